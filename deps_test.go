@@ -70,8 +70,15 @@ var layers = []layer{
 	{"backends/demodata", []string{"internal", "model", "quarantine", "backends"}},
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
 	{"ui/act", nil},
-	{"ui/tui/kit", []string{"internal", "model", "quarantine", "ui/act", "ui/tui/kit"}},
-	{"ui/tui", []string{"ui/act", "ui/tui/kit", "operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
+	{"ui/tui/kit", []string{"internal", "model", "quarantine", "conflict/merge", "ui/act", "ui/tui/kit"}},
+	{"ui/tui/desk", console()},
+	{"ui/tui/record", console("desk")},
+	{"ui/tui/task", console("desk", "record")},
+	{"ui/tui/edit", console("desk", "record")},
+	{"ui/tui/change", console("desk", "record", "task", "edit")},
+	{"ui/tui/pane", console("desk", "record", "task", "edit", "change", "pane")},
+	{"ui/tui/linear", console("")},
+	{"ui/tui", console("desk", "record", "task", "edit", "change", "pane")},
 	{"ui/cli", []string{"operator", "work", "transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/act", "ui/tui", "ui/tour", "ui/sshd", "ui/door", "origin", "gdpr"}},
 	{"ui/door", []string{"operator", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "origin", "gdpr"}},
 	{"ui/shots", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "operator", "ui"}},
@@ -79,6 +86,16 @@ var layers = []layer{
 	{"examples", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "operator", "ui"}},
 	{"ui/tour", []string{"operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/act", "ui/tui", "gdpr"}},
 	{"ui/sshd", []string{"operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/act", "ui/tui", "gdpr"}},
+}
+
+// console is what a part of the console may import: what lies below it, the kit, and
+// these parts of the console.
+func console(parts ...string) []string {
+	may := []string{"ui/act", "ui/tui/kit", "operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}
+	for _, p := range parts {
+		may = append(may, strings.TrimSuffix("ui/tui/"+p, "/"))
+	}
+	return may
 }
 
 // noDirect are imports that a package must not name itself, whatever it reaches
@@ -147,28 +164,38 @@ func TestModelIsAVocabulary(t *testing.T) {
 	t.Fatal("model was not listed: the test looks at the wrong thing")
 }
 
-// TestFamiliesDoNotKnowEachOther holds also for their tests' helpers.
+// TestFamiliesDoNotKnowEachOther holds also for their tests' helpers, and for the panes of
+// the console.
 func TestFamiliesDoNotKnowEachOther(t *testing.T) {
 	families := []string{"backends/seam", "backends/hypergraph", "backends/tracker"}
-	seen := 0
-	for _, p := range ours(t) {
-		path := strings.TrimPrefix(p.ImportPath, "memdesk/")
-		for _, f := range families {
-			if !under(path, f) {
-				continue
-			}
-			seen++
-			for _, dep := range p.Deps {
-				for _, other := range families {
-					if other != f && under(strings.TrimPrefix(dep, "memdesk/"), other) {
-						t.Errorf("%s reaches %s", path, dep)
+	all := ours(t)
+	var panes []string
+	for _, p := range all {
+		if path := strings.TrimPrefix(p.ImportPath, "memdesk/"); under(path, "ui/tui/pane") && path != "ui/tui/pane" {
+			panes = append(panes, path)
+		}
+	}
+	for _, siblings := range [][]string{families, panes} {
+		seen := 0
+		for _, p := range all {
+			path := strings.TrimPrefix(p.ImportPath, "memdesk/")
+			for _, one := range siblings {
+				if !under(path, one) {
+					continue
+				}
+				seen++
+				for _, dep := range p.Deps {
+					for _, other := range siblings {
+						if other != one && under(strings.TrimPrefix(dep, "memdesk/"), other) {
+							t.Errorf("%s reaches %s", path, dep)
+						}
 					}
 				}
 			}
 		}
-	}
-	if seen == 0 {
-		t.Fatal("no family was listed")
+		if seen < 3 {
+			t.Fatalf("only %d packages of %v were listed", seen, siblings)
+		}
 	}
 }
 

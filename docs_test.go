@@ -222,6 +222,8 @@ func box(path string) string {
 	switch {
 	case parts[0] == "internal", parts[0] == "examples", parts[0] == "soak", path == "backends/backendtest", path == "ui/shots":
 		return ""
+	case under(path, "ui/tui"): // its parts, those of the kit and the panes as one each
+		return strings.Join(parts[:min(len(parts), 3)], "/")
 	case parts[0] == "ui", path == "quarantine/review":
 		return strings.Join(parts[:2], "/")
 	}

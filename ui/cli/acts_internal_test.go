@@ -14,18 +14,18 @@ import (
 	"memdesk/internal/clock"
 	"memdesk/operator"
 	"memdesk/ui/door"
-	"memdesk/ui/tui"
+	"memdesk/ui/tui/desk"
 )
 
 // The console, linear mode and the agents' door act through package operator only.
 var (
-	_ tui.Acts             = (*operator.Session)(nil)
-	_ tui.ConflictSource   = (*operator.Conflicts)(nil)
-	_ tui.ErasureSource    = (*operator.Erasures)(nil)
-	_ tui.Jobs             = (*operator.Jobs)(nil)
-	_ tui.AuditSource      = (*operator.AuditTrail)(nil)
-	_ tui.QuarantineSource = (*operator.Quarantine)(nil)
-	_ door.Writes          = operator.Writes{}
+	_ desk.Acts             = (*operator.Session)(nil)
+	_ desk.ConflictSource   = (*operator.Conflicts)(nil)
+	_ desk.ErasureSource    = (*operator.Erasures)(nil)
+	_ desk.Jobs             = (*operator.Jobs)(nil)
+	_ desk.AuditSource      = (*operator.AuditTrail)(nil)
+	_ desk.QuarantineSource = (*operator.Quarantine)(nil)
+	_ door.Writes           = operator.Writes{}
 )
 
 // commandActs are the commands that change something, with arguments that reach the refusal.

@@ -16,6 +16,8 @@ import (
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/tui"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/linear"
 )
 
 // console opens the desk on the stores of the session.
@@ -35,13 +37,16 @@ func (a *app) console(ctx context.Context) error {
 	o := tui.Options{
 		Fleet: s.Fleet, Operator: inFrame(s), Authenticated: s.Who.Authenticated, ReadOnlyReason: s.Unwritable(),
 		Plain: a.flags.plain || s.Config.UI.Plain, NoColor: a.flags.noColor || s.Config.UI.NoColor, ASCII: a.text.ASCII,
-		Environ: os.Environ(), Clock: a.Clock, Sources: tui.Sources{Quarantine: s.Quarantine(), Origins: s, Stories: s, Conflicts: s.Conflicts(ctx)},
+		Environ: os.Environ(), Clock: a.Clock, Sources: desk.Sources{Quarantine: s.Quarantine(), Origins: s, Stories: s, Conflicts: s.Conflicts(ctx)},
 		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, Keys: s.Config.UI.Keys, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock), Poll: pollEvery(s.Config.UI.Poll),
 	}
 	// A terminal without cursor control gets the linear mode where plain output is asked for. Without
 	// --plain the console is tried, in ASCII and without colour.
 	term := a.Env("TERM")
-	o.Linear = s.Config.UI.Linear || o.Plain && (term == "" || term == "dumb")
+	run := tui.Run
+	if s.Config.UI.Linear || o.Plain && (term == "" || term == "dumb") {
+		run = linear.Run
+	}
 	if a.screen != nil {
 		o.Terminal = *a.screen
 	}
@@ -54,9 +59,9 @@ func (a *app) console(ctx context.Context) error {
 			at := s.Anchoring(ctx)
 			return at.Words(a.Clock.Now()), at.State()
 		}
-		return a.acting(ctx, s, o)
+		return a.acting(ctx, s, o, run)
 	}
-	return tui.Run(ctx, o)
+	return run(ctx, o)
 }
 
 // pollEvery is the interval of polling for lists that report no changes.
@@ -80,7 +85,7 @@ func inFrame(s *operator.Session) string {
 
 // acting runs a console that can change stores: with drafts and with jobs. When the console ends it
 // names the drafts that were not written.
-func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options) (err error) {
+func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options, run func(context.Context, tui.Options) error) (err error) {
 	runner, err := s.Jobs()
 	if err != nil {
 		return err
@@ -100,7 +105,7 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options) (e
 	if serr != nil {
 		o.Notices = append(o.Notices, "texts of earlier edits cannot be looked at: "+serr.Error())
 	}
-	err = errors.Join(tui.Run(ctx, o), runner.Close(context.WithoutCancel(ctx)))
+	err = errors.Join(run(ctx, o), runner.Close(context.WithoutCancel(ctx)))
 	if ctx.Err() != nil { // nobody reads what would be said now: the next session tells of the texts
 		return errors.Join(err, o.Drafts.Leave())
 	}

@@ -5,35 +5,36 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/text"
 )
 
 // absent is a pane with nothing in it but a reason.
 type absent struct {
-	d   *desk
+	d   *desk.Desk
 	why string
 }
 
-func newAbsent(d *desk, why string) *absent { return &absent{d, why} }
+func newAbsent(d *desk.Desk, why string) *absent { return &absent{d, why} }
 
-func (p *absent) enter() tea.Cmd                  { return nil }
-func (p *absent) update(any) tea.Cmd              { return nil }
-func (p *absent) resize(int, int) tea.Cmd         { return nil }
-func (p *absent) bindings() []act.Act             { return nil }
-func (p *absent) crumbs() []safetext.Text         { return nil }
-func (p *absent) typing() *text.Input             { return nil }
-func (p *absent) typed() tea.Cmd                  { return nil }
-func (p *absent) outermost() bool                 { return true }
-func (p *absent) back() tea.Cmd                   { return nil }
-func (p *absent) refresh() tea.Cmd                { return nil }
-func (p *absent) trouble() safetext.Text          { return safetext.Text{} }
-func (p *absent) unavailable() string             { return p.why }
-func (p *absent) position() (safetext.Text, bool) { return safetext.Text{}, false }
+func (p *absent) Enter() tea.Cmd                  { return nil }
+func (p *absent) Update(any) tea.Cmd              { return nil }
+func (p *absent) Resize(int, int) tea.Cmd         { return nil }
+func (p *absent) Bindings() []act.Act             { return nil }
+func (p *absent) Crumbs() []safetext.Text         { return nil }
+func (p *absent) Typing() *text.Input             { return nil }
+func (p *absent) Typed() tea.Cmd                  { return nil }
+func (p *absent) Outermost() bool                 { return true }
+func (p *absent) Back() tea.Cmd                   { return nil }
+func (p *absent) Refresh() tea.Cmd                { return nil }
+func (p *absent) Trouble() safetext.Text          { return safetext.Text{} }
+func (p *absent) Unavailable() string             { return p.why }
+func (p *absent) Position() (safetext.Text, bool) { return safetext.Text{}, false }
 
-func (p *absent) render(width, height int) ([]string, *tea.Position) {
+func (p *absent) Render(width, height int) ([]string, *tea.Position) {
 	var out []string
-	for _, part := range p.d.st.Esc.Wrap(p.d.st.Esc.Const(p.why), width) {
-		out = append(out, p.d.st.Text(p.d.st.Dim, part, width))
+	for _, part := range p.d.St.Esc.Wrap(p.d.St.Esc.Const(p.why), width) {
+		out = append(out, p.d.St.Text(p.d.St.Dim, part, width))
 	}
-	return p.d.st.FillTo(out, width, height), nil
+	return p.d.St.FillTo(out, width, height), nil
 }

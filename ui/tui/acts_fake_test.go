@@ -10,7 +10,7 @@ import (
 
 	"memdesk/jobs"
 	"memdesk/model"
-	"memdesk/ui/tui"
+	"memdesk/operator"
 )
 
 func (f *fake) forgotten(id string) bool {
@@ -72,7 +72,7 @@ type actsFake struct {
 	down   func() bool // the store does not answer; may be nil
 
 	mu   sync.Mutex
-	rows []tui.UndoRow
+	rows []operator.UndoRow
 	n    int
 }
 
@@ -89,32 +89,32 @@ func (a *actsFake) Preview(ctx context.Context, store, id string) ([]string, err
 	return nil, err
 }
 
-func (a *actsFake) Forget(ctx context.Context, store string, req model.ForgetRequest, reason string) (tui.Done, error) {
+func (a *actsFake) Forget(ctx context.Context, store string, req model.ForgetRequest, reason string) (operator.Done, error) {
 	id, seen := req.ID, req.IfMatch
 	if a.meddle != nil {
 		a.meddle(store, id)
 	}
 	if strings.HasPrefix(id, "q/") {
 		a.fakes[store].forget(id, true)
-		row := a.keep(tui.UndoRow{Store: store, Item: id, Op: "forget", Existed: true, Confirmed: true, Obstacle: "only the store's own scanner files entries"})
-		return tui.Done{Store: store, Item: id, Removed: 1, Undo: row.ID, Obstacle: row.Obstacle}, nil
+		row := a.keep(operator.UndoRow{Store: store, Item: id, Op: "forget", Existed: true, Confirmed: true, Obstacle: "only the store's own scanner files entries"})
+		return operator.Done{Store: store, Item: id, Removed: 1, Undo: row.ID, Obstacle: row.Obstacle}, nil
 	}
 	it, err := a.fakes[store].Read(ctx, id)
 	switch {
 	case err != nil:
-		return tui.Done{}, err
+		return operator.Done{}, err
 	case seen != "" && it.Revision != seen:
-		return tui.Done{}, model.Errorf(model.Conflict, "forget", "the item has changed")
+		return operator.Done{}, model.Errorf(model.Conflict, "forget", "the item has changed")
 	}
 	a.fakes[store].forget(id, true)
-	row := a.keep(tui.UndoRow{Store: store, Item: id, Op: "forget", Bytes: it.Bytes, Existed: true, Confirmed: true})
-	return tui.Done{Store: store, Item: id, Removed: 1, Undo: row.ID}, nil
+	row := a.keep(operator.UndoRow{Store: store, Item: id, Op: "forget", Bytes: it.Bytes, Existed: true, Confirmed: true})
+	return operator.Done{Store: store, Item: id, Removed: 1, Undo: row.ID}, nil
 }
 
 // refused is content that the fake's scanner rejects.
 const refused = "IGNORE PREVIOUS"
 
-func (a *actsFake) Retain(ctx context.Context, store string, req model.RetainRequest, reason string) (tui.Done, error) {
+func (a *actsFake) Retain(ctx context.Context, store string, req model.RetainRequest, reason string) (operator.Done, error) {
 	id := req.ID
 	if id == "" {
 		id, _ = address(req)
@@ -123,39 +123,39 @@ func (a *actsFake) Retain(ctx context.Context, store string, req model.RetainReq
 		a.meddle(store, id)
 	}
 	if a.down != nil && a.down() {
-		return tui.Done{}, model.Errorf(model.Unavailable, "retain", "the store does not answer")
+		return operator.Done{}, model.Errorf(model.Unavailable, "retain", "the store does not answer")
 	}
 	if strings.Contains(req.Content, refused) {
-		return tui.Done{}, model.Errorf(model.InvalidInput, "retain", "the scanner rejects it: override / ignore_previous at line 1")
+		return operator.Done{}, model.Errorf(model.InvalidInput, "retain", "the scanner rejects it: override / ignore_previous at line 1")
 	}
 	f := a.fakes[store]
 	it, err := f.Read(ctx, id)
 	if merr := model.CheckMatch("retain", req.IfMatch, err == nil, it.Revision); merr != nil {
-		return tui.Done{}, merr
+		return operator.Done{}, merr
 	}
 	body := req.Content
 	if req.Mode == model.Append {
 		body = it.Body + body
 	}
 	f.write(id, body)
-	row := a.keep(tui.UndoRow{Store: store, Item: id, Op: "retain", Bytes: it.Bytes, Existed: err == nil, Confirmed: true})
-	done := tui.Done{Store: store, Item: id, Undo: row.ID}
+	row := a.keep(operator.UndoRow{Store: store, Item: id, Op: "retain", Bytes: it.Bytes, Existed: err == nil, Confirmed: true})
+	done := operator.Done{Store: store, Item: id, Undo: row.ID}
 	if strings.Contains(body, "nearly full") {
 		done.Warnings = []string{"80 % of the cap is used"}
 	}
 	return done, nil
 }
 
-func (a *actsFake) Release(ctx context.Context, store, id string, body *string, seen model.Revision, reason string) (tui.Done, error) {
+func (a *actsFake) Release(ctx context.Context, store, id string, body *string, seen model.Revision, reason string) (operator.Done, error) {
 	for _, e := range (quarantineFake{a.fakes}).entries() {
 		if e.Store != store || e.ID != id {
 			continue
 		}
 		if body == nil {
-			return tui.Done{}, model.Errorf(model.InvalidInput, "release", "the text is still blocked: override / ignore_previous")
+			return operator.Done{}, model.Errorf(model.InvalidInput, "release", "the text is still blocked: override / ignore_previous")
 		}
 		if strings.Contains(*body, "Ignore previous") {
-			return tui.Done{}, model.Errorf(model.InvalidInput, "release", "the text is still blocked: override / ignore_previous")
+			return operator.Done{}, model.Errorf(model.InvalidInput, "release", "the text is still blocked: override / ignore_previous")
 		}
 		done, err := a.Retain(ctx, store, model.RetainRequest{ID: e.Source, Content: *body, Mode: model.Replace, IfMatch: seen}, reason)
 		if err == nil {
@@ -163,7 +163,7 @@ func (a *actsFake) Release(ctx context.Context, store, id string, body *string, 
 		}
 		return done, err
 	}
-	return tui.Done{}, model.Errorf(model.NotFound, "release", "the entry is gone")
+	return operator.Done{}, model.Errorf(model.NotFound, "release", "the entry is gone")
 }
 
 // address is the fakes' rule: tier and key.
@@ -180,7 +180,7 @@ func address(req model.RetainRequest) (string, error) {
 // jobsFake runs work in place.
 type jobsFake struct{}
 
-func (jobsFake) Run(ctx context.Context, kind, title string, work func(context.Context, tui.Job) error) error {
+func (jobsFake) Run(ctx context.Context, kind, title string, work func(context.Context, operator.Running) error) error {
 	return work(ctx, stepsFake{})
 }
 
@@ -201,7 +201,7 @@ func (stepsFake) ID() jobs.ID { return "" }
 
 func (stepsFake) Progress(int64, int64, string, string) {}
 
-func (a *actsFake) keep(row tui.UndoRow) tui.UndoRow {
+func (a *actsFake) keep(row operator.UndoRow) operator.UndoRow {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.n++
@@ -210,30 +210,30 @@ func (a *actsFake) keep(row tui.UndoRow) tui.UndoRow {
 	return row
 }
 
-func (a *actsFake) Undos(context.Context) ([]tui.UndoRow, int, error) {
+func (a *actsFake) Undos(context.Context) ([]operator.UndoRow, int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.rows), 1, nil
 }
 
-func (a *actsFake) Restore(_ context.Context, id, reason string) (tui.Done, error) {
+func (a *actsFake) Restore(_ context.Context, id, reason string) (operator.Done, error) {
 	a.mu.Lock()
-	i := slices.IndexFunc(a.rows, func(r tui.UndoRow) bool { return r.ID == id })
+	i := slices.IndexFunc(a.rows, func(r operator.UndoRow) bool { return r.ID == id })
 	if i < 0 {
 		a.mu.Unlock()
-		return tui.Done{}, model.Errorf(model.NotFound, "undo", "there is no entry %s", id)
+		return operator.Done{}, model.Errorf(model.NotFound, "undo", "there is no entry %s", id)
 	}
 	row := a.rows[i]
 	a.mu.Unlock()
 	if a.meddle != nil {
 		a.meddle(row.Store, row.Item)
-		return tui.Done{}, model.Errorf(model.Conflict, "undo", "the item has changed since")
+		return operator.Done{}, model.Errorf(model.Conflict, "undo", "the item has changed since")
 	}
 	a.mu.Lock()
 	a.rows = slices.Delete(a.rows, i, i+1)
 	a.mu.Unlock()
 	a.fakes[row.Store].forget(row.Item, false)
-	return tui.Done{Store: row.Store, Item: row.Item}, nil
+	return operator.Done{Store: row.Store, Item: row.Item}, nil
 }
 
 // versions is a history of two states, of which the older one has lost its bytes.

@@ -13,47 +13,48 @@ import (
 	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
 	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/pane/conflicts"
+	"memdesk/ui/tui/pane/health"
 )
 
 // The panes by their numbers, which are fixed, less one.
 const (
 	paneHealth = iota
-	paneTiers
+	PaneTiers
 	paneRecall
-	paneQuarantine
-	paneConflicts
-	paneErasure
-	paneAudit
+	PaneQuarantine
+	PaneConflicts
+	PaneErasure
+	PaneAudit
 )
 
-// Smallest terminal and the width from which list and detail stand side by side.
-const (
-	minWidth  = 60
-	minHeight = 15
-	wideFrom  = 100
-)
+// minHeight is the lowest terminal that is drawn in.
+const minHeight = 15
 
 // App is the console as a Bubble Tea model. All state changes on the update
 // loop; stores are asked in commands.
 type App struct {
-	o      Options
-	d      *bench
+	O      Options
+	D      *pane.Bench
 	look   look
 	width  int
 	height int
-	panes  []pane // in the order of registry
+	Panes  []desk.Pane // in the order of registry
 	screens
-	active  int
-	opened  []bool
-	pages   pages
-	side    *side // stands in place of the pane; nil: nothing does
+	Active  int
+	Pages   pages
+	Side    *Side // stands in place of the pane; nil: nothing does
 	sides   int   // how many there were
-	line    commandLine
+	Line    commandLine
 	pointer pointer
-	curtain curtain
+	Curtain curtain
 	early   ahead
 	slow    slow
 	leave   leaver
@@ -62,42 +63,36 @@ type App struct {
 	end     crashed
 }
 
-// newApp builds the console. It asks no store anything before Init.
-func newApp(ctx context.Context, o Options) *App {
+// NewApp builds the console. It asks no store anything before Init.
+func NewApp(ctx context.Context, o Options) *App {
 	if o.Clock == nil {
 		o.Clock = clock.System{}
 	}
 	if o.Fleet == nil {
 		o.Fleet = backends.NewFleet(nil, nil)
 	}
-	a := &App{o: o, look: look{dark: paint.DarkFirst(environment(o.Environ)), paint: looksOf(o)}}
-	d := &desk{
-		loop:  loop{ctx: ctx, time: prose.Clock{Clock: o.Clock}, st: stylesOf(o, a.look.paint, a.look.dark), say: a.say, later: ticking},
-		fleet: o.Fleet, readOnly: o.ReadOnlyReason, frame: port{a}, open: a.visit,
-		Sources: o.Sources,
-	}
-	d.glances.every = o.Poll
-	d.plain, d.edit, d.env, d.environ, d.own = o.Plain, o.Edit, environment(o.Environ), o.Environ, o.Keys
+	a := &App{O: o, look: look{dark: paint.DarkFirst(environment(o.Environ)), paint: looksOf(o)}}
+	d := desk.New(loop.Loop{Ctx: ctx, Time: prose.Clock{Clock: o.Clock}, St: stylesOf(o, a.look.paint, a.look.dark), Say: a.say, Later: loop.Ticking}, o.Fleet, port{a}, o.Plain)
+	d.ReadOnly, d.Open, d.Sources = o.ReadOnlyReason, a.visit, o.Sources
+	d.Glances.Every = o.Poll
+	d.Edit, d.Env, d.Environ = o.Edit, environment(o.Environ), o.Environ
 	if _, file := o.Input.(*os.File); o.Input != nil && !file {
-		d.remote = true
+		d.Remote = true
 	}
-	d.shell = !d.remote && jobControl()
-	d.esc = d.st.Esc
-	d.anchored, d.settle = o.Anchored, cmp.Or(o.Settle, settleTime)
-	d.modal, d.exports = &modal{loop: &d.loop, host: d.frame, plain: d.plain}, &exports{d: d}
-	b := newBench(d)
-	a.d, a.slow.after = b, slowAfter
-	a.line.d, a.curtain.d, a.early.d, a.pointer.d, a.pages.d = b, b, b, b, b
-	a.line.a, a.curtain.a, a.early.a, a.pointer.a, a.pages.a = a, a, a, a, a
+	d.Shell = !d.Remote && jobControl()
+	d.Anchored, d.Settle = o.Anchored, cmp.Or(o.Settle, conflicts.SettleTime)
+	b := pane.NewBench(d)
+	a.D, a.slow.after = b, slowAfter
+	a.Line.d, a.Curtain.d, a.early.d, a.pointer.d, a.Pages.d = b, b, b, b, b
+	a.Line.a, a.Curtain.a, a.early.a, a.pointer.a, a.Pages.a = a, a, a, a, a
 	a.leave = leaver{a: a, d: b}
-	a.members, a.curtain.lastKey = o.Fleet.Members(), o.Clock.Now()
+	a.members, a.Curtain.lastKey = o.Fleet.Members(), o.Clock.Now()
 	for i, p := range registry {
-		a.panes = append(a.panes, p.open(&a.screens, b, i))
+		a.Panes = append(a.Panes, p.open(&a.screens, b, i))
 	}
-	a.opened = make([]bool, len(a.panes))
-	a.active = paneTiers
+	a.Active = PaneTiers
 	if len(o.Notices) > 0 {
-		a.pages.overlay = a.pages.notices()
+		a.Pages.Overlay = a.Pages.notices()
 	}
 	return a
 }
@@ -110,14 +105,14 @@ func (a *App) Init() (cmd tea.Cmd) {
 	synchronized := func() tea.Msg {
 		return tea.ModeReportMsg{Mode: ansi.ModeSynchronizedOutput, Value: ansi.ModeReset}
 	}
-	cmds := []tea.Cmd{a.panes[paneHealth].enter(), a.enter(a.active), a.curtain.watchIdle(a.o.IdleLock), a.erasures.countDue()}
-	for _, p := range a.panes {
-		if p, ok := p.(watched); ok {
-			cmds = append(cmds, p.watch())
+	cmds := []tea.Cmd{a.Panes[paneHealth].Enter(), a.enter(a.Active), a.Curtain.watchIdle(a.O.IdleLock), a.erasures.CountDue()}
+	for _, p := range a.Panes {
+		if p, ok := p.(desk.Watched); ok {
+			cmds = append(cmds, p.Watch())
 		}
 	}
-	if a.pages.overlay != nil {
-		cmds = append(cmds, a.pages.overlay.pager.LayOut(text.Start, 0, false))
+	if a.Pages.Overlay != nil {
+		cmds = append(cmds, a.Pages.Overlay.Pager.LayOut(text.Start, 0, false))
 	}
 	if !a.look.paint.Bare {
 		cmds = append(cmds, synchronized)
@@ -155,32 +150,32 @@ func (a *App) handle(msg tea.Msg) tea.Cmd {
 	case tea.ModeReportMsg:
 		// Bubble Tea's renderer changes its measure at the same message.
 		known := msg.Value == ansi.ModeReset || msg.Value == ansi.ModeSet || msg.Value == ansi.ModePermanentlySet
-		a.d.st.Clusters = a.d.st.Clusters || msg.Mode == ansi.ModeUnicodeCore && known
-	case reply:
-		return a.deliver(msg)
-	case crashMsg:
+		a.D.St.Clusters = a.D.St.Clusters || msg.Mode == ansi.ModeUnicodeCore && known
+	case loop.Reply:
+		return a.Deliver(msg)
+	case loop.Crash:
 		a.end.crash = string(msg)
 		return tea.Quit
 	}
 	return nil
 }
 
-func (a *App) deliver(m reply) tea.Cmd {
+func (a *App) Deliver(m loop.Reply) tea.Cmd {
 	switch {
-	case m.pane == overlayPane:
-		return a.deliverOver(m.msg)
-	case m.pane < overlayPane:
-		list := a.sideAt(m.pane)
+	case m.Pane == loop.Over:
+		return a.deliverOver(m.Msg)
+	case m.Pane < loop.Over:
+		list := a.sideAt(m.Pane)
 		if list == nil {
 			return nil // of a list that was closed
 		}
-		return list.update(m.msg)
+		return list.Update(m.Msg)
 	}
-	cmd := a.panes[m.pane].update(m.msg)
-	if m.pane == a.active {
+	cmd := a.Panes[m.Pane].Update(m.Msg)
+	if m.Pane == a.Active {
 		cmd = tea.Batch(cmd, a.early.caughtUp())
 	}
-	if _, ok := m.msg.(checked); ok {
+	if _, ok := m.Msg.(health.Checked); ok {
 		cmd = tea.Batch(cmd, a.recount())
 	}
 	return cmd
@@ -191,28 +186,28 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case text.LaidOut:
 		// Generations are counted by each pager; the text tells whose answer it is.
-		if a.pages.overlay != nil && msg.Text == a.pages.overlay.pager.Text {
-			a.pages.overlay.pager.Arrive(msg)
+		if a.Pages.Overlay != nil && msg.Text == a.Pages.Overlay.Pager.Text {
+			a.Pages.Overlay.Pager.Arrive(msg)
 		}
-		if a.d.modal.dialog != nil && a.d.modal.dialog.pager != nil && msg.Text == a.d.modal.dialog.pager.Text {
-			a.d.modal.dialog.pager.Arrive(msg)
+		if a.D.Modal.Dialog != nil && a.D.Modal.Dialog.Pager != nil && msg.Text == a.D.Modal.Dialog.Pager.Text {
+			a.D.Modal.Dialog.Pager.Arrive(msg)
 		}
-	case proposal:
-		return a.d.modal.proposed(msg)
-	case armed:
-		a.d.modal.arm(msg)
-	case acted:
-		return a.d.modal.acted(msg)
-	case onLoop:
+	case dialog.Proposal:
+		return a.D.Modal.Proposed(msg)
+	case dialog.Armed:
+		a.D.Modal.Arm(msg)
+	case dialog.Acted:
+		return a.D.Modal.Acted(msg)
+	case loop.Then:
 		return msg()
-	case someday:
+	case loop.Someday:
 		return msg()
 	case found:
-		return a.line.found(msg)
+		return a.Line.found(msg)
 	case completions:
-		a.line.completed(msg)
+		a.Line.completed(msg)
 	case lockDue:
-		return a.curtain.lockDue()
+		return a.Curtain.lockDue()
 	case slowDue:
 		a.slow.due(msg)
 	}
@@ -220,21 +215,21 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 }
 
 // pane is what the keys and the screen are for.
-func (a *App) pane() pane {
-	if a.side != nil {
-		return a.side.list
+func (a *App) pane() desk.Pane {
+	if a.Side != nil {
+		return a.Side.List
 	}
-	return a.panes[a.active]
+	return a.Panes[a.Active]
 }
 
 // recount takes over what a health check has changed: a store that has come back
 // is counted.
 func (a *App) recount() tea.Cmd {
 	was := a.members
-	a.members = a.d.fleet.Members()
+	a.members = a.D.Fleet.Members()
 	for i, m := range a.members {
 		if i < len(was) && (was[i].Err == nil) != (m.Err == nil) {
-			return a.tiers.overview.refresh()
+			return a.Tiers.Overview.Refresh()
 		}
 	}
 	return nil
@@ -244,50 +239,49 @@ func (a *App) resize(width, height int) tea.Cmd {
 	a.width, a.height = width, height
 	w, h := a.room()
 	var cmds []tea.Cmd
-	for _, p := range a.panes {
-		cmds = append(cmds, p.resize(w, h))
+	for _, p := range a.Panes {
+		cmds = append(cmds, p.Resize(w, h))
 	}
-	if a.side != nil {
-		cmds = append(cmds, a.side.list.resize(w, h))
+	if a.Side != nil {
+		cmds = append(cmds, a.Side.List.Resize(w, h))
 	}
-	if a.pages.overlay != nil {
-		cmds = append(cmds, a.pages.overlay.pager.Resize(a.pages.size(a.pages.overlay)))
+	if a.Pages.Overlay != nil {
+		cmds = append(cmds, a.Pages.Overlay.Pager.Resize(a.Pages.size(a.Pages.Overlay)))
 	}
-	if a.d.modal.dialog != nil && a.d.modal.dialog.pager != nil {
-		cmds = append(cmds, a.d.modal.dialog.pager.Resize(a.d.modal.boxWidth(a.d.modal.dialog)-2, h))
+	if a.D.Modal.Dialog != nil && a.D.Modal.Dialog.Pager != nil {
+		cmds = append(cmds, a.D.Modal.Dialog.Pager.Resize(a.D.Modal.BoxWidth(a.D.Modal.Dialog)-2, h))
 	}
 	return tea.Batch(cmds...)
 }
 
 // room is what the frame leaves to a pane.
 func (a *App) room() (width, height int) {
-	return max(a.width, minWidth), max(a.height, minHeight) - frameLines
+	return max(a.width, paint.MinWidth), max(a.height, minHeight) - frameLines
 }
 
 // enter makes a pane visible.
 func (a *App) enter(n int) tea.Cmd {
-	a.active, a.side = n, nil
-	a.opened[n] = true
-	return a.panes[n].enter()
+	a.Active, a.Side = n, nil
+	return a.Panes[n].Enter()
 }
 
 // visit lists a store's items in the Tiers pane.
-func (a *App) visit(v visit) tea.Cmd {
-	return tea.Batch(a.enter(paneTiers), a.tiers.openList(scopeOf{store: v.store}))
+func (a *App) visit(v desk.Visit) tea.Cmd {
+	return tea.Batch(a.enter(PaneTiers), a.Tiers.OpenList(desk.ScopeOf{Store: v.Store}))
 }
 
 func (a *App) say(t paint.Tone, text safetext.Text) {
 	a.said.tone, a.said.text = t, text
-	a.said.add(a.o.Clock.Now(), t, text)
-	if a.d.heard != nil {
-		a.d.heard(t, text)
+	a.said.add(a.O.Clock.Now(), t, text)
+	if a.D.Heard != nil {
+		a.D.Heard(t, text)
 	}
 }
 
 // key routes a keystroke: to the overlay, the command line, the focused input,
 // the pane's keys and then the keys that work everywhere.
 func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
-	a.said.text, a.curtain.lastKey = safetext.Text{}, a.o.Clock.Now()
+	a.said.text, a.Curtain.lastKey = safetext.Text{}, a.O.Clock.Now()
 	k = enterOf(k)
 	name := k.String()
 	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) {
@@ -298,8 +292,8 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		a.early.unsized = append(a.early.unsized, k)
 		return nil
 	}
-	if a.curtain.down {
-		return a.curtain.lockKey(name)
+	if a.Curtain.down {
+		return a.Curtain.lockKey(name)
 	}
 	if a.tooSmall() {
 		if name == "q" {
@@ -307,23 +301,23 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	}
-	if a.d.edits.editing != nil {
+	if a.D.Edits.Editing != nil {
 		return nil // the screen is about to ask
 	}
-	if a.d.modal.dialog != nil {
-		return a.d.modal.dialogKey(k)
+	if a.D.Modal.Dialog != nil {
+		return a.D.Modal.Key(k)
 	}
-	if a.line.typing {
-		return a.line.commandKey(k)
+	if a.Line.typing {
+		return a.Line.commandKey(k)
 	}
 	if p := a.searching(); p != nil {
 		return a.searchKey(p, k)
 	}
-	if a.pages.overlay != nil {
-		return a.pages.overlayKey(k)
+	if a.Pages.Overlay != nil {
+		return a.Pages.overlayKey(k)
 	}
 	p := a.pane()
-	in := p.typing()
+	in := p.Typing()
 	if in == nil && k.Mod.Contains(tea.ModAlt) {
 		return a.split(k)
 	}
@@ -333,14 +327,14 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	if in != nil {
 		if changed, used := in.Key(k); used {
 			if changed {
-				return p.typed()
+				return p.Typed()
 			}
 			return nil
 		}
 		if k.Mod.Contains(tea.ModAlt) {
 			return a.split(k)
 		}
-		return a.press(p.bindings(), name)
+		return a.press(p.Bindings(), name)
 	}
 	return a.press(a.here(), name)
 }
@@ -363,7 +357,7 @@ func (a *App) split(k tea.KeyPressMsg) tea.Cmd {
 func (a *App) press(bindings []act.Act, name string) tea.Cmd {
 	b, ok := act.Find(bindings, name)
 	if !ok {
-		if a.pane().typing() == nil && !a.line.typing {
+		if a.pane().Typing() == nil && !a.Line.typing {
 			a.say(paint.ToneInfo, a.strayWords(name))
 		}
 		return nil
@@ -379,16 +373,16 @@ func (a *App) press(bindings []act.Act, name string) tea.Cmd {
 
 // stacked is a pane that may show one row of its list on the whole screen.
 type stacked interface {
-	// beneath are the keys of the list under the page; nil where no page covers it.
-	beneath() []act.Act
+	// Beneath are the keys of the list under the page; nil where no page covers it.
+	Beneath() []act.Act
 }
 
 // strayWords answers a key that means nothing here. One that the list below the page
 // knows is told so: whoever presses it thinks of that list.
 func (a *App) strayWords(name string) safetext.Text {
-	esc := a.d.st.Esc
-	if p, ok := a.pane().(stacked); ok && a.pages.overlay == nil {
-		if _, known := act.Find(p.beneath(), name); known {
+	esc := a.D.St.Esc
+	if p, ok := a.pane().(stacked); ok && a.Pages.Overlay == nil {
+		if _, known := act.Find(p.Beneath(), name); known {
 			return esc.Sprintf("%s is a key of the list: left goes back there", name)
 		}
 	}
@@ -398,13 +392,13 @@ func (a *App) strayWords(name string) safetext.Text {
 // refuse says why a key does not work: on the status line, or on a page of its
 // own when that is too short for the whole reason.
 func (a *App) refuse(b act.Act, why string) tea.Cmd {
-	esc := a.d.st.Esc
+	esc := a.D.St.Esc
 	words := esc.Sprintf("%s: %s", b.Label(), why)
 	if words.Width() <= a.width-2 {
 		a.say(paint.ToneWarn, words)
 		return nil
 	}
-	return a.pages.openOverlay("Not here", []text.Line{
+	return a.Pages.openOverlay("Not here", []text.Line{
 		{Value: esc.Sprintf("%s: %s", b.Label(), b.Doc), Kind: text.Title},
 		{Kind: text.Blank},
 		{Value: esc.Const(why)},
@@ -413,31 +407,31 @@ func (a *App) refuse(b act.Act, why string) tea.Cmd {
 
 func (a *App) paste(s string) tea.Cmd {
 	p := a.pane()
-	in := p.typing()
+	in := p.Typing()
 	if a.width == 0 {
 		a.early.unsized = append(a.early.unsized, tea.PasteMsg{Content: s})
 		return nil
 	}
 	switch {
-	case a.tooSmall() || a.d.edits.editing != nil || a.curtain.down:
+	case a.tooSmall() || a.D.Edits.Editing != nil || a.Curtain.down:
 		return nil
-	case a.d.modal.dialog != nil:
-		return a.d.modal.dialogPaste(s)
-	case a.line.typing:
-		a.note(a.line.in.Paste(a.d.st.Esc, s))
+	case a.D.Modal.Dialog != nil:
+		return a.D.Modal.Paste(s)
+	case a.Line.typing:
+		a.note(a.Line.in.Paste(a.D.St.Esc, s))
 		return nil
 	case a.searching() != nil:
 		text := a.searching()
-		a.note(text.Search.In.Paste(a.d.st.Esc, s))
+		a.note(text.Search.In.Paste(a.D.St.Esc, s))
 		return text.Searched()
-	case a.pages.overlay != nil:
+	case a.Pages.Overlay != nil:
 		return nil
 	case in == nil:
-		a.say(paint.ToneInfo, a.d.st.Esc.Const("nothing to paste into here; / opens an input"))
+		a.say(paint.ToneInfo, a.D.St.Esc.Const("nothing to paste into here; / opens an input"))
 		return nil
 	}
-	a.note(in.Paste(a.d.st.Esc, s))
-	return p.typed()
+	a.note(in.Paste(a.D.St.Esc, s))
+	return p.Typed()
 }
 
 func (a *App) note(t safetext.Text) {
@@ -446,4 +440,4 @@ func (a *App) note(t safetext.Text) {
 	}
 }
 
-func (a *App) tooSmall() bool { return a.width < minWidth || a.height < minHeight }
+func (a *App) tooSmall() bool { return a.width < paint.MinWidth || a.height < minHeight }

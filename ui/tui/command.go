@@ -10,43 +10,45 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/operator"
 	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
 )
 
 // verbs are the commands after `:` that work everywhere; the words of the acts that
 // work where the operator is come after them.
 func (l *commandLine) verbs() []act.Act {
-	a, w := l.a, l.d.work
+	a, w := l.a, l.d.Work
 	nothing := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return nil } }
 	to := func(n int) func() tea.Cmd { return func() tea.Cmd { return l.goTo(n) } }
 	page := func(title string, lines func() []text.Line) func() tea.Cmd {
-		return func() tea.Cmd { return a.pages.openOverlay(title, lines()) }
+		return func() tea.Cmd { return a.Pages.openOverlay(title, lines()) }
 	}
 	return []act.Act{
 		{Verb: "store", Args: "NAME", Doc: "the items of a store", Ask: l.runStore, Choices: l.storeNames},
 		{Verb: "tier", Args: "NAME", Doc: "the items of a tier of the store at the cursor", Ask: l.runTier, Choices: l.tierNames},
 		{Verb: "go", Args: "REF", Doc: "the item with this reference, store:id", Ask: l.runGo, Choices: l.references, More: l.moreReferences},
 		{Verb: "recall", Args: "WORDS", Doc: "ask every store for these words", Ask: l.runRecall, Words: l.queryWords},
-		{Verb: "audit", Args: "[WORDS]", Doc: "the operator log, filtered by these words", Ask: l.runRecords(paneAudit), Words: l.auditWords},
-		{Verb: "quarantine", Args: "[WORDS]", Doc: "what scanners have set aside, filtered by these words", Ask: l.runRecords(paneQuarantine)},
-		{Verb: "conflicts", Args: "[WORDS]", Doc: "second copies of items, filtered by these words", Ask: l.runRecords(paneConflicts)},
-		{Verb: "erasure", Args: "[WORDS]", Doc: "requests to be forgotten, filtered by these words", Ask: l.runRecords(paneErasure)},
+		{Verb: "audit", Args: "[WORDS]", Doc: "the operator log, filtered by these words", Ask: l.runRecords(PaneAudit), Words: l.auditWords},
+		{Verb: "quarantine", Args: "[WORDS]", Doc: "what scanners have set aside, filtered by these words", Ask: l.runRecords(PaneQuarantine)},
+		{Verb: "conflicts", Args: "[WORDS]", Doc: "second copies of items, filtered by these words", Ask: l.runRecords(PaneConflicts)},
+		{Verb: "erasure", Args: "[WORDS]", Doc: "requests to be forgotten, filtered by these words", Ask: l.runRecords(PaneErasure)},
 		{Verb: "health", Doc: "every provider", Do: to(paneHealth)},
-		{Verb: "tiers", Doc: "stores, scopes and tiers", Do: to(paneTiers)},
-		{Verb: "undo", Doc: "what can be put back", Do: l.d.undos.openUndos},
-		{Verb: "jobs", Doc: "long work of this console and of others: progress, outcomes, C stops", Do: w.runJobs},
+		{Verb: "tiers", Doc: "stores, scopes and tiers", Do: to(PaneTiers)},
+		{Verb: "undo", Doc: "what can be put back", Do: l.d.Undos.Open},
+		{Verb: "jobs", Doc: "long work of this console and of others: progress, outcomes, C stops", Do: w.OpenJobs},
 		{Verb: "export", Doc: "what is shown, into a file: the same as x", Do: l.runExport},
 		{Verb: "save", Args: "NAME", Doc: "keep pane, filter, order and width as a view of this session", Ask: l.saveView},
 		{Verb: "view", Args: "NAME", Doc: "bring a view back that :save has kept", Ask: l.openView, Choices: l.viewNames},
-		{Verb: "readonly", Args: "[on|off]", Doc: "make this session read-only; lifting that asks first", Ask: l.runReadOnly, Choices: func() []string { return []string{"on", "off"} }},
+		{Verb: "readonly", Args: "[on|off]", Doc: "make this session read-only; lifting that asks first", Ask: l.RunReadOnly, Choices: func() []string { return []string{"on", "off"} }},
 		{Verb: "theme", Args: "NAME", Doc: "other colours, for this session", Ask: l.runTheme, Choices: paint.Themes},
-		{Verb: "lock", Doc: "hide the screen until U is pressed", Do: nothing(a.curtain.lock)},
-		{Verb: "notices", Doc: "the notices of the start", Do: page("Notices", a.pages.noticeLines)},
-		{Verb: "rescan", Doc: "what today's rules flag otherwise than the last scan that was kept", Do: a.stories.askRescan},
-		{Verb: "messages", Doc: "what was said on the status line in this session, whole, with the time", Do: page("Messages", a.pages.messageLines)},
-		{Verb: "kept", Doc: "your texts that were put aside instead of being saved", Do: l.d.edits.openKept},
+		{Verb: "lock", Doc: "hide the screen until U is pressed", Do: nothing(a.Curtain.lock)},
+		{Verb: "notices", Doc: "the notices of the start", Do: page("Notices", a.Pages.noticeLines)},
+		{Verb: "rescan", Doc: "what today's rules flag otherwise than the last scan that was kept", Do: a.stories.AskRescan},
+		{Verb: "messages", Doc: "what was said on the status line in this session, whole, with the time", Do: page("Messages", a.Pages.messageLines)},
+		{Verb: "kept", Doc: "your texts that were put aside instead of being saved", Do: l.d.Edits.OpenKept},
 		{Verb: "help", Args: "[WORDS]", Doc: "the keys and commands, those with these words", Ask: l.runHelp},
 		{Verb: "quit", Doc: "leave memdesk", Do: a.leave.leave},
 		{Verb: "q", Doc: "leave memdesk", Do: a.leave.leave},
@@ -57,9 +59,9 @@ func (l *commandLine) verbs() []act.Act {
 // is on, so its word stands alone.
 func (l *commandLine) known() []act.Act {
 	out := l.verbs()
-	for _, k := range l.a.pane().bindings() {
+	for _, k := range l.a.pane().Bindings() {
 		taken := slices.ContainsFunc(out, func(v act.Act) bool { return v.Verb == k.Verb })
-		if k.Verb == "" || taken || l.a.pages.overlay != nil {
+		if k.Verb == "" || taken || l.a.Pages.Overlay != nil {
 			continue
 		}
 		k.Args = ""
@@ -72,7 +74,7 @@ func (l *commandLine) known() []act.Act {
 type commandLine struct {
 	a          *App
 	views      []view // that were kept in this session
-	d          *bench
+	d          *pane.Bench
 	in         text.Input
 	typing     bool // it has the focus
 	past       history
@@ -170,13 +172,13 @@ func (l *commandLine) run(line string) tea.Cmd {
 		if v.Verb == name {
 			argument = strings.TrimSpace(argument)
 			if v.Args == "" && argument != "" {
-				l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf(":%s takes nothing after it; nothing was done", v.Verb))
+				l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf(":%s takes nothing after it; nothing was done", v.Verb))
 				return nil
 			}
 			if obeyed != nil {
 				obeyed(act.Act{Keys: []string{":" + v.Verb}, Doc: v.Doc})
 			}
-			l.a.pages.leavePage(v.Verb)
+			l.a.Pages.leavePage(v.Verb)
 			if why := v.Reason(); why != "" {
 				return l.a.refuse(v, why)
 			}
@@ -184,10 +186,10 @@ func (l *commandLine) run(line string) tea.Cmd {
 		}
 	}
 	if near := l.nearest(name); near != "" {
-		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("no command %q; did you mean :%s? :help lists them all", name, near))
+		l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("no command %q; did you mean :%s? :help lists them all", name, near))
 		return nil
 	}
-	l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("no command %q; :help lists them all", name))
+	l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("no command %q; :help lists them all", name))
 	return nil
 }
 
@@ -273,7 +275,7 @@ func (l *commandLine) queryWords() []string {
 			out = append(out, strings.Fields(query)...)
 		}
 	}
-	return append(out, strings.Fields(l.a.recall.input.Value())...)
+	return append(out, strings.Fields(l.a.recall.Input.Value())...)
 }
 
 // auditWords are the fields that a filter of the log can name, with the values that
@@ -371,7 +373,7 @@ func (l *commandLine) candidateWords() (out []string, at int) {
 
 // candidateLine stands in place of the keys while there is a choice.
 func (l *commandLine) candidateLine() string {
-	st := l.d.st
+	st := l.d.St
 	r := st.Row(l.a.width).Blank(1)
 	words, at := l.candidateWords()
 	from := max(at, 0) // what stands on the line is in sight, however many there are
@@ -405,7 +407,7 @@ func (l *commandLine) storeNames() []string {
 
 func (l *commandLine) tierNames() []string {
 	var out []string
-	s, err := l.d.fleet.Store(l.a.tiers.storeHere())
+	s, err := l.d.Fleet.Store(l.a.Tiers.StoreHere())
 	if err != nil {
 		return nil
 	}
@@ -417,8 +419,8 @@ func (l *commandLine) tierNames() []string {
 
 // goTo opens a pane, or says why it cannot be opened.
 func (l *commandLine) goTo(n int) tea.Cmd {
-	if why := l.a.panes[n].unavailable(); why != "" {
-		l.d.say(paint.ToneWarn, l.d.st.Esc.Const(why))
+	if why := l.a.Panes[n].Unavailable(); why != "" {
+		l.d.Say(paint.ToneWarn, l.d.St.Esc.Const(why))
 		return nil
 	}
 	return l.a.enter(n)
@@ -426,51 +428,49 @@ func (l *commandLine) goTo(n int) tea.Cmd {
 
 func (l *commandLine) runStore(name string) tea.Cmd {
 	if name == "" && len(l.a.members) > 0 {
-		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("say which store; there are %s", strings.Join(l.storeNames(), ", ")))
+		l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("say which store; there are %s", strings.Join(l.storeNames(), ", ")))
 		return nil
 	}
-	if _, err := l.d.fleet.Store(name); err != nil {
-		l.d.say(paint.ToneWarn, prose.Reason(l.d.st.Esc, err))
+	if _, err := l.d.Fleet.Store(name); err != nil {
+		l.d.Say(paint.ToneWarn, prose.Reason(l.d.St.Esc, err))
 		return nil
 	}
-	return tea.Batch(l.a.enter(paneTiers), l.a.tiers.openList(scopeOf{store: name}))
+	return tea.Batch(l.a.enter(PaneTiers), l.a.Tiers.OpenList(desk.ScopeOf{Store: name}))
 }
 
 func (l *commandLine) runTier(tier string) tea.Cmd {
-	t := l.a.tiers
-	store := t.storeHere()
-	s, err := l.d.fleet.Store(store)
+	t := l.a.Tiers
+	store := t.StoreHere()
+	s, err := l.d.Fleet.Store(store)
 	if err != nil {
-		l.d.say(paint.ToneWarn, prose.Reason(l.d.st.Esc, err))
+		l.d.Say(paint.ToneWarn, prose.Reason(l.d.St.Esc, err))
 		return nil
 	}
 	if tier == "" {
-		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("say which tier of %s; there are %s", store, strings.Join(l.tierNames(), ", ")))
+		l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("say which tier of %s; there are %s", store, strings.Join(l.tierNames(), ", ")))
 		return nil
 	}
 	if _, ok := s.Tier(tier); !ok {
-		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("%s has no tier %q; there are %s", store, tier, strings.Join(l.tierNames(), ", ")))
+		l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("%s has no tier %q; there are %s", store, tier, strings.Join(l.tierNames(), ", ")))
 		return nil
 	}
-	return tea.Batch(l.a.enter(paneTiers), t.openList(scopeOf{store: store, tier: tier}))
+	return tea.Batch(l.a.enter(PaneTiers), t.OpenList(desk.ScopeOf{Store: store, Tier: tier}))
 }
 
 func (l *commandLine) runRecall(words string) tea.Cmd {
-	p := l.a.recall
-	p.reading = false
-	p.input.Set(words)
-	return tea.Batch(l.a.enter(paneRecall), p.start())
+	return tea.Batch(l.a.enter(paneRecall), l.a.recall.Look(words))
 }
 
 // runRecords opens a pane of records with a filter.
 func (l *commandLine) runRecords(n int) func(string) tea.Cmd {
 	return func(words string) tea.Cmd {
-		cmd := l.goTo(n)
-		p, ok := l.a.panes[n].(listing)
-		if !ok || l.a.active != n || words == "" {
-			return cmd
+		p, ok := l.a.Panes[n].(desk.Listing)
+		if !ok || words == "" || p.Unavailable() != "" {
+			return l.goTo(n)
 		}
-		return tea.Batch(cmd, p.back(), p.apply(words))
+		// The filter comes first: whoever enters asks for the list again, and a source may
+		// keep one walk only.
+		return tea.Batch(p.Back(), p.Apply(words), l.goTo(n))
 	}
 }
 
@@ -478,68 +478,68 @@ func (l *commandLine) runExport() tea.Cmd {
 	if b, ok := act.Find(l.a.here(), "x"); ok {
 		return l.a.press([]act.Act{b}, "x")
 	}
-	l.d.say(paint.ToneWarn, l.d.st.Esc.Const("there is nothing to export here"))
+	l.d.Say(paint.ToneWarn, l.d.St.Esc.Const("there is nothing to export here"))
 	return nil
 }
 
 func (l *commandLine) runHelp(words string) tea.Cmd {
-	cmd := l.a.pages.openHelp()
+	cmd := l.a.Pages.openHelp()
 	if words == "" {
 		return cmd
 	}
-	return l.a.pages.overlay.find(words)
+	return l.a.Pages.Overlay.find(words)
 }
 
 func (l *commandLine) runTheme(name string) tea.Cmd {
 	theme, ok := paint.ThemeNamed(name)
 	switch {
 	case !ok:
-		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("there is no theme %q; there are %s", name, strings.Join(paint.Themes(), ", ")))
+		l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("there is no theme %q; there are %s", name, strings.Join(paint.Themes(), ", ")))
 		return nil
 	case name == "":
-		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("the theme is %s; there are %s", l.a.look.paint.Theme, strings.Join(paint.Themes(), ", ")))
+		l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("the theme is %s; there are %s", l.a.look.paint.Theme, strings.Join(paint.Themes(), ", ")))
 		return nil
 	case !l.a.look.paint.Colour:
-		l.d.say(paint.ToneWarn, l.d.st.Esc.Const("there are no colours: plain, no_color, NO_COLOR or the terminal says so"))
+		l.d.Say(paint.ToneWarn, l.d.St.Esc.Const("there are no colours: plain, no_color, NO_COLOR or the terminal says so"))
 		return nil
 	}
 	l.a.look.paint.Theme = theme
 	l.a.repaint()
-	l.d.say(paint.ToneInfo, l.d.st.Esc.Sprintf("theme: %s, for this session; [ui] theme keeps it", theme))
+	l.d.Say(paint.ToneInfo, l.d.St.Esc.Sprintf("theme: %s, for this session; [ui] theme keeps it", theme))
 	return nil
 }
 
 // ownReadOnly is the reason that the operator gave for this session.
 const ownReadOnly = "you made this session read-only; :readonly off lifts that"
 
-// runReadOnly guards the operator's own hand: it refuses what the keys would do.
+// RunReadOnly guards the operator's own hand: it refuses what the keys would do.
 // What the configuration, the role or the log makes read-only stays so.
-func (l *commandLine) runReadOnly(word string) tea.Cmd {
-	esc := l.d.st.Esc
-	on := l.d.readOnly != ""
+func (l *commandLine) RunReadOnly(word string) tea.Cmd {
+	esc := l.d.St.Esc
+	on := l.d.ReadOnly != ""
 	want := word == "on" || word == "" && !on
 	switch {
 	case word != "" && word != "on" && word != "off":
-		l.d.say(paint.ToneWarn, esc.Const(":readonly takes on, off or nothing"))
-	case l.a.o.ReadOnlyReason != "":
-		l.d.say(paint.ToneWarn, esc.Sprintf("this cannot be lifted here: %s", esc.Line(l.a.o.ReadOnlyReason)))
+		l.d.Say(paint.ToneWarn, esc.Const(":readonly takes on, off or nothing"))
+	case l.a.O.ReadOnlyReason != "":
+		l.d.Say(paint.ToneWarn, esc.Sprintf("this cannot be lifted here: %s", esc.Line(l.a.O.ReadOnlyReason)))
 	case want == on && on:
-		l.d.say(paint.ToneInfo, esc.Const("this session is read-only already"))
+		l.d.Say(paint.ToneInfo, esc.Const("this session is read-only already"))
 	case want == on:
-		l.d.say(paint.ToneInfo, esc.Const("this session is not read-only"))
+		l.d.Say(paint.ToneInfo, esc.Const("this session is not read-only"))
 	case want:
-		l.d.readOnly = ownReadOnly
-		l.d.say(paint.ToneInfo, esc.Const("this session is read-only now"))
+		l.d.ReadOnly = ownReadOnly
+		l.d.Say(paint.ToneInfo, esc.Const("this session is read-only now"))
 	default:
-		return l.d.ask(l.proposeWritable(l.a.active))
+		return l.d.Ask(l.proposeWritable(l.a.Active))
 	}
 	return nil
 }
 
 // frameReadOnly is the reason in the frame.
 func (a *App) frameReadOnly() safetext.Text {
-	if a.d.readOnly == ownReadOnly {
-		return a.d.st.Esc.Const("by :readonly")
+	if a.D.ReadOnly == ownReadOnly {
+		return a.D.St.Esc.Const("by :readonly")
 	}
-	return a.d.st.Esc.Line(a.d.readOnly)
+	return a.D.St.Esc.Line(a.D.ReadOnly)
 }

@@ -9,7 +9,7 @@ import (
 	"memdesk/conflict/merge"
 	"memdesk/conflict/names"
 	"memdesk/model"
-	"memdesk/ui/tui"
+	"memdesk/operator"
 )
 
 // conflictsFake has one copy of each sort, of the store crewship.
@@ -57,10 +57,10 @@ func newConflictsFake(acts *actsFake, moved bool) *conflictsFake {
 	return f
 }
 
-func (f *conflictsFake) Conflicts(_ context.Context, q tui.PageQuery) (tui.ConflictPage, error) {
+func (f *conflictsFake) Conflicts(_ context.Context, q operator.PageQuery) (operator.ConflictPage, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var page tui.ConflictPage
+	var page operator.ConflictPage
 	all := f.all
 	if f.more != nil {
 		all = append(f.more(), all...)
@@ -83,12 +83,12 @@ func (f *conflictsFake) Compare(_ context.Context, c conflict.Copy) (conflict.Co
 	return out, nil
 }
 
-func (f *conflictsFake) Resolve(_ context.Context, c conflict.Copy, ch conflict.Choice, _ string) (tui.Done, error) {
+func (f *conflictsFake) Resolve(_ context.Context, c conflict.Copy, ch conflict.Choice, _ string) (operator.Done, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.moved {
 		f.text[c.ID] = "written by somebody else\n"
-		return tui.Done{}, model.Errorf(model.Conflict, "", "the copy is not as it was shown, nothing was changed")
+		return operator.Done{}, model.Errorf(model.Conflict, "", "the copy is not as it was shown, nothing was changed")
 	}
 	for i := range f.all {
 		if f.all[i].ID == c.ID {
@@ -99,8 +99,8 @@ func (f *conflictsFake) Resolve(_ context.Context, c conflict.Copy, ch conflict.
 	if ch.Take == conflict.TakeMerged {
 		f.text[c.Target] = ch.Merged
 	}
-	row := f.acts.keep(tui.UndoRow{Store: c.Store, Item: c.Target, Op: "resolve", Existed: true})
-	return tui.Done{Store: c.Store, Item: c.Target, Removed: 1, Undo: row.ID}, nil
+	row := f.acts.keep(operator.UndoRow{Store: c.Store, Item: c.Target, Op: "resolve", Existed: true})
+	return operator.Done{Store: c.Store, Item: c.Target, Removed: 1, Undo: row.ID}, nil
 }
 
 // Returned says that everything comes back but what is byte for byte its base.

@@ -11,14 +11,14 @@ import (
 )
 
 // conflicts opens pane 5 on one copy of each sort.
-func conflicts(t *testing.T, scenario string, w, h int) *robot {
+func conflictsRobot(t *testing.T, scenario string, w, h int) *robot {
 	return startRobot(t, start{scenario: scenario, width: w, height: h}).see("[2 Tiers]", "48,210").press("5").see("[5 Conflicts]", "1 of 5", "garden.md")
 }
 
 func TestConflictsPane(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		frame := func(name string) string { return fmt.Sprintf("%s-%dx%d", name, w, h) }
-		r := conflicts(t, "desk,acts,conflicts", w, h)
+		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
 		r.see("deleting a .Conflict").golden(frame("conflicts"))
 		r.press("j").see("2 of 5", "orphan").press("b").see("it has no base")
 		r.press("j", "j").see("4 of 5", "▲ syncthing, +", "-status: open").press("enter").see("▲ syncthing, +", "status: done").golden(frame("conflict")).press("G").see("is late.")
@@ -40,7 +40,7 @@ func TestConflictsPane(t *testing.T) {
 // TestARedundantCopyTakesThreePresses: the key, to the button, yes.
 func TestARedundantCopyTakesThreePresses(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
-		r := conflicts(t, "desk,acts,conflicts", w, h)
+		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
 		r.press("j", "j").see("3 of 5", "pattern 1:", "byte")
 		r.asked("b", "Keep plan.md as it is?").see("may restore").press("tab").see("[Keep base]").press("enter").see("resolved plan.md; z undoes", "of 4")
 	})
@@ -48,7 +48,7 @@ func TestARedundantCopyTakesThreePresses(t *testing.T) {
 
 func TestConflictIsMergedHunkByHunk(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
-		r := conflicts(t, "desk,acts,conflicts", w, h)
+		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
 		r.press("j", "j", "j").see("4 of 5", "▲ syncthing, +", "-status: open")
 		r.asked("m", "Difference 1 of 3 in plan.md").see("status: done").press("tab", "tab").see("[Copy]").press("enter")
 		r.see("Difference 2 of 3", "Ship on Monday.", "enter cancel").press("tab").see("[Base]").press("enter")
@@ -60,7 +60,7 @@ func TestConflictIsMergedHunkByHunk(t *testing.T) {
 
 func TestAChangedSideIsShown(t *testing.T) {
 	t.Parallel()
-	r := conflicts(t, "desk,acts,moved", 100, 30)
+	r := conflictsRobot(t, "desk,acts,moved", 100, 30)
 	r.press("j", "j", "j").see("4 of 5", "▲ syncthing, +", "-status: open")
 	r.asked("c", "Put the copy in the place of plan.md?").press("tab", "tab").see("[Take copy]").press("enter")
 	r.see("Conflict", "has changed since it was shown", "not resolved").press("G").see("written by somebody else").press("esc").see("of 5")
@@ -68,7 +68,7 @@ func TestAChangedSideIsShown(t *testing.T) {
 
 func TestRedundantCopiesGoAfterAQuestion(t *testing.T) {
 	t.Parallel()
-	r := conflicts(t, "desk,acts,conflicts", 100, 30)
+	r := conflictsRobot(t, "desk,acts,conflicts", 100, 30)
 	r.asked("D", "Remove 1 redundant copy?").see("plan (Mira's conflicted copy 2026-05-19).md", "Resilio").press("tab").see("[Remove]").press("enter")
 	r.see("done: 1 of 1 conflict", "resolved").press("esc").see("of 4")
 }
@@ -76,7 +76,7 @@ func TestRedundantCopiesGoAfterAQuestion(t *testing.T) {
 func TestConflictsAreHandedOut(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "c.jsonl")
-	r := conflicts(t, "desk,acts,conflicts", 100, 30)
+	r := conflictsRobot(t, "desk,acts,conflicts", 100, 30)
 	r.press("y").see("copied the field").press("Y").see("copied the row as JSON")
 	r.asked("x", "Export the table?").press("tab", "ctrl+u", file, "tab", "enter").see("wrote 5 rows").press(":", "conflicts sync-conflict", "enter").see("/sync-conflict", "1 of 1").press("q")
 	raw, err := r.left()
@@ -105,7 +105,7 @@ func TestConflictsAreHandedOut(t *testing.T) {
 // Many are resolved after one question: what cannot be resolved that way stays, and is counted.
 func TestMarkedConflictsAreResolvedAtOnce(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
-		r := conflicts(t, "desk,acts,conflicts", w, h)
+		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
 		r.press("*").see("5 marked").asked("b", "Keep the base of 3 conflicts?").see("!! 2 more of the marked ones cannot", "!! The vendors of the tools of 3 warn")
 		r.press("esc").see("cancelled", "5 marked").asked("b", "Keep the base of 3 conflicts?").press("y")
 		r.see("Job", "done: 3 of 3 conflicts", "resolved", "z takes back what was done").press("esc").see("1 of 2").gone("marked")

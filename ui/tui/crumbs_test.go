@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
 )
 
 // Breadcrumbs stay where they are when a wait becomes worth a word, at any width.
@@ -16,7 +17,7 @@ func TestBreadcrumbsDoNotMoveForLoading(t *testing.T) {
 		safetext.Const("Tiers"), safetext.Const("crewship"), safetext.Const("crews/eng/agents/bo"), safetext.Const("daily"),
 		safetext.Const("crews/eng/agents/bo/daily/2026-05-21.md"),
 	}
-	for width := minWidth; width < 200; width++ {
+	for width := paint.MinWidth; width < 200; width++ {
 		a.width = width
 		for n := 1; n <= len(all); n++ {
 			for _, at := range []string{"", "1 of 2", "all of 4 lines", "line 12,345 of 10,000,000"} {

@@ -51,7 +51,7 @@ func (c customKeys) hotkeys(l *commandLine) (out []act.Act) {
 // sends, a word that no act has, a key that two acts of one place would share.
 func CheckKeys(keys map[string]string) error {
 	c := customKeys(keys)
-	a := newApp(context.Background(), Options{})
+	a := NewApp(context.Background(), Options{})
 	table := KeyTable()
 	for _, key := range slices.Sorted(maps.Keys(c)) {
 		word := c[key]
@@ -60,7 +60,7 @@ func CheckKeys(keys map[string]string) error {
 			return fmt.Errorf("[ui.keys] %q is no key: write one letter or sign, ctrl+LETTER, or f1 to f12", key)
 		case hot:
 			verb, _, _ := strings.Cut(line, " ")
-			if !slices.ContainsFunc(a.line.verbs(), func(v act.Act) bool { return v.Verb == verb }) {
+			if !slices.ContainsFunc(a.Line.verbs(), func(v act.Act) bool { return v.Verb == verb }) {
 				return fmt.Errorf("[ui.keys] %s: there is no command :%s", key, verb)
 			}
 		case !slices.ContainsFunc(places(table), func(s act.Section) bool {

@@ -7,6 +7,7 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/pane"
 )
 
 // ahead are keys that were typed before they could mean anything. They are obeyed
@@ -14,15 +15,15 @@ import (
 // is not lost, and does not fall on what happened to stand there meanwhile.
 type ahead struct {
 	a       *App
-	d       *bench
+	d       *pane.Bench
 	unsized []tea.Msg         // before the size of the screen was known
 	waiting []tea.KeyPressMsg // for the list that is being loaded
 }
 
 // loader is a pane with a list whose rows may be on their way.
 type loader interface {
-	// awaiting reports whether the rows at the cursor are about to be replaced.
-	awaiting() bool
+	// Awaiting reports whether the rows at the cursor are about to be replaced.
+	Awaiting() bool
 }
 
 // enterOf takes a line feed for the Enter that it was: before the program has set
@@ -56,34 +57,34 @@ func (ea *ahead) sized() tea.Cmd {
 func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 	p, ok := ea.a.pane().(loader)
 	switch {
-	case !ok || !p.awaiting():
+	case !ok || !p.Awaiting():
 		ea.waiting = nil
 		return false
 	case len(ea.waiting) > 0 && name == "esc":
 		ea.waiting = nil
-		ea.d.say(paint.ToneInfo, ea.d.st.Esc.Const("the keys that were waiting for the list are dropped"))
+		ea.d.Say(paint.ToneInfo, ea.d.St.Esc.Const("the keys that were waiting for the list are dropped"))
 		return true
 	case len(ea.waiting) == 0:
-		if b, found := act.Find(ea.a.pane().bindings(), name); !found || b.Why == nil {
+		if b, found := act.Find(ea.a.pane().Bindings(), name); !found || b.Why == nil {
 			return false
 		}
 	}
 	ea.waiting = append(ea.waiting, k)
-	ea.d.say(paint.ToneInfo, ea.waitNote())
+	ea.d.Say(paint.ToneInfo, ea.waitNote())
 	return true
 }
 
 func (ea *ahead) waitNote() safetext.Text {
 	first := ea.waiting[0].String()
 	if n := len(ea.waiting); n > 1 {
-		return ea.d.st.Esc.Sprintf("the list is loading: %s and %s wait for it, esc drops them", first, prose.Plural(int64(n-1), "more key"))
+		return ea.d.St.Esc.Sprintf("the list is loading: %s and %s wait for it, esc drops them", first, prose.Plural(int64(n-1), "more key"))
 	}
-	return ea.d.st.Esc.Sprintf("the list is loading: %s waits for it, esc drops it", first)
+	return ea.d.St.Esc.Sprintf("the list is loading: %s waits for it, esc drops it", first)
 }
 
 // caughtUp obeys the keys that waited, once their list is there.
 func (ea *ahead) caughtUp() tea.Cmd {
-	if p, ok := ea.a.pane().(loader); len(ea.waiting) == 0 || ok && p.awaiting() {
+	if p, ok := ea.a.pane().(loader); len(ea.waiting) == 0 || ok && p.Awaiting() {
 		return nil
 	}
 	keys := ea.waiting

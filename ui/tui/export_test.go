@@ -8,7 +8,7 @@ import (
 )
 
 // New builds a console without a program around it.
-func New(o Options) *App { return newApp(context.Background(), o) }
+func New(o Options) *App { return NewApp(context.Background(), o) }
 
 // Patient makes a console never say that something is being loaded: on a busy
 // machine every answer is late.

@@ -9,6 +9,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -23,7 +24,7 @@ const (
 func (a *App) View() (v tea.View) {
 	v.AltScreen = true
 	v.WindowTitle = "memdesk"
-	if !a.o.NoMouse && !a.look.paint.Bare {
+	if !a.O.NoMouse && !a.look.paint.Bare {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	defer a.guardView(&v)
@@ -33,8 +34,8 @@ func (a *App) View() (v tea.View) {
 	if a.width == 0 || a.height == 0 {
 		return v
 	}
-	if a.curtain.down {
-		v.Content = strings.Join(a.curtain.lockFrame(), "\n")
+	if a.Curtain.down {
+		v.Content = strings.Join(a.Curtain.lockFrame(), "\n")
 		return v
 	}
 	if a.tooSmall() {
@@ -45,17 +46,17 @@ func (a *App) View() (v tea.View) {
 	lines := make([]string, 0, a.height)
 	lines = append(lines, a.bar(), a.identity())
 	var cursor *tea.Position
-	if a.d.modal.dialog != nil {
-		body, at := a.d.modal.boxed(w, h)
+	if a.D.Modal.Dialog != nil {
+		body, at := a.D.Modal.Boxed(w, h)
 		lines = append(append(lines, a.dialogCrumbs()), body...)
 		cursor = at
-	} else if a.pages.overlay != nil {
-		lines = append(lines, a.pages.overlayCrumbs())
-		lines = append(lines, a.pages.drawn(w, h)...)
+	} else if a.Pages.Overlay != nil {
+		lines = append(lines, a.Pages.overlayCrumbs())
+		lines = append(lines, a.Pages.drawn(w, h)...)
 	} else {
-		body, at := a.pane().render(w, h)
+		body, at := a.pane().Render(w, h)
 		lines = append(lines, a.breadcrumbs())
-		lines = append(lines, a.d.st.FillTo(body, w, h)...)
+		lines = append(lines, a.D.St.FillTo(body, w, h)...)
 		cursor = at
 	}
 	status, col := a.status()
@@ -63,7 +64,7 @@ func (a *App) View() (v tea.View) {
 	if cursor != nil {
 		v.Cursor = tea.NewCursor(cursor.X, cursor.Y+3)
 	}
-	if a.line.typing || a.searching() != nil {
+	if a.Line.typing || a.searching() != nil {
 		v.Cursor = tea.NewCursor(col, a.height-2)
 	}
 	if v.Cursor != nil {
@@ -75,8 +76,8 @@ func (a *App) View() (v tea.View) {
 
 // sizeNeeded is all there is below the smallest size.
 func (a *App) sizeNeeded() []string {
-	st := a.d.st
-	text := st.Esc.Sprintf("memdesk needs %dx%d, this is %dx%d. Enlarge, or q leaves.", minWidth, minHeight, a.width, a.height)
+	st := a.D.St
+	text := st.Esc.Sprintf("memdesk needs %dx%d, this is %dx%d. Enlarge, or q leaves.", paint.MinWidth, minHeight, a.width, a.height)
 	var lines []string
 	for _, part := range st.Esc.Wrap(text, max(a.width, 1)) {
 		lines = append(lines, st.Text(st.Warn, part, a.width))
@@ -89,7 +90,7 @@ func (a *App) sizeNeeded() []string {
 
 // badged is a pane that says on its tab what waits there.
 type badged interface {
-	badge() (safetext.Text, paint.Tone)
+	Badge() (safetext.Text, paint.Tone)
 }
 
 // tab is one entry of the bar.
@@ -101,22 +102,22 @@ type tab struct {
 // tabs are the entries of the bar, the longest that fit: full names set apart, close
 // together, short ones, and only the active one's. margin is the blanks before each.
 func (a *App) tabs() (tabs []tab, margin int) {
-	esc := a.d.st.Esc
-	tabs = make([]tab, len(a.panes))
+	esc := a.D.St.Esc
+	tabs = make([]tab, len(a.Panes))
 	for form := range 4 {
 		margin = 1 - min(form, 1)
 		width := 1
-		for i := range a.panes {
+		for i := range a.Panes {
 			name := " " + registry[i].name
 			switch {
-			case form == 3 && i != a.active:
+			case form == 3 && i != a.Active:
 				name = ""
 			case form >= 2:
 				name = " " + registry[i].short
 			}
 			t := tab{label: esc.Const(strconv.Itoa(i+1) + name)}
-			if p, ok := a.panes[i].(badged); ok {
-				if t.badge, t.tone = p.badge(); !t.badge.IsEmpty() {
+			if p, ok := a.Panes[i].(badged); ok {
+				if t.badge, t.tone = p.Badge(); !t.badge.IsEmpty() {
 					t.badge = esc.Sprintf(" %s", t.badge)
 				}
 			}
@@ -133,21 +134,21 @@ func (a *App) tabs() (tabs []tab, margin int) {
 // bar shows all panes, with what waits in each; the active one stands in brackets, so
 // that it is plain without colour too.
 func (a *App) bar() string {
-	st := a.d.st
+	st := a.D.St
 	r := st.Row(a.width)
 	tabs, margin := a.tabs()
 	for i, t := range tabs {
-		if i == a.active {
+		if i == a.Active {
 			r.Put(st.Active, st.Esc.Sprintf("[%s%s]", t.label, t.badge)).Blank(1 - margin)
 			continue
 		}
 		p := st.Plain
-		if a.panes[i].unavailable() != "" {
+		if a.Panes[i].Unavailable() != "" {
 			p = st.Dim
 		}
 		r.Blank(margin).Put(p, t.label).Put(st.Toned(t.tone), t.badge).Blank(1)
 	}
-	if _, production := a.environment(); production && r.Left > 0 { // the whole first line, as far as it is free
+	if _, production := a.Environment(); production && r.Left > 0 { // the whole first line, as far as it is free
 		return r.Put(st.Alarm, st.Esc.Const(strings.Repeat(" ", r.Left))).End()
 	}
 	return r.End()
@@ -156,25 +157,25 @@ func (a *App) bar() string {
 // identity tells where the operator is and as whom: environment, operator,
 // read-only state and, at the right, stores and those that failed.
 func (a *App) identity() string {
-	st := a.d.st
+	st := a.D.St
 	stores := a.storeCount()
 	right := min(stores.left, a.width/2)
 	r := st.Row(a.width - right)
-	env, production := a.environment()
+	env, production := a.Environment()
 	if env = st.Esc.Trunc(env, 24); production {
 		r.Put(st.Alarm, st.Esc.Sprintf(" %s ", env)).Blank(1)
 	} else {
 		r.Put(st.Active, st.Esc.Sprintf(" %s ", env)).Blank(1)
 	}
-	r.Put(st.Plain, st.Esc.Trunc(orElse(st.Esc.Line(a.o.Operator), st.Esc.Const("no name")), 24))
+	r.Put(st.Plain, st.Esc.Trunc(desk.OrElse(st.Esc.Line(a.O.Operator), st.Esc.Const("no name")), 24))
 	switch {
-	case a.o.Authenticated:
+	case a.O.Authenticated:
 	case a.width < fullBarFrom:
 		r.Lit(st.Warn, " (unauth)")
 	default:
 		r.Lit(st.Warn, " (unauthenticated)")
 	}
-	if why, short := a.readOnly(); !why.IsEmpty() {
+	if why, short := a.ReadOnly(); !why.IsEmpty() {
 		r.Put(st.Dim, st.Glyphs.Dot)
 		if st.Width(why) > r.Left {
 			why = short
@@ -195,15 +196,15 @@ type tally struct {
 }
 
 func (a *App) storeCount() tally {
-	esc := a.d.st.Esc
-	failed := a.health.down()
+	esc := a.D.St.Esc
+	failed := a.Health.Down()
 	up := len(a.members) - len(failed)
 	t := tally{all: esc.Sprintf("%d/%s up", up, prose.Plural(int64(len(a.members)), "store"))}
 	if a.width < fullBarFrom {
 		t.all = esc.Sprintf("%d/%d up", up, len(a.members))
 	}
 	switch {
-	case len(failed) > 0 && a.width >= wideFrom:
+	case len(failed) > 0 && a.width >= paint.WideFrom:
 		t.failed = esc.Trunc(esc.Sprintf(", %d down: %s", len(failed), esc.Join(failed, " ")), a.width/3)
 	case len(failed) > 0:
 		t.failed = esc.Sprintf(", %d down", len(failed))
@@ -213,23 +214,19 @@ func (a *App) storeCount() tally {
 	return t
 }
 
-// isProduction tells the word that makes the frame loud and worst acts ask for a
-// name.
-func isProduction(environment string) bool { return strings.EqualFold(environment, "production") }
-
 // placed is a pane with a row that belongs to one store.
 type placed interface {
-	// storeHere is that store; empty where the row is of none.
-	storeHere() string
+	// StoreHere is that store; empty where the row is of none.
+	StoreHere() string
 }
 
-// environment is the operator's word for the environment of the selected store, or, where
+// Environment is the operator's word for the environment of the selected store, or, where
 // no store is selected, of all; production is loud, in letters too.
-func (a *App) environment() (words safetext.Text, production bool) {
+func (a *App) Environment() (words safetext.Text, production bool) {
 	var names []string
 	here := ""
 	if p, ok := a.pane().(placed); ok {
-		here = p.storeHere()
+		here = p.StoreHere()
 	}
 	for _, m := range a.members {
 		if here != "" && m.Name != here {
@@ -240,23 +237,23 @@ func (a *App) environment() (words safetext.Text, production bool) {
 		}
 	}
 	if len(names) == 0 {
-		return a.d.st.Esc.Const("no environment"), false
+		return a.D.St.Esc.Const("no environment"), false
 	}
 	parts := make([]safetext.Text, len(names))
 	for i, n := range names {
-		if isProduction(n) {
+		if desk.IsProduction(n) {
 			n, production = strings.ToUpper(n), true
 		}
-		parts[i] = a.d.st.Esc.Line(n)
+		parts[i] = a.D.St.Esc.Line(n)
 	}
-	return a.d.st.Esc.Join(parts, "+"), production
+	return a.D.St.Esc.Join(parts, "+"), production
 }
 
-// readOnly says that nothing, or which stores, can be changed, and the same in a few
+// ReadOnly says that nothing, or which stores, can be changed, and the same in a few
 // words: where the reason has no room the help begins with it.
-func (a *App) readOnly() (why, short safetext.Text) {
-	esc := a.d.st.Esc
-	if a.d.readOnly != "" {
+func (a *App) ReadOnly() (why, short safetext.Text) {
+	esc := a.D.St.Esc
+	if a.D.ReadOnly != "" {
 		return esc.Sprintf("READ-ONLY: %s", a.frameReadOnly()), esc.Const("READ-ONLY, ? says why")
 	}
 	var names []safetext.Text
@@ -276,18 +273,18 @@ func (a *App) readOnly() (why, short safetext.Text) {
 
 // readOnlyLines are the whole reasons, for the help.
 func (a *App) readOnlyLines() []text.Line {
-	esc := a.d.st.Esc
-	why, _ := a.readOnly()
+	esc := a.D.St.Esc
+	why, _ := a.ReadOnly()
 	if why.IsEmpty() {
 		return nil
 	}
 	lines := []text.Line{{Value: esc.Const("what cannot be changed now"), Kind: text.Title}}
-	if a.d.readOnly != "" {
+	if a.D.ReadOnly != "" {
 		return append(lines, text.Line{Value: why, Kind: text.Warn}, text.Line{Kind: text.Blank})
 	}
 	for _, m := range a.members {
 		if m.Err == nil && m.Store.ReadOnly {
-			lines = append(lines, text.Line{Name: esc.Line(m.Name), Value: orElse(esc.LineMax(m.Store.ReadOnlyReason, prose.MaxReason), esc.Const("read-only"))})
+			lines = append(lines, text.Line{Name: esc.Line(m.Name), Value: desk.OrElse(esc.LineMax(m.Store.ReadOnlyReason, prose.MaxReason), esc.Const("read-only"))})
 		}
 	}
 	return append(lines, text.Line{Kind: text.Blank})
@@ -297,47 +294,47 @@ func (a *App) readOnlyLines() []text.Line {
 // there.
 func (a *App) breadcrumbs() string {
 	p := a.pane()
-	at, busy := p.position()
-	t := paint.Title{Crumbs: append([]safetext.Text{safetext.Const(a.paneName())}, p.crumbs()...), At: at, Busy: busy && a.slow.said, Width: a.width}
+	at, busy := p.Position()
+	t := paint.Title{Crumbs: append([]safetext.Text{safetext.Const(a.paneName())}, p.Crumbs()...), At: at, Busy: busy && a.slow.said, Width: a.width}
 	if p, ok := p.(pointable); ok {
-		if list, ok := p.listed(); ok && list.first == 1 && list.width < a.width {
-			t.List, t.Aside = list.width, safetext.Const(list.aside)
+		if list, ok := p.Listed(); ok && list.First == 1 && list.Width < a.width {
+			t.List, t.Aside = list.Width, safetext.Const(list.Aside)
 		}
 	}
-	return a.d.st.Border(t)
+	return a.D.St.Border(t)
 }
 
 // paneName is the first breadcrumb.
 func (a *App) paneName() string {
-	if a.side != nil {
-		return a.side.title
+	if a.Side != nil {
+		return a.Side.Title
 	}
-	return registry[a.active].name
+	return registry[a.Active].name
 }
 
 // crumbLine is the border above what has the whole screen.
 func (a *App) crumbLine(crumbs []safetext.Text, at safetext.Text, busy bool) string {
-	return a.d.st.Border(paint.Title{Crumbs: crumbs, At: at, Busy: busy, Width: a.width})
+	return a.D.St.Border(paint.Title{Crumbs: crumbs, At: at, Busy: busy, Width: a.width})
 }
 
 // status is the line above the keys: the command line, a message, or what the
 // pane wants to say.
 func (a *App) status() (line string, cursor int) {
-	st := a.d.st
+	st := a.D.St
 	r := st.Row(a.width)
-	if a.line.typing {
+	if a.Line.typing {
 		r.Blank(1)
-		col := a.line.in.Render(r, st.Esc.Const(":"), st.Esc.Const(""))
+		col := a.Line.in.Render(r, st.Esc.Const(":"), st.Esc.Const(""))
 		return r.End(), col + 1
 	}
 	if p := a.text(); p != nil && (p.Search.In.Focus || p.Search.Needle != nil && a.said.text.IsEmpty()) {
 		return a.searchLine(p)
 	}
-	if a.said.text.IsEmpty() && a.pages.overlay == nil && a.d.modal.dialog == nil {
-		if trouble := a.pane().trouble(); !trouble.IsEmpty() {
+	if a.said.text.IsEmpty() && a.Pages.Overlay == nil && a.D.Modal.Dialog == nil {
+		if trouble := a.pane().Trouble(); !trouble.IsEmpty() {
 			return r.Blank(1).Put(st.Bad, trouble).End(), 0
 		}
-		return r.Blank(1).Put(st.Dim, a.d.work.words()).End(), 0
+		return r.Blank(1).Put(st.Dim, a.D.Work.Words()).End(), 0
 	}
 	p := st.Toned(a.said.tone)
 	if a.said.text.Width() <= a.width-2 {
@@ -351,10 +348,10 @@ func (a *App) status() (line string, cursor int) {
 // footer shows the keys that work here. Where they do not all fit, the way to the
 // others is the last.
 func (a *App) footer() string {
-	if len(a.line.candidates) > 0 {
-		return a.line.candidateLine()
+	if len(a.Line.candidates) > 0 {
+		return a.Line.candidateLine()
 	}
-	st := a.d.st
+	st := a.D.St
 	wide := func(b act.Act) int { return st.Esc.Const(b.Label()).Width() + 1 + st.Esc.Const(b.Name).Width() }
 	all := a.here()
 	hints := slices.DeleteFunc(slices.Clone(all), func(b act.Act) bool {
@@ -390,24 +387,24 @@ func (a *App) Keys() []act.Act { return a.here() }
 // here are the bindings of the place where the operator is.
 func (a *App) here() []act.Act {
 	switch {
-	case a.d.modal.dialog != nil:
-		return a.d.modal.dialogBindings()
-	case a.line.typing:
-		return a.line.commandBindings()
+	case a.D.Modal.Dialog != nil:
+		return a.D.Modal.Bindings()
+	case a.Line.typing:
+		return a.Line.commandBindings()
 	case a.searching() != nil:
 		return a.searchLineKeys(a.searching())
-	case a.pages.overlay != nil:
-		return a.d.own.of(append(a.searchKeys(), a.pages.overlayBindings()...))
-	case a.pane().typing() != nil:
-		return a.pane().bindings()
+	case a.Pages.Overlay != nil:
+		return customKeys(a.O.Keys).of(append(a.searchKeys(), a.Pages.overlayBindings()...))
+	case a.pane().Typing() != nil:
+		return a.pane().Bindings()
 	}
-	return a.d.own.of(append(append(a.searchKeys(), a.pane().bindings()...), a.global()...))
+	return customKeys(a.O.Keys).of(append(append(a.searchKeys(), a.pane().Bindings()...), a.global()...))
 }
 
 func (a *App) dialogCrumbs() string {
 	at := safetext.Text{}
-	if a.d.modal.dialog.pager != nil {
-		at = a.d.modal.dialog.pager.Position()
+	if a.D.Modal.Dialog.Pager != nil {
+		at = a.D.Modal.Dialog.Pager.Position()
 	}
-	return a.crumbLine([]safetext.Text{a.d.modal.dialog.title}, at, a.d.modal.dialog.busy)
+	return a.crumbLine([]safetext.Text{a.D.Modal.Dialog.Title}, at, a.D.Modal.Dialog.Busy)
 }

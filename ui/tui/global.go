@@ -4,17 +4,18 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/ui/act"
+	"memdesk/ui/tui/kit/paint"
 )
 
 // paneBindings are the numbers of the panes; they close what lies over a pane.
 func (a *App) paneBindings() []act.Act {
 	var out []act.Act
-	for i := range a.panes {
+	for i := range a.Panes {
 		out = append(out, act.Act{
 			Keys: []string{string(rune('1' + i))}, Doc: "the " + registry[i].name + " pane",
-			Why: a.panes[i].unavailable,
+			Why: a.Panes[i].Unavailable,
 			Do: func() tea.Cmd {
-				a.pages.overlay = nil
+				a.Pages.Overlay = nil
 				return a.enter(i)
 			},
 		})
@@ -31,20 +32,20 @@ func (a *App) global() []act.Act {
 		act.Act{Keys: []string{"esc"}, Name: "back", Doc: "one level back, keeping the place", Why: a.outermost, Do: a.back},
 		act.Act{Keys: []string{"tab"}, Doc: "the next pane that is available", Do: func() tea.Cmd { return a.cycle(1) }},
 		act.Act{Keys: []string{"shift+tab"}, Doc: "the pane before", Do: func() tea.Cmd { return a.cycle(-1) }},
-		act.Act{Keys: []string{"z"}, Doc: "undo the last act of this session; :undo lists earlier ones", Why: a.d.undos.noUndo, Do: a.d.undos.undoLast},
-		act.Act{Keys: []string{"ctrl+r", "f5"}, Name: "refresh", Doc: "ask the stores again for what is shown", Do: func() tea.Cmd { return a.pane().refresh() }},
+		act.Act{Keys: []string{"z"}, Doc: "undo the last act of this session; :undo lists earlier ones", Why: a.D.Undos.Refusal, Do: a.D.Undos.Last},
+		act.Act{Keys: []string{"ctrl+r", "f5"}, Name: "refresh", Doc: "ask the stores again for what is shown", Do: func() tea.Cmd { return a.pane().Refresh() }},
 		act.Act{Keys: []string{"ctrl+s"}, Doc: "freeze the lists, which change by themselves otherwise, or let them go on", Do: a.freeze},
 		act.Act{Keys: []string{"ctrl+w"}, Doc: "the list over the whole width, or beside its detail again", Do: a.widen},
-		act.Act{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: a.line.openCommand},
-		act.Act{Keys: []string{"?"}, Name: "help", Doc: "the keys that work here", Do: a.pages.openHelp},
+		act.Act{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: a.Line.openCommand},
+		act.Act{Keys: []string{"?"}, Name: "help", Doc: "the keys that work here", Do: a.Pages.openHelp},
 		act.Act{Keys: []string{"ctrl+z"}, Doc: "suspend memdesk; fg in the shell comes back", Why: a.noSuspend, Do: func() tea.Cmd { return tea.Suspend }},
 		act.Act{Keys: []string{"q"}, Name: "leave", Doc: "leave memdesk; asks first while work of this session is under way", Do: a.leave.leave},
 		act.Act{Keys: []string{"ctrl+c"}, Doc: "leave memdesk, from anywhere; pressed twice without a question", Do: a.leave.interrupt},
-	), a.d.own.hotkeys(&a.line)...)
+	), customKeys(a.O.Keys).hotkeys(&a.Line)...)
 }
 
 func (a *App) outermost() string {
-	if a.side == nil && a.pane().outermost() {
+	if a.Side == nil && a.pane().Outermost() {
 		return "nothing to go back to (q to quit)"
 	}
 	return ""
@@ -52,23 +53,23 @@ func (a *App) outermost() string {
 
 // noSuspend says why there is no shell to go back to.
 func (a *App) noSuspend() string {
-	if !a.d.shell {
+	if !a.D.Shell {
 		return "there is no shell behind this session"
 	}
 	return ""
 }
 
 func (a *App) back() tea.Cmd {
-	if a.side != nil && a.side.list.outermost() {
+	if a.Side != nil && a.Side.List.Outermost() {
 		return a.closeSide()
 	}
-	return a.pane().back()
+	return a.pane().Back()
 }
 
 func (a *App) cycle(by int) tea.Cmd {
-	for n := a.active; ; {
-		n = (n + by + len(a.panes)) % len(a.panes)
-		if n == a.active || a.panes[n].unavailable() == "" {
+	for n := a.Active; ; {
+		n = (n + by + len(a.Panes)) % len(a.Panes)
+		if n == a.Active || a.Panes[n].Unavailable() == "" {
 			return a.enter(n)
 		}
 	}
@@ -76,6 +77,17 @@ func (a *App) cycle(by int) tea.Cmd {
 
 // widen gives the list all of the room, or takes that back.
 func (a *App) widen() tea.Cmd {
-	a.d.wide = !a.d.wide
+	a.D.Wide = !a.D.Wide
 	return a.resize(a.width, a.height)
+}
+
+// freeze makes all lists stand still, or lets them go on.
+func (a *App) freeze() tea.Cmd {
+	f := &a.D.Glances.Frozen
+	if *f = !*f; *f {
+		a.say(paint.ToneInfo, a.D.Esc.Const("lists stand still until the same key is pressed again"))
+		return nil
+	}
+	a.say(paint.ToneInfo, a.D.Esc.Const("lists are live again"))
+	return a.pane().Refresh()
 }

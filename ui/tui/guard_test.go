@@ -26,19 +26,19 @@ type broken struct {
 	where string
 }
 
-func (p broken) unavailable() string { return "" }
+func (p broken) Unavailable() string { return "" }
 
-func (p broken) enter() tea.Cmd {
+func (p broken) Enter() tea.Cmd {
 	switch p.where {
 	case "update":
 		panic("s3cret of a store")
 	case "command":
-		return p.d.asker(paneConflicts)(func(context.Context) any { panic("s3cret of a store") })
+		return p.d.Asker(PaneConflicts)(func(context.Context) any { panic("s3cret of a store") })
 	}
 	return nil
 }
 
-func (p broken) render(int, int) ([]string, *tea.Position) {
+func (p broken) Render(int, int) ([]string, *tea.Position) {
 	if p.where == "view" {
 		panic(errors.New("s3cret of a store"))
 	}
@@ -89,7 +89,7 @@ func session(t *testing.T, change func(*App)) (in *io.PipeWriter, out *screen, c
 	sizes := make(chan Size, 1)
 	sizes <- Size{80, 24}
 	o := Options{Clock: clock.Fixed(time.Unix(0, 0)), Terminal: Terminal{r, out, sizes}, Environ: []string{"TERM=xterm-256color"}}
-	a := newApp(ctx, o)
+	a := NewApp(ctx, o)
 	change(a)
 	ended = make(chan error, 1)
 	go func() { ended <- run(ctx, a, o) }()
@@ -112,7 +112,7 @@ func TestPanicNamesThePlaceOnly(t *testing.T) {
 	for _, where := range []string{"update", "view", "command"} {
 		t.Run(where, func(t *testing.T) {
 			in, out, _, ended := session(t, func(a *App) {
-				a.panes[paneConflicts] = broken{newAbsent(a.d.desk, ""), where}
+				a.Panes[PaneConflicts] = broken{newAbsent(a.D.Desk, ""), where}
 			})
 			if _, err := io.WriteString(in, "5"); err != nil {
 				t.Fatal(err)

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"memdesk/jobs"
+	"memdesk/operator"
 	"memdesk/ui/tui"
 )
 
 // runnerJobs runs work through a real journal, as the program does.
 type runnerJobs struct{ r *jobs.Runner }
 
-func (c runnerJobs) Run(ctx context.Context, kind, title string, work func(context.Context, tui.Job) error) error {
+func (c runnerJobs) Run(ctx context.Context, kind, title string, work func(context.Context, operator.Running) error) error {
 	id, err := c.r.Start(ctx, jobs.Spec{Kind: kind, Title: title, Run: func(ctx context.Context, h *jobs.Handle) error { return work(ctx, h) }})
 	if err != nil {
 		return err
@@ -172,7 +173,7 @@ func TestCtrlCTwiceLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Work that goes on by itself holds nobody.
-	o, fakes := desk()
+	o, fakes := twoHundredThousand()
 	o.Acts, o.Jobs = &actsFake{fakes: fakes}, jobsFake{}
 	d := newDriver(o, 80, 24)
 	d.settle("48,210")

@@ -8,7 +8,14 @@ import (
 
 	"memdesk/model"
 	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane/erasure"
+	"memdesk/ui/tui/pane/tiers"
+	"memdesk/ui/tui/record"
+	"memdesk/ui/tui/task"
 )
 
 // Sections of the key table that are known by name.
@@ -23,58 +30,58 @@ const (
 // KeyTable is every key of the console by its place, and the commands, made from
 // the bindings that the console itself uses.
 func KeyTable() []act.Section {
-	a := newApp(context.Background(), Options{})
-	t, r, rq := a.tiers, a.recall, &requests{d: a.d, list: a.erasures}
+	a := NewApp(context.Background(), Options{})
+	t, r, rq := a.Tiers, a.recall, &erasure.Requests{D: a.D, List: a.erasures}
 	var out []act.Section
 	add := func(title string, bindings []act.Act) {
 		out = append(out, act.Section{Title: title, Acts: withoutMovement(bindings)})
 	}
-	out = append(out, act.Section{Title: sectionMoves, Acts: act.Movement(t.items, "line")})
+	out = append(out, act.Section{Title: sectionMoves, Acts: act.Movement(t.Items, "line")})
 	add(sectionEverywhere, a.global())
-	add("1 Health", a.panes[paneHealth].bindings())
-	add("2 Tiers: stores, scopes, tiers", t.bindings())
-	t.level = levelItems
-	add("2 Tiers: items", t.bindings())
-	t.level = levelItem
-	add("2 Tiers: one item", t.bindings())
-	a.pages.overlay = a.pages.newOverlay("")
-	a.pages.overlay.pager.Search.Needle = text.NewNeedle("x")
+	add("1 Health", a.Panes[paneHealth].Bindings())
+	add("2 Tiers: stores, scopes, tiers", t.Bindings())
+	t.Level = tiers.LevelItems
+	add("2 Tiers: items", t.Bindings())
+	t.Level = tiers.LevelItem
+	add("2 Tiers: one item", t.Bindings())
+	a.Pages.Overlay = a.Pages.newOverlay("")
+	a.Pages.Overlay.Pager.Search.Needle = text.NewNeedle("x")
 	add("A text on the whole screen", a.searchKeys())
-	add("A text: searching", a.searchLineKeys(a.pages.overlay.pager))
-	a.pages.overlay = nil
-	add("3 Recall", r.bindings())
-	r.input.Focus = true
-	add("3 Recall: typing", r.bindings())
-	r.input.Focus, r.reading = false, true
-	add("3 Recall: the item of a hit", r.bindings())
-	add("4 Quarantine", a.panes[paneQuarantine].bindings())
-	add("5 Conflicts", a.panes[paneConflicts].bindings())
-	add("6 Erasure", a.panes[paneErasure].bindings())
-	add("6 Erasure: a plan", append(foldKeys(&records[planRow]{}, nil), rq.planKeys(&records[planRow]{}, ErasureRequest{})...))
-	add("6 Erasure: layers and verdicts (V)", rq.layerKeys(&records[layerRow]{}, ErasureRequest{}))
-	add("7 Audit", a.panes[paneAudit].bindings())
+	add("A text: searching", a.searchLineKeys(a.Pages.Overlay.Pager))
+	a.Pages.Overlay = nil
+	add("3 Recall", r.Bindings())
+	r.Input.Focus = true
+	add("3 Recall: typing", r.Bindings())
+	r.Input.Focus, r.Reading = false, true
+	add("3 Recall: the item of a hit", r.Bindings())
+	add("4 Quarantine", a.Panes[PaneQuarantine].Bindings())
+	add("5 Conflicts", a.Panes[PaneConflicts].Bindings())
+	add("6 Erasure", a.Panes[PaneErasure].Bindings())
+	add("6 Erasure: a plan", append(erasure.FoldKeys(&record.List[erasure.PlanRow]{}, nil), rq.PlanKeys(&record.List[erasure.PlanRow]{}, desk.ErasureRequest{})...))
+	add("6 Erasure: layers and verdicts (V)", rq.LayerKeys(&record.List[erasure.LayerRow]{}, desk.ErasureRequest{}))
+	add("7 Audit", a.Panes[PaneAudit].Bindings())
 	for _, s := range []struct {
 		title string
 		open  func() tea.Cmd
 	}{
-		{"Versions of an item (H)", func() tea.Cmd { return a.d.revisions.openHistory(model.Ref{}) }},
-		{"4 Quarantine: stories (S)", func() tea.Cmd { return openSide(a.d.desk, "Stories", a.stories.kind()) }},
-		{"What can be put back (:undo)", func() tea.Cmd { return openSide(a.d.desk, "Undo", a.d.undos.undoKind()) }},
-		{"Texts that were put aside (:kept)", func() tea.Cmd { return openSide(a.d.desk, "Kept texts", a.d.edits.keptKind()) }},
-		{"Jobs (:jobs)", func() tea.Cmd { return openSide(a.d.desk, "Jobs", a.d.work.jobsKind()) }},
-		{"An act on many items", func() tea.Cmd { return openSide(a.d.desk, "Job", a.d.work.bulkKind(&bulk{})) }},
+		{"Versions of an item (H)", func() tea.Cmd { return a.D.Revisions.Open(model.Ref{}) }},
+		{"4 Quarantine: stories (S)", func() tea.Cmd { return record.Open(a.D.Desk, "Stories", a.stories.Kind()) }},
+		{"What can be put back (:undo)", func() tea.Cmd { return record.Open(a.D.Desk, "Undo", a.D.Undos.Kind()) }},
+		{"Texts that were put aside (:kept)", func() tea.Cmd { return record.Open(a.D.Desk, "Kept texts", a.D.Edits.KeptKind()) }},
+		{"Jobs (:jobs)", func() tea.Cmd { return record.Open(a.D.Desk, "Jobs", a.D.Work.JobsKind()) }},
+		{"An act on many items", func() tea.Cmd { return record.Open(a.D.Desk, "Job", a.D.Work.BulkKind(&task.Bulk{})) }},
 	} {
 		s.open()
-		add(s.title, a.side.list.ownKeys())
+		add(s.title, a.Side.List.OwnKeys())
 	}
-	a.d.modal.dialog = &dialog{armed: true, noReason: true, pager: &text.Pager{Text: &text.Page{}}}
-	add(sectionQuestion, a.d.modal.dialogBindings())
-	a.d.modal.dialog = nil
-	a.pages.overlay = a.pages.newOverlay("")
-	add("Help and other pages", a.pages.overlayBindings()[:1])
-	add(sectionLine, a.line.commandBindings())
+	a.D.Modal.Dialog = &dialog.Dialog{Armed: true, NoReason: true, Pager: &text.Pager{Text: &text.Page{}}}
+	add(sectionQuestion, a.D.Modal.Bindings())
+	a.D.Modal.Dialog = nil
+	a.Pages.Overlay = a.Pages.newOverlay("")
+	add("Help and other pages", a.Pages.overlayBindings()[:1])
+	add(sectionLine, a.Line.commandBindings())
 	var verbs []act.Act
-	for _, v := range a.line.verbs() {
+	for _, v := range a.Line.verbs() {
 		verbs = append(verbs, act.Act{Keys: []string{":" + v.Usage()}, Doc: v.Doc})
 	}
 	return append(out, act.Section{Title: sectionCommands, Acts: verbs})
@@ -82,7 +89,7 @@ func KeyTable() []act.Section {
 
 // withoutMovement leaves out the keys of movement, which stand in one place.
 func withoutMovement(bindings []act.Act) []act.Act {
-	moves := act.Movement(&table{}, "")
+	moves := act.Movement(&list.Table{}, "")
 	return slices.DeleteFunc(slices.Clone(bindings), func(b act.Act) bool {
 		return slices.ContainsFunc(moves, func(m act.Act) bool { return slices.Equal(m.Keys, b.Keys) })
 	})

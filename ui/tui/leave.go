@@ -7,15 +7,19 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/task"
 )
 
 // leaver is the way out: it asks first while work of this session is under way.
 type leaver struct {
 	a      *App
-	d      *bench
+	d      *pane.Bench
 	warned bool // ctrl+c was pressed once meanwhile
 }
 
@@ -27,7 +31,7 @@ type leaveNow struct {
 }
 
 // atWork reports whether something may end with this console.
-func (l *leaver) atWork() bool { return len(l.d.work.bulks) > 0 || l.d.exports.atWork() || l.d.tied }
+func (l *leaver) atWork() bool { return len(l.d.Work.Bulks) > 0 || l.d.Exports.AtWork() || l.d.Tied }
 
 // leave ends the console, after a question where work of this session would end
 // with it.
@@ -36,16 +40,16 @@ func (l *leaver) leave() tea.Cmd {
 		return tea.Quit
 	}
 	runner := l.d.Jobs
-	return l.d.ask(func(ctx context.Context) any {
+	return l.d.Ask(func(ctx context.Context) any {
 		out := leaveNow{tied: map[jobs.ID]bool{}}
-		then := onLoop(func() tea.Cmd { return l.leaveNow(out) })
+		then := loop.Then(func() tea.Cmd { return l.leaveNow(out) })
 		if runner == nil {
 			return then
 		}
 		all, err := runner.List(ctx)
 		out.err = err
 		for _, st := range all {
-			if underWay(st) {
+			if task.UnderWay(st) {
 				out.jobs = append(out.jobs, st)
 				out.tied[st.ID] = runner.Tied(st.ID)
 			}
@@ -60,8 +64,8 @@ func (l *leaver) interrupt() tea.Cmd {
 		return tea.Quit
 	}
 	l.warned = true
-	if l.a.curtain.down || l.a.width == 0 || l.a.tooSmall() || l.d.modal.dialog != nil || l.d.edits.editing != nil {
-		l.d.say(paint.ToneWarn, l.leaveWarning()) // there is no place for a question
+	if l.a.Curtain.down || l.a.width == 0 || l.a.tooSmall() || l.d.Modal.Dialog != nil || l.d.Edits.Editing != nil {
+		l.d.Say(paint.ToneWarn, l.leaveWarning()) // there is no place for a question
 		return nil
 	}
 	return l.leave()
@@ -69,15 +73,15 @@ func (l *leaver) interrupt() tea.Cmd {
 
 // leaveWarning is for where no question can be asked.
 func (l *leaver) leaveWarning() safetext.Text {
-	return l.d.st.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
+	return l.d.St.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
 }
 
 // leaveNow asks when something would be stopped, and leaves when nothing would.
 func (l *leaver) leaveNow(m leaveNow) tea.Cmd {
-	esc := l.d.esc
+	esc := l.d.Esc
 	var stops, goes []text.Line
 	line := func(st jobs.Status) text.Line {
-		return text.Line{Value: esc.Sprintf("- %s: %s (%s)", jobKind(st.Kind), esc.LineMax(st.Title, prose.MaxTitle), jobProgress(esc, st))}
+		return text.Line{Value: esc.Sprintf("- %s: %s (%s)", task.JobKind(st.Kind), esc.LineMax(st.Title, prose.MaxTitle), task.JobProgress(esc, st))}
 	}
 	known := map[jobs.ID]bool{}
 	for _, st := range m.jobs {
@@ -88,22 +92,22 @@ func (l *leaver) leaveNow(m leaveNow) tea.Cmd {
 			goes = append(goes, line(st))
 		}
 	}
-	for _, b := range l.d.work.bulks {
-		if !known[b.jobID()] {
-			stops = append(stops, text.Line{Value: esc.Sprintf("- %s: %s (%s of %s)", jobKind(b.kind), b.title, prose.Group(int64(b.done())), prose.Plural(int64(b.total), b.noun))})
+	for _, b := range l.d.Work.Bulks {
+		if !known[b.JobID()] {
+			stops = append(stops, text.Line{Value: esc.Sprintf("- %s: %s (%s of %s)", task.JobKind(b.Kind), b.Title, prose.Group(int64(b.Done())), prose.Plural(int64(b.Total), b.Noun))})
 		}
 	}
-	for _, e := range l.d.exports.files {
-		if !known[e.jobID()] && !e.ended.Load() {
-			stops = append(stops, text.Line{Value: esc.Sprintf("- export: %s", e.words(esc))})
+	for _, e := range l.d.Exports.Files {
+		if !known[e.JobID()] && !e.Ended.Load() {
+			stops = append(stops, text.Line{Value: esc.Sprintf("- export: %s", e.Words(esc))})
 		}
 	}
 	switch {
 	case len(stops) == 0:
 		return tea.Quit
-	case l.d.modal.dialog != nil || l.d.edits.editing != nil || l.a.curtain.down: // another question is asked meanwhile
+	case l.d.Modal.Dialog != nil || l.d.Edits.Editing != nil || l.a.Curtain.down: // another question is asked meanwhile
 		l.warned = true
-		l.d.say(paint.ToneWarn, l.leaveWarning())
+		l.d.Say(paint.ToneWarn, l.leaveWarning())
 		return nil
 	}
 	n := int64(len(stops))
@@ -120,10 +124,10 @@ func (l *leaver) leaveNow(m leaveNow) tea.Cmd {
 		lines = append(lines, few(esc, goes)...)
 	}
 	lines = append(lines, text.Line{Value: esc.Const("Cancel stays here; :jobs lists the work."), Kind: text.Note})
-	return l.d.modal.show(&dialog{
-		title: esc.Const("Leave"), lines: lines, noReason: true,
-		choices:  []choice{{verb: "Stop and leave", run: func() tea.Cmd { return tea.Quit }}},
-		canceled: func() tea.Cmd { l.d.say(paint.ToneInfo, esc.Const("you are still here: the work goes on")); return nil },
+	return l.d.Modal.Show(&dialog.Dialog{
+		Title: esc.Const("Leave"), Lines: lines, NoReason: true,
+		Choices:  []dialog.Choice{{Verb: "Stop and leave", Run: func() tea.Cmd { return tea.Quit }}},
+		Canceled: func() tea.Cmd { l.d.Say(paint.ToneInfo, esc.Const("you are still here: the work goes on")); return nil },
 	})
 }
 

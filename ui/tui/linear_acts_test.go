@@ -15,7 +15,9 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/clock"
 	"memdesk/internal/drafts"
+	"memdesk/operator"
 	"memdesk/ui/tui"
+	"memdesk/ui/tui/linear"
 )
 
 // talkDesk is a desk that can be changed, with a folder for drafts of its own.
@@ -236,7 +238,7 @@ type slowJobs struct {
 	begun, goOn chan struct{}
 }
 
-func (j slowJobs) Run(ctx context.Context, kind, title string, work func(context.Context, tui.Job) error) error {
+func (j slowJobs) Run(ctx context.Context, kind, title string, work func(context.Context, operator.Running) error) error {
 	close(j.begun)
 	select {
 	case <-j.goOn:
@@ -254,9 +256,9 @@ func TestLinearStopsLongWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := newSink()
-	o.Linear, o.Input, o.Output = true, r, out
+	o.Input, o.Output = r, out
 	ended := make(chan error, 1)
-	go func() { ended <- tui.Run(t.Context(), o) }()
+	go func() { ended <- linear.Run(t.Context(), o) }()
 	say := func(lines ...string) { _, _ = io.WriteString(w, strings.Join(lines, "\n")+"\n") }
 	say("list crewship daily", "mark all", "forget", "forget", "")
 	<-jobs.begun

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"memdesk/ui/tui"
+	"memdesk/ui/tui/linear"
 )
 
 // converse plays a whole conversation and gives what was said. The input is a
@@ -27,8 +28,8 @@ func converse(t *testing.T, o tui.Options, lines ...string) string {
 	}
 	_ = w.Close()
 	var out bytes.Buffer
-	o.Linear, o.Input, o.Output = true, r, &out
-	if err := tui.Run(t.Context(), o); err != nil {
+	o.Input, o.Output = r, &out
+	if err := linear.Run(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range out.Bytes() { // a line at a time, in ASCII, and nothing that moves a cursor
@@ -101,9 +102,9 @@ func TestLinearWithoutATerminal(t *testing.T) {
 	o, _ := lightDesk()
 	in, keys := io.Pipe()
 	out := newSink()
-	o.Linear, o.Input, o.Output = true, in, out
+	o.Input, o.Output = in, out
 	ended := make(chan error, 1)
-	go func() { ended <- tui.Run(context.Background(), o) }()
+	go func() { ended <- linear.Run(context.Background(), o) }()
 	out.until("memdesk> ")
 	go func() { _, _ = io.WriteString(keys, "stoor\x7f\x7fres\r") }()
 	out.until("Store graph, sqlite: open")
@@ -125,7 +126,7 @@ func TestLinearBreaksLines(t *testing.T) {
 		o, _ := lightDesk()
 		in, keys := io.Pipe()
 		out := newSink()
-		o.Linear, o.Input, o.Output = true, in, out
+		o.Input, o.Output = in, out
 		sized := make(chan struct{})
 		if width > 0 {
 			sizes := make(chan tui.Size)
@@ -141,7 +142,7 @@ func TestLinearBreaksLines(t *testing.T) {
 			close(sized)
 		}
 		ended := make(chan error, 1)
-		go func() { ended <- tui.Run(t.Context(), o) }()
+		go func() { ended <- linear.Run(t.Context(), o) }()
 		out.until("memdesk> ")
 		<-sized
 		from := out.more(-1)

@@ -8,14 +8,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
 )
 
 // curtain hides the screen, on demand or when nobody presses a key.
 type curtain struct {
 	a       *App
-	d       *bench
+	d       *pane.Bench
 	down    bool
 	lastKey time.Time
 }
@@ -23,8 +26,8 @@ type curtain struct {
 // lockDue asks whether nobody has pressed a key for long enough.
 type lockDue struct{}
 
-// unlockKey is one that nobody presses by leaning on the keyboard.
-const unlockKey = "U"
+// UnlockKey is one that nobody presses by leaning on the keyboard.
+const UnlockKey = "U"
 
 // lock hides what is shown. It is a curtain against a look over the shoulder and
 // against keys that are meant for another window, and no lock on a door: whoever
@@ -32,46 +35,46 @@ const unlockKey = "U"
 // memdesk knows no password that could be asked again.
 func (c *curtain) lock() {
 	c.down, c.a.said.text = true, safetext.Text{}
-	c.a.line.closeCommand()
+	c.a.Line.closeCommand()
 }
 
 // watchIdle is called at the start and by itself; 0 is never.
 func (c *curtain) watchIdle(in time.Duration) tea.Cmd {
-	if c.a.o.IdleLock <= 0 {
+	if c.a.O.IdleLock <= 0 {
 		return nil
 	}
-	return c.d.later(overlayPane)(in, lockDue{})
+	return c.d.Later(loop.Over)(in, lockDue{})
 }
 
 func (c *curtain) lockDue() tea.Cmd {
-	idle := c.a.o.Clock.Now().Sub(c.lastKey)
-	if idle < c.a.o.IdleLock {
-		return c.watchIdle(c.a.o.IdleLock - idle)
+	idle := c.a.O.Clock.Now().Sub(c.lastKey)
+	if idle < c.a.O.IdleLock {
+		return c.watchIdle(c.a.O.IdleLock - idle)
 	}
 	if !c.down {
 		c.lock()
 	}
-	return c.watchIdle(c.a.o.IdleLock)
+	return c.watchIdle(c.a.O.IdleLock)
 }
 
 // lockKey takes the key that lifts the curtain, and no other.
 func (c *curtain) lockKey(name string) tea.Cmd {
 	switch strings.TrimPrefix(name, "alt+") { // escape and the key in one piece, as over a slow line
-	case unlockKey, "shift+" + strings.ToLower(unlockKey):
+	case UnlockKey, "shift+" + strings.ToLower(UnlockKey):
 	default:
 		return nil
 	}
 	c.down = false
-	if d := c.d.modal.dialog; d != nil && !d.busy { // keys that were meant for the curtain are no answer
-		d.armed = false
-		return c.d.later(overlayPane)(inFlight, armed{d.gen})
+	if d := c.d.Modal.Dialog; d != nil && !d.Busy { // keys that were meant for the curtain are no answer
+		d.Armed = false
+		return c.d.Later(loop.Over)(dialog.InFlight, dialog.Armed{Gen: d.Gen})
 	}
 	return nil
 }
 
 func (c *curtain) lockFrame() []string {
-	st := c.d.st
-	text := st.Esc.Sprintf("memdesk is locked. %s shows it again, ctrl+c leaves.", unlockKey)
+	st := c.d.St
+	text := st.Esc.Sprintf("memdesk is locked. %s shows it again, ctrl+c leaves.", UnlockKey)
 	var lines []string
 	for range max((c.a.height-1)/2, 0) {
 		lines = append(lines, st.Row(c.a.width).End())
@@ -87,23 +90,32 @@ func (c *curtain) lockFrame() []string {
 
 // leavingLines stand where there is no status line.
 func (a *App) leavingLines() []string {
-	return append([]string{a.d.st.Row(a.width).End()}, a.d.st.Paragraph(a.d.st.Warn, a.leave.leaveWarning(), a.width)...)
+	return append([]string{a.D.St.Row(a.width).End()}, a.D.St.Paragraph(a.D.St.Warn, a.leave.leaveWarning(), a.width)...)
 }
 
 // proposeWritable asks before a session that was made read-only is writable again.
 func (l *commandLine) proposeWritable(from int) func(context.Context) any {
-	esc := l.d.esc
+	esc := l.d.Esc
 	lines := []text.Line{
 		{Value: esc.Const("Make this session writable again?"), Kind: text.Title},
 		{Value: esc.Const("Keys that change memory work again, in every store that is not read-only itself.")},
 	}
-	if env, production := l.a.environment(); production {
+	if env, production := l.a.Environment(); production {
 		lines = append(lines, text.Line{Value: esc.Sprintf("!! The environment: %s", env), Kind: text.Warn})
 	}
-	d := &dialog{title: esc.Const("Writable"), lines: lines, noReason: true, choices: []choice{{verb: "Make writable", run: func() tea.Cmd {
-		l.d.readOnly = ""
-		l.d.say(paint.ToneInfo, esc.Const("this session is writable"))
+	d := &dialog.Dialog{Title: esc.Const("Writable"), Lines: lines, NoReason: true, Choices: []dialog.Choice{{Verb: "Make writable", Run: func() tea.Cmd {
+		l.d.ReadOnly = ""
+		l.d.Say(paint.ToneInfo, esc.Const("this session is writable"))
 		return nil
 	}}}}
-	return func(context.Context) any { return proposal{from: from, dialog: d} }
+	return func(context.Context) any { return dialog.Proposal{From: from, Dialog: d} }
+}
+
+// Idle reports whether the operator was away for longer than the lock allows, and
+// notes that somebody is there now.
+func (c *curtain) Idle() bool {
+	now := c.a.O.Clock.Now()
+	away := now.Sub(c.lastKey)
+	c.lastKey = now
+	return c.a.O.IdleLock > 0 && away >= c.a.O.IdleLock
 }

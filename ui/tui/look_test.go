@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"memdesk/internal/safetext"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 )
@@ -35,7 +34,7 @@ func TestMarkdownLine(t *testing.T) {
 // Whatever a line holds, the looks lie inside of what is drawn, in order, and the
 // rows fit.
 func TestMarkdownAnyText(t *testing.T) {
-	st := newTestStyles()
+	st := paint.New(paint.Looks{}, true)
 	rapid.Check(t, func(t *rapid.T) {
 		body := rapid.StringOfN(rapid.SampledFrom([]rune("ab |#*_`[]()-\\\n>!é東\x1b\u202e")), 0, 200, -1).Draw(t, "body")
 		drawn, _, runs := text.MarkdownLine(strings.ReplaceAll(body, "\n", ""), false, false)
@@ -70,65 +69,6 @@ func TestFences(t *testing.T) {
 		}
 	}
 }
-
-func TestDiff(t *testing.T) {
-	var c comparison
-	c.compare(safetext.Escaper{}, "a", "b", "one\ntwo words here\nthree\n", "one\ntwo other here\nthree\nfour")
-	want := "--- a\n+++ b\n@@ -1 +1 @@\n one\n-two words here\n+two other here\n three\n+four\n\\ no newline at the end\n"
-	if d := cmp.Diff(want, c.body.String()); d != "" {
-		t.Error(d)
-	}
-	var marked []string
-	for _, m := range c.marks {
-		marked = append(marked, c.body.String()[m.Start:m.End])
-	}
-	if d := cmp.Diff([]string{"words", "other"}, marked); d != "" || c.added != 2 || c.removed != 1 {
-		t.Errorf("%s %+v", d, c.change)
-	}
-}
-
-func TestMerge(t *testing.T) {
-	base := "one\ntwo\nthree\nfour\nfive\n"
-	theirs, yours := strings.Replace(base, "one", "ONE", 1), strings.Replace(base, "five", "FIVE", 1)
-	if got, clean := merge(base, theirs, yours); !clean || got != "ONE\ntwo\nthree\nfour\nFIVE\n" {
-		t.Errorf("%v %q", clean, got)
-	}
-	got, clean := merge(base, strings.Replace(base, "two", "theirs", 1), strings.Replace(base, "two", "mine", 1))
-	if clean || !marked(got) || !strings.Contains(got, "theirs") || !strings.Contains(got, "mine") {
-		t.Errorf("%v %q", clean, got)
-	}
-}
-
-// Both sides survive a merge, whatever they are.
-func TestMergeLosesNoLine(t *testing.T) {
-	text := rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "d\n"}), 0, 8).Draw(t, "lines"), "")
-	})
-	rapid.Check(t, func(t *rapid.T) {
-		base, theirs, yours := text.Draw(t, "base"), text.Draw(t, "theirs"), text.Draw(t, "yours")
-		got, clean := merge(base, theirs+"THEIRS\n", "YOURS\n"+yours)
-		if !strings.Contains(got, "THEIRS\n") || !strings.Contains(got, "YOURS\n") {
-			t.Fatalf("clean %v: %q", clean, got)
-		}
-	})
-}
-
-func TestMultiplexers(t *testing.T) {
-	for _, tt := range []struct {
-		env  map[string]string
-		want string
-	}{
-		{map[string]string{"TERM": "xterm"}, "\x1b]52;c;aGk=\x07"},
-		{map[string]string{"TERM": "screen-256color", "TMUX": "/tmp/x"}, "\x1b]52;c;aGk=\x07\x1bPtmux;\x1b\x1b]52;c;aGk=\x07\x1b\\"},
-		{map[string]string{"TERM": "screen", "STY": "1.x"}, "\x1bP\x1b]52;c;aGk=\x07\x1b\\"},
-	} {
-		if got := clipboard(multiplexerOf(tt.env), "hi"); got != tt.want {
-			t.Errorf("%v: %q, want %q", tt.env, got, tt.want)
-		}
-	}
-}
-
-func newTestStyles() *paint.Styles { return testDesk().st }
 
 // rendered is a text as markdown, a string per row.
 func rendered(body string, width int, ascii bool) (rows []string, all []paint.Look) {
@@ -172,7 +112,7 @@ func TestMarkdownTable(t *testing.T) {
 func TestMarkdownLongTable(t *testing.T) {
 	body := "| n | what |\n|---|---|\n" + strings.Repeat("| 1 | some words here |\n", 200_000)
 	txt := text.NewPage(nil, body)
-	l := text.Layout{St: newTestStyles(), Width: 60, Markdown: true}
+	l := text.Layout{St: paint.New(paint.Looks{}, true), Width: 60, Markdown: true}
 	at := txt.LineStart(len(body) / 2)
 	from := func(at text.RowRef) string {
 		rows, i := l.Around(txt, at, 40, 40)

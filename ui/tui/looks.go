@@ -49,19 +49,16 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
-// stylesOf is the palette of a session; where lines are said instead of drawn, the
-// names of keys are said too.
+// stylesOf is the palette of a session.
 func stylesOf(o Options, l paint.Looks, dark bool) *paint.Styles {
 	s := paint.New(l, dark)
-	if o.Linear {
-		s.Esc.Words = spokenWords
-	}
+	s.Esc.Words = o.Words
 	return s
 }
 
 // repaint takes over another theme or background.
 func (a *App) repaint() {
-	clusters := a.d.st.Clusters
-	*a.d.st = *stylesOf(a.o, a.look.paint, a.look.dark)
-	a.d.st.Clusters = clusters
+	clusters := a.D.St.Clusters
+	*a.D.St = *stylesOf(a.O, a.look.paint, a.look.dark)
+	a.D.St.Clusters = clusters
 }

@@ -39,7 +39,7 @@ func (m *messages) add(at time.Time, t paint.Tone, text safetext.Text) {
 
 // messageLines is the page of them, the last one first.
 func (ps *pages) messageLines() []text.Line {
-	esc := ps.d.st.Esc
+	esc := ps.d.St.Esc
 	lines := []text.Line{{Value: esc.Const("What was said on the status line in this session, the last first. The audit log has what was done."), Kind: text.Note}, {Kind: text.Blank}}
 	for i := len(ps.a.said.kept) - 1; i >= 0; i-- {
 		m := ps.a.said.kept[i]
@@ -65,5 +65,5 @@ func (ps *pages) leavePage(verb string) {
 	case "theme", "lock":
 		return
 	}
-	ps.overlay = nil
+	ps.Overlay = nil
 }

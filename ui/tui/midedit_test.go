@@ -13,31 +13,35 @@ import (
 	"memdesk/internal/clock"
 	"memdesk/internal/drafts"
 	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/edit"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/loop"
 )
 
 // noActs fails the test of whoever changes something.
-type noActs struct{ Acts }
+type noActs struct{ desk.Acts }
 
 // midEdit is a console whose editor has just come back with another text.
-func midEdit(t *testing.T, time0 clock.Clock, w, h int) (*App, *edit, wrote) {
+func midEdit(t *testing.T, time0 clock.Clock, w, h int) (*App, *edit.Edit, edit.Wrote) {
 	t.Helper()
 	s := model.Store{Name: "notes", Kind: "vault"}
 	dir := t.TempDir()
 	a := New(Options{
 		Fleet: backends.NewFleet([]backends.Member{{Name: "notes", Kind: "vault", Store: s}}, nil), Clock: time0, IdleLock: time.Minute,
-		Sources: Sources{Acts: noActs{}, Drafts: drafts.New(dir, time0, func() error { return nil })},
+		Sources: desk.Sources{Acts: noActs{}, Drafts: drafts.New(dir, time0, func() error { return nil })},
 	})
 	a.Update(tea.WindowSizeMsg{Width: w, Height: h})
-	e := &edit{what: editItem, store: s, label: "a.md", original: "was\n", base: "was\n", req: model.RetainRequest{ID: "a.md", Mode: model.Replace, IfMatch: "1"}}
+	e := &edit.Edit{What: edit.EditItem, Store: s, Label: "a.md", Original: "was\n", Base: "was\n", Req: model.RetainRequest{ID: "a.md", Mode: model.Replace, IfMatch: "1"}}
 	var err error
-	if e.draft, err = a.d.Drafts.Open("a.md", e.original); err != nil {
+	if e.Draft, err = a.D.Drafts.Open("a.md", e.Original); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.draft.Write("is\n"); err != nil {
+	if err := e.Draft.Write("is\n"); err != nil {
 		t.Fatal(err)
 	}
-	a.d.edits.editing = e
-	return a, e, wrote{e: e, text: "is\n"}
+	a.D.Edits.Editing = e
+	return a, e, edit.Wrote{E: e, Text: "is\n"}
 }
 
 func screenOf(a *App) string { return ansi.Strip(a.View().Content) }
@@ -45,8 +49,8 @@ func screenOf(a *App) string { return ansi.Strip(a.View().Content) }
 // kept is the text that was put aside by the dialog's Cancel.
 func kept(t *testing.T, a *App) string {
 	t.Helper()
-	a.d.modal.dialog.armed = true
-	msg, ok := a.d.modal.dialogEnter()().(reply)
+	a.D.Modal.Dialog.Armed = true
+	msg, ok := a.D.Modal.Enter()().(loop.Reply)
 	if !ok {
 		t.Fatal("Cancel puts nothing aside")
 	}
@@ -67,14 +71,14 @@ func kept(t *testing.T, a *App) string {
 func TestReadOnlyWhileTheEditorIsOpen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
 		a, _, m := midEdit(t, clock.NewFake(time.Unix(0, 0)), size[0], size[1])
-		a.d.readOnly = ownReadOnly
-		a.d.edits.wrote(m)
+		a.D.ReadOnly = ownReadOnly
+		a.D.Edits.Wrote(m)
 		if s := screenOf(a); !strings.Contains(s, "a.md is not saved") || !strings.Contains(s, "Nothing can be written now: this console is read-only") {
 			t.Fatalf("the screen:\n%s", s)
 		}
-		for _, c := range a.d.modal.dialog.choices {
-			if c.act != nil {
-				t.Errorf("%q would change something", c.verb)
+		for _, c := range a.D.Modal.Dialog.Choices {
+			if c.Act != nil {
+				t.Errorf("%q would change something", c.Verb)
 			}
 		}
 		if text := kept(t, a); text != "is\n" {
@@ -87,21 +91,21 @@ func TestReadOnlyWhileTheEditorIsOpen(t *testing.T) {
 // session that is read-only by now.
 func TestReadOnlyBeforeTheQuestion(t *testing.T) {
 	a, e, _ := midEdit(t, clock.NewFake(time.Unix(0, 0)), 80, 24)
-	a.d.edits.editing, a.d.readOnly = nil, ownReadOnly
-	cmd := a.d.modal.proposed(proposal{from: a.active, open: func() tea.Cmd { return a.d.edits.startEditor(e) }, drop: func() { _ = e.draft.Discard() }, writable: true})
-	if a.d.edits.editing != nil || cmd == nil {
+	a.D.Edits.Editing, a.D.ReadOnly = nil, ownReadOnly
+	cmd := a.D.Modal.Proposed(dialog.Proposal{From: a.Active, Open: func() tea.Cmd { return a.D.Edits.StartEditor(e) }, Drop: func() { _ = e.Draft.Discard() }, Writable: true})
+	if a.D.Edits.Editing != nil || cmd == nil {
 		t.Fatal("the editor was started")
 	}
 	cmd()
-	if _, err := e.draft.Read(); err == nil {
+	if _, err := e.Draft.Read(); err == nil {
 		t.Error("the draft is still there")
 	}
-	a.d.modal.proposed(proposal{from: a.active, dialog: &dialog{}, writable: true})
-	if a.d.modal.dialog != nil || !strings.Contains(a.said.text.String(), "nothing was asked and nothing done: this console is read-only") {
+	a.D.Modal.Proposed(dialog.Proposal{From: a.Active, Dialog: &dialog.Dialog{}, Writable: true})
+	if a.D.Modal.Dialog != nil || !strings.Contains(a.said.text.String(), "nothing was asked and nothing done: this console is read-only") {
 		t.Errorf("a question is asked; %s", a.said.text)
 	}
-	a.d.modal.proposed(proposal{from: a.active, dialog: &dialog{}}) // what lifts it is asked all the same
-	if a.d.modal.dialog == nil {
+	a.D.Modal.Proposed(dialog.Proposal{From: a.Active, Dialog: &dialog.Dialog{}}) // what lifts it is asked all the same
+	if a.D.Modal.Dialog == nil {
 		t.Error("the question that lifts it is not asked")
 	}
 }
@@ -112,8 +116,8 @@ func TestLockWhileTheEditorIsOpen(t *testing.T) {
 		time0 := clock.NewFake(time.Unix(0, 0))
 		a, _, m := midEdit(t, time0, size[0], size[1])
 		time0.Advance(time.Hour)
-		a.curtain.lockDue()
-		a.d.edits.wrote(m)
+		a.Curtain.lockDue()
+		a.D.Edits.Wrote(m)
 		if s := screenOf(a); !strings.Contains(s, "memdesk is locked") || strings.Contains(s, "a.md") {
 			t.Fatalf("the screen:\n%s", s)
 		}
@@ -131,8 +135,8 @@ func TestLockWhileTheEditorIsOpen(t *testing.T) {
 // The store goes while the editor is open.
 func TestStoreGoesWhileTheEditorIsOpen(t *testing.T) {
 	a, e, m := midEdit(t, clock.NewFake(time.Unix(0, 0)), 80, 24)
-	e.store.Name = "gone"
-	a.d.edits.wrote(m)
+	e.Store.Name = "gone"
+	a.D.Edits.Wrote(m)
 	if s := screenOf(a); !strings.Contains(s, "the store is not open: 1 Health tries it") {
 		t.Fatalf("the screen:\n%s", s)
 	}

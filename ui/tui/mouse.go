@@ -4,10 +4,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/pane"
 )
 
 // pointable is a pane whose rows can be pointed at; ok is false while it shows no list.
-type pointable interface{ listed() (visible, bool) }
+type pointable interface{ Listed() (desk.Visible, bool) }
 
 // bodyTop is the line of the screen where a pane begins.
 const bodyTop = 3
@@ -18,7 +21,7 @@ const wheelLines = 3
 // pointer is the mouse.
 type pointer struct {
 	a *App
-	d *bench
+	d *pane.Bench
 }
 
 // mouse takes what the mouse does: a click on a tab opens its pane, on a row selects it,
@@ -27,19 +30,19 @@ type pointer struct {
 // no answer is given by a slip of the hand.
 func (pt *pointer) mouse(msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
-	if pt.a.width == 0 || pt.a.curtain.down || pt.a.tooSmall() || pt.d.edits.editing != nil {
+	if pt.a.width == 0 || pt.a.Curtain.down || pt.a.tooSmall() || pt.d.Edits.Editing != nil {
 		return nil
 	}
-	pt.a.curtain.lastKey = pt.a.o.Clock.Now()
+	pt.a.Curtain.lastKey = pt.a.O.Clock.Now()
 	switch msg.(type) {
 	case tea.MouseWheelMsg:
 		return pt.wheel(m)
 	case tea.MouseReleaseMsg:
-		pt.d.dragging = false
+		pt.d.Dragging = false
 	case tea.MouseMotionMsg:
 		return pt.drag(m.X)
 	case tea.MouseClickMsg:
-		if m.Button == tea.MouseLeft && pt.d.modal.dialog == nil && !pt.a.line.typing {
+		if m.Button == tea.MouseLeft && pt.d.Modal.Dialog == nil && !pt.a.Line.typing {
 			return pt.click(m.X, m.Y)
 		}
 	}
@@ -54,25 +57,25 @@ func (pt *pointer) click(x, y int) tea.Cmd {
 		return nil
 	}
 	p, ok := pt.a.pane().(pointable)
-	if pt.a.pages.overlay != nil || !ok || pt.a.pane().typing() != nil {
+	if pt.a.Pages.Overlay != nil || !ok || pt.a.pane().Typing() != nil {
 		return nil
 	}
-	list, ok := p.listed()
+	list, ok := p.Listed()
 	if !ok {
 		return nil
 	}
-	if pt.a.width >= wideFrom && !pt.d.plain && (x == list.width || x == list.width+1) {
-		pt.d.dragging = true
+	if pt.a.width >= paint.WideFrom && !pt.d.Plain && (x == list.Width || x == list.Width+1) {
+		pt.d.Dragging = true
 		return nil
 	}
-	row := list.top + y - bodyTop - list.first
-	switch line := y - bodyTop - list.first; {
-	case x >= list.width, line < 0, line >= list.height, row >= list.n:
+	row := list.Top + y - bodyTop - list.First
+	switch line := y - bodyTop - list.First; {
+	case x >= list.Width, line < 0, line >= list.Height, row >= list.N:
 		return nil
-	case row == list.sel:
+	case row == list.Sel:
 		return pt.a.press(pt.a.here(), "enter")
 	}
-	return list.move(row - list.sel)
+	return list.Move(row - list.Sel)
 }
 
 // tabAt is the pane whose tab is at a column of the first line; -1: none.
@@ -81,7 +84,7 @@ func (pt *pointer) tabAt(x int) int {
 	at := 0
 	for i, t := range tabs {
 		end := at + margin + t.label.Width() + t.badge.Width() + 1
-		if i == pt.a.active {
+		if i == pt.a.Active {
 			end += 1 - margin
 		}
 		if x < end {
@@ -96,10 +99,10 @@ func (pt *pointer) tabAt(x int) int {
 // of movement are for.
 func (pt *pointer) wheel(m tea.Mouse) tea.Cmd {
 	up, down := "up", "down"
-	if p, ok := pt.a.pane().(pointable); ok && pt.a.pages.overlay == nil && pt.d.modal.dialog == nil {
-		list, lists := p.listed()
-		beside := pt.a.width >= wideFrom && !pt.d.plain
-		if lists && (beside && m.X > list.width || !beside && m.Y-bodyTop >= list.first+list.height) {
+	if p, ok := pt.a.pane().(pointable); ok && pt.a.Pages.Overlay == nil && pt.d.Modal.Dialog == nil {
+		list, lists := p.Listed()
+		beside := pt.a.width >= paint.WideFrom && !pt.d.Plain
+		if lists && (beside && m.X > list.Width || !beside && m.Y-bodyTop >= list.First+list.Height) {
 			up, down = "K", "J"
 		}
 	}
@@ -127,13 +130,13 @@ const leastList, leastDetail = 40, 30
 
 // drag moves the line between list and detail.
 func (pt *pointer) drag(x int) tea.Cmd {
-	if !pt.d.dragging || pt.a.width < wideFrom {
+	if !pt.d.Dragging || pt.a.width < paint.WideFrom {
 		return nil
 	}
 	share := max(min(x, pt.a.width-leastDetail), leastList) * 1000 / pt.a.width
-	if share == pt.d.share {
+	if share == pt.d.Share {
 		return nil
 	}
-	pt.d.share = share
+	pt.d.Share = share
 	return pt.a.resize(pt.a.width, pt.a.height)
 }

@@ -8,15 +8,18 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/ui/act"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
 )
 
 // overlay is a text over the pane: help, notices. Only one is open at a time.
 type overlay struct {
-	title safetext.Text
-	pager *text.Pager
+	Title safetext.Text
+	Pager *text.Pager
 	words string // the page was left with the lines that have them
 	box   bool   // it is a box over the pane where its text has room there
 }
@@ -24,40 +27,40 @@ type overlay struct {
 // pages are the texts that lie over a pane: help, notices, messages.
 type pages struct {
 	a       *App
-	d       *bench
-	overlay *overlay // the open one; nil: none
+	d       *pane.Bench
+	Overlay *overlay // the open one; nil: none
 }
 
 func (o *overlay) render(st *paint.Styles, width, height int) []string {
-	return o.pager.Framed(st, width, height)
+	return o.Pager.Framed(st, width, height)
 }
 
 // size gives the columns and lines of a page's text.
 func (ps *pages) size(o *overlay) (w, h int) {
 	w, h = ps.a.room()
 	if o.box {
-		w = min(w-2*boxMargin, widestBox) - boxPad
+		w = min(w-2*dialog.BoxMargin, dialog.WidestBox) - dialog.BoxPad
 	}
 	return max(w-2, 8), max(h, 1)
 }
 
 // drawn is the open page: a box over the pane, or all of the pane's room.
 func (ps *pages) drawn(w, h int) []string {
-	o, st := ps.overlay, ps.d.st
-	rows := len(o.pager.Rows)
+	o, st := ps.Overlay, ps.d.St
+	rows := len(o.Pager.Rows)
 	if !o.box || o.words != "" || rows == 0 || rows+2 > h {
 		return o.render(st, w, h)
 	}
-	under, _ := ps.a.pane().render(w, h)
+	under, _ := ps.a.pane().Render(w, h)
 	under = st.FillTo(under, w, h)
-	inner := o.pager.Width + 2
-	putBox(st, under, o.pager.Framed(st, inner, rows), (w-inner-boxPad)/2, (h-rows-2)/2, inner)
+	inner := o.Pager.Width + 2
+	dialog.PutBox(st, under, o.Pager.Framed(st, inner, rows), (w-inner-dialog.BoxPad)/2, (h-rows-2)/2, inner)
 	return under
 }
 
 func (ps *pages) openOverlay(title string, head []text.Line) tea.Cmd {
-	ps.overlay = ps.newOverlay(title)
-	return ps.overlay.pager.Show(text.NewPage(head, ""), 0, nil)
+	ps.Overlay = ps.newOverlay(title)
+	return ps.Overlay.Pager.Show(text.NewPage(head, ""), 0, nil)
 }
 
 // find leaves the lines that have all of the words, under their headings.
@@ -66,7 +69,7 @@ func (o *overlay) find(words string) tea.Cmd {
 	terms := strings.Fields(strings.ToLower(words))
 	var out []text.Line
 	heading := -1
-	for i, h := range o.pager.Text.Head {
+	for i, h := range o.Pager.Text.Head {
 		line := strings.ToLower(h.Name.String() + " " + h.Value.String())
 		missing := slices.ContainsFunc(terms, func(w string) bool { return !strings.Contains(line, w) })
 		switch {
@@ -75,16 +78,16 @@ func (o *overlay) find(words string) tea.Cmd {
 		case missing || h.Kind == text.Blank && len(terms) > 0:
 		default:
 			if heading >= 0 {
-				out = append(out, o.pager.Text.Head[heading])
+				out = append(out, o.Pager.Text.Head[heading])
 				heading = -1
 			}
 			out = append(out, h)
 		}
 	}
 	if len(out) == 0 {
-		out = []text.Line{{Value: o.pager.St.Esc.Const("Nothing here has these words."), Kind: text.Note}}
+		out = []text.Line{{Value: o.Pager.St.Esc.Const("Nothing here has these words."), Kind: text.Note}}
 	}
-	return o.pager.Show(text.NewPage(out, ""), 0, text.SearchWords(words))
+	return o.Pager.Show(text.NewPage(out, ""), 0, text.SearchWords(words))
 }
 
 // overlayKey routes a keystroke of a page that lies over the pane.
@@ -96,52 +99,52 @@ func (ps *pages) overlayKey(k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (ps *pages) newOverlay(title string) *overlay {
-	o := &overlay{title: safetext.Const(title), pager: text.New(ps.d.st, ps.d.asker(overlayPane))}
-	o.pager.Width, o.pager.Height = ps.size(o)
+	o := &overlay{Title: safetext.Const(title), Pager: text.New(ps.d.St, ps.d.Asker(loop.Over))}
+	o.Pager.Width, o.Pager.Height = ps.size(o)
 	return o
 }
 
 func (ps *pages) closeOverlay() tea.Cmd {
-	ps.overlay = nil
+	ps.Overlay = nil
 	return nil
 }
 
 func (ps *pages) overlayBindings() []act.Act {
 	return slices.Concat([]act.Act{
 		{Keys: []string{"esc", "q", "?", "enter"}, Show: "esc", Name: "close", Doc: "close this page", Do: ps.closeOverlay},
-		{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: ps.a.line.openCommand},
-		{Keys: []string{"down", "j"}, Show: "Up Down", Name: "scroll", Doc: "one line down", Do: func() tea.Cmd { return ps.overlay.pager.Move(1) }},
-	}, act.Movement(ps.overlay.pager, "line"), ps.a.paneBindings())
+		{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: ps.a.Line.openCommand},
+		{Keys: []string{"down", "j"}, Show: "Up Down", Name: "scroll", Doc: "one line down", Do: func() tea.Cmd { return ps.Overlay.Pager.Move(1) }},
+	}, act.Movement(ps.Overlay.Pager, "line"), ps.a.paneBindings())
 }
 
 func (ps *pages) overlayCrumbs() string {
-	crumbs := []safetext.Text{ps.overlay.title}
-	if ps.overlay.words != "" {
-		crumbs = append(crumbs, ps.a.d.esc.Sprintf("/%s", ps.overlay.words))
+	crumbs := []safetext.Text{ps.Overlay.Title}
+	if ps.Overlay.words != "" {
+		crumbs = append(crumbs, ps.a.D.Esc.Sprintf("/%s", ps.Overlay.words))
 	}
-	return ps.a.crumbLine(crumbs, ps.overlay.pager.Position(), ps.overlay.pager.Busy && ps.a.slow.said)
+	return ps.a.crumbLine(crumbs, ps.Overlay.Pager.Position(), ps.Overlay.Pager.Busy && ps.a.slow.said)
 }
 
 // notices is the box that the console starts with when something needs to be
 // known first.
 func (ps *pages) notices() *overlay {
 	o := ps.newOverlay("Notices")
-	o.box = !ps.d.plain
-	o.pager.Width, o.pager.Height = ps.size(o)
-	o.pager.Text = text.NewPage(ps.noticeLines(), "")
+	o.box = !ps.d.Plain
+	o.Pager.Width, o.Pager.Height = ps.size(o)
+	o.Pager.Text = text.NewPage(ps.noticeLines(), "")
 	return o
 }
 
 func (ps *pages) noticeLines() []text.Line {
-	esc := ps.d.st.Esc
+	esc := ps.d.St.Esc
 	lines := []text.Line{
 		{Value: esc.Const("What you should know before you go on. esc closes it, :notices shows it again."), Kind: text.Note},
 		{Kind: text.Blank},
 	}
-	for _, n := range ps.a.o.Notices {
+	for _, n := range ps.a.O.Notices {
 		lines = append(lines, text.Line{Value: esc.LineMax(n, prose.MaxReason), Kind: text.Warn})
 	}
-	if len(ps.a.o.Notices) == 0 {
+	if len(ps.a.O.Notices) == 0 {
 		lines = append(lines, text.Line{Value: esc.Const("There are no notices.")})
 	}
 	return lines
@@ -155,23 +158,23 @@ func (ps *pages) openHelp() tea.Cmd {
 // Help gives the key table of the place where the operator is.
 func (ps *pages) Help() []act.Section {
 	return []act.Section{
-		{Title: ps.a.paneName() + ", here", Acts: ps.a.d.own.of(append(ps.a.searchKeys(), ps.a.pane().bindings()...))},
-		{Title: "everywhere", Acts: ps.a.d.own.of(ps.a.global())},
+		{Title: ps.a.paneName() + ", here", Acts: customKeys(ps.a.O.Keys).of(append(ps.a.searchKeys(), ps.a.pane().Bindings()...))},
+		{Title: "everywhere", Acts: customKeys(ps.a.O.Keys).of(ps.a.global())},
 	}
 }
 
 // commandLines are the `:` commands for the help.
 func (ps *pages) commandLines() []text.Line {
-	esc := ps.d.st.Esc
+	esc := ps.d.St.Esc
 	lines := []text.Line{{Value: esc.Const("commands, after :"), Kind: text.Title}}
-	for _, v := range ps.a.line.verbs() {
+	for _, v := range ps.a.Line.verbs() {
 		lines = append(lines, text.Line{Name: esc.Const(":" + v.Usage()), Value: esc.Const(v.Doc), Kind: text.Field})
 	}
 	return append(lines, text.Line{Kind: text.Blank})
 }
 
 func (ps *pages) helpLines() []text.Line {
-	esc := ps.d.st.Esc
+	esc := ps.d.St.Esc
 	lines := ps.a.readOnlyLines()
 	for _, s := range ps.Help() {
 		lines = append(lines, text.Line{Value: esc.Const(s.Title), Kind: text.Title})
@@ -189,7 +192,7 @@ func (ps *pages) helpLines() []text.Line {
 	return append(append(lines, ps.commandLines()...),
 		text.Line{Value: esc.Const("signs"), Kind: text.Title},
 		text.Line{Name: esc.Const("^[ \\x9b"), Value: esc.Const("text that stands for itself only here: a control character or a byte of a store that is shown and not sent to the terminal")},
-		text.Line{Name: esc.Concat(ps.d.st.Glyphs.Up, esc.Const(" "), ps.d.st.Glyphs.Down), Value: esc.Const("on the line beside a detail: it goes on above, below; K and J scroll it")},
+		text.Line{Name: esc.Concat(ps.d.St.Glyphs.Up, esc.Const(" "), ps.d.St.Glyphs.Down), Value: esc.Const("on the line beside a detail: it goes on above, below; K and J scroll it")},
 		text.Line{Name: esc.Const("at least"), Value: esc.Const("counting stopped there; there may be more")},
 	)
 }

@@ -19,6 +19,7 @@ import (
 	"memdesk/internal/drafts"
 	"memdesk/jobs"
 	"memdesk/ui/tui"
+	"memdesk/ui/tui/desk"
 )
 
 // The test binary plays the console when it is run again with this variable: the
@@ -55,7 +56,7 @@ func overlap() {
 }
 
 // acting gives the console what changes need.
-func acting(o *tui.Options, acts tui.Acts) {
+func acting(o *tui.Options, acts desk.Acts) {
 	o.Acts, o.Jobs = acts, jobsFake{}
 	o.Drafts = drafts.New(filepath.Join(os.Getenv("HOME"), "state", "edit"), clock.Fixed(now), func() error { return nil })
 	members := o.Fleet.Members()
@@ -75,7 +76,7 @@ func play(scenario string) error {
 	case drawScenario:
 		return tui.Run(context.Background(), drawDesk())
 	}
-	o, fakes := desk()
+	o, fakes := twoHundredThousand()
 	o.Environ = os.Environ()
 	for _, word := range strings.Split(scenario, ",") {
 		switch word {

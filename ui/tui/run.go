@@ -10,6 +10,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/loop"
 )
 
 // Run shows the console until the operator leaves, the context ends or the
@@ -18,14 +21,10 @@ import (
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if o.Linear {
-		o.Plain, o.Poll = true, 0 // what is read out does not change by itself
-		return runLinear(ctx, o)
-	}
-	a := newApp(ctx, o)
+	a := NewApp(ctx, o)
 	err := run(ctx, a, o)
 	cancel()
-	a.d.written(leaveWait)
+	written(a.D.Desk, leaveWait)
 	return err
 }
 
@@ -34,9 +33,9 @@ func Run(ctx context.Context, o Options) error {
 const leaveWait = 3 * time.Second
 
 // written waits until no file is being written.
-func (d *desk) written(atMost time.Duration) {
+func written(d *desk.Desk, atMost time.Duration) {
 	done := make(chan struct{})
-	go func() { d.exports.writing.Wait(); close(done) }()
+	go func() { d.Exports.Writing.Wait(); close(done) }()
 	select {
 	case <-done:
 	case <-time.After(atMost):
@@ -72,7 +71,7 @@ func run(ctx context.Context, a *App, o Options) error {
 	p := tea.NewProgram(a, opts...)
 	a.end.quit = p.Quit
 	if o.Sizes != nil {
-		go forwardSizes(ctx, o.Sizes, p.Send)
+		go ForwardSizes(ctx, o.Sizes, p.Send)
 	}
 	_, err := p.Run()
 	switch {
@@ -109,8 +108,8 @@ func programOptions(ctx context.Context, hangUp func(), o Options) []tea.Program
 	return opts
 }
 
-// forwardSizes ends with the context or the channel.
-func forwardSizes(ctx context.Context, sizes <-chan Size, send func(tea.Msg)) {
+// ForwardSizes ends with the context or the channel.
+func ForwardSizes(ctx context.Context, sizes <-chan Size, send func(tea.Msg)) {
 	for {
 		select {
 		case s, ok := <-sizes:
@@ -120,6 +119,31 @@ func forwardSizes(ctx context.Context, sizes <-chan Size, send func(tea.Msg)) {
 			send(tea.WindowSizeMsg{Width: s.Width, Height: s.Height})
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// crashed is how the program comes to its end after a panic.
+type crashed struct {
+	crash string // where it broke; it is about to end
+	quit  func() // ends it from View, where no command can be returned
+}
+
+// guard is deferred by Init and Update.
+func (a *App) guard(cmd *tea.Cmd) {
+	if r := recover(); r != nil {
+		a.end.crash = loop.Site()
+		*cmd = tea.Quit
+	}
+}
+
+// guardView is deferred by View, which has no command to return.
+func (a *App) guardView(v *tea.View) {
+	if r := recover(); r != nil {
+		a.end.crash = loop.Site()
+		v.Content = ""
+		if a.end.quit != nil {
+			go a.end.quit()
 		}
 	}
 }

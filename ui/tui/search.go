@@ -11,20 +11,20 @@ import (
 
 // reads is a pane that can have one text on the whole screen.
 type reads interface {
-	// onScreen is the pager of that text; nil while there is none.
-	onScreen() *text.Pager
+	// OnScreen is the pager of that text; nil while there is none.
+	OnScreen() *text.Pager
 }
 
 // text is what fills the screen, when that is a text.
 func (a *App) text() *text.Pager {
 	switch {
-	case a.d.modal.dialog != nil:
-		return a.d.modal.dialog.pager
-	case a.pages.overlay != nil:
-		return a.pages.overlay.pager
+	case a.D.Modal.Dialog != nil:
+		return a.D.Modal.Dialog.Pager
+	case a.Pages.Overlay != nil:
+		return a.Pages.Overlay.Pager
 	}
 	if p, ok := a.pane().(reads); ok {
-		return p.onScreen()
+		return p.OnScreen()
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (a *App) searchLineKeys(p *text.Pager) []act.Act {
 			switch {
 			case p.Search.Needle == nil:
 			case p.Search.Found != nil && p.Search.Found.Total == 0:
-				a.say(paint.ToneInfo, a.d.st.Esc.Sprintf("not found: %s", p.Search.Words))
+				a.say(paint.ToneInfo, a.D.St.Esc.Sprintf("not found: %s", p.Search.Words))
 			default:
 				return nil
 			}
@@ -97,7 +97,7 @@ func (a *App) searchKey(p *text.Pager, k tea.KeyPressMsg) tea.Cmd {
 // searchLine stands in place of the status while there is a search, with the number
 // of the match at its right; cursor is where the words are typed.
 func (a *App) searchLine(p *text.Pager) (line string, cursor int) {
-	st := a.d.st
+	st := a.D.St
 	tally := p.Search.Tally(st.Esc)
 	if p.Search.In.Focus && !a.said.text.IsEmpty() {
 		tally = a.said.text // why a key does not work, what was pasted

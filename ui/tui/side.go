@@ -1,29 +1,33 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	tea "charm.land/bubbletea/v2"
 
-// side is a list without a number that stands in place of the pane it was opened
+	"memdesk/ui/tui/desk"
+)
+
+// Side is a list without a number that stands in place of the pane it was opened
 // from; esc goes back there.
-type side struct {
-	title string
-	list  listing
-	under *side // the list that it was opened from; nil: the pane
+type Side struct {
+	Title string
+	List  desk.Listing
+	under *Side // the list that it was opened from; nil: the pane
 }
 
 // closeSide goes back to what the list was opened from.
 func (a *App) closeSide() tea.Cmd {
-	if a.side = a.side.under; a.side != nil {
+	if a.Side = a.Side.under; a.Side != nil {
 		w, h := a.room()
-		return tea.Batch(a.side.list.resize(w, h), a.side.list.enter())
+		return tea.Batch(a.Side.List.Resize(w, h), a.Side.List.Enter())
 	}
-	return a.pane().refresh() // what was looked at or done beside it is of what stands there
+	return a.pane().Refresh() // what was looked at or done beside it is of what stands there
 }
 
 // sideAt is the list with an address, when it is still open.
-func (a *App) sideAt(pane int) listing {
-	for s := a.side; s != nil; s = s.under {
-		if s.list.address() == pane {
-			return s.list
+func (a *App) sideAt(pane int) desk.Listing {
+	for s := a.Side; s != nil; s = s.under {
+		if s.List.Address() == pane {
+			return s.List
 		}
 	}
 	return nil

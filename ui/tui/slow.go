@@ -4,6 +4,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"memdesk/ui/tui/kit/loop"
 )
 
 // slowAfter is how long something may take before the frame says that it is being
@@ -24,10 +26,10 @@ type slowDue struct{ gen int }
 
 // busy reports whether what is on the screen will be replaced without a key.
 func (a *App) busy() bool {
-	if a.pages.overlay != nil {
-		return a.pages.overlay.pager.Busy
+	if a.Pages.Overlay != nil {
+		return a.Pages.Overlay.Pager.Busy
 	}
-	_, busy := a.pane().position()
+	_, busy := a.pane().Position()
 	return busy
 }
 
@@ -40,7 +42,7 @@ func (a *App) watchBusy() tea.Cmd {
 		s.waiting, s.said = false, false
 	case busy && !s.waiting:
 		s.waiting = true
-		return a.d.later(overlayPane)(s.after, slowDue{s.gen})
+		return a.D.Later(loop.Over)(s.after, slowDue{s.gen})
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"memdesk/model"
 	"memdesk/origin"
-	"memdesk/ui/tui"
+	"memdesk/ui/tui/desk"
 )
 
 // originsFake knows the daily notes as written by an agent, and takes them back through the
@@ -127,4 +127,4 @@ func TestTakeBackFails(t *testing.T) {
 	r.see("not known", "1 failed", "the store is full")
 }
 
-var _ tui.OriginSource = originsFake{}
+var _ desk.OriginSource = originsFake{}

@@ -147,7 +147,7 @@ func TestProductionIsLoud(t *testing.T) {
 			if got := strings.Contains(v, "PRODUCTION"); got != tt.loud {
 				t.Errorf("%q: worded %v", tt.environment, got)
 			}
-			if got := strings.Count(v, a.d.st.Alarm.On) > 1; got != tt.loud {
+			if got := strings.Count(v, a.D.St.Alarm.On) > 1; got != tt.loud {
 				t.Errorf("%q, colour %v: painted %v", tt.environment, colour, fmt.Sprint(got))
 			}
 		}

@@ -8,7 +8,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/record"
 )
 
 // A new pane is one value and one line of the registry: it gets a tab, a key, a filter,
@@ -16,19 +21,19 @@ import (
 func TestPaneIsOneLine(t *testing.T) {
 	was := registry
 	defer func() { registry = was }()
-	registry = append(was[:len(was):len(was)], registered{"Toys", "Toys", func(_ *screens, d *bench, _ int) pane {
-		return newRecords(d.desk, recordKind[string]{
-			pane: len(was), noun: "toy", empty: "There are no toys.", columns: []column{{"TOY", 0, false}},
-			fetch: func(_ context.Context, q PageQuery) (out span[record[string]], _ said, _ error) {
+	registry = append(was[:len(was):len(was)], registered{"Toys", "Toys", func(_ *screens, d *pane.Bench, _ int) desk.Pane {
+		return record.New(d.Desk, record.Kind[string]{
+			Pane: len(was), Noun: "toy", Empty: "There are no toys.", Columns: []record.Column{{Title: "TOY"}},
+			Fetch: func(_ context.Context, q desk.PageQuery) (out list.Span[record.Row[string]], _ desk.Said, _ error) {
 				for _, name := range []string{"boat", "kite"} {
 					if q.Matches(name) {
-						out.rows = append(out.rows, record[string]{key: name, cells: []safetext.Text{d.esc.Line(name)}, raw: name})
+						out.Rows = append(out.Rows, record.Row[string]{Key: name, Cells: []safetext.Text{d.Esc.Line(name)}, Raw: name})
 					}
 				}
-				return out, said{}, nil
+				return out, desk.Said{}, nil
 			},
-			detail: func(_ context.Context, name string) *text.Page {
-				return text.NewPage([]text.Line{{Value: d.esc.Sprintf("a %s", name), Kind: text.Title}}, "")
+			Detail: func(_ context.Context, name string) *text.Page {
+				return text.NewPage([]text.Line{{Value: d.Esc.Sprintf("a %s", name), Kind: text.Title}}, "")
 			},
 		})
 	}})
@@ -44,7 +49,7 @@ func TestPaneIsOneLine(t *testing.T) {
 			for _, c := range msg {
 				run(c)
 			}
-		case reply:
+		case loop.Reply:
 			_, next := a.Update(msg)
 			run(next)
 		}
@@ -56,7 +61,7 @@ func TestPaneIsOneLine(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if help := a.pages.Help(); len(help) != 2 || help[0].Title != "Toys, here" {
+	if help := a.Pages.Help(); len(help) != 2 || help[0].Title != "Toys, here" {
 		t.Errorf("the help has no keys of the new pane: %v", help)
 	}
 }

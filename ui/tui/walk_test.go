@@ -49,7 +49,7 @@ func TestWalkTheTree(t *testing.T) {
 // What stands below a list is scrolled without leaving the list.
 func TestWalkBesideTheLists(t *testing.T) {
 	t.Parallel()
-	r := conflicts(t, "desk,acts,conflicts", 80, 24)
+	r := conflictsRobot(t, "desk,acts,conflicts", 80, 24)
 	r.press("j", "j", "j").see("4 of 5", "+status: done").scrolls("+Everybody is late.").see("4 of 5")
 	r.press("1").see("3 of 4 answer").scrolls("R33").see("crewship ")
 	r.press("2").see(" 1 of 13").scrolls("enter lists the items.").see(" 1 of 13")
@@ -167,7 +167,7 @@ func TestWalkTheConflicts(t *testing.T) {
 
 func TestWalkKeepsBoth(t *testing.T) {
 	t.Parallel()
-	r := conflicts(t, "desk,acts,conflicts", 100, 30)
+	r := conflictsRobot(t, "desk,acts,conflicts", 100, 30)
 	r.asked("B", "Keep both, and rename garden.Conflict.md?").press("left").see("[Keep both]").press("enter").see("garden.Conflict.md has come back", "returned")
 }
 
@@ -235,7 +235,7 @@ func TestWalkTheErasure(t *testing.T) {
 // nothing, and begins anew.
 func TestWalkOutOfAMerge(t *testing.T) {
 	t.Parallel()
-	r := conflicts(t, "desk,acts,conflicts", 100, 30)
+	r := conflictsRobot(t, "desk,acts,conflicts", 100, 30)
 	r.press("j", "j", "j").see("4 of 5", "▲ syncthing, +")
 	next := func(of string) *robot { return r.see(of, "enter cancel").press("tab").see("[Base]").press("enter") }
 	r.press("m")

@@ -5,3 +5,10 @@ type Looks struct {
 	Colour, Ascii, Bare bool
 	Theme               string
 }
+
+// MinWidth is the narrowest terminal that is drawn in; from WideFrom columns on list and
+// detail stand side by side.
+const (
+	MinWidth = 60
+	WideFrom = 100
+)

@@ -1,0 +1,176 @@
+package change
+
+import (
+	"context"
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/task"
+	"memdesk/undo"
+)
+
+// Removals take items and entries of the quarantine away.
+type Removals struct {
+	D    *desk.Desk
+	Work *task.Underway
+}
+
+// Forget asks whether an item should go; seen is the revision that the operator
+// has looked at, empty when it is not known.
+func (rm *Removals) Forget(ref model.Ref, seen model.Revision) tea.Cmd {
+	d := rm.D
+	return rm.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+		s, err := d.Fleet.Store(ref.Store)
+		if err != nil {
+			return nil, prose.Reason(d.Esc, err)
+		}
+		it, err := s.Browser.Read(ctx, ref.ID)
+		if err != nil {
+			return nil, d.Esc.Sprintf("not forgotten, it cannot be read: %s", prose.Reason(d.Esc, err))
+		}
+		warnings, err := d.Acts.Preview(ctx, ref.Store, ref.ID)
+		if err != nil {
+			return nil, d.Esc.Sprintf("not forgotten: %s", prose.Reason(d.Esc, err))
+		}
+		return forgetDialog(d, s, it, seen, warnings), safetext.Text{}
+	})
+}
+
+func forgetDialog(d *desk.Desk, s model.Store, it model.Item, seen model.Revision, warnings []string) *dialog.Dialog {
+	esc := d.Esc
+	lines := []text.Line{
+		{Value: esc.Sprintf("Forget %s?", esc.LineMax(it.ID, prose.MaxTitle)), Kind: text.Title},
+		{Value: esc.Sprintf("This removes 1 item of %s (%s bytes) from the store %s.", prose.Size(it.Bytes), prose.Group(it.Bytes), esc.Line(s.Name))},
+	}
+	if it.Title != "" && it.Title != it.ID {
+		lines = append(lines, text.Line{Value: esc.Sprintf("Its title: %s", esc.LineMax(it.Title, prose.MaxTitle))})
+	}
+	if s.Environment != "" {
+		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
+	}
+	if seen != "" && it.Revision != seen {
+		lines = append(lines, text.Line{Value: esc.Const("!! it has changed since it was shown: Cancel and read it first"), Kind: text.Warn})
+	}
+	for _, w := range warnings {
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(w, prose.MaxReason)), Kind: text.Warn})
+	}
+	if len(warnings) == 0 {
+		lines = append(lines, text.Line{Value: esc.Const("What goes is kept: z puts it back."), Kind: text.Note})
+	}
+	ref := model.Ref{Store: s.Name, ID: it.ID}
+	return &dialog.Dialog{
+		Title: esc.Const("Forget"), Lines: lines, Name: d.TypedName(s, it.ID),
+		Choices: []dialog.Choice{{Verb: "Forget", Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+			return DoForget(d, ctx, ref, it.Revision, f.Reason)
+		}}},
+	}
+}
+
+// DoForget runs in a command.
+func DoForget(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revision, why string) dialog.Acted {
+	esc := d.Esc
+	id := esc.LineMax(ref.ID, prose.MaxTitle)
+	done, err := d.Acts.Forget(ctx, ref.Store, model.ForgetRequest{ID: ref.ID, IfMatch: seen}, why)
+	if done.Relations > 0 {
+		id = esc.Sprintf("%s and %s with it", id, prose.Plural(done.Relations, done.Fell))
+	}
+	if err == nil && done.Removed > 0 {
+		d.Stuck.Took(esc, done)
+	}
+	switch {
+	case errors.Is(err, model.Conflict):
+		return dialog.Acted{Text: esc.Const("it has changed meanwhile: nothing was forgotten"), Title: "Conflict", Page: conflictText(d, ctx, ref)}
+	case err != nil:
+		return dialog.Acted{Text: esc.Sprintf("not forgotten: %s", prose.Reason(esc, err))}
+	case done.Removed == 0:
+		return dialog.Acted{Ok: true, Text: esc.Sprintf("%s was gone already", id)}
+	case done.Undo == "":
+		return dialog.Acted{Ok: true, Text: esc.Sprintf("forgot %s; nothing was kept for undo", id)}
+	case done.Obstacle != "":
+		return dialog.Acted{Ok: true, Text: esc.Sprintf("forgot %s; kept as %s, but it cannot be undone: %s", id, done.Undo, done.Obstacle)}
+	}
+	return dialog.Acted{Ok: true, Undo: []string{done.Undo}, Text: esc.Sprintf("forgot %s; z undoes", id)}
+}
+
+// conflictText is the item as it is now, under the reason why nothing was done.
+func conflictText(d *desk.Desk, ctx context.Context, ref model.Ref) *text.Page {
+	esc := d.Esc
+	note := []text.Line{
+		{Value: esc.Const("!! The item has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Warn},
+		{Kind: text.Blank},
+	}
+	s, err := d.Fleet.Store(ref.Store)
+	var it model.Item
+	switch {
+	case err != nil:
+	case s.Browser == nil:
+		err = model.Errorf(model.Unsupported, "read", "this store cannot show single items")
+	default:
+		it, err = s.Browser.Read(ctx, ref.ID)
+	}
+	if err != nil {
+		return text.NewPage(append(note, text.Line{Value: esc.Sprintf("!! it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}), "")
+	}
+	t := desk.ItemText(d, s, it)
+	t.Head = append(note, t.Head...)
+	return t
+}
+
+// fallsWith says what goes because these items do, all together, store by store: an
+// edge that two of them tie may fall with neither of them alone.
+func fallsWith(d *desk.Desk, ctx context.Context, items []Target) ([]text.Line, error) {
+	byStore := map[string][]string{}
+	var order []string
+	for _, t := range items {
+		if byStore[t.Ref.Store] == nil {
+			order = append(order, t.Ref.Store)
+		}
+		byStore[t.Ref.Store] = append(byStore[t.Ref.Store], t.Ref.ID)
+	}
+	var out []text.Line
+	for _, name := range order {
+		s, err := d.Fleet.Store(name)
+		if err != nil {
+			return nil, err
+		}
+		if s.Falls == nil {
+			continue
+		}
+		falls, err := s.Falls(ctx, byStore[name])
+		if err != nil {
+			return nil, err
+		}
+		if n := int64(len(falls)); n > 0 {
+			why, ids := "", make([]string, n)
+			for i, f := range falls {
+				ids[i] = f.ID
+			}
+			noun := undo.FallNoun(ids)
+			if noun == "relation" {
+				why = ", left with fewer than two members"
+			}
+			out = append(out, text.Line{Value: d.Esc.Sprintf("!! With them %s of %s%s: %s.", prose.Plural(n, noun), name, why, fallNames(d.Esc, falls)), Kind: text.Warn})
+		}
+	}
+	return out, nil
+}
+
+// fallNames are the first of what falls.
+func fallNames(esc safetext.Escaper, falls []model.Fall) safetext.Text {
+	const named = 3
+	out := esc.LineMax(falls[0].ID, prose.MaxTitle)
+	for _, f := range falls[1:min(len(falls), named)] {
+		out = esc.Sprintf("%s, %s", out, esc.LineMax(f.ID, prose.MaxTitle))
+	}
+	if more := int64(len(falls)) - named; more > 0 {
+		out = esc.Sprintf("%s and %s more", out, prose.Group(more))
+	}
+	return out
+}

@@ -1,0 +1,195 @@
+package change
+
+import (
+	"context"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/diff"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/record"
+)
+
+// Revisions are the recorded versions of items.
+type Revisions struct{ D *desk.Desk }
+
+// Open lists the recorded versions of an item, each to be read only.
+func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
+	d := rv.D
+	return record.Open(rv.D, "History", record.Kind[model.Version]{
+		Noun:  "version",
+		Empty: "The store has recorded no version of this item.",
+		Columns: []record.Column{
+			{Title: "WHEN", Width: 21}, {Title: "SIZE", Width: 10, Right: true}, {Title: "BYTES", Width: 9}, {Title: "BY", Width: 16}, {Title: "VERSION"},
+		},
+		Least: []int{21, 10, 9, 8, 10}, About: d.Esc.LineMax(ref.ID, prose.MaxTitle),
+		Fetch: func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[model.Version]], desk.Said, error) {
+			return fetchVersions(d, ctx, ref, q)
+		},
+		Detail:  func(ctx context.Context, raw model.Version) *text.Page { return versionText(d, ctx, ref, raw) },
+		Marking: true, Name: "history", Field: func(raw model.Version) string { return raw.ID }, Datum: versionDatum,
+		Keys: func(p *record.List[model.Version]) []act.Act {
+			return []act.Act{{Keys: []string{"c"}, Name: "compare", Doc: "compare with the version that is marked (space), or with the item as it is now",
+				Why: func() string { return noCompare(p) }, Do: func() tea.Cmd { return rv.compareVersions(ref, p) }}}
+		},
+	})
+}
+
+// fetchVersions gives all versions as one page: stores list them in one answer.
+func fetchVersions(d *desk.Desk, ctx context.Context, ref model.Ref, q desk.PageQuery) (list.Span[record.Row[model.Version]], desk.Said, error) {
+	s, err := d.Fleet.Store(ref.Store)
+	if err == nil && s.History == nil {
+		err = model.Errorf(model.Unsupported, "history", "this store keeps no earlier versions")
+	}
+	if err != nil {
+		return list.Span[record.Row[model.Version]]{}, desk.Said{}, err
+	}
+	h, err := s.History.Revisions(ctx, ref.ID)
+	if err != nil {
+		return list.Span[record.Row[model.Version]]{}, desk.Said{}, err
+	}
+	var out list.Span[record.Row[model.Version]]
+	for i, v := range h.Versions {
+		if q.Matches(v.ID, v.By, v.Hash) {
+			out.Rows = append(out.Rows, versionRecord(d, i, v))
+		}
+	}
+	out.Total = model.Count{N: int64(len(out.Rows))}
+	var notice desk.Said
+	if h.State != model.Recorded {
+		notice.Text = d.Esc.Sprintf("the history is %s: %s", string(h.State), d.Esc.LineMax(h.Reason, prose.MaxReason))
+	}
+	return out, notice, nil
+}
+
+func versionRecord(d *desk.Desk, i int, v model.Version) record.Row[model.Version] {
+	esc := d.Esc
+	kept := "kept"
+	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo}
+	if !v.Readable {
+		kept, tones[2] = "gone", paint.ToneWarn
+	}
+	return record.Row[model.Version]{Key: strconv.Itoa(i) + "/" + v.ID, Raw: v, Tones: tones, Cells: []safetext.Text{
+		esc.Const(prose.Moment(v.At)), esc.Const(prose.Size(v.Bytes)), esc.Const(" " + kept), desk.OrElse(esc.Line(v.By), esc.Const("not known")), esc.LineMax(v.ID, prose.MaxTitle),
+	}}
+}
+
+// versionText is the item as it was. It runs in a command.
+func versionText(d *desk.Desk, ctx context.Context, ref model.Ref, v model.Version) *text.Page {
+	esc := d.Esc
+	head := []text.Line{{Value: esc.Sprintf("As it was at %s", prose.Moment(v.At)), Kind: text.Title}}
+	if v.By != "" {
+		head = append(head, text.Line{Name: esc.Const("by"), Value: esc.LineMax(v.By, desk.MaxField)})
+	}
+	if v.Hash != "" {
+		head = append(head, text.Line{Name: esc.Const("hash"), Value: esc.LineMax(v.Hash, desk.MaxField)})
+	}
+	head = append(head, text.Line{Kind: text.Blank})
+	s, err := d.Fleet.Store(ref.Store)
+	if err == nil && s.History == nil {
+		err = model.Errorf(model.Unsupported, "history", "this store keeps no earlier versions")
+	}
+	var it model.Item
+	if err == nil {
+		it, err = s.History.ReadRevision(ctx, ref.ID, v.ID)
+	}
+	if err != nil {
+		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! this version cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}), "")
+	}
+	t := desk.ItemText(d, s, it)
+	t.Head = append(head, t.Head...)
+	return t
+}
+
+func versionDatum(v model.Version) desk.Datum {
+	var r desk.Datum
+	r.Add("version", v.ID)
+	r.Add("at", desk.StampOf(v.At))
+	r.Add("by", v.By)
+	r.Add("bytes", v.Bytes)
+	r.Add("sha256", v.Hash)
+	r.Add("readable", v.Readable)
+	return r
+}
+
+// sides are the versions to compare, the older one first; without a mark the
+// newer side is the item as it is now.
+func sides(p *record.List[model.Version]) (old, new *model.Version, why string) {
+	var picked []record.Row[model.Version]
+	for _, id := range p.Marks.Order {
+		picked = append(picked, p.Marks.Kept[id])
+	}
+	here, ok := p.Window.Current()
+	switch {
+	case !ok:
+		return nil, nil, p.Window.Nothing()
+	case len(picked) > 2:
+		return nil, nil, "more than two versions are marked; u takes the marks away"
+	case len(picked) == 1 && picked[0].Key == here.Key:
+		return nil, nil, "this is the version that is marked: go to another one"
+	case len(picked) < 2:
+		picked = append(picked, here)
+	}
+	versions := make([]*model.Version, len(picked))
+	for i, r := range picked {
+		v := r.Raw
+		if !v.Readable {
+			return nil, nil, "the bytes of a version that is to be compared are gone"
+		}
+		versions[i] = &v
+	}
+	if len(versions) == 1 {
+		return versions[0], nil, ""
+	}
+	if versions[0].At.After(versions[1].At) {
+		versions[0], versions[1] = versions[1], versions[0]
+	}
+	return versions[0], versions[1], ""
+}
+
+func noCompare(p *record.List[model.Version]) string {
+	_, _, why := sides(p)
+	return why
+}
+
+// compareVersions shows what has changed between two versions.
+func (rv *Revisions) compareVersions(ref model.Ref, p *record.List[model.Version]) tea.Cmd {
+	old, new, _ := sides(p)
+	d, esc := rv.D, rv.D.Esc
+	return rv.D.Ask(func(ctx context.Context) any {
+		read := func(v *model.Version) (text, name string, err error) {
+			s, it, err := d.Readable(ctx, ref)
+			if v == nil {
+				return it.Document().Encode(desk.KindOf(s, it.Tier)), "as it is now", err
+			}
+			if s, err = d.Fleet.Store(ref.Store); err == nil {
+				it, err = s.History.ReadRevision(ctx, ref.ID, v.ID)
+			}
+			return it.Document().Encode(desk.KindOf(s, it.Tier)), "as it was at " + prose.Moment(v.At), err
+		}
+		before, was, err := read(old)
+		after, is := "", ""
+		if err == nil {
+			after, is, err = read(new)
+		}
+		if err != nil {
+			return dialog.Acted{Quiet: true, Text: esc.Sprintf("not compared: %s", prose.Reason(esc, err))}
+		}
+		var c diff.Comparison
+		c.Compare(esc, was, is, before, after)
+		return dialog.Acted{Ok: true, Quiet: true, Title: "Compare", Page: c.Text([]text.Line{
+			{Value: esc.LineMax(ref.ID, prose.MaxTitle), Kind: text.Title},
+			{Value: esc.Sprintf("%s added, %s removed.", prose.Plural(int64(c.Added), "line"), prose.Plural(int64(c.Removed), "line"))},
+			{Kind: text.Blank},
+		})}
+	})
+}

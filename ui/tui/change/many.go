@@ -1,0 +1,285 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/task"
+)
+
+// Target is an item that long work is for.
+type Target struct {
+	Ref   model.Ref
+	Name  string // as it is shown
+	Seen  model.Revision
+	Stamp string
+	Bytes int64
+	undo  string // the entry that is to be put back
+	// Hidden: the filter that is in force does not show it.
+	Hidden bool
+}
+
+// forgetEach removes items that are as they were when they were marked; after may be nil.
+func forgetEach(d *desk.Desk, noun string, items []Target, why string, after func(context.Context, []model.Ref) safetext.Text) *task.Bulk {
+	b := &task.Bulk{Kind: "console-forget", Title: "forget " + prose.Plural(int64(len(items)), noun), Noun: noun, Total: len(items)}
+	b.Run = func(ctx context.Context, j desk.Job, b *task.Bulk) error {
+		var gone []model.Ref
+		err := b.Each(ctx, j, len(items), func(i int) string { return items[i].Ref.String() }, func(ctx context.Context, i int) task.Outcome {
+			o := forgetOne(d, ctx, b, items[i], why)
+			if o.Ok {
+				gone = append(gone, items[i].Ref)
+			}
+			return o
+		})
+		if after != nil && len(gone) > 0 && ctx.Err() == nil {
+			b.Tell(after(ctx, gone))
+		}
+		return err
+	}
+	return b
+}
+
+func forgetOne(d *desk.Desk, ctx context.Context, b *task.Bulk, t Target, why string) task.Outcome {
+	o := task.Outcome{Store: t.Ref.Store, Name: t.Name, Word: "left"}
+	seen := t.Seen
+	if t.Stamp != "" || seen == "" && b.Noun == "item" {
+		_, it, err := d.Readable(ctx, t.Ref)
+		switch {
+		case errors.Is(err, model.NotFound):
+			o.Ok, o.Word = true, "gone already"
+			return o
+		case err != nil:
+			o.Why = prose.Reason(d.Esc, err)
+			return o
+		case t.Stamp != "" && it.Stamp != "" && it.Stamp != t.Stamp:
+			o.Why = d.Esc.Const("it has changed since it was marked")
+			return o
+		case seen == "":
+			seen = it.Revision
+		}
+	}
+	done, err := d.Acts.Forget(ctx, t.Ref.Store, model.ForgetRequest{ID: t.Ref.ID, IfMatch: seen}, why)
+	switch {
+	case errors.Is(err, model.Conflict):
+		o.Why = d.Esc.Const("it has changed since it was marked")
+		return o
+	case err != nil:
+		o.Why = prose.Reason(d.Esc, err)
+		if !model.Unchanged(err) {
+			o.Word = "not known"
+		}
+		return o
+	case done.Removed == 0:
+		o.Ok, o.Word = true, "gone already"
+		return o
+	}
+	o.Ok, o.Word = true, "forgotten"
+	d.Stuck.Took(d.Esc, done)
+	switch {
+	case done.Obstacle != "":
+		o.Why = d.Esc.Sprintf("kept as %s, but it cannot be undone: %s", done.Undo, d.Esc.LineMax(done.Obstacle, prose.MaxReason))
+	case done.Undo != "":
+		b.Mu.Lock()
+		b.Undo = append(b.Undo, done.Undo)
+		b.Mu.Unlock()
+	default:
+		o.Why = d.Esc.Const("nothing was kept for undo")
+	}
+	if done.Relations > 0 {
+		with := d.Esc.Sprintf("%s went with it", prose.Plural(done.Relations, done.Fell))
+		if o.Why.String() != "" {
+			with = d.Esc.Sprintf("%s; %s", with, o.Why)
+		}
+		o.Why = with
+	}
+	return o
+}
+
+// manyFrom is the number of items from which an act asks for the name even where
+// the environment is not production.
+const manyFrom = 100
+
+// Question is about marked items.
+type Question struct {
+	Items      []Target
+	Verb, What string
+	Filter     string // that is in force
+	Left       int    // marked rows that the act is not for
+	Begun      func() // the act begins; may be nil
+	// After tells, in a command, what else is to be said of the items that went; nil: nothing.
+	After func(ctx context.Context, gone []model.Ref) safetext.Text
+}
+
+// ForgetMany asks whether marked items should go. Those that the filter in force does
+// not show are named apart, and can be left out.
+func (rm *Removals) ForgetMany(q Question) tea.Cmd {
+	return rm.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) { return rm.dialog(ctx, q) })
+}
+
+func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, safetext.Text) {
+	d, esc := rm.D, rm.D.Esc
+	var bytes int64
+	var here []Target
+	var stores []string
+	for _, t := range q.Items {
+		bytes += t.Bytes
+		if !t.Hidden {
+			here = append(here, t)
+		}
+		if !slices.Contains(stores, t.Ref.Store) {
+			stores = append(stores, t.Ref.Store)
+		}
+	}
+	n := int64(len(q.Items))
+	out := &dialog.Dialog{Title: esc.Const(q.Verb)}
+	environment, one := "", ""
+	for _, name := range stores {
+		s, err := d.Fleet.Store(name)
+		if err != nil {
+			return nil, prose.Reason(esc, err)
+		}
+		if environment == "" || !desk.IsProduction(environment) && desk.IsProduction(s.Environment) {
+			environment = s.Environment
+		}
+		if typed := d.TypedName(s, s.Name); out.Name == "" {
+			out.Name = typed
+		}
+	}
+	if out.Name == "" && len(q.Items) >= manyFrom {
+		out.Name = strconv.Itoa(len(q.Items))
+	}
+	if len(stores) == 1 {
+		one = stores[0]
+	}
+	out.Lines = []text.Line{
+		{Value: esc.Sprintf("%s %s?", q.Verb, prose.Plural(n, q.What)), Kind: text.Title},
+		{Value: esc.Sprintf("This removes %s (%s bytes) from %s.", prose.Plural(n, q.What), prose.Group(bytes), storesWords(esc, stores))},
+	}
+	if hidden := n - int64(len(here)); hidden > 0 {
+		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("!! %s marked, %s of them not in this filter (%s): they are not on the screen.", prose.Group(n), prose.Group(hidden), q.Filter), Kind: text.Warn})
+	}
+	if q.Left > 0 {
+		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("!! %s left out and marked still: nothing of them can be deleted here.", prose.Plural(int64(q.Left), "marked row")), Kind: text.Warn})
+	}
+	for _, t := range q.Items[:min(len(q.Items), 5)] {
+		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("- %s", esc.LineMax(t.Name, prose.MaxTitle))})
+	}
+	if n > 5 {
+		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("- and %s more", prose.Group(n-5))})
+	}
+	if q.What == "item" {
+		falls, err := fallsWith(d, ctx, q.Items)
+		if err != nil {
+			return nil, esc.Sprintf("not forgotten, what would go with them is not known: %s", prose.Reason(esc, err))
+		}
+		out.Lines = append(out.Lines, falls...)
+	}
+	if environment != "" {
+		out.Lines = append(out.Lines, desk.EnvironmentLine(esc, environment, one))
+	}
+	out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("Each %s is kept for undo as far as it can be put back, and has an outcome of its own. What has changed since it was marked stays.", q.What), Kind: text.Note})
+	add := func(verb string, items []Target) {
+		out.Choices = append(out.Choices, dialog.Choice{Verb: verb, Typed: true,
+			Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
+				return dialog.Acted{Instead: rm.Work.Watching(forgetEach(d, q.What, items, f.Reason, q.After))}
+			},
+			Begin: func() tea.Cmd {
+				if q.Begun != nil {
+					q.Begun()
+				}
+				return nil
+			}})
+	}
+	switch k := len(here); {
+	case k == len(q.Items):
+		add(q.Verb, q.Items)
+	case k == 0:
+		add(q.Verb+" all "+prose.Group(n), q.Items)
+	default:
+		add(q.Verb+" the "+prose.Group(int64(k))+" in the filter", here)
+		add(q.Verb+" all "+prose.Group(n), q.Items)
+	}
+	return out, safetext.Text{}
+}
+
+// storesWords names the stores that an act is for.
+func storesWords(esc safetext.Escaper, stores []string) safetext.Text {
+	if len(stores) == 1 {
+		return esc.Sprintf("the store %s", stores[0])
+	}
+	if n := len(stores); n > 5 {
+		return esc.Sprintf("%s", prose.Plural(int64(n), "store"))
+	}
+	last := len(stores) - 1
+	return esc.Sprintf("the stores %s and %s", strings.Join(stores[:last], ", "), stores[last])
+}
+
+// undoMany asks whether an act on many items should be taken back.
+func (us *Undos) undoMany(ids []string) tea.Cmd {
+	d := us.D
+	return us.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+		esc := d.Esc
+		rows, _, err := d.Acts.Undos(ctx)
+		if err != nil {
+			return nil, esc.Sprintf("not undone: %s", prose.Reason(esc, err))
+		}
+		want := map[string]bool{}
+		for _, id := range ids {
+			want[id] = true
+		}
+		var items []Target
+		for _, u := range rows {
+			if want[u.ID] {
+				items = append(items, Target{Ref: model.Ref{Store: u.Store, ID: u.Item}, Name: u.Item, Bytes: u.Bytes, undo: u.ID})
+			}
+		}
+		n := int64(len(items))
+		lines := []text.Line{
+			{Value: esc.Sprintf("Undo the last act on %s?", prose.Plural(n, "item")), Kind: text.Title},
+			{Value: esc.Sprintf("Restores %s as they were before.", prose.Plural(n, "item"))},
+		}
+		if n > 0 {
+			lines = append(lines, d.EnvironmentOf(items[0].Ref.Store)...)
+		}
+		lines = append(lines,
+			text.Line{Value: esc.Const("What has changed since is not overwritten."), Kind: text.Note})
+		return &dialog.Dialog{Title: esc.Const("Undo"), Lines: lines, Choices: []dialog.Choice{{Verb: "Undo",
+			Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
+				return dialog.Acted{Instead: us.Work.Watching(undoEach(d, items, f.Reason))}
+			}}}}, safetext.Text{}
+	})
+}
+
+func undoEach(d *desk.Desk, items []Target, why string) *task.Bulk {
+	b := &task.Bulk{Kind: "console-undo", Title: "undo of " + prose.Plural(int64(len(items)), "item"), Noun: "item", Total: len(items)}
+	b.Run = func(ctx context.Context, j desk.Job, b *task.Bulk) error {
+		return b.Each(ctx, j, len(items), func(i int) string { return items[i].undo }, func(ctx context.Context, i int) task.Outcome {
+			o := task.Outcome{Store: items[i].Ref.Store, Name: items[i].Name, Word: "left"}
+			done, err := d.Acts.Restore(ctx, items[i].undo, why)
+			if err != nil {
+				o.Why = prose.Reason(d.Esc, err)
+				return o
+			}
+			b.Mu.Lock()
+			b.Undone = append(b.Undone, items[i].undo)
+			b.Mu.Unlock()
+			o.Ok, o.Word = true, "put back"
+			for _, w := range done.Warnings {
+				o.Why = d.Esc.Sprintf("not put back: %s", d.Esc.LineMax(w, prose.MaxReason))
+			}
+			return o
+		})
+	}
+	return b
+}

@@ -1,0 +1,236 @@
+package change
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/operator"
+	"memdesk/origin"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/task"
+)
+
+// Takebacks take back what a writer wrote.
+type Takebacks struct {
+	D    *desk.Desk
+	Work *task.Underway
+}
+
+// Writing is whose writes are to be taken back, and since when.
+type Writing struct {
+	Source string
+	Names  []string // under which the writer is known; any of them is a source
+	Since  string   // a day or a moment, as it is typed
+}
+
+// WritingOf is a writer whose writes since the day of one of them are to be taken back.
+func WritingOf(r origin.Row) Writing {
+	w := Writing{Since: r.At.UTC().Format(time.DateOnly)}
+	client := r.Client
+	if r.Version != "" {
+		client += "/" + r.Version
+	}
+	for _, name := range []string{r.Actor, r.Session, client, r.Source()} {
+		if name != "" && name != origin.Unknown && !slices.Contains(w.Names, name) {
+			w.Names = append(w.Names, name)
+		}
+	}
+	if len(w.Names) > 0 {
+		w.Source = w.Names[0]
+	}
+	return w
+}
+
+// Key is the act in a pane; of finds the writer of the row at the cursor, in a command.
+func (tb *Takebacks) Key(why func() string, of func() func(ctx context.Context) (Writing, bool)) act.Act {
+	return act.Takeback.With(act.Unless(why, tb.refusal), func() tea.Cmd {
+		find := of()
+		return tb.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+			w, ok := find(ctx)
+			if !ok || w.Source == "" {
+				return nil, tb.D.Esc.Const("nobody knows who wrote this: only what went through memdesk can be taken back")
+			}
+			return tb.propose(ctx, w), safetext.Text{}
+		})
+	})
+}
+
+func (tb *Takebacks) refusal() string {
+	if tb.D.Origins == nil {
+		return "nothing is noted of who wrote what: memdesk takeback needs a state directory"
+	}
+	if why := tb.D.Locked(""); why != "" {
+		return why
+	}
+	return tb.D.NoBulk()
+}
+
+// propose shows what would happen and asks, or asks whose writes are meant where
+// there is nothing to take back. It runs in a command.
+func (tb *Takebacks) propose(ctx context.Context, w Writing) *dialog.Dialog {
+	since, err := operator.ParseSince(w.Since, tb.D.Time.Clock.Now())
+	if err != nil {
+		return tb.form(w, 1, prose.Reason(tb.D.Esc, err).String())
+	}
+	plan, err := tb.D.Origins.PlanTakeback(ctx, w.Source, since)
+	if err != nil {
+		return tb.form(w, 1, prose.Reason(tb.D.Esc, err).String())
+	}
+	if len(plan) == 0 {
+		return tb.form(w, 0, "Nothing is noted that "+w.Source+" wrote since "+w.Since+".")
+	}
+	return tb.question(ctx, w, since, plan)
+}
+
+// question asks whether a plan should be done.
+func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, plan []origin.Taken) *dialog.Dialog {
+	esc := tb.D.Esc
+	counts := map[string]int64{}
+	var rows, environments []text.Line
+	var stores []string
+	for _, t := range plan {
+		counts[t.Action]++
+		rows = append(rows, takenLine(esc, t))
+		if t.Action != origin.ActSkip && !slices.Contains(stores, t.Store) {
+			stores = append(stores, t.Store)
+			environments = append(environments, tb.D.EnvironmentOf(t.Store)...)
+		}
+	}
+	lines := []text.Line{
+		{Value: esc.Sprintf("Take back what %s wrote since %s?", esc.LineMax(w.Source, prose.MaxTitle), esc.Line(w.Since)), Kind: text.Title},
+		{Value: esc.Sprintf("%s: %s to forget, %s to put back as it was before, %s left.", prose.Plural(int64(len(plan)), "item"),
+			prose.Group(counts[origin.ActForget]), prose.Group(counts[origin.ActRestore]), prose.Group(counts[origin.ActSkip]))},
+	}
+	if told := tb.toldWords(ctx, plan, since); !told.IsEmpty() {
+		lines = append(lines, text.Line{Value: told, Kind: text.Warn})
+	}
+	lines = append(append(lines, environments...), text.Line{Value: esc.Const("One job, each store as a whole. What goes is kept: z puts it back."), Kind: text.Note})
+	out := &dialog.Dialog{Title: esc.Const("Take back"), Lines: lines, Body: text.NewPage(rows, "")}
+	if counts[origin.ActForget]+counts[origin.ActRestore] > 0 {
+		for _, name := range stores {
+			if s, err := tb.D.Fleet.Store(name); err == nil && desk.IsProduction(s.Environment) {
+				out.Name = esc.Line(w.Source).String()
+			}
+		}
+		out.Choices = []dialog.Choice{{Verb: "Take back", Typed: true, Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
+			return dialog.Acted{Ok: true, Instead: tb.Work.Watching(tb.begin(plan, f.Reason))}
+		}}}
+	} else {
+		out.NoReason = true
+	}
+	out.Choices = append(out.Choices, dialog.Choice{Verb: "Change", Run: func() tea.Cmd { return tb.D.Modal.Show(tb.form(w, 0, "")) }})
+	return out
+}
+
+// takenLine is one item of a plan: what would become of it, and why it stays.
+func takenLine(esc safetext.Escaper, t origin.Taken) text.Line {
+	word := map[string]string{origin.ActForget: "forget", origin.ActRestore: "put back", origin.ActSkip: "leave"}[t.Action]
+	l := text.Line{Name: esc.Const(word), Value: esc.Sprintf("%s, %s", esc.LineMax(model.Ref{Store: t.Store, ID: t.ID}.String(), prose.MaxTitle), esc.Const(prose.Minute(t.At)))}
+	if t.Action == origin.ActSkip {
+		l.Kind = text.Note
+		l.Value = esc.Sprintf("%s: %s", l.Value, esc.LineMax(t.Reason, prose.MaxReason))
+	}
+	return l
+}
+
+// toldWords say which agents were given the items since, so that they can be asked what they
+// made of them.
+func (tb *Takebacks) toldWords(ctx context.Context, plan []origin.Taken, since time.Time) safetext.Text {
+	var refs []model.Ref
+	for _, t := range plan {
+		refs = append(refs, model.Ref{Store: t.Store, ID: t.ID})
+	}
+	if words := tb.GivenWords(ctx, refs, since); !words.IsEmpty() {
+		return tb.D.Esc.Sprintf("!! %s", words)
+	}
+	return safetext.Text{}
+}
+
+// GivenWords say which agents were given some items since a time; empty: none.
+func (tb *Takebacks) GivenWords(ctx context.Context, refs []model.Ref, since time.Time) safetext.Text {
+	given, err := tb.D.Origins.Told(ctx, refs, since)
+	if err != nil {
+		return tb.D.Esc.Sprintf("who was given them since is not known: %s", prose.Reason(tb.D.Esc, err))
+	}
+	var who []safetext.Text
+	seen := map[string]bool{}
+	for _, r := range given {
+		if !seen[r.Actor] {
+			seen[r.Actor] = true
+			who = append(who, tb.D.Esc.LineMax(r.Actor, prose.MaxTitle))
+		}
+	}
+	if len(who) == 0 {
+		return safetext.Text{}
+	}
+	const most = 5
+	more := tb.D.Esc.Const("")
+	if len(who) > most {
+		more = tb.D.Esc.Sprintf(" and %s", prose.Plural(int64(len(who)-most), "other"))
+		who = who[:most]
+	}
+	return tb.D.Esc.Sprintf("given to agents %s since: %s%s", prose.Plural(int64(len(given)), "time"), tb.D.Esc.Join(who, ", "), more)
+}
+
+// form asks whose writes are meant and since when; wrong says what to put right in a field.
+func (tb *Takebacks) form(w Writing, at int, wrong string) *dialog.Dialog {
+	esc := tb.D.Esc
+	names := make([]safetext.Text, len(w.Names))
+	for i, n := range w.Names {
+		names[i] = esc.LineMax(n, prose.MaxTitle)
+	}
+	lines := []text.Line{
+		{Value: esc.Const("Take back everything that one source wrote"), Kind: text.Title},
+		{Value: esc.Sprintf("A source is an actor, a session, a client or where a text came from, whole. This writer is known as: %s.", esc.Join(names, "; ")), Kind: text.Note},
+		{Value: esc.Const("Since is a day, a moment or a time before now: 2026-05-21, 2026-05-21T10:00:00Z, 36h."), Kind: text.Note},
+	}
+	out := &dialog.Dialog{Title: esc.Const("Take back"), Lines: lines, NoReason: true, Form: true, Fields: []dialog.Field{{Label: esc.Const("source: ")}, {Label: esc.Const("since: ")}}}
+	out.Fields[0].Input.Set(w.Source)
+	out.Fields[1].Input.Set(w.Since)
+	out.Fields[at].Wrong = esc.LineMax(wrong, prose.MaxReason)
+	out.Choices = []dialog.Choice{{Verb: "Preview", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		next := Writing{Source: strings.TrimSpace(f.Fields[0]), Names: w.Names, Since: strings.TrimSpace(f.Fields[1])}
+		return dialog.Acted{Ok: true, Next: tb.propose(ctx, next)}
+	}}}
+	return out
+}
+
+// begin is the job: each store as a whole or not at all.
+func (tb *Takebacks) begin(plan []origin.Taken, why string) *task.Bulk {
+	esc := tb.D.Esc
+	b := &task.Bulk{Kind: "console-takeback", Title: "take back " + prose.Plural(int64(len(plan)), "item"), Noun: "item", Total: len(plan)}
+	b.Run = func(ctx context.Context, j desk.Job, b *task.Bulk) error {
+		return j.Step(ctx, "takeback", func(ctx context.Context) error {
+			undone, err := tb.D.Origins.Takeback(context.WithoutCancel(ctx), plan, why)
+			b.Mu.Lock()
+			b.Undo = append(b.Undo, undone...)
+			b.Mu.Unlock()
+			for _, t := range plan {
+				o := task.Outcome{Store: t.Store, Name: t.ID, Ok: true}
+				switch {
+				case t.Action == origin.ActSkip:
+					o.Word, o.Why = "left", esc.LineMax(t.Reason, prose.MaxReason)
+				case err != nil:
+					o.Ok, o.Word, o.Why = false, "not known", prose.Reason(esc, err)
+				case t.Action == origin.ActForget:
+					o.Word = "forgotten"
+				default:
+					o.Word = "put back"
+				}
+				b.Add(o)
+			}
+			return err
+		})
+	}
+	return b
+}

@@ -1,0 +1,253 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/record"
+	"memdesk/ui/tui/task"
+	"memdesk/undo"
+)
+
+// Undos is what z takes back, and the list of what else can be.
+type Undos struct {
+	D    *desk.Desk
+	Work *task.Underway
+	Acts [][]string // undo entries of this session, the last act last
+	some bool       // something of them was taken back
+}
+
+// Refusal says why z takes nothing back; what the last act left is said first.
+func (us *Undos) Refusal() string {
+	if why := us.D.Locked(""); why != "" {
+		return why
+	}
+	switch {
+	case len(us.Acts) > 0:
+	case us.D.Stuck.Get() != "":
+		return "the last act cannot be put back: " + us.D.Stuck.Get()
+	case us.some:
+		return "what could be undone of this session is undone; :undo lists earlier changes"
+	default:
+		return "nothing was done here yet; :undo lists earlier changes"
+	}
+	return ""
+}
+
+// Take removes an entry from what z takes back.
+func (us *Undos) Take(id string) {
+	for i := range us.Acts {
+		us.some = us.some || slices.Contains(us.Acts[i], id)
+		us.Acts[i] = slices.DeleteFunc(slices.Clone(us.Acts[i]), func(u string) bool { return u == id })
+	}
+	us.Acts = slices.DeleteFunc(us.Acts, func(u []string) bool { return len(u) == 0 })
+}
+
+// Last asks whether the last act of this session should be taken back. Where that
+// one cannot be, it says so first: the act before it is another one.
+func (us *Undos) Last() tea.Cmd {
+	if why := us.D.Stuck.Get(); why != "" {
+		us.D.Stuck.Set("")
+		return us.D.Frame.Refuse(act.Act{Keys: []string{"z"}, Doc: "undo the last act of this session"}, "the last act cannot be put back: "+why+". z once more is for the act before it")
+	}
+	d, last := us.D, us.Acts[len(us.Acts)-1]
+	if len(last) > 1 {
+		return us.undoMany(last)
+	}
+	id := last[0]
+	return us.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+		rows, _, err := d.Acts.Undos(ctx)
+		if err != nil {
+			return nil, d.Esc.Sprintf("not undone: %s", prose.Reason(d.Esc, err))
+		}
+		i := slices.IndexFunc(rows, func(u desk.UndoRow) bool { return u.ID == id })
+		if i < 0 {
+			return nil, d.Esc.Sprintf("not undone: the entry %s was used already or has expired", id)
+		}
+		return undoDialog(d, rows[i]), safetext.Text{}
+	})
+}
+
+func undoDialog(d *desk.Desk, u desk.UndoRow) *dialog.Dialog {
+	esc := d.Esc
+	what, title := esc.Sprintf("Restores the old text (%s bytes).", prose.Group(u.Bytes)), esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, prose.MaxTitle))
+	switch {
+	case u.Op == string(undo.OpResolve):
+		what = esc.Sprintf("Restores all of them as they were (%s bytes).", prose.Group(u.Bytes))
+		title = esc.Sprintf("Undo the change of %s, %s among them?", prose.Plural(int64(max(u.Sides, 2)), "item"), esc.LineMax(u.Item, prose.MaxTitle))
+	case !u.Existed:
+		what = esc.Const("Removes the item that the change made.")
+	}
+	lines := []text.Line{
+		{Value: title, Kind: text.Title},
+		{Value: what},
+		{Value: esc.Sprintf("The change: %s.", desk.Changed(d, u.At))},
+	}
+	where := d.EnvironmentOf(u.Store)
+	if len(where) == 0 {
+		where = []text.Line{{Value: esc.Sprintf("The store: %s.", esc.Line(u.Store)), Kind: text.Note, Pin: true}}
+	}
+	lines = append(lines, where...)
+	lines = append(lines, text.Line{Value: esc.Const("If the item has changed since, nothing is overwritten."), Kind: text.Note})
+	return &dialog.Dialog{
+		Title: esc.Const("Undo"), Lines: lines,
+		Choices: []dialog.Choice{{Verb: "Undo", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted { return doUndo(d, ctx, u, f.Reason) }}},
+	}
+}
+
+// doUndo runs in a command.
+func doUndo(d *desk.Desk, ctx context.Context, u desk.UndoRow, why string) dialog.Acted {
+	esc := d.Esc
+	done, err := d.Acts.Restore(ctx, u.ID, why)
+	switch {
+	case errors.Is(err, model.Conflict):
+		return dialog.Acted{Text: esc.Sprintf("not undone: %s", prose.Reason(esc, err)), Title: "Conflict", Page: conflictText(d, ctx, model.Ref{Store: u.Store, ID: u.Item})}
+	case err != nil:
+		return dialog.Acted{Text: esc.Sprintf("not undone: %s", prose.Reason(esc, err))}
+	}
+	word := "put back"
+	if !u.Existed {
+		word = "removed again"
+	}
+	if done.Relations > 0 {
+		word += " with " + prose.Plural(done.Relations, done.Fell)
+	}
+	out := dialog.Acted{Ok: true, Undone: []string{u.ID}, Text: esc.Sprintf("%s: %s; :undo lists what can be taken back", word, esc.LineMax(u.Item, prose.MaxTitle))}
+	if len(done.Warnings) > 0 {
+		head := []text.Line{{Value: out.Text, Kind: text.Title}, {Kind: text.Blank}}
+		for _, w := range done.Warnings {
+			head = append(head, text.Line{Value: esc.Sprintf("!! not put back: %s", esc.LineMax(w, prose.MaxReason)), Kind: text.Warn})
+		}
+		out.Title, out.Page = "Undo", text.NewPage(head, "")
+	}
+	return out
+}
+
+// Kind is the list of what can be put back.
+func (us *Undos) Kind() record.Kind[desk.UndoRow] {
+	d := us.D
+	kind := record.Kind[desk.UndoRow]{
+		Noun: "change", Tell: tellUndo,
+		Empty: "Nothing is kept: no change of the last weeks can be taken back.",
+		Columns: []record.Column{
+			{Title: "WHEN", Width: 21}, {Title: "CHANGE", Width: 8}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true}, {Title: "ITEM"},
+		},
+		Least: []int{21, 8, 8, 0, 18},
+		Fetch: func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[desk.UndoRow]], desk.Said, error) {
+			return FetchUndos(d, ctx, q)
+		},
+		Detail: func(_ context.Context, raw desk.UndoRow) *text.Page { return undoText(d, raw) },
+		Name:   "undo", Field: func(raw desk.UndoRow) string { return raw.ID }, Datum: undoDatum,
+	}
+	kind.Keys = func(p *record.List[desk.UndoRow]) []act.Act {
+		return []act.Act{act.Restore.With(func() string { return us.NoRestore(p) }, func() tea.Cmd {
+			r, _ := p.Window.Current()
+			u := r.Raw
+			return us.D.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) { return undoDialog(d, u), safetext.Text{} })
+		})}
+	}
+	return kind
+}
+
+func (us *Undos) NoRestore(p *record.List[desk.UndoRow]) string {
+	r, ok := p.Window.Current()
+	if !ok {
+		return p.Window.Nothing()
+	}
+	u := r.Raw
+	switch why := us.D.Locked(u.Store); {
+	case why != "":
+		return why
+	case u.Obstacle != "":
+		return "it cannot be undone: " + u.Obstacle
+	case !u.Confirmed:
+		return "the change was never confirmed: compare with `memdesk undo show " + u.ID + "` and write by hand"
+	}
+	return ""
+}
+
+// FetchUndos gives all entries as one page: they are few, and each is one file.
+func FetchUndos(d *desk.Desk, ctx context.Context, q desk.PageQuery) (list.Span[record.Row[desk.UndoRow]], desk.Said, error) {
+	rows, damaged, err := d.Acts.Undos(ctx)
+	if err != nil {
+		return list.Span[record.Row[desk.UndoRow]]{}, desk.Said{}, err
+	}
+	var out list.Span[record.Row[desk.UndoRow]]
+	for _, u := range rows {
+		if q.Matches(u.ID, u.Store, u.Item, u.Op) {
+			out.Rows = append(out.Rows, undoRecord(d, u))
+		}
+	}
+	out.Total = model.Count{N: int64(len(out.Rows))}
+	var notice desk.Said
+	if damaged > 0 {
+		notice.Text = d.Esc.Sprintf("%s cannot be read: memdesk undo list names them", prose.Plural(int64(damaged), "damaged entry"))
+	}
+	return out, notice, nil
+}
+
+func undoRecord(d *desk.Desk, u desk.UndoRow) record.Row[desk.UndoRow] {
+	esc := d.Esc
+	return record.Row[desk.UndoRow]{Key: u.ID, Raw: u, Cells: []safetext.Text{
+		esc.Const(prose.Moment(u.At)), esc.Line(u.Op), esc.Line(u.Store), esc.Const(prose.Size(u.Bytes)), esc.LineMax(u.Item, prose.MaxTitle),
+	}}
+}
+
+func undoText(d *desk.Desk, u desk.UndoRow) *text.Page {
+	esc := d.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{{Value: esc.LineMax(u.Item, desk.MaxField), Kind: text.Title}}
+	switch {
+	case u.Obstacle != "":
+		head = append(head, text.Line{Value: esc.Sprintf("It cannot be put back: %s", esc.LineMax(u.Obstacle, prose.MaxReason)), Kind: text.Warn})
+	case !u.Confirmed:
+		head = append(head, text.Line{Value: esc.Const("Nobody knows whether this change was made."), Kind: text.Warn})
+	case !u.Existed:
+		head = append(head, text.Line{Value: esc.Const("The change made the item: putting back removes it."), Kind: text.Note})
+	}
+	return text.NewPage(append(head,
+		field("change", esc.Line(u.Op)), field("store", esc.Line(u.Store)), field("when", esc.Const(desk.Changed(d, u.At))),
+		field("kept until", esc.Const(prose.Moment(u.Expires))), field("size", esc.Sprintf("%s (%s bytes)", prose.Size(u.Bytes), prose.Group(u.Bytes))),
+		field("entry", esc.Line(u.ID)),
+	), "")
+}
+
+func (us *Undos) Open() tea.Cmd {
+	if us.D.Acts == nil {
+		us.D.Say(paint.ToneWarn, us.D.St.Esc.Const("no undo is attached to this console: memdesk undo list shows it"))
+		return nil
+	}
+	return record.Open(us.D, "Undo", us.Kind())
+}
+
+func undoDatum(u desk.UndoRow) desk.Datum {
+	var r desk.Datum
+	r.Add("undo", u.ID)
+	r.Add("store", u.Store)
+	r.Add("id", model.EncodeID(u.Item))
+	r.Add("op", u.Op)
+	r.Add("at", desk.StampOf(u.At))
+	r.Add("expires", desk.StampOf(u.Expires))
+	r.Add("bytes", u.Bytes)
+	r.Add("existed", u.Existed)
+	r.Add("confirmed", u.Confirmed)
+	r.Add("obstacle", u.Obstacle)
+	return r
+}
+
+// tellUndo is an entry of the undo store as a sentence.
+func tellUndo(esc safetext.Escaper, e desk.UndoRow) safetext.Text {
+	return esc.Sprintf("%s of %s in %s, %s, %s", e.Op, esc.LineMax(e.Item, prose.MaxTitle), e.Store, prose.Moment(e.At), prose.Size(e.Bytes))
+}

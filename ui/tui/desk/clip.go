@@ -1,0 +1,113 @@
+package desk
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// maxClip is the most that is copied, in bytes: many terminals drop an OSC 52
+// sequence of more than 100,000 characters without a word.
+const maxClip = 74_994
+
+// multiplexer is the program between memdesk and the terminal that keeps
+// sequences to itself unless they are wrapped.
+type multiplexer int
+
+const (
+	direct   multiplexer = iota
+	inTmux               // passes on what is wrapped, or takes it plainly with set-clipboard on
+	inScreen             // passes on what is wrapped
+	inEither             // TERM alone says screen, and tmux says that too
+)
+
+// multiplexerOf reads the environment. Behind SSH only TERM comes through.
+func multiplexerOf(env map[string]string) multiplexer {
+	term := env["TERM"]
+	switch {
+	case env["TMUX"] != "", strings.HasPrefix(term, "tmux"):
+		return inTmux
+	case env["STY"] != "":
+		return inScreen
+	case strings.HasPrefix(term, "screen"):
+		return inEither
+	}
+	return direct
+}
+
+// screenChunk is how much GNU screen passes on in one piece.
+const screenChunk = 760
+
+// clipboard is the sequence that hands text to the operator's terminal (OSC 52).
+// The text travels as base64, so no byte of it can end the sequence.
+func clipboard(m multiplexer, text string) string {
+	plain := "\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(text)) + "\x07"
+	switch m {
+	case inTmux:
+		return plain + ansi.TmuxPassthrough(plain)
+	case inScreen:
+		return ansi.ScreenPassthrough(plain, screenChunk)
+	case inEither:
+		return plain + ansi.ScreenPassthrough(plain, screenChunk)
+	}
+	return plain
+}
+
+// CopyText puts text on the operator's clipboard, or says why not. Text with
+// characters that do not show is asked about first: the clipboard gets the bytes.
+func (d *Desk) CopyText(what safetext.Text, words string) tea.Cmd {
+	esc := d.Esc
+	n := int64(len(words))
+	if n > maxClip {
+		d.Say(paint.ToneWarn, esc.Sprintf("not copied: %s is %s bytes, and terminals take %s; x writes it to a file", what, prose.Group(n), prose.Group(maxClip)))
+		return nil
+	}
+	send := func() tea.Cmd { return d.send(what, words) }
+	hidden := int64(safetext.Hidden(words))
+	if hidden == 0 && utf8.ValidString(words) {
+		return send()
+	}
+	return d.Modal.Show(&dialog.Dialog{
+		Title: esc.Const("Copy"), NoReason: true,
+		Lines: []text.Line{
+			{Value: esc.Sprintf("Copy %s?", what), Kind: text.Title},
+			{Value: esc.Sprintf("!! It holds %s. The clipboard gets the bytes as they are stored; pasting them into a shell may run them.", prose.Plural(hidden, "control or invisible character")), Kind: text.Warn},
+		},
+		Choices: []dialog.Choice{{Verb: "Copy", Run: send}},
+	})
+}
+
+// send hands text to the terminal.
+func (d *Desk) send(what safetext.Text, text string) tea.Cmd {
+	d.Say(paint.ToneInfo, d.Esc.Sprintf("copied %s (%s) through the terminal, where it permits", what, prose.Plural(int64(len(text)), "byte")))
+	return tea.Raw(clipboard(multiplexerOf(d.Env), text))
+}
+
+// Copy puts a reference on the clipboard. It is the encoded form, so it holds no
+// control character.
+func (d *Desk) Copy(ref model.Ref) tea.Cmd {
+	if ref.Store == "" {
+		return nil
+	}
+	return d.send(d.Esc.LineMax(ref.String(), prose.MaxTitle), ref.String())
+}
+
+// CopyRow puts a row on the clipboard as one line of JSON.
+func (d *Desk) CopyRow(v any) tea.Cmd {
+	b, err := safetext.MarshalJSON(v)
+	if err != nil {
+		d.Say(paint.ToneWarn, d.Esc.Sprintf("not copied: %s", d.Esc.Err(err)))
+		return nil
+	}
+	return d.CopyText(d.Esc.Const("the row as JSON"), string(b))
+}

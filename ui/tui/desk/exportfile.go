@@ -1,0 +1,236 @@
+package desk
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/atomicfile"
+	"memdesk/internal/safetext"
+	"memdesk/jobs"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/prose"
+)
+
+// export is one file that is being written. The work counts, the screen reads.
+type export struct {
+	noun        string // of what is counted
+	rows, bytes atomic.Int64
+	Ended       atomic.Bool
+
+	mu sync.Mutex
+	id jobs.ID // in the journal; empty: it is not journalled
+}
+
+// exports writes files of this machine.
+type exports struct {
+	d       *Desk
+	Writing sync.WaitGroup // files that are being written
+	Files   []*export
+}
+
+// exportEvery is the pause between two looks at a file that is being written.
+const exportEvery = 200 * time.Millisecond
+
+// AtWork reports whether a file is being written.
+func (ex *exports) AtWork() bool {
+	return slices.ContainsFunc(ex.Files, func(e *export) bool { return !e.Ended.Load() })
+}
+
+func (e *export) JobID() jobs.ID {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.id
+}
+
+// Words say how far it is.
+func (e *export) Words(esc safetext.Escaper) safetext.Text {
+	return esc.Sprintf("%s, %s so far", prose.Plural(e.rows.Load(), e.noun), prose.Size(e.bytes.Load()))
+}
+
+// beginExport shows how far an export is while its dialog is open.
+func (ex *exports) beginExport(d *dialog.Dialog, e *export) tea.Cmd {
+	esc := ex.d.Esc
+	ex.Files = append(ex.Files, e)
+	d.Progress = func() safetext.Text { return e.Words(esc) }
+	return ex.tick(e)
+}
+
+// tick draws the numbers again until the export has ended.
+func (ex *exports) tick(e *export) tea.Cmd {
+	return ex.d.Later(loop.Over)(exportEvery, loop.Then(func() tea.Cmd { return ex.ticked(e) }))
+}
+
+func (ex *exports) ticked(e *export) tea.Cmd {
+	if !e.Ended.Load() {
+		return ex.tick(e)
+	}
+	ex.Files = slices.DeleteFunc(ex.Files, func(o *export) bool { return o == e })
+	return nil
+}
+
+// NoExport says why no file is written.
+func (d *Desk) NoExport() string {
+	if d.Remote {
+		return "over this connection no file of the server is written: y copies, Y copies the row"
+	}
+	return ""
+}
+
+// NoTable is noExport where nothing can be copied either.
+func (d *Desk) NoTable() string {
+	if d.Remote {
+		return "over this connection no file of the server is written: in a list of items Y copies a row"
+	}
+	return ""
+}
+
+// writeFile makes a new private file that is whole or not there: it is filled
+// under another name beside its place. It runs in a command, as a job where there
+// is a journal.
+func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill func(context.Context, io.Writer) error) dialog.Acted {
+	esc := ex.d.Esc
+	if path == "" {
+		return dialog.Acted{Text: esc.Const("Give the name of a file.")}
+	}
+	full := path
+	if home := ex.d.Env["HOME"]; strings.HasPrefix(path, "~/") && home != "" {
+		full = filepath.Join(home, path[2:])
+	}
+	if abs, err := filepath.Abs(full); err == nil {
+		full = abs
+	}
+	ex.Writing.Add(1)
+	defer ex.Writing.Done()
+	err := ex.d.journalled(ctx, e, func(ctx context.Context) error { return newFile(ctx, full, e, fill) })
+	switch {
+	case errors.Is(err, errThere):
+		return dialog.Acted{Text: esc.Sprintf("%s is there already: give another name.", esc.LineMax(path, prose.MaxTitle))}
+	case errors.Is(err, context.Canceled), errors.Is(err, jobs.ErrCancelled):
+		return dialog.Acted{Text: esc.Sprintf("Stopped after %s: nothing was left behind.", prose.Plural(e.rows.Load(), e.noun))}
+	case errors.Is(err, errUnmade):
+		return dialog.Acted{Text: esc.Sprintf("%s cannot be made: %s.", esc.LineMax(path, prose.MaxTitle), esc.Err(cause(err)))}
+	case err != nil:
+		return dialog.Acted{Text: esc.Sprintf("It was not written to the end and is removed again: %s.", prose.Reason(esc, cause(err)))}
+	}
+	return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), ex.d.Where(full), prose.Size(e.bytes.Load()))}
+}
+
+// journalled runs an export as a job; reading goes on where there is no journal, or
+// where it cannot be written.
+func (d *Desk) journalled(ctx context.Context, e *export, do func(context.Context) error) error {
+	if d.Jobs == nil {
+		return do(ctx)
+	}
+	began := false
+	err := d.Jobs.Run(ctx, "console-export", "a file of "+safetext.Noun(2, e.noun), func(ctx context.Context, j Job) error {
+		began = true
+		e.mu.Lock()
+		e.id = j.ID()
+		e.mu.Unlock()
+		stop := make(chan struct{})
+		var told sync.WaitGroup
+		told.Go(func() {
+			t := time.NewTicker(time.Second)
+			defer t.Stop()
+			for {
+				select {
+				case <-stop:
+					return
+				case <-t.C:
+					j.Progress(e.rows.Load(), 0, e.noun, "")
+				}
+			}
+		})
+		err := do(ctx)
+		close(stop)
+		told.Wait()
+		j.Progress(e.rows.Load(), 0, e.noun, "")
+		return err
+	})
+	if !began && ctx.Err() == nil {
+		return do(ctx)
+	}
+	return err
+}
+
+var (
+	errThere  = errors.New("the file is there already")
+	errUnmade = errors.New("the file cannot be made")
+)
+
+// counting counts what goes through.
+type counting struct {
+	w io.Writer
+	n *atomic.Int64
+}
+
+func (c counting) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// newFile fills a file under a temporary name and gives it its own when all of it
+// is on the disk; what stands there already is never replaced.
+func newFile(ctx context.Context, full string, e *export, fill func(context.Context, io.Writer) error) (err error) {
+	if _, serr := os.Lstat(full); serr == nil {
+		return errThere
+	}
+	temp := filepath.Join(filepath.Dir(full), atomicfile.HiddenTemp(filepath.Base(full)))
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return errors.Join(errUnmade, err)
+	}
+	defer func() {
+		if rerr := os.Remove(temp); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}()
+	buffered := bufio.NewWriterSize(counting{f, &e.bytes}, 64<<10)
+	err = fill(ctx, buffered)
+	if err == nil {
+		err = errors.Join(buffered.Flush(), f.Sync())
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	return settle(temp, full)
+}
+
+// settle names a whole file. Where there are no second names for a file the place
+// is taken first, so that nothing of another is replaced there either.
+func settle(temp, full string) error {
+	err := os.Link(temp, full)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return errThere
+	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
+		f, err := os.OpenFile(full, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return errThere
+		}
+		if err != nil {
+			return errors.Join(errUnmade, err)
+		}
+		return errors.Join(f.Close(), os.Rename(temp, full))
+	}
+	return err
+}

@@ -1,0 +1,163 @@
+package desk
+
+import (
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/operator"
+	"memdesk/origin"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// maxFields bounds how many metadata fields are shown; the rest is counted.
+const maxFields = 500
+
+func FailedText(esc safetext.Escaper, ref model.Ref, err error) *text.Page {
+	return text.NewPage([]text.Line{
+		{Value: esc.Line(ref.ID), Kind: text.Title},
+		{Kind: text.Blank},
+		{Value: esc.Sprintf("!! it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn},
+		{Value: esc.Const("ctrl+r asks the store again."), Kind: text.Note},
+	}, "")
+}
+
+// ItemText is an item as the pager shows it: metadata first, then the body.
+func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
+	esc := d.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	title := it.Title
+	if title == "" {
+		title = it.ID
+	}
+	head := []text.Line{{Value: esc.LineMax(title, MaxField), Kind: text.Title}}
+	for _, f := range it.Flags {
+		head = append(head, text.Line{Value: esc.Line(flagText(f)), Kind: text.Warn})
+	}
+	spec, _ := s.Tier(it.Tier)
+	tier := esc.Line(it.Tier)
+	if spec.Title != "" {
+		tier = esc.Sprintf("%s (%s)", tier, esc.Line(spec.Title))
+	}
+	head = append(head, field("reference", esc.Line(model.Ref{Store: s.Name, ID: it.ID}.String())), field("tier", tier))
+	if it.Scope != "" {
+		head = append(head, field("scope", esc.Line(it.Scope)))
+	}
+	head = append(head, field("size", sizeText(esc, spec, it)), field("changed", esc.Const(Changed(d, it.Modified))))
+	head = append(head, d.writerLines(s, it)...)
+	if it.Revision != "" {
+		head = append(head, field("revision", esc.Line(string(it.Revision))))
+	}
+	if hidden := safetext.Hidden(it.Body); hidden > 0 {
+		head = append(head, text.Line{Name: esc.Const("hidden"), Kind: text.Warn,
+			Value: esc.Sprintf("%s shown escaped", prose.Plural(int64(hidden), "control or invisible character"))})
+	}
+	head = append(head, MetaLines(esc, it)...)
+	head = append(head, linkLines(esc, it)...)
+	head = append(head, text.Line{Kind: text.Blank})
+	if it.Body == "" {
+		head = append(head, text.Line{Value: esc.Const("The body is empty."), Kind: text.Note})
+	}
+	return text.NewPage(head, it.Body)
+}
+
+func sizeText(esc safetext.Escaper, spec model.TierSpec, it model.Item) safetext.Text {
+	if spec.Cap > 0 {
+		return esc.Sprintf("%s (%s bytes), cap %s", prose.Size(it.Bytes), prose.Group(it.Bytes), prose.Capacity(spec))
+	}
+	return esc.Sprintf("%s (%s bytes)", prose.Size(it.Bytes), prose.Group(it.Bytes))
+}
+
+func MetaLines(esc safetext.Escaper, it model.Item) []text.Line {
+	if len(it.Meta) == 0 {
+		return nil
+	}
+	lines := []text.Line{{Kind: text.Blank}, {Value: esc.Const("metadata"), Kind: text.Title}}
+	for i, f := range it.Meta {
+		if i == maxFields {
+			return append(lines, text.Line{Value: esc.Sprintf("and %s", prose.Plural(int64(len(it.Meta)-i), "more field")), Kind: text.Note})
+		}
+		kind := text.Field
+		if f.ReadOnly {
+			kind = text.Note
+		}
+		lines = append(lines, text.Line{Name: esc.LineMax(f.Name, 200), Value: esc.LineMax(f.Value, MaxField), Kind: kind})
+	}
+	return lines
+}
+
+func linkLines(esc safetext.Escaper, it model.Item) []text.Line {
+	if len(it.Links) == 0 && it.LinksTotal == 0 {
+		return nil
+	}
+	lines := []text.Line{{Kind: text.Blank}, {Value: esc.Const("links"), Kind: text.Title}}
+	for _, l := range it.Links {
+		others := make([]safetext.Text, len(l.Other))
+		for i, o := range l.Other {
+			others[i] = esc.Line(o)
+		}
+		words := esc.Join(others, ", ")
+		if l.Label != "" {
+			words = esc.Sprintf("%s: %s", esc.Line(l.Label), words)
+		}
+		if l.Role != "" {
+			words = esc.Sprintf("%s, as %s", words, esc.Line(l.Role))
+		}
+		lines = append(lines, text.Line{Name: OrElse(esc.Line(l.Kind), esc.Const("link")), Value: words})
+	}
+	if rest := it.LinksTotal - int64(len(it.Links)); rest > 0 {
+		lines = append(lines, text.Line{Value: esc.Sprintf("and %s that are not listed here", prose.Plural(rest, "more link")), Kind: text.Note})
+	}
+	return lines
+}
+
+// Nobody stands in the column ORIGIN where the writer is not known.
+const Nobody = "?"
+
+// WriterCell is a writer in a narrow column: who, and the channel where the text came from
+// somewhere else.
+func WriterCell(esc safetext.Escaper, r origin.Row) safetext.Text {
+	who := esc.LineMax(r.Actor, prose.MaxTitle)
+	if r.Actor == origin.Unknown || r.Actor == "" {
+		if who = esc.Const(Nobody); r.Session != "" {
+			who = esc.LineMax(r.Session, prose.MaxTitle)
+		}
+	}
+	switch r.Channel {
+	case origin.Web, origin.Tool:
+		return esc.Sprintf("%s, %s", who, esc.Const(r.Channel))
+	}
+	return who
+}
+
+// writerLines say who wrote an item, in its detail.
+func (d *Desk) writerLines(s model.Store, it model.Item) []text.Line {
+	if d.Origins == nil {
+		return nil
+	}
+	r, kept, ok := d.Origins.WriterOfItem(s, it)
+	if !ok {
+		return []text.Line{{Name: d.Esc.Const("written by"), Value: d.Esc.Const("nobody knows")}}
+	}
+	return []text.Line{{Name: d.Esc.Const("written by"), Value: WriterWords(d, operator.Written{Row: r, Kept: kept})}}
+}
+
+// WriterWords are a writer as a detail has it.
+func WriterWords(d *Desk, w operator.Written) safetext.Text {
+	esc := d.Esc
+	out := esc.LineMax(w.Actor, prose.MaxTitle)
+	if w.Client != "" {
+		client := w.Client
+		if w.Version != "" {
+			client += "/" + w.Version
+		}
+		out = esc.Sprintf("%s with %s", out, esc.LineMax(client, prose.MaxTitle))
+	}
+	if w.Session != "" {
+		out = esc.Sprintf("%s in session %s", out, esc.LineMax(w.Session, prose.MaxTitle))
+	}
+	out = esc.Sprintf("%s, %s, %s", out, esc.LineMax(w.Source(), prose.MaxTitle), esc.Line(w.Trust))
+	if w.Kept == origin.InStore {
+		return esc.Sprintf("%s; so its store says", out)
+	}
+	return esc.Sprintf("%s, %s", out, esc.Const(d.Time.Ago(w.At)))
+}

@@ -1,0 +1,119 @@
+package desk
+
+import (
+	"path"
+	"strings"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// NoBulk says why more than one item cannot be changed at once.
+func (d *Desk) NoBulk() string {
+	if d.Jobs == nil {
+		return "there is no journal for long work here: one item at a time can be changed"
+	}
+	return ""
+}
+
+// RefreshSide asks again for the list that stands in place of the pane, if one does: the
+// texts that were put aside are others after an editor.
+func (d *Desk) RefreshSide() tea.Cmd {
+	if !d.Frame.HasSide() {
+		return nil
+	}
+	return d.Frame.Refresh()
+}
+
+// Locked says why nothing can be changed in this console, or in one store of it;
+// empty when it can.
+func (d *Desk) Locked(store string) string {
+	switch {
+	case d.ReadOnly != "":
+		return "this console is read-only: " + d.ReadOnly
+	case d.Acts == nil:
+		return "this console only shows; memdesk forget, retain and undo change memory"
+	case store == "":
+		return ""
+	}
+	s, err := d.Fleet.Store(store)
+	switch {
+	case err != nil:
+		return "the store is not open: 1 Health tries it again"
+	case s.ReadOnly:
+		return "the store is read-only: " + s.ReadOnlyReason
+	}
+	return ""
+}
+
+// EnvironmentLine names in a question where the act takes effect; production is
+// loud there too.
+func EnvironmentLine(esc safetext.Escaper, environment, store string) text.Line {
+	where := safetext.Text{}
+	if store != "" {
+		where = esc.Sprintf(" The store: %s.", esc.Line(store))
+	}
+	if IsProduction(environment) {
+		return text.Line{Value: esc.Sprintf("!! The environment: PRODUCTION.%s", where), Kind: text.Warn, Pin: true}
+	}
+	return text.Line{Value: esc.Sprintf("The environment: %s.%s", esc.Line(environment), where), Kind: text.Note, Pin: true}
+}
+
+// EnvironmentOf is the line of a store that has a word for its environment.
+func (d *Desk) EnvironmentOf(store string) []text.Line {
+	s, err := d.Fleet.Store(store)
+	if err != nil || s.Environment == "" {
+		return nil
+	}
+	return []text.Line{EnvironmentLine(d.Esc, s.Environment, store)}
+}
+
+// TypedName is what must be typed before a worst act, as it is shown; nothing
+// where the operator has not called the store production.
+func (d *Desk) TypedName(s model.Store, id string) string {
+	if !IsProduction(s.Environment) {
+		return ""
+	}
+	name := path.Base(id)
+	if name == "." || name == "/" {
+		name = id
+	}
+	return d.Esc.Line(name).String()
+}
+
+// IsProduction tells the word that makes the frame loud and worst acts ask for a
+// name.
+func IsProduction(environment string) bool { return strings.EqualFold(environment, "production") }
+
+// stuck is why the last act of this session cannot be put back. Acts run in commands
+// of their own.
+type stuck struct {
+	mu  sync.Mutex
+	why string
+}
+
+// Took notes what became of an act: one that z takes back ends what was said before.
+func (s *stuck) Took(esc safetext.Escaper, done Done) {
+	if done.Undo == "" {
+		s.Set("nothing was kept for undo")
+		return
+	}
+	s.Set(esc.LineMax(done.Obstacle, prose.MaxReason).String())
+}
+
+func (s *stuck) Set(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.why = why
+}
+
+func (s *stuck) Get() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.why
+}

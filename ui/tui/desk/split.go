@@ -1,0 +1,113 @@
+package desk
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/operator"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
+)
+
+// split is how list and detail share the room of a pane.
+type split struct {
+	Beside                    bool
+	alone                     bool // the list has all of it
+	ListWidth, ListHeight     int
+	DetailWidth, DetailHeight int
+}
+
+// Split puts the detail beside the list from a width on, below it in
+// narrower terminals and in plain mode, which is linear.
+func (d *Desk) Split(width, height int) split {
+	if d.Wide { // the detail keeps a size, to be there at once
+		return split{alone: true, ListWidth: width, ListHeight: height, DetailWidth: width - 2, DetailHeight: 3}
+	}
+	if width >= paint.WideFrom && !d.Plain {
+		left := width * 11 / 20
+		if d.Share > 0 {
+			left = (width*d.Share + 999) / 1000
+		}
+		return split{Beside: true, ListWidth: left, ListHeight: height, DetailWidth: width - left - 3, DetailHeight: height}
+	}
+	below := max(height*2/5, 3)
+	return split{ListWidth: width, ListHeight: height - below - 1, DetailWidth: width - 2, DetailHeight: below}
+}
+
+// Join composes the two halves. What the detail has beyond its room is told by a sign
+// between them, so that nobody takes a part for all.
+func (d *Desk) Join(f split, list []string, text *text.Pager, name safetext.Text) []string {
+	st := d.St
+	list = st.FillTo(list, f.ListWidth, f.ListHeight)
+	if f.alone {
+		return list
+	}
+	detail := text.Render(st, f.DetailWidth, f.DetailHeight)
+	above, below := text.Beyond()
+	if !f.Beside {
+		switch {
+		case above && below:
+			name = st.Esc.Sprintf("%s, more: J K", name)
+		case below:
+			name = st.Esc.Sprintf("%s, more: J", name)
+		case above:
+			name = st.Esc.Sprintf("%s, more: K", name)
+		}
+		out := append(list, st.Rule(name, f.ListWidth))
+		for _, line := range st.FillTo(detail, f.DetailWidth, f.DetailHeight) {
+			out = append(out, " "+line+" ")
+		}
+		return out
+	}
+	detail = st.FillTo(detail, f.DetailWidth, f.DetailHeight)
+	for i, line := range detail {
+		detail[i] = " " + line + " "
+	}
+	return st.Beside(list, detail, above, below)
+}
+
+// Found marks what a filter matches in the cells of a row; nil where nothing is marked.
+func (d *Desk) Found(query string) func(string) []safetext.Span {
+	if query == "" || strings.HasPrefix(query, "!") {
+		return nil
+	}
+	m := operator.NewMatch(query)
+	return func(s string) []safetext.Span {
+		var out []safetext.Span
+		for _, at := range m.Spans(s) {
+			out = append(out, safetext.Span{Start: at[0], End: at[1]})
+		}
+		return out
+	}
+}
+
+// Visible is a list on the screen, as the mouse and a question over it see it.
+type Visible struct {
+	First       int // line of the pane with the first visible row
+	Top, Sel, N int
+	Height      int
+	Width       int    // columns of the list; what is right of them is the detail
+	Aside       string // title of the detail
+	Move        func(by int) tea.Cmd
+}
+
+// Titles of the details.
+const (
+	StoreAside = "store"
+	PlaceAside = "details"
+	ItemAside  = "preview"
+	HitAside   = "hit"
+)
+
+func TableListed(t *list.Table, d *Desk, width, height, first int, aside string) (Visible, bool) {
+	f := d.Split(width, height-first+1)
+	return Visible{First: first, Top: t.Top, Sel: t.Sel, N: t.N, Height: t.Height, Width: f.ListWidth, Aside: aside, Move: t.Move}, true
+}
+
+func WindowListed[T any](w *list.Window[T], d *Desk, width, height, first int, aside string, move func(int) tea.Cmd) (Visible, bool) {
+	f := d.Split(width, height-first+1)
+	return Visible{First: first, Top: w.Top, Sel: w.Sel, N: len(w.Rows), Height: w.Height, Width: f.ListWidth, Aside: aside, Move: move}, true
+}

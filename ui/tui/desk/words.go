@@ -1,0 +1,115 @@
+package desk
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// flagWords explains the flags of an item.
+var flagWords = map[model.Flag]string{
+	model.FlagArchived:    "archived: the store's own search skips it",
+	model.FlagBookkeeping: "bookkeeping: the agent's machinery, hidden by default",
+	model.FlagNearCap:     "near its cap: 80 % or more is used",
+	model.FlagOverCap:     "over its cap",
+	model.FlagBinary:      "binary: not UTF-8, shown escaped",
+	model.FlagReadOnly:    "read-only: only its own writer may change it",
+	model.FlagEdge:        "a hyperedge: it connects other items",
+	model.FlagBlocked:     "blocked: the scanner rejects it, agents do not get it",
+	model.FlagPending:     "pending: waits for somebody's approval",
+	model.FlagUnreadable:  "unreadable: the store cannot give its content",
+}
+
+func flagText(f model.Flag) string {
+	if w, ok := flagWords[f]; ok {
+		return w
+	}
+	return string(f)
+}
+
+// Where is a path as it is shown: the home directory is written ~.
+func (d *Desk) Where(p string) safetext.Text {
+	if home := d.Env["HOME"]; home != "" && strings.HasPrefix(p, home+string(os.PathSeparator)) {
+		p = "~" + p[len(home):]
+	}
+	return d.Esc.Line(p)
+}
+
+// Fingerprint tells whether a page has changed.
+func Fingerprint(name string, head []text.Line) string {
+	var b strings.Builder
+	b.WriteString(name)
+	for _, h := range head {
+		b.WriteString("\x00")
+		b.WriteString(h.Name.String())
+		b.WriteString("\x00")
+		b.WriteString(h.Value.String())
+	}
+	return b.String()
+}
+
+func OrElse(t, other safetext.Text) safetext.Text {
+	if t.IsEmpty() {
+		return other
+	}
+	return t
+}
+
+// NoStores says what to do when there is nothing to look at.
+const NoStores = "No store is open. Leave with q and give --open KIND=LOCATION, or try memdesk demo."
+
+// ScopeOf addresses a list of items: a whole store, one scope of it, one tier.
+type ScopeOf struct{ Store, Scope, Tier string }
+
+// LiveWords say whether the source of a quarantined item is still poisoned.
+var LiveWords = map[Liveness]string{
+	LivePoisoned: "still poisoned: the source still holds the blocked text",
+	LiveClean:    "clean now: the source passes the scanner",
+	LiveGone:     "gone: there is no source any more",
+	LiveUnknown:  "unknown: nobody could look at the source",
+}
+
+func LivenessOf(l Liveness) Liveness {
+	if _, ok := LiveWords[l]; !ok {
+		return LiveUnknown
+	}
+	return l
+}
+
+// MaxField bounds a metadata value on the screen, in bytes; what is cut is said.
+const MaxField = 16 << 10
+
+func Changed(d *Desk, t time.Time) string {
+	if t.IsZero() {
+		return "the store keeps no time"
+	}
+	return prose.Moment(t) + ", " + d.Time.Ago(t)
+}
+
+// KindOf is how items of a tier are written as text; a tier that the store does
+// not declare is plain bytes.
+func KindOf(s model.Store, tier string) model.DocumentKind {
+	if t, ok := s.Tier(tier); ok {
+		return t.Document
+	}
+	return model.Opaque
+}
+
+// Readable reads an item for an act.
+func (d *Desk) Readable(ctx context.Context, ref model.Ref) (model.Store, model.Item, error) {
+	s, err := d.Fleet.Store(ref.Store)
+	if err != nil {
+		return s, model.Item{}, err
+	}
+	if s.Browser == nil {
+		return s, model.Item{}, model.Errorf(model.Unsupported, "read", "this store cannot show single items")
+	}
+	it, err := s.Browser.Read(ctx, ref.ID)
+	return s, it, err
+}

@@ -1,0 +1,476 @@
+package edit
+
+import (
+	"context"
+	"errors"
+	"path"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/conflict"
+	"memdesk/internal/drafts"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/diff"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// editKind is what is done with the text that comes out of the editor.
+type editKind int
+
+const (
+	EditItem editKind = iota
+	createItem
+	appendItem
+	releaseItem
+	ResolveItem // the text ends a conflict: second goes
+)
+
+// Edit is one text on its way from a store to an editor and back.
+type Edit struct {
+	What   editKind
+	Store  model.Store
+	Req    model.RetainRequest // how it is written; IfMatch is what was seen
+	Label  string              // id of the item, or what stands for it
+	Kind   model.DocumentKind
+	have   []model.Field // metadata as it was read
+	entry  desk.QuarantineEntry
+	Second conflict.Copy                       // of a conflict that the text ends
+	After  func(done desk.Done) func() tea.Cmd // what follows the end of that
+
+	Original string // what the editor began with
+	Base     string // the stored text that the operator's is compared with
+	Draft    *drafts.Draft
+	kept     string // the text that was put aside, where it is opened again
+	baseless bool   // what the operator began with is not known any more: base is the item as it is now
+}
+
+// Edits take texts to an editor and back into a store.
+type Edits struct {
+	D       *desk.Desk
+	Editing *Edit // the editor has the terminal, or its text is being read
+}
+
+// Edited says that the editor is over.
+type Edited struct {
+	E   *Edit
+	Err error
+}
+
+// Editor is the command line of the operator's editor, or why there is none.
+func Editor(d *desk.Desk) (command, why string) {
+	switch {
+	case d.Drafts == nil:
+		return "", "there is no state directory to keep a text in while it is edited"
+	case d.Edit != nil || d.Spoken:
+		return "", ""
+	}
+	return Program(d)
+}
+
+// NoEdit says why nothing can be edited in a store.
+func NoEdit(d *desk.Desk, store string) string {
+	if why := d.Locked(store); why != "" {
+		return why
+	}
+	_, why := Editor(d)
+	return why
+}
+
+// Begin asks for an editor on a text that prepare gives; a text with characters
+// that an editor may not show is asked about first.
+func (ed *Edits) Begin(prepare func(ctx context.Context) (*Edit, error)) tea.Cmd {
+	from, writable, d := ed.D.Frame.Here(), ed.D.ReadOnly == "", ed.D
+	return ed.D.Ask(func(ctx context.Context) any {
+		e, err := prepare(ctx)
+		if err != nil {
+			return dialog.Proposal{From: from, No: d.Esc.Sprintf("not opened: %s", prose.Reason(d.Esc, err))}
+		}
+		if err = draftOf(d, e, path.Base(e.Label)); err != nil {
+			return dialog.Proposal{From: from, No: d.Esc.Sprintf("not opened: no file for the editor could be made: %s", d.Esc.Err(err))}
+		}
+		if n := safetext.Hidden(e.Original); n > 0 {
+			return dialog.Proposal{From: from, Dialog: ed.hiddenDialog(e, n), Writable: writable}
+		}
+		return dialog.Proposal{From: from, Open: func() tea.Cmd { return ed.StartEditor(e) }, Drop: func() { _ = e.Draft.Discard() }, Writable: writable}
+	})
+}
+
+// extension helps an editor to choose its mode.
+func extension(e *Edit) string {
+	if path.Ext(e.Label) == "" {
+		return ".md"
+	}
+	return ""
+}
+
+func (ed *Edits) hiddenDialog(e *Edit, n int) *dialog.Dialog {
+	esc := ed.D.Esc
+	return &dialog.Dialog{
+		Title: esc.Const("Edit"), NoReason: true,
+		Lines: []text.Line{
+			{Value: esc.Sprintf("Open %s in the editor?", esc.LineMax(e.Label, prose.MaxTitle)), Kind: text.Title},
+			{Value: esc.Sprintf("!! It holds %s. The editor gets the bytes as they are stored: what they do there is the editor's business.", prose.Plural(int64(n), "control or invisible character")), Kind: text.Warn},
+		},
+		Choices:  []dialog.Choice{{Verb: "Open", Run: func() tea.Cmd { return ed.StartEditor(e) }}},
+		Canceled: func() tea.Cmd { return ed.ThrowAway(e, "cancelled: nothing was changed") },
+	}
+}
+
+// discardText throws the operator's text away, on demand: also where it was put aside.
+func (ed *Edits) discardText(e *Edit) tea.Cmd {
+	return ed.throw(e, "your text was thrown away: nothing was changed", func(e *Edit) { settled(ed.D, e) })
+}
+
+// ThrowAway removes the draft.
+func (ed *Edits) ThrowAway(e *Edit, word string) tea.Cmd { return ed.throw(e, word, func(*Edit) {}) }
+
+func (ed *Edits) throw(e *Edit, word string, also func(*Edit)) tea.Cmd {
+	esc := ed.D.Esc
+	return ed.D.Ask(func(context.Context) any {
+		also(e)
+		if err := e.Draft.Discard(); err != nil {
+			return dialog.Acted{Quiet: true, Text: esc.Sprintf("the file of the editor could not be removed: %s", esc.Err(err))}
+		}
+		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Const(word), Then: ed.D.RefreshSide}
+	})
+}
+
+// Edited reads what was written and asks what to do with it.
+func (ed *Edits) Edited(m Edited) tea.Cmd {
+	e := m.E
+	return ed.D.Ask(func(context.Context) any {
+		text, err := e.Draft.Read()
+		return loop.Then(func() tea.Cmd { return ed.Wrote(Wrote{e, text, err, m.Err}) })
+	})
+}
+
+// Wrote is the text that the editor has left.
+type Wrote struct {
+	E           *Edit
+	Text        string
+	err, editor error // reading it, running the editor
+}
+
+func (ed *Edits) Wrote(m Wrote) tea.Cmd {
+	ed.Editing = nil
+	e, esc := m.E, ed.D.Esc
+	same := m.err == nil && m.Text == e.Original
+	switch {
+	case m.err != nil:
+		ed.D.Say(paint.ToneBad, esc.Sprintf("what was written cannot be read: %s; the file is %s", esc.Err(m.err), ed.D.Where(e.Draft.Path())))
+		return nil
+	case m.editor != nil && same && lacking(ed.D, m.editor) != "":
+		return ed.ThrowAway(e, lacking(ed.D, m.editor))
+	case m.editor != nil && same:
+		return ed.ThrowAway(e, "the editor ended with an error and nothing was written: nothing was changed")
+	case same && e.Original == e.Base && e.What != releaseItem:
+		return ed.ThrowAway(e, "the text is as it was: nothing was changed")
+	case m.editor != nil:
+		return ed.D.Modal.Show(ed.troubleDialog(e, esc.Sprintf("The editor ended with an error: %s. What it has written may not be all.", esc.Err(m.editor)), m.Text))
+	}
+	return ed.D.Modal.Show(ed.reviewDialog(e, m.Text))
+}
+
+// reviewDialog asks whether a text is to be written; a text that cannot be taken
+// is sent back.
+func (ed *Edits) reviewDialog(e *Edit, text string) *dialog.Dialog {
+	esc := ed.D.Esc
+	switch why := ed.D.Locked(e.Store.Name); {
+	case why != "": // it was turned on, or the store went, while the editor was open
+		return ed.troubleDialog(e, esc.Sprintf("Nothing can be written now: %s", esc.LineMax(why, prose.MaxReason)), text)
+	case text == "":
+		return ed.troubleDialog(e, esc.Const("The text is empty, and no store keeps an empty item. d forgets one."), text)
+	case !utf8.ValidString(text):
+		return ed.troubleDialog(e, esc.Const("The text is not UTF-8."), text)
+	}
+	if e.What != appendItem {
+		if _, err := model.DecodeDocument(e.Kind, text); err != nil {
+			return ed.troubleDialog(e, esc.Sprintf("The text cannot be taken: %s", prose.Reason(esc, err)), text)
+		}
+	}
+	return ed.saveDialog(e, text)
+}
+
+// saveDialog names what will be written, with the difference under it.
+func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
+	esc := ed.D.Esc
+	var c diff.Comparison
+	c.Compare(esc, "as it is stored", "as you wrote it", e.Base, words)
+	name := esc.LineMax(e.Label, prose.MaxTitle)
+	d := &dialog.Dialog{Choices: ed.saveChoices(e, words), Canceled: func() tea.Cmd { return ed.PutAside(e, "not saved") }}
+	numbers := esc.Sprintf("%s added, %s removed; %s bytes become %s.", prose.Plural(int64(c.Added), "line"), prose.Plural(int64(c.Removed), "line"), prose.Group(int64(len(e.Base))), prose.Group(int64(len(words))))
+	title := esc.Sprintf("Save %s?", name)
+	d.Title = esc.Const("Save")
+	switch e.What {
+	case createItem:
+		d.Title, title = esc.Const("Create"), esc.Sprintf("Create %s?", name)
+		numbers = esc.Sprintf("This writes 1 new item (%s bytes) to the store %s.", prose.Group(int64(len(words))), esc.Line(e.Store.Name))
+	case appendItem:
+		d.Title, title = esc.Const("Append"), esc.Sprintf("Append to %s?", name)
+		numbers = esc.Sprintf("This adds %s bytes at the end of 1 item of the store %s.", prose.Group(int64(len(words))), esc.Line(e.Store.Name))
+	case ResolveItem:
+		d.Title, title = esc.Const("Resolve"), esc.Sprintf("Resolve %s with this text?", name)
+		d.Name = ed.D.TypedName(e.Store, e.Label)
+		if e.Second.ID != e.Second.Target {
+			d.Lines = append(d.Lines, text.Line{Value: esc.Const("The copy goes; both texts are kept."), Kind: text.Note})
+		}
+	case releaseItem:
+		d.Title, title = esc.Const("Release"), esc.Sprintf("Release %s?", name)
+		d.Must, d.Name = true, ed.D.TypedName(e.Store, e.Label)
+		if words == e.Base {
+			numbers = esc.Const("The text is as it stands in the source. Agents get it again if the scanner passes it.")
+		}
+		if desk.LivenessOf(e.entry.Live) != desk.LiveClean {
+			numbers = esc.Sprintf("%s z cannot put back what stands there now, since the scanner blocks it; its bytes are kept.", numbers)
+		}
+	}
+	d.Lines = append(d.Lines, text.Line{Value: title, Kind: text.Title}, text.Line{Value: numbers})
+	if e.Store.Environment != "" {
+		d.Lines = append(d.Lines, desk.EnvironmentLine(esc, e.Store.Environment, e.Store.Name))
+	}
+	if diff.Marked(words) {
+		d.Lines = append(d.Lines, text.Line{Value: esc.Const("!! The marks of the merge (<<<<<<<, =======, >>>>>>>) are still in the text."), Kind: text.Warn})
+	}
+	if n := safetext.Hidden(words); n > 0 {
+		d.Lines = append(d.Lines, text.Line{Value: esc.Sprintf("!! The text holds %s.", prose.Plural(int64(n), "control or invisible character")), Kind: text.Warn})
+	}
+	d.Lines = append(d.Lines, text.Line{Value: esc.Const("If the item has changed meanwhile, nothing is overwritten. Cancel puts your text aside."), Kind: text.Note})
+	d.Body = c.Text(nil)
+	return d
+}
+
+func (ed *Edits) saveChoices(e *Edit, text string) []dialog.Choice {
+	verb := map[editKind]string{EditItem: "Save", createItem: "Create", appendItem: "Append", releaseItem: "Release", ResolveItem: "Resolve"}[e.What]
+	return []dialog.Choice{
+		{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted { return ed.save(ctx, e, text, f.Reason) }},
+		{Verb: "Edit again", Run: func() tea.Cmd { return ed.StartEditor(e) }},
+		{Verb: "Throw away", Run: func() tea.Cmd { return ed.discardText(e) }},
+	}
+}
+
+// save runs in a command.
+func (ed *Edits) save(ctx context.Context, e *Edit, text, why string) dialog.Acted {
+	d, esc := ed.D, ed.D.Esc
+	done, err := ed.write(ctx, e, text, why)
+	switch {
+	case errors.Is(err, model.Conflict):
+		return dialog.Acted{Next: ed.conflictDialog(ctx, e, text)}
+	case err != nil:
+		line := esc.Sprintf("The store did not take it: %s", prose.Reason(esc, err))
+		if !model.Unchanged(err) {
+			line = esc.Sprintf("%s. Nobody knows whether it was written: look before you try again.", line)
+		}
+		return dialog.Acted{Next: ed.troubleDialog(e, line, text)}
+	}
+	d.Stuck.Took(esc, done)
+	_ = e.Draft.Discard() // what is stored needs no draft; the sweep takes what is left
+	settled(d, e)
+	out := dialog.Acted{Ok: true, Text: esc.Sprintf("%s %s; z undoes", savedWord(e.What), esc.LineMax(orLabel(done.Item, e.Label), prose.MaxTitle))}
+	switch {
+	case done.Undo == "":
+		out.Text = esc.Sprintf("%s %s; nothing was kept for undo", savedWord(e.What), esc.LineMax(orLabel(done.Item, e.Label), prose.MaxTitle))
+	case done.Obstacle != "":
+		out.Text = esc.Sprintf("%s; it cannot be undone: %s", savedWord(e.What), esc.LineMax(done.Obstacle, prose.MaxReason))
+	default:
+		out.Undo = []string{done.Undo}
+	}
+	if e.What == ResolveItem {
+		out.Beside = e.After(done)
+	}
+	if len(done.Warnings) > 0 {
+		out.Title, out.Page = "Saved", WarningPage(d, out.Text, done.Warnings)
+	}
+	return out
+}
+
+func savedWord(k editKind) string {
+	return map[editKind]string{EditItem: "saved", createItem: "created", appendItem: "appended to", releaseItem: "released", ResolveItem: "resolved"}[k]
+}
+
+func orLabel(id, label string) string {
+	if id == "" {
+		return label
+	}
+	return id
+}
+
+func WarningPage(d *desk.Desk, title safetext.Text, warnings []string) *text.Page {
+	head := []text.Line{{Value: title, Kind: text.Title}, {Kind: text.Blank}}
+	for _, w := range warnings {
+		head = append(head, text.Line{Value: d.Esc.Sprintf("!! %s", d.Esc.LineMax(w, prose.MaxReason)), Kind: text.Warn})
+	}
+	return text.NewPage(head, "")
+}
+
+// write hands the text to the store by the way that the edit came.
+func (ed *Edits) write(ctx context.Context, e *Edit, text, why string) (desk.Done, error) {
+	if e.What == releaseItem {
+		body := &text
+		if text == e.Base {
+			body = nil // the source is to be released as it stands
+		}
+		return ed.D.Acts.Release(ctx, e.Store.Name, e.entry.ID, body, e.Req.IfMatch, why)
+	}
+	if e.What == ResolveItem {
+		ch := conflict.Choice{Take: conflict.TakeMerged, Merged: text, BaseRev: e.Req.IfMatch}
+		return ed.D.Conflicts.Resolve(ctx, e.Second, ch, why)
+	}
+	req := e.Req
+	req.Content = text
+	if e.What != appendItem {
+		doc, err := model.DecodeDocument(e.Kind, text)
+		if err != nil {
+			return desk.Done{}, err
+		}
+		req.Content, req.Meta = doc.Body, writable(doc.Meta, e.have)
+	}
+	return ed.D.Acts.Retain(ctx, e.Store.Name, req, why)
+}
+
+// writable leaves out the fields that the store keeps by itself, as long as the
+// operator has not touched them: they may have moved on.
+func writable(sent, have []model.Field) []model.Field {
+	if sent == nil {
+		return nil
+	}
+	kept := map[string]string{}
+	for _, f := range have {
+		if f.ReadOnly {
+			kept[f.Name] = f.Value
+		}
+	}
+	out := []model.Field{}
+	for _, f := range sent {
+		if v, ok := kept[f.Name]; !ok || v != f.Value {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// troubleDialog says what stands in the way of a text and keeps it.
+func (ed *Edits) troubleDialog(e *Edit, what safetext.Text, words string) *dialog.Dialog {
+	esc := ed.D.Esc
+	choices := []dialog.Choice{
+		{Verb: "Edit again", Run: func() tea.Cmd { return ed.StartEditor(e) }},
+		{Verb: "Throw away", Run: func() tea.Cmd { return ed.discardText(e) }},
+	}
+	if words != "" && utf8.ValidString(words) {
+		choices = append(choices, dialog.Choice{Verb: "Try again", Run: func() tea.Cmd { return ed.D.Modal.Show(ed.reviewDialog(e, words)) }})
+	}
+	return &dialog.Dialog{
+		Title: esc.Const("Not saved"), NoReason: true, Choices: choices,
+		Lines: []text.Line{
+			{Value: esc.Sprintf("%s is not saved.", esc.LineMax(e.Label, prose.MaxTitle)), Kind: text.Title},
+			{Value: esc.Sprintf("!! %s", what), Kind: text.Warn},
+			{Value: esc.Const("Your text is safe: Cancel puts it aside and says where, Edit again goes on with it."), Kind: text.Note},
+		},
+		Canceled: func() tea.Cmd { return ed.PutAside(e, "not saved") },
+	}
+}
+
+// conflictDialog shows both sides of a change that came in between. It runs in a
+// command.
+func (ed *Edits) conflictDialog(ctx context.Context, e *Edit, words string) *dialog.Dialog {
+	esc := ed.D.Esc
+	now, revision, err := stored(ed.D, ctx, e)
+	if err != nil && !errors.Is(err, model.NotFound) {
+		return ed.troubleDialog(e, esc.Sprintf("The item has changed meanwhile, and how it is now cannot be read: %s", prose.Reason(esc, err)), words)
+	}
+	d := &dialog.Dialog{Title: esc.Const("Conflict"), Name: ed.D.TypedName(e.Store, e.Label), Canceled: func() tea.Cmd { return ed.PutAside(e, "not saved") }}
+	base, gone := e.Base, err != nil
+	overwrite := *e
+	overwrite.baseless = false
+	overwrite.Base, overwrite.Original, overwrite.Req.IfMatch = now, now, revision
+	what := esc.Const("Somebody else has changed it since you opened it. Neither side is lost.")
+	verb := "Overwrite"
+	if gone {
+		what = esc.Const("Somebody else has removed it since you opened it.")
+		overwrite.Req.IfMatch, verb = model.Absent, "Write anew"
+	}
+	d.Lines = []text.Line{
+		{Value: esc.Sprintf("%s has changed.", esc.LineMax(e.Label, prose.MaxTitle)), Kind: text.Title},
+		{Value: esc.Sprintf("!! %s", what), Kind: text.Warn},
+		{Value: esc.Sprintf("Edit again opens both. %s replaces theirs, z undoes. Cancel puts yours aside.", verb), Kind: text.Note},
+	}
+	var c diff.Comparison
+	var theirs diff.Change
+	if !e.baseless {
+		theirs = c.Section(esc, "what they have changed", "as you opened it", "as it is now", base, now)
+	}
+	yours := c.Section(esc, "yours against theirs", "as it is now", "as you wrote it", now, words)
+	switch {
+	case e.baseless && yours != (diff.Change{}):
+		d.Lines = append(d.Lines, text.Line{Value: esc.Sprintf("Lines: yours %s against theirs. What you began with is not kept.", yours.Signs())})
+	case theirs != (diff.Change{}) || yours != (diff.Change{}):
+		d.Lines = append(d.Lines, text.Line{Value: esc.Sprintf("Lines: theirs %s since you opened it, yours %s against theirs.", theirs.Signs(), yours.Signs())})
+	}
+	d.Body = c.Text(nil)
+	d.Choices = []dialog.Choice{
+		{Verb: "Edit again", Act: func(context.Context, dialog.Filled) dialog.Acted {
+			return ed.rebase(&overwrite, base, now, words, e.baseless)
+		}},
+		{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+			return ed.save(ctx, &overwrite, words, f.Reason)
+		}},
+	}
+	if e.What == releaseItem && gone {
+		d.Choices = nil
+	}
+	return d
+}
+
+// rebase puts both sides into the draft and opens it again. Without a base every
+// difference is between marks.
+func (ed *Edits) rebase(e *Edit, base, now, text string, baseless bool) dialog.Acted {
+	esc := ed.D.Esc
+	merged, _ := diff.Merge(base, now, text)
+	if baseless {
+		merged = diff.BothSides(now, text)
+	}
+	if err := e.Draft.Write(merged); err != nil {
+		return dialog.Acted{Next: ed.troubleDialog(e, esc.Sprintf("Both sides cannot be written to the editor's file: %s", esc.Err(err)), text)}
+	}
+	e.Original = merged
+	return dialog.Acted{Instead: func() tea.Cmd { return ed.StartEditor(e) }}
+}
+
+// stored is the text and revision of an item now.
+func stored(d *desk.Desk, ctx context.Context, e *Edit) (string, model.Revision, error) {
+	id := e.Req.ID
+	if id == "" && e.Store.Address != nil {
+		id, _ = e.Store.Address(e.Req)
+	}
+	s, err := d.Fleet.Store(e.Store.Name)
+	if err != nil {
+		return "", "", err
+	}
+	it, err := s.Browser.Read(ctx, id)
+	if err != nil {
+		return "", "", err
+	}
+	if e.What == releaseItem {
+		return it.Body, it.Revision, nil
+	}
+	return it.Document().Encode(e.Kind), it.Revision, nil
+}
+
+// PutAside keeps the text and says where.
+func (ed *Edits) PutAside(e *Edit, word string) tea.Cmd {
+	esc := ed.D.Esc
+	return ed.D.Ask(func(context.Context) any {
+		at, err := e.Draft.Keep()
+		if err != nil {
+			return dialog.Acted{Quiet: true, Text: esc.Sprintf("%s; your text stays in %s: %s", word, ed.D.Where(at), esc.Err(err))}
+		}
+		settled(ed.D, e) // there is one text still
+		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, ed.D.Where(at)), Then: ed.D.RefreshSide}
+	})
+}

@@ -1,0 +1,97 @@
+package edit
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/drafts"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/record"
+)
+
+// OpenKept lists the operator's texts that no store took.
+func (ed *Edits) OpenKept() tea.Cmd {
+	if ed.D.Drafts == nil {
+		ed.D.Say(paint.ToneWarn, ed.D.Esc.Const("there is no state directory, so no text was put aside"))
+		return nil
+	}
+	return record.Open(ed.D, "Kept texts", ed.KeptKind())
+}
+
+func (ed *Edits) KeptKind() record.Kind[drafts.Kept] {
+	d := ed.D
+	return record.Kind[drafts.Kept]{
+		Noun: "text", Empty: "No text was put aside: every one that you wrote was saved, or thrown away by you.", Name: "kept",
+		Columns: []record.Column{{Title: "WHEN", Width: 21}, {Title: "AGE", Width: 5, Right: true}, {Title: "SIZE", Width: 10, Right: true}, {Title: "NAME"}},
+		Fetch: func(_ context.Context, q desk.PageQuery) (list.Span[record.Row[drafts.Kept]], desk.Said, error) {
+			all, err := d.Drafts.Kept()
+			if err != nil {
+				return list.Span[record.Row[drafts.Kept]]{}, desk.Said{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.Esc.Err(err).String())
+			}
+			var out list.Span[record.Row[drafts.Kept]]
+			for _, k := range all {
+				if q.Matches(k.Name) {
+					out.Rows = append(out.Rows, record.Row[drafts.Kept]{Key: k.Name, Raw: k, Cells: []safetext.Text{
+						d.Esc.Const(prose.Moment(k.At)), d.Esc.Const(d.Time.Age(k.At)), d.Esc.Const(prose.Size(k.Bytes)), d.Esc.LineMax(k.Name, prose.MaxTitle),
+					}})
+				}
+			}
+			out.Total = model.Count{N: int64(len(out.Rows))}
+			return out, desk.Said{Text: d.Esc.Sprintf("Texts that were not saved stay here for %d days.", int(drafts.Keep/(24*time.Hour))), Calm: true}, nil
+		},
+		Detail: func(_ context.Context, raw drafts.Kept) *text.Page { return ed.keptText(raw) },
+		Keys: func(p *record.List[drafts.Kept]) []act.Act {
+			return []act.Act{{Keys: []string{"enter"}, Name: "edit", Doc: "open this text in $EDITOR again; what you save is compared with the item as you saw it",
+				Why: func() string { return ed.noReopen(p) }, Do: func() tea.Cmd {
+					r, _ := p.Window.Current()
+					return ed.reopen(r.Raw)
+				}}, {Keys: []string{"y"}, Name: "copy text", Doc: "copy the whole text to the clipboard of the terminal", Why: p.None, Do: func() tea.Cmd {
+				r, _ := p.Window.Current()
+				return ed.copyKept(r.Raw)
+			}}}
+		},
+	}
+}
+
+func (ed *Edits) keptText(k drafts.Kept) *text.Page {
+	esc := ed.D.Esc
+	head := []text.Line{
+		{Value: esc.LineMax(k.Name, desk.MaxField), Kind: text.Title},
+		{Name: esc.Const("file"), Value: ed.D.Where(k.Path)},
+		{Name: esc.Const("put aside"), Value: esc.Const(desk.Changed(ed.D, k.At))},
+		{Name: esc.Const("goes"), Value: esc.Const(prose.Moment(k.At.Add(drafts.Keep)))},
+	}
+	next := esc.Const("y copies the text; memdesk retain writes the file to an item.")
+	if o, ok := purposeOf(k); ok {
+		head = append(head, text.Line{Name: esc.Const("for"), Value: esc.LineMax(model.Ref{Store: o.Store, ID: o.Label}.String(), desk.MaxField)})
+		next = esc.Const("enter opens it in the editor again; y copies the text.")
+	}
+	head = append(head, text.Line{Value: next, Kind: text.Note}, text.Line{Kind: text.Blank})
+	body, err := ed.D.Drafts.ReadKept(k.Name)
+	if err != nil {
+		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! it cannot be read: %s", esc.Err(err)), Kind: text.Warn}), "")
+	}
+	return text.NewPage(head, body)
+}
+
+// copyKept reads the text in a command and hands it to the clipboard.
+func (ed *Edits) copyKept(k drafts.Kept) tea.Cmd {
+	esc := ed.D.Esc
+	return ed.D.Ask(func(context.Context) any {
+		body, err := ed.D.Drafts.ReadKept(k.Name)
+		if err != nil {
+			return dialog.Acted{Quiet: true, Text: esc.Sprintf("not copied: %s", esc.Err(err))}
+		}
+		return dialog.Acted{Ok: true, Quiet: true, Then: func() tea.Cmd { return ed.D.CopyText(esc.LineMax(k.Name, prose.MaxTitle), body) }}
+	})
+}

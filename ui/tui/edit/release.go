@@ -1,0 +1,70 @@
+package edit
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/record"
+)
+
+// NoRelease says why the entry at the cursor cannot be released.
+func NoRelease(p *record.List[desk.QuarantineEntry]) string {
+	r, ok := p.Window.Current()
+	if !ok {
+		return p.Window.Nothing()
+	}
+	e := r.Raw
+	if why := NoEdit(p.D, e.Store); why != "" {
+		return why
+	}
+	switch {
+	case e.ID == "":
+		return "this row tells of the store, there is no entry behind it"
+	case e.Live == desk.LiveGone:
+		return "its source is gone, so there is nothing to release: d deletes the entry"
+	case e.SourceID == "":
+		return "nobody can tell which item it came from"
+	}
+	return ""
+}
+
+// Release opens the live source of an entry. What is saved is written over it when
+// it passes the scanner, and the entry goes.
+func (ed *Edits) Release(e desk.QuarantineEntry) tea.Cmd {
+	return ed.Begin(func(ctx context.Context) (*Edit, error) {
+		s, it, err := ed.D.Readable(ctx, model.Ref{Store: e.Store, ID: e.SourceID})
+		switch {
+		case err != nil:
+			return nil, err
+		case it.Has(model.FlagBinary):
+			return nil, model.Errorf(model.Unsupported, "release", "it is not text")
+		}
+		return &Edit{
+			What: releaseItem, Store: s, Label: it.ID, Kind: model.Opaque, entry: e, Original: it.Body, Base: it.Body,
+			Req: model.RetainRequest{ID: it.ID, Mode: model.Replace, IfMatch: it.Revision},
+		}, nil
+	})
+}
+
+func QuarantineDatum(e desk.QuarantineEntry) desk.Datum {
+	var r desk.Datum
+	r.Add("store", e.Store)
+	r.Add("id", model.EncodeID(e.ID))
+	r.Add("source", e.Source)
+	r.Add("filed", e.Filed)
+	r.Add("category", e.Category)
+	r.Add("pattern", e.Pattern)
+	r.Add("sha256", e.SHA256)
+	r.Add("line", e.Line)
+	r.Add("col", e.Col)
+	r.Add("excerpt", e.Excerpt)
+	r.Add("live", string(desk.LivenessOf(e.Live)))
+	r.Add("quarantined_at", desk.StampOf(e.At))
+	r.Add("bytes", e.Bytes)
+	r.Add("known_false_positive", e.FalsePositive)
+	r.Add("problem", e.Problem)
+	return r
+}

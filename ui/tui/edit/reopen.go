@@ -1,0 +1,108 @@
+package edit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/drafts"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/record"
+)
+
+// note is what the draft of a text is told of it; empty where the text belongs to more
+// than one item: a release has its entry, a resolution its copy.
+func (e *Edit) note() string {
+	if e.What == releaseItem || e.What == ResolveItem {
+		return ""
+	}
+	b, err := json.Marshal(drafts.Purpose{What: int(e.What), Store: e.Store.Name, Label: e.Label, Kind: e.Kind, Req: e.Req})
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// draftOf makes the file for the editor, with the note that lets it be opened again.
+func draftOf(d *desk.Desk, e *Edit, name string) (err error) {
+	if e.Draft, err = d.Drafts.Open(name+extension(e), e.Original); err != nil {
+		return err
+	}
+	if note := e.note(); note != "" {
+		return e.Draft.Note(note)
+	}
+	return nil
+}
+
+// purposeOf reads the note of a text that was put aside.
+func purposeOf(k drafts.Kept) (o drafts.Purpose, ok bool) {
+	if o, ok = k.Purpose(); !ok {
+		return o, false
+	}
+	what := editKind(o.What)
+	return o, what == EditItem || what == createItem || what == appendItem
+}
+
+// noReopen says why a text that was put aside cannot be opened again.
+func (ed *Edits) noReopen(p *record.List[drafts.Kept]) string {
+	r, ok := p.Window.Current()
+	if !ok {
+		return p.Window.Nothing()
+	}
+	o, known := purposeOf(r.Raw)
+	if !known {
+		return "this text does not tell its item, or belongs to a release or a conflict: y copies it, and memdesk retain writes the file"
+	}
+	return NoEdit(ed.D, o.Store)
+}
+
+// reopen opens a text that was put aside in the editor again. What is saved then is
+// compared with the revision that the operator saw when it was written: a change that
+// came since shows both sides, as it would have then.
+func (ed *Edits) reopen(k drafts.Kept) tea.Cmd {
+	d := ed.D
+	return ed.Begin(func(ctx context.Context) (*Edit, error) {
+		o, ok := purposeOf(k)
+		if !ok {
+			return nil, model.Errorf(model.Unsupported, "reopen", "this text does not tell its item")
+		}
+		text, err := d.Drafts.ReadKept(k.Name)
+		if err != nil {
+			return nil, model.Errorf(model.Unavailable, "reopen", "%s", d.Esc.Err(err).String())
+		}
+		s, err := d.Fleet.Store(o.Store)
+		if err != nil {
+			return nil, err
+		}
+		e := &Edit{What: editKind(o.What), Store: s, Label: o.Label, Kind: o.Kind, Req: o.Req, Original: text, kept: k.Name}
+		if e.What == createItem {
+			return e, nil
+		}
+		_, it, err := d.Readable(ctx, model.Ref{Store: o.Store, ID: o.Req.ID})
+		switch {
+		case errors.Is(err, model.NotFound):
+			e.baseless = true // saving asks what to do about that
+			return e, nil
+		case err != nil:
+			return nil, err
+		case e.What == appendItem: // goes behind whatever stands there
+			e.Req.IfMatch = it.Revision
+			return e, nil
+		}
+		e.have, e.Base = it.Meta, it.Document().Encode(o.Kind)
+		e.baseless = it.Revision != o.Req.IfMatch
+		return e, nil
+	})
+}
+
+// settled removes the text that was put aside once what became of it is stored, thrown
+// away or put aside anew.
+func settled(d *desk.Desk, e *Edit) {
+	if e.kept != "" {
+		_ = d.Drafts.Drop(e.kept) // the sweep takes what is left
+		e.kept = ""
+	}
+}

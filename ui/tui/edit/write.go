@@ -1,0 +1,183 @@
+package edit
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// EditItem opens an item in the editor; the save expects it as it was opened.
+func (ed *Edits) EditItem(ref model.Ref) tea.Cmd {
+	return ed.Begin(func(ctx context.Context) (*Edit, error) {
+		s, it, err := ed.D.Readable(ctx, ref)
+		switch {
+		case err != nil:
+			return nil, err
+		case it.Has(model.FlagBinary):
+			return nil, model.Errorf(model.Unsupported, "edit", "it is not text; x exports it")
+		}
+		kind := desk.KindOf(s, it.Tier)
+		text := it.Document().Encode(kind)
+		return &Edit{
+			What: EditItem, Store: s, Label: it.ID, Kind: kind, have: it.Meta, Original: text, Base: text,
+			Req: model.RetainRequest{ID: it.ID, Mode: model.Replace, IfMatch: it.Revision},
+		}, nil
+	})
+}
+
+// AppendItem opens an empty text whose content is added to an item.
+func (ed *Edits) AppendItem(ref model.Ref) tea.Cmd {
+	return ed.Begin(func(ctx context.Context) (*Edit, error) {
+		s, it, err := ed.D.Readable(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		return &Edit{
+			What: appendItem, Store: s, Label: it.ID, Kind: model.Opaque,
+			Req: model.RetainRequest{ID: it.ID, Mode: model.Append, IfMatch: it.Revision},
+		}, nil
+	})
+}
+
+// CreateIn asks for tier and key and opens an empty text.
+func (ed *Edits) CreateIn(at desk.ScopeOf) tea.Cmd {
+	d := ed.D
+	return ed.D.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) {
+		s, err := d.Fleet.Store(at.Store)
+		if err != nil {
+			return nil, prose.Reason(d.Esc, err)
+		}
+		return ed.createDialog(s, at), safetext.Text{}
+	})
+}
+
+func (ed *Edits) createDialog(s model.Store, at desk.ScopeOf) *dialog.Dialog {
+	esc := ed.D.Esc
+	lines := []text.Line{{Value: esc.Sprintf("Create an item in the store %s?", esc.Line(s.Name)), Kind: text.Title}}
+	if at.Scope != "" {
+		lines = append(lines, text.Line{Value: esc.Sprintf("It belongs to %s.", esc.LineMax(at.Scope, prose.MaxTitle))})
+	}
+	if s.Environment != "" {
+		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
+	}
+	lines = append(lines, text.Line{Value: esc.Const("The editor opens next; nothing is written before you have seen it again. Tiers:"), Kind: text.Note})
+	tier, only := at.Tier, ""
+	for _, t := range s.Tiers {
+		if !t.Writable || t.OwnerMakes || t.Hidden && t.Name != at.Tier {
+			continue
+		}
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s: %s", esc.Line(t.Name), keyWords(esc, t))})
+		if only == "" {
+			only = t.Name
+		} else {
+			only = "-"
+		}
+	}
+	if tier == "" && only != "-" {
+		tier = only
+	}
+	d := &dialog.Dialog{
+		Title: esc.Const("Create"), Lines: lines, NoReason: true, Form: true,
+		Fields: []dialog.Field{{Label: esc.Const("tier: ")}, {Label: esc.Const("key: ")}},
+	}
+	d.Fields[0].Input.Set(tier)
+	d.Choices = []dialog.Choice{{Verb: "Write it", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		return ed.create(ctx, s, at, strings.TrimSpace(f.Fields[0]), strings.TrimSpace(f.Fields[1]))
+	}}}
+	return d
+}
+
+// keyWords says what the items of a tier are addressed by.
+func keyWords(esc safetext.Escaper, t model.TierSpec) safetext.Text {
+	text := esc.Const("a key is needed")
+	switch t.KeyRule {
+	case model.KeyIgnored:
+		text = esc.Const("no key, one item")
+	case model.KeyOptional:
+		text = esc.Const("a key, or none: the store makes one")
+	}
+	if t.KeyHint != "" {
+		text = esc.Sprintf("%s (%s)", text, esc.LineMax(t.KeyHint, prose.MaxTitle))
+	}
+	return text
+}
+
+// create checks what was filled in and opens the editor. It runs in a command.
+func (ed *Edits) create(ctx context.Context, s model.Store, at desk.ScopeOf, tier, key string) dialog.Acted {
+	esc := ed.D.Esc
+	const ofTier, ofKey = 0, 1
+	wrongIn := func(field int, what safetext.Text) dialog.Acted {
+		d := ed.createDialog(s, desk.ScopeOf{Store: at.Store, Scope: at.Scope, Tier: tier})
+		d.Fields[field].Wrong = what
+		d.Fields[0].Input.Set(tier)
+		d.Fields[1].Input.Set(key)
+		return dialog.Acted{Next: d}
+	}
+	spec, ok := s.Tier(tier)
+	switch {
+	case !ok:
+		return wrongIn(ofTier, esc.Sprintf("The store has no tier %q.", tier))
+	case !spec.Writable:
+		return wrongIn(ofTier, esc.Sprintf("Only its own writer fills the tier %s.", esc.Line(tier)))
+	case spec.KeyRule == model.KeyRequired && key == "":
+		return wrongIn(ofKey, esc.Sprintf("The tier %s needs a key.", esc.Line(tier)))
+	case spec.KeyRule == model.KeyIgnored:
+		key = ""
+	}
+	req := model.RetainRequest{Tier: tier, Key: key, Mode: model.Replace, IfMatch: model.Absent}
+	req.WorkspaceID, req.CrewID, req.AgentID = owners(at.Scope)
+	label := tier
+	if key != "" {
+		label = tier + "/" + key
+	}
+	if s.Address != nil {
+		id, err := s.Address(req)
+		if err != nil {
+			return wrongIn(ofKey, prose.Reason(esc, err))
+		}
+		if id != "" {
+			label = id
+			if s.Browser != nil {
+				if _, err := s.Browser.Read(ctx, id); err == nil {
+					return wrongIn(ofKey, esc.Sprintf("%s is there already: e edits it.", esc.LineMax(id, prose.MaxTitle)))
+				} else if !errors.Is(err, model.NotFound) {
+					return wrongIn(ofKey, prose.Reason(esc, err))
+				}
+			}
+		}
+		if id == "" {
+			req.IfMatch = "" // the store makes the id, so there is nothing to expect
+		}
+	}
+	e := &Edit{What: createItem, Store: s, Req: req, Label: label, Kind: spec.Document}
+	if err := draftOf(ed.D, e, path.Base(label)); err != nil {
+		return wrongIn(ofKey, esc.Sprintf("No file for the editor could be made: %s.", esc.Err(err)))
+	}
+	return dialog.Acted{Instead: func() tea.Cmd { return ed.StartEditor(e) }}
+}
+
+// owners reads whose a scope is, by the published names of scopes:
+// crews/<id>/agents/<slug>, crews/<id>/shared, solo/<ws>/<slug>, workspace/<ws>.
+func owners(scope string) (workspace, crew, agent string) {
+	switch p := strings.Split(scope, "/"); {
+	case len(p) == 4 && p[0] == "crews" && p[2] == "agents":
+		return "", p[1], p[3]
+	case len(p) == 3 && p[0] == "crews" && p[2] == "shared":
+		return "", p[1], ""
+	case len(p) == 3 && p[0] == "solo":
+		return p[1], "", p[2]
+	case len(p) == 2 && p[0] == "workspace":
+		return p[1], "", ""
+	}
+	return "", "", ""
+}

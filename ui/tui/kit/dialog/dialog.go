@@ -1,0 +1,542 @@
+package dialog
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
+)
+
+// InFlight is how long a new dialog takes no keys: those were pressed for what
+// stood there before.
+const InFlight = 350 * time.Millisecond
+
+// Field is a line to be filled in before an act: a key, a path.
+type Field struct {
+	Label safetext.Text
+	Input text.Input
+	Wrong safetext.Text // what is to be put right in it; empty: nothing
+}
+
+// Choice is a button beside Cancel.
+type Choice struct {
+	Verb  string
+	Typed bool // the name must be typed first, when the dialog has one
+	// Act runs in a command with what was filled in; nil: run is called instead, on
+	// the update loop, and the dialog is closed.
+	Act func(ctx context.Context, f Filled) Acted
+	Run func() tea.Cmd
+	// Begin is called on the update loop when act begins; may be nil.
+	Begin func() tea.Cmd
+	// Stops: esc ends the act while it is under way, and nothing is left half done.
+	Stops bool
+}
+
+// Filled is what stands in the fields of a dialog.
+type Filled struct {
+	Reason string
+	Fields []string
+}
+
+// Dialog asks before an act. It starts on Cancel, a form in its first field, or in the one that
+// has to be put right.
+type Dialog struct {
+	Title    safetext.Text
+	Lines    []text.Line
+	Body     *text.Page // shown under the lines, to be scrolled; nil: nothing
+	Name     string     // to be typed first, as it is shown; empty: nothing is to be typed
+	NoReason bool       // the audit log is not told why
+	Must     bool       // a reason is required
+	Fields   []Field
+	Form     bool // to be filled in, and no act yet
+	Choices  []Choice
+	Canceled func() tea.Cmd // instead of saying that nothing was changed; may be nil
+
+	Reason, typed text.Input
+	Pager         *text.Pager
+	above         int // rows of the question that are scrolled away
+	rows, room    int // of the question, and what there is for them
+	at            int // in stops
+	Gen           int
+	Armed         bool                 // keys count
+	early         bool                 // some came before that: the first Enter is not taken for an answer
+	aimed         bool                 // the text was moved to its first change, where it has little room
+	Busy          bool                 // the act is under way
+	stop          context.CancelFunc   // of the act under way, when it can be stopped
+	stopping      bool                 // and that was asked for
+	Progress      func() safetext.Text // how far the act is; nil: not known
+}
+
+// The kinds of places in a dialog.
+const (
+	onCancel = iota
+	onField
+	onReason
+	onName
+	onChoice
+)
+
+// stop is a place of a dialog; n tells fields and choices apart.
+type stop struct{ kind, n int }
+
+// stops are the places in the order of tab.
+func (d *Dialog) stops() []stop {
+	out := []stop{{onCancel, 0}}
+	for i := range d.Fields {
+		out = append(out, stop{onField, i})
+	}
+	if !d.NoReason {
+		out = append(out, stop{onReason, 0})
+	}
+	if d.Name != "" {
+		out = append(out, stop{onName, 0})
+	}
+	for i := range d.Choices {
+		out = append(out, stop{onChoice, i})
+	}
+	return out
+}
+
+func (d *Dialog) here() stop { return d.stops()[d.at] }
+
+func (d *Dialog) jump(kind int) {
+	d.at = max(slices.IndexFunc(d.stops(), func(s stop) bool { return s.kind == kind }), 0)
+}
+
+// Armed says that keys in flight have passed.
+type Armed struct{ Gen int }
+
+// Modal is the dialog over everything else, when there is one.
+type Modal struct {
+	*loop.Loop
+	Host   Host
+	Plain  bool // nothing is drawn over anything
+	Dialog *Dialog
+	count  int // how many there were
+}
+
+// Host is the rest of the screen, as a question needs it. Its methods run on the update loop.
+type Host interface {
+	// Room is what a pane has.
+	Room() (width, height int)
+	// Here is the pane that is open.
+	Here() int
+	// Taken reports whether something else has the keys: a page, an input, an editor.
+	Taken() bool
+	// Refusal says why nothing may be changed; empty when it may.
+	Refusal() string
+	// Underneath is what the question lies over, and the line of the row that is decided on.
+	Underneath(width, height int) (lines []string, row int)
+	// Hush empties the status line; note says what became of a paste, if anything.
+	Hush()
+	Note(safetext.Text)
+	// Press obeys a key, or says why not; split obeys escape and a key that came in one piece.
+	Press(bindings []act.Act, name string) tea.Cmd
+	Split(k tea.KeyPressMsg) tea.Cmd
+	// Searching is the text whose search line has the focus, nil when none has.
+	Searching() *text.Pager
+	SearchKey(p *text.Pager, k tea.KeyPressMsg) tea.Cmd
+	SearchLineKeys(p *text.Pager) []act.Act
+	// Did keeps what takes an act back, and forgets what was used up; changed shows the
+	// memory as it is after an act.
+	Did(undo, undone []string)
+	Changed(ok bool) tea.Cmd
+	// Page opens a page over the pane.
+	Page(title string, p *text.Page) tea.Cmd
+}
+
+// Proposal is a dialog that is ready to be shown, from a command.
+type Proposal struct {
+	From   int // the pane that asked
+	Dialog *Dialog
+	No     safetext.Text  // why there is no dialog
+	Open   func() tea.Cmd // what is to be opened instead: an editor
+	Drop   func()         // what becomes of that, in a command, when it is not opened
+	// Writable: the session could change memory when this was asked for, and the
+	// answer is for as long as it can.
+	Writable bool
+}
+
+// Acted is how an act ended.
+type Acted struct {
+	Gen     int
+	Ok      bool
+	Quiet   bool           // nothing in any store was touched
+	Text    safetext.Text  // for the status line
+	Undo    []string       // what takes it back, in the order of the changes
+	Undone  []string       // the undo entries that are used up
+	Page    *text.Page     // shown instead of a line, when there is more to say
+	Title   string         // of page
+	Next    *Dialog        // asked instead: what to do about it
+	Instead func() tea.Cmd // what follows in place of a word: an editor, long work
+	Beside  func() tea.Cmd // what follows beside all else; nil: nothing
+	Then    func() tea.Cmd // what follows at once; nil: nothing
+}
+
+// Propose prepares a dialog in a command and shows it if the operator is still
+// where the question was asked.
+func (md *Modal) Propose(prepare func(ctx context.Context) (*Dialog, safetext.Text)) tea.Cmd {
+	from, writable := md.Host.Here(), md.Host.Refusal() == ""
+	return md.Ask(func(ctx context.Context) any {
+		d, no := prepare(ctx)
+		return Proposal{From: from, Dialog: d, No: no, Writable: writable}
+	})
+}
+
+func (md *Modal) Proposed(m Proposal) tea.Cmd {
+	gone, drop := md.Dialog != nil || md.Host.Here() != m.From || md.Host.Taken(), tea.Cmd(nil)
+	if m.Open != nil {
+		drop = md.Ask(func(context.Context) any { m.Drop(); return nil })
+	}
+	switch why := md.Host.Refusal(); {
+	case m.Dialog == nil && m.Open == nil:
+		md.Say(paint.ToneWarn, m.No)
+		return nil
+	case m.Writable && why != "":
+		md.Say(paint.ToneWarn, md.St.Esc.Sprintf("nothing was asked and nothing done: this console is read-only: %s", why))
+		return drop
+	case gone:
+		return tea.Batch(md.Gone(), drop)
+	case m.Open != nil:
+		return m.Open()
+	}
+	return md.Show(m.Dialog)
+}
+
+func (md *Modal) Gone() tea.Cmd {
+	md.Say(paint.ToneInfo, md.St.Esc.Const("you have gone on meanwhile: nothing was asked and nothing done"))
+	return nil
+}
+
+// Show opens a dialog at once.
+func (md *Modal) Show(d *Dialog) tea.Cmd {
+	md.count++
+	d.Gen = md.count
+	md.Dialog = d
+	if d.Form {
+		d.at = 1 + max(slices.IndexFunc(d.Fields, func(f Field) bool { return !f.Wrong.IsEmpty() }), 0)
+	}
+	md.Host.Hush()
+	if Questioned != nil {
+		Questioned(d, false)
+	}
+	cmd := md.Later(loop.Over)(InFlight, Armed{md.count})
+	if d.Body == nil {
+		return cmd
+	}
+	_, h := md.Host.Room()
+	d.Pager = text.New(md.St, md.Ask)
+	d.Pager.Width, d.Pager.Height = max(md.BoxWidth(d)-2, 8), h
+	return tea.Batch(cmd, d.Pager.Show(d.Body, 0, nil))
+}
+
+func (md *Modal) Arm(m Armed) {
+	if md.Dialog != nil && md.Dialog.Gen == m.Gen {
+		md.Dialog.Armed = true
+	}
+}
+
+// input is the field at the cursor, or nil.
+func (d *Dialog) input() *text.Input {
+	switch s := d.here(); s.kind {
+	case onField:
+		return &d.Fields[s.n].Input
+	case onReason:
+		return &d.Reason
+	case onName:
+		return &d.typed
+	}
+	return nil
+}
+
+func (d *Dialog) step(by int) tea.Cmd {
+	n := len(d.stops())
+	d.at = (d.at + by + n) % n
+	return nil
+}
+
+// button goes to the next button of the row, or to the one before.
+func (d *Dialog) button(by int) tea.Cmd {
+	n := len(d.Choices) + 1 // and Cancel
+	i := 0
+	if s := d.here(); s.kind == onChoice {
+		i = s.n + 1
+	}
+	if i = (i + by + n) % n; i == 0 {
+		d.jump(onCancel)
+		return nil
+	}
+	d.at = slices.Index(d.stops(), stop{onChoice, i - 1})
+	return nil
+}
+
+func (md *Modal) Key(k tea.KeyPressMsg) tea.Cmd {
+	d := md.Dialog
+	if d.Busy && d.stop != nil && (k.Code == tea.KeyEscape || k.Mod.Contains(tea.ModAlt)) { // alt: escape and a key in one piece
+		d.stop()
+		d.stopping = true
+	}
+	if !d.Armed || d.Busy {
+		d.early = d.early || !d.Armed
+		return nil
+	}
+	if p := md.Host.Searching(); p != nil { // words are typed that are looked for in the text of the question
+		return md.Host.SearchKey(p, k)
+	}
+	if d.early && k.Code == tea.KeyEnter {
+		d.early = false
+		md.Say(paint.ToneWarn, md.St.Esc.Const("keys came too early: look, then answer"))
+		return nil
+	}
+	if in := d.input(); in != nil {
+		if changed, used := in.Key(k); used {
+			if changed {
+				d.answered()
+			}
+			return nil
+		}
+	}
+	if k.Mod.Contains(tea.ModAlt) {
+		return md.Host.Split(k)
+	}
+	bindings, name := md.Bindings(), k.String()
+	if _, ok := act.Find(bindings, name); !ok && d.input() == nil {
+		words := md.St.Esc.Sprintf("%s does nothing here: %s", name, d.keyWords())
+		if _, no := d.yes(); name == "y" && no != "" && len(d.Choices) > 0 {
+			words = md.St.Esc.Sprintf("y: %s", md.St.Esc.Const(no))
+		}
+		md.astray(words)
+		return nil
+	}
+	return md.Host.Press(bindings, name)
+}
+
+// answered: the operator writes on, so what the form was sent back for is not said any
+// longer; its line stays, so that nothing moves under the cursor.
+func (d *Dialog) answered() {
+	if s := d.here(); s.kind == onField {
+		d.Fields[s.n].Wrong = safetext.Text{}
+	}
+	if len(d.Fields) > 0 && d.Lines[0].Kind == text.Warn {
+		d.Lines[0] = text.Line{Kind: text.Note}
+	}
+}
+
+// astray answers a key that means nothing to a question: whoever pressed it looks
+// elsewhere, so an Enter that follows must not be an act.
+func (md *Modal) astray(why safetext.Text) {
+	if md.Dialog.at != 0 {
+		md.Dialog.jump(onCancel)
+		why = md.St.Esc.Sprintf("%s; now on Cancel", why)
+	}
+	md.Say(paint.ToneWarn, why)
+}
+
+// Paste is for the field at the cursor.
+func (md *Modal) Paste(s string) tea.Cmd {
+	switch d := md.Dialog; {
+	case d.Busy:
+	case !d.Armed:
+		d.early = true
+	case md.Host.Searching() != nil:
+		p := md.Host.Searching()
+		md.Host.Note(p.Search.In.Paste(md.St.Esc, s))
+		return p.Searched()
+	case d.input() == nil:
+		md.astray(md.St.Esc.Const("nothing to paste into here"))
+	default:
+		md.Host.Note(d.input().Paste(md.St.Esc, s))
+		d.answered()
+	}
+	return nil
+}
+
+// keyWords are the keys of a question at a button.
+func (d *Dialog) keyWords() string {
+	switch {
+	case d.Pager != nil:
+		return "tab, enter, esc, PgDn, /"
+	case d.scrolls():
+		return "tab, enter, esc, PgDn"
+	}
+	return "tab, enter, esc"
+}
+
+func (md *Modal) Bindings() []act.Act {
+	d := md.Dialog
+	if !d.Armed || d.Busy {
+		return nil
+	}
+	if p := md.Host.Searching(); p != nil {
+		return md.Host.SearchLineKeys(p)
+	}
+	next := func() tea.Cmd { return d.step(1) }
+	prev := func() tea.Cmd { return d.step(-1) }
+	out := []act.Act{
+		{Keys: []string{"enter"}, Name: d.enterHint(), Doc: "Cancel or act, or go on to the next field", Do: md.Enter},
+		{Keys: []string{"tab", "down"}, Show: "tab", Name: "next", Doc: "to the next field or button", Do: next},
+		{Keys: []string{"shift+tab", "up"}, Show: "shift+tab", Doc: "to the field or button before", Do: prev},
+		{Keys: []string{"esc"}, Name: "cancel", Doc: "close without doing anything", Do: md.dialogCancel},
+	}
+	if d.scrolls() {
+		out = append(out,
+			act.Act{Keys: []string{"pgdown"}, Show: "PgDn", Name: "scroll", Doc: "the text one screen down", Do: func() tea.Cmd { return d.scroll(1) }},
+			act.Act{Keys: []string{"pgup"}, Show: "PgUp", Doc: "the text one screen up", Do: func() tea.Cmd { return d.scroll(-1) }})
+	}
+	if d.Pager != nil && d.Pager.Text != nil && d.input() == nil {
+		if keys := text.TextKeys(d.Pager); len(keys) == 1 { // answers come first, as far as the footer has room
+			out = append(out, keys...)
+		} else {
+			out = append(keys, out...)
+		}
+	}
+	if n, no := d.yes(); no == "" && d.input() == nil {
+		out = slices.Insert(out, 1, act.Act{Keys: []string{"y"}, Name: "yes", Doc: "do what is asked, where one button acts and nothing has to be typed", Do: func() tea.Cmd {
+			d.at = slices.Index(d.stops(), stop{onChoice, n})
+			return md.Enter()
+		}})
+	}
+	if d.input() == nil {
+		out = append(out,
+			act.Act{Keys: []string{"right"}, Doc: "to the next button", Do: func() tea.Cmd { return d.button(1) }},
+			act.Act{Keys: []string{"left"}, Doc: "to the button before", Do: func() tea.Cmd { return d.button(-1) }})
+	}
+	return out
+}
+
+// yes is the button that y stands for: the only one, or the only one that acts; or why there is
+// none.
+func (d *Dialog) yes() (choice int, no string) {
+	var acts []int
+	for i, c := range d.Choices {
+		if c.Act != nil || len(d.Choices) == 1 { // the others lead on, and change nothing
+			acts = append(acts, i)
+		}
+	}
+	switch {
+	case len(acts) != 1:
+		return -1, "there is more than one answer: choose its button"
+	case len(d.Fields) > 0:
+		no = "this is a form: its button goes on"
+	case d.Name != "":
+		no = "the name has to be typed first"
+	case d.Must:
+		no = "a reason has to be given first"
+	}
+	return acts[0], no
+}
+
+func (d *Dialog) enterHint() string {
+	switch s := d.here(); s.kind {
+	case onCancel:
+		return "cancel"
+	case onChoice:
+		return d.Choices[s.n].Verb
+	}
+	return "next"
+}
+
+func (md *Modal) dialogCancel() tea.Cmd {
+	d := md.Dialog
+	md.Dialog = nil
+	if Questioned != nil {
+		Questioned(d, true)
+	}
+	if d.Canceled != nil {
+		return d.Canceled()
+	}
+	md.Say(paint.ToneInfo, md.St.Esc.Const("cancelled: nothing was changed"))
+	return nil
+}
+
+func (md *Modal) Enter() tea.Cmd {
+	d, esc := md.Dialog, md.St.Esc
+	s := d.here()
+	switch s.kind {
+	case onCancel:
+		return md.dialogCancel()
+	case onField, onReason, onName:
+		return d.step(1)
+	}
+	c := d.Choices[s.n]
+	switch {
+	case d.Name != "" && c.Typed && d.typed.Value() != d.Name:
+		md.Say(paint.ToneWarn, esc.Sprintf("type the name first: %s", esc.Line(d.Name)))
+		d.jump(onName)
+		return nil
+	case d.Must && c.Act != nil && d.Reason.Value() == "":
+		md.Say(paint.ToneWarn, esc.Const("give a reason first"))
+		d.jump(onReason)
+		return nil
+	case c.Act == nil:
+		md.Dialog = nil
+		return c.Run()
+	}
+	d.Busy = true
+	f, gen := Filled{Reason: d.Reason.Value()}, d.Gen
+	for i := range d.Fields {
+		f.Fields = append(f.Fields, d.Fields[i].Input.Value())
+	}
+	ctx, cancel := context.WithCancel(md.Ctx)
+	if c.Stops {
+		d.stop = cancel
+	}
+	var begin tea.Cmd
+	if c.Begin != nil {
+		begin = c.Begin()
+	}
+	return tea.Batch(begin, md.Ask(func(context.Context) any {
+		defer cancel()
+		out := c.Act(ctx, f)
+		out.Gen = gen
+		return out
+	}))
+}
+
+// Acted ends a dialog whose act is over, and shows what became of it.
+func (md *Modal) Acted(m Acted) tea.Cmd {
+	if md.Dialog != nil && md.Dialog.Gen == m.Gen {
+		md.Dialog = nil
+	}
+	md.Host.Did(m.Undo, m.Undone)
+	switch {
+	case m.Next != nil:
+		return md.Show(m.Next)
+	case m.Instead != nil:
+		return m.Instead()
+	}
+	tone := paint.ToneInfo
+	if !m.Ok {
+		tone = paint.ToneWarn
+	}
+	md.Say(tone, m.Text)
+	if m.Then != nil {
+		return m.Then()
+	}
+	if m.Quiet {
+		return md.showPage(m)
+	}
+	var beside tea.Cmd
+	if m.Beside != nil {
+		beside = m.Beside()
+	}
+	return tea.Batch(beside, md.Host.Changed(m.Ok), md.showPage(m))
+}
+
+func (md *Modal) showPage(m Acted) tea.Cmd {
+	if m.Page == nil {
+		return nil
+	}
+	return md.Host.Page(m.Title, m.Page)
+}
+
+// Questioned is told of each question that is asked, and of each that is cancelled.
+// Only tests set it, for the same end.
+var Questioned func(d *Dialog, cancelled bool)

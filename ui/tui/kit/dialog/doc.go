@@ -1,0 +1,3 @@
+// Package dialog asks before an act: a question with fields and buttons, from the first key
+// to what became of the act.
+package dialog

@@ -1,0 +1,272 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
+)
+
+// render draws the question, the fields and the buttons; when the question has no
+// room it is cut and says so, the fields and buttons never are.
+func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Position) {
+	fields, gap := len(d.Fields)+1, 1 // the buttons, and a line above all of them
+	for _, f := range d.Fields {
+		if !f.Wrong.IsEmpty() {
+			fields++
+		}
+	}
+	if height <= 12 {
+		gap = 0
+	}
+	if !d.NoReason {
+		fields++
+	}
+	if d.Name != "" {
+		fields++
+	}
+	var out []string
+	room := height - fields - gap
+	share := func() int {
+		if d.Pager == nil {
+			return room
+		}
+		return max(room/2, room-d.bodyRows()-1)
+	}
+	var pinned []string
+	if len(paragraphs(st, d.Lines, width)) > share() { // what scrolls leaves where the act takes effect in sight
+		pinned = paragraphs(st, slices.DeleteFunc(slices.Clone(d.Lines), func(l text.Line) bool { return !l.Pin }), width)
+		room -= len(pinned)
+	}
+	out = append(out, d.question(st, width, max(share(), 1))...)
+	if d.Pager != nil {
+		left := max(height-len(out)-1-len(pinned)-fields-gap, 1)
+		d.Pager.Height = left
+		d.aim(left)
+		out = append(out, st.Rule(d.bodySign(st), width))
+		out = append(out, d.Pager.Framed(st, width, min(left, max(d.bodyRows(), 1)))...)
+	}
+	out = append(out, pinned...)
+	for range gap {
+		out = append(out, st.Row(width).End())
+	}
+	var cursor *tea.Position
+	at := d.here()
+	line := func(s stop, label safetext.Text, in *text.Input) {
+		r := st.Row(width).Blank(1)
+		in.Focus = at == s && d.Armed
+		col := in.Render(r, label, safetext.Text{})
+		if in.Focus {
+			cursor = &tea.Position{X: col + 1, Y: len(out)}
+		}
+		out = append(out, r.End())
+	}
+	labels := d.labels(st)
+	for i := range d.Fields {
+		line(stop{onField, i}, labels[i], &d.Fields[i].Input)
+		if wrong := d.Fields[i].Wrong; !wrong.IsEmpty() {
+			out = append(out, st.Row(width).Blank(1+labels[i].Width()).Put(st.Bad, st.Esc.Sprintf("!! %s", wrong)).End())
+		}
+	}
+	label := st.Esc.Const("reason, for the audit log: ")
+	if d.Must {
+		label = st.Esc.Const("reason, required: ")
+	}
+	if !d.NoReason {
+		line(stop{onReason, 0}, label, &d.Reason)
+	}
+	if d.Name != "" {
+		line(stop{onName, 0}, st.Esc.Sprintf("type %s to confirm: ", st.Esc.Line(d.Name)), &d.typed)
+	}
+	out = append(out, d.buttons(st, width))
+	return st.FillTo(out, width, height), cursor
+}
+
+// labels are those of the fields; in a form what is typed stands below each other.
+func (d *Dialog) labels(st *paint.Styles) []safetext.Text {
+	out, widest := make([]safetext.Text, len(d.Fields)), 0
+	for i, f := range d.Fields {
+		out[i], widest = f.Label, max(widest, f.Label.Width())
+	}
+	for i := range out {
+		if d.Form {
+			out[i] = st.Esc.Pad(out[i], widest)
+		}
+	}
+	return out
+}
+
+// fewRows is how many rows of a text are too few to begin with its file heads.
+const fewRows = 8
+
+// aim begins a difference that has few rows at its first change; what stands above
+// that is a PgUp away.
+func (d *Dialog) aim(room int) {
+	p := d.Pager
+	if d.aimed || p.Shown != p.Text || len(p.Rows) == 0 {
+		return
+	}
+	d.aimed = true
+	if room >= fewRows || len(p.Rows) <= room || p.Text.Kind != text.Diff || p.Top > 0 {
+		return
+	}
+	at := firstChange(p.Text.Body)
+	if i := slices.IndexFunc(p.Rows, func(r text.Wrapped) bool { return at >= 0 && r.At.Off >= at }); i > 0 {
+		p.Top = i
+		p.Clamp()
+	}
+}
+
+// firstChange is where the first added or removed line of a difference begins; -1:
+// there is none.
+func firstChange(body string) int {
+	at, hunk := 0, false
+	for line := range strings.Lines(body) {
+		switch {
+		case strings.HasPrefix(line, "@@ "):
+			hunk = true
+		case hunk && (line[0] == '-' || line[0] == '+'):
+			return at
+		}
+		at += len(line)
+	}
+	return -1
+}
+
+// bodySign says how much of the text is not on the screen; nothing when all is.
+func (d *Dialog) bodySign(st *paint.Styles) safetext.Text {
+	p := d.Pager
+	whole := p.AtStart() && p.AtEnd()
+	if p.Shown != p.Text || len(p.Rows) == 0 || whole && len(p.Rows) <= p.Height {
+		return safetext.Text{}
+	}
+	where, end := p.Position(), min(p.Top+p.Height, len(p.Rows))
+	if whole {
+		where = st.Esc.Sprintf("%d to %d of %d", p.Top+1, end, len(p.Rows))
+	}
+	switch {
+	case d.bodyEnds():
+		return st.Esc.Sprintf("%s, the end: PgUp", where)
+	case p.Top == 0 && p.AtStart():
+		return st.Esc.Sprintf("there is more, %s: PgDn", where)
+	}
+	return st.Esc.Sprintf("there is more, %s: PgDn, PgUp", where)
+}
+
+// bodyEnds reports whether the end of the text is on the screen.
+func (d *Dialog) bodyEnds() bool {
+	return d.Pager == nil || d.Pager.AtEnd() && d.Pager.Top+d.Pager.Height >= len(d.Pager.Rows)
+}
+
+// bodyRows is how many rows the text has, as far as they are laid out.
+func (d *Dialog) bodyRows() int { return max(len(d.Pager.Rows), 1) }
+
+// paragraphs are lines as they stand in a question.
+func paragraphs(st *paint.Styles, lines []text.Line, width int) []string {
+	var out []string
+	for _, l := range lines {
+		pt := st.Plain
+		switch l.Kind {
+		case text.Title:
+			pt = st.Title
+		case text.Warn:
+			pt = st.Bad
+		case text.Note:
+			pt = st.Dim
+		}
+		out = append(out, st.Paragraph(pt, l.Value, width)...)
+	}
+	return out
+}
+
+// question draws the lines in at most room rows. Where there is no room for all of
+// them they scroll, and what they warn of stands behind the first two.
+func (d *Dialog) question(st *paint.Styles, width, room int) []string {
+	out := paragraphs(st, d.Lines, width)
+	d.above, d.rows, d.room = min(d.above, max(len(out)-1, 0)), len(out), room
+	if len(out) <= room {
+		d.above = 0
+		return out
+	}
+	lines := slices.DeleteFunc(slices.Clone(d.Lines), func(l text.Line) bool { return l.Pin })
+	rank := func(l text.Line) int {
+		switch l.Kind {
+		case text.Warn:
+			return 0
+		case text.Note:
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(lines[min(len(lines), 2):], func(a, b text.Line) int { return rank(a) - rank(b) })
+	out = paragraphs(st, lines, width)
+	if d.rows = len(out); d.rows <= room {
+		d.above = 0
+		return out
+	}
+	d.room = max(room-1, 1) // a sign that there is more takes one
+	d.above = min(d.above, d.rows-d.room)
+	end := min(d.above+room-1, d.rows)
+	sign := st.Esc.Sprintf(" there is more, %d to %d of %d: PgDn", d.above+1, end, d.rows)
+	switch {
+	case room < 2:
+		sign = st.Esc.Const(" there is more: PgDn, or a taller window")
+	case end == d.rows && d.Pager != nil: // the text under it goes on, and has a sign of its own
+		sign = st.Esc.Sprintf(" %d to %d of %d: PgUp", d.above+1, end, d.rows)
+	case end == d.rows:
+		sign = st.Esc.Sprintf(" %d to %d of %d, the end: PgUp", d.above+1, end, d.rows)
+	case d.above > 0:
+		sign = st.Esc.Sprintf(" there is more, %d to %d of %d: PgDn, PgUp", d.above+1, end, d.rows)
+	}
+	return append(slices.Clone(out[d.above:end]), st.Text(st.Warn, sign, width))
+}
+
+// scroll moves the question, and the text under it when the question is at its end.
+func (d *Dialog) scroll(by int) tea.Cmd {
+	last := max(d.rows-d.room, 0)
+	at := max(min(d.above+by*max(d.room-1, 1), last), 0)
+	switch {
+	case d.Pager == nil, by > 0 && at != d.above, by < 0 && d.Pager.Top == 0 && d.Pager.AtStart():
+		d.above = at
+		return nil
+	}
+	return d.Pager.Page(float64(by))
+}
+
+// scrolls reports whether something of the dialog is not on the screen.
+func (d *Dialog) scrolls() bool { return d.Pager != nil || d.rows > d.room }
+
+// buttons stand in brackets where the cursor is, so that it is plain without
+// colour too.
+func (d *Dialog) buttons(st *paint.Styles, width int) string {
+	r := st.Row(width).Blank(1)
+	button := func(s stop, word string) {
+		if d.here() == s {
+			r.Lit(st.Active, "["+word+"]")
+		} else {
+			r.Lit(st.Plain, " "+word+" ")
+		}
+		r.Blank(2)
+	}
+	button(stop{onCancel, 0}, "Cancel")
+	for i, c := range d.Choices {
+		button(stop{onChoice, i}, c.Verb)
+	}
+	switch {
+	case d.Busy && d.stopping:
+		r.Lit(st.Dim, "stopping")
+	case d.Busy && d.Progress != nil:
+		r.Put(st.Dim, st.Esc.Sprintf("%s; esc stops it", d.Progress()))
+	case d.Busy && d.stop != nil:
+		r.Lit(st.Dim, "under way; esc stops it")
+	case d.Busy:
+		r.Lit(st.Dim, "under way")
+	case !d.Armed:
+		r.Lit(st.Dim, "a moment, then keys count")
+	}
+	return r.End()
+}

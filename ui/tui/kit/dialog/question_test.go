@@ -1,0 +1,39 @@
+package dialog
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
+)
+
+// Where a question has no room, what it warns of is not what is cut.
+func TestQuestionKeepsItsWarnings(t *testing.T) {
+	st := paint.New(paint.Looks{}, true)
+	line := func(s string, k text.Kind) text.Line { return text.Line{Value: safetext.Line(s), Kind: k} }
+	d := &Dialog{Lines: []text.Line{
+		line("Forget a?", text.Title), line("This removes 1 item.", text.Field), line("Its title: b", text.Field),
+		line("A note.", text.Note), line("!! It cannot be put back.", text.Warn), line("!! The environment: PRODUCTION.", text.Warn),
+	}}
+	for room, want := range map[int][]string{
+		6: {"Forget a?", "This removes", "Its title", "A note", "cannot be put back", "PRODUCTION"},
+		5: {"Forget a?", "This removes", "cannot be put back", "PRODUCTION", "there is more"},
+		3: {"Forget a?", "This removes", "there is more"},
+		1: {"there is more"},
+	} {
+		rows := d.question(st, 60, room)
+		shown := ansi.Strip(strings.Join(rows, "\n"))
+		if len(rows) > room || len(rows) != len(want) {
+			t.Errorf("%d rows in a room of %d:\n%s", len(rows), room, shown)
+		}
+		for _, w := range want {
+			if !strings.Contains(shown, w) {
+				t.Errorf("room %d: no %q:\n%s", room, w, shown)
+			}
+		}
+	}
+}

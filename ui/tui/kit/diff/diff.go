@@ -1,0 +1,223 @@
+package diff
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	threeway "memdesk/conflict/merge"
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// maxDiff bounds how much text is compared, in bytes of both sides: comparing
+// takes more than linear time. What is larger is shown whole, and said.
+const maxDiff = 2 << 20
+
+// Change is what an edit does, in numbers.
+type Change struct{ Added, Removed int }
+
+// Comparison collects unified diffs with the changed words marked; the body of
+// the text that it becomes is the diff.
+type Comparison struct {
+	body  strings.Builder
+	marks []text.Mark
+	Change
+	Around  int  // lines around a change; 0: as many as usual
+	Unnamed bool // the names of both sides stand elsewhere
+}
+
+// Compare appends the difference of two texts, or says that there is none.
+func (c *Comparison) Compare(esc safetext.Escaper, oldName, newName, old, new string) {
+	if old == new {
+		c.body.WriteString(" no difference\n")
+		return
+	}
+	if len(old)+len(new) > maxDiff {
+		c.body.WriteString(" the texts are too large to be compared line by line: " + prose.Size(int64(len(old))) + " and " + prose.Size(int64(len(new))) + "\n")
+		return
+	}
+	edits := udiff.Lines(old, new)
+	u, err := udiff.ToUnifiedDiff(oldName, newName, old, edits, cmp.Or(c.Around, udiff.DefaultContextLines))
+	if err != nil { // edits of the same library always apply
+		c.body.WriteString(" the texts differ\n")
+		return
+	}
+	if !c.Unnamed {
+		c.body.WriteString("--- " + esc.Line(oldName).String() + "\n+++ " + esc.Line(newName).String() + "\n")
+	}
+	for _, h := range u.Hunks {
+		c.hunk(h)
+	}
+}
+
+// hunk writes one hunk; runs of removed and added lines are compared by words.
+func (c *Comparison) hunk(h *udiff.Hunk) {
+	var gone, come []string
+	flush := func() {
+		c.replaced(gone, come)
+		gone, come = nil, nil
+	}
+	c.body.WriteString("@@ -" + strconv.Itoa(h.FromLine) + " +" + strconv.Itoa(h.ToLine) + " @@\n")
+	for _, l := range h.Lines {
+		switch l.Kind {
+		case udiff.Delete:
+			if len(come) > 0 {
+				flush()
+			}
+			gone = append(gone, l.Content)
+		case udiff.Insert:
+			come = append(come, l.Content)
+		default:
+			flush()
+			c.line(' ', l.Content, nil)
+		}
+	}
+	flush()
+}
+
+// replaced writes removed lines and those that came in their place.
+func (c *Comparison) replaced(gone, come []string) {
+	c.Removed += len(gone)
+	c.Added += len(come)
+	marksGone, marksCome := make([][]text.Mark, len(gone)), make([][]text.Mark, len(come))
+	for i := range min(len(gone), len(come)) {
+		marksGone[i], marksCome[i] = Words(gone[i], come[i])
+	}
+	for i, l := range gone {
+		c.line('-', l, marksGone[i])
+	}
+	for i, l := range come {
+		c.line('+', l, marksCome[i])
+	}
+}
+
+func (c *Comparison) line(sign byte, content string, marks []text.Mark) {
+	c.body.WriteByte(sign)
+	at := c.body.Len()
+	for _, m := range marks {
+		c.marks = append(c.marks, text.Mark{Start: at + m.Start, End: at + m.End})
+	}
+	c.body.WriteString(content)
+	if !strings.HasSuffix(content, "\n") {
+		c.body.WriteString("\n\\ no newline at the end\n")
+	}
+}
+
+// CopyWords are how a copy differs from its base, in signs and in words.
+func (c Change) CopyWords(esc safetext.Escaper) safetext.Text {
+	return esc.Sprintf("+%s -%s: the copy has %s more and lacks %s.", prose.Group(int64(c.Added)), prose.Group(int64(c.Removed)), prose.Plural(int64(c.Added), "line"), prose.Plural(int64(c.Removed), "line"))
+}
+
+// Words are a change in signs and in words.
+func (c Change) Words(esc safetext.Escaper) safetext.Text {
+	return esc.Sprintf("+%s -%s: %s added, %s removed", prose.Group(int64(c.Added)), prose.Group(int64(c.Removed)), prose.Plural(int64(c.Added), "line"), prose.Plural(int64(c.Removed), "line"))
+}
+
+// Signs are a change in short.
+func (c Change) Signs() string {
+	return "+" + prose.Group(int64(c.Added)) + " -" + prose.Group(int64(c.Removed))
+}
+
+// Section appends one comparison of several, under a heading with its numbers.
+func (c *Comparison) Section(esc safetext.Escaper, heading, oldName, newName, old, new string) Change {
+	var part Comparison
+	part.Compare(esc, oldName, newName, old, new)
+	c.body.WriteString("# " + heading)
+	if part.Added+part.Removed > 0 {
+		c.body.WriteString(": " + prose.Plural(int64(part.Added), "line") + " added, " + prose.Group(int64(part.Removed)) + " removed")
+	}
+	c.body.WriteByte('\n')
+	at := c.body.Len()
+	c.body.WriteString(part.body.String())
+	for _, m := range part.marks {
+		c.marks = append(c.marks, text.Mark{Start: at + m.Start, End: at + m.End})
+	}
+	c.Added, c.Removed = c.Added+part.Added, c.Removed+part.Removed
+	return part.Change
+}
+
+// Text is the comparison under a head.
+func (c *Comparison) Text(head []text.Line) *text.Page {
+	t := text.NewPage(head, c.body.String())
+	t.Kind, t.Marks = text.Diff, c.marks
+	return t
+}
+
+// maxWords bounds the lines that are compared word by word.
+const maxWords = 4 << 10
+
+// Words tells which parts of two lines differ, by words. Lines that have little
+// in common are not marked: everything would be.
+func Words(old, new string) (gone, come []text.Mark) {
+	if len(old)+len(new) > maxWords {
+		return nil, nil
+	}
+	left, right := threeway.Words(old, new)
+	marked := func(spans []threeway.Span) (out []text.Mark, bytes int) {
+		for _, s := range spans {
+			out, bytes = append(out, text.Mark{Start: s.From, End: s.To}), bytes+s.To-s.From
+		}
+		return out, bytes
+	}
+	gone, n := marked(left)
+	come, _ = marked(right)
+	if 3*(len(old)-n) < max(len(old), len(new)) {
+		return nil, nil
+	}
+	return gone, come
+}
+
+// Merge combines two edits of the same text, line by line. Where both have
+// changed the same lines the result holds both, between marks, and clean is
+// false.
+func Merge(base, theirs, yours string) (merged string, clean bool) {
+	if len(base)+len(theirs)+len(yours) > 2*maxDiff {
+		return yours, false
+	}
+	if edits, ok := udiff.Merge(udiff.Lines(base, theirs), udiff.Lines(base, yours)); ok {
+		if out, err := udiff.Apply(base, edits); err == nil {
+			return out, true
+		}
+	}
+	return BothSides(theirs, yours), false
+}
+
+// BothSides is a text that holds both, with marks around what differs.
+func BothSides(theirs, yours string) string {
+	if len(theirs)+len(yours) > maxDiff {
+		return oursMark + Ended(yours) + middleMark + Ended(theirs) + theirsMark
+	}
+	var b strings.Builder
+	at := 0
+	for _, e := range udiff.Lines(theirs, yours) {
+		b.WriteString(theirs[at:e.Start])
+		b.WriteString(oursMark + Ended(e.New) + middleMark + Ended(theirs[e.Start:e.End]) + theirsMark)
+		at = e.End
+	}
+	b.WriteString(theirs[at:])
+	return b.String()
+}
+
+// The lines around what both sides have changed.
+const (
+	oursMark   = "<<<<<<< yours\n"
+	middleMark = "=======\n"
+	theirsMark = ">>>>>>> as it is in the store now\n"
+)
+
+// Marked reports whether a text still has the lines of a merge.
+func Marked(s string) bool {
+	return strings.Contains("\n"+s, "\n<<<<<<< ") || strings.Contains("\n"+s, "\n>>>>>>> ")
+}
+
+// Ended is s with a newline at its end.
+func Ended(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}

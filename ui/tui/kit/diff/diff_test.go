@@ -1,0 +1,53 @@
+package diff
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"memdesk/internal/safetext"
+)
+
+func TestDiff(t *testing.T) {
+	var c Comparison
+	c.Compare(safetext.Escaper{}, "a", "b", "one\ntwo words here\nthree\n", "one\ntwo other here\nthree\nfour")
+	want := "--- a\n+++ b\n@@ -1 +1 @@\n one\n-two words here\n+two other here\n three\n+four\n\\ no newline at the end\n"
+	if d := cmp.Diff(want, c.body.String()); d != "" {
+		t.Error(d)
+	}
+	var marked []string
+	for _, m := range c.marks {
+		marked = append(marked, c.body.String()[m.Start:m.End])
+	}
+	if d := cmp.Diff([]string{"words", "other"}, marked); d != "" || c.Added != 2 || c.Removed != 1 {
+		t.Errorf("%s %+v", d, c.Change)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	base := "one\ntwo\nthree\nfour\nfive\n"
+	theirs, yours := strings.Replace(base, "one", "ONE", 1), strings.Replace(base, "five", "FIVE", 1)
+	if got, clean := Merge(base, theirs, yours); !clean || got != "ONE\ntwo\nthree\nfour\nFIVE\n" {
+		t.Errorf("%v %q", clean, got)
+	}
+	got, clean := Merge(base, strings.Replace(base, "two", "theirs", 1), strings.Replace(base, "two", "mine", 1))
+	if clean || !Marked(got) || !strings.Contains(got, "theirs") || !strings.Contains(got, "mine") {
+		t.Errorf("%v %q", clean, got)
+	}
+}
+
+// Both sides survive a merge, whatever they are.
+func TestMergeLosesNoLine(t *testing.T) {
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "d\n"}), 0, 8).Draw(t, "lines"), "")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		base, theirs, yours := text.Draw(t, "base"), text.Draw(t, "theirs"), text.Draw(t, "yours")
+		got, clean := Merge(base, theirs+"THEIRS\n", "YOURS\n"+yours)
+		if !strings.Contains(got, "THEIRS\n") || !strings.Contains(got, "YOURS\n") {
+			t.Fatalf("clean %v: %q", clean, got)
+		}
+	})
+}

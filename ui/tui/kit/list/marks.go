@@ -1,0 +1,321 @@
+package list
+
+import (
+	"context"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+)
+
+// Marks are the rows of a list that the next act is for. They are kept by id, in
+// the order of marking, also for rows that the window has let go; M is what is
+// remembered of a row.
+type Marks[T, M any] struct {
+	list   func() *Window[T]
+	small  func(T) M
+	Kept   map[string]M
+	Order  []string
+	anchor string // the row that was marked last, where a range begins
+	from   From   // its page
+
+	gen  int
+	Walk *walk[T] // pages that are being marked; nil: none
+
+	filter  string          // in force; empty: the list is whole, and so are the marks in it
+	inside  map[string]bool // marks that the filter shows, as far as that is known
+	counted bool            // it is known of all
+	look    int             // of the count under way
+}
+
+// Peeked is the next page of a filtered list, in which marks are looked for.
+type Peeked[T any] struct {
+	look int
+	page Span[T]
+	err  error
+}
+
+// Filtered tells the marks of another filter. Where there are some, the list is gone
+// through to find out which of them it shows: an act must not reach further than the
+// operator knows.
+func (m *Marks[T, M]) Filtered(filter string) tea.Cmd {
+	m.look++
+	m.filter, m.inside, m.counted = filter, map[string]bool{}, filter == "" || m.N() == 0
+	if m.counted {
+		return nil
+	}
+	return m.peek(From{})
+}
+
+func (m *Marks[T, M]) peek(at From) tea.Cmd {
+	look, fetch := m.look, m.list().Fetch
+	return m.list().Ask(func(ctx context.Context) any {
+		page, err := fetch(ctx, at, model.MaxPage)
+		return Peeked[T]{look, page, err}
+	})
+}
+
+func (m *Marks[T, M]) Peeked(a Peeked[T]) tea.Cmd {
+	if a.look != m.look || m.counted || a.err != nil {
+		return nil
+	}
+	for _, r := range a.page.Rows {
+		if id := m.list().Id(r); m.Has(id) {
+			m.inside[id] = true
+		}
+	}
+	if m.counted = a.page.Next == "" || len(m.inside) == m.N(); m.counted {
+		return nil
+	}
+	return m.peek(From{Cursor: a.page.Next})
+}
+
+// Shown reports whether the filter in force shows a marked row.
+func (m *Marks[T, M]) Shown(id string) bool { return m.filter == "" || m.inside[id] }
+
+// Outside is how many marked rows the filter in force does not show.
+func (m *Marks[T, M]) Outside() int {
+	if m.filter == "" {
+		return 0
+	}
+	return m.N() - len(m.inside)
+}
+
+// Uncounted says that it is not known yet what an act on the marks would reach.
+func (m *Marks[T, M]) Uncounted() string {
+	if m.counted || m.filter == "" || m.N() == 0 {
+		return ""
+	}
+	return "the marks that this filter shows are still being counted; ctrl+r counts again"
+}
+
+// walk goes through the pages of a list, one command each, and marks.
+type walk[T any] struct {
+	fetch   Fetcher[T]
+	want    func(T) bool // nil: a range, between start and end
+	start   string
+	end     string
+	inside  bool
+	swapped bool // the second try of a range, from its other end
+	back    From
+}
+
+// Walked is the next page of a walk.
+type Walked[T any] struct {
+	gen  int
+	page Span[T]
+	err  error
+}
+
+func NewMarks[T, M any](list func() *Window[T], small func(T) M) *Marks[T, M] {
+	return &Marks[T, M]{list: list, small: small, Kept: map[string]M{}, inside: map[string]bool{}, counted: true}
+}
+
+func (m *Marks[T, M]) Clear() {
+	m.gen++
+	m.Kept, m.Order, m.Walk, m.anchor = map[string]M{}, nil, nil, ""
+	m.inside, m.counted = map[string]bool{}, true
+	m.look++
+}
+
+func (m *Marks[T, M]) N() int { return len(m.Kept) }
+
+func (m *Marks[T, M]) Has(id string) bool {
+	_, ok := m.Kept[id]
+	return ok
+}
+
+func (m *Marks[T, M]) Add(row T) {
+	id := m.list().Id(row)
+	if !m.Has(id) {
+		m.Order = append(m.Order, id)
+	}
+	m.Kept[id], m.inside[id] = m.small(row), true
+}
+
+// toggle marks the row at the cursor, or takes its mark away.
+func (m *Marks[T, M]) toggle() {
+	w := m.list()
+	row, ok := w.Current()
+	if !ok {
+		return
+	}
+	id := w.Id(row)
+	m.anchor, m.from = id, m.pageOf(w.Sel)
+	if m.Has(id) {
+		delete(m.Kept, id)
+		delete(m.inside, id)
+		m.Order = slices.DeleteFunc(m.Order, func(o string) bool { return o == id })
+		return
+	}
+	m.Add(row)
+}
+
+// pageOf is where the page of a row starts.
+func (m *Marks[T, M]) pageOf(row int) From {
+	for _, p := range m.list().Pages {
+		if row < len(p.Rows) {
+			return p.At
+		}
+		row -= len(p.Rows)
+	}
+	return From{}
+}
+
+// rangeHere marks everything between the row that was marked last and the cursor.
+func (m *Marks[T, M]) rangeHere() tea.Cmd {
+	w := m.list()
+	row, ok := w.Current()
+	if !ok {
+		return nil
+	}
+	first := slices.IndexFunc(w.Rows, func(r T) bool { return w.Id(r) == m.anchor })
+	if first >= 0 {
+		for _, r := range w.Rows[min(first, w.Sel) : max(first, w.Sel)+1] {
+			m.Add(r)
+		}
+		return nil
+	}
+	return m.begin(&walk[T]{fetch: w.Fetch, start: m.anchor, end: w.Id(row), back: m.pageOf(w.Sel)}, m.from)
+}
+
+// All marks what the list holds under its filter, page by page; want chooses, nil
+// takes every row.
+func (m *Marks[T, M]) All(want func(T) bool) tea.Cmd {
+	if want == nil {
+		want = func(T) bool { return true }
+	}
+	return m.begin(&walk[T]{fetch: m.list().Fetch, want: want}, From{})
+}
+
+func (m *Marks[T, M]) begin(w *walk[T], at From) tea.Cmd {
+	m.gen++
+	m.Walk = w
+	return m.next(at)
+}
+
+func (m *Marks[T, M]) next(at From) tea.Cmd {
+	gen, fetch := m.gen, m.Walk.fetch
+	return m.list().Ask(func(ctx context.Context) any {
+		page, err := fetch(ctx, at, model.MaxPage)
+		return Walked[T]{gen, page, err}
+	})
+}
+
+// Stop ends a walk; what it has marked stays marked.
+func (m *Marks[T, M]) Stop() {
+	m.gen++
+	m.Walk = nil
+}
+
+// Walked takes a page and asks for the next; said is how it ended, when it did.
+func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
+	if a.gen != m.gen || m.Walk == nil {
+		return nil
+	}
+	w := m.Walk
+	if a.err != nil {
+		m.Stop()
+		d.Say(paint.ToneWarn, d.Esc.Sprintf("marking stopped at %s: %s", prose.Plural(int64(m.N()), "row"), prose.Reason(d.Esc, a.err)))
+		return nil
+	}
+	id := m.list().Id
+	for _, r := range a.page.Rows {
+		switch {
+		case w.want != nil:
+			if w.want(r) {
+				m.Add(r)
+			}
+			continue
+		case id(r) == w.start:
+			w.inside = true
+		}
+		if w.inside {
+			m.Add(r)
+			if id(r) == w.end {
+				return m.ended(d)
+			}
+		}
+	}
+	switch {
+	case a.page.Next != "":
+		return m.next(From{Cursor: a.page.Next})
+	case w.want == nil && !w.swapped: // the range goes upwards
+		m.forgetRange(w)
+		m.Walk = &walk[T]{fetch: w.fetch, start: w.end, end: w.start, swapped: true}
+		return m.next(w.back)
+	}
+	return m.ended(d)
+}
+
+// forgetRange drops nothing: rows marked on the wrong way are taken back by
+// beginning anew from the anchor alone.
+func (m *Marks[T, M]) forgetRange(w *walk[T]) {
+	i := slices.Index(m.Order, w.start)
+	for _, id := range m.Order[i+1:] {
+		delete(m.Kept, id)
+		delete(m.inside, id)
+	}
+	m.Order = m.Order[:i+1]
+}
+
+func (m *Marks[T, M]) ended(d *loop.Loop) tea.Cmd {
+	m.Walk = nil
+	d.Say(paint.ToneInfo, d.Esc.Sprintf("%s marked", prose.Plural(int64(m.N()), "row")))
+	return nil
+}
+
+// Crumb says how many rows are marked.
+func (m *Marks[T, M]) Crumb(esc safetext.Escaper) []safetext.Text {
+	switch {
+	case m.Walk != nil:
+		return []safetext.Text{esc.Sprintf("marking: %s so far", prose.Group(int64(m.N())))}
+	case m.N() > 0 && m.Uncounted() != "":
+		return []safetext.Text{esc.Sprintf("%s marked, counting those in this filter", prose.Group(int64(m.N())))}
+	case m.Outside() > 0:
+		return []safetext.Text{esc.Sprintf("%s marked, %s of them not in this filter", prose.Group(int64(m.N())), prose.Group(int64(m.Outside())))}
+	case m.N() > 0:
+		return []safetext.Text{esc.Sprintf("%s marked", prose.Group(int64(m.N())))}
+	}
+	return nil
+}
+
+// Bindings are the keys that mark; all says what is marked by *.
+func (m *Marks[T, M]) Bindings(none func() string, move func(int) tea.Cmd) []act.Act {
+	unmarked := func() string {
+		if m.N() == 0 {
+			return "nothing is marked"
+		}
+		return ""
+	}
+	rangeless := func() string {
+		if m.anchor == "" {
+			return "mark the first row of the range with space"
+		}
+		return none()
+	}
+	if m.Walk != nil {
+		return []act.Act{{Keys: []string{"esc"}, Name: "stop marking", Doc: "stop marking; what is marked stays so", Do: func() tea.Cmd {
+			m.Stop()
+			return nil
+		}}}
+	}
+	return []act.Act{
+		{Keys: []string{"space"}, Name: "mark", Doc: "mark this row for the next act, or take the mark away", Why: none, Do: func() tea.Cmd {
+			m.toggle()
+			return move(1)
+		}},
+		{Keys: []string{"v"}, Doc: "mark the range from the row that was marked last to here", Why: rangeless, Do: m.rangeHere},
+		{Keys: []string{"*"}, Doc: "mark all rows that match the filter, however many pages they take", Why: none, Do: func() tea.Cmd { return m.All(nil) }},
+		{Keys: []string{"u"}, Doc: "take all marks away", Why: unmarked, Do: func() tea.Cmd {
+			m.Clear()
+			return nil
+		}},
+	}
+}

@@ -1,0 +1,271 @@
+package list
+
+import (
+	"context"
+	"maps"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+)
+
+// Trail is the way through a list to one of its rows, page by page, one command
+// each: no store tells where an item stands in an order. It ends at the row or at the
+// end of the list, it says how far it is, and it can be stopped.
+type Trail[T any] struct {
+	Kin  func(T) (distance int, ok bool) // 0 is the row that is wanted, more is a neighbour of it
+	Word safetext.Text                   // what is looked for, as it is said; empty: nothing is said at its end
+	Anew bool                            // the list begins anew where this leads: until then what was there stays
+	once bool                            // one page is enough: whoever filters waits for what matches
+
+	Line   int // of the screen where the row goes
+	passed []From
+	last   Span[T] // the page before
+	Seen   int
+	best   *landing[T] // the nearest so far
+	near   int         // how near that is
+	tail   bool        // the page after the row's is on its way: nobody lands at an edge
+}
+
+// landing is a page with the row where the cursor goes.
+type landing[T any] struct {
+	pages  []Span[T] // its own, and its neighbours where it is near an edge
+	key    string
+	first  int64  // place of the first of them in the whole list
+	before []From // where the pages before them start
+}
+
+// Trailed is the next page of a trail.
+type Trailed[T any] struct {
+	Trail *Trail[T]
+	page  Span[T]
+	Err   error
+}
+
+// Follow begins a trail; one that is under way is given up.
+func (w *Window[T]) Follow(t *Trail[T]) tea.Cmd {
+	w.Trail, t.Line = t, w.Sel-w.Top
+	limit := model.MaxPage
+	if t.Anew {
+		w.Gen++
+		w.early, w.again = 0, false
+		w.Loading = [ArriveRefresh + 1]bool{ArriveReset: true}
+		limit = w.PerPage // most rows are on the first page, and that is shown at once
+	}
+	return w.pass(t, From{}, limit)
+}
+
+func (w *Window[T]) pass(t *Trail[T], at From, limit int) tea.Cmd {
+	fetch := w.Fetch
+	return w.Ask(func(ctx context.Context) any {
+		at := at
+		page, err := fetch(ctx, at, limit)
+		at.Limit = limit // a refresh asks for as many
+		page.At, page.limit = at, limit
+		return Trailed[T]{t, page, err}
+	})
+}
+
+// Trailed takes a page. over says that the trail has ended with it, found that it led
+// to the row itself.
+func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
+	t := m.Trail
+	if t != w.Trail {
+		return nil, false, false
+	}
+	if m.Err != nil {
+		w.Trail = nil
+		if t.Anew {
+			w.Loading[ArriveReset], w.Err, w.retry = false, m.Err, false
+		}
+		return nil, true, false
+	}
+	if t.best == nil && t.Anew { // where there is no kin at all the list begins at its start
+		t.best, t.near = &landing[T]{pages: []Span[T]{m.page}}, int(^uint(0)>>1)
+	}
+	if t.tail {
+		t.best.pages = append(t.best.pages, m.page)
+		return w.leave(), true, true
+	}
+	at := -1
+	for i, r := range m.page.Rows {
+		if d, ok := t.Kin(r); ok && (t.best == nil || d < t.near) {
+			t.near, at = d, i
+		}
+		if at == i {
+			t.best = w.landed(t, m.page, i)
+		}
+	}
+	t.Seen += len(m.page.Rows)
+	t.passed, t.last = append(t.passed, m.page.At), m.page
+	found = t.best != nil && t.near == 0
+	t.tail = found && len(m.page.Rows)-at <= w.near()
+	if (t.tail || !found) && !t.once && m.page.Next != "" {
+		return w.pass(t, From{Cursor: m.page.Next}, model.MaxPage), false, false
+	}
+	return w.leave(), true, found
+}
+
+// landed is a row of a page as the place to go to.
+func (w *Window[T]) landed(t *Trail[T], page Span[T], at int) *landing[T] {
+	out := &landing[T]{pages: []Span[T]{page}, key: w.Id(page.Rows[at]), first: int64(t.Seen)}
+	passed := len(t.passed)
+	if passed > 0 && at < w.near() {
+		out.pages = []Span[T]{t.last, page}
+		out.first -= int64(len(t.last.Rows))
+		passed--
+	}
+	out.before = append(out.before, t.passed[:passed]...)
+	return out
+}
+
+// leave ends a trail where it is: at the nearest row so far.
+func (w *Window[T]) leave() tea.Cmd {
+	t := w.Trail
+	w.Trail = nil
+	if t == nil || t.best == nil || !t.Anew && t.near > 0 {
+		return nil
+	}
+	if !t.Anew {
+		for i, r := range w.Rows {
+			if w.Id(r) == t.best.key && !w.Loading[ArriveReset] {
+				return w.Move(i - w.Sel)
+			}
+		}
+		t.Line = w.Height / 2
+		w.Gen++
+		w.early = 0
+	}
+	w.seek, w.seekFirst = t.best.key, t.best.first
+	before := t.best.before
+	early := w.early
+	w.early = 0
+	w.begin(t.best.pages)
+	if w.Forward {
+		w.before = before
+	}
+	w.Top = w.Sel - t.Line
+	w.Loading, w.Err, w.retry, w.Loaded = [ArriveRefresh + 1]bool{}, nil, false, true
+	w.Sel += early
+	w.clamp()
+	if w.again {
+		w.again = false
+		return w.Refresh()
+	}
+	return w.ahead()
+}
+
+// stop gives up a trail that is no more than a wish: the operator moves on.
+func (w *Window[T]) stop() {
+	if w.Trail != nil && !w.Trail.Anew {
+		w.Trail = nil
+	}
+}
+
+// Kin is how far the rows that are loaded are from the one at the cursor: where that
+// one is gone, the nearest takes its place.
+func (w *Window[T]) Kin() map[string]int {
+	out := make(map[string]int, len(w.Rows))
+	for i, r := range w.Rows {
+		d := 2 * (i - w.Sel)
+		if d < 0 {
+			d = 1 - d // of two, the one behind
+		}
+		out[w.Id(r)] = d
+	}
+	return out
+}
+
+// ResetNear begins a list anew and keeps the cursor with its row, wherever that
+// stands now, or with the nearest one that is still there.
+func (w *Window[T]) ResetNear(f Fetcher[T], kin map[string]int, once bool) tea.Cmd {
+	if len(kin) == 0 {
+		return w.reset(f)
+	}
+	w.Fetch = f
+	return w.Follow(&Trail[T]{Anew: true, once: once, Kin: func(r T) (int, bool) {
+		d, ok := kin[w.Id(r)]
+		return d, ok
+	}})
+}
+
+// Held is a window as it was left.
+type Held[T any] struct {
+	pages    []Span[T]
+	before   []From
+	first    int64
+	Sel, top int
+}
+
+// Hold keeps the rows and the place of the window; nil when there is nothing to keep.
+func (w *Window[T]) Hold() *Held[T] {
+	if len(w.Pages) == 0 || w.Loading[ArriveReset] {
+		return nil
+	}
+	return &Held[T]{w.Pages, w.before, w.first, w.Sel, w.Top}
+}
+
+func (h *Held[T]) Rows(id func(T) string) map[string]int {
+	out := map[string]int{}
+	n := 0
+	for _, p := range h.pages {
+		for _, r := range p.Rows {
+			out[id(r)] = n
+			n++
+		}
+	}
+	return out
+}
+
+// Take puts rows back as they were left, with the cursor on one of them when key is
+// not empty, and asks whether they are still so.
+func (w *Window[T]) Take(f Fetcher[T], h *Held[T], key string) tea.Cmd {
+	line := w.Sel - w.Top
+	w.Fetch, w.Trail = f, nil
+	w.Gen++
+	w.early, w.again = 0, false
+	w.Loading, w.Err, w.Loaded = [ArriveRefresh + 1]bool{}, nil, true
+	w.Pages, w.before, w.first = h.pages, h.before, h.first
+	w.join()
+	w.Sel, w.Top = h.Sel, h.top
+	if at, ok := h.Rows(w.Id)[key]; ok && at != h.Sel {
+		w.Sel, w.Top = at, at-line
+	}
+	w.clamp()
+	return w.Refresh()
+}
+
+// Looking says how far a trail is.
+func (w *Window[T]) Looking(esc safetext.Escaper) []safetext.Text {
+	if w.Trail == nil || w.Trail.Seen == 0 {
+		return nil
+	}
+	return []safetext.Text{esc.Sprintf("looking: %s so far", prose.Plural(int64(w.Trail.Seen), "row"))}
+}
+
+// StopLooking is the key that ends a trail; nil while there is none.
+func (w *Window[T]) StopLooking(d *loop.Loop, then func() tea.Cmd) []act.Act {
+	if w.Trail == nil || w.Trail.Seen == 0 {
+		return nil
+	}
+	return []act.Act{{Keys: []string{"esc"}, Name: "stop looking", Doc: "stop looking for the row; the cursor goes to the nearest that was found", Do: func() tea.Cmd {
+		d.Say(paint.ToneInfo, d.Esc.Sprintf("stopped after %s", prose.Plural(int64(w.Trail.Seen), "row")))
+		return tea.Batch(w.leave(), then())
+	}}}
+}
+
+// Merged joins distances: rows of the first are nearer.
+func Merged(near, far map[string]int) map[string]int {
+	out := maps.Clone(near)
+	for k, d := range far {
+		if _, ok := out[k]; !ok {
+			out[k] = d + 1<<20
+		}
+	}
+	return out
+}

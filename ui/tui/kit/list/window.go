@@ -1,0 +1,508 @@
+package list
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/kit/prose"
+)
+
+// From is where a page starts: a cursor of the list, or its last page.
+type From struct {
+	Cursor string
+	End    bool
+	Limit  int // rows of the page when it was let go; 0: as many as a page has now
+}
+
+// Span is one page as the list holds it.
+type Span[T any] struct {
+	At         From // asked for again on refresh
+	limit      int  // that it was asked for with
+	Rows       []T
+	Next, Prev string
+	Total      model.Count
+	Problems   []string // what could not be looked at: the list is not all there is
+}
+
+// Fetcher loads one page. It runs in a command, off the update loop.
+type Fetcher[T any] func(ctx context.Context, at From, limit int) (Span[T], error)
+
+// keptPages bounds the window: what is further away is let go and fetched again
+// when the operator returns to it.
+const keptPages = 3
+
+type arrival int
+
+const (
+	ArriveReset arrival = iota // the list begins anew at its first or last page
+	arriveNext
+	arrivePrev
+	ArriveRefresh
+)
+
+// Fetched is the answer to one fetch.
+type Fetched[T any] struct {
+	Gen   int
+	How   arrival
+	Pages []Span[T]
+	Err   error
+}
+
+// Window is a cursor over a list that lives in a store: it holds a few pages
+// around the selection, fetches ahead and drops answers to questions that are no
+// longer asked. A key costs the same at a thousand and at a million items.
+type Window[T any] struct {
+	Ask   func(func(context.Context) any) tea.Cmd // runs a fetch and delivers its answer
+	Id    func(T) string
+	Fetch Fetcher[T] // of the current query; never nil after reset
+
+	Forward bool   // the source only goes forward: pages before are found by the way there
+	before  []From // of a forward source: where the pages that were let go start
+
+	Pages   []Span[T]
+	Rows    []T   // of all pages, in order
+	first   int64 // place of rows[0] in the whole list; -1 when it cannot be told
+	Sel     int   // in rows
+	Top     int   // first visible of rows
+	Height  int   // visible rows
+	Leap    bool  // scroll by half a screen: something stands beside the list
+	PerPage int   // rows per page
+
+	Gen       int
+	Trail     *Trail[T] // to a row that is not loaded; nil: none
+	early     int       // moves that came before the first rows
+	seek      string    // id of the row that the cursor goes to when the list begins anew
+	seekFirst int64     // place of that row's page in the whole list
+	Loading   [ArriveRefresh + 1]bool
+	Quiet     bool  // the refresh under way is by the clock: the screen does not say that it loads
+	again     bool  // a refresh was asked for while an answer was under way that may not know of the change
+	Err       error // of the last fetch; the rows are then what was known before
+	retry     bool  // a key was pressed since: ask again for what could not be had
+	Loaded    bool  // at least one page has come since the window was made
+}
+
+func NewWindow[T any](ask func(func(context.Context) any) tea.Cmd, id func(T) string) *Window[T] {
+	return &Window[T]{Ask: ask, Id: id, Height: 1, PerPage: model.DefaultPage}
+}
+
+// reset begins a list anew. The old rows stay until the new ones come, so that
+// the screen does not jump.
+func (w *Window[T]) reset(f Fetcher[T]) tea.Cmd {
+	w.Fetch = f
+	return w.Restart(From{})
+}
+
+func (w *Window[T]) Restart(at From) tea.Cmd {
+	w.Trail = nil
+	w.Gen++
+	w.early, w.again = 0, false
+	w.Loading = [ArriveRefresh + 1]bool{ArriveReset: true}
+	return w.request(ArriveReset, at, 1)
+}
+
+// request fetches count pages from at onwards.
+func (w *Window[T]) request(how arrival, at From, pages int) tea.Cmd {
+	gen, fetch, limit := w.Gen, w.Fetch, cmp.Or(at.Limit, w.PerPage)
+	w.Loading[how] = true
+	return w.Ask(func(ctx context.Context) any {
+		out := Fetched[T]{Gen: gen, How: how}
+		for range pages {
+			p, err := fetch(ctx, at, limit)
+			if err != nil {
+				out.Err = err
+				return out
+			}
+			p.At, p.limit = at, limit
+			out.Pages = append(out.Pages, p)
+			if p.Next == "" {
+				break
+			}
+			at = From{Cursor: p.Next}
+		}
+		return out
+	})
+}
+
+// Refresh asks for the loaded pages again and keeps the selection by its id. While
+// an answer is under way it is asked for after that one has come.
+func (w *Window[T]) Refresh() tea.Cmd {
+	switch {
+	case w.Fetch == nil:
+		return nil
+	case w.Loading[ArriveRefresh] || w.Loading[ArriveReset] || w.Trail != nil && w.Trail.Anew:
+		w.again = true
+		return nil
+	case len(w.Pages) == 0:
+		return w.Restart(From{})
+	}
+	w.Gen++ // a page that is under way belongs to the list as it was
+	w.Loading = [ArriveRefresh + 1]bool{}
+	return w.request(ArriveRefresh, w.Pages[0].At, len(w.Pages))
+}
+
+// Arrive takes an answer; stale ones change nothing.
+func (w *Window[T]) Arrive(m Fetched[T]) tea.Cmd {
+	if m.Gen != w.Gen {
+		return nil
+	}
+	w.Loading[m.How] = false
+	w.Err, w.retry, w.Quiet = m.Err, false, w.Quiet && m.How != ArriveRefresh
+	again := w.again
+	w.again = false
+	if m.Err != nil {
+		return nil
+	}
+	w.Loaded = true
+	switch m.How {
+	case ArriveReset:
+		w.begin(m.Pages)
+		w.Sel += w.early
+		w.early = 0
+	case arriveNext:
+		w.append(m.Pages)
+	case arrivePrev:
+		w.prepend(m.Pages)
+	case ArriveRefresh:
+		w.replace(m.Pages)
+	}
+	w.clamp()
+	if again {
+		return w.Refresh()
+	}
+	return w.ahead()
+}
+
+func (w *Window[T]) begin(pages []Span[T]) {
+	w.Pages, w.before = pages, nil
+	w.join()
+	w.place()
+	w.Sel, w.Top = 0, 0
+	if w.seek != "" {
+		w.Sel = max(slices.IndexFunc(w.Rows, func(r T) bool { return w.Id(r) == w.seek }), 0)
+		w.first, w.seek = w.seekFirst, ""
+	}
+	if len(pages) > 0 && pages[0].At.End {
+		w.Sel = max(len(w.Rows)-1, 0)
+	}
+}
+
+// hasBefore reports whether there are rows before the window, and where they are.
+func (w *Window[T]) hasBefore() bool {
+	return len(w.before) > 0 || len(w.Pages) > 0 && w.Pages[0].Prev != ""
+}
+
+func (w *Window[T]) pageBefore() From {
+	if n := len(w.before); n > 0 {
+		return w.before[n-1]
+	}
+	return From{Cursor: w.Pages[0].Prev}
+}
+
+// place finds out where the window stands in the whole list, as far as the pages
+// can tell.
+func (w *Window[T]) place() {
+	w.first = -1
+	if len(w.Pages) == 0 {
+		return
+	}
+	last := w.Pages[len(w.Pages)-1]
+	switch {
+	case !w.hasBefore():
+		w.first = 0
+	case last.Next == "" && !last.Total.AtLeast && !last.Total.Unknown:
+		w.first = max(last.Total.N-int64(len(w.Rows)), 0)
+	}
+}
+
+func (w *Window[T]) append(pages []Span[T]) {
+	w.Pages = append(w.Pages, pages...)
+	for len(w.Pages) > keptPages {
+		gone := len(w.Pages[0].Rows)
+		if gone > w.Top || w.Sel-gone < w.near() { // seen, or asked for again at once
+			break
+		}
+		if w.Forward {
+			at := w.Pages[0].At
+			at.Limit = w.Pages[0].limit // a resize changes how many a page has
+			w.before = append(w.before, at)
+		}
+		w.Pages = w.Pages[1:]
+		w.Sel -= gone
+		w.Top -= gone
+		if w.first >= 0 {
+			w.first += int64(gone)
+		}
+	}
+	w.join()
+}
+
+func (w *Window[T]) prepend(pages []Span[T]) {
+	came := 0
+	for _, p := range pages {
+		came += len(p.Rows)
+	}
+	w.Pages = append(append([]Span[T]{}, pages...), w.Pages...)
+	w.before = w.before[:max(len(w.before)-1, 0)]
+	w.Sel += came
+	w.Top += came
+	for len(w.Pages) > keptPages {
+		last := len(w.Pages) - 1
+		rest := 0
+		for _, p := range w.Pages[:last] {
+			rest += len(p.Rows)
+		}
+		if w.Top+w.Height > rest || rest-w.Sel <= w.near() {
+			break
+		}
+		w.Pages = w.Pages[:last]
+	}
+	w.join()
+	switch {
+	case !w.hasBefore():
+		w.first = 0
+	case w.first >= int64(came):
+		w.first -= int64(came)
+	default: // the list has grown at its start meanwhile
+		w.first = -1
+	}
+}
+
+func (w *Window[T]) replace(pages []Span[T]) {
+	old, at, top := w.Rows, w.Sel, w.Top
+	known := w.first
+	w.Pages = pages
+	w.join()
+	w.place()
+	if w.first < 0 {
+		w.first = known
+	}
+	if len(old) == 0 {
+		return
+	}
+	// The selected item, or else the nearest one before it that is still there.
+	places := make(map[string]int, len(w.Rows))
+	for i, r := range w.Rows {
+		places[w.Id(r)] = i
+	}
+	for i := min(at, len(old)-1); i >= 0; i-- {
+		if p, ok := places[w.Id(old[i])]; ok {
+			if i < at && p+1 < len(w.Rows) {
+				p++ // the one that took its place
+			}
+			w.Sel = p
+			w.Top = top + p - at
+			return
+		}
+	}
+	w.Sel = 0
+}
+
+func (w *Window[T]) join() {
+	n := 0
+	for _, p := range w.Pages {
+		n += len(p.Rows)
+	}
+	w.Rows = make([]T, 0, n)
+	for _, p := range w.Pages {
+		w.Rows = append(w.Rows, p.Rows...)
+	}
+}
+
+// clamp keeps the selection inside the rows and inside the screen.
+func (w *Window[T]) clamp() {
+	w.Sel = max(min(w.Sel, len(w.Rows)-1), 0)
+	w.Top = scrolled(w.Top, w.Sel, len(w.Rows), w.Height, w.Leap)
+}
+
+// scrolled is the first visible row such that sel is on the screen and no line
+// stays empty while there are rows to fill it. A list that leaps puts a selection
+// that has left the screen into its middle: a terminal can shift whole lines only,
+// so beside another text each step over the edge would be drawn row by row.
+func scrolled(top, sel, rows, height int, leap bool) int {
+	switch {
+	case leap && (sel < top || sel >= top+height):
+		top = sel - height/2
+	case sel < top:
+		top = sel
+	case sel >= top+height:
+		top = sel - height + 1
+	}
+	return max(min(top, rows-height), 0)
+}
+
+// near is how close to an end of the window the next page is asked for.
+func (w *Window[T]) near() int { return w.PerPage/2 + w.Height }
+
+// ahead fetches the neighbour pages before the operator gets there.
+func (w *Window[T]) ahead() tea.Cmd {
+	if len(w.Pages) == 0 || w.Loading[ArriveReset] || w.Loading[ArriveRefresh] || w.Err != nil && !w.retry {
+		return nil
+	}
+	near := w.near()
+	var cmds []tea.Cmd
+	last := w.Pages[len(w.Pages)-1]
+	if len(w.Rows)-w.Sel <= near && last.Next != "" && !w.Loading[arriveNext] {
+		cmds = append(cmds, w.request(arriveNext, From{Cursor: last.Next}, 1))
+	}
+	if w.Sel < near && w.hasBefore() && !w.Loading[arrivePrev] {
+		cmds = append(cmds, w.request(arrivePrev, w.pageBefore(), 1))
+	}
+	return tea.Batch(cmds...)
+}
+
+// Resize tells the window how many rows are visible, and whether something stands
+// beside them.
+func (w *Window[T]) Resize(height int, beside bool) {
+	height, w.Leap = max(height, 1), beside
+	if height == w.Height {
+		return
+	}
+	w.Height = height
+	w.PerPage = min(max(model.DefaultPage, 2*height), model.MaxPage)
+	w.clamp()
+}
+
+func (w *Window[T]) Move(by int) tea.Cmd {
+	w.retry = true
+	w.stop()
+	if w.Loading[ArriveReset] { // keys that come before the rows are obeyed with them
+		w.early += by
+		return nil
+	}
+	w.Sel += by
+	w.clamp()
+	return w.ahead()
+}
+
+func (w *Window[T]) Page(by float64) tea.Cmd {
+	n := act.Steps(by, w.Height)
+	w.Top = max(min(w.Top+n, len(w.Rows)-w.Height), 0)
+	return w.Move(n)
+}
+
+func (w *Window[T]) Home() tea.Cmd {
+	if !w.hasBefore() {
+		return w.Move(-len(w.Rows))
+	}
+	return w.Restart(From{})
+}
+
+func (w *Window[T]) End() tea.Cmd {
+	if len(w.Pages) == 0 || w.Pages[len(w.Pages)-1].Next == "" || w.Forward {
+		return w.Move(len(w.Rows))
+	}
+	return w.Restart(From{End: true})
+}
+
+// Current is the selected row.
+func (w *Window[T]) Current() (T, bool) {
+	if w.Sel < len(w.Rows) {
+		return w.Rows[w.Sel], true
+	}
+	var none T
+	return none, false
+}
+
+// Trouble says that the rows are old and why.
+func (w *Window[T]) Trouble(esc safetext.Escaper) safetext.Text {
+	if w.Err == nil {
+		return w.problems(esc)
+	}
+	if len(w.Rows) == 0 {
+		return safetext.Text{}
+	}
+	return esc.Sprintf("!! the list is as it was, the store does not answer: %s", prose.Reason(esc, w.Err))
+}
+
+// problems say that the list is not all there is.
+func (w *Window[T]) problems(esc safetext.Escaper) safetext.Text {
+	var all []string
+	for _, p := range w.Pages {
+		for _, what := range p.Problems {
+			if !slices.Contains(all, what) {
+				all = append(all, what)
+			}
+		}
+	}
+	switch len(all) {
+	case 0:
+		return safetext.Text{}
+	case 1:
+		return esc.Sprintf("!! not looked at: %s", esc.LineMax(all[0], prose.MaxReason))
+	}
+	return esc.Sprintf("!! not looked at: %s (and %s)", esc.LineMax(all[0], prose.MaxReason), prose.Plural(int64(len(all)-1), "more problem"))
+}
+
+// busy reports whether something is under way that will change what is shown.
+// nothing says why there is no row at the cursor: a list that has not come yet is
+// not empty.
+func (w *Window[T]) Nothing() string {
+	if !w.Loaded && w.Err == nil {
+		return "the list is still loading: press it again when it stands there"
+	}
+	return "the list is empty"
+}
+
+func (w *Window[T]) Busy() bool {
+	return w.Loading[ArriveReset] || w.Loading[ArriveRefresh] && !w.Quiet ||
+		w.Loading[arriveNext] && w.Sel == len(w.Rows)-1 || w.Loading[arrivePrev] && w.Sel == 0
+}
+
+// Total is the size of the whole list: what the store said, or better, what has
+// been seen when the window reaches to the end.
+func (w *Window[T]) Total() model.Count {
+	if len(w.Pages) == 0 {
+		return model.Count{Unknown: true}
+	}
+	last := w.Pages[len(w.Pages)-1]
+	if last.Next == "" && w.first >= 0 {
+		return model.Count{N: w.first + int64(len(w.Rows))}
+	}
+	total := last.Total
+	seen := max(w.first, 0) + int64(len(w.Rows))
+	if total.Unknown || total.N < seen {
+		return model.Count{N: seen, AtLeast: true}
+	}
+	return total
+}
+
+// Position says where the selection stands, as far as that is known.
+func (w *Window[T]) Position() safetext.Text {
+	total := w.Total()
+	switch {
+	case len(w.Rows) == 0 && !w.Loaded:
+		return safetext.Text{}
+	case len(w.Rows) == 0:
+		return safetext.Const("0 of 0")
+	case w.first >= 0:
+		return safetext.Sprintf("%s of %s", safetext.Const(prose.Group(w.first+int64(w.Sel)+1)), safetext.Const(prose.Count(total)))
+	case w.Pages[len(w.Pages)-1].Next == "":
+		return safetext.Sprintf("%s before the end of %s", safetext.Const(prose.Group(int64(len(w.Rows)-1-w.Sel))), safetext.Const(prose.Count(total)))
+	}
+	return safetext.Sprintf("somewhere in %s", safetext.Const(prose.Count(total)))
+}
+
+// EachRow goes through all pages of a list.
+func EachRow[T any](ctx context.Context, fetch Fetcher[T], do func(T) error) error {
+	for at := (From{}); ; {
+		page, err := fetch(ctx, at, model.MaxPage)
+		if err != nil {
+			return err
+		}
+		for _, r := range page.Rows {
+			if err := do(r); err != nil {
+				return err
+			}
+		}
+		if page.Next == "" {
+			return nil
+		}
+		at = From{Cursor: page.Next}
+	}
+}

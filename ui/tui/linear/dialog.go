@@ -1,0 +1,153 @@
+package linear
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/text"
+)
+
+// converse asks what a dialog asks, and gives what comes of it. Nothing is done
+// unless the word is typed that the question names.
+func (l *linear) converse(ctx context.Context, d *dialog.Dialog) tea.Cmd {
+	for _, line := range d.Lines {
+		l.sentence(line.Value)
+	}
+	if d.Body != nil {
+		l.readAll(d.Body)
+	}
+	if len(d.Choices) == 0 {
+		return nil
+	}
+	f, ok := l.fillIn(d)
+	if !ok {
+		return l.no(d)
+	}
+	c, ok := l.choose(d)
+	if !ok {
+		return l.no(d)
+	}
+	if c.Act == nil {
+		return c.Run()
+	}
+	if !d.NoReason && !l.why(d, &f) {
+		return l.no(d)
+	}
+	return l.act(d, c, f)
+}
+
+// no is Cancel.
+func (l *linear) no(d *dialog.Dialog) tea.Cmd {
+	l.cancelled = true
+	if d.Canceled != nil {
+		return d.Canceled()
+	}
+	l.say("Nothing was changed.")
+	return nil
+}
+
+// act runs what was chosen.
+func (l *linear) act(d *dialog.Dialog, c dialog.Choice, f dialog.Filled) tea.Cmd {
+	ctx, cancel := context.WithCancel(l.a.D.Ctx)
+	if c.Stops {
+		l.stop = cancel
+	}
+	return l.a.D.Ask(func(context.Context) any {
+		defer cancel()
+		out := c.Act(ctx, f)
+		out.Gen = d.Gen
+		return out
+	})
+}
+
+// fillIn asks for the fields. An empty line keeps what stands in one, a dot alone
+// ends the question.
+func (l *linear) fillIn(d *dialog.Dialog) (f dialog.Filled, ok bool) {
+	for i := range d.Fields {
+		in := &d.Fields[i].Input
+		if wrong := d.Fields[i].Wrong; !wrong.IsEmpty() {
+			l.sentence(l.a.D.Esc.Sprintf("!! %s", wrong))
+		}
+		prompt := strings.TrimSuffix(d.Fields[i].Label.String(), ": ")
+		if was := l.a.D.Esc.Line(in.Value()); !was.IsEmpty() {
+			prompt += fmt.Sprintf(" (enter keeps %s)", was)
+		}
+		line, err := l.ask(prompt + ", a dot alone cancels: ")
+		if err != nil || strings.TrimSpace(line) == "." {
+			return f, false
+		}
+		if line != "" {
+			in.Set("")
+			l.typed(in, line)
+		}
+		f.Fields = append(f.Fields, in.Value())
+	}
+	return f, true
+}
+
+// typed puts a line into an input of the console, with its rules for what is typed.
+func (l *linear) typed(in *text.Input, line string) {
+	if note := in.Paste(l.a.D.Esc, line); !note.IsEmpty() {
+		l.sentence(note)
+	}
+}
+
+// choose asks which of the buttons is pressed; the name first where one must be
+// typed.
+func (l *linear) choose(d *dialog.Dialog) (c dialog.Choice, ok bool) {
+	if len(d.Choices) == 1 {
+		c = d.Choices[0]
+		word := strings.ToLower(c.Verb)
+		if d.Name != "" && c.Typed {
+			return c, l.confirm(d.Name, true)
+		}
+		return c, l.confirm(word, false)
+	}
+	var words []string
+	for _, c := range d.Choices {
+		words = append(words, strings.ToLower(c.Verb))
+	}
+	l.say("You can answer: %s. Anything else does nothing.", strings.Join(words, "; "))
+	line, err := l.ask("Your answer: ")
+	i := slices.Index(words, strings.ToLower(strings.TrimSpace(line)))
+	if err != nil || i < 0 {
+		return c, false
+	}
+	c = d.Choices[i]
+	return c, d.Name == "" || !c.Typed || l.confirm(d.Name, true)
+}
+
+// confirm asks for a word, or for a name exactly as it is; anything else does
+// nothing.
+func (l *linear) confirm(word string, exact bool) bool {
+	answer, err := l.ask(fmt.Sprintf("Type %s to do it, anything else does nothing: ", l.a.D.Esc.Line(word)))
+	var in text.Input
+	if err == nil {
+		l.typed(&in, strings.TrimSpace(answer))
+	}
+	return err == nil && (in.Value() == word || !exact && strings.EqualFold(in.Value(), word))
+}
+
+// why asks for the reason; one that is required and missing does nothing.
+func (l *linear) why(d *dialog.Dialog, f *dialog.Filled) bool {
+	prompt := "Reason, for the audit log (may be empty): "
+	if d.Must {
+		prompt = "Reason, for the audit log, required: "
+	}
+	line, err := l.ask(prompt)
+	if err != nil {
+		return false
+	}
+	l.typed(&d.Reason, strings.TrimSpace(line))
+	f.Reason = d.Reason.Value()
+	if d.Must && f.Reason == "" {
+		l.say("A reason is required.")
+		return false
+	}
+	return true
+}

@@ -1,0 +1,136 @@
+package linear
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/term"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui"
+)
+
+// heardLine is a line of the operator, or why there will be none.
+type heardLine struct {
+	text string
+	err  error
+}
+
+// ear reads the operator's lines, one at a time. A read cannot be cancelled: one
+// that is under way when nobody waits any more is the answer to the next question.
+type ear struct {
+	read   func() (string, error)
+	resize func(width, height int) // tells the line mode how wide the terminal is; nil: it knows
+	prompt func(prompt string)     // shows what is asked; only whoever asks calls it
+	lines  chan heardLine
+	busy   bool        // a read is under way
+	ahead  []heardLine // typed while something else was going on
+}
+
+// newEar chooses how lines are read. A file is a terminal in its own line mode;
+// what is no file, such as an SSH channel, has none and gets the one of x/term,
+// which echoes and knows backspace.
+func newEar(in io.Reader, out io.Writer, w *bufio.Writer) (tty *os.File, over *bufio.Writer, e *ear) {
+	e = &ear{lines: make(chan heardLine, 1)}
+	if f, file := in.(*os.File); file {
+		r := bufio.NewReader(in)
+		e.prompt = func(prompt string) {
+			_, _ = w.WriteString(safetext.Const(prompt).String())
+			_ = w.Flush()
+		}
+		e.read = func() (string, error) {
+			line, err := r.ReadString('\n')
+			if err != nil && line != "" {
+				err = nil // the last line has no end
+			}
+			return strings.TrimRight(line, "\r\n"), err
+		}
+		if term.IsTerminal(int(f.Fd())) {
+			tty = f
+		}
+		return tty, w, e
+	}
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{in, out}, "")
+	e.prompt = func(prompt string) {
+		t.SetPrompt(cmp.Or(prompt, "working> "))
+		if e.busy {
+			_, _ = t.Write(nil) // draws the line that is being typed anew
+		}
+	}
+	e.resize = func(width, height int) { _ = t.SetSize(width, height) }
+	e.read = func() (string, error) {
+		line, err := t.ReadLine()
+		if errors.Is(err, term.ErrPasteIndicator) {
+			err = nil
+		}
+		return line, err
+	}
+	return nil, bufio.NewWriter(t), e
+}
+
+// columns tells how wide the terminal is: of a file, what its terminal says, else the
+// last of sizes. It tells resize too, and ends with ctx.
+func columns(ctx context.Context, out io.Writer, sizes <-chan tui.Size, resize func(width, height int)) func() int {
+	if f, file := out.(*os.File); file && sizes == nil {
+		return func() int {
+			w, _, err := term.GetSize(int(f.Fd()))
+			if err != nil {
+				return 0
+			}
+			return w
+		}
+	}
+	var width atomic.Int64
+	if sizes != nil {
+		go tui.ForwardSizes(ctx, sizes, func(m tea.Msg) {
+			s := m.(tea.WindowSizeMsg)
+			width.Store(int64(s.Width))
+			if resize != nil {
+				resize(s.Width, s.Height)
+			}
+		})
+	}
+	return func() int { return int(width.Load()) }
+}
+
+// ask waits for a line, at most until the session is over.
+func (e *ear) ask(ctx context.Context, prompt string) (string, error) {
+	if len(e.ahead) > 0 {
+		h := e.ahead[0]
+		e.ahead = e.ahead[1:]
+		return h.text, h.err
+	}
+	if e.busy {
+		e.prompt(prompt)
+	}
+	select {
+	case h := <-e.listen(prompt):
+		e.busy = false
+		return h.text, h.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// listen gives the line that comes next, and begins to read it.
+func (e *ear) listen(prompt string) <-chan heardLine {
+	if !e.busy {
+		e.prompt(prompt)
+		e.busy = true
+		go func() { // it ends with the input
+			line, err := e.read()
+			e.lines <- heardLine{line, err}
+		}()
+	}
+	return e.lines
+}

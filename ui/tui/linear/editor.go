@@ -1,0 +1,110 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/ui/tui/edit"
+	"memdesk/ui/tui/kit/diff"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// compose gets the text of an edit: from the operator's editor where there is a
+// terminal to run it in, otherwise from what is typed.
+func (l *linear) compose(ctx context.Context, e *edit.Edit) tea.Cmd {
+	d := l.a.D
+	switch _, why := edit.Program(d.Desk); {
+	case d.Edit != nil:
+		c := d.Edit(e.Draft.Path())
+		c.SetStdin(l.in)
+		c.SetStdout(l.out)
+		c.SetStderr(l.out)
+		return l.a.D.Edits.Edited(edit.Edited{E: e, Err: c.Run()})
+	case l.in != nil && !d.Remote && why == "":
+		_ = l.out.Flush()
+		c := l.a.D.Edits.EditorOn(e)
+		c.Stdin, c.Stdout, c.Stderr = l.in, os.Stdout, os.Stderr
+		return l.a.D.Edits.Edited(edit.Edited{E: e, Err: c.Run()})
+	}
+	return l.typeIn(e)
+}
+
+// typeIn takes a text line by line.
+func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
+	was, err := e.Draft.Read()
+	if err != nil {
+		return l.a.D.Edits.Edited(edit.Edited{E: e})
+	}
+	l.say("Type or paste the text of %s. A line with a single dot ends it; .cancel leaves it as it is; a line that begins with a dot is typed with one dot more.", l.a.D.Esc.LineMax(e.Label, prose.MaxTitle))
+	lines := strings.SplitAfter(was, "\n")
+	if was != "" {
+		l.say("The text as it stands has %s: .old puts them in, .old 2-5 puts in lines 2 to 5, .read reads them.", prose.Plural(int64(text.NewPage(nil, was).Total), "line"))
+	}
+	var b strings.Builder
+	for {
+		line, err := l.ask("text> ")
+		switch {
+		case errors.Is(err, io.EOF) || err != nil:
+			l.a.D.Edits.Editing = nil // what was typed so far is kept, and said at the next start
+			_ = e.Draft.Write(b.String())
+			return l.a.D.Edits.PutAside(e, "the input ended")
+		case line == ".":
+			text := b.String()
+			if was != "" && !strings.HasSuffix(was, "\n") {
+				text = strings.TrimSuffix(text, "\n") // a text without an end of line keeps that
+			}
+			if err := e.Draft.Write(text); err != nil {
+				return l.a.D.Edits.Edited(edit.Edited{E: e, Err: err})
+			}
+			return l.a.D.Edits.Edited(edit.Edited{E: e})
+		case line == ".cancel" && was == e.Original && e.Original == e.Base:
+			l.a.D.Edits.Editing = nil
+			return l.a.D.Edits.ThrowAway(e, "cancelled: nothing was changed")
+		case line == ".cancel":
+			return l.a.D.Edits.Edited(edit.Edited{E: e}) // there is a text of the operator's: it is asked about
+		case line == ".read":
+			for i, old := range lines {
+				if old != "" {
+					l.say("Line %d: %s", i+1, l.a.D.Esc.EscapeLine([]byte(strings.TrimRight(old, "\r\n")), 8))
+				}
+			}
+		case line == ".old" || strings.HasPrefix(line, ".old "):
+			part, ok := linesOf(lines, strings.TrimSpace(strings.TrimPrefix(line, ".old")))
+			if !ok {
+				l.say("There are no such lines: .old 2-5 takes lines 2 to 5 of %d.", len(lines))
+				continue
+			}
+			b.WriteString(diff.Ended(part))
+		case strings.HasPrefix(line, ".."):
+			b.WriteString(line[1:] + "\n")
+		case strings.HasPrefix(line, "."):
+			l.say("%q is no command here, and was not taken: type one dot more for a text that begins with a dot.", line)
+		default:
+			b.WriteString(line + "\n")
+		}
+	}
+}
+
+// linesOf are lines of a text: all, one, or from one to another.
+func linesOf(lines []string, which string) (string, bool) {
+	if which == "" {
+		return strings.Join(lines, ""), true
+	}
+	a, z, ranged := strings.Cut(which, "-")
+	first, err := strconv.Atoi(a)
+	last := first
+	if err == nil && ranged {
+		last, err = strconv.Atoi(z)
+	}
+	if err != nil || first < 1 || last < first || last > len(lines) {
+		return "", false
+	}
+	return strings.Join(lines[first-1:last], ""), true
+}

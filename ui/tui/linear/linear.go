@@ -1,0 +1,190 @@
+package linear
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"memdesk/model"
+	"memdesk/ui/tui"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/prose"
+)
+
+// linear is the console as a conversation, for screen readers and for terminals
+// that cannot place text: one line in, lines out, nothing is ever drawn over. It
+// works on an App that is never drawn: the same panes give the lists, the same
+// bindings act and refuse, the same dialogs ask.
+type linear struct {
+	*voice
+	a     *tui.App
+	in    *os.File // where an editor can be run; nil: nowhere
+	board *board   // the list that numbers are for; nil: none yet
+	under []*board // the lists behind it
+	seen  map[model.Ref]model.Revision
+
+	due       []later            // messages that wait for their time
+	stop      context.CancelFunc // ends the act under way; nil: it cannot be stopped
+	told      string             // of long work: what was said last
+	cancelled bool               // the last question was answered with no
+}
+
+// later is a message with the time it is meant for.
+type later struct {
+	at  *time.Timer
+	msg loop.Reply
+}
+
+const (
+	linearPage = 20 // rows at a time
+	linearText = 60 // lines of a body at a time
+)
+
+// Run talks until quit, the end of the input or of ctx.
+func Run(ctx context.Context, o tui.Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	o.Plain, o.Poll, o.Words = true, 0, spokenWords // what is read out does not change by itself
+	in, out := o.Input, o.Output
+	if in == nil {
+		in = os.Stdin
+	}
+	if out == nil {
+		out = os.Stdout
+	}
+	l := newLinear(ctx, o, in, out)
+	l.greet()
+	for {
+		line, err := l.ask("memdesk> ")
+		if err != nil || ctx.Err() != nil {
+			return l.farewell(err)
+		}
+		l.elapsed(ctx)
+		switch idle := l.a.Curtain.Idle(); {
+		case idle:
+			l.say("Nobody has typed for a while, so that line was not obeyed.")
+			l.lock(ctx, "")
+		default:
+			l.obey(ctx, line)
+		}
+		if l.leaving {
+			return l.farewell(nil)
+		}
+	}
+}
+
+func newLinear(ctx context.Context, o tui.Options, in io.Reader, out io.Writer) *linear {
+	l := &linear{a: tui.NewApp(ctx, o), seen: map[model.Ref]model.Revision{}}
+	l.voice = &voice{ctx: ctx, esc: l.a.D.Esc, out: bufio.NewWriter(out)}
+	l.in, l.out, l.ear = newEar(in, out, l.out)
+	l.width = columns(ctx, out, o.Sizes, l.ear.resize)
+	d := l.a.D
+	d.Spoken, d.Heard, d.Later = true, l.hear, l.later
+	return l
+}
+
+func (l *linear) farewell(err error) error {
+	l.say("left memdesk")
+	if ferr := l.out.Flush(); err == nil || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
+		return ferr
+	}
+	return err
+}
+
+func (l *linear) greet() {
+	esc := l.a.D.Esc
+	env, production := l.a.Environment()
+	l.say("memdesk, linear mode: one command a line; help lists them, quit leaves.")
+	who := "unauthenticated"
+	if l.a.O.Authenticated {
+		who = "authenticated"
+	}
+	l.say("Operator: %s, %s.", desk.OrElse(esc.Line(l.a.O.Operator), esc.Const("no name")), who)
+	if production {
+		l.say("Environment: %s. What you do here is done to PRODUCTION.", env)
+	} else {
+		l.say("Environment: %s.", env)
+	}
+	if why, _ := l.a.ReadOnly(); !why.IsEmpty() {
+		l.say("%s.", why)
+	}
+	if len(l.a.O.Notices) > 0 {
+		l.notices(l.a.D.Ctx, "")
+	}
+	l.stores(l.a.D.Ctx, "")
+}
+
+func (l *linear) notices(context.Context, string) {
+	for _, n := range l.a.O.Notices {
+		l.say("Notice: %s", l.a.D.Esc.LineMax(n, prose.MaxReason))
+	}
+	if len(l.a.O.Notices) == 0 {
+		l.say("There are no notices.")
+	}
+}
+
+// obey runs one line. A unique beginning of a name is the name; a letter that a
+// message of the console names is the act it stands for.
+func (l *linear) obey(ctx context.Context, line string) {
+	word, argument, _ := strings.Cut(strings.TrimSpace(line), " ")
+	word, argument = strings.TrimPrefix(word, ":"), strings.TrimSpace(argument)
+	if word == "" {
+		return
+	}
+	defer func() { // a backend with a bug ends the command, and tells nothing of what it held
+		if recover() != nil {
+			l.a.D.Modal.Dialog, l.a.Pages.Overlay, l.a.D.Edits.Editing, l.prefix = nil, nil, nil, ""
+			l.say("Failed: an internal error in %s; an act that was under way is an open intent in the audit log.", loop.Site())
+		}
+	}()
+	if _, err := strconv.Atoi(word); err == nil && argument == "" {
+		l.open(ctx, word) // a number alone opens
+		return
+	}
+	if l.letter(ctx, word, argument) {
+		return
+	}
+	switch found := linearNamed(strings.ToLower(word)); {
+	case len(found) == 0:
+		l.say("No command %q. help lists what there is.", word)
+	case len(found) == 1 && found[0].Args == "" && argument != "":
+		l.say("%s takes nothing after it, so nothing was done. help %s gives examples.", found[0].Verb, found[0].Verb)
+	case len(found) == 1:
+		found[0].run(l, ctx, argument)
+	default:
+		var names []string
+		for _, v := range found {
+			names = append(names, v.Verb)
+		}
+		l.say("%q could be %s.", word, strings.Join(names, ", "))
+	}
+}
+
+// lock keeps commands from being obeyed until unlock is typed. What was said
+// stands on the terminal, and no program can take that back.
+func (l *linear) lock(context.Context, string) {
+	l.say("memdesk is locked: nothing is obeyed until you type unlock. What was said before stays on your terminal.")
+	for {
+		line, err := l.ask("locked> ")
+		if err != nil {
+			return
+		}
+		if word := strings.TrimSpace(line); word == "unlock" || word == tui.UnlockKey {
+			l.say("Unlocked.")
+			return
+		}
+	}
+}
+
+func (l *linear) quit(context.Context, string) { l.leaving = true }
+
+// readonly makes the session read-only, or writable again after a question.
+func (l *linear) readonly(ctx context.Context, word string) {
+	l.do(ctx, l.a.Line.RunReadOnly(strings.ToLower(word)))
+}

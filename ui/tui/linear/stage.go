@@ -1,0 +1,222 @@
+package linear
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/model"
+	"memdesk/ui/tui"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/record"
+	"memdesk/ui/tui/task"
+)
+
+// linearEvery is the pause between two words on long work.
+const linearEvery = 10 * time.Second
+
+// do carries a command of the console out and goes on with what comes of it: a
+// question, a text to be written, a page, a list.
+func (l *linear) do(ctx context.Context, cmd tea.Cmd) {
+	a := l.a
+	l.cancelled = false
+	l.drain(cmd)
+	for !l.leaving {
+		switch {
+		case a.D.Modal.Dialog != nil:
+			d := a.D.Modal.Dialog
+			a.D.Modal.Dialog = nil
+			l.drain(l.converse(ctx, d))
+			l.stop = nil
+		case a.D.Edits.Editing != nil:
+			l.drain(l.compose(ctx, a.D.Edits.Editing))
+		case a.Pages.Overlay != nil:
+			page := a.Pages.Overlay
+			a.Pages.Overlay = nil
+			l.say("%s.", page.Title)
+			l.read(page.Pager.Text)
+		case a.Side != nil && a.D.Work.BulkIn(a.Side.List) != nil:
+			l.jobEnded(ctx, a.Side, a.D.Work.BulkIn(a.Side.List))
+		case a.Side != nil && (l.board == nil || l.board.side != a.Side):
+			l.enter(ctx, newSideBoard(l, a.Side))
+		default:
+			return
+		}
+	}
+}
+
+// drain runs commands at once, as the console does, and takes their messages one
+// by one until none is under way. The end of the session ends them.
+func (l *linear) drain(cmd tea.Cmd) {
+	msgs := make(chan tea.Msg)
+	under := 0
+	start := func(c tea.Cmd) {
+		if c != nil {
+			under++
+			go func() { msgs <- c() }()
+		}
+	}
+	start(cmd)
+	tick := time.NewTicker(linearEvery)
+	defer tick.Stop()
+	deaf := false
+	for under > 0 {
+		var lines <-chan heardLine
+		if l.working() && !deaf {
+			lines = l.ear.listen("")
+		}
+		select {
+		case m := <-msgs:
+			under--
+			if batch, ok := m.(tea.BatchMsg); ok {
+				for _, c := range batch {
+					start(c)
+				}
+				continue
+			}
+			start(l.take(m))
+			if l.working() {
+				l.beginJob()
+			}
+		case h := <-lines:
+			l.ear.busy = false
+			deaf = h.err != nil
+			l.interrupt(h)
+		case <-tick.C:
+			l.progress()
+		}
+	}
+}
+
+// take delivers one message.
+func (l *linear) take(m tea.Msg) tea.Cmd {
+	switch m := m.(type) {
+	case loop.Reply:
+		if done, ok := m.Msg.(dialog.Acted); ok && !done.Quiet {
+			l.prefix = "Done: "
+			if !done.Ok {
+				l.prefix = "NOT done: "
+			}
+			defer func() { l.prefix = "" }()
+			defer l.undoable(done)
+		}
+		return l.a.Deliver(m)
+	case loop.Crash:
+		l.say("Failed: an internal error in %s; an act that was under way is an open intent in the audit log.", string(m))
+	}
+	return nil // what is for a screen
+}
+
+// undoable says how an act is taken back.
+func (l *linear) undoable(done dialog.Acted) {
+	if n := len(done.Undo); n > 0 {
+		l.say("undo %s takes it back.", done.Undo[n-1])
+	}
+}
+
+// later keeps a message that is no matter of a screen until its time has come:
+// the question whether a removed copy was brought back.
+func (l *linear) later(pane int) func(time.Duration, any) tea.Cmd {
+	return func(pause time.Duration, msg any) tea.Cmd {
+		if _, ok := msg.(loop.Someday); ok {
+			l.due = append(l.due, later{time.NewTimer(pause), loop.Reply{Pane: pane, Msg: msg}})
+		}
+		return nil
+	}
+}
+
+// elapsed delivers the messages whose time has come.
+func (l *linear) elapsed(ctx context.Context) {
+	waiting := l.due
+	l.due = nil
+	for _, d := range waiting {
+		select {
+		case <-d.at.C:
+			l.do(ctx, l.a.Deliver(d.msg))
+		default:
+			l.due = append(l.due, d)
+		}
+	}
+}
+
+// working reports whether something is under way that can be stopped.
+func (l *linear) working() bool { return len(l.a.D.Work.Bulks) > 0 || l.stop != nil }
+
+// beginJob says once how long work is stopped.
+func (l *linear) beginJob() {
+	if l.told == "" && len(l.a.D.Work.Bulks) > 0 {
+		l.told = "begun"
+		l.say("Long work has begun: %s. Type stop to end it; what is done stays done.", l.a.D.Work.Bulks[0].Title)
+		_ = l.out.Flush()
+	}
+}
+
+// interrupt takes a line that was typed while something was under way: stop ends
+// it, anything else is the next command.
+func (l *linear) interrupt(h heardLine) {
+	if h.err != nil || !strings.EqualFold(strings.TrimSpace(h.text), "stop") {
+		l.ear.ahead = append(l.ear.ahead, h)
+		return
+	}
+	for _, b := range l.a.D.Work.Bulks {
+		b.Stop()
+		b.Cancel()
+	}
+	if l.stop != nil {
+		l.stop()
+	}
+	l.say("Stopping.")
+	_ = l.out.Flush()
+}
+
+// progress says how far long work is, when it has moved.
+func (l *linear) progress() {
+	for _, b := range l.a.D.Work.Bulks {
+		if s := b.Progress(l.a.D.Esc); s.String() != l.told {
+			l.told = s.String()
+			l.sentence(s)
+			_ = l.out.Flush()
+		}
+	}
+}
+
+// jobEnded reads what was left undone by long work that has just ended.
+func (l *linear) jobEnded(ctx context.Context, job *tui.Side, b *task.Bulk) {
+	l.told = ""
+	l.a.Side = nil
+	if l.board != nil {
+		l.a.Side = l.board.side
+	}
+	b.Mu.Lock()
+	left := b.Failed
+	b.Mu.Unlock()
+	if left == 0 {
+		return
+	}
+	kind := l.a.D.Work.BulkKind(b)
+	kind.Pane, kind.Fetch = job.List.Address(), failures(kind.Fetch)
+	job.List = record.New(l.a.D.Desk, kind) // it is over: a list like any other
+	l.say("Not done:")
+	l.enter(ctx, newSideBoard(l, job))
+}
+
+// failures leaves out of a list of outcomes what went well.
+func failures(all func(context.Context, desk.PageQuery) (list.Span[record.Row[task.Outcome]], desk.Said, error)) func(context.Context, desk.PageQuery) (list.Span[record.Row[task.Outcome]], desk.Said, error) {
+	return func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[task.Outcome]], desk.Said, error) {
+		for {
+			page, _, err := all(ctx, q)
+			page.Rows = slices.DeleteFunc(page.Rows, func(r record.Row[task.Outcome]) bool { return r.Raw.Ok })
+			if err != nil || len(page.Rows) > 0 || page.Next == "" {
+				page.Total = model.Count{Unknown: true}
+				return page, desk.Said{}, err
+			}
+			q.Cursor = page.Next
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package linear
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"strings"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// voice speaks and listens: lines out, lines in.
+type voice struct {
+	ctx     context.Context // of the session
+	esc     safetext.Escaper
+	ear     *ear
+	out     *bufio.Writer
+	width   func() int // columns of the terminal; 0: not known, and no line is broken
+	prefix  string     // of the next message: how an act ended
+	more    func()     // the rest of a long text; nil: there is none
+	leaving bool
+}
+
+// ask gives a line of the operator.
+func (v *voice) ask(prompt string) (string, error) {
+	parts := v.broken(safetext.Const(prompt))
+	last := len(parts) - 1
+	for _, part := range parts[:last] {
+		v.print(part)
+	}
+	_ = v.out.Flush()
+	line, err := v.ear.ask(v.ctx, parts[last].String())
+	if err != nil {
+		v.leaving = true
+	}
+	return line, err
+}
+
+// print writes a line, broken at blanks where the terminal would break it anywhere.
+func (v *voice) print(t safetext.Text) {
+	for _, part := range v.broken(t) {
+		_, _ = v.out.WriteString(part.String() + "\n")
+	}
+}
+
+func (v *voice) broken(t safetext.Text) []safetext.Text {
+	if w := v.width() - 1; w > 0 && t.Width() > w { // a full last column makes an empty line on some terminals
+		return v.esc.Wrap(t, w)
+	}
+	return []safetext.Text{t}
+}
+
+// say writes one line; arguments are escaped.
+func (v *voice) say(format string, args ...any) { v.print(v.esc.Sprintf(format, args...)) }
+
+// sentence writes one line and ends it as a sentence.
+func (v *voice) sentence(t safetext.Text) {
+	if s := t.String(); s == "" || strings.ContainsAny(s[len(s)-1:], ".?!:") {
+		v.print(t)
+		return
+	}
+	v.say("%s.", t)
+}
+
+// hear takes the messages of the status line.
+func (v *voice) hear(_ paint.Tone, t safetext.Text) {
+	if t.IsEmpty() {
+		return
+	}
+	v.sentence(v.esc.Sprintf("%s%s", v.prefix, t))
+	v.prefix = ""
+}
+
+// failed says why something could not be done. A reason is the program's own, and
+// names keys as the console does.
+func (v *voice) failed(err error) {
+	var e *model.Error
+	if errors.As(err, &e) && e.Err != nil {
+		err = e.Err
+	}
+	v.say("Failed: %s.", v.esc.LineMax(spokenWords(err.Error()), prose.MaxReason))
+}
+
+// refused says why an act is not possible, when it is not.
+func (v *voice) refused(why string) bool {
+	if why != "" {
+		v.say("Not here: %s.", spokenWords(why))
+	}
+	return why != ""
+}
+
+// read speaks a text in pieces that a listener can take in; more goes on.
+func (v *voice) read(t *text.Page) {
+	v.head(t)
+	v.body(&spoken{t: t})
+}
+
+// readAll speaks a text that a question is about: each piece on demand.
+func (v *voice) readAll(t *text.Page) {
+	v.head(t)
+	s := &spoken{t: t}
+	v.body(s)
+	for s.off < len(t.Body) {
+		line, err := v.ask("Enter reads on, skip goes to the question: ")
+		if err != nil || strings.TrimSpace(line) != "" {
+			break
+		}
+		v.body(s)
+	}
+	v.more = nil
+}
+
+func (v *voice) head(t *text.Page) {
+	for _, h := range t.Head {
+		switch {
+		case h.Kind == text.Blank:
+		case h.Name.IsEmpty():
+			v.print(h.Value)
+		default:
+			v.say("%s: %s", h.Name, h.Value)
+		}
+	}
+}
+
+// spoken is a text that is being read.
+type spoken struct {
+	t      *text.Page
+	off    int
+	inHunk bool // of a comparison
+}
+
+// body reads on.
+func (v *voice) body(s *spoken) {
+	t := s.t
+	if s.off == 0 && t.Body != "" {
+		v.say("Body, %s:", prose.Plural(int64(t.Total), "line"))
+	}
+	for n := 0; s.off < len(t.Body) && n < linearText; n++ {
+		end, next := t.PieceEnd(s.off)
+		line := v.esc.EscapeLine([]byte(strings.TrimSuffix(t.Body[s.off:end], "\r")), 8)
+		if t.Kind == text.Diff && (s.off == 0 || t.Body[s.off-1] == '\n') {
+			line = s.words(v.esc, t.Body[s.off:end])
+		}
+		v.print(line)
+		s.off = next
+	}
+	v.more = nil
+	switch {
+	case s.off < len(t.Body):
+		v.say("Line %s of %s; more goes on.", prose.Group(int64(t.LineAt(s.off))), prose.Group(int64(t.Total)))
+		v.more = func() { v.body(s) }
+	case t.Body != "":
+		v.say("End.")
+	}
+}
+
+// words says a line of a comparison in words: signs at its beginning are easily
+// missed by ear.
+func (s *spoken) words(esc safetext.Escaper, line string) safetext.Text {
+	rest := func(n int) safetext.Text {
+		return esc.EscapeLine([]byte(strings.TrimSuffix(line[n:], "\r")), 8)
+	}
+	switch {
+	case strings.HasPrefix(line, "@@"):
+		s.inHunk = true
+		return esc.Sprintf("From line %s on:", strings.TrimPrefix(strings.Fields(line + " - -")[1], "-"))
+	case strings.HasPrefix(line, "# "):
+		s.inHunk = false
+		return esc.Sprintf("Next, %s:", rest(2))
+	case !s.inHunk && strings.HasPrefix(line, "--- "):
+		return esc.Sprintf("Removed lines are of the text %s;", rest(4))
+	case !s.inHunk && strings.HasPrefix(line, "+++ "):
+		return esc.Sprintf("added lines are of the text %s.", rest(4))
+	case strings.HasPrefix(line, "-"):
+		return esc.Sprintf("removed: %s", rest(1))
+	case strings.HasPrefix(line, "+"):
+		return esc.Sprintf("added: %s", rest(1))
+	case strings.HasPrefix(line, " ") && s.inHunk:
+		return esc.Sprintf("same: %s", rest(1))
+	}
+	return rest(0)
+}
+
+func (v *voice) goOn() {
+	if v.more == nil {
+		v.say("There is no more.")
+		return
+	}
+	v.more()
+}

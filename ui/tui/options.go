@@ -1,0 +1,64 @@
+package tui
+
+import (
+	"context"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+)
+
+// Options is everything that the console takes from outside.
+type Options struct {
+	Fleet *backends.Fleet
+
+	Operator      string // identity for the frame
+	Authenticated bool   // false: the identity is claimed, and the frame says so
+	// ReadOnlyReason, when not empty, makes the whole console read-only and is
+	// shown at all times: the audit log cannot be written, the role is reader.
+	ReadOnlyReason string
+	Notices        []string // shown at the start: intents that have no outcome
+	// Anchored says how far the audit log is kept outside, empty when there is none; nil: nobody knows.
+	Anchored func(context.Context) (string, model.HealthState)
+
+	Plain   bool // ASCII, no colour, no attributes, everything stacked
+	NoColor bool
+	ASCII   bool
+	// Words puts the program's own words otherwise, where they are said and not drawn; nil: they stay.
+	Words func(string) string
+	// Keys are the operator's own: the word of an act, or a command line, by its key.
+	Keys    map[string]string
+	NoMouse bool   // the terminal keeps the mouse for itself
+	Theme   string // one of Themes; empty or unknown is auto
+	// IdleLock blanks the screen when no key was pressed for so long; 0 is never.
+	IdleLock time.Duration
+	Environ  []string // KEY=value; TERM, LANG, LC_*, NO_COLOR are read
+
+	Clock clock.Clock // nil: the system's
+	// Poll is the pause between two looks at a list whose source tells no changes; 0 is never.
+	Poll   time.Duration
+	Settle time.Duration // after which a copy that was removed is looked for again; 0 is two minutes
+	desk.Sources
+	// Edit runs an editor on a file of this machine in the operator's terminal; nil:
+	// $VISUAL or $EDITOR of Environ, where the terminal is this process's own.
+	Edit func(path string) tea.ExecCommand
+
+	Terminal
+}
+
+// Terminal is where keys come from and the screen goes to.
+type Terminal struct {
+	Input  io.Reader // nil: the terminal; when it is no file, its end ends the console
+	Output io.Writer // nil: the terminal
+	// Sizes gives the size of a terminal that is no file, such as an SSH session's:
+	// one at the start and one for each change. The console does not close it.
+	Sizes <-chan Size
+}
+
+// Size is the size of a terminal in cells.
+type Size struct{ Width, Height int }

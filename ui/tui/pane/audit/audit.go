@@ -1,0 +1,224 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/operator"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/change"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/record"
+)
+
+// auditHint stands in the empty input.
+const auditHint = "actor:ann action:forget store:x outcome:refused since:2026-05-01 words; ! inverts a term"
+
+// New is the pane that reads the operator log, newest first.
+func New(d *pane.Bench, at int) *record.List[desk.AuditEvent] {
+	kind := record.Kind[desk.AuditEvent]{
+		Pane: at, Noun: "event", Tell: tellEvent,
+		Empty: "The log has no events yet.",
+		Columns: []record.Column{
+			{Title: "SEQ", Width: 7, Right: true}, {Title: "WHEN, UTC", Width: 17}, {Title: "ACTOR", Width: 18}, {Title: "ACTION", Width: 11}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
+		},
+		Least: []int{0, 17, 10, 9, 11, 14}, Traits: record.Traits[desk.AuditEvent]{Badge: 5, Store: func(e desk.AuditEvent) string { return e.Store }},
+	}
+	if d.Audit == nil {
+		kind.Missing = "no audit log is attached to this console: memdesk audit list shows the operator log"
+	}
+	kind.Fetch = func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[desk.AuditEvent]], desk.Said, error) {
+		if q.Not { // the whole filter is one term then, and ! stands before it
+			q.Filter, q.Not = "!"+q.Filter, false
+		}
+		if _, err := operator.ParseAuditFilter(q.Filter); err != nil {
+			return list.Span[record.Row[desk.AuditEvent]]{}, desk.Said{}, err
+		}
+		page, err := d.Audit.Events(ctx, q)
+		if err != nil {
+			return list.Span[record.Row[desk.AuditEvent]]{}, desk.Said{}, err
+		}
+		out := list.Span[record.Row[desk.AuditEvent]]{Next: page.Next, Total: page.Total}
+		for _, e := range page.Events {
+			out.Rows = append(out.Rows, auditRecord(d.Desk, e))
+		}
+		if page.Notice != "" {
+			return out, desk.Said{Text: d.Esc.LineMax(page.Notice, prose.MaxReason)}, nil
+		}
+		return out, desk.Said{Text: d.Esc.LineMax(page.Verified, prose.MaxReason), Calm: true}, nil
+	}
+	kind.Check = func(query string) error {
+		_, err := operator.ParseAuditFilter(query)
+		return err
+	}
+	kind.Hint, kind.Name, kind.Datum = auditHint, "audit", auditDatum
+	kind.Field = func(e desk.AuditEvent) string {
+		if e.Target == "" {
+			return e.Store
+		}
+		return e.Store + ":" + e.Target
+	}
+	if d.Audit != nil {
+		kind.Live = d.Audit.Stamp
+	}
+	kind.Detail = func(_ context.Context, raw desk.AuditEvent) *text.Page { return auditText(d.Desk, raw) }
+	kind.Keys = func(p *record.List[desk.AuditEvent]) []act.Act {
+		return []act.Act{d.Takebacks.Key(p.None, func() func(context.Context) (change.Writing, bool) {
+			r, _ := p.Window.Current()
+			return func(ctx context.Context) (change.Writing, bool) { return writingOfEvent(d.Desk, ctx, r.Raw) }
+		})}
+	}
+	return record.New(d.Desk, kind)
+}
+
+// writingOfEvent is the writer of an event. The log calls an agent so; what it wrote is noted
+// under its name alone where it came in by a door.
+func writingOfEvent(d *desk.Desk, ctx context.Context, e desk.AuditEvent) (change.Writing, bool) {
+	if e.Noted || e.Actor == "" {
+		return change.Writing{}, false
+	}
+	w := change.Writing{Source: e.Actor, Names: []string{e.Actor}, Since: e.At.UTC().Format(time.DateOnly)}
+	if name, ok := strings.CutPrefix(e.Actor, "agent "); ok {
+		w.Names = append(w.Names, name)
+		if plan, err := d.Origins.PlanTakeback(ctx, w.Source, e.At.UTC().Truncate(24*time.Hour)); err == nil && len(plan) == 0 {
+			w.Source = name
+		}
+	}
+	return w, true
+}
+
+func auditTarget(e desk.AuditEvent) string {
+	switch {
+	case e.Target != "" && e.Store != "": // the log's names are references already
+		return e.Store + ":" + strings.TrimPrefix(e.Target, e.Store+":")
+	case e.Target != "":
+		return e.Target
+	}
+	return e.Store
+}
+
+// notedRecord is an event of a store's own system: marked by who noted it, without
+// a number.
+func notedRecord(d *desk.Desk, e desk.AuditEvent) record.Row[desk.AuditEvent] {
+	esc := d.Esc
+	return record.Row[desk.AuditEvent]{
+		Key: fmt.Sprintf("%s/%d/%d", e.Store, e.At.UnixNano(), e.N), Raw: e, Tones: []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo},
+		Cells: []safetext.Text{
+			esc.Const("-"), esc.Const(prose.Minute(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const("noted"), esc.LineMax(auditTarget(e), prose.MaxTitle),
+		},
+	}
+}
+
+func auditRecord(d *desk.Desk, e desk.AuditEvent) record.Row[desk.AuditEvent] {
+	if e.Noted {
+		return notedRecord(d, e)
+	}
+	esc := d.Esc
+	result, word := paint.ToneInfo, e.Phase
+	switch {
+	case e.Open:
+		result, word = paint.ToneWarn, "open"
+	case e.Phase == "outcome" && e.Result != "":
+		word = e.Result
+	}
+	switch e.Result {
+	case "":
+	case "ok", "done":
+		result = paint.ToneGood
+	case "failed":
+		result = paint.ToneBad
+	default:
+		result = paint.ToneWarn
+	}
+	return record.Row[desk.AuditEvent]{
+		Key: strconv.FormatInt(e.Seq, 10), Raw: e, Tones: []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, result},
+		Cells: []safetext.Text{
+			esc.Const(prose.Group(e.Seq)), esc.Const(prose.Minute(e.At)), actorCell(esc, e.Actor), esc.Line(e.Action),
+			esc.LineMax(word, prose.MaxTitle), prose.NameFirst(esc, auditTarget(e)),
+		},
+	}
+}
+
+// claimed stands before an operator whose key nobody has checked.
+const claimed = "unauthenticated "
+
+// actorCell is an operator in a narrow column: the name first, and a question mark
+// where it is only claimed; the event itself says that in words.
+func actorCell(esc safetext.Escaper, actor string) safetext.Text {
+	if name, ok := strings.CutPrefix(actor, claimed); ok {
+		return esc.Sprintf("? %s", esc.LineMax(name, prose.MaxTitle))
+	}
+	return esc.LineMax(actor, prose.MaxTitle)
+}
+
+func auditText(d *desk.Desk, e desk.AuditEvent) *text.Page {
+	esc := d.Esc
+	head := []text.Line{{Value: esc.Sprintf("event %s: %s", prose.Group(e.Seq), e.Action), Kind: text.Title}}
+	if e.Noted {
+		head = []text.Line{
+			{Value: esc.LineMax(e.Action, prose.MaxTitle), Kind: text.Title},
+			{Value: esc.Const("Noted by the store's own system. The operator log does not hold it."), Kind: text.Note},
+		}
+	}
+	if e.Open {
+		head = append(head, text.Line{Kind: text.Warn, Value: esc.Const("!! An open intent: the act began and no outcome is recorded. It is under way in another session, or its program was cut off before it could write one. " +
+			"Whether the change was made is not known: look at the item, and at the history and the undo list of its store.")})
+	}
+	add := func(name, value string) {
+		if value != "" {
+			head = append(head, text.Line{Name: esc.Const(name), Value: esc.LineMax(value, desk.MaxField)})
+		}
+	}
+	add("when", desk.Changed(d, e.At))
+	for _, f := range e.Facts() {
+		add(f.Name, f.Value)
+	}
+	if e.Target == "" && e.Subject == "" && !e.Noted {
+		head = append(head, text.Line{Value: esc.Const("No clear name is kept for this event: there was none, or it was erased. The record holds keyed hashes only."), Kind: text.Note})
+	}
+	return text.NewPage(append(head, desk.MetaLines(esc, model.Item{Meta: e.Fields})...), "")
+}
+
+func auditDatum(e desk.AuditEvent) desk.Datum {
+	var r desk.Datum
+	r.Add("seq", e.Seq)
+	r.Add("ts", desk.StampOf(e.At))
+	r.Add("action", e.Action)
+	r.Add("open", e.Open)
+	for _, f := range e.Facts() {
+		name := f.Name
+		if name == "target" { // as audit list --json calls the clear name
+			name = "name"
+		}
+		r.Add(name, f.Value)
+	}
+	fields := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		fields[i] = f.Name + "=" + f.Value
+	}
+	r.Add("fields", fields)
+	return r
+}
+
+// tellEvent is an event of the log as a sentence.
+func tellEvent(esc safetext.Escaper, e desk.AuditEvent) safetext.Text {
+	result := e.Result
+	switch {
+	case e.Open:
+		result = "an OPEN intent: no outcome is recorded"
+	case result == "":
+		result = "no result in this record"
+	}
+	return esc.Sprintf("Event %s, %s: %s %s by %s, %s. %s %s", prose.Group(e.Seq), prose.Minute(e.At), e.Action, e.Phase, e.Actor, result,
+		esc.LineMax(auditTarget(e), prose.MaxTitle), esc.LineMax(e.Reason, prose.MaxTitle))
+}

@@ -1,0 +1,2 @@
+// Package audit is the pane that reads the operator log.
+package audit

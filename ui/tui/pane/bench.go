@@ -1,0 +1,28 @@
+package pane
+
+import (
+	"memdesk/ui/tui/change"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/edit"
+	"memdesk/ui/tui/task"
+)
+
+// Bench is the desk with the acts that more than one pane has.
+type Bench struct {
+	*desk.Desk
+	Edits     *edit.Edits
+	Undos     *change.Undos
+	Removals  *change.Removals
+	Revisions *change.Revisions
+	Takebacks *change.Takebacks
+	Work      *task.Underway
+}
+
+// NewBench is a bench over a desk.
+func NewBench(d *desk.Desk) *Bench {
+	work := &task.Underway{D: d}
+	return &Bench{
+		Desk: d, Work: work, Edits: &edit.Edits{D: d}, Undos: &change.Undos{D: d, Work: work}, Removals: &change.Removals{D: d, Work: work},
+		Revisions: &change.Revisions{D: d}, Takebacks: &change.Takebacks{D: d, Work: work},
+	}
+}

@@ -1,0 +1,291 @@
+package conflicts
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/conflict"
+	threeway "memdesk/conflict/merge"
+	"memdesk/conflict/names"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/edit"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/diff"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/record"
+)
+
+// resolutions are the acts that end a conflict.
+type resolutions struct {
+	d      *pane.Bench
+	settle time.Duration // after which a removed copy is looked for again
+	list   *record.List[conflict.Copy]
+}
+
+// take asks whether one side of a conflict should stay.
+func (rs *resolutions) take(c conflict.Copy, t conflict.Take) tea.Cmd {
+	d := rs.d
+	return rs.d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) {
+		s, err := d.Fleet.Store(c.Store)
+		if err != nil {
+			return nil, prose.Reason(d.Esc, err)
+		}
+		return rs.takeDialog(s, c, t), safetext.Text{}
+	})
+}
+
+func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Take) *dialog.Dialog {
+	esc := rs.d.Esc
+	base, own := esc.LineMax(path.Base(c.Target), prose.MaxTitle), esc.LineMax(path.Base(c.ID), prose.MaxTitle)
+	title, what, verb := esc.Sprintf("Keep %s as it is?", base), esc.Sprintf("This removes the copy %s (%s bytes).", own, prose.Group(c.CopySize)), "Keep base"
+	switch {
+	case t == conflict.TakeCopy && c.Orphan:
+		title, what, verb = esc.Sprintf("Give the copy the name %s?", base), esc.Sprintf("Nothing stands there now. The copy %s goes.", own), "Take copy"
+	case t == conflict.TakeCopy:
+		title, verb = esc.Sprintf("Put the copy in the place of %s?", base), "Take copy"
+		what = esc.Sprintf("This replaces the base (%s bytes) with the copy (%s bytes), then removes the copy.", prose.Group(c.BaseSize), prose.Group(c.CopySize))
+	case t == conflict.TakeBoth:
+		title, verb = esc.Sprintf("Keep both, and rename %s?", own), "Keep both"
+		what = esc.Const("The copy gets a name that speaks of no conflict, in the same folder.")
+	}
+	lines := []text.Line{{Value: title, Kind: text.Title}, {Value: what}}
+	if c.Redundant {
+		lines = append(lines, text.Line{Value: esc.Const("Both are the same, byte for byte."), Kind: text.Note})
+	}
+	if s.Environment != "" {
+		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
+	}
+	if c.RenameOnly() && t != conflict.TakeBoth {
+		lines = append(lines, text.Line{Value: esc.Const("The copy is renamed and not deleted:"), Kind: text.Note})
+	}
+	for _, w := range c.Cautions {
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.Line(w)), Kind: text.Warn})
+	}
+	lines = append(lines, text.Line{Value: esc.Const("Both texts are kept: z puts them back."), Kind: text.Note})
+	return &dialog.Dialog{
+		Title: esc.Const("Resolve"), Lines: lines, Name: rs.d.TypedName(s, c.Target), NoReason: c.Redundant,
+		Choices: []dialog.Choice{{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+			return rs.doResolve(ctx, c, conflict.Choice{Take: t}, f.Reason)
+		}}},
+	}
+}
+
+// doResolve runs in a command.
+func (rs *resolutions) doResolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, why string) dialog.Acted {
+	esc := rs.d.Esc
+	done, err := rs.d.Conflicts.Resolve(ctx, c, ch, why)
+	switch {
+	case errors.Is(err, model.Conflict):
+		return dialog.Acted{Text: esc.Sprintf("not resolved: %s", prose.Reason(esc, err)), Title: "Conflict", Page: rs.changedSides(ctx, c)}
+	case err != nil:
+		return dialog.Acted{Text: esc.Sprintf("not resolved: %s", prose.Reason(esc, err))}
+	}
+	rs.d.Stuck.Took(esc, done)
+	out := dialog.Acted{Ok: true, Text: esc.Sprintf("resolved %s; z undoes", esc.LineMax(path.Base(c.Target), prose.MaxTitle))}
+	switch {
+	case done.Undo == "":
+		out.Text = esc.Sprintf("resolved %s; nothing was kept for undo", esc.LineMax(path.Base(c.Target), prose.MaxTitle))
+	case done.Obstacle != "":
+		out.Text = esc.Sprintf("resolved; it cannot be undone: %s", esc.LineMax(done.Obstacle, prose.MaxReason))
+	default:
+		out.Undo = []string{done.Undo}
+	}
+	out.Beside = rs.after(c, done)
+	if len(done.Warnings) > 0 {
+		out.Title, out.Page = "Resolved", edit.WarningPage(rs.d.Desk, out.Text, done.Warnings)
+	}
+	return out
+}
+
+// changedSides is both sides as they are now, under the reason why nothing was
+// done.
+func (rs *resolutions) changedSides(ctx context.Context, c conflict.Copy) *text.Page {
+	t := rs.conflictDetail(room{})(ctx, c)
+	t.Head = append([]text.Line{
+		{Value: rs.d.Esc.Const("!! A side has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Warn},
+		{Kind: text.Blank},
+	}, t.Head...)
+	return t
+}
+
+// mergeConflict goes through the differences one by one.
+func (rs *resolutions) mergeConflict(c conflict.Copy) tea.Cmd {
+	d := rs.d
+	return rs.d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+		cmp, err := d.Conflicts.Compare(ctx, c)
+		if err != nil {
+			return nil, prose.Reason(d.Esc, err)
+		}
+		if cmp.BaseRev != c.BaseRev || cmp.CopyRev != c.CopyRev {
+			return nil, d.Esc.Const("a side has changed since it was shown: ctrl+r looks again")
+		}
+		return rs.hunkDialog(cmp, map[int]threeway.Side{}), safetext.Text{}
+	})
+}
+
+// hunkDialog asks about the first difference that is open; when none is, it asks
+// whether the result should be written.
+func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threeway.Side) *dialog.Dialog {
+	esc := rs.d.Esc
+	at, open, all := -1, 0, 0
+	for i, h := range cmp.Hunks {
+		if !h.Open() {
+			continue
+		}
+		all++
+		if chosen[i] == threeway.Undecided {
+			if open++; at < 0 {
+				at = i
+			}
+		}
+	}
+	if at < 0 {
+		result, _ := threeway.Text(cmp.Hunks, chosen)
+		return rs.resultDialog(cmp, result)
+	}
+	h := cmp.Hunks[at]
+	var diff diff.Comparison
+	diff.Compare(esc, "base", "copy", strings.Join(h.Left, ""), strings.Join(h.Right, ""))
+	dlg := &dialog.Dialog{
+		Title: esc.Const("Merge"), NoReason: true, Body: diff.Text(nil),
+		Lines: []text.Line{
+			{Value: esc.Sprintf("Difference %s of %s in %s", prose.Group(int64(all-open+1)), prose.Group(int64(all)), esc.LineMax(path.Base(cmp.Target), prose.MaxTitle)), Kind: text.Title},
+			{Value: esc.Const("Which side stays here? Nothing is written before the end."), Kind: text.Note},
+		},
+	}
+	pick := func(verb string, side threeway.Side) {
+		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: verb, Run: func() tea.Cmd {
+			chosen[at] = side
+			return rs.d.Modal.Show(rs.hunkDialog(cmp, chosen))
+		}})
+	}
+	pick("Base", threeway.TakeLeft)
+	pick("Copy", threeway.TakeRight)
+	pick("Both", threeway.TakeBoth)
+	if h.Ancestor != nil {
+		pick("Ancestor", threeway.TakeAncestor)
+	}
+	if _, why := edit.Editor(rs.d.Desk); why == "" {
+		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Edit", Run: func() tea.Cmd {
+			text := threeway.Marked(cmp.Hunks, chosen, "base", "copy")
+			return rs.editConflict(cmp.Copy, &text)
+		}})
+	}
+	return dlg
+}
+
+// resultDialog shows what would be written.
+func (rs *resolutions) resultDialog(cmp conflict.Comparison, result string) *dialog.Dialog {
+	esc := rs.d.Esc
+	var diff diff.Comparison
+	diff.Compare(esc, "the base as it is", "the result", cmp.BaseText, result)
+	s, _ := rs.d.Fleet.Store(cmp.Store)
+	dlg := &dialog.Dialog{
+		Title: esc.Const("Merge"), Body: diff.Text(nil), Name: rs.d.TypedName(s, cmp.Target),
+		Lines: []text.Line{
+			{Value: esc.Sprintf("Write the result to %s?", esc.LineMax(path.Base(cmp.Target), prose.MaxTitle)), Kind: text.Title},
+			{Value: esc.Sprintf("%s added, %s removed. The copy goes; z puts both back.", prose.Plural(int64(diff.Added), "line"), prose.Plural(int64(diff.Removed), "line")), Kind: text.Note},
+		},
+		Choices: []dialog.Choice{{Verb: "Write", Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+			return rs.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.Reason)
+		}}},
+	}
+	if _, why := edit.Editor(rs.d.Desk); why == "" {
+		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Edit", Run: func() tea.Cmd { return rs.editConflict(cmp.Copy, &result) }})
+	}
+	return dlg
+}
+
+// editConflict opens the editor on a result, or on both sides between marks.
+func (rs *resolutions) editConflict(c conflict.Copy, given *string) tea.Cmd {
+	d := rs.d
+	return rs.d.Edits.Begin(func(ctx context.Context) (*edit.Edit, error) {
+		s, err := d.Fleet.Store(c.Store)
+		if err != nil {
+			return nil, err
+		}
+		cmp, err := d.Conflicts.Compare(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if cmp.CopyRev != c.CopyRev || c.Class != names.InFile && cmp.BaseRev != c.BaseRev {
+			return nil, model.Errorf(model.Conflict, "", "a side has changed since it was shown: ctrl+r looks again")
+		}
+		e := &edit.Edit{What: edit.ResolveItem, Store: s, Label: c.Target, Kind: model.Opaque, Second: c, Base: cmp.BaseText, After: func(done desk.Done) func() tea.Cmd { return rs.after(c, done) },
+			Req: model.RetainRequest{ID: c.Target, Mode: model.Replace, IfMatch: c.BaseRev}}
+		switch {
+		case given != nil:
+			e.Original = *given
+		case c.Class == names.InFile:
+			e.Original, e.Base = cmp.CopyText, cmp.CopyText
+		default:
+			e.Original = threeway.Marked(cmp.Hunks, nil, "base", "copy")
+		}
+		return e, nil
+	})
+}
+
+// dropRedundant counts the redundant copies of all stores and asks once.
+func (rs *resolutions) dropRedundant() tea.Cmd {
+	d := rs.d
+	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+		all, spared, err := d.Conflicts.Redundant(ctx)
+		esc := d.Esc
+		if err != nil && len(all) == 0 {
+			return nil, esc.Sprintf("not counted: %s", prose.Reason(esc, err))
+		}
+		all = rs.changeable(all)
+		if len(all) == 0 {
+			return nil, esc.Const("no copy is redundant that could be removed")
+		}
+		var list strings.Builder
+		for _, c := range all {
+			list.WriteString(model.Ref{Store: c.Store, ID: c.ID}.String() + "\n")
+		}
+		dlg := &dialog.Dialog{Title: esc.Const("Redundant"), NoReason: true, Body: text.NewPage(nil, list.String()), Name: rs.typedAny(all),
+			Lines: []text.Line{
+				{Value: esc.Sprintf("Remove %s?", prose.Plural(int64(len(all)), "redundant copy")), Kind: text.Title},
+				{Value: esc.Const("Each is byte for byte its base, which stays. Each is kept: z puts them back. They are:"), Kind: text.Note},
+			}}
+		if spared > 0 {
+			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("!! %s more of Resilio Sync stay: deleting one can delete the real file on other peers.", prose.Group(int64(spared))), Kind: text.Warn})
+		}
+		if err != nil {
+			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("!! not every store was looked at: %s", prose.Reason(esc, err)), Kind: text.Warn})
+		}
+		dlg.Choices = []dialog.Choice{{Verb: "Remove", Typed: true, Act: func(context.Context, dialog.Filled) dialog.Acted {
+			return dialog.Acted{Instead: d.Work.Watching(rs.resolveEach(all, conflict.TakeBase, "redundant copy"))}
+		}}}
+		return dlg, safetext.Text{}
+	})
+}
+
+// typedAny is what must be typed when one of the stores is production.
+func (rs *resolutions) typedAny(all []conflict.Copy) string {
+	for _, c := range all {
+		if s, err := rs.d.Fleet.Store(c.Store); err == nil && rs.d.TypedName(s, c.ID) != "" {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// changeable leaves out the copies of stores that are read-only.
+func (rs *resolutions) changeable(all []conflict.Copy) []conflict.Copy {
+	var out []conflict.Copy
+	for _, c := range all {
+		if rs.d.Locked(c.Store) == "" {
+			out = append(out, c)
+		}
+	}
+	return out
+}

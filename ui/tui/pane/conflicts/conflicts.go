@@ -1,0 +1,386 @@
+package conflicts
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/conflict"
+	"memdesk/conflict/names"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/edit"
+	"memdesk/ui/tui/kit/diff"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/record"
+)
+
+// New is the pane that triages second copies.
+func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
+	rs := &resolutions{d: d, settle: d.Settle}
+	kind := record.Kind[conflict.Copy]{
+		Pane: at, Noun: "conflict",
+		Empty: "Nothing is in conflict in any store that could be read. 1 Health shows stores that could not.",
+		Columns: []record.Column{
+			{Title: "BASE", Width: 23}, {Title: "SURE", Width: 9}, {Title: "STATE", Width: 12}, {Title: "TOOL", Width: 13}, {Title: "AGE", Width: 5, Right: true}, {Title: "COPY"},
+		},
+		Least: []int{20, 9, 12, 0, 5, 10}, Traits: record.Traits[conflict.Copy]{Badge: 3, Poll: true, Store: func(c conflict.Copy) string { return c.Store },
+			Less: map[int]func(a, b conflict.Copy) int{
+				0: func(a, b conflict.Copy) int { return list.Natural(path.Base(a.Target), path.Base(b.Target)) },
+				4: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },
+			}},
+	}
+	if d.Conflicts == nil {
+		kind.Missing = "no source of conflicts is attached to this console: memdesk conflicts list shows them"
+	}
+	kind.Fetch = func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[conflict.Copy]], desk.Said, error) {
+		page, err := d.Conflicts.Conflicts(ctx, q)
+		if err != nil {
+			return list.Span[record.Row[conflict.Copy]]{}, desk.Said{}, err
+		}
+		out := list.Span[record.Row[conflict.Copy]]{Next: page.Next, Total: page.Total}
+		last := ""
+		for _, c := range page.Copies {
+			key := c.Store + "\x00" + c.Target
+			out.Rows = append(out.Rows, conflictRecord(d.Desk, c, key == last && c.Target != ""))
+			last = key
+		}
+		return out, desk.Said{Text: d.Esc.LineMax(page.Notice, prose.MaxReason)}, nil
+	}
+	kind.Marking = true
+	kind.Name, kind.Field, kind.Datum = "conflicts", func(raw conflict.Copy) string { c := raw; return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
+	kind.Detail = rs.conflictDetail(room{})
+	kind.Facts = func(ctx context.Context, c conflict.Copy) *text.Page {
+		cmp, err := d.Conflicts.Compare(ctx, c)
+		head := rs.conflictHead(cmp, c)
+		if err != nil {
+			head = append(head, text.Line{Value: d.Esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.Esc, err)), Kind: text.Warn})
+		}
+		return text.NewPage(head, "")
+	}
+	aside := &layout{}
+	kind.Lay = func(p *record.List[conflict.Copy]) {
+		if !aside.chosen {
+			aside.beside = p.Detail.Width >= asideFrom
+		}
+		p.Kind.Detail = rs.conflictDetail(room{aside.beside, p.Detail.Width, p.Detail.Height})
+	}
+	kind.Keys = func(p *record.List[conflict.Copy]) []act.Act { return rs.conflictKeys(p, aside) }
+	rs.list = record.New(d.Desk, kind)
+	return rs.list
+}
+
+// conflictDatum is a row as it is copied and exported; a copy that was not compared
+// is not said to differ.
+func conflictDatum(c conflict.Copy) desk.Datum {
+	known := func(there bool, v any) any {
+		if !there {
+			return nil
+		}
+		return v
+	}
+	var r desk.Datum
+	r.Add("store", c.Store)
+	r.Add("copy", model.EncodeID(c.ID))
+	r.Add("base", known(c.BaseID != "", model.EncodeID(c.BaseID)))
+	r.Add("target", known(c.Target != "", model.EncodeID(c.Target)))
+	r.Add("confidence", string(c.Confidence))
+	r.Add("reason", c.Reason)
+	r.Add("redundant", known(c.Base != conflict.BaseUnknown, c.Redundant))
+	r.Add("orphan", c.Orphan)
+	r.Add("tool", c.Tool)
+	r.Add("who", known(c.Who != "", c.Who))
+	r.Add("at", desk.StampOf(c.At))
+	r.Add("copy_bytes", c.CopySize)
+	r.Add("base_bytes", c.BaseSize)
+	r.Add("problem", known(c.Problem != "", c.Problem))
+	return r
+}
+
+func conflictWord(c conflict.Copy) string {
+	switch {
+	case c.Problem != "":
+		return "unknown"
+	case c.Class == names.InFile:
+		return "markers"
+	case !c.Returned.IsZero():
+		return "returned"
+	case c.Orphan:
+		return "orphan"
+	case c.Redundant:
+		return "redundant"
+	}
+	return "differs"
+}
+
+func conflictRecord(d *desk.Desk, c conflict.Copy, again bool) record.Row[conflict.Copy] {
+	esc := d.Esc
+	base := esc.LineMax(path.Base(c.Target), prose.MaxTitle)
+	switch {
+	case again: // one more copy of the base above
+		base = esc.Sprintf("also %s", base)
+	case c.Target == "":
+		base = esc.Const("-")
+	}
+	own := esc.LineMax(path.Base(c.ID), prose.MaxTitle)
+	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, conflictTone(c)}
+	if c.Problem != "" {
+		own = esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxTitle))
+	}
+	return record.Row[conflict.Copy]{
+		Key: c.Store + "\x00" + c.ID, Raw: c, Tones: tones,
+		Cells: []safetext.Text{base, esc.Const(string(c.Confidence)), esc.Const(conflictWord(c)), esc.Line(c.Tool), esc.Const(d.Time.Age(c.At)), own},
+	}
+}
+
+// noResolve says why the copy at the cursor cannot be resolved.
+func (rs *resolutions) noResolve(p *record.List[conflict.Copy]) string {
+	r, ok := p.Window.Current()
+	if !ok {
+		return p.Window.Nothing()
+	}
+	return rs.noResolveOf(r.Raw)
+}
+
+func (rs *resolutions) noResolveOf(c conflict.Copy) string {
+	if why := rs.d.Locked(c.Store); why != "" {
+		return why
+	}
+	switch {
+	case c.ID == "":
+		return "this row tells of the store, there is no copy behind it"
+	case c.Problem != "":
+		return "it could not be compared: " + c.Problem
+	}
+	return ""
+}
+
+// conflictKeys are the keys of this pane beside those of every list.
+func (rs *resolutions) conflictKeys(p *record.List[conflict.Copy], aside *layout) []act.Act {
+	d := rs.d
+	current := func() conflict.Copy {
+		r, _ := p.Window.Current()
+		return r.Raw
+	}
+	can := func(more func(c conflict.Copy) string) func() string {
+		return func() string {
+			if why := rs.noResolve(p); why != "" {
+				return why
+			}
+			return more(current())
+		}
+	}
+	text := func(c conflict.Copy) string {
+		switch {
+		case c.Binary:
+			return "one side is not text: b, c and B work on its bytes"
+		case c.Orphan:
+			return "it has no base to be merged with"
+		}
+		return noTake(c, conflict.TakeCopy)
+	}
+	take := func(a act.Act, t conflict.Take) act.Act {
+		if p.Marks.N() > 0 && !p.Full {
+			return a.With(act.Unless(func() string { return d.Locked("") }, d.NoBulk), func() tea.Cmd { return rs.takeMarked(p, t) })
+		}
+		return a.With(can(func(c conflict.Copy) string { return noTake(c, t) }), func() tea.Cmd { return rs.take(current(), t) })
+	}
+	return []act.Act{
+		take(act.KeepBase, conflict.TakeBase), take(act.KeepCopy, conflict.TakeCopy), take(act.KeepBoth, conflict.TakeBoth),
+		act.Merge.With(can(text), func() tea.Cmd { return rs.mergeConflict(current()) }),
+		act.EditBoth.With(can(func(c conflict.Copy) string {
+			if c.Class == names.InFile {
+				return edit.NoEdit(d.Desk, c.Store)
+			}
+			if why := text(c); why != "" {
+				return why
+			}
+			return edit.NoEdit(d.Desk, c.Store)
+		}), func() tea.Cmd { return rs.editConflict(current(), nil) }),
+		{Keys: []string{"s"}, Name: "sides", Doc: "both sides beside each other, or one below the other", Do: func() tea.Cmd {
+			aside.beside, aside.chosen = !aside.beside, true
+			p.Asked = ""
+			word := "both sides one below the other; s sets them beside each other"
+			if aside.beside {
+				word = "both sides beside each other; s sets them one below the other"
+			}
+			d.Say(paint.ToneInfo, d.St.Esc.Const(word))
+			return p.Show()
+		}},
+		act.Redundant.With(func() string {
+			if why := d.Locked(""); why != "" {
+				return why
+			}
+			return d.NoBulk()
+		}, rs.dropRedundant),
+	}
+}
+
+// room is what the detail of a conflict has on the screen; zero: it has a page of its own, and
+// says all in words.
+type room struct {
+	beside        bool // both sides stand beside each other
+	width, height int
+}
+
+// fewLines is the height of a detail below which a comparison shows one line around each
+// change.
+const fewLines = 12
+
+// conflictDetail makes the detail of a copy: both sides compared, under one line that says
+// which they are. i has the rest.
+func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Copy) *text.Page {
+	d := rs.d
+	return func(ctx context.Context, c conflict.Copy) *text.Page {
+		if c.ID == "" {
+			return text.NewPage([]text.Line{{Value: d.Esc.LineMax(c.Store, desk.MaxField), Kind: text.Title}, {Value: d.Esc.Sprintf("!! %s", d.Esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn}}, "")
+		}
+		cmp, err := d.Conflicts.Compare(ctx, c)
+		if err != nil {
+			return text.NewPage(append(rs.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.Esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.Esc, err)), Kind: text.Warn}), "")
+		}
+		head := append(rs.conflictBrief(c), text.Line{Kind: text.Blank})
+		switch {
+		case cmp.Binary:
+			return text.NewPage(append(head, text.Line{Value: d.Esc.Const("One side is not text. b, c and B resolve it as bytes."), Kind: text.Note}), "")
+		case c.Class == names.InFile || c.Orphan:
+			return text.NewPage(head, cmp.CopyText)
+		case cmp.Redundant:
+			return text.NewPage(append(head, text.Line{Value: d.Esc.Const("Both are the same, byte for byte:"), Kind: text.Note}), cmp.BaseText)
+		case at.beside:
+			return text.NewPage(slices.Concat(head[:1], rs.sides(cmp, at.width), []text.Line{{Kind: text.Blank}}, head[1:len(head)-1], frontLines(d.Esc, cmp)), "")
+		}
+		diff := diff.Comparison{Unnamed: at != room{}}
+		if at.height > 0 && at.height < fewLines {
+			diff.Around = 1
+		}
+		diff.Compare(d.Esc, "base: "+path.Base(cmp.BaseID), "copy: "+path.Base(cmp.ID), cmp.BaseText, cmp.CopyText)
+		if !diff.Unnamed {
+			return diff.Text(slices.Concat(head[:len(head)-1], frontLines(d.Esc, cmp), []text.Line{{Value: diff.CopyWords(d.Esc), Kind: text.Note}, {Kind: text.Blank}}))
+		}
+		head = []text.Line{{Value: d.St.Badge(conflictTone(c), d.Esc.Sprintf("%s, %s", desk.OrElse(d.Esc.Line(c.Tool), d.Esc.Const(conflictWord(c))), diff.CopyWords(d.Esc))), Kind: text.Note}}
+		if warnings := rs.warnings(c); len(warnings) > 0 {
+			head = append(head, text.Line{Value: d.Esc.Trunc(warnings[0].Value, max(at.width, paint.MinWidth-2)), Kind: text.Warn})
+		}
+		return diff.Text(head)
+	}
+}
+
+// layout is how both sides of a conflict stand: by the width, until the operator chooses.
+type layout struct{ beside, chosen bool }
+
+// asideFrom is the width from which both sides of a conflict stand beside each other
+// unasked.
+const asideFrom = 100
+
+// conflictBrief is what must be known before the texts are compared; i has the rest.
+func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
+	d := rs.d
+	esc := d.Esc
+	head := []text.Line{
+		{Value: esc.LineMax(path.Base(c.ID), desk.MaxField), Kind: text.Title},
+		{Value: d.St.Badge(conflictTone(c), esc.Sprintf("%s, %s: %s", esc.Const(conflictWord(c)), desk.OrElse(esc.Line(c.Tool), esc.Const("by no known tool")), esc.LineMax(c.Reason, desk.MaxField))), Kind: text.Note},
+	}
+	return append(head, rs.warnings(c)...)
+}
+
+// warnings are what an operator must know before a conflict is resolved.
+func (rs *resolutions) warnings(c conflict.Copy) (out []text.Line) {
+	esc := rs.d.Esc
+	if c.Problem != "" {
+		out = append(out, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn})
+	}
+	if !c.Returned.IsZero() {
+		out = append(out, text.Line{Value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", desk.Changed(rs.d.Desk, c.Returned)), Kind: text.Warn})
+	}
+	for _, w := range c.Cautions {
+		out = append(out, text.Line{Value: esc.Sprintf("!! %s", esc.Line(w)), Kind: text.Warn})
+	}
+	return out
+}
+
+// conflictTone is how urgent the state of a copy is.
+func conflictTone(c conflict.Copy) paint.Tone {
+	switch {
+	case c.Problem != "" || !c.Returned.IsZero():
+		return paint.ToneBad
+	case c.Redundant:
+		return paint.ToneGood
+	case c.Confidence == names.Possible:
+		return paint.ToneInfo
+	}
+	return paint.ToneWarn
+}
+
+// conflictHead tells what is known of a copy, the evidence first.
+func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []text.Line {
+	d := rs.d
+	esc := d.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{
+		{Value: esc.LineMax(path.Base(c.ID), desk.MaxField), Kind: text.Title},
+		field(string(c.Confidence), esc.LineMax(c.Reason, desk.MaxField)),
+	}
+	head = append(head, rs.warnings(c)...)
+	for _, t := range c.Twins {
+		head = append(head, text.Line{Value: esc.Sprintf("the same bytes stand in %s", esc.LineMax(path.Base(t), prose.MaxTitle)), Kind: text.Note})
+	}
+	if c.Target != "" && c.Class != names.InFile {
+		word := "base"
+		if c.Orphan {
+			word = "base, gone"
+		}
+		head = append(head, field(word, esc.LineMax(c.Target, desk.MaxField)))
+	}
+	tools := c.Tool
+	if len(c.Also) > 0 {
+		tools += ", or " + strings.Join(c.Also, ", ")
+	}
+	head = append(head, field("tool", esc.Line(tools)))
+	if c.Who != "" {
+		head = append(head, field("made by", esc.LineMax(c.Who, prose.MaxTitle)))
+	}
+	for i, s := range c.Chain {
+		if len(c.Chain) > 1 {
+			head = append(head, field("step", esc.Sprintf("%s: %s", esc.Const(prose.Group(int64(i+1))), esc.LineMax(s.Name, prose.MaxTitle))))
+		}
+	}
+	head = append(head, field("copy", esc.Sprintf("%s, %s", prose.Size(c.CopySize), desk.Changed(d.Desk, c.CopyTime))))
+	if !c.Orphan && c.Class != names.InFile {
+		head = append(head, field("base", esc.Sprintf("%s, %s", prose.Size(c.BaseSize), desk.Changed(d.Desk, c.BaseTime))))
+		switch {
+		case cmp.Threefold():
+			head = append(head, field("ancestor", esc.LineMax(cmp.Origin, prose.MaxTitle)))
+		case cmp.Unknown != "":
+			head = append(head, field("ancestor", esc.Sprintf("not known: %s", esc.LineMax(cmp.Unknown, prose.MaxTitle))))
+		}
+	}
+	return append(append(head, field("store", esc.Line(c.Store))), frontLines(esc, cmp)...)
+}
+
+// frontLines are the metadata that differ, the base's value first.
+func frontLines(esc safetext.Escaper, cmp conflict.Comparison) []text.Line {
+	var out []text.Line
+	for _, f := range cmp.Front {
+		if !f.Same() {
+			out = append(out, text.Line{Name: esc.LineMax(f.Name, 20), Value: esc.Sprintf("%s | %s", sideValue(esc, f.Base, f.InBase), sideValue(esc, f.Copy, f.InCopy)), Kind: text.Note})
+		}
+	}
+	return out
+}
+
+func sideValue(esc safetext.Escaper, v string, there bool) safetext.Text {
+	if !there {
+		return esc.Const("(not there)")
+	}
+	return esc.LineMax(v, prose.MaxTitle)
+}

@@ -1,0 +1,2 @@
+// Package conflicts is the pane that triages second copies.
+package conflicts

@@ -1,0 +1,122 @@
+package conflicts
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/conflict"
+	"memdesk/conflict/names"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/record"
+	"memdesk/ui/tui/task"
+)
+
+// noTake says why a side of a copy cannot be taken whole; empty when it can.
+func noTake(c conflict.Copy, t conflict.Take) string {
+	switch {
+	case c.Class == names.InFile:
+		return "the markers stand inside this item: e edits it"
+	case c.Orphan && t == conflict.TakeBase:
+		return "it has no base: c gives the copy the base's name, B keeps it under another"
+	}
+	return ""
+}
+
+// takeMany are the words for taking one side of many copies.
+var takeMany = map[conflict.Take]struct{ question, what, verb string }{
+	conflict.TakeBase: {"Keep the base of %s?", "This removes the copies.", "Keep base"},
+	conflict.TakeCopy: {"Put the copy of %s in the base's place?", "This replaces each base, then removes the copies.", "Take copy"},
+	conflict.TakeBoth: {"Keep both sides of %s?", "Each copy gets a name that speaks of no conflict, in the same folder.", "Keep both"},
+}
+
+// takeMarked asks once whether one side of every marked conflict should stay.
+func (rs *resolutions) takeMarked(p *record.List[conflict.Copy], t conflict.Take) tea.Cmd {
+	d, esc := rs.d, rs.d.Esc
+	if why := p.Marks.Uncounted(); why != "" {
+		d.Say(paint.ToneWarn, esc.Const(why))
+		return nil
+	}
+	var all []conflict.Copy
+	left := 0
+	for _, id := range p.Marks.Order {
+		if c := p.Marks.Kept[id].Raw; rs.noResolveOf(c) == "" && noTake(c, t) == "" {
+			all = append(all, c)
+		} else {
+			left++
+		}
+	}
+	if len(all) == 0 {
+		d.Say(paint.ToneWarn, esc.Const("none of the marked conflicts can be resolved this way"))
+		return nil
+	}
+	hidden := p.Marks.Outside()
+	return d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) {
+		return rs.manyDialog(all, t, left, hidden, p.Marks.Clear), safetext.Text{}
+	})
+}
+
+func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hidden int, begun func()) *dialog.Dialog {
+	d, esc, words := rs.d, rs.d.Esc, takeMany[t]
+	count := esc.Const(prose.Plural(int64(len(all)), "conflict"))
+	lines := []text.Line{{Value: esc.Sprintf(words.question, count), Kind: text.Title}, {Value: esc.Sprintf("%s Both texts of each are kept and can be put back.", esc.Const(words.what))}}
+	warn := func(n int, format string) {
+		if n > 0 {
+			lines = append(lines, text.Line{Value: esc.Sprintf(format, prose.Group(int64(n))), Kind: text.Warn})
+		}
+	}
+	warn(left, "!! %s more of the marked ones cannot be resolved this way, and stay.")
+	warn(hidden, "!! %s of the marked ones are not in the filter.")
+	var list strings.Builder
+	cautions, renamed := 0, 0
+	for _, c := range all {
+		list.WriteString(model.Ref{Store: c.Store, ID: c.ID}.String() + "\n")
+		cautions += min(len(c.Cautions), 1)
+		if c.RenameOnly() && t != conflict.TakeBoth {
+			renamed++
+		}
+	}
+	warn(renamed, "!! Renamed and not deleted, as the vendor of their tool advises: %s.")
+	warn(cautions, "!! The vendors of the tools of %s warn of something; each conflict says what.")
+	return &dialog.Dialog{Title: esc.Const("Resolve"), Lines: lines, Body: text.NewPage(nil, list.String()), Name: rs.typedAny(all),
+		Choices: []dialog.Choice{{Verb: words.verb, Typed: true, Begin: func() tea.Cmd { begun(); return nil }, Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
+			return dialog.Acted{Instead: d.Work.Watching(rs.resolveEach(all, t, f.Reason))}
+		}}}}
+}
+
+// resolveEach takes one side of many copies; one that has changed since it was shown stays.
+func (rs *resolutions) resolveEach(all []conflict.Copy, t conflict.Take, reason string) *task.Bulk {
+	d := rs.d
+	b := &task.Bulk{Kind: "console-resolve", Title: "resolve " + prose.Plural(int64(len(all)), "conflict"), Noun: "conflict", Total: len(all)}
+	b.Run = func(ctx context.Context, j desk.Job, b *task.Bulk) error {
+		key := func(i int) string { return model.Ref{Store: all[i].Store, ID: all[i].ID}.String() }
+		return b.Each(ctx, j, len(all), key, func(ctx context.Context, i int) task.Outcome {
+			c := all[i]
+			o := task.Outcome{Store: c.Store, Name: c.ID, Word: "left"}
+			done, err := d.Conflicts.Resolve(ctx, c, conflict.Choice{Take: t}, reason)
+			if err != nil {
+				o.Why = prose.Reason(d.Esc, err)
+				return o
+			}
+			o.Ok, o.Word = true, "resolved"
+			d.Stuck.Took(d.Esc, done)
+			switch {
+			case done.Obstacle != "":
+				o.Why = d.Esc.Sprintf("it cannot be undone: %s", d.Esc.LineMax(done.Obstacle, prose.MaxReason))
+			case done.Undo != "":
+				b.Mu.Lock()
+				b.Undo = append(b.Undo, done.Undo)
+				b.Mu.Unlock()
+			}
+			return o
+		})
+	}
+	return b
+}

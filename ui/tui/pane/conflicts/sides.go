@@ -1,0 +1,63 @@
+package conflicts
+
+import (
+	"strings"
+
+	"memdesk/conflict"
+	threeway "memdesk/conflict/merge"
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/diff"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// maxSides bounds the rows of a side by side view, which is laid out whole; the
+// unified one has no bound.
+const maxSides = 2000
+
+// sides sets both texts beside each other. Rows that differ are marked between
+// the columns: < only the base has it, > only the copy, | both, differently; in
+// these the words that differ stand between « and ».
+func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
+	esc := rs.d.Esc
+	half := max((width-5)/2, 12)
+	var out []text.Line
+	put := func(l, r, sign string, kind text.Kind) {
+		// Column by column: what would not fit is cut with an ellipsis.
+		left := safetext.Pad(esc.LineMax(strings.TrimRight(l, "\r\n"), half), half)
+		out = append(out, text.Line{Value: esc.Sprintf("%s %s %s", left, esc.Const(sign), esc.LineMax(strings.TrimRight(r, "\r\n"), half)), Kind: kind})
+	}
+	put("BASE", "COPY", " ", text.Title)
+	for _, h := range threeway.Two(cmp.BaseText, cmp.CopyText) {
+		for i := range max(len(h.Left), len(h.Right)) {
+			if len(out) > maxSides {
+				return append(out, text.Line{Value: esc.Sprintf("This view ends after %s rows; s shows all of it, one below the other.", prose.Group(maxSides)), Kind: text.Warn})
+			}
+			switch {
+			case h.Kind == threeway.Same:
+				put(h.Left[i], h.Right[i], " ", text.Field)
+			case i >= len(h.Left):
+				put("", h.Right[i], ">", text.Warn)
+			case i >= len(h.Right):
+				put(h.Left[i], "", "<", text.Warn)
+			default:
+				gone, come := diff.Words(h.Left[i], h.Right[i])
+				put(pointed(h.Left[i], gone), pointed(h.Right[i], come), "|", text.Warn)
+			}
+		}
+	}
+	return out
+}
+
+// pointed sets the marked parts of a line between points.
+func pointed(line string, marks []text.Mark) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range marks {
+		b.WriteString(line[at:m.Start])
+		b.WriteString("«" + strings.TrimRight(line[m.Start:m.End], "\r\n") + "»")
+		at = m.End
+	}
+	b.WriteString(line[at:])
+	return b.String()
+}

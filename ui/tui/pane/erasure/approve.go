@@ -1,0 +1,111 @@
+package erasure
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/gdpr/sshsig"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// approve asks a second operator to sign the plan that stands. Where nothing is left to
+// sign, or no key of the operator can be reached, it says who must approve, and how.
+func (rq *Requests) approve(r desk.ErasureRequest) tea.Cmd {
+	d := rq.D
+	return d.Ask(func(ctx context.Context) any {
+		now, err := d.Erasure.Request(ctx, r.ID)
+		var p gdpr.Plan
+		if err == nil {
+			p, err = d.Erasure.Plan(ctx, r.ID)
+		}
+		var why string
+		if err == nil {
+			why, err = d.Erasure.Unapproved(ctx, r.ID)
+		}
+		switch {
+		case err != nil:
+			return dialog.Acted{Quiet: true, Text: prose.Reason(d.Esc, err)}
+		case why != "" && d.Erasure.BySession(&now.Request) && d.Locked("") == "":
+			return dialog.Acted{Quiet: true, Next: rq.approveHereDialog(now, p)}
+		case why == "" || d.Remote || d.Locked("") != "":
+			return dialog.Acted{Ok: true, Quiet: true, Title: "Approval", Page: text.NewPage(rq.approvalLines(now, p, why), "")}
+		}
+		return dialog.Acted{Quiet: true, Next: rq.approveDialog(now, p, why)}
+	})
+}
+
+// approvedLines are the plan in numbers and its hash.
+func (rq *Requests) approvedLines(r desk.ErasureRequest, p gdpr.Plan, how string) []text.Line {
+	esc := rq.D.Esc
+	items, held := p.Count()
+	return []text.Line{
+		{Value: esc.Sprintf("Approve the erasure of %s with your own key?", prose.Plural(items, "item")), Kind: text.Title},
+		{Value: esc.Sprintf("%s of %s; %s on hold. %s exactly this plan, and it is void when anything in it changes.", r.ID, prose.Plural(int64(len(p.Stores)), "store"), prose.Group(held), safetext.Const(how))},
+		{Value: esc.Sprintf("The hash of the plan: %s", esc.Line(p.Hash)), Pin: true},
+	}
+}
+
+// approveHereDialog asks for a word of this session, which a key has authenticated.
+func (rq *Requests) approveHereDialog(r desk.ErasureRequest, p gdpr.Plan) *dialog.Dialog {
+	esc := rq.D.Esc
+	return &dialog.Dialog{
+		Title: esc.Const("Approve"), NoReason: true, Body: text.NewPage(eraseStores(rq.D.St, p), ""),
+		Lines: append(rq.approvedLines(r, p, "You approve"), text.Line{Value: esc.Const("The log records it with the key of your login, and the receipt names that.")}),
+		Choices: []dialog.Choice{{Verb: "Approve", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
+			if err := rq.D.Erasure.ApproveHere(ctx, r.ID, p.Hash); err != nil {
+				return dialog.Acted{Text: esc.Sprintf("not approved: %s", prose.Reason(esc, err))}
+			}
+			return dialog.Acted{Ok: true, Text: esc.Sprintf("approved %s by the record of your session over the plan %s", r.ID, safetext.Const(p.Hash[:min(12, len(p.Hash))]))}
+		}}},
+	}
+}
+
+// approveDialog shows what is signed, and asks for the key.
+func (rq *Requests) approveDialog(r desk.ErasureRequest, p gdpr.Plan, why string) *dialog.Dialog {
+	esc := rq.D.Esc
+	lines := rq.approvedLines(r, p, "You sign")
+	return &dialog.Dialog{
+		Title: esc.Const("Approve"), NoReason: true, Lines: append(lines, rq.approvalLines(r, p, why)...),
+		Body:   text.NewPage(eraseStores(rq.D.St, p), ""),
+		Fields: []dialog.Field{{Label: esc.Const("your private SSH key file, or empty for a key of your agent: ")}},
+		Choices: []dialog.Choice{{Verb: "Approve", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+			if err := rq.sign(ctx, r, p.Hash, strings.TrimSpace(f.Fields[0])); err != nil {
+				return dialog.Acted{Text: esc.Sprintf("not approved: %s", prose.Reason(esc, err))}
+			}
+			return dialog.Acted{Ok: true, Text: esc.Sprintf("approved %s by your signature over the plan %s", r.ID, safetext.Const(p.Hash[:min(12, len(p.Hash))]))}
+		}}},
+	}
+}
+
+// sign approves with the key of a file, or with the first of the agent that may.
+func (rq *Requests) sign(ctx context.Context, r desk.ErasureRequest, hash, keyFile string) error {
+	d := rq.D
+	env := func(k string) string { return d.Env[k] }
+	if keyFile != "" {
+		signer, err := sshsig.File(backends.ExpandPath(keyFile, env("PWD"), env))
+		if err != nil {
+			return err
+		}
+		return d.Erasure.Approve(ctx, r.ID, hash, signer)
+	}
+	keys, conn, err := sshsig.Agent(env("SSH_AUTH_SOCK"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, k := range keys { // an agent may hold the requester's key too
+		if d.Erasure.MayApprove(&r.Request, sshsig.Fingerprint(k.PublicKey())) {
+			return d.Erasure.Approve(ctx, r.ID, hash, k)
+		}
+	}
+	return model.Errorf(model.PermissionDenied, "approve", "no key of your agent may approve this request")
+}

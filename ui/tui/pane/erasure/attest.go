@@ -1,0 +1,73 @@
+package erasure
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/record"
+)
+
+// LayerKeys are the keys of a list of layers beside those of every list.
+func (rq *Requests) LayerKeys(p *record.List[LayerRow], r desk.ErasureRequest) []act.Act {
+	layer := func() (receipt.Layer, bool) {
+		row, ok := p.Window.Current()
+		return row.Raw.layer, ok && !row.Raw.folded
+	}
+	return []act.Act{act.Attest.With(func() string {
+		if why := rq.D.Locked(""); why != "" {
+			return why
+		}
+		if why := stillOpen(r); why != "" {
+			return why
+		}
+		l, ok := layer()
+		switch {
+		case !ok:
+			return "this row is no layer"
+		case l.Verdict == model.VerdictUnaudited, l.HoldsPerson():
+			return ""
+		case l.Verdict == model.VerdictAttested:
+			return "it is attested"
+		}
+		return "the program can judge it itself: " + strings.TrimLeft(verdictWords(l.Verdict), "+!~?x-= ")
+	}, func() tea.Cmd {
+		l, _ := layer()
+		return rq.D.Modal.Show(rq.attestDialog(r, l, "", ""))
+	})}
+}
+
+// attestDialog asks on which ground a layer that was looked at may stay as it is.
+func (rq *Requests) attestDialog(r desk.ErasureRequest, l receipt.Layer, ground, wrong string) *dialog.Dialog {
+	d, esc := rq.D, rq.D.St.Esc
+	lines := []text.Line{
+		{Value: esc.Sprintf("Attest %s?", esc.LineMax(l.Store+": "+l.Layer, prose.MaxTitle)), Kind: text.Title},
+		{Value: esc.Const("You say that you looked at it where the program cannot, and that it holds nothing of the person or may stay. The receipt names you, the day and the article of the ground, never its words.")},
+		{Value: esc.Const("When its bytes change it is asked again. r looks again at the end."), Kind: text.Note},
+	}
+	if l.Reason != "" {
+		lines = append(lines, text.Line{Value: esc.LineMax(l.Reason, prose.MaxReason), Kind: text.Note})
+	}
+	if wrong != "" {
+		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
+	}
+	dlg := &dialog.Dialog{Title: esc.Const("Attest"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("ground, required: ")}, {Label: esc.Const("who looked, empty for you: ")}}}
+	dlg.Fields[0].Input.Set(ground)
+	dlg.Choices = []dialog.Choice{{Verb: "Attest", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		in := gdpr.Looked{Store: l.Store, Layers: []string{l.Layer}, Ground: strings.TrimSpace(f.Fields[0]), By: strings.TrimSpace(f.Fields[1])}
+		if err := d.Erasure.Attest(ctx, r.ID, in); err != nil {
+			return dialog.Acted{Next: rq.attestDialog(r, l, f.Fields[0], "not attested: "+prose.Reason(d.Esc, err).String())}
+		}
+		return dialog.Acted{Ok: true, Text: d.Esc.Sprintf("attested: %s; r looks again", d.Esc.LineMax(l.Layer, prose.MaxTitle))}
+	}}}
+	return dlg
+}

@@ -1,0 +1,2 @@
+// Package erasure is the pane of erasure requests: from the form to the receipt.
+package erasure

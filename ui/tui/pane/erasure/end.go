@@ -1,0 +1,75 @@
+package erasure
+
+import (
+	"context"
+	"strings"
+
+	"memdesk/gdpr"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// liftDialog asks which hold of a request is to be lifted: the item of item where a
+// list has it, else the one that is typed. Of a complete request the names of what it
+// holds are gone, and only the operator knows them.
+func (rq *Requests) liftDialog(r desk.ErasureRequest, item, wrong string, at *planPlace) *dialog.Dialog {
+	d, esc := rq.D, rq.D.St.Esc
+	lines := []text.Line{{Value: esc.Const("Lift a hold?"), Kind: text.Title}}
+	if wrong != "" {
+		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
+	}
+	for _, h := range r.Holds {
+		ref := model.Ref{Store: h.Store, ID: h.ID}.String()
+		if item == "" && !r.Done() {
+			item = ref
+		}
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s: %s", esc.LineMax(ref, prose.MaxTitle), esc.LineMax(h.Ground, prose.MaxTitle))})
+	}
+	next := "This voids the plan and its approvals, and replans."
+	if r.Done() {
+		next = "The item's name is gone from the request: type it. `memdesk gdpr sweep` erases what the hold kept."
+	}
+	lines = append(lines, text.Line{Value: esc.Const(next), Kind: text.Note})
+	dlg := &dialog.Dialog{Title: esc.Const("Hold"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("item, STORE:ID: ")}}}
+	dlg.Fields[0].Input.Set(item)
+	dlg.Choices = []dialog.Choice{{Verb: "Lift", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		ref, err := model.ParseRef(strings.TrimSpace(f.Fields[0]))
+		if err == nil {
+			err = d.Erasure.Unhold(ctx, r.ID, gdpr.Hold{Store: ref.Store, ID: ref.ID})
+		}
+		switch {
+		case err != nil:
+			return dialog.Acted{Next: rq.liftDialog(r, f.Fields[0], "not lifted: "+prose.Reason(d.Esc, err).String(), at)}
+		case r.Done():
+			return dialog.Acted{Ok: true, Text: d.Esc.Const("lifted; memdesk gdpr sweep erases what it kept")}
+		}
+		return rq.replanned(r, nil, "lifted", at)
+	}}}
+	return dlg
+}
+
+// withdrawDialog asks why a request is closed without an erasure.
+func (rq *Requests) withdrawDialog(r desk.ErasureRequest, wrong string) *dialog.Dialog {
+	d, esc := rq.D, rq.D.St.Esc
+	lines := []text.Line{
+		{Value: esc.Sprintf("Withdraw %s?", r.ID), Kind: text.Title},
+		{Value: esc.Const("It is closed for good: its names, holds and plan go, and the record that there was one stays. No store is touched.")},
+	}
+	if r.Unfinished() || r.Stopped() {
+		lines = append(lines, text.Line{Value: esc.Const("!! Its erasure has begun: what is erased stays erased, the rest stays."), Kind: text.Warn})
+	}
+	if wrong != "" {
+		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
+	}
+	dlg := &dialog.Dialog{Title: esc.Const("Withdraw"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("who took it back and why, required: ")}}}
+	dlg.Choices = []dialog.Choice{{Verb: "Withdraw", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		if err := d.Erasure.Withdraw(ctx, r.ID, f.Fields[0]); err != nil {
+			return dialog.Acted{Next: rq.withdrawDialog(r, "not withdrawn: "+prose.Reason(d.Esc, err).String())}
+		}
+		return dialog.Acted{Ok: true, Text: d.Esc.Sprintf("withdrawn: %s", r.ID)}
+	}}}
+	return dlg
+}

@@ -1,0 +1,565 @@
+package erasure
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/gdpr"
+	"memdesk/internal/safetext"
+	"memdesk/jobs"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/record"
+)
+
+// Pane is the pane of erasure requests: a list by deadline, and what there is
+// to know and to do about the one at the cursor.
+type Pane struct {
+	*record.List[desk.ErasureRequest]
+	ticking bool
+	begun   begun
+	states  map[string]string // of the requests, in words, when they were last seen
+	due     desk.Due
+}
+
+// Requests that are due within dueDays are on the tab of every pane; dueEvery is how
+// often they are counted.
+const (
+	dueDays  = 3
+	dueEvery = 15 * time.Second
+)
+
+type dueTick struct{}
+
+// CountDue counts off the update loop, and again after a while.
+func (p *Pane) CountDue() tea.Cmd {
+	if p.D.Erasure == nil {
+		return nil
+	}
+	source, now := p.D.Erasure, p.D.Time.Clock
+	return tea.Batch(p.D.Later(p.Kind.Pane)(dueEvery, dueTick{}), p.Ask(func(ctx context.Context) any {
+		all, err := source.Requests(ctx)
+		if err != nil {
+			return nil // the pane says why when it is opened
+		}
+		return dueOf(all, now.Now())
+	}))
+}
+
+func dueOf(all []desk.ErasureRequest, now time.Time) (n desk.Due) {
+	for _, r := range all {
+		switch left := r.DaysLeft(now); {
+		case r.Done() || r.PausedSince != "":
+		case left < 0:
+			n.Overdue++
+		case left <= dueDays:
+			n.Soon++
+		}
+	}
+	return n
+}
+
+func (p *Pane) Badge() (safetext.Text, paint.Tone) {
+	switch {
+	case p.due.Overdue > 0:
+		return safetext.Sprintf("!%d", p.due.Overdue), paint.ToneBad
+	case p.due.Soon > 0:
+		return safetext.Sprintf("%d due", p.due.Soon), paint.ToneWarn
+	}
+	return safetext.Text{}, paint.ToneInfo
+}
+
+// erasureEvery is the pause between two looks at a run that is under way.
+const erasureEvery = 400 * time.Millisecond
+
+type erasureTick struct{}
+
+// begun is a run that was begun here and has not been seen to end.
+type begun struct {
+	request string
+	before  jobs.ID       // the run of the request before it
+	said    safetext.Text // what the status line said of it
+}
+
+func New(d *pane.Bench, at int) *Pane {
+	p := &Pane{}
+	rq := &Requests{D: d, List: p}
+	kind := record.Kind[desk.ErasureRequest]{
+		Pane: at, Noun: "request",
+		Empty: "No erasure requests. Press a to file one.",
+		Columns: []record.Column{
+			{Title: "DUE", Width: 17}, {Title: "STATE", Width: 13}, {Title: "PERSON", Width: 18}, {Title: "REQUEST"},
+		},
+		Traits: record.Traits[desk.ErasureRequest]{Badge: 2, Poll: true, Less: map[int]func(a, b desk.ErasureRequest) int{0: func(a, b desk.ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
+	}
+	if d.Erasure == nil {
+		kind.Missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store"
+	}
+	kind.Fetch = func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[desk.ErasureRequest]], desk.Said, error) {
+		all, err := d.Erasure.Requests(ctx)
+		if err != nil {
+			return list.Span[record.Row[desk.ErasureRequest]]{}, desk.Said{}, err
+		}
+		var out list.Span[record.Row[desk.ErasureRequest]]
+		for _, r := range all {
+			row := erasureRecord(d.Desk, r)
+			if q.Matches(row.Cells[0].String(), row.Cells[1].String(), r.Subject, strings.Join(r.Aliases, " "), r.Pseudonym, r.ID, r.By) {
+				out.Rows = append(out.Rows, row)
+			}
+		}
+		out.Total = model.Count{N: int64(len(out.Rows))}
+		return out, desk.Said{Due: dueOf(all, d.Time.Clock.Now())}, nil
+	}
+	kind.Detail = func(ctx context.Context, raw desk.ErasureRequest) *text.Page { return rq.text(ctx, raw) }
+	kind.Keys = func(r *record.List[desk.ErasureRequest]) []act.Act { return rq.erasureKeys(r) }
+	kind.Fresh = func(ctx context.Context, raw desk.ErasureRequest) (record.Row[desk.ErasureRequest], error) {
+		now, err := d.Erasure.Request(ctx, raw.ID)
+		return erasureRecord(d.Desk, now), err
+	}
+	kind.Crumb = func(raw desk.ErasureRequest) safetext.Text { return d.Esc.Line(raw.ID) }
+	kind.Field, kind.Datum = func(raw desk.ErasureRequest) string { return raw.ID }, erasureDatum
+	p.List = record.New(d.Desk, kind)
+	return p
+}
+
+// erasureDatum is a request as a row. The person is in it by the pseudonym only: a
+// clipboard is no place that an erasure could reach.
+func erasureDatum(q desk.ErasureRequest) desk.Datum {
+	var r desk.Datum
+	r.Add("request", q.ID)
+	r.Add("pseudonym", q.Pseudonym)
+	r.Add("state", string(q.State))
+	r.Add("received", q.Received)
+	r.Add("deadline", q.Deadline.Format(time.DateOnly))
+	r.Add("overdue", q.Overdue)
+	r.Add("due", q.Words)
+	r.Add("plan_hash", q.PlanHash)
+	r.Add("approvals", len(q.Approvals))
+	r.Add("by", q.By)
+	return r
+}
+
+func (p *Pane) Enter() tea.Cmd { return tea.Batch(p.List.Enter(), p.tick()) }
+
+func (p *Pane) Update(msg any) tea.Cmd {
+	switch msg := msg.(type) {
+	case desk.Due:
+		p.due = msg
+		return nil
+	case dueTick:
+		return p.CountDue()
+	case record.Noticed[desk.ErasureRequest]:
+		if msg.Trail == nil && msg.Page.Err == nil {
+			p.due = msg.Notice.Due
+			p.told(msg.Page.Pages)
+		}
+	}
+	if _, ok := msg.(erasureTick); ok {
+		p.ticking = false
+		if !p.Visible() {
+			return p.tick()
+		}
+		return tea.Batch(p.List.Refresh(), p.tick())
+	}
+	cmd := p.List.Update(msg)
+	p.ended()
+	return tea.Batch(cmd, p.tick())
+}
+
+// told says what became of a request while another pane is on the screen: an approval, the
+// end of a run.
+func (p *Pane) told(pages []list.Span[record.Row[desk.ErasureRequest]]) {
+	now := map[string]string{}
+	for _, page := range pages {
+		for _, row := range page.Rows {
+			r := row.Raw
+			now[r.ID] = erasureWord(r)
+			if was, known := p.states[r.ID]; known && was != now[r.ID] && !p.Visible() && p.D.Frame.Saying().IsEmpty() {
+				p.D.Say(paint.ToneInfo, p.D.Esc.Sprintf("6 Erasure: %s is now %s", p.D.Esc.Line(r.ID), p.D.Esc.Const(now[r.ID])))
+			}
+		}
+	}
+	if p.Query == "" {
+		p.states = now
+	}
+}
+
+// began keeps in mind which run was begun here.
+func (p *Pane) began(request string, said safetext.Text) {
+	p.begun = begun{request: request, said: said}
+	for _, r := range p.Window.Rows {
+		if q := r.Raw; q.ID == request && q.Run != nil {
+			p.begun.before = q.Run.ID
+		}
+	}
+}
+
+// ended replaces the word that a run has begun, where that still stands there when it
+// is over.
+func (p *Pane) ended() {
+	for _, row := range p.Window.Rows {
+		r := row.Raw
+		if p.begun.request == "" || r.ID != p.begun.request || r.Run == nil || r.Run.ID == p.begun.before || r.Under() {
+			continue
+		}
+		if p.D.Frame.Saying().String() == p.begun.said.String() {
+			p.D.Say(paint.ToneInfo, p.D.Esc.Sprintf("the erasure of %s has ended: %s", r.ID, erasureWord(r)))
+		}
+		p.begun = begun{}
+	}
+}
+
+// tick looks again soon while a run is under way; otherwise nothing moves.
+func (p *Pane) tick() tea.Cmd {
+	if p.ticking {
+		return nil
+	}
+	for _, r := range p.Window.Rows {
+		if r.Raw.Under() {
+			p.ticking = true
+			return p.D.Later(p.Kind.Pane)(erasureEvery, erasureTick{})
+		}
+	}
+	return nil
+}
+
+// current is the request at the cursor.
+func currentErasure(p *record.List[desk.ErasureRequest]) (desk.ErasureRequest, bool) {
+	r, ok := p.Window.Current()
+	if !ok {
+		return desk.ErasureRequest{}, false
+	}
+	return r.Raw, true
+}
+
+func erasureRecord(d *desk.Desk, r desk.ErasureRequest) record.Row[desk.ErasureRequest] {
+	esc := d.Esc
+	due := paint.ToneInfo
+	switch left := r.DaysLeft(d.Time.Clock.Now()); {
+	case r.Done() || r.PausedSince != "":
+	case left < 0:
+		due = paint.ToneBad
+	case left <= 7:
+		due = paint.ToneWarn
+	}
+	state := paint.ToneInfo
+	switch {
+	case r.Unfinished() || r.Stopped():
+		state = paint.ToneWarn
+	case r.State == gdpr.StateComplete:
+		state = paint.ToneGood
+	}
+	person := esc.LineMax(r.Subject, prose.MaxTitle)
+	if r.Done() || r.Subject == "" {
+		person = esc.LineMax(r.Pseudonym, prose.MaxTitle)
+	}
+	return record.Row[desk.ErasureRequest]{Key: r.ID, Raw: r, Tones: []paint.Tone{due, state}, Cells: []safetext.Text{
+		esc.Const(dueWords(r, d.Time.Clock.Now())), esc.Const(erasureWord(r)), person, esc.Line(r.ID),
+	}}
+}
+
+// dueWords says when an answer is due, as people say it.
+func dueWords(r desk.ErasureRequest, now time.Time) string {
+	left := r.DaysLeft(now)
+	switch {
+	case r.State == gdpr.StateWithdrawn:
+		return "withdrawn"
+	case r.Done():
+		return "answered"
+	case r.PausedSince != "":
+		return "clock stopped"
+	case left < 0:
+		return prose.Plural(int64(-left), "day") + " overdue"
+	case left == 0:
+		return "due today"
+	case left == 1:
+		return "due tomorrow"
+	}
+	return "due in " + prose.Plural(int64(left), "day")
+}
+
+// erasureWord is the state in a word or two.
+func erasureWord(r desk.ErasureRequest) string {
+	switch {
+	case r.Under() && r.Run.State == jobs.Paused:
+		return "paused"
+	case r.Under():
+		return "running"
+	case r.Stopped():
+		return "broken off"
+	case r.State == gdpr.StatePending:
+		return "waiting"
+	case r.State == gdpr.StateInScope:
+		return "done in scope"
+	case r.State == gdpr.StateOpen:
+		return "new"
+	}
+	return string(r.State)
+}
+
+// erasureNext says what a state means and what there is to do.
+func erasureNext(r desk.ErasureRequest) string {
+	switch {
+	case r.Under() && r.Run.State == jobs.Paused:
+		return "The run is paused. P lets it go on."
+	case r.Under():
+		return "The run is under way and needs nobody. P pauses it at its next step."
+	case r.Stopped():
+		return "A run began and broke off. What is done stays done: r goes on with the rest."
+	}
+	switch r.State {
+	case gdpr.StateOpen:
+		return "Nothing was searched yet, or something changed since. p searches every store and makes the plan; nothing is changed by it."
+	case gdpr.StatePlanned:
+		return "A plan stands. enter shows it, A says who must approve it, E carries it out."
+	case gdpr.StateApproved:
+		return "The plan is approved. E carries it out."
+	case gdpr.StatePartial:
+		return "Something is left, so there is no receipt yet. Put right what is named below; then r does what is missing, or p plans again where something came back."
+	case gdpr.StatePending:
+		return "A reader or a sync holds a layer back. When it has gone, r scrubs that layer and looks again."
+	case gdpr.StateInScope:
+		return "All that memdesk can change is clean; the person is still in what is named below. When that is done, r looks again; V lists the layers, t there attests one. S saves the receipt."
+	case gdpr.StateComplete:
+		return "No layer that can be reached holds the person. enter reads the receipt, S saves it."
+	case gdpr.StateWithdrawn:
+		return "It was withdrawn, and its names are gone. Nothing more is done; a files a new one."
+	}
+	return ""
+}
+
+// text is all that is known of a request. It runs in a command.
+func (rq *Requests) text(ctx context.Context, r desk.ErasureRequest) *text.Page {
+	d, esc := rq.D, rq.D.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	now := d.Time.Clock.Now()
+	kind := text.Note
+	if r.Unfinished() || r.Stopped() {
+		kind = text.Warn
+	}
+	head := []text.Line{
+		{Value: esc.Sprintf("%s: %s", esc.Line(r.ID), erasureWord(r)), Kind: text.Title},
+	}
+	head = append(append(head, rq.phaseLine(r)...), text.Line{Value: esc.Const(erasureNext(r)), Kind: kind})
+	if r.Reason != "" && !r.Under() && r.State != gdpr.StateWithdrawn {
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(r.Reason, prose.MaxReason)), Kind: text.Warn})
+	}
+	head = append(head, rq.runLines(ctx, r)...)
+	head = append(head, text.Line{Kind: text.Blank})
+	head = append(head, rq.planSummary(ctx, r)...)
+	head = append(head,
+		field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format("2006-01-02"), dueWords(r, now))),
+		field("received", esc.Const(r.Received)))
+	if r.Extended {
+		head = append(head, field("extended", esc.Sprintf("by two months, once (Art. 12(3)); the person was told on %s", esc.Line(cmp.Or(r.Told, "a day that is not on record")))))
+	}
+	if r.PausedSince != "" {
+		head = append(head, field("clock", esc.Sprintf("stopped since %s while the person's identity is checked", esc.Line(r.PausedSince))))
+	}
+	if r.Done() {
+		head = append(head, field("person", esc.Sprintf("%s (keyed pseudonym; the names are gone)", esc.LineMax(r.Pseudonym, prose.MaxTitle))),
+			field("finished", esc.Const(prose.Moment(r.Finished))))
+		if r.Reason != "" {
+			head = append(head, field("reason", esc.LineMax(r.Reason, prose.MaxReason)))
+		}
+	} else {
+		head = append(head, field("person", esc.LineMax(r.Subject, desk.MaxField)))
+		for _, a := range r.Aliases {
+			head = append(head, field("alias", esc.LineMax(a, desk.MaxField)))
+		}
+		head = append(head, field("ground", esc.LineMax(r.Ground, desk.MaxField)))
+	}
+	head = append(head, field("filed by", esc.LineMax(r.By, prose.MaxTitle)))
+	for _, h := range r.Holds {
+		head = append(head, field("hold", esc.Sprintf("%s: %s", esc.LineMax(model.Ref{Store: h.Store, ID: h.ID}.String(), prose.MaxTitle), esc.LineMax(h.Ground, prose.MaxTitle))))
+	}
+	head = append(head, rq.reportLines(ctx, r)...)
+	return text.NewPage(head, "")
+}
+
+// planSummary is the plan in a few lines, or nothing.
+func (rq *Requests) planSummary(ctx context.Context, r desk.ErasureRequest) []text.Line {
+	if r.Done() || r.PlanHash == "" {
+		return nil
+	}
+	esc := rq.D.Esc
+	p, err := rq.D.Erasure.Plan(ctx, r.ID)
+	if err != nil {
+		return []text.Line{{Value: esc.Sprintf("!! the plan cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}}
+	}
+	head := []text.Line{{Name: esc.Const("plan"), Value: esc.Sprintf("%s, made %s", p.Hash[:min(12, len(p.Hash))], rq.D.Time.Ago(p.Made))}}
+	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
+	switch {
+	case err != nil:
+		why = err.Error()
+	case why == "" && len(r.Approvals) > 0:
+		why = "approved"
+	case why == "":
+		why = "nobody else has to approve"
+	}
+	head = append(head, text.Line{Name: esc.Const("approval"), Value: esc.LineMax(why, prose.MaxReason)}, text.Line{Kind: text.Blank})
+	return append(append(head, eraseStores(rq.D.St, p)...), text.Line{Kind: text.Blank})
+}
+
+// locate says why an act on the request at the cursor is not possible, beside what
+// more says of the request itself.
+func (rq *Requests) noErasure(p *record.List[desk.ErasureRequest], more func(r desk.ErasureRequest) string) func() string {
+	return func() string {
+		r, ok := currentErasure(p)
+		if !ok {
+			return p.Window.Nothing() + "; a files a request"
+		}
+		if why := rq.D.Locked(""); why != "" {
+			return why
+		}
+		return more(r)
+	}
+}
+
+// open is what stands in the way of changing a request.
+func stillOpen(r desk.ErasureRequest) string {
+	switch {
+	case r.State == gdpr.StateWithdrawn:
+		return "the request was withdrawn, and its names are gone"
+	case r.Done():
+		return "the request is complete, and its names are gone"
+	case r.Under():
+		return "a run of it is under way: P pauses it"
+	}
+	return ""
+}
+
+// erasureKeys are the keys of this pane beside those of every list.
+func (rq *Requests) erasureKeys(p *record.List[desk.ErasureRequest]) []act.Act {
+	request := func(do func(r desk.ErasureRequest) tea.Cmd) func() tea.Cmd {
+		return func() tea.Cmd {
+			r, _ := currentErasure(p)
+			return do(r)
+		}
+	}
+	planned := func(r desk.ErasureRequest) string {
+		if why := stillOpen(r); why != "" {
+			return why
+		}
+		if r.PlanHash == "" {
+			return "there is no plan yet, or it is void: p makes one"
+		}
+		return ""
+	}
+	out := []act.Act{
+		act.Request.With(func() string { return rq.D.Locked("") }, func() tea.Cmd { return rq.D.Modal.Show(rq.intakeDialog(rq.intake, -1, "")) }),
+		act.Plan.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+			if why := stillOpen(r); why != "" {
+				return why
+			}
+			return rq.D.NoBulk()
+		}), request(func(r desk.ErasureRequest) tea.Cmd { return rq.discover(r, nil) })),
+		act.Erase.With(rq.noErasure(p, planned), request(rq.erase)),
+		act.Retry.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+			if why := planned(r); why != "" {
+				return why
+			}
+			if !r.Unfinished() && !r.Stopped() {
+				return "no run has begun: E begins one"
+			}
+			return ""
+		}), request(rq.erase)),
+		act.Pause.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+			if !r.Under() {
+				return "no run is under way"
+			}
+			return ""
+		}), request(rq.pauseErasure)),
+		act.ExportPerson.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+			switch {
+			case r.State == gdpr.StateWithdrawn:
+				return stillOpen(r)
+			case r.Done():
+				return "the request is complete: there is nothing left to export"
+			}
+			return ""
+		}), request(rq.exportErasure)),
+		act.Approve.With(rq.noErasure(p, planned), request(rq.approve)),
+		act.Deadline.With(rq.noErasure(p, stillOpen), request(rq.clockDialog)),
+		act.Verify.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+			switch {
+			case r.State == gdpr.StateWithdrawn:
+				return stillOpen(r)
+			case r.Under():
+				return "a run is under way, which looks again at its end"
+			}
+			return ""
+		}), request(rq.verifyErasure)),
+		act.Layers.With(func() string {
+			r, ok := currentErasure(p)
+			if !ok || !r.Receipted() && !r.Unfinished() {
+				return "there are verdicts at the end of a run"
+			}
+			return ""
+		}, request(rq.openVerdicts)),
+		act.Receipt.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+			if r.State == gdpr.StateWithdrawn {
+				return stillOpen(r)
+			}
+			return ""
+		}), request(rq.saveReceipt)),
+		act.Lift.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+			switch {
+			case r.Under():
+				return stillOpen(r)
+			case len(r.Holds) == 0:
+				return "nothing is on hold under this request"
+			}
+			return ""
+		}), request(func(r desk.ErasureRequest) tea.Cmd { return rq.D.Modal.Show(rq.liftDialog(r, "", "", nil)) })),
+		act.Withdraw.With(rq.noErasure(p, stillOpen), request(func(r desk.ErasureRequest) tea.Cmd { return rq.D.Modal.Show(rq.withdrawDialog(r, "")) })),
+	}
+	if p.Full {
+		out = slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the request before
+		return append([]act.Act{{Keys: []string{"enter"}, Name: "receipt", Doc: "read the receipt of a request that is complete",
+			Why: func() string {
+				if r, ok := currentErasure(p); !ok || !r.Receipted() {
+					return "there is a receipt when the request is complete; esc goes back"
+				}
+				return ""
+			}, Do: request(rq.showReceipt)}}, out...)
+	}
+	return append([]act.Act{act.Show.With(func() string {
+		if _, ok := currentErasure(p); !ok {
+			return p.Window.Nothing() + "; a files a request"
+		}
+		return ""
+	}, request(func(r desk.ErasureRequest) tea.Cmd { return rq.openErasure(p, r) }))}, out...)
+}
+
+// openErasure shows what a request is about now.
+func (rq *Requests) openErasure(p *record.List[desk.ErasureRequest], r desk.ErasureRequest) tea.Cmd {
+	switch {
+	case r.State == gdpr.StateComplete:
+		return rq.showReceipt(r)
+	case r.Under() || r.Done() || r.Unfinished() || r.Stopped():
+		p.Full = true
+		return p.Layout()
+	case r.PlanHash != "":
+		return rq.openPlan(r, nil)
+	case rq.D.Locked("") != "":
+		p.Full = true
+		return p.Layout()
+	}
+	if why := rq.D.NoBulk(); why != "" {
+		rq.D.Say(paint.ToneWarn, rq.D.St.Esc.Const(why))
+		return nil
+	}
+	return rq.discover(r, nil)
+}

@@ -1,0 +1,233 @@
+package erasure
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/gdpr"
+	"memdesk/gdpr/subject"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+)
+
+// intake is a request that is being filled in.
+type intake struct {
+	subject, aliases, received, ground, by, key string
+	confirmed, left                             []string // aliases that the operator has answered for
+	proposed                                    []gdpr.Proposal
+	unasked                                     []string // which stores could not be asked for names, in words
+}
+
+// Requests are the acts on erasure requests.
+type Requests struct {
+	D      *pane.Bench
+	List   *Pane
+	intake intake // the form as it was left
+}
+
+// begun reports whether anything was filled in.
+func (in intake) begun() bool {
+	return strings.TrimSpace(in.subject+in.aliases+in.ground+in.by+in.key) != ""
+}
+
+// laidAside keeps what was filled in when a page of the form is closed: the next form of
+// this session begins with it. Nothing of it is written anywhere. A conversation asks for
+// everything anew: by ear one would keep what was said of another person.
+func (rq *Requests) laidAside(in func() intake) func() tea.Cmd {
+	if rq.D.Spoken {
+		return nil
+	}
+	return func() tea.Cmd {
+		rq.intake = in()
+		rq.intake.confirmed, rq.intake.left, rq.intake.proposed, rq.intake.unasked = nil, nil, nil, nil
+		if !rq.intake.begun() {
+			rq.D.Say(paint.ToneInfo, rq.D.Esc.Const("cancelled: nothing was filed"))
+			return nil
+		}
+		rq.D.Say(paint.ToneInfo, rq.D.Esc.Const("cancelled: nothing was filed; a opens the form as you left it"))
+		return nil
+	}
+}
+
+// given are the aliases as they were typed.
+func (in intake) given() []string { return namesIn(in.aliases, in.subject) }
+
+// namesIn takes apart what was typed with ; between the names. The id is none.
+func namesIn(typed, id string) []string {
+	var out []string
+	for _, a := range strings.Split(typed, ";") {
+		if a = strings.TrimSpace(a); a != "" && a != strings.TrimSpace(id) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// intakeDialog is the form of a new request; wrong says what to put right in a field, -1 for all of
+// it.
+func (rq *Requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog {
+	esc := rq.D.St.Esc
+	if in.received == "" {
+		in.received = rq.D.Time.Clock.Now().UTC().Format("2006-01-02")
+	}
+	lines := []text.Line{
+		{Value: esc.Const("File a request to be forgotten"), Kind: text.Title},
+		{Value: esc.Const("The id is how stores tag the person. Aliases are each name, address and number that may stand in a text, whole and as written. Separate aliases with \";\". You confirm each one. Nothing is searched or changed yet."), Kind: text.Note},
+	}
+	if wrong != "" && at < 0 {
+		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
+	}
+	d := &dialog.Dialog{Title: esc.Const("New request"), Lines: lines, NoReason: true, Form: true, Fields: []dialog.Field{
+		{Label: esc.Const("person's id: ")}, {Label: esc.Const("aliases: ")}, {Label: esc.Const("received (YYYY-MM-DD): ")},
+		{Label: esc.Const("what was asked, and why: ")}, {Label: esc.Const("filed by (empty: you): ")},
+	}}
+	if rq.D.Erasure.Unattested() != "" { // nobody could approve it without
+		d.Fields = append(d.Fields, dialog.Field{Label: esc.Const("your private key FILE: ")})
+		d.Lines = append(d.Lines, text.Line{Value: esc.Const("Somebody else has to approve, with another key than yours: name your SSH key's file. It signs nothing, and its fingerprint is kept."), Kind: text.Note})
+	}
+	for i, v := range []string{in.subject, in.aliases, in.received, in.ground, in.by, in.key}[:len(d.Fields)] {
+		d.Fields[i].Input.Set(v)
+	}
+	if wrong != "" && at >= 0 {
+		d.Fields[at].Wrong = esc.LineMax(wrong, prose.MaxReason)
+	}
+	read := func(at func(i int) string) intake {
+		in := intake{subject: at(0), aliases: at(1), received: at(2), ground: at(3), by: at(4)}
+		if len(d.Fields) > 5 {
+			in.key = strings.TrimSpace(at(5))
+		}
+		return in
+	}
+	d.Canceled = rq.laidAside(func() intake { return read(func(i int) string { return d.Fields[i].Input.Value() }) })
+	d.Choices = []dialog.Choice{{Verb: "Go on", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		return dialog.Acted{Next: rq.checkIntake(ctx, read(func(i int) string { return f.Fields[i] }))}
+	}}}
+	if in.begun() { // it may have been of another person
+		d.Choices = append(d.Choices, dialog.Choice{Verb: "Clear form", Run: func() tea.Cmd {
+			rq.intake = intake{}
+			return rq.D.Modal.Show(rq.intakeDialog(intake{}, -1, ""))
+		}})
+	}
+	return d
+}
+
+// checkIntake gives the next question, or the form again. It runs in a command, since the
+// stores are asked for names that were not given.
+func (rq *Requests) checkIntake(ctx context.Context, in intake) *dialog.Dialog {
+	_, idErr := subject.New(in.subject)
+	_, allErr := subject.New(append([]string{in.subject}, in.given()...)...)
+	_, dateErr := gdpr.Received(in.received, rq.D.Time.Clock.Now())
+	words := func(err error) string { return prose.Reason(rq.D.Esc, err).String() }
+	switch {
+	case strings.TrimSpace(in.subject) == "":
+		return rq.intakeDialog(in, 0, "The person's id is missing.")
+	case idErr != nil:
+		return rq.intakeDialog(in, 0, "The id: "+words(idErr))
+	case allErr != nil:
+		return rq.intakeDialog(in, 1, "An alias: "+words(allErr))
+	case dateErr != nil:
+		return rq.intakeDialog(in, 2, "The date: "+words(dateErr))
+	case strings.TrimSpace(in.ground) == "":
+		return rq.intakeDialog(in, 3, "The ground is missing.")
+	}
+	all, notes, err := rq.D.Erasure.Propose(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.given()})
+	if err != nil { // the request can be filed all the same: its deadline runs
+		notes = append(notes, "no store was asked for names: "+words(err))
+	}
+	in.proposed, in.unasked = all, notes
+	return rq.nextIntake(in)
+}
+
+// nextIntake asks about the first alias that is not answered for, those that the stores
+// propose last, then whether the request is to be filed.
+func (rq *Requests) nextIntake(in intake) *dialog.Dialog {
+	esc := rq.D.Esc
+	all := in.given()
+	typed := len(all)
+	for _, p := range in.proposed {
+		all = append(all, p.Value)
+	}
+	if n := len(in.confirmed) + len(in.left); n < len(all) {
+		alias := all[n]
+		answer := func(yes bool) func() tea.Cmd {
+			return func() tea.Cmd {
+				next := in
+				if yes {
+					next.confirmed = append(in.confirmed[:len(in.confirmed):len(in.confirmed)], alias)
+				} else {
+					next.left = append(in.left[:len(in.left):len(in.left)], alias)
+				}
+				return rq.D.Modal.Show(rq.nextIntake(next))
+			}
+		}
+		lines := []text.Line{
+			{Value: esc.Sprintf("Is %s this person and nobody else?", esc.LineMax(alias, prose.MaxTitle)), Kind: text.Title},
+			{Value: esc.Sprintf("Alias %s of %s. Every item that names it will be in the plan: another person of the same name would be erased too.", prose.Group(int64(n+1)), prose.Group(int64(len(all))))},
+			{Value: esc.Sprintf("It is %s.", subject.KindOf(alias).Sentence())},
+		}
+		if n >= typed {
+			p := in.proposed[n-typed]
+			lines = append(lines, text.Line{Value: esc.Sprintf("You did not give it: %s ties it to the person (%s).", p.Store, esc.LineMax(p.Field, prose.MaxTitle)), Kind: text.Note})
+		}
+		for _, w := range subject.Warnings(alias) {
+			lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", w), Kind: text.Warn})
+		}
+		return &dialog.Dialog{Title: esc.Const("Alias"), NoReason: true, Canceled: rq.laidAside(func() intake { return in }), Lines: lines, Choices: []dialog.Choice{{Verb: "Yes, this person", Run: answer(true)}, {Verb: "Leave it out", Run: answer(false)}}}
+	}
+	return rq.fileDialog(in)
+}
+
+func (rq *Requests) fileDialog(in intake) *dialog.Dialog {
+	esc := rq.D.Esc
+	field := func(name, v string) text.Line {
+		return text.Line{Value: esc.Sprintf("%s: %s", name, esc.LineMax(v, prose.MaxTitle))}
+	}
+	lines := []text.Line{{Value: esc.Const("File this request?"), Kind: text.Title}, field("person", in.subject)}
+	for _, w := range subject.Warnings(in.subject) {
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", w), Kind: text.Warn})
+	}
+	for _, alias := range in.confirmed {
+		lines = append(lines, field("alias", alias))
+	}
+	for _, why := range in.unasked {
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(why, prose.MaxReason)), Kind: text.Warn})
+	}
+	lines = append(lines, field("ground", in.ground))
+	if day, err := gdpr.ParseDate(in.received); err == nil {
+		lines = append(lines, text.Line{Value: esc.Sprintf("received %s: an answer is due by %s, one calendar month later", in.received, gdpr.AddMonths(day, 1).Format("2006-01-02"))})
+	}
+	if in.key != "" {
+		lines = append(lines, field("your key", in.key))
+	} else if why := rq.D.Erasure.Unattested(); why != "" {
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(why, prose.MaxReason)), Kind: text.Warn})
+	}
+	lines = append(lines, text.Line{Value: esc.Const("The names stay with the request until the last store is done; the audit log keeps keyed hashes."), Kind: text.Note})
+	return &dialog.Dialog{Title: esc.Const("New request"), Lines: lines, NoReason: true, Canceled: rq.laidAside(func() intake { return in }), Choices: []dialog.Choice{
+		{Verb: "File it", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted { return rq.fileRequest(ctx, in) }},
+		{Verb: "Change", Run: func() tea.Cmd { return rq.D.Modal.Show(rq.intakeDialog(in, -1, "")) }},
+	}}
+}
+
+// fileRequest runs in a command.
+func (rq *Requests) fileRequest(ctx context.Context, in intake) dialog.Acted {
+	r, err := rq.D.Erasure.File(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.confirmed, Received: in.received, Ground: in.ground, By: strings.TrimSpace(in.by)}, in.key)
+	if err != nil {
+		in.confirmed, in.left = nil, nil
+		return dialog.Acted{Next: rq.intakeDialog(in, -1, "Not filed: "+prose.Reason(rq.D.Esc, err).String())}
+	}
+	filed := rq.D.Esc.Sprintf("filed %s; p searches every store and makes the plan", r.ID)
+	if r.Note != "" {
+		filed = rq.D.Esc.Sprintf("filed %s; !! %s", r.ID, r.Note)
+	}
+	return dialog.Acted{Ok: true, Text: filed, Then: func() tea.Cmd {
+		rq.intake = intake{}
+		p := rq.List
+		p.Pick = r.ID // what is done next is meant for the person of this one
+		return p.Refresh()
+	}}
+}

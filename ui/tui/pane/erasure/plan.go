@@ -1,0 +1,652 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/chart"
+	"memdesk/ui/tui/kit/diff"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/record"
+	"memdesk/ui/tui/task"
+)
+
+// planPlace is the item of a plan where the operator was, and its line of the screen.
+type planPlace struct {
+	store, layer, id string
+	line             int
+}
+
+// placeIn is where the cursor of a plan stands; nil on a heading.
+func placeIn(p *record.List[PlanRow]) *planPlace {
+	r, ok := p.Window.Current()
+	if !ok || r.Raw.step == nil {
+		return nil
+	}
+	st := r.Raw.step
+	return &planPlace{st.Store, st.Layer, st.ID, p.Window.Sel - p.Window.Top}
+}
+
+// near tells how far a row of another plan is from the place: the item, in its layer or
+// in another one, then its store.
+func (at *planPlace) near(r record.Row[PlanRow]) (distance int, ok bool) {
+	switch row := r.Raw; {
+	case row.store == nil || row.store.Store != at.store:
+		return 0, false
+	case row.step == nil || row.step.ID != at.id:
+		return 2, true
+	case row.step.Layer != at.layer:
+		return 1, true
+	}
+	return 0, true
+}
+
+// discover searches every store for a request and shows the plan that comes of it,
+// with the cursor at a place of the one before; nil: at its start.
+func (rq *Requests) discover(r desk.ErasureRequest, at *planPlace) tea.Cmd {
+	d := rq.D
+	b := &task.Bulk{Kind: "console-plan", Title: "plan " + r.ID, Noun: "store", Ready: "Plan ready", Total: len(d.Fleet.Members())}
+	b.Run = func(ctx context.Context, _ desk.Job, b *task.Bulk) error {
+		at := ""
+		p, err := d.Erasure.Discover(ctx, r.ID, func(store, what string) {
+			if at != "" && at != store {
+				b.Add(task.Outcome{Store: at, Name: "searched", Ok: true, Word: "searched"})
+			}
+			at = store
+			b.Note(d.Esc.Sprintf("%s: %s", store, what))
+		})
+		if err != nil {
+			if ctx.Err() != nil {
+				b.Stop()
+			}
+			return err
+		}
+		b.Settle(searched(d.Esc, p), "")
+		return nil
+	}
+	b.Then = func() tea.Cmd {
+		if b.Err != nil {
+			return nil
+		}
+		return rq.openPlan(r, at)
+	}
+	return rq.D.Work.Watch(b)
+}
+
+// searched is what became of each store.
+func searched(esc safetext.Escaper, p gdpr.Plan) []task.Outcome {
+	var out []task.Outcome
+	for _, s := range p.Stores {
+		o := task.Outcome{Store: s.Store, Name: storeWords(esc, s).String(), Ok: true, Word: "searched"}
+		if s.Error != "" {
+			o.Ok, o.Word, o.Why = false, "not searched", esc.LineMax(s.Error, prose.MaxReason)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// stepCount counts the steps of a store's plan.
+type stepCount struct{ forget, redact, held, scrub, outside int }
+
+func countSteps(steps []gdpr.Step) (t stepCount) {
+	for i := range steps {
+		t.add(steps[i].Action)
+	}
+	return t
+}
+
+func (t *stepCount) add(a gdpr.Action) {
+	switch a {
+	case gdpr.Forget:
+		t.forget++
+	case gdpr.Redact:
+		t.redact++
+	case gdpr.Held:
+		t.held++
+	case gdpr.Scrub:
+		t.scrub++
+	case gdpr.OutOfScope:
+		t.outside++
+	}
+}
+
+func (t stepCount) words() string {
+	var parts []string
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, prose.Group(int64(n))+" "+what)
+		}
+	}
+	add(t.forget, "to forget")
+	add(t.redact, "to redact")
+	add(t.held, "on hold")
+	add(t.scrub, "more to scrub")
+	add(t.outside, "out of reach")
+	if len(parts) == 0 {
+		return "nothing found"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// storeWords says what happens in a store, with its share in words.
+func storeWords(esc safetext.Escaper, s gdpr.StorePlan) safetext.Text {
+	if s.Error != "" {
+		return esc.Sprintf("!! %s", esc.LineMax(s.Error, prose.MaxTitle))
+	}
+	words := countSteps(s.Steps).words()
+	if s.Targets > 0 && s.Items > 0 {
+		words += fmt.Sprintf("; %s of %s (%s)", prose.Group(s.Targets), prose.Plural(s.Items, "item"), share(s.Targets, s.Items))
+	}
+	if n := len(s.Problems); n > 0 {
+		words += "; !! " + prose.Plural(int64(n), "place") + " not looked at"
+	}
+	return esc.Const(words)
+}
+
+// share is a part of a whole in words.
+func share(n, of int64) string {
+	switch pct := float64(n) * 100 / float64(of); {
+	case n == of:
+		return "all"
+	case pct < 1:
+		return "less than 1 %"
+	default:
+		return strconv.Itoa(int(pct+0.5)) + " %"
+	}
+}
+
+// actionWords say what happens to an item, with a sign: never by colour alone.
+var actionWords = map[gdpr.Action]string{
+	gdpr.Forget: "x forget", gdpr.Redact: "~ redact", gdpr.Scrub: "x scrub", gdpr.Held: "= hold", gdpr.OutOfScope: "- outside",
+}
+
+// PlanRow is a row of the plan: all of it, a store, a layer of one, or one step.
+type PlanRow struct {
+	plan  *gdpr.Plan
+	store *gdpr.StorePlan
+	layer string // of a step or of the steps that the row stands for; empty: of a whole store
+	step  *gdpr.Step
+	steps stepCount // that the row stands for
+	open  bool      // they are listed below it
+}
+
+// fold tells what a row folds; empty: nothing.
+func (r PlanRow) fold() string {
+	if r.store == nil || r.step != nil || r.steps == (stepCount{}) {
+		return ""
+	}
+	return r.store.Store + "\x00" + r.layer
+}
+
+// folds are which stores and layers of a plan are listed with their steps.
+type folds struct {
+	on   bool // all are folded but those that are open
+	open map[string]bool
+}
+
+func (f *folds) shows(fold string) bool { return !f.on || f.open[fold] }
+
+func (f *folds) toggle(fold string) {
+	if f.open == nil {
+		f.open = map[string]bool{}
+	}
+	f.open[fold] = !f.open[fold]
+}
+
+// openPlan lists the plan that stands, with the cursor at a place of it; nil: at its
+// start.
+func (rq *Requests) openPlan(r desk.ErasureRequest, at *planPlace) tea.Cmd {
+	d := rq.D
+	shown := planPages{folds: folds{on: d.Heard == nil}} // a list that is read out has no folds
+	if at != nil {
+		shown.toggle(at.store + "\x00")
+		shown.toggle(at.store + "\x00" + at.layer)
+	}
+	kind := record.Kind[PlanRow]{
+		Noun: "step", Tell: tellPlan, Empty: "Nothing in any store names the person.",
+		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "LAYER", Width: 11}, {Title: "WHAT"}},
+		Fetch: func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
+			p, rows, err := shown.rows(ctx, d.Erasure, r.ID, q)
+			if err != nil {
+				return list.Span[record.Row[PlanRow]]{}, desk.Said{}, err
+			}
+			return planPage(d.St, p, rows, q)
+		},
+		Detail: func(ctx context.Context, raw PlanRow) *text.Page {
+			now, err := d.Erasure.Request(ctx, r.ID)
+			if err != nil {
+				now = r
+			}
+			return rq.planText(ctx, now, raw)
+		},
+		Keys: func(p *record.List[PlanRow]) []act.Act { return append(FoldKeys(p, &shown), rq.PlanKeys(p, r)...) },
+		Field: func(raw PlanRow) string {
+			if st := raw.step; st != nil {
+				return model.Ref{Store: st.Store, ID: st.ID}.String()
+			}
+			return raw.plan.Hash
+		},
+	}
+	if at != nil {
+		kind.Near, kind.Line = at.near, at.line
+	}
+	return record.Open(rq.D.Desk, "Plan of "+r.ID, kind)
+}
+
+// planPages keeps the plan that a list shows, in the list's order: to read and check
+// a hundred thousand steps for every page would be felt. The first page reads it.
+type planPages struct {
+	mu   sync.Mutex
+	plan *gdpr.Plan
+	all  []PlanRow
+	folds
+}
+
+// turn folds or unfolds, all where fold is empty.
+func (s *planPages) turn(fold string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if fold != "" {
+		s.toggle(fold)
+	} else {
+		s.on, s.open = !s.on, nil
+	}
+	if s.plan != nil {
+		s.all = planRows(s.plan, &s.folds)
+	}
+}
+
+func (s *planPages) rows(ctx context.Context, src desk.ErasureSource, id string, q desk.PageQuery) (*gdpr.Plan, []PlanRow, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plan != nil && q.Cursor != "" {
+		if now, err := src.Request(ctx, id); err == nil && now.PlanHash == s.plan.Hash {
+			return s.plan, s.all, nil
+		}
+	}
+	p, err := src.Plan(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.plan, s.all = &p, planRows(&p, &s.folds)
+	if q.Filter != "" { // what is looked for is found in what is folded too
+		s.all = planRows(&p, &folds{})
+	}
+	return s.plan, s.all, nil
+}
+
+// planPage gives the rows from a cursor on: the whole, then store by store, layer
+// by layer.
+func planPage(st *paint.Styles, p *gdpr.Plan, rows []PlanRow, q desk.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
+	start := 0
+	if q.Cursor != "" {
+		hash, n, _ := strings.Cut(q.Cursor, ":")
+		var err error
+		if start, err = strconv.Atoi(n); err != nil || hash != p.Hash || start < 0 {
+			return list.Span[record.Row[PlanRow]]{}, desk.Said{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
+		}
+	}
+	out := list.Span[record.Row[PlanRow]]{Total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
+	i := start
+	for ; i < len(rows) && len(out.Rows) < q.Limit; i++ {
+		if rows[i].matches(q) {
+			out.Rows = append(out.Rows, planRecord(st, rows[i]))
+		}
+	}
+	if i < len(rows) {
+		out.Next = p.Hash + ":" + strconv.Itoa(i)
+	}
+	return out, desk.Said{}, nil
+}
+
+// matches applies a filter. Headings are found by what they are the heading of: a
+// search for an action means items.
+func (r PlanRow) matches(q desk.PageQuery) bool {
+	switch {
+	case r.step != nil:
+		return q.Matches(r.step.Store, actionWords[r.step.Action], r.step.Layer, r.step.ID, r.step.Reason)
+	case r.store != nil && r.layer == "":
+		return q.Matches(r.store.Store, r.store.Kind)
+	}
+	return q.Filter == ""
+}
+
+// planRows are the rows of a plan: the whole, then store by store, layer by layer. A store of
+// several layers has a row for each, where it can be folded.
+func planRows(p *gdpr.Plan, f *folds) []PlanRow {
+	out := []PlanRow{{plan: p}}
+	for i := range p.Stores {
+		s := &p.Stores[i]
+		head := PlanRow{plan: p, store: s, steps: countSteps(s.Steps)}
+		head.open = f.shows(head.fold())
+		out = append(out, head)
+		if !head.open {
+			continue
+		}
+		at := make([]int, len(s.Steps))
+		layers := map[string]*stepCount{}
+		for j := range at {
+			at[j] = j
+			if layers[s.Steps[j].Layer] == nil {
+				layers[s.Steps[j].Layer] = &stepCount{}
+			}
+			layers[s.Steps[j].Layer].add(s.Steps[j].Action)
+		}
+		slices.SortStableFunc(at, func(x, y int) int {
+			if c := strings.Compare(s.Steps[x].Layer, s.Steps[y].Layer); c != 0 {
+				return c
+			}
+			return strings.Compare(s.Steps[x].ID, s.Steps[y].ID)
+		})
+		layer := PlanRow{open: true}
+		for _, j := range at {
+			if st := &s.Steps[j]; st.Layer != layer.layer && f.on && len(layers) > 1 {
+				layer = PlanRow{plan: p, store: s, layer: st.Layer, steps: *layers[st.Layer]}
+				layer.open = f.shows(layer.fold())
+				out = append(out, layer)
+			}
+			if layer.open {
+				out = append(out, PlanRow{plan: p, store: s, layer: s.Steps[j].Layer, step: &s.Steps[j]})
+			}
+		}
+	}
+	return out
+}
+
+// key tells a row from others of its plan, whatever is folded.
+func (r PlanRow) key() string {
+	switch {
+	case r.step != nil:
+		return r.plan.Hash + "\x00" + r.store.Store + "\x00" + r.layer + "\x00" + r.step.ID
+	case r.store != nil:
+		return r.plan.Hash + "\x00" + r.store.Store + "\x00" + r.layer
+	}
+	return r.plan.Hash
+}
+
+// planBar is the width of the bar of a store in the list.
+const planBar = 8
+
+func planRecord(st *paint.Styles, r PlanRow) record.Row[PlanRow] {
+	esc := st.Esc
+	out := record.Row[PlanRow]{Key: r.key(), Raw: r}
+	switch {
+	case r.step != nil:
+		tones := map[gdpr.Action]paint.Tone{gdpr.Forget: paint.ToneWarn, gdpr.Scrub: paint.ToneWarn}
+		out.Tones = []paint.Tone{paint.ToneInfo, tones[r.step.Action]}
+		out.Cells = []safetext.Text{esc.Sprintf("    %s", esc.Line(r.step.Store)), esc.Const(actionWords[r.step.Action]), esc.Line(r.step.Layer), prose.NameFirst(esc, r.step.ID)}
+	case r.layer != "":
+		out.Cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(r.store.Store)), r.bar(st), esc.Line(r.layer), esc.Const(r.steps.words())}
+	case r.store != nil:
+		if r.store.Error != "" || len(r.store.Problems) > 0 {
+			out.Tones = []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneBad}
+		}
+		sign := esc.Const("  ")
+		if r.fold() != "" {
+			sign = st.Glyphs.Fold[r.open]
+		}
+		out.Cells = []safetext.Text{esc.Sprintf("%s%s", sign, esc.Line(r.store.Store)), r.bar(st), esc.Line(r.store.Kind), storeWords(esc, *r.store)}
+	default:
+		items, held := r.plan.Count()
+		out.Cells = []safetext.Text{esc.Const("all stores"), esc.Const(""), esc.Const("plan"),
+			esc.Sprintf("%s, %s on hold; hash %s", prose.Plural(items, "item"), prose.Group(held), r.plan.Hash[:min(12, len(r.plan.Hash))])}
+	}
+	return out
+}
+
+// bar is the share of what a row stands for, of the store where most was found.
+func (r PlanRow) bar(st *paint.Styles) safetext.Text {
+	var most int64
+	for _, s := range r.plan.Stores {
+		most = max(most, int64(len(s.Steps)))
+	}
+	return st.Esc.Const(chart.Bar(st, chartRow(r.store.Store, r.steps), most, planBar))
+}
+
+// FoldKeys list the steps of a store or a layer, or fold them away.
+func FoldKeys(p *record.List[PlanRow], shown *planPages) []act.Act {
+	fold := func() (string, bool) {
+		if p.Window == nil { // the key table
+			return "all", false
+		}
+		row, ok := p.Window.Current()
+		if !ok || p.Full {
+			return "", false
+		}
+		return row.Raw.fold(), row.Raw.open
+	}
+	var out []act.Act
+	if at, _ := fold(); at != "" {
+		out = append(out, act.Unfold.With(nil, func() tea.Cmd {
+			at, _ := fold()
+			shown.turn(at)
+			return p.Window.Refresh()
+		}))
+	}
+	if p.Full {
+		return out
+	}
+	return append(out, act.UnfoldAll.With(nil, func() tea.Cmd {
+		shown.turn("")
+		return p.Window.Refresh()
+	}))
+}
+
+// planText is a row of the plan in full. It runs in a command.
+func (rq *Requests) planText(ctx context.Context, r desk.ErasureRequest, row PlanRow) *text.Page {
+	switch {
+	case row.step != nil:
+		return rq.stepText(ctx, r, *row.step)
+	case row.layer != "":
+		return text.NewPage([]text.Line{{Value: rq.D.Esc.Sprintf("%s: %s", row.store.Store, row.layer), Kind: text.Title}, {Value: rq.D.Esc.Const(row.steps.words())}}, "")
+	case row.store != nil:
+		return text.NewPage(rq.storePlanLines(*row.store), "")
+	}
+	return text.NewPage(rq.wholePlanLines(ctx, r, row.plan), "")
+}
+
+func (rq *Requests) wholePlanLines(ctx context.Context, r desk.ErasureRequest, p *gdpr.Plan) []text.Line {
+	esc := rq.D.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	items, held := p.Count()
+	head := []text.Line{
+		{Value: esc.Sprintf("The plan of %s", p.Request), Kind: text.Title},
+		field("in all", esc.Sprintf("%s in %s, %s on hold", prose.Plural(items, "item"), prose.Plural(int64(len(p.Stores)), "store"), prose.Group(held))),
+	}
+	if r.PlanHash != p.Hash {
+		head = append(head, text.Line{Value: esc.Const("!! This plan is void: something was changed since. p plans again."), Kind: text.Warn})
+	}
+	if max := rq.D.Erasure.Rules().MaxShare; len(p.OverShare(max)) > 0 {
+		for _, s := range p.OverShare(max) {
+			head = append(head, text.Line{Value: esc.Sprintf("!! %s.", esc.Line(s.ShareWords(max))), Kind: text.Warn})
+		}
+		head = append(head, text.Line{Value: esc.Sprintf("If they are right, E wants the number of all items of this plan typed: %s.", strconv.FormatInt(items, 10)), Kind: text.Warn})
+	}
+	for _, s := range p.Stores {
+		if s.Error != "" {
+			head = append(head, text.Line{Value: esc.Sprintf("!! %s: %s. The request stays partial until it was searched too.", esc.Line(s.Store), esc.LineMax(s.Error, prose.MaxReason)), Kind: text.Warn})
+		}
+	}
+	if p.Note != "" {
+		head = append(head, text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})
+	}
+	head = append(append(append(head, text.Line{Kind: text.Blank}), eraseStores(rq.D.St, *p)...), text.Line{Kind: text.Blank})
+	head = append(head, field("hash", esc.Line(p.Hash)), field("made", esc.Const(desk.Changed(rq.D.Desk, p.Made))), field("will take", esc.Const(duration(p.Estimate))))
+	if free := rq.D.Erasure.FreeBytes(); free > 0 {
+		head = append(head, field("free space", esc.Const(prose.Size(free))))
+	}
+	if why, err := rq.D.Erasure.Unapproved(ctx, r.ID); err == nil && why != "" {
+		head = append(head, field("approval", esc.Sprintf("%s: A says how", esc.LineMax(why, prose.MaxTitle))))
+	}
+	head = append(head, text.Line{Value: esc.Const("Nothing has changed yet. Go down for each store and item; E carries the plan out."), Kind: text.Note})
+	return append(head, backupLines(esc, rq.D.Erasure.Backups(*p))...)
+}
+
+// backupLines tell of the backups that are configured, one by one, and of the others in one line.
+func backupLines(esc safetext.Escaper, all []receipt.Backup) []text.Line {
+	var unknown []string
+	var known []receipt.Backup
+	for _, b := range all {
+		switch {
+		case b.Where != "" || b.Until != "":
+			known = append(known, b)
+		case !strings.HasPrefix(b.Reason, "none: "): // a store that is kept in memory only has none
+			unknown = append(unknown, b.Store)
+		}
+	}
+	head := chapter(esc, "Backups", known)
+	if len(unknown) > 0 {
+		head = append(head, text.Line{Value: esc.Sprintf("Of backups nothing is configured ([[backup]]), and they may hold the person: %s.", esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Note})
+	}
+	return head
+}
+
+// duration is an estimate in words.
+func duration(t time.Duration) string {
+	switch {
+	case t < 2*time.Second:
+		return "a second or two"
+	case t < 2*time.Minute:
+		return "about " + prose.Plural(int64(t/time.Second), "second")
+	case t < 2*time.Hour:
+		return "about " + prose.Plural(int64(t/time.Minute), "minute")
+	}
+	return "about " + prose.Plural(int64(t/time.Hour), "hour")
+}
+
+func (rq *Requests) storePlanLines(s gdpr.StorePlan) []text.Line {
+	esc := rq.D.Esc
+	head := []text.Line{
+		{Value: esc.Sprintf("%s (%s)", esc.Line(s.Store), esc.Line(s.Kind)), Kind: text.Title},
+		{Value: storeWords(esc, s)},
+	}
+	if s.Cascade {
+		head = append(head, text.Line{Value: esc.Const("The store's own cascade removes exactly these, in one transaction."), Kind: text.Note})
+	}
+	if s.Error != "" {
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s. 1 Health tries the store again; then p plans again.", esc.LineMax(s.Error, prose.MaxReason)), Kind: text.Warn})
+	}
+	for _, p := range s.Problems {
+		head = append(head, text.Line{Value: esc.Sprintf("!! not looked at: %s", esc.LineMax(p, prose.MaxReason)), Kind: text.Warn})
+	}
+	for _, n := range s.Notes {
+		head = append(head, text.Line{Value: esc.LineMax(n, prose.MaxReason), Kind: text.Note})
+	}
+	return head
+}
+
+// stepText is one item of the plan: why it is there, and its text with what names
+// the person marked, or as it is redacted.
+func (rq *Requests) stepText(ctx context.Context, r desk.ErasureRequest, st gdpr.Step) *text.Page {
+	esc := rq.D.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{
+		{Value: esc.LineMax(st.ID, desk.MaxField), Kind: text.Title},
+		field("action", esc.Const(stepWords(st))),
+		field("reason", esc.LineMax(st.Reason, desk.MaxField)),
+	}
+	if st.Ground != "" {
+		head = append(head, field("held for", esc.LineMax(st.Ground, desk.MaxField)))
+	}
+	if st.NewID != "" {
+		head = append(head, field("new id", esc.LineMax(st.NewID, desk.MaxField)))
+	}
+	head = append(head, field("store", esc.Line(st.Store)), field("layer", esc.Line(st.Layer)))
+	if st.Action == gdpr.Scrub || st.Action == gdpr.OutOfScope {
+		return text.NewPage(head, "")
+	}
+	it, err := rq.stepItem(ctx, st)
+	body, seen := it.Body, it.Revision
+	switch {
+	case errors.Is(err, model.NotFound):
+		return text.NewPage(append(head, text.Line{Value: esc.Const("It is gone already."), Kind: text.Note}), "")
+	case err != nil:
+		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}), "")
+	}
+	if seen != "" && st.Revision != "" && seen != st.Revision {
+		head = append(head, text.Line{Value: esc.Const("!! It has changed since it was planned and would be left alone: p plans again."), Kind: text.Warn})
+	}
+	head = append(head, text.Line{Kind: text.Blank})
+	if st.Action == gdpr.Redact {
+		var c diff.Comparison
+		old, edited := st.Edited(it)
+		c.Compare(esc, "as it is", "as it will be", old, edited)
+		if c.Added+c.Removed > 0 {
+			head = append(head[:len(head)-1], field("change", c.Words(esc)), text.Line{Kind: text.Blank})
+		}
+		return c.Text(head)
+	}
+	t := text.NewPage(head, body)
+	if m, err := subject.New(r.Terms()...); err == nil && !r.Done() {
+		for _, h := range m.Text(body) {
+			t.Marks = append(t.Marks, text.Mark{Start: h.Start, End: h.End})
+		}
+	}
+	return t
+}
+
+// stepWords says what an action means.
+func stepWords(st gdpr.Step) string {
+	switch st.Action {
+	case gdpr.Forget:
+		return "forget: the item goes, for good"
+	case gdpr.Redact:
+		if st.Others {
+			return "redact: it concerns other people too, so it stays without this person"
+		}
+		return "redact: it stays without this person"
+	case gdpr.Held:
+		return "hold: it stays as it is"
+	case gdpr.Scrub:
+		return "scrub: what names the person is removed from this layer"
+	}
+	return "out of reach: memdesk cannot change it; the receipt names it"
+}
+
+// stepItem reads what a step is about, as it is now.
+func (rq *Requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {
+	s, err := rq.D.Fleet.Store(st.Store)
+	switch {
+	case err != nil:
+		return model.Item{}, err
+	case st.Layer == "quarantine" && s.Quarantine != nil:
+		q, err := s.Quarantine.ReadQuarantined(ctx, st.ID)
+		return model.Item{Body: q.Body}, err
+	case s.Browser == nil:
+		return model.Item{}, model.Errorf(model.Unsupported, "read", "this store cannot show single items")
+	}
+	return s.Browser.Read(ctx, st.ID)
+}
+
+// tellPlan is a row of a plan as a sentence.
+func tellPlan(esc safetext.Escaper, e PlanRow) safetext.Text {
+	items, held := e.plan.Count()
+	switch {
+	case e.step != nil:
+		return esc.Sprintf("%s: %s in %s, layer %s", e.step.Action, esc.LineMax(e.step.ID, prose.MaxTitle), e.step.Store, e.step.Layer)
+	case e.layer != "":
+		return esc.Sprintf("Store %s, layer %s: %s", e.store.Store, e.layer, e.steps.words())
+	case e.store != nil:
+		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store))
+	}
+	return esc.Sprintf("All stores: %s, %s on hold; the hash of the plan begins with %s", prose.Plural(items, "item"), prose.Group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
+}

@@ -1,0 +1,93 @@
+package erasure
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/pane"
+)
+
+// countedPlans gives one plan and counts how often it was read.
+type countedPlans struct {
+	desk.ErasureSource
+	plan  gdpr.Plan
+	hash  string // of the plan that stands
+	reads int
+}
+
+func (c *countedPlans) Plan(context.Context, string) (gdpr.Plan, error) {
+	c.reads++
+	return c.plan, nil
+}
+
+func (c *countedPlans) Request(context.Context, string) (desk.ErasureRequest, error) {
+	var r desk.ErasureRequest
+	r.PlanHash = c.hash
+	return r, nil
+}
+
+// TestPlanIsReadOnce pages through a plan of a hundred thousand steps: it is read
+// for the first page, and again when another one stands.
+func TestPlanIsReadOnce(t *testing.T) {
+	const steps = 100_000
+	src := &countedPlans{hash: "one", plan: gdpr.Plan{Hash: "one", Stores: []gdpr.StorePlan{{Store: "db"}}}}
+	for i := range steps {
+		src.plan.Stores[0].Steps = append(src.plan.Stores[0].Steps, gdpr.Step{Store: "db", ID: fmt.Sprintf("n%06d", i), Layer: "item", Action: gdpr.Forget})
+	}
+	var shown planPages
+	q := desk.PageQuery{Limit: 1000}
+	seen := 0
+	for {
+		p, rows, err := shown.rows(t.Context(), src, "er", q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, _, err := planPage(paint.New(paint.Looks{}, true), p, rows, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen += len(page.Rows)
+		if q.Cursor = page.Next; q.Cursor == "" {
+			break
+		}
+	}
+	if seen != steps+2 || src.reads != 1 {
+		t.Errorf("%d rows by %d readings; want %d by 1", seen, src.reads, steps+2)
+	}
+	src.hash, q.Cursor = "two", "one:1000"
+	if _, _, err := shown.rows(t.Context(), src, "er", q); err != nil || src.reads != 2 {
+		t.Errorf("another plan stands: %d readings, %v; want 2", src.reads, err)
+	}
+}
+
+// oneItem is a store that holds one item.
+type oneItem struct {
+	model.Browser
+	item model.Item
+}
+
+func (o oneItem) Read(context.Context, string) (model.Item, error) { return o.item, nil }
+
+// TestARedactionShowsItsMetadata looks at the drill-down of a step that edits
+// metadata and text: both are there, before and after.
+func TestARedactionShowsItsMetadata(t *testing.T) {
+	it := model.Item{Header: model.Header{ID: "n1"}, Body: "of Ida\nand tea\n", Meta: []model.Field{{Name: "note", Value: "with Ida"}, {Name: "made", Value: "1", ReadOnly: true}}}
+	st := gdpr.Step{Store: "db", ID: "n1", Layer: "item", Action: gdpr.Redact, NewBody: "of [erased]\nand tea\n", NewMeta: []model.Field{{Name: "note", Value: "with [erased]"}}}
+	d := &desk.Desk{Fleet: backends.NewFleet([]backends.Member{{Name: "db", Kind: "inmem", Store: model.Store{Name: "db", Kind: "inmem", Browser: oneItem{item: it}}}}, nil)}
+	got := (&Requests{D: &pane.Bench{Desk: d}}).stepText(t.Context(), desk.ErasureRequest{}, st).Body
+	for _, want := range []string{"-note: with Ida\n", "+note: with [erased]\n", "-of Ida\n", "+of [erased]\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "made") {
+		t.Errorf("a field that nobody edits is shown:\n%s", got)
+	}
+}

@@ -1,0 +1,447 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/edit"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/record"
+	"memdesk/ui/tui/task"
+)
+
+// verdictWords say what a layer's verdict means, with a sign: never by colour
+// alone (erasure-physical.md, Verdicts).
+func verdictWords(v model.Verdict) string {
+	switch v {
+	case model.VerdictClean:
+		return "+ clean"
+	case model.VerdictResidue:
+		return "! something left"
+	case model.VerdictPending:
+		return "~ waits"
+	case model.VerdictUnaudited:
+		return "? not looked at"
+	case model.VerdictFailed:
+		return "x failed"
+	case model.VerdictOutOfScope:
+		return "- out of reach"
+	case model.VerdictAttested:
+		return "= attested"
+	}
+	return "? " + string(v)
+}
+
+func passes(v model.Verdict) bool { return receipt.Passes(v) }
+
+// verdictAdvice says what there is to do about a verdict.
+func verdictAdvice(v model.Verdict) string {
+	switch v {
+	case model.VerdictClean:
+		return "Looked at, and nothing names the person."
+	case model.VerdictResidue:
+		return "The person is still there: something came back, changed meanwhile or was kept. p plans again, then E."
+	case model.VerdictPending:
+		return "Somebody holds the layer back: a reader with an old snapshot, or a sync. When it has gone, r goes on."
+	case model.VerdictUnaudited:
+		return "Nobody could look at it, so nobody can say that it is clean. Put right what the reason names, or look at it yourself and attest it with t; then r."
+	case model.VerdictFailed:
+		return "The store did not do it. 1 Health tries the store again; then r goes on."
+	case model.VerdictOutOfScope:
+		return "memdesk cannot change it; the receipt names it, with the reason. What is on hold stands here too. Where it holds the person, the request stays open until that is done or attested with t."
+	case model.VerdictAttested:
+		return "A person looked at it where memdesk cannot. Another text of it asks for that again."
+	}
+	return ""
+}
+
+// openVerdicts lists the layers of a request with their verdicts.
+func (rq *Requests) openVerdicts(r desk.ErasureRequest) tea.Cmd {
+	d := rq.D
+	return rq.layersSide(r, "Layers of "+r.ID, func(ctx context.Context) ([]receipt.Layer, error) {
+		if r.Done() {
+			_, rec, _, err := d.Erasure.Receipt(ctx, r.ID)
+			return rec.Layers, err
+		}
+		out, _, err := d.Erasure.Report(ctx, r.ID)
+		return out.Layers, err
+	})
+}
+
+// layersSide lists what is not clean, the worst first, and after it what is clean in
+// one row; that row in full names each. A filter looks through all.
+func (rq *Requests) layersSide(r desk.ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
+	d := rq.D
+	return record.Open(rq.D.Desk, title, record.Kind[LayerRow]{
+		Noun: "layer", Empty: "There are no layers.",
+		Columns: []record.Column{{Title: "STORE", Width: 13}, {Title: "VERDICT", Width: 17}, {Title: "BYTES", Width: 12, Right: true}, {Title: "LAYER"}},
+		Fetch: func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[LayerRow]], desk.Said, error) {
+			layers, err := get(ctx)
+			if err != nil {
+				return list.Span[record.Row[LayerRow]]{}, desk.Said{}, err
+			}
+			start := 0
+			if q.Cursor != "" {
+				if start, err = strconv.Atoi(q.Cursor); err != nil {
+					return list.Span[record.Row[LayerRow]]{}, desk.Said{}, model.Errorf(model.InvalidInput, "layers", "this cursor is of another list")
+				}
+			}
+			rows, clean := receipt.Split(layers)
+			if q.Filter != "" {
+				rows = append(rows, clean.Rows...)
+			}
+			out := list.Span[record.Row[LayerRow]]{Total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
+			i := start
+			for ; i < len(rows) && len(out.Rows) < q.Limit; i++ {
+				l := rows[i]
+				if q.Matches(l.Store, l.Layer, verdictWords(l.Verdict), l.Method, l.Reason) {
+					out.Rows = append(out.Rows, layerRecord(d.Esc, i, l))
+				}
+			}
+			switch {
+			case i < len(rows):
+				out.Next = strconv.Itoa(i)
+			case q.Filter == "" && clean.Layers > 0:
+				out.Rows, out.Total.N = append(out.Rows, foldRecord(d.Esc, clean)), out.Total.N+1
+			}
+			return out, desk.Said{Text: layersNotice(d.Esc, layers)}, nil
+		},
+		Detail: func(_ context.Context, raw LayerRow) *text.Page {
+			if raw.folded {
+				return foldText(d.Esc, raw.clean)
+			}
+			return layerText(d.Esc, raw.layer)
+		},
+		Keys: func(p *record.List[LayerRow]) []act.Act { return rq.LayerKeys(p, r) },
+		Crumb: func(raw LayerRow) safetext.Text {
+			if raw.folded {
+				return d.Esc.Const(prose.Plural(raw.clean.Layers, "clean layer"))
+			}
+			return d.Esc.Line(raw.layer.Store)
+		},
+	})
+}
+
+// LayerRow is a layer, or all that are clean in one row.
+type LayerRow struct {
+	layer  receipt.Layer
+	clean  receipt.Fold
+	folded bool
+}
+
+// foldRecord is the row that stands for what is clean.
+func foldRecord(esc safetext.Escaper, f receipt.Fold) record.Row[LayerRow] {
+	return record.Row[LayerRow]{Key: "clean", Raw: LayerRow{clean: f, folded: true}, Cells: []safetext.Text{
+		esc.Const(prose.Plural(f.Layers, "layer")), esc.Const(verdictWords(model.VerdictClean)), esc.Const(prose.Size(f.Bytes)), esc.LineMax(f.Words(), desk.MaxField),
+	}}
+}
+
+// foldText names each clean layer, store by store.
+func foldText(esc safetext.Escaper, f receipt.Fold) *text.Page {
+	head := []text.Line{
+		{Value: esc.Sprintf("%s clean", prose.Plural(f.Layers, "layer")), Kind: text.Title},
+		{Value: esc.Const(verdictAdvice(model.VerdictClean))},
+		{Name: esc.Const("kinds"), Value: esc.LineMax(f.Words(), desk.MaxField)},
+		{Name: esc.Const("looked at"), Value: esc.Sprintf("%s (%s bytes)", prose.Size(f.Bytes), prose.Group(f.Bytes))},
+		{Kind: text.Blank},
+	}
+	for _, l := range f.Rows {
+		head = append(head, layerLine(esc, l))
+	}
+	return text.NewPage(head, "")
+}
+
+// layerLine is a layer in a line of a page.
+func layerLine(esc safetext.Escaper, l receipt.Layer) text.Line {
+	line := esc.Sprintf("%s: %s, %s looked at", verdictWords(l.Verdict), esc.LineMax(l.Layer, prose.MaxTitle), prose.Size(l.BytesScanned))
+	if l.Reason != "" {
+		line = esc.Sprintf("%s. %s", line, esc.LineMax(l.Reason, prose.MaxTitle))
+	}
+	return text.Line{Name: esc.Line(l.Store), Value: line}
+}
+
+// layersNotice says how many layers do not pass; nothing when all do.
+func layersNotice(esc safetext.Escaper, layers []receipt.Layer) safetext.Text {
+	bad := 0
+	for _, l := range layers {
+		if !passes(l.Verdict) {
+			bad++
+		}
+	}
+	if bad == 0 {
+		return safetext.Text{}
+	}
+	return esc.Sprintf("%s of %s not clean yet", prose.Group(int64(bad)), prose.Plural(int64(len(layers)), "layer"))
+}
+
+func layerRecord(esc safetext.Escaper, i int, l receipt.Layer) record.Row[LayerRow] {
+	t := paint.ToneInfo
+	switch {
+	case l.Verdict == model.VerdictResidue || l.Verdict == model.VerdictFailed:
+		t = paint.ToneBad
+	case !passes(l.Verdict):
+		t = paint.ToneWarn
+	}
+	return record.Row[LayerRow]{Key: strconv.Itoa(i), Raw: LayerRow{layer: l}, Tones: []paint.Tone{paint.ToneInfo, t}, Cells: []safetext.Text{
+		esc.Line(l.Store), esc.Const(verdictWords(l.Verdict)), esc.Const(prose.Size(l.BytesScanned)), esc.LineMax(l.Layer, prose.MaxTitle),
+	}}
+}
+
+func layerText(esc safetext.Escaper, l receipt.Layer) *text.Page {
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{
+		{Value: esc.LineMax(l.Layer, desk.MaxField), Kind: text.Title},
+		field("verdict", esc.Const(verdictWords(l.Verdict))),
+		{Value: esc.Const(verdictAdvice(l.Verdict)), Kind: text.Note},
+	}
+	if l.Reason != "" {
+		head = append(head, field("reason", esc.LineMax(l.Reason, prose.MaxReason)))
+	}
+	return text.NewPage(append(head, field("store", esc.Line(l.Store)), field("method", esc.LineMax(l.Method, desk.MaxField)),
+		field("looked at", esc.Sprintf("%s (%s bytes)", prose.Size(l.BytesScanned), prose.Group(l.BytesScanned))), field("found", esc.Sprintf("%s", prose.Plural(l.Hits, "hit")))), "")
+}
+
+// verifyErasure looks again at everything; a complete request has no names any
+// more, so the person's id is asked for.
+func (rq *Requests) verifyErasure(r desk.ErasureRequest) tea.Cmd {
+	if !r.Done() {
+		return rq.verifyNow(r, "")
+	}
+	esc := rq.D.St.Esc
+	dlg := &dialog.Dialog{Title: esc.Const("Verify"), NoReason: true, Lines: []text.Line{
+		{Value: esc.Sprintf("Look again at every store for the person of %s?", r.ID), Kind: text.Title},
+		{Value: esc.Const("The names are gone from here. Type the person's id as it was filed; it is not kept, and another person's is refused.")},
+		{Value: esc.Const("Each other name that you give, ; between them, is looked for in recall and in the bytes of databases too."), Kind: text.Note},
+	}, Fields: []dialog.Field{{Label: esc.Const("person's id: ")}, {Label: esc.Const("other names: ")}}}
+	dlg.Choices = []dialog.Choice{{Verb: "Look again", Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
+		id := strings.TrimSpace(f.Fields[0])
+		return dialog.Acted{Ok: true, Quiet: true, Then: func() tea.Cmd { return rq.verifyNow(r, id, namesIn(f.Fields[1], id)...) }}
+	}}}
+	return rq.D.Modal.Show(dlg)
+}
+
+// verifyNow runs as long work, then lists the layers.
+func (rq *Requests) verifyNow(r desk.ErasureRequest, typed string, aliases ...string) tea.Cmd {
+	d := rq.D
+	if why := d.NoBulk(); why != "" {
+		d.Say(paint.ToneWarn, d.St.Esc.Const(why))
+		return nil
+	}
+	var layers []receipt.Layer
+	b := &task.Bulk{Kind: "console-verify", Title: "verify " + r.ID, Noun: "store", Bad: "not clean", Total: len(d.Fleet.Members())}
+	b.Run = func(ctx context.Context, _ desk.Job, b *task.Bulk) error {
+		b.Note(d.Esc.Const("every store and layer is looked at again"))
+		var err error
+		if layers, err = d.Erasure.Verify(ctx, r.ID, typed, aliases...); err != nil {
+			if ctx.Err() != nil {
+				b.Stop()
+			}
+			return err
+		}
+		var rows []task.Outcome
+		for _, l := range layers {
+			rows = append(rows, task.Outcome{Store: l.Store, Name: l.Layer, Ok: passes(l.Verdict), Word: verdictWords(l.Verdict), Why: d.Esc.LineMax(l.Reason, prose.MaxReason)})
+		}
+		b.Settle(rows, "layer")
+		return nil
+	}
+	b.Then = func() tea.Cmd {
+		if b.Err != nil {
+			return nil
+		}
+		return rq.layersSide(r, "Layers of "+r.ID+", looked at now", func(context.Context) ([]receipt.Layer, error) { return layers, nil })
+	}
+	return rq.D.Work.Watch(b)
+}
+
+// approvalDialog stands where an erasure was asked for that somebody else has to
+// approve first.
+func (rq *Requests) approvalDialog(r desk.ErasureRequest, p gdpr.Plan, why string) *dialog.Dialog {
+	return &dialog.Dialog{Title: rq.D.Esc.Const("Approval"), NoReason: true, Lines: rq.approvalLines(r, p, why)}
+}
+
+func (rq *Requests) approvalLines(r desk.ErasureRequest, p gdpr.Plan, why string) []text.Line {
+	d, esc := rq.D, rq.D.Esc
+	rules := d.Erasure.Rules()
+	title := esc.Const("The plan is approved, or needs no approval")
+	if why != "" {
+		title = esc.Sprintf("Not yet: %s", esc.LineMax(why, prose.MaxReason))
+	}
+	lines := []text.Line{{Value: title, Kind: text.Title}}
+	switch {
+	case !rules.RequireApproval:
+		lines = append(lines, text.Line{Value: esc.Const("The configuration demands no second operator ([gdpr] require_approval).")})
+	case len(rules.Approvers) == 0:
+		lines = append(lines, text.Line{Value: esc.Const("Any other operator may approve, with an SSH key that is not the requester's.")})
+	default:
+		lines = append(lines, text.Line{Value: esc.Const("One of these keys has to approve, and not the requester's own:")})
+		for _, k := range rules.Approvers {
+			lines = append(lines, text.Line{Value: esc.Sprintf("  %s", esc.LineMax(k, prose.MaxTitle))})
+		}
+	}
+	lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
+		text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Hash)})
+	for _, s := range r.Approvals {
+		lines = append(lines, text.Line{Value: esc.Sprintf("signed by %s, counts until %s", esc.LineMax(s.Fingerprint, prose.MaxTitle), prose.Moment(s.Expires))})
+	}
+	return lines
+}
+
+// showReceipt is the receipt as a page, with whether it is as it was signed.
+func (rq *Requests) showReceipt(r desk.ErasureRequest) tea.Cmd {
+	d := rq.D
+	return rq.D.Ask(func(ctx context.Context) any {
+		_, rec, key, err := d.Erasure.Receipt(ctx, r.ID)
+		if errors.Is(err, receipt.ErrTampered) {
+			return dialog.Acted{Quiet: true, Title: "Receipt", Text: d.Esc.Const("the receipt is NOT as it was signed"), Page: text.NewPage([]text.Line{
+				{Value: d.Esc.Const("!! The receipt is not as it was signed, so it proves nothing."), Kind: text.Warn},
+				{Value: prose.Reason(d.Esc, err)},
+				{Value: d.Esc.Const("Take the file from a backup of the state directory, or look again with v."), Kind: text.Note},
+			}, "")}
+		}
+		if err != nil {
+			return dialog.Acted{Quiet: true, Text: prose.Reason(d.Esc, err)}
+		}
+		return dialog.Acted{Ok: true, Quiet: true, Title: "Receipt of " + r.ID, Page: text.NewPage(receiptLines(d.Esc, rec, key), "")}
+	})
+}
+
+// receiptLines are the receipt for people.
+func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []text.Line {
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	approver := esc.LineMax(rec.ApproverWords(), prose.MaxTitle)
+	head := []text.Line{
+		{Value: esc.Sprintf("Receipt of the erasure %s", esc.Line(rec.Request)), Kind: text.Title},
+		field("signature", esc.Sprintf("+ verified: every byte is as it was signed, with key %s", esc.Line(key))),
+		field("person", esc.Sprintf("%s (keyed pseudonym)", esc.Line(rec.Subject))),
+		field("status", esc.LineMax(rec.StatusWords(), desk.MaxField)), field("ground", esc.LineMax(rec.Ground, prose.MaxTitle)),
+		field("done", esc.Sprintf("%s forgotten, %s redacted, %s on hold", prose.Group(rec.Forgotten), prose.Group(rec.Redacted), prose.Group(receipt.Items(rec.Held)))),
+		field("received", esc.Line(rec.Received)), field("deadline", esc.Line(rec.Deadline)),
+		field("begun", esc.Line(rec.Begun)), field("finished", esc.Line(rec.Finished)),
+		field("operator", esc.LineMax(rec.Operator.String(), prose.MaxTitle)), field("approved by", approver), field("plan", esc.Line(rec.Plan)),
+		{Kind: text.Blank}, {Value: esc.Const("Stores"), Kind: text.Title},
+	}
+	for _, s := range rec.Stores {
+		head = append(head, text.Line{Name: esc.Line(s.Store), Value: esc.Sprintf("%s forgotten, %s redacted, %s on hold, %s scrubbed",
+			prose.Group(s.Forgotten), prose.Group(s.Redacted), prose.Group(s.Held), prose.Plural(s.Rows, "row"))})
+	}
+	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Layers"), Kind: text.Title})
+	standing, clean := receipt.Split(rec.Layers)
+	for _, l := range standing {
+		head = append(head, layerLine(esc, l))
+	}
+	if clean.Layers > 0 {
+		head = append(head, text.Line{Value: esc.Sprintf("%s. V lists all.", esc.LineMax(clean.String(), desk.MaxField))})
+		for _, n := range clean.Notes {
+			head = append(head, text.Line{Name: esc.Line(n.Store), Value: esc.Sprintf("%s: %s", esc.LineMax(n.Layer, prose.MaxTitle), esc.LineMax(n.Reason, prose.MaxTitle))})
+		}
+	}
+	head = append(head, chapter(esc, "Where the person still is", rec.Open)...)
+	head = append(head, chapter(esc, "Attested", rec.Attested)...)
+	head = append(head, chapter(esc, "Exports", rec.Exports)...)
+	head = append(head, chapter(esc, "Recipients", rec.Recipients)...)
+	head = append(head, chapter(esc, "Backups", rec.Backups)...)
+	if len(rec.Notes) > 0 {
+		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Limits"), Kind: text.Title})
+		for _, n := range rec.Notes {
+			head = append(head, text.Line{Value: esc.LineMax(n, prose.MaxReason)})
+		}
+	}
+	return append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("This page is for people. S saves the signed file, which is the proof: memdesk gdpr verify FILE checks it offline."), Kind: text.Note})
+}
+
+// chapter is a heading with a line for each row; nothing without rows.
+func chapter[T fmt.Stringer](esc safetext.Escaper, title string, rows []T) []text.Line {
+	if len(rows) == 0 {
+		return nil
+	}
+	head := []text.Line{{Kind: text.Blank}, {Value: esc.Const(title), Kind: text.Title}}
+	for _, r := range rows {
+		head = append(head, text.Line{Value: esc.LineMax(r.String(), prose.MaxReason)})
+	}
+	return head
+}
+
+// saveReceipt asks for a file to write the receipt to, or as long as there is none the
+// status report.
+func (rq *Requests) saveReceipt(r desk.ErasureRequest) tea.Cmd {
+	name := r.ID + ".json"
+	if !r.Receipted() {
+		name = r.ID + "-report.md"
+	}
+	return rq.D.Modal.Show(rq.saveDialogOf(r, "~/"+name, ""))
+}
+
+func (rq *Requests) saveDialogOf(r desk.ErasureRequest, path, wrong string) *dialog.Dialog {
+	d, esc := rq.D, rq.D.St.Esc
+	dlg := &dialog.Dialog{Title: esc.Const("Receipt"), NoReason: true, Lines: []text.Line{
+		{Value: esc.Sprintf("Save the receipt of %s?", r.ID), Kind: text.Title},
+		{Value: esc.Const("The signed file, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), Kind: text.Note},
+	}}
+	if !r.Receipted() {
+		dlg.Title = esc.Const("Report")
+		dlg.Lines = []text.Line{
+			{Value: esc.Sprintf("Save the status report of %s?", r.ID), Kind: text.Title},
+			{Value: esc.Const("It is not complete, so this is no receipt: what is done, what is left and what to do, and nobody's name. JSON, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), Kind: text.Note},
+		}
+	}
+	if wrong != "" {
+		dlg.Lines = append([]text.Line{{Value: esc.Sprintf("!! %s", wrong), Kind: text.Warn}}, dlg.Lines...)
+	}
+	dlg.Fields = []dialog.Field{{Label: esc.Const("file: ")}}
+	dlg.Fields[0].Input.Set(path)
+	dlg.Choices = []dialog.Choice{{Verb: "Save", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		n, err := d.Erasure.SaveReceipt(ctx, r.ID, strings.TrimSpace(f.Fields[0]))
+		if err != nil {
+			return dialog.Acted{Next: rq.saveDialogOf(r, f.Fields[0], "not saved: "+prose.Reason(d.Esc, err).String())}
+		}
+		return dialog.Acted{Ok: true, Quiet: true, Text: d.Esc.Sprintf("saved, %s bytes: %s", prose.Group(n), d.Esc.LineMax(f.Fields[0], prose.MaxTitle))}
+	}}}
+	return dlg
+}
+
+// exportErasure asks where everything about the person should be written.
+func (rq *Requests) exportErasure(r desk.ErasureRequest) tea.Cmd {
+	return rq.D.Modal.Show(rq.personExportDialog(r, "~/"+r.ID+"-export", ""))
+}
+
+func (rq *Requests) personExportDialog(r desk.ErasureRequest, path, wrong string) *dialog.Dialog {
+	d, esc := rq.D, rq.D.St.Esc
+	lines := []text.Line{
+		{Value: esc.Sprintf("Export everything about %s?", esc.LineMax(r.Subject, prose.MaxTitle)), Kind: text.Title},
+		{Value: esc.Const("For the person (Art. 15, 20): a new directory with export.json and a document per item, or one file where the name ends in .zip, for your eyes only. Shared items: only the lines that name the person."), Kind: text.Note},
+	}
+	if wrong != "" {
+		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", wrong), Kind: text.Warn}}, lines...)
+	}
+	dlg := &dialog.Dialog{Title: esc.Const("Export"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("directory or .zip: ")}}}
+	dlg.Fields[0].Input.Set(path)
+	dlg.Choices = []dialog.Choice{{Verb: "Export", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		n, missing, err := d.Erasure.Export(ctx, r.ID, strings.TrimSpace(f.Fields[0]))
+		if err != nil {
+			return dialog.Acted{Next: rq.personExportDialog(r, f.Fields[0], "not exported: "+prose.Reason(d.Esc, err).String())}
+		}
+		out := dialog.Acted{Ok: true, Quiet: true, Text: d.Esc.Sprintf("exported %s: %s", prose.Plural(n, "item"), d.Esc.LineMax(f.Fields[0], prose.MaxTitle))}
+		if len(missing) > 0 {
+			out.Ok = false
+			out.Title, out.Page = "Export", edit.WarningPage(d.Desk, d.Esc.Sprintf("Exported %s, but not all there is:", prose.Plural(n, "item")), missing)
+		}
+		return out
+	}}}
+	return dlg
+}

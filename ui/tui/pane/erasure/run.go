@@ -1,0 +1,353 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/gdpr"
+	"memdesk/internal/safetext"
+	"memdesk/jobs"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/chart"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// erase asks whether the plan of a request should be carried out, or gone on with.
+func (rq *Requests) erase(r desk.ErasureRequest) tea.Cmd {
+	d := rq.D
+	return rq.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+		esc := d.Esc
+		now, err := d.Erasure.Request(ctx, r.ID)
+		if err != nil {
+			return nil, prose.Reason(esc, err)
+		}
+		p, err := d.Erasure.Plan(ctx, r.ID)
+		if err != nil {
+			return nil, prose.Reason(esc, err)
+		}
+		if why := stillOpen(now); why != "" {
+			return nil, esc.Const(why)
+		}
+		if now.PlanHash != p.Hash {
+			return nil, esc.Const("the plan is void, something was changed since: p plans again")
+		}
+		why, err := d.Erasure.Unapproved(ctx, r.ID)
+		if err != nil {
+			return nil, prose.Reason(esc, err)
+		}
+		if why != "" {
+			return rq.approvalDialog(now, p, why), safetext.Text{}
+		}
+		return rq.eraseDialog(now, p, ""), safetext.Text{}
+	})
+}
+
+// eraseDialog says in numbers what will happen; wrong says what to put right.
+func (rq *Requests) eraseDialog(r desk.ErasureRequest, p gdpr.Plan, wrong string) *dialog.Dialog {
+	d, esc := rq.D, rq.D.Esc
+	items, held := p.Count()
+	verb, title := "Erase", esc.Sprintf("Erase %s, for good?", prose.Plural(items, "item"))
+	if r.Unfinished() || r.Stopped() {
+		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s?", prose.Plural(items, "item"))
+	}
+	var lines []text.Line
+	if wrong != "" {
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", wrong), Kind: text.Warn})
+	}
+	all := stepCount{}
+	for _, s := range p.Stores {
+		t := countSteps(s.Steps)
+		all.scrub, all.outside = all.scrub+t.scrub, all.outside+t.outside
+	}
+	lines = append(lines, text.Line{Value: title, Kind: text.Title},
+		text.Line{Value: esc.Const("!! It cannot be undone: nothing is kept for z."), Kind: text.Warn, Pin: true})
+	var production []string
+	for _, m := range d.Fleet.Members() {
+		if m.Err == nil && strings.EqualFold(m.Store.Environment, "production") {
+			production = append(production, m.Name)
+		}
+	}
+	if len(production) > 0 {
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! Production: %s", esc.LineMax(strings.Join(production, ", "), prose.MaxTitle)), Kind: text.Warn, Pin: true})
+	}
+	var left []string
+	if held > 0 {
+		left = append(left, "On hold, and kept: "+prose.Plural(held, "item")+".")
+	}
+	if all.outside > 0 {
+		left = append(left, "Out of reach: "+prose.Plural(int64(all.outside), "layer")+"; the receipt names it all.")
+	}
+	if len(left) > 0 {
+		lines = append(lines, text.Line{Value: esc.Const(strings.Join(left, " "))})
+	}
+	if verb == "Go on" {
+		lines = append(lines, text.Line{Value: esc.Const("What is done already is not done again."), Kind: text.Note})
+	}
+	if tied := d.Erasure.Tied(); tied != "" {
+		lines = append(lines, text.Line{Value: esc.Sprintf("It ends with this console and can be gone on with: %s.", esc.LineMax(tied, prose.MaxReason)), Kind: text.Note})
+	} else {
+		lines = append(lines, text.Line{Value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), Kind: text.Note})
+	}
+	dlg := &dialog.Dialog{Title: esc.Const("Erase"), Lines: lines, Name: r.ID, NoReason: true, Body: text.NewPage(eraseStores(d.St, p), "")}
+	over := len(p.OverShare(d.Erasure.Rules().MaxShare)) > 0
+	if over {
+		if wrong == "" {
+			dlg.Lines = slices.Insert(dlg.Lines, 1, text.Line{Value: esc.Sprintf("!! %s.", esc.LineMax(p.OverShare(d.Erasure.Rules().MaxShare)[0].ShareWords(d.Erasure.Rules().MaxShare), prose.MaxReason)), Kind: text.Warn})
+		}
+		dlg.Fields = []dialog.Field{{Label: esc.Sprintf("a large part of a store goes; type %s, the number of items: ", strconv.FormatInt(items, 10))}}
+	}
+	dlg.Choices = []dialog.Choice{{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		o := gdpr.Order{Request: r.ID, PlanHash: p.Hash}
+		if over {
+			o.ConfirmCount, _ = strconv.ParseInt(strings.TrimSpace(f.Fields[0]), 10, 64)
+			if o.ConfirmCount != items {
+				return dialog.Acted{Next: rq.eraseDialog(r, p, "the number of items was not typed: "+strconv.FormatInt(items, 10))}
+			}
+		}
+		return rq.beginErasure(ctx, o)
+	}}}
+	return dlg
+}
+
+// eraseStores is what happens, store by store.
+func eraseStores(st *paint.Styles, p gdpr.Plan) []text.Line {
+	esc := st.Esc
+	rows := make([]chart.Row, len(p.Stores))
+	var trouble []text.Line
+	for i, s := range p.Stores {
+		rows[i] = chartRow(s.Store, countSteps(s.Steps))
+		switch {
+		case s.Error != "":
+			rows[i].Trouble = true
+			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: storeWords(esc, s), Kind: text.Warn})
+		case len(s.Problems) > 0:
+			rows[i].Trouble = true
+			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: esc.Sprintf("!! %s not looked at", prose.Plural(int64(len(s.Problems)), "place")), Kind: text.Warn})
+		}
+	}
+	return append(chart.Table(st, rows), trouble...)
+}
+
+// chartRow is what becomes of what was found in a store, or in a layer of it.
+func chartRow(store string, t stepCount) chart.Row {
+	r := chart.Row{Store: store, Go: int64(t.forget + t.scrub), Redact: int64(t.redact), Hold: int64(t.held), Left: int64(t.outside)}
+	r.Found = r.Go + r.Redact + r.Hold + r.Left
+	return r
+}
+
+// phaseLine is how far a request is on its way; none of one that was withdrawn.
+func (rq *Requests) phaseLine(r desk.ErasureRequest) []text.Line {
+	names := []string{"filed", "planned", "approved", "erased", "verified"}
+	done := 1
+	switch r.State {
+	case gdpr.StateWithdrawn:
+		return nil
+	case gdpr.StatePlanned:
+		done = 2
+	case gdpr.StateApproved:
+		done = 3
+	case gdpr.StateRunning:
+		done = 3
+		if r.Run != nil && strings.HasSuffix(r.Run.Note, " verify") {
+			done = 4
+		}
+	case gdpr.StatePartial, gdpr.StatePending:
+		done = 4
+	case gdpr.StateInScope, gdpr.StateComplete:
+		done = len(names)
+	}
+	if !rq.D.Erasure.Rules().RequireApproval && len(r.Approvals) == 0 { // nobody else has a word in it
+		names = slices.Delete(names, 2, 3)
+		if done > 2 {
+			done--
+		}
+	}
+	return []text.Line{{Value: chart.Phases(rq.D.St, names, done, r.Stopped() || r.State == gdpr.StatePartial)}}
+}
+
+// beginErasure runs in a command.
+func (rq *Requests) beginErasure(ctx context.Context, o gdpr.Order) dialog.Acted {
+	esc := rq.D.Esc
+	if err := rq.D.Erasure.Erase(ctx, o); err != nil {
+		return dialog.Acted{Text: esc.Sprintf("not begun, nothing was erased: %s", prose.Reason(esc, err))}
+	}
+	rq.D.Stuck.Set("an erasure is for good")
+	said := esc.Sprintf("the erasure of %s has begun; P pauses it", o.Request)
+	return dialog.Acted{Ok: true, Text: said, Then: func() tea.Cmd {
+		rq.D.Tied = rq.D.Tied || rq.D.Erasure.Tied() != ""
+		p := rq.List
+		cmd := rq.D.Frame.Enter(p.Kind.Pane)
+		p.Full = true
+		p.began(o.Request, said)
+		return tea.Batch(cmd, p.Layout(), p.Refresh())
+	}}
+}
+
+// pauseErasure holds a run at its next step, or lets it go on.
+func (rq *Requests) pauseErasure(r desk.ErasureRequest) tea.Cmd {
+	d := rq.D
+	return rq.D.Ask(func(ctx context.Context) any {
+		run, word := d.Erasure.Pause, "it pauses at its next step"
+		if r.Run.State == jobs.Paused {
+			run, word = d.Erasure.Resume, "it goes on"
+		}
+		err := run(ctx, r.Run.ID)
+		if err != nil {
+			return dialog.Acted{Text: d.Esc.Sprintf("not changed: %s", prose.Reason(d.Esc, err))}
+		}
+		return dialog.Acted{Ok: true, Text: d.Esc.Const(word)}
+	})
+}
+
+// runLines say where a run is: each store of the plan, and what comes after.
+func (rq *Requests) runLines(ctx context.Context, r desk.ErasureRequest) []text.Line {
+	if !r.Under() && !r.Stopped() {
+		return nil
+	}
+	esc := rq.D.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{{Kind: text.Blank}}
+	if r.Run == nil {
+		return nil
+	}
+	head = append(head, field("run", esc.Sprintf("%s, begun %s, job %s", esc.Line(string(r.Run.State)), rq.D.Time.Ago(r.Run.Started), esc.Line(string(r.Run.ID)))))
+	if r.Run.Class != "" {
+		head = append(head, field("ended by", esc.LineMax(r.Run.Class, prose.MaxTitle)))
+	}
+	p, err := rq.D.Erasure.Plan(ctx, r.ID)
+	if err != nil {
+		return append(head, field("progress", esc.Sprintf("%s, %s of %s", esc.LineMax(r.Run.Note, prose.MaxTitle), prose.Group(r.Run.Done), prose.Group(r.Run.Total))))
+	}
+	if bar := chart.Progress(rq.D.St, r.Run.Done, r.Run.Total); !bar.IsEmpty() {
+		head = append(head, text.Line{Value: bar})
+	}
+	return append(head, progressLines(esc, p, r.Run)...)
+}
+
+// progressLines tell every store's part by the one that the run is at: the stores
+// are done in the order of the plan, then looked at again in the same order.
+func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []text.Line {
+	store, what := run.Note, ""
+	if i := strings.LastIndexByte(store, ' '); i >= 0 {
+		store, what = store[:i], store[i+1:]
+	}
+	at := -1
+	for i, s := range p.Stores {
+		if s.Store == store {
+			at = i
+		}
+	}
+	verifying := what == "verify"
+	var out []text.Line
+	for i, s := range p.Stores {
+		word := ". waits"
+		switch {
+		case at < 0:
+		case verifying && i < at:
+			word = "+ done, verified"
+		case verifying && i == at:
+			word = "> verifying"
+		case verifying || i < at:
+			word = "+ done, to be verified"
+		case i == at && what == string(gdpr.Scrub):
+			word = "> what deleting leaves is scrubbed"
+		case i == at:
+			word = "> " + what
+			if run.Total > 0 {
+				word += ", step " + prose.Group(run.Done) + " of " + prose.Group(run.Total)
+			}
+		}
+		out = append(out, text.Line{Name: esc.Line(s.Store), Value: esc.Const(word)})
+	}
+	return out
+}
+
+// reportLines are what the last run left undone.
+func (rq *Requests) reportLines(ctx context.Context, r desk.ErasureRequest) []text.Line {
+	if !r.Unfinished() || r.Under() {
+		return nil
+	}
+	esc := rq.D.Esc
+	rep, err := rq.D.Erasure.StatusReport(ctx, r.ID)
+	if errors.Is(err, model.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return []text.Line{{Kind: text.Blank}, {Value: esc.Sprintf("!! %s", prose.Reason(esc, err)), Kind: text.Warn}}
+	}
+	head := []text.Line{{Kind: text.Blank}, {Value: esc.Const("Left after the last run"), Kind: text.Title},
+		{Value: esc.Sprintf("%s forgotten, %s redacted, %s on hold", prose.Group(rep.Forgotten), prose.Group(rep.Redacted), prose.Group(rep.Held))}}
+	if rep.Plan != r.PlanHash {
+		head = append(head, text.Line{Value: esc.Const("It was of an earlier plan."), Kind: text.Note})
+	}
+	for _, l := range rep.Left {
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(l.String(), prose.MaxReason)), Kind: text.Warn})
+	}
+	for _, n := range rep.Notes {
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(n, prose.MaxReason)), Kind: text.Warn})
+	}
+	clean := 0
+	for _, l := range rep.Layers {
+		if passes(l.Verdict) && !l.HoldsPerson() {
+			clean++
+		}
+	}
+	head = append(head, text.Line{Value: esc.Sprintf("%s of %s are clean, attested or out of reach; V lists all.", prose.Group(int64(clean)), prose.Plural(int64(len(rep.Layers)), "layer")), Kind: text.Note})
+	head = append(head, chapter(esc, "Backups", rep.Backups)...)
+	return append(head, text.Line{Value: esc.Const("S saves it as a page to print, with what to do."), Kind: text.Note})
+}
+
+// clockDialog asks what to do about the deadline.
+func (rq *Requests) clockDialog(r desk.ErasureRequest) tea.Cmd {
+	return rq.D.Modal.Show(rq.deadlineDialog(r, ""))
+}
+
+func (rq *Requests) deadlineDialog(r desk.ErasureRequest, wrong string) *dialog.Dialog {
+	d, esc := rq.D, rq.D.St.Esc
+	extend := func(ctx context.Context, id string, f dialog.Filled) error {
+		told := ""
+		if len(f.Fields) > 0 {
+			told = strings.TrimSpace(f.Fields[0])
+		}
+		return d.Erasure.Extend(ctx, id, told)
+	}
+	clock := func(do func(context.Context, string) error) func(context.Context, string, dialog.Filled) error {
+		return func(ctx context.Context, id string, _ dialog.Filled) error { return do(ctx, id) }
+	}
+	does := func(what string, do func(context.Context, string, dialog.Filled) error) func(context.Context, dialog.Filled) dialog.Acted {
+		return func(ctx context.Context, f dialog.Filled) dialog.Acted {
+			if err := do(ctx, r.ID, f); err != nil {
+				return dialog.Acted{Next: rq.deadlineDialog(r, "Not changed: "+prose.Reason(d.Esc, err).String())}
+			}
+			return dialog.Acted{Ok: true, Text: d.Esc.Const(what)}
+		}
+	}
+	dlg := &dialog.Dialog{Title: esc.Const("Deadline"), NoReason: true, Lines: []text.Line{
+		{Value: esc.Sprintf("The deadline of %s: %s, %s", r.ID, r.Deadline.Format("2006-01-02"), dueWords(r, d.Time.Clock.Now())), Kind: text.Title},
+		{Value: esc.Const("Two further months are allowed once, where the request is complex, and the person is told within the first month (Art. 12(3)). While an identity is checked the clock may stand (Art. 12(6)).")},
+	}}
+	if !r.Extended {
+		if r.DaysLeft(d.Time.Clock.Now()) < 0 {
+			dlg.Fields = []dialog.Field{{Label: esc.Const("the month is over; the person was told of an extension on (YYYY-MM-DD): ")}}
+		}
+		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Extend by two months", Act: does("extended by two months", extend)})
+	}
+	if r.PausedSince == "" {
+		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Stop the clock", Act: does("the clock stands; T lets it run again", clock(d.Erasure.StopClock))})
+	} else {
+		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Let it run", Act: does("the clock runs again", clock(d.Erasure.StartClock))})
+	}
+	if wrong != "" {
+		dlg.Lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, dlg.Lines...)
+	}
+	return dlg
+}

@@ -1,0 +1,137 @@
+package health
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// keptChecks bounds the history of one store: five minutes.
+const keptChecks = 60
+
+// checks is what has been seen of one store, oldest first.
+type checks struct {
+	took   []time.Duration // -1: it did not answer well
+	lastOK time.Time
+	// down is when the store was first seen not to answer, zero while it answers; wrong is what the last
+	// check that failed said, at failed.
+	down, failed time.Time
+	wrong        string
+}
+
+func (c *checks) add(r backends.HealthReport) {
+	took := r.Latency
+	if r.Status.OK {
+		c.lastOK, c.down = r.Status.CheckedAt, time.Time{}
+	} else {
+		took = -1
+		c.failed, c.wrong = r.Status.CheckedAt, r.Status.Message
+		if c.down.IsZero() {
+			c.down = c.failed
+		}
+	}
+	c.took = append(c.took, took)
+	c.took = c.took[max(len(c.took)-keptChecks, 0):]
+}
+
+// words say what the checks were like; the line of signs before them shows their
+// course, a failure as x.
+func (c *checks) words(esc safetext.Escaper) safetext.Text {
+	return esc.Sprintf("%s %s", spark(esc, c.took), c.counted(esc))
+}
+
+// counted is words without signs, to be heard.
+func (c *checks) counted(esc safetext.Escaper) safetext.Text {
+	var good []time.Duration
+	for _, t := range c.took {
+		if t >= 0 {
+			good = append(good, t)
+		}
+	}
+	failed := len(c.took) - len(good)
+	if len(good) == 0 {
+		return esc.Sprintf("%s, none answered", prose.Plural(int64(len(c.took)), "check"))
+	}
+	slices.Sort(good)
+	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + " ms" }
+	return esc.Sprintf("%s: median %s, slowest %s, %s without an answer", prose.Plural(int64(len(c.took)), "check"), ms(good[len(good)/2]), ms(good[len(good)-1]), prose.Group(int64(failed)))
+}
+
+// spark draws the newest checks, one sign each, relative to the slowest.
+func spark(esc safetext.Escaper, took []time.Duration) safetext.Text {
+	signs := []rune("▁▂▃▄▅▆▇█")
+	if esc.ASCII {
+		signs = []rune("_.-=+*#@")
+	}
+	took = took[max(len(took)-24, 0):]
+	slowest := time.Millisecond
+	for _, t := range took {
+		slowest = max(slowest, t)
+	}
+	var b strings.Builder
+	for _, t := range took {
+		if t < 0 {
+			b.WriteByte('x')
+			continue
+		}
+		b.WriteRune(signs[min(int(int64(len(signs))*int64(t)/int64(slowest+1)), len(signs)-1)])
+	}
+	return esc.Const(b.String())
+}
+
+// coreFacets are the abilities whose absence an operator must know of.
+var coreFacets = []string{"retain", "forget", "recall", "browse", "history", "quarantine", "cascade"}
+
+// fillLines compare what tiers hold with their caps, as far as that can be told
+// without reading: a cap is one item's.
+func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []text.Line {
+	var out []text.Line
+	for _, c := range counts {
+		t, ok := s.Tier(c.Tier)
+		if !ok || t.Cap == 0 || c.Items == 0 {
+			continue
+		}
+		name := c.Tier
+		if c.Scope != "" {
+			name = c.Scope + "/" + c.Tier
+		}
+		l := text.Line{Name: esc.LineMax(c.Tier, 200)}
+		switch {
+		case c.Items == 1 && t.CapUnit == model.CapBytes:
+			l.Value = esc.Sprintf("%s: %s of %s, %d %%", esc.LineMax(name, prose.MaxTitle), prose.Size(c.Bytes), prose.Size(t.Cap), 100*c.Bytes/t.Cap)
+			if flag := t.CapFlag(c.Bytes); flag != "" {
+				l.Value, l.Kind = esc.Sprintf("%s (%s)", l.Value, string(flag)), text.Warn
+			}
+		default:
+			l.Value = esc.Sprintf("%s: %s, %s; the cap is %s for each", esc.LineMax(name, prose.MaxTitle), prose.Plural(c.Items, "item"), prose.Size(c.Bytes), prose.Capacity(t))
+		}
+		out = append(out, l)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	if len(out) > 40 {
+		out = append(out[:40:40], text.Line{Value: esc.Sprintf("and %s that are not listed here: 2 Tiers shows them", prose.Plural(int64(len(out)-40), "more tier")), Kind: text.Note})
+	}
+	return append([]text.Line{{Kind: text.Blank}, {Value: esc.Const("tiers and their caps"), Kind: text.Title}}, out...)
+}
+
+// advice says what to do about a store that does not answer well.
+func advice(kind model.Kind) string {
+	switch kind {
+	case model.PermissionDenied:
+		return "Look at the rights of the operator on it, or at the key in the configuration."
+	case model.NotFound, model.InvalidInput:
+		return "Look at its location in the configuration: memdesk config check reads it."
+	case model.Locked:
+		return "Another program holds it; it is tried again by itself."
+	}
+	return "It is tried again every 5 seconds; r tries now. Its lists show what was known before."
+}

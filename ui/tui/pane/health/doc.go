@@ -1,0 +1,2 @@
+// Package health is the pane that watches every store, open or not.
+package health

@@ -1,0 +1,573 @@
+package health
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/backends"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+)
+
+// A store is checked every healthEvery looks, so every five seconds, and every
+// remoteEvery looks where nothing on this machine tells of it. In between, a look at
+// whether its file or directory is there costs one system call: what went away or came
+// back is checked at once, and is on the tab within three seconds.
+const (
+	lookEvery   = time.Second
+	healthEvery = 5
+	remoteEvery = 2
+)
+
+// Checked is one observation of one store.
+type Checked struct{ report backends.HealthReport }
+
+// reindexed is what became of building an index.
+type reindexed struct {
+	store string
+	items int64
+	err   error
+}
+
+// healthTick asks for the next look.
+type healthTick struct{}
+
+// presence tells which stores' files and directories are there.
+type presence map[string]bool
+
+// anchored is how far the audit log is kept outside.
+type anchored struct {
+	Words string
+	state model.HealthState
+}
+
+// Pane watches every store, open or not.
+type Pane struct {
+	d       *pane.Bench
+	at      int                                  // its address
+	counts  func(store string) []model.TierCount // of items; nil: nobody counts
+	ask     func(func(context.Context) any) tea.Cmd
+	table   list.Table
+	Reports map[string]backends.HealthReport
+	past    map[string]*checks
+	running map[string]bool // one outstanding check per store
+	// indexing are the stores whose index is being built.
+	indexing map[string]bool
+	ticking  bool
+	looks    int
+	present  presence
+	detail   *text.Pager
+	shown    string // what the detail was made from
+	rest     list.Rest
+	Log      anchored
+	width    int
+	height   int
+}
+
+func New(d *pane.Bench, at int, counts func(store string) []model.TierCount) *Pane {
+	p := &Pane{
+		d: d, at: at, counts: counts, ask: d.Asker(at),
+		Reports: map[string]backends.HealthReport{}, running: map[string]bool{}, indexing: map[string]bool{}, present: presence{}, past: map[string]*checks{},
+	}
+	p.detail = text.New(d.St, p.ask)
+	p.rest = list.NewRest(&d.Loop, at)
+	p.table.Moved = p.rest.Moved
+	p.table.Set(len(d.Fleet.Members()))
+	return p
+}
+
+func (p *Pane) Enter() tea.Cmd {
+	if p.ticking {
+		return p.show()
+	}
+	p.ticking = true
+	return tea.Batch(p.Round(), p.tick(), p.show(), p.AskLog())
+}
+
+// AskLog looks how far the audit log is anchored.
+func (p *Pane) AskLog() tea.Cmd {
+	ask := p.d.Anchored
+	if ask == nil {
+		return nil
+	}
+	return p.ask(func(ctx context.Context) any {
+		words, state := ask(ctx)
+		return anchored{words, state}
+	})
+}
+
+// footing is what stands below the stores: the audit log is none of them.
+func (p *Pane) footing() []string {
+	if p.Log.Words == "" {
+		return nil
+	}
+	st, sign := p.d.St, ""
+	paint := st.Dim
+	switch p.Log.state {
+	case model.HealthOK:
+	case model.HealthDown:
+		sign, paint = "!! ", st.Bad
+	default:
+		sign, paint = "! ", st.Warn
+	}
+	words := st.Esc.Sprintf("%saudit log: %s", st.Esc.Const(sign), st.Esc.LineMax(p.Log.Words, prose.MaxReason))
+	if p.height < 16 { // the stores come first
+		return []string{st.Row(p.width).Blank(1).Cell(paint, words, p.width-2).End()}
+	}
+	return st.Paragraph(paint, words, p.width)
+}
+
+func (p *Pane) tick() tea.Cmd {
+	return tea.Tick(lookEvery, func(time.Time) tea.Msg { return loop.Reply{Pane: p.at, Msg: healthTick{}} })
+}
+
+// look checks the stores whose turn it is, and looks whether the others are there.
+func (p *Pane) look() tea.Cmd {
+	p.looks++
+	members := p.d.Fleet.Members()
+	var cmds []tea.Cmd
+	paths := map[string]string{}
+	for _, m := range members {
+		local := filepath.IsAbs(m.Location)
+		switch {
+		case p.looks%healthEvery == 0, !local && p.looks%remoteEvery == 0:
+			cmds = append(cmds, p.Check(m.Name))
+		case local:
+			paths[m.Name] = m.Location
+		}
+	}
+	if p.looks%healthEvery == 0 {
+		cmds = append(cmds, p.AskLog())
+	}
+	return tea.Batch(append(cmds, p.ask(func(context.Context) any { return seen(paths) }))...)
+}
+
+// seen looks whether paths are there.
+func seen(paths map[string]string) presence {
+	out := presence{}
+	for name, path := range paths {
+		_, err := os.Stat(path)
+		out[name] = err == nil
+	}
+	return out
+}
+
+// arrived checks the stores that went away or came back since the look before.
+func (p *Pane) arrived(now presence) tea.Cmd {
+	var cmds []tea.Cmd
+	for name, here := range now {
+		if was, looked := p.present[name]; looked && was != here {
+			cmds = append(cmds, p.Check(name))
+		}
+		p.present[name] = here
+	}
+	return tea.Batch(cmds...)
+}
+
+// Down names the stores that do not answer, the newest check or, before the first, the opening says.
+func (p *Pane) Down() []safetext.Text {
+	var names []safetext.Text
+	for _, m := range p.d.Fleet.Members() {
+		if rep, known := p.Reports[m.Name]; known && !rep.Status.OK || !known && m.Err != nil {
+			names = append(names, p.d.St.Esc.Line(m.Name))
+		}
+	}
+	return names
+}
+
+func (p *Pane) Badge() (safetext.Text, paint.Tone) {
+	n := len(p.Down())
+	if p.Log.state == model.HealthDown {
+		n++
+	}
+	if n == 0 {
+		return safetext.Text{}, paint.ToneInfo
+	}
+	return safetext.Sprintf("!%d", n), paint.ToneBad
+}
+
+// Round checks every store that is not being checked already. A store that did
+// not open is tried again first, so one that comes back shows up.
+func (p *Pane) Round() tea.Cmd {
+	var cmds []tea.Cmd
+	for _, m := range p.d.Fleet.Members() {
+		cmds = append(cmds, p.Check(m.Name))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (p *Pane) Check(name string) tea.Cmd {
+	if p.running[name] {
+		return nil
+	}
+	p.running[name] = true
+	fleet := p.d.Fleet
+	return p.ask(func(ctx context.Context) any {
+		fleet.Reopen(ctx, name)
+		for r := range fleet.Health(ctx, name) {
+			return Checked{r}
+		}
+		return Checked{backends.HealthReport{Store: name, Status: model.NewHealth(p.d.Time.Clock.Now(), model.HealthFinding{Kind: model.FindingTimeout, Message: "the check was stopped", State: model.HealthUnknown})}}
+	})
+}
+
+func (p *Pane) Update(msg any) tea.Cmd {
+	switch msg := msg.(type) {
+	case healthTick:
+		return tea.Batch(p.look(), p.tick())
+	case presence:
+		return p.arrived(msg)
+	case anchored:
+		if msg == p.Log {
+			return nil
+		}
+		p.Log = msg
+		return p.Resize(p.width, p.height)
+	case Checked:
+		p.running[msg.report.Store] = false
+		p.Reports[msg.report.Store] = msg.report
+		if p.past[msg.report.Store] == nil {
+			p.past[msg.report.Store] = &checks{}
+		}
+		p.past[msg.report.Store].add(msg.report)
+		p.table.Set(len(p.d.Fleet.Members()))
+		return p.show()
+	case reindexed:
+		delete(p.indexing, msg.store)
+		if msg.err != nil {
+			p.d.Say(paint.ToneWarn, p.d.St.Esc.Sprintf("%s: %s", msg.store, p.d.St.Esc.LineMax(msg.err.Error(), prose.MaxReason)))
+			return nil
+		}
+		p.d.Say(paint.ToneInfo, p.d.St.Esc.Sprintf("%s: %s in the new index", msg.store, prose.Plural(msg.items, "item")))
+		return p.Check(msg.store)
+	case list.RestDue:
+		if p.rest.Over(msg) {
+			return p.show()
+		}
+	case text.LaidOut:
+		p.detail.Arrive(msg)
+	}
+	return nil
+}
+
+// noIndex says why no index can be built here and now.
+func (p *Pane) noIndex() string {
+	members := p.d.Fleet.Members()
+	switch {
+	case p.table.Sel >= len(members):
+		return "no store is open"
+	case members[p.table.Sel].Err != nil:
+		return "the store is not open: r tries again"
+	case members[p.table.Sel].Store.Reindexer == nil:
+		return "this store keeps no index of its own"
+	case p.indexing[members[p.table.Sel].Name]:
+		return "its index is being built"
+	}
+	return p.d.Locked(members[p.table.Sel].Name)
+}
+
+// reindex builds the index of the store at the cursor anew; the old one stands until
+// then.
+func (p *Pane) reindex() tea.Cmd {
+	s := p.d.Fleet.Members()[p.table.Sel].Store
+	p.indexing[s.Name] = true
+	p.d.Say(paint.ToneInfo, p.d.St.Esc.Sprintf("building the index of %s", s.Name))
+	return p.ask(func(ctx context.Context) any {
+		n, err := p.d.Acts.Reindex(ctx, s.Name, "")
+		return reindexed{s.Name, n, err}
+	})
+}
+
+// show lays out the detail of the store at the cursor, when it has changed.
+func (p *Pane) show() tea.Cmd {
+	members := p.d.Fleet.Members()
+	if p.table.Sel >= len(members) {
+		return nil
+	}
+	m := members[p.table.Sel]
+	head := p.Describe(m)
+	key := desk.Fingerprint(m.Name, head)
+	if key == p.shown {
+		return nil
+	}
+	same := strings.HasPrefix(p.shown, m.Name+"\x00")
+	p.shown = key
+	return p.detail.Update(text.NewPage(head, ""), same)
+}
+
+// Describe is everything known about a store, in words.
+func (p *Pane) Describe(m backends.Member) []text.Line {
+	esc := p.d.St.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{{Value: esc.Line(m.Name), Kind: text.Title}}
+	r, known := p.Reports[m.Name]
+	switch {
+	case !known:
+		head = append(head, field("health", esc.Const("not checked yet")))
+	case r.Status.OK && len(r.Status.Findings) == 0:
+		head = append(head, field("health", esc.Const("OK, it answers")))
+	case r.Status.OK:
+		head = append(head, field("health", esc.Line(string(r.Status.State))))
+	default:
+		head = append(head, text.Line{Name: esc.Const("health"), Value: esc.Sprintf("!! %s", esc.LineMax(r.Status.Message, prose.MaxReason)), Kind: text.Warn})
+	}
+	for _, f := range r.Status.Findings {
+		if !f.State.Serves() && f.Message == r.Status.Message {
+			continue
+		}
+		head = append(head, text.Line{Name: esc.Line(f.Kind), Value: esc.Sprintf("%s (%s)", esc.LineMax(f.Message, prose.MaxReason), esc.Const(prose.Moment(f.CheckedAt))), Kind: text.Warn})
+	}
+	if past := p.past[m.Name]; past != nil {
+		course := past.words
+		if p.d.Spoken {
+			course = past.counted
+		}
+		head = append(head, field("checks", course(esc)))
+		if !past.down.IsZero() {
+			head = append(head, text.Line{Name: esc.Const("down since"), Value: esc.Sprintf("%s, %s", esc.Const(prose.Moment(past.down)), esc.Const(p.d.Time.Age(past.down))), Kind: text.Warn})
+		} else if !past.failed.IsZero() {
+			head = append(head, field("last error", esc.Sprintf("%s, %s", esc.Const(prose.Moment(past.failed)), esc.LineMax(past.wrong, prose.MaxReason))))
+		}
+		last := esc.Const("not since this console was opened")
+		if !past.lastOK.IsZero() {
+			last = esc.Const(prose.Moment(past.lastOK))
+		}
+		head = append(head, field("last success", last))
+	}
+	if known && !r.Status.OK {
+		head = append(head, text.Line{Name: esc.Const("what to do"), Value: esc.Const(advice(model.KindOf(m.Err)))})
+	}
+	head = append(head,
+		field("kind", esc.Line(m.Kind)),
+		field("location", esc.Line(m.Location)),
+		field("environment", desk.OrElse(esc.Line(m.Environment), esc.Const("not named"))),
+		field("source", desk.OrElse(esc.Line(m.Origin), esc.Const("not said"))),
+	)
+	if m.Err != nil {
+		return append(head, text.Line{Kind: text.Blank},
+			text.Line{Value: esc.Const("It could not be opened. It is tried again every 5 seconds, and when you press r."), Kind: text.Note})
+	}
+	return append(head, p.describeStore(m.Store)...)
+}
+
+func (p *Pane) describeStore(s model.Store) []text.Line {
+	esc := p.d.St.Esc
+	var head []text.Line
+	access := esc.Const("can be changed")
+	if s.ReadOnly {
+		access = esc.Sprintf("read-only: %s", desk.OrElse(esc.Line(s.ReadOnlyReason), esc.Const("opened so")))
+	}
+	head = append(head, text.Line{Name: esc.Const("access"), Value: access})
+	var can, cannot []string
+	caps := s.Capabilities()
+	for name, ok := range caps {
+		if ok {
+			can = append(can, name)
+		}
+	}
+	for _, name := range coreFacets {
+		if !caps[name] {
+			cannot = append(cannot, name)
+		}
+	}
+	slices.Sort(can)
+	head = append(head,
+		text.Line{Name: esc.Const("can"), Value: desk.OrElse(esc.Line(strings.Join(can, ", ")), esc.Const("nothing"))},
+		text.Line{Name: esc.Const("cannot"), Value: desk.OrElse(esc.Line(strings.Join(cannot, ", ")), esc.Const("nothing is missing"))},
+	)
+	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
+		head = append(head, text.Line{Name: esc.Line(name), Value: esc.Sprintf("%d", s.Limits[name])})
+	}
+	if p.counts != nil {
+		head = append(head, fillLines(esc, s, p.counts(s.Name))...)
+	}
+	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("deviations from the contract"), Kind: text.Title})
+	for _, d := range s.Deviations {
+		head = append(head, text.Line{Name: esc.Line(d.Rule), Value: esc.Line(d.Reason)})
+	}
+	if len(s.Deviations) == 0 {
+		head = append(head, text.Line{Value: esc.Const("none declared"), Kind: text.Note})
+	}
+	if len(s.Notes) > 0 {
+		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("notes"), Kind: text.Title})
+		for _, n := range s.Notes {
+			head = append(head, text.Line{Value: esc.Line(n)})
+		}
+	}
+	return head
+}
+
+func (p *Pane) Resize(width, height int) tea.Cmd {
+	p.width, p.height = width, height
+	f := p.d.Split(width, height-len(p.footing()))
+	p.table.Resize(f.ListHeight-1, f.Beside)
+	return p.detail.Resize(f.DetailWidth, f.DetailHeight)
+}
+
+func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
+	below := p.footing()
+	f := p.d.Split(width, height-len(below))
+	st := p.d.St
+	list := make([]string, 0, f.ListHeight)
+	h := st.Row(f.ListWidth).Blank(1)
+	h.Lit(st.Heading, pad("STORE", 16)).Lit(st.Heading, pad("HEALTH", 8)).Lit(st.Heading, "LATENCY  CHECKED  MESSAGE")
+	list = append(list, h.End())
+	members := p.d.Fleet.Members()
+	for i := p.table.Top; i < min(len(members), p.table.Top+p.table.Height); i++ {
+		list = append(list, p.row(members[i], i == p.table.Sel, f.ListWidth))
+	}
+	if len(members) == 0 {
+		list = append(list, st.Paragraph(st.Dim, st.Esc.Const(desk.NoStores), f.ListWidth)...)
+	}
+	return append(p.d.Join(f, list, p.detail, safetext.Const(desk.StoreAside)), below...), nil
+}
+
+// StoreHere is the store at the cursor.
+func (p *Pane) StoreHere() string {
+	if members := p.d.Fleet.Members(); p.table.Sel < len(members) {
+		return members[p.table.Sel].Name
+	}
+	return ""
+}
+
+func (p *Pane) row(m backends.Member, at bool, width int) string {
+	st := p.d.St
+	r := st.Highlighted(width, at, true)
+	r.Cell(st.Plain, st.Esc.Line(m.Name), 15).Blank(1)
+	rep, known := p.Reports[m.Name]
+	switch {
+	case !known:
+		r.Lit(st.Dim, pad("..", 8)).Number(st.Dim, safetext.Text{}, 7).Blank(2).Cell(st.Dim, safetext.Text{}, 9).Lit(st.Dim, "checking")
+		return r.End()
+	case rep.Status.State == model.HealthDegraded:
+		r.Cell(st.Warn, st.Badge(paint.ToneWarn, st.Esc.Const("look")), 8)
+	case rep.Status.OK:
+		r.Cell(st.Good, st.Badge(paint.ToneGood, st.Esc.Const("OK")), 8)
+	default:
+		r.Cell(st.Bad, st.Badge(paint.ToneBad, st.Esc.Const("down")), 8)
+	}
+	r.Number(st.Dim, safetext.Const(strconv.FormatInt(rep.Latency.Milliseconds(), 10)+" ms"), 7).Blank(2)
+	r.Cell(st.Dim, safetext.Const(p.d.Time.Age(rep.Status.CheckedAt)), 9)
+	switch {
+	case len(rep.Status.Findings) > 0 && rep.Status.OK:
+		r.Put(st.Warn, st.Esc.LineMax(rep.Status.Findings[0].Message, prose.MaxReason))
+	case rep.Status.OK:
+		r.Lit(st.Dim, "answers")
+	default:
+		r.Put(st.Warn, st.Esc.LineMax(rep.Status.Message, prose.MaxReason))
+	}
+	return r.End()
+}
+
+// pad fills the program's own words up to a column.
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(width-len(s), 0))
+}
+
+func (p *Pane) Bindings() []act.Act {
+	again := func() tea.Cmd {
+		members := p.d.Fleet.Members()
+		if p.table.Sel < len(members) {
+			p.d.Say(paint.ToneInfo, p.d.St.Esc.Sprintf("asking %s", members[p.table.Sel].Name))
+			return p.Check(members[p.table.Sel].Name)
+		}
+		return nil
+	}
+	none := func() string {
+		if p.table.N == 0 {
+			return "no store is open"
+		}
+		return ""
+	}
+	return append(append([]act.Act{
+		{Keys: []string{"r"}, Name: "ask again", Doc: "check this store now; one that is not open is tried again", Why: none, Do: again},
+		{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "items", Doc: "the items of this store", Why: p.noItems, Do: p.items},
+		{Keys: []string{"i"}, Doc: "build this store's search index anew; no item changes", Why: p.noIndex, Do: p.reindex},
+		{Keys: []string{"x"}, Doc: "export how every store is to a file, CSV or JSON lines", Why: act.Unless(none, p.d.NoTable), Do: p.export},
+	}, act.Aside(p.detail, "detail")...), act.Movement(&p.table, "store")...)
+}
+
+// export writes what the last checks have found, a row for each store. What was not
+// checked yet is unknown, not unwell.
+func (p *Pane) export() tea.Cmd {
+	members, reports := p.d.Fleet.Members(), maps.Clone(p.Reports)
+	return p.d.Exports.ExportTable("health", func(_ context.Context, write func(desk.Datum) error) error {
+		for _, m := range members {
+			var r desk.Datum
+			r.Add("store", m.Name)
+			r.Add("kind", m.Kind)
+			r.Add("location", m.Location)
+			var ok, took any
+			h, known := reports[m.Name]
+			if known {
+				ok, took = h.Status.OK, h.Latency.Milliseconds()
+			}
+			r.Add("ok", ok)
+			r.Add("state", string(h.Status.State))
+			r.Add("message", h.Status.Message)
+			r.Add("latency_ms", took)
+			r.Add("checked_at", desk.StampOf(h.Status.CheckedAt))
+			if err := write(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (p *Pane) noItems() string {
+	members := p.d.Fleet.Members()
+	switch {
+	case p.table.Sel >= len(members):
+		return "no store is open"
+	case members[p.table.Sel].Err != nil:
+		return "the store is not open: r tries again"
+	case members[p.table.Sel].Store.Browser == nil:
+		return "this store cannot list its items: 3 Recall searches it"
+	}
+	return ""
+}
+
+func (p *Pane) items() tea.Cmd {
+	return p.d.Open(desk.Visit{Store: p.d.Fleet.Members()[p.table.Sel].Name})
+}
+
+func (p *Pane) Position() (safetext.Text, bool) {
+	ok := 0
+	for _, m := range p.d.Fleet.Members() {
+		if p.Reports[m.Name].Status.OK {
+			ok++
+		}
+	}
+	return safetext.Sprintf("%d of %d answer", ok, p.table.N), false
+}
+
+func (p *Pane) Crumbs() []safetext.Text { return nil }
+func (p *Pane) Typing() *text.Input     { return nil }
+func (p *Pane) Typed() tea.Cmd          { return nil }
+func (p *Pane) Outermost() bool         { return true }
+func (p *Pane) Back() tea.Cmd           { return nil }
+func (p *Pane) Refresh() tea.Cmd        { return p.Round() }
+func (p *Pane) Trouble() safetext.Text  { return safetext.Text{} }
+func (p *Pane) Unavailable() string     { return "" }
+
+func (p *Pane) Listed() (desk.Visible, bool) {
+	w, h := p.d.Frame.Room()
+	return desk.TableListed(&p.table, p.d.Desk, w, h, 1, desk.StoreAside)
+}

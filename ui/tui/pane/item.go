@@ -1,0 +1,100 @@
+package pane
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/edit"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+)
+
+// ItemPage is one item on the whole screen. What can be done with it is the same
+// wherever it was opened from.
+type ItemPage struct {
+	D      *Bench
+	Reader *Reader
+	Of     string                              // what its neighbours are, in words
+	Place  string                              // where back goes
+	Step   func(by int) tea.Cmd                // to a neighbour
+	Back   func() tea.Cmd                      // to where it was opened from
+	Row    func() (row desk.Datum, why string) // of the list it was opened from, or why there is none
+}
+
+// ref is the item that is shown, or about to be.
+func (p ItemPage) ref() model.Ref { return p.Reader.Want.Ref }
+
+// seen is the revision that the operator has looked at; empty when that is not known.
+func (p ItemPage) seen() model.Revision {
+	if p.Reader.Shown == p.ref() {
+		return p.Reader.Rev
+	}
+	return ""
+}
+
+func (p ItemPage) noEdit() string { return edit.NoEdit(p.D.Desk, p.ref().Store) }
+
+func (p ItemPage) noForget() string { return p.D.Locked(p.ref().Store) }
+
+func (p ItemPage) noHistory() string { return NoHistory(p.D.Desk, p.ref().Store) }
+
+// NoHistory says why a store has no versions to show.
+func NoHistory(d *desk.Desk, store string) string {
+	s, err := d.Fleet.Store(store)
+	switch {
+	case err != nil:
+		return "the store is not open: 1 Health tries it again"
+	case s.History == nil:
+		return "this store keeps no earlier versions"
+	}
+	return ""
+}
+
+// Bindings are the keys of the page.
+func (p ItemPage) Bindings() []act.Act {
+	return append([]act.Act{
+		{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.Of, Do: func() tea.Cmd { return p.Step(1) }},
+		{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Of + " before", Do: func() tea.Cmd { return p.Step(-1) }},
+		act.Edit.With(p.noEdit, func() tea.Cmd { return p.D.Edits.EditItem(p.ref()) }),
+		act.Append.With(p.noEdit, func() tea.Cmd { return p.D.Edits.AppendItem(p.ref()) }),
+		act.Forget.Called("forget this item, after a question").With(p.noForget, func() tea.Cmd { return p.D.Removals.Forget(p.ref(), p.seen()) }),
+		{Keys: []string{"m"}, Name: "markdown", Doc: "markdown rendered, or the text as it is stored", Do: func() tea.Cmd { return p.Reader.ToggleMarkdown() }},
+		{Keys: []string{"y"}, Name: "copy text", Doc: "copy the item's text to the clipboard of the terminal", Do: p.copyBody},
+		{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Do: p.copyRow},
+		act.Export.Called("export the item to a file, as it is stored").With(p.D.NoExport, func() tea.Cmd { return p.D.Exports.ExportItem(p.ref()) }),
+		act.History.With(p.noHistory, func() tea.Cmd { return p.D.Revisions.Open(p.ref()) }),
+		{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the " + p.Place, Do: p.Back},
+	}, act.Movement(p.Reader.Pager, "line")...)
+}
+
+// copyBody copies what is on the screen, not what the store holds by now.
+func (p ItemPage) copyBody() tea.Cmd {
+	if p.Reader.Pager.Text == nil || p.Reader.Shown != p.ref() {
+		p.D.Say(paint.ToneInfo, p.D.Esc.Const("it is still being read"))
+		return nil
+	}
+	return p.D.CopyText(p.D.Esc.LineMax(p.Reader.Shown.ID, prose.MaxTitle), p.Reader.Pager.Text.Body)
+}
+
+func (p ItemPage) copyRow() tea.Cmd {
+	row, why := p.Row()
+	if why != "" {
+		p.D.Say(paint.ToneInfo, p.D.Esc.Sprintf("%s; y copies its text", why))
+		return nil
+	}
+	return p.D.CopyRow(row.Object())
+}
+
+// ToggleMarkdown renders the body, or shows it as it is stored.
+func (r *Reader) ToggleMarkdown() tea.Cmd {
+	on := !r.Pager.Markdown
+	word := safetext.Const("the text is shown as it is stored")
+	if on {
+		word = safetext.Const("markdown is rendered; m shows the text as it is stored")
+	}
+	r.d.Say(paint.ToneInfo, word)
+	return r.Pager.AsMarkdown(on)
+}

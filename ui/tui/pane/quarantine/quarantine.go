@@ -1,0 +1,379 @@
+package quarantine
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/change"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/edit"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/record"
+)
+
+// New is the pane that reviews what scanners have set aside.
+func New(d *pane.Bench, at int, stories *Stories) *record.List[desk.QuarantineEntry] {
+	en := &entries{d}
+	kind := record.Kind[desk.QuarantineEntry]{
+		Pane: at, Noun: "entry", Tell: tellEntry,
+		Empty: "Nothing is quarantined in any store that could be read. 1 Health shows stores that could not.",
+		Columns: []record.Column{
+			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "CATEGORY", Width: 13}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true}, {Title: "RULE, MATCH"},
+		},
+		Least: []int{11, 16, 0, 11, 5, 10}, Traits: record.Traits[desk.QuarantineEntry]{Badge: 4, Poll: true, Store: func(e desk.QuarantineEntry) string { return e.Store },
+			Less: map[int]func(a, b desk.QuarantineEntry) int{4: func(a, b desk.QuarantineEntry) int { return b.At.Compare(a.At) }}},
+	}
+	if d.Origins != nil { // before the rule, which takes the rest
+		at := len(kind.Columns) - 1
+		kind.Columns = slices.Insert(kind.Columns, at, record.Column{Title: "ORIGIN", Width: pane.OriginWidth})
+		kind.Least = slices.Insert(kind.Least, at, 8)
+	}
+	if d.Quarantine == nil {
+		kind.Missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners have set aside"
+	}
+	kind.Fetch = func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[desk.QuarantineEntry]], desk.Said, error) {
+		page, err := d.Quarantine.Entries(ctx, q)
+		if err != nil {
+			return list.Span[record.Row[desk.QuarantineEntry]]{}, desk.Said{}, err
+		}
+		out := list.Span[record.Row[desk.QuarantineEntry]]{Next: page.Next, Total: page.Total}
+		for _, e := range page.Entries {
+			out.Rows = append(out.Rows, quarantineRecord(d.Desk, e))
+		}
+		return out, desk.Said{}, nil
+	}
+	kind.Detail = func(ctx context.Context, e desk.QuarantineEntry) *text.Page {
+		full, err := d.Quarantine.Entry(ctx, e.Store, e.ID)
+		return quarantineText(d.Desk, e, full, err, false)
+	}
+	kind.Facts = func(ctx context.Context, e desk.QuarantineEntry) *text.Page {
+		full, err := d.Quarantine.Entry(ctx, e.Store, e.ID)
+		return quarantineText(d.Desk, e, full, err, true)
+	}
+	kind.Keys = func(p *record.List[desk.QuarantineEntry]) []act.Act {
+		return []act.Act{
+			act.Release.With(func() string { return edit.NoRelease(p) }, func() tea.Cmd {
+				r, _ := p.Window.Current()
+				return d.Edits.Release(r.Raw)
+			}),
+			act.Delete.With(func() string { return en.noDiscard(p) }, func() tea.Cmd { return en.discardHere(p) }),
+			d.Takebacks.Key(p.None, func() func(context.Context) (change.Writing, bool) {
+				r, _ := p.Window.Current()
+				return func(context.Context) (change.Writing, bool) {
+					if r.Raw.Writer == nil {
+						return change.Writing{}, false
+					}
+					return change.WritingOf(r.Raw.Writer.Row), true
+				}
+			}),
+			act.Stories.With(stories.refusal, func() tea.Cmd { return record.Open(d.Desk, "Stories", stories.Kind()) }),
+			act.SameRule.With(p.None, func() tea.Cmd {
+				r, _ := p.Window.Current()
+				rule := r.Raw
+				return p.Marks.All(func(r record.Row[desk.QuarantineEntry]) bool {
+					e := r.Raw
+					return e.Category == rule.Category && e.Pattern == rule.Pattern && e.Problem == ""
+				})
+			}),
+		}
+	}
+	kind.Marking, kind.Name, kind.Datum = true, "quarantine", edit.QuarantineDatum
+	kind.Field = func(raw desk.QuarantineEntry) string { return raw.Source }
+	return record.New(d.Desk, kind)
+}
+
+// entries are the acts on what stands in the quarantine.
+type entries struct{ d *pane.Bench }
+
+// noDiscard says why the entry at the cursor cannot be deleted. What the store
+// has not filed is a live item: forgetting that is another act.
+func (en *entries) noDiscard(p *record.List[desk.QuarantineEntry]) string {
+	if p.Marks.N() > 0 {
+		return p.D.Locked("")
+	}
+	r, ok := p.Window.Current()
+	if !ok {
+		return p.Window.Nothing()
+	}
+	return noDiscardOf(p.D, r.Raw)
+}
+
+// discardHere asks about the entry at the cursor or the marked ones.
+func (en *entries) discardHere(p *record.List[desk.QuarantineEntry]) tea.Cmd {
+	d := en.d
+	if p.Marks.N() < 2 {
+		r, _ := p.Window.Current()
+		for _, m := range p.Marks.Kept {
+			r = m
+		}
+		if why := noDiscardOf(d.Desk, r.Raw); why != "" {
+			d.Say(paint.ToneWarn, d.Esc.Const(why))
+			return nil
+		}
+		return en.discard(r.Raw, p.Marks.Clear)
+	}
+	if why := d.NoBulk(); why != "" {
+		d.Say(paint.ToneWarn, d.Esc.Const(why))
+		return nil
+	}
+	if why := p.Marks.Uncounted(); why != "" {
+		d.Say(paint.ToneWarn, d.Esc.Const(why))
+		return nil
+	}
+	var items []change.Target
+	entries := map[model.Ref]desk.QuarantineEntry{}
+	left := 0
+	for _, id := range p.Marks.Order {
+		e := p.Marks.Kept[id].Raw
+		if noDiscardOf(d.Desk, e) != "" {
+			left++ // live items, and rows that tell of a store
+			continue
+		}
+		entries[model.Ref{Store: e.Store, ID: e.ID}] = e
+		items = append(items, change.Target{Ref: model.Ref{Store: e.Store, ID: e.ID}, Name: e.Source, Bytes: e.Bytes, Hidden: !p.Marks.Shown(id)})
+	}
+	if len(items) == 0 {
+		d.Say(paint.ToneWarn, d.Esc.Const("none of the marked rows is an entry of a quarantine that can be deleted"))
+		return nil
+	}
+	return d.Removals.ForgetMany(change.Question{Items: items, Verb: "Delete", What: "entry", Filter: p.Query, Left: left, Begun: p.Marks.Clear, After: en.discarded(entries)})
+}
+
+func noDiscardOf(d *desk.Desk, e desk.QuarantineEntry) string {
+	if why := d.Locked(e.Store); why != "" {
+		return why
+	}
+	switch {
+	case e.ID == "":
+		return "this row tells of the store, there is no entry behind it"
+	case !e.Filed:
+		return "the store's quarantine holds no such entry, only the live item: forget or edit that in 2 Tiers"
+	}
+	return ""
+}
+
+// discard asks whether an entry of a quarantine should go.
+// begun is called when it goes.
+func (en *entries) discard(e desk.QuarantineEntry, begun func()) tea.Cmd {
+	d := en.d
+	return en.d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+		s, err := d.Fleet.Store(e.Store)
+		if err != nil {
+			return nil, prose.Reason(d.Esc, err)
+		}
+		warnings, err := d.Acts.Preview(ctx, e.Store, e.ID)
+		if err != nil {
+			return nil, d.Esc.Sprintf("not deleted: %s", prose.Reason(d.Esc, err))
+		}
+		return en.discardDialog(s, e, warnings, begun), safetext.Text{}
+	})
+}
+
+func (en *entries) discardDialog(s model.Store, e desk.QuarantineEntry, warnings []string, begun func()) *dialog.Dialog {
+	esc := en.d.Esc
+	lines := []text.Line{
+		{Value: esc.Sprintf("Delete the quarantine entry of %s?", esc.LineMax(e.Source, prose.MaxTitle)), Kind: text.Title},
+		{Value: esc.Sprintf("This removes 1 entry (%s bytes, rule %s) from the quarantine of the store %s. Its source stays as it is.", prose.Group(e.Bytes), esc.Line(e.Pattern), esc.Line(s.Name))},
+		{Value: esc.Sprintf("The source now is %s.", esc.Const(desk.LiveWords[desk.LivenessOf(e.Live)]))},
+	}
+	if s.Environment != "" {
+		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
+	}
+	for _, w := range warnings {
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(w, prose.MaxReason)), Kind: text.Warn})
+	}
+	ref := model.Ref{Store: e.Store, ID: e.ID}
+	return &dialog.Dialog{
+		Title: esc.Const("Delete"), Lines: lines, Name: en.d.TypedName(s, e.Source),
+		// An entry has no revision: it never changes.
+		Choices: []dialog.Choice{{Verb: "Delete", Typed: true, Begin: func() tea.Cmd { begun(); return nil },
+			Act: func(ctx context.Context, f dialog.Filled) dialog.Acted { return en.doDiscard(ctx, e, ref, f.Reason) }}},
+	}
+}
+
+// doDiscard runs in a command. A source that is still poisoned is listed by itself when
+// its entry has gone: without a word that would look as if nothing had happened.
+func (en *entries) doDiscard(ctx context.Context, e desk.QuarantineEntry, ref model.Ref, why string) dialog.Acted {
+	out := change.DoForget(en.d.Desk, ctx, ref, "", why)
+	if !out.Ok || en.d.Quarantine == nil {
+		return out
+	}
+	if still, err := en.stillPoisoned(ctx, []desk.QuarantineEntry{e}); err == nil && len(still) > 0 {
+		out.Text = en.d.Esc.Const("entry deleted; its source is still poisoned and stays listed")
+	}
+	return out
+}
+
+// stillPoisoned are those of some entries whose source the scanner blocks now.
+func (en *entries) stillPoisoned(ctx context.Context, of []desk.QuarantineEntry) ([]desk.QuarantineEntry, error) {
+	type place struct{ store, name string }
+	sources, ids := map[place]bool{}, map[place]bool{}
+	for q := (desk.PageQuery{Limit: model.MaxPage}); ; {
+		page, err := en.d.Quarantine.Entries(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page.Entries {
+			if r.Live != desk.LivePoisoned {
+				continue
+			}
+			sources[place{r.Store, r.Source}] = true
+			for _, id := range []string{r.SourceID, r.ID} {
+				if id != "" {
+					ids[place{r.Store, id}] = true
+				}
+			}
+		}
+		if q.Cursor = page.Next; page.Next == "" {
+			break
+		}
+	}
+	var out []desk.QuarantineEntry
+	for _, e := range of {
+		if sources[place{e.Store, e.Source}] || e.SourceID != "" && ids[place{e.Store, e.SourceID}] {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// discarded tells after long work how many sources of the entries that went are still
+// poisoned: those are listed by themselves now.
+func (en *entries) discarded(entries map[model.Ref]desk.QuarantineEntry) func(ctx context.Context, gone []model.Ref) safetext.Text {
+	return func(ctx context.Context, gone []model.Ref) safetext.Text {
+		var of []desk.QuarantineEntry
+		for _, ref := range gone {
+			of = append(of, entries[ref])
+		}
+		still, err := en.stillPoisoned(ctx, of)
+		switch {
+		case err != nil:
+			return en.d.Esc.Sprintf("whether their sources are still poisoned is not known: %s", prose.Reason(en.d.Esc, err))
+		case len(still) == 0:
+			return en.d.Esc.Const("none of their sources is poisoned now")
+		}
+		return en.d.Esc.Sprintf("%s still poisoned at the source, which stays listed", prose.Group(int64(len(still))))
+	}
+}
+
+func quarantineRecord(d *desk.Desk, e desk.QuarantineEntry) record.Row[desk.QuarantineEntry] {
+	esc := d.Esc
+	what := esc.Sprintf("%s: %s", esc.Line(e.Pattern), esc.LineMax(e.Excerpt, prose.MaxTitle))
+	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneWarn, paint.ToneInfo}
+	switch {
+	case e.Problem != "":
+		what = esc.Sprintf("!! %s", esc.LineMax(e.Problem, prose.MaxTitle))
+		tones = append(tones, paint.ToneInfo, paint.ToneBad)
+	case e.FalsePositive:
+		what = esc.Sprintf("(known false positive) %s", what)
+	}
+	live := desk.LivenessOf(e.Live)
+	switch live {
+	case desk.LivePoisoned:
+		tones[3] = paint.ToneBad
+	case desk.LiveClean:
+		tones[3] = paint.ToneGood
+	case desk.LiveUnknown:
+		tones[3] = paint.ToneWarn
+	}
+	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Line(e.Category), esc.Const(string(live)), esc.Const(d.Time.Age(e.At)), what}
+	if d.Origins != nil {
+		cells = slices.Insert(cells, len(cells)-1, pane.EntryCell(esc, e.Writer))
+		tones = slices.Insert(tones, min(len(tones), len(cells)-2), paint.ToneInfo)
+	}
+	return record.Row[desk.QuarantineEntry]{
+		Key: e.Store + "\x00" + e.ID, Raw: e, Tones: tones, Cells: cells}
+}
+
+// quarantineText shows an entry: what was blocked, with the match in it, under a line of
+// why. facts are all that is known of the entry instead.
+func quarantineText(d *desk.Desk, e desk.QuarantineEntry, full desk.QuarantineDetail, err error, facts bool) *text.Page {
+	esc, st := d.Esc, d.St
+	live := desk.LivenessOf(e.Live)
+	head := []text.Line{{Value: esc.LineMax(e.Source, desk.MaxField), Kind: text.Title}}
+	if e.Problem != "" {
+		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(e.Problem, prose.MaxReason)), Kind: text.Warn}), "")
+	}
+	tone, kind := paint.ToneBad, text.Warn
+	switch live {
+	case desk.LiveClean, desk.LiveGone:
+		tone, kind = paint.ToneGood, text.Note
+	case desk.LiveUnknown:
+		tone = paint.ToneWarn
+	}
+	head = append(head,
+		text.Line{Value: st.Badge(tone, esc.Const(desk.LiveWords[live])), Kind: kind},
+		text.Line{Value: st.Badge(paint.ToneBad, esc.Sprintf("%s (%s) at %s", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e)))), Kind: text.Note})
+	if e.FalsePositive {
+		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})
+	}
+	if e.Writer != nil && d.Origins != nil {
+		head = append(head, text.Line{Value: esc.Sprintf("Written by %s.", desk.WriterWords(d, *e.Writer)), Kind: text.Note})
+	}
+	if err != nil {
+		head = append(head, text.Line{Value: esc.Sprintf("!! its content cannot be read: %s", prose.Reason(esc, err)), Kind: text.Warn})
+	}
+	if facts || err != nil {
+		return text.NewPage(append(append(head, text.Line{Kind: text.Blank}), quarantineFacts(d, e, full)...), "")
+	}
+	if full.Decoded != "" && full.Decoded != full.Body {
+		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("decoded, as the rule saw it"), Kind: text.Title}, text.Line{Value: esc.LineMax(full.Decoded, desk.MaxField)})
+	}
+	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Quarantined text (match highlighted)"), Kind: text.Note})
+	t := text.NewPage(head, full.Body)
+	for _, s := range full.Spans {
+		if n := len(t.Marks); n > 0 && s.Start <= t.Marks[n-1].End {
+			t.Marks[n-1].End = max(t.Marks[n-1].End, s.End)
+		} else if s.Start < s.End && s.End <= len(full.Body) {
+			t.Marks = append(t.Marks, text.Mark{Start: s.Start, End: s.End})
+		}
+	}
+	return t
+}
+
+// quarantineFacts are the fields of an entry, the evidence first.
+func quarantineFacts(d *desk.Desk, e desk.QuarantineEntry, full desk.QuarantineDetail) []text.Line {
+	esc, live := d.Esc, desk.LivenessOf(e.Live)
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	return append([]text.Line{
+		field("matched", esc.LineMax(e.Excerpt, desk.MaxField)), field("rule", esc.LineMax(e.Pattern, desk.MaxField)),
+		field("category", esc.Line(e.Category)), field("at", esc.Const(matchPlace(e))), field("source now", esc.Const(desk.LiveWords[live])),
+		field("store", esc.Line(e.Store)), field("blocked", esc.Const(desk.Changed(d, e.At))),
+		field("size", esc.Const(prose.Size(e.Bytes))), field("sha256", esc.Line(e.SHA256)), field("entry", esc.LineMax(e.ID, desk.MaxField)),
+	}, desk.MetaLines(esc, model.Item{Meta: full.Fields})...)
+}
+
+func matchPlace(e desk.QuarantineEntry) string {
+	if e.Line == 0 {
+		return "not known"
+	}
+	s := "line " + strconv.Itoa(e.Line)
+	if e.Col > 0 {
+		s += ", column " + strconv.Itoa(e.Col)
+	}
+	return s
+}
+
+// tellEntry is an entry of the quarantine as a sentence.
+func tellEntry(esc safetext.Escaper, e desk.QuarantineEntry) safetext.Text {
+	if e.Problem != "" {
+		return esc.Sprintf("Store %s: PROBLEM: %s.", e.Store, esc.LineMax(e.Problem, prose.MaxReason))
+	}
+	known := ""
+	if e.FalsePositive {
+		known = " A known false positive."
+	}
+	return esc.Sprintf("%s in %s, rule %s, category %s, %s; its source is %s.%s Matched: %s", esc.LineMax(e.Source, prose.MaxTitle), e.Store, e.Pattern, e.Category,
+		matchPlace(e), desk.LiveWords[desk.LivenessOf(e.Live)], known, esc.LineMax(e.Excerpt, prose.MaxTitle))
+}

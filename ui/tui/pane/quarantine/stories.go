@@ -1,0 +1,358 @@
+package quarantine
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/quarantine/review"
+	"memdesk/quarantine/signal"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/change"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/record"
+)
+
+// Stories group the quarantine into stories and mark them.
+type Stories struct{ D *pane.Bench }
+
+// storyLines is how much of a text a story shows of each of its entries, in lines.
+const storyLines = 6
+
+// toldStories are the stories of one look, so that a filter does not look again.
+type toldStories struct {
+	mu     sync.Mutex
+	filter string
+	rows   []review.Story
+	missed []string
+}
+
+// look looks through the stores unless only the filter is another.
+func (t *toldStories) look(ctx context.Context, d *desk.Desk, filter string) ([]review.Story, []string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.rows == nil || t.filter == filter {
+		var missed []string
+		rows := d.Stories.Stories(ctx, func(ref model.Ref, err error) {
+			missed = append(missed, strings.TrimSuffix(ref.String(), ":")+": "+err.Error())
+		})
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		t.rows, t.missed = rows, missed
+	}
+	t.filter = filter
+	return t.rows, t.missed, nil
+}
+
+func (sa *Stories) refusal() string {
+	if sa.D.Stories == nil {
+		return "nothing is noted of who wrote what: stories need a state directory"
+	}
+	return ""
+}
+
+// Kind is the quarantine grouped: what one session or source wrote, else texts that are
+// alike, with what looks planted beside what is blocked.
+func (sa *Stories) Kind() record.Kind[review.Story] {
+	var told toldStories
+	kind := record.Kind[review.Story]{
+		Noun: "story", Tell: tellStory, Name: "stories",
+		Empty: "Nothing is blocked, and nothing looks planted.",
+		Columns: []record.Column{
+			{Title: "WRITTEN BY", Width: 17}, {Title: "ITEMS", Width: 6, Right: true}, {Title: "GIVEN", Width: 6, Right: true}, {Title: "AGE", Width: 5, Right: true}, {Title: "THE FIRST", Width: 24}, {Title: "SIGNALS"},
+		},
+		Least: []int{12, 6, 6, 5, 14, 14},
+		Traits: record.Traits[review.Story]{Badge: 6, Less: map[int]func(a, b review.Story) int{
+			1: func(a, b review.Story) int { return cmp.Compare(len(a.Parts), len(b.Parts)) },
+			2: func(a, b review.Story) int { return cmp.Compare(a.Recalled, b.Recalled) },
+			3: func(a, b review.Story) int { return b.Last.Compare(a.Last) },
+		}},
+		Field: func(s review.Story) string { return model.Ref{Store: s.Parts[0].Store, ID: s.Parts[0].ID}.String() },
+		Datum: storyDatum,
+	}
+	kind.Fetch = func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[review.Story]], desk.Said, error) {
+		all, missed, err := told.look(ctx, sa.D.Desk, q.Filter)
+		out := list.Span[record.Row[review.Story]]{Problems: missed}
+		for _, s := range all {
+			if r := sa.row(s); q.Matches(s.Source, s.Session, strings.Join(s.Signals, " "), storyRefs(s)) {
+				out.Rows = append(out.Rows, r)
+			}
+		}
+		out.Total = model.Count{N: int64(len(out.Rows))}
+		return out, desk.Said{}, err
+	}
+	kind.Detail = func(ctx context.Context, s review.Story) *text.Page { return sa.detail(ctx, s) }
+	kind.Keys = func(p *record.List[review.Story]) []act.Act {
+		return []act.Act{
+			sa.D.Takebacks.Key(p.None, func() func(context.Context) (change.Writing, bool) {
+				r, _ := p.Window.Current()
+				return func(context.Context) (change.Writing, bool) { return writingOfStory(r.Raw), true }
+			}),
+			act.Harmless.With(func() string { return sa.noHarmless(p) }, func() tea.Cmd {
+				r, _ := p.Window.Current()
+				return sa.askHarmless(r.Raw)
+			}),
+		}
+	}
+	return kind
+}
+
+func writingOfStory(s review.Story) change.Writing {
+	w := change.Writing{Source: s.Source, Since: s.First.UTC().Format(time.RFC3339)}
+	for _, name := range []string{s.Source, s.Session} {
+		if name != "" {
+			w.Names = append(w.Names, name)
+		}
+	}
+	return w
+}
+
+// storyRefs are the references of a story, for filters.
+func storyRefs(s review.Story) string {
+	var b strings.Builder
+	for _, p := range s.Parts {
+		b.WriteString(model.Ref{Store: p.Store, ID: p.ID}.String() + " ")
+	}
+	return b.String()
+}
+
+// storyWriter is whose story it is.
+func storyWriter(esc safetext.Escaper, s review.Story) safetext.Text {
+	switch {
+	case s.Source == "" && len(s.Parts) > 1:
+		return esc.Const("? alike texts")
+	case s.Source == "":
+		return esc.Const(desk.Nobody)
+	}
+	return esc.LineMax(s.Source, prose.MaxTitle)
+}
+
+// blocked counts the entries that a scanner has blocked; the others only look planted.
+func blocked(s review.Story) (n int) {
+	for _, p := range s.Parts {
+		if p.Category != review.CategorySignals {
+			n++
+		}
+	}
+	return n
+}
+
+func (sa *Stories) row(s review.Story) record.Row[review.Story] {
+	esc, tone := sa.D.Esc, paint.ToneWarn
+	if blocked(s) > 0 {
+		tone = paint.ToneBad
+	}
+	words := make([]safetext.Text, len(s.Signals))
+	for i, g := range s.Signals {
+		words[i] = esc.LineMax(strings.ReplaceAll(g, "_", " "), prose.MaxTitle)
+	}
+	first := s.Parts[0]
+	return record.Row[review.Story]{
+		Key: s.Source + "\x00" + s.Session + "\x00" + first.Store + "\x00" + first.ID, Raw: s,
+		Tones: []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, tone},
+		Cells: []safetext.Text{storyWriter(esc, s), esc.Const(prose.Group(int64(len(s.Parts)))), esc.Const(prose.Group(int64(s.Recalled))),
+			esc.Const(sa.D.Time.Age(s.Last)), prose.NameFirst(esc, cmp.Or(first.Name, first.ID)), esc.Join(words, ", ")},
+	}
+}
+
+// detail tells a story: who, how far it went, then each entry with why, in words.
+func (sa *Stories) detail(ctx context.Context, s review.Story) *text.Page {
+	esc, st := sa.D.Esc, sa.D.St
+	n := int64(len(s.Parts))
+	title := esc.Sprintf("%s by %s", prose.Plural(n, "item"), storyWriter(esc, s))
+	if s.Session != "" {
+		title = esc.Sprintf("%s in session %s", title, esc.LineMax(s.Session, prose.MaxTitle))
+	}
+	if s.Source == "" {
+		title = esc.Sprintf("%s, nobody knows by whom", prose.Plural(n, "item"))
+		if n > 1 {
+			title = esc.Sprintf("%s that say nearly the same, nobody knows by whom", prose.Plural(n, "item"))
+		}
+	}
+	head := []text.Line{{Value: title, Kind: text.Title}}
+	note := func(t paint.Tone, words safetext.Text) {
+		head = append(head, text.Line{Value: st.Badge(t, words), Kind: text.Note})
+	}
+	switch b := blocked(s); {
+	case b == len(s.Parts):
+		note(paint.ToneBad, esc.Const("a scanner blocks it"))
+	case b > 0:
+		note(paint.ToneBad, esc.Sprintf("%s of %s blocked", prose.Group(int64(b)), prose.Group(n)))
+	default:
+		note(paint.ToneWarn, esc.Const("looks planted; nothing of it is blocked"))
+	}
+	if told := sa.toldOf(ctx, s); !told.IsEmpty() {
+		note(paint.ToneWarn, told)
+	} else {
+		note(paint.ToneGood, esc.Const("given to no agent since"))
+	}
+	for _, p := range s.Parts {
+		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.LineMax(model.Ref{Store: p.Store, ID: cmp.Or(p.Name, p.ID)}.String(), desk.MaxField), Kind: text.Title})
+		head = append(head, sa.whyLines(p)...)
+		head = append(head, bodyLines(esc, p.Body)...)
+	}
+	return text.NewPage(head, "")
+}
+
+// toldOf says to whom a story was given.
+func (sa *Stories) toldOf(ctx context.Context, s review.Story) safetext.Text {
+	if s.Recalled == 0 || sa.D.Origins == nil {
+		return safetext.Text{}
+	}
+	var refs []model.Ref
+	for _, p := range s.Parts {
+		refs = append(refs, model.Ref{Store: p.Store, ID: p.ID})
+	}
+	return sa.D.Takebacks.GivenWords(ctx, refs, time.Time{})
+}
+
+// whyLines say in words why an entry is in a story.
+func (sa *Stories) whyLines(p review.Part) []text.Line {
+	esc, st := sa.D.Esc, sa.D.St
+	if p.Category != review.CategorySignals {
+		return []text.Line{{Value: st.Badge(paint.ToneBad, esc.Sprintf("blocked: %s (%s)", esc.LineMax(p.Cause, prose.MaxTitle), esc.Line(p.Category))), Kind: text.Warn}}
+	}
+	out := []text.Line{{Value: st.Badge(paint.ToneWarn, esc.Sprintf("score %s, because it", strconv.FormatFloat(p.Sum, 'f', 1, 64))), Kind: text.Note}}
+	for _, g := range p.Found {
+		why := esc.Sprintf("%s (%s)", esc.LineMax(g.Title, prose.MaxTitle), strconv.FormatFloat(g.Weight, 'f', 1, 64))
+		if g.Evidence != "" {
+			why = esc.Sprintf("%s: %s", why, esc.LineMax(g.Evidence, prose.MaxTitle))
+		} else if g.Start < g.End && g.End <= len(p.Body) {
+			why = esc.Sprintf("%s: %s", why, esc.LineMax(p.Body[g.Start:g.End], prose.MaxTitle))
+		}
+		out = append(out, text.Line{Name: esc.LineMax(strings.ReplaceAll(g.Name, "_", " "), prose.MaxTitle), Value: why})
+	}
+	return out
+}
+
+// bodyLines are the beginning of a text.
+func bodyLines(esc safetext.Escaper, body string) []text.Line {
+	var out []text.Line
+	for line := range strings.Lines(strings.TrimSpace(body)) {
+		if len(out) == storyLines {
+			return append(out, text.Line{Value: esc.Const("and more"), Kind: text.Note})
+		}
+		out = append(out, text.Line{Value: esc.LineMax(strings.TrimRight(line, "\r\n"), prose.MaxReason)})
+	}
+	return out
+}
+
+// noHarmless says why a story cannot be marked as harmless.
+func (sa *Stories) noHarmless(p *record.List[review.Story]) string {
+	if why := p.None(); why != "" {
+		return why
+	}
+	if why := sa.D.Locked(""); why != "" {
+		return why
+	}
+	if r, _ := p.Window.Current(); blocked(r.Raw) == len(r.Raw.Parts) {
+		return "a scanner blocks all of it: release what is harmless in 4 Quarantine"
+	}
+	return ""
+}
+
+// askHarmless asks whether the texts of a story, and those that say nearly the same, are
+// harmless.
+func (sa *Stories) askHarmless(s review.Story) tea.Cmd {
+	return sa.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+		var refs []model.Ref
+		for _, p := range s.Parts {
+			if p.Category == review.CategorySignals {
+				refs = append(refs, model.Ref{Store: p.Store, ID: p.ID})
+			}
+		}
+		texts, alike, err := sa.D.Stories.Family(ctx, refs, func(model.Ref, error) {})
+		if err != nil {
+			return nil, prose.Reason(sa.D.Esc, err)
+		}
+		n := int64(len(texts))
+		lines := []text.Line{
+			{Value: sa.D.Esc.Sprintf("Mark %s as harmless?", prose.Plural(n, "text")), Kind: text.Title},
+			{Value: sa.D.Esc.Const("What is marked is listed no more until the rules change. No item is changed, and nothing that a scanner blocks is released.")},
+		}
+		if alike > 0 {
+			lines = append(lines, text.Line{Value: sa.D.Esc.Sprintf("%s of them for saying nearly the same as the others.", prose.Group(int64(alike)))})
+		}
+		return &dialog.Dialog{Title: sa.D.Esc.Const("Harmless"), Lines: lines, Must: true, Choices: []dialog.Choice{{Verb: "Mark", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+			n := prose.Plural(n, "text")
+			if err := sa.D.Stories.ClearTexts(ctx, texts, f.Reason); err != nil {
+				return dialog.Acted{Text: sa.D.Esc.Sprintf("not marked: %s", prose.Reason(sa.D.Esc, err))}
+			}
+			return dialog.Acted{Ok: true, Text: sa.D.Esc.Sprintf("%s marked as harmless", n)}
+		}}}}, safetext.Text{}
+	})
+}
+
+// AskRescan shows what today's rules judge otherwise than the scan that was kept, and keeps
+// today's where that is wanted.
+func (sa *Stories) AskRescan() tea.Cmd {
+	if why := sa.refusal(); why != "" {
+		sa.D.Say(paint.ToneWarn, sa.D.St.Esc.Const(why))
+		return nil
+	}
+	return sa.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+		esc := sa.D.Esc
+		var missed int64
+		changes, flagged, last, err := sa.D.Stories.Difference(ctx, func(model.Ref, error) { missed++ })
+		if err != nil {
+			return nil, prose.Reason(esc, err)
+		}
+		lines := []text.Line{
+			{Value: esc.Const("Keep today's scan?"), Kind: text.Title},
+			{Value: esc.Sprintf("%s flagged under rules %s; the last scan was under %s.", prose.Plural(int64(len(flagged)), "item"), signal.RuleVersion, cmp.Or(last.Rules, "none"))},
+		}
+		if missed > 0 {
+			lines = append(lines, text.Line{Value: esc.Sprintf("%s could not be looked at.", prose.Plural(missed, "place")), Kind: text.Warn})
+		}
+		rows := []text.Line{{Value: esc.Const("Nothing is judged otherwise than in the last scan.")}}
+		if len(changes) > 0 {
+			rows = nil
+		}
+		for _, c := range changes {
+			word := "no longer"
+			if c.Now {
+				word = "flagged now"
+			}
+			rows = append(rows, text.Line{Name: esc.Const(word), Value: esc.Sprintf("%s: %s", esc.LineMax(model.Ref{Store: c.Store, ID: c.ID}.String(), prose.MaxTitle), esc.Line(cmp.Or(strings.Join(c.Score.Names(), ", "), "no signal")))})
+		}
+		return &dialog.Dialog{Title: esc.Const("Rescan"), Lines: lines, Body: text.NewPage(rows, ""), NoReason: true, Choices: []dialog.Choice{{Verb: "Keep", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
+			if err := sa.D.Stories.KeepScan(ctx, flagged); err != nil {
+				return dialog.Acted{Text: esc.Sprintf("not kept: %s", prose.Reason(esc, err))}
+			}
+			return dialog.Acted{Ok: true, Text: esc.Const("today's scan is the one that the next is compared with")}
+		}}}}, safetext.Text{}
+	})
+}
+
+func storyDatum(s review.Story) desk.Datum {
+	var r desk.Datum
+	r.Add("source", s.Source)
+	r.Add("session", s.Session)
+	r.Add("entries", int64(len(s.Parts)))
+	r.Add("recalled", int64(s.Recalled))
+	r.Add("signals", s.Signals)
+	r.Add("first", desk.StampOf(s.First))
+	r.Add("last", desk.StampOf(s.Last))
+	r.Add("refs", strings.Fields(storyRefs(s)))
+	return r
+}
+
+// tellStory is a story as a sentence.
+func tellStory(esc safetext.Escaper, s review.Story) safetext.Text {
+	return esc.Sprintf("%s by %s, given to agents %s. Signals: %s. The first: %s", prose.Plural(int64(len(s.Parts)), "item"), storyWriter(esc, s),
+		prose.Plural(int64(s.Recalled), "time"), esc.LineMax(strings.Join(s.Signals, ", "), prose.MaxReason), esc.LineMax(model.Ref{Store: s.Parts[0].Store, ID: s.Parts[0].ID}.String(), prose.MaxTitle))
+}

@@ -1,0 +1,143 @@
+package pane
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/recalled"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/text"
+)
+
+// Reading is a wish to see an item.
+type Reading struct {
+	Ref   model.Ref
+	Line  int
+	Terms []string
+}
+
+// ReadDue says that the selection has rested.
+type ReadDue struct{ gen int }
+
+// ReadDone is an item, or why it cannot be had.
+type ReadDone struct {
+	want     Reading
+	text     *text.Page
+	revision model.Revision // that the text shows; empty when there is none
+}
+
+// Reader shows one item at a time. It has at most one read under way and then
+// goes on to the item that is wanted by then.
+type Reader struct {
+	d     *desk.Desk
+	ask   func(func(context.Context) any) tea.Cmd
+	after func(time.Duration, any) tea.Cmd
+	Pager *text.Pager
+	Want  Reading
+	Shown model.Ref
+	line  int            // that it was opened at
+	Rev   model.Revision // of what is shown
+	gen   int
+	Busy  bool
+
+	rested bool // the pause before what is wanted is over
+}
+
+func NewReader(d *desk.Desk, pane int) *Reader {
+	ask := d.Asker(pane)
+	return &Reader{d: d, ask: ask, after: d.Later(pane), Pager: text.New(d.St, ask)}
+}
+
+// Rest asks for an item once the selection stays on it.
+func (r *Reader) Rest(w Reading) tea.Cmd {
+	if w.Ref == r.Want.Ref {
+		return nil
+	}
+	r.Want, r.rested = w, false
+	r.gen++
+	return r.after(list.PreviewAfter, ReadDue{r.gen})
+}
+
+// Open asks for an item at once; again reads it even when it is shown already.
+func (r *Reader) Open(w Reading, again bool) tea.Cmd {
+	if r.Want.Ref == w.Ref && r.Shown == w.Ref && !again {
+		return nil
+	}
+	r.Want, r.rested = w, true
+	r.gen++
+	return r.read()
+}
+
+func (r *Reader) Due(m ReadDue) tea.Cmd {
+	if m.gen != r.gen {
+		return nil
+	}
+	r.rested = true
+	return r.read()
+}
+
+func (r *Reader) read() tea.Cmd {
+	if r.Busy || r.Want.Ref.Store == "" {
+		return nil
+	}
+	r.Busy = true
+	want, d := r.Want, r.d
+	return r.ask(func(ctx context.Context) any {
+		s, err := d.Fleet.Store(want.Ref.Store)
+		var it model.Item
+		switch {
+		case err != nil:
+		case s.Browser == nil:
+			it, err = recalled.Read(ctx, s, want.Ref.ID, strings.Join(want.Terms, " "))
+		default:
+			it, err = s.Browser.Read(ctx, want.Ref.ID)
+		}
+		if err != nil {
+			return ReadDone{want: want, text: desk.FailedText(d.Esc, want.Ref, err)}
+		}
+		return ReadDone{want, desk.ItemText(d, s, it), it.Revision}
+	})
+}
+
+func (r *Reader) Done(m ReadDone) tea.Cmd {
+	r.Busy = false
+	if m.want.Ref != r.Want.Ref {
+		if !r.rested { // its pause is not over
+			return nil
+		}
+		return r.read()
+	}
+	same := r.Shown == m.want.Ref && r.line == m.want.Line
+	r.Shown, r.line, r.Rev = m.want.Ref, m.want.Line, m.revision
+	r.Pager.Terms = m.want.Terms
+	switch {
+	case same:
+		return r.Pager.Update(m.text, true)
+	case r.Pager.Brief && m.text.Body != "":
+		return r.Pager.Show(m.text, 1, m.want.Terms)
+	}
+	return r.Pager.Show(m.text, m.want.Line, m.want.Terms)
+}
+
+// Whole shows all of the item from its metadata on, after a brief preview.
+func (r *Reader) Whole() tea.Cmd {
+	if r.Pager.Brief {
+		return nil
+	}
+	return r.Pager.Home()
+}
+
+// Clear shows nothing.
+func (r *Reader) Clear() {
+	r.gen++
+	r.Want, r.Shown = Reading{}, model.Ref{}
+	r.Pager.Clear()
+}
+
+// Loading reports whether what is shown is not what is wanted.
+func (r *Reader) Loading() bool { return r.Busy || r.Pager.Busy }

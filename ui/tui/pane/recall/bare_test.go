@@ -1,0 +1,22 @@
+package recall
+
+import (
+	"context"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/pane"
+)
+
+func testDesk(members ...backends.Member) *desk.Desk {
+	return desk.New(loop.Loop{Ctx: context.Background(), St: paint.New(paint.Looks{}, true), Time: prose.Clock{Clock: clock.Fixed(time.Unix(0, 0))}, Say: func(paint.Tone, safetext.Text) {}, Later: loop.Ticking},
+		backends.NewFleet(members, nil), nil, false)
+}
+
+func testBench(members ...backends.Member) *pane.Bench { return pane.NewBench(testDesk(members...)) }

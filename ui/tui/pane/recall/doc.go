@@ -1,0 +1,2 @@
+// Package recall is the pane that asks every store as an agent would.
+package recall

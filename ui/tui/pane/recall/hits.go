@@ -1,0 +1,144 @@
+package recall
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/backends"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// hitRow is one row of the recall list: a hit, or a source that was withheld.
+type hitRow struct {
+	Store    string
+	Rank     int
+	Hit      model.RecallSnippet
+	Name     safetext.Text // of the store
+	Where    safetext.Text // source and line
+	Snippet  safetext.Text // one line, from a little before the first match
+	matches  []safetext.Span
+	score    safetext.Text
+	Withheld bool // quarantined: agents do not get it
+	Heading  bool
+}
+
+func (h hitRow) key() string {
+	return h.Store + "\x00" + h.Hit.ID + "\x00" + strconv.Itoa(h.Hit.Line) + "\x00" + strconv.Itoa(h.Rank)
+}
+
+// suffix is the line of a hit as it stands after its source.
+func (h hitRow) suffix() string {
+	if h.Hit.Line > 0 {
+		return ":" + strconv.Itoa(h.Hit.Line)
+	}
+	return ""
+}
+
+// Answered is one store's answer, escaped in the command that received it.
+type Answered struct {
+	gen    int
+	answer backends.Answer
+	hits   []hitRow // by rank
+	held   []hitRow
+	Status safetext.Text
+	failed bool
+	more   func() any // reads the next answer; nil after the last
+}
+
+// snippetLead is how much of a snippet stands before its first match in a list.
+const snippetLead = 16
+
+func NewAnswered(esc safetext.Escaper, gen int, a backends.Answer, words []string) Answered {
+	out := Answered{gen: gen, answer: a, failed: a.Err != nil, Status: answerStatus(esc, a)}
+	name := esc.Line(a.Store)
+	for i, h := range a.Result.Hits {
+		snippet := fromMatch(esc, h.Snippet, words)
+		row := hitRow{
+			Store: a.Store, Rank: i + 1, Hit: h, Name: name,
+			Snippet: snippet, matches: text.Matches(snippet, words),
+			score: safetext.Const(strconv.FormatFloat(h.Score, 'f', 2, 64)),
+		}
+		row.Where = esc.Sprintf("%s%s", esc.LineMax(h.Source, prose.MaxTitle), row.suffix())
+		out.hits = append(out.hits, row)
+	}
+	for _, source := range a.Result.Quarantined {
+		out.held = append(out.held, hitRow{Store: a.Store, Name: name, Where: esc.LineMax(source, prose.MaxTitle), Withheld: true, Hit: model.RecallSnippet{Source: source}})
+	}
+	return out
+}
+
+// fromMatch cuts a snippet to begin a little before its first match.
+func fromMatch(esc safetext.Escaper, s string, words []string) safetext.Text {
+	low := strings.ToLower(s)
+	if len(low) != len(s) {
+		return esc.Line(s)
+	}
+	first := -1
+	for _, w := range words {
+		if i := strings.Index(low, w); i >= 0 && (first < 0 || i < first) {
+			first = i
+		}
+	}
+	if first <= 2*snippetLead {
+		return esc.Line(s)
+	}
+	at := first - snippetLead
+	for at > 0 && !utf8.RuneStart(s[at]) {
+		at--
+	}
+	return esc.Sprintf("%s%s", paint.LeftOut(esc), s[at:])
+}
+
+// answerStatus says in one line what a store answered, or that it did not.
+func answerStatus(esc safetext.Escaper, a backends.Answer) safetext.Text {
+	took := strconv.FormatInt(a.Took.Milliseconds(), 10) + " ms"
+	if a.Err != nil {
+		return esc.Sprintf("no answer: %s", prose.Reason(esc, a.Err))
+	}
+	n := int64(len(a.Result.Hits))
+	var text safetext.Text
+	switch {
+	case a.Result.Total == model.TotalUnknown:
+		text = esc.Sprintf("%s, the store does not count how many match, %s", prose.Plural(n, "hit"), took)
+	case a.Result.Total > n:
+		text = esc.Sprintf("%s of %s, %s", prose.Group(n), prose.Group(a.Result.Total), took)
+	default:
+		text = esc.Sprintf("%s, %s", prose.Plural(n, "hit"), took)
+	}
+	if a.Result.Bounded {
+		note := esc.Line(a.Result.BoundNote)
+		text = esc.Sprintf("%s, %s", text, desk.OrElse(note, esc.Const("ranked among a part of the matches")))
+	}
+	return text
+}
+
+// Arrange puts the fused hits in order and the withheld sources after them.
+func Arrange(esc safetext.Escaper, answers []Answered) []hitRow {
+	all := make([]backends.Answer, len(answers))
+	byStore := map[string]Answered{}
+	for i, a := range answers {
+		all[i] = a.answer
+		byStore[a.answer.Store] = a
+	}
+	var rows []hitRow
+	for _, f := range backends.Fuse(all) {
+		rows = append(rows, byStore[f.Store].hits[f.Rank-1])
+	}
+	var held []hitRow
+	for _, a := range answers {
+		held = append(held, a.held...)
+	}
+	if len(held) == 0 {
+		return rows
+	}
+	slices.SortStableFunc(held, func(a, b hitRow) int { return strings.Compare(a.Store+a.Hit.Source, b.Store+b.Hit.Source) })
+	rows = append(rows, hitRow{Heading: true, Where: esc.Const("quarantined: agents do not get these")})
+	return append(rows, held...)
+}

@@ -1,0 +1,47 @@
+package recall
+
+import (
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/model"
+)
+
+func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
+	d := testBench()
+	p := New(d, 2)
+	p.Resize(100, 30)
+	p.Input.Insert("first")
+	p.start()
+	old := p.gen
+	p.Input.Insert(" second")
+	p.start()
+	hit := backends.Answer{Store: "s", Result: model.RecallResult{Hits: []model.RecallSnippet{{ID: "x", Snippet: "first"}}}}
+	p.Update(NewAnswered(d.Esc, old, hit, nil))
+	if len(p.rows) != 0 {
+		t.Error("an answer to the older question is shown")
+	}
+	p.Update(recallOver{old})
+	if !p.running {
+		t.Error("the end of the older question ends the newer one")
+	}
+	p.Update(NewAnswered(d.Esc, p.gen, hit, nil))
+	if len(p.rows) != 1 {
+		t.Error("the answer to the question is not shown")
+	}
+}
+
+func TestRecallWaitsForAPause(t *testing.T) {
+	p := New(testBench(), 2)
+	p.Input.Insert("a")
+	p.Typed()
+	first := recallDue{p.gen}
+	p.Input.Insert("b")
+	p.Typed()
+	if p.Update(first); p.query != "" {
+		t.Errorf("asked for %q while the operator types", p.query)
+	}
+	if p.Update(recallDue{p.gen}); p.query != "ab" {
+		t.Errorf("asked for %q after the pause", p.query)
+	}
+}

@@ -1,0 +1,516 @@
+package recall
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/backends"
+	"memdesk/internal/recalled"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/change"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/edit"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+)
+
+// recallAfter is the pause after the last keystroke before stores are asked.
+const recallAfter = 150 * time.Millisecond
+
+// recallDue says that the operator has stopped typing.
+type recallDue struct{ gen int }
+
+// recallOver says that every store has answered, or that the question was
+// withdrawn.
+type recallOver struct{ gen int }
+
+// Pane is the pane that tries a recall the way an agent would.
+type Pane struct {
+	d       *pane.Bench
+	ask     func(func(context.Context) any) tea.Cmd
+	later   func(time.Duration, any) tea.Cmd
+	Input   text.Input
+	query   string // that the answers belong to
+	gen     int
+	cancel  context.CancelFunc // of the question under way
+	waiting []string           // stores that have not answered yet
+	running bool
+	answers []Answered
+	rows    []hitRow
+	table   list.Table
+	moved   bool // the operator has chosen a row; else the first one is selected
+	detail  *text.Pager
+	shown   string
+	rest    list.Rest
+	who     *pane.Writers
+	reader  *pane.Reader
+	Reading bool // one item fills the pane
+	width   int
+	height  int
+}
+
+func New(d *pane.Bench, at int) *Pane {
+	p := &Pane{d: d, ask: d.Asker(at), later: d.Later(at), who: pane.NewWriters(d.Desk, at), reader: pane.NewReader(d.Desk, at)}
+	p.detail, p.rest = text.New(d.St, p.ask), list.NewRest(&d.Loop, at)
+	p.table.Skip = func(i int) bool { return p.rows[i].Heading }
+	p.table.Moved = func() tea.Cmd {
+		p.moved = true
+		return p.rest.Moved()
+	}
+	return p
+}
+
+func (p *Pane) Enter() tea.Cmd { return nil }
+
+// Typed waits for the operator to pause; what is under way becomes stale.
+func (p *Pane) Typed() tea.Cmd {
+	p.gen++
+	return p.later(recallAfter, recallDue{p.gen})
+}
+
+// start asks every store. Answers to an earlier question are dropped by their
+// generation, and its work is cancelled.
+func (p *Pane) start() tea.Cmd {
+	p.gen++
+	if p.cancel != nil {
+		p.cancel()
+		p.cancel = nil
+	}
+	p.query = strings.TrimSpace(p.Input.Value())
+	p.moved = false
+	p.who.Anew()
+	if p.query == "" {
+		p.answers, p.rows, p.waiting, p.running = nil, nil, nil, false
+		p.table.Set(0)
+		return p.show()
+	}
+	ctx, cancel := context.WithCancel(p.d.Ctx)
+	p.cancel, p.running = cancel, true
+	p.waiting = nil
+	for _, m := range p.d.Fleet.Members() {
+		p.waiting = append(p.waiting, m.Name)
+	}
+	p.answers = nil // the rows stay until the first answer comes
+	gen, words, esc, fleet := p.gen, text.SearchWords(p.query), p.d.St.Esc, p.d.Fleet
+	req := model.RecallRequest{Query: p.query, Limit: model.RecallLimit}
+	return p.ask(func(context.Context) any {
+		answers := fleet.Recall(ctx, req)
+		var next func() any
+		next = func() any {
+			select {
+			case a, ok := <-answers:
+				if !ok {
+					return recallOver{gen}
+				}
+				out := NewAnswered(esc, gen, a, words)
+				out.more = next
+				return out
+			case <-ctx.Done():
+				return recallOver{gen}
+			}
+		}
+		return next()
+	})
+}
+
+func (p *Pane) Update(msg any) tea.Cmd {
+	switch msg := msg.(type) {
+	case recallDue:
+		if msg.gen == p.gen {
+			return p.start()
+		}
+	case Answered:
+		if msg.gen == p.gen {
+			return tea.Batch(p.take(msg), p.ask(func(context.Context) any { return msg.more() }))
+		}
+	case recallOver:
+		if msg.gen == p.gen {
+			p.running = false
+			p.cancel()
+			return p.rebuild()
+		}
+	case pane.WritersCame:
+		p.who.Take(msg)
+		return p.named()
+	case pane.ReadDue:
+		return p.reader.Due(msg)
+	case list.RestDue:
+		if p.rest.Over(msg) {
+			return p.show()
+		}
+	case pane.ReadDone:
+		return p.reader.Done(msg)
+	case text.LaidOut:
+		if msg.Text == p.reader.Pager.Text {
+			p.reader.Pager.Arrive(msg)
+		}
+		if msg.Text == p.detail.Text {
+			p.detail.Arrive(msg)
+		}
+	}
+	return nil
+}
+
+func (p *Pane) take(a Answered) tea.Cmd {
+	p.answers = append(p.answers, a)
+	members := p.d.Fleet.Members() // in their order, so that lines stay where they are looked for
+	place := func(a Answered) int {
+		return slices.IndexFunc(members, func(m backends.Member) bool { return m.Name == a.answer.Store })
+	}
+	slices.SortStableFunc(p.answers, func(a, b Answered) int { return place(a) - place(b) })
+	p.waiting = slices.DeleteFunc(p.waiting, func(s string) bool { return s == a.answer.Store })
+	return p.rebuild()
+}
+
+// rebuild fuses what has come and keeps the row that the operator has chosen.
+func (p *Pane) rebuild() tea.Cmd {
+	at, line := "", p.table.Sel-p.table.Top
+	if p.moved && p.table.Sel < len(p.rows) {
+		at = p.rows[p.table.Sel].key()
+	}
+	p.rows = Arrange(p.d.St.Esc, p.answers)
+	p.table.Sel, p.table.Top = 0, 0
+	if i := slices.IndexFunc(p.rows, func(h hitRow) bool { return at != "" && h.key() == at }); i >= 0 {
+		p.table.Sel, p.table.Top = i, max(i-line, 0)
+	}
+	p.table.Set(len(p.rows)) // before the layout, which draws the row at the cursor
+	laid := p.layout()
+	p.table.Set(len(p.rows))
+	return tea.Batch(laid, p.show(), p.named())
+}
+
+// named asks who wrote what was hit.
+func (p *Pane) named() tea.Cmd {
+	return p.who.Want(func(i int) string { return p.rows[i].Store }, len(p.rows), func(i int) model.Header { return model.Header{ID: p.rows[i].Hit.ID} })
+}
+
+func (p *Pane) current() (hitRow, bool) {
+	if p.table.Sel < len(p.rows) && !p.rows[p.table.Sel].Heading {
+		return p.rows[p.table.Sel], true
+	}
+	return hitRow{}, false
+}
+
+// show lays out the hit at the cursor.
+func (p *Pane) show() tea.Cmd {
+	h, ok := p.current()
+	if !ok {
+		p.shown = ""
+		p.detail.Clear()
+		return nil
+	}
+	key := p.query + "\x00" + h.key() + h.Where.String()
+	if key == p.shown {
+		return nil
+	}
+	p.shown = key
+	return p.detail.Show(text.NewPage(p.describe(h), h.Hit.Snippet), 0, text.SearchWords(p.query))
+}
+
+func (p *Pane) describe(h hitRow) []text.Line {
+	esc := p.d.St.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	if h.Withheld {
+		return []text.Line{
+			{Value: h.Where, Kind: text.Title}, field("store", h.Name),
+			{Value: esc.Const("Quarantined: the scanner rejects it, so a recall names it to operators only and gives agents nothing of it. 4 Quarantine shows what matched."), Kind: text.Warn},
+		}
+	}
+	return []text.Line{
+		{Value: h.Where, Kind: text.Title},
+		{Value: esc.Sprintf("rank %d in %s, score %s (comparable inside this store only)", h.Rank, h.Name, h.score), Kind: text.Note},
+		{Kind: text.Blank},
+	}
+}
+
+func (p *Pane) Resize(width, height int) tea.Cmd {
+	p.width, p.height = width, height
+	return p.layout()
+}
+
+// statusLines is the room for what stores answered.
+func (p *Pane) statusLines() int {
+	n := len(p.answers) + len(p.waiting)
+	return min(n, max(p.height/6, 2))
+}
+
+func (p *Pane) layout() tea.Cmd {
+	if p.height == 0 {
+		return nil
+	}
+	f := p.d.Split(p.width, p.height-1-p.statusLines())
+	p.table.Resize(f.ListHeight-1, f.Beside)
+	cmd := p.detail.Resize(f.DetailWidth, f.DetailHeight)
+	return tea.Batch(cmd, p.reader.Pager.Resize(p.width-2, p.height))
+}
+
+func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
+	st := p.d.St
+	if p.Reading {
+		return p.reader.Pager.Framed(st, width, height), nil
+	}
+	r := st.Row(width).Blank(1)
+	col := p.Input.Render(r, st.Esc.Const("/ "), st.Esc.Const("press / and type what an agent would ask its memory"))
+	out := []string{r.End()}
+	status := p.renderStatus(width)
+	out = append(out, status...)
+	f := p.d.Split(width, height-len(out))
+	out = append(out, p.d.Join(f, p.renderList(f.ListWidth), p.detail, safetext.Const(desk.HitAside))...)
+	if p.Input.Focus {
+		return out, &tea.Position{X: col + 1}
+	}
+	return out, nil
+}
+
+func (p *Pane) Crumbs() []safetext.Text {
+	var out []safetext.Text
+	if p.query != "" {
+		out = append(out, p.d.St.Esc.Line(p.query))
+	}
+	if p.Reading {
+		out = append(out, p.d.St.Esc.Line(p.reader.Want.Ref.String()))
+	}
+	return out
+}
+
+func (p *Pane) Position() (safetext.Text, bool) {
+	if p.Reading {
+		return p.reader.Pager.Position(), p.reader.Loading()
+	}
+	hits := 0
+	for _, a := range p.answers {
+		hits += len(a.hits)
+	}
+	switch {
+	case p.query == "":
+		return safetext.Text{}, false
+	case p.table.Sel < hits:
+		return safetext.Sprintf("%d of %s", p.table.Sel+1, prose.Plural(int64(hits), "hit")), p.running
+	}
+	return safetext.Const(prose.Plural(int64(hits), "hit")), p.running
+}
+
+func (p *Pane) Typing() *text.Input {
+	if p.Input.Focus && !p.Reading {
+		return &p.Input
+	}
+	return nil
+}
+
+func (p *Pane) Outermost() bool { return !p.Reading }
+
+func (p *Pane) Back() tea.Cmd {
+	p.Reading = false
+	return tea.Batch(p.reader.Pager.EndSearch(), p.layout())
+}
+
+func (p *Pane) OnScreen() *text.Pager {
+	if p.Reading {
+		return p.reader.Pager
+	}
+	return nil
+}
+
+func (p *Pane) Refresh() tea.Cmd {
+	if p.Reading {
+		return p.reader.Open(p.reader.Want, true)
+	}
+	return p.start()
+}
+
+func (p *Pane) Trouble() safetext.Text { return safetext.Text{} }
+func (p *Pane) Unavailable() string    { return "" }
+
+func (p *Pane) Bindings() []act.Act {
+	switch {
+	case p.Reading:
+		return p.page().Bindings()
+	case p.Typing() != nil:
+		leave := func() tea.Cmd {
+			p.Input.Focus = false
+			if strings.TrimSpace(p.Input.Value()) != p.query {
+				return p.start()
+			}
+			return nil
+		}
+		return []act.Act{
+			{Keys: []string{"enter"}, Name: "to the hits", Doc: "leave the input and go to the hits", Do: leave},
+			{Keys: []string{"esc"}, Name: "back", Doc: "leave the input", Do: leave},
+			{Keys: []string{"down"}, Show: "Down Up", Name: "choose", Doc: "the next hit", Do: func() tea.Cmd { return p.table.Move(1) }},
+			{Keys: []string{"up"}, Show: "Up", Doc: "the hit before", Do: func() tea.Cmd { return p.table.Move(-1) }},
+		}
+	}
+	return append(append([]act.Act{
+		{Keys: []string{"/"}, Name: "query", Doc: "type a query; stores are asked as you type", Do: func() tea.Cmd {
+			p.Input.Focus = true
+			return nil
+		}},
+		{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "read", Doc: "read the item of this hit, at its line", Why: p.noHit, Do: p.readHere},
+		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the hit's reference to the clipboard of the terminal", Why: p.noHit, Do: p.copyRef},
+		{Keys: []string{"Y"}, Doc: "copy the hit as one line of JSON", Why: p.noHit, Do: p.copyRow},
+		act.Edit.Called("edit the item of this hit in $EDITOR; nothing is written before you have seen the difference").With(p.noEdit, p.editHere),
+		p.d.Takebacks.Key(p.noHit, p.writerHere),
+		act.Export.Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.NoExport), p.exportHits),
+	}, act.Aside(p.detail, "hit")...), act.Movement(&p.table, "hit")...)
+}
+
+// writerHere finds who wrote the item of the hit at the cursor.
+func (p *Pane) writerHere() func(context.Context) (change.Writing, bool) {
+	h, _ := p.current()
+	return func(ctx context.Context) (change.Writing, bool) {
+		s, err := p.d.Fleet.Store(h.Store)
+		if err != nil {
+			return change.Writing{}, false
+		}
+		r, _, ok := p.d.Origins.WriterOf(ctx, s, model.Header{ID: h.Hit.ID})
+		return change.WritingOf(r), ok
+	}
+}
+
+// page is the item of a hit on the whole screen.
+func (p *Pane) page() pane.ItemPage {
+	return pane.ItemPage{D: p.d, Reader: p.reader, Of: "hit", Place: "hits", Step: p.neighbour, Back: p.Back, Row: func() (desk.Datum, string) {
+		h, ok := p.current()
+		if !ok || p.refOf(h) != p.reader.Want.Ref {
+			return desk.Datum{}, "this item is among the hits no more"
+		}
+		return hitDatum(h), ""
+	}}
+}
+
+func (p *Pane) refOf(h hitRow) model.Ref { return model.Ref{Store: h.Store, ID: h.Hit.ID} }
+
+func (p *Pane) noHit() string {
+	h, ok := p.current()
+	if !ok {
+		return "there is no hit here: / asks"
+	}
+	return p.unreadable(h)
+}
+
+// unreadable says why the item of a hit cannot be shown.
+func (p *Pane) unreadable(h hitRow) string {
+	if h.Withheld {
+		return "the source is quarantined: 4 Quarantine shows what matched"
+	}
+	s, err := p.d.Fleet.Store(h.Store)
+	if err != nil || s.Browser == nil && !recalled.Only(s) {
+		return "this store cannot show single items; the snippet is all there is"
+	}
+	return ""
+}
+
+func (p *Pane) readHere() tea.Cmd {
+	p.Reading = true
+	return tea.Batch(p.layout(), p.open())
+}
+
+// open shows the item of the hit at the cursor, at its line.
+func (p *Pane) open() tea.Cmd {
+	h, _ := p.current()
+	return p.reader.Open(pane.Reading{Ref: p.refOf(h), Line: h.Hit.Line, Terms: text.SearchWords(p.query)}, true)
+}
+
+// neighbour goes to the next hit that can be read.
+func (p *Pane) neighbour(by int) tea.Cmd {
+	for i := p.table.Sel + by; i >= 0 && i < len(p.rows); i += by {
+		if h := p.rows[i]; !h.Heading && p.unreadable(h) == "" {
+			return tea.Batch(p.table.Move(i-p.table.Sel), p.open())
+		}
+	}
+	word := "this is the last hit that can be read"
+	if by < 0 {
+		word = "this is the first hit"
+	}
+	p.d.Say(paint.ToneInfo, p.d.Esc.Const(word))
+	return nil
+}
+
+func (p *Pane) copyRef() tea.Cmd {
+	h, _ := p.current()
+	return p.d.Copy(model.Ref{Store: h.Store, ID: h.Hit.ID})
+}
+
+func (p *Pane) noEdit() string {
+	h, ok := p.current()
+	switch {
+	case !ok:
+		return p.noHit()
+	case h.Hit.ID == "":
+		return "this hit names no item: agents do not get it"
+	}
+	return edit.NoEdit(p.d.Desk, h.Store)
+}
+
+func (p *Pane) editHere() tea.Cmd {
+	h, _ := p.current()
+	return p.d.Edits.EditItem(model.Ref{Store: h.Store, ID: h.Hit.ID})
+}
+
+func (p *Pane) copyRow() tea.Cmd {
+	h, _ := p.current()
+	return p.d.CopyRow(hitDatum(h).Object())
+}
+
+func hitDatum(h hitRow) desk.Datum {
+	var r desk.Datum
+	r.Add("store", h.Store)
+	r.Add("id", model.EncodeID(h.Hit.ID))
+	r.Add("source", h.Hit.Source)
+	r.Add("line", h.Hit.Line)
+	r.Add("score", h.Hit.Score)
+	r.Add("snippet", h.Hit.Snippet)
+	r.Add("quarantined", h.Withheld)
+	return r
+}
+
+// exportHits writes the hits that are on the screen: recall has no further pages.
+func (p *Pane) exportHits() tea.Cmd {
+	rows := slices.Clone(p.rows)
+	return p.d.Exports.ExportTable("recall", func(_ context.Context, write func(desk.Datum) error) error {
+		for _, h := range rows {
+			if h.Heading {
+				continue
+			}
+			if err := write(hitDatum(h)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (p *Pane) Listed() (desk.Visible, bool) {
+	if p.Reading {
+		return desk.Visible{}, false
+	}
+	w, h := p.d.Frame.Room()
+	return desk.TableListed(&p.table, p.d.Desk, w, h, 2+len(p.renderStatus(w)), desk.HitAside)
+}
+
+// Look asks every store for some words.
+func (p *Pane) Look(words string) tea.Cmd {
+	p.Reading = false
+	p.Input.Set(words)
+	return p.start()
+}
+
+// Refs are the hits that agents get.
+func (p *Pane) Refs() []model.Ref {
+	var out []model.Ref
+	for _, h := range p.rows {
+		if !h.Heading && !h.Withheld {
+			out = append(out, model.Ref{Store: h.Store, ID: h.Hit.ID})
+		}
+	}
+	return out
+}

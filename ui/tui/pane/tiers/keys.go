@@ -1,0 +1,198 @@
+package tiers
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/change"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/edit"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/pane"
+)
+
+// The keys of the Tiers pane by its levels, and what they do to the item at the
+// cursor or to what is marked.
+
+func (p *Pane) Bindings() []act.Act {
+	switch {
+	case p.Typing() != nil:
+		return p.inputBindings()
+	case p.Level == levelOverview:
+		return append(append([]act.Act{
+			{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "items", Doc: "the items of this store, scope or tier", Why: p.noList, Do: p.openHere},
+			{Keys: []string{"/"}, Name: "filter", Doc: "show the stores, scopes and tiers that have these words; ! in front shows the others", Why: p.noTree, Do: p.Overview.startFilter},
+			{Keys: []string{"f"}, Doc: "jump to a store, scope or tier by its first letters; :go takes a reference", Why: p.noTree, Do: p.Overview.startJump},
+			{Keys: []string{"o"}, Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: p.Overview.nextOrder},
+			act.Create.With(p.noCreate, p.createHere),
+			{Keys: []string{"a"}, Name: "hidden", Doc: "show or leave out hidden tiers and archived items", Do: p.toggleHidden},
+			{Keys: []string{"x"}, Doc: "export the tree as it is shown to a file, CSV or JSON lines", Why: act.Unless(p.noList, p.d.NoTable), Do: p.Overview.exportTree},
+		}, act.Aside(p.Overview.detail, "description")...), act.Movement(&p.Overview.table, "row")...)
+	case p.Level == LevelItems && p.Items.Marks.Walk != nil:
+		return append(p.Items.Marks.Bindings(p.noItem, p.Items.Move), act.Movement(p.Items, "item")...)
+	case p.Level == LevelItems:
+		return append(append(append(append(p.Items.List.StopLooking(&p.d.Loop, p.Items.preview), []act.Act{
+			{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "read", Doc: "read this item on the whole screen", Why: p.noItem, Do: p.readHere},
+			{Keys: []string{"/"}, Name: "filter", Doc: "filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id", Do: p.Items.startFilter},
+			{Keys: []string{"f"}, Doc: "jump to a row by the first letters of its title or id; :go takes a reference", Why: p.noItem, Do: p.Items.startJump},
+			act.Edit.With(p.noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.Items.wanted().Ref) }),
+			act.Forget.With(p.noForget, p.forgetHere),
+			act.Create.With(p.noCreate, p.createHere),
+			act.Append.With(p.noEdit, func() tea.Cmd { return p.d.Edits.AppendItem(p.Items.wanted().Ref) }),
+			{Keys: []string{"a"}, Name: "hidden", Doc: "show or leave out archived and bookkeeping items and hidden tiers", Do: p.toggleHidden},
+			{Keys: []string{"o"}, Name: "order", Doc: "the next order that the store has", Why: p.Items.oneOrder, Do: p.Items.nextOrder},
+			{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: p.noItem, Do: p.copyRef},
+			{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.noItem, Do: p.copyRow},
+			act.Export.With(act.Unless(p.noItem, p.d.NoExport), p.ExportTable),
+			{Keys: []string{"m"}, Doc: "markdown rendered, or the text as it is stored", Do: p.reader.ToggleMarkdown},
+			act.History.With(p.noHistory, func() tea.Cmd { return p.d.Revisions.Open(p.Items.wanted().Ref) }),
+			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the stores", Do: p.Back},
+		}...), act.Aside(p.reader.Pager, "preview")...), p.Items.Marks.Bindings(p.noItem, p.Items.Move)...), act.Movement(p.Items, "item")...)
+	}
+	return p.page().Bindings()
+}
+
+// page is the item on the whole screen.
+func (p *Pane) page() pane.ItemPage {
+	return pane.ItemPage{D: p.d, Reader: p.reader, Of: "item of the list", Place: "list", Step: p.neighbour, Back: p.Back, Row: func() (desk.Datum, string) {
+		row, ok := p.Items.List.Current()
+		if !ok || row.Header.ID != p.reader.Want.Ref.ID {
+			return desk.Datum{}, "this item has no row in the list that is loaded"
+		}
+		return desk.HeaderDatum(p.Items.At.Store, row.Header), ""
+	}}
+}
+
+// noEdit says why the item at the cursor cannot be edited.
+func (p *Pane) noEdit() string {
+	if why := p.noItem(); why != "" {
+		return why
+	}
+	return edit.NoEdit(p.d.Desk, p.Items.At.Store)
+}
+
+func (p *Pane) noHistory() string {
+	if why := p.noItem(); why != "" {
+		return why
+	}
+	return pane.NoHistory(p.d.Desk, p.Items.At.Store)
+}
+
+// seen is the revision of the item at the cursor that the operator has looked at.
+func (p *Pane) seen() model.Revision {
+	if p.reader.Shown == p.Items.wanted().Ref {
+		return p.reader.Rev
+	}
+	return ""
+}
+
+func (p *Pane) noItem() string {
+	if _, ok := p.Items.List.Current(); !ok {
+		return "there is no item here"
+	}
+	return ""
+}
+
+func (p *Pane) noForget() string {
+	if why := p.noItem(); why != "" {
+		return why
+	}
+	return p.d.Locked(p.Items.At.Store)
+}
+
+// place is where a new item would go.
+func (p *Pane) place() desk.ScopeOf {
+	if p.Level != levelOverview {
+		return p.Items.At
+	}
+	r, _ := p.Overview.current()
+	return r.at
+}
+
+func (p *Pane) noCreate() string {
+	at := p.place()
+	if at.Store == "" {
+		return "no store is open"
+	}
+	return NoCreateIn(p.d.Desk, at.Store)
+}
+
+func (p *Pane) createHere() tea.Cmd { return p.d.Edits.CreateIn(p.place()) }
+
+func (p *Pane) forgetHere() tea.Cmd {
+	if p.Level == LevelItems && p.Items.Marks.N() > 0 {
+		return p.ForgetMarked()
+	}
+	return p.d.Removals.Forget(p.Items.wanted().Ref, p.seen())
+}
+
+// ForgetMarked asks about the marked items, in the order of marking.
+func (p *Pane) ForgetMarked() tea.Cmd {
+	m := p.Items.Marks
+	if why := p.d.NoBulk(); why != "" && m.N() > 1 {
+		p.d.Say(paint.ToneWarn, p.d.Esc.Const(why))
+		return nil
+	}
+	if why := m.Uncounted(); why != "" {
+		p.d.Say(paint.ToneWarn, p.d.Esc.Const(why))
+		return nil
+	}
+	items := make([]change.Target, 0, m.N())
+	for _, id := range m.Order {
+		it := m.Kept[id]
+		items = append(items, change.Target{Ref: model.Ref{Store: p.Items.At.Store, ID: id}, Name: id, Seen: it.revision, Stamp: it.stamp, Bytes: it.bytes, Hidden: !m.Shown(id)})
+	}
+	if len(items) == 1 {
+		return p.d.Removals.Forget(items[0].Ref, items[0].Seen)
+	}
+	return p.d.Removals.ForgetMany(change.Question{Items: items, Verb: "Forget", What: "item", Filter: p.Items.Query})
+}
+
+func (p *Pane) copyRef() tea.Cmd { return p.d.Copy(p.Items.wanted().Ref) }
+
+func (p *Pane) copyRow() tea.Cmd {
+	row, _ := p.Items.List.Current()
+	return p.d.CopyRow(desk.HeaderDatum(p.Items.At.Store, row.Header).Object())
+}
+
+// ExportTable writes the list with its filter and order, all pages.
+func (p *Pane) ExportTable() tea.Cmd {
+	fetch, store := p.Items.List.Fetch, p.Items.At.Store
+	name := store
+	if p.Items.At.Tier != "" {
+		name += "-" + p.Items.At.Tier
+	}
+	return p.d.Exports.ExportTable(name, func(ctx context.Context, write func(desk.Datum) error) error {
+		return list.EachRow(ctx, fetch, func(r ItemRow) error { return write(desk.HeaderDatum(store, r.Header)) })
+	})
+}
+
+func (p *Pane) toggleHidden() tea.Cmd {
+	p.Overview.hidden = !p.Overview.hidden
+	word := "left out"
+	if p.Overview.hidden {
+		word = "shown"
+	}
+	p.d.Say(paint.ToneInfo, p.d.St.Esc.Sprintf("hidden tiers, archived and bookkeeping items are %s", word))
+	p.Overview.build()
+	if p.Level == LevelItems {
+		return p.Items.showHidden(p.Overview.hidden)
+	}
+	return p.Overview.show()
+}
+
+// NoCreateIn says why a store takes no new item.
+func NoCreateIn(d *desk.Desk, store string) string {
+	if why := edit.NoEdit(d, store); why != "" {
+		return why
+	}
+	s, err := d.Fleet.Store(store)
+	if err == nil && !s.Capabilities()["retain"] {
+		return "this store takes no new items"
+	}
+	return ""
+}

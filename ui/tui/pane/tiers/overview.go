@@ -1,0 +1,517 @@
+package tiers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/backends"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// tierRow is one row of the overview, ready to be drawn.
+type tierRow struct {
+	at     desk.ScopeOf
+	depth  int // 0 store, 1 scope or tier, 2 tier below a scope
+	name   safetext.Text
+	note   safetext.Text // in words, after the numbers
+	items  int64
+	bytes  int64
+	spec   model.TierSpec
+	isTier bool
+	hidden bool
+	failed bool
+}
+
+// tallied is one store's counts, or why there are none.
+type tallied struct {
+	store  string
+	Counts []model.TierCount
+	err    error
+}
+
+// overview is the first level of the Tiers pane: every store with its scopes and
+// tiers.
+type overview struct {
+	d       *desk.Desk
+	ask     func(func(context.Context) any) tea.Cmd
+	Tallies map[string]tallied
+	running map[string]bool
+	rows    []tierRow
+	table   list.Table
+	hidden  bool // tiers that lists leave out are shown too
+	filter  text.Input
+	live    list.Filter
+	query   string       // the filter in force
+	order   int          // of treeOrders
+	wanted  desk.ScopeOf // where the cursor goes as soon as there is such a row
+	last    desk.ScopeOf // the row where it was
+	before  *treePlace   // where it was before the filter; nil once the operator has moved
+	jump    list.Jump
+	detail  *text.Pager
+	shown   string
+	rest    list.Rest
+}
+
+func newOverview(d *desk.Desk, pane int) *overview {
+	o := &overview{d: d, ask: d.Asker(pane), Tallies: map[string]tallied{}, running: map[string]bool{}}
+	o.detail = text.New(d.St, o.ask)
+	o.rest = list.NewRest(&d.Loop, pane)
+	o.table.Moved = func() tea.Cmd {
+		o.wanted, o.before = desk.ScopeOf{}, nil
+		return o.rest.Moved()
+	}
+	o.build()
+	return o
+}
+
+// counted is what the tree counts at a place; ok: it is known.
+func (o *overview) counted(at desk.ScopeOf) (n int64, ok bool) {
+	t, known := o.Tallies[at.Store]
+	s, err := o.d.Fleet.Store(at.Store)
+	if !known || t.err != nil || err != nil {
+		return 0, false
+	}
+	for _, c := range t.Counts {
+		spec, _ := s.Tier(c.Tier)
+		switch {
+		case at.Scope != "" && c.Scope != at.Scope, at.Tier != "" && c.Tier != at.Tier, at.Tier == "" && spec.Hidden:
+		default:
+			n += c.Items
+		}
+	}
+	return n, true
+}
+
+// Refresh counts all stores again, each by itself; old counts stay until then.
+func (o *overview) Refresh() tea.Cmd {
+	var cmds []tea.Cmd
+	for _, m := range o.d.Fleet.Members() {
+		cmds = append(cmds, o.count(m))
+	}
+	return tea.Batch(cmds...)
+}
+
+// countStore counts one store again.
+func (o *overview) countStore(name string) tea.Cmd {
+	for _, m := range o.d.Fleet.Members() {
+		if m.Name == name {
+			return o.count(m)
+		}
+	}
+	return nil
+}
+
+func (o *overview) count(m backends.Member) tea.Cmd {
+	if o.running[m.Name] {
+		return nil
+	}
+	o.running[m.Name] = true
+	return o.ask(func(ctx context.Context) any {
+		out := tallied{store: m.Name, err: m.Err}
+		switch {
+		case m.Err != nil:
+		case m.Store.Browser == nil:
+			out.err = model.Errorf(model.Unsupported, "tiers", "this store cannot list its items; 3 Recall searches it")
+		default:
+			out.Counts, out.err = m.Store.Browser.Tiers(ctx)
+		}
+		return out
+	})
+}
+
+func (o *overview) tallied(m tallied) tea.Cmd {
+	o.running[m.store] = false
+	if old, ok := o.Tallies[m.store]; ok && m.err != nil && old.Counts != nil {
+		m.Counts = old.Counts // what was known stays, with the reason why it is old
+	}
+	o.Tallies[m.store] = m
+	o.build()
+	return o.show()
+}
+
+// build makes the rows anew and keeps the selection on its row.
+func (o *overview) build() {
+	old, sel := o.rows, o.table.Sel
+	if r, ok := o.current(); ok {
+		o.last = r.at
+	}
+	at := o.last
+	o.rows = o.rows[:0:0]
+	for _, m := range o.d.Fleet.Members() {
+		o.rows = append(o.rows, o.storeRows(m)...)
+	}
+	o.rows = o.arranged(o.rows)
+	row := func(at desk.ScopeOf) int { return slices.IndexFunc(o.rows, func(r tierRow) bool { return r.at == at }) }
+	i := row(at)
+	for n := 1; i < 0 && n < len(old); n++ { // the nearest that is still there
+		if sel-n >= 0 && sel-n < len(old) {
+			i = row(old[sel-n].at)
+		}
+		if i < 0 && sel+n < len(old) {
+			i = row(old[sel+n].at)
+		}
+	}
+	if i >= 0 {
+		o.table.Top += i - o.table.Sel // rows that come above it move nothing on the screen
+		o.table.Sel = i
+	}
+	o.table.Set(len(o.rows))
+	o.reach()
+}
+
+// goTo puts the cursor on the row of a place: who comes back from a list stands where
+// that list is.
+func (o *overview) goTo(at desk.ScopeOf) tea.Cmd {
+	o.wanted, o.before = at, nil
+	o.reach()
+	return o.show()
+}
+
+// reach goes as near to the row that is wanted as the counts allow; the row itself
+// ends the wish, and so does a movement.
+func (o *overview) reach() {
+	if o.wanted.Store == "" {
+		return
+	}
+	near := func(r tierRow) int {
+		switch at, w := r.at, o.wanted; {
+		case at == w:
+			return 4
+		case at.Store != w.Store:
+			return 0
+		case at.Tier == w.Tier && (at.Scope == w.Scope || w.Scope == ""):
+			return 3
+		case at.Scope == w.Scope && at.Tier == "":
+			return 2
+		case at.Scope == "" && at.Tier == "":
+			return 1
+		}
+		return 0
+	}
+	best, most := -1, 0
+	for i, r := range o.rows {
+		if n := near(r); n > most {
+			best, most = i, n
+		}
+	}
+	if best < 0 {
+		return
+	}
+	o.table.Top += best - o.table.Sel
+	o.table.Sel = best
+	o.table.Clamp(1)
+	if most == 4 {
+		o.wanted = desk.ScopeOf{}
+	}
+}
+
+func (o *overview) storeRows(m backends.Member) []tierRow {
+	esc := o.d.St.Esc
+	top := tierRow{at: desk.ScopeOf{Store: m.Name}, name: esc.Line(m.Name)}
+	t, known := o.Tallies[m.Name]
+	switch {
+	case m.Err != nil:
+		top.failed = true
+		top.note = esc.Sprintf("!! not open: %s", prose.Reason(esc, m.Err))
+		return []tierRow{top}
+	case !known:
+		top.note = esc.Const("counting")
+		return []tierRow{top}
+	case t.err != nil && t.Counts == nil:
+		top.failed = true
+		top.note = esc.Sprintf("!! %s", prose.Reason(esc, t.err))
+		return []tierRow{top}
+	case t.err != nil:
+		top.failed = true
+		top.note = esc.Sprintf("!! old counts: %s", prose.Reason(esc, t.err))
+	default:
+		top.note = esc.Line(m.Kind)
+	}
+	below := o.tierRows(m.Store, t.Counts)
+	for _, r := range below {
+		if r.isTier {
+			top.items += r.items
+			top.bytes += r.bytes
+		}
+	}
+	return append([]tierRow{top}, below...)
+}
+
+// tierRows orders counts by scope and by the store's own order of tiers. A store
+// with one scope shows its tiers directly.
+func (o *overview) tierRows(s model.Store, counts []model.TierCount) []tierRow {
+	esc := o.d.St.Esc
+	order := map[string]int{}
+	for i, t := range s.Tiers {
+		order[t.Name] = i
+	}
+	counts = slices.Clone(counts)
+	slices.SortStableFunc(counts, func(a, b model.TierCount) int {
+		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(order[a.Tier], order[b.Tier]), cmp.Compare(a.Tier, b.Tier))
+	})
+	scopes := map[string]bool{}
+	for _, c := range counts {
+		scopes[c.Scope] = true
+	}
+	var out []tierRow
+	group := -1 // the scope row that the tiers belong to
+	for _, c := range counts {
+		spec, _ := s.Tier(c.Tier)
+		if spec.Hidden && !o.hidden {
+			continue
+		}
+		depth := 1
+		if len(scopes) > 1 {
+			depth = 2
+			if group < 0 || out[group].at.Scope != c.Scope {
+				group = len(out)
+				out = append(out, tierRow{
+					at: desk.ScopeOf{Store: s.Name, Scope: c.Scope}, depth: 1,
+					name: desk.OrElse(esc.Line(c.Scope), esc.Const("(no scope)")), note: esc.Line(c.ScopeTitle),
+				})
+			}
+			out[group].items += c.Items
+			out[group].bytes += c.Bytes
+		}
+		note := esc.Line(spec.Title)
+		if spec.Hidden {
+			note = esc.Sprintf("hidden: %s", note)
+		}
+		out = append(out, tierRow{
+			at: desk.ScopeOf{Store: s.Name, Scope: c.Scope, Tier: c.Tier}, depth: depth, name: esc.Line(c.Tier), note: note,
+			items: c.Items, bytes: c.Bytes, spec: spec, isTier: true, hidden: spec.Hidden,
+		})
+	}
+	return out
+}
+
+func (o *overview) current() (tierRow, bool) {
+	if o.table.Sel < len(o.rows) {
+		return o.rows[o.table.Sel], true
+	}
+	return tierRow{}, false
+}
+
+// show lays out what is known about the row at the cursor.
+func (o *overview) show() tea.Cmd {
+	r, ok := o.current()
+	if !ok {
+		o.detail.Clear()
+		return nil
+	}
+	head := o.describe(r)
+	key := desk.Fingerprint(r.at.Store+"/"+r.at.Scope+"/"+r.at.Tier, head)
+	if key == o.shown {
+		return nil
+	}
+	o.shown = key
+	return o.detail.Show(text.NewPage(head, ""), 0, nil)
+}
+
+func (o *overview) describe(r tierRow) []text.Line {
+	esc := o.d.St.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{{Value: r.name, Kind: text.Title}}
+	if r.failed {
+		head = append(head, text.Line{Value: r.note, Kind: text.Warn}, text.Line{Value: esc.Const("1 Health tries it again; ctrl+r counts again."), Kind: text.Note})
+	}
+	s, err := o.d.Fleet.Store(r.at.Store)
+	if err != nil {
+		return head
+	}
+	head = append(head, field("items", esc.Const(prose.Plural(r.items, "item")+", "+prose.Size(r.bytes))))
+	switch {
+	case r.isTier:
+		head = append(head, tierLines(esc, r.spec)...)
+	case r.depth == 1:
+		head = append(head, field("scope", r.name), field("belongs to", desk.OrElse(r.note, esc.Const("not named by the store"))))
+	default:
+		head = append(head, field("kind", esc.Line(s.Kind)), field("location", esc.Line(s.Location)))
+		if n := hiddenTiers(s); n > 0 && !o.hidden {
+			head = append(head, field("hidden", esc.Sprintf("%s; a shows them", prose.Plural(int64(n), "tier"))))
+		}
+		for _, note := range s.Notes {
+			head = append(head, text.Line{Name: esc.Const("note"), Value: esc.Line(note)})
+		}
+	}
+	return append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("enter lists the items."), Kind: text.Note})
+}
+
+func hiddenTiers(s model.Store) int {
+	n := 0
+	for _, t := range s.Tiers {
+		if t.Hidden {
+			n++
+		}
+	}
+	return n
+}
+
+// tierLines says in words what a store declares about a tier.
+func tierLines(esc safetext.Escaper, t model.TierSpec) []text.Line {
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	key := "one item per key"
+	switch t.KeyRule {
+	case model.KeyIgnored:
+		key = "one item per scope, without a key"
+	case model.KeyOptional:
+		key = "one item per key; the store makes one when none is given"
+	}
+	keyText := esc.Const(key)
+	if t.KeyHint != "" {
+		keyText = esc.Sprintf("%s: %s", key, esc.Line(t.KeyHint))
+	}
+	writable := "yes"
+	if !t.Writable {
+		writable = "no: only its own writer fills it"
+	}
+	document := "text as stored"
+	if t.Document == model.Structured {
+		document = "metadata fields and a body"
+	}
+	return []text.Line{
+		field("holds", desk.OrElse(esc.Line(t.Title), esc.Const("not described by the store"))),
+		field("keys", keyText), field("cap", esc.Const(prose.Capacity(t)+" per item")),
+		field("writable", esc.Const(writable)), field("documents", esc.Const(document)),
+	}
+}
+
+func (o *overview) resize(width, height int) tea.Cmd {
+	f := o.d.Split(width, height)
+	o.table.Resize(f.ListHeight-1, f.Beside)
+	return o.detail.Resize(f.DetailWidth, f.DetailHeight)
+}
+
+// figures is the width of the columns of numbers, and leastNote that of a note that
+// says something.
+const figures, leastNote = 2 * 9, 14
+
+// capWidth is the column of caps: a gauge where the tier is one item, without its bar in a
+// narrow list, else the cap of each.
+func capWidth(width int) int {
+	if width < gaugeFrom {
+		return 9
+	}
+	return paint.GaugeWidth + 2
+}
+
+// gaugeFrom is the width of a list from which gauges have a bar.
+const gaugeFrom = 60
+
+// nameColumn is the width of the tree of names, and whether notes stand behind the
+// numbers: where they would be cut to nothing, the names have their room.
+func nameColumn(width int) (name int, noted bool) {
+	name = min(max((width-14)*2/5, 26), 48)
+	if rest := width - 3 - figures - capWidth(width); rest-name < leastNote {
+		return max(name, rest), false
+	}
+	return name, true
+}
+
+func (o *overview) render(width, height int) ([]string, *tea.Position) {
+	f := o.d.Split(width, height)
+	st := o.d.St
+	list := make([]string, 0, f.ListHeight)
+	h, cursor := st.Row(f.ListWidth).Blank(1), (*tea.Position)(nil)
+	switch {
+	case o.jump.In.Focus:
+		cursor = &tea.Position{X: o.jump.In.Render(h, st.Esc.Const("jump to: "), st.Esc.Const("the first letters of a store, scope or tier")) + 1}
+	case o.filter.Focus:
+		cursor = &tea.Position{X: o.filter.Render(h, st.Esc.Const("/"), safetext.Text{}) + 1}
+	default:
+		name, noted := nameColumn(f.ListWidth)
+		h.Cell(st.Heading, safetext.Const("STORE, SCOPE, TIER"), name).
+			Number(st.Heading, safetext.Const("ITEMS"), 9).Number(st.Heading, safetext.Const("SIZE"), 9).
+			Number(st.Heading, safetext.Const("CAP"), capWidth(f.ListWidth))
+		if noted {
+			h.Blank(2).Lit(st.Heading, "WHAT")
+		}
+	}
+	list = append(list, h.End())
+	for i := o.table.Top; i < min(len(o.rows), o.table.Top+o.table.Height); i++ {
+		list = append(list, o.row(o.rows[i], i == o.table.Sel, f.ListWidth))
+	}
+	switch {
+	case len(o.rows) == 0 && o.query != "":
+		list = append(list, st.Paragraph(st.Dim, st.Esc.Sprintf("No store, scope or tier has %q. esc shows all of them, / changes the filter.", o.query), f.ListWidth)...)
+	case len(o.rows) == 0:
+		list = append(list, st.Paragraph(st.Dim, st.Esc.Const(desk.NoStores), f.ListWidth)...)
+	}
+	return o.d.Join(f, list, o.detail, safetext.Const(desk.PlaceAside)), cursor
+}
+
+func (o *overview) row(t tierRow, at bool, width int) string {
+	st := o.d.St
+	r := st.Highlighted(width, at, true).Blank(2 * t.depth)
+	r.Find = o.d.Found(o.query)
+	name := st.Plain
+	switch {
+	case t.depth == 0:
+		name = st.Strong
+	case t.hidden:
+		name = st.Dim
+	}
+	column, noted := nameColumn(width)
+	room := column - 2*t.depth
+	shown := t.name
+	if !t.isTier && t.depth == 1 { // the end of a scope tells the agent
+		shown = st.Tail(t.name, t.at.Scope, "", room-1)
+	}
+	r.Cell(name, shown, room)
+	_, counted := o.Tallies[t.at.Store]
+	if t.items > 0 || !t.failed && counted {
+		r.Number(st.Plain, safetext.Const(prose.Group(t.items)), 9)
+		if !t.failed || noted { // a failure has the room of the size where there is no other
+			r.Number(st.Plain, safetext.Const(prose.Size(t.bytes)), 9)
+		}
+		if !t.failed {
+			used, p := o.used(t, width)
+			r.Number(p, used, capWidth(width))
+		}
+		r.Blank(2)
+	}
+	switch {
+	case t.failed:
+		r.Put(st.Bad, t.note)
+	case noted:
+		r.Put(st.Dim, t.note)
+	}
+	return r.End()
+}
+
+// used is how full a tier of one item is; of others, the cap of each item.
+func (o *overview) used(t tierRow, width int) (safetext.Text, paint.Paint) {
+	st := o.d.St
+	switch {
+	case !t.isTier || t.spec.Cap == 0:
+		return safetext.Text{}, st.Dim
+	case t.items == 1 && t.spec.CapUnit == model.CapBytes:
+		gauge, p := st.Gauge(100 * t.bytes / t.spec.Cap)
+		if _, n, bar := strings.Cut(gauge.String(), " "); width < gaugeFrom && bar {
+			gauge = st.Esc.Const(strings.TrimSpace(n))
+		}
+		return gauge, p
+	}
+	return st.Esc.Const(prose.ShortCapacity(t.spec)), st.Dim
+}
+
+func (o *overview) position() (safetext.Text, bool) {
+	busy := false
+	for _, b := range o.running {
+		busy = busy || b
+	}
+	if len(o.rows) == 0 {
+		return safetext.Text{}, busy
+	}
+	return safetext.Sprintf("%d of %d", o.table.Sel+1, len(o.rows)), busy
+}

@@ -1,0 +1,396 @@
+package tiers
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
+)
+
+// The levels of the Tiers pane.
+const (
+	levelOverview = iota
+	LevelItems
+	LevelItem
+)
+
+// briefBelow is the height of a preview that has no room for metadata.
+const briefBelow = 16
+
+// Pane is the pane that browses: stores with their tiers, the items of one of
+// them with a preview, one item on the whole screen.
+type Pane struct {
+	d        *pane.Bench
+	at       int // its address
+	Level    int
+	Overview *overview
+	Items    *items
+	reader   *pane.Reader
+	entered  bool
+	width    int
+	height   int
+}
+
+func New(d *pane.Bench, at int) *Pane {
+	p := &Pane{d: d, at: at, Overview: newOverview(d.Desk, at), reader: pane.NewReader(d.Desk, at)}
+	p.Items = newItems(d.Desk, at, p.reader)
+	return p
+}
+
+func (p *Pane) Enter() tea.Cmd {
+	if p.entered {
+		return nil
+	}
+	p.entered = true
+	return p.Overview.Refresh()
+}
+
+func (p *Pane) Update(msg any) tea.Cmd {
+	switch msg := msg.(type) {
+	case tallied:
+		return p.Overview.tallied(msg)
+	case list.Trailed[ItemRow]:
+		return p.Items.trailed(msg)
+	case list.Fetched[ItemRow]:
+		return tea.Batch(p.Items.List.Arrive(msg), p.Items.preview())
+	case list.Peeked[ItemRow]:
+		return p.Items.Marks.Peeked(msg)
+	case list.Walked[ItemRow]:
+		return p.Items.Marks.Walked(&p.d.Loop, msg)
+	case pane.WritersCame:
+		p.Items.who.Take(msg)
+		return p.Items.named()
+	case pane.ReadDue:
+		return p.reader.Due(msg)
+	case list.FilterDue:
+		query, now := p.Items.live.Due(msg, &p.Items.filter, p.Items.Query)
+		if now && p.Items.List.Loading[list.ArriveReset] { // one question at a time
+			return p.Items.live.Typed(p.d.Later(p.at))
+		}
+		if now && p.Level == LevelItems {
+			return p.Items.narrow(query)
+		}
+	case list.RestDue:
+		if p.Overview.rest.Over(msg) {
+			return p.Overview.show()
+		}
+	case pane.ReadDone:
+		return p.reader.Done(msg)
+	case text.LaidOut:
+		// Generations are counted by each pager; the text tells whose answer it is.
+		if msg.Text == p.reader.Pager.Text {
+			p.reader.Pager.Arrive(msg)
+		}
+		if msg.Text == p.Overview.detail.Text {
+			p.Overview.detail.Arrive(msg)
+		}
+	}
+	return nil
+}
+
+// StoreHere is the store at the cursor.
+func (p *Pane) StoreHere() string {
+	if p.Level != levelOverview {
+		return p.Items.At.Store
+	}
+	r, _ := p.Overview.current()
+	return r.at.Store
+}
+
+// OpenList goes to the items of a place.
+func (p *Pane) OpenList(at desk.ScopeOf) tea.Cmd {
+	s, err := p.d.Fleet.Store(at.Store)
+	switch {
+	case err != nil:
+		p.d.Say(paint.ToneWarn, prose.Reason(p.d.St.Esc, err))
+		return nil
+	case s.Browser == nil:
+		p.d.Say(paint.ToneWarn, p.d.St.Esc.Sprintf("%s cannot list its items: 3 Recall searches it", at.Store))
+		return nil
+	}
+	p.Level = LevelItems
+	spec, _ := s.Tier(at.Tier)
+	p.reader.Clear()
+	cmd := p.Items.Open(at, p.Overview.hidden || spec.Hidden)
+	return tea.Batch(cmd, p.layout())
+}
+
+func (p *Pane) Resize(width, height int) tea.Cmd {
+	p.width, p.height = width, height
+	return tea.Batch(p.Overview.resize(width, height), p.layout())
+}
+
+// layout gives the reader the room of the level that it is on.
+func (p *Pane) layout() tea.Cmd {
+	f := p.d.Split(p.width, p.height)
+	p.Items.List.Resize(f.ListHeight-1, f.Beside)
+	p.reader.Pager.Brief = p.Level == LevelItems && f.DetailHeight < briefBelow
+	if p.Level == LevelItem {
+		return p.reader.Pager.Resize(p.width-2, p.height)
+	}
+	return p.reader.Pager.Resize(f.DetailWidth, f.DetailHeight)
+}
+
+func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
+	switch p.Level {
+	case levelOverview:
+		return p.Overview.render(width, height)
+	case LevelItems:
+		return p.Items.render(width, height)
+	}
+	return p.reader.Pager.Framed(p.d.St, width, height), nil
+}
+
+func (p *Pane) OnScreen() *text.Pager {
+	if p.Level == LevelItem {
+		return p.reader.Pager
+	}
+	return nil
+}
+
+func (p *Pane) Crumbs() []safetext.Text {
+	if p.Level == levelOverview {
+		return p.Overview.crumbs()
+	}
+	out := p.Items.crumbs()
+	if p.Level == LevelItem {
+		out = append(out, p.d.St.Esc.Line(p.reader.Want.Ref.ID))
+	}
+	return out
+}
+
+func (p *Pane) Position() (safetext.Text, bool) {
+	switch p.Level {
+	case levelOverview:
+		return p.Overview.position()
+	case LevelItems:
+		return p.listPosition(), p.Items.List.Busy()
+	}
+	return p.reader.Pager.Position(), p.reader.Loading()
+}
+
+// listPosition is the place in the list, and what the list leaves out of what the tree
+// has counted: archived and bookkeeping items.
+func (p *Pane) listPosition() safetext.Text {
+	l := p.Items.List
+	at := l.Position()
+	total := l.Total()
+	if p.Items.Hidden || p.Items.Query != "" || !l.Loaded || l.Err != nil || total.Unknown || total.AtLeast {
+		return at
+	}
+	if n, ok := p.Overview.counted(p.Items.At); ok && n > total.N {
+		return p.d.St.Esc.Sprintf("%s, a shows %s more", at, prose.Group(n-total.N))
+	}
+	return at
+}
+
+func (p *Pane) Typing() *text.Input {
+	switch {
+	case p.Level == LevelItems && p.Items.jump.In.Focus:
+		return &p.Items.jump.In
+	case p.Level == LevelItems && p.Items.filter.Focus:
+		return &p.Items.filter
+	case p.Level == levelOverview && p.Overview.jump.In.Focus:
+		return &p.Overview.jump.In
+	case p.Level == levelOverview && p.Overview.filter.Focus:
+		return &p.Overview.filter
+	}
+	return nil
+}
+
+// Typed: filter and jump follow the letters.
+func (p *Pane) Typed() tea.Cmd {
+	switch {
+	case p.Level == LevelItems && p.Items.filter.Focus:
+		return p.Items.live.Typed(p.d.Later(p.at))
+	case p.Level == levelOverview && p.Overview.filter.Focus: // the tree is in memory
+		return p.Overview.narrow(strings.TrimSpace(p.Overview.filter.Value()))
+	case p.Level == LevelItems && p.Items.jump.In.Focus:
+		return p.Items.jumped()
+	case p.Level == levelOverview && p.Overview.jump.In.Focus:
+		return p.Overview.jumped()
+	}
+	return nil
+}
+
+// inputBindings are the keys of the input that has the focus.
+func (p *Pane) inputBindings() []act.Act {
+	switch p.Typing() {
+	case &p.Items.jump.In:
+		return p.Items.jumpBindings()
+	case &p.Overview.jump.In:
+		return p.Overview.jumpBindings()
+	case &p.Overview.filter:
+		return p.Overview.filterBindings()
+	}
+	return p.Items.filterBindings()
+}
+
+func (p *Pane) Outermost() bool { return p.Level == levelOverview && p.Overview.query == "" }
+
+func (p *Pane) Back() tea.Cmd {
+	switch {
+	case p.Level == levelOverview:
+		return p.Overview.apply("")
+	case p.Level == LevelItem && p.Items.pinned: // the list stands where it could be led to
+		p.Level, p.Items.pinned = LevelItems, false
+		return tea.Batch(p.reader.Pager.EndSearch(), p.layout(), p.Items.preview())
+	case p.Level == LevelItem:
+		p.Level = LevelItems
+		return tea.Batch(p.reader.Pager.EndSearch(), p.layout())
+	case p.Level == LevelItems && p.Items.Query != "":
+		return p.Items.apply("")
+	case p.Level == LevelItems:
+		p.Level = levelOverview
+		return tea.Batch(p.Overview.goTo(p.Items.At), p.Overview.Refresh())
+	}
+	return nil
+}
+
+func (p *Pane) Refresh() tea.Cmd {
+	switch p.Level {
+	case levelOverview:
+		return p.Overview.Refresh()
+	case LevelItems:
+		p.Items.who.Anew()
+		return tea.Batch(p.Overview.countStore(p.Items.At.Store), p.Items.List.Refresh(), p.Items.Marks.Filtered(p.Items.Query), p.reader.Open(p.reader.Want, true))
+	}
+	return p.reader.Open(p.reader.Want, true)
+}
+
+func (p *Pane) Trouble() safetext.Text {
+	if p.Level == LevelItems {
+		return p.Items.List.Trouble(p.d.Esc)
+	}
+	return safetext.Text{}
+}
+
+// Awaiting: the items of another place, filter or order are being loaded.
+func (p *Pane) Awaiting() bool {
+	return p.Level == LevelItems && p.Items.List.Loading[list.ArriveReset]
+}
+
+func (p *Pane) Beneath() []act.Act {
+	if p.Level != LevelItem {
+		return nil
+	}
+	p.Level = LevelItems
+	defer func() { p.Level = LevelItem }()
+	return p.Bindings()
+}
+
+func (p *Pane) Unavailable() string { return "" }
+
+func (p *Pane) noList() string {
+	r, ok := p.Overview.current()
+	if !ok {
+		return "no store is open"
+	}
+	s, err := p.d.Fleet.Store(r.at.Store)
+	switch {
+	case err != nil:
+		return "the store is not open: 1 Health tries it again"
+	case s.Browser == nil:
+		return "this store cannot list its items: 3 Recall searches it"
+	}
+	return ""
+}
+
+func (p *Pane) noTree() string {
+	if len(p.Overview.rows) == 0 && p.Overview.query == "" {
+		return "no store is open"
+	}
+	return ""
+}
+
+// Changed shows the memory as it is after an act, keeping the place.
+func (p *Pane) Changed() tea.Cmd {
+	if !p.entered && p.Level == levelOverview {
+		return nil // nothing is shown yet
+	}
+	if p.Level == levelOverview {
+		return p.Overview.Refresh()
+	}
+	p.Items.Marks.Clear()
+	p.Items.who.Anew()
+	count := p.Overview.countStore(p.Items.At.Store)
+	if p.Level == LevelItem {
+		return tea.Batch(count, p.reader.Open(p.reader.Want, true), p.Items.List.Refresh())
+	}
+	p.reader.Clear()
+	return tea.Batch(count, p.layout(), p.Items.List.Refresh())
+}
+
+func (p *Pane) openHere() tea.Cmd {
+	r, _ := p.Overview.current()
+	return p.OpenList(r.at)
+}
+
+func (p *Pane) readHere() tea.Cmd {
+	p.Level = LevelItem
+	return tea.Batch(p.layout(), p.reader.Open(p.Items.wanted(), false), p.reader.Whole())
+}
+
+func (p *Pane) neighbour(by int) tea.Cmd {
+	p.Items.pinned = false
+	return tea.Batch(p.Items.List.Move(by), p.reader.Open(p.Items.wanted(), false))
+}
+
+func (p *Pane) Listed() (desk.Visible, bool) {
+	switch p.Level {
+	case levelOverview:
+		return desk.TableListed(&p.Overview.table, p.d.Desk, p.width, p.height, 1, desk.PlaceAside)
+	case LevelItems:
+		return desk.WindowListed(p.Items.List, p.d.Desk, p.width, p.height, 1, desk.ItemAside, p.Items.Move)
+	}
+	return desk.Visible{}, false
+}
+
+func (p *Pane) Keep() func() tea.Cmd {
+	if p.Level == levelOverview {
+		query := p.Overview.query
+		return func() tea.Cmd {
+			p.Level = levelOverview
+			return p.Overview.apply(query)
+		}
+	}
+	at, query := p.Items.At, p.Items.Query
+	return func() tea.Cmd { return tea.Batch(p.OpenList(at), p.Items.narrow(query)) }
+}
+
+// Refs are the items of the list, as far as it is loaded.
+func (p *Pane) Refs() []model.Ref {
+	var out []model.Ref
+	for _, r := range p.Items.List.Rows {
+		out = append(out, model.Ref{Store: p.Items.At.Store, ID: r.Header.ID})
+	}
+	return out
+}
+
+// GoTo shows one item and looks for its row in the list of its tier.
+func (p *Pane) GoTo(ref model.Ref, h model.Header) tea.Cmd {
+	s, err := p.d.Fleet.Store(ref.Store)
+	if err != nil {
+		p.d.Say(paint.ToneWarn, prose.Reason(p.d.Esc, err))
+		return nil
+	}
+	spec, _ := s.Tier(h.Tier)
+	hidden := p.Overview.hidden || spec.Hidden || h.Has(model.FlagArchived) || h.Has(model.FlagBookkeeping)
+	p.Items.Open(desk.ScopeOf{Store: ref.Store, Scope: h.Scope, Tier: h.Tier}, hidden) // its answer is not waited for: the list begins where the item is
+	p.Items.Query, p.Items.whole = "", nil
+	p.Items.List.Fetch = p.Items.fetcher()
+	p.Items.pinned = true
+	p.Level = LevelItem
+	list := p.Items.List.Restart(list.From{})
+	find := p.Items.seek(func(r ItemRow) bool { return r.Header.ID == h.ID }, p.d.Esc.LineMax(h.ID, prose.MaxTitle))
+	return tea.Batch(list, find, p.layout(), p.reader.Open(pane.Reading{Ref: ref}, false), p.reader.Whole())
+}

@@ -1,0 +1,208 @@
+package tiers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+)
+
+// treeOrders are the orders of the tree of stores, scopes and tiers, by their
+// words; the first is the order of the stores themselves.
+var treeOrders = []string{"as the stores have it", "most items first", "most bytes first", "by name"}
+
+// nextOrder sorts the rows below each row, and the stores, by the next order.
+func (o *overview) nextOrder() tea.Cmd {
+	o.order = (o.order + 1) % len(treeOrders)
+	o.d.Say(paint.ToneInfo, o.d.St.Esc.Sprintf("order: %s", treeOrders[o.order]))
+	o.build()
+	return o.show()
+}
+
+// arranged are the rows under the filter and in the order that are in force. A row
+// stays with all that lies above it.
+func (o *overview) arranged(rows []tierRow) []tierRow {
+	return o.filtered(o.ordered(rows, 0))
+}
+
+func (o *overview) ordered(rows []tierRow, depth int) []tierRow {
+	if o.order == 0 || len(rows) == 0 {
+		return rows
+	}
+	var groups [][]tierRow
+	for _, r := range rows {
+		if r.depth == depth || len(groups) == 0 {
+			groups = append(groups, nil)
+		}
+		last := len(groups) - 1
+		groups[last] = append(groups[last], r)
+	}
+	slices.SortStableFunc(groups, func(a, b []tierRow) int {
+		switch o.order {
+		case 1:
+			return cmp.Compare(b[0].items, a[0].items)
+		case 2:
+			return cmp.Compare(b[0].bytes, a[0].bytes)
+		}
+		return strings.Compare(a[0].name.String(), b[0].name.String())
+	})
+	var out []tierRow
+	for _, g := range groups {
+		out = append(append(out, g[0]), o.ordered(g[1:], depth+1)...)
+	}
+	return out
+}
+
+func (o *overview) filtered(rows []tierRow) []tierRow {
+	if o.query == "" {
+		return rows
+	}
+	words, not := strings.CutPrefix(o.query, "!")
+	q := desk.PageQuery{Filter: strings.TrimSpace(words), Not: not}
+	keep := make([]bool, len(rows))
+	var above [3]int // the row at each depth that the row at hand belongs to
+	notes := ""
+	for i, r := range rows {
+		above[r.depth] = i
+		if r.depth == 1 {
+			notes = r.note.String() // the words for a scope tell of its tiers too
+		}
+		if keep[i] = q.Matches(r.at.Store, r.at.Scope, r.at.Tier, notes, r.note.String()); keep[i] {
+			for d := range r.depth {
+				keep[above[d]] = true
+			}
+		}
+	}
+	out := rows[:0:0]
+	for i, r := range rows {
+		if keep[i] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (o *overview) startFilter() tea.Cmd {
+	o.live.Begin(o.query)
+	o.filter.Set(o.query)
+	o.filter.Focus = true
+	return nil
+}
+
+// treePlace is a row of the tree, and its line of the screen.
+type treePlace struct {
+	at   desk.ScopeOf
+	line int
+}
+
+// apply puts a filter of the tree in force; an empty one shows everything, with the
+// cursor where it was before unless the operator has moved it.
+func (o *overview) apply(query string) tea.Cmd {
+	o.filter.Focus = false
+	return o.narrow(query)
+}
+
+// narrow puts a filter in force and leaves the input as it is.
+func (o *overview) narrow(query string) tea.Cmd {
+	if strings.Trim(query, "! ") == "" {
+		query = ""
+	}
+	if r, ok := o.current(); ok && o.query == "" && query != "" {
+		o.before = &treePlace{r.at, o.table.Sel - o.table.Top}
+	}
+	o.query = query
+	o.build()
+	if was := o.before; was != nil && query == "" {
+		o.before, o.wanted = nil, was.at
+		o.reach()
+		o.table.Top = o.table.Sel - was.line
+		o.table.Clamp(1)
+	}
+	return o.show()
+}
+
+func (o *overview) filterBindings() []act.Act {
+	return o.live.Bindings("tree", &o.filter, &o.query, o.apply)
+}
+
+func (o *overview) startJump() tea.Cmd {
+	o.jump.Open(o.table.Sel)
+	return nil
+}
+
+// treeNames are what a row of the tree is looked for by.
+func treeNames(r tierRow) []string {
+	name := r.at.Tier
+	switch {
+	case r.isTier:
+	case r.depth == 0:
+		name = r.at.Store
+	default:
+		name = r.at.Scope[strings.LastIndexByte(r.at.Scope, '/')+1:]
+		return []string{name, r.at.Scope, r.note.String()}
+	}
+	return []string{name}
+}
+
+func (o *overview) jumped() tea.Cmd {
+	text := o.jump.In.Value()
+	at := list.After(o.jump.From, len(o.rows), text, func(i int) []string { return treeNames(o.rows[i]) })
+	if at < 0 {
+		o.d.Say(paint.ToneInfo, o.d.St.Esc.Sprintf("no store, scope or tier begins with %q", text))
+		return nil
+	}
+	return o.table.Move(at - o.table.Sel)
+}
+
+func (o *overview) jumpBindings() []act.Act {
+	all := func(string) bool { return true } // the tree has no pages that are not loaded
+	return list.JumpKeys(&o.jump, all, nil, func() tea.Cmd { return o.table.Move(o.jump.From - o.table.Sel) })
+}
+
+// crumbs say which filter and order are in force.
+func (o *overview) crumbs() []safetext.Text {
+	var out []safetext.Text
+	if o.order > 0 {
+		out = append(out, o.d.St.Esc.Const(treeOrders[o.order]))
+	}
+	if o.query != "" {
+		out = append(out, o.d.St.Esc.Sprintf("/%s", o.query))
+	}
+	return out
+}
+
+// exportTree writes the rows as they are shown; a row that is no tier counts what
+// lies below it.
+func (o *overview) exportTree() tea.Cmd {
+	rows := slices.Clone(o.rows)
+	return o.d.Exports.ExportTable("tiers", func(_ context.Context, write func(desk.Datum) error) error {
+		for _, r := range rows {
+			if err := write(tierDatum(r)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func tierDatum(r tierRow) desk.Datum {
+	var d desk.Datum
+	d.Add("store", r.at.Store)
+	d.Add("scope", r.at.Scope)
+	d.Add("tier", r.at.Tier)
+	d.Add("items", r.items)
+	d.Add("bytes", r.bytes)
+	d.Add("cap", r.spec.Cap)
+	d.Add("cap_unit", string(r.spec.CapUnit))
+	d.Add("hidden", r.hidden)
+	d.Add("note", r.note.String())
+	return d
+}

@@ -1,0 +1,102 @@
+package pane
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/operator"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/paint"
+)
+
+// OriginWidth is the column ORIGIN.
+const OriginWidth = 14
+
+// keptWriters is how many writers a list remembers.
+const keptWriters = 4096
+
+// Writers are who wrote the rows that are on the screen. They are asked for beside the
+// list: it never waits for them.
+type Writers struct {
+	d     *desk.Desk
+	ask   func(func(context.Context) any) tea.Cmd
+	known map[model.Ref]safetext.Text
+	gen   int
+	busy  bool
+}
+
+// WritersCame are the writers of some items.
+type WritersCame struct {
+	gen int
+	who map[model.Ref]safetext.Text
+}
+
+func NewWriters(d *desk.Desk, pane int) *Writers {
+	return &Writers{d: d, ask: d.Asker(pane), known: map[model.Ref]safetext.Text{}}
+}
+
+// Want asks for those of the items on the screen that nobody has asked for.
+func (w *Writers) Want(store func(i int) string, n int, header func(i int) model.Header) tea.Cmd {
+	if w.d.Origins == nil || w.busy {
+		return nil
+	}
+	asked := map[model.Ref]model.Header{}
+	for i := range n {
+		h := header(i)
+		ref := model.Ref{Store: store(i), ID: h.ID}
+		if _, known := w.known[ref]; !known && h.ID != "" {
+			asked[ref] = h
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	w.busy = true
+	d, gen := w.d, w.gen
+	return w.ask(func(ctx context.Context) any {
+		out := WritersCame{gen, map[model.Ref]safetext.Text{}}
+		for ref, h := range asked {
+			out.who[ref] = d.Esc.Const(desk.Nobody)
+			if s, err := d.Fleet.Store(ref.Store); err == nil {
+				if r, _, ok := d.Origins.WriterOf(ctx, s, h); ok {
+					out.who[ref] = desk.WriterCell(d.Esc, r)
+				}
+			}
+		}
+		return out
+	})
+}
+
+// Take keeps an answer.
+func (w *Writers) Take(m WritersCame) {
+	w.busy = false
+	if m.gen != w.gen {
+		return
+	}
+	if len(w.known) > keptWriters {
+		clear(w.known)
+	}
+	for ref, who := range m.who {
+		w.known[ref] = who
+	}
+}
+
+// Anew forgets all: items were written since.
+func (w *Writers) Anew() {
+	w.gen++
+	clear(w.known)
+}
+
+// Cell is the writer of an item for its row; nothing while nobody has answered.
+func (w *Writers) Cell(ref model.Ref) (safetext.Text, paint.Paint) { return w.known[ref], w.d.St.Dim }
+
+// EntryCell is the writer of what stands in the quarantine.
+func EntryCell(esc safetext.Escaper, r *operator.Written) safetext.Text {
+	if r == nil {
+		return esc.Const(desk.Nobody)
+	}
+	return desk.WriterCell(esc, r.Row)
+}

@@ -1,0 +1,148 @@
+package record
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+)
+
+func (p *List[T]) noticeLines() []safetext.Text {
+	if p.notice.Text.IsEmpty() {
+		return nil
+	}
+	lines := p.D.St.Esc.Wrap(p.notice.Text, p.width-2)
+	return lines[:min(len(lines), 3)]
+}
+
+func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
+	st := p.D.St
+	if p.Full {
+		return p.Detail.Framed(st, width, height), nil
+	}
+	var out []string
+	for _, n := range p.noticeLines() {
+		pt := st.Bad
+		if p.notice.Calm {
+			pt = st.Dim
+		}
+		out = append(out, st.Row(width).Blank(1).Put(pt, n).End())
+	}
+	var cursor *tea.Position
+	f := p.D.Split(width, height-len(out))
+	h := st.Row(f.ListWidth).Blank(p.indent())
+	widths := p.Kind.widths(f.ListWidth - p.indent())
+	if p.jump.In.Focus {
+		col := p.jump.In.Render(h, st.Esc.Const("jump to: "), st.Esc.Const("the first letters of a cell"))
+		cursor = &tea.Position{X: col + 1, Y: len(out)}
+	} else if p.filter.Focus {
+		col := p.filter.Render(h, st.Esc.Const("/"), st.Esc.Const(p.Kind.Hint))
+		cursor = &tea.Position{X: col + 1, Y: len(out)}
+	} else {
+		for i, c := range p.Kind.Columns {
+			p.cell(h, i, widths[i], st.Heading, p.heading(i, c))
+		}
+	}
+	list := []string{h.End()}
+	for i := p.Window.Top; i < min(len(p.Window.Rows), p.Window.Top+p.Window.Height); i++ {
+		list = append(list, p.drawRow(p.Window.Rows[i], i == p.Window.Sel, f.ListWidth, widths))
+	}
+	list = append(list, p.emptiness(f.ListWidth)...)
+	return append(out, p.D.Join(f, list, p.Detail, safetext.Const(p.Kind.Noun))...), cursor
+}
+
+// heading is the title of a column, with a sign where the list is sorted by it.
+func (p *List[T]) heading(i int, c Column) safetext.Text {
+	g := p.D.St.Glyphs
+	switch by := p.sorted; {
+	case by.column != i+1:
+		return safetext.Const(c.Title)
+	case by.down:
+		return p.D.St.Esc.Sprintf("%s%s", safetext.Const(c.Title), g.Down)
+	}
+	return p.D.St.Esc.Sprintf("%s%s", safetext.Const(c.Title), g.Up)
+}
+
+// indent is what stands before the first column: the cursor, and the marks.
+func (p *List[T]) indent() int {
+	if p.Kind.Marking {
+		return 2
+	}
+	return 1
+}
+
+// widths are the columns of the list in a width: those that tell least go where there
+// is no room, then others give way, so that the last one can be read.
+func (k *Kind[T]) widths(room int) []int {
+	out, last := make([]int, len(k.Columns)), len(k.Columns)-1
+	for i, c := range k.Columns[:last] {
+		out[i] = c.Width
+		room -= c.Width
+	}
+	if len(k.Least) != len(out) {
+		return out
+	}
+	for i, least := range k.Least[:last] {
+		if least == 0 && room < k.Least[last] {
+			room, out[i] = room+out[i], 0
+		}
+	}
+	for i, least := range k.Least[:last] {
+		if by := min(k.Least[last]-room, out[i]-least); by > 0 && out[i] > 0 {
+			room, out[i] = room+by, out[i]-by
+		}
+	}
+	return out
+}
+
+func (p *List[T]) cell(r *paint.Row, i, width int, paint paint.Paint, t safetext.Text) {
+	switch c := p.Kind.Columns[i]; {
+	case i == len(p.Kind.Columns)-1:
+		r.Put(paint, t)
+	case width == 0: // there is no room for it
+	case c.Right:
+		r.Number(paint, t, width-1).Blank(1)
+	default:
+		r.Cell(paint, t, width-1).Blank(1)
+	}
+}
+
+func (p *List[T]) drawRow(rec Row[T], at bool, width int, widths []int) string {
+	st := p.D.St
+	r := st.Highlighted(width, at, !p.filter.Focus)
+	if p.Kind.Marking {
+		st.Mark(r, p.Marks.Has(rec.Key))
+	}
+	r.Find = p.D.Found(p.Query)
+	for i, t := range rec.Cells {
+		tone := paint.ToneInfo
+		if i < len(rec.Tones) {
+			tone = rec.Tones[i]
+		}
+		pt := st.Toned(tone)
+		if i+1 == p.Kind.Badge {
+			t = st.Badge(tone, t)
+		}
+		p.cell(r, i, widths[i], pt, t)
+	}
+	return r.End()
+}
+
+func (p *List[T]) emptiness(width int) []string {
+	st := p.D.St
+	var text safetext.Text
+	pt := st.Dim
+	switch {
+	case p.Window.Err != nil:
+		pt = st.Bad
+		text = st.Esc.Sprintf("!! %s. ctrl+r asks again.", prose.Reason(st.Esc, p.Window.Err))
+	case len(p.Window.Rows) > 0 || !p.Window.Loaded:
+		return nil
+	case p.Query != "":
+		text = st.Esc.Sprintf("Nothing matches %q. esc shows everything.", p.Query)
+	default:
+		text = st.Esc.Const(p.Kind.Empty)
+	}
+	return st.Paragraph(pt, text, width)
+}

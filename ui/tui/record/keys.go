@@ -1,0 +1,123 @@
+package record
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+)
+
+func (p *List[T]) Bindings() []act.Act {
+	if p.Typing() != nil {
+		return p.common()
+	}
+	if p.Marks.Walk != nil {
+		return append(p.Marks.Bindings(p.None, p.Move), p.common()...)
+	}
+	out := p.Window.StopLooking(&p.D.Loop, p.follow)
+	if p.Kind.Keys != nil {
+		out = append(out, p.Kind.Keys(p)...)
+	}
+	if p.Kind.Marking && !p.Full {
+		out = append(out, p.Marks.Bindings(p.None, p.Move)...)
+	}
+	common := p.common()
+	if _, taken := act.Find(out, "enter"); taken && !p.Full {
+		common[0].Keys, common[0].Show, common[0].Name = []string{"right", "l"}, "right", ""
+	}
+	out = append(out, common...)
+	for _, b := range p.handing() {
+		if _, taken := act.Find(out, b.Keys[0]); !taken {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+func (p *List[T]) Beneath() []act.Act {
+	if !p.Full {
+		return nil
+	}
+	p.Full = false
+	defer func() { p.Full = true }()
+	return p.Bindings()
+}
+
+func (p *List[T]) None() string {
+	if _, ok := p.Window.Current(); !ok {
+		return p.Window.Nothing()
+	}
+	return ""
+}
+
+// handing are the keys that take rows out of the console.
+func (p *List[T]) handing() []act.Act {
+	var out []act.Act
+	if p.Kind.Field != nil {
+		out = append(out, act.Act{Keys: []string{"y"}, Name: "copy", Doc: "copy what this row is about to the clipboard", Why: p.None, Do: func() tea.Cmd {
+			r, _ := p.Window.Current()
+			return p.D.CopyText(p.D.Esc.Const("the field"), p.Kind.Field(r.Raw))
+		}})
+	}
+	if p.Kind.Datum != nil {
+		out = append(out,
+			act.Act{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.None, Do: func() tea.Cmd {
+				r, _ := p.Window.Current()
+				return p.D.CopyRow(p.Kind.Datum(r.Raw).Object())
+			}},
+			act.Act{Keys: []string{"x"}, Name: "export", Doc: "export the filtered table to a file: CSV, JSON lines", Why: act.Unless(p.None, p.D.NoExport), Do: func() tea.Cmd {
+				fetch, datumOf := p.Window.Fetch, p.Kind.Datum
+				return p.D.Exports.ExportTable(p.Kind.Name, func(ctx context.Context, write func(desk.Datum) error) error {
+					return list.EachRow(ctx, fetch, func(r Row[T]) error { return write(datumOf(r.Raw)) })
+				})
+			}})
+	}
+	return out
+}
+
+// common are the keys that every list of records has.
+func (p *List[T]) common() []act.Act {
+	none := p.None
+	switch {
+	case p.Full:
+		return append([]act.Act{
+			{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.Kind.Noun, Do: func() tea.Cmd { return p.Move(1) }},
+			{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Kind.Noun + " before", Do: func() tea.Cmd { return p.Move(-1) }},
+			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the list", Do: p.Back},
+		}, append(p.factKeys(), act.Movement(p.Detail, "line")...)...)
+	case p.jump.In.Focus:
+		return p.jumpBindings()
+	case p.Typing() != nil:
+		return p.live.Bindings("list", &p.filter, &p.Query, p.Apply)
+	}
+	return append(append([]act.Act{
+		{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "read", Doc: "this " + p.Kind.Noun + " on the whole screen", Why: none, Do: func() tea.Cmd {
+			p.Full = true
+			return p.Layout()
+		}},
+		{Keys: []string{"/"}, Name: "filter", Doc: "filter the list while typing; ! in front inverts", Do: func() tea.Cmd {
+			p.live.Begin(p.Query)
+			p.filter.Set(p.Query)
+			p.filter.Focus = true
+			return nil
+		}},
+		{Keys: []string{"f"}, Doc: "jump to a row by the first letters of a cell", Why: none, Do: func() tea.Cmd {
+			p.jump.Open(p.Window.Sel)
+			return nil
+		}},
+	}, append(append(p.factKeys(), p.sortKeys()...), act.Aside(p.Detail, "detail")...)...), act.Movement(p, p.Kind.Noun)...)
+}
+
+// factKeys show all that is known of a row instead of what it is about.
+func (p *List[T]) factKeys() []act.Act {
+	if p.Kind.Facts == nil {
+		return nil
+	}
+	return []act.Act{{Keys: []string{"i"}, Name: "facts", Doc: "all that is known of this " + p.Kind.Noun + ", or what it is about", Why: p.None, Do: func() tea.Cmd {
+		p.known, p.Asked = !p.known, ""
+		return p.Show()
+	}}}
+}

@@ -1,0 +1,432 @@
+package record
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// Noticed is a page with what its source says about the whole list.
+type Noticed[T any] struct {
+	Page   list.Fetched[Row[T]]
+	Trail  *list.Trailed[Row[T]] // instead of page
+	Notice desk.Said
+}
+
+// detailed is the detail of a record.
+type detailed struct {
+	key  string
+	text *text.Page
+}
+
+// looked is which record the detail is of, and how it is shown.
+type looked struct {
+	shown string // key of the record in the detail
+	Asked string // key of the record that was last asked for
+	again bool   // the detail is asked for anew, and keeps its place
+	Full  bool   // the detail fills the pane
+	wide  bool   // it was laid out for the whole screen
+	known bool   // it is all that is known of the row
+}
+
+// List is a pane over a source: a windowed list, a filter, a detail.
+type List[T any] struct {
+	D      *desk.Desk
+	Kind   Kind[T]
+	Ask    func(func(context.Context) any) tea.Cmd
+	Window *list.Window[Row[T]]
+	whole  *list.Held[Row[T]] // the list as it was before it was filtered
+	jump   list.Jump
+	Detail *text.Pager
+	looked
+	filter  text.Input
+	live    list.Filter
+	Query   string
+	notice  desk.Said
+	Pick    string // key of the record that the cursor goes to when it is there
+	Open    bool
+	Marks   *list.Marks[Row[T], Row[T]]
+	rest    list.Rest
+	sorted  sorting
+	stamp   string // of the source, when it grows by itself
+	pulse   desk.Pulse
+	waiting model.Count // rows of the whole list, when it was last seen
+	read    []Row[T]    // of the page that was read out last
+	width   int
+	height  int
+}
+
+func New[T any](d *desk.Desk, kind Kind[T]) *List[T] {
+	p := &List[T]{D: d, Kind: kind, Ask: d.Asker(kind.Pane)}
+	p.Window = list.NewWindow(p.Ask, func(r Row[T]) string { return r.Key })
+	p.Window.Forward = true
+	p.Detail, p.rest = text.New(d.St, p.Ask), list.NewRest(&d.Loop, kind.Pane)
+	p.Marks = list.NewMarks(func() *list.Window[Row[T]] { return p.Window }, func(r Row[T]) Row[T] { return Row[T]{Key: r.Key, Raw: r.Raw} })
+	return p
+}
+
+// Open shows a list of its own in place of the pane; esc goes back there.
+func Open[T any](d *desk.Desk, title string, kind Kind[T]) tea.Cmd {
+	return d.Frame.Beside(title, false, Of(d, kind))
+}
+
+// Of makes a list. Each has an address of its own, so that an answer for one that was
+// closed reaches no other.
+func Of[T any](d *desk.Desk, kind Kind[T]) func(address int) desk.Listing {
+	return func(address int) desk.Listing {
+		kind.Pane = address
+		return New(d, kind)
+	}
+}
+
+// StoreHere is the store of the row at the cursor.
+func (p *List[T]) StoreHere() string {
+	r, ok := p.Window.Current()
+	if !ok || p.Kind.Store == nil {
+		return ""
+	}
+	return p.Kind.Store(r.Raw)
+}
+
+func (p *List[T]) Trouble() safetext.Text { return p.Window.Trouble(p.D.Esc) }
+
+func (p *List[T]) Unavailable() string { return p.Kind.Missing }
+
+func (p *List[T]) Enter() tea.Cmd {
+	if p.Open && p.D.Glances.Frozen && p.follows() {
+		return p.Watch()
+	}
+	if p.Open {
+		return tea.Batch(p.Window.Refresh(), p.Watch())
+	}
+	p.Open = true
+	if p.Window.Loading[list.ArriveReset] { // a filter has asked for it
+		return p.Watch()
+	}
+	if p.Kind.Near != nil {
+		p.Window.Fetch = p.fetcher()
+		cmd := p.Window.Follow(&list.Trail[Row[T]]{Anew: true, Kin: p.Kind.Near})
+		p.Window.Trail.Line = p.Kind.Line
+		return tea.Batch(cmd, p.Watch())
+	}
+	return tea.Batch(p.restart(nil, false), p.Watch())
+}
+
+func (p *List[T]) Visible() bool { return p.D.Frame == nil || p.D.Frame.Shows(p.Kind.Pane) }
+
+// restart asks for the list anew; the cursor goes to the row that is the nearest kin.
+func (p *List[T]) restart(kin map[string]int, once bool) tea.Cmd {
+	return p.Window.ResetNear(p.fetcher(), kin, once)
+}
+
+// fetcher reads pages of the list as it is filtered now, and what its source says.
+func (p *List[T]) fetcher() list.Fetcher[Row[T]] {
+	filter, not := strings.CutPrefix(p.Query, "!")
+	fetch := p.sortedFetch(p.Kind.Fetch)
+	notices := make(chan desk.Said, 1)
+	p.Window.Ask = func(f func(context.Context) any) tea.Cmd {
+		return p.Ask(func(ctx context.Context) any {
+			answer := f(ctx)
+			var out Noticed[T]
+			switch answer := answer.(type) {
+			case list.Fetched[Row[T]]:
+				out.Page = answer
+			case list.Trailed[Row[T]]:
+				out.Trail = &answer
+			default:
+				return answer // of a walk that marks
+			}
+			select {
+			case out.Notice = <-notices:
+			default:
+			}
+			return out
+		})
+	}
+	return func(ctx context.Context, at list.From, limit int) (list.Span[Row[T]], error) {
+		s, notice, err := fetch(ctx, desk.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: at.Cursor, Limit: limit})
+		select {
+		case notices <- notice:
+		default:
+		}
+		return s, err
+	}
+}
+
+func (p *List[T]) Update(msg any) tea.Cmd {
+	switch msg := msg.(type) {
+	case Noticed[T]:
+		if msg.Trail != nil {
+			return p.trailed(*msg.Trail, msg.Notice)
+		}
+		if msg.Page.Gen == p.Window.Gen {
+			p.notice = msg.Notice
+		}
+		cmd := p.arrived(msg.Page)
+		if at := slices.IndexFunc(p.Window.Rows, func(r Row[T]) bool { return r.Key == p.Pick }); at >= 0 && p.Pick != "" {
+			p.Pick = ""
+			cmd = tea.Batch(cmd, p.Window.Move(at-p.Window.Sel))
+		}
+		return tea.Batch(cmd, p.Layout(), p.follow())
+	case detailed:
+		if r, _ := p.Window.Current(); msg.key == p.Asked && r.Key != msg.key {
+			p.Asked = "" // the cursor has gone on: what is there is asked for when it rests
+			return nil
+		}
+		if msg.key == p.Asked {
+			if again := p.again && p.shown == msg.key; again {
+				p.again = false
+				return p.Detail.Update(msg.text, true)
+			}
+			p.shown, p.again = msg.key, false
+			return p.Detail.Show(msg.text, 0, text.SearchWords(p.Query))
+		}
+	case list.FilterDue:
+		query, now := p.live.Due(msg, &p.filter, p.Query)
+		if now && p.Window.Loading[list.ArriveReset] { // one question at a time: a source may keep one walk only
+			return p.live.Typed(p.D.Later(p.Kind.Pane))
+		}
+		if now && (p.Kind.Check == nil || p.Kind.Check(query) == nil) {
+			return p.narrow(query)
+		}
+	case list.RestDue:
+		if p.rest.Over(msg) {
+			return p.Show()
+		}
+	case text.LaidOut:
+		p.Detail.Arrive(msg)
+	case liveTick:
+		return p.ticked()
+	case liveStamp:
+		return p.grown(msg)
+	case list.Peeked[Row[T]]:
+		return p.Marks.Peeked(msg)
+	case list.Walked[Row[T]]:
+		return p.Marks.Walked(&p.D.Loop, msg)
+	}
+	return nil
+}
+
+// follow asks for the detail of the record at the cursor once the cursor rests; for
+// the first one, and on the whole screen, at once.
+func (p *List[T]) follow() tea.Cmd {
+	r, ok := p.Window.Current()
+	switch {
+	case !ok || p.shown == "" || p.Full:
+		return p.Show()
+	case r.Key == p.Asked && r.Key == p.shown:
+		return nil
+	}
+	return p.rest.Moved()
+}
+
+// Show asks for the detail of the record at the cursor.
+func (p *List[T]) Show() tea.Cmd {
+	r, ok := p.Window.Current()
+	if !ok {
+		p.Asked, p.shown = "", ""
+		p.Detail.Clear()
+		return nil
+	}
+	if r.Key == p.Asked {
+		return nil
+	}
+	p.Asked = r.Key
+	if p.Kind.Lay != nil {
+		p.Kind.Lay(p)
+	}
+	detail := p.Kind.Detail
+	if p.known {
+		detail = p.Kind.Facts
+	}
+	return p.Ask(func(ctx context.Context) any { return detailed{r.Key, detail(ctx, r.Raw)} })
+}
+
+func (p *List[T]) Resize(width, height int) tea.Cmd {
+	p.width, p.height = width, height
+	return p.Layout()
+}
+
+func (p *List[T]) Layout() tea.Cmd {
+	if p.Kind.Lay != nil && p.Full != p.wide { // what is shown may depend on the room
+		p.wide, p.Asked = p.Full, ""
+	}
+	if p.Full {
+		cmd := p.Detail.Resize(p.width-2, p.height)
+		return tea.Batch(p.Show(), cmd)
+	}
+	f := p.D.Split(p.width, p.height-len(p.noticeLines()))
+	p.Window.Resize(f.ListHeight-1, f.Beside)
+	cmd := p.Detail.Resize(f.DetailWidth, f.DetailHeight)
+	if p.Asked == "" && p.shown != "" {
+		return tea.Batch(cmd, p.Show())
+	}
+	return cmd
+}
+
+func (p *List[T]) OnScreen() *text.Pager {
+	if p.Full {
+		return p.Detail
+	}
+	return nil
+}
+
+func (p *List[T]) Crumbs() []safetext.Text {
+	var out []safetext.Text
+	if !p.Kind.About.IsEmpty() {
+		out = append(out, p.Kind.About)
+	}
+	if p.Query != "" {
+		out = append(out, p.D.St.Esc.Sprintf("/%s", p.Query))
+	}
+	switch r, ok := p.Window.Current(); {
+	case !ok || !p.Full:
+	case p.Kind.Crumb != nil:
+		out = append(out, p.Kind.Crumb(r.Raw))
+	default:
+		out = append(out, r.Cells[0])
+	}
+	return append(append(out, p.Marks.Crumb(p.D.Esc)...), p.Window.Looking(p.D.Esc)...)
+}
+
+func (p *List[T]) Position() (safetext.Text, bool) {
+	if p.Full {
+		return p.Detail.Position(), p.Detail.Busy
+	}
+	at := p.Window.Position()
+	if p.follows() && !at.IsEmpty() {
+		at = p.D.Aged(at, p.pulse)
+	}
+	return at, p.Window.Busy()
+}
+
+func (p *List[T]) Typing() *text.Input {
+	switch {
+	case p.Full:
+	case p.jump.In.Focus:
+		return &p.jump.In
+	case p.filter.Focus:
+		return &p.filter
+	}
+	return nil
+}
+
+// Typed: filter and jump follow the letters.
+func (p *List[T]) Typed() tea.Cmd {
+	if p.jump.In.Focus {
+		return p.jumped()
+	}
+	return p.live.Typed(p.D.Later(p.Kind.Pane))
+}
+
+func (p *List[T]) Outermost() bool { return !p.Full && p.Query == "" }
+
+func (p *List[T]) Back() tea.Cmd {
+	switch {
+	case p.Full:
+		p.Full = false
+		return tea.Batch(p.Detail.EndSearch(), p.Layout())
+	case p.Query != "":
+		return p.Apply("")
+	}
+	return nil
+}
+
+func (p *List[T]) Refresh() tea.Cmd {
+	p.Asked, p.again = "", true
+	if p.Window.Fetch == nil {
+		return nil
+	}
+	return p.Window.Refresh()
+}
+
+func (p *List[T]) Apply(query string) tea.Cmd {
+	if p.Kind.Check != nil {
+		if err := p.Kind.Check(query); err != nil {
+			p.D.Say(paint.ToneWarn, prose.Reason(p.D.Esc, err))
+			return nil // the operator goes on typing
+		}
+	}
+	p.filter.Focus = false
+	p.filter.Set(query)
+	return p.narrow(query)
+}
+
+// narrow puts a filter in force and leaves the input as it is.
+func (p *List[T]) narrow(query string) tea.Cmd {
+	was := p.Query
+	p.Query = query
+	p.Marks.Stop()
+	kin := p.Window.Kin()
+	p.Window.Fetch = p.fetcher()
+	count := p.Marks.Filtered(query)
+	return tea.Batch(p.refilter(was, query, kin), count)
+}
+
+// refilter shows the list under another filter.
+func (p *List[T]) refilter(was, query string, kin map[string]int) tea.Cmd {
+	switch whole := p.whole; {
+	case query != "":
+		if was == "" {
+			p.whole = p.Window.Hold()
+		}
+		return p.restart(kin, true)
+	case whole != nil:
+		p.whole = nil
+		row, ok := p.Window.Current()
+		if _, there := whole.Rows(p.Window.Id)[row.Key]; there || !ok {
+			return tea.Batch(p.Window.Take(p.fetcher(), whole, row.Key), p.follow())
+		}
+	}
+	return p.restart(kin, false)
+}
+
+// trailed takes a page of what is being looked for.
+func (p *List[T]) trailed(m list.Trailed[Row[T]], notice desk.Said) tea.Cmd {
+	if m.Trail == p.Window.Trail && m.Trail.Anew && m.Trail.Seen == 0 && m.Err == nil {
+		p.notice = notice
+	}
+	cmd, over, found := p.Window.Trailed(m)
+	if over {
+		list.TrailOver(&p.D.Loop, m, found)
+	}
+	return tea.Batch(cmd, p.Layout(), p.follow())
+}
+
+func (p *List[T]) Move(by int) tea.Cmd     { return tea.Batch(p.Window.Move(by), p.follow()) }
+func (p *List[T]) Page(by float64) tea.Cmd { return tea.Batch(p.Window.Page(by), p.follow()) }
+func (p *List[T]) Home() tea.Cmd           { return tea.Batch(p.Window.Home(), p.follow()) }
+
+// End goes as far as has been read: a source is read from its start.
+func (p *List[T]) End() tea.Cmd {
+	cmd := tea.Batch(p.Window.End(), p.follow())
+	if n := len(p.Window.Pages); n > 0 && p.Window.Pages[n-1].Next != "" {
+		p.D.Say(paint.ToneInfo, p.D.St.Esc.Const("this is as far as the list was read; End again goes on"))
+	}
+	return cmd
+}
+
+func (p *List[T]) Listed() (desk.Visible, bool) {
+	if p.Full {
+		return desk.Visible{}, false
+	}
+	return desk.WindowListed(p.Window, p.D, p.width, p.height, 1+len(p.noticeLines()), p.Kind.Noun, p.Move)
+}
+
+func (p *List[T]) Keep() func() tea.Cmd {
+	query, sorted := p.Query, p.sorted
+	return func() tea.Cmd {
+		p.Full, p.sorted = false, sorted
+		return p.Apply(query)
+	}
+}

@@ -1,0 +1,115 @@
+package record
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+)
+
+// A list whose source tells cheaply that it has changed is looked at every liveEvery. Any
+// other is asked for again every Options.Poll; hiddenPoll times less often while it is not
+// on the screen. A look never takes more than a share of the time: the pause after it is
+// at least restful times as long as it took.
+const (
+	liveEvery  = 2 * time.Second
+	hiddenPoll = 5
+	restful    = 20
+)
+
+// liveTick asks whether a list has changed.
+type liveTick struct{}
+
+// liveStamp is the state of a list's source.
+type liveStamp struct{ stamp string }
+
+// follows reports whether the list is looked at by itself.
+func (p *List[T]) follows() bool {
+	return p.Kind.Live != nil || p.Kind.Poll && p.Kind.Missing == "" && p.D.Glances.Every > 0
+}
+
+// Watch waits for the next look at a list that changes by itself.
+func (p *List[T]) Watch() tea.Cmd {
+	if p.pulse.Ticks || !p.follows() {
+		return nil
+	}
+	pause := liveEvery
+	if p.Kind.Live == nil {
+		pause = max(p.D.Glances.Every, restful*p.pulse.Took)
+		if p.Open && !p.Visible() {
+			pause *= hiddenPoll
+		}
+	}
+	p.pulse.Ticks = true
+	return p.D.Later(p.Kind.Pane)(pause, liveTick{})
+}
+
+// ticked looks again, where nothing is under way that another look would break: a source
+// may keep one walk only.
+func (p *List[T]) ticked() tea.Cmd {
+	p.pulse.Ticks = false
+	switch {
+	case p.Kind.Live != nil && !p.Visible():
+		return nil
+	case p.D.Glances.Frozen:
+	case p.Kind.Live != nil:
+		live := p.Kind.Live
+		return tea.Batch(p.Ask(func(ctx context.Context) any { return liveStamp{live(ctx)} }), p.Watch())
+	case !p.Open:
+		return p.Enter()
+	case p.Marks.Walk == nil && p.Marks.Uncounted() == "" && !slices.Contains(p.Window.Loading[:], true) && p.Window.Trail == nil && len(p.D.Exports.Files) == 0:
+		p.pulse.Asked, p.Window.Quiet = p.D.Time.Clock.Now(), true
+		return tea.Batch(p.Window.Refresh(), p.Watch())
+	}
+	return p.Watch()
+}
+
+// grown asks for the list again when its source has another state.
+func (p *List[T]) grown(m liveStamp) tea.Cmd {
+	was := p.stamp
+	p.stamp = m.stamp
+	if was == m.stamp { // the first one tells too: the list may be older than it
+		p.pulse.Read(p.D.Time.Clock.Now())
+		return nil
+	}
+	return p.Window.Refresh()
+}
+
+// arrived takes a page into the list. The detail is asked for again when its row is not
+// as it was.
+func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
+	was, _ := p.Window.Current()
+	// Whoever looks at the newest row goes on looking at the newest row.
+	newest := p.Kind.Live != nil && page.How == list.ArriveRefresh && p.Window.Sel == 0
+	if page.Gen == p.Window.Gen && page.Err == nil && len(page.Pages) > 0 && page.Pages[0].At == (list.From{Limit: page.Pages[0].At.Limit}) {
+		p.pulse.Read(p.D.Time.Clock.Now())
+	}
+	cmd := p.Window.Arrive(page)
+	if newest {
+		p.Window.Sel, p.Window.Top = 0, 0
+	}
+	if now, ok := p.Window.Current(); ok && now.Key == was.Key && p.shown == now.Key && !reflect.DeepEqual(now.Raw, was.Raw) {
+		p.Asked, p.again = "", true
+	}
+	if p.Query == "" && p.Window.Err == nil {
+		p.waiting = p.Window.Total()
+	}
+	return cmd
+}
+
+// Badge is how many rows wait in a list that is looked at by the clock.
+func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
+	if p.Kind.Live != nil || !p.follows() || p.waiting.N == 0 || p.waiting.Unknown {
+		return safetext.Text{}, paint.ToneInfo
+	}
+	if p.waiting.AtLeast {
+		return safetext.Sprintf("%d+", p.waiting.N), paint.ToneWarn
+	}
+	return safetext.Sprintf("%d", p.waiting.N), paint.ToneWarn
+}

@@ -1,0 +1,64 @@
+package record
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/text"
+)
+
+// A row that has changed meanwhile gets its detail anew; one that has not, keeps it.
+func TestDetailFollowsItsRow(t *testing.T) {
+	state, asked := "planned", 0
+	d := testDesk()
+	p := New(d, Kind[string]{
+		Noun: "toy", Columns: []Column{{"TOY", 0, false}}, Traits: Traits[string]{Poll: true},
+		Fetch: func(context.Context, desk.PageQuery) (out list.Span[Row[string]], _ desk.Said, _ error) {
+			out.Rows = []Row[string]{{Key: "kite", Cells: []safetext.Text{d.Esc.Line("kite")}, Raw: state}}
+			return out, desk.Said{}, nil
+		},
+		Detail: func(_ context.Context, state string) *text.Page {
+			asked++
+			return text.NewPage([]text.Line{{Value: d.Esc.Line(state)}}, "")
+		},
+	})
+	var run func(tea.Cmd)
+	run = func(cmd tea.Cmd) {
+		if cmd == nil {
+			return
+		}
+		switch msg := cmd().(type) {
+		case tea.BatchMsg:
+			for _, c := range msg {
+				run(c)
+			}
+		case loop.Reply:
+			run(p.Update(msg.Msg))
+		}
+	}
+	run(p.Resize(120, 20))
+	run(p.Enter())
+	run(p.ticked())
+	if asked != 1 {
+		t.Fatalf("the detail was asked for %d times, want once", asked)
+	}
+	state = "approved"
+	d.Glances.Frozen = true
+	run(p.ticked())
+	if asked != 1 {
+		t.Error("a frozen list was looked at")
+	}
+	d.Glances.Frozen = false
+	run(p.ticked())
+	lines, _ := p.Render(120, 20)
+	if asked != 2 || !strings.Contains(strings.Join(lines, "\n"), "approved") {
+		t.Errorf("asked %d times; the screen is\n%s", asked, strings.Join(lines, "\n"))
+	}
+}

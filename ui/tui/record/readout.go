@@ -1,0 +1,106 @@
+package record
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/text"
+)
+
+func (p *List[T]) Address() int    { return p.Kind.Pane }
+func (p *List[T]) Reload() tea.Cmd { return p.Window.Refresh() }
+
+func (p *List[T]) Facts() desk.ListFacts {
+	out := desk.ListFacts{Name: p.Kind.Name, Noun: p.Kind.Noun, Empty: p.Kind.Empty, Marking: p.Kind.Marking, Exports: p.Kind.Datum != nil}
+	return out
+}
+
+func (p *List[T]) Begin(query string) error {
+	if p.Kind.Missing != "" {
+		return model.Errorf(model.Unsupported, "", "%s", p.Kind.Missing)
+	}
+	if p.Kind.Check != nil {
+		if err := p.Kind.Check(query); err != nil {
+			return err
+		}
+	}
+	p.Query = query
+	p.Marks.Clear()
+	_ = p.restart(nil, false) // its question is asked by readPage
+	return nil
+}
+
+func (p *List[T]) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
+	filter, not := strings.CutPrefix(p.Query, "!")
+	page, notice, err := p.Kind.Fetch(ctx, desk.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: cursor, Limit: limit})
+	if err != nil {
+		return desk.PageRead{}, err
+	}
+	p.read = page.Rows
+	return desk.PageRead{Rows: len(page.Rows), Next: page.Next, Total: page.Total, Notice: notice}, nil
+}
+
+func (p *List[T]) Row(n int) safetext.Text {
+	esc, rec := p.D.Esc, p.read[n]
+	if p.Kind.Tell != nil {
+		return p.Kind.Tell(esc, rec.Raw)
+	}
+	var parts []safetext.Text
+	for i, c := range rec.Cells {
+		if !c.IsEmpty() {
+			parts = append(parts, esc.Sprintf("%s %s", strings.ToLower(p.Kind.Columns[i].Title), c))
+		}
+	}
+	return esc.Join(parts, ", ")
+}
+
+func (p *List[T]) Place(n int) {
+	p.Window.Rows, p.Window.Sel, p.Window.Loaded, p.Full = p.read, n, true, false
+}
+
+func (p *List[T]) Renew(ctx context.Context, n int) error {
+	if p.Kind.Fresh == nil {
+		return nil
+	}
+	now, err := p.Kind.Fresh(ctx, p.read[n].Raw)
+	if err == nil {
+		p.read[n] = now
+	}
+	return err
+}
+
+func (p *List[T]) DetailOf(ctx context.Context, n int) *text.Page {
+	page := p.Kind.Detail(ctx, p.read[n].Raw)
+	if p.Kind.Facts != nil { // who listens cannot look behind a key
+		page.Head = append(p.Kind.Facts(ctx, p.read[n].Raw).Head, page.Head[1:]...)
+	}
+	return page
+}
+
+func (p *List[T]) Mark(n int)       { p.Marks.Add(p.read[n]) }
+func (p *List[T]) MarkAll() tea.Cmd { return p.Marks.All(nil) }
+func (p *List[T]) Unmark()          { p.Marks.Clear() }
+func (p *List[T]) Marked() int      { return p.Marks.N() }
+
+func (p *List[T]) OwnKeys() []act.Act {
+	if p.Kind.Keys == nil {
+		return nil
+	}
+	return p.Kind.Keys(p)
+}
+
+func (p *List[T]) Acts() []act.Act {
+	out := p.OwnKeys()
+	for _, k := range p.handing() {
+		if k.Keys[0] == "x" {
+			out = append(out, k)
+		}
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package record
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/text"
+)
+
+// restingList is a list of records whose details are counted, with the first one
+// on the screen.
+func restingList(t *testing.T) (p *List[int], names *[]string, q *asked) {
+	t.Helper()
+	names = new([]string)
+	kind := Kind[int]{Pane: 6, Noun: "record", Columns: []Column{{Title: "N"}},
+		Fetch: func(context.Context, desk.PageQuery) (list.Span[Row[int]], desk.Said, error) {
+			var s list.Span[Row[int]]
+			for i := range 50 {
+				s.Rows = append(s.Rows, Row[int]{Key: strconv.Itoa(i), Cells: []safetext.Text{safetext.Const(strconv.Itoa(i))}})
+			}
+			return s, desk.Said{}, nil
+		},
+		Detail: func(context.Context, int) *text.Page { return text.NewPage(nil, "detail") }}
+	p = New(testDesk(), kind)
+	q = &asked{}
+	p.Ask = func(f func(context.Context) any) tea.Cmd {
+		return q.ask(func(ctx context.Context) any {
+			msg := f(ctx)
+			if d, ok := msg.(detailed); ok {
+				*names = append(*names, d.key)
+			}
+			return msg
+		})
+	}
+	p.Detail = text.New(p.D.St, p.Ask)
+	p.Resize(200, 40)
+	p.restart(nil, false)
+	answerRecords(p, q)
+	if len(*names) != 1 || p.shown != "0" || p.Detail.Shown == nil {
+		t.Fatalf("details asked for at the start: %v", *names)
+	}
+	return p, names, q
+}
+
+func answerRecords(p *List[int], q *asked) {
+	for len(q.open) > 0 {
+		f := q.open[0]
+		q.open = q.open[1:]
+		p.Update(f(context.Background()))
+	}
+}
+
+// Of the rows that a held key passes nothing is asked for, and what stands beside
+// the list stays until the next detail is there.
+func TestDetailWaitsForTheCursor(t *testing.T) {
+	p, names, q := restingList(t)
+	for range 10 {
+		p.Move(1)
+	}
+	for gen := range p.rest.Gen { // the pauses that were cut short
+		p.Update(list.RestDue{Gen: gen})
+	}
+	if len(q.open) != 0 {
+		t.Fatalf("%d questions while the key is held", len(q.open))
+	}
+	if p.shown != "0" || p.Detail.Shown == nil || len(p.Detail.Rows) == 0 {
+		t.Error("the detail is blanked while the key is held")
+	}
+	p.Update(list.RestDue{Gen: p.rest.Gen})
+	answerRecords(p, q)
+	if len(*names) != 2 || p.shown != "10" {
+		t.Errorf("asked for %v, shown %q: want row 10 after row 0", *names, p.shown)
+	}
+}
+
+// A detail that comes when the cursor has gone on is not shown, and is asked for
+// again when the cursor returns.
+func TestDetailThatComesLate(t *testing.T) {
+	p, names, q := restingList(t)
+	p.Move(3)
+	p.Update(list.RestDue{Gen: p.rest.Gen}) // asks for row 3
+	p.Move(1)
+	answerRecords(p, q)
+	if p.shown != "0" {
+		t.Errorf("row %s is shown while the cursor goes on", p.shown)
+	}
+	p.Move(-1)
+	p.Update(list.RestDue{Gen: p.rest.Gen})
+	answerRecords(p, q)
+	if p.shown != "3" {
+		t.Errorf("asked for %v, shown %q: want row 3", *names, p.shown)
+	}
+	p.Full = true // as after enter: nothing waits
+	p.Move(1)
+	answerRecords(p, q)
+	if p.shown != "4" {
+		t.Errorf("on the whole screen %q is shown, want row 4", p.shown)
+	}
+}
+
+// asked holds commands that have been asked and not yet answered.
+type asked struct{ open []func(context.Context) any }
+
+func (q *asked) ask(f func(context.Context) any) tea.Cmd {
+	q.open = append(q.open, f)
+	return nil
+}

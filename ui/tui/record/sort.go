@@ -1,0 +1,89 @@
+package record
+
+import (
+	"context"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/prose"
+)
+
+// maxSorted bounds how many rows are read to be sorted: a source gives its own order page
+// by page, any other order needs all rows.
+const maxSorted = 5000
+
+// sorting is by which column a list is sorted.
+type sorting struct {
+	column int // from 1; 0: as the source has it
+	down   bool
+}
+
+// sortedFetch reads all rows of a source and gives them in the order that is in force.
+func (p *List[T]) sortedFetch(fetch func(context.Context, desk.PageQuery) (list.Span[Row[T]], desk.Said, error)) func(context.Context, desk.PageQuery) (list.Span[Row[T]], desk.Said, error) {
+	by := p.sorted
+	if by.column == 0 {
+		return fetch
+	}
+	less := p.Kind.Less[by.column-1]
+	return func(ctx context.Context, q desk.PageQuery) (list.Span[Row[T]], desk.Said, error) {
+		q.Limit = model.MaxPage
+		var all list.Span[Row[T]]
+		var notice desk.Said
+		for {
+			page, told, err := fetch(ctx, q)
+			if err != nil {
+				return list.Span[Row[T]]{}, desk.Said{}, err
+			}
+			if q.Cursor == "" {
+				notice = told
+			}
+			all.Rows, all.Total, all.Problems = append(all.Rows, page.Rows...), page.Total, append(all.Problems, page.Problems...)
+			if q.Cursor = page.Next; page.Next == "" {
+				all.Total = model.Count{N: int64(len(all.Rows))}
+				break
+			}
+			if len(all.Rows) >= maxSorted {
+				all.Problems = append(all.Problems, "only the first "+prose.Group(maxSorted)+" rows are sorted and listed")
+				break
+			}
+		}
+		slices.SortStableFunc(all.Rows, func(a, b Row[T]) int {
+			var n int
+			if less != nil {
+				n = less(a.Raw, b.Raw)
+			} else {
+				n = list.Natural(a.Cells[by.column-1].String(), b.Cells[by.column-1].String())
+			}
+			if by.down {
+				return -n
+			}
+			return n
+		})
+		return all, notice, nil
+	}
+}
+
+// sortKeys are the keys that sort a list.
+func (p *List[T]) sortKeys() []act.Act {
+	to := func(s sorting) tea.Cmd {
+		p.sorted = s
+		return p.restart(p.Window.Kin(), false)
+	}
+	n := len(p.Kind.Columns) + 1
+	none := func() string {
+		if p.sorted.column == 0 {
+			return "the list is as its source has it; > sorts by the first column"
+		}
+		return ""
+	}
+	return []act.Act{
+		{Keys: []string{">"}, Doc: "sort by the next column; after the last, as the source has it", Do: func() tea.Cmd { return to(sorting{column: (p.sorted.column + 1) % n}) }},
+		{Keys: []string{"<"}, Doc: "sort by the column before", Do: func() tea.Cmd { return to(sorting{column: (p.sorted.column + n - 1) % n}) }},
+		{Keys: []string{"-"}, Doc: "sort the other way round", Why: none, Do: func() tea.Cmd { return to(sorting{p.sorted.column, !p.sorted.down}) }},
+	}
+}

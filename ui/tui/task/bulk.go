@@ -1,0 +1,389 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/jobs"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/record"
+)
+
+// bulkEvery is the pause between two looks at long work on the screen.
+const bulkEvery = 200 * time.Millisecond
+
+// Outcome is what became of one item.
+type Outcome struct {
+	Store, Name string
+	Ok          bool
+	Word        string // the program's own
+	Why         safetext.Text
+}
+
+// Underway is the long work of this session.
+type Underway struct {
+	D     *desk.Desk
+	Bulks []*Bulk
+	ended []*Bulk // that is over, the last first
+}
+
+// Words tell of work that goes on behind what is shown.
+func (w *Underway) Words() safetext.Text {
+	esc := w.D.Esc
+	switch n := len(w.Bulks); {
+	case n == 1 && !w.shown(w.Bulks[0]):
+		b := w.Bulks[0]
+		return esc.Sprintf("at work: %s, %s of %s; :jobs shows it", JobKind(b.Kind), prose.Group(int64(b.Done())), prose.Plural(int64(b.Total), b.Noun))
+	case n > 1:
+		return esc.Sprintf("at work: %s; :jobs lists them", prose.Plural(int64(n), "job"))
+	}
+	return safetext.Text{}
+}
+
+// Bulk is long work with an outcome per item. The work writes it, the screen
+// reads it.
+type Bulk struct {
+	Kind, Title string // of the job: no names
+	Noun        string
+	Total       int
+	Bad         string // what the outcomes that count as failures are; empty: failed
+	Ready       string // what a search that found everything is called at its end
+	Run         func(ctx context.Context, j desk.Job, b *Bulk) error
+	Then        func() tea.Cmd // when it has ended on the screen; nil: nothing
+	Cancel      context.CancelFunc
+	list        desk.Listing // of its outcomes, when it was last shown; nil: never
+
+	Mu      sync.Mutex
+	id      jobs.ID // in the journal, once it has begun
+	rows    []Outcome
+	now     safetext.Text // what it is at, where that is more than a count
+	tail    safetext.Text // what else is to be said at the end
+	found   string        // what the rows are, where they are not nouns; set at the end
+	Failed  int
+	Undo    []string
+	Undone  []string
+	ended   bool
+	stopped bool // on demand
+	Err     error
+}
+
+// keptEnded is how many jobs of this session keep their outcomes after the end.
+const keptEnded = 20
+
+func (b *Bulk) JobID() jobs.ID {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	return b.id
+}
+
+// Done is how many of its items have an outcome.
+func (b *Bulk) Done() int {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	return len(b.rows)
+}
+
+func (b *Bulk) Add(o Outcome) {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	b.rows = append(b.rows, o)
+	if !o.Ok {
+		b.Failed++
+	}
+}
+
+// Note says what the work is at.
+func (b *Bulk) Note(t safetext.Text) {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	b.now = t
+}
+
+// Tell adds what is said when the work has ended.
+func (b *Bulk) Tell(t safetext.Text) {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	b.tail = t
+}
+
+// Stop says that the work ends on demand.
+func (b *Bulk) Stop() {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	b.stopped = true
+}
+
+// Settle replaces the outcomes by what is known at the end. What is counted then may
+// be another thing than what the work was counted in: found names it.
+func (b *Bulk) Settle(rows []Outcome, found string) {
+	b.Mu.Lock()
+	b.rows, b.Failed, b.found = nil, 0, found
+	b.Mu.Unlock()
+	for _, o := range rows {
+		b.Add(o)
+	}
+}
+
+// numbers says how far the work is, in words.
+func (b *Bulk) numbers(esc safetext.Escaper) safetext.Text {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	done, total, noun := len(b.rows), b.Total, b.Noun
+	if b.found != "" {
+		total, noun = done, b.found
+	}
+	text, end := esc.Sprintf("%s of %s", prose.Group(int64(done)), prose.Plural(int64(total), noun)), "done"
+	if b.Failed > 0 {
+		text, end = esc.Sprintf("%s, %s %s", text, prose.Group(int64(b.Failed)), cmp.Or(b.Bad, "failed")), "ended"
+	} else if b.Ready != "" {
+		text, end = esc.Sprintf("%s searched", text), b.Ready
+	}
+	switch {
+	case !b.ended && !b.now.IsEmpty():
+		return esc.Sprintf("%s. %s. C stops; esc leaves it running.", text, b.now)
+	case !b.ended:
+		return esc.Sprintf("%s. C stops after the %s under way; esc leaves it running.", text, b.Noun)
+	case b.stopped && done < total:
+		return esc.Sprintf("stopped: %s; the rest was left as it is", text)
+	case b.Err != nil && b.Failed == 0:
+		return esc.Sprintf("ended early: %s: %s", text, prose.Reason(esc, b.Err))
+	}
+	if !b.tail.IsEmpty() {
+		return esc.Sprintf("%s: %s; %s", end, text, b.tail)
+	}
+	return esc.Sprintf("%s: %s", end, text)
+}
+
+// Progress says how far the work is, without what a screen can do about it.
+func (b *Bulk) Progress(esc safetext.Escaper) safetext.Text {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	text := esc.Sprintf("%s of %s, %s not done", prose.Group(int64(len(b.rows))), prose.Plural(int64(b.Total), b.Noun), prose.Group(int64(b.Failed)))
+	if !b.now.IsEmpty() {
+		text = esc.Sprintf("%s; %s", text, b.now)
+	}
+	return text
+}
+
+// Watch starts long work and shows it.
+func (w *Underway) Watch(b *Bulk) tea.Cmd {
+	ctx, cancel := context.WithCancel(w.D.Ctx)
+	b.Cancel = cancel
+	w.Bulks = append(w.Bulks, b)
+	runner := w.D.Jobs
+	work := w.D.Ask(func(context.Context) any {
+		defer cancel()
+		err := runner.Run(ctx, b.Kind, b.Title, func(ctx context.Context, j desk.Job) error {
+			b.Mu.Lock()
+			b.id = j.ID()
+			b.Mu.Unlock()
+			return b.Run(ctx, j, b)
+		})
+		b.Mu.Lock()
+		b.ended, b.Err = true, err
+		b.Mu.Unlock()
+		return loop.Then(func() tea.Cmd { return w.bulkEnded(b) })
+	})
+	return tea.Batch(work, w.openBulk(b, false), w.bulkTick(b))
+}
+
+// Watching is what watches long work, once a question about it is answered.
+func (w *Underway) Watching(b *Bulk) func() tea.Cmd { return func() tea.Cmd { return w.Watch(b) } }
+
+// openBulk lists the outcomes of long work, above the list that is shown or in its place.
+func (w *Underway) openBulk(b *Bulk, above bool) tea.Cmd {
+	return w.D.Frame.Beside("Job", above, func(address int) desk.Listing {
+		b.list = record.Of(w.D, w.BulkKind(b))(address)
+		return b.list
+	})
+}
+
+// shown reports whether the outcomes of long work are on the screen.
+func (w *Underway) shown(b *Bulk) bool { return b.list != nil && w.D.Frame.Shows(b.list.Address()) }
+
+func (w *Underway) bulkTick(b *Bulk) tea.Cmd {
+	return w.D.Later(loop.Over)(bulkEvery, loop.Then(func() tea.Cmd { return w.ticked(b) }))
+}
+
+// ticked looks at long work that is on the screen.
+func (w *Underway) ticked(b *Bulk) tea.Cmd {
+	b.Mu.Lock()
+	ended := b.ended
+	b.Mu.Unlock()
+	if ended {
+		return nil
+	}
+	if w.shown(b) {
+		return tea.Batch(b.list.Reload(), w.bulkTick(b))
+	}
+	return w.bulkTick(b)
+}
+
+// bulkEnded takes over what long work has left.
+func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
+	for i, o := range w.Bulks {
+		if o == b {
+			w.Bulks = append(w.Bulks[:i:i], w.Bulks[i+1:]...)
+			break
+		}
+	}
+	w.ended = append([]*Bulk{b}, w.ended[:min(len(w.ended), keptEnded-1)]...)
+	w.D.Frame.Did(b.Undo, b.Undone)
+	if len(b.Undo) > 0 {
+		w.D.Stuck.Set("") // what can be put back of it is
+	}
+	tone := paint.ToneInfo
+	if b.Failed > 0 || b.Err != nil {
+		tone = paint.ToneWarn
+	}
+	text := b.numbers(w.D.Esc)
+	if b.Then != nil && w.shown(b) && w.D.Modal.Dialog == nil {
+		w.D.Say(tone, text)
+		if cmd := b.Then(); cmd != nil {
+			return cmd
+		}
+	}
+	if len(b.Undo) > 0 {
+		text = w.D.Esc.Sprintf("%s; z takes back what was done", text)
+	}
+	w.D.Say(tone, text)
+	return w.D.Frame.Changed(true)
+}
+
+// BulkKind is the list of outcomes.
+func (w *Underway) BulkKind(b *Bulk) record.Kind[Outcome] {
+	esc := w.D.Esc
+	return record.Kind[Outcome]{
+		Noun: "outcome", Tell: tellOutcome, Empty: "Nothing is done yet.",
+		Columns: []record.Column{{Title: "OUTCOME", Width: 16}, {Title: "STORE", Width: 12}, {Title: "ITEM"}},
+		Fetch: func(_ context.Context, q desk.PageQuery) (list.Span[record.Row[Outcome]], desk.Said, error) {
+			b.Mu.Lock()
+			rows, calm := b.rows[:len(b.rows):len(b.rows)], b.Failed == 0
+			b.Mu.Unlock()
+			start := 0
+			if q.Cursor != "" {
+				var err error
+				if start, err = strconv.Atoi(q.Cursor); err != nil || start > len(rows) {
+					return list.Span[record.Row[Outcome]]{}, desk.Said{}, model.Errorf(model.InvalidInput, "job", "this cursor is of another list")
+				}
+			}
+			out := list.Span[record.Row[Outcome]]{Total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
+			i := start
+			for ; i < len(rows) && len(out.Rows) < q.Limit; i++ {
+				if q.Matches(rows[i].Word, rows[i].Store, rows[i].Name, rows[i].Why.String()) {
+					out.Rows = append(out.Rows, outcomeRecord(esc, i, rows[i]))
+				}
+			}
+			if i < len(rows) {
+				out.Next = strconv.Itoa(i)
+			}
+			return out, desk.Said{Text: b.numbers(esc), Calm: calm}, nil
+		},
+		Detail: func(_ context.Context, raw Outcome) *text.Page { return outcomeText(esc, raw) },
+		Name:   "job", Field: func(raw Outcome) string { return raw.Name }, Datum: outcomeDatum,
+		Keys: func(*record.List[Outcome]) []act.Act {
+			return []act.Act{{Keys: []string{"C"}, Name: "stop", Doc: "stop after the item under way; what is done stays done",
+				Why: func() string {
+					b.Mu.Lock()
+					defer b.Mu.Unlock()
+					if b.ended {
+						return "it has ended"
+					}
+					return ""
+				},
+				Do: func() tea.Cmd {
+					b.Mu.Lock()
+					b.stopped = true
+					b.Mu.Unlock()
+					b.Cancel()
+					w.D.Say(paint.ToneInfo, esc.Const("stopping"))
+					return nil
+				}}}
+		},
+	}
+}
+
+func outcomeRecord(esc safetext.Escaper, i int, o Outcome) record.Row[Outcome] {
+	t := paint.ToneInfo
+	if !o.Ok {
+		t = paint.ToneWarn
+	}
+	return record.Row[Outcome]{Key: strconv.Itoa(i), Raw: o, Tones: []paint.Tone{t}, Cells: []safetext.Text{esc.Const(o.Word), esc.Line(o.Store), prose.NameFirst(esc, o.Name)}}
+}
+
+func outcomeText(esc safetext.Escaper, o Outcome) *text.Page {
+	head := []text.Line{{Value: esc.LineMax(o.Name, desk.MaxField), Kind: text.Title},
+		{Name: esc.Const("store"), Value: esc.Line(o.Store)}, {Name: esc.Const("outcome"), Value: esc.Const(o.Word)}}
+	if !o.Why.IsEmpty() {
+		kind := text.Note
+		if !o.Ok {
+			kind = text.Warn
+		}
+		head = append(head, text.Line{Value: o.Why, Kind: kind})
+	}
+	return text.NewPage(head, "")
+}
+
+// Each runs one step per item and goes on after a failure; only the end of the
+// context stops it, between two of them.
+func (b *Bulk) Each(ctx context.Context, j desk.Job, n int, key func(int) string, do func(ctx context.Context, i int) Outcome) error {
+	for i := range n {
+		ran := false
+		err := j.Step(ctx, key(i), func(ctx context.Context) error {
+			ran = true
+			// Stopping, or losing the connection, lets the item under way come to its end,
+			// within its store's deadline: cut off, nobody would know what became of it.
+			o := do(context.WithoutCancel(ctx), i)
+			b.Add(o)
+			if !o.Ok {
+				return errNotDone
+			}
+			return nil
+		})
+		if ran {
+			j.Progress(int64(i+1), int64(n), b.Noun, "") // of the last one before the end too
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && !errors.Is(err, errNotDone) {
+			return err // the journal cannot be written, or the job was cancelled
+		}
+	}
+	if b.Failed > 0 {
+		return fmt.Errorf("%d of %d: %w", b.Failed, n, errNotDone)
+	}
+	return nil
+}
+
+var errNotDone = errors.New("not done")
+
+func outcomeDatum(o Outcome) desk.Datum {
+	var r desk.Datum
+	r.Add("store", o.Store)
+	r.Add("item", o.Name)
+	r.Add("ok", o.Ok)
+	r.Add("outcome", o.Word)
+	r.Add("why", o.Why.String())
+	return r
+}
+
+// tellOutcome is what became of one item, as a sentence.
+func tellOutcome(esc safetext.Escaper, e Outcome) safetext.Text {
+	return esc.Sprintf("%s: %s in %s. %s", e.Word, esc.LineMax(e.Name, prose.MaxTitle), e.Store, e.Why)
+}

@@ -1,0 +1,320 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/jobs"
+	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/record"
+)
+
+// jobRow is long work as the list shows it.
+type jobRow struct {
+	jobs.Status
+	tied bool // it ends with this console
+}
+
+// JobKind is the kind of a job in a word.
+func JobKind(kind string) string {
+	if kind == "gdpr-erase" {
+		return "erasure"
+	}
+	return strings.TrimPrefix(kind, "console-")
+}
+
+func (w *Underway) OpenJobs() tea.Cmd {
+	if w.D.Jobs == nil {
+		w.D.Say(paint.ToneWarn, w.D.St.Esc.Const("there is no journal for long work here, so there are no jobs"))
+		return nil
+	}
+	return record.Open(w.D, "Jobs", w.JobsKind())
+}
+
+// JobsKind is the list of long work, of this console and of other processes.
+func (w *Underway) JobsKind() record.Kind[jobRow] {
+	d := w.D
+	return record.Kind[jobRow]{
+		Noun: "job", Empty: "No long work is on record: nothing runs, and nothing has run lately.", Name: "jobs",
+		Columns: []record.Column{{Title: "STATE", Width: 13}, {Title: "KIND", Width: 11}, {Title: "PROGRESS", Width: 26}, {Title: "AGE", Width: 5, Right: true}, {Title: "WHAT"}},
+		Fetch: func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[jobRow]], desk.Said, error) {
+			return fetchJobs(d, ctx, q)
+		},
+		Detail: func(_ context.Context, raw jobRow) *text.Page { return jobText(d, raw) },
+		Field:  func(raw jobRow) string { return string(raw.ID) }, Datum: jobDatum,
+		Live: func(ctx context.Context) string {
+			all, err := d.Jobs.List(ctx)
+			return fmt.Sprint(all, err) // compared only
+		},
+		Keys: func(p *record.List[jobRow]) []act.Act {
+			return []act.Act{
+				act.Stop.With(func() string { return w.noCancel(p) }, func() tea.Cmd { return w.cancelJob(jobAt(p)) }),
+				act.Outcomes.With(p.None, func() tea.Cmd { return w.openOutcomes(p) }),
+			}
+		},
+	}
+}
+
+func jobAt(p *record.List[jobRow]) jobRow {
+	r, _ := p.Window.Current()
+	return r.Raw
+}
+
+func fetchJobs(d *desk.Desk, ctx context.Context, q desk.PageQuery) (list.Span[record.Row[jobRow]], desk.Said, error) {
+	all, err := d.Jobs.List(ctx)
+	if err != nil {
+		return list.Span[record.Row[jobRow]]{}, desk.Said{}, err
+	}
+	start := 0
+	if q.Cursor != "" {
+		if start, err = strconv.Atoi(q.Cursor); err != nil || start < 0 || start > len(all) {
+			return list.Span[record.Row[jobRow]]{}, desk.Said{}, model.Errorf(model.InvalidInput, "jobs", "this cursor is of another list")
+		}
+	}
+	out := list.Span[record.Row[jobRow]]{Total: model.Count{N: int64(len(all)), Unknown: q.Filter != ""}}
+	i := start
+	for ; i < len(all) && len(out.Rows) < q.Limit; i++ {
+		row := jobRow{all[i], d.Jobs.Tied(all[i].ID)}
+		if q.Matches(string(row.State), jobWord(row.State), JobKind(row.Kind), row.Title, string(row.ID)) {
+			out.Rows = append(out.Rows, jobRecord(d, row))
+		}
+	}
+	if i < len(all) {
+		out.Next = strconv.Itoa(i)
+	}
+	running := 0
+	for _, st := range all {
+		if UnderWay(st) {
+			running++
+		}
+	}
+	return out, desk.Said{Text: d.Esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", prose.Plural(int64(running), "job"), prose.Group(int64(len(all)-running))), Calm: true}, nil
+}
+
+// UnderWay reports whether a job is at work or waits for its turn.
+func UnderWay(st jobs.Status) bool {
+	return st.State == jobs.Queued || st.State == jobs.Running || st.State == jobs.Paused
+}
+
+func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
+	esc := d.Esc
+	t := paint.ToneInfo
+	switch row.State {
+	case jobs.Failed:
+		t = paint.ToneBad
+	case jobs.Interrupted, jobs.Cancelled, jobs.Paused:
+		t = paint.ToneWarn
+	}
+	return record.Row[jobRow]{Key: string(row.ID), Raw: row, Tones: []paint.Tone{t}, Cells: []safetext.Text{
+		esc.Line(jobWord(row.State)), esc.LineMax(JobKind(row.Kind), prose.MaxTitle), JobProgress(esc, row.Status), esc.Const(d.Time.Age(row.Started)), esc.LineMax(row.Title, prose.MaxTitle),
+	}}
+}
+
+// JobProgress says how far a job is.
+func JobProgress(esc safetext.Escaper, st jobs.Status) safetext.Text {
+	switch {
+	case st.Total > 0 && st.Done <= st.Total:
+		return esc.Sprintf("%s of %s, %d%%", prose.Group(st.Done), prose.Plural(st.Total, orWord(st.Unit, "step")), st.Done*100/st.Total)
+	case st.Done > 0:
+		return esc.Sprintf("%s", prose.Plural(st.Done, orWord(st.Unit, "step")))
+	case st.Steps > 0:
+		return esc.Sprintf("%s", prose.Plural(int64(st.Steps), "step"))
+	}
+	return esc.Const("not told yet")
+}
+
+func orWord(word, other string) string {
+	if word == "" {
+		return other
+	}
+	return word
+}
+
+func jobText(d *desk.Desk, row jobRow) *text.Page {
+	esc := d.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{
+		{Value: esc.LineMax(row.Title, desk.MaxField), Kind: text.Title},
+		field("state", esc.Sprintf("%s: %s", jobWord(row.State), esc.Const(jobState(row)))),
+		field("progress", JobProgress(esc, row.Status)),
+	}
+	if UnderWay(row.Status) {
+		word := "does not stop it: it runs on its own"
+		if row.tied {
+			word = "stops it after the item under way"
+		}
+		head = append(head, field("leaving", esc.Const(word)))
+	}
+	head = append(head,
+		field("began", esc.Sprintf("%s, %s", prose.Moment(row.Started), d.Time.Ago(row.Started))),
+		field("last sign", esc.Sprintf("%s, %s", prose.Moment(row.Updated), d.Time.Ago(row.Updated))),
+		field("took", esc.Const(row.Updated.Sub(row.Started).Round(time.Second).String())),
+	)
+	if row.Note != "" {
+		head = append(head, field("is at", esc.LineMax(row.Note, prose.MaxTitle)))
+	}
+	if row.Class != "" {
+		head = append(head, field("ended by", esc.LineMax(row.Class, prose.MaxTitle)))
+	}
+	if row.Err != nil {
+		head = append(head, text.Line{Name: esc.Const("why"), Value: prose.Reason(esc, row.Err), Kind: text.Warn})
+	}
+	head = append(head, field("steps", esc.Sprintf("%s in its journal", prose.Plural(int64(row.Steps), "complete step"))),
+		field("job", esc.Line(string(row.ID))), field("kind", esc.LineMax(row.Kind, prose.MaxTitle)), field("process", esc.Const(strconv.Itoa(row.PID))))
+	return text.NewPage(head, "")
+}
+
+// jobWord is a state as the program calls it everywhere: what an operator ends is
+// stopped, what ends by itself before its end is broken off. Only a question is
+// cancelled.
+func jobWord(s jobs.State) string {
+	switch s {
+	case jobs.Cancelled:
+		return "stopped"
+	case jobs.Interrupted:
+		return "broken off"
+	}
+	return string(s)
+}
+
+// jobState says what a state means and what can be done about it.
+func jobState(row jobRow) string {
+	switch row.State {
+	case jobs.Queued:
+		return "it waits for its turn"
+	case jobs.Running:
+		return "it is at work; C stops it at its next step"
+	case jobs.Paused:
+		return "it is held at its next step"
+	case jobs.Done:
+		return "it came to its end"
+	case jobs.Cancelled:
+		return "it was stopped; what was done stays done" + takeUp(row.Kind)
+	case jobs.Failed:
+		return "it ended before its end" + takeUp(row.Kind)
+	case jobs.Interrupted:
+		return "its process is gone; what was done stays done" + takeUp(row.Kind)
+	}
+	return "another version of memdesk wrote this"
+}
+
+// takeUp says how a job that broke off goes on.
+func takeUp(kind string) string {
+	switch {
+	case kind == "gdpr-erase":
+		return "; in 6 Erasure r does what is left"
+	case kind == "copy":
+		return "; the same memdesk copy goes on with it"
+	case strings.HasPrefix(kind, "console-export"):
+		return "; its file was not made"
+	case strings.HasPrefix(kind, "console-"):
+		return "; mark what is left and do it again, :undo lists what was done"
+	}
+	return ""
+}
+
+func jobDatum(row jobRow) desk.Datum {
+	var r desk.Datum
+	r.Add("job", string(row.ID))
+	r.Add("kind", row.Kind)
+	r.Add("title", row.Title)
+	r.Add("state", string(row.State))
+	r.Add("done", row.Done)
+	r.Add("total", row.Total)
+	r.Add("unit", row.Unit)
+	r.Add("class", row.Class)
+	r.Add("started", desk.StampOf(row.Started))
+	r.Add("updated", desk.StampOf(row.Updated))
+	return r
+}
+
+func (w *Underway) noCancel(p *record.List[jobRow]) string {
+	if why := p.None(); why != "" {
+		return why
+	}
+	row := jobAt(p)
+	switch {
+	case row.State.Ended():
+		return "it has ended"
+	case row.State == jobs.Interrupted:
+		return "its process is gone: there is nothing to stop"
+	case w.D.ReadOnly != "" && !row.tied:
+		return "it is not of this session, and this console is read-only: " + w.D.ReadOnly
+	}
+	return ""
+}
+
+// cancelJob asks whether a job should be stopped.
+func (w *Underway) cancelJob(row jobRow) tea.Cmd {
+	d, esc := w.D, w.D.Esc
+	lines := []text.Line{
+		{Value: esc.Sprintf("Stop the job %q?", row.Title), Kind: text.Title},
+		{Value: esc.Sprintf("It is at %s and ends at its next step. What is done stays done, the rest is left as it is.", JobProgress(esc, row.Status))},
+	}
+	if then := strings.TrimPrefix(takeUp(row.Kind), "; "); then != "" {
+		lines = append(lines, text.Line{Value: esc.Sprintf("Later: %s.", esc.Const(then)), Kind: text.Note})
+	}
+	if !row.tied {
+		lines = append(lines, text.Line{Value: esc.Const("!! It is not of this session: somebody else, or an earlier session, began it."), Kind: text.Warn})
+	}
+	own := w.bulkOf(row.ID)
+	return w.D.Modal.Show(&dialog.Dialog{Title: esc.Const("Stop a job"), Lines: lines, NoReason: true, Choices: []dialog.Choice{{Verb: "Stop it", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
+		if own != nil {
+			own.Stop()
+		}
+		err := d.Jobs.Cancel(ctx, row.ID)
+		switch {
+		case errors.Is(err, model.Conflict), errors.Is(err, jobs.ErrEnded):
+			return dialog.Acted{Ok: true, Quiet: true, Text: esc.Const("it had ended meanwhile"), Then: w.D.Frame.Refresh}
+		case err != nil:
+			return dialog.Acted{Quiet: true, Text: esc.Sprintf("not stopped: %s", prose.Reason(esc, err))}
+		}
+		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Const("it stops at its next step"), Then: w.D.Frame.Refresh}
+	}}}})
+}
+
+// openOutcomes lists what became of each item of a job of this session, and shows
+// the job itself where it is of another.
+func (w *Underway) openOutcomes(p *record.List[jobRow]) tea.Cmd {
+	row := jobAt(p)
+	if b := w.bulkOf(row.ID); b != nil {
+		return w.openBulk(b, true)
+	}
+	p.Full = true
+	return p.Layout()
+}
+
+// bulkOf is a job of this session, with its outcomes as long as they are kept.
+func (w *Underway) bulkOf(id jobs.ID) *Bulk {
+	for _, b := range slices.Concat(w.Bulks, w.ended) {
+		if id != "" && b.JobID() == id {
+			return b
+		}
+	}
+	return nil
+}
+
+// BulkIn is the job of this session whose outcomes a list has; nil: it lists something else.
+func (w *Underway) BulkIn(list desk.Listing) *Bulk {
+	for _, b := range slices.Concat(w.Bulks, w.ended) {
+		if b.list == list {
+			return b
+		}
+	}
+	return nil
+}
