@@ -1,7 +1,6 @@
 package quarantine
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -149,13 +148,13 @@ func unfolded(text string, from, to int) (start, end int) {
 // between two parts, both parts and the gap, because RE2 counts to a thousand.
 type hermesRule struct {
 	category, name string
-	re             *regexp.Regexp
+	re             expression
 	gap            *hermesGap
 }
 
 // hermesGap is the pattern between a head and a tail.
 type hermesGap struct {
-	head, tail *regexp.Regexp
+	head, tail expression
 	// before and after: white space follows the head, or goes before the tail, that is
 	// no part of the gap.
 	before, after bool
@@ -170,7 +169,7 @@ func (r *hermesRule) find(text string) (start, end int, ok bool) {
 	case r.re == nil:
 		return findComment(text)
 	}
-	at := r.re.FindStringIndex(text)
+	at := r.re().FindStringIndex(text)
 	if at == nil {
 		return 0, 0, false
 	}
@@ -179,14 +178,14 @@ func (r *hermesRule) find(text string) (start, end int, ok bool) {
 
 // find looks for the nearest head before each tail.
 func (g *hermesGap) find(text string) (start, end int, ok bool) {
-	heads := slices.DeleteFunc(g.head.FindAllStringIndex(text, -1), func(h []int) bool {
+	heads := slices.DeleteFunc(g.head().FindAllStringIndex(text, -1), func(h []int) bool {
 		return g.before && trimmedLeft(text[h[1]:]) == text[h[1]:]
 	})
 	if len(heads) == 0 {
 		return 0, 0, false
 	}
 	next := 0
-	for _, tail := range g.tail.FindAllStringIndex(text, -1) {
+	for _, tail := range g.tail().FindAllStringIndex(text, -1) {
 		for next < len(heads) && heads[next][1] <= tail[0] {
 			next++
 		}

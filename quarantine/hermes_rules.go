@@ -3,6 +3,7 @@ package quarantine
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Notation of the patterns, as in their table (hermes-scan.md, Notation): ␣ is white
@@ -19,8 +20,11 @@ const (
 	hermesWord  = `[\p{L}\p{N}_]`
 )
 
-func hermesPattern(p string) *regexp.Regexp {
-	return regexp.MustCompile("(?i)" + hermesNotation.Replace(p))
+// expression is compiled when it is first asked for: most commands scan no entry of Hermes.
+type expression func() *regexp.Regexp
+
+func hermesPattern(p string) expression {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?i)" + hermesNotation.Replace(p)) })
 }
 
 func pattern(category, name, p string) hermesRule {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
@@ -74,31 +76,61 @@ func (l listing) Headers(ctx context.Context, rows []int32) ([]model.Header, err
 	return l.s.headers(ctx, l.snapshot, rows)
 }
 
-// filter keeps the entries whose id or text holds the query in any letter case.
+// filter keeps the entries whose id or text holds the query in any letter case. They lie by memory
+// directory.
 func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query string) (out []int32, bounded bool, err error) {
-	want := strings.ToLower(query)
-	r := reader{s: s}
-	defer r.close()
 	out = []int32{}
-	for _, i := range rows {
-		e := &snap.entries[i]
-		if err := model.FromContext(ctx, "list"); err != nil {
+	words := linesearch.Whole(query)
+	for len(rows) > 0 {
+		p := snap.entries[rows[0]].memory
+		n := slices.IndexFunc(rows, func(i int32) bool { return snap.entries[i].memory != p })
+		if n < 0 {
+			n = len(rows)
+		}
+		hits, some, err := s.holding(ctx, snap, rows[:n], strings.ToLower(query), words)
+		if err != nil {
 			return nil, false, err
 		}
-		hit := strings.Contains(strings.ToLower(e.id), want)
-		if !hit && e.meta.Kind == rootdir.File {
-			text, f, _, err := r.content(e)
-			if err != nil && !errors.Is(err, model.NotFound) && !errors.Is(err, model.PermissionDenied) {
-				return nil, false, err
+		for i, hit := range hits {
+			if hit {
+				out = append(out, rows[i])
 			}
-			bounded = bounded || err != nil || f.tooBig
-			hit = strings.Contains(strings.ToLower(text), want)
 		}
-		if hit {
-			out = append(out, i)
-		}
+		bounded, rows = bounded || some, rows[n:]
 	}
 	return out, bounded, nil
+}
+
+// holding tells of the entries of one memory directory whether they hold the query; some could not be
+// read.
+func (s *store) holding(ctx context.Context, snap *snapshot, rows []int32, want string, words linesearch.Query) (hits []bool, some bool, err error) {
+	dir, closed := s.open(snap.entries[rows[0]].memory)
+	if closed == nil {
+		defer dir.Close()
+	}
+	hits = make([]bool, len(rows))
+	var unread atomic.Bool
+	err = rootdir.InParallel(ctx, "list", dir, len(rows), func(files *rootdir.Files, n int) error {
+		e := &snap.entries[rows[n]]
+		if hits[n] = strings.Contains(strings.ToLower(e.id), want); hits[n] || e.meta.Kind != rootdir.File {
+			return nil
+		}
+		var data []byte
+		err := closed
+		if err == nil {
+			data, _, err = files.Read(rootdir.PlaceOf(e.label), readLimit)
+		}
+		switch {
+		case err == nil:
+			hits[n] = words.In(data)
+		case isTooLarge(err), errors.Is(err, model.NotFound), errors.Is(err, model.PermissionDenied):
+			unread.Store(true)
+		default:
+			return err
+		}
+		return nil
+	})
+	return hits, unread.Load(), err
 }
 
 // headers reads the page's files for titles, flags and current sizes. A file that

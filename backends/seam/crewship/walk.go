@@ -149,6 +149,7 @@ func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *memoryDir) err
 	if err != nil {
 		return err
 	}
+	snap.entries = slices.Grow(snap.entries, tree.Len())
 	for _, f := range tree.All() {
 		id := p.prefix + f.Path()
 		label := id[len(p.prefix):]
