@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -163,6 +165,7 @@ func (r *Recent) held() (out []heldWrite, err error) {
 			out = append(out, heldWrite{h, w})
 		}
 	}
+	slices.SortFunc(out, func(a, b heldWrite) int { return a.watched.At.Compare(b.watched.At) })
 	return out, err
 }
 
@@ -259,7 +262,17 @@ func (a *store) words(w watched, id string) string {
 		what, command, again = "removal", "forget %s", "removes it"
 	}
 	return fmt.Sprintf("the %s of %s was undone: `memdesk "+command+"` %s again. The program that owns the store wrote back what it had read before",
-		what, w.At.Format("15:04:05 MST"), model.Ref{Store: a.Name, ID: id}, again)
+		what, w.At.Format("15:04:05 MST"), word(model.Ref{Store: a.Name, ID: id}.String()), again)
+}
+
+var plainWord = regexp.MustCompile(`^[\w./:%@+=,-]+$`)
+
+// word is a text as a shell takes it for one.
+func word(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // recentLosses are what an act says of the writes before it: once, and not at every act of many.

@@ -27,8 +27,8 @@ func TestAnUndoneWriteIsOfferedAgain(t *testing.T) {
 	run("retain", "mcpgraph:👩‍💻 team", "--mode", "replace", "--kept", "--yes").want(t, 4, "no text was put aside")
 	put(read + "\n" + `{"type":"entity","name":"theirs","entityType":"t","observations":[]}`)
 
-	run("forget", "mcpgraph:theirs", "--yes").want(t, 0, " was undone: `memdesk retain mcpgraph:👩%E2%80%8D💻 team --mode replace --kept`")
-	health := run("health", "--json").want(t, 0, " was undone: `memdesk retain mcpgraph:👩%E2%80%8D💻 team --mode replace --kept`", `"kind":"lost"`)
+	run("forget", "mcpgraph:theirs", "--yes").want(t, 0, " was undone: `memdesk retain 'mcpgraph:👩%E2%80%8D💻 team' --mode replace --kept`")
+	health := run("health", "--json").want(t, 0, " was undone: `memdesk retain 'mcpgraph:👩%E2%80%8D💻 team' --mode replace --kept`", `"kind":"lost"`)
 	run("health").want(t, 0, "👩%E2%80%8D💻 team: the write of ")
 	if strings.Contains(health.out+health.err, d.dir+"/state") {
 		t.Errorf("the state directory is told: %s", health.out)
