@@ -65,7 +65,7 @@ var shots = []shot{
 var anatomy = []shot{
 	{"list", []step{{"", "of "}}},
 	{"detail", []step{{"4", "1 of "}, {"", "highlighted"}}},
-	{"comparison", []step{{"5", "[5 Conflicts]"}, {"jj", "3 of "}, {"", "lacks"}, {"\r", "differs,"}}},
+	{"comparison", []step{{"5", "[5 Conflicts]"}, {"jj", "3 of "}, {"", "lacks"}, {"\r", "Conflicts › "}}},
 	{"board", []step{{"6", "[6 Erasure"}, {"j", "2 of 3"}, {"\r", "The plan of"}}},
 	{"dialog", []step{{":store graph\r", "1 of "}, {"d", "enter cancel"}}},
 	{"empty", []step{{"4", "1 of "}, {"/zzz\r", "Nothing matches"}}},
@@ -96,6 +96,9 @@ func run() error {
 		if err := write(s, readme, filepath.Join(os.Args[1], s.name+".svg")); err != nil {
 			return err
 		}
+	}
+	if err := record(filepath.Join(os.Args[1], "tour")); err != nil {
+		return fmt.Errorf("tour: %w", err)
 	}
 	for _, s := range anatomy {
 		for _, at := range design {
@@ -132,22 +135,29 @@ type camera struct {
 }
 
 func take(s shot, at size) (string, error) {
+	last := ""
+	err := film(at, s.keys, func(c *camera, _ int) { last = c.still() })
+	return last, err
+}
+
+// film runs the program, and after each step calls look.
+func film(at size, steps []step, look func(c *camera, step int)) error {
 	if err := os.RemoveAll(home); err != nil {
-		return "", err
+		return err
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return "", err
+		return err
 	}
 	defer os.RemoveAll(home)
 	self, err := os.Executable()
 	if err != nil {
-		return "", err
+		return err
 	}
 	cmd := exec.Command(self)
 	cmd.Env = []string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=" + home, "PATH=/usr/bin:/bin", "EDITOR=vi", playEnv + "=1"}
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(at.width), Rows: uint16(at.height)})
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer func() {
 		_ = cmd.Process.Kill()
@@ -159,18 +169,21 @@ func take(s shot, at size) (string, error) {
 	go c.watch(tty)
 	go func() { _, _ = io.Copy(tty, c.screen) }() // what the terminal answers to queries
 	if err := c.see("esc closes it"); err != nil {
-		return "", err
+		return err
 	}
-	for _, st := range append([]step{{"\x1b", " of "}}, s.keys...) {
+	for i, st := range append([]step{{"\x1b", " of "}}, steps...) {
 		c.still()
 		if _, err := io.WriteString(tty, st.press); err != nil {
-			return "", err
+			return err
 		}
 		if err := c.see(st.see); err != nil {
-			return "", err
+			return err
+		}
+		if i > 0 || len(steps) == 0 {
+			look(c, i-1)
 		}
 	}
-	return c.still(), nil
+	return nil
 }
 
 func (c *camera) watch(tty io.Reader) {
