@@ -109,7 +109,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		return out.String()
 	}
 	for _, width := range []int{60, 80, 200} {
-		for line := range strings.Lines(at(width, "items")) {
+		for line := range strings.Lines(at(width, "items") + at(width, "stores")) {
 			if n := len([]rune(strings.TrimRight(line, "\n"))); n > width {
 				t.Errorf("%d columns on a terminal of %d: %s", n, width, line)
 			}

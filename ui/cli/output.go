@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"memdesk/internal/safetext"
 	"memdesk/model"
 )
@@ -194,6 +196,17 @@ func (t *table) line(cells []safetext.Text) {
 // linef prints one escaped line of data.
 func (a *app) linef(format string, args ...any) {
 	_, _ = a.out.WriteString(a.text.Sprintf(format, args...).String() + "\n")
+}
+
+// wrapf is linef that breaks a line that is wider than the terminal between words; what follows is
+// indented by eight columns.
+func (a *app) wrapf(format string, args ...any) {
+	line, width := a.text.Sprintf(format, args...).String(), a.columns()
+	const indent = "        "
+	if width > 2*len(indent) {
+		line = strings.ReplaceAll(ansi.Wrap(line, width-len(indent), ""), "\n", "\n"+indent)
+	}
+	_, _ = a.out.WriteString(line + "\n")
 }
 
 // body prints a whole document, every line escaped, nothing left out.

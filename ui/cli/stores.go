@@ -70,14 +70,14 @@ func (m storeRow) fields() row {
 }
 
 func (m storeRow) say(a *app) {
-	a.linef("%s  %s  %s", m.Name, m.Kind, m.Location)
-	a.linef("    why: %s", m.Origin)
+	a.wrapf("%s  %s  %s", m.Name, m.Kind, m.Location)
+	a.wrapf("    why: %s", m.Origin)
 	if m.Err != nil {
-		a.linef("    cannot be opened: %s", m.Err)
+		a.wrapf("    cannot be opened: %s", m.Err)
 		return
 	}
 	if m.Store.ReadOnly {
-		a.linef("    read-only: %s", m.Store.ReadOnlyReason)
+		a.wrapf("    read-only: %s", m.Store.ReadOnlyReason)
 	}
 	var can, cannot []string
 	for k, v := range m.Store.Capabilities() {
@@ -89,18 +89,18 @@ func (m storeRow) say(a *app) {
 	}
 	slices.Sort(can)
 	slices.Sort(cannot)
-	a.linef("    can: %s", strings.Join(can, ", "))
+	a.wrapf("    can: %s", strings.Join(can, ", "))
 	if len(cannot) > 0 {
-		a.linef("    cannot: %s", strings.Join(cannot, ", "))
+		a.wrapf("    cannot: %s", strings.Join(cannot, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Store.Limits)) {
-		a.linef("    limit: %s %d", name, m.Store.Limits[name])
+		a.wrapf("    limit: %s %d", name, m.Store.Limits[name])
 	}
 	for _, d := range m.Store.Deviations {
-		a.linef("    deviates from %s: %s", d.Rule, d.Reason)
+		a.wrapf("    deviates from %s: %s", d.Rule, d.Reason)
 	}
 	for _, n := range m.Store.Notes {
-		a.linef("    note: %s", n)
+		a.wrapf("    note: %s", n)
 	}
 }
 
