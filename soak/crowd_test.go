@@ -36,7 +36,7 @@ func (y *year) crowd() {
 		all.Go(func() {
 			for k := range wishes[i] {
 				w := &wishes[i][k]
-				out, ok := d.hear(d.send("memory_retain", row{"ref": w.ref, "mode": w.mode, "content": w.text}))
+				out, ok := d.ask("memory_retain", row{"ref": w.ref, "mode": w.mode, "content": w.text})
 				if w.answer = out; !ok {
 					gone[i] = true
 					return

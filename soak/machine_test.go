@@ -183,8 +183,18 @@ func (r result) of(kind string) (all []row) {
 	return all
 }
 
-// run is one command of an operator, in this process, so that what it leaves behind shows.
+// run is one command of an operator, again while it was refused and its answer says so.
 func (m *machine) run(who, in string, args ...string) result {
+	m.t.Helper()
+	for began := time.Now(); ; {
+		if r := m.once(who, in, args...); r.code != 6 || !again(r.out, began) {
+			return r
+		}
+	}
+}
+
+// once is one command of an operator, in this process, so that what it leaves behind shows.
+func (m *machine) once(who, in string, args ...string) result {
 	m.t.Helper()
 	var out, errw bytes.Buffer
 	p := cli.Program{Args: append([]string{"--config", m.config, "--json"}, args...), Stdin: strings.NewReader(in), Stdout: &out, Stderr: &errw, Env: m.env, Dir: m.dir,
@@ -279,10 +289,26 @@ func (d *door) send(tool string, args row) int {
 	return d.n
 }
 
+// ask is one tool to its answer, again while that says so. false: the server is gone.
+func (d *door) ask(tool string, args row) (row, bool) {
+	for began := time.Now(); ; {
+		out, ok := d.hear(d.send(tool, args))
+		if !ok || !again(fmt.Sprint(out), began) {
+			return out, ok
+		}
+	}
+}
+
+// again reports whether an answer asks to try again, as where the log was not to be had in time on a busy
+// machine: nothing was changed. After a minute it counts as it is.
+func again(answer string, began time.Time) bool {
+	return strings.Contains(answer, "; try again") && time.Since(began) < time.Minute
+}
+
 // call is one tool to its answer.
 func (d *door) call(tool string, args row) row {
 	d.m.t.Helper()
-	out, ok := d.hear(d.send(tool, args))
+	out, ok := d.ask(tool, args)
 	if !ok {
 		d.m.t.Fatalf("the door ended by itself: %s", d.errs.String())
 	}
