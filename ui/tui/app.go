@@ -242,6 +242,9 @@ func (a *App) resize(width, height int) tea.Cmd {
 	for _, p := range a.Panes {
 		cmds = append(cmds, p.Resize(w, h))
 	}
+	if c := a.D.Edits.Page; c != nil {
+		c.Resize(w, h)
+	}
 	if a.Side != nil {
 		cmds = append(cmds, a.Side.List.Resize(w, h))
 	}
@@ -284,7 +287,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	a.said.text, a.Curtain.lastKey = safetext.Text{}, a.O.Clock.Now()
 	k = enterOf(k)
 	name := k.String()
-	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) {
+	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) && a.D.Edits.Page == nil {
 		return a.press(a.global(), "ctrl+c") // with alt too: that is how escape and ctrl+c in one write arrive
 	}
 	a.leave.warned = false
@@ -300,6 +303,9 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 			return a.leave.interrupt()
 		}
 		return nil
+	}
+	if c := a.D.Edits.Page; c != nil {
+		return c.Key(k)
 	}
 	if a.D.Edits.Editing != nil {
 		return nil // the screen is about to ask
@@ -413,6 +419,8 @@ func (a *App) paste(s string) tea.Cmd {
 		return nil
 	}
 	switch {
+	case a.D.Edits.Page != nil && !a.tooSmall() && !a.Curtain.down:
+		return a.D.Edits.Page.Paste(s)
 	case a.tooSmall() || a.D.Edits.Editing != nil || a.Curtain.down:
 		return nil
 	case a.D.Modal.Dialog != nil:

@@ -46,7 +46,11 @@ func (a *App) View() (v tea.View) {
 	lines := make([]string, 0, a.height)
 	lines = append(lines, a.bar(), a.identity())
 	var cursor *tea.Position
-	if a.D.Modal.Dialog != nil {
+	if c := a.D.Edits.Page; c != nil {
+		body, at := c.Render(a.D.St, w, h)
+		lines = append(append(lines, a.crumbLine([]safetext.Text{safetext.Const("Edit"), c.Label()}, c.Position(), false)), body...)
+		cursor = at
+	} else if a.D.Modal.Dialog != nil {
 		body, at := a.D.Modal.Boxed(w, h)
 		lines = append(append(lines, a.dialogCrumbs()), body...)
 		cursor = at
@@ -387,6 +391,8 @@ func (a *App) Keys() []act.Act { return a.here() }
 // here are the bindings of the place where the operator is.
 func (a *App) here() []act.Act {
 	switch {
+	case a.D.Edits.Page != nil:
+		return a.D.Edits.Page.Bindings()
 	case a.D.Modal.Dialog != nil:
 		return a.D.Modal.Bindings()
 	case a.Line.typing:

@@ -54,7 +54,8 @@ type Edit struct {
 // Edits take texts to an editor and back into a store.
 type Edits struct {
 	D       *desk.Desk
-	Editing *Edit // the editor has the terminal, or its text is being read
+	Editing *Edit     // the editor has the terminal, or its text is being read
+	Page    *Composer // the built-in editor, where it is open
 }
 
 // Edited says that the editor is over.
@@ -68,7 +69,7 @@ func Editor(d *desk.Desk) (command, why string) {
 	switch {
 	case d.Drafts == nil:
 		return "", "there is no state directory to keep a text in while it is edited"
-	case d.Edit != nil || d.Spoken:
+	case d.Edit != nil || d.Spoken || d.Remote:
 		return "", ""
 	}
 	return Program(d)
@@ -95,7 +96,7 @@ func (ed *Edits) Begin(prepare func(ctx context.Context) (*Edit, error)) tea.Cmd
 		if err = draftOf(d, e, path.Base(e.Label)); err != nil {
 			return dialog.Proposal{From: from, No: d.Esc.Sprintf("not opened: no file for the editor could be made: %s", d.Esc.Err(err))}
 		}
-		if n := safetext.Hidden(e.Original); n > 0 {
+		if n := safetext.Hidden(e.Original); n > 0 && !builtin(d) {
 			return dialog.Proposal{From: from, Dialog: ed.hiddenDialog(e, n), Writable: writable}
 		}
 		return dialog.Proposal{From: from, Open: func() tea.Cmd { return ed.StartEditor(e) }, Drop: func() { _ = e.Draft.Discard() }, Writable: writable}

@@ -15,12 +15,12 @@ import (
 	"memdesk/ui/tui/kit/loop"
 )
 
+// builtin reports whether texts are edited in the console itself: the terminal is not this
+// process's own, and nobody has said how an editor is run in it.
+func builtin(d *desk.Desk) bool { return d.Remote && d.Edit == nil && !d.Spoken }
+
 // Program is the editor that can be run in the operator's terminal.
 func Program(d *desk.Desk) (command, why string) {
-	switch {
-	case d.Remote:
-		return "", "this session has no terminal of its own for an editor"
-	}
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if v := strings.TrimSpace(d.Env[name]); v != "" {
 			return v, ""
@@ -63,6 +63,8 @@ func (ed *Edits) StartEditor(e *Edit) tea.Cmd {
 	switch {
 	case ed.D.Spoken:
 		return nil // the conversation takes it from here
+	case builtin(ed.D):
+		return ed.compose(e)
 	case ed.D.Edit != nil:
 		return tea.Exec(unhurried{ed.D.Edit(e.Draft.Path())}, over)
 	}

@@ -1,0 +1,219 @@
+package edit
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"charm.land/bubbles/v2/textarea"
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+)
+
+// The built-in editor lays out the whole text at each key.
+const (
+	composedBytes = 64 << 10
+	composedLines = 2000
+)
+
+// composedEvery is how often a text that is being written is put into its file, so that a
+// session that breaks off loses little.
+const composedEvery = 2 * time.Second
+
+// Composer is the built-in editor, for sessions without a terminal of their own. The text comes
+// from a draft and goes back into it; what follows is the same as after any editor.
+type Composer struct {
+	ed      *Edits
+	e       *Edit
+	area    textarea.Model
+	written string // what stands in the draft
+	waits   bool   // the draft is written soon
+}
+
+// compose opens the built-in editor on a draft.
+func (ed *Edits) compose(e *Edit) tea.Cmd {
+	return ed.D.Ask(func(context.Context) any {
+		text, err := e.Draft.Read()
+		return loop.Then(func() tea.Cmd {
+			if err != nil {
+				return ed.Wrote(Wrote{e, "", err, nil})
+			}
+			return ed.composed(e, text)
+		})
+	})
+}
+
+// composed shows the editor, unless it would not give the same text back.
+func (ed *Edits) composed(e *Edit, words string) tea.Cmd {
+	c := &Composer{ed: ed, e: e, area: textarea.New(), written: words}
+	c.area.MaxHeight, c.area.CharLimit, c.area.Prompt, c.area.ShowLineNumbers = 0, 0, "", false
+	c.area.SetStyles(textarea.Styles{})
+	c.area.SetVirtualCursor(false)
+	m := &c.area.KeyMap // the clipboard is that of the server; a selection would not be seen
+	for _, k := range []interface{ SetEnabled(bool) }{&m.Paste, &m.CopySelection, &m.SelectAll, &m.SelectLineUp, &m.SelectLineDown,
+		&m.SelectCharacterForward, &m.SelectCharacterBackward, &m.SelectWordForward, &m.SelectWordBackward} {
+		k.SetEnabled(false)
+	}
+	_ = c.area.Focus() // its cursor does not blink
+	c.Resize(ed.D.Frame.Room())
+	c.area.SetValue(marksOf(words))
+	c.area.MoveToBegin()
+	why := ""
+	switch lines := strings.Count(words, "\n"); {
+	case words == e.Original && (len(words) > composedBytes || lines > composedLines):
+		why = "it has " + prose.Size(int64(len(words))) + " and " + prose.Plural(int64(lines), "line") + ", too much for the built-in editor"
+	case textOf(c.area.Value()) != words:
+		why = "the built-in editor cannot hold this text as it is"
+	}
+	if why != "" {
+		ed.Editing = nil
+		return ed.D.Modal.Show(ed.troubleDialog(e, ed.D.St.Esc.Const("It was not opened: "+why+". An editor of your own can: through sshd, or on the machine itself."), ""))
+	}
+	ed.Page = c
+	return nil
+}
+
+// Signs of the built-in editor for characters that it could not show.
+const (
+	tabSign   = '⇥'
+	markBegin = "‹U+"
+	markEnd   = "›"
+)
+
+// marksOf shows what a terminal would not show, or would obey, as marks that textOf takes back.
+func marksOf(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == '\n':
+			b.WriteByte('\n')
+		case r == '\t':
+			b.WriteRune(tabSign)
+		case r == tabSign, r == utf8.RuneError, strings.HasPrefix(text[i:], markBegin), safetext.Hidden(text[i:i+utf8.RuneLen(r)]) > 0:
+			b.WriteString(markBegin + strings.ToUpper(strconv.FormatInt(int64(r), 16)) + markEnd)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// textOf gives the text that marksOf was given.
+func textOf(marks string) string {
+	var b strings.Builder
+	for marks = strings.ReplaceAll(marks, string(tabSign), "\t"); ; {
+		before, after, found := strings.Cut(marks, markBegin)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		code, rest, ended := strings.Cut(after, markEnd)
+		n, err := strconv.ParseUint(code, 16, 21)
+		if marks = after; !ended || err != nil || !utf8.ValidRune(rune(n)) {
+			b.WriteString(markBegin) // the operator's own words
+			continue
+		}
+		b.WriteRune(rune(n))
+		marks = rest
+	}
+}
+
+// Resize gives the editor its room.
+func (c *Composer) Resize(width, height int) {
+	c.area.SetWidth(width - 2)
+	c.area.SetHeight(height)
+}
+
+// Bindings are the keys that are not those of the text.
+func (c *Composer) Bindings() []act.Act {
+	return []act.Act{
+		{Keys: []string{"esc", "ctrl+s", "ctrl+c"}, Show: "esc", Name: "done", Doc: "compare what you wrote, and ask before it is saved", Do: c.done},
+	}
+}
+
+// Key takes a keystroke.
+func (c *Composer) Key(k tea.KeyPressMsg) tea.Cmd {
+	if b, ok := act.Find(c.Bindings(), k.String()); ok {
+		return b.Do()
+	}
+	area, cmd := c.area.Update(k)
+	c.area = area
+	return tea.Batch(cmd, c.save())
+}
+
+// Paste puts a text in at the cursor.
+func (c *Composer) Paste(s string) tea.Cmd {
+	c.area.InsertString(marksOf(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)))
+	return c.save()
+}
+
+// save puts the text into the draft soon.
+func (c *Composer) save() tea.Cmd {
+	if c.waits {
+		return nil
+	}
+	c.waits = true
+	return c.ed.D.Later(loop.Over)(composedEvery, loop.Then(func() tea.Cmd {
+		c.waits = false
+		now := textOf(c.area.Value())
+		if c.ed.Page != c || now == c.written {
+			return nil
+		}
+		c.written = now
+		return c.ed.D.Ask(func(context.Context) any {
+			if err := c.e.Draft.Write(now); err != nil {
+				return loop.Then(func() tea.Cmd {
+					c.ed.D.Say(paint.ToneBad, c.ed.D.St.Esc.Sprintf("what you wrote is not in its file yet: %s", c.ed.D.St.Esc.Err(err)))
+					return nil
+				})
+			}
+			return nil
+		})
+	}))
+}
+
+// done hands the text on, as an editor does that ends.
+func (c *Composer) done() tea.Cmd {
+	ed, now := c.ed, textOf(c.area.Value())
+	ed.Page = nil
+	return ed.D.Ask(func(context.Context) any {
+		err := c.e.Draft.Write(now)
+		return loop.Then(func() tea.Cmd {
+			if err == nil {
+				return ed.Edited(Edited{c.e, nil})
+			}
+			ed.Page = c
+			ed.D.Say(paint.ToneBad, ed.D.St.Esc.Sprintf("what you wrote cannot be put into its file: %s", ed.D.St.Esc.Err(err)))
+			return nil
+		})
+	})
+}
+
+// Render draws the text. Each line is escaped once more: what was typed is no better known than
+// what was stored.
+func (c *Composer) Render(st *paint.Styles, width, height int) ([]string, *tea.Position) {
+	var out []string
+	for _, line := range strings.Split(c.area.View(), "\n") {
+		out = append(out, st.Row(width).Blank(1).Put(st.Plain, st.Esc.Line(strings.TrimRight(line, " "))).End())
+	}
+	at := c.area.Cursor()
+	if at == nil {
+		return st.FillTo(out, width, height), nil
+	}
+	return st.FillTo(out, width, height), &tea.Position{X: at.X + 1, Y: at.Y}
+}
+
+// Position is the line of the cursor.
+func (c *Composer) Position() safetext.Text {
+	return safetext.Sprintf("line %d of %d", c.area.Line()+1, c.area.LineCount())
+}
+
+// Label names what is being written.
+func (c *Composer) Label() safetext.Text { return c.ed.D.St.Esc.LineMax(c.e.Label, prose.MaxTitle) }
