@@ -25,9 +25,6 @@ type entry struct {
 // class is what lists need of a note's front matter: status is one that they ask about, or empty.
 type class struct{ kind, status string }
 
-// hidden entries are left out of plain lists.
-func (e *entry) hidden() bool { return hidden(e.id) || archived(e.status) }
-
 // snapshot is the result of one walk over the store. It is immutable but for
 // the lists made of it.
 type snapshot struct {
