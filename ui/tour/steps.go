@@ -30,6 +30,8 @@ var Steps = []Step{
 	{"The store is as it was. Both acts are on record.", []string{"y"}, "put back", 5 * time.Second},
 	{"3. Erase a person. Requests by their legal deadline; one is due tomorrow.", []string{"6"}, "due tomorrow", 7 * time.Second},
 	{"The plan: per store what goes, what is redacted, what is out of reach.", []string{"j", "\r"}, "The plan of", 8 * time.Second},
+	{"It is approved by a second key. E would carry it out, after this question.", []string{"E"}, "for good?", 7 * time.Second},
+	{"Every act is in a log that shows when somebody changed it.", []string{esc, esc, "7"}, "[7 Audit]", 7 * time.Second},
 }
 
 // End is said when the script is over, or a key was pressed.
