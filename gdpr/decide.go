@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"memdesk/gdpr/subject"
 	"memdesk/model"
@@ -156,10 +157,33 @@ func relisted(it model.Item, renamed map[string]string) model.Item {
 		from, in := strings.CutPrefix(was, dir)
 		to, stays := strings.CutPrefix(is, dir)
 		if in && stays {
-			it.Body = strings.ReplaceAll(it.Body, from, to)
+			it.Body = replaceName(it.Body, from, to)
 		}
 	}
 	return it
+}
+
+// replaceName replaces the name of a file where it stands by itself: ana.md is not in mariana.md.
+func replaceName(text, from, to string) string {
+	inName := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' }
+	var b strings.Builder
+	for at := 0; ; {
+		i := strings.Index(text[at:], from)
+		if i < 0 {
+			return b.String() + text[at:]
+		}
+		i += at
+		end := i + len(from)
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		b.WriteString(text[at:i])
+		if inName(before) || inName(after) || before == '.' || before == '%' {
+			b.WriteString(from)
+		} else {
+			b.WriteString(to)
+		}
+		at = end
+	}
 }
 
 // renamesFirst puts the items that get another id before those that hang under them or
