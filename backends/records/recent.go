@@ -20,12 +20,10 @@ import (
 	"memdesk/model"
 )
 
-// A write is watched until it has stood for settled; one that is gone is told for told, and its text
-// stays among the texts that were put aside. Within again, acts look once.
 const (
-	settled = 30 * time.Second
-	told    = 24 * time.Hour
-	again   = time.Second
+	watchFor  = 30 * time.Second // a write that has stood so long is watched no more
+	reportFor = 24 * time.Hour   // Health reports an undone write so long; its text stays among the drafts
+	lookEvery = time.Second      // acts look at most so often
 )
 
 // Recent watches what memdesk wrote last into a store whose owner's program can undo a write without a
@@ -113,8 +111,7 @@ func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
-// wrote remembers a write, in the place of those of the same item before it. What cannot be remembered
-// is said.
+// wrote records a write instead of the earlier ones of its item. The warnings say that it could not.
 func (a *store) wrote(t *Table, before, after state) (warnings []string) {
 	r := a.Recent
 	if r == nil || before.revision() == after.revision() {
@@ -138,7 +135,7 @@ func (a *store) wrote(t *Table, before, after state) (warnings []string) {
 			if !h.Lost {
 				w.Came, w.Went = append(without(old.Came, w.Went), w.Came...), append(without(old.Went, w.Came), without(w.Went, old.Came)...)
 			}
-			defer func() { _ = r.drafts.Release(h.Held) }() // one that stays is told once more
+			defer func() { _ = r.drafts.Release(h.Held) }() // one that stays is reported once more
 		}
 	}
 	note, jerr := json.Marshal(w)
@@ -172,11 +169,11 @@ func (r *Recent) held() (out []heldWrite, err error) {
 // loss is a write that was undone.
 type loss struct {
 	id, words string
-	first     bool // nobody has been told
+	first     bool // it is reported for the first time
 }
 
-// lost looks at the last writes: those that have stood are let go, and those that are gone are given,
-// also to who asks again.
+// lost returns the last writes that were undone, also when it is asked again, and stops watching those
+// that have stood.
 func (a *store) lost(ctx context.Context) (out []loss, err error) {
 	all, err := a.Recent.held()
 	if err != nil || len(all) == 0 {
@@ -203,9 +200,9 @@ func (a *store) lost(ctx context.Context) (out []loss, err error) {
 					return model.Errorf(model.Unavailable, "health", "a write that was undone cannot be put aside: %v", err)
 				}
 				out = append(out, loss{id, a.words(h.watched, id), first})
-			case undone && age < told:
+			case undone && age < reportFor:
 				out = append(out, loss{id, a.words(h.watched, id), false})
-			case undone, h.Lost, age >= settled:
+			case undone, h.Lost, age >= watchFor:
 				_ = a.Recent.drafts.Release(h.Held) // one that stays is looked at again
 			}
 		}
@@ -275,14 +272,14 @@ func word(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// recentLosses are what an act says of the writes before it: once, and not at every act of many.
+// recentLosses returns the warnings of an act about undone writes, each once.
 func (a *store) recentLosses(ctx context.Context) (warnings []string) {
 	r := a.Recent
 	if r == nil {
 		return nil
 	}
 	r.mu.Lock()
-	due := a.Clock.Now().Sub(r.looked) >= again
+	due := a.Clock.Now().Sub(r.looked) >= lookEvery
 	if due {
 		r.looked = a.Clock.Now()
 	}
