@@ -71,6 +71,7 @@ var layers = []layer{
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
 	{"ui/act", nil},
 	{"ui/tui/kit", []string{"internal", "model", "quarantine", "conflict/merge", "ui/act", "ui/tui/kit"}},
+	{"ui/tui/desk/desktest", console("desk")},
 	{"ui/tui/desk", console()},
 	{"ui/tui/record", console("desk")},
 	{"ui/tui/task", console("desk", "record")},

@@ -8,6 +8,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -15,7 +16,7 @@ import (
 // waits for its own pause.
 func TestReadThatEndsWhileTheCursorMoves(t *testing.T) {
 	var open []func(context.Context) any
-	r := NewReader(testDesk(), 1)
+	r := NewReader(desktest.New(), 1)
 	r.ask = func(f func(context.Context) any) tea.Cmd { open = append(open, f); return nil }
 	item := func(id string) Reading { return Reading{Ref: model.Ref{Store: "s", ID: id}} }
 	r.Open(item("a"), false)
@@ -35,7 +36,7 @@ func TestReadThatEndsWhileTheCursorMoves(t *testing.T) {
 
 // Only one item is read at a time, and only the one that is wanted is shown.
 func TestReaderShowsWhatIsWanted(t *testing.T) {
-	d := testDesk()
+	d := desktest.New()
 	r := NewReader(d, 1)
 	asked := 0
 	r.ask = func(func(context.Context) any) tea.Cmd {

@@ -9,6 +9,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/text"
@@ -17,7 +18,7 @@ import (
 // A row that has changed meanwhile gets its detail anew; one that has not, keeps it.
 func TestDetailFollowsItsRow(t *testing.T) {
 	state, asked := "planned", 0
-	d := testDesk()
+	d := desktest.New()
 	p := New(d, Kind[string]{
 		Noun: "toy", Columns: []Column{{"TOY", 0, false}}, Traits: Traits[string]{Poll: true},
 		Fetch: func(context.Context, desk.PageQuery) (out list.Span[Row[string]], _ desk.Said, _ error) {

@@ -9,6 +9,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/text"
 )
@@ -27,7 +28,7 @@ func restingList(t *testing.T) (p *List[int], names *[]string, q *asked) {
 			return s, desk.Said{}, nil
 		},
 		Detail: func(context.Context, int) *text.Page { return text.NewPage(nil, "detail") }}
-	p = New(testDesk(), kind)
+	p = New(desktest.New(), kind)
 	q = &asked{}
 	p.Ask = func(f func(context.Context) any) tea.Cmd {
 		return q.ask(func(ctx context.Context) any {

@@ -8,10 +8,12 @@ import (
 
 	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/ui/tui/desk/desktest"
+	"memdesk/ui/tui/pane"
 )
 
 func TestHealthHasOneCheckUnderWay(t *testing.T) {
-	p := New(testBench(backends.Member{Name: "a", Err: model.E(model.Unavailable, "open", nil)}), 0, nil)
+	p := New(pane.NewBench(desktest.New(backends.Member{Name: "a", Err: model.E(model.Unavailable, "open", nil)})), 0, nil)
 	asked := 0
 	p.ask = func(func(context.Context) any) tea.Cmd {
 		asked++

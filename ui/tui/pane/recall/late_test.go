@@ -5,10 +5,12 @@ import (
 
 	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/ui/tui/desk/desktest"
+	"memdesk/ui/tui/pane"
 )
 
 func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
-	d := testBench()
+	d := pane.NewBench(desktest.New())
 	p := New(d, 2)
 	p.Resize(100, 30)
 	p.Input.Insert("first")
@@ -32,7 +34,7 @@ func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
 }
 
 func TestRecallWaitsForAPause(t *testing.T) {
-	p := New(testBench(), 2)
+	p := New(pane.NewBench(desktest.New()), 2)
 	p.Input.Insert("a")
 	p.Typed()
 	first := recallDue{p.gen}

@@ -1,4 +1,5 @@
-package record
+// Package desktest makes desks for the tests of what stands on one.
+package desktest
 
 import (
 	"context"
@@ -13,7 +14,8 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-func testDesk(members ...backends.Member) *desk.Desk {
+// New is a desk over some stores, without a screen; its clock stands still.
+func New(members ...backends.Member) *desk.Desk {
 	return desk.New(loop.Loop{Ctx: context.Background(), St: paint.New(paint.Looks{}, true), Time: prose.Clock{Clock: clock.Fixed(time.Unix(0, 0))}, Say: func(paint.Tone, safetext.Text) {}, Later: loop.Ticking},
 		backends.NewFleet(members, nil), nil, false)
 }
