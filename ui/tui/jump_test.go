@@ -47,7 +47,7 @@ func (d *driver) underCursor() string {
 
 func (d *driver) at(t *testing.T, text string) *driver {
 	t.Helper()
-	if !strings.HasPrefix(strings.TrimLeft(d.underCursor(), " *"), text) {
+	if !strings.HasPrefix(strings.TrimLeft(d.underCursor(), " *│├└▾▸"), text) {
 		t.Fatalf("the cursor is at %q, not at %q:\n%s", d.underCursor(), text, d.screen())
 	}
 	return d
@@ -141,10 +141,21 @@ func TestTreeIsFilteredAndSorted(t *testing.T) {
 	})
 }
 
+func TestTreeIsFolded(t *testing.T) {
+	bothSizes(t, func(t *testing.T, d *driver) {
+		d.keys("j", "j", "space").at(t, "crews/eng/agents/bo").wants(t, "▸ crews/eng/agents/bo", "pins").lacks(t, "lessons")
+		d.keys("k", "space").at(t, "crewship").wants(t, "▸ crewship").lacks(t, "pins")
+		d.keys("/").typed("lessons").keys("enter").wants(t, "lessons").keys("esc").at(t, "crewship").lacks(t, "lessons")
+		d.keys("space").wants(t, "pins", "▸ crews/eng/agents/bo").lacks(t, "lessons")
+		d.keys("F").wants(t, "lessons").lacks(t, "▸").keys("F").lacks(t, "lessons").lacks(t, "▾")
+		d.line("store crewship").line("tier lessons").keys("esc").at(t, "lessons") // who comes back from a list sees where it is
+	})
+}
+
 func TestTreeIsExported(t *testing.T) {
 	r, p := noted(t, "desk,acts", 80, 24)
 	file := filepath.Join(p.dir, "t.csv")
-	r.press("esc").see("STORE, SCOPE").asked("x", "Export the table?").press("tab").press("ctrl+u").press(file).press("tab").press("enter").see("wrote 13 rows to")
+	r.press("esc").see("STORE, SCOPE").press(" ").see("▸").press(" ").gone("▸").press("F").see("▸").press("F").gone("▸").asked("x", "Export the table?").press("tab").press("ctrl+u").press(file).press("tab").press("enter").see("wrote 13 rows to")
 	r.press("1").see("[1 Health", "3 of 4 answer").asked("x", "Export the table?").press("tab").press("ctrl+u").press(file + "-health.csv").press("tab").press("enter").see("wrote 4 rows to")
 	r.press("2")
 	b, err := os.ReadFile(file)

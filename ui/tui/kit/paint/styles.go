@@ -35,6 +35,7 @@ type glyphs struct {
 	Full, Rest           string                 // of a gauge
 	State                [4]string              // before a state, by its tone
 	Fold                 map[bool]safetext.Text // before what can be folded: whether it is open
+	Guide                [3]string              // of a tree: past a branch, to a branch, to the last one
 }
 
 // Styles is the one palette. Meaning is never by colour alone: every state that
@@ -94,8 +95,8 @@ func New(l Looks, dark bool) *Styles {
 func newGlyphs(ascii bool) glyphs {
 	if ascii {
 		c := safetext.Const
-		return glyphs{c("|"), c("-"), c("+"), c(" > "), c(" - "), c(">"), c("+ "), c("-- "), c("^"), c("v"), [4]string{"+", "+", "+", "+"}, "#", "-", [4]string{"-", "!", "x", "+"}, map[bool]safetext.Text{false: c("+ "), true: c("- ")}}
+		return glyphs{c("|"), c("-"), c("+"), c(" > "), c(" - "), c(">"), c("+ "), c("-- "), c("^"), c("v"), [4]string{"+", "+", "+", "+"}, "#", "-", [4]string{"-", "!", "x", "+"}, map[bool]safetext.Text{false: c("+ "), true: c("- ")}, [3]string{"| ", "|-", "`-"}}
 	}
 	c := safetext.Const
-	return glyphs{c("│"), c("─"), c("┬"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── "), c("↑"), c("↓"), [4]string{"╭", "╮", "╰", "╯"}, "▆", "▁", [4]string{"·", "▲", "✖", "●"}, map[bool]safetext.Text{false: c("▸ "), true: c("▾ ")}}
+	return glyphs{c("│"), c("─"), c("┬"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── "), c("↑"), c("↓"), [4]string{"╭", "╮", "╰", "╯"}, "▆", "▁", [4]string{"·", "▲", "✖", "●"}, map[bool]safetext.Text{false: c("▸ "), true: c("▾ ")}, [3]string{"│ ", "├ ", "└ "}}
 }

@@ -27,9 +27,11 @@ func (p *Pane) Bindings() []act.Act {
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "items", Doc: "the items of this store, scope or tier", Why: p.noList, Do: p.openHere},
 			{Keys: []string{"/"}, Name: "filter", Doc: "show the stores, scopes and tiers that have these words; ! in front shows the others", Why: p.noTree, Do: p.Overview.startFilter},
 			{Keys: []string{"f"}, Doc: "jump to a store, scope or tier by its first letters; :go takes a reference", Why: p.noTree, Do: p.Overview.startJump},
+			{Keys: []string{"space"}, Name: "fold", Doc: "list what lies below this store or scope, or only its sums", Why: p.noTree, Do: p.Overview.fold},
+			{Keys: []string{"F"}, Doc: "fold every store, or unfold all", Why: p.noTree, Do: p.Overview.foldAll},
 			{Keys: []string{"o"}, Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: p.Overview.nextOrder},
 			act.Create.With(p.noCreate, p.createHere),
-			{Keys: []string{"a"}, Name: "hidden", Doc: "show or leave out hidden tiers and archived items", Do: p.toggleHidden},
+			{Keys: []string{"a"}, Doc: "show or leave out hidden tiers and archived items", Do: p.toggleHidden},
 			{Keys: []string{"x"}, Doc: "export the tree as it is shown to a file, CSV or JSON lines", Why: act.Unless(p.noList, p.d.NoTable), Do: p.Overview.exportTree},
 		}, act.Aside(p.Overview.detail, "description")...), act.Movement(&p.Overview.table, "row")...)
 	case p.Level == LevelItems && p.Items.Marks.Walk != nil:

@@ -30,6 +30,9 @@ type tierRow struct {
 	isTier bool
 	hidden bool
 	failed bool
+	over   int    // tiers of one item that are over their cap, here or below
+	guide  string // from the rows above it
+	branch bool   // it has rows below it
 }
 
 // tallied is one store's counts, or why there are none.
@@ -47,6 +50,8 @@ type overview struct {
 	Tallies map[string]tallied
 	running map[string]bool
 	rows    []tierRow
+	folded  map[desk.ScopeOf]bool // the stores and scopes whose tiers are not listed
+	items   int                   // the width of the column of counts
 	table   list.Table
 	hidden  bool // tiers that lists leave out are shown too
 	filter  text.Input
@@ -63,7 +68,7 @@ type overview struct {
 }
 
 func newOverview(d *desk.Desk, pane int) *overview {
-	o := &overview{d: d, ask: d.Asker(pane), Tallies: map[string]tallied{}, running: map[string]bool{}}
+	o := &overview{d: d, ask: d.Asker(pane), Tallies: map[string]tallied{}, running: map[string]bool{}, folded: map[desk.ScopeOf]bool{}}
 	o.detail = text.New(d.St, o.ask)
 	o.rest = list.NewRest(&d.Loop, pane)
 	o.table.Moved = func() tea.Cmd {
@@ -150,7 +155,7 @@ func (o *overview) build() {
 	for _, m := range o.d.Fleet.Members() {
 		o.rows = append(o.rows, o.storeRows(m)...)
 	}
-	o.rows = o.arranged(o.rows)
+	o.rows = o.drawn(o.arranged(o.rows))
 	row := func(at desk.ScopeOf) int { return slices.IndexFunc(o.rows, func(r tierRow) bool { return r.at == at }) }
 	i := row(at)
 	for n := 1; i < 0 && n < len(old); n++ { // the nearest that is still there
@@ -173,7 +178,9 @@ func (o *overview) build() {
 // that list is.
 func (o *overview) goTo(at desk.ScopeOf) tea.Cmd {
 	o.wanted, o.before = at, nil
-	o.reach()
+	delete(o.folded, desk.ScopeOf{Store: at.Store})
+	delete(o.folded, desk.ScopeOf{Store: at.Store, Scope: at.Scope})
+	o.build()
 	return o.show()
 }
 
@@ -242,6 +249,7 @@ func (o *overview) storeRows(m backends.Member) []tierRow {
 		if r.isTier {
 			top.items += r.items
 			top.bytes += r.bytes
+			top.over += r.over
 		}
 	}
 	return append([]tierRow{top}, below...)
@@ -287,8 +295,15 @@ func (o *overview) tierRows(s model.Store, counts []model.TierCount) []tierRow {
 		if spec.Hidden {
 			note = esc.Sprintf("hidden: %s", note)
 		}
+		over := 0
+		if spec.Cap > 0 && spec.CapUnit == model.CapBytes && c.Items == 1 && c.Bytes > spec.Cap {
+			over = 1
+		}
+		if depth == 2 {
+			out[group].over += over
+		}
 		out = append(out, tierRow{
-			at: desk.ScopeOf{Store: s.Name, Scope: c.Scope, Tier: c.Tier}, depth: depth, name: esc.Line(c.Tier), note: note,
+			over: over, at: desk.ScopeOf{Store: s.Name, Scope: c.Scope, Tier: c.Tier}, depth: depth, name: esc.Line(c.Tier), note: note,
 			items: c.Items, bytes: c.Bytes, spec: spec, isTier: true, hidden: spec.Hidden,
 		})
 	}
@@ -392,9 +407,9 @@ func (o *overview) resize(width, height int) tea.Cmd {
 	return o.detail.Resize(f.DetailWidth, f.DetailHeight)
 }
 
-// figures is the width of the columns of numbers, and leastNote that of a note that
-// says something.
-const figures, leastNote = 2 * 9, 14
+// sizes is the width of the column of sizes, and leastNote that of a note that says
+// something.
+const sizes, leastNote = 9, 14
 
 // capWidth is the column of caps: a gauge where the tier is one item, without its bar in a
 // narrow list, else the cap of each.
@@ -410,9 +425,9 @@ const gaugeFrom = 60
 
 // nameColumn is the width of the tree of names, and whether notes stand behind the
 // numbers: where they would be cut to nothing, the names have their room.
-func nameColumn(width int) (name int, noted bool) {
+func (o *overview) nameColumn(width int) (name int, noted bool) {
 	name = min(max((width-14)*2/5, 26), 48)
-	if rest := width - 3 - figures - capWidth(width); rest-name < leastNote {
+	if rest := width - 3 - o.items - sizes - capWidth(width); rest-name < leastNote {
 		return max(name, rest), false
 	}
 	return name, true
@@ -429,9 +444,9 @@ func (o *overview) render(width, height int) ([]string, *tea.Position) {
 	case o.filter.Focus:
 		cursor = &tea.Position{X: o.filter.Render(h, st.Esc.Const("/"), safetext.Text{}) + 1}
 	default:
-		name, noted := nameColumn(f.ListWidth)
+		name, noted := o.nameColumn(f.ListWidth)
 		h.Cell(st.Heading, safetext.Const("STORE, SCOPE, TIER"), name).
-			Number(st.Heading, safetext.Const("ITEMS"), 9).Number(st.Heading, safetext.Const("SIZE"), 9).
+			Number(st.Heading, safetext.Const("ITEMS"), o.items).Number(st.Heading, safetext.Const("SIZE"), sizes).
 			Number(st.Heading, safetext.Const("CAP"), capWidth(f.ListWidth))
 		if noted {
 			h.Blank(2).Lit(st.Heading, "WHAT")
@@ -452,7 +467,17 @@ func (o *overview) render(width, height int) ([]string, *tea.Position) {
 
 func (o *overview) row(t tierRow, at bool, width int) string {
 	st := o.d.St
-	r := st.Highlighted(width, at, true).Blank(2 * t.depth)
+	r := st.Highlighted(width, at, true).Lit(st.Dim, t.guide)
+	column, noted := o.nameColumn(width)
+	room := column - 2*t.depth
+	switch {
+	case t.branch:
+		r.Put(st.Dim, st.Glyphs.Fold[!o.folded[t.at]])
+		room -= 2
+	case t.depth == 0:
+		r.Blank(2)
+		room -= 2
+	}
 	r.Find = o.d.Found(o.query)
 	name := st.Plain
 	switch {
@@ -461,8 +486,6 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 	case t.hidden:
 		name = st.Dim
 	}
-	column, noted := nameColumn(width)
-	room := column - 2*t.depth
 	shown := t.name
 	if !t.isTier && t.depth == 1 { // the end of a scope tells the agent
 		shown = st.Tail(t.name, t.at.Scope, "", room-1)
@@ -470,9 +493,9 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 	r.Cell(name, shown, room)
 	_, counted := o.Tallies[t.at.Store]
 	if t.items > 0 || !t.failed && counted {
-		r.Number(st.Plain, safetext.Const(prose.Group(t.items)), 9)
+		r.Number(st.Plain, safetext.Const(prose.Group(t.items)), o.items)
 		if !t.failed || noted { // a failure has the room of the size where there is no other
-			r.Number(st.Plain, safetext.Const(prose.Size(t.bytes)), 9)
+			r.Number(st.Plain, safetext.Const(prose.Size(t.bytes)), sizes)
 		}
 		if !t.failed {
 			used, p := o.used(t, width)
@@ -493,6 +516,8 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 func (o *overview) used(t tierRow, width int) (safetext.Text, paint.Paint) {
 	st := o.d.St
 	switch {
+	case !t.isTier && t.over > 0:
+		return st.Esc.Sprintf("%d over", t.over), st.Bad
 	case !t.isTier || t.spec.Cap == 0:
 		return safetext.Text{}, st.Dim
 	case t.items == 1 && t.spec.CapUnit == model.CapBytes:

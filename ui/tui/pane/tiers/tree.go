@@ -13,6 +13,7 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // treeOrders are the orders of the tree of stores, scopes and tiers, by their
@@ -31,6 +32,79 @@ func (o *overview) nextOrder() tea.Cmd {
 // stays with all that lies above it.
 func (o *overview) arranged(rows []tierRow) []tierRow {
 	return o.filtered(o.ordered(rows, 0))
+}
+
+// drawn are the rows as a tree: with their guides, and without what is folded. A filter
+// shows what matches wherever it is.
+func (o *overview) drawn(rows []tierRow) []tierRow {
+	var follows [3]bool // a further row at this depth, under the same row
+	glyphs, most := o.d.St.Glyphs.Guide, int64(0)
+	for i := len(rows) - 1; i >= 0; i-- {
+		r := &rows[i]
+		most = max(most, r.items)
+		r.branch = i+1 < len(rows) && rows[i+1].depth > r.depth
+		for d := 1; d <= r.depth; d++ {
+			switch {
+			case d < r.depth && follows[d]:
+				r.guide += glyphs[0]
+			case d < r.depth:
+				r.guide += "  "
+			case follows[d]:
+				r.guide += glyphs[1]
+			default:
+				r.guide += glyphs[2]
+			}
+		}
+		follows[r.depth] = true
+		clear(follows[r.depth+1:])
+	}
+	o.items = max(len(prose.Group(most)), len("ITEMS")) + 2
+	if o.query != "" {
+		return rows
+	}
+	under := -1 // the depth of the folded row that the rows are under
+	return slices.DeleteFunc(rows, func(r tierRow) bool {
+		if under >= 0 && r.depth > under {
+			return true
+		}
+		if under = -1; o.folded[r.at] {
+			under = r.depth
+		}
+		return false
+	})
+}
+
+// fold lists the rows below the row at the cursor, or no longer; those beside a tier, with the
+// cursor on the row above them.
+func (o *overview) fold() tea.Cmd {
+	var moved tea.Cmd
+	i := o.table.Sel
+	for ; i > 0 && !o.rows[i].branch && o.rows[i].depth > 0; i-- {
+	}
+	if i != o.table.Sel {
+		moved = o.table.Move(i - o.table.Sel)
+	}
+	switch at := o.rows[i].at; {
+	case o.folded[at]:
+		delete(o.folded, at)
+	case o.rows[i].branch:
+		o.folded[at] = true
+	}
+	o.build()
+	return tea.Batch(moved, o.show())
+}
+
+// foldAll folds every store, or unfolds everything where one is folded.
+func (o *overview) foldAll() tea.Cmd {
+	if len(o.folded) > 0 {
+		clear(o.folded)
+	} else {
+		for _, m := range o.d.Fleet.Members() {
+			o.folded[desk.ScopeOf{Store: m.Name}] = true
+		}
+	}
+	o.build()
+	return o.show()
 }
 
 func (o *overview) ordered(rows []tierRow, depth int) []tierRow {
