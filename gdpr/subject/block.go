@@ -25,8 +25,6 @@ func digits(s string) (t [256]bool) {
 	return t
 }
 
-func base64Digit(c byte) bool { return base64Digits[c] }
-
 // line is a run of digits in a text, and the padding behind it.
 type line struct{ from, to, end int }
 
@@ -81,15 +79,15 @@ func follows(gap []byte) bool {
 	return ok && len(bytes.Trim(head, " \t\r")) == 0 && len(bytes.Trim(tail, " \t>|#*")) == 0 && len(gap) < 64
 }
 
-// decodings returns the possible decodings of a block.
-func decodings(text []byte, lines []line, in *[256]bool) [][]byte {
+// decodings returns the possible decodings of a block; foreign: letters of other scripts count in UTF-16 too.
+func decodings(text []byte, lines []line, in *[256]bool, foreign bool) [][]byte {
 	var all []byte
 	for _, l := range lines {
 		all = append(all, text[l.from:l.to]...)
 	}
 	var out [][]byte
 	add := func(b []byte, err error) {
-		if len(b) > 0 && sensible(b) {
+		if len(b) > 0 && (sensible(b) || foreign && sensibleWide(b)) {
 			out = append(out, b)
 		}
 	}
@@ -150,6 +148,27 @@ func sensible(b []byte) bool {
 	return good*10 >= len(b)*7
 }
 
+// sensibleWide is sensible for UTF-16: nine of ten units are characters of alphabets, Chinese, Japanese or
+// Korean, as six of ten are in noise.
+func sensibleWide(b []byte) bool {
+	for first := range 2 { // of a unit: its high byte in either order
+		for skip := range min(2, len(b)) {
+			good, units := 0, 0
+			for i := skip; i+1 < len(b); i += 2 {
+				units++
+				switch high := b[i+first]; {
+				case high < 0x20, high >= 0x30 && high < 0x32, high >= 0x4e && high < 0xa0, high >= 0xac && high < 0xd8, high >= 0xfe:
+					good++
+				}
+			}
+			if units > 0 && good*10 >= units*9 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // compressed is a cheap look for what begins as a compressor writes it.
 func compressed(b []byte) bool {
 	for _, magic := range []string{"\x1f\x8b\x08", "BZh", "\x78", "\xfd7zXZ", "\x28\xb5\x2f\xfd", "PK\x03\x04"} {
@@ -194,18 +213,10 @@ func (l *layer) wide(foreign bool, yield func(*layer)) {
 func (l *layer) decodeWide(size int, yield func(*layer)) {
 	for _, big := range []bool{false, true} {
 		for skip := range size {
-			var out []byte
-			var at, to []int32
-			add := func(r rune, from, end int) {
-				k := len(out)
-				out = utf8.AppendRune(out, r)
-				for range (len(out) - k) * boolInt(!l.probe) {
-					at, to = append(at, int32(from)), append(to, int32(end))
-				}
-			}
+			d := decoding{of: l}
 			// Half a character at an end: in the other order, text lies one byte beside.
 			if skip == 1 && size == 2 && big && l.text[0] != 0 {
-				add(rune(l.text[0]), 0, 1)
+				d.addRune(rune(l.text[0]), 0, 1)
 			}
 			for i := skip; i+size <= len(l.text); i += size {
 				r, n := unit(l.text[i:], size, big), i+size
@@ -214,14 +225,14 @@ func (l *layer) decodeWide(size int, yield func(*layer)) {
 						r, n = (r-0xd800)<<10|(low-0xdc00)+0x10000, n+2
 					}
 				}
-				add(r, i, n)
+				d.addRune(r, i, n)
 				i = n - size
 			}
 			if last := len(l.text) - 1; size == 2 && !big && (len(l.text)-skip)%2 == 1 && l.text[last] != 0 {
-				add(rune(l.text[last]), last, last+1)
+				d.addRune(rune(l.text[last]), last, last+1)
 			}
-			if len(out) > 0 {
-				yield(l.under(out, at, to, UTF16))
+			if wide := d.layer(UTF16); wide != nil {
+				yield(wide)
 			}
 		}
 	}

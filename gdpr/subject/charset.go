@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"sync"
@@ -35,7 +36,18 @@ var (
 	shiftJIS = &charset{enc: japanese.ShiftJIS}
 	eucJP    = &charset{enc: japanese.EUCJP, long: 3, lead: 0x8f}
 	big5     = &charset{enc: traditionalchinese.Big5}
+	eucKR    = &charset{enc: korean.EUCKR}
 )
+
+// shifts are the encodings of seven bits that switch between ASCII and a charset: ISO-2022-JP, -KR and
+// -CN, HZ. What stands between the two marks are characters of the charset without their highest bits.
+var shifts = []struct {
+	open, end string
+	in        *charset
+}{
+	{"\x1b$B", "\x1b(", eucJP}, {"\x1b$@", "\x1b(", eucJP}, {"\x1b$(C", "\x1b(", eucKR}, {"\x1b$A", "\x1b(", gb18030},
+	{"\x0e", "\x0f", eucKR}, {"\x0e", "\x0f", gb18030}, {"~{", "~}", gb18030},
+}
 
 // charsetsOf are the older encodings of a script, by names of x/text.
 var charsetsOf = []struct {
@@ -44,7 +56,7 @@ var charsetsOf = []struct {
 }{
 	{unicode.Han, []*charset{gb18030, shiftJIS, eucJP, big5}},
 	{kana, []*charset{shiftJIS, eucJP}},
-	{unicode.Hangul, []*charset{{enc: korean.EUCKR}}},
+	{unicode.Hangul, []*charset{eucKR}},
 	{unicode.Cyrillic, []*charset{{enc: charmap.Windows1251}, {enc: charmap.KOI8R}, {enc: charmap.CodePage866}, {enc: charmap.ISO8859_5}}},
 	{unicode.Thai, []*charset{{enc: charmap.Windows874}}},
 	{unicode.Greek, []*charset{{enc: charmap.Windows1253}}},
@@ -128,21 +140,67 @@ func (c *charset) next(b []byte) (rune, int) {
 // decoded is a piece read in an older encoding.
 func (l *layer) decoded(c *charset) *layer {
 	c.once.Do(c.tables)
-	out := make([]byte, 0, 2*len(l.text))
-	var at, to []int32
+	d := decoding{of: l, text: make([]byte, 0, 2*len(l.text))}
 	for i := 0; i < len(l.text); {
 		r, n := rune(l.text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, n = c.next(l.text[i:])
 		}
-		from := len(out)
-		out = utf8.AppendRune(out, r)
-		for range (len(out) - from) * boolInt(!l.probe) {
-			at, to = append(at, int32(i)), append(to, int32(i+n))
-		}
+		d.addRune(r, i, i+n)
 		i += n
 	}
-	return l.under(out, at, to, Charset)
+	return d.layer(Charset)
+}
+
+// shiftedAt is the first run in a charset that begins in b[at:until], and what stands between its marks,
+// b[inside:behind]. A run ends with its line, as these encodings want it.
+func (c *charset) shiftedAt(b []byte, at, until int) (from, inside, behind, to int, ok bool) {
+	from = until
+	end := ""
+	for _, s := range shifts {
+		if s.in != c {
+			continue
+		}
+		if n := bytes.Index(b[at:min(len(b), from+len(s.open))], []byte(s.open)); n >= 0 && at+n < from {
+			from, inside, end = at+n, at+n+len(s.open), s.end
+		}
+	}
+	if end == "" {
+		return 0, 0, 0, 0, false
+	}
+	line, _, _ := bytes.Cut(b[inside:], []byte("\n"))
+	behind, to = inside+len(line), inside+len(line)
+	if n := bytes.Index(line, []byte(end)); n >= 0 {
+		behind = inside + n
+		to = min(behind+len(end)+boolInt(end[0] == '\x1b'), len(b)) // the set that follows is named
+	}
+	return from, inside, behind, to, true
+}
+
+// shifted is a piece with its runs in a charset decoded; nil where it has none. A character's place is its
+// whole run: without the marks nothing behind it could be read.
+func (l *layer) shifted(c *charset) *layer {
+	d := decoding{of: l}
+	last := 0
+	for {
+		from, inside, behind, to, ok := c.shiftedAt(l.text, last, len(l.text))
+		if !ok {
+			break
+		}
+		c.once.Do(c.tables)
+		d.keep(last, from)
+		for i := inside; i+1 < behind; i += 2 {
+			if r := c.two[int(l.text[i]|0x80)<<8|int(l.text[i+1]|0x80)]; r != 0 {
+				d.addRune(r, from, to)
+			}
+		}
+		last = to
+	}
+	if last == 0 {
+		return nil
+	}
+	d.keep(last, len(l.text))
+	return d.layer(Charset)
 }
 
 // firstPairs are the first two bytes of every character with which an identifier in letters that are not

@@ -2,12 +2,12 @@ package subject
 
 import (
 	"bytes"
-	"encoding/binary"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // Encoding is how bytes hold a text.
@@ -74,16 +74,13 @@ func oneScript(s string) bool {
 	return top*10 >= n*6
 }
 
+var utf16Of = map[Encoding]encoding.Encoding{
+	UTF16LE: unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), UTF16BE: unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
+}
+
 func decode16(b []byte, enc Encoding) string {
-	order := binary.ByteOrder(binary.LittleEndian)
-	if enc == UTF16BE {
-		order = binary.BigEndian
-	}
-	u := make([]uint16, 0, len(b)/2)
-	for i := 0; i+1 < len(b); i += 2 {
-		u = append(u, order.Uint16(b[i:]))
-	}
-	return string(utf16.Decode(u))
+	out, _ := utf16Of[enc].NewDecoder().Bytes(b[:len(b)&^1]) // what is no character is utf8.RuneError
+	return string(out)
 }
 
 // encode writes a text in an encoding; what it has no character for is lost.
@@ -98,14 +95,7 @@ func encode(text string, enc Encoding) []byte {
 		}
 		return out
 	case UTF16LE, UTF16BE:
-		out := make([]byte, 0, 2*len(text))
-		for _, u := range utf16.Encode([]rune(text)) {
-			if enc == UTF16LE {
-				out = append(out, byte(u), byte(u>>8))
-			} else {
-				out = append(out, byte(u>>8), byte(u))
-			}
-		}
+		out, _ := utf16Of[enc].NewEncoder().Bytes([]byte(text))
 		return out
 	}
 	return []byte(text)
@@ -129,10 +119,7 @@ func kindOf[T string | []byte](b T) kind {
 func Opens[T string | []byte](b T) bool { return kindOf(b) != plainly }
 
 func fromWindows(b []byte) string {
-	out := make([]rune, len(b))
-	for i, c := range b {
-		out[i] = charmap.Windows1252.DecodeByte(c)
-	}
+	out, _ := charmap.Windows1252.NewDecoder().Bytes(b)
 	return string(out)
 }
 

@@ -2,6 +2,7 @@ package subject
 
 import (
 	"bytes"
+	"cmp"
 	"html"
 	"strconv"
 	"strings"
@@ -45,17 +46,53 @@ func (l *layer) place(from, to int) (start, end int) {
 	return int(l.at[from]), int(l.to[to-1])
 }
 
-// under is a layer of what was decoded of this one. at and to are places in its text.
-func (l *layer) under(text []byte, at, to []int32, method Method) *layer {
-	for i := range at {
-		a, b := l.place(int(at[i]), int(to[i]))
-		at[i], to[i] = int32(a), int32(b)
+// decoding makes a layer of what is decoded of another one, piece by piece.
+type decoding struct {
+	of     *layer
+	text   []byte
+	at, to []int32 // as in a layer, but for the places that of has; none for a probe
+}
+
+// add adds what of.text[from:to] is decoded to.
+func (d *decoding) add(text string, from, to int) {
+	d.text = append(d.text, text...)
+	d.placed(len(text), from, to)
+}
+
+func (d *decoding) addRune(r rune, from, to int) {
+	n := len(d.text)
+	d.text = utf8.AppendRune(d.text, r)
+	d.placed(len(d.text)-n, from, to)
+}
+
+func (d *decoding) placed(n, from, to int) {
+	if d.of.probe {
+		return
 	}
-	out := &layer{text: text, at: at, to: to, block: l.block, start: l.start, end: l.end, method: l.method, depth: l.depth + 1, loose: l.loose, escapes: l.escapes, family: l.family, probe: l.probe}
-	if out.method == "" {
-		out.method = method
+	for range n {
+		d.at, d.to = append(d.at, int32(from)), append(d.to, int32(to))
 	}
-	return out
+}
+
+// keep adds of.text[from:to] as it stands.
+func (d *decoding) keep(from, to int) {
+	d.text = append(d.text, d.of.text[from:to]...)
+	for k := from; k < to && !d.of.probe; k++ {
+		d.at, d.to = append(d.at, int32(k)), append(d.to, int32(k+1))
+	}
+}
+
+// layer is what was decoded, by a method; nil where that is nothing.
+func (d *decoding) layer(method Method) *layer {
+	if len(d.text) == 0 {
+		return nil
+	}
+	l := d.of
+	for i := range d.at {
+		a, b := l.place(int(d.at[i]), int(d.to[i]))
+		d.at[i], d.to[i] = int32(a), int32(b)
+	}
+	return &layer{text: d.text, at: d.at, to: d.to, block: l.block, start: l.start, end: l.end, method: cmp.Or(l.method, method), depth: l.depth + 1, loose: l.loose, escapes: l.escapes, family: l.family, probe: l.probe}
 }
 
 // escapes are the characters with which an escape begins.
@@ -80,8 +117,7 @@ const unresolved = 3
 // the escapes of JSON and of programming languages; quoted-printable with its soft line
 // breaks; UTF-7. It is nil where there are none.
 func (l *layer) unescape(family string) *layer {
-	var out []byte
-	var at, to []int32
+	d := decoding{of: l}
 	var method Method
 	src := l.text
 	first := len(src)
@@ -90,55 +126,37 @@ func (l *layer) unescape(family string) *layer {
 			first = n
 		}
 	}
-	if first == len(src) {
-		return nil
-	}
-	for i := first; i < len(src); {
-		text, n, m := "", 0, Method("")
-		if escapes[src[i]] && strings.IndexByte(family, src[i]) >= 0 {
-			if text, n, m = escapeAt(src[i:]); n > 0 && src[i] == '=' && text == "" && padding(src, i) {
-				text = wordJoiner
-			}
-		}
-		if n == 0 {
-			if out != nil {
-				out = append(out, src[i])
-				if !l.probe {
-					at, to = append(at, int32(i)), append(to, int32(i+1))
-				}
-			}
-			i++
+	last := 0 // up to where all is kept or resolved
+	for i := first; i < len(src); i++ {
+		if !escapes[src[i]] || strings.IndexByte(family, src[i]) < 0 {
 			continue
 		}
-		if out == nil {
-			out = append(make([]byte, 0, len(src)), src[:i]...)
-			if !l.probe {
-				at, to = make([]int32, i, len(src)), make([]int32, i, len(src))
-				for k := range i {
-					at[k], to[k] = int32(k), int32(k+1)
-				}
-			}
+		text, n, m := escapeAt(src[i:])
+		if n == 0 {
+			continue
+		}
+		if src[i] == '=' && text == "" && padding(src, i) {
+			text = wordJoiner
 		}
 		if method == "" {
-			method = m
+			method, d.text = m, make([]byte, 0, len(src))
 		}
-		out = append(out, text...)
-		for range len(text) * boolInt(!l.probe) {
-			at, to = append(at, int32(i)), append(to, int32(i+n))
-		}
-		i += n
+		d.keep(last, i)
+		d.add(text, i, i+n)
+		last = i + n
+		i = last - 1
 	}
-	if len(out) == 0 {
+	if method == "" {
 		return nil
 	}
-	return l.under(out, at, to, method)
+	d.keep(last, len(src))
+	return d.layer(method)
 }
 
 // unfold takes out the places at which vCards and calendars break a line (RFC 6350, 3.2; RFC 5545, 3.1):
 // a line's end and one blank, anywhere in a word. It is nil where there are none.
 func (l *layer) unfold() *layer {
-	var out []byte
-	var at, to []int32
+	d := decoding{of: l}
 	last := 0
 	for i := 0; i < len(l.text); i++ {
 		n := bytes.IndexByte(l.text[i:], '\n')
@@ -152,19 +170,14 @@ func (l *layer) unfold() *layer {
 		if l.text[i-1] == '\r' {
 			end--
 		}
-		for k := last; k < end && !l.probe; k++ {
-			at, to = append(at, int32(k)), append(to, int32(k+1))
-		}
-		out = append(out, l.text[last:end]...)
+		d.keep(last, end)
 		last = i + 2
 	}
 	if last == 0 {
 		return nil
 	}
-	for k := last; k < len(l.text) && !l.probe; k++ {
-		at, to = append(at, int32(k)), append(to, int32(k+1))
-	}
-	return l.under(append(out, l.text[last:]...), at, to, Folded)
+	d.keep(last, len(l.text))
+	return d.layer(Folded)
 }
 
 // foldAt reports whether a word may go on behind the line that ends at i and one blank. What begins a
@@ -336,7 +349,7 @@ func backslash(b []byte) (string, int) {
 // utf7 resolves a piece of UTF-7 (RFC 2152).
 func utf7(b []byte) (string, int) {
 	end := 1
-	for end < len(b) && base64Digit(b[end]) && b[end] != '-' && b[end] != '_' {
+	for end < len(b) && base64Digits[b[end]] && b[end] != '-' && b[end] != '_' {
 		end++
 	}
 	raw, err := base64.RawStdEncoding.Strict().DecodeString(string(b[1:end]))

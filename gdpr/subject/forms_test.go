@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
+	unicode16 "golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/unicode/norm"
 
 	"memdesk/gdpr/subject"
@@ -37,6 +38,17 @@ func in(enc encoding.Encoding, s string) string {
 		panic(err)
 	}
 	return out
+}
+
+var utf16le = unicode16.UTF16(unicode16.LittleEndian, unicode16.IgnoreBOM)
+
+// sevenBits takes the highest bit off each byte.
+func sevenBits(s string) string {
+	b := []byte(s)
+	for i := range b {
+		b[i] &= 0x7f
+	}
+	return string(b)
 }
 
 func gb(s string) string { return in(simplifiedchinese.GB18030, s) }
@@ -80,15 +92,15 @@ var forms = map[string]struct{ yes, no []string }{
 	"Jean-Pierre Dubois-Martel": {yes: []string{"Jean Pierre Dubois Martel", "Jean–Pierre Dubois–Martel", "JeanPierre DuboisMartel"}, no: []string{"Jean Dubois-Martel"}},
 	"محمد علي":                  {yes: []string{"مُحَمَّد عَلِي", "محـمد علي", "ومحمد علي", "لمحمد علي."}, no: []string{"محمدي علي"}},
 	"משה כהן":                   {yes: []string{"מֹשֶׁה כֹּהֵן", "ומשה כהן"}, no: []string{"משהו כהן"}},
-	"王小明":                       {yes: []string{"客户王小明来电", "王 小 明", "王小\n明", gb("客户王小明来电"), b64(gb("客户王小明来电")), in(japanese.EUCJP, "田中王小明"), in(traditionalchinese.Big5, "客王小明"), b64("客户王小明来电")}, no: []string{"王小民", "王、小明"}},
-	"Иван Петров": {yes: []string{"ИВАН ПЕТРОВ", "Петров, Иван", "%D0%98%D0%B2%D0%B0%D0%BD%20%D0%9F%D0%B5%D1%82%D1%80%D0%BE%D0%B2", string(wide("с Иван Петров", false)), "Ивана Петрова", "у Ивану\nПетрову", "с Иваном Петровым", "об Иване Петрове", "Петрова, Ивана", "Петров Иван", "о Петрове Иване",
+	"王小明":                       {yes: []string{in(simplifiedchinese.HZGB2312, "boat of 王小明."), b64(in(utf16le, "王小明")), in(utf16le, "客户王小明来电"), "客户王小明来电", "王 小 明", "王小\n明", gb("客户王小明来电"), b64(gb("客户王小明来电")), in(japanese.EUCJP, "田中王小明"), in(traditionalchinese.Big5, "客王小明"), b64("客户王小明来电")}, no: []string{"王小民", "王、小明"}},
+	"Иванов":                    {yes: []string{b64(in(utf16le, "Иванов")), hex.EncodeToString([]byte(in(utf16le, "Иванов"))), "ИВАНОВ"}, no: []string{"Иванова", "Ивановым"}},
+	"Иван Петров": {yes: []string{b64(in(utf16le, "Иван Петров")), "ИВАН ПЕТРОВ", "Петров, Иван", "%D0%98%D0%B2%D0%B0%D0%BD%20%D0%9F%D0%B5%D1%82%D1%80%D0%BE%D0%B2", string(wide("с Иван Петров", false)), "Ивана Петрова", "у Ивану\nПетрову", "с Иваном Петровым", "об Иване Петрове", "Петрова, Ивана", "Петров Иван", "о Петрове Иване",
 		in(charmap.Windows1251, "пишет Иван Петров"), "=C8=E2=E0=ED=20=CF=E5=F2=\r\n=F0=EE=E2", in(charmap.KOI8R, "о Иване Петрове"), in(charmap.CodePage866, "пишет Иван Петров"), in(charmap.ISO8859_5, "пишет Иван Петров"), hex.EncodeToString([]byte("с Иваном Петровым")), b64("Ивану Петрову")}, no: []string{"Иван Петровский", "Ивана Петров", "Иванова Петрова", "Ивана Петровна"}},
-	"Иванов":                {yes: []string{"ИВАНОВ"}, no: []string{"Иванова", "Ивановым"}},
 	"Мария Толстая":         {yes: []string{"Марии Толстой", "МАРИЮ ТОЛСТУЮ", hex.EncodeToString([]byte("с Марией Толстой"))}, no: []string{"Мария Толстовна", "Марии Толстовой"}},
 	"Павел Никитин":         {yes: []string{"Павла Никитина", "с Павлом Никитиным"}, no: []string{"Павлина Никитина"}},
 	"Анна Римская-К":        {yes: []string{"Анну Римская-К"}, no: []string{"Анна Римская"}},
-	"田中花子":                  {yes: []string{in(japanese.ShiftJIS, "田中花子さん"), in(japanese.EUCJP, "と田中花子"), "田中　花子"}, no: []string{"田中花"}},
-	"김민준":                   {yes: []string{in(korean.EUCKR, "그리고 김민준 씨")}, no: []string{"김민수"}},
+	"田中花子":                  {yes: []string{in(japanese.ISO2022JP, "と田中花子さん"), in(japanese.ISO2022JP, "田中 花子"), b64(in(japanese.ISO2022JP, "船は田中花子の")), `{"t":"\u001b$B` + in(japanese.ISO2022JP, "田中花子")[3:] + `"}`, b64(in(utf16le, "田中花子")), hex.EncodeToString([]byte(in(utf16le, "この田中花子"))), in(japanese.ShiftJIS, "田中花子さん"), in(japanese.EUCJP, "と田中花子"), "田中　花子"}, no: []string{"田中花"}},
+	"김민준":                   {yes: []string{"\x1b$)C\x0e" + sevenBits(in(korean.EUCKR, "그리고김민준")) + "\x0f.", b64(in(utf16le, "김민준")), in(korean.EUCKR, "그리고 김민준 씨")}, no: []string{"김민수"}},
 	"Νίκος Παππάς":          {yes: []string{in(charmap.Windows1253, "ο Νίκος Παππάς"), "ΝΙΚΟΣ ΠΑΠΠΑΣ"}, no: []string{"Νίκος Παπ"}},
 	"Lüsan Søsüpük-Qovitax": {yes: []string{"met Luesan Soesuepuek-Qovit=\r\nax, and"}, no: []string{"met Luesan Soesuepuek-Qovit=\r\naxe"}},
 	"Ann":                   {yes: []string{"Ann said", "ANN"}, no: []string{"ann", "Anna", "Ann-Marie", "Mary-Ann"}},

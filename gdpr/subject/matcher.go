@@ -18,6 +18,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -133,13 +134,13 @@ func New(terms ...string) (*Matcher, error) {
 	return m, nil
 }
 
-// leastBytes is how short letters may be written: a syllable of Korean folds to three times
-// its bytes.
+// leastBytes is how short letters may be written: a syllable of Korean is two bytes in UTF-16, and nine
+// folded.
 func leastBytes(folded int, ascii bool) int {
 	if ascii {
 		return folded
 	}
-	return max(2, folded/3)
+	return max(2, folded*2/9)
 }
 
 func distinct(all []pattern) []pattern {
@@ -182,7 +183,12 @@ func anchorsOf(term string, p Pattern) []pattern {
 				}
 			}
 			for _, enc := range []Encoding{UTF16LE, UTF16BE} {
-				out = append(out, pattern{bytes: encode(word, enc)})
+				wide := encode(word, enc)
+				if out = append(out, pattern{bytes: wide}); len(wide) >= 4 {
+					for _, form := range encodedForms(wide) {
+						out = append(out, pattern{bytes: form, fold: true})
+					}
+				}
 			}
 		}
 	}
@@ -253,15 +259,7 @@ func fragments(term string, p Pattern) []string {
 
 // encodedForms are the digits of hex and of base32 that do not depend on the neighbours.
 func encodedForms(b []byte) [][]byte {
-	var hexed []byte
-	for _, c := range b {
-		hexed = append(hexed, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-	}
-	var spaced []byte // of UTF-16
-	for _, c := range b {
-		spaced = append(spaced, '0', '0', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-	}
-	out := [][]byte{hexed, spaced[2:]}
+	out := [][]byte{[]byte(hex.EncodeToString(b)), []byte(hex.EncodeToString(encode(string(b), UTF16BE)))[2:]}
 	for skip := range 5 {
 		raw := append(make([]byte, skip), b...)
 		first, last := (skip*8+4)/5, len(raw)*8/5

@@ -3,6 +3,7 @@ package subject
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -129,10 +130,8 @@ func dated(s string) bool {
 		return false
 	}
 	rest, date := s[:len(s)-len(form)], s[len(s)-len(form):]
-	for i := range len(form) {
-		if c := date[i]; form[i] == '-' && c != '-' || form[i] != '-' && (c < '0' || c > '9') {
-			return false
-		}
+	if _, err := time.Parse(form, date); err != nil {
+		return false
 	}
 	_, r := lastShown(rest)
 	return !wordRune(r) && r != '-' && r != '.' && r != '@'

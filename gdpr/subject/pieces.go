@@ -85,6 +85,18 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 		if m.phones && digits+last >= 6 {
 			add(at-blockSize-m.reach, at+blockSize+m.reach)
 		}
+		if len(m.charsets) > 0 && (kind&noiseBytes != 0 || bytes.IndexByte(b[at:end], '~') >= 0) {
+			for _, c := range m.charsets {
+				for i := at; i < end; {
+					from, _, _, to, ok := c.shiftedAt(b, i, end)
+					if !ok {
+						break
+					}
+					add(from-m.reach, to+m.reach)
+					i = to
+				}
+			}
+		}
 		// Numbers but for an older encoding, in which no identifier begins here, have no letters and no markup.
 		quiet := m.foreign && kind&noiseBytes != 0 && kind&foreignBytes != 0 && !m.begins(b[at:min(len(b), end+1)]) && numbers(b[at:end], false)
 		switch {
@@ -295,11 +307,4 @@ func encodedRun(b []byte, lo, hi int) (from, to int) {
 	return 0, 0
 }
 
-func capitals(b []byte) bool {
-	for _, c := range b {
-		if c >= 'a' && c <= 'z' {
-			return false
-		}
-	}
-	return true
-}
+func capitals(b []byte) bool { return !bytes.ContainsFunc(b, unicode.IsLower) }

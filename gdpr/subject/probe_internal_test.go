@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
 // TestProbeLosesNothing: what is found with the probe before each piece, and where only the beginnings of
@@ -73,7 +75,7 @@ func noise(rng *rand.Rand) []byte {
 func written(rng *rand.Rand, m *Matcher, name string) []byte {
 	b := []byte(name)
 	for range rng.IntN(3) {
-		switch rng.IntN(9) {
+		switch rng.IntN(11) {
 		case 0:
 			b = []byte(base64.StdEncoding.EncodeToString(append([]byte("said by "), b...)))
 		case 1:
@@ -97,6 +99,14 @@ func written(rng *rand.Rand, m *Matcher, name string) []byte {
 			}
 		case 7:
 			b = bytes.ReplaceAll(b, []byte(" "), []byte([]string{"\\n", "-\n", "</b> <b>", ""}[rng.IntN(4)]))
+		case 9:
+			b = []byte(base64.StdEncoding.EncodeToString(encode(string(b), UTF16LE)))
+		case 10:
+			for _, enc := range []encoding.Encoding{japanese.ISO2022JP, simplifiedchinese.HZGB2312} {
+				if s, err := enc.NewEncoder().Bytes(b); err == nil {
+					b = s
+				}
+			}
 		case 8:
 			b = fmt.Appendf(nil, "%+q", b)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -194,36 +195,40 @@ func FuzzMatcher(f *testing.F) {
 }
 
 func BenchmarkScan(b *testing.B) {
-	for who, terms := range map[string][]string{
-		"":          {"subj-ana", "Ana Ribeiro", "ana.ribeiro@example.test", "RC-ANA-5512"},
-		", accents": {"subj-zoe", "Zoë Ångström", "zoe.angstrom@example.test", "RC-ZOE-5512"},
-	} {
-		benchmarkScan(b, who, matcher(b, terms...))
-	}
-}
-
-func benchmarkScan(b *testing.B, who string, m *subject.Matcher) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	data := make([]byte, 64<<20)
-	for i := range data {
-		data[i] = "etaoin shrdlu cmfwypvbgkjqxz\n{}\":,0123456789-_"[rng.IntN(46)]
+	latin, noise := make([]byte, 32<<20), make([]byte, 32<<20)
+	for i := range latin {
+		latin[i] = "etaoin shrdlu cmfwypvbgkjqxz\n{}\":,0123456789-_"[rng.IntN(46)]
+		noise[i] = byte(rng.Uint32())
 	}
-	for _, kind := range []string{"text", "binary"} {
-		if kind == "binary" {
-			for i := 0; i+8 < len(data); i += 8 {
-				v := rng.Uint64()
-				for k := range 8 {
-					data[i+k] = byte(v >> (8 * k))
-				}
-			}
+	media := map[string][]byte{"text": latin, "binary": noise}
+	for name, letters := range map[string]string{"Russian": "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэф  \n.,", "Japanese": "船は五時に出港する今日荷物の人国会社員東京。、本語日誌\n"} {
+		runes, text := []rune(letters), []byte{}
+		for len(text) < 8<<20 {
+			text = utf8.AppendRune(text, runes[rng.IntN(len(runes))])
 		}
-		b.Run(kind+who, func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			for b.Loop() {
-				if _, err := m.Scan(b.Context(), bytes.NewReader(data), nil); err != nil {
-					b.Fatal(err)
+		media[name] = text
+	}
+	for who, terms := range map[string][]string{
+		"Latin":    {"subj-ana", "Ana Ribeiro", "ana.ribeiro@example.test", "RC-ANA-5512"},
+		"accents":  {"subj-zoe", "Zoë Ångström", "zoe.angstrom@example.test", "RC-ZOE-5512"},
+		"Cyrillic": {"subj-mar", "Мария Иванова"},
+		"Greek":    {"subj-nik", "Νίκος Παππάς"},
+		"Arabic":   {"subj-dan", "دانا خليل"},
+		"Chinese":  {"subj-wan", "王明珠"},
+		"Korean":   {"subj-kim", "김민준"},
+		"Japanese": {"subj-tan", "田中花子"},
+	} {
+		m := matcher(b, terms...)
+		for medium, data := range media {
+			b.Run(who+"/"+medium, func(b *testing.B) {
+				b.SetBytes(int64(len(data)))
+				for b.Loop() {
+					if _, err := m.Scan(b.Context(), bytes.NewReader(data), nil); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }

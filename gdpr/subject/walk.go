@@ -70,6 +70,9 @@ func (w *walker) text(l *layer) {
 // piece walks through a layer and those that stand in it. Most say nothing: it first goes through them
 // without keeping the place of every byte.
 func (w *walker) piece(l *layer) {
+	if w.done {
+		return
+	}
 	if w.near != nil && !l.probe {
 		probe, expanded, unseen := *l, w.expanded, w.unseen
 		probe.probe, probe.at, probe.to = true, nil, nil
@@ -90,9 +93,12 @@ func (w *walker) piece(l *layer) {
 			w.piece(u)
 		}
 	}
-	if !w.done {
-		if u := l.unfold(); u != nil {
-			w.piece(u)
+	if u := l.unfold(); u != nil {
+		w.piece(u)
+	}
+	for _, enc := range w.charsets {
+		if u := l.shifted(enc); u != nil && !w.done {
+			w.see(u)
 		}
 	}
 	w.blocks(l)
@@ -103,8 +109,8 @@ func (w *walker) piece(l *layer) {
 			}
 		}
 	}
-	if l.escapes == 0 && l.method != UTF16 && bytes.IndexByte(l.text, 0) >= 0 {
-		l.wide(w.foreign && w.mayBegin(l), w.pieceUnlessDone)
+	if l.escapes == 0 && l.method != UTF16 && (bytes.IndexByte(l.text, 0) >= 0 || w.foreign && !plainText(l.text)) {
+		l.wide(w.foreign && w.mayBegin(l), w.piece)
 	}
 }
 
@@ -130,10 +136,10 @@ func validInside(b []byte) bool {
 	return utf8.Valid(b) && (len(b) == all || !isASCII(b))
 }
 
-func (w *walker) pieceUnlessDone(l *layer) {
-	if !w.done {
-		w.piece(l)
-	}
+// plainText reports whether b is a text of UTF-8. The letters of many scripts in UTF-16 are ASCII and
+// controls.
+func plainText(b []byte) bool {
+	return validInside(b) && !bytes.ContainsFunc(b, func(r rune) bool { return r < utf8.RuneSelf && neverText(byte(r), true) })
 }
 
 // see hands a layer over, with markup and without.
@@ -179,7 +185,7 @@ func (w *walker) blocks(l *layer) {
 				return
 			}
 			start, end := l.place(lines[0].from, lines[len(lines)-1].end)
-			for _, b := range decodings(l.text, lines, e.in) {
+			for _, b := range decodings(l.text, lines, e.in, w.foreign) {
 				in := &layer{text: b, block: true, start: start, end: end, method: l.method, depth: l.depth + 1, family: unresolved, probe: l.probe}
 				if in.method == "" {
 					in.method = e.method
