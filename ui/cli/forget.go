@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,11 +70,15 @@ func (a *app) forgetQuestion(ctx context.Context, texts []string) (string, error
 		if err != nil {
 			return "", err
 		}
-		for _, w := range warnings {
-			a.sayf("%s: %s", texts[i], w)
-		}
+		a.sayEach(texts[i], warnings)
 	}
 	return question + "?", nil
+}
+
+func (a *app) sayEach(text string, warnings []string) {
+	for _, w := range warnings {
+		a.sayf("%s: %s", text, w)
+	}
 }
 
 // sayFalls names the relations that go with the items of refs.
@@ -121,13 +126,15 @@ func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetReques
 		return err
 	}
 	req.ID = ref.ID
+	told, _ := s.Preview(ctx, store.Name, ref.ID) // what cannot be read is told by the act
+	if a.flags.yes {                              // else the question told it
+		a.sayEach(text, told)
+	}
 	done, err := s.Forget(ctx, store.Name, req, a.flags.reason)
 	if err != nil {
 		return err
 	}
-	for _, w := range done.Warnings {
-		a.sayf("%s: %s", text, w)
-	}
+	a.sayEach(text, slices.DeleteFunc(done.Warnings, func(w string) bool { return slices.Contains(told, w) }))
 	with := ""
 	if done.Relations > 0 {
 		with = ", and " + plural(done.Relations, done.Fell) + " with it"

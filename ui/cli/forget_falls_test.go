@@ -81,7 +81,14 @@ func TestForgetNamesWhatUndoDoesNotPutBack(t *testing.T) {
 		t.Errorf("before the act nobody says it:\n%s%s", asked.out, asked.err)
 	}
 	d.tty = false
+	const told = "undo puts it back without its updated_at"
+	if refused := on("forget", "beads:b-1", "--yes", "--if-match", "another"); refused.code == 0 || !strings.Contains(refused.err, told) {
+		t.Errorf("with --yes nobody says it before the act: %d\n%s", refused.code, refused.err)
+	}
 	forgotten := on("forget", "beads:b-1", "--yes", "--json").want(t, 0)
+	if n := strings.Count(forgotten.err, told); n != 1 {
+		t.Errorf("it is said %d times:\n%s", n, forgotten.err)
+	}
 	undo, _ := forgotten.row(t, "forgotten")["undo"].(string)
 	restored := on("undo", "restore", undo, "--yes", "--json").want(t, 0, "it comes back without its updated_at")
 	notes, _ := restored.row(t, "restored")["notes"].([]any)
