@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -158,10 +159,16 @@ func relisted(it model.Item, renamed map[string]string) model.Item {
 		to, stays := strings.CutPrefix(is, dir)
 		if in && stays {
 			it.Body = replaceName(it.Body, from, to)
+			if linked := inLink(from); linked != from {
+				it.Body = replaceName(it.Body, linked, inLink(to))
+			}
 		}
 	}
 	return it
 }
+
+// inLink is the name of a file as a link spells it, percent-encoded.
+func inLink(name string) string { return (&url.URL{Path: name}).EscapedPath() }
 
 // replaceName replaces the name of a file where it stands by itself: ana.md is not in mariana.md.
 func replaceName(text, from, to string) string {

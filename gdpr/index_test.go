@@ -20,12 +20,13 @@ func TestAnIndexOfFilesThatAreRenamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, text := range map[string]string{
-		"MEMORY.md":                 "# Index\r\n\r\n- [Deploys](deploys.md) — Tuesdays\r\n- [" + name + " prefers mail](ana-zxribeiro-mail.md) — asked\r\n- [Other](mariana-zxribeiro-mail.md) — Mariana's\r\n- [Tabs](tabs.md) — says " + name + "\r\n- [More](more.md) — not indexed before\r\n",
-		"deploys.md":                "---\nname: Deploys\ndescription: Tuesdays\ntype: project\n---\nOn Tuesdays.\n",
-		"ana-zxribeiro-mail.md":     "---\nname: " + name + " prefers mail\ndescription: asked\ntags:\n  - " + name + " and mail\nmetadata:\n  type: user\n---\nMail, never chat.\n" + name + ": yes.\nAnd so on.\nAnd on.\n",
-		"tabs.md":                   "---\nname: Tabs\ndescription: says " + name + "\nmetadata:\n  type: feedback\n---\nUse tabs.\nThree lines.\nAnd more.\n",
-		"mariana-zxribeiro-mail.md": "---\nname: Other\ndescription: Mariana's\ntype: project\n---\nAnother person.\n",
-		"more.md":                   "---\nname: More\ndescription: not indexed before\ntype: project\n---\nMore.\n",
+		"MEMORY.md":                  "# Index\r\n\r\n- [Deploys](deploys.md) — Tuesdays\r\n- [" + name + " prefers mail](ana-zxribeiro-mail.md) — asked\r\n- [A note](A%20note%20of%20Ana%20Zxribeiro.md) — linked\r\n- [Other](mariana-zxribeiro-mail.md) — Mariana's\r\n- [Tabs](tabs.md) — says " + name + "\r\n- [More](more.md) — not indexed before\r\n",
+		"deploys.md":                 "---\nname: Deploys\ndescription: Tuesdays\ntype: project\n---\nOn Tuesdays.\n",
+		"ana-zxribeiro-mail.md":      "---\nname: " + name + " prefers mail\ndescription: asked\ntags:\n  - " + name + " and mail\nmetadata:\n  type: user\n---\nMail, never chat.\n" + name + ": yes.\nAnd so on.\nAnd on.\n",
+		"tabs.md":                    "---\nname: Tabs\ndescription: says " + name + "\nmetadata:\n  type: feedback\n---\nUse tabs.\nThree lines.\nAnd more.\n",
+		"A note of Ana Zxribeiro.md": "---\nname: A note\ndescription: linked\ntype: project\n---\nTea for " + name + ".\nAnd more.\nAnd more again.\nAnd on.\n",
+		"mariana-zxribeiro-mail.md":  "---\nname: Other\ndescription: Mariana's\ntype: project\n---\nAnother person.\n",
+		"more.md":                    "---\nname: More\ndescription: not indexed before\ntype: project\n---\nMore.\n",
 	} {
 		if err := os.WriteFile(filepath.Join(memory, file), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -45,7 +46,7 @@ func TestAnIndexOfFilesThatAreRenamed(t *testing.T) {
 		}
 		return string(b)
 	}
-	if got, want := read("MEMORY.md"), "# Index\r\n\r\n- [Deploys](deploys.md) — Tuesdays\r\n- [[erased] prefers mail](erased-mail.md) — asked\r\n- [Other](mariana-zxribeiro-mail.md) — Mariana's\r\n- [Tabs](tabs.md) — says [erased]\r\n- [More](more.md) — not indexed before\r\n"; got != want {
+	if got, want := read("MEMORY.md"), "# Index\r\n\r\n- [Deploys](deploys.md) — Tuesdays\r\n- [[erased] prefers mail](erased-mail.md) — asked\r\n- [A note](A%20note%20of%20erased.md) — linked\r\n- [Other](mariana-zxribeiro-mail.md) — Mariana's\r\n- [Tabs](tabs.md) — says [erased]\r\n- [More](more.md) — not indexed before\r\n"; got != want {
 		t.Errorf("the index is\n%q, want\n%q", got, want)
 	}
 	if got := read("erased-mail.md"); !strings.HasPrefix(got, "---\nname: erased prefers mail\ndescription: asked\ntags:\n  - erased and mail\n") || !strings.Contains(got, "---\nMail, never chat.\n[erased]: yes.\n") {
