@@ -116,8 +116,9 @@ func (s *AuditTrail) Stamp(ctx context.Context) string {
 // auditChunk is how many records are read at a time while looking for matches.
 const auditChunk = 500
 
-// Events lists newest first what AuditFilter of q.Filter matches. A cursor that is not this
-// list's is InvalidInput.
+// Events lists newest first what AuditFilter of q.Filter matches, each act once: an intent stands in its
+// outcome, which names it, unless it has none or the filter asks for a phase or a number. A cursor that is not
+// this list's is InvalidInput.
 func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error) {
 	var page AuditPage
 	page.Total = model.Count{Unknown: true}
@@ -138,8 +139,10 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 	if page.Notice == "" {
 		page.Notice = trouble
 	}
-	asked := len(events) > 0
 	show := func(e AuditEvent) {
+		if e.Phase == string(audit.PhaseIntent) && !e.Open && !filter.records {
+			return
+		}
 		if filter.Match(e) != q.Not {
 			page.Events = append(page.Events, e)
 		}
@@ -182,9 +185,6 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 		}
 	} else {
 		s.endsAt(page.Next, last)
-	}
-	if q.Cursor == "" && q.Filter == "" && !asked && len(page.Events) > 0 && v.err == nil {
-		page.Total = model.Count{N: page.Events[0].Seq} // records are numbered from 1
 	}
 	return page, nil
 }

@@ -15,6 +15,8 @@ type AuditFilter struct {
 	terms []auditTerm
 	// What a log can look up by itself; zero where the filter does not say.
 	Since, Until time.Time // Until is exclusive
+	// records: a phase or a number is asked for, so that each record stands by itself.
+	records bool
 }
 
 type auditTerm struct {
@@ -53,6 +55,7 @@ func ParseAuditFilter(s string) (AuditFilter, error) {
 			}
 			t.at = at
 		}
+		f.records = f.records || t.field == "phase" || t.field == "seq"
 		f.terms = append(f.terms, t)
 		f.push(t)
 	}
