@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,6 @@ type AuditTrail struct {
 
 	mu   sync.Mutex
 	last verification
-	ends map[string]time.Time // of the last record before a cursor: newer events are shown
 }
 
 // AuditTrail is the log of the session, which must have one.
@@ -134,8 +134,8 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 	}
 	v := s.verified(ctx)
 	page.Verified, page.Notice = v.words()
-	cursor := q.Cursor
-	events, trouble := s.storesEvents(ctx, q.Cursor)
+	cursor, end := pageEnd(q.Cursor)
+	events, trouble := s.storesEvents(ctx, end)
 	if page.Notice == "" {
 		page.Notice = trouble
 	}
@@ -184,34 +184,32 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 			show(notedEvent(e, i))
 		}
 	} else {
-		s.endsAt(page.Next, last)
+		page.Next += "@" + last.UTC().Format(time.RFC3339Nano)
 	}
 	return page, nil
 }
 
-// storesEvents are the stores' own events that stand behind a cursor.
-func (s *AuditTrail) storesEvents(ctx context.Context, cursor string) ([]StoreEvent, string) {
+// storesEvents are the stores' own events that are not newer than a moment, where it is given.
+func (s *AuditTrail) storesEvents(ctx context.Context, end time.Time) ([]StoreEvent, string) {
 	if s.noted == nil {
 		return nil, ""
 	}
 	events, trouble := s.noted(ctx)
-	s.mu.Lock()
-	end, later := s.ends[cursor]
-	s.mu.Unlock()
-	if later {
+	if !end.IsZero() {
 		_, events = Between(events, end)
 	}
 	return events, trouble
 }
 
-// endsAt remembers the time of the last record before a cursor.
-func (s *AuditTrail) endsAt(cursor string, at time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ends == nil {
-		s.ends = map[string]time.Time{}
+// pageEnd parts a cursor: the log's own, and the time of the last record before it, which tells what of the
+// stores' events was shown.
+func pageEnd(cursor string) (string, time.Time) {
+	log, end, _ := strings.Cut(cursor, "@")
+	at, err := time.Parse(time.RFC3339Nano, end)
+	if err != nil {
+		return cursor, time.Time{} // the log refuses what is not its own
 	}
-	s.ends[cursor] = at
+	return log, at
 }
 
 // notedEvent is a store's own event as the pane shows it.
