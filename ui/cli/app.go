@@ -192,12 +192,9 @@ func (a *app) root() *cobra.Command {
 			"Without a command it opens the console.",
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.console(cmd.Context()) },
-		Example: strings.Join([]string{
-			"memdesk demo                                    # the console on a throw-away workspace",
-			"memdesk --open vault=~/Vault items -o name      # references, one per line",
-			"memdesk recall \"tide tables\" --limit 5          # what an agent would be given",
-			"memdesk gdpr request --subject ID --received 2026-11-22 --ground withdrawn",
-		}, "\n"),
+		Example: "  memdesk demo                                # the console on a throw-away workspace\n" +
+			"  memdesk --open vault=~/Vault items -o name  # references, one per line\n" +
+			"  memdesk recall \"tide tables\" --limit 5      # what an agent would be given",
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.config, "config", "", "configuration `FILE` (else $MEMDESK_CONFIG, else ~/.config/memdesk/config.toml)")
@@ -248,6 +245,7 @@ func (a *app) root() *cobra.Command {
 		root.AddCommand(g.commands...)
 	}
 	usageArgs(root)
+	addExamples(root)
 	return root
 }
 

@@ -24,9 +24,6 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 		Long: "Reads the log from its first record and compares every byte with the chain of hashes, the saved head\n" +
 			"and the checkpoints of every anchor that is a file. It changes nothing. Without an anchor it finds what\n" +
 			"others changed and what was damaged, not what the owner of the files rewrote.",
-		Example: "memdesk audit verify --since april.checkpoint     # a checkpoint that was kept elsewhere\n" +
-			"memdesk audit verify --anchor /media/usb/memdesk  # a copy of an anchor's file\n" +
-			"memdesk audit verify --witness https://desk2.example:7813",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.auditVerify(cmd.Context(), f) },
 	}
 	c.Flags().StringArrayVar(&f.since, "since", nil, "also against the checkpoint in this `FILE` (repeatable)")
@@ -178,7 +175,6 @@ func (a *app) auditRetireCommand() *cobra.Command {
 			"says which; the hashes of the tree stay, so that every proof and every anchored checkpoint of before still holds.\n" +
 			"Every anchor must have the newest checkpoint first. An act without an outcome stays, and so does all from\n" +
 			"the day on which the oldest open erasure request was filed; the policy of erasures is recorded anew.",
-		Example: "  memdesk audit retire --before 2023-01-01 --reason \"kept for three years\"",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			at, err := parseTime(before)
 			if err != nil {

@@ -117,8 +117,7 @@ func (a *app) exportCommand() *cobra.Command {
 		Long: "Writes every item, archived and bookkeeping items included, with its fields, times and vector: store.json\n" +
 			"says what it is, items.jsonl holds one item a line. DIR must not exist. Not exported: version history,\n" +
 			"quarantine entries, the agent's own log. The export is recorded, because no erasure reaches it: delete it yourself.",
-		Example: "memdesk export notes --out ./notes-2026-11-23\nmemdesk copy --from ./notes-2026-11-23 --to notes2",
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.export(cmd.Context(), args[0], out) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.export(cmd.Context(), args[0], out) },
 	}
 	c.Flags().StringVar(&out, "out", "", "the new directory: `DIR`")
 	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the audit log")

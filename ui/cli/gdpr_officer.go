@@ -60,7 +60,6 @@ func (a *app) gdprLetterCommand() *cobra.Command {
 		Use: "letter REQUEST --kind received|extension|refused|done --lang en|de", Short: "A letter to the person, as Markdown",
 		Long: "Prints a letter in plain words to be addressed and signed by hand: it holds no name. A template of your own goes\n" +
 			"before the built-in one: gdpr/letters/KIND.LANG.md in the state directory (`memdesk info` names it).",
-		Example: "  memdesk gdpr letter er-20260131-0a1b2c3d --kind received --lang de >letter.md",
 		RunE: a.onRequest("", func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error {
 			text, err := d.Letter(ctx, r.ID, kind, lang)
 			if err != nil {
@@ -155,8 +154,6 @@ func (a *app) gdprAttestCommand() *cobra.Command {
 		operator.Attest, func(ctx context.Context, d *operator.Erasures, id string) error {
 			return a.attest(ctx, d, id, in, refs)
 		})
-	c.Example = "  memdesk gdpr attest er-20260131-0a1b2c3d --ref notes:att/map.zst --ground \"a map, opened by hand\"\n" +
-		"  memdesk gdpr attest er-20260131-0a1b2c3d --store ship --layer 'git history' --ground \"Art. 17(3)(b)\" --by \"the archivist\""
 	f := c.Flags()
 	f.StringArrayVar(&refs, "ref", nil, "the `REF` of an item (repeatable, of one store)")
 	f.StringVar(&in.Store, "store", "", "the `STORE` of the layers")

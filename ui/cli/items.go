@@ -31,11 +31,6 @@ func (a *app) itemsCommand() *cobra.Command {
 		Long: "Lists headers in the store's own order unless --order says otherwise. --all streams every page,\n" +
 			"archived and bookkeeping items included; without it one page is shown and the rest is counted.\n" +
 			"--subject, --agent, --type and --confidence read the items; one that does not say is left out.",
-		Example: strings.Join([]string{
-			"memdesk items --store notes --type decision --since 2026-11-01",
-			"memdesk items --subject HF-2207 --all --json          # everything that a store ties to a person",
-			"memdesk items --archived only -o name",
-		}, "\n"),
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			if f.limit < 0 {
 				return usage("--limit must not be negative")

@@ -29,11 +29,6 @@ func (a *app) recallCommand() *cobra.Command {
 		Long: "Prints what an agent would be given, ranked over all stores, and what became of the question in each.\n" +
 			"--subject, --type, --since, --until, --confidence and --archived pick among the hits of each store.\n" +
 			"--explain says of one item which rule, tier, limit, quarantine or tokenizer kept it out, or why it is a hit.",
-		Example: strings.Join([]string{
-			"memdesk recall \"tide tables\" --limit 5",
-			"memdesk recall deploy --tier decision --since 2026-11-01",
-			"memdesk recall \"deploy window\" --explain notes:memory/fix/gate.md",
-		}, "\n"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if hook {
 				return nil

@@ -172,8 +172,7 @@ func (a *app) serveWitnessCommand() *cobra.Command {
 		Long: "Keeps the newest checkpoint of each log that it knows and signs the next one only when it continues it\n" +
 			"(c2sp.org/tlog-witness). It sees sizes and hashes, no record. Two desks can watch each other. It prints its\n" +
 			"verifier key when it starts: the other desk's [[audit.anchor]] wants it.",
-		Example: "memdesk serve witness --listen :7813 --state /var/lib/witness --log desk1.key",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.serveWitness(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveWitness(cmd.Context(), f) },
 	}
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:7813", "`ADDRESS` to listen on; without a host it is this machine only")
 	c.Flags().StringVar(&f.state, "state", "", "`DIR` for its key and what it has seen (required)")
@@ -260,8 +259,7 @@ func (a *app) serveMetricsCommand() *cobra.Command {
 			"how long the audit log is and how old its anchors, and what doors were asked. No label names an item, a person or\n" +
 			"a caller. Values are of the last look; memdesk_look_timestamp_seconds says when each part was looked at.\n" +
 			"Tokens are lines \"NAME TOKEN [SCOPE,…]\" as of serve provider; a token needs the scope memory:health.",
-		Example: "  memdesk serve metrics --tokens scrape.tokens\n  curl -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7814/metrics",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.serveMetrics(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveMetrics(cmd.Context(), f) },
 	}
 	f.flags(c, "127.0.0.1:7814", "`ADDRESS` to listen on; without a host it is this machine only")
 	c.Flags().DurationVar(&f.every, "every", 15*time.Second, "`PAUSE` between two looks; one that takes longer is followed by a pause as long as itself")

@@ -39,8 +39,6 @@ func (a *app) serveMCPCommand() *cobra.Command {
 			"and can be undone. Without --listen it speaks over standard input and output.\n" +
 			"With --listen it is HTTP at /mcp; tokens are lines \"NAME TOKEN [SCOPE,…]\" of a file that only its owner may\n" +
 			"read; it is read again when it changes. An address that other machines can reach needs --tls-cert and --tls-key.",
-		Example: "  memdesk --open sqlite=notes.db serve mcp --tier session\n" +
-			"  memdesk serve mcp --listen 127.0.0.1:7812 --tokens tokens",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd.Context(), f) },
 	}
 	fl := c.Flags()

@@ -18,7 +18,6 @@ func (a *app) watchCommand() *cobra.Command {
 			"a store whose conflicts or quarantine could not be looked at to the end, and can be again. The first look tells of\n" +
 			"stores that are down and of requests that are due; of conflicts and quarantined items only with --standing.\n" +
 			"A line names items by their references and no content.",
-		Example: "memdesk watch | while read -r event; do notify-send memdesk \"$event\"; done",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			if o.Every <= 0 || o.Within < 0 {
 				return usage("--every must be more than 0, --within must not be negative")

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+//go:embed examples.txt
+var examples string
+
+// addExamples gives each command the lines that call it.
+func addExamples(root *cobra.Command) {
+	for line := range strings.Lines(examples) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if c := exampleOf(root, line); c.Example == "" {
+			c.Example = "  " + line
+		} else {
+			c.Example += "\n  " + line
+		}
+	}
+}
+
+// exampleOf is the command that a line calls, in a pipe too.
+func exampleOf(root *cobra.Command, line string) *cobra.Command {
+	_, call, _ := strings.Cut(line, "memdesk ")
+	c, _, err := root.Find(strings.Fields(call))
+	if err != nil {
+		return root
+	}
+	return c
+}
