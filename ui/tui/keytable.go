@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
-	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/text"
@@ -57,8 +57,8 @@ func KeyTable() []act.Section {
 	add("4 Quarantine", a.Panes[PaneQuarantine].Bindings())
 	add("5 Conflicts", a.Panes[PaneConflicts].Bindings())
 	add("6 Erasure", a.Panes[PaneErasure].Bindings())
-	add("6 Erasure: a plan", append(erasure.FoldKeys(&record.List[erasure.PlanRow]{}, nil), rq.PlanKeys(&record.List[erasure.PlanRow]{}, desk.ErasureRequest{})...))
-	add("6 Erasure: layers and verdicts (V)", rq.LayerKeys(&record.List[erasure.LayerRow]{}, desk.ErasureRequest{}))
+	add("6 Erasure: a plan", append(erasure.FoldKeys(&record.List[erasure.PlanRow]{}, nil), rq.PlanKeys(&record.List[erasure.PlanRow]{}, operator.ErasureRequest{})...))
+	add("6 Erasure: layers and verdicts (V)", rq.LayerKeys(&record.List[erasure.LayerRow]{}, operator.ErasureRequest{}))
 	add("7 Audit", a.Panes[PaneAudit].Bindings())
 	for _, s := range []struct {
 		title string

@@ -8,6 +8,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
@@ -32,7 +33,7 @@ func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
 			{Title: "WHEN", Width: 21}, {Title: "SIZE", Width: 10, Right: true}, {Title: "BYTES", Width: 9}, {Title: "BY", Width: 16}, {Title: "VERSION"},
 		},
 		Least: []int{21, 10, 9, 8, 10}, About: d.Esc.LineMax(ref.ID, prose.MaxTitle),
-		Fetch: func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[model.Version]], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[model.Version]], desk.Said, error) {
 			return fetchVersions(d, ctx, ref, q)
 		},
 		Detail:  func(ctx context.Context, raw model.Version) *text.Page { return versionText(d, ctx, ref, raw) },
@@ -45,7 +46,7 @@ func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
 }
 
 // fetchVersions gives all versions as one page: stores list them in one answer.
-func fetchVersions(d *desk.Desk, ctx context.Context, ref model.Ref, q desk.PageQuery) (list.Span[record.Row[model.Version]], desk.Said, error) {
+func fetchVersions(d *desk.Desk, ctx context.Context, ref model.Ref, q operator.PageQuery) (list.Span[record.Row[model.Version]], desk.Said, error) {
 	s, err := d.Fleet.Store(ref.Store)
 	if err == nil && s.History == nil {
 		err = model.Errorf(model.Unsupported, "history", "this store keeps no earlier versions")

@@ -11,6 +11,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/prose"
@@ -33,7 +34,7 @@ type Target struct {
 // forgetEach removes items that are as they were when they were marked; after may be nil.
 func forgetEach(d *desk.Desk, noun string, items []Target, why string, after func(context.Context, []model.Ref) safetext.Text) *task.Bulk {
 	b := &task.Bulk{Kind: "console-forget", Title: "forget " + prose.Plural(int64(len(items)), noun), Noun: noun, Total: len(items)}
-	b.Run = func(ctx context.Context, j desk.Job, b *task.Bulk) error {
+	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		var gone []model.Ref
 		err := b.Each(ctx, j, len(items), func(i int) string { return items[i].Ref.String() }, func(ctx context.Context, i int) task.Outcome {
 			o := forgetOne(d, ctx, b, items[i], why)
@@ -263,7 +264,7 @@ func (us *Undos) undoMany(ids []string) tea.Cmd {
 
 func undoEach(d *desk.Desk, items []Target, why string) *task.Bulk {
 	b := &task.Bulk{Kind: "console-undo", Title: "undo of " + prose.Plural(int64(len(items)), "item"), Noun: "item", Total: len(items)}
-	b.Run = func(ctx context.Context, j desk.Job, b *task.Bulk) error {
+	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		return b.Each(ctx, j, len(items), func(i int) string { return items[i].undo }, func(ctx context.Context, i int) task.Outcome {
 			o := task.Outcome{Store: items[i].Ref.Store, Name: items[i].Name, Word: "left"}
 			done, err := d.Acts.Restore(ctx, items[i].undo, why)

@@ -209,7 +209,7 @@ func (tb *Takebacks) form(w Writing, at int, wrong string) *dialog.Dialog {
 func (tb *Takebacks) begin(plan []origin.Taken, why string) *task.Bulk {
 	esc := tb.D.Esc
 	b := &task.Bulk{Kind: "console-takeback", Title: "take back " + prose.Plural(int64(len(plan)), "item"), Noun: "item", Total: len(plan)}
-	b.Run = func(ctx context.Context, j desk.Job, b *task.Bulk) error {
+	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		return j.Step(ctx, "takeback", func(ctx context.Context) error {
 			undone, err := tb.D.Origins.Takeback(context.WithoutCancel(ctx), plan, why)
 			b.Mu.Lock()

@@ -9,6 +9,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
@@ -72,7 +73,7 @@ func (us *Undos) Last() tea.Cmd {
 		if err != nil {
 			return nil, d.Esc.Sprintf("not undone: %s", prose.Reason(d.Esc, err))
 		}
-		i := slices.IndexFunc(rows, func(u desk.UndoRow) bool { return u.ID == id })
+		i := slices.IndexFunc(rows, func(u operator.UndoRow) bool { return u.ID == id })
 		if i < 0 {
 			return nil, d.Esc.Sprintf("not undone: the entry %s was used already or has expired", id)
 		}
@@ -80,7 +81,7 @@ func (us *Undos) Last() tea.Cmd {
 	})
 }
 
-func undoDialog(d *desk.Desk, u desk.UndoRow) *dialog.Dialog {
+func undoDialog(d *desk.Desk, u operator.UndoRow) *dialog.Dialog {
 	esc := d.Esc
 	what, title := esc.Sprintf("Restores the old text (%s bytes).", prose.Group(u.Bytes)), esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, prose.MaxTitle))
 	switch {
@@ -108,7 +109,7 @@ func undoDialog(d *desk.Desk, u desk.UndoRow) *dialog.Dialog {
 }
 
 // doUndo runs in a command.
-func doUndo(d *desk.Desk, ctx context.Context, u desk.UndoRow, why string) dialog.Acted {
+func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) dialog.Acted {
 	esc := d.Esc
 	done, err := d.Acts.Restore(ctx, u.ID, why)
 	switch {
@@ -136,22 +137,22 @@ func doUndo(d *desk.Desk, ctx context.Context, u desk.UndoRow, why string) dialo
 }
 
 // Kind is the list of what can be put back.
-func (us *Undos) Kind() record.Kind[desk.UndoRow] {
+func (us *Undos) Kind() record.Kind[operator.UndoRow] {
 	d := us.D
-	kind := record.Kind[desk.UndoRow]{
+	kind := record.Kind[operator.UndoRow]{
 		Noun: "change", Tell: tellUndo,
 		Empty: "Nothing is kept: no change of the last weeks can be taken back.",
 		Columns: []record.Column{
 			{Title: "WHEN", Width: 21}, {Title: "CHANGE", Width: 8}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true}, {Title: "ITEM"},
 		},
 		Least: []int{21, 8, 8, 0, 18},
-		Fetch: func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[desk.UndoRow]], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.UndoRow]], desk.Said, error) {
 			return FetchUndos(d, ctx, q)
 		},
-		Detail: func(_ context.Context, raw desk.UndoRow) *text.Page { return undoText(d, raw) },
-		Name:   "undo", Field: func(raw desk.UndoRow) string { return raw.ID }, Datum: undoDatum,
+		Detail: func(_ context.Context, raw operator.UndoRow) *text.Page { return undoText(d, raw) },
+		Name:   "undo", Field: func(raw operator.UndoRow) string { return raw.ID }, Datum: undoDatum,
 	}
-	kind.Keys = func(p *record.List[desk.UndoRow]) []act.Act {
+	kind.Keys = func(p *record.List[operator.UndoRow]) []act.Act {
 		return []act.Act{act.Restore.With(func() string { return us.NoRestore(p) }, func() tea.Cmd {
 			r, _ := p.Window.Current()
 			u := r.Raw
@@ -161,7 +162,7 @@ func (us *Undos) Kind() record.Kind[desk.UndoRow] {
 	return kind
 }
 
-func (us *Undos) NoRestore(p *record.List[desk.UndoRow]) string {
+func (us *Undos) NoRestore(p *record.List[operator.UndoRow]) string {
 	r, ok := p.Window.Current()
 	if !ok {
 		return p.Window.Nothing()
@@ -179,12 +180,12 @@ func (us *Undos) NoRestore(p *record.List[desk.UndoRow]) string {
 }
 
 // FetchUndos gives all entries as one page: they are few, and each is one file.
-func FetchUndos(d *desk.Desk, ctx context.Context, q desk.PageQuery) (list.Span[record.Row[desk.UndoRow]], desk.Said, error) {
+func FetchUndos(d *desk.Desk, ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.UndoRow]], desk.Said, error) {
 	rows, damaged, err := d.Acts.Undos(ctx)
 	if err != nil {
-		return list.Span[record.Row[desk.UndoRow]]{}, desk.Said{}, err
+		return list.Span[record.Row[operator.UndoRow]]{}, desk.Said{}, err
 	}
-	var out list.Span[record.Row[desk.UndoRow]]
+	var out list.Span[record.Row[operator.UndoRow]]
 	for _, u := range rows {
 		if q.Matches(u.ID, u.Store, u.Item, u.Op) {
 			out.Rows = append(out.Rows, undoRecord(d, u))
@@ -198,14 +199,14 @@ func FetchUndos(d *desk.Desk, ctx context.Context, q desk.PageQuery) (list.Span[
 	return out, notice, nil
 }
 
-func undoRecord(d *desk.Desk, u desk.UndoRow) record.Row[desk.UndoRow] {
+func undoRecord(d *desk.Desk, u operator.UndoRow) record.Row[operator.UndoRow] {
 	esc := d.Esc
-	return record.Row[desk.UndoRow]{Key: u.ID, Raw: u, Cells: []safetext.Text{
+	return record.Row[operator.UndoRow]{Key: u.ID, Raw: u, Cells: []safetext.Text{
 		esc.Const(prose.Moment(u.At)), esc.Line(u.Op), esc.Line(u.Store), esc.Const(prose.Size(u.Bytes)), esc.LineMax(u.Item, prose.MaxTitle),
 	}}
 }
 
-func undoText(d *desk.Desk, u desk.UndoRow) *text.Page {
+func undoText(d *desk.Desk, u operator.UndoRow) *text.Page {
 	esc := d.Esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{{Value: esc.LineMax(u.Item, desk.MaxField), Kind: text.Title}}
@@ -232,7 +233,7 @@ func (us *Undos) Open() tea.Cmd {
 	return record.Open(us.D, "Undo", us.Kind())
 }
 
-func undoDatum(u desk.UndoRow) desk.Datum {
+func undoDatum(u operator.UndoRow) desk.Datum {
 	var r desk.Datum
 	r.Add("undo", u.ID)
 	r.Add("store", u.Store)
@@ -248,6 +249,6 @@ func undoDatum(u desk.UndoRow) desk.Datum {
 }
 
 // tellUndo is an entry of the undo store as a sentence.
-func tellUndo(esc safetext.Escaper, e desk.UndoRow) safetext.Text {
+func tellUndo(esc safetext.Escaper, e operator.UndoRow) safetext.Text {
 	return esc.Sprintf("%s of %s in %s, %s, %s", e.Op, esc.LineMax(e.Item, prose.MaxTitle), e.Store, prose.Moment(e.At), prose.Size(e.Bytes))
 }

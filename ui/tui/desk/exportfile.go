@@ -20,6 +20,7 @@ import (
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
+	"memdesk/operator"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/prose"
@@ -136,7 +137,7 @@ func (d *Desk) journalled(ctx context.Context, e *export, do func(context.Contex
 		return do(ctx)
 	}
 	began := false
-	err := d.Jobs.Run(ctx, "console-export", "a file of "+safetext.Noun(2, e.noun), func(ctx context.Context, j Job) error {
+	err := d.Jobs.Run(ctx, "console-export", "a file of "+safetext.Noun(2, e.noun), func(ctx context.Context, j operator.Running) error {
 		began = true
 		e.mu.Lock()
 		e.id = j.ID()

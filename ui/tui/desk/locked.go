@@ -9,6 +9,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -98,7 +99,7 @@ type stuck struct {
 }
 
 // Took notes what became of an act: one that z takes back ends what was said before.
-func (s *stuck) Took(esc safetext.Escaper, done Done) {
+func (s *stuck) Took(esc safetext.Escaper, done operator.Done) {
 	if done.Undo == "" {
 		s.Set("nothing was kept for undo")
 		return

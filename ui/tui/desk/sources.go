@@ -15,32 +15,6 @@ import (
 	"memdesk/quarantine/review"
 )
 
-// What the console shows and what its acts report, as package operator has it.
-type (
-	Done             = operator.Done
-	UndoRow          = operator.UndoRow
-	PageQuery        = operator.PageQuery
-	AuditPage        = operator.AuditPage
-	AuditEvent       = operator.AuditEvent
-	AuditFilter      = operator.AuditFilter
-	QuarantinePage   = operator.QuarantinePage
-	QuarantineEntry  = operator.QuarantineEntry
-	QuarantineDetail = operator.QuarantineDetail
-	Liveness         = operator.Liveness
-	Span             = operator.Span
-	ConflictPage     = operator.ConflictPage
-	ErasureRequest   = operator.ErasureRequest
-	Job              = operator.Running
-)
-
-// The answers of Liveness.
-const (
-	LivePoisoned = operator.LivePoisoned
-	LiveClean    = operator.LiveClean
-	LiveGone     = operator.LiveGone
-	LiveUnknown  = operator.LiveUnknown
-)
-
 // Acts changes memory on behalf of the operator. Every act is recorded and what
 // it displaces is kept before it happens; a store that refuses or has moved on is
 // an error that changes nothing. It is safe for concurrent use.
@@ -48,30 +22,30 @@ type Acts interface {
 	// Preview says in words what forgetting an item would do beside removing it.
 	Preview(ctx context.Context, store, id string) (warnings []string, err error)
 	// Forget removes one item; Conflict when it is not at the revision of req, if that has one.
-	Forget(ctx context.Context, store string, req model.ForgetRequest, reason string) (Done, error)
+	Forget(ctx context.Context, store string, req model.ForgetRequest, reason string) (operator.Done, error)
 	// Retain writes one item; Conflict when it is not at the revision that req
 	// expects. What it displaces is kept.
-	Retain(ctx context.Context, store string, req model.RetainRequest, reason string) (Done, error)
+	Retain(ctx context.Context, store string, req model.RetainRequest, reason string) (operator.Done, error)
 	// Release writes a text over the live source of a quarantine entry and removes
 	// the entry. The text must pass the scanner; a nil body releases a source that
 	// has been cleaned already. seen is the revision of the source.
-	Release(ctx context.Context, store, id string, body *string, seen model.Revision, reason string) (Done, error)
+	Release(ctx context.Context, store, id string, body *string, seen model.Revision, reason string) (operator.Done, error)
 	// Reindex builds anew what a store derives from its items of a tier, empty for all, and
 	// counts the items in the new index.
 	Reindex(ctx context.Context, store, tier string) (int64, error)
 	// Undos lists what can be put back, newest first; damaged counts the entries that
 	// cannot be read.
-	Undos(ctx context.Context) (rows []UndoRow, damaged int, err error)
+	Undos(ctx context.Context) (rows []operator.UndoRow, damaged int, err error)
 	// Restore puts back what a change displaced; Conflict when the item has changed
 	// since.
-	Restore(ctx context.Context, id, reason string) (Done, error)
+	Restore(ctx context.Context, id, reason string) (operator.Done, error)
 }
 
 // AuditSource is the operator log as the console reads it. It changes nothing
 // and is safe for concurrent use.
 type AuditSource interface {
-	// Events lists newest first what AuditFilter of q.Filter matches. A cursor that is not this list's is InvalidInput.
-	Events(ctx context.Context, q PageQuery) (AuditPage, error)
+	// Events lists newest first what the AuditFilter of q.Filter matches. A cursor that is not this list's is InvalidInput.
+	Events(ctx context.Context, q operator.PageQuery) (operator.AuditPage, error)
 	// Stamp changes whenever a record was added; it is cheap. Empty: not known.
 	Stamp(ctx context.Context) string
 }
@@ -99,9 +73,9 @@ type OriginSource interface {
 type QuarantineSource interface {
 	// Entries lists in a stable order. A store that cannot be read has one entry
 	// with Problem set, so it is never left out.
-	Entries(ctx context.Context, q PageQuery) (QuarantinePage, error)
+	Entries(ctx context.Context, q operator.PageQuery) (operator.QuarantinePage, error)
 	// Entry reads one with its content, or NotFound.
-	Entry(ctx context.Context, store, id string) (QuarantineDetail, error)
+	Entry(ctx context.Context, store, id string) (operator.QuarantineDetail, error)
 }
 
 // ConflictSource lists what is in conflict in every store, compares and resolves
@@ -109,12 +83,12 @@ type QuarantineSource interface {
 type ConflictSource interface {
 	// Conflicts lists grouped by base, in a stable order; the first page begins a new
 	// look. A store that cannot be looked at has a row with Problem set.
-	Conflicts(ctx context.Context, q PageQuery) (ConflictPage, error)
+	Conflicts(ctx context.Context, q operator.PageQuery) (operator.ConflictPage, error)
 	// Compare reads both sides as they are now.
 	Compare(ctx context.Context, c conflict.Copy) (conflict.Comparison, error)
 	// Resolve ends one conflict. Conflict when a side is not as c has it: nothing has
 	// changed then. What it displaces is kept.
-	Resolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, reason string) (Done, error)
+	Resolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, reason string) (operator.Done, error)
 	// Returned reports whether a copy that a resolve removed stands there again.
 	Returned(ctx context.Context, c conflict.Copy) (bool, error)
 	// Redundant looks through all stores for copies that are byte for byte their base
@@ -130,9 +104,9 @@ type ErasureSource interface {
 	// Rules are the configuration of erasures.
 	Rules() gdpr.Policy
 	// Requests is every request, those with work left first, by deadline.
-	Requests(ctx context.Context) ([]ErasureRequest, error)
+	Requests(ctx context.Context) ([]operator.ErasureRequest, error)
 	// Request is one of them, or NotFound.
-	Request(ctx context.Context, id string) (ErasureRequest, error)
+	Request(ctx context.Context, id string) (operator.ErasureRequest, error)
 	// Unattested says why a request that is filed here could not be approved by
 	// anybody; empty where it could, or need not be.
 	Unattested() string
@@ -214,7 +188,7 @@ type ErasureSource interface {
 type Jobs interface {
 	// Run does work and returns when it is over. The end of ctx cancels it, and it
 	// returns then. kind and title are stored in clear: no names in them.
-	Run(ctx context.Context, kind, title string, work func(ctx context.Context, j Job) error) error
+	Run(ctx context.Context, kind, title string, work func(ctx context.Context, j operator.Running) error) error
 	// List is every job that the journal knows, newest first, those of other
 	// processes too.
 	List(ctx context.Context) ([]jobs.Status, error)

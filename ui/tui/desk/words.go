@@ -8,6 +8,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -68,16 +69,16 @@ const NoStores = "No store is open. Leave with q and give --open KIND=LOCATION, 
 type ScopeOf struct{ Store, Scope, Tier string }
 
 // LiveWords say whether the source of a quarantined item is still poisoned.
-var LiveWords = map[Liveness]string{
-	LivePoisoned: "still poisoned: the source still holds the blocked text",
-	LiveClean:    "clean now: the source passes the scanner",
-	LiveGone:     "gone: there is no source any more",
-	LiveUnknown:  "unknown: nobody could look at the source",
+var LiveWords = map[operator.Liveness]string{
+	operator.LivePoisoned: "still poisoned: the source still holds the blocked text",
+	operator.LiveClean:    "clean now: the source passes the scanner",
+	operator.LiveGone:     "gone: there is no source any more",
+	operator.LiveUnknown:  "unknown: nobody could look at the source",
 }
 
-func LivenessOf(l Liveness) Liveness {
+func LivenessOf(l operator.Liveness) operator.Liveness {
 	if _, ok := LiveWords[l]; !ok {
-		return LiveUnknown
+		return operator.LiveUnknown
 	}
 	return l
 }

@@ -12,6 +12,7 @@ import (
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/diff"
@@ -40,9 +41,9 @@ type Edit struct {
 	Label  string              // id of the item, or what stands for it
 	Kind   model.DocumentKind
 	have   []model.Field // metadata as it was read
-	entry  desk.QuarantineEntry
-	Second conflict.Copy                       // of a conflict that the text ends
-	After  func(done desk.Done) func() tea.Cmd // what follows the end of that
+	entry  operator.QuarantineEntry
+	Second conflict.Copy                           // of a conflict that the text ends
+	After  func(done operator.Done) func() tea.Cmd // what follows the end of that
 
 	Original string // what the editor began with
 	Base     string // the stored text that the operator's is compared with
@@ -228,7 +229,7 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 		if words == e.Base {
 			numbers = esc.Const("The text is as it stands in the source. Agents get it again if the scanner passes it.")
 		}
-		if desk.LivenessOf(e.entry.Live) != desk.LiveClean {
+		if desk.LivenessOf(e.entry.Live) != operator.LiveClean {
 			numbers = esc.Sprintf("%s z cannot put back what stands there now, since the scanner blocks it; its bytes are kept.", numbers)
 		}
 	}
@@ -311,7 +312,7 @@ func WarningPage(d *desk.Desk, title safetext.Text, warnings []string) *text.Pag
 }
 
 // write hands the text to the store by the way that the edit came.
-func (ed *Edits) write(ctx context.Context, e *Edit, text, why string) (desk.Done, error) {
+func (ed *Edits) write(ctx context.Context, e *Edit, text, why string) (operator.Done, error) {
 	if e.What == releaseItem {
 		body := &text
 		if text == e.Base {
@@ -328,7 +329,7 @@ func (ed *Edits) write(ctx context.Context, e *Edit, text, why string) (desk.Don
 	if e.What != appendItem {
 		doc, err := model.DecodeDocument(e.Kind, text)
 		if err != nil {
-			return desk.Done{}, err
+			return operator.Done{}, err
 		}
 		req.Content, req.Meta = doc.Body, writable(doc.Meta, e.have)
 	}

@@ -9,6 +9,7 @@ import (
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
@@ -33,7 +34,7 @@ func (ed *Edits) KeptKind() record.Kind[drafts.Kept] {
 	return record.Kind[drafts.Kept]{
 		Noun: "text", Empty: "No text was put aside: every one that you wrote was saved, or thrown away by you.", Name: "kept",
 		Columns: []record.Column{{Title: "WHEN", Width: 21}, {Title: "AGE", Width: 5, Right: true}, {Title: "SIZE", Width: 10, Right: true}, {Title: "NAME"}},
-		Fetch: func(_ context.Context, q desk.PageQuery) (list.Span[record.Row[drafts.Kept]], desk.Said, error) {
+		Fetch: func(_ context.Context, q operator.PageQuery) (list.Span[record.Row[drafts.Kept]], desk.Said, error) {
 			all, err := d.Drafts.Kept()
 			if err != nil {
 				return list.Span[record.Row[drafts.Kept]]{}, desk.Said{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.Esc.Err(err).String())

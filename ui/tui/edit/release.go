@@ -6,12 +6,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/record"
 )
 
 // NoRelease says why the entry at the cursor cannot be released.
-func NoRelease(p *record.List[desk.QuarantineEntry]) string {
+func NoRelease(p *record.List[operator.QuarantineEntry]) string {
 	r, ok := p.Window.Current()
 	if !ok {
 		return p.Window.Nothing()
@@ -23,7 +24,7 @@ func NoRelease(p *record.List[desk.QuarantineEntry]) string {
 	switch {
 	case e.ID == "":
 		return "this row tells of the store, there is no entry behind it"
-	case e.Live == desk.LiveGone:
+	case e.Live == operator.LiveGone:
 		return "its source is gone, so there is nothing to release: d deletes the entry"
 	case e.SourceID == "":
 		return "nobody can tell which item it came from"
@@ -33,7 +34,7 @@ func NoRelease(p *record.List[desk.QuarantineEntry]) string {
 
 // Release opens the live source of an entry. What is saved is written over it when
 // it passes the scanner, and the entry goes.
-func (ed *Edits) Release(e desk.QuarantineEntry) tea.Cmd {
+func (ed *Edits) Release(e operator.QuarantineEntry) tea.Cmd {
 	return ed.Begin(func(ctx context.Context) (*Edit, error) {
 		s, it, err := ed.D.Readable(ctx, model.Ref{Store: e.Store, ID: e.SourceID})
 		switch {
@@ -49,7 +50,7 @@ func (ed *Edits) Release(e desk.QuarantineEntry) tea.Cmd {
 	})
 }
 
-func QuarantineDatum(e desk.QuarantineEntry) desk.Datum {
+func QuarantineDatum(e operator.QuarantineEntry) desk.Datum {
 	var r desk.Datum
 	r.Add("store", e.Store)
 	r.Add("id", model.EncodeID(e.ID))

@@ -9,9 +9,9 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/change"
-	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/record"
@@ -255,12 +255,12 @@ func (l *linear) undo(ctx context.Context, id string) {
 	if l.refused(d.Locked("")) {
 		return
 	}
-	page, _, err := change.FetchUndos(d.Desk, ctx, desk.PageQuery{})
+	page, _, err := change.FetchUndos(d.Desk, ctx, operator.PageQuery{})
 	if err != nil {
 		l.failed(err)
 		return
 	}
-	i := slices.IndexFunc(page.Rows, func(r record.Row[desk.UndoRow]) bool { return r.Key == id })
+	i := slices.IndexFunc(page.Rows, func(r record.Row[operator.UndoRow]) bool { return r.Key == id })
 	if i < 0 {
 		l.say("Say which entry: undos lists them.")
 		return
@@ -274,7 +274,7 @@ func (l *linear) undo(ctx context.Context, id string) {
 }
 
 // newPaneless is a list of records that stands nowhere.
-func newPaneless(l *linear, rows []record.Row[desk.UndoRow]) *record.List[desk.UndoRow] {
+func newPaneless(l *linear, rows []record.Row[operator.UndoRow]) *record.List[operator.UndoRow] {
 	p := record.New(l.a.D.Desk, l.a.D.Undos.Kind())
 	p.Window.Rows = rows
 	return p

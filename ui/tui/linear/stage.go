@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
@@ -207,8 +208,8 @@ func (l *linear) jobEnded(ctx context.Context, job *tui.Side, b *task.Bulk) {
 }
 
 // failures leaves out of a list of outcomes what went well.
-func failures(all func(context.Context, desk.PageQuery) (list.Span[record.Row[task.Outcome]], desk.Said, error)) func(context.Context, desk.PageQuery) (list.Span[record.Row[task.Outcome]], desk.Said, error) {
-	return func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[task.Outcome]], desk.Said, error) {
+func failures(all func(context.Context, operator.PageQuery) (list.Span[record.Row[task.Outcome]], desk.Said, error)) func(context.Context, operator.PageQuery) (list.Span[record.Row[task.Outcome]], desk.Said, error) {
+	return func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[task.Outcome]], desk.Said, error) {
 		for {
 			page, _, err := all(ctx, q)
 			page.Rows = slices.DeleteFunc(page.Rows, func(r record.Row[task.Outcome]) bool { return r.Raw.Ok })

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"memdesk/internal/safetext"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
@@ -47,7 +48,7 @@ type Kind[T any] struct {
 	// Least is what each column keeps where there is no room for all of them: 0 goes
 	// first, and the last is what the last column needs. nil: all stay as they are.
 	Least   []int
-	Fetch   func(ctx context.Context, q desk.PageQuery) (list.Span[Row[T]], desk.Said, error)
+	Fetch   func(ctx context.Context, q operator.PageQuery) (list.Span[Row[T]], desk.Said, error)
 	Detail  func(ctx context.Context, raw T) *text.Page     // runs in a command
 	Keys    func(p *List[T]) []act.Act                      // of this kind only; nil: none
 	Datum   func(raw T) desk.Datum                          // the row as data; nil: it is neither copied nor exported

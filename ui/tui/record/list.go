@@ -9,6 +9,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
@@ -154,7 +155,7 @@ func (p *List[T]) fetcher() list.Fetcher[Row[T]] {
 		})
 	}
 	return func(ctx context.Context, at list.From, limit int) (list.Span[Row[T]], error) {
-		s, notice, err := fetch(ctx, desk.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: at.Cursor, Limit: limit})
+		s, notice, err := fetch(ctx, operator.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: at.Cursor, Limit: limit})
 		select {
 		case notices <- notice:
 		default:

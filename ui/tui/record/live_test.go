@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/list"
@@ -21,7 +22,7 @@ func TestDetailFollowsItsRow(t *testing.T) {
 	d := desktest.New()
 	p := New(d, Kind[string]{
 		Noun: "toy", Columns: []Column{{"TOY", 0, false}}, Traits: Traits[string]{Poll: true},
-		Fetch: func(context.Context, desk.PageQuery) (out list.Span[Row[string]], _ desk.Said, _ error) {
+		Fetch: func(context.Context, operator.PageQuery) (out list.Span[Row[string]], _ desk.Said, _ error) {
 			out.Rows = []Row[string]{{Key: "kite", Cells: []safetext.Text{d.Esc.Line("kite")}, Raw: state}}
 			return out, desk.Said{}, nil
 		},

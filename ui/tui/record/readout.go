@@ -8,6 +8,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/text"
@@ -38,7 +39,7 @@ func (p *List[T]) Begin(query string) error {
 
 func (p *List[T]) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
 	filter, not := strings.CutPrefix(p.Query, "!")
-	page, notice, err := p.Kind.Fetch(ctx, desk.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: cursor, Limit: limit})
+	page, notice, err := p.Kind.Fetch(ctx, operator.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: cursor, Limit: limit})
 	if err != nil {
 		return desk.PageRead{}, err
 	}

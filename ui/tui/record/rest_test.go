@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/list"
@@ -20,7 +21,7 @@ func restingList(t *testing.T) (p *List[int], names *[]string, q *asked) {
 	t.Helper()
 	names = new([]string)
 	kind := Kind[int]{Pane: 6, Noun: "record", Columns: []Column{{Title: "N"}},
-		Fetch: func(context.Context, desk.PageQuery) (list.Span[Row[int]], desk.Said, error) {
+		Fetch: func(context.Context, operator.PageQuery) (list.Span[Row[int]], desk.Said, error) {
 			var s list.Span[Row[int]]
 			for i := range 50 {
 				s.Rows = append(s.Rows, Row[int]{Key: strconv.Itoa(i), Cells: []safetext.Text{safetext.Const(strconv.Itoa(i))}})

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
@@ -24,13 +25,13 @@ type sorting struct {
 }
 
 // sortedFetch reads all rows of a source and gives them in the order that is in force.
-func (p *List[T]) sortedFetch(fetch func(context.Context, desk.PageQuery) (list.Span[Row[T]], desk.Said, error)) func(context.Context, desk.PageQuery) (list.Span[Row[T]], desk.Said, error) {
+func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (list.Span[Row[T]], desk.Said, error)) func(context.Context, operator.PageQuery) (list.Span[Row[T]], desk.Said, error) {
 	by := p.sorted
 	if by.column == 0 {
 		return fetch
 	}
 	less := p.Kind.Less[by.column-1]
-	return func(ctx context.Context, q desk.PageQuery) (list.Span[Row[T]], desk.Said, error) {
+	return func(ctx context.Context, q operator.PageQuery) (list.Span[Row[T]], desk.Said, error) {
 		q.Limit = model.MaxPage
 		var all list.Span[Row[T]]
 		var notice desk.Said

@@ -14,6 +14,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
@@ -63,7 +64,7 @@ type Bulk struct {
 	Total       int
 	Bad         string // what the outcomes that count as failures are; empty: failed
 	Ready       string // what a search that found everything is called at its end
-	Run         func(ctx context.Context, j desk.Job, b *Bulk) error
+	Run         func(ctx context.Context, j operator.Running, b *Bulk) error
 	Then        func() tea.Cmd // when it has ended on the screen; nil: nothing
 	Cancel      context.CancelFunc
 	list        desk.Listing // of its outcomes, when it was last shown; nil: never
@@ -188,7 +189,7 @@ func (w *Underway) Watch(b *Bulk) tea.Cmd {
 	runner := w.D.Jobs
 	work := w.D.Ask(func(context.Context) any {
 		defer cancel()
-		err := runner.Run(ctx, b.Kind, b.Title, func(ctx context.Context, j desk.Job) error {
+		err := runner.Run(ctx, b.Kind, b.Title, func(ctx context.Context, j operator.Running) error {
 			b.Mu.Lock()
 			b.id = j.ID()
 			b.Mu.Unlock()
@@ -271,7 +272,7 @@ func (w *Underway) BulkKind(b *Bulk) record.Kind[Outcome] {
 	return record.Kind[Outcome]{
 		Noun: "outcome", Tell: tellOutcome, Empty: "Nothing is done yet.",
 		Columns: []record.Column{{Title: "OUTCOME", Width: 16}, {Title: "STORE", Width: 12}, {Title: "ITEM"}},
-		Fetch: func(_ context.Context, q desk.PageQuery) (list.Span[record.Row[Outcome]], desk.Said, error) {
+		Fetch: func(_ context.Context, q operator.PageQuery) (list.Span[record.Row[Outcome]], desk.Said, error) {
 			b.Mu.Lock()
 			rows, calm := b.rows[:len(b.rows):len(b.rows)], b.Failed == 0
 			b.Mu.Unlock()
@@ -341,7 +342,7 @@ func outcomeText(esc safetext.Escaper, o Outcome) *text.Page {
 
 // Each runs one step per item and goes on after a failure; only the end of the
 // context stops it, between two of them.
-func (b *Bulk) Each(ctx context.Context, j desk.Job, n int, key func(int) string, do func(ctx context.Context, i int) Outcome) error {
+func (b *Bulk) Each(ctx context.Context, j operator.Running, n int, key func(int) string, do func(ctx context.Context, i int) Outcome) error {
 	for i := range n {
 		ran := false
 		err := j.Step(ctx, key(i), func(ctx context.Context) error {

@@ -14,6 +14,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
@@ -52,7 +53,7 @@ func (w *Underway) JobsKind() record.Kind[jobRow] {
 	return record.Kind[jobRow]{
 		Noun: "job", Empty: "No long work is on record: nothing runs, and nothing has run lately.", Name: "jobs",
 		Columns: []record.Column{{Title: "STATE", Width: 13}, {Title: "KIND", Width: 11}, {Title: "PROGRESS", Width: 26}, {Title: "AGE", Width: 5, Right: true}, {Title: "WHAT"}},
-		Fetch: func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[jobRow]], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[jobRow]], desk.Said, error) {
 			return fetchJobs(d, ctx, q)
 		},
 		Detail: func(_ context.Context, raw jobRow) *text.Page { return jobText(d, raw) },
@@ -75,7 +76,7 @@ func jobAt(p *record.List[jobRow]) jobRow {
 	return r.Raw
 }
 
-func fetchJobs(d *desk.Desk, ctx context.Context, q desk.PageQuery) (list.Span[record.Row[jobRow]], desk.Said, error) {
+func fetchJobs(d *desk.Desk, ctx context.Context, q operator.PageQuery) (list.Span[record.Row[jobRow]], desk.Said, error) {
 	all, err := d.Jobs.List(ctx)
 	if err != nil {
 		return list.Span[record.Row[jobRow]]{}, desk.Said{}, err

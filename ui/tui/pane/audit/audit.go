@@ -25,30 +25,30 @@ import (
 const auditHint = "actor:ann action:forget store:x outcome:refused since:2026-05-01 words; ! inverts a term"
 
 // New is the pane that reads the operator log, newest first.
-func New(d *pane.Bench, at int) *record.List[desk.AuditEvent] {
-	kind := record.Kind[desk.AuditEvent]{
+func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
+	kind := record.Kind[operator.AuditEvent]{
 		Pane: at, Noun: "event", Tell: tellEvent,
 		Empty: "The log has no events yet.",
 		Columns: []record.Column{
 			{Title: "SEQ", Width: 7, Right: true}, {Title: "WHEN, UTC", Width: 17}, {Title: "ACTOR", Width: 18}, {Title: "ACTION", Width: 11}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
 		},
-		Least: []int{0, 17, 10, 9, 11, 14}, Traits: record.Traits[desk.AuditEvent]{Badge: 5, Store: func(e desk.AuditEvent) string { return e.Store }},
+		Least: []int{0, 17, 10, 9, 11, 14}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
 	}
 	if d.Audit == nil {
 		kind.Missing = "no audit log is attached to this console: memdesk audit list shows the operator log"
 	}
-	kind.Fetch = func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[desk.AuditEvent]], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.AuditEvent]], desk.Said, error) {
 		if q.Not { // the whole filter is one term then, and ! stands before it
 			q.Filter, q.Not = "!"+q.Filter, false
 		}
 		if _, err := operator.ParseAuditFilter(q.Filter); err != nil {
-			return list.Span[record.Row[desk.AuditEvent]]{}, desk.Said{}, err
+			return list.Span[record.Row[operator.AuditEvent]]{}, desk.Said{}, err
 		}
 		page, err := d.Audit.Events(ctx, q)
 		if err != nil {
-			return list.Span[record.Row[desk.AuditEvent]]{}, desk.Said{}, err
+			return list.Span[record.Row[operator.AuditEvent]]{}, desk.Said{}, err
 		}
-		out := list.Span[record.Row[desk.AuditEvent]]{Next: page.Next, Total: page.Total}
+		out := list.Span[record.Row[operator.AuditEvent]]{Next: page.Next, Total: page.Total}
 		for _, e := range page.Events {
 			out.Rows = append(out.Rows, auditRecord(d.Desk, e))
 		}
@@ -62,7 +62,7 @@ func New(d *pane.Bench, at int) *record.List[desk.AuditEvent] {
 		return err
 	}
 	kind.Hint, kind.Name, kind.Datum = auditHint, "audit", auditDatum
-	kind.Field = func(e desk.AuditEvent) string {
+	kind.Field = func(e operator.AuditEvent) string {
 		if e.Target == "" {
 			return e.Store
 		}
@@ -71,8 +71,8 @@ func New(d *pane.Bench, at int) *record.List[desk.AuditEvent] {
 	if d.Audit != nil {
 		kind.Live = d.Audit.Stamp
 	}
-	kind.Detail = func(_ context.Context, raw desk.AuditEvent) *text.Page { return auditText(d.Desk, raw) }
-	kind.Keys = func(p *record.List[desk.AuditEvent]) []act.Act {
+	kind.Detail = func(_ context.Context, raw operator.AuditEvent) *text.Page { return auditText(d.Desk, raw) }
+	kind.Keys = func(p *record.List[operator.AuditEvent]) []act.Act {
 		return []act.Act{d.Takebacks.Key(p.None, func() func(context.Context) (change.Writing, bool) {
 			r, _ := p.Window.Current()
 			return func(ctx context.Context) (change.Writing, bool) { return writingOfEvent(d.Desk, ctx, r.Raw) }
@@ -83,7 +83,7 @@ func New(d *pane.Bench, at int) *record.List[desk.AuditEvent] {
 
 // writingOfEvent is the writer of an event. The log calls an agent so; what it wrote is noted
 // under its name alone where it came in by a door.
-func writingOfEvent(d *desk.Desk, ctx context.Context, e desk.AuditEvent) (change.Writing, bool) {
+func writingOfEvent(d *desk.Desk, ctx context.Context, e operator.AuditEvent) (change.Writing, bool) {
 	if e.Noted || e.Actor == "" {
 		return change.Writing{}, false
 	}
@@ -97,7 +97,7 @@ func writingOfEvent(d *desk.Desk, ctx context.Context, e desk.AuditEvent) (chang
 	return w, true
 }
 
-func auditTarget(e desk.AuditEvent) string {
+func auditTarget(e operator.AuditEvent) string {
 	switch {
 	case e.Target != "" && e.Store != "": // the log's names are references already
 		return e.Store + ":" + strings.TrimPrefix(e.Target, e.Store+":")
@@ -109,9 +109,9 @@ func auditTarget(e desk.AuditEvent) string {
 
 // notedRecord is an event of a store's own system: marked by who noted it, without
 // a number.
-func notedRecord(d *desk.Desk, e desk.AuditEvent) record.Row[desk.AuditEvent] {
+func notedRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditEvent] {
 	esc := d.Esc
-	return record.Row[desk.AuditEvent]{
+	return record.Row[operator.AuditEvent]{
 		Key: fmt.Sprintf("%s/%d/%d", e.Store, e.At.UnixNano(), e.N), Raw: e, Tones: []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo},
 		Cells: []safetext.Text{
 			esc.Const("-"), esc.Const(prose.Minute(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const("noted"), esc.LineMax(auditTarget(e), prose.MaxTitle),
@@ -119,7 +119,7 @@ func notedRecord(d *desk.Desk, e desk.AuditEvent) record.Row[desk.AuditEvent] {
 	}
 }
 
-func auditRecord(d *desk.Desk, e desk.AuditEvent) record.Row[desk.AuditEvent] {
+func auditRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditEvent] {
 	if e.Noted {
 		return notedRecord(d, e)
 	}
@@ -140,7 +140,7 @@ func auditRecord(d *desk.Desk, e desk.AuditEvent) record.Row[desk.AuditEvent] {
 	default:
 		result = paint.ToneWarn
 	}
-	return record.Row[desk.AuditEvent]{
+	return record.Row[operator.AuditEvent]{
 		Key: strconv.FormatInt(e.Seq, 10), Raw: e, Tones: []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, result},
 		Cells: []safetext.Text{
 			esc.Const(prose.Group(e.Seq)), esc.Const(prose.Minute(e.At)), actorCell(esc, e.Actor), esc.Line(e.Action),
@@ -161,7 +161,7 @@ func actorCell(esc safetext.Escaper, actor string) safetext.Text {
 	return esc.LineMax(actor, prose.MaxTitle)
 }
 
-func auditText(d *desk.Desk, e desk.AuditEvent) *text.Page {
+func auditText(d *desk.Desk, e operator.AuditEvent) *text.Page {
 	esc := d.Esc
 	head := []text.Line{{Value: esc.Sprintf("event %s: %s", prose.Group(e.Seq), e.Action), Kind: text.Title}}
 	if e.Noted {
@@ -189,7 +189,7 @@ func auditText(d *desk.Desk, e desk.AuditEvent) *text.Page {
 	return text.NewPage(append(head, desk.MetaLines(esc, model.Item{Meta: e.Fields})...), "")
 }
 
-func auditDatum(e desk.AuditEvent) desk.Datum {
+func auditDatum(e operator.AuditEvent) desk.Datum {
 	var r desk.Datum
 	r.Add("seq", e.Seq)
 	r.Add("ts", desk.StampOf(e.At))
@@ -211,7 +211,7 @@ func auditDatum(e desk.AuditEvent) desk.Datum {
 }
 
 // tellEvent is an event of the log as a sentence.
-func tellEvent(esc safetext.Escaper, e desk.AuditEvent) safetext.Text {
+func tellEvent(esc safetext.Escaper, e operator.AuditEvent) safetext.Text {
 	result := e.Result
 	switch {
 	case e.Open:

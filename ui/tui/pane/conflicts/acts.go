@@ -14,6 +14,7 @@ import (
 	"memdesk/conflict/names"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/dialog"
@@ -220,7 +221,7 @@ func (rs *resolutions) editConflict(c conflict.Copy, given *string) tea.Cmd {
 		if cmp.CopyRev != c.CopyRev || c.Class != names.InFile && cmp.BaseRev != c.BaseRev {
 			return nil, model.Errorf(model.Conflict, "", "a side has changed since it was shown: ctrl+r looks again")
 		}
-		e := &edit.Edit{What: edit.ResolveItem, Store: s, Label: c.Target, Kind: model.Opaque, Second: c, Base: cmp.BaseText, After: func(done desk.Done) func() tea.Cmd { return rs.after(c, done) },
+		e := &edit.Edit{What: edit.ResolveItem, Store: s, Label: c.Target, Kind: model.Opaque, Second: c, Base: cmp.BaseText, After: func(done operator.Done) func() tea.Cmd { return rs.after(c, done) },
 			Req: model.RetainRequest{ID: c.Target, Mode: model.Replace, IfMatch: c.BaseRev}}
 		switch {
 		case given != nil:

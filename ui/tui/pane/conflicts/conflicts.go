@@ -12,6 +12,7 @@ import (
 	"memdesk/conflict/names"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
@@ -42,7 +43,7 @@ func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
 	if d.Conflicts == nil {
 		kind.Missing = "no source of conflicts is attached to this console: memdesk conflicts list shows them"
 	}
-	kind.Fetch = func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[conflict.Copy]], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[conflict.Copy]], desk.Said, error) {
 		page, err := d.Conflicts.Conflicts(ctx, q)
 		if err != nil {
 			return list.Span[record.Row[conflict.Copy]]{}, desk.Said{}, err

@@ -10,7 +10,7 @@ import (
 	"memdesk/conflict/names"
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/desk"
+	"memdesk/operator"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
@@ -95,7 +95,7 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 func (rs *resolutions) resolveEach(all []conflict.Copy, t conflict.Take, reason string) *task.Bulk {
 	d := rs.d
 	b := &task.Bulk{Kind: "console-resolve", Title: "resolve " + prose.Plural(int64(len(all)), "conflict"), Noun: "conflict", Total: len(all)}
-	b.Run = func(ctx context.Context, j desk.Job, b *task.Bulk) error {
+	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		key := func(i int) string { return model.Ref{Store: all[i].Store, ID: all[i].ID}.String() }
 		return b.Each(ctx, j, len(all), key, func(ctx context.Context, i int) task.Outcome {
 			c := all[i]

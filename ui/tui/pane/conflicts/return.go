@@ -9,7 +9,7 @@ import (
 
 	"memdesk/conflict"
 	"memdesk/conflict/names"
-	"memdesk/ui/tui/desk"
+	"memdesk/operator"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
@@ -21,7 +21,7 @@ const SettleTime = 2 * time.Minute
 
 // after looks again for a copy that was removed, when sync layers have had their time to
 // bring it back; nil where none would.
-func (rs *resolutions) after(c conflict.Copy, done desk.Done) func() tea.Cmd {
+func (rs *resolutions) after(c conflict.Copy, done operator.Done) func() tea.Cmd {
 	if done.Removed == 0 || c.Class != names.Conflict {
 		return nil
 	}

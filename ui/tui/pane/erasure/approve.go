@@ -11,7 +11,7 @@ import (
 	"memdesk/gdpr/sshsig"
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/desk"
+	"memdesk/operator"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -19,7 +19,7 @@ import (
 
 // approve asks a second operator to sign the plan that stands. Where nothing is left to
 // sign, or no key of the operator can be reached, it says who must approve, and how.
-func (rq *Requests) approve(r desk.ErasureRequest) tea.Cmd {
+func (rq *Requests) approve(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return d.Ask(func(ctx context.Context) any {
 		now, err := d.Erasure.Request(ctx, r.ID)
@@ -44,7 +44,7 @@ func (rq *Requests) approve(r desk.ErasureRequest) tea.Cmd {
 }
 
 // approvedLines are the plan in numbers and its hash.
-func (rq *Requests) approvedLines(r desk.ErasureRequest, p gdpr.Plan, how string) []text.Line {
+func (rq *Requests) approvedLines(r operator.ErasureRequest, p gdpr.Plan, how string) []text.Line {
 	esc := rq.D.Esc
 	items, held := p.Count()
 	return []text.Line{
@@ -55,7 +55,7 @@ func (rq *Requests) approvedLines(r desk.ErasureRequest, p gdpr.Plan, how string
 }
 
 // approveHereDialog asks for a word of this session, which a key has authenticated.
-func (rq *Requests) approveHereDialog(r desk.ErasureRequest, p gdpr.Plan) *dialog.Dialog {
+func (rq *Requests) approveHereDialog(r operator.ErasureRequest, p gdpr.Plan) *dialog.Dialog {
 	esc := rq.D.Esc
 	return &dialog.Dialog{
 		Title: esc.Const("Approve"), NoReason: true, Body: text.NewPage(eraseStores(rq.D.St, p), ""),
@@ -70,7 +70,7 @@ func (rq *Requests) approveHereDialog(r desk.ErasureRequest, p gdpr.Plan) *dialo
 }
 
 // approveDialog shows what is signed, and asks for the key.
-func (rq *Requests) approveDialog(r desk.ErasureRequest, p gdpr.Plan, why string) *dialog.Dialog {
+func (rq *Requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, why string) *dialog.Dialog {
 	esc := rq.D.Esc
 	lines := rq.approvedLines(r, p, "You sign")
 	return &dialog.Dialog{
@@ -87,7 +87,7 @@ func (rq *Requests) approveDialog(r desk.ErasureRequest, p gdpr.Plan, why string
 }
 
 // sign approves with the key of a file, or with the first of the agent that may.
-func (rq *Requests) sign(ctx context.Context, r desk.ErasureRequest, hash, keyFile string) error {
+func (rq *Requests) sign(ctx context.Context, r operator.ErasureRequest, hash, keyFile string) error {
 	d := rq.D
 	env := func(k string) string { return d.Env[k] }
 	if keyFile != "" {

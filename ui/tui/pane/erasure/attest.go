@@ -9,8 +9,8 @@ import (
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
-	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -18,7 +18,7 @@ import (
 )
 
 // LayerKeys are the keys of a list of layers beside those of every list.
-func (rq *Requests) LayerKeys(p *record.List[LayerRow], r desk.ErasureRequest) []act.Act {
+func (rq *Requests) LayerKeys(p *record.List[LayerRow], r operator.ErasureRequest) []act.Act {
 	layer := func() (receipt.Layer, bool) {
 		row, ok := p.Window.Current()
 		return row.Raw.layer, ok && !row.Raw.folded
@@ -47,7 +47,7 @@ func (rq *Requests) LayerKeys(p *record.List[LayerRow], r desk.ErasureRequest) [
 }
 
 // attestDialog asks on which ground a layer that was looked at may stay as it is.
-func (rq *Requests) attestDialog(r desk.ErasureRequest, l receipt.Layer, ground, wrong string) *dialog.Dialog {
+func (rq *Requests) attestDialog(r operator.ErasureRequest, l receipt.Layer, ground, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Attest %s?", esc.LineMax(l.Store+": "+l.Layer, prose.MaxTitle)), Kind: text.Title},

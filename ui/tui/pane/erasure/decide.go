@@ -9,8 +9,8 @@ import (
 
 	"memdesk/gdpr"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
-	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -18,7 +18,7 @@ import (
 )
 
 // PlanKeys are the keys of a plan beside those of every list.
-func (rq *Requests) PlanKeys(p *record.List[PlanRow], r desk.ErasureRequest) []act.Act {
+func (rq *Requests) PlanKeys(p *record.List[PlanRow], r operator.ErasureRequest) []act.Act {
 	step := func() *gdpr.Step {
 		if row, ok := p.Window.Current(); ok {
 			return row.Raw.step
@@ -77,7 +77,7 @@ func (rq *Requests) PlanKeys(p *record.List[PlanRow], r desk.ErasureRequest) []a
 }
 
 // holdDialog asks for the ground of a hold.
-func (rq *Requests) holdDialog(r desk.ErasureRequest, st gdpr.Step, at *planPlace) *dialog.Dialog {
+func (rq *Requests) holdDialog(r operator.ErasureRequest, st gdpr.Step, at *planPlace) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	dlg := &dialog.Dialog{Title: esc.Const("Hold"), NoReason: true, Lines: []text.Line{
 		{Value: esc.Sprintf("Keep %s back from the erasure?", esc.LineMax(st.ID, prose.MaxTitle)), Kind: text.Title},
@@ -92,7 +92,7 @@ func (rq *Requests) holdDialog(r desk.ErasureRequest, st gdpr.Step, at *planPlac
 }
 
 // chooseDialog asks whether an item is to be treated otherwise.
-func (rq *Requests) chooseDialog(r desk.ErasureRequest, st gdpr.Step, at *planPlace) *dialog.Dialog {
+func (rq *Requests) chooseDialog(r operator.ErasureRequest, st gdpr.Step, at *planPlace) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	other, verb := gdpr.Forget, "Forget it"
 	if st.Action == gdpr.Forget {
@@ -115,7 +115,7 @@ func passive(act gdpr.Action) string {
 }
 
 // replanned goes on with a new plan after a decision on an item.
-func (rq *Requests) replanned(r desk.ErasureRequest, err error, what string, at *planPlace) dialog.Acted {
+func (rq *Requests) replanned(r operator.ErasureRequest, err error, what string, at *planPlace) dialog.Acted {
 	if err != nil {
 		return dialog.Acted{Text: rq.D.Esc.Sprintf("not changed: %s", prose.Reason(rq.D.Esc, err))}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"memdesk/gdpr"
 	"memdesk/model"
-	"memdesk/ui/tui/desk"
+	"memdesk/operator"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -15,7 +15,7 @@ import (
 // liftDialog asks which hold of a request is to be lifted: the item of item where a
 // list has it, else the one that is typed. Of a complete request the names of what it
 // holds are gone, and only the operator knows them.
-func (rq *Requests) liftDialog(r desk.ErasureRequest, item, wrong string, at *planPlace) *dialog.Dialog {
+func (rq *Requests) liftDialog(r operator.ErasureRequest, item, wrong string, at *planPlace) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{{Value: esc.Const("Lift a hold?"), Kind: text.Title}}
 	if wrong != "" {
@@ -52,7 +52,7 @@ func (rq *Requests) liftDialog(r desk.ErasureRequest, item, wrong string, at *pl
 }
 
 // withdrawDialog asks why a request is closed without an erasure.
-func (rq *Requests) withdrawDialog(r desk.ErasureRequest, wrong string) *dialog.Dialog {
+func (rq *Requests) withdrawDialog(r operator.ErasureRequest, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Withdraw %s?", r.ID), Kind: text.Title},

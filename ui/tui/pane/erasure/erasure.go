@@ -13,6 +13,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
@@ -26,7 +27,7 @@ import (
 // Pane is the pane of erasure requests: a list by deadline, and what there is
 // to know and to do about the one at the cursor.
 type Pane struct {
-	*record.List[desk.ErasureRequest]
+	*record.List[operator.ErasureRequest]
 	ticking bool
 	begun   begun
 	states  map[string]string // of the requests, in words, when they were last seen
@@ -57,7 +58,7 @@ func (p *Pane) CountDue() tea.Cmd {
 	}))
 }
 
-func dueOf(all []desk.ErasureRequest, now time.Time) (n desk.Due) {
+func dueOf(all []operator.ErasureRequest, now time.Time) (n desk.Due) {
 	for _, r := range all {
 		switch left := r.DaysLeft(now); {
 		case r.Done() || r.PausedSince != "":
@@ -95,23 +96,23 @@ type begun struct {
 func New(d *pane.Bench, at int) *Pane {
 	p := &Pane{}
 	rq := &Requests{D: d, List: p}
-	kind := record.Kind[desk.ErasureRequest]{
+	kind := record.Kind[operator.ErasureRequest]{
 		Pane: at, Noun: "request",
 		Empty: "No erasure requests. Press a to file one.",
 		Columns: []record.Column{
 			{Title: "DUE", Width: 17}, {Title: "STATE", Width: 13}, {Title: "PERSON", Width: 18}, {Title: "REQUEST"},
 		},
-		Traits: record.Traits[desk.ErasureRequest]{Badge: 2, Poll: true, Less: map[int]func(a, b desk.ErasureRequest) int{0: func(a, b desk.ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
+		Traits: record.Traits[operator.ErasureRequest]{Badge: 2, Poll: true, Less: map[int]func(a, b operator.ErasureRequest) int{0: func(a, b operator.ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
 	}
 	if d.Erasure == nil {
 		kind.Missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store"
 	}
-	kind.Fetch = func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[desk.ErasureRequest]], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.ErasureRequest]], desk.Said, error) {
 		all, err := d.Erasure.Requests(ctx)
 		if err != nil {
-			return list.Span[record.Row[desk.ErasureRequest]]{}, desk.Said{}, err
+			return list.Span[record.Row[operator.ErasureRequest]]{}, desk.Said{}, err
 		}
-		var out list.Span[record.Row[desk.ErasureRequest]]
+		var out list.Span[record.Row[operator.ErasureRequest]]
 		for _, r := range all {
 			row := erasureRecord(d.Desk, r)
 			if q.Matches(row.Cells[0].String(), row.Cells[1].String(), r.Subject, strings.Join(r.Aliases, " "), r.Pseudonym, r.ID, r.By) {
@@ -121,21 +122,21 @@ func New(d *pane.Bench, at int) *Pane {
 		out.Total = model.Count{N: int64(len(out.Rows))}
 		return out, desk.Said{Due: dueOf(all, d.Time.Clock.Now())}, nil
 	}
-	kind.Detail = func(ctx context.Context, raw desk.ErasureRequest) *text.Page { return rq.text(ctx, raw) }
-	kind.Keys = func(r *record.List[desk.ErasureRequest]) []act.Act { return rq.erasureKeys(r) }
-	kind.Fresh = func(ctx context.Context, raw desk.ErasureRequest) (record.Row[desk.ErasureRequest], error) {
+	kind.Detail = func(ctx context.Context, raw operator.ErasureRequest) *text.Page { return rq.text(ctx, raw) }
+	kind.Keys = func(r *record.List[operator.ErasureRequest]) []act.Act { return rq.erasureKeys(r) }
+	kind.Fresh = func(ctx context.Context, raw operator.ErasureRequest) (record.Row[operator.ErasureRequest], error) {
 		now, err := d.Erasure.Request(ctx, raw.ID)
 		return erasureRecord(d.Desk, now), err
 	}
-	kind.Crumb = func(raw desk.ErasureRequest) safetext.Text { return d.Esc.Line(raw.ID) }
-	kind.Field, kind.Datum = func(raw desk.ErasureRequest) string { return raw.ID }, erasureDatum
+	kind.Crumb = func(raw operator.ErasureRequest) safetext.Text { return d.Esc.Line(raw.ID) }
+	kind.Field, kind.Datum = func(raw operator.ErasureRequest) string { return raw.ID }, erasureDatum
 	p.List = record.New(d.Desk, kind)
 	return p
 }
 
 // erasureDatum is a request as a row. The person is in it by the pseudonym only: a
 // clipboard is no place that an erasure could reach.
-func erasureDatum(q desk.ErasureRequest) desk.Datum {
+func erasureDatum(q operator.ErasureRequest) desk.Datum {
 	var r desk.Datum
 	r.Add("request", q.ID)
 	r.Add("pseudonym", q.Pseudonym)
@@ -159,7 +160,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		return nil
 	case dueTick:
 		return p.CountDue()
-	case record.Noticed[desk.ErasureRequest]:
+	case record.Noticed[operator.ErasureRequest]:
 		if msg.Trail == nil && msg.Page.Err == nil {
 			p.due = msg.Notice.Due
 			p.told(msg.Page.Pages)
@@ -179,7 +180,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 
 // told says what became of a request while another pane is on the screen: an approval, the
 // end of a run.
-func (p *Pane) told(pages []list.Span[record.Row[desk.ErasureRequest]]) {
+func (p *Pane) told(pages []list.Span[record.Row[operator.ErasureRequest]]) {
 	now := map[string]string{}
 	for _, page := range pages {
 		for _, row := range page.Rows {
@@ -235,15 +236,15 @@ func (p *Pane) tick() tea.Cmd {
 }
 
 // current is the request at the cursor.
-func currentErasure(p *record.List[desk.ErasureRequest]) (desk.ErasureRequest, bool) {
+func currentErasure(p *record.List[operator.ErasureRequest]) (operator.ErasureRequest, bool) {
 	r, ok := p.Window.Current()
 	if !ok {
-		return desk.ErasureRequest{}, false
+		return operator.ErasureRequest{}, false
 	}
 	return r.Raw, true
 }
 
-func erasureRecord(d *desk.Desk, r desk.ErasureRequest) record.Row[desk.ErasureRequest] {
+func erasureRecord(d *desk.Desk, r operator.ErasureRequest) record.Row[operator.ErasureRequest] {
 	esc := d.Esc
 	due := paint.ToneInfo
 	switch left := r.DaysLeft(d.Time.Clock.Now()); {
@@ -264,13 +265,13 @@ func erasureRecord(d *desk.Desk, r desk.ErasureRequest) record.Row[desk.ErasureR
 	if r.Done() || r.Subject == "" {
 		person = esc.LineMax(r.Pseudonym, prose.MaxTitle)
 	}
-	return record.Row[desk.ErasureRequest]{Key: r.ID, Raw: r, Tones: []paint.Tone{due, state}, Cells: []safetext.Text{
+	return record.Row[operator.ErasureRequest]{Key: r.ID, Raw: r, Tones: []paint.Tone{due, state}, Cells: []safetext.Text{
 		esc.Const(dueWords(r, d.Time.Clock.Now())), esc.Const(erasureWord(r)), person, esc.Line(r.ID),
 	}}
 }
 
 // dueWords says when an answer is due, as people say it.
-func dueWords(r desk.ErasureRequest, now time.Time) string {
+func dueWords(r operator.ErasureRequest, now time.Time) string {
 	left := r.DaysLeft(now)
 	switch {
 	case r.State == gdpr.StateWithdrawn:
@@ -290,7 +291,7 @@ func dueWords(r desk.ErasureRequest, now time.Time) string {
 }
 
 // erasureWord is the state in a word or two.
-func erasureWord(r desk.ErasureRequest) string {
+func erasureWord(r operator.ErasureRequest) string {
 	switch {
 	case r.Under() && r.Run.State == jobs.Paused:
 		return "paused"
@@ -309,7 +310,7 @@ func erasureWord(r desk.ErasureRequest) string {
 }
 
 // erasureNext says what a state means and what there is to do.
-func erasureNext(r desk.ErasureRequest) string {
+func erasureNext(r operator.ErasureRequest) string {
 	switch {
 	case r.Under() && r.Run.State == jobs.Paused:
 		return "The run is paused. P lets it go on."
@@ -340,7 +341,7 @@ func erasureNext(r desk.ErasureRequest) string {
 }
 
 // text is all that is known of a request. It runs in a command.
-func (rq *Requests) text(ctx context.Context, r desk.ErasureRequest) *text.Page {
+func (rq *Requests) text(ctx context.Context, r operator.ErasureRequest) *text.Page {
 	d, esc := rq.D, rq.D.Esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	now := d.Time.Clock.Now()
@@ -389,7 +390,7 @@ func (rq *Requests) text(ctx context.Context, r desk.ErasureRequest) *text.Page 
 }
 
 // planSummary is the plan in a few lines, or nothing.
-func (rq *Requests) planSummary(ctx context.Context, r desk.ErasureRequest) []text.Line {
+func (rq *Requests) planSummary(ctx context.Context, r operator.ErasureRequest) []text.Line {
 	if r.Done() || r.PlanHash == "" {
 		return nil
 	}
@@ -414,7 +415,7 @@ func (rq *Requests) planSummary(ctx context.Context, r desk.ErasureRequest) []te
 
 // locate says why an act on the request at the cursor is not possible, beside what
 // more says of the request itself.
-func (rq *Requests) noErasure(p *record.List[desk.ErasureRequest], more func(r desk.ErasureRequest) string) func() string {
+func (rq *Requests) noErasure(p *record.List[operator.ErasureRequest], more func(r operator.ErasureRequest) string) func() string {
 	return func() string {
 		r, ok := currentErasure(p)
 		if !ok {
@@ -428,7 +429,7 @@ func (rq *Requests) noErasure(p *record.List[desk.ErasureRequest], more func(r d
 }
 
 // open is what stands in the way of changing a request.
-func stillOpen(r desk.ErasureRequest) string {
+func stillOpen(r operator.ErasureRequest) string {
 	switch {
 	case r.State == gdpr.StateWithdrawn:
 		return "the request was withdrawn, and its names are gone"
@@ -441,14 +442,14 @@ func stillOpen(r desk.ErasureRequest) string {
 }
 
 // erasureKeys are the keys of this pane beside those of every list.
-func (rq *Requests) erasureKeys(p *record.List[desk.ErasureRequest]) []act.Act {
-	request := func(do func(r desk.ErasureRequest) tea.Cmd) func() tea.Cmd {
+func (rq *Requests) erasureKeys(p *record.List[operator.ErasureRequest]) []act.Act {
+	request := func(do func(r operator.ErasureRequest) tea.Cmd) func() tea.Cmd {
 		return func() tea.Cmd {
 			r, _ := currentErasure(p)
 			return do(r)
 		}
 	}
-	planned := func(r desk.ErasureRequest) string {
+	planned := func(r operator.ErasureRequest) string {
 		if why := stillOpen(r); why != "" {
 			return why
 		}
@@ -459,14 +460,14 @@ func (rq *Requests) erasureKeys(p *record.List[desk.ErasureRequest]) []act.Act {
 	}
 	out := []act.Act{
 		act.Request.With(func() string { return rq.D.Locked("") }, func() tea.Cmd { return rq.D.Modal.Show(rq.intakeDialog(rq.intake, -1, "")) }),
-		act.Plan.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+		act.Plan.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
 			if why := stillOpen(r); why != "" {
 				return why
 			}
 			return rq.D.NoBulk()
-		}), request(func(r desk.ErasureRequest) tea.Cmd { return rq.discover(r, nil) })),
+		}), request(func(r operator.ErasureRequest) tea.Cmd { return rq.discover(r, nil) })),
 		act.Erase.With(rq.noErasure(p, planned), request(rq.erase)),
-		act.Retry.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+		act.Retry.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
 			if why := planned(r); why != "" {
 				return why
 			}
@@ -475,13 +476,13 @@ func (rq *Requests) erasureKeys(p *record.List[desk.ErasureRequest]) []act.Act {
 			}
 			return ""
 		}), request(rq.erase)),
-		act.Pause.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+		act.Pause.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
 			if !r.Under() {
 				return "no run is under way"
 			}
 			return ""
 		}), request(rq.pauseErasure)),
-		act.ExportPerson.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+		act.ExportPerson.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
 			switch {
 			case r.State == gdpr.StateWithdrawn:
 				return stillOpen(r)
@@ -492,7 +493,7 @@ func (rq *Requests) erasureKeys(p *record.List[desk.ErasureRequest]) []act.Act {
 		}), request(rq.exportErasure)),
 		act.Approve.With(rq.noErasure(p, planned), request(rq.approve)),
 		act.Deadline.With(rq.noErasure(p, stillOpen), request(rq.clockDialog)),
-		act.Verify.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+		act.Verify.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
 			switch {
 			case r.State == gdpr.StateWithdrawn:
 				return stillOpen(r)
@@ -508,13 +509,13 @@ func (rq *Requests) erasureKeys(p *record.List[desk.ErasureRequest]) []act.Act {
 			}
 			return ""
 		}, request(rq.openVerdicts)),
-		act.Receipt.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+		act.Receipt.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
 			if r.State == gdpr.StateWithdrawn {
 				return stillOpen(r)
 			}
 			return ""
 		}), request(rq.saveReceipt)),
-		act.Lift.With(rq.noErasure(p, func(r desk.ErasureRequest) string {
+		act.Lift.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
 			switch {
 			case r.Under():
 				return stillOpen(r)
@@ -522,8 +523,8 @@ func (rq *Requests) erasureKeys(p *record.List[desk.ErasureRequest]) []act.Act {
 				return "nothing is on hold under this request"
 			}
 			return ""
-		}), request(func(r desk.ErasureRequest) tea.Cmd { return rq.D.Modal.Show(rq.liftDialog(r, "", "", nil)) })),
-		act.Withdraw.With(rq.noErasure(p, stillOpen), request(func(r desk.ErasureRequest) tea.Cmd { return rq.D.Modal.Show(rq.withdrawDialog(r, "")) })),
+		}), request(func(r operator.ErasureRequest) tea.Cmd { return rq.D.Modal.Show(rq.liftDialog(r, "", "", nil)) })),
+		act.Withdraw.With(rq.noErasure(p, stillOpen), request(func(r operator.ErasureRequest) tea.Cmd { return rq.D.Modal.Show(rq.withdrawDialog(r, "")) })),
 	}
 	if p.Full {
 		out = slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the request before
@@ -540,11 +541,11 @@ func (rq *Requests) erasureKeys(p *record.List[desk.ErasureRequest]) []act.Act {
 			return p.Window.Nothing() + "; a files a request"
 		}
 		return ""
-	}, request(func(r desk.ErasureRequest) tea.Cmd { return rq.openErasure(p, r) }))}, out...)
+	}, request(func(r operator.ErasureRequest) tea.Cmd { return rq.openErasure(p, r) }))}, out...)
 }
 
 // openErasure shows what a request is about now.
-func (rq *Requests) openErasure(p *record.List[desk.ErasureRequest], r desk.ErasureRequest) tea.Cmd {
+func (rq *Requests) openErasure(p *record.List[operator.ErasureRequest], r operator.ErasureRequest) tea.Cmd {
 	switch {
 	case r.State == gdpr.StateComplete:
 		return rq.showReceipt(r)

@@ -17,6 +17,7 @@ import (
 	"memdesk/gdpr/subject"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/chart"
@@ -61,10 +62,10 @@ func (at *planPlace) near(r record.Row[PlanRow]) (distance int, ok bool) {
 
 // discover searches every store for a request and shows the plan that comes of it,
 // with the cursor at a place of the one before; nil: at its start.
-func (rq *Requests) discover(r desk.ErasureRequest, at *planPlace) tea.Cmd {
+func (rq *Requests) discover(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.D
 	b := &task.Bulk{Kind: "console-plan", Title: "plan " + r.ID, Noun: "store", Ready: "Plan ready", Total: len(d.Fleet.Members())}
-	b.Run = func(ctx context.Context, _ desk.Job, b *task.Bulk) error {
+	b.Run = func(ctx context.Context, _ operator.Running, b *task.Bulk) error {
 		at := ""
 		p, err := d.Erasure.Discover(ctx, r.ID, func(store, what string) {
 			if at != "" && at != store {
@@ -214,7 +215,7 @@ func (f *folds) toggle(fold string) {
 
 // openPlan lists the plan that stands, with the cursor at a place of it; nil: at its
 // start.
-func (rq *Requests) openPlan(r desk.ErasureRequest, at *planPlace) tea.Cmd {
+func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.D
 	shown := planPages{folds: folds{on: d.Heard == nil}} // a list that is read out has no folds
 	if at != nil {
@@ -224,7 +225,7 @@ func (rq *Requests) openPlan(r desk.ErasureRequest, at *planPlace) tea.Cmd {
 	kind := record.Kind[PlanRow]{
 		Noun: "step", Tell: tellPlan, Empty: "Nothing in any store names the person.",
 		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "LAYER", Width: 11}, {Title: "WHAT"}},
-		Fetch: func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
 			p, rows, err := shown.rows(ctx, d.Erasure, r.ID, q)
 			if err != nil {
 				return list.Span[record.Row[PlanRow]]{}, desk.Said{}, err
@@ -275,7 +276,7 @@ func (s *planPages) turn(fold string) {
 	}
 }
 
-func (s *planPages) rows(ctx context.Context, src desk.ErasureSource, id string, q desk.PageQuery) (*gdpr.Plan, []PlanRow, error) {
+func (s *planPages) rows(ctx context.Context, src desk.ErasureSource, id string, q operator.PageQuery) (*gdpr.Plan, []PlanRow, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.plan != nil && q.Cursor != "" {
@@ -296,7 +297,7 @@ func (s *planPages) rows(ctx context.Context, src desk.ErasureSource, id string,
 
 // planPage gives the rows from a cursor on: the whole, then store by store, layer
 // by layer.
-func planPage(st *paint.Styles, p *gdpr.Plan, rows []PlanRow, q desk.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
+func planPage(st *paint.Styles, p *gdpr.Plan, rows []PlanRow, q operator.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
 	start := 0
 	if q.Cursor != "" {
 		hash, n, _ := strings.Cut(q.Cursor, ":")
@@ -320,7 +321,7 @@ func planPage(st *paint.Styles, p *gdpr.Plan, rows []PlanRow, q desk.PageQuery) 
 
 // matches applies a filter. Headings are found by what they are the heading of: a
 // search for an action means items.
-func (r PlanRow) matches(q desk.PageQuery) bool {
+func (r PlanRow) matches(q operator.PageQuery) bool {
 	switch {
 	case r.step != nil:
 		return q.Matches(r.step.Store, actionWords[r.step.Action], r.step.Layer, r.step.ID, r.step.Reason)
@@ -452,7 +453,7 @@ func FoldKeys(p *record.List[PlanRow], shown *planPages) []act.Act {
 }
 
 // planText is a row of the plan in full. It runs in a command.
-func (rq *Requests) planText(ctx context.Context, r desk.ErasureRequest, row PlanRow) *text.Page {
+func (rq *Requests) planText(ctx context.Context, r operator.ErasureRequest, row PlanRow) *text.Page {
 	switch {
 	case row.step != nil:
 		return rq.stepText(ctx, r, *row.step)
@@ -464,7 +465,7 @@ func (rq *Requests) planText(ctx context.Context, r desk.ErasureRequest, row Pla
 	return text.NewPage(rq.wholePlanLines(ctx, r, row.plan), "")
 }
 
-func (rq *Requests) wholePlanLines(ctx context.Context, r desk.ErasureRequest, p *gdpr.Plan) []text.Line {
+func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureRequest, p *gdpr.Plan) []text.Line {
 	esc := rq.D.Esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	items, held := p.Count()
@@ -556,7 +557,7 @@ func (rq *Requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 
 // stepText is one item of the plan: why it is there, and its text with what names
 // the person marked, or as it is redacted.
-func (rq *Requests) stepText(ctx context.Context, r desk.ErasureRequest, st gdpr.Step) *text.Page {
+func (rq *Requests) stepText(ctx context.Context, r operator.ErasureRequest, st gdpr.Step) *text.Page {
 	esc := rq.D.Esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{

@@ -9,6 +9,7 @@ import (
 	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/pane"
@@ -27,8 +28,8 @@ func (c *countedPlans) Plan(context.Context, string) (gdpr.Plan, error) {
 	return c.plan, nil
 }
 
-func (c *countedPlans) Request(context.Context, string) (desk.ErasureRequest, error) {
-	var r desk.ErasureRequest
+func (c *countedPlans) Request(context.Context, string) (operator.ErasureRequest, error) {
+	var r operator.ErasureRequest
 	r.PlanHash = c.hash
 	return r, nil
 }
@@ -42,7 +43,7 @@ func TestPlanIsReadOnce(t *testing.T) {
 		src.plan.Stores[0].Steps = append(src.plan.Stores[0].Steps, gdpr.Step{Store: "db", ID: fmt.Sprintf("n%06d", i), Layer: "item", Action: gdpr.Forget})
 	}
 	var shown planPages
-	q := desk.PageQuery{Limit: 1000}
+	q := operator.PageQuery{Limit: 1000}
 	seen := 0
 	for {
 		p, rows, err := shown.rows(t.Context(), src, "er", q)
@@ -81,7 +82,7 @@ func TestARedactionShowsItsMetadata(t *testing.T) {
 	it := model.Item{Header: model.Header{ID: "n1"}, Body: "of Ida\nand tea\n", Meta: []model.Field{{Name: "note", Value: "with Ida"}, {Name: "made", Value: "1", ReadOnly: true}}}
 	st := gdpr.Step{Store: "db", ID: "n1", Layer: "item", Action: gdpr.Redact, NewBody: "of [erased]\nand tea\n", NewMeta: []model.Field{{Name: "note", Value: "with [erased]"}}}
 	d := &desk.Desk{Fleet: backends.NewFleet([]backends.Member{{Name: "db", Kind: "inmem", Store: model.Store{Name: "db", Kind: "inmem", Browser: oneItem{item: it}}}}, nil)}
-	got := (&Requests{D: &pane.Bench{Desk: d}}).stepText(t.Context(), desk.ErasureRequest{}, st).Body
+	got := (&Requests{D: &pane.Bench{Desk: d}}).stepText(t.Context(), operator.ErasureRequest{}, st).Body
 	for _, want := range []string{"-note: with Ida\n", "+note: with [erased]\n", "-of Ida\n", "+of [erased]\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

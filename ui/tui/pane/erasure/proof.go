@@ -13,6 +13,7 @@ import (
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
@@ -71,7 +72,7 @@ func verdictAdvice(v model.Verdict) string {
 }
 
 // openVerdicts lists the layers of a request with their verdicts.
-func (rq *Requests) openVerdicts(r desk.ErasureRequest) tea.Cmd {
+func (rq *Requests) openVerdicts(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.layersSide(r, "Layers of "+r.ID, func(ctx context.Context) ([]receipt.Layer, error) {
 		if r.Done() {
@@ -85,12 +86,12 @@ func (rq *Requests) openVerdicts(r desk.ErasureRequest) tea.Cmd {
 
 // layersSide lists what is not clean, the worst first, and after it what is clean in
 // one row; that row in full names each. A filter looks through all.
-func (rq *Requests) layersSide(r desk.ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
+func (rq *Requests) layersSide(r operator.ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
 	d := rq.D
 	return record.Open(rq.D.Desk, title, record.Kind[LayerRow]{
 		Noun: "layer", Empty: "There are no layers.",
 		Columns: []record.Column{{Title: "STORE", Width: 13}, {Title: "VERDICT", Width: 17}, {Title: "BYTES", Width: 12, Right: true}, {Title: "LAYER"}},
-		Fetch: func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[LayerRow]], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[LayerRow]], desk.Said, error) {
 			layers, err := get(ctx)
 			if err != nil {
 				return list.Span[record.Row[LayerRow]]{}, desk.Said{}, err
@@ -218,7 +219,7 @@ func layerText(esc safetext.Escaper, l receipt.Layer) *text.Page {
 
 // verifyErasure looks again at everything; a complete request has no names any
 // more, so the person's id is asked for.
-func (rq *Requests) verifyErasure(r desk.ErasureRequest) tea.Cmd {
+func (rq *Requests) verifyErasure(r operator.ErasureRequest) tea.Cmd {
 	if !r.Done() {
 		return rq.verifyNow(r, "")
 	}
@@ -236,7 +237,7 @@ func (rq *Requests) verifyErasure(r desk.ErasureRequest) tea.Cmd {
 }
 
 // verifyNow runs as long work, then lists the layers.
-func (rq *Requests) verifyNow(r desk.ErasureRequest, typed string, aliases ...string) tea.Cmd {
+func (rq *Requests) verifyNow(r operator.ErasureRequest, typed string, aliases ...string) tea.Cmd {
 	d := rq.D
 	if why := d.NoBulk(); why != "" {
 		d.Say(paint.ToneWarn, d.St.Esc.Const(why))
@@ -244,7 +245,7 @@ func (rq *Requests) verifyNow(r desk.ErasureRequest, typed string, aliases ...st
 	}
 	var layers []receipt.Layer
 	b := &task.Bulk{Kind: "console-verify", Title: "verify " + r.ID, Noun: "store", Bad: "not clean", Total: len(d.Fleet.Members())}
-	b.Run = func(ctx context.Context, _ desk.Job, b *task.Bulk) error {
+	b.Run = func(ctx context.Context, _ operator.Running, b *task.Bulk) error {
 		b.Note(d.Esc.Const("every store and layer is looked at again"))
 		var err error
 		if layers, err = d.Erasure.Verify(ctx, r.ID, typed, aliases...); err != nil {
@@ -271,11 +272,11 @@ func (rq *Requests) verifyNow(r desk.ErasureRequest, typed string, aliases ...st
 
 // approvalDialog stands where an erasure was asked for that somebody else has to
 // approve first.
-func (rq *Requests) approvalDialog(r desk.ErasureRequest, p gdpr.Plan, why string) *dialog.Dialog {
+func (rq *Requests) approvalDialog(r operator.ErasureRequest, p gdpr.Plan, why string) *dialog.Dialog {
 	return &dialog.Dialog{Title: rq.D.Esc.Const("Approval"), NoReason: true, Lines: rq.approvalLines(r, p, why)}
 }
 
-func (rq *Requests) approvalLines(r desk.ErasureRequest, p gdpr.Plan, why string) []text.Line {
+func (rq *Requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why string) []text.Line {
 	d, esc := rq.D, rq.D.Esc
 	rules := d.Erasure.Rules()
 	title := esc.Const("The plan is approved, or needs no approval")
@@ -303,7 +304,7 @@ func (rq *Requests) approvalLines(r desk.ErasureRequest, p gdpr.Plan, why string
 }
 
 // showReceipt is the receipt as a page, with whether it is as it was signed.
-func (rq *Requests) showReceipt(r desk.ErasureRequest) tea.Cmd {
+func (rq *Requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.D.Ask(func(ctx context.Context) any {
 		_, rec, key, err := d.Erasure.Receipt(ctx, r.ID)
@@ -379,7 +380,7 @@ func chapter[T fmt.Stringer](esc safetext.Escaper, title string, rows []T) []tex
 
 // saveReceipt asks for a file to write the receipt to, or as long as there is none the
 // status report.
-func (rq *Requests) saveReceipt(r desk.ErasureRequest) tea.Cmd {
+func (rq *Requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
 	name := r.ID + ".json"
 	if !r.Receipted() {
 		name = r.ID + "-report.md"
@@ -387,7 +388,7 @@ func (rq *Requests) saveReceipt(r desk.ErasureRequest) tea.Cmd {
 	return rq.D.Modal.Show(rq.saveDialogOf(r, "~/"+name, ""))
 }
 
-func (rq *Requests) saveDialogOf(r desk.ErasureRequest, path, wrong string) *dialog.Dialog {
+func (rq *Requests) saveDialogOf(r operator.ErasureRequest, path, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	dlg := &dialog.Dialog{Title: esc.Const("Receipt"), NoReason: true, Lines: []text.Line{
 		{Value: esc.Sprintf("Save the receipt of %s?", r.ID), Kind: text.Title},
@@ -416,11 +417,11 @@ func (rq *Requests) saveDialogOf(r desk.ErasureRequest, path, wrong string) *dia
 }
 
 // exportErasure asks where everything about the person should be written.
-func (rq *Requests) exportErasure(r desk.ErasureRequest) tea.Cmd {
+func (rq *Requests) exportErasure(r operator.ErasureRequest) tea.Cmd {
 	return rq.D.Modal.Show(rq.personExportDialog(r, "~/"+r.ID+"-export", ""))
 }
 
-func (rq *Requests) personExportDialog(r desk.ErasureRequest, path, wrong string) *dialog.Dialog {
+func (rq *Requests) personExportDialog(r operator.ErasureRequest, path, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Export everything about %s?", esc.LineMax(r.Subject, prose.MaxTitle)), Kind: text.Title},

@@ -13,7 +13,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
-	"memdesk/ui/tui/desk"
+	"memdesk/operator"
 	"memdesk/ui/tui/kit/chart"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/paint"
@@ -22,7 +22,7 @@ import (
 )
 
 // erase asks whether the plan of a request should be carried out, or gone on with.
-func (rq *Requests) erase(r desk.ErasureRequest) tea.Cmd {
+func (rq *Requests) erase(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		esc := d.Esc
@@ -52,7 +52,7 @@ func (rq *Requests) erase(r desk.ErasureRequest) tea.Cmd {
 }
 
 // eraseDialog says in numbers what will happen; wrong says what to put right.
-func (rq *Requests) eraseDialog(r desk.ErasureRequest, p gdpr.Plan, wrong string) *dialog.Dialog {
+func (rq *Requests) eraseDialog(r operator.ErasureRequest, p gdpr.Plan, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.Esc
 	items, held := p.Count()
 	verb, title := "Erase", esc.Sprintf("Erase %s, for good?", prose.Plural(items, "item"))
@@ -145,7 +145,7 @@ func chartRow(store string, t stepCount) chart.Row {
 }
 
 // phaseLine is how far a request is on its way; none of one that was withdrawn.
-func (rq *Requests) phaseLine(r desk.ErasureRequest) []text.Line {
+func (rq *Requests) phaseLine(r operator.ErasureRequest) []text.Line {
 	names := []string{"filed", "planned", "approved", "erased", "verified"}
 	done := 1
 	switch r.State {
@@ -193,7 +193,7 @@ func (rq *Requests) beginErasure(ctx context.Context, o gdpr.Order) dialog.Acted
 }
 
 // pauseErasure holds a run at its next step, or lets it go on.
-func (rq *Requests) pauseErasure(r desk.ErasureRequest) tea.Cmd {
+func (rq *Requests) pauseErasure(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.D.Ask(func(ctx context.Context) any {
 		run, word := d.Erasure.Pause, "it pauses at its next step"
@@ -209,7 +209,7 @@ func (rq *Requests) pauseErasure(r desk.ErasureRequest) tea.Cmd {
 }
 
 // runLines say where a run is: each store of the plan, and what comes after.
-func (rq *Requests) runLines(ctx context.Context, r desk.ErasureRequest) []text.Line {
+func (rq *Requests) runLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
 	if !r.Under() && !r.Stopped() {
 		return nil
 	}
@@ -272,7 +272,7 @@ func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []text.L
 }
 
 // reportLines are what the last run left undone.
-func (rq *Requests) reportLines(ctx context.Context, r desk.ErasureRequest) []text.Line {
+func (rq *Requests) reportLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
 	if !r.Unfinished() || r.Under() {
 		return nil
 	}
@@ -307,11 +307,11 @@ func (rq *Requests) reportLines(ctx context.Context, r desk.ErasureRequest) []te
 }
 
 // clockDialog asks what to do about the deadline.
-func (rq *Requests) clockDialog(r desk.ErasureRequest) tea.Cmd {
+func (rq *Requests) clockDialog(r operator.ErasureRequest) tea.Cmd {
 	return rq.D.Modal.Show(rq.deadlineDialog(r, ""))
 }
 
-func (rq *Requests) deadlineDialog(r desk.ErasureRequest, wrong string) *dialog.Dialog {
+func (rq *Requests) deadlineDialog(r operator.ErasureRequest, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	extend := func(ctx context.Context, id string, f dialog.Filled) error {
 		told := ""

@@ -9,6 +9,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/desk"
@@ -23,16 +24,16 @@ import (
 )
 
 // New is the pane that reviews what scanners have set aside.
-func New(d *pane.Bench, at int, stories *Stories) *record.List[desk.QuarantineEntry] {
+func New(d *pane.Bench, at int, stories *Stories) *record.List[operator.QuarantineEntry] {
 	en := &entries{d}
-	kind := record.Kind[desk.QuarantineEntry]{
+	kind := record.Kind[operator.QuarantineEntry]{
 		Pane: at, Noun: "entry", Tell: tellEntry,
 		Empty: "Nothing is quarantined in any store that could be read. 1 Health shows stores that could not.",
 		Columns: []record.Column{
 			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "CATEGORY", Width: 13}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true}, {Title: "RULE, MATCH"},
 		},
-		Least: []int{11, 16, 0, 11, 5, 10}, Traits: record.Traits[desk.QuarantineEntry]{Badge: 4, Poll: true, Store: func(e desk.QuarantineEntry) string { return e.Store },
-			Less: map[int]func(a, b desk.QuarantineEntry) int{4: func(a, b desk.QuarantineEntry) int { return b.At.Compare(a.At) }}},
+		Least: []int{11, 16, 0, 11, 5, 10}, Traits: record.Traits[operator.QuarantineEntry]{Badge: 4, Poll: true, Store: func(e operator.QuarantineEntry) string { return e.Store },
+			Less: map[int]func(a, b operator.QuarantineEntry) int{4: func(a, b operator.QuarantineEntry) int { return b.At.Compare(a.At) }}},
 	}
 	if d.Origins != nil { // before the rule, which takes the rest
 		at := len(kind.Columns) - 1
@@ -42,26 +43,26 @@ func New(d *pane.Bench, at int, stories *Stories) *record.List[desk.QuarantineEn
 	if d.Quarantine == nil {
 		kind.Missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners have set aside"
 	}
-	kind.Fetch = func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[desk.QuarantineEntry]], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.QuarantineEntry]], desk.Said, error) {
 		page, err := d.Quarantine.Entries(ctx, q)
 		if err != nil {
-			return list.Span[record.Row[desk.QuarantineEntry]]{}, desk.Said{}, err
+			return list.Span[record.Row[operator.QuarantineEntry]]{}, desk.Said{}, err
 		}
-		out := list.Span[record.Row[desk.QuarantineEntry]]{Next: page.Next, Total: page.Total}
+		out := list.Span[record.Row[operator.QuarantineEntry]]{Next: page.Next, Total: page.Total}
 		for _, e := range page.Entries {
 			out.Rows = append(out.Rows, quarantineRecord(d.Desk, e))
 		}
 		return out, desk.Said{}, nil
 	}
-	kind.Detail = func(ctx context.Context, e desk.QuarantineEntry) *text.Page {
+	kind.Detail = func(ctx context.Context, e operator.QuarantineEntry) *text.Page {
 		full, err := d.Quarantine.Entry(ctx, e.Store, e.ID)
 		return quarantineText(d.Desk, e, full, err, false)
 	}
-	kind.Facts = func(ctx context.Context, e desk.QuarantineEntry) *text.Page {
+	kind.Facts = func(ctx context.Context, e operator.QuarantineEntry) *text.Page {
 		full, err := d.Quarantine.Entry(ctx, e.Store, e.ID)
 		return quarantineText(d.Desk, e, full, err, true)
 	}
-	kind.Keys = func(p *record.List[desk.QuarantineEntry]) []act.Act {
+	kind.Keys = func(p *record.List[operator.QuarantineEntry]) []act.Act {
 		return []act.Act{
 			act.Release.With(func() string { return edit.NoRelease(p) }, func() tea.Cmd {
 				r, _ := p.Window.Current()
@@ -81,7 +82,7 @@ func New(d *pane.Bench, at int, stories *Stories) *record.List[desk.QuarantineEn
 			act.SameRule.With(p.None, func() tea.Cmd {
 				r, _ := p.Window.Current()
 				rule := r.Raw
-				return p.Marks.All(func(r record.Row[desk.QuarantineEntry]) bool {
+				return p.Marks.All(func(r record.Row[operator.QuarantineEntry]) bool {
 					e := r.Raw
 					return e.Category == rule.Category && e.Pattern == rule.Pattern && e.Problem == ""
 				})
@@ -89,7 +90,7 @@ func New(d *pane.Bench, at int, stories *Stories) *record.List[desk.QuarantineEn
 		}
 	}
 	kind.Marking, kind.Name, kind.Datum = true, "quarantine", edit.QuarantineDatum
-	kind.Field = func(raw desk.QuarantineEntry) string { return raw.Source }
+	kind.Field = func(raw operator.QuarantineEntry) string { return raw.Source }
 	return record.New(d.Desk, kind)
 }
 
@@ -98,7 +99,7 @@ type entries struct{ d *pane.Bench }
 
 // noDiscard says why the entry at the cursor cannot be deleted. What the store
 // has not filed is a live item: forgetting that is another act.
-func (en *entries) noDiscard(p *record.List[desk.QuarantineEntry]) string {
+func (en *entries) noDiscard(p *record.List[operator.QuarantineEntry]) string {
 	if p.Marks.N() > 0 {
 		return p.D.Locked("")
 	}
@@ -110,7 +111,7 @@ func (en *entries) noDiscard(p *record.List[desk.QuarantineEntry]) string {
 }
 
 // discardHere asks about the entry at the cursor or the marked ones.
-func (en *entries) discardHere(p *record.List[desk.QuarantineEntry]) tea.Cmd {
+func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd {
 	d := en.d
 	if p.Marks.N() < 2 {
 		r, _ := p.Window.Current()
@@ -132,7 +133,7 @@ func (en *entries) discardHere(p *record.List[desk.QuarantineEntry]) tea.Cmd {
 		return nil
 	}
 	var items []change.Target
-	entries := map[model.Ref]desk.QuarantineEntry{}
+	entries := map[model.Ref]operator.QuarantineEntry{}
 	left := 0
 	for _, id := range p.Marks.Order {
 		e := p.Marks.Kept[id].Raw
@@ -150,7 +151,7 @@ func (en *entries) discardHere(p *record.List[desk.QuarantineEntry]) tea.Cmd {
 	return d.Removals.ForgetMany(change.Question{Items: items, Verb: "Delete", What: "entry", Filter: p.Query, Left: left, Begun: p.Marks.Clear, After: en.discarded(entries)})
 }
 
-func noDiscardOf(d *desk.Desk, e desk.QuarantineEntry) string {
+func noDiscardOf(d *desk.Desk, e operator.QuarantineEntry) string {
 	if why := d.Locked(e.Store); why != "" {
 		return why
 	}
@@ -165,7 +166,7 @@ func noDiscardOf(d *desk.Desk, e desk.QuarantineEntry) string {
 
 // discard asks whether an entry of a quarantine should go.
 // begun is called when it goes.
-func (en *entries) discard(e desk.QuarantineEntry, begun func()) tea.Cmd {
+func (en *entries) discard(e operator.QuarantineEntry, begun func()) tea.Cmd {
 	d := en.d
 	return en.d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		s, err := d.Fleet.Store(e.Store)
@@ -180,7 +181,7 @@ func (en *entries) discard(e desk.QuarantineEntry, begun func()) tea.Cmd {
 	})
 }
 
-func (en *entries) discardDialog(s model.Store, e desk.QuarantineEntry, warnings []string, begun func()) *dialog.Dialog {
+func (en *entries) discardDialog(s model.Store, e operator.QuarantineEntry, warnings []string, begun func()) *dialog.Dialog {
 	esc := en.d.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Delete the quarantine entry of %s?", esc.LineMax(e.Source, prose.MaxTitle)), Kind: text.Title},
@@ -204,28 +205,28 @@ func (en *entries) discardDialog(s model.Store, e desk.QuarantineEntry, warnings
 
 // doDiscard runs in a command. A source that is still poisoned is listed by itself when
 // its entry has gone: without a word that would look as if nothing had happened.
-func (en *entries) doDiscard(ctx context.Context, e desk.QuarantineEntry, ref model.Ref, why string) dialog.Acted {
+func (en *entries) doDiscard(ctx context.Context, e operator.QuarantineEntry, ref model.Ref, why string) dialog.Acted {
 	out := change.DoForget(en.d.Desk, ctx, ref, "", why)
 	if !out.Ok || en.d.Quarantine == nil {
 		return out
 	}
-	if still, err := en.stillPoisoned(ctx, []desk.QuarantineEntry{e}); err == nil && len(still) > 0 {
+	if still, err := en.stillPoisoned(ctx, []operator.QuarantineEntry{e}); err == nil && len(still) > 0 {
 		out.Text = en.d.Esc.Const("entry deleted; its source is still poisoned and stays listed")
 	}
 	return out
 }
 
 // stillPoisoned are those of some entries whose source the scanner blocks now.
-func (en *entries) stillPoisoned(ctx context.Context, of []desk.QuarantineEntry) ([]desk.QuarantineEntry, error) {
+func (en *entries) stillPoisoned(ctx context.Context, of []operator.QuarantineEntry) ([]operator.QuarantineEntry, error) {
 	type place struct{ store, name string }
 	sources, ids := map[place]bool{}, map[place]bool{}
-	for q := (desk.PageQuery{Limit: model.MaxPage}); ; {
+	for q := (operator.PageQuery{Limit: model.MaxPage}); ; {
 		page, err := en.d.Quarantine.Entries(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range page.Entries {
-			if r.Live != desk.LivePoisoned {
+			if r.Live != operator.LivePoisoned {
 				continue
 			}
 			sources[place{r.Store, r.Source}] = true
@@ -239,7 +240,7 @@ func (en *entries) stillPoisoned(ctx context.Context, of []desk.QuarantineEntry)
 			break
 		}
 	}
-	var out []desk.QuarantineEntry
+	var out []operator.QuarantineEntry
 	for _, e := range of {
 		if sources[place{e.Store, e.Source}] || e.SourceID != "" && ids[place{e.Store, e.SourceID}] {
 			out = append(out, e)
@@ -250,9 +251,9 @@ func (en *entries) stillPoisoned(ctx context.Context, of []desk.QuarantineEntry)
 
 // discarded tells after long work how many sources of the entries that went are still
 // poisoned: those are listed by themselves now.
-func (en *entries) discarded(entries map[model.Ref]desk.QuarantineEntry) func(ctx context.Context, gone []model.Ref) safetext.Text {
+func (en *entries) discarded(entries map[model.Ref]operator.QuarantineEntry) func(ctx context.Context, gone []model.Ref) safetext.Text {
 	return func(ctx context.Context, gone []model.Ref) safetext.Text {
-		var of []desk.QuarantineEntry
+		var of []operator.QuarantineEntry
 		for _, ref := range gone {
 			of = append(of, entries[ref])
 		}
@@ -267,7 +268,7 @@ func (en *entries) discarded(entries map[model.Ref]desk.QuarantineEntry) func(ct
 	}
 }
 
-func quarantineRecord(d *desk.Desk, e desk.QuarantineEntry) record.Row[desk.QuarantineEntry] {
+func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[operator.QuarantineEntry] {
 	esc := d.Esc
 	what := esc.Sprintf("%s: %s", esc.Line(e.Pattern), esc.LineMax(e.Excerpt, prose.MaxTitle))
 	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneWarn, paint.ToneInfo}
@@ -280,11 +281,11 @@ func quarantineRecord(d *desk.Desk, e desk.QuarantineEntry) record.Row[desk.Quar
 	}
 	live := desk.LivenessOf(e.Live)
 	switch live {
-	case desk.LivePoisoned:
+	case operator.LivePoisoned:
 		tones[3] = paint.ToneBad
-	case desk.LiveClean:
+	case operator.LiveClean:
 		tones[3] = paint.ToneGood
-	case desk.LiveUnknown:
+	case operator.LiveUnknown:
 		tones[3] = paint.ToneWarn
 	}
 	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Line(e.Category), esc.Const(string(live)), esc.Const(d.Time.Age(e.At)), what}
@@ -292,13 +293,13 @@ func quarantineRecord(d *desk.Desk, e desk.QuarantineEntry) record.Row[desk.Quar
 		cells = slices.Insert(cells, len(cells)-1, pane.EntryCell(esc, e.Writer))
 		tones = slices.Insert(tones, min(len(tones), len(cells)-2), paint.ToneInfo)
 	}
-	return record.Row[desk.QuarantineEntry]{
+	return record.Row[operator.QuarantineEntry]{
 		Key: e.Store + "\x00" + e.ID, Raw: e, Tones: tones, Cells: cells}
 }
 
 // quarantineText shows an entry: what was blocked, with the match in it, under a line of
 // why. facts are all that is known of the entry instead.
-func quarantineText(d *desk.Desk, e desk.QuarantineEntry, full desk.QuarantineDetail, err error, facts bool) *text.Page {
+func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail, err error, facts bool) *text.Page {
 	esc, st := d.Esc, d.St
 	live := desk.LivenessOf(e.Live)
 	head := []text.Line{{Value: esc.LineMax(e.Source, desk.MaxField), Kind: text.Title}}
@@ -307,9 +308,9 @@ func quarantineText(d *desk.Desk, e desk.QuarantineEntry, full desk.QuarantineDe
 	}
 	tone, kind := paint.ToneBad, text.Warn
 	switch live {
-	case desk.LiveClean, desk.LiveGone:
+	case operator.LiveClean, operator.LiveGone:
 		tone, kind = paint.ToneGood, text.Note
-	case desk.LiveUnknown:
+	case operator.LiveUnknown:
 		tone = paint.ToneWarn
 	}
 	head = append(head,
@@ -343,7 +344,7 @@ func quarantineText(d *desk.Desk, e desk.QuarantineEntry, full desk.QuarantineDe
 }
 
 // quarantineFacts are the fields of an entry, the evidence first.
-func quarantineFacts(d *desk.Desk, e desk.QuarantineEntry, full desk.QuarantineDetail) []text.Line {
+func quarantineFacts(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail) []text.Line {
 	esc, live := d.Esc, desk.LivenessOf(e.Live)
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	return append([]text.Line{
@@ -354,7 +355,7 @@ func quarantineFacts(d *desk.Desk, e desk.QuarantineEntry, full desk.QuarantineD
 	}, desk.MetaLines(esc, model.Item{Meta: full.Fields})...)
 }
 
-func matchPlace(e desk.QuarantineEntry) string {
+func matchPlace(e operator.QuarantineEntry) string {
 	if e.Line == 0 {
 		return "not known"
 	}
@@ -366,7 +367,7 @@ func matchPlace(e desk.QuarantineEntry) string {
 }
 
 // tellEntry is an entry of the quarantine as a sentence.
-func tellEntry(esc safetext.Escaper, e desk.QuarantineEntry) safetext.Text {
+func tellEntry(esc safetext.Escaper, e operator.QuarantineEntry) safetext.Text {
 	if e.Problem != "" {
 		return esc.Sprintf("Store %s: PROBLEM: %s.", e.Store, esc.LineMax(e.Problem, prose.MaxReason))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/quarantine/review"
 	"memdesk/quarantine/signal"
 	"memdesk/ui/act"
@@ -84,7 +85,7 @@ func (sa *Stories) Kind() record.Kind[review.Story] {
 		Field: func(s review.Story) string { return model.Ref{Store: s.Parts[0].Store, ID: s.Parts[0].ID}.String() },
 		Datum: storyDatum,
 	}
-	kind.Fetch = func(ctx context.Context, q desk.PageQuery) (list.Span[record.Row[review.Story]], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[review.Story]], desk.Said, error) {
 		all, missed, err := told.look(ctx, sa.D.Desk, q.Filter)
 		out := list.Span[record.Row[review.Story]]{Problems: missed}
 		for _, s := range all {

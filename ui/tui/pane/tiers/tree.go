@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
@@ -140,7 +141,7 @@ func (o *overview) filtered(rows []tierRow) []tierRow {
 		return rows
 	}
 	words, not := strings.CutPrefix(o.query, "!")
-	q := desk.PageQuery{Filter: strings.TrimSpace(words), Not: not}
+	q := operator.PageQuery{Filter: strings.TrimSpace(words), Not: not}
 	keep := make([]bool, len(rows))
 	var above [3]int // the row at each depth that the row at hand belongs to
 	notes := ""
