@@ -1,17 +1,13 @@
 package safetext
 
 // Escaper holds how text is escaped. The zero value writes UTF-8 and is what
-// the package functions use; it has no state and is safe for concurrent use, as
-// far as Words is.
+// the package functions use; it has no state and is safe for concurrent use.
 type Escaper struct {
 	// ASCII shows every non-ASCII code point as <U+XXXX>, for terminals that
 	// are not known to speak UTF-8 (terminal-safety.md, policy 10).
 	ASCII bool
 	// TabStop is the distance of tab stops in columns for Lines; 0 means 8.
 	TabStop int
-	// Words, when not nil, says the program's own words otherwise: those of Const and
-	// the formats of Sprintf, never an argument, which may come from outside.
-	Words func(string) string
 }
 
 // defaultTabStop is the usual tab stop of terminals.
@@ -45,19 +41,9 @@ func (e Escaper) LineMax(s string, maxBytes int) Text {
 }
 
 // Const is [Const] with e's settings.
-func (e Escaper) Const(s string) Text { return e.own(e.words(s)) }
-
-// own escapes words that quote nothing.
-func (e Escaper) own(s string) Text {
+func (e Escaper) Const(s string) Text {
 	c := encoder{ascii: e.ASCII}
 	return Text{c.run(s)}
-}
-
-func (e Escaper) words(s string) string {
-	if e.Words == nil {
-		return s
-	}
-	return e.Words(s)
 }
 
 // Err escapes an error's message as one line. A nil error is empty.

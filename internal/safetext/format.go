@@ -24,7 +24,7 @@ func (e Escaper) Sprintf(format string, args ...any) Text {
 		}
 	}
 	// What the format or a %c brought in is escaped, and nothing is quoted twice.
-	return e.own(fmt.Sprintf(e.words(format), safe...))
+	return e.Const(fmt.Sprintf(format, safe...))
 }
 
 // operand escapes one argument at the moment it is formatted.

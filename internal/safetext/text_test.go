@@ -3,7 +3,6 @@ package safetext_test
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"memdesk/internal/safetext"
@@ -230,19 +229,5 @@ func TestUnescapeRefusesWhatIsNotWrittenHere(t *testing.T) {
 		if got, err := safetext.Unescape(s); err == nil {
 			t.Errorf("Unescape(%q) = %q, want an error", s, got)
 		}
-	}
-}
-
-// The program's own words can be said otherwise; what comes from outside cannot.
-func TestWords(t *testing.T) {
-	e := safetext.Escaper{Words: func(s string) string { return strings.ReplaceAll(s, "z undoes", "undo takes it back") }}
-	if got := e.Const("saved; z undoes").String(); got != "saved; undo takes it back" {
-		t.Errorf("Const: %q", got)
-	}
-	if got := e.Sprintf("%s; z undoes", "z undoes\x1b").String(); got != "z undoes^[; undo takes it back" {
-		t.Errorf("Sprintf: %q", got)
-	}
-	if got := e.Line("z undoes").String(); got != "z undoes" {
-		t.Errorf("Line: %q", got)
 	}
 }

@@ -72,7 +72,7 @@ func NewApp(ctx context.Context, o Options) *App {
 		o.Fleet = backends.NewFleet(nil, nil)
 	}
 	a := &App{O: o, look: look{dark: paint.DarkFirst(environment(o.Environ)), paint: looksOf(o)}}
-	d := desk.New(loop.Loop{Ctx: ctx, Time: prose.Clock{Clock: o.Clock}, St: stylesOf(o, a.look.paint, a.look.dark), Say: a.say, Later: loop.Ticking}, o.Fleet, port{a}, o.Plain)
+	d := desk.New(loop.Loop{Ctx: ctx, Time: prose.Clock{Clock: o.Clock}, St: paint.New(a.look.paint, a.look.dark), Say: a.say, Later: loop.Ticking}, o.Fleet, port{a}, o.Plain)
 	d.ReadOnly, d.Open, d.Sources = o.ReadOnlyReason, a.visit, o.Sources
 	d.Glances.Every = o.Poll
 	d.Edit, d.Env, d.Environ = o.Edit, environment(o.Environ), o.Environ

@@ -51,6 +51,8 @@ func TestLinear(t *testing.T) {
 		{"help", []string{"help"}, []string{"recall WORDS: search every store", "quit: leave memdesk"}, ""},
 		{"unknown", []string{"dance", "1", "op", "o", "q"}, []string{`No command "dance"`, "There is no item 1", "Say which:", `"o" could be order, open`, `"q" could be quarantine, quit`}, ""},
 		{"store", []string{"store crewship", "go crewship:crews/eng/shared/pins.md", "stores graph", "store none"}, []string{"End of the list.", "reference: crewship:crews/eng/shared/pins.md", "stores takes nothing after it", `no store is named "none"; there are crewship, graph`}, ""},
+		{"what messages name", []string{"2 Tiers", "6 Erasure", "list crewship daily", "enter 2", "ctrl+r", "1 Health", "esc", ":notices", "7 Nothing"},
+			[]string{"as in tiers crewship. These are the stores:", "no erasure desk is attached", "1. Wednesday", "deploy window moved to 16:00", "There are no notices.", `No command "Nothing"`}, ""},
 		{"which store", []string{"tiers", "list", "create"}, []string{"as in tiers crewship. These are the stores:", "as in list crewship. These are the stores:", "as in create crewship. These are the stores:"}, ""},
 		{"jobs", []string{"stop 1", "jobs"}, []string{"These words bring one: jobs.", "there are no jobs"}, ""},
 		{"tiers", []string{"tiers crewship"}, []string{"Tier daily of crews/eng/agents/bo: 2 items", "Tier pins"}, ""},

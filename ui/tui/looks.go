@@ -49,16 +49,9 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
-// stylesOf is the palette of a session.
-func stylesOf(o Options, l paint.Looks, dark bool) *paint.Styles {
-	s := paint.New(l, dark)
-	s.Esc.Words = o.Words
-	return s
-}
-
 // repaint takes over another theme or background.
 func (a *App) repaint() {
 	clusters := a.D.St.Clusters
-	*a.D.St = *stylesOf(a.O, a.look.paint, a.look.dark)
+	*a.D.St = *paint.New(a.look.paint, a.look.dark)
 	a.D.St.Clusters = clusters
 }

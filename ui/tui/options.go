@@ -29,8 +29,6 @@ type Options struct {
 	Plain   bool // ASCII, no colour, no attributes, everything stacked
 	NoColor bool
 	ASCII   bool
-	// Words puts the program's own words otherwise, where they are said and not drawn; nil: they stay.
-	Words func(string) string
 	// Keys are the operator's own: the word of an act, or a command line, by its key.
 	Keys    map[string]string
 	NoMouse bool   // the terminal keeps the mouse for itself

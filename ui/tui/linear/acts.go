@@ -67,18 +67,19 @@ func (b *board) keys() []act.Act {
 	return slices.DeleteFunc(b.p.Acts(), func(k act.Act) bool { return slices.Contains(unspoken, k.Keys[0]) })
 }
 
-// letter takes a letter for the act that messages of the console name by it.
+// everywhere are the keys that mean the same in every list.
+var everywhere = map[string]func(*linear, context.Context, string){
+	"?": (*linear).help, "z": (*linear).undo, "enter": (*linear).open, "esc": (*linear).back, "ctrl+r": (*linear).again,
+}
+
+// letter takes a key for the act that messages of the console name by it.
 func (l *linear) letter(ctx context.Context, word, argument string) bool {
+	if do, ok := everywhere[word]; ok {
+		do(l, ctx, argument)
+		return true
+	}
 	if len(word) != 1 {
 		return false
-	}
-	if word == "?" {
-		l.help(ctx, argument)
-		return true
-	}
-	if word == "z" {
-		l.undo(ctx, argument)
-		return true
 	}
 	switch b := l.board; {
 	case b == nil:

@@ -50,7 +50,7 @@ const (
 func Run(ctx context.Context, o tui.Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o.Plain, o.Poll, o.Words = true, 0, spokenWords // what is read out does not change by itself
+	o.Plain, o.Poll = true, 0 // what is read out does not change by itself
 	in, out := o.Input, o.Output
 	if in == nil {
 		in = os.Stdin
@@ -143,9 +143,12 @@ func (l *linear) obey(ctx context.Context, line string) {
 			l.say("Failed: an internal error in %s; an act that was under way is an open intent in the audit log.", loop.Site())
 		}
 	}()
-	if _, err := strconv.Atoi(word); err == nil && argument == "" {
-		l.open(ctx, word) // a number alone opens
-		return
+	if _, err := strconv.Atoi(word); err == nil {
+		if argument == "" {
+			l.open(ctx, word) // a number alone opens
+			return
+		}
+		word, argument, _ = strings.Cut(argument, " ") // 1 Health, as messages of the console call it
 	}
 	if l.letter(ctx, word, argument) {
 		return

@@ -82,7 +82,7 @@ func (l *linear) help(_ context.Context, word string) {
 			l.say("%s: %s.", v.Usage(), v.Doc)
 		}
 		l.say("A unique beginning of a command is enough; a number alone opens that row. help, with a command, gives examples.")
-		l.say("The letters that the console uses for its keys work here too, with the number of a row where they are for one: d 3 forgets the third.")
+		l.say("What a message calls by a key of the console works here too, with the number of a row where it is for one: d 3 forgets the third, ctrl+r reads the list anew, 1 Health asks the stores.")
 		return
 	}
 	found := linearNamed(strings.ToLower(word))

@@ -82,13 +82,13 @@ func (v *voice) failed(err error) {
 	if errors.As(err, &e) && e.Err != nil {
 		err = e.Err
 	}
-	v.say("Failed: %s.", v.esc.LineMax(spokenWords(err.Error()), prose.MaxReason))
+	v.say("Failed: %s.", v.esc.LineMax(err.Error(), prose.MaxReason))
 }
 
 // refused says why an act is not possible, when it is not.
 func (v *voice) refused(why string) bool {
 	if why != "" {
-		v.say("Not here: %s.", spokenWords(why))
+		v.say("Not here: %s.", why)
 	}
 	return why != ""
 }
