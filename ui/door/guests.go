@@ -216,7 +216,7 @@ func Only(callers *bearer.Door, scope string, next http.Handler) http.Handler {
 		switch {
 		case guest == nil:
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "a bearer token is needed that this server knows", http.StatusUnauthorized)
+			http.Error(w, "the server rejected the token (401)", http.StatusUnauthorized)
 			return
 		case !guest.May(scope):
 			http.Error(w, "the token has not the scope "+scope, http.StatusForbidden)

@@ -146,7 +146,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 			h.Called("any", bearer.Unknown)
 		}
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer %s, scope=%q", where, strings.Join(bearer.Scopes, " ")))
-		refuse(w, http.StatusUnauthorized, "a bearer token is needed that this server knows")
+		refuse(w, http.StatusUnauthorized, "the server rejected the token (401)")
 		return
 	}
 	if r.Method != http.MethodPost && r.Method != http.MethodDelete {
