@@ -17,7 +17,7 @@ import (
 
 // Actor is who acts, as far as it is known.
 type Actor struct {
-	// ID is what records show: a configured name, a key's fingerprint, a
+	// ID is the actor in records: a configured name, a key's fingerprint, a
 	// certificate's id, or "unauthenticated user@tty".
 	ID            string
 	Authenticated bool   // by an SSH key; a login name alone authenticates nobody

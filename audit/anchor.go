@@ -54,7 +54,7 @@ const (
 	retryMost  = 30 * time.Minute
 )
 
-// anchorState is what is remembered of one anchor; it proves nothing.
+// anchorState caches the last answer of an anchor; it proves nothing.
 type anchorState struct {
 	Origin string    `json:"origin"`
 	Size   int64     `json:"size"` // of the newest checkpoint that it took
@@ -62,7 +62,7 @@ type anchorState struct {
 	Tried  time.Time `json:"tried"`
 	Fails  int       `json:"fails"`
 	Error  string    `json:"error,omitempty"`
-	// Alarm is what a witness said that only a changed log explains.
+	// Alarm is a reply of a witness that only a changed log explains.
 	Alarm string `json:"alarm,omitempty"`
 	// Cosignature is the witness's signature line over the checkpoint of Size.
 	Cosignature string `json:"cosignature,omitempty"`

@@ -15,7 +15,7 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// state is what an inspection found under the lock.
+// state is the result of an inspection under the lock.
 type state struct {
 	head  head
 	saved bool      // head is what head.json says; false when a record behind it was adopted

@@ -15,7 +15,7 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// Report is what a verification found. Not OK means tampering or damage.
+// Report is the result of a verification. Not OK means tampering or damage.
 type Report struct {
 	OK       bool
 	Events   uint64 // records read that continue the chain

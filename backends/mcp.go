@@ -12,7 +12,7 @@ import (
 // of its stores in the metadata of memory_health: for clients that are no model.
 const MCPTiersMeta = mcpclient.TiersMeta
 
-// MCPTiers is what such a server declares of a store.
+// MCPTiers is the declaration of a store by such a server.
 func MCPTiers(s model.Store) any { return mcpclient.Declare(s) }
 
 func checkMCP(c StoreConfig, set func(string) bool) (string, error) {

@@ -8,7 +8,7 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// Replayed is what became of one text of a set.
+// Replayed is the outcome of one text of a set.
 type Replayed struct {
 	signal.Sample
 	Score    signal.Score

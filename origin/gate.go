@@ -154,7 +154,7 @@ func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, w
 	return nil
 }
 
-// history is what the ledger knows, for the writer of one write.
+// history holds the ledger's entries for the writer of one write.
 type history struct {
 	rules  Rules
 	store  *model.Store

@@ -37,7 +37,7 @@ type Held struct {
 // HeldPrefix begins the ids of held writes: no store has such an item.
 const HeldPrefix = "door/"
 
-// HeldSource is what a held entry names as its source.
+// HeldSource is the source that a held entry names.
 const HeldSource = "door"
 
 // maxHeld is how many writes a shelf keeps; the oldest give way.

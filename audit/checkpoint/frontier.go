@@ -7,7 +7,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Frontier is what is needed of a tree to add further leaves: the roots of its complete
+// Frontier is the part of a tree that adding leaves needs: the roots of its complete
 // subtrees, the largest first. Its size grows with the logarithm of the tree's.
 type Frontier struct {
 	Size  int64

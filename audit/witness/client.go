@@ -29,7 +29,7 @@ type Submission struct {
 	LogKey     string // for a witness that trusts on first sight
 }
 
-// Answer is what a witness said.
+// Answer is the reply of a witness.
 type Answer struct {
 	Cosignature  string // its signature line, not checked yet
 	Conflict     bool   // it has another size than Old, or another root of the same size

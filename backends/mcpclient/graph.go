@@ -290,7 +290,7 @@ func (g *graph) observe(ctx context.Context, id string, was model.Item, there bo
 	return want, nil
 }
 
-// steps are what to remove and then to add, so that have becomes want in its order. The
+// steps are the removals and then the additions that make want of have, in its order. The
 // server adds at the end and removes every equal observation.
 func steps(have, want []string) (gone, more []string) {
 	left := slices.DeleteFunc(slices.Clone(have), func(o string) bool { return !slices.Contains(want, o) })

@@ -128,7 +128,7 @@ func (o *own) ask(ctx context.Context, op, tool string, args map[string]any) (*m
 	return nil, &model.Error{Op: op, Kind: model.KindOfCode(f.Error.Kind), Retryable: f.Error.Retryable, Err: &told{mcplink.Said(f.Error.Message), f.Error.Revision}}
 }
 
-// told is what a server says of an error, with the revision that stands there.
+// told is a server's words for an error, with the current revision.
 type told struct {
 	words    string
 	revision model.Revision

@@ -299,7 +299,7 @@ func (a *store) recentLosses(ctx context.Context) (warnings []string) {
 	return warnings
 }
 
-// lossFindings are what Health says of them.
+// lossFindings are the findings of Health about them.
 func (a *store) lossFindings(ctx context.Context) (out []model.HealthFinding) {
 	if a.Recent == nil {
 		return nil

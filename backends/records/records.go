@@ -99,7 +99,7 @@ type Table struct {
 	// item's id, title, body and metadata: rows without a word that is looked for are then not read.
 	// Both empty: every row is.
 	Search, SearchJSON []string
-	// Recall is what Recall looks at, where that is less than all of an item; nil: all of it.
+	// Recall is the text that Recall searches; nil: all of the item.
 	Recall *Words
 	// Item makes the item's title, body, metadata and flags; the rest is set by this package.
 	Item func(Row) model.Item
@@ -146,7 +146,7 @@ type Table struct {
 // title, the body and these fields.
 type Words struct{ Text, JSON, Fields []string }
 
-// Config is what New needs to know about a kind.
+// Config describes a kind to New.
 type Config struct {
 	Name, Kind, Location string
 	DB                   DB

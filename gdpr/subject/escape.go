@@ -82,7 +82,7 @@ func (d *decoding) keep(from, to int) {
 	}
 }
 
-// layer is what was decoded, by a method; nil where that is nothing.
+// layer returns the decoded layer; nil for an empty one.
 func (d *decoding) layer(method Method) *layer {
 	if len(d.text) == 0 {
 		return nil

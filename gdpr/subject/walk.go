@@ -114,7 +114,7 @@ func (w *walker) piece(l *layer) {
 	}
 }
 
-// mayBegin is what a probe asks before it decodes a layer in encodings of other scripts.
+// mayBegin reports whether a probe has to decode a layer in encodings of other scripts.
 func (w *walker) mayBegin(l *layer) bool { return w.begins == nil || !l.probe || w.begins(l.text) }
 
 // validInside reports whether b is UTF-8 but for a character that is cut off at either end: a piece

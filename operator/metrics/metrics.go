@@ -90,7 +90,7 @@ func (m *Meters) Run(ctx context.Context, every time.Duration) {
 	wg.Wait()
 }
 
-// parts are what is looked at, each by itself, so that a slow one holds up no other. A look says
+// parts are looked at each by itself, so that a slow one holds up no other. A look says
 // how many places it could not see to the end.
 func (m *Meters) parts(v *operator.Survey) map[string]func(context.Context) int {
 	return map[string]func(context.Context) int{

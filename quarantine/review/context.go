@@ -24,7 +24,7 @@ type Write struct {
 	History History // nil: nobody noted who wrote what
 }
 
-// History is what is known of writers.
+// History holds facts about writers.
 type History interface {
 	// Vouched reports whether a trusted writer wrote the text of an item as it stands.
 	Vouched(it model.Item) bool

@@ -23,7 +23,7 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// Threshold is what an operator has decided for one tier of a store.
+// Threshold is an operator's decision for one tier of a store.
 type Threshold struct {
 	Store     string  `json:"store"`
 	Tier      string  `json:"tier"`
@@ -181,7 +181,7 @@ func (j *Judge) Problem() error {
 // patternUnreadable is the pattern of writes that wait because of Problem.
 const patternUnreadable = "thresholds_unreadable"
 
-// Verdict is what becomes of a write.
+// Verdict is the decision about a write.
 type Verdict struct {
 	Waits   bool
 	Pattern string // the heaviest signal, or why nobody could judge
@@ -296,7 +296,7 @@ func (j *Judge) Set(bounds ...Threshold) error {
 	return atomicfile.Write(j.path(boundsFile), append(out, '\n'), 0o600)
 }
 
-// Scan is what a rescan found, kept to tell what newer rules would change. It has
+// Scan is the result of a rescan, kept to tell what newer rules would change. It has
 // hashes of texts and no text.
 type Scan struct {
 	Rules   string    `json:"rules"`

@@ -71,7 +71,7 @@ type Part struct {
 	Recalled        int    // how often it was given to somebody
 }
 
-// Story is what belongs together: what one session or source wrote, else texts
+// Story is a group of items: those of one session or source, else texts
 // that are alike.
 type Story struct {
 	Source, Session string

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// class is what a word or phrase says; a set of them describes a sentence.
+// class is the meaning of a word or phrase; a set of them describes a sentence.
 type class uint64
 
 const (

@@ -203,7 +203,7 @@ func (p passage) all() (sentence, whole uint32) {
 	return sentence, holding(ofPassage, said)
 }
 
-// wording is what its wording adds to its score.
+// wording is the share of its wording in its score.
 func (p passage) wording(bias float64) float64 {
 	first, last := p.sentences[0].from, p.sentences[len(p.sentences)-1].to
 	return wordingWeight(bias, p.sums[2*last-1]-p.sums[2*first], last-first)
@@ -276,7 +276,7 @@ func sentences(words []word, out []span) []span {
 // negationReach is how many words a negation stands before what it negates.
 const negationReach = 3
 
-// negatable is what a negation before it turns round, and what a question only
+// negatable is a class that a negation before it turns round, and that a question only
 // asks about.
 const negatable = lower | weak | exposed | grant | send | execute | fetch | override
 
@@ -325,7 +325,7 @@ func (t *table) read(words []word, at span, sums []float64) class {
 	return all
 }
 
-// phrase is what the phrases say that begin with a pair of words.
+// phrase holds the classes of the phrases that begin with a pair of words.
 func (t *table) phrase(e entry, h uint64, rest []word) class {
 	said := e.says
 	for n := 0; e.begins && n < len(rest); n++ {

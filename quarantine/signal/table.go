@@ -1,6 +1,6 @@
 package signal
 
-// entry is what the scorer knows of a word or phrase.
+// entry is the scorer's data about a word or phrase.
 type entry struct {
 	says   class
 	weight float32 // of the wording model

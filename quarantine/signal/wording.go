@@ -140,7 +140,7 @@ func Train(out io.Writer, examples []Example) error {
 	return buf.Flush()
 }
 
-// stem is what of a word is compared.
+// stem is the part of a word that is compared.
 func stem(s string) string {
 	s = strings.ToLower(s)
 	n := 0

@@ -17,7 +17,7 @@ type word struct {
 	shape      shape
 }
 
-// shape is what the letters of a word show without a dictionary.
+// shape describes the letters of a word, without a dictionary.
 type shape uint16
 
 const (

@@ -171,7 +171,7 @@ func load() float64 {
 	return first
 }
 
-// chart is what is drawn, and what is said of its shape.
+// chart is a drawing, and a sentence about its shape.
 type chart struct{ key, title, unit, why string }
 
 var charts = []chart{

@@ -102,7 +102,7 @@ type Section struct {
 	Acts  []Act
 }
 
-// Mover is what the keys of movement act on: a list, a table or the pager.
+// Mover is moved by the keys of movement: a list, a table or the pager.
 type Mover interface {
 	Move(by int) tea.Cmd
 	Page(by float64) tea.Cmd // in screens: 1, -1, 0.5

@@ -303,7 +303,7 @@ func yesNo(b bool) string {
 // refOf is the reference to an item as people type it.
 func refOf(store, id string) string { return model.Ref{Store: store, ID: id}.String() }
 
-// nameOf is what a record is about: its first column.
+// nameOf is the subject of a record: its first column.
 func nameOf(r record) string { return fmt.Sprint(r.cells()[0]) }
 
 // spoken is a record that prints lines of text instead of a row of a table.

@@ -47,7 +47,7 @@ type Writes interface {
 	Together(ctx context.Context, s model.Store, changes []undo.Change) ([]model.RetainResult, undo.Entry, error)
 }
 
-// Desk is what one caller works at: the stores as they are opened for this caller,
+// Desk is the workplace of one caller: the stores as they are opened for this caller,
 // and what notes and undoes what the caller does.
 type Desk struct {
 	Fleet *backends.Fleet
@@ -96,7 +96,7 @@ type call struct {
 	writer origin.Writer
 }
 
-// answer is what a tool gives: facts and the same as text.
+// answer is the result of a tool: facts and the same as text.
 type answer struct {
 	facts any
 	text  string

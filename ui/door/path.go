@@ -40,7 +40,7 @@ func plainMessage(err error) string {
 	return snake(model.KindOf(err)) + ": " + message(err)
 }
 
-// spot is what a path leads to: the root, a store, a tier, or a name in a tier.
+// spot is the target of a path: the root, a store, a tier, or a name in a tier.
 type spot struct {
 	path  string // as the agent wrote it
 	store model.Store

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Role is what a key may do.
+// Role is the rights of a key.
 type Role string
 
 // The roles. A reader may look and not change anything.
@@ -22,7 +22,7 @@ const (
 	Reader   Role = "readonly"
 )
 
-// RoleVariable is what `environment=` in an authorized_keys line sets to make a
+// RoleVariable is the variable that `environment=` in an authorized_keys line sets to make a
 // key a reader: environment="MEMDESK_ROLE=readonly".
 const RoleVariable = "MEMDESK_ROLE"
 

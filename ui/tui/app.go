@@ -214,7 +214,7 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 	return nil
 }
 
-// pane is what the keys and the screen are for.
+// pane is the active pane.
 func (a *App) pane() desk.Pane {
 	if a.Side != nil {
 		return a.Side.List

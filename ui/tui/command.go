@@ -70,7 +70,7 @@ func (l *commandLine) known() []act.Act {
 	return out
 }
 
-// commandLine is what is typed after a colon.
+// commandLine is the input behind a colon.
 type commandLine struct {
 	a          *App
 	views      []view // that were kept in this session
@@ -84,7 +84,7 @@ type commandLine struct {
 	turn       int      // the candidate that stands on it; -1: none
 }
 
-// history is what was run on the command line in this session, the last one last.
+// history holds the commands of this session, the last one last.
 // It lives in memory only: a query may name a person.
 type history struct {
 	lines []string
@@ -235,7 +235,7 @@ func slips(a, b string) int {
 // maxVerb is longer than every command.
 const maxVerb = 20
 
-// possible is what the text could become. Blanks before the argument do not count.
+// possible lists the completions of the text. Blanks before the argument do not count.
 func (l *commandLine) possible(text string) []string {
 	name, argument, inArgument := strings.Cut(text, " ")
 	argument = strings.TrimLeft(argument, " ")

@@ -193,7 +193,7 @@ func (a *App) identity() string {
 	return r.End() + end.Put(st.Plain, stores.all).Put(st.Bad, stores.failed).End()
 }
 
-// tally is what the frame says about stores, measured.
+// tally is the frame's summary of the stores, measured.
 type tally struct {
 	all, failed safetext.Text
 	width, left int

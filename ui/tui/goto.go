@@ -63,7 +63,7 @@ func (l *commandLine) found(m found) tea.Cmd {
 	return tea.Batch(l.a.enter(PaneTiers), l.a.Tiers.GoTo(m.ref, m.head))
 }
 
-// references are what a reference can be completed to from what is on the screen.
+// references are the references on the screen, to complete one from.
 func (l *commandLine) references() []string {
 	var out []string
 	add := func(ref model.Ref) {
@@ -80,7 +80,7 @@ func (l *commandLine) references() []string {
 	return out
 }
 
-// completions is what a store knows about a word that is being typed.
+// completions are a store's completions of the word that is being typed.
 type completions struct {
 	line    string // what stood on the command line
 	choices []string

@@ -23,7 +23,7 @@ type leaver struct {
 	warned bool // ctrl+c was pressed once meanwhile
 }
 
-// leaveNow is what the journal knows of work when the operator wants to leave.
+// leaveNow is the work under way when the operator wants to leave.
 type leaveNow struct {
 	jobs []jobs.Status
 	tied map[jobs.ID]bool

@@ -12,7 +12,7 @@ import (
 // maxMessages is how many messages of a session are kept; what is older is counted.
 const maxMessages = 500
 
-// messages are what was said on the status line, the last one last. They live in
+// messages are the earlier texts of the status line, the last one last. They live in
 // memory only, as long as the session.
 type messages struct {
 	text safetext.Text // that stands there now

@@ -47,7 +47,7 @@ type screens struct {
 	stories  *quarantine.Stories
 }
 
-// counts are what the tree of the tiers has counted of a store.
+// counts are a store's counts from the tree of tiers.
 func (s *screens) counts(store string) []model.TierCount {
 	return s.Tiers.Overview.Tallies[store].Counts
 }

@@ -15,7 +15,7 @@ type reads interface {
 	OnScreen() *text.Pager
 }
 
-// text is what fills the screen, when that is a text.
+// text is the text that fills the screen; nil for a list.
 func (a *App) text() *text.Pager {
 	switch {
 	case a.D.Modal.Dialog != nil:

@@ -41,7 +41,7 @@ var optional = map[string][]string{
 	"mastra_thread_state": {"threadId", "type", "value"},
 }
 
-// layout is what of the optional parts a file has.
+// layout names the optional parts that a file has.
 type layout struct {
 	owner, resources, observations, state bool     // owner: messages carry resourceId
 	observed                              bool     // observation records name the messages that they were drawn from

@@ -44,7 +44,7 @@ type line struct {
 	more               bool   // it has keys that the program's next write drops
 }
 
-// identity is what one line of the file alone may have: a name, a relation; of a problem its bytes.
+// identity is the key that only one line of the file may have: a name, a relation; of a problem its bytes.
 func (l line) identity() string {
 	switch l.tier {
 	case entityTier:

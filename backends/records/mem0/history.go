@@ -158,5 +158,5 @@ func (s *store) ownerlessRows(tx records.Tx) (int64, error) {
 	return n, err
 }
 
-// unreached is what a store without its history says.
+// unreached is the note of a store without its history.
 const unreached = "no history file was found: what mem0 keeps of earlier texts is not reached"

@@ -39,7 +39,7 @@ type Config struct {
 	Clock    clock.Clock
 }
 
-// store is what of the databases there is.
+// store holds the databases that exist.
 type store struct {
 	memories, entities records.Payloads
 	history            string   // the table of earlier texts; empty: it is not reached

@@ -32,7 +32,7 @@ type Config struct {
 	// Transcripts is what an erasure does with conversations, prompts, shell snapshots and copies
 	// of files: Keep names them, Redact drops the lines that name the person.
 	Transcripts string
-	// Git is what an erasure does with the history of Codex's memories: Keep names it, Rewrite
+	// Git says what an erasure does with the history of Codex's memories: Keep names it, Rewrite
 	// puts one new commit in its place.
 	Git   string
 	Clock clock.Clock // nil means the system's

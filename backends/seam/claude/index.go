@@ -20,7 +20,7 @@ const (
 	capBytes = 25_600
 )
 
-// front is what a memory's front matter says.
+// front is the front matter of a memory.
 type front struct {
 	has                     bool
 	name, description, kind string

@@ -31,14 +31,14 @@ func indexes(dir string) map[string]string {
 	return out
 }
 
-// origin is what the index knows of one file.
+// origin is the index's entry for one file.
 type origin struct {
 	class, session string
 	observed       int64 // seconds since 1970, the newest
 	importance     int64 // the highest; 0: none
 }
 
-// provenance is what one index says of all files.
+// provenance is one index's entries for all files.
 type provenance struct {
 	stamp  string // of the database when it was read
 	files  map[string]origin
@@ -74,7 +74,7 @@ func (s *store) meta(ctx context.Context, id string) []model.Field {
 	return out
 }
 
-// origins are what an agent's index says, read again when the database has changed. A database
+// origins are the entries of an agent's index, read again when the database has changed. A database
 // that cannot be read says nothing (OC7); Health tells.
 func (s *store) origins(ctx context.Context, agent string) map[string]origin {
 	at := s.indexes[agent]

@@ -15,7 +15,7 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// Desk is what all panes share: the stores, how they are drawn, and the acts.
+// Desk is shared by all panes: the stores, how they are drawn, and the acts.
 type Desk struct {
 	loop.Loop
 	Fleet    *backends.Fleet
@@ -43,7 +43,7 @@ func New(l loop.Loop, fleet *backends.Fleet, f Frame, plain bool) *Desk {
 	return d
 }
 
-// Sources are what the panes read and what changes memory; a nil one is absent, and the pane or
+// Sources feed the panes and change memory; a nil one is absent, and the pane or
 // the key says so.
 type Sources struct {
 	Audit      AuditSource      // nil: the pane says why it is empty

@@ -16,7 +16,7 @@ import (
 // update loop.
 type Frame interface {
 	dialog.Host
-	// Saying is what stands on the status line.
+	// Saying is the text of the status line.
 	Saying() safetext.Text
 	// Refuse says why a key does not work, where a line is too short on a page.
 	Refuse(b act.Act, why string) tea.Cmd
@@ -35,7 +35,7 @@ type Frame interface {
 // Due are the requests that want an answer soon: the badge of the tab.
 type Due struct{ Soon, Overdue int }
 
-// Words are what a source says of the whole list.
+// Words are the source's note about the whole list.
 func (s Said) Words(esc safetext.Escaper) safetext.Text {
 	if s.Calm {
 		return s.Text
@@ -65,7 +65,7 @@ type Pane interface {
 	// Position says where the cursor stands in what is shown, and whether
 	// something is being loaded.
 	Position() (at safetext.Text, busy bool)
-	// Trouble is what the operator must know about what is shown: that it is old and
+	// Trouble is a warning about the list: that it is old and
 	// why. Empty: nothing.
 	Trouble() safetext.Text
 	// Typing is the input that has the focus, or nil.
@@ -121,7 +121,7 @@ type readout interface {
 	Acts() []act.Act
 }
 
-// ListFacts are what a list says of itself, whatever stands in it.
+// ListFacts are facts about a list, whatever its rows are.
 type ListFacts struct {
 	Name, Noun, Empty string
 	Marking, Exports  bool
@@ -135,7 +135,7 @@ type PageRead struct {
 	Notice Said
 }
 
-// Said is what a source says about the whole list; calm: there is no trouble.
+// Said is a source's note about the whole list; calm: there is no trouble.
 type Said struct {
 	Text safetext.Text
 	Calm bool

@@ -22,7 +22,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// editKind is what is done with the text that comes out of the editor.
+// editKind is the use of the text that comes out of the editor.
 type editKind int
 
 const (

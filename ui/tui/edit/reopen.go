@@ -13,7 +13,7 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// note is what the draft of a text is told of it; empty where the text belongs to more
+// note names the item of a draft; empty where the text belongs to more
 // than one item: a release has its entry, a resolution its copy.
 func (e *Edit) note() string {
 	if e.What == releaseItem || e.What == ResolveItem {

@@ -9,7 +9,7 @@ import (
 	"memdesk/ui/tui/kit/list"
 )
 
-// recordNames are what a row is looked for by: its cells, and what it is about.
+// recordNames are the texts to find a row by: its cells, and its subject.
 func (p *List[T]) recordNames(r Row[T]) []string {
 	var out []string
 	for _, c := range r.Cells {
@@ -34,6 +34,6 @@ func (p *List[T]) jumpBindings() []act.Act {
 		return ok && list.Begins(text, p.recordNames(row))
 	}
 	return list.JumpKeys(&p.jump, here, func(text string) tea.Cmd {
-		return p.Window.Follow(&list.Trail[Row[T]]{Word: p.D.Esc.Sprintf("%q", text), Kin: func(r Row[T]) (int, bool) { return 0, list.Begins(text, p.recordNames(r)) }})
+		return p.Window.Follow(&list.Trail[Row[T]]{Word: p.D.Esc.Sprintf("%q", text), Near: func(r Row[T]) (int, bool) { return 0, list.Begins(text, p.recordNames(r)) }})
 	}, func() tea.Cmd { return p.Move(p.jump.From - p.Window.Sel) })
 }

@@ -27,7 +27,7 @@ type Row[T any] struct {
 	Raw   T
 }
 
-// Traits are what a list has beside its rows: signs, orders, what is known of a row.
+// Traits are the extras of a list: signs, orders, facts about a row.
 type Traits[T any] struct {
 	Badge int                                         // column that is a state with a sign, from 1; 0: none
 	Less  map[int]func(a, b T) int                    // orders by column, where its text does not sort; nil: all do
@@ -45,7 +45,7 @@ type Kind[T any] struct {
 	Noun    string
 	Empty   string // what an empty list means
 	Columns []Column
-	// Least is what each column keeps where there is no room for all of them: 0 goes
+	// Least is the width that each column keeps where there is no room for all: 0 goes
 	// first, and the last is what the last column needs. nil: all stay as they are.
 	Least   []int
 	Fetch   func(ctx context.Context, q operator.PageQuery) (list.Span[Row[T]], desk.Said, error)

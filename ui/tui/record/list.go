@@ -116,7 +116,7 @@ func (p *List[T]) Enter() tea.Cmd {
 	}
 	if p.Kind.Near != nil {
 		p.Window.Fetch = p.fetcher()
-		cmd := p.Window.Follow(&list.Trail[Row[T]]{Anew: true, Kin: p.Kind.Near})
+		cmd := p.Window.Follow(&list.Trail[Row[T]]{Anew: true, Near: p.Kind.Near})
 		p.Window.Trail.Line = p.Kind.Line
 		return tea.Batch(cmd, p.Watch())
 	}
@@ -125,9 +125,9 @@ func (p *List[T]) Enter() tea.Cmd {
 
 func (p *List[T]) Visible() bool { return p.D.Frame == nil || p.D.Frame.Shows(p.Kind.Pane) }
 
-// restart asks for the list anew; the cursor goes to the row that is the nearest kin.
-func (p *List[T]) restart(kin map[string]int, once bool) tea.Cmd {
-	return p.Window.ResetNear(p.fetcher(), kin, once)
+// restart asks for the list anew; the cursor goes to the nearest row that is still there.
+func (p *List[T]) restart(neighbours map[string]int, once bool) tea.Cmd {
+	return p.Window.ResetNear(p.fetcher(), neighbours, once)
 }
 
 // fetcher reads pages of the list as it is filtered now, and what its source says.
@@ -368,20 +368,20 @@ func (p *List[T]) narrow(query string) tea.Cmd {
 	was := p.Query
 	p.Query = query
 	p.Marks.Stop()
-	kin := p.Window.Kin()
+	neighbours := p.Window.Neighbours()
 	p.Window.Fetch = p.fetcher()
 	count := p.Marks.Filtered(query)
-	return tea.Batch(p.refilter(was, query, kin), count)
+	return tea.Batch(p.refilter(was, query, neighbours), count)
 }
 
 // refilter shows the list under another filter.
-func (p *List[T]) refilter(was, query string, kin map[string]int) tea.Cmd {
+func (p *List[T]) refilter(was, query string, neighbours map[string]int) tea.Cmd {
 	switch whole := p.whole; {
 	case query != "":
 		if was == "" {
 			p.whole = p.Window.Hold()
 		}
-		return p.restart(kin, true)
+		return p.restart(neighbours, true)
 	case whole != nil:
 		p.whole = nil
 		row, ok := p.Window.Current()
@@ -389,7 +389,7 @@ func (p *List[T]) refilter(was, query string, kin map[string]int) tea.Cmd {
 			return tea.Batch(p.Window.Take(p.fetcher(), whole, row.Key), p.follow())
 		}
 	}
-	return p.restart(kin, false)
+	return p.restart(neighbours, false)
 }
 
 // trailed takes a page of what is being looked for.

@@ -28,7 +28,7 @@ import (
 // bulkEvery is the pause between two looks at long work on the screen.
 const bulkEvery = 200 * time.Millisecond
 
-// Outcome is what became of one item.
+// Outcome is the result for one item.
 type Outcome struct {
 	Store, Name string
 	Ok          bool
@@ -384,7 +384,7 @@ func outcomeDatum(o Outcome) desk.Datum {
 	return r
 }
 
-// tellOutcome is what became of one item, as a sentence.
+// tellOutcome says the outcome of one item as a sentence.
 func tellOutcome(esc safetext.Escaper, e Outcome) safetext.Text {
 	return esc.Sprintf("%s: %s in %s. %s", e.Word, esc.LineMax(e.Name, prose.MaxTitle), e.Store, e.Why)
 }

@@ -39,7 +39,7 @@ type Choice struct {
 	Stops bool
 }
 
-// Filled is what stands in the fields of a dialog.
+// Filled holds the fields of a dialog.
 type Filled struct {
 	Reason string
 	Fields []string
@@ -132,7 +132,7 @@ type Host interface {
 	Taken() bool
 	// Refusal says why nothing may be changed; empty when it may.
 	Refusal() string
-	// Underneath is what the question lies over, and the line of the row that is decided on.
+	// Underneath is the screen below the question, and the line of the row that is decided on.
 	Underneath(width, height int) (lines []string, row int)
 	// Hush empties the status line; note says what became of a paste, if anything.
 	Hush()

@@ -17,7 +17,7 @@ import (
 // takes more than linear time. What is larger is shown whole, and said.
 const maxDiff = 2 << 20
 
-// Change is what an edit does, in numbers.
+// Change is the size of an edit in numbers.
 type Change struct{ Added, Removed int }
 
 // Comparison collects unified diffs with the changed words marked; the body of

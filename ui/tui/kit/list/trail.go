@@ -18,7 +18,7 @@ import (
 // each: no store tells where an item stands in an order. It ends at the row or at the
 // end of the list, it says how far it is, and it can be stopped.
 type Trail[T any] struct {
-	Kin  func(T) (distance int, ok bool) // 0 is the row that is wanted, more is a neighbour of it
+	Near func(T) (distance int, ok bool) // 0 is the row that is wanted, more is a neighbour of it
 	Word safetext.Text                   // what is looked for, as it is said; empty: nothing is said at its end
 	Anew bool                            // the list begins anew where this leads: until then what was there stays
 	once bool                            // one page is enough: whoever filters waits for what matches
@@ -85,7 +85,7 @@ func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
 		}
 		return nil, true, false
 	}
-	if t.best == nil && t.Anew { // where there is no kin at all the list begins at its start
+	if t.best == nil && t.Anew { // where none of its neighbours is left the list begins at its start
 		t.best, t.near = &landing[T]{pages: []Span[T]{m.page}}, int(^uint(0)>>1)
 	}
 	if t.tail {
@@ -94,7 +94,7 @@ func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
 	}
 	at := -1
 	for i, r := range m.page.Rows {
-		if d, ok := t.Kin(r); ok && (t.best == nil || d < t.near) {
+		if d, ok := t.Near(r); ok && (t.best == nil || d < t.near) {
 			t.near, at = d, i
 		}
 		if at == i {
@@ -167,9 +167,9 @@ func (w *Window[T]) stop() {
 	}
 }
 
-// Kin is how far the rows that are loaded are from the one at the cursor: where that
+// Neighbours tell how far the rows that are loaded are from the one at the cursor: where that
 // one is gone, the nearest takes its place.
-func (w *Window[T]) Kin() map[string]int {
+func (w *Window[T]) Neighbours() map[string]int {
 	out := make(map[string]int, len(w.Rows))
 	for i, r := range w.Rows {
 		d := 2 * (i - w.Sel)
@@ -183,13 +183,13 @@ func (w *Window[T]) Kin() map[string]int {
 
 // ResetNear begins a list anew and keeps the cursor with its row, wherever that
 // stands now, or with the nearest one that is still there.
-func (w *Window[T]) ResetNear(f Fetcher[T], kin map[string]int, once bool) tea.Cmd {
-	if len(kin) == 0 {
+func (w *Window[T]) ResetNear(f Fetcher[T], neighbours map[string]int, once bool) tea.Cmd {
+	if len(neighbours) == 0 {
 		return w.reset(f)
 	}
 	w.Fetch = f
-	return w.Follow(&Trail[T]{Anew: true, once: once, Kin: func(r T) (int, bool) {
-		d, ok := kin[w.Id(r)]
+	return w.Follow(&Trail[T]{Anew: true, once: once, Near: func(r T) (int, bool) {
+		d, ok := neighbours[w.Id(r)]
 		return d, ok
 	}})
 }

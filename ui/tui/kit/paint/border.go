@@ -6,7 +6,7 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// Title is what the border above a pane says.
+// Title is the text of the border above a pane.
 type Title struct {
 	Crumbs []safetext.Text // where the operator is, outermost first
 	At     safetext.Text   // the place in what is shown

@@ -9,7 +9,7 @@ const (
 	ToneGood
 )
 
-// Look is what a part of a body is, as far as that is painted. Every look has a
+// Look is the kind of a part of a body, which has a paint. Every look has a
 // sign in the text too.
 type Look int
 

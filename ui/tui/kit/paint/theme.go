@@ -109,7 +109,7 @@ func SafePalette(dark bool) Palette {
 	}
 }
 
-// DarkFirst is what is taken for the background until the terminal answers, and
+// DarkFirst is the background assumed until the terminal answers, and
 // for good when it never does: COLORFGBG, which some terminals set, else dark.
 func DarkFirst(env map[string]string) bool {
 	v := env["COLORFGBG"]

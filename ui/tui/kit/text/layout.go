@@ -168,7 +168,7 @@ func (l Layout) pieceRows(t *Page, off, line int) []Wrapped {
 	return out
 }
 
-// drawn is what a piece of the body looks like: its text, the look of all of it,
+// drawn is the look of a piece of the body: its text, the look of all of it,
 // and parts that look otherwise, by their place in the text.
 func (l Layout) drawn(t *Page, off int, raw string, cont bool) (string, paint.Look, []paint.Stretch) {
 	var parts []paint.Stretch

@@ -9,7 +9,7 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// needle is what is looked for in a text, without regard to case. What is shown
+// needle is the text of a search, without regard to case. What is shown
 // escaped is found by its escaped form too: the operator types what stands there.
 type needle struct{ forms []form }
 

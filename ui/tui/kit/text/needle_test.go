@@ -230,7 +230,7 @@ func TestLaterSearchCounts(t *testing.T) {
 			p.Arrive(m)
 		}
 	}
-	if p.Search.wish != nil || p.Search.Found == nil || p.Search.Found.Total != 100 {
+	if p.Search.target != nil || p.Search.Found == nil || p.Search.Found.Total != 100 {
 		t.Errorf("%+v", p.Search.Found)
 	}
 }

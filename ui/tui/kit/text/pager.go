@@ -102,8 +102,8 @@ func (p *Pager) LayOut(at RowRef, further int, keep bool) tea.Cmd {
 		out.top = max(slices.IndexFunc(out.rows, func(r Wrapped) bool { return r.here }), 0)
 		return out
 	}
-	wish, found, last := p.Search.wish, p.Search.Found, p.Search.last
-	if wish == nil {
+	target, found, last := p.Search.target, p.Search.Found, p.Search.last
+	if target == nil {
 		return p.ask(func(context.Context) any { return lay(nil) })
 	}
 	answer := func(find func() *sight) tea.Cmd {
@@ -116,8 +116,8 @@ func (p *Pager) LayOut(at RowRef, further int, keep bool) tea.Cmd {
 		})
 	}
 	return tea.Batch( // what is near is shown before all of a long text was looked through
-		answer(func() *sight { return wish.nearby(t, l.needle, found) }),
-		answer(func() *sight { return wish.answer(t, l.needle, found, last) }))
+		answer(func() *sight { return target.nearby(t, l.needle, found) }),
+		answer(func() *sight { return target.answer(t, l.needle, found, last) }))
 }
 
 func (p *Pager) Arrive(m LaidOut) {

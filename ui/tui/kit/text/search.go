@@ -11,7 +11,7 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// search is what is looked for in the text of a pager. It is looked through in a
+// search is a search in the text of a pager. It runs in a
 // command; the screen moves only when the match is not on it.
 type search struct {
 	In     Input
@@ -22,20 +22,20 @@ type search struct {
 	rank   int      // of here among all, from 1; 0: there is none
 	round  int      // it was gone to from the other end of the text: 1 from the start, -1 from the end
 
-	Origin RowRef // where the operator was when the line was opened
-	wish   *wish  // what the layout under way is to find
+	Origin RowRef  // where the operator was when the line was opened
+	target *target // what the layout under way is to find
 	last   *atomic.Int64
 }
 
-// wish is a match that is to be gone to.
-type wish struct {
+// target is a match that is to be gone to.
+type target struct {
 	number int64
 	from   spot
 	back   bool // the last one before from, instead of the first at it or after it
 	still  bool // the screen stays: only the numbers are wanted
 }
 
-// sight is how a wish was answered.
+// sight is how a target was answered.
 type sight struct {
 	found *finding
 	here  spot
@@ -53,7 +53,7 @@ const soon = 1 << 20
 
 // nearby finds a match that is near, in a text that is to be looked through; nil when
 // there is none.
-func (w wish) nearby(t *Page, n *needle, f *finding) *sight {
+func (w target) nearby(t *Page, n *needle, f *finding) *sight {
 	if f != nil || w.back || w.still || len(t.Body) < soon {
 		return nil
 	}
@@ -77,8 +77,8 @@ func (w wish) nearby(t *Page, n *needle, f *finding) *sight {
 }
 
 // answer looks through the text as far as that was not done yet. It runs in a
-// command; nil when another wish has come since.
-func (w wish) answer(t *Page, n *needle, f *finding, last *atomic.Int64) *sight {
+// command; nil when another target has come since.
+func (w target) answer(t *Page, n *needle, f *finding, last *atomic.Int64) *sight {
 	if f == nil || f.text != t || f.needle != n {
 		if f = n.in(t, func() bool { return last.Load() != w.number }); f == nil {
 			return nil
@@ -115,7 +115,7 @@ func (p *Pager) wantAt(at RowRef, from spot, back, still bool) tea.Cmd {
 	if s.last == nil {
 		s.last = new(atomic.Int64)
 	}
-	s.wish = &wish{number: s.last.Add(1), from: from, back: back, still: still}
+	s.target = &target{number: s.last.Add(1), from: from, back: back, still: still}
 	return p.LayOut(at, 0, false)
 }
 
@@ -125,7 +125,7 @@ func (p *Pager) saw(m LaidOut) (top int) {
 	s := &p.Search
 	switch {
 	case !m.sight.first:
-		s.wish, s.Found, s.here, s.rank, s.round = nil, m.sight.found, m.sight.here, m.sight.rank, m.sight.round
+		s.target, s.Found, s.here, s.rank, s.round = nil, m.sight.found, m.sight.here, m.sight.rank, m.sight.round
 	case s.Found != nil:
 		return p.topNow(m) // the whole answer was faster
 	default:
@@ -162,7 +162,7 @@ func (p *Pager) Searched() tea.Cmd {
 	case p.Text == nil:
 		return nil // it is looked for when it is there
 	case s.Needle == nil:
-		s.wish = nil
+		s.target = nil
 		return p.LayOut(s.Origin, 0, false)
 	}
 	return p.want(p.spotAt(s.Origin), false, false)

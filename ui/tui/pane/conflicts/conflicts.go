@@ -226,7 +226,7 @@ func (rs *resolutions) conflictKeys(p *record.List[conflict.Copy], aside *layout
 	}
 }
 
-// room is what the detail of a conflict has on the screen; zero: it has a page of its own, and
+// room is the size of the detail of a conflict; zero: it has a page of its own, and
 // says all in words.
 type room struct {
 	beside        bool // both sides stand beside each other
@@ -283,7 +283,7 @@ type layout struct{ beside, chosen bool }
 // unasked.
 const asideFrom = 100
 
-// conflictBrief is what must be known before the texts are compared; i has the rest.
+// conflictBrief holds the facts to know before the texts are compared; i has the rest.
 func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 	d := rs.d
 	esc := d.Esc
@@ -294,7 +294,7 @@ func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 	return append(head, rs.warnings(c)...)
 }
 
-// warnings are what an operator must know before a conflict is resolved.
+// warnings are the dangers of resolving a conflict.
 func (rs *resolutions) warnings(c conflict.Copy) (out []text.Line) {
 	esc := rs.d.Esc
 	if c.Problem != "" {

@@ -15,7 +15,7 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// SettleTime is what sync layers take to bring back what was removed
+// SettleTime is the time in which sync layers bring back what was removed
 // (conflict-names.md, Vendor cautions).
 const SettleTime = 2 * time.Minute
 

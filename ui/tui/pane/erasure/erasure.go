@@ -428,7 +428,7 @@ func (rq *Requests) noErasure(p *record.List[operator.ErasureRequest], more func
 	}
 }
 
-// open is what stands in the way of changing a request.
+// open says why a request cannot be changed; empty where it can.
 func stillOpen(r operator.ErasureRequest) string {
 	switch {
 	case r.State == gdpr.StateWithdrawn:

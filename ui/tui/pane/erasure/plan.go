@@ -92,7 +92,7 @@ func (rq *Requests) discover(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	return rq.D.Work.Watch(b)
 }
 
-// searched is what became of each store.
+// searched is the outcome of the search by store.
 func searched(esc safetext.Escaper, p gdpr.Plan) []task.Outcome {
 	var out []task.Outcome
 	for _, s := range p.Stores {

@@ -118,7 +118,7 @@ func (rq *Requests) eraseDialog(r operator.ErasureRequest, p gdpr.Plan, wrong st
 	return dlg
 }
 
-// eraseStores is what happens, store by store.
+// eraseStores says what happens, store by store.
 func eraseStores(st *paint.Styles, p gdpr.Plan) []text.Line {
 	esc := st.Esc
 	rows := make([]chart.Row, len(p.Stores))
@@ -137,7 +137,7 @@ func eraseStores(st *paint.Styles, p gdpr.Plan) []text.Line {
 	return append(chart.Table(st, rows), trouble...)
 }
 
-// chartRow is what becomes of what was found in a store, or in a layer of it.
+// chartRow counts the fate of each finding in a store, or in a layer of it.
 func chartRow(store string, t stepCount) chart.Row {
 	r := chart.Row{Store: store, Go: int64(t.forget + t.scrub), Redact: int64(t.redact), Hold: int64(t.held), Left: int64(t.outside)}
 	r.Found = r.Go + r.Redact + r.Hold + r.Left
@@ -271,7 +271,7 @@ func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []text.L
 	return out
 }
 
-// reportLines are what the last run left undone.
+// reportLines list the work that the last run left.
 func (rq *Requests) reportLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
 	if !r.Unfinished() || r.Under() {
 		return nil

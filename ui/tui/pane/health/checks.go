@@ -16,7 +16,7 @@ import (
 // keptChecks bounds the history of one store: five minutes.
 const keptChecks = 60
 
-// checks is what has been seen of one store, oldest first.
+// checks are the health checks of one store, oldest first.
 type checks struct {
 	took   []time.Duration // -1: it did not answer well
 	lastOK time.Time

@@ -38,7 +38,7 @@ const (
 // Checked is one observation of one store.
 type Checked struct{ report backends.HealthReport }
 
-// reindexed is what became of building an index.
+// reindexed is the outcome of building an index.
 type reindexed struct {
 	store string
 	items int64
@@ -112,7 +112,7 @@ func (p *Pane) AskLog() tea.Cmd {
 	})
 }
 
-// footing is what stands below the stores: the audit log is none of them.
+// footing is the line below the stores, about the audit log.
 func (p *Pane) footing() []string {
 	if p.Log.Words == "" {
 		return nil

@@ -75,7 +75,7 @@ type leftPlace struct {
 // keptPlaces is how many lists are kept so.
 const keptPlaces = 16
 
-// markedItem is what is remembered of an item that is marked.
+// markedItem is the memory of a marked item.
 type markedItem struct {
 	stamp    string
 	revision model.Revision
@@ -133,9 +133,9 @@ func (l *items) leave(to desk.ScopeOf) (back leftPlace) {
 	return back
 }
 
-// Restart asks for the list anew; the cursor goes to the row that is the nearest kin.
-func (l *items) Restart(kin map[string]int, once bool) tea.Cmd {
-	return l.List.ResetNear(l.fetcher(), kin, once)
+// Restart asks for the list anew; the cursor goes to the nearest row that is still there.
+func (l *items) Restart(neighbours map[string]int, once bool) tea.Cmd {
+	return l.List.ResetNear(l.fetcher(), neighbours, once)
 }
 
 // fetcher reads pages of the list as it is filtered and ordered now.
@@ -278,12 +278,12 @@ func (l *items) narrow(query string) tea.Cmd {
 
 // refilter shows the list under another filter.
 func (l *items) refilter(was, query string) tea.Cmd {
-	switch kin := l.List.Kin(); {
+	switch neighbours := l.List.Neighbours(); {
 	case was == "" && query != "": // whoever filters waits for what matches
 		l.whole = l.List.Hold()
-		return l.Restart(kin, true)
+		return l.Restart(neighbours, true)
 	case query != "" || l.whole == nil:
-		return l.Restart(kin, query != "")
+		return l.Restart(neighbours, query != "")
 	default: // the whole list again
 		whole, rows := l.whole, l.whole.Rows(l.List.Id)
 		l.whole = nil
@@ -294,13 +294,13 @@ func (l *items) refilter(was, query string) tea.Cmd {
 		for k, n := range rows {
 			rows[k] = 2 * max(n-whole.Sel, whole.Sel-n)
 		}
-		return l.Restart(list.Merged(kin, rows), false)
+		return l.Restart(list.Merged(neighbours, rows), false)
 	}
 }
 
 func (l *items) showHidden(on bool) tea.Cmd {
 	l.Hidden, l.whole = on, nil
-	return l.Restart(l.List.Kin(), false)
+	return l.Restart(l.List.Neighbours(), false)
 }
 
 func (l *items) oneOrder() string {
@@ -315,7 +315,7 @@ func (l *items) nextOrder() tea.Cmd {
 	l.Order = l.Orders[(i+1)%len(l.Orders)]
 	l.d.Say(paint.ToneInfo, l.d.St.Esc.Sprintf("order: %s", string(l.Order)))
 	l.whole = nil
-	return l.Restart(l.List.Kin(), false)
+	return l.Restart(l.List.Neighbours(), false)
 }
 
 func (l *items) crumbs() []safetext.Text {

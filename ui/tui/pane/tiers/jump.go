@@ -10,7 +10,7 @@ import (
 	"memdesk/ui/tui/kit/list"
 )
 
-// itemNames are what an item is looked for by: its title, its id and the id's last
+// itemNames are the texts to find an item by: its title, its id and the id's last
 // part.
 func itemNames(r ItemRow) []string {
 	return []string{r.Header.Title, r.Header.ID, path.Base(r.Header.ID)}
@@ -18,7 +18,7 @@ func itemNames(r ItemRow) []string {
 
 // seek looks through the list, page by page.
 func (l *items) seek(want func(ItemRow) bool, word safetext.Text) tea.Cmd {
-	return l.List.Follow(&list.Trail[ItemRow]{Word: word, Kin: func(r ItemRow) (int, bool) { return 0, want(r) }})
+	return l.List.Follow(&list.Trail[ItemRow]{Word: word, Near: func(r ItemRow) (int, bool) { return 0, want(r) }})
 }
 
 // trailed takes a page of what is being looked for, and says how it ended.

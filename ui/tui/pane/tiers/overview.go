@@ -79,7 +79,7 @@ func newOverview(d *desk.Desk, pane int) *overview {
 	return o
 }
 
-// counted is what the tree counts at a place; ok: it is known.
+// counted is the tree's count at a place; ok: it is known.
 func (o *overview) counted(at desk.ScopeOf) (n int64, ok bool) {
 	t, known := o.Tallies[at.Store]
 	s, err := o.d.Fleet.Store(at.Store)

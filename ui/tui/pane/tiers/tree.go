@@ -213,7 +213,7 @@ func (o *overview) startJump() tea.Cmd {
 	return nil
 }
 
-// treeNames are what a row of the tree is looked for by.
+// treeNames are the texts to find a row of the tree by.
 func treeNames(r tierRow) []string {
 	name := r.at.Tier
 	switch {
