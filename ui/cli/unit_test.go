@@ -126,7 +126,10 @@ func (u *unit) state(want string) {
 			u.t.Fatalf("the service manager was told %q, want %q", got, want)
 		}
 	case <-time.After(time.Minute):
-		u.t.Fatalf("the service manager was not told %s:\n%s", want, u.errors())
+		_ = u.cmd.Process.Signal(syscall.SIGQUIT) // a program that still runs writes where it stands
+		for range u.lines {
+		}
+		u.t.Fatalf("the service manager was not told %s, and the program ended with %v:\n%s", want, u.cmd.Wait(), u.errors())
 	}
 }
 
