@@ -177,8 +177,7 @@ type chart struct{ key, title, unit, why string }
 var charts = []chart{
 	{"open", "Open a store and show the first page", "ms",
 		"SQLite and PostgreSQL read one page of an index, whatever they hold; PostgreSQL is connected and its schema read first. A vault is a tree of files: its first " +
-			"page names, dates and classifies every file, so it grows with their number, as `find` does, which opens none of them. A million files need more than the ten seconds " +
-			"that memdesk gives a store where nobody says otherwise (`--timeout`)."},
+			"page names, dates and classifies every file, so it grows with their number, as `find` does, which opens none of them. A million files took 2 to 4 s at load 3, and on a busy machine more than the ten seconds that memdesk gives a store where nobody says otherwise (`--timeout`)."},
 	{"page", "A page of 50 at nine tenths of the list", "ms",
 		"A cursor holds the last row's key, so SQLite and PostgreSQL go to the page through an index and the depth costs nothing. PostgreSQL counts up to 10,000 items with each " +
 			"page, so that it grows to that number and no further. A vault's list is in memory " +
