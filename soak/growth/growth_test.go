@@ -146,7 +146,7 @@ func TestSlope(t *testing.T) {
 func TestPlot(t *testing.T) {
 	diagonal := []point{{1000, 1, 1}, {10_000, 10, 1}, {100_000, 100, 1}}
 	svg := plot("A title", "ms", []line{{Name: "ours", At: diagonal}, {Name: "theirs", Peer: true, At: diagonal}})
-	for _, want := range []string{`points="70.0,350.0 290.0,195.0 510.0,40.0"`, `stroke-dasharray`, `y="44.0" fill="#1b6ca8">ours<`, `y="59.0" fill="#1b6ca8">theirs<`, ">100,000<", ">10 ms<"} {
+	for _, want := range []string{`points="88.0,350.0 299.0,195.0 510.0,40.0"`, `stroke-dasharray`, `y="44.0" fill="#1b6ca8">ours<`, `y="59.0" fill="#1b6ca8">theirs<`, ">100,000<", ">10 ms<"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %s in\n%s", want, svg)
 		}

@@ -32,7 +32,7 @@ func (l line) slope() float64 {
 // The page of a chart, in pixels.
 const (
 	width, height          = 720, 400
-	left, right, top, foot = 70, 210, 40, 50
+	left, right, top, foot = 88, 210, 40, 50
 )
 
 var colours = []string{"#1b6ca8", "#c2571a", "#2e7d32", "#7b3fa0", "#8d6e00"}
