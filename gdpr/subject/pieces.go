@@ -234,11 +234,35 @@ func (m *Matcher) breaks(b []byte, i int) bool {
 		return false
 	}
 	for n := i + 1; n < len(b) && n < i+maxJoined; n++ {
-		if f := asciiFold[b[n]]; f != 0 {
-			return m.pairs[[2]byte{asciiFold[b[k-1]], f}]
+		if asciiFold[b[n]] != 0 {
+			return m.across(b, k-1, n)
 		}
 	}
 	return false
+}
+
+// across reports whether an identifier may have the letters at lo and hi beside one another, and those that
+// stand right before and behind them; what is no ASCII letter there says nothing.
+func (m *Matcher) across(b []byte, lo, hi int) bool {
+	pair := [2]byte{asciiFold[b[lo]], asciiFold[b[hi]]}
+	if !m.pairs[pair] {
+		return false
+	}
+	before, after := byte(0), byte(0)
+	if lo > 0 {
+		before = asciiFold[b[lo-1]]
+	}
+	if hi+1 < len(b) {
+		after = asciiFold[b[hi+1]]
+	}
+	return slices.ContainsFunc(m.patterns, func(p Pattern) bool {
+		for i := 0; i+1 < len(p.Letters); i++ {
+			if p.Letters[i] == pair[0] && p.Letters[i+1] == pair[1] && (before == 0 || i == 0 || p.Letters[i-1] == before) && (after == 0 || i+2 == len(p.Letters) || p.Letters[i+2] == after) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // folds is breaks for a line that is folded at i: a word goes on behind its end and one blank, or what
@@ -247,14 +271,14 @@ func (m *Matcher) folds(b []byte, i int) bool {
 	if !foldAt(b, i) {
 		return false
 	}
-	before, after := byte(0), byte(0)
-	for k := i - 1; k >= 0 && k > i-maxJoined && before == 0 && b[k] < utf8.RuneSelf; k-- {
-		before = asciiFold[b[k]]
+	lo, hi := i-1, i+2
+	for lo >= 0 && lo > i-maxJoined && b[lo] < utf8.RuneSelf && asciiFold[b[lo]] == 0 {
+		lo--
 	}
-	for k := i + 2; k < len(b) && k < i+maxJoined && after == 0 && b[k] < utf8.RuneSelf; k++ {
-		after = asciiFold[b[k]]
+	for hi < len(b) && hi < i+maxJoined && b[hi] < utf8.RuneSelf && asciiFold[b[hi]] == 0 {
+		hi++
 	}
-	return m.pairs[[2]byte{before, after}]
+	return lo >= 0 && hi < len(b) && m.across(b, lo, hi)
 }
 
 // encodedRun is the first run in b[lo:hi] that may be base64 or base32, with the lines
