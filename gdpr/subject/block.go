@@ -30,6 +30,7 @@ type line struct{ from, to, end int }
 
 // runs are the runs of digits of at least a length, and the blocks of several lines.
 func runs(text []byte, in *[256]bool, least int, yield func(lines []line)) {
+	var one [1]line
 	var block []line
 	flush := func() {
 		if len(block) > 1 {
@@ -38,7 +39,7 @@ func runs(text []byte, in *[256]bool, least int, yield func(lines []line)) {
 				yield(block[1:])
 			}
 		}
-		block = nil
+		block = block[:0]
 	}
 	for i := 0; i < len(text); {
 		if !in[text[i]] {
@@ -55,7 +56,8 @@ func runs(text []byte, in *[256]bool, least int, yield func(lines []line)) {
 		}
 		l.end = i
 		if l.to-l.from >= least {
-			yield([]line{l})
+			one[0] = l
+			yield(one[:])
 		}
 		if n := len(block); n > 0 {
 			last := block[n-1]
@@ -64,7 +66,7 @@ func runs(text []byte, in *[256]bool, least int, yield func(lines []line)) {
 				flush()
 			}
 		}
-		if block == nil && l.end > l.to {
+		if len(block) == 0 && l.end > l.to {
 			continue
 		}
 		block = append(block, l)
@@ -75,8 +77,8 @@ func runs(text []byte, in *[256]bool, least int, yield func(lines []line)) {
 // follows reports whether a gap between two lines of a block is one: the end of a line
 // and what indents or quotes the next.
 func follows(gap []byte) bool {
-	head, tail, ok := bytes.Cut(gap, []byte("\n"))
-	return ok && len(bytes.Trim(head, " \t\r")) == 0 && len(bytes.Trim(tail, " \t>|#*")) == 0 && len(gap) < 64
+	n := bytes.IndexByte(gap[:min(len(gap), 64)], '\n')
+	return n >= 0 && len(gap) < 64 && len(bytes.Trim(gap[:n], " \t\r")) == 0 && len(bytes.Trim(gap[n+1:], " \t>|#*")) == 0
 }
 
 // decodings returns the possible decodings of a block; foreign: letters of other scripts count in UTF-16 too.
@@ -86,9 +88,10 @@ func decodings(text []byte, lines []line, in *[256]bool, foreign bool) [][]byte 
 		all = append(all, text[l.from:l.to]...)
 	}
 	var out [][]byte
-	add := func(b []byte, err error) {
-		if len(b) > 0 && (sensible(b) || foreign && sensibleWide(b)) {
-			out = append(out, b)
+	decoded := make([]byte, len(all))
+	add := func(n int, _ error) {
+		if b := decoded[:n]; n > 0 && (sensible(b) || foreign && sensibleWide(b)) {
+			out = append(out, bytes.Clone(b))
 		}
 	}
 	switch in {
@@ -102,11 +105,11 @@ func decodings(text []byte, lines []line, in *[256]bool, foreign bool) [][]byte 
 			}
 		}
 		for skip := range min(4, len(all)) {
-			add(base64.RawStdEncoding.DecodeString(string(all[skip : len(all)-boolInt((len(all)-skip)%4 == 1)])))
+			add(base64.RawStdEncoding.Decode(decoded, all[skip:len(all)-boolInt((len(all)-skip)%4 == 1)]))
 		}
 	case &hexDigits:
 		for skip := range 2 {
-			add(hex.DecodeString(string(all[skip : len(all)-(len(all)-skip)%2])))
+			add(hex.Decode(decoded, all[skip:len(all)-(len(all)-skip)%2]))
 		}
 	case &base32Digits:
 		all = bytes.ToUpper(all)
@@ -115,7 +118,7 @@ func decodings(text []byte, lines []line, in *[256]bool, foreign bool) [][]byte 
 			for n%8 == 1 || n%8 == 3 || n%8 == 6 {
 				n--
 			}
-			add(base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(string(all[skip : skip+n])))
+			add(base32.StdEncoding.WithPadding(base32.NoPadding).Decode(decoded, all[skip:skip+n]))
 		}
 	}
 	return out

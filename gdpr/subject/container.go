@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -116,16 +117,7 @@ func recognise(head []byte) (kind, string) {
 // isTextual reports whether a beginning is UTF-8 without zero bytes, as far as whole
 // characters go.
 func isTextual(head []byte) bool {
-	for n := 1; n <= utf8.UTFMax && n < len(head); n++ {
-		if !utf8.RuneStart(head[len(head)-n]) {
-			continue
-		}
-		if !utf8.FullRune(head[len(head)-n:]) {
-			head = head[:len(head)-n]
-		}
-		break
-	}
-	return bytes.IndexByte(head, 0) < 0 && utf8.Valid(head)
+	return bytes.IndexByte(head, 0) < 0 && utf8.Valid(uncut(head))
 }
 
 // isTar checks the sum of the first header (POSIX pax, ustar): old tars say nothing
@@ -134,24 +126,15 @@ func isTar(head []byte) bool {
 	if len(head) < 512 || head[0] == 0 {
 		return false
 	}
-	want, digits := 0, strings.Trim(string(head[148:156]), " \x00")
-	if digits == "" {
-		return false
-	}
-	for _, c := range digits {
-		if c < '0' || c > '7' {
-			return false
-		}
-		want = want<<3 | int(c-'0')
-	}
-	sum := 0
+	want, err := strconv.ParseUint(strings.Trim(string(head[148:156]), " \x00"), 8, 32)
+	sum := uint64(0)
 	for i, c := range head[:512] {
 		if i >= 148 && i < 156 {
 			c = ' '
 		}
-		sum += int(c)
+		sum += uint64(c)
 	}
-	return sum == want
+	return err == nil && sum == want
 }
 
 // isZlib tells what begins as a zlib stream does and cannot be expanded, such as one that is
@@ -186,13 +169,8 @@ func inflates(b []byte) bool {
 	}
 	defer inflaters.Put(z)
 	var out [64]byte
-	n, err := 0, error(nil)
-	for n < len(out) && err == nil {
-		var got int
-		got, err = z.Read(out[n:])
-		n += got
-	}
-	return n > 0 && (err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
+	n, err := io.ReadFull(z, out[:])
+	return n > 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
 // minScattered is the shortest beginning that tells anything by how often each byte

@@ -190,7 +190,7 @@ func foldAt(b []byte, i int) bool {
 	if b[k] == '\r' {
 		k--
 	}
-	return k >= 0 && !isBlank(b[k])
+	return k >= 0 && b[k] != '\n'
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }

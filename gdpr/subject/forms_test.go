@@ -162,3 +162,21 @@ func TestForms(t *testing.T) {
 }
 
 func newGzip(b []byte) (*gzip.Reader, error) { return gzip.NewReader(bytes.NewReader(b)) }
+
+// TestInTheSameBlock: what stands beside an encoding, or inside a word, hides nothing wherever it stands.
+func TestInTheSameBlock(t *testing.T) {
+	m := matcher(t, "Ana Ribeiro")
+	encoded := base64.StdEncoding.EncodeToString([]byte("by Ana Ribeiro"))
+	for _, text := range []string{
+		"someCamelCase(" + encoded + ")", `{"sessionKey":"AbCdEfGhIj","note":"` + encoded + `"}`,
+		`{"t":"said Ana Rib-\neiro"}`, `{"t":"said Ana Rib-\r\n  eiro"}`, `{"t":"{\"t\":\"Ana Rib-\\neiro\"}"}`, `{"t":"N:Ana Rib\n eiro"}`,
+		`{"t":"from:\nRibeiro, Ana\n"}`, "Ana [Rib](x)eiro", "Ana Rib~~ei~~ro", "Ana Rib<b></b>eiro",
+	} {
+		for pad := range 2 * 128 { // over the end of a block of bytes
+			if s := strings.Repeat(".", pad) + " " + text + " there"; !m.Names(s) {
+				t.Errorf("not found behind %d bytes in %s", pad, text)
+				break
+			}
+		}
+	}
+}

@@ -90,7 +90,7 @@ func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 // form writes one of the identifiers in one of its spellings.
 func (p person) form(r *rand.Rand) string {
 	words := strings.Fields(p.name)
-	switch r.IntN(16) {
+	switch r.IntN(17) {
 	case 0:
 		return p.id
 	case 1:
@@ -118,6 +118,11 @@ func (p person) form(r *rand.Rand) string {
 		return strings.NewReplacer("'", pick(r, "’", "´", "`", "''")).Replace(p.name)
 	case 12:
 		return strings.NewReplacer("ö", "oe", "ü", "ue", "å", "aa", "ø", "oe").Replace(p.name)
+	case 14: // a line ends inside the last word
+		at := strings.LastIndexAny(p.name, " -'") + 1
+		last := []rune(p.name[at:])
+		n := 2 + r.IntN(len(last)-3)
+		return p.name[:at] + string(last[:n]) + "-\n" + string(last[n:])
 	case 13:
 		return "**" + words[0] + "** " + strings.Join(words[1:], " ")
 	}
@@ -333,7 +338,8 @@ func TestGenerated(t *testing.T) {
 				how += fmt.Sprintf(" wrapped at %d by %q", width, eol)
 			}
 		}
-		text := p.bystander + "\n\n" + encoded + "\n\n" + p.bystander + "\n"
+		beside := pick(r, "", "", "sessionKey ", "parseURL(HTTPServer, ", "turnId: AbCdEfGhIj; ")
+		text := p.bystander + "\n\n" + beside + encoded + "\n\n" + p.bystander + "\n"
 		if left := judge(encoded, p.parts, 3); left == "" {
 			t.Fatalf("the judge cannot read %s of %q", how, said)
 		}

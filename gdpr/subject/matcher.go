@@ -206,7 +206,7 @@ func wordsOf(p Pattern) string {
 
 // framed are a piece of an identifier in ASCII, in UTF-16 and UTF-32, in hex and in base32.
 func framed(frag string) []pattern {
-	out := []pattern{{bytes: []byte(frag), fold: true}}
+	out := []pattern{{bytes: []byte(frag), fold: true, plain: true}}
 	for _, size := range []int{2, 4} {
 		var wide []byte
 		for i := range len(frag) {
@@ -230,6 +230,11 @@ func framed(frag string) []pattern {
 func fragments(term string, p Pattern) []string {
 	if p.Kind == Telephone {
 		return []string{p.Letters}
+	}
+	if local, _, ok := strings.Cut(term, "@"); ok { // more people share a domain
+		if own := fragments(local, p); len(own) > 0 && len(own[0]) >= 4 {
+			return own
+		}
 	}
 	best, most := "", 0
 	for _, word := range strings.FieldsFunc(term, func(r rune) bool { return r >= utf8.RuneSelf || !wordByte(byte(r)) || r == '_' }) {
@@ -282,7 +287,7 @@ func encodedForms(b []byte) [][]byte {
 func (m *Matcher) Terms() []string { return slices.Clone(m.terms) }
 
 // Names reports whether the text names the person.
-func (m *Matcher) Names(text string) bool { return len(m.find(raw(text), false, nil, true)) > 0 }
+func (m *Matcher) Names(text string) bool { return len(m.find(raw(text), false, true)) > 0 }
 
 // prober returns a walker's near: whether the letters of an identifier stand in a layer, whatever lies
 // between them, or a piece of one as indexes of texts keep it.
@@ -308,22 +313,18 @@ func (m *Matcher) prober() func(l *layer) bool {
 func (m *Matcher) Near(text string) bool { return m.anchors.any(raw(text)) }
 
 // Text finds every occurrence in a text, in order and without overlap.
-func (m *Matcher) Text(text string) []Hit { return m.find(raw(text), false, nil, false) }
+func (m *Matcher) Text(text string) []Hit { return m.find(raw(text), false, false) }
 
 // find looks through all layers of bytes. loose: they are a record whose fields touch,
-// where an identifier counts without borders too, unless bystanders explain it.
-func (m *Matcher) find(b []byte, loose bool, bystanders *Bystanders, first bool) []Hit {
-	hits, _ := m.search(b, loose, bystanders, first)
+// where an identifier counts without borders too.
+func (m *Matcher) find(b []byte, loose, first bool) []Hit {
+	hits, _ := m.search(b, loose, nil, first, m.prober())
 	return hits
 }
 
-// search is find, and says what it did not see.
-func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first bool) ([]Hit, unseen) {
-	return m.searchAll(b, loose, bystanders, first, m.prober())
-}
-
-// searchAll is search with a given probe, or none.
-func (m *Matcher) searchAll(b []byte, loose bool, bystanders *Bystanders, first bool, near func(*layer) bool) ([]Hit, unseen) {
+// search is find with bystanders, which may explain what has no borders, and with a probe or none. It says
+// what it did not see.
+func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first bool, near func(*layer) bool) ([]Hit, unseen) {
 	var hits []Hit
 	w := walker{pieces: m.pieces, least: m.least, foreign: m.foreign, charsets: m.charsets, near: near}
 	w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) } // what is ASCII ends otherwise beside other letters
@@ -468,12 +469,11 @@ func (m *Matcher) Bytes(b []byte) []Hit {
 				hits[i].Method = Latin1
 			}
 		}
-		if enc == Windows1252 && len(hits) == 0 { // any bytes are: another encoding may be meant
-			return m.find(b, false, nil, false)
+		if enc != Windows1252 || len(hits) > 0 { // any bytes are: another encoding may be meant
+			return hits
 		}
-		return hits
 	}
-	return m.find(b, isBinary(b), nil, false)
+	return m.find(b, isBinary(b), false)
 }
 
 // RedactBytes is Redact in whatever encoding the bytes hold a text; every other byte

@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/bzip2"
 	"compress/gzip"
 	"compress/zlib"
@@ -32,7 +33,10 @@ type bounds struct {
 	until time.Time
 }
 
-var usual = bounds{nested: 4, memory: 64 << 20, out: 1 << 30, ratio: 100, most: 16 << 30}
+// usual are the bounds of a medium that is opened now.
+func usual() bounds {
+	return bounds{nested: 4, memory: 64 << 20, out: 1 << 30, ratio: 100, most: 16 << 30, until: time.Now().Add(openTime)}
+}
 
 // openTime is how long the containers of one medium may be expanded.
 const openTime = 30 * time.Minute
@@ -46,9 +50,7 @@ type Leaf func(member string, r io.Reader) error
 // result says in words what could not be opened; the bytes of that are handed over as
 // they are. An error is one of leaf, of the context, or of reading the medium itself.
 func Each(ctx context.Context, medium io.Reader, leaf Leaf, name func(member string)) ([]string, error) {
-	b := usual
-	b.until = time.Now().Add(openTime)
-	return each(ctx, medium, leaf, name, b)
+	return each(ctx, medium, leaf, name, usual())
 }
 
 func each(ctx context.Context, medium io.Reader, leaf Leaf, name func(member string), b bounds) ([]string, error) {
@@ -81,9 +83,7 @@ type opening struct {
 
 // medium opens the medium itself.
 func (o *opening) medium(r io.Reader) error {
-	if at, size, ok := random(r); ok {
-		o.at, o.size = at, size
-	}
+	o.at, o.size = random(r)
 	return o.open("", &counted{r: r, n: &o.in}, 0)
 }
 
@@ -129,23 +129,21 @@ func (m metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// random gives a medium that can be read at any place.
-func random(r io.Reader) (io.ReaderAt, int64, bool) {
+// random gives a medium that can be read at any place, with its size; nil for another.
+func random(r io.Reader) (io.ReaderAt, int64) {
 	at, ok := r.(io.ReaderAt)
 	if !ok {
-		return nil, 0, false
+		return nil, 0
 	}
 	switch r := r.(type) {
 	case interface{ Stat() (fs.FileInfo, error) }:
 		if info, err := r.Stat(); err == nil && info.Mode().IsRegular() {
-			return at, info.Size(), true
+			return at, info.Size()
 		}
-	case *bytes.Reader:
-		return at, r.Size(), true
-	case *strings.Reader:
-		return at, r.Size(), true
+	case interface{ Size() int64 }:
+		return at, r.Size()
 	}
-	return nil, 0, false
+	return nil, 0
 }
 
 // notOpened notes why something was not opened.
@@ -370,12 +368,7 @@ func (o *opening) zip(member string, at io.ReaderAt, size int64, depth int) erro
 			return err
 		}
 	}
-	slices.SortFunc(taken, func(a, b span) int {
-		if a.from < b.from {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(taken, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var between []io.Reader
 	done := int64(0)
 	for _, s := range append(taken, span{size, size}) {

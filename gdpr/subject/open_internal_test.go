@@ -29,7 +29,7 @@ func TestBoundsEnd(t *testing.T) {
 		want   string
 		most   int64
 	}{
-		"enough":     {usual, "", 13 << 20},
+		"enough":     {usual(), "", 13 << 20},
 		"too much":   {bounds{nested: 4, memory: 1 << 20, out: 1 << 20, ratio: 10, most: 1 << 30}, "more comes out of it", 2 << 20},
 		"far beyond": {bounds{nested: 4, memory: 1 << 20, out: 1 << 30, ratio: 10, most: 2 << 20}, "more comes out of it", 3 << 20},
 		"too large":  {bounds{nested: 4, memory: 1 << 10, out: 1 << 30, ratio: 10, most: 1 << 30}, "opened as a whole", 1 << 20},

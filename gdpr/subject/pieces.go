@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 	"unsafe"
@@ -60,8 +61,10 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 			tried = end
 		}
 		if group&patterns != 0 {
-			m.anchors.within(b, at, func(_ *pattern, at int) bool {
-				add(at-m.reach, at+m.reach)
+			m.anchors.within(b, at, func(p *pattern, at int) bool {
+				if !p.plain || m.across(b, at, at+1) {
+					add(at-m.reach, at+m.reach)
+				}
 				return true
 			})
 		}
@@ -100,26 +103,15 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 		// Numbers but for an older encoding, in which no identifier begins here, have no letters and no markup.
 		quiet := m.foreign && kind&noiseBytes != 0 && kind&foreignBytes != 0 && !m.begins(b[at:min(len(b), end+1)]) && numbers(b[at:end], false)
 		switch {
-		case kind&foreignBytes != 0 && !quiet && hasLetters(b[at:end]),
-			kind&escapeBytes != 0 && hasEscape(b, at, end),
-			kind&markupBytes != 0 && !quiet && hasMarkup(b[at:end]):
+		case kind&foreignBytes != 0 && !quiet && hasLetters(b[at:end]), kind&escapeBytes != 0 && hasEscape(b, at, end):
 			add(at-m.reach, end+m.reach)
+		case kind&(escapeBytes|markupBytes) != 0 && !quiet:
+			m.breaks(b, at, end, breakers, add)
 		case group&lines != 0 || at > 0 && b[at] == '\n':
-			for i := at; i < end; i++ {
-				n := bytes.IndexByte(b[i:end], '\n')
-				if n < 0 {
-					break
-				}
-				if i += n; m.breaks(b, i) || m.folds(b, i) {
-					add(i-m.longest, i+m.longest)
-				}
-			}
+			m.breaks(b, at, end, "\n", add)
 		}
 		if kind&upperBytes != 0 && end > done {
-			if lo, hi := encodedRun(b, max(done, at), end); hi > lo {
-				add(lo, hi)
-				done = hi
-			}
+			done = m.encodedRuns(b, max(done, at), end, add)
 		}
 	}
 	slices.SortStableFunc(due, func(a, b span) int { return a.lo - b.lo })
@@ -214,50 +206,75 @@ func hasEscape(b []byte, lo, hi int) bool {
 	return false
 }
 
-// hasMarkup reports whether markup stands inside a word.
-func hasMarkup(b []byte) bool {
-	for i := 1; i < len(b); i++ {
-		if kinds[b[i]]&markupBytes != 0 && asciiFold[b[i-1]] != 0 && (b[i] == '<' || i+1 < len(b) && (asciiFold[b[i+1]] != 0 || b[i+1] == b[i])) {
-			return true
+// breaks adds the places in b[lo:hi] where a word of an identifier may go on behind what stands inside it: the
+// end of a line, as it is or escaped, or markup. Those begin with one of the characters in with.
+func (m *Matcher) breaks(b []byte, lo, hi int, with string, add func(lo, hi int)) {
+	for i := lo; i < hi; i++ {
+		n := bytes.IndexAny(b[i:hi], with)
+		if n < 0 {
+			return
+		}
+		i += n
+		switch c := b[i]; {
+		case i == 0, c != '\n' && isBlank(b[i-1]):
+			continue
+		case c == '\n' && !foldAt(b, i) && (asciiFold[b[i-1]] != 0 || !bytes.HasSuffix(bytes.TrimRight(b[max(0, i-maxJoined):i], "\r "), []byte("-"))):
+			continue
+		}
+		from := i - 1
+		for from >= 0 && from > i-maxJoined && b[from] < utf8.RuneSelf && asciiFold[b[from]] == 0 {
+			from--
+		}
+		if to := behindBreak(b, i); from < 0 || to == len(b) || !m.across(b, from, to) {
+			continue
+		}
+		if b[i] == '\n' {
+			add(i-m.longest, i+m.longest)
+		} else {
+			add(i-m.reach, i+m.reach)
 		}
 	}
-	return false
 }
 
-// breaks reports whether a word of an identifier may go on behind the line that ends at i.
-func (m *Matcher) breaks(b []byte, i int) bool {
-	k := i - 1
-	for k > 0 && (b[k] == '\r' || b[k] == ' ') {
-		k--
-	}
-	if k < 1 || b[k] != '-' && b[k] < utf8.RuneSelf {
-		return false
-	}
-	for n := i + 1; n < len(b) && n < i+maxJoined; n++ {
-		if asciiFold[b[n]] != 0 {
-			return m.across(b, k-1, n)
+// breakers are the bytes with which something begins that may stand inside a word.
+const breakers = "\n\\<*[]~"
+
+// behindBreak is the first letter behind i that no tag, no target of a link and no escape of a line's end
+// has.
+func behindBreak(b []byte, i int) int {
+	for to := i; to < min(len(b), i+maxMark); {
+		switch c := b[to]; {
+		case c >= utf8.RuneSelf || asciiFold[c] != 0:
+			return to
+		case c == '<' || c == ']':
+			to += markup(b[to:])
+		case c == '\\' && to+1 < len(b) && bytes.IndexByte([]byte("nrt"), b[to+1]) >= 0:
+			to += 2
+		default:
+			to++
 		}
 	}
-	return false
+	return len(b)
 }
 
-// across reports whether an identifier may have the letters at lo and hi beside one another, and those that
-// stand right before and behind them; what is no ASCII letter there says nothing.
+// across reports whether an identifier may go on from the letter at lo to the one at hi: the letters of ASCII on
+// both sides are its own, as far as they stand beside one another.
 func (m *Matcher) across(b []byte, lo, hi int) bool {
-	pair := [2]byte{asciiFold[b[lo]], asciiFold[b[hi]]}
-	if !m.pairs[pair] {
+	if !m.pairs[[2]byte{asciiFold[b[lo]], asciiFold[b[hi]]}] {
 		return false
 	}
-	before, after := byte(0), byte(0)
-	if lo > 0 {
-		before = asciiFold[b[lo-1]]
+	from, to := lo, hi
+	for from > 0 && from > lo-2*MaxTerm && asciiFold[b[from-1]] != 0 && (from == 1 || b[from-2] != '\\') { // the n of \n is no letter
+		from--
 	}
-	if hi+1 < len(b) {
-		after = asciiFold[b[hi+1]]
+	for to < len(b) && to < hi+2*MaxTerm && asciiFold[b[to]] != 0 {
+		to++
 	}
+	before, after := string(bytes.ToLower(b[from:lo+1])), string(bytes.ToLower(b[hi:to]))
 	return slices.ContainsFunc(m.patterns, func(p Pattern) bool {
-		for i := 0; i+1 < len(p.Letters); i++ {
-			if p.Letters[i] == pair[0] && p.Letters[i+1] == pair[1] && (before == 0 || i == 0 || p.Letters[i-1] == before) && (after == 0 || i+2 == len(p.Letters) || p.Letters[i+2] == after) {
+		for i := 1; i < len(p.Letters); i++ {
+			head, tail := p.Letters[:i], p.Letters[i:]
+			if (strings.HasSuffix(before, head) || strings.HasSuffix(head, before)) && (strings.HasPrefix(after, tail) || strings.HasPrefix(tail, after)) {
 				return true
 			}
 		}
@@ -265,30 +282,14 @@ func (m *Matcher) across(b []byte, lo, hi int) bool {
 	})
 }
 
-// folds is breaks for a line that is folded at i: a word goes on behind its end and one blank, or what
-// parts the letters of an address.
-func (m *Matcher) folds(b []byte, i int) bool {
-	if !foldAt(b, i) {
-		return false
-	}
-	lo, hi := i-1, i+2
-	for lo >= 0 && lo > i-maxJoined && b[lo] < utf8.RuneSelf && asciiFold[b[lo]] == 0 {
-		lo--
-	}
-	for hi < len(b) && hi < i+maxJoined && b[hi] < utf8.RuneSelf && asciiFold[b[hi]] == 0 {
-		hi++
-	}
-	return lo >= 0 && hi < len(b) && m.across(b, lo, hi)
-}
-
-// encodedRun is the first run in b[lo:hi] that may be base64 or base32, with the lines
-// before and behind it that belong to the same block.
-func encodedRun(b []byte, lo, hi int) (from, to int) {
-	for i := lo; i < hi; i++ {
-		if c := b[i]; c < 'A' || c > 'Z' {
+// encodedRuns adds the runs in b[lo:hi] that may be base64 or base32, each with the lines before and behind it
+// that belong to the same block. They are known up to done.
+func (m *Matcher) encodedRuns(b []byte, lo, hi int, add func(lo, hi int)) (done int) {
+	for done = lo; done < hi; done++ {
+		if c := b[done]; c < 'A' || c > 'Z' {
 			continue
 		}
-		from, to = i, i+1
+		from, to := done, done+1
 		for from > 0 && base64Digits[b[from-1]] {
 			from--
 		}
@@ -296,7 +297,7 @@ func encodedRun(b []byte, lo, hi int) (from, to int) {
 			to++
 		}
 		if to-from < minRun && !(to < len(b) && b[to] == '\n' || from > 0 && b[from-1] == '\n') || capitals(b[from:to]) && to-from < minRun {
-			i = to
+			done = to
 			continue
 		}
 		// The block: lines of digits alone, above and below.
@@ -323,12 +324,12 @@ func encodedRun(b []byte, lo, hi int) (from, to int) {
 			for to = k; to < len(b) && base64Digits[b[to]]; to++ {
 			}
 		}
-		if to-from >= minRun {
-			return from, to
+		if to-from >= max(minRun, m.least*4/3) {
+			add(from, to)
 		}
-		i = to
+		done = to
 	}
-	return 0, 0
+	return done
 }
 
 func capitals(b []byte) bool { return !bytes.ContainsFunc(b, unicode.IsLower) }

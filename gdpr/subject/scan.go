@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"memdesk/model"
 )
@@ -64,16 +63,14 @@ const maxWord = 128
 
 // wordStart and wordEnd are where the token around a place begins and ends.
 func wordStart(b []byte, at int) int {
-	first := at
-	for at > 0 && first-at < maxWord && tokenByte(b[at-1]) {
+	for n := 0; n < maxWord && at > 0 && tokenByte(b[at-1]); n++ {
 		at--
 	}
 	return at
 }
 
 func wordEnd(b []byte, at int) int {
-	last := at
-	for at < len(b) && at-last < maxWord && tokenByte(b[at]) {
+	for n := 0; n < maxWord && at < len(b) && tokenByte(b[at]); n++ {
 		at++
 	}
 	return at
@@ -133,9 +130,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // without a border, unless bystanders explain it. What is compressed and what lies in an
 // archive is looked into (open.go).
 func (m *Matcher) Scan(ctx context.Context, r io.Reader, bystanders *Bystanders) (Report, error) {
-	b := usual
-	b.until = time.Now().Add(openTime)
-	return m.scanWithin(ctx, r, bystanders, b)
+	return m.scanWithin(ctx, r, bystanders, usual())
 }
 
 func (m *Matcher) scanWithin(ctx context.Context, r io.Reader, bystanders *Bystanders, b bounds) (Report, error) {
@@ -262,7 +257,7 @@ func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, bystanders *Bys
 			binary = false
 		}
 	}
-	hits, unseen := m.search(b, binary, bystanders, false)
+	hits, unseen := m.search(b, binary, bystanders, false, m.prober())
 	return slices.DeleteFunc(hits, func(h Hit) bool { return h.End <= from && from > 0 || h.End > limit }), unseen
 }
 

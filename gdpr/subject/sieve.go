@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -11,6 +12,7 @@ import (
 type pattern struct {
 	bytes []byte
 	fold  bool // ASCII letters in any case
+	plain bool // a piece of an identifier as it is
 	term  int
 }
 
@@ -66,7 +68,7 @@ var kinds = func() (t [256]uint32) {
 			t[i] = upperBytes
 		case c >= '0' && c <= '9':
 			t[i] = digitBytes
-		case c == '<' || c == '*' || c == '[':
+		case c != '\n' && c != '\\' && strings.IndexByte(breakers, c) >= 0:
 			t[i] = markupBytes
 		case escapes[c]:
 			t[i] = escapeBytes
@@ -85,10 +87,8 @@ var plainPairs = sync.OnceValue(func() *[1 << 16]uint32 {
 	for _, blank := range []byte{' ', '\t'} { // of a folded line
 		s.putShort(lineGroup, pattern{bytes: []byte{'\n', blank}})
 	}
-	for c := range 256 {
-		if c == '-' || c == '\r' || c == ' ' || c >= 0x80 { // behind a character that is not ASCII, a hyphen too
-			s.putShort(lineGroup, pattern{bytes: []byte{byte(c), '\n'}})
-		}
+	for _, c := range []byte("-\r ") {
+		s.putShort(lineGroup, pattern{bytes: []byte{c, '\n'}})
 	}
 	for _, magic := range packedMagic {
 		if p := (pattern{bytes: []byte(magic)}); len(magic) == 2 {

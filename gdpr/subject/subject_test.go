@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -208,6 +211,18 @@ func BenchmarkScan(b *testing.B) {
 			text = utf8.AppendRune(text, runes[rng.IntN(len(runes))])
 		}
 		media[name] = text
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	files, _ := filepath.Glob(strings.TrimSpace(string(root)) + "/src/net/*/*.go") // as people write
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		media["code"] = append(media["code"], text...)
 	}
 	for who, terms := range map[string][]string{
 		"Latin":    {"subj-ana", "Ana Ribeiro", "ana.ribeiro@example.test", "RC-ANA-5512"},

@@ -125,15 +125,21 @@ func validInside(b []byte) bool {
 	for n := 0; n < utf8.UTFMax-1 && len(b) > 0 && !utf8.RuneStart(b[0]); n++ {
 		b = b[1:]
 	}
+	b = uncut(b)
+	return utf8.Valid(b) && (len(b) == all || !isASCII(b))
+}
+
+// uncut is b without a character at its end that goes on behind it.
+func uncut(b []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if end := b[len(b)-n:]; utf8.RuneStart(end[0]) {
 			if !utf8.FullRune(end) {
-				b = b[:len(b)-n]
+				return b[:len(b)-n]
 			}
 			break
 		}
 	}
-	return utf8.Valid(b) && (len(b) == all || !isASCII(b))
+	return b
 }
 
 // plainText reports whether b is a text of UTF-8. The letters of many scripts in UTF-16 are ASCII and
