@@ -28,8 +28,9 @@ type layer struct {
 	depth  int    // encodings inside one another
 	loose  bool   // fields touch: a word may have no borders
 
-	escapes int // resolved before
-	family  int // the last of them; unresolved without any
+	units   bool // read as UTF-16 or UTF-32: not once more
+	escapes int  // resolved before
+	family  int  // the last of them; unresolved without any
 
 	// probe: only whether the letters of an identifier stand in it is asked; no places are kept.
 	probe bool
@@ -92,7 +93,7 @@ func (d *decoding) layer(method Method) *layer {
 		a, b := l.place(int(d.at[i]), int(d.to[i]))
 		d.at[i], d.to[i] = int32(a), int32(b)
 	}
-	return &layer{text: d.text, at: d.at, to: d.to, block: l.block, start: l.start, end: l.end, method: cmp.Or(l.method, method), depth: l.depth + 1, loose: l.loose, escapes: l.escapes, family: l.family, probe: l.probe}
+	return &layer{text: d.text, at: d.at, to: d.to, block: l.block, start: l.start, end: l.end, method: cmp.Or(l.method, method), depth: l.depth + 1, loose: l.loose, units: l.units || method == UTF16, escapes: l.escapes, family: l.family, probe: l.probe}
 }
 
 // escapes are the characters with which an escape begins.

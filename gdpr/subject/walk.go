@@ -102,14 +102,14 @@ func (w *walker) piece(l *layer) {
 		}
 	}
 	w.blocks(l)
-	if len(w.charsets) > 0 && l.method != UTF16 && !validInside(l.text) && w.mayBegin(l) {
+	if len(w.charsets) > 0 && !l.units && !validInside(l.text) && w.mayBegin(l) {
 		for _, enc := range w.charsets { // what is encoded in ASCII was looked at
 			if !w.done {
 				w.see(l.decoded(enc))
 			}
 		}
 	}
-	if l.escapes == 0 && l.method != UTF16 && (bytes.IndexByte(l.text, 0) >= 0 || w.foreign && !plainText(l.text)) {
+	if l.escapes == 0 && !l.units && (bytes.IndexByte(l.text, 0) >= 0 || w.foreign && !plainText(l.text)) {
 		l.wide(w.foreign && w.mayBegin(l), w.piece)
 	}
 }
@@ -192,7 +192,7 @@ func (w *walker) blocks(l *layer) {
 			}
 			start, end := l.place(lines[0].from, lines[len(lines)-1].end)
 			for _, b := range decodings(l.text, lines, e.in, w.foreign) {
-				in := &layer{text: b, block: true, start: start, end: end, method: l.method, depth: l.depth + 1, family: unresolved, probe: l.probe}
+				in := &layer{text: b, block: true, start: start, end: end, method: l.method, depth: l.depth + 1, units: l.units, family: unresolved, probe: l.probe}
 				if in.method == "" {
 					in.method = e.method
 				}
