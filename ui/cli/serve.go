@@ -24,6 +24,7 @@ import (
 	"memdesk/operator/metrics"
 	"memdesk/ui/door"
 	"memdesk/ui/sshd"
+	"memdesk/ui/tui"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -78,6 +79,9 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	own.Fleet = nil // every visitor has stores of its own
 	if err != nil {
 		return err
+	}
+	if err := tui.CheckKeys(own.Config.UI.Keys); err != nil {
+		return usage("%s", err)
 	}
 	hostKey, err := a.hostKey(f.hostKey)
 	if err != nil {

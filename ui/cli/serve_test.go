@@ -294,6 +294,7 @@ func TestServeSSHRefuses(t *testing.T) {
 		"no address":      {[]string{"serve", "ssh", "--authorized-keys", open, "--listen", "nowhere"}, "cannot listen"},
 		"no store":        {[]string{"--open", "crewship=/nonexistent/x", "--store", "other", "serve", "ssh", "--authorized-keys", open}, "no store is named"},
 		"no session":      {[]string{"serve", "ssh", "--authorized-keys", open, "--max-sessions", "0"}, "--max-sessions"},
+		"a bad key":       {[]string{"--config", d.file("keys.toml", "[ui.keys]\nX = \"nothing\"\n"), "--open", "crewship=" + d.mem, "serve", "ssh", "--authorized-keys", open}, "no act is called"},
 		"its own command": {[]string{"serve", "ssh", "now"}, "1 argument given"},
 	} {
 		t.Run(name, func(t *testing.T) {
