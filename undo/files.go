@@ -175,7 +175,7 @@ const staleTemp = time.Hour
 // how many files went.
 func (k *Keeper) Sweep() (int, error) {
 	now := k.clock.Now()
-	gone, err := k.sweepTemps(now.Add(-staleTemp))
+	gone, err := k.sweepTemps(staleTemp)
 	if err != nil {
 		return gone, err
 	}
@@ -195,8 +195,9 @@ func (k *Keeper) Sweep() (int, error) {
 	return gone, nil
 }
 
-// sweepTemps removes temporary files that were last written before a moment.
-func (k *Keeper) sweepTemps(before time.Time) (int, error) {
+// sweepTemps removes temporary files that were last written longer ago than an age, by the file system's time.
+func (k *Keeper) sweepTemps(age time.Duration) (int, error) {
+	before := time.Now().Add(-age)
 	names, err := os.ReadDir(k.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -224,7 +225,7 @@ func (k *Keeper) sweepTemps(before time.Time) (int, error) {
 // many files went. match sees the displaced body; what an interrupted write left
 // goes without being asked about, because nothing can be said of it.
 func (k *Keeper) Erase(match func(e Entry, body string) bool) (int, error) {
-	gone, err := k.sweepTemps(k.clock.Now())
+	gone, err := k.sweepTemps(0)
 	if err != nil {
 		return gone, err
 	}

@@ -454,3 +454,22 @@ func TestWhoWaitsIsSaid(t *testing.T) {
 		t.Errorf("said before: %q, %v", warnings, err)
 	}
 }
+
+// TestSweepLeavesWhatIsBeingWritten: the age of a temporary file is the file system's, whatever day the desk has.
+func TestSweepLeavesWhatIsBeingWritten(t *testing.T) {
+	s, k, c, dir := setup(t)
+	if _, _, err := k.Forget(t.Context(), s.store(), model.ForgetRequest{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	temp := filepath.Join(dir, ".20260501T120000-0123456789ab.undo.tmp.0123456789abcdef")
+	if err := os.WriteFile(temp, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Advance(50 * 365 * 24 * time.Hour)
+	if _, err := k.Sweep(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(temp); err != nil {
+		t.Errorf("a file that was written just now is gone: %v", err)
+	}
+}
