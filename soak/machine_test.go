@@ -16,7 +16,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,6 +37,7 @@ func TestMain(m *testing.M) {
 	if args == "" {
 		os.Exit(m.Run())
 	}
+	go tellHeap()
 	p := cli.NewProgram(backends.Builtin())
 	p.Args, p.Clock, p.User, p.TTY = strings.Split(args, "\n"), hands(os.Getenv(clockEnv)), "agents", ""
 	os.Exit(p.RunProcess())
@@ -61,7 +61,8 @@ type machine struct {
 	t      *testing.T
 	dir    string // its disk
 	clock  hands
-	tmpfs  bool // the disk is one of its own, so that it can be full
+	heaps  string // where processes write what they hold
+	tmpfs  bool   // the disk is one of its own, so that it can be full
 	config string
 	keys   map[string]string // of the operators: private key files
 }
@@ -92,8 +93,9 @@ var kinds = []string{"harbor", "graph", "notes", "device", "desk", "work", "assi
 func newMachine(t *testing.T, start time.Time) *machine {
 	t.Helper()
 	top := t.TempDir()
-	m := &machine{t: t, dir: filepath.Join(top, "disk"), clock: hands(filepath.Join(top, "clock")), keys: map[string]string{}}
+	m := &machine{t: t, dir: filepath.Join(top, "disk"), clock: hands(filepath.Join(top, "clock")), heaps: filepath.Join(top, "heaps"), keys: map[string]string{}}
 	m.must(os.Mkdir(m.dir, 0o700))
+	m.must(os.Mkdir(m.heaps, 0o700))
 	m.must(os.WriteFile(string(m.clock), nil, 0o600))
 	m.must(m.clock.set(start))
 	if os.Getenv(ownEnv) != "" { // the mount goes with this process
@@ -213,13 +215,17 @@ func (m *machine) once(who, in string, args ...string) result {
 	return r
 }
 
-// child is the program with these arguments as a process that can be killed.
+// child is the program with these arguments as a process that can be killed and answers in JSON.
 func (m *machine) child(args ...string) *exec.Cmd {
+	return m.process(append([]string{"--json"}, args...)...)
+}
+
+func (m *machine) process(args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	m.must(err)
 	c := exec.Command(self, "-test.run=^$")
 	c.Dir = m.dir
-	c.Env = []string{playEnv + "=" + strings.Join(append([]string{"--config", m.config, "--json"}, args...), "\n"), clockEnv + "=" + string(m.clock)}
+	c.Env = []string{playEnv + "=" + strings.Join(append([]string{"--config", m.config}, args...), "\n"), clockEnv + "=" + string(m.clock), heapEnv + "=" + m.heaps}
 	for _, k := range []string{"HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "LANG", "PATH"} {
 		c.Env = append(c.Env, k+"="+m.env(k))
 	}
@@ -322,31 +328,6 @@ func (d *door) kill() {
 	for d.lines.Scan() {
 	}
 	_ = d.cmd.Wait()
-}
-
-// burden is what a process holds.
-type burden struct {
-	files  int
-	memory int64 // resident bytes that belong to it alone
-}
-
-func burdenOf(t *testing.T, pid int) burden {
-	t.Helper()
-	proc := filepath.Join("/proc", strconv.Itoa(pid))
-	fds, err := os.ReadDir(filepath.Join(proc, "fd"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	status, err := os.ReadFile(filepath.Join(proc, "status"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(status), "RssAnon:")
-	var kb int64
-	if _, err := fmt.Sscan(rest, &kb); err != nil {
-		t.Fatalf("%s/status: %v", proc, err)
-	}
-	return burden{len(fds), kb << 10}
 }
 
 // fill writes until the disk takes no byte more, and gives what makes room again.
