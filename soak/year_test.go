@@ -774,7 +774,7 @@ func (y *year) flat() {
 	if len(y.weeks) < 2 {
 		y.t.Fatalf("%d weeks say nothing about growth", len(y.weeks))
 	}
-	early, late := y.weeks[min(1, len(y.weeks)-2)], y.weeks[len(y.weeks)-1]
+	early, late := y.weeks[0], y.weeks[len(y.weeks)-1]
 	more := int64(max(0, late.items-early.items))
 	for what, p := range map[string][2]burden{"the console": {early.desk, late.desk}, "the door": {early.door, late.door}, "the server of metrics": {early.meter, late.meter}} {
 		if was, is := p[0], p[1]; is.files > was.files+8 || is.goroutines > was.goroutines+8 || is.heap > was.heap+perItem*more+slack {
