@@ -9,14 +9,12 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"runtime/pprof"
 	"strconv"
 	"syscall"
 	"time"
 )
 
-// heapEnv names the directory in which a process writes what it holds when it is sent SIGUSR1. A profile of its
-// heap stands beside.
+// heapEnv names the directory in which a process writes what it holds when it is sent SIGUSR1.
 const heapEnv = "MEMDESK_SOAK_HEAPS"
 
 // burden is what a process holds: open files, goroutines, and bytes of its heap that are in use after a
@@ -32,7 +30,6 @@ func (b burden) String() string {
 
 // tellHeap answers SIGUSR1 for as long as the process lives.
 func tellHeap() {
-	runtime.MemProfileRate = 16 << 10
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGUSR1)
 	path := filepath.Join(os.Getenv(heapEnv), strconv.Itoa(os.Getpid()))
@@ -41,10 +38,6 @@ func tellHeap() {
 		runtime.GC() // what had a finalizer
 		var stats runtime.MemStats
 		runtime.ReadMemStats(&stats)
-		if f, err := os.Create(path + ".pprof"); err == nil {
-			_ = pprof.Lookup("heap").WriteTo(f, 0)
-			_ = f.Close()
-		}
 		if err := os.WriteFile(path+"~", fmt.Appendln(nil, stats.HeapAlloc, runtime.NumGoroutine()), 0o600); err == nil {
 			_ = os.Rename(path+"~", path)
 		}

@@ -28,7 +28,7 @@ func digits(s string) (t [256]bool) {
 // line is a run of digits in a text, and the padding behind it.
 type line struct{ from, to, end int }
 
-// runs are the runs of digits of at least a length, and the blocks of several lines.
+// runs are the runs of digits of at least a length, and the blocks of several lines; yield keeps none of them.
 func runs(text []byte, in *[256]bool, least int, yield func(lines []line)) {
 	var one [1]line
 	var block []line
@@ -77,7 +77,7 @@ func runs(text []byte, in *[256]bool, least int, yield func(lines []line)) {
 // follows reports whether a gap between two lines of a block is one: the end of a line
 // and what indents or quotes the next.
 func follows(gap []byte) bool {
-	n := bytes.IndexByte(gap[:min(len(gap), 64)], '\n')
+	n := bytes.IndexByte(gap, '\n')
 	return n >= 0 && len(gap) < 64 && len(bytes.Trim(gap[:n], " \t\r")) == 0 && len(bytes.Trim(gap[n+1:], " \t>|#*")) == 0
 }
 

@@ -118,13 +118,13 @@ func (p person) form(r *rand.Rand) string {
 		return strings.NewReplacer("'", pick(r, "’", "´", "`", "''")).Replace(p.name)
 	case 12:
 		return strings.NewReplacer("ö", "oe", "ü", "ue", "å", "aa", "ø", "oe").Replace(p.name)
+	case 13:
+		return "**" + words[0] + "** " + strings.Join(words[1:], " ")
 	case 14: // a line ends inside the last word
 		at := strings.LastIndexAny(p.name, " -'") + 1
 		last := []rune(p.name[at:])
 		n := 2 + r.IntN(len(last)-3)
 		return p.name[:at] + string(last[:n]) + "-\n" + string(last[n:])
-	case 13:
-		return "**" + words[0] + "** " + strings.Join(words[1:], " ")
 	}
 	return p.name
 }

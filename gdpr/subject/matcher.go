@@ -66,13 +66,13 @@ type Hit struct {
 type Matcher struct {
 	terms    []string
 	patterns []Pattern
-	letters  *sieve           // those of the patterns
-	anchors  *sieve           // what stands in every spelling of an identifier, in ASCII
-	windows  *sieve           // of index terms
-	pairs    map[[2]byte]bool // of letters that stand beside one another
-	reach    int              // how far from an anchor an occurrence may go on, in bytes
-	longest  int              // bytes that an occurrence without escapes and markup may have
-	least    int              // bytes of the shortest identifier
+	letters  *sieve         // those of the patterns
+	anchors  *sieve         // what stands in every spelling of an identifier, in ASCII
+	windows  *sieve         // of index terms
+	pairs    *[1 << 16]bool // letters that stand beside one another, the first one high
+	reach    int            // how far from an anchor an occurrence may go on, in bytes
+	longest  int            // bytes that an occurrence without escapes and markup may have
+	least    int            // bytes of the shortest identifier
 	phones   bool
 	foreign  bool           // there is an identifier in other letters than Latin ones
 	firsts   *[1 << 16]bool // see firstPairs
@@ -82,7 +82,7 @@ type Matcher struct {
 // New makes a matcher. Each term is checked with Check; one that stands twice
 // counts once.
 func New(terms ...string) (*Matcher, error) {
-	m := &Matcher{least: MaxTerm, pairs: map[[2]byte]bool{}}
+	m := &Matcher{least: MaxTerm, pairs: &[1 << 16]bool{}}
 	if len(terms) == 0 {
 		return nil, model.Errorf(model.InvalidInput, "subject", "no identifier: an empty selector would match everything")
 	}
@@ -100,7 +100,7 @@ func New(terms ...string) (*Matcher, error) {
 			p.term = len(m.terms) - 1
 			m.patterns = append(m.patterns, p)
 			for i := 1; i < len(p.Letters); i++ {
-				m.pairs[[2]byte{p.Letters[i-1], p.Letters[i]}] = true
+				m.pairs[int(p.Letters[i-1])<<8|int(p.Letters[i])] = true
 			}
 			longest, m.least = max(longest, len(p.Letters)), min(m.least, leastBytes(len(p.Letters), isASCII(p.Letters)))
 			m.phones = m.phones || p.Kind == Telephone

@@ -102,9 +102,10 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 		}
 		// Numbers but for an older encoding, in which no identifier begins here, have no letters and no markup.
 		quiet := m.foreign && kind&noiseBytes != 0 && kind&foreignBytes != 0 && !m.begins(b[at:min(len(b), end+1)]) && numbers(b[at:end], false)
-		switch {
-		case kind&foreignBytes != 0 && !quiet && hasLetters(b[at:end]), kind&escapeBytes != 0 && hasEscape(b, at, end):
+		if kind&foreignBytes != 0 && !quiet && hasLetters(b[at:end]) || kind&escapeBytes != 0 && hasEscape(b, at, end) {
 			add(at-m.reach, end+m.reach)
+		}
+		switch {
 		case kind&(escapeBytes|markupBytes) != 0 && !quiet:
 			m.breaks(b, at, end, breakers, add)
 		case group&lines != 0 || at > 0 && b[at] == '\n':
@@ -216,7 +217,7 @@ func (m *Matcher) breaks(b []byte, lo, hi int, with string, add func(lo, hi int)
 		}
 		i += n
 		switch c := b[i]; {
-		case i == 0, c != '\n' && isBlank(b[i-1]):
+		case i == 0, c != '\n' && isBlank(b[i-1]), c == b[i-1]: // of several the first counts
 			continue
 		case c == '\n' && !foldAt(b, i) && (asciiFold[b[i-1]] != 0 || !bytes.HasSuffix(bytes.TrimRight(b[max(0, i-maxJoined):i], "\r "), []byte("-"))):
 			continue
@@ -225,13 +226,12 @@ func (m *Matcher) breaks(b []byte, lo, hi int, with string, add func(lo, hi int)
 		for from >= 0 && from > i-maxJoined && b[from] < utf8.RuneSelf && asciiFold[b[from]] == 0 {
 			from--
 		}
-		if to := behindBreak(b, i); from < 0 || to == len(b) || !m.across(b, from, to) {
-			continue
-		}
-		if b[i] == '\n' {
-			add(i-m.longest, i+m.longest)
-		} else {
-			add(i-m.reach, i+m.reach)
+		switch to := behindBreak(b, i); {
+		case from < 0 || to == len(b) || !m.across(b, from, to):
+		case b[i] == '\n':
+			add(i-m.longest, to+m.longest)
+		default:
+			add(i-m.reach, to+m.reach)
 		}
 	}
 }
@@ -239,10 +239,10 @@ func (m *Matcher) breaks(b []byte, lo, hi int, with string, add func(lo, hi int)
 // breakers are the bytes with which something begins that may stand inside a word.
 const breakers = "\n\\<*[]~"
 
-// behindBreak is the first letter behind i that no tag, no target of a link and no escape of a line's end
-// has.
+// behindBreak is where the first letter behind i stands, over tags, targets of links and escapes of line ends;
+// len(b) where none is near.
 func behindBreak(b []byte, i int) int {
-	for to := i; to < min(len(b), i+maxMark); {
+	for to := i; to < min(len(b), i+4*maxMark); {
 		switch c := b[to]; {
 		case c >= utf8.RuneSelf || asciiFold[c] != 0:
 			return to
@@ -260,7 +260,7 @@ func behindBreak(b []byte, i int) int {
 // across reports whether an identifier may go on from the letter at lo to the one at hi: the letters of ASCII on
 // both sides are its own, as far as they stand beside one another.
 func (m *Matcher) across(b []byte, lo, hi int) bool {
-	if !m.pairs[[2]byte{asciiFold[b[lo]], asciiFold[b[hi]]}] {
+	if !m.pairs[int(asciiFold[b[lo]])<<8|int(asciiFold[b[hi]])] {
 		return false
 	}
 	from, to := lo, hi
@@ -283,7 +283,7 @@ func (m *Matcher) across(b []byte, lo, hi int) bool {
 }
 
 // encodedRuns adds the runs in b[lo:hi] that may be base64 or base32, each with the lines before and behind it
-// that belong to the same block. They are known up to done.
+// that belong to the same block. done is where the next one may begin.
 func (m *Matcher) encodedRuns(b []byte, lo, hi int, add func(lo, hi int)) (done int) {
 	for done = lo; done < hi; done++ {
 		if c := b[done]; c < 'A' || c > 'Z' {

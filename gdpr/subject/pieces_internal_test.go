@@ -1,0 +1,62 @@
+package subject
+
+import (
+	"encoding/base64"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestPiecesLoseNothing: what is found in the pieces of a text is what is found in all of it, for names with
+// escapes, markup and line ends inside and beside them, and what programs and people write around them.
+func TestPiecesLoseNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	names := []string{"Ana Ribeiro", "subj-ana", "ana.ribeiro@example.test", "RC-ANA-5512", "Zoë Ångström", "+49 30 5550 1234"}
+	beside := []string{" ", "\n", `\n`, `\\n`, `\t`, "_", "x", "(", `"`, "<b>", "</b>", "**", "[", "](http://a.example/x)", "~~", "-", "someCamelCase ", "&amp;", "%20", `\u0041`, "=\n", "> ", "// ", "12", "—", "é", "\r\n", `C:\`, "{", "@", "example ", "subject ", "QUJDREVGRw== "}
+	inside := []string{"-\n", "-\r\n", "\n ", "\r\n\t", `-\n`, `\n `, `-\r\n`, `-\\n> `, "<b>", "</b><i>", "**", "[", "](x)", "~~", "=\n", `\u200b`, "\u00ad", "-\n> ",
+		"<a title='" + strings.Repeat("t", 200) + "'><b title='" + strings.Repeat("t", 200) + "'>"}
+	found := 0
+	for range 4_000 {
+		var b strings.Builder
+		for range 1 + rng.IntN(4) {
+			for range rng.IntN(8) {
+				b.WriteString(beside[rng.IntN(len(beside))])
+			}
+			b.WriteString(strings.Repeat(".", rng.IntN(140)))
+			name := names[rng.IntN(len(names))]
+			switch at := 1 + rng.IntN(len(name)-1); rng.IntN(4) {
+			case 0, 1:
+				name = name[:at] + inside[rng.IntN(len(inside))] + name[at:]
+			case 2:
+				name = base64.StdEncoding.EncodeToString([]byte(" " + name + "."))
+			}
+			b.WriteString(name)
+		}
+		text := []byte(b.String())
+		term := names[rng.IntN(len(names))]
+		m, err := New(term)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := m.find(text, false, false)
+		all := walker{least: m.least, foreign: m.foreign, charsets: m.charsets}
+		all.look = func(v *view, l *layer) bool {
+			m.match(v, func(_ *Pattern, lo, hi int, whole bool) bool {
+				start, end := l.place(int(v.from[lo]), int(v.to[hi-1]))
+				if found++; whole && !slices.ContainsFunc(got, func(h Hit) bool { return h.Start < end && start < h.End }) {
+					t.Errorf("%q: %q is not found in the pieces of %q", term, text[start:end], text)
+				}
+				return true
+			})
+			return true
+		}
+		all.text(&layer{text: text, family: unresolved})
+		if t.Failed() {
+			return // the others would be of the same cause
+		}
+	}
+	if found < 5_000 {
+		t.Errorf("%d places are too few to say anything", found)
+	}
+}
