@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -164,6 +165,23 @@ func (r *Recent) held() (out []heldWrite, err error) {
 	}
 	slices.SortFunc(out, func(a, b heldWrite) int { return a.watched.At.Compare(b.watched.At) })
 	return out, err
+}
+
+// release ends the watch of items that memdesk itself removed with another one, whose removal is watched.
+func (r *Recent) release(ids []string) (warnings []string) {
+	if r == nil || len(ids) == 0 {
+		return nil
+	}
+	all, err := r.held()
+	for _, h := range all {
+		if slices.ContainsFunc(ids, func(id string) bool { return short(r.where+id) == h.watched.Of }) {
+			err = cmp.Or(err, r.drafts.Release(h.Held))
+		}
+	}
+	if err != nil {
+		return []string{"what fell with it may be told as undone: " + err.Error()}
+	}
+	return nil
 }
 
 // loss is a write that was undone.

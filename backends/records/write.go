@@ -186,8 +186,9 @@ func (a *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	}
 	losses := a.recentLosses(ctx)
 	var before state
+	var with []string // fell with it
 	err = a.DB.Change(ctx, op, func(tx Tx) error {
-		before, res = state{}, model.ForgetResult{}
+		before, with, res = state{}, nil, model.ForgetResult{}
 		row, found, err := t.row(tx, key)
 		if err != nil || !found {
 			return err
@@ -196,38 +197,37 @@ func (a *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		if err := model.CheckMatch(op, req.IfMatch, true, before.item.Revision); err != nil {
 			return err
 		}
-		res.Removed, res.Warnings, err = drop(tx, t, row, req)
+		with, res.Warnings, err = drop(tx, t, row, req)
+		res.Removed = 1 + int64(len(with))
 		return err
 	})
 	if err == nil {
 		losses = append(losses, a.wrote(t, before, state{})...)
+		losses = append(losses, a.Recent.release(with)...)
 	}
 	res.Warnings = append(res.Warnings, losses...)
 	return res, model.Wrap(op, err)
 }
 
-// drop removes one item that is there and says what stays of it.
-func drop(tx Tx, t *Table, row Row, req model.ForgetRequest) (n int64, stays []string, err error) {
-	n = 1
+// drop removes one item that is there, and says which ones fall with it and what stays of it.
+func drop(tx Tx, t *Table, row Row, req model.ForgetRequest) (with, stays []string, err error) {
 	if t.Falls != nil {
-		with, err := t.Falls(tx, row)
-		if err != nil {
-			return 0, nil, err
+		if with, err = t.Falls(tx, row); err != nil {
+			return nil, nil, err
 		}
-		n += int64(len(with))
 	}
 	if t.Stays != nil {
 		if stays, err = t.Stays(tx, row); err != nil {
-			return 0, nil, err
+			return nil, nil, err
 		}
 	}
 	if req.KeepHistory {
 		if t.DropKeeping == nil {
-			return 0, nil, model.Errorf(model.Unsupported, "forget", "the store keeps no history of a %s", t.Tier.Name)
+			return nil, nil, model.Errorf(model.Unsupported, "forget", "the store keeps no history of a %s", t.Tier.Name)
 		}
-		return n, stays, t.DropKeeping(tx, row)
+		return with, stays, t.DropKeeping(tx, row)
 	}
-	return n, stays, t.Drop(tx, row)
+	return with, stays, t.Drop(tx, row)
 }
 
 // falls gives what would go with items, beside them.

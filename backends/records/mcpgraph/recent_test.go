@@ -62,6 +62,9 @@ func TestASlowServer(t *testing.T) {
 		"two edits":          {acts: []act{retain("Ada", "- likes tea"), retain("Ada", "- likes tea\n- and rum")}, lost: "Ada", kept: "- and rum", command: "--kept"},
 		"an edit of an edit": {acts: []act{retain("Ada", "- likes tea"), retain("Ada", "- likes rum")}, lost: "Ada", kept: "- likes rum", command: "--kept"},
 		"the second":         {before: []act{retain("Ada", "- likes tea")}, acts: []act{retain("Ada", "- likes rum")}, lost: "Ada", kept: "- likes rum", command: "--kept"},
+		"an entity with a new relation, forgotten": {acts: []act{retain("edge/Omar/likes/Ada", "Omar likes Ada"), forget("Ada")}, after: func(t *testing.T, path string) {
+			must(t, os.WriteFile(path, []byte(`{"type":"entity","name":"Omar","entityType":"person","observations":[]}`), 0o640)) // the server has read it too
+		}},
 		"an edit taken back": {acts: []act{retain("Ada", "- likes tea"), retain("Ada", "- likes rye")}},
 		"and another's edit of it": {acts: []act{retain("Ada", "- likes tea")}, lost: "Ada", kept: "- likes tea", command: "--kept", after: func(t *testing.T, path string) {
 			must(t, os.WriteFile(path, []byte(strings.Replace(content(t, path), `"likes rye"`, `"likes rye","sails"`, 1)), 0o640))
