@@ -338,15 +338,18 @@ func (a *app) heedHangup(ctx context.Context, end func()) {
 }
 
 // running notifies the service manager that the server is ready, and when ctx ends that it stops. over
-// waits for the second notice.
+// waits for the second notice, and gives it where ctx has ended and had not come to it yet.
 func (a *app) running(ctx context.Context) (over func()) {
 	a.serving.Store(true)
 	a.notify(sdnotify.Ready)
 	told := make(chan struct{})
 	never := context.AfterFunc(ctx, func() { defer close(told); a.notify(sdnotify.Stopping) })
 	return func() {
-		if !never() {
+		switch {
+		case !never():
 			<-told
+		case ctx.Err() != nil:
+			a.notify(sdnotify.Stopping)
 		}
 	}
 }
