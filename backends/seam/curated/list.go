@@ -4,11 +4,11 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"memdesk/backends/internal/title"
 	"memdesk/backends/internal/window"
+	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
@@ -77,12 +77,12 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 		return model.Page{}, err
 	}
 	rows := []window.Row{}
-	want := strings.ToLower(req.Query)
+	words := linesearch.Whole(req.Query)
 	for i, it := range all {
 		if req.Tier != "" && it.Tier != req.Tier || it.Tier == TierPending && !req.Hidden && req.Tier != TierPending {
 			continue
 		}
-		if want != "" && !matches(it, want) {
+		if req.Query != "" && !matches(it, words) {
 			continue
 		}
 		rows = append(rows, window.Row{Header: it.Header, Value: valueOf(req.Order, it, i)})
@@ -91,11 +91,9 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 }
 
 // matches looks in the id, the text and the fields.
-func matches(it model.Item, lower string) bool {
-	if strings.Contains(strings.ToLower(it.ID), lower) || strings.Contains(strings.ToLower(it.Body), lower) {
-		return true
-	}
-	return slices.ContainsFunc(it.Meta, func(f model.Field) bool { return strings.Contains(strings.ToLower(f.Value), lower) })
+func matches(it model.Item, words linesearch.Query) bool {
+	in := func(text string) bool { return words.In([]byte(text)) }
+	return in(it.ID) || in(it.Body) || slices.ContainsFunc(it.Meta, func(f model.Field) bool { return in(f.Value) })
 }
 
 func (s *store) checkList(req *model.PageRequest) error {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
 
@@ -68,72 +70,61 @@ func (s *store) layers(ctx context.Context) ([]layer, error) {
 		return nil, err
 	}
 	defer d.Close()
-	children, err := d.List(".")
-	if err != nil {
-		return nil, err
-	}
 	var out []layer
-	for _, c := range children {
-		l := layer{Layer: model.Layer{ID: c.Name, Kind: model.LayerExternal, Bytes: c.Size, Readable: c.Kind == rootdir.File, Links: otherNames(c.Meta)}, name: c.Name}
-		switch {
-		case c.Kind == rootdir.Link:
-			l.Reason = model.LinkReason
-		case !l.Readable:
-			l.Reason = "it is no regular file"
-		case slices.Contains(fileNames, c.Name):
-			l.Kind = model.LayerItem
-		case derivedFile(c.Name):
-			l.Kind = model.LayerDerived
-		default:
-			l.Reason = "it is not this store's: only looked at"
-		}
-		out = append(out, l)
-	}
-	more, err := s.pendingLayers()
-	if err != nil {
+	if err := walk.Everything(ctx, "layers", d, nowhere, func(f walk.Found) { out = append(out, memoryLayer(f)) }); err != nil {
 		return nil, err
 	}
-	return append(append(out, more...), layer{Layer: model.Layer{
+	switch p, err := s.pendingRoot(); {
+	case err != nil:
+		out = append(out, pendingLayer(walk.Found{Path: ".", Problem: err.Error()}))
+	case p != nil:
+		defer p.Close()
+		if err := walk.Everything(ctx, "layers", p, nowhere, func(f walk.Found) { out = append(out, pendingLayer(f)) }); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, layer{Layer: model.Layer{
 		ID: sessionsLayer, Kind: model.LayerExternal, Reason: "a session that began before a change keeps the old text until it ends, and so does its transcript",
 	}}), nil
 }
 
-// otherNames counts the hard links of a file beside the one that is looked at.
-func otherNames(m rootdir.Meta) int64 {
-	if m.Kind != rootdir.File {
-		return 0
+// memoryLayer is a file of the memories directory.
+func memoryLayer(f walk.Found) layer {
+	l := layerOf(f)
+	switch {
+	case !l.Readable:
+	case slices.Contains(fileNames, l.name):
+		l.Kind = model.LayerItem
+	case !derivedFile(l.name):
+		l.Kind, l.Reason = model.LayerExternal, "it is not this store's: only looked at"
 	}
-	return max(0, int64(m.Links())-1)
+	return l
 }
 
-func (s *store) pendingLayers() ([]layer, error) {
-	d, err := s.pendingRoot()
-	if err != nil {
-		return []layer{{Layer: model.Layer{ID: pendingDir, Kind: model.LayerDerived, Reason: "it cannot be looked into: " + err.Error()}}}, nil
+// pendingLayer is a file of the proposals' directory.
+func pendingLayer(f walk.Found) layer {
+	l := layerOf(f)
+	l.pending, l.ID = true, path.Join(pendingDir, l.name)
+	if name, ok := proposalName(l.name); ok && l.Readable {
+		l.Kind, l.ItemID = model.LayerItem, TierPending+"/"+name
 	}
-	if d == nil {
-		return nil, nil
+	return l
+}
+
+// layerOf is a file as a layer that the agent made, else one that is only named.
+func layerOf(f walk.Found) layer {
+	l := layer{Layer: model.Layer{ID: f.Path, Kind: model.LayerDerived, Bytes: f.Meta.Size, Readable: f.Problem == "" && f.Meta.Kind == rootdir.File}, name: f.Path}
+	switch {
+	case f.Problem != "":
+		l.Reason = "it cannot be looked into: " + f.Problem
+	case f.Meta.Kind == rootdir.Link:
+		l.Kind, l.Reason = model.LayerExternal, model.LinkReason
+	case !l.Readable:
+		l.Kind, l.Reason = model.LayerExternal, "it is no regular file"
+	default:
+		l.Links = max(0, int64(f.Meta.Links())-1)
 	}
-	defer d.Close()
-	children, err := d.List(".")
-	if err != nil {
-		return []layer{{Layer: model.Layer{ID: pendingDir, Kind: model.LayerDerived, Reason: "it cannot be looked into: " + err.Error()}}}, nil
-	}
-	var out []layer
-	for _, c := range children {
-		l := layer{Layer: model.Layer{ID: pendingDir + "/" + c.Name, Kind: model.LayerDerived, Bytes: c.Size, Readable: c.Kind == rootdir.File, Links: otherNames(c.Meta)},
-			pending: true, name: c.Name}
-		if !l.Readable {
-			l.Kind, l.Reason = model.LayerExternal, "it is no regular file"
-			if c.Kind == rootdir.Link {
-				l.Reason = model.LinkReason
-			}
-		} else if name, ok := strings.CutSuffix(c.Name, ".json"); ok && name != "" {
-			l.Kind, l.ItemID = model.LayerItem, TierPending+"/"+name
-		}
-		out = append(out, l)
-	}
-	return out, nil
+	return l
 }
 
 // OpenLayer implements model.Maintainer.

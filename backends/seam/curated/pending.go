@@ -14,6 +14,7 @@ import (
 
 	"memdesk/backends/internal/title"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
 
@@ -166,18 +167,8 @@ func (s *store) proposals(ctx context.Context) (out []proposal, problems []strin
 		return nil, nil, nil
 	}
 	defer d.Close()
-	children, err := d.List(".")
-	if err != nil {
-		return nil, []string{"the pending proposals: " + err.Error()}, nil
-	}
-	for _, c := range children {
-		name, ok := strings.CutSuffix(c.Name, ".json")
-		if !ok || name == "" {
-			continue
-		}
-		if err := model.FromContext(ctx, "list"); err != nil {
-			return nil, nil, err
-		}
+	unread, err := walk.Names(ctx, "list", d, proposalFiles, func(path string) bool {
+		name, _ := proposalName(path)
 		p, err := readProposal(d, name)
 		switch {
 		case errors.Is(err, model.NotFound): // approved or rejected meanwhile
@@ -186,8 +177,29 @@ func (s *store) proposals(ctx context.Context) (out []proposal, problems []strin
 		default:
 			out = append(out, p)
 		}
+		return ctx.Err() == nil
+	})
+	if err == nil {
+		err = model.FromContext(ctx, "list")
 	}
-	return out, problems, nil
+	for _, why := range unread {
+		problems = append(problems, "the pending proposals: "+strings.TrimPrefix(why, ".: "))
+	}
+	return out, problems, err
+}
+
+// proposalFiles are the rules of a walk over the proposals.
+var proposalFiles = walk.Rules{Enter: nowhere, Take: func(_ string, name []byte) bool {
+	_, ok := proposalName(string(name))
+	return ok
+}}
+
+func nowhere(string) bool { return false }
+
+// proposalName is the name of the proposal that a file holds.
+func proposalName(file string) (name string, ok bool) {
+	name, ok = strings.CutSuffix(file, ".json")
+	return name, ok && name != ""
 }
 
 func readProposal(d *rootdir.Dir, name string) (proposal, error) {

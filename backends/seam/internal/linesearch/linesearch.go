@@ -126,18 +126,34 @@ func (q Query) Lines(text string) []model.RecallSnippet {
 	for line := range strings.Lines(text) {
 		n++
 		low := strings.ToLower(line)
-		at := strings.Index(low, q.phrase)
-		score := scorePhrase
+		at, score := q.place(low)
 		if at < 0 {
-			if at = q.allTerms(low); at < 0 {
-				continue
-			}
-			score = scoreTerms
+			continue
 		}
 		line = strings.TrimRight(line, "\r\n")
 		out = append(out, model.RecallSnippet{Snippet: window(line, utf8.RuneCountInString(low[:at])), Line: n, Score: score})
 	}
 	return out
+}
+
+// Piece gives one hit, without its item, for a text of several lines that holds every word
+// anywhere. The hit's line is that of the match.
+func (q Query) Piece(text string) (hit model.RecallSnippet, ok bool) {
+	low := strings.ToLower(text)
+	at, score := q.place(low)
+	if at < 0 {
+		return model.RecallSnippet{}, false
+	}
+	return model.RecallSnippet{Snippet: window(text, utf8.RuneCountInString(low[:at])), Line: 1 + strings.Count(low[:at], "\n"), Score: score}, true
+}
+
+// place is where the query stands in a text in lower case, as it was typed or by its first word,
+// with the score; -1 when a word is missing.
+func (q Query) place(low string) (at int, score float64) {
+	if at = strings.Index(low, q.phrase); at >= 0 {
+		return at, scorePhrase
+	}
+	return q.allTerms(low), scoreTerms
 }
 
 // allTerms is where the first term stands, or -1 when one is missing.
@@ -155,14 +171,14 @@ func (q Query) allTerms(low string) int {
 	return first
 }
 
-// window cuts at most SnippetRunes out of a line around the rune at, on rune
+// window cuts at most SnippetRunes out of a text around the rune at, on rune
 // boundaries (R23). Lower case keeps the number of runes, so a place in it is a
-// place in the line.
-func window(line string, at int) string {
-	if utf8.RuneCountInString(line) <= model.SnippetRunes {
-		return line
+// place in the text.
+func window(text string, at int) string {
+	if utf8.RuneCountInString(text) <= model.SnippetRunes {
+		return text
 	}
-	runes := []rune(line)
+	runes := []rune(text)
 	from := min(max(0, at-model.SnippetRunes/4), len(runes)-model.SnippetRunes)
 	return string(runes[from : from+model.SnippetRunes])
 }
