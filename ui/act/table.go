@@ -17,6 +17,8 @@ var (
 		Examples: []string{"history 3"}}
 	Export = Act{Name: "export", Keys: []string{"x"}, Verb: "export", Args: "[NUMBER or REF]", Doc: "export the table as it is filtered to a file, CSV or JSON lines",
 		Examples: []string{"export 3; one item", "export; the list, as CSV or JSON lines"}}
+	Compare = Act{Name: "compare", Keys: []string{"c"}, Verb: "compare", Args: "NUMBER [NUMBER]", Lists: []string{"history"},
+		Doc: "compare with the version that is marked (space), or with the item as it is now", Examples: []string{"compare 2; with the item as it is now", "compare 1 2"}}
 	Restore = Act{Name: "restore", Keys: []string{"u"}, Doc: "put back what this change displaced"}
 )
 
@@ -96,8 +98,8 @@ var (
 
 // OnRows are the acts with a word that work on a row of a list, in the order of the help.
 func OnRows() []Act {
-	return []Act{Release, Delete, SameRule, Takeback, Harmless, Merge, Redundant, Request, Plan, Show, Hold, Lift, Withdraw, Choose, Approve, Erase, Retry, Pause, Deadline, Verify, Layers, Receipt, Stop}
+	return []Act{Compare, Release, Delete, SameRule, Takeback, Harmless, Merge, Redundant, Request, Plan, Show, Hold, Lift, Withdraw, Choose, Approve, Erase, Retry, Pause, Deadline, Verify, Layers, Receipt, Stop}
 }
 
-// OnItems are the acts with a word on items.
-func OnItems() []Act { return []Act{Create, Edit, Append, Forget, History, Export} }
+// OnItems are the acts with a word on one item.
+func OnItems() []Act { return []Act{Edit, Append, Forget, History, Export} }

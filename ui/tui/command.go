@@ -17,9 +17,9 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// verbs are the commands after `:` that work everywhere; the words of the acts that
+// Verbs are the commands after `:` that work everywhere; the words of the acts that
 // work where the operator is come after them.
-func (l *commandLine) verbs() []act.Act {
+func (l *commandLine) Verbs() []act.Act {
 	a, w := l.a, l.d.Work
 	nothing := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return nil } }
 	to := func(n int) func() tea.Cmd { return func() tea.Cmd { return l.goTo(n) } }
@@ -30,10 +30,11 @@ func (l *commandLine) verbs() []act.Act {
 		{Verb: "store", Args: "NAME", Doc: "the items of a store", Ask: l.runStore, Choices: l.storeNames},
 		{Verb: "tier", Args: "NAME", Doc: "the items of a tier of the store at the cursor", Ask: l.runTier, Choices: l.tierNames},
 		{Verb: "go", Args: "REF", Doc: "the item with this reference, store:id", Ask: l.runGo, Choices: l.references, More: l.moreReferences},
-		{Verb: "recall", Args: "WORDS", Doc: "ask every store for these words", Ask: l.runRecall, Words: l.queryWords},
-		{Verb: "audit", Args: "[WORDS]", Doc: "the operator log, filtered by these words", Ask: l.runRecords(PaneAudit), Words: l.auditWords},
-		{Verb: "quarantine", Args: "[WORDS]", Doc: "what scanners have set aside, filtered by these words", Ask: l.runRecords(PaneQuarantine)},
-		{Verb: "conflicts", Args: "[WORDS]", Doc: "second copies of items, filtered by these words", Ask: l.runRecords(PaneConflicts)},
+		{Verb: "recall", Args: "WORDS", Doc: "ask every store for these words", Examples: []string{"recall deploy window"}, Ask: l.runRecall, Words: l.queryWords},
+		{Verb: "audit", Args: "[WORDS]", Doc: "the operator log, filtered by these words",
+			Examples: []string{"audit actor:ann action:forget store:graph", "audit outcome:refused since:2026-05-01 until:2026-05-20", "audit !actor:ann; of everybody else"}, Ask: l.runRecords(PaneAudit), Words: l.auditWords},
+		{Verb: "quarantine", Args: "[WORDS]", Doc: "what scanners have set aside, filtered by these words", Examples: []string{"quarantine ignore_previous"}, Ask: l.runRecords(PaneQuarantine)},
+		{Verb: "conflicts", Args: "[WORDS]", Doc: "second copies of items, filtered by these words", Examples: []string{"conflicts", "1; then: why it is a conflict, and what differs"}, Ask: l.runRecords(PaneConflicts)},
 		{Verb: "erasure", Args: "[WORDS]", Doc: "requests to be forgotten, filtered by these words", Ask: l.runRecords(PaneErasure)},
 		{Verb: "health", Doc: "every provider", Do: to(paneHealth)},
 		{Verb: "tiers", Doc: "stores, scopes and tiers", Do: to(PaneTiers)},
@@ -58,7 +59,7 @@ func (l *commandLine) verbs() []act.Act {
 // known are the commands that can be typed now: an act of the place takes what the cursor
 // is on, so its word stands alone.
 func (l *commandLine) known() []act.Act {
-	out := l.verbs()
+	out := l.Verbs()
 	for _, k := range l.a.pane().Bindings() {
 		taken := slices.ContainsFunc(out, func(v act.Act) bool { return v.Verb == k.Verb })
 		if k.Verb == "" || taken || l.a.Pages.Overlay != nil {
@@ -275,7 +276,7 @@ func (l *commandLine) queryWords() []string {
 			out = append(out, strings.Fields(query)...)
 		}
 	}
-	return append(out, strings.Fields(l.a.recall.Input.Value())...)
+	return append(out, strings.Fields(l.a.Recall.Input.Value())...)
 }
 
 // auditWords are the fields that a filter of the log can name, with the values that
@@ -458,14 +459,14 @@ func (l *commandLine) runTier(tier string) tea.Cmd {
 }
 
 func (l *commandLine) runRecall(words string) tea.Cmd {
-	return tea.Batch(l.a.enter(paneRecall), l.a.recall.Look(words))
+	return tea.Batch(l.a.enter(paneRecall), l.a.Recall.Look(words))
 }
 
 // runRecords opens a pane of records with a filter.
 func (l *commandLine) runRecords(n int) func(string) tea.Cmd {
 	return func(words string) tea.Cmd {
-		p, ok := l.a.Panes[n].(desk.Listing)
-		if !ok || words == "" || p.Unavailable() != "" {
+		p := l.a.Records[n]
+		if words == "" || p.Unavailable() != "" {
 			return l.goTo(n)
 		}
 		// The filter comes first: whoever enters asks for the list again, and a source may

@@ -99,7 +99,7 @@ func (f *conflictsFake) Resolve(_ context.Context, c conflict.Copy, ch conflict.
 	if ch.Take == conflict.TakeMerged {
 		f.text[c.Target] = ch.Merged
 	}
-	row := f.acts.keep(operator.UndoRow{Store: c.Store, Item: c.Target, Op: "resolve", Existed: true})
+	row := f.acts.keep(operator.UndoRow{Store: c.Store, Item: c.Target, Op: "resolve", Existed: true, Confirmed: true})
 	return operator.Done{Store: c.Store, Item: c.Target, Removed: 1, Undo: row.ID}, nil
 }
 

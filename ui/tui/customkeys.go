@@ -60,7 +60,7 @@ func CheckKeys(keys map[string]string) error {
 			return fmt.Errorf("[ui.keys] %q is no key: write one letter or sign, ctrl+LETTER, or f1 to f12", key)
 		case hot:
 			verb, _, _ := strings.Cut(line, " ")
-			if !slices.ContainsFunc(a.Line.verbs(), func(v act.Act) bool { return v.Verb == verb }) {
+			if !slices.ContainsFunc(a.Line.Verbs(), func(v act.Act) bool { return v.Verb == verb }) {
 				return fmt.Errorf("[ui.keys] %s: there is no command :%s", key, verb)
 			}
 		case !slices.ContainsFunc(places(table), func(s act.Section) bool {

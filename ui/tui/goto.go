@@ -71,7 +71,7 @@ func (l *commandLine) references() []string {
 			out = append(out, s)
 		}
 	}
-	for _, ref := range slices.Concat(l.a.Tiers.Refs(), l.a.recall.Refs()) {
+	for _, ref := range slices.Concat(l.a.Tiers.Refs(), l.a.Recall.Refs()) {
 		add(ref)
 	}
 	for _, name := range l.storeNames() {

@@ -31,7 +31,7 @@ const (
 // the bindings that the console itself uses.
 func KeyTable() []act.Section {
 	a := NewApp(context.Background(), Options{})
-	t, r, rq := a.Tiers, a.recall, &erasure.Requests{D: a.D, List: a.erasures}
+	t, r, rq := a.Tiers, a.Recall, &erasure.Requests{D: a.D, List: a.erasures}
 	var out []act.Section
 	add := func(title string, bindings []act.Act) {
 		out = append(out, act.Section{Title: title, Acts: withoutMovement(bindings)})
@@ -81,7 +81,7 @@ func KeyTable() []act.Section {
 	add("Help and other pages", a.Pages.overlayBindings()[:1])
 	add(sectionLine, a.Line.commandBindings())
 	var verbs []act.Act
-	for _, v := range a.Line.verbs() {
+	for _, v := range a.Line.Verbs() {
 		verbs = append(verbs, act.Act{Keys: []string{":" + v.Usage()}, Doc: v.Doc})
 	}
 	return append(out, act.Section{Title: sectionCommands, Acts: verbs})

@@ -112,15 +112,19 @@ func TestLinearWriting(t *testing.T) {
 		{name: "forget, changed meanwhile", desk: []func(*tui.Options, map[string]*fake){meddled}, lines: daily("forget 1", "2026-05-20.md", ""), says: []string{"NOT done: it has changed meanwhile: nothing was forgotten", "Conflict.", "This is its state now", "written by somebody else"}},
 		{name: "forget marked", desk: []func(*tui.Options, map[string]*fake){staging}, lines: daily("mark 1-2", "forget", "no", "forget", "forget", "both are old", "again", "undo", "undo", "", "again"),
 			says: []string{"2 rows marked.", "Forget 2 items?", "This removes 2 items (", "Nothing was changed.", "Forget 2 items?", "Reason", "done: 2 of 2 items", "0 items.", "Undo the last act on 2 items?", "done: 2 of 2", "2 items."}},
+		{name: "forget several", desk: []func(*tui.Options, map[string]*fake){staging}, lines: lines{"list crewship", "mark 3", "forget 1 2", "no", "forget 9 1"},
+			says: []string{"1 row marked.", "Forget 2 items?", "Nothing was changed.", "There is no item 9"}, never: "Forget 3 items?"},
+		{name: "two stores", lines: daily("list hostile", "back", "1", "forget 1", "no", "create", "."), says: []string{"The numbers are those of the items of crewship again.", "Wednesday", "Forget " + wednesday, "Create an item in the store crewship?"}},
+		{name: "start", desk: []func(*tui.Options, map[string]*fake){func(o *tui.Options, _ map[string]*fake) { o.Notices = []string{"the disk is full"} }}, lines: lines{"notices", "stores"}, says: []string{"Notices.", "the disk is full", "memdesk> ", "the disk is full", "memdesk> Store crewship"}, never: "esc closes"},
 		{name: "forget marked in production", lines: daily("mark all", "forget", "forget", "forget", "crewship", ""), says: []string{"2 rows marked", "Type crewship to do it", "Nothing was changed.", "Type crewship to do it", "done: 2 of 2 items"}},
 		{name: "marks", lines: daily("mark 9", "mark x", "mark 1 2", "unmark", "forget", "audit", "mark 1"), says: []string{"There is no item 9", "Give numbers", "2 rows marked", "0 rows marked", "Say which", "Rows of this list cannot be marked"}},
 		{name: "left undone", desk: []func(*tui.Options, map[string]*fake){meddled, staging}, lines: daily("mark 1-2", "forget", "forget", "", "1", "back", "1"),
 			says: []string{"2 of 2 items, 2 failed", "1. left: " + wednesday + " in crewship. it has changed since it was marked", "The numbers are those of the items of crewship again.", "written by somebody else"}},
 		{name: "undo list", lines: daily("forget 1", "2026-05-20.md", "", "undos", "1", "undo 1", "no", "undo undo-1", "undo", "", "again", "undo undo-7", "back", "again"),
-			says: []string{"Done: forgot", "Undo.", "1 change.", "1 damaged entry", "1. forget of " + wednesday + " in crewship, 2026-05-21 09:30:00Z, 79 B", "kept until", "Undo the forget of", "Nothing was changed.", "Undo the forget of", "put back:", "0 changes.", "Say which entry", "of the items of crewship", "2 items."}},
+			says: []string{"Done: forgot", "Undo.", "1 change.", "1 damaged entry", "1. forget of " + wednesday + " in crewship, 2026-05-21 09:30:00Z, 79 B", "kept until", "Undo the forget of", "Nothing was changed.", "Undo the forget of", "put back:", "0 changes.", "the entry undo-7 was used already or has expired", "of the items of crewship", "2 items."}},
 		{name: "nothing to undo", lines: lines{"undo", "z"}, says: []string{"nothing was done here yet", "nothing was done here yet"}},
-		{name: "history", lines: daily("history 1", "1", "compare 1", "compare 2", "compare 1 2", "compare x", "compare 1 2 3"), says: []string{"History.", "2 versions.", "1. when 2026-05-21 08:30:00Z", "as it was before", "Compare.", "removed: as it was before", "added: - deploy of billing", "the bytes of a version", "the bytes of a version", "Give one version", "Give one version"}},
-		{name: "no history", lines: lines{"history hostile:caret", "compare 1"}, says: []string{"this store keeps no earlier versions", "history, with the number of an item, lists versions"}},
+		{name: "history", lines: daily("history 1", "1", "compare 1", "compare 2", "compare 1 2", "compare x", "compare 1 2 3"), says: []string{"History.", "2 versions.", "1. when 2026-05-21 08:30:00Z", "as it was before", "Compare.", "removed: as it was before", "added: - deploy of billing", "the bytes of a version", "the bytes of a version", `Give the number of a row, not "x"`, "There is no version 3"}},
+		{name: "no history", lines: lines{"history hostile:caret", "compare 1"}, says: []string{"this store keeps no earlier versions", "These words bring one: history, with the number of an item"}},
 		{name: "order and hidden", lines: daily("order", "order id", "list crewship", "hidden", "hidden"), says: []string{"The orders of this store: newest, id", "2 items.", "6 items.", "are listed too", "7 items.", "are left out", "6 items."}},
 		{name: "not", lines: lines{"list crewship", "filter !pins", "again"}, says: []string{"6 items.", "Nobody has counted these items.", "Nobody has counted"}},
 		{name: "scope", lines: lines{"list crewship pins crews/eng/shared", "list crewship pins nowhere"}, says: []string{"1 item.", "0 items."}},
@@ -209,7 +213,7 @@ func TestLinearExports(t *testing.T) {
 	got := converse(t, talkDesk(t), "list crewship daily", "export 1", at("one.md"), "write", "export", at("rows.csv"), "write", "export", at("rows.csv"), "write", ".",
 		"export", at("rows.txt"), "write", ".", "audit", "export", at("log.jsonl"), "write", "open crewship:x", "edit 1", "recall deploy", "export 1", ".", "export")
 	ordered(t, got, "Export crews/eng/agents/bo/daily/2026-05-20.md?", "to (enter keeps 2026-05-20.md)", "wrote 1 item", "Export the table?", "wrote 2 rows", "is there already", "Nothing was changed.",
-		"must end in .csv or .jsonl", "wrote 1,204 rows", "The numbers here are of", "Nothing was changed.", "There is no list to be exported")
+		"must end in .csv or .jsonl", "wrote 1,204 rows", "The numbers here are of", "Nothing was changed.", "Export the table?")
 	for name, want := range map[string]string{"one.md": "14:02", "rows.csv": "Wednesday", "log.jsonl": `"seq":1`} {
 		if b, err := os.ReadFile(at(name)); err != nil || !strings.Contains(string(b), want) {
 			t.Errorf("%s: %v\n%s", name, err, b)

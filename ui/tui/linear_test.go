@@ -48,7 +48,7 @@ func TestLinear(t *testing.T) {
 		never string
 	}{
 		{"greeting", nil, []string{"linear mode", "Operator: ann, unauthenticated.", "done to PRODUCTION", "Store vault, vault: NOT OPEN: the directory does not exist^[[31m", "Store graph, sqlite: open, read-only", "left memdesk"}, ""},
-		{"help", []string{"help"}, []string{"recall WORDS: search every store", "quit: leave memdesk"}, ""},
+		{"help", []string{"help"}, []string{"recall WORDS: ask every store", "quit: leave memdesk"}, ""},
 		{"unknown", []string{"dance", "1", "op", "o", "q"}, []string{`No command "dance"`, "There is no item 1", "Say which:", `"o" could be order, open`, `"q" could be quarantine, quit`}, ""},
 		{"store", []string{"store crewship", "go crewship:crews/eng/shared/pins.md", "stores graph", "store none"}, []string{"End of the list.", "reference: crewship:crews/eng/shared/pins.md", "stores takes nothing after it", `no store is named "none"; there are crewship, graph`}, ""},
 		{"what messages name", []string{"2 Tiers", "6 Erasure", "list crewship daily", "enter 2", "ctrl+r", "1 Health", "esc", ":notices", "7 Nothing"},
@@ -63,7 +63,7 @@ func TestLinear(t *testing.T) {
 		{"no such tier", []string{"list crewship nope"}, []string{`Failed: crewship has no tier "nope"`}, ""},
 		{"long text", []string{"list hostile", "8", "more"}, []string{"more goes on.", "Line 61 of 2,000", "Line 121 of 2,000"}, ""},
 		{"hostile", []string{"list hostile", "1"}, []string{"^[[31mred^[]0;owned^G", "^[]52;c;aGk=^Gafter"}, "\x1b"},
-		{"recall", []string{"recall deploy", "1"}, []string{"Store vault: no answer", "Quarantined, agents do not get it: crews/eng/shared/CREW.md", "40 hits in all."}, ""},
+		{"recall", []string{"recall deploy", "1"}, []string{"Store vault: no answer", "Quarantined, agents do not get it: crews/eng/shared/CREW.md", "40 hits.", "20. graph, node-9", "next goes on."}, ""},
 		{"quarantine", []string{"quarantine"}, []string{"rule ignore_previous", "still poisoned", "A known false positive.", "PROBLEM: the record is not JSON"}, ""},
 		{"audit", []string{"audit"}, []string{"1,204 events", "forget outcome by ann, ok. crewship:crews/eng/shared/pins.md asked by Mara^[[31m"}, ""},
 		{"health", []string{"health"}, []string{"crewship: well", "vault: NOT WELL: open: the directory"}, ""},

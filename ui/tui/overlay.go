@@ -137,9 +137,12 @@ func (ps *pages) notices() *overlay {
 
 func (ps *pages) noticeLines() []text.Line {
 	esc := ps.d.St.Esc
-	lines := []text.Line{
-		{Value: esc.Const("What you should know before you go on. esc closes it, :notices shows it again."), Kind: text.Note},
-		{Kind: text.Blank},
+	var lines []text.Line
+	if !ps.d.Spoken {
+		lines = []text.Line{
+			{Value: esc.Const("What you should know before you go on. esc closes it, :notices shows it again."), Kind: text.Note},
+			{Kind: text.Blank},
+		}
 	}
 	for _, n := range ps.a.O.Notices {
 		lines = append(lines, text.Line{Value: esc.LineMax(n, prose.MaxReason), Kind: text.Warn})
@@ -167,7 +170,7 @@ func (ps *pages) Help() []act.Section {
 func (ps *pages) commandLines() []text.Line {
 	esc := ps.d.St.Esc
 	lines := []text.Line{{Value: esc.Const("commands, after :"), Kind: text.Title}}
-	for _, v := range ps.a.Line.verbs() {
+	for _, v := range ps.a.Line.Verbs() {
 		lines = append(lines, text.Line{Name: esc.Const(":" + v.Usage()), Value: esc.Const(v.Doc), Kind: text.Field})
 	}
 	return append(lines, text.Line{Kind: text.Blank})

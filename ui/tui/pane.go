@@ -28,23 +28,36 @@ var registry = []registered{
 		return s.Health
 	}},
 	PaneTiers:  {"Tiers", "Tiers", func(s *screens, d *pane.Bench, at int) desk.Pane { s.Tiers = tiers.New(d, at); return s.Tiers }},
-	paneRecall: {"Recall", "Recall", func(s *screens, d *pane.Bench, at int) desk.Pane { s.recall = recall.New(d, at); return s.recall }},
+	paneRecall: {"Recall", "Recall", func(s *screens, d *pane.Bench, at int) desk.Pane { s.Recall = recall.New(d, at); return s.Recall }},
 	PaneQuarantine: {"Quarantine", "Quar", func(s *screens, d *pane.Bench, at int) desk.Pane {
 		s.stories = &quarantine.Stories{D: d}
-		return quarantine.New(d, at, s.stories)
+		return s.record(at, quarantine.New(d, at, s.stories))
 	}},
-	PaneConflicts: {"Conflicts", "Conf", func(_ *screens, d *pane.Bench, at int) desk.Pane { return conflicts.New(d, at) }},
-	PaneErasure:   {"Erasure", "Erase", func(s *screens, d *pane.Bench, at int) desk.Pane { s.erasures = erasure.New(d, at); return s.erasures }},
-	PaneAudit:     {"Audit", "Audit", func(_ *screens, d *pane.Bench, at int) desk.Pane { return audit.New(d, at) }},
+	PaneConflicts: {"Conflicts", "Conf", func(s *screens, d *pane.Bench, at int) desk.Pane { return s.record(at, conflicts.New(d, at)) }},
+	PaneErasure: {"Erasure", "Erase", func(s *screens, d *pane.Bench, at int) desk.Pane {
+		s.erasures = erasure.New(d, at)
+		return s.record(at, s.erasures)
+	}},
+	PaneAudit: {"Audit", "Audit", func(s *screens, d *pane.Bench, at int) desk.Pane { return s.record(at, audit.New(d, at)) }},
 }
 
 // screens are the panes that others work with: an act on an item shows in the tiers.
 type screens struct {
 	Health   *health.Pane
 	Tiers    *tiers.Pane
-	recall   *recall.Pane
+	Recall   *recall.Pane
 	erasures *erasure.Pane
 	stories  *quarantine.Stories
+	Records  map[int]desk.Listing // those that list records
+}
+
+// record takes a pane that lists records.
+func (s *screens) record(at int, p desk.Listing) desk.Pane {
+	if s.Records == nil {
+		s.Records = map[int]desk.Listing{}
+	}
+	s.Records[at] = p
+	return p
 }
 
 // counts are a store's counts from the tree of tiers.

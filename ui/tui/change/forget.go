@@ -27,11 +27,7 @@ type Removals struct {
 func (rm *Removals) Forget(ref model.Ref, seen model.Revision) tea.Cmd {
 	d := rm.D
 	return rm.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
-		s, err := d.Fleet.Store(ref.Store)
-		if err != nil {
-			return nil, prose.Reason(d.Esc, err)
-		}
-		it, err := s.Browser.Read(ctx, ref.ID)
+		s, it, err := d.Readable(ctx, ref)
 		if err != nil {
 			return nil, d.Esc.Sprintf("not forgotten, it cannot be read: %s", prose.Reason(d.Esc, err))
 		}

@@ -39,8 +39,7 @@ func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
 		Detail:  func(ctx context.Context, raw model.Version) *text.Page { return versionText(d, ctx, ref, raw) },
 		Marking: true, Name: "history", Field: func(raw model.Version) string { return raw.ID }, Datum: versionDatum,
 		Keys: func(p *record.List[model.Version]) []act.Act {
-			return []act.Act{{Keys: []string{"c"}, Name: "compare", Doc: "compare with the version that is marked (space), or with the item as it is now",
-				Why: func() string { return noCompare(p) }, Do: func() tea.Cmd { return rv.compareVersions(ref, p) }}}
+			return []act.Act{act.Compare.With(func() string { return noCompare(p) }, func() tea.Cmd { return rv.compareVersions(ref, p) })}
 		},
 	})
 }

@@ -63,12 +63,17 @@ func (us *Undos) Last() tea.Cmd {
 		us.D.Stuck.Set("")
 		return us.D.Frame.Refuse(act.Act{Keys: []string{"z"}, Doc: "undo the last act of this session"}, "the last act cannot be put back: "+why+". z once more is for the act before it")
 	}
-	d, last := us.D, us.Acts[len(us.Acts)-1]
+	last := us.Acts[len(us.Acts)-1]
 	if len(last) > 1 {
 		return us.undoMany(last)
 	}
-	id := last[0]
-	return us.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+	return us.Entry(last[0])
+}
+
+// Entry asks whether a change should be taken back.
+func (us *Undos) Entry(id string) tea.Cmd {
+	d := us.D
+	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		rows, _, err := d.Acts.Undos(ctx)
 		if err != nil {
 			return nil, d.Esc.Sprintf("not undone: %s", prose.Reason(d.Esc, err))
@@ -76,6 +81,9 @@ func (us *Undos) Last() tea.Cmd {
 		i := slices.IndexFunc(rows, func(u operator.UndoRow) bool { return u.ID == id })
 		if i < 0 {
 			return nil, d.Esc.Sprintf("not undone: the entry %s was used already or has expired", id)
+		}
+		if why := us.noRestore(rows[i]); why != "" {
+			return nil, d.Esc.Sprintf("not undone: %s", why)
 		}
 		return undoDialog(d, rows[i]), safetext.Text{}
 	})
@@ -147,13 +155,13 @@ func (us *Undos) Kind() record.Kind[operator.UndoRow] {
 		},
 		Least: []int{21, 8, 8, 0, 18},
 		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.UndoRow]], desk.Said, error) {
-			return FetchUndos(d, ctx, q)
+			return fetchUndos(d, ctx, q)
 		},
 		Detail: func(_ context.Context, raw operator.UndoRow) *text.Page { return undoText(d, raw) },
 		Name:   "undo", Field: func(raw operator.UndoRow) string { return raw.ID }, Datum: undoDatum,
 	}
 	kind.Keys = func(p *record.List[operator.UndoRow]) []act.Act {
-		return []act.Act{act.Restore.With(func() string { return us.NoRestore(p) }, func() tea.Cmd {
+		return []act.Act{act.Restore.With(func() string { return us.noRestoreHere(p) }, func() tea.Cmd {
 			r, _ := p.Window.Current()
 			u := r.Raw
 			return us.D.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) { return undoDialog(d, u), safetext.Text{} })
@@ -162,12 +170,16 @@ func (us *Undos) Kind() record.Kind[operator.UndoRow] {
 	return kind
 }
 
-func (us *Undos) NoRestore(p *record.List[operator.UndoRow]) string {
+func (us *Undos) noRestoreHere(p *record.List[operator.UndoRow]) string {
 	r, ok := p.Window.Current()
 	if !ok {
 		return p.Window.Nothing()
 	}
-	u := r.Raw
+	return us.noRestore(r.Raw)
+}
+
+// noRestore says why a change cannot be taken back.
+func (us *Undos) noRestore(u operator.UndoRow) string {
 	switch why := us.D.Locked(u.Store); {
 	case why != "":
 		return why
@@ -179,8 +191,8 @@ func (us *Undos) NoRestore(p *record.List[operator.UndoRow]) string {
 	return ""
 }
 
-// FetchUndos gives all entries as one page: they are few, and each is one file.
-func FetchUndos(d *desk.Desk, ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.UndoRow]], desk.Said, error) {
+// fetchUndos gives all entries as one page: they are few, and each is one file.
+func fetchUndos(d *desk.Desk, ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.UndoRow]], desk.Said, error) {
 	rows, damaged, err := d.Acts.Undos(ctx)
 	if err != nil {
 		return list.Span[record.Row[operator.UndoRow]]{}, desk.Said{}, err

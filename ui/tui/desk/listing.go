@@ -9,6 +9,7 @@ import (
 	"memdesk/model"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -86,18 +87,20 @@ type Pane interface {
 // it: the frame draws it, the linear mode reads it out.
 type Listing interface {
 	Pane
-	readout
-	// Address is where answers for the list go.
-	Address() int
+	Readout
 	// Apply shows the list under a filter.
 	Apply(query string) tea.Cmd
 	// Reload asks again for the rows, not for the detail.
 	Reload() tea.Cmd
+	// OwnKeys are the keys of this kind of list only.
+	OwnKeys() []act.Act
 }
 
-// readout reads a list page by page. Rows are counted from 0 on the page that was read
+// Readout reads a list page by page. Rows are counted from 0 on the page that was read
 // last; nothing here is for more than one goroutine.
-type readout interface {
+type Readout interface {
+	// Address is where answers for the list go.
+	Address() int
 	Facts() ListFacts
 	// Begin puts a filter in force and takes all marks away; InvalidInput when the list
 	// does not take it, Unsupported when there is no list.
@@ -110,29 +113,28 @@ type readout interface {
 	Place(n int)
 	// Renew reads one row anew where a row is not kept up to date by what acts on it.
 	Renew(ctx context.Context, n int) error
-	// DetailOf is the whole of a row, for the reader.
-	DetailOf(ctx context.Context, n int) *text.Page
+	// Item is the item that a row is; without a store where it is none.
+	Item(n int) model.Ref
+	// DetailOf is the whole of a row, for the reader, and the revision of an item.
+	DetailOf(ctx context.Context, n int) (*text.Page, model.Revision)
+	// Marked are the marks on rows; nil where none can be marked.
+	Marked() list.Marked
 	Mark(n int)
-	MarkAll() tea.Cmd
-	Unmark()
-	Marked() int
-	// OwnKeys are the keys of this kind of list only, acts the export beside them.
-	OwnKeys() []act.Act
+	// Acts are the acts of the list; one with a Verb and without Args is for no row.
 	Acts() []act.Act
 }
 
 // ListFacts are facts about a list, whatever its rows are.
 type ListFacts struct {
 	Name, Noun, Empty string
-	Marking, Exports  bool
 }
 
 // PageRead is a page that was read.
 type PageRead struct {
-	Rows   int
-	Next   string
-	Total  model.Count
-	Notice Said
+	Rows    int
+	Next    string
+	Total   model.Count
+	Notices []safetext.Text
 }
 
 // Said is a source's note about the whole list; calm: there is no trouble.

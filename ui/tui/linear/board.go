@@ -1,268 +1,183 @@
 package linear
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"memdesk/internal/safetext"
-	"memdesk/model"
+	"memdesk/ui/act"
 	"memdesk/ui/tui"
 	"memdesk/ui/tui/desk"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/pane/tiers"
 )
 
-// board is the list that numbers are for: a pane of the console that is read out
-// page by page instead of drawn. Its bindings act, refuse and explain.
+// board is the list that numbers are for: a list of the console that is read out page by
+// page instead of drawn. Its own acts act, refuse and explain.
 type board struct {
-	name  string // what its verbs are for
+	list  desk.Readout
+	items *tiers.Readout // the same of items; nil: of something else
+	side  *tui.Side      // the list has no pane of its own
 	query string
-	side  *tui.Side    // the list has no pane of its own
-	p     desk.Listing // nil: items or hits
-	items *tiers.Pane  // nil: records or hits
 
-	from   list.From
 	next   string
-	rows   int             // of the page that was read
-	heads  []tiers.ItemRow // the same of items
-	refs   []model.Ref     // of hits
-	number int             // rows that were read in all
+	rows   int // of the page that was read last
+	number int // of the rows that were read in all
 }
 
-// The names of boards beside those of sides.
-const (
-	boardItems      = "list"
-	boardHits       = "recall"
-	boardQuarantine = "quarantine"
-	boardConflicts  = "conflicts"
-	boardErasure    = "erasures"
-	boardAudit      = "audit"
-)
+// side is a list that an act has opened.
+func side(s *tui.Side) *board { return &board{list: s.List, side: s} }
 
-// newPaneBoard is a pane of records.
-func newPaneBoard(l *linear, name string, pane int, query string) *board {
-	b := &board{name: name, query: query}
-	b.p, _ = l.a.Panes[pane].(desk.Listing)
-	l.a.Active = pane
-	return b
-}
-
-// newSideBoard is a list that an act has opened.
-func newSideBoard(l *linear, s *tui.Side) *board {
-	is := s.List.Facts()
-	name := is.Name
-	if name == "" {
-		name = is.Noun + "s" // steps of a plan, layers
+func (b *board) called() string {
+	if b.side != nil {
+		return b.side.Title
 	}
-	return &board{name: name, side: s, p: s.List}
+	return b.list.Facts().Name
 }
 
-// newItemsBoard is a place of a store.
-func newItemsBoard(l *linear, at desk.ScopeOf, query string, order model.Order, hidden bool) *board {
-	t := l.a.Tiers
-	l.a.Active, t.Level = tui.PaneTiers, tiers.LevelItems
-	_ = t.Items.Open(at, hidden) // its question is asked here, page by page
-	t.Items.Marks.Clear()
-	t.Items.Query, t.Items.Order = query, order
-	_ = t.Items.Restart(nil, false)
-	return &board{name: boardItems, items: t, query: query}
+// acts are those of the list in hand; what only moves the screen is left out.
+func (l *linear) acts() []act.Act {
+	if l.board == nil {
+		return nil
+	}
+	return slices.DeleteFunc(l.board.list.Acts(), func(k act.Act) bool { return k.Name == "sides" })
 }
 
 // enter reads a list from its start and keeps the one before; a list that cannot
 // be had leaves that one in hand.
-func (l *linear) enter(ctx context.Context, b *board) {
-	was, side := l.board, b.side
+func (l *linear) enter(b *board) tea.Cmd {
+	was := l.board
 	if b.side != nil {
 		l.say("%s.", b.side.Title)
 	}
-	if err := b.begin(); err != nil {
-		l.failed(err)
-	} else {
-		l.board, l.a.Side = b, side
-		if l.page(ctx) {
-			if was != nil && was.name != b.name {
-				l.under = append(l.under, was)
-			}
-			return
-		}
+	err := b.list.Begin(b.query)
+	if err == nil {
+		l.hold(b)
+		err = l.page()
 	}
-	l.hold(was)
+	if err != nil {
+		l.hold(was)
+		return l.failed(err)
+	}
+	if was != nil && was.list != b.list {
+		l.under = append(l.under, was)
+	}
+	l.under = slices.DeleteFunc(l.under, func(u *board) bool { return u.list == b.list }) // its numbers are others now
+	return nil
 }
 
-// begin makes a list of records ready to be asked for.
-func (b *board) begin() error {
-	if b.p == nil {
-		return nil
+// again reads the list in hand from its start.
+func (l *linear) again(string) tea.Cmd {
+	if l.board == nil {
+		return l.say("There is no list to be read again.")
 	}
-	return b.p.Begin(b.query)
+	l.board.next, l.board.number = "", 0
+	return l.failed(l.page())
 }
 
-// hold takes a list in hand again.
+func (l *linear) next(string) tea.Cmd {
+	switch b := l.board; {
+	case b == nil:
+		return l.say("There is no list yet: list, with the name of a store, reads one.")
+	case b.next == "":
+		return l.say("That was the end of the list.")
+	}
+	return l.failed(l.page())
+}
+
+// filter narrows the list in hand.
+func (l *linear) filter(words string) tea.Cmd {
+	b := l.board
+	if b == nil {
+		return l.say("There is no list yet: list, with the name of a store, reads one.")
+	}
+	return l.enter(&board{list: b.list, items: b.items, side: b.side, query: words})
+}
+
+// hold takes a list in hand, and brings the console there.
 func (l *linear) hold(b *board) {
 	l.board, l.a.Side = b, nil
 	switch {
 	case b == nil:
-	case b.items != nil:
-		l.a.Active = tui.PaneTiers
-	case b.side == nil && b.p != nil:
-		l.a.Active = b.p.Address()
-	default:
+		return
+	case b.side != nil:
 		l.a.Side = b.side
+	default:
+		l.a.Active = b.list.Address()
 	}
+	b.list.Place(0)
 }
 
 // back goes to the list before; its numbers are those of its last page.
-func (l *linear) back(context.Context, string) {
+func (l *linear) back(string) tea.Cmd {
 	n := len(l.under)
 	if n == 0 {
-		l.say("There is no list before this one.")
-		return
+		return l.say("There is no list before this one.")
 	}
 	l.hold(l.under[n-1])
 	l.under = l.under[:n-1]
-	l.say("The numbers are those of %s again.", l.board.called())
-}
-
-func (b *board) called() string {
-	switch {
-	case b.items != nil:
-		return "the items of " + b.items.Items.At.Store
-	case b.side != nil:
-		return b.side.Title
-	}
-	return b.name
+	return l.say("The numbers are those of %s again.", l.board.called())
 }
 
 // page reads the next rows out, if they can be had.
-func (l *linear) page(ctx context.Context) bool {
+func (l *linear) page() error {
 	b := l.board
-	var total model.Count
-	var notices []safetext.Text
-	var lines []safetext.Text
-	var err error
-	if b.items != nil {
-		total, notices, err = b.fetchItems(ctx, l)
-		for _, r := range b.heads {
-			lines = append(lines, l.headline(r.Header))
-		}
-	} else {
-		var notice desk.Said
-		total, notice, err = b.fetchRecords(ctx)
-		if !notice.Text.IsEmpty() {
-			notices = append(notices, notice.Words(l.a.D.Esc))
-		}
-		for n := range b.rows {
-			lines = append(lines, b.p.Row(n))
-		}
-	}
+	page, err := b.list.ReadPage(l.ctx, b.next, linearPage)
 	if err != nil {
-		l.failed(err)
-		return false
+		return err
 	}
-	first := b.number == 0
-	b.number += len(lines)
-	if first {
-		l.counted(b, total)
+	is, first := b.list.Facts(), b.number == 0
+	b.rows, b.next, b.number = page.Rows, page.Next, b.number+page.Rows
+	switch total := page.Total; {
+	case !first, total.Unknown && b.side != nil: // said by what has brought it
+	case total.Unknown:
+		l.say("Nobody has counted these %s.", safetext.Noun(2, is.Noun))
+	case total.AtLeast:
+		l.say("At least %s.", prose.Plural(total.N, is.Noun))
+	default:
+		l.say("%s.", prose.Plural(total.N, is.Noun))
 	}
-	for _, n := range notices {
+	for _, n := range page.Notices {
 		l.sentence(n)
 	}
-	for i, t := range lines {
-		l.say("%d. %s", i+1, t)
+	for n := range b.rows {
+		l.say("%d. %s", n+1, b.list.Row(n))
 	}
 	switch {
 	case b.next != "":
 		l.say("next goes on.")
-	case first && len(lines) == 0 && b.p != nil && b.query == "":
-		l.sentence(l.a.D.Esc.Const(b.p.Facts().Empty))
+	case b.number == 0 && b.query == "" && is.Empty != "":
+		l.sentence(l.esc.Const(is.Empty))
 	default:
 		l.say("End of the list.")
 	}
-	return true
-}
-
-func (l *linear) counted(b *board, total model.Count) {
-	noun := "item"
-	if b.p != nil {
-		noun = b.p.Facts().Noun
-	}
-	switch {
-	case total.Unknown && b.side != nil: // said by what has brought it
-	case total.Unknown:
-		l.say("Nobody has counted these %s.", safetext.Noun(2, noun))
-	case total.AtLeast:
-		l.say("At least %s.", prose.Plural(total.N, noun))
-	default:
-		l.say("%s.", prose.Plural(total.N, noun))
-	}
-}
-
-func (b *board) fetchItems(ctx context.Context, l *linear) (model.Count, []safetext.Text, error) {
-	page, err := b.items.Items.List.Fetch(ctx, b.from, linearPage)
-	if err != nil {
-		return model.Count{}, nil, err
-	}
-	var notices []safetext.Text
-	for _, p := range page.Problems {
-		notices = append(notices, l.a.D.Esc.Sprintf("Notice: %s", l.a.D.Esc.LineMax(p, prose.MaxReason)))
-	}
-	b.heads, b.next, b.from = page.Rows, page.Next, list.From{Cursor: page.Next}
-	return page.Total, notices, nil
-}
-
-func (b *board) fetchRecords(ctx context.Context) (model.Count, desk.Said, error) {
-	page, err := b.p.ReadPage(ctx, b.from.Cursor, linearPage)
-	if err != nil {
-		return model.Count{}, desk.Said{}, err
-	}
-	b.rows, b.next, b.from = page.Rows, page.Next, list.From{Cursor: page.Next}
-	return page.Total, page.Notice, nil
+	return nil
 }
 
 // at puts the console's cursor on a row.
-func (l *linear) at(ctx context.Context, b *board, n int) bool {
-	size := b.rows
-	if b.items != nil {
-		size = len(b.heads)
-	}
-	if n < 1 || n > size {
-		l.say("There is no %s %d on the page that was read last.", b.noun(), n)
+func (l *linear) at(n int) bool {
+	b := l.board
+	if n < 1 || n > b.rows {
+		l.say("There is no %s %d on the page that was read last.", b.list.Facts().Noun, n)
 		return false
 	}
-	if b.items != nil {
-		w := b.items.Items.List
-		w.Rows, w.Sel, w.Loaded = b.heads, n-1, true
-		return true
-	}
-	if err := b.p.Renew(ctx, n-1); err != nil {
+	if err := b.list.Renew(l.ctx, n-1); err != nil {
 		l.failed(err)
 		return false
 	}
-	b.p.Place(n - 1)
+	b.list.Place(n - 1)
 	return true
-}
-
-func (b *board) noun() string {
-	if b.p != nil {
-		return b.p.Facts().Noun
-	}
-	return "item"
 }
 
 // rowNumbers reads "1 3-5 9".
 func rowNumbers(argument string) ([]int, bool) {
 	var out []int
 	for _, word := range strings.FieldsFunc(argument, func(r rune) bool { return r == ' ' || r == ',' }) {
-		a, z, ranged := strings.Cut(word, "-")
-		first, err := strconv.Atoi(a)
-		last := first
-		if err == nil && ranged {
-			last, err = strconv.Atoi(z)
-		}
-		if err != nil || first < 1 || last < first || last-first > linearPage {
+		first, last, ok := fromTo(word)
+		if !ok || last-first > linearPage {
 			return nil, false
 		}
 		for n := first; n <= last; n++ {
@@ -272,4 +187,15 @@ func rowNumbers(argument string) ([]int, bool) {
 		}
 	}
 	return out, len(out) > 0
+}
+
+// fromTo reads "3-5" or "3".
+func fromTo(word string) (first, last int, ok bool) {
+	a, z, ranged := strings.Cut(word, "-")
+	first, err := strconv.Atoi(a)
+	last = first
+	if err == nil && ranged {
+		last, err = strconv.Atoi(z)
+	}
+	return first, last, err == nil && first >= 1 && last >= first
 }

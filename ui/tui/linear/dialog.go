@@ -14,7 +14,7 @@ import (
 
 // converse asks what a dialog asks, and gives what comes of it. Nothing is done
 // unless the word is typed that the question names.
-func (l *linear) converse(ctx context.Context, d *dialog.Dialog) tea.Cmd {
+func (l *linear) converse(d *dialog.Dialog) tea.Cmd {
 	for _, line := range d.Lines {
 		l.sentence(line.Value)
 	}
@@ -43,12 +43,10 @@ func (l *linear) converse(ctx context.Context, d *dialog.Dialog) tea.Cmd {
 
 // no is Cancel.
 func (l *linear) no(d *dialog.Dialog) tea.Cmd {
-	l.cancelled = true
 	if d.Canceled != nil {
 		return d.Canceled()
 	}
-	l.say("Nothing was changed.")
-	return nil
+	return l.say("Nothing was changed.")
 }
 
 // act runs what was chosen.
@@ -71,10 +69,10 @@ func (l *linear) fillIn(d *dialog.Dialog) (f dialog.Filled, ok bool) {
 	for i := range d.Fields {
 		in := &d.Fields[i].Input
 		if wrong := d.Fields[i].Wrong; !wrong.IsEmpty() {
-			l.sentence(l.a.D.Esc.Sprintf("!! %s", wrong))
+			l.sentence(l.esc.Sprintf("!! %s", wrong))
 		}
 		prompt := strings.TrimSuffix(d.Fields[i].Label.String(), ": ")
-		if was := l.a.D.Esc.Line(in.Value()); !was.IsEmpty() {
+		if was := l.esc.Line(in.Value()); !was.IsEmpty() {
 			prompt += fmt.Sprintf(" (enter keeps %s)", was)
 		}
 		line, err := l.ask(prompt + ", a dot alone cancels: ")
@@ -92,7 +90,7 @@ func (l *linear) fillIn(d *dialog.Dialog) (f dialog.Filled, ok bool) {
 
 // typed puts a line into an input of the console, with its rules for what is typed.
 func (l *linear) typed(in *text.Input, line string) {
-	if note := in.Paste(l.a.D.Esc, line); !note.IsEmpty() {
+	if note := in.Paste(l.esc, line); !note.IsEmpty() {
 		l.sentence(note)
 	}
 }
@@ -125,7 +123,7 @@ func (l *linear) choose(d *dialog.Dialog) (c dialog.Choice, ok bool) {
 // confirm asks for a word, or for a name exactly as it is; anything else does
 // nothing.
 func (l *linear) confirm(word string, exact bool) bool {
-	answer, err := l.ask(fmt.Sprintf("Type %s to do it, anything else does nothing: ", l.a.D.Esc.Line(word)))
+	answer, err := l.ask(fmt.Sprintf("Type %s to do it, anything else does nothing: ", l.esc.Line(word)))
 	var in text.Input
 	if err == nil {
 		l.typed(&in, strings.TrimSpace(answer))

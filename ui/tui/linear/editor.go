@@ -1,11 +1,9 @@
 package linear
 
 import (
-	"context"
 	"errors"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,7 +16,7 @@ import (
 
 // compose gets the text of an edit: from the operator's editor where there is a
 // terminal to run it in, otherwise from what is typed.
-func (l *linear) compose(ctx context.Context, e *edit.Edit) tea.Cmd {
+func (l *linear) compose(e *edit.Edit) tea.Cmd {
 	d := l.a.D
 	switch _, why := edit.Program(d.Desk); {
 	case d.Edit != nil:
@@ -42,7 +40,7 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 	if err != nil {
 		return l.a.D.Edits.Edited(edit.Edited{E: e})
 	}
-	l.say("Type or paste the text of %s. A line with a single dot ends it; .cancel leaves it as it is; a line that begins with a dot is typed with one dot more.", l.a.D.Esc.LineMax(e.Label, prose.MaxTitle))
+	l.say("Type or paste the text of %s. A line with a single dot ends it; .cancel leaves it as it is; a line that begins with a dot is typed with one dot more.", l.esc.LineMax(e.Label, prose.MaxTitle))
 	lines := strings.SplitAfter(was, "\n")
 	if was != "" {
 		l.say("The text as it stands has %s: .old puts them in, .old 2-5 puts in lines 2 to 5, .read reads them.", prose.Plural(int64(text.NewPage(nil, was).Total), "line"))
@@ -72,7 +70,7 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 		case line == ".read":
 			for i, old := range lines {
 				if old != "" {
-					l.say("Line %d: %s", i+1, l.a.D.Esc.EscapeLine([]byte(strings.TrimRight(old, "\r\n")), 8))
+					l.say("Line %d: %s", i+1, l.esc.EscapeLine([]byte(strings.TrimRight(old, "\r\n")), 8))
 				}
 			}
 		case line == ".old" || strings.HasPrefix(line, ".old "):
@@ -97,13 +95,8 @@ func linesOf(lines []string, which string) (string, bool) {
 	if which == "" {
 		return strings.Join(lines, ""), true
 	}
-	a, z, ranged := strings.Cut(which, "-")
-	first, err := strconv.Atoi(a)
-	last := first
-	if err == nil && ranged {
-		last, err = strconv.Atoi(z)
-	}
-	if err != nil || first < 1 || last < first || last > len(lines) {
+	first, last, ok := fromTo(which)
+	if !ok || last > len(lines) {
 		return "", false
 	}
 	return strings.Join(lines[first-1:last], ""), true

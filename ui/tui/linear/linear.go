@@ -10,11 +10,12 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"memdesk/model"
 	"memdesk/ui/tui"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/loop"
-	"memdesk/ui/tui/kit/prose"
 )
 
 // linear is the console as a conversation, for screen readers and for terminals
@@ -29,10 +30,9 @@ type linear struct {
 	under []*board // the lists behind it
 	seen  map[model.Ref]model.Revision
 
-	due       []later            // messages that wait for their time
-	stop      context.CancelFunc // ends the act under way; nil: it cannot be stopped
-	told      string             // of long work: what was said last
-	cancelled bool               // the last question was answered with no
+	due  []later            // messages that wait for their time
+	stop context.CancelFunc // ends the act under way; nil: it cannot be stopped
+	told string             // of long work: what was said last
 }
 
 // later is a message with the time it is meant for.
@@ -65,13 +65,13 @@ func Run(ctx context.Context, o tui.Options) error {
 		if err != nil || ctx.Err() != nil {
 			return l.farewell(err)
 		}
-		l.elapsed(ctx)
+		l.elapsed()
 		switch idle := l.a.Curtain.Idle(); {
 		case idle:
 			l.say("Nobody has typed for a while, so that line was not obeyed.")
-			l.lock(ctx, "")
+			l.lock("")
 		default:
-			l.obey(ctx, line)
+			l.obey(line)
 		}
 		if l.leaving {
 			return l.farewell(nil)
@@ -98,7 +98,7 @@ func (l *linear) farewell(err error) error {
 }
 
 func (l *linear) greet() {
-	esc := l.a.D.Esc
+	esc := l.esc
 	env, production := l.a.Environment()
 	l.say("memdesk, linear mode: one command a line; help lists them, quit leaves.")
 	who := "unauthenticated"
@@ -114,24 +114,15 @@ func (l *linear) greet() {
 	if why, _ := l.a.ReadOnly(); !why.IsEmpty() {
 		l.say("%s.", why)
 	}
-	if len(l.a.O.Notices) > 0 {
-		l.notices(l.a.D.Ctx, "")
+	if l.a.Pages.Overlay != nil { // made before it was known that they are read out
+		l.a.Pages.Overlay = nil
+		l.obey("notices")
 	}
-	l.stores(l.a.D.Ctx, "")
+	l.stores("")
 }
 
-func (l *linear) notices(context.Context, string) {
-	for _, n := range l.a.O.Notices {
-		l.say("Notice: %s", l.a.D.Esc.LineMax(n, prose.MaxReason))
-	}
-	if len(l.a.O.Notices) == 0 {
-		l.say("There are no notices.")
-	}
-}
-
-// obey runs one line. A unique beginning of a name is the name; a letter that a
-// message of the console names is the act it stands for.
-func (l *linear) obey(ctx context.Context, line string) {
+// obey runs one line.
+func (l *linear) obey(line string) {
 	word, argument, _ := strings.Cut(strings.TrimSpace(line), " ")
 	word, argument = strings.TrimPrefix(word, ":"), strings.TrimSpace(argument)
 	if word == "" {
@@ -145,21 +136,18 @@ func (l *linear) obey(ctx context.Context, line string) {
 	}()
 	if _, err := strconv.Atoi(word); err == nil {
 		if argument == "" {
-			l.open(ctx, word) // a number alone opens
-			return
+			argument, word = word, "open" // a number alone opens
+		} else {
+			word, argument, _ = strings.Cut(argument, " ") // 1 Health, as messages of the console call it
 		}
-		word, argument, _ = strings.Cut(argument, " ") // 1 Health, as messages of the console call it
 	}
-	if l.letter(ctx, word, argument) {
-		return
-	}
-	switch found := linearNamed(strings.ToLower(word)); {
+	switch found := l.meant(word); {
 	case len(found) == 0:
 		l.say("No command %q. help lists what there is.", word)
 	case len(found) == 1 && found[0].Args == "" && argument != "":
 		l.say("%s takes nothing after it, so nothing was done. help %s gives examples.", found[0].Verb, found[0].Verb)
 	case len(found) == 1:
-		found[0].run(l, ctx, argument)
+		l.do(found[0].Run(argument))
 	default:
 		var names []string
 		for _, v := range found {
@@ -171,23 +159,15 @@ func (l *linear) obey(ctx context.Context, line string) {
 
 // lock keeps commands from being obeyed until unlock is typed. What was said
 // stands on the terminal, and no program can take that back.
-func (l *linear) lock(context.Context, string) {
+func (l *linear) lock(string) tea.Cmd {
 	l.say("memdesk is locked: nothing is obeyed until you type unlock. What was said before stays on your terminal.")
 	for {
 		line, err := l.ask("locked> ")
 		if err != nil {
-			return
+			return nil
 		}
 		if word := strings.TrimSpace(line); word == "unlock" || word == tui.UnlockKey {
-			l.say("Unlocked.")
-			return
+			return l.say("Unlocked.")
 		}
 	}
-}
-
-func (l *linear) quit(context.Context, string) { l.leaving = true }
-
-// readonly makes the session read-only, or writable again after a question.
-func (l *linear) readonly(ctx context.Context, word string) {
-	l.do(ctx, l.a.Line.RunReadOnly(strings.ToLower(word)))
 }

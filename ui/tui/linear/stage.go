@@ -1,21 +1,14 @@
 package linear
 
 import (
-	"context"
-	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/model"
-	"memdesk/operator"
 	"memdesk/ui/tui"
-	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/loop"
-	"memdesk/ui/tui/record"
 	"memdesk/ui/tui/task"
 )
 
@@ -24,30 +17,29 @@ const linearEvery = 10 * time.Second
 
 // do carries a command of the console out and goes on with what comes of it: a
 // question, a text to be written, a page, a list.
-func (l *linear) do(ctx context.Context, cmd tea.Cmd) {
+func (l *linear) do(cmd tea.Cmd) {
 	a := l.a
-	l.cancelled = false
 	l.drain(cmd)
 	for !l.leaving {
 		switch {
 		case a.D.Modal.Dialog != nil:
 			d := a.D.Modal.Dialog
 			a.D.Modal.Dialog = nil
-			l.drain(l.converse(ctx, d))
+			l.drain(l.converse(d))
 			l.stop = nil
 		case a.D.Edits.Editing != nil:
-			l.drain(l.compose(ctx, a.D.Edits.Editing))
+			l.drain(l.compose(a.D.Edits.Editing))
 		case a.Pages.Overlay != nil:
 			page := a.Pages.Overlay
 			a.Pages.Overlay = nil
 			l.say("%s.", page.Title)
 			l.read(page.Pager.Text)
-		case a.Side != nil && a.D.Work.BulkIn(a.Side.List) != nil:
-			l.jobEnded(ctx, a.Side, a.D.Work.BulkIn(a.Side.List))
-		case a.Side != nil && (l.board == nil || l.board.side != a.Side):
-			l.enter(ctx, newSideBoard(l, a.Side))
-		default:
+		case a.Side == nil || l.board != nil && l.board.side == a.Side:
 			return
+		case a.D.Work.BulkIn(a.Side.List) != nil:
+			l.jobEnded(a.Side, a.D.Work.BulkIn(a.Side.List))
+		default:
+			l.enter(side(a.Side))
 		}
 	}
 }
@@ -108,6 +100,8 @@ func (l *linear) take(m tea.Msg) tea.Cmd {
 			defer l.undoable(done)
 		}
 		return l.a.Deliver(m)
+	case tea.QuitMsg:
+		l.leaving = true
 	case loop.Crash:
 		l.say("Failed: an internal error in %s; an act that was under way is an open intent in the audit log.", string(m))
 	}
@@ -133,13 +127,13 @@ func (l *linear) later(pane int) func(time.Duration, any) tea.Cmd {
 }
 
 // elapsed delivers the messages whose time has come.
-func (l *linear) elapsed(ctx context.Context) {
+func (l *linear) elapsed() {
 	waiting := l.due
 	l.due = nil
 	for _, d := range waiting {
 		select {
 		case <-d.at.C:
-			l.do(ctx, l.a.Deliver(d.msg))
+			l.do(l.a.Deliver(d.msg))
 		default:
 			l.due = append(l.due, d)
 		}
@@ -179,7 +173,7 @@ func (l *linear) interrupt(h heardLine) {
 // progress says how far long work is, when it has moved.
 func (l *linear) progress() {
 	for _, b := range l.a.D.Work.Bulks {
-		if s := b.Progress(l.a.D.Esc); s.String() != l.told {
+		if s := b.Progress(l.esc); s.String() != l.told {
 			l.told = s.String()
 			l.sentence(s)
 			_ = l.out.Flush()
@@ -188,7 +182,7 @@ func (l *linear) progress() {
 }
 
 // jobEnded reads what was left undone by long work that has just ended.
-func (l *linear) jobEnded(ctx context.Context, job *tui.Side, b *task.Bulk) {
+func (l *linear) jobEnded(job *tui.Side, b *task.Bulk) {
 	l.told = ""
 	l.a.Side = nil
 	if l.board != nil {
@@ -200,24 +194,6 @@ func (l *linear) jobEnded(ctx context.Context, job *tui.Side, b *task.Bulk) {
 	if left == 0 {
 		return
 	}
-	kind := l.a.D.Work.BulkKind(b)
-	kind.Pane, kind.Fetch = job.List.Address(), failures(kind.Fetch)
-	job.List = record.New(l.a.D.Desk, kind) // it is over: a list like any other
 	l.say("Not done:")
-	l.enter(ctx, newSideBoard(l, job))
-}
-
-// failures leaves out of a list of outcomes what went well.
-func failures(all func(context.Context, operator.PageQuery) (list.Span[record.Row[task.Outcome]], desk.Said, error)) func(context.Context, operator.PageQuery) (list.Span[record.Row[task.Outcome]], desk.Said, error) {
-	return func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[task.Outcome]], desk.Said, error) {
-		for {
-			page, _, err := all(ctx, q)
-			page.Rows = slices.DeleteFunc(page.Rows, func(r record.Row[task.Outcome]) bool { return r.Raw.Ok })
-			if err != nil || len(page.Rows) > 0 || page.Next == "" {
-				page.Total = model.Count{Unknown: true}
-				return page, desk.Said{}, err
-			}
-			q.Cursor = page.Next
-		}
-	}
+	l.enter(side(job)) // it is over: a list like any other
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/ui/tui/kit/paint"
@@ -54,8 +56,12 @@ func (v *voice) broken(t safetext.Text) []safetext.Text {
 	return []safetext.Text{t}
 }
 
-// say writes one line; arguments are escaped.
-func (v *voice) say(format string, args ...any) { v.print(v.esc.Sprintf(format, args...)) }
+// say writes one line; arguments are escaped. It is all that there is to do: no command
+// comes of it.
+func (v *voice) say(format string, args ...any) tea.Cmd {
+	v.print(v.esc.Sprintf(format, args...))
+	return nil
+}
 
 // sentence writes one line and ends it as a sentence.
 func (v *voice) sentence(t safetext.Text) {
@@ -75,22 +81,17 @@ func (v *voice) hear(_ paint.Tone, t safetext.Text) {
 	v.prefix = ""
 }
 
-// failed says why something could not be done. A reason is the program's own, and
-// names keys as the console does.
-func (v *voice) failed(err error) {
+// failed says why something could not be done, where it could not. A reason is the
+// program's own, and names keys as the console does.
+func (v *voice) failed(err error) tea.Cmd {
+	if err == nil {
+		return nil
+	}
 	var e *model.Error
 	if errors.As(err, &e) && e.Err != nil {
 		err = e.Err
 	}
-	v.say("Failed: %s.", v.esc.LineMax(err.Error(), prose.MaxReason))
-}
-
-// refused says why an act is not possible, when it is not.
-func (v *voice) refused(why string) bool {
-	if why != "" {
-		v.say("Not here: %s.", why)
-	}
-	return why != ""
+	return v.say("Failed: %s.", v.esc.LineMax(err.Error(), prose.MaxReason))
 }
 
 // read speaks a text in pieces that a listener can take in; more goes on.
@@ -185,10 +186,10 @@ func (s *spoken) words(esc safetext.Escaper, line string) safetext.Text {
 	return rest(0)
 }
 
-func (v *voice) goOn() {
+func (v *voice) goOn(string) tea.Cmd {
 	if v.more == nil {
-		v.say("There is no more.")
-		return
+		return v.say("There is no more.")
 	}
 	v.more()
+	return nil
 }

@@ -88,20 +88,26 @@ func (r *Reader) read() tea.Cmd {
 	r.Busy = true
 	want, d := r.Want, r.d
 	return r.ask(func(ctx context.Context) any {
-		s, err := d.Fleet.Store(want.Ref.Store)
-		var it model.Item
-		switch {
-		case err != nil:
-		case s.Browser == nil:
-			it, err = recalled.Read(ctx, s, want.Ref.ID, strings.Join(want.Terms, " "))
-		default:
-			it, err = s.Browser.Read(ctx, want.Ref.ID)
-		}
-		if err != nil {
-			return ReadDone{want: want, text: desk.FailedText(d.Esc, want.Ref, err)}
-		}
-		return ReadDone{want, desk.ItemText(d, s, it), it.Revision}
+		page, revision := Read(ctx, d, want)
+		return ReadDone{want, page, revision}
 	})
+}
+
+// Read gives an item, or why it cannot be had.
+func Read(ctx context.Context, d *desk.Desk, want Reading) (*text.Page, model.Revision) {
+	s, err := d.Fleet.Store(want.Ref.Store)
+	var it model.Item
+	switch {
+	case err != nil:
+	case s.Browser == nil:
+		it, err = recalled.Read(ctx, s, want.Ref.ID, strings.Join(want.Terms, " "))
+	default:
+		it, err = s.Browser.Read(ctx, want.Ref.ID)
+	}
+	if err != nil {
+		return desk.FailedText(d.Esc, want.Ref, err), ""
+	}
+	return desk.ItemText(d, s, it), it.Revision
 }
 
 func (r *Reader) Done(m ReadDone) tea.Cmd {

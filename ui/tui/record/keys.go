@@ -68,7 +68,7 @@ func (p *List[T]) handing() []act.Act {
 				r, _ := p.Window.Current()
 				return p.D.CopyRow(p.Kind.Datum(r.Raw).Object())
 			}},
-			act.Act{Keys: []string{"x"}, Name: "export", Doc: "export the filtered table to a file: CSV, JSON lines", Why: act.Unless(p.None, p.D.NoExport), Do: func() tea.Cmd {
+			act.Act{Keys: []string{"x"}, Name: "export", Verb: act.Export.Verb, Doc: "export the filtered table to a file: CSV, JSON lines", Why: act.Unless(p.None, p.D.NoExport), Do: func() tea.Cmd {
 				fetch, datumOf := p.Window.Fetch, p.Kind.Datum
 				return p.D.Exports.ExportTable(p.Kind.Name, func(ctx context.Context, write func(desk.Datum) error) error {
 					return list.EachRow(ctx, fetch, func(r Row[T]) error { return write(datumOf(r.Raw)) })

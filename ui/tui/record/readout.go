@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -18,8 +20,7 @@ func (p *List[T]) Address() int    { return p.Kind.Pane }
 func (p *List[T]) Reload() tea.Cmd { return p.Window.Refresh() }
 
 func (p *List[T]) Facts() desk.ListFacts {
-	out := desk.ListFacts{Name: p.Kind.Name, Noun: p.Kind.Noun, Empty: p.Kind.Empty, Marking: p.Kind.Marking, Exports: p.Kind.Datum != nil}
-	return out
+	return desk.ListFacts{Name: cmp.Or(p.Kind.Name, p.Kind.Noun+"s"), Noun: p.Kind.Noun, Empty: p.Kind.Empty}
 }
 
 func (p *List[T]) Begin(query string) error {
@@ -44,7 +45,11 @@ func (p *List[T]) ReadPage(ctx context.Context, cursor string, limit int) (desk.
 		return desk.PageRead{}, err
 	}
 	p.read = page.Rows
-	return desk.PageRead{Rows: len(page.Rows), Next: page.Next, Total: page.Total, Notice: notice}, nil
+	out := desk.PageRead{Rows: len(page.Rows), Next: page.Next, Total: page.Total}
+	if !notice.Text.IsEmpty() {
+		out.Notices = []safetext.Text{notice.Words(p.D.Esc)}
+	}
+	return out, nil
 }
 
 func (p *List[T]) Row(n int) safetext.Text {
@@ -76,18 +81,24 @@ func (p *List[T]) Renew(ctx context.Context, n int) error {
 	return err
 }
 
-func (p *List[T]) DetailOf(ctx context.Context, n int) *text.Page {
+func (p *List[T]) Item(int) model.Ref { return model.Ref{} }
+
+func (p *List[T]) DetailOf(ctx context.Context, n int) (*text.Page, model.Revision) {
 	page := p.Kind.Detail(ctx, p.read[n].Raw)
 	if p.Kind.Facts != nil { // who listens cannot look behind a key
 		page.Head = append(p.Kind.Facts(ctx, p.read[n].Raw).Head, page.Head[1:]...)
 	}
-	return page
+	return page, ""
 }
 
-func (p *List[T]) Mark(n int)       { p.Marks.Add(p.read[n]) }
-func (p *List[T]) MarkAll() tea.Cmd { return p.Marks.All(nil) }
-func (p *List[T]) Unmark()          { p.Marks.Clear() }
-func (p *List[T]) Marked() int      { return p.Marks.N() }
+func (p *List[T]) Marked() list.Marked {
+	if !p.Kind.Marking {
+		return nil
+	}
+	return p.Marks
+}
+
+func (p *List[T]) Mark(n int) { p.Marks.Add(p.read[n]) }
 
 func (p *List[T]) OwnKeys() []act.Act {
 	if p.Kind.Keys == nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -276,6 +277,9 @@ func (w *Underway) BulkKind(b *Bulk) record.Kind[Outcome] {
 			b.Mu.Lock()
 			rows, calm := b.rows[:len(b.rows):len(b.rows)], b.Failed == 0
 			b.Mu.Unlock()
+			if w.D.Spoken { // it is read out when it is over: what was done is heard already
+				rows = slices.DeleteFunc(slices.Clone(rows), func(o Outcome) bool { return o.Ok })
+			}
 			start := 0
 			if q.Cursor != "" {
 				var err error

@@ -34,6 +34,16 @@ type Marks[T, M any] struct {
 	look    int             // of the count under way
 }
 
+// Marked are marks, whatever is marked.
+type Marked interface {
+	N() int
+	Clear()
+	Every() tea.Cmd
+}
+
+// Every marks what the list holds under its filter.
+func (m *Marks[T, M]) Every() tea.Cmd { return m.All(nil) }
+
 // Peeked is the next page of a filtered list, in which marks are looked for.
 type Peeked[T any] struct {
 	look int

@@ -97,7 +97,7 @@ func New(d *pane.Bench, at int) *Pane {
 	p := &Pane{}
 	rq := &Requests{D: d, List: p}
 	kind := record.Kind[operator.ErasureRequest]{
-		Pane: at, Noun: "request",
+		Pane: at, Noun: "request", Name: "erasures",
 		Empty: "No erasure requests. Press a to file one.",
 		Columns: []record.Column{
 			{Title: "DUE", Width: 17}, {Title: "STATE", Width: 13}, {Title: "PERSON", Width: 18}, {Title: "REQUEST"},

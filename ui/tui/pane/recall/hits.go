@@ -41,8 +41,8 @@ func (h hitRow) suffix() string {
 	return ""
 }
 
-// Answered is one store's answer, escaped in the command that received it.
-type Answered struct {
+// answered is one store's answer, escaped in the command that received it.
+type answered struct {
 	gen    int
 	answer backends.Answer
 	hits   []hitRow // by rank
@@ -55,8 +55,8 @@ type Answered struct {
 // snippetLead is how much of a snippet stands before its first match in a list.
 const snippetLead = 16
 
-func NewAnswered(esc safetext.Escaper, gen int, a backends.Answer, words []string) Answered {
-	out := Answered{gen: gen, answer: a, failed: a.Err != nil, Status: answerStatus(esc, a)}
+func newAnswered(esc safetext.Escaper, gen int, a backends.Answer, words []string) answered {
+	out := answered{gen: gen, answer: a, failed: a.Err != nil, Status: answerStatus(esc, a)}
 	name := esc.Line(a.Store)
 	for i, h := range a.Result.Hits {
 		snippet := fromMatch(esc, h.Snippet, words)
@@ -119,10 +119,10 @@ func answerStatus(esc safetext.Escaper, a backends.Answer) safetext.Text {
 	return text
 }
 
-// Arrange puts the fused hits in order and the withheld sources after them.
-func Arrange(esc safetext.Escaper, answers []Answered) []hitRow {
+// arrange puts the fused hits in order and the withheld sources after them.
+func arrange(esc safetext.Escaper, answers []answered) []hitRow {
 	all := make([]backends.Answer, len(answers))
-	byStore := map[string]Answered{}
+	byStore := map[string]answered{}
 	for i, a := range answers {
 		all[i] = a.answer
 		byStore[a.answer.Store] = a

@@ -19,7 +19,7 @@ func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
 	p.Input.Insert(" second")
 	p.start()
 	hit := backends.Answer{Store: "s", Result: model.RecallResult{Hits: []model.RecallSnippet{{ID: "x", Snippet: "first"}}}}
-	p.Update(NewAnswered(d.Esc, old, hit, nil))
+	p.Update(newAnswered(d.Esc, old, hit, nil))
 	if len(p.rows) != 0 {
 		t.Error("an answer to the older question is shown")
 	}
@@ -27,7 +27,7 @@ func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
 	if !p.running {
 		t.Error("the end of the older question ends the newer one")
 	}
-	p.Update(NewAnswered(d.Esc, p.gen, hit, nil))
+	p.Update(newAnswered(d.Esc, p.gen, hit, nil))
 	if len(p.rows) != 1 {
 		t.Error("the answer to the question is not shown")
 	}

@@ -44,7 +44,7 @@ type Pane struct {
 	cancel  context.CancelFunc // of the question under way
 	waiting []string           // stores that have not answered yet
 	running bool
-	answers []Answered
+	answers []answered
 	rows    []hitRow
 	table   list.Table
 	moved   bool // the operator has chosen a row; else the first one is selected
@@ -56,10 +56,13 @@ type Pane struct {
 	Reading bool // one item fills the pane
 	width   int
 	height  int
+	at      int      // its address
+	hits    []hitRow // that are read out, the page from first on last
+	first   int
 }
 
 func New(d *pane.Bench, at int) *Pane {
-	p := &Pane{d: d, ask: d.Asker(at), later: d.Later(at), who: pane.NewWriters(d.Desk, at), reader: pane.NewReader(d.Desk, at)}
+	p := &Pane{d: d, at: at, ask: d.Asker(at), later: d.Later(at), who: pane.NewWriters(d.Desk, at), reader: pane.NewReader(d.Desk, at)}
 	p.detail, p.rest = text.New(d.St, p.ask), list.NewRest(&d.Loop, at)
 	p.table.Skip = func(i int) bool { return p.rows[i].Heading }
 	p.table.Moved = func() tea.Cmd {
@@ -111,7 +114,7 @@ func (p *Pane) start() tea.Cmd {
 				if !ok {
 					return recallOver{gen}
 				}
-				out := NewAnswered(esc, gen, a, words)
+				out := newAnswered(esc, gen, a, words)
 				out.more = next
 				return out
 			case <-ctx.Done():
@@ -128,7 +131,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		if msg.gen == p.gen {
 			return p.start()
 		}
-	case Answered:
+	case answered:
 		if msg.gen == p.gen {
 			return tea.Batch(p.take(msg), p.ask(func(context.Context) any { return msg.more() }))
 		}
@@ -160,13 +163,13 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	return nil
 }
 
-func (p *Pane) take(a Answered) tea.Cmd {
+func (p *Pane) take(a answered) tea.Cmd {
 	p.answers = append(p.answers, a)
 	members := p.d.Fleet.Members() // in their order, so that lines stay where they are looked for
-	place := func(a Answered) int {
+	place := func(a answered) int {
 		return slices.IndexFunc(members, func(m backends.Member) bool { return m.Name == a.answer.Store })
 	}
-	slices.SortStableFunc(p.answers, func(a, b Answered) int { return place(a) - place(b) })
+	slices.SortStableFunc(p.answers, func(a, b answered) int { return place(a) - place(b) })
 	p.waiting = slices.DeleteFunc(p.waiting, func(s string) bool { return s == a.answer.Store })
 	return p.rebuild()
 }
@@ -177,7 +180,7 @@ func (p *Pane) rebuild() tea.Cmd {
 	if p.moved && p.table.Sel < len(p.rows) {
 		at = p.rows[p.table.Sel].key()
 	}
-	p.rows = Arrange(p.d.St.Esc, p.answers)
+	p.rows = arrange(p.d.St.Esc, p.answers)
 	p.table.Sel, p.table.Top = 0, 0
 	if i := slices.IndexFunc(p.rows, func(h hitRow) bool { return at != "" && h.key() == at }); i >= 0 {
 		p.table.Sel, p.table.Top = i, max(i-line, 0)
@@ -359,7 +362,7 @@ func (p *Pane) Bindings() []act.Act {
 		{Keys: []string{"Y"}, Doc: "copy the hit as one line of JSON", Why: p.noHit, Do: p.copyRow},
 		act.Edit.Called("edit the item of this hit in $EDITOR; nothing is written before you have seen the difference").With(p.noEdit, p.editHere),
 		p.d.Takebacks.Key(p.noHit, p.writerHere),
-		act.Export.Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.NoExport), p.exportHits),
+		p.export(),
 	}, act.Aside(p.detail, "hit")...), act.Movement(&p.table, "hit")...)
 }
 
@@ -471,6 +474,12 @@ func hitDatum(h hitRow) desk.Datum {
 	r.Add("snippet", h.Hit.Snippet)
 	r.Add("quarantined", h.Withheld)
 	return r
+}
+
+func (p *Pane) export() act.Act {
+	all := act.Export.Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.NoExport), p.exportHits)
+	all.Args = ""
+	return all
 }
 
 // exportHits writes the hits that are on the screen: recall has no further pages.

@@ -49,7 +49,7 @@ func (p *Pane) Bindings() []act.Act {
 			{Keys: []string{"o"}, Name: "order", Doc: "the next order that the store has", Why: p.Items.oneOrder, Do: p.Items.nextOrder},
 			{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: p.noItem, Do: p.copyRef},
 			{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.noItem, Do: p.copyRow},
-			act.Export.With(act.Unless(p.noItem, p.d.NoExport), p.ExportTable),
+			act.Export.With(act.Unless(p.noItem, p.d.NoExport), p.exportTable),
 			{Keys: []string{"m"}, Doc: "markdown rendered, or the text as it is stored", Do: p.reader.ToggleMarkdown},
 			act.History.With(p.noHistory, func() tea.Cmd { return p.d.Revisions.Open(p.Items.wanted().Ref) }),
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the stores", Do: p.Back},
@@ -127,13 +127,13 @@ func (p *Pane) createHere() tea.Cmd { return p.d.Edits.CreateIn(p.place()) }
 
 func (p *Pane) forgetHere() tea.Cmd {
 	if p.Level == LevelItems && p.Items.Marks.N() > 0 {
-		return p.ForgetMarked()
+		return p.forgetMarked()
 	}
 	return p.d.Removals.Forget(p.Items.wanted().Ref, p.seen())
 }
 
-// ForgetMarked asks about the marked items, in the order of marking.
-func (p *Pane) ForgetMarked() tea.Cmd {
+// forgetMarked asks about the marked items, in the order of marking.
+func (p *Pane) forgetMarked() tea.Cmd {
 	m := p.Items.Marks
 	if why := p.d.NoBulk(); why != "" && m.N() > 1 {
 		p.d.Say(paint.ToneWarn, p.d.Esc.Const(why))
@@ -162,7 +162,7 @@ func (p *Pane) copyRow() tea.Cmd {
 }
 
 // ExportTable writes the list with its filter and order, all pages.
-func (p *Pane) ExportTable() tea.Cmd {
+func (p *Pane) exportTable() tea.Cmd {
 	fetch, store := p.Items.List.Fetch, p.Items.At.Store
 	name := store
 	if p.Items.At.Tier != "" {
