@@ -72,7 +72,7 @@ func NewApp(ctx context.Context, o Options) *App {
 		o.Fleet = backends.NewFleet(nil, nil)
 	}
 	a := &App{O: o, look: look{dark: paint.DarkFirst(environment(o.Environ)), paint: looksOf(o)}}
-	d := desk.New(loop.Loop{Ctx: ctx, Time: prose.Clock{Clock: o.Clock}, St: paint.New(a.look.paint, a.look.dark), Say: a.say, Later: loop.Ticking}, o.Fleet, port{a}, o.Plain)
+	d := desk.New(loop.Loop{Ctx: ctx, Time: prose.Clock{Clock: o.Clock}, St: paint.New(a.look.paint, a.look.dark), Say: a.say, Later: loop.Ticking}, o.Fleet, a, o.Plain)
 	d.ReadOnly, d.Open, d.Sources = o.ReadOnlyReason, a.visit, o.Sources
 	d.Glances.Every = o.Poll
 	d.Edit, d.Env, d.Environ = o.Edit, environment(o.Environ), o.Environ
@@ -105,7 +105,7 @@ func (a *App) Init() (cmd tea.Cmd) {
 	synchronized := func() tea.Msg {
 		return tea.ModeReportMsg{Mode: ansi.ModeSynchronizedOutput, Value: ansi.ModeReset}
 	}
-	cmds := []tea.Cmd{a.Panes[paneHealth].Enter(), a.enter(a.Active), a.Curtain.watchIdle(a.O.IdleLock), a.erasures.CountDue()}
+	cmds := []tea.Cmd{a.Panes[paneHealth].Enter(), a.Enter(a.Active), a.Curtain.watchIdle(a.O.IdleLock), a.erasures.CountDue()}
 	for _, p := range a.Panes {
 		if p, ok := p.(desk.Watched); ok {
 			cmds = append(cmds, p.Watch())
@@ -237,7 +237,7 @@ func (a *App) recount() tea.Cmd {
 
 func (a *App) resize(width, height int) tea.Cmd {
 	a.width, a.height = width, height
-	w, h := a.room()
+	w, h := a.Room()
 	var cmds []tea.Cmd
 	for _, p := range a.Panes {
 		cmds = append(cmds, p.Resize(w, h))
@@ -257,20 +257,20 @@ func (a *App) resize(width, height int) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// room is what the frame leaves to a pane.
-func (a *App) room() (width, height int) {
+// Room is what the frame leaves to a pane.
+func (a *App) Room() (width, height int) {
 	return max(a.width, paint.MinWidth), max(a.height, minHeight) - frameLines
 }
 
-// enter makes a pane visible.
-func (a *App) enter(n int) tea.Cmd {
+// Enter makes a pane visible.
+func (a *App) Enter(n int) tea.Cmd {
 	a.Active, a.Side = n, nil
 	return a.Panes[n].Enter()
 }
 
 // visit lists a store's items in the Tiers pane.
 func (a *App) visit(v desk.Visit) tea.Cmd {
-	return tea.Batch(a.enter(PaneTiers), a.Tiers.OpenList(desk.ScopeOf{Store: v.Store}))
+	return tea.Batch(a.Enter(PaneTiers), a.Tiers.OpenList(desk.ScopeOf{Store: v.Store}))
 }
 
 func (a *App) say(t paint.Tone, text safetext.Text) {
@@ -288,7 +288,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	k = enterOf(k)
 	name := k.String()
 	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) && a.D.Edits.Page == nil {
-		return a.press(a.global(), "ctrl+c") // with alt too: that is how escape and ctrl+c in one write arrive
+		return a.Press(a.global(), "ctrl+c") // with alt too: that is how escape and ctrl+c in one write arrive
 	}
 	a.leave.warned = false
 	if a.width == 0 {
@@ -316,8 +316,8 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	if a.Line.typing {
 		return a.Line.commandKey(k)
 	}
-	if p := a.searching(); p != nil {
-		return a.searchKey(p, k)
+	if p := a.Searching(); p != nil {
+		return a.SearchKey(p, k)
 	}
 	if a.Pages.Overlay != nil {
 		return a.Pages.overlayKey(k)
@@ -325,7 +325,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	p := a.pane()
 	in := p.Typing()
 	if in == nil && k.Mod.Contains(tea.ModAlt) {
-		return a.split(k)
+		return a.Split(k)
 	}
 	if in == nil && a.early.waits(k, name) {
 		return nil
@@ -338,17 +338,17 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		if k.Mod.Contains(tea.ModAlt) {
-			return a.split(k)
+			return a.Split(k)
 		}
-		return a.press(p.Bindings(), name)
+		return a.Press(p.Bindings(), name)
 	}
-	return a.press(a.here(), name)
+	return a.Press(a.here(), name)
 }
 
-// split takes an alt key for what it most often is: escape and a key that came
+// Split takes an alt key for what it most often is: escape and a key that came
 // in one piece, as they do over a slow line. No key here has alt, but for those that
 // edit a line.
-func (a *App) split(k tea.KeyPressMsg) tea.Cmd {
+func (a *App) Split(k tea.KeyPressMsg) tea.Cmd {
 	k.Mod &^= tea.ModAlt
 	if k.Mod == tea.ModShift && unicode.IsLetter(k.Code) { // a capital, as the terminal tells it behind escape
 		k.Mod, k.Code = 0, unicode.ToUpper(k.Code)
@@ -359,8 +359,8 @@ func (a *App) split(k tea.KeyPressMsg) tea.Cmd {
 	return tea.Batch(a.key(tea.KeyPressMsg{Code: tea.KeyEscape}), a.key(k))
 }
 
-// press runs a key's handler, or says why it does not work.
-func (a *App) press(bindings []act.Act, name string) tea.Cmd {
+// Press runs a key's handler, or says why it does not work.
+func (a *App) Press(bindings []act.Act, name string) tea.Cmd {
 	b, ok := act.Find(bindings, name)
 	if !ok {
 		if a.pane().Typing() == nil && !a.Line.typing {
@@ -369,7 +369,7 @@ func (a *App) press(bindings []act.Act, name string) tea.Cmd {
 		return nil
 	}
 	if why := b.Reason(); why != "" {
-		return a.refuse(b, why)
+		return a.Refuse(b, why)
 	}
 	if obeyed != nil {
 		obeyed(b)
@@ -395,9 +395,9 @@ func (a *App) strayWords(name string) safetext.Text {
 	return esc.Sprintf("%s does nothing here; ? lists the keys", name)
 }
 
-// refuse says why a key does not work: on the status line, or on a page of its
+// Refuse says why a key does not work: on the status line, or on a page of its
 // own when that is too short for the whole reason.
-func (a *App) refuse(b act.Act, why string) tea.Cmd {
+func (a *App) Refuse(b act.Act, why string) tea.Cmd {
 	esc := a.D.St.Esc
 	words := esc.Sprintf("%s: %s", b.Label(), why)
 	if words.Width() <= a.width-2 {
@@ -426,11 +426,11 @@ func (a *App) paste(s string) tea.Cmd {
 	case a.D.Modal.Dialog != nil:
 		return a.D.Modal.Paste(s)
 	case a.Line.typing:
-		a.note(a.Line.in.Paste(a.D.St.Esc, s))
+		a.Note(a.Line.in.Paste(a.D.St.Esc, s))
 		return nil
-	case a.searching() != nil:
-		text := a.searching()
-		a.note(text.Search.In.Paste(a.D.St.Esc, s))
+	case a.Searching() != nil:
+		text := a.Searching()
+		a.Note(text.Search.In.Paste(a.D.St.Esc, s))
 		return text.Searched()
 	case a.Pages.Overlay != nil:
 		return nil
@@ -438,11 +438,11 @@ func (a *App) paste(s string) tea.Cmd {
 		a.say(paint.ToneInfo, a.D.St.Esc.Const("nothing to paste into here; / opens an input"))
 		return nil
 	}
-	a.note(in.Paste(a.D.St.Esc, s))
+	a.Note(in.Paste(a.D.St.Esc, s))
 	return p.Typed()
 }
 
-func (a *App) note(t safetext.Text) {
+func (a *App) Note(t safetext.Text) {
 	if !t.IsEmpty() {
 		a.say(paint.ToneWarn, t)
 	}

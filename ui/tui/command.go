@@ -151,9 +151,9 @@ func (l *commandLine) commandKey(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if k.Mod.Contains(tea.ModAlt) {
-		return l.a.split(k)
+		return l.a.Split(k)
 	}
-	return l.a.press(l.commandBindings(), k.String())
+	return l.a.Press(l.commandBindings(), k.String())
 }
 
 func (l *commandLine) runCommand() tea.Cmd {
@@ -173,25 +173,22 @@ func (l *commandLine) run(line string) tea.Cmd {
 		if v.Verb == name {
 			argument = strings.TrimSpace(argument)
 			if v.Args == "" && argument != "" {
-				l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf(":%s takes nothing after it; nothing was done", v.Verb))
-				return nil
+				return l.d.Warn(":%s takes nothing after it; nothing was done", v.Verb)
 			}
 			if obeyed != nil {
 				obeyed(act.Act{Keys: []string{":" + v.Verb}, Doc: v.Doc})
 			}
 			l.a.Pages.leavePage(v.Verb)
 			if why := v.Reason(); why != "" {
-				return l.a.refuse(v, why)
+				return l.a.Refuse(v, why)
 			}
 			return v.Run(argument)
 		}
 	}
 	if near := l.nearest(name); near != "" {
-		l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("no command %q; did you mean :%s? :help lists them all", name, near))
-		return nil
+		return l.d.Warn("no command %q; did you mean :%s? :help lists them all", name, near)
 	}
-	l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("no command %q; :help lists them all", name))
-	return nil
+	return l.d.Warn("no command %q; :help lists them all", name)
 }
 
 // nearest is the command that was most likely meant; empty when none is near.
@@ -421,22 +418,19 @@ func (l *commandLine) tierNames() []string {
 // goTo opens a pane, or says why it cannot be opened.
 func (l *commandLine) goTo(n int) tea.Cmd {
 	if why := l.a.Panes[n].Unavailable(); why != "" {
-		l.d.Say(paint.ToneWarn, l.d.St.Esc.Const(why))
-		return nil
+		return l.d.Warn("%s", why)
 	}
-	return l.a.enter(n)
+	return l.a.Enter(n)
 }
 
 func (l *commandLine) runStore(name string) tea.Cmd {
 	if name == "" && len(l.a.members) > 0 {
-		l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("say which store; there are %s", strings.Join(l.storeNames(), ", ")))
-		return nil
+		return l.d.Warn("say which store; there are %s", strings.Join(l.storeNames(), ", "))
 	}
 	if _, err := l.d.Fleet.Store(name); err != nil {
-		l.d.Say(paint.ToneWarn, prose.Reason(l.d.St.Esc, err))
-		return nil
+		return l.d.Warn("%s", prose.Reason(l.d.St.Esc, err))
 	}
-	return tea.Batch(l.a.enter(PaneTiers), l.a.Tiers.OpenList(desk.ScopeOf{Store: name}))
+	return tea.Batch(l.a.Enter(PaneTiers), l.a.Tiers.OpenList(desk.ScopeOf{Store: name}))
 }
 
 func (l *commandLine) runTier(tier string) tea.Cmd {
@@ -444,22 +438,19 @@ func (l *commandLine) runTier(tier string) tea.Cmd {
 	store := t.StoreHere()
 	s, err := l.d.Fleet.Store(store)
 	if err != nil {
-		l.d.Say(paint.ToneWarn, prose.Reason(l.d.St.Esc, err))
-		return nil
+		return l.d.Warn("%s", prose.Reason(l.d.St.Esc, err))
 	}
 	if tier == "" {
-		l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("say which tier of %s; there are %s", store, strings.Join(l.tierNames(), ", ")))
-		return nil
+		return l.d.Warn("say which tier of %s; there are %s", store, strings.Join(l.tierNames(), ", "))
 	}
 	if _, ok := s.Tier(tier); !ok {
-		l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("%s has no tier %q; there are %s", store, tier, strings.Join(l.tierNames(), ", ")))
-		return nil
+		return l.d.Warn("%s has no tier %q; there are %s", store, tier, strings.Join(l.tierNames(), ", "))
 	}
-	return tea.Batch(l.a.enter(PaneTiers), t.OpenList(desk.ScopeOf{Store: store, Tier: tier}))
+	return tea.Batch(l.a.Enter(PaneTiers), t.OpenList(desk.ScopeOf{Store: store, Tier: tier}))
 }
 
 func (l *commandLine) runRecall(words string) tea.Cmd {
-	return tea.Batch(l.a.enter(paneRecall), l.a.Recall.Look(words))
+	return tea.Batch(l.a.Enter(paneRecall), l.a.Recall.Look(words))
 }
 
 // runRecords opens a pane of records with a filter.
@@ -477,10 +468,9 @@ func (l *commandLine) runRecords(n int) func(string) tea.Cmd {
 
 func (l *commandLine) runExport() tea.Cmd {
 	if b, ok := act.Find(l.a.here(), "x"); ok {
-		return l.a.press([]act.Act{b}, "x")
+		return l.a.Press([]act.Act{b}, "x")
 	}
-	l.d.Say(paint.ToneWarn, l.d.St.Esc.Const("there is nothing to export here"))
-	return nil
+	return l.d.Warn("there is nothing to export here")
 }
 
 func (l *commandLine) runHelp(words string) tea.Cmd {
@@ -495,19 +485,15 @@ func (l *commandLine) runTheme(name string) tea.Cmd {
 	theme, ok := paint.ThemeNamed(name)
 	switch {
 	case !ok:
-		l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("there is no theme %q; there are %s", name, strings.Join(paint.Themes(), ", ")))
-		return nil
+		return l.d.Warn("there is no theme %q; there are %s", name, strings.Join(paint.Themes(), ", "))
 	case name == "":
-		l.d.Say(paint.ToneWarn, l.d.St.Esc.Sprintf("the theme is %s; there are %s", l.a.look.paint.Theme, strings.Join(paint.Themes(), ", ")))
-		return nil
+		return l.d.Warn("the theme is %s; there are %s", l.a.look.paint.Theme, strings.Join(paint.Themes(), ", "))
 	case !l.a.look.paint.Colour:
-		l.d.Say(paint.ToneWarn, l.d.St.Esc.Const("there are no colours: plain, no_color, NO_COLOR or the terminal says so"))
-		return nil
+		return l.d.Warn("there are no colours: plain, no_color, NO_COLOR or the terminal says so")
 	}
 	l.a.look.paint.Theme = theme
 	l.a.repaint()
-	l.d.Say(paint.ToneInfo, l.d.St.Esc.Sprintf("theme: %s, for this session; [ui] theme keeps it", theme))
-	return nil
+	return l.d.Tell("theme: %s, for this session; [ui] theme keeps it", theme)
 }
 
 // ownReadOnly is the reason that the operator gave for this session.
@@ -521,16 +507,16 @@ func (l *commandLine) RunReadOnly(word string) tea.Cmd {
 	want := word == "on" || word == "" && !on
 	switch {
 	case word != "" && word != "on" && word != "off":
-		l.d.Say(paint.ToneWarn, esc.Const(":readonly takes on, off or nothing"))
+		l.d.Warn(":readonly takes on, off or nothing")
 	case l.a.O.ReadOnlyReason != "":
-		l.d.Say(paint.ToneWarn, esc.Sprintf("this cannot be lifted here: %s", esc.Line(l.a.O.ReadOnlyReason)))
+		l.d.Warn("this cannot be lifted here: %s", esc.Line(l.a.O.ReadOnlyReason))
 	case want == on && on:
-		l.d.Say(paint.ToneInfo, esc.Const("this session is read-only already"))
+		l.d.Tell("this session is read-only already")
 	case want == on:
-		l.d.Say(paint.ToneInfo, esc.Const("this session is not read-only"))
+		l.d.Tell("this session is not read-only")
 	case want:
 		l.d.ReadOnly = ownReadOnly
-		l.d.Say(paint.ToneInfo, esc.Const("this session is read-only now"))
+		l.d.Tell("this session is read-only now")
 	default:
 		return l.d.Ask(l.proposeWritable(l.a.Active))
 	}

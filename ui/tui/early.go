@@ -62,7 +62,7 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 		return false
 	case len(ea.waiting) > 0 && name == "esc":
 		ea.waiting = nil
-		ea.d.Say(paint.ToneInfo, ea.d.St.Esc.Const("the keys that were waiting for the list are dropped"))
+		ea.d.Tell("the keys that were waiting for the list are dropped")
 		return true
 	case len(ea.waiting) == 0:
 		if b, found := act.Find(ea.a.pane().Bindings(), name); !found || b.Why == nil {

@@ -42,7 +42,7 @@ func (a *App) View() (v tea.View) {
 		v.Content = strings.Join(a.sizeNeeded(), "\n")
 		return v
 	}
-	w, h := a.room()
+	w, h := a.Room()
 	lines := make([]string, 0, a.height)
 	lines = append(lines, a.bar(), a.identity())
 	var cursor *tea.Position
@@ -68,7 +68,7 @@ func (a *App) View() (v tea.View) {
 	if cursor != nil {
 		v.Cursor = tea.NewCursor(cursor.X, cursor.Y+3)
 	}
-	if a.Line.typing || a.searching() != nil {
+	if a.Line.typing || a.Searching() != nil {
 		v.Cursor = tea.NewCursor(col, a.height-2)
 	}
 	if v.Cursor != nil {
@@ -397,8 +397,8 @@ func (a *App) here() []act.Act {
 		return a.D.Modal.Bindings()
 	case a.Line.typing:
 		return a.Line.commandBindings()
-	case a.searching() != nil:
-		return a.searchLineKeys(a.searching())
+	case a.Searching() != nil:
+		return a.SearchLineKeys(a.Searching())
 	case a.Pages.Overlay != nil:
 		return customKeys(a.O.Keys).of(append(a.searchKeys(), a.Pages.overlayBindings()...))
 	case a.pane().Typing() != nil:

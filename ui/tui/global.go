@@ -16,7 +16,7 @@ func (a *App) paneBindings() []act.Act {
 			Why: a.Panes[i].Unavailable,
 			Do: func() tea.Cmd {
 				a.Pages.Overlay = nil
-				return a.enter(i)
+				return a.Enter(i)
 			},
 		})
 	}
@@ -70,7 +70,7 @@ func (a *App) cycle(by int) tea.Cmd {
 	for n := a.Active; ; {
 		n = (n + by + len(a.Panes)) % len(a.Panes)
 		if n == a.Active || a.Panes[n].Unavailable() == "" {
-			return a.enter(n)
+			return a.Enter(n)
 		}
 	}
 }

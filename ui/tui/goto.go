@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/model"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
 
@@ -24,8 +23,7 @@ type found struct {
 func (l *commandLine) runGo(words string) tea.Cmd {
 	esc := l.d.St.Esc
 	if words == "" {
-		l.d.Say(paint.ToneWarn, esc.Const("give a reference, store:id, as lists show it and y copies it; tab completes"))
-		return nil
+		return l.d.Warn("give a reference, store:id, as lists show it and y copies it; tab completes")
 	}
 	ref, err := model.ParseRef(words)
 	if _, serr := l.d.Fleet.Store(ref.Store); err != nil || serr != nil {
@@ -36,8 +34,7 @@ func (l *commandLine) runGo(words string) tea.Cmd {
 			if err == nil {
 				err = serr
 			}
-			l.d.Say(paint.ToneWarn, prose.Reason(esc, err))
-			return nil
+			return l.d.Warn("%s", prose.Reason(esc, err))
 		}
 		ref = model.Ref{Store: here, ID: id}
 	}
@@ -54,13 +51,12 @@ func (l *commandLine) runGo(words string) tea.Cmd {
 func (l *commandLine) found(m found) tea.Cmd {
 	esc := l.d.St.Esc
 	if m.err != nil {
-		l.d.Say(paint.ToneWarn, esc.Sprintf("%s: %s", esc.LineMax(m.ref.String(), prose.MaxTitle), prose.Reason(esc, m.err)))
-		return nil
+		return l.d.Warn("%s: %s", esc.LineMax(m.ref.String(), prose.MaxTitle), prose.Reason(esc, m.err))
 	}
 	if l.d.Modal.Dialog != nil || l.d.Edits.Editing != nil || l.a.Pages.Overlay != nil {
 		return l.d.Modal.Gone()
 	}
-	return tea.Batch(l.a.enter(PaneTiers), l.a.Tiers.GoTo(m.ref, m.head))
+	return tea.Batch(l.a.Enter(PaneTiers), l.a.Tiers.GoTo(m.ref, m.head))
 }
 
 // references are the references on the screen, to complete one from.

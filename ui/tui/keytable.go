@@ -47,7 +47,7 @@ func KeyTable() []act.Section {
 	a.Pages.Overlay = a.Pages.newOverlay("")
 	a.Pages.Overlay.Pager.Search.Needle = text.NewNeedle("x")
 	add("A text on the whole screen", a.searchKeys())
-	add("A text: searching", a.searchLineKeys(a.Pages.Overlay.Pager))
+	add("A text: searching", a.SearchLineKeys(a.Pages.Overlay.Pager))
 	a.Pages.Overlay = nil
 	add("3 Recall", r.Bindings())
 	r.Input.Focus = true

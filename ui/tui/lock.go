@@ -10,7 +10,6 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
 )
@@ -105,8 +104,7 @@ func (l *commandLine) proposeWritable(from int) func(context.Context) any {
 	}
 	d := &dialog.Dialog{Title: esc.Const("Writable"), Lines: lines, NoReason: true, Choices: []dialog.Choice{{Verb: "Make writable", Run: func() tea.Cmd {
 		l.d.ReadOnly = ""
-		l.d.Say(paint.ToneInfo, esc.Const("this session is writable"))
-		return nil
+		return l.d.Tell("this session is writable")
 	}}}}
 	return func(context.Context) any { return dialog.Proposal{From: from, Dialog: d} }
 }

@@ -52,7 +52,7 @@ func (pt *pointer) mouse(msg tea.MouseMsg) tea.Cmd {
 func (pt *pointer) click(x, y int) tea.Cmd {
 	if y == 0 {
 		if n := pt.tabAt(x); n >= 0 {
-			return pt.a.press(pt.a.paneBindings(), string(rune('1'+n)))
+			return pt.a.Press(pt.a.paneBindings(), string(rune('1'+n)))
 		}
 		return nil
 	}
@@ -73,7 +73,7 @@ func (pt *pointer) click(x, y int) tea.Cmd {
 	case x >= list.Width, line < 0, line >= list.Height, row >= list.N:
 		return nil
 	case row == list.Sel:
-		return pt.a.press(pt.a.here(), "enter")
+		return pt.a.Press(pt.a.here(), "enter")
 	}
 	return list.Move(row - list.Sel)
 }

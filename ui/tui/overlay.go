@@ -37,7 +37,7 @@ func (o *overlay) render(st *paint.Styles, width, height int) []string {
 
 // size gives the columns and lines of a page's text.
 func (ps *pages) size(o *overlay) (w, h int) {
-	w, h = ps.a.room()
+	w, h = ps.a.Room()
 	if o.box {
 		w = min(w-2*dialog.BoxMargin, dialog.WidestBox) - dialog.BoxPad
 	}
@@ -93,9 +93,9 @@ func (o *overlay) find(words string) tea.Cmd {
 // overlayKey routes a keystroke of a page that lies over the pane.
 func (ps *pages) overlayKey(k tea.KeyPressMsg) tea.Cmd {
 	if k.Mod.Contains(tea.ModAlt) {
-		return ps.a.split(k)
+		return ps.a.Split(k)
 	}
-	return ps.a.press(ps.a.here(), k.String())
+	return ps.a.Press(ps.a.here(), k.String())
 }
 
 func (ps *pages) newOverlay(title string) *overlay {

@@ -4,28 +4,23 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/text"
 )
 
-// port is the frame as what stands in it sees it.
-type port struct{ a *App }
+// The frame as what stands in it sees it; the methods that it has beside these stand
+// with its keys.
 
-func (p port) Room() (width, height int) { return p.a.room() }
+func (a *App) Here() int { return a.Active }
 
-func (p port) Here() int { return p.a.Active }
-
-func (p port) Taken() bool {
-	a := p.a
+func (a *App) Taken() bool {
 	return a.Pages.Overlay != nil || a.Line.typing || a.pane().Typing() != nil || a.D.Edits.Editing != nil
 }
 
-func (p port) Refusal() string { return p.a.D.ReadOnly }
+func (a *App) Refusal() string { return a.D.ReadOnly }
 
-func (p port) Underneath(w, h int) (lines []string, row int) {
-	a := p.a
+func (a *App) Underneath(w, h int) (lines []string, row int) {
 	if a.Pages.Overlay != nil {
 		return a.Pages.drawn(w, h), -1
 	}
@@ -38,29 +33,19 @@ func (p port) Underneath(w, h int) (lines []string, row int) {
 	return a.D.St.FillTo(lines, w, h), row
 }
 
-func (p port) Hush()                 { p.a.said.text = safetext.Text{} }
-func (p port) Saying() safetext.Text { return p.a.said.text }
-func (p port) Note(t safetext.Text)  { p.a.note(t) }
+func (a *App) Hush()                 { a.said.text = safetext.Text{} }
+func (a *App) Saying() safetext.Text { return a.said.text }
 
-func (p port) Press(bindings []act.Act, name string) tea.Cmd { return p.a.press(bindings, name) }
-func (p port) Split(k tea.KeyPressMsg) tea.Cmd               { return p.a.split(k) }
-func (p port) Refuse(b act.Act, why string) tea.Cmd          { return p.a.refuse(b, why) }
-
-func (p port) Searching() *text.Pager                             { return p.a.searching() }
-func (p port) SearchKey(t *text.Pager, k tea.KeyPressMsg) tea.Cmd { return p.a.searchKey(t, k) }
-func (p port) SearchLineKeys(t *text.Pager) []act.Act             { return p.a.searchLineKeys(t) }
-
-func (p port) Did(undo, undone []string) {
+func (a *App) Did(undo, undone []string) {
 	for _, id := range undone {
-		p.a.D.Undos.Take(id)
+		a.D.Undos.Take(id)
 	}
 	if len(undo) > 0 {
-		p.a.D.Undos.Acts = append(p.a.D.Undos.Acts, undo)
+		a.D.Undos.Acts = append(a.D.Undos.Acts, undo)
 	}
 }
 
-func (p port) Changed(ok bool) tea.Cmd {
-	a := p.a
+func (a *App) Changed(ok bool) tea.Cmd {
 	var cmds []tea.Cmd
 	if ok {
 		cmds = append(cmds, a.Tiers.Changed())
@@ -74,31 +59,30 @@ func (p port) Changed(ok bool) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (p port) Page(title string, page *text.Page) tea.Cmd {
-	ps := &p.a.Pages
+func (a *App) Page(title string, page *text.Page) tea.Cmd {
+	ps := &a.Pages
 	ps.Overlay = ps.newOverlay(title)
 	return ps.Overlay.Pager.Show(page, 0, nil)
 }
 
-func (p port) Enter(pane int) tea.Cmd { return p.a.enter(pane) }
-func (p port) Refresh() tea.Cmd       { return p.a.pane().Refresh() }
+func (a *App) Refresh() tea.Cmd { return a.pane().Refresh() }
 
-func (p port) Shows(address int) bool {
-	if p.a.Side != nil {
-		return p.a.Side.List.Address() == address
+func (a *App) Shows(address int) bool {
+	if a.Side != nil {
+		return a.Side.List.Address() == address
 	}
-	return p.a.Active == address
+	return a.Active == address
 }
 
-func (p port) Beside(title string, above bool, list func(address int) desk.Listing) tea.Cmd {
-	a, under := p.a, (*Side)(nil)
+func (a *App) Beside(title string, above bool, list func(address int) desk.Listing) tea.Cmd {
+	var under *Side
 	if above {
 		under = a.Side
 	}
 	a.sides++
 	a.Side = &Side{Title: title, List: list(loop.Over - a.sides), under: under}
-	w, h := a.room()
+	w, h := a.Room()
 	return tea.Batch(a.Side.List.Resize(w, h), a.Side.List.Enter())
 }
 
-func (p port) HasSide() bool { return p.a.Side != nil }
+func (a *App) HasSide() bool { return a.Side != nil }

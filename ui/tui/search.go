@@ -29,8 +29,8 @@ func (a *App) text() *text.Pager {
 	return nil
 }
 
-// searching is the text whose search line has the focus, or nil.
-func (a *App) searching() *text.Pager {
+// Searching is the text whose search line has the focus, or nil.
+func (a *App) Searching() *text.Pager {
 	if p := a.text(); p != nil && p.Search.In.Focus {
 		return p
 	}
@@ -47,8 +47,8 @@ func (a *App) searchKeys() []act.Act {
 	return text.TextKeys(p)
 }
 
-// searchLineKeys are the keys of the line where the words are typed.
-func (a *App) searchLineKeys(p *text.Pager) []act.Act {
+// SearchLineKeys are the keys of the line where the words are typed.
+func (a *App) SearchLineKeys(p *text.Pager) []act.Act {
 	nothing := func() string {
 		if p.Search.Needle == nil {
 			return "type what to look for first"
@@ -80,8 +80,8 @@ func (a *App) searchLineKeys(p *text.Pager) []act.Act {
 	}
 }
 
-// searchKey routes a keystroke while words are typed.
-func (a *App) searchKey(p *text.Pager, k tea.KeyPressMsg) tea.Cmd {
+// SearchKey routes a keystroke while words are typed.
+func (a *App) SearchKey(p *text.Pager, k tea.KeyPressMsg) tea.Cmd {
 	if changed, used := p.Search.In.Key(k); used {
 		if changed {
 			return p.Searched()
@@ -89,9 +89,9 @@ func (a *App) searchKey(p *text.Pager, k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if k.Mod.Contains(tea.ModAlt) {
-		return a.split(k)
+		return a.Split(k)
 	}
-	return a.press(a.searchLineKeys(p), k.String())
+	return a.Press(a.SearchLineKeys(p), k.String())
 }
 
 // searchLine stands in place of the status while there is a search, with the number

@@ -17,7 +17,7 @@ type Side struct {
 // closeSide goes back to what the list was opened from.
 func (a *App) closeSide() tea.Cmd {
 	if a.Side = a.Side.under; a.Side != nil {
-		w, h := a.room()
+		w, h := a.Room()
 		return tea.Batch(a.Side.List.Resize(w, h), a.Side.List.Enter())
 	}
 	return a.pane().Refresh() // what was looked at or done beside it is of what stands there

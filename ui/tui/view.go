@@ -52,7 +52,7 @@ func (l *commandLine) openView(name string) tea.Cmd {
 	if v.wide != l.d.Wide {
 		cmds = append(cmds, a.widen())
 	}
-	return tea.Batch(append(cmds, a.enter(v.pane), v.bring())...)
+	return tea.Batch(append(cmds, a.Enter(v.pane), v.bring())...)
 }
 
 func (l *commandLine) viewNames() []string {

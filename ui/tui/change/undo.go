@@ -14,7 +14,6 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/list"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/record"
@@ -162,8 +161,7 @@ func (us *Undos) Kind() record.Kind[operator.UndoRow] {
 	}
 	kind.Keys = func(p *record.List[operator.UndoRow]) []act.Act {
 		return []act.Act{act.Restore.With(func() string { return us.noRestoreHere(p) }, func() tea.Cmd {
-			r, _ := p.Window.Current()
-			u := r.Raw
+			u := p.Here()
 			return us.D.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) { return undoDialog(d, u), safetext.Text{} })
 		})}
 	}
@@ -239,8 +237,7 @@ func undoText(d *desk.Desk, u operator.UndoRow) *text.Page {
 
 func (us *Undos) Open() tea.Cmd {
 	if us.D.Acts == nil {
-		us.D.Say(paint.ToneWarn, us.D.St.Esc.Const("no undo is attached to this console: memdesk undo list shows it"))
-		return nil
+		return us.D.Warn("no undo is attached to this console: memdesk undo list shows it")
 	}
 	return record.Open(us.D, "Undo", us.Kind())
 }

@@ -11,7 +11,6 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -69,8 +68,7 @@ func (d *Desk) CopyText(what safetext.Text, words string) tea.Cmd {
 	esc := d.Esc
 	n := int64(len(words))
 	if n > maxClip {
-		d.Say(paint.ToneWarn, esc.Sprintf("not copied: %s is %s bytes, and terminals take %s; x writes it to a file", what, prose.Group(n), prose.Group(maxClip)))
-		return nil
+		return d.Warn("not copied: %s is %s bytes, and terminals take %s; x writes it to a file", what, prose.Group(n), prose.Group(maxClip))
 	}
 	send := func() tea.Cmd { return d.send(what, words) }
 	hidden := int64(safetext.Hidden(words))
@@ -89,7 +87,7 @@ func (d *Desk) CopyText(what safetext.Text, words string) tea.Cmd {
 
 // send hands text to the terminal.
 func (d *Desk) send(what safetext.Text, text string) tea.Cmd {
-	d.Say(paint.ToneInfo, d.Esc.Sprintf("copied %s (%s) through the terminal, where it permits", what, prose.Plural(int64(len(text)), "byte")))
+	d.Tell("copied %s (%s) through the terminal, where it permits", what, prose.Plural(int64(len(text)), "byte"))
 	return tea.Raw(clipboard(multiplexerOf(d.Env), text))
 }
 
@@ -106,8 +104,7 @@ func (d *Desk) Copy(ref model.Ref) tea.Cmd {
 func (d *Desk) CopyRow(v any) tea.Cmd {
 	b, err := safetext.MarshalJSON(v)
 	if err != nil {
-		d.Say(paint.ToneWarn, d.Esc.Sprintf("not copied: %s", d.Esc.Err(err)))
-		return nil
+		return d.Warn("not copied: %s", d.Esc.Err(err))
 	}
 	return d.CopyText(d.Esc.Const("the row as JSON"), string(b))
 }

@@ -14,7 +14,6 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/list"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/record"
@@ -23,8 +22,7 @@ import (
 // OpenKept lists the operator's texts that no store took.
 func (ed *Edits) OpenKept() tea.Cmd {
 	if ed.D.Drafts == nil {
-		ed.D.Say(paint.ToneWarn, ed.D.Esc.Const("there is no state directory, so no text was put aside"))
-		return nil
+		return ed.D.Warn("there is no state directory, so no text was put aside")
 	}
 	return record.Open(ed.D, "Kept texts", ed.KeptKind())
 }
@@ -53,13 +51,7 @@ func (ed *Edits) KeptKind() record.Kind[drafts.Kept] {
 		Detail: func(_ context.Context, raw drafts.Kept) *text.Page { return ed.keptText(raw) },
 		Keys: func(p *record.List[drafts.Kept]) []act.Act {
 			return []act.Act{{Keys: []string{"enter"}, Name: "edit", Doc: "open this text in $EDITOR again; what you save is compared with the item as you saw it",
-				Why: func() string { return ed.noReopen(p) }, Do: func() tea.Cmd {
-					r, _ := p.Window.Current()
-					return ed.reopen(r.Raw)
-				}}, {Keys: []string{"y"}, Name: "copy text", Doc: "copy the whole text to the clipboard of the terminal", Why: p.None, Do: func() tea.Cmd {
-				r, _ := p.Window.Current()
-				return ed.copyKept(r.Raw)
-			}}}
+				Why: func() string { return ed.noReopen(p) }, Do: func() tea.Cmd { return ed.reopen(p.Here()) }}, {Keys: []string{"y"}, Name: "copy text", Doc: "copy the whole text to the clipboard of the terminal", Why: p.None, Do: func() tea.Cmd { return ed.copyKept(p.Here()) }}}
 		},
 	}
 }

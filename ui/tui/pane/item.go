@@ -73,8 +73,7 @@ func (p ItemPage) Bindings() []act.Act {
 // copyBody copies what is on the screen, not what the store holds by now.
 func (p ItemPage) copyBody() tea.Cmd {
 	if p.Reader.Pager.Text == nil || p.Reader.Shown != p.ref() {
-		p.D.Say(paint.ToneInfo, p.D.Esc.Const("it is still being read"))
-		return nil
+		return p.D.Tell("it is still being read")
 	}
 	return p.D.CopyText(p.D.Esc.LineMax(p.Reader.Shown.ID, prose.MaxTitle), p.Reader.Pager.Text.Body)
 }
@@ -82,8 +81,7 @@ func (p ItemPage) copyBody() tea.Cmd {
 func (p ItemPage) copyRow() tea.Cmd {
 	row, why := p.Row()
 	if why != "" {
-		p.D.Say(paint.ToneInfo, p.D.Esc.Sprintf("%s; y copies its text", why))
-		return nil
+		return p.D.Tell("%s; y copies its text", why)
 	}
 	return p.D.CopyRow(row.Object())
 }

@@ -57,17 +57,11 @@ func (p *List[T]) None() string {
 func (p *List[T]) handing() []act.Act {
 	var out []act.Act
 	if p.Kind.Field != nil {
-		out = append(out, act.Act{Keys: []string{"y"}, Name: "copy", Doc: "copy what this row is about to the clipboard", Why: p.None, Do: func() tea.Cmd {
-			r, _ := p.Window.Current()
-			return p.D.CopyText(p.D.Esc.Const("the field"), p.Kind.Field(r.Raw))
-		}})
+		out = append(out, act.Act{Keys: []string{"y"}, Name: "copy", Doc: "copy what this row is about to the clipboard", Why: p.None, Do: func() tea.Cmd { return p.D.CopyText(p.D.Esc.Const("the field"), p.Kind.Field(p.Here())) }})
 	}
 	if p.Kind.Datum != nil {
 		out = append(out,
-			act.Act{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.None, Do: func() tea.Cmd {
-				r, _ := p.Window.Current()
-				return p.D.CopyRow(p.Kind.Datum(r.Raw).Object())
-			}},
+			act.Act{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.None, Do: func() tea.Cmd { return p.D.CopyRow(p.Kind.Datum(p.Here()).Object()) }},
 			act.Act{Keys: []string{"x"}, Name: "export", Verb: act.Export.Verb, Doc: "export the filtered table to a file: CSV, JSON lines", Why: act.Unless(p.None, p.D.NoExport), Do: func() tea.Cmd {
 				fetch, datumOf := p.Window.Fetch, p.Kind.Datum
 				return p.D.Exports.ExportTable(p.Kind.Name, func(ctx context.Context, write func(desk.Datum) error) error {

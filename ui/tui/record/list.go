@@ -90,6 +90,12 @@ func Of[T any](d *desk.Desk, kind Kind[T]) func(address int) desk.Listing {
 	}
 }
 
+// Here is the row at the cursor; the zero value where there is none.
+func (p *List[T]) Here() T {
+	r, _ := p.Window.Current()
+	return r.Raw
+}
+
 // StoreHere is the store of the row at the cursor.
 func (p *List[T]) StoreHere() string {
 	r, ok := p.Window.Current()
@@ -412,7 +418,7 @@ func (p *List[T]) Home() tea.Cmd           { return tea.Batch(p.Window.Home(), p
 func (p *List[T]) End() tea.Cmd {
 	cmd := tea.Batch(p.Window.End(), p.follow())
 	if n := len(p.Window.Pages); n > 0 && p.Window.Pages[n-1].Next != "" {
-		p.D.Say(paint.ToneInfo, p.D.St.Esc.Const("this is as far as the list was read; End again goes on"))
+		p.D.Tell("this is as far as the list was read; End again goes on")
 	}
 	return cmd
 }

@@ -316,8 +316,7 @@ func (w *Underway) BulkKind(b *Bulk) record.Kind[Outcome] {
 					b.stopped = true
 					b.Mu.Unlock()
 					b.Cancel()
-					w.D.Say(paint.ToneInfo, esc.Const("stopping"))
-					return nil
+					return w.D.Tell("stopping")
 				}}}
 		},
 	}

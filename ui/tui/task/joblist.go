@@ -41,8 +41,7 @@ func JobKind(kind string) string {
 
 func (w *Underway) OpenJobs() tea.Cmd {
 	if w.D.Jobs == nil {
-		w.D.Say(paint.ToneWarn, w.D.St.Esc.Const("there is no journal for long work here, so there are no jobs"))
-		return nil
+		return w.D.Warn("there is no journal for long work here, so there are no jobs")
 	}
 	return record.Open(w.D, "Jobs", w.JobsKind())
 }
@@ -64,16 +63,11 @@ func (w *Underway) JobsKind() record.Kind[jobRow] {
 		},
 		Keys: func(p *record.List[jobRow]) []act.Act {
 			return []act.Act{
-				act.Stop.With(func() string { return w.noCancel(p) }, func() tea.Cmd { return w.cancelJob(jobAt(p)) }),
+				act.Stop.With(func() string { return w.noCancel(p) }, func() tea.Cmd { return w.cancelJob(p.Here()) }),
 				act.Outcomes.With(p.None, func() tea.Cmd { return w.openOutcomes(p) }),
 			}
 		},
 	}
-}
-
-func jobAt(p *record.List[jobRow]) jobRow {
-	r, _ := p.Window.Current()
-	return r.Raw
 }
 
 func fetchJobs(d *desk.Desk, ctx context.Context, q operator.PageQuery) (list.Span[record.Row[jobRow]], desk.Said, error) {
@@ -248,7 +242,7 @@ func (w *Underway) noCancel(p *record.List[jobRow]) string {
 	if why := p.None(); why != "" {
 		return why
 	}
-	row := jobAt(p)
+	row := p.Here()
 	switch {
 	case row.State.Ended():
 		return "it has ended"
@@ -292,7 +286,7 @@ func (w *Underway) cancelJob(row jobRow) tea.Cmd {
 // openOutcomes lists what became of each item of a job of this session, and shows
 // the job itself where it is of another.
 func (w *Underway) openOutcomes(p *record.List[jobRow]) tea.Cmd {
-	row := jobAt(p)
+	row := p.Here()
 	if b := w.bulkOf(row.ID); b != nil {
 		return w.openBulk(b, true)
 	}

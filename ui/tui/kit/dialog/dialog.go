@@ -200,7 +200,7 @@ func (md *Modal) Proposed(m Proposal) tea.Cmd {
 		md.Say(paint.ToneWarn, m.No)
 		return nil
 	case m.Writable && why != "":
-		md.Say(paint.ToneWarn, md.St.Esc.Sprintf("nothing was asked and nothing done: this console is read-only: %s", why))
+		md.Warn("nothing was asked and nothing done: this console is read-only: %s", why)
 		return drop
 	case gone:
 		return tea.Batch(md.Gone(), drop)
@@ -211,8 +211,7 @@ func (md *Modal) Proposed(m Proposal) tea.Cmd {
 }
 
 func (md *Modal) Gone() tea.Cmd {
-	md.Say(paint.ToneInfo, md.St.Esc.Const("you have gone on meanwhile: nothing was asked and nothing done"))
-	return nil
+	return md.Tell("you have gone on meanwhile: nothing was asked and nothing done")
 }
 
 // Show opens a dialog at once.
@@ -292,8 +291,7 @@ func (md *Modal) Key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	if d.early && k.Code == tea.KeyEnter {
 		d.early = false
-		md.Say(paint.ToneWarn, md.St.Esc.Const("keys came too early: look, then answer"))
-		return nil
+		return md.Warn("keys came too early: look, then answer")
 	}
 	if in := d.input(); in != nil {
 		if changed, used := in.Key(k); used {
@@ -452,8 +450,7 @@ func (md *Modal) dialogCancel() tea.Cmd {
 	if d.Canceled != nil {
 		return d.Canceled()
 	}
-	md.Say(paint.ToneInfo, md.St.Esc.Const("cancelled: nothing was changed"))
-	return nil
+	return md.Tell("cancelled: nothing was changed")
 }
 
 func (md *Modal) Enter() tea.Cmd {
@@ -468,11 +465,11 @@ func (md *Modal) Enter() tea.Cmd {
 	c := d.Choices[s.n]
 	switch {
 	case d.Name != "" && c.Typed && d.typed.Value() != d.Name:
-		md.Say(paint.ToneWarn, esc.Sprintf("type the name first: %s", esc.Line(d.Name)))
+		md.Warn("type the name first: %s", esc.Line(d.Name))
 		d.jump(onName)
 		return nil
 	case d.Must && c.Act != nil && d.Reason.Value() == "":
-		md.Say(paint.ToneWarn, esc.Const("give a reason first"))
+		md.Warn("give a reason first")
 		d.jump(onReason)
 		return nil
 	case c.Act == nil:

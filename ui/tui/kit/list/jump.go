@@ -7,7 +7,6 @@ import (
 
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/loop"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -57,9 +56,9 @@ func TrailOver[T any](d *loop.Loop, m Trailed[T], found bool) {
 	switch word := m.Trail.Word; {
 	case word.IsEmpty() || found:
 	case m.Err != nil:
-		d.Say(paint.ToneWarn, d.Esc.Sprintf("not looked for to the end: %s: %s", word, prose.Reason(d.Esc, m.Err)))
+		d.Warn("not looked for to the end: %s: %s", word, prose.Reason(d.Esc, m.Err))
 	default:
-		d.Say(paint.ToneWarn, d.Esc.Sprintf("not in this list: %s", word))
+		d.Warn("not in this list: %s", word)
 	}
 }
 
@@ -68,8 +67,7 @@ func JumpHere(d *loop.Loop, j *Jump, n, sel int, names func(i int) []string, mov
 	text := j.In.Value()
 	at := After(min(j.From, max(n-1, 0)), n, text, names)
 	if at < 0 {
-		d.Say(paint.ToneInfo, d.Esc.Sprintf("nothing that is loaded begins with %q; enter looks on through the list", text))
-		return nil
+		return d.Tell("nothing that is loaded begins with %q; enter looks on through the list", text)
 	}
 	return move(at - sel)
 }

@@ -10,7 +10,6 @@ import (
 	"memdesk/model"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/loop"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
 
@@ -232,8 +231,7 @@ func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
 	w := m.Walk
 	if a.err != nil {
 		m.Stop()
-		d.Say(paint.ToneWarn, d.Esc.Sprintf("marking stopped at %s: %s", prose.Plural(int64(m.N()), "row"), prose.Reason(d.Esc, a.err)))
-		return nil
+		return d.Warn("marking stopped at %s: %s", prose.Plural(int64(m.N()), "row"), prose.Reason(d.Esc, a.err))
 	}
 	id := m.list().Id
 	for _, r := range a.page.Rows {
@@ -277,8 +275,7 @@ func (m *Marks[T, M]) forgetRange(w *walk[T]) {
 
 func (m *Marks[T, M]) ended(d *loop.Loop) tea.Cmd {
 	m.Walk = nil
-	d.Say(paint.ToneInfo, d.Esc.Sprintf("%s marked", prose.Plural(int64(m.N()), "row")))
-	return nil
+	return d.Tell("%s marked", prose.Plural(int64(m.N()), "row"))
 }
 
 // Crumb says how many rows are marked.

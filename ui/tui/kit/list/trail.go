@@ -10,7 +10,6 @@ import (
 	"memdesk/model"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/loop"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
 
@@ -254,7 +253,7 @@ func (w *Window[T]) StopLooking(d *loop.Loop, then func() tea.Cmd) []act.Act {
 		return nil
 	}
 	return []act.Act{{Keys: []string{"esc"}, Name: "stop looking", Doc: "stop looking for the row; the cursor goes to the nearest that was found", Do: func() tea.Cmd {
-		d.Say(paint.ToneInfo, d.Esc.Sprintf("stopped after %s", prose.Plural(int64(w.Trail.Seen), "row")))
+		d.Tell("stopped after %s", prose.Plural(int64(w.Trail.Seen), "row"))
 		return tea.Batch(w.leave(), then())
 	}}}
 }

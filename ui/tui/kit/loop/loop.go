@@ -22,6 +22,18 @@ type Loop struct {
 	Later func(pane int) func(time.Duration, any) tea.Cmd // delivers a message after a pause
 }
 
+// Warn says a warning on the status line; arguments are escaped. There is no more to do.
+func (l *Loop) Warn(format string, args ...any) tea.Cmd {
+	l.Say(paint.ToneWarn, l.Esc.Sprintf(format, args...))
+	return nil
+}
+
+// Tell says the same without a warning.
+func (l *Loop) Tell(format string, args ...any) tea.Cmd {
+	l.Say(paint.ToneInfo, l.Esc.Sprintf(format, args...))
+	return nil
+}
+
 // Reply carries the answer of a command to the pane that asked.
 type Reply struct {
 	Pane int

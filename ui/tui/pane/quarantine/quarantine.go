@@ -64,24 +64,20 @@ func New(d *pane.Bench, at int, stories *Stories) *record.List[operator.Quaranti
 	}
 	kind.Keys = func(p *record.List[operator.QuarantineEntry]) []act.Act {
 		return []act.Act{
-			act.Release.With(func() string { return edit.NoRelease(p) }, func() tea.Cmd {
-				r, _ := p.Window.Current()
-				return d.Edits.Release(r.Raw)
-			}),
+			act.Release.With(func() string { return edit.NoRelease(p) }, func() tea.Cmd { return d.Edits.Release(p.Here()) }),
 			act.Delete.With(func() string { return en.noDiscard(p) }, func() tea.Cmd { return en.discardHere(p) }),
 			d.Takebacks.Key(p.None, func() func(context.Context) (change.Writing, bool) {
-				r, _ := p.Window.Current()
+				e := p.Here()
 				return func(context.Context) (change.Writing, bool) {
-					if r.Raw.Writer == nil {
+					if e.Writer == nil {
 						return change.Writing{}, false
 					}
-					return change.WritingOf(r.Raw.Writer.Row), true
+					return change.WritingOf(e.Writer.Row), true
 				}
 			}),
 			act.Stories.With(stories.refusal, func() tea.Cmd { return record.Open(d.Desk, "Stories", stories.Kind()) }),
 			act.SameRule.With(p.None, func() tea.Cmd {
-				r, _ := p.Window.Current()
-				rule := r.Raw
+				rule := p.Here()
 				return p.Marks.All(func(r record.Row[operator.QuarantineEntry]) bool {
 					e := r.Raw
 					return e.Category == rule.Category && e.Pattern == rule.Pattern && e.Problem == ""
@@ -119,18 +115,15 @@ func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd
 			r = m
 		}
 		if why := noDiscardOf(d.Desk, r.Raw); why != "" {
-			d.Say(paint.ToneWarn, d.Esc.Const(why))
-			return nil
+			return d.Warn("%s", why)
 		}
 		return en.discard(r.Raw, p.Marks.Clear)
 	}
 	if why := d.NoBulk(); why != "" {
-		d.Say(paint.ToneWarn, d.Esc.Const(why))
-		return nil
+		return d.Warn("%s", why)
 	}
 	if why := p.Marks.Uncounted(); why != "" {
-		d.Say(paint.ToneWarn, d.Esc.Const(why))
-		return nil
+		return d.Warn("%s", why)
 	}
 	var items []change.Target
 	entries := map[model.Ref]operator.QuarantineEntry{}
@@ -145,8 +138,7 @@ func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd
 		items = append(items, change.Target{Ref: model.Ref{Store: e.Store, ID: e.ID}, Name: e.Source, Bytes: e.Bytes, Hidden: !p.Marks.Shown(id)})
 	}
 	if len(items) == 0 {
-		d.Say(paint.ToneWarn, d.Esc.Const("none of the marked rows is an entry of a quarantine that can be deleted"))
-		return nil
+		return d.Warn("none of the marked rows is an entry of a quarantine that can be deleted")
 	}
 	return d.Removals.ForgetMany(change.Question{Items: items, Verb: "Delete", What: "entry", Filter: p.Query, Left: left, Begun: p.Marks.Clear, After: en.discarded(entries)})
 }

@@ -100,13 +100,10 @@ func (sa *Stories) Kind() record.Kind[review.Story] {
 	kind.Keys = func(p *record.List[review.Story]) []act.Act {
 		return []act.Act{
 			sa.D.Takebacks.Key(p.None, func() func(context.Context) (change.Writing, bool) {
-				r, _ := p.Window.Current()
-				return func(context.Context) (change.Writing, bool) { return writingOfStory(r.Raw), true }
+				story := p.Here()
+				return func(context.Context) (change.Writing, bool) { return writingOfStory(story), true }
 			}),
-			act.Harmless.With(func() string { return sa.noHarmless(p) }, func() tea.Cmd {
-				r, _ := p.Window.Current()
-				return sa.askHarmless(r.Raw)
-			}),
+			act.Harmless.With(func() string { return sa.noHarmless(p) }, func() tea.Cmd { return sa.askHarmless(p.Here()) }),
 		}
 	}
 	return kind
@@ -260,7 +257,7 @@ func (sa *Stories) noHarmless(p *record.List[review.Story]) string {
 	if why := sa.D.Locked(""); why != "" {
 		return why
 	}
-	if r, _ := p.Window.Current(); blocked(r.Raw) == len(r.Raw.Parts) {
+	if s := p.Here(); blocked(s) == len(s.Parts) {
 		return "a scanner blocks all of it: release what is harmless in 4 Quarantine"
 	}
 	return ""
@@ -302,8 +299,7 @@ func (sa *Stories) askHarmless(s review.Story) tea.Cmd {
 // today's where that is wanted.
 func (sa *Stories) AskRescan() tea.Cmd {
 	if why := sa.refusal(); why != "" {
-		sa.D.Say(paint.ToneWarn, sa.D.St.Esc.Const(why))
-		return nil
+		return sa.D.Warn("%s", why)
 	}
 	return sa.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		esc := sa.D.Esc

@@ -17,7 +17,6 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/list"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
@@ -434,8 +433,7 @@ func (p *Pane) neighbour(by int) tea.Cmd {
 	if by < 0 {
 		word = "this is the first hit"
 	}
-	p.d.Say(paint.ToneInfo, p.d.Esc.Const(word))
-	return nil
+	return p.d.Tell("%s", word)
 }
 
 func (p *Pane) copyRef() tea.Cmd {

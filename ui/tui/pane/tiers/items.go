@@ -313,7 +313,7 @@ func (l *items) oneOrder() string {
 func (l *items) nextOrder() tea.Cmd {
 	i := max(slices.Index(l.Orders, l.Order), 0)
 	l.Order = l.Orders[(i+1)%len(l.Orders)]
-	l.d.Say(paint.ToneInfo, l.d.St.Esc.Sprintf("order: %s", string(l.Order)))
+	l.d.Tell("order: %s", string(l.Order))
 	l.whole = nil
 	return l.Restart(l.List.Neighbours(), false)
 }

@@ -11,7 +11,6 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/list"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/pane"
 )
 
@@ -136,12 +135,10 @@ func (p *Pane) forgetHere() tea.Cmd {
 func (p *Pane) forgetMarked() tea.Cmd {
 	m := p.Items.Marks
 	if why := p.d.NoBulk(); why != "" && m.N() > 1 {
-		p.d.Say(paint.ToneWarn, p.d.Esc.Const(why))
-		return nil
+		return p.d.Warn("%s", why)
 	}
 	if why := m.Uncounted(); why != "" {
-		p.d.Say(paint.ToneWarn, p.d.Esc.Const(why))
-		return nil
+		return p.d.Warn("%s", why)
 	}
 	items := make([]change.Target, 0, m.N())
 	for _, id := range m.Order {
@@ -179,7 +176,7 @@ func (p *Pane) toggleHidden() tea.Cmd {
 	if p.Overview.hidden {
 		word = "shown"
 	}
-	p.d.Say(paint.ToneInfo, p.d.St.Esc.Sprintf("hidden tiers, archived and bookkeeping items are %s", word))
+	p.d.Tell("hidden tiers, archived and bookkeeping items are %s", word)
 	p.Overview.build()
 	if p.Level == LevelItems {
 		return p.Items.showHidden(p.Overview.hidden)

@@ -10,7 +10,6 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
@@ -111,11 +110,9 @@ func (p *Pane) OpenList(at desk.ScopeOf) tea.Cmd {
 	s, err := p.d.Fleet.Store(at.Store)
 	switch {
 	case err != nil:
-		p.d.Say(paint.ToneWarn, prose.Reason(p.d.St.Esc, err))
-		return nil
+		return p.d.Warn("%s", prose.Reason(p.d.St.Esc, err))
 	case s.Browser == nil:
-		p.d.Say(paint.ToneWarn, p.d.St.Esc.Sprintf("%s cannot list its items: 3 Recall searches it", at.Store))
-		return nil
+		return p.d.Warn("%s cannot list its items: 3 Recall searches it", at.Store)
 	}
 	p.Level = LevelItems
 	spec, _ := s.Tier(at.Tier)
@@ -380,8 +377,7 @@ func (p *Pane) Refs() []model.Ref {
 func (p *Pane) GoTo(ref model.Ref, h model.Header) tea.Cmd {
 	s, err := p.d.Fleet.Store(ref.Store)
 	if err != nil {
-		p.d.Say(paint.ToneWarn, prose.Reason(p.d.Esc, err))
-		return nil
+		return p.d.Warn("%s", prose.Reason(p.d.Esc, err))
 	}
 	spec, _ := s.Tier(h.Tier)
 	hidden := p.Overview.hidden || spec.Hidden || h.Has(model.FlagArchived) || h.Has(model.FlagBookkeeping)

@@ -13,7 +13,6 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
 
@@ -24,7 +23,7 @@ var treeOrders = []string{"as the stores have it", "most items first", "most byt
 // nextOrder sorts the rows below each row, and the stores, by the next order.
 func (o *overview) nextOrder() tea.Cmd {
 	o.order = (o.order + 1) % len(treeOrders)
-	o.d.Say(paint.ToneInfo, o.d.St.Esc.Sprintf("order: %s", treeOrders[o.order]))
+	o.d.Tell("order: %s", treeOrders[o.order])
 	o.build()
 	return o.show()
 }
@@ -231,8 +230,7 @@ func (o *overview) jumped() tea.Cmd {
 	text := o.jump.In.Value()
 	at := list.After(o.jump.From, len(o.rows), text, func(i int) []string { return treeNames(o.rows[i]) })
 	if at < 0 {
-		o.d.Say(paint.ToneInfo, o.d.St.Esc.Sprintf("no store, scope or tier begins with %q", text))
-		return nil
+		return o.d.Tell("no store, scope or tier begins with %q", text)
 	}
 	return o.table.Move(at - o.table.Sel)
 }
