@@ -111,7 +111,8 @@ type Beside struct {
 	Seats       []Seat    `json:"seats,omitempty"`
 	// Lines are those of an index that lead to the item alone.
 	Lines []BesideLine `json:"lines,omitempty"`
-	// Rows are those that Forget removed, where the store is tables of another program.
+	// Rows are those that Forget removed, where the store is tables of another program; of a
+	// graph in such tables the forms of its values only.
 	Rows []BesideRow `json:"rows,omitempty"`
 }
 

@@ -14,17 +14,26 @@ import (
 // maxSeats is how many relations of a node are kept with it.
 const maxSeats = 10_000
 
-// beside reads a node's vector and its places in relations. An edge has neither.
+// beside reads a node's vector and its places in relations, and of a node and an edge the
+// forms that its row is stored in.
 func (a *adapter) beside(ctx context.Context, id string) (model.Beside, error) {
 	const op = "beside"
 	if err := a.begin(ctx, op, false); err != nil {
 		return model.Beside{}, err
 	}
 	t, err := parseItemID(op, id)
-	if err != nil || t.edge {
+	if err != nil {
 		return model.Beside{}, err
 	}
 	var out model.Beside
+	if forms, ok := a.Backend.(Forms); ok {
+		if out.Rows, err = forms.Forms(ctx, t.id, t.edge); err != nil {
+			return model.Beside{}, model.Wrap(op, err)
+		}
+	}
+	if t.edge {
+		return out, nil
+	}
 	if vectors, ok := a.Backend.(Vectors); ok {
 		out.Vector, out.VectorModel, err = vectors.Embedding(ctx, t.id)
 		if err != nil && !errors.Is(err, model.Unsupported) {

@@ -26,6 +26,8 @@ type Node struct {
 	// AsStored, when writing: provenance and metadata stood in a store before, in
 	// whatever shape, and are not checked.
 	AsStored bool
+	// Forms, when writing, are those of Forms.
+	Forms []model.BesideRow
 
 	// Kept by the store: Create takes the times and the count, Update none of them.
 	CreatedAt    time.Time
@@ -60,6 +62,7 @@ type Edge struct {
 	Weight    float64
 	Metadata  string // JSON object or empty
 	AsStored  bool   // as Node's
+	Forms     []model.BesideRow
 	CreatedAt time.Time
 	Members   []Membership
 	Oversize  int64 // as Node's, of label and metadata
@@ -268,6 +271,15 @@ type Backend interface {
 	Ping(ctx context.Context) error
 	Capabilities() Capabilities
 	Close() error
+}
+
+// Forms is implemented by a Backend whose columns hold one value in several forms, as
+// other programs wrote it: NULL or an empty text, a time in several shapes.
+type Forms interface {
+	// Forms returns the forms of a node's or an edge's rows that the item's fields do not
+	// tell, so that a write of the same fields leaves the rows as they were. A cell holds
+	// no text of the item: one of bytes stands for the field's text.
+	Forms(ctx context.Context, id string, edge bool) ([]model.BesideRow, error)
 }
 
 // Vocabulary holds the values that a backend's schema admits.

@@ -133,6 +133,9 @@ func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.Re
 	if err != nil {
 		return model.RetainResult{}, err
 	}
+	if req.Beside != nil {
+		want.Forms = req.Beside.Rows
+	}
 	if err := a.scanner.Admit(have.Content, want.Content, exists && cleans(req)); err != nil {
 		return model.RetainResult{}, err
 	}
@@ -288,6 +291,9 @@ func (a *adapter) retainEdge(ctx context.Context, tx Ops, t itemID, req model.Re
 	}
 	if err != nil {
 		return model.RetainResult{}, err
+	}
+	if req.Beside != nil {
+		want.Forms = req.Beside.Rows
 	}
 	if err := a.scanner.Admit(have.Label, want.Label, exists && cleans(req)); err != nil {
 		return model.RetainResult{}, err

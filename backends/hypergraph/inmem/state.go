@@ -86,7 +86,7 @@ func edgeByTime(a, b *edge) int {
 // copyOut hands a node out so that no caller shares memory with the store (H5).
 func (n *node) copyOut() hypergraph.Node {
 	out := n.Node
-	out.HasVector, out.AsStored = n.vector != nil, false
+	out.HasVector, out.AsStored, out.Forms = n.vector != nil, false, nil
 	if out.Decision != nil {
 		d := *out.Decision
 		out.Decision = &d
@@ -96,7 +96,7 @@ func (n *node) copyOut() hypergraph.Node {
 
 func (e *edge) copyOut() hypergraph.Edge {
 	out := e.Edge
-	out.Members, out.AsStored = slices.Clone(e.Members), false
+	out.Members, out.AsStored, out.Forms = slices.Clone(e.Members), false, nil
 	return out
 }
 

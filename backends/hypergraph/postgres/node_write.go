@@ -27,6 +27,9 @@ func (d dialect) Now() time.Time { return d.clock.Now() }
 // Time implements sqlgraph.NodeTable.
 func (dialect) Time(t time.Time) any { return sqlgraph.Nanos(t) }
 
+// Form implements sqlgraph.NodeTable: every column has one form.
+func (dialect) Form(_ []model.BesideRow, _, _ string, v any) any { return v }
+
 // InsertNode implements sqlgraph.NodeTable.
 func (d dialect) InsertNode(q sqlgraph.Query, n hypergraph.Node) (bool, error) {
 	return d.Insert(q, "nodes", nodeColumns, nodeValues(n)...)

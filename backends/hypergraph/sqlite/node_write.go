@@ -15,7 +15,7 @@ var (
 	insertNodeSQL = sqlgraph.Schema{}.InsertSQL("nodes", nodeColumns, 1, ``)
 	// recurseColumns are written as recurse's own insert does, with TEXT in the JSON
 	// columns, which its readers take (recurse.md, "Encodings as stored").
-	recurseColumns = []string{"id", "type", "subtype", "content", "created_at", "updated_at", "last_accessed", "access_count", "tier", "confidence", "provenance", "metadata"}
+	recurseColumns = []string{"id", "type", "subtype", "content", "created_at", "updated_at", "last_accessed", "access_count", "tier", "confidence", "provenance", "metadata", "embedding"}
 )
 
 const (
@@ -44,8 +44,12 @@ func (d dialect) Time(t time.Time) any {
 // InsertNode implements sqlgraph.NodeTable.
 func (d dialect) InsertNode(q sqlgraph.Query, n hypergraph.Node) (bool, error) {
 	if !d.layout.own {
-		return d.Insert(q, "nodes", recurseColumns, n.ID, n.Type, n.Subtype, n.Content, d.Time(n.CreatedAt), d.Time(n.UpdatedAt), d.Time(n.LastAccessed),
-			n.AccessCount, n.Tier, n.Confidence, n.Provenance, n.Metadata)
+		values := []any{n.ID, n.Type, n.Subtype, n.Content, d.Time(n.CreatedAt), d.Time(n.UpdatedAt), d.Time(n.LastAccessed),
+			n.AccessCount, n.Tier, n.Confidence, n.Provenance, n.Metadata, nil}
+		for i, v := range values {
+			values[i] = d.Form(n.Forms, "nodes", recurseColumns[i], v)
+		}
+		return d.Insert(q, "nodes", recurseColumns, values...)
 	}
 	made, err := d.Insert(q, "nodes", nodeColumns, sqlgraph.NodeValues(n)...)
 	if err != nil || !made {

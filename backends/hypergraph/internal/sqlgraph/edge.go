@@ -88,7 +88,7 @@ func (w Writes) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
 		if e.CreatedAt.IsZero() {
 			e.CreatedAt = w.Now()
 		}
-		made, err := w.Insert(q, "hyperedges", edgeColumns, e.ID, e.Type, e.Label, e.Weight, w.Time(e.CreatedAt), e.Metadata)
+		made, err := w.Insert(q, "hyperedges", edgeColumns, w.formed(e.Forms, "hyperedges", edgeColumns, e.ID, e.Type, e.Label, e.Weight, w.Time(e.CreatedAt), e.Metadata)...)
 		switch {
 		case err != nil:
 			return err
@@ -161,10 +161,11 @@ func (w Writes) UpdateEdge(ctx context.Context, e hypergraph.Edge) error {
 			return err
 		}
 		var set Set
-		set.Put(`type`, old.Type != e.Type, e.Type)
-		set.Put(`label`, old.Label != e.Label, e.Label)
-		set.Put(`weight`, old.Weight != e.Weight, e.Weight)
-		set.Put(`metadata`, old.Metadata != e.Metadata, e.Metadata)
+		put := w.formedSet(e.Forms, "hyperedges", &set)
+		put(`type`, old.Type != e.Type, e.Type)
+		put(`label`, old.Label != e.Label, e.Label)
+		put(`weight`, old.Weight != e.Weight, e.Weight)
+		put(`metadata`, old.Metadata != e.Metadata, e.Metadata)
 		if set.Empty() {
 			return nil
 		}

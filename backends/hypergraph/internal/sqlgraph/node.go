@@ -17,6 +17,8 @@ type NodeTable interface {
 	Now() time.Time
 	// Time encodes a time as the schema keeps it, none as NULL.
 	Time(time.Time) any
+	// Form is a value of a column in the form that the row is to have (hypergraph.Forms).
+	Form(forms []model.BesideRow, table, column string, v any) any
 	// InsertNode adds a row and what is derived from it; made is false where the id is taken.
 	InsertNode(q Query, n hypergraph.Node) (made bool, err error)
 	// InsertNodes is InsertNode for many; an id that is taken is AlreadyExists.
@@ -87,7 +89,7 @@ func (w Writes) CreateNode(ctx context.Context, n hypergraph.Node) error {
 		case n.Decision == nil:
 			return nil
 		}
-		return w.putDecision(q, n.ID, *n.Decision)
+		return w.putDecision(q, n)
 	})
 }
 
@@ -134,7 +136,7 @@ func (w Writes) insertNodes(q Query, nodes []hypergraph.Node) error {
 		if n.Decision == nil {
 			continue
 		}
-		if err := w.putDecision(q, n.ID, *n.Decision); err != nil {
+		if err := w.putDecision(q, n); err != nil {
 			return NamedNode(q.Op(), n.ID, err)
 		}
 	}
@@ -164,14 +166,15 @@ func (w Writes) UpdateNode(ctx context.Context, n hypergraph.Node) error {
 			return err
 		}
 		var set Set
-		set.Put(`type`, old.Type != n.Type, n.Type)
-		set.Put(`subtype`, old.Subtype != n.Subtype, n.Subtype)
-		set.Put(`content`, old.Content != n.Content, n.Content)
-		set.Put(`tier`, old.Tier != n.Tier, n.Tier)
-		set.Put(`confidence`, old.Confidence != n.Confidence, n.Confidence)
-		set.Put(`provenance`, old.Provenance != n.Provenance, n.Provenance)
-		set.Put(`metadata`, old.Metadata != n.Metadata, n.Metadata)
-		set.Put(`subject_id`, old.SubjectID != n.SubjectID, n.SubjectID)
+		put := w.formedSet(n.Forms, "nodes", &set)
+		put(`type`, old.Type != n.Type, n.Type)
+		put(`subtype`, old.Subtype != n.Subtype, n.Subtype)
+		put(`content`, old.Content != n.Content, n.Content)
+		put(`tier`, old.Tier != n.Tier, n.Tier)
+		put(`confidence`, old.Confidence != n.Confidence, n.Confidence)
+		put(`provenance`, old.Provenance != n.Provenance, n.Provenance)
+		put(`metadata`, old.Metadata != n.Metadata, n.Metadata)
+		put(`subject_id`, old.SubjectID != n.SubjectID, n.SubjectID)
 		if set.Empty() && !decided {
 			return nil
 		}
@@ -228,14 +231,15 @@ func (w Writes) updateDecision(q Query, old, n hypergraph.Node) (bool, error) {
 	case n.Decision == nil, old.Decision != nil && *old.Decision == *n.Decision:
 		return false, nil
 	}
-	return true, w.putDecision(q, n.ID, *n.Decision)
+	return true, w.putDecision(q, n)
 }
 
 var decisionColumns = []string{"node_id", "decision_type", "confidence", "prompt", "files", "branch", "commit_hash", "parent_id", "status"}
 
 // putDecision writes the row beside a decision node. A parent that is no decision is
 // Conflict, one that descends from the node InvalidInput.
-func (w Writes) putDecision(q Query, id string, d hypergraph.Decision) error {
+func (w Writes) putDecision(q Query, n hypergraph.Node) error {
+	id, d := n.ID, *n.Decision
 	var parent any
 	if d.ParentID != "" {
 		if err := w.checkParent(q, id, d.ParentID); err != nil {
@@ -243,7 +247,21 @@ func (w Writes) putDecision(q Query, id string, d hypergraph.Decision) error {
 		}
 		parent = d.ParentID
 	}
-	return w.Upsert(q, "decisions", decisionColumns, "", id, d.Kind, d.Confidence, d.Prompt, d.Files, d.Branch, d.Commit, parent, d.Status)
+	return w.Upsert(q, "decisions", decisionColumns, "", w.formed(n.Forms, "decisions", decisionColumns,
+		id, d.Kind, d.Confidence, d.Prompt, d.Files, d.Branch, d.Commit, parent, d.Status)...)
+}
+
+// formed puts the values of a row into their forms.
+func (w Writes) formed(forms []model.BesideRow, table string, columns []string, values ...any) []any {
+	for i, v := range values {
+		values[i] = w.Form(forms, table, columns[i], v)
+	}
+	return values
+}
+
+// formedSet collects what of a row differs, each in its form.
+func (w Writes) formedSet(forms []model.BesideRow, table string, set *Set) func(column string, differs bool, v any) {
+	return func(column string, differs bool, v any) { set.Put(column, differs, w.Form(forms, table, column, v)) }
 }
 
 // checkParent locks the ancestors' nodes first: whoever moves one of them waits or is

@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"memdesk/model"
+)
+
+// formTables are the tables of a recurse file whose columns hold one value in several
+// forms.
+var formTables = []struct {
+	name, key string
+	edge      bool
+	columns   []string
+}{
+	{"nodes", "id", false, []string{"subtype", "content", "created_at", "updated_at", "last_accessed", "access_count", "tier", "confidence", "provenance", "metadata", "embedding"}},
+	{"decisions", "node_id", false, []string{"confidence", "prompt", "files", "branch", "commit_hash"}},
+	{"hyperedges", "id", true, []string{"label", "weight", "created_at", "metadata"}},
+}
+
+// oddTime is how many bytes of a time that nobody can read are kept.
+const oddTime = 64
+
+func isTime(column string) bool { return strings.HasSuffix(column, "_at") || column == "last_accessed" }
+
+// Forms implements hypergraph.Forms. A column of the own schema has one form.
+func (o ops) Forms(ctx context.Context, id string, edge bool) (out []model.BesideRow, err error) {
+	if o.s.layout.own {
+		return nil, nil
+	}
+	err = o.view(ctx, "forms", func(q *query) error {
+		out = nil
+		for _, t := range formTables {
+			if t.edge != edge {
+				continue
+			}
+			var selected []string
+			var dest []any
+			kinds, values := make([]string, len(t.columns)), make([]string, len(t.columns))
+			for i, c := range t.columns {
+				value := `''`
+				if isTime(c) || c == "embedding" {
+					value = `COALESCE(substr(CAST(` + c + ` AS TEXT), 1, ?2), '')`
+				}
+				selected = append(selected, `typeof(`+c+`), `+value)
+				dest = append(dest, &kinds[i], &values[i])
+			}
+			found, err := q.One(`SELECT `+strings.Join(selected, `, `)+` FROM `+t.name+` WHERE `+t.key+` = ?1 AND ?2 > 0`, []any{id, oddTime + 1}, dest...)
+			if err != nil || !found {
+				return err
+			}
+			row := model.BesideRow{Table: t.name}
+			for i, c := range t.columns {
+				if cell, odd := formOf(c, kinds[i], values[i]); odd {
+					row.Cells = append(row.Cells, cell)
+				}
+			}
+			if len(row.Cells) > 0 {
+				out = append(out, row)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// formOf is the cell of a value; odd is false where memdesk writes the same, and where the
+// form is not kept. Of vectors that is an empty one: others have a place of their own.
+func formOf(column, kind, value string) (c model.BesideCell, odd bool) {
+	c = model.BesideCell{Column: column, Type: model.CellType(kind)}
+	switch {
+	case kind == "null":
+		return c, column != "last_accessed" && column != "embedding"
+	case isTime(column):
+		c.Value = value
+		return c, (kind == "text" || kind == "integer") && len(value) <= oddTime && recurseTime(value).Format(time.RFC3339Nano) != value
+	case kind == "blob":
+		c.Type = model.CellBytes
+		return c, column != "embedding" || value == ""
+	}
+	return c, false
+}
+
+// Form implements sqlgraph.NodeTable. A form that reads as another value than the one to
+// be written is not taken: forms come from files beside the store.
+func (d dialect) Form(forms []model.BesideRow, table, column string, v any) any {
+	if d.layout.own {
+		return v
+	}
+	for _, r := range forms {
+		for _, c := range r.Cells {
+			if r.Table == table && c.Column == column {
+				return formed(c, v)
+			}
+		}
+	}
+	return v
+}
+
+func formed(c model.BesideCell, v any) any {
+	text, isText := v.(string)
+	switch {
+	case isTime(c.Column):
+		at := recurseTime(c.Value)
+		if c.Type == model.CellNull && c.Value == "" {
+			return nil
+		}
+		if (c.Type == model.CellText || c.Type == model.CellInteger) && len(c.Value) <= oddTime && (at.IsZero() || isText && at.Equal(recurseTime(text))) {
+			return c.Value
+		}
+	case c.Type == model.CellBytes && c.Column == "embedding":
+		return []byte{}
+	case c.Type == model.CellBytes && isText:
+		return []byte(text)
+	case c.Type == model.CellNull && v == readNull(c.Column, v):
+		return nil
+	}
+	return v
+}
+
+// readNull is what a column without a value is read as.
+func readNull(column string, v any) any {
+	switch v.(type) {
+	case float64:
+		return 1.0
+	case int64:
+		return int64(0)
+	}
+	if column == "tier" {
+		return "task"
+	}
+	return ""
+}
