@@ -57,7 +57,7 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 	going, sealed := map[string]bool{}, map[string]bool{}
 	for i := range q.found {
 		f := &q.found[i]
-		going[f.Item.ID] = d.action(r, m, s, q, f) == Forget
+		going[f.Item.ID] = d.action(m, s, q, f) == Forget
 		sealed[f.Item.ID] = isSealed(s, f.Item)
 	}
 	// A parent of what stays must stay too, and so on upwards: until nothing changes.
@@ -85,7 +85,7 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 	renamed := map[string]string{}
 	for i := range q.found {
 		f := &q.found[i]
-		st := Step{Store: s.Name, ID: f.Item.ID, Layer: f.Layer, Reason: f.Reason, Action: d.action(r, m, s, q, f),
+		st := Step{Store: s.Name, ID: f.Item.ID, Layer: f.Layer, Reason: f.Reason, Action: d.action(m, s, q, f),
 			Revision: f.Item.Revision, Bytes: f.Item.Bytes, Others: len(f.Others) > 0}
 		fall, falls := q.falls[f.Item.ID]
 		switch {
@@ -209,7 +209,7 @@ func renamesFirst(steps []Step) []Step {
 }
 
 // action applies the policy to one item.
-func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, f *Found) Action {
+func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Action {
 	id := f.Item.ID
 	if q.held(id) != "" {
 		return Held
@@ -217,8 +217,8 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, 
 	if isSealed(s, f.Item) || s.Browser == nil { // what is known by recall alone cannot be edited
 		return Forget
 	}
-	if i := slices.IndexFunc(r.Choices, func(c Choice) bool { return c.Store == s.Name && c.ID == id }); i >= 0 {
-		return r.Choices[i].Action
+	if a, ok := q.chosen[id]; ok {
+		return a
 	}
 	can := s.Capabilities()
 	switch {

@@ -340,14 +340,18 @@ func (d *Desk) Resume(ctx context.Context, id string) (Due, error) {
 	})
 }
 
-// Choose overrides the policy for an item. A plan made before is void.
-func (d *Desk) Choose(ctx context.Context, id string, c Choice) (Due, error) {
-	if c.Action != Forget && c.Action != Redact {
-		return Due{}, model.Errorf(model.InvalidInput, "gdpr", "an item can be forgotten or redacted; to keep it, put it on hold")
+// Choose overrides the policy for items. A plan made before is void.
+func (d *Desk) Choose(ctx context.Context, id string, choices ...Choice) (Due, error) {
+	anew := map[model.Ref]bool{}
+	for _, c := range choices {
+		if c.Action != Forget && c.Action != Redact {
+			return Due{}, model.Errorf(model.InvalidInput, "gdpr", "an item can be forgotten or redacted; to keep it, put it on hold")
+		}
+		anew[model.Ref{Store: c.Store, ID: c.ID}] = true
 	}
 	return d.change(ctx, id, "gdpr-choose", func(r *Request) error {
-		r.Choices = slices.DeleteFunc(r.Choices, func(o Choice) bool { return o.Store == c.Store && o.ID == c.ID })
-		r.Choices = append(r.Choices, c)
+		r.Choices = slices.DeleteFunc(r.Choices, func(o Choice) bool { return anew[model.Ref{Store: o.Store, ID: o.ID}] })
+		r.Choices = append(r.Choices, choices...)
 		r.void()
 		return nil
 	})

@@ -52,6 +52,7 @@ type search struct {
 	reasons    map[string][]string        // from Subjects
 	proposed   *proposals                 // names in what Subjects gave
 	held       func(id string) string     // the ground of a hold, empty for none; nil: nobody knows
+	chosen     map[string]Action          // by id: what the operator decided otherwise than the policy
 	heldShut   map[string]bool            // on hold, and could not be opened or read
 	stays      map[string]bool            // ids of items that stay for the sake of one on hold
 	falls      map[string]model.Fall      // by id: what goes because others do

@@ -52,14 +52,72 @@ func (h Hold) is(key suppress.Key, o Hold) bool {
 	return h.on(key, o.Store, o.Where, o.ID) || h.Store == o.Store && (h.ID == o.ID || h.ID == key.Item(h.place(), o.ID))
 }
 
-// found refuses a plan in which the held item is not: nobody could say any more what
+// holdIndex finds the hold on an item without a look at each hold.
+type holdIndex struct {
+	key    suppress.Key
+	byID   map[string][]Hold
+	hashed []Hold
+}
+
+func indexHolds(key suppress.Key, holds []Hold) holdIndex {
+	x := holdIndex{key: key, byID: map[string][]Hold{}}
+	for _, h := range holds {
+		if h.hashed() {
+			x.hashed = append(x.hashed, h)
+		}
+		x.byID[h.ID] = append(x.byID[h.ID], h)
+	}
+	return x
+}
+
+// any returns the first hold with this id, or with its hash, that a condition takes.
+func (x holdIndex) any(id string, is func(Hold) bool) (Hold, bool) {
+	for _, holds := range [][]Hold{x.byID[id], x.hashed} {
+		if i := slices.IndexFunc(holds, is); i >= 0 {
+			return holds[i], true
+		}
+	}
+	return Hold{}, false
+}
+
+// on returns the hold on an item.
+func (x holdIndex) on(name, where, id string) (Hold, bool) {
+	return x.any(id, func(h Hold) bool { return h.on(x.key, name, where, id) })
+}
+
+// heldIDs are the items that a store's plan keeps back.
+func (s *StorePlan) heldIDs() map[string]bool {
+	ids := map[string]bool{}
+	for i := range s.Steps {
+		if s.Steps[i].Action == Held {
+			ids[s.Steps[i].ID] = true
+		}
+	}
+	return ids
+}
+
+// found refuses a plan in which a held item is not: nobody could say any more what
 // the hold keeps. A store that could not be searched is told by the plan itself.
-func (h Hold) found(key suppress.Key, request string, p *Plan) error {
+func (r *Request) found(key suppress.Key, p *Plan) error {
+	held := make([]map[string]bool, len(p.Stores))
+	for i := range p.Stores {
+		held[i] = p.Stores[i].heldIDs()
+	}
+	for _, h := range r.Holds {
+		if err := h.found(key, r.ID, p, held); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h Hold) found(key suppress.Key, request string, p *Plan, held []map[string]bool) error {
 	ref := model.Ref{Store: h.Store, ID: h.ID}.String()
-	for _, s := range p.Stores {
+	for i, s := range p.Stores {
 		switch {
 		case s.Error != "" && s.Store == h.Store,
-			slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Action == Held && h.on(key, s.Store, s.Where, st.ID) }):
+			held[i][h.ID] && h.on(key, s.Store, s.Where, h.ID),
+			h.hashed() && slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Action == Held && h.on(key, s.Store, s.Where, st.ID) }):
 			return nil
 		case s.Where == h.Where || h.Where == "" && s.Store == h.Store:
 			return model.Errorf(model.NotFound, "gdpr-plan",
@@ -78,9 +136,9 @@ func (d *Desk) keepHeld(ctx context.Context, r *Request, s model.Store, q *searc
 	if err != nil {
 		return err
 	}
+	held := sp.heldIDs()
 	for _, h := range r.Holds {
-		if s.Browser == nil || h.hashed() || !h.on(key, s.Name, sp.Where, h.ID) ||
-			slices.ContainsFunc(sp.Steps, func(st Step) bool { return st.Action == Held && st.ID == h.ID }) {
+		if s.Browser == nil || h.hashed() || !h.on(key, s.Name, sp.Where, h.ID) || held[h.ID] {
 			continue
 		}
 		st := Step{Store: s.Name, ID: h.ID, Layer: layerItem, Action: Held, Ground: cmp.Or(h.Ground, "on hold"), Reason: "on hold, and nothing that names the subject was found in it"}
@@ -118,33 +176,55 @@ func Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold, error) {
 	return h, nil // an item that cannot be read is there
 }
 
-// Hold keeps an item back from the erasure. A plan made before is void. Of the ground the
-// receipt has the articles alone; one that names an erased person is refused.
-func (d *Desk) Hold(ctx context.Context, id string, h Hold) (Due, error) {
-	if strings.TrimSpace(h.Ground) == "" {
-		return Due{}, model.Errorf(model.InvalidInput, "gdpr", "a hold needs its ground: which exception of Art. 17(3) applies")
-	}
+// Hold keeps items back from the erasure. A plan made before is void. Of the ground the
+// receipt has the articles alone; one that names an erased person is refused, and then no
+// item is held.
+func (d *Desk) Hold(ctx context.Context, id string, holds ...Hold) (Due, error) {
 	key, err := d.pseudonymKey()
 	if err != nil {
 		return Due{}, err
 	}
-	if r, err := d.load(id); err != nil {
-		return Due{}, err
-	} else if err := d.refuseErased(ctx, &r, "gdpr-hold", "the ground", h.Ground); err != nil && !r.Done() {
+	r, err := d.load(id)
+	if err != nil {
 		return Due{}, err
 	}
+	var grounds []string
+	for _, h := range holds {
+		switch {
+		case strings.TrimSpace(h.Ground) == "":
+			return Due{}, model.Errorf(model.InvalidInput, "gdpr", "a hold needs its ground: which exception of Art. 17(3) applies")
+		case !slices.Contains(grounds, h.Ground):
+			grounds = append(grounds, h.Ground)
+		}
+	}
+	for _, ground := range grounds {
+		if err := d.refuseErased(ctx, &r, "gdpr-hold", "the ground", ground); err != nil && !r.Done() {
+			return Due{}, err
+		}
+	}
 	return d.change(ctx, id, "gdpr-hold", func(r *Request) error {
-		r.Holds = slices.DeleteFunc(r.Holds, func(o Hold) bool { return o.is(key, h) })
-		r.Holds = append(r.Holds, h)
+		r.Holds = append(without(key, r.Holds, holds), holds...)
 		r.void()
 		return nil
 	})
 }
 
-// Unhold lifts a hold, by the store's name when it was put on hold or by what store it
-// is; NotFound when there is none. A plan made before is void. Of a complete request
-// too: what it kept is found by the next sweep.
-func (d *Desk) Unhold(ctx context.Context, id string, h Hold) (Due, error) {
+// without returns holds but those on the items of others.
+func without(key suppress.Key, holds, others []Hold) []Hold {
+	x := indexHolds(key, others)
+	return slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool {
+		if h.hashed() { // its item is known by each other's own id
+			return slices.ContainsFunc(others, func(o Hold) bool { return h.is(key, o) })
+		}
+		_, same := x.any(h.ID, func(o Hold) bool { return h.is(key, o) })
+		return same
+	})
+}
+
+// Unhold lifts holds, by the store's name when they were made or by what store it
+// is; NotFound when one is not there, and then none is lifted. A plan made before is void. Of
+// a complete request too: what it kept is found by the next sweep.
+func (d *Desk) Unhold(ctx context.Context, id string, holds ...Hold) (Due, error) {
 	const op = "gdpr-unhold"
 	r, err := d.load(id)
 	if err != nil {
@@ -157,12 +237,14 @@ func (d *Desk) Unhold(ctx context.Context, id string, h Hold) (Due, error) {
 	if err != nil {
 		return Due{}, model.E(model.Unavailable, op, pathless(err))
 	}
-	is := func(o Hold) bool { return o.is(key, h) }
-	if !slices.ContainsFunc(r.Holds, is) {
-		return Due{}, model.Errorf(model.NotFound, op, "%s is not on hold under request %s", model.Ref{Store: h.Store, ID: h.ID}.String(), id)
+	x := indexHolds(key, r.Holds)
+	for _, h := range holds {
+		if _, ok := x.any(h.ID, func(o Hold) bool { return o.is(key, h) }); !ok {
+			return Due{}, model.Errorf(model.NotFound, op, "%s is not on hold under request %s", model.Ref{Store: h.Store, ID: h.ID}.String(), id)
+		}
 	}
 	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) {
-		r.Holds = slices.DeleteFunc(r.Holds, is)
+		r.Holds = without(key, r.Holds, holds)
 		if !r.Done() {
 			r.void()
 		}
@@ -191,9 +273,10 @@ func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error
 	if _, err := d.held(&s, "-"); err != nil { // it can be said what is on hold
 		return nil, err
 	}
+	own := indexHolds(key, r.Holds)
 	return func(id string) string {
-		if i := slices.IndexFunc(r.Holds, func(h Hold) bool { return h.on(key, s.Name, where, id) }); i >= 0 {
-			return cmp.Or(r.Holds[i].Ground, "on hold")
+		if h, ok := own.on(s.Name, where, id); ok {
+			return cmp.Or(h.Ground, "on hold")
 		}
 		other, err := d.held(&s, id)
 		switch {

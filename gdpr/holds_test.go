@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/model"
@@ -214,5 +215,55 @@ func TestASweepGoesOnWithItsOwn(t *testing.T) {
 	}
 	if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
 		t.Errorf("traces: %q", left)
+	}
+}
+
+// TestDecisionsOnMany: several items are held, lifted and chosen for in one record each, all or none.
+func TestDecisionsOnMany(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	w.plan(r.ID)
+	records := func(kind string) (n int) {
+		page, err := w.desk.Log.List(t.Context(), audit.Filter{Action: kind, Phase: audit.PhaseOutcome}, 500, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(page.Rows)
+	}
+	on := func(ids ...string) (out []gdpr.Hold) {
+		for _, id := range ids {
+			out = append(out, gdpr.Hold{Store: "db", ID: id, Ground: "a claim"})
+		}
+		return out
+	}
+	if _, err := w.desk.Hold(t.Context(), r.ID, append(on("n2"), gdpr.Hold{Store: "db", ID: "n4"})...); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("one without a ground: %v; want InvalidInput", err)
+	}
+	if now, err := w.desk.Hold(t.Context(), r.ID, on("n2", "n4")...); err != nil || len(now.Holds) != 2 || now.PlanHash != "" {
+		t.Fatalf("Hold: %d holds, plan %q, %v; want 2 and none", len(now.Holds), now.PlanHash, err)
+	}
+	if now, err := w.desk.Hold(t.Context(), r.ID, on("n4", "n2")...); err != nil || len(now.Holds) != 2 {
+		t.Fatalf("Hold again: %d holds, %v; want 2", len(now.Holds), err)
+	}
+	if p := actions(w.plan(r.ID)); p["db:n2"].Action != gdpr.Held || p["db:n4"].Action != gdpr.Held {
+		t.Errorf("n2 %s, n4 %s; want both held", p["db:n2"].Action, p["db:n4"].Action)
+	}
+	if _, err := w.desk.Unhold(t.Context(), r.ID, on("n2", "n5")...); !errors.Is(err, model.NotFound) {
+		t.Errorf("Unhold of one that is not held: %v; want NotFound", err)
+	}
+	now, err := w.desk.Unhold(t.Context(), r.ID, on("n2", "n4")...)
+	if err != nil || len(now.Holds) != 0 {
+		t.Fatalf("Unhold: %d holds, %v; want none", len(now.Holds), err)
+	}
+	if _, err := w.desk.Choose(t.Context(), r.ID, gdpr.Choice{Store: "db", ID: "n2", Action: gdpr.Redact}, gdpr.Choice{Store: "db", ID: "n4", Action: gdpr.Forget}); err != nil {
+		t.Fatal(err)
+	}
+	if p := actions(w.plan(r.ID)); p["db:n2"].Action != gdpr.Redact || p["db:n4"].Action != gdpr.Forget {
+		t.Errorf("n2 %s, n4 %s; want redact and forget", p["db:n2"].Action, p["db:n4"].Action)
+	}
+	if h, u, c := records("gdpr-hold"), records("gdpr-unhold"), records("gdpr-choose"); h != 2 || u != 1 || c != 1 {
+		t.Errorf("records: %d of holds, %d of a lift, %d of a choice; want 2, 1, 1", h, u, c)
 	}
 }

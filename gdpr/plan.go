@@ -226,10 +226,8 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 	if err != nil {
 		return Plan{}, err
 	}
-	for _, h := range r.Holds {
-		if err := h.found(key, r.ID, &p); err != nil {
-			return Plan{}, err
-		}
+	if err := r.found(key, &p); err != nil {
+		return Plan{}, err
 	}
 	if err := d.checkWhole(r, &p); err != nil {
 		return Plan{}, err
@@ -247,6 +245,12 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	}
 	q := newSearch(s, m)
 	q.isAttested = r.attestedItems(m, s)
+	q.chosen = map[string]Action{}
+	for _, c := range r.Choices {
+		if c.Store == s.Name {
+			q.chosen[c.ID] = c.Action
+		}
+	}
 	var err error
 	if q.held, err = d.grounds(r, s); err != nil {
 		return err

@@ -239,21 +239,29 @@ func (e *Erasures) change(ctx context.Context, act Act, do func() (gdpr.Due, err
 	return err
 }
 
-// Hold keeps an item back; this voids the plan.
-func (e *Erasures) Hold(ctx context.Context, id string, h gdpr.Hold) error {
+// Hold keeps items back; this voids the plan. Where one of them is not there, none is held.
+func (e *Erasures) Hold(ctx context.Context, id string, holds ...gdpr.Hold) error {
 	return e.change(ctx, Hold, func() (gdpr.Due, error) {
-		h, err := gdpr.Locate(ctx, e.s.Fleet, h)
-		if err != nil {
-			return gdpr.Due{}, err
+		located := make([]gdpr.Hold, len(holds))
+		for i, h := range holds {
+			var err error
+			if located[i], err = gdpr.Locate(ctx, e.s.Fleet, h); err != nil {
+				return gdpr.Due{}, err
+			}
 		}
-		return e.desk.Hold(ctx, id, h)
+		return e.desk.Hold(ctx, id, located...)
 	})
 }
 
-// Unhold lifts a hold, also of a complete request; this voids the plan.
-func (e *Erasures) Unhold(ctx context.Context, id string, h gdpr.Hold) error {
-	h, _ = gdpr.Locate(ctx, e.s.Fleet, h) // what store it is; the item may be gone
-	return e.change(ctx, Unhold, func() (gdpr.Due, error) { return e.desk.Unhold(ctx, id, h) })
+// Unhold lifts holds, also of a complete request; this voids the plan.
+func (e *Erasures) Unhold(ctx context.Context, id string, holds ...gdpr.Hold) error {
+	return e.change(ctx, Unhold, func() (gdpr.Due, error) {
+		located := make([]gdpr.Hold, len(holds))
+		for i, h := range holds {
+			located[i], _ = gdpr.Locate(ctx, e.s.Fleet, h) // what store it is; the item may be gone
+		}
+		return e.desk.Unhold(ctx, id, located...)
+	})
 }
 
 // Withdraw closes a request that is not to be carried out any further.
@@ -262,8 +270,8 @@ func (e *Erasures) Withdraw(ctx context.Context, id, reason string) error {
 }
 
 // Choose decides otherwise than the policy; this voids the plan.
-func (e *Erasures) Choose(ctx context.Context, id string, c gdpr.Choice) error {
-	return e.change(ctx, Choose, func() (gdpr.Due, error) { return e.desk.Choose(ctx, id, c) })
+func (e *Erasures) Choose(ctx context.Context, id string, choices ...gdpr.Choice) error {
+	return e.change(ctx, Choose, func() (gdpr.Due, error) { return e.desk.Choose(ctx, id, choices...) })
 }
 
 // Extend lengthens the deadline, once; told is when the person was told, empty for today.

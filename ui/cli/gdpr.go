@@ -445,59 +445,88 @@ func (a *app) changeRequest(ctx context.Context, act operator.Act, id string, ch
 	return err
 }
 
-// itemFlag adds the flag --item.
-func itemFlag(c *cobra.Command, text *string) *cobra.Command {
-	c.Flags().StringVar(text, "item", "", "the `REF` of the item")
+// itemFlag adds the flag --item, once for each item.
+func itemFlag(c *cobra.Command, refs *[]string) *cobra.Command {
+	c.Flags().StringArrayVar(refs, "item", nil, "the `REF` of the item; give the flag once for each of several")
 	return c
 }
 
+// parseRefs reads the flags --item; one is needed.
+func parseRefs(refs []string) ([]model.Ref, error) {
+	if len(refs) == 0 {
+		refs = []string{""} // it is told as a reference that is empty
+	}
+	out := make([]model.Ref, len(refs))
+	for i, r := range refs {
+		var err error
+		if out[i], err = model.ParseRef(r); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 func (a *app) gdprHoldCommand() *cobra.Command {
-	var item, ground string
-	c := a.requestCommand("hold REQUEST --item REF --ground TEXT", "Keep an item back from the erasure, with the ground that permits it", "", operator.Hold,
+	var items []string
+	var ground string
+	c := a.requestCommand("hold REQUEST --item REF --ground TEXT", "Keep items back from the erasure, with the ground that permits it", "", operator.Hold,
 		func(ctx context.Context, d *operator.Erasures, id string) error {
-			ref, err := model.ParseRef(item)
+			refs, err := parseRefs(items)
 			if err == nil {
 				_, err = a.stores(ctx)
 			}
 			if err != nil {
 				return err
 			}
-			return d.Hold(ctx, id, gdpr.Hold{Store: ref.Store, ID: ref.ID, Ground: ground})
+			return d.Hold(ctx, id, holdsOn(refs, ground)...)
 		})
 	c.Flags().StringVar(&ground, "ground", "", "the exception that applies, such as Art. 17(3)(e): of these words the receipt has the article alone")
-	return itemFlag(c, &item)
+	return itemFlag(c, &items)
+}
+
+func holdsOn(refs []model.Ref, ground string) []gdpr.Hold {
+	out := make([]gdpr.Hold, len(refs))
+	for i, ref := range refs {
+		out[i] = gdpr.Hold{Store: ref.Store, ID: ref.ID, Ground: ground}
+	}
+	return out
 }
 
 func (a *app) gdprUnholdCommand() *cobra.Command {
-	var item string
-	return itemFlag(a.requestCommand("unhold REQUEST --item REF", "Lift a hold: the item goes with the next plan, or the next sweep",
-		"Lifts a hold, which voids the plan. Of a complete request too: `gdpr sweep` erases what the hold kept.", operator.Unhold,
+	var items []string
+	return itemFlag(a.requestCommand("unhold REQUEST --item REF", "Lift holds: the items go with the next plan, or the next sweep",
+		"Lifts holds, which voids the plan. Of a complete request too: `gdpr sweep` erases what the hold kept.", operator.Unhold,
 		func(ctx context.Context, d *operator.Erasures, id string) error {
-			ref, err := model.ParseRef(item)
+			refs, err := parseRefs(items)
 			if err != nil {
 				return err
 			}
 			_, _ = a.stores(ctx) // the store may have another name now, or be gone
-			err = d.Unhold(ctx, id, gdpr.Hold{Store: ref.Store, ID: ref.ID})
+			err = d.Unhold(ctx, id, holdsOn(refs, "")...)
 			if r, gerr := d.Get(id); err == nil && gerr == nil && r.State == gdpr.StateComplete {
 				a.sayf("to erase what it kept: memdesk gdpr sweep")
 			}
 			return err
-		}), &item)
+		}), &items)
 }
 
 func (a *app) gdprChooseCommand() *cobra.Command {
-	var item, action string
-	c := a.requestCommand("choose REQUEST --item REF --action forget|redact", "Decide otherwise than the policy for an item", "", operator.Choose,
+	var items []string
+	var action string
+	c := a.requestCommand("choose REQUEST --item REF --action forget|redact", "Decide otherwise than the policy for items", "", operator.Choose,
 		func(ctx context.Context, d *operator.Erasures, id string) error {
-			ref, err := model.ParseRef(item)
+			refs, err := parseRefs(items)
 			if err != nil {
 				return err
 			}
-			return d.Choose(ctx, id, gdpr.Choice{Store: ref.Store, ID: ref.ID, Action: gdpr.Action(strings.ToLower(action))})
+			choices := make([]gdpr.Choice, len(refs))
+			for i, ref := range refs {
+				choices[i] = gdpr.Choice{Store: ref.Store, ID: ref.ID, Action: gdpr.Action(strings.ToLower(action))}
+			}
+			return d.Choose(ctx, id, choices...)
 		})
 	c.Flags().StringVar(&action, "action", "", "forget or redact")
-	return itemFlag(c, &item)
+	return itemFlag(c, &items)
 }
 
 func (a *app) gdprExtendCommand() *cobra.Command {

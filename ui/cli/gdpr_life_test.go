@@ -109,6 +109,7 @@ func TestHoldsFromAScript(t *testing.T) {
 	ida, bob := request("usr_ida9931"), request("usr_bob7")
 	ref := "crewship:daily/2026-07-01.md"
 	d.run("gdpr", "hold", ida, "--item", "crewship:daily/2020-01-01.md", "--ground", "a claim").want(t, 4, "nothing was put on hold")
+	d.run("gdpr", "hold", ida, "--item", ref, "--item", "crewship:daily/2020-01-01.md", "--ground", "a claim").want(t, 4, "nothing was put on hold")
 	d.run("gdpr", "unhold", ida, "--item", ref).want(t, 4, "is not on hold")
 	d.run("gdpr", "hold", ida, "--item", ref, "--ground", "a claim of hers").want(t, 0)
 	item := d.run("gdpr", "plan", bob, "--json").want(t, 0).last(t, "item")

@@ -144,10 +144,10 @@ func TestErasureFaults(t *testing.T) {
 		r.press("enter").see("The plan of").press("/", "graph forget", "enter").see("/graph forget", "x forget")
 		r.press("H").answer("Keep ", "tab", "tab").see("[Hold]").press("enter").see("not changed: a hold needs its ground")
 		r.press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("held for", "a legal claim").press("g").see("1 on hold")
-		r.press("c").see("this row is no item")
+		r.press("c").answer("Treat 31 items otherwise?", "enter").see("cancelled") // all below the heading, but the one on hold
 		// Lifted again, from the plan and from the request.
 		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").press("U").answer("Lift a hold?", "enter").see("cancelled").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("action       forget").press("g").see("0 on hold")
-		r.press("U").see("this row is no item")
+		r.press("U").see("U: it is not on hold")
 		r.press("/", "graph forget", "enter").see("/graph forget", "x forget").press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("held for", "a legal claim").press("g").see("1 on hold")
 		// Somebody plans otherwise meanwhile: the shown plan is not carried out.
 		if out, code := o.run("gdpr", "hold", id, "--item", "graph:nothing-like-this", "--ground", "x"); code != 4 {
@@ -175,6 +175,22 @@ func TestErasureFaults(t *testing.T) {
 		if out, code := o.run("gdpr", "status", "usr_teo", "--json"); code != 0 || !strings.Contains(out, `"state":"withdrawn"`) {
 			t.Errorf("status: exit %d: %s", code, out)
 		}
+	})
+	t.Run("decisions on many", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t, "")
+		o.planned("--subject", "usr_maren", "--alias", "Maren Holt")
+		r := o.console(80, 24).see("planned").press("enter").see("The plan of")
+		r.press(" ").see("space: this row stands for those below it")
+		// All that a filter shows, but its headings; the ground is asked once, and one plan is made.
+		r.press("/", "graph forget", "enter").see("/graph forget", "x forget").press("*").see("rows marked")
+		r.press("H").answer("items back from the erasure?", "tab", "a legal claim", "tab").see("[Hold]", "x forget  graph:").press("enter").see("on hold: the plan is made anew").see("11 on hold, 1 more to scrub", "▸ notes")
+		// A range is lifted; what is not on hold under this request stays.
+		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").see("1 of 11").press(" ", "v").see("2 marked")
+		r.press("U").answer("Lift the hold on 2 items?", "tab").see("[Lift]").press("enter").see("lifted: the plan is made anew").see("x forget", "= hold", "▸ notes")
+		// A heading stands for all below it.
+		r.press("g").see("all stores").press("j").see("▌ ▸ harbor").press("c").answer("Treat ", "tab").see("3 to forget, 33 to redact", "[Forget all]").press("esc").see("cancelled")
+		r.press("H").answer("items back from the erasure?", "tab", "Art. 17(3)(e)", "tab").see("[Hold]").press("enter").see("on hold: the plan is made anew")
 	})
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()

@@ -122,14 +122,14 @@ type ErasureSource interface {
 	Plan(ctx context.Context, id string) (gdpr.Plan, error)
 	// Backups says until when backups of a plan's stores may hold the person.
 	Backups(p gdpr.Plan) []receipt.Backup
-	// Hold keeps an item back; this voids the plan.
-	Hold(ctx context.Context, id string, h gdpr.Hold) error
-	// Unhold lifts a hold, also of a complete request; this voids the plan.
-	Unhold(ctx context.Context, id string, h gdpr.Hold) error
+	// Hold keeps items back; this voids the plan. Where one of them is not there, none is held.
+	Hold(ctx context.Context, id string, holds ...gdpr.Hold) error
+	// Unhold lifts holds, also of a complete request; this voids the plan.
+	Unhold(ctx context.Context, id string, holds ...gdpr.Hold) error
 	// Withdraw closes a request that is not to be carried out any further.
 	Withdraw(ctx context.Context, id, reason string) error
 	// Choose decides otherwise than the policy; this voids the plan.
-	Choose(ctx context.Context, id string, c gdpr.Choice) error
+	Choose(ctx context.Context, id string, choices ...gdpr.Choice) error
 	// Extend lengthens the deadline, once; told is when the person was told, empty for
 	// today.
 	Extend(ctx context.Context, id, told string) error
@@ -214,4 +214,11 @@ type StorySource interface {
 	Difference(ctx context.Context, note func(model.Ref, error)) (changes []operator.Change, flagged []string, last review.Scan, err error)
 	// KeepScan makes a scan the one that is compared with.
 	KeepScan(ctx context.Context, flagged []string) error
+}
+
+// ChangeSource tells whether stores have changed. It is safe for concurrent use.
+type ChangeSource interface {
+	// Stamp differs from the one before when the store may have changed in between; empty: the
+	// store cannot tell, and has to be asked.
+	Stamp(st model.Store) string
 }

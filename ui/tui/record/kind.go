@@ -55,6 +55,7 @@ type Kind[T any] struct {
 	Field   func(raw T) string                              // what y copies; nil: nothing
 	Name    string                                          // of an export
 	Marking bool                                            // rows can be marked
+	Whole   func(raw T) bool                                // the row stands for others, and is not marked itself; nil: none does
 	About   safetext.Text                                   // what all rows are of, a breadcrumb; empty: of no one thing
 	Tell    func(esc safetext.Escaper, raw T) safetext.Text // the row as a sentence; nil: its cells with their titles
 	Crumb   func(raw T) safetext.Text                       // names the row that fills the pane; nil: its first cell

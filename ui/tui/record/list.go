@@ -73,6 +73,9 @@ func New[T any](d *desk.Desk, kind Kind[T]) *List[T] {
 	p.Window.Forward = true
 	p.Detail, p.rest = text.New(d.St, p.Ask), list.NewRest(&d.Loop, kind.Pane)
 	p.Marks = list.NewMarks(func() *list.Window[Row[T]] { return p.Window }, func(r Row[T]) Row[T] { return Row[T]{Key: r.Key, Raw: r.Raw} })
+	if kind.Whole != nil {
+		p.Marks.Whole = func(r Row[T]) bool { return kind.Whole(r.Raw) }
+	}
 	return p
 }
 
@@ -127,6 +130,12 @@ func (p *List[T]) Enter() tea.Cmd {
 		return tea.Batch(cmd, p.Watch())
 	}
 	return tea.Batch(p.restart(nil, false), p.Watch())
+}
+
+// Awaiting reports whether other rows are about to take the place of those that are shown: an act on
+// the row at the cursor waits for them.
+func (p *List[T]) Awaiting() bool {
+	return p.Window.Loading[list.ArriveReset] && len(p.Window.Rows) > 0
 }
 
 func (p *List[T]) Visible() bool { return p.D.Frame == nil || p.D.Frame.Shows(p.Kind.Pane) }

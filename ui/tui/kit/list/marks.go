@@ -19,6 +19,7 @@ import (
 type Marks[T, M any] struct {
 	list   func() *Window[T]
 	small  func(T) M
+	Whole  func(T) bool // the row stands for others and is never marked itself; nil: none does
 	Kept   map[string]M
 	Order  []string
 	anchor string // the row that was marked last, where a range begins
@@ -140,13 +141,19 @@ func (m *Marks[T, M]) Has(id string) bool {
 	return ok
 }
 
+// Add marks a row, but for one that stands for others.
 func (m *Marks[T, M]) Add(row T) {
+	if m.whole(row) {
+		return
+	}
 	id := m.list().Id(row)
 	if !m.Has(id) {
 		m.Order = append(m.Order, id)
 	}
 	m.Kept[id], m.inside[id] = m.small(row), true
 }
+
+func (m *Marks[T, M]) whole(row T) bool { return m.Whole != nil && m.Whole(row) }
 
 // toggle marks the row at the cursor, or takes its mark away.
 func (m *Marks[T, M]) toggle() {
@@ -313,8 +320,14 @@ func (m *Marks[T, M]) Bindings(none func() string, move func(int) tea.Cmd) []act
 			return nil
 		}}}
 	}
+	row := func() string {
+		if at, ok := m.list().Current(); ok && m.whole(at) {
+			return "this row stands for those below it: an act on it is for them all"
+		}
+		return none()
+	}
 	return []act.Act{
-		{Keys: []string{"space"}, Name: "mark", Doc: "mark this row for the next act, or take the mark away", Why: none, Do: func() tea.Cmd {
+		{Keys: []string{"space"}, Name: "mark", Doc: "mark this row for the next act, or take the mark away", Why: row, Do: func() tea.Cmd {
 			m.toggle()
 			return move(1)
 		}},

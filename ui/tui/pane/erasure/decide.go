@@ -8,60 +8,104 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/gdpr"
+	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/record"
 )
 
+// decidable reports whether a row holds an item that an operator can decide about, or stands for one.
+func (r PlanRow) decidable() bool {
+	if r.step != nil {
+		return r.step.Action != gdpr.Scrub && r.step.Action != gdpr.OutOfScope
+	}
+	return r.steps.forget+r.steps.redact+r.steps.held > 0
+}
+
+// held and going report whether one of the items of a row is on hold, or is not.
+func (r PlanRow) held() bool {
+	return r.steps.held > 0 || r.step != nil && r.step.Action == gdpr.Held
+}
+
+func (r PlanRow) going() bool {
+	return r.steps.forget+r.steps.redact > 0 || r.step != nil && r.step.Action != gdpr.Held
+}
+
+// items appends the steps on items that a row stands for.
+func (r PlanRow) items(out []gdpr.Step) []gdpr.Step {
+	if r.step != nil {
+		return append(out, *r.step)
+	}
+	for i := range r.plan.Stores {
+		s := &r.plan.Stores[i]
+		if r.store != nil && s.Store != r.store.Store {
+			continue
+		}
+		for j := range s.Steps {
+			row := PlanRow{step: &s.Steps[j]}
+			if row.decidable() && (r.layer == "" || row.step.Layer == r.layer) {
+				out = append(out, *row.step)
+			}
+		}
+	}
+	return out
+}
+
+// decisions are the items that an act on a plan is for: those that are marked, else those of the row at
+// the cursor. Each is named once, whatever layers have it.
+func decisions(p *record.List[PlanRow]) []gdpr.Step {
+	var all []gdpr.Step
+	if row, ok := p.Window.Current(); p.Marks.N() == 0 || p.Full {
+		if ok {
+			all = row.Raw.items(nil)
+		}
+	} else {
+		for _, key := range p.Marks.Order {
+			all = p.Marks.Kept[key].Raw.items(all)
+		}
+	}
+	seen := map[model.Ref]bool{}
+	return slices.DeleteFunc(all, func(st gdpr.Step) bool {
+		ref := stepRef(st)
+		again := seen[ref]
+		seen[ref] = true
+		return again
+	})
+}
+
+func stepRef(st gdpr.Step) model.Ref { return model.Ref{Store: st.Store, ID: st.ID} }
+
 // PlanKeys are the keys of a plan beside those of every list.
 func (rq *Requests) PlanKeys(p *record.List[PlanRow], r operator.ErasureRequest) []act.Act {
-	step := func() *gdpr.Step {
-		if row, ok := p.Window.Current(); ok {
-			return row.Raw.step
-		}
-		return nil
-	}
-	item := func() string {
-		if why := rq.D.Locked(""); why != "" {
-			return why
-		}
-		st := step()
-		switch {
-		case st == nil:
-			return "this row is no item"
-		case st.Action == gdpr.Scrub || st.Action == gdpr.OutOfScope:
-			return "this row is a layer and no item"
-		}
-		return ""
-	}
 	free := func() string { return rq.D.Locked("") }
+	can := func(ok func(PlanRow) bool, otherwise string) func() string {
+		return func() string {
+			row, some := p.Window.Current()
+			switch {
+			case free() != "":
+				return free()
+			case p.Marks.N() > 0 && !p.Full:
+				return p.Marks.Uncounted()
+			case !some || !row.Raw.decidable():
+				return "this row is no item"
+			case !ok(row.Raw):
+				return otherwise
+			}
+			return ""
+		}
+	}
 	out := []act.Act{
 		act.Erase.Called("carry this plan out, after a question").With(free, func() tea.Cmd { return rq.erase(r) }),
-		act.Hold.With(item, func() tea.Cmd { return rq.D.Modal.Show(rq.holdDialog(r, *step(), placeIn(p))) }),
-		act.Lift.Called("lift the hold on this item, so that it goes too").With(func() string {
-			if why := item(); why != "" {
-				return why
-			}
-			if step().Action != gdpr.Held {
-				return "it is not on hold"
-			}
-			return ""
-		}, func() tea.Cmd {
-			return rq.D.Modal.Show(rq.liftDialog(r, model.Ref{Store: step().Store, ID: step().ID}.String(), "", placeIn(p)))
+		act.Hold.With(can(PlanRow.decidable, ""), func() tea.Cmd { return rq.D.Modal.Show(rq.holdDialog(r, decisions(p), p.Marks.Outside(), placeIn(p))) }),
+		act.Lift.Called("lift the hold on this item, the marked ones or all below a heading, so that they go too").With(can(PlanRow.held, "it is not on hold"), func() tea.Cmd {
+			return rq.lift(r, decisions(p), placeIn(p))
 		}),
-		act.Choose.With(func() string {
-			if why := item(); why != "" {
-				return why
-			}
-			if step().Action == gdpr.Held {
-				return "it is on hold"
-			}
-			return ""
-		}, func() tea.Cmd { return rq.D.Modal.Show(rq.chooseDialog(r, *step(), placeIn(p))) }),
+		act.Choose.With(can(PlanRow.going, "it is on hold"), func() tea.Cmd { return rq.choose(r, decisions(p), p.Marks.Outside(), placeIn(p)) }),
 		act.Plan.Called("search every store again and make the plan anew").With(func() string {
 			if why := rq.D.Locked(""); why != "" {
 				return why
@@ -76,35 +120,131 @@ func (rq *Requests) PlanKeys(p *record.List[PlanRow], r operator.ErasureRequest)
 	return out
 }
 
+// itemWords name the items of a decision: the one, or how many.
+func itemWords(esc safetext.Escaper, items []gdpr.Step) safetext.Text {
+	if len(items) == 1 {
+		return esc.LineMax(items[0].ID, prose.MaxTitle)
+	}
+	return esc.Const(prose.Plural(int64(len(items)), "item"))
+}
+
+// decision is a dialog about items of a plan: a question, its lines, and the list of the items where there
+// are several. hidden is how many of them the filter does not show.
+func (rq *Requests) decision(title string, question safetext.Text, items []gdpr.Step, hidden int, lines ...text.Line) *dialog.Dialog {
+	esc := rq.D.St.Esc
+	all := append([]text.Line{{Value: question, Kind: text.Title}}, lines...)
+	if hidden > 0 {
+		all = append(all, text.Line{Value: esc.Sprintf("!! %s of the marked ones are not in the filter.", prose.Group(int64(hidden))), Kind: text.Warn})
+	}
+	dlg := &dialog.Dialog{Title: esc.Const(title), NoReason: true, Lines: append(all, text.Line{Value: esc.Const("This voids the plan and its approvals, and replans."), Kind: text.Note})}
+	if len(items) > 1 {
+		var list strings.Builder
+		for _, st := range items {
+			list.WriteString(actionWords[st.Action] + "  " + stepRef(st).String() + "\n")
+		}
+		dlg.Body = text.NewPage(nil, list.String())
+	}
+	return dlg
+}
+
 // holdDialog asks for the ground of a hold.
-func (rq *Requests) holdDialog(r operator.ErasureRequest, st gdpr.Step, at *planPlace) *dialog.Dialog {
-	d, esc := rq.D, rq.D.St.Esc
-	dlg := &dialog.Dialog{Title: esc.Const("Hold"), NoReason: true, Lines: []text.Line{
-		{Value: esc.Sprintf("Keep %s back from the erasure?", esc.LineMax(st.ID, prose.MaxTitle)), Kind: text.Title},
-		{Value: esc.Const("It stays as it is, and the receipt says so, with the article alone. The ground is the exception that applies, such as Art. 17(3)(e), a legal claim.")},
-		{Value: esc.Const("This voids the plan and its approvals, and replans."), Kind: text.Note},
-	}, Fields: []dialog.Field{{Label: esc.Const("ground, required: ")}}}
+func (rq *Requests) holdDialog(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) *dialog.Dialog {
+	esc := rq.D.St.Esc
+	stays := "It stays as it is"
+	if len(items) > 1 {
+		stays = "They stay as they are"
+	}
+	dlg := rq.decision("Hold", esc.Sprintf("Keep %s back from the erasure?", itemWords(esc, items)), items, hidden,
+		text.Line{Value: esc.Sprintf("%s, and the receipt says so, with the article alone. The ground is the exception that applies, such as Art. 17(3)(e), a legal claim.", esc.Const(stays))})
+	dlg.Fields = []dialog.Field{{Label: esc.Const("ground, required: ")}}
 	dlg.Choices = []dialog.Choice{{Verb: "Hold", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
-		err := d.Erasure.Hold(ctx, r.ID, gdpr.Hold{Store: st.Store, ID: st.ID, Ground: strings.TrimSpace(f.Fields[0])})
-		return rq.replanned(r, err, "on hold", at)
+		holds := make([]gdpr.Hold, len(items))
+		for i, st := range items {
+			holds[i] = gdpr.Hold{Store: st.Store, ID: st.ID, Ground: strings.TrimSpace(f.Fields[0])}
+		}
+		return rq.replanned(r, rq.D.Erasure.Hold(ctx, r.ID, holds...), "on hold", at)
 	}}}
 	return dlg
 }
 
-// chooseDialog asks whether an item is to be treated otherwise.
-func (rq *Requests) chooseDialog(r operator.ErasureRequest, st gdpr.Step, at *planPlace) *dialog.Dialog {
+// lift asks whether the holds of this request on items are to be lifted.
+func (rq *Requests) lift(r operator.ErasureRequest, items []gdpr.Step, at *planPlace) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
-	other, verb := gdpr.Forget, "Forget it"
-	if st.Action == gdpr.Forget {
-		other, verb = gdpr.Redact, "Redact it"
+	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+		now, err := d.Erasure.Request(ctx, r.ID) // holds were made since the plan was opened
+		if err != nil {
+			return nil, prose.Reason(esc, err)
+		}
+		if len(items) == 1 {
+			return rq.liftDialog(now, stepRef(items[0]).String(), "", at), safetext.Text{}
+		}
+		own := map[model.Ref]bool{}
+		for _, h := range now.Holds {
+			own[model.Ref{Store: h.Store, ID: h.ID}] = true
+		}
+		all := len(items)
+		items := slices.DeleteFunc(slices.Clone(items), func(st gdpr.Step) bool { return st.Action != gdpr.Held || !own[stepRef(st)] })
+		if len(items) == 0 {
+			return nil, esc.Const("none of them is on hold under this request")
+		}
+		var lines []text.Line
+		if left := all - len(items); left > 0 {
+			lines = append(lines, text.Line{Value: esc.Sprintf("%s more of them are not on hold under this request.", prose.Group(int64(left))), Kind: text.Note})
+		}
+		dlg := rq.decision("Hold", esc.Sprintf("Lift the hold on %s?", itemWords(esc, items)), items, 0, lines...)
+		dlg.Choices = []dialog.Choice{{Verb: "Lift", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
+			holds := make([]gdpr.Hold, len(items))
+			for i, st := range items {
+				holds[i] = gdpr.Hold{Store: st.Store, ID: st.ID}
+			}
+			return rq.replanned(r, d.Erasure.Unhold(ctx, r.ID, holds...), "lifted", at)
+		}}}
+		return dlg, safetext.Text{}
+	})
+}
+
+// choose asks whether items are to be treated otherwise. Those on hold stay.
+func (rq *Requests) choose(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) tea.Cmd {
+	d, esc := rq.D, rq.D.St.Esc
+	all := len(items)
+	items = slices.DeleteFunc(items, func(st gdpr.Step) bool { return st.Action == gdpr.Held })
+	count := countSteps(items)
+	if len(items) == 0 {
+		d.Say(paint.ToneWarn, esc.Const("all of them are on hold"))
+		return nil
 	}
-	return &dialog.Dialog{Title: esc.Const("Choose"), NoReason: true, Lines: []text.Line{
-		{Value: esc.Sprintf("%s is to %s. Shall it %s instead?", esc.LineMax(st.ID, prose.MaxTitle), passive(st.Action), passive(other)), Kind: text.Title},
-		{Value: esc.Sprintf("The reason for the plan as it is: %s", esc.LineMax(st.Reason, prose.MaxReason))},
-		{Value: esc.Const("This voids the plan and its approvals, and replans."), Kind: text.Note},
-	}, Choices: []dialog.Choice{{Verb: verb, Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
-		return rq.replanned(r, d.Erasure.Choose(ctx, r.ID, gdpr.Choice{Store: st.Store, ID: st.ID, Action: other}), "noted", at)
-	}}}}
+	question, it := esc.Sprintf("Treat %s otherwise?", itemWords(esc, items)), " all"
+	why := esc.Sprintf("Now: %s.", count.words())
+	if len(items) == 1 {
+		other := gdpr.Forget
+		if items[0].Action == gdpr.Forget {
+			other = gdpr.Redact
+		}
+		question, it = esc.Sprintf("%s is to %s. Shall it %s instead?", itemWords(esc, items), passive(items[0].Action), passive(other)), " it"
+		why = esc.Sprintf("The reason for the plan as it is: %s", esc.LineMax(items[0].Reason, prose.MaxReason))
+	}
+	lines := []text.Line{{Value: why}}
+	if left := all - len(items); left > 0 {
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s more of them are on hold, and stay.", prose.Group(int64(left))), Kind: text.Note})
+	}
+	dlg := rq.decision("Choose", question, items, hidden, lines...)
+	add := func(verb string, to gdpr.Action, changed int) {
+		if changed == 0 {
+			return
+		}
+		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: verb + it, Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
+			var choices []gdpr.Choice
+			for _, st := range items {
+				if st.Action != to {
+					choices = append(choices, gdpr.Choice{Store: st.Store, ID: st.ID, Action: to})
+				}
+			}
+			return rq.replanned(r, d.Erasure.Choose(ctx, r.ID, choices...), "noted", at)
+		}})
+	}
+	add("Forget", gdpr.Forget, count.redact)
+	add("Redact", gdpr.Redact, count.forget)
+	return d.Modal.Show(dlg)
 }
 
 func passive(act gdpr.Action) string {
@@ -114,7 +254,7 @@ func passive(act gdpr.Action) string {
 	return "be redacted"
 }
 
-// replanned goes on with a new plan after a decision on an item.
+// replanned goes on with a new plan after decisions on items.
 func (rq *Requests) replanned(r operator.ErasureRequest, err error, what string, at *planPlace) dialog.Acted {
 	if err != nil {
 		return dialog.Acted{Text: rq.D.Esc.Sprintf("not changed: %s", prose.Reason(rq.D.Esc, err))}

@@ -130,6 +130,10 @@ func (t *stepCount) add(a gdpr.Action) {
 	}
 }
 
+func (t *stepCount) join(o stepCount) {
+	t.forget, t.redact, t.held, t.scrub, t.outside = t.forget+o.forget, t.redact+o.redact, t.held+o.held, t.scrub+o.scrub, t.outside+o.outside
+}
+
 func (t stepCount) words() string {
 	var parts []string
 	add := func(n int, what string) {
@@ -223,7 +227,7 @@ func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 		shown.toggle(at.store + "\x00" + at.layer)
 	}
 	kind := record.Kind[PlanRow]{
-		Noun: "step", Tell: tellPlan, Empty: "Nothing in any store names the person.",
+		Noun: "step", Tell: tellPlan, Marking: true, Whole: func(raw PlanRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
 		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "LAYER", Width: 11}, {Title: "WHAT"}},
 		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
 			p, rows, err := shown.rows(ctx, d.Erasure, r.ID, q)
@@ -338,6 +342,7 @@ func planRows(p *gdpr.Plan, f *folds) []PlanRow {
 	for i := range p.Stores {
 		s := &p.Stores[i]
 		head := PlanRow{plan: p, store: s, steps: countSteps(s.Steps)}
+		out[0].steps.join(head.steps)
 		head.open = f.shows(head.fold())
 		out = append(out, head)
 		if !head.open {
