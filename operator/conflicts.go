@@ -18,7 +18,7 @@ import (
 // Conflicts is the triage of second copies in every store. It is safe for concurrent use.
 type Conflicts struct {
 	session *Session
-	ctx     context.Context // of the console: watching ends with it
+	changes *Changes
 	list    walked[conflict.Copy]
 
 	mu    sync.Mutex
@@ -26,8 +26,10 @@ type Conflicts struct {
 	seen  map[string]*conflict.Memory // by store; nil for one that tells of no changes
 }
 
-// Conflicts is a list of the session's conflicts; what it remembers of the stores ends with ctx.
-func (s *Session) Conflicts(ctx context.Context) *Conflicts { return &Conflicts{session: s, ctx: ctx} }
+// Conflicts is a list of the session's conflicts. It remembers of a store what changes tell of.
+func (s *Session) Conflicts(changes *Changes) *Conflicts {
+	return &Conflicts{session: s, changes: changes}
+}
 
 // Conflicts lists grouped by base, in a stable order; the first page begins a new look. A store
 // that cannot be looked at has a row with Problem set.
@@ -99,33 +101,26 @@ func (s *Conflicts) note(text string) {
 // memory holds the results of earlier walks over a store, if it reports what changes
 // meanwhile.
 func (s *Conflicts) memory(st model.Store) *conflict.Memory {
-	if s.ctx == nil || st.Watcher == nil {
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m, ok := s.seen[st.Name]; ok {
+	if m := s.seen[st.Name]; m != nil {
 		return m
+	}
+	m := conflict.NewMemory()
+	if !s.changes.hear(st, func(c model.Change, last bool) {
+		m.Changed(c)
+		if last {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			delete(s.seen, st.Name)
+		}
+	}) {
+		return nil
 	}
 	if s.seen == nil {
 		s.seen = map[string]*conflict.Memory{}
 	}
-	s.seen[st.Name] = nil // a store that cannot be watched now is read anew each time
-	changes, err := st.Watcher.Watch(s.ctx)
-	if err != nil {
-		return nil
-	}
-	m := conflict.NewMemory()
 	s.seen[st.Name] = m
-	go func() { // ends with the console's context
-		for c := range changes {
-			m.Changed(c)
-		}
-		m.Changed(model.Change{Lost: true})
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.seen[st.Name] = nil
-	}()
 	return m
 }
 

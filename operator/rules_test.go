@@ -180,7 +180,7 @@ func parts(t *testing.T, s *Session) map[string]reflect.Value {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]reflect.Value{"Session": reflect.ValueOf(s), "Writes": reflect.ValueOf(s.Writes()), "Conflicts": reflect.ValueOf(s.Conflicts(t.Context())),
+	return map[string]reflect.Value{"Session": reflect.ValueOf(s), "Writes": reflect.ValueOf(s.Writes()), "Conflicts": reflect.ValueOf(s.Conflicts(NewChanges(t.Context()))),
 		"Jobs": reflect.ValueOf(s.Journal(t.Context(), r)), "Erasures": reflect.ValueOf(e),
 		"Quarantine": reflect.ValueOf(s.Quarantine()), "Survey": reflect.ValueOf(s.Survey(t.Context())), "AuditTrail": reflect.ValueOf(s.AuditTrail())}
 }

@@ -22,7 +22,7 @@ type Survey struct {
 
 // Survey is one of the session's stores; what it remembers of them ends with ctx.
 func (s *Session) Survey(ctx context.Context) *Survey {
-	return &Survey{s: s, quarantine: s.Quarantine(), conflicts: s.Conflicts(ctx)}
+	return &Survey{s: s, quarantine: s.Quarantine(), conflicts: s.Conflicts(NewChanges(ctx))}
 }
 
 // Health asks every store, in the fleet's order, after it has tried again to open what is not open.

@@ -49,6 +49,7 @@ type Sources struct {
 	Audit      AuditSource      // nil: the pane says why it is empty
 	Quarantine QuarantineSource // nil: the pane says why it is empty
 	Conflicts  ConflictSource   // nil: the pane says why it is empty
+	Changes    ChangeSource     // nil: nothing is listed anew but when it is asked for
 	Erasure    ErasureSource    // nil: the pane says why it is empty
 	Origins    OriginSource     // nil: nobody knows who wrote what, and no column says it
 	Stories    StorySource      // nil: the quarantine cannot be grouped, and the key says so

@@ -61,6 +61,7 @@ type items struct {
 	whole  *list.Held[ItemRow] // the list as it was before it was filtered
 	left   []leftPlace         // lists that were left, the last one last
 	who    *pane.Writers
+	age    freshness
 }
 
 // leftPlace is a list as it was left: who comes back finds it so.
@@ -102,6 +103,7 @@ func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 		l.List, l.whole = fresh, nil
 		l.Query, l.filter, l.Order = left.query, text.Input{}, left.order
 		l.Marks.Clear()
+		l.age = freshness{}
 	}
 	l.At, l.Hidden, l.pinned = at, hidden, false
 	l.jump.Close()

@@ -49,6 +49,8 @@ type overview struct {
 	ask     func(func(context.Context) any) tea.Cmd
 	Tallies map[string]tallied
 	running map[string]bool
+	quiet   map[string]bool // of those running: nobody asked, and the screen does not say that it counts
+	ages    map[string]*freshness
 	rows    []tierRow
 	folded  map[desk.ScopeOf]bool // the stores and scopes whose tiers are not listed
 	items   int                   // the width of the column of counts
@@ -68,7 +70,7 @@ type overview struct {
 }
 
 func newOverview(d *desk.Desk, pane int) *overview {
-	o := &overview{d: d, ask: d.Asker(pane), Tallies: map[string]tallied{}, running: map[string]bool{}, folded: map[desk.ScopeOf]bool{}}
+	o := &overview{d: d, ask: d.Asker(pane), Tallies: map[string]tallied{}, running: map[string]bool{}, quiet: map[string]bool{}, ages: map[string]*freshness{}, folded: map[desk.ScopeOf]bool{}}
 	o.detail = text.New(d.St, o.ask)
 	o.rest = list.NewRest(&d.Loop, pane)
 	o.table.Moved = func() tea.Cmd {
@@ -121,6 +123,9 @@ func (o *overview) count(m backends.Member) tea.Cmd {
 		return nil
 	}
 	o.running[m.Name] = true
+	if f := o.age(m.Name); f.asked.IsZero() {
+		f.asked = o.d.Time.Clock.Now()
+	}
 	return o.ask(func(ctx context.Context) any {
 		out := tallied{store: m.Name, err: m.Err}
 		switch {
@@ -135,13 +140,32 @@ func (o *overview) count(m backends.Member) tea.Cmd {
 }
 
 func (o *overview) tallied(m tallied) tea.Cmd {
-	o.running[m.store] = false
+	o.running[m.store], o.quiet[m.store] = false, false
+	o.age(m.store).answered(o.d.Time.Clock.Now())
 	if old, ok := o.Tallies[m.store]; ok && m.err != nil && old.Counts != nil {
 		m.Counts = old.Counts // what was known stays, with the reason why it is old
 	}
 	o.Tallies[m.store] = m
 	o.build()
 	return o.show()
+}
+
+// age is how old the counts of a store are.
+func (o *overview) age(store string) *freshness {
+	if o.ages[store] == nil {
+		o.ages[store] = &freshness{}
+	}
+	return o.ages[store]
+}
+
+// oldest is the age of the oldest counts that are shown.
+func (o *overview) oldest() (f freshness) {
+	for store, t := range o.Tallies {
+		if age := o.age(store); t.err == nil && (f.seen.IsZero() || age.seen.Before(f.seen)) {
+			f = *age
+		}
+	}
+	return f
 }
 
 // build makes the rows anew and keeps the selection on its row.
@@ -532,11 +556,12 @@ func (o *overview) used(t tierRow, width int) (safetext.Text, paint.Paint) {
 
 func (o *overview) position() (safetext.Text, bool) {
 	busy := false
-	for _, b := range o.running {
-		busy = busy || b
+	for store, b := range o.running {
+		busy = busy || b && !o.quiet[store]
 	}
 	if len(o.rows) == 0 {
 		return safetext.Text{}, busy
 	}
-	return safetext.Sprintf("%d of %d", o.table.Sel+1, len(o.rows)), busy
+	age := o.oldest()
+	return o.d.Aged(safetext.Sprintf("%d of %d", o.table.Sel+1, len(o.rows)), age.pulse()), busy
 }

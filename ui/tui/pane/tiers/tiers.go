@@ -35,6 +35,7 @@ type Pane struct {
 	Items    *items
 	reader   *pane.Reader
 	entered  bool
+	ticking  bool // a look at whether stores have changed is to come
 	width    int
 	height   int
 }
@@ -57,9 +58,16 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case tallied:
 		return p.Overview.tallied(msg)
+	case lookDue:
+		return p.look()
+	case stamped:
+		return p.looked(msg)
 	case list.Trailed[ItemRow]:
 		return p.Items.trailed(msg)
 	case list.Fetched[ItemRow]:
+		if msg.Err == nil && msg.Gen == p.Items.List.Gen {
+			p.Items.age.answered(p.d.Time.Clock.Now())
+		}
 		return tea.Batch(p.Items.List.Arrive(msg), p.Items.preview())
 	case list.Peeked[ItemRow]:
 		return p.Items.Marks.Peeked(msg)
@@ -170,7 +178,7 @@ func (p *Pane) Position() (safetext.Text, bool) {
 	case levelOverview:
 		return p.Overview.position()
 	case LevelItems:
-		return p.listPosition(), p.Items.List.Busy()
+		return p.d.Aged(p.listPosition(), p.Items.age.pulse()), p.Items.List.Busy()
 	}
 	return p.reader.Pager.Position(), p.reader.Loading()
 }

@@ -1,0 +1,63 @@
+package operator
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"memdesk/model"
+)
+
+// teller is a watcher that tells what it is given.
+type teller struct{ changes chan model.Change }
+
+func (w teller) Watch(context.Context) (<-chan model.Change, error) { return w.changes, nil }
+
+// TestStampsTellChanges: a watched store by what its watcher tells, one in a file by the file, any other not
+// at all; who hears of changes is told when that ends, and may have it begun anew.
+func TestStampsTellChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewChanges(t.Context())
+		w := teller{make(chan model.Change)}
+		st := model.Store{Name: "s", Watcher: w}
+		before := c.Stamp(st)
+		var told []model.Change
+		ended := false
+		if !c.hear(st, func(ch model.Change, last bool) { told, ended = append(told, ch), last }) {
+			t.Fatal("a watched store is not heard")
+		}
+		if again := c.Stamp(st); before == "" || again != before {
+			t.Errorf("stamps %q and %q; want the same, and some", before, again)
+		}
+		w.changes <- model.Change{ID: "a"}
+		synctest.Wait()
+		if after := c.Stamp(st); after == before || len(told) != 1 || told[0].ID != "a" || ended {
+			t.Errorf("after a change: stamp %q, was %q; told %v, ended %v", after, before, told, ended)
+		}
+		close(w.changes)
+		synctest.Wait()
+		if !ended || len(told) != 2 || !told[1].Lost {
+			t.Errorf("at the end: told %v, ended %v; want one that says that changes were lost", told, ended)
+		}
+	})
+	c, file := NewChanges(t.Context()), filepath.Join(t.TempDir(), "db")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(file, "one")
+	first := c.Stamp(model.Store{Name: "db", Location: file})
+	write(file+"-wal", "a write")
+	if second := c.Stamp(model.Store{Name: "db", Location: file}); first == "" || second == first {
+		t.Errorf("a file: stamps %q, %q; want two", first, second)
+	}
+	for _, st := range []model.Store{{Name: "dir", Location: filepath.Dir(file)}, {Name: "far", Location: "https://example.test"}, {Name: "gone", Location: file + "x"}} {
+		if got := c.Stamp(st); got != "" {
+			t.Errorf("%s: stamp %q; want none", st.Name, got)
+		}
+	}
+}
