@@ -26,6 +26,16 @@ func (s *Session) begin(ctx context.Context, act Act, store, id, reason string) 
 	return ctx, st, err
 }
 
+// recorded does an act that changes more than one thing, and records it by its own word around the
+// changes, each of which the log has too.
+func (s *Session) recorded(ctx context.Context, act Act, store, id, reason string, do func(context.Context) error) error {
+	if s.Log == nil {
+		return do(ctx)
+	}
+	e := audit.Entry{Action: string(act), Store: store, Target: model.Ref{Store: store, ID: id}.String(), Reason: reason}
+	return s.Log.Act(ctx, e, func(ctx context.Context) (map[string]int64, error) { return nil, do(ctx) })
+}
+
 // keep says what an undo entry has kept.
 func (d *Done) keep(e undo.Entry) {
 	d.Undo, d.Obstacle, d.Expires = e.ID, e.Obstacle, e.Expires
@@ -135,11 +145,14 @@ func (s *Session) Release(ctx context.Context, store, id string, body *string, s
 		return Done{}, err
 	}
 	var res review.Release
-	if s.Shelf != nil && len(id) > len(origin.HeldPrefix) && strings.HasPrefix(id, origin.HeldPrefix) {
-		res, err = s.Shelf.Release(ctx, s.Undo, st, id, body)
-	} else {
-		res, err = review.Do(ctx, s.Undo, st, id, body, seen)
-	}
+	err = s.recorded(ctx, Release, store, id, reason, func(ctx context.Context) (err error) {
+		if s.Shelf != nil && len(id) > len(origin.HeldPrefix) && strings.HasPrefix(id, origin.HeldPrefix) {
+			res, err = s.Shelf.Release(ctx, s.Undo, st, id, body)
+		} else {
+			res, err = review.Do(ctx, s.Undo, st, id, body, seen)
+		}
+		return err
+	})
 	done := Done{Store: store, Item: res.Source, Removed: res.Removed, Revision: res.Revision}
 	done.keep(res.Undo)
 	return done, err
@@ -173,7 +186,11 @@ func (s *Session) Restore(ctx context.Context, id, reason string) (Done, error) 
 	if unread != nil {
 		return Done{}, unread
 	}
-	res, err := s.Undo.Restore(audit.WithReason(ctx, reason), s.Fleet.Store, id)
+	var res undo.Restored
+	err := s.recorded(audit.WithReason(ctx, reason), Restore, e.Store, e.Item, reason, func(ctx context.Context) (err error) {
+		res, err = s.Undo.Restore(ctx, s.Fleet.Store, id)
+		return err
+	})
 	done := Done{Store: res.Store, Item: res.Item, Bytes: res.Result.Bytes, Revision: res.Result.Revision,
 		Relations: res.Relations, Fell: undo.FallNoun(e.Falls), Warnings: res.Warnings, Notes: res.Notes, Gone: res.Removed}
 	done.keep(res.Again)

@@ -182,7 +182,11 @@ func (s *Session) Resolve(ctx context.Context, c conflict.Copy, ch conflict.Choi
 	if err != nil {
 		return Done{}, err
 	}
-	res, err := conflict.Resolve(ctx, s.Undo, st, c, ch)
+	var res conflict.Resolution
+	err = s.recorded(ctx, Resolve, c.Store, c.Target, reason, func(ctx context.Context) (err error) {
+		res, err = conflict.Resolve(ctx, s.Undo, st, c, ch)
+		return err
+	})
 	done := Done{Store: c.Store, Item: res.Base, Revision: res.BaseRevision, Kept: res.Kept, Warnings: res.Notes}
 	done.keep(res.Undo)
 	if res.Kept == "" {

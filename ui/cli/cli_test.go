@@ -277,7 +277,7 @@ func TestChangeUndoAudit(t *testing.T) {
 			seen = append(seen, m["action"].(string)+" "+m["result"].(string))
 		}
 	}
-	if !slices.Equal(seen, []string{"forget ok", "retain ok", "forget ok"}) {
+	if !slices.Equal(seen, []string{"forget ok", "retain ok", "restore ok", "forget ok"}) {
 		t.Errorf("log = %v", seen)
 	}
 	first := slices.IndexFunc(log.rows, func(m map[string]any) bool { return m["phase"] == "intent" })

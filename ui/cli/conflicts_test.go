@@ -58,6 +58,8 @@ func TestConflictsAreListedShownAndResolved(t *testing.T) {
 	if content(t, root, "plan.md") != "one\ntwo\n" || content(t, root, copied) != "one\n2\n" {
 		t.Error("the files are not as before")
 	}
+	run("audit", "list", "--action", "resolve", "--json").want(t, 0, `"name":"vault:plan.md"`, `"result":"ok"`) // by its own word, around the changes
+	run("audit", "list", "--action", "restore", "--json").want(t, 0, `"name":"vault:plan.md"`, `"result":"ok"`)
 }
 
 func TestRedundantCopiesGoTogetherAndResilioStays(t *testing.T) {

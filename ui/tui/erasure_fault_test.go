@@ -184,10 +184,10 @@ func TestErasureFaults(t *testing.T) {
 		r.press(" ").see("space: this row stands for those below it")
 		// All that a filter shows, but its headings; the ground is asked once, and one plan is made.
 		r.press("/", "graph forget", "enter").see("/graph forget", "x forget").press("*").see("rows marked")
-		r.press("H").answer("items back from the erasure?", "tab", "a legal claim", "tab").see("[Hold]", "x forget  graph:").press("enter").see("on hold: the plan is made anew").see("11 on hold, 1 more to scrub", "▸ notes")
+		r.asked("H", "items back from the erasure?").press("enter").see("cancelled").press("H").answer("items back from the erasure?", "tab", "a legal claim", "tab").see("[Hold]", "x forget  graph:").press("enter").see("on hold: the plan is made anew").see("11 on hold, 1 more to scrub", "▸ notes")
 		// A range is lifted; what is not on hold under this request stays.
 		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").see("1 of 11").press(" ", "v").see("2 marked")
-		r.press("U").answer("Lift the hold on 2 items?", "tab").see("[Lift]").press("enter").see("lifted: the plan is made anew").see("x forget", "= hold", "▸ notes")
+		r.asked("U", "Lift the hold on 2 items?").press("enter").see("cancelled").press("U").answer("Lift the hold on 2 items?", "tab").see("[Lift]").press("enter").see("lifted: the plan is made anew").see("x forget", "= hold", "▸ notes")
 		// A heading stands for all below it.
 		r.press("g").see("all stores").press("j").see("▌ ▸ harbor").press("c").answer("Treat ", "tab").see("3 to forget, 33 to redact", "[Forget all]").press("esc").see("cancelled")
 		r.press("H").answer("items back from the erasure?", "tab", "Art. 17(3)(e)", "tab").see("[Hold]").press("enter").see("on hold: the plan is made anew")
