@@ -245,6 +245,7 @@ func (a *app) root() *cobra.Command {
 		root.AddCommand(g.commands...)
 	}
 	usageArgs(root)
+	a.complete(root)
 	addExamples(root)
 	return root
 }

@@ -1,0 +1,143 @@
+package cli_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+
+	"memdesk/backends"
+)
+
+// TestCompletion: the shell is offered stores, references, formats and kinds, by the word that the usage has,
+// and no id that would drive the terminal; reading for it leaves nothing.
+func TestCompletion(t *testing.T) {
+	d := newDesk(t)
+	d.write("topics/tide\x1b]0;owned\x07.md", "x\n")
+	for _, tt := range []struct {
+		args  []string
+		want  []string
+		lacks string
+	}{
+		{[]string{"show", ""}, []string{"crewship:\n", ":6"}, "AGENT"}, // a reference goes on after the store
+		{[]string{"show", "crewship:AG"}, []string{"crewship:AGENT.md\n"}, "daily"},
+		{[]string{"show", "crewship:topics/"}, nil, "\x1b"},
+		{[]string{"forget", "crewship:AGENT.md", "crewship:da"}, []string{"crewship:daily/2026-05-21.md"}, ""},
+		{[]string{"tiers", "--store", ""}, []string{"crewship\n"}, "crewship:"},
+		{[]string{"items", "-o", ""}, []string{"json\n", "wide\n", "name\n"}, ""},
+		{[]string{"--open", ""}, []string{"vault=\n", "sqlite=\n"}, ""},
+		{[]string{"show", "nosuch:x"}, nil, "no store"},
+	} {
+		got := d.run(append([]string{"__complete"}, tt.args...)...).want(t, 0, tt.want...)
+		if tt.lacks != "" && strings.Contains(got.out, tt.lacks) {
+			t.Errorf("%q: %q offers %q", tt.args, got.out, tt.lacks)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(d.dir, "state")); err == nil {
+		t.Error("completion has made the state directory")
+	}
+	id, _ := d.run("gdpr", "request", "--subject", "usr_1", "--ground", "asked", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)
+	d.run("__complete", "gdpr", "plan", "").want(t, 0, id+"\n", ":4")
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		d.bare("completion", shell).want(t, 0, "memdesk")
+	}
+}
+
+// TestManPage has every command of the first level, and the flags.
+func TestManPage(t *testing.T) {
+	page := onStdout(t, func() { newDesk(t).bare("man").want(t, 0) })
+	for _, word := range []string{".TH MEMDESK 1", "SYNOPSIS", "stores", "recall", "gdpr", "conflicts", "quarantine", "audit", "only"} {
+		if !strings.Contains(page, word) {
+			t.Errorf("the man page lacks %s", word)
+		}
+	}
+}
+
+// onStdout gives what f prints on the standard output of this process: fang prints the man page there.
+func onStdout(t *testing.T, f func()) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	real := os.Stdout
+	os.Stdout = w
+	all := make(chan []byte)
+	go func() {
+		b, _ := io.ReadAll(r)
+		all <- b
+	}()
+	f()
+	os.Stdout = real
+	_ = w.Close()
+	return string(<-all)
+}
+
+// TestInfoNamesThePaths: whoever asks where state lies reads it there, and --json gives the same.
+func TestInfoNamesThePaths(t *testing.T) {
+	d := newDesk(t)
+	state := filepath.Join(d.dir, "state", "memdesk")
+	d.bare("info").want(t, 0, "version", "config.toml", state, filepath.Join(state, "audit"), filepath.Join(state, "undo"))
+	d.bare("info", "--json").want(t, 0, `"`+state+`"`)
+}
+
+var commented = regexp.MustCompile(`(?m)^# ((?:[a-z_]+|"[^"]+") += .*|\[\[?[a-z._]+\]\]?)$`)
+
+// TestTheCommentedConfiguration: the example, or the page of a kind, has every key that the configuration has, and
+// what is commented out in the example is taken when it is not.
+func TestTheCommentedConfiguration(t *testing.T) {
+	b, err := os.ReadFile("../../config.toml.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config backends.Config
+	if md, err := toml.Decode(commented.ReplaceAllString(string(b), "$1"), &config); err != nil {
+		t.Errorf("what is commented out: %v", err)
+	} else {
+		for _, key := range md.Undecoded() {
+			if key[0] != "store" { // a kind's own
+				t.Errorf("what is commented out has %s, and there is no such key", key)
+			}
+		}
+	}
+	pages, err := filepath.Glob("../../docs/kinds/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages of kinds: %v", err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = append(b, text...)
+	}
+	for _, key := range keysOf(reflect.TypeFor[backends.Config](), map[reflect.Type]bool{}) {
+		if !regexp.MustCompile(`(?m)^(# )*(` + key + ` = |\[\[?([a-z]+\.)?` + key + `\]\]?$)`).Match(b) {
+			t.Errorf("config.toml.example has no %s", key)
+		}
+	}
+}
+
+// keysOf are the keys of a configuration, of blocks within it too.
+func keysOf(typ reflect.Type, seen map[reflect.Type]bool) (keys []string) {
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+		typ = typ.Elem()
+	}
+	if typ.Kind() != reflect.Struct || seen[typ] {
+		return nil
+	}
+	seen[typ] = true
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		if key, _, _ := strings.Cut(f.Tag.Get("toml"), ","); key != "" && key != "-" {
+			keys = append(keys, key)
+		}
+		keys = append(keys, keysOf(f.Type, seen)...)
+	}
+	return keys
+}
