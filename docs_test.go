@@ -274,3 +274,42 @@ func drawn(t *testing.T) (out []string) {
 	}
 	return out
 }
+
+var testName = regexp.MustCompile("`((?:Test|Benchmark)[A-Za-z0-9]+)`")
+
+// TestTheChecklist: every row names tests, and each of them is there.
+func TestTheChecklist(t *testing.T) {
+	b, err := os.ReadFile("docs/design/checklist.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	err = filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Benchmark)\w+)\(`).FindAllSubmatch(text, -1) {
+			there[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?m)^\| \d+ \|.*$`).FindAllString(string(b), -1)
+	if len(rows) != 34 {
+		t.Errorf("%d rows, 34 are wanted", len(rows))
+	}
+	for _, row := range rows {
+		names := testName.FindAllStringSubmatch(row, -1)
+		if len(names) == 0 {
+			t.Errorf("no test stands for %s", row)
+		}
+		for _, m := range names {
+			if !there[m[1]] {
+				t.Errorf("there is no %s, which stands for %s", m[1], row)
+			}
+		}
+	}
+}
