@@ -98,20 +98,21 @@ func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []
 		if !ok || t.Cap == 0 || c.Items == 0 {
 			continue
 		}
-		name := c.Tier
-		if c.Scope != "" {
-			name = c.Scope + "/" + c.Tier
-		}
 		l := text.Line{Name: esc.LineMax(c.Tier, 200)}
+		in := safetext.Text{} // after the numbers: a path is longer than the line
+		if c.Scope != "" {
+			in = esc.Sprintf(": %s", prose.NameFirst(esc, c.Scope))
+		}
 		switch {
 		case c.Items == 1 && t.CapUnit == model.CapBytes:
-			l.Value = esc.Sprintf("%s: %s of %s, %d %%", esc.LineMax(name, prose.MaxTitle), prose.Size(c.Bytes), prose.Size(t.Cap), 100*c.Bytes/t.Cap)
+			l.Value = esc.Sprintf("%d %%, %s of %s", 100*c.Bytes/t.Cap, prose.Size(c.Bytes), prose.Size(t.Cap))
 			if flag := t.CapFlag(c.Bytes); flag != "" {
 				l.Value, l.Kind = esc.Sprintf("%s (%s)", l.Value, string(flag)), text.Warn
 			}
 		default:
-			l.Value = esc.Sprintf("%s: %s, %s; the cap is %s for each", esc.LineMax(name, prose.MaxTitle), prose.Plural(c.Items, "item"), prose.Size(c.Bytes), prose.Capacity(t))
+			l.Value = esc.Sprintf("%s, %s, each up to %s", prose.Plural(c.Items, "item"), prose.Size(c.Bytes), prose.Capacity(t))
 		}
+		l.Value = esc.Sprintf("%s%s", l.Value, in)
 		out = append(out, l)
 	}
 	if len(out) == 0 {
