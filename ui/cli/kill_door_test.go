@@ -37,7 +37,8 @@ func TestAKilledDoor(t *testing.T) {
 	for kill := range kills + 1 {
 		cmd := exec.Command(self, "-test.run=^$")
 		cmd.Dir = d.dir
-		cmd.Env = []string{playEnv + "=" + strings.Join([]string{"--open", open, "serve", "mcp"}, "\n")}
+		// A killed server leaves AgentM's lock, which the next one may break when it is 10 s old: as long as an act may take by itself.
+		cmd.Env = []string{playEnv + "=" + strings.Join([]string{"--open", open, "--timeout", "30s", "serve", "mcp"}, "\n")}
 		for k, v := range d.env {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}
