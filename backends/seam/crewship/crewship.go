@@ -7,7 +7,6 @@ package crewship
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"memdesk/backends/internal/vitals"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -53,13 +53,12 @@ type store struct {
 	api    *api   // Crewship's server, nil when it is not configured
 	tiers  []model.TierSpec
 	health vitals.Gate
+	facts  *texts.Memory
 
 	mu      sync.Mutex
 	snap    *snapshot
 	changes int64 // of our own
 	names   namesCache
-	facts   map[string]facts
-	seed    maphash.Seed // of the sums in facts
 }
 
 // Open opens the memory at a path for reading; it makes nothing. The errors say
@@ -74,7 +73,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	s := &store{cfg: cfg, at: at, clock: cfg.Clock, facts: map[string]facts{}, seed: maphash.MakeSeed()}
+	s := &store{cfg: cfg, at: at, clock: cfg.Clock, facts: texts.NewMemory(examine)}
 	if s.clock == nil {
 		s.clock = clock.System{}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 )
 
@@ -150,7 +151,7 @@ func matches(dir *rootdir.Dir, label string, want model.Revision) error {
 	if want == "" {
 		return nil
 	}
-	data, _, err := dir.Read(label, wholeLimit)
+	data, _, err := dir.Read(label, texts.WholeLimit)
 	if err != nil {
 		return err
 	}

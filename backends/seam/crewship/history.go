@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -187,7 +188,7 @@ func (s *store) readBlob(e entry, r versionRow) (model.Item, error) {
 		return model.Item{}, err
 	}
 	defer root.Close()
-	data, m, err := root.Read(blob, wholeLimit)
+	data, m, err := root.Read(blob, texts.WholeLimit)
 	if errors.Is(err, model.NotFound) { // Crewship's own answer is 410 (crewship-http.md, Versions)
 		return model.Item{}, model.Errorf(model.NotFound, "history", "the text of version %q is gone: an erasure or Crewship's own sweep removed it", r.id)
 	}
@@ -197,7 +198,7 @@ func (s *store) readBlob(e entry, r versionRow) (model.Item, error) {
 	if quarantine.Sum(string(data)) != r.sha {
 		return model.Item{}, model.Errorf(model.Internal, "history", "the text of version %q does not have its recorded hash; it was changed or is damaged", r.id)
 	}
-	it := model.Item{Header: s.header(&e, examine(string(data), m), m), Body: string(data)}
+	it := model.Item{Header: s.header(&e, examine(e.id, string(data)), m), Body: string(data)}
 	it.Modified, it.Revision = r.at, revisionOf(data)
 	return it, nil
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
+	"memdesk/backends/seam/internal/walk"
 )
 
 const indexName = "index.sqlite"
@@ -30,7 +32,7 @@ func (s *store) indexed(ctx context.Context, snap *snapshot, p *memoryDir, fn fu
 	}
 	var fresh bool
 	err = database{path}.read(ctx, func(db *sql.DB) (err error) {
-		if fresh, err = s.isFresh(ctx, db, dir, snap.of(p)); err != nil || !fresh {
+		if fresh, err = s.isFresh(ctx, db, dir, snap.of(p).tree); err != nil || !fresh {
 			return err
 		}
 		return fn(&rankIndex{db: db})
@@ -40,7 +42,7 @@ func (s *store) indexed(ctx context.Context, snap *snapshot, p *memoryDir, fn fu
 
 // isFresh reports whether an index holds every file, each as it was when it changed last:
 // before the second in which Crewship noted that it had indexed.
-func (s *store) isFresh(ctx context.Context, db *sql.DB, dir *rootdir.Dir, entries []entry) (bool, error) {
+func (s *store) isFresh(ctx context.Context, db *sql.DB, dir *rootdir.Dir, tree *walk.Tree) (bool, error) {
 	var schema, noted string
 	err := db.QueryRowContext(ctx, `SELECT sql, (SELECT value FROM memory_meta WHERE key = 'last_indexed')
 		FROM sqlite_master WHERE name = 'memory_chunks' AND type = 'table'`).Scan(&schema, &noted)
@@ -56,13 +58,13 @@ func (s *store) isFresh(ctx context.Context, db *sql.DB, dir *rootdir.Dir, entri
 	if err != nil {
 		return false, err
 	}
-	for i := range entries {
-		e := &entries[i]
-		if !isRanked(e) {
+	for _, f := range tree.All() {
+		if !isRanked(f) {
 			continue
 		}
-		m, err := dir.Stat(e.label) // the snapshot looks at directories only
-		if err != nil || m.Size > readLimit || m.Size > 0 && !files[e.label] || !m.Modified.Before(at) {
+		label := f.Path()
+		m, err := dir.Stat(label) // the snapshot looks at directories only
+		if err != nil || m.Size > texts.ReadLimit || m.Size > 0 && !files[label] || !m.Modified.Before(at) {
 			return false, nil
 		}
 	}

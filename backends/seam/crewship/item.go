@@ -3,87 +3,30 @@ package crewship
 import (
 	"context"
 	"errors"
-	"hash/maphash"
 	"strings"
 	"unicode/utf8"
 
 	"memdesk/backends/internal/title"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
 
-// facts are read from a file's content.
-type facts struct {
-	stamp   string // of the file when it was read: good enough for a list
-	sum     uint64 // of the text: what a verdict must hang on
-	title   string
-	binary  bool
-	verdict quarantine.Verdict
-	tooBig  bool // not read and not scanned
-}
-
-const (
-	// readLimit bounds what a search reads of one file, in bytes. It is far above
-	// every cap; a larger file is not searched, and the answer says so.
-	readLimit = 4 << 20
-	// wholeLimit bounds a file that is read as a whole, in bytes. A larger one can
-	// be listed and removed only, and the error says so.
-	wholeLimit = 256 << 20
-	// factsKept bounds the cache.
-	factsKept = 200_000
-)
-
-// content reads a file and tells its facts. The text is empty for a file that is
-// over the limit.
-func (s *store) content(dir *rootdir.Dir, e *entry) (string, facts, rootdir.Meta, error) {
-	data, m, err := dir.Read(e.label, readLimit)
-	text := string(data)
-	if err != nil {
-		if !isTooLarge(err) {
-			return "", facts{}, m, err
-		}
-		text = ""
+// examine tells the facts of a text.
+func examine(_, text string) texts.Facts {
+	if !utf8.ValidString(text) {
+		return texts.Facts{Binary: true}
 	}
-	sum := maphash.String(s.seed, text)
-	f, known := s.keptFacts(e.id)
-	if !known || f.sum != sum || f.tooBig || err != nil {
-		f = examine(text, m)
-	}
-	f.sum, f.stamp, f.tooBig = sum, m.Stamp(), err != nil
-	s.keepFacts(e.id, f)
-	return text, f, m, nil
-}
-
-func examine(text string, m rootdir.Meta) facts {
-	f := facts{stamp: m.Stamp(), binary: !utf8.ValidString(text)}
-	if !f.binary {
-		f.title = title.Heading(text)
-		f.verdict, _ = quarantine.Scan(text)
-	}
+	f := texts.Facts{Title: title.Heading(text)}
+	f.Verdict, _ = quarantine.Scan(text)
 	return f
 }
 
-func (s *store) keptFacts(id string) (facts, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f, ok := s.facts[id]
-	return f, ok
-}
-
-func (s *store) keepFacts(id string, f facts) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.facts) >= factsKept {
-		clear(s.facts)
-	}
-	s.facts[id] = f
-}
-
 // header returns the row of a list, from the entry and, when it was read, the facts.
-func (s *store) header(e *entry, f facts, m rootdir.Meta) model.Header {
+func (s *store) header(e *entry, f texts.Facts, m rootdir.Meta) model.Header {
 	h := model.Header{
-		ID: e.id, Tier: e.tier, Scope: e.memory.scope(), Title: f.title,
+		ID: e.id, Tier: e.tier, Scope: e.memory.scope(), Title: f.Title,
 		Bytes: m.Size, Modified: m.Modified.UTC(), Stamp: m.Stamp(),
 	}
 	spec, _ := s.tier(e.tier)
@@ -93,10 +36,10 @@ func (s *store) header(e *entry, f facts, m rootdir.Meta) model.Header {
 	if m.Kind != rootdir.File {
 		h.Flags = append(h.Flags, model.FlagUnreadable)
 	}
-	if f.binary {
+	if f.Binary {
 		h.Flags = append(h.Flags, model.FlagBinary)
 	}
-	if !f.verdict.Clean() {
+	if !f.Verdict.Clean() {
 		h.Flags = append(h.Flags, model.FlagBlocked)
 	}
 	switch {
@@ -107,7 +50,7 @@ func (s *store) header(e *entry, f facts, m rootdir.Meta) model.Header {
 		}
 	case e.tier == tierLessons:
 		h.Flags = append(h.Flags, model.FlagReadOnly)
-	case e.hidden():
+	case hidden(e.tier, e.label):
 		h.Flags = append(h.Flags, model.FlagBookkeeping)
 	}
 	return h
@@ -115,9 +58,9 @@ func (s *store) header(e *entry, f facts, m rootdir.Meta) model.Header {
 
 // hidden entries are left out of plain lists: proposals, and dotfiles that are
 // no markdown. No markdown that is a memory is hidden.
-func (e *entry) hidden() bool {
-	base := e.label[strings.LastIndexByte(e.label, '/')+1:]
-	return e.tier == tierProposals || strings.HasPrefix(base, ".") && !strings.HasSuffix(base, ".md")
+func hidden(tier, name string) bool {
+	base := name[strings.LastIndexByte(name, '/')+1:]
+	return tier == tierProposals || strings.HasPrefix(base, ".") && !strings.HasSuffix(base, ".md")
 }
 
 // Read returns one item. An entry of the quarantine is readable by its id, as the
@@ -135,11 +78,11 @@ func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 		return model.Item{}, err
 	}
 	defer dir.Close()
-	data, m, err := dir.Read(e.label, wholeLimit)
+	data, m, err := dir.Read(e.label, texts.WholeLimit)
 	if err != nil {
 		return model.Item{}, err
 	}
-	f := examine(string(data), m)
+	f := examine(id, string(data))
 	it := model.Item{Header: s.header(&e, f, m), Body: string(data)}
 	it.Revision = revisionOf(data)
 	return it, nil

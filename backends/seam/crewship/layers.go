@@ -225,8 +225,8 @@ func (s *store) Names(ctx context.Context, yield func(string) bool) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range snap.entries {
-		if !yield(e.id) {
+	for p, f := range snap.all() {
+		if !yield(p.memory.prefix + f.Path()) {
 			break
 		}
 	}

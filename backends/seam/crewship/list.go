@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
-	"sync/atomic"
 	"time"
 
-	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
 
@@ -45,13 +44,17 @@ func (l listing) Check(key paging.Key) error {
 // Select implements paging.Source.
 func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, bounded bool, err error) {
 	rows = []int32{}
-	for i := range l.entries {
-		e := &l.entries[i]
-		if key.Tier != "" && e.tier != key.Tier || key.Scope != "" && e.memory.scope() != key.Scope ||
-			e.hidden() && !key.Hidden && key.Tier != e.tier {
+	for _, p := range l.parts {
+		if key.Scope != "" && p.memory.scope() != key.Scope {
 			continue
 		}
-		rows = append(rows, int32(i))
+		for i, f := range p.tree.All() {
+			tier := tierAt(f)
+			if key.Tier != "" && tier != key.Tier || !key.Hidden && key.Tier != tier && hidden(tier, f.Name()) {
+				continue
+			}
+			rows = append(rows, int32(p.first+i))
+		}
 	}
 	if key.Query == "" {
 		return rows, false, nil
@@ -61,12 +64,16 @@ func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, boun
 
 // Keys implements paging.Source.
 func (l listing) Keys(i int32) (modified time.Time, size int64) {
-	e := &l.entries[i]
-	return e.meta.Modified, e.meta.Size
+	_, f := l.at(i)
+	m := f.Meta()
+	return m.Modified, m.Size
 }
 
 // ID implements paging.Source.
-func (l listing) ID(i int32) string { return l.entries[i].id }
+func (l listing) ID(i int32) string {
+	p, f := l.at(i)
+	return p.memory.prefix + f.Path()
+}
 
 // Problems implements paging.Source.
 func (l listing) Problems() []string { return l.problems }
@@ -76,61 +83,30 @@ func (l listing) Headers(ctx context.Context, rows []int32) ([]model.Header, err
 	return l.s.headers(ctx, l.snapshot, rows)
 }
 
-// filter keeps the entries whose id or text holds the query in any letter case. They lie by memory
-// directory.
+// filter keeps the files whose id or text holds the query in any letter case, part by part.
 func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query string) (out []int32, bounded bool, err error) {
 	out = []int32{}
-	words := linesearch.Whole(query)
 	for len(rows) > 0 {
-		p := snap.entries[rows[0]].memory
-		n := slices.IndexFunc(rows, func(i int32) bool { return snap.entries[i].memory != p })
-		if n < 0 {
-			n = len(rows)
-		}
-		hits, some, err := s.holding(ctx, snap, rows[:n], strings.ToLower(query), words)
+		p := snap.partAt(rows[0])
+		n, _ := slices.BinarySearch(rows, int32(p.first+p.tree.Len()))
+		hits, some, err := s.holding(ctx, p, rows[:n], query)
 		if err != nil {
 			return nil, false, err
 		}
-		for i, hit := range hits {
-			if hit {
-				out = append(out, rows[i])
-			}
-		}
-		bounded, rows = bounded || some, rows[n:]
+		out, bounded, rows = append(out, hits...), bounded || some, rows[n:]
 	}
 	return out, bounded, nil
 }
 
-// holding tells of the entries of one memory directory whether they hold the query; some could not be
-// read.
-func (s *store) holding(ctx context.Context, snap *snapshot, rows []int32, want string, words linesearch.Query) (hits []bool, some bool, err error) {
-	dir, closed := s.open(snap.entries[rows[0]].memory)
+func (s *store) holding(ctx context.Context, p part, rows []int32, query string) (hits []int32, bounded bool, err error) {
+	dir, closed := s.open(p.memory)
 	if closed == nil {
 		defer dir.Close()
 	}
-	hits = make([]bool, len(rows))
-	var unread atomic.Bool
-	err = rootdir.InParallel(ctx, "list", dir, len(rows), func(files *rootdir.Files, n int) error {
-		e := &snap.entries[rows[n]]
-		if hits[n] = strings.Contains(strings.ToLower(e.id), want); hits[n] || e.meta.Kind != rootdir.File {
-			return nil
-		}
-		var data []byte
-		err := closed
-		if err == nil {
-			data, _, err = files.Read(rootdir.PlaceOf(e.label), readLimit)
-		}
-		switch {
-		case err == nil:
-			hits[n] = words.In(data)
-		case isTooLarge(err), errors.Is(err, model.NotFound), errors.Is(err, model.PermissionDenied):
-			unread.Store(true)
-		default:
-			return err
-		}
-		return nil
-	})
-	return hits, unread.Load(), err
+	return texts.Holding(ctx, dir, closed, rows, func(i int32) (string, walk.File) {
+		f := p.tree.At(int(i) - p.first)
+		return p.memory.prefix + f.Path(), f
+	}, query)
 }
 
 // headers reads the page's files for titles, flags and current sizes. A file that
@@ -143,14 +119,15 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 		if err := model.FromContext(ctx, "list"); err != nil {
 			return nil, err
 		}
-		e := &snap.entries[i]
+		p, at := snap.at(i)
+		e := p.entry(at)
 		if e.meta.Kind != rootdir.File {
-			out = append(out, s.header(e, facts{}, e.meta))
+			out = append(out, s.header(e, texts.Facts{}, e.meta))
 			continue
 		}
 		f, m, err := r.facts(e)
 		if err != nil {
-			h := s.header(e, facts{}, e.meta)
+			h := s.header(e, texts.Facts{}, e.meta)
 			if !errors.Is(err, model.NotFound) {
 				h.Flags = append(h.Flags, model.FlagUnreadable)
 			}
@@ -173,15 +150,15 @@ func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 		tier string
 	}
 	counts := map[cell]*model.TierCount{}
-	for i := range snap.entries {
-		e := &snap.entries[i]
-		c := counts[cell{e.memory, e.tier}]
+	for p, f := range snap.all() {
+		at := cell{p.memory, tierAt(f)}
+		c := counts[at]
 		if c == nil {
-			c = &model.TierCount{Scope: e.memory.scope(), ScopeTitle: snap.names.scopeTitle(e.memory), Tier: e.tier}
-			counts[cell{e.memory, e.tier}] = c
+			c = &model.TierCount{Scope: p.memory.scope(), ScopeTitle: snap.names.scopeTitle(p.memory), Tier: at.tier}
+			counts[at] = c
 		}
 		c.Items++
-		c.Bytes += e.meta.Size
+		c.Bytes += f.Size()
 	}
 	out := []model.TierCount{}
 	for _, p := range snap.memories {
@@ -221,25 +198,17 @@ func (r *reader) open(p *memoryDir) error {
 	return nil
 }
 
-func (r *reader) content(e *entry) (string, facts, rootdir.Meta, error) {
+func (r *reader) content(e *entry) (string, texts.Facts, rootdir.Meta, error) {
 	if err := r.open(e.memory); err != nil {
-		return "", facts{}, rootdir.Meta{}, err
+		return "", texts.Facts{}, rootdir.Meta{}, err
 	}
-	return r.s.content(r.dir, e)
+	return r.s.facts.Read(r.dir, e.id, e.label)
 }
 
 // facts reads the file only when it is not known as it is now.
-func (r *reader) facts(e *entry) (facts, rootdir.Meta, error) {
+func (r *reader) facts(e *entry) (texts.Facts, rootdir.Meta, error) {
 	if err := r.open(e.memory); err != nil {
-		return facts{}, rootdir.Meta{}, err
+		return texts.Facts{}, rootdir.Meta{}, err
 	}
-	m, err := r.dir.Stat(e.label)
-	if err != nil {
-		return facts{}, m, err
-	}
-	if f, ok := r.s.keptFacts(e.id); ok && f.stamp == m.Stamp() {
-		return f, m, nil
-	}
-	_, f, m, err := r.s.content(r.dir, e)
-	return f, m, err
+	return r.s.facts.Current(r.dir, e.id, e.label)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -91,7 +92,7 @@ func unlistable(p *memoryDir, err error) ([]model.Quarantined, error) {
 // quarantinedOne reads one entry; what is wrong with it is its Problem.
 func (s *store) quarantinedOne(snap *snapshot, p *memoryDir, dir *rootdir.Dir, name string) model.Quarantined {
 	q := model.Quarantined{ID: p.prefix + quarantineDir + "/" + name}
-	data, m, err := dir.Read(quarantineDir+"/"+name, readLimit)
+	data, m, err := dir.Read(quarantineDir+"/"+name, texts.ReadLimit)
 	q.Bytes = m.Size
 	q.SHA256, _ = quarantine.HashOfName(name) // what a header claims is not what it is
 	switch {

@@ -14,6 +14,8 @@ import (
 
 	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
 
@@ -45,15 +47,15 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 		return nil, err
 	}
 	defer dir.Close()
-	entries := snap.of(p)
+	tree := snap.of(p).tree
 	x := &rankIndex{}
 	var mu sync.Mutex
-	err = rootdir.InParallel(ctx, "recall", dir, len(entries), func(files *rootdir.Files, i int) error {
-		e := &entries[i]
-		if !isRanked(e) {
+	err = rootdir.InParallel(ctx, "recall", dir, tree.Len(), func(files *rootdir.Files, i int) error {
+		f := tree.At(i)
+		if !isRanked(f) {
 			return nil
 		}
-		data, _, err := files.Read(rootdir.PlaceOf(e.label), readLimit)
+		data, _, err := files.Read(f.Place(), texts.ReadLimit)
 		var rows []string
 		var tokens int64
 		if err == nil && utf8.Valid(data) {
@@ -70,7 +72,7 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 		case err != nil && !errors.Is(err, model.NotFound):
 			x.unreadable++
 		case canMatch(data, words):
-			x.rows = append(x.rows, rowsOf{e.label, rows})
+			x.rows = append(x.rows, rowsOf{f.Path(), rows})
 		}
 		return nil
 	})
@@ -83,9 +85,9 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 	return x, x.build(ctx)
 }
 
-// isRanked reports whether Crewship indexes an entry.
-func isRanked(e *entry) bool {
-	return strings.HasSuffix(e.label, ".md") && e.tier != tierProposals && e.meta.Kind == rootdir.File
+// isRanked reports whether Crewship indexes a file.
+func isRanked(f walk.File) bool {
+	return strings.HasSuffix(f.Name(), ".md") && tierAt(f) != tierProposals && f.Meta().Kind == rootdir.File
 }
 
 func (x *rankIndex) close() {

@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"memdesk/backends/seam/internal/linesearch"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -121,10 +123,12 @@ func (r *recall) rank(ctx context.Context, p *memoryDir, x *rankIndex) (answer, 
 	if err != nil {
 		return a, err
 	}
-	entries := r.snap.of(p)
-	for i := range entries {
-		if e := &entries[i]; all[e.label] && r.wants(e) {
-			a.wanted[e.label] = e
+	files := r.snap.of(p)
+	for label := range all {
+		if f := files.tree.File(label); f.Exists() {
+			if e := files.entry(f); r.wants(e) {
+				a.wanted[label] = e
+			}
 		}
 	}
 	position := 0
@@ -176,13 +180,13 @@ func (r *recall) text(e *entry) (string, error) {
 	switch {
 	case errors.Is(err, model.Unavailable):
 		return "", err
-	case err != nil, f.tooBig, f.binary:
+	case err != nil, f.TooBig, f.Binary:
 		r.total--
 		if err != nil && !errors.Is(err, model.NotFound) {
 			r.unreadable++
 		}
 		return "", nil
-	case !f.verdict.Clean():
+	case !f.Verdict.Clean():
 		r.total--
 		r.quarantined = append(r.quarantined, e.id)
 		return "", nil
@@ -217,17 +221,10 @@ func (r *recall) result() model.RecallResult {
 	slices.SortStableFunc(r.hits, func(a, b model.RecallSnippet) int { return cmp.Compare(b.Score, a.Score) })
 	out := model.RecallResult{Hits: []model.RecallSnippet{}, Quarantined: r.quarantined, Total: r.total}
 	out.Hits = append(out.Hits, r.hits[:min(len(r.hits), r.limit)]...)
-	var notes []string
 	if r.left {
-		notes = append(notes, fmt.Sprintf("ranked as Crewship does, among the best %d rows of an agent", rowsRanked(r.limit)))
+		out.Bounded, out.BoundNote = true, fmt.Sprintf("ranked as Crewship does, among the best %d rows of an agent", rowsRanked(r.limit))
 	}
-	if r.tooBig > 0 {
-		notes = append(notes, fmt.Sprintf("%d files over %d MiB were not searched", r.tooBig, readLimit>>20))
-	}
-	if r.unreadable > 0 {
-		notes = append(notes, fmt.Sprintf("%d files or directories could not be read", r.unreadable))
-	}
-	out.Bounded, out.BoundNote = len(notes) > 0, strings.Join(notes, "; ")
+	linesearch.Bound(&out, r.tooBig, r.unreadable, texts.ReadLimit)
 	return out
 }
 

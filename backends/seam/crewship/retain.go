@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -298,7 +299,7 @@ func current(dir *rootdir.Dir, label string) (data []byte, exists bool, err erro
 	if dir == nil {
 		return nil, false, nil
 	}
-	data, _, err = dir.Read(label, wholeLimit)
+	data, _, err = dir.Read(label, texts.WholeLimit)
 	if errors.Is(err, model.NotFound) {
 		return nil, false, nil
 	}

@@ -27,12 +27,12 @@ func (s *store) Concerning(ctx context.Context, subjects []string, yield func(mo
 			slugs[userSlug(subject, ws)] = subject
 		}
 	}
-	for _, e := range snap.entries {
-		if dir := path.Base(path.Dir(e.label)); dir != "peers" && dir != "users" {
+	for p, f := range snap.all() {
+		if dir := path.Base(f.Dir()); dir != "peers" && dir != "users" {
 			continue
 		}
-		subject, ok := slugs[strings.TrimSuffix(path.Base(e.label), ".md")]
-		if ok && !yield(model.SubjectHit{ID: e.id, Subject: subject, Reason: "its name is the hash of this user's id"}) {
+		subject, ok := slugs[strings.TrimSuffix(f.Name(), ".md")]
+		if ok && !yield(model.SubjectHit{ID: p.memory.prefix + f.Path(), Subject: subject, Reason: "its name is the hash of this user's id"}) {
 			return nil
 		}
 	}

@@ -32,6 +32,10 @@ const (
 	tierQuarantine = "quarantine"
 )
 
+// tierNames number the tiers in what a walk keeps of a file.
+var tierNames = []string{tierAgent, tierCrew, tierPersona, tierPins, tierDaily, tierPeers, tierLessons, tierUsers,
+	tierTopics, tierLearned, tierCrewPins, tierWorkspace, tierProposals, tierOther}
+
 // contractTiers may be asked for in every store; what is not there gives no hits.
 var contractTiers = []string{tierAgent, tierCrew, tierPersona, tierPins, tierDaily, tierPeers, tierLessons}
 

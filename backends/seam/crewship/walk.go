@@ -3,6 +3,7 @@ package crewship
 import (
 	"context"
 	"errors"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -29,13 +30,63 @@ type entry struct {
 // the lists made of it.
 type snapshot struct {
 	memories []*memoryDir
-	entries  []entry // sorted by id
+	parts    []part // in the order of ids
 	problems []string
 	names    *directory
 	db       string // stamp of the database before the names were read
 	age      walk.Age
 	changes  int64 // of our own, before the walk
 	lists    paging.Lists
+}
+
+// part is the files of a memory directory. Their tags are their tiers, and whether they are decided.
+type part struct {
+	memory *memoryDir
+	tree   *walk.Tree
+	first  int // of its files among all
+}
+
+func tagOf(tier string, decided bool) uint32 {
+	tag := uint32(slices.Index(tierNames, tier)) << 1
+	if decided {
+		tag |= 1
+	}
+	return tag
+}
+
+func tierAt(f walk.File) string { return tierNames[f.Tag()>>1] }
+
+func (p part) entry(f walk.File) *entry {
+	id := p.memory.prefix + f.Path()
+	return &entry{id: id, memory: p.memory, label: id[len(p.memory.prefix):], tier: tierAt(f), meta: f.Meta(), decided: f.Tag()&1 == 1}
+}
+
+// partAt is the part of the file at a position in the order of ids.
+func (snap *snapshot) partAt(i int32) part {
+	n, ok := slices.BinarySearchFunc(snap.parts, int(i), func(p part, i int) int { return p.first - i })
+	if !ok {
+		n--
+	}
+	return snap.parts[n]
+}
+
+// at is the file at a position in the order of ids.
+func (snap *snapshot) at(i int32) (part, walk.File) {
+	p := snap.partAt(i)
+	return p, p.tree.At(int(i) - p.first)
+}
+
+// all gives every file in the order of ids.
+func (snap *snapshot) all() iter.Seq2[part, walk.File] {
+	return func(yield func(part, walk.File) bool) {
+		for _, p := range snap.parts {
+			for _, f := range p.tree.All() {
+				if !yield(p, f) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // look gives a current snapshot. It is cheap while nothing changes: one look at
@@ -102,7 +153,12 @@ func (s *store) walk(ctx context.Context) (*snapshot, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(snap.entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
+	slices.SortFunc(snap.parts, func(a, b part) int { return strings.Compare(a.memory.prefix, b.memory.prefix) })
+	n := 0
+	for i := range snap.parts {
+		snap.parts[i].first = n
+		n += snap.parts[i].tree.Len()
+	}
 	return snap, nil
 }
 
@@ -144,19 +200,14 @@ func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *memoryDir) err
 	defer dir.Close()
 	tree, err := walk.Scan(ctx, "list", dir, memories, nil, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
 		m, ok := walk.Stat(files, at)
-		return m, 0, ok
+		label := at.Path()
+		return m, tagOf(classify(p.kind, label), snap.names.isDecided(label)), ok
 	})
 	if err != nil {
 		return err
 	}
-	snap.entries = slices.Grow(snap.entries, tree.Len())
-	for _, f := range tree.All() {
-		id := p.prefix + f.Path()
-		label := id[len(p.prefix):]
-		snap.entries = append(snap.entries, entry{
-			id: id, memory: p, label: label,
-			tier: classify(p.kind, label), meta: f.Meta(), decided: snap.names.isDecided(label),
-		})
+	if tree.Len() > 0 {
+		snap.parts = append(snap.parts, part{memory: p, tree: tree})
 	}
 	for _, problem := range tree.Problems {
 		snap.problems = append(snap.problems, p.prefix+problem)
@@ -170,14 +221,13 @@ var memories = walk.Rules{Enter: func(dir string) bool { return isOpenDir(path.B
 	return isMemory(rootdir.Place{Dir: dir, Name: string(name)}.Path())
 }}
 
-// of are the entries of a memory directory; ids begin with its prefix.
-func (snap *snapshot) of(p *memoryDir) []entry {
-	from, _ := slices.BinarySearchFunc(snap.entries, p.prefix, func(e entry, prefix string) int { return strings.Compare(e.id, prefix) })
-	to := from
-	for to < len(snap.entries) && snap.entries[to].memory == p {
-		to++
+// of is the part of a memory directory; one without files has an empty tree.
+func (snap *snapshot) of(p *memoryDir) part {
+	i, ok := slices.BinarySearchFunc(snap.parts, p.prefix, func(a part, prefix string) int { return strings.Compare(a.memory.prefix, prefix) })
+	if !ok {
+		return part{memory: p}
 	}
-	return snap.entries[from:to]
+	return snap.parts[i]
 }
 
 func below(dir, name string) string {

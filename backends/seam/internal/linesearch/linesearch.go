@@ -232,13 +232,22 @@ func (r *Ranking) Result(limit int64) model.RecallResult {
 	for _, h := range r.hits {
 		out.Hits = append(out.Hits, h.RecallSnippet)
 	}
-	var notes []string
-	if r.TooBig > 0 {
-		notes = append(notes, fmt.Sprintf("%d files over %d MiB were not searched", r.TooBig, limit>>20))
-	}
-	if r.Unreadable > 0 {
-		notes = append(notes, fmt.Sprintf("%d files or directories could not be read", r.Unreadable))
-	}
-	out.Bounded, out.BoundNote = len(notes) > 0, strings.Join(notes, "; ")
+	Bound(&out, r.TooBig, r.Unreadable, limit)
 	return out
+}
+
+// Bound adds to a result what could not be searched: files over a limit in bytes, and files and
+// directories that could not be read.
+func Bound(out *model.RecallResult, tooBig, unreadable int, limit int64) {
+	add := func(n int, what string) {
+		if n == 0 {
+			return
+		}
+		if out.BoundNote != "" {
+			out.BoundNote += "; "
+		}
+		out.Bounded, out.BoundNote = true, out.BoundNote+fmt.Sprintf("%d files %s", n, what)
+	}
+	add(tooBig, fmt.Sprintf("over %d MiB were not searched", limit>>20))
+	add(unreadable, "or directories could not be read")
 }

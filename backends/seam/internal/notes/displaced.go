@@ -10,6 +10,7 @@ import (
 
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
@@ -78,11 +79,11 @@ func (s *store) cutOff(root *rootdir.Dir, id string) (model.StoreConflict, bool)
 	if dir := path.Dir(id); dir != "." {
 		base = dir + "/" + base
 	}
-	left, m, err := root.Read(id, wholeLimit)
+	left, m, err := root.Read(id, texts.WholeLimit)
 	if err != nil || time.Since(m.Modified) < settled && time.Since(m.Modified) > -settled {
 		return model.StoreConflict{}, false
 	}
-	now, _, err := root.Read(base, wholeLimit)
+	now, _, err := root.Read(base, texts.WholeLimit)
 	if err == nil && string(now) == string(left) {
 		return model.StoreConflict{}, false
 	}

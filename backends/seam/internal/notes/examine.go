@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
@@ -43,7 +44,7 @@ func (l *Layout) Examine(ctx context.Context, path string, each func(id string, 
 			out = append(out, Finding("symlink", id, "a symbolic link or a special file is no item: it is neither followed nor removed"))
 			continue
 		}
-		data, _, err := root.Read(id, wholeLimit)
+		data, _, err := root.Read(id, texts.WholeLimit)
 		if err != nil {
 			continue
 		}

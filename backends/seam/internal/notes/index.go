@@ -145,18 +145,18 @@ func (s *store) fill(ctx context.Context, snap *snapshot, tx *sql.Tx) (n int64, 
 		if err := model.FromContext(ctx, "reindex"); err != nil {
 			return 0, err
 		}
-		text, f, m, err := s.content(root, e.id)
+		text, f, m, err := s.facts.Read(root, e.id, e.id)
 		switch {
-		case errors.Is(err, model.NotFound), err == nil && (f.binary || f.tooBig || !s.recalled(e.id, f.head.status) || !f.verdict.Clean()):
+		case errors.Is(err, model.NotFound), err == nil && (f.Binary || f.TooBig || !s.recalled(e.id, f.Status) || !f.Verdict.Clean()):
 			continue
 		case err != nil:
 			return 0, err
 		}
 		n++
-		if _, err := meta.ExecContext(ctx, n, e.id, e.tier, f.head.status, m.Modified.UnixNano(), m.Size); err != nil {
+		if _, err := meta.ExecContext(ctx, n, e.id, e.tier, f.Status, m.Modified.UnixNano(), m.Size); err != nil {
 			return 0, indexError(ctx, err)
 		}
-		if _, err := docs.ExecContext(ctx, n, e.id, f.head.title, text); err != nil {
+		if _, err := docs.ExecContext(ctx, n, e.id, f.Title, text); err != nil {
 			return 0, indexError(ctx, err)
 		}
 	}

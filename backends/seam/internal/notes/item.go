@@ -3,88 +3,34 @@ package notes
 import (
 	"cmp"
 	"context"
-	"errors"
-	"hash/maphash"
 	"strings"
 	"unicode/utf8"
 
 	"memdesk/backends/internal/title"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
 
-// facts are read from a file's whole content.
-type facts struct {
-	head    head
-	stamp   string // of the file when it was read: good enough for a list
-	sum     uint64 // of the text: what a verdict must hang on
-	binary  bool
-	verdict quarantine.Verdict
-	tooBig  bool // not read and not scanned
-}
-
-const (
-	// readLimit bounds what a search reads of one file, in bytes. A larger file is
-	// not searched, and the answer says so.
-	readLimit = 4 << 20
-	// wholeLimit bounds a file that is read as a whole, in bytes. A larger one can be
-	// listed and removed only, and the error says so.
-	wholeLimit = 256 << 20
-	// factsKept bounds the cache.
-	factsKept = 200_000
-)
-
-// content reads a file and tells its facts. The text is empty for a file that is
-// over the limit.
-func (s *store) content(root *rootdir.Dir, id string) (string, facts, rootdir.Meta, error) {
-	data, m, err := root.Read(id, readLimit)
-	switch {
-	case errors.Is(err, rootdir.ErrTooLarge):
-		return "", facts{stamp: m.Stamp(), tooBig: true}, m, nil
-	case err != nil:
-		return "", facts{}, m, err
+// examine tells the facts of a text.
+func (s *store) examine(id, text string) texts.Facts {
+	if !utf8.ValidString(text) {
+		return texts.Facts{Binary: true}
 	}
-	text := string(data)
-	return text, s.factsOf(id, text, m), m, nil
-}
-
-// factsOf tells the facts of a text that was just read, from memory when the very
-// same text was looked at before.
-func (s *store) factsOf(id, text string, m rootdir.Meta) facts {
-	sum := maphash.String(s.seed, text)
-	s.mu.Lock()
-	f, ok := s.facts[id]
-	s.mu.Unlock()
-	if !ok || f.sum != sum || f.tooBig {
-		f = s.examine(id, text)
-	}
-	f.stamp, f.sum = m.Stamp(), sum
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.facts) >= factsKept {
-		clear(s.facts)
-	}
-	s.facts[id] = f
-	return f
-}
-
-func (s *store) examine(id, text string) facts {
-	f := facts{binary: !utf8.ValidString(text)}
-	if f.binary {
-		return f
-	}
+	var h head
 	if isNote(id) {
-		f.head = parseHead(text)
+		h = parseHead(text)
 	} else {
-		f.head.title = title.Heading(text)
+		h.title = title.Heading(text)
 	}
 	if l := s.cfg.Layout; l != nil {
 		kind, title := l.Head(id, text)
-		f.head = head{kind: kind, title: cmp.Or(title, f.head.title)}
+		h = head{kind: kind, title: cmp.Or(title, h.title)}
 	}
-	f.verdict, _ = scan(text)
+	f := texts.Facts{Kind: h.kind, Status: h.status, Title: h.title}
+	f.Verdict, _ = scan(text)
 	return f
 }
 
@@ -94,40 +40,19 @@ func scan(text string) (quarantine.Verdict, bool) {
 	return quarantine.Scan(strings.TrimPrefix(text, "\ufeff"))
 }
 
-// currentFacts reads the file only when it is not known as it is now.
-func (s *store) currentFacts(root *rootdir.Dir, id string) (facts, rootdir.Meta, error) {
-	m, err := root.Stat(id)
-	if err != nil {
-		return facts{}, m, err
-	}
-	if f, ok := s.knownFacts(id, m); ok {
-		return f, m, nil
-	}
-	_, f, m, err := s.content(root, id)
-	return f, m, err
-}
-
-// knownFacts are those of a file that is as it was when it was read.
-func (s *store) knownFacts(id string, m rootdir.Meta) (facts, bool) {
-	s.mu.Lock()
-	f, ok := s.facts[id]
-	s.mu.Unlock()
-	return f, ok && f.stamp == m.Stamp()
-}
-
 // header returns the row of a list, from the entry and, when it was read, the facts.
-func (s *store) header(e *entry, f facts, m rootdir.Meta) model.Header {
+func (s *store) header(e *entry, f texts.Facts, m rootdir.Meta) model.Header {
 	h := model.Header{
-		ID: e.id, Tier: e.tier, Scope: s.scopeOf(e.id), Title: f.head.title,
+		ID: e.id, Tier: e.tier, Scope: s.scopeOf(e.id), Title: f.Title,
 		Bytes: m.Size, Modified: m.Modified.UTC(), Stamp: m.Stamp(),
 	}
 	if m.Kind != rootdir.File {
 		h.Flags = append(h.Flags, model.FlagUnreadable)
 	}
-	if f.binary {
+	if f.Binary {
 		h.Flags = append(h.Flags, model.FlagBinary)
 	}
-	if !f.verdict.Clean() {
+	if !f.Verdict.Clean() {
 		h.Flags = append(h.Flags, model.FlagBlocked)
 	}
 	if archived(e.status) {
@@ -159,13 +84,13 @@ func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 		return model.Item{}, absent("read", id)
 	}
 	defer root.Close()
-	data, m, err := root.Read(id, wholeLimit)
+	data, m, err := root.Read(id, texts.WholeLimit)
 	if err != nil {
 		return model.Item{}, err
 	}
 	text := string(data)
 	f := s.examine(id, text)
-	e := entry{id: id, class: class{status: f.head.status}, tier: s.entryTier(id, f.head.kind)}
+	e := entry{id: id, class: class{status: f.Status}, tier: s.entryTier(id, f.Kind)}
 	it := model.Item{Header: s.header(&e, f, m), Body: text}
 	it.Revision = seam.RevisionOf(text)
 	it.Meta = s.metaOf(ctx, id)

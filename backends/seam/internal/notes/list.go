@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
-	"sync/atomic"
 	"time"
 
-	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
 
@@ -62,7 +61,15 @@ func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, boun
 	if key.Query == "" {
 		return rows, false, nil
 	}
-	return l.s.filter(ctx, l.snapshot, rows, key.Query)
+	root, err := l.s.open("list")
+	if err != nil || root == nil {
+		return []int32{}, false, err
+	}
+	defer root.Close()
+	return texts.Holding(ctx, root, nil, rows, func(i int32) (string, walk.File) {
+		f := l.tree.At(int(i))
+		return f.Path(), f
+	}, key.Query)
 }
 
 // Keys implements paging.Source.
@@ -82,46 +89,6 @@ func (l listing) Headers(ctx context.Context, rows []int32) ([]model.Header, err
 	return l.s.headers(ctx, l.snapshot, rows)
 }
 
-// filter keeps the entries whose id or text holds the query in any letter case.
-func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query string) (out []int32, bounded bool, err error) {
-	want := strings.ToLower(query)
-	words := linesearch.Whole(query)
-	root, err := s.open("list")
-	if err != nil || root == nil {
-		return []int32{}, false, err
-	}
-	defer root.Close()
-	hits := make([]bool, len(rows))
-	var skipped atomic.Bool
-	err = rootdir.InParallel(ctx, "list", root, len(rows), func(files *rootdir.Files, n int) error {
-		f := snap.tree.At(int(rows[n]))
-		m := f.Meta()
-		if hits[n] = strings.Contains(strings.ToLower(f.Path()), want); hits[n] || m.Kind != rootdir.File || dismissed(f, words) {
-			return nil
-		}
-		data, m, err := files.Read(f.Place(), readLimit)
-		learn(f, data, m, err)
-		switch {
-		case errors.Is(err, model.Unavailable):
-			return err
-		case err != nil:
-			if !errors.Is(err, model.NotFound) {
-				skipped.Store(true)
-			}
-			return nil
-		}
-		hits[n] = words.In(data)
-		return nil
-	})
-	out = []int32{}
-	for n, hit := range hits {
-		if hit {
-			out = append(out, rows[n])
-		}
-	}
-	return out, skipped.Load(), err
-}
-
 // headers reads the page's files for titles, flags and current sizes. A file that
 // cannot be read is listed as such; one that has just vanished as it was.
 func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]model.Header, error) {
@@ -138,26 +105,26 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 		}
 		e := snap.at(int(i))
 		if e.meta.Kind != rootdir.File {
-			out = append(out, s.header(&e, facts{}, e.meta))
+			out = append(out, s.header(&e, texts.Facts{}, e.meta))
 			continue
 		}
 		if kept {
-			if f, ok := s.knownFacts(e.id, e.meta); ok {
-				e.status = f.head.status
+			if f, ok := s.facts.Known(e.id, e.meta); ok {
+				e.status = f.Status
 				out = append(out, s.header(&e, f, e.meta))
 				continue
 			}
 		}
-		f, m, err := s.currentFacts(root, e.id)
+		f, m, err := s.facts.Current(root, e.id, e.id)
 		if err != nil {
-			h := s.header(&e, facts{}, e.meta)
+			h := s.header(&e, texts.Facts{}, e.meta)
 			if !errors.Is(err, model.NotFound) {
 				h.Flags = append(h.Flags, model.FlagUnreadable)
 			}
 			out = append(out, h)
 			continue
 		}
-		e.status = f.head.status // as it is, wherever the walk put it
+		e.status = f.Status // as it is, wherever the walk put it
 		out = append(out, s.header(&e, f, m))
 	}
 	return out, nil

@@ -6,7 +6,6 @@ package notes
 import (
 	"context"
 	"errors"
-	"hash/maphash"
 	"maps"
 	"path"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"memdesk/backends/internal/vitals"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -58,21 +58,21 @@ type store struct {
 	reason string // why it is read-only, empty when it is not
 	tiers  []model.TierSpec
 	health vitals.Gate
+	facts  *texts.Memory
 
 	mu        sync.Mutex
 	snap      *snapshot
 	changes   int64 // of our own
 	labels    *labels
 	resident  resident
-	facts     map[string]facts
-	seed      maphash.Seed // of the sums in facts
 	displaced []model.StoreConflict
 }
 
 // Open makes the store; it reads the front matter of every note, unless SearchOnly says that
 // nobody asks for it, and makes nothing.
 func Open(ctx context.Context, cfg Config) (model.Store, error) {
-	s := &store{cfg: cfg, clock: cfg.Clock, labels: newLabels(), facts: map[string]facts{}, seed: maphash.MakeSeed()}
+	s := &store{cfg: cfg, clock: cfg.Clock, labels: newLabels()}
+	s.facts = texts.NewMemory(s.examine)
 	if s.clock == nil {
 		s.clock = clock.System{}
 	}

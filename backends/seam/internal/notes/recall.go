@@ -10,6 +10,7 @@ import (
 
 	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
@@ -48,7 +49,7 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	}
 	slices.Sort(r.Quarantined)
 	r.Unreadable += len(snap.problems())
-	return r.Result(readLimit), nil
+	return r.Result(texts.ReadLimit), nil
 }
 
 type recall struct {
@@ -68,43 +69,22 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot) error {
 	defer root.Close()
 	return rootdir.InParallel(ctx, "recall", root, snap.tree.Len(), func(files *rootdir.Files, i int) error {
 		f := snap.tree.At(i)
-		if dismissed(f, r.query) {
+		if texts.Dismissed(f, r.query) {
 			return nil
 		}
 		e := snap.entry(f)
 		if !r.wants(s, &e) || e.meta.Kind != rootdir.File {
 			return nil
 		}
-		data, m, err := files.Read(f.Place(), readLimit)
-		learn(f, data, m, err)
+		data, m, err := files.Read(f.Place(), texts.ReadLimit)
+		texts.Learn(f, data, m, err)
 		return r.text(s, &e, data, m, err)
 	})
 }
 
-// dismissed reports whether what was learned of a file's text shows that the query is not in it.
-func dismissed(f walk.File, q linesearch.Query) bool {
-	if !q.Narrow() {
-		return false
-	}
-	sign := f.Sign(linesearch.GramWords)
-	return sign != nil && sign[0].Load() != 0 && !q.May(func(i int) uint64 { return sign[i].Load() })
-}
-
-// learn keeps what tells most queries from a file's text, as long as nothing changes there.
-func learn(f walk.File, data []byte, m rootdir.Meta, err error) {
-	sign := f.Sign(linesearch.GramWords)
-	if err != nil || sign == nil || sign[0].Load() != 0 || len(data) > linesearch.GramText || !m.Same(f.Meta()) {
-		return
-	}
-	grams := linesearch.GramsOf(data)
-	for i := len(sign) - 1; i >= 0; i-- { // the first tells that it is whole
-		sign[i].Store(grams[i])
-	}
-}
-
 // glance searches a file that a walk meets, and tells of it what lists need: one reading for both.
 func (r *recall) glance(s *store, files *rootdir.Files, at rootdir.Place) (m rootdir.Meta, tag uint32, ok bool) {
-	data, m, err := files.Read(at, readLimit)
+	data, m, err := files.Read(at, texts.ReadLimit)
 	if err != nil {
 		g := glance{s: s, known: &walk.Known{}}
 		if m, tag, ok = g.glance(files, at, walk.File{}); !ok || m.Kind != rootdir.File {
@@ -138,7 +118,7 @@ func (r *recall) text(s *store, e *entry, data []byte, m rootdir.Meta, err error
 		return nil
 	}
 	var lines []model.RecallSnippet
-	var f facts
+	var f texts.Facts
 	if err == nil {
 		text := string(data)
 		if lines = r.query.Lines(text); len(lines) == 0 {
@@ -147,19 +127,19 @@ func (r *recall) text(s *store, e *entry, data []byte, m rootdir.Meta, err error
 		if s.cfg.Layout == nil {
 			lines = bestLine(text, lines)
 		}
-		f = s.factsOf(e.id, text, m)
+		f = s.facts.Of(e.id, text, m)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case errors.Is(err, model.NotFound), err == nil && (!s.recalled(e.id, f.head.status) || f.binary):
+	case errors.Is(err, model.NotFound), err == nil && (!s.recalled(e.id, f.Status) || f.Binary):
 	case errors.Is(err, rootdir.ErrTooLarge):
 		r.TooBig++
 	case errors.Is(err, model.Unavailable):
 		return err
 	case err != nil:
 		r.Unreadable++
-	case !f.verdict.Clean():
+	case !f.Verdict.Clean():
 		r.Quarantined = append(r.Quarantined, e.id)
 	default:
 		r.Add(e.id, m.Modified, lines)

@@ -8,6 +8,7 @@ import (
 
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -195,8 +196,8 @@ func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outc
 			return outcome{}, model.Errorf(model.InvalidInput, "retain", "the name is too long: at most %d bytes fit", nameLimit)
 		}
 	}
-	if len(old) > wholeLimit {
-		return outcome{}, model.Errorf(model.Unsupported, "retain", "%q: %w of %d bytes", id, rootdir.ErrTooLarge, wholeLimit)
+	if len(old) > texts.WholeLimit {
+		return outcome{}, model.Errorf(model.Unsupported, "retain", "%q: %w of %d bytes", id, rootdir.ErrTooLarge, texts.WholeLimit)
 	}
 	out := outcome{data: []byte(req.Content)}
 	if req.Mode == model.Append {

@@ -15,6 +15,7 @@ import (
 
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 )
 
@@ -402,7 +403,7 @@ func (w *scrubbing) namesRemoved(line []byte) bool {
 // foreign looks into what another program keeps and says so when it names the
 // person; nothing is written.
 func (w *scrubbing) foreign(layer, name string, dir *rootdir.Dir, reason string) {
-	data, m, err := dir.Read(name, wholeLimit)
+	data, m, err := dir.Read(name, texts.WholeLimit)
 	switch {
 	case errors.Is(err, model.NotFound):
 	case err != nil:

@@ -2,15 +2,13 @@ package notes
 
 import (
 	"context"
-	"errors"
-	"unicode/utf8"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 )
 
-// EachText implements model.Texts: one walk over the names, then each file opened
-// once, by as many readers as there are processors.
+// EachText implements model.Texts: one walk over the names, then each file opened once.
 func (s *store) EachText(ctx context.Context, yield func(model.Text, error) bool) ([]string, error) {
 	var ids []string
 	problems, err := s.Names(ctx, func(id string) bool {
@@ -25,29 +23,13 @@ func (s *store) EachText(ctx context.Context, yield func(model.Text, error) bool
 		return problems, err
 	}
 	defer root.Close()
-	err = rootdir.InParallel(ctx, "texts", root, len(ids), func(files *rootdir.Files, i int) error {
-		t := model.Text{ID: ids[i]}
-		err := s.checkID("texts", t.ID)
+	_, err = texts.Each(ctx, root, len(ids), func(i int) (string, rootdir.Place, error) {
+		return ids[i], rootdir.PlaceOf(ids[i]), s.checkID("texts", ids[i])
+	}, func(t model.Text, err error) bool {
 		if err == nil {
-			var data []byte
-			if data, _, err = files.Read(rootdir.PlaceOf(t.ID), wholeLimit); err == nil {
-				t.Body, t.Binary = string(data), !utf8.Valid(data)
-				t.Meta = s.metaOf(ctx, t.ID)
-			}
+			t.Meta = s.metaOf(ctx, t.ID)
 		}
-		if errors.Is(err, model.NotFound) {
-			return nil
-		}
-		if !yield(t, err) {
-			return errEnough
-		}
-		return nil
+		return yield(t, err)
 	})
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
 	return problems, err
 }
-
-// errEnough ends a walk whose caller has heard enough.
-var errEnough = errors.New("enough")

@@ -11,6 +11,7 @@ import (
 
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/linesearch"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 )
 
@@ -136,7 +137,7 @@ func TestResident(t *testing.T) {
 		t.Errorf("%d hits", n)
 	}
 	for _, f := range s.snap.tree.All() {
-		if sign := f.Sign(linesearch.GramWords); sign == nil || sign[0].Load() == 0 || dismissed(f, linesearch.Whole("harbour")) || !dismissed(f, linesearch.Whole("zebra")) {
+		if sign := f.Sign(linesearch.GramWords); sign == nil || sign[0].Load() == 0 || texts.Dismissed(f, linesearch.Whole("harbour")) || !texts.Dismissed(f, linesearch.Whole("zebra")) {
 			t.Fatalf("nothing was learned of %s", f.Path())
 		}
 	}

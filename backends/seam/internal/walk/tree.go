@@ -199,6 +199,12 @@ func (t *Tree) folder(path string) *folder {
 	return d
 }
 
+// File finds a file by its path; the zero value where there is none.
+func (t *Tree) File(path string) File {
+	at := rootdir.PlaceOf(path)
+	return t.folder(at.Dir).file(at.Name)
+}
+
 func (t *Tree) top() *folder {
 	if t == nil {
 		return nil

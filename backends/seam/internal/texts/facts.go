@@ -1,0 +1,93 @@
+package texts
+
+import (
+	"errors"
+	"hash/maphash"
+	"sync"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/quarantine"
+)
+
+// Facts are what a file's whole text tells.
+type Facts struct {
+	Kind, Status, Title string // as the store reads them; empty for what it has not got
+	Binary              bool
+	Verdict             quarantine.Verdict
+	TooBig              bool // not read and not scanned
+
+	stamp string // of the file when it was read: good enough for a list
+	sum   uint64 // of the text: what a verdict must hang on
+}
+
+// factsKept bounds the facts that are remembered.
+const factsKept = 200_000
+
+// Memory remembers the facts of files by their ids. It is safe for concurrent use.
+type Memory struct {
+	examine func(id, text string) Facts
+	seed    maphash.Seed // of the sums
+
+	mu   sync.Mutex
+	kept map[string]Facts
+}
+
+// NewMemory remembers nothing yet; examine tells the facts of a text.
+func NewMemory(examine func(id, text string) Facts) *Memory {
+	return &Memory{examine: examine, seed: maphash.MakeSeed(), kept: map[string]Facts{}}
+}
+
+// Of tells the facts of a text that was just read, from memory when the very same text
+// was looked at before.
+func (k *Memory) Of(id, text string, m rootdir.Meta) Facts {
+	sum := maphash.String(k.seed, text)
+	k.mu.Lock()
+	f, ok := k.kept[id]
+	k.mu.Unlock()
+	if !ok || f.sum != sum {
+		f = k.examine(id, text)
+	}
+	f.stamp, f.sum = m.Stamp(), sum
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.kept) >= factsKept {
+		clear(k.kept)
+	}
+	k.kept[id] = f
+	return f
+}
+
+// Known are the facts of a file that is as it was when it was read.
+func (k *Memory) Known(id string, m rootdir.Meta) (Facts, bool) {
+	k.mu.Lock()
+	f, ok := k.kept[id]
+	k.mu.Unlock()
+	return f, ok && f.stamp == m.Stamp()
+}
+
+// Read reads a file of dir and tells its facts. The text is empty for a file that is over
+// the limit.
+func (k *Memory) Read(dir *rootdir.Dir, id, path string) (string, Facts, rootdir.Meta, error) {
+	data, m, err := dir.Read(path, ReadLimit)
+	switch {
+	case errors.Is(err, rootdir.ErrTooLarge):
+		return "", Facts{TooBig: true}, m, nil
+	case err != nil:
+		return "", Facts{}, m, err
+	}
+	text := string(data)
+	return text, k.Of(id, text, m), m, nil
+}
+
+// Current reads the file only when it is not known as it is now.
+func (k *Memory) Current(dir *rootdir.Dir, id, path string) (Facts, rootdir.Meta, error) {
+	m, err := dir.Stat(path)
+	if err != nil {
+		return Facts{}, m, err
+	}
+	if f, ok := k.Known(id, m); ok {
+		return f, m, nil
+	}
+	_, f, m, err := k.Read(dir, id, path)
+	return f, m, err
+}
