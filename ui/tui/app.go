@@ -342,7 +342,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return a.Press(p.Bindings(), name)
 	}
-	return a.Press(a.here(), name)
+	return a.Press(a.Keys(), name)
 }
 
 // Split takes an alt key for what it most often is: escape and a key that came

@@ -467,7 +467,7 @@ func (l *commandLine) runRecords(n int) func(string) tea.Cmd {
 }
 
 func (l *commandLine) runExport() tea.Cmd {
-	if b, ok := act.Find(l.a.here(), "x"); ok {
+	if b, ok := act.Find(l.a.Keys(), "x"); ok {
 		return l.a.Press([]act.Act{b}, "x")
 	}
 	return l.d.Warn("there is nothing to export here")
@@ -524,9 +524,9 @@ func (l *commandLine) RunReadOnly(word string) tea.Cmd {
 }
 
 // frameReadOnly is the reason in the frame.
-func (a *App) frameReadOnly() safetext.Text {
-	if a.D.ReadOnly == ownReadOnly {
-		return a.D.St.Esc.Const("by :readonly")
+func frameReadOnly(d *pane.Bench) safetext.Text {
+	if d.ReadOnly == ownReadOnly {
+		return d.St.Esc.Const("by :readonly")
 	}
-	return a.D.St.Esc.Line(a.D.ReadOnly)
+	return d.St.Esc.Line(d.ReadOnly)
 }

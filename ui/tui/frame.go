@@ -12,7 +12,6 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
-	"memdesk/ui/tui/kit/text"
 )
 
 const (
@@ -258,7 +257,7 @@ func (a *App) Environment() (words safetext.Text, production bool) {
 func (a *App) ReadOnly() (why, short safetext.Text) {
 	esc := a.D.St.Esc
 	if a.D.ReadOnly != "" {
-		return esc.Sprintf("READ-ONLY: %s", a.frameReadOnly()), esc.Const("READ-ONLY, ? says why")
+		return esc.Sprintf("READ-ONLY: %s", frameReadOnly(a.D)), esc.Const("READ-ONLY, ? says why")
 	}
 	var names []safetext.Text
 	for _, m := range a.members {
@@ -273,25 +272,6 @@ func (a *App) ReadOnly() (why, short safetext.Text) {
 		return esc.Const("READ-ONLY: every store"), esc.Const("READ-ONLY")
 	}
 	return esc.Sprintf("read-only: %s", esc.Join(names, " ")), esc.Sprintf("read-only, %s", prose.Plural(int64(len(names)), "store"))
-}
-
-// readOnlyLines are the whole reasons, for the help.
-func (a *App) readOnlyLines() []text.Line {
-	esc := a.D.St.Esc
-	why, _ := a.ReadOnly()
-	if why.IsEmpty() {
-		return nil
-	}
-	lines := []text.Line{{Value: esc.Const("what cannot be changed now"), Kind: text.Title}}
-	if a.D.ReadOnly != "" {
-		return append(lines, text.Line{Value: why, Kind: text.Warn}, text.Line{Kind: text.Blank})
-	}
-	for _, m := range a.members {
-		if m.Err == nil && m.Store.ReadOnly {
-			lines = append(lines, text.Line{Name: esc.Line(m.Name), Value: desk.OrElse(esc.LineMax(m.Store.ReadOnlyReason, prose.MaxReason), esc.Const("read-only"))})
-		}
-	}
-	return append(lines, text.Line{Kind: text.Blank})
 }
 
 // breadcrumbs is the border above the pane. The detail beside a list has a title of its own
@@ -357,7 +337,7 @@ func (a *App) footer() string {
 	}
 	st := a.D.St
 	wide := func(b act.Act) int { return st.Esc.Const(b.Label()).Width() + 1 + st.Esc.Const(b.Name).Width() }
-	all := a.here()
+	all := a.Keys()
 	hints := slices.DeleteFunc(slices.Clone(all), func(b act.Act) bool {
 		first, _ := act.Find(all, b.Keys[0])
 		return b.Name == "" || first.Doc != b.Doc || b.Reason() != ""
@@ -386,10 +366,7 @@ func (a *App) footer() string {
 
 // Keys are the bindings of the place where the operator is, in the order in
 // which they are looked up.
-func (a *App) Keys() []act.Act { return a.here() }
-
-// here are the bindings of the place where the operator is.
-func (a *App) here() []act.Act {
+func (a *App) Keys() []act.Act {
 	switch {
 	case a.D.Edits.Page != nil:
 		return a.D.Edits.Page.Bindings()

@@ -73,7 +73,7 @@ func (pt *pointer) click(x, y int) tea.Cmd {
 	case x >= list.Width, line < 0, line >= list.Height, row >= list.N:
 		return nil
 	case row == list.Sel:
-		return pt.a.Press(pt.a.here(), "enter")
+		return pt.a.Press(pt.a.Keys(), "enter")
 	}
 	return list.Move(row - list.Sel)
 }
@@ -114,7 +114,7 @@ func (pt *pointer) wheel(m tea.Mouse) tea.Cmd {
 	default:
 		return nil
 	}
-	b, ok := act.Find(pt.a.here(), name)
+	b, ok := act.Find(pt.a.Keys(), name)
 	if !ok || b.Reason() != "" {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
@@ -95,7 +96,7 @@ func (ps *pages) overlayKey(k tea.KeyPressMsg) tea.Cmd {
 	if k.Mod.Contains(tea.ModAlt) {
 		return ps.a.Split(k)
 	}
-	return ps.a.Press(ps.a.here(), k.String())
+	return ps.a.Press(ps.a.Keys(), k.String())
 }
 
 func (ps *pages) newOverlay(title string) *overlay {
@@ -178,7 +179,7 @@ func (ps *pages) commandLines() []text.Line {
 
 func (ps *pages) helpLines() []text.Line {
 	esc := ps.d.St.Esc
-	lines := ps.a.readOnlyLines()
+	lines := ps.readOnlyLines()
 	for _, s := range ps.Help() {
 		lines = append(lines, text.Line{Value: esc.Const(s.Title), Kind: text.Title})
 		for _, b := range s.Acts {
@@ -198,4 +199,24 @@ func (ps *pages) helpLines() []text.Line {
 		text.Line{Name: esc.Concat(ps.d.St.Glyphs.Up, esc.Const(" "), ps.d.St.Glyphs.Down), Value: esc.Const("on the line beside a detail: it goes on above, below; K and J scroll it")},
 		text.Line{Name: esc.Const("at least"), Value: esc.Const("counting stopped there; there may be more")},
 	)
+}
+
+// readOnlyLines are the whole reasons, for the help.
+func (ps *pages) readOnlyLines() []text.Line {
+	a := ps.a
+	esc := a.D.St.Esc
+	why, _ := a.ReadOnly()
+	if why.IsEmpty() {
+		return nil
+	}
+	lines := []text.Line{{Value: esc.Const("what cannot be changed now"), Kind: text.Title}}
+	if a.D.ReadOnly != "" {
+		return append(lines, text.Line{Value: why, Kind: text.Warn}, text.Line{Kind: text.Blank})
+	}
+	for _, m := range a.members {
+		if m.Err == nil && m.Store.ReadOnly {
+			lines = append(lines, text.Line{Name: esc.Line(m.Name), Value: desk.OrElse(esc.LineMax(m.Store.ReadOnlyReason, prose.MaxReason), esc.Const("read-only"))})
+		}
+	}
+	return append(lines, text.Line{Kind: text.Blank})
 }
