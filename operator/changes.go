@@ -13,14 +13,16 @@ import (
 // Changes tells whether a store has changed, without a question to the store. It is safe for
 // concurrent use.
 type Changes struct {
-	ctx context.Context // watching ends with it
-	mu  sync.Mutex
-	by  map[string]*watched // by store; nil for one that cannot be watched
+	ctx  context.Context // watching ends with it
+	mu   sync.Mutex
+	by   map[string]*watched // by store
+	told int64               // changes of all stores, so that a store watched anew has a new stamp
 }
 
 // watched is what a store's watcher has told.
 type watched struct {
-	told  int64 // changes
+	on    bool  // the watcher has begun: until then, and where there is none, the store is asked
+	told  int64 // the newest change, as Changes.told counts
 	hears []func(c model.Change, last bool)
 }
 
@@ -30,14 +32,15 @@ func NewChanges(ctx context.Context) *Changes {
 }
 
 // Stamp differs from the one before when the store may have changed in between; empty: the store
-// cannot tell, and has to be asked.
+// cannot tell, and has to be asked. It waits for no watcher.
 func (c *Changes) Stamp(st model.Store) string {
 	c.mu.Lock()
-	if w := c.watch(st); w != nil {
-		defer c.mu.Unlock()
-		return fmt.Sprintf("told %d", w.told)
-	}
+	w := c.watch(st)
+	on, told := w.on, w.told
 	c.mu.Unlock()
+	if on {
+		return fmt.Sprintf("told %d", told)
+	}
 	return fileStamp(st.Location)
 }
 
@@ -59,44 +62,60 @@ func fileStamp(location string) string {
 }
 
 // hear calls f for each change of a store; last says that no more is told, and that some may
-// have been missed. It reports false where the store tells nothing.
+// have been missed. It reports false where the store tells nothing, or not yet.
 func (c *Changes) hear(st model.Store, f func(ch model.Change, last bool)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w := c.watch(st)
-	if w != nil {
+	if w.on {
 		w.hears = append(w.hears, f)
 	}
-	return w != nil
+	return w.on
 }
 
-// watch begins to watch a store. The caller holds c.mu.
+// watch begins to watch a store, which takes as long as its directories are many. The caller holds
+// c.mu.
 func (c *Changes) watch(st model.Store) *watched {
-	if w, ok := c.by[st.Name]; ok || st.Watcher == nil {
-		return w
+	w := c.by[st.Name]
+	if w == nil {
+		w = &watched{}
+		c.by[st.Name] = w
+		if st.Watcher != nil {
+			go c.begin(st, w)
+		}
 	}
-	c.by[st.Name] = nil // a store that cannot be watched now is asked each time
+	return w
+}
+
+// begin watches a store until ctx ends or the store is closed. One that cannot be watched is asked
+// from then on.
+func (c *Changes) begin(st model.Store, w *watched) {
 	changes, err := st.Watcher.Watch(c.ctx)
 	if err != nil {
-		return nil
+		return
 	}
-	w := &watched{}
-	c.by[st.Name] = w
-	go func() { // ends with ctx, or when the store is closed
-		for ch := range changes {
-			c.tell(w, ch, false)
-		}
-		c.mu.Lock()
-		delete(c.by, st.Name)
-		c.mu.Unlock()
-		c.tell(w, model.Change{Lost: true}, true)
-	}()
-	return w
+	c.mu.Lock()
+	w.on = true
+	c.newest(w)
+	c.mu.Unlock()
+	for ch := range changes {
+		c.tell(w, ch, false)
+	}
+	c.mu.Lock()
+	delete(c.by, st.Name)
+	c.mu.Unlock()
+	c.tell(w, model.Change{Lost: true}, true)
+}
+
+// newest counts a change. The caller holds c.mu.
+func (c *Changes) newest(w *watched) {
+	c.told++
+	w.told = c.told
 }
 
 func (c *Changes) tell(w *watched, ch model.Change, last bool) {
 	c.mu.Lock()
-	w.told++
+	c.newest(w)
 	hears := w.hears[:len(w.hears):len(w.hears)]
 	c.mu.Unlock()
 	for _, f := range hears {

@@ -22,6 +22,10 @@ func TestStampsTellChanges(t *testing.T) {
 		c := NewChanges(t.Context())
 		w := teller{make(chan model.Change)}
 		st := model.Store{Name: "s", Watcher: w}
+		if early := c.Stamp(st); early != "" {
+			t.Errorf("before the watcher has begun: stamp %q; want none", early)
+		}
+		synctest.Wait()
 		before := c.Stamp(st)
 		var told []model.Change
 		ended := false
@@ -40,6 +44,11 @@ func TestStampsTellChanges(t *testing.T) {
 		synctest.Wait()
 		if !ended || len(told) != 2 || !told[1].Lost {
 			t.Errorf("at the end: told %v, ended %v; want one that says that changes were lost", told, ended)
+		}
+		c.Stamp(st)
+		synctest.Wait()
+		if anew := c.Stamp(st); anew == before {
+			t.Errorf("watched anew: stamp %q, as before what was missed", anew)
 		}
 	})
 	c, file := NewChanges(t.Context()), filepath.Join(t.TempDir(), "db")

@@ -30,3 +30,42 @@ func TestAgeOfAList(t *testing.T) {
 		}
 	}
 }
+
+// TestWhenAListIsReadAgain: a source that tells is asked when it has changed, any other by the clock, and
+// none more than its answers bear.
+func TestWhenAListIsReadAgain(t *testing.T) {
+	at := func(s float64) time.Time { return time.Unix(1000, 0).Add(time.Duration(s * float64(time.Second))) }
+	const every = 3 * time.Second
+	told := Pulse{}
+	told.Ask("a", at(0))
+	told.Read(at(0.1)) // until 2.1 it rests
+	silent := told
+	silent.stamp = ""
+	failed := told
+	failed.Ask("b", at(10))
+	failed.Failed(at(10.1))
+	for _, c := range []struct {
+		name  string
+		pulse Pulse
+		stamp string
+		now   float64
+		every time.Duration
+		want  bool
+		at    float64
+	}{
+		{"it told no change", told, "a", 60, every, false, 60},
+		{"it told one", told, "b", 2.2, every, true, 0.1},
+		{"it told one, and rests", told, "b", 2, every, false, 0.1},
+		{"it tells nothing", silent, "", 3.2, every, true, 0.1},
+		{"too early", silent, "", 3, every, false, 0.1},
+		{"never by the clock", silent, "", 60, 0, false, 0.1},
+		{"it can tell now", silent, "a", 2.2, 0, true, 0.1},
+		{"it failed, and rests", failed, "b", 12, every, false, 0.1},
+		{"it failed, and is as it was", failed, "b", 12.2, every, true, 0.1},
+	} {
+		u := c.pulse
+		if got := u.Due(c.stamp, at(c.now), c.every); got != c.want || !u.at.Equal(at(c.at)) {
+			t.Errorf("%s: due %v, of %v; want %v, %v", c.name, got, u.at.Sub(at(0)), c.want, c.at)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 )
@@ -16,11 +17,10 @@ import (
 // A list whose source tells cheaply that it has changed is looked at every liveEvery. Any
 // other is asked for again every Options.Poll; hiddenPoll times less often while it is not
 // on the screen. A look never takes more than a share of the time: the pause after it is
-// at least restful times as long as it took.
+// at least desk.Restful times as long as it took.
 const (
 	liveEvery  = 2 * time.Second
 	hiddenPoll = 5
-	restful    = 20
 )
 
 // liveTick asks whether a list has changed.
@@ -41,7 +41,7 @@ func (p *List[T]) Watch() tea.Cmd {
 	}
 	pause := liveEvery
 	if p.Kind.Live == nil {
-		pause = max(p.D.Glances.Every, restful*p.pulse.Took)
+		pause = max(p.D.Glances.Every, desk.Restful*p.pulse.Took)
 		if p.Open && !p.Visible() {
 			pause *= hiddenPoll
 		}
@@ -64,7 +64,8 @@ func (p *List[T]) ticked() tea.Cmd {
 	case !p.Open:
 		return p.Enter()
 	case p.Marks.Walk == nil && p.Marks.Uncounted() == "" && !slices.Contains(p.Window.Loading[:], true) && p.Window.Trail == nil && len(p.D.Exports.Files) == 0:
-		p.pulse.Asked, p.Window.Quiet = p.D.Time.Clock.Now(), true
+		p.pulse.Ask("", p.D.Time.Clock.Now())
+		p.Window.Quiet = true
 		return tea.Batch(p.Window.Refresh(), p.Watch())
 	}
 	return p.Watch()

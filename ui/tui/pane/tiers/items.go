@@ -61,7 +61,7 @@ type items struct {
 	whole  *list.Held[ItemRow] // the list as it was before it was filtered
 	left   []leftPlace         // lists that were left, the last one last
 	who    *pane.Writers
-	age    freshness
+	pulse  desk.Pulse
 }
 
 // leftPlace is a list as it was left: who comes back finds it so.
@@ -103,7 +103,7 @@ func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 		l.List, l.whole = fresh, nil
 		l.Query, l.filter, l.Order = left.query, text.Input{}, left.order
 		l.Marks.Clear()
-		l.age = freshness{}
+		l.pulse = desk.Pulse{}
 	}
 	l.At, l.Hidden, l.pinned = at, hidden, false
 	l.jump.Close()
@@ -118,6 +118,17 @@ func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 		return l.List.Take(l.fetcher(), l.List.Hold(), "")
 	}
 	return l.Restart(nil, false)
+}
+
+// read notes how old the list is, by an answer that has it from its start.
+func (l *items) read(m list.Fetched[ItemRow]) {
+	switch now := l.d.Time.Clock.Now(); {
+	case m.Gen != l.List.Gen || m.How != list.ArriveReset && m.How != list.ArriveRefresh:
+	case m.Err != nil:
+		l.pulse.Failed(now)
+	default:
+		l.pulse.Read(now)
+	}
 }
 
 // leave keeps the list that is left, and gives the one that is come back to.

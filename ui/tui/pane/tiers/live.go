@@ -7,15 +7,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/model"
-	"memdesk/ui/tui/desk"
 )
 
-// Whether stores have changed is looked at every lookEvery: most can tell without being asked. What
-// is counted or read again for it takes at most one part in restful of the time.
-const (
-	lookEvery = 2 * time.Second
-	restful   = 20
-)
+// lookEvery is the pause between two looks whether stores have changed: most can tell without being
+// asked.
+const lookEvery = 2 * time.Second
 
 // lookDue asks for the next look.
 type lookDue struct{}
@@ -23,48 +19,9 @@ type lookDue struct{}
 // stamped is the state of stores, empty where one cannot tell it.
 type stamped map[string]string
 
-// freshness is how old what is shown of a store is.
-type freshness struct {
-	stamp string    // of the store when it was asked
-	asked time.Time // the question that is not answered yet; zero: there is none
-	seen  time.Time // when it was so
-	rest  time.Time // until when the store is left in peace
-}
-
-// due reports whether the store has to be asked again; every is the pause between two questions
-// to one that cannot tell, 0 for never.
-func (f *freshness) due(stamp string, now time.Time, every time.Duration) bool {
-	switch {
-	case stamp != "" && stamp == f.stamp:
-		f.seen = now
-		return false
-	case now.Before(f.rest):
-		return false
-	case stamp == "":
-		return every > 0 && now.Sub(f.seen) >= every
-	}
-	return true
-}
-
-func (f *freshness) ask(stamp string, now time.Time) { f.stamp, f.asked = stamp, now }
-
-// answered notes that what is shown is as the store is now.
-func (f *freshness) answered(now time.Time) {
-	if !f.asked.IsZero() {
-		f.rest = now.Add(restful * now.Sub(f.asked))
-	}
-	f.seen, f.asked = now, time.Time{}
-}
-
-// pulse is the age in the words of every list.
-func (f *freshness) pulse() (u desk.Pulse) {
-	u.Read(f.seen)
-	return u
-}
-
 // Watch waits for the next look.
 func (p *Pane) Watch() tea.Cmd {
-	if p.ticking {
+	if p.ticking || p.d.Changes == nil {
 		return nil
 	}
 	p.ticking = true
@@ -75,7 +32,7 @@ func (p *Pane) Watch() tea.Cmd {
 func (p *Pane) look() tea.Cmd {
 	p.ticking = false
 	changes := p.d.Changes
-	if changes == nil || p.d.Glances.Frozen || p.d.Frame != nil && !p.d.Frame.Shows(p.at) {
+	if p.d.Glances.Frozen || p.d.Frame != nil && !p.d.Frame.Shows(p.at) {
 		return p.Watch()
 	}
 	var stores []model.Store
@@ -98,8 +55,8 @@ func (p *Pane) looked(now stamped) tea.Cmd {
 	at, every := p.d.Time.Clock.Now(), p.d.Glances.Every
 	var cmds []tea.Cmd
 	for store, stamp := range now {
-		if f := p.Overview.age(store); f.due(stamp, at, every) {
-			f.ask(stamp, at)
+		if u := p.Overview.pulse(store); !p.Overview.running[store] && u.Due(stamp, at, every) {
+			u.Ask(stamp, at)
 			p.Overview.quiet[store] = true
 			cmds = append(cmds, p.Overview.countStore(store))
 		}
@@ -108,8 +65,8 @@ func (p *Pane) looked(now stamped) tea.Cmd {
 	if p.Level == levelOverview || !shown || !p.Items.settled() {
 		return tea.Batch(cmds...)
 	}
-	if f := &p.Items.age; f.due(stamp, at, every) {
-		f.ask(stamp, at)
+	if u := &p.Items.pulse; u.Due(stamp, at, every) {
+		u.Ask(stamp, at)
 		p.Items.List.Quiet = true
 		cmds = append(cmds, p.Items.List.Refresh())
 		if p.reader.Shown == p.reader.Want.Ref {

@@ -50,7 +50,7 @@ type overview struct {
 	Tallies map[string]tallied
 	running map[string]bool
 	quiet   map[string]bool // of those running: nobody asked, and the screen does not say that it counts
-	ages    map[string]*freshness
+	pulses  map[string]*desk.Pulse
 	rows    []tierRow
 	folded  map[desk.ScopeOf]bool // the stores and scopes whose tiers are not listed
 	items   int                   // the width of the column of counts
@@ -70,7 +70,7 @@ type overview struct {
 }
 
 func newOverview(d *desk.Desk, pane int) *overview {
-	o := &overview{d: d, ask: d.Asker(pane), Tallies: map[string]tallied{}, running: map[string]bool{}, quiet: map[string]bool{}, ages: map[string]*freshness{}, folded: map[desk.ScopeOf]bool{}}
+	o := &overview{d: d, ask: d.Asker(pane), Tallies: map[string]tallied{}, running: map[string]bool{}, quiet: map[string]bool{}, pulses: map[string]*desk.Pulse{}, folded: map[desk.ScopeOf]bool{}}
 	o.detail = text.New(d.St, o.ask)
 	o.rest = list.NewRest(&d.Loop, pane)
 	o.table.Moved = func() tea.Cmd {
@@ -123,8 +123,8 @@ func (o *overview) count(m backends.Member) tea.Cmd {
 		return nil
 	}
 	o.running[m.Name] = true
-	if f := o.age(m.Name); f.asked.IsZero() {
-		f.asked = o.d.Time.Clock.Now()
+	if u := o.pulse(m.Name); u.Asked.IsZero() {
+		u.Asked = o.d.Time.Clock.Now()
 	}
 	return o.ask(func(ctx context.Context) any {
 		out := tallied{store: m.Name, err: m.Err}
@@ -141,7 +141,11 @@ func (o *overview) count(m backends.Member) tea.Cmd {
 
 func (o *overview) tallied(m tallied) tea.Cmd {
 	o.running[m.store], o.quiet[m.store] = false, false
-	o.age(m.store).answered(o.d.Time.Clock.Now())
+	if now := o.d.Time.Clock.Now(); m.err == nil {
+		o.pulse(m.store).Read(now)
+	} else {
+		o.pulse(m.store).Failed(now)
+	}
 	if old, ok := o.Tallies[m.store]; ok && m.err != nil && old.Counts != nil {
 		m.Counts = old.Counts // what was known stays, with the reason why it is old
 	}
@@ -150,22 +154,23 @@ func (o *overview) tallied(m tallied) tea.Cmd {
 	return o.show()
 }
 
-// age is how old the counts of a store are.
-func (o *overview) age(store string) *freshness {
-	if o.ages[store] == nil {
-		o.ages[store] = &freshness{}
+// pulse is how old the counts of a store are.
+func (o *overview) pulse(store string) *desk.Pulse {
+	if o.pulses[store] == nil {
+		o.pulses[store] = &desk.Pulse{}
 	}
-	return o.ages[store]
+	return o.pulses[store]
 }
 
-// oldest is the age of the oldest counts that are shown.
-func (o *overview) oldest() (f freshness) {
+// oldest is the pulse of the oldest counts that are shown.
+func (o *overview) oldest() (u desk.Pulse) {
+	first := true
 	for store, t := range o.Tallies {
-		if age := o.age(store); t.err == nil && (f.seen.IsZero() || age.seen.Before(f.seen)) {
-			f = *age
+		if p := o.pulse(store); t.err == nil && (first || p.Older(&u)) {
+			u, first = *p, false
 		}
 	}
-	return f
+	return u
 }
 
 // build makes the rows anew and keeps the selection on its row.
@@ -562,6 +567,5 @@ func (o *overview) position() (safetext.Text, bool) {
 	if len(o.rows) == 0 {
 		return safetext.Text{}, busy
 	}
-	age := o.oldest()
-	return o.d.Aged(safetext.Sprintf("%d of %d", o.table.Sel+1, len(o.rows)), age.pulse()), busy
+	return o.d.Aged(safetext.Sprintf("%d of %d", o.table.Sel+1, len(o.rows)), o.oldest()), busy
 }

@@ -65,9 +65,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	case list.Trailed[ItemRow]:
 		return p.Items.trailed(msg)
 	case list.Fetched[ItemRow]:
-		if msg.Err == nil && msg.Gen == p.Items.List.Gen {
-			p.Items.age.answered(p.d.Time.Clock.Now())
-		}
+		p.Items.read(msg)
 		return tea.Batch(p.Items.List.Arrive(msg), p.Items.preview())
 	case list.Peeked[ItemRow]:
 		return p.Items.Marks.Peeked(msg)
@@ -178,7 +176,7 @@ func (p *Pane) Position() (safetext.Text, bool) {
 	case levelOverview:
 		return p.Overview.position()
 	case LevelItems:
-		return p.d.Aged(p.listPosition(), p.Items.age.pulse()), p.Items.List.Busy()
+		return p.d.Aged(p.listPosition(), p.Items.pulse), p.Items.List.Busy()
 	}
 	return p.reader.Pager.Position(), p.reader.Loading()
 }
