@@ -86,14 +86,15 @@ func run(ctx context.Context, a *App, o Options) error {
 }
 
 func programOptions(ctx context.Context, hangUp func(), o Options) []tea.ProgramOption {
-	opts := []tea.ProgramOption{tea.WithContext(ctx)}
+	// The context ends with the program's signals. Bubble Tea's own handler would send a message
+	// to a loop that has ended with the context, and wait for it for ever.
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
 	switch in := o.Input.(type) {
 	case nil:
 	case *os.File:
 		opts = append(opts, tea.WithInput(in)) // a terminal, whose end is a signal
 	default:
-		// One session of several in this process: signals are not for it.
-		opts = append(opts, tea.WithInput(ending{in, hangUp}), tea.WithoutSignalHandler())
+		opts = append(opts, tea.WithInput(ending{in, hangUp}))
 	}
 	if o.Output != nil {
 		opts = append(opts, tea.WithOutput(o.Output))
