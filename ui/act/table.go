@@ -63,11 +63,11 @@ var (
 	Unfold    = Act{Name: "unfold", Keys: []string{"enter"}, Doc: "list what is planned in this store or layer, or fold it away"}
 	UnfoldAll = Act{Keys: []string{"o"}, Doc: "list all that is planned in every store, or fold all of it away"}
 	Hold      = Act{Name: "hold", Keys: []string{"H"}, Verb: "hold", Args: "NUMBER", Lists: []string{"steps"},
-		Doc: "keep this item, the marked ones or all below a heading back, with the ground that permits it", Examples: []string{"hold 4"}}
+		Doc: "hold back this item, the marked ones, or all below this heading, on a ground that permits it", Examples: []string{"hold 4"}}
 	Lift = Act{Keys: []string{"U"}, Verb: "unhold", Args: "NUMBER", Lists: []string{"erasures", "steps"},
 		Doc: "lift a hold, so that the item goes too", Examples: []string{"unhold 1"}}
 	Choose = Act{Name: "choose", Keys: []string{"c"}, Verb: "choose", Args: "NUMBER", Lists: []string{"steps"},
-		Doc: "forget this item, the marked ones or all below a heading instead of redacting them, or the other way round", Examples: []string{"choose 4"}}
+		Doc: "switch this item, the marked ones, or all below this heading between forget and redact", Examples: []string{"choose 4"}}
 	Withdraw = Act{Keys: []string{"W"}, Verb: "withdraw", Args: "NUMBER", Lists: []string{"erasures"},
 		Doc: "withdraw the request: it is closed without an erasure, and its names go", Examples: []string{"withdraw 1"}}
 	Approve = Act{Name: "approve", Keys: []string{"A"}, Verb: "approve", Args: "[NUMBER]", Lists: []string{"erasures", "steps"},

@@ -454,7 +454,7 @@ func itemFlag(c *cobra.Command, refs *[]string) *cobra.Command {
 // parseRefs reads the flags --item; one is needed.
 func parseRefs(refs []string) ([]model.Ref, error) {
 	if len(refs) == 0 {
-		refs = []string{""} // it is told as a reference that is empty
+		return nil, usage("say which item: --item REF")
 	}
 	out := make([]model.Ref, len(refs))
 	for i, r := range refs {

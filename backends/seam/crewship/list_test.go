@@ -273,3 +273,22 @@ func TestCapFlags(t *testing.T) {
 		t.Errorf("%v %v %v", all["AGENT.md"].Flags, all["CREW.md"].Flags, all["pins.md"].Flags)
 	}
 }
+
+// TestADecidedProposalWaitsNoMore: only a proposal that nobody has decided is marked as pending.
+func TestADecidedProposalWaitsNoMore(t *testing.T) {
+	dir := data(t, map[string]string{
+		redAll + "red/topics/.proposed/proposal-open.md":    "a rule\n",
+		redAll + "red/topics/.proposed/proposal-decided.md": "another\n",
+	})
+	database(t, filepath.Join(dir, "crewship.db"), `
+		CREATE TABLE memory_proposals (id TEXT, status TEXT);
+		INSERT INTO memory_proposals VALUES ('mp_open','pending'), ('mp_decided','approved');`)
+	s := open(t, crewship.Config{Name: "s", Path: dir})
+	pending := map[string]bool{}
+	for _, h := range list(t, s, model.PageRequest{Tier: "proposals", Limit: 10, Hidden: true}).Items {
+		pending[filepath.Base(h.ID)] = h.Has(model.FlagPending)
+	}
+	if len(pending) != 2 || !pending["proposal-open.md"] || pending["proposal-decided.md"] {
+		t.Errorf("pending: %v; want the open one alone", pending)
+	}
+}

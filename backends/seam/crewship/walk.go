@@ -39,26 +39,21 @@ type snapshot struct {
 	lists    paging.Lists
 }
 
-// part is the files of a memory directory. Their tags are their tiers, and whether they are decided.
+// part is the files of a memory directory. Their tags are their tiers.
 type part struct {
 	memory *memoryDir
+	names  *directory
 	tree   *walk.Tree
 	first  int // of its files among all
 }
 
-func tagOf(tier string, decided bool) uint32 {
-	tag := uint32(slices.Index(tierNames, tier)) << 1
-	if decided {
-		tag |= 1
-	}
-	return tag
-}
+func tagOf(tier string) uint32 { return uint32(slices.Index(tierNames, tier)) }
 
-func tierAt(f walk.File) string { return tierNames[f.Tag()>>1] }
+func tierAt(f walk.File) string { return tierNames[f.Tag()] }
 
 func (p part) entry(f walk.File) *entry {
 	id := p.memory.prefix + f.Path()
-	return &entry{id: id, memory: p.memory, label: id[len(p.memory.prefix):], tier: tierAt(f), meta: f.Meta(), decided: f.Tag()&1 == 1}
+	return &entry{id: id, memory: p.memory, label: id[len(p.memory.prefix):], tier: tierAt(f), meta: f.Meta(), decided: p.names.isDecided(f.Name())}
 }
 
 // partAt is the part of the file at a position in the order of ids.
@@ -200,14 +195,13 @@ func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *memoryDir) err
 	defer dir.Close()
 	tree, err := walk.Scan(ctx, "list", dir, memories, nil, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
 		m, ok := walk.Stat(files, at)
-		label := at.Path()
-		return m, tagOf(classify(p.kind, label), snap.names.isDecided(label)), ok
+		return m, tagOf(classify(p.kind, at.Path())), ok
 	})
 	if err != nil {
 		return err
 	}
 	if tree.Len() > 0 {
-		snap.parts = append(snap.parts, part{memory: p, tree: tree})
+		snap.parts = append(snap.parts, part{memory: p, names: snap.names, tree: tree})
 	}
 	for _, problem := range tree.Problems {
 		snap.problems = append(snap.problems, p.prefix+problem)

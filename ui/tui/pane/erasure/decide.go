@@ -102,7 +102,7 @@ func (rq *Requests) PlanKeys(p *record.List[PlanRow], r operator.ErasureRequest)
 	out := []act.Act{
 		act.Erase.Called("carry this plan out, after a question").With(free, func() tea.Cmd { return rq.erase(r) }),
 		act.Hold.With(can(PlanRow.decidable, ""), func() tea.Cmd { return rq.D.Modal.Show(rq.holdDialog(r, decisions(p), p.Marks.Outside(), placeIn(p))) }),
-		act.Lift.Called("lift the hold on this item, the marked ones or all below a heading, so that they go too").With(can(PlanRow.held, "it is not on hold"), func() tea.Cmd {
+		act.Lift.Called("lift the hold on this item, the marked ones, or all below this heading").With(can(PlanRow.held, "it is not on hold"), func() tea.Cmd {
 			return rq.lift(r, decisions(p), placeIn(p))
 		}),
 		act.Choose.With(can(PlanRow.going, "it is on hold"), func() tea.Cmd { return rq.choose(r, decisions(p), p.Marks.Outside(), placeIn(p)) }),

@@ -158,7 +158,7 @@ func (p *Pane) copyRow() tea.Cmd {
 	return p.d.CopyRow(desk.HeaderDatum(p.Items.At.Store, row.Header).Object())
 }
 
-// ExportTable writes the list with its filter and order, all pages.
+// exportTable writes the list with its filter and order, all pages.
 func (p *Pane) exportTable() tea.Cmd {
 	fetch, store := p.Items.List.Fetch, p.Items.At.Store
 	name := store

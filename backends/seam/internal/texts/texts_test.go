@@ -1,0 +1,108 @@
+package texts_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
+	"memdesk/backends/seam/internal/walk"
+)
+
+func open(t *testing.T, files map[string]string) (string, *rootdir.Dir) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := rootdir.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	return dir, root
+}
+
+// TestHolding: the query is looked for in ids and in texts, and a text that cannot be searched is told.
+func TestHolding(t *testing.T) {
+	dir, root := open(t, map[string]string{"a.md": "the Harbour", "b.md": "else", "harbour.md": "", "gone.md": "harbour"})
+	large := filepath.Join(dir, "large.md")
+	if err := os.WriteFile(large, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(large, texts.ReadLimit+1); err != nil { // a hole: it takes no room
+		t.Fatal(err)
+	}
+	tree, err := walk.Scan(t.Context(), "list", root, walk.Rules{}, nil, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
+		m, ok := walk.Stat(files, at)
+		return m, 0, ok
+	})
+	if err != nil || tree.Len() != 5 {
+		t.Fatal(tree.Len(), err)
+	}
+	if err := os.Remove(filepath.Join(dir, "gone.md")); err != nil {
+		t.Fatal(err)
+	}
+	file := func(row int32) (string, walk.File) { f := tree.At(int(row)); return f.Path(), f }
+	for _, c := range []struct {
+		name    string
+		rows    []int32
+		want    []string
+		bounded bool
+	}{
+		{"a text over the limit", []int32{0, 1, 2, 3, 4}, []string{"a.md", "harbour.md"}, true},
+		{"each can be searched, or is gone", []int32{0, 1, 2, 3}, []string{"a.md", "harbour.md"}, false},
+	} {
+		rows, bounded, err := texts.Holding(t.Context(), root, nil, c.rows, file, "hArbour")
+		got := []string{}
+		for _, r := range rows {
+			id, _ := file(r)
+			got = append(got, id)
+		}
+		if d := cmp.Diff(c.want, got); err != nil || bounded != c.bounded || d != "" {
+			t.Errorf("%s: bounded %v, %v\n%s", c.name, bounded, err, d)
+		}
+	}
+}
+
+// TestFactsOfAFileAsItIs: what is remembered of a file holds as long as the file stays as it was read, and
+// a text that was examined once is not examined again.
+func TestFactsOfAFileAsItIs(t *testing.T) {
+	dir, root := open(t, map[string]string{"a.md": "one"})
+	examined := []string{}
+	memory := texts.NewMemory(func(_, text string) texts.Facts {
+		examined = append(examined, text)
+		return texts.Facts{Title: text}
+	})
+	look := func() string {
+		t.Helper()
+		f, _, err := memory.Current(root, "a.md", "a.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Title
+	}
+	path := filepath.Join(dir, "a.md")
+	first, again := look(), look()
+	touched := time.Unix(1000, 0)
+	if err := os.Chtimes(path, touched, touched); err != nil {
+		t.Fatal(err)
+	}
+	same := look()
+	if err := os.WriteFile(path, []byte("two"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second := look()
+	if d := cmp.Diff([]string{"one", "one", "one", "two"}, []string{first, again, same, second}); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"one", "two"}, examined); d != "" {
+		t.Error("examined:", d)
+	}
+}
