@@ -342,20 +342,18 @@ func (a *App) footer() string {
 		first, _ := act.Find(all, b.Keys[0])
 		return b.Name == "" || first.Doc != b.Doc || b.Reason() != ""
 	})
-	kept, room := 0, a.width-1
-	for kept < len(hints) && wide(hints[kept]) <= room {
-		room -= wide(hints[kept]) + 2
-		kept++
+	room := a.width + 1
+	for _, b := range hints {
+		room -= wide(b) + 2
 	}
-	if help, ok := act.Find(hints[kept:], "?"); ok {
-		for ; kept > 0 && wide(help) > room; kept-- {
-			room += wide(hints[kept-1]) + 2
+	for i := len(hints) - 1; i >= 0 && room < 0; i-- { // the way back and to all keys is told in any width
+		if b := hints[i]; b.Keys[0] != "esc" && b.Keys[0] != "?" {
+			room += wide(b) + 2
+			hints = slices.Delete(hints, i, i+1)
 		}
-		hints = append(hints[:kept], help)
-		kept++
 	}
 	r := st.Row(a.width).Blank(1)
-	for i, b := range hints[:kept] {
+	for i, b := range hints {
 		if i > 0 {
 			r.Blank(2)
 		}

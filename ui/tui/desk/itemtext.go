@@ -62,9 +62,9 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 
 func sizeText(esc safetext.Escaper, spec model.TierSpec, it model.Item) safetext.Text {
 	if spec.Cap > 0 {
-		return esc.Sprintf("%s (%s bytes), cap %s", prose.Size(it.Bytes), prose.Group(it.Bytes), prose.Capacity(spec))
+		return esc.Sprintf("%s, cap %s", prose.Bytes(it.Bytes), prose.Capacity(spec))
 	}
-	return esc.Sprintf("%s (%s bytes)", prose.Size(it.Bytes), prose.Group(it.Bytes))
+	return esc.Const(prose.Bytes(it.Bytes))
 }
 
 func MetaLines(esc safetext.Escaper, it model.Item) []text.Line {

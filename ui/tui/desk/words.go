@@ -71,7 +71,7 @@ type ScopeOf struct{ Store, Scope, Tier string }
 // LiveWords say whether the source of a quarantined item is still poisoned.
 var LiveWords = map[operator.Liveness]string{
 	operator.LivePoisoned: "still poisoned: the source still holds the blocked text",
-	operator.LiveClean:    "clean now: the source passes the scanner",
+	operator.LiveClean:    "clean now: the source as it is today passes the scanner",
 	operator.LiveGone:     "gone: there is no source any more",
 	operator.LiveUnknown:  "unknown: nobody could look at the source",
 }

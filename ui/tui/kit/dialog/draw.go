@@ -63,6 +63,7 @@ func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 		if in.Focus {
 			cursor = &tea.Position{X: col + 1, Y: len(out)}
 		}
+		r.Lit(st.Input, strings.Repeat(" ", max(r.Left-1, 0))) // the room of the field
 		out = append(out, r.End())
 	}
 	labels := d.labels(st)

@@ -68,7 +68,7 @@ func New(l Looks, dark bool) *Styles {
 		s.Title, s.Heading = s.Strong, newPaint(n().Bold(true).Underline(true))
 		s.Active, s.bar = newPaint(n().Reverse(true)), Paint{}
 		s.Warn, s.Bad = s.Strong, newPaint(n().Bold(true))
-		s.Key, s.Hint = s.Strong, s.Dim
+		s.Key, s.Hint, s.Input = s.Strong, s.Dim, newPaint(n().Underline(true))
 		s.match, s.Escape = newPaint(n().Bold(true).Underline(true)), newPaint(n().Underline(true))
 		s.Selected, s.selectedIn = newPaint(n().Reverse(true)), newPaint(n().Bold(true))
 		s.Alarm = newPaint(n().Reverse(true).Bold(true))
@@ -81,7 +81,7 @@ func New(l Looks, dark bool) *Styles {
 	s.Active = newPaint(n().Foreground(p.SelFg).Background(p.SelBg).Bold(true))
 	s.bar = newPaint(n().Foreground(p.BarFg).Background(p.BarBg))
 	s.Good, s.Warn, s.Bad = newPaint(fg(p.Good)), newPaint(fg(p.Warn)), newPaint(fg(p.Bad).Bold(true))
-	s.Key, s.Hint, s.Input = newPaint(fg(p.Accent).Bold(true)), newPaint(fg(p.Dim)), Paint{}
+	s.Key, s.Hint, s.Input = newPaint(fg(p.Accent).Bold(true)), newPaint(fg(p.Dim)), s.bar
 	s.match, s.Escape = newPaint(fg(p.Match).Bold(true).Underline(true)), newPaint(fg(p.Escape))
 	s.Selected = newPaint(n().Foreground(p.SelFg).Background(p.SelBg))
 	s.selectedIn = newPaint(n().Foreground(p.BarFg).Background(p.BarBg))

@@ -96,6 +96,14 @@ func Size(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
+// Bytes is a size with the exact number where Size rounds it: 4.0 KB (4,012 bytes).
+func Bytes(n int64) string {
+	if n < 1000 {
+		return Size(n)
+	}
+	return Size(n) + " (" + Group(n) + " bytes)"
+}
+
 // Count says a total as honestly as it was counted.
 func Count(c model.Count) string {
 	switch {

@@ -270,7 +270,11 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 		}
 		head = []text.Line{{Value: d.St.Badge(conflictTone(c), d.Esc.Sprintf("%s, %s", desk.OrElse(d.Esc.Line(c.Tool), d.Esc.Const(conflictWord(c))), diff.CopyWords(d.Esc))), Kind: text.Note}}
 		if warnings := rs.warnings(c); len(warnings) > 0 {
-			head = append(head, text.Line{Value: d.Esc.Trunc(warnings[0].Value, max(at.width, paint.MinWidth-2)), Kind: text.Warn})
+			first := warnings[0]
+			if diff.Around == 1 { // little room: the texts before the rest of the warning
+				first.Value = d.Esc.Trunc(first.Value, max(at.width, paint.MinWidth-2))
+			}
+			head = append(head, first)
 		}
 		return diff.Text(head)
 	}

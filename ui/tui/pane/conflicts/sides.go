@@ -22,10 +22,22 @@ func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 	esc := rs.d.Esc
 	half := max((width-5)/2, 12)
 	var out []text.Line
+	wrapped := func(line string) []safetext.Text {
+		return rs.d.St.Wrap(esc.LineMax(strings.TrimRight(line, "\r\n"), half*maxSides), half)
+	}
 	put := func(l, r, sign string, kind text.Kind) {
-		// Column by column: what would not fit is cut with an ellipsis.
-		left := safetext.Pad(esc.LineMax(strings.TrimRight(l, "\r\n"), half), half)
-		out = append(out, text.Line{Value: esc.Sprintf("%s %s %s", left, esc.Const(sign), esc.LineMax(strings.TrimRight(r, "\r\n"), half)), Kind: kind})
+		left, right := wrapped(l), wrapped(r)
+		for len(left) < len(right) {
+			left = append(left, safetext.Text{})
+		}
+		for i, t := range left {
+			var beside safetext.Text
+			if i < len(right) {
+				beside = right[i]
+			}
+			out = append(out, text.Line{Value: esc.Sprintf("%s %s %s", safetext.Pad(t, half), esc.Const(sign), beside), Kind: kind})
+			sign = " " // the line goes on
+		}
 	}
 	put("BASE", "COPY", " ", text.Title)
 	for _, h := range threeway.Two(cmp.BaseText, cmp.CopyText) {

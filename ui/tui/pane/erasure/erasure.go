@@ -309,8 +309,8 @@ func erasureWord(r operator.ErasureRequest) string {
 	return string(r.State)
 }
 
-// erasureNext says what a state means and what there is to do.
-func erasureNext(r operator.ErasureRequest) string {
+// next says what a state means and what there is to do.
+func (rq *Requests) next(r operator.ErasureRequest) string {
 	switch {
 	case r.Under() && r.Run.State == jobs.Paused:
 		return "The run is paused. P lets it go on."
@@ -323,7 +323,10 @@ func erasureNext(r operator.ErasureRequest) string {
 	case gdpr.StateOpen:
 		return "Nothing was searched yet, or something changed since. p searches every store and makes the plan; nothing is changed by it."
 	case gdpr.StatePlanned:
-		return "A plan stands. enter shows it, A says who must approve it, E carries it out."
+		if rq.D.Erasure.Rules().RequireApproval {
+			return "A plan stands, and enter shows it. A comes first: it approves the plan, or says who must. Then E carries it out."
+		}
+		return "A plan stands. enter shows it, E carries it out."
 	case gdpr.StateApproved:
 		return "The plan is approved. E carries it out."
 	case gdpr.StatePartial:
@@ -352,7 +355,7 @@ func (rq *Requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	head := []text.Line{
 		{Value: esc.Sprintf("%s: %s", esc.Line(r.ID), erasureWord(r)), Kind: text.Title},
 	}
-	head = append(append(head, rq.phaseLine(r)...), text.Line{Value: esc.Const(erasureNext(r)), Kind: kind})
+	head = append(append(head, rq.phaseLine(r)...), text.Line{Value: esc.Const(rq.next(r)), Kind: kind})
 	if r.Reason != "" && !r.Under() && r.State != gdpr.StateWithdrawn {
 		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(r.Reason, prose.MaxReason)), Kind: text.Warn})
 	}

@@ -115,6 +115,13 @@ func countSteps(steps []gdpr.Step) (t stepCount) {
 	return t
 }
 
+func countPlan(p *gdpr.Plan) (t stepCount) {
+	for _, s := range p.Stores {
+		t.join(countSteps(s.Steps))
+	}
+	return t
+}
+
 func (t *stepCount) add(a gdpr.Action) {
 	switch a {
 	case gdpr.Forget:
@@ -473,10 +480,11 @@ func (rq *Requests) planText(ctx context.Context, r operator.ErasureRequest, row
 func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureRequest, p *gdpr.Plan) []text.Line {
 	esc := rq.D.Esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
-	items, held := p.Count()
+	all := countPlan(p)
 	head := []text.Line{
 		{Value: esc.Sprintf("The plan of %s", p.Request), Kind: text.Title},
-		field("in all", esc.Sprintf("%s in %s, %s on hold", prose.Plural(items, "item"), prose.Plural(int64(len(p.Stores)), "store"), prose.Group(held))),
+		field("person", esc.LineMax(strings.Join(append([]string{r.Subject}, r.Aliases...), ", "), prose.MaxReason)),
+		field("in all", esc.Sprintf("%s: %s", prose.Plural(int64(len(p.Stores)), "store"), esc.Const(all.words()))),
 	}
 	if r.PlanHash != p.Hash {
 		head = append(head, text.Line{Value: esc.Const("!! This plan is void: something was changed since. p plans again."), Kind: text.Warn})
@@ -485,7 +493,7 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 		for _, s := range p.OverShare(max) {
 			head = append(head, text.Line{Value: esc.Sprintf("!! %s.", esc.Line(s.ShareWords(max))), Kind: text.Warn})
 		}
-		head = append(head, text.Line{Value: esc.Sprintf("If they are right, E wants the number of all items of this plan typed: %s.", strconv.FormatInt(items, 10)), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.Sprintf("If they are right, E wants the number of all items of this plan typed: %s.", strconv.Itoa(all.forget+all.redact)), Kind: text.Warn})
 	}
 	for _, s := range p.Stores {
 		if s.Error != "" {
@@ -500,10 +508,12 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	if free := rq.D.Erasure.FreeBytes(); free > 0 {
 		head = append(head, field("free space", esc.Const(prose.Size(free))))
 	}
+	next := "E carries the plan out."
 	if why, err := rq.D.Erasure.Unapproved(ctx, r.ID); err == nil && why != "" {
-		head = append(head, field("approval", esc.Sprintf("%s: A says how", esc.LineMax(why, prose.MaxTitle))))
+		head = append(head, field("approval", esc.LineMax(why, prose.MaxTitle)))
+		next = "A comes first: it approves the plan, or says who must. Then E carries it out."
 	}
-	head = append(head, text.Line{Value: esc.Const("Nothing has changed yet. Go down for each store and item; E carries the plan out."), Kind: text.Note})
+	head = append(head, text.Line{Value: esc.Sprintf("Nothing has changed yet. Go down for each store and item. %s", esc.Const(next)), Kind: text.Note})
 	return append(head, backupLines(esc, rq.D.Erasure.Backups(*p))...)
 }
 

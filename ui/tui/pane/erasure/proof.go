@@ -158,7 +158,7 @@ func foldText(esc safetext.Escaper, f receipt.Fold) *text.Page {
 		{Value: esc.Sprintf("%s clean", prose.Plural(f.Layers, "layer")), Kind: text.Title},
 		{Value: esc.Const(verdictAdvice(model.VerdictClean))},
 		{Name: esc.Const("kinds"), Value: esc.LineMax(f.Words(), desk.MaxField)},
-		{Name: esc.Const("looked at"), Value: esc.Sprintf("%s (%s bytes)", prose.Size(f.Bytes), prose.Group(f.Bytes))},
+		{Name: esc.Const("looked at"), Value: esc.Const(prose.Bytes(f.Bytes))},
 		{Kind: text.Blank},
 	}
 	for _, l := range f.Rows {
@@ -214,7 +214,7 @@ func layerText(esc safetext.Escaper, l receipt.Layer) *text.Page {
 		head = append(head, field("reason", esc.LineMax(l.Reason, prose.MaxReason)))
 	}
 	return text.NewPage(append(head, field("store", esc.Line(l.Store)), field("method", esc.LineMax(l.Method, desk.MaxField)),
-		field("looked at", esc.Sprintf("%s (%s bytes)", prose.Size(l.BytesScanned), prose.Group(l.BytesScanned))), field("found", esc.Sprintf("%s", prose.Plural(l.Hits, "hit")))), "")
+		field("looked at", esc.Const(prose.Bytes(l.BytesScanned))), field("found", esc.Sprintf("%s", prose.Plural(l.Hits, "hit")))), "")
 }
 
 // verifyErasure looks again at everything; a complete request has no names any
@@ -279,9 +279,12 @@ func (rq *Requests) approvalDialog(r operator.ErasureRequest, p gdpr.Plan, why s
 func (rq *Requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why string) []text.Line {
 	d, esc := rq.D, rq.D.Esc
 	rules := d.Erasure.Rules()
-	title := esc.Const("The plan is approved, or needs no approval")
-	if why != "" {
+	title := esc.Const("The plan is approved: E carries it out")
+	switch {
+	case why != "":
 		title = esc.Sprintf("Not yet: %s", esc.LineMax(why, prose.MaxReason))
+	case len(r.Approvals) == 0:
+		title = esc.Const("The plan needs no approval: E carries it out")
 	}
 	lines := []text.Line{{Value: title, Kind: text.Title}}
 	switch {
@@ -295,8 +298,10 @@ func (rq *Requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why st
 			lines = append(lines, text.Line{Value: esc.Sprintf("  %s", esc.LineMax(k, prose.MaxTitle))})
 		}
 	}
-	lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
-		text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Hash)})
+	if why != "" {
+		lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
+			text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Hash)})
+	}
 	for _, s := range r.Approvals {
 		lines = append(lines, text.Line{Value: esc.Sprintf("signed by %s, counts until %s", esc.LineMax(s.Fingerprint, prose.MaxTitle), prose.Moment(s.Expires))})
 	}

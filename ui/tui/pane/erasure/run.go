@@ -55,19 +55,16 @@ func (rq *Requests) erase(r operator.ErasureRequest) tea.Cmd {
 func (rq *Requests) eraseDialog(r operator.ErasureRequest, p gdpr.Plan, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.Esc
 	items, held := p.Count()
-	verb, title := "Erase", esc.Sprintf("Erase %s, for good?", prose.Plural(items, "item"))
+	whose := esc.LineMax(r.Subject, prose.MaxTitle)
+	verb, title := "Erase", esc.Sprintf("Erase %s of %s, for good?", prose.Plural(items, "item"), whose)
 	if r.Unfinished() || r.Stopped() {
-		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s?", prose.Plural(items, "item"))
+		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s of %s?", prose.Plural(items, "item"), whose)
 	}
 	var lines []text.Line
 	if wrong != "" {
 		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", wrong), Kind: text.Warn})
 	}
-	all := stepCount{}
-	for _, s := range p.Stores {
-		t := countSteps(s.Steps)
-		all.scrub, all.outside = all.scrub+t.scrub, all.outside+t.outside
-	}
+	all := countPlan(&p)
 	lines = append(lines, text.Line{Value: title, Kind: text.Title},
 		text.Line{Value: esc.Const("!! It cannot be undone: nothing is kept for z."), Kind: text.Warn, Pin: true})
 	var production []string
