@@ -3,7 +3,9 @@ package texts
 import (
 	"errors"
 	"hash/maphash"
+	"strings"
 	"sync"
+	"unique"
 
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/quarantine"
@@ -46,6 +48,8 @@ func (k *Memory) Of(id, text string, m rootdir.Meta) Facts {
 	k.mu.Unlock()
 	if !ok || f.sum != sum {
 		f = k.examine(id, text)
+		// A part of the text would keep all of it in memory.
+		f.Kind, f.Status, f.Title = unique.Make(f.Kind).Value(), unique.Make(f.Status).Value(), strings.Clone(f.Title)
 	}
 	f.stamp, f.sum = m.Stamp(), sum
 	k.mu.Lock()

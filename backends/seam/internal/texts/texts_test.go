@@ -3,6 +3,8 @@ package texts_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,4 +107,26 @@ func TestFactsOfAFileAsItIs(t *testing.T) {
 	if d := cmp.Diff([]string{"one", "two"}, examined); d != "" {
 		t.Error("examined:", d)
 	}
+}
+
+// TestFactsDoNotKeepTheText: a title is a part of a text, and must not keep all of it in memory.
+func TestFactsDoNotKeepTheText(t *testing.T) {
+	const files, size = 64, 1 << 20
+	memory := texts.NewMemory(func(_, text string) texts.Facts {
+		return texts.Facts{Kind: text[:4], Status: text[4:8], Title: text[8:16]}
+	})
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for i := range files {
+		memory.Of(strings.Repeat("x", i), strings.Repeat("note", size/4), rootdir.Meta{})
+	}
+	if after := heap(); after > before+files*size/8 {
+		t.Errorf("%d texts of %d bytes left %d bytes", files, size, after-before)
+	}
+	runtime.KeepAlive(memory)
 }
