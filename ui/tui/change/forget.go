@@ -43,7 +43,7 @@ func forgetDialog(d *desk.Desk, s model.Store, it model.Item, seen model.Revisio
 	esc := d.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Forget %s?", esc.LineMax(it.ID, prose.MaxTitle)), Kind: text.Title},
-		{Value: esc.Sprintf("This removes 1 item of %s (%s bytes) from the store %s.", prose.Size(it.Bytes), prose.Group(it.Bytes), esc.Line(s.Name))},
+		{Value: esc.Sprintf("This removes 1 item of %s from the store %s.", prose.Bytes(it.Bytes), esc.Line(s.Name))},
 	}
 	if it.Title != "" && it.Title != it.ID {
 		lines = append(lines, text.Line{Value: esc.Sprintf("Its title: %s", esc.LineMax(it.Title, prose.MaxTitle))})

@@ -230,7 +230,7 @@ func undoText(d *desk.Desk, u operator.UndoRow) *text.Page {
 	}
 	return text.NewPage(append(head,
 		field("change", esc.Line(u.Op)), field("store", esc.Line(u.Store)), field("when", esc.Const(desk.Changed(d, u.At))),
-		field("kept until", esc.Const(prose.Moment(u.Expires))), field("size", esc.Sprintf("%s (%s bytes)", prose.Size(u.Bytes), prose.Group(u.Bytes))),
+		field("kept until", esc.Const(prose.Moment(u.Expires))), field("size", esc.Const(prose.Bytes(u.Bytes))),
 		field("entry", esc.Line(u.ID)),
 	), "")
 }
