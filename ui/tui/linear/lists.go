@@ -145,7 +145,7 @@ func (l *linear) health(name string) tea.Cmd {
 			case h.Status.State == model.HealthDegraded:
 				l.say("%s: serves, and needs a look: %s.", m.Name, l.esc.LineMax(h.Status.Findings[0].Message, prose.MaxReason))
 			case h.Status.OK:
-				l.say("%s: well, answered in %d ms. %s", m.Name, h.Latency.Milliseconds(), h.Status.Message)
+				l.say("%s: well, answered in %s. %s", m.Name, prose.Latency(h.Latency), h.Status.Message)
 			default:
 				l.say("%s: NOT WELL: %s.", m.Name, l.esc.LineMax(h.Status.Message, prose.MaxReason))
 			}

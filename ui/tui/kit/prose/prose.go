@@ -104,6 +104,17 @@ func Bytes(n int64) string {
 	return Size(n) + " (" + Group(n) + " bytes)"
 }
 
+// Latency is the time of an answer: <0.1 ms, 0.3 ms, 52 ms.
+func Latency(d time.Duration) string {
+	switch {
+	case 0 < d && d < 100*time.Microsecond:
+		return "<0.1 ms"
+	case 0 < d && d < time.Millisecond:
+		return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64) + " ms"
+	}
+	return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
+}
+
 // Count says a total as honestly as it was counted.
 func Count(c model.Count) string {
 	switch {

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,9 +31,9 @@ func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
 		Pane: at, Noun: "event", Tell: tellEvent,
 		Empty: "The log has no events yet.",
 		Columns: []record.Column{
-			{Title: "SEQ", Width: 7, Right: true}, {Title: "WHEN, UTC", Width: 17}, {Title: "ACTOR", Width: 18}, {Title: "ACTION", Width: 11}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
+			{Title: "SEQ", Width: 7, Right: true}, {Title: "WHEN, UTC", Width: 17}, {Title: "ACTOR", Width: 16}, {Title: "ACTION", Width: 13}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
 		},
-		Least: []int{0, 17, 10, 9, 11, 14}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
+		Least: []int{0, 17, 10, 13, 11, 12}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
 	}
 	if d.Audit == nil {
 		kind.Missing = "no audit log is attached to this console: memdesk audit list shows the operator log"
@@ -62,6 +63,12 @@ func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
 		return err
 	}
 	kind.Hint, kind.Name, kind.Datum = auditHint, "audit", auditDatum
+	kind.Crumb = func(e operator.AuditEvent) safetext.Text {
+		if e.Noted { // it has no number
+			return d.Esc.LineMax(e.Action, prose.MaxTitle)
+		}
+		return d.Esc.Sprintf("%s %s", prose.Group(e.Seq), d.Esc.LineMax(e.Action, prose.MaxTitle))
+	}
 	kind.Field = func(e operator.AuditEvent) string {
 		if e.Target == "" {
 			return e.Store
@@ -97,8 +104,12 @@ func writingOfEvent(d *desk.Desk, ctx context.Context, e operator.AuditEvent) (c
 	return w, true
 }
 
+// auditTarget is an item, a store, or the erasure request that an act was about.
 func auditTarget(e operator.AuditEvent) string {
+	i := slices.IndexFunc(e.Fields, func(f model.Field) bool { return f.Name == "scope" })
 	switch {
+	case i >= 0 && e.Store == "":
+		return e.Fields[i].Value
 	case e.Target != "" && e.Store != "": // the log's names are references already
 		return e.Store + ":" + strings.TrimPrefix(e.Target, e.Store+":")
 	case e.Target != "":

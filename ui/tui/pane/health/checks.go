@@ -2,7 +2,6 @@ package health
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -60,8 +59,7 @@ func (c *checks) counted(esc safetext.Escaper) safetext.Text {
 		return esc.Sprintf("%s, none answered", prose.Plural(int64(len(c.took)), "check"))
 	}
 	slices.Sort(good)
-	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + " ms" }
-	return esc.Sprintf("%s: median %s, slowest %s, %s without an answer", prose.Plural(int64(len(c.took)), "check"), ms(good[len(good)/2]), ms(good[len(good)-1]), prose.Group(int64(failed)))
+	return esc.Sprintf("%s: median %s, slowest %s, %s without an answer", prose.Plural(int64(len(c.took)), "check"), prose.Latency(good[len(good)/2]), prose.Latency(good[len(good)-1]), prose.Group(int64(failed)))
 }
 
 // spark draws the newest checks, one sign each, relative to the slowest.

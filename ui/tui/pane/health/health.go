@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -462,7 +461,7 @@ func (p *Pane) row(m backends.Member, at bool, width int) string {
 	default:
 		r.Cell(st.Bad, st.Badge(paint.ToneBad, st.Esc.Const("down")), 8)
 	}
-	r.Number(st.Dim, safetext.Const(strconv.FormatInt(rep.Latency.Milliseconds(), 10)+" ms"), 7).Blank(2)
+	r.Number(st.Dim, safetext.Const(prose.Latency(rep.Latency)), 7).Blank(2)
 	r.Cell(st.Dim, safetext.Const(p.d.Time.Age(rep.Status.CheckedAt)), 9)
 	switch {
 	case len(rep.Status.Findings) > 0 && rep.Status.OK:

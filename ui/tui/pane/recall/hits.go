@@ -98,7 +98,7 @@ func fromMatch(esc safetext.Escaper, s string, words []string) safetext.Text {
 
 // answerStatus says in one line what a store answered, or that it did not.
 func answerStatus(esc safetext.Escaper, a backends.Answer) safetext.Text {
-	took := strconv.FormatInt(a.Took.Milliseconds(), 10) + " ms"
+	took := prose.Latency(a.Took)
 	if a.Err != nil {
 		return esc.Sprintf("no answer: %s", prose.Reason(esc, a.Err))
 	}
