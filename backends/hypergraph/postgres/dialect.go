@@ -19,6 +19,9 @@ func (dialect) NodeFilter(_ string, c *conditions, f hypergraph.NodeFilter) erro
 	return nil
 }
 
+// TierColumn implements sqlgraph.Dialect.
+func (dialect) TierColumn() string { return nodeFilterColumns.Tier }
+
 // EdgeNewest implements sqlgraph.Dialect.
 func (dialect) EdgeNewest() string { return `e.created_at DESC, e.id DESC` }
 

@@ -3,12 +3,10 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
-	"memdesk/backends/hypergraph"
-	"memdesk/backends/hypergraph/internal/vectors"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 )
 
 // pgvector indexes vectors of one dimension, of at most indexedDimensions. So every
@@ -177,43 +175,34 @@ func vectorText(v []float32) string {
 	return string(append(b, ']'))
 }
 
-// indexedNearest asks the index. ok is false where it gave fewer than asked for:
+// indexedNearest asks the index. done is false where it gave fewer than asked for:
 // a filter that keeps few rows leaves it short, so every vector is compared then.
-func (s *Store) indexedNearest(q *query, vector []float32, c conditions, limit int) (res hypergraph.SearchResult, ok bool, err error) {
+func (d dialect) indexedNearest(q *query, c conditions, near *sqlgraph.Nearest) (done bool, err error) {
 	if err := q.freshPlans(); err != nil {
-		return res, false, err
+		return false, err
 	}
+	limit := near.Best.Limit
 	// An index scan looks at this many candidates; the extension's default is 40.
 	if _, err := q.Exec(`SELECT set_config('hnsw.ef_search', $1, true)`, strconv.Itoa(min(max(100, 4*limit), 1000))); err != nil {
-		return res, false, err
+		return false, err
 	}
 	c = c.Clone()
-	n := strconv.Itoa(len(vector))
-	distance := `(v.vec::vector(` + n + `) <=> ` + c.Param(vectorText(vector)) + `::text::vector(` + n + `))`
-	var found []vectors.Scored[entry]
+	n := strconv.Itoa(len(near.Vector))
+	distance := `(v.vec::vector(` + n + `) <=> ` + c.Param(vectorText(near.Vector)) + `::text::vector(` + n + `))`
+	best, found := sqlgraph.Best{Limit: limit}, 0
 	err = q.Each(`SELECT n.id, n.created_at, 1 - `+distance+` FROM memdesk.node_vectors v
 		JOIN memdesk.nodes n ON n.workspace = v.workspace AND n.id = v.node_id`+c.Where()+` AND v.workspace = $1 AND v.dimensions = `+n+`
 		ORDER BY `+distance+` LIMIT `+c.Param(limit), c.Args, func(scan func(...any) error) error {
-		var f vectors.Scored[entry]
-		err := scan(&f.Key.id, &f.Key.created, &f.Score)
-		found = append(found, f)
+		var m sqlgraph.Match
+		err := scan(&m.ID, &m.Seq, &m.Score)
+		best.Offer(m)
+		found++
 		return err
 	})
-	if err != nil || len(found) < limit {
-		return res, false, err
+	if err != nil || found < limit {
+		return false, err
 	}
-	slices.SortStableFunc(found, func(a, b vectors.Scored[entry]) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		return newer(a.Key, b.Key)
-	})
-	res.Total = hypergraph.SearchResult{}.Total
-	res.Total.Unknown = true
-	res.Bounded, res.BoundNote = true, "found by pgvector's index, which may miss a near one"
-	res.Hits, err = s.nearestHits(q, found)
-	return res, true, err
+	near.Best, near.Total.Unknown = best, true
+	near.Notes = append(near.Notes, "found by pgvector's index, which may miss a near one")
+	return true, nil
 }

@@ -106,7 +106,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, worded(op, err)
 	}
-	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(p.ConnConfig, cfg.Workspace), asked: cfg.ReadOnly, distributed: cfg.Distributed, vectors: newVectorCache()}
+	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(p.ConnConfig, cfg.Workspace), asked: cfg.ReadOnly, distributed: cfg.Distributed, vectors: sqlgraph.NewVectorCache()}
 	s.ops = newOps(s, nil)
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -38,7 +39,7 @@ type Store struct {
 	pgvector    bool
 	distributed bool // the rows lie on several servers (distributed.go)
 
-	vectors *vectorCache
+	vectors sqlgraph.VectorCache
 
 	closing sync.Once
 }

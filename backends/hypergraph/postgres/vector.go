@@ -1,29 +1,16 @@
 package postgres
 
 import (
-	"context"
-
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/hypergraph/internal/vectors"
-	"memdesk/model"
 )
 
-// Embedding implements hypergraph.Vectors.
-func (o ops) Embedding(ctx context.Context, node string) (out []float32, modelName string, err error) {
-	err = o.view(ctx, "embedding", func(q *query) error {
-		if _, err := o.Node(q, node); err != nil {
-			return err
-		}
-		var raw []byte
-		found, err := q.One(`SELECT v.embedding, v.model FROM memdesk.node_embeddings v WHERE v.workspace = $1 AND v.node_id = $2`, []any{o.s.workspace, node}, &raw, &modelName)
-		if err == nil && !found {
-			err = model.Errorf(model.Unsupported, q.Op(), "%s", hypergraph.NoVector)
-		}
-		out = vectors.Decode(raw, nil)
-		return err
-	})
-	return out, modelName, err
+// Vector implements sqlgraph.VectorTable.
+func (d dialect) Vector(q sqlgraph.Query, node string) (vector []float32, modelName string, err error) {
+	var raw []byte
+	_, err = q.One(`SELECT v.embedding, v.model FROM memdesk.node_embeddings v WHERE v.workspace = $1 AND v.node_id = $2`, []any{d.workspace, node}, &raw, &modelName)
+	return vectors.Decode(raw, nil), modelName, err
 }
 
 // DropVector implements sqlgraph.VectorTable.

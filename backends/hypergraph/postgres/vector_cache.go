@@ -5,31 +5,27 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/hypergraph/internal/vectors"
-	"memdesk/model"
 )
 
-// vectorCache keeps the vectors that one search has read for the next one. They are
-// good for as long as the server gives the same snapshot, which is until anything
-// at all is written on it: the same snapshot sees the same rows.
-type vectorCache struct {
-	turn   chan struct{} // holds one token while a search looks at what follows
-	now    *vectorSet
-	excess bool // they were too many once
+// ViewVectors implements sqlgraph.Runner.
+func (r runs) ViewVectors(ctx context.Context, op string, fn func(sqlgraph.Query, *sqlgraph.VectorSet) error) error {
+	return ops{s: r.s, tx: r.tx}.view(ctx, op, func(q *query) (err error) {
+		var kept *sqlgraph.VectorSet
+		if r.tx == nil {
+			if kept, err = r.s.kept(q); err != nil {
+				return err
+			}
+		}
+		return fn(q, kept)
+	})
 }
 
-// vectorSet is not changed once it is made.
-type vectorSet struct {
-	sqlgraph.VectorSet[entry]
-	snapshot string
-}
-
-func newVectorCache() *vectorCache { return &vectorCache{turn: make(chan struct{}, 1)} }
-
-// at gives the vectors of q's snapshot; nil where they are not kept.
-func (c *vectorCache) at(q *query, s *Store) (*vectorSet, error) {
+// kept gives the vectors of q's snapshot. They are good for as long as the server gives the
+// same one, which is until anything at all is written on it: the same snapshot sees the
+// same rows.
+func (s *Store) kept(q *query) (*sqlgraph.VectorSet, error) {
 	if s.isDistributed() { // a snapshot is of one server
 		return nil, nil
 	}
@@ -39,32 +35,16 @@ func (c *vectorCache) at(q *query, s *Store) (*vectorSet, error) {
 	if _, err := q.One(`SELECT txid_current_snapshot()::text, pg_is_in_recovery()`, nil, &snapshot, &standby); err != nil || standby {
 		return nil, err
 	}
-	select {
-	case c.turn <- struct{}{}:
-	case <-q.ctx.Done():
-		return nil, model.FromContext(q.ctx, q.Op())
+	if err := s.vectors.Take(q.ctx, q.Op()); err != nil {
+		return nil, err
 	}
-	defer func() { <-c.turn }()
-	if c.excess {
-		return nil, nil
-	}
-	if c.now == nil || c.now.snapshot != snapshot {
-		c.now = nil // never two of them in memory
-		set := &vectorSet{snapshot: snapshot}
-		if err := s.readVectors(q, &set.VectorSet); err != nil {
-			return nil, err
-		}
-		c.now, c.excess = set, set.Full
-	}
-	if !c.now.Serves() {
-		return nil, nil
-	}
-	return c.now, nil
+	defer s.vectors.Release()
+	return s.vectors.At(snapshot, func(set *sqlgraph.VectorSet) error { return s.readVectors(q, set) })
 }
 
 // readVectors reads the vectors first and their nodes then: a join would carry the
 // vectors through the server's temporary files.
-func (s *Store) readVectors(q *query, set *sqlgraph.VectorSet[entry]) error {
+func (s *Store) readVectors(q *query, set *sqlgraph.VectorSet) error {
 	rows := map[string]int{}
 	var buf []float32
 	var id string
@@ -82,37 +62,15 @@ func (s *Store) readVectors(q *query, set *sqlgraph.VectorSet[entry]) error {
 	if err != nil || !set.Serves() {
 		return err
 	}
-	var e entry
 	var n sqlgraph.VectorNode
 	return q.Each(`SELECT n.id, n.created_at, n.tier, n.type, n.subtype, n.confidence FROM memdesk.nodes n
 		WHERE n.workspace = $1 AND n.id IN (SELECT v.node_id FROM memdesk.node_embeddings v WHERE v.workspace = $1)`, []any{s.workspace}, func(scan func(...any) error) error {
-		if err := scan(&e.id, &e.created, &n.Tier, &n.Type, &n.Subtype, &n.Confidence); err != nil {
+		if err := scan(&n.ID, &n.Seq, &n.Tier, &n.Type, &n.Subtype, &n.Confidence); err != nil {
 			return err
 		}
-		if row, ok := rows[e.id]; ok {
-			set.Describe(row, e, n)
+		if row, ok := rows[n.ID]; ok {
+			set.Describe(row, n)
 		}
 		return nil
 	})
-}
-
-// keptNearest compares from memory. ok is false where the cache does not serve.
-func (s *Store) keptNearest(ctx context.Context, vector []float32, o hypergraph.SearchOptions) (res hypergraph.SearchResult, ok bool, err error) {
-	unit := vectors.Unit(vector)
-	if unit == nil {
-		return res, false, nil
-	}
-	err = s.ops.view(ctx, "search", func(q *query) error {
-		res, ok = hypergraph.SearchResult{}, false
-		set, err := s.vectors.at(q, s)
-		if err != nil || set == nil || set.Dims != len(unit) {
-			return err
-		}
-		ok = true
-		best, compared := set.Rank(unit, o, vocabulary.ArchiveTier, newer)
-		res.Total.N = compared
-		res.Hits, err = s.nearestHits(q, best)
-		return err
-	})
-	return res, ok, err
 }

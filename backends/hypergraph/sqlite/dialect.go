@@ -83,8 +83,10 @@ func (l layout) createdAt(column string) func(*conditions, string, time.Time) {
 	}
 }
 
-func (s *Store) tierColumn() string    { return s.layout.nodeFilter().Tier }
-func (s *Store) subtypeColumn() string { return s.layout.nodeFilter().Subtype }
+func (s *Store) tierColumn() string { return s.layout.nodeFilter().Tier }
+
+// TierColumn implements sqlgraph.Dialect.
+func (d dialect) TierColumn() string { return d.layout.nodeFilter().Tier }
 
 // rules returns the limits of the file's schema.
 func (s *Store) rules() sqlgraph.Rules {

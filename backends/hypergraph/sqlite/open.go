@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/internal/litefile"
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -38,7 +39,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System{}
 	}
-	s := &Store{clock: cfg.Clock, cache: newVectorCache()}
+	s := &Store{clock: cfg.Clock, cache: vectorCache{VectorCache: sqlgraph.NewVectorCache()}}
 	s.ops = newOps(s, nil)
 	if s.file, err = litefile.Open(path, cfg.ReadOnly); err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ type Store struct {
 	layout     layout
 	file       *litefile.File
 
-	cache *vectorCache
+	cache vectorCache
 }
 
 // maxVectorDimensions is the published limit (provider-contract.md H12).

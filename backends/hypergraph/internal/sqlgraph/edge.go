@@ -21,6 +21,12 @@ type EdgeTable interface {
 
 // VectorTable holds the differences between two databases in the vectors of nodes.
 type VectorTable interface {
+	// Vector reads a node's vector and the model's name; none where it has no vector.
+	Vector(q Query, node string) ([]float32, string, error)
+	// Indexed reports whether Compare asks an index for so few of that many dimensions.
+	Indexed(dimensions, limit int) bool
+	// Compare offers the vectors of the nodes that c keeps.
+	Compare(q Query, c Conditions, n *Nearest) error
 	// DropVector removes what a node's meaning is stored as.
 	DropVector(q Query, node string) error
 	// MarkVector keeps what the schema derives from a node's new vector; nil: it has none.

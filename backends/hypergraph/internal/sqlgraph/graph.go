@@ -14,6 +14,8 @@ import (
 type Dialect interface {
 	// NodeFilter adds a filter over the alias n.
 	NodeFilter(op string, c *Conditions, f hypergraph.NodeFilter) error
+	// TierColumn is a node's tier over the alias n.
+	TierColumn() string
 	// Node reads one node, NotFound for an absent one. Inside a transaction that changes it
 	// locks the row where a database locks rows.
 	Node(q Query, id string) (hypergraph.Node, error)
@@ -43,6 +45,9 @@ type Runner interface {
 	// its results anew on each call: it is called again where a connection was lost.
 	Read(ctx context.Context, op string, fn func(Query) error) error
 	View(ctx context.Context, op string, fn func(Query) error) error
+	// ViewVectors is View with the snapshot's vectors where they are kept, else nil. Inside
+	// a transaction they never are: its own changes no other search must meet.
+	ViewVectors(ctx context.Context, op string, fn func(q Query, kept *VectorSet) error) error
 }
 
 // Reads are the operations of hypergraph.Ops that only read and need nothing of one

@@ -2,6 +2,9 @@ package sqlgraph
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,6 +49,34 @@ func TestConditions(t *testing.T) {
 	} {
 		if d := cmp.Diff(want, build(c)); d != "" {
 			t.Error(d)
+		}
+	}
+}
+
+// TestBest compares with sorting all of them, in every order of arrival.
+func TestBest(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	all := make([]Match, 500)
+	for i := range all {
+		all[i] = Match{ID: fmt.Sprint(i), Seq: r.Int64N(20), Score: float64(r.IntN(20))}
+	}
+	want := slices.SortedFunc(slices.Values(all), ranked)
+	backwards := slices.Clone(want)
+	slices.Reverse(backwards)
+	for _, limit := range []int{-1, 0, 1, 2, 7, 250, 499, 500, 501, 2000} {
+		for _, arrival := range [][]Match{all, want, backwards} {
+			b := Best{Limit: limit}
+			for _, m := range arrival {
+				b.Offer(m)
+				b.Offer(Match{ID: m.ID, Score: math.NaN()})
+			}
+			first := len(want)
+			if limit > 0 {
+				first = min(limit, first)
+			}
+			if d := cmp.Diff(want[:first], b.Sorted()); d != "" {
+				t.Errorf("limit %d: %s", limit, d)
+			}
 		}
 	}
 }

@@ -2,8 +2,6 @@ package sqlgraph
 
 import (
 	"context"
-	"math"
-	"slices"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/vectors"
@@ -41,41 +39,57 @@ func (w Writes) SetEmbedding(ctx context.Context, node, modelName string, vector
 	})
 }
 
+// Embedding implements hypergraph.Vectors.
+func (w Writes) Embedding(ctx context.Context, node string) (vector []float32, modelName string, err error) {
+	err = w.View(ctx, "embedding", func(q Query) error {
+		_, err := w.Node(q, node)
+		if err == nil {
+			vector, modelName, err = w.Vector(q, node)
+		}
+		if err == nil && len(vector) == 0 {
+			err = model.Errorf(model.Unsupported, q.Op(), "%s", hypergraph.NoVector)
+		}
+		return err
+	})
+	return vector, modelName, err
+}
+
 // vectorBytes is how much of vectors is kept in memory between two searches: of more,
 // every search reads them again.
 const vectorBytes = 256 << 20
 
 // VectorSet keeps the vectors of one snapshot for the searches that follow. Once it is
 // filled it does not change.
-type VectorSet[K any] struct {
+type VectorSet struct {
 	Dims int  // of every vector; 0: there is none
 	Full bool // they are more than is kept
 	// Mixed: several models' vectors. The plain way counts those of others under a filter.
 	Mixed bool
 
-	rows   []vectorRow[K]
+	rows   []vectorRow
 	blocks [][]float32 // of unit vectors, perBlock rows in each: one slice of all would be copied as it grows
 	words  map[string]string
 }
 
-// VectorNode holds the fields that a search filters by.
+// VectorNode holds the fields that a search ranks and filters by.
 type VectorNode struct {
+	ID                  string
+	Seq                 int64
 	Tier, Type, Subtype string
 	Confidence          float64
 }
 
-type vectorRow[K any] struct {
-	key K
+type vectorRow struct {
 	VectorNode
 	known bool // its node was described
 }
 
 // Serves reports whether the set holds every vector.
-func (s *VectorSet[K]) Serves() bool { return !s.Full && !s.Mixed }
+func (s *VectorSet) Serves() bool { return !s.Full && !s.Mixed }
 
 // Add keeps a vector and gives its row, -1 where it is passed over: it points nowhere,
 // or the set does not serve.
-func (s *VectorSet[K]) Add(v []float32) int {
+func (s *VectorSet) Add(v []float32) int {
 	unit := vectors.Unit(v)
 	if !s.Serves() {
 		return -1
@@ -98,28 +112,28 @@ func (s *VectorSet[K]) Add(v []float32) int {
 			s.blocks[at] = make([]float32, 0, s.perBlock()*s.Dims)
 		}
 	}
-	s.rows, s.blocks[at] = append(s.rows, vectorRow[K]{}), append(s.blocks[at], unit...)
+	s.rows, s.blocks[at] = append(s.rows, vectorRow{}), append(s.blocks[at], unit...)
 	return len(s.rows) - 1
 }
 
 // perBlock is how many vectors have room in a block of 4 MB.
-func (s *VectorSet[K]) perBlock() int { return max(1, 1<<20/s.Dims) }
+func (s *VectorSet) perBlock() int { return max(1, 1<<20/s.Dims) }
 
 // unit gives a row's vector.
-func (s *VectorSet[K]) unit(row int) []float32 {
+func (s *VectorSet) unit(row int) []float32 {
 	at := row % s.perBlock() * s.Dims
 	return s.blocks[row/s.perBlock()][at : at+s.Dims]
 }
 
 // Describe tells of which node a row's vector is. A row that is never described has no
 // node and is not found.
-func (s *VectorSet[K]) Describe(row int, key K, n VectorNode) {
+func (s *VectorSet) Describe(row int, n VectorNode) {
 	n.Tier, n.Type, n.Subtype = s.same(n.Tier), s.same(n.Type), s.same(n.Subtype)
-	s.rows[row] = vectorRow[K]{key, n, true}
+	s.rows[row] = vectorRow{n, true}
 }
 
 // same keeps one copy of a word that many rows have.
-func (s *VectorSet[K]) same(w string) string {
+func (s *VectorSet) same(w string) string {
 	if s.words == nil {
 		s.words = map[string]string{}
 	}
@@ -129,27 +143,46 @@ func (s *VectorSet[K]) same(w string) string {
 	return s.words[w]
 }
 
-// Rank gives the nearest by their cosine, best first, and counts all that were compared.
-// unit has length 1; prefer orders keys of one score.
-func (s *VectorSet[K]) Rank(unit []float32, o hypergraph.SearchOptions, archive string, prefer func(a, b K) int) ([]vectors.Scored[K], int64) {
-	keep := func(r *vectorRow[K]) bool {
-		return r.known && (o.IncludeArchived || r.Tier != archive) && r.Confidence >= o.MinConfidence &&
-			(len(o.Tiers) == 0 || slices.Contains(o.Tiers, r.Tier)) && (len(o.Types) == 0 || slices.Contains(o.Types, r.Type)) &&
-			!slices.Contains(o.NotSubtypes, r.Subtype)
+// VectorCache keeps the vectors that one search has read for the next ones.
+type VectorCache struct {
+	turn   chan struct{} // holds one token while a search looks at what follows
+	set    *VectorSet
+	stamp  string // of the set's snapshot
+	excess bool   // they were too many once
+}
+
+// NewVectorCache makes an empty cache.
+func NewVectorCache() VectorCache { return VectorCache{turn: make(chan struct{}, 1)} }
+
+// Take waits for the turn of a search, which Release ends.
+func (c *VectorCache) Take(ctx context.Context, op string) error {
+	select {
+	case c.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return model.FromContext(ctx, op)
 	}
-	scores := vectors.Each(len(s.rows), func(i int) float64 {
-		if !keep(&s.rows[i]) {
-			return math.NaN()
-		}
-		return float64(vectors.Dot(unit, s.unit(i)))
-	})
-	best := vectors.Best[K]{Limit: o.Limit, Prefer: prefer}
-	var compared int64
-	for i, cosine := range scores {
-		if !math.IsNaN(cosine) {
-			compared++
-			best.Offer(s.rows[i].key, cosine)
-		}
+}
+
+// Release ends a turn.
+func (c *VectorCache) Release() { <-c.turn }
+
+// At gives the vectors of the snapshot with that stamp, which read reads where they are
+// others than before; nil where they are not kept. It is for the search whose turn it is.
+func (c *VectorCache) At(stamp string, read func(*VectorSet) error) (*VectorSet, error) {
+	if c.excess {
+		return nil, nil
 	}
-	return best.Sorted(), compared
+	if c.set == nil || c.stamp != stamp {
+		c.set = nil // never two of them in memory
+		set := &VectorSet{}
+		if err := read(set); err != nil {
+			return nil, err
+		}
+		c.set, c.stamp, c.excess = set, stamp, set.Full
+	}
+	if !c.set.Serves() {
+		return nil, nil
+	}
+	return c.set, nil
 }

@@ -1,10 +1,7 @@
-// Package vectors compares vectors by the angle between them: the product of two,
-// and the best few of many. It stores nothing.
+// Package vectors compares vectors by the angle between them. It stores nothing.
 package vectors
 
 import (
-	"cmp"
-	"container/heap"
 	"encoding/binary"
 	"math"
 	"runtime"
@@ -106,58 +103,4 @@ func Decode(raw []byte, buf []float32) []float32 {
 		buf[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
 	}
 	return buf
-}
-
-// Scored is one of many by its key.
-type Scored[K any] struct {
-	Key   K
-	Score float64
-}
-
-// Best keeps the few that score highest; a Limit of 0 or less keeps all. Prefer
-// orders keys of one score, the better first.
-type Best[K any] struct {
-	Limit  int
-	Prefer func(a, b K) int
-	kept   []Scored[K]
-}
-
-// Offer takes one more. A score that is no number is passed over.
-func (b *Best[K]) Offer(key K, score float64) {
-	x := Scored[K]{key, score}
-	switch {
-	case math.IsNaN(score) || math.IsInf(score, 0):
-	case b.Limit <= 0:
-		b.kept = append(b.kept, x)
-	case len(b.kept) < b.Limit:
-		heap.Push((*worst[K])(b), x)
-	case b.before(x, b.kept[0]):
-		b.kept[0] = x
-		heap.Fix((*worst[K])(b), 0)
-	}
-}
-
-// Sorted gives them, best first.
-func (b *Best[K]) Sorted() []Scored[K] {
-	slices.SortStableFunc(b.kept, b.compare)
-	return b.kept
-}
-
-func (b *Best[K]) compare(x, y Scored[K]) int {
-	return cmp.Or(cmp.Compare(y.Score, x.Score), b.Prefer(x.Key, y.Key))
-}
-
-func (b *Best[K]) before(x, y Scored[K]) bool { return b.compare(x, y) < 0 }
-
-// worst is the heap with the worst on top.
-type worst[K any] Best[K]
-
-func (w *worst[K]) Len() int           { return len(w.kept) }
-func (w *worst[K]) Less(i, j int) bool { return (*Best[K])(w).before(w.kept[j], w.kept[i]) }
-func (w *worst[K]) Swap(i, j int)      { w.kept[i], w.kept[j] = w.kept[j], w.kept[i] }
-func (w *worst[K]) Push(x any)         { w.kept = append(w.kept, x.(Scored[K])) }
-func (w *worst[K]) Pop() any {
-	x := w.kept[len(w.kept)-1]
-	w.kept = w.kept[:len(w.kept)-1]
-	return x
 }
