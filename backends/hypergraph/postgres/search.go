@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
@@ -14,32 +13,18 @@ import (
 // scanLimit is how many of the newest matches a filter is checked on.
 const scanLimit = 20000
 
-// SearchByContent implements hypergraph.Ops. All words of the query must be there.
+// SearchText implements sqlgraph.Dialect. All words of the query must be there.
 // Up to 10,000 matches are all ranked; of more, the newest 1,000 are, and the result
 // says so. Words that nothing holds are tried with the last one as a beginning, then
 // the text as a substring of the newest 20,000 nodes, which is also how text without
 // words is searched. The best match has the score 1, another its share of the best's
-// ts_rank over the length's logarithm.
-func (o ops) SearchByContent(ctx context.Context, text string, opt hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
-	const op = "search"
-	var res hypergraph.SearchResult
-	if err := rules.Search(op, text); err != nil {
-		return res, err
-	}
-	err := o.read(ctx, op, func(q *query) (err error) {
-		r := search{Store: o.s, q: q, limit: opt.Limit, cond: o.s.searched(opt)}
-		res, err = r.words(text)
-		return err
-	})
-	return res, err
-}
-
-// words ranks what the words match, else what begins with the last of them, else what
-// holds the text. Where few match, which is mostly so, it is one statement.
-func (s search) words(text string) (hypergraph.SearchResult, error) {
+// ts_rank over the length's logarithm. Where few match, which is mostly so, it is one
+// statement.
+func (d dialect) SearchText(shared sqlgraph.Query, c conditions, text string, limit int) (hypergraph.SearchResult, error) {
+	s := search{Store: d.Store, q: shared.(*query), limit: limit, cond: c}
 	if terms := words.Terms(text); len(terms) > 0 {
 		for _, prefix := range []bool{false, true} {
-			expr := tsquery(terms, prefix)
+			expr := d.WordsExpr(terms, prefix)
 			if expr == "" {
 				break
 			}
@@ -47,7 +32,7 @@ func (s search) words(text string) (hypergraph.SearchResult, error) {
 			if err != nil || len(res.Hits) > 0 {
 				return res, err
 			}
-			switch matches, err := s.matches(s.q, expr); {
+			switch matches, err := d.WordsMatches(s.q, expr, sqlgraph.ExactLimit+1); {
 			case err != nil:
 				return res, err
 			case matches > sqlgraph.ExactLimit:
@@ -60,50 +45,10 @@ func (s search) words(text string) (hypergraph.SearchResult, error) {
 	return s.substring(text)
 }
 
-// searched begins a search's statement; the archive is left out unless it is asked
-// for, by name or in general (provider-contract.md H7).
-func (s *Store) searched(o hypergraph.SearchOptions) conditions {
-	c := s.Conditions("n")
-	c.Nodes(hypergraph.NodeFilter{Types: o.Types, Tiers: o.Tiers, MinConfidence: o.MinConfidence, NotSubtypes: o.NotSubtypes}, nodeFilterColumns)
-	if !o.IncludeArchived {
-		c.Add(`n.tier <> ?`, vocabulary.ArchiveTier)
-	}
-	return c
-}
-
-// lookup is the search for a text: the first of its words, and its words with the
-// last as a beginning, that matches anything in the workspace.
-type lookup struct {
-	expr    string // a tsquery; empty: substring
-	matches int64  // up to sqlgraph.ExactLimit+1
-}
-
-func (s *Store) lookUp(q *query, text string) (lookup, error) {
-	terms := words.Terms(text)
-	if len(terms) == 0 {
-		return lookup{}, nil
-	}
-	if err := q.freshPlans(); err != nil {
-		return lookup{}, err
-	}
-	for _, prefix := range []bool{false, true} {
-		l := lookup{expr: tsquery(terms, prefix)}
-		if l.expr == "" {
-			return l, nil
-		}
-		var err error
-		if l.matches, err = s.matches(q, l.expr); err != nil || l.matches > 0 {
-			return l, err
-		}
-	}
-	return lookup{}, nil
-}
-
-// matches counts the nodes of the workspace that an expression matches, up to
-// sqlgraph.ExactLimit+1.
-func (s *Store) matches(q *query, expr string) (n int64, err error) {
-	err = q.eachPlanned(`SELECT count(*) FROM (SELECT 1 FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ $2::text::tsquery LIMIT $3) m`,
-		[]any{s.workspace, expr, sqlgraph.ExactLimit + 1}, func(scan func(...any) error) error { return scan(&n) })
+// WordsMatches implements sqlgraph.Dialect.
+func (d dialect) WordsMatches(q sqlgraph.Query, expr string, limit int) (n int64, err error) {
+	err = q.(*query).eachPlanned(`SELECT count(*) FROM (SELECT 1 FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ $2::text::tsquery LIMIT $3) m`,
+		[]any{d.workspace, expr, limit}, func(scan func(...any) error) error { return scan(&n) })
 	return n, err
 }
 
@@ -113,7 +58,7 @@ func (q *query) freshPlans() error {
 	return err
 }
 
-// search is one run of SearchByContent.
+// search is one run of SearchText.
 type search struct {
 	*Store
 	q     *query
@@ -139,27 +84,7 @@ func (s search) ranked(with, expr string, c conditions) (hits []hypergraph.Hit, 
 		hits = append(hits, h)
 		return err
 	})
-	for i := len(hits) - 1; i >= 0; i-- { // the first last: it is the measure
-		if best := hits[0].Score; best > 0 {
-			hits[i].Score = min(hits[i].Score/best, 1)
-		} else {
-			hits[i].Score = 1
-		}
-	}
-	return hits, total, err
-}
-
-func (s *Store) hits(q *query, ids []string, score map[string]float64) ([]hypergraph.Hit, error) {
-	nodes, err := s.NodesByID(q, ids)
-	hits := make([]hypergraph.Hit, len(nodes))
-	for i, n := range nodes {
-		hits[i] = hypergraph.Hit{Node: n, Score: score[n.ID]}
-	}
-	return hits, err
-}
-
-func (s search) hits(ids []string, score map[string]float64) ([]hypergraph.Hit, error) {
-	return s.Store.hits(s.q, ids, score)
+	return sqlgraph.Relative(hits), total, err
 }
 
 // rankedAll ranks every match, none where they are more than sqlgraph.ExactLimit. The matches
@@ -210,7 +135,7 @@ func (s search) rankedAmong(expr string, newest int, walk bool) (hypergraph.Sear
 	with += `, m AS MATERIALIZED (SELECT n.id, n.created_at, n.words FROM near n` + c.Where() + order + c.Param(sqlgraph.WindowLimit) + `)`
 	hits, kept, err := s.ranked(with, query, c)
 	res := hypergraph.SearchResult{Hits: hits, Total: model.Count{N: kept, AtLeast: true}, Bounded: true,
-		BoundNote: "ranked among the newest " + sqlgraph.Thousands(sqlgraph.WindowLimit) + " of more than " + sqlgraph.Thousands(sqlgraph.ExactLimit) + " matches"}
+		BoundNote: sqlgraph.RankedAmong(model.Count{N: sqlgraph.ExactLimit, AtLeast: true})}
 	return res, kept, err
 }
 
@@ -254,8 +179,7 @@ func (s search) substring(text string) (hypergraph.SearchResult, error) {
 	if s.limit > 0 {
 		limit = c.Param(s.limit)
 	}
-	var ids []string
-	score := map[string]float64{}
+	var found []sqlgraph.Match
 	var looked int64
 	err := s.q.Each(`WITH near AS MATERIALIZED (SELECT n.* FROM memdesk.nodes n WHERE n.workspace = $1 ORDER BY n.created_at DESC, n.id DESC LIMIT `+c.Param(sqlgraph.SubstringLimit+1)+`),
 		m AS MATERIALIZED (SELECT n.id, n.created_at, (length(n.content) - length(replace(lower(n.content), lower(`+needle+`::text), ''))) / length(`+needle+`::text) AS times
@@ -264,12 +188,13 @@ func (s search) substring(text string) (hypergraph.SearchResult, error) {
 		LEFT JOIN (SELECT *, count(*) OVER () AS of FROM m ORDER BY times DESC, created_at DESC, id DESC LIMIT `+limit+`) m ON true
 		ORDER BY m.times DESC, m.created_at DESC, m.id DESC`, c.Args,
 		func(scan func(...any) error) error {
-			var id string
+			var m sqlgraph.Match
 			var times int64
-			if err := scan(&id, &times, &res.Total.N, &looked); err != nil || id == "" {
+			if err := scan(&m.ID, &times, &res.Total.N, &looked); err != nil || m.ID == "" {
 				return err
 			}
-			ids, score[id] = append(ids, id), float64(max(times, 1))/float64(max(times, 1)+1)
+			m.Score = float64(max(times, 1)) / float64(max(times, 1)+1)
+			found = append(found, m)
 			return nil
 		})
 	if err != nil {
@@ -279,32 +204,35 @@ func (s search) substring(text string) (hypergraph.SearchResult, error) {
 		res.Bounded, res.Total.AtLeast = true, true
 		res.BoundNote = fmt.Sprintf("no word of the index matches: looked for the text in the newest %s nodes", sqlgraph.Thousands(sqlgraph.SubstringLimit))
 	}
-	res.Hits, err = s.hits(ids, score)
+	res.Hits, err = s.Hits(s.q, found)
 	return res, err
 }
 
 // addText keeps the nodes that hold a text. A list is never cut, so where the text
 // is no word it is looked for in every row.
 func (s *Store) addText(q *query, l *sqlgraph.List, text string) error {
-	found, err := s.lookUp(q, text)
+	if err := q.freshPlans(); err != nil {
+		return err
+	}
+	found, err := s.FindWords(q, text)
 	if err != nil {
 		return err
 	}
 	c := &l.Cond
-	if found.expr == "" {
+	if found.Expr == "" {
 		like := c.Param(sqlgraph.LikePattern(text))
 		c.Add(`(n.content ILIKE ` + like + ` OR n.metadata ILIKE ` + like + ` OR n.id ILIKE ` + like + `)`)
 		return nil
 	}
 	first, last := text, text+"\U0010ffff"
-	if found.matches > sqlgraph.ExactLimit { // common: walking the list finds a page soon
-		c.Add(`(n.words @@ ?::text::tsquery OR n.id >= ? AND n.id < ?)`, found.expr, first, last)
+	if found.Matches > sqlgraph.ExactLimit { // common: walking the list finds a page soon
+		c.Add(`(n.words @@ ?::text::tsquery OR n.id >= ? AND n.id < ?)`, found.Expr, first, last)
 		return nil
 	}
 	// Rare: the few that match are found first, whatever the order of the list.
 	var ids []string
 	if err := q.Each(`SELECT n.id FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ $2::text::tsquery
-		UNION SELECT n.id FROM memdesk.nodes n WHERE n.workspace = $1 AND n.id >= $3 AND n.id < $4`, []any{s.workspace, found.expr, first, last}, sqlgraph.Collect(&ids)); err != nil {
+		UNION SELECT n.id FROM memdesk.nodes n WHERE n.workspace = $1 AND n.id >= $3 AND n.id < $4`, []any{s.workspace, found.Expr, first, last}, sqlgraph.Collect(&ids)); err != nil {
 		return err
 	}
 	c.Add(`n.id = ANY(?)`, ids)

@@ -49,10 +49,9 @@ func lexemes(content, metadata string) (pgtype.TSVector, bool) {
 	return v, whole
 }
 
-// tsquery is an expression that all terms must meet, each a phrase of its words;
-// with prefix, the last word may also be a beginning. Empty where there is nothing to
-// look up. Words hold letters and digits only, so nothing in them is syntax.
-func tsquery(terms []string, prefix bool) string {
+// WordsExpr implements sqlgraph.Dialect by a tsquery in which each term is a phrase of its
+// words. Words hold letters and digits only, so nothing in them is syntax.
+func (dialect) WordsExpr(terms []string, prefix bool) string {
 	var parts []string
 	for _, t := range terms {
 		phrase := words.Tokens(t)

@@ -83,8 +83,6 @@ func (l layout) createdAt(column string) func(*conditions, string, time.Time) {
 	}
 }
 
-func (s *Store) tierColumn() string { return s.layout.nodeFilter().Tier }
-
 // TierColumn implements sqlgraph.Dialect.
 func (d dialect) TierColumn() string { return d.layout.nodeFilter().Tier }
 

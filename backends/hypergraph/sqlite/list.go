@@ -56,7 +56,7 @@ func (s *Store) countNodes(q sqlgraph.Query, l hypergraph.Listing, list *sqlgrap
 		return n, err
 	}
 	if dense != nil {
-		if n, ok, err := dense.count(q, s.tierColumn()); ok || err != nil {
+		if n, ok, err := dense.count(q, s.TierColumn()); ok || err != nil {
 			return n, err
 		}
 	}

@@ -32,12 +32,12 @@ func (s *Store) addText(q sqlgraph.Query, l *sqlgraph.List, text string) (*dense
 		l.Cond.Add(`(`+like(`n.content`)+` OR n.id LIKE ? ESCAPE '\' OR `+like(`n.metadata`)+`)`, pattern, pattern, pattern)
 		return nil, nil
 	}
-	found, err := findLookup(q, text)
+	found, err := s.FindWords(q, text)
 	if err != nil {
 		return nil, err
 	}
-	rows, args := matchRows, []any{found.expr, text, text + "\U0010ffff"}
-	if found.expr == "" {
+	rows, args := matchRows, []any{found.Expr, text, text + "\U0010ffff"}
+	if found.Expr == "" {
 		rows, args = `SELECT t.seq FROM nodes t WHERE `+like(`t.content`)+` OR `+like(`t.metadata`)+` OR t.id LIKE ? ESCAPE '\'`, []any{pattern, pattern, pattern}
 	}
 	var rowids []int64
@@ -54,8 +54,8 @@ func (s *Store) addText(q sqlgraph.Query, l *sqlgraph.List, text string) (*dense
 	// A beginning is looked up by merging the rows of all its words, which costs the
 	// same for one row as for all.
 	var dense *denseText
-	if found.expr != "" && !found.prefix {
-		dense = &denseText{walk: *l, expr: found.expr, from: text, to: text + "\U0010ffff"}
+	if found.Expr != "" && !found.Prefix {
+		dense = &denseText{walk: *l, expr: found.Expr, from: text, to: text + "\U0010ffff"}
 		dense.walk.Cond, dense.walk.Row = l.Cond.Clone(), `n.rowid`
 		l.Walk = dense.rows
 	}

@@ -99,27 +99,6 @@ func (d dialect) Node(q sqlgraph.Query, id string) (hypergraph.Node, error) {
 	return rows[0].node, nil
 }
 
-// eachNode reads nodes in the order of their rowids; one that is gone is left out.
-func (s *Store) eachNode(q *query, rowids []int64, fn func(int64, hypergraph.Node)) error {
-	if len(rowids) == 0 {
-		return nil
-	}
-	rows, err := s.selectNodes(q, `WHERE n.rowid IN (SELECT value FROM json_each(?))`, []any{jsonInts(rowids)})
-	if err != nil {
-		return err
-	}
-	got := make(map[int64]hypergraph.Node, len(rows))
-	for _, r := range rows {
-		got[r.rowid] = r.node
-	}
-	for _, r := range rowids {
-		if n, ok := got[r]; ok {
-			fn(r, n)
-		}
-	}
-	return nil
-}
-
 // jsonInts passes a list of any length as one parameter.
 func jsonInts(v []int64) string {
 	return strings.ReplaceAll(fmt.Sprint(v), " ", ",")

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -22,16 +21,16 @@ const rankText = 1 << 16
 // rankedNewest ranks the newest matches only. FTS5's own BM25 first counts every
 // row that holds a word, a cost that a search of a very common word must not
 // pay for; so the weights are computed here, over the window.
-func (s search) rankedNewest(l lookup) (hypergraph.SearchResult, error) {
+func (s search) rankedNewest(w sqlgraph.Words) (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult
 	c := s.cond.Clone()
 	newest := c.SQL(`SELECT n.seq FROM (SELECT rowid AS hit FROM nodes_fts WHERE nodes_fts MATCH ? ORDER BY rowid DESC LIMIT ?)
-		CROSS JOIN nodes n ON n.seq = hit`, l.expr, scanLimit+1) + c.Where()
+		CROSS JOIN nodes n ON n.seq = hit`, w.Expr, scanLimit+1) + c.Where()
 	var err error
 	if res.Total, err = sqlgraph.CountCapped(s.q, newest, c); err != nil {
 		return res, err
 	}
-	cut, err := s.scanCut(l, res.Total)
+	cut, err := s.scanCut(w, res.Total)
 	if err != nil {
 		return res, err
 	}
@@ -40,59 +39,51 @@ func (s search) rankedNewest(l lookup) (hypergraph.SearchResult, error) {
 	if err != nil {
 		return res, err
 	}
-	found := rankTexts(l.terms, docs)
-	if s.limit > 0 && len(found) > s.limit {
-		found = found[:s.limit]
+	if cut {
+		note(&res, "filtered among the newest "+sqlgraph.Thousands(scanLimit)+" matches of the words")
 	}
-	switch {
-	case cut:
-		res.Bounded = true
-		res.BoundNote = "filtered among the newest " + sqlgraph.Thousands(scanLimit) + " matches of the words"
-		if res.Total.N > sqlgraph.WindowLimit {
-			res.BoundNote += ", " + rankedAmong(res.Total)
-		}
-	case res.Total.N > sqlgraph.WindowLimit:
-		res.Bounded, res.BoundNote = true, rankedAmong(res.Total)
+	if res.Total.N > sqlgraph.WindowLimit {
+		note(&res, sqlgraph.RankedAmong(res.Total))
 	}
-	res.Hits, err = s.hits(found)
+	hits, err := s.Hits(s.q, rankTexts(w.Terms, docs, s.limit))
+	res.Hits = sqlgraph.Relative(hits)
 	return res, err
 }
 
 // scanCut reports whether the filter was checked on a part of the matches only
 // while fewer than sqlgraph.CountLimit were found.
-func (s search) scanCut(l lookup, total model.Count) (bool, error) {
+func (s search) scanCut(w sqlgraph.Words, total model.Count) (bool, error) {
 	if total.AtLeast {
 		return false, nil
 	}
-	var n int64
-	_, err := s.q.One(`SELECT count(*) FROM (SELECT 1 FROM nodes_fts WHERE nodes_fts MATCH ? LIMIT ?)`, []any{l.expr, scanLimit + 1}, &n)
+	n, err := s.WordsMatches(s.q, w.Expr, scanLimit+1)
 	return n > scanLimit, err
 }
 
 // document is a text to be ranked.
 type document struct {
-	rowid int64
-	text  string
+	sqlgraph.Match
+	text string
 }
 
 func (s search) windowTexts(newest string, c conditions) ([]document, error) {
 	var docs []document
-	text := `SELECT w.seq, substr(` + sqlgraph.Bounded(`w.content`) + ` || ' ' || ` + sqlgraph.Bounded(`w.metadata`) + c.SQL(`, 1, ?) FROM nodes w WHERE w.seq IN (`, rankText) +
+	text := `SELECT w.id, w.seq, substr(` + sqlgraph.Bounded(`w.content`) + ` || ' ' || ` + sqlgraph.Bounded(`w.metadata`) + c.SQL(`, 1, ?) FROM nodes w WHERE w.seq IN (`, rankText) +
 		newest + c.SQL(` LIMIT ?)`, sqlgraph.WindowLimit)
 	err := s.q.Each(text, c.Args,
 		func(scan func(...any) error) error {
 			var d document
-			err := scan(&d.rowid, &d.text)
+			err := scan(&d.ID, &d.Seq, &d.text)
 			docs = append(docs, d)
 			return err
 		})
 	return docs, err
 }
 
-// rankTexts orders texts that all hold the terms by BM25 with FTS5's constants
-// (k1 1.2, b 0.75), newest first among equals. How rare a term is, is judged within
-// the texts by how often it stands in them.
-func rankTexts(terms []string, docs []document) []scored {
+// rankTexts gives the best of texts that all hold the terms, by BM25 with FTS5's
+// constants (k1 1.2, b 0.75). How rare a term is, is judged within the texts by how
+// often it stands in them.
+func rankTexts(terms []string, docs []document, limit int) []sqlgraph.Match {
 	const k1, b = 1.2, 0.75
 	phrases := make([][]string, len(terms))
 	for i, t := range terms {
@@ -113,26 +104,15 @@ func rankTexts(terms []string, docs []document) []scored {
 		}
 	}
 	average := max(all/float64(max(len(docs), 1)), 1)
-	found := make([]scored, len(docs))
+	best := sqlgraph.Best{Limit: limit}
 	for i, d := range docs {
-		var weight float64
 		for t, n := range counts[i] {
 			rarity := math.Log(1 + all/(1+totals[t]))
-			weight += rarity * n * (k1 + 1) / (n + k1*(1-b+b*lengths[i]/average))
+			d.Score += rarity * n * (k1 + 1) / (n + k1*(1-b+b*lengths[i]/average))
 		}
-		found[i] = scored{rowid: d.rowid, score: weight}
+		best.Offer(d.Match)
 	}
-	slices.SortStableFunc(found, func(x, y scored) int {
-		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.rowid, x.rowid))
-	})
-	weights := make([]float64, len(found))
-	for i, f := range found {
-		weights[i] = f.score
-	}
-	for i, score := range relative(weights) {
-		found[i].score = score
-	}
-	return found
+	return best.Sorted()
 }
 
 // occurrences counts a phrase; its last word counts as a prefix too, as the

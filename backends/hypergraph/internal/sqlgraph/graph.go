@@ -16,6 +16,13 @@ type Dialect interface {
 	NodeFilter(op string, c *Conditions, f hypergraph.NodeFilter) error
 	// TierColumn is a node's tier over the alias n.
 	TierColumn() string
+	// SearchText ranks the nodes that c keeps by a text, the best limit of them; 0: all.
+	SearchText(q Query, c Conditions, text string, limit int) (hypergraph.SearchResult, error)
+	// WordsExpr is what an index looks up for terms that must all be there; with prefix the
+	// last may be a beginning. It is empty where the index can hold none of them.
+	WordsExpr(terms []string, prefix bool) string
+	// WordsMatches counts the nodes that an expression matches, up to a limit.
+	WordsMatches(q Query, expr string, limit int) (int64, error)
 	// Node reads one node, NotFound for an absent one. Inside a transaction that changes it
 	// locks the row where a database locks rows.
 	Node(q Query, id string) (hypergraph.Node, error)

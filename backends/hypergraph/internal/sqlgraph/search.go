@@ -2,11 +2,30 @@ package sqlgraph
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/words"
+	"memdesk/model"
 )
+
+// SearchByContent implements hypergraph.Ops.
+func (r Reads) SearchByContent(ctx context.Context, text string, o hypergraph.SearchOptions) (res hypergraph.SearchResult, err error) {
+	const op = "search"
+	if err := r.Rules().Search(op, text); err != nil {
+		return res, err
+	}
+	err = r.Read(ctx, op, func(q Query) error {
+		c, err := r.searched(op, o)
+		if err == nil {
+			res, err = r.SearchText(q, c, text, o.Limit)
+		}
+		return err
+	})
+	return res, err
+}
 
 // searched is the filter of a search; the archive is left out unless it is asked for
 // (provider-contract.md H7).
@@ -17,6 +36,34 @@ func (r Reads) searched(op string, o hypergraph.SearchOptions) (Conditions, erro
 		c.Add(r.TierColumn()+` <> ?`, archiveTier)
 	}
 	return c, err
+}
+
+// Words are the first of a text's words, and its words with the last as a beginning, that
+// match anything.
+type Words struct {
+	Expr    string // empty: no index finds the text
+	Terms   []string
+	Prefix  bool
+	Matches int64 // up to ExactLimit+1
+}
+
+// FindWords looks up what an index can find of a text.
+func (r Reads) FindWords(q Query, text string) (Words, error) {
+	terms := words.Terms(text)
+	if len(terms) == 0 {
+		return Words{}, nil
+	}
+	for _, prefix := range []bool{false, true} {
+		w := Words{Expr: r.WordsExpr(terms, prefix), Terms: terms, Prefix: prefix}
+		if w.Expr == "" {
+			break
+		}
+		var err error
+		if w.Matches, err = r.WordsMatches(q, w.Expr, ExactLimit+1); err != nil || w.Matches > 0 {
+			return w, err
+		}
+	}
+	return Words{}, nil
 }
 
 // Match is a node that a search found.
@@ -69,4 +116,26 @@ func (r Reads) Hits(q Query, found []Match) ([]hypergraph.Hit, error) {
 		hits[i] = hypergraph.Hit{Node: n, Score: score[n.ID]}
 	}
 	return hits, err
+}
+
+// Relative turns the weights of hits, best first, into scores: the best has 1, another its
+// share of that. A weight's own size says nothing to people: BM25 gives the only match of
+// a small store nearly 0.
+func Relative(hits []hypergraph.Hit) []hypergraph.Hit {
+	for i := len(hits) - 1; i >= 0; i-- { // the first last: it is the measure
+		weight, best := hits[i].Score, hits[0].Score
+		if hits[i].Score = 1; best > 0 {
+			hits[i].Score = min(max(weight, 0)/best, 1)
+		}
+	}
+	return hits
+}
+
+// RankedAmong notes that only the newest matches were ranked.
+func RankedAmong(total model.Count) string {
+	of := Thousands(total.N)
+	if total.AtLeast {
+		of = "more than " + of
+	}
+	return "ranked among the newest " + Thousands(WindowLimit) + " of " + of + " matches"
 }
