@@ -128,11 +128,12 @@ func (s search) rankedAmong(expr string, newest int, walk bool) (hypergraph.Sear
 	query := c.Param(expr) + `::text::tsquery`
 	matches := `SELECT ` + rankedColumns + ` FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ ` + query
 	order := ` ORDER BY created_at DESC, id DESC LIMIT `
-	with := `WITH near AS MATERIALIZED (` + matches + order + c.Param(newest) + `)`
+	with, from := `WITH `, matches
 	if !walk {
-		with = `WITH every AS MATERIALIZED (` + matches + `), near AS MATERIALIZED (SELECT * FROM every` + order + c.Param(newest) + `)`
+		with, from = `WITH every AS MATERIALIZED (`+matches+`), `, `SELECT * FROM every`
 	}
-	with += `, m AS MATERIALIZED (SELECT n.id, n.created_at, n.words FROM near n` + c.Where() + order + c.Param(sqlgraph.WindowLimit) + `)`
+	with += `near AS MATERIALIZED (` + from + order + c.Param(newest) + `),
+		m AS MATERIALIZED (SELECT n.id, n.created_at, n.words FROM near n` + c.Where() + order + c.Param(sqlgraph.WindowLimit) + `)`
 	hits, kept, err := s.ranked(with, query, c)
 	res := hypergraph.SearchResult{Hits: hits, Total: model.Count{N: kept, AtLeast: true}, Bounded: true,
 		BoundNote: sqlgraph.RankedAmong(model.Count{N: sqlgraph.ExactLimit, AtLeast: true})}

@@ -1,0 +1,47 @@
+package postgres_test
+
+import (
+	"fmt"
+	"testing"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/internal/testpg"
+	"memdesk/model"
+)
+
+// TestManyMatches searches words that more nodes hold than are all ranked. The planner
+// takes a beginning for rare, so its matches are read from the index; those of the whole
+// word are walked.
+func TestManyMatches(t *testing.T) {
+	t.Parallel()
+	const all = 10_500
+	s := create(t, testpg.DSN(t))
+	must(t, second(s.CreateNodes(t.Context(), func(yield func(hypergraph.Node) bool) {
+		for i := range all {
+			n := fact(fmt.Sprintf("n%05d", i), "common word")
+			if i == all-500 {
+				n.Content = "common common common"
+			}
+			if !yield(n) {
+				return
+			}
+		}
+	})))
+	ranked := "ranked among the newest 1,000 of more than 10,000 matches"
+	for _, c := range []struct {
+		query, types string
+		total        int64
+		note, best   string
+	}{
+		{"common", "fact", 1000, ranked, "n10000"},
+		{"commo", "fact", 1000, ranked, "n10000"},
+		{"common", "entity", 0, "filtered among the newest 20,000 matches of the words", ""},
+		{"commo", "entity", 0, "filtered among the newest 20,000 matches of the words", ""},
+	} {
+		res, err := s.SearchByContent(t.Context(), c.query, hypergraph.SearchOptions{Limit: 5, Types: []string{c.types}})
+		must(t, err)
+		if res.Total != (model.Count{N: c.total, AtLeast: true}) || res.BoundNote != c.note || c.best != "" && res.Hits[0].Node.ID != c.best {
+			t.Errorf("%s of %s: %+v %q, %d hits", c.query, c.types, res.Total, res.BoundNote, len(res.Hits))
+		}
+	}
+}
