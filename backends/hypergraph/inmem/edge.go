@@ -90,12 +90,9 @@ func (s *state) checkMember(op string, m hypergraph.Membership, others []hypergr
 
 // GetEdge implements hypergraph.Ops.
 func (s *state) GetEdge(ctx context.Context, id string) (hypergraph.Edge, error) {
-	if err := model.FromContext(ctx, "get edge"); err != nil {
+	x, err := find(ctx, "get edge", "edge", s.edges, id)
+	if err != nil {
 		return hypergraph.Edge{}, err
-	}
-	x, ok := s.edges[id]
-	if !ok {
-		return hypergraph.Edge{}, notFound("get edge", "edge", id)
 	}
 	return x.copyOut(), nil
 }
@@ -103,12 +100,9 @@ func (s *state) GetEdge(ctx context.Context, id string) (hypergraph.Edge, error)
 // UpdateEdge implements hypergraph.Ops.
 func (s *state) UpdateEdge(ctx context.Context, e hypergraph.Edge) error {
 	const op = "update edge"
-	if err := model.FromContext(ctx, op); err != nil {
+	x, err := find(ctx, op, "edge", s.edges, e.ID)
+	if err != nil {
 		return err
-	}
-	x, ok := s.edges[e.ID]
-	if !ok {
-		return notFound(op, "edge", e.ID)
 	}
 	if err := s.checkEdge(op, e); err != nil {
 		return err
@@ -122,12 +116,9 @@ func (s *state) UpdateEdge(ctx context.Context, e hypergraph.Edge) error {
 // DeleteEdge implements hypergraph.Ops.
 func (s *state) DeleteEdge(ctx context.Context, id string) error {
 	const op = "delete edge"
-	if err := model.FromContext(ctx, op); err != nil {
+	x, err := find(ctx, op, "edge", s.edges, id)
+	if err != nil {
 		return err
-	}
-	x, ok := s.edges[id]
-	if !ok {
-		return notFound(op, "edge", id)
 	}
 	s.dropEdge(x)
 	return nil
@@ -154,12 +145,9 @@ func (s *state) dropMember(x *edge, node string) bool {
 // AddMembership implements hypergraph.Ops.
 func (s *state) AddMembership(ctx context.Context, id string, m hypergraph.Membership) error {
 	const op = "add membership"
-	if err := model.FromContext(ctx, op); err != nil {
+	x, err := find(ctx, op, "edge", s.edges, id)
+	if err != nil {
 		return err
-	}
-	x, ok := s.edges[id]
-	if !ok {
-		return notFound(op, "edge", id)
 	}
 	if _, ok := s.nodes[m.NodeID]; !ok {
 		return notFound(op, "node", m.NodeID)
@@ -181,12 +169,9 @@ func (s *state) AddMembership(ctx context.Context, id string, m hypergraph.Membe
 // RemoveMembership implements hypergraph.Ops.
 func (s *state) RemoveMembership(ctx context.Context, id, node string) error {
 	const op = "remove membership"
-	if err := model.FromContext(ctx, op); err != nil {
+	x, err := find(ctx, op, "edge", s.edges, id)
+	if err != nil {
 		return err
-	}
-	x, ok := s.edges[id]
-	if !ok {
-		return notFound(op, "edge", id)
 	}
 	if !s.dropMember(x, node) {
 		return model.Errorf(model.NotFound, op, "node %q is no member of edge %q", node, id)

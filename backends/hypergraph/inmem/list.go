@@ -257,8 +257,12 @@ func nodeFilter(f hypergraph.NodeFilter, text string) func(*node) bool {
 
 // NodeIDs implements hypergraph.Ops.
 func (s *state) NodeIDs(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[string, error] {
+	return ids(s.AllNodes(ctx, f))
+}
+
+func ids(nodes iter.Seq2[hypergraph.Node, error]) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		for n, err := range s.AllNodes(ctx, f) {
+		for n, err := range nodes {
 			if !yield(n.ID, err) {
 				return
 			}
@@ -273,10 +277,15 @@ func (s *state) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, erro
 
 // AllNodes implements hypergraph.Ops inside a transaction.
 func (s *state) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[hypergraph.Node, error] {
+	return batches(func(last *node) ([]hypergraph.Node, *node, error) { return s.batch(ctx, f, last) })
+}
+
+// batches streams what read gives behind an entry, until that is nil.
+func batches(read func(last *node) ([]hypergraph.Node, *node, error)) iter.Seq2[hypergraph.Node, error] {
 	return func(yield func(hypergraph.Node, error) bool) {
 		var last *node
 		for {
-			batch, next, err := s.batch(ctx, f, last, streamBatch)
+			batch, next, err := read(last)
 			if err != nil {
 				yield(hypergraph.Node{}, err)
 				return
@@ -293,11 +302,14 @@ func (s *state) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2
 	}
 }
 
+// streamBatch is how many nodes AllNodes copies under one lock.
+const streamBatch = 512
+
 // batch copies the next kept nodes by id and the entry to go on behind, nil at
 // the end.
-func (s *state) batch(ctx context.Context, f hypergraph.NodeFilter, last *node, n int) ([]hypergraph.Node, *node, error) {
+func (s *state) batch(ctx context.Context, f hypergraph.NodeFilter, last *node) ([]hypergraph.Node, *node, error) {
 	src := source[node]{indexes: s.nodeIndexes(f.Tiers, model.OrderID), compare: nodeByID, keep: nodeFilter(f, "")}
-	items, more, err := src.take(ctx, "all nodes", last, false, false, n)
+	items, more, err := src.take(ctx, "all nodes", last, false, false, streamBatch)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -104,6 +104,18 @@ func notFound(op, what, id string) error {
 	return model.Errorf(model.NotFound, op, "there is no %s %q", what, id)
 }
 
+// find looks an entry up for an operation.
+func find[T any](ctx context.Context, op, what string, in map[string]*T, id string) (*T, error) {
+	if err := model.FromContext(ctx, op); err != nil {
+		return nil, err
+	}
+	x, ok := in[id]
+	if !ok {
+		return nil, notFound(op, what, id)
+	}
+	return x, nil
+}
+
 // CreateNode stores a new node.
 func (s *state) CreateNode(ctx context.Context, n hypergraph.Node) error { return s.add(ctx, n) }
 
@@ -215,12 +227,9 @@ func oneOf(op, what, value string, list []string) error {
 
 // GetNode implements hypergraph.Ops.
 func (s *state) GetNode(ctx context.Context, id string) (hypergraph.Node, error) {
-	if err := model.FromContext(ctx, "get node"); err != nil {
+	x, err := find(ctx, "get node", "node", s.nodes, id)
+	if err != nil {
 		return hypergraph.Node{}, err
-	}
-	x, ok := s.nodes[id]
-	if !ok {
-		return hypergraph.Node{}, notFound("get node", "node", id)
 	}
 	return x.copyOut(), nil
 }
@@ -228,12 +237,9 @@ func (s *state) GetNode(ctx context.Context, id string) (hypergraph.Node, error)
 // UpdateNode implements hypergraph.Ops.
 func (s *state) UpdateNode(ctx context.Context, n hypergraph.Node) error {
 	const op = "update node"
-	if err := model.FromContext(ctx, op); err != nil {
+	x, err := find(ctx, op, "node", s.nodes, n.ID)
+	if err != nil {
 		return err
-	}
-	x, ok := s.nodes[n.ID]
-	if !ok {
-		return notFound(op, "node", n.ID)
 	}
 	if n.Decision == nil {
 		n.Decision = x.Decision
@@ -255,12 +261,9 @@ func (s *state) UpdateNode(ctx context.Context, n hypergraph.Node) error {
 // DeleteNode implements hypergraph.Ops.
 func (s *state) DeleteNode(ctx context.Context, id string) error {
 	const op = "delete node"
-	if err := model.FromContext(ctx, op); err != nil {
+	x, err := find(ctx, op, "node", s.nodes, id)
+	if err != nil {
 		return err
-	}
-	x, ok := s.nodes[id]
-	if !ok {
-		return notFound(op, "node", id)
 	}
 	if n := s.children[id]; n > 0 {
 		return model.Errorf(model.Conflict, op, "%d decisions hang under %q: delete them or give them another parent first", n, id)
@@ -319,12 +322,9 @@ func (s *state) Counts(ctx context.Context) ([]model.TierCount, error) {
 // SetEmbedding implements hypergraph.Ops.
 func (s *state) SetEmbedding(ctx context.Context, id, modelName string, v []float32) error {
 	const op = "set embedding"
-	if err := model.FromContext(ctx, op); err != nil {
+	x, err := find(ctx, op, "node", s.nodes, id)
+	if err != nil {
 		return err
-	}
-	x, ok := s.nodes[id]
-	if !ok {
-		return notFound(op, "node", id)
 	}
 	for _, c := range v {
 		if math.IsNaN(float64(c)) || math.IsInf(float64(c), 0) {

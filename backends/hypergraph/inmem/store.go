@@ -133,18 +133,9 @@ func (s *Store) ListNodes(ctx context.Context, l hypergraph.Listing) (p hypergra
 	return p, err
 }
 
-// streamBatch is how many nodes AllNodes copies under one lock.
-const streamBatch = 512
-
 // NodeIDs implements hypergraph.Ops.
 func (s *Store) NodeIDs(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for n, err := range s.AllNodes(ctx, f) {
-			if !yield(n.ID, err) {
-				return
-			}
-		}
-	}
+	return ids(s.AllNodes(ctx, f))
 }
 
 // StreamNodes implements hypergraph.Ops.
@@ -155,28 +146,10 @@ func (s *Store) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, erro
 // AllNodes implements hypergraph.Ops. It holds no lock while the caller looks at
 // a node, so it sees each node as it is when its batch is copied.
 func (s *Store) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[hypergraph.Node, error] {
-	return func(yield func(hypergraph.Node, error) bool) {
-		var last *node
-		for {
-			var batch []hypergraph.Node
-			err := s.read(ctx, "all nodes", func() (err error) {
-				batch, last, err = s.state.batch(ctx, f, last, streamBatch)
-				return err
-			})
-			if err != nil {
-				yield(hypergraph.Node{}, err)
-				return
-			}
-			for _, n := range batch {
-				if !yield(n, nil) {
-					return
-				}
-			}
-			if last == nil {
-				return
-			}
-		}
-	}
+	return batches(func(last *node) (batch []hypergraph.Node, next *node, err error) {
+		err = s.read(ctx, "all nodes", func() (err error) { batch, next, err = s.state.batch(ctx, f, last); return err })
+		return batch, next, err
+	})
 }
 
 // CreateEdge implements hypergraph.Ops.
