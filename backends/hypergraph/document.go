@@ -120,8 +120,8 @@ type fieldSet struct {
 // through model.MergeMeta, on a new one over the defaults, where the fields that
 // the store itself keeps are passed over, so that a forgotten item's document
 // can be retained again as it was shown.
-func wanted(have, want []model.Field, creating bool) (fieldSet, error) {
-	set := fieldSet{values: map[string]string{}, known: map[string]bool{}}
+func wanted(have []model.Field, req model.RetainRequest, creating bool) (fieldSet, error) {
+	set := fieldSet{restore: req.Restore, values: map[string]string{}, known: map[string]bool{}}
 	if creating {
 		kept := map[string]bool{}
 		for _, f := range have {
@@ -132,7 +132,7 @@ func wanted(have, want []model.Field, creating bool) (fieldSet, error) {
 			}
 		}
 		seen := map[string]bool{}
-		for _, f := range want {
+		for _, f := range req.Meta {
 			if seen[f.Name] {
 				return set, model.Errorf(model.InvalidInput, "retain", "field %q stands twice", f.Name)
 			}
@@ -143,7 +143,7 @@ func wanted(have, want []model.Field, creating bool) (fieldSet, error) {
 		}
 		return set, nil
 	}
-	merged, err := model.MergeMeta("retain", have, restoreBytes(have, want))
+	merged, err := model.MergeMeta("retain", have, restoreBytes(have, req.Meta))
 	if err != nil {
 		return set, err
 	}
@@ -207,12 +207,16 @@ func (s fieldSet) unknown() error {
 	return model.Errorf(model.InvalidInput, "retain", "the store has no field %s", strings.Join(names, ", "))
 }
 
-// applyNode writes the wanted fields into n, whose fields hold what is stored. A
-// value is checked only where it changes, so an odd one from a foreign writer
+// applyNode writes the fields that the request wants into n, whose fields hold what is
+// stored, or the defaults of a new node. A value is checked only where it changes, so an odd one from a foreign writer
 // never stands in the way of another edit.
-func (a *adapter) applyNode(n *Node, set fieldSet) error {
+func (a *adapter) applyNode(n *Node, req model.RetainRequest, creating bool) error {
 	have := *n
-	var err error
+	set, err := wanted(a.nodeMeta(have), req, creating)
+	if err != nil {
+		return err
+	}
+	n.AsStored = req.Restore
 	if n.Type, err = set.required(fieldType); err != nil {
 		return err
 	}

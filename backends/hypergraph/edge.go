@@ -48,10 +48,14 @@ func edgeDocument(e Edge) model.Document {
 
 func edgeRevision(e Edge) model.Revision { return model.RevisionOf(edgeDocument(e)) }
 
-// applyEdge writes the wanted fields into e, whose fields hold what is stored.
-func (a *adapter) applyEdge(e *Edge, set fieldSet) error {
+// applyEdge is applyNode for an edge.
+func (a *adapter) applyEdge(e *Edge, req model.RetainRequest, creating bool) error {
 	have := *e
-	var err error
+	set, err := wanted(edgeMeta(have), req, creating)
+	if err != nil {
+		return err
+	}
+	e.AsStored = req.Restore
 	if e.Type, err = set.required(fieldType); err != nil {
 		return err
 	}
@@ -91,13 +95,7 @@ func (a *adapter) newEdge(id string, req model.RetainRequest) (Edge, error) {
 		return Edge{}, err
 	}
 	e := Edge{ID: id, Type: a.Vocabulary.EdgeTypes[0], Weight: 1, Label: req.Content, Members: members}
-	set, err := wanted(edgeMeta(e), req.Meta, true)
-	if err != nil {
-		return Edge{}, err
-	}
-	set.restore = req.Restore
-	e.AsStored = req.Restore
-	if err := a.applyEdge(&e, set); err != nil {
+	if err := a.applyEdge(&e, req, true); err != nil {
 		return Edge{}, err
 	}
 	if req.Beside != nil {

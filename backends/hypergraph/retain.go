@@ -112,16 +112,22 @@ func (a *adapter) target(req model.RetainRequest) (itemID, error) {
 	return t, nil
 }
 
+// found checks the answer to a look for the item: whether it may be written.
+func found(t itemID, req model.RetainRequest, err error, oversize int64, revision model.Revision) (exists bool, _ error) {
+	exists = err == nil
+	switch {
+	case !exists && !errors.Is(err, model.NotFound):
+		return false, err
+	case oversize > 0:
+		return exists, tooLarge("retain", t.String(), oversize)
+	}
+	return exists, model.CheckMatch("retain", req.IfMatch, exists, revision)
+}
+
 func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.RetainRequest, vector embedded) (model.RetainResult, error) {
 	have, err := tx.GetNode(ctx, t.id)
-	exists := err == nil
-	if err != nil && !errors.Is(err, model.NotFound) {
-		return model.RetainResult{}, err
-	}
-	if have.Oversize > 0 {
-		return model.RetainResult{}, tooLarge("retain", t.String(), have.Oversize)
-	}
-	if err := model.CheckMatch("retain", req.IfMatch, exists, a.nodeRevision(have)); err != nil {
+	exists, err := found(t, req, err, have.Oversize, a.nodeRevision(have))
+	if err != nil {
 		return model.RetainResult{}, err
 	}
 	var want Node
@@ -190,13 +196,7 @@ func (a *adapter) editedNode(have Node, req model.RetainRequest) (Node, error) {
 		n.Content = have.Content + req.Content
 	}
 	if req.Meta != nil {
-		set, err := wanted(a.nodeMeta(have), req.Meta, false)
-		if err != nil {
-			return Node{}, err
-		}
-		set.restore = req.Restore
-		n.AsStored = req.Restore
-		if err := a.applyNode(&n, set); err != nil {
+		if err := a.applyNode(&n, req, false); err != nil {
 			return Node{}, err
 		}
 	}
@@ -211,13 +211,7 @@ func (a *adapter) newNode(id string, req model.RetainRequest) (Node, error) {
 	if n.Tier == "" {
 		n.Tier = a.Vocabulary.DefaultTier
 	}
-	set, err := wanted(a.nodeMeta(n), req.Meta, true)
-	if err != nil {
-		return Node{}, err
-	}
-	set.restore = req.Restore
-	n.AsStored = req.Restore
-	if err := a.applyNode(&n, set); err != nil {
+	if err := a.applyNode(&n, req, true); err != nil {
 		return Node{}, err
 	}
 	if req.Beside != nil {
@@ -273,14 +267,8 @@ func checkParent(ctx context.Context, tx Ops, have, want Node) error {
 
 func (a *adapter) retainEdge(ctx context.Context, tx Ops, t itemID, req model.RetainRequest) (model.RetainResult, error) {
 	have, err := tx.GetEdge(ctx, t.id)
-	exists := err == nil
-	if err != nil && !errors.Is(err, model.NotFound) {
-		return model.RetainResult{}, err
-	}
-	if have.Oversize > 0 {
-		return model.RetainResult{}, tooLarge("retain", t.String(), have.Oversize)
-	}
-	if err := model.CheckMatch("retain", req.IfMatch, exists, edgeRevision(have)); err != nil {
+	exists, err := found(t, req, err, have.Oversize, edgeRevision(have))
+	if err != nil {
 		return model.RetainResult{}, err
 	}
 	var want Edge
@@ -323,14 +311,5 @@ func (a *adapter) editedEdge(have Edge, req model.RetainRequest) (Edge, error) {
 	if req.Meta == nil {
 		return e, nil
 	}
-	set, err := wanted(edgeMeta(have), req.Meta, false)
-	if err != nil {
-		return Edge{}, err
-	}
-	set.restore = req.Restore
-	e.AsStored = req.Restore
-	if err := a.applyEdge(&e, set); err != nil {
-		return Edge{}, err
-	}
-	return e, nil
+	return e, a.applyEdge(&e, req, false)
 }
