@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// A block is a run of characters that is one encoding: it is decoded as a whole, over the
-// ends of its lines, and taken out as a whole.
+// A block is a run of characters in one encoding: it is decoded as a whole, across its line ends, and
+// redacted as a whole.
 
-// base64Digits are those of both alphabets.
+// base64Digits are the digits of both base64 alphabets.
 var base64Digits = digits("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
 
 var hexDigits = digits("0123456789abcdefABCDEF")
@@ -25,10 +25,11 @@ func digits(s string) (t [256]bool) {
 	return t
 }
 
-// line is a run of digits in a text, and the padding behind it.
+// line is a run of digits in a text, and the padding after it.
 type line struct{ from, to, end int }
 
-// runs are the runs of digits of at least a length, and the blocks of several lines; yield keeps none of them.
+// runs finds the runs of digits of a minimum length, and blocks of several lines; yield must not keep its
+// argument.
 func runs(text []byte, in *[256]bool, least int, yield func(lines []line)) {
 	var one [1]line
 	var block []line
@@ -74,14 +75,15 @@ func runs(text []byte, in *[256]bool, least int, yield func(lines []line)) {
 	flush()
 }
 
-// follows reports whether a gap between two lines of a block is one: the end of a line
-// and what indents or quotes the next.
+// follows reports whether a gap lies between two lines of a block: a line end and the indentation or quote
+// mark of the next line.
 func follows(gap []byte) bool {
 	n := bytes.IndexByte(gap, '\n')
 	return n >= 0 && len(gap) < 64 && len(bytes.Trim(gap[:n], " \t\r")) == 0 && len(bytes.Trim(gap[n+1:], " \t>|#*")) == 0
 }
 
-// decodings returns the possible decodings of a block; foreign: letters of other scripts count in UTF-16 too.
+// decodings returns the possible decodings of a block; foreign says that letters of non-Latin scripts count
+// in UTF-16 too.
 func decodings(text []byte, lines []line, in *[256]bool, foreign bool) [][]byte {
 	var all []byte
 	for _, l := range lines {
@@ -131,8 +133,8 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// sensible reports whether most of what was decoded may be text, or it is compressed:
-// what is decoded at a wrong place is noise.
+// sensible reports whether decoded bytes are mostly text, or compressed: decoding at a wrong offset gives
+// noise.
 func sensible(b []byte) bool {
 	if compressed(b) {
 		return true
@@ -151,8 +153,8 @@ func sensible(b []byte) bool {
 	return good*10 >= len(b)*7
 }
 
-// sensibleWide is sensible for UTF-16: nine of ten units are characters of alphabets, Chinese, Japanese or
-// Korean, as six of ten are in noise.
+// sensibleWide is sensible for UTF-16: nine of ten units are letters of alphabets, Chinese, Japanese or
+// Korean; in noise six of ten are.
 func sensibleWide(b []byte) bool {
 	for first := range 2 { // of a unit: its high byte in either order
 		for skip := range min(2, len(b)) {
@@ -172,7 +174,7 @@ func sensibleWide(b []byte) bool {
 	return false
 }
 
-// compressed is a cheap look for what begins as a compressor writes it.
+// compressed is a cheap check for the magic bytes of compressors.
 func compressed(b []byte) bool {
 	for _, magic := range []string{"\x1f\x8b\x08", "BZh", "\x78", "\xfd7zXZ", "\x28\xb5\x2f\xfd", "PK\x03\x04"} {
 		if bytes.HasPrefix(b, []byte(magic)) {
@@ -182,9 +184,9 @@ func compressed(b []byte) bool {
 	return false
 }
 
-// wide are the texts of UTF-16 and UTF-32 that a piece with zeros may hold: in each
-// order, at each alignment. Where nothing but Latin letters is looked for, only what has
-// zeros between its characters is read.
+// wide yields the UTF-16 and UTF-32 texts that a piece with zeros may hold: in each byte order, at each
+// alignment. If all identifiers are in Latin letters, only texts with zeros between their characters are
+// read.
 func (l *layer) wide(foreign bool, yield func(*layer)) {
 	for _, size := range []int{2, 4} {
 		if foreign && size == 2 {
@@ -212,12 +214,12 @@ func (l *layer) wide(foreign bool, yield func(*layer)) {
 	}
 }
 
-// decodeWide reads a piece in both orders, at each alignment.
+// decodeWide reads a piece in both byte orders, at each alignment.
 func (l *layer) decodeWide(size int, yield func(*layer)) {
 	for _, big := range []bool{false, true} {
 		for skip := range size {
 			d := decoding{of: l}
-			// Half a character at an end: in the other order, text lies one byte beside.
+			// Half a character at an end: in the other byte order the text is shifted by one byte.
 			if skip == 1 && size == 2 && big && l.text[0] != 0 {
 				d.addRune(rune(l.text[0]), 0, 1)
 			}
@@ -241,12 +243,11 @@ func (l *layer) decodeWide(size int, yield func(*layer)) {
 	}
 }
 
-// interleaved reports whether characters of Latin-1 stand beside one another with zeros
-// between them.
+// interleaved reports whether consecutive Latin-1 characters have zeros between them.
 func interleaved(b []byte, size int) bool { return interleavedAt(b, 0, size) >= 0 }
 
-// interleavedAt is the first place from which on they do, three of them, or all that
-// there are; -1 without one.
+// interleavedAt is the first offset at which three such characters follow, or as many as there are; -1
+// without one.
 func interleavedAt(b []byte, from, size int) int {
 	letter := func(i int) bool { return b[i] >= ' ' && b[i] != 0x7f }
 	zero := func(i int) bool { return b[i+1] == 0 && b[i+size-1] == 0 && b[i+size/2] == 0 }

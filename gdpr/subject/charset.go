@@ -18,17 +18,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// charset is an older encoding, with what its one and two bytes are.
+// charset is an older encoding, with the characters of its single bytes and byte pairs.
 type charset struct {
 	enc encoding.Encoding
-	// long is the length of its longer characters, and lead the byte that begins them or, where it is
-	// 0, any: those of GB18030 have 30 to 3f in the second place.
+	// long is the length of its longer characters, and lead their first byte or, where it is 0, any byte:
+	// those of GB18030 have 30 to 3f as the second byte.
 	long int
 	lead byte
 
 	once sync.Once
 	one  [256]rune // 0: none
-	two  []rune    // by both bytes, the first one high; nil: it has none
+	two  []rune    // by both bytes, the first one high; nil: no pairs
 }
 
 var (
@@ -39,8 +39,8 @@ var (
 	eucKR    = &charset{enc: korean.EUCKR}
 )
 
-// shifts are the encodings of seven bits that switch between ASCII and a charset: ISO-2022-JP, -KR and
-// -CN, HZ. What stands between the two marks are characters of the charset without their highest bits.
+// shifts are the seven-bit encodings that switch between ASCII and a charset: ISO-2022-JP, -KR and -CN, HZ.
+// Between the two marks are characters of the charset without their highest bits.
 var shifts = []struct {
 	open, end string
 	in        *charset
@@ -49,7 +49,7 @@ var shifts = []struct {
 	{"\x0e", "\x0f", eucKR}, {"\x0e", "\x0f", gb18030}, {"~{", "~}", gb18030},
 }
 
-// charsetsOf are the older encodings of a script, by names of x/text.
+// charsetsOf lists the older encodings of each script, by their names in x/text.
 var charsetsOf = []struct {
 	script *unicode.RangeTable
 	in     []*charset
@@ -65,8 +65,8 @@ var charsetsOf = []struct {
 	{centralEuropean, []*charset{{enc: charmap.Windows1250}, {enc: charmap.Windows1254}}},
 }
 
-// kana are the syllables of Japanese; centralEuropean are the Latin letters of Central Europe and
-// Turkey, which Windows-1252 has not.
+// kana are the syllables of Japanese; centralEuropean are the Latin letters of Central Europe and Turkey that
+// Windows-1252 lacks.
 var (
 	kana            = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x3041, Hi: 0x30ff, Stride: 1}}}
 	centralEuropean = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x0100, Hi: 0x017f, Stride: 1}}}
@@ -87,10 +87,10 @@ func charsets(id string) (out []*charset) {
 	return out
 }
 
-// allCharsets are those in which an identifier of any script may be written.
+// allCharsets are the older encodings for all scripts.
 var allCharsets = charsets("王かㅎк\u03b1אاł가ก")
 
-// tables reads what every byte, and every pair of bytes, says.
+// tables fills in the character of every byte and every pair of bytes.
 func (c *charset) tables() {
 	one, single := c.enc.(*charmap.Charmap)
 	for b := utf8.RuneSelf; b < 256; b++ {
@@ -109,7 +109,7 @@ func (c *charset) tables() {
 	}
 }
 
-// decode gives the one character that bytes are; 0 where they are none, or more.
+// decode returns the single character that b encodes; 0 if it encodes none, or several.
 func (c *charset) decode(b []byte) rune {
 	var buf [16]byte
 	wrote, read, err := c.enc.NewDecoder().Transform(buf[:], b, true)
@@ -119,7 +119,7 @@ func (c *charset) decode(b []byte) rune {
 	return 0
 }
 
-// next is the character at the beginning of b, which is not ASCII; what is none is a byte by itself.
+// next decodes the first character of b, which is not ASCII; an invalid byte stands for itself.
 func (c *charset) next(b []byte) (rune, int) {
 	if c.two != nil && len(b) > 1 {
 		if r := c.two[int(b[0])<<8|int(b[1])]; r != 0 {
@@ -137,7 +137,7 @@ func (c *charset) next(b []byte) (rune, int) {
 	return rune(b[0]), 1
 }
 
-// decoded is a piece read in an older encoding.
+// decoded is a piece, decoded from an older encoding.
 func (l *layer) decoded(c *charset) *layer {
 	c.once.Do(c.tables)
 	d := decoding{of: l, text: make([]byte, 0, 2*len(l.text))}
@@ -152,8 +152,8 @@ func (l *layer) decoded(c *charset) *layer {
 	return d.layer(Charset)
 }
 
-// shiftedAt is the first run in a charset that begins in b[at:until], and what stands between its marks,
-// b[inside:behind]. A run ends with its line, as these encodings want it.
+// shiftedAt finds the first run in a charset that begins in b[at:until]; b[inside:behind] is the part between
+// its marks. A run ends with its line, as these encodings demand.
 func (c *charset) shiftedAt(b []byte, at, until int) (from, inside, behind, to int, ok bool) {
 	from = until
 	end := ""
@@ -172,13 +172,13 @@ func (c *charset) shiftedAt(b []byte, at, until int) (from, inside, behind, to i
 	behind, to = inside+len(line), inside+len(line)
 	if n := bytes.Index(line, []byte(end)); n >= 0 {
 		behind = inside + n
-		to = min(behind+len(end)+boolInt(end[0] == '\x1b'), len(b)) // the set that follows is named
+		to = min(behind+len(end)+boolInt(end[0] == '\x1b'), len(b)) // the next charset is announced
 	}
 	return from, inside, behind, to, true
 }
 
-// shifted is a piece with its runs in a charset decoded; nil where it has none. A character's place is its
-// whole run: without the marks nothing behind it could be read.
+// shifted is a piece with its runs in a charset decoded; nil where it has none. Every character has its whole
+// run as its place: without the marks the rest of the run could not be read.
 func (l *layer) shifted(c *charset) *layer {
 	d := decoding{of: l}
 	last := 0
@@ -203,9 +203,9 @@ func (l *layer) shifted(c *charset) *layer {
 	return d.layer(Charset)
 }
 
-// firstPairs are the first two bytes of every character with which an identifier in letters that are not
-// Latin may begin, in UTF-8, UTF-16, UTF-32 and the older encodings. nil where one may begin with a
-// single byte of any value: an alphabet that an encoding of one byte has.
+// firstPairs are the first two bytes of every non-Latin character with which an identifier may begin, in
+// UTF-8, UTF-16, UTF-32 and the older encodings. nil where any single byte may begin one: a one-byte encoding
+// has its alphabet.
 func (m *Matcher) firstPairs() *[1 << 16]bool {
 	if !m.foreign || slices.ContainsFunc(m.charsets, func(c *charset) bool { _, single := c.enc.(*charmap.Charmap); return single }) {
 		return nil
@@ -251,8 +251,7 @@ func (m *Matcher) firstPairs() *[1 << 16]bool {
 	return pairs
 }
 
-// begins reports whether an identifier in letters that are not Latin may begin in b, in an encoding of
-// characters.
+// begins reports whether a non-Latin identifier may begin in b, in any character encoding.
 func (m *Matcher) begins(b []byte) bool {
 	if m.firsts == nil {
 		return true

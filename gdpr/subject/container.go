@@ -14,31 +14,30 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// kind is a container format or compression. It is recognised by
-// the first bytes, never by a name.
+// kind is a container format or compression. It is detected by magic bytes, never by a name.
 type kind uint8
 
 const (
-	plainly kind = iota // its bytes are its text
+	plainly kind = iota // the bytes are the text
 	gzipFile
 	bzip2File
 	zlibFile
 	zipFile // office documents and packed programs too
 	tarFile
 	pdfFile
-	libraryFile // a library opens it (library.go)
-	closedFile  // it cannot be opened here
+	libraryFile // opened by a library (library.go)
+	closedFile  // cannot be opened here
 )
 
-// headSize is how many first bytes tell a kind: a tar says what it is at 257, and
-// what is encrypted only by all of them.
+// headSize is how many first bytes are needed to detect a kind: the magic of a tar is at 257, and encrypted
+// data is detected by all of them.
 const headSize = 4096
 
-// encryptedFile may be written in letters.
+// encryptedFile describes encrypted data, which may be written in letters.
 const encryptedFile = "encrypted file"
 
-// closedKinds are the beginnings of what this program cannot open, with what it is.
-// What is nowhere here and looks like nothing at all is told by scattered.
+// closedKinds are the magic bytes of formats that this program cannot open, with their names. scattered
+// detects encrypted data, which has no magic bytes.
 var closedKinds = []struct{ magic, what string }{
 	{"\x5d\x00\x00", "lzma archive"},
 	{"\x02\x21\x4c\x18", "lz4 archive"},
@@ -62,8 +61,7 @@ var closedKinds = []struct{ magic, what string }{
 	{"LUKS\xba\xbe", encryptedFile},
 }
 
-// recognise tells the kind of a medium by its first bytes, and what it is where it
-// cannot be opened.
+// recognise detects the kind of a medium by its magic bytes, and names its format where it cannot be opened.
 func recognise(head []byte) (kind, string) {
 	has := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	text := isTextual(head)
@@ -102,8 +100,7 @@ func recognise(head []byte) (kind, string) {
 	if len(head) >= 12 && string(head[8:12]) == "DUCK" {
 		return closedFile, "duckdb database"
 	}
-	// Pictures, sound and fonts are random to look at, and hold no text but what stands in
-	// their bytes.
+	// Pictures, sound and fonts look random, and hold no text except in their plain bytes.
 	switch kind, _, _ := strings.Cut(mimetype.Detect(head).String(), "/"); kind {
 	case "image", "audio", "video", "font":
 		return plainly, ""
@@ -114,14 +111,12 @@ func recognise(head []byte) (kind, string) {
 	return plainly, ""
 }
 
-// isTextual reports whether a beginning is UTF-8 without zero bytes, as far as whole
-// characters go.
+// isTextual reports whether the first bytes are UTF-8 without zero bytes, up to the last whole character.
 func isTextual(head []byte) bool {
 	return bytes.IndexByte(head, 0) < 0 && utf8.Valid(uncut(head))
 }
 
-// isTar checks the sum of the first header (POSIX pax, ustar): old tars say nothing
-// else of themselves.
+// isTar checks the checksum of the first header (POSIX pax, ustar): old tars have no other sign.
 func isTar(head []byte) bool {
 	if len(head) < 512 || head[0] == 0 {
 		return false
@@ -137,8 +132,8 @@ func isTar(head []byte) bool {
 	return err == nil && sum == want
 }
 
-// isZlib tells what begins as a zlib stream does and cannot be expanded, such as one that is
-// cut off, from text: text has no such bytes behind the header.
+// isZlib detects bytes that begin like a zlib stream and cannot be expanded, such as a truncated one: no text
+// has such bytes after the header.
 func isZlib(head []byte) bool { return zlibHeader(head) && !isASCII(string(head[2:8])) }
 
 // zlibHeader reports whether b begins with the header of a zlib stream (RFC 1950, 2.2) that
@@ -147,11 +142,11 @@ func zlibHeader(b []byte) bool {
 	return len(b) >= 8 && b[0] == 0x78 && binary.BigEndian.Uint16(b)%31 == 0 && b[1]&0x20 == 0
 }
 
-// inflaters are zlib readers that nobody uses: to make one costs more than to use it.
+// inflaters are idle zlib readers: making one costs more than using it.
 var inflaters sync.Pool
 
-// inflates reports whether a zlib stream begins b: 64 bytes come out of it, or all that it
-// has, with their checksum or up to the end of b. Other bytes fail after about five symbols.
+// inflates reports whether b begins with a zlib stream: 64 bytes come out of it, or all that it has, with a
+// correct checksum or up to the end of b. Other bytes fail after about five symbols.
 func inflates(b []byte) bool {
 	if !zlibHeader(b) {
 		return false
@@ -173,13 +168,12 @@ func inflates(b []byte) bool {
 	return n > 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
-// minScattered is the shortest beginning that tells anything by how often each byte
-// stands in it.
+// minScattered is the fewest bytes whose frequencies are significant.
 const minScattered = 1024
 
-// scattered reports whether bytes stand about as often as one another, as those of
-// what is encrypted do and no others: text, records, vectors and machine code are
-// far off. The bound is six standard deviations of chi squared above its mean.
+// scattered reports whether all byte values are about equally frequent, as only in encrypted data: text,
+// records, vectors and machine code are far off. The bound is six standard deviations of chi squared above
+// its mean.
 func scattered(head []byte) bool {
 	if len(head) < minScattered {
 		return false

@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// declensions are the endings of Russian names in the nominative, and in genitive, dative,
-// accusative, instrumental and prepositional; "/" parts two that are both used. The first
-// ending that fits counts: a surname's stands before a given name's.
+// declensions are the endings of Russian names in the nominative, genitive, dative, accusative, instrumental
+// and prepositional; "/" separates two that are both in use. The first ending that fits counts: surnames come
+// before given names.
 var declensions = []struct {
 	ending string
 	cases  [5]string
@@ -37,9 +37,9 @@ var declensions = []struct {
 	{"", [5]string{"а", "у", "а", "ом/ем", "е"}},
 }
 
-// declined are the cases of a name of several words in Cyrillic letters: all in the same
-// one. A word that ends in another vowel does not decline. One word alone is not declined:
-// Ivanova is another person than Ivanov, and his genitive.
+// declined are the cases of a Cyrillic name of several words: all words in the same case. A word that ends in
+// another vowel does not decline. A single word is not declined: Ivanova is another person than Ivanov, and
+// also the genitive of Ivanov.
 func declined(id string) []string {
 	words := strings.FieldsFunc(id, func(r rune) bool { return unicode.IsSpace(r) })
 	if len(words) < 2 || strings.ContainsFunc(id, func(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Cyrillic, r) }) {
@@ -66,8 +66,8 @@ func declined(id string) []string {
 	return out
 }
 
-// inCase is a word in one of the cases of declensions; of a double name both parts, or the
-// last alone.
+// inCase is a word in one of the cases of declensions; of a double name both parts are declined, or the last
+// alone.
 func inCase(word string, c int) []string {
 	if first, last, ok := strings.Cut(word, "-"); ok {
 		var out []string

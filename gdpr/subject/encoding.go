@@ -13,7 +13,7 @@ import (
 // Encoding is how bytes hold a text.
 type Encoding string
 
-// The encodings. Bytes that are none of them are no text.
+// The encodings. Bytes in none of them are no text.
 const (
 	UTF8        Encoding = "UTF-8"
 	Windows1252 Encoding = "Latin-1" // or Windows-1252, its superset
@@ -21,8 +21,8 @@ const (
 	UTF16BE     Encoding = "UTF-16BE"
 )
 
-// Plain reads bytes as the text that they hold; false where they hold none, or one
-// that could not be written back as it was.
+// Plain decodes bytes as text; false where they hold no text, or one that could not be encoded back
+// unchanged.
 func Plain(b []byte) (text string, enc Encoding, ok bool) {
 	zero := bytes.IndexByte(b, 0) >= 0
 	switch {
@@ -43,7 +43,7 @@ func Plain(b []byte) (text string, enc Encoding, ok bool) {
 	return text, Windows1252, true
 }
 
-// isText reports whether a text holds characters that people write, and no controls.
+// isText reports whether a text holds characters that people write, and no control characters.
 func isText(s string) bool {
 	if strings.ContainsFunc(s, func(r rune) bool {
 		return r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError
@@ -51,7 +51,7 @@ func isText(s string) bool {
 		return false
 	}
 	plain := 0
-	for _, r := range s { // of a foreign byte order, or of bytes at random, few are
+	for _, r := range s { // in the wrong byte order, or in random bytes, few are
 		if r < utf8.RuneSelf {
 			plain++
 		}
@@ -59,8 +59,8 @@ func isText(s string) bool {
 	return s == "" || plain > 0
 }
 
-// oneScript reports whether most characters of a text stand near one another in Unicode,
-// or it has a byte order mark: bytes that are no text spread as UTF-16.
+// oneScript reports whether most characters of a text are near one another in Unicode, or it has a byte order
+// mark: other bytes, read as UTF-16, are spread out.
 func oneScript(s string) bool {
 	count, n, top := map[rune]int{}, 0, 0
 	for _, r := range s {
@@ -79,11 +79,11 @@ var utf16Of = map[Encoding]encoding.Encoding{
 }
 
 func decode16(b []byte, enc Encoding) string {
-	out, _ := utf16Of[enc].NewDecoder().Bytes(b[:len(b)&^1]) // what is no character is utf8.RuneError
+	out, _ := utf16Of[enc].NewDecoder().Bytes(b[:len(b)&^1]) // an invalid character becomes utf8.RuneError
 	return string(out)
 }
 
-// encode writes a text in an encoding; what it has no character for is lost.
+// encode writes a text in an encoding; characters that the encoding lacks are lost.
 func encode(text string, enc Encoding) []byte {
 	switch enc {
 	case Windows1252:
@@ -101,21 +101,21 @@ func encode(text string, enc Encoding) []byte {
 	return []byte(text)
 }
 
-// IsContainer reports whether bytes hold others in another form that can be looked
-// into, as an archive does: nothing in them can be edited where it stands.
+// IsContainer reports whether bytes are a container that can be opened, such as an archive: nothing in them
+// can be edited in place.
 func IsContainer[T string | []byte](b T) bool {
 	k := kindOf(b)
 	return k != plainly && k != closedFile
 }
 
-// kindOf looks at the beginning alone: a text may be long, and is asked about often.
+// kindOf looks at the first bytes alone: a text may be long, and this is called often.
 func kindOf[T string | []byte](b T) kind {
 	k, _ := recognise([]byte(b[:min(len(b), headSize)]))
 	return k
 }
 
-// Opens reports whether a medium that begins so is looked into by Each, or is nothing
-// that can be.
+// Opens reports whether Each opens a medium with these first bytes, or reports it as one that cannot be
+// opened.
 func Opens[T string | []byte](b T) bool { return kindOf(b) != plainly }
 
 func fromWindows(b []byte) string {

@@ -66,7 +66,7 @@ func zipped(t testing.TB, name string, text []byte) []byte {
 	return b.Bytes()
 }
 
-// TestScanLooksIntoGzip: a medium that cannot be looked into is never clean.
+// TestScanLooksIntoGzip: a medium that cannot be opened is never clean.
 func TestScanLooksIntoGzip(t *testing.T) {
 	m := matcher(t, "zx9canary77q")
 	hers := []byte(strings.Repeat("quiet\n", 400_000) + "asked zx9canary77q\n")
@@ -78,7 +78,7 @@ func TestScanLooksIntoGzip(t *testing.T) {
 		name string
 		data []byte
 		hits int64
-		shut bool // not all of it was looked at
+		shut bool // not searched completely
 	}{
 		{"hers", zipped(t, "a.md", hers), 1, false},
 		{"another's", zipped(t, "a.md", []byte("asked zx9canary77q2")), 0, false},

@@ -13,30 +13,29 @@ import (
 	"encoding/base64"
 )
 
-// layer is a text that stands in a medium: the bytes themselves, or a piece of them with
-// something decoded, and the way back.
+// layer is a text in a medium: its raw bytes, or a decoded piece of them, with the way back.
 type layer struct {
 	text []byte
-	// at and to are where each byte of text begins and ends in the medium; nil: at base.
+	// at and to are the begin and end in the medium of each byte of text; nil: from base on.
 	at, to []int32
 	base   int
-	// Of what is decoded as a block every place is the whole block.
+	// block says that the text was decoded as a block: every place is then the whole block.
 	block      bool
 	start, end int
 
 	method Method // the outermost encoding; empty: none
-	depth  int    // encodings inside one another
-	loose  bool   // fields touch: a word may have no borders
+	depth  int    // depth of nested encodings
+	loose  bool   // fields touch: words may have no borders
 
-	units   bool // read as UTF-16 or UTF-32: not once more
-	escapes int  // resolved before
-	family  int  // the last of them; unresolved without any
+	units   bool // read as UTF-16 or UTF-32: not again
+	escapes int  // escape families resolved before
+	family  int  // the last family resolved; unresolved for none
 
-	// probe: only whether the letters of an identifier stand in it is asked; no places are kept.
+	// probe asks only whether the letters of an identifier occur in the layer; no places are kept.
 	probe bool
 }
 
-// place is where text[from:to] stands in the medium.
+// place returns the place of text[from:to] in the medium.
 func (l *layer) place(from, to int) (start, end int) {
 	switch {
 	case l.block:
@@ -47,14 +46,14 @@ func (l *layer) place(from, to int) (start, end int) {
 	return int(l.at[from]), int(l.to[to-1])
 }
 
-// decoding makes a layer of what is decoded of another one, piece by piece.
+// decoding builds a layer, piece by piece, from the decoded parts of another.
 type decoding struct {
 	of     *layer
 	text   []byte
-	at, to []int32 // as in a layer, but for the places that of has; none for a probe
+	at, to []int32 // as in a layer, without the places of of; none for a probe
 }
 
-// add adds what of.text[from:to] is decoded to.
+// add appends the decoded text of of.text[from:to].
 func (d *decoding) add(text string, from, to int) {
 	d.text = append(d.text, text...)
 	d.placed(len(text), from, to)
@@ -75,7 +74,7 @@ func (d *decoding) placed(n, from, to int) {
 	}
 }
 
-// keep adds of.text[from:to] as it stands.
+// keep appends of.text[from:to] unchanged.
 func (d *decoding) keep(from, to int) {
 	d.text = append(d.text, d.of.text[from:to]...)
 	for k := from; k < to && !d.of.probe; k++ {
@@ -104,30 +103,29 @@ var escapes = func() (t [256]bool) {
 	return t
 }()
 
-// families are escapes that stand in one text: those of one family are resolved together.
-// In a link =ad is no quoted-printable.
+// families are escapes that occur in the same text: those of one family are resolved together. In a link =ad
+// is no quoted-printable.
 var families = []string{`%&\\`, "=?", "+"}
 
-// followed are the families that are looked for in what one of them has resolved; of what
-// nothing was, under the last number, all.
+// followed are the families that are tried on the result of each family; the last entry, for unresolved text,
+// has all.
 var followed = [][]int{{0, 1}, {0}, {}, {0, 1, 2}}
 
 const unresolved = 3
 
-// unescape resolves, once, the escapes of a family: percent encoding, entities of HTML,
-// the escapes of JSON and of programming languages; quoted-printable with its soft line
-// breaks; UTF-7. It is nil where there are none.
+// unescape resolves the escapes of a family once: percent encoding, HTML entities, the escapes of JSON and of
+// programming languages; quoted-printable with its soft line breaks; UTF-7. It is nil where there are none.
 func (l *layer) unescape(family string) *layer {
 	d := decoding{of: l}
 	var method Method
 	src := l.text
 	first := len(src)
-	for i := range len(family) { // each by itself is faster than all at once
+	for i := range len(family) { // one search each is faster than one for all
 		if n := bytes.IndexByte(src[:first], family[i]); n >= 0 {
 			first = n
 		}
 	}
-	last := 0 // up to where all is kept or resolved
+	last := 0 // kept or resolved up to here
 	for i := first; i < len(src); i++ {
 		if !escapes[src[i]] || strings.IndexByte(family, src[i]) < 0 {
 			continue
@@ -154,8 +152,8 @@ func (l *layer) unescape(family string) *layer {
 	return d.layer(method)
 }
 
-// unfold takes out the places at which vCards and calendars break a line (RFC 6350, 3.2; RFC 5545, 3.1):
-// a line's end and one blank, anywhere in a word. It is nil where there are none.
+// unfold removes the line breaks that vCards and calendars insert (RFC 6350, 3.2; RFC 5545, 3.1): a line end
+// and one blank, anywhere in a word. It is nil where there are none.
 func (l *layer) unfold() *layer {
 	d := decoding{of: l}
 	last := 0
@@ -181,8 +179,8 @@ func (l *layer) unfold() *layer {
 	return d.layer(Folded)
 }
 
-// foldAt reports whether a word may go on behind the line that ends at i and one blank. What begins a
-// quotation or a comment ends no fold.
+// foldAt reports whether a word may continue after the line that ends at i and one blank. A quotation or
+// comment on the next line is no continuation.
 func foldAt(b []byte, i int) bool {
 	if i == 0 || i+2 >= len(b) || b[i+1] != ' ' && b[i+1] != '\t' || isBlank(b[i+2]) || bytes.IndexByte([]byte(">/#|*"), b[i+2]) >= 0 {
 		return false
@@ -196,8 +194,8 @@ func foldAt(b []byte, i int) bool {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// wordJoiner stands where a line may end in a soft break or in the padding of base64: it
-// parts no word of a name, and ends a run of base64.
+// wordJoiner replaces a line end in a soft break or in the padding of base64: it separates no words of a
+// name, and ends a run of base64.
 const wordJoiner = "\u2060"
 
 // padding reports whether an equals sign at the end of a line may end a run of base64.
@@ -259,7 +257,7 @@ func hexByte(b []byte) (byte, bool) {
 	return (hexDigit[b[0]]-1)<<4 | (hexDigit[b[1]] - 1), true
 }
 
-// hexDigit is the value of a digit and one more; 0 for what is none.
+// hexDigit is the value of a hex digit plus one; 0 for other bytes.
 var hexDigit = func() (t [256]byte) {
 	for i := range 16 {
 		t["0123456789abcdef"[i]], t["0123456789ABCDEF"[i]] = byte(i+1), byte(i+1)
@@ -267,7 +265,7 @@ var hexDigit = func() (t [256]byte) {
 	return t
 }()
 
-// entity resolves a character reference of HTML.
+// entity resolves an HTML character reference.
 func entity(b []byte) (string, int) {
 	end := 1
 	for end < len(b) && end < 34 && (wordByte(b[end]) || b[end] == '#') {
@@ -283,8 +281,8 @@ func entity(b []byte) (string, int) {
 	return "", 0
 }
 
-// encodedWord is the length of what stands between two encoded words of a mail header
-// (RFC 2047), of the second one's beginning too: they are one text.
+// encodedWord is the length of the gap between two encoded words of a mail header (RFC 2047), with the
+// beginning of the second: they are one text.
 func encodedWord(b []byte) int {
 	rest, ok := strings.CutPrefix(string(b), "?=")
 	if !ok {

@@ -11,9 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// lookAlikes are letters of other scripts that read as Latin ones (Unicode confusables,
-// the single letters that names are disguised with), and letters that no mark makes as
-// ASCII writes them.
+// lookAlikes are letters of other scripts that look like Latin ones (Unicode confusables, the single letters
+// that disguise names), and letters without a decomposition, as ASCII writes them.
 var lookAlikes = func() map[rune]string {
 	m := map[rune]string{}
 	pairs := []rune("аaвbсcԁdеeһhіiјjκkкkӏlмmոnнhоoοoρpрpԛqѕsтtυuνvѵvԝwхxχxуyγyᴢzαaεeιiτtηnωw" +
@@ -27,13 +26,13 @@ var lookAlikes = func() map[rune]string {
 
 var folder = cases.Fold()
 
-// foldPages keep what characters become: to ask the tables for each character of a text
-// costs more than everything else.
+// foldPages caches folded characters: a table look-up for each character of a text costs more than everything
+// else.
 var foldPages [0x30000 >> 8]atomic.Pointer[[256]string]
 
-// foldRune is a character as it is compared: its letters and digits in compatibility
-// decomposition, case folded, without combining marks, look-alikes as Latin. Empty for
-// what is no letter and no digit.
+// foldRune is a character in the form in which it is compared: letters and digits in compatibility
+// decomposition, case folded, without combining marks, look-alikes as Latin. Empty for characters that are no
+// letter or digit.
 func foldRune(r rune) string {
 	if r < 0 || r >= 0x30000 {
 		return computeFold(r)
@@ -69,7 +68,7 @@ func computeFold(r rune) string {
 	return string(out)
 }
 
-// digitOf is a decimal digit of any script as ASCII: each script's stand in order.
+// digitOf is a decimal digit of any script as ASCII: each script's digits are in order.
 func digitOf(r rune) byte {
 	n := byte(0)
 	for unicode.Is(unicode.Nd, r-1) && n < 9 {
@@ -78,7 +77,7 @@ func digitOf(r rune) byte {
 	return '0' + n
 }
 
-// ignorable characters show nothing and are used to break words up.
+// ignorable characters are invisible and used to break words up.
 func ignorable(r rune) bool {
 	switch {
 	case r < 0xad:
@@ -90,8 +89,7 @@ func ignorable(r rune) bool {
 		r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0000 && r <= 0xe0fff
 }
 
-// unspaced are scripts that set no space between words, where a name's neighbour says
-// nothing.
+// unspaced are scripts without spaces between words, where the characters around a name prove nothing.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
@@ -123,7 +121,7 @@ func isASCII[T string | []byte](s T) bool {
 	return true
 }
 
-// decodeRune reads a character; a byte that begins none is one of Windows-1252.
+// decodeRune reads a character; an invalid byte is read as Windows-1252.
 func decodeRune(b []byte) (rune, int) {
 	r, n := utf8.DecodeRune(b)
 	if r == utf8.RuneError && n == 1 {
@@ -140,8 +138,8 @@ func lastRune(b []byte) (rune, int) {
 	return r, n
 }
 
-// view is a text as it is compared: the letters and digits alone, folded, each with the
-// character that it came from. What stands between two of them is a gap.
+// view is a text in the form in which it is compared: only its letters and digits, folded, each with the
+// character that it came from. The characters between two of them are a gap.
 type view struct {
 	src      []byte
 	text     []byte
@@ -158,14 +156,14 @@ var asciiFold = func() (t [256]byte) {
 	return t
 }()
 
-// newView folds a text. marked: tags, and what a link leads to, are parts of a gap.
+// newView folds a text. marked says that tags and link targets are parts of a gap.
 func newView(src []byte, marked bool) *view {
 	v := &view{}
 	v.read(src, marked)
 	return v
 }
 
-// read is newView in the memory of a view that nobody needs any more.
+// read is newView in the memory of an unused view.
 func (v *view) read(src []byte, marked bool) {
 	v.src, v.text, v.from, v.to = src, slices.Grow(v.text[:0], len(src)), slices.Grow(v.from[:0], len(src)), slices.Grow(v.to[:0], len(src))
 	for i := 0; i < len(src); {
@@ -195,7 +193,7 @@ func (v *view) read(src []byte, marked bool) {
 	}
 }
 
-// appendLetters adds the text of a view to out, without its places.
+// appendLetters appends the text of a view to out, without its places.
 func appendLetters(out, src []byte, marked bool) []byte {
 	out = slices.Grow(out, len(src))
 	for i := 0; i < len(src); {
@@ -205,7 +203,7 @@ func appendLetters(out, src []byte, marked bool) []byte {
 			out = append(out, f)
 			i++
 		case c >= utf8.RuneSelf:
-			r, n := rune(c&0x1f)<<6, 2 // of two bytes, as most are
+			r, n := rune(c&0x1f)<<6, 2 // two bytes, as most are
 			if i+1 < len(src) && c >= 0xc2 && c < 0xe0 && src[i+1]&0xc0 == 0x80 {
 				r |= rune(src[i+1] & 0x3f)
 			} else {
@@ -222,7 +220,7 @@ func appendLetters(out, src []byte, marked bool) []byte {
 	return out
 }
 
-// stretch makes the last character end where the mark upon it does.
+// stretch moves the end of the last character behind its combining mark.
 func (v *view) stretch(end int32) {
 	for k, first := len(v.to)-1, v.from[len(v.from)-1]; k >= 0 && v.from[k] == first; k-- {
 		v.to[k] = end
@@ -237,11 +235,10 @@ func (v *view) chars(lo, hi int) bool {
 // gap returns the bytes between the letter at i and the one before it.
 func (v *view) gap(i int) []byte { return v.src[v.to[i-1]:max(v.to[i-1], v.from[i])] }
 
-// maxMark bounds, in bytes, a tag and what a link leads to.
+// maxMark bounds a tag or a link target, in bytes.
 const maxMark = 512
 
-// markup is the length of a tag, or of what a link of Markdown leads to, at the beginning
-// of b; 1 where there is none.
+// markup is the length of the tag or Markdown link target at the beginning of b; 1 where there is none.
 func markup(b []byte) int {
 	rest := b[:min(len(b), maxMark)]
 	if b[0] == ']' {

@@ -42,7 +42,7 @@ func in(enc encoding.Encoding, s string) string {
 
 var utf16le = unicode16.UTF16(unicode16.LittleEndian, unicode16.IgnoreBOM)
 
-// sevenBits takes the highest bit off each byte.
+// sevenBits clears the highest bit of each byte.
 func sevenBits(s string) string {
 	b := []byte(s)
 	for i := range b {
@@ -53,7 +53,7 @@ func sevenBits(s string) string {
 
 func gb(s string) string { return in(simplifiedchinese.GB18030, s) }
 
-// forms are texts that name a person, and texts that name somebody else.
+// forms are texts that name the subject, and texts that name somebody else.
 var forms = map[string]struct{ yes, no []string }{
 	"usr_1": {
 		yes: []string{"usr_1", "UID:us\r\n r_1", "UID:usr\n\t_1", "asked usr_1.", "(usr_1)", "usr_1's", "@usr_1", "notes/usr_1.md", "user:usr_1", "usr_1@ noon", "usr%5F1", `\u0075sr_1`, b64("by usr_1, yes")},
@@ -107,8 +107,8 @@ var forms = map[string]struct{ yes, no []string }{
 	"Łukić":                 {yes: []string{"ŁUKIĆ", in(charmap.Windows1250, "pan Łukić"), in(charmap.Windows1250, "LUKIć"), "Lukic", "&#321;uki&#263;"}, no: []string{"Lukicevic"}},
 }
 
-// TestForms asks Matcher in a text, in a stream and in a binary medium, and Index, which
-// knows hashes alone: all must say the same.
+// TestForms searches with Matcher in a text, in a stream and in a binary medium, and with Index, which knows
+// only hashes: all must agree.
 func TestForms(t *testing.T) {
 	hash := func(label, text string) subject.Sum {
 		h := sha256.Sum256([]byte(label + "\x00" + text))
@@ -163,7 +163,7 @@ func TestForms(t *testing.T) {
 
 func newGzip(b []byte) (*gzip.Reader, error) { return gzip.NewReader(bytes.NewReader(b)) }
 
-// TestInTheSameBlock: what stands beside an encoding, or inside a word, hides nothing wherever it stands.
+// TestInTheSameBlock: text next to an encoding, or inside a word, hides nothing at any offset.
 func TestInTheSameBlock(t *testing.T) {
 	m := matcher(t, "Ana Ribeiro")
 	encoded := base64.StdEncoding.EncodeToString([]byte("by Ana Ribeiro"))
@@ -172,7 +172,7 @@ func TestInTheSameBlock(t *testing.T) {
 		`{"t":"said Ana Rib-\neiro"}`, `{"t":"said Ana Rib-\r\n  eiro"}`, `{"t":"{\"t\":\"Ana Rib-\\neiro\"}"}`, `{"t":"N:Ana Rib\n eiro"}`,
 		`{"t":"from:\nRibeiro, Ana\n"}`, "Ana [Rib](x)eiro", "Ana Rib~~ei~~ro", "Ana Rib<b></b>eiro",
 	} {
-		for pad := range 2 * 128 { // over the end of a block of bytes
+		for pad := range 2 * 128 { // across the end of a block of bytes
 			if s := strings.Repeat(".", pad) + " " + text + " there"; !m.Names(s) {
 				t.Errorf("not found behind %d bytes in %s", pad, text)
 				break

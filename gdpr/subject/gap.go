@@ -8,10 +8,9 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// fits reports whether the letters v.text[lo:hi], which are those of the pattern, are an
-// occurrence of the identifier, and gives the first letter that belongs to it: a telephone
-// number's prefix stands before. loose: it stands in a record whose fields touch, and has
-// no borders.
+// fits reports whether the letters v.text[lo:hi], which equal those of the pattern, are an occurrence of the
+// identifier, and returns its first letter: a telephone number may have a prefix before lo. loose, for a
+// record whose fields touch, means that it needs no borders.
 func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 	if !v.chars(lo, hi) {
 		return 0, false, false
@@ -43,7 +42,7 @@ func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 	return lo, !partBefore(before, p.Shape) && !partAfter(after, p.Shape), true
 }
 
-// unemphasised are the neighbours of a name without underscores that stress it.
+// unemphasised are the bytes around a name without underscores of emphasis.
 func unemphasised(before, after []byte) ([]byte, []byte) {
 	b, a := bytes.TrimRight(before, "_"), bytes.TrimLeft(after, "_")
 	if r, _ := lastRune(b); len(b) > 0 && wordRune(r) {
@@ -63,9 +62,8 @@ func (p *Pattern) Key(b []byte) string {
 	return canonical(b)
 }
 
-// joined reports whether what parts the letters of a name may: between its words any
-// separator, inside of them nothing but markup and a line's end. slug: words are joined
-// as file names and links join them.
+// joined reports whether the gaps between the letters of a name are allowed: between words any separator,
+// inside a word only markup and a line end. slug: words are joined as in file names and links.
 func (p *Pattern) joined(v *view, lo, hi int) (slug, ok bool) {
 	spaced := false
 	for i := lo + 1; i < hi; i++ {
@@ -103,15 +101,15 @@ func besideUnspaced(v *view, i int) bool {
 
 // gap classifies the characters between two letters.
 type gap struct {
-	text       string // one character for each class, "x" where something else stands
-	parts      bool   // words of a name may be parted so
-	slug       bool   // as file names and links do
+	text       string // one character for each class, "x" for any other
+	parts      bool   // may separate words of a name
+	slug       bool   // joins words as file names and links do
 	comma      bool   // between the last name and the first
-	line       bool   // a line ends in it
-	hyphenated bool   // a line ends in it behind a hyphen: a word may be parted so
+	line       bool   // contains a line end
+	hyphenated bool   // contains a line end behind a hyphen, which may divide a word
 }
 
-// gapOf reads a gap. Marks of emphasis, links and tags count for nothing.
+// gapOf classifies a gap. Marks of emphasis, links and tags are ignored.
 func gapOf(b []byte) gap {
 	if len(b) == 0 {
 		return gap{parts: true}
@@ -165,7 +163,7 @@ func gapOf(b []byte) gap {
 	return g
 }
 
-// gapClass is one character for all that part words alike; 0 for what parts nothing.
+// gapClass is one character for all separators of the same class; 0 for a character that separates nothing.
 func gapClass(r rune) byte {
 	switch {
 	case r == '\n', r == '\v', r == '\f', r == 0x85, r == 0x2028, r == 0x2029:
@@ -186,8 +184,8 @@ func gapClass(r rune) byte {
 	return 'x'
 }
 
-// dialled reports whether digits are a telephone number's: what stands before them is a
-// prefix of the same number, and nothing makes them a part of another one.
+// dialled reports whether digits are those of the telephone number: digits before them are its prefix, and no
+// digit joins them to another number.
 func (p *Pattern) dialled(v *view, lo, hi int) (from int, ok bool) {
 	digits := func(i int) bool { return i >= 0 && i < len(v.text) && v.text[i] >= '0' && v.text[i] <= '9' }
 	for i := lo + 1; i < hi; i++ {
@@ -221,13 +219,13 @@ func (p *Pattern) dialled(v *view, lo, hi int) (from int, ok bool) {
 	return from, ok
 }
 
-// joinsDigits reports whether a gap makes one number of the digits on both sides.
+// joinsDigits reports whether a gap joins the digits on both sides into one number.
 func joinsDigits(g []byte) bool {
 	t := string(g)
 	return t == "-" || t == "." || t == "/" || t == ""
 }
 
-// dialGap reports whether g may part the digits of a telephone number.
+// dialGap reports whether g may separate the digits of a telephone number.
 func dialGap(g []byte) bool {
 	if len(g) > 8 {
 		return false
@@ -242,8 +240,8 @@ func dialGap(g []byte) bool {
 	return true
 }
 
-// same asks the library whether digits are the number. bare: without any prefix, which
-// only counts where calls within the country need none.
+// same asks the library whether digits are the number. bare says that they have no prefix, which only counts
+// where national calls need none.
 func (p *Pattern) same(plus bool, digits string, bare bool) bool {
 	if p.Region == "" {
 		return bare && !plus

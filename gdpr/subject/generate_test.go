@@ -28,11 +28,11 @@ import (
 	"memdesk/gdpr/subject"
 )
 
-// person is somebody invented, and what no form of the identifiers may leave behind.
+// person is an invented subject, with the words that no form of the identifiers may leave behind.
 type person struct {
 	name, id, mail, phone string
-	parts                 []string // folded words of the identifiers that nobody else has
-	bystander             string   // a text about others who share a name, or a part of an id
+	parts                 []string // folded words that only this subject's identifiers have
+	bystander             string   // a text about others who share a name or a part of an id
 }
 
 func invent(r *rand.Rand) person {
@@ -74,7 +74,7 @@ func invent(r *rand.Rand) person {
 	return p
 }
 
-// ascii is a word in small letters without marks: the judge's own fold.
+// ascii is a word in lower case without diacritics: the test's own fold.
 func ascii(s string) string {
 	s = strings.NewReplacer("ß", "ss", "ẞ", "ss", "ø", "o", "Ø", "o").Replace(s)
 	return strings.ToLower(strings.Map(func(r rune) rune {
@@ -87,7 +87,7 @@ func ascii(s string) string {
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-// form writes one of the identifiers in one of its spellings.
+// form writes one of the identifiers in one of its forms.
 func (p person) form(r *rand.Rand) string {
 	words := strings.Fields(p.name)
 	switch r.IntN(17) {
@@ -137,8 +137,7 @@ func each(s string, fn func(r rune) string) string {
 	return b.String()
 }
 
-// encodings are what programs make of a text; those of the second kind are blocks, which
-// may be wrapped.
+// encodings are the encodings that programs write; those of the second kind are blocks, which may be wrapped.
 var escapings = map[string]func(r *rand.Rand, s string) string{
 	"plain":         func(_ *rand.Rand, s string) string { return s },
 	"percent":       func(_ *rand.Rand, s string) string { return url.QueryEscape(s) },
@@ -206,8 +205,8 @@ var blocks = map[string]func(s string) string{
 	"base32":           func(s string) string { return base32.StdEncoding.EncodeToString([]byte(s)) },
 }
 
-// flatten is a text without what people set between letters and digits, and without the
-// second letter of an umlaut that is spelled out.
+// flatten is a text without the separators that people put between letters and digits, and without the second
+// letter of a spelled-out umlaut.
 func flatten(s string) string {
 	return strings.NewReplacer("oe", "o", "ue", "u", "aa", "a").Replace(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -217,8 +216,8 @@ func flatten(s string) string {
 	}, ascii(s)))
 }
 
-// judge decodes a text in every way it knows, by its own means, and says which part of
-// the person's it reads.
+// judge decodes a text in every way it knows, without the program's own code, and returns the part of the
+// subject's identifiers that it reads.
 func judge(text string, parts []string, depth int) string {
 	flat := flatten(text)
 	for _, p := range parts {
@@ -288,7 +287,7 @@ func gunzip(b []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, _ := io.ReadAll(z) // a cut one says something too
+	out, _ := io.ReadAll(z) // a cut one has content too
 	return string(out), nil
 }
 
@@ -299,7 +298,7 @@ func TestGenerated(t *testing.T) {
 	if os.Getenv("MEMDESK_SOAK") != "" {
 		cases = 10_000
 	}
-	if given := os.Getenv("MEMDESK_SEED"); given != "" { // a run that was red, once more
+	if given := os.Getenv("MEMDESK_SEED"); given != "" { // repeat a failed run
 		var err error
 		if seed, err = strconv.ParseUint(given, 10, 64); err != nil {
 			t.Fatal(err)

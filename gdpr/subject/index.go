@@ -11,17 +11,17 @@ import (
 // Sum is a keyed hash.
 type Sum [16]byte
 
-// Known is an identifier of which only hashes are kept.
+// Known is an identifier that is known only by its hashes.
 type Known struct {
 	Pattern
 	Letters Sum
-	Key     Sum // of Pattern.Key, where it has one; zero: the letters say it
-	// Normal is of one that a list of the first version holds: the hash of its normal
-	// form, Length bytes long, or where it is Strict of the text itself.
+	Key     Sum // of Pattern.Key, where it has one; zero: Letters suffice
+	// Normal is the hash in a list of the first version: of the identifier's normal form, Length bytes long,
+	// or of the text itself where it is Strict.
 	Normal Sum
 }
 
-// Hash makes keyed hashes; the label says of what.
+// Hash makes keyed hashes; label is the hash's purpose.
 type Hash func(label, text string) Sum
 
 // Sealed are the patterns of an identifier with their letters hashed.
@@ -38,18 +38,18 @@ func Sealed(id string, hash Hash) []Known {
 	return out
 }
 
-// Index looks for identifiers of which only hashes are known, through the same layers
-// and by the same patterns as Matcher. It is immutable and safe for concurrent use.
+// Index searches for identifiers that are known only by hashes, in the same layers and by the same patterns
+// as Matcher. It is immutable and safe for concurrent use.
 type Index struct {
 	hash    Hash
 	letters map[Sum][]int
 	known   []Known
 	lengths []int
-	normal  map[Sum]int // those of the first version
-	longest int         // of them
+	normal  map[Sum]int // identifiers from a list of the first version
+	longest int         // length of the longest of them
 }
 
-// NewIndex makes an index; hash is the one of Sealed.
+// NewIndex makes an index; hash must be the one that Sealed used.
 func NewIndex(known []Known, hash Hash) *Index {
 	x := &Index{hash: hash, letters: map[Sum][]int{}, known: known, normal: map[Sum]int{}}
 	for i, k := range known {
@@ -66,12 +66,11 @@ func NewIndex(known []Known, hash Hash) *Index {
 	return x
 }
 
-// Empty reports whether nobody is known.
+// Empty reports whether the index has no identifiers.
 func (x *Index) Empty() bool { return x == nil || len(x.known) == 0 }
 
-// Find calls yield for every place at which one of the identifiers stands: its number
-// among the known, the identifier in clear, and where it stands. yield returns false to
-// stop.
+// Find calls yield for every occurrence of one of the identifiers: its number among the known, the identifier
+// in clear, and its place. yield returns false to stop.
 func (x *Index) Find(text string, yield func(known int, clear string, start, end int) bool) {
 	if len(x.known) == 0 {
 		return
@@ -95,7 +94,7 @@ func (x *Index) Find(text string, yield func(known int, clear string, start, end
 	w.text(&layer{text: raw(text), family: unresolved})
 }
 
-// at looks for an identifier whose letters begin at lo.
+// at searches for an identifier whose letters begin at lo.
 func (x *Index) at(v *view, l *layer, lo int, yield func(known int, clear string, start, end int) bool) bool {
 	for _, n := range x.lengths {
 		hi := lo + n
@@ -120,7 +119,7 @@ func (x *Index) at(v *view, l *layer, lo int, yield func(known int, clear string
 	return true
 }
 
-// atNormal looks for one of which a list of the first version holds the hash.
+// atNormal searches for an identifier from a list of the first version.
 func (x *Index) atNormal(v *view, l *layer, lo int, yield func(known int, clear string, start, end int) bool) bool {
 	for hi := lo + 2; hi <= len(v.text) && hi-lo <= x.longest; hi++ {
 		if !v.chars(lo, hi) || hi < len(v.text) && v.to[hi-1] == v.from[hi] && !v.ends(hi) {
@@ -147,8 +146,8 @@ func (x *Index) atNormal(v *view, l *layer, lo int, yield func(known int, clear 
 	return true
 }
 
-// begins reports whether an identifier may begin at a letter: one that is no part of the
-// word before. Digits may be a telephone number behind its prefix.
+// begins reports whether an identifier may begin at a letter: one that does not continue the word before.
+// Digits may be a telephone number behind its prefix.
 func (v *view) begins(i int) bool {
 	if i == 0 || v.to[i-1] != v.from[i] || v.text[i] >= '0' && v.text[i] <= '9' {
 		return true
@@ -156,8 +155,7 @@ func (v *view) begins(i int) bool {
 	return !wordRune(v.runeAt(i-1)) || !wordRune(v.runeAt(i)) || isProclitic(string(v.src[max(0, int(v.from[i])-16):v.from[i]]))
 }
 
-// ends reports whether an identifier may end before the letter at i, which stands right
-// behind it.
+// ends reports whether an identifier may end just before the letter at i.
 func (v *view) ends(i int) bool {
 	return !wordRune(v.runeAt(i-1)) || !wordRune(v.runeAt(i)) || v.text[i] == 's'
 }
@@ -167,8 +165,7 @@ func (v *view) runeAt(i int) rune {
 	return r
 }
 
-// clear is an identifier as it stands in a text, with its words in the order in which
-// they are typed.
+// clear is an identifier as the text writes it, with its words in the order in which they are typed.
 func (p *Pattern) clear(v *view, from, lo, hi int) string {
 	switch p.Kind {
 	case Telephone:

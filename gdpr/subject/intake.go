@@ -10,8 +10,8 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// Warnings say what is wrong with an identifier before anything is searched for it, in
-// words that do not repeat it. None means that it is fit to be looked for.
+// Warnings say what is wrong with an identifier before it is searched for, without repeating it. No warnings
+// means that it is fit for a search.
 func Warnings(id string) []string {
 	id = strings.TrimSpace(id)
 	var out []string
@@ -52,19 +52,18 @@ func Warnings(id string) []string {
 	return out
 }
 
-// calendar are the months and the days of the week, of English and German.
+// calendar are the English and German months and days of the week.
 var calendar = strings.Fields("january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec " +
 	"monday tuesday wednesday thursday friday saturday sunday januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag samstag sonntag")
 
-// commonWords are words of prose and of programs that are names, or that somebody gives
-// for one.
+// commonWords are words of prose and of programs that are also names, or that are mistaken for one.
 var commonWords = strings.Fields("mark will bill rose grace hope faith joy art frank grant drew dean chase hunter mason baker smith cook miller taylor carter fisher gray grey brown white black green young long short " +
 	"rich rob sue pat jack bob rusty sandy dawn amber ruby pearl iris lily ivy olive daisy violet heather summer autumn skip miles wade reed glen cliff dale brook forest lane ray gene guy earl duke king prince major page " +
 	"user admin root test guest agent system name person customer client owner author team support service info mail office home work note notes memory project task issue ticket data file text code name true false null none " +
 	"the and for you she her him his was has had not all new old man one two day way may can see now get let put say use fix bug run set log key map tag bot " +
 	"stein berg wolf fuchs vogel koch bauer schmidt müller weber klein groß lang kurz jung alt neu")
 
-// Sentence says what an identifier of the kind is found as.
+// Sentence says in which forms an identifier of the kind is found.
 func (k Kind) Sentence() string {
 	switch k {
 	case Address:

@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// A medium may keep a text that names the person and has to stay. In its bytes that
-// text is told from what should be gone by what stands around: a place is a copy of
-// it when the letters before and behind are those of the text, as far as the text or
-// maxKept goes.
+// A medium may hold a text that names the subject and has to stay. Its bytes are distinguished from residue
+// by their neighbours: a place is a copy of the text when the letters before and after it are those of the
+// text, as far as the text or maxKept goes.
 
 // keptPlace is a place in a text that stays.
 type keptPlace struct {
@@ -18,11 +17,11 @@ type keptPlace struct {
 	before, after string // letters only
 }
 
-// maxKept is how many letters on either side tell two places apart, and keptReach
-// how far, in bytes, they are looked for.
+// maxKept is how many letters on either side distinguish two places, and keptReach how far, in bytes, they
+// are searched.
 const maxKept, keptReach = 12, 64
 
-// Keep notes the places at which a text that stays names the person.
+// Keep records the places where a text that stays names the subject.
 func (f *Bystanders) Keep(m *Matcher, text string) {
 	for _, h := range m.Bytes([]byte(text)) {
 		p := keptPlace{term: h.Term}
@@ -35,16 +34,16 @@ func (f *Bystanders) Keep(m *Matcher, text string) {
 	}
 }
 
-// sameness is how a place in a medium is like one that stays.
+// sameness compares a place in a medium with the kept ones.
 type sameness int
 
 const (
 	unlike sameness = iota
-	copied          // a copy of it
-	alike           // one that stays leaves the same
+	copied          // a copy of a kept place
+	alike           // a kept place leaves the same bytes
 )
 
-// keeps tells whether a hit belongs to what stays.
+// keeps compares a hit with the kept places.
 func (f *Bystanders) keeps(b []byte, h Hit, binary bool) sameness {
 	if f == nil || len(f.kept) == 0 {
 		return unlike
@@ -73,15 +72,15 @@ func narrowed(b []byte) []byte {
 	return slices.DeleteFunc(slices.Clone(b), func(c byte) bool { return c == 0 })
 }
 
-// readableEnd and readableStart report whether a text goes on there.
+// readableEnd and readableStart report whether readable text touches the place.
 func readableEnd(b []byte) bool {
 	return len(b) > 0 && (printable(b[len(b)-1]) || b[len(b)-1] >= utf8.RuneSelf)
 }
 
 func readableStart(b []byte) bool { return len(b) > 0 && (printable(b[0]) || b[0] >= utf8.RuneSelf) }
 
-// lettersBefore are the last letters of s without what encodings put between them,
-// and lettersAfter the first ones.
+// lettersBefore are the last letters of s, and lettersAfter the first ones, without the bytes that encodings
+// put between them.
 func lettersBefore(s string) string {
 	out := letters(s[max(0, len(s)-keptReach):])
 	return out[max(0, len(out)-maxKept):]

@@ -8,8 +8,8 @@ import (
 	"memdesk/gdpr/subject"
 )
 
-// TestKeptTextsAreToldApart scans media in which one text stays: copies of it are
-// counted apart, and every other place is a hit, however few there are.
+// TestKeptTextsAreToldApart scans media with one kept text: its copies are counted separately, and every
+// other place is a hit, even with few letters.
 func TestKeptTextsAreToldApart(t *testing.T) {
 	const head = "SQLite format 3\x00\x10\x00"
 	m := matcher(t, "subj-ana", "Ana Ribeiro")

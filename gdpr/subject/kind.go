@@ -12,7 +12,7 @@ import (
 	"memdesk/model"
 )
 
-// Kind is the sort of an identifier. It decides which spellings are the same one.
+// Kind is the kind of an identifier. It decides which spellings are equal.
 type Kind string
 
 // The kinds.
@@ -23,7 +23,7 @@ const (
 	Name      Kind = "name"      // any separators, case, marks; last name first
 )
 
-// KindOf tells the kind of an identifier by how it is written.
+// KindOf detects the kind of an identifier from its spelling.
 func KindOf(id string) Kind {
 	id = strings.TrimSpace(id)
 	local, domain, at := strings.Cut(id, "@")
@@ -38,8 +38,7 @@ func KindOf(id string) Kind {
 	return ID
 }
 
-// isPhone: nothing but digits and what parts them, and a plus or a separator: digits
-// alone are an id.
+// isPhone: only digits and their separators, with a plus or a separator: digits alone are an id.
 func isPhone(s string) bool {
 	digits, parts := 0, strings.HasPrefix(s, "+")
 	for i, r := range s {
@@ -56,8 +55,8 @@ func isPhone(s string) bool {
 	return parts && digits >= 7 && digits <= 17
 }
 
-// isName: words of letters, of which one has a capital, a mark or another script than
-// Latin, or that a space parts.
+// isName: words of letters, of which one has a capital, a diacritic or a non-Latin letter, or which are
+// separated by a space.
 func isName(s string) bool {
 	named := strings.ContainsFunc(s, unicode.IsSpace)
 	upper, small := false, false
@@ -84,18 +83,16 @@ func apostrophe(r rune) bool {
 	return false
 }
 
-// Pattern is one way in which an identifier is written, without its letters: what Index
-// needs beside a hash of them.
+// Pattern is one spelling of an identifier without its letters: all that Index needs besides their hash.
 type Pattern struct {
 	Kind   Kind   `json:"kind"`
-	Length int    `json:"length"`           // of its letters and digits, folded, in bytes
-	Breaks []int  `json:"breaks,omitempty"` // a name's: where its words begin
-	Comma  int    `json:"comma,omitempty"`  // a name's with the last name first: where the first begins
-	Strict bool   `json:"strict,omitempty"` // an id's: its exact case only; a name's: not in small letters
-	Region string `json:"region,omitempty"` // a telephone number's; empty: not known
+	Length int    `json:"length"`           // of the folded letters and digits, in bytes
+	Breaks []int  `json:"breaks,omitempty"` // of a name: where its words begin
+	Comma  int    `json:"comma,omitempty"`  // of a name with the last name first: where the first name begins
+	Strict bool   `json:"strict,omitempty"` // of an id: exact case only; of a name: not in lower case
+	Region string `json:"region,omitempty"` // of a telephone number; empty: not known
 	Shape  shape  `json:"shape,omitempty"`
-	// Letters and Exact are empty for who knows hashes only. Exact is what Key gives
-	// for the identifier itself.
+	// Letters and Exact are empty where only hashes are known. Exact is the Key of the identifier itself.
 	Letters string `json:"-"`
 	Exact   string `json:"-"`
 
@@ -105,8 +102,8 @@ type Pattern struct {
 // MaxTerm is the longest identifier, in bytes.
 const MaxTerm = 256
 
-// Check refuses what is no identifier of one person: nothing, a single
-// character, a wildcard, controls, text without a letter or digit.
+// Check refuses a text that cannot be one person's identifier: nothing, a single character, a wildcard,
+// control characters, text without a letter or digit.
 func Check(t string) error {
 	bad := func(why string) error { return model.Errorf(model.InvalidInput, "subject", "an identifier %s", why) }
 	t = strings.TrimSpace(t)
@@ -135,12 +132,11 @@ func Check(t string) error {
 	return nil
 }
 
-// Normal is the form by which identifiers are compared: what people type in any case,
-// width or composition is one.
+// Normal is the form in which identifiers are compared: the same for any case, width or composition.
 func Normal(id string) string { return canonical([]byte(strings.TrimSpace(id))) }
 
-// canonical folds a text and keeps what parts its letters: white space as one space, any
-// dash as a hyphen, any apostrophe as one.
+// canonical folds a text and keeps its separators: white space as one space, any dash as a hyphen, any
+// apostrophe as one.
 func canonical(b []byte) string {
 	var out []byte
 	for i := 0; i < len(b); {
@@ -165,7 +161,7 @@ func canonical(b []byte) string {
 	return string(out)
 }
 
-// shown is a text as it is read, in its case, without what shows nothing.
+// shown is a text as people read it, in its case, without invisible characters.
 func shown(b []byte) string {
 	return norm.NFKC.String(strings.Map(func(r rune) rune {
 		if ignorable(r) {
@@ -175,7 +171,7 @@ func shown(b []byte) string {
 	}, string(b)))
 }
 
-// PatternsOf are the ways in which an identifier is written.
+// PatternsOf are the spellings of an identifier.
 func PatternsOf(id string) []Pattern {
 	id = strings.TrimSpace(id)
 	v := newView([]byte(id), false)
@@ -204,8 +200,8 @@ func PatternsOf(id string) []Pattern {
 	return append(out, p)
 }
 
-// namePatterns are a name's spellings: with ae for ä where it has one, in the cases of
-// Russian, and with each of its words but the first as the one that stands before a comma.
+// namePatterns are a name's spellings: with ae for ä where it has one, in the Russian cases, and with each
+// word but the first as the one before a comma.
 func namePatterns(id string) []Pattern {
 	if last, first, ok := strings.Cut(id, ","); ok && strings.TrimSpace(first) != "" {
 		id = strings.TrimSpace(first) + " " + strings.TrimSpace(last)
@@ -244,7 +240,7 @@ func namePatterns(id string) []Pattern {
 	return out
 }
 
-// parted reports whether a gap parts words, not only marks of a letter.
+// parted reports whether a gap separates words, and is not only marks of a letter.
 func parted(gap []byte) bool {
 	return slices.ContainsFunc([]rune(string(gap)), func(r rune) bool { return !ignorable(r) && !unicode.IsMark(r) && r != 0x640 })
 }
@@ -252,8 +248,8 @@ func parted(gap []byte) bool {
 // umlauts are the letters that German and Nordic names also spell out.
 var umlauts = map[rune]string{'ä': "ae", 'ö': "oe", 'ü': "ue", 'å': "aa", 'ø': "oe", 'Ä': "Ae", 'Ö': "Oe", 'Ü': "Ue", 'Å': "Aa", 'Ø': "Oe"}
 
-// spelledOut are a name and its spellings with some of its umlauts spelled out; of more
-// than three with all of them.
+// spelledOut are a name and its spellings with some umlauts spelled out; with more than three umlauts, with
+// all of them.
 func spelledOut(id string) []string {
 	id = norm.NFC.String(id)
 	at := []int{}

@@ -12,7 +12,7 @@ import (
 	"github.com/mholt/archives"
 )
 
-// libraries are the beginnings of what a library opens, with what it is.
+// libraries are the magic bytes of formats that a library opens, with their names.
 var libraries = []struct {
 	magic, what string
 	format      archives.Format
@@ -26,8 +26,8 @@ var libraries = []struct {
 	{"\xff\x06\x00\x00sNaPpY", "snappy archive", archives.Sz{}},
 }
 
-// library opens what a library can. Decoders meet hostile bytes: one that panics has not
-// opened the file.
+// library opens a format with a library. The bytes may be hostile: a decoder that panics has not opened the
+// file.
 func (o *opening) library(what, member string, b *bufio.Reader, depth int) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -41,20 +41,20 @@ func (o *opening) library(what, member string, b *bufio.Reader, depth int) (err 
 		}
 	}
 	if d, ok := format.(archives.Decompressor); ok {
-		head, _ := b.Peek(headSize) // a shorter one is all there is
+		head, _ := b.Peek(headSize) // a shorter head is the whole medium
 		head = bytes.Clone(head)
 		r, err := d.OpenReader(b)
 		if err != nil {
 			return o.handUnopened(what, member, io.MultiReader(bytes.NewReader(head), b))
 		}
-		defer func() { _ = r.Close() }() // it is only read
+		defer func() { _ = r.Close() }() // only read
 		return o.open(member, metered{r, o}, depth+1)
 	}
 	at, size, err := o.whole(member, b, depth)
 	if at == nil {
 		return err
 	}
-	var failed error // of a leaf, not of the archive
+	var failed error // the leaf's error, not the archive's
 	err = format.(archives.Extractor).Extract(o.ctx, io.NewSectionReader(at, 0, size), func(ctx context.Context, f archives.FileInfo) error {
 		o.named(f.NameInArchive, f.LinkTarget)
 		if f.IsDir() || failed != nil {
@@ -66,7 +66,7 @@ func (o *opening) library(what, member string, b *bufio.Reader, depth int) (err 
 			o.notOpened(inside, "encrypted, or compressed in a way that is not known: not opened"+byHand)
 			return nil
 		}
-		defer func() { _ = r.Close() }() // it is only read
+		defer func() { _ = r.Close() }() // only read
 		failed = o.open(inside, metered{r, o}, depth+1)
 		return failed
 	})
@@ -79,14 +79,13 @@ func (o *opening) library(what, member string, b *bufio.Reader, depth int) (err 
 	return nil
 }
 
-// handUnopened notes that something was not opened, and hands its bytes over as they are.
+// handUnopened notes that a medium was not opened, and hands its raw bytes over.
 func (o *opening) handUnopened(what, member string, r io.Reader) error {
 	o.notOpened(member, what+" that cannot be read, or is encrypted: not opened"+byHand)
 	return o.handOver(member, r)
 }
 
-// whole gives bytes that must be read at any place; nil where they are too many, which
-// was said.
+// whole reads bytes that need random access; nil where they are too many, which was noted.
 func (o *opening) whole(member string, b *bufio.Reader, depth int) (io.ReaderAt, int64, error) {
 	if depth == 0 && o.at != nil {
 		return o.at, o.size, nil

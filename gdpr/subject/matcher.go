@@ -1,17 +1,16 @@
-// Package subject finds the identifiers of a person in text and in raw bytes. It decides
-// nothing about what becomes of what it finds, and never prints what it looks for.
+// Package subject finds the identifiers of a subject in text and in raw bytes. It does not decide what is
+// done with an occurrence, and never prints an identifier.
 //
 // # One search
 //
-// A medium is a stream of bytes (open.go expands what is compressed). Its bytes say a
-// text, and so does whatever is encoded in them: walker (walk.go) goes through all of
-// these layers, each with the way back to the bytes (layer). Of a layer the letters and
-// digits alone are compared, folded (view); the gaps between them and the borders around
-// them decide whether they are the identifier (Pattern.fits, by its Kind). Planning,
-// redaction and verification ask Matcher; suppression, which knows hashes only, asks
-// Index: both look through the same walker with the same patterns.
+// A medium is a stream of bytes (open.go expands compressed data). It has layers: its own text, and every
+// text that is encoded in it. walker (walk.go) visits them all, each with the way back to the bytes (layer).
+// Only the letters and digits of a layer are compared, folded (view); the gaps between them and the borders
+// around them decide whether they are the identifier (Pattern.fits, by its Kind). Planning, redaction and
+// verification use Matcher; suppression, which knows only hashes, uses Index: both search with the same
+// walker and the same patterns.
 //
-// docs/erasure.md says what is found and what is not.
+// docs/erasure.md says which spellings are found and which are not.
 package subject
 
 import (
@@ -31,11 +30,10 @@ import (
 // Method is the form in which an identifier was found.
 type Method string
 
-// The methods. Embedded is weaker evidence: a piece of a record that may belong to a
-// longer word.
+// The methods. Embedded is weaker evidence: a piece of a record that may be part of a longer word.
 const (
 	Exact    Method = "exact"
-	Folded   Method = "folded"   // other case, marks, separators, look-alikes, markup, over lines
+	Folded   Method = "folded"   // other case, diacritics, separators, look-alikes, markup, across lines
 	Reversed Method = "reversed" // the last name first
 	Dialled  Method = "telephone"
 	Percent  Method = "percent"
@@ -49,9 +47,9 @@ const (
 	Base64   Method = "base64"
 	Base32   Method = "base32"
 	Hex      Method = "hex"
-	Archive  Method = "archive"        // inside what is compressed, an archive or a document, or as a name in it
+	Archive  Method = "archive"        // inside compressed data, an archive or a document, or in a member's name
 	Prefix   Method = "prefix-windows" // an index term whose first bytes were compressed away
-	Embedded Method = "embedded"       // inside a binary record, without a border on one side
+	Embedded Method = "embedded"       // inside a binary record, with no border on one side
 )
 
 // Hit is one occurrence. Start and End are byte offsets in the text searched.
@@ -61,26 +59,24 @@ type Hit struct {
 	Method     Method
 }
 
-// Matcher looks for one person's identifiers. It is immutable and safe for
-// concurrent use.
+// Matcher searches for one subject's identifiers. It is immutable and safe for concurrent use.
 type Matcher struct {
 	terms    []string
 	patterns []Pattern
-	letters  *sieve         // those of the patterns
-	anchors  *sieve         // what stands in every spelling of an identifier, in ASCII
+	letters  *sieve         // the letters of the patterns
+	anchors  *sieve         // pieces that every spelling of an identifier has, in ASCII
 	windows  *sieve         // of index terms
-	pairs    *[1 << 16]bool // letters that stand beside one another, the first one high
-	reach    int            // how far from an anchor an occurrence may go on, in bytes
-	longest  int            // bytes that an occurrence without escapes and markup may have
-	least    int            // bytes of the shortest identifier
+	pairs    *[1 << 16]bool // consecutive letters, the first one high
+	reach    int            // how far an occurrence may extend from an anchor, in bytes
+	longest  int            // longest occurrence without escapes and markup, in bytes
+	least    int            // shortest identifier, in bytes
 	phones   bool
-	foreign  bool           // there is an identifier in other letters than Latin ones
+	foreign  bool           // an identifier has non-Latin letters
 	firsts   *[1 << 16]bool // see firstPairs
 	charsets []*charset
 }
 
-// New makes a matcher. Each term is checked with Check; one that stands twice
-// counts once.
+// New makes a matcher. Each term is checked with Check; a repeated term counts once.
 func New(terms ...string) (*Matcher, error) {
 	m := &Matcher{least: MaxTerm, pairs: &[1 << 16]bool{}}
 	if len(terms) == 0 {
@@ -134,8 +130,8 @@ func New(terms ...string) (*Matcher, error) {
 	return m, nil
 }
 
-// leastBytes is how short letters may be written: a syllable of Korean is two bytes in UTF-16, and nine
-// folded.
+// leastBytes is the fewest bytes that the letters may take: a syllable of Korean is two bytes in UTF-16, and
+// nine folded.
 func leastBytes(folded int, ascii bool) int {
 	if ascii {
 		return folded
@@ -156,10 +152,10 @@ func distinct(all []pattern) []pattern {
 	})
 }
 
-// anchorsOf are bytes of which some stand in each way to write an identifier, but for
-// marks that it does not have itself, escapes of its plain letters and base64: pieces
-// looks for those. A piece of an identifier in ASCII stands in UTF-8 and in all charsets;
-// in UTF-16 and UTF-32 it has zeros between its letters.
+// anchorsOf are byte sequences of which at least one occurs in every spelling of an identifier, except
+// spellings with added diacritics, escapes of plain letters and base64: pieces handles those. An ASCII piece
+// of an identifier is the same in UTF-8 and in all charsets; in UTF-16 and UTF-32 it has zeros between its
+// letters.
 func anchorsOf(term string, p Pattern) []pattern {
 	var out []pattern
 	typed := fragments(norm.NFC.String(term), p)
@@ -169,7 +165,7 @@ func anchorsOf(term string, p Pattern) []pattern {
 	if len(typed) > 0 || p.Kind == Telephone {
 		return out
 	}
-	if isASCII(p.Letters) { // each of its letters may have a mark, or none
+	if isASCII(p.Letters) { // each letter may have a diacritic, or none
 		for _, frag := range fragments(wordsOf(p), p) {
 			out = append(out, framed(frag)...)
 		}
@@ -204,7 +200,7 @@ func wordsOf(p Pattern) string {
 	return out
 }
 
-// framed are a piece of an identifier in ASCII, in UTF-16 and UTF-32, in hex and in base32.
+// framed are the encodings of an ASCII piece of an identifier: UTF-16 and UTF-32, hex and base32.
 func framed(frag string) []pattern {
 	out := []pattern{{bytes: []byte(frag), fold: true, plain: true}}
 	for _, size := range []int{2, 4} {
@@ -225,13 +221,13 @@ func framed(frag string) []pattern {
 	return out
 }
 
-// fragments are the pieces of an identifier that all its spellings have in ASCII: the
-// best of it, in two halves where it is long, because a line may end inside a word.
+// fragments are the pieces of an identifier that all its spellings have in ASCII: the most selective one, in
+// two halves where it is long, because a line may end inside a word.
 func fragments(term string, p Pattern) []string {
 	if p.Kind == Telephone {
 		return []string{p.Letters}
 	}
-	if local, _, ok := strings.Cut(term, "@"); ok { // more people share a domain
+	if local, _, ok := strings.Cut(term, "@"); ok { // many people share a domain
 		if own := fragments(local, p); len(own) > 0 && len(own[0]) >= 4 {
 			return own
 		}
@@ -239,7 +235,7 @@ func fragments(term string, p Pattern) []string {
 	best, most := "", 0
 	for _, word := range strings.FieldsFunc(term, func(r rune) bool { return r >= utf8.RuneSelf || !wordByte(byte(r)) || r == '_' }) {
 		if len(p.Letters) > 0 && !strings.Contains(p.Letters, strings.ToLower(word)) {
-			continue // it is spelled otherwise here
+			continue // here it has another spelling
 		}
 		score := min(len(word), 8) * 4
 		for _, r := range word {
@@ -262,7 +258,7 @@ func fragments(term string, p Pattern) []string {
 	return []string{best}
 }
 
-// encodedForms are the digits of hex and of base32 that do not depend on the neighbours.
+// encodedForms are the hex and base32 digits that do not depend on neighbouring bytes.
 func encodedForms(b []byte) [][]byte {
 	out := [][]byte{[]byte(hex.EncodeToString(b)), []byte(hex.EncodeToString(encode(string(b), UTF16BE)))[2:]}
 	for skip := range 5 {
@@ -283,16 +279,16 @@ func encodedForms(b []byte) [][]byte {
 	return out
 }
 
-// Terms are the identifiers, the first of which is the id itself.
+// Terms are the identifiers, the id first.
 func (m *Matcher) Terms() []string { return slices.Clone(m.terms) }
 
-// Names reports whether the text names the person.
+// Names reports whether the text names the subject.
 func (m *Matcher) Names(text string) bool { return len(m.find(raw(text), false, true)) > 0 }
 
-// prober returns a walker's near: whether the letters of an identifier stand in a layer, whatever lies
-// between them, or a piece of one as indexes of texts keep it.
+// prober returns the function near of a walker: whether a layer has the letters of an identifier, with any
+// bytes between them, or a piece of one as text indexes keep it.
 func (m *Matcher) prober() func(l *layer) bool {
-	var letters []byte // of one layer after the other
+	var letters []byte // reused from layer to layer
 	return func(l *layer) bool {
 		if l.loose && l.depth == 0 && m.windows.any(l.text) {
 			return true
@@ -308,26 +304,26 @@ func (m *Matcher) prober() func(l *layer) bool {
 	}
 }
 
-// Near reports whether a piece of an identifier stands in the text as it is, alone or
-// inside another word. It is a cheap no for most texts.
+// Near reports whether a piece of an identifier occurs in the raw text, alone or inside another word. It is a
+// cheap no for most texts.
 func (m *Matcher) Near(text string) bool { return m.anchors.any(raw(text)) }
 
 // Text finds every occurrence in a text, in order and without overlap.
 func (m *Matcher) Text(text string) []Hit { return m.find(raw(text), false, false) }
 
-// find looks through all layers of bytes. loose: they are a record whose fields touch,
-// where an identifier counts without borders too.
+// find searches all layers of bytes. loose says that they are a record whose fields touch, where an
+// identifier needs no borders.
 func (m *Matcher) find(b []byte, loose, first bool) []Hit {
 	hits, _ := m.search(b, loose, nil, first, m.prober())
 	return hits
 }
 
-// search is find with bystanders, which may explain what has no borders, and with a probe or none. It says
-// what it did not see.
+// search is find with bystanders, which may explain an occurrence without borders, and with a probe or none.
+// It reports what it could not see.
 func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first bool, near func(*layer) bool) ([]Hit, unseen) {
 	var hits []Hit
 	w := walker{pieces: m.pieces, least: m.least, foreign: m.foreign, charsets: m.charsets, near: near}
-	w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) } // what is ASCII ends otherwise beside other letters
+	w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) } // ASCII identifiers can end differently next to other letters
 	w.look = func(v *view, l *layer) bool {
 		if loose && l.depth == 0 {
 			hits = m.inIndex(hits, l)
@@ -367,11 +363,10 @@ func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first boo
 	})), w.unseen
 }
 
-// shortTerm is the length below which bytes in a binary medium look like an identifier by
-// chance.
+// shortTerm is the length below which random bytes of a binary medium may equal an identifier.
 const shortTerm = 6
 
-// amidText reports whether a short hit stands among readable characters.
+// amidText reports whether a short hit has readable characters around it.
 func amidText(b []byte, lo, hi int) bool {
 	n := 0
 	for i := lo - 1; i >= 0 && n < shortTerm && printable(b[i]); i-- {
@@ -383,8 +378,8 @@ func amidText(b []byte, lo, hi int) bool {
 	return n >= shortTerm
 }
 
-// match gives every place in a view whose letters and gaps are those of an identifier,
-// and whether it is a whole token there.
+// match yields every place in a view whose letters and gaps are those of an identifier, and whether it is a
+// whole token there.
 func (m *Matcher) match(v *view, yield func(p *Pattern, lo, hi int, whole bool) bool) {
 	for i := range m.patterns {
 		p := &m.patterns[i]
@@ -402,8 +397,8 @@ func (m *Matcher) match(v *view, yield func(p *Pattern, lo, hi int, whole bool) 
 	}
 }
 
-// merge orders hits and joins those that overlap, so that a redaction replaces each place
-// once. An exact method stays.
+// merge orders hits and joins overlapping ones, so that a redaction replaces each place once. An exact method
+// is kept.
 func merge(hits []Hit) []Hit {
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Term, b.Term))
@@ -422,10 +417,10 @@ func merge(hits []Hit) []Hit {
 	return out
 }
 
-// Redact replaces every occurrence; of an encoded block all of it.
+// Redact replaces every occurrence; an encoded block is replaced as a whole.
 func (m *Matcher) Redact(text, with string) string {
-	// What stands beside a replaced place may read as an identifier afterwards:
-	// again until nothing is found. Each round takes something away.
+	// The text around a replaced place may now read as an identifier: repeat until nothing is found. Each
+	// round removes something.
 	for range 8 {
 		hits := m.Text(text)
 		if len(hits) == 0 {
@@ -444,16 +439,14 @@ func (m *Matcher) Redact(text, with string) string {
 	return text
 }
 
-// NamesBytes is Names over a record that may be no text: what is compressed is looked
-// into, and other encodings count.
+// NamesBytes is Names for a record that may be no text: compressed data is opened, and other encodings count.
 func (m *Matcher) NamesBytes(record []byte) bool { return len(m.Bytes(record)) > 0 }
 
-// Bytes finds the person in bytes that may be no text, decoded first where they hold
-// one, and looked into where they are compressed. The places are those in the text
-// then.
+// Bytes finds the subject in bytes that may be no text: text is decoded first, compressed data opened. The
+// places are then those in the decoded text.
 func (m *Matcher) Bytes(b []byte) []Hit {
 	if IsContainer(b) {
-		// Nothing of it can be waited for: its own bytes are read, no others.
+		// The bytes are in memory, so nothing can block and no deadline is needed.
 		if rep, err := m.Scan(context.Background(), bytes.NewReader(b), nil); err == nil && rep.Hits > 0 {
 			return []Hit{{End: len(b), Method: Archive}}
 		}
@@ -469,15 +462,15 @@ func (m *Matcher) Bytes(b []byte) []Hit {
 				hits[i].Method = Latin1
 			}
 		}
-		if enc != Windows1252 || len(hits) > 0 { // any bytes are: another encoding may be meant
+		if enc != Windows1252 || len(hits) > 0 { // any bytes are valid Windows-1252: another encoding may be meant
 			return hits
 		}
 	}
 	return m.find(b, isBinary(b), false)
 }
 
-// RedactBytes is Redact in whatever encoding the bytes hold a text; every other byte
-// stays. false where they hold none, or where the person could not be taken out.
+// RedactBytes is Redact in the encoding of the bytes' text; every other byte stays. false where they hold no
+// text, or where the subject could not be removed.
 func (m *Matcher) RedactBytes(b []byte, with string) ([]byte, bool) {
 	text, enc, ok := Plain(b)
 	if !ok || IsContainer(b) {
@@ -490,8 +483,8 @@ func (m *Matcher) RedactBytes(b []byte, with string) ([]byte, bool) {
 	return out, !m.NamesBytes(out)
 }
 
-// Inside are the members of a container in which the person stands, by name, and in
-// words what could not be opened of it. Both are empty for what is none.
+// Inside lists the members of a container that name the subject, and says what could not be opened. Both are
+// empty for bytes that are no container.
 func (m *Matcher) Inside(body string) (members, closed []string) {
 	if !Opens(body) {
 		return nil, nil
@@ -503,5 +496,5 @@ func (m *Matcher) Inside(body string) (members, closed []string) {
 	return rep.Members, rep.Closed
 }
 
-// isBinary tells records from text.
+// isBinary distinguishes records from text.
 func isBinary(b []byte) bool { return bytes.IndexByte(b[:min(len(b), 8192)], 0) >= 0 }

@@ -21,15 +21,15 @@ import (
 	"memdesk/model"
 )
 
-// bounds keep what comes out of a small file from taking a day or the memory. Beyond
-// them a medium counts as one that was not opened, never as clean.
+// bounds limit the time and memory that a small file can take when it expands. A medium beyond them counts as
+// not opened, never as clean.
 type bounds struct {
-	nested int   // how deep containers may stand inside one another
-	memory int64 // of a container that must be read at any place, and lies in another one
-	out    int64 // how much may come out whatever its size
-	ratio  int64 // and how much more for each of its bytes
+	nested int   // depth of nested containers
+	memory int64 // of a nested container that needs random access
+	out    int64 // output bytes always allowed
+	ratio  int64 // and more for each input byte
 	most   int64 // but never more than this
-	// until is when no more is expanded; zero: no end.
+	// until is the end of expansion; zero: no end.
 	until time.Time
 }
 
@@ -41,14 +41,13 @@ func usual() bounds {
 // openTime is how long the containers of one medium may be expanded.
 const openTime = 30 * time.Minute
 
-// Leaf looks at bytes that are no container: a medium itself, or a member of an
-// archive or what was compressed, by the names that lead to it, where it has any.
+// Leaf reads bytes that are no container: a medium itself, a member of an archive, or expanded data, with the
+// path of its names, if it has any.
 type Leaf func(member string, r io.Reader) error
 
-// Each hands every leaf of a medium over: what is compressed is expanded, archives
-// and documents are opened. name is told of each name that a container gives. The
-// result says in words what could not be opened; the bytes of that are handed over as
-// they are. An error is one of leaf, of the context, or of reading the medium itself.
+// Each hands over every leaf of a medium: compressed data is expanded, archives and documents are opened.
+// name receives each name in a container. The result says what could not be opened; its raw bytes are handed
+// over instead. An error comes from leaf, from the context, or from reading the medium itself.
 func Each(ctx context.Context, medium io.Reader, leaf Leaf, name func(member string)) ([]string, error) {
 	return each(ctx, medium, leaf, name, usual())
 }
@@ -57,7 +56,7 @@ func each(ctx context.Context, medium io.Reader, leaf Leaf, name func(member str
 	o := &opening{ctx: ctx, leaf: leaf, name: name, bounds: b}
 	err := o.medium(medium)
 	if errors.Is(err, errTooMuch) {
-		err = nil // what stands behind it is looked at no more, which was said
+		err = nil // the rest is skipped, which was noted
 	}
 	if o.more > 0 {
 		o.closed = append(o.closed, fmt.Sprintf("and %d more that could not be opened", o.more))
@@ -72,13 +71,13 @@ type opening struct {
 	name   func(string)
 	bounds bounds
 
-	at   io.ReaderAt // the medium, where it can be read at any place
+	at   io.ReaderAt // the medium, where it has random access
 	size int64
 
-	in, out int64 // bytes read of the medium, and that came out of containers
+	in, out int64 // bytes read from the medium, and expanded from containers
 	closed  []string
-	more    int  // that are not told
-	cut     bool // something compressed goes on behind the end of the medium
+	more    int  // further problems, only counted
+	cut     bool // a compressed part continues beyond the end of the medium
 }
 
 // medium opens the medium itself.
@@ -87,11 +86,10 @@ func (o *opening) medium(r io.Reader) error {
 	return o.open("", &counted{r: r, n: &o.in}, 0)
 }
 
-// maxTold is how many of what could not be opened are named.
+// maxTold is how many media that could not be opened are named.
 const maxTold = 8
 
-// counted counts what is read, and tells an error of the medium from one of what it
-// holds.
+// counted counts the bytes read, and distinguishes an error of the medium from one of its content.
 type counted struct {
 	r io.Reader
 	n *int64
@@ -111,7 +109,7 @@ var (
 	errTooMuch = errors.New("too much comes out of it")
 )
 
-// metered bounds what comes out of containers.
+// metered bounds the bytes that come out of containers.
 type metered struct {
 	r io.Reader
 	o *opening
@@ -129,7 +127,7 @@ func (m metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// random gives a medium that can be read at any place, with its size; nil for another.
+// random returns a medium with random access and its size; nil for any other.
 func random(r io.Reader) (io.ReaderAt, int64) {
 	at, ok := r.(io.ReaderAt)
 	if !ok {
@@ -146,7 +144,7 @@ func random(r io.Reader) (io.ReaderAt, int64) {
 	return nil, 0
 }
 
-// notOpened notes why something was not opened.
+// notOpened notes why a medium was not opened.
 func (o *opening) notOpened(member, why string) {
 	if member != "" {
 		why = "in " + member + ": " + why
@@ -173,8 +171,7 @@ func (o *opening) open(member string, r io.Reader, depth int) error {
 		if len(head) == 0 {
 			return o.broken(member, err)
 		}
-		// What came before the error is looked at; the error stands behind it, whatever the
-		// next read would give.
+		// The bytes before an error are searched; later reads repeat the error.
 		failed := readerFunc(func([]byte) (int, error) { return 0, err })
 		b = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(head)), failed), headSize)
 	}
@@ -191,7 +188,7 @@ func (o *opening) open(member string, r io.Reader, depth int) error {
 	return o.handOver(member, b)
 }
 
-// handOver gives the bytes of a leaf, and notes where they could not be read to the end.
+// handOver hands over the bytes of a leaf, and notes where they could not be read to the end.
 func (o *opening) handOver(member string, r io.Reader) error {
 	var failed error
 	err := o.leaf(member, readerFunc(func(p []byte) (int, error) {
@@ -211,8 +208,8 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// broken says what becomes of bytes that do not come to their end: of the medium's
-// own it is an error, of a container's a thing that was not looked at.
+// broken handles bytes that do not reach their end: for the medium itself that is an error, for a container's
+// content a note.
 func (o *opening) broken(member string, err error) error {
 	switch {
 	case o.ctx.Err() != nil:
@@ -257,7 +254,7 @@ func (o *opening) inside(k kind, what, member string, b *bufio.Reader, depth int
 	return o.handOver(member, b)
 }
 
-// gzip expands the parts that stand behind one another in a file.
+// gzip expands the consecutive parts of a file.
 func (o *opening) gzip(member string, b *bufio.Reader, depth int) error {
 	z, err := gzip.NewReader(b)
 	if err != nil {
@@ -267,7 +264,7 @@ func (o *opening) gzip(member string, b *bufio.Reader, depth int) error {
 	return o.open(member, metered{parts{z, b, o}, o}, depth+1)
 }
 
-// parts reads the parts of a gzip file as one, and tells the name of each.
+// parts reads the parts of a gzip file as one, and reports the name of each.
 type parts struct {
 	z *gzip.Reader
 	b *bufio.Reader
@@ -290,7 +287,7 @@ func (p parts) Read(buf []byte) (int, error) {
 	return n, nil
 }
 
-// named tells of names that a container gives.
+// named reports names in a container.
 func (o *opening) named(names ...string) {
 	for _, n := range names {
 		if n != "" {
@@ -299,7 +296,7 @@ func (o *opening) named(names ...string) {
 	}
 }
 
-// within is the name of what stands in a member.
+// within is the full name of a name inside a member.
 func within(member, name string) string {
 	if member == "" {
 		return name
@@ -307,7 +304,7 @@ func within(member, name string) string {
 	return member + " → " + name
 }
 
-// tar opens its members, and looks at what stands behind its end.
+// tar opens the members, and searches the bytes after the end mark.
 func (o *opening) tar(member string, b *bufio.Reader, depth int) error {
 	t := tar.NewReader(b)
 	for {
@@ -332,8 +329,7 @@ func (o *opening) tar(member string, b *bufio.Reader, depth int) error {
 	return o.handOver(member, b)
 }
 
-// zip opens its members, and looks at the bytes between them, where what was taken
-// out of it may still stand.
+// zip opens the members, and searches the bytes between them, where deleted members may remain.
 func (o *opening) zip(member string, at io.ReaderAt, size int64, depth int) error {
 	z, err := zip.NewReader(at, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
@@ -363,7 +359,7 @@ func (o *opening) zip(member string, at io.ReaderAt, size int64, depth int) erro
 			continue
 		}
 		err = o.open(inside, metered{r, o}, depth+1)
-		_ = r.Close() // it is only read
+		_ = r.Close() // only read
 		if err != nil {
 			return err
 		}
@@ -380,5 +376,5 @@ func (o *opening) zip(member string, at io.ReaderAt, size int64, depth int) erro
 	return o.handOver(within(member, Between), metered{io.MultiReader(between...), o})
 }
 
-// Between is the name of the bytes of an archive that belong to none of its members.
+// Between is the name of an archive's bytes that belong to none of its members.
 const Between = "(between its members)"

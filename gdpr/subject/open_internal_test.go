@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestBoundsEnd: what grows without end is not looked at to its end, and said so.
+// TestBoundsEnd: data that expands without end is not searched to its end, and that is noted.
 func TestBoundsEnd(t *testing.T) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)

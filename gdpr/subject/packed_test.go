@@ -30,7 +30,7 @@ func zlibbed(t testing.TB, level int, b []byte) []byte {
 	return out.Bytes()
 }
 
-// letters are words that no compressor makes small.
+// letters are words that do not compress well.
 func letters(n int) string {
 	r := rand.New(rand.NewPCG(5, 5))
 	b := make([]byte, n)
@@ -40,9 +40,8 @@ func letters(n int) string {
 	return string(b)
 }
 
-// TestCompressedInRecords: what is compressed inside a binary medium is opened wherever it
-// begins and however far it goes, in each format that docs/erasure.md names; what is not
-// opened to its end is told.
+// TestCompressedInRecords: compressed data inside a binary medium is opened at any offset and of any length,
+// in each format that docs/erasure.md names; data that is not opened to its end is reported.
 func TestCompressedInRecords(t *testing.T) {
 	m := matcher(t, "Zoë Ångström", "zx9canary77q")
 	const said = "asked Zoë Ångström for keys\n"

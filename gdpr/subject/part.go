@@ -8,44 +8,43 @@ import (
 	"unicode/utf8"
 )
 
-// An identifier counts as a whole token only: it is never looked for inside another
-// one. What makes a longer token of it differs with its shape.
+// An identifier counts only as a whole token, never inside another identifier. Which neighbours make it a
+// part of another identifier depends on its shape.
 //
 // Any identifier is a part of another one
 //
-//   - behind a letter, a digit or an underscore: u1 in xu1, x_u1;
+//   - after a letter, a digit or an underscore: u1 in xu1, x_u1;
 //   - before one of them, a combining mark or a hyphen: u1 in u10, u1_b, u1-b.
 //
-// One of a single word, and a mail address, is also a part of another one
+// A single word, or a mail address, is also a part of another one
 //
-//   - behind a hyphen, a dot or an at sign that joins it to a word: x-u1, team.u1,
-//     ana@u1, mary-ana@example.test. A word that only says what the id is of makes
-//     no other id: user-u1, session.u1 (roleWords); nor does a date: 2026-05-01-u1;
-//   - before an at sign or a dot that joins it to a word: u1@host, u1.backup,
-//     ana@example.test.uk. The extension of a file makes no other id: u1.md,
-//     u1.json.gz (extensions).
+//   - after a hyphen, a dot or an at sign that joins it to a word: x-u1, team.u1, ana@u1,
+//     mary-ana@example.test. A word that only names the object of the id makes no other id: user-u1,
+//     session.u1 (roleWords); nor does a date: 2026-05-01-u1;
+//   - before an at sign or a dot that joins it to a word: u1@host, u1.backup, ana@example.test.uk. A file
+//     extension makes no other id: u1.md, u1.json.gz (extensions).
 //
-// Punctuation that joins nothing says nothing: "asked u1.", "(u1)", "u1's", "- u1",
-// "@u1", "wait...u1", "u1@ noon".
+// Punctuation that joins nothing is ignored: "asked u1.", "(u1)", "u1's", "- u1", "@u1", "wait...u1",
+// "u1@ noon".
 //
-// One that is made of several words itself is told from others by that: what is
-// built behind it or with a dot upon it speaks of it, n5-subj-ana, ticket-RC-ANA-5512,
-// subj-ana.backup. A number behind a dot makes another id of it: subj-ana.5.
+// An identifier of several words is distinctive enough: a prefix, or a suffix after a dot, still refers to
+// it: n5-subj-ana, ticket-RC-ANA-5512, subj-ana.backup. A number after a dot makes another id of it:
+// subj-ana.5.
 //
-// A name with spaces is also a part of another one behind a hyphen that joins it to
-// a word with a capital: Jean-Zoë Ångström is somebody else, ex-Zoë Ångström is not.
-// What joins it otherwise is prose: "Dr.Zoë Ångström", "Zoë Ångström.Then".
+// A name with spaces is also a part of another one after a hyphen that joins it to a capitalised word:
+// Jean-Zoë Ångström is somebody else, ex-Zoë Ångström is not. Any other join is prose: "Dr.Zoë Ångström",
+// "Zoë Ångström.Then".
 //
-// Nobody can tell all of these from one person under two ids. What holds an
-// identifier as a part is left alone and told (Bystanders.Joined): who is the same
-// person is for people to say, with an alias.
+// Nobody can distinguish all of these from one person with two ids. A word that contains an identifier as a
+// part is left alone and reported (Bystanders.Joined): people decide whether it is the same person, and
+// then give it as an alias.
 
-// shape classifies the characters of an identifier.
-type shape uint8 // stands in files of hashes: append only
+// shape classifies identifiers by their characters.
+type shape uint8 // stored in files of hashes: append only
 
 const (
 	bare     shape = iota // one word, or a mail address
-	compound              // several words that punctuation joins
+	compound              // several words joined by punctuation
 	name                  // several words with spaces
 )
 
@@ -62,24 +61,23 @@ func shapeOf(folded string) shape {
 	return bare
 }
 
-// roleWords say of an id that it is a person's, or what it is of.
+// roleWords say that an id is a person's, or name the object of an id.
 var roleWords = []string{
 	"user", "usr", "person", "people", "subject", "subj", "peer", "customer", "client", "contact", "member", "employee", "patient", "account",
 	"session", "chat", "profile", "ticket", "case", "id", "uid", "userid", "user_id", "data_subject_id", "subject_id",
 }
 
-// extensions are how the names of files end that agents, editors and desks write.
+// extensions are the file name extensions that agents, editors and desks write.
 var extensions = []string{
 	"md", "markdown", "mdx", "txt", "text", "rst", "json", "jsonl", "ndjson", "yaml", "yml", "toml", "csv", "tsv", "xml", "html", "htm", "log", "pdf",
 	"doc", "docx", "odt", "rtf", "eml", "vcf", "ics", "png", "jpg", "jpeg", "gif", "webp", "svg", "mp3", "wav", "mp4", "zip", "gz", "tgz", "zst", "bz2", "xz",
 	"tar", "db", "sqlite", "sqlite3", "sql", "bak", "orig", "old", "tmp", "swp", "lock", "part", "rej", "patch", "diff", "bin", "enc", "age", "gpg", "pem",
 }
 
-// maxJoined bounds, in bytes, how far around a place its neighbours are looked at.
+// maxJoined bounds, in bytes, the neighbourhood of a place that is read.
 const maxJoined = 64
 
-// partBefore reports whether what ends s makes what follows a part of another
-// identifier.
+// partBefore reports whether the end of b makes the following identifier a part of another one.
 func partBefore(b []byte, sh shape) bool {
 	s := string(b)
 	rest, r := lastShown(s)
@@ -110,8 +108,8 @@ func partBefore(b []byte, sh shape) bool {
 	return r == '@' || (joined || !slices.Contains(roleWords, strings.ToLower(word))) && !dated(strings.TrimSuffix(s, string(r)))
 }
 
-// isProclitic reports whether s ends in a word that is nothing but particles that Arabic
-// and Hebrew write together with the next word.
+// isProclitic reports whether s ends in a word of only those particles that Arabic and Hebrew write together
+// with the next word.
 func isProclitic(s string) bool {
 	for n := 0; n <= 3; n++ {
 		rest, r := lastShown(s)
@@ -123,7 +121,7 @@ func isProclitic(s string) bool {
 	return false
 }
 
-// dated reports whether s ends in a date of its own.
+// dated reports whether s ends in a complete date.
 func dated(s string) bool {
 	const form = "2006-01-02"
 	if len(s) < len(form) {
@@ -137,8 +135,7 @@ func dated(s string) bool {
 	return !wordRune(r) && r != '-' && r != '.' && r != '@'
 }
 
-// partAfter reports whether what begins s makes what stands before it a part of
-// another identifier.
+// partAfter reports whether the beginning of b makes the preceding identifier a part of another one.
 func partAfter(b []byte, sh shape) bool {
 	s := string(b)
 	rest, r := firstShown(s)
@@ -158,7 +155,7 @@ func partAfter(b []byte, sh shape) bool {
 	return r == '@' || !extended(s)
 }
 
-// extended reports whether s begins with the extensions of a file, and no more.
+// extended reports whether s begins with file extensions, and nothing else.
 func extended(s string) bool {
 	for strings.HasPrefix(s, ".") {
 		end := 1
@@ -180,8 +177,7 @@ func extended(s string) bool {
 	return r != '-' && r != '@' && !wordRune(r) && !unicode.IsMark(r)
 }
 
-// lastShown is the last character of s that shows, and what stands before it; 0
-// where there is none.
+// lastShown is the last visible character of s, and the text before it; 0 where there is none.
 func lastShown(s string) (string, rune) {
 	for len(s) > 0 {
 		r, n := utf8.DecodeLastRuneInString(s)
@@ -193,7 +189,7 @@ func lastShown(s string) (string, rune) {
 	return "", 0
 }
 
-// firstShown is the first character of s that shows, and what follows it.
+// firstShown is the first visible character of s, and the text after it.
 func firstShown(s string) (string, rune) {
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
@@ -205,8 +201,7 @@ func firstShown(s string) (string, rune) {
 	return "", 0
 }
 
-// slugBefore and slugAfter report whether a name that stands in a slug ends there: more
-// words may follow in the same slug.
+// slugBefore and slugAfter report whether a name inside a slug ends there: the slug may have more words.
 func slugBefore(b []byte) bool {
 	_, r := lastShown(string(b))
 	return r == '_' || !wordRune(r)

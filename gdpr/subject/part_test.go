@@ -11,13 +11,12 @@ import (
 	"memdesk/gdpr/subject"
 )
 
-// TestPartsOfOtherIdentifiers is the table of part.go: what joins an identifier to
-// something else makes another one of it, and what joins nothing does not. In text
-// and in bytes, in either UTF-16 and inside base64.
+// TestPartsOfOtherIdentifiers is the table of part.go: characters that join an identifier to more text make
+// another identifier of it, and others do not. In text and in bytes, in either UTF-16 and inside base64.
 func TestPartsOfOtherIdentifiers(t *testing.T) {
 	ids := []string{"u1", "zx9canary"}
 	tests := []struct {
-		text string // ID stands for the identifier
+		text string // ID is replaced by the identifier
 		hers bool
 	}{
 		{"ID", true},
@@ -74,7 +73,7 @@ func TestPartsOfOtherIdentifiers(t *testing.T) {
 				t.Errorf("Redact(%q) = %q", text, got)
 			}
 			media := map[string][]byte{"text": []byte(text), "utf-16le": wide("\ufeffso "+text, false), "utf-16be": wide("so "+text, true)}
-			if strings.Contains(text, "\u200b") { // beside it the other order reads other characters
+			if strings.Contains(text, "\u200b") { // in the other byte order the neighbours are other characters
 				delete(media, "utf-16be")
 				delete(media, "utf-16le")
 			}
@@ -127,8 +126,8 @@ func TestPartsOfOtherNames(t *testing.T) {
 	}
 }
 
-// TestJoinedIdsAreTold keeps what may be hers under another id, for people to see,
-// and explains it in the bytes of a database.
+// TestJoinedIdsAreTold reports ids that may be the subject's under a longer id, for people to judge, and
+// explains them in the bytes of a database.
 func TestJoinedIdsAreTold(t *testing.T) {
 	m := matcher(t, "anaribeiro")
 	var f subject.Bystanders

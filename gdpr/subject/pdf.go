@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// A PDF (ISO 32000-1) is looked at as it lies, each of its streams expanded: that is
-// where what its pages are called and who wrote them stands. The text of the pages is
-// written in the numbers of a font, which pdftotext reads: without that program a PDF
-// counts as not opened.
+// A PDF (ISO 32000-1) is searched in its raw bytes and in each stream, expanded: those hold its outlines and
+// authors. The text of pages is written in a font's own codes, which pdftotext decodes: without that program
+// a PDF counts as not opened.
 
 // pdfProgram is the path of pdftotext; nil: the one on the PATH.
 var pdfProgram atomic.Pointer[string]
@@ -48,7 +47,7 @@ func (o *opening) pdf(member string, at io.ReaderAt, size int64) error {
 	for _, loc := range pdfStream.FindAllIndex(b, -1) {
 		z, err := zlib.NewReader(bytes.NewReader(b[loc[1]:]))
 		if err != nil {
-			continue // pixels, or another filter: pdftotext knows them
+			continue // pixels, or a filter that only pdftotext knows
 		}
 		out, err := io.ReadAll(metered{z, o})
 		if errors.Is(err, errTooMuch) {
@@ -61,10 +60,10 @@ func (o *opening) pdf(member string, at io.ReaderAt, size int64) error {
 	return o.pages(member, b)
 }
 
-// pdfTime is how long pdftotext may take for one file.
+// pdfTime bounds a run of pdftotext for one file.
 const pdfTime = time.Minute
 
-// pages hands over what the pages of a PDF show.
+// pages hands over the text of a PDF's pages.
 func (o *opening) pages(member string, b []byte) error {
 	program, err := pdfText()
 	if err != nil {
@@ -83,7 +82,7 @@ func (o *opening) pages(member string, b []byte) error {
 	return o.handOver(member, &text)
 }
 
-// limited refuses more than so many bytes.
+// limited refuses more than a number of bytes.
 type limited struct {
 	w    io.Writer
 	left int64

@@ -10,34 +10,30 @@ import (
 	"unsafe"
 )
 
-// raw is a text as bytes, which are only read: a copy of every text costs more than most
+// raw is a text's own bytes, which must not be written: copying every text would cost more than most
 // searches.
 func raw(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// Most of a medium says nothing of anybody. pieces passes over what cannot: where no
-// anchor stands, an occurrence has in it what is not plain ASCII, an escape, markup, a
-// line's end inside a word, or base64; blocks of blockSize bytes are counted for those.
-// Vectors and what is compressed hold all of it by chance, and no text: there anchors
-// alone count.
+// Most of a medium names nobody, and pieces skips that. An occurrence without an anchor contains non-ASCII
+// characters, an escape, markup, a line end inside a word, or base64; blocks of blockSize bytes are checked
+// for those. Vectors and compressed data contain all of it by chance, and no text: there only anchors count.
 
-// blockSize is even: the sieve goes by two bytes.
+// blockSize is even: the sieve steps by two bytes.
 const blockSize = 128
 
-// neverText reports whether a byte stands in no text; foreign: in other encodings than
-// UTF-8 one above ASCII may.
+// neverText reports whether a byte occurs in no text; with utf, in no text of UTF-8.
 func neverText(c byte, utf bool) bool {
 	return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f || utf && (c == 0xc0 || c == 0xc1 || c >= 0xf8)
 }
 
 type span struct{ lo, hi int }
 
-// pieces gives the stretches of b that may name the subject in any layer, in order. packed
-// gets each place, the first byte apart, where magic bytes of what is compressed stand; nil:
-// nobody asks.
+// pieces yields the stretches of b that may name the subject in any layer, in order. packed is called with
+// each offset, except the first, that has magic bytes of compressed data; may be nil.
 func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) {
 	var due []span
 	short := m.reach - maxMark + maxJoined
-	floor := 0 // where an occurrence behind the last numbers may begin
+	floor := 0 // first offset of an occurrence after the last numbers
 	add := func(lo, hi int) {
 		lo, hi = max(0, lo, floor), min(len(b), hi)
 		if n := len(due); n > 0 && lo <= due[n-1].hi && lo >= due[n-1].lo {
@@ -46,9 +42,9 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 		}
 		due = append(due, span{lo, hi})
 	}
-	done := 0 // up to where runs of base64 are known
+	done := 0 // runs of base64 are known up to here
 	digits := 0
-	tried := 1 // up to where magic bytes were looked for
+	tried := 1 // magic bytes were searched up to here
 	for at := 0; at < len(b); at += blockSize {
 		end := min(len(b), at+blockSize)
 		group, kind := m.anchors.look(b, at)
@@ -71,7 +67,7 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 		last := digits
 		digits = 0
 		if kind&noiseBytes != 0 && kind&foreignBytes != 0 && numbers(b[at:end], m.foreign) {
-			// Numbers have no markup: an occurrence beside or among them reaches less far.
+			// Numbers contain no markup: an occurrence beside or among them extends less far.
 			if n := len(due); n > 0 {
 				due[n-1].hi = min(due[n-1].hi, end+short)
 			}
@@ -100,7 +96,8 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 				}
 			}
 		}
-		// Numbers but for an older encoding, in which no identifier begins here, have no letters and no markup.
+		// Outside of older encodings, in which no identifier begins here, numbers contain no letters and no
+		// markup.
 		quiet := m.foreign && kind&noiseBytes != 0 && kind&foreignBytes != 0 && !m.begins(b[at:min(len(b), end+1)]) && numbers(b[at:end], false)
 		if kind&foreignBytes != 0 && !quiet && hasLetters(b[at:end]) || kind&escapeBytes != 0 && hasEscape(b, at, end) {
 			add(at-m.reach, end+m.reach)
@@ -125,12 +122,12 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 	}
 }
 
-// numbers reports whether a block holds numbers, not characters. foreign: in the older encodings all
-// bytes above ASCII may be letters.
+// numbers reports whether a block holds numbers, not characters. foreign says that any byte above ASCII may
+// be a letter of an older encoding.
 func numbers(blk []byte, foreign bool) bool {
 	const one, top = 0x0101010101010101, 0x8080808080808080
 	if len(blk) == blockSize {
-		// Eight bytes at once, most of the noise: enough for most of what is numbers.
+		// Check eight bytes at once for the commonest noise: enough for most numbers.
 		n, h := uint64(0), uint64(0) // in each byte a count of up to 16
 		for i := 0; i < blockSize; i += 8 {
 			x := binary.LittleEndian.Uint64(blk[i:])
@@ -149,14 +146,14 @@ func numbers(blk []byte, foreign bool) bool {
 	for _, c := range blk {
 		n := noisy[c]
 		noise, high = noise+int(n&1), high+int(c>>7)
-		if !foreign { // in other encodings they are letters
+		if !foreign { // they are letters in other encodings
 			noise += int(n >> 1)
 		}
 	}
 	return noise*16 >= len(blk) && high*3 >= len(blk)
 }
 
-// noisy is 1 for a byte that stands in no text, 2 for one that stands in none in UTF-8.
+// noisy is 1 for a byte that occurs in no text, 2 for one that occurs in no UTF-8.
 var noisy = func() (t [256]byte) {
 	for i := range t {
 		switch c := byte(i); {
@@ -169,7 +166,7 @@ var noisy = func() (t [256]byte) {
 	return t
 }()
 
-// whole moves an end of a piece out of a character.
+// whole moves a border of a piece to the border of a character.
 func whole(b []byte, at, step int) int {
 	for n := 0; n < 3 && at > 0 && at < len(b) && !utf8.RuneStart(b[at]); n++ {
 		at += step
@@ -177,8 +174,8 @@ func whole(b []byte, at, step int) int {
 	return at
 }
 
-// hasLetters reports whether a character that is not ASCII shows something of a name, or
-// hides: a dash, a quotation mark or a picture does not.
+// hasLetters reports whether a non-ASCII character may be part of a name, or hides: a dash, a quotation mark
+// or a picture does neither.
 func hasLetters(b []byte) bool {
 	for i := 0; i < len(b); {
 		if b[i] < utf8.RuneSelf {
@@ -194,7 +191,7 @@ func hasLetters(b []byte) bool {
 	return false
 }
 
-// hasEscape reports whether an escape that may stand for a letter begins in b[lo:hi].
+// hasEscape reports whether b[lo:hi] contains the beginning of an escape that may encode a letter.
 func hasEscape(b []byte, lo, hi int) bool {
 	for i := lo; i < hi; i++ {
 		if !escapes[b[i]] {
@@ -207,8 +204,8 @@ func hasEscape(b []byte, lo, hi int) bool {
 	return false
 }
 
-// breaks adds the places in b[lo:hi] where a word of an identifier may go on behind what stands inside it: the
-// end of a line, as it is or escaped, or markup. Those begin with one of the characters in with.
+// breaks adds the places in b[lo:hi] where a word of an identifier may continue after an interruption: a line
+// end, raw or escaped, or markup. with lists their first characters.
 func (m *Matcher) breaks(b []byte, lo, hi int, with string, add func(lo, hi int)) {
 	for i := lo; i < hi; i++ {
 		n := bytes.IndexAny(b[i:hi], with)
@@ -217,7 +214,7 @@ func (m *Matcher) breaks(b []byte, lo, hi int, with string, add func(lo, hi int)
 		}
 		i += n
 		switch c := b[i]; {
-		case i == 0, c != '\n' && isBlank(b[i-1]), c == b[i-1]: // of several the first counts
+		case i == 0, c != '\n' && isBlank(b[i-1]), c == b[i-1]: // the first of several counts
 			continue
 		case c == '\n' && !foldAt(b, i) && (asciiFold[b[i-1]] != 0 || !bytes.HasSuffix(bytes.TrimRight(b[max(0, i-maxJoined):i], "\r "), []byte("-"))):
 			continue
@@ -236,10 +233,10 @@ func (m *Matcher) breaks(b []byte, lo, hi int, with string, add func(lo, hi int)
 	}
 }
 
-// breakers are the bytes with which something begins that may stand inside a word.
+// breakers are the first bytes of anything that may interrupt a word.
 const breakers = "\n\\<*[]~"
 
-// behindBreak is where the first letter behind i stands, over tags, targets of links and escapes of line ends;
+// behindBreak is the offset of the first letter after i, past tags, link targets and escaped line ends;
 // len(b) where none is near.
 func behindBreak(b []byte, i int) int {
 	for to := i; to < min(len(b), i+4*maxMark); {
@@ -257,8 +254,8 @@ func behindBreak(b []byte, i int) int {
 	return len(b)
 }
 
-// across reports whether an identifier may go on from the letter at lo to the one at hi: the letters of ASCII on
-// both sides are its own, as far as they stand beside one another.
+// across reports whether an identifier may continue from the letter at lo to the one at hi: the ASCII letters
+// on both sides, as far as they are consecutive, are the identifier's.
 func (m *Matcher) across(b []byte, lo, hi int) bool {
 	if !m.pairs[int(asciiFold[b[lo]])<<8|int(asciiFold[b[hi]])] {
 		return false
@@ -282,7 +279,7 @@ func (m *Matcher) across(b []byte, lo, hi int) bool {
 	})
 }
 
-// encodedRuns adds the runs in b[lo:hi] that may be base64 or base32, each with the lines before and behind it
+// encodedRuns adds the runs in b[lo:hi] that may be base64 or base32, each with the lines before and after it
 // that belong to the same block. done is where the next one may begin.
 func (m *Matcher) encodedRuns(b []byte, lo, hi int, add func(lo, hi int)) (done int) {
 	for done = lo; done < hi; done++ {
@@ -300,7 +297,7 @@ func (m *Matcher) encodedRuns(b []byte, lo, hi int, add func(lo, hi int)) (done 
 			done = to
 			continue
 		}
-		// The block: lines of digits alone, above and below.
+		// The block: lines of only digits, above and below.
 		for from > 0 {
 			k := from - 1
 			for k > 0 && from-k < 64 && slices.Contains([]byte(" \t>|#*\r\n"), b[k]) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPiecesLoseNothing: what is found in the pieces of a text is what is found in all of it, for names with
-// escapes, markup and line ends inside and beside them, and what programs and people write around them.
+// TestPiecesLoseNothing: a search of pieces finds the same as a search of the whole text, for names with
+// escapes, markup and line ends inside and beside them, in surroundings that programs and people write.
 func TestPiecesLoseNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	names := []string{"Ana Ribeiro", "subj-ana", "ana.ribeiro@example.test", "RC-ANA-5512", "Zoë Ångström", "+49 30 5550 1234"}
@@ -53,7 +53,7 @@ func TestPiecesLoseNothing(t *testing.T) {
 		}
 		all.text(&layer{text: text, family: unresolved})
 		if t.Failed() {
-			return // the others would be of the same cause
+			return // the others would have the same cause
 		}
 	}
 	if found < 5_000 {

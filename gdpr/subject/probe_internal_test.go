@@ -17,9 +17,8 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
-// TestProbeLosesNothing: what is found with the probe before each piece, and where only the beginnings of
-// names are decoded, is what is found without both, over names of many scripts, their encodings inside
-// one another, and noise.
+// TestProbeLosesNothing: a search with the probe before each piece, decoding only the beginnings of names,
+// finds the same as one without either, for names in many scripts, nested encodings, and noise.
 func TestProbeLosesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	names := []string{"王明珠", "Иванова Мария", "Ana Ribeiro", "김민수", "山田太郎", "Ελένη Παππά", "دانا خليل", "รัตนา สุขใจ", "Łukasz Żak", "usr_412", "+49 30 5550 1234"}
@@ -52,7 +51,7 @@ func TestProbeLosesNothing(t *testing.T) {
 	}
 }
 
-// noise is what may stand beside a name.
+// noise is random text around a name.
 func noise(rng *rand.Rand) []byte {
 	switch rng.IntN(5) {
 	case 0:
@@ -71,7 +70,7 @@ func noise(rng *rand.Rand) []byte {
 	return nil
 }
 
-// written is a name in some of the ways to write it, one inside another.
+// written is a name in nested random spellings.
 func written(rng *rand.Rand, m *Matcher, name string) []byte {
 	b := []byte(name)
 	for range rng.IntN(3) {
@@ -114,8 +113,7 @@ func written(rng *rand.Rand, m *Matcher, name string) []byte {
 	return b
 }
 
-// TestCharsetsReadAsTheirLibrary: the tables say what the decoder says that they were made of, for every
-// beginning of two bytes.
+// TestCharsetsReadAsTheirLibrary: the tables agree with the library's decoder for every first two bytes.
 func TestCharsetsReadAsTheirLibrary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, c := range allCharsets {

@@ -13,15 +13,15 @@ import (
 	"memdesk/model"
 )
 
-// Bystanders are the longer words of other items that contain an identifier and do not name
-// the subject, such as subj-ana2 beside subj-ana. In a record of a database, where fields
-// touch, they tell such a word from an identifier with a neighbour.
+// Bystanders are the longer words of other items that contain an identifier and do not name the subject, such
+// as subj-ana2 beside subj-ana. In a database record, where fields touch, they distinguish such a word from
+// an identifier with a neighbour.
 type Bystanders struct {
-	words map[[3]string]bool // what stands before, the identifier, and behind
-	kept  []keptPlace        // what stays names the person here
+	words map[[3]string]bool // text before, identifier, text after
+	kept  []keptPlace        // places in texts that stay
 }
 
-// Add takes the words of a text in which an identifier stands as a part only.
+// Add takes the words of a text that contain an identifier only as a part.
 func (f *Bystanders) Add(m *Matcher, text string) {
 	if !m.anchors.any(raw(text)) {
 		return
@@ -42,8 +42,8 @@ func (f *Bystanders) Add(m *Matcher, text string) {
 	})
 }
 
-// Joined are the words that hold an identifier joined by a hyphen, a dot or an at
-// sign, as other ids do that may be the same person's (part.go), in order.
+// Joined are the words in which a hyphen, a dot or an at sign joins an identifier to more, in order: other
+// ids that may be the same person's (part.go).
 func (f *Bystanders) Joined() []string {
 	var out []string
 	for w := range f.words {
@@ -58,10 +58,10 @@ func (f *Bystanders) Joined() []string {
 	return out
 }
 
-// maxWord bounds a word around a hit.
+// maxWord bounds the word around a hit.
 const maxWord = 128
 
-// wordStart and wordEnd are where the token around a place begins and ends.
+// wordStart and wordEnd are the borders of the token around a place.
 func wordStart(b []byte, at int) int {
 	for n := 0; n < maxWord && at > 0 && tokenByte(b[at-1]); n++ {
 		at--
@@ -76,12 +76,12 @@ func wordEnd(b []byte, at int) int {
 	return at
 }
 
-// tokenByte is a byte of a word in any script, or of what joins words.
+// tokenByte is a byte of a word in any script, or of a character that joins words.
 func tokenByte(b byte) bool {
 	return wordByte(b) || b >= 0x80 || b == '-' || b == '.' || b == '@'
 }
 
-// explains reports whether the letters around a hit are one of the known words.
+// explains reports whether the word around a hit is a known bystander.
 func (f *Bystanders) explains(v *view, lo, hi int) bool {
 	if f == nil {
 		return false
@@ -102,33 +102,29 @@ type Report struct {
 	By    map[Method]int64
 	// First is the offset of the first hit; -1 without one.
 	First int64
-	// Binary says that records were looked at, not text.
+	// Binary says that the bytes were scanned as records, not as text.
 	Binary bool
-	// Kept are places, not among Hits, that are copies of a text that stays
-	// (Bystanders.Keep), and Alike those in a binary medium that stand alone, as a key or
-	// a term of an index does, where one that stays leaves the same.
+	// Kept counts places, not among Hits, that are copies of a kept text (Bystanders.Keep). Alike counts
+	// isolated places in a binary medium, such as a key or an index term, that a kept text also leaves.
 	Kept, Alike int64
-	// Members are the members of an archive in which hits stand, by name, maxTold at
-	// most: they may name the person. Closed says in words what could not be opened:
-	// the medium is not clean then, whatever was found.
+	// Members are the archive members with hits, by name, at most maxTold: they may name the subject. Closed
+	// says what could not be opened: the medium is then not clean, whatever was found.
 	Members, Closed []string
 }
 
 const (
 	chunk  = 1 << 20
-	margin = 8 << 10 // bytes on either side of a hit that its check may need
-	// maxHeld is how much of a medium is held to see the end of something compressed in it.
+	margin = 8 << 10 // bytes on either side that judging a hit may need
+	// maxHeld bounds the bytes of a medium that are held to reach the end of a compressed part.
 	maxHeld = 16 << 20
 )
 
-// buffers are those of scans that have ended: a tree of small files would clear a
-// megabyte for each of them.
+// buffers are those of finished scans: otherwise a tree of small files would clear a megabyte for each.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Scan reads to the end and counts what names the person. It holds about two
-// chunks in memory. In a binary medium, where fields touch, an identifier counts also
-// without a border, unless bystanders explain it. What is compressed and what lies in an
-// archive is looked into (open.go).
+// Scan reads to the end and counts occurrences of the subject. It holds about two chunks in memory. In a
+// binary medium, where fields touch, an identifier counts without borders too, unless bystanders explain it.
+// Compressed data and archives are opened (open.go).
 func (m *Matcher) Scan(ctx context.Context, r io.Reader, bystanders *Bystanders) (Report, error) {
 	return m.scanWithin(ctx, r, bystanders, usual())
 }
@@ -140,7 +136,7 @@ func (m *Matcher) scanWithin(ctx context.Context, r io.Reader, bystanders *Bysta
 		between := member == Between || strings.HasSuffix(member, " "+Between)
 		one, err := m.scanLeaf(ctx, r, bystanders, between)
 		if between && rep.Hits+names > 0 {
-			one.Hits, one.By = 0, nil // most of it are the names that were counted
+			one.Hits, one.By = 0, nil // most are the member names, which were counted
 		}
 		if one.Hits > 0 && member != "" && len(rep.Members) < maxTold && !slices.Contains(rep.Members, member) {
 			rep.Members = append(rep.Members, member)
@@ -167,14 +163,14 @@ func (m *Matcher) scanWithin(ctx context.Context, r io.Reader, bystanders *Bysta
 	return rep, err
 }
 
-// notSeen adds, once, what was not opened.
+// notSeen adds a medium that was not opened, once.
 func (r *Report) notSeen(why string) {
 	if len(r.Closed) < maxTold && !slices.Contains(r.Closed, why) {
 		r.Closed = append(r.Closed, why)
 	}
 }
 
-// join adds what was found in a member.
+// join adds the result for a member.
 func (r *Report) join(o Report) {
 	if r.First < 0 {
 		r.First = o.First
@@ -186,13 +182,12 @@ func (r *Report) join(o Report) {
 	}
 }
 
-// scanLeaf scans what is no container; asText says that it is scanned as a text whatever
-// it is.
+// scanLeaf scans bytes that are no container; asText forces a scan as text.
 func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystanders, asText bool) (Report, error) {
 	rep := Report{First: -1, By: map[Method]int64{}}
 	hold := buffers.Get().(*[]byte)
 	defer func() {
-		if cap(*hold) <= chunk+2*margin { // one that grew is rare
+		if cap(*hold) <= chunk+2*margin { // a grown buffer is rare
 			buffers.Put(hold)
 		}
 	}()
@@ -201,7 +196,7 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystand
 	}
 	buf := (*hold)[:0]
 	base := int64(0) // offset of buf[0]
-	left := 0        // bytes of buf that were searched before, kept as context
+	left := 0        // bytes of buf that were searched before, kept for context
 	for eof := false; !eof; {
 		if err := ctx.Err(); err != nil {
 			return rep, model.FromContext(ctx, "scan")
@@ -216,7 +211,7 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystand
 		if base == 0 && left == 0 && !asText {
 			rep.Binary = isBinary(buf)
 		}
-		limit := len(buf) - margin // hits from here on wait for more context
+		limit := len(buf) - margin // later hits wait for more context
 		if eof {
 			limit = len(buf)
 		}
@@ -229,7 +224,7 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystand
 			case eof || cut < 0:
 			case cap(buf) > maxHeld:
 				rep.notSeen(fmt.Sprintf("what is compressed inside is longer than %d MiB: not opened to its end%s", maxHeld>>20, byHand))
-			default: // from there on once more, with what follows
+			default: // searched again from there, with the next bytes
 				limit = unseen.cut[cut]
 				hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.End > limit })
 				*hold = append(make([]byte, 0, 2*cap(buf)), buf...)
@@ -249,8 +244,8 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystand
 	return rep, nil
 }
 
-// hitsIn finds what ends in b[from:limit], as Bytes does: in a text whole tokens, in a
-// record whatever stands there.
+// hitsIn finds hits that end in b[from:limit], as Bytes does: whole tokens in a text, any occurrence in a
+// record.
 func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, bystanders *Bystanders) ([]Hit, unseen) {
 	if binary && from == 0 && limit == len(b) {
 		if _, _, ok := Plain(b); ok && Wide(b) { // UTF-16
@@ -261,12 +256,11 @@ func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, bystanders *Bys
 	return slices.DeleteFunc(hits, func(h Hit) bool { return h.End <= from && from > 0 || h.End > limit }), unseen
 }
 
-// minWindow is the shortest rest of an index term that is looked for: a shorter one
-// stands in every text.
+// minWindow is the shortest rest of an index term that is searched for: shorter ones occur in every text.
 const minWindow = 6
 
-// windowsOf are the index terms of an identifier without their first three and four
-// bytes, which an index that compresses prefixes leaves out.
+// windowsOf are the index terms of an identifier without their first three and four bytes, which prefix
+// compression leaves out.
 func windowsOf(term string) []pattern {
 	var out []pattern
 	for _, w := range strings.FieldsFunc(canonical([]byte(term)), func(r rune) bool { return r < 0x80 && !wordByte(byte(r)) || r == '_' }) {
@@ -279,8 +273,8 @@ func windowsOf(term string) []pattern {
 	return out
 }
 
-// inIndex adds what is left of index terms in a piece of a record: the bytes around it
-// are lengths and positions, not letters.
+// inIndex adds the rests of index terms in a piece of a record: the bytes around them are lengths and
+// positions, not letters.
 func (m *Matcher) inIndex(hits []Hit, l *layer) []Hit {
 	b := l.text
 	m.windows.scan(b, func(p *pattern, at int) bool {
@@ -293,7 +287,7 @@ func (m *Matcher) inIndex(hits []Hit, l *layer) []Hit {
 	return hits
 }
 
-// count adds a hit in b, which begins at base.
+// count adds a hit in b, whose offset in the medium is base.
 func (r *Report) count(b []byte, h Hit, binary bool, bystanders *Bystanders, base int64) {
 	switch bystanders.keeps(b, h, binary) {
 	case copied:

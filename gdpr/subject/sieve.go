@@ -12,19 +12,18 @@ import (
 type pattern struct {
 	bytes []byte
 	fold  bool // ASCII letters in any case
-	plain bool // a piece of an identifier as it is
+	plain bool // an unchanged piece of an identifier
 	term  int
 }
 
-// sieve finds the places in bytes where one of several patterns may stand, and says what
-// kinds of bytes stand around them. It goes on by two bytes: a pattern shows its bytes 0 to
-// 3 to it as two pairs, or 1 to 4. The patterns lie in groups: a place is looked at only
-// where one pair after the other is of the same group. Patterns of one byte do not occur.
+// sieve finds the places where one of several patterns may occur, and the kinds of bytes around them. It
+// steps by two bytes: depending on its offset, it sees bytes 0 to 3 of a pattern as two pairs, or bytes 1 to
+// 4. Patterns are divided into groups: a place is examined only where two consecutive pairs belong to the
+// same group. There are no patterns of one byte.
 type sieve struct {
 	patterns []pattern
-	// pairs says of two bytes, the first of them the low one: for which groups they are
-	// the first pair (a bit of groups), for which the second (secondPair higher), and
-	// which kinds of bytes they are.
+	// pairs says for two bytes, the first being the low one: of which groups they are the first pair (a bit
+	// of groups), of which the second (secondPair higher), and which kinds of bytes they are.
 	pairs [1 << 16]uint32
 	from  [hashSize + 1]uint16 // where in order the patterns of a hash begin
 	order []uint16
@@ -33,10 +32,10 @@ type sieve struct {
 const (
 	hashSize   = 1 << 10
 	secondPair = 16
-	shortGroup = 0  // of patterns of two or three bytes, and one more
-	longGroup  = 2  // the first of the others
-	magicGroup = 7  // magic bytes of what is compressed, and two more for the two bytes of zlib
-	lineGroup  = 10 // ends of lines inside what may be a word, and one more
+	shortGroup = 0  // and the next: patterns of two or three bytes
+	longGroup  = 2  // first group of the other patterns
+	magicGroup = 7  // magic bytes of compressed data, and two more for the two bytes of zlib
+	lineGroup  = 10 // line ends inside a possible word, and one more
 	patterns   = 1<<magicGroup - 1
 	magics     = 7 << magicGroup
 	lines      = 3 << lineGroup
@@ -45,14 +44,14 @@ const (
 // Kinds of bytes.
 const (
 	foreignBytes = 1 << (12 + iota) // not ASCII
-	noiseBytes                      // controls, zeros, and what never stands in UTF-8
+	noiseBytes                      // controls, zeros, and bytes that never occur in UTF-8
 	upperBytes
-	escapeBytes // with which an escape begins
+	escapeBytes // first bytes of escapes
 	markupBytes = 1 << (28 + iota - 4)
 	digitBytes
 )
 
-// kinds are those of each byte.
+// kinds are the kinds of each byte.
 var kinds = func() (t [256]uint32) {
 	for i := range t {
 		c := byte(i)
@@ -77,14 +76,14 @@ var kinds = func() (t [256]uint32) {
 	return t
 }()
 
-// plainPairs are the pairs of a sieve without patterns, made for the first sieve: programs that look
-// for nobody start without them.
+// plainPairs are the pairs of a sieve without patterns, made with the first sieve: programs that search for
+// nobody start without them.
 var plainPairs = sync.OnceValue(func() *[1 << 16]uint32 {
 	s := &sieve{}
 	for i := range s.pairs {
 		s.pairs[i] = kinds[i&0xff] | kinds[i>>8]
 	}
-	for _, blank := range []byte{' ', '\t'} { // of a folded line
+	for _, blank := range []byte{' ', '\t'} { // in a folded line
 		s.putShort(lineGroup, pattern{bytes: []byte{'\n', blank}})
 	}
 	for _, c := range []byte("-\r ") {
@@ -130,14 +129,14 @@ func newSieve(all []pattern) *sieve {
 
 func pairHash(a, b byte) uint32 { return (uint32(a)<<3 ^ uint32(b)) & (hashSize - 1) }
 
-// putShort makes a short pattern known: the two steps that may meet it tell little enough
-// of it to need a group each.
+// putShort adds a short pattern: the two possible offsets see so little of it that each needs a group of its
+// own.
 func (s *sieve) putShort(group int, p pattern) {
 	s.put(group, p, 0)
 	s.put(group+1, p, -1)
 }
 
-// put makes a pattern known to a step that meets its byte at begin first.
+// put adds a pattern for steps whose first byte is its byte begin.
 func (s *sieve) put(group int, p pattern, begin int) {
 	for pair, bit := range []uint32{1 << group, 1 << (group + secondPair)} {
 		i := begin + 2*pair
@@ -149,7 +148,7 @@ func (s *sieve) put(group int, p pattern, begin int) {
 	}
 }
 
-// at are the bytes that may stand at a place of a pattern, any outside of it.
+// at are the bytes that a pattern allows at an offset; outside of it, any.
 func (p *pattern) at(i int) []byte {
 	if i < 0 || i >= len(p.bytes) {
 		return anyByte
@@ -164,7 +163,7 @@ var anyByte = func() (all []byte) {
 	return all
 }()
 
-// cased are the bytes that count as c.
+// cased are the bytes that equal c.
 func cased(c byte, fold bool) []byte {
 	l := lower(c)
 	if !fold || l < 'a' || l > 'z' {
@@ -173,8 +172,8 @@ func cased(c byte, fold bool) []byte {
 	return []byte{l, l - 'a' + 'A'}
 }
 
-// look says of the block of b that begins at a place which groups may begin in it, and
-// which kinds of bytes it holds; behind the end of b it takes zeros.
+// look returns the groups of patterns that may begin in the block of b at an offset, and the kinds of its
+// bytes; beyond the end of b it reads zeros.
 func (s *sieve) look(b []byte, at int) (group, kind uint32) {
 	const all = blockSize + 8
 	if len(b)-at < all {
@@ -196,8 +195,8 @@ func (s *sieve) look(b []byte, at int) (group, kind uint32) {
 	return group & (patterns | magics | lines), kind
 }
 
-// scan calls yield for every occurrence in b, in order, with its pattern, for one over the
-// end of a block perhaps twice; yield returns false to stop.
+// scan calls yield for every occurrence in b with its pattern, in order; one that crosses a block's end may
+// come twice. yield returns false to stop.
 func (s *sieve) scan(b []byte, yield func(p *pattern, at int) bool) {
 	for at := 0; at < len(b); at += blockSize {
 		if group, _ := s.look(b, at); group&patterns != 0 && !s.within(b, at, yield) {
@@ -206,10 +205,9 @@ func (s *sieve) scan(b []byte, yield func(p *pattern, at int) bool) {
 	}
 }
 
-// within yields the patterns that steps into the block at a place meet: some of them
-// begin one byte before it, or behind it.
+// within yields the patterns that steps into a block find: some begin one byte before it, or after it.
 func (s *sieve) within(b []byte, from int, yield func(p *pattern, at int) bool) bool {
-	next := 0 // what begins before it was tried
+	next := 0 // earlier beginnings were tried
 	for i := from; i < min(from+blockSize, len(b)); i += 2 {
 		if i+4 <= len(b) && s.pairs[uint32(b[i])|uint32(b[i+1])<<8]&(s.pairs[uint32(b[i+2])|uint32(b[i+3])<<8]>>secondPair)&patterns == 0 {
 			continue
@@ -240,7 +238,7 @@ func (p *pattern) is(b []byte) bool {
 	return true
 }
 
-// any reports whether any pattern stands in the text.
+// any reports whether any pattern occurs in the text.
 func (s *sieve) any(text []byte) bool {
 	found := false
 	s.scan(text, func(*pattern, int) bool {

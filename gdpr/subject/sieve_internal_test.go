@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSieveFindsAll: at each place of a block and over its ends, of each length, the sieve
-// finds what a plain search finds.
+// TestSieveFindsAll: for patterns of each length, at each offset in a block and across blocks, the sieve
+// finds the same as a plain search.
 func TestSieveFindsAll(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for round := range 300 {
@@ -42,14 +42,14 @@ func TestSieveFindsAll(t *testing.T) {
 		})
 		slices.Sort(want)
 		slices.Sort(got)
-		got = slices.Compact(got) // the last place of a block is met by both
+		got = slices.Compact(got) // both steps find the last place of a block
 		if !slices.Equal(got, want) {
 			t.Fatalf("round %d: %d of %d places found in %q of %v", round, len(got), len(want), text, all)
 		}
 	}
 }
 
-// TestEachLineEnd: a name is found over the second line end of a block as over the first.
+// TestEachLineEnd: a name across the second line end of a block is found as across the first.
 func TestEachLineEnd(t *testing.T) {
 	m, err := New("Ana Ribeiro")
 	if err != nil {
@@ -66,7 +66,7 @@ func TestEachLineEnd(t *testing.T) {
 	}
 }
 
-// TestLettersAlone: a block of base32 in which no digit stands by chance is decoded.
+// TestLettersAlone: a block of base32 that happens to have no digits is decoded.
 func TestLettersAlone(t *testing.T) {
 	m, err := New("Dédön O'Kuvadük")
 	if err != nil {

@@ -121,8 +121,7 @@ func TestFriendsExplainLongerWords(t *testing.T) {
 	}
 }
 
-// TestScanAcrossChunks places a token at every kind of place around the border
-// of two reads.
+// TestScanAcrossChunks puts a token at every kind of place around the border of two reads.
 func TestScanAcrossChunks(t *testing.T) {
 	m := matcher(t, "zx9canary77q", "u1")
 	const border = 1 << 20

@@ -13,49 +13,47 @@ import (
 
 // Bounds of one walk.
 const (
-	maxDepth  = 5        // encodings inside one another
+	maxDepth  = 5        // nested encodings
 	maxInside = 16 << 20 // bytes that come out of one compressed part of a text
-	maxPacked = 64 << 20 // and of all of them
+	maxPacked = 64 << 20 // bytes that come out of all of them
 )
 
-// walker goes through the layers of a text: what it says as it stands, and whatever is
-// encoded in it. Each is handed to look, which says false to stop. Everything that looks
-// for a person looks through this.
+// walker visits the layers of a text: the text itself, and everything encoded in it. look receives each layer
+// and returns false to stop. Every search for a subject uses it.
 type walker struct {
 	look func(v *view, l *layer) bool
-	// pieces are the stretches of a text that may hold anything; nil: all of it.
+	// pieces yields the stretches of a text that need a search; nil: all of it.
 	pieces  func(text []byte, packed func(at int), yield func(lo, hi int))
-	least   int  // bytes of the shortest thing that is looked for
-	foreign bool // something in letters that are not Latin is
+	least   int  // length of the shortest pattern, in bytes
+	foreign bool // a pattern has non-Latin letters
 	done    bool
-	view    view // that look has: one after the other
-	// charsets are the older encodings that are tried on what is no UTF-8.
+	view    view // reused for each call of look
+	// charsets are the older encodings that are tried on bytes that are no UTF-8.
 	charsets []*charset
-	// near reports whether the letters of something that is looked for stand in a layer, with markup
-	// or without: look finds nothing where they do not. nil: nobody can tell.
+	// near reports whether a layer has the letters of a pattern, with or without markup: without them look
+	// finds nothing. May be nil.
 	near func(l *layer) bool
-	// begins reports whether something that is looked for may begin in bytes, in any encoding of
-	// characters; nil: nobody can tell.
+	// begins reports whether a pattern may begin in bytes, in any character encoding; may be nil.
 	begins func(b []byte) bool
 
-	expanded int64 // bytes that came out of what is compressed
+	expanded int64 // bytes expanded from compressed parts
 	unseen   unseen
 }
 
-// unseen tells of compressed parts that a walk could not see whole.
+// unseen reports compressed parts that a walk could not read completely.
 type unseen struct {
-	cut     []int // where those begin that go on behind the text
-	tooMuch bool  // more would come out of them than is looked at
+	cut     []int // where parts begin that continue beyond the text
+	tooMuch bool  // more would come out of them than the bound
 }
 
-// text walks through a medium, or through what was decoded as a block.
+// text walks through a medium, or through the decoded text of a block.
 func (w *walker) text(l *layer) {
 	if w.pieces == nil {
 		w.piece(l)
 		return
 	}
 	var packed func(at int)
-	if l.loose && l.depth == 0 { // a medium that begins with magic bytes was opened before
+	if l.loose && l.depth == 0 { // magic bytes at the start of a medium were handled before
 		packed = func(at int) { w.packed(l, at) }
 	}
 	w.pieces(l.text, packed, func(lo, hi int) {
@@ -67,8 +65,8 @@ func (w *walker) text(l *layer) {
 	})
 }
 
-// piece walks through a layer and those that stand in it. Most say nothing: it first goes through them
-// without keeping the place of every byte.
+// piece walks through a layer and its inner layers. Most have no match: the first pass does not keep the
+// place of every byte.
 func (w *walker) piece(l *layer) {
 	if w.done {
 		return
@@ -103,7 +101,7 @@ func (w *walker) piece(l *layer) {
 	}
 	w.blocks(l)
 	if len(w.charsets) > 0 && !l.units && !validInside(l.text) && w.mayBegin(l) {
-		for _, enc := range w.charsets { // what is encoded in ASCII was looked at
+		for _, enc := range w.charsets { // ASCII encodings were handled
 			if !w.done {
 				w.see(l.decoded(enc))
 			}
@@ -117,9 +115,9 @@ func (w *walker) piece(l *layer) {
 // mayBegin reports whether a probe has to decode a layer in encodings of other scripts.
 func (w *walker) mayBegin(l *layer) bool { return w.begins == nil || !l.probe || w.begins(l.text) }
 
-// validInside reports whether b is UTF-8 but for a character that is cut off at either end: a piece
-// of a medium begins and ends anywhere. Where no other character is above ASCII, that may be a
-// letter of an older encoding.
+// validInside reports whether b is UTF-8 except for a cut character at either end: a piece of a medium can
+// begin and end anywhere. If no other character is above ASCII, the cut one may be a letter of an older
+// encoding.
 func validInside(b []byte) bool {
 	all := len(b)
 	for n := 0; n < utf8.UTFMax-1 && len(b) > 0 && !utf8.RuneStart(b[0]); n++ {
@@ -129,7 +127,7 @@ func validInside(b []byte) bool {
 	return utf8.Valid(b) && (len(b) == all || !isASCII(b))
 }
 
-// uncut is b without a character at its end that goes on behind it.
+// uncut is b without a cut character at its end.
 func uncut(b []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if end := b[len(b)-n:]; utf8.RuneStart(end[0]) {
@@ -142,13 +140,12 @@ func uncut(b []byte) []byte {
 	return b
 }
 
-// plainText reports whether b is a text of UTF-8. The letters of many scripts in UTF-16 are ASCII and
-// controls.
+// plainText reports whether b is UTF-8 text. In UTF-16, letters of many scripts are ASCII and control bytes.
 func plainText(b []byte) bool {
 	return validInside(b) && !bytes.ContainsFunc(b, func(r rune) bool { return r < utf8.RuneSelf && neverText(byte(r), true) })
 }
 
-// see hands a layer over, with markup and without.
+// see hands a layer to look, with markup and without.
 func (w *walker) see(l *layer) {
 	if w.near != nil && !w.near(l) {
 		return
@@ -175,7 +172,7 @@ func marked(b []byte) bool {
 	return bytes.IndexByte(b, '<') >= 0 || bytes.Contains(b, []byte("](")) || bytes.Contains(b, []byte("]["))
 }
 
-// minRun is the shortest run of digits that is taken for an encoding.
+// minRun is the shortest run of digits that may be an encoding.
 const minRun = 8
 
 // blocks decodes base64, base32 and hex.
@@ -199,7 +196,7 @@ func (w *walker) blocks(l *layer) {
 				w.open(in)
 			}
 		})
-		if e.method == Base64 && !any { // the digits of the others are among those of base64, and their runs are longer
+		if e.method == Base64 && !any { // base64 includes the other digits, and its runs are longer
 			return
 		}
 	}
@@ -230,11 +227,11 @@ func encoded(text []byte, lines []line, m Method) bool {
 	return (upper == 0 || small == 0) && upper+small > 0 && (other > 0 || n >= 2*minRun) // 2 to 7 are a fifth of its digits
 }
 
-// packedMagic are the magic bytes of what may be compressed inside a record, behind a length
-// or a header; the last four begin a zlib stream (RFC 1950, 2.2), of any compression level.
+// packedMagic are the magic bytes of compressed data inside a record, after a length or a header; the last
+// four begin a zlib stream (RFC 1950, 2.2), of any compression level.
 var packedMagic = []string{"\x1f\x8b\x08", "\x28\xb5\x2f\xfd", "\xfd7zXZ\x00", "BZh", "PK\x03\x04", "\x78\x01", "\x78\x5e", "\x78\x9c", "\x78\xda"}
 
-// firstOfMagic are the bytes with which one of packedMagic begins.
+// firstOfMagic are the first bytes of packedMagic.
 var firstOfMagic = func() (t [256]bool) {
 	for _, magic := range packedMagic {
 		t[magic[0]] = true
@@ -247,9 +244,9 @@ func magicAt(b []byte) bool {
 	return firstOfMagic[b[0]] && slices.ContainsFunc(packedMagic, func(magic string) bool { return bytes.HasPrefix(b, []byte(magic)) })
 }
 
-// packed walks through what is compressed inside a record and begins at a place. The two
-// bytes of zlib stand in any record by chance: what they begin has to inflate. Of a zip each
-// member is opened by itself: its list of members may be far away.
+// packed walks through compressed data that begins at an offset inside a record. The two bytes of zlib occur
+// in any record by chance, so the data must inflate. Each member of a zip is opened by itself: the list of
+// members may be far away.
 func (w *walker) packed(l *layer, at int) {
 	rest := l.text[at:]
 	part := &layer{text: rest, block: true, start: l.base + at, end: l.base + at + 2, method: Archive, depth: l.depth + 1, loose: true, family: unresolved}
@@ -266,8 +263,8 @@ func (w *walker) packed(l *layer, at int) {
 	}
 }
 
-// zipMember returns the data behind the header of a deflated member of a zip archive
-// (APPNOTE.TXT, 4.3.7); nil: it is stored, encrypted, compressed otherwise, or cut off.
+// zipMember returns the data after the header of a deflated zip member (APPNOTE.TXT, 4.3.7); nil: it is
+// stored, encrypted, compressed otherwise, or cut off.
 func zipMember(b []byte) []byte {
 	const header, deflated = 30, 8
 	if len(b) < header || b[6]&1 != 0 || binary.LittleEndian.Uint16(b[8:]) != deflated {
@@ -280,7 +277,7 @@ func zipMember(b []byte) []byte {
 	return b[from:]
 }
 
-// open walks through what a block says, expanded where it is compressed.
+// open walks through the decoded bytes of a block, expanded where they are compressed.
 func (w *walker) open(l *layer) {
 	if !compressed(l.text) {
 		w.text(l)
@@ -289,8 +286,8 @@ func (w *walker) open(l *layer) {
 	w.expand(l, func(o *opening) error { return o.medium(bytes.NewReader(l.text)) })
 }
 
-// expand walks through what comes out of a compressed part. Beyond maxPacked nothing is
-// expanded: parts may overlap, and each may say the same again.
+// expand walks through the content of a compressed part. Beyond maxPacked nothing is expanded: parts may
+// overlap and repeat their content.
 func (w *walker) expand(l *layer, open func(o *opening) error) {
 	if w.expanded > maxPacked {
 		w.unseen.tooMuch = true
@@ -298,7 +295,7 @@ func (w *walker) expand(l *layer, open func(o *opening) error) {
 	}
 	o := &opening{ctx: context.Background(), name: func(string) {}, bounds: inText}
 	o.leaf = func(_ string, r io.Reader) error {
-		b, _ := io.ReadAll(r) // what came out before an error is looked at
+		b, _ := io.ReadAll(r) // content before an error is searched
 		in := *l
 		in.text = b
 		in.depth++
@@ -316,5 +313,5 @@ func (w *walker) expand(l *layer, open func(o *opening) error) {
 	}
 }
 
-// inText are the bounds of what is compressed inside a text.
+// inText are the bounds of compressed parts in a text.
 var inText = bounds{out: maxInside, most: maxInside, ratio: 1 << 10, memory: maxInside, nested: 3}

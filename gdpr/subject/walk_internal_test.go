@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLayersAreFew: a record in which a line is folded is not read as UTF-16 again and again.
+// TestLayersAreFew: a record with a folded line is not read as UTF-16 again and again.
 func TestLayersAreFew(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	text := []byte("a\n b")
