@@ -1,5 +1,5 @@
-// Package papers writes what a privacy officer sends and files: letters to the person and
-// the register of requests. It reads no store and changes nothing.
+// Package papers writes what a privacy officer sends and files: letters to the subject and the register of
+// requests. It reads no store and changes nothing.
 package papers
 
 import (
@@ -37,9 +37,8 @@ type Letter struct {
 	Recipients                            []receipt.Recipient
 }
 
-// Write renders a letter as Markdown. A template of one's own, KIND.LANG.md in own, goes
-// before the one that is built in; own may be empty. Conflict for a letter that would not
-// be true.
+// Write renders a letter as Markdown. A template KIND.LANG.md in the directory own replaces the built-in one;
+// own may be empty. A letter that would not be true is Conflict.
 func (l Letter) Write(kind, lang, own string) (string, error) {
 	const op = "gdpr-letter"
 	switch {

@@ -10,11 +10,11 @@ import (
 	"memdesk/model"
 )
 
-// Entry is one request in the register. It names nobody: the person is a pseudonym.
+// Entry is one request in the register. It names nobody: the subject is a pseudonym.
 type Entry struct {
 	Request, Person, Received, Deadline, State, Finished string
 	Extended                                             bool
-	Days                                                 int // from receipt to the end; of an open one until today
+	Days                                                 int // from receipt to the end; for an open one, until today
 	Late                                                 bool
 	Ground                                               string
 	Forgotten, Redacted, Held                            int64
@@ -36,8 +36,7 @@ func (e Entry) row() []string {
 		e.Ground, n(e.Forgotten), n(e.Redacted), n(e.Held), strconv.Itoa(e.Layers), strconv.Itoa(e.Exports)}
 }
 
-// CSV is the register for a spreadsheet; a cell that it would take for a formula begins
-// with an apostrophe.
+// CSV is the register for a spreadsheet; a cell that would read as a formula begins with an apostrophe.
 func (r Register) CSV() (string, error) {
 	var out strings.Builder
 	w := csv.NewWriter(&out)

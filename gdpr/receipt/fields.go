@@ -4,7 +4,7 @@ import "memdesk/model"
 
 // The statuses of a receipt.
 const (
-	StatusComplete = "complete"          // no reachable layer holds the person
+	StatusComplete = "complete"          // no reachable layer holds the subject
 	StatusInScope  = "complete_in_scope" // a layer out of scope, or an item on hold, still does
 )
 
@@ -27,15 +27,15 @@ type Receipt struct {
 	Approver *Party            `json:"approver"` // null: no approval was demanded
 	Policy   Policy            `json:"policy"`
 
-	Forgotten int64 `json:"forgotten"` // items that are verified gone
-	Redacted  int64 `json:"redacted"`  // items that stay and are verified without the person
+	Forgotten int64 `json:"forgotten"` // items verified to be gone
+	Redacted  int64 `json:"redacted"`  // items that stay, verified to be without the subject
 
-	Stores   []Store    `json:"searched"` // every store, those searched in vain too
+	Stores   []Store    `json:"searched"` // every store, those without hits too
 	Layers   []Layer    `json:"layers"`
 	Held     []Held     `json:"held"`
 	Attested []Attested `json:"attested"`
-	// Open is the work of a receipt that is complete in scope only: where the person
-	// still is, and the command or the person that finishes it.
+	// Open is the remaining work of a receipt that is only complete in scope: where the subject still is, and
+	// the command or person that finishes it.
 	Open        []Left      `json:"open"`
 	Backups     []Backup    `json:"backups"`
 	Recipients  []Recipient `json:"recipients"`
@@ -44,11 +44,11 @@ type Receipt struct {
 	// Notes say what the receipt does not prove.
 	Notes []string `json:"notes"`
 
-	// LogHead is the newest record of the audit log when the receipt was made: a log that
-	// ends before it, or has another record there, is not the one it was.
+	// LogHead is the newest record of the audit log when the receipt was made: a log that ends before it, or
+	// has another record at its number, was changed.
 	LogHead LogHead `json:"log_head"`
-	// Checkpoint is the audit log's signed head; InclusionProof proves that the record of
-	// this erasure lies under it; both null where the log has none.
+	// Checkpoint is the audit log's signed head; InclusionProof proves that the log contains the record of
+	// this erasure; both are null where the log has no checkpoint.
 	Checkpoint     *string  `json:"checkpoint"`
 	InclusionProof *string  `json:"inclusion_proof"`
 	Cosignatures   []string `json:"cosignatures"`
@@ -73,18 +73,18 @@ func Context() map[string]string {
 type Party struct {
 	Name          string `json:"name"`
 	Key           string `json:"key,omitempty"`    // fingerprint of the SSH key
-	Authenticated bool   `json:"authenticated"`    // by that key
+	Authenticated bool   `json:"authenticated"`    // by Key
 	Method        string `json:"method,omitempty"` // of an approver: BySignature or BySession; empty: BySignature
 }
 
-// How an approver approves: by a signature over the plan, or by the chained record of a session
-// that the key has authenticated.
+// The methods of approval: a signature over the plan, or the chained record of a session that the key has
+// authenticated.
 const (
 	BySignature = "signature"
 	BySession   = "session"
 )
 
-// IdentityCheck says how and when it was made sure who asks.
+// IdentityCheck says how and when the requester's identity was checked.
 type IdentityCheck struct {
 	By          string `json:"by,omitempty"`
 	Method      string `json:"method,omitempty"`
@@ -92,28 +92,28 @@ type IdentityCheck struct {
 	StoppedDays int    `json:"clock_stopped_days"`
 }
 
-// Policy is the one in force when the erasure was carried out.
+// Policy is the policy in force when the erasure was carried out.
 type Policy struct {
 	Approval      bool     `json:"require_approval"`
 	Approvers     []string `json:"approvers"` // fingerprints; empty: any key but the requester's
 	ApprovalValid string   `json:"approval_valid"`
-	Method        string   `json:"approval,omitempty"` // BySession where that is enough; empty: a signature
+	Method        string   `json:"approval,omitempty"` // BySession where a session is enough; empty: a signature
 	MaxShare      float64  `json:"max_share"`
 	Hash          string   `json:"hash"`
-	Record        uint64   `json:"record"` // of the audit log that says who set it
+	Record        uint64   `json:"record"` // number of the log's record that says who set it
 	By            string   `json:"by"`
 }
 
-// Store counts what was done in one store. Forgotten and Redacted count the items that were looked
-// for afterwards and not found any more.
+// Store counts the work in one store. Forgotten and Redacted count items that verification looked for and did
+// not find any more.
 type Store struct {
 	Store     string `json:"store"`
 	Kind      string `json:"kind"`
-	Items     int64  `json:"items"` // looked at for the plan
+	Items     int64  `json:"items"` // searched for the plan
 	Forgotten int64  `json:"forgotten"`
 	Redacted  int64  `json:"redacted"`
 	Held      int64  `json:"held"`
-	Rows      int64  `json:"rows"` // of side tables and copies, by the scrub
+	Rows      int64  `json:"rows"` // rows of side tables and copies, by the scrub
 }
 
 // Layer is the verdict over one layer.
@@ -127,18 +127,18 @@ type Layer struct {
 	Reason       string        `json:"reason,omitempty"`
 	// Count is how many layers the row speaks for; 0 is one.
 	Count int64 `json:"count,omitempty"`
-	// Held: its hits are the text of items on hold, which have a row of their own.
+	// Held says that the hits are the text of items on hold, which have a row of their own.
 	Held bool `json:"held,omitempty"`
-	// Sum binds an attestation to the layer, where there is or was one.
+	// Sum binds an attestation to the layer, where one is needed or was given.
 	Sum string `json:"sum,omitempty"`
 }
 
-// HoldsPerson reports whether the person is known to be in a layer that passes.
+// HoldsPerson reports whether a layer that passes is known to hold the subject.
 func (l Layer) HoldsPerson() bool {
 	return l.Verdict == model.VerdictOutOfScope && l.Hits > 0 && !l.Held
 }
 
-// Held is items of a store that are kept on a ground.
+// Held is the items of a store that are kept on a ground.
 type Held struct {
 	Store  string `json:"store"`
 	Items  int64  `json:"items"`
@@ -152,10 +152,10 @@ type Attested struct {
 	By     Party  `json:"by"`
 	At     string `json:"at"`
 	Ground string `json:"ground"`        // the articles
-	Sum    string `json:"sum,omitempty"` // of the bytes that were looked at, or of what was said of the layer
+	Sum    string `json:"sum,omitempty"` // of the bytes that were looked at, or of what a run reported about the layer
 }
 
-// Backup is copies that nobody reaches from here.
+// Backup is copies out of memdesk's reach.
 type Backup struct {
 	Store  string `json:"store"`
 	Where  string `json:"where,omitempty"`
@@ -164,7 +164,7 @@ type Backup struct {
 	Reason string `json:"note"`
 }
 
-// Recipient is somebody who was given the data and has to be told (Art. 19).
+// Recipient is somebody who received the data and must be told of the erasure (Art. 19).
 type Recipient struct {
 	Name     string   `json:"name"`
 	Stores   []string `json:"stores"`
@@ -172,13 +172,13 @@ type Recipient struct {
 	Answered string   `json:"answered,omitempty"` // a day
 }
 
-// Export is a copy of the person's data that was made for the person.
+// Export is a copy of the subject's data that was made for the subject.
 type Export struct {
 	N     int    `json:"n"`
 	Made  string `json:"made"`
 	Items int64  `json:"items"`
 	State string `json:"state"`        // made, handed_over or deleted
-	At    string `json:"at,omitempty"` // of the state, where it is not made
+	At    string `json:"at,omitempty"` // the day of the state; empty for made
 }
 
 // The states of an export.
@@ -188,7 +188,7 @@ const (
 	ExportDeleted    = "deleted"
 )
 
-// Suppression keeps the person from coming back.
+// Suppression keeps the subject from coming back.
 type Suppression struct {
 	Active bool   `json:"active"`
 	Method string `json:"method"`

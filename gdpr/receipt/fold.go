@@ -11,10 +11,10 @@ import (
 	"memdesk/model"
 )
 
-// Fold is clean layers in a few words: who reads a verdict looks for what is not
-// clean, and thirty lock files stand in the way.
+// Fold sums up clean layers in a few words: a reader of a verdict looks for layers that are not clean, and
+// thirty lock files are in the way.
 type Fold struct {
-	Layers int64 // counted as they were looked at: a row may speak for many
+	Layers int64 // a row may count for many
 	Bytes  int64 // looked at
 	Kinds  []KindCount
 	// Notes are remarks on clean layers, each once.
@@ -22,7 +22,7 @@ type Fold struct {
 	Rows  []Layer
 }
 
-// KindCount is how many layers of a kind there are; Methods say how they were looked at.
+// KindCount is how many layers of a kind there are; Methods are their verification methods.
 type KindCount struct {
 	Kind    string
 	N       int64
@@ -35,8 +35,8 @@ type KindCount struct {
 // Note is a remark on clean layers of a store.
 type Note struct{ Store, Layer, Reason string }
 
-// Split parts what stands in a list of its own, the worst first, from what is clean.
-// A layer that passes and is not clean stands: what is out of reach has to be read.
+// Split separates the layers that need rows of their own, the worst first, from clean ones. A layer that
+// passes without being clean keeps its row: the reader must see what is out of reach.
 func Split(layers []Layer) (standing []Layer, clean Fold) {
 	for _, l := range layers {
 		if l.Verdict == model.VerdictClean && l.Hits == 0 {
@@ -50,7 +50,7 @@ func Split(layers []Layer) (standing []Layer, clean Fold) {
 	return standing, clean
 }
 
-// rank orders verdicts by how much there is to do about them.
+// rank orders verdicts by how much work is left.
 func rank(v model.Verdict) int {
 	return slices.Index([]model.Verdict{model.VerdictResidue, model.VerdictFailed, model.VerdictUnaudited, model.VerdictPending, model.VerdictOutOfScope, model.VerdictAttested, model.VerdictClean}, v)
 }
@@ -59,7 +59,7 @@ func (f *Fold) add(l Layer) {
 	n := max(l.Count, 1)
 	f.Layers, f.Bytes, f.Rows = f.Layers+n, f.Bytes+l.BytesScanned, append(f.Rows, l)
 	kind, one := kindOf(l), ""
-	if kind.many == "" { // a word of its own: items, recall, names
+	if kind.many == "" { // a word with no plural: items, recall, names
 		kind.many, one = kind.one, kind.one
 	}
 	i := slices.IndexFunc(f.Kinds, func(k KindCount) bool { return k.Kind == kind.many })
@@ -121,7 +121,7 @@ func (f Fold) String() string {
 // kind names similar layers, one and many; many is empty for a word of its own.
 type kind struct{ one, many string }
 
-// kindOf tells layers that are alike by their names.
+// kindOf classifies layers by their names.
 func kindOf(l Layer) kind {
 	layer := l.Layer
 	if l.Count > 0 { // a row for many: "versions/*.md (1200 files)"
@@ -148,11 +148,11 @@ func kindOf(l Layer) kind {
 	return kind{layer, ""}
 }
 
-// Files says how many files a row speaks for: a count, and no remark.
+// Files says how many files a row counts for, and nothing else.
 func Files(n int) string { return fmt.Sprintf("%d %s", n, safetext.Noun(int64(n), "file")) }
 
 func isFiles(reason string) bool {
 	var n int
 	_, err := fmt.Sscanf(reason, "%d", &n)
-	return err == nil && (reason == Files(n) || reason == fmt.Sprintf("%d files", n)) // receipts of before say "1 files"
+	return err == nil && (reason == Files(n) || reason == fmt.Sprintf("%d files", n)) // older receipts say "1 files"
 }

@@ -9,8 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// manyLayers are the layers of two stores: hundreds that are clean, and a few that are
-// not between them.
+// manyLayers are the layers of two stores: hundreds of clean ones, and a few others among them.
 func manyLayers() []receipt.Layer {
 	var out []receipt.Layer
 	add := func(store, layer string, v model.Verdict, reason string) {
@@ -34,8 +33,8 @@ func manyLayers() []receipt.Layer {
 	return out
 }
 
-// TestCleanLayersAreFolded puts what is not clean first, the worst before the rest, and
-// loses no layer and no remark of what is clean.
+// TestCleanLayersAreFolded puts layers that are not clean first, the worst before the rest, and loses no
+// layer and no remark on a clean one.
 func TestCleanLayersAreFolded(t *testing.T) {
 	standing, clean := receipt.Split(manyLayers())
 	var order []string
@@ -71,8 +70,8 @@ func TestManyKindsAreCounted(t *testing.T) {
 	}
 }
 
-// TestThePageFoldsWhatIsClean: what is not clean stands first and alone; with all every
-// kind has its row.
+// TestThePageFoldsWhatIsClean: layers that are not clean come first and alone; with all, every kind has its
+// row.
 func TestThePageFoldsWhatIsClean(t *testing.T) {
 	r := receipt.Report{Request: "er-1", Subject: "hmac:x", State: "partial", Layers: manyLayers()}
 	page := r.Markdown(false)

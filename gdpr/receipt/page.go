@@ -10,9 +10,8 @@ import (
 	"memdesk/model"
 )
 
-// Markdown is the receipt as a page to read and to print: what is not clean by layer,
-// the rest in numbers, or with all every kind in a row. The signed file is the proof;
-// the page says so.
+// Markdown is the receipt as a page to read and to print: layers that are not clean one by one, the rest as
+// numbers or, with all, a row for every kind. The signed file is the proof; the page says so.
 func (r Receipt) Markdown(keyID string, all bool) string {
 	p := newPage()
 	p.line("# Receipt of an erasure")
@@ -36,7 +35,7 @@ func (r Receipt) Markdown(keyID string, all bool) string {
 	return p.String()
 }
 
-// list is a chapter of single lines; none without any.
+// list writes a chapter of single lines; nothing where there are none.
 func (p *page) list(title, says string, n int, line func(int) string) {
 	if n == 0 {
 		return
@@ -53,7 +52,7 @@ func (p *page) list(title, says string, n int, line func(int) string) {
 	}
 }
 
-// open is the work that is left, and who finishes it.
+// open writes the remaining work, and who finishes it.
 func (p *page) open(left []Left) {
 	p.list("Where the person still is", "", len(left), func(i int) string { return left[i].String() })
 }
@@ -109,7 +108,7 @@ func (p *page) layers(layers []Layer, all bool) {
 	}
 }
 
-// clean are the clean layers of each store in a line, or as tables.
+// clean writes the clean layers of each store in a line, or as tables.
 func (p *page) clean(f Fold, all bool, how *methods) {
 	if all {
 		p.tables("####", f.Rows, how)
@@ -138,7 +137,7 @@ func (p *page) clean(f Fold, all bool, how *methods) {
 	}
 }
 
-// tables are layers by store, under a heading each.
+// tables writes layers by store, under a heading each.
 func (p *page) tables(heading string, layers []Layer, how *methods) {
 	for _, st := range storesOf(layers) {
 		p.line("")
@@ -152,7 +151,7 @@ func (p *page) tables(heading string, layers []Layer, how *methods) {
 	}
 }
 
-// methods are numbered as they are named.
+// methods are numbered in the order in which they appear.
 type methods []string
 
 func (m *methods) number(method string) int {
@@ -163,12 +162,12 @@ func (m *methods) number(method string) int {
 	return len(*m)
 }
 
-// backups says until when copies out of reach may hold the person.
+// backups says until when copies out of reach may hold the subject.
 func (p *page) backups(all []Backup) {
 	p.list("Backups", "", len(all), func(i int) string { return all[i].String() })
 }
 
-// group is layers of one kind of which the same can be said.
+// group is layers of one kind with the same verdict and remarks.
 type group struct {
 	Layer
 	kind  string
@@ -192,8 +191,8 @@ func storesOf(layers []Layer) []string {
 	return out
 }
 
-// grouped joins a store's layers. What names the person, or could not be looked
-// at, keeps a line of its own.
+// grouped joins a store's layers. A layer that names the subject, or could not be looked at, keeps a line of
+// its own.
 func grouped(layers []Layer, store string) []group {
 	var out []group
 	at := map[[4]string]int{}
@@ -219,7 +218,7 @@ func grouped(layers []Layer, store string) []group {
 	return out
 }
 
-// reached are the reasons of what was out of reach, each once.
+// reached are the reasons of layers out of reach, each once.
 func reached(layers []Layer) []string {
 	var out []string
 	for _, st := range storesOf(layers) {

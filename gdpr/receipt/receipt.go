@@ -1,6 +1,5 @@
-// Package receipt is the signed statement of a finished erasure: what was done,
-// where, and what was looked at afterwards. It holds no name of the person, and
-// any change to it is found.
+// Package receipt is the signed statement of a finished erasure: what was done, where, and what was verified
+// afterwards. It holds no name of the subject, and any change to it is detected.
 package receipt
 
 import (
@@ -48,7 +47,7 @@ func ReadKey(path string) (Key, error) {
 	return Key{ed25519.NewKeyFromSeed(seed)}, nil
 }
 
-// LoadKey reads the key and makes it when there is none.
+// LoadKey reads the key, or makes it when there is none.
 func LoadKey(path string) (Key, error) {
 	k, err := ReadKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -60,8 +59,8 @@ func LoadKey(path string) (Key, error) {
 	if err := atomicfile.Write(temp, []byte(keyPrefix+hex.EncodeToString(seed)+"\n"), 0o600); err != nil {
 		return Key{}, model.Errorf(model.Unavailable, "receipt", "the receipt key cannot be written")
 	}
-	err = os.Link(temp, path) // exclusive: the first process's key is the key
-	_ = os.Remove(temp)       // one that stays is swept with what interrupted writes leave
+	err = os.Link(temp, path) // exclusive: the first process makes the key
+	_ = os.Remove(temp)       // a later sweep of temporary files removes one that stays
 	if k, rerr := ReadKey(path); rerr == nil || err == nil || errors.Is(err, fs.ErrExist) {
 		return k, rerr
 	}
@@ -93,7 +92,7 @@ type envelope struct {
 
 type signature struct {
 	KeyID string `json:"keyid"`
-	// PublicKey is for who has not got it from elsewhere: it proves nothing of whose it is.
+	// PublicKey is for readers who have the key from nowhere else: it does not prove who signed.
 	PublicKey string `json:"public_key"`
 	Sig       string `json:"sig"` // base64
 }
@@ -103,14 +102,14 @@ func preAuth(kind string, payload []byte) []byte {
 	return append(fmt.Appendf(nil, "DSSEv1 %d %s %d ", len(kind), kind, len(payload)), payload...)
 }
 
-// Action is that of the record that names a receipt, as Digest does, in its scope.
+// Action is the log's action of the record that names a receipt; the record's scope is the receipt's Digest.
 const Action = "gdpr.receipt"
 
-// bodyEnd is where the part of a payload ends that a record of the audit log names by its
-// digest. A line end and one space stand in no JSON string and in no inner object.
+// bodyEnd ends the part of a payload that the audit log's record names by its digest. A line end followed by
+// one space occurs in no JSON string and in no inner object.
 const bodyEnd = ",\n \"checkpoint\": "
 
-// Digest names all that a receipt says before its checkpoint, as sha256:<hex>.
+// Digest is the hash of a receipt's payload before its checkpoint, as sha256:<hex>.
 func (r Receipt) Digest() (string, error) {
 	payload, err := r.payload()
 	if err != nil {
@@ -137,7 +136,7 @@ func (r Receipt) payload() ([]byte, error) {
 	return payload, nil
 }
 
-// Sign gives the file's bytes.
+// Sign returns the bytes of the signed file.
 func (k Key) Sign(r Receipt) ([]byte, error) {
 	payload, err := r.payload()
 	if err != nil {
@@ -159,34 +158,33 @@ func encode(e envelope) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// ErrTampered is behind every receipt that is not as it was signed.
+// ErrTampered is wrapped by every error about a receipt that was changed after it was signed.
 var ErrTampered = errors.New("the receipt is not as it was signed")
 
 // maxFile is the longest receipt that is read.
 const maxFile = 64 << 20
 
-// Signer is the key that signed a receipt. Anybody can make one: only who knows it
-// from elsewhere knows whose receipt it is.
+// Signer is the key that signed a receipt. Anybody can make a key: only a reader who has it from elsewhere
+// knows whose receipt it is.
 type Signer struct {
 	KeyID     string
 	PublicKey string // hex
-	// Known says who vouches for the key; empty: nobody, and the receipt proves only
-	// that it is as somebody signed it.
+	// Known says who vouches for the key; empty: nobody, and the receipt only proves that it was not changed
+	// since it was signed.
 	Known Vouch
 }
 
-// Vouch is from where a key is known.
+// Vouch says from where a key is known.
 type Vouch string
 
 // The vouches.
 const (
-	OwnKey    Vouch = "own"    // of the desk that looks
-	PinnedKey Vouch = "pinned" // given by who asks
+	OwnKey    Vouch = "own"    // the key of the desk that reads
+	PinnedKey Vouch = "pinned" // given by the caller
 )
 
-// Read checks a receipt, offline. pinned is the public key that must have signed
-// it, in hex, or its key id; empty takes the one that stands in the receipt. Every
-// byte of the file counts: the file must be exactly what Sign wrote.
+// Read checks a receipt, offline. pinned is the public key that must have signed it, in hex, or its key id;
+// empty accepts the key in the receipt. Every byte of the file counts: it must be exactly what Sign wrote.
 func Read(file []byte, pinned string) (Receipt, Signer, error) {
 	tampered := func(why string) (Receipt, Signer, error) {
 		return Receipt{}, Signer{}, fmt.Errorf("%w: %s", ErrTampered, why)
@@ -231,28 +229,28 @@ func Read(file []byte, pinned string) (Receipt, Signer, error) {
 	return r, signer, nil
 }
 
-// strict decodes one JSON value and no unknown field.
+// strict decodes one JSON value and refuses unknown fields.
 func strict(b []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
 	return dec.Decode(into)
 }
 
-// CheckPin is InvalidInput for what is neither a public key nor a key id.
+// CheckPin returns InvalidInput for a string that is neither a public key nor a key id.
 func CheckPin(pin string) error {
 	b, err := hex.DecodeString(pin)
-	if err != nil || len(b) != keyIDSize { // a key is as long
+	if err != nil || len(b) != keyIDSize { // a public key has the same length
 		return model.Errorf(model.InvalidInput, "receipt", "a receipt key is given as its public key or its key id, 64 hexadecimal digits each")
 	}
 	return nil
 }
 
-// Passes reports whether a verdict may stand in a receipt.
+// Passes reports whether a receipt may contain a verdict.
 func Passes(v model.Verdict) bool {
 	return v == model.VerdictClean || v == model.VerdictOutOfScope || v == model.VerdictAttested
 }
 
-// Items is how many items are held.
+// Items counts the held items.
 func Items(held []Held) (n int64) {
 	for _, h := range held {
 		n += h.Items

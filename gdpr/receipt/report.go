@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// Report says how far an erasure has come that is not complete. It is signed by
-// nobody and proves nothing: partial work has no receipt. It names no person.
+// Report says how far an unfinished erasure has come. It is not signed and proves nothing: partial work has
+// no receipt. It names no person.
 type Report struct {
 	V         int     `json:"v"`
 	Format    string  `json:"format"` // "memdesk-status-report"
@@ -18,7 +18,7 @@ type Report struct {
 	Subject   string  `json:"subject"` // keyed pseudonym
 	State     string  `json:"state"`
 	Reason    string  `json:"reason,omitempty"`
-	Plan      string  `json:"plan_hash,omitempty"` // of the run that is told of
+	Plan      string  `json:"plan_hash,omitempty"` // of the reported run
 	Received  string  `json:"received"`
 	Deadline  string  `json:"deadline"`
 	Due       string  `json:"due"`
@@ -36,10 +36,10 @@ type Report struct {
 	Notes   []string `json:"notes"`
 }
 
-// Left is one thing that is not done, and what there is to do about it.
+// Left is one thing that is not done, and how to finish it.
 type Left struct {
 	Store   string        `json:"store"`
-	Layer   string        `json:"layer,omitempty"` // empty: it is not of one layer
+	Layer   string        `json:"layer,omitempty"` // empty: not about one layer
 	Verdict model.Verdict `json:"verdict,omitempty"`
 	Reason  string        `json:"reason"`
 	Do      string        `json:"do"`
@@ -57,7 +57,7 @@ func (r Report) JSON() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// Markdown is the report as a page to read and to print; all as of a receipt.
+// Markdown is the report as a page to read and to print; all as for a receipt.
 func (r Report) Markdown(all bool) string {
 	p := newPage()
 	p.line("# Where an erasure stands")
@@ -94,7 +94,7 @@ func orDash(s string) string {
 	return s
 }
 
-// page is a Markdown text whose every foreign word is escaped.
+// page is a Markdown text with every foreign word escaped.
 type page struct {
 	strings.Builder
 	esc safetext.Escaper

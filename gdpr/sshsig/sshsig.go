@@ -1,6 +1,5 @@
-// Package sshsig signs and checks short messages with SSH keys in OpenSSH's own
-// format (PROTOCOL.sshsig), so that `ssh-keygen -Y verify` reads them too. It
-// decides nothing about whose key it is.
+// Package sshsig signs and checks short messages with SSH keys in OpenSSH's own format (PROTOCOL.sshsig), so
+// that `ssh-keygen -Y verify` reads them too. It does not decide whose a key is.
 package sshsig
 
 import (
@@ -23,7 +22,7 @@ import (
 // Signer holds or reaches a private key.
 type Signer = ssh.Signer
 
-// PublicKey is its public half.
+// PublicKey is the public half of a Signer.
 type PublicKey = ssh.PublicKey
 
 const (
@@ -32,7 +31,7 @@ const (
 	pemType  = "SSH SIGNATURE"
 )
 
-// Fingerprint is SHA256:… as ssh-keygen shows it.
+// Fingerprint is SHA256:…, in the form of ssh-keygen.
 func Fingerprint(k PublicKey) string { return ssh.FingerprintSHA256(k) }
 
 // envelope is the blob after the magic.
@@ -58,13 +57,13 @@ func signedBytes(namespace string, message []byte) []byte {
 	return append([]byte(magic), ssh.Marshal(toSign{Namespace: namespace, Hash: hashName, Sum: sum[:]})...)
 }
 
-// Sign gives the armored signature.
+// Sign returns the armored signature.
 func Sign(s Signer, namespace string, message []byte) (string, error) {
 	data := signedBytes(namespace, message)
 	var sig *ssh.Signature
 	var err error
 	if as, ok := s.(ssh.AlgorithmSigner); ok && s.PublicKey().Type() == ssh.KeyAlgoRSA {
-		sig, err = as.SignWithAlgorithm(rand.Reader, data, ssh.KeyAlgoRSASHA512) // SHA-1 is no signature
+		sig, err = as.SignWithAlgorithm(rand.Reader, data, ssh.KeyAlgoRSASHA512) // no SHA-1 signature
 	} else {
 		sig, err = s.Sign(rand.Reader, data)
 	}
@@ -76,10 +75,10 @@ func Sign(s Signer, namespace string, message []byte) (string, error) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: pemType, Bytes: blob})), nil
 }
 
-// errBad says no more: a signature fits or does not.
+// errBad gives no detail: a signature fits or it does not.
 var errBad = errors.New("the signature does not fit")
 
-// Verify checks an armored signature and gives the key that made it.
+// Verify checks an armored signature and returns the key that made it.
 func Verify(armored, namespace string, message []byte) (PublicKey, error) {
 	block, rest := pem.Decode([]byte(armored))
 	if block == nil || block.Type != pemType || len(bytes.TrimSpace(rest)) > 0 {
@@ -101,7 +100,7 @@ func Verify(armored, namespace string, message []byte) (PublicKey, error) {
 	return key, nil
 }
 
-// File reads a private key that is only its owner's.
+// File reads a private key; others must not be able to read the file.
 func File(path string) (Signer, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -125,7 +124,7 @@ func File(path string) (Signer, error) {
 	return s, nil
 }
 
-// Agent lists the keys of the agent at a socket, with what closes the connection.
+// Agent lists the keys of the agent at a socket, with a closer for the connection.
 func Agent(socket string) ([]Signer, io.Closer, error) {
 	if socket == "" {
 		return nil, nil, model.Errorf(model.InvalidInput, "key", "no SSH agent: give --key FILE, or start an agent (SSH_AUTH_SOCK)")

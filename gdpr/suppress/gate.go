@@ -10,11 +10,9 @@ import (
 	"memdesk/model"
 )
 
-// Gate refuses to retain what names a suppressed person: in the content, the
-// metadata, the id or the subject, and in what an append makes of the end of the item
-// and the text that is added. Undo, copies, conflict resolution and the release of a
-// quarantine all come through Retain. A list that cannot be read refuses everything,
-// because nobody can say who is on it.
+// Gate refuses to retain a text that names a suppressed person: in content, metadata, id or subject, and in
+// the joined text of an append. Undo, copies, conflict resolution and the release of a quarantine all use
+// Retain. A list that cannot be read refuses everything, because nobody can say who is on it.
 func Gate(l *List) model.Middleware {
 	turn := newTurns()
 	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
@@ -41,8 +39,8 @@ func Gate(l *List) model.Middleware {
 	}
 }
 
-// Judge says why the gate would refuse a Retain, whatever stands in the store; empty
-// where it names nobody who is suppressed, and where the list cannot be read now.
+// Judge says why the gate would refuse a Retain, without regard to what the store has; empty where it names
+// no suppressed person, and where the list cannot be read now.
 func (l *List) Judge(req model.RetainRequest) string {
 	_, found, err := l.named(req)
 	if err != nil || len(found) == 0 {
@@ -51,7 +49,7 @@ func (l *List) Judge(req model.RetainRequest) string {
 	return reason(found[0])
 }
 
-// named gives the suppressed persons whom a Retain names, and the index they are from.
+// named returns the suppressed persons that a Retain names, and the index that found them.
 func (l *List) named(req model.RetainRequest) (*Index, []Match, error) {
 	texts := []string{req.Content, req.ID, req.Key, req.DataSubjectID}
 	for _, f := range req.Meta {
@@ -64,14 +62,13 @@ func (l *List) named(req model.RetainRequest) (*Index, []Match, error) {
 	return ix, ix.Find(false, texts...), nil
 }
 
-// appendTries bounds how often an append is judged anew because another process was
-// faster.
+// appendTries bounds how often an append is judged again because another process was faster.
 const appendTries = 64
 
-// judged lets an append through to exactly the text that it was judged with: the turns
-// are of this process, and half a name may come from another one in between. A caller
-// with an expectation of its own hears of the change; for one without the text is
-// judged again. Where a store tells no revisions, the look before it is all there is.
+// judged lets an append through only to the text that it was judged with: turns order appends of this
+// process, but another process may add half a name in between. A caller with its own IfMatch gets the
+// Conflict; for others the text is judged again. Where a store has no revisions, the check before the write
+// must do.
 func judged(ctx context.Context, ix *Index, c *model.Call, id string, next func(context.Context) error) error {
 	own := c.Retain.IfMatch
 	defer func() { c.Retain.IfMatch = own }()
@@ -86,14 +83,14 @@ func judged(ctx context.Context, ix *Index, c *model.Call, id string, next func(
 			}
 			now = it.Revision
 		case model.KindOf(err).Retryable():
-			return err // what the text would be cannot be said
-		case model.KindOf(err) != model.NotFound: // no text to which one could be added: the store says so
+			return err // the joined text is unknown
+		case model.KindOf(err) != model.NotFound: // no text to append to: the store says so
 			return next(ctx)
 		}
 		switch {
 		case own != "" || now == "":
 			return next(ctx)
-		case conflict != nil && now == tried: // something else than another writer forbids it
+		case conflict != nil && now == tried: // the conflict is not another writer
 			return conflict
 		}
 		c.Retain.IfMatch, tried = now, now
@@ -104,16 +101,16 @@ func judged(ctx context.Context, ix *Index, c *model.Call, id string, next func(
 	return model.Errorf(model.Locked, "retain", "others keep writing to it, and nobody could say what the text would be: try again; nothing was written")
 }
 
-// Error is the refusal of a text that names a suppressed person.
+// Error refuses a text that names a suppressed person.
 type Error struct{ Reason string }
 
 // Error gives the reason.
 func (e *Error) Error() string { return e.Unwrap().Error() }
 
-// Unwrap is the refusal that it is to those who do not ask for whom.
+// Unwrap returns the plain refusal, without the person.
 func (e *Error) Unwrap() error { return model.Refuse("retain", e.Reason+"; nothing was written") }
 
-// Refused reports whether err refuses a text because of a suppressed person.
+// Refused reports whether err refuses a text because it names a suppressed person.
 func Refused(err error) bool {
 	var e *Error
 	return errors.As(err, &e)
@@ -125,24 +122,24 @@ func reason(m Match) string {
 	return "it names a person who was erased under request " + m.Person.Request
 }
 
-// extended is the item to whose text a call adds, where anybody is suppressed; empty
-// where it adds to none that could be read.
+// extended is the item that a call appends to, if anybody is suppressed; empty if it appends to none that can
+// be read.
 func extended(ix *Index, c *model.Call) string {
 	if c.Retain.Mode != model.Append || ix.Empty() || c.Store == nil || c.Store.Browser == nil {
 		return ""
 	}
 	id := c.Retain.ID
 	if id == "" && c.Store.Address != nil {
-		id, _ = c.Store.Address(*c.Retain) // a bad address is refused by the store itself
+		id, _ = c.Store.Address(*c.Retain) // the store itself refuses a bad address
 	}
 	return id
 }
 
-// reach is how much of both sides a name can take up where they meet.
+// reach is how far a name can extend into each side of a join.
 const reach = 2 * subject.MaxTerm
 
-// across gives the persons whom a text names where another one is added to it: an
-// append has no separator, so half a name in each is a whole one.
+// across returns the persons that the joined text of an append names: it has no separator, so two halves make
+// a whole name.
 func (x *Index) across(text, added string) []Match {
 	text, added = text[max(0, len(text)-reach):], added[:min(len(added), reach)]
 	for len(text) > 0 && !utf8.RuneStart(text[0]) {
@@ -157,11 +154,10 @@ func (x *Index) across(text, added string) []Match {
 	return out
 }
 
-// turns lets appends to one item go one after the other, so that none is added
-// between the look at the text and the write.
+// turns serialises appends to one item, so that no other comes between check and write.
 type turns struct {
 	seed maphash.Seed
-	busy [64]chan struct{} // by the hash of the item: there are more items than that
+	busy [64]chan struct{} // by the hash of the item: there are more items than slots
 }
 
 func newTurns() *turns {

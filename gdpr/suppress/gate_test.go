@@ -10,7 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// shelf is a store of one item; nothing but Read is asked of it.
+// shelf is a store of one item; only Read is called.
 type shelf struct {
 	model.Browser
 	body string
@@ -23,8 +23,7 @@ func (s shelf) Read(_ context.Context, id string) (model.Item, error) {
 	return model.Item{Header: model.Header{ID: id, Revision: "r1"}, Body: s.body}, nil
 }
 
-// An append that makes a whole name of half a one is refused, and nothing else that ends
-// or begins like it.
+// An append that completes half a name is refused; similar ones are not.
 func TestAnAppendThatCompletesAName(t *testing.T) {
 	dir := t.TempDir()
 	key, err := suppress.LoadKey(filepath.Join(dir, "key"))

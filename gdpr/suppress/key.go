@@ -1,6 +1,5 @@
-// Package suppress keeps an erased person from coming back: it holds keyed
-// pseudonyms only, and refuses to retain what names one of them. It searches and
-// erases nothing itself.
+// Package suppress keeps an erased person from coming back: it holds only keyed pseudonyms, and refuses to
+// retain a text that names one of them. It searches and erases nothing itself.
 package suppress
 
 import (
@@ -18,8 +17,7 @@ import (
 	"memdesk/model"
 )
 
-// Key makes pseudonyms. Without it nobody can tell whom one stands for; with it
-// a typed id can be looked up.
+// Key makes pseudonyms. Without it nobody can tell whose a pseudonym is; with it a typed id can be looked up.
 type Key struct {
 	id     string
 	secret []byte
@@ -53,7 +51,7 @@ func newKey(secret []byte) Key {
 	return Key{id: hex.EncodeToString(sum[:4]), secret: secret}
 }
 
-// LoadKey reads the key and makes it when there is none.
+// LoadKey reads the key, or makes it when there is none.
 func LoadKey(path string) (Key, error) {
 	k, err := ReadKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -69,8 +67,7 @@ func LoadKey(path string) (Key, error) {
 	return Key{}, model.Errorf(model.Unavailable, "gdpr", "the pseudonym key cannot be written")
 }
 
-// createOnce makes a whole file or leaves the one that is there: written aside,
-// then linked into place.
+// createOnce writes a whole file or keeps an existing one: written under a temporary name, then linked.
 func createOnce(path string, data []byte) error {
 	temp := path + ".tmp." + atomicfile.Suffix()
 	if err := atomicfile.Write(temp, data, 0o600); err != nil {
@@ -79,24 +76,23 @@ func createOnce(path string, data []byte) error {
 	return errors.Join(os.Link(temp, path), os.Remove(temp))
 }
 
-// Pseudonym is "hmac:<key id>:<128 bits>" of an identifier, in whatever case and
-// width it is typed.
+// Pseudonym is "hmac:<key id>:<128 bits>" of an identifier, the same for any case and width.
 func (k Key) Pseudonym(id string) string {
 	return HashPrefix + k.id + ":" + hexSum(k.sum("subject", subject.Normal(id)))
 }
 
-// hexSum is a hash as it stands in files.
+// hexSum is a hash in the form of the files.
 func hexSum(h subject.Sum) string { return hex.EncodeToString(h[:]) }
 
-// parseHash reads what hexSum wrote; false for anything else.
+// parseHash reads the form of hexSum; false for anything else.
 func parseHash(s string) (subject.Sum, bool) {
 	var h subject.Sum
 	n, err := hex.Decode(h[:], []byte(s[:min(len(s), 2*len(h))]))
 	return h, err == nil && n == len(h) && len(s) == 2*len(h)
 }
 
-// shortText bounds a text that sum hashes without an allocation, in bytes. A sweep hashes every
-// word of a store.
+// shortText bounds, in bytes, a text that sum hashes without an allocation. A sweep hashes every word of a
+// store.
 const shortText = 192
 
 func (k Key) sum(label, text string) subject.Sum {
@@ -125,7 +121,7 @@ func (k Key) sum(label, text string) subject.Sum {
 	return subject.Sum(outer[:16])
 }
 
-// HashPrefix begins whatever the key hashes.
+// HashPrefix is the prefix of every keyed hash.
 const HashPrefix = "hmac:"
 
 // Item is the keyed hash of an item's address.

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestSumIsHMAC compares the sum without memory with the library's: files of
-// earlier versions hold the latter.
+// TestSumIsHMAC compares the sum without allocation with the library's, which files of earlier versions have.
 func TestSumIsHMAC(t *testing.T) {
 	for _, secret := range [][]byte{bytes.Repeat([]byte{7}, 32), bytes.Repeat([]byte{9}, 64), bytes.Repeat([]byte{1}, 100)} {
 		for _, n := range []int{0, 1, 54, 55, 56, 120, 183, 184, 185, 186, 187, 188, 5000} {

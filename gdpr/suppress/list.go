@@ -41,23 +41,22 @@ type Person struct {
 	Terms     []Term    `json:"terms"`
 }
 
-// Term is one way to write an identifier, which only the key can recognise.
+// Term is one spelling of an identifier, which only the key can recognise.
 type Term struct {
-	Hash string `json:"hash"`          // of its letters; of its normal form in a list of the first version
-	Key  string `json:"key,omitempty"` // of more than its letters, for what is exact
+	Hash string `json:"hash"`          // of its letters; in a list of the first version, of its normal form
+	Key  string `json:"key,omitempty"` // hash of an exact identifier's full form
 	subject.Pattern
-	Slug string `json:"slug,omitempty"` // of the first version: another form of an identifier beside it
+	Slug string `json:"slug,omitempty"` // first version: a second form of the identifier
 }
 
 func (t Term) is(o Term) bool {
 	return t.Hash == o.Hash && t.Key == o.Key && t.Comma == o.Comma && t.Kind == o.Kind && t.Slug == o.Slug
 }
 
-// Open names the files; nothing is read or made.
+// Open names the files; it reads and makes nothing.
 func Open(path, keyPath string) *List { return &List{path: path, keyPath: keyPath} }
 
-// Add suppresses a person, durably, before it returns. One who is there already
-// gains the terms that are new.
+// Add suppresses a person, durably, before it returns. A person who is on the list already gains new terms.
 func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...string) error {
 	return l.change(func(persons []Person) ([]Person, bool) {
 		p := Person{Pseudonym: pseudonym, Request: request, Since: since.UTC()}
@@ -82,8 +81,8 @@ func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...s
 	})
 }
 
-// change has do edit a copy of the persons, alone with the list, and writes them where
-// it says that they have changed.
+// change passes do a copy of the persons, under the list's lock, and writes them if do says that they
+// changed.
 func (l *List) change(do func(persons []Person) ([]Person, bool)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +91,7 @@ func (l *List) change(do func(persons []Person) ([]Person, bool)) error {
 		return err
 	}
 	defer unlock()
-	l.seen = nil // another process may have written within a tick of the clock
+	l.seen = nil // another process may have written within one clock tick
 	if err := l.load(); err != nil {
 		return err
 	}
@@ -116,8 +115,8 @@ func (l *List) write(next file) error {
 	return nil
 }
 
-// Lift ends the suppression of a person that one of these requests began; of one whom
-// another request began to suppress, or nobody, it changes nothing.
+// Lift ends a suppression that one of these requests began; it does not change one that another request
+// began, or a person who is not suppressed.
 func (l *List) Lift(pseudonym string, requests ...string) error {
 	if _, err := os.Stat(l.path); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -128,8 +127,8 @@ func (l *List) Lift(pseudonym string, requests ...string) error {
 	})
 }
 
-// alone keeps other processes from adding at the same time: the list is read,
-// changed and written. What an interrupted one left goes.
+// alone locks the list against other processes while it is read, changed and written. Files of an interrupted
+// write are removed.
 func (l *List) alone() (unlock func(), err error) {
 	busy := model.Errorf(model.Unavailable, "suppress", "the suppression list cannot be locked")
 	f, err := atomicfile.OS{}.OpenFile(l.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
@@ -155,7 +154,7 @@ func (l *List) alone() (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// lockWait is for how long another process may write the list.
+// lockWait bounds the wait for another process that writes the list.
 const lockWait = 10 * time.Second
 
 func hashTerms(k Key, t string) []Term {
@@ -170,7 +169,7 @@ func hashTerms(k Key, t string) []Term {
 	return out
 }
 
-// known is a term as an index looks for it; false for what no key has hashed.
+// known is a term in the form of the index; false for a term that no key has hashed.
 func (t Term) known() (subject.Known, bool) {
 	h, ok := parseHash(t.Hash)
 	out := subject.Known{Pattern: t.Pattern, Letters: h}
@@ -194,7 +193,7 @@ func (p Person) Has(k Key, id string) bool {
 	})
 }
 
-// Identifiers is how many identifiers the person was known by.
+// Identifiers counts the person's identifiers.
 func (p Person) Identifiers() (n int) {
 	for _, t := range p.Terms {
 		if t.Slug == "" && t.Comma == 0 {
@@ -204,7 +203,7 @@ func (p Person) Identifiers() (n int) {
 	return n
 }
 
-// Persons are all that are suppressed.
+// Persons are all suppressed persons.
 func (l *List) Persons() ([]Person, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -243,11 +242,11 @@ func (l *List) load() error {
 // Match is a place where a text names a suppressed person.
 type Match struct {
 	Person     Person
-	Text       string // as it stands, in clear: only for who erases it
+	Text       string // in clear: only for the erasure
 	Start, End int
 }
 
-// Find gives the places; all false stops at the first.
+// Find returns the matches; without all, it stops at the first.
 func (l *List) Find(text string, all bool) ([]Match, error) {
 	ix, err := l.Now()
 	if err != nil {
@@ -265,7 +264,7 @@ func (l *List) Names(texts ...string) (bool, error) {
 	return len(ix.Find(false, texts...)) > 0, nil
 }
 
-// Now returns the list as it is at this moment, for a search of many texts.
+// Now returns the current list, for a search of many texts.
 func (l *List) Now() (*Index, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -275,12 +274,11 @@ func (l *List) Now() (*Index, error) {
 	return l.ix, nil
 }
 
-// Index is a list at one moment. It is not changed and safe for
-// concurrent use.
+// Index is a snapshot of the list. It is immutable and safe for concurrent use.
 type Index struct {
 	*subject.Index
 	persons []Person
-	owner   []int // of each identifier
+	owner   []int // the person of each identifier
 }
 
 func newIndex(k Key, persons []Person) *Index {
@@ -297,8 +295,7 @@ func newIndex(k Key, persons []Person) *Index {
 	return x
 }
 
-// Find gives the places in which the texts name suppressed persons; all false stops
-// at the first.
+// Find returns where the texts name suppressed persons; without all, it stops at the first.
 func (x *Index) Find(all bool, texts ...string) []Match {
 	var out []Match
 	if x.Empty() {
