@@ -12,20 +12,20 @@ import (
 	"memdesk/model"
 )
 
-// A store is not believed: what it holds is counted before the first step and after the
-// last, and one that another program keeps locked is not waited for at every step.
+// A store is not believed: its items are counted before the first step and after the last. Only the first
+// step waits for a store that another program keeps locked; later steps just probe the lock.
 
-// lockProbe is how long a step waits for a lock that the step before has waited for.
+// lockProbe is how long a step waits for a lock that the previous step already waited for.
 const lockProbe = 250 * time.Millisecond
 
-// patience is how long a run waits for a store that asks to be left alone.
+// patience is the longest wait for a store that answers with a rate limit.
 const patience = 5 * time.Minute
 
 func isLocked(err error) bool { return errors.Is(err, model.Locked) }
 
-// stepOrWait carries out a step. After a rate limit it waits for the time that the store asks
-// for, and tries once more. locked says that the step before found the store locked: this
-// step then only probes for lockProbe.
+// stepOrWait carries out a step. After a rate limit it waits for the time that the store asks for, and tries
+// once more. locked says that the previous step found the store locked: this step then only probes for
+// lockProbe.
 func (x *run) stepOrWait(ctx context.Context, s model.Store, st Step, locked bool) (string, error) {
 	if locked {
 		probe, cancel := context.WithTimeout(ctx, lockProbe)
@@ -54,7 +54,7 @@ func (x *run) stepOrWait(ctx context.Context, s model.Store, st Step, locked boo
 	}
 }
 
-// remaining is how many steps of a store are not done.
+// remaining counts the steps of a store that are not done.
 func (l *runLog) remaining(at int, sp StorePlan) int {
 	n := 0
 	for i, st := range sp.Steps {
@@ -81,7 +81,7 @@ func (x *run) withLock(store string, rows []receipt.Layer) []receipt.Layer {
 		Reason: fmt.Sprintf("another program keeps the store locked: %d steps wait for it", n)})
 }
 
-// sizes are the numbers of items by scope and tier; nil where the store cannot say.
+// sizes counts the items by scope and tier; nil where the store cannot count them.
 func sizes(ctx context.Context, s model.Store) map[string]int64 {
 	if s.Browser == nil {
 		return nil
@@ -97,8 +97,8 @@ func sizes(ctx context.Context, s model.Store) map[string]int64 {
 	return out
 }
 
-// overDeleted notices that more went than the run removed. It is a problem of this run,
-// and the receipt has it.
+// overDeleted notices that the store lost more items than the run removed. The run reports it as a problem,
+// and the receipt states it.
 func (x *run) overDeleted(ctx context.Context, s model.Store, before map[string]int64) {
 	removed := x.gone
 	x.gone = 0

@@ -12,8 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// A server says that it removed and did not: nothing of it is counted, also when it
-// was asked again and did it.
+// A server answers "removed" and removes nothing: the item is not counted, even when a second request did
+// remove it.
 func TestOnlyWhatIsVerifiedGoneIsCounted(t *testing.T) {
 	w := newWorld(t)
 	far := serve(t, w)
@@ -72,8 +72,7 @@ func TestAStoreThatRemovesTooMuchIsNoticed(t *testing.T) {
 	}
 }
 
-// A store that somebody keeps locked is waited for once, and the rest of its steps wait
-// for another run.
+// A store that is kept locked is waited for once; the rest of its steps wait for the next run.
 func TestALockedStoreIsWaitedForOnce(t *testing.T) {
 	w := newWorld(t)
 	for _, key := range strings.Fields("n1 n2 n3 n4 n5 n6 n7 n8") {
@@ -91,7 +90,7 @@ func TestALockedStoreIsWaitedForOnce(t *testing.T) {
 	r := w.file()
 	p := w.plan(r.ID)
 	out, err := w.erase(p)
-	if err != nil || out.Status != gdpr.StatePending || asked.Load() > 3 { // the cascade, the first step, and a look whether it still is
+	if err != nil || out.Status != gdpr.StatePending || asked.Load() > 3 { // the cascade, the first step, and one probe of the lock
 		t.Fatalf("%s after %d tries, %q, %v; want pending", out.Status, asked.Load(), out.Problems, err)
 	}
 	open.Store(1)

@@ -13,8 +13,8 @@ import (
 	"memdesk/model"
 )
 
-// TestHalvesOfANameDoNotComeBack: an append has no separator, so what counts is the
-// text as it will be. Each half alone is nobody.
+// TestHalvesOfANameDoNotComeBack: an append has no separator, so the gate judges the joined text. Neither
+// half names anybody alone.
 func TestHalvesOfANameDoNotComeBack(t *testing.T) {
 	t.Parallel()
 	const zoe = "Zoë Ångström"
@@ -61,12 +61,12 @@ func TestHalvesOfANameDoNotComeBack(t *testing.T) {
 			}
 		}
 	}
-	// By the address that the store gives it.
+	// By the address under which the store keeps it.
 	id := w.put("db", model.RetainRequest{Tier: "session", Key: "addressed", Content: "Zoë Ång"})
 	if _, err := w.store("db").Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "addressed", Content: "ström", Mode: model.Append}); !model.IsRefusal(err) {
 		t.Errorf("%s by its key: %v; want a refusal", id, err)
 	}
-	// At the same time: only one of them finds the other's half there.
+	// At the same time: only one of the two sees the other half.
 	for range 20 {
 		id := w.put("db", model.RetainRequest{Tier: "session", Key: "both", Content: "- "})
 		var wg sync.WaitGroup
@@ -93,8 +93,8 @@ func TestHalvesOfANameDoNotComeBack(t *testing.T) {
 	}
 }
 
-// TestHalvesFromTwoProcesses: what another process adds between the look at the text and
-// the write is looked at too, and an append that names nobody is not lost by it.
+// TestHalvesFromTwoProcesses: the gate also judges text that another process adds between the check and the
+// write, and such a race loses no append that names nobody.
 func TestHalvesFromTwoProcesses(t *testing.T) {
 	t.Parallel()
 	const zoe = "Zoë Ångström"
@@ -141,7 +141,7 @@ func TestHalvesFromTwoProcesses(t *testing.T) {
 			})
 		}
 	}
-	// A caller who expects a revision hears of the change.
+	// A caller who expects a revision is told of the change.
 	id := w.put("db", model.RetainRequest{Tier: "session", Key: "mine", Content: "a"})
 	it, err := w.store("db").Browser.Read(t.Context(), id)
 	if err != nil {
@@ -153,7 +153,7 @@ func TestHalvesFromTwoProcesses(t *testing.T) {
 	}
 }
 
-// raw is a store as another process has it, without this one's gate.
+// raw is a store as another process sees it, without this process's gate.
 func (w *world) raw(name string) model.Store {
 	w.t.Helper()
 	c := backends.StoreConfig{Name: "db", Kind: "sqlite", Path: w.path("db")}
@@ -169,7 +169,7 @@ func (w *world) raw(name string) model.Store {
 	return s
 }
 
-// deaf is a browser whose items cannot be read now.
+// deaf is a browser whose items cannot be read for the moment.
 type deaf struct{ model.Browser }
 
 func (deaf) Read(context.Context, string) (model.Item, error) {

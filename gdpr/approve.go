@@ -11,8 +11,8 @@ import (
 	"memdesk/model"
 )
 
-// Approval is a second operator's word on a plan: a signature, or where the policy takes that,
-// the record of a session that the key has authenticated.
+// Approval is a second operator's consent to a plan: a signature or, where the policy allows it, the record
+// of a session that the operator's key has authenticated.
 type Approval struct {
 	PlanHash    string    `json:"plan_hash"`
 	Fingerprint string    `json:"fingerprint"`
@@ -21,13 +21,13 @@ type Approval struct {
 	Expires     time.Time `json:"expires"`
 }
 
-// How a plan is approved.
+// The methods of approval.
 const (
 	BySignature = receipt.BySignature
 	BySession   = receipt.BySession
 )
 
-// Method is how it was given.
+// Method returns the method of the approval: BySignature or BySession.
 func (a Approval) Method() string {
 	if a.Signature == "" {
 		return BySession
@@ -35,7 +35,7 @@ func (a Approval) Method() string {
 	return BySignature
 }
 
-// DefaultApprovalValid is how long an approval counts.
+// DefaultApprovalValid is how long an approval is valid.
 const DefaultApprovalValid = 7 * 24 * time.Hour
 
 // namespace separates approvals from any other use of a key.
@@ -46,9 +46,8 @@ func approvalText(request, plan string, expires time.Time) []byte {
 	return fmt.Appendf(nil, "memdesk-approval-v1\n%s\n%s\n%s\n", request, plan, expires.UTC().Format(time.RFC3339))
 }
 
-// Approve signs the plan that stands with another operator's key. Refusals are
-// audited: the requester's own key under whatever name, a key that may not sign,
-// a plan that is not the one that stands.
+// Approve signs the current plan with another operator's key. Refusals are audited: the requester's own key
+// under any name, a key that may not sign, a plan that is not the current one.
 func (d *Desk) Approve(ctx context.Context, id, planHash string, signer sshsig.Signer) (Due, error) {
 	return d.approve(ctx, id, planHash, sshsig.Fingerprint(signer.PublicKey()), func(a *Approval) (err error) {
 		a.Signature, err = sshsig.Sign(signer, namespace, approvalText(id, a.PlanHash, a.Expires))
@@ -56,13 +55,13 @@ func (d *Desk) Approve(ctx context.Context, id, planHash string, signer sshsig.S
 	})
 }
 
-// ApproveHere approves the plan that stands as the operator of this session: the chained record
-// with the key that authenticated the session is the approval. It needs the policy that takes one.
+// ApproveHere approves the current plan as the operator of this session: the chained record with the key that
+// authenticated the session is the approval. The policy must allow approval by session.
 func (d *Desk) ApproveHere(ctx context.Context, id, planHash string) (Due, error) {
 	return d.approve(ctx, id, planHash, d.Operator.Key, nil)
 }
 
-// noSession says why an approval by the session counts for nothing here; empty when it counts.
+// noSession says why an approval by session is not valid here; empty when it is.
 func (d *Desk) noSession(key string) string {
 	switch {
 	case d.Policy.Approval != BySession:
@@ -124,11 +123,10 @@ func (d *Desk) approve(ctx context.Context, id, planHash, print string, sign fun
 	return r.due(now), nil
 }
 
-// mayNotApprove says why a key may not sign; empty when it may. Keys count before
-// names: one person may have two names, and then has one key. One with two keys has
-// them under one name of the configuration. Where nothing says who filed the request,
-// nothing can say that the key is somebody else's, and it may not where a second
-// operator is required; elsewhere the signature opens nothing and is only recorded.
+// mayNotApprove says why a key may not sign; empty when it may. Keys count, not names: one person may have
+// two names, and then has one key. A person with two keys has both under one name in the configuration.
+// Without a record of who filed the request, nothing proves that the key is another person's: then no key may
+// sign where a second operator is required. Elsewhere the signature opens nothing and is only recorded.
 func (d *Desk) mayNotApprove(r *Request, fingerprint string) string {
 	person := d.Policy.Names[fingerprint]
 	switch {
@@ -147,9 +145,9 @@ func (d *Desk) mayNotApprove(r *Request, fingerprint string) string {
 // noRequesterKey is why a request that was filed without a key cannot be approved.
 const noRequesterKey = "no key of the requester is on record, so nobody can say that this one is another person's: withdraw the request and file it anew with --key FILE or from an SSH login"
 
-// requester is the fingerprint of who files a request: of the session's key, or of
-// one that signs now. A key that signs may be one that was made for this, so where
-// approvers are listed it must be one that the configuration knows.
+// requester returns the fingerprint of the key that files a request: the session's, or that of signer. A
+// signing key may have been made for this one request, so where approvers are listed the configuration must
+// know it.
 func (d *Desk) requester(signer sshsig.Signer) (string, error) {
 	if signer == nil {
 		return d.Operator.Key, nil
@@ -172,8 +170,8 @@ func (d *Desk) requester(signer sshsig.Signer) (string, error) {
 	return print, nil
 }
 
-// Unattested says why a request that is filed in this session could not be approved
-// by anybody; empty where it could, or need not be.
+// Unattested says why nobody could approve a request that is filed in this session; empty where somebody
+// could, or where no approval is needed.
 func (d *Desk) Unattested() string {
 	if !d.Policy.RequireApproval || d.Operator.Key != "" {
 		return ""
@@ -181,7 +179,7 @@ func (d *Desk) Unattested() string {
 	return "this session has no key, so nobody could approve the request: file it with `memdesk gdpr request --key FILE` or from an SSH login"
 }
 
-// approval is the one that a plan was carried out under, nil for none.
+// approval is the approval that a plan was carried out under; nil for none.
 func (d *Desk) approval(r *Request, plan string) *Approval {
 	for i, a := range r.Approvals {
 		if a.PlanHash == plan && (a.Method() == BySignature || d.noSession(a.Fingerprint) == "") {
@@ -191,13 +189,13 @@ func (d *Desk) approval(r *Request, plan string) *Approval {
 	return nil
 }
 
-// counts reports whether the plan that stands has a signature that has not expired.
+// counts reports whether the current plan has an approval that has not expired.
 func (r *Request) counts(now time.Time) bool {
 	return slices.ContainsFunc(r.Approvals, func(a Approval) bool { return a.PlanHash == r.PlanHash && now.Before(a.Expires) })
 }
 
-// unapproved says why a plan may not be carried out yet; empty when it may. What
-// stands in the request is not believed: every signature is checked again.
+// unapproved says why a plan may not be carried out yet; empty when it may. The request's file is not
+// believed: every signature is checked again.
 func (d *Desk) unapproved(ctx context.Context, r *Request, plan string) (string, error) {
 	if why, err := d.requesterDiffers(ctx, r); err != nil || why != "" {
 		return why, err
@@ -242,11 +240,11 @@ func (d *Desk) unapproved(ctx context.Context, r *Request, plan string) (string,
 	return why, nil
 }
 
-// noApprovalRecord is why an approval counts for nothing.
+// noApprovalRecord says why an approval without a record is not valid.
 const noApprovalRecord = "the audit log has no record of the approval: approve the plan again"
 
-// underApproval reports whether a sweep's request stands under the approval of the
-// erasure that it repeats: one that was carried out without any stands under none.
+// underApproval reports whether a sweep's request is covered by the approval of the erasure that it repeats.
+// An erasure that needed no approval covers none.
 func (d *Desk) underApproval(r *Request) bool {
 	if r.Of == "" {
 		return false

@@ -17,15 +17,15 @@ import (
 	"memdesk/model"
 )
 
-// Attestation is the word of a person who looked at a layer or an item that the program
-// cannot open or change. It counts for what was looked at: another text of the file, or
-// other findings in the layer, ask for it again.
+// Attestation is the word of a person who looked at a layer or an item that the program cannot open or
+// change. It holds only for the bytes that were looked at: when the file has another text, or the layer other
+// findings, it is needed again.
 type Attestation struct {
-	Store string `json:"store"` // as it was called
-	Where string `json:"where"` // what store it is
-	Layer string `json:"layer"` // as a verification names it; of an item its id
-	// Sum is the hash of the bytes that were looked at; of a layer without bytes the hash
-	// of what a run said of it.
+	Store string `json:"store"` // the store's name at that time
+	Where string `json:"where"` // the store's identity
+	Layer string `json:"layer"` // the layer's name in a verification; of an item its id
+	// Sum is the hash of the bytes that were looked at; of a layer without bytes, the hash of what a run
+	// reported about it.
 	Sum    string        `json:"sum"`
 	Ground string        `json:"ground"`
 	By     receipt.Party `json:"by"`
@@ -46,9 +46,9 @@ type Looked struct {
 	By     string // who looked; empty: the operator
 }
 
-// Attest records that a person looked at layers or items that the program cannot open.
-// What it can open and what it finds the person in is refused: that is erased, or put on
-// hold. The next run counts it.
+// Attest records that a person looked at layers or items that the program cannot open. It refuses a layer
+// that the program can open, and one in which it finds the subject: those are erased or put on hold. The next
+// run counts the attestation.
 func (d *Desk) Attest(ctx context.Context, id string, fleet *backends.Fleet, in Looked) (Due, error) {
 	const op = "gdpr-attest"
 	r, err := d.load(id)
@@ -90,10 +90,10 @@ func (d *Desk) Attest(ctx context.Context, id string, fleet *backends.Fleet, in 
 	})
 }
 
-// own stands for memdesk's own files where a store is asked for.
+// own stands for memdesk's own files where a store is needed.
 func own() model.Store { return model.Store{Name: ownStore, Kind: ownStore} }
 
-// lookedAt gives an attestation for each thing that was looked at.
+// newAttestations returns one attestation for each layer or item that was looked at.
 func (d *Desk) newAttestations(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, in Looked) ([]Attestation, error) {
 	by := receipt.Party{Name: in.By}
 	if in.By == "" {
@@ -144,12 +144,12 @@ func (d *Desk) newAttestations(ctx context.Context, r *Request, m *subject.Match
 	return out, nil
 }
 
-// sumOfLayer returns the hash that binds an attestation to a layer. It is refused where there is
-// nothing to attest.
+// sumOfLayer returns the hash that binds an attestation to a layer. A layer that needs no attestation is
+// refused.
 func (d *Desk) sumOfLayer(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, layers []model.Layer, id string) (string, error) {
 	i := slices.IndexFunc(layers, func(l model.Layer) bool { return l.ID == id })
 	if i < 0 {
-		i = slices.IndexFunc(layers, func(l model.Layer) bool { return m.Redact(l.ID, Erased) == id }) // as a run prints it
+		i = slices.IndexFunc(layers, func(l model.Layer) bool { return m.Redact(l.ID, Erased) == id }) // the name that a run prints
 	}
 	if i < 0 || id == gitLayer {
 		return d.sumOfRow(r, s, id)
@@ -167,7 +167,7 @@ func (d *Desk) sumOfLayer(ctx context.Context, r *Request, m *subject.Matcher, s
 	return layerSum(ctx, s, l, row)
 }
 
-// sumOfRow is that of a row which is no layer of the medium: the last run said it.
+// sumOfRow is the hash for a row that is no layer of the medium: its words come from the last run.
 func (d *Desk) sumOfRow(r *Request, s model.Store, id string) (string, error) {
 	out, _, err := d.Report(r.ID)
 	if err != nil && model.KindOf(err) != model.NotFound {
@@ -187,8 +187,8 @@ func (d *Desk) sumOfRow(r *Request, s model.Store, id string) (string, error) {
 	return "", model.Errorf(model.NotFound, "gdpr-attest", "%s has no layer %q: `memdesk gdpr report %s` names those of the last run", s.Name, id, r.ID)
 }
 
-// sumOfItem binds an attestation to an item's text. inLayers says that its bytes have a
-// layer of their own, which was judged already.
+// sumOfItem binds an attestation to an item's text. inLayers says that the item's bytes have a layer of their
+// own, which was judged already.
 func sumOfItem(ctx context.Context, m *subject.Matcher, s model.Store, id string, inLayers bool) (string, error) {
 	if s.Browser == nil {
 		return "", model.Errorf(model.Unsupported, "gdpr-attest", "%s shows no single items: attest its layer", s.Name)
@@ -196,7 +196,7 @@ func sumOfItem(ctx context.Context, m *subject.Matcher, s model.Store, id string
 	it, err := s.Browser.Read(ctx, id)
 	switch k := model.KindOf(err); {
 	case err != nil && inLayers, err != nil && k != model.NotFound && k != model.InvalidInput && !k.Retryable():
-		return itemSum(""), nil // the person attests a file that cannot be read
+		return itemSum(""), nil // a person attests a file that cannot be read
 	case err != nil:
 		return "", err
 	}
@@ -226,15 +226,14 @@ func attestable(row receipt.Layer) error {
 	return model.Errorf(model.InvalidInput, "gdpr-attest", "%s: %s is %s: carry the plan out again first", row.Store, row.Layer, row.Verdict)
 }
 
-// layerSum is the hash of a layer's bytes, or of its stated reason and hits where the bytes
-// cannot be read.
+// layerSum is the hash of a layer's bytes, or of its stated reason and hits where the bytes cannot be read.
 func layerSum(ctx context.Context, s model.Store, l model.Layer, row receipt.Layer) (string, error) {
 	if !l.Readable {
 		return statedSum(row), nil
 	}
 	f, err := s.Maintainer.OpenLayer(ctx, l.ID)
 	if err != nil {
-		return statedSum(row), nil //nolint:nilerr // what cannot be opened has no bytes to be bound to
+		return statedSum(row), nil //nolint:nilerr // a layer that cannot be opened has no bytes to hash
 	}
 	h := sha256.New()
 	_, err = io.Copy(h, f)
@@ -253,8 +252,8 @@ func statedSum(row receipt.Layer) string {
 	return "said:" + hex.EncodeToString(h[:])
 }
 
-// attestedIn is the attestation of a layer of a store, nil for none. A name without the
-// person is the same layer: at the end of a request no other is kept.
+// attestedIn is the attestation of a layer of a store, nil for none. A name with the subject redacted counts
+// as the same layer: a finished request keeps only that one.
 func (r *Request) attestedIn(m *subject.Matcher, s model.Store, layer string) *Attestation {
 	where := s.Identity()
 	for i := range r.Attested {
@@ -265,8 +264,8 @@ func (r *Request) attestedIn(m *subject.Matcher, s model.Store, layer string) *A
 	return nil
 }
 
-// applyAttestation gives a row the verdict attested where a person attested exactly these
-// bytes, or these words.
+// applyAttestation sets a row's verdict to attested where a person attested exactly these bytes, or this
+// stated reason.
 func (r *Request) applyAttestation(m *subject.Matcher, s model.Store, row *receipt.Layer, layer string, sum func() (string, error)) error {
 	if row.Verdict != model.VerdictUnaudited && row.Verdict != model.VerdictOutOfScope {
 		return nil
@@ -317,7 +316,7 @@ func (x *run) attestations() []receipt.Attested {
 	return out
 }
 
-// looked is the attestation of a layer that is as it was then; nil for none.
+// looked is the attestation of a layer that is unchanged since; nil for none.
 func (r *Request) looked(ctx context.Context, m *subject.Matcher, s model.Store, l model.Layer, scan layerScan) (*Attestation, error) {
 	a := r.attestedIn(m, s, l.ID)
 	if a == nil {

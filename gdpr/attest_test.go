@@ -14,7 +14,7 @@ import (
 	"memdesk/model"
 )
 
-// shut is a file that no reader opens: the magic bytes of zstd, and noise.
+// shut is a file that no reader opens: the magic bytes of zstd, then noise.
 const shut = "\x28\xb5\x2f\xfd\x01\x02noise that is no frame\x00\x7f\x13\x37"
 
 // vaultWith opens a vault with these files beside the two stores.
@@ -28,7 +28,7 @@ func vaultWith(t *testing.T, files map[string]string) *world {
 	return w
 }
 
-// planned makes a plan that may have problems.
+// planned makes a plan, which may report problems.
 func (w *world) planned(id string) gdpr.Plan {
 	w.t.Helper()
 	p, err := w.desk.MakePlan(w.t.Context(), id, w.fleet, nil)
@@ -38,8 +38,8 @@ func (w *world) planned(id string) gdpr.Plan {
 	return p
 }
 
-// A person looks at a file that nobody can open: the request ends, the receipt says
-// attested with who, when and the article, and another text of the file asks again.
+// A person looks at a file that nobody can open: the request ends, the receipt says attested with operator,
+// time and article, and a changed file asks for a new attestation.
 func TestAnAttestedFileEndsARequest(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/att/map.zst": shut, "v/memory/fix/a.md": "rain\n"})
 	r := w.file()
@@ -109,8 +109,8 @@ func TestAttestIsForWhatNobodyCanOpen(t *testing.T) {
 	}
 }
 
-// While a layer out of scope holds the person the request keeps its names, has a receipt
-// that says where, and looks again with the same plan.
+// While a layer out of scope holds the subject, the request keeps its identifiers, its receipt says where the
+// subject is, and it verifies again with the same plan.
 func TestCompleteInScopeStaysOpen(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/.obsidian/workspace.json": `{"open":"` + name + `"}`, "v/memory/fix/a.md": "rain\n"})
 	r := w.file()
@@ -136,7 +136,7 @@ func TestCompleteInScopeStaysOpen(t *testing.T) {
 	}
 }
 
-// A copy that was made for the person is named until somebody says what became of it.
+// An export for the subject is listed as open until it is marked as handed over or deleted.
 func TestAnExportIsNamedUntilItIsMarked(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/memory/fix/a.md": "rain\n"})
 	r := w.file()
@@ -180,8 +180,8 @@ func TestAnExportIsNamedUntilItIsMarked(t *testing.T) {
 	}
 }
 
-// A hold of a file in which nobody can look, or that names nobody, is honoured: the plan
-// keeps it, and the request ends in scope of what was looked at.
+// A hold on a file that cannot be opened, or that names nobody, is honoured: the plan keeps the file, and the
+// request ends complete in scope.
 func TestAHoldOfWhatThePlanCannotFind(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/att/map.zst": shut, "v/memory/fix/a.md": "rain\n"})
 	r := w.file()

@@ -7,17 +7,17 @@ import (
 	"memdesk/gdpr/receipt"
 )
 
-// Backup is copies of a store that memdesk does not reach.
+// Backup describes copies of a store that memdesk does not reach.
 type Backup struct {
-	Store        string // empty: of every store that has none of its own
+	Store        string // empty: every store without an entry of its own
 	Where        string
-	ExpiresAfter time.Duration // 0 is not known
+	ExpiresAfter time.Duration // 0: not known
 	RestoreGuard string
 }
 
-// backups says until when backups of a store may still hold the person. memdesk makes
-// none and reaches none: how long they are kept is known only where it is configured
-// (erasure-physical.md: out of scope, with an expiry date if known).
+// backups says until when backups of a store may still hold the subject. memdesk makes none and reaches none,
+// so only the configuration says how long they are kept (erasure-physical.md: out of scope, with an expiry
+// date if known).
 func (d *Desk) backups(store, kind string) []receipt.Backup {
 	const restored = "after a restore from one of them, `memdesk gdpr sweep` erases again"
 	if kind == "inmem" {
@@ -42,7 +42,7 @@ func (d *Desk) backups(store, kind string) []receipt.Backup {
 	return out
 }
 
-// Backups says of the stores of a plan until when backups may hold the person once it is carried out.
+// Backups says, for each store of a plan, until when backups may hold the subject after the erasure.
 func (d *Desk) Backups(p Plan) []receipt.Backup {
 	var out []receipt.Backup
 	for _, s := range p.Stores {
@@ -51,8 +51,8 @@ func (d *Desk) Backups(p Plan) []receipt.Backup {
 	return out
 }
 
-// kept are the backups of a store: its own, else those of every store, else one of which
-// nothing is known.
+// kept returns the configured backups of a store: its own, else those of every store, else one of unknown
+// expiry.
 func (d *Desk) kept(store string) []Backup {
 	for _, name := range []string{store, ""} {
 		var out []Backup
@@ -68,7 +68,7 @@ func (d *Desk) kept(store string) []Backup {
 	return []Backup{{Store: store}}
 }
 
-// backupsOf are those of all stores.
+// backupsOf returns the backups of all stores.
 func (d *Desk) backupsOf(stores []receipt.Store) []receipt.Backup {
 	var out []receipt.Backup
 	for _, s := range stores {

@@ -19,12 +19,11 @@ import (
 	"memdesk/model"
 )
 
-// sample is a database of the own schema in which a part of the rows is one
-// person's.
+// sample is a database of the own schema in which a part of the rows is the subject's.
 type sample struct {
-	rows, share int    // one row in share is hers
-	words       int    // of a text
-	wide        int    // one of her rows in wide has a body of 9 KB; 0: none
+	rows, share int    // one row in share is the subject's
+	words       int    // in a text
+	wide        int    // one subject row in wide has a body of 9 KB; 0: none
 	path        string // of the template
 }
 
@@ -32,8 +31,8 @@ var sampleWords = strings.Fields(`cache loader planner broker exporter scheduler
 	small large wide nested empty partial files rows tables calls tokens writes reads queue index page cursor memory agent
 	session tier decision option goal because after before never always under over quickly slowly`)
 
-// seed makes the template in one go. Every row of hers holds a word of its own,
-// as the measurements of erasure-physical.md did.
+// seed makes the template at once. Every row of the subject holds a word of its own, as in the measurements
+// of erasure-physical.md.
 func (s *sample) seed(b *testing.B) {
 	b.Helper()
 	s.path = filepath.Join(memDir(b), "template.sqlite")
@@ -92,9 +91,9 @@ func (s *sample) copyTo(b *testing.B, path string) {
 	}
 }
 
-// byHand is what somebody who knows the schema would type: one transaction, the
-// text index told of every row, the index merged, the file rewritten, the log
-// emptied (erasure-physical.md, "Recommended recipe").
+// byHand is the same erasure typed by somebody who knows the schema: one transaction, every row deleted from
+// the text index, the index merged, the file rewritten, the log emptied (erasure-physical.md, "Recommended
+// recipe").
 func (s *sample) byHand(b *testing.B) spent {
 	b.Helper()
 	path := filepath.Join(memDir(b), "hand.sqlite")
@@ -135,7 +134,7 @@ func (s *sample) byHand(b *testing.B) spent {
 	return took
 }
 
-// clean demands that no byte of hers is left.
+// clean fails where a byte of the subject is left.
 func (s *sample) clean(b *testing.B, path string) {
 	b.Helper()
 	f, err := os.Open(path)
@@ -152,7 +151,7 @@ func (s *sample) clean(b *testing.B, path string) {
 	}
 }
 
-// oneByOne is what deleting by ids costs, from a part of them.
+// oneByOne measures deletion by ids, on a part of them.
 func (s *sample) oneByOne(b *testing.B, times int) (each time.Duration) {
 	b.Helper()
 	path := filepath.Join(memDir(b), "each.sqlite")
@@ -176,13 +175,12 @@ func (s *sample) oneByOne(b *testing.B, times int) (each time.Duration) {
 	return time.Since(begun) / time.Duration(len(ids))
 }
 
-// spent is time on the clock and of the processors: other programs beside us
-// stretch the first only.
+// spent is clock time and processor time: other programs stretch only the clock.
 type spent struct{ clock, cpu time.Duration }
 
 func (s spent) and(o spent) spent { return spent{s.clock + o.clock, s.cpu + o.cpu} }
 
-// mark is a moment by both.
+// mark is a moment on both clocks.
 type mark struct {
 	clock time.Time
 	cpu   time.Duration
@@ -190,14 +188,14 @@ type mark struct {
 
 func (m mark) since(o mark) spent { return spent{m.clock.Sub(o.clock), m.cpu - o.cpu} }
 
-// deskRun is what an erasure through the desk took.
+// deskRun is the time of each phase of an erasure through the desk.
 type deskRun struct{ plan, forget, scrub, verify spent }
 
 func (r deskRun) act() spent { return r.forget.and(r.scrub) }
 
 func (r deskRun) whole() spent { return r.plan.and(r.act()).and(r.verify) }
 
-// byDesk erases her through the desk.
+// byDesk erases the subject through the desk.
 func (s *sample) byDesk(b *testing.B) deskRun {
 	b.Helper()
 	w := newWorld(b)
@@ -237,9 +235,9 @@ func (s *sample) byDesk(b *testing.B) deskRun {
 	return run
 }
 
-// BenchmarkCascade erases every tenth of many rows: 10,000 of 100,000, ten times
-// as many with MEMDESK_SOAK. The peers are the same end by hand, and a Forget for
-// each id, taken from five hundred of them. Both sides are the best of three, in turn.
+// BenchmarkCascade erases every tenth of many rows: 10,000 of 100,000, ten times as many with MEMDESK_SOAK.
+// The peers reach the same end by hand, and by a Forget for each id, measured on five hundred ids. Both sides
+// are the best of three, in turn.
 func BenchmarkCascade(b *testing.B) {
 	s := sample{rows: 100_000, share: 10, words: 30}
 	if os.Getenv("MEMDESK_SOAK") != "" {

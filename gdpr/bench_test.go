@@ -17,9 +17,8 @@ import (
 	"memdesk/model"
 )
 
-// BenchmarkDiscover plans over a Crewship agent of many daily files, beside what
-// ripgrep, or grep where there is none, takes for the same patterns over the same
-// files, all of it and every file, as discovery looks. Both answers name the same
+// BenchmarkDiscover plans over a Crewship agent of many daily files. The peer is ripgrep, or grep where there
+// is none, with the same patterns over all of every file, as discovery reads them. Both must name the same
 // files. Each side is the best of five, in turn.
 func BenchmarkDiscover(b *testing.B) {
 	files := 2000
@@ -63,7 +62,7 @@ func BenchmarkDiscover(b *testing.B) {
 				}
 				least(what, time.Since(begun))
 			}
-			w.open() // as a command that begins: nothing is known yet
+			w.open() // like a new command: nothing is cached
 			begun := time.Now()
 			p, err := w.desk.MakePlan(b.Context(), r.ID, w.fleet, nil)
 			if err != nil {
@@ -82,9 +81,8 @@ func BenchmarkDiscover(b *testing.B) {
 	}
 }
 
-// BenchmarkSweep looks for five erased persons, of whom only keyed hashes are left,
-// in 20,000 rows, 200,000 with MEMDESK_SOAK. The peer is the discovery of one person whose identifiers are known, over the
-// same rows.
+// BenchmarkSweep looks for five erased persons, known only by keyed hashes, in 20,000 rows, 200,000 with
+// MEMDESK_SOAK. The peer is the discovery of one person with known identifiers over the same rows.
 func BenchmarkSweep(b *testing.B) {
 	rows := 20_000
 	if os.Getenv("MEMDESK_SOAK") != "" {
@@ -150,8 +148,8 @@ func rawStore(b *testing.B, path string) model.Store {
 	return s
 }
 
-// BenchmarkGate is what one Retain costs in the gate, as in a copy of many items:
-// twenty requests, three of them with a hold, five persons suppressed.
+// BenchmarkGate is the cost of one Retain in the gate, as in a copy of many items: twenty requests, three of
+// them with a hold, five persons suppressed.
 func BenchmarkGate(b *testing.B) {
 	d := newDesk(b, clock.System{})
 	for i := range 20 {

@@ -24,9 +24,8 @@ func tracker(t *testing.T, line string) (*world, string) {
 	return w, filepath.Join(w.dir, "w/.beads/issues.jsonl")
 }
 
-// TestThePlanShowsWhatIsEditedBesideTheFields: what the scrub takes out of a tracker's
-// line stands in the plan, in its hash and in what people compare, before anything is
-// done; the item's own fields do not stand there twice.
+// TestThePlanShowsWhatIsEditedBesideTheFields: the plan, its hash and the compared texts show what the scrub
+// will remove from a tracker's line; the item's own fields are not listed a second time.
 func TestThePlanShowsWhatIsEditedBesideTheFields(t *testing.T) {
 	t.Parallel()
 	w, file := tracker(t, besideLine)
@@ -66,8 +65,8 @@ func TestThePlanShowsWhatIsEditedBesideTheFields(t *testing.T) {
 	}
 }
 
-// TestNothingIsEditedBesideThatNobodySaw: a comment of hers that comes between the plan
-// and the erasure stays, the erasure is partial, and the next plan has it.
+// TestNothingIsEditedBesideThatNobodySaw: a comment of the subject that appears between plan and erasure
+// stays, the erasure is partial, and the next plan lists it.
 func TestNothingIsEditedBesideThatNobodySaw(t *testing.T) {
 	t.Parallel()
 	w, file := tracker(t, besideLine)

@@ -49,7 +49,7 @@ func percented(s string) string {
 	return b.String()
 }
 
-// vector is an embedding by which its node can be told in a file's bytes.
+// vector is an embedding that identifies its node in a file's bytes.
 func vector(seed byte) []byte {
 	var b []byte
 	for i := range 8 {
@@ -58,8 +58,8 @@ func vector(seed byte) []byte {
 	return b
 }
 
-// needlesOf are the forms in which a word must not be found, made apart from
-// those that the program looks for.
+// needlesOf returns the encodings of a word that must not be found. It does not use the program's own search
+// code.
 func needlesOf(word string) map[string][]byte {
 	out := map[string][]byte{"clear": []byte(word), "upper case": []byte(strings.ToUpper(word)), "utf-16le": []byte(utf16le(word)[2:]), "full width": []byte(wide(word)),
 		"percent": []byte(percented(word)), "percent, lower case": []byte(strings.ToLower(percented(word))), "hex": []byte(hex.EncodeToString([]byte(word)))}
@@ -75,7 +75,7 @@ func needlesOf(word string) map[string][]byte {
 	return out
 }
 
-// execAll runs statements on a database of another program's.
+// execAll runs statements on another program's database.
 func execAll(t *testing.T, db *sql.DB, statements ...string) {
 	t.Helper()
 	for _, text := range statements {
@@ -85,9 +85,8 @@ func execAll(t *testing.T, db *sql.DB, statements ...string) {
 	}
 }
 
-// recurse plants two live databases of a foreign program: one that was last
-// written through a write-ahead log that still stands there, one with a kept
-// rollback journal.
+// recurse plants two live databases of a foreign program: one last written through a write-ahead log that is
+// still there, one with a kept rollback journal.
 func (c *canaries) recurse(t *testing.T, w *world) {
 	t.Helper()
 	schema, err := os.ReadFile(filepath.Join("..", "backends", "hypergraph", "sqlite", "testdata", "recurse.sql"))
@@ -133,7 +132,7 @@ func (c *canaries) recurse(t *testing.T, w *world) {
 	for i := range 30 {
 		execAll(t, db, fmt.Sprintf(`INSERT INTO nodes (id, type, content) VALUES ('q%d', 'fact', 'note %d on bridges')`, i, i))
 	}
-	for _, name := range []string{"rlm.db", "rlm.db-wal"} { // as it lies when the program was killed
+	for _, name := range []string{"rlm.db", "rlm.db-wal"} { // the state that a killed program leaves
 		copyFile(t, filepath.Join(build, name), filepath.Join(w.dir, "recurse", name))
 	}
 	kept, err := sql.Open("sqlite3", "file:"+filepath.Join(w.dir, "recurse", "kept.db"))
@@ -174,7 +173,7 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// postgres makes a server's database a store; put fills it.
+// postgres opens a server's database as a store; put fills it.
 func (c *canaries) postgres(t *testing.T, w *world) {
 	t.Helper()
 	t.Setenv("MEMDESK_GDPR_DSN", testpg.DSN(t))
@@ -210,9 +209,8 @@ func (c *canaries) putPostgres(t *testing.T, w *world) {
 	}
 }
 
-// serverFiles are the files of the server's data directory with their bytes, as
-// far as this user may read them; its own log apart, which is named as out of
-// reach.
+// serverFiles are the files of the server's data directory that this user may read, with their bytes. The
+// server's own log is left out: a receipt names it as out of reach.
 func serverFiles(t *testing.T) map[string][]byte {
 	t.Helper()
 	u, err := url.Parse(os.Getenv("MEMDESK_GDPR_DSN"))

@@ -16,8 +16,8 @@ import (
 	"memdesk/model"
 )
 
-// canaries hands out one word per layer for the person who is erased and for the
-// bystander; no word is a part of another.
+// canaries hands out one word per layer for the subject and one for the bystander; no word is part of
+// another.
 type canaries struct{ hers, his map[string]string }
 
 func (c *canaries) her(layer string) string {
@@ -32,8 +32,8 @@ func (c *canaries) him(layer string) string {
 	return w
 }
 
-// TestCanaryInEveryLayer puts a word of hers and one of his into every layer of
-// every store, erases her in one request, and looks at every byte.
+// TestCanaryInEveryLayer puts a word of the subject and one of the bystander into every layer of every store,
+// erases the subject in one request, and looks at every byte.
 func TestCanaryInEveryLayer(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("HOME", filepath.Join(w.dir, "home")) // where an agent keeps its caches
@@ -73,7 +73,7 @@ func TestCanaryInEveryLayer(t *testing.T) {
 	} {
 		plant(t, w.dir, files)
 	}
-	// Names of files and directories, where the text says nothing.
+	// Names of files and directories whose text says nothing.
 	named := c.her("vault file name")
 	plant(t, w.dir, map[string]string{
 		"vault/memory/idea/" + named + ".md": "# A call\n\nabout rain\n", "vault/memory/people/" + c.her("vault directory name") + "/x.md": "# Shoes\n\nred\nflat\n",
@@ -120,7 +120,7 @@ func TestCanaryInEveryLayer(t *testing.T) {
 	}...)
 	w.open()
 	c.putPostgres(t, w)
-	// The index that memdesk builds of a vault holds all of its words again.
+	// memdesk's index of a vault repeats all of its words.
 	if n, err := w.store("notes").Reindexer.Reindex(t.Context(), string(seam.LocalIndex)); err != nil || n == 0 {
 		t.Fatalf("Reindex = %d, %v", n, err)
 	}
@@ -149,7 +149,7 @@ func TestCanaryInEveryLayer(t *testing.T) {
 		t.Fatalf("only %d layers", len(c.hers))
 	}
 
-	copies := func() (ids []string) { // that package conflict knows of
+	copies := func() (ids []string) { // copies that package conflict finds
 		t.Helper()
 		for c, err := range conflict.List(t.Context(), w.store("notes"), conflict.Options{}) {
 			if err != nil {
@@ -224,13 +224,13 @@ func TestCanaryInEveryLayer(t *testing.T) {
 		}
 	}
 	for ref, body := range items {
-		if !planned[ref] && ref != "work:x-1" && after[ref] != body { // x-1 hung on an item of hers
+		if !planned[ref] && ref != "work:x-1" && after[ref] != body { // x-1 depended on an item of the subject
 			t.Errorf("the bystander's item %s: %q, was %q", ref, after[ref], body)
 		}
 	}
 	for layer, word := range c.his {
 		switch layer {
-		case "sqlite free pages and FTS", "recurse free pages", "postgres dead row", // forgotten before, by everybody
+		case "sqlite free pages and FTS", "recurse free pages", "postgres dead row", // deleted earlier, for both persons
 			"sqlite base64", "vault utf-16", "agent's revert log", "postgres metadata", "postgres subject": // compared above
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// TestASweepNeedsAnApprovalThatWasGiven: where the first erasure had none, what comes
-// back is approved like anything else.
+// TestASweepNeedsAnApprovalThatWasGiven: where the first erasure had no approval, the sweep's request needs
+// one like any other.
 func TestASweepNeedsAnApprovalThatWasGiven(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -29,8 +29,8 @@ func TestASweepNeedsAnApprovalThatWasGiven(t *testing.T) {
 	}
 }
 
-// TestACascadeSparesNobodysHold: who forgets a person in one call names no item, so
-// a store in which something is on hold refuses it, and an erasure goes item by item.
+// TestACascadeSparesNobodysHold: a cascade names no item, so a store with an item on hold refuses it, and the
+// erasure goes item by item.
 func TestACascadeSparesNobodysHold(t *testing.T) {
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "one", DataSubjectID: ana})

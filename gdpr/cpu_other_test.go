@@ -4,7 +4,7 @@ package gdpr_test
 
 import "time"
 
-// now takes the clock for the processors, where nobody tells what they spent.
+// now uses the clock as processor time, where the system does not report the latter.
 func now() mark {
 	t := time.Now()
 	return mark{t, time.Duration(t.UnixNano())}

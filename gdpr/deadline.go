@@ -6,9 +6,8 @@ import (
 	"memdesk/model"
 )
 
-// A request has to be answered within one month of its receipt, which two
-// further months may extend (GDPR Art. 12(3)). Months are calendar months; where
-// the last one has no such day, its last day counts.
+// A request must be answered within one month of its receipt; two further months may extend that (GDPR
+// Art. 12(3)). Months are calendar months; in a month without that day its last day counts.
 
 const dateForm = "2006-01-02"
 
@@ -21,17 +20,17 @@ func ParseDate(s string) (time.Time, error) {
 	return t, nil
 }
 
-// begins is the day from which the law counts (GDPR Art. 99(2)).
+// begins is the day on which the law came into force (GDPR Art. 99(2)).
 var begins = time.Date(2018, 5, 25, 0, 0, 0, 0, time.UTC)
 
-// Received reads the day on which a request came in: not in the future, and not before
-// there was a right to it, which is a slip of the pen.
+// Received reads the day on which a request came in. A day in the future, or before the law was in force, is
+// a typing error and refused.
 func Received(s string, now time.Time) (time.Time, error) {
 	t, err := ParseDate(s)
 	switch {
 	case err != nil:
 		return t, err
-	case t.After(now.Add(24 * time.Hour)): // a day ahead somewhere on earth
+	case t.After(now.Add(24 * time.Hour)): // a day ahead in some time zone
 		return t, model.Errorf(model.InvalidInput, "gdpr", "a request cannot have been received in the future")
 	case t.Before(begins):
 		return t, model.Errorf(model.InvalidInput, "gdpr", "%s is before %s, when the GDPR began to apply: look at the year", s, begins.Format(dateForm))
@@ -39,15 +38,15 @@ func Received(s string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// AddMonths adds calendar months, kept inside the month that it reaches.
+// AddMonths adds calendar months; a day that the target month does not have becomes its last day.
 func AddMonths(t time.Time, n int) time.Time {
 	y, m, d := t.Date()
 	last := time.Date(y, m+time.Month(n)+1, 0, 0, 0, 0, 0, time.UTC)
 	return time.Date(last.Year(), last.Month(), min(d, last.Day()), 0, 0, 0, 0, time.UTC)
 }
 
-// deadline is the day by which the request must be answered. The days of each
-// pause for an identity check do not count; one that goes on counts up to now.
+// deadline is the day by which the request must be answered. The days of each pause for an identity check do
+// not count; a pause that has not ended counts up to now.
 func (r *Request) deadline(now time.Time) time.Time {
 	received, err := ParseDate(r.Received)
 	if err != nil {

@@ -19,38 +19,34 @@ import (
 
 // The policy, unless a choice overrides it for an item:
 //
-//  1. An item on hold, under whatever request, stays as it is.
-//  2. An item that is tagged with another person too, or that only mentions the
-//     subject inside a larger text, is shared: it is redacted. Larger is a record
-//     of three lines or more of which at most half name the subject, and a file with
-//     any line that does not. So is an item that names the subject in its metadata only,
-//     in another role than that of whom it concerns (tag.go), and one of a tier whose
-//     items have an owner by the store's own rules.
-//  3. An item under which others hang that stay cannot go: it is redacted.
-//  4. A file of a tier that only its own writer fills is redacted like any other: such
-//     a tier takes the mark in the place of what is removed, and nothing else. Where the
-//     mark would begin a value of YAML, in which a bracket begins a list, it has none.
-//  5. An item that can only be forgotten is forgotten, whatever was chosen for it: a
-//     tracker's line of an item that was deleted long ago.
-//  6. An item whose id is the subject's identifier and nothing else is about the subject,
-//     whatever it says: it is forgotten. Where the id has other words too and the item
-//     stays, it gets an id without the identifier.
-//  7. In a store that has no delete every item is redacted.
-//  8. What the store removes together with an item that is forgotten is forgotten
-//     with it, before it, by a step of its own: an edge left with fewer than two
-//     members, whatever was chosen for it. Where such an edge is on hold its members
-//     are redacted and stay under their ids.
-//  9. An item with a field that nothing can edit and that names the person goes as a
-//     whole: a comment in bd's database.
-//  10. A work item that is assigned to the person is the team's: it is redacted.
-//  11. Everything else that concerns the subject is forgotten, quarantine entries
-//     and items that are no text in any encoding among it.
+//  1. An item on hold, under whatever request, stays unchanged.
+//  2. A shared item is redacted. An item is shared if it is tagged with another person too; if it only
+//     mentions the subject in a larger text (a record of three lines or more of which at most half name the
+//     subject, or a file with any line that does not); if it names the subject only in its metadata, in
+//     another role than the one that says whom it concerns (tag.go); or if the store's own rules give its
+//     tier's items an owner.
+//  3. An item that is the parent of a remaining item cannot go: it is redacted.
+//  4. A file of a tier that only its own writer fills is redacted like any other: such a tier accepts the
+//     mark in the place of the removed text, and no other change. Where the mark would begin a YAML value,
+//     in which a bracket begins a list, it has no brackets.
+//  5. An item that can only be forgotten is forgotten, whatever was chosen for it: a tracker's line of an
+//     item that was deleted long ago.
+//  6. An item whose id is exactly the subject's identifier is about the subject, whatever its text: it is
+//     forgotten. If the id has other words too and the item stays, it gets an id without the identifier.
+//  7. In a store without a delete every item is redacted.
+//  8. An item that the store removes together with a forgotten one is forgotten before it, by a step of its
+//     own, whatever was chosen for it: an edge left with fewer than two members. If such an edge is on hold,
+//     its members are redacted and keep their ids.
+//  9. An item with a read-only field that names the subject goes as a whole: a comment in bd's database.
+//  10. A work item that is assigned to the subject is the team's: it is redacted.
+//  11. Every other item that concerns the subject is forgotten, quarantine entries and items that are no
+//     text in any encoding among them.
 
 // Erased stands where an identifier stood.
 const Erased = model.Erased
 
-// shared texts: at least this many lines that say something, of which at most
-// half name the person.
+// sharedLines: a shared text has at least this many lines that are not blank, of which at most half name the
+// subject.
 const sharedLines = 3
 
 func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search) ([]Step, error) {
@@ -116,7 +112,7 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		case Held:
 			st.Ground = q.held(f.Item.ID)
 		case Redact:
-			if m.Names(f.Item.ID) && !q.stays[f.Item.ID] { // under another id it would lose what ties it
+			if m.Names(f.Item.ID) && !q.stays[f.Item.ID] { // a new id would break its ties
 				st.NewID = q.free(ctx, m.Redact(f.Item.ID, "erased"))
 				renamed[f.Item.ID] = st.NewID
 			}
@@ -131,8 +127,8 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 	return indexesFirst(s, q.found, renamesFirst(edgesFirst(childrenFirst(out, q.children)))), nil
 }
 
-// indexesFirst puts the items that list others before those: a rename or a removal takes its line along,
-// and the index would not be as it was seen.
+// indexesFirst puts index items before the items that they list: a rename or removal also edits the index's
+// line, and the index would then differ from the planned revision.
 func indexesFirst(s model.Store, found []Found, steps []Step) []Step {
 	index := map[string]bool{}
 	for i := range found {
@@ -151,7 +147,7 @@ func indexesFirst(s model.Store, found []Found, steps []Step) []Step {
 	return steps
 }
 
-// relisted is an index whose lines lead to the new ids of items that get one.
+// relisted is an index whose links lead to the new ids of renamed items.
 func relisted(it model.Item, renamed map[string]string) model.Item {
 	dir := strings.TrimSuffix(it.ID, path.Base(it.ID))
 	for was, is := range renamed {
@@ -170,7 +166,7 @@ func relisted(it model.Item, renamed map[string]string) model.Item {
 // inLink is the name of a file as a link spells it, percent-encoded.
 func inLink(name string) string { return (&url.URL{Path: name}).EscapedPath() }
 
-// replaceName replaces the name of a file where it stands by itself: ana.md is not in mariana.md.
+// replaceName replaces a file's name where it is a whole word: ana.md is not in mariana.md.
 func replaceName(text, from, to string) string {
 	inName := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' }
 	var b strings.Builder
@@ -193,8 +189,8 @@ func replaceName(text, from, to string) string {
 	}
 }
 
-// renamesFirst puts the items that get another id before those that hang under them or
-// wait for them and are edited: a link is to an item that there is.
+// renamesFirst puts items that get a new id before those that hang under them, or link to them, and are
+// edited: a link must lead to an existing item.
 func renamesFirst(steps []Step) []Step {
 	slices.SortStableFunc(steps, func(a, b Step) int {
 		last := func(st Step) int {
@@ -214,7 +210,7 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 	if q.held(id) != "" {
 		return Held
 	}
-	if isSealed(s, f.Item) || s.Browser == nil { // what is known by recall alone cannot be edited
+	if isSealed(s, f.Item) || s.Browser == nil { // an item that is known by recall alone cannot be edited
 		return Forget
 	}
 	if a, ok := q.chosen[id]; ok {
@@ -242,20 +238,19 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 	return Forget
 }
 
-// owned reports whether the store says whose the items of a tier are.
+// owned reports whether the store names the owner of a tier's items.
 func owned(s model.Store, tier string) bool {
 	t, ok := s.Tier(tier)
 	return ok && t.Owned
 }
 
-// isSealed reports whether the store takes no edit of an item and lets go of it.
+// isSealed reports whether an item can be removed but not edited.
 func isSealed(s model.Store, it model.Item) bool {
 	t, ok := s.Tier(it.Tier)
 	return ok && t.Sealed && s.Capabilities()["forget"]
 }
 
-// sealedField names the first field that names the person and that nothing can edit;
-// empty where there is none.
+// sealedField names the first read-only field that names the subject; empty where there is none.
 func sealedField(m *subject.Matcher, it model.Item) string {
 	for _, f := range it.Meta {
 		if f.Sealed && m.Names(f.Value) {
@@ -273,8 +268,8 @@ func plain(it model.Item) string {
 	return it.Body
 }
 
-// editable reports whether the person can be taken out of an item's body: of bytes
-// that are no text nothing can be.
+// editable reports whether the subject can be taken out of an item's body: bytes that are no text cannot be
+// edited.
 func editable(m *subject.Matcher, it model.Item) bool {
 	if !raw(it) && !subject.IsContainer(it.Body) {
 		return true
@@ -302,16 +297,14 @@ func letters(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// opaque tells a file that people and agents write into from a record of one
-// thing.
+// opaque distinguishes a file that people and agents write into from a record of one thing.
 func opaque(s model.Store, tier string) bool {
 	t, ok := s.Tier(tier)
 	return ok && t.Document == model.Opaque
 }
 
-// mentions reports whether a text is larger than what it says of the person:
-// several lines, of which at most half name the subject; in a file, any line that does
-// not.
+// mentions reports whether a text is larger than what it says of the subject: several lines, of which at most
+// half name the subject; in a file, any line that does not.
 func mentions(m *subject.Matcher, body string, file bool) bool {
 	lines, naming := 0, 0
 	for line := range strings.Lines(body) {
@@ -326,8 +319,8 @@ func mentions(m *subject.Matcher, body string, file bool) bool {
 	return lines >= sharedLines && naming*2 <= lines || file && naming < lines
 }
 
-// redact writes the edited text into the step. renamed are the new ids of items by the
-// old ones: what gets one takes all with it that the store shows, and links lead to it.
+// redact writes the edited text into the step. renamed maps old ids to new ones: a renamed item keeps
+// everything that the store shows of it, and links lead to the new id.
 func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step, renamed map[string]string) {
 	tier, declared := s.Tier(it.Tier)
 	if tier.Index {
@@ -343,9 +336,9 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step, renamed 
 		st.NewBody = frontValue.ReplaceAllString(st.NewBody[:n], "${1}"+model.ErasedWord) + st.NewBody[n:]
 	}
 	if declared && tier.Cap > 0 && !tier.CapSoft && int64(len(st.NewBody)) > max(tier.Cap, int64(len(it.Body))) {
-		st.body(m, it, "") // the mark is longer than what it stands for, and the tier is full
+		st.body(m, it, "") // the mark is longer than the text that it replaces, and the tier is full
 	}
-	work := s.Work != nil // the store holds work items: one may be a title and nothing else
+	work := s.Work != nil // the store holds work items: a work item may be only a title
 	if it.Meta != nil && tier.Document != model.Opaque {
 		changed := false
 		meta := []model.Field{}
@@ -379,10 +372,9 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step, renamed 
 	}
 }
 
-// relinked is the value of a field that leads to other items, with the new ids of those
-// that get one.
+// relinked is the value of a field that links to other items, with the new ids of those that are renamed.
 func relinked(f model.Field, renamed map[string]string) string {
-	if f.ReadOnly { // as it stands in the store
+	if f.ReadOnly { // the value that the store has
 		for was, is := range renamed {
 			f.Value = strings.ReplaceAll(f.Value, `"`+was+`"`, `"`+is+`"`)
 		}
@@ -397,17 +389,17 @@ func relinked(f model.Field, renamed map[string]string) string {
 	return strings.Join(ids, ", ")
 }
 
-// beginsValue is a mark where a YAML value begins (crewship-disk.md, File formats).
+// beginsValue matches a mark where a YAML value begins (crewship-disk.md, File formats).
 var beginsValue = regexp.MustCompile(`(?m)^([ \t]*(?:- )?[a-z_]+:[ \t]+)` + regexp.QuoteMeta(Erased))
 
-// frontValue is a mark where a value of a front matter begins: YAML takes its bracket for a list's.
+// frontValue matches a mark where a front matter's value begins: YAML would read its bracket as a list.
 var frontValue = regexp.MustCompile(`(?m)^([ \t]*(?:- )*(?:[A-Za-z_][\w-]*:[ \t]+)?)` + regexp.QuoteMeta(Erased))
 
-// frontMatter is a text's, to the line that ends it.
+// frontMatter matches a text's front matter, up to and with the line that ends it.
 var frontMatter = regexp.MustCompile(`\A\x{feff}?---\r?\n(?s:.*?)\n---[ \t]*(?:\r?\n|\z)`)
 
-// body edits an item's text. One in another encoding stays in it, byte by byte but
-// for the person, and stands in the step as people read it, too.
+// body edits an item's text. A text in another encoding keeps it: only the subject's bytes change. The step
+// then also has the text as people read it.
 func (st *Step) body(m *subject.Matcher, it model.Item, with string) {
 	st.NewBody = m.Redact(it.Body, with)
 	if !raw(it) {
@@ -423,7 +415,7 @@ func (st *Step) body(m *subject.Matcher, it model.Item, with string) {
 	}
 }
 
-// free gives an id that nothing else has, now or in this plan; empty stays empty.
+// free returns an id that no item has, now or in this plan; empty stays empty.
 func (q *search) free(ctx context.Context, id string) string {
 	if id == "" {
 		return ""
@@ -438,18 +430,17 @@ func (q *search) free(ctx context.Context, id string) string {
 	}
 }
 
-// taken reports whether an id stands for an item already. A store that was looked
-// through in one pass is asked.
+// taken reports whether an item has this id already. A store that was searched in one pass is asked.
 func (q *search) taken(ctx context.Context, id string) bool {
 	if q.seen[id] || q.store.Texts == nil {
 		return q.seen[id]
 	}
 	_, err := q.store.Browser.Read(ctx, id)
-	return !errors.Is(err, model.NotFound) && !errors.Is(err, model.InvalidInput) // what is no id of the store is nobody's
+	return !errors.Is(err, model.NotFound) && !errors.Is(err, model.InvalidInput) // an invalid id belongs to no item
 }
 
-// redactField edits a metadata value. One that is an identifier as a whole is
-// emptied: no field is about nobody in particular.
+// redactField edits a metadata value. A value that is exactly an identifier is emptied: a field with only a
+// mark in it says nothing.
 func redactField(m *subject.Matcher, f model.Field) string {
 	for _, t := range m.Terms() {
 		if f.Value == t {
@@ -459,9 +450,9 @@ func redactField(m *subject.Matcher, f model.Field) string {
 	return m.Redact(f.Value, Erased)
 }
 
-// redactWork edits a field of a work item so that its store takes it: a title, a
-// status and a type are never empty, a status is a word, labels that begin with a
-// bracket are a JSON array, and a dependency is on an item that there is.
+// redactWork edits a field of a work item so that its store accepts it: a title, a status and a type are
+// never empty, a status is a word, labels that begin with a bracket are a JSON array, and a dependency is on
+// an item that exists.
 func redactWork(m *subject.Matcher, f model.Field) string {
 	if !m.Names(f.Value) {
 		return redactField(m, f)

@@ -20,50 +20,50 @@ import (
 	"memdesk/undo"
 )
 
-// Policy is the configuration of erasures.
+// Policy configures erasures.
 type Policy struct {
-	// MaxShare is the part of a store (0..1) from which the number of items must be
-	// typed; 0 means 0.2.
+	// MaxShare is the share of a store (0..1) from which the operator must type the number of items; 0 means
+	// 0.2.
 	MaxShare float64
-	// RequireApproval demands a second operator's signature over the plan.
+	// RequireApproval demands a second operator's approval of the plan.
 	RequireApproval bool
-	// Approval is BySignature or BySession; empty is the first.
+	// Approval is BySignature or BySession; empty means BySignature.
 	Approval string
 	// Approvers are the fingerprints that may sign; empty: any key but the
 	// requester's.
 	Approvers []string
 	// Names are the operators' names by the fingerprints of their keys.
 	Names map[string]string
-	// ApprovalValid is how long a signature counts; 0 means seven days.
+	// ApprovalValid is how long an approval is valid; 0 means seven days.
 	ApprovalValid time.Duration
-	// KeepClosed is how long a closed request and its receipt are kept; 0 is for ever.
+	// KeepClosed is how long a closed request and its receipt are kept; 0 means for ever.
 	KeepClosed time.Duration
 	// Backups are copies of stores that memdesk does not reach.
 	Backups []Backup
-	// Recipients are those to whom data of stores are disclosed (Art. 19).
+	// Recipients are those to whom a store's data are disclosed (Art. 19).
 	Recipients []Recipient
 }
 
-// Operator is who works at the desk.
+// Operator is the operator at the desk.
 type Operator struct {
 	ID  string
 	Key string // SSH key fingerprint, empty when unauthenticated
 }
 
-// Trace is a file, or a directory of files, of memdesk's own that can name people.
+// Trace is a file, or a directory of files, in which memdesk itself may name people.
 type Trace interface {
 	// Erase removes the entries that match and reports how many.
 	Erase(match func(entry []byte) bool) (int, error)
 }
 
-// Desk keeps requests and works on them. It is safe for concurrent use, also by
-// several processes; one request is worked on by one of them at a time.
+// Desk keeps requests and works on them. It is safe for concurrent use, also by several processes; only one
+// of them at a time works on a request.
 type Desk struct {
 	State string // the state directory; the desk lives in its gdpr directory
 	Clock clock.Clock
-	Log   *audit.Log   // never nil for what changes anything
-	Undo  *undo.Keeper // what it keeps of the person is erased too
-	// Traces are further notes of memdesk's own, erased too.
+	Log   *audit.Log   // never nil in calls that change anything
+	Undo  *undo.Keeper // its entries of the subject are erased too
+	// Traces are memdesk's further own notes, erased too.
 	Traces   []Trace
 	Operator Operator
 	Policy   Policy
@@ -99,14 +99,14 @@ func (d *Desk) pseudonymKey() (suppress.Key, error) {
 	return suppress.LoadKey(d.dir("keys", "pseudonym"))
 }
 
-// Suppressed is the list of who must not come back; empty before the first
-// erasure. It creates nothing.
+// Suppressed is the list of erased subjects who must not come back; empty before the first erasure. It
+// creates nothing.
 func (d *Desk) Suppressed() *suppress.List {
 	return suppress.Open(d.dir("suppressed.json"), d.dir("keys", "pseudonym"))
 }
 
-// File takes a request in. It is audited; nothing is searched yet. A ground, or a
-// requester, that names a person who was erased is refused.
+// File takes a request in. It is audited; no store is searched yet. A ground or a requester that names an
+// erased person is refused.
 func (d *Desk) File(ctx context.Context, in Intake) (Due, error) {
 	if d.Log == nil {
 		return Due{}, model.Refuse("gdpr", "there is no audit log")
@@ -144,8 +144,8 @@ func (d *Desk) act(ctx context.Context, r *Request, action string, counts map[st
 	return d.actOn(ctx, r, action, "", counts, fn)
 }
 
-// actOn is act with a target: the fingerprint of the key that files or approves, which
-// the chained record then proves.
+// actOn is act with a target: the fingerprint of the key that files or approves, which the chained record
+// then proves.
 func (d *Desk) actOn(ctx context.Context, r *Request, action, target string, counts map[string]int64, fn func(context.Context) (map[string]int64, error)) error {
 	if d.Log == nil {
 		return model.Refuse(action, "there is no audit log")
@@ -154,7 +154,7 @@ func (d *Desk) actOn(ctx context.Context, r *Request, action, target string, cou
 	return d.Log.Act(ctx, e, fn)
 }
 
-// refused records a refusal of the desk itself and returns it.
+// refused audits a refusal of the desk itself and returns it.
 func (d *Desk) refused(ctx context.Context, r *Request, action, why string) error {
 	err := model.Refuse(action, why)
 	if d.Log == nil {
@@ -169,9 +169,8 @@ func (d *Desk) refused(ctx context.Context, r *Request, action, why string) erro
 
 var requestForm = regexp.MustCompile(`^er-[0-9]{8}-[0-9a-f]{8}$`)
 
-// Get reads a request by its id, or by the subject's id as it was filed: the
-// newest of that person, also when it is complete; a withdrawn one only where there
-// is no other.
+// Get finds a request by its id, or by the subject's id as it was filed: the newest of that subject, complete
+// or not; a withdrawn one only where there is no other.
 func (d *Desk) Get(id string) (Due, error) {
 	if requestForm.MatchString(id) {
 		r, err := d.load(id)
@@ -204,7 +203,7 @@ func (d *Desk) Get(id string) (Due, error) {
 	return Due{}, model.Errorf(model.NotFound, "gdpr", "there is no such request; `memdesk gdpr list` shows them")
 }
 
-// List is every request, those with work left first, by deadline.
+// List returns every request: those with work left first, then by deadline.
 func (d *Desk) List() ([]Due, error) {
 	entries, err := os.ReadDir(d.dir("requests"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -261,7 +260,7 @@ func (d *Desk) save(r *Request) error {
 	return writeJSON(d.dir("requests", r.ID+".json"), r)
 }
 
-// Change edits a request that is not complete, under the log.
+// change edits a request that is not complete, on record.
 func (d *Desk) change(ctx context.Context, id, action string, edit func(*Request) error) (Due, error) {
 	r, err := d.load(id)
 	if err != nil {
@@ -282,9 +281,8 @@ func (d *Desk) change(ctx context.Context, id, action string, edit func(*Request
 	return r.due(d.Clock.Now()), nil
 }
 
-// Extend lengthens the deadline by two months, once. The person is told of it within
-// the first month (Art. 12(3)): told is the day on which the subject was told, empty for today. A
-// later one is refused, and the refusal audited.
+// Extend lengthens the deadline by two months, once. The subject must be told within the first month
+// (Art. 12(3)): told is the day of that notice, empty for today. A later day is refused, and the refusal audited.
 func (d *Desk) Extend(ctx context.Context, id, told string) (Due, error) {
 	const op = "gdpr-extend"
 	r, err := d.load(id)
@@ -315,8 +313,7 @@ func (d *Desk) Extend(ctx context.Context, id, told string) (Due, error) {
 	})
 }
 
-// Pause stops the clock while the person's identity is checked; a second call is
-// Conflict.
+// Pause stops the clock while the requester's identity is checked; a second call is Conflict.
 func (d *Desk) Pause(ctx context.Context, id string) (Due, error) {
 	return d.change(ctx, id, "gdpr-pause", func(r *Request) error {
 		if r.PausedSince != "" {
@@ -327,7 +324,7 @@ func (d *Desk) Pause(ctx context.Context, id string) (Due, error) {
 	})
 }
 
-// Resume lets the clock run again.
+// Resume restarts the clock.
 func (d *Desk) Resume(ctx context.Context, id string) (Due, error) {
 	return d.change(ctx, id, "gdpr-resume", func(r *Request) error {
 		since, err := ParseDate(r.PausedSince)
@@ -340,7 +337,7 @@ func (d *Desk) Resume(ctx context.Context, id string) (Due, error) {
 	})
 }
 
-// Choose overrides the policy for items. A plan made before is void.
+// Choose overrides the policy for items. An earlier plan becomes void.
 func (d *Desk) Choose(ctx context.Context, id string, choices ...Choice) (Due, error) {
 	anew := map[model.Ref]bool{}
 	for _, c := range choices {
@@ -357,7 +354,7 @@ func (d *Desk) Choose(ctx context.Context, id string, choices ...Choice) (Due, e
 	})
 }
 
-// void takes the plan back: what it was approved for has changed.
+// void discards the plan: the content that was approved has changed.
 func (r *Request) void() {
 	r.PlanHash, r.Approvals = "", nil
 	if r.State == StatePlanned || r.State == StateApproved {

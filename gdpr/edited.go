@@ -7,18 +7,16 @@ import (
 	"memdesk/model"
 )
 
-// Beside is a value that the scrub edits in an item's record and that is none of the
-// item's fields: who made a work item, who commented on it, what its program alone
-// knows.
+// Beside is a value that the scrub edits in an item's record and that is none of the item's fields: the
+// author of a work item, a commenter, data that only the tracker's program knows.
 type Beside struct {
-	Path   string `json:"path"` // in the record
+	Path   string `json:"path"` // path in the record
 	Before string `json:"before"`
 	After  string `json:"after"`
 }
 
-// Edited is an item's text before and after a redaction, for people to compare: the
-// metadata stands in front of the body where it is edited too, and behind it what the
-// scrub edits beside the fields.
+// Edited returns an item's text before and after a redaction, for people to compare: edited metadata before
+// the body, and after it the values that the scrub edits beside the fields.
 func (st Step) Edited(it model.Item) (before, after string) {
 	before, after = plain(it), st.NewBody
 	if st.NewMeta != nil {
@@ -36,9 +34,8 @@ func (st Step) Edited(it model.Item) (before, after string) {
 	return strings.Join(was, "\n") + "\n", strings.Join(will, "\n") + "\n"
 }
 
-// planned gives the answer to whether a value beside an item's fields may be edited:
-// only as the plan has it. The place in the record is not compared: what Retain writes
-// before the scrub can move it.
+// planned returns a filter that lets the scrub edit a value beside an item's fields only if the plan lists
+// it. The path in the record is not compared: the Retain before the scrub can move it.
 func (sp *StorePlan) planned(refused func(layer string)) func(model.RecordEdit) bool {
 	known := map[[3]string]bool{}
 	for _, st := range sp.Steps {

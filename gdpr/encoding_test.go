@@ -37,8 +37,8 @@ func gzipped(t testing.TB, s string) string {
 	return b.String()
 }
 
-// TestTextsInOtherEncodings erases a person from files that are no UTF-8: one
-// mention is taken out where it stands, and every other byte stays.
+// TestTextsInOtherEncodings erases a subject from files that are not UTF-8: a single mention is cut out in
+// place, and every other byte stays.
 func TestTextsInOtherEncodings(t *testing.T) {
 	const zoe = "Zoë Ångström"
 	text := "# Notes\r\n\r\nabout cafés\r\nask " + zoe + " for keys\r\nund schöne Grüße\r\n"
@@ -111,7 +111,7 @@ func TestTextsInOtherEncodings(t *testing.T) {
 	}
 }
 
-// TestCompressedCopies erases a person from what lies compressed beside the items.
+// TestCompressedCopies erases a subject from compressed files beside the items.
 func TestCompressedCopies(t *testing.T) {
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})

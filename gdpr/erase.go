@@ -15,16 +15,15 @@ import (
 	"memdesk/model"
 )
 
-// Order is an operator's word to begin or to go on.
+// Order is an operator's order to begin or continue an erasure.
 type Order struct {
 	Request  string
 	PlanHash string // of the plan that was shown
-	// ConfirmCount is the number of items as typed; needed where a large part of a
-	// store goes.
+	// ConfirmCount is the typed number of items; needed where a large share of a store goes.
 	ConfirmCount int64
 }
 
-// Progress is told while an erasure runs. It names no person.
+// Progress reports a running erasure. It names no person.
 type Progress struct {
 	Store       string
 	What        string // "forget", "redact", "scrub", "verify"
@@ -32,7 +31,7 @@ type Progress struct {
 	Note        string
 }
 
-// Outcome is where an erasure stands after a run.
+// Outcome is the state of an erasure after a run.
 type Outcome struct {
 	Status    State // complete, complete in scope, partial or pending
 	Reason    string
@@ -41,14 +40,13 @@ type Outcome struct {
 	Held      int64
 	Stores    []receipt.Store
 	Layers    []receipt.Layer
-	// Problems name what was not done, in words.
+	// Problems say what was not done.
 	Problems []string
-	// Advices tell an operator with more rights what to do about layers that could not be
-	// looked at.
+	// Advices tell an operator with more rights how to deal with layers that could not be looked at.
 	Advices []Advice
 }
 
-// Advice is one, for layers of one store.
+// Advice is the advice for layers of one store.
 type Advice struct {
 	Store  string
 	Words  string
@@ -93,15 +91,15 @@ type run struct {
 	// unlinked are open files without a name, read once for all stores.
 	unlinked map[string]string
 	pending  map[string]bool
-	locked   map[string]int     // steps that wait for a store's lock
-	cascaded map[string]int64   // what stores say that their own cascades removed
-	gone     int64              // items that the run in hand has removed from the store in hand
-	unseen   map[model.Ref]bool // layers that were not in the plan as they are
+	locked   map[string]int     // steps that wait for the store's lock, by store
+	cascaded map[string]int64   // removals that stores report from their own cascades
+	gone     int64              // items that the current run has removed from the current store
+	unseen   map[model.Ref]bool // layers that differ from the plan
 }
 
-// Authorise checks that an order may be carried out: the plan is the one that was
-// shown, nobody doubts who asks, a large share was confirmed, and a second operator has
-// signed where that is demanded. Refusals are audited. It changes nothing else.
+// Authorise checks that an order may be carried out: the plan is the one that was shown, the requester's
+// identity is not in doubt, a large share was confirmed, and a second operator has approved where that is
+// demanded. Refusals are audited. It changes nothing else.
 func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 	r, err := d.load(o.Request)
 	if err != nil {
@@ -115,7 +113,7 @@ func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 			fmt.Sprintf("the request is paused since %s for an identity check: `memdesk gdpr resume %s` when it is known who asks", r.PausedSince, r.ID))
 	}
 	if _, ok := d.receipted(&r); ok && o.PlanHash == r.PlanHash {
-		return Plan{Request: r.ID, Pseudonym: r.Pseudonym, Hash: r.PlanHash}, nil // nothing is left to do but to close it
+		return Plan{Request: r.ID, Pseudonym: r.Pseudonym, Hash: r.PlanHash}, nil // only closing the request is left
 	}
 	p, err := d.Plan(r.ID)
 	if err != nil {
@@ -141,11 +139,10 @@ func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 	return p, nil
 }
 
-// Erase carries a plan out, or goes on with it: what is done already is not done
-// again. It returns what was reached; an error means that it could not begin or
-// was interrupted, and calling again goes on. A person is suppressed before the
-// first item goes. watch hears of each step and may wait, to pause, or end the run
-// with an error; nil listens to nothing.
+// Erase carries a plan out, or continues it: steps that are done are not repeated. It returns the outcome; an
+// error means that the run could not begin or was interrupted, and a second call continues. The subject is
+// suppressed before the first item goes. watch is called at each step and may block, to pause, or end the run
+// with an error; nil for no watcher.
 func (d *Desk) Erase(ctx context.Context, o Order, fleet *backends.Fleet, watch func(context.Context, Progress) error) (Outcome, error) {
 	p, err := d.Authorise(ctx, o)
 	if err != nil {
@@ -190,7 +187,7 @@ func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.F
 		})
 	err = errors.Join(err, x.log.flush())
 	if err == nil && x.out.Status == StateComplete {
-		d.sweepTemps(r.ID) // now that its keys are made
+		d.sweepTemps(r.ID) // now that its keys exist
 		err = removeIfThere(d.dir("runs", r.ID+".jsonl"))
 	}
 	return x.out, err
@@ -234,12 +231,12 @@ func (x *run) tell(ctx context.Context, p Progress) error {
 	return x.watch(ctx, p)
 }
 
-// problem notes what was not done; the other stores go on.
+// problem records what was not done; the other stores continue.
 func (x *run) problem(store, format string, args ...any) {
 	x.out.Problems = append(x.out.Problems, store+": "+fmt.Sprintf(format, args...))
 }
 
-// store carries out one store's part. Only what ends the whole run is an error.
+// store carries out one store's part. It returns an error only for what ends the whole run.
 func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Items: sp.Items}
 	defer func() { x.out.Stores = append(x.out.Stores, count) }()
@@ -278,7 +275,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 			case err != nil && ctx.Err() != nil:
 				return model.FromContext(ctx, "gdpr-erase")
 			case err != nil && (model.IsRefusal(err) && x.d.Log.Writable() != nil):
-				return err // no record, no act: nothing more is tried
+				return err // no record, no act: stop here
 			case isLocked(err) && locked:
 				x.locked[sp.Store] = x.log.remaining(at, sp)
 			case isLocked(err):
@@ -321,13 +318,13 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		return err
 	}
 	x.overDeleted(ctx, s, before)
-	if x.locked[sp.Store] > 0 { // it would wait again
+	if x.locked[sp.Store] > 0 { // the scrub would wait for the lock again
 		return nil
 	}
 	return x.scrub(ctx, s, at, sp, removed, edited, &count)
 }
 
-// failureWords says why a step failed: who holds the item, else the error, redacted.
+// failureWords says why a step failed: the process that holds the item, else the error, redacted.
 func (x *run) failureWords(s model.Store, st Step, err error) string {
 	if held, herr := x.d.held(&s, st.ID); herr == nil && held != "" && model.IsRefusal(err) {
 		return "it is on hold under request " + held + ": plan again, so that it is left out"
@@ -335,8 +332,8 @@ func (x *run) failureWords(s model.Store, st Step, err error) string {
 	return x.m.Redact(err.Error(), Erased)
 }
 
-// cascade lets the store remove everything in one transaction where that is
-// exactly the plan; what it ties to the person is read again just before.
+// cascade lets the store remove everything in one transaction where that is exactly the plan; the store's
+// ties to the subject are read again just before.
 func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) error {
 	if !sp.Cascade {
 		return nil
@@ -347,7 +344,7 @@ func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) 
 	var now, planned []string
 	for i, st := range sp.Steps {
 		if x.log.has(at, i) {
-			return nil // begun item by item: it goes on so
+			return nil // begun item by item, and so continued
 		}
 		if st.Action == Forget {
 			planned = append(planned, st.ID)
@@ -360,7 +357,7 @@ func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) 
 		return true
 	})
 	if err != nil {
-		return nil // item by item will tell
+		return nil // the steps item by item will tell
 	}
 	slices.Sort(now)
 	now = slices.Compact(now)
@@ -373,14 +370,13 @@ func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) 
 	}
 	res, err := s.Provider.Forget(ctx, model.ForgetRequest{DataSubjectID: x.r.Subject})
 	if err != nil || res.Removed != int64(len(planned)) {
-		return ctx.Err() // item by item finds out what is left
+		return ctx.Err() // the steps item by item find out what is left
 	}
 	x.gone += res.Removed
 	return x.removedAll(at, sp)
 }
 
-// removedAll notes every step that forgets, in as few lines as there are stretches
-// of them.
+// removedAll marks every step that forgets as done, one line for each run of consecutive steps.
 func (x *run) removedAll(at int, sp StorePlan) error {
 	for i := 0; i < len(sp.Steps); i++ {
 		from := i

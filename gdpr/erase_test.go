@@ -25,7 +25,7 @@ func TestEraseEverywhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()
-	// What was changed before stands in undo, with the name in it.
+	// An earlier change left an undo entry with the name in it.
 	if _, _, err := w.desk.Undo.Retain(t.Context(), w.store("db"), model.RetainRequest{ID: "n2", Content: "again " + name, Mode: model.Replace}); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ type envelope struct {
 	Signatures  []json.RawMessage `json:"signatures"`
 }
 
-// payloadOf is what a receipt's signature is over.
+// payloadOf is the payload that a receipt's signature covers.
 func payloadOf(t *testing.T, file []byte) string {
 	t.Helper()
 	var e envelope
@@ -231,7 +231,7 @@ func TestKilledAnywhereThenResumed(t *testing.T) {
 					return
 				}
 			}
-			w.open() // another process
+			w.open() // as another process
 		}
 		if got, _ := w.desk.Get(r.ID); got.State != gdpr.StateComplete {
 			w.complete(p)
@@ -246,7 +246,7 @@ func TestKilledAnywhereThenResumed(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("point %d: another end state\n%s", n, diff)
 		}
-		files := tree(t, filepath.Join(w.dir, "agent")) // a database's own pages may lie otherwise
+		files := tree(t, filepath.Join(w.dir, "agent")) // a database may lay its pages out differently
 		if wantFiles == nil {
 			wantFiles = files
 		}
@@ -320,7 +320,7 @@ func TestSaysYesAndKeepsIt(t *testing.T) {
 	liar := true
 	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 		if liar && c.Op == model.OpForget {
-			return nil // Removed 0 and no error, or a lie: the item stays
+			return nil // Removed 0 and no error, or a false answer: the item stays
 		}
 		return next(ctx)
 	}}
@@ -359,7 +359,7 @@ func TestNoRecordNothingDeleted(t *testing.T) {
 func TestSomebodyWritesDuringTheRun(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
-	// A writer that memdesk does not see: the file system itself.
+	// A writer past memdesk: directly in the file system.
 	added := false
 	r := w.file()
 	p := w.plan(r.ID)

@@ -16,8 +16,8 @@ import (
 	"memdesk/model"
 )
 
-// exportHead is the machine-readable part of an export (Art. 15, 20) but for its items,
-// which are written between the two as they are found.
+// exportHead is the machine-readable part of an export (Art. 15, 20) without its items: those are written
+// inside it as they are found.
 type exportHead struct {
 	Format  string    `json:"format"`
 	Made    time.Time `json:"made"`
@@ -33,24 +33,22 @@ type exportItem struct {
 	Tier     string            `json:"tier"`
 	Reason   string            `json:"reason"`
 	Modified *time.Time        `json:"modified"`
-	Document string            `json:"document"` // file beside this one
-	Partial  bool              `json:"partial"`  // shared with others: only the lines that name the person
+	Document string            `json:"document"` // a file in the same directory
+	Partial  bool              `json:"partial"`  // shared with others: only the lines that name the subject
 	Meta     map[string]string `json:"meta"`
-	// Body is the document's text too; empty where Apart says that it stands in the
-	// document alone, because it is no UTF-8 text or a large one.
+	// Body repeats the document's text; empty where Apart says that only the document has it, because it is
+	// large or no UTF-8 text.
 	Body  string `json:"body"`
 	Apart bool   `json:"body_in_document_only,omitempty"`
 }
 
-// Export writes everything that concerns the person to a new directory, or to a
-// zip file where out ends in .zip, for the owner's eyes only: export.json, one document
-// per text, and index.json, which says what was found where and what is not in the
-// export, with the reason. Beside the items these are versions, backups, conflict and
-// quarantine copies, archived items, logs and what memdesk keeps for an undo. A text
-// shared with others gives the lines that name the person, because the others' data
-// are not the subject's (Art. 15(4)). No more than one text is in memory at a time, and of a large
-// file beside the items a part. It returns how many texts were written and what could not
-// be searched.
+// Export writes everything that concerns the subject to a new directory, or to a zip file where out ends in
+// .zip, readable by the owner only: export.json, one document per text, and index.json, which says what was
+// found where, what the export leaves out, and why. Beside items it covers versions, backups, conflict and
+// quarantine copies, archived items, logs and memdesk's undo entries. Of a text shared with others only the
+// lines that name the subject are given, because the others' data are not the subject's (Art. 15(4)). Memory
+// holds at most one text, and a part of a large file beside the items. It returns the number of texts and
+// what could not be searched.
 func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet) (int64, []string, error) {
 	r, err := d.load(id)
 	if err != nil {
@@ -82,7 +80,7 @@ func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet
 	return n, missing, err
 }
 
-// write finds everything, store by store, and writes each text as it is found.
+// write searches store by store, and writes each text as it is found.
 func (e *exporter) write(ctx context.Context, r *Request, fleet *backends.Fleet) error {
 	var err error
 	if e.m, err = subject.New(r.Terms()...); err != nil {

@@ -16,14 +16,13 @@ import (
 	"memdesk/model"
 )
 
-// exportIndex says what was found where, and of everything that is not in the export
-// why it is not.
+// exportIndex says what was found where, and why each part that is not in the export was left out.
 type exportIndex struct {
 	Format  string       `json:"format"` // "memdesk-export-index-1"
 	Request string       `json:"request"`
 	Found   []exportRow  `json:"found"`
 	Missing []string     `json:"missing"` // could not be searched
-	Rules   []string     `json:"rules"`   // by which texts are given whole or in part
+	Rules   []string     `json:"rules"`   // rules by which texts are given whole or in part
 	Counts  exportCounts `json:"counts"`
 }
 
@@ -32,7 +31,7 @@ type exportRow struct {
 	ID       string `json:"id"`
 	Layer    string `json:"layer"`
 	Reason   string `json:"reason"`
-	Document string `json:"document,omitempty"` // file beside this one; empty: it is not exported
+	Document string `json:"document,omitempty"` // a file in the same directory; empty: not exported
 	Partial  bool   `json:"partial,omitempty"`
 	Why      string `json:"why_not,omitempty"`
 }
@@ -51,7 +50,7 @@ var exportRules = []string{
 	"of a file that is no text, and of one of more than 64 MB in another encoding than UTF-8, it is said where it lies",
 }
 
-// exporter writes what an export is made of.
+// exporter writes the files of an export.
 type exporter struct {
 	d       *Desk
 	m       *subject.Matcher
@@ -64,11 +63,10 @@ type exporter struct {
 	missing []string
 }
 
-// inlined is the largest text that stands in export.json beside its document.
+// inlined is the largest text that export.json repeats beside its document.
 const inlined = 1 << 20
 
-// add puts a text into the export. The name of its file holds nothing that a store
-// has given.
+// add writes a text into the export. Its file name contains nothing that comes from a store.
 func (e *exporter) add(x exportItem) error {
 	end := ".md"
 	if !utf8.ValidString(x.Body) {
@@ -82,7 +80,7 @@ func (e *exporter) add(x exportItem) error {
 	return e.addFrom(x, end, strings.NewReader(body))
 }
 
-// addFrom puts a text in that is read once.
+// addFrom writes a text whose reader is read once.
 func (e *exporter) addFrom(x exportItem, end string, body io.Reader) error {
 	e.count++
 	x.Document = fmt.Sprintf("documents/%s-%05d%s", x.Store, e.count, end)
@@ -115,7 +113,7 @@ func (e *exporter) miss(store, format string, args ...any) {
 	e.missing = append(e.missing, store+": "+fmt.Sprintf(format, args...))
 }
 
-// text gives what of a text is the person's.
+// text keeps the subject's part of a text.
 func (e *exporter) text(x *exportItem, body string, shared bool) {
 	if x.Body = body; shared {
 		x.Partial, x.Body = true, linesNaming(e.m, body)
@@ -135,7 +133,7 @@ func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
 		switch {
 		case ctx.Err() != nil:
 			return model.FromContext(ctx, "gdpr-export")
-		case errors.Is(err, model.NotFound): // gone meanwhile
+		case errors.Is(err, model.NotFound): // deleted since
 			continue
 		case err != nil:
 			e.miss(s.Name, "an item cannot be read: %s", model.KindOf(err))
@@ -160,10 +158,10 @@ func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
 	return nil
 }
 
-// again reads what a lean search has found.
+// again reads an item that a lean search found.
 func again(ctx context.Context, s model.Store, f *Found) (model.Item, error) {
 	switch {
-	case s.Browser == nil: // recall gave it, and no more of it
+	case s.Browser == nil: // recall gives no more than this
 		return f.Item, nil
 	case f.Layer != layerQuarantine:
 		return s.Browser.Read(ctx, f.Item.ID)
@@ -174,8 +172,8 @@ func again(ctx context.Context, s model.Store, f *Found) (model.Item, error) {
 	return it, err
 }
 
-// versions are old texts that a store keeps and shows; where its medium is shown they
-// are layers.
+// versions exports old texts that a store keeps and shows; where the store exposes its medium they are
+// layers.
 func (e *exporter) versions(ctx context.Context, s model.Store, q *search) error {
 	if s.History == nil || s.Maintainer != nil {
 		return nil
@@ -211,8 +209,8 @@ func (e *exporter) versions(ctx context.Context, s model.Store, q *search) error
 	return nil
 }
 
-// layers exports the layers beside the items: backups, copies, old versions, logs. The
-// bytes of items are exported as items.
+// layers exports the layers beside the items: backups, copies, old versions, logs. Items' bytes are exported
+// as items.
 func (e *exporter) layers(ctx context.Context, s model.Store, q *search) error {
 	if s.Maintainer == nil {
 		return nil
@@ -247,8 +245,8 @@ func (e *exporter) layers(ctx context.Context, s model.Store, q *search) error {
 	return nil
 }
 
-// layer writes what of a file beside the items is the person's: of a text the lines that
-// name the subject, as they are read. A file that is no text may hold others' data at any place.
+// layer exports the subject's part of a file beside the items: of a text the lines that name the subject, as
+// they are read. A file that is no text is left out: it may hold others' data anywhere.
 func (e *exporter) layer(ctx context.Context, s model.Store, l model.Layer, rep subject.Report) error {
 	x := exportItem{Store: s.Name, ID: l.ID, Layer: layerName(l), Reason: "its bytes name the person"}
 	if rep.Hits == 0 {
@@ -260,7 +258,7 @@ func (e *exporter) layer(ctx context.Context, s model.Store, l model.Layer, rep 
 		return nil
 	}
 	in := bufio.NewReaderSize(f, 64<<10)
-	begin, _ := in.Peek(8 << 10) // an error comes again with the read
+	begin, _ := in.Peek(8 << 10) // the later read repeats an error
 	switch {
 	case bytes.IndexByte(begin, 0) >= 0 && !decodes(begin):
 		e.leaveOut(s.Name, l.ID, x.Layer, x.Reason, noText)
@@ -273,16 +271,16 @@ func (e *exporter) layer(ctx context.Context, s model.Store, l model.Layer, rep 
 	return errors.Join(err, f.Close())
 }
 
-// noText is why a file is not given.
+// noText says why a file is left out.
 const noText = "it is no text and may hold others too; rows of a database that are items are given as items, its other rows are not given: look at them with the program that wrote them"
 
-// decodes reports whether bytes that hold a NUL begin a text in another encoding.
+// decodes reports whether bytes that contain a NUL begin a text in another encoding.
 func decodes(begin []byte) bool {
 	_, _, ok := subject.Plain(begin[:len(begin)&^3])
 	return ok
 }
 
-// wholeRunes leaves out a rune that was cut at the end.
+// wholeRunes drops a cut rune at the end.
 func wholeRunes(b []byte) []byte {
 	for i := 1; i <= min(len(b), utf8.UTFMax-1); i++ {
 		if utf8.RuneStart(b[len(b)-i]) && !utf8.FullRune(b[len(b)-i:]) {
@@ -292,7 +290,7 @@ func wholeRunes(b []byte) []byte {
 	return b
 }
 
-// maxDecoded is the largest file in another encoding that is taken apart.
+// maxDecoded is the largest file in another encoding that is decoded.
 const maxDecoded = 64 << 20
 
 func (e *exporter) smallLayer(x exportItem, in io.Reader) error {
@@ -314,7 +312,7 @@ func (e *exporter) smallLayer(x exportItem, in io.Reader) error {
 	return e.add(x)
 }
 
-// displaced are texts that memdesk itself keeps, so that a change can be undone.
+// displaced exports the texts of memdesk's undo entries.
 func (e *exporter) displaced() error {
 	if e.d.Undo == nil {
 		return nil

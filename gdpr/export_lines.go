@@ -10,17 +10,15 @@ import (
 	"memdesk/model"
 )
 
-// linesNaming gives the lines in which the person is named, also where a name goes
-// from one line on to the next.
+// linesNaming returns the lines that name the subject, also where a name continues on the next line.
 func linesNaming(m *subject.Matcher, body string) string {
 	var b strings.Builder
 	naming(m, body, 0, len(body), func(start, end int) { b.WriteString(body[start:end]) })
 	return b.String()
 }
 
-// naming calls each with the stretches of lines that name the person, as far as they
-// begin before to; what ends before from was given already. It returns where the last
-// one ended.
+// naming calls each with the stretches of lines that name the subject and begin before to; stretches that end
+// before from were given already. It returns the end of the last one.
 func naming(m *subject.Matcher, body string, from, to int, each func(start, end int)) (end int) {
 	end = from
 	for _, h := range m.Text(body) {
@@ -40,21 +38,21 @@ func naming(m *subject.Matcher, body string, from, to int, each func(start, end 
 	return end
 }
 
-// pieces of a file that is read once: as much is looked at together, and so much of its
-// end again with what follows, because a name can go over it.
+// Sizes for a file that is read once: a piece is searched at a time, and its end again with the next piece,
+// because a name can cross the border.
 const (
 	pieceSize = 1 << 20
 	pieceLap  = 64 << 10
 )
 
-// namingLines reads the lines of a text in which the person is named.
+// namingLines reads the lines of a text that name the subject.
 type namingLines struct {
 	m     *subject.Matcher
 	in    io.Reader
 	buf   []byte
-	from  int // of buf: what was given already
+	from  int // offset in buf: given up to here
 	ready bytes.Buffer
-	left  bool // something that is not blank was left out
+	left  bool // a line that is not blank was left out
 	ended bool
 }
 
@@ -72,7 +70,7 @@ func (n *namingLines) Read(p []byte) (int, error) {
 	return n.ready.Read(p)
 }
 
-// next looks at one piece.
+// next searches one piece.
 func (n *namingLines) next() error {
 	had := len(n.buf)
 	if cap(n.buf) == 0 {
@@ -88,7 +86,7 @@ func (n *namingLines) next() error {
 		return model.E(model.Unavailable, "gdpr-export", errors.New("a file could not be read to the end"))
 	}
 	to := len(n.buf)
-	if !n.ended { // the last lines are looked at with what follows
+	if !n.ended { // the last lines are searched with the next piece
 		to = len(n.buf) - pieceLap
 		if i := bytes.LastIndexByte(n.buf[:to], '\n'); i >= 0 {
 			to = i + 1

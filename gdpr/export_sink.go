@@ -14,9 +14,8 @@ import (
 	"memdesk/model"
 )
 
-// sink is where an export goes, one file after the other: a directory, or a zip file. It
-// is written beside its place and put there by commit, so that an export is whole or not
-// there; drop takes away what was written.
+// sink receives the files of an export, one after the other: a directory, or a zip file. It is written beside
+// its destination and moved there by commit, so an export is whole or absent; drop removes it.
 type sink struct {
 	out, temp string
 	zip       *zip.Writer // nil for a directory
@@ -60,7 +59,7 @@ func (s *sink) copy(name string, from io.Reader) (n int64, err error) {
 	return n, s.failed(err)
 }
 
-// failed words an error of the medium; one of the reader has words of its own.
+// failed words an error of the medium; an error of the reader has its own words.
 func (s *sink) failed(err error) error {
 	var own *model.Error
 	if err == nil || errors.As(err, &own) {
@@ -85,7 +84,7 @@ func (s *sink) commit() error {
 
 func (s *sink) drop() error {
 	if s.file != nil {
-		_ = s.file.Close() // it goes
+		_ = s.file.Close() // it is removed
 	}
 	return s.failed(errors.Join(s.dropSpool(), os.RemoveAll(s.temp)))
 }
@@ -94,14 +93,13 @@ func (s *sink) dropSpool() error {
 	if s.spooled == nil {
 		return nil
 	}
-	_ = s.spooled.f.Close() // it goes
+	_ = s.spooled.f.Close() // it is removed
 	err := os.Remove(s.spooled.f.Name())
 	s.spooled = nil
 	return err
 }
 
-// spool is a file that is written before the one it becomes a part of: a zip takes one
-// file at a time.
+// spool is a file that is written before the file that will contain it: a zip takes one file at a time.
 type spool struct {
 	f *os.File
 	w *bufio.Writer
@@ -123,7 +121,7 @@ func (s *spool) write(b []byte) error {
 	return nil
 }
 
-// read gives it from the beginning.
+// read returns the content from the beginning.
 func (s *spool) read() (io.Reader, error) {
 	err := s.w.Flush()
 	if err == nil {

@@ -53,8 +53,8 @@ func export(t *testing.T, w *world, id string) (exported, indexed, string) {
 	return e, ix, out
 }
 
-// TestAnExportHoldsEveryLayer puts her into every kind of copy that can be read: all
-// of them are in the export, and of the others' lines in them none.
+// TestAnExportHoldsEveryLayer puts the subject into every kind of copy that can be read: the export has all
+// of them, and no line of anybody else.
 func TestAnExportHoldsEveryLayer(t *testing.T) {
 	w := newWorld(t)
 	red := "ship/output/crews/c1/agents/red/.memory/"

@@ -14,19 +14,18 @@ import (
 	"memdesk/model"
 )
 
-// Export is a copy of the person's data that was made for the person. It is out of the
-// program's hands: the receipt and the report name it until somebody says that it was
-// handed over or deleted.
+// Export is a copy of the subject's data that was made for the subject. It has left the program's control:
+// receipt and report list it until it is marked as handed over or deleted.
 type Export struct {
 	N     int       `json:"n"`
-	Path  string    `json:"path"` // where it was written; without the person at the end
+	Path  string    `json:"path"` // where it was written; redacted at the end
 	Made  time.Time `json:"made"`
 	Items int64     `json:"items"`
 	State string    `json:"state"` // receipt.ExportMade, ExportHandedOver or ExportDeleted
 	At    time.Time `json:"at,omitzero"`
 }
 
-// told is an export as a receipt has it: without its path.
+// told is an export as a receipt states it: without its path.
 func (e Export) told() receipt.Export {
 	out := receipt.Export{N: e.N, Made: e.Made.UTC().Format(time.RFC3339), Items: e.Items, State: e.State}
 	if !e.At.IsZero() {
@@ -35,9 +34,9 @@ func (e Export) told() receipt.Export {
 	return out
 }
 
-// exported takes down an export that was written.
+// exported records an export that was written.
 func (d *Desk) exported(r *Request, path string, items int64) error {
-	now, err := d.load(r.ID) // searching takes long, and others may have worked on it meanwhile
+	now, err := d.load(r.ID) // the search takes long, and others may have changed the request
 	if err != nil {
 		return err
 	}
@@ -60,7 +59,7 @@ func (r *Request) openExports() []receipt.Export {
 	return out
 }
 
-// exports are all of them.
+// exports are all exports of the request.
 func (r *Request) exports() []receipt.Export {
 	var out []receipt.Export
 	for _, e := range r.Exports {
@@ -69,9 +68,8 @@ func (r *Request) exports() []receipt.Export {
 	return out
 }
 
-// MarkExport says what became of an export: it was handed over, or deleted, of a
-// complete request too. n 0 is the only one that is open. One that is still there is not
-// deleted: Conflict.
+// MarkExport says what became of an export: handed over, or deleted; it works on a complete request too. n 0
+// means the only open one. Marking a file that still exists as deleted is Conflict.
 func (d *Desk) MarkExport(ctx context.Context, id string, n int, state string) (Due, error) {
 	const op = "gdpr-export"
 	if state != receipt.ExportHandedOver && state != receipt.ExportDeleted {
@@ -109,7 +107,7 @@ func (d *Desk) MarkExport(ctx context.Context, id string, n int, state string) (
 	return r.due(d.Clock.Now()), nil
 }
 
-// forgetNames takes the person out of what a request keeps after its end.
+// forgetNames redacts the subject in what a request keeps after its end.
 func (r *Request) forgetNames(m *subject.Matcher) {
 	r.By, r.ByID = m.Redact(r.By, Erased), m.Redact(r.ByID, Erased)
 	for i := range r.Exports {

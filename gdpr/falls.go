@@ -10,10 +10,9 @@ import (
 	"memdesk/model"
 )
 
-// fall adds to what is found the items that the store removes together with those
-// that go: they concern nobody, and go all the same, so they are in the plan. One
-// that is on hold keeps what it would go with: q.stays. settle draws what
-// follows from a change of going.
+// addFalls adds the items that the store removes together with forgotten ones: they concern nobody, and go
+// all the same, so the plan must list them. One on hold keeps the items that it would go with (q.stays).
+// settle recomputes what follows when going changes.
 func (q *search) addFalls(ctx context.Context, m *subject.Matcher, going map[string]bool, settle func()) error {
 	if q.store.Falls == nil {
 		return nil
@@ -44,7 +43,7 @@ func (q *search) addFalls(ctx context.Context, m *subject.Matcher, going map[str
 		}
 		if len(keeps) > 0 {
 			settle()
-			continue // fewer go now, so fewer fall
+			continue // fewer go now, so fewer fall with them
 		}
 		for _, f := range falls {
 			if err := q.add(ctx, f, known, fallReason(f)); err != nil {
@@ -57,8 +56,7 @@ func (q *search) addFalls(ctx context.Context, m *subject.Matcher, going map[str
 	}
 }
 
-// removed are the ids under which nothing stands afterwards: what is forgotten, and
-// what is kept under another id.
+// removed are the ids that no item has afterwards: of forgotten and of renamed items.
 func (q *search) removed(m *subject.Matcher, going map[string]bool) []string {
 	var out []string
 	for _, f := range q.found {
@@ -73,7 +71,7 @@ func (q *search) removed(m *subject.Matcher, going map[string]bool) []string {
 	return out
 }
 
-// add makes an item that falls one that was found, unless it is known as one.
+// add turns a falling item into a found one, unless it is known already.
 func (q *search) add(ctx context.Context, f model.Fall, known map[string]bool, why string) error {
 	if known[f.ID] {
 		return nil
@@ -94,7 +92,7 @@ func (q *search) add(ctx context.Context, f model.Fall, known map[string]bool, w
 	return nil
 }
 
-// fallReason says with what an item goes.
+// fallReason says which item takes this one along.
 func fallReason(f model.Fall) string {
 	left := "no member"
 	if f.Left == 1 {
@@ -109,10 +107,10 @@ func fallReason(f model.Fall) string {
 	return fmt.Sprintf("left with %s when %s and %d more go", left, f.With[0], len(f.With)-1)
 }
 
-// bystander reports whether nothing in an item concerns the person.
+// bystander reports whether nothing in an item concerns the subject.
 func (f *Found) bystander() bool { return !f.Tagged && len(f.Named) == 0 }
 
-// fallen is how many items go only because others do: no identifier matches them.
+// fallen counts the items that go only because others do: no identifier matches them.
 func (s *StorePlan) fallen() (n int64) {
 	for _, st := range s.Steps {
 		if st.Fallen {
@@ -122,8 +120,8 @@ func (s *StorePlan) fallen() (n int64) {
 	return n
 }
 
-// edgesFirst puts the edges before the items that they tie, so that each goes, or is
-// edited, as it was seen and by a step of its own.
+// edgesFirst puts edges before the items that they tie, so each goes, or is edited, as it was planned and by
+// its own step.
 func edgesFirst(steps []Step) []Step {
 	rank := func(st Step) int {
 		if st.Layer == layerEdge {
@@ -135,8 +133,8 @@ func edgesFirst(steps []Step) []Step {
 	return steps
 }
 
-// takesMore refuses to remove an item with which something goes that is there still:
-// the plan's own steps for such things come first, so it is not as it was planned.
+// takesMore refuses to remove an item that would take another existing item along: the plan's own steps for
+// those come first, so the store no longer matches the plan.
 func takesMore(ctx context.Context, s model.Store, st Step) error {
 	if s.Falls == nil || st.Layer != layerItem || st.Action != Forget && st.NewID == "" {
 		return nil

@@ -27,7 +27,7 @@ func (w *world) tie(store, id, label string, nodes ...string) {
 	w.put(store, model.RetainRequest{Tier: "edges", Key: id, Content: label, Meta: []model.Field{{Name: "members", Value: "[" + strings.Join(members, ",") + "]"}}})
 }
 
-// ties fills a store with edges of which some fall with what is hers.
+// ties fills a store with edges, some of which fall with the subject's items.
 func (w *world) ties(store string) {
 	w.put(store, model.RetainRequest{Tier: "longterm", Key: "h1", Content: name + " asked for a copy"})
 	w.put(store, model.RetainRequest{Tier: "longterm", Key: "h2", Content: "write to " + mail})
@@ -44,7 +44,7 @@ func (w *world) ties(store string) {
 	w.tie(store, "far", "by the sea", "y5", "y6")
 }
 
-// wantExactly checks that what an erasure removes is what its plan says.
+// wantExactly checks that an erasure removes exactly what its plan says.
 func (w *world) wantExactly(p gdpr.Plan) gdpr.Outcome {
 	w.t.Helper()
 	before := w.contents()
@@ -71,8 +71,8 @@ func (w *world) wantExactly(p gdpr.Plan) gdpr.Outcome {
 	return out
 }
 
-// TestThePlanHasWhatFalls: an edge that is left with fewer than two members goes with
-// its node, and is in the plan.
+// TestThePlanHasWhatFalls: an edge that is left with fewer than two members goes with its node, and the plan
+// lists it.
 func TestThePlanHasWhatFalls(t *testing.T) {
 	for _, store := range []string{"db", "pg"} {
 		t.Run(store, func(t *testing.T) {
@@ -121,8 +121,8 @@ func alone(s model.Store) *backends.Fleet {
 	return backends.NewFleet([]backends.Member{{Name: s.Name, Kind: s.Kind, Store: s}}, nil)
 }
 
-// TestThePlanOverHTTPIsTheSame: the same graph here and behind the Provider contract over
-// HTTP gives the same steps, those of the edges that fall among them.
+// TestThePlanOverHTTPIsTheSame: the same graph, opened here and over HTTP through the Provider contract,
+// gives the same steps, those of falling edges among them.
 func TestThePlanOverHTTPIsTheSame(t *testing.T) {
 	w := newWorld(t)
 	open := func(c backends.StoreConfig) model.Store {
@@ -171,7 +171,7 @@ func TestThePlanOverHTTPIsTheSame(t *testing.T) {
 	}
 }
 
-// TestAnEdgeOnHoldKeepsItsMembers: what is on hold goes with nothing.
+// TestAnEdgeOnHoldKeepsItsMembers: an edge on hold falls with nothing.
 func TestAnEdgeOnHoldKeepsItsMembers(t *testing.T) {
 	w := newWorld(t)
 	w.ties("db")
@@ -203,8 +203,8 @@ func TestAnEdgeOnHoldKeepsItsMembers(t *testing.T) {
 	}
 }
 
-// TestANewEdgeIsNotTakenAlong: an edge that came after the plan, and one that is
-// another than was seen, stay, and so does what they would fall with.
+// TestANewEdgeIsNotTakenAlong: an edge that is new or changed since the plan stays, and so do the items that
+// it would fall with.
 func TestANewEdgeIsNotTakenAlong(t *testing.T) {
 	w := newWorld(t)
 	w.ties("db")
@@ -228,8 +228,7 @@ func TestANewEdgeIsNotTakenAlong(t *testing.T) {
 	w.wantExactly(w.plan(p.Request))
 }
 
-// TestARecurseErasureTakesWhatItSays erases a person from a database that its own
-// program wrote.
+// TestARecurseErasureTakesWhatItSays erases a subject from a database that recurse itself wrote.
 func TestARecurseErasureTakesWhatItSays(t *testing.T) {
 	w := newWorld(t)
 	path := filepath.Join(w.dir, "rlm.db")

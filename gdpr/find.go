@@ -11,22 +11,22 @@ import (
 	"memdesk/model"
 )
 
-// Found is an item that concerns the person.
+// Found is an item that concerns the subject.
 type Found struct {
 	Store   string
 	Item    model.Item
 	Layer   string   // item, edge, quarantine
-	Tagged  bool     // by a key of the store, or a field that says whom the item concerns
-	Derived bool     // made from something of the person
-	Named   []string // where: id, body, metadata
+	Tagged  bool     // by a key of the store, or a field that names the item's subject
+	Derived bool     // made from an item of the subject
+	Named   []string // where the name is: id, body, metadata
 	Alias   bool     // an alias only, not the id
 	Methods []subject.Method
 	Others  []string // other persons it is tagged with
-	Members []string // of an archive that name the subject
+	Members []string // members of an archive that name the subject
 	Reason  string
 }
 
-// layers of what is found.
+// The layers of found items.
 const (
 	layerItem       = "item"
 	layerEdge       = "edge"
@@ -49,19 +49,18 @@ type search struct {
 	shutItems  int
 	isAttested func(id, body string) bool // a person attested exactly this body; nil: no item is attested
 	looked     int64                      // items that could not be opened and are attested
-	reasons    map[string][]string        // from Subjects
-	proposed   *proposals                 // names in what Subjects gave
-	held       func(id string) string     // the ground of a hold, empty for none; nil: nobody knows
-	chosen     map[string]Action          // by id: what the operator decided otherwise than the policy
+	reasons    map[string][]string        // the store's reasons, from Subjects
+	proposed   *proposals                 // names among the items of Subjects
+	held       func(id string) string     // the ground of a hold, empty for none; nil: holds are not known
+	chosen     map[string]Action          // by id: the operator's choices against the policy
 	heldShut   map[string]bool            // on hold, and could not be opened or read
 	stays      map[string]bool            // ids of items that stay for the sake of one on hold
 	falls      map[string]model.Fall      // by id: what goes because others do
-	seen       map[string]bool            // ids that there are, or are to be, as far as they are known
-	lean       bool                       // what is found is kept without its text
+	seen       map[string]bool            // known ids, present or planned
+	lean       bool                       // found items are kept without their text
 }
 
-// findLean runs a search and keeps no text: for who reads each item once more, one at
-// a time.
+// findLean runs a search and keeps no text: for callers that read each item once more, one at a time.
 func findLean(ctx context.Context, s model.Store, m *subject.Matcher) (*search, error) {
 	q := newSearch(s, m)
 	q.lean = true
@@ -90,7 +89,7 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 		}
 	}
 	if s.Browser == nil && !recallOnly(s) {
-		return q, nil // nothing can be found and nothing removed: it is named as out of reach
+		return q, nil // nothing can be found or removed: the store is named as out of reach
 	}
 	if recallOnly(s) {
 		err := q.recalled(ctx)
@@ -112,7 +111,7 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 			return nil, err
 		}
 	}
-	for _, id := range sortedKeys(q.reasons) { // tied to the person, and in no list
+	for _, id := range sortedKeys(q.reasons) { // tied to the subject, and in no list
 		if !seen[id] {
 			seen[id] = true
 			if err := q.read(ctx, id); err != nil {
@@ -128,9 +127,8 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 	return q, nil
 }
 
-// linked reports whether a store's problem is that of a symbolic link. It holds no
-// text: what it leads to in the store is looked at under its own name, and that it
-// leads to somewhere else is said by the layer of its name.
+// linked reports whether a store's problem is a symbolic link. A link holds no text: a target in the store is
+// searched under its own name, and the layer of the link's name says that it leads elsewhere.
 func linked(s model.Store, problem string) bool {
 	return s.Maintainer != nil && strings.HasSuffix(problem, model.LinkProblem)
 }
@@ -169,7 +167,7 @@ func (q *search) browse(ctx context.Context, seen map[string]bool, step func(int
 	}
 }
 
-// names adds what no list shows: conflict copies, backups, files of no tier.
+// names adds items that no list shows: conflict copies, backups, files of no tier.
 func (q *search) names(ctx context.Context, seen map[string]bool) error {
 	if q.store.Names == nil {
 		return nil
@@ -194,8 +192,7 @@ func (q *search) names(ctx context.Context, seen map[string]bool) error {
 	return nil
 }
 
-// read looks at one item. One that is gone meanwhile is no problem; one that
-// cannot be read is.
+// read searches one item. An item deleted since is no problem; one that cannot be read is.
 func (q *search) read(ctx context.Context, id string) error {
 	it, err := q.store.Browser.Read(ctx, id)
 	if errors.Is(err, model.NotFound) {
@@ -211,8 +208,7 @@ func (q *search) read(ctx context.Context, id string) error {
 	return nil
 }
 
-// unread notes what the store would not give. What makes the rest unknown too is
-// an error.
+// unread notes an item that the store would not give. An error that makes the rest unknown too is returned.
 func (q *search) unread(ctx context.Context, id string, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -232,8 +228,8 @@ func (q *search) unread(ctx context.Context, id string, err error) error {
 	return nil
 }
 
-// note keeps what every item tells of others, whether it concerns the person or
-// not. near is false where no word of the person stands in it.
+// note keeps what an item tells about other items, whether it concerns the subject or not. near is false
+// where the item contains no word of the subject.
 func (q *search) note(id, body string, meta []model.Field, near bool) {
 	for _, f := range meta {
 		if parentField(f.Name) && f.Value != "" {
@@ -250,7 +246,7 @@ func (q *search) note(id, body string, meta []model.Field, near bool) {
 	q.bystanders.Add(q.m, id)
 }
 
-// look decides whether an item concerns the person, and why.
+// look decides whether an item concerns the subject, and why.
 func (q *search) look(it model.Item) {
 	layer := layerItem
 	if it.Has(model.FlagEdge) {
@@ -294,7 +290,7 @@ func (q *search) look(it model.Item) {
 	}
 	f.Others = others(it, q.m)
 	f.Reason = f.words(own) + q.m.Redact(inMembers(f.Members), Erased)
-	if q.lean && q.store.Browser != nil { // a title is a part of the text, and would keep all of it
+	if q.lean && q.store.Browser != nil { // a title is a slice of the text and would keep all of it alive
 		f.Item = model.Item{Header: model.Header{ID: strings.Clone(it.ID), Flags: it.Flags, Bytes: it.Bytes}}
 	}
 	q.found = append(q.found, f)
@@ -302,8 +298,8 @@ func (q *search) look(it model.Item) {
 
 func (q *search) isHeld(id string) bool { return q.held != nil && q.held(id) != "" }
 
-// shut notes what of an item could not be opened. The layers of the items' bytes name
-// all of them again when it is verified.
+// shut notes the parts of an item that could not be opened. Verification lists them all again as layers of
+// the items' bytes.
 func (q *search) shut(id, body string, closed []string) {
 	const told = 50
 	switch {
@@ -330,17 +326,17 @@ func (q *search) shut(id, body string, closed []string) {
 	}
 }
 
-// raw reports whether an item's body is bytes that may be a text in another encoding.
+// raw reports whether an item's body is bytes that may be text in another encoding.
 func raw(it model.Item) bool {
 	return it.Has(model.FlagBinary) || strings.IndexByte(it.Body, 0) >= 0
 }
 
-// parentField names a field by which one item hangs under another.
+// parentField reports whether a field names an item's parent.
 func parentField(name string) bool {
 	return name == "parent" || name == "parent_id" || strings.HasSuffix(name, "_parent")
 }
 
-// words says why, without naming the person.
+// words says why an item was found, without naming the subject.
 func (f *Found) words(own []string) string {
 	var parts []string
 	for _, o := range own {
@@ -371,7 +367,7 @@ func (f *Found) words(own []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// quarantine looks at what the store's scanner has set aside.
+// quarantine searches the entries of the store's quarantine.
 func (q *search) quarantine(ctx context.Context) error {
 	if q.store.Quarantine == nil {
 		return nil
@@ -406,7 +402,7 @@ func (q *search) quarantine(ctx context.Context) error {
 	return nil
 }
 
-// others are persons that an item is tagged with beside the subject.
+// others are the persons that an item is tagged with beside the subject.
 func others(it model.Item, m *subject.Matcher) []string {
 	var out []string
 	for _, f := range it.Meta {
@@ -419,7 +415,7 @@ func others(it model.Item, m *subject.Matcher) []string {
 	return out
 }
 
-// joinedNote tells of ids that may be the person's under another id.
+// joinedNote mentions ids that may be the subject's under a longer id.
 func joinedNote(words []string) []string {
 	const shown = 8
 	if len(words) == 0 {

@@ -15,8 +15,8 @@ import (
 	"memdesk/model"
 )
 
-// finish writes down what was reached. An erasure that is complete, or complete in
-// scope, gets a receipt; only at the first the identifiers go from the request.
+// finish records the outcome. An erasure that is complete, or complete in scope, gets a receipt; only a
+// complete one loses its identifiers.
 func (x *run) finish(ctx context.Context) error {
 	x.r.State, x.r.Reason = x.out.Status, x.out.Reason
 	clear, err := x.nameless()
@@ -36,7 +36,7 @@ func (x *run) finish(ctx context.Context) error {
 	if err := x.receipt(ctx, clear); err != nil {
 		return err
 	}
-	if x.out.Status == StateInScope { // the identifiers are needed to look again
+	if x.out.Status == StateInScope { // the next verification needs the identifiers
 		return x.d.save(x.r)
 	}
 	return x.settle(ctx, x.d.Clock.Now().UTC())
@@ -83,8 +83,8 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 	return nil
 }
 
-// prove puts the receipt's digest on record, and the proof of that record into the receipt. A
-// log whose head cannot be signed now (its key is in an agent that is away) leaves the proof out.
+// prove records the receipt's digest in the log, and puts the proof of that record into the receipt. A log
+// whose head cannot be signed now (its key is in an agent that is away) leaves the proof out.
 func (x *run) prove(ctx context.Context, rec *receipt.Receipt) error {
 	digest, err := rec.Digest()
 	if err != nil {
@@ -103,7 +103,7 @@ func (x *run) prove(ctx context.Context, rec *receipt.Receipt) error {
 	return nil
 }
 
-// limits names the facts that a receipt does not prove.
+// limits lists the facts that a receipt does not prove.
 func limits() []string {
 	return []string{
 		"times are those of the machine that carried the erasure out",
@@ -112,7 +112,7 @@ func limits() []string {
 	}
 }
 
-// heldItems are the items that are kept, by store and ground.
+// heldItems are the items on hold, by store and ground.
 func (x *run) heldItems() []receipt.Held {
 	var out []receipt.Held
 	for _, sp := range x.p.Stores {
@@ -131,8 +131,8 @@ func (x *run) heldItems() []receipt.Held {
 	return out
 }
 
-// settle ends what a receipt says is complete: other requests of the person that ask
-// for no more, the plan and the identifiers go.
+// settle closes what the receipt proves complete: the subject's other requests that ask for no more, the plan
+// and the identifiers.
 func (x *run) settle(ctx context.Context, now time.Time) error {
 	if err := x.closeCovered(ctx); err != nil {
 		return err
@@ -145,8 +145,8 @@ func (x *run) settle(ctx context.Context, now time.Time) error {
 	return x.close(now)
 }
 
-// receipted is the receipt of a request that was carried out and not closed: its
-// process died between the two. The same plan goes on from there.
+// receipted is the receipt of a request that was carried out but not closed, because its process died in
+// between. The same plan continues from there.
 func (d *Desk) receipted(r *Request) (receipt.Receipt, bool) {
 	if r.Done() || r.PlanHash == "" {
 		return receipt.Receipt{}, false
@@ -166,7 +166,7 @@ func (x *run) resumeSettling(ctx context.Context, rec receipt.Receipt) error {
 	return x.settle(ctx, finished)
 }
 
-// close empties the request of everything that names the person.
+// close removes everything that names the subject from the request.
 func (x *run) close(now time.Time) error {
 	key, err := x.d.pseudonymKey()
 	if err != nil {
@@ -184,8 +184,7 @@ func (x *run) close(now time.Time) error {
 	return x.d.save(x.r)
 }
 
-// Receipt is a finished request's signed file and what it says; NotFound as long
-// as there is none.
+// Receipt returns a finished request's signed file and its content; NotFound before there is one.
 func (d *Desk) Receipt(id string) ([]byte, receipt.Receipt, string, error) {
 	b, err := os.ReadFile(d.dir("receipts", id+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -201,9 +200,9 @@ func (d *Desk) Receipt(id string) ([]byte, receipt.Receipt, string, error) {
 	return b, rec, signer.KeyID, err
 }
 
-// CheckReceipt verifies a receipt's bytes, offline. pin is the public key, or the key
-// id, that must have signed it; without one it is this desk's own. Where there is
-// none either nobody vouches for the signer, which the answer says.
+// CheckReceipt verifies a receipt's bytes, offline. pin is the public key, or the key id, that must have
+// signed it; empty means this desk's own. Where there is neither, nobody vouches for the signer, and the
+// answer says so.
 func (d *Desk) CheckReceipt(file []byte, pin string) (receipt.Receipt, receipt.Signer, error) {
 	if pin != "" {
 		pin = strings.ToLower(pin)

@@ -16,7 +16,7 @@ import (
 	"memdesk/model"
 )
 
-// fixtures is where what real programs wrote stands beside the repository.
+// fixtures is the directory, beside the repository, of data that real programs wrote.
 func fixtures(t *testing.T, name string, expected any) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "shared", "fixtures", name)
@@ -43,7 +43,7 @@ func rowsOf(t *testing.T, path string) map[string]string {
 		"evolution_log": "id", "node_embeddings": "node_id", "proposals": "id"} {
 		rows, err := db.Query("SELECT " + key + ", * FROM " + table)
 		if err != nil {
-			continue // an older shape has no such table
+			continue // older versions have no such table
 		}
 		columns, _ := rows.Columns()
 		for rows.Next() {
@@ -140,8 +140,8 @@ func named(text string, tokens []string) bool {
 	return slices.ContainsFunc(tokens, func(t string) bool { return holdsWhole(text, t) })
 }
 
-// holdsWhole is the fixtures' rule: exact case, no letter, digit or underscore before,
-// nor after, nor a hyphen after.
+// holdsWhole is the fixtures' rule for a token: exact case, no letter, digit or underscore before or after
+// it, no hyphen after it.
 func holdsWhole(text, token string) bool {
 	word := func(c byte) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
@@ -159,7 +159,7 @@ func holdsWhole(text, token string) bool {
 	}
 }
 
-// wholeIn are the files below a directory in which a token stands.
+// wholeIn are the files below a directory that contain a token.
 func wholeIn(t *testing.T, dir string, tokens []string) []string {
 	t.Helper()
 	var out []string
@@ -173,9 +173,8 @@ func wholeIn(t *testing.T, dir string, tokens []string) []string {
 	return out
 }
 
-// TestCrewshipFixture erases each person of a directory that a real Crewship wrote,
-// also the one whom its own erasure has left in lessons and learned files. What
-// memdesk cannot reach is in the report.
+// TestCrewshipFixture erases each person of a directory that a real Crewship wrote, including one that
+// Crewship's own erasure left in lessons and learned files. The report lists what memdesk cannot reach.
 func TestCrewshipFixture(t *testing.T) {
 	t.Parallel()
 	var expected struct {
@@ -210,7 +209,7 @@ func TestCrewshipFixture(t *testing.T) {
 			after := tree(t, root)
 			var left []string
 			for name, body := range after {
-				if named(name+"\n"+body, s.Tokens) && !strings.HasPrefix(name, "crewship.db") && name != "recall.json" { // that one is of the fixture, not of Crewship
+				if named(name+"\n"+body, s.Tokens) && !strings.HasPrefix(name, "crewship.db") && name != "recall.json" { // that file is the fixture's, not Crewship's
 					left = append(left, name)
 				}
 				if was, ok := before[name]; ok && !named(was, s.Tokens) && was != body && !strings.HasSuffix(name, "index.sqlite") {

@@ -12,14 +12,13 @@ import (
 	"memdesk/model"
 )
 
-// Free text of a request can name anybody: its ground, who filed it, the ground of a hold,
-// the reason of a withdrawal. A receipt is signed and never edited, so it has no such text
-// but the article of a ground, and everything else in it is redacted for every person that
-// this desk knows. A text that names an erased person is refused at intake: it would put
-// that person back into the desk's own files.
+// Free text of a request can name anybody: its ground, who filed it, the ground of a hold, the reason of a
+// withdrawal. A receipt is signed and never edited, so the only free text that it keeps is the article of a
+// ground, and everything else in it is redacted for every person that this desk knows. A text that names an
+// erased person is refused at intake: it would put that person back into the desk's own files.
 
-// erasedIn says which erased person a text names; empty for none. It may name the request's
-// own subject, even one that was erased before.
+// erasedIn says which erased person a text names; empty for none. The request's own subject may be named,
+// even one that was erased before.
 func (d *Desk) erasedIn(r *Request, what, text string) (why string, err error) {
 	ix, err := d.Suppressed().Now()
 	if err != nil {
@@ -74,8 +73,8 @@ func requestGround(ground string) string {
 	return cited
 }
 
-// nameless takes the persons that this desk knows out of a text: the one of the
-// request, those of requests that are open, those who were erased.
+// nameless redacts the persons that this desk knows: the request's subject, those of open requests, and
+// erased ones.
 type nameless struct {
 	known  []*subject.Matcher
 	erased func(text string) []span
@@ -93,7 +92,7 @@ func (x *run) nameless() (nameless, error) {
 		if o.ID == x.r.ID || o.Done() {
 			continue
 		}
-		if m, err := subject.New(o.Terms()...); err == nil { // it was one when it was filed
+		if m, err := subject.New(o.Terms()...); err == nil { // it was valid when it was filed
 			n.known = append(n.known, m)
 		}
 	}
@@ -115,7 +114,7 @@ func (n nameless) text(s string) string {
 		s = m.Redact(s, Erased)
 	}
 	spans := n.erased(s)
-	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(b.start, a.start) }) // from the end
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(b.start, a.start) }) // from the end backwards
 	at := len(s)
 	for _, p := range spans {
 		if p.end <= at {
@@ -125,7 +124,7 @@ func (n nameless) text(s string) string {
 	return s
 }
 
-// receipt takes them out of everything in it that is not of the program's own making.
+// receipt redacts them in every text of a receipt that the program did not write itself.
 func (n nameless) receipt(r *receipt.Receipt) {
 	for _, p := range []*receipt.Party{&r.Operator, r.Approver} {
 		if p != nil {

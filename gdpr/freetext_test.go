@@ -16,7 +16,7 @@ const (
 	open, openName = "subj-open-5582", "Osei Quartey-Vance"
 )
 
-// people fills a world with what is hers, and erases the one who is gone.
+// people fills a world with items of both persons, and erases the first.
 func people(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -31,8 +31,8 @@ func people(t *testing.T) *world {
 	return w
 }
 
-// TestAnErasedPersonIsNamedInNoRequest: every text of a request that people write is
-// refused where it names somebody who was erased, with the reason, and audited.
+// TestAnErasedPersonIsNamedInNoRequest: any text that people write into a request is refused where it names
+// an erased person; the refusal states the reason and is audited.
 func TestAnErasedPersonIsNamedInNoRequest(t *testing.T) {
 	t.Parallel()
 	w := people(t)
@@ -71,15 +71,15 @@ func TestAnErasedPersonIsNamedInNoRequest(t *testing.T) {
 	if all, err := w.desk.List(); err != nil || len(all) != 2 {
 		t.Errorf("%d requests, %v; want the two that were filed", len(all), err)
 	}
-	// Who was erased may ask again, and say so.
+	// An erased person may file another request, and name themselves.
 	if _, err := w.desk.File(t.Context(), gdpr.Intake{Subject: gone, Received: "2026-02-20", Ground: "asked again by " + goneName, Aliases: []string{goneName}}); err != nil {
 		t.Errorf("a second request of hers: %v", err)
 	}
 }
 
-// TestNoSignedReceiptNamesAnybody: whatever people wrote into a request, under whatever
-// name they work, its receipt names neither the person nor another one whose request is
-// open, so that hers is complete later; of a hold's ground it has the article.
+// TestNoSignedReceiptNamesAnybody: whatever people wrote into a request, and under any operator name, its
+// receipt names neither its subject nor the subject of an open request, so that the latter's erasure can
+// complete; of a hold's ground it keeps the article.
 func TestNoSignedReceiptNamesAnybody(t *testing.T) {
 	t.Parallel()
 	w := people(t)
@@ -136,14 +136,14 @@ func TestNoSignedReceiptNamesAnybody(t *testing.T) {
 		t.Fatal(err)
 	}
 	sees("the outcome", string(b))
-	// The other's erasure finds nothing of hers in what was signed before.
+	// The other person's erasure finds nothing in the receipts signed before.
 	w.desk.Operator.ID = "op"
 	w.complete(w.plan(theirs.ID))
 	check(theirs.ID)
 }
 
-// TestNoReportNamesAnybody: a report of what is not complete is as silent, and so is the
-// receipt of a sweep.
+// TestNoReportNamesAnybody: the report of an unfinished request names nobody either, nor does the receipt of
+// a sweep.
 func TestNoReportNamesAnybody(t *testing.T) {
 	t.Parallel()
 	w := people(t)
@@ -169,7 +169,7 @@ func TestNoReportNamesAnybody(t *testing.T) {
 	plant(t, w.dir, map[string]string{"agent/.memory/daily/2026-05-02.md": "- " + goneName + " is back\n- quiet\n"})
 	w.open()
 	swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
-	if err != nil || len(swept) != 2 { // who is being erased is kept from coming back already
+	if err != nil || len(swept) != 2 { // the subject of a running erasure is suppressed already
 		t.Fatalf("%d swept, %v", len(swept), err)
 	}
 	for _, s := range swept {

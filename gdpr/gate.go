@@ -33,12 +33,12 @@ func (d *Desk) Gate() model.Middleware {
 	}
 }
 
-// redaction marks the Retain of an erasure's step. It writes the text that stands there
-// without one person. Another one in it may be under erasure too, and suppressed: each
-// would wait for the other to be gone.
+// redaction marks the Retain of an erasure's step, which may pass the suppression list: it writes the stored
+// text without its subject. The text may also name another suppressed subject under erasure; without the mark
+// each erasure would wait for the other.
 type redaction struct{}
 
-// redacting marks a step that writes over exactly the text that was planned with.
+// redacting marks a step that overwrites exactly the text of the plan.
 func redacting(ctx context.Context, st Step) context.Context {
 	if st.Revision == "" {
 		return ctx
@@ -46,8 +46,8 @@ func redacting(ctx context.Context, st Step) context.Context {
 	return context.WithValue(ctx, redaction{}, true)
 }
 
-// checkHeld refuses what would take items away beside Forget: all of them, or what a scrub
-// cleans after those that were removed.
+// checkHeld refuses calls other than Forget that would take a held item away: those that remove everything,
+// and a scrub after removed or edited items.
 func (d *Desk) checkHeld(c *model.Call) error {
 	var held string
 	var err error
@@ -73,7 +73,7 @@ func (d *Desk) checkHeld(c *model.Call) error {
 func (d *Desk) checkHold(c *model.Call) error {
 	id := c.ID
 	if id == "" && c.Retain != nil && c.Store.Address != nil {
-		id, _ = c.Store.Address(*c.Retain) // a bad address is refused by the store itself
+		id, _ = c.Store.Address(*c.Retain) // the store itself refuses a bad address
 	}
 	held, err := d.held(c.Store, id)
 	if c.Forget != nil && c.Forget.DataSubjectID != "" {

@@ -50,7 +50,7 @@ func newSigner(t testing.TB) (sshsig.Signer, string) {
 	return s, path
 }
 
-// approvals is a world in which plans must be approved.
+// approvals is a world whose plans must be approved.
 func approvals(t *testing.T) (*world, gdpr.Due, gdpr.Plan) {
 	t.Helper()
 	w := newWorld(t)
@@ -93,8 +93,8 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-// TestApprovalBySession: where the policy takes it, the record of a session that another key has
-// authenticated approves; without the policy, the key or the record nothing does.
+// TestApprovalBySession: where the policy allows it, the record of a session that another key has
+// authenticated approves; without the policy, the key or the record it does not.
 func TestApprovalBySession(t *testing.T) {
 	w, r, p := approvals(t)
 	const key = "SHA256:second"
@@ -126,7 +126,7 @@ func TestApprovalBySession(t *testing.T) {
 	refused("the requester's own")
 
 	w.desk.Operator = gdpr.Operator{ID: "second", Key: key}
-	if _, err := w.desk.ApproveHere(t.Context(), r.ID, p.Hash); err != nil { // but the log is of nobody's key
+	if _, err := w.desk.ApproveHere(t.Context(), r.ID, p.Hash); err != nil { // but the log has no key on record
 		t.Fatal(err)
 	}
 	if why := id(); !strings.Contains(why, "no record of the approval") {
@@ -365,7 +365,7 @@ func TestApprovalRefuses(t *testing.T) {
 	}
 }
 
-// TestAnApprovalThatHasExpiredIsNone, in the status too.
+// TestAnApprovalThatHasExpiredIsNone: the status shows it as well.
 func TestAnApprovalThatHasExpiredIsNone(t *testing.T) {
 	w, r, p := approvals(t)
 	s, _ := newSigner(t)
@@ -381,8 +381,8 @@ func TestAnApprovalThatHasExpiredIsNone(t *testing.T) {
 	}
 }
 
-// TestTheRequesterSigns: who files from a session without a key shows one, which then
-// cannot approve; one that nobody knows says nothing where approvers are listed.
+// TestTheRequesterSigns: a request from a session without a key is filed with a key, which then cannot
+// approve it; an unknown key does not count where approvers are listed.
 func TestTheRequesterSigns(t *testing.T) {
 	w, _, _ := approvals(t)
 	w.desk.Operator.Key = ""
@@ -416,8 +416,8 @@ func TestTheRequesterSigns(t *testing.T) {
 	}
 }
 
-// TestASignatureThatNobodyAskedFor: where no second operator is required, a signature
-// over a request without a requester's key is taken; it opens nothing once one is.
+// TestASignatureThatNobodyAskedFor: where no second operator is required, a signature over a request without
+// a requester's key is accepted; it opens nothing once one is required.
 func TestASignatureThatNobodyAskedFor(t *testing.T) {
 	w, _, _ := approvals(t)
 	w.desk.Operator.Key, w.desk.Policy.RequireApproval = "", false
@@ -462,7 +462,7 @@ func editRequest(t *testing.T, w *world, id string, edit func(map[string]any)) m
 	return m
 }
 
-// TestApprovalReadsOutside has OpenSSH itself check a signature.
+// TestApprovalReadsOutside checks a signature with OpenSSH itself.
 func TestApprovalReadsOutside(t *testing.T) {
 	keygen, err := exec.LookPath("ssh-keygen")
 	if err != nil {
@@ -494,12 +494,12 @@ func TestApprovalReadsOutside(t *testing.T) {
 	}
 }
 
-// TestResurrection tries the five ways back.
+// TestResurrection tries the five ways in which a subject could come back.
 func TestResurrection(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
 	db := w.store("db")
-	// What stood before the erasure: an export, an undo entry, a backup of the file.
+	// Copies from before the erasure: an export, an undo entry, a backup of the file.
 	_, entry, err := w.desk.Undo.Retain(t.Context(), db, model.RetainRequest{ID: "n2", Content: "later " + name, Mode: model.Replace})
 	if err != nil {
 		t.Fatal(err)
@@ -560,7 +560,7 @@ func TestResurrection(t *testing.T) {
 		t.Errorf("somebody else: %v", err)
 	}
 
-	// A backup and a sync peer do not ask: the sweep finds them.
+	// A backup and a sync peer pass no gate: the sweep finds them.
 	if err := w.fleet.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -587,7 +587,8 @@ func TestResurrection(t *testing.T) {
 	}
 }
 
-// TestReaderHoldsASnapshot is pending while it reads, and done when it has gone.
+// TestReaderHoldsASnapshot: the request is pending while the snapshot is read, and complete once the reader
+// has gone.
 func TestReaderHoldsASnapshot(t *testing.T) {
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "tea", DataSubjectID: ana})
@@ -655,8 +656,8 @@ func TestListCannotBeReadNothingIsRetained(t *testing.T) {
 	}
 }
 
-// TestNothingGoesWhileItIsNotKnownWhoAsks: a request that is paused for an identity
-// check is not carried out, and the refusal says how to go on.
+// TestNothingGoesWhileItIsNotKnownWhoAsks: a request that is paused for an identity check is not carried out,
+// and the refusal says how to continue.
 func TestNothingGoesWhileItIsNotKnownWhoAsks(t *testing.T) {
 	w, r, p := approvals(t)
 	w.desk.Policy.RequireApproval = false

@@ -10,9 +10,9 @@ import (
 	"memdesk/model"
 )
 
-// handles looks whether a process still holds a removed file of the store open
-// that names the person: its bytes are on the disk until it lets go. Only processes
-// that this user may look at can be asked; false when there is no such file.
+// handles reports a process that still holds a removed file open whose bytes name the subject: they stay on
+// the disk until it closes the file. Only processes that this user may inspect are checked; false when there
+// is no such file.
 func (x *run) handles(ctx context.Context, s model.Store) (receipt.Layer, bool) {
 	row := receipt.Layer{Store: s.Name, Layer: "open handles", Method: "removed files that processes hold open, byte scan", Verdict: model.VerdictPending}
 	root, err := filepath.EvalSymlinks(s.Location)
@@ -34,8 +34,7 @@ func (x *run) handles(ctx context.Context, s model.Store) (receipt.Layer, bool) 
 	return row, row.Hits > 0
 }
 
-// unlinked are the open files that have no name any more, by their place in /proc,
-// with the name that they had.
+// unlinked are the open files whose name is gone, by their path in /proc, with their former name.
 func unlinked() map[string]string {
 	out := map[string]string{}
 	processes, err := os.ReadDir("/proc")
@@ -49,7 +48,7 @@ func unlinked() map[string]string {
 		dir := "/proc/" + p.Name() + "/fd"
 		open, err := os.ReadDir(dir)
 		if err != nil {
-			continue // another user's, or it has ended
+			continue // another user's process, or one that has ended
 		}
 		for _, fd := range open {
 			to, err := os.Readlink(dir + "/" + fd.Name())
@@ -61,7 +60,7 @@ func unlinked() map[string]string {
 	return out
 }
 
-// scanHandle reads a file that has no name any more.
+// scanHandle reads an open file whose name is gone.
 func (x *run) scanHandle(ctx context.Context, fd string) (read, hits int64) {
 	f, err := os.Open(fd)
 	if err != nil {

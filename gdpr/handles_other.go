@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// handles cannot be looked at here: the system does not show them as files.
+// handles cannot be checked here: the system does not show open files as files.
 func (x *run) handles(context.Context, model.Store) (receipt.Layer, bool) {
 	return receipt.Layer{}, false
 }

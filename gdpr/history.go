@@ -18,10 +18,9 @@ const gitLayer = "git history"
 // gitWait bounds the questions to git about one store.
 const gitWait = 2 * time.Minute
 
-// history is a row about the repository that a store's files lie in: which commits
-// hold the person (erasure-physical.md, git). They cannot be taken out from here. A
-// row without a store: there is no repository. unknown says that nothing can be
-// said, which is never nothing found.
+// history is the row about the repository that a store's files lie in: which commits hold the subject
+// (erasure-physical.md, git). memdesk cannot remove them. A row without a store means that there is no
+// repository. unknown says that git gave no answer, which is never the same as no hits.
 func history(ctx context.Context, m *subject.Matcher, s model.Store) (row receipt.Layer, unknown bool) {
 	if !filepath.IsAbs(s.Location) {
 		return row, false

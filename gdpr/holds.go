@@ -16,18 +16,17 @@ import (
 	"memdesk/model"
 )
 
-// Hold keeps an item back, with the ground that permits it (Art. 17(3)). It is on an
-// item of a store, by whatever name that store is opened.
+// Hold keeps an item from being erased, with its legal ground (Art. 17(3)). It belongs to an item of a store,
+// under any name of that store.
 type Hold struct {
-	Store string `json:"store"` // as it was called
-	// Where is the store's identity; empty only in a hold that was written before stores
-	// were told apart, until the next plan.
+	Store string `json:"store"` // the store's name at that time
+	// Where is the store's identity; empty only in an old hold that knew only the name, until the next plan.
 	Where  string `json:"where,omitempty"`
 	ID     string `json:"id"`
 	Ground string `json:"ground"`
 }
 
-// place is the store of a hold: what it is, or what it was called.
+// place is the store of a hold: its identity, or else its name.
 func (h Hold) place() string {
 	if h.Where != "" {
 		return h.Where
@@ -35,7 +34,7 @@ func (h Hold) place() string {
 	return h.Store
 }
 
-// hashed reports whether the item's id is gone from the hold, and only its hash stays.
+// hashed reports whether the hold knows its item only by a hash of the id.
 func (h Hold) hashed() bool { return strings.HasPrefix(h.ID, suppress.HashPrefix) }
 
 // on reports whether the hold is on this item.
@@ -46,13 +45,13 @@ func (h Hold) on(key suppress.Key, name, where, id string) bool {
 	return h.ID == id || h.hashed() && h.ID == key.Item(h.place(), id)
 }
 
-// is reports whether another hold is on the same item: in the same store, or in one
-// that was called the same.
+// is reports whether another hold is on the same item: in the same store or, without an identity, in a store
+// of the same name.
 func (h Hold) is(key suppress.Key, o Hold) bool {
 	return h.on(key, o.Store, o.Where, o.ID) || h.Store == o.Store && (h.ID == o.ID || h.ID == key.Item(h.place(), o.ID))
 }
 
-// holdIndex finds the hold on an item without a look at each hold.
+// holdIndex finds the hold on an item without a look at every hold.
 type holdIndex struct {
 	key    suppress.Key
 	byID   map[string][]Hold
@@ -70,7 +69,7 @@ func indexHolds(key suppress.Key, holds []Hold) holdIndex {
 	return x
 }
 
-// any returns the first hold with this id, or with its hash, that a condition takes.
+// any returns the first hold with this id, or its hash, that satisfies a condition.
 func (x holdIndex) any(id string, is func(Hold) bool) (Hold, bool) {
 	for _, holds := range [][]Hold{x.byID[id], x.hashed} {
 		if i := slices.IndexFunc(holds, is); i >= 0 {
@@ -96,8 +95,8 @@ func (s *StorePlan) heldIDs() map[string]bool {
 	return ids
 }
 
-// found refuses a plan in which a held item is not: nobody could say any more what
-// the hold keeps. A store that could not be searched is told by the plan itself.
+// found refuses a plan that does not list a held item: then nobody knows what the hold keeps. The plan itself
+// reports a store that could not be searched.
 func (r *Request) found(key suppress.Key, p *Plan) error {
 	held := make([]map[string]bool, len(p.Stores))
 	for i := range p.Stores {
@@ -128,9 +127,8 @@ func (h Hold) found(key suppress.Key, request string, p *Plan, held []map[string
 		"%s is on hold and its store is not open: open it too, or lift the hold: `memdesk gdpr unhold %s --item %s`", ref, request, ref)
 }
 
-// keepHeld takes holds of the request into the plan that are on items in which the person
-// was not found: of one that nobody can open nobody knows, and a hold is honoured all the
-// same. One that is not there is told by found.
+// keepHeld adds to the plan the held items in which the subject was not found: an item that cannot be opened
+// may still hold the subject, and a hold is honoured all the same. found reports an item that does not exist.
 func (d *Desk) keepHeld(ctx context.Context, r *Request, s model.Store, q *search, sp *StorePlan) error {
 	key, err := d.pseudonymKey()
 	if err != nil {
@@ -154,8 +152,8 @@ func (d *Desk) keepHeld(ctx context.Context, r *Request, s model.Store, q *searc
 	return nil
 }
 
-// Locate completes a hold with what store its item is in. An item that is not there is
-// NotFound: a hold on it would keep nothing.
+// Locate completes a hold with the identity of the item's store. An item that does not exist is NotFound: a
+// hold on it would keep nothing.
 func Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold, error) {
 	s, err := fleet.Store(h.Store)
 	if err != nil {
@@ -163,7 +161,7 @@ func Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold, error) {
 	}
 	h.Where = s.Identity()
 	if s.Browser == nil {
-		return h, nil // what cannot be looked at can be held all the same
+		return h, nil // a store that cannot be read can still have a hold
 	}
 	if _, err = s.Browser.Read(ctx, h.ID); err != nil && s.Quarantine != nil {
 		if _, qerr := s.Quarantine.ReadQuarantined(ctx, h.ID); qerr == nil {
@@ -173,12 +171,11 @@ func Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold, error) {
 	if k := model.KindOf(err); err != nil && (k == model.NotFound || k == model.InvalidInput) {
 		return h, model.Errorf(model.NotFound, "gdpr-hold", "there is no item %s: nothing was put on hold", model.Ref{Store: h.Store, ID: h.ID}.String())
 	}
-	return h, nil // an item that cannot be read is there
+	return h, nil // an item that cannot be read exists
 }
 
-// Hold keeps items back from the erasure. A plan made before is void. Of the ground the
-// receipt has the articles alone; one that names an erased person is refused, and then no
-// item is held.
+// Hold keeps items from being erased. An earlier plan becomes void. The receipt states only the articles of
+// the ground; a ground that names an erased person is refused, and then no item is held.
 func (d *Desk) Hold(ctx context.Context, id string, holds ...Hold) (Due, error) {
 	key, err := d.pseudonymKey()
 	if err != nil {
@@ -209,11 +206,11 @@ func (d *Desk) Hold(ctx context.Context, id string, holds ...Hold) (Due, error) 
 	})
 }
 
-// without returns holds but those on the items of others.
+// without returns holds except those on the items of others.
 func without(key suppress.Key, holds, others []Hold) []Hold {
 	x := indexHolds(key, others)
 	return slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool {
-		if h.hashed() { // its item is known by each other's own id
+		if h.hashed() { // compare its hash with each other's id
 			return slices.ContainsFunc(others, func(o Hold) bool { return h.is(key, o) })
 		}
 		_, same := x.any(h.ID, func(o Hold) bool { return h.is(key, o) })
@@ -221,9 +218,9 @@ func without(key suppress.Key, holds, others []Hold) []Hold {
 	})
 }
 
-// Unhold lifts holds, by the store's name when they were made or by what store it
-// is; NotFound when one is not there, and then none is lifted. A plan made before is void. Of
-// a complete request too: what it kept is found by the next sweep.
+// Unhold lifts holds, given by the store's identity or by its name at that time; NotFound when one does not
+// exist, and then none is lifted. An earlier plan becomes void. It works on a complete request too: the next
+// sweep finds the released items.
 func (d *Desk) Unhold(ctx context.Context, id string, holds ...Hold) (Due, error) {
 	const op = "gdpr-unhold"
 	r, err := d.load(id)
@@ -256,9 +253,9 @@ func (d *Desk) Unhold(ctx context.Context, id string, holds ...Hold) (Due, error
 	return r.due(d.Clock.Now()), nil
 }
 
-// grounds gives the grounds on which items of a store are kept from a request: those
-// of its own holds, and of another's only which request it is. A hold of the request
-// that was written by the store's name learns here what store that is.
+// grounds returns a function that gives the ground on which an item of a store is kept from a request: the
+// request's own ground or, for another request's hold, only that request's id. A hold of the request that
+// knows only the store's name gets the store's identity here.
 func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error) {
 	key, err := d.pseudonymKey()
 	if err != nil {
@@ -270,7 +267,7 @@ func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error
 			r.Holds[i].Where = where
 		}
 	}
-	if _, err := d.held(&s, "-"); err != nil { // it can be said what is on hold
+	if _, err := d.held(&s, "-"); err != nil { // the holds can be read
 		return nil, err
 	}
 	own := indexHolds(key, r.Holds)
@@ -281,7 +278,7 @@ func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error
 		other, err := d.held(&s, id)
 		switch {
 		case err != nil:
-			return "nobody can say what is on hold" // and nothing of it goes
+			return "nobody can say what is on hold" // and so no item goes
 		case other != "" && other != r.ID:
 			return "on hold under request " + other
 		}
@@ -289,25 +286,25 @@ func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error
 	}, nil
 }
 
-// holdCache remembers what is on hold, so that a copy of a hundred thousand items
-// does not read every request as often. Each save replaces a file in the
-// directory of requests, which changes the directory's own time.
+// holdCache caches the holds, so that a copy of a hundred thousand items does not read every request each
+// time. Each save replaces a file in the directory of requests, which changes the directory's modification
+// time.
 type holdCache struct {
 	mu    sync.Mutex
-	stamp time.Time // of the directory when it was read; zero: it must be read
-	// items are requests by the place of a store and the id, or by the hash of both
-	// where the request is done and the id is gone.
+	stamp time.Time // the directory's time when it was read; zero: it must be read
+	// items are requests by the store's place and the item's id, or by the hash of both where the request is
+	// done and the id is gone.
 	items  map[model.Ref]string
 	hashes map[string]string
-	stores map[string]string // a request that holds something back in the store
+	stores map[string]string // a request with a hold in the store
 	key    suppress.Key
 }
 
-// settled is the age from which a directory's time can be trusted: what is saved
-// within one tick of the file system's clock may bear the same time.
+// settled is the age from which a directory's time can be trusted: two saves within one tick of the file
+// system's clock have the same time.
 const settled = 2 * time.Second
 
-// held is the request that holds an item back; empty for none.
+// held is the request whose hold an item has; empty for none.
 func (d *Desk) held(s *model.Store, id string) (string, error) {
 	if id == "" {
 		return "", nil
@@ -330,8 +327,8 @@ func (d *Desk) held(s *model.Store, id string) (string, error) {
 	})
 }
 
-// heldIn is a request that holds something back in a store; empty for none. A
-// cascade names no item, so nobody could say that it spares that one.
+// heldIn is a request with a hold in a store; empty for none. A cascade names no item, so nothing proves that
+// it spares a held one.
 func (d *Desk) heldIn(s *model.Store) (string, error) {
 	return d.onHold(func(c *holdCache) string {
 		if len(c.stores) == 0 {
@@ -344,7 +341,7 @@ func (d *Desk) heldIn(s *model.Store) (string, error) {
 	})
 }
 
-// onHold asks what is on hold now.
+// onHold asks the cache, which it reads again first if requests have changed.
 func (d *Desk) onHold(ask func(*holdCache) string) (string, error) {
 	info, err := os.Stat(d.dir("requests"))
 	if errors.Is(err, fs.ErrNotExist) {

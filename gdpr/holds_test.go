@@ -26,7 +26,7 @@ func (w *world) hold(request, store, id string) {
 	}
 }
 
-// actions are what a plan does with each item.
+// actions are a plan's steps by item.
 func actions(p gdpr.Plan) map[string]gdpr.Step {
 	out := map[string]gdpr.Step{}
 	for _, s := range p.Stores {
@@ -37,8 +37,8 @@ func actions(p gdpr.Plan) map[string]gdpr.Step {
 	return out
 }
 
-// TestAHoldIsOnTheStoreAndNotOnItsName: by whatever name, path or link the same store
-// is opened, what is held in it stays; another store of the same name holds nothing.
+// TestAHoldIsOnTheStoreAndNotOnItsName: a hold is kept under every name, path or link of the same store;
+// another store of the same name holds nothing.
 func TestAHoldIsOnTheStoreAndNotOnItsName(t *testing.T) {
 	t.Parallel()
 	for _, done := range []bool{false, true} {
@@ -74,8 +74,8 @@ func TestAHoldIsOnTheStoreAndNotOnItsName(t *testing.T) {
 	}
 }
 
-// TestAHoldOnNothing is refused where it is made; one whose item has gone since is told
-// with what lifts it.
+// TestAHoldOnNothing: a hold on a missing item is refused; one whose item is gone since is reported with the
+// command that lifts it.
 func TestAHoldOnNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -110,8 +110,8 @@ func TestAHoldOnNothing(t *testing.T) {
 	}
 }
 
-// TestAHoldOfAnotherRequest: what one request keeps back, the plan of another shows as
-// kept, with the request and without that one's ground.
+// TestAHoldOfAnotherRequest: the plan of one request shows an item that another request holds as kept, with
+// that request's id and without its ground.
 func TestAHoldOfAnotherRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -130,7 +130,7 @@ func TestAHoldOfAnotherRequest(t *testing.T) {
 	if out := w.inScope(p); out.Held != 1 {
 		t.Errorf("%d held; want 1", out.Held)
 	}
-	// Put on hold after the plan was made: the run says which request keeps it.
+	// A hold set after the plan was made: the run says which request keeps the item.
 	w2 := newWorld(t)
 	w2.fill()
 	hers = w2.file()
@@ -144,8 +144,8 @@ func TestAHoldOfAnotherRequest(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeldDoesNotComeBack: after the end a sweep files nothing for what was kept
-// on purpose and a look again finds no residue; lifted, the next sweep erases it.
+// TestWhatIsHeldDoesNotComeBack: after the end a sweep files nothing for a held item, and verification finds
+// no residue; once the hold is lifted, the next sweep erases it.
 func TestWhatIsHeldDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -185,8 +185,7 @@ func TestWhatIsHeldDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// TestASweepGoesOnWithItsOwn: one that could not finish is taken up by the next, and
-// no second request is filed.
+// TestASweepGoesOnWithItsOwn: the next sweep continues an unfinished one, and files no second request.
 func TestASweepGoesOnWithItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -9,13 +9,12 @@ import (
 	"memdesk/model"
 )
 
-// IdentityMethods are how it can have been made sure who asks. They are words of a list, because
-// the receipt shows them and no free text of people may stand there.
+// IdentityMethods are the ways in which the requester's identity was checked. They are a closed list, because
+// the receipt shows them and must not show people's free text.
 var IdentityMethods = []string{"login", "known_address", "signature", "document", "in_person"}
 
-// Identify notes how it was made sure who asks, by this operator, on a day (empty: today). A
-// later note takes the place of an earlier one; the log keeps both. The clock is stopped and
-// started by Pause and Resume.
+// Identify records how this operator checked the requester's identity, and on which day (empty: today). A
+// later entry replaces an earlier one; the log keeps both. Pause and Resume stop and restart the clock.
 func (d *Desk) Identify(ctx context.Context, id, method, on string) (Due, error) {
 	const op = "gdpr-identity"
 	if !slices.Contains(IdentityMethods, method) {
@@ -38,7 +37,7 @@ func (d *Desk) Identify(ctx context.Context, id, method, on string) (Due, error)
 	})
 }
 
-// identityCheck is the receipt's member; nil when nobody asked and the clock never stood.
+// identityCheck is the receipt's member; nil when no check was recorded and the clock never stopped.
 func (r *Request) identityCheck() *receipt.IdentityCheck {
 	var c receipt.IdentityCheck
 	if r.Identity != nil {

@@ -10,8 +10,8 @@ import (
 	"memdesk/gdpr"
 )
 
-// TestAnIndexOfFilesThatAreRenamed: a file whose name is the subject's gets another, and the line of its index
-// leads there, at its place; a front matter stays one that its program reads. One run does all of it.
+// TestAnIndexOfFilesThatAreRenamed: a file whose name is the subject's gets another name, and its index line
+// links there, in the same place; front matter stays readable for its program. One run does all of it.
 func TestAnIndexOfFilesThatAreRenamed(t *testing.T) {
 	w := newWorld(t)
 	dir := filepath.Join(w.dir, "claude")

@@ -20,9 +20,9 @@ type layerScan struct {
 	err error
 }
 
-// scanLayers reads the bytes of the layers that which names, as many at a time as
-// there are processors. It ends early with its context. told hears how many bytes are
-// read, from several goroutines; nil: nobody listens.
+// scanLayers reads the bytes of the layers that which selects, as many at a time as there are processors. It
+// ends early with its context. told receives the number of bytes read, from several goroutines; nil for no
+// listener.
 func scanLayers(ctx context.Context, m *subject.Matcher, s model.Store, layers []model.Layer, bystanders *subject.Bystanders, which func(model.Layer) bool, told func(int64)) []layerScan {
 	out := make([]layerScan, len(layers))
 	var next, read atomic.Int64
@@ -50,12 +50,12 @@ func scanLayers(ctx context.Context, m *subject.Matcher, s model.Store, layers [
 	return out
 }
 
-// manyAlike is how many layers of one directory have rows of their own where the
-// same is said of each: a store can have a version blob for every write there was.
+// manyAlike is how many layers of one directory keep rows of their own when their verdicts agree: a store can
+// have a version blob for every write.
 const manyAlike = 1000
 
-// groupRows replaces the rows of a directory's clean layers by one row with their number,
-// where more than manyAlike have the same method and reason. Every other row stays.
+// groupRows replaces the clean layers of a directory by one row with their number, where more than manyAlike
+// have the same method and reason. Every other row stays.
 func groupRows(rows []receipt.Layer) []receipt.Layer {
 	key := func(r receipt.Layer) [4]string {
 		return [4]string{topDir(r.Layer), path.Ext(r.Layer), r.Method, r.Reason}

@@ -16,7 +16,7 @@ import (
 	"memdesk/model"
 )
 
-// leakForms are what somebody would look for who has an erased person's id.
+// leakForms are the forms in which somebody with an erased person's id would search.
 func leakForms() map[string]string {
 	out := map[string]string{}
 	for _, id := range []string{ana, mail, name} {
@@ -37,9 +37,8 @@ func leakForms() map[string]string {
 	return out
 }
 
-// leaks are the state's files in which the person is found. As long as work is
-// left, the request and its plan hold her; while a run was cut off, so may the
-// clear names beside the log.
+// leaks are the state's files in which the subject is found. A request with work left, and its plan, hold the
+// subject; after an interrupted run, the clear names beside the log may as well.
 func (w *world) leaks(done, cutOff bool) []string {
 	w.t.Helper()
 	var out []string
@@ -56,8 +55,8 @@ func (w *world) leaks(done, cutOff bool) []string {
 	return out
 }
 
-// TestNothingLeaks searches memdesk's own files after every kind of ending, and
-// finds the request by typing the id.
+// TestNothingLeaks searches memdesk's own files after every kind of ending, and finds the request by the
+// typed id.
 func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	broken := model.Errorf(model.Unavailable, "forget", "no answer")
@@ -154,7 +153,7 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-// TestHeldErasureLeaksNothing: what stays on hold is known by a keyed hash.
+// TestHeldErasureLeaksNothing: a held item is known by a keyed hash.
 func TestHeldErasureLeaksNothing(t *testing.T) {
 	w := newWorld(t)
 	w.fill()

@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// secondName is a row about the bytes of a file that has other names: nobody here
-// knows where those are (erasure-physical.md, Files).
+// secondName is the row about a file with further names: memdesk does not know where they are
+// (erasure-physical.md, Files).
 func secondName(s model.Store, l model.Layer) Step {
 	why := "the file has a second name"
 	if l.Links > 1 {
@@ -20,8 +20,8 @@ func secondName(s model.Store, l model.Layer) Step {
 		Reason: why + ": what is removed or rewritten here keeps its old text there; find it by its inode and remove it"}
 }
 
-// keepLinks takes the rows about second names over from an older plan of the same
-// request: a name that is gone here is not gone there.
+// keepLinks copies the rows about second names from an older plan of the same request: the file's removal
+// here does not remove its other names.
 func (d *Desk) keepLinks(p *Plan) {
 	old, err := d.Plan(p.Request)
 	if err != nil {
@@ -41,8 +41,8 @@ func (d *Desk) keepLinks(p *Plan) {
 	}
 }
 
-// whyLeft is a layer's reason, and of a symbolic link under a name of the person also
-// what to do: the link holds no text, and its name does.
+// whyLeft is a layer's reason; for a symbolic link whose path names the subject it also says what to do: the
+// link holds no text, but its path names the subject.
 func whyLeft(m *subject.Matcher, l model.Layer) string {
 	switch {
 	case l.Kind != model.LayerExternal || l.Reason != model.LinkReason || !m.Names(l.ID):

@@ -12,8 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// TestCascadeIsNotedAtOnce interrupts an erasure right after the store's own
-// cascade: the next run must know that every step of it is done.
+// TestCascadeIsNotedAtOnce interrupts an erasure right after the store's own cascade: the next run must know
+// that all its steps are done.
 func TestCascadeIsNotedAtOnce(t *testing.T) {
 	w := newWorld(t)
 	for i := range 30 {
@@ -51,8 +51,8 @@ func TestCascadeIsNotedAtOnce(t *testing.T) {
 	}
 }
 
-// TestManyLayersAreOneRow keeps a receipt of a store with thousands of versions
-// readable: what is said of each alike is said once, with their number.
+// TestManyLayersAreOneRow keeps a receipt of a store with thousands of versions readable: equal verdicts
+// become one row with their number.
 func TestManyLayersAreOneRow(t *testing.T) {
 	const versions = 1200
 	w := newWorld(t)
@@ -88,7 +88,7 @@ func only(t *testing.T, w *world) string {
 	return all[0].ID
 }
 
-// TestNewIDIsFree redacts an id where the id without the person is somebody's.
+// TestNewIDIsFree redacts an id where the id without the subject is taken already.
 func TestNewIDIsFree(t *testing.T) {
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "longterm", Key: "notes-of-" + ana, Content: "Summary:\n- she likes tea\n- the printer is broken\n- rain\n- " + name + "\n"})

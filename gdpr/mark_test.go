@@ -7,9 +7,8 @@ import (
 	"memdesk/backends"
 )
 
-// TestTheSameMarkEverywhere: where a person was taken out of a text the same mark stands,
-// also in the lessons that only their own writer fills; where YAML forbids its brackets it
-// has none.
+// TestTheSameMarkEverywhere: every removed identifier leaves the same mark, also in the lessons that only
+// their own writer fills; where YAML forbids its brackets the mark has none.
 func TestTheSameMarkEverywhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,8 +10,8 @@ import (
 	"memdesk/model"
 )
 
-// TestNamesWithoutMarks erases a person whose name is written without its marks, and
-// with marks that nobody typed; a longer name of somebody else stays as it is.
+// TestNamesWithoutMarks erases a subject whose name is written without its diacritics, and with diacritics
+// that the request does not have; somebody else's longer name stays.
 func TestNamesWithoutMarks(t *testing.T) {
 	w := newWorld(t)
 	vault := filepath.Join(w.dir, "vault")

@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// TestNamesInMarkup erases a person whose name has markup in it, from items, rows and
-// what lies beside them; whoever has a part of the name stays as he is.
+// TestNamesInMarkup erases a subject whose name contains markup from items, rows and layers beside them; a
+// bystander with a part of the name stays.
 func TestNamesInMarkup(t *testing.T) {
 	w := newWorld(t)
 	vault := filepath.Join(w.dir, "vault")

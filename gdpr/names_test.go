@@ -50,8 +50,7 @@ func tree(t testing.TB, dir string) map[string]string {
 	return out
 }
 
-// TestNamesOfFiles erases a person whom file and directory names give away where
-// the texts do not.
+// TestNamesOfFiles erases a subject who is named by files and directories and not by their texts.
 func TestNamesOfFiles(t *testing.T) {
 	w := newWorld(t)
 	vault := filepath.Join(w.dir, "vault")
@@ -72,7 +71,7 @@ func TestNamesOfFiles(t *testing.T) {
 	})
 	w.open()
 	before := tree(t, vault)
-	// What was done to such a file before stands beside the log by its name.
+	// The undo entry of an earlier change to such a file contains its name.
 	if _, err := w.store("notes").Provider.Retain(t.Context(), model.RetainRequest{ID: "memory/preference/ana-zxribeiro.md", Content: before["memory/preference/ana-zxribeiro.md"], Mode: model.Replace}); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +164,7 @@ func TestConflictCopyOfAnErasedPerson(t *testing.T) {
 	if after["memory/idea/plan.md"] != before["memory/idea/plan.md"] {
 		t.Errorf("the base changed: %q", after["memory/idea/plan.md"])
 	}
-	// The copy itself is found by the sweep, and what undo kept of it goes too.
+	// The sweep finds the copy itself, and its undo entry goes too.
 	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
 	if err != nil || len(problems) > 0 || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete {
 		t.Fatalf("Sweep = %+v, %q, %v", swept, problems, err)

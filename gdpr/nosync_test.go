@@ -6,8 +6,7 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// nosync is the machine's files without flushes, for tests that look at what a
-// killed process leaves, which a flush does not change.
+// nosync writes without flushes, for tests of a killed process: a flush does not change what that leaves.
 type nosync struct{ atomicfile.OS }
 
 func (n nosync) OpenFile(name string, flag int, perm fs.FileMode) (atomicfile.File, error) {

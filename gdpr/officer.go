@@ -10,8 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// DueWithin are the open requests whose deadline is over or at most so many days away, the
-// nearest first.
+// DueWithin are the open requests that are overdue or due within so many days, the nearest first.
 func (d *Desk) DueWithin(within int) ([]Due, error) {
 	all, err := d.List()
 	if err != nil {
@@ -51,7 +50,7 @@ func (d *Desk) Letter(ctx context.Context, id, kind, lang string) (string, error
 	return l.Write(kind, lang, d.dir("letters"))
 }
 
-// Register is every request that was received in a year.
+// Register is the register of all requests that were received in a year.
 func (d *Desk) Register(ctx context.Context, year int) (papers.Register, error) {
 	out := papers.Register{Year: year}
 	all, err := d.List()

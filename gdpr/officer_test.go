@@ -11,8 +11,8 @@ import (
 	"memdesk/model"
 )
 
-// What an officer needs of a request: when it is due, letters, the register, whom the
-// data were disclosed to. Nothing of it names the person.
+// A privacy officer's papers on a request: its deadline, letters, the register, the recipients of the data.
+// None names the subject.
 func TestAnOfficersPapers(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/memory/fix/a.md": name + " called\nrain\nwind\n", "v/memory/fix/b.md": "rain\n"})
 	w.desk.Policy.Recipients = []gdpr.Recipient{{Name: "Harbour Print", Stores: []string{"notes"}}, {Name: "Nobody", Stores: []string{"far"}}}
@@ -61,8 +61,8 @@ func TestAnOfficersPapers(t *testing.T) {
 	}
 }
 
-// TestRetentionOfClosedRequests: after its time a closed request is its line in the register, which
-// names not even a pseudonym; an open one stays whole, and the log has a record.
+// TestRetentionOfClosedRequests: after its retention a closed request is only a line in the register, without
+// even a pseudonym; an open one stays whole, and the log has a record.
 func TestRetentionOfClosedRequests(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/memory/fix/a.md": name + " called\nrain\nwind\n", "v/memory/fix/b.md": "rain\n"})
 	r := w.file()

@@ -8,7 +8,7 @@ import (
 	"memdesk/model"
 )
 
-// openDSR is a data subject request as OpenDSR (opendsr.org) has it, as far as it is read.
+// openDSR is the part of an OpenDSR data subject request (opendsr.org) that is read.
 type openDSR struct {
 	ID         string `json:"subject_request_id"`
 	Type       string `json:"subject_request_type"`
@@ -69,7 +69,7 @@ func plainID(s string) bool {
 	return s != "" && len(s) <= 64
 }
 
-// OpenDSRStatus is where a request is, in OpenDSR's words.
+// OpenDSRStatus is the request's state in OpenDSR's words.
 func (r *Request) OpenDSRStatus() string {
 	switch r.State {
 	case StateComplete:

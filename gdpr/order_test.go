@@ -19,8 +19,8 @@ import (
 	"memdesk/model"
 )
 
-// TestErasesOnlyWhatWasShown tries to carry out something else than the plan that
-// stands. Each try is refused, is in the audit log, and changes nothing.
+// TestErasesOnlyWhatWasShown tries to carry out something other than the current plan. Each try is refused
+// and audited, and changes nothing.
 func TestErasesOnlyWhatWasShown(t *testing.T) {
 	tests := []struct {
 		what string
@@ -76,8 +76,8 @@ func TestErasesOnlyWhatWasShown(t *testing.T) {
 	}
 }
 
-// TestThePlanIsAsItWasMade edits the plan's file: a text that nobody has seen is not
-// written, whoever put it there.
+// TestThePlanIsAsItWasMade edits the plan's file: a text that nobody has approved is not written, whoever
+// edited the file.
 func TestThePlanIsAsItWasMade(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -104,12 +104,12 @@ func TestThePlanIsAsItWasMade(t *testing.T) {
 	w.complete(p)
 }
 
-// TestChangedMeanwhile changes what the plan has seen, in each way that a step acts:
-// what nobody saw stays, and the run is partial.
+// TestChangedMeanwhile changes planned items before each kind of step: changed text stays, and the run is
+// partial.
 func TestChangedMeanwhile(t *testing.T) {
 	tests := []struct {
 		what   string
-		change func(w *world, p gdpr.Plan) string // gives the item that must stay as it is
+		change func(w *world, p gdpr.Plan) string // returns the item that must stay unchanged
 	}{
 		{"a redaction", func(w *world, _ gdpr.Plan) string {
 			w.put("db", model.RetainRequest{ID: "n4", Content: "Summary:\n- " + name + " likes gin\n- " + other + " likes rum\n- the bridge\n- is long\n"})
@@ -151,8 +151,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestCascadeReadsAgain tags an item after the plan was made: the store's own
-// cascade would take it along unseen.
+// TestCascadeReadsAgain tags an item after the plan was made: the store's own cascade would remove it unseen.
 func TestCascadeReadsAgain(t *testing.T) {
 	w := newWorld(t)
 	for i := range 3 {
@@ -177,7 +176,7 @@ func TestCascadeReadsAgain(t *testing.T) {
 	w.complete(w.plan(r.ID))
 }
 
-// TestAnotherStoreUnderTheName opens another place under the name that was planned.
+// TestAnotherStoreUnderTheName opens another store under the planned name.
 func TestAnotherStoreUnderTheName(t *testing.T) {
 	w := newWorld(t)
 	plant(t, w.dir, map[string]string{"one/memory/idea/a.md": "# " + name + "\n", "two/memory/idea/a.md": "# " + name + "\n"})
@@ -196,7 +195,7 @@ func TestAnotherStoreUnderTheName(t *testing.T) {
 	}
 }
 
-// TestNoMoreRecordsNoMoreActs takes the log away in the midst of a run.
+// TestNoMoreRecordsNoMoreActs takes the log away in the middle of a run.
 func TestNoMoreRecordsNoMoreActs(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -229,8 +228,8 @@ func TestNoMoreRecordsNoMoreActs(t *testing.T) {
 	}
 }
 
-// TestDiedBeforeTheRequestWasClosed: the receipt is there, the identifiers too. The
-// same plan closes it, and the receipt stays what it was.
+// TestDiedBeforeTheRequestWasClosed: receipt and identifiers both exist. The same plan closes the request,
+// and the receipt does not change.
 func TestDiedBeforeTheRequestWasClosed(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -267,7 +266,7 @@ func TestDiedBeforeTheRequestWasClosed(t *testing.T) {
 	}
 }
 
-// TestExportIsForTheOwnerOnly looks at the modes of what is written.
+// TestExportIsForTheOwnerOnly checks the modes of the written files.
 func TestExportIsForTheOwnerOnly(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -311,7 +310,7 @@ func TestExportIsForTheOwnerOnly(t *testing.T) {
 	}
 }
 
-// TestApprovalIsJudgedAgain: who may approve is asked when the plan is carried out.
+// TestApprovalIsJudgedAgain: the right to approve is checked again when the plan is carried out.
 func TestApprovalIsJudgedAgain(t *testing.T) {
 	w, r, p := approvals(t)
 	s, _ := newSigner(t)
@@ -351,7 +350,7 @@ func TestSelectsAStore(t *testing.T) {
 	if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.InvalidInput) {
 		t.Errorf("with one of them on hold: %v; want InvalidInput", err)
 	}
-	// A store that is about the person alone is one, when somebody says so.
+	// A store that is about the subject alone is accepted once somebody says so.
 	_, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil)
 	for _, want := range []string{"every one of the 25 items of store db", "Look at the aliases", "memdesk gdpr plan " + r.ID + " --whole db"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -389,8 +388,7 @@ func TestSelectsAStore(t *testing.T) {
 	}
 }
 
-// TestTwoProcessesSuppress adds persons from several processes at once, each of
-// which has a list of its own: none is lost.
+// TestTwoProcessesSuppress adds persons from several processes at once, each with its own list: none is lost.
 func TestTwoProcessesSuppress(t *testing.T) {
 	dir := t.TempDir()
 	key, err := suppress.LoadKey(filepath.Join(dir, "key"))
@@ -417,8 +415,8 @@ func TestTwoProcessesSuppress(t *testing.T) {
 	}
 }
 
-// TestIntentComesFirst looks into the audit log at the first step of a run, when
-// nothing has changed yet: what is about to be done stands there.
+// TestIntentComesFirst reads the audit log at the first step of a run, before any change: it has the intent
+// already.
 func TestIntentComesFirst(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -461,8 +459,8 @@ func TestIntentComesFirst(t *testing.T) {
 	}
 }
 
-// TestUnknownIsNotClean: what was not scrubbed, or stands in memdesk's own files,
-// keeps a request from being complete.
+// TestUnknownIsNotClean: a layer that was not scrubbed, or residue in memdesk's own files, keeps a request
+// from being complete.
 func TestUnknownIsNotClean(t *testing.T) {
 	faulty := func(op model.Op, store string) model.Middleware {
 		return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {

@@ -9,11 +9,10 @@ import (
 	"memdesk/model"
 )
 
-// clearOtherRequests removes the subject from the files of other requests. A plan that names
-// the subject is deleted and its approvals are void, and its request says so; grounds and
-// reasons are redacted; a held item whose id names the subject is known by its hash. Another
-// open request of the same subject keeps its identifiers. A request that another process
-// works on is left, and is a problem.
+// clearOtherRequests removes the subject from the files of other requests. A plan that names the subject is
+// deleted, its approvals become void, and its request says so; grounds and reasons are redacted; a held item
+// whose id names the subject is kept by its hash. Another open request of the same subject keeps its
+// identifiers. A request that another process works on is skipped and reported as a problem.
 func (x *run) clearOtherRequests(ctx context.Context) error {
 	all, err := x.d.List()
 	if err != nil {
@@ -41,8 +40,8 @@ func (x *run) clearOtherRequests(ctx context.Context) error {
 	return nil
 }
 
-// requestNamesSubject reports whether the files of another request name the subject, apart
-// from the identifiers of one that is about the same subject.
+// requestNamesSubject reports whether the files of another request name the subject, not counting the
+// identifiers of a request about the same subject.
 func (x *run) requestNamesSubject(ctx context.Context, o Due) (bool, error) {
 	for _, path := range []string{x.d.dir("plans", o.ID+".json"), x.d.statusFile(o.ID)} {
 		if named, err := x.fileNames(ctx, path); err != nil || named {
@@ -53,7 +52,7 @@ func (x *run) requestNamesSubject(ctx context.Context, o Due) (bool, error) {
 	return x.redactOther(&r, nil), nil
 }
 
-// fileNames reports whether a file names the person; one that is not there does not.
+// fileNames reports whether a file names the subject; false for a missing file.
 func (x *run) fileNames(ctx context.Context, path string) (bool, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -78,7 +77,7 @@ func (x *run) clearOther(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	r, err := x.d.load(id) // as it is now that nobody else is at it
+	r, err := x.d.load(id) // read again under the lock
 	if err == nil {
 		err = x.d.act(ctx, &r, "gdpr-void", nil, func(ctx context.Context) (map[string]int64, error) { return nil, x.emptyOther(ctx, &r) })
 	}
@@ -95,7 +94,7 @@ func (x *run) emptyOther(ctx context.Context, r *Request) error {
 		return err
 	}
 	x.redactOther(r, func(h Hold) string { return key.Item(h.place(), h.ID) })
-	if planned { // first the request: a plan without one is nothing
+	if planned { // the request first: a plan without a request is void
 		r.void()
 		r.Reason = "its plan named a person who was erased under " + x.r.ID + ": plan again"
 	}
@@ -110,8 +109,8 @@ func (x *run) emptyOther(ctx context.Context, r *Request) error {
 	return x.redactReport(ctx, r.ID)
 }
 
-// redactOther redacts the texts of a request, and reports whether any named the subject.
-// hash gives the name that replaces an item's id; nil leaves the id.
+// redactOther redacts the texts of a request, and reports whether any named the subject. hash returns the
+// hash that replaces an item's id; nil leaves the id.
 func (x *run) redactOther(r *Request, hash func(Hold) string) bool {
 	named := false
 	edit := func(s *string) {
@@ -135,7 +134,7 @@ func (x *run) redactOther(r *Request, hash func(Hold) string) bool {
 	}
 	edit(&r.Reason)
 	was := len(r.Choices)
-	r.Choices = slices.DeleteFunc(slices.Clone(r.Choices), func(c Choice) bool { return x.m.Names(c.ID) }) // what it chose about is gone
+	r.Choices = slices.DeleteFunc(slices.Clone(r.Choices), func(c Choice) bool { return x.m.Names(c.ID) }) // the item that it chose for is gone
 	named = named || len(r.Choices) != was
 	r.Holds = slices.Clone(r.Holds)
 	for i := range r.Holds {
@@ -157,7 +156,7 @@ func (x *run) redactReport(ctx context.Context, id string) error {
 		return err
 	}
 	out, plan, err := x.d.Report(id)
-	if err != nil { // damaged: a run writes it anew
+	if err != nil { // damaged: a run writes it again
 		return removeIfThere(x.d.statusFile(id))
 	}
 	out.Reason = x.m.Redact(out.Reason, Erased)

@@ -11,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// leaksBut are the leaks outside files of these requests.
+// leaksBut are the leaks outside the files of these requests.
 func (w *world) leaksBut(ids ...string) []string {
 	w.t.Helper()
 	var out []string
@@ -27,9 +27,9 @@ next:
 	return out
 }
 
-// TestOtherRequestsLoseHerToo: whatever other requests keep of a person goes with her
-// erasure: edited texts in a plan, grounds, a report; their approvals are void with the
-// plan, and their status says why. What has nothing of her stands.
+// TestOtherRequestsLoseHerToo: an erasure also clears other requests of the subject's traces: edited texts in
+// a plan, grounds, a report; their approvals become void with the plan, and their status says why. A request
+// without such traces does not change.
 func TestOtherRequestsLoseHerToo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -90,8 +90,8 @@ func TestOtherRequestsLoseHerToo(t *testing.T) {
 	w.complete(p)
 }
 
-// TestAnotherRequestsHoldKeepsHerIDAsAHash: an item whose id names her is held by
-// another request; it stays held, and its id goes from the state.
+// TestAnotherRequestsHoldKeepsHerIDAsAHash: another request holds an item whose id names the subject; it
+// stays held, and its id goes from the state.
 func TestAnotherRequestsHoldKeepsHerIDAsAHash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -119,8 +119,8 @@ func TestAnotherRequestsHoldKeepsHerIDAsAHash(t *testing.T) {
 	}
 }
 
-// TestAnotherRequestIsBeingCarriedOut: its plan cannot be taken from it, so hers is not
-// complete, says so, and is when the other has ended.
+// TestAnotherRequestIsBeingCarriedOut: the plan of a running request cannot be deleted, so this erasure is
+// not complete, says so, and completes when the other run has ended.
 func TestAnotherRequestIsBeingCarriedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

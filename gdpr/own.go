@@ -19,7 +19,7 @@ import (
 // ownStore names memdesk's own files in a verification.
 const ownStore = "memdesk"
 
-// entryNames reports whether anything that an undo entry keeps names the person.
+// entryNames reports whether any part of an undo entry names the subject.
 func entryNames(e undo.Entry, body string, names func(string) bool) bool {
 	found := names(body) || names(e.Item)
 	fields := func(meta []model.Field, beside *model.Beside) {
@@ -45,8 +45,8 @@ func entryNames(e undo.Entry, body string, names func(string) bool) bool {
 	return found
 }
 
-// ownTraces erases what memdesk itself keeps of the person: displaced bodies,
-// texts that an editor left, the clear names beside the log.
+// ownTraces erases memdesk's own traces of the subject: bodies kept for undo, texts that an editor left, the
+// clear names beside the log.
 func (x *run) ownTraces(ctx context.Context) error {
 	names := func(s string) bool { return x.m.Names(s) }
 	if x.d.Undo != nil {
@@ -87,8 +87,8 @@ func (x *run) ownTraces(ctx context.Context) error {
 	return nil
 }
 
-// traced tells an entry of memdesk's notes that names the person, or an item that was
-// the person's. Entries are JSON: they are read as written and without its escapes.
+// traced reports whether an entry of memdesk's notes names the subject, or an item of the subject. Entries
+// are JSON: they are read as written and with escapes resolved.
 func (x *run) traced() func([]byte) bool {
 	planned := x.planned()
 	return func(entry []byte) bool {
@@ -108,8 +108,7 @@ func (x *run) traced() func([]byte) bool {
 	}
 }
 
-// planned are the items that were to be forgotten: what was displaced of one before
-// is the person's too.
+// planned are the items that were to be forgotten: an undo entry of one is the subject's too.
 func (x *run) planned() map[model.Ref]bool {
 	out := map[model.Ref]bool{}
 	for _, sp := range x.p.Stores {
@@ -122,7 +121,8 @@ func (x *run) planned() map[model.Ref]bool {
 	return out
 }
 
-// mustKeepNames reports whether a file is one in which the subject's identifiers still have to stand.
+// mustKeepNames reports whether a file still needs the subject's identifiers: that of this request, its plan,
+// or an open request of the same subject.
 func (x *run) mustKeepNames(path string) bool {
 	id, ok := strings.CutSuffix(filepath.Base(path), ".json")
 	switch {
@@ -137,9 +137,8 @@ func (x *run) mustKeepNames(path string) bool {
 	return err == nil && !r.Done() && x.aboutSubject(&r)
 }
 
-// verifyOwn scans memdesk's own state, but for the request and its plan, which
-// are emptied at the very end, and requests of the same person that have work left:
-// those are named.
+// verifyOwn scans memdesk's own state, except the request and its plan, which are emptied last, and except
+// open requests of the same subject: those are listed.
 func (x *run) verifyOwn(ctx context.Context) error {
 	row := receipt.Layer{Store: ownStore, Layer: "state", Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
 	kept := int64(0)
@@ -179,7 +178,7 @@ func (x *run) verifyOwn(ctx context.Context) error {
 	case row.Hits > 0:
 		row.Verdict, row.Reason = model.VerdictResidue, "memdesk's own files still name the person"
 	case kept > 0 || len(staying) > 0:
-		row.Hits, row.Verdict = kept, model.VerdictOutOfScope // those requests are open themselves
+		row.Hits, row.Verdict = kept, model.VerdictOutOfScope // those requests are still open
 		if kept > 0 {
 			staying = append(staying, "a store was once called like the person: what was logged under that name stays as it was written until its segment of the log expires")
 		}

@@ -8,7 +8,7 @@ import (
 	"memdesk/undo"
 )
 
-// TestUndoEntryNamesByItsIndexLine: an index line that is kept for an undo is text of the person too.
+// TestUndoEntryNamesByItsIndexLine: an index line in an undo entry is text of the subject too.
 func TestUndoEntryNamesByItsIndexLine(t *testing.T) {
 	names := func(s string) bool { return strings.Contains(s, "Ada") }
 	line := func(text string) *model.Beside { return &model.Beside{Lines: []model.BesideLine{{Text: text}}} }

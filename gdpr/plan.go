@@ -28,30 +28,30 @@ const (
 	OutOfScope Action = "out_of_scope"
 )
 
-// Step is one row of a plan: exactly what is done to one item or layer.
+// Step is one row of a plan: the exact change of one item or layer.
 type Step struct {
 	Store  string `json:"store"`
 	ID     string `json:"id"` // of the item, or of the layer
 	Layer  string `json:"layer"`
 	Reason string `json:"reason"`
 	Action Action `json:"action"`
-	// Revision is the one that was seen; the step changes nothing else. Of a layer that
-	// is removed as a whole it is the hash of its bytes.
+	// Revision is the planned revision; the step changes no other. For a layer that is removed as a whole it
+	// is the hash of its bytes.
 	Revision model.Revision `json:"revision,omitempty"`
 	Bytes    int64          `json:"bytes"`
 	// NewBody, NewMeta and NewID are the item after a redaction.
 	NewBody string        `json:"new_body,omitempty"`
 	NewMeta []model.Field `json:"new_meta,omitempty"`
 	NewID   string        `json:"new_id,omitempty"`
-	// Binary: NewBytes are NewBody in the item's own encoding.
+	// Binary says that NewBytes hold NewBody in the item's own encoding.
 	Binary   bool   `json:"binary,omitempty"`
 	NewBytes []byte `json:"new_bytes,omitempty"`
-	// Beside lists the scrub's edits of the item's record, fields apart.
+	// Beside lists the scrub's edits of the item's record that are none of its fields.
 	Beside []Beside `json:"beside,omitempty"`
 	Ground string   `json:"ground,omitempty"` // of a hold
 	// Others says that other persons are concerned too.
 	Others bool `json:"others,omitempty"`
-	// Fallen says that it goes only because others do: it does not concern the person.
+	// Fallen says that the item does not concern the subject and goes only because others do.
 	Fallen bool `json:"fallen,omitempty"`
 }
 
@@ -60,14 +60,14 @@ type StorePlan struct {
 	Store   string `json:"store"`
 	Kind    string `json:"kind"`
 	Where   string `json:"where"` // identity beyond the name
-	Items   int64  `json:"items"` // the store holds
+	Items   int64  `json:"items"` // in the store
 	Targets int64  `json:"targets"`
-	// Cascade: the store's own cascade does it, in one transaction.
+	// Cascade says that the store's own cascade does all steps, in one transaction.
 	Cascade bool   `json:"cascade,omitempty"`
 	Error   string `json:"error,omitempty"` // why it could not be searched, in words
 	// Problems name what could not be looked at.
 	Problems []string `json:"problems,omitempty"`
-	// Notes name what stays and a person should look at; nothing waits for them.
+	// Notes list remaining items that a person should look at; nothing waits for them.
 	Notes []string `json:"notes,omitempty"`
 	Steps []Step   `json:"steps"`
 }
@@ -82,7 +82,7 @@ type Plan struct {
 	Hash     string        `json:"-"`
 	Made     time.Time     `json:"-"`
 	Estimate time.Duration `json:"-"`
-	// Note names the other open requests of the subject, as they are when this plan is read.
+	// Note names the subject's other open requests at the time when this plan is read.
 	Note string `json:"-"`
 }
 
@@ -102,7 +102,7 @@ func (p *Plan) sum() (string, error) {
 	return hex.EncodeToString(h[:]), nil
 }
 
-// Count is how many items go or change, and how many are held.
+// Count returns how many items go or change, and how many are held.
 func (p *Plan) Count() (items, held int64) {
 	for _, s := range p.Stores {
 		for _, st := range s.Steps {
@@ -117,7 +117,7 @@ func (p *Plan) Count() (items, held int64) {
 	return items, held
 }
 
-// held is how many items were found and are kept back.
+// held counts the items that were found and are on hold.
 func (s *StorePlan) held() (n int64) {
 	for _, st := range s.Steps {
 		if st.Action == Held {
@@ -127,9 +127,8 @@ func (s *StorePlan) held() (n int64) {
 	return n
 }
 
-// MakePlan searches every store and writes down what would be done. It changes
-// no store. A store that cannot be searched is in the plan with its error, so
-// the request cannot become complete without it.
+// MakePlan searches every store and writes the plan. It changes no store. A store that cannot be searched is
+// in the plan with its error, so the request cannot become complete without it.
 func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, step func(Searching)) (Plan, error) {
 	r, err := d.load(id)
 	if err != nil {
@@ -146,12 +145,12 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if err := d.prepare(); err != nil {
 			return nil, err
 		}
-		old, _ := d.Plan(r.ID) // without one nothing was carried out
+		old, _ := d.Plan(r.ID) // without an old plan nothing was carried out
 		run, err := d.openRun(r.ID, old.Hash)
 		if err != nil {
 			return nil, err
 		}
-		defer filelock.Close(run.f) // nothing is written to it that a loss would harm
+		defer filelock.Close(run.f) // the lock file holds nothing that could be lost
 		if p, err = d.plan(ctx, &r, fleet, step); err != nil {
 			return nil, err
 		}
@@ -164,7 +163,7 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if r.PlanHash != p.Hash {
 			r.void()
 			if r.PlanHash = p.Hash; r.State == StateOpen {
-				r.Reason = "" // why the plan before was void
+				r.Reason = "" // why the earlier plan was void
 			}
 		}
 		if r.State == StateOpen {
@@ -296,8 +295,8 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	return planLayers(ctx, r, m, s, q, sp, t)
 }
 
-// cascades reports whether the store's own cascade removes exactly the plan:
-// everything is to be forgotten, and the store ties exactly that to the id.
+// cascades reports whether the store's own cascade removes exactly the plan: every step forgets, and the
+// store ties exactly those items to the id.
 func cascades(s model.Store, q *search, sp *StorePlan) bool {
 	if s.Subjects == nil || !s.Capabilities()["cascade"] || len(sp.Steps) == 0 {
 		return false
@@ -310,8 +309,7 @@ func cascades(s model.Store, q *search, sp *StorePlan) bool {
 	return len(sp.Steps) == len(q.reasons)
 }
 
-// planLayers names what is no item: layers that hold the person and those out of
-// reach.
+// planLayers lists the layers that are no items: those that hold the subject and those out of reach.
 func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search, sp *StorePlan, t *teller) error {
 	if found, why := history(ctx, m, s); found.Hits > 0 || why {
 		sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: found.Layer, Layer: "git", Action: OutOfScope, Reason: found.Reason})
@@ -340,7 +338,7 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 		if going[l.ItemID] && l.Links > 0 {
 			sp.Steps = append(sp.Steps, secondName(s, l))
 		}
-		return true // the item's own step speaks of it
+		return true // the item's own step covers it
 	})
 	dry, err := wouldScrub(ctx, m, s, sp, layers)
 	if err != nil {
@@ -363,7 +361,7 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 				continue
 			}
 		}
-		for _, why := range scans[i].rep.Closed { // what is found in the rest of it goes
+		for _, why := range scans[i].rep.Closed { // the rest of it goes if it has hits
 			sp.Problems = append(sp.Problems, m.Redact(l.ID+": "+why, Erased))
 		}
 		if _, goes := dry[l.ID]; goes && attached(l) && q.isHeld(l.ItemID) {
@@ -380,7 +378,7 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 			continue
 		}
 		st := Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: Scrub, Revision: dry[l.ID]}
-		if st.Revision != "" { // the size of what only loses records is another with every write
+		if st.Revision != "" { // a layer that only loses records changes its size with every write
 			st.Bytes = l.Bytes
 		}
 		_, cleaned := dry[l.ID]
@@ -406,10 +404,9 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 	return nil
 }
 
-// wouldScrub asks the store what its scrub would remove or rewrite: the plan is made
-// by the same code that carries it out. What goes as a whole has the hash of its
-// bytes, which the step binds the scrub to; so do the values that it edits in the records
-// of edited items.
+// wouldScrub asks the store what its scrub would remove or rewrite: the same code makes the plan and carries
+// it out. A layer that goes as a whole has the hash of its bytes, to which the step binds the scrub; so do
+// the values that it edits in the records of edited items.
 func wouldScrub(ctx context.Context, m *subject.Matcher, s model.Store, sp *StorePlan, layers []model.Layer) (map[string]model.Revision, error) {
 	out := map[string]model.Revision{}
 	var removed, edited []string
@@ -437,7 +434,7 @@ func wouldScrub(ctx context.Context, m *subject.Matcher, s model.Store, sp *Stor
 	return out, err
 }
 
-// bytesSum is the hash of what goes as a whole; empty where only records go.
+// bytesSum is the hash of a layer that goes as a whole; empty where only records go.
 func bytesSum(whole []byte) model.Revision {
 	if whole == nil {
 		return ""
@@ -446,9 +443,9 @@ func bytesSum(whole []byte) model.Revision {
 	return model.Revision(hex.EncodeToString(h[:]))
 }
 
-// noDelete says why nothing of a store can be erased from here; empty where it can.
-// A store that is only opened for reading could, and is not out of scope for that; in
-// one that can be read through and written, items lose the person by a redaction.
+// noDelete says why nothing in a store can be erased from here; empty where something can. A store that is
+// merely opened read-only could erase, and is not out of scope; in a store that can be listed and written,
+// redaction removes the subject from items.
 func noDelete(s model.Store) string {
 	can := s.Capabilities()
 	switch {
@@ -460,7 +457,7 @@ func noDelete(s model.Store) string {
 	return "the store has no delete: ask whoever runs it to erase the person, and for a word that it is done"
 }
 
-// layerName tells a layer from an item: the bytes of several items are a file.
+// layerName is a layer's kind in a plan: an item layer is a file, because it can hold several items.
 func layerName(l model.Layer) string {
 	if l.Kind == model.LayerItem {
 		return "file"
@@ -484,7 +481,7 @@ func scanLayer(ctx context.Context, m *subject.Matcher, s model.Store, l model.L
 	return rep, err
 }
 
-// Refs are the items of a step's kind, for people.
+// Refs are the items of the steps with an action, for people.
 func (p *Plan) Refs(a Action) []model.Ref {
 	var out []model.Ref
 	for _, s := range p.Stores {

@@ -14,11 +14,11 @@ import (
 	"memdesk/model"
 )
 
-// The policy decides who may erase, and it comes from a configuration that every
-// operator can copy and change. So the log has a record of each policy and of who set
-// it; one that demanded approval is replaced only by an act of its own.
+// The policy decides who may erase, and it comes from a configuration that every operator can copy and
+// change. So the log records each policy and who set it; a policy that demanded approval is replaced only by
+// an act of its own.
 
-// policyAction is the act that sets a policy.
+// policyAction is the log's action for setting a policy.
 const policyAction = "gdpr-policy"
 
 // rules are the policy as a receipt states it.
@@ -28,7 +28,7 @@ func (p Policy) rules() receipt.Policy {
 		share = DefaultMaxShare
 	}
 	out := receipt.Policy{Approval: p.RequireApproval, Approvers: slices.Sorted(slices.Values(p.Approvers)), ApprovalValid: p.valid().String(), MaxShare: share}
-	if p.Approval == BySession { // the hash of a policy without it stays as it was
+	if p.Approval == BySession { // keep the hash of a policy without it
 		out.Method = BySession
 	}
 	b, err := json.Marshal(out)
@@ -40,7 +40,7 @@ func (p Policy) rules() receipt.Policy {
 	return out
 }
 
-// valid is how long an approval counts.
+// valid is how long an approval is valid.
 func (p Policy) valid() time.Duration {
 	if p.ApprovalValid <= 0 {
 		return DefaultApprovalValid
@@ -70,9 +70,9 @@ func (d *Desk) onRecord(ctx context.Context, f audit.Filter, fits func(audit.Row
 	}
 }
 
-// policyInForce is the policy with the record that set it. The first one, and one after a
-// policy that demanded no approval, is recorded here; one that replaces a policy with
-// approval is refused until SetPolicy has recorded it.
+// policyInForce returns the policy with the record that set it. The first policy, and one after a policy that
+// demanded no approval, is recorded here; one that replaces a policy with approval is refused until SetPolicy
+// has recorded it.
 func (d *Desk) policyInForce(ctx context.Context, r *Request, op string) (receipt.Policy, error) {
 	now := d.Policy.rules()
 	last, found, err := d.lastPolicy(ctx)
@@ -95,8 +95,8 @@ func (d *Desk) policyInForce(ctx context.Context, r *Request, op string) (receip
 	return now, nil
 }
 
-// firstPolicy records the policy where the log has none: a request is carried out under
-// the one that it was filed under, or under one whose change is on record.
+// firstPolicy records the policy where the log has none: a request is carried out under the policy that it
+// was filed under, or under one whose change is on record.
 func (d *Desk) firstPolicy(ctx context.Context) error {
 	_, found, err := d.lastPolicy(ctx)
 	if err != nil || found {
@@ -130,7 +130,7 @@ type PolicyState struct {
 	InForce bool
 }
 
-// PolicyNow is the configured policy beside the record of who set it. It records nothing.
+// PolicyNow returns the configured policy and the record of who set it. It records nothing.
 func (d *Desk) PolicyNow(ctx context.Context) (PolicyState, error) {
 	out := PolicyState{Policy: d.Policy.rules()}
 	last, found, err := d.lastPolicy(ctx)
@@ -144,8 +144,7 @@ func (d *Desk) PolicyNow(ctx context.Context) (PolicyState, error) {
 	return out, nil
 }
 
-// SetPolicy records that the configured policy is in force from now on, who says so and
-// why.
+// SetPolicy records that the configured policy is in force from now on, who says so and why.
 func (d *Desk) SetPolicy(ctx context.Context, reason string) (PolicyState, error) {
 	if reason == "" {
 		return PolicyState{}, model.Errorf(model.InvalidInput, policyAction, "a change of the policy needs its reason")
@@ -156,8 +155,8 @@ func (d *Desk) SetPolicy(ctx context.Context, reason string) (PolicyState, error
 	return d.PolicyNow(ctx)
 }
 
-// requesterDiffers says why a request is not as the log has it: who filed it is read
-// from the chained record and not from a file beside it. Empty where it is.
+// requesterDiffers says how a request's file differs from the log: the chained record, not the file beside
+// it, says who filed it. Empty where they agree.
 func (d *Desk) requesterDiffers(ctx context.Context, r *Request) (string, error) {
 	const tell = "withdraw the request and file it anew"
 	want := ""
@@ -190,8 +189,8 @@ func (d *Desk) approvalOnRecord(ctx context.Context, r *Request, a Approval) (bo
 	return found, err
 }
 
-// sessionOnRecord says why the log does not bear an approval by a session out; empty where it
-// does. The record is the approval: what the request's file says of its time is not believed.
+// sessionOnRecord says why the log does not confirm an approval by session; empty where it does. The record
+// is the approval: the time in the request's file is not believed.
 func (d *Desk) sessionOnRecord(ctx context.Context, r *Request, a Approval) (string, error) {
 	row, found, err := d.onRecord(ctx, audit.Filter{Action: "gdpr-approve", Target: a.Fingerprint, Result: audit.OK},
 		func(row audit.Row) bool {

@@ -11,8 +11,8 @@ import (
 	"memdesk/model"
 )
 
-// The same state with another configuration that demands no approval: refused until the
-// log has a record of who changed the policy, which the receipt then names.
+// The same state with a configuration that demands no approval: refused until the log has a record of who
+// changed the policy, and the receipt then names that operator.
 func TestAPolicyIsChangedOnRecordOnly(t *testing.T) {
 	w, r, p := approvals(t)
 	w.desk.Policy.RequireApproval = false
@@ -37,8 +37,8 @@ func TestAPolicyIsChangedOnRecordOnly(t *testing.T) {
 	}
 }
 
-// The requester's key in the request's file is only a copy: another one there, or an
-// approval that no record has, opens nothing.
+// The requester's key in the request's file is only a copy: another key there, or an approval without a
+// record, opens nothing.
 func TestWhoAskedIsReadFromTheLog(t *testing.T) {
 	w, r, p := approvals(t)
 	w.desk.Policy.Approvers = nil

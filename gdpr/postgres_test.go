@@ -75,9 +75,8 @@ func TestErasePostgres(t *testing.T) {
 	}
 }
 
-// TestPostgresForeignTable leaves a person in a table of another program of the same
-// database: no run says complete over it, and the receipt names the table, its hits and
-// who finishes it.
+// TestPostgresForeignTable leaves a subject in another program's table of the same database: no run is
+// complete over it, and the receipt lists the table, its hits and who can finish it.
 func TestPostgresForeignTable(t *testing.T) {
 	dsn := testpg.DSN(t)
 	t.Setenv("MEMDESK_GDPR_DSN", dsn)

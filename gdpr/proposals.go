@@ -13,24 +13,23 @@ import (
 	"memdesk/model"
 )
 
-// nameKeys are the fields of an item's metadata that say what a person is called or how
-// the person is reached, in lower case.
+// nameKeys are the metadata fields that hold a person's name or address, in lower case.
 var nameKeys = []string{"name", "display_name", "displayname", "full_name", "fullname", "first_name", "firstname", "last_name", "lastname",
 	"given_name", "family_name", "user_name", "username", "nickname", "email", "e_mail", "email_address", "mail", "phone", "phone_number", "telephone", "mobile"}
 
-// The bounds of a search for proposals: it comes before the request is filed.
+// The bounds of a search for proposals: it runs before the request is filed.
 const (
 	proposalItems = 1000            // tied items read, per store
-	proposalMost  = 20              // proposals told, per store
+	proposalMost  = 20              // proposals reported, per store
 	proposalRunes = 200             // of a value: a longer one is a text
 	proposalTime  = 5 * time.Second // per store
 )
 
-// Proposal is a name that a store itself ties to a person and that was not given. Nothing
-// takes it by itself: whoever files the request gives it as an alias, or not.
+// Proposal is a name that a store itself ties to the subject and that the request does not have. It is never
+// taken automatically: the operator who files the request gives it as an alias, or not.
 type Proposal struct {
 	Store string
-	Field string // of the metadata
+	Field string // the metadata field
 	Value string
 }
 
@@ -39,11 +38,11 @@ type proposals struct {
 	m     *subject.Matcher
 	store string
 	all   []Proposal
-	more  int // not kept
-	unfit int // that no identifier can be as they stand, such as those with control characters
+	more  int // found and not kept
+	unfit int // values that cannot be identifiers, such as those with control characters
 }
 
-// add takes the names from an item that the store ties to the person.
+// add takes the names from an item that the store ties to the subject.
 func (p *proposals) add(it model.Item) {
 	for _, f := range it.Meta {
 		for _, key := range nameKeys {
@@ -68,7 +67,7 @@ func (p *proposals) take(field, value string) {
 	}
 }
 
-// note says them for a plan.
+// note describes the proposals for a plan.
 func (p *proposals) note() []string {
 	if len(p.all) == 0 {
 		return nil
@@ -84,9 +83,9 @@ func (p *proposals) note() []string {
 	return []string{"the store ties to the person, and no alias names: " + list + "; if one is this person's and nobody else's, withdraw the request and file it again with that alias"}
 }
 
-// Propose asks every store for the names that it ties to the identifiers of a request
-// that is to be filed. notes say in words which store was not asked, or not to the end.
-// Its errors are invalid identifiers and an ended context.
+// Propose asks every store for the names that it ties to the identifiers of a request that is to be filed.
+// notes say which store was not asked, or not to the end. It returns an error only for invalid identifiers
+// and an ended context.
 func Propose(ctx context.Context, fleet *backends.Fleet, in Intake) (all []Proposal, notes []string, err error) {
 	m, err := subject.New(append([]string{in.Subject}, in.Aliases...)...)
 	if err != nil {
@@ -99,7 +98,7 @@ func Propose(ctx context.Context, fleet *backends.Fleet, in Intake) (all []Propo
 		}
 		s := member.Store
 		if s.Subjects == nil || s.Browser == nil {
-			continue // it ties nothing to a person
+			continue // the store ties nothing to a person
 		}
 		p := proposals{m: m, store: s.Name}
 		why := p.ask(ctx, s)
@@ -120,8 +119,8 @@ func Propose(ctx context.Context, fleet *backends.Fleet, in Intake) (all []Propo
 	return all, notes, nil
 }
 
-// ask reads the items that a store ties to the person, within the bounds, and says why it
-// did not read all of them.
+// ask reads the items that a store ties to the subject, within the bounds, and says why it did not read all
+// of them.
 func (p *proposals) ask(ctx context.Context, s model.Store) (why string) {
 	ctx, cancel := context.WithTimeout(ctx, proposalTime)
 	defer cancel()

@@ -11,16 +11,16 @@ import (
 	"memdesk/model"
 )
 
-// known keeps a complete request's identifiers as keyed hashes, by which a
-// text can be looked through and a typed name recognised, and nothing searched for.
+// known keeps a complete request's identifiers as keyed hashes. With them a text can be judged and a typed
+// name recognised, but no identifier can be recovered for a search of bytes.
 type known struct {
 	ix     *suppress.Index
 	person suppress.Person
-	typed  []string // the subject's id and the aliases that were typed with it
+	typed  []string // the typed subject id and aliases
 }
 
-// recognise checks that what was typed are identifiers of the person of a complete
-// request: another person's identifiers would not be found, and the answer would be clean.
+// recognise checks that the typed identifiers are those of a complete request's subject: another person's
+// identifiers would not be found, and the answer would be clean.
 func (d *Desk) recognise(r *Request, typed string, aliases []string) (*known, error) {
 	key, err := d.pseudonymKey()
 	if err != nil {
@@ -54,8 +54,8 @@ func (d *Desk) recognise(r *Request, typed string, aliases []string) (*known, er
 	return k, nil
 }
 
-// verifyKnown looks through every item and text by the keyed hashes of all the
-// person's identifiers, also of those that nobody has typed.
+// verifyKnown looks through every item and text by the keyed hashes of all the subject's identifiers, typed
+// or not.
 func (x *run) verifyKnown(ctx context.Context, k *known) error {
 	all := k.person.Identifiers()
 	for _, m := range x.fleet.Members() {
@@ -86,10 +86,9 @@ func (x *run) verifyKnown(ctx context.Context, k *known) error {
 	return nil
 }
 
-// Verify looks again at every store, outside an erasure. A complete request has
-// no identifiers any more: the subject's id is then typed, with as many of the aliases
-// as shall be searched for in bytes too, and they must be those of the request. Items
-// and texts are looked through for all of them by their hashes.
+// Verify looks again at every store, outside an erasure. A complete request has no identifiers any more: the
+// operator types the subject's id, and those aliases that shall be searched for in bytes too; they must be
+// those of the request. Items and texts are searched for all identifiers by their hashes.
 func (d *Desk) Verify(ctx context.Context, id, typed string, fleet *backends.Fleet, aliases ...string) ([]receipt.Layer, error) {
 	r, err := d.load(id)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// byHash are the rows of what was looked through by hashes, by store.
+// byHash are the rows of searches by hash, by store.
 func byHash(layers []receipt.Layer) map[string]receipt.Layer {
 	out := map[string]receipt.Layer{}
 	for _, l := range layers {
@@ -20,9 +20,9 @@ func byHash(layers []receipt.Layer) map[string]receipt.Layer {
 	return out
 }
 
-// TestVerifyKnowsTheNamesThatNobodyTyped: after the end only the subject's id can be
-// typed without a record of the rest; every item and text is looked through for all of
-// them, and the answer says what was searched for one alone.
+// TestVerifyKnowsTheNamesThatNobodyTyped: after the end the aliases are unknown and only the subject's id can
+// be typed; every item and text is searched for all of them, and the answer says which layers were searched
+// for the id alone.
 func TestVerifyKnowsTheNamesThatNobodyTyped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,10 +10,10 @@ import (
 	"memdesk/model"
 )
 
-// A store with the four verbs only cannot be listed. The person is looked for by recall,
-// for each identifier, before and after; what recall gives is forgotten by its id, and the
-// store's own cascade, Forget by the person's id, removes what it ties to the person and
-// nobody here can name (provider-contract.md R33). What cannot be enumerated is said.
+// A store with only the four verbs cannot be listed. The subject is searched by recall, for each identifier,
+// before and after. Hits are forgotten by their id, and the store's own cascade, Forget by the subject's id,
+// removes further items that it ties to the subject and that nobody can list from here (provider-contract.md
+// R33). The receipt says what could not be listed.
 
 // cascadeID is the step of a plan that stands for the store's own cascade.
 const cascadeID = "(cascade)"
@@ -23,11 +23,11 @@ const layerCascade = "cascade"
 // recallOnly reports whether a store's items are known by recall alone.
 func recallOnly(s model.Store) bool { return recalled.Only(s) }
 
-// ownCascade reports whether a store that cannot be listed may remove the person itself.
+// ownCascade reports whether a store that cannot be listed may remove the subject itself.
 func ownCascade(s model.Store) bool { return recallOnly(s) && s.Capabilities()["cascade"] }
 
-// recalled looks for the person by recall. A hit is an item with as much of its text as
-// recall gives; one without an id is known by its source.
+// recalled searches for the subject by recall. A hit is an item with as much of its text as recall gives; a
+// hit without an id is known by its source.
 func (q *search) recalled(ctx context.Context) error {
 	q.seen = map[string]bool{}
 	for _, term := range q.m.Terms() {
@@ -71,7 +71,7 @@ func (d *Desk) planCascade(s model.Store, sp *StorePlan) error {
 	if err != nil {
 		return err
 	}
-	sp.Items = 0 // how many there are is not known, and no share of it
+	sp.Items = 0 // their number is unknown, and so is any share
 	if by != "" || sp.held() > 0 {
 		sp.Problems = append(sp.Problems, "an item of the store is on hold, so its cascade is not used, which names no item: what recall does not give is not known")
 		return nil
@@ -83,8 +83,8 @@ func (d *Desk) planCascade(s model.Store, sp *StorePlan) error {
 	return nil
 }
 
-// runCascade has a store remove the person itself, again at each run: nothing is lost by
-// it, and nobody can see what is left.
+// runCascade has a store remove the subject itself, in each run again: that is harmless, and nobody can see
+// what is left.
 func (x *run) runCascade(ctx context.Context, sp StorePlan, s model.Store) error {
 	if err := x.tell(ctx, Progress{Store: sp.Store, What: string(Forget), Note: "the store's own cascade"}); err != nil {
 		return err

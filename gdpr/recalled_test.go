@@ -20,14 +20,14 @@ import (
 	"memdesk/model"
 )
 
-// fourVerbs is a store of another maker that answers the four calls of the contract and
-// no more; its hits have a source and no id.
+// fourVerbs is a third-party store with only the four verbs of the contract; its hits have a source and no
+// id.
 type fourVerbs struct {
 	mu      sync.Mutex
 	items   map[string]string
-	subject map[string]string // whose an item is
-	cascade bool              // it has one
-	asked   []string          // ids and subjects that it was to forget
+	subject map[string]string // the subject of each item
+	cascade bool              // the store has one
+	asked   []string          // ids and subjects of Forget calls
 }
 
 func (f *fourVerbs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,7 @@ func (f *fourVerbs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// far opens it beside the two stores.
+// open opens it beside the two stores.
 func (f *fourVerbs) open(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -87,8 +87,8 @@ func newFourVerbs() *fourVerbs {
 		subject: map[string]string{"a": ana, "b": ana, "d": other}}
 }
 
-// The store's own cascade removes what nobody can list, what recall gives goes by its id,
-// and the receipt counts what was seen to be gone.
+// The store's own cascade removes items that cannot be listed, hits go by their id, and the receipt counts
+// only those that were seen to be gone.
 func TestAStoreOfFourVerbsErasesByItsOwnCascade(t *testing.T) {
 	far := newFourVerbs()
 	w := far.open(t)
@@ -140,7 +140,7 @@ func TestAStoreOfFourVerbsThatCannotCascade(t *testing.T) {
 	}
 }
 
-// staleIndex answers recall as before whatever was forgotten.
+// staleIndex keeps recalling forgotten items.
 type staleIndex struct {
 	model.Provider
 	said map[string]model.RecallResult
@@ -157,7 +157,7 @@ func (s *staleIndex) Recall(ctx context.Context, req model.RecallRequest) (model
 	return res, err
 }
 
-// An index that still answers with the person is no end, although every item is clean.
+// A request does not end while an index still returns the subject, even if every item is clean.
 func TestRecallStillGivesThePerson(t *testing.T) {
 	w := newWorld(t)
 	serveWith(t, w, func(s *model.Store) { s.Provider = &staleIndex{s.Provider, map[string]model.RecallResult{}} })

@@ -9,16 +9,14 @@ import (
 	"memdesk/model"
 )
 
-// Recipient is somebody to whom data of stores are disclosed, who has to be told of an
-// erasure (GDPR Art. 19).
+// Recipient is somebody who receives data of stores and must be told of an erasure (GDPR Art. 19).
 type Recipient struct {
 	Name    string
 	Contact string
 	Stores  []string // empty: all
 }
 
-// recipients are those of the stores in which the person was found, with what is on
-// record of them.
+// recipients are those of the stores in which the subject was found, with their notices on record.
 func (x *run) recipients() []receipt.Recipient {
 	var out []receipt.Recipient
 	for _, r := range x.d.Policy.Recipients {
@@ -39,8 +37,8 @@ func (x *run) recipients() []receipt.Recipient {
 	return out
 }
 
-// Tell notes that a recipient was told of the erasure, or has answered, on a day; of a
-// complete request too. An unknown recipient is InvalidInput.
+// Tell records the day on which a recipient was told of the erasure, or answered; it works on a complete
+// request too. An unknown recipient is InvalidInput.
 func (d *Desk) Tell(ctx context.Context, id, name, told, answered string) (Due, error) {
 	const op = "gdpr-recipient"
 	if !slices.ContainsFunc(d.Policy.Recipients, func(r Recipient) bool { return r.Name == name }) {

@@ -20,10 +20,10 @@ import (
 	"memdesk/model"
 )
 
-// served is a store of another machine on the loopback, with a fault to inject.
+// served is a remote store on the loopback, with a fault to inject.
 type served struct {
 	*httptest.Server
-	fault   atomic.Pointer[http.HandlerFunc] // instead of /v1/forget and /v1/retain
+	fault   atomic.Pointer[http.HandlerFunc] // replaces /v1/forget and /v1/retain
 	changes atomic.Int64
 
 	unreadable atomic.Bool
@@ -83,8 +83,8 @@ func serveWith(t *testing.T, w *world, edit func(*model.Store)) *served {
 	return s
 }
 
-// TestServerFaults erases a person from a server that fails: the request stays
-// partial, with what it needs to go on, and the next run does what is missing.
+// TestServerFaults erases a subject from a server that fails: the request stays partial, with all that it
+// needs to continue, and the next run does the missing steps.
 func TestServerFaults(t *testing.T) {
 	answer := func(code int) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -147,7 +147,7 @@ func TestServerFaults(t *testing.T) {
 			s.fault.Store(nil)
 			s.changes.Store(0)
 			if tt.what == "it says yes and keeps it" {
-				p = w.plan(r.ID) // what it claims is in the journal: the plan is made again
+				p = w.plan(r.ID) // the run's journal has its false answer: plan again
 			}
 			w.complete(p)
 			if n := s.changes.Load(); n == 0 || n > 4 {
@@ -165,7 +165,7 @@ func TestServerFaults(t *testing.T) {
 	}
 }
 
-// TestUnreadableIsNotClean: a server that lists items and does not give them.
+// TestUnreadableIsNotClean: a server that lists items and does not return their text.
 func TestUnreadableIsNotClean(t *testing.T) {
 	w := newWorld(t)
 	s := serve(t, w)
@@ -180,7 +180,7 @@ func TestUnreadableIsNotClean(t *testing.T) {
 	}
 }
 
-// versions is a history in which one item's old text names the person.
+// versions is a history in which one item's old text names the subject.
 type versions struct{ of, text string }
 
 func (v versions) Revisions(_ context.Context, id string) (model.Versions, error) {
@@ -198,8 +198,8 @@ func (v versions) ReadRevision(_ context.Context, id, version string) (model.Ite
 	return model.Item{Header: model.Header{ID: id}, Body: v.text}, nil
 }
 
-// TestVersionsOfAServer finds a person in an old version of an item that does not
-// name her any more, on a server that shows nothing beneath its items.
+// TestVersionsOfAServer finds a subject in an old version of an item whose current text does not name the
+// subject, on a server that does not show its medium.
 func TestVersionsOfAServer(t *testing.T) {
 	w := newWorld(t)
 	serveWith(t, w, func(far *model.Store) { far.History = versions{"q3", "once it was of " + name} })
@@ -236,8 +236,8 @@ func TestServerDownAtThePlan(t *testing.T) {
 	}
 }
 
-// TestGatewayHasNoDelete erases a person of whom a gateway that only takes knows:
-// the receipt says that it is for whoever runs it.
+// TestGatewayHasNoDelete erases a subject from a gateway that only accepts writes: the receipt says that the
+// gateway's operator must do it.
 func TestGatewayHasNoDelete(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -278,8 +278,8 @@ func TestGatewayHasNoDelete(t *testing.T) {
 	}
 }
 
-// TestNoDeleteIsRedacted erases a person from a store that is read and written but
-// deletes nothing: every item is redacted, and what is still there is no success.
+// TestNoDeleteIsRedacted erases a subject from a store that can be read and written but has no delete: every
+// item is redacted, and a remaining mention is no success.
 func TestNoDeleteIsRedacted(t *testing.T) {
 	w := newWorld(t)
 	w.fill()

@@ -13,9 +13,8 @@ import (
 	"memdesk/model"
 )
 
-// status is the last run of a request that did not become complete, for who comes
-// later or from elsewhere. It names no person: layers are redacted as they are
-// judged, problems as they are told.
+// status is the last run of an unfinished request, for a later or remote reader. It names no person: layers
+// and problems are redacted as they are recorded.
 type status struct {
 	Plan    string  `json:"plan"`
 	Outcome Outcome `json:"outcome"`
@@ -23,8 +22,8 @@ type status struct {
 
 func (d *Desk) statusFile(id string) string { return d.dir("runs", id+".status.json") }
 
-// Report returns the result of a request's last run and its plan; NotFound
-// when there was none or it became complete: then the receipt speaks.
+// Report returns the result of a request's last run and its plan; NotFound when there was no run, or when the
+// request is complete: then the receipt tells it.
 func (d *Desk) Report(id string) (out Outcome, plan string, err error) {
 	var s status
 	switch err := readJSON(d.statusFile(id), &s); {
@@ -36,7 +35,7 @@ func (d *Desk) Report(id string) (out Outcome, plan string, err error) {
 	return s.Outcome, s.Plan, nil
 }
 
-// report keeps what was reached; a complete run has a receipt instead.
+// report saves the outcome; a complete run has a receipt instead.
 func (x *run) report() error {
 	if x.out.Status == StateComplete {
 		return removeIfThere(x.d.statusFile(x.r.ID))
@@ -44,8 +43,7 @@ func (x *run) report() error {
 	return writeJSON(x.d.statusFile(x.r.ID), status{x.p.Hash, x.out})
 }
 
-// Unapproved says why the plan that stands may not be carried out yet; empty when
-// it may.
+// Unapproved says why the current plan may not be carried out yet; empty when it may.
 func (d *Desk) Unapproved(ctx context.Context, r *Request) (string, error) {
 	if !d.Policy.RequireApproval || d.underApproval(r) {
 		return "", nil
@@ -53,9 +51,8 @@ func (d *Desk) Unapproved(ctx context.Context, r *Request) (string, error) {
 	return d.unapproved(ctx, r, r.PlanHash)
 }
 
-// StatusReport says how far a request has come: what the last run reached, store by
-// store and layer by layer, what is left and what there is to do. NotFound for one
-// that is complete or withdrawn: of the first a receipt speaks.
+// StatusReport says how far a request has come: the outcome of the last run by store and layer, the work left
+// and how to do it. NotFound for a request that is complete, which has a receipt, or withdrawn.
 func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, error) {
 	r, err := d.load(id)
 	if err != nil {
@@ -90,7 +87,7 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 	}
 	rep.Plan, rep.Forgotten, rep.Redacted, rep.Held, rep.Stores, rep.Layers = of, out.Forgotten, out.Redacted, out.Held, out.Stores, out.Layers
 	rep.Backups, rep.Notes = d.backupsOf(out.Stores), r.Warnings
-	if of != r.PlanHash { // the plan that was carried out stands no more
+	if of != r.PlanHash { // the plan was replaced since that run
 		if erase = plan; r.PlanHash != "" {
 			erase = "memdesk gdpr erase " + r.ID + " --plan-hash " + r.PlanHash + " (a newer plan)"
 		}
@@ -121,7 +118,7 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 	return rep, nil
 }
 
-// notBegun is the next step of a request of which no run has ended.
+// notBegun is the next step of a request without an ended run.
 func (d *Desk) notBegun(ctx context.Context, r *Request, plan, erase string) (receipt.Left, error) {
 	next := receipt.Left{Reason: "nothing was carried out yet", Do: erase}
 	switch {
@@ -160,8 +157,8 @@ func leftIn(r *Request, out Outcome, l receipt.Layer, plan, erase string) receip
 	return left
 }
 
-// unreached are the layers that hold the person and that memdesk does not change, and
-// who finishes it with which command.
+// unreached are the layers that hold the subject and that memdesk does not change, with who finishes them and
+// by which command.
 func (d *Desk) unreached(r *Request, out Outcome) []receipt.Left {
 	var left []receipt.Left
 	again := "memdesk gdpr erase " + r.ID + " --plan-hash " + r.PlanHash
@@ -189,7 +186,7 @@ func hitWords(n int64) string {
 	return fmt.Sprintf("%d hits", n)
 }
 
-// attestCommand is the command with which a person vouches for a layer.
+// attestCommand is the command that attests a layer.
 func attestCommand(r *Request, store, layer string) string {
 	if layer != "LAYER" {
 		layer = "'" + strings.ReplaceAll(layer, "'", `'\''`) + "'"

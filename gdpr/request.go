@@ -15,27 +15,27 @@ import (
 	"memdesk/model"
 )
 
-// State is where a request is.
+// State is the state of a request.
 type State string
 
 // The states. Partial and pending have work left; complete and withdrawn are the ends.
 const (
 	StateOpen     State = "open"     // nothing planned yet
-	StatePlanned  State = "planned"  // a plan stands
-	StateApproved State = "approved" // and somebody else has signed it
-	StateRunning  State = "running"  // begun; also after a crash, until it goes on
-	StatePartial  State = "partial"  // a store failed or something is left
+	StatePlanned  State = "planned"  // a plan exists
+	StateApproved State = "approved" // a second operator has approved it
+	StateRunning  State = "running"  // begun; also after a crash, until it is continued
+	StatePartial  State = "partial"  // a store failed, or residue is left
 	StatePending  State = "pending"  // held back by a reader or a sync; try again
-	// StateInScope is done as far as memdesk reaches, with a receipt: a layer out of scope
-	// or an item on hold still holds the person, until it is done or attested.
+	// StateInScope is done as far as memdesk reaches, with a receipt: a layer out of scope or an item on hold
+	// still holds the subject, until it is finished or attested.
 	StateInScope  State = "complete_in_scope"
-	StateComplete State = "complete" // no layer that can be reached holds the person; a receipt exists
+	StateComplete State = "complete" // no layer that can be reached holds the subject; a receipt exists
 	// StateWithdrawn is a request that is not to be carried out any further.
 	StateWithdrawn State = "withdrawn"
 )
 
-// Request is one person's request. Subject, Aliases and Ground are empty once it
-// is complete or withdrawn: what stays is the pseudonym.
+// Request is one subject's request. Subject, Aliases and Ground are empty once it is complete or withdrawn:
+// only the pseudonym stays.
 type Request struct {
 	ID        string   `json:"request"`
 	Pseudonym string   `json:"pseudonym"` // keyed, of the subject id
@@ -45,40 +45,40 @@ type Request struct {
 
 	Received    string `json:"received"` // YYYY-MM-DD
 	Extended    bool   `json:"extended,omitempty"`
-	Told        string `json:"told,omitempty"` // when the person was told of it
+	Told        string `json:"told,omitempty"` // when the subject was told of the extension
 	PausedSince string `json:"paused_since,omitempty"`
 	PausedDays  int    `json:"paused_days,omitempty"`
-	// Identity is how it was made sure who asks; OpenDSR is the request's id in the system that
+	// Identity says how the requester's identity was checked; OpenDSR is the request's id in the system that
 	// sent it.
 	Identity *receipt.IdentityCheck `json:"identity,omitempty"`
 	OpenDSR  string                 `json:"opendsr,omitempty"`
 
 	By    string `json:"by"`               // who filed it
-	ByID  string `json:"by_id,omitempty"`  // the operator who did, where By is another name
+	ByID  string `json:"by_id,omitempty"`  // the operator's id, where By is another name
 	ByKey string `json:"by_key,omitempty"` // fingerprint of the key that filed it
 
 	State   State    `json:"state"`
-	Reason  string   `json:"reason,omitempty"` // of a state that is no end, in words
+	Reason  string   `json:"reason,omitempty"` // why the request is in a state that is not final
 	Holds   []Hold   `json:"holds,omitempty"`
 	Choices []Choice `json:"choices,omitempty"`
-	Whole   []string `json:"whole,omitempty"` // stores that are about this person alone, by what they are
+	Whole   []string `json:"whole,omitempty"` // identities of stores that are about this subject alone
 	// Attested lists the attestations of layers and items that the program cannot read.
 	Attested []Attestation `json:"attested,omitempty"`
-	Exports  []Export      `json:"exports,omitempty"` // made for the person
+	Exports  []Export      `json:"exports,omitempty"` // made for the subject
 	// Recipients are those who were told, or have answered, with the days.
 	Recipients []receipt.Recipient `json:"recipients,omitempty"`
 	PlanHash   string              `json:"plan_hash,omitempty"`
 	Approvals  []Approval          `json:"approvals,omitempty"`
 	// Tally counts the work under earlier plans, by plan and run.
 	Tally map[string][]receipt.Store `json:"tally,omitempty"`
-	// Warnings of a run stand in the receipt.
+	// Warnings of runs are repeated in the receipt.
 	Warnings []string `json:"warnings,omitempty"`
 	// Begun is when the first run began.
 	Begun time.Time `json:"begun,omitzero"`
 	// Of is the request whose erasure a sweep repeats.
 	Of string `json:"of,omitempty"`
 
-	// Kept is the line in the register of a request whose retention has passed: nothing else is left.
+	// Kept is the register line of a request past its retention: nothing else is left.
 	Kept *papers.Entry `json:"kept,omitempty"`
 
 	Created  time.Time `json:"created"`
@@ -86,7 +86,7 @@ type Request struct {
 	Finished time.Time `json:"finished,omitzero"`
 }
 
-// Choice overrides what the policy would do with an item: forget or redact.
+// Choice overrides the policy's action for an item: forget or redact.
 type Choice struct {
 	Store  string `json:"store"`
 	ID     string `json:"id"`
@@ -101,7 +101,7 @@ type Intake struct {
 	Ground   string
 	By       string
 	OpenDSR  string // subject_request_id, where it came as OpenDSR
-	// Signer is the key of who files it, where the session has none; nil without.
+	// Signer is the key that files the request, where the session has none; may be nil.
 	Signer sshsig.Signer
 }
 
@@ -118,7 +118,7 @@ func (in *Intake) AddLines(text string) {
 	}
 }
 
-// Fill takes from another intake what this one does not say; its aliases go in front.
+// Fill takes the fields that this intake lacks from another; the other's aliases come first.
 func (in *Intake) Fill(from Intake) {
 	in.Subject, in.OpenDSR = cmp.Or(in.Subject, from.Subject), cmp.Or(in.OpenDSR, from.OpenDSR)
 	in.Received, in.Ground = cmp.Or(in.Received, from.Received), cmp.Or(in.Ground, from.Ground)
@@ -131,7 +131,7 @@ func (r *Request) Terms() []string { return append([]string{r.Subject}, r.Aliase
 // Done reports whether the identifiers are gone.
 func (r *Request) Done() bool { return r.State == StateComplete || r.State == StateWithdrawn }
 
-// Receipted reports whether a run has come to a receipt.
+// Receipted reports whether a run has made a receipt.
 func (r *Request) Receipted() bool { return r.State == StateComplete || r.State == StateInScope }
 
 // Unfinished reports whether a run has ended with work left.
@@ -139,7 +139,7 @@ func (r *Request) Unfinished() bool {
 	return r.State == StatePartial || r.State == StatePending || r.State == StateInScope
 }
 
-// over refuses an act on a request that has come to its end.
+// over refuses an act on a request that has ended.
 func (r *Request) over(op string) error {
 	switch r.State {
 	case StateComplete:
@@ -188,15 +188,15 @@ func (d *Desk) newRequest(in Intake) (Request, error) {
 	return r, nil
 }
 
-// Due is a request as a list shows it.
+// Due is a request as lists show it.
 type Due struct {
 	Request
 	Deadline time.Time
 	Overdue  bool
 	Words    string // "overdue by 3 days", "due in 12 days", "paused"
-	// ExportsOpen is how many copies made for the person are neither handed over nor deleted.
+	// ExportsOpen counts the subject's exports that are neither handed over nor deleted.
 	ExportsOpen int
-	Note        string // of one just filed: which other open requests are about the person
+	Note        string // of one just filed: the subject's other open requests
 }
 
 // due judges a request's deadline at a time.
@@ -214,7 +214,7 @@ func (r Request) due(now time.Time) Due {
 		}
 	case r.State == StateWithdrawn:
 		out.Words = "withdrawn"
-	case r.PausedSince != "" && left < 0: // the clock was stopped too late
+	case r.PausedSince != "" && left < 0: // the clock was stopped after the deadline
 		out.Overdue, out.Words = true, fmt.Sprintf("paused since %s for an identity check, overdue by %s before", r.PausedSince, days(-left))
 	case r.PausedSince != "":
 		out.Words = fmt.Sprintf("paused since %s for an identity check, then %s", r.PausedSince, days(left))

@@ -9,9 +9,9 @@ import (
 	"memdesk/gdpr/papers"
 )
 
-// Retire reduces closed requests to their line in the register, without the person's pseudonym, once
-// they ended longer ago than Policy.KeepClosed, and removes their receipts. One with an item on hold or an
-// export of which nobody knows stays. It gives their number; 0 days keeps all of them.
+// Retire reduces closed requests that ended longer ago than Policy.KeepClosed to their register line, without
+// the subject's pseudonym, and removes their receipts. A request with an item on hold, or with an open
+// export, stays whole. It returns their number; 0 days keeps all requests.
 func (d *Desk) Retire(ctx context.Context) (int, error) {
 	const op = "gdpr-retention"
 	if d.Policy.KeepClosed <= 0 || d.Log == nil {

@@ -9,10 +9,10 @@ import (
 	"memdesk/model"
 )
 
-// Retiring readies the log for the removal of records older than a moment, and gives the moment up to
-// which they may go. The record of who filed a request is needed until the request is closed: without
-// it nobody could approve or erase. The policy in force is recorded anew, as it is on record and not as
-// it is configured: else the next configuration would be the first policy, which nobody has to accept.
+// Retiring prepares the log for the removal of records older than a moment, and returns the moment up to
+// which they may go. The record of who filed a request is needed until the request is closed: without it
+// nobody could approve or erase. The policy on record is recorded again, not the configured one: else the
+// next configuration would count as the first policy, which needs no consent.
 func (d *Desk) Retiring(ctx context.Context, before time.Time) (time.Time, error) {
 	all, err := d.List()
 	if err != nil {

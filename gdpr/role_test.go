@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// TestRolesInMetadata tells whom an item concerns from who is named in it: another
-// person's item loses her from its metadata and keeps what it says.
+// TestRolesInMetadata: a person's role in the metadata decides whom an item concerns: another person's item
+// loses the subject from its metadata and keeps its text.
 func TestRolesInMetadata(t *testing.T) {
 	tests := []struct {
 		name, meta string

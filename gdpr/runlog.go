@@ -14,17 +14,16 @@ import (
 	"memdesk/model"
 )
 
-// runLog says which steps of a plan are done, across crashes. Every step is
-// idempotent, so a line that a crash took away only repeats its step. It holds
-// numbers and no names.
+// runLog records which steps of a plan are done, across crashes. Every step is idempotent, so a line that is
+// lost in a crash only repeats its step. It holds numbers and no names.
 type runLog struct {
 	mu    sync.Mutex
 	f     *os.File
 	plan  string
 	done  map[[2]int]bool
-	spans []runLine     // of several steps each
-	rows  map[int]int64 // by store: that its scrubs have removed or rewritten
-	size  int64         // of the journal when it was opened
+	spans []runLine     // ranges of steps
+	rows  map[int]int64 // by store: rows that its scrubs have removed or rewritten
+	size  int64         // size of the journal when it was opened
 	loose int           // lines not flushed yet
 }
 
@@ -32,16 +31,16 @@ type runLine struct {
 	Plan  string `json:"plan"`
 	Store int    `json:"store"`
 	Step  int    `json:"step"`
-	To    int    `json:"to,omitempty"` // the last of several that were done at once
+	To    int    `json:"to,omitempty"` // the last of several steps that were done at once
 	What  string `json:"what"`         // removed, absent, edited; scrubbed
 	Rows  int64  `json:"rows,omitempty"`
 }
 
-// ErrBusy is behind a request that another process works on.
+// ErrBusy is wrapped by errors about a request that another process works on.
 var ErrBusy = errors.New("another process works on this request")
 
-// openRun takes the run's lock and reads what is done of this plan. Conflict when
-// another process has it.
+// openRun takes the run's lock and reads which steps of this plan are done. Conflict when another process has
+// the lock.
 func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	path := d.dir("runs", id+".jsonl")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
@@ -62,7 +61,7 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	l := &runLog{f: f, plan: plan, done: map[[2]int]bool{}, rows: map[int]int64{}, size: int64(len(b))}
 	for line := range bytes.Lines(b) {
 		var r runLine
-		if json.Unmarshal(line, &r) == nil && r.Plan == plan { // a torn line says nothing
+		if json.Unmarshal(line, &r) == nil && r.Plan == plan { // skip a torn line
 			l.take(r)
 		}
 	}
@@ -94,10 +93,10 @@ func (l *runLog) take(r runLine) {
 	l.done[[2]int{r.Store, r.Step}] = true
 }
 
-// flushEvery is how many steps a power cut may repeat.
+// flushEvery bounds how many steps a power cut may repeat.
 const flushEvery = 64
 
-// markAll notes steps that one transaction did.
+// markAll records steps that one transaction did.
 func (l *runLog) markAll(store, from, to int, what string) error {
 	if err := l.line(runLine{Plan: l.plan, Store: store, Step: from, To: to, What: what}); err != nil {
 		return err
@@ -105,7 +104,7 @@ func (l *runLog) markAll(store, from, to int, what string) error {
 	return l.flush()
 }
 
-// scrubbed adds to what the scrubs of a store have done and gives it all.
+// scrubbed adds rows to the count of a store's scrubs and returns the total.
 func (l *runLog) scrubbed(store int, rows int64) (int64, error) {
 	var err error
 	if rows > 0 {

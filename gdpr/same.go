@@ -11,10 +11,9 @@ import (
 	"memdesk/gdpr/subject"
 )
 
-// otherRequestsNote names the other open requests of the subject, by pseudonym or by an
-// identifier; it is empty without one. A subject may have two requests, each with its
-// deadline: intake and plan name both, so that neither is forgotten. A list that cannot be
-// read is said and stops nothing.
+// otherRequestsNote names the other open requests of the subject, matched by pseudonym or by an identifier;
+// it is empty where there is none. A subject may have two requests, each with its deadline: intake and plan
+// name both, so that neither is forgotten. A list that cannot be read is mentioned and stops nothing.
 func (d *Desk) otherRequestsNote(r *Request) string {
 	all, err := d.List()
 	if err != nil {
@@ -46,16 +45,15 @@ func (r *Request) has(term string) bool {
 	return slices.ContainsFunc(r.Terms(), func(t string) bool { return subject.Normal(t) == n })
 }
 
-// covers reports whether this erasure ends another request of the subject too: that one
-// gives no further identifier, was never begun, and has nothing on hold, which a withdrawal
-// would release.
+// covers reports whether this erasure also ends another request of the subject: one that has no further
+// identifier, was never begun, and has no hold, which a withdrawal would release.
 func (x *run) covers(o *Request) bool {
 	began := !o.Begun.IsZero() || o.State != StateOpen && o.State != StatePlanned && o.State != StateApproved
 	return x.log != nil && !began && len(o.Holds) == 0 && !slices.ContainsFunc(o.Terms(), func(t string) bool { return !x.r.has(t) })
 }
 
-// otherRequests are the other open requests of the subject: the ids of those that end with
-// this one, and sentences about those that stay open and keep their identifiers.
+// otherRequests are the other open requests of the subject: the ids of those that end with this one, and
+// sentences about those that stay open and keep their identifiers.
 func (x *run) otherRequests() (ending []string, staying []string, err error) {
 	all, err := x.d.List()
 	if err != nil {
@@ -75,8 +73,8 @@ func (x *run) otherRequests() (ending []string, staying []string, err error) {
 	return ending, staying, nil
 }
 
-// closeCovered withdraws the requests that end with this one. One that another process
-// works on is an error: going on with this erasure closes it.
+// closeCovered withdraws the requests that end with this one. A request that another process works on is an
+// error: continuing this erasure closes it.
 func (x *run) closeCovered(ctx context.Context) error {
 	ending, _, err := x.otherRequests()
 	if err != nil {
@@ -96,7 +94,7 @@ func (x *run) closeRequest(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("request %s of the same person is not closed: %w; run this again when that has ended", id, err)
 	}
-	r, err := x.d.load(id) // as it is now that nobody else is at it
+	r, err := x.d.load(id) // read again under the lock
 	if err == nil && !r.Done() && x.covers(&r) {
 		reason := "completed by " + x.r.ID
 		err = x.d.act(audit.WithReason(ctx, reason), &r, op, nil, func(context.Context) (map[string]int64, error) { return nil, x.d.withdraw(&r, reason) })

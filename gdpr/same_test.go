@@ -22,9 +22,9 @@ func stateRow(t *testing.T, layers []receipt.Layer) receipt.Layer {
 	return layers[i]
 }
 
-// TestTwoRequestsOfOnePerson: the second is accepted and names the first. The end of
-// one is the end of the other where that asks for no more; else the other stays open,
-// and the receipt says that it keeps her identifiers.
+// TestTwoRequestsOfOnePerson: the second request is accepted and names the first. The end of one also ends
+// the other where that asks for no more; else the other stays open, and the receipt says that it keeps the
+// subject's identifiers.
 func TestTwoRequestsOfOnePerson(t *testing.T) {
 	t.Parallel()
 	stop := errors.New("stop")
@@ -117,8 +117,8 @@ func TestTwoRequestsOfOnePerson(t *testing.T) {
 	}
 }
 
-// TestARequestAfterTheEnd: a look at a complete request names one that was filed since,
-// and closes nothing.
+// TestARequestAfterTheEnd: verification of a complete request names one that was filed since, and closes
+// nothing.
 func TestARequestAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -138,8 +138,8 @@ func TestARequestAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestAPlanNamesTheOtherRequest: who looks at the plan of one request of a person sees the
-// other that is open, and no request that has ended.
+// TestAPlanNamesTheOtherRequest: the plan of one request names the subject's other open request, and none
+// that has ended.
 func TestAPlanNamesTheOtherRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -165,9 +165,9 @@ func TestAPlanNamesTheOtherRequest(t *testing.T) {
 	}
 }
 
-// TestTheSecondRequestEndsWithNothingFound: the erasure of the second request counts
-// nothing that the first one has erased. A plan that was made before names what is gone: it
-// went with the first, and another one is asked for.
+// TestTheSecondRequestEndsWithNothingFound: the second request's erasure does not count items that the first
+// has erased. A plan from before lists erased items: it was cleared with the first erasure, and a new one is
+// demanded.
 func TestTheSecondRequestEndsWithNothingFound(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]bool{"planned before": true, "planned after": false} {

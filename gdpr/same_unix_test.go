@@ -13,8 +13,7 @@ import (
 	"memdesk/gdpr"
 )
 
-// TestTheOtherRequestIsWorkedOn: hers is carried out and not closed; going on with it
-// closes both.
+// TestTheOtherRequestIsWorkedOn: the erasure is done but the request not closed; continuing it closes both.
 func TestTheOtherRequestIsWorkedOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,11 +10,11 @@ import (
 	"memdesk/model"
 )
 
-// seen gives the answer to whether a layer may be cleaned: only what stands in the
-// plan, and goes as a whole only as it was seen there. A copy of an item that the
-// plan removes or edits was seen with it.
+// seen returns a filter for the scrub: a layer may be cleaned only if the plan lists it, and removed as a
+// whole only with the planned bytes. A copy of an item that the plan removes or edits counts as planned with
+// the item.
 //
-// What is attached to an item on hold is kept with it, and nobody has to plan again.
+// Layers attached to an item on hold are kept with it, without another plan.
 func (x *run) seen(sp StorePlan, kept map[string]bool) func(layer string, whole []byte) bool {
 	layers, texts := map[string]model.Revision{}, map[model.Revision]bool{}
 	for _, st := range sp.Steps {
@@ -38,7 +38,7 @@ func (x *run) seen(sp StorePlan, kept map[string]bool) func(layer string, whole 
 	}
 }
 
-// attached reports whether a layer is no item's bytes and belongs to one: an extended attribute.
+// attached reports whether a layer belongs to an item without being its bytes: an extended attribute.
 func attached(l model.Layer) bool { return l.Kind != model.LayerItem && l.ItemID != "" }
 
 // keptLayers are the layers attached to items on hold.
@@ -64,7 +64,7 @@ func (x *run) keptLayers(ctx context.Context, s model.Store) (map[string]bool, e
 	return out, nil
 }
 
-// renamed are the new ids of items by the old ones.
+// renamed maps the old ids of renamed items to their new ids.
 func (sp *StorePlan) renamed() map[string]string {
 	out := map[string]string{}
 	for _, st := range sp.Steps {
@@ -75,7 +75,7 @@ func (sp *StorePlan) renamed() map[string]string {
 	return out
 }
 
-// touches reports whether the plan does anything in a store.
+// touches reports whether the plan changes anything in a store.
 func (sp *StorePlan) touches() bool {
 	return slices.ContainsFunc(sp.Steps, func(st Step) bool { return st.Action == Forget || st.Action == Redact || st.Action == Scrub })
 }
@@ -114,10 +114,10 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		},
 		Redact: redactor(x.m),
 		Step: func(layer, what string) {
-			_ = x.tell(ctx, Progress{Store: s.Name, What: string(Scrub), Note: what}) // a scrub is not stopped half way
+			_ = x.tell(ctx, Progress{Store: s.Name, What: string(Scrub), Note: what}) // a scrub is not stopped in the middle
 		},
 	}
-	if !sp.touches() { // nothing of it was shown: its medium is cleaned of what went before, no record goes
+	if !sp.touches() { // the plan lists nothing: only old leftovers in the medium are cleaned, no record goes
 		req.Concerns = nil
 	}
 	res, err := s.Maintainer.Scrub(ctx, req)
@@ -128,7 +128,7 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		x.problem(s.Name, "it could not be scrubbed: %s", model.KindOf(err))
 		return nil
 	}
-	res = slices.DeleteFunc(res, func(l model.LayerResult) bool { return kept[l.Layer] }) // the look afterwards speaks of it
+	res = slices.DeleteFunc(res, func(l model.LayerResult) bool { return kept[l.Layer] }) // verification reports them
 	x.scrubs[s.Name] = res
 	rows := int64(0)
 	for _, l := range res {

@@ -10,14 +10,14 @@ import (
 	"memdesk/model"
 )
 
-// Searching is how far the search for a plan has come. It names no person.
+// Searching is the progress of the search for a plan. It names no person.
 type Searching struct {
 	Store      string
-	At, Stores int    // the store in hand, from 1
+	At, Stores int    // the current store, from 1
 	Part       string // "items", "listing" of the layers, then their "bytes"
 	Done       int64
 	Total      int64         // 0: not known
-	Bytes      int64         // looked at in this store
+	Bytes      int64         // read in this store
 	Left       time.Duration // of this part; 0: not known
 }
 
@@ -42,7 +42,7 @@ func (s Searching) String() string {
 	return words
 }
 
-// teller tells of one part of the search in one store. A nil step hears nothing.
+// teller reports the progress of one part of the search in one store. A nil step reports nothing.
 type teller struct {
 	step  func(Searching)
 	now   func() time.Time
@@ -55,7 +55,7 @@ func (t *teller) part(part string, total int64) {
 	t.tell(0, t.at.Bytes)
 }
 
-// tell says how many are done. It is not safe for concurrent use.
+// tell reports how many are done. It is not safe for concurrent use.
 func (t *teller) tell(done, bytes int64) {
 	if t.step == nil {
 		return
@@ -68,7 +68,7 @@ func (t *teller) tell(done, bytes int64) {
 	t.step(s)
 }
 
-// layer hears of bytes from several goroutines; nil where nobody listens.
+// layer returns a function that counts bytes from several goroutines; nil where nobody listens.
 func (t *teller) layer() func(int64) {
 	if t.step == nil {
 		return nil
@@ -89,7 +89,7 @@ func total(sizes map[string]int64) (n int64) {
 	return n
 }
 
-// bytesIn is the size of the layers that which names.
+// bytesIn is the size of the layers that which selects.
 func bytesIn(layers []model.Layer, which func(model.Layer) bool) (n int64) {
 	for _, l := range layers {
 		if l.Readable && which(l) {
@@ -99,11 +99,10 @@ func bytesIn(layers []model.Layer, which func(model.Layer) bool) (n int64) {
 	return n
 }
 
-// toldBytes is how much of a layer is read between two reports of progress.
+// toldBytes is how many bytes are read between two progress reports.
 const toldBytes = 16 << 20
 
-// counted tells how many bytes are read through it, together with others of the same
-// count.
+// counted reports the bytes that are read through it, added to those of other readers with the same counter.
 type counted struct {
 	io.Reader
 	all   *atomic.Int64

@@ -9,8 +9,8 @@ import (
 	"memdesk/gdpr"
 )
 
-// A search tells where it is before anything is found, and how long it will take: items,
-// bytes, stores, time left. Nothing of it names the person.
+// A search reports its progress before anything is found, and how long it will take: items, bytes, stores,
+// time left. No report names the subject.
 func TestASearchTellsWhereItIs(t *testing.T) {
 	files := map[string]string{}
 	for i := range 250 {

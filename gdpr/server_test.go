@@ -12,9 +12,9 @@ import (
 	"memdesk/model"
 )
 
-// TestWithoutASuperuser: a role that owns the tables erases and scrubs, and may not look
-// at the server's files. What is unaudited names what to run and who, the SQL runs as it
-// stands there, and with a superuser's connection the same request becomes complete.
+// TestWithoutASuperuser: a role that owns the tables erases and scrubs, but may not read the server's files.
+// The unaudited row says what to run and who must, its SQL runs unchanged, and with a superuser's connection
+// the same request becomes complete.
 func TestWithoutASuperuser(t *testing.T) {
 	super := testpg.DSN(t)
 	testpg.Exec(t, super, `DO $$ BEGIN CREATE ROLE gdpr_tenant LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$`)
@@ -70,7 +70,7 @@ func TestWithoutASuperuser(t *testing.T) {
 	if page := rep.Markdown(false); !strings.Contains(page, "SELECT pg_switch_wal(); CHECKPOINT; three times over") {
 		t.Errorf("the page does not say what to run about the log of changes:\n%s", page)
 	}
-	// The SQL finds what is there and nothing else.
+	// The SQL finds exactly what is there.
 	search := func(id string) string {
 		text := strings.ReplaceAll(strings.TrimSuffix(postgres.SearchSQL, ";"), ":'id'", "'"+id+"'")
 		testpg.Exec(t, super, "CHECKPOINT")
@@ -82,7 +82,7 @@ func TestWithoutASuperuser(t *testing.T) {
 	if got := search(name); got != "false" {
 		t.Errorf("what was scrubbed: %s", got)
 	}
-	// With a superuser's connection it comes to its end.
+	// With a superuser's connection the request completes.
 	t.Setenv("MEMDESK_GDPR_DSN", super)
 	w.open()
 	w.complete(w.plan(r.ID))

@@ -9,26 +9,24 @@ import (
 	"memdesk/model"
 )
 
-// Two rules stand between an identifier that matches too much and a store. Both ask the
-// same question, whether the identifiers are one person's, and differ in how sure the
-// answer has to be:
+// Two rules protect a store from an identifier that matches too much. Both ask whether the identifiers are
+// those of one person, and differ in how sure the answer must be:
 //
-//   - Of which store more than a part goes (Policy.MaxShare, a fifth), the number of all
-//     items of the plan has to be typed: who types it has read the plan.
-//   - Of which store everything goes, the plan is refused where it has wholeStore items
-//     or more, until somebody says by the store's name that it is about this person alone
-//     (Whole). A smaller one may well be, an agent's notes on one customer, and is not
-//     refused: there the plan says that everything goes, and the number has to be typed
-//     as above. What is only redacted counts too: a name that stands in every text is no
-//     name of one person.
+//   - Where more than a share of a store goes (Policy.MaxShare, a fifth), the operator must type the number
+//     of all items of the plan, which proves that the plan was read.
+//   - Where everything in a store goes, and it has wholeStore items or more, the plan is refused until
+//     somebody confirms by the store's name that it is about this subject alone (Whole). A smaller store
+//     may well be, such as an agent's notes on one customer, and is not refused: the plan says that
+//     everything goes, and the number must be typed as above. Redacted items count too: a name in every
+//     text is not the name of one person.
 
-// DefaultMaxShare is the part of a store from which the number must be typed.
+// DefaultMaxShare is the share of a store from which the number must be typed.
 const DefaultMaxShare = 0.2
 
-// wholeStore is the size from which a selector that matches everything is refused.
+// wholeStore is the number of items from which a plan that takes everything is refused.
 const wholeStore = 20
 
-// share is the permitted part of a store.
+// share is the permitted share of a store.
 func share(max float64) float64 {
 	if max <= 0 {
 		return DefaultMaxShare
@@ -36,7 +34,7 @@ func share(max float64) float64 {
 	return max
 }
 
-// OverShare are the stores of which more than the permitted part would go.
+// OverShare are the stores of which more than the permitted share would go.
 func (p *Plan) OverShare(max float64) []StorePlan {
 	var out []StorePlan
 	for _, s := range p.Stores {
@@ -47,8 +45,7 @@ func (p *Plan) OverShare(max float64) []StorePlan {
 	return out
 }
 
-// ShareWords says of a store that OverShare gives what is the matter with it and why it
-// is asked about; what to type is the caller's to say.
+// ShareWords explains why a store of OverShare needs confirmation; the caller says what to type.
 func (s StorePlan) ShareWords(max float64) string {
 	part := strconv.FormatFloat(100*share(max), 'f', -1, 64)
 	return fmt.Sprintf("%d of the %d items of %s would go or change, more than %s %%: that is right where much of it is about this person, and wrong where an identifier is also somebody else's or a plain word. Read the rows of %s first",
@@ -75,8 +72,8 @@ func (d *Desk) checkWhole(r *Request, p *Plan) error {
 	return nil
 }
 
-// Whole notes that a store is about the person alone, so that a plan may take all of
-// it. A plan made before is void. NotFound when no store that is open is called so.
+// Whole records that a store is about the subject alone, so that a plan may take all of it. An earlier plan
+// becomes void. NotFound when no open store has this name.
 func (d *Desk) Whole(ctx context.Context, id string, store model.Store) (Due, error) {
 	where := store.Identity()
 	return d.change(ctx, id, "gdpr-whole", func(r *Request) error {

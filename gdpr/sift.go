@@ -9,9 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// sift looks through what all items say in one pass and reads those that may
-// concern the person as every other store's items are read. It passes over nothing
-// that look would find: look alone decides.
+// sift searches the texts of all items in one pass, and reads those that may concern the subject as in any
+// other store. It misses nothing that look would find: look alone decides.
 func (q *search) sift(ctx context.Context, step func(int64)) error {
 	s := sieve{q: q, step: step, due: map[string]bool{}, unread: map[string]bool{}}
 	for id := range q.reasons {
@@ -43,7 +42,7 @@ func (q *search) sift(ctx context.Context, step func(int64)) error {
 		switch {
 		case err == nil:
 			q.look(it)
-		case model.KindOf(err) == model.NotFound: // it went in between
+		case model.KindOf(err) == model.NotFound: // deleted in between
 		default:
 			if err := q.unread(ctx, id, err); err != nil {
 				return err
@@ -58,15 +57,15 @@ type sieve struct {
 	q    *search
 	step func(int64)
 
-	due map[string]bool // ids that the store itself ties to the person
+	due map[string]bool // ids that the store itself ties to the subject
 
 	mu     sync.Mutex
 	found  []model.Item
-	unread map[string]bool // of found: the id is all that is known
+	unread map[string]bool // found items of which only the id is known
 	failed error
 }
 
-// toldEvery is how many items are looked at between two reports of progress.
+// toldEvery is how many items are searched between two progress reports.
 const toldEvery = 100
 
 func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
@@ -81,7 +80,7 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 		}
 	}
 	var closed []string
-	if err == nil && !named { // what names the subject is looked at again
+	if err == nil && !named { // the caller looks again at a text that names the subject
 		_, closed = s.q.m.Inside(t.Body)
 	}
 	s.mu.Lock()
@@ -89,7 +88,7 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	q := s.q
 	q.items++
 	if err != nil {
-		q.seen[t.ID] = true // it is not asked for again
+		q.seen[t.ID] = true // so that taken does not ask the store
 		s.failed = q.unread(ctx, t.ID, err)
 		return s.failed == nil
 	}
@@ -108,9 +107,8 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	return true
 }
 
-// join puts all texts of an item behind one another. A NUL between two of them
-// parts words, runs and escapes, so that what is found in a part is found in the
-// whole.
+// join concatenates all texts of an item. A NUL between two of them separates words, runs and escapes, so a
+// match in one part is a match in the whole.
 func join(id, body string, meta []model.Field) string {
 	if len(meta) == 0 {
 		return id + "\x00" + body

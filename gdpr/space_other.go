@@ -2,5 +2,5 @@
 
 package gdpr
 
-// FreeSpace cannot be told here.
+// FreeSpace is not known on this system.
 func FreeSpace(string) (int64, bool) { return 0, false }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// FreeSpace returns the bytes that an unprivileged program may still write below dir, or below
-// the nearest directory above that is there. false where it cannot be told.
+// FreeSpace returns the bytes that an unprivileged program may still write below dir, or below its nearest
+// existing parent; false where that is not known.
 func FreeSpace(dir string) (int64, bool) {
 	for {
 		if _, err := os.Stat(dir); err == nil {

@@ -8,7 +8,7 @@ import (
 	"memdesk/model"
 )
 
-// step does one step, once or again: what it wants to reach may be there already.
+// step carries out one step, for the first time or again: its result may exist already.
 func (x *run) step(ctx context.Context, s model.Store, st Step) (string, error) {
 	err := takesMore(ctx, s, st)
 	switch {
@@ -26,7 +26,7 @@ func (x *run) step(ctx context.Context, s model.Store, st Step) (string, error) 
 
 func (x *run) forget(ctx context.Context, s model.Store, st Step) (string, error) {
 	req := model.ForgetRequest{ID: st.ID}
-	if st.Layer != layerQuarantine { // an entry there is named by the hash of its content
+	if st.Layer != layerQuarantine { // a quarantine entry's name is the hash of its content
 		req.IfMatch = st.Revision
 	}
 	res, err := s.Provider.Forget(ctx, req)
@@ -49,8 +49,7 @@ func (x *run) redact(ctx context.Context, s model.Store, st Step) (string, error
 	return "edited", err
 }
 
-// keep writes what a redaction leaves, in the item's own encoding where the store
-// takes it.
+// keep writes the redacted item, in its own encoding where the store accepts that.
 func keep(ctx context.Context, s model.Store, st Step, req model.RetainRequest) error {
 	req.Content, req.Mode, req.Meta = st.NewBody, model.Replace, st.NewMeta
 	ctx = redacting(ctx, st)
@@ -66,15 +65,15 @@ func keep(ctx context.Context, s model.Store, st Step, req model.RetainRequest) 
 	return err
 }
 
-// rename keeps what remains under an id that names nobody, then forgets the old.
+// rename writes the redacted item under an id that names nobody, then forgets the old one.
 func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error) {
 	err := keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent})
 	if errors.Is(err, model.Conflict) || errors.Is(err, model.AlreadyExists) {
 		it, rerr := s.Browser.Read(ctx, st.NewID)
 		if rerr != nil || it.Body != st.NewBody && (!st.Binary || it.Body != string(st.NewBytes)) {
-			return "", err // something else stands there
+			return "", err // another item has that id
 		}
-		err = nil // an earlier run got this far
+		err = nil // an earlier run wrote it
 	}
 	if err != nil {
 		return "", err
@@ -82,8 +81,8 @@ func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error
 	return x.forget(ctx, s, st)
 }
 
-// changed looks at an item that is not as the plan saw it. Gone or clean is the result that
-// was wanted; otherwise it is left alone, and the plan has to be made again.
+// changed handles an item that differs from the plan. If it is gone or clean, the step is done; otherwise it
+// is left alone, and a new plan is needed.
 func (x *run) changed(ctx context.Context, s model.Store, st Step, err error) (string, error) {
 	if s.Browser == nil {
 		return "", err

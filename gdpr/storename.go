@@ -20,11 +20,11 @@ func refuseStoreName(m *subject.Matcher, store string) error {
 		"a store is called like the person, and its name would stand in every record: give store %q another name in the configuration, then plan again", store)
 }
 
-// storeNames are where a record of memdesk's own says which store it is about.
+// storeNames matches the store's name in memdesk's own records.
 var storeNames = regexp.MustCompile(`"store":\s*"[a-z0-9-]+"`)
 
-// scanOwn looks for the person in a file of memdesk's own. kept counts what stands
-// there as the name that a store had before this erasure: a log is not rewritten.
+// scanOwn searches for the subject in a file of memdesk's own. kept counts hits that are a store's name from
+// before this erasure: a log is not rewritten.
 func (x *run) scanOwn(ctx context.Context, f io.ReadSeeker) (rep subject.Report, kept int64, err error) {
 	rep, err = x.m.Scan(ctx, f, nil)
 	if err != nil || rep.Hits == 0 {

@@ -10,9 +10,8 @@ import (
 	"memdesk/model"
 )
 
-// A store that is called like the person would stand in every record of her erasure.
-// It is refused before anything is done; under another name the erasure comes to its
-// end, and what the audit log says of the old name is told, not hidden.
+// A store that has the subject's name would put it into every record of the erasure. It is refused at once;
+// after a renaming the erasure completes, and hits of the old name in the audit log are reported, not hidden.
 func TestAStoreIsCalledLikeThePerson(t *testing.T) {
 	w := newWorld(t)
 	plant(t, w.dir, map[string]string{"vault/memory/idea/hers.md": "# Of " + name + "\n", "vault/memory/idea/x.md": "# X\n\nrain\n", "vault/memory/idea/y.md": "# Y\n\nrain\n"})

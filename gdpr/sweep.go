@@ -18,27 +18,25 @@ import (
 	"memdesk/model"
 )
 
-// Swept is one erased person who was found again, and what became of it.
+// Swept is one erased person who was found again, and the result.
 type Swept struct {
-	Of      string // the request under which the person was erased
-	Request string // the one that this sweep filed
+	Of      string // the request under which the subject was erased
+	Request string // the request that this sweep filed
 	Items   int64
 	Plan    Plan
 	Outcome Outcome
 }
 
-// Sweep looks for every suppressed person in every store, by pseudonyms alone,
-// and erases again what a restore or a sync brought back. The identifiers that
-// it needs for that are those that stand in what it finds. Items on hold are meant to
-// stay and bring nobody back. A sweep that did not come to its end is gone on with
-// under the request that it filed. confirm sees each plan before anything goes; an
-// error of it ends the sweep.
+// Sweep searches every store for every suppressed person, by pseudonyms alone, and erases again what a
+// restore or a sync brought back. It takes the identifiers for that from the texts that it finds. Items on
+// hold are meant to stay and count for nobody. An unfinished sweep continues under the request that it filed.
+// confirm sees each plan before anything goes; its error ends the sweep.
 func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Plan) error) ([]Swept, []string, error) {
 	return d.sweep(ctx, fleet, "", confirm)
 }
 
-// SweepRestored is Sweep after a store was restored from a backup: that store alone is
-// looked through, and the log has a record that it was. NotFound for no such store.
+// SweepRestored is Sweep after a restore of one store from a backup: only that store is searched, and the log
+// has a record of it. NotFound for no such store.
 func (d *Desk) SweepRestored(ctx context.Context, fleet *backends.Fleet, store string, confirm func(Plan) error) (swept []Swept, problems []string, err error) {
 	const op = "gdpr-restored"
 	if _, err := fleet.Store(store); err != nil {
@@ -55,7 +53,7 @@ func (d *Desk) SweepRestored(ctx context.Context, fleet *backends.Fleet, store s
 	return swept, problems, err
 }
 
-// sweep looks through one store, or through all where only is empty.
+// sweep searches one store, or all where only is empty.
 func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, confirm func(Plan) error) ([]Swept, []string, error) {
 	list := d.Suppressed()
 	persons, err := list.Persons()
@@ -104,23 +102,23 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 	return out, problems, nil
 }
 
-// returned are the identifiers of suppressed persons as they stand in the stores.
+// returned collects the identifiers of suppressed persons, as the stores spell them.
 type returned struct {
 	ix *suppress.Index
 
 	mu     sync.Mutex
 	found  map[string][]string // pseudonym → identifiers
-	closed []string            // what of a store could not be opened, each thing once
+	closed []string            // parts of a store that could not be opened, each once
 }
 
-// open looks into what is compressed and into archives, as a verification does.
+// open opens compressed data and archives, as a verification does.
 func (r *returned) open(ctx context.Context, medium io.Reader, look func(...string)) error {
 	closed, err := subject.Each(ctx, medium, func(_ string, leaf io.Reader) error { return sweepText(leaf, look) }, func(name string) { look(name) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, why := range closed {
 		if _, what, in := strings.Cut(why, ": "); in && strings.HasPrefix(why, "in ") {
-			why = what // a member's name may be anybody's
+			why = what // a member's name may be a person's
 		}
 		if !slices.Contains(r.closed, why) {
 			r.closed = append(r.closed, why)
@@ -129,7 +127,7 @@ func (r *returned) open(ctx context.Context, medium io.Reader, look func(...stri
 	return err
 }
 
-// look takes down whom the texts name. It is safe for concurrent use.
+// look records the persons that the texts name. It is safe for concurrent use.
 func (r *returned) look(texts ...string) {
 	all := r.ix.Find(true, texts...)
 	if len(all) == 0 {
@@ -144,12 +142,12 @@ func (r *returned) look(texts ...string) {
 	}
 }
 
-// sweepStore collects what names a suppressed person, but for what is on hold.
+// sweepStore collects the texts that name a suppressed person, except items on hold.
 func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error {
 	if s.Browser == nil {
 		return model.Errorf(model.Unsupported, "gdpr-sweep", "the store cannot be browsed")
 	}
-	if _, err := d.held(&s, "-"); err != nil { // it can be said what is on hold
+	if _, err := d.held(&s, "-"); err != nil { // the holds can be read
 		return err
 	}
 	held := func(id string) bool {
@@ -164,7 +162,7 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 		if !held(id) {
 			r.look(textsOf(id, body, meta)...)
 			if subject.Opens(body) {
-				_ = r.open(ctx, strings.NewReader(body), r.look) // a text in memory can be read, and the caller looks at the context
+				_ = r.open(ctx, strings.NewReader(body), r.look) // reading from memory cannot fail, and the caller checks the context
 			}
 		}
 	}
@@ -189,11 +187,10 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 	return nil
 }
 
-// lookItem is told of every item.
+// lookItem receives every item.
 type lookItem func(id, body string, meta []model.Field)
 
-// sweepTexts looks at every item in one pass; what could not be looked at is told
-// when the rest was.
+// sweepTexts searches every item in one pass; items that could not be read are reported after the rest.
 func sweepTexts(ctx context.Context, s model.Store, look lookItem) error {
 	var mu sync.Mutex
 	var failed error
@@ -220,7 +217,7 @@ func sweepTexts(ctx context.Context, s model.Store, look lookItem) error {
 	return failed
 }
 
-// sweepItems looks at what is listed, item by item, then at what no list shows.
+// sweepItems searches listed items one by one, then those in no list.
 func sweepItems(ctx context.Context, s model.Store, look lookItem) error {
 	seen := map[string]bool{}
 	req := model.PageRequest{Limit: model.MaxPage, Hidden: true}
@@ -255,7 +252,7 @@ func textsOf(id, body string, meta []model.Field) []string {
 	return texts
 }
 
-// sweepNames looks at what no list shows.
+// sweepNames searches items in no list.
 func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look lookItem) error {
 	if s.Names == nil {
 		return nil
@@ -275,16 +272,15 @@ func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look l
 		case err != nil && model.KindOf(err).Retryable():
 			return err
 		case err != nil:
-			continue // no text that could be read here; its layer is looked at
+			continue // no text that could be read here; its layer is searched
 		}
 		look(it.ID, it.Body, it.Meta)
 	}
 	return nil
 }
 
-// sweepLayers looks at copies beside the items: backups, old versions, temporary
-// files, logs. Of a database the rows are items, and its file is left to the byte
-// scan of who knows the identifiers.
+// sweepLayers searches copies beside the items: backups, old versions, temporary files, logs. A database's
+// rows are items; its file is left to a byte scan with known identifiers.
 func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id string) bool) error {
 	if s.Maintainer == nil {
 		return nil
@@ -315,8 +311,8 @@ func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id s
 	return nil
 }
 
-// sweepText looks at a text in pieces that end between words; one that holds zero
-// bytes and is no UTF-16 is none.
+// sweepText searches a text in pieces that end between words; bytes with zeros that are no UTF-16 are no
+// text.
 func sweepText(r io.Reader, look func(...string)) error {
 	const piece, overlap = 1 << 20, 2 * subject.MaxTerm
 	b := bufio.NewReaderSize(r, piece)
@@ -354,9 +350,8 @@ func sweepText(r io.Reader, look func(...string)) error {
 	}
 }
 
-// again files a request of its own for what came back, or takes up the one that a
-// sweep before has filed and not finished, and carries it out. It stands under the
-// approval of the first erasure.
+// again files a new request for the subject who came back, or continues the unfinished request of an earlier
+// sweep, and carries it out. The approval of the first erasure covers it.
 func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fleet *backends.Fleet, confirm func(Plan) error) (Swept, error) {
 	slices.SortFunc(terms, func(a, b string) int { return len(b) - len(a) })
 	for i, t := range terms {
@@ -371,7 +366,7 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fle
 	if err != nil {
 		return Swept{}, err
 	}
-	// What was begun keeps its names: they are needed to go on.
+	// A request that has begun keeps its identifiers: continuing needs them.
 	drop := func(err error) error {
 		if r.State != StateOpen && r.State != StatePlanned {
 			return err
@@ -391,7 +386,7 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fle
 	return s, err
 }
 
-// refile is the request under which a person who came back is erased again.
+// refile is the request that erases a returned person again.
 func (d *Desk) refile(p suppress.Person, terms []string) (Request, error) {
 	all, err := d.List()
 	if err != nil {
@@ -411,7 +406,7 @@ func (d *Desk) refile(p suppress.Person, terms []string) (Request, error) {
 	var whole []string
 	for _, o := range all {
 		if o.ID == p.Request {
-			whole = o.Whole // what was said of the stores then
+			whole = o.Whole // the operator's word on the stores, from then
 		}
 	}
 	now := d.Clock.Now().UTC()
@@ -423,8 +418,8 @@ func (d *Desk) refile(p suppress.Person, terms []string) (Request, error) {
 	}, nil
 }
 
-// unfile closes the request of a sweep that was not carried out: it would keep the
-// person's names in clear, and the next sweep finds them again.
+// unfile closes the request of a sweep that was not carried out: it would keep the subject's identifiers in
+// clear, and the next sweep finds them again.
 func (d *Desk) unfile(ctx context.Context, id string) error {
 	_, err := d.Withdraw(context.WithoutCancel(ctx), id, "the sweep was not carried out")
 	return err

@@ -15,7 +15,7 @@ import (
 	"memdesk/model"
 )
 
-// After a restore one store is looked through, and the log has the record.
+// After a restore one store is searched, and the log has the record.
 func TestASweepAfterARestore(t *testing.T) {
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
@@ -45,8 +45,8 @@ func TestASweepAfterARestore(t *testing.T) {
 	}
 }
 
-// TestSweepFindsWhateverCameBack brings back one thing at a time, by the side of
-// every gate, as a restore or a sync peer does.
+// TestSweepFindsWhateverCameBack brings back one thing at a time, past every gate, as a restore or a sync
+// peer does.
 func TestSweepFindsWhateverCameBack(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ what, file, body string }{
@@ -105,7 +105,7 @@ func TestSweepFindsWhateverCameBack(t *testing.T) {
 	}
 }
 
-// TestSweepTellsWhatItCannotOpen: a restored archive that nobody can open is told.
+// TestSweepTellsWhatItCannotOpen: a restored archive that cannot be opened is reported.
 func TestSweepTellsWhatItCannotOpen(t *testing.T) {
 	w := newWorld(t)
 	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "vault")}}

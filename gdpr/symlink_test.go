@@ -13,9 +13,8 @@ import (
 	"memdesk/model"
 )
 
-// A symbolic link holds nothing itself. What it leads to inside of the store is
-// looked at under its own name; what lies elsewhere is named as out of reach. Either
-// way the request comes to its end, and a look at it afterwards says the same.
+// A symbolic link holds no text itself. A target inside the store is searched under its own name; a target
+// elsewhere is listed as out of reach. Either way the request completes, and a later verification agrees.
 func TestASymbolicLinkIsNamed(t *testing.T) {
 	tests := []struct{ name, kind, path, link, to string }{
 		{"vault note to a note", "vault", "s", "s/memory/idea/also.md", "x.md"},
@@ -74,7 +73,7 @@ func TestASymbolicLinkIsNamed(t *testing.T) {
 				}
 			}
 			want := gdpr.StateComplete
-			if slices.ContainsFunc(out.Layers, receipt.Layer.HoldsPerson) { // of another program's, beside the store
+			if slices.ContainsFunc(out.Layers, receipt.Layer.HoldsPerson) { // another program's file, beside the store
 				want = gdpr.StateInScope
 			}
 			if out.Status != want || len(out.Problems) > 0 {
@@ -110,9 +109,8 @@ func TestASymbolicLinkIsNamed(t *testing.T) {
 	}
 }
 
-// A link under a name of the person holds no text, and its name does: the reason says
-// so and what to do. What was removed is shown under a mark, never under the name of a
-// directory that is there.
+// A link under a name of the subject holds no text, but its name identifies the subject: the reason says so
+// and what to do. The removed name is replaced by a mark, which never equals an existing directory's name.
 func TestALinkUnderHerName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -159,8 +157,7 @@ func TestALinkUnderHerName(t *testing.T) {
 			}
 		}
 	}
-	// A link of the two families of files whose own name is hers goes, and nothing that it
-	// leads to.
+	// In both families of files, a link whose own name is the subject's is removed, and its target stays.
 	for ref, link := range map[string]string{"links:memory/idea/ana-zxribeiro.md": "s/memory/idea/ana-zxribeiro.md", "links:memory/idea/" + ana + ".md": "s/memory/idea/" + ana + ".md", "ship:topics/" + ana + ".md": "a/.memory/topics/" + ana + ".md"} {
 		if st := actions(p)[ref]; st.Action != gdpr.Scrub || !strings.Contains(st.Reason, "the link itself is removed") || st.Revision == "" {
 			t.Errorf("plan: %s: %+v", ref, st)

@@ -9,21 +9,19 @@ import (
 	"memdesk/model"
 )
 
-// An item is tagged with a person by a field, or by a key of a JSON object in one,
-// that says whom it concerns. A person in any other role, the reviewer, one of
-// those who like it, is only named there: the item is not about that person.
+// An item is tagged with a person by a field, or by a key of a JSON object in a field, that says whom the
+// item concerns. A person in any other role, such as the reviewer, is only named there: the item is not about
+// that person.
 
-// subjectKeys say whom an item concerns: crewship-disk.md (data_subject_id,
-// user_id), crewship-http.md (data_subject), provider-contract.md R33, and what
-// agents write in their place.
+// subjectKeys say whom an item concerns: crewship-disk.md (data_subject_id, user_id), crewship-http.md
+// (data_subject), provider-contract.md R33, and keys that agents write instead.
 var subjectKeys = []string{"data_subject_id", "data_subject", "subject_id", "subject", "user_id", "target_user_id", "person", "person_id"}
 
-// ownerKeys say whose an item is (gateway-curated.md: user_key). They tag it with
-// the subject; another owner does not make it another person's. In a tracker an owner
-// is who works on it.
+// ownerKeys name an item's owner (gateway-curated.md: user_key). They tag the item with the subject; another
+// owner does not make it another person's. In a tracker the owner is the worker.
 var ownerKeys = []string{"user", "user_key", "owner", "owner_id"}
 
-// tagged reports whether a field says that the item concerns the person.
+// tagged reports whether a field says that the item concerns the subject.
 func tagged(m *subject.Matcher, f model.Field, tracker bool) bool {
 	keys := slices.Concat(subjectKeys, ownerKeys)
 	if tracker {
@@ -32,7 +30,7 @@ func tagged(m *subject.Matcher, f model.Field, tracker bool) bool {
 	return slices.ContainsFunc(taggedIn(f, keys), func(v string) bool { return isIdentifier(m, v) })
 }
 
-// taggedIn reads the persons that a field, or a JSON object in it, names under keys.
+// taggedIn returns the persons that a field, or a JSON object in it, names under keys.
 func taggedIn(f model.Field, keys []string) []string {
 	var out []string
 	add := func(v any) {
@@ -51,7 +49,7 @@ func taggedIn(f model.Field, keys []string) []string {
 	}
 	var parsed any
 	if value := strings.TrimSpace(f.Value); strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
-		_ = json.Unmarshal([]byte(value), &parsed) // what is no JSON is a plain value
+		_ = json.Unmarshal([]byte(value), &parsed) // a value that is no JSON is plain
 	}
 	own := slices.Contains(keys, strings.ToLower(f.Name))
 	switch v := parsed.(type) {
@@ -73,7 +71,7 @@ func taggedIn(f model.Field, keys []string) []string {
 	return out
 }
 
-// isIdentifier reports whether a value is an identifier of the subject and nothing else.
+// isIdentifier reports whether a value is exactly an identifier of the subject.
 func isIdentifier(m *subject.Matcher, value string) bool {
 	value = strings.TrimSpace(value)
 	hits := m.Text(value)

@@ -9,13 +9,12 @@ import (
 	"memdesk/model"
 )
 
-// carryOver puts what was done under the plan that stood into the request, and
-// empties the run's journal: a plan that is made anew is carried out anew, also where
-// it is the same one because something came back. The run's lock is held. A crash
-// between the two carries the same journal over again, under the same key.
+// carryOver saves the work under the old plan in the request, and empties the run's journal: a new plan is
+// carried out from the start, even if it equals the old one because an item came back. The run's lock is
+// held. After a crash between the two, the same journal is saved again under the same key.
 //
-// Only items that a later search did not find are counted: what the new plan has again did
-// not go, whatever the store said.
+// Only items that the later search did not find are counted: an item in the new plan did not go, whatever the
+// store answered.
 func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
 	var done []receipt.Store
 	for at, sp := range old.Stores {
@@ -49,7 +48,7 @@ func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
 	return nil
 }
 
-// addTally adds what earlier plans did to what this one did.
+// addTally adds the work under earlier plans to that of this one.
 func (x *run) addTally() {
 	for _, key := range slices.Sorted(maps.Keys(x.r.Tally)) {
 		for _, was := range x.r.Tally[key] {
@@ -65,7 +64,7 @@ func (x *run) addTally() {
 	}
 }
 
-// found are the items of a store in which a plan has found the person.
+// found are the items of a store in which a plan found the subject.
 func (p *Plan) found(store string) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range p.Stores {
@@ -78,7 +77,7 @@ func (p *Plan) found(store string) map[string]bool {
 	return out
 }
 
-// uncount takes back what was counted in a store and is still there.
+// uncount subtracts counted items of a store that still exist.
 func (x *run) uncount(sp StorePlan, still map[string]bool) {
 	at := slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store })
 	i := slices.IndexFunc(x.out.Stores, func(o receipt.Store) bool { return o.Store == sp.Store })

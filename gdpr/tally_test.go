@@ -12,8 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// A receipt speaks of the whole life of a request: what was done under plans before
-// the last one, by runs before the last one, and when the first of them began.
+// A receipt covers the whole life of a request: work under earlier plans, by earlier runs, and the time when
+// the first run began.
 func TestCountsAddUpOverPlansAndRuns(t *testing.T) {
 	w := newWorld(t)
 	down, steps := false, 0
@@ -39,8 +39,8 @@ func TestCountsAddUpOverPlansAndRuns(t *testing.T) {
 	}
 	down = true
 	begun := w.clock.Now()
-	// The first run ends after two steps, the second one with a store that is down, the
-	// third under a new plan, the fourth after it was cut off in the scrub.
+	// The first run ends after two steps, the second with a store that is down, the third under a new plan,
+	// the fourth after an interruption in the scrub.
 	ctx, cancel := context.WithCancel(t.Context())
 	_, _ = w.desk.Erase(ctx, order(first), w.fleet, func(context.Context, gdpr.Progress) error {
 		if steps++; steps == 2 {
@@ -84,7 +84,7 @@ func TestCountsAddUpOverPlansAndRuns(t *testing.T) {
 	if sum.Forgotten != want.forgotten || sum.Redacted != want.redacted {
 		t.Errorf("the stores add up to %d and %d", sum.Forgotten, sum.Redacted)
 	}
-	if sum.Rows < 2 { // a temporary file and a snapshot, by the run that was cut off
+	if sum.Rows < 2 { // a temporary file and a snapshot, by the interrupted run
 		t.Errorf("%d rows scrubbed", sum.Rows)
 	}
 	if len(rec.Stores) != 2 {
@@ -92,8 +92,7 @@ func TestCountsAddUpOverPlansAndRuns(t *testing.T) {
 	}
 }
 
-// What came back exactly as it was makes the very plan that was carried out: it is
-// carried out again.
+// An item that came back unchanged leads to the same plan: it is carried out again.
 func TestTheSamePlanAgain(t *testing.T) {
 	w := newWorld(t)
 	hers := "- " + name + " called\n"
@@ -116,7 +115,7 @@ func TestTheSamePlanAgain(t *testing.T) {
 	}
 	again := w.plan(r.ID)
 	if again.Hash != p.Hash {
-		t.Log("another plan") // the stamps tell them apart: no harm
+		t.Log("another plan") // the stamps differ: no harm
 	}
 	w.complete(again)
 	if left := w.traces(w.dir); len(left) > 0 {
@@ -127,7 +126,7 @@ func TestTheSamePlanAgain(t *testing.T) {
 	}
 }
 
-// A plan is not made while a run is at work on the one that stands.
+// No plan is made while a run carries out the current one.
 func TestNoPlanDuringARun(t *testing.T) {
 	w := newWorld(t)
 	w.fill()

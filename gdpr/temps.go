@@ -9,10 +9,9 @@ import (
 // staleTemp is the age from which a temporary file has no writer any more.
 const staleTemp = time.Hour
 
-// sweepTemps removes what interrupted writes left in the desk's directories: a
-// half-written request or plan names the person. Those of one request go at once,
-// because its run's lock is held; another's when nobody can be at it any more. What
-// cannot be removed is found by the verification.
+// sweepTemps removes files of interrupted writes from the desk's directories: a half-written request or plan
+// names the subject. Those of this request go at once, because its run's lock is held; those of others once
+// they are stale. Verification finds what cannot be removed.
 func (d *Desk) sweepTemps(id string) {
 	for _, sub := range []string{"requests", "plans", "runs", "receipts", "keys"} {
 		entries, err := os.ReadDir(d.dir(sub))
@@ -27,7 +26,7 @@ func (d *Desk) sweepTemps(id string) {
 			mine := id != "" && strings.HasPrefix(name, "."+id+".")
 			if key, _, _ := strings.Cut(strings.TrimPrefix(name, "."), ".tmp."); sub == "keys" {
 				_, err := os.Lstat(d.dir(sub, key))
-				mine = err == nil // the key is made: nobody waits for another one
+				mine = err == nil // the key exists: nobody waits for another one
 			}
 			if info, err := e.Info(); err != nil || !mine && d.Clock.Now().Sub(info.ModTime()) < staleTemp {
 				continue

@@ -13,8 +13,8 @@ import (
 	"memdesk/model"
 )
 
-// A file that turned up, or changed, after the plan was shown is nobody's to remove
-// unseen: it stays, is told as residue, and goes with the next plan.
+// A file that appeared or changed after the plan was shown is not removed: it stays, is reported as residue,
+// and goes with the next plan.
 func TestNothingUnseenIsRemoved(t *testing.T) {
 	t.Parallel()
 	entry := func(text string) string {
@@ -84,7 +84,7 @@ func TestNothingUnseenIsRemoved(t *testing.T) {
 	}
 }
 
-// Every file that goes stands in the plan that was shown.
+// The shown plan lists every file that goes.
 func TestWhatGoesStandsInThePlan(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -112,7 +112,7 @@ func TestWhatGoesStandsInThePlan(t *testing.T) {
 		t.Errorf("planning left %d files where %d were", len(planning), len(before))
 	}
 	roots := map[string]string{"notes": "vault/", "desk": "desk/memories/", "work": "work/.beads/", "agent": "agent/.memory/"}
-	planned := map[string]bool{"desk/pending/memory/aa.json": true} // its item's id is another
+	planned := map[string]bool{"desk/pending/memory/aa.json": true} // named by the item's id
 	for _, s := range p.Stores {
 		for _, st := range s.Steps {
 			planned[roots[st.Store]+st.ID] = true
@@ -130,8 +130,8 @@ func TestWhatGoesStandsInThePlan(t *testing.T) {
 	}
 }
 
-// What a killed run leaves of an item that the plan removes was seen with the item:
-// the next run removes it without another plan.
+// Files that a killed run leaves of a planned item count as planned: the next run removes them without
+// another plan.
 func TestACopyOfWhatWasShownGoes(t *testing.T) {
 	w := newWorld(t)
 	hers := "# Of " + name + "\n\nrain\n"
@@ -146,7 +146,7 @@ func TestACopyOfWhatWasShownGoes(t *testing.T) {
 	}
 }
 
-// A plan says what a scrub would do also where this session may not do it.
+// A plan lists the effects of a scrub even where this session may not scrub.
 func TestAPlanOverReadOnlyStores(t *testing.T) {
 	w := newWorld(t)
 	w.fill()

@@ -15,7 +15,7 @@ import (
 	"memdesk/model"
 )
 
-// verify looks again at everything, as agents and as bytes.
+// verify checks everything again: by recall as agents do, and by bytes.
 func (x *run) verify(ctx context.Context) error {
 	for _, sp := range x.p.Stores {
 		s, err := x.fleet.Store(sp.Store)
@@ -41,12 +41,12 @@ func (x *run) verify(ctx context.Context) error {
 }
 
 func (x *run) row(l receipt.Layer) {
-	l.Layer = x.m.Redact(l.Layer, Erased) // a file's name may name the subject; another may be called "erased"
+	l.Layer = x.m.Redact(l.Layer, Erased) // a file's name may name the subject; another file may be called "erased"
 	l.Reason = x.m.Redact(l.Reason, Erased)
 	x.out.Layers = append(x.out.Layers, l)
 }
 
-// verifyStore gives a row per layer of a store.
+// verifyStore returns a row for each layer of a store.
 func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]receipt.Layer, error) {
 	held := map[string]string{}
 	for _, st := range sp.Steps {
@@ -59,7 +59,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	if _, err := q.run(ctx, nil); err != nil {
 		return nil, err
 	}
-	if x.p.Hash == "" { // without a plan, what is on hold now was
+	if x.p.Hash == "" { // without a plan, use the current holds
 		for _, f := range q.found {
 			if by, err := x.d.held(&s, f.Item.ID); err != nil {
 				return nil, err
@@ -87,7 +87,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		items.Verdict, items.Reason = model.VerdictOutOfScope, noDelete(s)
 	case items.Hits > 0:
 		items.Verdict, items.Reason = model.VerdictResidue, "items name the person: they came back, changed meanwhile or were kept; plan again"
-	case len(q.problems) > 0, s.Maintainer == nil && len(q.closed) > 0: // else its bytes have a row of their own
+	case len(q.problems) > 0, s.Maintainer == nil && len(q.closed) > 0: // else its bytes have their own row
 		items.Verdict, items.Reason = model.VerdictUnaudited, withWords(strings.Join(q.problems, "; "), q.closed)
 	case s.Maintainer == nil && q.looked > 0:
 		items.Verdict, items.Reason = model.VerdictAttested, fmt.Sprintf("%d items that cannot be opened were attested as they are", q.looked)
@@ -108,7 +108,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	ids := maps.Clone(q.seen)
 	for _, st := range sp.Steps {
 		if st.Layer == layerItem && ids != nil {
-			ids[st.ID] = true // gone, and its versions may not be
+			ids[st.ID] = true // gone, but perhaps not its versions
 		}
 	}
 	if row, _, err := oldTexts(ctx, x.m, s, sortedKeys(ids)); err != nil {
@@ -130,8 +130,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	return append(out, layers...), err
 }
 
-// keepItem notes where an item that stays names the person, to tell its bytes from
-// others.
+// keepItem records where an item that stays names the subject, to distinguish its bytes from residue.
 func keepItem(q *search, it model.Item) {
 	q.bystanders.Keep(q.m, it.Body)
 	q.bystanders.Keep(q.m, it.ID)
@@ -141,7 +140,7 @@ func keepItem(q *search, it model.Item) {
 	}
 }
 
-// hitsOf counts how often an item names the person.
+// hitsOf counts how often an item names the subject.
 func hitsOf(m *subject.Matcher, it model.Item) int64 {
 	n := int64(len(m.Text(it.ID)))
 	if raw(it) {
@@ -155,7 +154,7 @@ func hitsOf(m *subject.Matcher, it model.Item) int64 {
 	return n
 }
 
-// recall asks as an agent would.
+// recall searches as an agent would.
 func (x *run) recall(ctx context.Context, s model.Store, held map[string]string) receipt.Layer {
 	row := receipt.Layer{Store: s.Name, Layer: "recall", Method: "asked as an agent would", Verdict: model.VerdictClean}
 	for _, t := range x.m.Terms() {
@@ -183,7 +182,7 @@ func (x *run) recall(ctx context.Context, s model.Store, held map[string]string)
 	return row
 }
 
-// bytesOf scans every layer of the medium, with what the scrub said of it.
+// bytesOf scans every layer of the medium, and adds the scrub's results.
 func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.Bystanders, held map[string]string) ([]receipt.Layer, error) {
 	if s.Maintainer == nil {
 		row := receipt.Layer{Store: s.Name, Layer: "medium", Method: "none", Verdict: model.VerdictUnaudited, Reason: "the store does not show what lies beneath its items"}
@@ -202,13 +201,13 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.By
 	files := 0
 	scans := scanLayers(ctx, x.m, s, layers, bystanders, func(model.Layer) bool { return true }, nil)
 	for i, l := range layers {
-		if l.ID == gitLayer { // its commits were looked through
+		if l.ID == gitLayer { // its commits were searched
 			continue
 		}
 		l.Reason = whyLeft(x.m, l)
 		row := scanRow(s, l, scans[i])
 		_, kept := held[l.ItemID]
-		if !kept && attached(l) { // another request may hold an item that does not name this person
+		if !kept && attached(l) { // another request may hold an item that does not name this subject
 			by, err := x.d.held(&s, l.ItemID)
 			if err != nil {
 				return nil, err
@@ -222,9 +221,9 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.By
 			return nil, err
 		}
 		if (row.Verdict == model.VerdictUnaudited || row.HoldsPerson()) && l.Advice != "" {
-			x.out.advise(s.Name, x.m.Redact(row.Layer, Erased), l.Advice) // as the row is called
+			x.out.advise(s.Name, x.m.Redact(row.Layer, Erased), l.Advice) // the row's name
 		}
-		if l.Kind == model.LayerItem && l.ItemID != "" && row.Verdict == model.VerdictClean { // as many as there are items
+		if l.Kind == model.LayerItem && l.ItemID != "" && row.Verdict == model.VerdictClean { // there are as many rows as items
 			files++
 			own.BytesScanned += row.BytesScanned
 			continue
@@ -244,7 +243,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.By
 	return groupRows(x.withScrub(s.Name, out)), nil
 }
 
-// names looks at what the layers are called: a file's name is as clear as its text.
+// names checks the names of layers: a file's name is as clear as its text.
 func (x *run) names(store string, layers []model.Layer, held map[string]string) receipt.Layer {
 	row := receipt.Layer{Store: store, Layer: "names", Method: "names of files, directories and layers: exact, folded, slug", Verdict: model.VerdictClean}
 	foreign := int64(0)
@@ -268,19 +267,19 @@ func (x *run) names(store string, layers []model.Layer, held map[string]string) 
 	return row
 }
 
-// scanMethod names the forms that a byte scan looks for.
+// scanMethod lists the forms that a byte scan covers.
 const scanMethod = "byte scan: exact, folded, escapes, charsets, base64, base32, hex, inside archives and what is compressed, index windows"
 
-// scanRow judges what a scan of a layer found.
+// scanRow judges the scan of a layer.
 func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
 	row := receipt.Layer{Store: s.Name, Layer: l.ID, Method: scanMethod, Verdict: model.VerdictClean}
 	rep, err := scan.rep, scan.err
 	row.BytesScanned, row.Hits = rep.Bytes, rep.Hits
 	all := rep.Hits + rep.Kept + rep.Alike
 	switch {
-	case errors.Is(err, model.NotFound): // gone since it was listed
+	case errors.Is(err, model.NotFound): // gone since the listing
 		row.Reason = "gone"
-	case l.Kind == model.LayerExternal && l.Readable && err != nil && all == 0: // what was not read may hold anything
+	case l.Kind == model.LayerExternal && l.Readable && err != nil && all == 0: // unread bytes may hold anything
 		row.Verdict, row.Reason = model.VerdictUnaudited, withWords(l.Reason, []string{"it could not be read to the end: " + string(model.KindOf(err))})
 	case l.Kind == model.LayerExternal && (!l.Readable || all > 0 || len(rep.Closed) > 0):
 		row.Verdict, row.Reason, row.Hits = model.VerdictOutOfScope, withWords(l.Reason, rep.Closed), all
@@ -311,7 +310,7 @@ func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
 	return row
 }
 
-// withWords joins a reason and what could not be opened.
+// withWords appends to a reason the parts that could not be opened.
 func withWords(reason string, closed []string) string {
 	if reason != "" {
 		closed = append([]string{reason}, closed...)
@@ -319,7 +318,7 @@ func withWords(reason string, closed []string) string {
 	return strings.Join(closed, "; ")
 }
 
-// inMembers says in which members of an archive something stands.
+// inMembers lists the archive members with hits.
 func inMembers(members []string) string {
 	if len(members) == 0 {
 		return ""
@@ -338,8 +337,8 @@ func methods(rep subject.Report) string {
 	return strings.Join(out, ", ")
 }
 
-// withScrub joins the scan's rows with what the scrub said. A layer that waits
-// makes residue in the store's bytes a matter of time.
+// withScrub adds the scrub's results to the scan's rows. While a layer waits, residue in the store's bytes is
+// only pending.
 func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
 	at := make(map[string]int, len(rows))
 	for i, r := range rows {
@@ -361,9 +360,9 @@ func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
 		case i >= 0 && rows[i].Verdict != model.VerdictOutOfScope:
 			rows[i].Method = l.Method + "; " + rows[i].Method
 			if l.Verdict != model.VerdictClean && rows[i].Verdict == model.VerdictResidue {
-				rows[i].Reason += "; " + l.Reason // why it could not be cleaned
+				rows[i].Reason += "; " + l.Reason // why the scrub could not clean it
 			}
-		case i >= 0 && l.Rows > 0: // out of reach from here, and somebody else has cleaned there
+		case i >= 0 && l.Rows > 0: // out of memdesk's reach, and cleaned there by others
 			rows[i].Method, rows[i].Reason = l.Method+"; "+rows[i].Method, l.Reason
 		case i >= 0:
 		default:
@@ -392,11 +391,11 @@ func sortedValues(m map[string]string) []string {
 	return out
 }
 
-// heldLayer is the row of a store's items that are on hold.
+// heldLayer is the row for a store's items on hold.
 const heldLayer = "held items"
 
-// attestRow applies an attestation to a row that is no layer of the medium: its sum is that
-// of its own words.
+// attestRow applies an attestation to a row that is no layer of the medium: its sum covers the row's own
+// words.
 func (x *run) attestRow(s model.Store, row *receipt.Layer) {
 	sum := statedSum(*row)
 	if err := x.r.applyAttestation(x.m, s, row, row.Layer, func() (string, error) { return sum, nil }); err == nil && !passesBySelf(row.Verdict) {
@@ -404,12 +403,11 @@ func (x *run) attestRow(s model.Store, row *receipt.Layer) {
 	}
 }
 
-// passesBySelf reports whether nobody has to say anything about a layer.
+// passesBySelf reports whether a verdict passes without an attestation.
 func passesBySelf(v model.Verdict) bool { return v == model.VerdictClean }
 
-// judge says what was reached. Nothing passes that is not clean, attested or out of
-// scope; it is complete only where no layer out of scope is known to hold the person
-// and no item is on hold.
+// judge sets the run's status. Only clean, attested and out-of-scope layers pass; it is complete only where
+// no layer out of scope is known to hold the subject and no item is on hold.
 func (x *run) judge() {
 	bad, waiting, still := 0, 0, 0
 	for _, l := range x.out.Layers {
@@ -445,7 +443,7 @@ func stillThere(n int) string {
 	return fmt.Sprintf("%d layers that memdesk does not change still hold the person", n)
 }
 
-// leftOver says in numbers what a run did not reach.
+// leftOver says in numbers what a run did not finish.
 func leftOver(bad, waiting, undone int) string {
 	var out []string
 	for _, n := range []struct {
@@ -466,15 +464,14 @@ func leftOver(bad, waiting, undone int) string {
 	return strings.Join(out, ", ")
 }
 
-// verifyTerms looks again for these identifiers, and by the hashes of a complete
-// request's.
+// verifyTerms verifies for these identifiers and, for a complete request, by its hashes.
 func (d *Desk) verifyTerms(ctx context.Context, r *Request, terms []string, fleet *backends.Fleet, k *known) ([]receipt.Layer, error) {
 	m, err := subject.New(terms...)
 	if err != nil {
 		return nil, err
 	}
 	x := &run{d: d, r: r, m: m, fleet: fleet, scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}}
-	if x.p, err = d.Plan(r.ID); err != nil { // without a plan nothing is known to be held
+	if x.p, err = d.Plan(r.ID); err != nil { // without a plan no hold is known
 		x.p = Plan{}
 		for _, m := range fleet.Members() {
 			x.p.Stores = append(x.p.Stores, StorePlan{Store: m.Name, Kind: m.Kind})

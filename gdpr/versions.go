@@ -13,9 +13,9 @@ import (
 // layerVersion is an old text of an item.
 const layerVersion = "version"
 
-// oldTexts looks at the versions that a store keeps of its items, where its medium
-// is not shown: with a Maintainer they are layers, and are scrubbed. here are the
-// items of which one names the person. A row without a store: there are none.
+// oldTexts searches the versions that a store keeps of its items, where it has no Maintainer: with one they
+// are layers, and are scrubbed. here are the items with a version that names the subject. A row without a
+// store means that there are none.
 func oldTexts(ctx context.Context, m *subject.Matcher, s model.Store, ids []string) (row receipt.Layer, here []string, err error) {
 	if s.History == nil || s.Maintainer != nil {
 		return row, nil, nil

@@ -9,12 +9,10 @@ import (
 	"memdesk/model"
 )
 
-// Withdraw closes a request that is not to be carried out any further: the person
-// took it back, it was filed twice, or a sweep was declined. Its identifiers, holds,
-// plan and report go, as at the end of an erasure, and the pseudonym stays. What was
-// erased before stays erased; the person is not kept from coming back on account of
-// this request any more. A withdrawn one is Conflict, and so is one that another
-// process works on.
+// Withdraw closes a request that will not be carried out any further: the subject took it back, it was filed
+// twice, or a sweep was declined. Its identifiers, holds, plan and report go, as at the end of an erasure,
+// and the pseudonym stays. Erased items stay erased; this request no longer keeps the subject from coming
+// back. Conflict for a withdrawn request, and for one that another process works on.
 func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 	const op = "gdpr-withdraw"
 	if reason = strings.TrimSpace(reason); reason == "" {
@@ -48,8 +46,8 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 	return r.due(d.Clock.Now()), removeIfThere(d.dir("runs", id+".jsonl"))
 }
 
-// withdraw empties the request. The file goes last but for the run's log: what a
-// crash leaves before can be withdrawn again.
+// withdraw empties the request. The request's file goes last, except for the run's log: after a crash before
+// that it can be withdrawn again.
 func (d *Desk) withdraw(r *Request, reason string) error {
 	m, err := subject.New(r.Terms()...)
 	if err != nil {
@@ -59,7 +57,7 @@ func (d *Desk) withdraw(r *Request, reason string) error {
 	if err != nil {
 		return err
 	}
-	by, wanted := []string{r.ID}, false // who began to suppress the person, and whether another still wants it
+	by, wanted := []string{r.ID}, false // who began the suppression, and whether another request still needs it
 	for _, o := range all {
 		switch {
 		case o.ID == r.ID || o.Pseudonym != r.Pseudonym:

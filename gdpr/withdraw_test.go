@@ -11,8 +11,8 @@ import (
 	"memdesk/model"
 )
 
-// TestWithdraw closes a request at every stage: nothing that names the person stays
-// in the state, it is on record, looked up by the typed id, and takes no more acts.
+// TestWithdraw closes a request at every stage: the state keeps nothing that names the subject, the act is on
+// record, the request is found by the typed id, and refuses further acts.
 func TestWithdraw(t *testing.T) {
 	t.Parallel()
 	stop := errors.New("stop")
@@ -45,7 +45,7 @@ func TestWithdraw(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.fill()
-			if _, err := w.desk.Log.EraseText(t.Context(), ana); err != nil { // of items that stay, under an id that names her
+			if _, err := w.desk.Log.EraseText(t.Context(), ana); err != nil { // of items that stay, under an id that names the subject
 				t.Fatal(err)
 			}
 			r := w.file()
@@ -103,8 +103,8 @@ func TestWithdraw(t *testing.T) {
 	}
 }
 
-// TestWithdrawKeepsWhatAnotherNeeds: the person stays suppressed for as long as
-// another request has erased her, and her other request keeps its names.
+// TestWithdrawKeepsWhatAnotherNeeds: the subject stays suppressed as long as another request has erased the
+// subject, and an open request of the same subject keeps its identifiers.
 func TestWithdrawKeepsWhatAnotherNeeds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -126,8 +126,8 @@ func TestWithdrawKeepsWhatAnotherNeeds(t *testing.T) {
 	}
 }
 
-// TestWithdrawOneAfterTheOther: who began to suppress her is withdrawn first, while
-// another erasure of her is under way; with that one she is free again.
+// TestWithdrawOneAfterTheOther: the request that began the suppression is withdrawn first, while another
+// erasure of the subject is running; when that is withdrawn too, the suppression ends.
 func TestWithdrawOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -154,7 +154,7 @@ func TestWithdrawOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// TestWithdrawWhileItRuns is refused: the other process has the request.
+// TestWithdrawWhileItRuns is refused: another process works on the request.
 func TestWithdrawWhileItRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

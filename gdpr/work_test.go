@@ -13,13 +13,12 @@ import (
 	"memdesk/gdpr"
 )
 
-// TestErasesWorkItems takes a person out of every field of a tracker's lines, and
-// out of nothing else.
+// TestErasesWorkItems removes a subject from every field of a tracker's lines, and changes nothing else.
 func TestErasesWorkItems(t *testing.T) {
 	t.Parallel()
 	const also = `{"id":"h-9","title":"tea", "created_by":"bob", "n":1.50e3}` + "\n"
 	tests := []struct {
-		name, line, want string // want up to the time of the change
+		name, line, want string // want, up to the time of change
 		deps, wantDeps   string
 	}{
 		{name: "a title", line: `{"id":"h-1","title":"` + name + `","priority":2}`, want: `{"id":"h-1","title":"[erased]","priority":2`},
@@ -68,7 +67,7 @@ func TestErasesWorkItems(t *testing.T) {
 
 var updated = regexp.MustCompile(`^,"updated_at":"[^"]*"}$`)
 
-// isEdited reports whether a line is the one wanted, but for a time of change.
+// isEdited reports whether a line equals the wanted one except for a time of change.
 func isEdited(line, want string) bool {
 	if line == want {
 		return true
@@ -76,7 +75,7 @@ func isEdited(line, want string) bool {
 	return len(line) > len(want) && line[:len(want)] == want && updated.MatchString(line[len(want):])
 }
 
-// text is what a file holds; an absent one is empty.
+// text is a file's content; empty for a missing file.
 func text(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -86,8 +85,7 @@ func text(t *testing.T, path string) string {
 	return string(b)
 }
 
-// bdScript answers for bd over the file bd.data: the export, a deletion, and a
-// change of one title.
+// bdScript stands in for bd over the file bd.data: the export, a deletion, and a change of one title.
 const bdScript = `#!/bin/sh
 case "$1" in
 export) cat ../bd.data ;;
@@ -97,9 +95,9 @@ update) for id; do :; done; sed "/\"id\":\"$id\"/s/ for [^\"]*/ for [erased]/" .
 esac
 `
 
-// TestErasesThroughBD: an item whose comment names the person goes as a whole, since
-// bd edits no comment; a task and a gate that name the person in their titles stay
-// without the name, and everything else stays as it is.
+// TestErasesThroughBD: an item whose comment names the subject goes as a whole, since bd edits no comment; a
+// task and a gate with the subject in their titles stay without the name, and everything else stays
+// unchanged.
 func TestErasesThroughBD(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

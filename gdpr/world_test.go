@@ -25,9 +25,9 @@ type world struct {
 	desk  *gdpr.Desk
 	dir   string // of the stores
 	clock *clock.Fake
-	extra []model.Middleware // faults, innermost but for the store itself
+	extra []model.Middleware // faults, just outside of the store
 	fleet *backends.Fleet
-	more  []backends.StoreConfig // stores beside the two
+	more  []backends.StoreConfig // further stores beside the two
 }
 
 const (
@@ -42,8 +42,8 @@ func newWorld(t testing.TB) *world {
 	return newWorldFrom(t, "")
 }
 
-// memDir is a temporary directory in memory where the machine has one: hundreds
-// of erasures flush thousands of times, which says nothing about a killed process.
+// memDir is a temporary directory in memory where the machine has one: hundreds of erasures flush thousands
+// of times, and flushes do not matter for a killed process.
 func memDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "memdesk-test-")
@@ -83,7 +83,7 @@ func (w *world) path(store string) string {
 	return filepath.Join(w.dir, store, ".memory")
 }
 
-// open opens the fleet anew, as another process would.
+// open opens the fleet again, like another process.
 func (w *world) open() {
 	w.t.Helper()
 	if w.fleet != nil {
@@ -151,7 +151,7 @@ func (w *world) agent(files map[string]string) {
 	w.open()
 }
 
-// fill puts something of the person and of a bystander into every layer.
+// fill puts texts of the subject and of a bystander into every layer.
 func (w *world) fill() {
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})
 	w.put("db", model.RetainRequest{Tier: "longterm", Key: "n2", Content: name + " asked for a copy"})
@@ -214,7 +214,7 @@ func (w *world) erase(p gdpr.Plan) (gdpr.Outcome, error) {
 	return w.desk.Erase(w.t.Context(), order(p), w.fleet, nil)
 }
 
-// complete erases and demands that nothing is left.
+// complete erases and fails where anything is left.
 func (w *world) complete(p gdpr.Plan) gdpr.Outcome {
 	w.t.Helper()
 	out, err := w.erase(p)
@@ -229,8 +229,8 @@ func (w *world) complete(p gdpr.Plan) gdpr.Outcome {
 	return out
 }
 
-// inScope erases, and demands that only layers out of scope and holds keep the person.
-// Somebody vouches for each of them then, and the request ends.
+// inScope erases, and fails unless only layers out of scope and holds keep the subject. It then attests each
+// of them, and the request ends.
 func (w *world) inScope(p gdpr.Plan) gdpr.Outcome {
 	w.t.Helper()
 	out, err := w.erase(p)
@@ -249,7 +249,7 @@ func (w *world) inScope(p gdpr.Plan) gdpr.Outcome {
 	return out
 }
 
-// needles are the forms in which an id must not be found.
+// needles are the forms of an id that must not be found.
 func needles() map[string][]byte {
 	out := map[string][]byte{}
 	for _, t := range []string{ana, mail, name} {
@@ -263,8 +263,7 @@ func needles() map[string][]byte {
 	return out
 }
 
-// traces are the files below dirs that hold a needle. A longer word of a
-// bystander's is none.
+// traces are the files below dirs that hold a needle, except in longer words of a bystander.
 func (w *world) traces(dirs ...string) []string {
 	w.t.Helper()
 	var out []string
@@ -292,7 +291,7 @@ func (w *world) traces(dirs ...string) []string {
 	return out
 }
 
-// contents are all items by reference, for comparison.
+// contents are all items by ref, for comparison.
 func (w *world) contents() map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
