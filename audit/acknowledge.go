@@ -76,8 +76,8 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 	return nil
 }
 
-// endedBy are the trees that an acknowledgement up to h ends: those with checkpoints that broke, and one
-// that the records do not continue any more.
+// endedBy are the trees that an acknowledgement up to h ends: those with broken checkpoints, and one that the
+// records no longer continue.
 func (l *Log) endedBy(ctx context.Context, w *treeWalk, h head) ([]string, error) {
 	origins := w.origins()
 	t, err := l.readTree()
@@ -94,8 +94,8 @@ func (l *Log) endedBy(ctx context.Context, w *treeWalk, h head) ([]string, error
 	return origins, err
 }
 
-// gap counts the breaks that a new segment of this number adds by going on from h: records
-// and segments that are lost stay lost.
+// gap counts the breaks that a new segment with this number adds after h: lost records and segments stay
+// lost.
 func (w *walker) gap(h head, number uint64) (n int64) {
 	after := uint64(1)
 	if len(w.parts) > 0 {
@@ -110,9 +110,8 @@ func (w *walker) gap(h head, number uint64) (n int64) {
 	return n
 }
 
-// foothold finds where to go on from and the highest segment number in use: the
-// regular end when the end is in order, else the saved head over the files as
-// they are, else the last record that can be read.
+// foothold finds where the log can continue, and the highest segment number in use: its regular end when that
+// is in order, else the saved head over the files as they are, else the last readable record.
 func (l *Log) foothold() (state, uint64, error) {
 	parts, err := l.listParts()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// Actor is who acts, as far as it is known.
+// Actor is the operator who acts, as far as known.
 type Actor struct {
 	// ID is the actor in records: a configured name, a key's fingerprint, a
 	// certificate's id, or "unauthenticated user@tty".
@@ -24,13 +24,13 @@ type Actor struct {
 	Key           string // SHA256 fingerprint of the key, as ssh-keygen shows it
 	KeyType       string
 	Cert          string // key id of the certificate, with its serial; empty for a plain key
-	CA            string // fingerprint of the key that signed the certificate
-	// Principals are those that the certificate is valid for; sshd has compared them with the login.
+	CA            string // fingerprint of the CA key that signed the certificate
+	// Principals are those of the certificate; sshd has compared them with the login.
 	Principals []string
 }
 
-// Named gives the actor the operator's name that is configured for the key's or
-// the certificate id's entry; without one it stays as it is.
+// Named sets ID to the operator's name that is configured for the key or the certificate id; without one the
+// actor is unchanged.
 func (a Actor) Named(names map[string]string) Actor {
 	if !a.Authenticated {
 		return a
@@ -48,10 +48,9 @@ func (a Actor) Named(names map[string]string) Actor {
 // maxAuthFile bounds what sshd writes for a session.
 const maxAuthFile = 64 << 10
 
-// IdentifyOperator reads the file that sshd names in SSH_USER_AUTH (sshd_config
-// ExposeAuthInfo) for the key that was used; without it, or when it is not a
-// private file of this user or root, the operator is unauthenticated, whatever
-// the login name. user and tty are shown for that case only.
+// IdentifyOperator finds the key of this session in the file that sshd names in SSH_USER_AUTH (sshd_config
+// ExposeAuthInfo). Without the file, or when it is not a private file of this user or root, the operator is
+// unauthenticated, whatever the login name; only then are user and tty part of the ID.
 func IdentifyOperator(env func(string) string, user, tty string) Actor {
 	unknown := Actor{ID: token("unauthenticated " + orDash(user) + "@" + orDash(tty))}
 	path := env("SSH_USER_AUTH")
@@ -92,14 +91,14 @@ func readAuthFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxAuthFile))
 }
 
-// trusted accepts a regular file of this user or root that nobody else writes.
+// trusted accepts a regular file of this user or root that nobody else can write.
 func trusted(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.Mode().IsRegular() && info.Mode().Perm()&0o022 == 0 && (st.Uid == 0 || int(st.Uid) == os.Getuid())
 }
 
-// ParseUserAuth reads the lines of SSH_USER_AUTH, "<method>" or "publickey
-// <type> <base64>", and gives the first key. Other methods name nobody.
+// ParseUserAuth reads the lines of SSH_USER_AUTH, "<method>" or "publickey <type> <base64>", and returns the
+// first key. Other methods identify nobody.
 func ParseUserAuth(b []byte) (Actor, error) {
 	s := bufio.NewScanner(bytes.NewReader(b))
 	s.Buffer(nil, maxAuthFile)
@@ -152,7 +151,7 @@ func parseKeyBlob(kind, encoded string) (Actor, error) {
 	return parseCert(kind, plain, w)
 }
 
-// plainKind is the type of the key inside a certificate's type.
+// plainKind is the key type inside a certificate's type.
 func plainKind(kind string) (string, bool) {
 	const plainSuffix, skSuffix = "-cert-v01@openssh.com", "@openssh.com"
 	base, ok := strings.CutSuffix(kind, plainSuffix)
@@ -167,7 +166,7 @@ func plainKind(kind string) (string, bool) {
 
 const certPrefix = "cert "
 
-// parseCert reads a certificate behind its type.
+// parseCert reads a certificate after its type.
 func parseCert(kind, plain string, w wire) (Actor, error) {
 	w.str() // nonce
 	key := appendString(nil, []byte(plain))
@@ -204,7 +203,7 @@ func fingerprint(blob []byte) string {
 	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-// wire reads SSH's wire form; bad sticks once something does not fit.
+// wire reads SSH's wire form; bad stays set after the first error.
 type wire struct {
 	b   []byte
 	bad bool

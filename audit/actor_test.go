@@ -11,7 +11,7 @@ import (
 	"memdesk/audit"
 )
 
-// The fingerprints are what ssh-keygen -l shows for the keys in testdata.
+// The fingerprints are those that ssh-keygen -l shows for the keys in testdata.
 const (
 	edKey    = "SHA256:pb8QoitjF70PDoEr0yAUWyGxjaphl8SsY+CQjZezyz0"
 	rsaKey   = "SHA256:yxHU5ooP9M2C28RgufSNl/7lKYMChfQy3C+7jT32jPA"

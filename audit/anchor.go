@@ -25,13 +25,13 @@ import (
 // Anchor is a place outside the log that keeps its checkpoints.
 type Anchor struct {
 	Kind    string // file, command or witness
-	Path    string // of a file: checkpoints are appended, each with an empty line behind
+	Path    string // of a file: checkpoints are appended, each followed by an empty line
 	Command string // run by the shell with the checkpoint on its standard input
 	URL     string // of a witness (c2sp.org/tlog-witness)
 	Key     string // the witness's verifier key
 }
 
-// Name is the anchor in words; it is also what its state is kept under.
+// Name describes the anchor in words; its state is kept under this name.
 func (a Anchor) Name() string {
 	switch a.Kind {
 	case "file":
@@ -47,22 +47,22 @@ const (
 	maxAnchorFile = 64 << 20
 	// newestClaims is how much of an anchor's file is read before each act, from its end.
 	newestClaims = 16 << 10
-	// anchorWait bounds one try.
+	// anchorWait bounds one attempt.
 	anchorWait = 10 * time.Second
-	// A failed try is repeated after retryFirst, then twice as long each time, at most retryMost.
+	// A failed attempt is repeated after retryFirst, then twice as long each time, at most retryMost.
 	retryFirst = 30 * time.Second
 	retryMost  = 30 * time.Minute
 )
 
-// anchorState caches the last answer of an anchor; it proves nothing.
+// anchorState caches an anchor's last answer; it proves nothing.
 type anchorState struct {
 	Origin string    `json:"origin"`
-	Size   int64     `json:"size"` // of the newest checkpoint that it took
+	Size   int64     `json:"size"` // of the newest checkpoint that the anchor has
 	At     time.Time `json:"at"`
 	Tried  time.Time `json:"tried"`
 	Fails  int       `json:"fails"`
 	Error  string    `json:"error,omitempty"`
-	// Alarm is a reply of a witness that only a changed log explains.
+	// Alarm is a witness's reply that only a changed log explains.
 	Alarm string `json:"alarm,omitempty"`
 	// Cosignature is the witness's signature line over the checkpoint of Size.
 	Cosignature string `json:"cosignature,omitempty"`
@@ -76,16 +76,16 @@ func (s anchorState) due(now time.Time) bool {
 	return now.Sub(s.Tried) >= min(retryFirst<<min(s.Fails-1, 16), retryMost)
 }
 
-// Anchored says how it stands with one anchor.
+// Anchored is the state of one anchor.
 type Anchored struct {
 	Anchor
-	Seq   uint64    // newest record that it has a checkpoint of; 0: none
-	At    time.Time // when it took it
-	Error string    // of the newest try
+	Seq   uint64    // newest record under the anchor's checkpoint; 0: none
+	At    time.Time // when the anchor took it
+	Error string    // of the newest attempt
 	Alarm string
 }
 
-// Anchors says how it stands with every anchor, and which record is the newest.
+// Anchors returns the state of every anchor, and the number of the newest record.
 func (l *Log) Anchors(ctx context.Context) (all []Anchored, newest uint64, err error) {
 	if newest, _, err = l.Head(ctx); err != nil {
 		return nil, 0, err
@@ -110,12 +110,12 @@ func (l *Log) readAnchors() map[string]anchorState {
 	out := map[string]anchorState{}
 	b, err := readFile(l.fs, l.inTree(anchorsFile), 1<<20)
 	if err == nil {
-		_ = json.Unmarshal(b, &out) // damaged: every anchor is tried anew
+		_ = json.Unmarshal(b, &out) // damaged: every anchor is tried again
 	}
 	return out
 }
 
-// saveAnchor keeps the state of one anchor; another process may keep another's meanwhile.
+// saveAnchor saves the state of one anchor; another process may save another's meanwhile.
 func (l *Log) saveAnchor(ctx context.Context, name string, s anchorState) error {
 	unlock, err := l.lock(ctx, true)
 	if err != nil {
@@ -131,9 +131,8 @@ func (l *Log) saveAnchor(ctx context.Context, name string, s anchorState) error 
 	return err
 }
 
-// Push gives the newest checkpoint to every anchor that has not got it. One that failed lately is
-// left out unless force is set. The errors say which anchor did not take it; the log is no worse
-// for it, only less protected.
+// Push gives the newest checkpoint to every anchor that lacks it. An anchor that failed lately is left out
+// unless force is set. The errors say which anchors failed; the log is still valid, only less protected.
 func (l *Log) Push(ctx context.Context, force bool) error {
 	if len(l.anchors) == 0 {
 		return nil
@@ -170,7 +169,7 @@ func (l *Log) Push(ctx context.Context, force bool) error {
 	return errors.Join(failed...)
 }
 
-// push gives one anchor the checkpoint and says what becomes of its state.
+// push gives one anchor the checkpoint and returns its new state.
 func (l *Log) push(ctx context.Context, a Anchor, s anchorState, t treeState, h signedHead) (anchorState, error) {
 	ctx, cancel := context.WithTimeout(ctx, anchorWait)
 	defer cancel()
@@ -223,7 +222,7 @@ func appendCheckpoint(path string, signed []byte) error {
 	return nil
 }
 
-// readTail reads the end of a file of checkpoints, from the beginning of one on.
+// readTail reads the end of a file of checkpoints, beginning with a whole one.
 func readTail(fsys atomicfile.FS, path string, limit int64) ([]byte, error) {
 	f, err := fsys.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -270,8 +269,8 @@ func runAnchor(ctx context.Context, command string, signed []byte) error {
 	return nil
 }
 
-// toWitness shows the checkpoint to a witness, with the proof that it continues the one that the
-// witness has, and gives the witness's signature line.
+// toWitness shows the checkpoint to a witness, with a proof that it continues the one that the witness has,
+// and returns the witness's signature line.
 func (l *Log) toWitness(ctx context.Context, a Anchor, old int64, t treeState, h signedHead) (string, error) {
 	v, err := checkpoint.Verifier(a.Key)
 	if err != nil {
@@ -311,7 +310,7 @@ func cosigned(signed []byte, line string, v note.Verifier) error {
 	return nil
 }
 
-// consistency proves that the checkpoint h continues the tree of the size old.
+// consistency proves that the checkpoint h continues the tree with old leaves.
 func (l *Log) consistency(old int64, t treeState, h signedHead) (tlog.TreeProof, error) {
 	if old == 0 || old >= h.Size {
 		return nil, nil
@@ -337,7 +336,7 @@ func (l *Log) cosignatures(signed []byte) []string {
 	return out
 }
 
-// alarms takes what anchors said before that only a changed log explains.
+// alarms adds earlier replies of anchors that only a changed log explains.
 func (l *Log) alarms(w *treeWalk) {
 	known := l.readAnchors()
 	for _, a := range l.anchors {
@@ -347,7 +346,7 @@ func (l *Log) alarms(w *treeWalk) {
 	}
 }
 
-// words are an error without the prefix that every alarm has.
+// words are an error without the prefix that all alarms share.
 func words(err error) string {
 	return strings.TrimPrefix(err.Error(), ErrTampered.Error()+": ")
 }

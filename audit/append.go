@@ -14,8 +14,8 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// reserve is the space an intent sets aside, so that the outcome of an act that
-// has begun can still be written on a disk that fills up meanwhile.
+// reserve is the space that an intent reserves, so that the outcome of a begun act can still be written when
+// the disk fills up.
 const reserve = 64 << 10
 
 // noWait bounds a lock that nobody else can hold.
@@ -28,24 +28,23 @@ func (l *Log) Intent(ctx context.Context, e Entry) (seq uint64, err error) {
 	return r.Seq, err
 }
 
-// Outcome records how the act of an intent ended. The intent may be another
-// process's, as when a recovery finds out later; a second outcome adds to the
-// first. An error means that the act is done and its intent stays open.
+// Outcome records how the act of an intent ended. The intent may be another process's, as when a recovery
+// finds out later; a second outcome is added to the first. An error means that the act is done and its intent
+// stays open.
 func (l *Log) Outcome(ctx context.Context, intentSeq uint64, res Result) error {
 	_, err := l.append(ctx, PhaseOutcome, Entry{}, res, intentSeq)
 	return err
 }
 
-// Note records something that stands alone: a read of content, an export, a
-// refusal, a failed attempt that changed nothing.
+// Note records an event without an intent: a read of content, an export, a refusal, a failed attempt that
+// changed nothing.
 func (l *Log) Note(ctx context.Context, e Entry, res Result) error {
 	_, err := l.append(ctx, PhaseNote, e, res, 0)
 	return err
 }
 
-// Acknowledge ends an alarm: the operator has seen it and gives a reason. The
-// note starts a new segment; the damage stays in place and Verify keeps
-// reporting it, as acknowledged.
+// Acknowledge ends an alarm: the operator has seen it and gives a reason. The note starts a new segment; the
+// damage stays, and Verify keeps reporting it as acknowledged.
 func (l *Log) Acknowledge(ctx context.Context, reason string) error {
 	if strings.TrimSpace(reason) == "" {
 		return errors.New("acknowledge: a reason is needed")
@@ -96,9 +95,9 @@ func (l *Log) settle(st state, k key, fresh, mayRotate bool) (state, error) {
 	return st, err
 }
 
-// clockStep is how far the wall clock jumped: back against the last record, or
-// either way against the monotonic clock since this process last wrote. Order
-// comes from the sequence, so a step is recorded and never corrected.
+// clockStep is how far the wall clock jumped: back from the last record, or either way from the monotonic
+// clock since this process last wrote. The sequence gives the order, so a step is recorded and never
+// corrected.
 func clockStep(stored, mine, now time.Time) time.Duration {
 	if back := now.Round(0).Sub(stored); !stored.IsZero() && back < 0 {
 		return back
@@ -106,7 +105,7 @@ func clockStep(stored, mine, now time.Time) time.Duration {
 	if mine.IsZero() {
 		return 0
 	}
-	const tolerance = time.Second // what slewing and rounding may add up to
+	const tolerance = time.Second // bound of slewing and rounding together
 	step := now.Round(0).Sub(mine.Round(0)) - now.Sub(mine)
 	if step > tolerance || step < -tolerance {
 		return step
@@ -114,7 +113,7 @@ func clockStep(stored, mine, now time.Time) time.Duration {
 	return 0
 }
 
-// event appends a note of the log itself.
+// event appends a note about the log itself.
 func (l *Log) event(h head, k key, e Entry, spare bool) (head, error) {
 	r, err := l.compose(PhaseNote, e, Result{Verdict: OK, Counts: e.Counts}, 0, k)
 	if err != nil {
@@ -165,7 +164,7 @@ func (l *Log) startSegment(n uint64, r *Record, after head) (head, error) {
 	}, nil
 }
 
-// write appends r behind h with one write between two flushes and saves the head.
+// write appends r after h with one write between two flushes and saves the head.
 func (l *Log) write(h head, r *Record, spare bool) (head, error) {
 	raw, next, err := chain(nil, h, r)
 	if err != nil {
@@ -174,7 +173,7 @@ func (l *Log) write(h head, r *Record, spare bool) (head, error) {
 	return l.writeLines(h, next, raw, spare)
 }
 
-// chain adds r behind the head h to lines that are to be written, and gives the head after it.
+// chain appends r to the lines to be written, and returns the new head.
 func chain(lines []byte, h head, r *Record) ([]byte, head, error) {
 	r.Seq, r.Prev = h.Seq+1, h.Hash
 	raw, err := r.encode()
@@ -207,8 +206,8 @@ func (l *Log) writeLines(h, next head, raw []byte, spare bool) (head, error) {
 	return next, nil
 }
 
-// put reserves, flushes, writes once and flushes again. After an error on a
-// flush the state of the pages is unknown, so the segment is left for a new one.
+// put reserves, flushes, writes once and flushes again. After a failed flush the state of the pages is
+// unknown, so a new segment is started.
 func (l *Log) put(f atomicfile.File, h head, raw []byte, spare bool) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -240,7 +239,7 @@ func (l *Log) put(f atomicfile.File, h head, raw []byte, spare bool) error {
 	return nil
 }
 
-// compose builds a record; an outcome takes what it concerns from its intent.
+// compose builds a record; an outcome copies what it concerns from its intent.
 func (l *Log) compose(phase Phase, e Entry, res Result, link uint64, k key) (Record, error) {
 	r := l.record(e, k)
 	counts := e.Counts
@@ -264,7 +263,7 @@ func (l *Log) compose(phase Phase, e Entry, res Result, link uint64, k key) (Rec
 	return r, err
 }
 
-// record fills what needs no context: identity, time and the stored forms of e.
+// record fills the fields that need no context: identity, time and the stored forms of e.
 func (l *Log) record(e Entry, k key) Record {
 	now := l.clock.Now()
 	r := l.base
@@ -305,7 +304,7 @@ func (l *Log) sweep() {
 	}
 }
 
-// sweepIn reports whether nothing was in the way.
+// sweepIn reports whether every leftover could be removed.
 func (l *Log) sweepIn(dir string) bool {
 	entries, err := l.fs.ReadDir(dir)
 	if err != nil {

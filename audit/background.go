@@ -17,7 +17,7 @@ type background struct {
 	stop    context.CancelFunc
 }
 
-// closeWait bounds what Close does for the anchors.
+// closeWait bounds the time that Close spends on anchors.
 const closeWait = 4 * time.Second
 
 // appended is called after each append: it signs the head in the background when enough records
@@ -52,8 +52,8 @@ func (l *Log) startLocked() {
 	b.running, b.stop = true, cancel
 	b.wg.Go(func() {
 		defer cancel()
-		// What fails is kept for Anchors, which health and login tell, and tried again by the next run and by
-		// Close, whose error is told at the end of the program.
+		// A failed anchor is kept for Anchors: health and login report it, and the next run and Close retry
+		// it. The program reports the error of Close when it ends.
 		if _, err := l.Checkpoint(ctx); err == nil {
 			_ = l.Push(ctx, false)
 		}
@@ -63,8 +63,8 @@ func (l *Log) startLocked() {
 	})
 }
 
-// Close signs the head when this value has appended to the log, and gives it to the anchors. It
-// waits no longer than some seconds. The log can be read afterwards.
+// Close signs the head if this Log has appended, and gives it to the anchors. It waits a few seconds at most.
+// The log can be read afterwards.
 func (l *Log) Close(ctx context.Context) error {
 	b := &l.behind
 	b.mu.Lock()

@@ -11,10 +11,9 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// begin makes the log with its first record, unless it is there. Everything is
-// prepared in a sibling directory and renamed, so a log is never half made: a
-// directory with a key but no records is the work of somebody else. A log that is gone
-// is an alarm, not a beginning.
+// begin makes the log with its first record, unless it exists. Everything is prepared in a sibling directory
+// and renamed, so a log is never half made: a directory with a key but without records was made by somebody
+// else. A missing log is an alarm, not a beginning.
 func (l *Log) begin() error {
 	none, err := l.absent()
 	if err != nil {
@@ -29,7 +28,7 @@ func (l *Log) begin() error {
 	return l.markBegun()
 }
 
-// make makes the log whatever stands beside it.
+// make makes the log, whatever traces of an earlier log there are.
 func (l *Log) make() error {
 	info, err := l.fs.Lstat(l.dir)
 	if err == nil {
@@ -54,7 +53,7 @@ func (l *Log) make() error {
 	if err := l.fs.Rename(temp, l.dir); err != nil {
 		l.removeAll(temp)
 		if empty, eerr := l.isEmpty(); eerr == nil && !empty {
-			return nil // another process was first; its log is the log
+			return nil // another process was first: use its log
 		}
 		return fmt.Errorf("make the audit directory: %w", bare(err))
 	}
@@ -64,8 +63,8 @@ func (l *Log) make() error {
 	return nil
 }
 
-// prepared makes the sibling directory. It tries again when another process's
-// sweep took it for dead in the moment before its lock was held.
+// prepared makes the sibling directory. It retries when another process's sweep removed it as stale just
+// before its lock was taken.
 func (l *Log) prepared(parent string) (temp string, err error) {
 	for range 3 {
 		temp = filepath.Join(parent, "."+filepath.Base(l.dir)+".new."+atomicfile.Suffix())
@@ -80,8 +79,7 @@ func (l *Log) prepared(parent string) (temp string, err error) {
 	return "", err
 }
 
-// foreign refuses a directory that holds files and nothing of a log, which a
-// damaged log always has.
+// foreign refuses a directory with files of which none is a log's; a damaged log always has some.
 func (l *Log) foreign() error {
 	entries, err := l.fs.ReadDir(l.dir)
 	if err != nil {
@@ -119,17 +117,17 @@ func (l *Log) prepare(dir string) error {
 	return at.replaceHead(h)
 }
 
-// in is the same log with its files in another directory.
+// in returns the same log with its files in another directory.
 func (l *Log) in(dir string) *Log {
 	return &Log{fs: l.fs, clock: l.clock, dir: dir, start: l.start, base: l.base}
 }
 
-// sweepBegun removes what a killed process left of a log it was making. A
-// directory whose lock is held belongs to a live one.
+// sweepBegun removes a half-made log of a killed process. A directory whose lock is held belongs to a live
+// one.
 func (l *Log) sweepBegun(parent string) {
 	entries, err := l.fs.ReadDir(parent)
 	if err != nil {
-		return // tidying only; the rename will tell
+		return // tidying only; the rename reports a problem
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), "."+filepath.Base(l.dir)+".new.") || !e.IsDir() {
@@ -162,7 +160,7 @@ func (l *Log) removeAll(dir string) {
 		}
 	}
 	if l.fs.Remove(dir) != nil {
-		return // swept by the next log that is begun here
+		return // the next log that is begun here sweeps it
 	}
 }
 

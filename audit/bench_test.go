@@ -19,8 +19,8 @@ import (
 	"memdesk/internal/clock"
 )
 
-// BenchmarkAppend is durable records per second by writers at once; "each" flushes for every record
-// alone, as without sharing.
+// BenchmarkAppend measures durable records per second with concurrent writers; "each" flushes every record
+// separately.
 func BenchmarkAppend(b *testing.B) {
 	for _, writers := range []int{1, 8, 32} {
 		for mode, most := range map[string]int{"each": 1, "shared": 0} {
@@ -52,8 +52,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkVerify walks a log of a million records, acts in pairs, chain and tree. Its peer hashes
-// the same bytes twice, as the chain and the leaves of the tree need it, and nothing else.
+// BenchmarkVerify walks a log of a million records, acts in pairs, chain and tree. Its peer only hashes the
+// same bytes twice, for the chain and for the leaves of the tree.
 func BenchmarkVerify(b *testing.B) {
 	const records = 1_000_000
 	dir := filepath.Join(b.TempDir(), "audit")
@@ -105,7 +105,7 @@ func BenchmarkListNewest(b *testing.B) {
 	}
 }
 
-// generate writes a log of n further records in one segment without a flush each.
+// generate appends n records in one segment without a flush for each.
 func generate(dir string, n int) error {
 	c := clock.NewFake(time.Date(2026, 5, 21, 9, 0, 0, 0, time.UTC))
 	l, err := Open(Options{Dir: dir, Clock: c, Tool: "memdesk 1.0", Actor: Actor{ID: "SHA256:pb8QoitjF70PDoEr0yAUWyGxjaphl8SsY+CQjZezyz0"}, Role: "operator"})
@@ -151,8 +151,8 @@ func generate(dir string, n int) error {
 	return l.writeHead(h)
 }
 
-// BenchmarkTree adds one leaf to a tree of so many records and proves one of them: both read and write
-// a number of tiles that grows with the logarithm. 10,000,000 with MEMDESK_SOAK.
+// BenchmarkTree adds one leaf to a tree of so many records and proves one: the number of tiles that both read
+// and write grows with the logarithm. 10,000,000 with MEMDESK_SOAK.
 func BenchmarkTree(b *testing.B) {
 	sizes := []int{10_000, 100_000, 1_000_000}
 	if os.Getenv("MEMDESK_SOAK") != "" {
@@ -199,7 +199,7 @@ func BenchmarkTree(b *testing.B) {
 	}
 }
 
-// counted is quick and counts the files that are opened.
+// counted is quick, and counts opened files.
 type counted struct {
 	quick
 	opened *int

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// changeTime is when the system last saw a file changed, which no program can set; 0 where it
-// is not told.
+// changeTime is when the system last saw the file change, a time that no program can set; 0 where it is
+// unknown.
 func changeTime(info fs.FileInfo) int64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return st.Ctim.Nano()

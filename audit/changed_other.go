@@ -4,5 +4,5 @@ package audit
 
 import "io/fs"
 
-// changeTime is not asked for here: every segment is read at each check.
+// changeTime is not used here: every check reads every segment.
 func changeTime(fs.FileInfo) int64 { return 0 }

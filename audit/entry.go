@@ -2,7 +2,7 @@ package audit
 
 import "time"
 
-// Phase is where a record stands around an act.
+// Phase is a record's position around an act.
 type Phase string
 
 // The phases. An intent is followed by at least one outcome that links to it; a
@@ -31,19 +31,18 @@ const (
 	ActionBegin       = "audit.begin"       // the first record
 	ActionRotate      = "audit.rotate"      // a segment was full, or not trusted after an I/O error
 	ActionTorn        = "audit.torn"        // an append cut short was set aside
-	ActionAcknowledge = "audit.acknowledge" // an operator took note of an alarm
+	ActionAcknowledge = "audit.acknowledge" // an operator acknowledged an alarm
 	ActionClock       = "audit.clock"       // the wall clock stepped: counts.step_ns
-	ActionKey         = "audit.key"         // a new key after the old one went away
-	ActionRetire      = "audit.retire"      // segments were removed after their time: counts.seq is the last record, plan its hash
+	ActionKey         = "audit.key"         // a new key after the old one was lost
+	ActionRetire      = "audit.retire"      // segments past their retention were removed: counts.seq is the last record, plan its hash
 	ActionErase       = "audit.erase"       // rows of the side table were erased: counts.rows
-	ActionTree        = "audit.tree"        // a tree over the records was begun: scope is its verifier key, counts.first its first record
+	ActionTree        = "audit.tree"        // a tree over the records began: scope is its verifier key, counts.first its first record
 	ActionTreeKey     = "audit.tree_key"    // checkpoints are signed with another key from here on: scope
 	ActionTreeEnd     = "audit.tree_end"    // an acknowledged break ended a tree: scope is its origin
 )
 
-// Entry describes an act for the log. Names and reasons are given in clear: the
-// record holds keyed hashes of Target and Subject, the side table holds Target
-// and Reason, and Subject in clear is stored nowhere.
+// Entry describes an act for the log. Names and reasons are given in clear: the record holds keyed hashes of
+// Target and Subject, the side table holds Target and Reason; Subject is never stored in clear.
 type Entry struct {
 	Action string // the verb: "forget"
 	Store  string // the store's configured name
@@ -53,8 +52,7 @@ type Entry struct {
 	Target string
 	// Subject is the data subject's id, stored as a keyed hash only.
 	Subject string
-	// TargetHash and SubjectHash are hashes the caller already has, used when the
-	// clear form is empty.
+	// TargetHash and SubjectHash are hashes that the caller already has, used when the clear form is empty.
 	TargetHash, SubjectHash string
 	Plan                    string // hash of the plan that was shown and approved
 	Reason                  string // free text; side table only

@@ -6,15 +6,15 @@ import (
 	"memdesk/internal/atomicfile/faultfs"
 )
 
-// What tests of the check need to know.
+// Exports for tests of the check.
 var ChangeTime = changeTime
 
 const Settled = settled
 
-// Quick is the machine's files without flushes: what a killed process leaves is the same.
+// Quick writes without flushes: a killed process leaves the same files.
 type Quick = quick
 
-// Faults are what may happen at a step of an append; what is written half way ends after so many bytes.
+// Faults are the possible faults at a step of an append; an interrupted write ends after part bytes.
 func Faults(part int) map[string]faultfs.Fault {
 	return map[string]faultfs.Fault{
 		"killed before": {Crash: true}, "killed after": {Crash: true, After: true}, "killed half way": {Crash: true, Part: part},
@@ -30,7 +30,7 @@ func AtStep(n int, fault faultfs.Fault) *faultfs.Layer {
 		}
 		f := fault
 		if step == "write head.json" {
-			f.Part = 0 // one sector, overwritten in place, is written or not
+			f.Part = 0 // one sector, overwritten in place, is written whole or not at all
 		}
 		return &f
 	})
@@ -38,10 +38,10 @@ func AtStep(n int, fault faultfs.Fault) *faultfs.Layer {
 	return fs
 }
 
-// Process is where a record says that it was written; Pretend makes a log say so.
+// Process is the process that a record names; Pretend makes a log name another.
 type Process struct {
 	PID        int
-	Boot, Host string // empty: this one
+	Boot, Host string // empty: this process's
 }
 
 func Pretend(l *Log, p Process) {

@@ -28,9 +28,8 @@ func onStep(match string, nth int, f faultfs.Fault) func(int, string) *faultfs.F
 	}
 }
 
-// The process dies, or the disk fails, at every step of two acts over a segment
-// boundary. Whatever was reported as recorded is recorded, the chain verifies,
-// and the next process goes on.
+// The process dies, or the disk fails, at every step of two acts across a segment boundary. Every record that
+// was reported exists, the chain verifies, and the next process continues.
 func TestKilledAtEveryStep(t *testing.T) {
 	ctx := context.Background()
 	for name, fault := range audit.Faults(100) {
@@ -133,7 +132,7 @@ func TestFullDiskRefusesTheActAndKeepsTheOutcome(t *testing.T) {
 	s := fresh(t)
 	full := false
 	l := faultfs.New(func(_ int, step string) *faultfs.Fault {
-		// A full disk has no new blocks; writes into what was reserved still work.
+		// A full disk has no new blocks; writes into reserved space still work.
 		if full && (strings.HasPrefix(step, "allocate") || strings.HasSuffix(step, "names.jsonl") && strings.HasPrefix(step, "write")) {
 			return &faultfs.Fault{Err: syscall.ENOSPC}
 		}
@@ -157,7 +156,7 @@ func TestFullDiskRefusesTheActAndKeepsTheOutcome(t *testing.T) {
 	wantOK(t, s.dir, 5)
 }
 
-// After a flush that failed, the pages are not trusted again.
+// After a failed flush the pages are not trusted again.
 func TestFailedFlushLeavesTheSegment(t *testing.T) {
 	ctx := context.Background()
 	for nth := range 2 {

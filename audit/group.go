@@ -6,11 +6,10 @@ import (
 	"sync"
 )
 
-// maxBatch bounds the records that are written and flushed together.
+// maxBatch bounds the records that share one write and flush.
 const maxBatch = 64
 
-// waiting is one append. Its caller goes on when done is closed, and not before its record is
-// flushed.
+// waiting is one append. Its caller continues when done is closed, which is after its record was flushed.
 type waiting struct {
 	log   *Log
 	ctx   context.Context
@@ -25,16 +24,16 @@ type waiting struct {
 	err  error
 }
 
-// group collects the appends that come while one is being flushed. The first caller writes its own;
-// when it is done, the first of those who came meanwhile writes for all of them.
+// group collects the appends that arrive during a flush. The first caller writes its own; then the first of
+// those who arrived meanwhile writes for all of them.
 type group struct {
 	mu    sync.Mutex
 	queue []*waiting
-	busy  bool // somebody writes
+	busy  bool // a caller is writing
 	most  int  // 0: maxBatch; a benchmark sets 1
 }
 
-// join queues an append and reports whether its caller writes now.
+// join queues an append and reports whether its caller must write now.
 func (g *group) join(w *waiting) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -46,7 +45,7 @@ func (g *group) join(w *waiting) bool {
 	return true
 }
 
-// take gives who leads and those to be written with it.
+// take returns the appends to write together, the leader's first.
 func (g *group) take() []*waiting {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,14 +59,14 @@ func (g *group) take() []*waiting {
 	return batch
 }
 
-// back puts those who were not written in front again.
+// back returns unwritten appends to the front of the queue.
 func (g *group) back(rest []*waiting) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.queue = append(rest[:len(rest):len(rest)], g.queue...)
 }
 
-// next passes the turn on.
+// next passes the turn to the next caller.
 func (g *group) next() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -76,8 +75,8 @@ func (g *group) next() {
 	}
 }
 
-// append gives a record once it is durable. Records of callers who come at the same time are written
-// together: a flush costs the same for one record and for many.
+// append returns a record once it is durable. Records of concurrent callers are written together: a flush
+// costs the same for one record and for many.
 func (l *Log) append(ctx context.Context, phase Phase, e Entry, res Result, link uint64) (Record, error) {
 	w := &waiting{log: l, ctx: ctx, phase: phase, entry: e, res: res, link: link, lead: make(chan struct{}), done: make(chan struct{})}
 	if !l.group.join(w) {
@@ -87,11 +86,11 @@ func (l *Log) append(ctx context.Context, phase Phase, e Entry, res Result, link
 		case <-w.lead:
 		}
 	}
-	batch := l.group.take() // begins with w: whoever leads is the first in the queue
+	batch := l.group.take() // begins with w: the leader is the first in the queue
 	l.mu.Lock()
 	alone := l.commit(ctx, batch)
 	l.mu.Unlock()
-	if alone { // the lock was not to be had before this caller gave up; the others may have more time
+	if alone { // this caller's context ended before it got the lock; the others may have more time
 		l.group.back(batch[1:])
 		batch = batch[:1]
 	}
@@ -110,9 +109,9 @@ func (w *waiting) result() (Record, error) {
 	return w.rec, nil
 }
 
-// commit writes a batch. What keeps intents and notes out, such as a disk that is full but for what
-// was reserved, does not keep out outcomes. alone reports that nothing was tried for any but the first,
-// because its context ended.
+// commit writes a batch. A problem that keeps out intents and notes, such as a disk with only reserved space
+// left, does not keep out outcomes. alone reports that the first caller's context ended before anything was
+// written for the others.
 func (l *Log) commit(ctx context.Context, batch []*waiting) (alone bool) {
 	live := batch[:0:0]
 	for _, w := range batch {
@@ -123,7 +122,7 @@ func (l *Log) commit(ctx context.Context, batch []*waiting) (alone bool) {
 	if len(live) == 0 {
 		return false
 	}
-	if live[0] != batch[0] { // the leader has gone: nobody else waits any shorter for it
+	if live[0] != batch[0] { // the leader's context has ended and must not bound the others' wait
 		ctx = noWait
 	}
 	fresh, outcomes := live[:0:0], live[:0:0]
@@ -168,8 +167,8 @@ func fail(batch []*waiting, err error) {
 	}
 }
 
-// writeBatch does one append of several records: lock, look again at what others left, settle it,
-// write, flush, save the head. What is wrong with one record alone is its own error.
+// writeBatch appends several records at once: lock, look again at the other processes' appends, settle,
+// write, flush, save the head. A problem with one record alone is that record's error.
 func (l *Log) writeBatch(ctx context.Context, batch []*waiting, mayRotate bool) error {
 	st, unlock, err := l.hold(ctx)
 	if err != nil {
@@ -208,7 +207,7 @@ func (l *Log) writeBatch(ctx context.Context, batch []*waiting, mayRotate bool) 
 	return nil
 }
 
-// add composes the record behind the head h, with its clear form.
+// add composes the record after the head h, with its clear form.
 func (w *waiting) add(k key, lines, names *[]byte, h *head) error {
 	r, err := w.log.compose(w.phase, w.entry, w.res, w.link, k)
 	if err != nil {
@@ -226,7 +225,7 @@ func (w *waiting) add(k key, lines, names *[]byte, h *head) error {
 	return nil
 }
 
-// openIntents are those of a Log without an outcome, so that the outcome need not read.
+// openIntents caches this Log's intents without an outcome, so that the outcome need not read them.
 type openIntents struct {
 	mu  sync.Mutex
 	all map[uint64]Record

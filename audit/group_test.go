@@ -15,7 +15,7 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// flushed tells how much of each file the last flush covered, and holds a flush back until told.
+// flushed records how much of each file the last flush covered, and can hold a flush back.
 type flushed struct {
 	atomicfile.OS
 	mu     sync.Mutex
@@ -59,8 +59,8 @@ func (f flushedFile) Sync() error {
 	return nil
 }
 
-// TestAppendsShareAFlush: callers of two logs that come while one record is flushed are written
-// together, and none goes on before a flush covers its record.
+// TestAppendsShareAFlush: callers of two logs that arrive during a flush are written together, and none
+// continues before a flush covers its record.
 func TestAppendsShareAFlush(t *testing.T) {
 	const callers = 32
 	dir := filepath.Join(t.TempDir(), "audit")
@@ -78,7 +78,7 @@ func TestAppendsShareAFlush(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := fs.count
-	fs.hold = func() { // the first flush waits for all the others to come
+	fs.hold = func() { // the first flush waits until all others have queued
 		for {
 			one.group.mu.Lock()
 			n := len(one.group.queue)
@@ -113,7 +113,7 @@ func TestAppendsShareAFlush(t *testing.T) {
 		})
 	}
 	all.Wait()
-	// Two flushes for the first, two for the 31 together; outcomes come as they come.
+	// Two flushes for the first, two for the 31 together; outcomes arrive at any time.
 	if most := 2 * (2 + callers); fs.count-before > most {
 		t.Errorf("%d flushes of the segment for %d records", fs.count-before, 2*callers)
 	}
@@ -127,8 +127,8 @@ func TestAppendsShareAFlush(t *testing.T) {
 	}
 }
 
-// TestSharedAppendFails: at every step of a shared append the disk fails or the process dies. Whoever
-// was told that its record stands has it; the log verifies and goes on.
+// TestSharedAppendFails: at every step of a shared append the disk fails or the process dies. Every reported
+// record exists; the log verifies and continues.
 func TestSharedAppendFails(t *testing.T) {
 	ctx := context.Background()
 	for name, fault := range Faults(1500) {
@@ -198,7 +198,7 @@ func TestSharedAppendFails(t *testing.T) {
 	}
 }
 
-// TestWhoGivesUpHoldsNobodyUp: the first caller's context ends while the log is held elsewhere; the
+// TestWhoGivesUpHoldsNobodyUp: the first caller's context ends while another process holds the log; the
 // others are written when it is free.
 func TestWhoGivesUpHoldsNobodyUp(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")

@@ -27,7 +27,7 @@ const (
 // are in canonical order.
 type head struct {
 	Boot    string `json:"boot"`  // device numbers are compared within one boot only
-	Check   string `json:"check"` // over all the rest: no byte of it can be flipped unseen
+	Check   string `json:"check"` // over all other fields: no byte can be flipped unseen
 	Device  uint64 `json:"device"`
 	Hash    string `json:"hash"`
 	Inode   uint64 `json:"inode"`
@@ -60,7 +60,7 @@ func parseHead(b []byte) (head, error) {
 	if err := json.Unmarshal(b, &h); err != nil {
 		return head{}, errors.New("head.json is damaged")
 	}
-	again, err := h.encode() // with the check computed anew
+	again, err := h.encode() // with the check computed again
 	if err != nil || !bytes.Equal(again, b) {
 		return head{}, errors.New("head.json is damaged")
 	}
@@ -72,7 +72,7 @@ func parseHead(b []byte) (head, error) {
 	return h, nil
 }
 
-// readHead gives fs.ErrNotExist when there is none.
+// readHead returns fs.ErrNotExist when there is no head.
 func (l *Log) readHead() (head, error) {
 	info, err := l.fs.Lstat(l.path(headFile))
 	if err != nil {
@@ -114,7 +114,7 @@ func (l *Log) writeHead(h head) (err error) {
 	return nil
 }
 
-// replaceHead makes the head anew when there is none to overwrite.
+// replaceHead writes a new head when there is none to overwrite.
 func (l *Log) replaceHead(h head) error {
 	b, err := h.encode()
 	if err != nil {

@@ -20,8 +20,8 @@ func bootID() string {
 	return string(bytes.TrimSpace(b))
 }
 
-// hostID tells machines apart without naming one: the machine id is not to be
-// shown outside (machine-id(5)), so it is hashed; the host name stands in for it.
+// hostID identifies a machine without naming it: the machine id must not be shown outside (machine-id(5)), so
+// it is hashed; the host name is the fallback.
 func hostID() string {
 	id, err := os.ReadFile("/etc/machine-id")
 	if id = bytes.TrimSpace(id); err != nil || len(id) == 0 {
@@ -35,7 +35,7 @@ func hostID() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// mayWrite asks the system without trying: permissions and a read-only mount.
+// mayWrite checks permissions and a read-only mount, without writing.
 func mayWrite(path string) error {
 	err := unix.Access(path, unix.W_OK)
 	switch {

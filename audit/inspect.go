@@ -18,14 +18,14 @@ import (
 // state is the result of an inspection under the lock.
 type state struct {
 	head  head
-	saved bool      // head is what head.json says; false when a record behind it was adopted
-	last  time.Time // of the last record; zero when it cannot be told
+	saved bool      // head equals head.json; false when a later record was adopted
+	last  time.Time // time of the last record; zero when unknown
 	torn  []byte    // bytes behind the last record that no finished append explains
 }
 
-// inspect compares the saved head with the files: identity, size and last
-// record, then what a killed append may have left behind them. Anything else is
-// an alarm. It changes nothing and costs the same at any length of the log.
+// inspect compares the saved head with the files: identity, size and last record, then possible leftovers of
+// a killed append behind them. Anything else is an alarm. It changes nothing, and its cost does not grow with
+// the log.
 func (l *Log) inspect() (state, error) {
 	if l.alarm != "" {
 		return state{}, tampered("%s", l.alarm)
@@ -80,7 +80,7 @@ func (l *Log) compare(h head) (state, error) {
 		return st, err
 	}
 	if l.distrust == h {
-		st.torn = rest // its flush failed: not written, whatever can be read
+		st.torn = rest // its flush failed: it counts as unwritten even if it can be read
 		return st, nil
 	}
 	err = st.adopt(rest)
@@ -136,7 +136,7 @@ func checkLast(f io.ReaderAt, h head) (time.Time, error) {
 	return r.TS, nil
 }
 
-// readRest reads what lies behind the head: at most the records of one append can.
+// readRest reads the bytes behind the head, at most as many as one append can write.
 func readRest(f io.ReaderAt, from, to int64) ([]byte, error) {
 	if to-from > maxBatch*(maxLine+1) {
 		return nil, tampered("%d bytes stand behind the last record, more than one append can leave", to-from)
@@ -148,9 +148,8 @@ func readRest(f io.ReaderAt, from, to int64) ([]byte, error) {
 	return rest, nil
 }
 
-// adopt takes the whole records that a killed process wrote without saving the
-// head, and marks the rest as torn. A whole record that does not continue the
-// chain was put there by somebody else.
+// adopt takes the whole records that a killed process wrote without saving the head, and marks the rest as
+// torn. A whole record that does not continue the chain was written by somebody else.
 func (st *state) adopt(rest []byte) error {
 	for n := 0; len(rest) > 0; n++ {
 		body, behind, ended := bytes.Cut(rest, []byte{'\n'})
@@ -208,7 +207,7 @@ func (l *Log) adoptSegment(h head) (*state, error) {
 	}}, nil
 }
 
-// sealOf is the digest of the bytes that stay behind a sealed segment.
+// sealOf is the digest of the bytes that stay after the end of a sealed segment.
 func sealOf(torn []byte) string {
 	if len(torn) == 0 {
 		return ""

@@ -17,8 +17,7 @@ import (
 // HashSubject. A new one gets new labels, so that old hashes keep their meaning.
 const NormVersion = 1
 
-// ErrNoKey reports that there is no key yet, or no longer: no record can be
-// looked up by a name typed in clear.
+// ErrNoKey reports that there is no key, or no longer: no record can be looked up by a typed name.
 var ErrNoKey = errors.New("audit key is absent")
 
 const (
@@ -104,8 +103,8 @@ func normalSubject(s string) string {
 	return norm.NFC.String(strings.ToLower(norm.NFC.String(strings.TrimSpace(s))))
 }
 
-// HashTarget is the stored form of an item's id; ErrNoKey before the first
-// record and after the key was destroyed.
+// HashTarget is the stored form of an item's id; ErrNoKey before the first record and after the key was
+// destroyed.
 func (l *Log) HashTarget(name string) (string, error) {
 	k, err := l.readKey()
 	if err != nil {

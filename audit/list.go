@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ErrBadCursor reports a cursor that no page of this log gave out.
+// ErrBadCursor reports a cursor that no page of this log returned.
 var ErrBadCursor = errors.New("cursor is not one of this list's")
 
 // defaultLimit is a page's rows when the caller does not say.
@@ -16,14 +16,14 @@ const defaultLimit = 100
 
 // Filter chooses records; a zero member chooses all.
 type Filter struct {
-	Actor        string // as stored, or the fingerprint of the key
+	Actor        string // the stored form, or the fingerprint of the key
 	Action       string
 	Store        string
 	Result       Verdict
 	Phase        Phase
 	Since, Until time.Time // Since inclusive, Until exclusive; by the recorded clock
-	Target       string    // typed in clear
-	Subject      string    // typed in clear
+	Target       string    // in clear
+	Subject      string    // in clear
 	OldestFirst  bool
 }
 
@@ -32,15 +32,14 @@ type Row struct {
 	Record
 	Name   string // the target in clear, where its keyed hash is the record's
 	Reason string // unless erased; no hash of it is chained
-	Origin string // who asked for the act, as a door knows it; kept as Reason is
-	// NameState says how it stands with the name of a record that has a target.
+	Origin string // the client that asked for the act, as its door knows it; kept like Reason
+	// NameState is the state of the name of a record that has a target.
 	NameState NameState
-	// Damaged says, instead of all the rest, that a stored line is unreadable here;
-	// it is never left out.
+	// Damaged says why a stored line is unreadable; the row then has nothing else, and is never left out.
 	Damaged string
 }
 
-// NameState says whether a clear name in the side table is the one of the record.
+// NameState says whether the clear name in the side table is that of the record.
 type NameState string
 
 // The states of a name; empty where the record has no target.
@@ -94,7 +93,7 @@ func (l *Log) List(ctx context.Context, filter Filter, limit int, cursor string)
 	return page, nil
 }
 
-// position is a place between two lines: in segment parts[part], before off.
+// position is a position between two lines: in segment parts[part], before off.
 type position struct {
 	part int
 	off  int64
@@ -159,7 +158,7 @@ func collect(ctx context.Context, f interface {
 		row := Row{}
 		if err := parseLine(raw, &parsed); err != nil {
 			row.Damaged = err.Error()
-		} else if !parsed.intact() { // whatever the filter: nobody knows what it said
+		} else if !parsed.intact() { // whatever the filter: its content is unknown
 			row.Damaged = "its bytes are not those that its hash was made of"
 		} else if !match(&parsed) {
 			continue
@@ -224,7 +223,7 @@ func cursorAt(segment uint64, off int64, oldest bool) string {
 	return fmt.Sprintf("%s.%d.%d", way, segment, off)
 }
 
-// parseCursor gives the place to go on from; without one, the list's beginning.
+// parseCursor returns the position of a cursor; the list's beginning without one.
 func parseCursor(c string, oldest bool, parts []part) (position, error) {
 	if c == "" {
 		if oldest {
@@ -246,9 +245,8 @@ func parseCursor(c string, oldest bool, parts []part) (position, error) {
 	return position{}, ErrBadCursor
 }
 
-// OpenIntents lists the intents without an outcome, oldest first: acts whose
-// process died, or that are under way in another. It reads the whole log once,
-// without keeping it.
+// OpenIntents lists the intents without an outcome, oldest first: acts whose process died, or that another
+// process is carrying out. It reads the whole log once, without keeping it.
 func (l *Log) OpenIntents(ctx context.Context) ([]Row, error) {
 	parts, err := l.parts(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"memdesk/audit"
 )
 
-// filled has 60 acts over several segments, by turns on ten items.
+// filled is a log of 60 acts over several segments, on ten items in turn.
 func filled(t *testing.T) (setup, *audit.Log) {
 	t.Helper()
 	s := fresh(t)
@@ -73,7 +73,7 @@ func TestPagesHoldEveryRecordOnce(t *testing.T) {
 	}
 }
 
-// A record that comes while somebody pages does not move what follows.
+// A record that arrives between two pages does not move the next page.
 func TestACursorStaysWhereItIs(t *testing.T) {
 	_, l := filled(t)
 	ctx := context.Background()
@@ -179,7 +179,7 @@ func TestEraseNames(t *testing.T) {
 			t.Errorf("%s still holds the name", name)
 		}
 	}
-	// The unlinked file's bytes are gone, too.
+	// The bytes of the unlinked file are gone too.
 	if info, err := old.Stat(); err != nil || info.Size() != 0 {
 		t.Errorf("the old side table still has %d bytes, %v", info.Size(), err)
 	}

@@ -15,9 +15,8 @@ const (
 	lockPatience = 15 * time.Second
 )
 
-// lock takes the log's lock: exclusive to append, shared to read a snapshot.
-// A missing lock file is made again by a writer; a reader goes without, since
-// reading leaves no trace. It waits as long as ctx, 15 s at most.
+// lock takes the log's lock: exclusive to append, shared to read a snapshot. A writer recreates a missing
+// lock file; a reader does without, since reading leaves no trace. It waits until ctx ends, 15 s at most.
 func (l *Log) lock(ctx context.Context, exclusive bool) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
@@ -36,7 +35,7 @@ func (l *Log) lock(ctx context.Context, exclusive bool) (unlock func(), err erro
 		}
 		got, err := f.TryLock(exclusive)
 		if err == nil && got {
-			// A lock file that was unlinked while we waited protects nothing.
+			// A lock file that was unlinked during the wait protects nothing.
 			mine, err1 := f.Stat()
 			there, err2 := l.fs.Lstat(l.path(lockFile))
 			if err1 == nil && err2 == nil && os.SameFile(mine, there) {
@@ -65,7 +64,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// hold locks the log for a change and looks at its end.
+// hold locks the log for a change and inspects its end.
 func (l *Log) hold(ctx context.Context) (st state, unlock func(), err error) {
 	if unlock, err = l.lock(ctx, true); err != nil {
 		return state{}, nil, err

@@ -18,19 +18,19 @@ import (
 	"memdesk/internal/clock"
 )
 
-// ErrNotWritable is behind every refusal to append: nothing may be changed.
+// ErrNotWritable is wrapped by every refusal to append: nothing may be changed.
 var ErrNotWritable = errors.New("audit log cannot be written")
 
-// ErrTampered is behind an alarm: what is on disk is not what was written. It
-// comes with ErrNotWritable until somebody acknowledges it.
+// ErrTampered is wrapped by an alarm: the files differ from those that were written. It comes with
+// ErrNotWritable until somebody acknowledges it.
 var ErrTampered = errors.New("audit log is not as it was left")
 
 var errShort = errors.New("short write")
 
-// defaultSegmentBytes is where a segment ends when Options do not say.
+// defaultSegmentBytes is the segment size without Options.SegmentBytes.
 const defaultSegmentBytes = 32 << 20
 
-// Options say where the log is and who writes to it.
+// Options say where the log is and which program writes it.
 type Options struct {
 	Dir     string // <state>/audit; made with the first record
 	Clock   clock.Clock
@@ -43,26 +43,24 @@ type Options struct {
 	SegmentBytes int64
 	// FS is the file layer; nil means the machine's files.
 	FS atomicfile.FS
-	// Traces says what there is that only changes with a log leave, in words; empty for
-	// nothing. It is asked when there is no log. nil: nothing is known.
+	// Traces describes traces that only changes with a log leave; empty for none. It is called when there is
+	// no log; may be nil.
 	Traces func() string
-	// Permit is asked before each intent and note; its error says why nothing may be written. nil:
-	// nothing stands in the way.
+	// Permit is called before each intent and note; its error says why nothing may be written. May be nil.
 	Permit func() error
-	// Marks are the statements outside the log about how far it had come; nil: none.
+	// Marks are the statements outside the log about its length; may be nil.
 	Marks func() []Mark
 	// Anchors keep the log's checkpoints elsewhere.
 	Anchors []Anchor
-	// CheckpointEvery is after how many records, AnchorEvery after how long, a process signs the
-	// head and gives it to the anchors, beside doing so in Close; 0 is only then.
+	// CheckpointEvery is the number of records, and AnchorEvery the time, after which a process signs the
+	// head and gives it to the anchors, besides in Close; 0 means only in Close.
 	CheckpointEvery uint64
 	AnchorEvery     time.Duration
-	// KeyAgent is the fingerprint of an Ed25519 key in the SSH agent behind AgentSocket, and
-	// KeyCommand a command that prints the log's key; without either it is a file of mode 0600
-	// beside the log.
+	// KeyAgent is the fingerprint of an Ed25519 key in the SSH agent at AgentSocket; KeyCommand is a command
+	// that prints the log's key. Without either the key is a file of mode 0600 beside the log.
 	KeyAgent, AgentSocket, KeyCommand string
-	// Beside is another Log of the same directory: appends of both that come at once are written
-	// together, with one flush. nil: this Log's own do.
+	// Beside is another Log of the same directory: concurrent appends of both are written together, with one
+	// flush. May be nil.
 	Beside *Log
 }
 
@@ -77,7 +75,7 @@ type Log struct {
 	traces func() string
 	marks  func() []Mark
 	permit func() error
-	base   Record // the members that are the same in every record
+	base   Record // fields with the same value in every record
 
 	anchors []Anchor
 	source  keySource
@@ -85,25 +83,24 @@ type Log struct {
 	wait    time.Duration
 	behind  background
 
-	group *group // appends that wait, of every Log that shares it
+	group *group // waiting appends of every Log that shares it
 
 	mu       sync.Mutex
-	seen     head      // the newest head this value knows, against a rollback of both files
-	last     time.Time // of the newest record this value wrote
-	distrust head      // the head under which an I/O error left pages in doubt
+	seen     head      // the newest known head, against a rollback of both files
+	last     time.Time // time of the newest record that this Log wrote
+	distrust head      // the head at which an I/O error left pages in doubt
 	alarm    string    // what Verify found; cleared by Acknowledge
-	checked  time.Time // of the last check that the chain is sound
-	whole    []known   // sealed segments that it found whole, to be saved
-	marked   bool      // the mark of the beginning is there
+	checked  time.Time // time of the last check of the whole chain
+	whole    []known   // intact sealed segments of that check, to be saved
+	marked   bool      // the mark of the beginning exists
 	swept    bool
 
-	signedSeq atomic.Uint64 // newest record under a checkpoint, as far as this value knows
-	wrote     atomic.Bool   // this value has appended
+	signedSeq atomic.Uint64 // newest record under a checkpoint, as far as this Log knows
+	wrote     atomic.Bool   // this Log has appended
 	intents   openIntents
 }
 
-// Open names a log; it looks at nothing and creates nothing. What stands in the
-// way of writing is told by Writable and by each append.
+// Open names a log; it reads and creates nothing. Writable and each append report what prevents writing.
 func Open(o Options) (*Log, error) {
 	if o.Dir == "" {
 		return nil, errors.New("open audit log: no directory")
@@ -145,13 +142,12 @@ func Open(o Options) (*Log, error) {
 	}, nil
 }
 
-// Writable says why the next append would be refused, nil when nothing stands in
-// its way. It creates and changes nothing and is cheap enough to ask before each
-// act; only the append itself is the proof.
+// Writable says why the next append would be refused; nil when nothing prevents it. It changes nothing and is
+// cheap enough to call before each act; only the append itself is the proof.
 func (l *Log) Writable() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), lookWait) // of the look, not of this process's own appends
+	ctx, cancel := context.WithTimeout(context.Background(), lookWait) // bounds the check, not this process's own appends
 	defer cancel()
 	err := l.writable(ctx)
 	switch {
@@ -163,7 +159,7 @@ func (l *Log) Writable() error {
 	return nil
 }
 
-// lookWait is how long Writable looks at what other processes have appended.
+// lookWait bounds Writable's check of other processes' appends.
 const lookWait = 5 * time.Second
 
 func (l *Log) writable(ctx context.Context) error {
@@ -214,7 +210,7 @@ func (l *Log) writable(ctx context.Context) error {
 	return nil
 }
 
-// creatable looks for the nearest directory above that exists.
+// creatable checks the nearest existing parent directory.
 func (l *Log) creatable() error {
 	for dir := filepath.Dir(l.dir); ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
@@ -231,7 +227,7 @@ func (l *Log) creatable() error {
 	}
 }
 
-// refuse makes err a refusal.
+// refuse wraps err as a refusal.
 func refuse(err error) error {
 	if errors.Is(err, ErrNotWritable) {
 		return err

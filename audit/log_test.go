@@ -20,7 +20,7 @@ import (
 
 var epoch = time.Date(2026, 5, 21, 9, 0, 0, 0, time.UTC)
 
-// ticking moves on by a millisecond at every reading.
+// ticking advances by a millisecond at every reading.
 type ticking struct{ *clock.Fake }
 
 func (t ticking) Now() time.Time { return t.Advance(time.Millisecond) }

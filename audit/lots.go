@@ -11,40 +11,39 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// checked is a line whose own bytes were looked at; how it continues the line before is
-// still to be compared.
+// checked is a line whose own bytes were checked; its link to the line before is still to be compared.
 type checked struct {
 	line
-	at     int64 // in the segment
+	at     int64 // offset in the segment
 	err    error // it is no record
-	intact bool  // its hash is that of its bytes
+	intact bool  // its hash fits its bytes
 	leaf   tlog.Hash
 }
 
-// lot is some whole lines of a segment.
+// lot is a number of whole lines of a segment.
 type lot struct {
 	buf   []byte
-	at    int64 // of buf in the segment
+	at    int64 // offset of buf in the segment
 	lines []checked
-	cut   bool // bytes without a newline are left behind the last line of the segment
+	cut   bool // the segment ends with bytes without a newline
 	ready chan struct{}
 }
 
-// lots reads a segment's lines ahead and has them parsed and hashed on every processor, because
-// hashing is nearly all of a verification.
+// lots reads a segment's lines ahead and has them parsed and hashed on every processor, because hashing is
+// most of a verification.
 type lots struct {
 	f         io.ReaderAt
 	at, limit int64
 	leaves    bool
 	ahead     []*lot
-	spare     *lot // to be used again
+	spare     *lot // for reuse
 }
 
 func newLots(f io.ReaderAt, limit int64, leaves bool) *lots {
 	return &lots{f: f, limit: limit, leaves: leaves}
 }
 
-// next gives the lots in order, nil behind the last. A lot lives until the next call.
+// next returns the lots in order, nil at the end. A lot is valid until the next call.
 func (s *lots) next() (*lot, error) {
 	for len(s.ahead) < 2*runtime.GOMAXPROCS(0) && s.at < s.limit {
 		l, err := s.read()
@@ -63,14 +62,14 @@ func (s *lots) next() (*lot, error) {
 	return l, nil
 }
 
-// wait ends the work that was begun ahead.
+// wait waits for the work begun ahead.
 func (s *lots) wait() {
 	for _, l := range s.ahead {
 		<-l.ready
 	}
 }
 
-// read takes the next whole lines. A line longer than a chunk is no record and comes as it begins.
+// read takes the next whole lines. A line longer than a chunk is no record; its beginning is returned.
 func (s *lots) read() (*lot, error) {
 	l := s.spare
 	s.spare = nil
@@ -90,7 +89,7 @@ func (s *lots) read() (*lot, error) {
 	case last:
 		l.cut = s.at+int64(end) < s.limit
 		s.at = s.limit
-	case end == 0: // of one line that goes on
+	case end == 0: // of one line that continues
 		end, l.buf[n-1] = n, '\n'
 		s.at = s.limit
 	default:
@@ -100,8 +99,7 @@ func (s *lots) read() (*lot, error) {
 	return l, nil
 }
 
-// check parses and hashes the lines, up to the first that is no record: behind it nothing is
-// compared.
+// check parses and hashes the lines, up to the first that is no record: after it nothing is compared.
 func (l *lot) check(leaves bool) {
 	defer close(l.ready)
 	var scratch []byte

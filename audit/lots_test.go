@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestLotsGiveEveryLine: lines that end at, before and behind the end of a chunk come once, in order and whole.
+// TestLotsGiveEveryLine: lines that end at, before and after the end of a chunk are returned once, in order
+// and whole.
 func TestLotsGiveEveryLine(t *testing.T) {
 	for _, length := range []int{0, 1, chunk - 2, chunk - 1} {
 		for _, tail := range []string{"", "torn"} {

@@ -10,8 +10,8 @@ import (
 
 type reasonKey struct{}
 
-// WithReason carries the operator's words for an act to the log, where they
-// stand in the erasable side table only.
+// WithReason carries the operator's reason for an act to the log, which keeps it only in the erasable side
+// table.
 func WithReason(ctx context.Context, reason string) context.Context {
 	if reason == "" {
 		return ctx
@@ -21,8 +21,8 @@ func WithReason(ctx context.Context, reason string) context.Context {
 
 type originKey struct{}
 
-// WithOrigin carries the client, the session and the source of a write to the log, where
-// they stand beside the reason.
+// WithOrigin carries the client, the session and the source of a write to the log, which keeps them like the
+// reason.
 func WithOrigin(ctx context.Context, origin string) context.Context {
 	return context.WithValue(ctx, originKey{}, origin)
 }
@@ -30,9 +30,9 @@ func WithOrigin(ctx context.Context, origin string) context.Context {
 // outcomeWait bounds the writing of an outcome after the caller has gone.
 const outcomeWait = 5 * time.Second
 
-// Middleware records the intent of every change durably before it happens, and
-// its outcome after. It stands outermost, so that refusals are recorded too. When
-// the intent cannot be written the change is refused.
+// Middleware records the intent of every change durably before it, and the outcome after it. It is the
+// outermost layer, so that refusals are recorded too. When the intent cannot be written the change is
+// refused.
 func Middleware(l *Log) model.Middleware {
 	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 		if !c.Op.Mutates() {
@@ -45,15 +45,15 @@ func Middleware(l *Log) model.Middleware {
 	}
 }
 
-// Act runs act between its intent and its outcome. act gives what to count. When
-// the intent cannot be written act does not run and the error is a Refusal.
+// Act runs act between its intent and its outcome. act returns the outcome's counts. When the intent cannot
+// be written act does not run and the error is a Refusal.
 func (l *Log) Act(ctx context.Context, e Entry, act func(context.Context) (map[string]int64, error)) error {
 	seq, err := l.Intent(ctx, e)
 	if err != nil {
 		return model.Refuse(e.Action, "it could not be recorded first: "+err.Error())
 	}
 	counts, acted := act(ctx)
-	// The outcome is written even when the caller has gone away meanwhile.
+	// The outcome is written even when the caller has gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeWait)
 	defer cancel()
 	if err := l.Outcome(ctx, seq, resultOf(counts, acted)); err != nil {
@@ -71,12 +71,12 @@ func entryOf(ctx context.Context, c *model.Call) Entry {
 	switch {
 	case c.Retain != nil:
 		e.Subject = c.Retain.DataSubjectID
-		if t, ok := c.Store.Tier(c.Retain.Tier); ok { // anything else is free text that nobody has checked
+		if t, ok := c.Store.Tier(c.Retain.Tier); ok { // any other tier is unchecked free text
 			e.Tier = t.Name
 		}
 		e.Counts["bytes"] = int64(len(c.Retain.Content))
 		if id == "" && c.Store.Address != nil {
-			id, _ = c.Store.Address(*c.Retain) // a bad address is refused by the store itself
+			id, _ = c.Store.Address(*c.Retain) // the store itself refuses a bad address
 		}
 	case c.Forget != nil:
 		e.Subject = c.Forget.DataSubjectID
@@ -109,7 +109,7 @@ func resultOf(counts map[string]int64, err error) Result {
 	switch {
 	case model.IsRefusal(err):
 		res.Verdict = Refused
-	case !model.Unchanged(err): // it may have gone through
+	case !model.Unchanged(err): // it may have succeeded
 		res.Verdict = Unknown
 	}
 	return res

@@ -22,13 +22,13 @@ const (
 	maxClear  = 4096 // bytes of a name or a reason
 )
 
-// nameRow is what the side table keeps of one record, in clear. Rows ascend by
-// sequence; a row left by an append that failed is told apart by its time.
+// nameRow is the side table's row for one record, in clear. Rows ascend by sequence; the row of a failed
+// append is recognised by its time.
 type nameRow struct {
 	Seq     uint64 `json:"seq"`
 	TS      string `json:"ts"`
 	Target  string `json:"target,omitempty"`
-	Subject string `json:"subject,omitempty"` // the hash, so that an erasure finds the row
+	Subject string `json:"subject,omitempty"` // the hash, by which an erasure finds the row
 	Name    string `json:"name,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Origin  string `json:"origin,omitempty"`
@@ -44,8 +44,8 @@ func nameSeq(raw []byte) (uint64, bool) {
 	return n.Seq, ok
 }
 
-// recordNames appends the clear form of e before its record. The reason of an act is
-// part of what must be kept, so an act whose reason cannot be kept is refused.
+// recordNames appends the clear form of e before its record. The reason of an act must be kept, so an act
+// whose reason cannot be written is refused.
 func (l *Log) recordNames(e Entry, r *Record, seq uint64) error {
 	row, err := nameRowOf(e, r, seq)
 	if err != nil {
@@ -118,8 +118,8 @@ func appendRow(f atomicfile.File, row []byte) error {
 	return f.Sync()
 }
 
-// join fills names and reasons into rows that stand in ascending or descending
-// order; a name whose keyed hash is not the record's is left out and marked.
+// join fills names and reasons into rows in ascending or descending order; a name whose keyed hash is not the
+// record's is left out and marked.
 func (l *Log) join(rows []Row) error {
 	k, err := l.readKey()
 	if err != nil {
@@ -189,14 +189,14 @@ func (n nameRow) state(k key, target string) NameState {
 	return NameOK
 }
 
-// Names counts how it stands with the clear names beside the log.
+// Names counts the clear names beside the log by their state.
 type Names struct {
 	OK, Absent, Forged, Unchecked int64
-	FirstForged                   uint64 // sequence of the first record whose name is another
+	FirstForged                   uint64 // sequence of the first record with another name
 }
 
-// nameCheck compares every clear name with its record during a walk. Records and rows both
-// ascend, so that one pass over each is enough.
+// nameCheck compares every clear name with its record during a walk. Records and rows both ascend, so one
+// pass over each is enough.
 type nameCheck struct {
 	Names
 	key  key
@@ -209,7 +209,7 @@ type nameCheck struct {
 func (l *Log) checkNames() (*nameCheck, error) {
 	c := &nameCheck{}
 	if k, err := l.readKey(); err == nil {
-		c.key = k // without it no name can be checked
+		c.key = k // without the key no name can be checked
 	}
 	f, err := l.fs.OpenFile(l.path(namesFile), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -248,7 +248,7 @@ func (c *nameCheck) next() {
 	}
 }
 
-// take looks for the row of one record.
+// take finds the row of one record.
 func (c *nameCheck) take(r *line) {
 	target := r.value(fTarget)
 	if len(target) == 0 || string(r.value(fPhase)) == string(PhaseOutcome) {
@@ -278,18 +278,17 @@ func (n *Names) count(state NameState, seq uint64) {
 	}
 }
 
-// EraseNames removes every clear name and reason that stands with one of the
-// hashes, and says how many rows went. The chain stays as it is. The old file's
-// bytes are overwritten before they are given back, as far as the file system
-// overwrites in place.
+// EraseNames removes every clear name and reason with one of the hashes, and returns the number of removed
+// rows. The chain does not change. The old file's bytes are overwritten before they are freed, as far as the
+// file system overwrites in place.
 func (l *Log) EraseNames(ctx context.Context, hashes ...string) (int, error) {
 	return l.eraseRows(ctx, func(n nameRow) bool {
 		return (n.Target != "" && slices.Contains(hashes, n.Target)) || (n.Subject != "" && slices.Contains(hashes, n.Subject))
 	})
 }
 
-// EraseText removes every row whose name or reason holds one of the texts, in
-// any case: a person's id inside a path or a reason is as clear as it is alone.
+// EraseText removes every row whose name or reason contains one of the texts, in any case: a subject's id
+// inside a path or a reason is as clear as alone.
 func (l *Log) EraseText(ctx context.Context, texts ...string) (int, error) {
 	var needles []string
 	for _, t := range texts {
@@ -303,8 +302,8 @@ func (l *Log) EraseText(ctx context.Context, texts ...string) (int, error) {
 	})
 }
 
-// EraseNaming removes every row of whose name, reason or origin names says that it names
-// the person: EraseText knows the plain text only.
+// EraseNaming removes every row whose name, reason or origin satisfies names: EraseText finds only plain
+// text.
 func (l *Log) EraseNaming(ctx context.Context, names func(text string) bool) (int, error) {
 	return l.eraseRows(ctx, func(n nameRow) bool { return names(n.Name) || names(n.Reason) || names(n.Origin) })
 }
@@ -328,8 +327,7 @@ func (l *Log) eraseRows(ctx context.Context, gone func(nameRow) bool) (int, erro
 	return n, nil
 }
 
-// eraseLocked rewrites the side table; a row that cannot be read goes too, since
-// nobody can say whom it names.
+// eraseLocked rewrites the side table; an unreadable row goes too, since nobody can say whom it names.
 func (l *Log) eraseLocked(ctx context.Context, gone func(nameRow) bool) (int, error) {
 	if _, err := l.fs.Lstat(l.path(namesFile)); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -340,7 +338,7 @@ func (l *Log) eraseLocked(ctx context.Context, gone func(nameRow) bool) (int, er
 	}
 	defer unlock()
 	l.swept = false
-	l.sweep() // a killed erasure's temporary copy
+	l.sweep() // temporary copies of a killed erasure
 	old, err := l.fs.OpenFile(l.path(namesFile), os.O_RDWR|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return 0, bare(err)
@@ -369,7 +367,7 @@ func filterRows(f atomicfile.File, size int64, gone func(nameRow) bool) (kept []
 		raw, at, ok := s.next()
 		if !ok {
 			if at < size {
-				erased++ // a row cut short
+				erased++ // a truncated row
 			}
 			return kept, erased
 		}
@@ -400,7 +398,7 @@ func (n nameRow) before(t time.Time) bool {
 	return err == nil && at.Before(t)
 }
 
-// EraseBefore removes the rows of records older than t, for a retention period.
+// EraseBefore removes the rows of records older than t, when their retention ends.
 func (l *Log) EraseBefore(ctx context.Context, t time.Time) (int, error) {
 	return l.eraseRows(ctx, func(n nameRow) bool { return n.before(t) })
 }

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// openSet keeps where intents stand and drops them at their outcome, so its size
-// is that of the acts under way.
+// openSet keeps the positions of intents until their outcome, so its size is the number of unfinished acts.
 type openSet struct {
 	at map[uint64]logOffset
 }
@@ -28,7 +27,7 @@ func (o *openSet) take(l *line, segment string, off int64) {
 	}
 }
 
-// rows reads the intents that are left, oldest first.
+// rows reads the remaining intents, oldest first.
 func (o *openSet) rows(l *Log) ([]Row, error) {
 	var out []Row
 	for _, seq := range slices.Sorted(maps.Keys(o.at)) {

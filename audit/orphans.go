@@ -7,13 +7,12 @@ import (
 	"syscall"
 )
 
-// ClassInterrupted is the class of an outcome that a later process wrote for an act whose own
-// process is gone.
+// ClassInterrupted is the class of an outcome that a later process wrote for an act whose own process died.
 const ClassInterrupted = "interrupted"
 
-// CloseOrphans records for each open intent whose process is gone that nobody saw how its act ended,
-// and gives how many there were. Intents of another machine, and of a process that lives, stay open.
-// The outcome of the act itself, should it still come, is added.
+// CloseOrphans records, for each open intent whose process is gone, that the act's end was not seen, and
+// returns their number. Intents of another machine, or of a live process, stay open. If the act's own outcome
+// still arrives, it is added.
 func (l *Log) CloseOrphans(ctx context.Context) (closed int, err error) {
 	rows, err := l.OpenIntents(ctx)
 	if err != nil {
@@ -31,14 +30,14 @@ func (l *Log) CloseOrphans(ctx context.Context) (closed int, err error) {
 	return closed, nil
 }
 
-// orphaned reports whether the process of a record is gone for sure.
+// orphaned reports whether a record's process is certainly gone.
 func (l *Log) orphaned(r Record) bool {
 	switch {
 	case r.Host != l.base.Host:
 		return false
 	case r.Boot != l.base.Boot:
 		return true
-	case r.PID == os.Getpid(): // a container's server has the same number after each start
+	case r.PID == os.Getpid(): // a server in a container has the same pid after each start
 		return r.TS.Before(l.start)
 	}
 	return errors.Is(syscall.Kill(r.PID, 0), syscall.ESRCH)

@@ -8,8 +8,8 @@ import (
 	"memdesk/audit"
 )
 
-// The intents of processes that are gone are closed as unknown by the next one, those of a process
-// that lives and of another machine are left.
+// The next process closes the intents of dead processes as unknown; those of a live process and of another
+// machine stay open.
 func TestCloseOrphans(t *testing.T) {
 	ctx := context.Background()
 	dead := exec.Command("true")
@@ -38,7 +38,7 @@ func TestCloseOrphans(t *testing.T) {
 		}
 	}
 	before := s.open(t)
-	at(before) // of a process with the number of this one, before it
+	at(before) // of an earlier process with the same pid
 	next := s.open(t)
 	open[at(next)] = true // its own
 	if n, err := next.CloseOrphans(ctx); err != nil || n != 3 {

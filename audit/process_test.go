@@ -18,7 +18,7 @@ const (
 	childCount = "MEMDESK_TEST_AUDIT_COUNT"
 )
 
-// TestMain turns the test binary into the other process.
+// TestMain lets the test binary be the second process.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		if err := appendMany(dir, os.Getenv(childCount)); err != nil {
@@ -43,7 +43,7 @@ func appendMany(dir, count string) error {
 	if err != nil {
 		return err
 	}
-	// A byte each way keeps two processes in step, so that they contend each time.
+	// A byte each way synchronises two processes, so that they contend each time.
 	turn := make([]byte, 1)
 	for range n {
 		if _, err := os.Stdin.Read(turn); err != nil {

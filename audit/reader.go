@@ -15,10 +15,10 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// chunk is how much of a segment is read at a time.
+// chunk is the read size for segments.
 const chunk = 256 << 10
 
-// part is one segment as a reader's snapshot saw it.
+// part is one segment in a reader's snapshot.
 type part struct {
 	name   string
 	number uint64
@@ -46,11 +46,11 @@ func (l *Log) listParts() ([]part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the audit directory: %w", bare(err))
 	}
-	gone, _ := l.readRetired() // a damaged file hides nothing, and Verify says so
+	gone, _ := l.readRetired() // a damaged file hides nothing, and Verify reports it
 	var out []part
 	for _, e := range entries {
 		n, ok := segmentNumber(e.Name())
-		if !ok || n <= gone.Segment { // a process was killed while it removed retired ones
+		if !ok || n <= gone.Segment { // left by a process that was killed while removing retired segments
 			continue
 		}
 		info, err := l.fs.Lstat(l.path(e.Name()))
@@ -99,8 +99,8 @@ func (l *Log) firstRecord(p part) (Record, error) {
 	return first.record()
 }
 
-// sealed is the part of segment i that holds records: its seal says, where one
-// is, so that bytes set aside behind it are not shown as records.
+// sealed is the size of the records in segment i, from its seal where there is one, so that bytes set aside
+// after them are not shown as records.
 func (l *Log) sealed(parts []part, i int) int64 {
 	if i+1 < len(parts) {
 		if r, err := l.firstRecord(parts[i+1]); err == nil && r.Segment == parts[i].name && r.Counts["bytes"] <= parts[i].size {
@@ -110,7 +110,7 @@ func (l *Log) sealed(parts []part, i int) int64 {
 	return parts[i].size
 }
 
-// forward reads whole lines from an offset on; the slice lives until the next call.
+// forward reads whole lines from an offset on; the slice is valid until the next call.
 type forward struct {
 	r   *bufio.Reader
 	off int64
@@ -120,8 +120,8 @@ func newForward(f io.ReaderAt, from, to int64) *forward {
 	return &forward{r: bufio.NewReaderSize(io.NewSectionReader(f, from, max(0, to-from)), chunk), off: from}
 }
 
-// next gives a line without its newline and its offset; a piece without a
-// newline at the end is no line. An over-long line comes cut, and so unparseable.
+// next returns a line without its newline, and its offset; a piece without a newline at the end is no line.
+// An over-long line is truncated, and so unparseable.
 func (s *forward) next() (raw []byte, at int64, ok bool) {
 	at = s.off
 	raw, err := s.r.ReadSlice('\n')
@@ -150,8 +150,7 @@ type backward struct {
 
 func newBackward(f io.ReaderAt, to int64) *backward { return &backward{f: f, off: to} }
 
-// next gives the line before, without its newline; what follows the last newline
-// is no line.
+// next returns the previous line, without its newline; bytes after the last newline are no line.
 func (s *backward) next() (raw []byte, at int64, ok bool) {
 	for {
 		body := bytes.TrimSuffix(s.buf, []byte{'\n'})
@@ -170,7 +169,7 @@ func (s *backward) next() (raw []byte, at int64, ok bool) {
 	}
 }
 
-// grow reads the chunk before.
+// grow reads the previous chunk.
 func (s *backward) grow() bool {
 	n := min(s.off, chunk)
 	bigger := make([]byte, n, int(n)+len(s.buf))
@@ -182,8 +181,8 @@ func (s *backward) grow() bool {
 	return true
 }
 
-// seek finds where the lines with at least the given sequence begin in a file
-// whose lines carry ascending ones; seqOf says a line's, false when damaged.
+// seek finds the first line with at least the given sequence in a file of ascending sequences; seqOf returns
+// a line's, false when damaged.
 func seek(f io.ReaderAt, size int64, seq uint64, seqOf func([]byte) (uint64, bool)) int64 {
 	lo, hi := int64(0), size
 	for hi-lo > chunk {
@@ -212,8 +211,7 @@ func seek(f io.ReaderAt, size int64, seq uint64, seqOf func([]byte) (uint64, boo
 	}
 }
 
-// firstReadable finds the next line that has a sequence, and whether that is seq
-// or more.
+// firstReadable finds the next line with a sequence, and reports whether that is seq or more.
 func firstReadable(s *forward, seq uint64, seqOf func([]byte) (uint64, bool)) (at int64, behind, found bool) {
 	for {
 		raw, at, ok := s.next()
@@ -270,7 +268,7 @@ func (l *Log) recordAt(name string, size int64, seq uint64) (Record, error) {
 	return readRecord(f, seek(f, size, seq, recordSeq), seq)
 }
 
-// recordFrom reads the record at a known place.
+// recordFrom reads the record at a known offset.
 func (l *Log) recordFrom(p logOffset, seq uint64) (Record, error) {
 	f, err := l.open(p.segment)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 const (
 	version   = 1
 	hashLabel = "memdesk-audit-record-v1\x00"
-	// maxLine bounds a line; a record of the longest fields is well below it.
+	// maxLine bounds a line; a record with the longest fields is well below it.
 	maxLine   = 16 << 10
 	maxCounts = 32
 	tsLayout  = "2006-01-02T15:04:05.000000000Z"
@@ -68,8 +68,8 @@ const (
 	integers
 )
 
-// schema is the record's members: name and form, sorted by code point. lead is
-// what precedes the value in a line.
+// schema lists the record's members: name and form, sorted by code point. lead is the text before the value
+// in a line.
 var schema = [fieldCount]struct {
 	lead string
 	form form
@@ -91,7 +91,7 @@ type line struct {
 	link uint64
 }
 
-// value is a member as it is stored, without quotes.
+// value is a member's stored form, without quotes.
 func (l *line) value(f field) []byte {
 	start, end := len(schema[f].lead), int(l.ends[f])
 	if f > 0 {
@@ -137,7 +137,7 @@ func parseLine(raw []byte, l *line) error {
 	return l.check()
 }
 
-// check reads the members that the chain stands on.
+// check reads the members that the chain is built on.
 func (l *line) check() error {
 	if string(l.value(fV)) != strconv.Itoa(version) {
 		return fmt.Errorf("unknown record version %s", l.value(fV))
@@ -167,7 +167,7 @@ func (l *line) check() error {
 	return nil
 }
 
-// scanText gives the end of a quoted string of the record's alphabet, -1 if bad.
+// scanText returns the end of a quoted string in the record's alphabet, -1 if bad.
 func scanText(b []byte, at int) int {
 	if at >= len(b) || b[at] != '"' {
 		return -1
@@ -191,7 +191,7 @@ var isText, isHex = func() (text, hex [256]bool) {
 	return text, hex
 }()
 
-// scanInteger gives the end of a canonical integer, -1 if bad.
+// scanInteger returns the end of a canonical integer, -1 if bad.
 func scanInteger(b []byte, at int) int {
 	i := at
 	if i < len(b) && b[i] == '-' {
@@ -207,7 +207,7 @@ func scanInteger(b []byte, at int) int {
 	return i
 }
 
-// scanIntegers gives the end of an object of integers with ascending keys.
+// scanIntegers returns the end of an object of integers with ascending keys.
 func scanIntegers(b []byte, at int) int {
 	if at >= len(b) || b[at] != '{' {
 		return -1
@@ -264,7 +264,7 @@ func (l *line) digest(scratch []byte) (sum [2 * sha256.Size]byte, _ []byte) {
 	return sum, scratch
 }
 
-// intact reports whether the stored hash is that of the stored bytes.
+// intact reports whether the stored hash fits the stored bytes.
 func (l *line) intact() bool {
 	sum, _ := l.digest(nil)
 	return string(sum[:]) == string(l.value(fHash))
@@ -348,8 +348,8 @@ func (r *Record) encode() ([]byte, error) {
 	return b, nil
 }
 
-// text is a textual member; a Record holds stored forms only, so nothing is
-// escaped twice and parseLine refuses what was not escaped at all.
+// text is a text member; a Record holds only stored forms, so nothing is escaped twice and parseLine refuses
+// unescaped text.
 func (r *Record) text(f field) string {
 	switch f {
 	case fAction:
@@ -397,7 +397,7 @@ func (r *Record) text(f field) string {
 	case fTool:
 		return r.Tool
 	}
-	return r.TS.UTC().Format(tsLayout) // fTS, the only one left
+	return r.TS.UTC().Format(tsLayout) // fTS, the only other one
 }
 
 // appendCounts renders the numbers in the order of their names.

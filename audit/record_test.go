@@ -63,7 +63,7 @@ func TestEncodeAndParse(t *testing.T) {
 	if err != nil || !bytes.Equal(again, b) {
 		t.Errorf("another encoder writes\n%s\nthan\n%s (%v)", again, b, err)
 	}
-	// The hash as the package's doc comment says it, from the parsed object.
+	// The hash as the package's doc comment defines it, from the parsed object.
 	delete(any, "hash")
 	bare, err := json.Marshal(any)
 	if err != nil {
@@ -149,7 +149,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// What was not escaped does not get into a line.
+// Unescaped text does not get into a line.
 func TestEncodeRefusesRawText(t *testing.T) {
 	r := sample()
 	r.Store = `a","tier":"b`
@@ -220,7 +220,7 @@ func TestClockStep(t *testing.T) {
 	}
 }
 
-// Whoever changes a record and computes its hash anew breaks the next one's prev.
+// A record that is changed with a recomputed hash breaks the next record's prev.
 func TestRehashedRecordIsFound(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
 	if err := generate(dir, 4); err != nil {

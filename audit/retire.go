@@ -18,18 +18,18 @@ import (
 
 const retiredFile = "retired.json"
 
-// retired is where the kept part of the log begins. It is no proof: a record of the log names the same
-// end, and the checkpoints hold only when the roots are those of the records that were removed.
+// retired is where the kept part of the log begins. It is no proof: a record of the log names the same end,
+// and the checkpoints fit only when the roots are those of the removed records.
 type retired struct {
 	Segment uint64      `json:"segment"` // the last one that was removed
-	Seq     uint64      `json:"seq"`     // of its last record
-	Hash    string      `json:"hash"`    // of it
+	Seq     uint64      `json:"seq"`     // of the segment's last record
+	Hash    string      `json:"hash"`    // of that record
 	Origin  string      `json:"origin"`
 	Size    int64       `json:"size"` // leaves of the tree up to Seq
 	Roots   []tlog.Hash `json:"roots"`
 }
 
-// readRetired is zero when nothing was retired.
+// readRetired returns zero when nothing was retired.
 func (l *Log) readRetired() (retired, error) {
 	var r retired
 	b, err := readFile(l.fs, l.path(retiredFile), maxNote)
@@ -49,16 +49,16 @@ func (l *Log) readRetired() (retired, error) {
 	return r, nil
 }
 
-// Retired says up to which record segments were removed after their retention time; 0: none were.
+// Retired is the last record of the segments removed after their retention; 0: none.
 func (l *Log) Retired() (uint64, error) {
 	r, err := l.readRetired()
 	return r.Seq, err
 }
 
-// Retire removes the sealed segments whose records are all older than a moment, and the clear names of
-// their records. A record says which, and stands under a checkpoint; the tree's hashes stay, so that
-// every proof and every anchored checkpoint holds. What is not under a checkpoint of every anchor, and
-// an act without an outcome, stays. It gives the number of records that went.
+// Retire removes the sealed segments whose records are all older than a moment, and the clear names of their
+// records. A record under a checkpoint lists them; the tree's hashes stay, so every proof and every anchored
+// checkpoint still holds. Records that an anchor's checkpoint does not cover, and acts without an outcome,
+// stay. It returns the number of removed records.
 func (l *Log) Retire(ctx context.Context, before time.Time) (records int64, err error) {
 	anchored, err := l.anchoredSeq(ctx)
 	if err != nil {
@@ -91,7 +91,7 @@ func (l *Log) Retire(ctx context.Context, before time.Time) (records int64, err 
 	return int64(r.Seq - last), nil
 }
 
-// anchoredSeq is up to where the log's own checkpoint and those of every anchor reach.
+// anchoredSeq is the last record that the log's own checkpoint and those of all anchors cover.
 func (l *Log) anchoredSeq(ctx context.Context) (uint64, error) {
 	if _, err := l.Checkpoint(ctx); err != nil {
 		return 0, err
@@ -113,7 +113,7 @@ func (l *Log) anchoredSeq(ctx context.Context) (uint64, error) {
 }
 
 func (l *Log) retire(ctx context.Context, before time.Time, until uint64) (r retired, last uint64, err error) {
-	l.checked = time.Time{} // nothing is removed over a chain that was not looked at now
+	l.checked = time.Time{} // check the chain again before a removal
 	if err := l.sound(ctx); err != nil {
 		return r, 0, err
 	}
@@ -172,7 +172,7 @@ func (l *Log) retire(ctx context.Context, before time.Time, until uint64) (r ret
 	return r, was.Seq, l.fs.SyncDir(l.dir)
 }
 
-// rootsOf reads the roots of the complete subtrees over the records that go, the largest first.
+// rootsOf reads the roots of the complete subtrees over the removed records, the largest first.
 func (l *Log) rootsOf(r *retired) error {
 	t, err := l.readTree()
 	if err != nil {
@@ -199,7 +199,7 @@ func (l *Log) rootsOf(r *retired) error {
 	return err
 }
 
-// begin lets the walk go on behind what was retired.
+// begin starts the walk after the retired records.
 func (w *walker) begin() {
 	r, err := w.log.readRetired()
 	if err != nil {
@@ -215,15 +215,15 @@ func (w *walker) begin() {
 	}
 }
 
-// retiredBy looks for the record that says so.
+// retiredBy looks for the record of the retirement.
 func (w *walker) retiredBy() {
 	if w.gone.Seq > 0 && !slices.Contains(w.retires, w.gone.Seq) {
 		w.bad("the records up to %d are gone, and no record says that they were retired", w.gone.Seq)
 	}
 }
 
-// begin takes the leaves that are gone, and compares the claims of before with the tree's own hashes,
-// which the newest checkpoint covers.
+// begin takes the removed leaves, and compares older claims with the tree's own hashes, which the newest
+// checkpoint covers.
 func (w *treeWalk) begin(l *Log, r retired) {
 	w.all = false
 	if w.state.Origin == "" || r.Origin != w.state.Origin {
@@ -232,7 +232,7 @@ func (w *treeWalk) begin(l *Log, r retired) {
 	w.front = checkpoint.Frontier{Size: r.Size, Roots: slices.Clone(r.Roots)}
 	h, err := l.readCheckpoint(w.state)
 	if err != nil {
-		return // the log's own source says so
+		return // the log's own source reports it
 	}
 	read := tlog.TileHashReader(h.tree(), l.tiles())
 	for size, claims := range w.claims {

@@ -32,8 +32,8 @@ func aged(t *testing.T) (b *bench, clk *clock.Fake, early []byte) {
 	return b, clk, early
 }
 
-// TestRetiredSegments: what is older than its time goes, with a record; proofs and anchors of before
-// hold, what is kept verifies, and the log goes on.
+// TestRetiredSegments: segments past their retention go, with a record; earlier proofs and anchors hold, the
+// rest verifies, and the log continues.
 func TestRetiredSegments(t *testing.T) {
 	b, clk, early := aged(t)
 	l := b.open()
@@ -83,7 +83,7 @@ func TestRetiredSegments(t *testing.T) {
 	b.wantOK()
 }
 
-// TestWhatIsNotRetired: not what an anchor has not got, what has no outcome, or is not old.
+// TestWhatIsNotRetired: records that an anchor lacks, that have no outcome, or that are not old enough.
 func TestWhatIsNotRetired(t *testing.T) {
 	b, clk, _ := aged(t)
 	old := clk.Now().Add(-30 * 24 * time.Hour)
@@ -110,7 +110,7 @@ func TestWhatIsNotRetired(t *testing.T) {
 	}
 }
 
-// TestAGapThatNobodySigned: segments that are taken away with a gap made by hand are found.
+// TestAGapThatNobodySigned: a gap made by hand is found.
 func TestAGapThatNobodySigned(t *testing.T) {
 	change := func(b *bench, f func(*retired)) {
 		var r retired
@@ -151,7 +151,7 @@ func TestAGapThatNobodySigned(t *testing.T) {
 	}
 }
 
-// further takes the oldest segment that was kept away and says that it was retired.
+// further removes the oldest kept segment and claims that it was retired.
 func further(t *testing.T, b *bench) {
 	t.Helper()
 	l := b.open()
@@ -180,7 +180,7 @@ func further(t *testing.T, b *bench) {
 	}
 }
 
-// TestKilledWhileRetiring: at every step the log verifies and goes on.
+// TestKilledWhileRetiring: after a kill at every step the log verifies and continues.
 func TestKilledWhileRetiring(t *testing.T) {
 	for n := 0; ; n++ {
 		b, clk, _ := aged(t)

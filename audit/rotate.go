@@ -11,9 +11,9 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// RotateKey signs checkpoints with another key from here on: a new one in the file, or what the
-// agent or the command has now. A record names it, and the checkpoint over that record carries
-// the signatures of both; where the old key is lost counts.old says 0.
+// RotateKey signs checkpoints with another key from now on: a new one in the file, or the current key of the
+// agent or command. A record names it, and the checkpoint over that record has the signatures of both; where
+// the old key is lost counts.old says 0.
 func (l *Log) RotateKey(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ func (l *Log) rotateKey(ctx context.Context) error {
 	return nil
 }
 
-// oldSigner is the key of now, from wherever it may still be.
+// oldSigner is the current key, wherever it still is.
 func (l *Log) oldSigner(ctx context.Context, vkey string) (note.Signer, error) {
 	if s, err := l.signer(ctx, vkey); err == nil {
 		if _, err := s.Sign(nil); err == nil {
@@ -102,8 +102,7 @@ func (l *Log) oldSigner(ctx context.Context, vkey string) (note.Signer, error) {
 	return s, err
 }
 
-// Ask shows the newest checkpoint to a witness and says what its answer proves. Nothing of the
-// log is changed.
+// Ask shows the newest checkpoint to a witness and says what its answer proves. It does not change the log.
 func (l *Log) Ask(ctx context.Context, a Anchor) (Proven, error) {
 	p := Proven{By: a.Name(), Kind: a.Kind, State: ProvenUnreadable}
 	t, err := l.readTree()
@@ -138,7 +137,7 @@ func (l *Log) Ask(ctx context.Context, a Anchor) (Proven, error) {
 	return p, nil
 }
 
-// Add takes what was proven elsewhere into a report.
+// Add adds a result from elsewhere to a report.
 func (r *Report) Add(p Proven) {
 	r.Proven = append(r.Proven, p)
 	if p.State != ProvenBroken {

@@ -21,11 +21,11 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// keySource is where the private key of the log's checkpoints is: in a file beside the log
-// (the default), in an SSH agent, or with a command that prints it.
+// keySource is where the private key of the log's checkpoints is: in a file beside the log (the default), in
+// an SSH agent, or printed by a command.
 type keySource struct {
 	Agent   string // fingerprint of an Ed25519 key in the agent
-	Socket  string // of the agent; SSH_AUTH_SOCK
+	Socket  string // the agent's socket; empty: SSH_AUTH_SOCK
 	Command string
 }
 
@@ -42,13 +42,13 @@ func (k keySource) kind() string {
 
 const (
 	signFile    = "key"
-	oldSignFile = "key.old" // while a rotation is under way
+	oldSignFile = "key.old" // during a rotation
 	keyPatience = 5 * time.Second
 	agentWait   = 2 * time.Second
 )
 
-// newSigner makes the key of a new tree, or takes the one that the source has. origin is a
-// proposal: a key that a command prints has its own name.
+// newSigner makes the key of a new tree, or takes the source's key. origin is a proposal: a key printed by a
+// command has its own name.
 func (l *Log) newSigner(ctx context.Context, origin string) (s note.Signer, vkey string, err error) {
 	switch {
 	case l.source.Agent != "":
@@ -100,7 +100,7 @@ func (l *Log) signer(ctx context.Context, vkey string) (note.Signer, error) {
 	return s, nil
 }
 
-// fileSigner is the key in the file, or the one before it when a rotation was cut short.
+// fileSigner is the key in the file, or the previous one when a rotation was interrupted.
 func (l *Log) fileSigner(known note.Verifier) (note.Signer, error) {
 	s, err := l.keyIn(signFile)
 	if err == nil && s.KeyHash() != known.KeyHash() {
@@ -133,7 +133,7 @@ func (l *Log) keyIn(name string) (note.Signer, error) {
 	return s, nil
 }
 
-// printed runs the command and reads the key that it prints.
+// printed runs the command and reads the key from its output.
 func (k keySource) printed(ctx context.Context) (note.Signer, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, keyPatience)
 	defer cancel()
@@ -141,7 +141,7 @@ func (k keySource) printed(ctx context.Context) (note.Signer, string, error) {
 	c := exec.CommandContext(ctx, "/bin/sh", "-c", k.Command)
 	c.Stdout, c.WaitDelay = &out, time.Second
 	if err := c.Run(); err != nil {
-		return nil, "", errors.New("audit.key_command does not print a key") // its error may hold the key
+		return nil, "", errors.New("audit.key_command does not print a key") // its error might contain the key
 	}
 	skey := strings.TrimSpace(out.String())
 	s, err := note.NewSigner(skey)
@@ -162,7 +162,7 @@ func verifierOf(skey string) (string, error) {
 	if err != nil || len(seed) != 1+ed25519.SeedSize {
 		return "", errors.New("key is damaged")
 	}
-	seed = seed[1:] // behind the algorithm
+	seed = seed[1:] // after the algorithm
 	return note.NewEd25519VerifierKey(parts[2], ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey))
 }
 
@@ -209,8 +209,8 @@ func (k keySource) inAgent() (agentKey, error) {
 	return agentKey{}, fmt.Errorf("audit.key_agent: the SSH agent holds no Ed25519 key %s", k.Agent)
 }
 
-// agentSigner signs with a key that stays in the agent: SSH's Ed25519 signature of a message is
-// the plain one.
+// agentSigner signs with a key that stays in the agent: SSH's Ed25519 signature of a message is the plain
+// one.
 type agentSigner struct {
 	note.Verifier
 	source keySource

@@ -62,8 +62,8 @@ func sshAgent(t *testing.T) (socket, fingerprint string, add func() string) {
 	return socket, add(), add
 }
 
-// TestTheKeyInAnAgent: checkpoints are signed by a real ssh-agent and no private key lies beside the
-// log; without the agent acts go on, unsigned and said.
+// TestTheKeyInAnAgent: a real ssh-agent signs checkpoints and no private key is beside the log; without the
+// agent acts continue, unsigned and reported.
 func TestTheKeyInAnAgent(t *testing.T) {
 	socket, fingerprint, add := sshAgent(t)
 	b := newBench(t)
@@ -115,8 +115,8 @@ func TestTheKeyInAnAgent(t *testing.T) {
 	}
 }
 
-// TestTheKeyOfACommand: the key comes from a command and never lies in the state; what the command
-// says otherwise is no key and stands in no error.
+// TestTheKeyOfACommand: the key comes from a command and is never in the state; any other output is no key
+// and appears in no error.
 func TestTheKeyOfACommand(t *testing.T) {
 	skey, vkey, err := note.GenerateKey(rand.Reader, "desk.example/log")
 	if err != nil {

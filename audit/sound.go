@@ -18,21 +18,20 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// checkEvery is how long a check of the whole chain stands for the acts of one process.
+// checkEvery is how long one check of the whole chain covers the acts of a process.
 const checkEvery = time.Minute
 
-// Mark is something outside the log that says how far it had come: the receipt of an
-// erasure. Losing the records up to it is found.
+// Mark is a statement outside the log about its length: the receipt of an erasure. It reveals the loss of the
+// records up to it.
 type Mark struct {
-	What string // "the receipt of request …"; no name of a person
-	Seq  uint64 // of the newest record then
+	What string // "the receipt of request …"; names no person
+	Seq  uint64 // of the newest record at that time
 	Hash string // of that record
 	At   time.Time
 }
 
-// sound refuses to go on over a chain that does not verify, until somebody acknowledges it.
-// Sealed segments that were found whole before, and whose file the system has not seen
-// changed since, are not read again.
+// sound refuses to continue a chain that does not verify, until somebody acknowledges it. Sealed segments
+// that were intact before, and whose file has not changed since according to the system, are not read again.
 func (l *Log) sound(ctx context.Context) error {
 	if l.alarm != "" {
 		return tampered("%s", l.alarm)
@@ -52,9 +51,8 @@ func (l *Log) sound(ctx context.Context) error {
 	return nil
 }
 
-// trace says what proves that there was a log, where there is none; empty for nothing. The
-// mark of its beginning stands beside the directory, and what changes leave beside it is told by
-// the log's owner.
+// trace says what proves that there was a log, where there is none; empty for nothing. The mark of its
+// beginning is beside the directory; the log's owner knows of traces that changes leave.
 func (l *Log) trace() string {
 	if _, err := l.fs.Lstat(l.begunFile()); err == nil {
 		return filepath.Base(l.begunFile()) + " says that it was begun"
@@ -75,7 +73,7 @@ func (l *Log) trace() string {
 
 func (l *Log) begunFile() string { return l.dir + ".begun" }
 
-// markBegun leaves the mark that there is a log, unless it is there.
+// markBegun makes the mark that there is a log, unless it exists.
 func (l *Log) markBegun() error {
 	if l.marked {
 		return nil
@@ -91,7 +89,7 @@ func (l *Log) markBegun() error {
 	return nil
 }
 
-// makeBegun makes the empty file in one step: it says all by being there.
+// makeBegun makes the empty file in one step: its existence is all that it says.
 func (l *Log) makeBegun() error {
 	f, err := l.fs.OpenFile(l.begunFile(), os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -118,35 +116,35 @@ func (l *Log) absent() (bool, error) {
 	return l.isEmpty()
 }
 
-// errGone is the alarm of a log that is not there any more.
+// errGone is the alarm for a missing log.
 func errGone(why string) error { return tampered("the audit log is gone: %s", why) }
 
-// knownFile keeps which sealed segments were found whole. It only saves time: Verify never
-// reads it, and a file that differs in any way is read again.
+// knownFile lists the sealed segments that were intact. It only saves time: Verify never reads it, and a file
+// that differs in any way is read again.
 const knownFile = "known.json"
 
-// known is a sealed segment that was found whole.
+// known is a sealed segment that was intact.
 type known struct {
 	Name    string `json:"name"`
 	Size    int64  `json:"size"`
 	Inode   uint64 `json:"inode"`
 	Changed int64  `json:"changed"` // the file's change time, in nanoseconds
-	First   uint64 `json:"first"`   // sequence that the segment continues
-	From    string `json:"from"`    // hash that it continues
+	First   uint64 `json:"first"`   // sequence before its first record
+	From    string `json:"from"`    // hash before its first record
 	Seq     uint64 `json:"seq"`     // of its last record
-	Hash    string `json:"hash"`    // of it
-	// Noted is when an operator last acknowledged a break, up to its end.
+	Hash    string `json:"hash"`    // of that record
+	// Noted is the time of the last acknowledgement up to its end.
 	Noted time.Time `json:"noted,omitzero"`
-	// Origin is the tree that Roots are of: the complete subtrees over its leaves up to the
-	// segment's end, the largest first. Ended are the trees that the records up to there end.
+	// Origin is the tree of Roots: the complete subtrees over its leaves up to the segment's end, the largest
+	// first. Ended are the trees that records up to there end.
 	Origin string      `json:"origin,omitempty"`
 	Roots  []tlog.Hash `json:"roots,omitempty"`
 	Ended  []string    `json:"ended,omitempty"`
-	// Retires are the last records of what was removed, as the records up to the end here say.
+	// Retires are the last records of removed segments, according to the records up to this segment's end.
 	Retires []uint64 `json:"retires,omitempty"`
 }
 
-// settled is how old a change time must be to tell one change from the next.
+// settled is the age from which a change time is unique to one change.
 const settled = time.Second
 
 func (l *Log) readKnown() map[string]known {
@@ -165,8 +163,8 @@ func (l *Log) readKnown() map[string]known {
 	return out
 }
 
-// saveKnown keeps what the last check found; the log is locked. It is a saving of time only,
-// so that a failure has no consequence.
+// saveKnown saves the result of the last check; the log is locked. It only saves time, so a failure has no
+// consequence.
 func (l *Log) saveKnown() {
 	if len(l.whole) == 0 {
 		return
@@ -177,7 +175,7 @@ func (l *Log) saveKnown() {
 	l.whole = nil
 }
 
-// skip takes a segment as it was found before; false when it must be read.
+// skip takes a known segment without reading it; false when it must be read.
 func (w *walker) skip(i int) bool {
 	k, ok := w.known[w.parts[i].name]
 	p := w.parts[i]
@@ -191,7 +189,7 @@ func (w *walker) skip(i int) bool {
 	return true
 }
 
-// wants reports whether a mark lies among these records: then they must be read.
+// wants reports whether a mark names one of these records: then they must be read.
 func (w *walker) wants(after, last uint64) bool {
 	for _, m := range w.marks {
 		if m.Seq > after && m.Seq <= last {
@@ -213,19 +211,19 @@ func (w *walker) keep(i int, first uint64, from string) {
 	w.fresh = true
 }
 
-// marked compares one record with the marks outside the log. One that is older than an
-// acknowledgement before the record belongs to a log that is gone.
+// marked compares one record with the marks outside the log. A mark older than an acknowledgement before the
+// record belongs to a log that is gone.
 func (w *walker) marked(seq uint64, hash string) {
 	for i, m := range w.marks {
 		if m.Seq == seq && m.Hash != hash && m.At.After(w.noted) {
 			w.bad("record %d is another one than %s names", seq, m.What)
-			w.marks[i].Seq = 0 // told once
+			w.marks[i].Seq = 0 // reported once
 		}
 	}
 }
 
-// behindMarks looks for marks beyond the end of the log. One that is older than the last
-// acknowledgement was seen by whoever acknowledged.
+// behindMarks looks for marks beyond the end of the log. A mark older than the last acknowledgement was
+// covered by it.
 func (w *walker) behindMarks() {
 	for _, m := range w.marks {
 		if m.Seq > w.seq && m.At.After(w.noted) {
@@ -234,8 +232,8 @@ func (w *walker) behindMarks() {
 	}
 }
 
-// Head is the newest record's sequence and hash, for what is made outside the log and shall
-// prove how far it had come. Zero before the first record.
+// Head returns the newest record's sequence and hash, for a file outside the log that must prove the log's
+// length. Zero before the first record.
 func (l *Log) Head(ctx context.Context) (uint64, string, error) {
 	if none, err := l.absent(); err != nil || none {
 		return 0, "", err

@@ -59,7 +59,7 @@ func TestALogThatIsGoneIsAnAlarm(t *testing.T) {
 	}
 }
 
-// TestANewDeskIsNoAlarm: nothing there, nothing to miss, and looking makes nothing.
+// TestANewDeskIsNoAlarm: without traces nothing is missing, and a look creates nothing.
 func TestANewDeskIsNoAlarm(t *testing.T) {
 	s := fresh(t)
 	s.traces = func() string { return "" }
@@ -77,7 +77,7 @@ func TestANewDeskIsNoAlarm(t *testing.T) {
 	act(t, l, forget)
 }
 
-// TestAChangeBeforeAnAcknowledgementIsNotCoveredByIt: it covers the breaks of its time.
+// TestAChangeBeforeAnAcknowledgementIsNotCoveredByIt: an acknowledgement covers the breaks of its time.
 func TestAChangeBeforeAnAcknowledgementIsNotCoveredByIt(t *testing.T) {
 	ctx := context.Background()
 	s := fresh(t)
@@ -100,7 +100,7 @@ func TestAChangeBeforeAnAcknowledgementIsNotCoveredByIt(t *testing.T) {
 	}
 }
 
-// TestWholeSegmentsAreNotReadAgain, and one that was changed since is.
+// TestWholeSegmentsAreNotReadAgain: an intact segment is skipped, one that changed since is read.
 func TestWholeSegmentsAreNotReadAgain(t *testing.T) {
 	ctx := context.Background()
 	s := fresh(t)
@@ -126,7 +126,7 @@ func TestWholeSegmentsAreNotReadAgain(t *testing.T) {
 	}
 }
 
-// waitUntilSettled polls until the file's change is old enough to be told from the next one.
+// waitUntilSettled polls until the file's change time is old enough to be unique.
 func waitUntilSettled(t *testing.T, path string) {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -140,7 +140,7 @@ func waitUntilSettled(t *testing.T, path string) {
 	}
 }
 
-// TestMarksOutsideTheLog: what says how far the log had come finds that its end is gone.
+// TestMarksOutsideTheLog: a statement about the log's length reveals that its end is gone.
 func TestMarksOutsideTheLog(t *testing.T) {
 	ctx := context.Background()
 	s := fresh(t)
@@ -181,8 +181,8 @@ func TestMarksOutsideTheLog(t *testing.T) {
 	act(t, s.open(t), forget)
 }
 
-// TestNamesAreThoseOfTheirRecords: a clear name is shown only when its keyed hash is the one
-// in the chain, and one that is not there is said.
+// TestNamesAreThoseOfTheirRecords: a clear name is shown only if its keyed hash is in the chain, and a
+// missing one is reported.
 func TestNamesAreThoseOfTheirRecords(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do    func(t *testing.T, dir string)

@@ -215,7 +215,7 @@ func TestTampering(t *testing.T) {
 			if err != nil {
 				return
 			}
-			// The Log that verified refuses, and so does every other.
+			// The Log that verified refuses, and so do all others.
 			if _, err := l.Intent(ctx, forget); !errors.Is(err, audit.ErrNotWritable) || !errors.Is(err, audit.ErrTampered) {
 				t.Errorf("the log that saw it appends: %v", err)
 			}
@@ -260,8 +260,8 @@ func TestAnAcknowledgedRestoreVerifies(t *testing.T) {
 	wantOK(t, s.dir, 6)
 }
 
-// Segments that continue the chain, made in a copy and put beside the saved head:
-// a killed process leaves one at most.
+// Segments that continue the chain, made in a copy and put beside the saved head: a killed process leaves at
+// most one.
 func TestForgedSegmentsAreFound(t *testing.T) {
 	s := fresh(t)
 	act(t, s.open(t), forget)
@@ -282,7 +282,7 @@ func TestForgedSegmentsAreFound(t *testing.T) {
 	}
 }
 
-// Segment and head put back together: only who has seen more can tell.
+// Segment and head restored together: only a Log that has seen more can notice.
 func TestRollbackIsSeenByARunningLog(t *testing.T) {
 	s := fresh(t)
 	l := s.open(t)

@@ -38,8 +38,8 @@ func tilePath(t tlog.Tile) string {
 // Height implements tlog.TileReader.
 func (d tiles) Height() int { return tileHeight }
 
-// ReadTiles implements tlog.TileReader. The hashes prove nothing until they were compared with
-// a root, which tlog.TileHashReader does.
+// ReadTiles implements tlog.TileReader. The hashes prove nothing until tlog.TileHashReader has compared them
+// with a root.
 func (d tiles) ReadTiles(want []tlog.Tile) ([][]byte, error) {
 	out := make([][]byte, len(want))
 	for i, t := range want {
@@ -55,8 +55,8 @@ func (d tiles) ReadTiles(want []tlog.Tile) ([][]byte, error) {
 // SaveTiles implements tlog.TileReader: everything is on disk already.
 func (d tiles) SaveTiles([]tlog.Tile, [][]byte) {}
 
-// read takes a tile, or the front of a wider one: a narrow one is removed when a wider one of
-// the same place is under a checkpoint.
+// read returns a tile, or the front of a wider one: a narrow tile is removed once a checkpoint covers a wider
+// one in its place.
 func (d tiles) read(t tlog.Tile) ([]byte, error) {
 	want := t.W * tlog.HashSize
 	full := t
@@ -92,7 +92,7 @@ func (d tiles) read(t tlog.Tile) ([]byte, error) {
 func (d tiles) write(t tlog.Tile, data []byte) error {
 	name := filepath.Join(d.dir, tilePath(t))
 	if old, err := readFile(d.fs, name, tileBytes); err == nil && bytes.Equal(old, data) {
-		return nil // of a run that was cut short
+		return nil // of an interrupted run
 	}
 	if err := makeDirs(d.fs, filepath.Dir(name)); err != nil {
 		return fmt.Errorf("make the tree: %w", bare(err))
@@ -103,8 +103,8 @@ func (d tiles) write(t tlog.Tile, data []byte) error {
 	return nil
 }
 
-// tidy removes what a wider tile replaces, and what a killed process left. Nothing is lost when
-// it fails.
+// tidy removes tiles that a wider tile replaces, and leftovers of a killed process. Its failure loses
+// nothing.
 func (d tiles) tidy(t tlog.Tile) {
 	full := t
 	full.W = 1 << tileHeight
@@ -150,7 +150,7 @@ func readFile(fsys atomicfile.FS, name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// growing reads hashes of a tree to which leaves are being added.
+// growing reads hashes of a tree while leaves are added.
 type growing struct {
 	old   tlog.HashReader
 	fresh map[int64]tlog.Hash // by stored index

@@ -10,9 +10,8 @@ const (
 	maxCount = 32  // bytes of a count's name
 )
 
-// token makes any text fit for a record: printable ASCII except quote, backslash
-// and percent stays, everything else becomes %XX per byte, so nothing is
-// stripped unseen. What is longer than a record's field is cut and ends in "%~".
+// token makes any text fit for a record: printable ASCII except quote, backslash and percent stays, every
+// other byte becomes %XX, so nothing is dropped unseen. A text longer than the field is cut and ends in "%~".
 func token(s string) string { return escape(s, maxToken, plainByte) }
 
 // countName is a token that also escapes what separates counts.
@@ -20,8 +19,8 @@ func countName(s string) string {
 	return escape(s, maxCount, func(c byte) bool { return plainByte(c) && c != ':' && c != ',' })
 }
 
-// stored leaves alone what is a stored form already: an Actor's id is escaped
-// where it is made and must not be again.
+// stored leaves a stored form unchanged: an Actor's id is escaped when it is made and must not be escaped
+// again.
 func stored(s string) string {
 	for i := range len(s) {
 		if s[i] != '%' && !plainByte(s[i]) {
@@ -66,7 +65,7 @@ func escape(s string, limit int, keep func(byte) bool) string {
 	return b.String()
 }
 
-// clip cuts clear text for the side table at a character's boundary.
+// clip cuts clear text for the side table between characters.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -22,7 +22,7 @@ const (
 	treeFile       = "tree.json"
 	checkpointFile = "checkpoint"
 	maxNote        = 64 << 10
-	// growBy bounds how many leaves are held in memory while a log is taken over.
+	// growBy bounds the leaves held in memory while a log is adopted into a tree.
 	growBy = 1 << 16
 )
 
@@ -35,7 +35,7 @@ type treeState struct {
 	V      int      `json:"v"`
 	Origin string   `json:"origin"`
 	First  uint64   `json:"first"`
-	Keys   []string `json:"keys"` // verifier keys, the newest last; each stands in a record
+	Keys   []string `json:"keys"` // verifier keys, the newest last; a record names each
 }
 
 func (t treeState) vkey() string { return t.Keys[len(t.Keys)-1] }
@@ -57,7 +57,7 @@ func (t treeState) verifiers() []note.Verifier {
 func (l *Log) inTree(name string) string { return filepath.Join(l.dir, treeDir, name) }
 func (l *Log) tiles() tiles              { return tiles{l.fs, filepath.Join(l.dir, treeDir)} }
 
-// readTree gives fs.ErrNotExist when there is no tree.
+// readTree returns fs.ErrNotExist when there is no tree.
 func (l *Log) readTree() (treeState, error) {
 	b, err := readFile(l.fs, l.inTree(treeFile), maxNote)
 	if err != nil {
@@ -89,7 +89,7 @@ type signedHead struct {
 
 func (h signedHead) tree() tlog.Tree { return tlog.Tree{N: h.Size, Hash: h.Root} }
 
-// readCheckpoint gives ErrNoCheckpoint before the first one.
+// readCheckpoint returns ErrNoCheckpoint before the first one.
 func (l *Log) readCheckpoint(t treeState) (signedHead, error) {
 	b, err := readFile(l.fs, l.inTree(checkpointFile), maxNote)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,9 +105,9 @@ func (l *Log) readCheckpoint(t treeState) (signedHead, error) {
 	return signedHead{b, c}, nil
 }
 
-// Checkpoint signs the head of the log as it is now, unless the newest checkpoint is of it, and
-// gives it as text (c2sp.org/tlog-checkpoint). The first one makes the log's key and takes over
-// every record that is there. Nothing is signed over a break that nobody acknowledged.
+// Checkpoint signs the log's current head, unless the newest checkpoint covers it, and returns the
+// checkpoint's text (c2sp.org/tlog-checkpoint). The first one makes the log's key and adopts all existing
+// records. Nothing is signed over a break that nobody acknowledged.
 func (l *Log) Checkpoint(ctx context.Context) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,7 +159,7 @@ func (l *Log) checkpoint(ctx context.Context) ([]byte, error) {
 	return l.extend(ctx, st.head, t, old, s)
 }
 
-// newTree names a tree over the longest run of records that ends with the head and has no gap.
+// newTree starts a tree over the longest run of records without a gap that ends with the head.
 func (l *Log) newTree(ctx context.Context, h head) (treeState, error) {
 	t := treeState{V: 1, First: 1}
 	ended := map[string]bool{}
@@ -198,7 +198,7 @@ func originOf(vkey string) string {
 	return name
 }
 
-// extend adds the records behind old to the tree and signs the new head.
+// extend adds the records after old to the tree and signs the new head.
 func (l *Log) extend(ctx context.Context, h head, t treeState, old signedHead, signers ...note.Signer) ([]byte, error) {
 	if old.Size == 0 {
 		var err error
@@ -225,13 +225,13 @@ func (l *Log) extend(ctx context.Context, h head, t treeState, old signedHead, s
 	return signed, nil
 }
 
-// grow adds the records behind old to the tree, and signs nothing. ErrTampered says that they do not
-// continue what was signed.
+// grow adds the records after old to the tree, and signs nothing. ErrTampered means that they do not continue
+// the signed records.
 func (l *Log) grow(ctx context.Context, h head, t treeState, old signedHead) (*grower, error) {
 	g := &grower{log: l, tree: old.tree()}
 	from := t.First + uint64(old.Size)
 	if old.Size > 0 {
-		from-- // also the last record that was signed, so that the seam is checked
+		from-- // with the last signed record, to check the seam
 		g.seam = true
 	}
 	gap := func(seq uint64) error {
@@ -249,8 +249,8 @@ func (l *Log) grow(ctx context.Context, h head, t treeState, old signedHead) (*g
 	return g, nil
 }
 
-// announce appends the record that names the tree's key, unless it is there: the process may
-// have been killed between the record and the checkpoint.
+// announce appends the record that names the tree's key, unless it exists: the process may have been killed
+// between record and checkpoint.
 func (l *Log) announce(ctx context.Context, h head, t treeState) (head, error) {
 	there := false
 	err := l.eachFrom(ctx, h, t.First, func(ln *line, _ string, _ int64) error {
@@ -272,10 +272,10 @@ func (l *Log) announce(ctx context.Context, h head, t treeState) (head, error) {
 type grower struct {
 	log     *Log
 	tree    tlog.Tree
-	front   checkpoint.Frontier // for its hash of a leaf
+	front   checkpoint.Frontier // only for its hash of a leaf
 	leaves  []tlog.Hash
 	changed []tlog.Tile
-	seam    bool // the next line is the last one that was signed
+	seam    bool // the next line is the last signed one
 }
 
 func (g *grower) take(ln *line, _ string, _ int64) error {
@@ -355,8 +355,8 @@ func (l *Log) eachFrom(ctx context.Context, h head, seq uint64, take func(ln *li
 	return nil
 }
 
-// eachIn reads the records of one segment from a sequence on, 1 for all of them; damaged is called for a line that
-// is none.
+// eachIn reads the records of one segment from a sequence on, 1 for all of them; damaged is called for a line
+// that is no record.
 func (l *Log) eachIn(ctx context.Context, name string, size int64, seq uint64, take func(ln *line, at int64) error, damaged func() error) error {
 	f, err := l.open(name)
 	if err != nil {
@@ -389,8 +389,7 @@ func (l *Log) eachIn(ctx context.Context, name string, size int64, seq uint64, t
 	}
 }
 
-// Prove gives the proof that record seq stands under the newest checkpoint. The record must be
-// no younger than that.
+// Prove proves that record seq is under the newest checkpoint, which must cover it.
 func (l *Log) Prove(ctx context.Context, seq uint64) (checkpoint.Proof, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -438,9 +437,9 @@ func (l *Log) prove(ctx context.Context, seq uint64) (checkpoint.Proof, error) {
 	return p, nil
 }
 
-// NoteProven is Note with the proof that the note stands in the log, and the signature lines of
-// witnesses. The proof is nil where the log's head cannot be signed now; the note is written all
-// the same. An anchor that does not answer only leaves its signature out.
+// NoteProven is Note with a proof that the log contains the note, and the signature lines of witnesses. The
+// proof is nil where the log's head cannot be signed now; the note is written all the same. An anchor that
+// does not answer only leaves its signature out.
 func (l *Log) NoteProven(ctx context.Context, e Entry, res Result) (*checkpoint.Proof, []string, error) {
 	r, err := l.append(ctx, PhaseNote, e, res, 0)
 	if err != nil {
@@ -452,7 +451,7 @@ func (l *Log) NoteProven(ctx context.Context, e Entry, res Result) (*checkpoint.
 		}
 		return nil, nil, nil
 	}
-	_ = l.Push(ctx, false) // what fails is kept for Anchors, which health, login and the end of the program tell
+	_ = l.Push(ctx, false) // a failure is kept for Anchors: health, login and the end of the program report it
 	p, err := l.Prove(ctx, r.Seq)
 	if err != nil {
 		return nil, nil, err
@@ -490,7 +489,7 @@ func (l *Log) rawRecord(seq uint64) ([]byte, error) {
 	return raw, nil
 }
 
-// partOf finds the segment of a record by halving.
+// partOf finds the segment of a record by binary search.
 func (l *Log) partOf(parts []part, seq uint64) (int, error) {
 	lo, hi := 0, len(parts)
 	for hi-lo > 1 {
@@ -520,8 +519,8 @@ func (l *Log) VerifierKeys() ([]string, error) {
 	return t.Keys, err
 }
 
-// endTree sets the tree aside after an acknowledged break that concerns it: its checkpoints are
-// of records that this log no longer has. Each origin is ended by a record.
+// endTree sets the tree aside after an acknowledged break that concerns it: its checkpoints cover records
+// that this log no longer has. A record ends each origin.
 func (l *Log) endTree(h head, k key, origins []string) (head, error) {
 	if _, err := l.fs.Lstat(filepath.Join(l.dir, treeDir)); err == nil {
 		aside := l.path(treeDir + ".ended." + atomicfile.Suffix())

@@ -56,7 +56,7 @@ func (b *bench) open() *Log {
 	return l
 }
 
-// acts appends n pairs in a process of its own, which anchors at its end.
+// acts appends n pairs in a process of its own, which anchors when it ends.
 func (b *bench) acts(n int) {
 	b.t.Helper()
 	l := b.open()
@@ -92,7 +92,7 @@ func (b *bench) wantOK() Report {
 	return rep
 }
 
-// wantFound demands that a verification finds the manipulation and that no further act begins.
+// wantFound checks that a verification finds the manipulation and that no further act begins.
 func (b *bench) wantFound(words string) {
 	b.t.Helper()
 	rep := b.verify()
@@ -121,7 +121,7 @@ func saved(t *testing.T, dir string) map[string][]byte {
 	return out
 }
 
-// putBack writes old bytes into the files of today, so that their inodes stay.
+// putBack writes old bytes into the current files, so that their inodes stay.
 func putBack(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	for p, b := range files {
@@ -134,8 +134,8 @@ func putBack(t *testing.T, files map[string][]byte) {
 	}
 }
 
-// rewrite changes the nth record as the owner of the files can, with the key in hand: the chain,
-// the head, the tree and its signature are made anew.
+// rewrite changes the nth record as the owner of the files can, with the key: chain, head, tree and signature
+// are computed again.
 func (b *bench) rewrite(nth uint64, change func(*Record)) {
 	b.t.Helper()
 	l := b.open()
@@ -225,7 +225,7 @@ func TestWhatAnOwnerDoesIsFound(t *testing.T) {
 		"delete and start anew": {func(b *bench) {
 			_ = os.RemoveAll(b.dir)
 			_ = os.Remove(b.dir + ".begun")
-			b.options.Anchors = nil // as somebody does who has another configuration
+			b.options.Anchors = nil // like somebody with another configuration
 			b.acts(3)
 			b.options.Anchors = []Anchor{{Kind: "file", Path: b.usb}}
 		}, "of another log"},
@@ -237,7 +237,7 @@ func TestWhatAnOwnerDoesIsFound(t *testing.T) {
 			b.wantOK()
 			c.do(b)
 			b.options.Anchors = nil
-			b.wantOK() // nothing that the owner has tells
+			b.wantOK() // nothing in the owner's hands reveals it
 			b.options.Anchors = []Anchor{{Kind: "file", Path: b.usb}}
 			b.wantFound(c.words)
 		})
@@ -268,8 +268,8 @@ func TestWhatAnOwnerDoesIsFound(t *testing.T) {
 	}
 }
 
-// Two copies of one log go on, the second without its anchor and to a longer end. It is found when it meets the anchor,
-// and the first copy still holds.
+// Two copies of one log continue, the second without its anchor and to a longer end. The fork is found at the
+// anchor, and the first copy still holds.
 func TestAForkMeetsAFileAnchor(t *testing.T) {
 	b := newBench(t)
 	b.options.SegmentBytes = 0
@@ -289,7 +289,7 @@ func TestAForkMeetsAFileAnchor(t *testing.T) {
 	b.wantOK()
 }
 
-// A statement says up to where the log is as it was, even when what follows was changed.
+// A statement says up to which record the log is unchanged, even when later records were changed.
 func TestAnAnchorSaysWhatItProves(t *testing.T) {
 	b := newBench(t)
 	b.acts(3)
@@ -321,10 +321,10 @@ func TestAnAnchorSaysWhatItProves(t *testing.T) {
 }
 
 func TestAnAcknowledgementEndsTheTree(t *testing.T) {
-	for _, size := range []int64{0, 2500} { // in one segment, and back over the end of some
+	for _, size := range []int64{0, 2500} { // in one segment, and back across segment ends
 		t.Run(fmt.Sprint(size), func(t *testing.T) { acknowledgedRollBack(t, size, size) })
 	}
-	// Back to where a segment ended: whole segments are left over, and what was signed still holds.
+	// Back to the end of a segment: whole segments are left over, and the signed part still holds.
 	t.Run("between segments", func(t *testing.T) { acknowledgedRollBack(t, 0, 1) })
 }
 
@@ -375,7 +375,7 @@ func acknowledgedRollBack(t *testing.T, before, after int64) {
 	}
 }
 
-// An old log is taken over: its lines are the leaves from 0 on.
+// An old log is adopted: its lines are the leaves from 0 on.
 func TestAnOldLogIsTakenOver(t *testing.T) {
 	b := newBench(t)
 	l := b.open()
@@ -405,7 +405,7 @@ func TestAnOldLogIsTakenOver(t *testing.T) {
 func TestProofs(t *testing.T) {
 	b := newBench(t)
 	for range 9 {
-		b.acts(40) // over tiles of 256 and segments
+		b.acts(40) // across tiles of 256 and segments
 	}
 	l := b.open()
 	keys, err := l.VerifierKeys()
@@ -464,7 +464,7 @@ func TestProofs(t *testing.T) {
 	if err != nil || n != c.Size || root != c.Root {
 		t.Errorf("size %d root %s, want %d %s (%v)", c.Size, c.Root, n, root, err)
 	}
-	// A tile that was changed gives no proof.
+	// A changed tile gives no proof.
 	tile := l.inTree("tile/0/000")
 	body, err := os.ReadFile(tile)
 	if err != nil {
@@ -510,7 +510,7 @@ func TestRotatedKeys(t *testing.T) {
 	if _, _, err := later.Check(old); err == nil {
 		t.Error("the old key still signs")
 	}
-	// A key that no record names is nobody's.
+	// A key that no record names does not count.
 	st, _ := l.readTree()
 	_, alien, _ := note.GenerateKey(nil, st.Origin)
 	st.Keys[0] = alien
@@ -548,7 +548,7 @@ func act(t *testing.T, l *Log) {
 	}
 }
 
-// served starts a witness that trusts on first sight.
+// served starts a witness with trust on first use.
 func served(t *testing.T, dir string) (url, vkey string, alarms *[]string) {
 	t.Helper()
 	alarms = &[]string{}
@@ -578,14 +578,14 @@ func TestAWitnessFindsARollBackAndAFork(t *testing.T) {
 	if p, _ := b.open().Ask(t.Context(), a); p.State != ProvenBroken || !strings.Contains(p.Why, "rolled back") {
 		t.Errorf("rolled back: %+v", p)
 	}
-	// The two copies go on: the second is found at its next anchor, and then stops.
+	// Both copies continue: the second is found at its next anchoring, and then stops.
 	l := b.open()
 	act(t, l)
 	if err := l.Close(t.Context()); !errors.Is(err, ErrTampered) {
 		t.Errorf("the next anchor: %v", err)
 	}
 	b.wantFound("rolled back")
-	for range 4 { // behind the size that the witness has
+	for range 4 { // beyond the size that the witness has
 		b.open().appendAnyway(t, b)
 	}
 	if p, _ := b.open().Ask(t.Context(), a); p.State != ProvenBroken {
@@ -596,7 +596,7 @@ func TestAWitnessFindsARollBackAndAFork(t *testing.T) {
 	}
 }
 
-// appendAnyway goes on over an alarm, as a program would that knows none.
+// appendAnyway ignores an alarm, as a program without alarms would.
 func (l *Log) appendAnyway(t *testing.T, b *bench) {
 	t.Helper()
 	_ = os.Remove(l.inTree(anchorsFile))
@@ -642,9 +642,9 @@ func TestAnAnchorThatIsAway(t *testing.T) {
 	}
 }
 
-// TestAnAnchorComesBack: a disk that is not there and a witness that does not answer, for a day of acts. They are
-// tried ever more rarely, what they have stays as old as it is, and both take the newest checkpoint once they are
-// back: a roll-back to the day between is found by each alone.
+// TestAnAnchorComesBack: a missing disk and a silent witness, for a day of acts. They are tried at growing
+// intervals, their checkpoints stay as old as they are, and both take the newest one once they are back: each
+// alone then finds a rollback into that day.
 func TestAnAnchorComesBack(t *testing.T) {
 	disk := filepath.Join(t.TempDir(), "usb")
 	if err := os.Mkdir(disk, 0o700); err != nil {
@@ -727,8 +727,8 @@ func TestAnAnchorComesBack(t *testing.T) {
 	}
 }
 
-// A process is killed at every step between record, tile and checkpoint; the next one goes on,
-// and every checkpoint that was ever signed still fits. 300 points with MEMDESK_SOAK.
+// A process is killed at every step between record, tile and checkpoint; the next one continues, and every
+// checkpoint ever signed still fits. 300 points with MEMDESK_SOAK.
 func TestKilledBetweenRecordAndCheckpoint(t *testing.T) {
 	points := 60
 	if os.Getenv("MEMDESK_SOAK") != "" {
@@ -775,8 +775,8 @@ func TestKilledBetweenRecordAndCheckpoint(t *testing.T) {
 	}
 }
 
-// A disk that is full or fails leaves acts possible as far as the log itself can be written, and the tree
-// goes on when the disk does.
+// A full or failing disk still allows acts while the log itself can be written, and the tree continues when
+// the disk works again.
 func TestTheTreeOnABadDisk(t *testing.T) {
 	for match, acts := range map[string]bool{
 		`sync log-`: false, `write \.checkpoint\.`: true, `sync \.checkpoint\.`: true, `rename checkpoint`: true,
@@ -829,7 +829,7 @@ func anchoredTo(b *bench, seq uint64) bool {
 	return !slices.ContainsFunc(all, func(a Anchored) bool { return a.Seq != seq || a.Error != "" })
 }
 
-// A stolen key signs whatever its thief wants; the anchors still know what they saw.
+// A stolen key signs anything; the anchors still know what they saw.
 func TestAStolenKey(t *testing.T) {
 	b := newBench(t)
 	b.acts(3)

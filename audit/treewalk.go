@@ -19,17 +19,17 @@ import (
 type Proven struct {
 	By   string // "file /media/usb/checkpoints", "the log's own checkpoint"
 	Kind string // own, file, command, witness or given
-	// Seq is the newest record that it vouches for: everything up to it is as it was.
+	// Seq is the newest record that it vouches for: everything up to it is unchanged.
 	Seq   uint64
 	At    time.Time // of that record
 	State ProvenState
 	Why   string // where State is not ProvenHolds
 }
 
-// ProvenState is how a statement stands to the log.
+// ProvenState is the result of comparing a statement with the log.
 type ProvenState string
 
-// The states. ProvenBroken is an alarm; ProvenEnded was one, and was acknowledged.
+// The states. ProvenBroken is an alarm; ProvenEnded is an acknowledged one.
 const (
 	ProvenHolds      ProvenState = "holds"
 	ProvenBroken     ProvenState = "broken"
@@ -38,7 +38,7 @@ const (
 	ProvenNone       ProvenState = "none"       // holds no checkpoint yet
 )
 
-// Statement is checkpoints from elsewhere, as text, for a verification.
+// Statement is a text of checkpoints from elsewhere, for a verification.
 type Statement struct {
 	Name string
 	Text []byte
@@ -60,13 +60,13 @@ func ReadStatement(path string) (Statement, error) {
 	return Statement{Name: path, Text: b}, err
 }
 
-// source is where claims come from: an anchor, a file that somebody gave, the log itself.
+// source is the origin of claims: an anchor, a given file, the log itself.
 type source struct {
 	Proven
-	strict bool     // what cannot be read of it is a break
+	strict bool     // an unreadable part is a break
 	broken uint64   // first sequence that does not fit; 0: none
 	alien  []string // origins that are not the log's
-	// claimed: it signed heads of this tree. Whether they fit is told by the walk alone.
+	// claimed says that it signed heads of this tree. Only the walk tells whether they fit.
 	claimed bool
 }
 
@@ -80,19 +80,19 @@ type claim struct {
 type treeWalk struct {
 	state   treeState // zero: there is no tree
 	front   checkpoint.Frontier
-	gap     bool // a leaf is missing, so that nothing behind it can be compared
+	gap     bool // a leaf is missing, so nothing after it can be compared
 	sources []*source
 	claims  map[int64][]claim
-	// What the records say of trees: the keys, with the first record of a tree (0 for a key
-	// that came later), and the origins that were ended.
+	// Trees according to the records: the keys, with the first record of a tree (0 for a later key), and the
+	// origins that were ended.
 	keys  map[string]uint64
 	ended map[string]bool
 	all   bool // every record was read
 }
 
-// newTreeWalk reads what is claimed; nil when there is no tree and no claim. The log is locked,
-// so that no claim is of a record behind the walk's end. full reads every checkpoint of an
-// anchor's file, else the newest ones.
+// newTreeWalk reads the claims; nil when there is no tree and no claim. The log is locked, so no claim is
+// about a record after the walk's end. full reads all checkpoints of an anchor's file, otherwise only the
+// newest.
 func (l *Log) newTreeWalk(full bool, given []Statement) (*treeWalk, error) {
 	w := &treeWalk{claims: map[int64][]claim{}, keys: map[string]uint64{}, ended: map[string]bool{}, all: true}
 	t, err := l.readTree()
@@ -139,7 +139,7 @@ func (w *treeWalk) own(l *Log) {
 	}
 }
 
-// file reads an anchor's file; one that is not there proves nothing.
+// file reads an anchor's file; a missing file proves nothing.
 func (w *treeWalk) file(l *Log, a Anchor, full bool) {
 	src := w.add(a.Kind, a.Name())
 	limit := int64(newestClaims)
@@ -163,7 +163,7 @@ func (w *treeWalk) add(kind, by string) *source {
 	return s
 }
 
-// fail notes a break at a sequence, 0 when it is of none.
+// fail records a break at a sequence, 0 when it is at none.
 func (s *source) fail(seq uint64, format string, args ...any) {
 	if s.State == ProvenBroken && s.broken != 0 && s.broken <= seq {
 		return
@@ -245,8 +245,8 @@ func (w *treeWalk) record(l *line, leaf tlog.Hash) {
 	}
 }
 
-// restart forgets the leaves of before an acknowledgement that the tree begins with or after: a log
-// that was rolled back goes on with numbers that what was left of it may have had too.
+// restart drops earlier leaves at an acknowledgement before or at the tree's first record: a log that was
+// rolled back may reuse the numbers of its lost records.
 func (w *treeWalk) restart(seq uint64) {
 	if w.state.Origin == "" || seq > w.state.First {
 		return
@@ -272,7 +272,7 @@ func (w *treeWalk) compare(c claim, root tlog.Hash, l *line) {
 	}
 }
 
-// end judges what the walk did not come to.
+// end judges the claims that the walk did not reach.
 func (w *treeWalk) end(last uint64) {
 	for _, size := range slices.Sorted(maps.Keys(w.claims)) {
 		if size <= w.front.Size {
@@ -292,8 +292,7 @@ func (w *treeWalk) end(last uint64) {
 	w.announced()
 }
 
-// strangers judges checkpoints of other logs: of a tree that was ended, or of a log that this
-// one took the place of.
+// strangers judges checkpoints of other logs: of an ended tree, or of a log that this one replaced.
 func (w *treeWalk) strangers(s *source) {
 	for _, origin := range s.alien {
 		switch {
@@ -327,7 +326,7 @@ func (w *treeWalk) announced() {
 	}
 }
 
-// origins are those of the claims that broke, to be ended by an acknowledgement.
+// origins are the origins of broken claims, which an acknowledgement ends.
 func (w *treeWalk) origins() []string {
 	out := map[string]bool{}
 	for _, s := range w.sources {
@@ -352,7 +351,7 @@ func (w *treeWalk) origins() []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// skip takes the leaves of a segment that was found whole before; false when it must be read.
+// skip takes the leaves of a known segment; false when it must be read.
 func (w *treeWalk) skip(k known) bool {
 	if w == nil {
 		return true
@@ -383,7 +382,7 @@ func (w *treeWalk) pass(k known) {
 	}
 }
 
-// keep adds to a segment that was read what the tree needs of it.
+// keep adds the tree's roots to a segment that was read.
 func (w *treeWalk) keep(k *known) {
 	if w == nil {
 		return

@@ -20,11 +20,11 @@ type Report struct {
 	OK       bool
 	Events   uint64 // records read that continue the chain
 	Head     string // hash of the last of them
-	Reason   string // the first break in words; on OK, what is worth knowing
+	Reason   string // the first break in words; when OK, a remark
 	FirstBad uint64 // sequence of the first record that is wrong or missing
 	Segments int
-	Retired  uint64 // last record of the segments that were removed after their time; 0: none
-	// Acknowledged says that an operator has taken note of every break since.
+	Retired  uint64 // last record of the segments removed after their retention; 0: none
+	// Acknowledged says that an operator has acknowledged every break.
 	Acknowledged bool
 	Torn         int64 // bytes of an append cut short; the next append sets them aside
 	Names        Names // of the side table; only Verify looks at them
@@ -33,9 +33,8 @@ type Report struct {
 	OpenIntents []Row
 }
 
-// Verify walks every segment of the log in dir over its stored bytes and
-// compares its end with the saved head. It reads only. A log that was never
-// begun is OK with no events; one of which only the head or the key is left is
+// Verify walks every segment of the log in dir over its stored bytes and compares its end with the saved
+// head. It only reads. A log that was never begun is OK with no events; one with only a head or a key left is
 // not. An error means that the log could not be read, which is not OK either.
 func Verify(ctx context.Context, dir string) (Report, error) {
 	l, err := Open(Options{Dir: dir})
@@ -112,7 +111,7 @@ func (w *walker) walk(ctx context.Context) (Report, error) {
 	w.behindMarks()
 	w.proven()
 	if !w.fresh {
-		w.whole = nil // as it was saved
+		w.whole = nil // as saved before
 	}
 	w.rep.OK = w.rep.Reason == ""
 	w.rep.Head, w.rep.Segments = w.prev, len(w.parts)
@@ -125,32 +124,32 @@ type walker struct {
 	log   *Log
 	none  bool // there is no log
 	parts []part
-	st    state  // the end, as the saved head has it
+	st    state  // the end, according to the saved head
 	alarm error  // what is wrong with the end
 	key   error  // what is wrong with the key
-	seq   uint64 // of the last record that fits
+	seq   uint64 // sequence of the last record that fits
 	prev  string // its hash
 	rep   Report
 	open  openSet
 
-	gone    retired  // what was removed after its time
-	retires []uint64 // last records of what records say was removed
+	gone    retired  // segments removed after their retention
+	retires []uint64 // last records of removed segments, according to the records
 
 	names  *nameCheck       // nil: the side table is not looked at
-	known  map[string]known // sealed segments that need not be read; nil: all are
-	whole  []known          // sealed segments that are whole
-	fresh  bool             // some of them were read now
+	known  map[string]known // sealed segments that need not be read; nil: all must be
+	whole  []known          // intact sealed segments
+	fresh  bool             // some of them were read in this walk
 	marks  []Mark
-	noted  time.Time // of the last acknowledgement
+	noted  time.Time // time of the last acknowledgement
 	breaks int64
-	inside int64 // of them, those in the segments; the others are with the head
+	inside int64 // breaks inside segments; the others concern the head
 
 	full  bool // every checkpoint of every anchor is compared
 	given []Statement
 	tree  *treeWalk // nil: there is nothing to compare
 }
 
-// snapshot reads under the shared lock what an append would change.
+// snapshot reads, under the shared lock, the files that an append would change.
 func (w *walker) snapshot(ctx context.Context) error {
 	l := w.log
 	if info, err := l.fs.Lstat(l.dir); errors.Is(err, fs.ErrNotExist) {
@@ -193,7 +192,7 @@ func (w *walker) snapshot(ctx context.Context) error {
 	return nil
 }
 
-// bad notes a break; the first one is the report's.
+// bad records a break; the report gives the first one.
 func (w *walker) bad(format string, args ...any) {
 	w.rep.Acknowledged = false
 	w.breaks++
@@ -232,7 +231,7 @@ func (w *walker) segment(ctx context.Context, i int) error {
 	return w.behind(f, p, limit, seal)
 }
 
-// bounds says how much of a segment holds records, and what stands behind them.
+// bounds returns the size of a segment's records, and the bytes after them.
 func (w *walker) bounds(i int) (limit, torn int64, seal string) {
 	p := w.parts[i]
 	if i+1 < len(w.parts) {
@@ -244,14 +243,14 @@ func (w *walker) bounds(i int) (limit, torn int64, seal string) {
 	}
 	if w.alarm == nil && w.st.head.Segment == p.name {
 		w.rep.Torn = int64(len(w.st.torn))
-		// What was appended since the snapshot is not this verification's.
+		// Later appends are not part of this verification.
 		w.parts[i].size = w.st.head.Size + w.rep.Torn
 		return w.st.head.Size, w.rep.Torn, sealOf(w.st.torn)
 	}
 	return p.size, 0, ""
 }
 
-// behind compares the bytes that were set aside with their seal.
+// behind compares the bytes set aside with their seal.
 func (w *walker) behind(f io.ReaderAt, p part, from int64, seal string) error {
 	if p.size == from {
 		if seal != "" {
@@ -269,8 +268,8 @@ func (w *walker) behind(f io.ReaderAt, p part, from int64, seal string) error {
 	return nil
 }
 
-// lines walks the records of one segment, in order, while others hash those to come. After a break the rest of the segment
-// proves nothing; the next segment's first record is the next foothold.
+// lines walks the records of one segment, in order, while later ones are hashed in parallel. After a break
+// the rest of the segment proves nothing; the next segment's first record is the next foothold.
 func (w *walker) lines(ctx context.Context, f atomicfile.File, name string, limit int64) error {
 	lots := newLots(f, limit, w.tree.hashes())
 	defer lots.wait()
@@ -336,14 +335,14 @@ func (w *walker) accept(c *checked, name string) {
 	case ActionAcknowledge:
 		w.acknowledged(l)
 	case ActionRetire:
-		if r, err := l.record(); err == nil { // that the hash fits is told by the record behind the gap
+		if r, err := l.record(); err == nil { // the record after the gap proves its hash
 			w.retires = append(w.retires, uint64(r.Counts["seq"]))
 		}
 	}
 }
 
-// acknowledged takes an operator's word for the breaks before it: as many as there were then.
-// What was changed before it later on is a break of its own.
+// acknowledged applies an operator's acknowledgement to the breaks before it: as many as there were at that
+// time. A later change to earlier records is a new break.
 func (w *walker) acknowledged(l *line) {
 	r, err := l.record()
 	if err != nil {
@@ -358,8 +357,8 @@ func (w *walker) acknowledged(l *line) {
 	w.rep.Acknowledged = w.rep.Reason != "" && (!counted || w.breaks <= seen || r.Counts["gone"] > 0)
 }
 
-// proven compares the walk with the checkpoints outside the records. A break that was
-// acknowledged stays one, and stays acknowledged.
+// proven compares the walk with the checkpoints outside the records. An acknowledged break stays a break, and
+// stays acknowledged.
 func (w *walker) proven() {
 	if w.tree == nil {
 		return
@@ -395,7 +394,7 @@ func (w *walker) end() {
 	}
 }
 
-// remark tells what is no break and still worth a word.
+// remark reports findings that are no break.
 func (w *walker) remark() {
 	switch {
 	case !w.rep.OK:

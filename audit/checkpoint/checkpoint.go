@@ -1,6 +1,6 @@
-// Package checkpoint has the texts with which a log is proven to others: the checkpoint
-// (c2sp.org/tlog-checkpoint), the cosignature of a witness (c2sp.org/tlog-cosignature) and
-// the proof of one record (c2sp.org/tlog-proof). It reads and writes no files and keeps no keys.
+// Package checkpoint has the texts that prove a log to others: the checkpoint (c2sp.org/tlog-checkpoint), the
+// cosignature of a witness (c2sp.org/tlog-cosignature) and the proof of one record (c2sp.org/tlog-proof). It
+// reads and writes no files and keeps no keys.
 package checkpoint
 
 import (
@@ -22,12 +22,12 @@ type Checkpoint struct {
 	Root   tlog.Hash
 }
 
-// Text is what is signed.
+// Text is the signed text.
 func (c Checkpoint) Text() string {
 	return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, base64.StdEncoding.EncodeToString(c.Root[:]))
 }
 
-// Parse reads a checkpoint's text. Lines behind the root are extensions, which mean nothing here.
+// Parse reads a checkpoint's text. Lines after the root are extensions and ignored.
 func Parse(text string) (Checkpoint, error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) < 4 || lines[0] == "" || lines[len(lines)-1] != "" {
@@ -44,7 +44,7 @@ func Parse(text string) (Checkpoint, error) {
 	return Checkpoint{Origin: lines[0], Size: size, Root: root}, nil
 }
 
-// parseHash reads one hash in base64, in its only spelling.
+// parseHash reads one hash in canonical base64.
 func parseHash(s string) (tlog.Hash, error) {
 	b, err := base64.StdEncoding.Strict().DecodeString(s)
 	if err != nil || len(b) != tlog.HashSize || strings.ContainsAny(s, "\r\n") {
@@ -53,14 +53,14 @@ func parseHash(s string) (tlog.Hash, error) {
 	return tlog.Hash(b), nil
 }
 
-// Origin is the first line of a signed checkpoint, before any signature is looked at.
+// Origin is the first line of a signed checkpoint, whose signatures are not checked.
 func Origin(signed []byte) string {
 	first, _, _ := bytes.Cut(signed, []byte{'\n'})
 	return string(first)
 }
 
-// Open checks the signatures of a signed checkpoint that known can check; at least one must be
-// there. The origin must be the name of the key that signed as the log.
+// Open checks those signatures of a signed checkpoint for which known has a key; at least one must be valid.
+// The origin must be the name of the key that signed as the log.
 func Open(signed []byte, known ...note.Verifier) (Checkpoint, *note.Note, error) {
 	n, err := note.Open(signed, note.VerifierList(known...))
 	if err != nil {
@@ -78,8 +78,8 @@ func Open(signed []byte, known ...note.Verifier) (Checkpoint, *note.Note, error)
 	return Checkpoint{}, nil, fmt.Errorf("no key of the log %q has signed this checkpoint", c.Origin)
 }
 
-// Split cuts a text of several signed checkpoints, each followed by an empty line, apart. What is
-// no checkpoint comes as it stands, so that a caller finds and names it.
+// Split splits a text into its signed checkpoints, each followed by an empty line. A part that is no
+// checkpoint is returned as it is, so that the caller reports it.
 func Split(text []byte) [][]byte {
 	var out [][]byte
 	var one bytes.Buffer

@@ -21,7 +21,7 @@ const (
 	algCosignature = 4
 )
 
-// stampSize is the time in front of a cosignature, in bytes.
+// stampSize is the size of the time before a cosignature, in bytes.
 const stampSize = 8
 
 // Verifier reads a verifier key, name+hash+key, of a log or of a witness.
@@ -36,13 +36,13 @@ func Verifier(vkey string) (note.Verifier, error) {
 	return cosigner{name: name, public: public}, nil
 }
 
-// IsWitness reports whether a verifier is that of a witness.
+// IsWitness reports whether a verifier is a witness's.
 func IsWitness(v note.Verifier) bool {
 	_, ok := v.(cosigner)
 	return ok
 }
 
-// Verifiers reads the verifier keys of a file, one in a line.
+// Verifiers reads the verifier keys of a file, one per line.
 func Verifiers(text []byte) ([]note.Verifier, error) {
 	var out []note.Verifier
 	for line := range strings.Lines(string(text)) {
@@ -84,8 +84,8 @@ func keyHash(name string, b []byte) uint32 {
 	return binary.BigEndian.Uint32(sum[:4])
 }
 
-// cosigner signs and checks cosignature/v1: the time and the text, so that a witness says when
-// it saw a checkpoint.
+// cosigner signs and checks cosignature/v1, over the time and the text: a witness states when it saw a
+// checkpoint.
 type cosigner struct {
 	name    string
 	public  ed25519.PublicKey
@@ -97,7 +97,7 @@ func (c cosigner) Name() string    { return c.name }
 func (c cosigner) KeyHash() uint32 { return keyHash(c.name, c.key()) }
 func (c cosigner) key() []byte     { return append([]byte{algCosignature}, c.public...) }
 
-// message is what is signed, at a time in seconds since 1970.
+// message is the signed message, for a time in seconds since 1970.
 func message(at uint64, text []byte) []byte {
 	return append([]byte("cosignature/v1\ntime "+strconv.FormatUint(at, 10)+"\n"), text...)
 }
@@ -117,7 +117,7 @@ func (c cosigner) Sign(text []byte) ([]byte, error) {
 	return append(binary.BigEndian.AppendUint64(nil, at), ed25519.Sign(c.private, message(at, text))...), nil
 }
 
-// cosignerPrefix begins the private key of a witness in a file.
+// cosignerPrefix is the prefix of a witness's private key in a file.
 const cosignerPrefix = "COSIGNER+KEY+"
 
 // NewCosigner makes the key of a witness, as text for a private file.
@@ -129,7 +129,7 @@ func NewCosigner(name string) string {
 	return cosignerPrefix + name + "+" + base64.StdEncoding.EncodeToString(private.Seed()) + "\n"
 }
 
-// Cosigner reads what NewCosigner made; now is the clock of its signatures.
+// Cosigner reads a key of NewCosigner; now is the clock of its signatures.
 func Cosigner(text string, now func() time.Time) (signer note.Signer, vkey string, err error) {
 	rest, ok := strings.CutPrefix(strings.TrimSuffix(text, "\n"), cosignerPrefix)
 	name, encoded, ok2 := strings.Cut(rest, "+")

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Frontier is the part of a tree that adding leaves needs: the roots of its complete
-// subtrees, the largest first. Its size grows with the logarithm of the tree's.
+// Frontier is the part of a tree that is needed to add leaves: the roots of its complete subtrees, the
+// largest first. Its size grows with the logarithm of the tree's.
 type Frontier struct {
 	Size  int64
 	Roots []tlog.Hash
@@ -44,7 +44,7 @@ func (f *Frontier) Root() tlog.Hash {
 	return h
 }
 
-// Whole reports whether there are as many subtrees as the size needs.
+// Whole reports whether the number of subtrees fits the size.
 func (f *Frontier) Whole() bool {
 	return f.Size >= 0 && len(f.Roots) == bits.OnesCount64(uint64(f.Size))
 }

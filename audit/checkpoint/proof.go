@@ -12,8 +12,7 @@ import (
 // proofHead is the first line of a proof (c2sp.org/tlog-proof).
 const proofHead = "c2sp.org/tlog-proof@v1"
 
-// Proof shows that a record stands in a log. As text it is a C2SP proof whose extra data is
-// the record.
+// Proof proves that a log contains a record. Its text form is a C2SP proof with the record as extra data.
 type Proof struct {
 	Record     []byte // the stored line, without its newline
 	Index      int64  // from 0
@@ -21,7 +20,7 @@ type Proof struct {
 	Checkpoint []byte // signed
 }
 
-// Inclusion is the part in front of the checkpoint, with the empty line between them.
+// Inclusion is the part before the checkpoint, with the empty line between them.
 func (p Proof) Inclusion() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nextra %s\nindex %d\n", proofHead, base64.StdEncoding.EncodeToString(p.Record), p.Index)
@@ -34,7 +33,7 @@ func (p Proof) Inclusion() string {
 // Bytes is the whole proof as a file.
 func (p Proof) Bytes() []byte { return append([]byte(p.Inclusion()), p.Checkpoint...) }
 
-// Check is whether the record stands under a checkpoint that one of the keys signed as the log.
+// Check verifies that the record is under a checkpoint that one of the keys signed as the log.
 func (p Proof) Check(known ...note.Verifier) (Checkpoint, *note.Note, error) {
 	c, n, err := Open(p.Checkpoint, known...)
 	if err != nil {

@@ -14,26 +14,26 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// maxAnswer bounds what a witness may answer, in bytes.
+// maxAnswer bounds a witness's answer, in bytes.
 const maxAnswer = 16 << 10
 
-// keyHeader carries the log's verifier key to a witness of this project that trusts what it sees
-// first: an Ed25519 signature does not tell the key.
+// keyHeader carries the log's verifier key to a witness of this project with trust on first use: an Ed25519
+// signature does not reveal the key.
 const keyHeader = "Memdesk-Log-Key"
 
-// Submission is a checkpoint on its way to a witness.
+// Submission is a checkpoint for a witness.
 type Submission struct {
-	Old        int64 // size that the witness is believed to have
+	Old        int64 // size that the witness should have
 	Proof      tlog.TreeProof
 	Checkpoint []byte // signed
-	LogKey     string // for a witness that trusts on first sight
+	LogKey     string // for a witness with trust on first use
 }
 
 // Answer is the reply of a witness.
 type Answer struct {
 	Cosignature  string // its signature line, not checked yet
-	Conflict     bool   // it has another size than Old, or another root of the same size
-	Size         int64  // its size, with Conflict
+	Conflict     bool   // the witness has another size than Old, or another root of that size
+	Size         int64  // the witness's size, with Conflict
 	Inconsistent bool   // it refused the proof
 }
 
@@ -49,7 +49,7 @@ func (s Submission) bytes() []byte {
 	return b.Bytes()
 }
 
-// Add submits a checkpoint. An error says that the witness gave no answer that counts.
+// Add submits a checkpoint. An error means that the witness gave no valid answer.
 func Add(ctx context.Context, url string, s Submission) (Answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(url, "/")+"/add-checkpoint", bytes.NewReader(s.bytes()))
 	if err != nil {
@@ -89,5 +89,5 @@ func Add(ctx context.Context, url string, s Submission) (Answer, error) {
 	return Answer{}, fmt.Errorf("the witness answers %d", resp.StatusCode)
 }
 
-// client follows no redirect: a witness is where its address says.
+// client follows no redirect: the configured address must be the witness's.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

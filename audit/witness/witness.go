@@ -1,6 +1,6 @@
-// Package witness keeps the newest checkpoint of other desks' logs and signs the next one only
-// when it continues it (c2sp.org/tlog-witness): a log that was cut, rolled back or rewritten is
-// found. It holds no record of any log.
+// Package witness keeps the newest checkpoint of other desks' logs and signs the next one only if it
+// continues that: it finds a log that was cut, rolled back or rewritten (c2sp.org/tlog-witness). It holds no
+// record of any log.
 package witness
 
 import (
@@ -32,20 +32,20 @@ const (
 	keyFile = "key"
 	maxBody = 64 << 10
 	maxFile = 64 << 10
-	// maxLogs bounds how many logs a witness that trusts on first sight takes.
+	// maxLogs bounds the logs that a witness with trust on first use accepts.
 	maxLogs = 1000
 )
 
-// Options say what a witness knows.
+// Options configure a witness.
 type Options struct {
 	Dir   string          // its state, 0700; made at the first start
 	Logs  []note.Verifier // the logs that it serves
-	Trust bool            // take a log that shows its key, the first time it comes
+	Trust bool            // accept a new log that shows its key
 	Clock clock.Clock
-	Note  func(format string, args ...any) // one line about an alarm or a new log; nil: nobody listens
+	Note  func(format string, args ...any) // receives one line about an alarm or a new log; may be nil
 }
 
-// Witness serves add-checkpoint. It is safe for concurrent use; a directory belongs to one.
+// Witness serves add-checkpoint. It is safe for concurrent use; one Witness owns a directory.
 type Witness struct {
 	Options
 	signer note.Signer
@@ -85,7 +85,7 @@ func Open(o Options) (*Witness, error) {
 	return w, nil
 }
 
-// Know serves these logs from now on, beside those that it has taken by trust.
+// Know serves these logs from now on, besides those accepted on first use.
 func (w *Witness) Know(logs []note.Verifier) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +150,7 @@ func parse(b []byte) (request, error) {
 	return q, nil
 }
 
-// add is the rule of a witness: sign only what continues what was signed.
+// add is the rule of a witness: sign only a checkpoint that continues the last signed one.
 func (w *Witness) add(b []byte, shown string) answer {
 	q, err := parse(b)
 	if err != nil {
@@ -220,7 +220,7 @@ func (w *Witness) note(format string, args ...any) {
 	}
 }
 
-// cosign gives the witness's signature line.
+// cosign returns the witness's signature line.
 func (w *Witness) cosign(n *note.Note) (string, error) {
 	b, err := note.Sign(&note.Note{Text: n.Text}, w.signer)
 	if err != nil {
@@ -229,7 +229,7 @@ func (w *Witness) cosign(n *note.Note) (string, error) {
 	return strings.TrimPrefix(string(b), n.Text+"\n"), nil
 }
 
-// place is a log's file: its newest checkpoint, and its key where that was taken on first sight.
+// place is a log's file: its newest checkpoint, or its key where that was accepted on first use.
 func (w *Witness) place(origin, what string) string {
 	sum := sha256.Sum256([]byte(origin))
 	return filepath.Join(w.Dir, hex.EncodeToString(sum[:])+what)
@@ -262,7 +262,7 @@ func (w *Witness) verifiers(origin, shown string) (known []note.Verifier, fresh 
 	return nil, "", nil
 }
 
-// last is the newest checkpoint that was signed of a log, zero before the first.
+// last is the newest signed checkpoint of a log, zero before the first.
 func (w *Witness) last(origin string) (checkpoint.Checkpoint, error) {
 	b, err := privatefile.Read(w.place(origin, ".checkpoint"), privatefile.Unreadable, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -278,7 +278,7 @@ func (w *Witness) last(origin string) (checkpoint.Checkpoint, error) {
 	return c, err
 }
 
-// keep makes the checkpoint durable before it is signed.
+// keep saves the checkpoint durably before it is signed.
 func (w *Witness) keep(c checkpoint.Checkpoint, n *note.Note, fresh string) error {
 	if fresh != "" {
 		if err := atomicfile.Write(w.place(c.Origin, ".key"), []byte(fresh+"\n"), 0o600); err != nil {

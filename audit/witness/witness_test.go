@@ -184,7 +184,7 @@ func TestWhatAWitnessRefuses(t *testing.T) {
 			t.Errorf("%.20q: %d", body, resp.StatusCode)
 		}
 	}
-	// After a restart it knows as much.
+	// After a restart the witness knows the same.
 	url, _ = serve(t, dir, l)
 	if a, err := witness.Add(t.Context(), url, l.at(t, 5, 5)); err != nil || !a.Conflict || a.Size != 8 {
 		t.Errorf("after a restart: %+v %v", a, err)
