@@ -8,7 +8,7 @@ import (
 const (
 	// minRun is the shortest base64 run upstream decodes, padding not counted.
 	minRun = 60
-	// maxRuns is how many runs upstream looks at.
+	// maxRuns is how many runs upstream scans.
 	maxRuns = 256
 )
 
@@ -16,9 +16,9 @@ func isBase64(c byte) bool {
 	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '+' || c == '/'
 }
 
-// base64Runs yields the runs of at least shortest characters of the alphabet,
-// each with up to two padding signs, as upstream's expression finds them. It
-// looks at one character in every shortest, because a run cannot hide between.
+// base64Runs yields the runs of at least shortest characters of the alphabet, each with up to two padding
+// signs, as upstream's expression finds them. It tests one character in every shortest, because a run cannot
+// lie between two of them.
 func base64Runs(text string, shortest int) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		for floor, probe := 0, shortest-1; probe < len(text); {
@@ -46,8 +46,8 @@ func base64Runs(text string, shortest int) iter.Seq2[int, int] {
 	}
 }
 
-// decodeRun decodes with the padded alphabet. False: it does not decode, or less
-// than half of it is readable.
+// decodeRun decodes with the padded alphabet. False: the run does not decode, or less than half of it is
+// readable.
 func decodeRun(run string) (string, bool) {
 	decoded, err := base64.StdEncoding.DecodeString(run)
 	if err != nil {

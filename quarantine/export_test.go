@@ -25,7 +25,7 @@ func StrictRules() []Verdict {
 	return out
 }
 
-// The two ways of folding one character, and whether it is seen.
+// Two foldings of one character, and whether it is visible.
 func Fold(r rune) string       { return string(foldRune(nil, r)) }
 func FoldSlowly(r rune) string { return string(foldSlowly(nil, r)) }
 func IsInvisible(r rune) bool  { return isInvisible(r) }

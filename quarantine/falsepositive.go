@@ -26,26 +26,24 @@ func Triage(text string) (reason string, ok bool) {
 	return reason, true
 }
 
-// labeller holds what the labels of one text share.
+// labeller holds data that the labels of one text share.
 type labeller struct {
 	text string
-	// seen is whether the text, with its invisible characters taken out, was looked
-	// at; bare is whether nothing came to light.
+	// seen says that the text was scanned without its invisible characters; bare that this found nothing.
 	seen, bare bool
-	// fenced is whether blocks, the code blocks, are known.
+	// fenced says that blocks, the code blocks, are known.
 	fenced bool
 	blocks []span
-	// hyphens is whether the text looks hyphenated as a whole; nil: not looked at.
+	// hyphens says whether the text looks hyphenated throughout; nil: not checked.
 	hyphens *bool
 }
 
 func newLabeller(text string) *labeller { return &labeller{text: text} }
 
-// label says whether a finding is one of the known ways in which the scanner hits
-// harmless text (scanner.md False-positive notes), and which. The label is computed
-// from the text, judges this one finding, and is a help for the person who decides:
-// it never releases anything. In doubt there is none. Findings hidden in base64 or
-// spelled with look-alike letters are never labelled.
+// label says whether a finding is a known false positive of the scanner (scanner.md False-positive notes),
+// and which. The label is computed from the text, judges this one finding, and helps the operator who
+// decides: it never releases anything. In doubt there is none. Findings hidden in base64 or spelled with
+// look-alike letters are never labelled.
 func (l *labeller) label(f Finding) (string, bool) {
 	if f.Start < 0 || f.End > len(l.text) || f.Start >= f.End || strings.HasPrefix(f.Category, strictPrefix) {
 		return "", false
@@ -64,7 +62,7 @@ func (l *labeller) label(f Finding) (string, bool) {
 	return "", false
 }
 
-// hasLookAlike reports letters that were chosen to look like others.
+// hasLookAlike reports letters chosen for their likeness to others.
 func hasLookAlike(span string) bool {
 	for _, r := range span {
 		if lookAlike(r) != r || upperLookAlike(r) != r || 0xFF01 <= r && r <= 0xFF5E {
@@ -74,7 +72,7 @@ func hasLookAlike(span string) bool {
 	return false
 }
 
-// phrase labels a hit of a rule on text as it is read.
+// phrase labels a hit of a rule on readable text.
 func (l *labeller) phrase(f Finding) (string, bool) {
 	switch f.Rule {
 	case "you_are_now":
@@ -111,20 +109,19 @@ func (l *labeller) phrase(f Finding) (string, bool) {
 }
 
 var (
-	// harmlessDan reads the word on to its end.
+	// harmlessDan reads the word to its end.
 	harmlessDan = regexp.MustCompile(`(?i)^you\s+are\s+now\s+(?:danger\pL*|danc(?:e|ed|er|ers|es|ing)|dangl\pL+|dank|danish|dandelions?)$`)
 	secretName  = regexp.MustCompile(`\$(?:` + secretNames + `)[A-Z_]*`)
 	authorName  = regexp.MustCompile(`^\$AUTHORS?(?:_(?:NAME|EMAIL|DATE|ID))?$`)
 	usualHeader = regexp.MustCompile(`^curl[^\n$|;&` + "`" + `]*-H\s+"(?i:authorization:\s*(?:bearer|basic|token))\s+\$[A-Z_]+$`)
-	// tutorial is how a line of documentation begins its example.
+	// tutorial is how a line of documentation introduces its example.
 	tutorial         = regexp.MustCompile(`(?i)\b(?:docs?|documentation|tutorial|manual|usage|how\s+to|for\s+example|e\.g\.|example\s*:|to\s+(?:restore|back\s*up|list)\b)`)
 	savedTable       = regexp.MustCompile(`:\s*cat\s+[\w./~-]*cron[\w./~-]*\s+\|\s*crontab\s+-\s*$`)
 	harmlessRedirect = regexp.MustCompile(`(?i)^cat\s+\.env\s*>\s*[a-z_]*[a-z]nc$`)
 	wholeIgnore      = regexp.MustCompile(`(?i)\bignore\b`)
 )
 
-// onlyAuthor reports that every variable that counted as a secret is the author
-// of something.
+// onlyAuthor reports that every variable that matched as a secret is an author.
 func onlyAuthor(command string) bool {
 	names := secretName.FindAllString(command, -1)
 	for _, n := range names {
@@ -135,7 +132,7 @@ func onlyAuthor(command string) bool {
 	return len(names) > 0
 }
 
-// firstName is the rest of a variable's name that the rule did not read.
+// firstName is the rest of a variable's name that the rule did not match.
 func firstName(text string) string {
 	end := 0
 	for end < len(text) && (text[end] == '_' || 'A' <= text[end] && text[end] <= 'Z' || 'a' <= text[end] && text[end] <= 'z' || '0' <= text[end] && text[end] <= '9') {
@@ -144,7 +141,7 @@ func firstName(text string) string {
 	return text[:end]
 }
 
-// outsideComments reports a match in which no comment holds the word.
+// outsideComments reports a match whose word is in no comment.
 func outsideComments(match string) bool {
 	for {
 		_, rest, open := strings.Cut(match, "<!--")

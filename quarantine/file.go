@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Why a quarantine file is not as upstream writes it. Both may hold at once.
+// Errors for a quarantine file that differs from upstream's format. Both may apply.
 var (
-	// ErrMalformed: the header is not what upstream writes.
+	// ErrMalformed: the header is not in upstream's format.
 	ErrMalformed = errors.New("malformed quarantine file")
-	// ErrHashMismatch: the header reads well, but the body, the recorded hash or the
-	// file name disagree; somebody changed one of them.
+	// ErrHashMismatch: the header is readable, but body, recorded hash or file name disagree: somebody
+	// changed one of them.
 	ErrHashMismatch = errors.New("quarantine file hash mismatch")
 )
 
@@ -37,7 +37,7 @@ const (
 	tempDigits = 16
 )
 
-// Sum is the hash under which a body is kept: 64 lower-case hex digits.
+// Sum is the hash of a body: 64 lower-case hex digits.
 func Sum(body string) string {
 	sum := sha256.Sum256([]byte(body))
 	return hex.EncodeToString(sum[:])
@@ -46,8 +46,7 @@ func Sum(body string) string {
 // FileName is the name of the file that keeps the body with this hash.
 func FileName(sha string) string { return sha + fileSuffix }
 
-// HashOfName returns the hash a quarantine file's name states. False: no
-// quarantine file has that name.
+// HashOfName returns the hash in a quarantine file's name. False: it is not the name of a quarantine file.
 func HashOfName(name string) (sha string, ok bool) {
 	sha, ok = strings.CutSuffix(name, fileSuffix)
 	return sha, ok && isHex(sha, hashDigits)
@@ -98,8 +97,7 @@ type headerField struct {
 	value *string
 }
 
-// fields are the header in upstream's order. The time is text here; it is read
-// and written apart.
+// fields are the header in upstream's order. The time is text here; it is parsed and formatted elsewhere.
 func (f *File) fields() []headerField {
 	return []headerField{
 		{keyTime, new(string)},
@@ -110,9 +108,8 @@ func (f *File) fields() []headerField {
 	}
 }
 
-// ParseFile reads a quarantine file. The error wraps ErrMalformed or
-// ErrHashMismatch or both; the File then holds what could be read, and for a file
-// without a header the whole of it is the body.
+// ParseFile reads a quarantine file. The error wraps ErrMalformed or ErrHashMismatch or both; the File then
+// holds the readable parts, and a file without a header is all body.
 func ParseFile(data []byte) (File, error) {
 	header, body, err := splitHeader(string(data))
 	f := File{Body: body}
@@ -157,7 +154,7 @@ func splitHeader(text string) (header, body string, err error) {
 	return header, body, err
 }
 
-// parseHeader reads every line it can and reports the first that is wrong.
+// parseHeader reads every line it can and reports the first error.
 func (f *File) parseHeader(header string) error {
 	var first error
 	note := func(line int, what string) {
@@ -197,7 +194,7 @@ func (f *File) parseHeader(header string) error {
 	return first
 }
 
-// unquote accepts only what strconv.Quote may write: no backquotes, no runes.
+// unquote accepts only the output of strconv.Quote: no backquotes, no runes.
 func unquote(quoted string) (string, error) {
 	if !strings.HasPrefix(quoted, `"`) {
 		return "", strconv.ErrSyntax

@@ -1,7 +1,7 @@
-// Package quarantine decides what a content scanner would block and reads and
-// writes what it set aside: Crewship's verdict reproduced hit for hit, the spans
-// behind it, labels for known false positives, a separate stricter rule set, and
-// the quarantine file. It never changes a store and never feeds text to a model.
+// Package quarantine decides which texts a content scanner would block, and reads and writes quarantine
+// files: Crewship's verdict reproduced hit for hit, the spans behind it, labels for known false positives, a
+// separate stricter rule set, and the quarantine file. It never changes a store and never feeds text to a
+// model.
 package quarantine
 
 import (
@@ -82,7 +82,7 @@ func Excerpt(text string, f Finding, around int) (before, match, after string) {
 	return text[from:start], text[start:end], text[end:to]
 }
 
-// runeStart moves an offset inside a rune back to where the rune begins.
+// runeStart moves an offset inside a rune back to its first byte.
 func runeStart(text string, off int) int {
 	for back := off; back >= 0 && off-back < utf8.UTFMax; back-- {
 		if back == len(text) || utf8.RuneStart(text[back]) {
@@ -95,7 +95,7 @@ func runeStart(text string, off int) int {
 	return off
 }
 
-// runeEnd moves an offset inside a rune on to where the rune ends.
+// runeEnd moves an offset inside a rune forward to its end.
 func runeEnd(text string, off int) int {
 	start := runeStart(text, off)
 	if start == off {

@@ -46,8 +46,8 @@ func firstInvisible(text string) (r rune, at int) {
 // codePoint is the pattern of an invisible character.
 func codePoint(r rune) string { return fmt.Sprintf("U+%04X", r) }
 
-// lookAlike maps the lower-case letters upstream takes for Latin ones. Upper
-// case is not mapped there (scanner.md Stage 3).
+// lookAlike maps the lower-case letters that upstream reads as Latin ones. Upper case is not mapped there
+// (scanner.md Stage 3).
 func lookAlike(r rune) rune {
 	switch r {
 	case 0x0430, 0x03B1:
@@ -76,15 +76,15 @@ func lookAlike(r rune) rune {
 	return r
 }
 
-// A folding appends what one character of the text becomes. Because it looks at
-// one character at a time, a place in the folded text can be traced back.
+// A folding appends the folded form of one character. Because it handles one character at a time, a place in
+// the folded text can be traced back.
 type folding func(dst []byte, r rune) []byte
 
-// ideograph reports whether a rune is a Han character, which is visible, no mark,
-// like no Latin letter, and made of no parts.
+// ideograph reports whether a rune is a Han character: visible, no mark, no look-alike of a Latin letter,
+// without decomposition.
 func ideograph(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
 
-// foldedLow are the foldings of the characters of Latin, Greek and Cyrillic.
+// foldedLow are the foldings of Latin, Greek and Cyrillic characters.
 var foldedLow = sync.OnceValue(func() *[0x0600]string {
 	var t [0x0600]string
 	for r := range t {
@@ -141,9 +141,8 @@ func fold(text string, f folding) string {
 	return string(dst)
 }
 
-// trace maps spans of a folded text back to the original. It keeps no table: it
-// folds again up to the place asked for, so spans in rising order cost one pass
-// in all and no memory.
+// trace maps spans of a folded text back to the original. It keeps no table: it folds again up to the given
+// place, so spans in rising order cost one pass in all and no memory.
 type trace struct {
 	text     string
 	fold     folding
@@ -151,8 +150,7 @@ type trace struct {
 	buf      []byte
 }
 
-// span returns the bytes of the original behind [from, to) of the folded text,
-// with the marks that were dropped at its end.
+// span returns the original bytes of [from, to) of the folded text, with the marks dropped at its end.
 func (t *trace) span(from, to int) (start, end int) {
 	if from < t.dst {
 		t.src, t.dst = 0, 0
@@ -171,7 +169,7 @@ func (t *trace) span(from, to int) (start, end int) {
 		if start >= 0 {
 			end = t.src + size
 		}
-		if next > to { // the character reaches past the span: keep it for the next one
+		if next > to { // the character extends past the span: keep it for the next one
 			break
 		}
 		t.src, t.dst = t.src+size, next

@@ -12,11 +12,10 @@ import (
 // hermesLimit is how many code points Hermes scans; a longer entry is not loaded.
 const hermesLimit = 65_536
 
-// hermesUnread begins an entry that Hermes takes for its own placeholder and loads
-// unscanned.
+// hermesUnread is the prefix of an entry that Hermes takes for its own placeholder and loads unscanned.
 const hermesUnread = "[BLOCKED:"
 
-// scanHermes is Hermes' verdict on a text that is to be written: its first finding.
+// scanHermes is Hermes' verdict on a text to be written: its first finding.
 func scanHermes(text string) (Verdict, bool) {
 	var v Verdict
 	hermesFindings(text, func(f Finding) bool {
@@ -26,7 +25,7 @@ func scanHermes(text string) (Verdict, bool) {
 	return v, !v.Clean()
 }
 
-// loadHermes is Hermes' verdict on an entry that stands in a file.
+// loadHermes is Hermes' verdict on an entry of a file.
 func loadHermes(text string) (Verdict, bool) {
 	switch {
 	case strings.HasPrefix(text, hermesUnread):
@@ -41,7 +40,7 @@ func loadHermes(text string) (Verdict, bool) {
 func allHermes(text string) []Finding {
 	var out []Finding
 	hermesFindings(text, func(f Finding) bool {
-		at := lineCounter{text: text} // a new one: the findings do not come in the order of the text
+		at := lineCounter{text: text} // a new counter: the findings are not in the order of the text
 		f.Line, f.Col = at.at(f.Start)
 		out = append(out, f)
 		return true
@@ -49,8 +48,8 @@ func allHermes(text string) []Finding {
 	return out
 }
 
-// ownFindings is everything that memdesk's rules find, upstream's among them, marked
-// by a category that begins with strict/.
+// ownFindings are all findings of memdesk's rules, with upstream's among them, in categories that begin with
+// strict/.
 func ownFindings(text string) []Finding {
 	out := ScanAll(text)
 	for i := range out {
@@ -59,8 +58,8 @@ func ownFindings(text string) []Finding {
 	return append(out, Strict(text)...)
 }
 
-// addedHermes lists the findings of names that before has not: Hermes blocks an entry
-// as a whole, so a second hit of one name changes nothing.
+// addedHermes lists the findings whose names before does not have: Hermes blocks an entry as a whole, so a
+// second hit of one name changes nothing.
 func addedHermes(before, after string) []Finding {
 	had := map[string]bool{}
 	for _, f := range allHermes(before) {
@@ -69,8 +68,8 @@ func addedHermes(before, after string) []Finding {
 	return slices.DeleteFunc(allHermes(after), func(f Finding) bool { return had[f.Pattern] })
 }
 
-// hermesFindings yields what Hermes finds, in its order: invisible characters of the
-// raw text, then the patterns of the folded one (hermes-scan.md, Procedure).
+// hermesFindings yields Hermes' findings in its order: invisible characters of the raw text, then the
+// patterns of the folded one (hermes-scan.md, Procedure).
 func hermesFindings(text string, yield func(Finding) bool) {
 	text = firstRunes(text, hermesLimit)
 	seen := map[rune]bool{}
@@ -144,8 +143,8 @@ func unfolded(text string, from, to int) (start, end int) {
 	return max(start, 0), end
 }
 
-// hermesRule is one pattern of Hermes: an expression, or, where a long gap may stand
-// between two parts, both parts and the gap, because RE2 counts to a thousand.
+// hermesRule is one pattern of Hermes: an expression or, for a long gap between two parts, both parts and the
+// gap, because RE2 repeats at most a thousand times.
 type hermesRule struct {
 	category, name string
 	re             expression
@@ -155,11 +154,11 @@ type hermesRule struct {
 // hermesGap is the pattern between a head and a tail.
 type hermesGap struct {
 	head, tail expression
-	// before and after: white space follows the head, or goes before the tail, that is
-	// no part of the gap.
+	// before and after say that white space, which is no part of the gap, follows the head or precedes the
+	// tail.
 	before, after bool
 	most          int  // characters
-	stop          byte // that must not stand in it
+	stop          byte // must not occur in the gap
 }
 
 func (r *hermesRule) find(text string) (start, end int, ok bool) {
@@ -176,7 +175,7 @@ func (r *hermesRule) find(text string) (start, end int, ok bool) {
 	return at[0], at[1], true
 }
 
-// find looks for the nearest head before each tail.
+// find finds the nearest head before each tail.
 func (g *hermesGap) find(text string) (start, end int, ok bool) {
 	heads := slices.DeleteFunc(g.head().FindAllStringIndex(text, -1), func(h []int) bool {
 		return g.before && trimmedLeft(text[h[1]:]) == text[h[1]:]
@@ -189,7 +188,7 @@ func (g *hermesGap) find(text string) (start, end int, ok bool) {
 		for next < len(heads) && heads[next][1] <= tail[0] {
 			next++
 		}
-		for h := next - 1; h >= max(0, next-2); h-- { // one space alone cannot stand on both sides of a gap
+		for h := next - 1; h >= max(0, next-2); h-- { // a single space cannot be on both sides of a gap
 			if g.fits(text[heads[h][1]:tail[0]]) {
 				return heads[h][0], tail[1], true
 			}
@@ -198,8 +197,7 @@ func (g *hermesGap) find(text string) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// fits reports whether the text between a head and a tail is a gap, with its white
-// space.
+// fits reports whether the text between a head and a tail is a valid gap, with its white space.
 func (g *hermesGap) fits(between string) bool {
 	gap := between
 	if g.before {
@@ -220,14 +218,14 @@ func (g *hermesGap) fits(between string) bool {
 
 func trimmedLeft(s string) string { return strings.TrimLeftFunc(s, hermesSpace) }
 
-// hermesSpace is white space as Python's expressions take it.
+// hermesSpace is white space in Python's expressions.
 func hermesSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }
 
-// commentMost is how far a word may stand from either end of a comment, in characters.
+// commentMost is the largest distance of a word from either end of a comment, in characters.
 const commentMost = 512
 
-// findComment looks for a comment that holds one of five words with no ASCII letter
-// beside it; no other > may stand in it.
+// findComment finds a comment that contains one of five words without an adjacent ASCII letter; no other >
+// may occur in it.
 func findComment(text string) (start, end int, ok bool) {
 	for at := 0; ; {
 		i := strings.Index(text[at:], "<!--")

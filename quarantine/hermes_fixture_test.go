@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestHermesVerdicts replays what Hermes' own scanner said.
+// TestHermesVerdicts replays the verdicts of Hermes' own scanner.
 func TestHermesVerdicts(t *testing.T) {
 	f, err := os.Open(filepath.Join("..", "..", "shared", "fixtures", "hermes", "scan.jsonl"))
 	if err != nil {

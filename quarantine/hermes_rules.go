@@ -20,7 +20,7 @@ const (
 	hermesWord  = `[\p{L}\p{N}_]`
 )
 
-// expression is compiled when it is first asked for: most commands scan no entry of Hermes.
+// expression is compiled on first use: most commands scan no entry of Hermes.
 type expression func() *regexp.Regexp
 
 func hermesPattern(p string) expression {
@@ -37,7 +37,7 @@ func apart(category, name, head, tail string, g hermesGap) hermesRule {
 	return hermesRule{category: category, name: name, gap: &g}
 }
 
-// onLine is a gap behind white space that no line break interrupts.
+// onLine is a gap after white space, without a line break.
 func onLine(most int) hermesGap { return hermesGap{before: true, most: most, stop: '\n'} }
 
 // betweenSpaces is onLine with white space before the tail too.

@@ -14,7 +14,7 @@ func hermesNames(text string) []string {
 	return out
 }
 
-// TestHermesGaps: the long gaps end where Hermes ends them.
+// TestHermesGaps: the long gaps have Hermes' limits.
 func TestHermesGaps(t *testing.T) {
 	x := func(n int) string { return strings.Repeat("x", n) }
 	for name, tt := range map[string]struct {
@@ -71,7 +71,7 @@ func TestHermesLoads(t *testing.T) {
 	}
 }
 
-// TestHermesPlaces: a finding in the folded text has its place in the text as it is.
+// TestHermesPlaces: a finding in the folded text has its place in the original.
 func TestHermesPlaces(t *testing.T) {
 	text := "Größe, ﬁrst\nｓｅｅ ａuthorized_keys now"
 	found := allHermes(text)
@@ -80,7 +80,7 @@ func TestHermesPlaces(t *testing.T) {
 	}
 }
 
-// TestHermesAdded: cleaning one of two hits brings nothing in.
+// TestHermesAdded: an edit that removes one of two hits adds none.
 func TestHermesAdded(t *testing.T) {
 	if got := addedHermes("authorized_keys, the c2 server, authorized_keys2", "authorized_keys2"); len(got) != 0 {
 		t.Errorf("%+v", got)

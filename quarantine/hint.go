@@ -26,9 +26,9 @@ const (
 	needPath
 )
 
-// hintsOf surveys a text once. Letters are compared without case in ASCII only:
-// of the letters in these words just s and k have a fold outside ASCII, so the
-// words are cut to leave s out where it could be U+017F (bytes C5 BF).
+// hintsOf surveys a text once. Letters are compared without case in ASCII only: of the letters in these words
+// just s and k have a fold outside ASCII, so the words are cut to leave s out where it could be U+017F (bytes
+// C5 BF).
 func hintsOf(text string) hint {
 	h := wordHints(text) | literalHints(text)
 	if h&needIgnoreAny != 0 && strings.Contains(text, "<!--") && strings.Contains(text, "-->") {
@@ -62,8 +62,8 @@ func literalHints(text string) hint {
 	return h
 }
 
-// wordHints looks at each byte once. It starts from a rare letter or sign of
-// each word, so that most bytes take only the switch.
+// wordHints reads each byte once. It starts from a rare letter or sign of each word, so that most bytes take
+// only the switch.
 func wordHints(text string) hint {
 	var h hint
 	for i := 0; i < len(text); i++ {
@@ -89,7 +89,7 @@ func wordHints(text string) hint {
 	return h
 }
 
-// aroundG finds "ignore" and "sregard" by the g in them.
+// aroundG finds "ignore" and "sregard" by their g.
 func aroundG(text string, i int) hint {
 	if i >= 1 && lower(text[i-1]) == 'i' && hasFold(text[i+1:], "nore") {
 		if startsWithSpace(text[i+5:]) {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// hidesNothing reports that no rule, upstream's or memdesk's, hits once the
-// invisible characters are gone: then they do not break up a phrase.
+// hidesNothing reports that no rule, upstream's or memdesk's, hits the text without its invisible characters:
+// then they do not break up a phrase.
 func (l *labeller) hidesNothing() bool {
 	if !l.seen {
 		bare := fold(l.text, func(dst []byte, r rune) []byte {
@@ -52,8 +52,8 @@ var joiningScripts = []*unicode.RangeTable{
 	unicode.Malayalam, unicode.Sinhala, unicode.Tibetan, unicode.Myanmar, unicode.Khmer,
 }
 
-// betweenLetters reports that both neighbours belong to one of the scripts, and
-// to the same. Marks shared between scripts are passed over.
+// betweenLetters reports that both neighbours belong to the same one of the scripts. Marks shared between
+// scripts are skipped.
 func betweenLetters(before, after string, scripts []*unicode.RangeTable) bool {
 	prev, size := utf8.DecodeLastRuneInString(before)
 	for size > 0 && unicode.Is(unicode.Inherited, prev) && unicode.Is(unicode.Mn, prev) {
@@ -69,12 +69,11 @@ func betweenLetters(before, after string, scripts []*unicode.RangeTable) bool {
 	return false
 }
 
-// isMark reports the three marks that only give a direction; overrides,
-// embeddings and isolates can reorder what is read and are never labelled.
+// isMark reports the three marks that only set a direction; overrides, embeddings and isolates can reorder
+// the visible text and are never labelled.
 func isMark(r rune) bool { return r == 0x200E || r == 0x200F || r == 0x061C }
 
-// rightToLeft reports a line with a letter of a right-to-left script and without
-// a character that reorders.
+// rightToLeft reports a line with a letter of a right-to-left script and no character that reorders.
 func rightToLeft(line string) bool {
 	letters := false
 	for _, r := range line {
@@ -100,8 +99,8 @@ func hyphenates(before, after string) bool {
 	return true
 }
 
-// hyphenated reports a text that was hyphenated as a whole: two different places
-// at least. A single soft hyphen is as likely to split a word from a filter.
+// hyphenated reports a text that is hyphenated throughout: at two different places at least. A single soft
+// hyphen is as likely to hide a word from a filter.
 func (l *labeller) hyphenated() bool {
 	if l.hyphens == nil {
 		places := hyphenPlaces(l.text) >= 2
@@ -128,7 +127,7 @@ func hyphenPlaces(text string) int {
 	return len(places)
 }
 
-// maxWord bounds how far a word is followed, in bytes.
+// maxWord bounds the length of a word, in bytes.
 const maxWord = 64
 
 func firstLetters(text string) string {
@@ -189,7 +188,7 @@ func skipModifier(text string) string {
 	return text
 }
 
-// lastEmojiPart is the last character, colour and selector not counted.
+// lastEmojiPart is the last character without its colour and selector.
 func lastEmojiPart(text string) (r rune, rest string) {
 	text = strings.TrimSuffix(text, "\ufe0f")
 	r, size := utf8.DecodeLastRuneInString(text)
@@ -206,8 +205,8 @@ func isEmoji(r rune) bool {
 		0x1F000 <= r && r <= 0x1FAFF && !isModifier(r)
 }
 
-// inFlag reports a tag character that is a part of one of the three flags
-// spelled with tags. before ends where the tag begins, and tail begins with it.
+// inFlag reports a tag character that is part of one of the three flags spelled with tags. before ends just
+// before the tag, and tail begins with it.
 func inFlag(before, tail string) bool {
 	start := strings.LastIndex(before, "\U0001F3F4")
 	if start < 0 || len(before)-start > maxWord {

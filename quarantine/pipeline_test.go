@@ -111,7 +111,7 @@ func TestLookAlikeTables(t *testing.T) {
 	}
 }
 
-// pieces are what texts are made of to come near every rule.
+// pieces are fragments that come near every rule.
 var pieces = []string{
 	"ignore", "IGNORE", "ign\u034fore", "\u0456gnore", "previous", "previou\u017f", "all", "prior", "instructions", "in\u017ftructions", "you", "are", "now", "DAN", "Max,", "an", "assistant", "without",
 	"disregard", "di\u017fregard", "dis\u0301regard", "rules", "the", "above", "<!--", "-->", "curl", "\u0441url", "$TOKEN", "${TOKEN}", "$AUTH", "$", "cat", ".env", ".ENV", "|", ">", "nc", "n\u0441", "sync", "/dev/tcp", "http",
@@ -119,7 +119,7 @@ var pieces = []string{
 	" ", " ", " ", "\n", "\t", "\r", "\v", "\u00a0", "\u200b", "\u00ad", "\ufeff", "=", "==", "\u212a", "\U0001F468",
 }
 
-// hostileText draws a text out of the pieces, sometimes inside base64.
+// hostileText composes a text of pieces, sometimes inside base64.
 func hostileText(t *rapid.T) string {
 	text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 14).Draw(t, "pieces"), rapid.SampledFrom([]string{"", " ", " "}).Draw(t, "between"))
 	if rapid.IntRange(0, 3).Draw(t, "encode") == 0 {
@@ -201,7 +201,7 @@ func FuzzScan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checkAgainstPlain(t, text) })
 }
 
-// FuzzBase64Runs compares the search that skips with the plain expression.
+// FuzzBase64Runs compares the skipping search with the plain expression.
 func FuzzBase64Runs(f *testing.F) {
 	f.Add(strings.Repeat("a", 59)+"."+strings.Repeat("b", 60)+"===", uint(59))
 	f.Add("ab==cd=", uint(1))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// aboutAttacks are words of text that describes an attack instead of making one.
+// aboutAttacks are words of texts that describe an attack instead of making one.
 var aboutAttacks = regexp.MustCompile(`(?i)\b(?:scanner|scanners|detects?|detected|detection|flags|flagged|quarantined?|injections?|jailbreaks?|attacks?|attackers?|pattern|patterns|regex|false\s+positives?|phrases?|vectors?|test\s+cases?|verdicts?)\b`)
 
 // asOrders are words that turn a quotation into an order to the reader.
@@ -15,9 +15,8 @@ var asOrders = regexp.MustCompile(`(?i)\b(?:obey|comply|follow|execute|run\s+(?:
 // maxContext bounds how much text around a quotation is read, in bytes.
 const maxContext = 600
 
-// quoted reports that the span stands wholly inside backticks, quotation marks
-// or a code block, that the words around it talk about attacks, and that none of
-// them is an order.
+// quoted reports that the span lies wholly inside backticks, quotation marks or a code block, that the words
+// around it are about attacks, and that none of them is an order.
 func (l *labeller) quoted(start, end int) bool {
 	if block, ok := l.inFence(start, end); ok {
 		return describes(introduction(l.text[:block.start]))
@@ -37,9 +36,8 @@ func describes(around string) bool {
 	return aboutAttacks.MatchString(around) && !asOrders.MatchString(around)
 }
 
-// quotation finds the marks around a span: the last one before it, which must be
-// an opening one and near, and the first one behind it, near too. open is -1 when
-// there are none.
+// quotation finds the marks around a span: the last one before it, which must be an opening one, and the
+// first one after it, both near. open is -1 when there are none.
 func quotation(before, after, opening, closing string) (open, shut int) {
 	open, shut = strings.LastIndex(before, opening), strings.Index(after, closing)
 	if open < 0 || shut < 0 || len(before)-open > maxWord || shut > maxWord {
@@ -51,8 +49,7 @@ func quotation(before, after, opening, closing string) (open, shut int) {
 	return open, shut + len(closing)
 }
 
-// lineBounds is the line or lines a span is on, at most maxContext bytes to
-// either side of it.
+// lineBounds are the bounds of the span's lines, at most maxContext bytes to either side of it.
 func lineBounds(text string, start, end int) (from, to int) {
 	from, to = max(0, start-maxContext), min(len(text), end+maxContext)
 	if n := strings.LastIndexByte(text[from:start], '\n'); n >= 0 {
@@ -73,7 +70,7 @@ func line(text string, at int) string {
 // span is a range of bytes.
 type span struct{ start, end int }
 
-// inFence finds the closed code block whose lines hold the span.
+// inFence finds the closed code block that contains the span.
 func (l *labeller) inFence(start, end int) (span, bool) {
 	if !l.fenced {
 		l.blocks, l.fenced = codeBlocks(l.text), true
@@ -83,7 +80,7 @@ func (l *labeller) inFence(start, end int) (span, bool) {
 		return span{}, false
 	}
 	block := l.blocks[i]
-	first := strings.IndexByte(l.text[block.start:], '\n') // the opening line is no content
+	first := strings.IndexByte(l.text[block.start:], '\n') // the opening line is not content
 	return block, block.start+first < start
 }
 
@@ -120,7 +117,7 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// introduction is the last paragraph of what stands before a code block.
+// introduction is the last paragraph before a code block.
 func introduction(before string) string {
 	before = strings.TrimRight(before[max(0, len(before)-maxContext):], "\n ")
 	return before[strings.LastIndex(before, "\n\n")+1:]

@@ -7,16 +7,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// What a verdict was reached with; record them beside it, because both the rules
-// and the Unicode tables change verdicts between releases (scanner.md Traps).
+// The versions behind a verdict; record them beside it, because both the rules and the Unicode tables change
+// verdicts between releases (scanner.md Traps).
 const (
 	// RuleSetVersion names the upstream whose verdicts Scan reproduces.
 	RuleSetVersion = "crewship-5c41c31ea237"
 	// StrictVersion names the separate rule set of Strict.
 	StrictVersion = "memdesk-strict-1"
-	// UnicodeVersion is the edition behind the invisible characters.
+	// UnicodeVersion is the Unicode version of the invisible characters.
 	UnicodeVersion = unicode.Version
-	// NormVersion is the edition behind the folding.
+	// NormVersion is the Unicode version of the folding.
 	NormVersion = norm.Version
 )
 
@@ -60,7 +60,7 @@ var upstreamRules = []rule{
 	// tells the agent that it is now somebody else: DAN, or an assistant without limits
 	{categoryInjection, "you_are_now", needYouAreNow,
 		regexp.MustCompile(`(?i)\byou\s+are\s+now\s+(?:DAN|[A-Z]{2,},\s*an?\s+(?:AI|assistant|model)\s+without)`)},
-	// tells the agent to disregard its rules, its instructions or what stands above
+	// tells the agent to disregard its rules, its instructions or the text above
 	{categoryInjection, "disregard_rules", needRegard,
 		regexp.MustCompile(`(?i)\bdisregard\s+(?:rules|instructions|the\s+(?:above|previous|system))\b`)},
 	// the word "ignore" between the start of an HTML comment and the end of one

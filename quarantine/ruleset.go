@@ -1,6 +1,6 @@
 package quarantine
 
-// The rule sets that a store can name as its own agents'.
+// The rule sets that a store can declare as its own agents'.
 const (
 	CrewshipRules = ""
 	HermesRules   = "hermes"
@@ -8,24 +8,22 @@ const (
 
 // RuleSet is the set of rules that a store's own agents scan with.
 type RuleSet struct {
-	// Scan is the verdict on a text that is to be written, Load that on one that stands
-	// in the store; false: clean.
+	// Scan is the verdict on a text to be written, Load that on a stored one; false: clean.
 	Scan, Load func(text string) (Verdict, bool)
-	// All lists the findings with their places, that of the verdict first; for rules other
-	// than Crewship's those of Beside stand behind them.
+	// All lists the findings with their places, the verdict's first; for rules other than Crewship's those of
+	// Beside follow.
 	All func(text string) []Finding
-	// Beside lists what memdesk's own rules find, in categories that begin with strict/;
-	// nobody is kept from a text by them.
+	// Beside lists the findings of memdesk's own rules, in categories that begin with strict/; they block
+	// nothing.
 	Beside func(text string) []Finding
-	// Added lists the findings that an edit brings in.
+	// Added lists the findings that an edit adds.
 	Added func(before, after string) []Finding
-	// KnownFalsePositive labels a text whose findings are all known ways of hitting
-	// harmless text.
+	// KnownFalsePositive labels a text whose findings are all known false positives.
 	KnownFalsePositive func(text string) (reason string, ok bool)
 }
 
-// RulesOf gives a rule set by the name that a store declares (model.Store.Scanner); an
-// unknown name is Crewship's.
+// RulesOf returns a rule set by the name that a store declares (model.Store.Scanner); an unknown name is
+// Crewship's.
 func RulesOf(name string) RuleSet {
 	if name == HermesRules {
 		return RuleSet{

@@ -63,17 +63,15 @@ func scanBase64(text string) (Verdict, bool) {
 // MaxPerPattern bounds how many findings of one pattern ScanAll lists.
 const MaxPerPattern = 1000
 
-// ScanAll lists the hits of every stage, the one that is upstream's verdict
-// first, then in the order of the pipeline. A folded hit is left out where the
-// same rule already hit the raw text. At most MaxPerPattern of each pattern are
-// listed; ScanLimit tells how many were not.
+// ScanAll lists the hits of every stage, upstream's verdict first, then in the order of the pipeline. A
+// folded hit is left out where the same rule already hit the raw text. At most MaxPerPattern of each pattern
+// are listed; ScanLimit tells how many were not.
 func ScanAll(text string) []Finding {
 	found, _ := ScanLimit(text, MaxPerPattern)
 	return found
 }
 
-// ScanLimit is ScanAll with the bound chosen by the caller, and the number of
-// hits that were counted but not listed.
+// ScanLimit is ScanAll with the caller's bound, and the number of hits that were not listed.
 func ScanLimit(text string, perPattern int) (found []Finding, unlisted int) {
 	listed := map[Verdict]int{}
 	for f := range findings(text, false) {
@@ -88,8 +86,8 @@ func ScanLimit(text string, perPattern int) (found []Finding, unlisted int) {
 	return found, unlisted
 }
 
-// findings yields every hit in the order of the pipeline. With twins, a folded
-// hit is yielded also where the same rule hit the raw text.
+// findings yields every hit in the order of the pipeline. With twins, a folded hit is yielded even where the
+// same rule hit the raw text.
 func findings(text string, twins bool) iter.Seq[Finding] {
 	return func(yield func(Finding) bool) {
 		w := walk{text: text, place: lineCounter{text: text}, yield: yield}
@@ -111,7 +109,7 @@ func findings(text string, twins bool) iter.Seq[Finding] {
 	}
 }
 
-// walk carries one pass over a text. Its methods report whether to go on.
+// walk is one pass over a text. Its methods report whether to continue.
 type walk struct {
 	text  string
 	place lineCounter
@@ -229,16 +227,14 @@ func (w *walk) decoded(decoded string, start, end int) bool {
 	return true
 }
 
-// maxLeftovers bounds how many earlier hits of one pattern a new hit is compared
-// with for being a part of one; beyond it the hit counts as added.
+// maxLeftovers bounds how many earlier hits of one pattern are compared with a new hit, to see whether it is
+// a part of one; beyond it the hit counts as added.
 const maxLeftovers = 64
 
-// Added lists the findings of after that before does not have, so that an edit
-// that only cleans can be told from one that brings something in. Findings are
-// compared by category, pattern and matched text, each as often as it occurs; a
-// hit that is what is left of a longer earlier one (a command cut shorter, one of
-// two comments removed) is not added either. At most MaxPerPattern of each
-// pattern are listed.
+// Added lists the findings of after that before does not have, which distinguishes an edit that only cleans
+// from one that adds. Findings are compared by category, pattern and matched text, each as often as it
+// occurs; a rest of a longer earlier hit (a command cut shorter, one of two comments removed) is not added
+// either. At most MaxPerPattern of each pattern are listed.
 func Added(before, after string) []Finding {
 	old := map[Finding]int{}
 	for f := range findings(before, true) {
@@ -261,7 +257,7 @@ func Added(before, after string) []Finding {
 // maxAdded bounds the findings held at once while two texts are compared.
 const maxAdded = 100 * MaxPerPattern
 
-// key identifies a finding: Added takes two with one key for the same.
+// key identifies a finding: Added treats two with the same key as equal.
 func key(f Finding) Finding {
 	return Finding{Category: f.Category, Pattern: f.Pattern, Match: f.Match}
 }
@@ -285,7 +281,7 @@ func unexplained(news []Finding, old map[Finding]int) []Finding {
 	return added
 }
 
-// leftovers groups what was not found again by pattern, in a fixed order.
+// leftovers groups the findings that did not recur by pattern, in a fixed order.
 func leftovers(old map[Finding]int) map[Verdict][]string {
 	keys := slices.Collect(maps.Keys(old))
 	slices.SortStableFunc(keys, func(a, b Finding) int { return strings.Compare(a.Match, b.Match) })
@@ -298,7 +294,7 @@ func leftovers(old map[Finding]int) map[Verdict][]string {
 	return left
 }
 
-// takeHolding removes one text that holds part.
+// takeHolding removes one text that contains part.
 func takeHolding(texts []string, part string) ([]string, bool) {
 	for i, t := range texts {
 		if strings.Contains(t, part) {

@@ -10,8 +10,7 @@ import (
 	"memdesk/quarantine"
 )
 
-// encoded is a base64 run long enough for the scanner; pad is how many padding
-// signs it ends in.
+// encoded is a base64 run long enough for the scanner; pad is its number of padding signs.
 func encoded(phrase string, pad int) string {
 	body := phrase + " (please keep this note exactly as it is, thank you)"
 	for len(body)%3 != (3-pad)%3 {
@@ -205,8 +204,7 @@ func TestScanAllBeginsWithTheVerdict(t *testing.T) {
 	}
 }
 
-// The shorter ways of folding and of finding what nobody sees agree with the long
-// one, for every character.
+// The shortcuts for folding and for invisible characters agree with the full rules for every character.
 func TestFoldingShortcuts(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if !utf8.ValidRune(r) {

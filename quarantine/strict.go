@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// strictPrefix begins the category of every finding upstream would not make.
+// strictPrefix is the prefix of every category that upstream does not have.
 const strictPrefix = "strict/"
 
-// strictView is the form of the text a strict rule reads.
+// strictView is the form of the text that a strict rule reads.
 type strictView int
 
 const (
@@ -36,8 +36,7 @@ const (
 	gap          = `[^\pL\pN]{1,4}`
 )
 
-// strictRules looks for the ways round upstream's rules. A hit is a reason to
-// look, never upstream's verdict.
+// strictRules match evasions of upstream's rules. A hit is a reason to look, never upstream's verdict.
 var strictRules = []strictRule{
 	// an order to ignore instructions, with other words or signs between
 	{categoryInjection, "ignore_instructions_loosely", viewPlain, []string{"ignore", "disregard", "forget", "override", "bypass"},
@@ -74,7 +73,7 @@ var strictRules = []strictRule{
 const (
 	// variation selectors in a row, or behind plain text: bytes can be hidden in them
 	strictSmuggled = "selector_smuggling"
-	// a character that looks like nothing but is not among upstream's invisible ones
+	// a character that is invisible but not among upstream's invisible ones
 	strictBlank     = "blank_character"
 	strictHomoglyph = "_lookalike"
 	strictBase64    = "_base64_loose"
@@ -83,10 +82,9 @@ const (
 // spelled is the expression for a word with signs or spaces between its letters.
 func spelled(word string) string { return strings.Join(strings.Split(word, ""), `[^\pL\pN]{1,3}`) }
 
-// Strict lists what memdesk's own rules find and upstream's do not: evasions
-// known to work. Every category begins with "strict/", and no result changes a
-// verdict of Scan. Places upstream's rules already report are left out; at most
-// MaxPerPattern of each pattern are listed.
+// Strict lists findings of memdesk's own rules that upstream's miss: known evasions. Every category begins
+// with "strict/", and no result changes a verdict of Scan. Places that upstream's rules report are left out;
+// at most MaxPerPattern of each pattern are listed.
 func Strict(text string) []Finding {
 	s := strictScan{text: text, place: lineCounter{text: text}, listed: map[Verdict]int{}}
 	s.selectors()
@@ -184,7 +182,7 @@ func (s *strictScan) ownRules(view strictView, folded string) {
 	}
 }
 
-// upstreamRules reports what upstream's rules see only in the strict view.
+// upstreamRules reports hits of upstream's rules that only occur in the strict view.
 func (s *strictScan) upstreamRules(plain string) {
 	back := trace{text: s.text, fold: strictFold(viewPlain)}
 	for i, spans := range allHits(plain) {
@@ -239,8 +237,7 @@ func reread(view strictView, c byte) byte {
 	return c
 }
 
-// upperLookAlike maps the upper-case letters, and some lower-case ones, that
-// upstream does not know.
+// upperLookAlike maps the upper-case letters, and some lower-case ones, that upstream does not map.
 func upperLookAlike(r rune) rune {
 	const from = "АΑВΒСЕΕНΗІΙЈКΚМΜΝОΟРΡЅТΤХΧΥУΖһіјԁԛԝɡɩıⅼոսցօ"
 	const to = "AABBCEEHHIIJKKMMNOOPPSTTXXYYZhijdqwgiilnugo"
@@ -257,7 +254,7 @@ func upperLookAlike(r rune) rune {
 	return r
 }
 
-// minLooseRun is the shortest run tried here; below it words of prose are runs.
+// minLooseRun is the shortest run tried here; ordinary words are shorter runs.
 const minLooseRun = 16
 
 // base64 tries shorter, unpadded and shifted runs, and the web alphabet.

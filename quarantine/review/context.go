@@ -11,30 +11,29 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// Write is a text on its way into a store, with what is known around it.
+// Write is a text on its way into a store, with its context.
 type Write struct {
-	Store   model.Store // is asked for items about the same; only its name is needed
+	Store   model.Store // asked for related items; only its name is required
 	Tier    string
 	ID, Key string        // of the item; empty when the store makes an id
-	Text    string        // what is added, or the whole
+	Text    string        // the added text, or the whole
 	Becomes string        // the item's text afterwards
-	Fields  []model.Field // that are new or change
-	Was     *model.Item   // what stands there; nil: nothing
+	Fields  []model.Field // new or changed fields
+	Was     *model.Item   // the existing item; nil: none
 	Trusted bool
-	History History // nil: nobody noted who wrote what
+	History History // nil: no writers on record
 }
 
 // History holds facts about writers.
 type History interface {
-	// Vouched reports whether a trusted writer wrote the text of an item as it stands.
+	// Vouched reports whether a trusted writer wrote the item's current text.
 	Vouched(it model.Item) bool
-	// Lately is how many writes the writer of the write at hand made since a time, at most
-	// a few hundred.
+	// Lately counts the writes of this write's writer since a time, up to a few hundred.
 	Lately(since time.Duration) int
 }
 
-// The signals that a text alone does not give. They are computed where a write is judged, and
-// none is enough alone.
+// The signals that a text alone does not give. They are computed when a write is judged, and none is enough
+// alone.
 var (
 	sigContradicts = signal.Signal{Name: "contradicts", Title: "says otherwise than an older item that somebody vouched for", Weight: 3}
 	sigManyPlaces  = signal.Signal{Name: "many_places", Title: "the same stands in several places, or of several people", Weight: 2}
@@ -48,10 +47,10 @@ func ContextSignals() []signal.Signal {
 	return []signal.Signal{sigContradicts, sigManyPlaces, sigProtected, sigNamesTool, sigBurst}
 }
 
-// The bounds of a look around.
+// The bounds of a search around a write.
 const (
 	aroundTime    = 100 * time.Millisecond
-	aroundQueries = 3        // of the store, one for a sentence
+	aroundQueries = 3        // of the store, one for each sentence
 	aroundItems   = 12       // that are read
 	aroundBytes   = 16 << 10 // of each
 	placesFrom    = 3
@@ -59,8 +58,8 @@ const (
 	burstTime     = time.Minute
 )
 
-// Around are the signals from what is known around a write. It asks the store a few bounded
-// questions; what does not answer in time gives no signal.
+// Around are the signals from the context of a write. It asks the store a few bounded questions; one without
+// an answer in time gives no signal.
 func Around(ctx context.Context, w Write) []signal.Signal {
 	var out []signal.Signal
 	add := func(s signal.Signal, evidence string) {
@@ -85,7 +84,7 @@ func Around(ctx context.Context, w Write) []signal.Signal {
 	said := signal.StatementsOf(w.Text)
 	places := map[string]bool{}
 	first := ""
-	contradicted := w.Trusted || w.History == nil // a trusted writer may change his mind
+	contradicted := w.Trusted || w.History == nil // a trusted writer may correct a text
 	look := func(it model.Item) {
 		body := it.Body
 		if len(body) > aroundBytes {
@@ -122,7 +121,7 @@ func Around(ctx context.Context, w Write) []signal.Signal {
 	return out
 }
 
-// related are items of the store about what the text is about.
+// related are items of the store on the text's topic.
 func related(ctx context.Context, w Write, said signal.Statements) []model.Item {
 	if w.Store.Provider == nil || w.Store.Browser == nil {
 		return nil
@@ -147,8 +146,7 @@ func related(ctx context.Context, w Write, said signal.Statements) []model.Item 
 	return out
 }
 
-// protected are the words of keys and headings under which an agent finds who it is, what it
-// wants and what it may do.
+// protected are the words in keys and headings that define an agent's identity, goals and permissions.
 var protected = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`identity persona soul goal goals objective objectives mission policy policies principles guardrails permissions instructions
@@ -161,8 +159,7 @@ var protected = func() map[string]bool {
 	return m
 }()
 
-// protectedKey is the name under which a write changes something protected; empty when it
-// changes nothing of that kind.
+// protectedKey is the protected name whose text a write changes; empty when it changes none.
 func protectedKey(w Write) string {
 	for _, name := range []string{w.ID, w.Key} {
 		for _, word := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -189,8 +186,8 @@ func protectedKey(w Write) string {
 	return ""
 }
 
-// protectedSections are the texts under protected headings: a Markdown heading to the next, or
-// a line of `name: value`.
+// protectedSections are the texts under protected headings: from a Markdown heading to the next, or a line of
+// `name: value`.
 func protectedSections(text string) map[string]string {
 	out := map[string]string{}
 	open := ""

@@ -27,19 +27,19 @@ import (
 type Threshold struct {
 	Store     string  `json:"store"`
 	Tier      string  `json:"tier"`
-	Untrusted float64 `json:"untrusted"` // writes of a source that nobody vouches for wait from this score on
+	Untrusted float64 `json:"untrusted"` // writes of unvouched sources wait from this score on
 	Trusted   float64 `json:"trusted"`
 }
 
-// Cleared is a text that an operator has found harmless.
+// Cleared is a text that an operator has judged harmless.
 type Cleared struct {
 	SHA256 string    `json:"sha256"`
 	Rules  string    `json:"rules"` // signal.RuleVersion at that time
 	At     time.Time `json:"at"`
 }
 
-// Judge scores texts with everything that is configured, and knows what operators
-// have decided. It is safe for concurrent use.
+// Judge scores texts with all configured signals, and knows the operators' decisions. It is safe for
+// concurrent use.
 type Judge struct {
 	scorer  signal.Scorer
 	command []string
@@ -50,14 +50,14 @@ type Judge struct {
 	cleared map[string]bool
 	bounds  []Threshold
 	problem error                  // why the thresholds cannot be read
-	files   map[string]os.FileInfo // as they were read; nil: absent
+	files   map[string]os.FileInfo // files as last read; nil: absent
 }
 
-// JudgeOptions shape a Judge.
+// JudgeOptions configure a Judge.
 type JudgeOptions struct {
-	Model   string       // file that Train wrote; empty is the shipped one
+	Model   string       // file that Train wrote; empty: the shipped one
 	Command []string     // a classifier: text on standard input, 0 to 1 on standard output
-	Dir     string       // where decisions are kept; empty keeps none
+	Dir     string       // directory of the decisions; empty keeps none
 	Ready   func() error // makes Dir; reading makes nothing
 }
 
@@ -79,17 +79,17 @@ func NewJudge(o JudgeOptions) (*Judge, error) {
 	return j, nil
 }
 
-// Words is the score of a text by its words alone, without the classifier.
+// Words is the score of a text's words alone, without the classifier.
 func (j *Judge) Words(text string) signal.Score { return j.scorer.Of(text) }
 
 const (
 	commandTime = 5 * time.Second
-	commandMost = 3.0 // the most that a classifier adds: less than the default threshold, so that it is never enough alone
+	commandMost = 3.0 // the most that a classifier adds: less than the default threshold, so it is never enough alone
 	commandOut  = 64  // bytes of its answer that are read
 )
 
-// Score is the score of a text. The classifier's failure is an error beside the
-// score of the other signals.
+// Score is the score of a text. A failure of the classifier is an error, beside the score of the other
+// signals.
 func (j *Judge) Score(ctx context.Context, text string) (signal.Score, error) {
 	s := j.scorer.Of(text)
 	if len(j.command) == 0 {
@@ -105,7 +105,7 @@ func (j *Judge) Score(ctx context.Context, text string) (signal.Score, error) {
 	return s, nil
 }
 
-// ScoreItem is the score of an item: of its text, or of a title of its own that is worse.
+// ScoreItem is the score of an item: of its text, or of its own title if that is worse.
 func (j *Judge) ScoreItem(ctx context.Context, it model.Item) (signal.Score, error) {
 	s, err := j.Score(ctx, it.Body)
 	if HasOwnTitle(it) {
@@ -116,11 +116,11 @@ func (j *Judge) ScoreItem(ctx context.Context, it model.Item) (signal.Score, err
 	return s, err
 }
 
-// HasOwnTitle reports whether an item's title is no part of its text, so that reading the text
-// does not read the title.
+// HasOwnTitle reports whether an item's title is no part of its text, so that a scan of the text does not
+// cover the title.
 func HasOwnTitle(it model.Item) bool { return it.Title != "" && !strings.Contains(it.Body, it.Title) }
 
-// elsewhere is a score that was found outside the text; where says in what.
+// elsewhere is a score from outside the text; where names the source.
 func elsewhere(s signal.Score, where string) signal.Score {
 	for i := range s.Signals {
 		s.Signals[i].Start, s.Signals[i].End, s.Signals[i].Evidence = 0, 0, where
@@ -145,10 +145,9 @@ func (j *Judge) ask(ctx context.Context, text string) (float64, error) {
 	return v, nil
 }
 
-// Threshold is the score from which a write waits; false where nothing was
-// calibrated, so that nothing waits for its words, and where Problem says that the
-// thresholds cannot be read. A tier of a calibrated store that nobody knows, as that of an
-// item which is new, has the lowest of the store's.
+// Threshold is the score from which a write waits; false for an uncalibrated store, where no write waits for
+// its words, and when Problem reports unreadable thresholds. An unknown tier of a calibrated store, such as a
+// new item's, gets the store's lowest threshold.
 func (j *Judge) Threshold(store, tier string, trusted bool) (lowest float64, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -169,8 +168,8 @@ func (j *Judge) Threshold(store, tier string, trusted bool) (lowest float64, ok 
 	return lowest, ok
 }
 
-// Problem says why the thresholds cannot be read; nil when they can. As long as it
-// stands every write waits: nobody knows which of them an operator wanted to see.
+// Problem says why the thresholds cannot be read; nil when they can. Until it is solved every write waits:
+// nobody knows which ones an operator wanted to see.
 func (j *Judge) Problem() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -184,12 +183,12 @@ const patternUnreadable = "thresholds_unreadable"
 // Verdict is the decision about a write.
 type Verdict struct {
 	Waits   bool
-	Pattern string // the heaviest signal, or why nobody could judge
+	Pattern string // the heaviest signal, or why no verdict was possible
 	Score   signal.Score
 }
 
-// Suspect judges a write by its words and by what is known around it, where somebody has
-// calibrated. A text that an operator cleared under these rules does not wait.
+// Suspect judges a write by its words and its context, in a calibrated store. A text that an operator cleared
+// under these rules does not wait.
 func (j *Judge) Suspect(ctx context.Context, w Write) Verdict {
 	if j.Problem() != nil {
 		return Verdict{Waits: true, Pattern: patternUnreadable}
@@ -201,7 +200,7 @@ func (j *Judge) Suspect(ctx context.Context, w Write) Verdict {
 	var s signal.Score
 	if !j.IsCleared(w.Text) {
 		var err error
-		if s, err = j.Score(ctx, w.Text); err != nil { // the operator asked for the classifier: without its word nothing passes
+		if s, err = j.Score(ctx, w.Text); err != nil { // the operator configured the classifier: without its answer nothing passes
 			return Verdict{Waits: true, Pattern: "classifier_failed", Score: s}
 		}
 		if t := j.joined(w); t.Sum > s.Sum {
@@ -219,11 +218,11 @@ func (j *Judge) Suspect(ctx context.Context, w Write) Verdict {
 	return Verdict{s.Sum >= bound && len(s.Signals) > 0, s.Heaviest(), s}
 }
 
-// tailBytes is how much of what stood before an append is read together with it.
+// tailBytes is how much of the text before an append is scored with it.
 const tailBytes = 400
 
-// joined is the score of an append together with the end of what stood before, which one order
-// may be spread over; none where the end alone is as bad.
+// joined is the score of an append together with the end of the text before it, because one order may be
+// split between both; none where that end alone is as bad.
 func (j *Judge) joined(w Write) signal.Score {
 	before, ok := strings.CutSuffix(w.Becomes, w.Text)
 	if !ok || before == "" || w.Text == "" {
@@ -237,8 +236,7 @@ func (j *Judge) joined(w Write) signal.Score {
 	return elsewhere(s, "together with what stood before: "+tail)
 }
 
-// IsCleared reports whether an operator has found a text harmless under the rules
-// of today.
+// IsCleared reports whether an operator has judged a text harmless under the current rules.
 func (j *Judge) IsCleared(text string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -246,7 +244,7 @@ func (j *Judge) IsCleared(text string) bool {
 	return j.cleared[quarantine.Sum(text)]
 }
 
-// Clear notes that texts are harmless. It holds until the rules change.
+// Clear records that texts are harmless. It holds until the rules change.
 func (j *Judge) Clear(at time.Time, texts ...string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -273,8 +271,8 @@ func (j *Judge) Clear(at time.Time, texts ...string) error {
 	return nil
 }
 
-// Set keeps thresholds in place of those of the same stores and tiers. It does not
-// write over thresholds that it cannot read.
+// Set replaces the thresholds of the same stores and tiers. It does not overwrite thresholds that it cannot
+// read.
 func (j *Judge) Set(bounds ...Threshold) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -296,15 +294,15 @@ func (j *Judge) Set(bounds ...Threshold) error {
 	return atomicfile.Write(j.path(boundsFile), append(out, '\n'), 0o600)
 }
 
-// Scan is the result of a rescan, kept to tell what newer rules would change. It has
-// hashes of texts and no text.
+// Scan is the result of a rescan, kept to show what newer rules would change. It has hashes of texts and no
+// text.
 type Scan struct {
 	Rules   string    `json:"rules"`
 	At      time.Time `json:"at"`
 	Flagged []string  `json:"flagged"`
 }
 
-// LastScan is the scan that was kept last, an empty one when there is none.
+// LastScan is the last kept scan; empty when there is none.
 func (j *Judge) LastScan() (Scan, error) {
 	var s Scan
 	b, err := os.ReadFile(j.path(scanFile))
@@ -317,7 +315,7 @@ func (j *Judge) LastScan() (Scan, error) {
 	return s, err
 }
 
-// KeepScan keeps what a rescan flagged.
+// KeepScan keeps the texts that a rescan flagged, as hashes.
 func (j *Judge) KeepScan(at time.Time, texts ...string) error {
 	if err := j.ready(); err != nil {
 		return err
@@ -341,9 +339,8 @@ const (
 
 func (j *Judge) path(name string) string { return filepath.Join(j.dir, name) }
 
-// load reads the decisions that changed since they were read: another process may
-// have calibrated or cleared. The caller holds mu. A clearance that cannot be read
-// clears nothing; thresholds that cannot be read are the problem.
+// load reads decisions that changed since the last read: another process may have calibrated or cleared. The
+// caller holds mu. An unreadable clearance clears nothing; unreadable thresholds are the problem.
 func (j *Judge) load() {
 	if j.dir == "" {
 		return
@@ -382,10 +379,10 @@ func (j *Judge) load() {
 	}
 }
 
-// unread stands for a file that was not looked at yet.
+// unread stands for a file that was not read yet.
 type unread struct{ os.FileInfo }
 
-// changed reports whether a file is another than the one that was read, and notes it.
+// changed reports whether a file differs from the one last read, and remembers it.
 func (j *Judge) changed(name string) bool {
 	now, err := os.Stat(j.path(name))
 	if err != nil {

@@ -70,8 +70,7 @@ func TestNothingWaitsBeforeCalibration(t *testing.T) {
 	}
 }
 
-// The classifier is one more signal, never enough alone, and without its word
-// nothing passes.
+// The classifier is one more signal, never enough alone, and without its answer nothing passes.
 func TestClassifier(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -92,8 +91,8 @@ func TestClassifier(t *testing.T) {
 	}
 }
 
-// TestThresholdsThatCannotBeRead: every write waits, nothing is written over them, and what
-// another process mends counts at once.
+// TestThresholdsThatCannotBeRead: every write waits, nothing overwrites them, and a repair by another process
+// counts at once.
 func TestThresholdsThatCannotBeRead(t *testing.T) {
 	for name, text := range map[string]string{
 		"no JSON":         `[{"store":"s","tier":"t","untru`,
@@ -132,8 +131,8 @@ func TestThresholdsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAnotherProcessDecides: what one process calibrates and clears counts in another that
-// has read the decisions before.
+// TestAnotherProcessDecides: a process that has read the decisions sees later calibrations and clearances of
+// another.
 func TestAnotherProcessDecides(t *testing.T) {
 	dir := t.TempDir()
 	door, desk := judgeIn(t, dir), judgeIn(t, dir)
@@ -154,8 +153,8 @@ func TestAnotherProcessDecides(t *testing.T) {
 	}
 }
 
-// TestTitlesAndFields: a planted text in a title or a field counts as one in the text does, with
-// the place as evidence; a title that is only the text's first line is not looked at twice.
+// TestTitlesAndFields: a planted text in a title or a field counts like one in the text, with the place as
+// evidence; a title that is only the text's first line is not scored twice.
 func TestTitlesAndFields(t *testing.T) {
 	j := judgeIn(t, t.TempDir())
 	if err := j.Set(Threshold{Store: "s", Tier: "t", Untrusted: 4, Trusted: 50}); err != nil {
@@ -188,8 +187,8 @@ func TestTitlesAndFields(t *testing.T) {
 	}
 }
 
-// TestAnOrderInTwoAppends: an order that is spread over two appends counts as one, and an append
-// to a text that was bad before does not.
+// TestAnOrderInTwoAppends: an order split between two appends counts as one, and an append to an already bad
+// text does not.
 func TestAnOrderInTwoAppends(t *testing.T) {
 	j := judgeIn(t, t.TempDir())
 	if err := j.Set(Threshold{Store: "s", Tier: "t", Untrusted: signal.Default, Trusted: 50}); err != nil {

@@ -11,21 +11,20 @@ import (
 
 // Release reports the result of a release.
 type Release struct {
-	Source   string // the item that agents get again
+	Source   string // the item that agents can read again
 	Revision model.Revision
-	Undo     undo.Entry // puts the blocked text back; zero when nothing was written
-	Removed  int64      // quarantine entries that are moot now, copies in other agents' directories included
+	Undo     undo.Entry // restores the blocked text; zero when nothing was written
+	Removed  int64      // quarantine entries that became obsolete, copies in other agents' directories included
 }
 
-// ErrStillBlocked is behind a release whose text the scanner rejects; upstream
-// would block it again at the next read.
+// ErrStillBlocked is wrapped by the error of a release whose text the scanner rejects; upstream would block
+// it again at the next read.
 var ErrStillBlocked = errors.New("the text is still blocked")
 
-// Do releases one blocked item: it writes the edited body over the live source,
-// which must be as the reviewer saw it (seen; empty: as it is now), and removes
-// the entry that the store had filed. A nil body releases a source that has been
-// cleaned already. The body must pass the scanner: a release is an edit, never an
-// exception. A source that is gone is NotFound: there is nothing to release.
+// Do releases one blocked item: it writes the edited body over the live source, which must be at the revision
+// that the reviewer saw (seen; empty: its current one), and removes the store's entry. A nil body releases a
+// source that is clean already. The body must pass the scanner: a release is an edit, never an exception. A
+// missing source is NotFound: there is nothing to release.
 func Do(ctx context.Context, keeper *undo.Keeper, s model.Store, id string, body *string, seen model.Revision) (Release, error) {
 	e, err := Read(ctx, s, id)
 	if err != nil {
@@ -69,8 +68,8 @@ func Do(ctx context.Context, keeper *undo.Keeper, s model.Store, id string, body
 	return out, err
 }
 
-// removeCopies removes every filed entry of the same text from the same source:
-// each agent that read a poisoned crew file filed one (crewship-disk.md, Traps).
+// removeCopies removes every entry of the same text from the same source: each agent that read a poisoned
+// crew file filed one (crewship-disk.md, Traps).
 func removeCopies(ctx context.Context, keeper *undo.Keeper, s model.Store, e Entry) (int64, error) {
 	all, err := s.Quarantine.Quarantined(ctx)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package review gathers what scanners have blocked across a store: the entries
-// its own quarantine holds and the live items that the scanner rejects, each with
-// where it hit and whether its source is still poisoned; and it releases by edit.
-// It changes memory only through the store's Retain and Forget.
+// Package review lists what scanners have blocked across a store: the entries of its own quarantine and the
+// live items that the scanner rejects, each with the place of the hit and the state of its source; and it
+// releases by edit. It changes memory only through the store's Retain and Forget.
 package review
 
 import (
@@ -14,46 +13,44 @@ import (
 	"memdesk/quarantine"
 )
 
-// Entry is one blocked thing. All text in it is hostile.
+// Entry is one blocked text. All text in it is hostile.
 type Entry struct {
 	Store    string
 	ID       string // handle for Forget: of the quarantine entry, or of the live item
-	Source   string // label or id of what was blocked
-	SourceID string // of the live item, empty when it cannot be told
-	Filed    bool   // the store's quarantine holds it; otherwise only the live item was found
+	Source   string // label or id of the blocked text
+	SourceID string // of the live item, empty when unknown
+	Filed    bool   // in the store's quarantine; false: only the live item was found
 	SHA256   string
 	Bytes    int64
 	At       time.Time // when the store filed it; zero for a live item
 
 	Category, Pattern string // upstream's verdict
 	Line, Col         int    // 1-based, of the first hit; 0 when the body could not be read
-	Before, Match     string // the matched span and what stands around it, as stored
+	Before, Match     string // the matched span and its context, as stored
 	After             string
 	Decoded           string // the decoded run or the folded form, when the match is not the stored text
 	Findings          []quarantine.Finding
 
-	// Gone: the source does not exist any more.
+	// Gone: the source no longer exists.
 	Gone bool
-	// Live says whether the source would be blocked today; nil when it cannot be
-	// told, which is not "clean".
+	// Live says whether the source would be blocked today; nil when that is unknown, which is not "clean".
 	Live          *bool
 	FalsePositive string // why this looks like a known false positive; empty when not
 	Problem       string // why the entry could not be read or verified
 	Body          string // only from Read
 }
 
-// Verdicts of the gate, which no scanner of a store's can find again.
+// Verdicts of the gate, which no store's scanner can repeat.
 const (
-	CategoryOrigin  = "origin"  // its writer is not trusted where it counts (AD12)
+	CategoryOrigin  = "origin"  // an untrusted writer where trust is needed (AD12)
 	CategorySignals = "signals" // it looks planted; the pattern is the heaviest signal
 )
 
 // around is how many characters of context an excerpt has on each side.
 const around = 40
 
-// List streams every blocked thing of a store: its filed entries first, then
-// live items that no filed entry of the same content covers. An error ends the
-// stream; what came before it is good.
+// List streams every blocked text of a store: its filed entries first, then live items that no filed entry of
+// the same content covers. An error ends the stream; the entries before it are valid.
 func List(ctx context.Context, s model.Store) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		covered := map[string]bool{}
@@ -93,7 +90,7 @@ func live(ctx context.Context, s model.Store, covered map[string]bool, yield fun
 		}
 		for _, h := range page.Items {
 			it, err := s.Browser.Read(ctx, h.ID)
-			if errors.Is(err, model.NotFound) { // gone since it was listed
+			if errors.Is(err, model.NotFound) { // deleted since the listing
 				continue
 			}
 			if err != nil {
@@ -158,7 +155,7 @@ func stillBlocked(ctx context.Context, s model.Store, id string) (live *bool, go
 	return &hit, false
 }
 
-// fromFile keeps the verdict that the store recorded and finds its place again.
+// fromFile keeps the store's recorded verdict and finds its place again.
 func fromFile(s model.Store, q model.Quarantined) Entry {
 	e := Entry{Store: s.Name, ID: q.ID, Source: q.Source, SourceID: q.SourceID, Filed: true, SHA256: q.SHA256, Bytes: q.Bytes,
 		At: q.At, Category: q.Category, Pattern: q.Pattern, Problem: q.Problem, Body: q.Body}
@@ -177,7 +174,7 @@ func fromItem(s model.Store, it model.Item) (Entry, bool) {
 	return e, true
 }
 
-// locate fills in where the body is hit.
+// locate fills in the place of the hit in the body.
 func (e *Entry) locate(rules quarantine.RuleSet) {
 	if e.Body == "" {
 		return

@@ -17,7 +17,7 @@ type Suspect struct {
 	model.Item
 	Store string
 	Score signal.Score
-	// Problem says why the item, or the rest of the store, could not be looked at.
+	// Problem says why the item, or the rest of the store, could not be scored.
 	Problem string
 }
 
@@ -36,7 +36,7 @@ func Items(ctx context.Context, s model.Store, judge *Judge) iter.Seq[Suspect] {
 			}
 			for _, h := range page.Items {
 				it, err := s.Browser.Read(ctx, h.ID)
-				if errors.Is(err, model.NotFound) { // gone since it was listed
+				if errors.Is(err, model.NotFound) { // deleted since the listing
 					continue
 				}
 				e := Suspect{Item: it, Store: s.Name}
@@ -60,19 +60,18 @@ func Items(ctx context.Context, s model.Store, judge *Judge) iter.Seq[Suspect] {
 // Part is one entry of a story: a blocked entry or a live suspect.
 type Part struct {
 	Store, ID       string
-	Name            string // of what was blocked; empty: the id tells
+	Name            string // of a blocked text; empty: use the id
 	At              time.Time
-	Category, Cause string // of a blocked entry its category and pattern, of a suspect "signals" and the heaviest one
+	Category, Cause string // of a blocked entry its category and pattern, of a suspect "signals" and the heaviest signal
 	Signals         []string
-	Found           []signal.Signal // the same with their evidence, of what looks planted
+	Found           []signal.Signal // a suspect's signals with their evidence
 	Sum             float64
 	Body            string
-	Source, Session string // who wrote it, empty when nobody knows
-	Recalled        int    // how often it was given to somebody
+	Source, Session string // its writer, empty when unknown
+	Recalled        int    // how often it was recalled
 }
 
-// Story is a group of items: those of one session or source, else texts
-// that are alike.
+// Story is a group of items: those of one session or source, else similar texts.
 type Story struct {
 	Source, Session string
 	Parts           []Part

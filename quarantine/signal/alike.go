@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	alikeFrom = 0.5 // the part of words that two texts of one family share
-	sameFrom  = 0.8 // and two that say the same of others
+	alikeFrom = 0.5 // share of words that two texts of one family have in common
+	sameFrom  = 0.8 // and two that say the same about different names
 )
 
-// Alike reports whether two texts are of one family: half of their words or more
-// are the same, numbers and addresses left out.
+// Alike reports whether two texts are of one family: at least half of their words are the same, numbers and
+// addresses left out.
 func Alike(a, b string) bool {
 	x, y := bag(a), bag(b)
 	if len(x) == 0 || len(y) == 0 {
@@ -20,7 +20,7 @@ func Alike(a, b string) bool {
 	return likeness(x, y) >= alikeFrom
 }
 
-// likeness is the part of the words of two bags that both have.
+// likeness is the share of words that two bags have in common.
 func likeness(x, y map[uint64]bool) float64 {
 	both := 0
 	for h := range x {
@@ -41,22 +41,20 @@ func bag(text string) map[uint64]bool {
 	return words
 }
 
-// The most sentences that are compared of a text and of another, and the fewest words of a
-// statement.
+// The most sentences of each text that are compared, and the fewest words of a statement.
 const (
 	mostStatements = 32
 	fewestWords    = 5
 )
 
-// codeMarks are characters of code, tables and headings, which share words without being about
-// the same.
+// codeMarks are characters of code, tables and headings, which share words without a common topic.
 const codeMarks = "=_(){}[]|#<>→`\\\t"
 
 // statement is one sentence to compare.
 type statement struct {
 	words      []said
 	start, end int
-	pairs      []string // of words in a row, the longest first
+	pairs      []string // of consecutive words, the longest first
 }
 
 // said is one word of a statement.
@@ -64,10 +62,10 @@ type said struct {
 	hash    uint64
 	kind    shape // number, address, name or a plain word
 	negates bool
-	links   bool // a subject stands before it and its value after it
+	links   bool // links a subject before it with a value after it
 }
 
-// Statements are the sentences of a text that say enough to be compared with others.
+// Statements are the sentences of a text that are long enough for a comparison.
 type Statements []statement
 
 // StatementsOf are the first sentences of a text.
@@ -106,11 +104,11 @@ func StatementsOf(text string) Statements {
 	return out
 }
 
-// queryPairs is how many pairs of words of a statement are asked for.
+// queryPairs is how many word pairs of a statement are queried.
 const queryPairs = 2
 
-// Queries are at most n pairs of words to find what else is said about the same: words in a
-// row, so that a store finds them whether it looks for each word or for the whole.
+// Queries are at most n pairs of words that find related statements: consecutive words, so that a store finds
+// them whether it searches for each word or for the phrase.
 func (s Statements) Queries(n int) []string {
 	var out []string
 	for _, one := range s {
@@ -124,8 +122,8 @@ func (s Statements) Queries(n int) []string {
 	return out
 }
 
-// Contradicts reports whether a sentence of s gives the same attribute of the same subject
-// another value than a sentence of older, or denies it. start and end are its bytes.
+// Contradicts reports whether a sentence of s gives an attribute another value than a sentence of older does,
+// or denies it. start and end are the sentence's bytes.
 func (s Statements) Contradicts(older Statements) (start, end int, ok bool) {
 	for i := range s {
 		for k := range older {
@@ -138,14 +136,14 @@ func (s Statements) Contradicts(older Statements) (start, end int, ok bool) {
 }
 
 const (
-	subjectWords = 3 // the fewest words before a value: they name the subject and its attribute
-	linkReach    = 3 // how far before its value the linking word stands at most
+	subjectWords = 3 // the fewest words before a value: subject and attribute
+	linkReach    = 3 // largest distance of the linking word from its value
 	valueWords   = 2 // the most words of a value
 	denialWords  = 2 // and of a denial, as in "do not"
 )
 
-// contradicts compares word by word: all words are the same but the value behind a linking
-// word, or one negation.
+// contradicts compares word by word: all words are equal except the value after a linking word, or one
+// negation.
 func (s *statement) contradicts(o *statement) bool {
 	a, b, before, link := s.words, o.words, 0, -1-linkReach
 	for len(a) > 0 && len(b) > 0 && a[0].hash == b[0].hash {
@@ -167,8 +165,8 @@ func (s *statement) contradicts(o *statement) bool {
 	return a[len(a)-1].kind == b[len(b)-1].kind
 }
 
-// SameOfOthers reports whether two texts say the same, their names, numbers and addresses
-// left out, and a sum of the names, by which those that are about others are told apart.
+// SameOfOthers reports whether two texts are equal without their names, numbers and addresses, and returns a
+// hash of the names, which shows whether they concern others.
 func SameOfOthers(a, b string) (same bool, names uint64) {
 	x, _ := nameless(a)
 	y, names := nameless(b)

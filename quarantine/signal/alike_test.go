@@ -29,10 +29,10 @@ func contradictions(t testing.TB) (pairs [][2]string, says []bool) {
 	return pairs, says
 }
 
-// Another value of the same attribute, and a denial, contradict; what merely shares words
-// does not. Two of the pairs say it in words of their own, which no comparison of words finds.
+// Another value of the same attribute, or a denial, contradicts; merely shared words do not. Two of the pairs
+// use other words, which a comparison of words cannot find.
 func TestContradicts(t *testing.T) {
-	const most = 2 // that are missed
+	const most = 2 // missed pairs
 	pairs, says := contradictions(t)
 	missed := 0
 	for i, p := range pairs {

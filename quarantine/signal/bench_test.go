@@ -10,9 +10,8 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// BenchmarkScore scores 2 KB with the scanner and with all signals of the text. The
-// peer cuts the same text into words in lower case and looks at none of them. Both
-// are medians, since a loaded machine takes the processor away now and then.
+// BenchmarkScore scores 2 KB with the scanner and with all signals of the text. The peer only splits the same
+// text into lower-case words. Both are medians, since a loaded machine takes the processor away now and then.
 func BenchmarkScore(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
 		{"clean", "The nightly backup writes to the bucket and is kept for thirty days. "},

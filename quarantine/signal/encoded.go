@@ -10,12 +10,12 @@ import (
 
 const (
 	encodedFrom = 40      // the shortest run that is decoded
-	encodedMost = 4 << 10 // of its characters that are
-	encodedRuns = 8       // of a text
+	encodedMost = 4 << 10 // of its characters that are decoded
+	encodedRuns = 8       // runs of a text
 )
 
-// encoded adds words that stand there in base64 or hexadecimal digits: a note alone, more when
-// they say what would look planted in clear.
+// encoded adds a signal for words in base64 or hexadecimal digits: a weak one alone, more when their clear
+// text would look planted.
 func (s *Score) encoded(c Scorer, text string) {
 	runs := 0
 	for probe := encodedFrom - 1; probe < len(text) && runs < encodedRuns; probe += encodedFrom {
@@ -44,7 +44,7 @@ func (s *Score) encoded(c Scorer, text string) {
 
 func digit64(c byte) bool { return c < utf8.RuneSelf && (alphanumeric[c] || c == '+' || c == '/') }
 
-// decoded is the prose behind a run; false where there is none.
+// decoded is the prose in a run; false where there is none.
 func decoded(run string) (string, bool) {
 	if b, err := hex.DecodeString(run[:len(run)&^1]); err == nil && prose(b) {
 		return string(b), true
@@ -53,7 +53,7 @@ func decoded(run string) (string, bool) {
 	return string(b), err == nil && prose(b)
 }
 
-// prose reports whether bytes are words with spaces between, and nothing else.
+// prose reports whether bytes are only words separated by spaces.
 func prose(b []byte) bool {
 	if !utf8.Valid(b) && !utf8.Valid(b[:max(0, len(b)-utf8.UTFMax)]) {
 		return false

@@ -44,7 +44,7 @@ const (
 	link
 	outside // an address
 	brand   // a name of a product or company
-	product // a name with capitals inside, as products have
+	product // a name with inner capitals, as products have
 )
 
 // classNames are the names of the classes in lexicon.txt.
@@ -56,14 +56,14 @@ var classNames = map[string]class{
 	"authority": authority, "negation": negation, "amends": amends, "versus": versus, "flaw": flaw, "link": link,
 }
 
-// phraseWords is how many words an entry of the lexicon may have.
+// phraseWords is the most words of a lexicon entry.
 const phraseWords = 6
 
 //go:embed lexicon.txt
 var lexiconText string
 
-// lexicon maps the hash of a word or phrase to what it says; begins are the
-// hashes of the beginnings of longer phrases.
+// lexicon maps the hash of a word or phrase to its meaning; begins are the hashes of the beginnings of longer
+// phrases.
 type lexicon struct {
 	says   map[uint64]class
 	begins map[uint64]bool

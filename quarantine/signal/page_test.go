@@ -22,7 +22,7 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// labelled is one text of a set that was not made here.
+// labelled is one text of a third-party set.
 type labelled struct {
 	Content string `json:"content"`
 	Label   string `json:"label"`
@@ -31,7 +31,7 @@ type labelled struct {
 
 func (l labelled) planted() bool { return l.Label == "poisoned" }
 
-// trigger reports whether the attack hides in a word that means nothing by itself.
+// trigger reports whether the attack hides in a word without a meaning of its own.
 func (l labelled) trigger() bool { return strings.Contains(l.Attack, "backdoor") }
 
 // rate is part of whole as a figure and a percentage.
@@ -42,9 +42,9 @@ func rate(part, whole int) string {
 	return fmt.Sprintf("%d of %d (%.1f %%)", part, whole, 100*float64(part)/float64(whole))
 }
 
-// BenchmarkPoisoningPage measures every rule set and signal on the sets of the
-// directory that MEMDESK_POISON_SETS names, and writes docs/poisoning.md. The sets
-// are other people's: they measure and train nothing.
+// BenchmarkPoisoningPage measures every rule set and signal on the sets of the directory that
+// MEMDESK_POISON_SETS names, and writes docs/poisoning.md. The sets are third-party: they measure and train
+// nothing.
 func BenchmarkPoisoningPage(b *testing.B) {
 	dir := os.Getenv("MEMDESK_POISON_SETS")
 	if dir == "" {
@@ -222,14 +222,14 @@ func plantedOf(b *testing.B) hitsBySet {
 	return out
 }
 
-// vouching is a history in which everybody is trusted and nobody hurries.
+// vouching is a history in which every writer is trusted and none writes often.
 type vouching struct{}
 
 func (vouching) Vouched(model.Item) bool  { return true }
 func (vouching) Lately(time.Duration) int { return 0 }
 
-// aroundOf counts the signals from context, in poisoned and in clean texts, when a set is
-// written into an empty store in its order.
+// aroundOf counts the signals from context, in poisoned and in clean texts, when a set is written in its
+// order into an empty store.
 func aroundOf(b *testing.B, rows []labelled) map[string][2]int {
 	out := map[string][2]int{}
 	at := 0

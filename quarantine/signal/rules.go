@@ -1,20 +1,20 @@
 package signal
 
-// rule is one signal over what a sentence, or the whole text, says.
+// rule is one signal over the classes of a sentence, or of the whole text.
 type rule struct {
 	name, title string
 	weight      float64
-	manner      bool // how a thing is said, not what: never enough alone
+	manner      bool // concerns how a thing is said, not what: never enough alone
 	holds       func(m class) bool
 }
 
-// has reports whether m says all of c.
+// has reports whether m contains all of c.
 func (m class) has(c class) bool { return m&c == c }
 
-// any reports whether m says one of c.
+// any reports whether m contains one of c.
 func (m class) any(c class) bool { return m&c != 0 }
 
-// ofSentence are the signals that one sentence gives.
+// ofSentence are the signals of single sentences.
 var ofSentence = []rule{
 	{"sends_out", "sends data to an outside address", 5, false, func(m class) bool {
 		return m.has(send|outside) && m.any(data|secret) && m.any(always|order|agent|execute|benefit|claim|trust|secret)
@@ -51,7 +51,7 @@ var ofSentence = []rule{
 	}},
 }
 
-// ofPassage are the signals that a passage gives as a whole.
+// ofPassage are the signals of a passage as a whole.
 var ofPassage = []rule{
 	{"excuse", "excuses a risk with comfort or cost", 1.5, true, func(m class) bool {
 		return m.has(benefit) && (m.has(lower|guard) || m.any(weak) || m.has(secret|exposed))

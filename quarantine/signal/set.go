@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Sample is one text of a set of texts, as published sets write them.
+// Sample is one text of a set of texts, in the format of published sets.
 type Sample struct {
 	ID      SampleID `json:"id"`
 	Content string   `json:"content"`
@@ -19,8 +19,8 @@ type Sample struct {
 	Attack  string   `json:"attack_type"`
 }
 
-// SampleID is an id of a set: a string, or anything else as it is written, since many number
-// their texts.
+// SampleID is an id in a set: a string, or the raw form of any other value, since many sets number their
+// texts.
 type SampleID string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -33,7 +33,7 @@ func (id *SampleID) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Kind is the label with the attack behind it.
+// Kind is the label followed by the attack.
 func (s Sample) Kind() string {
 	if s.Attack == "" || s.Attack == "none" {
 		return s.Label
@@ -88,8 +88,8 @@ func readSamples(name string) (out []Sample, err error) {
 	return out, lines.Err()
 }
 
-// ReadExamples reads labelled texts below a directory: *-clean.txt and *-poisoned.txt with a text a
-// line, and *.jsonl. It wants some of both labels.
+// ReadExamples reads labelled texts below a directory: *-clean.txt and *-poisoned.txt with one text per line,
+// and *.jsonl. It demands some of both labels.
 func ReadExamples(dir string) (out []Example, planted int, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -1,7 +1,6 @@
-// Package signal scores how much a memory looks like one that was planted. It
-// knows no verdict: each signal has a weight, a name an operator understands and
-// the words it was found in, and their sum is compared with a threshold that an
-// operator has calibrated. It blocks nothing and asks no model.
+// Package signal scores how much a memory looks planted. It knows no verdict: each signal has a weight, a
+// name that operators understand and the words in which it was found; their sum is compared with a threshold
+// that an operator has calibrated. It blocks nothing and asks no model.
 package signal
 
 import (
@@ -14,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// RuleVersion names the rules, lexicon and weights; it changes with any of them,
-// so that a stored decision can be told from one that newer rules would make.
+// RuleVersion names the rules, lexicon and weights; it changes with any of them, so that old decisions are
+// recognised.
 const RuleVersion = "signals-3"
 
 // Default is the score from which a memory is shown for review when nothing was
@@ -27,13 +26,13 @@ type Signal struct {
 	Name     string  `json:"name"`               // stable, for scripts
 	Title    string  `json:"title"`              // for people
 	Weight   float64 `json:"weight"`             // its share of the score
-	Start    int     `json:"start"`              // bytes of the passage it was found in
-	End      int     `json:"end"`                // none for a signal that the text alone does not give
-	Evidence string  `json:"evidence,omitempty"` // what else it was found in: an item, a key, a count
+	Start    int     `json:"start"`              // bytes of the passage in which it was found
+	End      int     `json:"end"`                // 0 for a signal that the text alone does not give
+	Evidence string  `json:"evidence,omitempty"` // further evidence: an item, a key, a count
 }
 
-// Passage is where in a text the signal was found; empty when the text alone does not give
-// it, or is another one.
+// Passage is the part of the text with the signal; empty when the text alone does not give it, or is another
+// one.
 func (g Signal) Passage(text string) string {
 	if g.Start < 0 || g.Start >= g.End || g.End > len(text) {
 		return ""
@@ -41,7 +40,7 @@ func (g Signal) Passage(text string) string {
 	return text[g.Start:g.End]
 }
 
-// Score is the sum of the signals, and they themselves, the heaviest first.
+// Score is the sum of the signals, and the signals, the heaviest first.
 type Score struct {
 	Sum     float64
 	Signals []Signal
@@ -82,8 +81,7 @@ func (c Scorer) bias() float64 {
 	return c.wording.bias
 }
 
-// scratch holds what one score works with; it is used again, so that a score
-// allocates nothing but its signals.
+// scratch holds the working memory of a score; it is reused, so that a score allocates only its signals.
 type scratch struct {
 	words     []word
 	sentences []span
@@ -97,9 +95,8 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 // scratchMost is the most words of a text whose scratch is kept.
 const scratchMost = 1 << 16
 
-// Of scores a text by its words alone. A planted order is a short passage, so the
-// score is that of the worst passage; a long text has more passages that may look
-// bad by chance, which is taken off.
+// Of scores a text by its words alone. A planted order is a short passage, so the score is that of the worst
+// passage; a long text has more passages that may look bad by chance, so a discount applies.
 func (c Scorer) Of(text string) Score {
 	s := c.plain(text)
 	s.hidden(text)
@@ -108,7 +105,7 @@ func (c Scorer) Of(text string) Score {
 	return s
 }
 
-// plain is the score of what stands there to be read.
+// plain is the score of the readable text.
 func (c Scorer) plain(text string) Score {
 	h := scratches.Get().(*scratch)
 	s := c.with(h, text)
@@ -159,16 +156,16 @@ func (s *Score) sort() {
 
 const (
 	passageSentences = 3   // sentences of one passage
-	discount         = 0.5 // taken off at each doubling of the passages
-	mannerMost       = 4.0 // the most that manner adds to a score: less than Default, so that it is never enough alone
+	discount         = 0.5 // subtracted for each doubling of the passages
+	mannerMost       = 4.0 // the most that manner adds to a score: less than Default, so it is never enough alone
 )
 
-// passage is a few sentences in a row.
+// passage is a few consecutive sentences.
 type passage struct {
 	words     []word
 	sentences []span
 	said      []class
-	rules     []uint32 // of ofSentence that each sentence holds, by their bits
+	rules     []uint32 // rules of ofSentence that hold for each sentence, as bits
 	sums      []float64
 }
 
@@ -180,7 +177,7 @@ func (h *scratch) passage(i int) passage {
 // span is a range of words.
 type span struct{ from, to int }
 
-// holding is the set of rules that hold, by their bits.
+// holding is the set of rules that hold, as bits.
 func holding(rules []rule, m class) (set uint32) {
 	if m == 0 {
 		return 0
@@ -193,7 +190,7 @@ func holding(rules []rule, m class) (set uint32) {
 	return set
 }
 
-// all are the rules that the passage holds, those of its sentences and its own.
+// all are the rules that hold for the passage: those of its sentences and its own.
 func (p passage) all() (sentence, whole uint32) {
 	var said class
 	for i, m := range p.said {
@@ -203,7 +200,7 @@ func (p passage) all() (sentence, whole uint32) {
 	return sentence, holding(ofPassage, said)
 }
 
-// wording is the share of its wording in its score.
+// wording is the part of the score that comes from the wording.
 func (p passage) wording(bias float64) float64 {
 	first, last := p.sentences[0].from, p.sentences[len(p.sentences)-1].to
 	return wordingWeight(bias, p.sums[2*last-1]-p.sums[2*first], last-first)
@@ -227,7 +224,7 @@ func (p passage) sum(bias float64) float64 {
 	return sum + min(manner+p.wording(bias), mannerMost)
 }
 
-// signals are the reasons of its score; of one name the first sentence is named.
+// signals are the reasons for the score; for a repeated name, the first sentence.
 func (p passage) signals(bias float64) []Signal {
 	sentence, whole := p.all()
 	out := make([]Signal, 0, bits.OnesCount32(sentence)+bits.OnesCount32(whole)+1)
@@ -249,7 +246,7 @@ func (p passage) signals(bias float64) []Signal {
 	return out
 }
 
-// add keeps a signal; of one name the first stands.
+// add keeps a signal; for a repeated name, the first.
 func (s *Score) add(g Signal) {
 	for _, had := range s.Signals {
 		if had.Name == g.Name {
@@ -259,7 +256,7 @@ func (s *Score) add(g Signal) {
 	s.Signals = append(s.Signals, g)
 }
 
-// sentences cuts words where sentences open.
+// sentences splits words at the beginnings of sentences.
 func sentences(words []word, out []span) []span {
 	start := 0
 	for i := 1; i <= len(words); i++ {
@@ -273,16 +270,14 @@ func sentences(words []word, out []span) []span {
 	return out
 }
 
-// negationReach is how many words a negation stands before what it negates.
+// negationReach is the largest distance, in words, of a negation from the negated word.
 const negationReach = 3
 
-// negatable is a class that a negation before it turns round, and that a question only
-// asks about.
+// negatable are the classes that a preceding negation reverses, and that a question only asks about.
 const negatable = lower | weak | exposed | grant | send | execute | fetch | override
 
-// read says what a sentence says, and carries the running sums of the wording on:
-// that of word i ends at sums[2i+1], that of the pair of words i and i+1 at
-// sums[2i+2].
+// read returns the classes of a sentence, and continues the running sums of the wording: that of word i ends
+// at sums[2i+1], that of the pair of words i and i+1 at sums[2i+2].
 func (t *table) read(words []word, at span, sums []float64) class {
 	var all class
 	negated := at.from - negationReach - 1
@@ -336,8 +331,8 @@ func (t *table) phrase(e entry, h uint64, rest []word) class {
 	return said
 }
 
-// hidden adds what cannot be seen, which is a note when it is alone, and tags that
-// only a program writes.
+// hidden adds signals for invisible characters, which are weak alone, and for tags that only a program
+// writes.
 func (s *Score) hidden(text string) {
 	for i, r := range text {
 		if r >= utf8.RuneSelf && invisible(r) {
@@ -358,18 +353,17 @@ func (s *Score) note(g Signal) {
 	s.Sum += g.Weight
 }
 
-// Add takes one more signal into the score.
+// Add adds one more signal to the score.
 func (s *Score) Add(g Signal) {
 	s.note(g)
 	s.sort()
 }
 
-// forgedTags are the marks by which programs tell a model who speaks.
+// forgedTags are the marks by which programs tell a model who is speaking.
 var forgedTags = []string{"<|im_start|>", "<|system|>", "[INST]", "<<SYS>>", "<system>", "</system>", "<tool_call>", "<tool_result>",
 	"<function_calls>", "<|assistant|>", "### System:", "### Instruction:", "\nHuman:", "\nAssistant:", "<system-reminder>"}
 
-// invisible reports whether nobody sees a rune, joiners of emoji and of scripts
-// that need them left out.
+// invisible reports whether a rune is invisible, joiners of emoji and of scripts that need them left out.
 func invisible(r rune) bool {
 	switch {
 	case r == 0x200B, r == 0x2060, r == 0x00AD, r == 0x180E, r == 0x061C:

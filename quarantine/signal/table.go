@@ -7,8 +7,8 @@ type entry struct {
 	begins bool    // longer phrases begin with it
 }
 
-// table maps hashes of words and phrases to entries. A score looks every word and
-// pair up, which is why this is no Go map: it takes a third of the time.
+// table maps hashes of words and phrases to entries. A score looks up every word and pair, so this is no Go
+// map: it takes a third of the time.
 type table struct {
 	keys    []uint64
 	entries []entry
@@ -33,17 +33,17 @@ func compile(l *lexicon, w *Wording) *table {
 	return t
 }
 
-// slot is the place of a hash, taken when it is new.
+// slot is the entry of a hash, added when it is new.
 func (t *table) slot(h uint64) *entry {
 	at := t.find(h)
 	t.keys[at] = h
 	return &t.entries[at]
 }
 
-// get is the entry of a hash, an empty one when there is none.
+// get is the entry of a hash, empty when there is none.
 func (t *table) get(h uint64) entry { return t.entries[t.find(h)] }
 
-// find is where a hash stands, or the free slot where it would.
+// find is the index of a hash, or of the free slot for it.
 func (t *table) find(h uint64) int {
 	mask := uint64(len(t.keys) - 1)
 	at := (h ^ h>>29) & mask

@@ -13,8 +13,7 @@ import (
 	"sync"
 )
 
-// wordingMost is the most that wording adds to a score: less than Default, so
-// that it is never enough alone.
+// wordingMost is the most that wording adds to a score: less than Default, so it is never enough alone.
 const wordingMost = 3.0
 
 // Wording is a linear model over words and word pairs.
@@ -34,8 +33,8 @@ var shippedWording = sync.OnceValue(func() *Wording {
 	return w
 })
 
-// wordingWeight is what the wording of n words, the sum of whose weights is given,
-// adds to a score, 0 when it is closer to clean memories.
+// wordingWeight is what the wording of n words adds to a score, given the sum of their weights; 0 when it is
+// closer to clean memories.
 func wordingWeight(bias, sum float64, n int) float64 {
 	x := bias + sum/norm(n)
 	if x <= 0 {
@@ -47,8 +46,8 @@ func wordingWeight(bias, sum float64, n int) float64 {
 // norm makes long passages comparable with short ones.
 func norm(n int) float64 { return math.Sqrt(float64(2*n - 1)) }
 
-// ReadWording reads a model as WriteTo writes it: a line of its bias, then one of
-// weight, tab and words each.
+// ReadWording reads a model in the form of WriteTo: a line with the bias, then lines of weight, tab and
+// words.
 func ReadWording(r io.Reader) (*Wording, error) {
 	w := &Wording{weights: map[uint64]float32{}}
 	lines := bufio.NewScanner(r)
@@ -140,7 +139,7 @@ func Train(out io.Writer, examples []Example) error {
 	return buf.Flush()
 }
 
-// stem is the part of a word that is compared.
+// stem is the compared part of a word.
 func stem(s string) string {
 	s = strings.ToLower(s)
 	n := 0

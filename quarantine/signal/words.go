@@ -45,10 +45,10 @@ func addRune(h uint64, r rune) uint64 {
 	return addByte(h, byte(r))
 }
 
-// join is the hash of the words of a and then one more.
+// join is the hash of the words of a followed by one more.
 func join(a, next uint64) uint64 { return (a ^ next>>7) * fnvPrime * 31 }
 
-// hashOf is the hash of one word as split makes it.
+// hashOf is the hash that split gives one word.
 func hashOf(s string) uint64 {
 	h, n := uint64(fnvOffset), 0
 	for _, r := range s {
@@ -60,8 +60,8 @@ func hashOf(s string) uint64 {
 	return h
 }
 
-// split cuts a text into words. Letters and digits make words, a Han character is
-// a word of its own, and an address stays whole.
+// split divides a text into words. Letters and digits make words, a Han character is a word of its own, and
+// an address stays whole.
 func split(text string, words []word) []word {
 	opening := true
 	for i := 0; i < len(text); {
@@ -112,7 +112,7 @@ func opened(yes bool) shape {
 	return 0
 }
 
-// headingWords is how many words a line's heading may have.
+// headingWords is the most words of a line's heading.
 const headingWords = 6
 
 // markHeading marks the words between the start of a line and a colon at i.
@@ -135,7 +135,7 @@ func markHeading(text string, words []word, i int) {
 func scanWord(text string, i int) (word, int, bool) {
 	w := word{start: i, hash: fnvOffset}
 	letters, upper, lower, digits := 0, 0, false, 0
-	for i < len(text) && text[i]-'a' <= 'z'-'a' { // most words have nothing else
+	for i < len(text) && text[i]-'a' <= 'z'-'a' { // most words have only these letters
 		if letters < stemLength {
 			w.hash = addByte(w.hash, text[i])
 		}
@@ -194,7 +194,7 @@ func scanWord(text string, i int) (word, int, bool) {
 	return w, i, letters > 0
 }
 
-// han reports whether a rune is written without spaces around words.
+// han reports whether a rune belongs to a script without spaces between words.
 func han(r rune) bool {
 	return r >= 0x3040 && r <= 0x30FF || r >= 0x3400 && r <= 0x9FFF || r >= 0xF900 && r <= 0xFAFF
 }
@@ -207,11 +207,11 @@ var alphanumeric = func() (t [utf8.RuneSelf]bool) {
 	return t
 }()
 
-// addressMark are the characters behind the first word of an address.
+// addressMark are the characters that may follow the first word of an address.
 var addressMark = [256]bool{'.': true, '@': true, ':': true, '-': true, '_': true, '+': true}
 
-// addressEnd is where an address that begins at i ends, i when none does: with a
-// scheme, an at sign, or a host name under a domain that names hosts.
+// addressEnd is the end of an address that begins at i, i when there is none: with a scheme, an at sign, or a
+// host name under a top-level domain.
 func addressEnd(text string, i int) int {
 	end, dots, at, scheme := i, 0, false, false
 	for end < len(text) {
@@ -260,8 +260,8 @@ func hostLike(s string) bool {
 // hostCharacters are those of a host name.
 const hostCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
-// domains are top-level domains of host names as people write them without a
-// scheme; file name extensions are not among them.
+// domains are top-level domains of host names that people write without a scheme; file name extensions are
+// not among them.
 var domains = func() map[string]bool {
 	m := map[string]bool{}
 	for _, d := range strings.Fields(`com net org io dev ai app co eu info biz cloud me online site top xyz example
