@@ -12,9 +12,8 @@ import (
 	"memdesk/conflict"
 )
 
-// BenchmarkScan looks through 100,000 files with a thousand copies among them, by
-// their names, against find on the same tree. The answers differ: find only prints
-// the names, the scan pairs copies with bases and reads both.
+// BenchmarkScan scans the names of 100,000 files with a thousand copies among them, against find on the same
+// tree. The answers differ: find only prints names, the scan pairs copies with bases and reads both.
 func BenchmarkScan(b *testing.B) {
 	find, err := exec.LookPath("find")
 	if err != nil {
@@ -45,7 +44,8 @@ func BenchmarkScan(b *testing.B) {
 	if err := os.Chtimes(root, old, old); err != nil {
 		b.Fatal(err)
 	}
-	// The walk with which the store was opened still stands, or a change has ended it and the names are walked anew.
+	// Either the walk from opening the store is still valid, or a change has ended it and the names are
+	// walked again.
 	for _, name := range []string{"open", "changed"} {
 		b.Run(name, func(b *testing.B) {
 			var own, peer time.Duration

@@ -25,10 +25,10 @@ var cautions = []caution{
 	{[]string{"nextcloud-case", "dropbox-case", "maestral"}, []int{3, 4, 7}, "two names that differ only in case or normal form are both live: on some file systems deleting one deletes the other"},
 }
 
-// synced are the classes whose files a sync layer can bring back.
+// comesBack is the caution for classes whose files a sync layer can restore.
 const comesBack = "Sync may restore the deleted copy. Recheck in 2 min."
 
-// cautionsFor gives the cautions for a copy.
+// cautionsFor returns the cautions for a copy.
 func cautionsFor(tool string, row int, class names.Class) []string {
 	var out []string
 	for _, c := range cautions {
@@ -54,8 +54,8 @@ func has[T comparable](all []T, x T) bool {
 	return false
 }
 
-// textual reports whether a store's items are texts with names that can be read;
-// the ids of graphs and work items are no file names.
+// textual reports whether a store's items are texts with readable names; ids of graphs and work items are no
+// file names.
 func textual(s model.Store) bool {
 	for _, t := range s.Tiers {
 		if t.Document == model.Opaque {

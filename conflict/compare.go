@@ -12,8 +12,8 @@ import (
 type Comparison struct {
 	Copy
 	BaseText, CopyText string
-	// Ancestor is the text that both were made from, when Origin names where it was
-	// found; else Unknown says why there is none.
+	// Ancestor is the common ancestor of both texts, when Origin says where it was found; else Unknown says
+	// why there is none.
 	Ancestor string
 	Origin   string // "version 3 of the store", "git commit 1a2b3c"
 	Unknown  string
@@ -24,8 +24,7 @@ type Comparison struct {
 // Threefold reports whether an ancestor was found.
 func (c Comparison) Threefold() bool { return c.Origin != "" }
 
-// Compare reads both sides of a copy and looks for their ancestor. An orphan is
-// compared with nothing.
+// Compare reads both sides of a copy and finds their ancestor. An orphan is compared with nothing.
 func Compare(ctx context.Context, s model.Store, c Copy) (Comparison, error) {
 	out := Comparison{Copy: c}
 	if s.Browser == nil {
@@ -58,11 +57,11 @@ func Compare(ctx context.Context, s model.Store, c Copy) (Comparison, error) {
 	return out, nil
 }
 
-// maxVersions bounds how many recorded versions are looked through.
+// maxVersions bounds how many recorded versions are read.
 const maxVersions = 50
 
-// findAncestor takes the newest recorded text from before both sides were last
-// written: from the store's own history, else from git's.
+// findAncestor takes the newest recorded text from before both sides were last written: from the store's own
+// history, else from git.
 func (c *Comparison) findAncestor(ctx context.Context, s model.Store) {
 	before := c.CopyTime
 	if !c.BaseTime.IsZero() && c.BaseTime.Before(before) {

@@ -1,7 +1,6 @@
-// Package conflict finds second copies that sync layers, merges and refused
-// writes leave in a store, tells what each is and how surely, compares it with
-// its base, and resolves it through the store's Retain and Forget. It never
-// resolves anything by itself.
+// Package conflict finds second copies that sync layers, merges and refused writes leave in a store, says
+// what each is and how certain that is, compares it with its base, and resolves it through the store's Retain
+// and Forget. It never resolves anything by itself.
 package conflict
 
 import (
@@ -12,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// BaseState says what is known of a copy's base.
+// BaseState says what is known about a copy's base.
 type BaseState string
 
 // The states of a base.
@@ -27,10 +26,10 @@ const (
 type Copy struct {
 	Store string
 	ID    string
-	// BaseID is the item that the copy was made from: one of the same folder, or the copy
-	// itself for markers inside an item. Empty for an orphan.
+	// BaseID is the base: an item of the same folder, or the copy itself for markers inside an item. Empty
+	// for an orphan.
 	BaseID string
-	// Target is the base's id by the name alone, for an orphan that shall get it.
+	// Target is the base's id derived from the name alone, for an orphan that shall get it.
 	Target string
 	Chain  []Step // the markers that were cut, outermost first
 	Class  names.Class
@@ -44,17 +43,16 @@ type Copy struct {
 	Redundant  bool // meaningful unless Base is unknown
 	Orphan     bool
 	Shared     int      // equal lines in per cent; -1 when nothing was compared
-	Twins      []string // copies of the same base with the same bytes
+	Twins      []string // copies of the same base with equal bytes
 	Blocks     int      // of conflict markers inside the item
 	Cautions   []string // of the tool's vendor, in words
 	Who        string   // user or device, from the name
 	At         time.Time
-	// Returned is when this copy was resolved and went, if it did: a sync layer has
-	// brought it back since.
+	// Returned is when this copy was resolved and removed, if it was: a sync layer has restored it since.
 	Returned time.Time
 	Problem  string // what could not be looked at, in words
 
-	CopyRev, BaseRev   model.Revision // as they were compared; empty when not read
+	CopyRev, BaseRev   model.Revision // the compared revisions; empty when not read
 	CopySize, BaseSize int64
 	CopyTime, BaseTime time.Time
 	Binary             bool // one of the two is not UTF-8: it is resolved as bytes
@@ -62,17 +60,17 @@ type Copy struct {
 
 // Step is one marker that was cut from a name.
 type Step struct {
-	Name   string // what came out
+	Name   string // the remaining name
 	Marker string
 	Tool   string
 	Row    int
 }
 
-// Resolvable reports whether there is a second item to resolve, as opposed to
-// markers that an edit removes.
+// Resolvable reports whether there is a second item to resolve; markers inside an item are removed by an
+// edit.
 func (c Copy) Resolvable() bool { return c.Class != names.InFile }
 
-// folder cuts an id into its folder, with the slash, and its name.
+// folder splits an id into its folder, with the slash, and its name.
 func folder(id string) (dir, name string) {
 	i := strings.LastIndexByte(id, '/') + 1
 	return id[:i], id[i:]

@@ -6,9 +6,8 @@ import (
 	"memdesk/conflict/names"
 )
 
-// byFolder reads an item in a folder that is itself a second copy: Resilio Sync
-// makes X.Conflict beside X (conflict-names.md, row 12). The innermost such folder
-// counts.
+// byFolder reads an item in a folder that is itself a second copy: Resilio Sync makes X.Conflict beside X
+// (conflict-names.md, row 12). The innermost such folder counts.
 func byFolder(id string) (candidate, bool) {
 	dir, name := folder(id)
 	for end := len(dir) - 1; end > 0; {
@@ -28,7 +27,7 @@ func byFolder(id string) (candidate, bool) {
 
 const rowResilio = 12
 
-// pairedByFolder pairs it with the item of the same path in the other folder.
+// pairedByFolder pairs an item with that of the same path in the other folder.
 func (t *tree) pairedByFolder(c candidate) (paired, bool) {
 	m := c.matches[0]
 	r := reading{match: m, need: m.Need, target: c.target, chain: []Step{{Name: m.Base(), Marker: m.Marker, Tool: m.Row.Tool, Row: m.Row.Number}}}

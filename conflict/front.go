@@ -9,9 +9,8 @@ import (
 // maxFront bounds the lines of front matter that are read.
 const maxFront = 500
 
-// frontFields reads the front matter of a text: top-level `key: value` lines, with
-// what is indented below a key taken as its value. rest is the text after it; it
-// is the whole text when there is no front matter.
+// frontFields reads the front matter of a text: top-level `key: value` lines, where lines indented below a
+// key are its value. rest is the text after it; it is the whole text when there is no front matter.
 func frontFields(text string) (fields []model.Field, rest string) {
 	after, ok := cutFence(text)
 	if !ok {
@@ -64,11 +63,11 @@ type FieldPair struct {
 	InBase, InCopy bool
 }
 
-// Same reports whether both sides have it alike.
+// Same reports whether the field is equal on both sides.
 func (p FieldPair) Same() bool { return p.InBase && p.InCopy && p.Base == p.Copy }
 
-// CompareFront sets the front matter of two texts side by side, in the base's
-// order, then what only the copy has.
+// CompareFront sets the front matter of two texts side by side, in the base's order, then the fields that
+// only the copy has.
 func CompareFront(base, copied string) []FieldPair {
 	fb, _ := frontFields(base)
 	fc, _ := frontFields(copied)

@@ -18,9 +18,9 @@ const (
 	gitBytes = 32 << 20
 )
 
-// gitVersion asks git for a file's newest committed text from before a moment. The
-// repository's own configuration is not trusted with more than its objects: no
-// hook, filter, signature or fetch runs, and an id is never taken for an option.
+// gitVersion asks git for a file's newest committed text from before a moment. Only the repository's objects
+// are trusted, not its configuration: no hook, filter, signature or fetch runs, and an id is never read as an
+// option.
 func gitVersion(ctx context.Context, root, id string, before time.Time) (text, origin, why string) {
 	const unknown = "the history of git is unknown: "
 	if !filepath.IsAbs(root) || strings.HasPrefix(filepath.Clean(id), "..") || strings.ContainsAny(id, "\x00\n") {
@@ -56,7 +56,7 @@ func gitVersion(ctx context.Context, root, id string, before time.Time) (text, o
 	return string(blob), "git commit " + hash[:12], ""
 }
 
-// inRepository looks for a .git above a folder, so that git is not run in vain.
+// inRepository looks for a .git above a folder, to avoid useless runs of git.
 func inRepository(dir string) bool {
 	for range 64 {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -84,7 +84,7 @@ func git(ctx context.Context, root string, args ...string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// bounded keeps at most so many bytes; more is an error of the writer.
+// bounded keeps a limited number of bytes; more is an error of the writer.
 type bounded struct {
 	bytes.Buffer
 	left int

@@ -1,7 +1,7 @@
 package conflict
 
-// hashes is a set of hashes that only grows. A tree of a million names makes as
-// many of them, and a map of nothing costs several times as much.
+// hashes is a set of hashes that only grows. A tree of a million names makes as many, and a map to empty
+// values costs several times as much.
 type hashes struct {
 	slots []uint64 // a power of two; 0 is free
 	n     int
@@ -21,7 +21,7 @@ func (s *hashes) add(h uint64) {
 	s.put(some(h))
 }
 
-// some makes a hash one that no free slot has.
+// some maps a hash to one that no free slot has.
 func some(h uint64) uint64 {
 	if h == 0 {
 		return 1
@@ -44,7 +44,7 @@ func (s *hashes) has(h uint64) bool {
 	return there
 }
 
-// find gives the slot of a hash, or the free one where it belongs.
+// find returns the slot of a hash, or the free one for it.
 func (s *hashes) find(h uint64) (int, bool) {
 	mask := uint64(len(s.slots) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {

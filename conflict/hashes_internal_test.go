@@ -9,7 +9,7 @@ func TestHashesHoldWhatWasAddedAndNothingElse(t *testing.T) {
 	}
 	s.add(0) // the mark of a free slot is a hash like any other
 	for i := range uint64(5000) {
-		s.add(i * 1024) // all of one slot
+		s.add(i * 1024) // all in the same slot
 		s.add(i * 1024)
 	}
 	for i := range uint64(5000) {

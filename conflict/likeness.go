@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// alike is the share of equal lines from which two texts are taken for versions
-// of one (conflict-names.md, Confidence).
+// alike is the share of equal lines from which two texts count as versions of one (conflict-names.md,
+// Confidence).
 const alike = 70
 
-// sharedLines gives the equal lines of two texts in per cent of the longer one.
-// Blank lines, line endings and the order do not count.
+// sharedLines returns the equal lines of two texts in per cent of the longer one. Blank lines, line endings
+// and order do not count.
 func sharedLines(a, b string) int {
 	count := map[string]int{}
 	na := 0
@@ -35,8 +35,7 @@ func sharedLines(a, b string) int {
 	return same * 100 / max(na, nb)
 }
 
-// sameKey names the front matter field that identifies both texts as one, or is
-// empty.
+// sameKey names the front matter field that identifies both texts as the same note, or is empty.
 func sameKey(a, b string) string {
 	fa, fb := frontMatter(a), frontMatter(b)
 	for _, k := range []string{"slug", "id", "uuid"} {
@@ -47,9 +46,8 @@ func sameKey(a, b string) string {
 	return ""
 }
 
-// frontMatter reads the top-level scalar fields between two lines of three
-// hyphens. It is for comparing, not for keeping: what it does not understand it
-// leaves out.
+// frontMatter reads the top-level scalar fields between two lines of three hyphens. It is for comparison
+// only: other syntax is left out.
 func frontMatter(text string) map[string]string {
 	out := map[string]string{}
 	fields, _ := frontFields(text)

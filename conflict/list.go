@@ -15,18 +15,18 @@ import (
 	"memdesk/model"
 )
 
-// MarkersUpTo is how many items a store may have for a list to open each of them
-// in search of merge markers, unless it is asked to.
+// MarkersUpTo is the largest store, in items, whose items a list opens to find merge markers, unless it is
+// asked to.
 const MarkersUpTo = 10_000
 
-// Look says whether items are opened in search of merge markers.
+// Look says whether items are opened to find merge markers.
 type Look int
 
 // The answers.
 const (
 	LookAuto Look = iota // in stores of at most MarkersUpTo items; else a note says so
 	LookAll
-	LookNone // copies only: names, and the texts of what the names point at
+	LookNone // copies only: names, and the texts that the names refer to
 )
 
 // Options of a list.
@@ -35,14 +35,14 @@ type Options struct {
 	Hosts []string
 	// Markers is the search for merge markers inside items.
 	Markers Look
-	// Note hears, in words, what was not looked at: the list is not all there is.
+	// Note is told what was not looked at: the list is then incomplete.
 	Note func(string)
-	// Removed gives the items that were removed from the store, and when, by an act that is
-	// remembered: a copy among them has come back. May be nil.
+	// Removed gives the items that a recorded act removed from the store, and when: a copy among them has
+	// come back. May be nil.
 	Removed map[string]time.Time
-	// Memory, when set, spares the reading of what has not changed since.
+	// Memory, when set, saves reading unchanged items.
 	Memory *Memory
-	// Only, when set, is the one id that is asked for.
+	// Only, when set, is the only id to look for.
 	Only string
 }
 
@@ -52,10 +52,9 @@ func (o Options) note(format string, args ...any) {
 	}
 }
 
-// List streams what is in conflict in a store: copies by their names, grouped by
-// base, then markers inside items, then what the store itself knows. Only names
-// are walked; texts are read for what the names point at. An error ends the
-// stream; what came before it is good.
+// List streams a store's conflicts: copies found by their names, grouped by base, then markers inside items,
+// then conflicts that the store itself knows. Only names are walked; a text is read if its name suggests a
+// copy. An error ends the stream; earlier conflicts are valid.
 func List(ctx context.Context, s model.Store, opt Options) iter.Seq2[Copy, error] {
 	return func(yield func(Copy, error) bool) {
 		l := &list{ctx: ctx, s: s, opt: opt, seen: map[string]bool{}}
@@ -107,7 +106,7 @@ type list struct {
 	n    int64
 }
 
-// copies goes by names.
+// copies finds copies by their names.
 func (l *list) copies(emit func(Copy) bool) (bool, error) {
 	if !textual(l.s) {
 		return true, nil
@@ -156,7 +155,7 @@ type paired struct {
 	readings []reading
 	lone     reading
 	orphan   bool
-	key      string // what sorts a set of copies together
+	key      string // sorts a set of copies together
 }
 
 func (t *tree) paired(c candidate) (paired, bool) {
@@ -197,14 +196,14 @@ func (l *list) read(ctx context.Context, id string, texts map[string]side) side 
 	return s
 }
 
-// judge decides whether a candidate is a find, and how sure. Readings are tried
-// in their order until one stands.
+// judge decides whether a candidate is a conflict, and how certain that is. Readings are tried in order until
+// one holds.
 func (l *list) judge(ctx context.Context, p paired, texts map[string]side) (Copy, string, bool, error) {
 	if err := model.FromContext(ctx, "conflicts"); err != nil {
 		return Copy{}, "", false, err
 	}
 	copied := l.read(ctx, p.id, texts)
-	if errors.Is(copied.err, model.NotFound) { // gone since it was listed
+	if errors.Is(copied.err, model.NotFound) { // deleted since the listing
 		return Copy{}, "", false, nil
 	}
 	for _, r := range p.readings {
@@ -238,8 +237,7 @@ func (c *Copy) takeCopy(s side) {
 	c.At = s.it.Modified
 }
 
-// compare sets a copy beside its base; false when the texts do not bear out a
-// name that needs them.
+// compare compares a copy with its base; false when a name needs the texts' support and they do not give it.
 func (c *Copy) compare(r reading, copied, base side) bool {
 	c.takeCopy(copied)
 	if base.err != nil {
@@ -278,7 +276,7 @@ func patternReason(r reading) string {
 	return s
 }
 
-// dumps pairs what a tool has set aside with an item of the same name elsewhere.
+// dumps pairs files that a tool has set aside with an item of the same name elsewhere.
 func (l *list) dumps(t *tree, emit func(Copy) bool) (bool, error) {
 	for _, id := range t.dumped {
 		if l.seen[id] || l.opt.Only != "" && l.opt.Only != id {
@@ -309,7 +307,7 @@ func (l *list) dumps(t *tree, emit func(Copy) bool) (bool, error) {
 
 var dumpRow = names.Row{Number: 9, What: "set aside in lost_and_found"}
 
-// known are the conflicts that the store itself tells.
+// known are the conflicts that the store itself reports.
 func (l *list) known(emit func(Copy) bool) (bool, error) {
 	if l.s.Conflicts == nil {
 		return true, nil
@@ -353,7 +351,7 @@ func (l *list) known(emit func(Copy) bool) (bool, error) {
 	return true, nil
 }
 
-// marked opens the items of a store in search of merge markers.
+// marked opens the items of a store to find merge markers.
 func (l *list) marked(emit func(Copy) bool) (bool, error) {
 	switch {
 	case l.opt.Markers == LookNone, l.s.Browser == nil, !textual(l.s):

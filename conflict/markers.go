@@ -4,10 +4,9 @@ import (
 	"strings"
 )
 
-// Markers counts the conflict blocks that a merge left inside a text. In lines of
-// JSON every line that begins with seven of < = > is one, since no JSON value
-// does; elsewhere the ordered triple at the line's start, outside fenced code,
-// because seven = alone underline a heading (conflict-names.md, In-file markers).
+// Markers counts the conflict blocks that a merge left inside a text. In lines of JSON every line that begins
+// with seven of < = > is one, since no JSON value does; elsewhere the ordered triple at the line's start,
+// outside fenced code, because seven = alone underline a heading (conflict-names.md, In-file markers).
 func Markers(id, text string) int {
 	if !strings.Contains(text, "<<<<<<<") && !strings.Contains(text, ">>>>>>>") && !strings.Contains(text, "=======") {
 		return 0

@@ -7,30 +7,28 @@ import (
 	"memdesk/model"
 )
 
-// Memory keeps what was compared, so that a look after a change reads only what
-// has changed. Names are walked anew each time, which reads no file. It is for one
-// store and safe for concurrent use.
+// Memory keeps results of comparisons, so that a list after a change reads only changed items. Names are
+// walked again each time, which opens no file. It is for one store and safe for concurrent use.
 type Memory struct {
 	mu      sync.Mutex
-	changes uint64            // counts what Changed was told
+	changes uint64            // counts the calls of Changed
 	last    map[string]uint64 // id → when it last changed
 	lost    uint64            // when everything may have changed
 	sets    map[string]remembered
 	markers map[string]remembered // by id
 }
 
-// remembered is an answer, what was read for it, and when.
+// remembered is a result, the items read for it, and when.
 type remembered struct {
 	copies []Copy
 	read   []string
 	at     uint64
 }
 
-// rememberedMost bounds each kind of answer; beyond it memory begins anew.
+// rememberedMost bounds each kind of result; beyond it the memory is emptied.
 const rememberedMost = 100_000
 
-// NewMemory returns an empty memory. It may be used only while every change of
-// the store is told to it.
+// NewMemory returns an empty memory. It may be used only while every change of the store is reported to it.
 func NewMemory() *Memory {
 	m := &Memory{}
 	m.forget()
@@ -41,7 +39,7 @@ func (m *Memory) forget() {
 	m.last, m.sets, m.markers = map[string]uint64{}, map[string]remembered{}, map[string]remembered{}
 }
 
-// Changed takes a change of the store in.
+// Changed records a change of the store.
 func (m *Memory) Changed(c model.Change) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,7 +52,7 @@ func (m *Memory) Changed(c model.Change) {
 	m.last[c.ID] = m.changes
 }
 
-// now is a time for what is read from here on.
+// now is the time for items read from here on.
 func (m *Memory) now() uint64 {
 	if m == nil {
 		return 0
@@ -64,7 +62,7 @@ func (m *Memory) now() uint64 {
 	return m.changes
 }
 
-// recall gives the answer for key while nothing that was read for it has changed.
+// recall returns the result for key as long as no item read for it has changed.
 func (m *Memory) recall(of func(*Memory) map[string]remembered, key string) ([]Copy, bool) {
 	if m == nil {
 		return nil, false
@@ -100,7 +98,7 @@ func (m *Memory) keep(of func(*Memory) map[string]remembered, key string, r reme
 func ofSets(m *Memory) map[string]remembered    { return m.sets }
 func ofMarkers(m *Memory) map[string]remembered { return m.markers }
 
-// signature names a set by everything that pairing has decided.
+// signature identifies a set by everything that decided its pairing.
 func signature(set []paired) string {
 	var s strings.Builder
 	for _, p := range set {

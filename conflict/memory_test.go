@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// reads counts what is opened.
+// reads counts opened items.
 type reads struct {
 	model.Browser
 	n atomic.Int64
@@ -20,8 +20,8 @@ func (r *reads) Read(ctx context.Context, id string) (model.Item, error) {
 	return r.Browser.Read(ctx, id)
 }
 
-// TestAnotherLookReadsOnlyWhatChanged lists twice, and reads a set again only
-// when one of its items was told to have changed.
+// TestAnotherLookReadsOnlyWhatChanged lists twice, and reads a set again only when a change of one of its
+// items was reported.
 func TestAnotherLookReadsOnlyWhatChanged(t *testing.T) {
 	const second = "b (Mira's conflicted copy 2026-05-27).md"
 	d := newDesk(t, map[string]string{baseID: "one\n", copyID: "two\n", "b.md": "same\n", second: "same\n"})
@@ -52,7 +52,7 @@ func TestAnotherLookReadsOnlyWhatChanged(t *testing.T) {
 	if all := look(2); all[second].Redundant {
 		t.Error("a base that changed is taken for what it was")
 	}
-	write(t, d.root, map[string]string{"b.sync-conflict-20260527-083015-K3ZQ7AB.md": "third\n"}) // a new name needs no telling
+	write(t, d.root, map[string]string{"b.sync-conflict-20260527-083015-K3ZQ7AB.md": "third\n"}) // a new name needs no report
 	if all := look(3); len(all) != 3 {
 		t.Errorf("%d copies, want 3", len(all))
 	}

@@ -14,14 +14,13 @@ const maxChain = 8
 type reading struct {
 	match  names.Match // of the outermost marker
 	need   names.Need
-	baseID string // empty: none of the bases exists
+	baseID string // empty: no base exists
 	chain  []Step
 	target string // the base's id when the name alone does not give it
 }
 
-// pair gives the readings of a candidate whose base exists, likeliest first: the
-// fewest markers cut, then the longest base, because an intermediate copy may be
-// the true base.
+// pair returns the readings of a candidate whose base exists, likeliest first: the fewest markers cut, then
+// the longest base, because an intermediate copy may be the true base.
 func (t *tree) pair(c candidate) []reading {
 	type partial struct {
 		reading
@@ -42,7 +41,7 @@ func (t *tree) pair(c candidate) []reading {
 				chain := append(slices.Clone(p.chain), step)
 				if id, ok := t.lookup(dir + b); ok && id != c.id && b != own {
 					out = append(out, reading{match: p.match, need: p.need, baseID: id, chain: chain})
-					break // further bases of one match are ways to read the same cut
+					break // further bases of a match come from the same cut
 				}
 				if i > 0 {
 					continue
@@ -58,8 +57,7 @@ func (t *tree) pair(c candidate) []reading {
 	return out
 }
 
-// orphan is the reading of a name whose base is nowhere: the surest one that
-// stands without it.
+// orphan is the reading of a name without an existing base: the most certain one that is valid without it.
 func (t *tree) orphan(c candidate) (reading, bool) {
 	for _, m := range c.matches {
 		if m.Orphan == "" {
@@ -80,7 +78,7 @@ func (t *tree) orphan(c candidate) (reading, bool) {
 	return reading{}, false
 }
 
-// describe fills in what a reading tells.
+// describe fills in what a reading says.
 func describe(store, id string, r reading) Copy {
 	row := r.match.Row
 	dir, _ := folder(id)
@@ -96,7 +94,7 @@ func describe(store, id string, r reading) Copy {
 	return c
 }
 
-// reasons joins what speaks for a find.
+// reasons joins the reasons for a match.
 func reasons(parts ...string) string {
 	out := parts[:0:0]
 	for _, p := range parts {

@@ -17,9 +17,8 @@ import (
 	"memdesk/undo"
 )
 
-// TestNothingIsLostInRaces lets an editor that knows no locks rewrite the base or
-// the copy while a resolve is on its way. Its text, and what it did not overwrite
-// itself, must stand somewhere afterwards.
+// TestNothingIsLostInRaces lets an editor that knows no locks rewrite the base or the copy during a resolve.
+// Its text, and all text that it did not overwrite itself, must exist somewhere afterwards.
 func TestNothingIsLostInRaces(t *testing.T) {
 	rounds := 200
 	if os.Getenv("MEMDESK_SOAK") != "" {
@@ -70,8 +69,7 @@ func TestNothingIsLostInRaces(t *testing.T) {
 		everywhere := slices.Concat(slices.Collect(maps.Values(files(t, root))), d.kept())
 		must := []string{text}
 		for id, old := range given {
-			// What the editor wrote over itself is its own doing, unless the resolve had
-			// kept it by then.
+			// A text that the editor overwrote is its own loss, unless the resolve had kept it already.
 			if id != edited || rerr == nil && (id == copyID || takes[n/2%len(takes)] == conflict.TakeCopy || takes[n/2%len(takes)] == conflict.TakeMerged) {
 				must = append(must, old)
 			}

@@ -18,7 +18,7 @@ type Take string
 const (
 	TakeBase   Take = "base"   // the base stays, the copy goes
 	TakeCopy   Take = "copy"   // the base gets the copy's bytes, the copy goes
-	TakeBoth   Take = "both"   // the copy stays under a name that no tool made
+	TakeBoth   Take = "both"   // the copy stays under a name without a tool's marker
 	TakeMerged Take = "merged" // the base gets a text, the copy goes
 )
 
@@ -26,25 +26,23 @@ const (
 type Choice struct {
 	Take   Take
 	Merged string // with TakeMerged
-	// BaseRev and CopyRev are the revisions that the operator has seen; empty: those
-	// of the Copy.
+	// BaseRev and CopyRev are the revisions that the operator saw; empty: those of the Copy.
 	BaseRev, CopyRev model.Revision
 }
 
 // Resolution reports the result of a resolve.
 type Resolution struct {
 	Store, Base, Copy string
-	BaseRevision      model.Revision // what stands in the base now
-	Kept              string         // id under which the copy's text stays; empty when it went
-	Undo              undo.Entry     // puts both back
+	BaseRevision      model.Revision // the base's new revision
+	Kept              string         // the id that now has the copy's text; empty when it was removed
+	Undo              undo.Entry     // restores both
 	Notes             []string
 }
 
-// Resolve ends one conflict: Retain of the result, bound to the base that was
-// seen, then Forget of the copy, bound likewise, under one undo entry that keeps
-// both. A side that has changed since is Conflict and nothing changes. A copy of
-// a tool whose vendor warns against deletion is never just removed: its text stays
-// under a new name, and Kept tells which.
+// Resolve ends one conflict: Retain of the result, bound to the base's seen revision, then Forget of the
+// copy, bound likewise, under one undo entry that keeps both. If a side has changed since, the error is
+// Conflict and nothing changes. A copy whose tool's vendor warns against deletion is never just removed: its
+// text stays under a new name, Kept.
 func Resolve(ctx context.Context, k *undo.Keeper, s model.Store, c Copy, ch Choice) (Resolution, error) {
 	r := resolver{ctx: ctx, s: s, c: c, ch: ch, out: Resolution{Store: s.Name, Base: c.Target, Copy: c.ID}}
 	if r.ch.BaseRev == "" {
@@ -84,8 +82,7 @@ type resolver struct {
 	out        Resolution
 }
 
-// read takes both sides as they are now, and stops when one is not as it was
-// seen.
+// read reads both sides again, and stops when one differs from its seen revision.
 func (r *resolver) read() error {
 	if r.s.Browser == nil {
 		return model.Errorf(model.Unsupported, "resolve", "the store cannot show its items")
@@ -120,7 +117,7 @@ func (r *resolver) seen(side string, want model.Revision, exists bool, now model
 	return nil
 }
 
-// plan is the changes that the choice comes to.
+// plan returns the changes for the choice.
 func (r *resolver) plan() ([]undo.Change, error) {
 	if r.c.Class == names.InFile {
 		return r.planInside()
@@ -153,7 +150,7 @@ func (r *resolver) plan() ([]undo.Change, error) {
 	return append(changes, r.forget()), nil
 }
 
-// planInside replaces a text that holds merge markers.
+// planInside replaces a text with merge markers.
 func (r *resolver) planInside() ([]undo.Change, error) {
 	if r.ch.Take != TakeMerged || r.ch.Merged == "" {
 		return nil, model.Errorf(model.InvalidInput, "resolve", "%q holds merge markers inside: give the text without them, with --take merged FILE", r.c.ID)
@@ -164,7 +161,7 @@ func (r *resolver) planInside() ([]undo.Change, error) {
 	return r.toBase(nil, r.ch.Merged), nil
 }
 
-// toBase writes the result, unless it stands there already.
+// toBase writes the result, unless the base has it already.
 func (r *resolver) toBase(changes []undo.Change, text string) []undo.Change {
 	want := model.Absent
 	if r.hasBase {
@@ -183,7 +180,7 @@ func (r *resolver) forget() undo.Change {
 	return undo.Change{Forget: &model.ForgetRequest{ID: r.c.ID, IfMatch: r.copy.Revision}}
 }
 
-// rename keeps the copy's text under a name that speaks of no conflict.
+// rename keeps the copy's text under a name without a conflict marker.
 func (r *resolver) rename(changes []undo.Change) ([]undo.Change, error) {
 	id, err := r.freeName()
 	if err != nil {
@@ -205,7 +202,7 @@ func stemOf(name string) string {
 	return stem
 }
 
-// freeName makes `stem-version-2.ext` beside the base, or a higher number.
+// freeName returns a free `stem-version-2.ext` beside the base, or a higher number.
 func (r *resolver) freeName() (string, error) {
 	dir, name := folder(r.c.Target)
 	stem, ext := names.Split(name)
@@ -213,7 +210,7 @@ func (r *resolver) freeName() (string, error) {
 		id := fmt.Sprintf("%s%s-version-%d%s", dir, stem, n, ext)
 		_, own := folder(id)
 		if len(names.Classify(own, nil)) > 0 {
-			own = "version-" + own // a base that is a copy itself
+			own = "version-" + own // the base is itself a copy
 			id = dir + own
 		}
 		_, err := r.s.Browser.Read(r.ctx, id)

@@ -64,7 +64,7 @@ func (d *desk) want(files_ map[string]string) {
 
 func (d *desk) open(string) (model.Store, error) { return d.store, nil }
 
-// kept are all bodies that undo holds.
+// kept are all bodies in undo entries.
 func (d *desk) kept() []string {
 	d.t.Helper()
 	entries, damaged, err := d.keeper.List()
@@ -82,7 +82,7 @@ func (d *desk) kept() []string {
 	return out
 }
 
-// TestEveryWayToResolve resolves and takes it back: the files are as before.
+// TestEveryWayToResolve resolves and undoes: the files are as before.
 func TestEveryWayToResolve(t *testing.T) {
 	const resilio, binary = "notes/plan.Conflict.md", "\xff\x00\x01 not text"
 	both := map[string]string{baseID: "base\n", copyID: "copy\n"}
@@ -169,8 +169,8 @@ func TestASideThatChangedStopsIt(t *testing.T) {
 	}
 }
 
-// TestARefusedForgetPutsTheBaseBack lets every later step fail as a full disk, a
-// read-only folder and a refusing policy do.
+// TestARefusedForgetPutsTheBaseBack lets every later step fail like a full disk, a read-only folder and a
+// refusing policy.
 func TestARefusedForgetPutsTheBaseBack(t *testing.T) {
 	given := map[string]string{baseID: "base\n", copyID: "copy\n"}
 	for _, kind := range []model.Kind{model.PermissionDenied, model.Conflict, model.Locked} {
@@ -210,11 +210,11 @@ func TestARefusalOfThePolicyChangesNothing(t *testing.T) {
 	d.want(given)
 }
 
-// died is what a step panics with: nothing after it runs, as after kill -9.
+// died is the value with which a step panics: like after kill -9, nothing runs after it.
 type died struct{}
 
-// TestAKillAtEveryStep stops a resolve before and after each step of its writes.
-// Both texts must stand somewhere, and undo must be able to put them back.
+// TestAKillAtEveryStep stops a resolve before and after each step of its writes. Both texts must exist
+// somewhere, and undo must be able to restore them.
 func TestAKillAtEveryStep(t *testing.T) {
 	given := map[string]string{baseID: "base\n", copyID: "copy\n"}
 	for _, take := range []conflict.Take{conflict.TakeBase, conflict.TakeCopy, conflict.TakeBoth, conflict.TakeMerged} {
@@ -305,7 +305,7 @@ func TestAStepThatFails(t *testing.T) {
 			}
 		}
 		for id := range files(t, d.root) {
-			if strings.Contains(id, ".tmp") && at != seam.StepExchange { // that one stands for a death only
+			if strings.Contains(id, ".tmp") && at != seam.StepExchange { // that step simulates only a death
 				t.Errorf("step %d (%s: %v) left %s", n, at, err, id)
 			}
 		}
@@ -329,7 +329,7 @@ func TestAReadOnlyUndoRefuses(t *testing.T) {
 	d.want(given)
 }
 
-// TestAnErasureFindsEverySide: an entry of two items goes with either of them.
+// TestAnErasureFindsEverySide: an entry of two items is erased with either of them.
 func TestAnErasureFindsEverySide(t *testing.T) {
 	for _, id := range []string{baseID, copyID} {
 		d := newDesk(t, map[string]string{baseID: "base\n", copyID: "copy\n"})

@@ -14,8 +14,7 @@ type compared struct {
 	err    error
 }
 
-// compareSets reads and compares the sets of copies, a few at a time, and gives
-// what it finds in their order.
+// compareSets reads and compares the sets of copies, a few at a time, and returns the results in their order.
 func (l *list) compareSets(sets [][]paired, emit func(Copy) bool) (bool, error) {
 	ctx, stop := context.WithCancel(l.ctx)
 	type job struct {
@@ -45,7 +44,7 @@ func (l *list) compareSets(sets [][]paired, emit func(Copy) bool) (bool, error) 
 			case <-ctx.Done():
 				return
 			}
-			jobs <- j // a worker is always there to take it: it never waits for anybody
+			jobs <- j // a worker is always free to take it
 		}
 	})
 	for out := range order {
@@ -78,7 +77,7 @@ func (l *list) set(ctx context.Context, all []paired) ([]Copy, error) {
 		if !ok {
 			continue
 		}
-		for i := range out { // copies of one base that say the same
+		for i := range out { // copies of one base with equal text
 			if other := texts[out[i].ID]; body != "" && c.Base != BaseUnknown && out[i].BaseID == c.BaseID && other.it.Body == body {
 				out[i].Twins, c.Twins = append(out[i].Twins, c.ID), append(c.Twins, out[i].ID)
 			}
@@ -87,7 +86,7 @@ func (l *list) set(ctx context.Context, all []paired) ([]Copy, error) {
 	}
 	r := remembered{copies: out, at: at}
 	for id, s := range texts {
-		if s.err != nil { // it may work again without any change
+		if s.err != nil { // it may succeed later without any change
 			return out, nil
 		}
 		r.read = append(r.read, id)

@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// slugLine is the line of a note's front matter by which its agent knows the note
-// (agentm.md, Frontmatter).
+// slugLine is the front matter line by which an agent identifies a note (agentm.md, Frontmatter).
 var slugLine = regexp.MustCompile(`(?m)^slug:[ \t]*["']?([^"'\r\n]*?)["']?[ \t]*\r?$`)
 
-// slugMost is the longest slug that the agent takes, in bytes.
+// slugMost is the longest slug that the agent accepts, in bytes.
 const slugMost = 72
 
-// slugAt is where the slug stands in a text; nil when it has none.
+// slugAt is the place of the slug in a text; nil when it has none.
 func slugAt(text string) []int {
 	front, ok := cutFence(text)
 	if !ok {
@@ -42,7 +41,7 @@ func withSlug(text, slug string) string {
 	return text[:at[0]] + slug + text[at[1]:]
 }
 
-// newSlug gives a slug the suffix that its file's name got.
+// newSlug adds to a slug the suffix that its file's name got.
 func newSlug(slug, oldStem, newStem string) string {
 	suffix, ok := strings.CutPrefix(newStem, oldStem)
 	if !ok {

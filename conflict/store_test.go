@@ -13,8 +13,8 @@ import (
 	"memdesk/model"
 )
 
-// folderStore is a store over a directory, with nothing but what the workflow
-// needs: a Provider, a Browser and the names.
+// folderStore is a store over a directory with only the facets that the workflow needs: a Provider, a Browser
+// and the names.
 type folderStore struct {
 	root string
 	tree seam.Tree
@@ -113,7 +113,7 @@ func (f *folderStore) Read(ctx context.Context, id string) (model.Item, error) {
 
 func (f *folderStore) Tiers(context.Context) ([]model.TierCount, error) { return nil, nil }
 
-// write fills a folder from name → text.
+// write fills a folder from a map of names to texts.
 func write(t testing.TB, root string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {

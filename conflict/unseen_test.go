@@ -12,9 +12,8 @@ import (
 	"memdesk/conflict/names"
 )
 
-// seenName is a name that the table was not made from, with what the format
-// document says of it (conflict-names.md, Table and Confidence). base empty: it is
-// an orphan. Every hit stands beside a base that is like it.
+// seenName is a name that the table was not made from, with the format document's verdict (conflict-names.md,
+// Table and Confidence). Without a base it is an orphan. Every other hit has a similar base beside it.
 type seenName struct {
 	row  int
 	tier names.Confidence
@@ -179,8 +178,8 @@ var unseenHits = []seenName{
 	{20, maybe, "Aufsatz Kopie 2.md", "Aufsatz.md"},
 }
 
-// unseenTraps are ordinary names. The other one is there, says something else, and
-// is what a hasty reading would take for the base.
+// unseenTraps are ordinary names. The other file exists, has another text, and is the base that a hasty
+// reading would choose.
 var unseenTraps = [][2]string{
 	{"Report (final) (2).md", "Report (final).md"}, {"v1.2 copy edit.md", "v1.2.md"}, {"meeting 2026-05-27 2.md", "meeting 2026-05-27.md"},
 	{"minutes (2025).md", "minutes.md"}, {"minutes (1999).md", "minutes.md"}, {"part (12).md", "part.md"}, {"Episode 7.md", "Episode.md"}, {"Week 14.md", "Week.md"},
@@ -215,8 +214,7 @@ func unseenText(n int, copied bool) string {
 	return fmt.Sprintf("# Text %d\n\none %d\ntwo %d\nthree %d\nfour\nfive\nsix\nseven\neight\n%s\n", n, n, n, n, last)
 }
 
-// TestUnseenNames measures the whole judgement on names that the table was not
-// made from.
+// TestUnseenNames measures all decisions on names that the table was not made from.
 func TestUnseenNames(t *testing.T) {
 	given := map[string]string{}
 	for i, h := range unseenHits {

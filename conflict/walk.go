@@ -13,17 +13,17 @@ import (
 	"memdesk/model"
 )
 
-// tree is the memory of one walk over a store's names: hashes of all names, so that
-// a million cost megabytes, and in clear only those that may be copies.
+// tree remembers one walk over a store's names: hashes of all names, so that a million cost megabytes, and in
+// clear only possible copies.
 type tree struct {
 	seed   maphash.Seed
 	exact  hashes // of ids
-	folded hashes // of ids whose folded form is another
-	tails  hashes // of what could be a host or user at a name's end
+	folded hashes // of ids whose folded form differs
+	tails  hashes // of possible hosts and users at the end of a name
 	found  []candidate
 	dumped []string // ids in a lost-and-found folder
 	hosts  names.Known
-	clear  map[string][]string // folded id → ids, for those that were asked for
+	clear  map[string][]string // folded id → ids, for those asked for
 	byName map[string][]string // basename → ids, likewise
 	n      int64
 	notes  []string
@@ -32,10 +32,10 @@ type tree struct {
 type candidate struct {
 	id      string
 	matches []names.Match
-	target  string // set when a folder above it is the copy: where it would stand in the other
+	target  string // set when a parent folder is the copy: the id in the other folder
 }
 
-// maxHosts bounds what a tree full of names can teach.
+// maxHosts bounds the hosts that are learned from one tree.
 const maxHosts = 1000
 
 func newTree(hosts []string) *tree {
@@ -48,12 +48,11 @@ func newTree(hosts []string) *tree {
 	return t
 }
 
-// markWords find conflict copies by their names in a store that has recall only
-// (conflict-names.md).
+// markWords find conflict copies by their names in a store that has only recall (conflict-names.md).
 var markWords = []string{"conflict", "conflicted copy", "sync-conflict", "case conflict", "copy"}
 
-// stream gives every id of a store: by its names facet, else page by page. A
-// store whose ids are no names gives none.
+// stream yields every id of a store: from its names facet, else page by page. A store whose ids are no names
+// yields none.
 func stream(ctx context.Context, s model.Store, yield func(id string) bool) (notes []string, err error) {
 	if !textual(s) {
 		return nil, nil
@@ -92,11 +91,11 @@ func stream(ctx context.Context, s model.Store, yield func(id string) bool) (not
 	}
 }
 
-// namesAtATime is how many names go from the walk to who reads them at once.
+// namesAtATime is the size of the batches that the walk hands to the reader.
 const namesAtATime = 512
 
-// streamAside is stream with the names read in a goroutine of its own, beside the
-// walk, which waits for the system most of the time.
+// streamAside is stream with the names read in another goroutine, because the walk waits for the system most
+// of the time.
 func streamAside(ctx context.Context, s model.Store, take func(id string)) ([]string, error) {
 	batches := make(chan []string, 4)
 	var wg sync.WaitGroup
@@ -123,7 +122,7 @@ func streamAside(ctx context.Context, s model.Store, take func(id string)) ([]st
 
 func (t *tree) hash(s string) uint64 { return maphash.String(t.seed, s) }
 
-// fold makes names comparable that a file system may take for one.
+// fold maps names that a file system may treat as equal to one form.
 func fold(id string) string {
 	plain := true
 	for i := 0; i < len(id); i++ {
@@ -138,9 +137,8 @@ func fold(id string) string {
 	return norm.NFC.String(strings.ToLower(norm.NFC.String(id)))
 }
 
-// walk reads all names once, and a second time only when something needs it:
-// bases that stand in another spelling, hosts that other copies have taught, or
-// files that a tool has set aside.
+// walk reads all names once, and a second time only when that is needed: for bases in another spelling, hosts
+// learned from other copies, or files that a tool has set aside.
 func (t *tree) walk(ctx context.Context, s model.Store) error {
 	first := len(t.hosts)
 	var err error
@@ -161,7 +159,7 @@ func (t *tree) walk(ctx context.Context, s model.Store) error {
 	return err
 }
 
-// again is the second look at one id.
+// again handles one id in the second walk.
 func (t *tree) again(id string, want, byName map[string]bool, taught bool) {
 	if inVersions(id) {
 		return
@@ -178,14 +176,14 @@ func (t *tree) again(id string, want, byName map[string]bool, taught bool) {
 	if taught && len(names.Classify(name, nil)) == 0 {
 		if m := names.Classify(name, t.hosts); len(m) > 0 {
 			t.found = append(t.found, candidate{id: id, matches: m})
-			if f := t.otherSpelling(id, m); f != "" { // rare, and the walk is not repeated for it
+			if f := t.otherSpelling(id, m); f != "" { // rare, and not worth another walk
 				t.notes = append(t.notes, "a base of another spelling was not looked for")
 			}
 		}
 	}
 }
 
-// add takes one id of the first walk.
+// add adds one id of the first walk.
 func (t *tree) add(id string) {
 	if inVersions(id) {
 		return
@@ -212,7 +210,7 @@ func (t *tree) add(id string) {
 	}
 }
 
-// learn keeps the host or user that a trustworthy name tells.
+// learn remembers the host or user of a reliable name.
 func (t *tree) learn(m names.Match) {
 	if m.Who == "" || len(m.Who) < 2 || m.Row.Tool == "syncthing" || m.Need == names.BaseAndContent || len(t.hosts) >= maxHosts || strings.Contains(m.Who, "/") {
 		return
@@ -220,8 +218,7 @@ func (t *tree) learn(m names.Match) {
 	t.hosts[strings.ToLower(m.Who)] = true
 }
 
-// lastPart is the text after a name's last hyphen, or its last group: where a host
-// or user would stand.
+// lastPart is the text after a name's last hyphen, or its last group: a possible host or user.
 func lastPart(name string) string {
 	stem, _ := names.Split(name)
 	if strings.HasSuffix(stem, ")") {
@@ -240,7 +237,7 @@ func lastPart(name string) string {
 	return stem[strings.LastIndexByte(stem[:i], '-')+1 : i]
 }
 
-// taught reports whether some name ends as a host does that was learned.
+// taught reports whether a name ends in a learned host.
 func (t *tree) taught() bool {
 	for h := range t.hosts {
 		part := h[strings.LastIndexByte(h, '-')+1:]
@@ -324,8 +321,7 @@ func inVersions(id string) bool {
 	return i == 0 || i > 0 && id[i-1] == '/'
 }
 
-// lookup finds the id that stands for folder and base: exactly, or in the one
-// other spelling there is.
+// lookup finds the id for folder and base: exactly, or in the only other spelling.
 func (t *tree) lookup(id string) (string, bool) {
 	if t.has(id) {
 		return id, true
@@ -336,7 +332,7 @@ func (t *tree) lookup(id string) (string, bool) {
 	}
 	nfc := norm.NFC.String(id)
 	for _, c := range t.clear[f] {
-		if norm.NFC.String(c) == nfc { // equal but for the normal form comes before case
+		if norm.NFC.String(c) == nfc { // a difference of the normal form before one of case
 			return c, true
 		}
 	}

@@ -1,6 +1,5 @@
-// Package merge compares texts line by line and word by word, and joins three
-// versions of one text hunk by hunk. It decides nothing: where both sides
-// changed the same lines it says so.
+// Package merge compares texts line by line and word by word, and joins three versions of one text hunk by
+// hunk. It decides nothing: where both sides changed the same lines it says so.
 package merge
 
 import "strings"
@@ -26,9 +25,9 @@ func Lines(text string) []string {
 	return out
 }
 
-// Diff gives the edits that turn a into b, in order, never adjacent. Lines that
-// stand once on each side anchor the comparison; between them the shortest edit
-// is looked for, up to maxEffort, from where a stretch counts as replaced.
+// Diff returns the edits that turn a into b, in order, never adjacent. Lines that occur once on each side
+// anchor the comparison; between them it finds the shortest edit, up to maxEffort, beyond which a stretch
+// counts as replaced.
 func Diff(a, b []string) []Edit {
 	d := differ{}
 	ids := make(map[string]int, len(a))
@@ -37,8 +36,7 @@ func Diff(a, b []string) []Edit {
 	return join(d.out)
 }
 
-// maxEffort bounds the number of differences that are searched for one by one
-// between two anchors.
+// maxEffort bounds the number of differences that are searched for one by one between two anchors.
 const maxEffort = 1500
 
 type differ struct {
@@ -80,7 +78,7 @@ func (d *differ) run(a0, a1, b0, b1 int) {
 		return
 	}
 	for _, p := range anchors {
-		if p.i < a0 || p.j < b0 { // passed by a run of equal lines
+		if p.i < a0 || p.j < b0 { // before the stretch, by a run of equal lines
 			continue
 		}
 		d.run(a0, p.i, b0, p.j)
@@ -94,8 +92,7 @@ func (d *differ) run(a0, a1, b0, b1 int) {
 
 type pair struct{ i, j int }
 
-// anchors are the lines that stand once on each side, as far as they keep their
-// order: the longest such chain.
+// anchors are the lines that occur once on each side, in the longest chain that keeps their order.
 func (d *differ) anchors(a0, a1, b0, b1 int) []pair {
 	const twice = -2
 	at := make(map[int]pair, a1-a0)
@@ -159,8 +156,7 @@ func chain(all []pair) []pair {
 	return out
 }
 
-// shortest finds the shortest edit of a stretch (Myers), or gives the stretch as
-// replaced when it is beyond maxEffort.
+// shortest finds the shortest edit of a stretch (Myers), or returns the stretch as replaced beyond maxEffort.
 func (d *differ) shortest(a0, a1, b0, b1 int) {
 	n, m := a1-a0, b1-b0
 	limit := min(n+m, maxEffort)
@@ -218,7 +214,7 @@ func (d *differ) backtrack(trace [][]int, v []int, limit, e, k, a0, b0 int) {
 	}
 }
 
-// join makes one edit of those that touch.
+// join merges touching edits.
 func join(all []Edit) []Edit {
 	out := all[:0]
 	for _, e := range all {

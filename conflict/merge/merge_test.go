@@ -36,8 +36,7 @@ func texts(t *rapid.T, label string) string {
 	return s
 }
 
-// TestAnEditTurnsOneIntoTheOther holds for all texts, and equal stretches are
-// equal.
+// TestAnEditTurnsOneIntoTheOther holds for all texts, and equal stretches are equal.
 func TestAnEditTurnsOneIntoTheOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := merge.Lines(texts(t, "a")), merge.Lines(texts(t, "b"))
@@ -55,8 +54,8 @@ func TestAnEditTurnsOneIntoTheOther(t *testing.T) {
 	})
 }
 
-// TestAMergeKeepsEverySide: all left gives the left text, all right the right
-// one; with an unchanged side the other one comes out whole.
+// TestAMergeKeepsEverySide: all left gives the left text, all right the right one; with one unchanged side
+// the result is the other.
 func TestAMergeKeepsEverySide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o, a, b := texts(t, "o"), texts(t, "a"), texts(t, "b")

@@ -38,8 +38,7 @@ type Hunk struct {
 // Open reports whether the hunk needs a choice.
 func (h Hunk) Open() bool { return h.Kind == Conflict }
 
-// Lines are the hunk's lines under a choice; Undecided gives the agreed ones,
-// and nil for an open hunk.
+// Lines are the hunk's lines under a choice; Undecided gives the agreed ones, and nil for an open hunk.
 func (h Hunk) Lines(s Side) []string {
 	switch {
 	case s == TakeLeft, s == Undecided && (h.Kind == Same || h.Kind == Left || h.Kind == Agreed):
@@ -54,8 +53,8 @@ func (h Hunk) Lines(s Side) []string {
 	return nil
 }
 
-// Two sets two texts side by side: what differs is open, because without an
-// ancestor nobody can say who changed it.
+// Two compares two texts: every difference is open, because without an ancestor nobody can say who changed
+// it.
 func Two(left, right string) []Hunk {
 	a, b := Lines(left), Lines(right)
 	var out []Hunk
@@ -79,8 +78,8 @@ func Three(ancestor, left, right string) []Hunk {
 	o, a, b := Lines(ancestor), Lines(left), Lines(right)
 	ea, eb := Diff(o, a), Diff(o, b)
 	var out []Hunk
-	at, ia, ib := 0, 0, 0 // lines done of the ancestor, edits done of each side
-	da, db := 0, 0        // how far the sides are ahead of the ancestor
+	at, ia, ib := 0, 0, 0 // finished lines of the ancestor, finished edits of each side
+	da, db := 0, 0        // offset of each side to the ancestor
 	for ia < len(ea) || ib < len(eb) {
 		lo := len(o) + 1
 		if ia < len(ea) {
@@ -150,7 +149,7 @@ func Text(hunks []Hunk, choices map[int]Side) (text string, open int) {
 		}
 		for _, l := range h.Lines(choices[i]) {
 			if s := b.String(); s != "" && !strings.HasSuffix(s, "\n") {
-				b.WriteByte('\n') // a last line without an end is the last no more
+				b.WriteByte('\n') // a last line without an end is no longer the last
 			}
 			b.WriteString(l)
 		}

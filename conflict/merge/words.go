@@ -8,11 +8,10 @@ import (
 // Span is a stretch of bytes of a line that differs from the other side's.
 type Span struct{ From, To int }
 
-// maxWords bounds the words of a line that are compared; a longer line differs as
-// a whole.
+// maxWords bounds the words of a line that are compared; a longer line differs as a whole.
 const maxWords = 4000
 
-// Words gives the bytes in which two lines differ, word by word.
+// Words returns the bytes in which two lines differ, word by word.
 func Words(left, right string) (l, r []Span) {
 	a, b := words(left), words(right)
 	if len(a) > maxWords || len(b) > maxWords {
@@ -44,8 +43,7 @@ func whole(s string) []Span {
 	return []Span{{0, len(s)}}
 }
 
-// words cuts a line into runs of letters and digits, runs of space, and single
-// other characters.
+// words splits a line into runs of letters and digits, runs of space, and single other characters.
 func words(s string) []string {
 	var out []string
 	for len(s) > 0 {

@@ -35,8 +35,8 @@ func spans(stem string) []span {
 	return out
 }
 
-// groups reads the last group of a stem, or the last one that holds a marker:
-// then what follows stays in the base, and only the texts can bear that out.
+// groups reads the last group of a stem, or the last one with a marker: the text after it then stays in the
+// base, and only the texts can confirm that.
 func groups(out []Match, hints hint, name, stem, ext string, known Known) []Match {
 	all := spans(stem)
 	for n := len(all) - 1; n >= 0; n-- {
@@ -80,7 +80,7 @@ func group(hints hint, name, text, after string, known Known) (Match, bool) {
 			continue
 		}
 		if r.Tail != nil && r.Number == rowGoogle && (after == "" || !r.Tail.MatchString(after) || version(after)) {
-			continue // the form is its tail
+			continue // the form is in its tail
 		}
 		loc := r.Pattern.FindStringSubmatchIndex(text)
 		if loc == nil {
@@ -112,7 +112,7 @@ func wholeNumber(s string) bool {
 	return num != "" && rest == ""
 }
 
-// version tells " - v1.2" from a device's name.
+// version distinguishes " - v1.2" from a device's name.
 func version(tail string) bool {
 	digits := 0
 	for _, r := range strings.TrimLeft(tail, " -") {
@@ -127,8 +127,8 @@ func version(tail string) bool {
 	return digits > 0
 }
 
-// numbered reads `stem (1)`, the weakest form, beside whatever else was read: of
-// a nested copy it is the outermost marker.
+// numbered reads `stem (1)`, the weakest form, besides all others: in a nested copy it is the outermost
+// marker.
 func numbered(out []Match, name, stem, ext string) []Match {
 	rest, num := cutNumber(stem)
 	if num == "" || rest == "" {
@@ -137,8 +137,7 @@ func numbered(out []Match, name, stem, ext string) []Match {
 	return add(out, numberRow.match(name, num, rest+ext))
 }
 
-// knownHost reads `stem-HOST` and `stem-HOST-2` for hosts that are known to sync
-// here.
+// knownHost reads `stem-HOST` and `stem-HOST-2` for hosts known to sync here.
 func knownHost(out []Match, name, stem, ext string, known Known) []Match {
 	cut := stem
 	if i := strings.LastIndexByte(stem, '-'); i > 0 && len(stem)-i <= 3 && digits(stem[i+1:]) {
@@ -156,8 +155,7 @@ func knownHost(out []Match, name, stem, ext string, known Known) []Match {
 	return out
 }
 
-// endsInKnown reports whether a name without any other mark of a copy may end in a
-// host that is known.
+// endsInKnown reports whether a name without any other mark of a copy may end in a known host.
 func endsInKnown(name string, known Known) bool {
 	if len(known) == 0 || strings.IndexByte(name, '-') < 0 {
 		return false

@@ -2,18 +2,18 @@ package names
 
 import "strings"
 
-// hint is the result of one pass over a name's bytes: which rows are worth a
-// regular expression. A million ordinary names a second pass here.
+// hint is the result of one pass over a name's bytes: which rows need their regular expression. It makes a
+// million ordinary names a second possible.
 type hint uint16
 
 const (
-	hintGroup    hint = 1 << iota // a ( in it
-	hintBracket                   // a [ in it
+	hintGroup    hint = 1 << iota // contains a (
+	hintBracket                   // contains a [
 	hintConflict                  // "onfli": conflict, Konflikt, conflit
 	hintCopy                      // "cop", "kop"
 	hintNumber                    // ends in a space and digits
 	hintHost                      // a capital letter after a hyphen, or "safe" of safeBackup
-	hintMerge                     // _BASE_ and its like, .orig, .rej
+	hintMerge                     // _BASE_ and similar, .orig, .rej
 	hintPath                      // "..path"
 	hintWide                      // not ASCII
 	hintDate                      // a ( and a year with a hyphen
@@ -73,7 +73,7 @@ func look(s string) hint {
 	return h | number(s, dot) | number(s, len(s))
 }
 
-// mergeMark finds _BASE_ and .BASE. and their like.
+// mergeMark finds _BASE_ and .BASE. and similar marks.
 func mergeMark(s string) bool {
 	for _, w := range []string{"BASE", "LOCAL", "REMOTE", "BACKUP"} {
 		if len(s) > len(w)+1 && s[1] == w[0] && s[1:1+len(w)] == w && s[len(w)+1] == s[0] {
@@ -83,8 +83,7 @@ func mergeMark(s string) bool {
 	return false
 }
 
-// number finds a space and one or two digits before the extension, or at the end
-// of a name without one.
+// number finds a space and one or two digits before the extension, or at the end of a name without one.
 func number(s string, dot int) hint {
 	i := dot
 	for i > 0 && '0' <= s[i-1] && s[i-1] <= '9' {

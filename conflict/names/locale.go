@@ -1,7 +1,6 @@
 package names
 
-// What Dropbox calls its second copy, by language. All are lower case, and a
-// group must hold one of them.
+// Dropbox's names for its second copy, by language. All are lower case, and a group must contain one of them.
 var (
 	// dropboxListed are confirmed (conflict-names.md, row 2).
 	dropboxListed = []string{
@@ -10,18 +9,18 @@ var (
 		"copia conflictiva", "copia en conflicto", // es
 		"競合コピー", "上の問題のあるコピー", // ja
 	}
-	// dropboxOther are not confirmed by anybody: they need a date and a base.
+	// dropboxOther are unconfirmed: they need a date and a base.
 	dropboxOther = []string{
 		"copia in conflitto", "copia conflittuale", // it
 		"cópia em conflito", "cópia conflitante", "cópia conflituosa", // pt
 		"conflicterende kopie", "kopie met conflict", "conflictkopie", // nl
-		"konflikt", "kopia powodująca", // pl, sv, da, nb, cs and their like
+		"konflikt", "kopia powodująca", // pl, sv, da, nb, cs and similar
 		"конфликт", "конфлікт", // ru, uk
 		"冲突", "衝突", // zh
 		"충돌",                 // ko
 		"çakışan", "çakışma", // tr
 		"ristiriita",                     // fi
-		"conflict", "conflit", "conflic", // what remains of Latin script
+		"conflict", "conflit", "conflic", // other languages in Latin script
 		"競合", "問題のあるコピー", // ja, other wordings
 		"salinan konflik", "konflik", // id
 		"xung đột",                // vi
@@ -29,7 +28,7 @@ var (
 		"διένεξη", "αντικρουόμεν", // el
 		"ütközés", // hu
 	}
-	// copyPrefixes stand before a name of which a copy was made.
+	// copyPrefixes precede the name of a copied file.
 	copyPrefixes = []string{
 		"copy of ",                          // en
 		"kopie von ",                        // de

@@ -1,7 +1,6 @@
-// Package names tells from a file name alone which tool may have made it as a
-// second copy of another file, and what that other file is called. It looks at
-// nothing but the name: whether the base exists and what the bytes say is the
-// caller's business.
+// Package names decides from a file name alone which tool may have made it as a second copy of another file,
+// and the name of that file. It reads nothing but the name: the caller checks whether the base exists and
+// what the bytes say.
 package names
 
 import (
@@ -12,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Confidence says how far a find can be trusted (conflict-names.md, Confidence).
+// Confidence says how far a match can be trusted (conflict-names.md, Confidence).
 type Confidence string
 
 // The tiers, best first.
@@ -22,7 +21,7 @@ const (
 	Possible Confidence = "possible"
 )
 
-// Class says what kind of second file a name speaks of.
+// Class is the kind of second file that a name denotes.
 type Class string
 
 // The classes.
@@ -30,23 +29,22 @@ const (
 	Conflict  Class = "conflict"       // a sync tool kept both sides
 	Duplicate Class = "duplicate"      // a person made a copy
 	Leftover  Class = "leftover"       // git and patch left it beside the file
-	Dump      Class = "lost-and-found" // the tool could not put it back and set it aside
+	Dump      Class = "lost-and-found" // the tool could not restore it and set it aside
 	InFile    Class = "in-file"        // markers inside one file
 	Displaced Class = "displaced"      // a write that lost a compare-and-swap
 )
 
-// Need is the condition, beside the name, for a row's confidence.
+// Need is the condition, besides the name, for a row's confidence.
 type Need int
 
-// The needs. A name that lacks what its row needs is no find, unless Orphan says
-// otherwise.
+// The needs. A name that lacks its row's need is no match, unless Orphan says otherwise.
 const (
 	NameAlone Need = iota
 	BaseExists
 	BaseAndContent // and the texts are alike
 )
 
-// Part is where in a name a row's pattern stands.
+// Part is the part of a name that a row's pattern matches.
 type Part int
 
 // The parts of a name.
@@ -66,26 +64,25 @@ type Row struct {
 	Class      Class
 	Confidence Confidence
 	Need       Need
-	// Orphan is the confidence of a name whose base is missing; empty: no find then.
+	// Orphan is the confidence of a name whose base is missing; empty: no match then.
 	Orphan Confidence
 	Place  Part
-	// Keywords are lower case; a group must hold one of them. A hit of the pattern
-	// counts only then. Empty: the pattern alone decides.
+	// Keywords are lower case; a group must contain one of them, or the pattern's match does not count.
+	// Empty: the pattern alone decides.
 	Keywords []string
-	// Pattern matches the whole text of its place, or for AtEnd and InName what is to
-	// be cut. The subexpressions who and keep have a meaning: who made it, and what
-	// stays in the base's name.
+	// Pattern matches the whole text of its part or, for AtEnd and InName, the text to cut. The
+	// subexpressions who and keep are the author and the text that stays in the base's name.
 	Pattern *regexp.Regexp
 	// Tail may follow a group and is cut with it.
 	Tail *regexp.Regexp
 	What string // the form in words
-	hint hint   // what a name must have for the pattern to be tried
-	// Hits and Misses are names for the tests: each row has both.
+	hint hint   // hints that a name needs before the pattern is tried
+	// Hits and Misses are example names for the tests: each row has both.
 	Hits   []Example
 	Misses []string
 }
 
-// Example is a name and the base that must come out of it.
+// Example is a name and its expected base.
 type Example struct {
 	Name, Base string
 	Who        string
@@ -96,7 +93,7 @@ type Match struct {
 	Row    *Row
 	Name   string   // as given
 	Bases  []string // the base's name in NFC, likeliest first
-	Marker string   // what was cut
+	Marker string   // the text that was cut
 	Who    string   // user or device, from the name; hostile text
 	// Need and Confidence are the row's, lowered where this form is weaker.
 	Need       Need
@@ -107,13 +104,12 @@ type Match struct {
 // Base is the likeliest base.
 func (m Match) Base() string { return m.Bases[0] }
 
-// Known are hosts and users that are known to sync here, lower case. They make
-// `-HOST` and `(user)` forms legible.
+// Known are hosts and users known to sync here, in lower case. `-HOST` and `(user)` forms can only be read
+// with them.
 type Known map[string]bool
 
-// Classify gives every way to read the basename name as a copy, surest first;
-// none for an ordinary name. One marker is cut, the last one: a nested copy is
-// classified again by its base.
+// Classify returns every way to read the basename name as a copy, the most certain first; none for an
+// ordinary name. Only the last marker is cut: a nested copy is classified again by its base.
 func Classify(name string, known Known) []Match {
 	hints := look(name)
 	if hints == 0 && !endsInKnown(name, known) || Skipped(name) {
@@ -141,7 +137,7 @@ func classify(name string, hints hint, known Known) []Match {
 	var out []Match
 	stem, ext := Split(name)
 	out = read(out, hints, name, stem, ext, known)
-	// A marker may stand after the extension, or hold a dot itself.
+	// A marker may follow the extension, or contain a dot itself.
 	if strings.ContainsAny(ext, " )") {
 		out = read(out, hints, name, name, "", known)
 	}
@@ -157,7 +153,7 @@ func classify(name string, hints hint, known Known) []Match {
 	return out
 }
 
-// read looks for the forms that stand at the end of a stem.
+// read tries the forms at the end of a stem.
 func read(out []Match, hints hint, name, stem, ext string, known Known) []Match {
 	if hints&hintGroup != 0 {
 		out = groups(out, hints, name, stem, ext, known)
@@ -177,7 +173,7 @@ func read(out []Match, hints hint, name, stem, ext string, known Known) []Match 
 	return out
 }
 
-// Split cuts a basename before its extension: the last dot, a leading one not.
+// Split splits a basename before its extension: at the last dot, but not a leading one.
 func Split(name string) (stem, ext string) {
 	i := strings.LastIndexByte(name, '.')
 	if i <= 0 {
@@ -186,7 +182,7 @@ func Split(name string) (stem, ext string) {
 	return name[:i], name[i:]
 }
 
-// add keeps a reading whose base is a name at all.
+// add keeps a reading whose base is a valid name.
 func add(out []Match, m Match) []Match {
 	bases := m.Bases[:0:0]
 	_, ext := Split(m.Name)
@@ -210,7 +206,7 @@ func (r *Row) match(name, marker string, bases ...string) Match {
 	return Match{Row: r, Name: name, Bases: bases, Marker: strings.TrimSpace(marker), Need: r.Need, Confidence: r.Confidence, Orphan: r.Orphan}
 }
 
-// weaker is a reading that only the texts can bear out.
+// weaker is a reading that only the texts can confirm.
 func (m Match) weaker() Match {
 	m.Need, m.Confidence, m.Orphan = BaseAndContent, Possible, ""
 	return m
@@ -245,7 +241,7 @@ func atEnd(out []Match, r *Row, name, stem, ext string) []Match {
 		}
 	}
 	bases := []string{strings.TrimRight(stem[:loc[0]], " ") + ext}
-	if r.Number == rowSynology { // a host may hold the character that separates it
+	if r.Number == rowSynology { // a host may contain the separator
 		for rest := stem[:loc[0]]; ; {
 			i := strings.LastIndexByte(rest, '_')
 			if i <= 0 {
@@ -290,8 +286,7 @@ func inName(out []Match, r *Row, name string) []Match {
 	return add(out, m)
 }
 
-// last finds the hit that begins last: markers nest, and the outermost one stands
-// last.
+// last finds the match that begins last: markers nest, and the outermost one comes last.
 func last(re *regexp.Regexp, s string) []int {
 	var loc []int
 	for from := 0; from <= len(s); {
@@ -309,7 +304,7 @@ func last(re *regexp.Regexp, s string) []int {
 	return loc
 }
 
-// An editor may write a dot as %2F, or by the rules as %2E.
+// An editor may write a dot as %2F or, correctly, as %2E.
 var encodedDot = regexp.MustCompile(`(?i)%2[ef]`)
 
 func undot(s string) string { return encodedDot.ReplaceAllString(s, ".") }
@@ -325,7 +320,7 @@ func atStart(out []Match, r *Row, name string) []Match {
 			continue
 		}
 		base := name[len(name)-len(rest):]
-		if r.Pattern != nil { // Windows counts its copies in the prefix: "Copy (2) of x"
+		if r.Pattern != nil { // Windows numbers its copies in the prefix: "Copy (2) of x"
 			if loc := r.Pattern.FindStringIndex(base); loc != nil {
 				base = base[loc[1]:]
 			}
@@ -335,7 +330,7 @@ func atStart(out []Match, r *Row, name string) []Match {
 	return out
 }
 
-// cutNumber takes a numeric (N) off, from 1 to 99, which may follow any marker.
+// cutNumber removes a number (N) from 1 to 99, which may follow any marker.
 func cutNumber(stem string) (rest, num string) {
 	n := len(stem)
 	if n < 3 || stem[n-1] != ')' {

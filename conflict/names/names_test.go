@@ -19,8 +19,7 @@ func find(row names.Row, got []names.Match) (names.Match, bool) {
 	return names.Match{}, false
 }
 
-// TestEveryRow proves each row on its own names, and on names that only look
-// like them.
+// TestEveryRow tests each row on its own examples, hits and misses.
 func TestEveryRow(t *testing.T) {
 	for _, row := range names.Rows() {
 		if len(row.Hits) == 0 || len(row.Misses) == 0 {
@@ -55,8 +54,7 @@ func said(all []names.Match) []string {
 	return out
 }
 
-// TestTraps are ordinary names: nothing may be read into them, or only what the
-// texts must bear out.
+// TestTraps are ordinary names: they match nothing, or only forms that the texts must confirm.
 func TestTraps(t *testing.T) {
 	for _, n := range []string{
 		"report (2026).md", "budget (3).md", "Chapter 2.md", "2026-05-27 2.md", "state-DESKTOP.md", "a-b.md", "notes[conflict resolution].md",
@@ -137,7 +135,7 @@ func FuzzClassify(f *testing.F) {
 	})
 }
 
-// BenchmarkClassify is one name of a tree in which two in a hundred are copies.
+// BenchmarkClassify classifies the names of a tree in which two in a hundred are copies.
 func BenchmarkClassify(b *testing.B) {
 	var tree []string
 	for i, row := range names.Rows() {

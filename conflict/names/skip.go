@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// skips are names that no tool means as a second copy: placeholders, files in
-// flight, editors' own. They are left out of the list and belong into residue
-// sweeps (conflict-names.md, Not copies).
+// skips are names that no tool uses for a second copy: placeholders, files in transfer, editors' own files.
+// The list leaves them out; residue sweeps cover them (conflict-names.md, Not copies).
 var skips = []struct {
 	what    string
 	test    func(lower string) bool
@@ -25,7 +24,7 @@ var skips = []struct {
 
 var hexTail = regexp.MustCompile(`\.tmp\.[0-9a-f]{4,}$`)
 
-// Skipped reports whether a basename is one of those.
+// Skipped reports whether a basename is such a name.
 func Skipped(name string) bool {
 	lower := strings.ToLower(name)
 	for _, s := range skips {

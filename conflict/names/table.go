@@ -2,8 +2,7 @@ package names
 
 import "regexp"
 
-// The parts of which patterns are made. Dates are checked as far as a pattern
-// can: month 13 is no date.
+// The building blocks of patterns. Dates are checked as far as a pattern can: month 13 is no date.
 const (
 	day     = `(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`
 	days    = `(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])`
@@ -16,7 +15,7 @@ const (
 	wordsIn = `(?i)^`
 )
 
-// Numbers of rows that the code knows.
+// Numbers of rows that the code refers to.
 const (
 	rowGoogle   = 9
 	rowSynology = 15
@@ -24,8 +23,8 @@ const (
 
 func re(s string) *regexp.Regexp { return regexp.MustCompile(s) }
 
-// table is the format document's table (conflict-names.md) as data. Within a
-// place the first row that reads a name wins, so narrow forms come first.
+// table is the format document's table (conflict-names.md) as data. For each part of a name the first
+// matching row wins, so narrow forms come first.
 var table = []Row{
 	// Groups.
 	{Number: 14, Tool: "seafile", Class: Conflict, Confidence: Certain, Orphan: Certain, Place: InGroup, hint: hintConflict,
@@ -233,7 +232,7 @@ var table = []Row{
 		},
 		Misses: []string{"Copying note.md", "Copy of.md", "Kopie note.md", "Photocopy of note.md"}},
 
-	// What git and patch leave beside a file.
+	// Files that git and patch leave beside a file.
 	{Number: 19, Tool: "git-mergetool", Class: Leftover, Confidence: Possible, Need: BaseExists, Orphan: Possible, Place: AtEnd, hint: hintMerge,
 		Pattern: re(`_(?:BASE|LOCAL|REMOTE|BACKUP)_\d+$`), What: "_BASE_pid and its like",
 		Hits:   []Example{{"note_BASE_4711.md", "note.md", ""}, {"note_LOCAL_4711.md", "note.md", ""}, {"note_REMOTE_1.md", "note.md", ""}, {"note_BACKUP_4711", "note", ""}},
@@ -252,8 +251,8 @@ var table = []Row{
 		Misses: []string{"note.reject", "note.rej.md"}},
 }
 
-// Forms that need more than a pattern: the weakest one, which every copy of a
-// copy may have, and names that are legible only to who knows the hosts.
+// Forms that need more than a pattern: the weakest one, which every copy of a copy may have, and names that
+// only known hosts make readable.
 var (
 	numberRow = &Row{Number: 9, Tool: "google-drive", Also: []string{"dropbox", "onedrive"}, Class: Conflict, Confidence: Possible, Need: BaseAndContent, What: "a number from 1 to 99 in parentheses",
 		Hits:   []Example{{"note (1).md", "note.md", ""}, {"note(2).md", "note.md", ""}, {"budget (99).md", "budget.md", ""}, {"note (1) (2).md", "note (1).md", ""}},
