@@ -20,14 +20,14 @@ const (
 	askResume = "resume"
 )
 
-// Cancel asks a job to end, also another process's; the work sees it at its next
-// look at the context. ErrEnded when it is over or interrupted.
+// Cancel asks a job to end, also another process's; the work stops at its next check of the context. ErrEnded
+// when it is over or interrupted.
 func (r *Runner) Cancel(ctx context.Context, id ID) error { return r.ask(ctx, id, askCancel) }
 
 // Pause stops a job at its next step or checkpoint.
 func (r *Runner) Pause(ctx context.Context, id ID) error { return r.ask(ctx, id, askPause) }
 
-// Resume lets a paused job go on.
+// Resume continues a paused job.
 func (r *Runner) Resume(ctx context.Context, id ID) error { return r.ask(ctx, id, askResume) }
 
 func (r *Runner) ask(ctx context.Context, id ID, what string) error {
@@ -53,7 +53,7 @@ func (r *Runner) ask(ctx context.Context, id ID, what string) error {
 func (j *job) obey(what string) error {
 	switch what {
 	case askCancel:
-		if j.over() { // its journal says so already, though its goroutine has not gone yet
+		if j.over() { // its journal says so already, though its goroutine is still ending
 			return ErrEnded
 		}
 		j.cancel(ErrCancelled)
@@ -65,7 +65,7 @@ func (j *job) obey(what string) error {
 	return nil // another version's request
 }
 
-// obey looks for other processes' requests until the job ends.
+// obey watches for other processes' requests until the job ends.
 func (r *Runner) obey(ctx context.Context, j *job) {
 	defer r.wg.Done()
 	t := time.NewTicker(r.poll)
@@ -78,7 +78,7 @@ func (r *Runner) obey(ctx context.Context, j *job) {
 		}
 		what, err := r.takeRequest(j.id)
 		if err == nil && what != "" {
-			// A journal that cannot be written will end the job at its next step.
+			// A journal that cannot be written ends the job at its next step.
 			err = j.obey(what)
 		}
 		if errors.Is(err, ErrEnded) {
@@ -104,8 +104,8 @@ func (r *Runner) takeRequest(id ID) (string, error) {
 	return string(b), r.fs.Remove(r.controlPath(id))
 }
 
-// Watch sends the status now and at each change, the newest only when the reader
-// is slow, and closes the channel after the last one or with ctx.
+// Watch sends the status now and at each change, only the newest when the reader is slow, and closes the
+// channel after the last one or with ctx.
 func (r *Runner) Watch(ctx context.Context, id ID) (<-chan Status, error) {
 	st, err := r.Get(ctx, id)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"memdesk/internal/clock"
 )
 
-// progressEvery is how often progress reaches the journal, for other processes;
-// watchers in this one see each change.
+// progressEvery is how often progress is written to the journal, for other processes; watchers in this
+// process see each change.
 const progressEvery = time.Second
 
-// Handle is a running job as its work sees it; safe for concurrent use.
+// Handle is a running job, for its work; safe for concurrent use.
 type Handle struct {
 	id    ID
 	clock clock.Clock
@@ -24,17 +24,16 @@ type Handle struct {
 	journal *journal
 	now     entry
 	err     error
-	flushed time.Time     // of the last progress in the journal
-	changed chan struct{} // closed and renewed at each change
-	resume  chan struct{} // closed when a paused job may go on; nil when not paused
+	flushed time.Time     // time of the last progress in the journal
+	changed chan struct{} // closed and replaced at each change
+	resume  chan struct{} // closed when a paused job may continue; nil when not paused
 	ended   bool
 }
 
 // ID is the job's id.
 func (h *Handle) ID() ID { return h.id }
 
-// Progress says how far the work is; a total of 0 means unknown. The note must
-// not hold personal data.
+// Progress sets how far the work is; a total of 0 means unknown. The note must not hold personal data.
 func (h *Handle) Progress(done, total int64, unit, note string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,7 +43,7 @@ func (h *Handle) Progress(done, total int64, unit, note string) {
 	h.now.Done, h.now.Total, h.now.Unit, h.now.Note = done, total, clip(unit), clip(note)
 	at := h.clock.Now()
 	if since := at.Sub(h.flushed); since >= progressEvery || since < 0 {
-		// Display only: a progress that does not reach the journal is no reason to stop.
+		// Display only: a lost progress is no reason to stop.
 		if h.put(h.now, false) == nil {
 			h.flushed = at
 		}
@@ -52,10 +51,9 @@ func (h *Handle) Progress(done, total int64, unit, note string) {
 	h.notify()
 }
 
-// Step runs fn unless the journal says that the step of this key is complete. It
-// is complete when fn succeeded and the journal is durable; a crash in between
-// runs fn again, so fn must be idempotent. Keys are unique in a job. Step is a
-// place where a job pauses and ends.
+// Step runs fn unless the journal has the step with this key as complete. It is complete when fn succeeded
+// and the journal is durable; a crash in between runs fn again, so fn must be idempotent. Keys are unique in
+// a job. A job can pause and end at a Step.
 func (h *Handle) Step(ctx context.Context, key string, fn func(ctx context.Context) error) error {
 	if err := h.wait(ctx); err != nil {
 		return err
@@ -82,8 +80,8 @@ func (h *Handle) Step(ctx context.Context, key string, fn func(ctx context.Conte
 	return nil
 }
 
-// Checkpoint makes mark durable for a recovery to read with Mark, and is a place
-// where a job pauses and ends. The mark must not hold personal data.
+// Checkpoint makes mark durable for a recovery to read with Mark. A job can pause and end there. The mark
+// must not hold personal data.
 func (h *Handle) Checkpoint(ctx context.Context, mark string) error {
 	if len(mark) > maxText {
 		return fmt.Errorf("checkpoint: mark is longer than %d bytes", maxText)
@@ -103,15 +101,14 @@ func (h *Handle) Checkpoint(ctx context.Context, mark string) error {
 	return nil
 }
 
-// Mark is the last checkpoint's, also that of an earlier run; empty without one.
+// Mark is the last checkpoint's mark, also from an earlier run; empty without one.
 func (h *Handle) Mark() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.now.Mark
 }
 
-// Wait is a place where a job pauses and ends, at which nothing is written: for
-// steps that are many and short.
+// Wait lets a job pause and end without a write: for many short steps.
 func (h *Handle) Wait(ctx context.Context) error { return h.wait(ctx) }
 
 // wait blocks while the job is paused.
@@ -205,8 +202,8 @@ func (h *Handle) put(e entry, sync bool) error {
 	return nil
 }
 
-// end journals how the job ended and lets go of the journal. A job that ends
-// because its process closes has not ended: it stays to be recovered.
+// end journals how the job ended and closes the journal. A job that ends because its process closes has not
+// ended: it can be recovered.
 func (h *Handle) end(s State, class string, cause error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -216,7 +213,7 @@ func (h *Handle) end(s State, class string, cause error) {
 	} else {
 		h.now.Class = clip(class)
 		if err := h.enter(s); err != nil {
-			// The journal says nothing of an end, so the job is interrupted, here as there.
+			// The journal has no end, so the job is interrupted, here as well.
 			h.now.State, h.err = Interrupted, errors.Join(cause, err)
 		}
 	}
@@ -231,7 +228,7 @@ func (h *Handle) notify() {
 	h.changed = make(chan struct{})
 }
 
-// look is the status and a channel that closes when it changes.
+// look returns the status and a channel that closes when it changes.
 func (h *Handle) look() (Status, <-chan struct{}, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -18,11 +18,11 @@ import (
 	"time"
 )
 
-// State is where a job is.
+// State is the state of a job.
 type State string
 
-// The states. Done, Failed and Cancelled are ends; Interrupted is a job whose
-// process is gone, which Recover takes up again, like a failed one.
+// The states. Done, Failed and Cancelled are ends; Interrupted is a job whose process is gone. Recover
+// continues it, like a failed one.
 const (
 	Queued      State = "queued"
 	Running     State = "running"
@@ -36,7 +36,7 @@ const (
 // Ended reports whether the job is over; an interrupted one is not.
 func (s State) Ended() bool { return s == Done || s == Failed || s == Cancelled }
 
-// The errors that callers tell apart.
+// Errors for callers.
 var (
 	ErrNotFound  = errors.New("no such job")
 	ErrRunning   = errors.New("job is running")
@@ -50,8 +50,8 @@ type ID string
 
 // Spec is a job to run.
 type Spec struct {
-	Kind  string // the verb, which tells a recovery what to run: "gdpr-erase"
-	Title string // for the list; no personal data
+	Kind  string // the verb, which tells a recovery which work to run: "gdpr-erase"
+	Title string // for lists; no personal data
 	// Run does the work. Its context ends with Cancel and Close, not with the
 	// caller's. It returns the context's error when that ended it.
 	Run func(ctx context.Context, h *Handle) error
@@ -60,7 +60,7 @@ type Spec struct {
 	Classify func(error) string
 }
 
-// Status is a job as a list shows it.
+// Status is a job as lists show it.
 type Status struct {
 	ID          ID
 	Kind, Title string
@@ -69,7 +69,7 @@ type Status struct {
 	Unit, Note  string
 	Mark        string // of the last checkpoint
 	Steps       int    // completed steps in the journal
-	Class       string // of the error that ended it
+	Class       string // class of the error that ended it
 	PID         int
 	Started     time.Time
 	Updated     time.Time

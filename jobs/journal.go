@@ -26,8 +26,8 @@ const (
 	maxText = 512      // bytes of a title or note
 )
 
-// entry is one line of a journal. Every line carries the whole status, so that
-// the first and the last tell all that a list shows.
+// entry is one line of a journal. Every line has the whole status, so the first and the last line suffice for
+// a list.
 type entry struct {
 	V       int       `json:"v"`
 	At      time.Time `json:"at"`
@@ -54,7 +54,7 @@ func (e entry) status(id ID, first entry) Status {
 	}
 }
 
-// journal is the open file of a job; whoever holds its lock runs the job.
+// journal is the open file of a job; the holder of its lock runs the job.
 type journal struct {
 	f     atomicfile.File
 	salt  string
@@ -68,8 +68,8 @@ func (j *journal) stepKey(key string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// append writes one line with one write; sync makes it durable. A line that an
-// error cut short is closed by the next.
+// append writes one line with one write; sync makes it durable. A line cut short by an error is closed by the
+// next.
 func (j *journal) append(e entry, sync bool) error {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -110,8 +110,8 @@ func createJournal(ctx context.Context, fsys atomicfile.FS, path, salt string) (
 	return &journal{f: f, salt: salt, steps: map[string]bool{}}, nil
 }
 
-// openJournal takes the lock of an existing job and reads what it has done;
-// ErrRunning when a process holds it.
+// openJournal takes the lock of an existing job and reads its completed steps; ErrRunning when a process
+// holds it.
 func openJournal(ctx context.Context, fsys atomicfile.FS, path string) (*journal, entry, entry, error) {
 	f, err := fsys.OpenFile(path, os.O_RDWR|os.O_APPEND|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,8 +153,7 @@ func (j *journal) load(ctx context.Context) (first, last entry, err error) {
 	return first, last, nil
 }
 
-// entries reads whole lines. One that is cut short or damaged says nothing, which
-// at worst repeats a step.
+// entries reads whole lines. One that is cut short or damaged is skipped, which at worst repeats a step.
 func entries(b []byte) []entry {
 	var out []entry
 	for len(b) > 0 {
@@ -168,7 +167,7 @@ func entries(b []byte) []entry {
 	return out
 }
 
-// take waits a moment for the lock: a list looks with a shared one in passing.
+// take waits briefly for the lock: a list takes a shared one in passing.
 func take(ctx context.Context, f atomicfile.File) error {
 	for range 100 {
 		got, err := f.TryLock(true)
@@ -189,8 +188,8 @@ func take(ctx context.Context, f atomicfile.File) error {
 	return ErrRunning
 }
 
-// readStatus reads a journal's first and newest lines and finds out whether its
-// process lives. It changes nothing.
+// readStatus reads a journal's first and newest lines and checks whether its process lives. It changes
+// nothing.
 func readStatus(fsys atomicfile.FS, path string, id ID) (Status, error) {
 	f, err := fsys.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -200,7 +199,7 @@ func readStatus(fsys atomicfile.FS, path string, id ID) (Status, error) {
 		return Status{}, fmt.Errorf("open journal: %w", bare(err))
 	}
 	defer f.Close()
-	// Asked before the lines are read: a job that ends in between is seen as ended.
+	// Checked before the lines are read: a job that ends in between counts as ended.
 	dead, err := f.TryLock(false)
 	if err != nil {
 		return Status{}, fmt.Errorf("look at lock: %w", err)

@@ -24,8 +24,8 @@ type Options struct {
 	FS    atomicfile.FS // nil means the machine's files
 	// Parallel is how many jobs run at once, the others are queued; 0 means 4.
 	Parallel int
-	// Poll is how often a job looks for requests of other processes and Watch at
-	// their jobs; 0 means 250 ms.
+	// Poll is how often a job checks for requests of other processes and Watch for their jobs' changes; 0
+	// means 250 ms.
 	Poll time.Duration
 }
 
@@ -71,8 +71,8 @@ func Open(o Options) (*Runner, error) {
 	}, nil
 }
 
-// Start begins a job and returns once its journal is durable. The job keeps the
-// values of ctx and not its end.
+// Start begins a job and returns once its journal is durable. The job keeps the values of ctx, but does not
+// end with it.
 func (r *Runner) Start(ctx context.Context, s Spec) (ID, error) {
 	if s.Kind == "" || s.Run == nil {
 		return "", errors.New("start job: kind and run are needed")
@@ -98,8 +98,8 @@ func (r *Runner) Start(ctx context.Context, s Spec) (ID, error) {
 	return id, nil
 }
 
-// Recover takes up a job that was interrupted, failed or cancelled; s.Kind must
-// be its kind. ErrRunning when a process has it, ErrEnded when it is done.
+// Recover continues a job that was interrupted, failed or cancelled; s.Kind must be its kind. ErrRunning when
+// a process has it, ErrEnded when it is done.
 func (r *Runner) Recover(ctx context.Context, id ID, s Spec) error {
 	if !id.valid() {
 		return fmt.Errorf("recover job: %w", ErrNotFound)
@@ -209,8 +209,7 @@ func classify(s Spec, err error) string {
 	return "failed"
 }
 
-// Close ends every job of this process and waits for them, as long as ctx. They
-// stay to be recovered.
+// Close ends every job of this process and waits for them until ctx ends. They can be recovered.
 func (r *Runner) Close(ctx context.Context) error {
 	r.mu.Lock()
 	r.closed = true
@@ -258,7 +257,7 @@ func (r *Runner) List(ctx context.Context) ([]Status, error) {
 		if id := ID(name); ok && id.valid() {
 			st, err := r.Get(ctx, id)
 			if errors.Is(err, ErrNotFound) {
-				continue // swept since
+				continue // swept meanwhile
 			}
 			if err != nil {
 				return nil, fmt.Errorf("list jobs: %w", err)
@@ -269,8 +268,8 @@ func (r *Runner) List(ctx context.Context) ([]Status, error) {
 	return out, nil
 }
 
-// Sweep removes the journals of jobs that ended before t and of those that never
-// began, and says how many. An interrupted job stays: it has something to finish.
+// Sweep removes the journals of jobs that ended before t and of those that never began, and returns their
+// number. An interrupted job stays: it is unfinished.
 func (r *Runner) Sweep(ctx context.Context, t time.Time) (int, error) {
 	all, err := r.List(ctx)
 	if err != nil {
@@ -292,8 +291,7 @@ func (r *Runner) Sweep(ctx context.Context, t time.Time) (int, error) {
 	return n, nil
 }
 
-// Owns reports whether this runner has the job: it ends with Close, and no sooner
-// than it says so.
+// Owns reports whether this runner has the job: it ends with Close, and keeps the job until it has ended.
 func (r *Runner) Owns(id ID) bool { return r.mine(id) != nil }
 
 func (r *Runner) mine(id ID) *job {

@@ -7,10 +7,9 @@ import (
 	"syscall"
 )
 
-// Spawn starts a program in a session of its own, without a terminal, so that a
-// closed connection does not end it; the jobs it starts or recovers live as long
-// as it does. It inherits the environment and nothing else that is open. It
-// returns the process id.
+// Spawn starts a program in a session of its own, without a terminal, so that a closed connection does not
+// end it; the jobs it starts or recovers live as long as it does. It inherits only the environment, and no
+// open file. It returns the process id.
 func Spawn(program string, args ...string) (int, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -24,8 +23,8 @@ func Spawn(program string, args ...string) (int, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("spawn job: %w", bare(err))
 	}
-	// Ends with the child; without it a long-lived console collects dead entries in
-	// the process table. How the job ended is in its journal, not in the exit code.
+	// Ends with the child; without it a long-lived console collects dead entries in the process table. The
+	// job's journal, not the exit code, tells how it ended.
 	go func() { _ = cmd.Wait() }()
 	return cmd.Process.Pid, nil
 }

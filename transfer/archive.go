@@ -24,8 +24,8 @@ import (
 	"memdesk/model"
 )
 
-// An export is a directory of two files: store.json says what was exported, items.jsonl holds one
-// item a line, whole, with what lies beside it.
+// An export is a directory of two files: store.json describes the export, items.jsonl holds one whole item
+// per line, with the data beside it.
 const (
 	manifestFile = "store.json"
 	itemsFile    = "items.jsonl"
@@ -33,17 +33,17 @@ const (
 	version      = 1
 )
 
-// Manifest says what an export holds. It is written last, so a directory without one is no export.
+// Manifest describes an export. It is written last, so a directory without one is no export.
 type Manifest struct {
 	Type       string           `json:"type"`
 	V          int              `json:"v"`
-	Store      string           `json:"store"` // its name then
+	Store      string           `json:"store"` // its name at that time
 	Kind       string           `json:"kind"`
 	ExportedAt time.Time        `json:"exported_at"`
 	Tiers      []model.TierSpec `json:"tiers"`
 	Items      int64            `json:"items"`
 	SHA256     string           `json:"sha256"` // of items.jsonl
-	// Problems name what the store could not look at, in words: the export is not whole then.
+	// Problems name parts of the store that could not be read: the export is then not whole.
 	Problems []string `json:"problems"`
 }
 
@@ -96,10 +96,10 @@ func (t *exact) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(t))
 }
 
-// Export writes every item of a store, archived and bookkeeping ones included, into a directory
-// that does not exist yet. progress hears after each page how many items are written, of how
-// many. A directory appears only when it is whole; one whose manifest names problems holds what
-// could be read. Unsupported where the store cannot be listed.
+// Export writes every item of a store, archived and bookkeeping ones included, into a directory that must not
+// exist. After each page progress receives how many items are written, of how many. The directory appears
+// only when it is whole; one whose manifest names problems holds what could be read. Unsupported where the
+// store cannot be listed.
 func Export(ctx context.Context, s model.Store, dir string, at time.Time, progress func(done, total int64)) (m Manifest, err error) {
 	if s.Browser == nil {
 		return m, model.Errorf(model.Unsupported, "export", "store %s cannot be listed, so it cannot be exported", s.Name)
@@ -143,7 +143,7 @@ func (m *Manifest) items(ctx context.Context, s model.Store, path string, progre
 			m.Problems = append(m.Problems, page.Problems...)
 			for _, h := range page.Items {
 				switch line, err := pack(ctx, s, h.ID); {
-				case errors.Is(err, model.NotFound): // gone since it was listed
+				case errors.Is(err, model.NotFound): // deleted since the listing
 				case ctx.Err() != nil:
 					return model.FromContext(ctx, "export")
 				case err != nil:
@@ -211,9 +211,8 @@ func (a archived) item() model.Item {
 	return it
 }
 
-// OpenExport opens an export as a store to copy from: it can be listed and read, and has no
-// provider. It fails with InvalidInput where the directory is no export or is not as it was
-// written. Close the store.
+// OpenExport opens an export as a store to copy from: it can be listed and read, and has no provider. It
+// fails with InvalidInput where the directory is no export or was changed. Close the store.
 func OpenExport(dir string) (s model.Store, m Manifest, err error) {
 	fail := func(err error) (model.Store, Manifest, error) {
 		return model.Store{}, m, model.E(model.InvalidInput, "export", err)
@@ -246,7 +245,7 @@ func OpenExport(dir string) (s model.Store, m Manifest, err error) {
 		Browser: x, Beside: x.beside, Closer: f.Close}, m, nil
 }
 
-// export reads the items of one. It is safe for concurrent use.
+// export reads the items of an export. It is safe for concurrent use.
 type export struct {
 	file  *os.File
 	items []model.Header // in the order of the file
@@ -256,7 +255,7 @@ type export struct {
 // span is a line of the file, in bytes.
 type span struct{ from, length int64 }
 
-// index reads the file once: where each item stands, and that all is as the manifest says.
+// index reads the file once: the place of each item, and whether everything agrees with the manifest.
 func (x *export) index(m Manifest) error {
 	sum := sha256.New()
 	r := bufio.NewReader(io.TeeReader(x.file, sum))
@@ -309,8 +308,8 @@ func (x *export) beside(_ context.Context, id string) (model.Beside, error) {
 	return *a.Beside, nil
 }
 
-// List implements model.Browser in the order of the file. An export is whole: there is nothing
-// that it hides. Scopes, queries and orders are InvalidInput.
+// List implements model.Browser in the order of the file. An export hides nothing. Scopes, queries and orders
+// are InvalidInput.
 func (x *export) List(_ context.Context, req model.PageRequest) (model.Page, error) {
 	if req.Scope != "" || req.Query != "" || req.Order != "" || req.End {
 		return model.Page{}, model.Errorf(model.InvalidInput, "items", "an export is listed by tier only")
@@ -354,6 +353,5 @@ func (x *export) Tiers(context.Context) ([]model.TierCount, error) {
 	return out, nil
 }
 
-// IsExport reports whether what a user typed as a store names a directory instead: a store's
-// name holds no separator.
+// IsExport reports whether an argument for a store is a directory: a store's name contains no separator.
 func IsExport(name string) bool { return strings.ContainsRune(name, filepath.Separator) }

@@ -37,7 +37,7 @@ func demo(t *testing.T) *backends.Fleet {
 	return fleet
 }
 
-// items are all of a store's items and what lies beside them, without what a store makes anew.
+// items are all items of a store and the data beside them, without renewed fields.
 func items(t *testing.T, s model.Store) map[string]model.Item {
 	t.Helper()
 	out := map[string]model.Item{}
@@ -87,7 +87,7 @@ func openExport(t *testing.T, dir string) model.Store {
 	return s
 }
 
-// TestExportHoldsEveryKind: what is read from an export is what was read from the store.
+// TestExportHoldsEveryKind: reading an export equals reading the store.
 func TestExportHoldsEveryKind(t *testing.T) {
 	kinds := 0
 	for _, m := range demo(t).Members() {
@@ -139,7 +139,7 @@ func TestExportIsCopiedBack(t *testing.T) {
 			for _, o := range all {
 				switch {
 				case o.Result == transfer.Copied:
-				case strings.Contains(o.Reason, "filled by its own writer only"): // and said so before
+				case strings.Contains(o.Reason, "filled by its own writer only"): // and the plan said so
 					delete(want, o.ID)
 				default:
 					t.Errorf("%+v", o)
@@ -155,7 +155,7 @@ func TestExportIsCopiedBack(t *testing.T) {
 	}
 }
 
-// empty opens a store of a kind that holds nothing.
+// empty opens an empty store of a kind.
 func empty(t *testing.T, kind string) model.Store {
 	t.Helper()
 	dir := t.TempDir()

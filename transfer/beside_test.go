@@ -20,7 +20,7 @@ import (
 	"memdesk/transfer"
 )
 
-// kept is what a graph store keeps of a node beside its document.
+// kept is the data of a node that a graph store keeps beside its document.
 type kept struct {
 	Content                    string
 	Created, Updated, Accessed time.Time
@@ -47,8 +47,8 @@ func allKept(t *testing.T, b hypergraph.Backend) map[string]kept {
 	return out
 }
 
-// TestCopyCarriesWhatIsBeside: vectors, times, access counts and empty nodes go out
-// and come back, through every kind of graph store.
+// TestCopyCarriesWhatIsBeside: vectors, times, access counts and empty nodes are exported and come back,
+// through every kind of graph store.
 func TestCopyCarriesWhatIsBeside(t *testing.T) {
 	file := func(name string) hypergraph.Backend {
 		db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), name), Create: true})
@@ -95,7 +95,7 @@ func TestCopyCarriesWhatIsBeside(t *testing.T) {
 	}
 }
 
-// events is a log of its length, the newest event first.
+// events is a log of that length, the newest event first.
 type events int
 
 func (n events) StoreEvents(_ context.Context, limit int) ([]model.StoreEvent, error) {
@@ -106,8 +106,8 @@ func (n events) StoreEvents(_ context.Context, limit int) ([]model.StoreEvent, e
 	return out, nil
 }
 
-// TestCopyCarriesTheLog: every event of the source's own log arrives, the oldest first, in
-// items that lists hide, goes on to the next graph as it is, and is not copied twice.
+// TestCopyCarriesTheLog: every event of the source's own log arrives, the oldest first, in items that lists
+// hide; it goes unchanged to the next graph, and is not copied twice.
 func TestCopyCarriesTheLog(t *testing.T) {
 	var stores []model.Store
 	legs := []hypergraph.Backend{inmem.New(nil), inmem.New(nil), inmem.New(nil)}

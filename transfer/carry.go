@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// carried is the write of an item as new: the addresses to try, in this order, and what cannot go
+// carried is the write of an item as new: the addresses to try, in this order, and the data that cannot go
 // with it.
 type carried struct {
 	at   []address
@@ -17,12 +17,12 @@ type carried struct {
 	lost []string
 }
 
-// address holds the id or key that an item is written under; neither, where the store makes one.
+// address is the id or key for the write of an item; neither, where the store makes one.
 type address struct{ id, key string }
 
-// carry makes the write of an item as new in a tier. What a store of another family has no field
-// for goes into the front matter of a text, into the members of an object, or into the field that
-// takes any data; where there is none of these it is lost, and said to be.
+// carry prepares the write of an item as new in a tier. Data for which a store of another family has no field
+// goes into the front matter of a text, into the members of an object, or into the field for any data; where
+// there is none of these it is lost, and reported.
 func (r *run) carry(it model.Item, tier string, beside *model.Beside) carried {
 	source, _ := r.From.Tier(it.Tier)
 	spec, ok := r.To.Tier(tier)
@@ -34,8 +34,8 @@ func (r *run) carry(it model.Item, tier string, beside *model.Beside) carried {
 	more := slices.Concat(nonEmpty(it.Meta), r.about(it))
 	switch {
 	case r.family && source.Document == model.Structured:
-		// A store of the same family passes over what it keeps by itself; an edge's
-		// members are such a field, and an edge cannot be made without them.
+		// A store of the same family ignores its own fields; an edge's members are such a field, and an edge
+		// cannot be made without them.
 		c.req.Meta = renamed(it.Meta, it.Tier, tier)
 	case spec.Text == model.TextObject:
 		c.req.Content = object(it.Body, more)
@@ -62,15 +62,15 @@ func (r *run) carry(it model.Item, tier string, beside *model.Beside) carried {
 	return c
 }
 
-// lose notes fields that have no place in the destination.
+// lose records fields that have no place in the destination.
 func (c *carried) lose(fields []model.Field) {
 	for _, f := range fields {
 		c.lost = append(c.lost, f.Name)
 	}
 }
 
-// address gives the addresses to try: the item's own id, then others for a destination whose ids have
-// a form that it has not.
+// address returns the addresses to try: the item's own id, then others for a destination that requires
+// another form of id.
 func (r *run) address(c *carried, it model.Item, spec model.TierSpec) {
 	if r.sameKind && spec.Document == model.Opaque && it.Tier == spec.Name {
 		c.at = []address{{id: it.ID}}
@@ -91,16 +91,16 @@ func (r *run) address(c *carried, it model.Item, spec model.TierSpec) {
 	}
 }
 
-// setBeside adds what lies beside the document: the vector, the times, the person.
+// setBeside adds the data beside the document: vector, times, subject.
 func (r *run) setBeside(c *carried, it model.Item, beside *model.Beside) {
 	vector := beside != nil && len(beside.Vector) > 0
 	switch {
 	case r.family && r.To.Beside != nil:
 		c.req.Beside = beside
-		if beside == nil { // the times of the document are taken all the same
+		if beside == nil { // the document's times are used all the same
 			c.req.Beside = &model.Beside{}
 		}
-	case r.To.Beside != nil && r.To.Graph != nil: // a graph keeps the times of a new item, and whose it is
+	case r.To.Beside != nil && r.To.Graph != nil: // a graph keeps a new item's times and owner
 		c.req.Beside = &model.Beside{}
 		if vector {
 			c.req.Beside = beside
@@ -138,14 +138,14 @@ func (r *run) about(it model.Item) []model.Field {
 	}
 	out = slices.DeleteFunc(out, func(f model.Field) bool { return have[f.Name] == f.Value })
 	for i, f := range out {
-		if have[f.Name] != "" { // a field of the item's own that means something else
+		if have[f.Name] != "" { // the item's own field with another meaning
 			out[i].Name = "item_" + f.Name
 		}
 	}
 	return out
 }
 
-// owners are the fields by which stores say whose an item is.
+// owners are the fields in which stores name an item's owner.
 var owners = []string{"subject", "user_id", "userId", "resourceId"}
 
 // keptByStore are the fields that a store fills by itself.
@@ -153,7 +153,7 @@ func keptByStore(it model.Item) []model.Field {
 	return slices.DeleteFunc(nonEmpty(it.Meta), func(f model.Field) bool { return !f.ReadOnly || it.Has(model.FlagEdge) })
 }
 
-// subject is the person whom the source's own fields name, or nobody.
+// subject is the person that the source's own fields name; empty for none.
 func subject(it model.Item) string {
 	for _, name := range owners {
 		for _, f := range it.Meta {
@@ -181,7 +181,7 @@ func writable(meta []model.Field) []model.Field {
 	return out
 }
 
-// renamed are the fields with the one that holds the tier following the mapping.
+// renamed are the fields, where the one that holds the tier follows the mapping.
 func renamed(meta []model.Field, from, to string) []model.Field {
 	out := []model.Field{}
 	for _, f := range meta {
@@ -198,7 +198,7 @@ func object(text string, fields []model.Field) string {
 	return members(append([]model.Field{{Name: "text", Value: text}}, fields...))
 }
 
-// members writes fields as a JSON object in their order; a second one of a name is left out.
+// members writes fields as a JSON object in their order; a repeated name is left out.
 func members(fields []model.Field) string {
 	var out []string
 	seen := map[string]bool{}
@@ -211,7 +211,7 @@ func members(fields []model.Field) string {
 	return "{" + strings.Join(out, ",") + "}"
 }
 
-// quoted is a text as a JSON string without NUL, which PostgreSQL keeps in no JSON.
+// quoted is a text as a JSON string without NUL, which PostgreSQL accepts in no JSON.
 func quoted(s string) string {
 	text, _ := json.Marshal(strings.ReplaceAll(s, "\x00", "\ufffd")) // a string always encodes
 	return string(text)

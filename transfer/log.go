@@ -12,25 +12,23 @@ import (
 )
 
 const (
-	// logSubtype marks the items that hold another store's log: bookkeeping, which lists
-	// and searches leave out by default (hypergraph.Recurse).
+	// logSubtype marks items that hold another store's log: bookkeeping, which lists and searches leave out
+	// by default (hypergraph.Recurse).
 	logSubtype = "evolution_log"
-	// logPart is how many events one such item holds.
+	// logPart is the number of events per item.
 	logPart = 1000
-	// maxEvents is how many of the newest events are carried; of more the copy says so.
+	// maxEvents bounds the carried events to the newest; the copy reports more.
 	maxEvents = 200_000
 )
 
-// carriesLog reports whether the source's own log goes along: between graphs, and with
-// all tiers.
+// carriesLog reports whether the source's own log is copied: between graphs, and with all tiers.
 func (p Plan) carriesLog() bool {
 	_, archive := p.To.Tier("archive")
 	return p.beside() && p.From.Graph != nil && p.From.Events != nil && p.only == "" && archive
 }
 
-// log carries the source's own log, the oldest event first, as items of one line of JSON
-// an event: a log is written by its own program alone, and as items the events are found,
-// read and erased like everything else.
+// log copies the source's own log, the oldest event first, as items with one line of JSON per event: only its
+// own program writes a log, and as items the events are found, read and erased like everything else.
 func (r *run) log(ctx context.Context) error {
 	if !r.carriesLog() {
 		return nil

@@ -1,6 +1,6 @@
-// Package transfer moves content from one store to another through Browser and
-// Retain, item by item. It says before it starts what goes where and what cannot
-// be carried, never overwrites unasked, and can be taken up where it was stopped.
+// Package transfer moves content from one store to another through Browser and Retain, item by item. It says
+// before it starts where items go and what cannot be copied, never overwrites unasked, and can continue where
+// it was stopped.
 package transfer
 
 import (
@@ -14,8 +14,8 @@ import (
 // Options narrow and direct a transfer.
 type Options struct {
 	Tier    string            // of the source; empty: all
-	Map     map[string]string // tier of the destination by tier of the source; "*" stands for every other one
-	Replace bool              // what stands there already is replaced, and kept for undo
+	Map     map[string]string // tier of the destination by tier of the source; "*" for all others
+	Replace bool              // replace existing items, keeping them for undo
 }
 
 // Plan lists the steps of a transfer, made from the stores' declarations alone.
@@ -25,19 +25,18 @@ type Plan struct {
 	Replace  bool
 	only     string
 	sameKind bool
-	// family: both stores declare the same tiers, so they know the same fields.
+	// family says that both stores declare the same tiers, so they know the same fields.
 	family bool
 }
 
-// TierMapping says where a tier's items go; To is empty where they cannot, and
-// Why says so in words.
+// TierMapping says where a tier's items go; To is empty where they cannot, and Why says why.
 type TierMapping struct {
 	From, To string
 	Why      string
 }
 
-// NewPlan is Unsupported where the source cannot be listed, or the destination
-// cannot be looked at: nothing could be compared or taken up again there.
+// NewPlan is Unsupported where the source cannot be listed, or the destination cannot be read: nothing could
+// be compared or continued there.
 func NewPlan(from, to model.Store, o Options) (Plan, error) {
 	switch {
 	case from.Name == to.Name:
@@ -81,8 +80,8 @@ func tierNames(s model.Store) []string {
 	return out
 }
 
-// mapTier keeps a tier's name where the destination has it, or makes it: a tree of text of the same
-// kind may have tiers by what lies in it, so an empty one lacks the source's.
+// mapTier keeps a tier's name where the destination has it, or makes it: a text tree may derive its tiers
+// from its content, so an empty one lacks the source's.
 func (p Plan) mapTier(from model.TierSpec, asked map[string]string) TierMapping {
 	to, name := p.To, from.Name
 	m := TierMapping{From: name, To: name}
@@ -109,7 +108,7 @@ func (p Plan) mapTier(from model.TierSpec, asked map[string]string) TierMapping 
 // to is the tier that a mapping leads to.
 func to(p Plan, m TierMapping) (model.TierSpec, bool) { return p.To.Tier(m.To) }
 
-// beside reports whether both stores keep things beside an item's document.
+// beside reports whether both stores keep data beside an item's document.
 func (p Plan) beside() bool { return p.family && p.From.Beside != nil && p.To.Beside != nil }
 
 // Carries reports whether any tier goes anywhere.
@@ -117,7 +116,7 @@ func (p Plan) Carries() bool {
 	return slices.ContainsFunc(p.Tiers, func(m TierMapping) bool { return m.To != "" })
 }
 
-// mapping of a tier; an undeclared one is carried nowhere.
+// mapping returns that of a tier; an undeclared tier goes nowhere.
 func (p Plan) mapping(tier string) TierMapping {
 	for _, m := range p.Tiers {
 		if m.From == tier {
@@ -127,7 +126,7 @@ func (p Plan) mapping(tier string) TierMapping {
 	return TierMapping{From: tier, Why: "the source does not declare this tier"}
 }
 
-// Words says the plan to people, one statement a line.
+// Words describes the plan to people, one statement per line.
 func (p Plan) Words() []string {
 	var out []string
 	for _, m := range p.Tiers {

@@ -15,12 +15,11 @@ type Result string
 // The results.
 const (
 	Copied  Result = "copied"
-	Skipped Result = "skipped" // nothing was done, and nothing had to be
+	Skipped Result = "skipped" // nothing was done or needed
 	Failed  Result = "failed"
 )
 
-// Outcome is one item's result. Reason is in words: why it was not copied, or what
-// of it was not carried.
+// Outcome is one item's result. Reason is in words: why it was not copied, or what was left out.
 type Outcome struct {
 	ID     string // in the source
 	To     string // in the destination, where it is known
@@ -35,25 +34,24 @@ type Summary struct {
 
 // Journal remembers steps between runs; *jobs.Handle is one.
 type Journal interface {
-	// Step runs fn unless the step of this key was completed before.
+	// Step runs fn unless the step with this key was completed before.
 	Step(ctx context.Context, key string, fn func(context.Context) error) error
 	Progress(done, total int64, unit, note string)
 }
 
-// Writer writes one item; undo.Keeper's Retain is one that keeps what a write
-// displaces.
+// Writer writes one item; undo.Keeper's Retain is one that keeps the displaced text.
 type Writer func(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, error)
 
-// Run copies. It goes on after an item that fails, and ends with an error only
-// when it cannot go on: the source cannot be listed, the context or the journal
-// ends. report hears of every item once, in the order they are settled.
+// Run copies. It continues after an item that fails, and returns an error only when it cannot continue: the
+// source cannot be listed, the context or the journal ends. report receives every item once, in the order in
+// which they are settled.
 func (p Plan) Run(ctx context.Context, j Journal, write Writer, report func(Outcome)) (Summary, error) {
 	r := &run{Plan: p, journal: j, write: write, report: report, from: p.From.Identity(), to: p.To.Identity()}
 	if err := r.pages(ctx); err != nil {
 		return r.sum, err
 	}
-	// Relations come after what they relate, and what waits for another item after
-	// that one: as long as a pass settles something, another may.
+	// Relations come after their members, and waiting items after those they wait for: each pass that settles
+	// an item may release others.
 	for waiting := r.later; len(waiting) > 0; {
 		before := len(waiting)
 		r.later = nil
@@ -81,7 +79,7 @@ type run struct {
 	sum      Summary
 	total    int64
 	later    []string // ids that wait for others
-	stuck    bool     // the last pass settled nothing: in the next, what waits fails
+	stuck    bool     // the last pass settled nothing: waiting items fail in the next
 }
 
 func (r *run) pages(ctx context.Context) error {
@@ -129,22 +127,22 @@ func (r *run) settle(o Outcome) {
 	r.journal.Progress(r.sum.Copied+r.sum.Skipped+r.sum.Failed, r.total, "item", "")
 }
 
-// errWaits is an item that another has to precede.
+// errWaits is returned for an item that must follow another.
 var errWaits = errors.New("waits for another item")
 
-// item copies one item as a step of the journal. last: an item that waits for another fails now.
+// item copies one item as a step of the journal. last makes a waiting item fail now.
 func (r *run) item(ctx context.Context, id string, last bool) error {
 	return r.step(ctx, id, id, func(ctx context.Context) Outcome { return r.copy(ctx, id, last) })
 }
 
-// step does one item unless an earlier run has. The journal's key holds the identities of both
-// stores, so that a name that has come to mean another store begins another copy. An outcome
-// without a result means that the item waits for another.
+// step does one item unless an earlier run has. The journal's key contains the identities of both stores, so
+// that a name that now means another store begins another copy. An outcome without a result means that the
+// item waits for another.
 func (r *run) step(ctx context.Context, id, key string, do func(context.Context) Outcome) error {
 	o := Outcome{ID: id, Result: Skipped, Reason: "copied by an earlier run"}
 	err := r.journal.Step(ctx, r.from+"\x00"+r.to+"\x00"+key, func(ctx context.Context) error {
-		// Stopping, or losing the connection, lets the item under way come to its end, within
-		// its store's deadline: cut off, nobody would know what became of it.
+		// Stopping, or losing the connection, lets the current item finish within its store's deadline: cut
+		// off, its state would be unknown.
 		o = do(context.WithoutCancel(ctx))
 		switch o.Result {
 		case "":
@@ -198,7 +196,7 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 		return Outcome{ID: id, To: res.ID, Result: Copied, Reason: r.notCarried(lost, res)}
 	}
 	if r.family && errors.Is(err, model.InvalidInput) && !last {
-		return Outcome{} // a field may name an item that is still to come
+		return Outcome{} // a field may name an item that is copied later
 	}
 	if !errors.Is(err, model.Conflict) && !errors.Is(err, model.AlreadyExists) && !errors.Is(err, model.NotFound) {
 		return Outcome{ID: id, Result: Failed, Reason: err.Error()}
@@ -206,8 +204,8 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 	return r.existing(ctx, id, req, lost, err, last)
 }
 
-// put writes an item under the first of its addresses that the destination takes. Where one of another
-// family refuses a field that it does not know, the item is written without fields, and says so.
+// put writes an item under the first of its addresses that the destination accepts. Where a destination of
+// another family refuses an unknown field, the item is written without fields, and the outcome says so.
 func (r *run) put(ctx context.Context, c carried) (res model.RetainResult, req model.RetainRequest, lost []string, err error) {
 	for _, at := range c.at {
 		req = c.req
@@ -231,11 +229,11 @@ func (r *run) put(ctx context.Context, c carried) (res model.RetainResult, req m
 	return res, req, c.lost, err
 }
 
-// existing decides about an item that could not be written as new.
+// existing handles an item that could not be written as new.
 func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, lost []string, refused error, last bool) Outcome {
 	at := req.ID
 	if at == "" && r.To.Address != nil {
-		at, _ = r.To.Address(req) // a bad address was the refusal
+		at, _ = r.To.Address(req) // the address was refused
 	}
 	if at == "" {
 		return Outcome{ID: id, Result: Failed, Reason: refused.Error()}
@@ -245,7 +243,7 @@ func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, 
 	case errors.Is(err, model.NotFound) && last:
 		return Outcome{ID: id, Result: Failed, Reason: refused.Error()}
 	case errors.Is(err, model.NotFound):
-		return Outcome{} // something else is missing: perhaps it comes
+		return Outcome{} // something else is missing, and may come later
 	case err != nil:
 		return Outcome{ID: id, To: at, Result: Failed, Reason: err.Error()}
 	case same(req, have):
@@ -266,7 +264,7 @@ func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, 
 	return Outcome{ID: id, To: res.ID, Result: Copied, Reason: why}
 }
 
-// notCarried says what of an item the destination did not take.
+// notCarried says what of an item the destination did not accept.
 func (r *run) notCarried(lost []string, res model.RetainResult) string {
 	var words []string
 	if len(lost) > 0 {
@@ -278,7 +276,7 @@ func (r *run) notCarried(lost []string, res model.RetainResult) string {
 	return strings.Join(words, "; ")
 }
 
-// same compares text and the fields that were to be written.
+// same compares text and the fields to be written.
 func same(req model.RetainRequest, have model.Item) bool {
 	if req.Content != have.Body {
 		return false

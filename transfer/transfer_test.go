@@ -23,7 +23,7 @@ import (
 type memory struct {
 	done  map[string]bool
 	steps int
-	stop  int // after so many steps; 0: never
+	stop  int // after this many steps; 0: never
 }
 
 var errStopped = errors.New("stopped")
@@ -81,8 +81,8 @@ func openInMemory(name string) model.Store {
 	return hypergraph.Adapt(hypergraph.Config{Name: name, Kind: "inmem", Backend: inmem.New(nil)})
 }
 
-// fill makes a graph with edges, archived nodes and a chain of decisions whose
-// parents come last in the order of ids.
+// fill makes a graph with edges, archived nodes and a chain of decisions whose parents come last in the order
+// of ids.
 func fill(t *testing.T, s model.Store) {
 	t.Helper()
 	put := func(req model.RetainRequest) {
@@ -132,8 +132,7 @@ func content(t *testing.T, s model.Store) map[string]model.Document {
 	}
 }
 
-// TestRoundTrip: what went out and came back is equal, edges and archived items
-// included.
+// TestRoundTrip: a copy and its copy back are equal, edges and archived items included.
 func TestRoundTrip(t *testing.T) {
 	first, between, back := openSQLite(t, "first"), openInMemory("between"), openSQLite(t, "back")
 	fill(t, first)
@@ -149,8 +148,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestStoppedAnywhere: a copy stopped after any number of steps and taken up again
-// ends the same, and writes nothing twice.
+// TestStoppedAnywhere: a copy that is stopped after any number of steps and continued ends the same, and
+// writes nothing twice.
 func TestStoppedAnywhere(t *testing.T) {
 	from := openInMemory("from")
 	fill(t, from)
@@ -212,7 +211,7 @@ func TestWhatStandsThere(t *testing.T) {
 	}
 }
 
-// TestBetweenFamilies: a tier without a namesake is said, and not copied.
+// TestBetweenFamilies: a tier without a counterpart is reported, and not copied.
 func TestBetweenFamilies(t *testing.T) {
 	from, err := crewship.Open(t.Context(), crewship.Config{Name: "ship", Path: memoryDir(t, map[string]string{
 		"AGENT.md": "---\nx: 1\n---\nharbour\n", "daily/2026-05-21.md": "- one\n", "pins.md": "p\n"})})
@@ -265,7 +264,7 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// TestAFailedItemDoesNotStopTheRest, and is tried again by the next run.
+// TestAFailedItemDoesNotStopTheRest: the next run tries the item again.
 func TestAFailedItemDoesNotStopTheRest(t *testing.T) {
 	from, to := openInMemory("from"), openInMemory("to")
 	fill(t, from)

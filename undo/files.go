@@ -20,14 +20,14 @@ import (
 	"memdesk/model"
 )
 
-// An entry is one file: a line of JSON, then the displaced body as it was.
+// An entry is one file: a line of JSON, then the displaced body unchanged.
 
 const suffix = ".undo"
 
 var idShape = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}-[0-9a-f]{12}$`)
 
-// save writes a new entry and returns it with its id. A failure is a Refusal:
-// what cannot be kept must not be displaced.
+// save writes a new entry and returns it with its id. A failure is a Refusal: a text that cannot be kept must
+// not be displaced.
 func (k *Keeper) save(e Entry, body string) (Entry, error) {
 	now := k.clock.Now().UTC()
 	var r [6]byte
@@ -46,7 +46,7 @@ func (k *Keeper) save(e Entry, body string) (Entry, error) {
 	return e, nil
 }
 
-// confirm records that the change was made and what it left.
+// confirm records that the change was made, and its result.
 func (k *Keeper) confirm(e *Entry, body string, after model.Revision) error {
 	e.After = after
 	if err := k.write(*e, body); err != nil {
@@ -126,7 +126,7 @@ func (k *Keeper) List() (entries []Entry, damaged []string, err error) {
 	for _, id := range ids {
 		e, err := k.head(id)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // used up meanwhile
+		case errors.Is(err, fs.ErrNotExist): // used since
 		case err != nil:
 			damaged = append(damaged, id)
 		case e.Expires.After(now):
@@ -171,8 +171,7 @@ func (k *Keeper) ids() ([]string, error) {
 // staleTemp is the age from which a temporary file has no writer any more.
 const staleTemp = time.Hour
 
-// Sweep removes what has expired and what an interrupted write left, and returns
-// how many files went.
+// Sweep removes expired entries and files of interrupted writes, and returns how many files went.
 func (k *Keeper) Sweep() (int, error) {
 	now := k.clock.Now()
 	gone, err := k.sweepTemps(staleTemp)
@@ -195,7 +194,7 @@ func (k *Keeper) Sweep() (int, error) {
 	return gone, nil
 }
 
-// sweepTemps removes temporary files that were last written longer ago than an age, by the file system's time.
+// sweepTemps removes temporary files whose last write is older than age, by the file system's time.
 func (k *Keeper) sweepTemps(age time.Duration) (int, error) {
 	before := time.Now().Add(-age)
 	names, err := os.ReadDir(k.dir)
@@ -221,9 +220,8 @@ func (k *Keeper) sweepTemps(age time.Duration) (int, error) {
 	return gone, nil
 }
 
-// Erase removes the entries that match, for an erasure request, and returns how
-// many files went. match sees the displaced body; what an interrupted write left
-// goes without being asked about, because nothing can be said of it.
+// Erase removes the entries that match, for an erasure request, and returns how many files went. match sees
+// the displaced body; files of interrupted writes go without a call, because their content is unknown.
 func (k *Keeper) Erase(match func(e Entry, body string) bool) (int, error) {
 	gone, err := k.sweepTemps(0)
 	if err != nil {

@@ -51,8 +51,8 @@ func rowsOf(t *testing.T, db *sql.DB, but ...string) map[string][]string {
 	return out
 }
 
-// TestRecurseRowsComeBackInTheirForms: NULL stays NULL, bytes stay bytes, and a time has
-// the text that it had, after a forget and after an edit.
+// TestRecurseRowsComeBackInTheirForms: NULL stays NULL, bytes stay bytes, and a time keeps its text, after a
+// forget and after an edit.
 func TestRecurseRowsComeBackInTheirForms(t *testing.T) {
 	text, err := os.ReadFile("../backends/hypergraph/sqlite/testdata/recurse.sql")
 	if err != nil {
@@ -78,7 +78,7 @@ func TestRecurseRowsComeBackInTheirForms(t *testing.T) {
 	}
 	for _, id := range []string{"a-rfc", "b-offset", "c-space", "d-null", "e-odd", "f-budget", "h-option", "edge/e1", "edge/e2", "edge/e3"} {
 		var but []string
-		if id == "b-offset" { // its vector of JSON has no place to come back to
+		if id == "b-offset" { // its JSON vector cannot be restored
 			but = []string{"embedding"}
 		}
 		before := rowsOf(t, db, but...)

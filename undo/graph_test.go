@@ -50,8 +50,8 @@ func recurseFile(t *testing.T) string {
 	return path
 }
 
-// TestANodeComesBackWhole: text and fields, times and counts, vector, its places in
-// relations that stand and those that fell.
+// TestANodeComesBackWhole: text and fields, times and counts, vector, its places in remaining and in fallen
+// relations.
 func TestANodeComesBackWhole(t *testing.T) {
 	for kind, open := range map[string]func(t *testing.T) hypergraph.Backend{
 		"inmem": func(*testing.T) hypergraph.Backend { return inmem.New(nil) },
@@ -116,7 +116,7 @@ type graph struct {
 	Models  map[string]string
 }
 
-// whole is everything that a store keeps of its nodes and edges.
+// whole is everything that a store keeps about its nodes and edges.
 func whole(t *testing.T, b hypergraph.Backend) graph {
 	t.Helper()
 	out := graph{Vectors: map[string][]float32{}, Models: map[string]string{}}
@@ -138,7 +138,8 @@ func whole(t *testing.T, b hypergraph.Backend) graph {
 	return out
 }
 
-// TestARelationThatDoesNotComeBackIsSaid: a label that the scanner blocks is not written again.
+// TestARelationThatDoesNotComeBackIsSaid: a relation with a label that the scanner blocks is not restored,
+// and reported.
 func TestARelationThatDoesNotComeBackIsSaid(t *testing.T) {
 	b := inmem.New(nil)
 	s := hypergraph.Adapt(hypergraph.Config{Name: "g", Kind: "inmem", Location: "x", Backend: b})

@@ -13,8 +13,8 @@ import (
 	"memdesk/quarantine"
 )
 
-// look reads what a change would displace. Until the change is confirmed the
-// entry's After holds the revision that was read, Absent for no item.
+// look reads the text that a change would displace. Until the change is confirmed the entry's After is the
+// revision that was read, Absent for no item.
 func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op) (Entry, string, error) {
 	e := Entry{Item: id, Op: op, After: model.Absent}
 	it, err := s.Browser.Read(ctx, id)
@@ -32,7 +32,7 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 		if e.Beside, err = beside(ctx, s, id, op); err != nil {
 			return Entry{}, "", err
 		}
-		if e.Beside != nil { // what falls is made anew with all its members
+		if e.Beside != nil { // a fallen relation is made again with all its members
 			e.Beside.Seats = slices.DeleteFunc(e.Beside.Seats, func(seat model.Seat) bool {
 				return op != model.OpForget || slices.Contains(e.Falls, seat.Relation)
 			})
@@ -48,18 +48,17 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 			return Entry{}, "", qerr
 		}
 	}
-	if errors.Is(err, model.NotFound) || errors.Is(err, model.InvalidInput) { // the store says so itself, under the log
+	if errors.Is(err, model.NotFound) || errors.Is(err, model.InvalidInput) { // the store reports it itself, under the log
 		return e, "", nil
 	}
 	return Entry{}, "", err
 }
 
-// maxFalls is how many relations that fall with an item are kept with it. Of more the
-// preview says so.
+// maxFalls is how many falling relations are kept with an item. The preview reports more.
 const maxFalls = 10_000
 
-// relations reads what may fall with an item: where the store says what does, all of
-// that, and of the others those that the item shows.
+// relations reads what may fall with an item: all that the store reports, else the relations that the item
+// shows.
 func (k *Keeper) relations(ctx context.Context, s model.Store, it model.Item, e *Entry) error {
 	var ids []string
 	shown := map[string]bool{}
@@ -68,7 +67,7 @@ func (k *Keeper) relations(ctx context.Context, s model.Store, it model.Item, e 
 			shown[l.ID], ids = true, append(ids, l.ID)
 		}
 	}
-	more := max(it.LinksTotal-int64(len(it.Links)), 0) // that are not shown
+	more := max(it.LinksTotal-int64(len(it.Links)), 0) // not shown
 	if s.Falls != nil {
 		falls, err := s.Falls(ctx, []string{it.ID})
 		if err != nil {
@@ -104,8 +103,8 @@ func (k *Keeper) relations(ctx context.Context, s model.Store, it model.Item, e 
 	return nil
 }
 
-// beside reads what an item has beside its document, and the rows that a forget removes; nil where
-// it is its document.
+// beside reads the data beside an item's document, and the rows that a forget removes; nil where the document
+// is everything.
 func beside(ctx context.Context, s model.Store, id string, op model.Op) (*model.Beside, error) {
 	var b model.Beside
 	var err error
@@ -120,7 +119,7 @@ func beside(ctx context.Context, s model.Store, id string, op model.Op) (*model.
 		b.Rows, err = s.Keep(ctx, id)
 	}
 	switch {
-	case errors.Is(err, model.NotFound): // removed beside us: the act itself meets that
+	case errors.Is(err, model.NotFound): // removed meanwhile: the act itself will report it
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -128,7 +127,7 @@ func beside(ctx context.Context, s model.Store, id string, op model.Op) (*model.
 	return &b, nil
 }
 
-// obstacle says why an item, once forgotten, could not be retained again.
+// obstacle says why a forgotten item could not be retained again.
 func (k *Keeper) obstacle(s model.Store, it model.Item, op model.Op) string {
 	t, declared := s.Tier(it.Tier)
 	switch {
@@ -136,7 +135,7 @@ func (k *Keeper) obstacle(s model.Store, it model.Item, op model.Op) string {
 		return "it is empty, and an empty text cannot be written"
 	case !utf8.ValidString(it.Body) && !s.Features[FeatureBinary]:
 		return "it is not UTF-8 text, and only text can be written"
-	case declared && t.Restores && op == model.OpForget: // with its rows, as they were
+	case declared && t.Restores && op == model.OpForget: // with its rows, unchanged
 	case declared && !t.Writable || it.Has(model.FlagReadOnly):
 		return "only its own writer may fill this tier"
 	case declared && t.OwnerMakes && op == model.OpForget:
@@ -160,8 +159,7 @@ func size(body string, unit model.CapUnit) int64 {
 	return int64(len(body))
 }
 
-// Preview says what forgetting an item would do beside removing it, in words;
-// empty when it is an ordinary item that can be put back.
+// Preview says what else forgetting an item would do; empty for an ordinary item that can be restored.
 func (k *Keeper) Preview(ctx context.Context, s model.Store, id string) (warnings []string, err error) {
 	if recalled.Only(s) {
 		if _, err := recalled.Read(ctx, s, id); err == nil {
@@ -218,7 +216,7 @@ func (k *Keeper) Preview(ctx context.Context, s model.Store, id string) (warning
 	return warnings, nil
 }
 
-// FallNoun is the word for what goes because others do: relation where all are, else item.
+// FallNoun is the word for items that go because others do: relation where all are relations, else item.
 func FallNoun(ids []string) string {
 	if slices.ContainsFunc(ids, func(id string) bool { return !strings.HasPrefix(id, "edge/") }) {
 		return "item"
@@ -247,8 +245,7 @@ func verb(n int64, one, many string) string {
 	return many
 }
 
-// fallen counts what of an entry's relations went with the item: those that were to go
-// and are gone.
+// fallen counts the relations of an entry that went with the item: expected to go, and gone.
 func fallen(ctx context.Context, s model.Store, e Entry) (n int64, err error) {
 	for _, id := range e.Falls {
 		switch _, err := s.Browser.Read(ctx, id); {

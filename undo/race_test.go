@@ -24,9 +24,8 @@ func acts() int {
 	return 240
 }
 
-// TestNothingIsLostInRaces lets operators replace, append and forget while agents
-// append to the same item: every text that was ever written must stand in the
-// item or in an undo entry afterwards.
+// TestNothingIsLostInRaces lets operators replace, append and forget while agents append to the same item:
+// every text ever written must be in the item or in an undo entry afterwards.
 func TestNothingIsLostInRaces(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) (backends.StoreConfig, string){
 		"crewship": func(t *testing.T) (backends.StoreConfig, string) {
@@ -50,7 +49,7 @@ func TestNothingIsLostInRaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			config, id := open(t)
-			// Two fleets are two processes: nothing is shared but the files.
+			// Two fleets act like two processes: they share only the files.
 			a := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{config}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
 			b := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{config}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
 			defer a.Close()
@@ -91,14 +90,13 @@ func (r *race) run(n int) {
 	r.check()
 }
 
-// act makes one change. A conflict is an answer, not a loss: then nothing was
-// written.
+// act makes one change. A conflict is no loss: nothing was written.
 func (r *race) act(k *undo.Keeper, s model.Store, hand, i int) {
 	ctx := context.Background()
 	token := fmt.Sprintf("token-%d-%d\n", hand, i)
 	var err error
 	switch (hand + i) % 4 {
-	case 0: // an agent, which keeps nothing
+	case 0: // an agent, which keeps no undo
 		_, err = s.Provider.Retain(ctx, model.RetainRequest{ID: r.id, Content: token, Mode: model.Append})
 	case 1:
 		_, _, err = k.Retain(ctx, s, model.RetainRequest{ID: r.id, Content: token, Mode: model.Append})

@@ -6,8 +6,8 @@ import (
 	"memdesk/model"
 )
 
-// Removed gives the items that changes took out of a store, and when, as far as
-// what they displaced is still kept. What has been put back is not among them.
+// Removed returns the items that changes removed from a store, and when, as long as their texts are kept.
+// Restored items are not among them.
 func (k *Keeper) Removed(s model.Store) (map[string]time.Time, error) {
 	entries, _, err := k.List()
 	if err != nil {
@@ -25,7 +25,7 @@ func (k *Keeper) Removed(s model.Store) (map[string]time.Time, error) {
 		case e.Store != s.Name || e.Where != place:
 		case len(e.Sides) == 0:
 			note(e.Item, e.After, e.Existed, e.At)
-		case e.After != "": // else it was interrupted, and is told as that
+		case e.After != "": // otherwise it was interrupted, and is reported as that
 			for _, side := range e.Sides {
 				note(side.Item, side.After, side.Existed, e.At)
 			}

@@ -17,10 +17,10 @@ import (
 // conflict.
 const OpResolve model.Op = "resolve"
 
-// wasResolve is the name in entries of earlier versions.
+// wasResolve is the operation's name in entries of earlier versions.
 const wasResolve model.Op = "together"
 
-// renamed is the entry with the word that its operation has now.
+// renamed is the entry with its operation's current name.
 func (e Entry) renamed() Entry {
 	if e.Op == wasResolve {
 		e.Op = OpResolve
@@ -28,8 +28,8 @@ func (e Entry) renamed() Entry {
 	return e
 }
 
-// Change is one of several changes that stand under one entry: a Retain in
-// replace mode or a Forget, each by ID. Exactly one of the two is set.
+// Change is one of several changes under one entry: a Retain in replace mode or a Forget, each by ID. Exactly
+// one of the two is set.
 type Change struct {
 	Retain *model.RetainRequest
 	Forget *model.ForgetRequest
@@ -49,18 +49,17 @@ func (c Change) expected() model.Revision {
 	return c.Forget.IfMatch
 }
 
-// Side is the kept state of one item among several. Its body stands in the
-// entry's body, one side after the other.
+// Side is the kept state of one item among several. Its body is part of the entry's body, which holds one
+// side after the other.
 type Side struct {
 	Item    string         `json:"id"`
 	Op      model.Op       `json:"op"`
 	Existed bool           `json:"existed"`
 	Before  model.Revision `json:"before"`
-	// After is the revision that the change left, Absent after a forget; empty while
-	// it was not confirmed.
+	// After is the item's revision after the change, Absent after a forget; empty until the change is
+	// confirmed.
 	After model.Revision `json:"after,omitempty"`
-	// Plan is the SHA-256 of the text that was to be written, so that after a crash
-	// it can be told whether it was.
+	// Plan is the SHA-256 of the planned text: after a crash it tells whether that was written.
 	Plan     string        `json:"plan,omitempty"`
 	Meta     []model.Field `json:"meta,omitempty"`
 	Bytes    int64         `json:"bytes"`
@@ -68,15 +67,14 @@ type Side struct {
 	Beside   *model.Beside `json:"beside,omitempty"`
 }
 
-// rollbackTime bounds putting back what was done before a later change failed.
+// rollbackTime bounds the rollback of earlier changes when a later one failed.
 const rollbackTime = 10 * time.Second
 
-// Together makes several changes of one store, in their order, under one entry
-// that keeps everything they displace, durably, before the first of them. Every
-// change is bound to what was kept, or to the revision that the caller expects:
-// when one item is not as expected nothing is changed and the error is Conflict.
-// When a later change is refused, those before it are put back; should that fail,
-// the entry stays and the error names it. The results are in the changes' order.
+// Together makes several changes of one store, in their order, under one entry that durably keeps everything
+// they displace, before the first of them. Every change is bound to the kept revision, or to the one that the
+// caller expects: if one item differs, nothing is changed and the error is Conflict. When a later change is
+// refused, the earlier ones are rolled back; if that fails, the entry stays and the error names it. The
+// results are in the changes' order.
 func (k *Keeper) Together(ctx context.Context, s model.Store, changes []Change) ([]model.RetainResult, Entry, error) {
 	if s.Browser == nil {
 		return nil, Entry{}, model.Errorf(model.Unsupported, "undo", "the store cannot show its items, so nothing could be kept")
@@ -98,8 +96,8 @@ func (k *Keeper) Together(ctx context.Context, s model.Store, changes []Change) 
 		}
 		e.Sides[i].After = after
 		if i < len(changes)-1 {
-			// A failure here is no loss: the entry holds every text, and its plan tells how
-			// far the changes came.
+			// A failure here loses nothing: the entry has every text, and its plan tells which changes were
+			// made.
 			_ = k.write(e, body)
 		}
 	}
@@ -123,7 +121,7 @@ func carryOut(ctx context.Context, s model.Store, c Change, before model.Revisio
 	return model.RetainResult{}, model.Absent, err
 }
 
-// lookAll reads what the changes would displace.
+// lookAll reads the texts that the changes would displace.
 func (k *Keeper) lookAll(ctx context.Context, s model.Store, changes []Change) (Entry, string, error) {
 	if len(changes) == 0 {
 		return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "there is nothing to change")
@@ -163,7 +161,7 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Bodies cuts an entry's body into those of its sides.
+// Bodies splits an entry's body into those of its sides.
 func (e Entry) Bodies(body string) []string {
 	out := make([]string, len(e.Sides))
 	for i, s := range e.Sides {
@@ -173,8 +171,8 @@ func (e Entry) Bodies(body string) []string {
 	return out
 }
 
-// anySide asks about each side as if it were an entry of its own: who erases by an
-// item's id must not pass over the second one.
+// anySide calls match for each side as if it were an entry of its own: an erasure by one item's id must also
+// find the second side.
 func (e Entry) anySide(body string, match func(e Entry, body string) bool) bool {
 	for i, text := range e.Bodies(body) {
 		one := e
@@ -186,10 +184,10 @@ func (e Entry) anySide(body string, match func(e Entry, body string) bool) bool 
 	return false
 }
 
-// takeBack decides what becomes of the changes before the one that failed.
+// takeBack rolls back the changes before the one that failed.
 func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body string, failed int, err error) (Entry, error) {
 	if !model.Unchanged(err) {
-		_ = k.write(e, body) // what is known of its progress; the texts are there already
+		_ = k.write(e, body) // only its progress; the texts are saved already
 		return e, model.Errorf(model.KindOf(err), "", "%w; whether the change was made is not certain, both texts are kept as undo entry %s", err, e.ID)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
@@ -205,7 +203,7 @@ func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body stri
 	return Entry{}, errors.Join(err, k.drop(e.ID))
 }
 
-// reverse is the change that takes a side back to what it was.
+// reverse is the change that restores a side.
 func reverse(s model.Store, side Side, text string) Change {
 	if !side.Existed {
 		return Change{Forget: &model.ForgetRequest{ID: side.Item}}
@@ -217,18 +215,16 @@ func reverse(s model.Store, side Side, text string) Change {
 	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, Meta: meta, Binary: asBytes(s, text), Restore: true, Beside: side.Beside}}
 }
 
-// asBytes reports whether a text can only be put back as bytes, where the store
-// takes those.
+// asBytes reports whether a text can only be restored as bytes, where the store accepts those.
 func asBytes(s model.Store, text string) bool {
 	return s.Features[FeatureBinary] && (text == "" || !utf8.ValidString(text))
 }
 
-// FeatureBinary is the flag of stores whose Retain takes any bytes.
+// FeatureBinary is the flag of stores whose Retain accepts any bytes.
 const FeatureBinary = "binary"
 
-// restoreTogether puts back what several changes displaced. Sides that still are
-// as they were before are left alone, so an entry of an interrupted act works
-// too.
+// restoreTogether restores what several changes displaced. Sides that are unchanged are left alone, so an
+// entry of an interrupted act works too.
 func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, body string) (Restored, error) {
 	out := Restored{Item: e.Item, Store: e.Store}
 	var changes []Change
@@ -263,8 +259,8 @@ func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, bo
 	return out, k.drop(e.ID)
 }
 
-// made tells whether a side's change was made and stands there now. An
-// item that is neither as before nor as the change left it is Conflict.
+// made reports whether a side's change was made and is still in place. An item in neither its old nor its
+// changed state is Conflict.
 func (side Side) made(ctx context.Context, s model.Store) (now model.Revision, done bool, err error) {
 	now = model.Absent
 	it, err := s.Browser.Read(ctx, side.Item)

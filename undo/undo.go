@@ -1,6 +1,5 @@
-// Package undo keeps what a change displaced until it expires, and puts it back
-// through the same Provider that changed it. It does not decide what may be
-// changed, and what it keeps can be erased.
+// Package undo keeps what a change displaced until it expires, and restores it through the same Provider that
+// changed it. It does not decide what may be changed, and its entries can be erased.
 package undo
 
 import (
@@ -19,40 +18,39 @@ import (
 // DefaultKeep is how long an entry is kept.
 const DefaultKeep = 30 * 24 * time.Hour
 
-// Entry is one change that can be taken back.
+// Entry is one change that can be undone.
 type Entry struct {
 	ID      string    `json:"undo"`
 	Store   string    `json:"store"`
-	Where   string    `json:"where"` // identity of the store: its name alone may come to mean another
+	Where   string    `json:"where"` // identity of the store: its name may later mean another store
 	Item    string    `json:"id"`
 	Op      model.Op  `json:"op"`
 	At      time.Time `json:"at"`
 	Expires time.Time `json:"expires"`
 	Bytes   int64     `json:"bytes"` // of the displaced body
-	// Existed is false when the change created the item: taking it back removes it.
+	// Existed is false when the change created the item: undoing it removes the item.
 	Existed bool `json:"existed"`
-	// After is the item's revision once the change was made, Absent after a forget;
-	// empty while the change was not confirmed.
+	// After is the item's revision after the change, Absent after a forget; empty while the change is not
+	// confirmed.
 	After model.Revision `json:"after,omitempty"`
 	Meta  []model.Field  `json:"meta,omitempty"`
-	// Obstacle says why Restore cannot put the item back, in the program's own
-	// words; the bytes are kept all the same.
+	// Obstacle says why Restore cannot restore the item, in the program's own words; the bytes are kept all
+	// the same.
 	Obstacle string `json:"obstacle,omitempty"`
-	// Renewed are the read-only fields that the store makes anew when the item is put back
-	// after a forget (model.TierSpec.Renews).
+	// Renewed are the read-only fields that the store makes anew when the item is restored after a forget
+	// (model.TierSpec.Renews).
 	Renewed []string `json:"renewed,omitempty"`
 	// Parts are items that may fall with this one: the relations of a node.
 	Parts []Part `json:"parts,omitempty"`
-	// PartsTotal counts all of them, those beyond Parts included.
+	// PartsTotal counts all of them, with those beyond Parts.
 	PartsTotal int64 `json:"parts_total,omitempty"`
-	// Counted: the store said which of them fall, Falls, and Parts has those.
+	// Counted says that the store named the falling ones in Falls, and that Parts has exactly those.
 	Counted bool     `json:"counted,omitempty"`
 	Falls   []string `json:"falls,omitempty"`
-	lost    []string // of Falls those that Restore cannot put back, each with the reason; known before the act only
-	// Beside is the data that the item had beside its document, without its memberships, which are in Falls.
+	lost    []string // parts of Falls that Restore cannot restore, with the reason; known only before the act
+	// Beside is the data beside the item's document, without its memberships, which are in Falls.
 	Beside *model.Beside `json:"beside,omitempty"`
-	// Sides are the items of a change of several; the body then holds theirs, one
-	// after the other.
+	// Sides are the items of an entry with several changes; the body then holds theirs, one after the other.
 	Sides []Side `json:"sides,omitempty"`
 }
 
@@ -70,13 +68,13 @@ type Keeper struct {
 	dir   string
 	keep  time.Duration
 	clock clock.Clock
-	ready func() error                     // makes the parent; nil: it is there
+	ready func() error                     // makes the parent; nil: it exists
 	judge func(model.RetainRequest) string // see Heed; may be nil
 	swept sync.Once
 }
 
-// New returns a keeper over dir, which is made on the first write by ready. keep
-// 0 is DefaultKeep. The first write of a keeper sweeps what has expired.
+// New returns a keeper over dir; ready makes its parent on the first write. keep 0 is DefaultKeep. The first
+// write of a keeper sweeps expired entries.
 func New(dir string, keep time.Duration, c clock.Clock, ready func() error) *Keeper {
 	if keep <= 0 {
 		keep = DefaultKeep
@@ -87,21 +85,18 @@ func New(dir string, keep time.Duration, c clock.Clock, ready func() error) *Kee
 	return &Keeper{dir: dir, keep: keep, clock: c, ready: ready}
 }
 
-// Heed lets judge say why an item could not be written again, empty where it could:
-// the preview of a change tells it, and so does its entry. It is called before the
-// keeper is used.
+// Heed sets judge, which says why an item could not be written again, empty where it could: the preview of a
+// change and its entry repeat that. It must be called before the keeper is used.
 func (k *Keeper) Heed(judge func(model.RetainRequest) string) { k.judge = judge }
 
 // tries bounds how often a change without an expected revision is attempted
 // while other writers keep changing the item.
 const tries = 10
 
-// Retain writes through s and keeps what the write displaces, durably, before it
-// happens. A replace is bound to exactly the revision that was kept, so nothing
-// unseen is lost; a caller without IfMatch is retried when another writer was
-// faster. Where a store cannot show its items the write goes through with no
-// undo, and the entry is zero. An error that leaves open whether the change was
-// made comes with the entry, unconfirmed.
+// Retain writes through s and durably keeps the displaced text before the write. A replace is bound to
+// exactly the kept revision, so nothing unseen is lost; without IfMatch it is retried when another writer was
+// faster. Where a store cannot show its items the write has no undo, and the entry is zero. An error that
+// leaves open whether the change was made comes with the entry, unconfirmed.
 func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, Entry, error) {
 	id := req.ID
 	addressed := id != ""
@@ -114,7 +109,7 @@ func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequ
 	case s.Browser == nil || !addressed || req.Mode.Check() != nil:
 		res, err := s.Provider.Retain(ctx, req)
 		return res, Entry{}, err
-	case id == "": // the store makes a new item: there is nothing to displace
+	case id == "": // the store makes a new item: nothing is displaced
 		return k.act(ctx, s, Entry{Op: model.OpRetain, After: model.Absent}, "", req)
 	case req.Mode == model.Append && req.IfMatch == "":
 		return k.append(ctx, s, id, req)
@@ -141,13 +136,13 @@ func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequ
 	}
 }
 
-// lasting tells a conflict that trying again does not mend: the item is still at
-// the revision that was tried, so something else forbids the change.
+// lasting detects a conflict that a retry cannot solve: the item still has the tried revision, so something
+// else forbids the change.
 func lasting(conflict error, tried, now model.Revision) bool {
 	return conflict != nil && now == tried && now != model.Absent
 }
 
-// act keeps the entry and makes the write.
+// act saves the entry and makes the write.
 func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, req model.RetainRequest) (model.RetainResult, Entry, error) {
 	e.Store, e.Where = s.Name, s.Identity()
 	e, err := k.save(e, body)
@@ -163,10 +158,9 @@ func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, r
 	return res, e, k.confirm(&e, body, res.Revision)
 }
 
-// append adds without expecting a revision, so that parallel appends all
-// survive. What stood before is told from what stands after: the text without
-// what was added. When others were faster still, the entry stays unconfirmed;
-// an append displaces nothing.
+// append appends without an expected revision, so that all parallel appends survive. The earlier text is the
+// new one without the addition. When others were faster still, the entry stays unconfirmed; an append
+// displaces nothing.
 func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model.RetainRequest) (model.RetainResult, Entry, error) {
 	e, body, err := k.look(ctx, s, id, model.OpRetain)
 	if err != nil {
@@ -191,9 +185,9 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 	return res, e, k.confirm(&e, before, res.Revision)
 }
 
-// Forget removes one item through s and keeps it, durably, before it goes. An
-// absent item is Removed 0 and a zero entry. A request for a data subject is not
-// undone: it goes straight through, because an erasure must not leave copies.
+// Forget removes one item through s and durably keeps it before it goes. An absent item is Removed 0 and a
+// zero entry. A request for a data subject has no undo and goes straight through, because an erasure must not
+// leave copies.
 func (k *Keeper) Forget(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, Entry, error) {
 	if req.CheckSelectors() != nil || req.DataSubjectID != "" || s.Browser == nil && !recalled.Only(s) {
 		res, err := s.Provider.Forget(ctx, req)
@@ -215,13 +209,12 @@ func (k *Keeper) Forget(ctx context.Context, s model.Store, req model.ForgetRequ
 		if !e.Existed {
 			res, err := forgetAbsent(ctx, s, req)
 			if errors.Is(err, model.Conflict) && req.IfMatch == "" && n < tries {
-				continue // somebody made it meanwhile: look again
+				continue // created meanwhile: look again
 			}
 			return res, Entry{}, err
 		}
 		bound := req
-		// An entry of a quarantine has no revision to expect: it is immutable, named by
-		// the hash of its content.
+		// A quarantine entry has no revision to expect: it is immutable, named by the hash of its content.
 		if bound.IfMatch == "" && e.After != model.Absent {
 			bound.IfMatch = e.After
 		}
@@ -233,24 +226,23 @@ func (k *Keeper) Forget(ctx context.Context, s model.Store, req model.ForgetRequ
 	}
 }
 
-// forgetRecalled removes an item of a store that shows its items by recall alone. What
-// recall returned of it is kept to read; it is not put back.
+// forgetRecalled removes an item of a store that shows items only by recall. Its recalled text is kept for
+// reading and cannot be restored.
 func (k *Keeper) forgetRecalled(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, Entry, error) {
 	it, err := recalled.Read(ctx, s, req.ID)
 	if err != nil {
 		if ctx.Err() != nil {
 			return model.ForgetResult{}, Entry{}, model.FromContext(ctx, "forget")
 		}
-		res, err := s.Provider.Forget(ctx, req) // the store may know it all the same
+		res, err := s.Provider.Forget(ctx, req) // the store may have it all the same
 		return res, Entry{}, err
 	}
 	e := Entry{Item: req.ID, Op: model.OpForget, After: model.Absent, Existed: true, Meta: it.Meta, Obstacle: recalled.Obstacle}
 	return k.forget(ctx, s, e, it.Body, req)
 }
 
-// forgetAbsent asks the store about an item that nobody saw, so that it answers
-// by its own rules. Should it exist by now, it must not go unseen: a revision
-// that nothing has makes that a conflict.
+// forgetAbsent asks the store about an item that was not seen, so that it answers by its own rules. If the
+// item exists by now, it must not go unseen: an impossible revision makes that a conflict.
 func forgetAbsent(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, error) {
 	if req.IfMatch == "" {
 		req.IfMatch = neverSeen
@@ -278,8 +270,8 @@ func (k *Keeper) forget(ctx context.Context, s model.Store, e Entry, body string
 	return res, e, k.confirm(&e, body, model.Absent)
 }
 
-// Fell counts the relations that went with what Forget removed, by looking: one that
-// another writer has given a member meanwhile stands.
+// Fell counts, by looking, the relations that went with the forgotten item: one that has a new member
+// meanwhile remains.
 func (e Entry) Fell(ctx context.Context, s model.Store) (int64, error) {
 	if e.After != model.Absent || len(e.Falls) == 0 {
 		return 0, nil
@@ -287,8 +279,8 @@ func (e Entry) Fell(ctx context.Context, s model.Store) (int64, error) {
 	return fallen(ctx, s, e)
 }
 
-// settle decides what becomes of an entry whose change failed: it goes when the
-// error proves that nothing was changed, else it stays, unconfirmed.
+// settle handles an entry whose change failed: it is removed when the error proves that nothing was changed,
+// else it stays, unconfirmed.
 func (k *Keeper) settle(e Entry, err error) (Entry, error) {
 	if model.Unchanged(err) {
 		return Entry{}, errors.Join(err, k.drop(e.ID))
@@ -297,11 +289,9 @@ func (k *Keeper) settle(e Entry, err error) (Entry, error) {
 	return e, model.Errorf(model.KindOf(err), "", "%w; whether the change was made is not certain, what stood there is kept as undo entry %s", err, e.ID)
 }
 
-// Restore puts back what entry id displaced, provided that the item still is as
-// the change left it; otherwise it is Conflict and nothing changes. The entry is
-// used up, and the restore itself can be undone through the entry it returns.
-// Relations that fell with the item are put back too; Result.Warnings names those
-// that could not be.
+// Restore restores what entry id displaced, provided that the item still has the state that the change left;
+// otherwise the error is Conflict and nothing changes. The entry is used up, and the returned entry undoes
+// the restore. Fallen relations are restored too; Result.Warnings names those that could not be.
 func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Store, error), id string) (Restored, error) {
 	e, body, err := k.Read(id)
 	if err != nil {
@@ -326,7 +316,7 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 	out := Restored{Item: e.Item, Store: e.Store, Removed: !e.Existed}
 	if e.Existed {
 		meta := writable(e.Meta)
-		if e.After == model.Absent { // made anew: what the store keeps by itself is ignored or needed
+		if e.After == model.Absent { // for a new item, fields that the store keeps itself are ignored or needed
 			meta = e.Meta
 		}
 		out.Result, out.Again, err = k.Retain(ctx, s, model.RetainRequest{ID: e.Item, Content: body, Mode: model.Replace, IfMatch: e.After, Meta: meta, Binary: asBytes(s, body), Restore: true, Beside: e.Beside})
@@ -346,8 +336,7 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 	return out, k.drop(id)
 }
 
-// renewed names the fields that the store keeps by itself and that are not what
-// they were: a node made anew is new to its store.
+// renewed names the store's own fields that changed: a restored node is new to its store.
 func renewed(ctx context.Context, s model.Store, e Entry) []string {
 	if e.After != model.Absent {
 		return nil
@@ -372,16 +361,15 @@ func renewed(ctx context.Context, s model.Store, e Entry) []string {
 // Restored reports the result of a restore.
 type Restored struct {
 	Store, Item string
-	Removed     bool // the change had created the item: it is gone again
+	Removed     bool // the change had created the item: it is removed again
 	Result      model.RetainResult
 	Again       Entry    // undoes the restore
-	Relations   int64    // that fell with it and stand again
-	Warnings    []string // relations that could not be put back, in words
-	Notes       []string // what the store keeps by itself and began anew
+	Relations   int64    // fallen relations that were restored
+	Warnings    []string // relations that could not be restored, in words
+	Notes       []string // the store's own fields that began anew
 }
 
-// restoreParts makes the relations that fell; one that still stands is left as
-// it is.
+// restoreParts restores the fallen relations; one that still exists is left alone.
 func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, warnings []string) {
 	if e.Op != model.OpForget {
 		return 0, nil
@@ -405,7 +393,7 @@ func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, warn
 	switch {
 	case lost > 0:
 		warnings = append(warnings, fmt.Sprintf("%d relations fell beyond those that an entry keeps and were not put back", lost))
-	case more > 0 && e.Beside != nil: // they stand, and took the member back
+	case more > 0 && e.Beside != nil: // they exist, and have the member again
 	case more > 0 && e.Counted:
 		warnings = append(warnings, fmt.Sprintf("%d more relations stand without this member, which only their own system can add again", more))
 	case more > 0:
@@ -414,7 +402,7 @@ func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, warn
 	return back, warnings
 }
 
-// writable leaves out what the store keeps by itself.
+// writable leaves out the store's own fields.
 func writable(meta []model.Field) []model.Field {
 	if meta == nil {
 		return nil

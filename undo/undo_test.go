@@ -99,7 +99,7 @@ func TestRoundTrips(t *testing.T) {
 	tests := []struct {
 		name string
 		act  func(t *testing.T, k *undo.Keeper, s model.Store) undo.Entry
-		then string // of item a after the act; "-" is gone
+		then string // body of item a after the act; "-" is gone
 	}{
 		{"replace", func(t *testing.T, k *undo.Keeper, s model.Store) undo.Entry {
 			_, e, err := k.Retain(t.Context(), s, model.RetainRequest{ID: "a", Content: "two", Mode: model.Replace})
@@ -161,8 +161,8 @@ func TestRestoreRefusesAChangedItem(t *testing.T) {
 	}
 }
 
-// TestConcurrentWriterIsNotLost has another writer change the item between the
-// look and the write: what is kept must be exactly what was displaced.
+// TestConcurrentWriterIsNotLost has another writer change the item between look and write: the kept text must
+// be exactly the displaced one.
 func TestConcurrentWriterIsNotLost(t *testing.T) {
 	s, k, _, _ := setup(t)
 	hits := 0
@@ -332,8 +332,7 @@ func TestUncertainChangeKeepsTheEntry(t *testing.T) {
 	}
 }
 
-// TestLastingConflictIsTriedOnce: a conflict that is not about the revision does
-// not go away by trying.
+// TestLastingConflictIsTriedOnce: a conflict that is not about the revision is not retried.
 func TestLastingConflictIsTriedOnce(t *testing.T) {
 	s, k, _, _ := setup(t)
 	acts := 0
@@ -411,7 +410,7 @@ func TestWritingSweeps(t *testing.T) {
 	}
 }
 
-// Entries that an earlier version wrote call a resolve by another word.
+// Entries of an earlier version have another word for a resolve.
 func TestResolveOfAnEarlierVersion(t *testing.T) {
 	s, k, _, dir := setup(t)
 	_, e, err := k.Retain(t.Context(), s.store(), model.RetainRequest{ID: "a", Content: "two", Mode: model.Replace})
@@ -455,7 +454,8 @@ func TestWhoWaitsIsSaid(t *testing.T) {
 	}
 }
 
-// TestSweepLeavesWhatIsBeingWritten: the age of a temporary file is the file system's, whatever day the desk has.
+// TestSweepLeavesWhatIsBeingWritten: a temporary file's age counts by the file system's time, not the desk's
+// clock.
 func TestSweepLeavesWhatIsBeingWritten(t *testing.T) {
 	s, k, c, dir := setup(t)
 	if _, _, err := k.Forget(t.Context(), s.store(), model.ForgetRequest{ID: "a"}); err != nil {

@@ -21,13 +21,13 @@ import (
 	"memdesk/undo"
 )
 
-// lonely is a relation of the demo that leftovers leaves one member.
+// lonely is a relation of the demo that leftovers reduces to one member.
 const lonely = "relation-0064"
 
-// TestEveryKindComesBack forgets items of every tier of every demo store and undoes it: the files hold
-// what they held, and what is not put back was said before.
+// TestEveryKindComesBack forgets items of every tier of every demo store and undoes it: the files have their
+// old content, and the preview named everything that is not restored.
 func TestEveryKindComesBack(t *testing.T) {
-	const each = 3 // items of a tier
+	const each = 3 // items per tier
 	dir := filepath.Join(t.TempDir(), "demo")
 	if err := demodata.Seed(t.Context(), dir, time.Date(2026, 5, 21, 15, 4, 5, 0, time.UTC)); err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func comesBack(t *testing.T, k *undo.Keeper, fleet *backends.Fleet, s model.Stor
 	}
 	before := contents(t, path)
 	res, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: id})
-	if err != nil || res.Removed == 0 { // the store refuses it, which it may
+	if err != nil || res.Removed == 0 { // the store may refuse it
 		if d := cmp.Diff(before, contents(t, path)); d != "" {
 			t.Errorf("%s: forget is %v, and changed (-before +after):\n%s", id, err, d)
 		}
@@ -97,7 +97,7 @@ func comesBack(t *testing.T, k *undo.Keeper, fleet *backends.Fleet, s model.Stor
 		return
 	}
 	after := contents(t, path)
-	for _, f := range was.Meta { // what was said to begin anew
+	for _, f := range was.Meta { // announced as beginning anew
 		i := slices.IndexFunc(now.Meta, func(g model.Field) bool { return g.Name == f.Name })
 		if i < 0 || now.Meta[i].Value == f.Value {
 			continue
@@ -114,8 +114,8 @@ func comesBack(t *testing.T, k *undo.Keeper, fleet *backends.Fleet, s model.Stor
 	}
 }
 
-// leftovers adds what other programs and broken runs leave in stores: a relation with one member, a work item that
-// waits for one that is gone, unknown keys, a line that nobody reads.
+// leftovers adds leftovers of other programs and broken runs to stores: a relation with one member, a work
+// item that waits for a missing one, unknown keys, an unreadable line.
 func leftovers(t *testing.T, dir string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", filepath.Join(dir, demodata.GraphFile))
@@ -146,8 +146,8 @@ func leftovers(t *testing.T, dir string) {
 {"type":"observation","text":"odd"}`)
 }
 
-// contents are the files below a path; of a database the rows of its tables, apart from the places in
-// which a store numbers them.
+// contents are the files below a path; for a database the rows of its tables, without the positions that a
+// store numbers.
 func contents(t *testing.T, root string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -171,7 +171,7 @@ func contents(t *testing.T, root string) map[string]string {
 	return out
 }
 
-// rows are those of every table but the search index, sorted.
+// rows are those of every table except the search index, sorted.
 func rows(path string) ([]byte, error) {
 	db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro")
 	if err != nil {
