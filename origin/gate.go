@@ -14,28 +14,27 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// Rules say how a gate judges and what it notes.
+// Rules configure how a gate judges writes and what it records.
 type Rules struct {
 	Ledger *Ledger
 	Shelf  *Shelf
 	Clock  clock.Clock
-	// Default is the writer of changes that name none: the operator of the session.
+	// Default is the writer of changes without one: the operator of the session.
 	Default Writer
-	// ReviewAll holds back every untrusted write, not only those to tiers whose text is
-	// loaded as instructions.
+	// ReviewAll holds back every untrusted write, not only those to tiers whose text is loaded as
+	// instructions.
 	ReviewAll bool
-	// Suspect judges a write by its words and by what is known around it; nil: none waits
-	// for that.
+	// Suspect judges a write by its words and its context; nil: no write is held for them.
 	Suspect func(ctx context.Context, w review.Write) review.Verdict
-	// Names reports whether texts name an erased person, of whom no row is kept: an
-	// erasure forgets items by their ids, and its process may end before it cleans the
-	// ledger. Nil: nobody is erased. On an error nothing is noted.
+	// Names reports whether texts name an erased person, for whom no row is kept: an erasure forgets items by
+	// their ids, and its process may die before it cleans the ledger. Nil: nobody is erased. On an error
+	// nothing is recorded.
 	Names func(texts ...string) (bool, error)
-	// Note takes what could not be noted in the ledger, in words; nil drops it.
+	// Note receives what could not be recorded in the ledger; nil drops it.
 	Note func(problem string)
 }
 
-// HeldError is the refusal of a write that waits for an operator.
+// HeldError refuses a write that waits for an operator.
 type HeldError struct {
 	Entry, Category, Pattern string
 }
@@ -43,14 +42,13 @@ type HeldError struct {
 // Error names the verdict.
 func (e *HeldError) Error() string { return e.Unwrap().Error() }
 
-// Unwrap is the refusal that it is to those who do not know of holding.
+// Unwrap is the plain refusal, for callers that do not know held writes.
 func (e *HeldError) Unwrap() error {
 	return model.Refuse("retain", fmt.Sprintf("held for review: %s / %s", e.Category, e.Pattern))
 }
 
-// Gate notes the writer of every Retain and Forget, and holds back what an agent
-// writes that a scanner rejects or that needs trust. It stands inside the gate of
-// erasure, so that nothing about an erased person is kept.
+// Gate records the writer of every Retain and Forget, and holds back an agent's write that a scanner rejects
+// or that needs trust. It lies inside the gate of erasure, so that nothing about an erased person is kept.
 func Gate(r Rules) model.Middleware {
 	if r.Clock == nil {
 		r.Clock = clock.System{}
@@ -66,7 +64,7 @@ func Gate(r Rules) model.Middleware {
 		id, created := c.ID, false
 		if c.Retain != nil {
 			if id == "" && c.Store.Address != nil {
-				id, _ = c.Store.Address(*c.Retain) // a bad address is refused by the store itself
+				id, _ = c.Store.Address(*c.Retain) // the store itself refuses a bad address
 			}
 			was, err := before(ctx, c.Store, id)
 			if err != nil {
@@ -89,8 +87,7 @@ func Gate(r Rules) model.Middleware {
 	}
 }
 
-// before reads the item that a write is about; nil when it is not there, or when the
-// store cannot show it.
+// before reads the item that a write changes; nil when it does not exist, or when the store cannot show it.
 func before(ctx context.Context, s *model.Store, id string) (*model.Item, error) {
 	if id == "" || s.Browser == nil {
 		return nil, nil
@@ -102,10 +99,10 @@ func before(ctx context.Context, s *model.Store, id string) (*model.Item, error)
 	case model.KindOf(err).Retryable():
 		return nil, err
 	}
-	return nil, nil // the store itself says what is wrong with the id
+	return nil, nil // the store itself reports a bad id
 }
 
-// review holds back what must not be written unseen.
+// review holds back a write that an operator must see first.
 func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, was *model.Item) error {
 	old := ""
 	if was != nil {
@@ -161,8 +158,7 @@ type history struct {
 	writer Writer
 }
 
-// Vouched implements review.History. What a store says of its items' writers vouches for
-// nothing.
+// Vouched implements review.History. A store's own word on its items' writers vouches for nothing.
 func (h history) Vouched(it model.Item) bool {
 	if h.rules.Ledger == nil {
 		return false
@@ -188,8 +184,7 @@ func has(fields []model.Field, f model.Field) bool {
 	return false
 }
 
-// tierOf finds the tier of an item that is not there yet by the words of its id: its name,
-// else the folder next to it that is called like a tier.
+// tierOf guesses the tier of a new item from its id: its name, else the nearest folder with a tier's name.
 func tierOf(s *model.Store, id string) string {
 	parts := strings.Split(id, "/")
 	base := parts[len(parts)-1]
@@ -213,7 +208,7 @@ func trimMD(s string) string {
 	return s
 }
 
-// fits refuses what the tier's cap forbids (R13), before it waits for anybody.
+// fits refuses a text over the tier's cap (R13), before it is held.
 func fits(s *model.Store, tier, text string) error {
 	t, ok := s.Tier(tier)
 	if ok && t.HardCap() > 0 && t.CapUnit == model.CapBytes && int64(len(text)) > t.Cap {
@@ -254,7 +249,7 @@ func (r Rules) note(c *model.Call, id string, created bool, w Writer) {
 		return
 	}
 	if row.ID == "" {
-		return // a store that gives no handle: nobody could ask for it
+		return // the store gives no handle, so nobody could ask for it
 	}
 	if r.Names != nil {
 		switch named, err := r.Names(row.ID, w.Actor, w.Client, w.Version, w.Session, w.Detail); {

@@ -21,8 +21,8 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// Held is a write that waits for an operator: its text is poison, or its writer is
-// not trusted where it counts.
+// Held is a write that waits for an operator: its text is poison, or its writer is not trusted where trust is
+// needed.
 type Held struct {
 	ID       string              `json:"id"` // door/…, the handle for Forget and release
 	Store    string              `json:"store"`
@@ -40,7 +40,7 @@ const HeldPrefix = "door/"
 // HeldSource is the source that a held entry names.
 const HeldSource = "door"
 
-// maxHeld is how many writes a shelf keeps; the oldest give way.
+// maxHeld is how many writes a shelf keeps; the oldest are dropped.
 const maxHeld = 1000
 
 // The verdicts of the gate (AD12).
@@ -60,7 +60,7 @@ type Shelf struct {
 // OpenShelf keeps held writes in dir, which ready makes; reading makes nothing.
 func OpenShelf(dir string, ready func() error) *Shelf { return &Shelf{dir: dir, ready: ready} }
 
-// Put keeps a write and returns it with its id. The same write again is the same entry.
+// Put keeps a write and returns it with its id. A repeated write gets the same entry.
 func (s *Shelf) Put(h Held) (Held, error) {
 	key, err := json.Marshal([]any{h.Store, h.Request, h.Category})
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Shelf) path(id string) string {
 	return filepath.Join(s.dir, strings.TrimPrefix(id, HeldPrefix)+".json")
 }
 
-// trim removes the oldest entries beyond the most that are kept.
+// trim removes the oldest entries beyond maxHeld.
 func (s *Shelf) trim() error {
 	files, err := os.ReadDir(s.dir)
 	if err != nil || len(files) <= maxHeld {
@@ -106,8 +106,7 @@ func (s *Shelf) trim() error {
 	return nil
 }
 
-// List gives the entries of one store, or of all for "", oldest first, and the names
-// of files that cannot be read.
+// List returns the entries of one store, or of all for "", oldest first, and the names of unreadable files.
 func (s *Shelf) List(store string) (out []Held, damaged []string, err error) {
 	files, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -200,8 +199,8 @@ func (s *Shelf) Erase(match func(data []byte) bool) (int, error) {
 	return gone, nil
 }
 
-// Attach shows a store's held writes in its quarantine and lets Forget remove them.
-// It goes below the policy, so that the removal is checked and recorded.
+// Attach shows a store's held writes in its quarantine and lets Forget remove them. It goes below the policy,
+// so that the removal is checked and recorded.
 func (s *Shelf) Attach(store model.Store) model.Store {
 	store.Quarantine = heldQuarantine{s, store.Name, store.Quarantine}
 	store.Provider = heldProvider{store.Provider, s, store.Name}
@@ -262,7 +261,7 @@ type heldProvider struct {
 	store string
 }
 
-// Forget removes a held write, or passes on.
+// Forget removes a held write; other requests go to the store.
 func (p heldProvider) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	if !strings.HasPrefix(req.ID, HeldPrefix) {
 		return p.Provider.Forget(ctx, req)

@@ -13,9 +13,8 @@ const (
 	InGit    = "git"
 )
 
-// Known is who wrote the text of an item that was read: by the ledger, where memdesk
-// wrote it, else by the store's own word. kept says which; false: nobody knows. What a
-// store says is untrusted like any other claim.
+// Known is the writer of an item's text: from the ledger, where memdesk wrote it, else from the store's own
+// word. kept says which; false: unknown. A store's word is untrusted like any other claim.
 func Known(l *Ledger, s model.Store, it model.Item) (r Row, kept string, ok bool) {
 	if l != nil {
 		if r, ok := l.Current(s.Name, it.ID, it.Revision); ok {
@@ -32,7 +31,7 @@ func Known(l *Ledger, s model.Store, it model.Item) (r Row, kept string, ok bool
 	return FromStore(s.Name, it, o), InStore, true
 }
 
-// FromStore is a store's own word on an item as a row.
+// FromStore is a store's own word on an item, as a row.
 func FromStore(store string, it model.Item, o model.Origin) Row {
 	w := Writer{Actor: Clip(o.Actor), Session: Clip(o.Session), Channel: Unknown, Detail: Clip(o.Detail), Trust: Untrusted}
 	switch o.Channel {

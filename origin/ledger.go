@@ -17,12 +17,12 @@ import (
 	"memdesk/model"
 )
 
-// Ledger is a file of rows, oldest first, one JSON object a line, in the state
-// directory. It is safe for concurrent use, also by several processes: a row is
-// one write at the end of the file, and an erasure replaces the file under a lock.
+// Ledger is a file of rows, oldest first, one JSON object per line, in the state directory. It is safe for
+// concurrent use, also by several processes: a row is one write at the end of the file, and an erasure
+// replaces the file under a lock.
 //
-// A row that a crash loses makes its writer unknown, and unknown is untrusted; so
-// rows are not flushed one by one.
+// A row lost in a crash makes its writer unknown, and unknown is untrusted; so rows are not flushed one by
+// one.
 type Ledger struct {
 	path  string
 	ready func() error
@@ -30,8 +30,8 @@ type Ledger struct {
 	mu     sync.Mutex
 	latest map[string]Row // by store and id
 	newest []Row          // the last rows, oldest first, at most 2*newestRows
-	read   int64          // bytes of the file that latest holds
-	file   os.FileInfo    // the file that they are of
+	read   int64          // size of the file that latest covers
+	file   os.FileInfo    // the file that latest covers
 }
 
 // OpenLedger keeps rows in dir, which ready makes; reading makes nothing.
@@ -50,8 +50,8 @@ func (l *Ledger) Append(r Row) error {
 
 func (l *Ledger) add(line []byte) error { return l.addTo(line, 0) }
 
-// addTo adds lines to the file, or to a new one when it has more than most bytes: it is kept
-// under another name then, once. 0: it grows.
+// addTo adds lines to the file. When the file has more than most bytes it is renamed, replacing the earlier
+// one, and a new one begins. most 0 means no bound.
 func (l *Ledger) addTo(line []byte, most int64) error {
 	if err := l.ready(); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (l *Ledger) addTo(line []byte, most int64) error {
 			unlock = func() {}
 			return err
 		}
-		if full() { // nobody else began a new one while this process waited
+		if full() { // no other process began a new one meanwhile
 			if err := os.Rename(l.path, l.path+".1"); err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func (l *Ledger) addTo(line []byte, most int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// torn reports whether the file ends inside a line that a crash has cut.
+// torn reports whether the file ends inside a line cut by a crash.
 func torn(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
@@ -102,7 +102,7 @@ func torn(f *os.File) bool {
 	return err == nil && last[0] != '\n'
 }
 
-// All yields every row, oldest first. A line that cannot be read is left out.
+// All yields every row, oldest first. Unreadable lines are left out.
 func (l *Ledger) All(yield func(Row) bool) error {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,14 +116,14 @@ func (l *Ledger) All(yield func(Row) bool) error {
 	return err
 }
 
-// rows reads whole lines and reports how many bytes they are.
+// rows reads whole lines and returns their size in bytes.
 func rows(in io.Reader, yield func(Row) bool) (int64, error) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	read := int64(0)
 	for {
 		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return read, nil // what follows the last newline is not written yet
+			return read, nil // the last line is not complete yet
 		}
 		if err != nil {
 			return read, err
@@ -136,7 +136,7 @@ func rows(in io.Reader, yield func(Row) bool) (int64, error) {
 	}
 }
 
-// Of gives the rows of one item, newest first.
+// Of returns the rows of one item, newest first.
 func (l *Ledger) Of(store, id string) ([]Row, error) {
 	var out []Row
 	err := l.All(func(r Row) bool {
@@ -148,8 +148,7 @@ func (l *Ledger) Of(store, id string) ([]Row, error) {
 	return out, err
 }
 
-// Latest is the newest row of an item. It reads only what was added since the last
-// call.
+// Latest is the newest row of an item. It reads only the lines added since the last call.
 func (l *Ledger) Latest(store, id string) (Row, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,11 +159,10 @@ func (l *Ledger) Latest(store, id string) (Row, bool, error) {
 	return r, ok, nil
 }
 
-// newestRows is how many rows lately looks through, at the least.
+// newestRows is the least number of rows that lately searches.
 const newestRows = 256
 
-// lately is how many of the newest rows one writer's session wrote since a time; 0 where the
-// ledger cannot be read.
+// lately counts the newest rows of one writer's session since a time; 0 where the ledger cannot be read.
 func (l *Ledger) lately(w Writer, since time.Time) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,7 +177,7 @@ func (l *Ledger) lately(w Writer, since time.Time) (n int) {
 	return n
 }
 
-// catchUp reads what was added. The caller holds mu.
+// catchUp reads added lines. The caller holds mu.
 func (l *Ledger) catchUp() error {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -212,8 +210,8 @@ func (l *Ledger) catchUp() error {
 	return err
 }
 
-// Current is the row that wrote the text which stands at revision; false when
-// somebody else has written since, or nobody noted it.
+// Current is the row that wrote the text at revision; false when somebody else has written since, or the
+// writer was not recorded.
 func (l *Ledger) Current(store, id string, revision model.Revision) (Row, bool) {
 	r, ok, err := l.Latest(store, id)
 	return r, err == nil && ok && r.Revision == revision && revision != ""
@@ -222,8 +220,8 @@ func (l *Ledger) Current(store, id string, revision model.Revision) (Row, bool) 
 // Erase removes the rows that match and reports how many.
 func (l *Ledger) Erase(match func(line []byte) bool) (int, error) { return eraseLines(match, l.path) }
 
-// eraseLines replaces a file, and those that it was before, by their lines that do not match.
-// Nobody adds to it or begins a new one meanwhile.
+// eraseLines removes matching lines from a file and its predecessors. It locks out additions and new files
+// meanwhile.
 func eraseLines(match func([]byte) bool, path string, before ...string) (gone int, err error) {
 	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -257,7 +255,7 @@ func eraseIn(match func([]byte) bool, path string) (int, error) {
 	var kept bytes.Buffer
 	gone := 0
 	for line := range bytes.Lines(data) {
-		if match(line) || !json.Valid(line) { // nobody can say what a torn line named
+		if match(line) || !json.Valid(line) { // a torn line may name anybody
 			gone++
 			continue
 		}
@@ -269,8 +267,8 @@ func eraseIn(match func([]byte) bool, path string) (int, error) {
 	return gone, atomicfile.Write(path, kept.Bytes(), 0o600)
 }
 
-// sweepTemps removes the copies that an erasure which was killed left of a file. The
-// caller is alone with it: nobody else is about to put one in its place.
+// sweepTemps removes temporary copies of a killed erasure. The caller holds the lock alone, so none is in
+// use.
 func sweepTemps(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"memdesk/internal/filelock"
 )
 
-// lockFile takes a lock that ends with its process: shared for those who add, alone
-// for one who replaces.
+// lockFile takes a lock that ends with its process: shared to add, exclusive to replace.
 func lockFile(path string, alone bool) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

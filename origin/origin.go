@@ -1,7 +1,6 @@
-// Package origin knows who wrote what: it notes the writer of every change beside
-// the item's reference and revision, holds back what waits for an operator, and
-// takes back what one source wrote. The notes are files of the state directory
-// that an erasure reaches.
+// Package origin knows who wrote what: it records the writer of every change with the item's reference and
+// revision, holds back writes that wait for an operator, and takes back the writes of one source. The records
+// are files of the state directory that an erasure reaches.
 package origin
 
 import (
@@ -20,7 +19,7 @@ const (
 	Untrusted = "untrusted"
 )
 
-// The channels of a source; anything else is Unknown (AD16).
+// The channels of a source; any other word is Unknown (AD16).
 const (
 	User    = "user"
 	Tool    = "tool"
@@ -29,11 +28,11 @@ const (
 	Unknown = "unknown"
 )
 
-// maxDetail bounds what a client says about itself and its source, in bytes.
+// maxDetail bounds a client's claims about itself and its source, in bytes.
 const maxDetail = 200
 
-// Writer is who makes a change: what memdesk knows of the caller, and what the
-// caller claims. All but Actor, Face and Trust come from the caller and are hostile.
+// Writer is the author of a change: memdesk's knowledge of the caller, and the caller's claims. All but
+// Actor, Face and Trust come from the caller and are hostile.
 type Writer struct {
 	Actor   string `json:"actor"` // name of the token or of the operator
 	Client  string `json:"client,omitempty"`
@@ -44,8 +43,7 @@ type Writer struct {
 	Detail  string `json:"detail,omitempty"`
 	Trust   string `json:"trust"`
 
-	// Agent is set for writers behind a door: what they write is scanned and may wait
-	// for an operator.
+	// Agent is set for writers behind a door: their writes are scanned and may wait for an operator.
 	Agent bool `json:"-"`
 }
 
@@ -77,19 +75,19 @@ func Clip(s string) string {
 	return strings.ToValidUTF8(s[:maxDetail], "")
 }
 
-// Row is one write as the ledger keeps it.
+// Row is one write in the ledger.
 type Row struct {
 	Store    string         `json:"store"`
 	ID       string         `json:"id"`
 	Revision model.Revision `json:"revision"` // Absent after a forget
-	// Created: the item was not there before this write.
+	// Created says that this write created the item.
 	Created bool `json:"created,omitempty"`
 	Writer
 	At time.Time `json:"at"`
 }
 
-// Made reports whether a source made the write: one of its names is the source as a
-// whole, never a part of it (AD20).
+// Made reports whether a source made the write: source must equal one of its names as a whole, never a part
+// (AD20).
 func (r Row) Made(source string) bool {
 	if source == "" {
 		return false
@@ -102,15 +100,15 @@ func (r Row) Made(source string) bool {
 	return false
 }
 
-// Words are the origin of a text for a reader: channel, trust, actor and time.
+// Words describe the origin of a text to a reader: channel, trust, actor and time.
 func (r Row) Words() string {
 	return safetext.Sprintf("%s/%s by %s at %s", r.Channel, r.Trust, r.Actor, r.At.UTC().Format(time.RFC3339)).String()
 }
 
 type writerKey struct{}
 
-// Line is a writer on one line, for the audit log: client, session and source. The
-// actor stands in the record itself.
+// Line is a writer on one line, for the audit log: client, session and source. The record itself has the
+// actor.
 func (w Writer) Line() string {
 	client := w.Client
 	if w.Version != "" {
@@ -125,7 +123,7 @@ func (w Writer) Line() string {
 	return strings.Join(out, ", ")
 }
 
-// With names the writer of the changes made under ctx.
+// With sets the writer of the changes made under ctx.
 func With(ctx context.Context, w Writer) context.Context {
 	return context.WithValue(ctx, writerKey{}, w)
 }
@@ -136,8 +134,8 @@ func From(ctx context.Context) (Writer, bool) {
 	return w, ok
 }
 
-// Instructs reports whether the text of a tier is loaded as instructions, so that
-// nothing untrusted may enter it unseen (AD12).
+// Instructs reports whether the text of a tier is loaded as instructions, so that nothing untrusted may enter
+// it unseen (AD12).
 func Instructs(tier string) bool {
 	name := strings.ToLower(path.Base(tier)) // a tier of a server is STORE/TIER
 	switch strings.TrimSuffix(name, ".md") {
@@ -147,8 +145,8 @@ func Instructs(tier string) bool {
 	return name == "index" || name == "instructions" || name == "crew-pins"
 }
 
-// InstructsBy reports whether an item is a file that agents' programs load as instructions,
-// whatever its tier is called.
+// InstructsBy reports whether an item is a file that agents' programs load as instructions, whatever its tier
+// is called.
 func InstructsBy(id string) bool {
 	switch path.Base(id) {
 	case "AGENT.md", "AGENTS.md", "CREW.md", "PERSONA.md", "pins.md", "MEMORY.md", "USER.md", "CLAUDE.md", "GEMINI.md", "SOUL.md",

@@ -12,13 +12,13 @@ import (
 	"memdesk/model"
 )
 
-// Paths are the names that the memory face gave to items of stores which make ids
-// of their own (agents-door.md AD22): a file of the state directory beside the
-// ledger, erased like it. The zero value knows no names and takes none.
+// Paths are the names that the memory face gave to items of stores that make their own ids (agents-door.md
+// AD22): a file of the state directory beside the ledger, erased like it. The zero value knows no names and
+// accepts none.
 type Paths struct {
-	file *Ledger // nil: there is no place for names
+	file *Ledger // nil: names cannot be kept
 
-	// Make is held by who looks for a name and then makes it.
+	// Make is held while a name is looked up and then made.
 	Make sync.Mutex
 
 	mu   sync.Mutex
@@ -27,8 +27,8 @@ type Paths struct {
 	ids  map[string]pathRow // by store and id
 	own  map[string]string  // id by store, tier and name
 
-	// Names reports whether texts name an erased person, after whom nothing is called. Nil:
-	// nobody is erased. On an error no name is given.
+	// Names reports whether texts name an erased person; no item gets such a name. Nil: nobody is erased. On
+	// an error no name is given.
 	Names func(texts ...string) (bool, error)
 }
 
@@ -44,7 +44,7 @@ func OpenPaths(dir string, ready func() error) *Paths {
 	return &Paths{file: &Ledger{path: filepath.Join(dir, "paths.jsonl"), ready: ready}}
 }
 
-// Set names an item; its earlier name is given up.
+// Set names an item, in place of its earlier name.
 func (p *Paths) Set(store, tier, id, name string) error {
 	if err := p.Check(name, id); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (p *Paths) Check(texts ...string) error {
 	return nil
 }
 
-// Name is the name of an item in a tier; false when it was given none.
+// Name is the name of an item in a tier; false when it has none.
 func (p *Paths) Name(store, tier, id string) (string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,7 +83,7 @@ func (p *Paths) Name(store, tier, id string) (string, bool) {
 	return r.Name, ok && r.Tier == tier
 }
 
-// ID is the item that has a name in a tier; false when none was given it.
+// ID is the item with a name in a tier; false when there is none.
 func (p *Paths) ID(store, tier, name string) (string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,8 +92,8 @@ func (p *Paths) ID(store, tier, name string) (string, bool) {
 	return id, ok
 }
 
-// load reads the file when it has changed. The caller holds mu. A file that cannot be
-// read has no names: items are then called by their ids.
+// load reads the file when it has changed. The caller holds mu. An unreadable file has no names: items are
+// then called by their ids.
 func (p *Paths) load() {
 	if p.file == nil {
 		return

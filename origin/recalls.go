@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Recall is one item that was given to a caller.
+// Recall is one item given to a caller.
 type Recall struct {
 	Store   string    `json:"store"`
 	ID      string    `json:"id"`
@@ -21,18 +21,18 @@ type Recall struct {
 	At      time.Time `json:"at"`
 }
 
-// Trace keeps what was given to whom, so that an operator sees who was told a
-// poisoned item. It is a file beside the ledger and erased like it.
+// Trace keeps which items were given to whom, so that an operator sees who received a poisoned item. It is a
+// file beside the ledger and erased like it.
 type Trace struct {
 	file *Ledger
 	most int64 // bytes
 
-	// Names reports whether texts name an erased person, of whom no recall is kept. Nil:
-	// nobody is erased. On an error nothing is noted.
+	// Names reports whether texts name an erased person, for whom no recall is kept. Nil: nobody is erased.
+	// On an error nothing is recorded.
 	Names func(texts ...string) (bool, error)
 }
 
-// maxTrace is where a trace begins anew, in bytes; the part before is kept once.
+// maxTrace is the size in bytes at which a trace begins a new file; the previous one is kept.
 const maxTrace = 64 << 20
 
 // OpenTrace keeps recalls in dir, which ready makes; reading makes nothing.
@@ -40,7 +40,7 @@ func OpenTrace(dir string, ready func() error) *Trace {
 	return &Trace{file: &Ledger{path: filepath.Join(dir, "recalls.jsonl"), ready: ready}, most: maxTrace}
 }
 
-// Note adds what one call gave, but for what names an erased person.
+// Note adds the items that one call gave, except those that name an erased person.
 func (t *Trace) Note(given []Recall) error {
 	var out []byte
 	for _, r := range given {
@@ -63,7 +63,7 @@ func (t *Trace) Note(given []Recall) error {
 	return t.file.addTo(out, t.most)
 }
 
-// All yields every recall that is kept, oldest first.
+// All yields every kept recall, oldest first.
 func (t *Trace) All(yield func(Recall) bool) error {
 	for _, path := range []string{t.file.path + ".1", t.file.path} {
 		f, err := os.Open(path)

@@ -12,8 +12,8 @@ import (
 
 func ready() error { return nil }
 
-// TestTheErasedStayOutOfTraceAndPaths: neither a recall nor a name brings an erased person
-// back, nor when nobody can say who is erased.
+// TestTheErasedStayOutOfTraceAndPaths: no recall and no name brings an erased person back, even while it is
+// unknown who is erased.
 func TestTheErasedStayOutOfTraceAndPaths(t *testing.T) {
 	const ida = "usr_ida9931"
 	dir := t.TempDir()
@@ -45,8 +45,8 @@ func TestTheErasedStayOutOfTraceAndPaths(t *testing.T) {
 	}
 }
 
-// TestATraceBeginsAnewOnce: processes that find the file full at the same moment begin one new
-// file, and no recall of the first is lost; an erasure meanwhile reaches both.
+// TestATraceBeginsAnewOnce: processes that find the file full at the same moment begin one new file, and no
+// recall of the first is lost; an erasure meanwhile reaches both.
 func TestATraceBeginsAnewOnce(t *testing.T) {
 	const writers, each = 8, 40
 	for range 10 {
@@ -54,7 +54,7 @@ func TestATraceBeginsAnewOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for w := range writers {
 			trace := origin.OpenTrace(dir, ready)
-			trace.Within(16 << 10) // more than half of all that is noted
+			trace.Within(16 << 10) // more than half of the whole trace
 			wg.Go(func() {
 				for n := range each {
 					if err := trace.Note([]origin.Recall{{Store: "v", ID: fmt.Sprintf("%d-%d", w, n), Actor: "alpha"}}); err != nil {

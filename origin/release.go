@@ -9,9 +9,8 @@ import (
 	"memdesk/undo"
 )
 
-// Release makes a held write, with the text that an operator has edited, or as it was
-// given. The text must pass the scanner. From then on the write is trusted: an
-// operator let it in.
+// Release makes a held write, with the text that an operator has edited, or with its own. The text must pass
+// the scanner. From then on the write is trusted: an operator let it in.
 func (s *Shelf) Release(ctx context.Context, keeper *undo.Keeper, store model.Store, id string, body *string) (review.Release, error) {
 	h, err := s.Get(id)
 	if err == nil && h.Store != store.Name {

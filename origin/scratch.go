@@ -12,18 +12,18 @@ import (
 	"memdesk/model"
 )
 
-// ScratchStore is a gate in front of an empty store in memory, to try texts on. Its
-// state lies in a temporary directory that Close removes.
+// ScratchStore is a gate in front of an empty store in memory, to try texts on. Its state is in a temporary
+// directory that Close removes.
 type ScratchStore struct {
 	Store model.Store
-	Tier  string // where Write writes
+	Tier  string // the tier of Write
 
 	fleet *backends.Fleet
 	dir   string
-	last  string // id of the item that was stored last
+	last  string // id of the last stored item
 }
 
-// What becomes of a write.
+// The results of a write.
 const (
 	Stored  = "stored"
 	Kept    = "held"    // waits for an operator
@@ -59,8 +59,7 @@ func (g *ScratchStore) Close() error {
 	return os.RemoveAll(g.dir)
 }
 
-// Write writes a text as an agent of unknown origin would, and says what became of
-// it.
+// Write writes a text like an agent of unknown origin, and returns the result.
 func (g *ScratchStore) Write(ctx context.Context, text string) (string, error) {
 	ctx = With(ctx, Writer{Actor: "replay", Face: "replay", Channel: Unknown, Trust: Untrusted, Agent: true})
 	res, err := g.Store.Provider.Retain(ctx, model.RetainRequest{Tier: g.Tier, Mode: model.Append, Content: text})
@@ -77,11 +76,10 @@ func (g *ScratchStore) Write(ctx context.Context, text string) (string, error) {
 	return "", err
 }
 
-// recallWords is how many words of a text Recalled asks for.
+// recallWords is how many words of a text Recalled searches for.
 const recallWords = 4
 
-// Recalled reports whether the text that was stored last is among the hits of its
-// own first words.
+// Recalled reports whether a search for the last stored text's first words finds it.
 func (g *ScratchStore) Recalled(ctx context.Context, text string) (bool, error) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' })
 	query := strings.Join(words[:min(len(words), recallWords)], " ")

@@ -12,7 +12,7 @@ import (
 // The actions of a take-back (AD20).
 const (
 	ActForget  = "forget"  // the source made the item
-	ActRestore = "restore" // the source changed it: the text before comes back
+	ActRestore = "restore" // the source changed it: restore the earlier text
 	ActSkip    = "skip"    // with a reason
 )
 
@@ -20,14 +20,13 @@ const (
 type Taken struct {
 	Store, ID string
 	Action    string
-	Reason    string // of a skip
+	Reason    string // for a skip
 	At        time.Time
 	change    undo.Change
 }
 
-// Plan finds everything that a source wrote since a time and what would become of
-// it. It changes nothing. open gives a store by its name; want leaves out the stores
-// that are not asked for.
+// Plan finds everything that a source wrote since a time and says what a take-back would do with it. It
+// changes nothing. open returns a store by its name; want selects stores.
 func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string) (model.Store, error), want func(string) bool, source string, since time.Time) ([]Taken, error) {
 	type item struct {
 		store, id string
@@ -108,7 +107,7 @@ func judge(ctx context.Context, keeper *undo.Keeper, entries []undo.Entry, open 
 	return t, nil
 }
 
-// restore looks for the text that stood before a write among what is kept for undo.
+// restore finds the text from before a write among the undo entries.
 func restore(keeper *undo.Keeper, entries []undo.Entry, t Taken, first Row, now model.Revision) (Taken, error) {
 	for _, e := range entries {
 		if e.Store != t.Store || e.Item != t.ID || e.After != first.Revision || !e.Existed {
@@ -130,8 +129,8 @@ func restore(keeper *undo.Keeper, entries []undo.Entry, t Taken, first Row, now 
 	return t, nil
 }
 
-// Take does what the plan of one store says, all of it under one undo entry or
-// nothing. It gives the entry's id; empty when there was nothing to do.
+// Take carries out the plan of one store, all of it under one undo entry or nothing. It returns the entry's
+// id; empty when there was nothing to do.
 func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken) (string, error) {
 	var changes []undo.Change
 	for _, t := range plan {
