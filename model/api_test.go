@@ -18,9 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "record what the package exports anew")
 
-// Programs of others compile against this package, so what it exports is recorded
-// and only grows. -update records what was added; a line that has to go is taken
-// out of the file by hand, where a reviewer sees it.
+// Other programs compile against this package, so its exports are recorded and only grow. -update records
+// additions; a line that must go is removed from the file by hand, where a reviewer sees it.
 func TestExportsOnlyGrow(t *testing.T) {
 	const file = "testdata/api.txt"
 	recorded, err := os.ReadFile(file)
@@ -49,7 +48,7 @@ func TestExportsOnlyGrow(t *testing.T) {
 	}
 }
 
-// exports are one line for each name, field and method that others can use.
+// exports are one line for each name, field and method that other programs can use.
 func exports(t *testing.T) (out []string) {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -106,7 +105,7 @@ func exports(t *testing.T) (out []string) {
 					out = append(out, "field "+name+"."+f.Name()+" "+types.TypeString(f.Type(), short))
 				}
 			}
-		case *types.Interface: // a method more breaks those who implement it
+		case *types.Interface: // a further method breaks implementations
 			out = append(out, head+" "+types.TypeString(u, short))
 		default:
 			out = append(out, head+" "+types.TypeString(u, short))

@@ -15,8 +15,7 @@ type Document struct {
 
 const (
 	fence = "---\n"
-	// readOnlyNote stands in the front matter before the fields that an editor
-	// must leave alone.
+	// readOnlyNote precedes, in front matter, the fields that an editor must not change.
 	readOnlyNote = "# read-only: kept by the store, a change here is refused\n"
 )
 
@@ -87,10 +86,9 @@ func plainValue(v string) bool {
 	return true
 }
 
-// DecodeDocument reads text back. A structured text without front matter is all
-// body and leaves Meta nil, which Retain takes as "keep the metadata". Fields
-// read under the read-only note come back marked so. Malformed front matter is
-// InvalidInput with its line.
+// DecodeDocument reads text back. A structured text without front matter is all body and leaves Meta nil,
+// which Retain takes as "keep the metadata". Fields below the read-only note are marked ReadOnly. Malformed
+// front matter is InvalidInput with its line.
 func DecodeDocument(kind DocumentKind, text string) (Document, error) {
 	if kind == Opaque || !strings.HasPrefix(text, fence) {
 		return Document{Body: text}, nil
@@ -147,9 +145,9 @@ func decodeField(row string, line int) (Field, error) {
 	return Field{Name: name, Value: value}, nil
 }
 
-// MergeMeta applies what a caller sent to what the store holds: nil keeps all,
-// otherwise the result is want, in the store's order for the names it knows.
-// A read-only field that differs is InvalidInput; one that is left out is kept.
+// MergeMeta applies a caller's fields to the stored ones: nil keeps all, otherwise the result is want, in the
+// store's order for the names it knows. A read-only field that differs is InvalidInput; one that is left out
+// is kept.
 func MergeMeta(op string, have, want []Field) ([]Field, error) {
 	if want == nil {
 		return have, nil

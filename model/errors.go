@@ -28,11 +28,10 @@ const (
 	Unsupported      Kind = "unsupported"
 )
 
-// Kinds are all of them.
+// Kinds lists all kinds.
 var Kinds = []Kind{NotFound, AlreadyExists, InvalidInput, Locked, Timeout, Unavailable, PermissionDenied, Internal, Conflict, RateLimited, Unsupported}
 
-// KindOfCode is the kind of a code in either letter case, Internal for one that is not
-// known.
+// KindOfCode is the kind of a code in either letter case, Internal for an unknown one.
 func KindOfCode(code string) Kind {
 	for _, k := range Kinds {
 		if strings.EqualFold(k.Code(), code) {
@@ -45,12 +44,12 @@ func KindOfCode(code string) Kind {
 // Error names the kind.
 func (k Kind) Error() string { return string(k) }
 
-// Code is the kind as programs read it: NOT_FOUND (B4).
+// Code is the kind in the form for programs: NOT_FOUND (B4).
 func (k Kind) Code() string {
 	return strings.ToUpper(strings.ReplaceAll(string(k), " ", "_"))
 }
 
-// Retryable is the default for a kind (B5): the four that pass by themselves.
+// Retryable is the default for a kind (B5): true for the four that pass by themselves.
 func (k Kind) Retryable() bool {
 	switch k {
 	case Locked, Timeout, Unavailable, RateLimited:
@@ -64,8 +63,7 @@ type Error struct {
 	Op        string // the verb that failed, lower case: "retain", "open"
 	Kind      Kind
 	Retryable bool
-	// After is how long the store wants to be left alone, with RateLimited; negative: it
-	// did not say.
+	// After is how long the store asks callers to wait, with RateLimited; negative: not stated.
 	After time.Duration
 	Err   error // the cause in words; never a secret, a raw body or an absolute path
 }
@@ -91,8 +89,7 @@ func (e *Error) Is(target error) bool {
 	return ok && e.Kind == k
 }
 
-// E wraps err once with the operation and its kind. A nil err gives an error
-// that says the kind.
+// E wraps err once with the operation and its kind. With a nil err the kind is the message.
 func E(kind Kind, op string, err error) error {
 	return &Error{Op: op, Kind: kind, Retryable: kind.Retryable(), Err: err}
 }
@@ -102,8 +99,8 @@ func Errorf(kind Kind, op, format string, args ...any) error {
 	return E(kind, op, fmt.Errorf(format, args...))
 }
 
-// KindOf is the kind of err: Timeout for a context that ran out, Internal for an
-// error that carries none, empty for nil.
+// KindOf is the kind of err: Timeout for an expired context, Internal for an error without a kind, empty for
+// nil.
 func KindOf(err error) Kind {
 	if err == nil {
 		return ""
@@ -122,8 +119,8 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Unchanged reports whether err proves that nothing was changed. Any other
-// failure of a change leaves open whether it was made.
+// Unchanged reports whether err proves that nothing was changed. After any other error of a change it is
+// unknown whether the change was made.
 func Unchanged(err error) bool {
 	var un *Untouched
 	switch {
@@ -139,7 +136,7 @@ func Unchanged(err error) bool {
 	return false
 }
 
-// FromContext turns a context's end into a Timeout error, nil while it runs.
+// FromContext turns a context's end into a Timeout error; nil while the context is alive.
 func FromContext(ctx context.Context, op string) error {
 	switch err := ctx.Err(); {
 	case err == nil:
@@ -151,14 +148,13 @@ func FromContext(ctx context.Context, op string) error {
 	}
 }
 
-// Refusal is a policy that stood in the way of an act, as opposed to a store
-// that could not do it: read-only, a role, a hold, a suppression, an audit log
-// that cannot be written. Nothing has been changed.
+// Refusal means that a policy refused an act, as opposed to a store that could not do it: read-only, a role,
+// a hold, a suppression, an audit log that cannot be written. Nothing has been changed.
 type Refusal struct {
 	Reason string
 }
 
-// Error gives the reason.
+// Error returns the reason.
 func (r *Refusal) Error() string { return "refused: " + r.Reason }
 
 // Refuse is a PermissionDenied error that carries a Refusal.
@@ -166,42 +162,41 @@ func Refuse(op, reason string) error {
 	return E(PermissionDenied, op, &Refusal{Reason: reason})
 }
 
-// NoCascade is the error of a store that cannot forget a subject in one call, in the
-// contract's words (provider-contract.md R32); more says who can.
+// NoCascade is the error of a store that cannot forget a subject in one call, in the contract's words
+// (provider-contract.md R32); more names what can.
 func NoCascade(more string) error {
 	return Errorf(Unsupported, "forget", "cascade not implemented here, use the GDPR endpoint%s", more)
 }
 
-// IsRefusal reports whether err is a policy's doing.
+// IsRefusal reports whether a policy caused err.
 func IsRefusal(err error) bool {
 	var r *Refusal
 	return errors.As(err, &r)
 }
 
-// Untouched is a failure that came before anything was sent or done: a connection
-// that was refused, a program that is not there. Nothing has been changed, whatever
-// its kind says.
+// Untouched is a failure before anything was sent or done: a refused connection, a missing program. Nothing
+// has been changed, whatever its kind says.
 type Untouched struct {
 	Err error
 }
 
-// Error gives the cause.
+// Error returns the cause.
 func (u *Untouched) Error() string { return u.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (u *Untouched) Unwrap() error { return u.Err }
 
-// Partial is a change of which a part was made and stays, and must not be made
-// again: a message that was added and not flushed.
+// Partial is a change of which a part was made and must not be made again: a message that was added and not
+// flushed.
 type Partial struct {
-	Retained RetainResult // what was made
-	Err      error        // what was not, in words
+	Retained RetainResult // the part that was made
+	Err      error        // the part that was not, in words
 }
 
-// Error gives the cause.
+// Error returns the cause.
 func (p *Partial) Error() string { return p.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (p *Partial) Unwrap() error { return p.Err }
 
 // IsPartial reports whether a part of the change was made.
@@ -210,17 +205,17 @@ func IsPartial(err error) bool {
 	return errors.As(err, &p)
 }
 
-// ErrLink is in the error that refuses a symbolic link.
+// ErrLink is wrapped by the error that refuses a symbolic link.
 var ErrLink = errors.New("it " + LinkProblem)
 
-// LinkProblem ends a list's problem (Page.Problems) that is a symbolic link.
+// LinkProblem ends a list's problem (Page.Problems) about a symbolic link.
 const LinkProblem = "is a symbolic link, which is not followed"
 
-// LinkReason says of a layer that it is a symbolic link.
+// LinkReason is the reason of a layer that is a symbolic link.
 const LinkReason = "a symbolic link, which is not followed: what it leads to in this store is looked at under its own name; where it leads elsewhere, look there"
 
-// Wrap gives err the operation and keeps its kind; nil stays nil, and what names
-// the operation already is left as it is.
+// Wrap adds the operation to err and keeps its kind; nil stays nil, and an error that names an operation
+// already is unchanged.
 func Wrap(op string, err error) error {
 	var e *Error
 	switch {

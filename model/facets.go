@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Browser lists and reads items; operators page and filter through it where
-// agents are held to Recall. It changes nothing.
+// Browser lists and reads items; operators page and filter through it, while agents have only Recall. It
+// changes nothing.
 type Browser interface {
-	// List returns one page. An unknown tier, scope or order and a cursor that is
-	// not this list's are InvalidInput. A page that ends early carries Next; the
-	// order is total, so no item is skipped or repeated while nothing changes.
+	// List returns one page. An unknown tier, scope or order, and a cursor of another list, are InvalidInput.
+	// A page that ends early carries Next; the order is total, so no item is skipped or repeated while
+	// nothing changes.
 	List(ctx context.Context, req PageRequest) (Page, error)
 	// Read returns one item with its revision, or NotFound. Archived, hidden and
 	// quarantined items are readable.
@@ -61,21 +61,20 @@ const (
 	OrderLargest Order = "largest"
 )
 
-// Page is a window of a list, in the list's order whichever way it was reached.
+// Page is a window of a list, in the list's order from either direction.
 type Page struct {
 	Items []Header
 	Next  string // cursor of the page after; empty at the end
 	Prev  string // cursor of the page before; empty at the start
 	Total Count  // of the whole list under the request's filters
-	// Problems name what could not be looked at, in words: the list is not all there
-	// is.
+	// Problems name parts of the store that could not be looked at: the list is then incomplete.
 	Problems []string
 }
 
-// Count is a number that says how honest it is.
+// Count is a number with its certainty.
 type Count struct {
 	N int64
-	// AtLeast: counting stopped at N, there may be more.
+	// AtLeast: counting stopped at N; there may be more.
 	AtLeast bool
 	// Unknown: nothing was counted, N means nothing.
 	Unknown bool
@@ -90,24 +89,23 @@ type TierCount struct {
 	Bytes      int64
 }
 
-// History gives the earlier revisions that a store itself keeps.
+// History returns the earlier revisions that a store itself keeps.
 type History interface {
-	// Revisions lists newest first. A store that records nothing for the item says
-	// so in State; an empty list alone never means "no history".
+	// Revisions lists newest first. A store that records nothing for the item says so in State; an empty list
+	// alone never means "no history".
 	Revisions(ctx context.Context, id string) (Versions, error)
-	// ReadRevision returns the item as it was; NotFound when the version or its
-	// bytes are gone.
+	// ReadRevision returns the item at that version; NotFound when the version or its bytes are gone.
 	ReadRevision(ctx context.Context, id, version string) (Item, error)
 }
 
-// HistoryState says whether a list of versions can be trusted to be all.
+// HistoryState says whether a list of versions is known to be complete.
 type HistoryState string
 
 // The history states (crewship-disk.md, last section).
 const (
 	Recorded           HistoryState = "recorded"
 	Unrecorded         HistoryState = "unrecorded"  // the store does not record this kind of item
-	HistoryUnavailable HistoryState = "unavailable" // it would, but the record cannot be read
+	HistoryUnavailable HistoryState = "unavailable" // the record exists but cannot be read
 )
 
 // Versions is an item's history with the reason where there is none.
@@ -123,12 +121,12 @@ type Version struct {
 	At       time.Time
 	By       string
 	Bytes    int64
-	Hash     string // as the store names it
-	Readable bool   // the bytes are there
+	Hash     string // the store's own hash
+	Readable bool   // the bytes still exist
 }
 
-// Quarantine lists what a store's own scanner has set aside. An entry is removed
-// with Forget on its ID; nothing here changes anything.
+// Quarantine lists the content that a store's own scanner has set aside. An entry is removed with Forget on
+// its ID; nothing here changes anything.
 type Quarantine interface {
 	// Quarantined lists every entry, in a stable order. Entries that cannot be read
 	// or parsed are listed with Problem set, never left out.
@@ -137,11 +135,11 @@ type Quarantine interface {
 	ReadQuarantined(ctx context.Context, id string) (Quarantined, error)
 }
 
-// Quarantined is one thing set aside.
+// Quarantined is one quarantine entry.
 type Quarantined struct {
 	ID       string // handle for Forget
 	Source   string // the label that the store recorded
-	SourceID string // id of the item it came from, standing or not; empty when it cannot be told
+	SourceID string // id of the live source, whether it still exists or not; empty when unknown
 	Category string
 	Pattern  string
 	SHA256   string

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// HealthState says how a store serves.
+// HealthState says how well a store serves.
 type HealthState string
 
 // The states. A store that is ok or degraded can retain and recall.
 const (
 	HealthOK       HealthState = "ok"
-	HealthDegraded HealthState = "degraded" // it serves, and something needs a look
+	HealthDegraded HealthState = "degraded" // it serves, and a finding needs attention
 	HealthDown     HealthState = "down"     // it cannot retain or cannot recall
 	HealthUnknown  HealthState = "unknown"  // it did not answer in time, or was not asked
 )
@@ -37,18 +37,18 @@ const (
 	FindingLock        = "lock"        // another process has held a lock for minutes
 	FindingEmbedder    = "embedder"    // queries cannot be embedded
 	FindingCounters    = "counters"    // a stored count differs from the rows
-	FindingUnread      = "unread"      // places that are not looked at
+	FindingUnread      = "unread"      // parts that are not looked at
 )
 
-// HealthFinding is one thing that is wrong with a store.
+// HealthFinding is one problem of a store.
 type HealthFinding struct {
 	Kind string
 	// Ref is the item, file, table or line concerned, relative to the store; empty
 	// for the whole store.
 	Ref string
-	// Message says what is wrong and what to do; no absolute path (R15).
+	// Message says what is wrong and what to do; it holds no absolute path (R15).
 	Message string
-	// CheckedAt is when it was seen: a deep probe's finding is older than the status.
+	// CheckedAt is when the problem was seen: a deep probe's finding is older than the status.
 	CheckedAt time.Time
 	// State is the store's state if this were the only finding. Empty means down.
 	State HealthState
@@ -63,12 +63,12 @@ type HealthStatus struct {
 	CheckedAt time.Time
 	State     HealthState
 	Findings  []HealthFinding
-	// DeepCheckedAt is when the probes that take longer than the answer may have last
-	// ended; zero where the store has none or they have not ended yet.
+	// DeepCheckedAt is when the slow probes last ended; zero where the store has none or they have not ended
+	// yet.
 	DeepCheckedAt time.Time
 }
 
-// NewHealth makes a status of what was found: its state is the worst of the findings'.
+// NewHealth makes a status from findings: its state is the worst of theirs.
 func NewHealth(at time.Time, findings ...HealthFinding) HealthStatus {
 	at = at.UTC()
 	st := HealthStatus{CheckedAt: at, State: HealthOK}
@@ -90,8 +90,8 @@ func NewHealth(at time.Time, findings ...HealthFinding) HealthStatus {
 	return st
 }
 
-// Whole is the status with every field set: a provider of the four verbs alone fills OK,
-// Message and CheckedAt only. Nothing that it said is changed.
+// Whole is the status with every field set: a provider of only the four verbs fills OK, Message and
+// CheckedAt. Its own values are unchanged.
 func (h HealthStatus) Whole() HealthStatus {
 	if h.State == "" || h.State.rank() < 0 || h.State.Serves() != h.OK {
 		h.State = HealthDown

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 )
 
-// Identity says which store this is, beyond its name: its kind and its place, a file or
-// directory by what its path leads to now. Whatever is remembered of a store (undo, holds,
-// plans, jobs) is remembered with it, so that a name or a link that comes to mean another
-// store is noticed. It asks the disk at each call: a link may be turned while a store is open.
+// Identity identifies a store beyond its name: by its kind and its place, a file or directory by the current
+// target of its path. All that is remembered about a store (undo, holds, plans, jobs) is stored with its
+// identity, so a name or a link that later means another store is noticed. It asks the disk at each call: a
+// link may be changed while a store is open.
 func (s Store) Identity() string {
 	location := s.Location
 	if filepath.IsAbs(location) {

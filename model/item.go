@@ -18,10 +18,10 @@ const (
 	FlagBinary      Flag = "binary"   // not UTF-8: listed, sized, moved and removed as bytes
 	FlagReadOnly    Flag = "readonly" // only its own writer may change it
 	FlagEdge        Flag = "edge"     // a hyperedge
-	FlagBlocked     Flag = "blocked"  // the scanner rejects it, agents do not get it
+	FlagBlocked     Flag = "blocked"  // the scanner rejects it, and agents do not get it
 	FlagPending     Flag = "pending"  // waits for somebody's approval
 	FlagUnreadable  Flag = "unreadable"
-	FlagExpired     Flag = "expired" // past its time: the store's own program does not give it out
+	FlagExpired     Flag = "expired" // expired: the store's own program does not return it
 )
 
 // Field is one ordered metadata entry of a structured item.
@@ -33,11 +33,11 @@ type Field struct {
 	Sealed bool
 }
 
-// Header is an item in a list: what can be told without reading its body.
+// Header is an item without its body, as lists have it.
 type Header struct {
 	ID       string
 	Tier     string
-	Scope    string // whose it is inside the store, empty where there is one scope only
+	Scope    string // the item's owner inside the store, empty where there is one scope only
 	Title    string
 	Bytes    int64     // of the body
 	Modified time.Time // zero when the store does not know

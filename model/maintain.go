@@ -12,17 +12,15 @@ import (
 // Every method ends with its context. Scrub is idempotent: run again after any
 // interruption it does what is still missing.
 type Maintainer interface {
-	// Layers lists every place that can hold text of an item, the items' own bytes
-	// and what no scrub can reach included. What could not be looked at is a layer
-	// with its Reason, never left out.
+	// Layers lists every layer that can hold text of an item, including the items' own bytes and layers out
+	// of Scrub's reach. A layer that could not be looked at has its Reason, and is never left out.
 	Layers(ctx context.Context) ([]Layer, error)
-	// OpenLayer reads a layer's bytes as they lie on the medium. The caller closes.
-	// NotFound when it is gone meanwhile, Unsupported when Layers says it cannot be
-	// read.
+	// OpenLayer reads a layer's bytes as they are on the medium. The caller closes. NotFound when it is gone
+	// since, Unsupported when Layers says it cannot be read.
 	OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
-	// Scrub removes what Forget leaves in layers that are no items: log lines,
-	// version blobs, index postings, free pages, siblings. The results name every
-	// layer that was in scope, done or not; an error means that nothing can be said.
+	// Scrub removes what Forget leaves in layers that are no items: log lines, version blobs, index postings,
+	// free pages, siblings. The results name every layer that was in scope, done or not; after an error
+	// nothing is known.
 	Scrub(ctx context.Context, req ScrubRequest) ([]LayerResult, error)
 }
 
@@ -41,78 +39,73 @@ type Layer struct {
 	ID    string // relative to the store, never an absolute path; for OpenLayer
 	Kind  LayerKind
 	Bytes int64
-	// Readable: OpenLayer gives its bytes. Otherwise Reason says why not, in words.
+	// Readable: OpenLayer returns its bytes. Otherwise Reason says why not, in words.
 	Readable bool
 	Reason   string
-	// Advice tells somebody with more rights than this program what to do, once for
-	// all layers with the same words; empty where nobody can.
+	// Advice tells an operator with more rights than this program what to do, once for all layers with the
+	// same words; empty where nobody can do anything.
 	Advice string
-	// Links is how many other names the file has, here or elsewhere on its disk: what
-	// is removed or written anew under this one keeps its bytes under those.
+	// Links is how many other names the file has, here or elsewhere on its disk: bytes that are removed or
+	// rewritten under this name stay under those.
 	Links int64
-	// Waits says in words which other program holds the layer, so that Scrub leaves it alone for
-	// now; empty: none does.
+	// Waits names the other program that holds the layer, so that Scrub leaves it alone for now; empty for
+	// none.
 	Waits string
-	// ItemID is the item whose bytes these are, or to whose file they are attached (an
-	// extended attribute, of another kind than LayerItem), where the layer is one item's.
+	// ItemID is the item of these bytes, or of the file that they are attached to (an extended attribute, of
+	// another kind than LayerItem), where the layer belongs to one item.
 	ItemID string
-	// File is the absolute path of the layer's own file on this machine, by which its attributes are
-	// listed without opening it. It is shown to nobody; empty: OpenLayer is the only way.
+	// File is the absolute path of the layer's own file on this machine, for listing its attributes without
+	// opening it. It is never shown; empty: OpenLayer is the only way.
 	File string
 }
 
-// ScrubRequest says what has to go.
+// ScrubRequest says what to remove.
 type ScrubRequest struct {
-	// Removed are the ids that Forget has removed: their versions, vectors, log lines
-	// and quarantine entries go with them.
+	// Removed are the ids that Forget has removed: their versions, vectors, log lines and quarantine entries
+	// go with them.
 	Removed []string
-	// Renamed are the ids under which some of Removed go on: a link to one leads to the
-	// other then, and keeps what else it says.
+	// Renamed maps ids of Removed to the new ids of their items: a link to an old id then leads to the new
+	// one, and keeps its other content.
 	Renamed map[string]string
-	// Edited are the ids of items that Retain has edited and that stay. What their
-	// records say beside the fields that Retain writes, who made them, who commented,
-	// fields that the store does not know, goes through Redact.
+	// Edited are the ids of items that Retain has edited and that stay. In their records Redact edits the
+	// values that Retain does not write: author, commenters, fields that the store does not know.
 	Edited []string
-	// Subjects are the person's ids, for a medium with an erasure of its own.
+	// Subjects are the subject's ids, for a medium with an erasure of its own.
 	Subjects []string
-	// Concerns reports whether a record (a log line, a version, a row of a side
-	// table, a temporary file) names the person. nil: Removed alone counts. It is
-	// safe for concurrent use.
+	// Concerns reports whether a record (a log line, a version, a row of a side table, a temporary file)
+	// names the subject. nil: only Removed counts. It must be safe for concurrent use.
 	Concerns func(record []byte) bool
-	// Redact gives the record with every name of the person replaced and the rest
-	// unchanged. nil: a record that Concerns names is removed, or its field emptied.
-	// It is safe for concurrent use.
+	// Redact returns the record with every name of the subject replaced and the rest unchanged. nil: a record
+	// for which Concerns is true is removed, or its field emptied. It must be safe for concurrent use.
 	Redact func(record []byte) []byte
-	// Traces reports whether the bytes of a medium hold a trace of the person, weak
-	// evidence included: what a deletion has left in free pages and dead words is
-	// worth a rewrite. nil: nobody asks. It is safe for concurrent use.
+	// Traces reports whether the bytes of a medium hold a trace of the subject, weak evidence included:
+	// deleted text in free pages and dead words is worth a rewrite. May be nil. It must be safe for
+	// concurrent use.
 	Traces func(ctx context.Context, medium io.Reader) (bool, error)
-	// May is asked before a place is cleaned: with the layer's id, and with its bytes
-	// where it would be removed as a whole, nil where records are taken out of it. What
-	// may not be cleaned stays, with the verdict residue. nil: every place may. Not
-	// asked about is what holds nothing of its own: rows of an index that is built from
-	// the items, lock files, empty directories, and what an interrupted write of this
-	// program left where nothing would be lost by it.
+	// May is called before a layer is cleaned: with its id and, where it would be removed as a whole, with
+	// its bytes; nil bytes mean that records are taken out of it. A refused layer stays, with the verdict
+	// residue. nil: every layer may be cleaned. It is not called for layers without content of their own:
+	// rows of an index that is built from the items, lock files, empty directories, and leftovers of an
+	// interrupted write of this program whose loss loses nothing.
 	May func(layer string, whole []byte) bool
-	// MayEdit is asked about each value that Redact would change in the record of an
-	// edited item beside the fields that Retain writes; what may not be edited stays,
-	// and its layer has the verdict residue. nil: every value may.
+	// MayEdit is called for each value that Redact would change in an edited item's record beside the fields
+	// that Retain writes; a refused value stays, and its layer has the verdict residue. nil: every value may
+	// be edited.
 	MayEdit func(RecordEdit) bool
-	// Dry asks May and MayEdit about every place that would be cleaned once Removed are gone, and
-	// does nothing else: no lock is taken, nothing is changed, there are no results.
+	// Dry calls May and MayEdit for everything that would be cleaned once Removed are gone, and does nothing
+	// else: it takes no lock, changes nothing, and has no results.
 	Dry bool
-	// Listed are the store's layers where the caller has just listed them, so that a dry run
-	// does not list them again. nil: it has not.
+	// Listed are the store's layers where the caller has just listed them, so that a dry run does not list
+	// them again. May be nil.
 	Listed []Layer
-	// Rows is about how many items were removed; a member may choose a cheaper way
-	// for few.
+	// Rows is the approximate number of removed items; an implementation may choose a cheaper way for few.
 	Rows int64
-	// Step hears of progress, in words; nil: nobody listens.
+	// Step receives progress, in words; may be nil.
 	Step func(layer, what string)
 }
 
-// Permits asks May about a place. What it refuses has a result of its own, but in a
-// dry run, which permits nothing.
+// Permits calls May for a layer. A refused layer has a result of its own, except in a dry run, which permits
+// nothing.
 func (r ScrubRequest) Permits(layer string, whole []byte) (LayerResult, bool) {
 	if r.May == nil || r.May(layer, whole) {
 		return LayerResult{}, !r.Dry
@@ -120,12 +113,11 @@ func (r ScrubRequest) Permits(layer string, whole []byte) (LayerResult, bool) {
 	return LayerResult{Layer: layer, Method: "left alone", Verdict: VerdictResidue, Reason: "nobody has seen it as it is now: make a new plan"}, false
 }
 
-// RecordEdit is one value of an item's record, or the name of one, before and after
-// Redact.
+// RecordEdit is one value of an item's record, or a value's name, before and after Redact.
 type RecordEdit struct {
 	Layer, ID     string // of the medium, and of the item whose record it is
 	Path          string // of the value in the record: "comments[0].author"
-	Before, After string // as they stand in the record, quotes and escapes included
+	Before, After string // as in the record, quotes and escapes included
 }
 
 // Verdict is the finding about one layer after an erasure.
@@ -133,12 +125,12 @@ type Verdict string
 
 // The verdicts (erasure-physical.md, Verdicts). Only clean is a pass.
 const (
-	VerdictClean      Verdict = "clean"        // looked at whole, nothing found
-	VerdictResidue    Verdict = "residue"      // something is left
+	VerdictClean      Verdict = "clean"        // looked at completely, nothing found
+	VerdictResidue    Verdict = "residue"      // something remains
 	VerdictPending    Verdict = "pending"      // held back by a reader or a sync; to be tried again
 	VerdictUnaudited  Verdict = "unaudited"    // not looked at
-	VerdictOutOfScope Verdict = "out_of_scope" // named, not reachable from here
-	VerdictAttested   Verdict = "attested"     // a person looked where the program cannot, and says so
+	VerdictOutOfScope Verdict = "out_of_scope" // listed, but out of reach
+	VerdictAttested   Verdict = "attested"     // a person looked where the program cannot, and attests it
 	VerdictFailed     Verdict = "failed"       // tried and failed
 )
 
@@ -151,7 +143,7 @@ type LayerResult struct {
 	Reason  string // of every verdict but clean
 }
 
-// Reindexer rebuilds what a store derives from its items.
+// Reindexer rebuilds the data that a store derives from its items.
 type Reindexer interface {
 	// Reindex rebuilds the named derived tier, or every one for an empty name, and
 	// returns how many items it holds.
@@ -162,12 +154,12 @@ type Reindexer interface {
 	ChangedSince(ctx context.Context, mtime float64, yield func(id string) bool) error
 }
 
-// Repairer finds what keeps the program that owns the store from working, and sets it aside.
+// Repairer finds the items that keep the owner's program from working, and sets them aside.
 type Repairer interface {
-	// Broken gives the ids of the items that the owner's program cannot read or would drop.
+	// Broken returns the ids of items that the owner's program cannot read or would drop.
 	Broken(ctx context.Context) ([]string, error)
-	// SetAside writes these items to a new file beside the store and returns its name. The items
-	// stay where they are until they are forgotten. NotFound when one is gone.
+	// SetAside writes these items to a new file beside the store and returns its name. The items stay in the
+	// store until they are forgotten. NotFound when one is gone.
 	SetAside(ctx context.Context, ids []string) (file string, err error)
 }
 
@@ -175,14 +167,13 @@ type Repairer interface {
 type Migrator interface {
 	// Schema reports the store's version and the known steps.
 	Schema(ctx context.Context) (SchemaState, error)
-	// Migrate moves to the target version, up or down, one transaction per step that
-	// also records the version (provider-contract.md H16). It stops at the first
-	// error, which names the version. A step down that would take items with it is
-	// refused while there are any: nothing could put them back.
+	// Migrate moves to the target version, up or down, one transaction per step that also records the version
+	// (provider-contract.md H16). It stops at the first error, which names the version. A step down that
+	// would remove items is refused while there are any: nothing could restore them.
 	Migrate(ctx context.Context, target int) (SchemaState, error)
 }
 
-// SchemaState is where a store's schema stands.
+// SchemaState is a store's schema version and the known steps.
 type SchemaState struct {
 	Current, Latest int
 	Steps           []SchemaStep // known steps, ascending
@@ -193,10 +184,10 @@ type SchemaStep struct {
 	Version int
 	What    string // in words
 	Applied bool
-	Items   bool // it made the place of items: below this version there are none
+	Items   bool // the step made the items' tables: below this version there are none
 }
 
-// Removes reports whether moving to the target takes the place of items away.
+// Removes reports whether moving to the target removes the items' tables.
 func (s SchemaState) Removes(target int) bool {
 	for _, step := range s.Steps {
 		if step.Applied && step.Items && step.Version > target {

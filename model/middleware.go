@@ -50,8 +50,8 @@ func (o Op) Mutates() bool {
 	return false
 }
 
-// Streams reports whether the operation takes as long as its store is large, or
-// as its caller listens: no fixed deadline fits it, its context ends it.
+// Streams reports whether the operation takes as long as the size of its store, or the speed of its caller,
+// demands: no fixed deadline fits it, only its context ends it.
 func (o Op) Streams() bool {
 	switch o {
 	case OpNames, OpTexts, OpConcerning, OpChangedSince, OpWatch, OpLayers, OpOpenLayer, OpScrub, OpReindex, OpMigrate:
@@ -60,18 +60,18 @@ func (o Op) Streams() bool {
 	return false
 }
 
-// Call is one operation on its way through the middleware. Requests are what the
-// caller sent; results are filled in once next has returned without error.
+// Call is one operation on its way through the middleware. Requests are the caller's; results are filled in
+// once next has returned without error.
 type Call struct {
-	Store *Store // as it was when it was wrapped; never nil
+	Store *Store // the store before it was wrapped; never nil
 	Op    Op
-	ID    string // item concerned, where the operation names one
+	ID    string // the item, where the operation names one
 
 	Retain *RetainRequest // with OpRetain
 	Forget *ForgetRequest // with OpForget
 	Scrub  *ScrubRequest  // with OpScrub
 	Page   *PageRequest   // with OpList
-	// Removes: the call takes the place of items away, whatever is there (a migration down).
+	// Removes: the call removes the items' tables, whatever they contain (a migration down).
 	Removes bool
 
 	Retained *RetainResult
@@ -118,7 +118,7 @@ type wrapped struct {
 	around Middleware
 }
 
-// do runs fn inside the middleware and hands its value out.
+// do runs fn inside the middleware and returns its value.
 func do[T any](ctx context.Context, w wrapped, c *Call, fn func(context.Context) (T, error)) (T, error) {
 	c.Store = w.store
 	var out T

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Origin is who wrote an item, as its store itself knows it. Every word of it is the
-// store's and hostile; none of it is proof.
+// Origin is an item's writer according to its store. Every word of it is the store's and hostile; none of it
+// is proof.
 type Origin struct {
 	Actor   string
 	Session string
-	// Channel is user, tool, web or agent, where the store's own word means one of them;
-	// empty: it tells no more than that somebody wrote.
+	// Channel is user, tool, web or agent, where the store's own word means one of them; empty: only that
+	// somebody wrote is known.
 	Channel string
 	Detail  string    // the store's own words: a class, a file and line, a tool
-	At      time.Time // zero: the store does not say
+	At      time.Time // zero: unknown to the store
 }
 
-// MetaOrigin makes a Store.Origin of metadata: from maps the field names of a store to
-// what they mean, one of actor, session, channel, detail and at (RFC 3339).
+// MetaOrigin makes a Store.Origin that reads metadata: from maps a store's field names to their meaning, one
+// of actor, session, channel, detail and at (RFC 3339).
 func MetaOrigin(from map[string]string) func(Item) (Origin, bool) {
 	return func(it Item) (Origin, bool) {
 		var o Origin
@@ -55,7 +55,7 @@ func (o *Origin) add(detail string) {
 	o.Detail += detail
 }
 
-// ChannelOf is the channel that a store's word for a writer means; empty for any other.
+// ChannelOf is the channel that a store's word for a writer means; empty for any other word.
 func ChannelOf(word string) string {
 	switch strings.ToLower(word) {
 	case "user", "owner":

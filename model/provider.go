@@ -16,9 +16,8 @@ type Provider interface {
 	// has changed when an error is returned. Not idempotent in append mode.
 	Retain(ctx context.Context, req RetainRequest) (RetainResult, error)
 
-	// Recall searches as an agent would: at most 20 hits (R21), best first, never
-	// text from a quarantined item (R25). A blank query (R19) and an unknown tier
-	// (R20) are InvalidInput.
+	// Recall searches like an agent: at most 20 hits (R21), best first, never text from a quarantined item
+	// (R25). A blank query (R19) and an unknown tier (R20) are InvalidInput.
 	Recall(ctx context.Context, req RecallRequest) (RecallResult, error)
 
 	// Forget removes one item by ID, or everything that concerns one person by
@@ -32,7 +31,7 @@ type Provider interface {
 	Health(ctx context.Context) HealthStatus
 }
 
-// Mode says how Retain combines content with what is there.
+// Mode says how Retain combines content with the existing item.
 type Mode string
 
 // The two modes, spelled exactly so (R4).
@@ -41,7 +40,7 @@ const (
 	Append  Mode = "append"
 )
 
-// Check is an InvalidInput error for anything but the two modes.
+// Check returns an InvalidInput error for anything but the two modes.
 func (m Mode) Check() error {
 	switch m {
 	case Replace, Append:
@@ -52,9 +51,9 @@ func (m Mode) Check() error {
 	return Errorf(InvalidInput, "retain", "unknown mode %q: give replace or append", string(m))
 }
 
-// Erased stands where an erasure took a person out of a text; ErasedWord where a format
-// permits no brackets. A tier that its own writer fills, and that takes edits which only
-// remove, takes these in the place of what was removed.
+// Erased replaces a subject's identifier in a text after an erasure; ErasedWord where a format permits no
+// brackets. A tier that its own writer fills, and that accepts only edits which remove, accepts these in the
+// place of removed text.
 const (
 	Erased     = "[erased]"
 	ErasedWord = "erased"
@@ -74,31 +73,31 @@ type RetainRequest struct {
 
 	// ID addresses an item by the handle Retain or a list returned.
 	ID string
-	// IfMatch is the revision that the caller has seen, or Absent to create only.
-	// A mismatch is Conflict and changes nothing. Empty means unconditional.
+	// IfMatch is the revision that the caller has seen, or Absent to create only. A mismatch is Conflict and
+	// changes nothing. Empty means unconditional.
 	IfMatch Revision
-	// Meta is the whole set of metadata fields; nil keeps what is there. A
-	// read-only field whose value differs from the stored one is InvalidInput.
+	// Meta is the whole set of metadata fields; nil keeps the stored ones. A read-only field whose value
+	// differs from the stored one is InvalidInput.
 	Meta []Field
-	// DataSubjectID tags the item with the person it concerns, where the store
-	// keeps such keys; elsewhere a non-empty value is Unsupported.
+	// DataSubjectID tags the item with the subject whom it concerns, where the store keeps such keys;
+	// elsewhere a non-empty value is Unsupported.
 	DataSubjectID string
 	// Binary: Content may be any bytes, to move or to restore an item that is not
 	// text. Unsupported where a store holds text only. Without it Content that is
 	// not UTF-8 stays InvalidInput (R12).
 	Binary bool
-	// Restore: the request puts back, with Meta, what an item of this store was. Where
-	// metadata makes the item (TierSpec.Document structured) an empty Content is then
-	// taken, and metadata of any shape that the store once held.
+	// Restore: the request restores, with Meta, an earlier item of this store. Where metadata makes the item
+	// (TierSpec.Document structured) an empty Content is then accepted, and metadata of any shape that the
+	// store once held.
 	Restore bool
-	// Beside is the data that the item had beside its document when it was read, for an item
-	// that is put back or copied; nil of an ordinary write. A store that keeps such
-	// things takes them, and the times and counts of Meta for a new item, and names in
-	// Warnings what it cannot take. With it Content may be empty, as with Restore.
+	// Beside is the data beside the item's document when it was read, for an item that is restored or copied;
+	// nil for an ordinary write. A store that keeps such data accepts it, with the times and counts of Meta
+	// for a new item, and names in Warnings what it cannot accept. With it Content may be empty, as with
+	// Restore.
 	Beside *Beside
 }
 
-// BesideLine is a line of an index, with its line end, and how many lines stood before it.
+// BesideLine is a line of an index, with its line end, and the number of lines before it.
 type BesideLine struct {
 	At   int    `json:"at"`
 	Text string `json:"text"`
@@ -109,14 +108,14 @@ type Beside struct {
 	Vector      []float32 `json:"vector,omitempty"`
 	VectorModel string    `json:"vector_model,omitempty"`
 	Seats       []Seat    `json:"seats,omitempty"`
-	// Lines are those of an index that lead to the item alone.
+	// Lines are the index lines that lead only to this item.
 	Lines []BesideLine `json:"lines,omitempty"`
-	// Rows are those that Forget removed, where the store is tables of another program; of a
-	// graph in such tables the forms of its values only.
+	// Rows are those that Forget removed, where the store is another program's tables; for a graph in such
+	// tables, only the forms of its values.
 	Rows []BesideRow `json:"rows,omitempty"`
 }
 
-// BesideRow is a row of a table, whole, or of one that Forget changes as it was before.
+// BesideRow is a whole row of a table; a row that Forget only changes, in its state before.
 type BesideRow struct {
 	Table string       `json:"table"`
 	Cells []BesideCell `json:"cells"`
@@ -141,7 +140,7 @@ const (
 	CellBytes   CellType = "bytes"
 )
 
-// Seat is an item's place in a relation.
+// Seat is an item's membership in a relation.
 type Seat struct {
 	Relation string `json:"relation"` // id of the relation's own item
 	Role     string `json:"role"`
@@ -153,7 +152,7 @@ type RetainResult struct {
 	ID       string   // stable and accepted by Forget (R14)
 	Bytes    int64    // size of the whole item as persisted (R16)
 	Revision Revision // of the item as persisted
-	Warnings []string // what succeeded but deserves a look: 80 % of a cap (R13), stale vectors
+	Warnings []string // successful, but worth a look: 80 % of a cap (R13), stale vectors
 }
 
 // RecallRequest asks for hits. Limit outside 1..20 behaves as 20 (R21).
@@ -172,20 +171,20 @@ const RecallLimit = 20
 // SnippetRunes is the most characters of a snippet (R23).
 const SnippetRunes = 500
 
-// RecallResult is the answer that an agent gets. Hits is never nil (R22).
+// RecallResult is the answer for an agent. Hits is never nil (R22).
 type RecallResult struct {
 	Hits        []RecallSnippet
 	Quarantined []string // labels of items the scanner rejected (R25); operators only (R26)
 
-	// Total is how many items match; TotalUnknown when the store cannot say.
+	// Total is how many items match; TotalUnknown when the store cannot count.
 	Total int64
-	// Bounded is true when the hits were ranked, or Total counted, among a part of
-	// the matches only; BoundNote then says which part, in words.
+	// Bounded is true when the hits were ranked, or Total counted, over a part of the matches only; BoundNote
+	// then says which part.
 	Bounded   bool
 	BoundNote string
 }
 
-// TotalUnknown stands where a store cannot count.
+// TotalUnknown is the total of a store that cannot count.
 const TotalUnknown int64 = -1
 
 // RecallSnippet is one hit.
@@ -206,22 +205,21 @@ type ForgetRequest struct {
 	CrewID        string
 	ID            string
 	DataSubjectID string
-	// KeepHistory leaves what the store keeps of the item's earlier texts, where its
-	// capabilities name keep_history; a store without it answers Unsupported or ignores it.
+	// KeepHistory keeps the store's record of the item's earlier texts, where its capabilities name
+	// keep_history; a store without it answers Unsupported or ignores it.
 	KeepHistory bool
-	// IfMatch with ID: a changed item is Conflict, an absent one Removed 0. With
-	// DataSubjectID it is InvalidInput.
+	// IfMatch with ID: a changed item is Conflict, an absent one Removed 0. With DataSubjectID it is
+	// InvalidInput.
 	IfMatch Revision
 }
 
 // ForgetResult counts the items that were actually removed (R30, R33).
 type ForgetResult struct {
 	Removed  int64
-	Warnings []string // what of the item stays elsewhere in the store, as far as that is known
+	Warnings []string // parts of the item that remain elsewhere in the store, as far as known
 }
 
-// CheckSelectors applies R28 and R29 and the rule that a cascade takes no
-// IfMatch.
+// CheckSelectors applies R28 and R29 and the rule that a cascade accepts no IfMatch.
 func (r ForgetRequest) CheckSelectors() error {
 	switch {
 	case (r.ID == "") == (r.DataSubjectID == ""):

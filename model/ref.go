@@ -10,7 +10,7 @@ import (
 // Ref names an item across stores as people type it: `store:id`.
 type Ref struct {
 	Store string
-	ID    string // raw, as the Provider takes it
+	ID    string // raw, in the Provider's form
 }
 
 // ParseRef reads `store:id` and undoes the id's percent-encoding.
@@ -29,7 +29,7 @@ func ParseRef(s string) (Ref, error) {
 	return Ref{Store: store, ID: raw}, nil
 }
 
-// String writes the reference as people copy it from a screen and ParseRef takes it.
+// String writes the reference so that people can copy it from a screen and ParseRef reads it.
 func (r Ref) String() string { return r.Store + ":" + TypedID(r.ID) }
 
 // CheckStoreName is InvalidInput for a name outside [a-z0-9-]+.
@@ -45,19 +45,18 @@ func CheckStoreName(name string) error {
 	return nil
 }
 
-// Inner marks, in a raw id, that the character behind it is written percent-encoded although
-// it need not be: a slash inside a part of an id, which divides nothing, or the first letter of
-// a part that would be taken for a word of the store's own. It is a noncharacter, which Unicode
-// keeps for use inside a program.
+// Inner marks, in a raw id, that the next character is written percent-encoded although it need not be: a
+// slash inside a part of an id, which divides nothing, or the first letter of a part that would be read as
+// one of the store's own words. It is a noncharacter, which Unicode reserves for use inside a program.
 const Inner = "\uFDD0"
 
 // EncodeID percent-encodes controls, line and paragraph separators, invalid UTF-8, the percent sign and what
 // Inner marks: the form of an id in JSON (mcpgraph.md MG1, langgraph.md LG1, mastra.md MA3). Format
-// characters stay, so that an emoji of several stays what it is.
+// characters stay, so that a composed emoji is unchanged.
 func EncodeID(id string) string { return encode(id, encodedRune) }
 
 // TypedID is EncodeID with format characters encoded too: a screen shows those escaped, and an id copied from
-// it is still the id. DecodeID undoes both.
+// it is still the id. DecodeID reverses both.
 func TypedID(id string) string {
 	return encode(id, func(r rune, n int) bool { return encodedRune(r, n) || unicode.Is(unicode.Cf, r) })
 }
@@ -87,15 +86,14 @@ func encode(id string, encoded func(r rune, n int) bool) string {
 	return b.String()
 }
 
-// isInner reports whether Inner may stand before a byte.
+// isInner reports whether Inner may precede a byte.
 func isInner(c byte) bool { return c == '/' || 'a' <= c && c <= 'z' }
 
 func encodedRune(r rune, n int) bool {
 	return r == '%' || r == '\uFDD0' || r == utf8.RuneError && n == 1 || unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp)
 }
 
-// DecodeID undoes EncodeID and TypedID. A percent sign that no two hex digits follow is
-// InvalidInput.
+// DecodeID reverses EncodeID and TypedID. A percent sign without two hex digits is InvalidInput.
 func DecodeID(s string) (string, error) {
 	if !strings.Contains(s, "%") {
 		return s, nil
@@ -136,14 +134,14 @@ func unhex(c byte) (byte, bool) {
 	return 0, false
 }
 
-// The bounds of an id that comes from outside: bytes, and parts divided by /.
+// The bounds of an id from outside: bytes, and parts divided by /.
 const (
 	MaxID       = 4 << 10
 	MaxIDLevels = 64
 )
 
-// CheckID is InvalidInput for an id that no store has made: one that is too long or
-// too deep. It does not repeat the id.
+// CheckID is InvalidInput for an id that no store can have made: one that is too long or too deep. It does
+// not repeat the id.
 func CheckID(id string) error {
 	if len(id) > MaxID {
 		return Errorf(InvalidInput, "id", "an id of %d bytes: %d are the most", len(id), MaxID)

@@ -35,8 +35,8 @@ func RevisionOf(d Document) Revision {
 	return Revision(hex.EncodeToString(h.Sum(nil)[:16]))
 }
 
-// CheckMatch compares what a caller expects with what is there. exists says
-// whether the item is there, current is then its revision.
+// CheckMatch compares a caller's expected revision with the current one. exists says whether the item exists,
+// current is then its revision.
 func CheckMatch(op string, want Revision, exists bool, current Revision) error {
 	switch {
 	case want == "":

@@ -2,9 +2,8 @@ package model
 
 import "fmt"
 
-// Secret is a configuration value that never prints. Only Reveal gives it out.
-// The value hides in a function, because fmt prints the fields of an unexported
-// struct field without asking its methods.
+// Secret is a configuration value that never prints. Only Reveal returns it. The value is hidden in a
+// function, because fmt prints the fields of an unexported struct field without asking its methods.
 type Secret struct{ reveal func() string }
 
 // NewSecret wraps a value.

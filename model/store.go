@@ -5,31 +5,30 @@ import (
 	"time"
 )
 
-// Store is one opened store: the Provider that agents use and, as fields, the
-// read facets its backend has; nil means it has not. It is a value: Wrap returns
-// a changed copy.
+// Store is one opened store: the Provider that agents use and, as fields, the read facets of its backend; nil
+// means that it lacks the facet. It is a value: Wrap returns a changed copy.
 type Store struct {
 	Name        string
 	Kind        string
 	Location    string // for people; may be a path, never holds a secret
 	Environment string // the operator's word: production, staging
 	ReadOnly    bool   // by configuration or by the medium
-	// ReadOnlyReason says which, in words.
+	// ReadOnlyReason says which of the two.
 	ReadOnlyReason string
 
 	Tiers      []TierSpec
-	Orders     []Order // that List takes; the first is the default
+	Orders     []Order // orders of List; the first is the default
 	Deviations []Deviation
 	// Features are the family's own capability flags, by their published names.
 	Features map[string]bool
-	// Limits are the family's own numbers, by their published names: max_connections,
-	// max_vector_dimensions, maxConcurrency. What 0 means is the family's choice.
+	// Limits are the family's own numbers, by their published names: max_connections, max_vector_dimensions,
+	// maxConcurrency. The family decides what 0 means.
 	Limits map[string]int
-	// Scanner names the rules by which the store's own agents block a text
-	// (quarantine.RulesOf); empty: Crewship's.
+	// Scanner names the rules by which the store's own agents block a text (quarantine.RulesOf); empty:
+	// Crewship's.
 	Scanner string
-	// Notes tell operators what they must know about this store: which of two
-	// databases is open, that a write takes effect later.
+	// Notes are facts about this store that operators must know: which of two databases is open, that a write
+	// takes effect later.
 	Notes []string
 
 	Provider   Provider
@@ -53,28 +52,28 @@ type Store struct {
 	// leaves it to the caller.
 	Timeout time.Duration
 
-	// Address gives the id that a request without one would write, by the store's
-	// tier and key rules alone: no I/O, so the item need not exist. Empty means that
-	// the store would make a new id. nil where the store cannot tell.
+	// Address returns the id that a request without one would write, by the store's tier and key rules alone:
+	// no I/O, so the item need not exist. Empty means that the store would make a new id. nil where the store
+	// cannot say.
 	Address func(RetainRequest) (string, error)
 
-	// Origin says who wrote an item that was read, where the store itself knows; false
-	// where it does not. No I/O. nil where the store knows of nobody.
+	// Origin returns the writer of an item, where the store itself knows it; false where it does not. No I/O.
+	// nil where the store knows no writers.
 	Origin func(Item) (Origin, bool)
 
-	// Falls gives what Forget of all these items together would take with them beside
-	// them; it changes nothing. nil where Forget removes what it is told and no more.
+	// Falls returns the items that Forget of all these items together would remove in addition; it changes
+	// nothing. nil where Forget removes only its own items.
 	Falls func(ctx context.Context, ids []string) ([]Fall, error)
 
-	// Beside reads what an item has beside its document, for who keeps the item to
-	// retain it again. NotFound for an absent item. nil where an item is its document.
+	// Beside reads the data beside an item's document, for callers that keep the item to retain it again.
+	// NotFound for an absent item. nil where the document is the whole item.
 	Beside func(ctx context.Context, id string) (Beside, error)
 
-	// Keep reads the rows that Forget of an item would remove, for Beside.Rows of the request that
-	// puts it back (TierSpec.Restores). NotFound for an absent item. nil where no tier has such items.
+	// Keep reads the rows that Forget of an item would remove, for Beside.Rows of the request that restores
+	// it (TierSpec.Restores). NotFound for an absent item. nil where no tier has such items.
 	Keep func(ctx context.Context, id string) ([]BesideRow, error)
 
-	// Closer releases what the store holds; nil when there is nothing.
+	// Closer releases the store's resources; nil when there are none.
 	Closer func() error
 }
 
@@ -86,8 +85,7 @@ func (s Store) Close() error {
 	return s.Closer()
 }
 
-// Capabilities is computed from the fields, so it cannot claim what is not
-// there.
+// Capabilities is computed from the fields, so it cannot claim a missing facet.
 func (s Store) Capabilities() map[string]bool {
 	writable := false
 	for _, t := range s.Tiers {

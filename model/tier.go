@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// KeyRule says what a tier's items are addressed by.
+// KeyRule says how a tier's items are addressed.
 type KeyRule string
 
 // The key rules (provider-contract.md R9, R10).
@@ -33,38 +33,37 @@ const (
 	Structured DocumentKind = "structured"
 )
 
-// TierSpec is a store's declaration of one of its tiers. The conformance suite
-// tests a store against what it declares.
+// TierSpec is a store's declaration of one of its tiers. The conformance suite tests a store against it.
 type TierSpec struct {
 	Name     string
 	Title    string // in words, for people
 	KeyRule  KeyRule
-	KeyHint  string // what a key looks like: "a date, 2026-05-21"
+	KeyHint  string // the form of a key: "a date, 2026-05-21"
 	Cap      int64  // of the resulting item in CapUnit; 0 means none
 	CapSoft  bool   // a write beyond the cap succeeds with a warning: the rest is kept and not loaded
 	CapUnit  CapUnit
 	Writable bool // false: Retain of new content is refused; an edit that only removes may pass
 	Hidden   bool // left out of lists unless asked for
 	Document DocumentKind
-	Sealed   bool // not Writable, and no edit passes: an item of it can only be forgotten
+	Sealed   bool // not Writable, and no edit passes: its items can only be forgotten
 	Aside    bool // Recall without a tier leaves it out, as the store's own agents do
-	// OwnerMakes: Retain edits what is there; a new item is made by the owner's program alone.
+	// OwnerMakes: Retain edits existing items; only the owner's program makes new ones.
 	OwnerMakes bool
-	// Restores: Retain with Restore and the rows of Store.Keep puts back a forgotten item all the same.
+	// Restores: Retain with Restore and the rows of Store.Keep restores a forgotten item all the same.
 	Restores bool
-	// Owned: the store says whose each item is. One that only names another person is never
-	// forgotten for that person's sake: the name goes, the item stays.
+	// Owned: the store says who owns each item. An item that only names another person is never forgotten for
+	// that person's sake: the name goes, the item stays.
 	Owned bool
-	// Text says which texts the tier takes; empty: any.
+	// Text is the form of text that the tier accepts; empty: any.
 	Text TextForm
-	// Extra names a field that takes any JSON object, for data that the store has no field for;
-	// empty: there is none.
+	// Extra names a field that accepts any JSON object, for data without a field in the store; empty: there
+	// is none.
 	Extra string
-	// Index: its items list others of their directory, and acts on those change their lines. An erasure
-	// edits them first, so that each is as the plan saw it.
+	// Index: its items list others of their directory, and changes to those change their lines. An erasure
+	// edits index items first, while they are as planned.
 	Index bool
-	// Renews names the read-only fields that the store makes anew with an item that is retained
-	// again after Forget; AllFields stands for every one of them.
+	// Renews names the read-only fields that the store makes anew when an item is retained again after
+	// Forget; AllFields means all of them.
 	Renews []string
 }
 
@@ -102,7 +101,7 @@ func (t TierSpec) HardCap() int64 {
 	return t.Cap
 }
 
-// CapFlag is the flag that a size deserves, or empty.
+// CapFlag is the flag for an item of this size; empty for none.
 func (t TierSpec) CapFlag(size int64) Flag {
 	switch {
 	case t.Cap == 0:

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// none is the value of an operation that gives nothing but an error.
+// none is the value of an operation that only returns an error.
 type none struct{}
 
 // pair carries two results through do.
@@ -160,8 +160,8 @@ type wrappedWatcher struct {
 	next Watcher
 }
 
-// Watch hands the caller's own context on: what watches lives longer than the
-// call that begins it, so no layer may bound it.
+// Watch passes the caller's own context on: a watch outlives the call that begins it, so no layer may bound
+// it.
 func (v wrappedWatcher) Watch(ctx context.Context) (<-chan Change, error) {
 	return do(ctx, v.wrapped, &Call{Op: OpWatch}, func(context.Context) (<-chan Change, error) {
 		return v.next.Watch(ctx)
@@ -177,7 +177,7 @@ func (m wrappedMaintainer) Layers(ctx context.Context) ([]Layer, error) {
 	return do(ctx, m.wrapped, &Call{Op: OpLayers}, m.next.Layers)
 }
 
-// OpenLayer hands the caller's own context on, as the bytes are read after it.
+// OpenLayer passes the caller's own context on, because the bytes are read after the call.
 func (m wrappedMaintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	return do(ctx, m.wrapped, &Call{Op: OpOpenLayer}, func(context.Context) (io.ReadCloser, error) {
 		return m.next.OpenLayer(ctx, id)
@@ -187,7 +187,7 @@ func (m wrappedMaintainer) OpenLayer(ctx context.Context, id string) (io.ReadClo
 func (m wrappedMaintainer) Scrub(ctx context.Context, req ScrubRequest) ([]LayerResult, error) {
 	c := &Call{Op: OpScrub, Scrub: &req}
 	if req.Dry {
-		c.Op = OpLayers // it looks and changes nothing
+		c.Op = OpLayers // a dry run changes nothing
 	}
 	return do(ctx, m.wrapped, c, func(ctx context.Context) ([]LayerResult, error) {
 		out, err := m.next.Scrub(ctx, req)
