@@ -15,7 +15,7 @@ import (
 	"memdesk/model"
 )
 
-// Mode is which of Beaver's two memories is on.
+// Mode says which of Beaver's two memories is on.
 type Mode string
 
 // The modes (provider-contract.md G1).
@@ -24,13 +24,12 @@ const (
 	MemoryGateway Mode = "memory_gateway"
 )
 
-// beaverLimit is the largest configuration that is read, in bytes.
+// beaverLimit is the largest accepted configuration, in bytes.
 const beaverLimit = 1 << 20
 
-// ReadBeaver reads the memory block of Beaver's .beaver/config.json. In curated
-// mode Config is empty. The file may hold the user key: with one it must not be
-// readable by anybody else. InvalidInput names the key of the file that is
-// wrong; no error holds the user key (G5).
+// ReadBeaver reads the memory block of Beaver's .beaver/config.json. In curated mode Config is empty. A file
+// with a user key must not be readable by others. InvalidInput names the wrong key of the file; no error
+// contains the user key (G5).
 func ReadBeaver(path string) (Mode, Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -81,9 +80,8 @@ func cause(err error) error {
 	return err
 }
 
-// ParseBeaver applies the rules of the memory block (G1 to G4). Keys that it does
-// not know are Beaver's affair. The block of the gateway is checked only in
-// gateway mode, where it is used.
+// ParseBeaver applies the rules of the memory block (G1 to G4). It ignores keys that it does not know. The
+// block of the gateway is checked only in gateway mode, where it is used.
 func ParseBeaver(data []byte) (Mode, Config, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var top any
@@ -122,7 +120,7 @@ func badBeaver(format string, args ...any) error {
 	return model.Errorf(model.InvalidInput, "open", "Beaver's config.json: %s", fmt.Sprintf(format, args...))
 }
 
-// where tells the line of a syntax error; the decoder's own words quote the file.
+// where is the line of a syntax error; the decoder's own words quote the file.
 func where(data []byte, err error) string {
 	var se *json.SyntaxError
 	if !errors.As(err, &se) || se.Offset > int64(len(data)) {
@@ -183,11 +181,11 @@ func gatewayBlock(block map[string]any) (Config, error) {
 	return c, nil
 }
 
-// longestTimeout keeps a number of seconds inside a duration.
+// longestTimeout keeps a number of seconds within a Duration.
 const longestTimeout = 24 * time.Hour
 
 func beaverNumbers(block map[string]any, c *Config) error {
-	// The block has no default scope, so leaving it out is leaving it empty (G3).
+	// The block has no default scope: a missing scope is an empty one (G3).
 	list, ok := block["scope"].([]any)
 	if v, there := block["scope"]; there && !ok && v != nil {
 		return badBeaver("memory.gateway.scope must be a list")
@@ -217,9 +215,8 @@ func beaverNumbers(block map[string]any, c *Config) error {
 	return nil
 }
 
-// Uses reports whether a file that stands where Beaver keeps its configuration
-// asks for a gateway. One that cannot be told is taken for one, so that opening
-// it says what is wrong.
+// Uses reports whether a file in the place of Beaver's configuration configures a gateway. An unreadable one
+// counts as such, so that opening it reports the problem.
 func Uses(path string) bool {
 	mode, _, err := ReadBeaver(path)
 	return err != nil || mode == MemoryGateway

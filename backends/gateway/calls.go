@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Result is one search result, cut to what is documented (G8): nothing else of
-// the answer is kept.
+// Result is one search result, reduced to the documented fields (G8).
 type Result struct {
 	ID, SessionID, Text      string
 	Score                    float64 // 0..1; 1 where the gateway gives none
@@ -32,8 +31,8 @@ func (w *wire) searchBody(conversation, query string) []pair {
 	}
 }
 
-// decode reads an answer tolerantly: what is wrong with one item costs that item
-// only, a missing list the whole answer (G7).
+// decode reads an answer tolerantly: an error in one item costs only that item, a missing list the whole
+// answer (G7).
 func (w *wire) decode(data json.RawMessage) ([]Result, *failure) {
 	var top map[string]json.RawMessage
 	var items []json.RawMessage
@@ -46,7 +45,7 @@ func (w *wire) decode(data json.RawMessage) ([]Result, *failure) {
 	}
 	out := []Result{}
 	for _, raw := range items {
-		if len(out) == w.cfg.TopK { // a gateway may ignore what it was asked for
+		if len(out) == w.cfg.TopK { // a gateway may ignore the requested number
 			break
 		}
 		if r, ok := w.item(raw); ok {
@@ -56,8 +55,7 @@ func (w *wire) decode(data json.RawMessage) ([]Result, *failure) {
 	return out, nil
 }
 
-// item is false for what cannot be used: no object, a field of another type, no
-// text.
+// item is false for an unusable item: no object, a field of another type, no text.
 func (w *wire) item(raw json.RawMessage) (Result, bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
@@ -87,14 +85,14 @@ func (w *wire) item(raw json.RawMessage) (Result, bool) {
 	return r, strings.TrimSpace(r.Text) != ""
 }
 
-// message is one of an add: of the two of a turn (G12), or the one that an operator
-// says. At is in milliseconds since 1970.
+// message is one of an add: of the two of a turn (G12), or the one of an operator. At is in milliseconds
+// since 1970.
 type message struct {
 	sender, role, content string
 	at                    int64
 }
 
-// add stores messages. It is sent once, whatever becomes of it (G13).
+// add stores messages. It is sent once, whatever the result (G13).
 func (w *wire) add(ctx context.Context, session string, turn []message) *failure {
 	_, bad := w.post(ctx, w.cfg.AddPath, w.addBody(session, turn))
 	return bad
@@ -108,8 +106,7 @@ func (w *wire) addBody(session string, turn []message) []pair {
 	return append(w.sessionBody(session), pair{"messages", messages})
 }
 
-// flush ends a turn that was added. It is sent once, after an add that succeeded
-// only (G14).
+// flush ends a turn that was added. It is sent once, and only after a successful add (G14).
 func (w *wire) flush(ctx context.Context, session string) *failure {
 	_, bad := w.post(ctx, w.cfg.FlushPath, w.sessionBody(session))
 	return bad

@@ -16,7 +16,7 @@ import (
 	"memdesk/model"
 )
 
-// Kind is the name under which the backend is registered.
+// Kind is the backend's name in a configuration.
 const Kind = "gateway"
 
 // Defaults of the published configuration (provider-contract.md G2, G4, G21).
@@ -36,7 +36,7 @@ const (
 // Scopes are the parts of memory that a search may use (G3).
 var Scopes = []string{"current_chat", "resources", "all_user_memory"}
 
-// Config says which gateway to speak to, and as whom.
+// Config says which gateway to use, and as which user.
 type Config struct {
 	Name     string
 	Location string // for people; empty: BaseURL
@@ -46,13 +46,13 @@ type Config struct {
 	UserKey model.Secret
 
 	AppID, ProjectID string
-	Scope            []string      // nil: current_chat and resources, as the published example has it
+	Scope            []string      // nil: current_chat and resources, as in the published example
 	TopK             int           // 0: DefaultTopK
 	Timeout          time.Duration // of one request; 0: DefaultTimeout
 
-	// Session names the conversation of the Provider's calls: writes go to
-	// chat:<Session>. ConversationID is sent by a search, the bare session where
-	// it is empty; SenderID sends the user's message, UserID where it is empty (G21).
+	// Session names the conversation of the Provider's calls: writes go to chat:<Session>. A search sends
+	// ConversationID, or the bare session where it is empty; SenderID sends the user's message, or UserID
+	// where it is empty (G21).
 	Session        string
 	ConversationID string
 	SenderID       string
@@ -64,11 +64,11 @@ type Config struct {
 
 	ReadOnly bool
 	Clock    clock.Clock // nil means the system's
-	// Journal keeps the audit events, a file that is made at the first of them; empty
-	// keeps those of this process only. What it cannot store is the operation's error (G19).
+	// Journal is the file of the audit events, made at the first one; empty keeps only those of this process.
+	// A failure to store an event is the operation's error (G19).
 	Journal string
-	// Transport carries the requests; nil makes one that uses no proxy, keeps no
-	// connection and so repeats nothing by itself.
+	// Transport carries the requests; nil makes one without a proxy and without kept connections, which
+	// therefore repeats nothing by itself.
 	Transport http.RoundTripper
 }
 
@@ -80,7 +80,7 @@ var FieldNames = []string{
 	"results", "id", "text", "score", "source_scope", "resource_uri",
 }
 
-// ConfigError names the key that is wrong, as a configuration file spells it.
+// ConfigError names the wrong key, as a configuration file spells it.
 type ConfigError struct {
 	Key    string // base_url, top_k
 	Reason string // without the key's name and without any secret
@@ -93,9 +93,8 @@ func wrong(key, format string, args ...any) *ConfigError {
 	return &ConfigError{key, fmt.Sprintf(format, args...)}
 }
 
-// Check applies every rule that needs neither the key nor the network (G2 to G4):
-// nil, or what is wrong first. Values that are left out are not wrong, apart from
-// BaseURL and UserID.
+// Check applies every rule that needs neither the key nor the network (G2 to G4): nil, or the first error.
+// Missing values are not wrong, apart from BaseURL and UserID.
 func (c Config) Check() *ConfigError {
 	if err := checkURL(c.BaseURL); err != nil {
 		return err
@@ -135,7 +134,7 @@ func checkURL(base string) *ConfigError {
 	}
 	u, err := url.Parse(base)
 	switch {
-	case err != nil: // its text may hold what stands before an @
+	case err != nil: // its text may contain the userinfo before an @
 		return wrong(key, "is no URL")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return wrong(key, "must begin with http:// or https://")
@@ -151,7 +150,7 @@ func checkURL(base string) *ConfigError {
 	return nil
 }
 
-// checkScope is G3; nil is left out, empty is not. One that is named twice is named.
+// checkScope is G3; nil means left out, empty is an error. A repeated scope is reported.
 func checkScope(scope []string) *ConfigError {
 	if scope != nil && len(scope) == 0 {
 		return wrong("scope", "must not be empty: give some of %s", strings.Join(Scopes, ", "))
@@ -194,7 +193,7 @@ func checkFields(fields map[string]string) *ConfigError {
 	return nil
 }
 
-// checkKey keeps what cannot be a key out, without a word of it.
+// checkKey refuses an impossible key, without repeating any of it.
 func checkKey(key model.Secret) *ConfigError {
 	switch v := key.Reveal(); {
 	case strings.TrimSpace(v) == "":
@@ -205,7 +204,7 @@ func checkKey(key model.Secret) *ConfigError {
 	return nil
 }
 
-// filled gives the defaults their places.
+// filled fills in the defaults.
 func (c Config) filled() Config {
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	c.Location = cmp.Or(c.Location, c.BaseURL)
@@ -217,7 +216,7 @@ func (c Config) filled() Config {
 	c.AddPath = cmp.Or(c.AddPath, "/memories/add")
 	c.FlushPath = cmp.Or(c.FlushPath, "/memories/flush")
 	var scope []string
-	for _, s := range c.Scope { // a subset has each once
+	for _, s := range c.Scope { // keep each scope once
 		if !slices.Contains(scope, s) {
 			scope = append(scope, s)
 		}

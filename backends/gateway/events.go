@@ -28,7 +28,7 @@ const (
 	EventFlushFailed     = "memory_gateway_flush_failed"     // operation, category, http_status?, add_succeeded
 )
 
-// eventsKept bounds what one process remembers of its events where no file keeps them.
+// eventsKept bounds the events that one process keeps without a file.
 const eventsKept = 1000
 
 // journal keeps the events in a file, or the newest of this process in memory.
@@ -47,8 +47,7 @@ type stored struct {
 	Payload map[string]string `json:"payload,omitempty"`
 }
 
-// note records an event. The error is the file's: whoever stores the session decides
-// what its loss means (G19).
+// note records an event. The error is the file's: the store of the session decides what the loss means (G19).
 func (j *journal) note(name string, payload ...model.Field) error {
 	e := model.StoreEvent{At: j.clock.Now().UTC(), Name: name, Payload: payload}
 	if j.path == "" {
@@ -74,7 +73,7 @@ func (j *journal) note(name string, payload ...model.Field) error {
 	return nil
 }
 
-// pathless takes the path out of a file's error (R15).
+// pathless removes the path from a file's error (R15).
 func pathless(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -112,7 +111,7 @@ func (j *journal) read(limit int) ([]model.StoreEvent, error) {
 	out := []model.StoreEvent{}
 	for _, line := range lines {
 		var s stored
-		if json.Unmarshal(line, &s) != nil { // cut off with the program that wrote it
+		if json.Unmarshal(line, &s) != nil { // cut off when its program died
 			continue
 		}
 		e := model.StoreEvent{At: s.At, Name: s.Name}
@@ -136,7 +135,7 @@ func (j *journal) flushed(session string) error {
 	return j.note(EventFlushSucceeded, model.Field{Name: "session_id", Value: "chat:" + session})
 }
 
-// failed is one of the three failures.
+// failed records one of the three failures.
 func (j *journal) failed(name, operation string, f *failure) error {
 	payload := []model.Field{{Name: "operation", Value: operation}, {Name: "category", Value: string(f.Category)}}
 	if f.Status != 0 {

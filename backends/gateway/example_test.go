@@ -8,8 +8,8 @@ import (
 	"memdesk/model"
 )
 
-// A program that runs agents itself recalls once before a run and persists once after it.
-// Where the gateway does not answer, the run goes on without memory.
+// A program that runs agents itself recalls once before a run and persists once after it. If the gateway does
+// not answer, the run continues without memory.
 func ExampleAgent_Turn() {
 	ctx := context.Background()
 	agent, err := gateway.NewAgent(ctx, gateway.MemoryGateway, gateway.Config{

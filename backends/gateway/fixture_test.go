@@ -17,8 +17,7 @@ import (
 
 const fixtures = "../../../shared/fixtures/gateway"
 
-// transcript is one recorded request with the answer to replay and what a client
-// must make of it.
+// transcript is one recorded request with the answer to replay and the expected result of a client.
 type transcript struct {
 	Name    string
 	Request struct {

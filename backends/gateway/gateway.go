@@ -13,11 +13,11 @@ import (
 	"memdesk/quarantine"
 )
 
-// Tier is the one tier of a gateway: what one user's agent remembers.
+// Tier is the only tier of a gateway: the memory of one user's agent.
 const Tier = "AGENT"
 
-// contentCap is the most that one Retain sends, in bytes: of a message, not of
-// what the gateway holds, which is no cap of the tier.
+// contentCap is the most that one Retain sends, in bytes: the limit of a message, not of the gateway's
+// content, so it is no cap of the tier.
 const contentCap = 64 << 10
 
 // store is the backend behind every facet of one gateway.
@@ -28,8 +28,8 @@ type store struct {
 	last atomic.Int64 // the newest timestamp that was sent
 }
 
-// Open checks the configuration and opens a gateway; nothing is sent. Its errors
-// name the key that is wrong and never hold the user key (R42, G5).
+// Open checks the configuration and opens a gateway; nothing is sent. Its errors name the wrong key and never
+// contain the user key (R42, G5).
 func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	s, err := open(ctx, cfg)
 	if err != nil {
@@ -92,8 +92,7 @@ func deviations() []model.Deviation {
 	return out
 }
 
-// unscoped refuses a scope: the gateway knows one user only, and an answer for
-// somebody else would be a wrong one (R17, R27).
+// unscoped refuses a scope: the gateway knows only one user, and must not answer for another (R17, R27).
 func unscoped(op, workspace, crew, agent string) error {
 	if workspace == "" && crew == "" && agent == "" {
 		return nil
@@ -101,8 +100,7 @@ func unscoped(op, workspace, crew, agent string) error {
 	return model.Errorf(model.InvalidInput, op, "a gateway has no workspaces, crews and agents: it is bound to its user_id")
 }
 
-// Recall searches once and never again (G6). Texts that the scanner rejects are
-// named, not shown (R25).
+// Recall searches exactly once (G6). Texts that the scanner rejects are named, not shown (R25).
 func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	if strings.TrimSpace(req.Query) == "" {
 		return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "the query is blank")
@@ -154,8 +152,7 @@ func (s *store) hits(found []Result, limit int) model.RecallResult {
 	return out
 }
 
-// metaOf is the gateway's metadata of a result (G8). A place in a
-// file system is left out (R15).
+// metaOf is the gateway's metadata of a result (G8). A path in a file system is left out (R15).
 func metaOf(r Result) []model.Field {
 	var out []model.Field
 	for _, f := range []model.Field{{Name: "session_id", Value: r.SessionID}, {Name: "source_scope", Value: r.SourceScope}, {Name: "resource_uri", Value: r.ResourceURI}} {
@@ -167,7 +164,7 @@ func metaOf(r Result) []model.Field {
 	return out
 }
 
-// labelOf names where a result came from, never by a path of some machine (R15).
+// labelOf names the source of a result, never by a path of some machine (R15).
 func labelOf(r Result, n int) string {
 	for _, s := range []string{r.ResourceURI, r.ID, r.SessionID, r.SourceScope} {
 		if handle(s) != "" {
@@ -177,7 +174,7 @@ func labelOf(r Result, n int) string {
 	return fmt.Sprintf("result %d", n+1)
 }
 
-// handle is the gateway's own id, unless it looks like a place in a file system.
+// handle is the gateway's own id, unless it looks like a path in a file system.
 func handle(id string) string {
 	low := strings.ToLower(id)
 	drive := len(id) > 2 && id[1] == ':' && (id[2] == '\\' || id[2] == '/')
@@ -198,10 +195,9 @@ func unknownTier(op, tier string) error {
 	return model.Errorf(model.InvalidInput, op, "unknown tier %q; a gateway has %s only", tier, Tier)
 }
 
-// Retain adds the content as the user's message, the only one that was said, and
-// flushes it, each exactly once (G13, G14). A failed add is not repeated: after a timeout it may have been stored. A
-// failed flush is a model.Partial. The flush is not cut off by a context that
-// ends after the add: half a turn would stay behind.
+// Retain adds the content as the user's only message and flushes it, each exactly once (G13, G14). A failed
+// add is not repeated: after a timeout it may have been stored. A failed flush is a model.Partial. The flush
+// continues even if the context ends after the add: half a turn would remain.
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	if err := model.FromContext(ctx, "retain"); err != nil {
 		return model.RetainResult{}, err
@@ -218,7 +214,7 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	return model.RetainResult{}, err.orPartial(res)
 }
 
-// stamp gives strictly rising positive milliseconds (G12).
+// stamp returns strictly rising positive milliseconds (G12).
 func (s *store) stamp(at time.Time) int64 {
 	for {
 		last := s.last.Load()
@@ -235,7 +231,7 @@ type persistError struct {
 	event      error // of a sink
 }
 
-// orPartial words it for the Provider: partial once the add has succeeded.
+// orPartial is the Provider's error: partial once the add has succeeded.
 func (e *persistError) orPartial(done model.RetainResult) error {
 	if e.add != nil {
 		note := "nothing was flushed, and it is not sent again"
@@ -257,8 +253,8 @@ func (e *persistError) orPartial(done model.RetainResult) error {
 	return &model.Error{Op: "retain", Kind: kind, Err: &model.Partial{Retained: done, Err: cause}}
 }
 
-// certain reports whether a failed add stored nothing: it was not sent, or it was
-// refused by a status in the 400s.
+// certain reports whether a failed add certainly stored nothing: it was not sent, or was refused by a status
+// in the 400s.
 func certain(f *failure) bool {
 	return f.Unsent || f.Status >= 300 && f.Status < 500 && f.Status != 408
 }
@@ -340,8 +336,8 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		"a gateway has no delete: nothing was removed; ask whoever runs it")
 }
 
-// Health opens a connection and closes it again: the gateway documents no health
-// call, and a search has a cost and leaves traces (R39).
+// Health opens a connection and closes it again: the gateway documents no health call, and a search has a
+// cost and leaves traces (R39).
 func (s *store) Health(ctx context.Context) model.HealthStatus {
 	ctx, cancel := context.WithTimeout(ctx, healthDeadline)
 	defer cancel()

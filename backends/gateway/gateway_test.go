@@ -20,7 +20,7 @@ import (
 	"memdesk/model"
 )
 
-// seen is everything that a store ever said, for the search for secrets.
+// seen is everything that a store ever returned, for the search for secrets.
 type seen struct{ bytes.Buffer }
 
 func (s *seen) say(vs ...any) {
@@ -51,7 +51,7 @@ func retain(t *testing.T, s model.Store, text string) (model.RetainResult, error
 	return s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "AGENT", Mode: model.Append, Content: text})
 }
 
-// replies are what a broken gateway may do with a request.
+// replies are the possible answers of a broken gateway.
 func replies(t *testing.T) map[string]struct {
 	h    http.HandlerFunc
 	kind model.Kind
@@ -111,8 +111,8 @@ func replies(t *testing.T) map[string]struct {
 	}
 }
 
-// waiting is the configuration of a case: short where the deadline is what is tried,
-// since 50 MB take their time on a busy machine.
+// waiting is the configuration of a case: short where the deadline is tested, since 50 MB take their time on
+// a busy machine.
 func waiting(url string, kind model.Kind) gateway.Config {
 	cfg := config(url)
 	cfg.Timeout = 30 * time.Second
@@ -191,8 +191,7 @@ func TestAFailedFlushIsPartial(t *testing.T) {
 	}
 }
 
-// TestFlushOutlivesItsCaller: a caller that goes away after the add does not leave
-// half a turn behind.
+// TestFlushOutlivesItsCaller: a caller that goes away after the add does not leave half a turn.
 func TestFlushOutlivesItsCaller(t *testing.T) {
 	s := newServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -332,8 +331,7 @@ func TestTheKeyCrossesNoNetworkInClear(t *testing.T) {
 	}
 }
 
-// TestAHitKeepsWhatTheGatewayTells: the documented fields beside the text, but no
-// place on a disk.
+// TestAHitKeepsWhatTheGatewayTells: the documented fields with the text, but no path on a disk.
 func TestAHitKeepsWhatTheGatewayTells(t *testing.T) {
 	s := newServer(t)
 	s.text("/memories/search", `{"results":[{"id":"m1","session_id":"chat:9","text":"tea","source_scope":"resources","resource_uri":"wiki://tea","raw":{"x":1}},
@@ -346,8 +344,7 @@ func TestAHitKeepsWhatTheGatewayTells(t *testing.T) {
 	}
 }
 
-// TestARefusedConnectionIsDefinite: what was never sent was never stored, and a second
-// mention of a scope is the same scope.
+// TestARefusedConnectionIsDefinite: an unsent text was never stored, and a repeated scope counts once.
 func TestARefusedConnectionIsDefinite(t *testing.T) {
 	s := newServer(t)
 	cfg := gateway.Config{BaseURL: s.URL, UserID: "u", UserKey: model.NewSecret(userKey), Scope: []string{"resources", "resources", "current_chat"}}

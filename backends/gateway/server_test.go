@@ -27,8 +27,8 @@ type call struct {
 	body string
 }
 
-// server is a small gateway: it remembers what is added and finds it by words.
-// A reply set for a path is given instead.
+// server is a small gateway: it stores added messages and finds them by words. A reply set for a path
+// overrides its answer.
 type server struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -103,7 +103,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// paths lists the requests so far and forgets them.
+// paths lists the requests so far and clears the list.
 func (s *server) paths() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +142,7 @@ func opened(t *testing.T, cfg gateway.Config) model.Store {
 	return s
 }
 
-// silent is a listener that takes connections and never answers.
+// silent is a listener that accepts connections and never answers.
 func silent(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -187,15 +187,14 @@ func TestAJournalThatFailsIsNotSwallowed(t *testing.T) {
 	if s.paths() != "search add flush" {
 		t.Errorf("the calls went otherwise: %s", s.paths())
 	}
-	// As a store: what was stored is said, and is partial.
+	// As a store: the error says what was stored, and is partial.
 	_, err := opened(t, cfg).Provider.Retain(t.Context(), model.RetainRequest{Tier: "AGENT", Mode: model.Append, Content: "x"})
 	if !model.IsPartial(err) || !errors.Is(err, model.Internal) || model.Unchanged(err) || strings.Contains(err.Error(), filepath.Dir(cfg.Journal)) {
 		t.Errorf("retain: %v", err)
 	}
 }
 
-// TestEventsOutliveTheProcess: another process reads them, the newest first, and no
-// event holds the key.
+// TestEventsOutliveTheProcess: another process reads them, the newest first, and no event contains the key.
 func TestEventsOutliveTheProcess(t *testing.T) {
 	s := newServer(t)
 	cfg := config(s.URL)

@@ -18,8 +18,7 @@ import (
 	"memdesk/model"
 )
 
-// answerLimit is the largest answer that is read, in bytes: a hundred results of
-// 80 KiB each.
+// answerLimit is the largest accepted answer, in bytes: a hundred results of 80 KiB each.
 const answerLimit = 8 << 20
 
 // Category is the sanitised kind of a failure, as events and errors name it
@@ -35,13 +34,12 @@ const (
 	CategoryInvalidShape Category = "invalid_shape"
 )
 
-// failure is a request that did not succeed. It holds nothing that the gateway
-// or the network said.
+// failure is a request that did not succeed. It holds no text from the gateway or the network.
 type failure struct {
 	Category Category
 	Status   int    // with CategoryHTTPStatus
-	Detail   string // our own words
-	Unsent   bool   // no connection was made: the gateway got nothing
+	Detail   string // memdesk's own words
+	Unsent   bool   // no connection was made: nothing reached the gateway
 }
 
 func (f *failure) Error() string {
@@ -51,8 +49,8 @@ func (f *failure) Error() string {
 	return string(f.Category)
 }
 
-// kind maps a failure to the contract's kinds. A status other than these three
-// says nothing about the request that a caller could mend.
+// kind maps a failure to the contract's kinds. Any status but these three tells a caller nothing that it
+// could correct.
 func (f *failure) kind() model.Kind {
 	switch {
 	case f.Category == CategoryTimeout:
@@ -65,8 +63,7 @@ func (f *failure) kind() model.Kind {
 	return model.Unavailable
 }
 
-// pair is one field of a body under its published name; bodies keep the
-// documented order.
+// pair is one field of a body under its published name; bodies keep the documented order.
 type pair struct {
 	name  string
 	value any
@@ -84,8 +81,8 @@ func newWire(cfg Config) *wire {
 	transport := cfg.Transport
 	if transport == nil {
 		t := &http.Transport{
-			// No proxy: the key is in the body. No kept connections: the transport repeats a
-			// request whose kept connection died, and an add must go out once (G13).
+			// No proxy: the key is in the body. No kept connections: the transport repeats a request whose
+			// kept connection died, and an add must be sent once (G13).
 			DisableKeepAlives:  true,
 			DisableCompression: true,
 			DialContext:        (&net.Dialer{Timeout: cfg.Timeout}).DialContext,
@@ -96,7 +93,7 @@ func newWire(cfg Config) *wire {
 		transport, w.close = t, t.CloseIdleConnections
 	}
 	w.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // following would send the key elsewhere, or the add twice
+		return http.ErrUseLastResponse // a redirect would send the key elsewhere, or the add twice
 	}}
 	return w
 }
@@ -158,7 +155,7 @@ func (w *wire) post(ctx context.Context, path string, fields []pair) (json.RawMe
 	if err != nil {
 		return nil, &failure{Category: CategoryConnection, Detail: "base_url makes no request"}
 	}
-	req.GetBody = nil // nothing below may send it again
+	req.GetBody = nil // no lower layer may send it again
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
 	res, err := w.client.Do(req)
@@ -181,7 +178,7 @@ func (w *wire) post(ctx context.Context, path string, fields []pair) (json.RawMe
 	return data, nil
 }
 
-// refusal words a status without a word of its body.
+// refusal words a status without any of its body.
 func refusal(status int) *failure {
 	detail := fmt.Sprintf("the gateway answers http %d", status)
 	switch {
@@ -197,7 +194,7 @@ func refusal(status int) *failure {
 	return &failure{Category: CategoryHTTPStatus, Status: status, Detail: detail}
 }
 
-// broken classifies a transport error; its own text names addresses.
+// broken classifies a transport error, whose own text names addresses.
 func (w *wire) broken(ctx context.Context, err error) *failure {
 	var ne net.Error
 	switch {
@@ -209,15 +206,15 @@ func (w *wire) broken(ctx context.Context, err error) *failure {
 	return &failure{Category: CategoryConnection, Detail: "no answer from the gateway: " + network(err), Unsent: unsent(err)}
 }
 
-// unsent reports whether an error came before the first byte of a request: while
-// dialling, or in the TLS handshake.
+// unsent reports whether an error came before the first byte of a request: while dialling, or in the TLS
+// handshake.
 func unsent(err error) bool {
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
 	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &cert)
 }
 
-// network says in our own words what is wrong with a connection.
+// network words a connection error without its own text.
 func network(err error) string {
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError
@@ -272,8 +269,7 @@ func (w *wire) probe(ctx context.Context) error {
 	return conn.Close()
 }
 
-// conceal takes the key out of what a gateway said: one that echoes its request
-// must not put it on a screen (G5).
+// conceal removes the key from a gateway's text: an echoed request must not put it on a screen (G5).
 func (w *wire) conceal(s string) string {
 	key := w.cfg.UserKey.Reveal()
 	if key == "" {
@@ -282,5 +278,5 @@ func (w *wire) conceal(s string) string {
 	return strings.ReplaceAll(s, key, "***")
 }
 
-// healthDeadline is the contract's for a remote store (R35).
+// healthDeadline is the contract's deadline for a remote store (R35).
 const healthDeadline = time.Second

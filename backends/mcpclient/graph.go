@@ -15,8 +15,8 @@ import (
 	"memdesk/quarantine"
 )
 
-// graph is a server with the tools of the official memory server. Its items are spelled
-// as those of kind mcpgraph, which opens the same memory by its file.
+// graph is a server with the tools of the official memory server. Its ids are those of kind mcpgraph, which
+// opens the same memory by its file.
 type graph struct {
 	*store
 	can map[string]bool
@@ -76,7 +76,7 @@ func (r graphRelation) item() model.Item {
 	return stamped(it)
 }
 
-// stamped sets what tells one state of an item from another. The server keeps none.
+// stamped sets the stamp of an item, which the server does not keep.
 func stamped(it model.Item) model.Item {
 	it.Revision = model.RevisionOf(it.Document())
 	it.Stamp = string(it.Revision)
@@ -97,8 +97,7 @@ func (p graphPart) items() []model.Item {
 	return out
 }
 
-// ask runs a tool. The server's errors have words and no kind; a name that it does not
-// know is told by them.
+// ask runs a tool. The server's errors have words and no kind; those for an unknown name are recognised.
 func (g *graph) ask(ctx context.Context, op, tool string, args map[string]any) (graphPart, error) {
 	if !g.can[tool] {
 		return graphPart{}, model.Errorf(model.Unsupported, op, "the memory server has no tool %s", tool)
@@ -133,7 +132,7 @@ func (g *graph) items(ctx context.Context) ([]model.Header, []string, error) {
 	var problems []string
 	seen := map[string]bool{}
 	for _, it := range p.items() {
-		if seen[it.ID] { // the first one counts, as for the server
+		if seen[it.ID] { // the first one counts, as in the server
 			problems = []string{"some names stand in the server's memory more than once"}
 			continue
 		}
@@ -147,7 +146,7 @@ func (g *graph) read(ctx context.Context, id string) (model.Item, error) {
 	const op = "read"
 	tool, args := "open_nodes", map[string]any{"names": []string{entity.Name(id)}}
 	if _, _, _, relation := entity.Ends(id); relation {
-		tool, args = "read_graph", map[string]any{} // an end may be an entity that is not there
+		tool, args = "read_graph", map[string]any{} // an end may be a missing entity
 	}
 	p, err := g.ask(ctx, op, tool, args)
 	if err != nil {
@@ -180,7 +179,7 @@ func (g *graph) search(ctx context.Context, query, tier string, limit int) (mode
 	want := snippet.Fold(query)
 	for _, it := range p.items() {
 		if tier != "" && it.Tier != tier || it.Tier == entity.RelationTier && !strings.Contains(snippet.Fold(it.Body), want) {
-			continue // the server adds the relations of what it found
+			continue // the server adds the relations of its hits
 		}
 		out.Total++
 		if it.Has(model.FlagBlocked) {
@@ -195,8 +194,8 @@ func (g *graph) search(ctx context.Context, query, tier string, limit int) (mode
 	return out, nil
 }
 
-// retain creates an entity or a relation, or changes an entity's observations. It looks
-// again afterwards: the server answers with success even where its file became another.
+// retain creates an entity or a relation, or changes an entity's observations. It reads the result
+// afterwards: the server reports success even where its file became another.
 func (g *graph) retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	const op = "retain"
 	id := req.ID
@@ -244,7 +243,7 @@ func (g *graph) retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	return g.look(ctx, id, entity.Encode(want))
 }
 
-// observe brings an entity to the observations that it shall have, and returns them.
+// observe gives an entity the wanted observations, and returns them.
 func (g *graph) observe(ctx context.Context, id string, was model.Item, there bool, content []string, req model.RetainRequest) ([]string, error) {
 	const op = "retain"
 	old := "note"
@@ -290,8 +289,8 @@ func (g *graph) observe(ctx context.Context, id string, was model.Item, there bo
 	return want, nil
 }
 
-// steps are the removals and then the additions that make want of have, in its order. The
-// server adds at the end and removes every equal observation.
+// steps are the removals and then the additions that turn have into want, in its order. The server appends at
+// the end and removes every equal observation.
 func steps(have, want []string) (gone, more []string) {
 	left := slices.DeleteFunc(slices.Clone(have), func(o string) bool { return !slices.Contains(want, o) })
 	n := 0
@@ -304,14 +303,13 @@ func steps(have, want []string) (gone, more []string) {
 			gone = append(gone, o)
 		}
 	}
-	if slices.ContainsFunc(left[n:], func(o string) bool { return slices.Contains(keep, o) }) { // one stands there twice
+	if slices.ContainsFunc(left[n:], func(o string) bool { return slices.Contains(keep, o) }) { // a repeated observation
 		return entity.Join(nil, have), want
 	}
 	return gone, want[n:]
 }
 
-// look reads what was written. Another text is a Conflict: somebody wrote at the same
-// time.
+// look reads back the written text. Another text is a Conflict: somebody wrote at the same time.
 func (g *graph) look(ctx context.Context, id, body string) (model.RetainResult, error) {
 	it, err := g.read(ctx, id)
 	if err != nil && model.KindOf(err) != model.NotFound {
@@ -349,7 +347,7 @@ func (g *graph) forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	return model.ForgetResult{Removed: 1}, nil
 }
 
-// falls names the relations that go with entities.
+// falls lists the relations that go with entities.
 func (g *graph) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
 	p, err := g.ask(ctx, "falls", "read_graph", map[string]any{})
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"memdesk/model"
 )
 
-// List implements model.Browser. A server's own lists lead forwards only, so a page is
-// cut out of the whole list, which is bounded. A query is what the server's search finds,
-// and what ids and titles hold.
+// List implements model.Browser. A server's own lists only lead forwards, so a page is cut from the whole
+// list, which is bounded. A query matches the hits of the server's search, and ids and titles.
 func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
 	const op = "list"
 	if req.Order == "" {

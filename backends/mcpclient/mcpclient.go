@@ -1,6 +1,6 @@
-// Package mcpclient opens a memory server that agents reach by the Model Context Protocol
-// as a store: one that has memdesk's own tools, or the official memory server's. It
-// changes nothing but by the server's tools.
+// Package mcpclient opens a memory server, which agents reach by the Model Context Protocol, as a store: one
+// with memdesk's own tools, or the official memory server's. It changes memory only through the server's
+// tools.
 package mcpclient
 
 import (
@@ -20,8 +20,7 @@ import (
 // Kind is the name of this kind in a configuration.
 const Kind = "mcp"
 
-// Config says which server to open: a command that speaks over its standard input and
-// output, or an address.
+// Config says which server to open: a command that speaks over its standard input and output, or an address.
 type Config struct {
 	Name     string
 	Command  string
@@ -32,8 +31,8 @@ type Config struct {
 	Clock    clock.Clock
 }
 
-// server is what one sort of memory server can do, in the words of a store. Ids and
-// tiers are checked before.
+// server is the abilities of one sort of memory server, in the terms of a store. Ids and tiers are checked
+// before.
 type server interface {
 	// items lists everything, at most maxItems; problems say what is missing.
 	items(ctx context.Context) (all []model.Header, problems []string, err error)
@@ -54,12 +53,12 @@ type store struct {
 	tiers    []model.TierSpec
 	clock    clock.Clock
 	health   vitals.Gate
-	readOnly string // why nothing is written; empty when it may be
-	// writing orders this store's own changes: a server has no compare-and-swap of its own.
+	readOnly string // why nothing may be written; empty when it may
+	// writing orders this store's own changes: a server has no compare-and-swap.
 	writing sync.Mutex
 }
 
-// Open asks a server which tools it has. Unsupported for one that has neither sort.
+// Open asks a server for its tools. Unsupported for one with neither sort.
 func Open(ctx context.Context, c Config) (model.Store, error) {
 	if c.Clock == nil {
 		c.Clock = clock.System{}
@@ -125,7 +124,7 @@ func (s *store) close() error {
 	return s.Link.Close()
 }
 
-// unscoped refuses a scope: the tools know none (R17, R27).
+// unscoped refuses a scope: the tools have none (R17, R27).
 func unscoped(op, workspace, crew, agent string) error {
 	if workspace == "" && crew == "" && agent == "" {
 		return nil
@@ -140,7 +139,7 @@ func (s *store) checkTier(op, tier string) error {
 	return model.Errorf(model.InvalidInput, op, "unknown tier %q", tier)
 }
 
-// mayWrite refuses a change of a store that is read-only.
+// mayWrite refuses a change of a read-only store.
 func (s *store) mayWrite(op string) error {
 	if s.readOnly == "" {
 		return nil
@@ -148,7 +147,7 @@ func (s *store) mayWrite(op string) error {
 	return model.Refuse(op, "the store is read-only: "+s.readOnly)
 }
 
-// Retain changes one item. What a call cannot carry is refused before anything is sent.
+// Retain changes one item. A request that a call cannot carry is refused before anything is sent.
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	const op = "retain"
 	err := req.Mode.Check()
@@ -190,8 +189,8 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	return s.server.retain(ctx, req)
 }
 
-// Recall searches as the server does for its agents, and holds the limits of the contract
-// whatever it answers (R21–R25).
+// Recall searches as the server does for its agents, and enforces the limits of the contract on its answer
+// (R21–R25).
 func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	const op = "recall"
 	err := unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID)
@@ -247,8 +246,8 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	return s.server.forget(ctx, req)
 }
 
-// Health asks the server within the contract's second. The deep probe lists everything
-// once, because a server may answer and yet fail on its store.
+// Health asks the server within the contract's second. The deep probe lists everything once, because a server
+// may answer and yet fail on its store.
 func (s *store) Health(ctx context.Context) model.HealthStatus {
 	return s.health.Check(ctx, vitals.Remote, s.clock.Now, s.server.probe, func(ctx context.Context) []model.HealthFinding {
 		_, problems, err := s.server.items(ctx)

@@ -29,8 +29,7 @@ const (
 	token  = "a-token-of-this-test-0123456789"
 )
 
-// TestMain serves a directory over standard input and output when a test starts this
-// program again as its server.
+// TestMain serves a directory over standard input and output when a test starts this program as its server.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("MEMDESK_TEST_SERVE"); dir != "" {
 		if os.Getenv("MEMDESK_TEST_SILENT") != "" {
@@ -47,15 +46,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hurried is a clock that leaps, so that a caller's rate bounds no test.
+// hurried is a clock that leaps, so that no caller's rate limit slows a test.
 type hurried struct{ at *atomic.Int64 }
 
 func (h hurried) Now() time.Time {
 	return time.Now().Add(time.Duration(h.at.Add(1)) * time.Second)
 }
 
-// desk is memdesk's own door over one agent's directory; gated: with the hold of
-// untrusted writes.
+// desk is memdesk's own door over one agent's directory; gated adds the hold of untrusted writes.
 func desk(dir string, gated bool) (*door.Desk, func()) {
 	state := filepath.Join(dir, "state")
 	ready := func() error { return os.MkdirAll(state, 0o700) }
@@ -163,8 +161,8 @@ func TestConformanceOverHTTP(t *testing.T) {
 	backendtest.Run(t, h)
 }
 
-// TestHeldTextIsNotKept: what the server holds for review, or its scanner rejects, is an
-// error here; another text beside it is kept, with its origin.
+// TestHeldTextIsNotKept: a text that the server holds for review, or that its scanner rejects, is an error
+// here; another text is kept, with its origin.
 func TestHeldTextIsNotKept(t *testing.T) {
 	s := stdio(t, memory(t, "x", ""), false, "MEMDESK_TEST_GATE=1")
 	defer s.Close()
@@ -187,8 +185,7 @@ func TestHeldTextIsNotKept(t *testing.T) {
 	}
 }
 
-// TestAServerThatDies: the call that it took with it is an error, and the next one starts
-// another server.
+// TestAServerThatDies: the interrupted call is an error, and the next one starts another server.
 func TestAServerThatDies(t *testing.T) {
 	dir := memory(t, "AGENT.md", "kept\n")
 	s := stdio(t, dir, false)
@@ -213,8 +210,8 @@ func TestAServerThatDies(t *testing.T) {
 	}
 }
 
-// TestBadServers: what is no memory server, and what lets nobody in, is an error in words
-// that hold no token.
+// TestBadServers: a server without memory tools, and one that refuses access, is an error in words without
+// the token.
 func TestBadServers(t *testing.T) {
 	answer := func(status int, body string) string {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -257,8 +254,7 @@ func TestBadServers(t *testing.T) {
 	}
 }
 
-// TestAReaderOpensReadOnly: a token that may only look opens a store that may only be
-// looked into.
+// TestAReaderOpensReadOnly: a token that may only read opens a read-only store.
 func TestAReaderOpensReadOnly(t *testing.T) {
 	d, done := desk(memory(t, "AGENT.md", "kept\n"), false)
 	defer done()

@@ -26,11 +26,10 @@ type own struct {
 	tools map[string]bool
 }
 
-// TiersMeta is the key of memory_health's metadata under which a server declares the
-// tiers of its stores.
+// TiersMeta is the key of memory_health's metadata under which a server declares the tiers of its stores.
 const TiersMeta = "memdesk/tiers"
 
-// Declare is what a server says of a store's tiers.
+// Declare returns a server's declarations of a store's tiers.
 func Declare(s model.Store) []declared.Tier {
 	out := []declared.Tier{}
 	for _, t := range s.Tiers {
@@ -62,12 +61,12 @@ func (s *store) openOwn(ctx context.Context, tools map[string]bool, out *model.S
 			return false, false, model.Errorf(model.Unavailable, "open", "the server has a store without a proper name")
 		}
 		tiers := meta[st.Store]
-		if tiers == nil { // another version: names are all that is known
+		if tiers == nil { // another version: only names are known
 			for _, name := range st.Tiers {
 				tiers = append(tiers, declared.Tier{Name: name, KeyRule: model.KeyOptional, Writable: true})
 			}
 		}
-		for _, t := range tiers { // of what is told in a call, no more: the document is the server's
+		for _, t := range tiers { // only the fields that calls need: the document is the server's
 			out.Tiers = append(out.Tiers, model.TierSpec{Name: st.Store + "/" + t.Name, Title: t.Title, KeyRule: t.KeyRule, KeyHint: t.KeyHint,
 				Cap: t.Cap, CapUnit: t.CapUnit, Writable: t.Writable, Hidden: t.Hidden, Aside: t.Aside, Document: model.Opaque})
 		}
@@ -85,8 +84,8 @@ func (s *store) openOwn(ctx context.Context, tools map[string]bool, out *model.S
 	return tools["memory_list"] && tools["memory_get"], !tools["memory_retain"] || !h.Writable, nil
 }
 
-// state asks for the stores and what is declared of them. A caller that may not ask knows
-// of no store, and so of no tier.
+// state asks for the stores and their declarations. A caller without that permission knows of no store, and
+// so of no tier.
 func (o *own) state(ctx context.Context, op string) (ownHealth, map[string][]declared.Tier, error) {
 	if !o.tools["memory_health"] {
 		return ownHealth{}, nil, model.Errorf(model.PermissionDenied, op, "the server lets this caller not ask for its stores: the token needs the scope memory:health")
@@ -106,7 +105,7 @@ func (o *own) state(ctx context.Context, op string) (ownHealth, map[string][]dec
 	return h, meta, nil
 }
 
-// ask runs a tool; an error that the tool reports comes back as one.
+// ask runs a tool; the tool's own error is returned as an error.
 func (o *own) ask(ctx context.Context, op, tool string, args map[string]any) (*mcp.CallToolResult, error) {
 	if !o.tools[tool] {
 		return nil, model.Errorf(model.Unsupported, op, "the server lets this caller not use %s", tool)
@@ -149,7 +148,7 @@ func (o *own) probe(ctx context.Context) []model.HealthFinding {
 			out = append(out, vitals.Degraded(model.FindingUnreachable, st.Store, "store "+st.Store+" is down: "+mcplink.Said(st.Message))...)
 		}
 	}
-	if down == len(h.Stores) { // nothing behind the server serves
+	if down == len(h.Stores) { // no store of the server serves
 		for i := range out {
 			out[i].State = model.HealthDown
 		}
@@ -157,7 +156,7 @@ func (o *own) probe(ctx context.Context) []model.HealthFinding {
 	return out
 }
 
-// ref is an id as the server takes it; NotFound for one that names no store.
+// ref is an id in the server's form; NotFound for one that names no store.
 func ref(op, id string) (string, string, error) {
 	name, rest, ok := strings.Cut(id, ":")
 	if !ok || rest == "" || model.CheckStoreName(name) != nil {
@@ -251,7 +250,7 @@ func (o *own) read(ctx context.Context, id string) (model.Item, error) {
 	return model.Item{Header: h, Body: got.Content, Meta: got.Origin.fields()}, err
 }
 
-// fields show who wrote an item, as the server knows it. They are the server's.
+// fields show an item's writer, according to the server. They are the server's.
 func (o *ownOrigin) fields() []model.Field {
 	if o == nil {
 		return nil
@@ -310,13 +309,11 @@ func (o *own) search(ctx context.Context, query, tier string, limit int) (model.
 	return out, nil
 }
 
-// overwrites is how often a replace without an expected revision looks again at what it
-// would write over.
+// overwrites is how often a replace without an expected revision reads the current revision again.
 const overwrites = 5
 
-// retain changes an item. The server wants to know what a replace writes over (AD9), so a
-// replace without an expected revision is sent again with the one that stands there: the
-// server has refused the first and changed nothing.
+// retain changes an item. The server demands the revision that a replace overwrites (AD9), so a replace
+// without one is sent again with the current revision: the server has refused the first and changed nothing.
 func (o *own) retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	const op = "retain"
 	args := map[string]any{"content": req.Content, "mode": string(req.Mode)}
@@ -355,7 +352,7 @@ func (o *own) retain(ctx context.Context, req model.RetainRequest) (model.Retain
 	}
 }
 
-// invalid makes of an id that names no item an id that cannot be written to.
+// invalid turns an error for an id that names no item into one for an id that cannot be written.
 func invalid(op string, err error) error {
 	if errors.Is(err, model.NotFound) {
 		return model.Errorf(model.InvalidInput, op, "an id here is STORE:ID")
@@ -363,7 +360,7 @@ func invalid(op string, err error) error {
 	return err
 }
 
-// agrees refuses a tier that is not the item's.
+// agrees refuses a tier that differs from the item's.
 func (o *own) agrees(ctx context.Context, store string, req model.RetainRequest) error {
 	if !strings.HasPrefix(req.Tier, store+"/") {
 		return model.Errorf(model.InvalidInput, "retain", "the id is of store %s, the tier is not", store)
@@ -372,11 +369,10 @@ func (o *own) agrees(ctx context.Context, store string, req model.RetainRequest)
 	if err == nil && it.Tier != req.Tier {
 		return model.Errorf(model.InvalidInput, "retain", "the item is of tier %s", it.Tier)
 	}
-	return nil // absent: the server itself says what the id is
+	return nil // absent: the server itself judges the id
 }
 
-// noMeta refuses metadata: the tools carry none. What the server itself shows of an
-// item is no change.
+// noMeta refuses metadata: the tools carry none. Fields that the server itself shows are no change.
 func (o *own) noMeta(ctx context.Context, req model.RetainRequest) error {
 	if len(req.Meta) == 0 || req.Restore {
 		return nil
@@ -388,7 +384,7 @@ func (o *own) noMeta(ctx context.Context, req model.RetainRequest) error {
 	return model.Errorf(model.InvalidInput, "retain", "a memory server's tools carry no metadata")
 }
 
-// kept reads what became of a write. A text that the server holds for review is not kept.
+// kept reads the result of a write. A text that the server holds for review is not kept.
 func kept(op string, res *mcp.CallToolResult) (model.RetainResult, error) {
 	got, err := mcplink.Facts[struct {
 		Status, Ref, Category, Pattern, Reason string

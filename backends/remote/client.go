@@ -20,7 +20,7 @@ import (
 	"memdesk/model"
 )
 
-// Kind is the name under which the backend is registered.
+// Kind is the backend's name in a configuration.
 const Kind = "remote"
 
 // Config says which server to talk to.
@@ -40,11 +40,11 @@ type client struct {
 	host  string // for people
 }
 
-// healthLimit is how long a remote store may take to answer (R35).
+// healthLimit bounds the answer of a remote store (R35).
 const healthLimit = time.Second
 
-// Open asks the server what it serves. A server that answers the four calls only
-// gets the seven tiers of the contract and no facets.
+// Open asks the server for its declarations. A server with only the four calls gets the seven tiers of the
+// contract and no facets.
 func Open(ctx context.Context, c Config) (model.Store, error) {
 	base, err := endpoint.Check("base_url", c.BaseURL)
 	if err != nil {
@@ -71,8 +71,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	return r.declared(c, info), nil
 }
 
-// contractTiers are those of the published contract (R7, R9, R13), for a server
-// that declares none.
+// contractTiers are those of the published contract (R7, R9, R13), for a server that declares none.
 func contractTiers() []model.TierSpec {
 	spec := func(name string, rule model.KeyRule, size int64) model.TierSpec {
 		return model.TierSpec{Name: name, KeyRule: rule, Cap: size, CapUnit: model.CapBytes, Writable: true, Document: model.Opaque}
@@ -127,11 +126,11 @@ func (r *client) close() error {
 	return nil
 }
 
-// maxTries is how often a request is sent that the server puts off with 429.
+// maxTries is how often a request is sent when the server answers 429.
 const maxTries = 3
 
-// call sends a request and reads one answer. Only one that the server put off is sent
-// again: 429 says that nothing was done, and Retry-After when to come back.
+// call sends a request and reads one answer. Only a request answered with 429 is sent again: it says that
+// nothing was done, and Retry-After says when to retry.
 func call[T any](ctx context.Context, r *client, method, path string, body any) (T, error) {
 	for try := 1; ; try++ {
 		out, err := once[T](ctx, r, method, path, body)
@@ -169,7 +168,7 @@ func once[T any](ctx context.Context, r *client, method, path string, body any) 
 		return out, model.Errorf(model.Unavailable, op, "the answer is larger than %d bytes", MaxBody)
 	case res.StatusCode == http.StatusTooManyRequests: // whatever the body says: a proxy may have written it
 		var f failed
-		_ = json.Unmarshal(data, &f) // another shape says nothing
+		_ = json.Unmarshal(data, &f) // a body of another shape is ignored
 		return out, endpoint.PutOff(op, res.Header.Get("Retry-After"), snippet.First(f.Error.Message, 500))
 	case res.StatusCode != http.StatusOK:
 		return out, failureIn(op, res.StatusCode, data)
@@ -193,8 +192,7 @@ func (r *client) send(ctx context.Context, op, method, path string, body any) (*
 	return res, nil
 }
 
-// failureIn reads an error that the server sent. A body of another shape, which a
-// proxy may have written, is not repeated.
+// failureIn reads a server's error. A body of another shape, which a proxy may have written, is not repeated.
 func failureIn(op string, status int, data []byte) error {
 	var f failed
 	if json.Unmarshal(data, &f) != nil || f.Error.Code == "" {
@@ -219,7 +217,7 @@ func (f failure) err(op string) error {
 	return e
 }
 
-// checkText refuses what JSON cannot carry unchanged.
+// checkText refuses text that JSON cannot carry unchanged.
 func checkText(op string, texts ...string) error {
 	for _, t := range texts {
 		if !utf8.ValidString(t) {
@@ -253,7 +251,7 @@ func (r *client) Retain(ctx context.Context, req model.RetainRequest) (model.Ret
 	return model.RetainResult{ID: string(res.ID), Bytes: res.Bytes, Revision: res.Revision, Warnings: res.Warnings}, err
 }
 
-// Recall holds the limits of the contract whatever the server sends (R21–R24).
+// Recall enforces the limits of the contract on whatever the server sends (R21–R24).
 func (r *client) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	if err := checkText("recall", req.WorkspaceID, req.AgentID, req.CrewID, req.Tier, req.Query); err != nil {
 		return model.RecallResult{}, err
@@ -287,11 +285,11 @@ func (r *client) Forget(ctx context.Context, req model.ForgetRequest) (model.For
 	return model.ForgetResult{Removed: res.Removed, Warnings: res.Warnings}, err
 }
 
-// maxFindings bounds the findings that are taken from a server.
+// maxFindings bounds the findings accepted from a server.
 const maxFindings = 1000
 
-// Health is stamped here: the server's clock is not this one's (R37). Its findings carry the
-// server's own times.
+// Health stamps the status here: the server's clock is not this one's (R37). Findings keep the server's own
+// times.
 func (r *client) Health(ctx context.Context) model.HealthStatus {
 	limited, cancel := context.WithTimeout(ctx, healthLimit)
 	defer cancel()
@@ -397,7 +395,7 @@ func (r *client) Names(ctx context.Context, yield func(string) bool) ([]string, 
 	return r.stream(ctx, "names", http.MethodGet, nil, func(l line) bool { return yield(string(l.ID)) })
 }
 
-// falls asks in one call: what falls with all is more than what falls with each.
+// falls asks in one call: more may fall with all items together than with each alone.
 func (r *client) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
 	res, err := call[fallsResult](ctx, r, http.MethodPost, "/v1/falls", fallsRequest{mapped(ids, func(i string) id { return id(i) })})
 	if err != nil {
@@ -408,8 +406,8 @@ func (r *client) falls(ctx context.Context, ids []string) ([]model.Fall, error) 
 	}), nil
 }
 
-// stream hands out the lines of an answer. One that ends without its last line
-// was cut, and is an error: a list that is not whole must not look whole.
+// stream yields the lines of an answer. An answer without its last line was cut, and is an error: an
+// incomplete list must not look complete.
 func (r *client) stream(ctx context.Context, op, method string, body any, each func(line) bool) ([]string, error) {
 	res, err := r.send(ctx, op, method, "/v1/"+op, body)
 	if err != nil {

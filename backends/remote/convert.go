@@ -36,8 +36,7 @@ func fieldIn(f field) model.Field {
 	return model.Field{Name: f.Name, Value: f.Value, ReadOnly: f.ReadOnly}
 }
 
-// tierOut: what an item has beside its document is not served, so that a store which has
-// anything makes it anew.
+// tierOut: data beside a document is not served, so a store with such data renews it.
 func tierOut(t model.TierSpec, beside bool) tier {
 	if beside {
 		t.Renews = []string{model.AllFields}

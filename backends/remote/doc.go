@@ -1,9 +1,7 @@
-// Package remote carries the Provider contract over HTTP: the client, which is a
-// backend like any other, and the handler that serves any store to it. Four JSON
-// calls make a provider (retain, recall, forget, health); the reads beside them
-// are optional. openapi.json says the same to other languages and is tested
-// against the handler. What a store's medium holds (Maintainer) and how it
-// changes (Watcher) does not travel.
+// Package remote carries the Provider contract over HTTP: the client, which is a backend like any other, and
+// the handler that serves any store to it. Four JSON calls make a provider (retain, recall, forget, health);
+// the reads beside them are optional. openapi.json describes the same for other languages and is tested
+// against the handler. A store's medium (Maintainer) and its changes (Watcher) are not served.
 package remote
 
 import (
@@ -23,7 +21,7 @@ const (
 	MaxLine = 1 << 20
 )
 
-// storeInfo is the answer of GET /v1/store: what the store declares.
+// storeInfo is the answer of GET /v1/store: the store's declarations.
 type storeInfo struct {
 	Kind           string          `json:"kind"`
 	ReadOnly       bool            `json:"read_only"`
@@ -34,7 +32,7 @@ type storeInfo struct {
 	Features       map[string]bool `json:"features,omitempty"`
 	Limits         map[string]int  `json:"limits,omitempty"`
 	Notes          []string        `json:"notes,omitempty"`
-	Facets         []string        `json:"facets,omitempty"` // the optional reads that are answered
+	Facets         []string        `json:"facets,omitempty"` // the optional reads that the server has
 }
 
 type deviation struct {
@@ -50,8 +48,8 @@ type field struct {
 	ReadOnly bool   `json:"read_only,omitempty"`
 }
 
-// id is the handle of an item. It travels as a reference writes it: controls,
-// bytes that are no UTF-8 and % are percent-encoded.
+// id is the handle of an item, in the form of a reference: controls, bytes that are no UTF-8 and % are
+// percent-encoded.
 type id string
 
 // MarshalText encodes the handle.
@@ -101,7 +99,7 @@ type retainRequest struct {
 	Mode          model.Mode     `json:"mode"`
 	ID            id             `json:"id,omitempty"`
 	IfMatch       model.Revision `json:"if_match,omitempty"`
-	Meta          *[]field       `json:"meta,omitempty"` // absent keeps what is there
+	Meta          *[]field       `json:"meta,omitempty"` // absent keeps the stored fields
 	DataSubjectID string         `json:"data_subject_id,omitempty"`
 	Binary        bool           `json:"binary,omitempty"`
 	Restore       bool           `json:"restore,omitempty"`
@@ -154,8 +152,7 @@ type forgetResult struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// health: a server of the published contract sends the first three fields; the others are
-// read where they are.
+// health: a server of the published contract sends the first three fields; the others are optional.
 type health struct {
 	OK            bool              `json:"ok"`
 	Message       string            `json:"message,omitempty"`
@@ -204,7 +201,7 @@ type header struct {
 	Scope    string         `json:"scope,omitempty"`
 	Title    string         `json:"title,omitempty"`
 	Bytes    int64          `json:"bytes"`
-	Modified *time.Time     `json:"modified,omitempty"` // absent: the store does not know
+	Modified *time.Time     `json:"modified,omitempty"` // absent: unknown to the store
 	Stamp    string         `json:"stamp,omitempty"`
 	Revision model.Revision `json:"revision,omitempty"`
 	Flags    []model.Flag   `json:"flags,omitempty"`
@@ -317,8 +314,7 @@ type line struct {
 	Error    *failure `json:"error,omitempty"`
 }
 
-// failure is an error as it travels. Refused says that a policy of the serving
-// side stood in the way.
+// failure is an error on the wire. Refused says that a policy of the serving side refused the call.
 type failure struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`

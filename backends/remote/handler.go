@@ -16,32 +16,31 @@ import (
 	"memdesk/model"
 )
 
-// Caller is somebody who may use a served store.
+// Caller is an authorised user of a served store.
 type Caller = bearer.Caller
 
-// ServeConfig says what is served to whom.
+// ServeConfig says which store is served, and to whom.
 type ServeConfig struct {
-	// Store gives the store as one caller sees it: wrapped in what records who acts.
-	// It is asked at every call, and gives the same store to the same caller.
+	// Store returns the store for one caller: wrapped to record who acts. It is called for every request, and
+	// must return the same store to the same caller.
 	Store func(Caller) model.Store
-	// Callers hold the bearer tokens; none means that nobody gets in.
+	// Callers hold the bearer tokens; without any nobody is admitted.
 	Callers []Caller
-	// Timeout of one call that is no stream; 0 means 30 s.
+	// Timeout of one call that does not stream; 0 means 30 s.
 	Timeout time.Duration
 	// Refused records a call that a caller's scopes do not allow; nil records nothing.
 	Refused func(ctx context.Context, c Caller, scope string)
-	// Called hears of every call of the contract and of its outcome (bearer.Outcome); nil: nobody
-	// counts.
+	// Called receives every call of the contract and its outcome (bearer.Outcome); may be nil.
 	Called func(verb, outcome string)
-	// Limits bound what callers take; more is RateLimited.
+	// Limits bound each caller's use; more is RateLimited.
 	Limits bearer.Limits
-	// Door, when set, admits the callers instead of Callers and Limits: a door that
-	// several servers share, and whose callers may change.
+	// Door, when set, admits callers in place of Callers and Limits: it may be shared by several servers, and
+	// its callers may change.
 	Door *bearer.Door
 }
 
-// Handler serves a store. It answers JSON only, never a path of the machine or a
-// credential, and lets nobody in without a token.
+// Handler serves a store. It answers only JSON, never shows a path of the machine or a credential, and admits
+// nobody without a token.
 func Handler(c ServeConfig) http.Handler {
 	if c.Timeout == 0 {
 		c.Timeout = 30 * time.Second
@@ -129,8 +128,7 @@ func readBody(w http.ResponseWriter, r *http.Request, rt route, in *bearer.Call)
 	return in.Body(w, r, rt.limit())
 }
 
-// decode reads a request; a field that is not known is an error, because it may
-// have meant something.
+// decode reads a request; an unknown field is an error, because it may have meant something.
 func decode[T any](body []byte) (T, error) {
 	var v T
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -144,18 +142,18 @@ func decode[T any](body []byte) (T, error) {
 	return v, checkFields(reflect.ValueOf(v))
 }
 
-// MaxField is the most bytes of a field that is no content, query or cursor.
+// MaxField is the most bytes of a field other than content, query and cursor.
 const MaxField = 4 << 10
 
-// checkFields bounds what a request names before a store sees it: a store pays for
-// the length and the depth of an id, and errors repeat it.
+// checkFields bounds a request's fields before a store sees them: long and deep ids cost a store time, and
+// errors repeat them.
 func checkFields(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
 			if f.Type == reflect.TypeFor[content]() || f.Name == "Query" || f.Name == "Cursor" || f.Name == "Value" {
-				continue // bounded by the request
+				continue // bounded by the size of the request
 			}
 			if err := checkFields(v.Field(i)); err != nil {
 				return err
@@ -182,7 +180,7 @@ func checkFields(v reflect.Value) error {
 	return nil
 }
 
-// plain is a decoder's message without what it quotes of the request.
+// plain is a decoder's message without its quotes of the request.
 func plain(err error) string {
 	var typ *json.UnmarshalTypeError
 	var syn *json.SyntaxError
@@ -197,8 +195,7 @@ func plain(err error) string {
 	return "no JSON object"
 }
 
-// streamTo writes one line per value and a last one that says it is whole. The error is the
-// store's.
+// streamTo writes one line per value and a last one that says the list is complete. The error is the store's.
 func streamTo(w http.ResponseWriter, r *http.Request, rt route, store model.Store, body []byte) error {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out := safetext.NewJSONWriter(w)
@@ -207,7 +204,7 @@ func streamTo(w http.ResponseWriter, r *http.Request, rt route, store model.Stor
 		sent = out.Write(l)
 		return sent == nil
 	})
-	if sent != nil { // nobody listens any more
+	if sent != nil { // nobody is listening any more
 		return model.E(model.Unavailable, "serve", sent)
 	}
 	last := line{Done: true, Problems: problems}
@@ -242,7 +239,7 @@ func failureOf(err error) failure {
 	return f
 }
 
-// statusOf is for proxies and logs; clients go by the code.
+// statusOf is for proxies and logs; clients read the code.
 func statusOf(err error) int {
 	switch model.KindOf(err) {
 	case model.NotFound:

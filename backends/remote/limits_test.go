@@ -63,7 +63,7 @@ func send(t *testing.T, url, caller, path string, body io.Reader) (int, string) 
 	return res.StatusCode, string(b)
 }
 
-// What a request names is bounded before a store sees it, and never repeated.
+// A request's fields are bounded before a store sees them, and never repeated.
 func TestFieldsAreBounded(t *testing.T) {
 	url, reached := far(t, "a")
 	retain := func(field, value string) string {
@@ -99,7 +99,7 @@ func TestFieldsAreBounded(t *testing.T) {
 	}
 }
 
-// Large requests of a call that takes a few fields cost no memory.
+// Large requests of calls with few fields cost no memory.
 func TestLargeRequestsOfSmallCalls(t *testing.T) {
 	url, reached := far(t, "a")
 	body := append([]byte(`{"id":"`), bytes.Repeat([]byte("x"), 32<<20)...)
@@ -135,7 +135,7 @@ func TestLargeRequestsOfSmallCalls(t *testing.T) {
 	}
 }
 
-// Slow requests of one caller keep out that caller only.
+// Slow requests of one caller block only that caller.
 func TestSlowRequests(t *testing.T) {
 	url, _ := far(t, "a", "b")
 	host := strings.TrimPrefix(url, "http://")
@@ -158,7 +158,7 @@ func TestSlowRequests(t *testing.T) {
 	}
 }
 
-// A caller does what its scopes say; the rest is refused before the store, and told.
+// A caller can do what its scopes allow; other calls are refused before the store, and reported.
 func TestScopes(t *testing.T) {
 	reached, refused := 0, []string{}
 	store := graph(inmem.New(nil), false).Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {

@@ -77,7 +77,7 @@ func (s schemas) of(t reflect.Type) object {
 		return object{"type": "object", "additionalProperties": s.of(t.Elem())}
 	}
 	if _, ok := s[t.Name()]; !ok {
-		s[t.Name()] = object{} // breaks a circle
+		s[t.Name()] = object{} // breaks a cycle
 		s[t.Name()] = s.object(t)
 	}
 	return object{"$ref": "#/components/schemas/" + t.Name()}

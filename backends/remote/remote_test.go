@@ -194,8 +194,7 @@ func TestEveryReadIsTheSame(t *testing.T) {
 	}
 }
 
-// TestBadServers: whatever the other side sends is an error in words, and never
-// the token.
+// TestBadServers: any broken answer is an error in words, and never contains the token.
 func TestBadServers(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -251,7 +250,7 @@ func TestBadServers(t *testing.T) {
 	}
 }
 
-// TestACutStreamIsAnError: half a list must not look whole.
+// TestACutStreamIsAnError: half a list must not look complete.
 func TestACutStreamIsAnError(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/store" {
@@ -356,7 +355,7 @@ func TestRefusalsTravel(t *testing.T) {
 	}
 }
 
-// TestOpenAPI holds the file to the handler: it is made of the handler's own table.
+// TestOpenAPI checks the file against the handler's own table.
 func TestOpenAPI(t *testing.T) {
 	got, err := remote.OpenAPI()
 	if err != nil {
@@ -390,8 +389,8 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// TestAnswersAreAsDescribed drives every call that needs no medium and looks for
-// the fields that openapi.json requires.
+// TestAnswersAreAsDescribed makes every call that needs no medium and checks for the fields that openapi.json
+// requires.
 func TestAnswersAreAsDescribed(t *testing.T) {
 	b := inmem.New(nil)
 	plant(t, b, "task", "a", "harbour lights")
@@ -482,8 +481,8 @@ func TestTooManyCallsAreTurnedAway(t *testing.T) {
 	}
 }
 
-// A server that puts a request off is asked again when it said, and not for ever; its
-// answer is rate limited whatever the body says.
+// A request answered with 429 is sent again at the stated time, but not for ever; the error is RateLimited
+// whatever the body says.
 func TestRetryAfter(t *testing.T) {
 	for name, tt := range map[string]struct {
 		after string

@@ -10,23 +10,23 @@ import (
 	"memdesk/model"
 )
 
-// route is one call of the contract: where it is, what it takes and gives, and
-// which facet of a store answers it.
+// route is one call of the contract: its path, its input and output, and the facet of a store that answers
+// it.
 type route struct {
 	Method, Path string
 	What         string // in words, for openapi.json
-	Facet        string // empty: every store has it
+	Facet        string // empty: every store answers it
 	request      any    // zero values, for openapi.json
 	response     any
 	call         func(ctx context.Context, s model.Store, body []byte) (any, error)
-	// stream answers with one line per value instead of call.
+	// stream, in place of call, answers with one line per value.
 	stream func(ctx context.Context, s model.Store, body []byte, yield func(line) bool) (problems []string, err error)
 }
 
 // verb is the call as metrics name it.
 func (r route) verb() string { return strings.TrimPrefix(r.Path, "/v1/") }
 
-// scope is the permission that the call needs; every read is a recall.
+// scope is the permission that the call needs; every read needs recall.
 func (r route) scope() string {
 	switch r.Path {
 	case "/v1/retain":
@@ -71,13 +71,13 @@ func post[T any](path, facet, what string, response any, fn func(context.Context
 		}}
 }
 
-// get makes a call that takes nothing.
+// get makes a call without a body.
 func get(path, facet, what string, response any, fn func(context.Context, model.Store) (any, error)) route {
 	return route{Method: http.MethodGet, Path: path, Facet: facet, What: what, response: response,
 		call: func(ctx context.Context, s model.Store, _ []byte) (any, error) { return fn(ctx, s) }}
 }
 
-// facets are the optional reads and which stores have them.
+// facets are the optional reads and the stores that have them.
 var facets = []struct {
 	name string
 	has  func(model.Store) bool
@@ -91,7 +91,7 @@ var facets = []struct {
 	{"falls", func(s model.Store) bool { return s.Falls != nil }},
 }
 
-// has reports whether a store answers the call.
+// has reports whether a store can answer the call.
 func (r route) has(s model.Store) bool {
 	if r.Facet == "" {
 		return true
