@@ -22,7 +22,7 @@ import (
 	"memdesk/model"
 )
 
-// sizes are how many items a store holds; the second only with MEMDESK_SOAK.
+// sizes are the numbers of items in a store; the second only with MEMDESK_SOAK.
 func sizes() []int {
 	if os.Getenv("MEMDESK_SOAK") == "" {
 		return []int{1000}
@@ -30,7 +30,7 @@ func sizes() []int {
 	return []int{1000, 100_000}
 }
 
-// bench is a kind with rows, and how its owner's tables are used without memdesk.
+// bench is a kind with rows, and its owner's statements without memdesk.
 type bench struct {
 	name, schema string
 	fill         string // one statement with `?` for the number of rows; the first 100 are ada's
@@ -165,7 +165,7 @@ func (k bench) run(b *testing.B, n int) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// step is one act, ours and the peer's, and what is undone between.
+// step is one act, ours and the peer's, and the undo in between.
 type step struct {
 	name              string
 	ours, peer, after func()
@@ -200,8 +200,8 @@ func heapNow() float64 {
 	return float64(m.HeapAlloc) / (1 << 20)
 }
 
-// BenchmarkMemoryFile measures a memory.jsonl beside what the server does on every call: read the
-// file, parse each line, and, for a change, write it whole.
+// BenchmarkMemoryFile measures a memory.jsonl against the server's work on every call: read the file, parse
+// each line and, for a change, write it whole.
 func BenchmarkMemoryFile(b *testing.B) {
 	for _, n := range sizes() {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -265,7 +265,7 @@ func BenchmarkMemoryFile(b *testing.B) {
 					check(b, err)
 				}, call(true), nil},
 			})
-			const few = 5 // of the 100 that are said
+			const few = 5 // of the 100 mentioned
 			ours := spent(func() {
 				for i := range few {
 					_, err := s.Provider.Forget(b.Context(), model.ForgetRequest{ID: fmt.Sprintf("e%07d", i)})

@@ -10,11 +10,12 @@ import (
 	"memdesk/model"
 )
 
-// File is a file that may hold a store's text. Why says what keeps memdesk from cleaning it; empty: nothing does.
+// File is a file that may hold a store's text. Why says what keeps memdesk from cleaning it; empty: nothing
+// does.
 type File struct{ ID, Path, Why string }
 
-// Files are the layers of a store that is one flat file: the file itself, and others that its owner's program,
-// an operator or memdesk left of it.
+// Files are the layers of a store that is one flat file: the file itself, and copies that its owner's
+// program, an operator or memdesk left.
 type Files struct {
 	Store  string // path of the file
 	Beside func() ([]File, error)
@@ -25,7 +26,7 @@ func (f Files) all() ([]File, error) {
 	return append([]File{{ID: filepath.Base(f.Store), Path: f.Store}}, beside...), err
 }
 
-// Layers lists those that are there.
+// Layers lists the files that exist.
 func (f Files) Layers(ctx context.Context) ([]model.Layer, error) {
 	if err := model.FromContext(ctx, "layers"); err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (f Files) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) 
 	return nil, model.Errorf(model.NotFound, op, "the store has no layer %q", id)
 }
 
-// Remove removes the files beside the store that name the person and that memdesk may clean.
+// Remove removes the files beside the store that name the subject and that memdesk may clean.
 func (f Files) Remove(req model.ScrubRequest) (res []model.LayerResult, err error) {
 	all, err := f.Beside()
 	if err != nil {
@@ -85,7 +86,7 @@ func (f Files) Remove(req model.ScrubRequest) (res []model.LayerResult, err erro
 	for _, k := range all {
 		data, err := os.ReadFile(k.Path)
 		if k.Why != "" || err != nil || !req.Concerns(data) {
-			continue // gone meanwhile, or nothing of the person
+			continue // gone since, or without the subject
 		}
 		refused, may := req.Permits(k.ID, data)
 		switch {

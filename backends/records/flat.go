@@ -14,22 +14,22 @@ import (
 	"memdesk/model"
 )
 
-// Stamp tells one state of a flat file from another, without reading it.
+// Stamp detects a change of a flat file, without reading it.
 type Stamp struct {
 	Changed time.Time
 	size    int64
 	info    fs.FileInfo
 }
 
-// There reports whether there was a file.
+// There reports whether the file existed.
 func (s Stamp) There() bool { return s.info != nil }
 
-// Same reports whether the file is as it was.
+// Same reports whether the file is unchanged.
 func (s Stamp) Same(o Stamp) bool {
 	return s.size == o.size && s.Changed.Equal(o.Changed) && s.There() == o.There() && (!s.There() || os.SameFile(s.info, o.info))
 }
 
-// StampOf is that of a file, which may be absent.
+// StampOf returns the stamp of a file, which may be absent.
 func StampOf(path string) (Stamp, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,8 +41,8 @@ func StampOf(path string) (Stamp, error) {
 	return Stamp{info.ModTime(), info.Size(), info}, nil
 }
 
-// LockFile takes this program's lock on a flat file whose owner knows none, in a directory of the state
-// directory. Locked where another process of this program holds it for ten seconds.
+// LockFile takes this program's lock, in a directory of the state directory, on a flat file whose owner has
+// none. Locked where another process of this program holds it for ten seconds.
 func LockFile(ctx context.Context, op, dir, kind, path string) (release func(), err error) {
 	if dir == "" {
 		return nil, model.Errorf(model.Unavailable, op, "there is no state directory to hold the lock")
@@ -62,8 +62,8 @@ func LockFile(ctx context.Context, op, dir, kind, path string) (release func(), 
 
 func lockPath(dir, kind, path string) string { return filepath.Join(dir, kind+"-"+short(path)) }
 
-// Remember keeps, beside the lock of a flat file, that a change of memdesk's left these bytes there: a file
-// that says nothing of its kind any more is then still known. The caller holds the lock.
+// Remember records, beside the lock of a flat file, that a change by memdesk left these bytes there: a file
+// that no longer shows its kind is then still recognised. The caller holds the lock.
 func Remember(dir, kind, path string, data []byte) error {
 	return litefile.Worded("remember", atomicfile.Write(lockPath(dir, kind, path)+".left", []byte(short(string(data))), 0o600))
 }

@@ -10,16 +10,16 @@ import (
 // Graph walks the links between items of a store without vectors.
 type Graph struct {
 	DB DB
-	// Node gives an item's header; false where there is none.
+	// Node returns an item's header; false where there is none.
 	Node func(tx Tx, id string) (model.Header, bool, error)
-	// Links gives the links that begin or end at an item, as the request wants them: Other holds both
-	// ends, the first leads to the second. An end that is no item is shown by its link alone.
+	// Links returns the links that begin or end at an item, filtered by the request: Other holds both ends,
+	// the first leads to the second. An end that is no item is shown only by its link.
 	Links func(tx Tx, id string, req model.GraphRequest) ([]model.Link, error)
 }
 
 var _ model.Graph = Graph{}
 
-// walk goes breadth first, so many steps far, and gives the ids in the order in which they are met.
+// walk goes breadth first, depth steps far, and returns the ids in the order in which it finds them.
 func (g Graph) walk(tx Tx, from []string, depth int, req model.GraphRequest) (met []string, err error) {
 	seen := map[string]bool{}
 	ring := from

@@ -8,7 +8,7 @@ import (
 	"memdesk/model"
 )
 
-// Health reads one row of each table; what the kind watches is looked at in the background.
+// Health reads one row of each table; the kind's own checks run in the background.
 func (a *store) Health(ctx context.Context) model.HealthStatus {
 	limit := vitals.Local
 	if a.Remote {
@@ -62,10 +62,10 @@ func Finding(kind, ref, message string) model.HealthFinding {
 	return model.HealthFinding{Kind: kind, Ref: ref, Message: message, State: model.HealthDegraded}
 }
 
-// Check is a count that has to be 0; Message has a place for it.
+// Check is a count that must be 0; Message has a place for it.
 type Check struct{ Kind, Message, Count string }
 
-// Checks are the findings of those that are not.
+// Checks returns findings for the counts that are not 0.
 func Checks(tx Tx, checks ...Check) (out []model.HealthFinding, err error) {
 	for _, c := range checks {
 		var n int64
@@ -77,7 +77,7 @@ func Checks(tx Tx, checks ...Check) (out []model.HealthFinding, err error) {
 	return out, nil
 }
 
-// Counted is a finding with its number; none for 0.
+// Counted returns a finding with its number; none for 0.
 func Counted(kind, message string, n int64) []model.HealthFinding {
 	if n == 0 {
 		return nil

@@ -6,10 +6,10 @@ import (
 	"memdesk/model"
 )
 
-// Escape writes a key, or one part of it, as a part of an id: its slashes divide nothing.
+// Escape writes a key, or a part of one, as a part of an id, in which its slashes divide nothing.
 func Escape(key string) string { return strings.ReplaceAll(key, "/", model.Inner+"/") }
 
-// Unescape is Escape's inverse; ok is false for what Escape does not make.
+// Unescape reverses Escape; ok is false for a text that Escape cannot make.
 func Unescape(id string) (key string, ok bool) {
 	key = strings.ReplaceAll(id, model.Inner, "")
 	return key, Escape(key) == id

@@ -6,7 +6,7 @@ import (
 	"memdesk/model"
 )
 
-// TestIDs: a key comes back from its id as people type it, whatever is in it.
+// TestIDs: a typed id gives its key back, whatever the key contains.
 func TestIDs(t *testing.T) {
 	for key, typed := range map[string]string{
 		"plain": "plain", "chat/1 50%": "chat%2F1 50%25", "a\nb": "a%0Ab", "größe": "größe", "/": "%2F", "bad\xff": "bad%FF",

@@ -8,8 +8,8 @@ import (
 	"memdesk/model"
 )
 
-// Joined is a database with another beside it. They share no transaction: a change is committed to
-// the other first.
+// Joined is a database with another beside it. They share no transaction: a change is committed to the other
+// first.
 type Joined struct {
 	DB
 	Beside DB
@@ -21,7 +21,7 @@ type joinedTx struct {
 	beside Tx
 }
 
-// Beside is the transaction of the database beside; tx itself where there is one database.
+// Beside is the transaction of the other database; tx itself where there is only one.
 func Beside(tx Tx) Tx {
 	if two, ok := tx.(joinedTx); ok {
 		return two.beside

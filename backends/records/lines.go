@@ -10,17 +10,17 @@ import (
 // Lines is a transaction over a file of lines, each of one item at most.
 type Lines interface {
 	Tx
-	// Line gives the place of an item's line, counted from 0, and its bytes; -1 for none.
+	// Line returns the place of an item's line, counted from 0, and its bytes; -1 for none.
 	Line(id string) (at int, raw []byte)
-	// InsertLine puts a line at a place; one behind the last line is the end.
+	// InsertLine inserts a line at a place; a place after the last line means the end.
 	InsertLine(at int, raw []byte) error
 }
 
-// lineColumns are those of a line that an undo keeps.
+// lineColumns are the columns of a line in an undo entry.
 var lineColumns = []string{"at", "text"}
 
-// KeepLine gives Keep and Revive of a tier whose items are a line each: what is put back has the bytes
-// and the place that it had. The table's transactions are Lines.
+// KeepLine sets Keep and Revive of a tier with one line per item: a restored line has its old bytes and
+// place. The table's transactions are Lines.
 func (t Table) KeepLine() Table {
 	t.Keep = func(tx Tx, r Row) ([]model.BesideRow, error) {
 		at, raw := tx.(Lines).Line(t.Prefix + r.Key)

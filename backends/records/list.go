@@ -21,7 +21,7 @@ type bookmark struct {
 	At      string `json:"a,omitempty"` // the order's value
 	Table   int    `json:"t"`
 	Key     string `json:"k"`
-	Reverse bool   `json:"r,omitempty"` // the page before it is asked for
+	Reverse bool   `json:"r,omitempty"` // the previous page is requested
 }
 
 func (p bookmark) encode() string {
@@ -32,7 +32,7 @@ func (p bookmark) encode() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// window is one look at a list: so many places from a place on.
+// window is one read of a list: a number of places from a place on.
 type window struct {
 	tier, scope string
 	order       model.Order
@@ -40,11 +40,11 @@ type window struct {
 	reverse     bool
 	after       *bookmark
 	limit       int
-	needle      string // folded text that the items hold; empty: any
+	needle      string // folded text that the items must contain; empty: any
 }
 
-// List gives one page. A query is looked for in ids, titles, texts and metadata without
-// regard to letter case; its total is a lower bound until the list was walked to its end.
+// List returns one page. A query is searched in ids, titles, texts and metadata without regard to letter
+// case; its total is a lower bound until the list was read to its end.
 func (a *store) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
 	const op = "list"
 	if err := a.begin(ctx, op, false); err != nil {
@@ -92,7 +92,7 @@ func (a *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 	return page, model.Wrap(op, err)
 }
 
-// bound says what a look at the store lacks; nothing where it is whole.
+// bound says which part of the store could not be read; nothing where it is complete.
 func (a *store) bound(tx Tx) ([]string, error) {
 	if a.Bound == nil {
 		return nil, nil
@@ -134,7 +134,7 @@ func (a *store) window(op string, req model.PageRequest) (w window, back bool, e
 func fingerprint(req model.PageRequest) string {
 	h := fnv.New64a()
 	for _, s := range []string{req.Tier, req.Scope, req.Query, string(cmp.Or(req.Order, model.OrderID)), strconv.FormatBool(req.Hidden)} {
-		_, _ = h.Write([]byte(strconv.Quote(s))) // a hash takes everything
+		_, _ = h.Write([]byte(strconv.Quote(s))) // a hash accepts everything
 	}
 	return strconv.FormatUint(h.Sum64(), 36)
 }
@@ -158,7 +158,7 @@ func (a *store) checkScope(tx Tx, op, scope string) error {
 	return model.Errorf(model.InvalidInput, op, "no item is of scope %.200q", scope)
 }
 
-// fill collects a page, filtered by the request's query; more says that the list goes on.
+// fill collects a page, filtered by the request's query; more says that the list continues.
 func (a *store) fill(ctx context.Context, tx Tx, w window, req model.PageRequest) (items []model.Item, places []bookmark, more bool, err error) {
 	const batch = 500
 	want := w.limit
@@ -195,13 +195,13 @@ func (a *store) fill(ctx context.Context, tx Tx, w window, req model.PageRequest
 	}
 }
 
-// Matches reports whether a folded text stands in an item.
+// Matches reports whether an item contains a folded text.
 func Matches(it model.Item, needle string) bool {
 	has := func(s string) bool { return strings.Contains(snippet.Fold(s), needle) }
 	return has(it.Body) || has(it.Title) || has(it.ID) || slices.ContainsFunc(it.Meta, func(f model.Field) bool { return has(f.Value) })
 }
 
-// places gives the next places of a window, and whether there are more.
+// places returns the next places of a window, and whether there are more.
 func (a *store) places(tx Tx, w window) (out []bookmark, more bool, err error) {
 	var parts []string
 	var args []any
@@ -288,10 +288,10 @@ func (a *store) part(i int, w window) (text string, args []any, ok bool) {
 	return `SELECT t, k, a FROM (` + text + `) p` + strconv.Itoa(i), args, true
 }
 
-// down reports whether places are walked from the last to the first: newest is oldest backwards.
+// down reports whether places are read from the last to the first: newest is oldest backwards.
 func (w window) down() bool { return w.reverse != (w.order == model.OrderNewest) }
 
-// sort orders by time, table and key; a table alone has one number.
+// sort orders by time, table number and key; empty ones are left out.
 func (w window) sort(at, table, key string) string {
 	way := ""
 	if w.down() {
@@ -385,8 +385,8 @@ func (t *Table) row(tx Tx, key string) (r Row, found bool, err error) {
 	return r, found, err
 }
 
-// Time reads the spellings of times in foreign tables: ISO 8601 with T or a space, with or without a zone, and milliseconds or
-// seconds since 1970. It is zero for anything else.
+// Time reads the spellings of times in foreign tables: ISO 8601 with T or a space, with or without a zone,
+// and milliseconds or seconds since 1970. It is zero for anything else.
 func Time(s string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999-07", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02"} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -402,7 +402,7 @@ func Time(s string) time.Time {
 	return time.Time{}
 }
 
-// total counts a list. With a query only what the page itself shows is known.
+// total counts a list. With a query only the page's own items are known.
 func (a *store) total(tx Tx, w window, req model.PageRequest, shown int64, more bool) (model.Count, error) {
 	if req.Query != "" {
 		if w.after == nil && !more {
@@ -430,7 +430,7 @@ func (a *store) total(tx Tx, w window, req model.PageRequest, shown int64, more 
 	return model.Count{N: n}, nil
 }
 
-// Read gives one item.
+// Read returns one item.
 func (a *store) Read(ctx context.Context, id string) (model.Item, error) {
 	const op = "read"
 	if err := a.begin(ctx, op, false); err != nil {
@@ -489,7 +489,7 @@ func (a *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	return out, model.Wrap(op, err)
 }
 
-// countItems counts the tiers whose rows do not tell their size.
+// countItems counts the tiers whose rows have no size.
 func (a *store) countItems(ctx context.Context, op string, out []model.TierCount) ([]model.TierCount, error) {
 	for i := range a.Tables {
 		t := &a.Tables[i]
@@ -514,8 +514,8 @@ func (a *store) countItems(ctx context.Context, op string, out []model.TierCount
 	return out, nil
 }
 
-// each walks all rows in the order of their ids, a batch at a time, until yield returns
-// false. Rows that are written meanwhile may be seen or not.
+// each reads all rows in the order of their ids, a batch at a time, until yield returns false. Rows written
+// meanwhile may be seen or not.
 func (a *store) each(ctx context.Context, op, tier string, hidden bool, yield func(model.Item) bool) error {
 	w := window{tier: tier, order: model.OrderID, hidden: hidden, limit: 500}
 	for {
@@ -543,7 +543,7 @@ func (a *store) each(ctx context.Context, op, tier string, hidden bool, yield fu
 	}
 }
 
-// EachText gives what all items say.
+// EachText yields the texts of all items.
 func (a *store) EachText(ctx context.Context, yield func(model.Text, error) bool) ([]string, error) {
 	const op = "texts"
 	if err := a.begin(ctx, op, false); err != nil {

@@ -26,7 +26,7 @@ func (l Lite) Change(ctx context.Context, op string, fn func(Tx) error) error {
 	return l.File.Change(ctx, op, func(q *litefile.Query) error { return fn(q) })
 }
 
-// Columns names the columns of a table in an SQLite file, none where it is not there.
+// Columns names the columns of a table in an SQLite file; none for a missing table.
 func Columns(tx Tx, table string) ([]string, error) { return ColumnsIn(tx, "main", table) }
 
 // ColumnsIn are the columns of a table in one of the files of a connection.
@@ -40,8 +40,7 @@ func ColumnsIn(tx Tx, file, table string) (names []string, err error) {
 	return names, err
 }
 
-// Numbered is the Lookup of a table whose key is this column, a number: another spelling of a number is
-// no key.
+// Numbered is the Lookup of a table whose key is this numeric column: another spelling of a number is no key.
 func Numbered(column string) func(keys []string) (cond string, args []any) {
 	return func(keys []string) (cond string, args []any) {
 		for _, k := range keys {
@@ -56,7 +55,7 @@ func Numbered(column string) func(keys []string) (cond string, args []any) {
 	}
 }
 
-// Missing names the wanted columns, written `table.column`, that a file has not.
+// Missing names the wanted columns, written `table.column`, that a file lacks.
 func Missing(tx Tx, wanted map[string][]string) (missing []string, err error) {
 	for table, columns := range wanted {
 		have, err := Columns(tx, table)
@@ -73,7 +72,7 @@ func Missing(tx Tx, wanted map[string][]string) (missing []string, err error) {
 	return missing, nil
 }
 
-// Updated is Conflict when a conditional write met no row: another program changed it.
+// Updated returns Conflict when a conditional write changed no row: another program changed it.
 func Updated(n int64, err error) error {
 	if err == nil && n == 0 {
 		return model.Errorf(model.Conflict, "retain", "another program has changed the row meanwhile: read it again")
@@ -81,8 +80,8 @@ func Updated(n int64, err error) error {
 	return err
 }
 
-// Have are the columns of a table, written `file.table`, and those of the wanted ones that it lacks; none
-// of a table that is not there.
+// Have returns the columns of a table, written `file.table`, and the wanted ones that it lacks; none for a
+// missing table.
 func Have(tx Tx, table string, wanted ...string) (have, missing []string, err error) {
 	file, name, ok := strings.Cut(table, ".")
 	if !ok {
@@ -99,7 +98,7 @@ func Have(tx Tx, table string, wanted ...string) (have, missing []string, err er
 	return have, missing, err
 }
 
-// Databases are the SQLite files of a directory, by their first bytes.
+// Databases are the SQLite files of a directory, detected by magic bytes.
 func Databases(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -114,7 +113,7 @@ func Databases(dir string) ([]string, error) {
 	return out, nil
 }
 
-// IsFile reports whether a regular file lies there.
+// IsFile reports whether the path is a regular file.
 func IsFile(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular()
@@ -127,19 +126,18 @@ func isSQLite(path string) bool {
 	}
 	defer f.Close()
 	magic := make([]byte, 16)
-	n, _ := io.ReadFull(f, magic) // a shorter file is none
+	n, _ := io.ReadFull(f, magic) // a shorter file is no database
 	return string(magic[:n]) == "SQLite format 3\x00"
 }
 
-// Tell names the kind of file whose columns an SQLite file has; empty for none, or one that cannot be
-// read.
+// Tell names the kind whose columns an SQLite file has; empty for none, or for an unreadable file.
 func Tell(ctx context.Context, path string, kinds map[string]map[string][]string) (kind string) {
 	f, err := litefile.Open(path, true)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	_ = Lite{f}.View(ctx, "open", func(tx Tx) error { // what cannot be read is no candidate
+	_ = Lite{f}.View(ctx, "open", func(tx Tx) error { // an unreadable file is no candidate
 		for name, columns := range kinds {
 			missing, err := Missing(tx, columns)
 			if err != nil {

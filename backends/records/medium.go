@@ -15,16 +15,16 @@ import (
 type ServerMedium struct {
 	DB     Server
 	Schema string
-	// Tables are the tables that can hold a person's text, and Columns those of each; a table without
-	// columns is not there.
+	// Tables are the tables that can hold a subject's text, and Columns the columns of each; a table without
+	// columns does not exist.
 	Tables  []string
 	Columns map[string][]string
 	// Vectors names the columns that hold vectors, which no scan for text reads.
 	Vectors []string
-	// Outside names what no statement reaches.
+	// Outside names data that no statement reaches.
 	Outside string
-	// Clean removes and rewrites rows that are no items, before the tables are rewritten without dead
-	// rows; done counts them by table. nil: there are none.
+	// Clean removes and rewrites rows that are no items, before the tables are rewritten without dead rows;
+	// done counts them by table. nil: there are none.
 	Clean func(tx Tx, req model.ScrubRequest) (done map[string]int64, err error)
 }
 
@@ -36,7 +36,7 @@ func (m ServerMedium) qualified(table string) string {
 	return pgx.Identifier{m.Schema, table}.Sanitize()
 }
 
-// Layers lists the tables, and what lies outside them.
+// Layers lists the tables, and the data outside of them.
 func (m ServerMedium) Layers(ctx context.Context) ([]model.Layer, error) {
 	var out []model.Layer
 	err := m.DB.View(ctx, "layers", func(tx Tx) error {
@@ -56,7 +56,7 @@ func (m ServerMedium) Layers(ctx context.Context) ([]model.Layer, error) {
 	return append(out, model.Layer{ID: m.Outside, Kind: model.LayerExternal, Reason: "no statement reaches them: they keep old rows until they are recycled, expire or are deleted"}), err
 }
 
-// OpenLayer streams a table's rows; bytes as they are, so that text inside them is found.
+// OpenLayer streams a table's rows; bytes are unencoded, so that text inside them is found.
 func (m ServerMedium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	if !slices.Contains(m.Tables, id) || !m.has(id) {
 		return nil, model.Errorf(model.NotFound, "open-layer", "the store has no layer %q", id)
@@ -77,7 +77,7 @@ func (m ServerMedium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, 
 	return r, nil
 }
 
-// Scrub cleans what is no item, and rewrites the tables without dead rows.
+// Scrub cleans rows that are no items, and rewrites the tables without dead rows.
 func (m ServerMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if req.Dry {
 		return nil, nil

@@ -11,8 +11,8 @@ import (
 	"memdesk/model"
 )
 
-// Memory is a table in memory: an index of items whose owner keeps them in no database. It is filled
-// as a whole, and read by the statements of this package.
+// Memory is a table in memory: an index of items whose owner has no database. It is filled as a whole, and
+// read by the statements of this package.
 type Memory struct {
 	db     *sql.DB
 	clear  string
@@ -31,7 +31,7 @@ func NewMemory(table string, columns []string, indexes ...string) (*Memory, erro
 		schema += `; CREATE INDEX by_` + string(rune('a'+i)) + ` ON ` + table + ` (` + list + `)`
 	}
 	if _, err := db.Exec(schema); err != nil {
-		_ = db.Close() // the first error is the one that counts
+		_ = db.Close() // the first error counts
 		return nil, litefile.Worded("open", err)
 	}
 	return &Memory{db, `DELETE FROM ` + table, `INSERT INTO ` + table + ` VALUES (?` + strings.Repeat(`, ?`, len(columns)-1) + `)`}, nil
@@ -47,13 +47,13 @@ func (m *Memory) Fill(ctx context.Context, fn func(put func(cells ...any) error)
 	})
 }
 
-// Edit puts rows and runs statements, all or none of it.
+// Edit puts rows and runs statements, all or none of them.
 func (m *Memory) Edit(ctx context.Context, fn func(put func(cells ...any) error, exec func(text string, args ...any) error) error) error {
 	tx, err := m.db.BeginTx(ctx, nil)
 	if err != nil {
 		return litefile.Worded("open", err)
 	}
-	defer func() { _ = tx.Rollback() }() // nothing after a commit
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	put, err := tx.PrepareContext(ctx, m.insert)
 	if err != nil {
 		return litefile.Worded("open", err)
@@ -98,7 +98,7 @@ func (t memoryTx) Each(text string, args []any, fn func(scan func(...any) error)
 	return litefile.Worded("read", rows.Err())
 }
 
-// Exec implements Tx. The rows are made from what they are an index of, so none is written alone.
+// Exec implements Tx. The rows index other data, so none is written alone.
 func (t memoryTx) Exec(string, ...any) (int64, error) {
 	return 0, model.Errorf(model.Internal, "retain", "an index in memory is not written")
 }

@@ -9,11 +9,10 @@ import (
 	"memdesk/model"
 )
 
-// Mirror is a DB over rows that are reached by calls to a server: each look reads all of them into a
-// table in memory, which the statements of this package work on. A change is calls of its own, made
-// with the context of MirrorTx.
+// Mirror is a DB over rows behind a server's calls: each read copies all of them into a table in memory, for
+// the statements of this package. A change makes calls of its own, with the context of MirrorTx.
 type Mirror struct {
-	mu    sync.Mutex // the table holds one look at a time
+	mu    sync.Mutex // the table serves one transaction at a time
 	index *Memory
 	fill  func(ctx context.Context, op string, put func(cells ...any) error) error
 	close func()
@@ -25,14 +24,14 @@ func NewMirror(columns []string, fill func(ctx context.Context, op string, put f
 	return &Mirror{index: index, fill: fill, close: close}, err
 }
 
-// MirrorTx is one look at a mirror.
+// MirrorTx is one transaction of a mirror.
 type MirrorTx struct {
 	Tx
 	Context context.Context
 	mirror  *Mirror
 }
 
-// Again reads all rows anew, after a change.
+// Again reads all rows again, after a change.
 func (t MirrorTx) Again(op string) error { return t.mirror.refresh(t.Context, op) }
 
 func (m *Mirror) refresh(ctx context.Context, op string) error {
@@ -68,12 +67,12 @@ func (m *Mirror) Close() error {
 
 var _ DB = (*Mirror)(nil)
 
-// Unreached is the model.Maintainer of a server whose calls reach nothing but its items.
+// Unreached is the model.Maintainer of a server whose calls reach only its items.
 type Unreached []model.Layer
 
 var _ model.Maintainer = Unreached{}
 
-// Layers names what stays.
+// Layers names the layers that stay.
 func (u Unreached) Layers(context.Context) ([]model.Layer, error) { return u, nil }
 
 // OpenLayer is Unsupported.
@@ -81,7 +80,7 @@ func (Unreached) OpenLayer(_ context.Context, id string) (io.ReadCloser, error) 
 	return nil, model.Errorf(model.Unsupported, "open-layer", "the server shows nothing of %.100q", id)
 }
 
-// Scrub does nothing: what Forget leaves is out of reach.
+// Scrub does nothing: the leftovers of Forget are out of reach.
 func (Unreached) Scrub(context.Context, model.ScrubRequest) ([]model.LayerResult, error) {
 	return nil, nil
 }

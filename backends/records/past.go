@@ -7,10 +7,10 @@ import (
 	"memdesk/model"
 )
 
-// Version is one earlier text of an item, as the owner's program keeps it.
+// Version is one earlier text of an item, kept by the owner's program.
 type Version struct {
 	ID, At, By, Text string
-	Bytes            int64 // of the text where a list leaves it out; 0: of Text
+	Bytes            int64 // size of the text where a list leaves it out; 0: that of Text
 	Meta             []model.Field
 }
 
@@ -26,7 +26,7 @@ func (a *store) Revisions(ctx context.Context, id string) (model.Versions, error
 	return out, model.Wrap("history", err)
 }
 
-// ReadRevision gives an item as one of its versions has it.
+// ReadRevision returns an item at one of its versions.
 func (a *store) ReadRevision(ctx context.Context, id, version string) (model.Item, error) {
 	var it model.Item
 	found := false
@@ -51,8 +51,8 @@ func (a *store) ReadRevision(ctx context.Context, id, version string) (model.Ite
 	return it, nil
 }
 
-// past hands out the versions of an item; begin is called before the first, again where the look is
-// taken again.
+// past yields the versions of an item; begin is called before the first one, and again when the transaction
+// is repeated.
 func (a *store) past(ctx context.Context, id, version string, yield func(Version), begin func()) (*Table, error) {
 	const op = "history"
 	if err := a.begin(ctx, op, false); err != nil {

@@ -13,10 +13,10 @@ import (
 	"memdesk/model"
 )
 
-// Payloads is a table whose rows are an id, a vector and a JSON object, and the way its database
-// spells what statements need of it; m is a row.
+// Payloads is a table whose rows are an id, a vector and a JSON object, with its database's SQL for them; m
+// is a row.
 type Payloads struct {
-	Table               string // qualified; empty: it is not there
+	Table               string // qualified; empty: the table does not exist
 	ID, Vector, Payload string
 	Object              string                   // condition: the payload is a JSON object
 	Key                 func(name string) string // a member of the payload, as text
@@ -24,7 +24,7 @@ type Payloads struct {
 	Lookup              func(keys []string) (cond string, args []any)
 	Unescape            func(id string) (key string, ok bool)
 
-	// More are further columns, which are kept and put back as they are.
+	// More are further columns, which are kept and restored unchanged.
 	More []string
 
 	row, json, holds, insert string
@@ -45,7 +45,7 @@ func LitePayloads(table string) Payloads {
 	}
 }
 
-// uuid is an id as PostgreSQL prints it: another spelling is no id.
+// uuid matches an id in PostgreSQL's spelling: another spelling is no id.
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // ServerPayloads is such a table of PostgreSQL, with vectors of pgvector and ids that are UUIDs.
@@ -86,7 +86,7 @@ func (p Payloads) Rows(tx Tx, cond string, args ...any) (out []PayloadRow, err e
 	return out, err
 }
 
-// Holding reads the rows whose payload holds a text somewhere.
+// Holding reads the rows whose payload contains a text anywhere.
 func (p Payloads) Holding(tx Tx, text string) ([]PayloadRow, error) { return p.Rows(tx, p.holds, text) }
 
 // Row reads one row.
@@ -103,7 +103,7 @@ func (p Payloads) Row(tx Tx, id string) (PayloadRow, bool, error) {
 	return rows[0], true, nil
 }
 
-// Replace writes a payload over the one that was seen: Conflict where that is not there any more.
+// Replace writes a payload over the one that was read: Conflict where that has changed.
 func (p Payloads) Replace(tx Tx, was PayloadRow, payload string) error {
 	return Updated(tx.Exec(`UPDATE `+p.Table+` SET payload = `+p.json+` WHERE `+p.row+` AND payload = `+p.json, payload, was.ID, was.Payload))
 }
@@ -113,7 +113,7 @@ func (p Payloads) Delete(tx Tx, id string) (int64, error) {
 	return tx.Exec(`DELETE FROM `+p.Table+` WHERE `+p.row, id)
 }
 
-// Keep reads a row so that Insert writes it again; name is the table's in what is kept.
+// Keep reads a row so that Insert can write it again; name is the table's name in the kept row.
 func (p Payloads) Keep(tx Tx, name, id string) ([]model.BesideRow, error) {
 	return KeepRows(tx, name, p.Columns(), `SELECT `+strings.Join(append([]string{p.ID, p.Vector, p.Payload}, quoted(p.More)...), `, `)+` FROM `+p.Table+` m WHERE `+p.row, id)
 }
@@ -125,7 +125,7 @@ func (p *Payloads) Look(tx Tx) error {
 	return err
 }
 
-// Columns are all that are kept of a row.
+// Columns are all columns of a kept row.
 func (p Payloads) Columns() []string { return slices.Concat(PayloadColumns, p.More) }
 
 func quoted(names []string) (out []string) {
@@ -135,7 +135,7 @@ func quoted(names []string) (out []string) {
 	return out
 }
 
-// Insert writes a kept row again; one that is there stays.
+// Insert writes a kept row again; an existing one stays.
 func (p Payloads) Insert(tx Tx, r model.BesideRow) (PayloadRow, error) {
 	args, err := Values(p.Columns(), r)
 	if err != nil {
@@ -152,8 +152,8 @@ func (p Payloads) Insert(tx Tx, r model.BesideRow) (PayloadRow, error) {
 	return row, err
 }
 
-// Clean removes the rows whose member owner is one of the erased persons, and from others' what they
-// say of them: a row that is no JSON without it goes.
+// Clean removes the rows whose member owner is an erased subject, and redacts the subject in other rows; a
+// row that is no JSON without it goes.
 func (p Payloads) Clean(tx Tx, owner string, req model.ScrubRequest) (done int64, err error) {
 	if p.Table == "" {
 		return 0, nil
@@ -189,8 +189,7 @@ func (p Payloads) Clean(tx Tx, owner string, req model.ScrubRequest) (done int64
 	return done, nil
 }
 
-// Fields are the members of an object as fields, but those that are left out; fixed ones take no
-// edit.
+// Fields are the members of an object as fields, except those left out; fixed ones are read-only.
 func Fields(o *jsonedit.Object, fixed []string, without ...string) (out []model.Field) {
 	seen := map[string]bool{}
 	for _, m := range o.Members {
@@ -203,8 +202,8 @@ func Fields(o *jsonedit.Object, fixed []string, without ...string) (out []model.
 	return out
 }
 
-// SetFields writes fields as members: those of old that are not wanted go, unless they are fixed. A
-// value that was a number, an object or a list stays one; another is text.
+// SetFields writes fields as members: unwanted old ones go, unless they are fixed. A value that was a number,
+// an object or a list stays one; any other is text.
 func SetFields(o *jsonedit.Object, old, want []model.Field) {
 	keep := map[string]bool{}
 	for _, f := range want {

@@ -18,12 +18,11 @@ import (
 	"memdesk/model"
 )
 
-// Server is a DB over a PostgreSQL server. Parameters written `?` become $1, $2 and so on, so that
-// statements have no operator of that name.
+// Server is a DB over a PostgreSQL server. Parameters written `?` become $1, $2 and so on, so statements
+// cannot use the operator `?`.
 type Server struct{ Pool *pgxpool.Pool }
 
-// Connect prepares a pool; no connection is made yet. Location names host and database without any
-// secret.
+// Connect prepares a pool; no connection is made yet. Location names host and database without any secret.
 func Connect(dsn model.Secret, readOnly bool) (s Server, location string, err error) {
 	cfg, err := pgxpool.ParseConfig(dsn.Reveal())
 	if err != nil { // its text repeats the connection string
@@ -51,7 +50,7 @@ type serverTx struct {
 	op  string
 }
 
-// numbered writes the parameters as PostgreSQL takes them.
+// numbered writes the parameters in PostgreSQL's form.
 func numbered(text string) string {
 	if !strings.Contains(text, "?") {
 		return text
@@ -109,7 +108,7 @@ func (s Server) run(ctx context.Context, op string, o pgx.TxOptions, fn func(Tx)
 	if err != nil {
 		return wordedServer(op, err)
 	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing after a commit
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // no effect after a commit
 	if err := fn(serverTx{ctx, tx, op}); err != nil {
 		return err
 	}
@@ -133,7 +132,7 @@ func (s Server) Close() error {
 	return nil
 }
 
-// Vacuum rewrites tables without their dead rows. What may not be done is said by the error.
+// Vacuum rewrites tables without their dead rows. A missing right is reported by the error.
 func (s Server) Vacuum(ctx context.Context, table string) error {
 	_, err := s.Pool.Exec(ctx, "VACUUM (FULL) "+table)
 	return wordedServer("scrub", err)
@@ -150,14 +149,14 @@ func (s Server) Copy(ctx context.Context, query string, to io.Writer) error {
 	return wordedServer("open-layer", err)
 }
 
-// serverKinds are the classes of PostgreSQL's error codes that mean something of their own.
+// serverKinds are the classes of PostgreSQL's error codes with a kind of their own.
 var serverKinds = map[string]model.Kind{
 	"08": model.Unavailable, "28": model.PermissionDenied, "53": model.Unavailable, "57": model.Unavailable, "3D": model.NotFound,
 	"40": model.Locked, "42501": model.PermissionDenied, "25006": model.PermissionDenied, "23505": model.AlreadyExists, "55P03": model.Locked, "57014": model.Timeout,
 	"22": model.InvalidInput, "23": model.Conflict,
 }
 
-// wordedServer gives an error its kind. It never holds the connection string.
+// wordedServer gives an error its kind. It never contains the connection string.
 func wordedServer(op string, err error) error {
 	var known *model.Error
 	var pg *pgconn.PgError

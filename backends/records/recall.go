@@ -11,13 +11,12 @@ import (
 	"memdesk/model"
 )
 
-// longestQuery bounds what is looked for.
+// longestQuery bounds a query.
 const longestQuery = 10_000
 
-// Recall finds items in which the query stands, without regard to letter case: a match in
-// the title before one in the text, then the newest. Every item is looked at, so the total
-// is exact. What the owner's program hides is left out, and what the scanner rejects is
-// named apart.
+// Recall finds items that contain the query, without regard to letter case: a match in the title before one
+// in the text, then the newest. Every item is searched, so the total is exact. Items that the owner's program
+// hides are left out, and items that the scanner rejects are listed apart.
 func (a *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	const op = "recall"
 	res := model.RecallResult{Hits: []model.RecallSnippet{}}
@@ -80,9 +79,8 @@ func (a *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	return res, nil
 }
 
-// matching hands out the items in which a folded text stands, in no order and on one snapshot.
-// begin is called before the first, again where the snapshot is taken again; bounded where the look
-// was not whole.
+// matching yields the items that contain a folded text, in no order and on one snapshot. begin is called
+// before the first, and again when the snapshot is repeated; bounded is called where it was incomplete.
 func (a *store) matching(ctx context.Context, op, tier, needle string, begin func(), yield func(model.Item), bounded func(why string)) error {
 	return a.DB.View(ctx, op, func(tx Tx) error {
 		begin()
@@ -113,13 +111,13 @@ func (a *store) matching(ctx context.Context, op, tier, needle string, begin fun
 	})
 }
 
-// hold reports whether a folded text stands where Recall looks.
+// hold reports whether the parts that Recall searches contain a folded text.
 func (w Words) hold(it model.Item, needle string) bool {
 	has := func(s string) bool { return strings.Contains(snippet.Fold(s), needle) }
 	return has(it.Body) || has(it.Title) || slices.ContainsFunc(it.Meta, func(f model.Field) bool { return slices.Contains(w.Fields, f.Name) && has(f.Value) })
 }
 
-// quote cuts a snippet. What stands only in a field is marked with the field's name.
+// quote cuts a snippet. A match that is only in a field is marked with the field's name.
 func quote(it model.Item, query string) (text string, line int) {
 	needle := snippet.Fold(strings.TrimSpace(query))
 	if !strings.Contains(snippet.Fold(it.Body), needle) && !strings.Contains(snippet.Fold(it.Title), needle) {
@@ -136,10 +134,10 @@ func quote(it model.Item, query string) (text string, line int) {
 	return text, line
 }
 
-// mayHold is a condition that every row fulfils whose item holds a folded text, and many others
-// do not: one of the expressions holds the text's longest word. A letter that others
-// than ASCII's fold to (k of the Kelvin sign, s of the long s, i of the dotless i) and a letter
-// beyond ASCII stand for any character, and what JSON writes as \u and a number may be any letter.
+// mayHold is a condition that is true for every row whose item contains a folded text, and false for many
+// others: one of the expressions must contain the text's longest word. A letter that non-ASCII letters fold
+// to (k of the Kelvin sign, s of the long s, i of the dotless i), and a non-ASCII letter, match any
+// character; an escape \u of JSON may be any letter.
 func (a *store) mayHold(inText, inJSON []string, needle string) (cond string, args []any) {
 	word := ""
 	for _, w := range strings.FieldsFunc(needle, snippet.NotWord) {
@@ -162,7 +160,7 @@ func (a *store) mayHold(inText, inJSON []string, needle string) (cond string, ar
 		any, args = append(any, `(`+e+`) `+like+` ? ESCAPE '!'`), append(args, `%`+pattern+`%`)
 	}
 	for _, e := range inJSON {
-		if a.Like == "" { // SQLite looks for a byte of GLOB's with memchr, of LIKE's with a table of both cases
+		if a.Like == "" { // SQLite finds a byte of GLOB's with memchr, of LIKE's with a table of both cases
 			any = append(any, `(`+e+`) GLOB '*\u*'`)
 			continue
 		}

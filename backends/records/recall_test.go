@@ -11,8 +11,8 @@ import (
 	"memdesk/model"
 )
 
-// TestRecallLeavesNothingOut: the condition by which the database picks rows lets through every row
-// whose item holds the text, however its letters are written.
+// TestRecallLeavesNothingOut: the database's condition selects every row whose item contains the text, in any
+// spelling of its letters.
 func TestRecallLeavesNothingOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.db")
 	schemaInto(t, path, "mem0")

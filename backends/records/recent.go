@@ -22,15 +22,15 @@ import (
 )
 
 const (
-	watchFor  = 30 * time.Second // a write that has stood so long is watched no more
-	reportFor = 24 * time.Hour   // Health reports an undone write so long; its text stays among the drafts
-	lookEvery = time.Second      // acts look at most so often
+	watchFor  = 30 * time.Second // a write in place for this long is no longer watched
+	reportFor = 24 * time.Hour   // how long Health reports an undone write; its text stays among the drafts
+	lookEvery = time.Second      // acts check at most this often
 )
 
-// Recent watches what memdesk wrote last into a store whose owner's program can undo a write without a
-// word, because it writes back the whole of what it had read before (mcpgraph.md MG10). Texts and the
-// hashes of what they changed lie among the drafts in the state directory, where the next memdesk finds
-// them and an erasure reaches them.
+// Recent watches memdesk's last writes into a store whose owner's program can undo a write silently, because
+// it writes back the whole version that it read before (mcpgraph.md MG10). Texts and the hashes of their
+// changes are among the drafts in the state directory, where the next memdesk finds them and an erasure
+// reaches them.
 type Recent struct {
 	drafts *drafts.Folder
 	where  string // hash of the store's place
@@ -44,22 +44,22 @@ func NewRecent(dir, place string, c clock.Clock) *Recent {
 	return &Recent{drafts: drafts.New(filepath.Join(dir, "edit"), c, func() error { return statedir.Ensure(dir) }), where: short(place)}
 }
 
-// watched is one write. It is the note of its text, so it is a drafts.Purpose too; one without a text,
-// a removal, has the item's hash alone.
+// watched is one write. It is the note of its text, so it is a drafts.Purpose too; a removal has no text,
+// only the item's hash.
 type watched struct {
 	drafts.Purpose
 	Where string    `json:"where"`
 	Of    string    `json:"of"` // hash of the id
 	At    time.Time `json:"at"`
-	// Was is the revision that the item had before, Is the one that was written.
+	// Was is the item's earlier revision, Is the written one.
 	Was model.Revision `json:"was"`
 	Is  model.Revision `json:"is"`
-	// Came and Went are hashes of the parts of the text that were added and taken out.
+	// Came and Went are hashes of the text's added and removed parts.
 	Came []string `json:"came,omitempty"`
 	Went []string `json:"went,omitempty"`
 }
 
-// state is an item as a write found or left it; the zero value is an absent one.
+// state is an item before or after a write; the zero value is an absent one.
 type state struct {
 	item  model.Item
 	there bool
@@ -72,7 +72,7 @@ func (v state) revision() model.Revision {
 	return v.item.Revision
 }
 
-// parts are hashes of what an edit can change one by one.
+// parts are hashes of the parts that an edit can change one by one.
 func (t *Table) parts(v state) (out []string) {
 	if !v.there {
 		return nil
@@ -92,15 +92,15 @@ func (t *Table) parts(v state) (out []string) {
 	return out
 }
 
-// undone reports whether a write is not in what stands now: an item as it was before, or one in which
-// all that came is gone and all that went is back.
+// undone reports whether a write is no longer in place: the item is as before, or all added parts are gone
+// and all removed ones are back.
 func (w watched) undone(t *Table, now state) bool {
 	switch rev := now.revision(); {
 	case rev == w.Is:
 		return false
 	case rev == w.Was:
 		return true
-	case !now.there || len(w.Came)+len(w.Went) == 0: // somebody has removed it since, or nothing tells
+	case !now.there || len(w.Came)+len(w.Went) == 0: // somebody has removed it since, or nothing can tell
 		return false
 	}
 	have := t.parts(now)
@@ -112,7 +112,7 @@ func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
-// wrote records a write instead of the earlier ones of its item. The warnings say that it could not.
+// wrote records a write in place of the item's earlier ones. The warnings report a failure.
 func (a *store) wrote(t *Table, before, after state) (warnings []string) {
 	r := a.Recent
 	if r == nil || before.revision() == after.revision() {
@@ -136,7 +136,7 @@ func (a *store) wrote(t *Table, before, after state) (warnings []string) {
 			if !h.Lost {
 				w.Came, w.Went = append(without(old.Came, w.Went), w.Came...), append(without(old.Went, w.Came), without(w.Went, old.Came)...)
 			}
-			defer func() { _ = r.drafts.Release(h.Held) }() // one that stays is reported once more
+			defer func() { _ = r.drafts.Release(h.Held) }() // if it stays, it is only reported once more
 		}
 	}
 	note, jerr := json.Marshal(w)
@@ -149,7 +149,7 @@ func (a *store) wrote(t *Table, before, after state) (warnings []string) {
 	return nil
 }
 
-// heldWrite is a write of this store among those that are held.
+// heldWrite is a held write of this store.
 type heldWrite struct {
 	drafts.Held
 	watched watched
@@ -187,11 +187,10 @@ func (r *Recent) release(ids []string) (warnings []string) {
 // loss is a write that was undone.
 type loss struct {
 	id, words string
-	first     bool // it is reported for the first time
+	first     bool // reported for the first time
 }
 
-// lost returns the last writes that were undone, also when it is asked again, and stops watching those
-// that have stood.
+// lost returns the last undone writes, at every call, and stops watching those that are settled.
 func (a *store) lost(ctx context.Context) (out []loss, err error) {
 	all, err := a.Recent.held()
 	if err != nil || len(all) == 0 {
@@ -221,14 +220,14 @@ func (a *store) lost(ctx context.Context) (out []loss, err error) {
 			case undone && age < reportFor:
 				out = append(out, loss{id, a.words(h.watched, id), false})
 			case undone, h.Lost, age >= watchFor:
-				_ = a.Recent.drafts.Release(h.Held) // one that stays is looked at again
+				_ = a.Recent.drafts.Release(h.Held) // if it stays, it is checked again
 			}
 		}
 		return nil
 	})
 }
 
-// ofHashes finds the ids of writes: those of removals among the items that are there.
+// ofHashes finds the ids of writes: those of removals among the existing items.
 func (a *store) ofHashes(tx Tx, all []heldWrite) (map[string]string, error) {
 	out := map[string]string{}
 	removals := false
@@ -257,7 +256,7 @@ func (a *store) ofHashes(tx Tx, all []heldWrite) (map[string]string, error) {
 	return out, nil
 }
 
-// now reads an item; t is nil for an empty id and for what is none of this store.
+// now reads an item; t is nil for an empty id and for one that is not this store's.
 func (a *store) now(tx Tx, id string) (t *Table, v state, err error) {
 	t, key, err := a.locate("health", id)
 	if err != nil {
@@ -270,7 +269,7 @@ func (a *store) now(tx Tx, id string) (t *Table, v state, err error) {
 	return t, state{t.item(row), true}, nil
 }
 
-// words say what happened to a write and how it is made again.
+// words say what happened to a write and how to repeat it.
 func (a *store) words(w watched, id string) string {
 	what, command, again := "write", "retain %s --mode replace --kept", "writes it"
 	if w.Is == model.Absent {
@@ -282,7 +281,7 @@ func (a *store) words(w watched, id string) string {
 
 var plainWord = regexp.MustCompile(`^[\w./:%@+=,-]+$`)
 
-// word is a text as a shell takes it for one.
+// word is a text quoted as one shell word.
 func word(s string) string {
 	if plainWord.MatchString(s) {
 		return s

@@ -1,6 +1,6 @@
-// Package records shows rows of other programs' tables as items. A kind declares its tables: where a row's key, scope, time and
-// text lie, how a row becomes an item, and how an edit or a removal is written. Lists, recall, texts and the four verbs are here,
-// once for all kinds; nothing here knows a table by name.
+// Package records shows rows of other programs' tables as items. A kind declares its tables: where a row's
+// key, scope, time and text are, how a row becomes an item, and how an edit or a removal is written. Lists,
+// recall, texts and the four verbs are here, once for all kinds; nothing here knows a table by name.
 package records
 
 import (
@@ -43,8 +43,7 @@ func One(tx Tx, text string, args []any, dest ...any) (found bool, err error) {
 type DB interface {
 	View(ctx context.Context, op string, fn func(Tx) error) error
 	Change(ctx context.Context, op string, fn func(Tx) error) error
-	// Look tells within Health's deadline what is wrong with the medium, Deep what takes longer
-	// to find out.
+	// Look reports problems of the medium within Health's deadline, Deep those that take longer to find.
 	Look(now time.Time) []model.HealthFinding
 	Deep(ctx context.Context) []model.HealthFinding
 	Close() error
@@ -54,11 +53,11 @@ type DB interface {
 type Row struct {
 	Key   string
 	Scope string
-	At    time.Time // zero where the row has none that can be read
+	At    time.Time // zero where the row has no readable time
 	Cells []any     // the values of Table.Columns: string, []byte, int64, float64, bool or nil
 }
 
-// Text is a cell as text; nil and what is no text are empty.
+// Text is a cell as text; empty for nil and any other type.
 func (r Row) Text(i int) string {
 	switch v := r.Cells[i].(type) {
 	case string:
@@ -71,13 +70,13 @@ func (r Row) Text(i int) string {
 	return ""
 }
 
-// Change is one write to a row that stands: what it was and what it becomes.
+// Change is one write to an existing row: its old and its new state.
 type Change struct {
 	Row      Row
 	Old      model.Item
 	New      model.Document
 	Now      time.Time
-	Warnings []string // Save adds what the operator must know
+	Warnings []string // warnings for the operator, added by Save
 }
 
 // Table is one tier of a store: the rows of a foreign table as items. Expressions are SQL
@@ -85,65 +84,64 @@ type Change struct {
 type Table struct {
 	Tier   model.TierSpec
 	Prefix string // of the ids, "message/"; empty: the id is the key
-	From   string // the table and what it is joined with
+	From   string // the table with its joins
 	Where  string // rows that are items; empty: all
 	Key    string // text, unique in the table, never null
 	Scope  string // text; empty: every item has the empty scope
 	At     string // text that sorts by time; empty: the rows have no time
 	Size   string // bytes of the body; empty: every row is read to count them
-	Gone   string // condition of rows that the owner's program does not show; empty: none
+	Gone   string // condition of rows that the owner's program hides; empty: none
 	Vector string // the row's vector, float32 little-endian or `[1,2]`; empty: it has none
 	// Columns are the expressions that Item needs.
 	Columns []string
-	// Search are expressions of text, and SearchJSON of JSON, that together hold every word of an
-	// item's id, title, body and metadata: rows without a word that is looked for are then not read.
-	// Both empty: every row is.
+	// Search are expressions of text, and SearchJSON of JSON, that together contain every word of an item's
+	// id, title, body and metadata: rows without a wanted word are then not read. Both empty: every row is
+	// read.
 	Search, SearchJSON []string
-	// Recall is the text that Recall searches; nil: all of the item.
+	// Recall is the text that Recall searches; nil: the whole item.
 	Recall *Words
 	// Item makes the item's title, body, metadata and flags; the rest is set by this package.
 	Item func(Row) model.Item
-	// ReadOnly says why an item takes no edit; empty: it takes one. nil: all take one. An edit
-	// that only removes, or puts the mark of an erasure in the place of what it removes, reaches
-	// Save all the same.
+	// ReadOnly says why an item cannot be edited; empty: it can. nil: all can. An edit that only removes, or
+	// replaces removed text by the mark of an erasure, reaches Save all the same.
 	ReadOnly func(Row, model.Item) string
-	// Save writes an edit. nil: the tier takes none, and Tier.Title says why.
+	// Save writes an edit. nil: the tier accepts none, and Tier.Title says why.
 	Save func(Tx, *Change) error
-	// Create makes a row; nil: this store's items are made by its owner alone.
-	// now is the time in the form of ISO 8601 with milliseconds.
+	// Create makes a row; nil: only the store's owner makes items. now is the time in ISO 8601 with
+	// milliseconds.
 	Create func(tx Tx, key string, doc model.Document, now string) (warnings []string, err error)
-	// Parts are what an edit can change one by one in a text: a change of which all parts are gone was
-	// undone. nil: a text is one part.
+	// Parts are the parts of a text that an edit can change one by one: a change of which all parts are gone
+	// was undone. nil: a text is one part.
 	Parts func(body string) []string
-	// Join puts new text behind what is there; nil joins without anything between.
+	// Join appends new text to the existing one; nil joins without a separator.
 	Join func(have, more string) string
 	// Drop removes a row and everything that falls with it.
 	Drop func(Tx, Row) error
-	// DropKeeping removes a row and leaves what the store keeps of its earlier texts; nil: the
-	// store keeps none.
+	// DropKeeping removes a row and leaves the store's record of its earlier texts; nil: the store keeps
+	// none.
 	DropKeeping func(Tx, Row) error
-	// Keep gives the rows that Drop would remove or change, and Revive writes them again where they
-	// are missing; nil: a row that was dropped is not put back as it was.
+	// Keep returns the rows that Drop would remove or change, and Revive writes missing ones again; nil: a
+	// dropped row cannot be restored unchanged.
 	Keep   func(Tx, Row) ([]model.BesideRow, error)
 	Revive func(tx Tx, key string, rows []model.BesideRow) error
-	// Past hands out the earlier texts of a row, the newest first, also of one that is gone; where a
-	// version is given only that one is wanted. nil: the store keeps none.
+	// Past yields the earlier texts of a row, the newest first, also of a removed one; if a version is given,
+	// only that one. nil: the store keeps none.
 	Past func(tx Tx, key, version string, yield func(Version)) error
-	// Falls names the items that Drop takes with the row; nil: none.
+	// Falls names the items that Drop removes with the row; nil: none.
 	Falls func(Tx, Row) ([]string, error)
-	// Stays says what of a row Drop leaves elsewhere; nil: nothing.
+	// Stays says which data of a row Drop leaves elsewhere; nil: none.
 	Stays func(Tx, Row) ([]string, error)
-	// Lookup is a condition for the rows with these keys, where the key's expression has no
-	// index; nil compares the expression.
+	// Lookup is a condition for the rows with these keys, where the key's expression has no index; nil
+	// compares the expression.
 	Lookup func(keys []string) (cond string, args []any)
-	// Escape makes an id of a key; nil percent-encodes `%`, `/`, controls and what is no UTF-8.
+	// Escape makes an id from a key; nil percent-encodes `%`, `/`, controls and bytes that are no UTF-8.
 	Escape func(key string) string
 	// Unescape is its inverse; nil decodes percent-encoding.
 	Unescape func(id string) (key string, ok bool)
 }
 
-// Words are where Recall looks: expressions of text and of JSON that together hold every word of the
-// title, the body and these fields.
+// Words are the parts that Recall searches: expressions of text and of JSON that together contain every word
+// of the title, the body and these fields.
 type Words struct{ Text, JSON, Fields []string }
 
 // Config describes a kind to New.
@@ -153,23 +151,23 @@ type Config struct {
 	Tables               []Table
 	ReadOnlyReason       string // empty: the store can be changed
 	Remote               bool   // Health has a second to answer instead of 200 ms (provider-contract.md R35)
-	Collate              string // makes text compare by bytes: COLLATE "C"; empty where it does
-	Like                 string // the operator that compares without regard to letter case: ILIKE; empty: LIKE
+	Collate              string // makes text compare by bytes: COLLATE "C"; empty where that is the default
+	Like                 string // the operator that ignores letter case: ILIKE; empty: LIKE
 	Clock                clock.Clock
 	Notes                []string
 	Deviations           []model.Deviation
-	// Bound says in words what a look at the store lacks, where it is not whole; nil: it always is.
+	// Bound says what a read of the store lacks, where it is incomplete; nil: it is always complete.
 	Bound func(tx Tx) (string, error)
-	// Concerning gives the ids of the items that belong to one of the subjects, and why.
+	// Concerning yields the ids of the items that belong to one of the subjects, and why.
 	Concerning func(tx Tx, subjects []string, yield func(id, subject, reason string)) error
-	// Observe says what is wrong with the store's content.
+	// Observe reports problems of the store's content.
 	Observe    func(tx Tx) ([]model.HealthFinding, error)
 	Maintainer model.Maintainer
 	Graph      model.Graph
 	Repairer   model.Repairer
 	// Recent watches the last writes; nil where the owner's program undoes none.
 	Recent *Recent
-	// Origin says who wrote an item, by its metadata; nil: the rows tell nothing of it.
+	// Origin returns an item's writer, from its metadata; nil: the rows do not say.
 	Origin func(model.Item) (model.Origin, bool)
 }
 
@@ -236,7 +234,7 @@ func (a *store) table(op, tier string) (*Table, error) {
 	return nil, model.Errorf(model.InvalidInput, op, "unknown tier %q: there are %s", tier, strings.Join(names, ", "))
 }
 
-// locate tells which table and key an id stands for.
+// locate returns the table and key of an id.
 func (a *store) locate(op, id string) (*Table, string, error) {
 	var bare *Table
 	for i := range a.Tables {
@@ -300,7 +298,7 @@ func (t *Table) readOnly(r Row, it model.Item) string {
 	return ""
 }
 
-// begin is what every operation checks first.
+// begin makes the checks that every operation needs.
 func (a *store) begin(ctx context.Context, op string, changes bool) error {
 	if err := model.FromContext(ctx, op); err != nil {
 		return err

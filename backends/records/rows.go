@@ -33,7 +33,7 @@ func KeepRows(tx Tx, table string, columns []string, query string, args ...any) 
 }
 
 // KeepWhole reads the rows of an SQLite table that have a value in a column. The plus keeps the driver from
-// reading a value by its column's declared type: a row comes back as it was.
+// converting a value to its column's declared type: a row comes back unchanged.
 func KeepWhole(tx Tx, name, table, column string, columns []string, value string) ([]model.BesideRow, error) {
 	return KeepRows(tx, name, columns, `SELECT +`+strings.Join(quoted(columns), `, +`)+` FROM `+table+` WHERE `+column+` = ?`, value)
 }
@@ -55,7 +55,7 @@ func cellOf(column string, v any) model.BesideCell {
 	return c
 }
 
-// value is a cell as a statement takes it.
+// value is a cell as a statement's argument.
 func value(c model.BesideCell) (v any, err error) {
 	switch c.Type {
 	case model.CellNull:
@@ -77,8 +77,8 @@ func value(c model.BesideCell) (v any, err error) {
 	return v, nil
 }
 
-// Values are the cells of a row as a statement takes them. InvalidInput for a row that KeepRows did
-// not read from these columns.
+// Values are the cells of a row as a statement's arguments. InvalidInput for a row that KeepRows did not read
+// from these columns.
 func Values(columns []string, r model.BesideRow) ([]any, error) {
 	args := make([]any, len(columns))
 	if len(r.Cells) != len(columns) {
@@ -96,7 +96,7 @@ func Values(columns []string, r model.BesideRow) ([]any, error) {
 	return args, nil
 }
 
-// InsertRow writes a kept row into a table. A row that is there under its key stays.
+// InsertRow writes a kept row into a table. An existing row with its key stays.
 func InsertRow(tx Tx, table string, columns []string, r model.BesideRow) error {
 	args, err := Values(columns, r)
 	if err != nil {
@@ -106,7 +106,7 @@ func InsertRow(tx Tx, table string, columns []string, r model.BesideRow) error {
 	return err
 }
 
-// DropBy removes the row of a table by this column, which is the key.
+// DropBy removes a table's row by this key column.
 func DropBy(table, column string) func(Tx, Row) error {
 	return func(tx Tx, r Row) error {
 		_, err := tx.Exec(`DELETE FROM `+table+` WHERE `+column+` = ?`, r.Key)
@@ -114,8 +114,8 @@ func DropBy(table, column string) func(Tx, Row) error {
 	}
 }
 
-// KeepBy gives Keep and Revive of a tier whose rows lie in one table, and Drop; name is the table's in
-// what is kept.
+// KeepBy sets Keep, Revive and Drop of a tier whose rows are in one table; name is the table's name in a kept
+// row.
 func (t Table) KeepBy(name, table, column string, columns []string) Table {
 	t.Drop = DropBy(table, column)
 	t.Keep = func(tx Tx, r Row) ([]model.BesideRow, error) {
@@ -132,8 +132,8 @@ func (t Table) KeepBy(name, table, column string, columns []string) Table {
 	return t
 }
 
-// DropNamed removes the rows of a table that concern a person, where what their column owner names
-// does not stand any more: nothing tells whose they are but their text.
+// DropNamed removes the rows of a table that concern a subject and whose owner, named in column owner, no
+// longer exists: only their text says whose they are.
 func DropNamed(tx Tx, table, owner string, columns []string, concerns func([]byte) bool, stands func(owner string) (bool, error)) (n int64, err error) {
 	if concerns == nil {
 		return 0, nil

@@ -35,7 +35,7 @@ func (a *store) beside(ctx context.Context, id string) (out model.Beside, err er
 	return out, model.Wrap(op, err)
 }
 
-// keep gives the rows that Forget of an item would remove.
+// keep returns the rows that Forget of an item would remove.
 func (a *store) keep(ctx context.Context, id string) (out []model.BesideRow, err error) {
 	const op = "keep"
 	if err := a.begin(ctx, op, false); err != nil {
@@ -58,7 +58,7 @@ func (a *store) keep(ctx context.Context, id string) (out []model.BesideRow, err
 	return out, model.Wrap(op, err)
 }
 
-// vector reads a vector; what is none is empty.
+// vector reads a vector; empty for anything else.
 func vector(raw []byte) (out []float32) {
 	if len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &out) == nil {
 		return out

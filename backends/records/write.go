@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// Retain writes a row, in one transaction with the check of its revision. A row that the
-// owner's program alone can make is Unsupported.
+// Retain writes a row, in one transaction with the check of its revision. A row that only the owner's program
+// can make is Unsupported.
 func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	const op = "retain"
 	var res model.RetainResult
@@ -75,7 +75,7 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	return res, model.Wrap(op, err)
 }
 
-// target applies every rule that needs no look at the store and tells what is addressed.
+// target applies every rule that needs no read of the store, and returns the addressed row.
 func (a *store) target(op string, req model.RetainRequest) (*Table, string, error) {
 	if err := req.Mode.Check(); err != nil {
 		return nil, "", err
@@ -114,7 +114,7 @@ func (a *store) addressed(op string, req model.RetainRequest) (*Table, string, e
 	return t, key, nil
 }
 
-// address tells which id a request would write.
+// address returns the id that a request would write.
 func (a *store) address(req model.RetainRequest) (string, error) {
 	t, key, err := a.addressed("retain", req)
 	if err != nil {
@@ -123,7 +123,7 @@ func (a *store) address(req model.RetainRequest) (string, error) {
 	return t.id(key), nil
 }
 
-// checkKey holds a key to one path segment (provider-contract.md R9, R11).
+// checkKey restricts a key to one path segment (provider-contract.md R9, R11).
 func checkKey(op, key string) error {
 	switch {
 	case key == "":
@@ -161,13 +161,13 @@ func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req mode
 	return doc, a.scanner.Admit(have.Body, doc.Body, cleans)
 }
 
-// revives reports whether a request brings the rows that Forget removed.
+// revives reports whether a request has the rows that Forget removed.
 func (t *Table) revives(req model.RetainRequest) bool {
 	return t.Revive != nil && req.Restore && req.Beside != nil && len(req.Beside.Rows) > 0
 }
 
-// Forget removes one row with what falls with it. Removed counts the items that were there and
-// are gone, fallen ones included.
+// Forget removes one row with everything that falls with it. Removed counts the items that existed and are
+// gone, fallen ones included.
 func (a *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	const op = "forget"
 	var res model.ForgetResult
@@ -186,7 +186,7 @@ func (a *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	}
 	losses := a.recentLosses(ctx)
 	var before state
-	var with []string // fell with it
+	var with []string // items that fell with it
 	err = a.DB.Change(ctx, op, func(tx Tx) error {
 		before, with, res = state{}, nil, model.ForgetResult{}
 		row, found, err := t.row(tx, key)
@@ -209,7 +209,7 @@ func (a *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	return res, model.Wrap(op, err)
 }
 
-// drop removes one item that is there, and says which ones fall with it and what stays of it.
+// drop removes one existing item, and returns the items that fall with it and its remaining data.
 func drop(tx Tx, t *Table, row Row, req model.ForgetRequest) (with, stays []string, err error) {
 	if t.Falls != nil {
 		if with, err = t.Falls(tx, row); err != nil {
@@ -230,7 +230,7 @@ func drop(tx Tx, t *Table, row Row, req model.ForgetRequest) (with, stays []stri
 	return with, stays, t.Drop(tx, row)
 }
 
-// falls gives what would go with items, beside them.
+// falls returns the further items that would go with these.
 func (a *store) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
 	const op = "falls"
 	if err := a.begin(ctx, op, false); err != nil {
@@ -270,8 +270,8 @@ func (a *store) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
 	return out, model.Wrap(op, err)
 }
 
-// onlyRemoves reports whether a text is the old one with stretches taken out or replaced by the
-// mark of an erasure (model.Erased).
+// onlyRemoves reports whether a text is the old one with stretches removed or replaced by the mark of an
+// erasure (model.Erased).
 func onlyRemoves(old, text string) bool {
 	pieces := strings.Split(text, model.Erased)
 	for i, p := range pieces {

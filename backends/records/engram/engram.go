@@ -1,5 +1,5 @@
-// Package engram opens the memory that Engram keeps in SQLite: observations, prompts and sessions of coding agents. Its schema and
-// its triggers, which keep the search index in step, stay as they are.
+// Package engram opens the memory that Engram keeps in SQLite: observations, prompts and sessions of coding
+// agents. It does not change the schema or the triggers, which keep the search index in step.
 package engram
 
 import (
@@ -15,7 +15,7 @@ import (
 	"memdesk/model"
 )
 
-// Kind is the name of this kind in a configuration.
+// Kind is the kind's name in a configuration.
 const Kind = "engram"
 
 // Config says which file to open and how.
@@ -26,14 +26,14 @@ type Config struct {
 	Clock    clock.Clock
 }
 
-// needed are the columns without which a file is not this kind.
+// needed are the columns without which a file is not of this kind.
 var needed = map[string][]string{
 	"sessions":     {"id", "project", "directory", "started_at", "ended_at", "summary"},
 	"observations": {"id", "session_id", "type", "title", "content", "tool_name", "project", "scope", "topic_key", "normalized_hash", "revision_count", "created_at", "updated_at", "deleted_at"},
 	"user_prompts": {"id", "session_id", "content", "project", "created_at"},
 }
 
-// ownTrigger matches Engram's triggers: each writes rows of a search index and nothing else.
+// ownTrigger matches Engram's triggers: each only writes rows of a search index.
 var ownTrigger = regexp.MustCompile(`(?is)^CREATE TRIGGER (obs|prompt)_fts_\w+ AFTER (INSERT|DELETE|UPDATE) ON (observations|user_prompts) BEGIN ` +
 	`(INSERT INTO (observations|prompts)_fts \( [\w , ]+ \) VALUES \( [^;]+ \) ; ?)+END( ;)?$`)
 
@@ -55,7 +55,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		err = f.GuardTriggers(ctx, ownTrigger)
 	}
 	if err != nil {
-		_ = f.Close() // the first error is the one that counts
+		_ = f.Close() // the first error counts
 		return model.Store{}, f.Explain(err)
 	}
 	return records.New(records.Config{
@@ -66,7 +66,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	}), nil
 }
 
-// editedRow tells in which table an item's row lies.
+// editedRow returns the table and key of an item's row.
 func editedRow(id string) (table, column, key string) {
 	for prefix, t := range map[string]string{"observation/": "observations", "prompt/": "user_prompts", "session/": "sessions"} {
 		if raw, ok := strings.CutPrefix(id, prefix); ok {
@@ -130,7 +130,7 @@ func observations() records.Table {
 	}
 }
 
-// normalized is the hash by which Engram finds the same text again: lower case, blanks joined.
+// normalized is the hash by which Engram recognises an equal text: lower case, blanks joined.
 func normalized(text string) string {
 	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ToLower(text)), " ")))
 	return hex.EncodeToString(sum[:])
@@ -171,7 +171,7 @@ func sessions() records.Table {
 	}
 }
 
-// under names what goes with a session.
+// under names the items that go with a session.
 func under(tx records.Tx, r records.Row) ([]string, error) {
 	var out []string
 	for _, q := range [][2]string{{"observation/", `SELECT CAST(id AS TEXT) FROM observations WHERE session_id = ? ORDER BY id`}, {"prompt/", `SELECT CAST(id AS TEXT) FROM user_prompts WHERE session_id = ? ORDER BY id`}} {
@@ -188,7 +188,7 @@ func under(tx records.Tx, r records.Row) ([]string, error) {
 	return out, nil
 }
 
-// observe counts what Engram hides and what its index lacks.
+// observe counts items that Engram hides and rows that its index lacks.
 func observe(tx records.Tx) ([]model.HealthFinding, error) {
 	return records.Checks(tx,
 		records.Check{Kind: "expired", Message: "%d deleted observations are still readable in the file", Count: `SELECT count(*) FROM observations WHERE deleted_at IS NOT NULL`},

@@ -72,7 +72,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestListHidesWhatEngramHides, and shows it on demand.
+// TestListHidesWhatEngramHides: a list hides the same items as Engram, and shows them on demand.
 func TestListHidesWhatEngramHides(t *testing.T) {
 	s := open(t, engram.Config{Path: file(t, seed)})
 	defer s.Close()
@@ -92,7 +92,7 @@ func TestListHidesWhatEngramHides(t *testing.T) {
 	}
 }
 
-// TestOneSpelling: an id is a number as Engram's rows have it; another spelling is no item.
+// TestOneSpelling: an id is a number in the spelling of Engram's rows; another spelling is no item.
 func TestOneSpelling(t *testing.T) {
 	s := open(t, engram.Config{Path: file(t, seed)})
 	defer s.Close()
@@ -106,7 +106,7 @@ func TestOneSpelling(t *testing.T) {
 	}
 }
 
-// TestForgetOfASession takes what hangs under it.
+// TestForgetOfASession also removes the session's observations and prompts.
 func TestForgetOfASession(t *testing.T) {
 	s := open(t, engram.Config{Path: file(t, seed)})
 	defer s.Close()
@@ -116,7 +116,7 @@ func TestForgetOfASession(t *testing.T) {
 	}
 }
 
-// TestForeignTrigger: a trigger that Engram did not write makes the file read-only.
+// TestForeignTrigger: a trigger that is not Engram's makes the file read-only.
 func TestForeignTrigger(t *testing.T) {
 	s := open(t, engram.Config{Path: file(t, `CREATE TRIGGER obs_fts_more AFTER DELETE ON observations BEGIN DELETE FROM sessions; END`)})
 	defer s.Close()

@@ -10,16 +10,16 @@ import (
 	"memdesk/model"
 )
 
-// A thread is named where it holds at least so many checkpoints, or so many bytes. Each checkpoint
-// repeats what changed of the conversation, and LangGraph deletes none by itself.
+// A thread is named when it has this many checkpoints or bytes. Each checkpoint repeats the changed parts of
+// the conversation, and LangGraph deletes none by itself.
 const (
 	manyCheckpoints = 100
 	manyBytes       = 10 << 20
-	// named is how many of such threads are named, the largest first.
+	// named bounds the threads that are named, the largest first.
 	named = 3
 )
 
-// observe says what the packages do not (LG9).
+// observe reports problems that the packages do not (LG9).
 func (l layout) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	out, err := records.Checks(tx, append(l.storeChecks(), l.checkpointChecks()...)...)
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package langgraph opens LangGraph's store and checkpoints in PostgreSQL, with the tables of the JavaScript and of the Python
-// package (langgraph.md). A forgotten thread leaves all its tables, an edited value its vectors.
+// Package langgraph opens LangGraph's store and checkpoints in PostgreSQL, with the tables of the JavaScript
+// or of the Python package (langgraph.md). Forgetting a thread clears all its tables, editing a value removes
+// its vectors.
 package langgraph
 
 import (
@@ -15,7 +16,7 @@ import (
 	"memdesk/model"
 )
 
-// Kind is the name of this kind in a configuration.
+// Kind is the kind's name in a configuration.
 const Kind = "langgraph"
 
 // Config says which database to open and how.
@@ -27,15 +28,15 @@ type Config struct {
 	Clock    clock.Clock
 }
 
-// layout is which of the tables there are, and whose.
+// layout says which tables exist, and which package's they are.
 type layout struct {
 	schema string
 	have   map[string][]string // columns by table
 	python bool
 }
 
-// Open opens a database. InvalidInput where neither half is there, or the store's namespace column
-// is neither package's.
+// Open opens a database. InvalidInput where both halves are missing, or the store's namespace column is
+// neither package's.
 func Open(ctx context.Context, c Config) (model.Store, error) {
 	db, location, err := records.Connect(c.DSN, c.ReadOnly)
 	if err != nil {
@@ -57,7 +58,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return err
 	})
 	if err != nil {
-		_ = db.Close() // the first error is the one that counts
+		_ = db.Close() // the first error counts
 		return model.Store{}, err
 	}
 	return records.New(records.Config{
@@ -69,8 +70,8 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 
 var checkpointTables = []string{"checkpoint_writes", "checkpoint_blobs", "checkpoints"}
 
-// knownMigrations and knownCheckpointMigrations are the last steps of store_migrations and of
-// JavaScript's checkpoint_migrations that this package knows.
+// knownMigrations and knownCheckpointMigrations are the last steps of store_migrations and of JavaScript's
+// checkpoint_migrations that this package knows.
 const (
 	knownMigrations           = 3
 	knownCheckpointMigrations = 4
@@ -137,8 +138,8 @@ func (l *layout) look(tx records.Tx) (reason string, err error) {
 	return reason, nil
 }
 
-// expected are the columns that both packages have. A store that lacks one of its own is shown without
-// it, another table is not looked at; nothing is written to either.
+// expected are the columns that both packages have. A store without one of them is shown without it, another
+// table is skipped; neither is written.
 var expected = map[string][]string{
 	"store": {"created_at", "updated_at", "expires_at"}, "store_vectors": {"key", "embedding", "created_at"},
 	"checkpoints":       {"thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint", "metadata"},
@@ -189,8 +190,8 @@ func (l layout) tables() []records.Table {
 	return out
 }
 
-// concerning finds rows by a whole label or by user_id, and threads by their id or a checkpoint's
-// metadata (LG10).
+// concerning finds rows by a whole label or by user_id, and threads by their id or a checkpoint's metadata
+// (LG10).
 func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subject, reason string)) error {
 	for _, s := range subjects {
 		if l.has("store") {

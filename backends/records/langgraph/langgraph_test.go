@@ -49,7 +49,7 @@ INSERT INTO checkpoint_blobs VALUES ('t/1', '', 'messages', '1', 'json', '[]'), 
 	('t2', '', 'messages', '1', 'msgpack', '\x9000'), ('gone', '', 'messages', '1', 'json', '[]');
 INSERT INTO checkpoint_writes VALUES ('t/1', '', '2', 'a', 0, 'messages', 'json', '[]');`
 
-// TestItems: what rows and threads are as items (LG1, LG2, LG4, LG5).
+// TestItems: rows and threads as items (LG1, LG2, LG4, LG5).
 func TestItems(t *testing.T) {
 	s := open(t, langgraph.Config{}, database(t, "javascript", seed))
 	for typed, body := range map[string]string{
@@ -72,7 +72,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestEdit removes the vectors that hold the old text, and takes nothing but an object (LG3, LG7).
+// TestEdit removes the vectors of the old text, and accepts only an object (LG3, LG7).
 func TestEdit(t *testing.T) {
 	for whose, where := range map[string]string{"javascript": "namespace_path = 'users:ada'", "python": "prefix = 'users.ada'"} {
 		t.Run(whose, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestForgetOfAThread leaves none of its tables, and no other thread's rows go (LG6).
+// TestForgetOfAThread clears all tables of the thread and of no other (LG6).
 func TestForgetOfAThread(t *testing.T) {
 	dsn := database(t, "javascript", seed)
 	s := open(t, langgraph.Config{}, dsn)
@@ -141,7 +141,7 @@ func TestConcerning(t *testing.T) {
 	}
 }
 
-// TestHealthAndLayers: what is left is named, and a table's bytes can be read, blobs too (LG9).
+// TestHealthAndLayers: leftovers are reported, and a table's bytes can be read, blobs too (LG9).
 func TestHealthAndLayers(t *testing.T) {
 	s := open(t, langgraph.Config{}, database(t, "javascript", seed))
 	text := ""
@@ -160,7 +160,7 @@ func TestHealthAndLayers(t *testing.T) {
 	}
 }
 
-// TestLargeThreads: a thread whose checkpoints pile up is named with its bytes.
+// TestLargeThreads: a thread with many checkpoints is reported with its bytes.
 func TestLargeThreads(t *testing.T) {
 	s := open(t, langgraph.Config{}, database(t, "javascript", seed, `INSERT INTO checkpoints SELECT 'long', '', n::text, NULL, 'json', '{}', '{}' FROM generate_series(1, 150) n`))
 	var got []string
@@ -195,7 +195,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestLive: a thread whose graph writes now is named, since it comes back after it is forgotten.
+// TestLive: a thread whose graph is writing is reported, since it comes back after a forget.
 func TestLive(t *testing.T) {
 	s := open(t, langgraph.Config{}, database(t, "javascript", seed, `INSERT INTO checkpoints VALUES ('now', '', '1', NULL, 'json', jsonb_build_object('ts', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), '{}')`))
 	var got []string
@@ -209,7 +209,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestOlderTables: a store without a column that both packages have is shown without it, for reading.
+// TestOlderTables: a store without a column that both packages have is shown without it, read-only.
 func TestOlderTables(t *testing.T) {
 	s := open(t, langgraph.Config{}, database(t, "javascript", seed, `ALTER TABLE store DROP COLUMN expires_at`, `ALTER TABLE checkpoint_blobs DROP COLUMN version`))
 	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "lacks") {
@@ -227,7 +227,7 @@ func TestOlderTables(t *testing.T) {
 	}
 }
 
-// TestAnotherStoreTable: a table of that name that is nobody's of LangGraph does not hide the checkpoints.
+// TestAnotherStoreTable: a foreign table with the store's name does not hide the checkpoints.
 func TestAnotherStoreTable(t *testing.T) {
 	s := open(t, langgraph.Config{}, database(t, "javascript", seed, `DROP TABLE store CASCADE`, `CREATE TABLE store (id int, address text)`))
 	page, err := s.Browser.List(t.Context(), model.PageRequest{})
@@ -236,7 +236,7 @@ func TestAnotherStoreTable(t *testing.T) {
 	}
 }
 
-// TestOpen refuses what is neither package's store.
+// TestOpen refuses a database that has neither package's tables.
 func TestOpen(t *testing.T) {
 	dsn := testpg.DSN(t)
 	testpg.Exec(t, dsn, `CREATE TABLE store (key text, value jsonb)`)

@@ -7,16 +7,16 @@ import (
 	"memdesk/model"
 )
 
-// scanned are the tables that can hold a person's text.
+// scanned are the tables that can hold a subject's text.
 var scanned = []string{"store", "store_vectors", "checkpoints", "checkpoint_blobs", "checkpoint_writes"}
 
-// medium are the tables as a maintainer sees them.
+// medium are the tables in the form of a maintainer.
 func (l layout) medium(db records.Server) records.ServerMedium {
 	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans,
 		Outside: "write-ahead log, replicas, base backups, dumps, LangSmith"}
 }
 
-// orphans removes the rows that a deletion of a removed thread, stopped half-way, left.
+// orphans removes the rows that an interrupted deletion of a thread left.
 func (l layout) orphans(tx records.Tx, req model.ScrubRequest) (map[string]int64, error) {
 	done := map[string]int64{}
 	for _, t := range []string{"checkpoint_writes", "checkpoint_blobs"} {

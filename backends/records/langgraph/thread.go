@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// threads are conversations: the messages of the newest checkpoint (LG5). An edit would have to
-// change every later checkpoint, and a resumed graph would replay the old text (LG6).
+// threads are conversations: the messages of the newest checkpoint (LG5). They cannot be edited: every later
+// checkpoint would have to change, and a resumed graph would replay the old text (LG6).
 func (l layout) threads() records.Table {
 	c := l.table("checkpoints")
 	columns, blobs := l.channel()
@@ -35,8 +35,8 @@ func (l layout) threads() records.Table {
 	}
 }
 
-// channel are the expressions of a checkpoint's messages, and what it is joined with for them: the
-// value inside checkpoint c, or type and bytes of a blob at the version that c names.
+// channel returns the expressions for a checkpoint's messages, and the join that they need: the value inside
+// checkpoint c, or type and bytes of a blob at the version that c names.
 func (l layout) channel() (columns []string, join string) {
 	columns = []string{"COALESCE((c.checkpoint->'channel_values'->'messages')::text, '')", "''", "NULL::bytea"}
 	if l.has("checkpoint_blobs") {
@@ -46,7 +46,7 @@ func (l layout) channel() (columns []string, join string) {
 	return columns, join
 }
 
-// past are a thread's checkpoints. A list has the size of their channel, one version its text.
+// past yields a thread's checkpoints. A list has the size of their channel, one version its text.
 func (l layout) past(tx records.Tx, thread, version string, yield func(records.Version)) error {
 	columns, blobs := l.channel()
 	if version == "" {
@@ -89,7 +89,7 @@ func thread(r records.Row) model.Item {
 	return it
 }
 
-// message is one of a channel, as LangChain serialises it or as a plain value.
+// message is one message of a channel, serialised by LangChain or a plain value.
 type message struct {
 	ID     []string `json:"id"`
 	Type   string   `json:"type"`
@@ -100,7 +100,7 @@ type message struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// messages writes a channel as text: per message its role, then its text.
+// messages writes a channel as text: for each message its role, then its text.
 func messages(raw string) string {
 	var all []json.RawMessage
 	if raw == "" {

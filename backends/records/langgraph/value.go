@@ -11,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// unit joins namespace and key to one key; neither package lets a control into a label.
+// unit joins namespace and key into one key; neither package allows control characters in a label.
 const unit = "\x1f"
 
 // values are the rows of the store.
@@ -53,13 +53,13 @@ func (l layout) values() records.Table {
 	}
 }
 
-// scope writes the labels as ids have them, in SQL.
+// scope writes the labels in the form of ids, in SQL.
 func scope(column, sep string) string {
 	labels := `replace(replace(replace(` + column + `, '%', '%25'), '/', '%2F'), '` + sep + `', '/')`
 	return `CASE WHEN split_part(` + column + `, '` + sep + `', 1) = 'thread' THEN '%74' || substr(` + labels + `, 2) ELSE ` + labels + ` END`
 }
 
-// idOf writes labels and key as an id; a first label that is the word for threads is marked (LG1).
+// idOf writes labels and key as an id; a first label that equals the word for threads is marked (LG1).
 func idOf(key, sep string) string {
 	space, key, _ := strings.Cut(key, unit)
 	parts := append(strings.Split(space, sep), key)
@@ -89,7 +89,7 @@ func keyOf(id, sep string) (string, bool) {
 	return strings.Join(parts[:last], sep) + unit + parts[last], true
 }
 
-// value reads a row. Its text is the JSON as it stands, indented (LG2).
+// value reads a row. Its text is the stored JSON, indented (LG2).
 func value(r records.Row, sep string) model.Item {
 	var b bytes.Buffer
 	if json.Indent(&b, []byte(r.Text(0)), "", "  ") != nil {
@@ -133,7 +133,7 @@ func heading(raw, key string) string {
 	return key
 }
 
-// object is InvalidInput for what is not one JSON object.
+// object returns InvalidInput for a text that is not exactly one JSON object.
 func object(body string) error {
 	if _, err := jsonedit.Parse([]byte(body)); err != nil || !json.Valid([]byte(body)) {
 		return model.Errorf(model.InvalidInput, "retain", "a value is one JSON object")
@@ -141,7 +141,7 @@ func object(body string) error {
 	return nil
 }
 
-// save writes a value that is still as it was seen, and removes its vectors, which hold the old
+// save writes a value whose row is unchanged since it was read, and removes its vectors, which hold the old
 // text (LG7).
 func (l layout) save(tx records.Tx, c *records.Change) error {
 	if err := object(c.New.Body); err != nil {
@@ -186,7 +186,7 @@ func (l layout) create(tx records.Tx, key string, doc model.Document, _ string) 
 	return nil, err
 }
 
-// drop removes a row and its vectors; a table made by hand may lack the cascade (LG8).
+// drop removes a row and its vectors; a hand-made table may lack the cascade (LG8).
 func (l layout) drop(tx records.Tx, r records.Row) error {
 	ns, _ := l.namespace()
 	space, key, _ := strings.Cut(r.Key, unit)

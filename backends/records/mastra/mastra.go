@@ -1,5 +1,5 @@
-// Package mastra opens the memory of Mastra's agents in a libSQL file: threads, messages, working memory and observations
-// (mastra.md). It never changes the schema; the owner's program goes on beside it.
+// Package mastra opens the memory of Mastra's agents in a libSQL file: threads, messages, working memory and
+// observations (mastra.md). It never changes the schema, and the owner's program keeps working beside it.
 package mastra
 
 import (
@@ -15,7 +15,7 @@ import (
 	"memdesk/model"
 )
 
-// Kind is the name of this kind in a configuration.
+// Kind is the kind's name in a configuration.
 const Kind = "mastra"
 
 // Config says which file to open and how.
@@ -26,8 +26,8 @@ type Config struct {
 	Clock    clock.Clock
 }
 
-// needed are the columns without which a file is not this kind, and usual those that each version had
-// so far: a file without one is open for reading (MA1).
+// needed are the columns without which a file is not of this kind, and usual those of every version so far: a
+// file that lacks one is opened read-only (MA1).
 var (
 	needed = map[string][]string{"mastra_threads": {"id", "resourceId"}, "mastra_messages": {"id", "thread_id", "content"}}
 	usual  = map[string][]string{"mastra_threads": {"title", "metadata", "createdAt", "updatedAt"}, "mastra_messages": {"role", "type", "createdAt"}}
@@ -41,16 +41,16 @@ var optional = map[string][]string{
 	"mastra_thread_state": {"threadId", "type", "value"},
 }
 
-// layout names the optional parts that a file has.
+// layout says which optional parts a file has.
 type layout struct {
 	owner, resources, observations, state bool     // owner: messages carry resourceId
-	observed                              bool     // observation records name the messages that they were drawn from
+	observed                              bool     // observation records name their source messages
 	without                               []string // usual columns that are missing
 	vectors                               []string
 }
 
-// Open opens the file. InvalidInput for one that holds no threads and messages of Mastra's; one
-// that lacks a column is open for reading, with the reason.
+// Open opens the file. InvalidInput for one without threads and messages of Mastra's; one that lacks a column
+// is opened read-only, with the reason.
 func Open(ctx context.Context, c Config) (model.Store, error) {
 	f, err := litefile.Open(c.Path, c.ReadOnly)
 	if err != nil {
@@ -74,7 +74,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		err = f.GuardTriggers(ctx, nil)
 	}
 	if err != nil {
-		_ = f.Close() // the first error is the one that counts
+		_ = f.Close() // the first error counts
 		return model.Store{}, f.Explain(err)
 	}
 	return records.New(records.Config{
@@ -99,8 +99,7 @@ func (l layout) column(table, name string) string {
 	return "m." + name
 }
 
-// look reads which optional tables there are. One that lacks a column makes the store
-// read-only (MA1).
+// look reads which optional tables exist. One that lacks a column makes the store read-only (MA1).
 func look(tx records.Tx, reason string) (layout, string, error) {
 	var has layout
 	without, err := records.Missing(tx, usual)
@@ -155,8 +154,8 @@ func look(tx records.Tx, reason string) (layout, string, error) {
 	})
 }
 
-// ownedVectors are the rows of Mastra's vector tables in this file whose metadata names a resource: a
-// text that is redacted would leave its vector.
+// ownedVectors are the rows of Mastra's vector tables in this file whose metadata names a resource: redacting
+// a text would leave its vector.
 func (l layout) ownedVectors() map[string]string {
 	out := map[string]string{}
 	for _, table := range l.vectors {
@@ -165,7 +164,7 @@ func (l layout) ownedVectors() map[string]string {
 	return out
 }
 
-// threadKey is the raw id of a thread's item; another item's ties no row.
+// threadKey is the raw id of a thread's item; another item's key matches no row.
 func threadKey(id string) string {
 	if raw, ok := strings.CutPrefix(id, "thread/"); ok {
 		if key, ok := records.Unescape(raw); ok {
@@ -175,7 +174,7 @@ func threadKey(id string) string {
 	return "\x00"
 }
 
-// editedRow tells in which table, under which key, an item's row lies.
+// editedRow returns the table and key of an item's row.
 func editedRow(id string) (table, column, key string) {
 	for prefix, t := range map[string]string{"thread/": "mastra_threads", "message/": "mastra_messages", "resource/": "mastra_resources", "observation/": "mastra_observational_memory"} {
 		if raw, ok := strings.CutPrefix(id, prefix); ok {
@@ -187,8 +186,8 @@ func editedRow(id string) (table, column, key string) {
 	return "", "", ""
 }
 
-// concerning finds what is a resource's own: by resourceId, by the threads that are, and by the
-// lookup key of observations (MA8).
+// concerning finds a resource's own rows: by resourceId, by threads of the resource, and by the lookup key of
+// observations (MA8).
 func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subject, reason string)) error {
 	for _, s := range subjects {
 		for _, q := range l.owned() {
@@ -210,7 +209,7 @@ func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subj
 	return nil
 }
 
-// observedThread is the thread of an observation record; NULL for one of a resource.
+// observedThread is the thread of an observation record; NULL for a resource's record.
 const observedThread = `COALESCE(threadId, CASE WHEN lookupKey LIKE 'thread:%' THEN substr(lookupKey, 8) END)`
 
 type ownedBy struct{ prefix, reason, sql string }
@@ -234,7 +233,7 @@ func (l layout) owned() []ownedBy {
 	return out
 }
 
-// observe says what the owner's own tools do not (MA7).
+// observe reports problems that the owner's own tools do not (MA7).
 func (l layout) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	var out []model.HealthFinding
 	add := func(kind, ref, format string, args ...any) {

@@ -59,7 +59,7 @@ INSERT INTO mastra_observational_memory (id, lookupKey, scope, resourceId, threa
 	       ('o2', 'thread:gone', 'thread', 'brin', 'gone', '* left', 0, 1, 0, 0, 0, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z');
 INSERT INTO mastra_thread_state VALUES ('a/1 50%', 't', 'v');`
 
-// TestItems: what each table's rows are as items (mastra.md, Items).
+// TestItems: each table's rows as items (mastra.md, Items).
 func TestItems(t *testing.T) {
 	s := open(t, mastra.Config{Path: file(t, seed)})
 	defer s.Close()
@@ -80,8 +80,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestEditKeepsTheRest: an edit of a message changes its text and the copy beside it, and no
-// other byte (MA4).
+// TestEditKeepsTheRest: editing a message changes its text and the copy beside it, and no other byte (MA4).
 func TestEditKeepsTheRest(t *testing.T) {
 	path := file(t, seed)
 	s := open(t, mastra.Config{Path: path})
@@ -107,7 +106,7 @@ func TestEditKeepsTheRest(t *testing.T) {
 	}
 }
 
-// TestForgetOfAThread takes what hangs under it, tells so before, and nothing else (MA6).
+// TestForgetOfAThread also removes the thread's items, lists them before, and removes nothing else (MA6).
 func TestForgetOfAThread(t *testing.T) {
 	path := file(t, seed)
 	s := open(t, mastra.Config{Path: path})
@@ -138,7 +137,7 @@ func TestForgetOfAThread(t *testing.T) {
 	}
 }
 
-// TestConcerning: whole ids only, and messages without an owner through their thread (MA8).
+// TestConcerning: only whole ids match, and messages without an owner match through their thread (MA8).
 func TestConcerning(t *testing.T) {
 	s := open(t, mastra.Config{Path: file(t, seed)})
 	defer s.Close()
@@ -153,7 +152,7 @@ func TestConcerning(t *testing.T) {
 	}
 }
 
-// TestHealth names what outlived its thread and what is stuck (MA7).
+// TestHealth reports rows that outlived their thread, and stuck ones (MA7).
 func TestHealth(t *testing.T) {
 	s := open(t, mastra.Config{Path: file(t, seed, `CREATE TABLE mastra_ai_spans (spanId TEXT, startedAt TEXT)`, `INSERT INTO mastra_ai_spans VALUES ('s', '2020-02-03T00:00:00.000Z')`)})
 	defer s.Close()
@@ -167,8 +166,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestScrubDecodesBinaryJSON: the name goes from a JSONB cell of another's row, which stays valid,
-// and rows of the person go whole (MA2, MA9).
+// TestScrubDecodesBinaryJSON: the name goes from a JSONB cell of another's row, which stays valid, and rows
+// of the subject go whole (MA2, MA9).
 func TestScrubDecodesBinaryJSON(t *testing.T) {
 	path := file(t, seed, `CREATE TABLE mastra_ai_spans (spanId TEXT, resourceId TEXT, input TEXT)`,
 		`INSERT INTO mastra_ai_spans VALUES ('s1', 'ada', jsonb('{"text":"from ada"}')), ('s2', 'brin', jsonb('{"text":"brin met ada"}')), ('s3', 'brin', jsonb('{"text":"alone"}'))`)
@@ -183,7 +182,7 @@ func TestScrubDecodesBinaryJSON(t *testing.T) {
 	}
 }
 
-// TestOpen refuses what is no memory of Mastra's, and reads what it does not know whole.
+// TestOpen refuses a file without Mastra's memory, and opens one that it does not fully know for reading.
 func TestOpen(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.db")
 	db, err := sql.Open("sqlite3", other)
@@ -222,7 +221,7 @@ func TestMetadataStaysText(t *testing.T) {
 	}
 }
 
-// TestObservationsByLookupKey: a record that names its thread in the lookup key alone is the thread's.
+// TestObservationsByLookupKey: a record that names its thread only in the lookup key belongs to the thread.
 func TestObservationsByLookupKey(t *testing.T) {
 	s := open(t, mastra.Config{Path: file(t, seed, `UPDATE mastra_observational_memory SET threadId = NULL, resourceId = NULL`)})
 	defer s.Close()
@@ -247,7 +246,7 @@ func TestObservationsByLookupKey(t *testing.T) {
 	}
 }
 
-// TestRecall looks at bodies, titles and tool parts, which it marks, and not at ids and owners.
+// TestRecall searches bodies, titles and tool parts, which it marks, but not ids and owners.
 func TestRecall(t *testing.T) {
 	s := open(t, mastra.Config{Path: file(t, seed, `UPDATE mastra_messages SET content = replace(content, '"args":"ada"', '"args":"pier 7"')`)})
 	defer s.Close()
@@ -264,7 +263,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestForgetSaysWhatStays: observations that were drawn from a message outlive it, and are named (MA6).
+// TestForgetSaysWhatStays: observations drawn from a message outlive it, and are listed (MA6).
 func TestForgetSaysWhatStays(t *testing.T) {
 	s := open(t, mastra.Config{Path: file(t, seed, `ALTER TABLE mastra_observational_memory ADD COLUMN observedMessageIds TEXT`, `UPDATE mastra_observational_memory SET observedMessageIds = '["m1","m22"]' WHERE id = 'o1'`)})
 	defer s.Close()
@@ -276,7 +275,7 @@ func TestForgetSaysWhatStays(t *testing.T) {
 	}
 }
 
-// TestGenerations: the records of the same key that a reflection replaced are an observation's history.
+// TestGenerations: records of the same key that a reflection replaced are an observation's history.
 func TestGenerations(t *testing.T) {
 	const add = `INSERT INTO mastra_observational_memory (id, lookupKey, scope, activeObservations, generationCount, isObserving, isReflecting, isBufferingObservation, isBufferingReflection, createdAt, updatedAt) VALUES `
 	s := open(t, mastra.Config{Path: file(t, add+`('g0', 'resource:ada', 'resource', '* first', 0, 0, 0, 0, 0, '2026-01-01', '2026-01-01T00:00:00.000Z'), ('g1', 'resource:ada', 'resource', '* second', 1, 0, 0, 0, 0, '2026-01-02', '2026-01-02T00:00:00.000Z'),
@@ -294,7 +293,7 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// TestVectorRows: in a vector table of this file the rows of an erased resource go whole.
+// TestVectorRows: rows of an erased resource go whole from a vector table of this file.
 func TestVectorRows(t *testing.T) {
 	path := file(t, seed, `CREATE TABLE memory_messages_4 (id INTEGER PRIMARY KEY, vector_id TEXT UNIQUE NOT NULL, embedding BLOB, metadata TEXT DEFAULT '{}')`,
 		`INSERT INTO memory_messages_4 (vector_id, embedding, metadata) VALUES ('v1', x'01', '{"resource_id":"ada","thread_id":"a/1 50%"}'), ('v2', x'02', '{"resource_id":"brin"}'), ('v3', x'03', 'no JSON')`)

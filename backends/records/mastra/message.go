@@ -9,15 +9,15 @@ import (
 	"memdesk/model"
 )
 
-// separator stands between the texts of a message's parts.
+// separator separates the texts of a message's parts.
 const separator = "\n\n"
 
-// content is a message's content as this package reads it.
+// content is a message's content as far as this package reads it.
 type content struct {
-	types []string // of the parts, in order
-	texts []string // of the text parts
-	tools []string // every other part, as it stands
-	bad   bool     // it is no JSON object
+	types []string // types of the parts, in order
+	texts []string // texts of the text parts
+	tools []string // all other parts, raw
+	bad   bool     // no JSON object
 }
 
 func readContent(raw string) content {
@@ -26,7 +26,7 @@ func readContent(raw string) content {
 	if err != nil {
 		return content{bad: true}
 	}
-	_ = jsonedit.Elements(o.Raw("parts"), func(at jsonedit.Span) { // what is no array has no parts
+	_ = jsonedit.Elements(o.Raw("parts"), func(at jsonedit.Span) { // a value that is no array has no parts
 		part, err := jsonedit.Parse(at.In(o.Raw("parts")))
 		if err != nil {
 			return
@@ -84,7 +84,7 @@ func (l layout) messages() records.Table {
 	return t
 }
 
-// drawn names the observations that were drawn from a message: they outlive it (MA6).
+// drawn lists the observations drawn from a message: they outlive it (MA6).
 func drawn(tx records.Tx, r records.Row) (out []string, err error) {
 	err = tx.Each(`SELECT id FROM mastra_observational_memory WHERE instr(`+metaJSON("observedMessageIds")+`, json_quote(?)) > 0 ORDER BY id`, []any{r.Key}, func(scan func(...any) error) error {
 		var id string
@@ -95,8 +95,8 @@ func drawn(tx records.Tx, r records.Row) (out []string, err error) {
 	return out, err
 }
 
-// saveMessage sets the text of the one text part, and the content string beside the parts where
-// there is one (MA4). A redaction of several texts keeps their number, so each text is its own.
+// saveMessage sets the text of a single text part, and the content string beside the parts where there is one
+// (MA4). A redaction of several texts keeps their number, so each is assigned to its own part.
 func saveMessage(tx records.Tx, c *records.Change) error {
 	old := readContent(c.Row.Text(0))
 	texts := []string{c.New.Body}
@@ -134,7 +134,7 @@ func saveMessage(tx records.Tx, c *records.Change) error {
 	return records.Updated(tx.Exec(`UPDATE mastra_messages SET content = ? WHERE id = ? AND content = ?`, string(o.Line), c.Row.Key, c.Row.Text(0)))
 }
 
-// regroup joins pieces so that each text has as many as it had.
+// regroup joins pieces so that each text has as many as before.
 func regroup(old, pieces []string) []string {
 	out := make([]string, len(old))
 	for i, text := range old {

@@ -43,7 +43,7 @@ func (l layout) threads() records.Table {
 	}
 }
 
-// underThread names what goes with a thread: its messages and its observation records (MA6).
+// underThread lists the items that go with a thread: its messages and its observation records (MA6).
 func (l layout) underThread(tx records.Tx, r records.Row) ([]string, error) {
 	var out []string
 	collect := func(prefix, text string) error {
@@ -130,7 +130,7 @@ func observations() records.Table {
 	}
 }
 
-// generations are the records of the same lookup key that a reflection put the row in the place of.
+// generations are the records of the same lookup key that a reflection replaced by the row.
 func generations(tx records.Tx, key, version string, yield func(records.Version)) error {
 	return tx.Each(`SELECT o.id, o.updatedAt, 'generation ' || o.generationCount, o.activeObservations FROM mastra_observational_memory m
 		JOIN mastra_observational_memory o ON o.lookupKey = m.lookupKey AND o.id <> m.id AND (o.generationCount, o.createdAt) < (m.generationCount, m.createdAt)
@@ -142,7 +142,7 @@ func generations(tx records.Tx, key, version string, yield func(records.Version)
 	})
 }
 
-// readOnly makes fields that only the program writes, leaving out empty ones.
+// readOnly makes fields that only the owner's program writes, without empty ones.
 func readOnly(pairs ...string) []model.Field {
 	var out []model.Field
 	for i := 0; i < len(pairs); i += 2 {
@@ -153,7 +153,7 @@ func readOnly(pairs ...string) []model.Field {
 	return out
 }
 
-// save writes a text and the metadata of a row that still holds what was seen (MA5).
+// save writes text and metadata of a row that is unchanged since it was read (MA5).
 func save(tx records.Tx, c *records.Change, table, column string) error {
 	set, args := []string{column + ` = ?`, `updatedAt = ?`}, []any{c.New.Body, c.Now.Format("2006-01-02T15:04:05.000Z")}
 	was, is := field(c.Old.Meta, "metadata"), field(c.New.Meta, "metadata")
@@ -162,7 +162,7 @@ func save(tx records.Tx, c *records.Change, table, column string) error {
 		if err != nil {
 			return err
 		}
-		set, args = append(set, `metadata = CASE typeof(metadata) WHEN 'text' THEN ? ELSE jsonb(?) END`), append(args, meta, meta) // older programs read text alone
+		set, args = append(set, `metadata = CASE typeof(metadata) WHEN 'text' THEN ? ELSE jsonb(?) END`), append(args, meta, meta) // older programs read only text
 	}
 	text := `UPDATE ` + table + ` SET ` + strings.Join(set, `, `) + ` WHERE id = ? AND COALESCE(` + column + `, '') = ?`
 	return records.Updated(tx.Exec(text, append(args, c.Row.Key, c.Old.Body)...))

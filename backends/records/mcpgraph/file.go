@@ -18,9 +18,9 @@ import (
 	"memdesk/model"
 )
 
-// file is the graph's file and an index of its lines in memory, which follows the file's changes.
+// file is the graph's file with an index of its lines in memory, which follows the file's changes.
 type file struct {
-	path  string // behind a symbolic link
+	path  string // with symbolic links resolved
 	locks string // directory of the lock files; empty: no changes
 	swap  func(path string, want, data []byte) (came []byte, err error)
 
@@ -28,14 +28,13 @@ type file struct {
 	index *records.Memory
 	data  []byte
 	lines []line
-	// indexed says that the index is that of data and lines, and read that these are the file's as at
-	// tells.
+	// indexed says that the index fits data and lines, and read that these fit the file at stamp at.
 	indexed, read bool
 	at            records.Stamp
-	ours          records.Stamp // of what memdesk wrote last
+	ours          records.Stamp // stamp of memdesk's last write
 }
 
-// prefixes are the beginnings of ids by tier.
+// prefixes are the prefixes of ids by tier.
 var prefixes = map[string]string{relationTier: "edge/", problemTier: "problem/"}
 
 // key is a line's id in its tier.
@@ -79,7 +78,7 @@ func (f *file) refresh(ctx context.Context) error {
 	return f.load(ctx, data)
 }
 
-// bytes are the file's; none where it is absent.
+// bytes returns the file's bytes; none where it is absent.
 func (f *file) bytes() ([]byte, error) {
 	data, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +87,7 @@ func (f *file) bytes() ([]byte, error) {
 	return data, litefile.Worded("open", err)
 }
 
-// load makes the index that of these bytes: of the lines that changed, where that can be told.
+// load brings the index to these bytes, changing only the lines that differ where possible.
 func (f *file) load(ctx context.Context, data []byte) error {
 	if f.read = true; f.indexed && bytes.Equal(f.data, data) {
 		return nil
@@ -124,7 +123,7 @@ func (f *file) load(ctx context.Context, data []byte) error {
 	return err
 }
 
-// graphTx reads the index; edits go to the file's lines.
+// graphTx reads the index; edits change the file's lines.
 type graphTx struct {
 	records.Tx
 	*file
@@ -167,7 +166,7 @@ func (f *file) Look(time.Time) []model.HealthFinding {
 	return vitals.Disk(f.path)
 }
 
-// Deep implements records.DB: the content is looked at by observe.
+// Deep implements records.DB: observe checks the content.
 func (f *file) Deep(context.Context) []model.HealthFinding { return nil }
 
 // Close implements records.DB.

@@ -15,8 +15,7 @@ func node(tx records.Tx, id string) (h model.Header, found bool, err error) {
 	return h, found, err
 }
 
-// links finds an entity's relations. An end that no entity has the name of is shown by the relation
-// alone.
+// links finds an entity's relations. An end without an entity is shown only by the relation.
 func links(tx records.Tx, id string, req model.GraphRequest) (out []model.Link, err error) {
 	ends := []string{"origin", "target"}
 	switch {

@@ -20,7 +20,7 @@ const (
 	problemTier  = "problem"
 )
 
-// The reasons why a line is a problem (MG5).
+// The reasons for which a line is a problem (MG5).
 const (
 	whyNotJSON   = "not JSON"
 	whyNotObject = "not an object"
@@ -41,16 +41,16 @@ type line struct {
 	name, entityType   string // of an entity
 	from, relation, to string // of a relation
 	why                string // of a problem
-	more               bool   // it has keys that the program's next write drops
+	more               bool   // it has keys that the server's next write drops
 }
 
-// identity is the key that only one line of the file may have: a name, a relation; of a problem its bytes.
+// identity is the key that must be unique in the file: a name, a relation; for a problem, its bytes.
 func (l line) identity() string {
 	switch l.tier {
 	case entityTier:
 		return entityTier + " " + l.name
 	case problemTier:
-		id, _, _ := strings.Cut(l.id, "-") // which of the lines of these bytes it is
+		id, _, _ := strings.Cut(l.id, "-") // which of the lines with these bytes it is
 		return id
 	}
 	return l.id
@@ -67,7 +67,7 @@ func parse(data []byte) []line {
 	return single(out)
 }
 
-// single makes problems of lines whose identity a line before has.
+// single turns lines with the identity of an earlier line into problems.
 func single(lines []line) []line {
 	seen := make(map[string]int, len(lines))
 	for i, l := range lines {
@@ -85,9 +85,9 @@ func single(lines []line) []line {
 	return lines
 }
 
-// splice makes the lines of data from those that stood before: only what lies between the first and
-// the last that differ, from and to in the new lines, is read. ok is false where one of these has, or
-// had, the identity of another line: which of them counts has to be told anew.
+// splice derives the lines of data from the old ones: it reads only the lines between the first and the last
+// difference, from and to in the new lines. ok is false where one of these has, or had, the identity of
+// another line: then all lines must be read again to know which one counts.
 func splice(old []line, data []byte) (lines []line, from, to int, ok bool) {
 	raw := bytes.Split(data, []byte("\n"))
 	least := min(len(old), len(raw))
@@ -99,7 +99,7 @@ func splice(old []line, data []byte) (lines []line, from, to int, ok bool) {
 		tail++
 	}
 	to = len(raw) - tail
-	touched := map[string]bool{} // the identities of what went and of what came
+	touched := map[string]bool{} // identities of removed and added lines
 	for _, l := range old[from : len(old)-tail] {
 		touched[l.identity()] = true
 	}
@@ -162,7 +162,7 @@ func readLine(raw []byte) line {
 	return l
 }
 
-// text is a member that is a string.
+// text returns a member that is a string.
 func text(o *jsonedit.Object, key string) (string, bool) {
 	if v := o.Raw(key); len(v) == 0 || v[0] != '"' {
 		return "", false

@@ -1,6 +1,6 @@
-// Package mcpgraph opens the memory.jsonl of the official Model Context Protocol memory server: entities with observations and the
-// relations between them, one line each (mcpgraph.md). The server takes no lock and writes the whole file, so that every change
-// here compares before it renames and looks again afterwards.
+// Package mcpgraph opens the memory.jsonl of the official Model Context Protocol memory server: entities with
+// observations and the relations between them, one line each (mcpgraph.md). The server takes no lock and
+// writes the whole file, so every change here compares before it renames and reads the file again afterwards.
 package mcpgraph
 
 import (
@@ -19,7 +19,7 @@ import (
 	"memdesk/model"
 )
 
-// Kind is the name of this kind in a configuration.
+// Kind is the kind's name in a configuration.
 const Kind = "mcpgraph"
 
 // Config says which file to open and how.
@@ -32,8 +32,8 @@ type Config struct {
 	Clock    clock.Clock
 }
 
-// Open opens a graph. A missing or empty file is an empty graph; a file in which no line is an
-// entity or a relation is open for reading, with the reason, unless memdesk itself left it so.
+// Open opens a graph. A missing or empty file is an empty graph; a file without an entity or a relation is
+// opened read-only, with the reason, unless memdesk itself left it so.
 func Open(ctx context.Context, c Config) (model.Store, error) {
 	f, err := openFile(c.Path, c.Locks)
 	if err != nil {
@@ -43,11 +43,11 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	err = f.refresh(ctx)
 	reason := foreign(f.lines)
 	if reason != "" && c.Locks != "" && records.Remembers(c.Locks, Kind, f.path, f.data) {
-		reason = "" // memdesk itself removed the last entity or relation: an undo and a repair go
+		reason = "" // memdesk itself removed the last entity or relation: undo and repair are possible
 	}
 	f.mu.Unlock()
 	if err != nil {
-		_ = f.Close() // the first error is the one that counts
+		_ = f.Close() // the first error counts
 		return model.Store{}, err
 	}
 	c.Clock = cmp.Or[clock.Clock](c.Clock, clock.System{})
@@ -68,7 +68,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	}), nil
 }
 
-// foreign says why a file is none of the server's; empty where it is, or holds nothing.
+// foreign says why a file is not the server's; empty where it is, or where it is empty.
 func foreign(lines []line) string {
 	first := slices.IndexFunc(lines, func(l line) bool { return l.tier == problemTier })
 	known := func(l line) bool { return l.tier == entityTier || l.tier == relationTier }
@@ -94,18 +94,18 @@ func entities() records.Table {
 	}.KeepLine()
 }
 
-// observations are those of a body that this kind has made.
+// observations are those in a body of this kind.
 func observations(body string) []string {
 	all, _ := entity.Decode(body)
 	return all
 }
 
-// join adds observations that are not there yet.
+// join adds observations that are missing.
 func join(have, more string) string {
 	old, err1 := entity.Decode(have)
 	add, err2 := entity.Decode(more)
 	if err1 != nil || err2 != nil {
-		return have + "\n" + more // decoding says what is wrong
+		return have + "\n" + more // decoding reports the error
 	}
 	return entity.Encode(entity.Join(old, add))
 }
@@ -184,8 +184,8 @@ func (t graphTx) InsertLine(at int, text []byte) error {
 	return t.edit(slices.Insert(raw, at, text))
 }
 
-// withEntity names what goes with an entity: its relations, and every line that the server's own
-// deletion takes with the name: further ones, and those of a wrong shape (MG5, MG6).
+// withEntity lists the lines that go with an entity: its relations, and every line that the server's own
+// deletion of the name removes: repeated ones, and malformed ones (MG5, MG6).
 func withEntity(tx records.Tx, r records.Row) (out []string) {
 	for _, l := range tx.(graphTx).lines {
 		if l.id != r.Key && l.about(r.Text(3)) {
@@ -195,8 +195,8 @@ func withEntity(tx records.Tx, r records.Row) (out []string) {
 	return out
 }
 
-// about reports whether a line is an entity of the name, or a relation with it at an end, whether or
-// not it is an item.
+// about reports whether a line is an entity of the name, or a relation with it at an end, whether or not it
+// is an item.
 func (l line) about(name string) bool {
 	switch {
 	case l.tier == relationTier:
@@ -217,7 +217,7 @@ func (l line) about(name string) bool {
 	return has("from") || has("to")
 }
 
-// withRelation names the further lines of the same relation: one that stayed would be the relation.
+// withRelation lists repeated lines of the same relation: a remaining one would still be the relation.
 func withRelation(tx records.Tx, r records.Row) (out []string) {
 	for _, l := range tx.(graphTx).lines {
 		if l.why == whyDuplicate && readLine(l.raw).id == "edge/"+r.Key {

@@ -56,7 +56,7 @@ func content(t *testing.T, path string) string {
 	return string(b)
 }
 
-// TestItems: which line is which item, under which id (MG1, MG5).
+// TestItems: lines, their items and ids (MG1, MG5).
 func TestItems(t *testing.T) {
 	s := open(t, write(t, sample))
 	page, err := s.Browser.List(t.Context(), model.PageRequest{})
@@ -79,7 +79,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestBody: observations and their text are each other's inverse (MG2).
+// TestBody: observations and their text convert into each other (MG2).
 func TestBody(t *testing.T) {
 	for _, obs := range [][]string{{}, {"one"}, {""}, {"two\nlines", "- looks like a list\n  and more"}, {"a\n\nb", "c\n"}} {
 		got, err := entity.Decode(entity.Encode(obs))
@@ -94,7 +94,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestEditKeepsTheRest: one value of one line changes (MG3).
+// TestEditKeepsTheRest: only one value of one line changes (MG3).
 func TestEditKeepsTheRest(t *testing.T) {
 	path := write(t, sample)
 	s := open(t, path)
@@ -110,7 +110,7 @@ func TestEditKeepsTheRest(t *testing.T) {
 	}
 }
 
-// TestNewLines: entities stand after entities, relations at the end (MG4).
+// TestNewLines: new entities follow entities, new relations come last (MG4).
 func TestNewLines(t *testing.T) {
 	path := write(t, `{"type":"entity","name":"a","entityType":"n","observations":[]}`+"\n"+`{"type":"relation","from":"a","to":"a","relationType":"is"}`+"\n")
 	s := open(t, path)
@@ -137,7 +137,7 @@ func TestNewLines(t *testing.T) {
 	}
 }
 
-// TestForget takes relations and further lines of the name, named before (MG5, MG6).
+// TestForget also removes relations and repeated lines of the name, listed before (MG5, MG6).
 func TestForget(t *testing.T) {
 	path := write(t, sample)
 	s := open(t, path)
@@ -154,8 +154,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestForgetTakesEveryLine: a line that says the same again, or the name in a wrong shape, would be what
-// was forgotten, and the server's own deletion takes it too (MG5, MG6).
+// TestForgetTakesEveryLine: a repeated line, or a malformed one with the name, would still be the forgotten
+// item, and the server's own deletion removes it too (MG5, MG6).
 func TestForgetTakesEveryLine(t *testing.T) {
 	const ada, rel = `{"type":"entity","name":"Ada","entityType":"p","observations":[]}`, `{"type":"relation","from":"Ada","to":"b","relationType":"is"}`
 	const other = `{"type":"entity","name":"other","entityType":"p","observations":["Ada"]}`
@@ -181,7 +181,7 @@ func TestForgetTakesEveryLine(t *testing.T) {
 	}
 }
 
-// TestHealth names lines by their number (MG7).
+// TestHealth reports lines by number (MG7).
 func TestHealth(t *testing.T) {
 	s := open(t, write(t, sample))
 	text := ""
@@ -195,7 +195,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestRepair: what is set aside are the lines' bytes, and a forgotten line can be put back (MG8).
+// TestRepair: the lines' bytes are set aside, and a forgotten line can be restored (MG8).
 func TestRepair(t *testing.T) {
 	path := write(t, sample)
 	s := open(t, path)
@@ -220,7 +220,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestWriters: of writers at once through handles of their own none is lost (MG9).
+// TestWriters: no write is lost among concurrent writers with their own handles (MG9).
 func TestWriters(t *testing.T) {
 	path := write(t, sample)
 	locks := filepath.Join(t.TempDir(), "memdesk", "locks")
@@ -244,15 +244,14 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// TestLostWrite: a server that renames what it had read before our write undoes it, and that is
-// told (MG10).
+// TestLostWrite: a server that writes what it read before our write undoes it, and that is reported (MG10).
 func TestLostWrite(t *testing.T) {
 	path := write(t, sample)
 	f, err := openFile(path, filepath.Join(t.TempDir(), "memdesk", "locks"))
 	must(t, err)
 	defer f.Close()
 	must(t, f.View(t.Context(), "test", func(records.Tx) error { return nil }))
-	f.mu.Lock() // as a change holds it
+	f.mu.Lock() // held as by a change
 	defer f.mu.Unlock()
 	ours := strings.Replace(sample, "likes rye", "likes tea", 1)
 	must(t, os.WriteFile(path, []byte(strings.Replace(sample, "met Ada", "met her", 1)), 0o640)) // the server's
@@ -270,7 +269,7 @@ func TestLostWrite(t *testing.T) {
 	}
 }
 
-// TestScrub redacts what an edited line says beside its observations, and removes what was left.
+// TestScrub redacts an edited line beside its observations, and removes leftovers.
 func TestScrub(t *testing.T) {
 	path := write(t, sample)
 	left := path + ".0123456789abcdef0123456789abcdef.tmp"
@@ -288,8 +287,8 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// TestCopies: copies beside the file and other versions' graphs in npm's cache are named and can be
-// read, and nothing of them is cleaned.
+// TestCopies: copies beside the file and other versions' graphs in npm's cache are listed and can be read,
+// and none is cleaned.
 func TestCopies(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "_npx")
 	const tail = "node_modules/@modelcontextprotocol/server-memory/dist"
@@ -322,7 +321,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCutOff: a last line without newline that is not JSON is told apart.
+// TestCutOff: a last line without newline that is not JSON is recognised as cut off.
 func TestCutOff(t *testing.T) {
 	text := ""
 	for _, f := range backendtest.Examined(t, open(t, write(t, sample+`{"type":"ent`))).Findings {
@@ -333,7 +332,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestForeignFile is open for reading, with the line that says something else.
+// TestForeignFile: a foreign file is opened read-only, and the reason names its first foreign line.
 func TestForeignFile(t *testing.T) {
 	s := open(t, write(t, "\n{\"a\":1}\n"))
 	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "line 2") {
@@ -341,8 +340,9 @@ func TestForeignFile(t *testing.T) {
 	}
 }
 
-// TestBrokenLinesAlone: what a removal of memdesk's leaves is no foreign file: the next memdesk puts the entity
-// back, and repairs the file. Other bytes of that kind at the same place are foreign again.
+// TestBrokenLinesAlone: a file with only broken lines left by memdesk's removal is not foreign: the next
+// memdesk restores the entity and repairs the file. Other bytes of that kind in the same file are foreign
+// again.
 func TestBrokenLinesAlone(t *testing.T) {
 	const ada, broken = `{"type":"entity","name":"Ada","entityType":"note","observations":["x"]}`, `{"type":"entity","name":"half`
 	path, locks := write(t, broken+"\n"+ada), filepath.Join(t.TempDir(), "memdesk", "locks")
@@ -377,7 +377,7 @@ func TestBrokenLinesAlone(t *testing.T) {
 	}
 }
 
-// TestGraph walks relations; an end that is not there is passed over.
+// TestGraph walks relations and skips missing ends.
 func TestGraph(t *testing.T) {
 	s := open(t, write(t, sample))
 	near, err := s.Graph.Neighbours(t.Context(), "Ada", model.GraphRequest{Depth: 2})
@@ -390,7 +390,7 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// TestReadingLeavesNothing: no file is made and none is touched.
+// TestReadingLeavesNothing: reading makes and touches no file.
 func TestReadingLeavesNothing(t *testing.T) {
 	path := write(t, sample)
 	s := open(t, path)
@@ -402,8 +402,8 @@ func TestReadingLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestAWriteBetween: what the server writes between the reading and the writing of a change stays,
-// and so does the change; one that is refused then leaves the server's word (MG9).
+// TestAWriteBetween: the server's write between the reading and the writing of a change stays, and so does
+// the change; a change that is then refused leaves the server's version (MG9).
 func TestAWriteBetween(t *testing.T) {
 	for name, refuse := range map[string]bool{"made again": false, "refused": true} {
 		t.Run(name, func(t *testing.T) {
@@ -430,8 +430,8 @@ func TestAWriteBetween(t *testing.T) {
 	}
 }
 
-// TestAWriteOverAWrite: a server's write comes out of the exchange, and the server writes again on what
-// the exchange put there, before the next one. Both of its writes stay, with the change or without it.
+// TestAWriteOverAWrite: the exchange returns a server's write, and the server writes again over the exchanged
+// file before the next exchange. Both of its writes stay, with the change or without it.
 func TestAWriteOverAWrite(t *testing.T) {
 	one := func(name, obs string) string {
 		return fmt.Sprintf(`{"type":"entity","name":"%s","entityType":"t","observations":["%s"]}`, name, obs)
@@ -485,8 +485,8 @@ func TestAWriteOverAWrite(t *testing.T) {
 	}
 }
 
-// TestIndexFollows: after any change of the file, lines and index are what reading it anew gives,
-// names that stand twice and come and go included.
+// TestIndexFollows: after any change of the file, lines and index equal those of a fresh read, with repeated
+// names that come and go.
 func TestIndexFollows(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var lines []string

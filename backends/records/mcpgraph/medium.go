@@ -14,11 +14,11 @@ import (
 	"memdesk/model"
 )
 
-// medium is the file and what the server and repairs leave beside it.
+// medium is the file, and the files that the server and repairs leave beside it.
 type medium struct{ f *file }
 
-// kept lists what the server and repairs left beside the store, copies, and what other versions of the
-// server have in npm's cache.
+// kept lists the server's and repairs' files beside the store, copies, and other server versions' files in
+// npm's cache.
 func (f *file) kept() (out []records.File, err error) {
 	dir, base := filepath.Split(f.path)
 	entries, err := os.ReadDir(dir)
@@ -43,7 +43,7 @@ func (f *file) kept() (out []records.File, err error) {
 	}
 	cache, rest, in := strings.Cut(filepath.ToSlash(f.path), "/_npx/")
 	if _, tail, ok := strings.Cut(rest, "/"); in && ok {
-		versions, _ := os.ReadDir(cache + "/_npx") // one that cannot be listed has none for us
+		versions, _ := os.ReadDir(cache + "/_npx") // a directory that cannot be listed counts as empty
 		for _, v := range versions {
 			if path := cache + "/_npx/" + v.Name() + "/" + tail; path != filepath.ToSlash(f.path) && records.IsFile(path) {
 				out = append(out, records.File{ID: "npx " + v.Name(), Path: path, Why: "the graph of another version of the server in npm's cache: open it as a store of its own and erase there too"})
@@ -53,7 +53,7 @@ func (f *file) kept() (out []records.File, err error) {
 	return out, nil
 }
 
-// Layers lists the file, what is kept beside it, and what no program here reaches.
+// Layers lists the file, the files beside it, and layers out of reach.
 func (m medium) Layers(ctx context.Context) ([]model.Layer, error) {
 	out, err := m.files().Layers(ctx)
 	return append(out, model.Layer{ID: "free blocks, backups, transcripts", Kind: model.LayerExternal,
@@ -67,8 +67,8 @@ func (m medium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 
 func (m medium) files() records.Files { return records.Files{Store: m.f.path, Beside: m.f.kept} }
 
-// Scrub redacts what the lines of edited entities say beside their observations, and removes files
-// beside the store that name the person.
+// Scrub redacts the lines of edited entities beside their observations, and removes files beside the store
+// that name the subject.
 func (m medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if req.Concerns == nil {
 		return nil, nil

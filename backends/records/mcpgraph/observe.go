@@ -15,7 +15,7 @@ import (
 	"memdesk/model"
 )
 
-// observe names each line that the server cannot use, and what its next write would drop (MG7).
+// observe reports each line that the server cannot use, and data that its next write would drop (MG7).
 func (f *file) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	var out []model.HealthFinding
 	more := 0
@@ -48,7 +48,7 @@ func (f *file) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	if dangling > 0 {
 		out = append(out, records.Finding("orphan", "", fmt.Sprintf("%d relations lead to an entity that is not there", dangling)))
 	}
-	all, _ := f.kept() // a directory that cannot be listed is Look's to tell
+	all, _ := f.kept() // Look reports a directory that cannot be listed
 	if left := slices.DeleteFunc(all, func(k records.File) bool { return k.Why != "" }); len(left) > 0 {
 		out = append(out, records.Finding("left", left[0].ID, fmt.Sprintf("%d files of interrupted writes or repairs lie beside the store", len(left))))
 	}
@@ -58,7 +58,7 @@ func (f *file) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	return out, nil
 }
 
-// repairer sets lines aside that are not JSON or of an unknown type (MG8).
+// repairer sets aside lines that are not JSON or of an unknown type (MG8).
 type repairer struct {
 	f     *file
 	clock clock.Clock

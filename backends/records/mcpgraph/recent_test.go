@@ -14,8 +14,8 @@ import (
 	"memdesk/model"
 )
 
-// slowServer is a server that has read the file and takes its time: finish renames what it had read, with an
-// entity of its own, over whatever stands there by then.
+// slowServer is a server that has read the file and is slow: finish writes that version, with an entity of
+// its own, over the current file.
 func slowServer(t *testing.T, path string) (finish func()) {
 	t.Helper()
 	read := content(t, path)
@@ -31,8 +31,8 @@ const small = `{"type":"entity","name":"Ada","entityType":"person","observations
 {"type":"entity","name":"Omar","entityType":"person","observations":[]}
 {"type":"relation","from":"Ada","to":"Omar","relationType":"knows"}`
 
-// TestASlowServer: a write that stood when memdesk looked again, and that the server undoes later, is told by
-// Health and by the next act, also of another process, and what was written can be written again (MG10).
+// TestASlowServer: a write that was in place when memdesk read it back, and that the server undoes later, is
+// reported by Health and by the next act, also of another process, and its text can be written again (MG10).
 func TestASlowServer(t *testing.T) {
 	retain := func(id, text string) func(*testing.T, model.Store) {
 		return func(t *testing.T, s model.Store) {
@@ -51,7 +51,7 @@ func TestASlowServer(t *testing.T) {
 		before     []act // the server reads after these
 		acts       []act
 		after      func(t *testing.T, path string) // the server's own further write
-		lost, kept string                          // the item, and its text among those put aside
+		lost, kept string                          // the item, and its text among the drafts
 		command    string
 	}{
 		"an edit":            {acts: []act{retain("Ada", "- likes tea")}, lost: "Ada", kept: "- likes tea", command: "memdesk retain g:Ada --mode replace --kept"},
@@ -92,7 +92,7 @@ func TestASlowServer(t *testing.T) {
 	} {
 		for how, told := range map[string]func(*testing.T, model.Store) string{
 			"health": func(t *testing.T, s model.Store) (words string) {
-				for range 2 { // it is told as long as it is so
+				for range 2 { // reported as long as it lasts
 					words = ""
 					for _, f := range s.Provider.Health(t.Context()).Findings {
 						if f.Kind == "lost" {
@@ -157,8 +157,8 @@ func TestASlowServer(t *testing.T) {
 	}
 }
 
-// TestAWriteThatStands is let go: nothing of it stays in the state directory, and a later change by others is
-// no loss.
+// TestAWriteThatStands: a write that stays in place is no longer watched: the state directory keeps nothing
+// of it, and a later change by others is no loss.
 func TestAWriteThatStands(t *testing.T) {
 	path, state, at := write(t, small), filepath.Join(t.TempDir(), "memdesk"), clock.NewFake(time.Now())
 	s, err := Open(t.Context(), Config{Name: "g", Path: path, Locks: filepath.Join(state, "locks"), Clock: at})
@@ -177,7 +177,7 @@ func TestAWriteThatStands(t *testing.T) {
 		_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id})
 		must(t, err)
 	}
-	for _, f := range held() { // of a removal hashes alone are kept
+	for _, f := range held() { // for a removal only hashes are kept
 		if b := content(t, f); strings.Contains(f+b, "Ada") || strings.Contains(f+b, "Omar") || strings.Contains(b, "rye") {
 			t.Errorf("%s says what was removed: %s", f, b)
 		}
@@ -200,7 +200,7 @@ func TestAWriteThatStands(t *testing.T) {
 	}
 }
 
-// TestErasedDrafts: an erasure reaches the text of a write that is watched, and of one that was lost.
+// TestErasedDrafts: an erasure reaches the text of a watched write, and of a lost one.
 func TestErasedDrafts(t *testing.T) {
 	path, state, at := write(t, small), filepath.Join(t.TempDir(), "memdesk"), clock.NewFake(time.Now())
 	s, err := Open(t.Context(), Config{Name: "g", Path: path, Locks: filepath.Join(state, "locks"), Clock: at})

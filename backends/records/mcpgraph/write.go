@@ -16,12 +16,12 @@ import (
 	"memdesk/model"
 )
 
-// attempts bounds how often a change starts over because the file changed under it.
+// attempts bounds how often a change starts over because the file changed meanwhile.
 const attempts = 20
 
-// A server that had read the file before a write of memdesk's may write what it had read after it
-// (MG10). Settle is how long that is waited for where a server is at work, calm where none is seen, and
-// perByte what both grow by: a server parses and rewrites a byte in less.
+// A server that read the file before memdesk's write may write that version after it (MG10). Settle is the
+// wait for that while a server is at work, calm the wait when none is seen, and perByte the growth of both: a
+// server parses and rewrites a byte in less.
 const (
 	settle  = 200 * time.Millisecond
 	calm    = 20 * time.Millisecond
@@ -30,9 +30,9 @@ const (
 	lively = 10 * time.Second
 )
 
-// Change implements records.DB (MG9, MG10). Where the system can, the new file is exchanged with
-// the old one and what comes out is looked at: a write of the server's that came between is the
-// base of the change then, never lost.
+// Change implements records.DB (MG9, MG10). Where the system can, the new file is exchanged with the old one,
+// and the displaced file is checked: if the server wrote meanwhile, its version becomes the base of the
+// change and is never lost.
 func (f *file) Change(ctx context.Context, op string, fn func(records.Tx) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,10 +42,10 @@ func (f *file) Change(ctx context.Context, op string, fn func(records.Tx) error)
 	}
 	live := f.foreign()
 	before, after, err := f.change(ctx, op, fn)
-	if err == nil && foreign(f.lines) != "" { // a removal left nothing but lines that the server cannot use
+	if err == nil && foreign(f.lines) != "" { // a removal left only lines that the server cannot use
 		err = records.Remember(f.locks, Kind, f.path, after)
 	}
-	unlock() // what follows only looks
+	unlock() // only reads follow
 	f.read = false
 	if err != nil || bytes.Equal(before, after) {
 		return err
@@ -53,14 +53,14 @@ func (f *file) Change(ctx context.Context, op string, fn func(records.Tx) error)
 	return f.readBack(ctx, op, before, after, live)
 }
 
-// foreign reports whether somebody else wrote the file a moment ago.
+// foreign reports whether another program wrote the file a moment ago.
 func (f *file) foreign() bool {
 	now, err := records.StampOf(f.path)
 	return err != nil || !now.Same(f.ours) && now.There() && time.Since(now.Changed) < lively
 }
 
-// change makes the change until what it displaces is what it was made of, and returns the file without
-// it and with it. What the server wrote meanwhile is carried into both.
+// change repeats the change until the displaced file is the one that it was based on, and returns the file
+// without it and with it. The server's writes meanwhile are carried into both.
 func (f *file) change(ctx context.Context, op string, fn func(records.Tx) error) (before, after []byte, err error) {
 	f.read = false
 	if err := f.refresh(ctx); err != nil {
@@ -78,7 +78,7 @@ func (f *file) change(ctx context.Context, op string, fn func(records.Tx) error)
 			err = fn(f.tx(ctx))
 		}
 		if after = f.data; err != nil {
-			after = before // what was written of the change is taken back
+			after = before // undo the part of the change that was written
 		}
 		if bytes.Equal(stands, after) {
 			return before, after, err
@@ -96,15 +96,15 @@ func (f *file) change(ctx context.Context, op string, fn func(records.Tx) error)
 		case bytes.Equal(came, stands):
 			f.ours, swapped = records.StampOf(f.path)
 			return before, after, errors.Join(err, swapped)
-		default: // the server may read what stands now, and write before the next exchange
+		default: // the server may read the current file, and write before the next exchange
 			before, stands = carry(stands, came, before), after
 		}
 	}
 	return nil, nil, errors.Join(err, model.Errorf(model.Conflict, op, "the change could not be taken back: look at the item"))
 }
 
-// carry makes the change from one version of the file to another in a third one: takes out the lines that
-// went, adds those that came, and changes the observations of an entity that all have.
+// carry applies the change from one version of the file to another to a third version: it removes the removed
+// lines, adds the added ones, and changes the observations of entities in all three.
 func carry(from, to, onto []byte) []byte {
 	if bytes.Equal(from, onto) {
 		return to
@@ -133,7 +133,7 @@ func carry(from, to, onto []byte) []byte {
 		}
 	}
 	end := len(out)
-	if end > 0 && len(out[end-1]) == 0 { // a final newline stays final
+	if end > 0 && len(out[end-1]) == 0 { // keep a final newline final
 		end--
 	}
 	return bytes.Join(slices.Insert(out, end, added...), []byte("\n"))
@@ -149,13 +149,13 @@ func byIdentity(data []byte) map[string]line {
 	return out
 }
 
-// merged gives an entity's line the observations that came, and takes from it those that went.
+// merged adds to an entity's line the added observations, and removes the removed ones.
 func merged(l, old, now line) []byte {
 	o, err := jsonedit.Parse(l.raw)
 	if err != nil {
 		return now.raw
 	}
-	have, _ := entity.Decode(l.body) // bodies of entities are made by Encode
+	have, _ := entity.Decode(l.body) // Encode made the bodies of entities
 	was, _ := entity.Decode(old.body)
 	is, _ := entity.Decode(now.body)
 	kept := slices.DeleteFunc(slices.Clone(have), func(s string) bool { return slices.Contains(was, s) && !slices.Contains(is, s) })
@@ -166,8 +166,8 @@ func merged(l, old, now line) []byte {
 	return o.Line
 }
 
-// readBack looks whether a write stands. A server that had read the file before it and renames its
-// own after it undoes it without a word. The lock is free meanwhile.
+// readBack checks whether a write is still in place. A server that read the file before it and renames its
+// own version afterwards undoes it silently. The lock is free meanwhile.
 func (f *file) readBack(ctx context.Context, op string, before, wrote []byte, live bool) error {
 	whole := settle + time.Duration(len(wrote))*perByte
 	for wait := whole - settle + calm; ; live = true {
@@ -194,16 +194,16 @@ func (f *file) readBack(ctx context.Context, op string, before, wrote []byte, li
 	return model.Errorf(model.Conflict, op, "the memory server wrote over the change with what it had read before: look at the item and do it again")
 }
 
-// writing reports whether a temporary file of the server's lies beside the store.
+// writing reports whether the server's temporary file exists beside the store.
 func (f *file) writing() bool {
 	all, err := f.kept()
 	return err != nil || slices.ContainsFunc(all, func(k records.File) bool { return k.Why == "" && strings.HasSuffix(k.ID, ".tmp") })
 }
 
-// undone reports whether a change is not in what stands now: making it there changes something.
+// undone reports whether the current file lacks a change: making it again changes something.
 func undone(before, wrote, now []byte) bool {
 	return !bytes.Equal(wrote, now) && !bytes.Equal(carry(before, wrote, now), now)
 }
 
-// says is the meaning of a line, however it is spelled: the server writes every line anew.
+// says is the meaning of a line in any spelling: the server rewrites every line.
 func (l line) says() string { return l.id + "\x00" + l.entityType + "\x00" + l.body }

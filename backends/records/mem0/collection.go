@@ -20,7 +20,7 @@ func openCollection(ctx context.Context, c Config) (model.Store, error) {
 	}
 	out, err := c.over(ctx, server, location)
 	if err != nil {
-		_ = server.Close() // the first error is the one that counts
+		_ = server.Close() // the first error counts
 	}
 	return out, err
 }
@@ -99,7 +99,7 @@ func (c Config) choose(schema string, have map[string][]string) (name, entities 
 	return name, entities, nil
 }
 
-// openHistory opens the history file that lies elsewhere.
+// openHistory opens a history file in another place.
 func (s *store) openHistory(ctx context.Context, c Config) (*litefile.File, error) {
 	kind := fileKind(ctx, c.History)
 	if kind != "python" && kind != "history" {
@@ -118,13 +118,13 @@ func (s *store) openHistory(ctx context.Context, c Config) (*litefile.File, erro
 		err = records.Lite{File: f}.View(ctx, "open", s.look)
 	}
 	if err != nil {
-		_ = f.Close() // the first error is the one that counts
+		_ = f.Close() // the first error counts
 		return nil, f.Explain(err)
 	}
 	return f, nil
 }
 
-// dropOwnerless removes the history of memories that are gone where it names the person (M06).
+// dropOwnerless removes the history of deleted memories where it names the subject (M06).
 func (s *store) dropOwnerless(server records.Server) func(q *litefile.Query, req model.ScrubRequest) ([]model.LayerResult, error) {
 	return func(q *litefile.Query, req model.ScrubRequest) ([]model.LayerResult, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // inside the caller's transaction, which ends with it

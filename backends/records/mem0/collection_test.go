@@ -23,7 +23,7 @@ const (
 	gone  = "00000000-0000-4000-8000-00000000000f"
 )
 
-// tables are a collection with its entity store; vectors is the type of a vector.
+// tables are a collection with its entity store; vectors is the SQL type of a vector.
 func tables(vectors string) []string {
 	return []string{
 		`CREATE TABLE memories (id uuid PRIMARY KEY, vector ` + vectors + `, payload jsonb)`,
@@ -86,10 +86,10 @@ func TestCollectionConformance(t *testing.T) {
 	})
 }
 
-// TestCollection: the same items and verbs as in files, with Python's keys and its history elsewhere.
+// TestCollection: the same items and verbs as for files, with Python's keys and a separate history.
 func TestCollection(t *testing.T) { useCollection(t, database(t, rows("{1,0.5}")...)) }
 
-// TestPgvector is TestCollection on a server with pgvector, where vectors are such.
+// TestPgvector is TestCollection on a server with pgvector and its vector type.
 func TestPgvector(t *testing.T) {
 	dsn := testpg.PGlite(t)
 	for _, text := range append(append([]string{`CREATE EXTENSION vector`}, tables("vector(2)")...), rows("[1,0.5]")...) {
@@ -165,8 +165,8 @@ func payloadOf(t *testing.T, s model.Store, id string) string {
 	return strings.Join(out, ";")
 }
 
-// TestCollectionScrub takes the entities of the person, and the history of memories that are gone
-// where it names the person; another's history is redacted (M06).
+// TestCollectionScrub removes the subject's entities, and the history of deleted memories where it names the
+// subject; another's history is redacted (M06).
 func TestCollectionScrub(t *testing.T) {
 	history, dsn := pythonHistory(t), database(t, rows("{1,0.5}")...)
 	s := collection(t, mem0.Config{History: history}, dsn)
@@ -207,7 +207,7 @@ func TestCollectionScrub(t *testing.T) {
 	}
 }
 
-// TestCollectionOpen refuses what it cannot tell apart, and a history that is none.
+// TestCollectionOpen refuses an ambiguous database, and a file that is no history.
 func TestCollectionOpen(t *testing.T) {
 	dsn := database(t)
 	if s := collection(t, mem0.Config{}, dsn); s.History != nil || s.Location == "" {

@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// appendHistory writes down an edit, as the program does.
+// appendHistory records an edit, as mem0 does.
 func (s *store) appendHistory(tx records.Tx, c *records.Change, now string) error {
 	if s.history == "" {
 		return nil
@@ -31,8 +31,8 @@ func (s *store) dropHistory(tx records.Tx, id string) error {
 	return err
 }
 
-// dropMemory removes a memory and its id from the entities that link to it; an entity with no
-// link left goes too (M04).
+// dropMemory removes a memory, and its id from the entities that link to it; an entity without a link left
+// goes too (M04).
 func (s *store) dropMemory(tx records.Tx, r records.Row) error {
 	err := s.eachLink(tx, r.Key, func(e records.PayloadRow, links []string) (err error) {
 		links = slices.DeleteFunc(links, func(l string) bool { return l == r.Key })
@@ -48,8 +48,8 @@ func (s *store) dropMemory(tx records.Tx, r records.Row) error {
 	return err
 }
 
-// eachLink hands out the entities that link to a memory. A payload that is no JSON links to none;
-// Health names it.
+// eachLink yields the entities that link to a memory. A payload that is no JSON has no links; Health reports
+// it.
 func (s *store) eachLink(tx records.Tx, id string, fn func(e records.PayloadRow, links []string) error) error {
 	all, err := s.entities.Holding(tx, id)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *store) eachLink(tx records.Tx, id string, fn func(e records.PayloadRow,
 
 func linksOf(payload string) (links []string) {
 	if o, err := jsonedit.Parse([]byte(payload)); err == nil {
-		_ = json.Unmarshal(o.Raw("linkedMemoryIds"), &links) // no list has no links
+		_ = json.Unmarshal(o.Raw("linkedMemoryIds"), &links) // a value that is no list has no links
 	}
 	return links
 }
@@ -82,7 +82,7 @@ func (s *store) relink(tx records.Tx, e records.PayloadRow, links []string) erro
 	return s.entities.Replace(tx, e, string(o.Line))
 }
 
-// The tables by which kept rows are told.
+// The table names of kept rows.
 const (
 	keptMemory  = "vectors"
 	keptHistory = "history"
@@ -107,7 +107,7 @@ func (s *store) keep(tx records.Tx, r records.Row) ([]model.BesideRow, error) {
 	})
 }
 
-// revive writes the rows again; an entity that is there gets its link back.
+// revive writes the rows again; an existing entity gets its link back.
 func (s *store) revive(tx records.Tx, id string, rows []model.BesideRow) error {
 	for _, r := range rows {
 		var err error
@@ -128,8 +128,8 @@ func (s *store) revive(tx records.Tx, id string, rows []model.BesideRow) error {
 	return nil
 }
 
-// reviveEntity links an entity to the memory again. One that fell with it comes back, linked to
-// this memory alone: each further one adds its own link.
+// reviveEntity links an entity to the memory again. An entity that fell with it is restored with a link to
+// this memory alone: each further memory adds its own.
 func (s *store) reviveEntity(tx records.Tx, id string, r model.BesideRow) error {
 	args, err := records.Values(s.entities.Columns(), r)
 	if err != nil {

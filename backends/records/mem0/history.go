@@ -10,8 +10,8 @@ import (
 	"memdesk/model"
 )
 
-// look reads the columns of the history file. One of an unknown version is not written; one without
-// messages is of an older version.
+// look reads the columns of the history file. An unknown version is not written; one without messages is an
+// older version.
 func (s *store) look(tx records.Tx) error {
 	past, missing, err := records.Have(tx, s.history, "is_deleted")
 	spoken, lacks, unread := records.Have(tx, s.spoken, "id", "session_scope", "role", "content", "name", "created_at")
@@ -25,7 +25,7 @@ func (s *store) look(tx records.Tx) error {
 	return cmp.Or(err, unread)
 }
 
-// names are the history's columns, by the program that wrote it.
+// names are the history's columns, which depend on the program that wrote it.
 func (s *store) names() (old, is, what, order string) {
 	if s.python {
 		return "old_memory", "new_memory", "event", "created_at"
@@ -33,7 +33,7 @@ func (s *store) names() (old, is, what, order string) {
 	return "previous_value", "new_value", "action", "id"
 }
 
-// past hands out a memory's earlier texts; of a deletion the text that was there before.
+// past yields a memory's earlier texts; for a deletion the deleted text.
 func (s *store) past(tx records.Tx, id, version string, yield func(records.Version)) error {
 	old, is, what, order := s.names()
 	text, args := `SELECT CAST(id AS TEXT), COALESCE(updated_at, created_at, ''), `+what+`, COALESCE(`+is+`, `+old+`, '') FROM `+s.history+` WHERE memory_id = ?`, []any{id}
@@ -48,8 +48,7 @@ func (s *store) past(tx records.Tx, id, version string, yield func(records.Versi
 	})
 }
 
-// concerning finds what a user owns: memories by user_id, messages by the parts of their session
-// (M06).
+// concerning finds a user's data: memories by user_id, messages by the parts of their session (M06).
 func (s *store) concerning(tx records.Tx, subjects []string, yield func(id, subject, reason string)) error {
 	for _, sub := range subjects {
 		rows, err := s.memories.Rows(tx, s.memories.Key("user_id")+` = ?`, sub)
@@ -77,7 +76,7 @@ func (s *store) concerning(tx records.Tx, subjects []string, yield func(id, subj
 	})
 }
 
-// observe says what mem0 itself does not (M05).
+// observe reports problems that mem0 itself does not (M05).
 func (s *store) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	out, err := records.Checks(tx, records.Check{Kind: "expired", Message: "%d expired memories are still on disk", Count: `SELECT count(*) FROM ` + s.memories.Table + ` m WHERE ` + s.expired()})
 	if err != nil {
@@ -106,7 +105,7 @@ func (s *store) observe(tx records.Tx) ([]model.HealthFinding, error) {
 		}
 	}
 	add("unreadable", "%d payloads are no JSON", unreadable)
-	if bare+unreadable < int64(len(ids)) { // the program writes the copy
+	if bare+unreadable < int64(len(ids)) { // mem0 writes the copy
 		add("stale", "%d memories lack the lemmatized copy that others have: memdesk edited them, and semantic recall finds them by the old meaning until the program re-embeds them", bare)
 	}
 	add("hash", "%d memories have a hash that is not the md5 of their text", hash)
@@ -128,7 +127,7 @@ func (s *store) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	return out, err
 }
 
-// pastOf counts the memories that have a history, those of them that are gone, and the rows of these.
+// pastOf counts the memories with a history, the deleted ones among them, and the rows of these.
 func (s *store) pastOf(tx records.Tx, ids map[string]bool) (known, gone, rows int64, err error) {
 	err = records.Beside(tx).Each(`SELECT memory_id, count(*) FROM `+s.history+` GROUP BY memory_id`, nil, func(scan func(...any) error) error {
 		var id string
@@ -144,7 +143,7 @@ func (s *store) pastOf(tx records.Tx, ids map[string]bool) (known, gone, rows in
 	return known, gone, rows, err
 }
 
-// ownerlessRows counts the history's rows of memories that are gone.
+// ownerlessRows counts the history's rows of deleted memories.
 func (s *store) ownerlessRows(tx records.Tx) (int64, error) {
 	rows, err := s.memories.Rows(tx, "")
 	if err != nil {

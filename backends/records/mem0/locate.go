@@ -13,13 +13,13 @@ import (
 	"memdesk/model"
 )
 
-// files are the databases of one store; an empty path: it is not there.
+// files are the databases of one store; an empty path means a missing one.
 type files struct {
 	vectors, history, entities string
 	python                     bool // the history has Python's columns
 }
 
-// The columns by which a file is told (M01), not its name.
+// The columns that identify a file (M01); its name does not count.
 var known = map[string]map[string][]string{
 	"vectors": {"vectors": records.PayloadColumns},
 	"history": {"memory_history": {"id", "memory_id", "previous_value", "new_value", "action", "created_at", "updated_at"}},
@@ -95,7 +95,7 @@ func (f files) withEntities(names []string) files {
 
 func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
 
-// only is the one candidate; two are an error that names them.
+// only is the single candidate; two are an error that names them.
 func only(dir, what string, names []string) (string, error) {
 	switch len(names) {
 	case 0:

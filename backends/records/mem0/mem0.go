@@ -1,6 +1,6 @@
-// Package mem0 opens the memories of mem0 with their vectors, messages, history and entities (mem0.md): its SQLite files, its
-// pgvector collection, or its REST server. A memory that is forgotten in files leaves the history and the entities too, which
-// mem0's own delete does not do.
+// Package mem0 opens the memories of mem0 with their vectors, messages, history and entities (mem0.md): its
+// SQLite files, its pgvector collection, or its REST server. In files, forgetting a memory also clears its
+// history and entities, which mem0's own delete does not do.
 package mem0
 
 import (
@@ -14,24 +14,24 @@ import (
 	"memdesk/model"
 )
 
-// Kind is the name of this kind in a configuration.
+// Kind is the kind's name in a configuration.
 const Kind = "mem0"
 
-// Config says where the memories are and how to open them: files (Path), a collection (DSN) or a
-// server (BaseURL).
+// Config says where the memories are and how to open them: files (Path), a collection (DSN) or a server
+// (BaseURL).
 type Config struct {
 	Name string
-	// Path is a folder, or the vector file.
+	// Path is a directory, or the vector file.
 	Path string
-	// History is the history file; empty: beside the vectors it is looked for, of a collection it is
-	// not reached.
+	// History is the history file; empty: for files it is looked for beside the vectors, for a collection it
+	// is out of reach.
 	History string
-	// DSN is the connection string of a PostgreSQL database. Schema is public where it is empty;
-	// Collection names the table where there are several.
+	// DSN is the connection string of a PostgreSQL database. An empty Schema means public; Collection names
+	// the table where there are several.
 	DSN                model.Secret
 	Schema, Collection string
-	// BaseURL is mem0's REST server and APIKey its key; unset: none is sent. UserID limits a store to
-	// one user's memories, for a key that may not list all.
+	// BaseURL is mem0's REST server and APIKey its key; unset: none is sent. UserID limits a store to one
+	// user's memories, for a key that may not list all.
 	BaseURL  string
 	APIKey   model.Secret
 	UserID   string
@@ -42,7 +42,7 @@ type Config struct {
 // store holds the databases that exist.
 type store struct {
 	memories, entities records.Payloads
-	history            string   // the table of earlier texts; empty: it is not reached
+	history            string   // the table of earlier texts; empty: out of reach
 	unknown            string   // why the history file is not written; empty: it may be
 	python             bool     // the history has Python's columns,
 	pastColumns        []string // all columns of the history, and of the messages
@@ -50,13 +50,13 @@ type store struct {
 	spoken             string // the table of messages; empty: there is none
 }
 
-// The names under which a connection to the vector file sees the others.
+// The names of the other files in a connection to the vector file.
 const (
 	historyName  = "history_file"
 	entitiesName = "entity_file"
 )
 
-// Open opens a store. NotFound, InvalidInput and Unsupported as locate says.
+// Open opens a store. NotFound, InvalidInput and Unsupported as for locate.
 func Open(ctx context.Context, c Config) (model.Store, error) {
 	switch {
 	case c.BaseURL != "":
@@ -100,7 +100,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		})
 	}
 	if err != nil {
-		_ = closing{db, others}.Close() // the first error is the one that counts
+		_ = closing{db, others}.Close() // the first error counts
 		return model.Store{}, f.Explain(err)
 	}
 	return records.New(s.config(c, records.Config{
@@ -108,7 +108,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	})), nil
 }
 
-// config fills in what stores of files and of a collection have in common.
+// config fills in the parts that stores of files and of a collection share.
 func (s *store) config(c Config, r records.Config) records.Config {
 	r.Name, r.Kind, r.Clock, r.Tables = c.Name, Kind, c.Clock, s.tables()
 	r.Notes = append(r.Notes, "an edit leaves the vector as it is: semantic recall finds the memory by its old meaning until mem0 embeds it again")
@@ -119,15 +119,15 @@ func (s *store) config(c Config, r records.Config) records.Config {
 	return r
 }
 
-// ownerless names, beside the layers of the files, the history of memories that are gone and that
-// says nothing of whose they were (M06).
+// ownerless adds a layer to those of the files: the history of deleted memories, which does not say whose
+// they were (M06).
 type ownerless struct {
 	model.Maintainer
 	db records.DB
 	s  *store
 }
 
-// Layers lists the files, and the rows whose owner is unknown.
+// Layers lists the files, and the rows of unknown owners.
 func (o ownerless) Layers(ctx context.Context) ([]model.Layer, error) {
 	out, err := o.Maintainer.Layers(ctx)
 	if err != nil || o.s.history == "" {
@@ -146,7 +146,7 @@ func (o ownerless) Layers(ctx context.Context) ([]model.Layer, error) {
 	return out, err
 }
 
-// closing closes the files that only scrubs use with the store.
+// closing closes the store and the files that only its scrubs use.
 type closing struct {
 	records.Lite
 	others []*litefile.File
@@ -159,8 +159,8 @@ func (c closing) Close() error {
 	return c.Lite.Close()
 }
 
-// media opens the files for maintenance and looks for triggers in each: reason says why the store is
-// read-only. The first is the store's own.
+// media opens the files for maintenance and checks each for triggers: reason says why the store is read-only.
+// The first is the store's own.
 func (f files) media(ctx context.Context, db *litefile.File, readOnly bool) (media litefile.Media, others []*litefile.File, reason string, err error) {
 	add := func(m litefile.Medium, path string, with ...litefile.Attached) {
 		if path == "" || err != nil {

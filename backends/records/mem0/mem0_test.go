@@ -41,7 +41,7 @@ func open(t *testing.T, path string) model.Store {
 	return s
 }
 
-// TestConformance runs the cases that need no write of a new item: mem0 alone makes memories.
+// TestConformance runs the cases without a new item: only mem0 makes memories.
 func TestConformance(t *testing.T) {
 	backendtest.Run(t, recordstest.Harness(func(t *testing.T, items bool) (string, string) {
 		dir := t.TempDir()
@@ -56,8 +56,8 @@ func TestConformance(t *testing.T) {
 	}))
 }
 
-// TestEdit sets text and hash, drops the lemmatized copy, keeps the rest byte for byte and writes
-// one row of history; an erasure's redaction writes none (M02).
+// TestEdit sets text and hash, drops the lemmatized copy, keeps the rest byte for byte and writes one row of
+// history; an erasure's redaction writes none (M02).
 func TestEdit(t *testing.T) {
 	dir := folder(t)
 	s := open(t, dir)
@@ -80,7 +80,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestForget takes history rows and entity links, and leaves the history when asked to (M04).
+// TestForget removes history rows and entity links, and keeps the history when asked to (M04).
 func TestForget(t *testing.T) {
 	for name, c := range map[string]struct {
 		keep          bool
@@ -105,8 +105,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestUndo puts back what a forget removed: vector, payload, history and links, byte for byte; an
-// entity that stands keeps the links that it got meanwhile (M04).
+// TestUndo restores what a forget removed: vector, payload, history and links, byte for byte; an existing
+// entity keeps links added meanwhile (M04).
 func TestUndo(t *testing.T) {
 	dir := folder(t)
 	exec(t, filepath.Join(dir, "h.db"), `ALTER TABLE messages ADD COLUMN "order" DATETIME`, `UPDATE messages SET "order" = '2026-05-01'`,
@@ -146,7 +146,7 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// TestOwnerless names the history of memories that are gone, whose owner nobody knows (M06).
+// TestOwnerless reports the history of deleted memories, whose owner is unknown (M06).
 func TestOwnerless(t *testing.T) {
 	s := open(t, folder(t))
 	layers, err := s.Maintainer.Layers(t.Context())
@@ -159,8 +159,8 @@ func TestOwnerless(t *testing.T) {
 	t.Errorf("the layers are %+v", layers)
 }
 
-// TestScrub removes what the history keeps of memories that are gone when it names the person, and
-// redacts what another's row says (M06).
+// TestScrub removes the history of deleted memories when it names the subject, and redacts another's rows
+// (M06).
 func TestScrub(t *testing.T) {
 	dir := folder(t)
 	s := open(t, dir)
@@ -191,7 +191,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestOpen finds files by their columns, and refuses what it cannot tell apart (M01).
+// TestOpen finds files by their columns, and refuses ambiguous ones (M01).
 func TestOpen(t *testing.T) {
 	dir := folder(t)
 	if s := open(t, filepath.Join(dir, "v.db")); s.History == nil || s.Capabilities()["keep_history"] != true {
@@ -217,8 +217,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestVersions: a history without messages is an older one, one without a known column is read and not
-// written, and columns that a version adds come back with an undo (M01).
+// TestVersions: a history without messages is an older one, one that lacks a known column is only read, and a
+// newer version's columns come back with an undo (M01).
 func TestVersions(t *testing.T) {
 	for change, want := range map[string]string{
 		`DROP TABLE messages`:                               "",
@@ -255,7 +255,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestItems: expired memories are hidden and flagged, scopes name who they are of.
+// TestItems: expired memories are hidden and flagged, scopes name their owners.
 func TestItems(t *testing.T) {
 	s := open(t, folder(t))
 	page, err := s.Browser.List(t.Context(), model.PageRequest{})

@@ -11,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// fixed are the keys that say whose a memory is and what the program keeps of it.
+// fixed are the keys that name a memory's owner, and the program's own.
 var fixed = []string{"user_id", "agent_id", "run_id", "hash", "createdAt", "updatedAt", "created_at", "updated_at"}
 
 // lemmatized are the spellings of the second copy of the text.
@@ -25,7 +25,7 @@ func (s *store) tables() []records.Table {
 	return out
 }
 
-// expired is the condition of memories that Python hides.
+// expired is the condition for memories that Python hides.
 func (s *store) expired() string { return s.memories.Key("expiration_date") + ` < ` + s.memories.Today }
 
 func (s *store) memoryTable() records.Table {
@@ -82,9 +82,9 @@ func memory(r records.Row) model.Item {
 	return it
 }
 
-// save sets text and hash, drops the lemmatized copy of the old text and appends a row to the
-// history, as the program does. Every other key keeps its place and spelling (M02). What an
-// erasure removes is not written down again.
+// save sets text and hash, drops the lemmatized copy of the old text and appends a row to the history, as
+// mem0 does. Every other key keeps its place and spelling (M02). Text that an erasure removes is not recorded
+// again.
 func (s *store) save(tx records.Tx, c *records.Change) error {
 	o, err := jsonedit.Parse([]byte(c.Row.Text(0)))
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *store) save(tx records.Tx, c *records.Change) error {
 	return s.memories.Replace(tx, records.PayloadRow{ID: c.Row.Key, Payload: c.Row.Text(0)}, string(o.Line))
 }
 
-// messages are what was said in a session: a record, which is not edited (M03).
+// messages are the messages of a session: a record, which is not edited (M03).
 func (s *store) messages() records.Table {
 	return records.Table{
 		Tier:   model.TierSpec{Name: "message", Title: "a record of what was said: it can be forgotten, not edited", KeyRule: model.KeyRequired, Document: model.Structured, Owned: true},
@@ -132,7 +132,7 @@ func (s *store) messages() records.Table {
 	}.KeepBy("messages", s.spoken, "id", s.spokenColumns)
 }
 
-// sum is the hash that mem0 keeps of a text.
+// sum is mem0's hash of a text.
 func sum(text string) string {
 	h := md5.Sum([]byte(text))
 	return hex.EncodeToString(h[:])

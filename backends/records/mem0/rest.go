@@ -19,7 +19,7 @@ import (
 	"memdesk/model"
 )
 
-// listLimit is how many memories the server gives at most; it has no pages.
+// listLimit is the most memories that the server returns; it has no pages.
 const listLimit = 1000
 
 // server is mem0's REST server. It embeds an edited text itself, and has no compare-and-swap.
@@ -56,7 +56,7 @@ func openServer(ctx context.Context, c Config) (model.Store, error) {
 			{Rule: "D18", Reason: "whom an item concerns is told by the owner's own keys: a write cannot tag it"}},
 		Bound: s.bound, Maintainer: unreachable,
 	})
-	out.Subjects = s // asks for one user's memories, which may be more than a list of everybody's shows
+	out.Subjects = s // asks for one user's memories, which may be more than a list of all users shows
 	return out, nil
 }
 
@@ -72,7 +72,7 @@ func (s *server) fill(ctx context.Context, op string, put func(cells ...any) err
 	return err
 }
 
-// bound says what the list lacks; empty where it is whole.
+// bound says what the list lacks; empty where it is complete.
 func (s *server) bound(tx records.Tx) (string, error) {
 	var n int64
 	_, err := records.One(tx, `SELECT count(*) FROM items`, nil, &n)
@@ -94,8 +94,8 @@ func (s *server) table() records.Table {
 	}
 }
 
-// memoryPath is the path of one memory. An id that is not one part of a path is none: a dot, two, or
-// a slash would lead elsewhere.
+// memoryPath is the path of one memory. An id that is not exactly one path segment is refused: one or two
+// dots, or a slash, would lead elsewhere.
 func memoryPath(id string) (string, error) {
 	if id == "" || id == "." || id == ".." || strings.Contains(id, "/") || model.CheckID(id) != nil {
 		return "", model.Errorf(model.NotFound, "read", "the server has no memory %.200q", id)
@@ -103,7 +103,7 @@ func memoryPath(id string) (string, error) {
 	return "memories/" + url.PathEscape(id), nil
 }
 
-// listed is a memory as the server gives it.
+// listed is a memory in the server's form.
 type listed struct {
 	ID      string          `json:"id"`
 	User    string          `json:"user_id"`
@@ -112,8 +112,7 @@ type listed struct {
 	Raw     json.RawMessage `json:"-"`
 }
 
-// all lists the memories of a user, or everybody's; cut reports that the server gave as many as it
-// gives at most.
+// all lists the memories of a user, or of all users; cut reports that the server returned its maximum.
 func (s *server) all(ctx context.Context, op, user string) (out []listed, cut bool, err error) {
 	query := url.Values{"top_k": {"1000"}, "show_expired": {"true"}}
 	if user != "" {
@@ -142,7 +141,7 @@ func (s *server) all(ctx context.Context, op, user string) (out []listed, cut bo
 	return out, len(out) >= listLimit, nil
 }
 
-// item reads a memory as the server gives it: the caller's own keys are in metadata.
+// item reads a memory in the server's form: the caller's own keys are in metadata.
 func (s *server) item(raw []byte) model.Item {
 	var it model.Item
 	o, err := jsonedit.Parse(raw)
@@ -169,8 +168,8 @@ func (s *server) item(raw []byte) model.Item {
 	return it
 }
 
-// Concerning implements model.Subjects. Of a user with more memories than the server gives it fails:
-// what is not seen is not erased.
+// Concerning implements model.Subjects. It fails for a user with more memories than the server returns:
+// unseen ones would not be erased.
 func (s *server) Concerning(ctx context.Context, subjects []string, yield func(model.SubjectHit) bool) error {
 	const op = "concerning"
 	for _, sub := range subjects {
@@ -190,8 +189,8 @@ func (s *server) Concerning(ctx context.Context, subjects []string, yield func(m
 	return nil
 }
 
-// save sends text and metadata; the server replaces the caller's own keys as a whole. A value that
-// was no text stays what it was.
+// save sends text and metadata; the server replaces the caller's own keys as a whole. A value that was no
+// text keeps its type.
 func (s *server) save(tx records.Tx, c *records.Change) error {
 	const op = "retain"
 	look := tx.(records.MirrorTx)
@@ -229,8 +228,7 @@ func (s *server) save(tx records.Tx, c *records.Change) error {
 	return err
 }
 
-// drop deletes a memory and looks whether it is gone. Its history stays in the server's database
-// (Layers).
+// drop deletes a memory and checks that it is gone. Its history stays in the server's database (Layers).
 func (s *server) drop(tx records.Tx, r records.Row) error {
 	const op = "forget"
 	ctx := tx.(records.MirrorTx).Context
@@ -251,7 +249,7 @@ func (s *server) drop(tx records.Tx, r records.Row) error {
 	return err
 }
 
-// past asks for a memory's history; of a deletion it gives the text that was there before.
+// past asks for a memory's history; for a deletion it returns the deleted text.
 func (s *server) past(tx records.Tx, id, _ string, yield func(records.Version)) error {
 	const op = "history"
 	path, err := memoryPath(id)
@@ -283,7 +281,7 @@ func (s *server) past(tx records.Tx, id, _ string, yield func(records.Version)) 
 	return nil
 }
 
-// unreachable are the layers that the server keeps and nobody reaches through it.
+// unreachable are the layers that the server keeps out of its callers' reach.
 var unreachable = records.Unreached{
 	{ID: "history", Kind: model.LayerExternal, Reason: "the server keeps every earlier text of a deleted memory in its history database, and has no call that removes it",
 		Advice: "open the collection with dsn_env and the history file with history, and erase there too"},

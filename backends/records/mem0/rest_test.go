@@ -16,14 +16,14 @@ import (
 	"memdesk/model"
 )
 
-// standIn answers as mem0's REST server does (mem0.md, Second door), which is Python and does not
-// run here: memories by id, an update that embeds, a delete that leaves the history.
+// standIn answers like mem0's REST server (mem0.md, Second door), which is Python and does not run here:
+// memories by id, an update that embeds, a delete that leaves the history.
 type standIn struct {
 	mu      sync.Mutex
 	rows    map[string]map[string]any
 	history map[string][]map[string]any
 	key     string
-	deaf    bool // updates are answered and not made
+	deaf    bool // updates are answered but not made
 }
 
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +33,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	answer := func(v any) { _ = json.NewEncoder(w).Encode(v) } // the test's own client reads it
+	answer := func(v any) { _ = json.NewEncoder(w).Encode(v) } // only the test's own client reads it
 	id, rest, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/memories"), "/"), "/")
 	row := s.rows[id]
 	switch {
@@ -171,7 +171,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestServerLimit: the server gives 1000 memories and no more, which nobody may take for all.
+// TestServerLimit: the server returns at most 1000 memories, which must not count as all.
 func TestServerLimit(t *testing.T) {
 	stand, url := serve(t, true)
 	for i := range 1200 {

@@ -45,7 +45,7 @@ func Cell(t testing.TB, path, query string) string {
 	return out.String
 }
 
-// Schema is a program's tables as the demo has them. The caller's package lies beside this one.
+// Schema is a program's tables as in the demo. The caller's package must be beside this one.
 func Schema(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "demodata", "schema", name+".sql"))
@@ -61,11 +61,11 @@ func File(t testing.TB, name string, statements ...string) string {
 	return path
 }
 
-// Made says of a tier why no write creates its items.
+// Made says why no write creates items of a tier.
 const Made = "its program alone makes new ones"
 
-// Harness is that of a kind whose items its owner's program alone makes: fresh makes the store's files,
-// empty or with items, and names the one without which the store is broken.
+// Harness is the harness for a kind whose items only its owner's program makes: fresh makes the store's
+// files, empty or with items, and names the one without which the store is broken.
 func Harness(fresh func(t *testing.T, items bool) (path, needed string), open func(ctx context.Context, path string, readOnly bool) (model.Store, error)) backendtest.Harness {
 	var last string
 	begin := func(t *testing.T, items, readOnly bool) (model.Store, string) {
