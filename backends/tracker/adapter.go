@@ -22,16 +22,15 @@ type Config struct {
 	Capabilities Capabilities
 	// Statuses are the writable tiers; nil takes Statuses.
 	Statuses []string
-	// Memories: the store keeps remembered texts beside its work items.
+	// Memories: the store keeps remembered texts besides its work items.
 	Memories bool
 	// Lines: the store shows lines that are no entries.
 	Lines bool
 	// NewID makes the id of a new work item; nil where the backend makes its own.
 	NewID func() string
-	// Hidden are tiers of entries that are no work: leases. They are read-only.
+	// Hidden are tiers of entries that are no work, such as leases. They are read-only.
 	Hidden []string
-	// DefaultStatus of a new item; empty takes open. ClosedStatus ends one; empty takes
-	// closed.
+	// DefaultStatus is a new item's status; empty means open. ClosedStatus ends an item; empty means closed.
 	DefaultStatus, ClosedStatus string
 
 	// The scope that the store is bound to (provider-contract.md R17).
@@ -95,7 +94,7 @@ func Adapt(c Config) model.Store {
 	return s
 }
 
-// OrderStore is the store's own order: a file's lines as they stand.
+// OrderStore is the store's own order: that of a file's lines.
 const OrderStore model.Order = "store"
 
 func orders() []model.Order {
@@ -110,7 +109,7 @@ type adapter struct {
 	vitals  vitals.Gate
 
 	mu   sync.Mutex
-	last selected // the list that was paged through last
+	last selected // the list of the last page
 }
 
 func (a *adapter) tierSpecs() []model.TierSpec {
@@ -140,7 +139,7 @@ func (a *adapter) tierSpecs() []model.TierSpec {
 		add(TierLine, "lines that are no items: headers, foreign records, what cannot be read", true)
 	}
 	for i := range specs {
-		if specs[i].Renews = []string{model.AllFields}; a.Lines { // memdesk writes the line back as it was
+		if specs[i].Renews = []string{model.AllFields}; a.Lines { // memdesk writes the old line again
 			specs[i].Renews = []string{"updated_at"}
 		}
 	}

@@ -9,19 +9,18 @@ import (
 	"memdesk/model"
 )
 
-// Bead is a work item with the rules by which it is read.
+// Bead is a work item with the rules for reading it.
 type Bead model.WorkItem
 
-// The types and the priority that the published store falls back to.
+// The types and the priority that the published store defaults to.
 const (
 	DefaultType     = "task"
 	DefaultStatus   = "open"
 	DefaultPriority = 2
 )
 
-// Normalise reads a bead as the published store does: what is out of range takes
-// its default, the workflow comes out of the labels, a missing parent out of the
-// id (beads-foolery-knots.md, Foolery JSONL files).
+// Normalise reads a bead like the published store: values out of range become the default, the workflow comes
+// from the labels, a missing parent from the id (beads-foolery-knots.md, Foolery JSONL files).
 func (b *Bead) Normalise() {
 	if b.Type == "" {
 		b.Type = DefaultType
@@ -43,19 +42,19 @@ func (b *Bead) Normalise() {
 	}
 	state, profile := WorkflowOf(b.Labels)
 	if b.State == "" && state != "" {
-		b.State, b.Status = state, StatusOf(state) // the status is the label's shadow
+		b.State, b.Status = state, StatusOf(state) // the status follows the label
 	}
 	b.Profile = cmp.Or(b.Profile, profile)
 	b.State = cmp.Or(b.State, b.Status)
 }
 
-// Queued reports whether the bead can be begun as far as its own state goes
-// (B14): the open phase, or a workflow state that waits for an agent.
+// Queued reports whether the bead's own state allows a beginning (B14): the open phase, or a workflow state
+// that waits for an agent.
 func (b Bead) Queued() bool {
 	return b.Status == DefaultStatus && !b.Human && !b.Aside && !Terminal(b.State)
 }
 
-// Terminal reports whether a state is an end.
+// Terminal reports whether a state is final.
 func Terminal(state string) bool {
 	return slices.Contains([]string{"closed", "shipped", "abandoned", TierTombstone}, state)
 }

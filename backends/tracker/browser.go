@@ -58,8 +58,7 @@ func absent(op, id string) error {
 	return model.Errorf(model.NotFound, op, "there is no item %q", id)
 }
 
-// Tiers counts every declared tier, empty ones included, and any other that
-// stands in the store.
+// Tiers counts every declared tier, empty ones included, and every other tier in the store.
 func (a *adapter) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	if err := a.begin(ctx, "tiers", false); err != nil {
 		return nil, err
@@ -112,8 +111,7 @@ func (a *adapter) Names(ctx context.Context, yield func(string) bool) ([]string,
 	return nil, nil
 }
 
-// tierOfID tells the tier that an id stands for by its shape alone, empty for a
-// work item.
+// tierOfID is the tier of an id by its form alone; empty for a work item.
 func tierOfID(id string) string {
 	switch {
 	case strings.HasPrefix(id, MemoryPrefix):

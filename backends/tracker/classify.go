@@ -7,7 +7,7 @@ import (
 	"memdesk/model"
 )
 
-// groups are the words of B6 in their order; the first that matches wins.
+// groups are the words of B6 in their order; the first match wins.
 var groups = []struct {
 	kind  model.Kind
 	words []string
@@ -20,8 +20,8 @@ var groups = []struct {
 	{model.Unavailable, []string{"busy", "unavailable", "unable to open"}},
 }
 
-// Classify is the published classification of a command's text (B6). It takes
-// every text with "lock" in it for a lock, blocked and clock included.
+// Classify is the published classification of a command's text (B6). Every text that contains "lock" counts
+// as a lock, blocked and clock included.
 func Classify(text string) model.Kind {
 	text = strings.ToLower(text)
 	for _, g := range groups {
@@ -34,8 +34,8 @@ func Classify(text string) model.Kind {
 	return model.Internal
 }
 
-// ClassifyStrictly is Classify with "lock" as a word of its own: a text about a
-// blocked item or the clock is no reason to try again.
+// ClassifyStrictly is Classify with "lock" as a whole word: a text about a blocked item or the clock is no
+// reason to retry.
 func ClassifyStrictly(text string) model.Kind {
 	kind := Classify(text)
 	if kind != model.Locked {
@@ -52,9 +52,8 @@ func ClassifyStrictly(text string) model.Kind {
 	return Classify(rest)
 }
 
-// refusals are the words with which bd and kno refuse a call, in their order; the
-// first that matches wins (beads-foolery-knots.md, The real bd and kno). A call
-// that they refuse changed nothing.
+// refusals are the words with which bd and kno refuse a call, in their order; the first match wins
+// (beads-foolery-knots.md, The real bd and kno). A refused call changed nothing.
 var refusals = []struct {
 	kind  model.Kind
 	words []string

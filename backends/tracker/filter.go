@@ -12,13 +12,13 @@ const (
 	PhaseAction = "in_action"
 )
 
-// filter is a WorkFilter with the rules by which it matches.
+// filter is a WorkFilter with its matching rules.
 type filter model.WorkFilter
 
-// phase reports whether the filter asks for a phase, which brings relatives along.
+// phase reports whether the filter asks for a phase, which includes relatives.
 func (f filter) phase() bool { return f.State == PhaseQueued || f.State == PhaseAction }
 
-// matches applies the filter to one item, phases by the item alone.
+// matches applies the filter to one item, phases without relatives.
 func (f filter) matches(b Bead) bool {
 	for _, eq := range [][2]string{
 		{f.Type, b.Type}, {f.Workflow, b.Workflow}, {f.Assignee, b.Assignee}, {f.Owner, b.Owner},
@@ -47,7 +47,7 @@ func (f filter) matches(b Bead) bool {
 	return f.Label == "" || slices.Contains(b.Labels, f.Label)
 }
 
-// relatives adds the ancestors and descendants of what is in.
+// relatives adds the ancestors and descendants of included items.
 func relatives(all []Bead, in map[string]bool) {
 	parent := map[string]string{}
 	for _, b := range all {

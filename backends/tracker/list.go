@@ -16,11 +16,10 @@ import (
 	"memdesk/model"
 )
 
-// problemLimit is how many unreadable places a page names one by one.
+// problemLimit is how many unreadable lines a page names one by one.
 const problemLimit = 20
 
-// List pages over the entries of a view. The ids in order are kept for the next
-// page of the same list.
+// List pages over the entries of a view. The ordered ids are kept for the next page of the same list.
 func (a *adapter) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
 	if err := a.begin(ctx, "list", false); err != nil {
 		return model.Page{}, err
@@ -28,8 +27,8 @@ func (a *adapter) List(ctx context.Context, req model.PageRequest) (model.Page, 
 	return a.page(ctx, "list", req, "", nil)
 }
 
-// page is List over the entries that keep passes; what names the filter, so that
-// a cursor of one list is none of another.
+// page is List over the entries for which keep is true; what names the filter, so that a cursor belongs to
+// one list.
 func (a *adapter) page(ctx context.Context, op string, req model.PageRequest, what string, keep func(View, int) bool) (model.Page, error) {
 	if req.Scope != "" {
 		return model.Page{}, model.Errorf(model.InvalidInput, op, "unknown scope %q: this store has one scope only", req.Scope)
@@ -70,21 +69,20 @@ func (a *adapter) page(ctx context.Context, op string, req model.PageRequest, wh
 	return p, nil
 }
 
-// plainStart reports whether a request is for the first entries as they stand.
+// plainStart reports whether a request is for the first entries in the store's order.
 func plainStart(req model.PageRequest) bool {
 	return req.Cursor == "" && !req.End && req.Tier == "" && strings.TrimSpace(req.Query) == "" && req.Order == OrderStore
 }
 
-// firstPage shows the first entries of a backend that can tell them before it has
-// read the others; ok is false for any other. Its total is a lower bound, and the
-// page after it names the problems of the whole.
+// firstPage shows the first entries of a backend that can return them before it has read the others; ok is
+// false for any other. Its total is a lower bound, and the next page names the problems of the whole.
 func (a *adapter) firstPage(ctx context.Context, op string, req model.PageRequest, what string) (p model.Page, ok bool, err error) {
 	b, can := a.Backend.(Beginner)
 	if !can {
 		return model.Page{}, false, nil
 	}
 	limit := model.PageLimit(req.Limit)
-	for n := limit + 1; ; n *= 2 { // entries that are hidden do not fill a page
+	for n := limit + 1; ; n *= 2 { // hidden entries do not fill a page
 		v, whole, err := b.Beginning(ctx, n)
 		if err != nil || whole {
 			return model.Page{}, false, model.Wrap(op, err)
@@ -106,8 +104,8 @@ func (a *adapter) firstPage(ctx context.Context, op string, req model.PageReques
 	}
 }
 
-// problems names what a list leaves out. With hidden entries shown the lines that
-// are no items stand in the list themselves.
+// problems names the lines that a list leaves out. With hidden entries shown, lines that are no items are in
+// the list themselves.
 func problems(v View, hidden bool) []string {
 	if hidden {
 		return nil
@@ -126,7 +124,7 @@ type selected struct {
 	places []int32
 }
 
-// selected filters and sorts, or takes what the last page of the list had.
+// selected filters and sorts, or reuses the last page's list.
 func (a *adapter) selected(ctx context.Context, op string, v View, req model.PageRequest, key string, keep func(View, int) bool) ([]int32, error) {
 	a.mu.Lock()
 	last := a.last
@@ -158,8 +156,7 @@ func (a *adapter) selected(ctx context.Context, op string, v View, req model.Pag
 	return out, nil
 }
 
-// found is the published search: a substring of id, title or description, case
-// apart (B16).
+// found is the published search: a substring of id, title or description, ignoring case (B16).
 func found(v View, i int, folded string) bool {
 	if strings.Contains(snippet.Fold(v.ID(i)), folded) {
 		return true
@@ -168,7 +165,7 @@ func found(v View, i int, folded string) bool {
 	return strings.Contains(snippet.Fold(name), folded) || strings.Contains(snippet.Fold(body), folded)
 }
 
-// sortPlaces makes the order total: what is equal stands by its place.
+// sortPlaces makes the order total: equal entries are ordered by place.
 func sortPlaces(v View, places []int32, order model.Order) {
 	switch order {
 	case model.OrderID:
@@ -185,12 +182,12 @@ func sortPlaces(v View, places []int32, order model.Order) {
 func instant(v View, i int32) int64 {
 	at := v.Updated(int(i))
 	if at.IsZero() {
-		return 0 // age unknown: older than everything
+		return 0 // unknown age: older than everything
 	}
 	return at.UnixNano()
 }
 
-// byKey sorts by a number that is computed once per entry; ties goes by place.
+// byKey sorts by a number that is computed once per entry; ties go by place.
 func byKey(places []int32, key func(int32) int64, ties int) {
 	type keyed struct {
 		key   int64
@@ -208,14 +205,14 @@ func byKey(places []int32, key func(int32) int64, ties int) {
 	}
 }
 
-// position is where a page begins or, read backwards, ends: at an entry, and at its
-// number in the list in case the entry is gone meanwhile.
+// position is where a page begins or, read backwards, ends: at an entry, with its number in the list in case
+// the entry is deleted.
 type position struct {
 	Key  string `json:"k"`
 	Back bool   `json:"b,omitempty"`
 	At   int    `json:"a"`
 	ID   string `json:"i"`
-	// Late: the page before was shown before all was read.
+	// Late: the previous page was shown before everything was read.
 	Late bool `json:"l,omitempty"`
 }
 
@@ -281,8 +278,7 @@ func (a *adapter) window(v View, sel []int32, at *position, req model.PageReques
 	return p
 }
 
-// whereabouts is the number in the list at which a forward page begins, or before
-// which a backward page ends.
+// whereabouts is the number in the list at which a forward page begins, or before which a backward page ends.
 func whereabouts(v View, sel []int32, p position) int {
 	at := min(p.At, len(sel))
 	here := at

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// JoinNames writes a list as a field's value: with commas where that reads back
-// as the same list, else as a JSON array.
+// JoinNames writes a list as a field's value: with commas where that reads back as the same list, else as a
+// JSON array.
 func JoinNames(names []string) string {
 	joined := strings.Join(names, ", ")
 	if back, err := SplitNames(joined); err == nil && slices.Equal(back, names) || len(names) == 0 {
@@ -20,7 +20,7 @@ func JoinNames(names []string) string {
 	return string(b)
 }
 
-// SplitNames reads what JoinNames or a person wrote.
+// SplitNames reads a list of JoinNames or of a person.
 func SplitNames(s string) ([]string, error) {
 	var out []string
 	if strings.HasPrefix(strings.TrimSpace(s), "[") {

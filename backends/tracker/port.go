@@ -3,7 +3,7 @@ package tracker
 // Capabilities are a backend's declarations (provider-contract.md B7).
 type Capabilities struct {
 	Create, Update, Delete, Close, Search, Query, ListReady, Dependencies, Labels, Sync bool
-	// MaxConcurrency is how many calls at once a backend takes; 0 is no limit.
+	// MaxConcurrency is how many concurrent calls a backend accepts; 0 means no limit.
 	MaxConcurrency int
 }
 
@@ -15,7 +15,7 @@ var (
 	PresetStub  = Capabilities{Search: true, Query: true, ListReady: true}
 )
 
-// reading are the capabilities of a store that is open for reading only.
+// reading are the capabilities of a read-only store.
 func (c Capabilities) reading() Capabilities {
 	return Capabilities{Search: c.Search, Query: c.Query, ListReady: c.ListReady, MaxConcurrency: c.MaxConcurrency}
 }

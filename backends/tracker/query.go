@@ -9,15 +9,15 @@ import (
 // between blanks, all of which must match.
 type Query struct {
 	terms []term
-	// Ignored are the terms that the language passes over, as they were written:
-	// they match everything. Nothing may be changed on what such a query finds.
+	// Ignored are the terms that the language ignores, as they were written: they match everything. Nothing
+	// may be changed on the result of such a query.
 	Ignored []string
 }
 
 type term struct{ field, value string }
 
-// ParseQuery never fails: what it cannot read is Ignored. A value ends at a second
-// colon, so a label that has one cannot be asked for.
+// ParseQuery never fails: terms that it cannot read are Ignored. A value ends at a second colon, so a label
+// with a colon cannot be queried.
 func ParseQuery(text string) Query {
 	var q Query
 	for _, t := range strings.Fields(text) {
@@ -35,7 +35,7 @@ func ParseQuery(text string) Query {
 	return q
 }
 
-// Matches reports whether every term that counts matches, exactly and by case.
+// Matches reports whether every term that is not ignored matches, exactly and case-sensitively.
 func (q Query) Matches(b Bead) bool {
 	for _, t := range q.terms {
 		values, _ := b.value(t.field)

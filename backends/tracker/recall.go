@@ -13,10 +13,9 @@ import (
 	"memdesk/model"
 )
 
-// Recall searches work items and memories as the published search does: the
-// query as a substring of id, title or description (B16); an item that holds
-// every word of it apart ranks lower, one that says it in another text, a comment or
-// a note, lowest. Every item is looked at.
+// Recall searches work items and memories like the published search: the query as a substring of id, title or
+// description (B16); an item with every word of it separately ranks lower, one with them in another text, a
+// comment or a note, lowest. Every item is searched.
 func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	if err := a.begin(ctx, "recall", false); err != nil {
 		return model.RecallResult{}, err
@@ -64,17 +63,17 @@ func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.Re
 	return res, nil
 }
 
-// recallDepth is how far down the ranking Recall looks for hits that the scanner
-// lets through, so that a few poisoned items cannot hide all others.
+// recallDepth is how far down the ranking Recall looks for hits that the scanner allows, so that a few
+// poisoned items cannot hide all others.
 const recallDepth = 160
 
 type match struct {
 	at     int
 	score  float64
-	beside string // the texts beside title and body, where the match is in them
+	beside string // the texts beside title and body, where they have the match
 }
 
-// matches ranks every item that the query finds, the newer first among equals.
+// matches ranks every match of the query, newer ones first among equals.
 func (a *adapter) matches(ctx context.Context, v View, tier, query string) ([]match, error) {
 	words := strings.Fields(query)
 	var out []match
@@ -101,7 +100,7 @@ func (a *adapter) matches(ctx context.Context, v View, tier, query string) ([]ma
 	return out, nil
 }
 
-// The scores say which way an item was found; they rank nothing finer.
+// The scores say how an item was found; they rank nothing finer.
 const (
 	scoreID     = 1.0
 	scoreTitle  = 0.9
@@ -133,14 +132,13 @@ func holds(folded string, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(folded, w) })
 }
 
-// Hinter is a View that tells without decoding an entry whether it can hold a
-// folded word.
+// Hinter is a View that can say, without decoding an entry, whether it may contain a folded word.
 type Hinter interface {
 	MayHold(i int, word string) bool
 }
 
-// besideTexts are the texts of an entry beside its title and body that people write:
-// comments, notes, names, labels; empty where they cannot hold the words.
+// besideTexts are an entry's texts by people beside its title and body: comments, notes, names, labels; empty
+// where they cannot contain the words.
 func besideTexts(v View, i int, words []string) string {
 	if h, ok := v.(Hinter); ok && slices.ContainsFunc(words, func(w string) bool { return !h.MayHold(i, w) }) {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"memdesk/model"
 )
 
-// The field names of a work item's document that the adapter itself looks at.
+// The field names of a work item's document that the adapter itself reads.
 const (
 	FieldTitle    = "title"
 	FieldStatus   = "status"
@@ -22,8 +22,7 @@ const (
 	FieldDepends  = "depends"
 )
 
-// Retain writes a work item or a memory. What is read-only, unknown or about
-// other entries stays as it is.
+// Retain writes a work item or a memory. Read-only and unknown fields, and other entries, stay unchanged.
 func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	if err := a.begin(ctx, "retain", true); err != nil {
 		return model.RetainResult{}, err
@@ -51,13 +50,13 @@ func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.Re
 	return model.RetainResult{ID: got.ID, Bytes: int64(len(got.Body)), Revision: got.Revision()}, nil
 }
 
-// cleans reports whether the request may be an edit that takes something out of
-// an item the caller has seen.
+// cleans reports whether the request may be an edit that removes something from an item that the caller has
+// seen.
 func cleans(req model.RetainRequest) bool {
 	return req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
 }
 
-// admit applies R18 to every text of the item that an agent may be shown.
+// admit applies R18 to every text of the item that agents may see.
 func (a *adapter) admit(have, want Record, cleaning bool) error {
 	if err := a.scanner.Admit(have.Body, want.Body, cleaning); err != nil {
 		return err
@@ -72,8 +71,7 @@ func (a *adapter) admit(have, want Record, cleaning bool) error {
 	return nil
 }
 
-// checkRetain applies every rule that needs no look at the store and tells what
-// the request addresses.
+// checkRetain applies every rule that needs no read of the store and returns the addressed id.
 func (a *adapter) checkRetain(req model.RetainRequest) (string, error) {
 	if err := req.Mode.Check(); err != nil {
 		return "", err
@@ -98,8 +96,8 @@ func (a *adapter) checkRetain(req model.RetainRequest) (string, error) {
 	return id, nil
 }
 
-// address tells which item a write without an id is about: the one that its key
-// names, or a new one when there is no key.
+// address returns the item of a write without an id: the one that its key names, or a new one when there is
+// no key.
 func (a *adapter) address(req model.RetainRequest) (string, error) {
 	if req.ID == "" && req.Key == "" && req.Tier != TierMemory {
 		return "", a.checkTier("retain", req.Tier, nil)
@@ -107,8 +105,7 @@ func (a *adapter) address(req model.RetainRequest) (string, error) {
 	return a.target(req)
 }
 
-// target resolves ID, or Tier and Key, to a handle; the ones that are set must
-// agree.
+// target resolves ID, or Tier and Key, to a handle; those that are set must agree.
 func (a *adapter) target(req model.RetainRequest) (string, error) {
 	_, declared := a.spec(req.Tier)
 	if later := req.ID != "" && IsStatus(req.Tier) && !declared; !later && (req.ID == "" || req.Tier != "") {
@@ -152,11 +149,11 @@ func (a *adapter) target(req model.RetainRequest) (string, error) {
 	return req.ID, nil
 }
 
-// keyBytes is the longest key that memdesk makes an item of.
+// keyBytes is the longest key of a new item.
 const keyBytes = 255
 
-// CheckKey is InvalidInput for a key that is not one path segment (R11) or that
-// looks like a handle of something else.
+// CheckKey is InvalidInput for a key that is not one path segment (R11) or that looks like another kind of
+// handle.
 func CheckKey(key string) error {
 	bad := func(why string) error {
 		return model.Errorf(model.InvalidInput, "retain", "key %q: %s", key, why)
@@ -174,7 +171,7 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// checkID refuses what can be no id of any entry.
+// checkID refuses an impossible id.
 func checkID(op, id string) error {
 	if id == "" || strings.ContainsRune(id, 0) {
 		return model.Errorf(model.InvalidInput, op, "%q is no id of this store", id)
@@ -182,7 +179,7 @@ func checkID(op, id string) error {
 	return nil
 }
 
-// want is the record as the request asks for it.
+// want is the record that the request asks for.
 func (a *adapter) want(id string, have Record, exists bool, req model.RetainRequest) (Record, error) {
 	if !exists {
 		return a.newRecord(id, req)
@@ -211,9 +208,8 @@ func (a *adapter) want(id string, have Record, exists bool, req model.RetainRequ
 	return want, checkFields(have, want)
 }
 
-// newRecord is an item that is not there yet. The fields that a store keeps for
-// itself are taken as they were shown, so that what was forgotten can come back
-// whole.
+// newRecord is a new item. The store's own fields are accepted as they were shown, so that a forgotten item
+// can be restored whole.
 func (a *adapter) newRecord(id string, req model.RetainRequest) (Record, error) {
 	if !a.Capabilities.Create {
 		return Record{}, model.Errorf(model.Unsupported, "retain", "this store makes no new items")
@@ -257,7 +253,7 @@ func (a *adapter) newRecord(id string, req model.RetainRequest) (Record, error) 
 		return Record{}, model.Errorf(model.InvalidInput, "retain", "tier %q is asked for, but the field status says %q", req.Tier, s)
 	}
 	if want.Field(FieldTitle) == "" {
-		// Not the text where there is a key: a title would outlive a text that is replaced.
+		// With a key, not the text: a title would outlive a replaced text.
 		want.set(FieldTitle, cmp.Or(req.Key, title.Line(want.Body), key))
 	}
 	if want.Field(FieldType) == "" {
@@ -287,8 +283,8 @@ func (r Record) With(name, value string) Record {
 	return r
 }
 
-// checkFields looks at what changes only, so that an odd value from a foreign
-// writer never stands in the way of another edit.
+// checkFields checks only changed fields, so that an odd value from a foreign writer never blocks another
+// edit.
 func checkFields(have, want Record) error {
 	if want.Kind == Memory {
 		return nil
@@ -314,8 +310,7 @@ func checkFields(have, want Record) error {
 	return nil
 }
 
-// IsStatus reports whether a word can be a status: a published one, or a custom
-// one of bd's form.
+// IsStatus reports whether a word can be a status: a published one, or a custom one of bd's form.
 func IsStatus(s string) bool {
 	if s == "" || len(s) > 64 || s[0] < 'a' || s[0] > 'z' || s == TierMemory || s == TierLine || s == TierCustom || s == TierTombstone {
 		return false
@@ -325,8 +320,8 @@ func IsStatus(s string) bool {
 	})
 }
 
-// restoreBytes gives a value that came back from the text of a document its
-// stored bytes again, where those are no UTF-8 and the text had to replace them.
+// restoreBytes gives a value that was read from a document's text its stored bytes back, where those are no
+// UTF-8 and the text had to replace them.
 func restoreBytes(have, want []model.Field) []model.Field {
 	broken := map[string]string{}
 	for _, f := range have {

@@ -15,7 +15,7 @@ type Entry struct {
 	IsWork bool
 }
 
-// Static is a View over what a command has listed.
+// Static is a View over the items that a command has listed.
 type Static struct {
 	entries []Entry
 	places  map[string]int
@@ -23,8 +23,7 @@ type Static struct {
 	notes   []string
 }
 
-// NewStatic makes a view of entries. Of two with one id the first is kept, the
-// other a problem.
+// NewStatic makes a view of entries. Of two with the same id the first is kept, the other is a problem.
 func NewStatic(entries []Entry, pairs []model.Dependency, problems []string) *Static {
 	s := &Static{places: map[string]int{}, notes: problems}
 	for _, e := range entries {
@@ -56,7 +55,7 @@ func NewStatic(entries []Entry, pairs []model.Dependency, problems []string) *St
 // Len counts the entries.
 func (s *Static) Len() int { return len(s.entries) }
 
-// Find gives the place of an id.
+// Find returns the place of an id.
 func (s *Static) Find(id string) int {
 	if i, ok := s.places[id]; ok {
 		return i
@@ -73,7 +72,7 @@ func (s *Static) Tier(i int) string { return s.entries[i].Record.Tier }
 // Updated is the time of the last change.
 func (s *Static) Updated(i int) time.Time { return s.entries[i].Record.Modified }
 
-// Head tells what a list shows.
+// Head returns the entry's list view.
 func (s *Static) Head(i int) Head { return s.entries[i].Record.Head }
 
 // Record is the whole entry.
@@ -103,5 +102,5 @@ func (s *Static) Tiers() []string {
 // Dependencies are the pairs.
 func (s *Static) Dependencies() []model.Dependency { return s.pairs }
 
-// Problems name what could not be looked at.
+// Problems name parts that could not be looked at.
 func (s *Static) Problems() []string { return s.notes }

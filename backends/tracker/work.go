@@ -9,9 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// WorkItems gives the items that a request asks for. Ready are the open ones that
-// nothing blocks and no human holds up; any recorded blocker blocks, even a closed
-// one, as the published JSONL store has it (B14).
+// WorkItems returns the requested items. Ready items are open, with no blocker and no human needed; any
+// recorded blocker blocks, even a closed one, as in the published JSONL store (B14).
 func (a *adapter) WorkItems(ctx context.Context, req model.WorkRequest) (model.WorkResult, error) {
 	if err := a.begin(ctx, "work", false); err != nil {
 		return model.WorkResult{}, err
@@ -72,14 +71,13 @@ func phaseFamily(v View, f filter) map[string]bool {
 	return in
 }
 
-// holds is the published search: a substring of id, aliases, title or description,
-// case apart (B16).
+// holds is the published search: a substring of id, aliases, title or description, ignoring case (B16).
 func (b Bead) holds(folded string) bool {
 	return slices.ContainsFunc(append([]string{b.ID, b.Title, b.Description}, b.Aliases...), func(s string) bool { return strings.Contains(snippet.Fold(s), folded) })
 }
 
-// readyIn tells which entries of a view can be begun. The first failure to ask
-// for an item's pairs is kept.
+// readyIn returns a test for entries that can be begun. It keeps the first failure to read an item's pairs in
+// failed.
 func readyIn(ctx context.Context, v View, failed *error) func(int) bool {
 	blocked := map[string]bool{}
 	for _, d := range v.Dependencies() {
@@ -110,7 +108,7 @@ func readyIn(ctx context.Context, v View, failed *error) func(int) bool {
 	}
 }
 
-// Dependencies lists the pairs in which the item stands on either side.
+// Dependencies lists the pairs with the item on either side.
 func (a *adapter) Dependencies(ctx context.Context, id string) ([]model.Dependency, error) {
 	if err := a.begin(ctx, "dependencies", false); err != nil {
 		return nil, err

@@ -17,8 +17,8 @@ func IsStateLabel(label string) bool { return strings.HasPrefix(label, stateLabe
 // StateLabel is the label of a state.
 func StateLabel(state string) string { return stateLabel + state }
 
-// WorkflowOf reads state and profile from labels: of several the first, in small
-// letters; empty where there is none.
+// WorkflowOf reads state and profile from labels: the first of several, in lower case; empty where there is
+// none.
 func WorkflowOf(labels []string) (state, profile string) {
 	for _, l := range labels {
 		l = strings.ToLower(l)
@@ -32,8 +32,8 @@ func WorkflowOf(labels []string) (state, profile string) {
 	return state, profile
 }
 
-// statuses of the states that are worked on or have ended; every other one is open
-// (beads-foolery-knots.md, Foolery: label and status).
+// statuses of the states in progress and of ended ones; every other state is open (beads-foolery-knots.md,
+// Foolery: label and status).
 var statuses = map[string][]string{
 	"in_progress": {
 		"planning", "plan_review", "implementation", "implementation_review", "shipment", "shipment_review",
@@ -54,9 +54,8 @@ func StatusOf(state string) string {
 	return DefaultStatus
 }
 
-// StateOf is the state that stands for a status in a profile; a profile that is not
-// named is autopilot_no_planning. Foolery reads blocked as the profile's retake
-// state, which is an open one; the state blocked says what was meant.
+// StateOf is the state for a status in a profile; an unnamed profile is autopilot_no_planning. Foolery reads
+// blocked as the profile's retake state, which is open; the state blocked preserves the meaning.
 func StateOf(status, profile string) string {
 	action := "implementation"
 	if profile != "" && !strings.HasSuffix(profile, "no_planning") {

@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// Keep gives what Remove would take of an entry: its own line with its place first, then the
-// lines of deps.jsonl that name it, each with its place among the pairs.
+// Keep returns what Remove would remove of an entry: first its own line with its place, then the lines of
+// deps.jsonl that name it, each with its place among the pairs.
 func (s *Store) Keep(ctx context.Context, id string) (model.Beside, error) {
 	snap, err := s.view(ctx)
 	if err != nil {
@@ -30,9 +30,8 @@ func (s *Store) Keep(ctx context.Context, id string) (model.Beside, error) {
 	return out, nil
 }
 
-// putBack is both files after a removed entry has come back where it stood, in its own bytes but for
-// the time of its update. false where what was kept of it is of another entry, or there is no
-// place for its pairs.
+// putBack returns both files with a removed entry restored in its old place and bytes, except for the time of
+// its update. false where the kept data is another entry's, or there is no place for its pairs.
 func (s *snapshot) putBack(want tracker.Record, now string) (issues, deps []byte, ok bool) {
 	if want.Back == nil || len(want.Back.Lines) == 0 {
 		return nil, nil, false
@@ -42,7 +41,7 @@ func (s *snapshot) putBack(want tracker.Record, now string) (issues, deps []byte
 	if len(was.entries) != 1 || was.entries[0].id != want.ID || len(pairs) > 0 && s.deps == nil {
 		return nil, nil, false
 	}
-	old := was.Record(0).With(tracker.FieldDepends, want.Field(tracker.FieldDepends)) // those of deps.jsonl are not in the line
+	old := was.Record(0).With(tracker.FieldDepends, want.Field(tracker.FieldDepends)) // pairs of deps.jsonl are not in the line
 	if want.Kind == tracker.Memory {
 		old = was.Record(0)
 	}

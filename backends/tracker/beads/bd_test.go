@@ -15,7 +15,7 @@ import (
 	"memdesk/work"
 )
 
-// bdStore opens a store through the stand-in for bd; run calls the stand-in past it.
+// bdStore opens a store through the stand-in for bd; run calls the stand-in directly.
 func bdStore(t *testing.T) (s model.Store, run func(args ...string)) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), ".beads")
@@ -50,8 +50,8 @@ func read(t *testing.T, s model.Store, id string) model.Item {
 	return it
 }
 
-// TestEverythingBDHoldsIsRead: comments, gates, messages and templates are in lists
-// and recall, and none of the last three is work.
+// TestEverythingBDHoldsIsRead: comments, gates, messages and templates are in lists and recall, and the last
+// three are no work.
 func TestEverythingBDHoldsIsRead(t *testing.T) {
 	s, run := bdStore(t)
 	run("create", "--json", "--id=bd-task", "--title=Mend the mill", "--description=the wheel")
@@ -88,7 +88,7 @@ func TestEverythingBDHoldsIsRead(t *testing.T) {
 	}
 }
 
-// TestRefusalsOfBD: each sentence of bd arrives with its kind and without a path.
+// TestRefusalsOfBD: each sentence of bd gets its kind and loses its path.
 func TestRefusalsOfBD(t *testing.T) {
 	records := filepath.Join("testdata", "bd.jsonl")
 	all, err := trackertest.Records(records)
@@ -111,8 +111,8 @@ func TestRefusalsOfBD(t *testing.T) {
 	}
 }
 
-// TestLabelsOfBD: a label with a comma is refused, one with a quotation mark is not
-// taken apart, and a foreign one with a comma can be removed.
+// TestLabelsOfBD: a label with a comma is refused, one with a quotation mark stays whole, and a foreign one
+// with a comma can be removed.
 func TestLabelsOfBD(t *testing.T) {
 	s, run := bdStore(t)
 	run("create", "--json", "--id=bd-1", "--title=one", `--labels="team,ops"`)
@@ -140,8 +140,7 @@ func fieldOf(it model.Item, name string) string {
 	return ""
 }
 
-// TestOneActOrNone: of a write that bd takes in several calls nothing stays when one
-// of them is refused.
+// TestOneActOrNone: when one of several calls of a write is refused, nothing of the write stays.
 func TestOneActOrNone(t *testing.T) {
 	s, run := bdStore(t)
 	for _, id := range []string{"bd-1", "bd-2", "bd-3"} {
@@ -180,7 +179,7 @@ func TestOneActOrNone(t *testing.T) {
 	}
 }
 
-// TestFailedRollbackIsSaid: what could not be put back is no plain refusal.
+// TestFailedRollbackIsSaid: a failed rollback is no plain refusal.
 func TestFailedRollbackIsSaid(t *testing.T) {
 	s, run := bdStore(t)
 	run("create", "--json", "--id=bd-1", "--title=one")
@@ -195,7 +194,7 @@ func TestFailedRollbackIsSaid(t *testing.T) {
 	}
 }
 
-// TestNewIDs: a new item gets an id as the program that made the others gives.
+// TestNewIDs: a new item gets an id like those of the program that made the others.
 func TestNewIDs(t *testing.T) {
 	for name, tt := range map[string]struct{ ids, form string }{
 		"bd's":      {"harbor-0a1 harbor-0a1.1 harbor-wisp-9zz", "harbor-"},
@@ -219,8 +218,7 @@ func TestNewIDs(t *testing.T) {
 	}
 }
 
-// TestWorkflowLabelMoves: status and workflow label say one thing after every write,
-// and the one that was changed leads.
+// TestWorkflowLabelMoves: status and workflow label agree after every write, and the changed one leads.
 func TestWorkflowLabelMoves(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status, labels string
@@ -274,7 +272,7 @@ func TestWorkflowLabelMoves(t *testing.T) {
 	}
 }
 
-// TestTheLabelIsTheTruth: ready work is told by the label, as Foolery tells it.
+// TestTheLabelIsTheTruth: the label decides which work is ready, as in Foolery.
 func TestTheLabelIsTheTruth(t *testing.T) {
 	_, dir := repo(t, map[string]string{"issues.jsonl": `{"id":"b-1","title":"t","status":"closed","labels":["wf:state:ready_for_planning"]}
 {"id":"b-2","title":"t","status":"open","labels":["wf:state:shipped"]}
@@ -292,7 +290,7 @@ func TestTheLabelIsTheTruth(t *testing.T) {
 	}
 }
 
-// TestDeclaredOfAReader: a store that is open for reading declares no change (B7, B8).
+// TestDeclaredOfAReader: a read-only store declares no change (B7, B8).
 func TestDeclaredOfAReader(t *testing.T) {
 	for name, readOnly := range map[string]bool{"writable": false, "stub": true} {
 		_, dir := repo(t, map[string]string{"issues.jsonl": ""})

@@ -12,17 +12,16 @@ import (
 	"memdesk/model"
 )
 
-// A file below wholeBytes is always read whole. Of a larger one a first page needs
-// only the beginning, which is read in steps that grow from stepBytes and is never
-// more than one part in beginningPart of the file.
+// A file below wholeBytes is always read whole. For the first page of a larger one only its beginning is
+// read, in steps that grow from stepBytes, and never more than one part in beginningPart of the file.
 const (
 	wholeBytes    = 8 << 20
 	stepBytes     = 512 << 10
 	beginningPart = 8
 )
 
-// Beginning reads a large file only as far as the first n entries need. A file
-// that is small, is known already or changes meanwhile is read whole.
+// Beginning reads a large file only as far as the first n entries need. A file that is small, read already or
+// changing is read whole.
 func (s *Store) Beginning(ctx context.Context, n int) (v tracker.View, whole bool, err error) {
 	snap, whole, err := s.beginning(ctx, n)
 	return snap, whole, err
@@ -45,8 +44,8 @@ func (s *Store) beginning(ctx context.Context, n int) (snap *snapshot, whole boo
 	return snap, true, err
 }
 
-// knows reports whether the whole view of this state of the files is at hand. It
-// does not wait for one that is being read.
+// knows reports whether the whole view of this state of the files is cached. It does not wait for one that is
+// being read.
 func (s *Store) knows(at [2]stamp) bool {
 	if !s.mu.TryLock() {
 		return false
@@ -55,8 +54,7 @@ func (s *Store) knows(at [2]stamp) bool {
 	return s.cached != nil && s.stamps == at
 }
 
-// readBeginning is nil where the beginning would be too much of the file, or the
-// file changes.
+// readBeginning returns nil where the beginning would be too much of the file, or the file changes.
 func (s *Store) readBeginning(ctx context.Context, at [2]stamp, n int) (*snapshot, error) {
 	f, err := s.fs.OpenFile(s.path(issuesName), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +80,7 @@ func (s *Store) readBeginning(ctx context.Context, at [2]stamp, n int) (*snapsho
 		data = append(data, make([]byte, int(size)-have)...)
 		got, err := io.ReadFull(f, data[have:])
 		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			return nil, nil // it became shorter
+			return nil, nil // it was truncated
 		}
 		if err != nil {
 			return nil, fileError("read", issuesName, err)

@@ -13,8 +13,7 @@ import (
 	"memdesk/model"
 )
 
-// large is a file of more than 8 MB: a header, broken lines and twins among its
-// first entries, and at its end.
+// large is a file of more than 8 MB: with a header, broken lines and twins at its beginning and its end.
 func large(entries int) string {
 	var b strings.Builder
 	pad := strings.Repeat("some text ", 160)
@@ -30,8 +29,8 @@ func large(entries int) string {
 	return b.String()
 }
 
-// TestFirstPageOfALargeFile compares the list that begins before all is read with
-// the list of a file that is small enough to be read whole.
+// TestFirstPageOfALargeFile compares a list that begins before the whole file is read with that of a file
+// small enough to be read whole.
 func TestFirstPageOfALargeFile(t *testing.T) {
 	const entries = 6000
 	text := large(entries)
@@ -76,8 +75,8 @@ func pages(t *testing.T, s model.Store, hidden bool) []model.Page {
 	}
 }
 
-// TestLateStatus: a status that only the end of a large file has is a tier to look
-// at and to write its items in, not one to make items in.
+// TestLateStatus: a status that only the end of a large file has is a tier for reading and editing items, not
+// for new ones.
 func TestLateStatus(t *testing.T) {
 	s, _ := repo(t, map[string]string{"issues.jsonl": large(6000)})
 	if !strings.Contains(strings.Join(s.Notes, "\n"), "the file is large") {
@@ -98,8 +97,7 @@ func TestLateStatus(t *testing.T) {
 	}
 }
 
-// TestBeginningOfLongLines falls back to the whole file where its beginning holds
-// too few lines.
+// TestBeginningOfLongLines falls back to the whole file where its beginning has too few lines.
 func TestBeginningOfLongLines(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".beads")
 	must(t, os.Mkdir(dir, 0o755))

@@ -22,7 +22,7 @@ func benchBytes() int {
 	return 8 << 20
 }
 
-// generated writes work items of the size that real ones have, about 1,600 bytes.
+// generated writes work items of a realistic size, about 1,600 bytes.
 func generated(b *testing.B) (dir string, size int64) {
 	b.Helper()
 	dir = b.TempDir()
@@ -97,8 +97,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkEncodingJSON is the peer of BenchmarkParse; it decodes what a header
-// needs.
+// BenchmarkEncodingJSON is the peer of BenchmarkParse; it decodes the parts of a header.
 func BenchmarkEncodingJSON(b *testing.B) {
 	dir, size := generated(b)
 	data, err := os.ReadFile(filepath.Join(dir, issuesName))

@@ -12,13 +12,12 @@ import (
 // installBD is the advice for a missing command.
 const installBD = "install beads (https://github.com/steveyegge/beads) or set command; port = \"jsonl\" opens the file instead"
 
-// CLI is a .beads directory through the bd command, which keeps its truth in a
-// database. Every answer is bd's JSON; the lines of the JSONL are never touched.
-// What bd holds is read from its export, the one answer with comments, gates,
-// messages, templates and wisps in it (beads-foolery-knots.md, The real bd and kno).
+// CLI is a .beads directory behind the bd command, which keeps its data in a database. Every answer is bd's
+// JSON; the lines of the JSONL are never touched. bd's content is read from its export, the only answer with
+// comments, gates, messages, templates and wisps (beads-foolery-knots.md, The real bd and kno).
 //
-// bd has no compare-and-swap: an item is looked at right before it is written,
-// and another program can slip in between.
+// bd has no compare-and-swap: an item is read just before it is written, and another program's write can come
+// in between.
 type CLI struct {
 	bd *command.Program
 }
@@ -37,8 +36,7 @@ func NewCLI(p command.Program) *CLI {
 // Close releases nothing.
 func (c *CLI) Close() error { return nil }
 
-// Ping looks whether the command is there. Asking it something would take longer
-// than a health check may.
+// Ping checks that the command exists. Running it would take longer than a health check may.
 func (c *CLI) Ping(ctx context.Context) error {
 	if err := model.FromContext(ctx, "health"); err != nil {
 		return err
@@ -56,8 +54,7 @@ func cliNotes() []string {
 	}
 }
 
-// keeps reports whether bd keeps a database in the directory: then the JSONL is
-// an export.
+// keeps reports whether bd has a database in the directory: then the JSONL is an export.
 func keeps(dir string) bool {
 	for _, name := range append([]string{"metadata.json"}, doltDirs...) {
 		if matches, err := filepath.Glob(filepath.Join(dir, name)); err == nil && len(matches) > 0 {

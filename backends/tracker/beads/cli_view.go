@@ -10,14 +10,13 @@ import (
 	"memdesk/model"
 )
 
-// exportLimit is the largest export that is read, in bytes.
+// exportLimit is the largest accepted export, in bytes.
 const exportLimit = 1 << 30
 
-// cliView is bd's export. What bd cannot set is read-only in it and goes with the
-// item only.
+// cliView is bd's export. Fields that bd cannot set are read-only and go only with the item.
 type cliView struct{ *snapshot }
 
-// View asks bd for everything it holds.
+// View asks bd for everything that it has.
 func (c *CLI) View(ctx context.Context) (tracker.View, error) { return c.view(ctx) }
 
 func (c *CLI) view(ctx context.Context) (*cliView, error) {
@@ -34,8 +33,7 @@ func (c *CLI) view(ctx context.Context) (*cliView, error) {
 	return &cliView{snap}, nil
 }
 
-// parented gives every child its member parent, which bd's list has and its export
-// says in a dependency only.
+// parented gives every child its member parent, which bd's list has, but its export only as a dependency.
 func parented(lines []byte) []byte {
 	if !bytes.Contains(lines, []byte(`"parent-child"`)) {
 		return lines
@@ -67,7 +65,7 @@ func (v *cliView) Record(i int) tracker.Record {
 		return r
 	}
 	closed := r.Field(tracker.FieldStatus) == statusClosed
-	if r.Field(fieldCloseReason) == "" && !closed { // it can be set with the end only
+	if r.Field(fieldCloseReason) == "" && !closed { // it can be set only together with closing
 		r.Fields = slices.DeleteFunc(r.Fields, func(f model.Field) bool { return f.Name == fieldCloseReason })
 	}
 	for n, f := range r.Fields {
@@ -78,14 +76,14 @@ func (v *cliView) Record(i int) tracker.Record {
 	return r
 }
 
-// Bead decodes what the port looks at. What bd never hands out as work is aside.
+// Bead decodes the fields of the port. Items that bd never hands out as work are aside.
 func (v *cliView) Bead(i int) (tracker.Bead, bool) {
 	b, ok := v.snapshot.Bead(i)
 	if !ok {
 		return b, false
 	}
 	o, err := jsonedit.Parse(v.line(i))
-	if err != nil { // it was one when it was scanned
+	if err != nil { // valid when it was scanned
 		return b, false
 	}
 	b.Aside = slices.Contains([]string{"gate", "message", "molecule"}, b.Type) || string(o.Raw("ephemeral")) == "true" || string(o.Raw("is_template")) == "true"

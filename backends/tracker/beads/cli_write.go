@@ -22,14 +22,14 @@ var flags = map[string]string{
 	"acceptance_criteria": "acceptance", "design": "design", "notes": "notes", "due_at": "due", "defer_until": "defer", "external_ref": "external-ref",
 }
 
-// settable reports whether bd sets a field, by an option or by a call of its own.
+// settable reports whether bd can set a field, by an option or by a call of its own.
 func settable(name string) bool {
 	_, flag := flags[name]
 	return flag || slices.Contains([]string{tracker.FieldStatus, fieldLabels, tracker.FieldDepends, fieldCloseReason}, name)
 }
 
-// Put runs the calls that a change needs. bd takes each of them by itself, so what
-// was done is put back when a later one is refused.
+// Put runs the calls for a change. bd carries out each by itself, so the earlier ones are rolled back when a
+// later one is refused.
 func (c *CLI) Put(ctx context.Context, id string, change func(tracker.Record, bool) (tracker.Record, error)) (tracker.Record, error) {
 	unlock, err := c.bd.Alone(ctx, "retain")
 	if err != nil {
@@ -77,8 +77,7 @@ func (c *CLI) Put(ctx context.Context, id string, change func(tracker.Record, bo
 	return v.Record(i), nil
 }
 
-// checkWrite refuses before the first call what bd would refuse at a later one, and
-// what it would take for something else.
+// checkWrite refuses, before the first call, values that bd would refuse in a later one or misread.
 func (v *cliView) checkWrite(have, want tracker.Record) error {
 	for _, f := range want.Fields {
 		was := have.Field(f.Name)
@@ -114,15 +113,14 @@ func (v *cliView) checkWrite(have, want tracker.Record) error {
 	return nil
 }
 
-// call is one call of bd and the calls that take it back.
+// call is one call of bd and the calls that reverse it.
 type call struct {
 	do   []string
 	undo [][]string
 }
 
-// run makes the calls in turn. After a failure the ones before it are taken back,
-// and the failed one too where bd did not say that it refused: an undo of what did
-// not happen changes nothing.
+// run makes the calls in turn. After a failure the earlier ones are reversed, and the failed one too unless
+// bd said that it refused: reversing a change that did not happen changes nothing.
 func (c *CLI) run(ctx context.Context, calls []call) error {
 	for n, one := range calls {
 		err := c.bd.Change(ctx, "retain", nil, one.do...)
@@ -149,8 +147,8 @@ func (c *CLI) run(ctx context.Context, calls []call) error {
 	return nil
 }
 
-// create lets bd make the item; its status and dependencies follow, and the item
-// goes again where they are refused.
+// create lets bd make the item, then sets its status and dependencies, and removes the item again where they
+// are refused.
 func (c *CLI) create(ctx context.Context, want tracker.Record) (string, error) {
 	args := []string{"create", "--json", "--description=" + want.Body}
 	if want.ID != "" {
@@ -201,7 +199,7 @@ func (c *CLI) create(ctx context.Context, want tracker.Record) (string, error) {
 	return made.ID, nil
 }
 
-// update brings an item from one record to another.
+// update changes an item from one record to another.
 func (c *CLI) update(ctx context.Context, have, want tracker.Record) error {
 	calls, err := updates(have, want)
 	if err != nil {
@@ -210,8 +208,7 @@ func (c *CLI) update(ctx context.Context, have, want tracker.Record) error {
 	return c.run(ctx, calls)
 }
 
-// updates are the calls that a change needs: one for the fields, one for each pair,
-// one for the end.
+// updates are the calls for a change: one for the fields, one for each pair, one to close.
 func updates(have, want tracker.Record) ([]call, error) {
 	wasClosed, closes := have.Field(tracker.FieldStatus) == statusClosed, want.Field(tracker.FieldStatus) == statusClosed
 	do, undo, err := fieldArgs(have, want, closes)
@@ -256,8 +253,7 @@ func updates(have, want tracker.Record) ([]call, error) {
 	return out, nil
 }
 
-// fieldArgs are the options of bd update that set what differs, and those that set
-// it back.
+// fieldArgs are the options of bd update that set the differing fields, and those that restore them.
 func fieldArgs(have, want tracker.Record, closes bool) (do, undo []string, err error) {
 	set := func(flag, was, is string) {
 		do, undo = append(do, "--"+flag+"="+is), append(undo, "--"+flag+"="+was)
@@ -271,12 +267,12 @@ func fieldArgs(have, want tracker.Record, closes bool) (do, undo []string, err e
 			set(flag, was, f.Value)
 		case f.Name == tracker.FieldStatus && !closes:
 			do = append(do, "--status="+f.Value)
-			if was != statusClosed { // its end is put back by close
+			if was != statusClosed { // close restores the end
 				undo = append(undo, "--status="+was)
 			}
 		}
 	}
-	for _, f := range have.Fields { // what was left out is emptied
+	for _, f := range have.Fields { // a missing field is emptied
 		flag, known := flags[f.Name]
 		gone := !slices.ContainsFunc(want.Fields, func(w model.Field) bool { return w.Name == f.Name })
 		if known && gone && f.Value != "" {
@@ -296,7 +292,7 @@ func fieldArgs(have, want tracker.Record, closes bool) (do, undo []string, err e
 	return do, undo, err
 }
 
-// csvField writes a label as the one CSV record that bd's options read.
+// csvField writes a label as the single CSV record that bd's options read.
 func csvField(s string) string {
 	if !strings.ContainsAny(s, "\",\r\n") {
 		return s
@@ -347,7 +343,7 @@ func (c *CLI) Remove(ctx context.Context, id string, check func(tracker.Record) 
 		args = []string{"forget", "--json", "--", v.entries[i].raw}
 	}
 	err = c.bd.Change(ctx, "forget", nil, args...)
-	if errors.Is(err, model.NotFound) { // another program was faster
+	if errors.Is(err, model.NotFound) { // another program removed it first
 		return false, nil
 	}
 	return err == nil, err

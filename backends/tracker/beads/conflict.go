@@ -8,8 +8,7 @@ import (
 	"memdesk/model"
 )
 
-// StoreConflicts lists what an undecided merge left in the file, and ids that
-// stand on more than one line.
+// StoreConflicts lists the conflicts that an undecided merge left in the file, and ids on more than one line.
 func (s *Store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, error) {
 	snap, err := s.view(ctx)
 	if err != nil {
@@ -51,8 +50,8 @@ func (s *Store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, erro
 	return out, nil
 }
 
-// undecided makes a conflict of every item between two marks; of an id that both
-// sides have, the later line is the copy.
+// undecided returns a conflict for every item between two marks; for an id on both sides, the later line is
+// the copy.
 func (s *snapshot) undecided(from, to mark, seen map[int]bool) []model.StoreConflict {
 	reason := fmt.Sprintf("git merge markers on lines %d to %d of issues.jsonl", from.number, to.number)
 	if from.label != "" || to.label != "" {

@@ -10,8 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// Dependencies are the pairs of deps.jsonl and the ones inside the issues, each
-// once.
+// Dependencies are the pairs of deps.jsonl and those inside the issues, each once.
 func (s *snapshot) Dependencies() []model.Dependency {
 	s.once.Do(func() {
 		seen := map[model.Dependency]bool{}
@@ -39,7 +38,7 @@ type inner struct {
 	at jsonedit.Span // in the raw array
 }
 
-// embedded reads the array that bd keeps in the line.
+// embedded reads bd's array in the line.
 func (s *snapshot) embedded(i int) []inner {
 	e := &s.entries[i]
 	if e.kind != tracker.Issue || e.depends.None() {
@@ -50,7 +49,7 @@ func (s *snapshot) embedded(i int) []inner {
 
 func innerOf(raw []byte, id string) []inner {
 	var out []inner
-	_ = jsonedit.Elements(raw, func(v jsonedit.Span) { // what is no array has no elements
+	_ = jsonedit.Elements(raw, func(v jsonedit.Span) { // a value that is no array has no elements
 		o, err := jsonedit.Parse(v.In(raw))
 		if err != nil {
 			return
@@ -70,7 +69,7 @@ func innerOf(raw []byte, id string) []inner {
 	return out
 }
 
-// blockers are the ids that the field depends shows, sorted.
+// blockers are the ids of the field depends, sorted.
 func (s *snapshot) blockers(i int) []string {
 	id := s.entries[i].raw
 	var out []string
@@ -99,8 +98,8 @@ func splitList(s string) []string {
 	return out
 }
 
-// relate changes the array inside the line: gone leaves, fresh is added. Where as many
-// come as leave, each takes the place of one, and the rest of what that says stays.
+// relate changes the array inside the line: it removes gone and adds fresh. Where as many are added as
+// removed, each new one replaces an old one, whose other members stay.
 func relate(o *jsonedit.Object, id string, gone, fresh []string, now string) {
 	raw := o.Raw("dependencies")
 	have := innerOf(raw, id)
@@ -112,9 +111,9 @@ func relate(o *jsonedit.Object, id string, gone, fresh []string, now string) {
 	}
 	comma, colon := o.Manner()
 	var out [][]byte
-	var placed []string // of fresh, in the place of another
+	var placed []string // ids of fresh that replace others
 	changed := false
-	_ = jsonedit.Elements(raw, func(v jsonedit.Span) { // every element as it stands
+	_ = jsonedit.Elements(raw, func(v jsonedit.Span) { // every element, raw
 		if i := slices.IndexFunc(have, func(d inner) bool { return d.at == v }); i >= 0 && drop(have[i]) {
 			changed = true
 			if len(gone) != len(fresh) {

@@ -8,25 +8,22 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// errForeign reports that the file which was about to be replaced is not the one
-// that was read.
+// errForeign reports that the file to be replaced differs from the one that was read.
 var errForeign = errors.New("changed by another program")
 
-// displacing is the machine's files with a rename that looks at what it
-// displaces: the files are swapped, and swapped back when a writer without the
-// lock was there between the last look and the rename.
+// displacing makes renames check the displaced file: the files are swapped, and swapped back when a writer
+// without the lock wrote between the last check and the rename.
 type displacing struct {
 	atomicfile.OS
-	old []byte // what has to come out
+	old []byte // the expected displaced bytes
 }
 
-// backAttempts bounds how often two writers can be faster than each other.
+// backAttempts bounds how often two writers can overtake each other.
 const backAttempts = 100
 
-// Rename replaces newname by oldname, or is errForeign and leaves what the other
-// program wrote last. For the moment between two swaps our version stands there;
-// a program that reads in that moment and writes what it read takes the other
-// version's lines away, as it would without us.
+// Rename replaces newname by oldname, or returns errForeign and leaves the other program's last version.
+// Between two swaps memdesk's version is briefly in place; a program that reads it then and writes it back
+// loses the other program's lines, as it would without memdesk.
 func (d displacing) Rename(oldname, newname string) error {
 	placed, err := os.ReadFile(oldname)
 	if err != nil {
@@ -52,14 +49,14 @@ func (d displacing) Rename(oldname, newname string) error {
 		}
 		var back []byte
 		if back, err = os.ReadFile(oldname); err == nil && bytes.Equal(back, placed) {
-			return errForeign // what was displaced stands again
+			return errForeign // the displaced file is in place again
 		}
-		placed, out = out, back // something newer came out: it goes back in
+		placed, out = out, back // a newer version came out: put it back
 	}
 	return errForeign
 }
 
-// writer returns the file system of a write. A test's layer renames by itself.
+// writer returns the file system for a write. A test's layer renames by itself.
 func (s *Store) writer(old []byte) atomicfile.FS {
 	if _, plain := s.fs.(atomicfile.OS); plain {
 		return displacing{old: old}

@@ -12,8 +12,7 @@ import (
 	"memdesk/model"
 )
 
-// column is a field of a work item's document and the members that hold it: the
-// first that is there is read and written.
+// column is a field of a work item's document and its members: the first one that exists is read and written.
 type column struct {
 	name string
 	keys []string
@@ -29,8 +28,7 @@ const (
 	pairs // no member: the field depends
 )
 
-// core fields are always shown, optional ones where they stand, kept ones belong
-// to the store.
+// core fields are always shown, optional ones where they exist, kept ones belong to the store.
 var (
 	core = []column{
 		{tracker.FieldTitle, []string{"title"}, text},
@@ -62,8 +60,7 @@ var (
 		{"closed_at", []string{"closed_at", "closed"}, text},
 	}
 	writable = slices.Concat(core, optional)
-	// aside are members that are no field: the address, the body, what a list of
-	// pairs shows.
+	// aside are members that are no field: the id, the body, arrays that a list of pairs shows.
 	aside = []string{"id", "description", "_type"}
 )
 
@@ -80,7 +77,7 @@ func (s *snapshot) Record(i int) tracker.Record {
 		return r
 	}
 	o, err := jsonedit.Parse(s.line(i))
-	if err != nil { // it was one when it was scanned
+	if err != nil { // valid when it was scanned
 		return r
 	}
 	shown := map[string]bool{}
@@ -111,8 +108,7 @@ func (s *snapshot) columns(r *tracker.Record, o *jsonedit.Object, i int, shown m
 	}
 }
 
-// noted notes the field's name and the member that was read; an older spelling
-// beside it is a stranger.
+// noted records the field's name and the member that was read; an older spelling beside it is a stranger.
 func noted(shown map[string]bool, c column, o *jsonedit.Object) {
 	shown[c.name] = true
 	if i := o.Find(c.keys...); i >= 0 {
@@ -141,7 +137,7 @@ func (c column) value(s *snapshot, o *jsonedit.Object, i int) string {
 	return v
 }
 
-// strangers are the members that memdesk has no field for, as they stand.
+// strangers are the members without a field in memdesk, raw.
 func strangers(o *jsonedit.Object, shown map[string]bool) []model.Field {
 	var out []model.Field
 	for i, m := range o.Members {
@@ -154,14 +150,14 @@ func strangers(o *jsonedit.Object, shown map[string]bool) []model.Field {
 	return out
 }
 
-// plainName reports whether a name can stand in front matter.
+// plainName reports whether front matter can contain a name.
 func plainName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.')
 	})
 }
 
-// listText writes an array of strings as a list, anything else as it stands.
+// listText writes an array of strings as a list, any other value raw.
 func listText(raw []byte) string {
 	if raw == nil || string(raw) == "null" {
 		return ""
@@ -173,7 +169,7 @@ func listText(raw []byte) string {
 	return tracker.JoinNames(names)
 }
 
-// listRaw reads what a person wrote: names with commas, or a JSON array.
+// listRaw reads a person's list: names with commas, or a JSON array.
 func listRaw(s, comma string) ([]byte, error) {
 	names, err := tracker.SplitNames(s)
 	if err != nil {
@@ -189,8 +185,7 @@ func listRaw(s, comma string) ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// edit brings a line from one record to another. Members that hold what they held
-// are not touched.
+// edit changes a line from one record to another. Members with unchanged values are not touched.
 func edit(line []byte, have, want tracker.Record, now string) ([]byte, error) {
 	o, err := jsonedit.Parse(line)
 	if err != nil {
@@ -219,7 +214,7 @@ func edit(line []byte, have, want tracker.Record, now string) ([]byte, error) {
 	if was, is := have.Field(tracker.FieldStatus), want.Field(tracker.FieldStatus); was != is {
 		if is == "closed" {
 			o.Set(jsonedit.Quote(now), "closed_at", "closed")
-		} else if was == "closed" { // bd takes no open issue with the time of its end
+		} else if was == "closed" { // bd accepts no open issue with a closing time
 			o.Remove("closed_at", "closed")
 		}
 	}
@@ -227,7 +222,7 @@ func edit(line []byte, have, want tracker.Record, now string) ([]byte, error) {
 	return o.Line, nil
 }
 
-// stranger is a field that is wanted, is not read-only and is none of the store's.
+// stranger returns a wanted field that is not read-only and none of the store's.
 func stranger(have, want tracker.Record) string {
 	for _, f := range want.Fields {
 		if f.ReadOnly || slices.ContainsFunc(have.Fields, func(h model.Field) bool { return h.Name == f.Name }) {
@@ -244,11 +239,11 @@ func noField(name string) error {
 	return model.Errorf(model.InvalidInput, "retain", "the store has no field %q", name)
 }
 
-// write puts a field's value into the line; an empty one takes the member out.
+// write writes a field's value into the line; an empty one removes the member.
 func (c column) write(o *jsonedit.Object, v string) error {
 	switch c.sort {
 	case pairs:
-		return nil // relate does it
+		return nil // relate writes it
 	case integer:
 		if v == "" {
 			o.Remove(c.keys...)
@@ -285,8 +280,8 @@ func (c column) write(o *jsonedit.Object, v string) error {
 	return nil
 }
 
-// compose writes a new line. Read-only fields of a forgotten item come back as
-// they were shown; a time that they give is kept.
+// compose writes a new line. Read-only fields of a forgotten item are restored as they were shown, with their
+// times.
 func compose(want tracker.Record, typed bool, now string) ([]byte, error) {
 	if want.Kind == tracker.Memory {
 		o, err := jsonedit.Parse([]byte(`{"_type":"memory"}`))
@@ -339,7 +334,7 @@ func compose(want tracker.Record, typed bool, now string) ([]byte, error) {
 	return o.Line, nil
 }
 
-// restore puts the members back that memdesk has no field for.
+// restore restores the members without a field in memdesk.
 func restore(o *jsonedit.Object, want tracker.Record, known []string) error {
 	for _, f := range want.Fields {
 		if slices.Contains(known, f.Name) {
@@ -353,7 +348,7 @@ func restore(o *jsonedit.Object, want tracker.Record, known []string) error {
 	return nil
 }
 
-// Bead decodes what the port and the query language look at.
+// Bead decodes the fields of the port and the query language.
 func (s *snapshot) Bead(i int) (tracker.Bead, bool) {
 	e := &s.entries[i]
 	if e.kind != tracker.Issue || e.tier == tracker.TierTombstone {

@@ -13,16 +13,14 @@ import (
 	"memdesk/model"
 )
 
-// tailBytes is how much of the end of interactions.jsonl is read for the newest
-// events.
+// tailBytes is the size of the end of interactions.jsonl that is read for the newest events.
 const tailBytes = 4 << 20
 
-// told are the members of an interaction that are shown. Prompts, responses and
-// errors stay where they are: they hold what was said (beads-foolery-knots.md).
+// told are the members of an interaction that are shown. Prompts, responses and errors are not: they contain
+// conversations (beads-foolery-knots.md).
 var told = []string{"actor", "issue_id", "model", "tool_name", "exit_code", "parent_id", "label", "reason"}
 
-// StoreEvents lists the interactions that agents have written beside the items, the
-// newest first.
+// StoreEvents lists the interactions that agents wrote beside the items, the newest first.
 func (s *Store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent, error) {
 	if err := model.FromContext(ctx, "store-events"); err != nil {
 		return nil, err
@@ -45,7 +43,7 @@ func (s *Store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent,
 	if err != nil {
 		return nil, fileError("store-events", interactionsName, err)
 	}
-	if from > 0 { // the first line may be half of one
+	if from > 0 { // the first line may be cut
 		_, data, _ = bytes.Cut(data, []byte("\n"))
 	}
 	for _, line := range slices.Backward(bytes.Split(data, []byte("\n"))) {
@@ -53,7 +51,7 @@ func (s *Store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent,
 			break
 		}
 		o, err := jsonedit.Parse(bytes.TrimSpace(line))
-		if err != nil { // blank, or written by half
+		if err != nil { // blank, or half-written
 			continue
 		}
 		name, _ := o.Text("kind")

@@ -2,5 +2,5 @@
 
 package beads
 
-// exchange is not known here: a writer without the lock has a short window.
+// exchange is not available here: a writer without the lock has a short window.
 func exchange(string, string) (bool, error) { return false, nil }

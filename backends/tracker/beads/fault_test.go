@@ -17,7 +17,7 @@ import (
 
 const two = `{"id":"x-1","title":"one","status":"open","odd":1.50}` + "\r\n" + `{"id":"x-2","title":"two"}` + "\nbroken\n"
 
-// TestEveryLineButOneStays edits every item of a file that holds everything odd.
+// TestEveryLineButOneStays edits every item of a file with every oddity.
 func TestEveryLineButOneStays(t *testing.T) {
 	odd := "\xef\xbb\xbf{\"_schema\":\"beads-jsonl/1\"}\n\n" + two +
 		`{"_type":"memory","key":"k","value":"v"}` + "\n" + `{"id":"x-12","id":"x-12b","title":"twice"}` + "\n   \n" +
@@ -59,9 +59,8 @@ func TestEveryLineButOneStays(t *testing.T) {
 	}
 }
 
-// TestKillPoints stops the process before every step of a write that touches both
-// files: what stands is the old or the new state of each, the rest is said, and
-// the same act once more finishes it.
+// TestKillPoints stops the process before every step of a write to both files: each file is in its old or new
+// state, the rest is reported, and repeating the act finishes it.
 func TestKillPoints(t *testing.T) {
 	deps := `{"blockerId":"x-2","blockedId":"x-1"}` + "\n"
 	after := strings.Replace(two, `{"id":"x-2","title":"two"}`+"\n", "", 1)
@@ -128,9 +127,8 @@ func tries() int {
 	return 100
 }
 
-// TestForeignWriter writes beside a program that takes no lock, keeps its truth
-// elsewhere and replaces the file by a rename, as bd's export does: what it wrote
-// last is never displaced.
+// TestForeignWriter writes beside a program that takes no lock, keeps its data elsewhere and replaces the
+// file by a rename, as bd's export does: its last write is never displaced.
 func TestForeignWriter(t *testing.T) {
 	s, dir := repo(t, map[string]string{"issues.jsonl": two})
 	path := filepath.Join(dir, "issues.jsonl")
@@ -174,7 +172,7 @@ func TestForeignWriter(t *testing.T) {
 	}
 }
 
-// TestTwoWriters are two processes' worth of stores, which share only the lock.
+// TestTwoWriters are the stores of two processes, which share only the lock.
 func TestTwoWriters(t *testing.T) {
 	_, dir := repo(t, map[string]string{"issues.jsonl": two})
 	n := tries() / 2

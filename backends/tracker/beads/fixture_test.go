@@ -62,7 +62,7 @@ func fixture(t *testing.T, name string) (*snapshot, expectation) {
 	return snap, want
 }
 
-// TestFixtureLines looks at the hostile file line by line.
+// TestFixtureLines checks the hostile file line by line.
 func TestFixtureLines(t *testing.T) {
 	snap, want := fixture(t, "hostile")
 	got := map[int]string{}
@@ -79,7 +79,7 @@ func TestFixtureLines(t *testing.T) {
 			kind = ""
 		case kind == "issue-inside-conflict":
 			kind = "issue"
-		case l.Why == "wrong JSON types": // an id it has: an item, with a status that is no word
+		case l.Why == "wrong JSON types": // it has an id: an item, with a status that is no word
 			kind = "issue, " + tracker.TierCustom
 		case kind == "issue" && l.OK != nil && !*l.OK:
 			kind = "malformed"
@@ -110,7 +110,7 @@ func TestFixtureLines(t *testing.T) {
 	}
 }
 
-// kindOf says what a line is in the words of the fixture.
+// kindOf is the kind of a line in the fixture's words.
 func kindOf(s *snapshot, i int) string {
 	e := &s.entries[i]
 	switch {

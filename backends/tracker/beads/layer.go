@@ -33,10 +33,10 @@ const (
 	otherWhy   = "no file that memdesk knows: it is read and never written"
 )
 
-// layerDepth is how deep below .beads files are looked for.
+// layerDepth is how deep files below .beads are listed.
 const layerDepth = 8
 
-// Layers lists every file of the directory and what lies behind it.
+// Layers lists every file of the directory and the layers outside of it.
 func (s *Store) Layers(ctx context.Context) ([]model.Layer, error) {
 	out, err := s.walk(ctx, "", 0)
 	if err != nil {
@@ -107,7 +107,7 @@ type fileSort int
 const (
 	fileOther fileSort = iota
 	fileItems
-	fileLines // one record a line: pairs, interactions, older and other exports
+	fileLines // one record per line: pairs, interactions, older and other exports
 	fileTemp
 	fileDatabase
 )
@@ -127,7 +127,7 @@ func sortOf(id string) fileSort {
 	return fileOther
 }
 
-// OpenLayer reads a file as it lies.
+// OpenLayer reads a file's raw bytes.
 func (s *Store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	if err := model.FromContext(ctx, "open-layer"); err != nil {
 		return nil, err
@@ -151,8 +151,8 @@ func (s *Store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 // gitPatience bounds the question to git.
 const gitPatience = 5 * time.Second
 
-// git says whether committed versions of the files exist; an empty layer where
-// the directory stands in no repository.
+// git says whether committed versions of the files exist; an empty layer where the directory is in no
+// repository.
 func (s *Store) git(ctx context.Context) model.Layer {
 	l := model.Layer{ID: gitLayer, Kind: model.LayerExternal}
 	inRepo := false
@@ -185,9 +185,9 @@ func (s *Store) git(ctx context.Context) model.Layer {
 	return l
 }
 
-// Scrub takes the lines out that concern a person or a removed item, from every
-// file of lines but the items' own. From there it takes what other items say of
-// an item that is gone: their dependencies on it and their parent.
+// Scrub removes the lines that concern a subject or a removed item from every file of lines except the items'
+// own. In that file it removes other items' references to a removed item: their dependencies on it and their
+// parent.
 func (s *Store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -233,7 +233,7 @@ func (s *Store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	return out, nil
 }
 
-// concerning is the question that is put to every line.
+// concerning is the test for every line.
 func concerning(req model.ScrubRequest) func([]byte) bool {
 	var ids [][]byte
 	for _, id := range req.Removed {
@@ -247,8 +247,7 @@ func concerning(req model.ScrubRequest) func([]byte) bool {
 	}
 }
 
-// lineEdit gives what stays of a line, nil for nothing, and whether that is
-// anything else than it was.
+// lineEdit returns the rest of a line, nil for nothing, and whether it differs from the line.
 type lineEdit func(line []byte) (left []byte, changed bool)
 
 func dropping(concerns func([]byte) bool) lineEdit {
@@ -265,7 +264,7 @@ func (s *Store) scrub(l model.Layer, req model.ScrubRequest, edit lineEdit) mode
 	switch kind := sortOf(l.ID); {
 	case !l.Readable:
 		res.Method, res.Verdict, res.Reason = "named only", model.VerdictOutOfScope, l.Reason
-	case req.Dry && kind == fileTemp: // it is this program's own
+	case req.Dry && kind == fileTemp: // it is memdesk's own
 	case kind == fileTemp:
 		res.Method = "removed what an interrupted write left"
 		if err := s.fs.Remove(s.path(l.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -294,8 +293,8 @@ func (s *Store) scrub(l model.Layer, req model.ScrubRequest, edit lineEdit) mode
 	return res
 }
 
-// editLines rewrites a file with some of its lines edited or left out. What another program
-// appends meanwhile is appended again.
+// editLines rewrites a file with some of its lines edited or removed. Lines that another program appends
+// meanwhile are appended again.
 func (s *Store) editLines(id string, edit lineEdit, may func() bool) (int64, error) {
 	for range rewriteAttempts {
 		f, err := s.fs.OpenFile(s.path(id), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
@@ -342,7 +341,7 @@ func (s *Store) editFrom(f atomicfile.File, id string, edit lineEdit, may func()
 	if err != nil {
 		return 0, false, fileError("scrub", id, err)
 	}
-	// A line that was appended to the file that is displaced now.
+	// A line that was appended to the displaced file.
 	late, err := io.ReadAll(f)
 	if err != nil || len(late) == 0 {
 		return n, false, err

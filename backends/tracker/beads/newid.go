@@ -11,19 +11,18 @@ import (
 
 const idDigits = "0123456789abcdefghijklmnopqrstuvwxyz"
 
-// The forms of ids: those that bd makes, of which the prefix is the store's, and
-// those that Foolery makes (beads-foolery-knots.md).
+// The forms of ids: bd's, with the store's prefix, and Foolery's (beads-foolery-knots.md).
 var (
 	bdForm      = regexp.MustCompile(`^(.+)-[0-9a-z]{3,8}(?:\.[0-9]+)*$`)
 	fooleryForm = regexp.MustCompile(`^beads-[0-9a-z]{7,9}-[0-9a-z]{4}$`)
 )
 
-// newTail is the length of the random end of an id with a store's prefix; bd's own
-// is 3 or more, as many as the store's size asks for.
+// newTail is the length of the random end of an id with a store's prefix; bd's own is 3 or more, depending on
+// the store's size.
 const newTail = 6
 
-// NewID makes an id as the store's own program would: with bd's prefix where bd
-// made the items, else of Foolery's form.
+// NewID makes an id like the store's own program: with bd's prefix where bd made the items, else in Foolery's
+// form.
 func (s *Store) NewID() string {
 	if s.prefix == "" {
 		return "beads-" + strconv.FormatInt(s.clock.Now().UnixMilli(), 36) + "-" + random(4)
@@ -48,11 +47,11 @@ func random(n int) string {
 	return string(b)
 }
 
-// prefixSample is how many of the newest items tell the store's prefix.
+// prefixSample is how many of the newest items decide the store's prefix.
 const prefixSample = 200
 
-// prefix returns the beginning of most of the newest ids of bd's form; empty where most
-// are Foolery's, and where there are none.
+// prefix returns the prefix of most of the newest ids in bd's form; empty where most are Foolery's, and where
+// there are none.
 func (s *snapshot) prefix() string {
 	counts := map[string]int{}
 	best, seen := "", 0

@@ -45,7 +45,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return model.Store{}, err
 	}
 	led := ""
-	if filepath.Base(c.Path) != issuesName { // a file that is named is that file
+	if filepath.Base(c.Path) != issuesName { // a named issues.jsonl follows no redirect
 		if dir, led, err = follow(dir); err != nil {
 			return model.Store{}, err
 		}
@@ -78,7 +78,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	return store, nil
 }
 
-// statusesOf are the published statuses and the custom ones of the store.
+// statusesOf are the published statuses and the store's custom ones.
 func statusesOf(snap *snapshot) []string {
 	out := tracker.Statuses()
 	for _, t := range snap.tiers {
@@ -103,8 +103,7 @@ func joined(a, b string) string {
 	return a + "; " + b
 }
 
-// openCLI opens the bd command. It is asked once, so that a store that does not
-// answer is not opened.
+// openCLI opens the bd command. It runs it once, so that a store that does not answer is not opened.
 func openCLI(ctx context.Context, c Config, dir, why string) (model.Store, error) {
 	name := c.Command
 	if name == "" {

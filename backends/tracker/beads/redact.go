@@ -12,9 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// redacted takes the subject out of every name and value of a line, at whatever
-// depth. What does not name the subject keeps its bytes. The id of an item that there is
-// stays: it is that item's.
+// redacted removes the subject from every name and value of a line, at any depth. Parts that do not name the
+// subject keep their bytes. The id of an existing item stays: it is that item's.
 func (s *snapshot) redacted(line []byte, req model.ScrubRequest) (out []byte, changed bool) {
 	if req.Concerns == nil || !req.Concerns(line) {
 		return line, false
@@ -24,9 +23,8 @@ func (s *snapshot) redacted(line []byte, req model.ScrubRequest) (out []byte, ch
 	return out, !bytes.Equal(out, line)
 }
 
-// beside is redacted for the line of an edited item: what Retain writes in it is the
-// item's own edit, and nobody is asked about that again. refused is how many values may
-// not be edited and stay.
+// beside is redacted for the line of an edited item: MayEdit is not called again for values that Retain
+// writes. refused is the number of values that may not be edited and stay.
 func (s *snapshot) beside(line []byte, layer, id string, req model.ScrubRequest) (out []byte, changed bool, refused int) {
 	if req.Concerns == nil || !req.Concerns(line) {
 		return line, false, 0
@@ -43,7 +41,7 @@ func (s *snapshot) beside(line []byte, layer, id string, req model.ScrubRequest)
 	return out, !bytes.Equal(out, line), refused
 }
 
-// ownMembers are where the values of a line begin that Retain writes.
+// ownMembers are the places in a line of values that Retain writes.
 func ownMembers(line []byte) map[int32]bool {
 	own := map[int32]bool{}
 	o, err := jsonedit.Parse(line)
@@ -70,11 +68,11 @@ func ownMembers(line []byte) map[int32]bool {
 type redaction struct {
 	req model.ScrubRequest
 	has func(id string) bool
-	own map[int32]bool // where values begin that nobody is asked about
+	own map[int32]bool // places of values for which MayEdit is not called
 	may func(path string, before, after []byte) bool
 }
 
-// ask gives the edit of a value where it may be made.
+// ask returns the edit of a value where it may be made.
 func (r *redaction) ask(path string, before, after []byte) []byte {
 	if r.may == nil || bytes.Equal(before, after) || r.may(path, before, after) {
 		return after
@@ -82,7 +80,7 @@ func (r *redaction) ask(path string, before, after []byte) []byte {
 	return before
 }
 
-// value edits a raw JSON value; what is none stays.
+// value edits a raw JSON value; invalid JSON stays.
 func (r *redaction) value(raw []byte, path string) []byte {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return raw
@@ -106,8 +104,8 @@ func (r *redaction) value(raw []byte, path string) []byte {
 	}
 }
 
-// object edits names and values. Two names that become the same one are told apart,
-// so that no reader passes over the first.
+// object edits names and values. Two names that become equal get different ones, so that no reader skips the
+// first.
 func (r *redaction) object(raw []byte, path string) []byte {
 	var spans []jsonedit.Span
 	var at []string
@@ -146,8 +144,7 @@ func (r *redaction) object(raw []byte, path string) []byte {
 	})
 }
 
-// text edits a string between its quotes, in its own escapes where that says the
-// same.
+// text edits a string between its quotes, with its own escapes where that gives the same text.
 func (r *redaction) text(raw []byte) []byte {
 	s := jsonedit.Unquote(raw[1 : len(raw)-1])
 	if !r.req.Concerns([]byte(s)) && !r.req.Concerns(raw) || r.has(s) {
@@ -163,7 +160,7 @@ func (r *redaction) text(raw []byte) []byte {
 	return jsonedit.Quote(want)
 }
 
-// replaced puts what edit gives in the place of each stretch.
+// replaced replaces each stretch by the result of edit.
 func replaced(raw []byte, spans []jsonedit.Span, edit func(i int, v []byte) []byte) []byte {
 	var out []byte
 	at := int32(0)
@@ -174,8 +171,8 @@ func replaced(raw []byte, spans []jsonedit.Span, edit func(i int, v []byte) []by
 	return append(out, raw[at:]...)
 }
 
-// scrubPairs is the edit of deps.jsonl: a pair goes with one of its items. A pair of
-// two others stays, without the subject who made it.
+// scrubPairs is the edit of deps.jsonl: a pair goes with one of its items. A pair of two other items stays,
+// without the subject who made it.
 func (s *Store) scrubPairs(ctx context.Context, req model.ScrubRequest, concerns func([]byte) bool) (lineEdit, error) {
 	snap, _, err := s.load(ctx)
 	if err != nil {
@@ -190,7 +187,7 @@ func (s *Store) scrubPairs(ctx context.Context, req model.ScrubRequest, concerns
 		blocker, ok1 := o.Text("blockerId")
 		blocked, ok2 := o.Text("blockedId")
 		switch {
-		case !ok1 || !ok2 || blocker == "" || blocked == "": // no pair
+		case !ok1 || !ok2 || blocker == "" || blocked == "": // not a pair
 			return dropping(concerns)(line)
 		case gone(blocker), gone(blocked):
 			return nil, true

@@ -13,16 +13,15 @@ import (
 	"memdesk/model"
 )
 
-// redirectName is the file by which one .beads leads to another, for worktrees and
-// clones that share a store.
+// redirectName is the file with which one .beads points to another, for worktrees and clones that share a
+// store.
 const redirectName = "redirect"
 
-// redirectBytes bounds what is read of it.
+// redirectBytes bounds the read of that file.
 const redirectBytes = 4 << 10
 
-// follow resolves a redirect, once: a redirect behind it is not looked at. Where
-// it leads is confined to what stands beside the repository or in the person's
-// home, since the file may come with a clone.
+// follow resolves a redirect, once: a redirect in its target is ignored. The target must be beside the
+// repository or in the user's home, since the file may come with a clone.
 func follow(dir string) (target, note string, err error) {
 	bad := func(why string) (string, string, error) {
 		return "", "", model.Errorf(model.InvalidInput, "open", ".beads/%s %s: open the .beads it should lead to by its own path", redirectName, why)
@@ -78,8 +77,7 @@ func follow(dir string) (target, note string, err error) {
 	return real, "this .beads leads to the one of " + filepath.Base(filepath.Dir(real)) + " by its file redirect: what is written goes there", nil
 }
 
-// beside reports whether a resolved path lies beside the repository or in the
-// home.
+// beside reports whether a resolved path is beside the repository or in the home.
 func beside(repo, path string) bool {
 	roots := []string{filepath.Dir(repo)}
 	if home, err := os.UserHomeDir(); err == nil {

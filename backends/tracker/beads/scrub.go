@@ -11,10 +11,9 @@ import (
 	"memdesk/model"
 )
 
-// scrubItems takes out of the items' file what other items say of one that is
-// gone, and the person out of what Retain does not write in the lines of edited
-// items. Every other byte of a line stays. The items themselves are forgotten one
-// by one.
+// scrubItems removes from the items' file other items' references to removed ones, and the subject from
+// values that Retain does not write in the lines of edited items. Every other byte of a line stays. The items
+// themselves are forgotten one by one.
 func (s *Store) scrubItems(ctx context.Context, id string, req model.ScrubRequest, concerns func([]byte) bool) model.LayerResult {
 	res := model.LayerResult{Layer: id, Verdict: model.VerdictClean, Method: "took dependencies on removed items, and removed parents, out of other items' lines, and the person out of what edited items' lines say beside their own fields; items are forgotten one by one"}
 	if s.export {
@@ -28,7 +27,7 @@ func (s *Store) scrubItems(ctx context.Context, id string, req model.ScrubReques
 	if err != nil {
 		return failed(err)
 	}
-	if req.Dry { // the lines of the items themselves go with them
+	if req.Dry { // the items' own lines go with them
 		if !s.export {
 			if _, n, _ := snap.unnamed(id, req); n > 0 {
 				req.Permits(id, nil)
@@ -37,7 +36,7 @@ func (s *Store) scrubItems(ctx context.Context, id string, req model.ScrubReques
 		return res
 	}
 	n, refused := int64(0), 0
-	if !s.export { // nothing of it is edited
+	if !s.export { // nothing in it is edited
 		_, n, refused = snap.unnamed(id, req)
 	}
 	if n > 0 {
@@ -71,9 +70,9 @@ func (s *Store) scrubItems(ctx context.Context, id string, req model.ScrubReques
 	return res
 }
 
-// unnamed is the file without the dependencies and parents that are gone and were
-// removed, or whose id names the person, and how many those are; refused are the values
-// that may not be edited. An id that an item still has stays: it is that item's.
+// unnamed is the file without references to ids that no longer exist and were removed or name the subject,
+// and their number; refused counts the values that may not be edited. The id of an existing item stays: it is
+// that item's.
 func (s *snapshot) unnamed(layer string, req model.ScrubRequest) (issues []byte, rows int64, refused int) {
 	gone := s.gone(req)
 	edited := map[string]bool{}
@@ -106,12 +105,12 @@ func (s *snapshot) unnamed(layer string, req model.ScrubRequest) (issues []byte,
 	return append(issues, s.issues[at:]...), rows, refused
 }
 
-// gone tells which ids are no item's any more, because it was removed or because
-// they name the person.
+// gone returns a test for ids that are no item's any more, because the item was removed or the id names the
+// subject.
 func (s *snapshot) gone(req model.ScrubRequest) func(id string) bool {
 	return func(id string) bool {
 		if req.Dry && slices.Contains(req.Removed, id) {
-			return true // as it will be
+			return true // by then
 		}
 		if id == "" || s.has(id) {
 			return false
@@ -126,8 +125,7 @@ func (s *snapshot) has(id string) bool {
 	return i >= 0 && s.entries[i].kind == tracker.Issue
 }
 
-// relinked is a line whose links lead to items under their new ids, and how many did
-// not.
+// relinked is a line whose links lead to items' new ids, and the number of links that do not.
 func relinked(line []byte, renamed map[string]string) ([]byte, int64) {
 	if len(renamed) == 0 {
 		return line, 0
@@ -171,7 +169,7 @@ func relinked(line []byte, renamed map[string]string) ([]byte, int64) {
 
 func unnamedLine(line []byte, gone func(id string) bool) ([]byte, int64) {
 	o, err := jsonedit.Parse(line)
-	if err != nil { // it was one when it was scanned
+	if err != nil { // valid when it was scanned
 		return line, 0
 	}
 	var rows int64
@@ -199,8 +197,7 @@ func unnamedLine(line []byte, gone func(id string) bool) ([]byte, int64) {
 	return o.Line, rows
 }
 
-// without leaves elements out of a raw array, each with one comma. What stands
-// between the others is kept.
+// without removes elements from a raw array, each with one comma. The bytes between the others are kept.
 func without(raw []byte, drop func(element []byte) bool) (out []byte, n int64) {
 	var spans []jsonedit.Span
 	if err := jsonedit.Elements(raw, func(v jsonedit.Span) { spans = append(spans, v) }); err != nil {

@@ -22,35 +22,35 @@ import (
 // maxLine is the line buffer of bd: a longer line stops its import.
 const maxLine = 64 << 20
 
-// entry is one line of issues.jsonl that is not blank and no merge marker.
+// entry is one line of issues.jsonl that is neither blank nor a merge marker.
 type entry struct {
-	start, end, next int // of the line in the file: text without its end, and the line after
+	start, end, next int // offsets in the file: of the text without its line end, and of the next line
 	kind             tracker.Kind
 	tier             string
 	id               string // handle
-	raw              string // the id as it is stored, without the mark of a duplicate
+	raw              string // the stored id, without the mark of a duplicate
 	title, body      jsonedit.Span
 	updated, depends jsonedit.Span
-	number           int // of the line, from 1
+	number           int // line number, from 1
 	problem          string
 }
 
-// mark is a line that git leaves where a merge could not decide.
+// mark is a merge marker that git left in an undecided merge.
 type mark struct {
 	number int
 	sort   byte // < | = >
-	entry  int  // how many entries stand before it
+	entry  int  // number of entries before it
 	label  string
 }
 
-// snapshot is both files as they were read.
+// snapshot is the content of both files at one moment.
 type snapshot struct {
 	issues, deps []byte
 	entries      []entry
 	ids          map[string]int
 	marks        []mark
 	pairs        []pair
-	badPairs     []int // numbers of lines of deps.jsonl that are no pair
+	badPairs     []int // line numbers in deps.jsonl without a pair
 	tiers        []string
 
 	once sync.Once
@@ -64,7 +64,7 @@ type pair struct {
 	number           int
 }
 
-// parse reads both files. It decodes nothing but ids.
+// parse reads both files. It decodes only ids.
 func parse(issues, deps []byte) *snapshot {
 	s := &snapshot{issues: issues, deps: deps}
 	s.entries, s.marks = scanFile(issues)
@@ -90,10 +90,10 @@ func parse(issues, deps []byte) *snapshot {
 	return s
 }
 
-// chunkBytes is the least that is worth a goroutine.
+// chunkBytes is the least size that is worth a goroutine.
 const chunkBytes = 4 << 20
 
-// scanFile cuts the file at line ends and scans the pieces side by side.
+// scanFile splits the file at line ends and scans the pieces in parallel.
 func scanFile(data []byte) ([]entry, []mark) {
 	n := min(runtime.GOMAXPROCS(0), len(data)/chunkBytes+1)
 	cuts := []int{0}
@@ -172,7 +172,7 @@ func (p *part) scan(data []byte, from, to int) {
 	}
 }
 
-// markOf recognises a line that git leaves in an undecided merge.
+// markOf detects a merge marker of an undecided merge.
 func markOf(line []byte) (mark, bool) {
 	if len(line) < 7 {
 		return mark{}, false
@@ -189,7 +189,7 @@ func markOf(line []byte) (mark, bool) {
 	return mark{}, false
 }
 
-// scan tells what the line is.
+// scan classifies the line.
 func (e *entry) scan(line []byte) {
 	if len(line) > maxLine {
 		e.foreign(line, fmt.Sprintf("it is longer than %d bytes, which no reader of the format takes", maxLine))
@@ -279,7 +279,7 @@ func textOf(line []byte, v jsonedit.Span) (string, bool) {
 	return jsonedit.Unquote(raw[1 : len(raw)-1]), true
 }
 
-// tierOf is the status as the name of a tier.
+// tierOf is the tier's name for a status.
 func tierOf(line []byte, status jsonedit.Span) string {
 	raw := status.In(line)
 	switch string(raw) {
@@ -334,7 +334,7 @@ func (s *snapshot) line(i int) []byte { return s.issues[s.entries[i].start:s.ent
 // Len counts the entries.
 func (s *snapshot) Len() int { return len(s.entries) }
 
-// Find gives the place of a handle.
+// Find returns the place of a handle.
 func (s *snapshot) Find(id string) int {
 	if i, ok := s.ids[id]; ok {
 		return i
@@ -345,13 +345,13 @@ func (s *snapshot) Find(id string) int {
 // ID is the handle.
 func (s *snapshot) ID(i int) string { return s.entries[i].id }
 
-// Tier is the status, or what else the entry is.
+// Tier is the status, or the entry's other kind.
 func (s *snapshot) Tier(i int) string { return s.entries[i].tier }
 
 // Tiers lists the tiers that occur.
 func (s *snapshot) Tiers() []string { return s.tiers }
 
-// Updated is the time that the line gives; a memory has none.
+// Updated is the line's own time; a memory has none.
 func (s *snapshot) Updated(i int) time.Time {
 	text, ok := textOf(s.line(i), s.entries[i].updated)
 	if !ok {
@@ -368,7 +368,7 @@ func parseTime(s string) time.Time {
 	return t.UTC()
 }
 
-// Head tells what a list shows.
+// Head returns the entry's list view.
 func (s *snapshot) Head(i int) tracker.Head {
 	e, line := &s.entries[i], s.line(i)
 	h := tracker.Head{ID: e.id, Kind: e.kind, Tier: e.tier, Modified: s.Updated(i), Archived: e.tier == tracker.TierTombstone}
@@ -414,8 +414,7 @@ func (s *snapshot) Texts(i int) (title, body string) {
 	return title, body
 }
 
-// MayHold reports whether the entry can hold a folded word; one that is written with
-// escapes has to be decoded to tell.
+// MayHold reports whether the entry may contain a folded word; an entry with escapes must be decoded to know.
 func (s *snapshot) MayHold(i int, word string) bool {
 	line := s.line(i)
 	return strings.ContainsAny(word, "\"\\/") || bytes.Contains(line, []byte(`\u`)) || strings.Contains(snippet.Fold(string(line)), word)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// stampOf takes the change time too: a writer can set the other one back.
+// stampOf also uses the change time: a writer can set the modification time back.
 func stampOf(info fs.FileInfo) stamp {
 	s := stamp{exists: true, size: info.Size(), mod: info.ModTime()}
 	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
@@ -18,7 +18,7 @@ func stampOf(info fs.FileInfo) stamp {
 
 func unixTime(sec, nsec int64) time.Time { return time.Unix(sec, nsec) }
 
-// otherNames counts the hard links of a file beside the one that is looked at.
+// otherNames counts the further hard links of a file.
 func otherNames(info fs.FileInfo) int64 {
 	if sys, ok := info.Sys().(*syscall.Stat_t); ok && info.Mode().IsRegular() {
 		return max(0, int64(sys.Nlink)-1)

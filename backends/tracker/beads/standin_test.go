@@ -42,7 +42,7 @@ func (s *bdState) find(id string) (map[string]any, error) {
 	return nil, told("resolving %s: no issue found matching %q", id, id)
 }
 
-// told is a refusal as bd writes it to its standard output.
+// told is a refusal in the form in which bd writes it to standard output.
 func told(format string, args ...any) error {
 	b, err := json.Marshal(map[string]any{"error": fmt.Sprintf(format, args...), "schema_version": 1})
 	if err != nil {
@@ -61,8 +61,8 @@ func note(path string, args []string) error {
 	return errors.Join(err, f.Close())
 }
 
-// export writes records as bd does: without --all no messages and memories. A child's parent stands in a
-// dependency only.
+// export writes records like bd: without --all no messages and memories. A child's parent is only in a
+// dependency.
 func (s *bdState) export(all bool) error {
 	enc := json.NewEncoder(os.Stdout)
 	for _, k := range s.Issues {
@@ -93,7 +93,7 @@ func (s *bdState) export(all bool) error {
 	return nil
 }
 
-// open are the blockers of an item that have not ended.
+// open are the blockers of an item that are not closed.
 func (s *bdState) open(k map[string]any) []string {
 	var out []string
 	deps, _ := k["dependencies"].([]any)
@@ -107,8 +107,8 @@ func (s *bdState) open(k map[string]any) []string {
 	return out
 }
 
-// bd is a stand-in for bd: the commands, options and JSON that its format text
-// gives (beads-foolery-knots.md, Beads).
+// bd is a stand-in for bd: the commands, options and JSON that the format text describes
+// (beads-foolery-knots.md, Beads).
 func bd(args []string) error {
 	if len(args) == 0 {
 		return errors.New("Error: a command is needed")
@@ -163,7 +163,7 @@ func (s *bdState) run(cmd string, w trackertest.Words) (answer any, err error) {
 			id = fmt.Sprintf("bd-%04x", s.Next)
 		}
 		s.Next++
-		if have, err := s.find(id); err == nil { // bd writes over it
+		if have, err := s.find(id); err == nil { // bd overwrites it
 			return have, s.put(have, w)
 		}
 		k := map[string]any{"id": id, "status": "open", "priority": 2, "issue_type": "task", "created_at": now, "updated_at": now, "odd": []float64{1.5}}
@@ -186,7 +186,7 @@ func (s *bdState) run(cmd string, w trackertest.Words) (answer any, err error) {
 	return s.runOn(cmd, w, now)
 }
 
-// runOn are the commands about an item that is there.
+// runOn are the commands about an existing item.
 func (s *bdState) runOn(cmd string, w trackertest.Words, now string) (answer any, err error) {
 	if len(w.Plain) == 0 {
 		return nil, errors.New("Error: unknown command: " + cmd)
@@ -240,7 +240,7 @@ func (s *bdState) runOn(cmd string, w trackertest.Words, now string) (answer any
 	return struct{}{}, nil
 }
 
-// put sets the fields that the options name; an empty one is taken out.
+// put sets the fields named by options; an empty one is removed.
 func (s *bdState) put(k map[string]any, w trackertest.Words) error {
 	names := map[string]string{"title": "title", "type": "issue_type", "assignee": "assignee", "acceptance": "acceptance_criteria", "design": "design",
 		"notes": "notes", "description": "description", "status": "status", "parent": "parent"}
@@ -282,7 +282,7 @@ func (s *bdState) put(k map[string]any, w trackertest.Words) error {
 	return nil
 }
 
-// record reads a label option as bd does: one CSV record.
+// record reads a label option like bd: one CSV record.
 func record(v string) []string {
 	out, err := csv.NewReader(strings.NewReader(v)).Read()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package beads opens a .beads directory: its JSONL, which Foolery keeps and bd
-// exports, or the bd command. A write to the JSONL changes only the bytes of the
-// edited fields; every other line, readable or not, stays as it was.
+// Package beads opens a .beads directory: its JSONL, which Foolery keeps and bd exports, or the bd command. A
+// write to the JSONL changes only the bytes of the edited fields; every other line, readable or not, stays
+// unchanged.
 package beads
 
 import (
@@ -38,7 +38,7 @@ type Config struct {
 	Port     string // jsonl (or empty), cli, auto
 	Command  string // the bd command; empty: bd
 	ReadOnly bool
-	// ReadOnlyReason says why, in words; empty takes a default.
+	// ReadOnlyReason says why; empty means a default.
 	ReadOnlyReason string
 	Clock          clock.Clock   // nil: the system's
 	FS             atomicfile.FS // nil: the machine's files
@@ -52,14 +52,14 @@ type Store struct {
 	fs    atomicfile.FS
 	clock clock.Clock
 
-	// export: the JSONL is bd's export, and bd alone writes it.
+	// export says that the JSONL is bd's export, which only bd writes.
 	export bool
 
-	// prefix is that of the ids that bd made here; empty: new ids are Foolery's.
+	// prefix is the prefix of bd's ids here; empty: new ids are Foolery's.
 	prefix string
 
-	// turn holds one token: writers of this process wait for it and not for the
-	// lock on the directory, which would have to be asked again and again.
+	// turn holds one token: writers of this process wait for it, not for the directory's lock, which they
+	// would have to poll.
 	turn chan struct{}
 
 	mu     sync.Mutex
@@ -67,7 +67,7 @@ type Store struct {
 	stamps [2]stamp
 }
 
-// stamp tells one state of a file from another without reading it.
+// stamp detects a change of a file without reading it.
 type stamp struct {
 	exists  bool
 	size    int64
@@ -76,7 +76,7 @@ type stamp struct {
 	inode   uint64
 }
 
-// NewStore makes the backend over a directory that is there.
+// NewStore makes the backend over an existing directory.
 func NewStore(dir string, c Config) *Store {
 	s := &Store{dir: dir, fs: c.FS, clock: c.Clock, turn: make(chan struct{}, 1)}
 	if s.fs == nil {
@@ -88,7 +88,7 @@ func NewStore(dir string, c Config) *Store {
 	return s
 }
 
-// Close releases nothing: every file is closed when it has been read.
+// Close releases nothing: every file is closed after reading.
 func (s *Store) Close() error { return nil }
 
 // View reads the files again when one of them has changed.
@@ -115,7 +115,7 @@ func (s *Store) view(ctx context.Context) (*snapshot, error) {
 	return snap, nil
 }
 
-// loadAttempts is how often a file that changes while it is read is read again.
+// loadAttempts is how often files that change during a read are read again.
 const loadAttempts = 5
 
 // load reads both files, again when one of them changed meanwhile.
@@ -168,7 +168,7 @@ func (s *Store) stat() ([2]stamp, error) {
 	return out, nil
 }
 
-// read gives a whole file; an absent one is empty.
+// read returns a whole file; an absent one is empty.
 func (s *Store) read(name string) ([]byte, error) {
 	f, err := s.fs.OpenFile(s.path(name), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -205,8 +205,8 @@ func fileError(op, name string, err error) error {
 	return model.Errorf(kind, op, "%s: %w", name, err)
 }
 
-// Ping looks whether the directory and the file can be read. An undecided merge
-// is no good store: nothing can be written to it.
+// Ping checks that directory and file can be read. An undecided merge is Conflict: nothing can be
+// written to the store.
 func (s *Store) Ping(ctx context.Context) error {
 	at, err := s.stat()
 	if err != nil {
@@ -291,7 +291,7 @@ func (s *Store) Put(ctx context.Context, id string, change func(tracker.Record, 
 
 func (s *Store) now() string { return s.clock.Now().UTC().Format(time.RFC3339Nano) }
 
-// with is both files after one entry has been written.
+// with returns both files after one entry was written.
 func (s *Store) with(snap *snapshot, i int, have, want tracker.Record) (issues, deps []byte, err error) {
 	now := s.now()
 	was, is := splitList(have.Field(tracker.FieldDepends)), splitList(want.Field(tracker.FieldDepends))
@@ -331,7 +331,7 @@ func (s *Store) with(snap *snapshot, i int, have, want tracker.Record) (issues, 
 	return slices.Concat(snap.issues[:e.start], line, snap.issues[e.end:]), deps, nil
 }
 
-// typed reports whether the file says _type in its newest work item.
+// typed reports whether the newest work item of the file has _type.
 func (s *snapshot) typed() bool {
 	for i := len(s.entries) - 1; i >= 0; i-- {
 		if s.entries[i].kind == tracker.Issue {
@@ -342,7 +342,7 @@ func (s *snapshot) typed() bool {
 	return false
 }
 
-// append adds a line with the line end that the file has.
+// append adds a line with the file's own line end.
 func (s *snapshot) append(line []byte) []byte { return appendLine(s.issues, line) }
 
 // lineEnd is the line end that a file has.
@@ -361,8 +361,8 @@ func appendLine(data, line []byte) []byte {
 	return slices.Concat(data, line, []byte(end))
 }
 
-// relate changes pairs where they are kept: in deps.jsonl when the store has one,
-// in the line when it lists dependencies or nothing else does.
+// relate changes pairs in their own place: in deps.jsonl when the store has one, in the line when that lists
+// dependencies or nothing else does.
 func (s *snapshot) relate(line []byte, id string, gone, fresh []string, now string) (newLine, deps []byte, err error) {
 	o, err := jsonedit.Parse(line)
 	if err != nil {
@@ -386,7 +386,7 @@ func (s *snapshot) relate(line []byte, id string, gone, fresh []string, now stri
 	return o.Line, deps, nil
 }
 
-// withoutPairs leaves lines out of deps.jsonl.
+// withoutPairs removes lines from deps.jsonl.
 func (s *snapshot) withoutPairs(drop func(pair) bool) []byte {
 	if s.deps == nil {
 		return nil
@@ -402,8 +402,8 @@ func (s *snapshot) withoutPairs(drop func(pair) bool) []byte {
 	return append(out, s.deps[at:]...)
 }
 
-// Remove removes one entry and then the pairs that name it. When a crash came
-// between the two, doing it again removes the pairs that were left.
+// Remove removes one entry and then the pairs that name it. After a crash between the two, repeating it
+// removes the remaining pairs.
 func (s *Store) Remove(ctx context.Context, id string, check func(tracker.Record) error) (bool, error) {
 	removed := false
 	err := s.rewrite(ctx, "forget", func(snap *snapshot) (issues, deps []byte, err error) {
@@ -436,6 +436,5 @@ func (s *Store) Remove(ctx context.Context, id string, check func(tracker.Record
 	return removed && err == nil, err
 }
 
-// lineStart keeps a byte order mark, which belongs to the file and not to its
-// first line.
+// lineStart keeps a byte order mark, which belongs to the file and not to its first line.
 func lineStart(_ *snapshot, e entry) int { return e.start }

@@ -10,11 +10,11 @@ import (
 	"memdesk/model"
 )
 
-// burst is how long changes are joined before one is told.
+// burst is how long changes are joined into one.
 const burst = 100 * time.Millisecond
 
-// Watch follows the directory, since both files are replaced and not rewritten in
-// place. Which items changed is not told: any line may have.
+// Watch follows the directory, since both files are replaced and not rewritten in place. It does not say
+// which items changed: any line may have.
 func (s *Store) Watch(ctx context.Context) (<-chan model.Change, error) {
 	if err := model.FromContext(ctx, "watch"); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (s *Store) Watch(ctx context.Context) (<-chan model.Change, error) {
 		return nil, model.Errorf(model.Unavailable, "watch", "the system gives no watcher: it may have too many already")
 	}
 	if err := fw.Add(s.dir); err != nil {
-		_ = fw.Close() // nothing is followed
+		_ = fw.Close() // no watch has begun
 		return nil, fileError("watch", ".beads", err)
 	}
 	out := make(chan model.Change)

@@ -10,7 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// TestWatch: own and foreign writes are told, bursts joined, other files not.
+// TestWatch: own and foreign writes are reported, bursts joined, other files ignored.
 func TestWatch(t *testing.T) {
 	s, dir := repo(t, map[string]string{"issues.jsonl": two})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -64,5 +64,5 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// burst is longer than what the store joins.
+// burst is longer than the time in which the store joins changes.
 const burst = 150 * time.Millisecond

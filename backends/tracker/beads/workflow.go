@@ -7,17 +7,16 @@ import (
 	"memdesk/model"
 )
 
-// moved brings the workflow label and the status of a changed item together, the
-// one that was changed leading: Foolery takes the label for the truth and the
-// status for its shadow, and its next write would undo a status that the label does
-// not say (beads-foolery-knots.md, Foolery: label and status). An item without such
-// a label gets none.
+// moved makes the workflow label and the status of a changed item agree, following the one that was changed:
+// Foolery treats the label as the truth and the status as its shadow, and its next write would undo a status
+// that contradicts the label (beads-foolery-knots.md, Foolery: label and status). An item without such a
+// label gets none.
 func moved(have, want tracker.Record) (tracker.Record, error) {
 	labels, err := tracker.SplitNames(want.Field(fieldLabels))
 	if err != nil {
 		return want, model.Errorf(model.InvalidInput, "retain", "labels: it begins as a JSON array of texts and is none")
 	}
-	before, _ := tracker.SplitNames(have.Field(fieldLabels)) // of no list: no label
+	before, _ := tracker.SplitNames(have.Field(fieldLabels)) // not a list: no label
 	state, profile := tracker.WorkflowOf(labels)
 	was, _ := tracker.WorkflowOf(before)
 	status := want.Field(tracker.FieldStatus)
@@ -27,7 +26,7 @@ func moved(have, want tracker.Record) (tracker.Record, error) {
 	switch made := have.ID == ""; {
 	case state != was && (made && status == tracker.DefaultStatus || !made && status == have.Field(tracker.FieldStatus)):
 		return want.With(tracker.FieldStatus, tracker.StatusOf(state)), nil
-	case made: // one that comes back as it was
+	case made: // a restored item
 		return want, nil
 	case state != was:
 		return want, model.Errorf(model.InvalidInput, "retain", "the label wf:state:%s means the status %s, and the status says %s: change one of them", state, tracker.StatusOf(state), status)

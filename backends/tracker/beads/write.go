@@ -13,17 +13,15 @@ import (
 	"memdesk/model"
 )
 
-// rewriteAttempts is how often a write starts over when a writer without the lock
-// was faster.
+// rewriteAttempts bounds how often a write starts over because a writer without the lock was faster.
 const rewriteAttempts = 8
 
-// lockPause is how long a writer waits before it asks for the lock again.
+// lockPause is the pause of a writer before it tries the lock again.
 const lockPause = 5 * time.Millisecond
 
-// rewrite makes both files anew under the lock: issues first, then deps, each
-// whole and atomic. make sees the files as they are now; when it gives them back
-// unchanged nothing is written. A file that somebody without the lock changes
-// meanwhile is read again, and make runs again.
+// rewrite writes both files again under the lock: issues first, then deps, each whole and atomic. make gets
+// the current files; when it returns them unchanged nothing is written. If a writer without the lock changes
+// a file meanwhile, it is read again, and make runs again.
 func (s *Store) rewrite(ctx context.Context, op string, make func(*snapshot) (issues, deps []byte, err error)) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -66,8 +64,8 @@ func (s *Store) rewriteLocked(ctx context.Context, op string, make func(*snapsho
 	return model.Errorf(model.Conflict, op, "issues.jsonl is rewritten by another program again and again: nothing was written")
 }
 
-// lock takes the directory itself, so that no lock file is left behind. bd and
-// Foolery take no lock; this one is for memdesk's own processes.
+// lock locks the directory itself, so that no lock file remains. bd and Foolery take no lock; this one is for
+// memdesk's own processes.
 func (s *Store) lock(ctx context.Context, op string) (func(), error) {
 	d, err := s.fs.OpenFile(s.dir, os.O_RDONLY, 0)
 	if err != nil {
@@ -91,8 +89,8 @@ func (s *Store) lock(ctx context.Context, op string) (func(), error) {
 	}
 }
 
-// replace writes what is different. done is false, and nothing written, when a
-// file changed since it was read.
+// replace writes the changed files. done is false, and nothing written, when a file changed since it was
+// read.
 func (s *Store) replace(op string, snap *snapshot, at [2]stamp, issues, deps []byte) (done bool, err error) {
 	s.sweep()
 	files := []struct {
@@ -128,7 +126,7 @@ func (s *Store) replace(op string, snap *snapshot, at [2]stamp, issues, deps []b
 	return true, nil
 }
 
-// unchanged compares the bytes, not only what a file says about itself.
+// unchanged compares the bytes, not only the file's metadata.
 func (s *Store) unchanged(name string, at stamp, old []byte) (bool, error) {
 	info, err := s.fs.Lstat(s.path(name))
 	switch {
@@ -145,15 +143,14 @@ func (s *Store) unchanged(name string, at stamp, old []byte) (bool, error) {
 
 const tempPrefix, tempInfix = ".memdesk-", ".tmp."
 
-// tempName is a name that sweep knows again.
+// tempName is a name that sweep recognises.
 func tempName(base string) string { return tempPrefix + base + tempInfix + atomicfile.Suffix() }
 
 func isTemp(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.Contains(name, tempInfix)
 }
 
-// sweep removes what a crash left of our own, under the lock that everybody who
-// writes such files holds.
+// sweep removes memdesk's leftovers of a crash, under the lock of all memdesk writers.
 func (s *Store) sweep() {
 	entries, err := s.fs.ReadDir(s.dir)
 	if err != nil {

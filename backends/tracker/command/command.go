@@ -1,5 +1,5 @@
-// Package command runs a tracker's own program: bounded in time and output, its
-// whole process group ended with it, its answer taken only as JSON.
+// Package command runs a tracker's own program: bounded in time and output, ended with its whole process
+// group, its answer accepted only as JSON.
 package command
 
 import (
@@ -23,23 +23,22 @@ import (
 const (
 	Patience  = 20 * time.Second
 	OutputCap = 10 << 20
-	// errorCap is how much of the program's complaint is kept.
+	// errorCap bounds how much of the program's error output is kept.
 	errorCap = 4 << 10
 )
 
 // Program is one program in one repository.
 type Program struct {
 	Name    string   // a path, or what PATH finds
-	Install string   // what to do when it is not there, in words
+	Install string   // what to do when it is missing
 	Dir     string   // working directory
-	Fixed   []string // arguments before every call's own
+	Fixed   []string // arguments before those of each call
 	Timeout time.Duration
-	Limit   int // bytes of one answer that are read; 0: OutputCap
-	// Pause waits between tries; nil sleeps. Only calls that change nothing are tried
-	// again.
+	Limit   int // most bytes of one answer; 0: OutputCap
+	// Pause waits between attempts; nil sleeps. Only calls that change nothing are retried.
 	Pause func(ctx context.Context, d time.Duration) error
 
-	turn chan struct{} // writes of this process, one at a time
+	turn chan struct{} // one write of this process at a time
 }
 
 // New makes a program ready to run. It does not look for it.
@@ -68,7 +67,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Find is Unavailable with what to install when the program is not there.
+// Find is Unavailable, with what to install, when the program is missing.
 func (p *Program) Find() (string, error) {
 	path, err := exec.LookPath(p.Name)
 	if err != nil {
@@ -79,11 +78,10 @@ func (p *Program) Find() (string, error) {
 
 func base(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// delays are the pauses before the second, third and fourth try.
+// delays are the pauses before the second, third and fourth attempt.
 var delays = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
 
-// Read runs a call that changes nothing and decodes its answer into v, trying
-// again where the failure may pass.
+// Read runs a call that changes nothing and decodes its answer into v; it retries failures that may pass.
 func (p *Program) Read(ctx context.Context, op string, v any, args ...string) error {
 	out, err := p.Output(ctx, op, args...)
 	if err != nil {
@@ -116,8 +114,8 @@ func (p *Program) decode(op string, out []byte, v any) error {
 	return nil
 }
 
-// Write runs a call that changes something, alone in this process and once: what
-// failed may have happened. v may be nil.
+// Write runs a call that changes something, alone in this process and once: a failed call may have succeeded.
+// v may be nil.
 func (p *Program) Write(ctx context.Context, op string, v any, args ...string) error {
 	unlock, err := p.Alone(ctx, op)
 	if err != nil {
@@ -146,7 +144,7 @@ func (p *Program) Change(ctx context.Context, op string, v any, args ...string) 
 	return p.decode(op, out, v)
 }
 
-// once runs the program and gives what it wrote to its standard output.
+// once runs the program and returns its standard output.
 func (p *Program) once(ctx context.Context, op string, args []string) ([]byte, error) {
 	if err := model.FromContext(ctx, op); err != nil {
 		return nil, err
@@ -195,8 +193,7 @@ func (p *Program) failure(op string, err error, complaint, answer string) error 
 	return model.Errorf(kind, op, "%s %s and says nothing", base(p.Name), status)
 }
 
-// capped keeps the first bytes of a stream. A full one ends the program, unless
-// it is quiet and only forgets.
+// capped keeps the first bytes of a stream. A full one ends the program; a quiet one only drops the rest.
 type capped struct {
 	buf   bytes.Buffer
 	limit int

@@ -7,13 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// sentenceRunes is the longest complaint that is shown.
+// sentenceRunes is the longest shown sentence.
 const sentenceRunes = 300
 
-// sentence is why a program refused, in its own words: the member error of a JSON
-// object on either stream, else the first line of its complaint
-// (beads-foolery-knots.md, The real bd and kno). Paths of this machine are left
-// out (provider-contract.md R15); empty where the program says nothing.
+// sentence is a program's reason for a refusal, in its own words: the member error of a JSON object on either
+// stream, else the first line of its error output (beads-foolery-knots.md, The real bd and kno). Paths of
+// this machine are left out (provider-contract.md R15); empty where the program says nothing.
 func sentence(answer, complaint string) string {
 	for _, s := range []string{answer, complaint} {
 		var told struct {

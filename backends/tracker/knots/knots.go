@@ -1,7 +1,6 @@
-// Package knots opens a .knots directory through the kno command, the only door
-// that Knots has. Every answer is kno's JSON; nothing is read from its human
-// output or from its database. The ids of knots that kno does not list come from the
-// index events that Knots keeps as files.
+// Package knots opens a .knots directory through the kno command, the only door that Knots has. Every answer
+// is kno's JSON; its human output and its database are never read. The ids of knots that kno does not list
+// come from the index events that Knots keeps as files.
 package knots
 
 import (
@@ -33,7 +32,7 @@ type Config struct {
 	Timeout  time.Duration
 	ReadOnly bool
 	Clock    clock.Clock
-	// Pause waits before a read is tried again; nil sleeps.
+	// Pause waits before a read is retried; nil sleeps.
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
@@ -77,14 +76,14 @@ func States() []string {
 	return append(out, "ready_to_evaluate", "evaluating", "deferred", "blocked", "abandoned", closed)
 }
 
-// closed is the state that close leads to.
+// closed is the state that close sets.
 const closed = "shipped"
 
 // leases are the states of leases, which are no work.
 func leases() []string { return []string{"lease_ready", "lease_active", "lease_terminated"} }
 
-// forced reports whether kno takes a transition with --force only, and memdesk asks
-// for it: to the end from where the workflow has no way there, and back from an end.
+// forced reports whether kno accepts a transition only with --force, which memdesk then uses: to the end
+// where the workflow has no way there, and back from an end.
 func forced(from, to string) bool {
 	if to == closed {
 		return !slices.Contains([]string{"shipment_review", "evaluating", "exploration"}, from)
@@ -132,10 +131,10 @@ func NewBackend(c Config) (*Backend, error) {
 // EnvTimeout sets how long one call may take, in milliseconds.
 const EnvTimeout = "FOOLERY_KNOTS_COMMAND_TIMEOUT_MS"
 
-// mostPatience bounds what the variable can ask for.
+// mostPatience bounds the variable's value.
 const mostPatience = 10 * time.Minute
 
-// patienceOf is the configured time, else the variable's; zero takes the default.
+// patienceOf is the configured time, else the variable's; zero means the default.
 func patienceOf(c Config) (time.Duration, error) {
 	v := os.Getenv(EnvTimeout)
 	if c.Timeout != 0 || v == "" {
@@ -151,8 +150,7 @@ func patienceOf(c Config) (time.Duration, error) {
 // Close releases nothing.
 func (b *Backend) Close() error { return nil }
 
-// Ping looks whether the command is there. Asking it something would take longer
-// than a health check may.
+// Ping checks that the command exists. Running it would take longer than a health check may.
 func (b *Backend) Ping(ctx context.Context) error {
 	if err := model.FromContext(ctx, "health"); err != nil {
 		return err
@@ -161,16 +159,16 @@ func (b *Backend) Ping(ctx context.Context) error {
 	return err
 }
 
-// view is kno's list, with the command at hand for the edges of one item and
-// for the knots of which only the head is known.
+// view is kno's list, with the command for the edges of single items and for knots of which only the head is
+// known.
 type view struct {
 	*tracker.Static
 	b     *Backend
 	stubs map[string]bool
 }
 
-// View gives every knot, closed ones and leases included: those of kno's hot tier
-// whole, those of its warm and cold tiers by their heads.
+// View returns every knot, closed ones and leases included: those of kno's hot tier whole, those of its warm
+// and cold tiers as heads.
 func (b *Backend) View(ctx context.Context) (tracker.View, error) { return b.view(ctx) }
 
 func (b *Backend) view(ctx context.Context) (*view, error) {
@@ -202,11 +200,11 @@ func (b *Backend) view(ctx context.Context) (*view, error) {
 	return &view{tracker.NewStatic(entries, nil, problems), b, stubs}, nil
 }
 
-// Stubs counts the entries that are known by id, title and state only.
+// Stubs counts the entries known only by id, title and state.
 func (v *view) Stubs() int { return len(v.stubs) }
 
-// Whole gives an entry with its text and what blocks it. kno takes a knot of its warm
-// or cold tier into its cache when it is asked for it.
+// Whole returns an entry with its text and blockers. kno moves a knot of its warm or cold tier into its cache
+// when asked for it.
 func (v *view) Whole(ctx context.Context, i int) (tracker.Record, error) {
 	r := v.Record(i)
 	if v.stubs[r.ID] {
@@ -234,14 +232,14 @@ func (v *view) Whole(ctx context.Context, i int) (tracker.Record, error) {
 	return r.With(tracker.FieldDepends, tracker.JoinNames(blockers)), nil
 }
 
-// edge is how kno tells a relation.
+// edge is a relation in kno's form.
 type edge struct {
 	Src  string `json:"src"`
 	Kind string `json:"kind"`
 	Dst  string `json:"dst"`
 }
 
-// Of asks for the edges of one item. In blocked_by the source is the blocked one.
+// Of asks for the edges of one item. In blocked_by the source is the blocked item.
 func (v *view) Of(ctx context.Context, id string) ([]model.Dependency, error) {
 	var edges []edge
 	if err := v.b.kno.Read(ctx, "dependencies", &edges, "edge", "list", "--direction=both", "--json", "--", id); err != nil {
@@ -263,14 +261,13 @@ func (v *view) Of(ctx context.Context, id string) ([]model.Dependency, error) {
 
 const fieldAcceptance = "acceptance_criteria"
 
-// The members that become fields of their own.
+// The members with fields of their own.
 var (
 	own   = []string{"id", "title", "state", "type", "priority", "tags", "acceptance", "description", "body"}
 	times = []string{"created_at", "updated_at"}
 )
 
-// entryOf maps a knot to a document. What has no field of its own is shown
-// read-only, as JSON.
+// entryOf maps a knot to a document. Members without a field of their own are shown read-only, as JSON.
 func entryOf(raw json.RawMessage) (tracker.Entry, error) {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &m); err != nil {
@@ -327,8 +324,7 @@ func entryOf(raw json.RawMessage) (tracker.Entry, error) {
 	return tracker.Entry{Record: r, Bead: b, IsWork: b.Type != "lease" && !slices.Contains(leases(), r.Tier)}, nil
 }
 
-// phase is a knot's state as a status: what waits is open, what is worked on in
-// progress.
+// phase is the status for a knot's state: waiting is open, being worked on is in progress.
 func phase(state string) string {
 	switch {
 	case tracker.Terminal(state), state == "lease_terminated":

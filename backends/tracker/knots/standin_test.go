@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// knot and knotEdge are what the stand-in for kno answers with.
+// knot and knotEdge are the stand-in's answers.
 type knot struct {
 	ID          string   `json:"id"`
 	Title       string   `json:"title"`
@@ -49,7 +49,7 @@ type knotEdge struct {
 
 type knotState struct {
 	Knots []*knot
-	Cold  []*knot // of the cold tier and of the warm one, which cold search does not find
+	Cold  []*knot // of the cold tier, and of the warm one, which cold search does not find
 	Warm  map[string]bool
 	Edges []knotEdge
 	Next  int
@@ -65,8 +65,8 @@ func (s *knotState) find(id string) (*knot, error) {
 	return nil, errors.New("error: knot " + id + " not found")
 }
 
-// kno is a stand-in for kno: the commands, options and JSON that its format text
-// gives (beads-foolery-knots.md, Knots). FAKE_KNO makes it misbehave.
+// kno is a stand-in for kno: the commands, options and JSON that the format text describes
+// (beads-foolery-knots.md, Knots). FAKE_KNO makes it misbehave.
 func kno(args []string) error {
 	base := map[string]string{}
 	for len(args) > 1 && (args[0] == "--repo-root" || args[0] == "--db") {
@@ -107,7 +107,7 @@ func kno(args []string) error {
 	return trackertest.Locked(path, &s, func() error { return s.run(cmd, trackertest.ParseWords(rest)) })
 }
 
-// misbehave does what a test asked for instead of an answer.
+// misbehave misbehaves in the way that a test asked for.
 func misbehave(mode string) (done bool, err error) {
 	complaint, fails := strings.CutPrefix(mode, "fail:")
 	switch {
@@ -223,7 +223,7 @@ func (s *knotState) run(cmd string, w trackertest.Words) error {
 	return nil
 }
 
-// transition refuses what kno's workflow refuses.
+// transition refuses the transitions that kno's workflow refuses.
 func (s *knotState) transition(k *knot, to string, w trackertest.Words) error {
 	_, force := w.Option("force")
 	end := k.State == "shipped" || k.State == "abandoned"
@@ -241,7 +241,7 @@ func (s *knotState) transition(k *knot, to string, w trackertest.Words) error {
 	return nil
 }
 
-// show answers JSON where it was asked for, and words for people where not.
+// show answers in JSON with the option for it, and in words for people without.
 func show[T any](w trackertest.Words, list []T) error {
 	if _, ok := w.Option("json"); !ok {
 		fmt.Printf("Knots: %d items\n", len(list))

@@ -15,9 +15,8 @@ import (
 	"memdesk/model"
 )
 
-// head is the known part of a knot that kno does not list: kno moves closed knots to
-// its cold tier and those that nobody changed for a week to its warm one
-// (beads-foolery-knots.md, kno).
+// head is the known part of a knot that kno does not list: kno moves closed knots to its cold tier and those
+// unchanged for a week to its warm one (beads-foolery-knots.md, kno).
 type head struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
@@ -34,8 +33,8 @@ func (h head) entry() tracker.Entry {
 	return tracker.Entry{Record: r, Bead: b, IsWork: h.Type != "lease" && !slices.Contains(leases(), h.State)}
 }
 
-// heads are the knots beside the hot ones, the newest head of each: those that kno's
-// cold search finds, and those that the index events name.
+// heads are the knots outside the hot tier, the newest head of each: from kno's cold search, and from the
+// index events.
 func (b *Backend) heads(ctx context.Context, hot map[string]bool) ([]head, error) {
 	var cold []head
 	if err := b.kno.Read(ctx, "read", &cold, "cold", "search", "--json", "--", ""); err != nil {
@@ -73,10 +72,10 @@ type indexEvent struct {
 	} `json:"data"`
 }
 
-// eventLimit is the largest index event that is read, in bytes.
+// eventLimit is the largest accepted index event, in bytes.
 const eventLimit = 1 << 20
 
-// tail reads the index events, each file once: Knots never changes one.
+// tail reads the index events, each file once: Knots never changes them.
 type tail struct {
 	dir string
 
@@ -84,8 +83,8 @@ type tail struct {
 	seen map[string]head // by path
 }
 
-// heads are the knots that index events name, in no order; of one knot there may be
-// several. What cannot be read as an event is passed over, as kno does.
+// heads are the knots that index events name, in no order; a knot may have several. Unreadable events are
+// skipped, as in kno.
 func (t *tail) heads(ctx context.Context) ([]head, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

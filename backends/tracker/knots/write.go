@@ -11,11 +11,11 @@ import (
 	"memdesk/model"
 )
 
-// putAttempts is how often a change is made anew when another writer was faster.
+// putAttempts bounds how often a change is repeated because another writer was faster.
 const putAttempts = 8
 
-// Put runs new where there is no knot, adds and removes edges, which kno keeps apart,
-// and then runs one update. Edges go back when the update is refused.
+// Put runs new where there is no knot, adds and removes edges, which kno keeps apart, and then runs one
+// update. The edges are rolled back when the update is refused.
 func (b *Backend) Put(ctx context.Context, id string, change func(tracker.Record, bool) (tracker.Record, error)) (tracker.Record, error) {
 	unlock, err := b.kno.Alone(ctx, "retain")
 	if err != nil {
@@ -31,7 +31,7 @@ func (b *Backend) Put(ctx context.Context, id string, change func(tracker.Record
 	return got, err
 }
 
-// stale reports whether kno refused since the knot was changed after it was looked at.
+// stale reports whether kno refused because the knot changed since it was read.
 func stale(err error) bool {
 	return errors.Is(err, model.Conflict) && strings.Contains(err.Error(), "stale profile_etag")
 }
@@ -79,7 +79,7 @@ func (b *Backend) put(ctx context.Context, id string, change func(tracker.Record
 	return after.Whole(ctx, i)
 }
 
-// bring takes a knot from one record to another, edges first.
+// bring changes a knot from one record to another, edges first.
 func (b *Backend) bring(ctx context.Context, v *view, have, want tracker.Record) error {
 	id := have.ID
 	was, err1 := tracker.SplitNames(have.Field(tracker.FieldDepends))
@@ -130,11 +130,10 @@ func (b *Backend) bring(ctx context.Context, v *view, have, want tracker.Record)
 	return err
 }
 
-// create makes a knot. kno tells its id only in words for people, so the list is
-// asked what is new.
+// create makes a knot. kno returns its id only in words for people, so the list is compared for the new one.
 func (b *Backend) create(ctx context.Context, before *view, want tracker.Record) (tracker.Record, error) {
 	args := []string{"new", "--desc=" + want.Body}
-	if s := want.Field(tracker.FieldStatus); s != "" && s != States()[0] { // else the profile decides
+	if s := want.Field(tracker.FieldStatus); s != "" && s != States()[0] { // otherwise the profile decides
 		args = append(args, "--state="+s)
 	}
 	for name, flag := range map[string]string{tracker.FieldType: "--type=", fieldAcceptance: "--acceptance="} {
@@ -166,7 +165,7 @@ func (b *Backend) create(ctx context.Context, before *view, want tracker.Record)
 	return after.Record(found), nil
 }
 
-// abandon ends a new knot of which the rest was refused: kno has no delete.
+// abandon ends a new knot whose other fields were refused: kno has no delete.
 func (b *Backend) abandon(ctx context.Context, id string, why error) error {
 	err := b.kno.Change(context.WithoutCancel(ctx), "retain", nil, "update", "--status=abandoned", "--force", "--", id)
 	if err != nil {
@@ -175,7 +174,8 @@ func (b *Backend) abandon(ctx context.Context, id string, why error) error {
 	return model.Errorf(model.Internal, "retain", "%w; the new knot %s was abandoned, for kno has no delete", why, id)
 }
 
-// update tells kno in one call what differs, for the knot as it was looked at. What a new knot's profile decided stays.
+// update sends all differences to kno in one call, for the revision that was read. Fields set by a new knot's
+// profile stay.
 func (b *Backend) update(ctx context.Context, have, want tracker.Record) error {
 	created := want.ID == ""
 	var args []string

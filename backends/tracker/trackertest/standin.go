@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// standIn is the variable that tells a test binary to answer as the named program.
+// standIn is the variable that makes a test binary answer as the named program.
 const standIn = "MEMDESK_STAND_IN"
 
-// StandIn gives the path of a program of that name, which is the test binary
-// itself: its TestMain hands it to Answer. A machine need not have the program.
+// StandIn returns the path of a program of that name, which is the test binary itself: its TestMain calls
+// Answer. The machine need not have the program.
 func StandIn(t *testing.T, name string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -51,12 +51,12 @@ func Answer(name string, run func(args []string) error) {
 	os.Exit(0)
 }
 
-// Told is a refusal that a stand-in writes to its standard output.
+// Told is a refusal that a stand-in writes to standard output.
 type Told string
 
 func (t Told) Error() string { return string(t) }
 
-// Record is one call of a real program and its answer, a line of a file of records.
+// Record is one recorded call of a real program and its answer, a line of a file of records.
 type Record struct {
 	Args   []string `json:"args"`
 	Exit   int      `json:"exit"`
@@ -82,8 +82,7 @@ func Records(path string) ([]Record, error) {
 	return out, nil
 }
 
-// Replay answers the call as it was recorded and ends the process; it returns where
-// no record has the arguments.
+// Replay answers the call from a record and ends the process; it returns where no record has the arguments.
 func Replay(path string, args []string) error {
 	all, err := Records(path)
 	if err != nil {
@@ -124,7 +123,7 @@ func ParseWords(args []string) Words {
 	return w
 }
 
-// Option gives an option's last value.
+// Option returns an option's last value.
 func (w Words) Option(name string) (value string, there bool) {
 	for _, o := range w.Options {
 		if o[0] == name {
@@ -134,14 +133,14 @@ func (w Words) Option(name string) (value string, there bool) {
 	return value, there
 }
 
-// Locked runs do over the state in a JSON file, alone among all processes, and
-// keeps what it leaves there when it succeeds.
+// Locked runs do over the state in a JSON file, locked against all processes, and saves the state when it
+// succeeds.
 func Locked[T any](path string, state *T, do func() error) error {
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
-	defer lock.Close() // and the lock with it
+	defer lock.Close() // releases the lock too
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return err
 	}
