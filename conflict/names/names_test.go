@@ -135,7 +135,7 @@ func FuzzClassify(f *testing.F) {
 	})
 }
 
-// BenchmarkClassify classifies the names of a tree in which two in a hundred are copies.
+// BenchmarkClassify classifies one name of a tree in which two in a hundred are copies.
 func BenchmarkClassify(b *testing.B) {
 	var tree []string
 	for i, row := range names.Rows() {
