@@ -37,7 +37,7 @@ const headSize = 4096
 const encryptedFile = "encrypted file"
 
 // closedKinds are the magic bytes of formats that this program cannot open, with their names. scattered
-// detects encrypted data, which has no magic bytes.
+// detects encrypted or unknown compressed data, which has no magic bytes.
 var closedKinds = []struct{ magic, what string }{
 	{"\x5d\x00\x00", "lzma archive"},
 	{"\x02\x21\x4c\x18", "lz4 archive"},

@@ -96,8 +96,8 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 				}
 			}
 		}
-		// Outside of older encodings, in which no identifier begins here, numbers contain no letters and no
-		// markup.
+		// A block of numbers has no letters and no markup, unless it is text in an older encoding: then an
+		// identifier must begin here.
 		quiet := m.foreign && kind&noiseBytes != 0 && kind&foreignBytes != 0 && !m.begins(b[at:min(len(b), end+1)]) && numbers(b[at:end], false)
 		if kind&foreignBytes != 0 && !quiet && hasLetters(b[at:end]) || kind&escapeBytes != 0 && hasEscape(b, at, end) {
 			add(at-m.reach, end+m.reach)
