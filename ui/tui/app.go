@@ -24,7 +24,7 @@ import (
 	"memdesk/ui/tui/pane/health"
 )
 
-// The panes by their numbers, which are fixed, less one.
+// The fixed numbers of the panes, less one.
 const (
 	paneHealth = iota
 	PaneTiers
@@ -35,7 +35,7 @@ const (
 	PaneAudit
 )
 
-// minHeight is the lowest terminal that is drawn in.
+// minHeight is the smallest terminal height, in lines, that is drawn.
 const minHeight = 15
 
 // App is the console as a Bubble Tea model. All state changes on the update
@@ -50,8 +50,8 @@ type App struct {
 	screens
 	Active  int
 	Pages   pages
-	Side    *Side // stands in place of the pane; nil: nothing does
-	sides   int   // how many there were
+	Side    *Side // replaces the pane; nil: the pane is shown
+	sides   int   // count of Sides so far
 	Line    commandLine
 	pointer pointer
 	Curtain curtain
@@ -63,7 +63,7 @@ type App struct {
 	end     crashed
 }
 
-// NewApp builds the console. It asks no store anything before Init.
+// NewApp builds the console. No store is asked before Init.
 func NewApp(ctx context.Context, o Options) *App {
 	if o.Clock == nil {
 		o.Clock = clock.System{}
@@ -97,9 +97,8 @@ func NewApp(ctx context.Context, o Options) *App {
 	return a
 }
 
-// Init starts the first questions. Bubble Tea does not ask a terminal behind SSH
-// for synchronized output, so it is told that there is a terminal to ask: one
-// that does not know the mode ignores it.
+// Init starts the first questions. Bubble Tea does not ask a terminal behind SSH about synchronized
+// output, so Init reports the mode as known: a terminal that does not know it ignores it.
 func (a *App) Init() (cmd tea.Cmd) {
 	defer a.guard(&cmd)
 	synchronized := func() tea.Msg {
@@ -133,7 +132,7 @@ func (a *App) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	return a, tea.Batch(a.handle(msg), a.watchBusy())
 }
 
-// handle takes a message; what it means for the whole screen is told after it.
+// handle takes a message by its type.
 func (a *App) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -181,11 +180,11 @@ func (a *App) Deliver(m loop.Reply) tea.Cmd {
 	return cmd
 }
 
-// deliverOver takes the answers for what lies over the panes.
+// deliverOver takes the answers for overlays.
 func (a *App) deliverOver(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case text.LaidOut:
-		// Generations are counted by each pager; the text tells whose answer it is.
+		// Each pager counts its own generations; only the text says whose answer this is.
 		if a.Pages.Overlay != nil && msg.Text == a.Pages.Overlay.Pager.Text {
 			a.Pages.Overlay.Pager.Arrive(msg)
 		}
@@ -222,8 +221,7 @@ func (a *App) pane() desk.Pane {
 	return a.Panes[a.Active]
 }
 
-// recount takes over what a health check has changed: a store that has come back
-// is counted.
+// recount counts a store that a health check has found to be back.
 func (a *App) recount() tea.Cmd {
 	was := a.members
 	a.members = a.D.Fleet.Members()
@@ -257,7 +255,7 @@ func (a *App) resize(width, height int) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Room is what the frame leaves to a pane.
+// Room is the size that the frame leaves to a pane.
 func (a *App) Room() (width, height int) {
 	return max(a.width, paint.MinWidth), max(a.height, minHeight) - frameLines
 }
@@ -308,7 +306,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		return c.Key(k)
 	}
 	if a.D.Edits.Editing != nil {
-		return nil // the screen is about to ask
+		return nil // Resize is about to fetch
 	}
 	if a.D.Modal.Dialog != nil {
 		return a.D.Modal.Key(k)
@@ -345,12 +343,11 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	return a.Press(a.Keys(), name)
 }
 
-// Split takes an alt key for what it most often is: escape and a key that came
-// in one piece, as they do over a slow line. No key here has alt, but for those that
-// edit a line.
+// Split takes an alt key as escape and a key in one piece, the usual cause on a slow line. No key
+// here has alt, except in line editing.
 func (a *App) Split(k tea.KeyPressMsg) tea.Cmd {
 	k.Mod &^= tea.ModAlt
-	if k.Mod == tea.ModShift && unicode.IsLetter(k.Code) { // a capital, as the terminal tells it behind escape
+	if k.Mod == tea.ModShift && unicode.IsLetter(k.Code) { // behind escape the terminal reports a capital as shift
 		k.Mod, k.Code = 0, unicode.ToUpper(k.Code)
 	}
 	if k.Mod == 0 && unicode.IsPrint(k.Code) {
@@ -383,8 +380,8 @@ type stacked interface {
 	Beneath() []act.Act
 }
 
-// strayWords answers a key that means nothing here. One that the list below the page
-// knows is told so: whoever presses it thinks of that list.
+// strayWords answers a key that means nothing here. A key of the list below the page gets its own
+// answer: the operator is thinking of that list.
 func (a *App) strayWords(name string) safetext.Text {
 	esc := a.D.St.Esc
 	if p, ok := a.pane().(stacked); ok && a.Pages.Overlay == nil {
@@ -395,8 +392,8 @@ func (a *App) strayWords(name string) safetext.Text {
 	return esc.Sprintf("%s does nothing here; ? lists the keys", name)
 }
 
-// Refuse says why a key does not work: on the status line, or on a page of its
-// own when that is too short for the whole reason.
+// Refuse says why a key does not work: on the status line, or on a page where the reason is too
+// long for it.
 func (a *App) Refuse(b act.Act, why string) tea.Cmd {
 	esc := a.D.St.Esc
 	words := esc.Sprintf("%s: %s", b.Label(), why)

@@ -17,8 +17,7 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// Verbs are the commands after `:` that work everywhere; the words of the acts that
-// work where the operator is come after them.
+// Verbs are the commands after `:` that work everywhere, then the words of the acts that work here.
 func (l *commandLine) Verbs() []act.Act {
 	a, w := l.a, l.d.Work
 	nothing := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return nil } }
@@ -56,8 +55,8 @@ func (l *commandLine) Verbs() []act.Act {
 	}
 }
 
-// known are the commands that can be typed now: an act of the place takes what the cursor
-// is on, so its word stands alone.
+// known are the commands that can be typed now: an act of the place takes the row at the cursor, so
+// its word stands alone.
 func (l *commandLine) known() []act.Act {
 	out := l.Verbs()
 	for _, k := range l.a.pane().Bindings() {
@@ -74,7 +73,7 @@ func (l *commandLine) known() []act.Act {
 // commandLine is the input behind a colon.
 type commandLine struct {
 	a          *App
-	views      []view // that were kept in this session
+	views      []view // kept in this session
 	d          *pane.Bench
 	in         text.Input
 	typing     bool // it has the focus
@@ -89,8 +88,8 @@ type commandLine struct {
 // It lives in memory only: a query may name a person.
 type history struct {
 	lines []string
-	at    int    // the line that is shown; len(lines): the one being typed
-	draft string // what was typed before going back
+	at    int    // the line shown; len(lines): the one being typed
+	draft string // the typed line, before going back
 }
 
 const maxHistory = 200
@@ -101,7 +100,7 @@ func (h *history) add(line string) {
 	h.lines = h.lines[max(len(h.lines)-maxHistory, 0):]
 }
 
-// step moves through the lines; typed is what stands there now.
+// step moves through the lines; typed is the current line.
 func (h *history) step(by int, typed string) string {
 	if h.at == len(h.lines) {
 		h.draft = typed
@@ -166,7 +165,7 @@ func (l *commandLine) runCommand() tea.Cmd {
 	return l.run(line)
 }
 
-// run does what a line says: one that was typed, or one that a key stands for.
+// run obeys a line, typed or bound to a key.
 func (l *commandLine) run(line string) tea.Cmd {
 	name, argument, _ := strings.Cut(line, " ")
 	for _, v := range l.known() {
@@ -191,9 +190,9 @@ func (l *commandLine) run(line string) tea.Cmd {
 	return l.d.Warn("no command %q; :help lists them all", name)
 }
 
-// nearest is the command that was most likely meant; empty when none is near.
+// nearest is the most likely command; empty when none is near.
 func (l *commandLine) nearest(name string) string {
-	best, least := "", 3 // more than two slips of the finger are another word
+	best, least := "", 3 // beyond two slips it is another word
 	for _, v := range l.known() {
 		switch n := slips(name, v.Verb); {
 		case strings.HasPrefix(v.Verb, name) && best == "", n < least && n < max(len(v.Verb), len(name)):
@@ -203,8 +202,7 @@ func (l *commandLine) nearest(name string) string {
 	return best
 }
 
-// slips is how many letters must be put in, left out, changed or swapped to make
-// one word of the other.
+// slips is the edit distance of two words: letters inserted, left out, changed or swapped.
 func slips(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	if len(x) > maxVerb || len(y) > maxVerb {
@@ -265,7 +263,7 @@ func (l *commandLine) possible(text string) []string {
 	return out
 }
 
-// queryWords are words of queries that were made in this session.
+// queryWords are words of earlier queries in this session.
 func (l *commandLine) queryWords() []string {
 	var out []string
 	for i := len(l.past.lines) - 1; i >= 0; i-- {
@@ -276,8 +274,7 @@ func (l *commandLine) queryWords() []string {
 	return append(out, strings.Fields(l.a.Recall.Input.Value())...)
 }
 
-// auditWords are the fields that a filter of the log can name, with the values that
-// are known.
+// auditWords are the fields of a log filter, with their known values.
 func (l *commandLine) auditWords() []string {
 	var out []string
 	for _, f := range operator.AuditFields {
@@ -292,8 +289,8 @@ func (l *commandLine) auditWords() []string {
 	return out
 }
 
-// complete extends the word before the cursor as far as all choices agree, and
-// shows them when there are several; pressed again it goes through them.
+// complete extends the word before the cursor as far as all choices agree and shows several
+// choices; pressed again it cycles through them.
 func (l *commandLine) complete() tea.Cmd {
 	line := l.in.Value()
 	if len(l.candidates) > 1 && line == l.offered {
@@ -338,7 +335,7 @@ func (l *commandLine) offer(choices []string) {
 	l.stem = l.offered
 }
 
-// completed takes what a store knows, as long as the line is the one it was for.
+// completed takes a store's completions while the line is still the same.
 func (l *commandLine) completed(m completions) {
 	if l.typing && l.turn < 0 && strings.HasPrefix(l.in.Value(), m.line) {
 		line := l.in.Value()
@@ -346,8 +343,8 @@ func (l *commandLine) completed(m completions) {
 	}
 }
 
-// candidateWords are the choices as they are shown: without what stood on the line
-// already, and up to the next part of a path. at is the one that stands there now.
+// candidateWords are the choices as shown: without the part that is on the line already, and up to
+// the next part of a path. at is the current choice.
 func (l *commandLine) candidateWords() (out []string, at int) {
 	said := strings.LastIndexAny(l.stem, " /:") + 1
 	at = -1
@@ -369,12 +366,12 @@ func (l *commandLine) candidateWords() (out []string, at int) {
 	return out, at
 }
 
-// candidateLine stands in place of the keys while there is a choice.
+// candidateLine replaces the keys while there is a choice.
 func (l *commandLine) candidateLine() string {
 	st := l.d.St
 	r := st.Row(l.a.width).Blank(1)
 	words, at := l.candidateWords()
-	from := max(at, 0) // what stands on the line is in sight, however many there are
+	from := max(at, 0) // the current choice stays in sight, however many there are
 	shown, all := make([]safetext.Text, len(words)), 0
 	for i := from; i < len(words); i++ {
 		shown[i] = st.Esc.Line(words[i])
@@ -460,8 +457,8 @@ func (l *commandLine) runRecords(n int) func(string) tea.Cmd {
 		if words == "" || p.Unavailable() != "" {
 			return l.goTo(n)
 		}
-		// The filter comes first: whoever enters asks for the list again, and a source may
-		// keep one walk only.
+		// The filter comes first: entering a pane asks for the list again, and a source may keep one walk
+		// only.
 		return tea.Batch(p.Back(), p.Apply(words), l.goTo(n))
 	}
 }
@@ -499,8 +496,8 @@ func (l *commandLine) runTheme(name string) tea.Cmd {
 // ownReadOnly is the reason that the operator gave for this session.
 const ownReadOnly = "you made this session read-only; :readonly off lifts that"
 
-// RunReadOnly guards the operator's own hand: it refuses what the keys would do.
-// What the configuration, the role or the log makes read-only stays so.
+// RunReadOnly protects the operator from slips: it refuses what the keys would do. It never lifts
+// read-only set by configuration, role or log.
 func (l *commandLine) RunReadOnly(word string) tea.Cmd {
 	esc := l.d.St.Esc
 	on := l.d.ReadOnly != ""

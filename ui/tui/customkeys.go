@@ -14,14 +14,14 @@ import (
 	"memdesk/ui/act"
 )
 
-// customKeys are the operator's own keys: each stands for an act, by the word of the act, or
-// for a command line, which begins with a colon. An act keeps the keys that it has.
+// customKeys maps the operator's own keys to the word of an act, or to a command line, which begins
+// with a colon. An act keeps its standard keys.
 type customKeys map[string]string
 
 // named reports whether a word of the configuration means this act.
 func named(a act.Act, word string) bool { return word != "" && (a.Verb == word || a.Name == word) }
 
-// of gives acts their further keys.
+// of adds the custom keys to acts.
 func (c customKeys) of(acts []act.Act) []act.Act {
 	if len(c) == 0 {
 		return acts
@@ -37,7 +37,7 @@ func (c customKeys) of(acts []act.Act) []act.Act {
 	return out
 }
 
-// hotkeys are the keys that stand for a command line.
+// hotkeys are the keys of command lines.
 func (c customKeys) hotkeys(l *commandLine) (out []act.Act) {
 	for _, key := range slices.Sorted(maps.Keys(c)) {
 		if line, ok := strings.CutPrefix(c[key], ":"); ok {
@@ -47,8 +47,8 @@ func (c customKeys) hotkeys(l *commandLine) (out []act.Act) {
 	return out
 }
 
-// CheckKeys says why the keys of the configuration cannot be used: a key that no terminal
-// sends, a word that no act has, a key that two acts of one place would share.
+// CheckKeys says why the configured keys cannot be used: a key that no terminal sends, an unknown
+// word, or a key shared by two acts of one place.
 func CheckKeys(keys map[string]string) error {
 	c := customKeys(keys)
 	a := NewApp(context.Background(), Options{})
@@ -72,7 +72,7 @@ func CheckKeys(keys map[string]string) error {
 	return c.clash(table)
 }
 
-// clash finds a key that two acts of one place would have.
+// clash finds a key shared by two acts of one place.
 func (c customKeys) clash(table []act.Section) error {
 	var everywhere []act.Act
 	for _, s := range table {
@@ -92,15 +92,15 @@ func (c customKeys) clash(table []act.Section) error {
 	return nil
 }
 
-// places are the sections of the key table where custom keys work: not where text is typed,
-// and not at a question.
+// places are the sections of the key table where custom keys work: not text inputs and not
+// questions.
 func places(table []act.Section) []act.Section {
 	return slices.DeleteFunc(slices.Clone(table), func(s act.Section) bool {
 		return s.Title == sectionMoves || s.Title == sectionQuestion || s.Title == sectionLine || s.Title == sectionCommands || strings.HasSuffix(s.Title, "ing")
 	})
 }
 
-// pressable reports whether terminals send a key under this name, and the console takes it.
+// pressable reports whether terminals send a key under this name and the console takes it.
 func pressable(key string) bool {
 	if r, n := utf8.DecodeRuneInString(key); n == len(key) && unicode.IsGraphic(r) && r != ' ' && r != utf8.RuneError {
 		return true

@@ -10,14 +10,14 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// ahead are keys that were typed before they could mean anything. They are obeyed
-// in their order as soon as they can be: what a slow line or a fast typist sends
-// is not lost, and does not fall on what happened to stand there meanwhile.
+// ahead holds keys that were typed before they could take effect. They are obeyed in order as soon
+// as they can be: keys of a slow line or a fast typist are not lost, and do not act on whatever is
+// there meanwhile.
 type ahead struct {
 	a       *App
 	d       *pane.Bench
-	unsized []tea.Msg         // before the size of the screen was known
-	waiting []tea.KeyPressMsg // for the list that is being loaded
+	unsized []tea.Msg         // before the screen size was known
+	waiting []tea.KeyPressMsg // for the list being loaded
 }
 
 // loader is a pane with a list whose rows may be on their way.
@@ -26,9 +26,8 @@ type loader interface {
 	Awaiting() bool
 }
 
-// enterOf takes a line feed for the Enter that it was: before the program has set
-// the terminal to raw, the terminal itself turns the one into the other. No key
-// here is ctrl+j.
+// enterOf turns a line feed back into the Enter that it was: until the program sets raw mode, the
+// terminal translates one to the other. No key here is ctrl+j.
 func enterOf(k tea.KeyPressMsg) tea.KeyPressMsg {
 	if k.Code == 'j' && k.Mod == tea.ModCtrl {
 		return tea.KeyPressMsg{Code: tea.KeyEnter}
@@ -36,7 +35,7 @@ func enterOf(k tea.KeyPressMsg) tea.KeyPressMsg {
 	return k
 }
 
-// sized obeys what came before the first size.
+// sized obeys the keys that came before the first size.
 func (ea *ahead) sized() tea.Cmd {
 	early := ea.unsized
 	ea.unsized = nil
@@ -52,8 +51,8 @@ func (ea *ahead) sized() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// waits keeps a key that needs the row at the cursor while that is not there yet,
-// and everything that is pressed after it. Escape drops them.
+// waits keeps a key that needs the row at the cursor until that row is loaded, and every key after
+// it. Escape drops them.
 func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 	p, ok := ea.a.pane().(loader)
 	switch {
@@ -82,7 +81,7 @@ func (ea *ahead) waitNote() safetext.Text {
 	return ea.d.St.Esc.Sprintf("the list is loading: %s waits for it, esc drops it", first)
 }
 
-// caughtUp obeys the keys that waited, once their list is there.
+// caughtUp obeys the waiting keys once their list is loaded.
 func (ea *ahead) caughtUp() tea.Cmd {
 	if p, ok := ea.a.pane().(loader); len(ea.waiting) == 0 || ok && p.Awaiting() {
 		return nil

@@ -16,7 +16,7 @@ import (
 
 const (
 	frameLines  = 5  // bar, identity, border with breadcrumbs, status, keys
-	fullBarFrom = 76 // columns that the bar with full names takes, without badges
+	fullBarFrom = 76 // columns of the bar with full names, without badges
 )
 
 // View draws the screen from what is in memory.
@@ -77,7 +77,7 @@ func (a *App) View() (v tea.View) {
 	return v
 }
 
-// sizeNeeded is all there is below the smallest size.
+// sizeNeeded is the whole screen of a terminal that is too small.
 func (a *App) sizeNeeded() []string {
 	st := a.D.St
 	text := st.Esc.Sprintf("memdesk needs %dx%d, this is %dx%d. Enlarge, or q leaves.", paint.MinWidth, minHeight, a.width, a.height)
@@ -91,7 +91,7 @@ func (a *App) sizeNeeded() []string {
 	return st.FillTo(lines, a.width, a.height)
 }
 
-// badged is a pane that says on its tab what waits there.
+// badged is a pane with a badge on its tab.
 type badged interface {
 	Badge() (safetext.Text, paint.Tone)
 }
@@ -102,8 +102,8 @@ type tab struct {
 	tone         paint.Tone
 }
 
-// tabs are the entries of the bar, the longest that fit: full names set apart, close
-// together, short ones, and only the active one's. margin is the blanks before each.
+// tabs are the entries of the bar in the longest form that fits: full names set apart, full names
+// close together, short names, or the active name alone. margin is the blanks before each.
 func (a *App) tabs() (tabs []tab, margin int) {
 	esc := a.D.St.Esc
 	tabs = make([]tab, len(a.Panes))
@@ -134,8 +134,8 @@ func (a *App) tabs() (tabs []tab, margin int) {
 	return tabs, margin
 }
 
-// bar shows all panes, with what waits in each; the active one stands in brackets, so
-// that it is plain without colour too.
+// bar shows all panes with their badges; the active one is in brackets, so that it is plain without
+// colour too.
 func (a *App) bar() string {
 	st := a.D.St
 	r := st.Row(a.width)
@@ -151,14 +151,14 @@ func (a *App) bar() string {
 		}
 		r.Blank(margin).Put(p, t.label).Put(st.Toned(t.tone), t.badge).Blank(1)
 	}
-	if _, production := a.Environment(); production && r.Left > 0 { // the whole first line, as far as it is free
+	if _, production := a.Environment(); production && r.Left > 0 { // in production the rest of the first line is loud too
 		return r.Put(st.Alarm, st.Esc.Const(strings.Repeat(" ", r.Left))).End()
 	}
 	return r.End()
 }
 
-// identity tells where the operator is and as whom: environment, operator,
-// read-only state and, at the right, stores and those that failed.
+// identity shows environment, operator and read-only state, and at the right the stores and the
+// failed ones.
 func (a *App) identity() string {
 	st := a.D.St
 	stores := a.storeCount()
@@ -192,7 +192,7 @@ func (a *App) identity() string {
 	return r.End() + end.Put(st.Plain, stores.all).Put(st.Bad, stores.failed).End()
 }
 
-// tally is the frame's summary of the stores, measured.
+// tally is the frame's summary of the stores.
 type tally struct {
 	all, failed safetext.Text
 	width, left int
@@ -219,12 +219,12 @@ func (a *App) storeCount() tally {
 
 // placed is a pane with a row that belongs to one store.
 type placed interface {
-	// StoreHere is that store; empty where the row is of none.
+	// StoreHere is that store; empty for a row without one.
 	StoreHere() string
 }
 
-// Environment is the operator's word for the environment of the selected store, or, where
-// no store is selected, of all; production is loud, in letters too.
+// Environment is the configured environment of the selected store, or of all without a selection;
+// production is loud, in letters too.
 func (a *App) Environment() (words safetext.Text, production bool) {
 	var names []string
 	here := ""
@@ -252,8 +252,8 @@ func (a *App) Environment() (words safetext.Text, production bool) {
 	return a.D.St.Esc.Join(parts, "+"), production
 }
 
-// ReadOnly says that nothing, or which stores, can be changed, and the same in a few
-// words: where the reason has no room the help begins with it.
+// ReadOnly says that nothing, or which stores, can be changed; short is for a frame without room,
+// where the help begins with the whole reason.
 func (a *App) ReadOnly() (why, short safetext.Text) {
 	esc := a.D.St.Esc
 	if a.D.ReadOnly != "" {
@@ -296,13 +296,12 @@ func (a *App) paneName() string {
 	return registry[a.Active].name
 }
 
-// crumbLine is the border above what has the whole screen.
+// crumbLine is the border above a page of the whole screen.
 func (a *App) crumbLine(crumbs []safetext.Text, at safetext.Text, busy bool) string {
 	return a.D.St.Border(paint.Title{Crumbs: crumbs, At: at, Busy: busy, Width: a.width})
 }
 
-// status is the line above the keys: the command line, a message, or what the
-// pane wants to say.
+// status is the line above the keys: the command line, a message, or the pane's own line.
 func (a *App) status() (line string, cursor int) {
 	st := a.D.St
 	r := st.Row(a.width)
@@ -329,8 +328,7 @@ func (a *App) status() (line string, cursor int) {
 	return r.End() + st.Row(whole.Width()).Put(st.Key, whole).End(), 0
 }
 
-// footer shows the keys that work here. Where they do not all fit, the way to the
-// others is the last.
+// footer shows the keys that work here. Where they do not all fit, the key of the help is the last.
 func (a *App) footer() string {
 	if len(a.Line.candidates) > 0 {
 		return a.Line.candidateLine()
@@ -346,7 +344,7 @@ func (a *App) footer() string {
 	for _, b := range hints {
 		room -= wide(b) + 2
 	}
-	for i := len(hints) - 1; i >= 0 && room < 0; i-- { // the way back and to all keys is told in any width
+	for i := len(hints) - 1; i >= 0 && room < 0; i-- { // the way back and the help are shown in any width
 		if b := hints[i]; b.Keys[0] != "esc" && b.Keys[0] != "?" {
 			room += wide(b) + 2
 			hints = slices.Delete(hints, i, i+1)
@@ -362,8 +360,7 @@ func (a *App) footer() string {
 	return r.End()
 }
 
-// Keys are the bindings of the place where the operator is, in the order in
-// which they are looked up.
+// Keys are the bindings of the current place, in order of precedence.
 func (a *App) Keys() []act.Act {
 	switch {
 	case a.D.Edits.Page != nil:

@@ -7,7 +7,7 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// paneBindings are the numbers of the panes; they close what lies over a pane.
+// paneBindings are the number keys of the panes; they close overlays.
 func (a *App) paneBindings() []act.Act {
 	var out []act.Act
 	for i := range a.Panes {
@@ -23,7 +23,7 @@ func (a *App) paneBindings() []act.Act {
 	return out
 }
 
-// commandWords describe the key of the command line, wherever it stands.
+// commandWords describe the command line's key.
 const commandWords = "a command, with completion and history; the help lists them"
 
 // global are the keys that work everywhere.
@@ -51,7 +51,7 @@ func (a *App) outermost() string {
 	return ""
 }
 
-// noSuspend says why there is no shell to go back to.
+// noSuspend says why there is no shell to suspend to.
 func (a *App) noSuspend() string {
 	if !a.D.Shell {
 		return "there is no shell behind this session"
@@ -75,13 +75,13 @@ func (a *App) cycle(by int) tea.Cmd {
 	}
 }
 
-// widen gives the list all of the room, or takes that back.
+// widen gives the list the whole width, or takes that back.
 func (a *App) widen() tea.Cmd {
 	a.D.Wide = !a.D.Wide
 	return a.resize(a.width, a.height)
 }
 
-// freeze makes all lists stand still, or lets them go on.
+// freeze stops the refresh of all lists, or resumes it.
 func (a *App) freeze() tea.Cmd {
 	f := &a.D.Glances.Frozen
 	if *f = !*f; *f {

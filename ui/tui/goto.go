@@ -11,15 +11,14 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// found is an item that a reference names, or why there is none.
+// found is the item of a reference, or why there is none.
 type found struct {
 	ref  model.Ref
 	head model.Header
 	err  error
 }
 
-// runGo goes to the item that a reference names; without a store it is of the
-// store at the cursor.
+// runGo goes to the item of a reference; without a store the store at the cursor is meant.
 func (l *commandLine) runGo(words string) tea.Cmd {
 	esc := l.d.St.Esc
 	if words == "" {
@@ -59,7 +58,7 @@ func (l *commandLine) found(m found) tea.Cmd {
 	return tea.Batch(l.a.Enter(PaneTiers), l.a.Tiers.GoTo(m.ref, m.head))
 }
 
-// references are the references on the screen, to complete one from.
+// references are the references on the screen, for completion.
 func (l *commandLine) references() []string {
 	var out []string
 	add := func(ref model.Ref) {
@@ -76,13 +75,13 @@ func (l *commandLine) references() []string {
 	return out
 }
 
-// completions are a store's completions of the word that is being typed.
+// completions are a store's completions of the word being typed.
 type completions struct {
-	line    string // what stood on the command line
+	line    string // the command line then
 	choices []string
 }
 
-// moreReferences asks the store of a reference for ids that begin so.
+// moreReferences asks the store of a reference for ids with this beginning.
 func (l *commandLine) moreReferences(line, word string) tea.Cmd {
 	store, typed, ok := strings.Cut(word, ":")
 	s, err := l.d.Fleet.Store(store)
@@ -96,7 +95,7 @@ func (l *commandLine) moreReferences(line, word string) tea.Cmd {
 		for _, query := range slices.Compact([]string{typed, last, ""}) {
 			page, err := s.Browser.List(ctx, model.PageRequest{Query: query, Limit: model.MaxPage, Hidden: true})
 			if err != nil {
-				continue // a completion that cannot be had is none
+				continue // a failed completion offers nothing
 			}
 			for _, h := range page.Items {
 				choice := "go " + model.Ref{Store: store, ID: h.ID}.String()

@@ -9,8 +9,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// The frame as what stands in it sees it; the methods that it has beside these stand
-// with its keys.
+// The methods of desk.Frame and dialog.Host that have no key; the others are with their keys.
 
 func (a *App) Here() int { return a.Active }
 
@@ -51,9 +50,9 @@ func (a *App) Changed(ok bool) tea.Cmd {
 		cmds = append(cmds, a.Tiers.Changed())
 	}
 	if !ok || a.Side != nil || a.Active != PaneTiers {
-		cmds = append(cmds, a.pane().Refresh()) // what is shown may be what has changed
+		cmds = append(cmds, a.pane().Refresh()) // the act may have changed what is shown
 	}
-	if a.Side != nil && a.Active == PaneConflicts { // what lies under the outcomes
+	if a.Side != nil && a.Active == PaneConflicts { // the pane under the outcomes
 		cmds = append(cmds, a.Panes[PaneConflicts].Refresh())
 	}
 	return tea.Batch(cmds...)

@@ -2,6 +2,6 @@ package tui
 
 import "memdesk/ui/act"
 
-// obeyed is told of each key and command that is carried out. Only tests set it: they
-// ask which ones no robot has pressed.
+// obeyed hears each key and command that is carried out. Only tests set it, to find those that no
+// robot has pressed.
 var obeyed func(b act.Act)

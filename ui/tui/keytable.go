@@ -18,7 +18,7 @@ import (
 	"memdesk/ui/tui/task"
 )
 
-// Sections of the key table that are known by name.
+// Sections of the key table with fixed names.
 const (
 	sectionMoves      = "In lists and texts"
 	sectionEverywhere = "Everywhere"
@@ -27,8 +27,8 @@ const (
 	sectionCommands   = "Commands"
 )
 
-// KeyTable is every key of the console by its place, and the commands, made from
-// the bindings that the console itself uses.
+// KeyTable is every key of the console by place, and the commands, made from the console's own
+// bindings.
 func KeyTable() []act.Section {
 	a := NewApp(context.Background(), Options{})
 	t, r, rq := a.Tiers, a.Recall, &erasure.Requests{D: a.D, List: a.erasures}
@@ -87,7 +87,7 @@ func KeyTable() []act.Section {
 	return append(out, act.Section{Title: sectionCommands, Acts: verbs})
 }
 
-// withoutMovement leaves out the keys of movement, which stand in one place.
+// withoutMovement leaves out the movement keys, which have a section of their own.
 func withoutMovement(bindings []act.Act) []act.Act {
 	moves := act.Movement(&list.Table{}, "")
 	return slices.DeleteFunc(slices.Clone(bindings), func(b act.Act) bool {

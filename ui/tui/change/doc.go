@@ -1,3 +1,3 @@
-// Package change asks for and makes the changes that several panes have: forget, undo, take
-// back; and it shows the versions of an item.
+// Package change asks for and makes the changes that several panes share: forget, undo, take back;
+// it also shows the versions of an item.
 package change

@@ -16,14 +16,14 @@ import (
 	"memdesk/undo"
 )
 
-// Removals take items and entries of the quarantine away.
+// Removals removes items and quarantine entries.
 type Removals struct {
 	D    *desk.Desk
 	Work *task.Underway
 }
 
-// Forget asks whether an item should go; seen is the revision that the operator
-// has looked at, empty when it is not known.
+// Forget asks whether to forget an item; seen is the revision on the operator's screen, empty when
+// unknown.
 func (rm *Removals) Forget(ref model.Ref, seen model.Revision) tea.Cmd {
 	d := rm.D
 	return rm.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
@@ -95,7 +95,7 @@ func DoForget(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revis
 	return dialog.Acted{Ok: true, Undo: []string{done.Undo}, Text: esc.Sprintf("forgot %s; z undoes", id)}
 }
 
-// conflictText is the item as it is now, under the reason why nothing was done.
+// conflictText is the item as it is now, under the reason why nothing was changed.
 func conflictText(d *desk.Desk, ctx context.Context, ref model.Ref) *text.Page {
 	esc := d.Esc
 	note := []text.Line{
@@ -119,8 +119,8 @@ func conflictText(d *desk.Desk, ctx context.Context, ref model.Ref) *text.Page {
 	return t
 }
 
-// fallsWith says what goes because these items do, all together, store by store: an
-// edge that two of them tie may fall with neither of them alone.
+// fallsWith says, store by store, what goes along with these items, taken together: an edge between
+// two of them may fall with neither of them alone.
 func fallsWith(d *desk.Desk, ctx context.Context, items []Target) ([]text.Line, error) {
 	byStore := map[string][]string{}
 	var order []string
@@ -158,7 +158,7 @@ func fallsWith(d *desk.Desk, ctx context.Context, items []Target) ([]text.Line, 
 	return out, nil
 }
 
-// fallNames are the first of what falls.
+// fallNames are the first names of what falls.
 func fallNames(esc safetext.Escaper, falls []model.Fall) safetext.Text {
 	const named = 3
 	out := esc.LineMax(falls[0].ID, prose.MaxTitle)

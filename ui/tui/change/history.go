@@ -23,7 +23,7 @@ import (
 // Revisions are the recorded versions of items.
 type Revisions struct{ D *desk.Desk }
 
-// Open lists the recorded versions of an item, each to be read only.
+// Open lists the recorded versions of an item, read-only.
 func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
 	d := rv.D
 	return record.Open(rv.D, "History", record.Kind[model.Version]{
@@ -44,7 +44,7 @@ func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
 	})
 }
 
-// fetchVersions gives all versions as one page: stores list them in one answer.
+// fetchVersions returns all versions as one page: stores list them in one answer.
 func fetchVersions(d *desk.Desk, ctx context.Context, ref model.Ref, q operator.PageQuery) (list.Span[record.Row[model.Version]], desk.Said, error) {
 	s, err := d.Fleet.Store(ref.Store)
 	if err == nil && s.History == nil {

@@ -19,19 +19,19 @@ import (
 	"memdesk/ui/tui/task"
 )
 
-// Target is an item that long work is for.
+// Target is an item of long work.
 type Target struct {
 	Ref   model.Ref
 	Name  string // as it is shown
 	Seen  model.Revision
 	Stamp string
 	Bytes int64
-	undo  string // the entry that is to be put back
-	// Hidden: the filter that is in force does not show it.
+	undo  string // the entry to put back
+	// Hidden: the current filter does not show it.
 	Hidden bool
 }
 
-// forgetEach removes items that are as they were when they were marked; after may be nil.
+// forgetEach removes items that have not changed since they were marked; after may be nil.
 func forgetEach(d *desk.Desk, noun string, items []Target, why string, after func(context.Context, []model.Ref) safetext.Text) *task.Bulk {
 	b := &task.Bulk{Kind: "console-forget", Title: "forget " + prose.Plural(int64(len(items)), noun), Noun: noun, Total: len(items)}
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
@@ -107,23 +107,22 @@ func forgetOne(d *desk.Desk, ctx context.Context, b *task.Bulk, t Target, why st
 	return o
 }
 
-// manyFrom is the number of items from which an act asks for the name even where
-// the environment is not production.
+// manyFrom is the number of items from which an act asks for the name even outside production.
 const manyFrom = 100
 
 // Question is about marked items.
 type Question struct {
 	Items      []Target
 	Verb, What string
-	Filter     string // that is in force
-	Left       int    // marked rows that the act is not for
-	Begun      func() // the act begins; may be nil
-	// After tells, in a command, what else is to be said of the items that went; nil: nothing.
+	Filter     string // in force
+	Left       int    // marked rows that the act leaves out
+	Begun      func() // called when the act begins; may be nil
+	// After runs in a command and adds words about the removed items; nil adds nothing.
 	After func(ctx context.Context, gone []model.Ref) safetext.Text
 }
 
-// ForgetMany asks whether marked items should go. Those that the filter in force does
-// not show are named apart, and can be left out.
+// ForgetMany asks whether to forget marked items. Items that the current filter hides are named
+// apart and can be left out.
 func (rm *Removals) ForgetMany(q Question) tea.Cmd {
 	return rm.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) { return rm.dialog(ctx, q) })
 }
@@ -214,7 +213,7 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 	return out, safetext.Text{}
 }
 
-// storesWords names the stores that an act is for.
+// storesWords names the stores of an act.
 func storesWords(esc safetext.Escaper, stores []string) safetext.Text {
 	if len(stores) == 1 {
 		return esc.Sprintf("the store %s", stores[0])
@@ -226,7 +225,7 @@ func storesWords(esc safetext.Escaper, stores []string) safetext.Text {
 	return esc.Sprintf("the stores %s and %s", strings.Join(stores[:last], ", "), stores[last])
 }
 
-// undoMany asks whether an act on many items should be taken back.
+// undoMany asks whether to undo an act on many items.
 func (us *Undos) undoMany(ids []string) tea.Cmd {
 	d := us.D
 	return us.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {

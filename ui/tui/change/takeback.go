@@ -20,20 +20,20 @@ import (
 	"memdesk/ui/tui/task"
 )
 
-// Takebacks take back what a writer wrote.
+// Takebacks undoes the writes of one writer.
 type Takebacks struct {
 	D    *desk.Desk
 	Work *task.Underway
 }
 
-// Writing is whose writes are to be taken back, and since when.
+// Writing is the writer whose writes are to be taken back, and the start time.
 type Writing struct {
 	Source string
-	Names  []string // under which the writer is known; any of them is a source
-	Since  string   // a day or a moment, as it is typed
+	Names  []string // of the writer; any of them is a source
+	Since  string   // a day or a moment, as typed
 }
 
-// WritingOf is a writer whose writes since the day of one of them are to be taken back.
+// WritingOf is the Writing of a row's writer since the day of that row.
 func WritingOf(r origin.Row) Writing {
 	w := Writing{Since: r.At.UTC().Format(time.DateOnly)}
 	client := r.Client
@@ -75,8 +75,8 @@ func (tb *Takebacks) refusal() string {
 	return tb.D.NoBulk()
 }
 
-// propose shows what would happen and asks, or asks whose writes are meant where
-// there is nothing to take back. It runs in a command.
+// propose shows the plan and asks; where there is nothing to take back, it asks for the writer. It
+// runs in a command.
 func (tb *Takebacks) propose(ctx context.Context, w Writing) *dialog.Dialog {
 	since, err := operator.ParseSince(w.Since, tb.D.Time.Clock.Now())
 	if err != nil {
@@ -92,7 +92,7 @@ func (tb *Takebacks) propose(ctx context.Context, w Writing) *dialog.Dialog {
 	return tb.question(ctx, w, since, plan)
 }
 
-// question asks whether a plan should be done.
+// question asks whether to carry out a plan.
 func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, plan []origin.Taken) *dialog.Dialog {
 	esc := tb.D.Esc
 	counts := map[string]int64{}
@@ -132,7 +132,7 @@ func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, p
 	return out
 }
 
-// takenLine is one item of a plan: what would become of it, and why it stays.
+// takenLine is one item of a plan: its fate, and the reason if it stays.
 func takenLine(esc safetext.Escaper, t origin.Taken) text.Line {
 	word := map[string]string{origin.ActForget: "forget", origin.ActRestore: "put back", origin.ActSkip: "leave"}[t.Action]
 	l := text.Line{Name: esc.Const(word), Value: esc.Sprintf("%s, %s", esc.LineMax(model.Ref{Store: t.Store, ID: t.ID}.String(), prose.MaxTitle), esc.Const(prose.Minute(t.At)))}
@@ -143,8 +143,8 @@ func takenLine(esc safetext.Escaper, t origin.Taken) text.Line {
 	return l
 }
 
-// toldWords say which agents were given the items since, so that they can be asked what they
-// made of them.
+// toldWords say which agents were given the items since, so that the operator can ask them what
+// they derived.
 func (tb *Takebacks) toldWords(ctx context.Context, plan []origin.Taken, since time.Time) safetext.Text {
 	var refs []model.Ref
 	for _, t := range plan {
@@ -156,7 +156,7 @@ func (tb *Takebacks) toldWords(ctx context.Context, plan []origin.Taken, since t
 	return safetext.Text{}
 }
 
-// GivenWords say which agents were given some items since a time; empty: none.
+// GivenWords says which agents were given some items since a time; empty: none.
 func (tb *Takebacks) GivenWords(ctx context.Context, refs []model.Ref, since time.Time) safetext.Text {
 	given, err := tb.D.Origins.Told(ctx, refs, since)
 	if err != nil {
@@ -182,7 +182,7 @@ func (tb *Takebacks) GivenWords(ctx context.Context, refs []model.Ref, since tim
 	return tb.D.Esc.Sprintf("given to agents %s since: %s%s", prose.Plural(int64(len(given)), "time"), tb.D.Esc.Join(who, ", "), more)
 }
 
-// form asks whose writes are meant and since when; wrong says what to put right in a field.
+// form asks for the writer and the start time; wrong names the error in a field.
 func (tb *Takebacks) form(w Writing, at int, wrong string) *dialog.Dialog {
 	esc := tb.D.Esc
 	names := make([]safetext.Text, len(w.Names))
@@ -205,7 +205,7 @@ func (tb *Takebacks) form(w Writing, at int, wrong string) *dialog.Dialog {
 	return out
 }
 
-// begin is the job: each store as a whole or not at all.
+// begin is the job: each store is taken back as a whole or not at all.
 func (tb *Takebacks) begin(plan []origin.Taken, why string) *task.Bulk {
 	esc := tb.D.Esc
 	b := &task.Bulk{Kind: "console-takeback", Title: "take back " + prose.Plural(int64(len(plan)), "item"), Noun: "item", Total: len(plan)}

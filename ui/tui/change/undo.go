@@ -21,15 +21,15 @@ import (
 	"memdesk/undo"
 )
 
-// Undos is what z takes back, and the list of what else can be.
+// Undos is the undo of z, and the list of other undo entries.
 type Undos struct {
 	D    *desk.Desk
 	Work *task.Underway
 	Acts [][]string // undo entries of this session, the last act last
-	some bool       // something of them was taken back
+	some bool       // an act of this session was undone
 }
 
-// Refusal says why z takes nothing back; what the last act left is said first.
+// Refusal says why z takes nothing back; the reason of the last act comes first.
 func (us *Undos) Refusal() string {
 	if why := us.D.Locked(""); why != "" {
 		return why
@@ -46,7 +46,7 @@ func (us *Undos) Refusal() string {
 	return ""
 }
 
-// Take removes an entry from what z takes back.
+// Take removes an entry from the reach of z.
 func (us *Undos) Take(id string) {
 	for i := range us.Acts {
 		us.some = us.some || slices.Contains(us.Acts[i], id)
@@ -55,8 +55,8 @@ func (us *Undos) Take(id string) {
 	us.Acts = slices.DeleteFunc(us.Acts, func(u []string) bool { return len(u) == 0 })
 }
 
-// Last asks whether the last act of this session should be taken back. Where that
-// one cannot be, it says so first: the act before it is another one.
+// Last asks whether to undo the last act of this session. Where that act cannot be undone, Last
+// says so first: the one before is another act.
 func (us *Undos) Last() tea.Cmd {
 	if why := us.D.Stuck.Get(); why != "" {
 		us.D.Stuck.Set("")
@@ -69,7 +69,7 @@ func (us *Undos) Last() tea.Cmd {
 	return us.Entry(last[0])
 }
 
-// Entry asks whether a change should be taken back.
+// Entry asks whether to undo a change.
 func (us *Undos) Entry(id string) tea.Cmd {
 	d := us.D
 	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
@@ -189,7 +189,7 @@ func (us *Undos) noRestore(u operator.UndoRow) string {
 	return ""
 }
 
-// fetchUndos gives all entries as one page: they are few, and each is one file.
+// fetchUndos returns all entries as one page: they are few, one file each.
 func fetchUndos(d *desk.Desk, ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.UndoRow]], desk.Said, error) {
 	rows, damaged, err := d.Acts.Undos(ctx)
 	if err != nil {

@@ -15,22 +15,22 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// maxClip is the most that is copied, in bytes: many terminals drop an OSC 52
-// sequence of more than 100,000 characters without a word.
+// maxClip is the most that is copied, in bytes: many terminals silently drop an OSC 52 sequence of
+// more than 100,000 characters.
 const maxClip = 74_994
 
-// multiplexer is the program between memdesk and the terminal that keeps
-// sequences to itself unless they are wrapped.
+// multiplexer is the program between memdesk and the terminal that swallows sequences unless they
+// are wrapped.
 type multiplexer int
 
 const (
 	direct   multiplexer = iota
-	inTmux               // passes on what is wrapped, or takes it plainly with set-clipboard on
-	inScreen             // passes on what is wrapped
-	inEither             // TERM alone says screen, and tmux says that too
+	inTmux               // passes on wrapped sequences; plain ones with set-clipboard on
+	inScreen             // passes on wrapped sequences
+	inEither             // TERM alone says screen, as tmux does too
 )
 
-// multiplexerOf reads the environment. Behind SSH only TERM comes through.
+// multiplexerOf reads the environment. Over SSH only TERM comes through.
 func multiplexerOf(env map[string]string) multiplexer {
 	term := env["TERM"]
 	switch {
@@ -44,7 +44,7 @@ func multiplexerOf(env map[string]string) multiplexer {
 	return direct
 }
 
-// screenChunk is how much GNU screen passes on in one piece.
+// screenChunk is the piece size, in bytes, that GNU screen passes on.
 const screenChunk = 760
 
 // clipboard is the sequence that hands text to the operator's terminal (OSC 52).
@@ -62,8 +62,8 @@ func clipboard(m multiplexer, text string) string {
 	return plain
 }
 
-// CopyText puts text on the operator's clipboard, or says why not. Text with
-// characters that do not show is asked about first: the clipboard gets the bytes.
+// CopyText puts text on the operator's clipboard, or says why not. Text with invisible characters
+// is asked about first: the clipboard gets the bytes.
 func (d *Desk) CopyText(what safetext.Text, words string) tea.Cmd {
 	esc := d.Esc
 	n := int64(len(words))
@@ -91,8 +91,7 @@ func (d *Desk) send(what safetext.Text, text string) tea.Cmd {
 	return tea.Raw(clipboard(multiplexerOf(d.Env), text))
 }
 
-// Copy puts a reference on the clipboard. It is the encoded form, so it holds no
-// control character.
+// Copy puts a reference on the clipboard, encoded, so without control characters.
 func (d *Desk) Copy(ref model.Ref) tea.Cmd {
 	if ref.Store == "" {
 		return nil

@@ -1,3 +1,3 @@
-// Package desk is what the panes and the acts of the console share: the open stores, what is
-// read and changed through, the frame around them, and the files that are written.
+// Package desk is shared by the panes and the acts of the console: the open stores, the sources of
+// rows and changes, the frame around them, and the files that are written.
 package desk

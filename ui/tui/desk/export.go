@@ -23,7 +23,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// Datum is a row as it is exported: its columns in order, with one name each.
+// Datum is a row for export: its columns in order, with one name each.
 type Datum struct {
 	names  []string
 	values []any // strings, numbers, booleans, lists of strings; nil is unknown
@@ -43,8 +43,8 @@ func (r Datum) Object() map[string]any {
 	return out
 }
 
-// cells are the row for CSV. A cell that a spreadsheet could take for a formula
-// is made a text (terminal-safety.md, policy 7).
+// cells are the row for CSV. A cell that a spreadsheet could take for a formula becomes text
+// (terminal-safety.md, policy 7).
 func (r Datum) cells() []string {
 	out := make([]string, len(r.values))
 	for i, v := range r.values {
@@ -82,8 +82,7 @@ func HeaderDatum(store string, h model.Header) Datum {
 	return r
 }
 
-// itemDatum is an item whole. JSON cannot hold what is not UTF-8: the bytes stand
-// beside it then.
+// itemDatum is a whole item. JSON cannot hold invalid UTF-8: the bytes are added beside it then.
 func itemDatum(store string, it model.Item) Datum {
 	r := HeaderDatum(store, it.Header)
 	r.Add("revision", string(it.Revision))
@@ -167,7 +166,7 @@ func (ex *exports) exportDialog(question, about safetext.Text, noun, name string
 		if out.Next != nil {
 			return out
 		}
-		if !out.Ok { // asked again with the reason on top
+		if !out.Ok { // asked again, with the reason on top
 			again := ex.exportDialog(question, about, noun, f.Fields[0], act)
 			again.Lines = append([]text.Line{{Value: esc.Sprintf("!! %s", out.Text), Kind: text.Warn}}, again.Lines...)
 			return dialog.Acted{Next: again}
@@ -221,7 +220,7 @@ func csvRows(c *csv.Writer) func(Datum) error {
 	}
 }
 
-// cause drops the path that the operator has just typed.
+// cause drops the path from an error: the operator has just typed it.
 func cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

@@ -26,24 +26,24 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// export is one file that is being written. The work counts, the screen reads.
+// export is one file being written. The work counts, the screen reads.
 type export struct {
 	noun        string // of what is counted
 	rows, bytes atomic.Int64
 	Ended       atomic.Bool
 
 	mu sync.Mutex
-	id jobs.ID // in the journal; empty: it is not journalled
+	id jobs.ID // in the journal; empty: not journalled
 }
 
 // exports writes files of this machine.
 type exports struct {
 	d       *Desk
-	Writing sync.WaitGroup // files that are being written
+	Writing sync.WaitGroup // files being written
 	Files   []*export
 }
 
-// exportEvery is the pause between two looks at a file that is being written.
+// exportEvery is the pause between two looks at the progress of a file.
 const exportEvery = 200 * time.Millisecond
 
 // AtWork reports whether a file is being written.
@@ -57,12 +57,12 @@ func (e *export) JobID() jobs.ID {
 	return e.id
 }
 
-// Words say how far it is.
+// Words are the progress of the export.
 func (e *export) Words(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("%s, %s so far", prose.Plural(e.rows.Load(), e.noun), prose.Size(e.bytes.Load()))
 }
 
-// beginExport shows how far an export is while its dialog is open.
+// beginExport shows the progress of an export while its dialog is open.
 func (ex *exports) beginExport(d *dialog.Dialog, e *export) tea.Cmd {
 	esc := ex.d.Esc
 	ex.Files = append(ex.Files, e)
@@ -83,7 +83,7 @@ func (ex *exports) ticked(e *export) tea.Cmd {
 	return nil
 }
 
-// NoExport says why no file is written.
+// NoExport says why no file can be written.
 func (d *Desk) NoExport() string {
 	if d.Remote {
 		return "over this connection no file of the server is written: y copies, Y copies the row"
@@ -91,7 +91,7 @@ func (d *Desk) NoExport() string {
 	return ""
 }
 
-// NoTable is noExport where nothing can be copied either.
+// NoTable is NoExport where nothing can be copied either.
 func (d *Desk) NoTable() string {
 	if d.Remote {
 		return "over this connection no file of the server is written: in a list of items Y copies a row"
@@ -99,9 +99,8 @@ func (d *Desk) NoTable() string {
 	return ""
 }
 
-// writeFile makes a new private file that is whole or not there: it is filled
-// under another name beside its place. It runs in a command, as a job where there
-// is a journal.
+// writeFile makes a new private file, whole or absent: it is filled under a temporary name in the
+// same directory. It runs in a command, as a job where there is a journal.
 func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill func(context.Context, io.Writer) error) dialog.Acted {
 	esc := ex.d.Esc
 	if path == "" {
@@ -130,8 +129,8 @@ func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill f
 	return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), ex.d.Where(full), prose.Size(e.bytes.Load()))}
 }
 
-// journalled runs an export as a job; reading goes on where there is no journal, or
-// where it cannot be written.
+// journalled runs an export as a job, or without one where there is no journal or it cannot be
+// written: an export only reads.
 func (d *Desk) journalled(ctx context.Context, e *export, do func(context.Context) error) error {
 	if d.Jobs == nil {
 		return do(ctx)
@@ -173,7 +172,7 @@ var (
 	errUnmade = errors.New("the file cannot be made")
 )
 
-// counting counts what goes through.
+// counting counts the bytes written through it.
 type counting struct {
 	w io.Writer
 	n *atomic.Int64
@@ -185,8 +184,8 @@ func (c counting) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// newFile fills a file under a temporary name and gives it its own when all of it
-// is on the disk; what stands there already is never replaced.
+// newFile fills a file under a temporary name and renames it once all of it is on the disk; an
+// existing file is never replaced.
 func newFile(ctx context.Context, full string, e *export, fill func(context.Context, io.Writer) error) (err error) {
 	if _, serr := os.Lstat(full); serr == nil {
 		return errThere
@@ -216,8 +215,8 @@ func newFile(ctx context.Context, full string, e *export, fill func(context.Cont
 	return settle(temp, full)
 }
 
-// settle names a whole file. Where there are no second names for a file the place
-// is taken first, so that nothing of another is replaced there either.
+// settle gives a whole file its name. Where the file system has no hard links, settle takes the
+// name first, so that no other file is replaced there either.
 func settle(temp, full string) error {
 	err := os.Link(temp, full)
 	switch {

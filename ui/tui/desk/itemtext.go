@@ -9,7 +9,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// maxFields bounds how many metadata fields are shown; the rest is counted.
+// maxFields bounds the metadata fields shown; the rest is counted.
 const maxFields = 500
 
 func FailedText(esc safetext.Escaper, ref model.Ref, err error) *text.Page {
@@ -21,7 +21,7 @@ func FailedText(esc safetext.Escaper, ref model.Ref, err error) *text.Page {
 	}, "")
 }
 
-// ItemText is an item as the pager shows it: metadata first, then the body.
+// ItemText is an item for the pager: metadata first, then the body.
 func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	esc := d.Esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
@@ -110,11 +110,11 @@ func linkLines(esc safetext.Escaper, it model.Item) []text.Line {
 	return lines
 }
 
-// Nobody stands in the column ORIGIN where the writer is not known.
+// Nobody fills the column ORIGIN where the writer is unknown.
 const Nobody = "?"
 
-// WriterCell is a writer in a narrow column: who, and the channel where the text came from
-// somewhere else.
+// WriterCell is a writer in a narrow column: the name, and the channel of a text that came from
+// elsewhere.
 func WriterCell(esc safetext.Escaper, r origin.Row) safetext.Text {
 	who := esc.LineMax(r.Actor, prose.MaxTitle)
 	if r.Actor == origin.Unknown || r.Actor == "" {
@@ -129,7 +129,7 @@ func WriterCell(esc safetext.Escaper, r origin.Row) safetext.Text {
 	return who
 }
 
-// writerLines say who wrote an item, in its detail.
+// writerLines name the writer of an item, in its detail.
 func (d *Desk) writerLines(s model.Store, it model.Item) []text.Line {
 	if d.Origins == nil {
 		return nil
@@ -141,7 +141,7 @@ func (d *Desk) writerLines(s model.Store, it model.Item) []text.Line {
 	return []text.Line{{Name: d.Esc.Const("written by"), Value: WriterWords(d, operator.Written{Row: r, Kept: kept})}}
 }
 
-// WriterWords are a writer as a detail has it.
+// WriterWords is a writer in a detail.
 func WriterWords(d *Desk, w operator.Written) safetext.Text {
 	esc := d.Esc
 	out := esc.LineMax(w.Actor, prose.MaxTitle)

@@ -13,30 +13,30 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// Frame is the screen around the panes, as they and the acts see it. Its methods run on the
-// update loop.
+// Frame is the screen around the panes, as panes and acts see it. Its methods run on the update
+// loop.
 type Frame interface {
 	dialog.Host
 	// Saying is the text of the status line.
 	Saying() safetext.Text
-	// Refuse says why a key does not work, where a line is too short on a page.
+	// Refuse says why a key does not work, on a page where a line is too short.
 	Refuse(b act.Act, why string) tea.Cmd
-	// Enter makes a pane visible; Refresh asks again for what is shown.
+	// Enter makes a pane visible; Refresh fetches again what is shown.
 	Enter(pane int) tea.Cmd
 	Refresh() tea.Cmd
-	// Beside shows a list in place of the pane, or above the one that is shown; it is made
-	// for an address of its own.
+	// Beside shows a list in place of the pane, or above the current one; the list gets an address of
+	// its own.
 	Beside(title string, above bool, list func(address int) Listing) tea.Cmd
-	// HasSide reports whether there is such a list; Shows, whether the pane or list of an
+	// HasSide reports whether there is such a list; Shows reports whether the pane or list of an
 	// address is on the screen.
 	HasSide() bool
 	Shows(address int) bool
 }
 
-// Due are the requests that want an answer soon: the badge of the tab.
+// Due counts the requests that need an answer soon: the badge of the tab.
 type Due struct{ Soon, Overdue int }
 
-// Words are the source's note about the whole list.
+// Words is the source's note about the whole list.
 func (s Said) Words(esc safetext.Escaper) safetext.Text {
 	if s.Calm {
 		return s.Text
@@ -44,7 +44,7 @@ func (s Said) Words(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("Notice: %s", s.Text)
 }
 
-// Watched is a pane that is looked at by itself, also while another one is on the screen.
+// Watched is a pane that is refreshed also while another one is on the screen.
 type Watched interface{ Watch() tea.Cmd }
 
 // Pane is one screen of the console. Its methods run on the update loop and do
@@ -52,22 +52,20 @@ type Watched interface{ Watch() tea.Cmd }
 type Pane interface {
 	// Enter is called each time the pane becomes visible.
 	Enter() tea.Cmd
-	// Update takes the answer of a command that the pane has asked for.
+	// Update takes the answer of a command of this pane.
 	Update(msg any) tea.Cmd
-	// Resize gives the room that render will have.
+	// Resize gives the room for Render.
 	Resize(width, height int) tea.Cmd
-	// Render draws exactly height lines of width columns; cursor is where typed
-	// text goes, nil when nothing is typed.
+	// Render draws exactly height lines of width columns; cursor is the place of typed text, nil
+	// without an input.
 	Render(width, height int) (lines []string, cursor *tea.Position)
 	// Bindings are the keys of the place where the operator is.
 	Bindings() []act.Act
 	// Crumbs name the place, outermost first, without the pane's own name.
 	Crumbs() []safetext.Text
-	// Position says where the cursor stands in what is shown, and whether
-	// something is being loaded.
+	// Position is the cursor's place in the list; busy: something is being loaded.
 	Position() (at safetext.Text, busy bool)
-	// Trouble is a warning about the list: that it is old and
-	// why. Empty: nothing.
+	// Trouble warns that the list is old, and why; empty: it is not.
 	Trouble() safetext.Text
 	// Typing is the input that has the focus, or nil.
 	Typing() *text.Input
@@ -77,50 +75,50 @@ type Pane interface {
 	Outermost() bool
 	// Back goes one level out; it does nothing at the outermost.
 	Back() tea.Cmd
-	// Refresh asks again for what is shown.
+	// Refresh fetches again what is shown.
 	Refresh() tea.Cmd
-	// Unavailable says why the pane cannot be opened in this version, or nothing.
+	// Unavailable says why the pane cannot be opened in this version; empty when it can.
 	Unavailable() string
 }
 
-// Listing is a list of records of one type, as everything that serves all lists uses
-// it: the frame draws it, the linear mode reads it out.
+// Listing is a list of records of one type, as code for all lists sees it: the frame draws it, the
+// linear mode reads it out.
 type Listing interface {
 	Pane
 	Readout
 	// Apply shows the list under a filter.
 	Apply(query string) tea.Cmd
-	// Reload asks again for the rows, not for the detail.
+	// Reload fetches the rows again, not the detail.
 	Reload() tea.Cmd
 	// OwnKeys are the keys of this kind of list only.
 	OwnKeys() []act.Act
 }
 
-// Readout reads a list page by page. Rows are counted from 0 on the page that was read
-// last; nothing here is for more than one goroutine.
+// Readout reads a list page by page. Rows count from 0 on the last page read; no method is safe for
+// concurrent use.
 type Readout interface {
 	// Address is where answers for the list go.
 	Address() int
 	Facts() ListFacts
-	// Begin puts a filter in force and takes all marks away; InvalidInput when the list
-	// does not take it, Unsupported when there is no list.
+	// Begin applies a filter and clears all marks; InvalidInput when the list does not take it,
+	// Unsupported when there is no list.
 	Begin(query string) error
 	// ReadPage reads the page at a cursor.
 	ReadPage(ctx context.Context, cursor string, limit int) (PageRead, error)
-	// Row is one row of it as a sentence.
+	// Row is one row of the page as a sentence.
 	Row(n int) safetext.Text
-	// Place puts the cursor on a row, and shows the list.
+	// Place puts the cursor on a row and shows the list.
 	Place(n int)
-	// Renew reads one row anew where a row is not kept up to date by what acts on it.
+	// Renew reads one row again where acts do not update it.
 	Renew(ctx context.Context, n int) error
-	// Item is the item that a row is; without a store where it is none.
+	// Item is the item of a row; without a store when the row is no item.
 	Item(n int) model.Ref
-	// DetailOf is the whole of a row, for the reader, and the revision of an item.
+	// DetailOf is the whole of a row, for reading, and the revision of an item.
 	DetailOf(ctx context.Context, n int) (*text.Page, model.Revision)
 	// Marked are the marks on rows; nil where none can be marked.
 	Marked() list.Marked
 	Mark(n int)
-	// Acts are the acts of the list; one with a Verb and without Args is for no row.
+	// Acts are the acts of the list; one with a Verb and without Args needs no row.
 	Acts() []act.Act
 }
 
@@ -129,7 +127,7 @@ type ListFacts struct {
 	Name, Noun, Empty string
 }
 
-// PageRead is a page that was read.
+// PageRead is one page of a Readout.
 type PageRead struct {
 	Rows    int
 	Next    string
@@ -137,7 +135,7 @@ type PageRead struct {
 	Notices []safetext.Text
 }
 
-// Said is a source's note about the whole list; calm: there is no trouble.
+// Said is a source's note about the whole list; calm: it is no warning.
 type Said struct {
 	Text safetext.Text
 	Calm bool

@@ -14,7 +14,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// NoBulk says why more than one item cannot be changed at once.
+// NoBulk says why only one item can be changed at once.
 func (d *Desk) NoBulk() string {
 	if d.Jobs == nil {
 		return "there is no journal for long work here: one item at a time can be changed"
@@ -22,8 +22,8 @@ func (d *Desk) NoBulk() string {
 	return ""
 }
 
-// RefreshSide asks again for the list that stands in place of the pane, if one does: the
-// texts that were put aside are others after an editor.
+// RefreshSide reloads the list in place of the pane, if there is one: an editor changes which texts
+// are put aside.
 func (d *Desk) RefreshSide() tea.Cmd {
 	if !d.Frame.HasSide() {
 		return nil
@@ -31,8 +31,8 @@ func (d *Desk) RefreshSide() tea.Cmd {
 	return d.Frame.Refresh()
 }
 
-// Locked says why nothing can be changed in this console, or in one store of it;
-// empty when it can.
+// Locked says why nothing can be changed in this console, or in one store; empty when changes are
+// allowed.
 func (d *Desk) Locked(store string) string {
 	switch {
 	case d.ReadOnly != "":
@@ -52,8 +52,7 @@ func (d *Desk) Locked(store string) string {
 	return ""
 }
 
-// EnvironmentLine names in a question where the act takes effect; production is
-// loud there too.
+// EnvironmentLine names the act's environment in a question; production is loud there too.
 func EnvironmentLine(esc safetext.Escaper, environment, store string) text.Line {
 	where := safetext.Text{}
 	if store != "" {
@@ -74,8 +73,8 @@ func (d *Desk) EnvironmentOf(store string) []text.Line {
 	return []text.Line{EnvironmentLine(d.Esc, s.Environment, store)}
 }
 
-// TypedName is what must be typed before a worst act, as it is shown; nothing
-// where the operator has not called the store production.
+// TypedName is the text to type before a destructive act, as it is shown; empty where the store is
+// not configured as production.
 func (d *Desk) TypedName(s model.Store, id string) string {
 	if !IsProduction(s.Environment) {
 		return ""
@@ -87,18 +86,17 @@ func (d *Desk) TypedName(s model.Store, id string) string {
 	return d.Esc.Line(name).String()
 }
 
-// IsProduction tells the word that makes the frame loud and worst acts ask for a
+// IsProduction reports whether the environment makes the frame loud and destructive acts ask for a
 // name.
 func IsProduction(environment string) bool { return strings.EqualFold(environment, "production") }
 
-// stuck is why the last act of this session cannot be put back. Acts run in commands
-// of their own.
+// stuck says why the last act of this session cannot be undone. Acts run in commands of their own.
 type stuck struct {
 	mu  sync.Mutex
 	why string
 }
 
-// Took notes what became of an act: one that z takes back ends what was said before.
+// Took notes the result of an act: one that z can undo clears the earlier reason.
 func (s *stuck) Took(esc safetext.Escaper, done operator.Done) {
 	if done.Undo == "" {
 		s.Set("nothing was kept for undo")

@@ -6,27 +6,27 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// oldAfter is the age from which a list says how old it is.
+// oldAfter is the age from which a list shows its age.
 const oldAfter = 10 * time.Second
 
-// Restful bounds what is read by itself to one part in Restful of the time.
+// Restful bounds automatic reading to one part in Restful of the time.
 const Restful = 20
 
-// glances are the looks at lists that change by themselves.
+// glances are the automatic refreshes of lists.
 type glances struct {
-	Every  time.Duration // pause between two looks at a source that tells no changes; 0: there are none
-	Frozen bool          // lists stand still
+	Every  time.Duration // pause between two reads of a source without change notice; 0: no automatic reads
+	Frozen bool          // lists are not refreshed
 }
 
-// Pulse is how old what is shown of a source is, and when the source is asked again.
+// Pulse is the age of the shown rows of a source and the time of the next read.
 type Pulse struct {
-	Asked time.Time     // the question that is not answered yet; zero: there is none
-	Took  time.Duration // of the newest question that was answered
-	Ticks bool          // the next look is waited for
+	Asked time.Time     // the open question; zero: none
+	Took  time.Duration // of the newest answer
+	Ticks bool          // the next tick is scheduled
 
-	at    time.Time // when the source was as it is shown
-	ended time.Time // the newest answer, or failure
-	stamp string    // of the source when it was asked; empty: it cannot tell, or the answer failed
+	at    time.Time // time of the state shown
+	ended time.Time // of the newest answer or failure
+	stamp string    // of the source when it was asked; empty: it has none, or the answer failed
 }
 
 // Ask notes a question to a source with a stamp.
@@ -38,7 +38,7 @@ func (u *Pulse) Read(now time.Time) {
 	u.at = now
 }
 
-// Failed notes a question without an answer: what is shown stays as old as it is.
+// Failed notes a question without an answer: the age of the shown rows goes on growing.
 func (u *Pulse) Failed(now time.Time) {
 	u.end(now)
 	u.stamp = ""
@@ -51,8 +51,8 @@ func (u *Pulse) end(now time.Time) {
 	u.ended = now
 }
 
-// Due reports whether the source has to be asked again, by its stamp of now; every is the pause
-// between two questions to one without a stamp, 0 for never.
+// Due reports whether to ask the source again, given its stamp now; every is the pause between two
+// questions to a source without a stamp, 0 for never.
 func (u *Pulse) Due(stamp string, now time.Time, every time.Duration) bool {
 	switch {
 	case stamp != "" && stamp == u.stamp:
@@ -66,10 +66,10 @@ func (u *Pulse) Due(stamp string, now time.Time, every time.Duration) bool {
 	return true
 }
 
-// Older reports whether what is shown is older than what v is the pulse of.
+// Older reports whether this list is older than that of v.
 func (u *Pulse) Older(v *Pulse) bool { return u.at.Before(v.at) }
 
-// Aged is a position with how old the list is, where that matters.
+// Aged is a position with the age of the list, where that matters.
 func (d *Desk) Aged(at safetext.Text, u Pulse) safetext.Text {
 	switch now := d.Time.Clock.Now(); {
 	case u.at.IsZero():

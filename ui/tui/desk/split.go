@@ -12,18 +12,18 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// split is how list and detail share the room of a pane.
+// split says how list and detail share a pane.
 type split struct {
 	Beside                    bool
-	alone                     bool // the list has all of it
+	alone                     bool // the list has the whole pane
 	ListWidth, ListHeight     int
 	DetailWidth, DetailHeight int
 }
 
-// Split puts the detail beside the list from a width on, below it in
-// narrower terminals and in plain mode, which is linear.
+// Split puts the detail beside the list in wide terminals, below it in narrower ones and in plain
+// mode, which is linear.
 func (d *Desk) Split(width, height int) split {
-	if d.Wide { // the detail keeps a size, to be there at once
+	if d.Wide { // the detail keeps a size, so that it is ready at once
 		return split{alone: true, ListWidth: width, ListHeight: height, DetailWidth: width - 2, DetailHeight: 3}
 	}
 	if width >= paint.WideFrom && !d.Plain {
@@ -37,8 +37,8 @@ func (d *Desk) Split(width, height int) split {
 	return split{ListWidth: width, ListHeight: height - below - 1, DetailWidth: width - 2, DetailHeight: below}
 }
 
-// Join composes the two halves. What the detail has beyond its room is told by a sign
-// between them, so that nobody takes a part for all.
+// Join composes the two halves. A sign between them says that the detail goes on, so that a part is
+// not taken for the whole.
 func (d *Desk) Join(f split, list []string, text *text.Pager, name safetext.Text) []string {
 	st := d.St
 	list = st.FillTo(list, f.ListWidth, f.ListHeight)
@@ -69,7 +69,7 @@ func (d *Desk) Join(f split, list []string, text *text.Pager, name safetext.Text
 	return st.Beside(list, detail, above, below)
 }
 
-// Found marks what a filter matches in the cells of a row; nil where nothing is marked.
+// Found marks the matches of a filter in the cells of a row; nil where nothing is marked.
 func (d *Desk) Found(query string) func(string) []safetext.Span {
 	if query == "" || strings.HasPrefix(query, "!") {
 		return nil
@@ -84,12 +84,12 @@ func (d *Desk) Found(query string) func(string) []safetext.Span {
 	}
 }
 
-// Visible is a list on the screen, as the mouse and a question over it see it.
+// Visible is a list on the screen, for the mouse and for a question over it.
 type Visible struct {
-	First       int // line of the pane with the first visible row
+	First       int // screen line of the first visible row
 	Top, Sel, N int
 	Height      int
-	Width       int    // columns of the list; what is right of them is the detail
+	Width       int    // columns of the list; to its right is the detail
 	Aside       string // title of the detail
 	Move        func(by int) tea.Cmd
 }

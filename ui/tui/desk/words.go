@@ -34,7 +34,7 @@ func flagText(f model.Flag) string {
 	return string(f)
 }
 
-// Where is a path as it is shown: the home directory is written ~.
+// Where is a path for the screen: the home directory becomes ~.
 func (d *Desk) Where(p string) safetext.Text {
 	if home := d.Env["HOME"]; home != "" && strings.HasPrefix(p, home+string(os.PathSeparator)) {
 		p = "~" + p[len(home):]
@@ -42,7 +42,7 @@ func (d *Desk) Where(p string) safetext.Text {
 	return d.Esc.Line(p)
 }
 
-// Fingerprint tells whether a page has changed.
+// Fingerprint changes when a page changes.
 func Fingerprint(name string, head []text.Line) string {
 	var b strings.Builder
 	b.WriteString(name)
@@ -65,7 +65,7 @@ func OrElse(t, other safetext.Text) safetext.Text {
 // NoStores says what to do when there is nothing to look at.
 const NoStores = "No store is open. Leave with q and give --open KIND=LOCATION, or try memdesk demo."
 
-// ScopeOf addresses a list of items: a whole store, one scope of it, one tier.
+// ScopeOf addresses a list of items: a whole store, one of its scopes, or one tier.
 type ScopeOf struct{ Store, Scope, Tier string }
 
 // LiveWords say whether the source of a quarantined item is still poisoned.
@@ -83,7 +83,7 @@ func LivenessOf(l operator.Liveness) operator.Liveness {
 	return l
 }
 
-// MaxField bounds a metadata value on the screen, in bytes; what is cut is said.
+// MaxField bounds a metadata value on the screen, in bytes; a cut is said.
 const MaxField = 16 << 10
 
 func Changed(d *Desk, t time.Time) string {
@@ -93,8 +93,7 @@ func Changed(d *Desk, t time.Time) string {
 	return prose.Moment(t) + ", " + d.Time.Ago(t)
 }
 
-// KindOf is how items of a tier are written as text; a tier that the store does
-// not declare is plain bytes.
+// KindOf is the document kind of a tier; an undeclared tier is plain bytes.
 func KindOf(s model.Store, tier string) model.DocumentKind {
 	if t, ok := s.Tier(tier); ok {
 		return t.Document

@@ -17,24 +17,23 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// The built-in editor lays out the whole text at each key.
+// The built-in editor lays out the whole text at each key; these bound it.
 const (
 	composedBytes = 64 << 10
 	composedLines = 2000
 )
 
-// composedEvery is how often a text that is being written is put into its file, so that a
-// session that breaks off loses little.
+// composedEvery is the pause between two saves of the draft, so that a broken session loses little.
 const composedEvery = 2 * time.Second
 
-// Composer is the built-in editor, for sessions without a terminal of their own. The text comes
-// from a draft and goes back into it; what follows is the same as after any editor.
+// Composer is the built-in editor, for sessions without a terminal of their own. It reads the text
+// from a draft and writes it back there; the rest is the same as after any editor.
 type Composer struct {
 	ed      *Edits
 	e       *Edit
 	area    textarea.Model
-	written string // what stands in the draft
-	waits   bool   // the draft is written soon
+	written string // the content of the draft
+	waits   bool   // a save of the draft is due
 }
 
 // compose opens the built-in editor on a draft.
@@ -50,13 +49,13 @@ func (ed *Edits) compose(e *Edit) tea.Cmd {
 	})
 }
 
-// composed shows the editor, unless it would not give the same text back.
+// composed shows the editor, unless it would not return the same text.
 func (ed *Edits) composed(e *Edit, words string) tea.Cmd {
 	c := &Composer{ed: ed, e: e, area: textarea.New(), written: words}
 	c.area.MaxHeight, c.area.CharLimit, c.area.Prompt, c.area.ShowLineNumbers = 0, 0, "", false
 	c.area.SetStyles(textarea.Styles{})
 	c.area.SetVirtualCursor(false)
-	m := &c.area.KeyMap // the clipboard is that of the server; a selection would not be seen
+	m := &c.area.KeyMap // the clipboard would be the server's; a selection would be invisible
 	for _, k := range []interface{ SetEnabled(bool) }{&m.Paste, &m.CopySelection, &m.SelectAll, &m.SelectLineUp, &m.SelectLineDown,
 		&m.SelectCharacterForward, &m.SelectCharacterBackward, &m.SelectWordForward, &m.SelectWordBackward} {
 		k.SetEnabled(false)
@@ -87,7 +86,7 @@ const (
 	markEnd   = "›"
 )
 
-// marksOf shows what a terminal would not show, or would obey, as marks that textOf takes back.
+// marksOf turns characters that a terminal would hide or obey into marks; textOf reverses it.
 func marksOf(text string) string {
 	var b strings.Builder
 	for i, r := range text {
@@ -105,7 +104,7 @@ func marksOf(text string) string {
 	return b.String()
 }
 
-// textOf gives the text that marksOf was given.
+// textOf reverses marksOf.
 func textOf(marks string) string {
 	var b strings.Builder
 	for marks = strings.ReplaceAll(marks, string(tabSign), "\t"); ; {
@@ -131,7 +130,7 @@ func (c *Composer) Resize(width, height int) {
 	c.area.SetHeight(height)
 }
 
-// Bindings are the keys that are not those of the text.
+// Bindings are the keys outside the text.
 func (c *Composer) Bindings() []act.Act {
 	return []act.Act{
 		{Keys: []string{"esc", "ctrl+s", "ctrl+c"}, Show: "esc", Name: "done", Doc: "compare what you wrote, and ask before it is saved", Do: c.done},
@@ -154,7 +153,7 @@ func (c *Composer) Paste(s string) tea.Cmd {
 	return c.save()
 }
 
-// save puts the text into the draft soon.
+// save schedules a save of the draft.
 func (c *Composer) save() tea.Cmd {
 	if c.waits {
 		return nil
@@ -179,7 +178,7 @@ func (c *Composer) save() tea.Cmd {
 	}))
 }
 
-// done hands the text on, as an editor does that ends.
+// done hands the text on, as the end of an external editor does.
 func (c *Composer) done() tea.Cmd {
 	ed, now := c.ed, textOf(c.area.Value())
 	ed.Page = nil
@@ -196,8 +195,7 @@ func (c *Composer) done() tea.Cmd {
 	})
 }
 
-// Render draws the text. Each line is escaped once more: what was typed is no better known than
-// what was stored.
+// Render draws the text. Each line is escaped again: typed text is no safer than stored text.
 func (c *Composer) Render(st *paint.Styles, width, height int) ([]string, *tea.Position) {
 	var out []string
 	for _, line := range strings.Split(c.area.View(), "\n") {

@@ -30,26 +30,26 @@ const (
 	createItem
 	appendItem
 	releaseItem
-	ResolveItem // the text ends a conflict: second goes
+	ResolveItem // the text ends a conflict and removes Second
 )
 
 // Edit is one text on its way from a store to an editor and back.
 type Edit struct {
 	What   editKind
 	Store  model.Store
-	Req    model.RetainRequest // how it is written; IfMatch is what was seen
-	Label  string              // id of the item, or what stands for it
+	Req    model.RetainRequest // the write; IfMatch is the revision that the operator saw
+	Label  string              // id of the item, or a substitute
 	Kind   model.DocumentKind
 	have   []model.Field // metadata as it was read
 	entry  operator.QuarantineEntry
 	Second conflict.Copy                           // of a conflict that the text ends
-	After  func(done operator.Done) func() tea.Cmd // what follows the end of that
+	After  func(done operator.Done) func() tea.Cmd // runs when that conflict has ended
 
-	Original string // what the editor began with
-	Base     string // the stored text that the operator's is compared with
+	Original string // the editor's initial text
+	Base     string // the stored text that the operator's text is compared with
 	Draft    *drafts.Draft
-	kept     string // the text that was put aside, where it is opened again
-	baseless bool   // what the operator began with is not known any more: base is the item as it is now
+	kept     string // the kept text that this edit reopens
+	baseless bool   // the initial text is unknown: Base is the item as it is now
 }
 
 // Edits take texts to an editor and back into a store.
@@ -85,8 +85,8 @@ func NoEdit(d *desk.Desk, store string) string {
 	return why
 }
 
-// Begin asks for an editor on a text that prepare gives; a text with characters
-// that an editor may not show is asked about first.
+// Begin opens an editor on a text from prepare; a text with characters that an editor may hide is
+// asked about first.
 func (ed *Edits) Begin(prepare func(ctx context.Context) (*Edit, error)) tea.Cmd {
 	from, writable, d := ed.D.Frame.Here(), ed.D.ReadOnly == "", ed.D
 	return ed.D.Ask(func(ctx context.Context) any {
@@ -104,7 +104,7 @@ func (ed *Edits) Begin(prepare func(ctx context.Context) (*Edit, error)) tea.Cmd
 	})
 }
 
-// extension helps an editor to choose its mode.
+// extension is the file extension by which an editor chooses its mode.
 func extension(e *Edit) string {
 	if path.Ext(e.Label) == "" {
 		return ".md"
@@ -125,7 +125,7 @@ func (ed *Edits) hiddenDialog(e *Edit, n int) *dialog.Dialog {
 	}
 }
 
-// discardText throws the operator's text away, on demand: also where it was put aside.
+// discardText drops the operator's text on request, also where it was put aside.
 func (ed *Edits) discardText(e *Edit) tea.Cmd {
 	return ed.throw(e, "your text was thrown away: nothing was changed", func(e *Edit) { settled(ed.D, e) })
 }
@@ -144,7 +144,7 @@ func (ed *Edits) throw(e *Edit, word string, also func(*Edit)) tea.Cmd {
 	})
 }
 
-// Edited reads what was written and asks what to do with it.
+// Edited reads the written text and asks what to do with it.
 func (ed *Edits) Edited(m Edited) tea.Cmd {
 	e := m.E
 	return ed.D.Ask(func(context.Context) any {
@@ -153,7 +153,7 @@ func (ed *Edits) Edited(m Edited) tea.Cmd {
 	})
 }
 
-// Wrote is the text that the editor has left.
+// Wrote is the text from the editor.
 type Wrote struct {
 	E           *Edit
 	Text        string
@@ -180,12 +180,11 @@ func (ed *Edits) Wrote(m Wrote) tea.Cmd {
 	return ed.D.Modal.Show(ed.reviewDialog(e, m.Text))
 }
 
-// reviewDialog asks whether a text is to be written; a text that cannot be taken
-// is sent back.
+// reviewDialog asks whether to write a text; an unacceptable text goes back to the editor.
 func (ed *Edits) reviewDialog(e *Edit, text string) *dialog.Dialog {
 	esc := ed.D.Esc
 	switch why := ed.D.Locked(e.Store.Name); {
-	case why != "": // it was turned on, or the store went, while the editor was open
+	case why != "": // locked, or the store closed, while the editor was open
 		return ed.troubleDialog(e, esc.Sprintf("Nothing can be written now: %s", esc.LineMax(why, prose.MaxReason)), text)
 	case text == "":
 		return ed.troubleDialog(e, esc.Const("The text is empty, and no store keeps an empty item. d forgets one."), text)
@@ -200,7 +199,7 @@ func (ed *Edits) reviewDialog(e *Edit, text string) *dialog.Dialog {
 	return ed.saveDialog(e, text)
 }
 
-// saveDialog names what will be written, with the difference under it.
+// saveDialog names the write, with the difference under it.
 func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 	esc := ed.D.Esc
 	var c diff.Comparison
@@ -272,7 +271,7 @@ func (ed *Edits) save(ctx context.Context, e *Edit, text, why string) dialog.Act
 		return dialog.Acted{Next: ed.troubleDialog(e, line, text)}
 	}
 	d.Stuck.Took(esc, done)
-	_ = e.Draft.Discard() // what is stored needs no draft; the sweep takes what is left
+	_ = e.Draft.Discard() // stored text needs no draft; the sweep takes leftovers
 	settled(d, e)
 	out := dialog.Acted{Ok: true, Text: esc.Sprintf("%s %s; z undoes", savedWord(e.What), esc.LineMax(orLabel(done.Item, e.Label), prose.MaxTitle))}
 	switch {
@@ -311,12 +310,12 @@ func WarningPage(d *desk.Desk, title safetext.Text, warnings []string) *text.Pag
 	return text.NewPage(head, "")
 }
 
-// write hands the text to the store by the way that the edit came.
+// write stores the text by the way that its kind demands.
 func (ed *Edits) write(ctx context.Context, e *Edit, text, why string) (operator.Done, error) {
 	if e.What == releaseItem {
 		body := &text
 		if text == e.Base {
-			body = nil // the source is to be released as it stands
+			body = nil // release the source unchanged
 		}
 		return ed.D.Acts.Release(ctx, e.Store.Name, e.entry.ID, body, e.Req.IfMatch, why)
 	}
@@ -336,8 +335,8 @@ func (ed *Edits) write(ctx context.Context, e *Edit, text, why string) (operator
 	return ed.D.Acts.Retain(ctx, e.Store.Name, req, why)
 }
 
-// writable leaves out the fields that the store keeps by itself, as long as the
-// operator has not touched them: they may have moved on.
+// writable leaves out the fields that the store maintains, unless the operator changed them: they
+// may have changed since.
 func writable(sent, have []model.Field) []model.Field {
 	if sent == nil {
 		return nil
@@ -357,7 +356,7 @@ func writable(sent, have []model.Field) []model.Field {
 	return out
 }
 
-// troubleDialog says what stands in the way of a text and keeps it.
+// troubleDialog says why a text cannot be stored, and keeps it.
 func (ed *Edits) troubleDialog(e *Edit, what safetext.Text, words string) *dialog.Dialog {
 	esc := ed.D.Esc
 	choices := []dialog.Choice{
@@ -378,8 +377,7 @@ func (ed *Edits) troubleDialog(e *Edit, what safetext.Text, words string) *dialo
 	}
 }
 
-// conflictDialog shows both sides of a change that came in between. It runs in a
-// command.
+// conflictDialog shows the operator's text and a concurrent change. It runs in a command.
 func (ed *Edits) conflictDialog(ctx context.Context, e *Edit, words string) *dialog.Dialog {
 	esc := ed.D.Esc
 	now, revision, err := stored(ed.D, ctx, e)
@@ -429,8 +427,8 @@ func (ed *Edits) conflictDialog(ctx context.Context, e *Edit, words string) *dia
 	return d
 }
 
-// rebase puts both sides into the draft and opens it again. Without a base every
-// difference is between marks.
+// rebase merges both sides into the draft and reopens it. Without a base every difference is
+// between marks.
 func (ed *Edits) rebase(e *Edit, base, now, text string, baseless bool) dialog.Acted {
 	esc := ed.D.Esc
 	merged, _ := diff.Merge(base, now, text)
@@ -444,7 +442,7 @@ func (ed *Edits) rebase(e *Edit, base, now, text string, baseless bool) dialog.A
 	return dialog.Acted{Instead: func() tea.Cmd { return ed.StartEditor(e) }}
 }
 
-// stored is the text and revision of an item now.
+// stored returns the text and revision of an item now.
 func stored(d *desk.Desk, ctx context.Context, e *Edit) (string, model.Revision, error) {
 	id := e.Req.ID
 	if id == "" && e.Store.Address != nil {
@@ -464,7 +462,7 @@ func stored(d *desk.Desk, ctx context.Context, e *Edit) (string, model.Revision,
 	return it.Document().Encode(e.Kind), it.Revision, nil
 }
 
-// PutAside keeps the text and says where.
+// PutAside keeps the text and says where it is.
 func (ed *Edits) PutAside(e *Edit, word string) tea.Cmd {
 	esc := ed.D.Esc
 	return ed.D.Ask(func(context.Context) any {
@@ -472,7 +470,7 @@ func (ed *Edits) PutAside(e *Edit, word string) tea.Cmd {
 		if err != nil {
 			return dialog.Acted{Quiet: true, Text: esc.Sprintf("%s; your text stays in %s: %s", word, ed.D.Where(at), esc.Err(err))}
 		}
-		settled(ed.D, e) // there is one text still
+		settled(ed.D, e) // one text is left
 		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, ed.D.Where(at)), Then: ed.D.RefreshSide}
 	})
 }

@@ -16,10 +16,10 @@ import (
 )
 
 // builtin reports whether texts are edited in the console itself: the terminal is not this
-// process's own, and nobody has said how an editor is run in it.
+// process's own, and no command is configured to run an editor in it.
 func builtin(d *desk.Desk) bool { return d.Remote && d.Edit == nil && !d.Spoken }
 
-// Program is the editor that can be run in the operator's terminal.
+// Program is the editor for the operator's terminal.
 func Program(d *desk.Desk) (command, why string) {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if v := strings.TrimSpace(d.Env[name]); v != "" {
@@ -34,10 +34,10 @@ func Program(d *desk.Desk) (command, why string) {
 	return "", "no editor is known: set VISUAL or EDITOR"
 }
 
-// notFound is how a shell ends that does not know a command.
+// notFound is the exit status of a shell for an unknown command.
 const notFound = 127
 
-// lacking says that the operator's editor is not there, when that is why it has ended.
+// lacking says that the operator's editor is missing, when it ended for that reason.
 func lacking(d *desk.Desk, err error) string {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != notFound {
@@ -45,7 +45,7 @@ func lacking(d *desk.Desk, err error) string {
 	}
 	name := "EDITOR"
 	if strings.TrimSpace(d.Env["VISUAL"]) != "" {
-		name = "VISUAL" // which goes first
+		name = "VISUAL" // VISUAL goes first
 	}
 	command, _, _ := strings.Cut(strings.TrimSpace(d.Env[name]), " ")
 	if _, err := exec.LookPath(command); command == "" || err == nil {
@@ -62,7 +62,7 @@ func (ed *Edits) StartEditor(e *Edit) tea.Cmd {
 	}
 	switch {
 	case ed.D.Spoken:
-		return nil // the conversation takes it from here
+		return nil // the linear mode takes it from here
 	case builtin(ed.D):
 		return ed.compose(e)
 	case ed.D.Edit != nil:
@@ -71,7 +71,7 @@ func (ed *Edits) StartEditor(e *Edit) tea.Cmd {
 	return tea.Exec(unhurried{process{ed.EditorOn(e)}}, over)
 }
 
-// editorDelay is how long an editor has to end when its terminal is gone.
+// editorDelay is the time an editor has to end when its terminal is gone.
 const editorDelay = 2 * time.Second
 
 // EditorOn is the process of the operator's editor.
@@ -79,8 +79,8 @@ func (ed *Edits) EditorOn(e *Edit) *exec.Cmd {
 	command, _ := Program(ed.D)
 	// The variable may hold arguments: the shell takes it apart, as git does.
 	c := exec.CommandContext(ed.D.Ctx, "/bin/sh", "-c", command+` "$@"`, command, e.Draft.Path())
-	// When the terminal is gone only the leader of its session is told: an editor that
-	// does not notice would keep memdesk, and its lock on the draft, alive.
+	// When the terminal is gone, the kernel signals only the session leader: without a signal from
+	// here the editor would keep memdesk, and its lock on the draft, alive.
 	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(syscall.SIGHUP) }, editorDelay
 	c.Env = ed.D.Environ
 	return c
@@ -93,13 +93,13 @@ func (p process) SetStdin(r io.Reader)  { p.Stdin = r }
 func (p process) SetStdout(w io.Writer) { p.Stdout = w }
 func (p process) SetStderr(w io.Writer) { p.Stderr = w }
 
-// leastAway is how long the terminal is away at the least.
+// leastAway is the shortest time that the terminal is away.
 const leastAway = 250 * time.Millisecond
 
-// unhurried is a command that does not end at once, though it may have failed at once.
-// The renderer of bubbletea (v2.0.9, startRenderer) stops its ticker after it has said
-// that it stands still: where the terminal comes back before that, the ticker which was
-// just set again is stopped, and the screen stays empty until the program ends.
+// unhurried delays the end of a command that may have failed at once. The renderer of bubbletea
+// (v2.0.9, startRenderer) stops its ticker after it has reported that it stands still: a terminal
+// that comes back before that has its new ticker stopped, and the screen stays empty until the
+// program ends.
 type unhurried struct{ tea.ExecCommand }
 
 func (c unhurried) Run() error {

@@ -32,8 +32,8 @@ func NoRelease(p *record.List[operator.QuarantineEntry]) string {
 	return ""
 }
 
-// Release opens the live source of an entry. What is saved is written over it when
-// it passes the scanner, and the entry goes.
+// Release opens the live source of an entry. The saved text replaces the source when it passes the
+// scanner, and the entry is removed.
 func (ed *Edits) Release(e operator.QuarantineEntry) tea.Cmd {
 	return ed.Begin(func(ctx context.Context) (*Edit, error) {
 		s, it, err := ed.D.Readable(ctx, model.Ref{Store: e.Store, ID: e.SourceID})

@@ -13,8 +13,8 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// note names the item of a draft; empty where the text belongs to more
-// than one item: a release has its entry, a resolution its copy.
+// note names the item of a draft; empty where the text belongs to more than the item: a release has
+// its entry, a resolution its copy.
 func (e *Edit) note() string {
 	if e.What == releaseItem || e.What == ResolveItem {
 		return ""
@@ -37,7 +37,7 @@ func draftOf(d *desk.Desk, e *Edit, name string) (err error) {
 	return nil
 }
 
-// purposeOf reads the note of a text that was put aside.
+// purposeOf reads the note of a kept text.
 func purposeOf(k drafts.Kept) (o drafts.Purpose, ok bool) {
 	if o, ok = k.Purpose(); !ok {
 		return o, false
@@ -46,7 +46,7 @@ func purposeOf(k drafts.Kept) (o drafts.Purpose, ok bool) {
 	return o, what == EditItem || what == createItem || what == appendItem
 }
 
-// noReopen says why a text that was put aside cannot be opened again.
+// noReopen says why a kept text cannot be reopened.
 func (ed *Edits) noReopen(p *record.List[drafts.Kept]) string {
 	r, ok := p.Window.Current()
 	if !ok {
@@ -59,9 +59,8 @@ func (ed *Edits) noReopen(p *record.List[drafts.Kept]) string {
 	return NoEdit(ed.D, o.Store)
 }
 
-// reopen opens a text that was put aside in the editor again. What is saved then is
-// compared with the revision that the operator saw when it was written: a change that
-// came since shows both sides, as it would have then.
+// reopen opens a kept text in the editor again. The save is compared with the revision that the
+// operator saw when writing it: a change since then shows both sides, as it would have then.
 func (ed *Edits) reopen(k drafts.Kept) tea.Cmd {
 	d := ed.D
 	return ed.Begin(func(ctx context.Context) (*Edit, error) {
@@ -84,11 +83,11 @@ func (ed *Edits) reopen(k drafts.Kept) tea.Cmd {
 		_, it, err := d.Readable(ctx, model.Ref{Store: o.Store, ID: o.Req.ID})
 		switch {
 		case errors.Is(err, model.NotFound):
-			e.baseless = true // saving asks what to do about that
+			e.baseless = true // the save asks what to do about it
 			return e, nil
 		case err != nil:
 			return nil, err
-		case e.What == appendItem: // goes behind whatever stands there
+		case e.What == appendItem: // it is appended to the current text
 			e.Req.IfMatch = it.Revision
 			return e, nil
 		}
@@ -98,11 +97,10 @@ func (ed *Edits) reopen(k drafts.Kept) tea.Cmd {
 	})
 }
 
-// settled removes the text that was put aside once what became of it is stored, thrown
-// away or put aside anew.
+// settled removes the kept text once its successor is stored, discarded or put aside.
 func settled(d *desk.Desk, e *Edit) {
 	if e.kept != "" {
-		_ = d.Drafts.Drop(e.kept) // the sweep takes what is left
+		_ = d.Drafts.Drop(e.kept) // the sweep takes leftovers
 		e.kept = ""
 	}
 }

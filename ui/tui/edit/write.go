@@ -16,7 +16,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// EditItem opens an item in the editor; the save expects it as it was opened.
+// EditItem opens an item in the editor; the save expects the revision that was opened.
 func (ed *Edits) EditItem(ref model.Ref) tea.Cmd {
 	return ed.Begin(func(ctx context.Context) (*Edit, error) {
 		s, it, err := ed.D.Readable(ctx, ref)
@@ -35,7 +35,7 @@ func (ed *Edits) EditItem(ref model.Ref) tea.Cmd {
 	})
 }
 
-// AppendItem opens an empty text whose content is added to an item.
+// AppendItem opens an empty text to append to an item.
 func (ed *Edits) AppendItem(ref model.Ref) tea.Cmd {
 	return ed.Begin(func(ctx context.Context) (*Edit, error) {
 		s, it, err := ed.D.Readable(ctx, ref)
@@ -97,7 +97,7 @@ func (ed *Edits) createDialog(s model.Store, at desk.ScopeOf) *dialog.Dialog {
 	return d
 }
 
-// keyWords says what the items of a tier are addressed by.
+// keyWords says how the items of a tier are addressed.
 func keyWords(esc safetext.Escaper, t model.TierSpec) safetext.Text {
 	text := esc.Const("a key is needed")
 	switch t.KeyRule {
@@ -112,7 +112,7 @@ func keyWords(esc safetext.Escaper, t model.TierSpec) safetext.Text {
 	return text
 }
 
-// create checks what was filled in and opens the editor. It runs in a command.
+// create checks the form and opens the editor. It runs in a command.
 func (ed *Edits) create(ctx context.Context, s model.Store, at desk.ScopeOf, tier, key string) dialog.Acted {
 	esc := ed.D.Esc
 	const ofTier, ofKey = 0, 1
@@ -156,7 +156,7 @@ func (ed *Edits) create(ctx context.Context, s model.Store, at desk.ScopeOf, tie
 			}
 		}
 		if id == "" {
-			req.IfMatch = "" // the store makes the id, so there is nothing to expect
+			req.IfMatch = "" // the store makes the id, so no revision is expected
 		}
 	}
 	e := &Edit{What: createItem, Store: s, Req: req, Label: label, Kind: spec.Document}
@@ -166,7 +166,7 @@ func (ed *Edits) create(ctx context.Context, s model.Store, at desk.ScopeOf, tie
 	return dialog.Acted{Instead: func() tea.Cmd { return ed.StartEditor(e) }}
 }
 
-// owners reads whose a scope is, by the published names of scopes:
+// owners splits a scope into its owners, by the published names of scopes:
 // crews/<id>/agents/<slug>, crews/<id>/shared, solo/<ws>/<slug>, workspace/<ws>.
 func owners(scope string) (workspace, crew, agent string) {
 	switch p := strings.Split(scope, "/"); {

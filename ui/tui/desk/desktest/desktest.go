@@ -1,4 +1,4 @@
-// Package desktest makes desks for the tests of what stands on one.
+// Package desktest makes desks for tests.
 package desktest
 
 import (

@@ -1,5 +1,4 @@
-// Package chart draws an erasure: the phases that it goes through, how far it is, and what
-// becomes of what each store holds.
+// Package chart draws an erasure: its phases, its progress, and the fate of each store's findings.
 package chart
 
 import (
@@ -16,7 +15,7 @@ import (
 type Row struct {
 	Store                         string
 	Found, Go, Redact, Hold, Left int64
-	Trouble                       bool // something of it was not looked at
+	Trouble                       bool // a part of it was not searched
 }
 
 func (r Row) add(o Row) Row {
@@ -24,7 +23,7 @@ func (r Row) add(o Row) Row {
 	return r
 }
 
-// signs are what a bar is made of: what goes, is redacted, is held, is left, and the rest.
+// signs are the parts of a bar: removed, redacted, held, left, and the rest.
 func signs(st *paint.Styles) [5]string {
 	if st.Esc.ASCII {
 		return [5]string{"#", "~", "=", ".", " "}
@@ -32,7 +31,7 @@ func signs(st *paint.Styles) [5]string {
 	return [5]string{"█", "▓", "▒", "░", " "}
 }
 
-// Bar shows the parts of what was found in cells; most is what fills all of them.
+// Bar shows the fates of the findings in cells; most fills all cells.
 func Bar(st *paint.Styles, r Row, most int64, cells int) string {
 	if most <= 0 || r.Found <= 0 {
 		return strings.Repeat(" ", cells)
@@ -43,7 +42,7 @@ func Bar(st *paint.Styles, r Row, most int64, cells int) string {
 	wide := make([]int, len(parts))
 	used, widest := 0, 0
 	for i, n := range parts {
-		if n > 0 { // a part is seen, however small
+		if n > 0 { // every part is visible, however small
 			wide[i] = max(int((n*int64(cells)+most/2)/most), 1)
 		}
 		if used += wide[i]; wide[i] > wide[widest] {
@@ -58,11 +57,11 @@ func Bar(st *paint.Styles, r Row, most int64, cells int) string {
 	return out.String() + strings.Repeat(sign[4], cells-used)
 }
 
-// The widths of the table's bars and names: all of it has room beside a list of 100 columns.
+// The widths of the table's bars and names: the whole table fits beside a list of 100 columns.
 const barCells, nameCells = 6, 9
 
-// Table says per store what was found, will go, is redacted, held and left, with the sum under
-// it. Stores where nothing was found share one line.
+// Table counts per store what was found, goes, is redacted, held and left, with the sum under it.
+// Stores without findings share one line.
 func Table(st *paint.Styles, rows []Row) []text.Line {
 	esc := st.Esc
 	var most int64
@@ -99,7 +98,7 @@ func Table(st *paint.Styles, rows []Row) []text.Line {
 	return append(out, text.Line{Value: esc.Const(s[0] + " goes  " + s[1] + " is redacted  " + s[2] + " is held  " + s[3] + " is left"), Kind: text.Note})
 }
 
-// number is a count in a table: nothing draws the eye where there is nothing.
+// number is a count in a table; a zero does not draw the eye.
 func number(n int64) string {
 	if n == 0 {
 		return "-"
@@ -109,8 +108,7 @@ func number(n int64) string {
 
 func pad(s string, width int) string { return strings.Repeat(" ", max(width-len(s), 1)) + s }
 
-// Phases are the steps of an erasure with a sign each: those that are done, the one that is
-// next or under way, and those to come.
+// Phases are the steps of an erasure with a sign each: done, current or next, and to come.
 func Phases(st *paint.Styles, names []string, done int, stuck bool) safetext.Text {
 	parts := make([]safetext.Text, len(names))
 	for i, name := range names {
@@ -128,7 +126,7 @@ func Phases(st *paint.Styles, names []string, done int, stuck bool) safetext.Tex
 	return st.Esc.Join(parts, " ")
 }
 
-// Progress is how far long work is, as a bar with its number.
+// Progress is a progress bar with its number.
 func Progress(st *paint.Styles, done, total int64) safetext.Text {
 	const cells = 24
 	if total <= 0 {

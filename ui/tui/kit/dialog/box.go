@@ -9,16 +9,16 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// BoxMargin is what a box leaves of a wide screen at each side, and boxPad what its
-// border takes of it.
+// BoxMargin is the blank columns at each side of a box on a wide screen, boxPad the columns of its
+// border.
 const (
 	BoxMargin = 2
 	BoxPad    = 2
 	WidestBox = 88 // columns: longer lines are hard to read
-	tallBody  = 24 // lines of the body from which a long text leaves some to the list
+	tallBody  = 24 // body height from which a long text leaves lines to the list
 )
 
-// BoxWidth is the columns of a question; one with a text under it takes what there is.
+// BoxWidth is the columns of a question; one with a text under it takes all there are.
 func (md *Modal) BoxWidth(d *Dialog) int {
 	w, _ := md.Host.Room()
 	if md.Plain {
@@ -33,9 +33,8 @@ func (md *Modal) BoxWidth(d *Dialog) int {
 	return w - BoxPad
 }
 
-// Boxed draws the question as a box over what it is about. The row that is decided on
-// stays visible where there is room. In plain mode, and where the question needs the
-// whole screen, it takes all of it.
+// Boxed draws the question as a box over the screen. The row in question stays visible where there
+// is room. In plain mode, and where the question needs the whole screen, the box takes all of it.
 func (md *Modal) Boxed(w, h int) ([]string, *tea.Position) {
 	st, d := md.St, md.Dialog
 	inner, room := md.BoxWidth(d), h
@@ -52,7 +51,7 @@ func (md *Modal) Boxed(w, h int) ([]string, *tea.Position) {
 	under, row := md.Host.Underneath(w, h)
 	x := (w - inner - BoxPad) / 2
 	y := row + 1
-	if y+len(body)+2 > h { // below the row is no room
+	if y+len(body)+2 > h { // no room below the row
 		y = row - len(body) - 2
 	}
 	if y < 0 {
@@ -65,7 +64,7 @@ func (md *Modal) Boxed(w, h int) ([]string, *tea.Position) {
 	return under, at
 }
 
-// PutBox draws lines of inner columns in a border over the screen, its corner at x and y.
+// PutBox draws lines of inner columns in a border over the screen, with its corner at x and y.
 func PutBox(st *paint.Styles, under, body []string, x, y, inner int) {
 	side := st.Row(1).Put(st.Key, st.Glyphs.Vertical).End()
 	rule := strings.Repeat(st.Glyphs.Horizontal.String(), inner)

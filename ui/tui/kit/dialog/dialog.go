@@ -14,67 +14,67 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// InFlight is how long a new dialog takes no keys: those were pressed for what
-// stood there before.
+// InFlight is the time during which a new dialog ignores keys: they were pressed for the screen
+// before.
 const InFlight = 350 * time.Millisecond
 
-// Field is a line to be filled in before an act: a key, a path.
+// Field is an input line of a dialog: a key, a path.
 type Field struct {
 	Label safetext.Text
 	Input text.Input
-	Wrong safetext.Text // what is to be put right in it; empty: nothing
+	Wrong safetext.Text // the error in it; empty: none
 }
 
 // Choice is a button beside Cancel.
 type Choice struct {
 	Verb  string
 	Typed bool // the name must be typed first, when the dialog has one
-	// Act runs in a command with what was filled in; nil: run is called instead, on
-	// the update loop, and the dialog is closed.
+	// Act runs in a command with the fields; nil: Run is called instead, on the update loop, and the
+	// dialog is closed.
 	Act func(ctx context.Context, f Filled) Acted
 	Run func() tea.Cmd
-	// Begin is called on the update loop when act begins; may be nil.
+	// Begin is called on the update loop when Act begins; may be nil.
 	Begin func() tea.Cmd
-	// Stops: esc ends the act while it is under way, and nothing is left half done.
+	// Stops: esc ends a running act, and nothing is left half done.
 	Stops bool
 }
 
-// Filled holds the fields of a dialog.
+// Filled holds the filled-in fields of a dialog.
 type Filled struct {
 	Reason string
 	Fields []string
 }
 
-// Dialog asks before an act. It starts on Cancel, a form in its first field, or in the one that
-// has to be put right.
+// Dialog asks before an act. It starts on Cancel; a form starts in its first field, or in the one
+// with an error.
 type Dialog struct {
 	Title    safetext.Text
 	Lines    []text.Line
-	Body     *text.Page // shown under the lines, to be scrolled; nil: nothing
-	Name     string     // to be typed first, as it is shown; empty: nothing is to be typed
-	NoReason bool       // the audit log is not told why
+	Body     *text.Page // shown under the lines, scrollable; nil: nothing
+	Name     string     // to be typed first, as shown; empty: nothing to type
+	NoReason bool       // no reason is asked for the audit log
 	Must     bool       // a reason is required
 	Fields   []Field
-	Form     bool // to be filled in, and no act yet
+	Form     bool // asks for fields, and is no act yet
 	Choices  []Choice
 	Canceled func() tea.Cmd // instead of saying that nothing was changed; may be nil
 
 	Reason, typed text.Input
 	Pager         *text.Pager
-	above         int // rows of the question that are scrolled away
-	rows, room    int // of the question, and what there is for them
+	above         int // rows of the question scrolled away
+	rows, room    int // of the question, and the room for them
 	at            int // in stops
 	Gen           int
-	Armed         bool                 // keys count
-	early         bool                 // some came before that: the first Enter is not taken for an answer
-	aimed         bool                 // the text was moved to its first change, where it has little room
-	Busy          bool                 // the act is under way
-	stop          context.CancelFunc   // of the act under way, when it can be stopped
-	stopping      bool                 // and that was asked for
-	Progress      func() safetext.Text // how far the act is; nil: not known
+	Armed         bool                 // keys are accepted
+	early         bool                 // keys came before that: the first Enter is not taken for an answer
+	aimed         bool                 // the text was moved to its first change, for lack of room
+	Busy          bool                 // the act is running
+	stop          context.CancelFunc   // of the running act, when it can be stopped
+	stopping      bool                 // a stop was requested
+	Progress      func() safetext.Text // of the running act; nil: unknown
 }
 
-// The kinds of places in a dialog.
+// The kinds of stops of a dialog.
 const (
 	onCancel = iota
 	onField
@@ -83,10 +83,10 @@ const (
 	onChoice
 )
 
-// stop is a place of a dialog; n tells fields and choices apart.
+// stop is a place of a dialog that tab reaches; n tells fields and choices apart.
 type stop struct{ kind, n int }
 
-// stops are the places in the order of tab.
+// stops are the stops in the order of tab.
 func (d *Dialog) stops() []stop {
 	out := []stop{{onCancel, 0}}
 	for i := range d.Fields {
@@ -110,21 +110,21 @@ func (d *Dialog) jump(kind int) {
 	d.at = max(slices.IndexFunc(d.stops(), func(s stop) bool { return s.kind == kind }), 0)
 }
 
-// Armed says that keys in flight have passed.
+// Armed says that the keys in flight have passed.
 type Armed struct{ Gen int }
 
 // Modal is the dialog over everything else, when there is one.
 type Modal struct {
 	*loop.Loop
 	Host   Host
-	Plain  bool // nothing is drawn over anything
+	Plain  bool // no overlays
 	Dialog *Dialog
-	count  int // how many there were
+	count  int // count of dialogs so far
 }
 
-// Host is the rest of the screen, as a question needs it. Its methods run on the update loop.
+// Host is the rest of the screen, as a question sees it. Its methods run on the update loop.
 type Host interface {
-	// Room is what a pane has.
+	// Room is the size of a pane.
 	Room() (width, height int)
 	// Here is the pane that is open.
 	Here() int
@@ -132,56 +132,55 @@ type Host interface {
 	Taken() bool
 	// Refusal says why nothing may be changed; empty when it may.
 	Refusal() string
-	// Underneath is the screen below the question, and the line of the row that is decided on.
+	// Underneath is the screen below the question, and the line of the row in question.
 	Underneath(width, height int) (lines []string, row int)
-	// Hush empties the status line; note says what became of a paste, if anything.
+	// Hush empties the status line; note tells the result of a paste, if any.
 	Hush()
 	Note(safetext.Text)
-	// Press obeys a key, or says why not; split obeys escape and a key that came in one piece.
+	// Press obeys a key or says why not; Split obeys escape and a key that came in one piece.
 	Press(bindings []act.Act, name string) tea.Cmd
 	Split(k tea.KeyPressMsg) tea.Cmd
-	// Searching is the text whose search line has the focus, nil when none has.
+	// Searching is the text whose search line has the focus, or nil.
 	Searching() *text.Pager
 	SearchKey(p *text.Pager, k tea.KeyPressMsg) tea.Cmd
 	SearchLineKeys(p *text.Pager) []act.Act
-	// Did keeps what takes an act back, and forgets what was used up; changed shows the
-	// memory as it is after an act.
+	// Did keeps the undo entries of an act and forgets the used ones; changed shows the memory after
+	// an act.
 	Did(undo, undone []string)
 	Changed(ok bool) tea.Cmd
 	// Page opens a page over the pane.
 	Page(title string, p *text.Page) tea.Cmd
 }
 
-// Proposal is a dialog that is ready to be shown, from a command.
+// Proposal is a dialog, ready to be shown, from a command.
 type Proposal struct {
 	From   int // the pane that asked
 	Dialog *Dialog
 	No     safetext.Text  // why there is no dialog
-	Open   func() tea.Cmd // what is to be opened instead: an editor
-	Drop   func()         // what becomes of that, in a command, when it is not opened
-	// Writable: the session could change memory when this was asked for, and the
-	// answer is for as long as it can.
+	Open   func() tea.Cmd // opened instead of a dialog: an editor
+	Drop   func()         // runs in a command when Open is not called
+	// Writable: the session was writable when this was asked for; the dialog is shown only while it
+	// still is.
 	Writable bool
 }
 
-// Acted is how an act ended.
+// Acted is the result of an act.
 type Acted struct {
 	Gen     int
 	Ok      bool
-	Quiet   bool           // nothing in any store was touched
+	Quiet   bool           // no store was changed
 	Text    safetext.Text  // for the status line
-	Undo    []string       // what takes it back, in the order of the changes
-	Undone  []string       // the undo entries that are used up
-	Page    *text.Page     // shown instead of a line, when there is more to say
-	Title   string         // of page
-	Next    *Dialog        // asked instead: what to do about it
-	Instead func() tea.Cmd // what follows in place of a word: an editor, long work
-	Beside  func() tea.Cmd // what follows beside all else; nil: nothing
-	Then    func() tea.Cmd // what follows at once; nil: nothing
+	Undo    []string       // undo entries of the changes, in order
+	Undone  []string       // undo entries that are used up
+	Page    *text.Page     // shown instead of a line, for a longer result
+	Title   string         // of Page
+	Next    *Dialog        // the next question, instead of a result
+	Instead func() tea.Cmd // runs instead of showing a result: an editor, long work
+	Beside  func() tea.Cmd // runs beside all else; nil: nothing
+	Then    func() tea.Cmd // runs at once; nil: nothing
 }
 
-// Propose prepares a dialog in a command and shows it if the operator is still
-// where the question was asked.
+// Propose prepares a dialog in a command and shows it if the operator is still at the same place.
 func (md *Modal) Propose(prepare func(ctx context.Context) (*Dialog, safetext.Text)) tea.Cmd {
 	from, writable := md.Host.Here(), md.Host.Refusal() == ""
 	return md.Ask(func(ctx context.Context) any {
@@ -261,7 +260,7 @@ func (d *Dialog) step(by int) tea.Cmd {
 	return nil
 }
 
-// button goes to the next button of the row, or to the one before.
+// button moves to the next button of the row, or to the previous.
 func (d *Dialog) button(by int) tea.Cmd {
 	n := len(d.Choices) + 1 // and Cancel
 	i := 0
@@ -286,7 +285,7 @@ func (md *Modal) Key(k tea.KeyPressMsg) tea.Cmd {
 		d.early = d.early || !d.Armed
 		return nil
 	}
-	if p := md.Host.Searching(); p != nil { // words are typed that are looked for in the text of the question
+	if p := md.Host.Searching(); p != nil { // the keys type words to search in the text of the question
 		return md.Host.SearchKey(p, k)
 	}
 	if d.early && k.Code == tea.KeyEnter {
@@ -316,8 +315,8 @@ func (md *Modal) Key(k tea.KeyPressMsg) tea.Cmd {
 	return md.Host.Press(bindings, name)
 }
 
-// answered: the operator writes on, so what the form was sent back for is not said any
-// longer; its line stays, so that nothing moves under the cursor.
+// answered clears the error of a form once the operator types on; its line stays, so that nothing
+// moves under the cursor.
 func (d *Dialog) answered() {
 	if s := d.here(); s.kind == onField {
 		d.Fields[s.n].Wrong = safetext.Text{}
@@ -327,8 +326,8 @@ func (d *Dialog) answered() {
 	}
 }
 
-// astray answers a key that means nothing to a question: whoever pressed it looks
-// elsewhere, so an Enter that follows must not be an act.
+// astray answers a key that means nothing to a question: its operator looks elsewhere, so a
+// following Enter must not be an act.
 func (md *Modal) astray(why safetext.Text) {
 	if md.Dialog.at != 0 {
 		md.Dialog.jump(onCancel)
@@ -337,7 +336,7 @@ func (md *Modal) astray(why safetext.Text) {
 	md.Say(paint.ToneWarn, why)
 }
 
-// Paste is for the field at the cursor.
+// Paste inserts into the field at the cursor.
 func (md *Modal) Paste(s string) tea.Cmd {
 	switch d := md.Dialog; {
 	case d.Busy:
@@ -356,7 +355,7 @@ func (md *Modal) Paste(s string) tea.Cmd {
 	return nil
 }
 
-// keyWords are the keys of a question at a button.
+// keyWords are the keys of a question while a button has the focus.
 func (d *Dialog) keyWords() string {
 	switch {
 	case d.Pager != nil:
@@ -389,7 +388,7 @@ func (md *Modal) Bindings() []act.Act {
 			act.Act{Keys: []string{"pgup"}, Show: "PgUp", Doc: "the text one screen up", Do: func() tea.Cmd { return d.scroll(-1) }})
 	}
 	if d.Pager != nil && d.Pager.Text != nil && d.input() == nil {
-		if keys := text.TextKeys(d.Pager); len(keys) == 1 { // answers come first, as far as the footer has room
+		if keys := text.TextKeys(d.Pager); len(keys) == 1 { // answers first, as far as the footer has room
 			out = append(out, keys...)
 		} else {
 			out = append(keys, out...)
@@ -409,12 +408,11 @@ func (md *Modal) Bindings() []act.Act {
 	return out
 }
 
-// yes is the button that y stands for: the only one, or the only one that acts; or why there is
-// none.
+// yes is the button of the key y: the only one, or the only one that acts; or why there is none.
 func (d *Dialog) yes() (choice int, no string) {
 	var acts []int
 	for i, c := range d.Choices {
-		if c.Act != nil || len(d.Choices) == 1 { // the others lead on, and change nothing
+		if c.Act != nil || len(d.Choices) == 1 { // the others lead on and change nothing
 			acts = append(acts, i)
 		}
 	}
@@ -497,7 +495,7 @@ func (md *Modal) Enter() tea.Cmd {
 	}))
 }
 
-// Acted ends a dialog whose act is over, and shows what became of it.
+// Acted closes the dialog of a finished act and shows the result.
 func (md *Modal) Acted(m Acted) tea.Cmd {
 	if md.Dialog != nil && md.Dialog.Gen == m.Gen {
 		md.Dialog = nil
@@ -534,6 +532,5 @@ func (md *Modal) showPage(m Acted) tea.Cmd {
 	return md.Host.Page(m.Title, m.Page)
 }
 
-// Questioned is told of each question that is asked, and of each that is cancelled.
-// Only tests set it, for the same end.
+// Questioned hears each question that is asked or cancelled. Only tests set it.
 var Questioned func(d *Dialog, cancelled bool)

@@ -11,10 +11,10 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// render draws the question, the fields and the buttons; when the question has no
-// room it is cut and says so, the fields and buttons never are.
+// render draws the question, the fields and the buttons. A question without room is cut and says
+// so; fields and buttons never are.
 func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Position) {
-	fields, gap := len(d.Fields)+1, 1 // the buttons, and a line above all of them
+	fields, gap := len(d.Fields)+1, 1 // the buttons, and a blank line above everything
 	for _, f := range d.Fields {
 		if !f.Wrong.IsEmpty() {
 			fields++
@@ -38,7 +38,7 @@ func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 		return max(room/2, room-d.bodyRows()-1)
 	}
 	var pinned []string
-	if len(paragraphs(st, d.Lines, width)) > share() { // what scrolls leaves where the act takes effect in sight
+	if len(paragraphs(st, d.Lines, width)) > share() { // a scrolling question keeps the line of the environment in sight
 		pinned = paragraphs(st, slices.DeleteFunc(slices.Clone(d.Lines), func(l text.Line) bool { return !l.Pin }), width)
 		room -= len(pinned)
 	}
@@ -63,7 +63,7 @@ func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 		if in.Focus {
 			cursor = &tea.Position{X: col + 1, Y: len(out)}
 		}
-		r.Lit(st.Input, strings.Repeat(" ", max(r.Left-1, 0))) // the room of the field
+		r.Lit(st.Input, strings.Repeat(" ", max(r.Left-1, 0))) // the rest of the field
 		out = append(out, r.End())
 	}
 	labels := d.labels(st)
@@ -87,7 +87,7 @@ func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 	return st.FillTo(out, width, height), cursor
 }
 
-// labels are those of the fields; in a form what is typed stands below each other.
+// labels are the labels of the fields; in a form the inputs align below each other.
 func (d *Dialog) labels(st *paint.Styles) []safetext.Text {
 	out, widest := make([]safetext.Text, len(d.Fields)), 0
 	for i, f := range d.Fields {
@@ -101,11 +101,10 @@ func (d *Dialog) labels(st *paint.Styles) []safetext.Text {
 	return out
 }
 
-// fewRows is how many rows of a text are too few to begin with its file heads.
+// fewRows is the number of rows from which a text can begin with its file heads.
 const fewRows = 8
 
-// aim begins a difference that has few rows at its first change; what stands above
-// that is a PgUp away.
+// aim starts a difference with few rows at its first change; the part above is a PgUp away.
 func (d *Dialog) aim(room int) {
 	p := d.Pager
 	if d.aimed || p.Shown != p.Text || len(p.Rows) == 0 {
@@ -122,8 +121,7 @@ func (d *Dialog) aim(room int) {
 	}
 }
 
-// firstChange is where the first added or removed line of a difference begins; -1:
-// there is none.
+// firstChange is the offset of the first added or removed line of a difference; -1: none.
 func firstChange(body string) int {
 	at, hunk := 0, false
 	for line := range strings.Lines(body) {
@@ -138,7 +136,7 @@ func firstChange(body string) int {
 	return -1
 }
 
-// bodySign says how much of the text is not on the screen; nothing when all is.
+// bodySign says how much of the text is off the screen; empty when nothing is.
 func (d *Dialog) bodySign(st *paint.Styles) safetext.Text {
 	p := d.Pager
 	whole := p.AtStart() && p.AtEnd()
@@ -163,10 +161,10 @@ func (d *Dialog) bodyEnds() bool {
 	return d.Pager == nil || d.Pager.AtEnd() && d.Pager.Top+d.Pager.Height >= len(d.Pager.Rows)
 }
 
-// bodyRows is how many rows the text has, as far as they are laid out.
+// bodyRows is the number of rows of the text that are laid out.
 func (d *Dialog) bodyRows() int { return max(len(d.Pager.Rows), 1) }
 
-// paragraphs are lines as they stand in a question.
+// paragraphs wraps lines for a question.
 func paragraphs(st *paint.Styles, lines []text.Line, width int) []string {
 	var out []string
 	for _, l := range lines {
@@ -184,8 +182,8 @@ func paragraphs(st *paint.Styles, lines []text.Line, width int) []string {
 	return out
 }
 
-// question draws the lines in at most room rows. Where there is no room for all of
-// them they scroll, and what they warn of stands behind the first two.
+// question draws the lines in at most room rows. Lines without room scroll, and warnings come right
+// after the first two.
 func (d *Dialog) question(st *paint.Styles, width, room int) []string {
 	out := paragraphs(st, d.Lines, width)
 	d.above, d.rows, d.room = min(d.above, max(len(out)-1, 0)), len(out), room
@@ -209,14 +207,14 @@ func (d *Dialog) question(st *paint.Styles, width, room int) []string {
 		d.above = 0
 		return out
 	}
-	d.room = max(room-1, 1) // a sign that there is more takes one
+	d.room = max(room-1, 1) // the sign for more takes one row
 	d.above = min(d.above, d.rows-d.room)
 	end := min(d.above+room-1, d.rows)
 	sign := st.Esc.Sprintf(" there is more, %d to %d of %d: PgDn", d.above+1, end, d.rows)
 	switch {
 	case room < 2:
 		sign = st.Esc.Const(" there is more: PgDn, or a taller window")
-	case end == d.rows && d.Pager != nil: // the text under it goes on, and has a sign of its own
+	case end == d.rows && d.Pager != nil: // the text below goes on, and has a sign of its own
 		sign = st.Esc.Sprintf(" %d to %d of %d: PgUp", d.above+1, end, d.rows)
 	case end == d.rows:
 		sign = st.Esc.Sprintf(" %d to %d of %d, the end: PgUp", d.above+1, end, d.rows)
@@ -226,7 +224,7 @@ func (d *Dialog) question(st *paint.Styles, width, room int) []string {
 	return append(slices.Clone(out[d.above:end]), st.Text(st.Warn, sign, width))
 }
 
-// scroll moves the question, and the text under it when the question is at its end.
+// scroll moves the question, and at its end the text under it.
 func (d *Dialog) scroll(by int) tea.Cmd {
 	last := max(d.rows-d.room, 0)
 	at := max(min(d.above+by*max(d.room-1, 1), last), 0)
@@ -238,11 +236,10 @@ func (d *Dialog) scroll(by int) tea.Cmd {
 	return d.Pager.Page(float64(by))
 }
 
-// scrolls reports whether something of the dialog is not on the screen.
+// scrolls reports whether a part of the dialog is off the screen.
 func (d *Dialog) scrolls() bool { return d.Pager != nil || d.rows > d.room }
 
-// buttons stand in brackets where the cursor is, so that it is plain without
-// colour too.
+// buttons draws brackets around the button at the cursor, so that it is plain without colour too.
 func (d *Dialog) buttons(st *paint.Styles, width int) string {
 	r := st.Row(width).Blank(1)
 	button := func(s stop, word string) {

@@ -13,24 +13,23 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// maxDiff bounds how much text is compared, in bytes of both sides: comparing
-// takes more than linear time. What is larger is shown whole, and said.
+// maxDiff bounds the compared text, in bytes of both sides: comparing takes more than linear time.
+// A larger text is shown whole, with a note.
 const maxDiff = 2 << 20
 
 // Change is the size of an edit in numbers.
 type Change struct{ Added, Removed int }
 
-// Comparison collects unified diffs with the changed words marked; the body of
-// the text that it becomes is the diff.
+// Comparison collects unified diffs with the changed words marked; they are the body of its Text.
 type Comparison struct {
 	body  strings.Builder
 	marks []text.Mark
 	Change
-	Around  int  // lines around a change; 0: as many as usual
-	Unnamed bool // the names of both sides stand elsewhere
+	Around  int  // lines around a change; 0: the default
+	Unnamed bool // the names of both sides are shown elsewhere
 }
 
-// Compare appends the difference of two texts, or says that there is none.
+// Compare appends the difference of two texts, or a note that there is none.
 func (c *Comparison) Compare(esc safetext.Escaper, oldName, newName, old, new string) {
 	if old == new {
 		c.body.WriteString(" no difference\n")
@@ -42,7 +41,7 @@ func (c *Comparison) Compare(esc safetext.Escaper, oldName, newName, old, new st
 	}
 	edits := udiff.Lines(old, new)
 	u, err := udiff.ToUnifiedDiff(oldName, newName, old, edits, cmp.Or(c.Around, udiff.DefaultContextLines))
-	if err != nil { // edits of the same library always apply
+	if err != nil { // the library's own edits always apply
 		c.body.WriteString(" the texts differ\n")
 		return
 	}
@@ -79,7 +78,7 @@ func (c *Comparison) hunk(h *udiff.Hunk) {
 	flush()
 }
 
-// replaced writes removed lines and those that came in their place.
+// replaced writes removed lines and their replacements.
 func (c *Comparison) replaced(gone, come []string) {
 	c.Removed += len(gone)
 	c.Added += len(come)
@@ -107,22 +106,22 @@ func (c *Comparison) line(sign byte, content string, marks []text.Mark) {
 	}
 }
 
-// CopyWords are how a copy differs from its base, in signs and in words.
+// CopyWords says how a copy differs from its base, in signs and in words.
 func (c Change) CopyWords(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("+%s -%s: the copy has %s more and lacks %s.", prose.Group(int64(c.Added)), prose.Group(int64(c.Removed)), prose.Plural(int64(c.Added), "line"), prose.Plural(int64(c.Removed), "line"))
 }
 
-// Words are a change in signs and in words.
+// Words says a change in signs and in words.
 func (c Change) Words(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("+%s -%s: %s added, %s removed", prose.Group(int64(c.Added)), prose.Group(int64(c.Removed)), prose.Plural(int64(c.Added), "line"), prose.Plural(int64(c.Removed), "line"))
 }
 
-// Signs are a change in short.
+// Signs says a change in signs only.
 func (c Change) Signs() string {
 	return "+" + prose.Group(int64(c.Added)) + " -" + prose.Group(int64(c.Removed))
 }
 
-// Section appends one comparison of several, under a heading with its numbers.
+// Section appends one of several comparisons, under a heading with its numbers.
 func (c *Comparison) Section(esc safetext.Escaper, heading, oldName, newName, old, new string) Change {
 	var part Comparison
 	part.Compare(esc, oldName, newName, old, new)
@@ -140,18 +139,18 @@ func (c *Comparison) Section(esc safetext.Escaper, heading, oldName, newName, ol
 	return part.Change
 }
 
-// Text is the comparison under a head.
+// Text is a page of the comparison under a head.
 func (c *Comparison) Text(head []text.Line) *text.Page {
 	t := text.NewPage(head, c.body.String())
 	t.Kind, t.Marks = text.Diff, c.marks
 	return t
 }
 
-// maxWords bounds the lines that are compared word by word.
+// maxWords bounds the lines, in bytes, that are compared word by word.
 const maxWords = 4 << 10
 
-// Words tells which parts of two lines differ, by words. Lines that have little
-// in common are not marked: everything would be.
+// Words returns the differing parts of two lines, by words. Lines with little in common are not
+// marked: everything would be.
 func Words(old, new string) (gone, come []text.Mark) {
 	if len(old)+len(new) > maxWords {
 		return nil, nil
@@ -171,9 +170,8 @@ func Words(old, new string) (gone, come []text.Mark) {
 	return gone, come
 }
 
-// Merge combines two edits of the same text, line by line. Where both have
-// changed the same lines the result holds both, between marks, and clean is
-// false.
+// Merge combines two edits of the same text, line by line. Where both changed the same lines the
+// result holds both, between marks, and clean is false.
 func Merge(base, theirs, yours string) (merged string, clean bool) {
 	if len(base)+len(theirs)+len(yours) > 2*maxDiff {
 		return yours, false
@@ -202,19 +200,19 @@ func BothSides(theirs, yours string) string {
 	return b.String()
 }
 
-// The lines around what both sides have changed.
+// The lines around a part that both sides have changed.
 const (
 	oursMark   = "<<<<<<< yours\n"
 	middleMark = "=======\n"
 	theirsMark = ">>>>>>> as it is in the store now\n"
 )
 
-// Marked reports whether a text still has the lines of a merge.
+// Marked reports whether a text still has merge markers.
 func Marked(s string) bool {
 	return strings.Contains("\n"+s, "\n<<<<<<< ") || strings.Contains("\n"+s, "\n>>>>>>> ")
 }
 
-// Ended is s with a newline at its end.
+// Ended is s, with a final newline.
 func Ended(s string) string {
 	if s == "" || strings.HasSuffix(s, "\n") {
 		return s

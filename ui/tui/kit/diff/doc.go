@@ -1,2 +1,2 @@
-// Package diff compares two texts by lines and words, and joins two changes of one text.
+// Package diff compares two texts by lines and words, and merges two changes of one text.
 package diff

@@ -10,14 +10,13 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// filterPause is how long the keys rest before a list is asked for again: a word
-// typed in one go is one question.
+// filterPause is the debounce of filter input: a word typed in one go is one question.
 const filterPause = 150 * time.Millisecond
 
-// FilterDue says that the keys have rested.
+// FilterDue says that the debounce is over.
 type FilterDue struct{ gen int }
 
-// Filter puts a filter in force while it is typed.
+// Filter applies a filter while it is typed.
 type Filter struct {
 	gen    int
 	before string // the filter that was in force when typing began
@@ -26,13 +25,13 @@ type Filter struct {
 // Begin notes the filter that esc brings back.
 func (f *Filter) Begin(query string) { f.gen, f.before = f.gen+1, query }
 
-// Typed asks again when the keys rest.
+// Typed asks again when typing pauses.
 func (f *Filter) Typed(later func(time.Duration, any) tea.Cmd) tea.Cmd {
 	f.gen++
 	return later(filterPause, FilterDue{f.gen})
 }
 
-// Due reports whether the text of an input is to be put in force now.
+// Due reports whether to apply the text of an input now.
 func (f *Filter) Due(m FilterDue, in *text.Input, query string) (string, bool) {
 	words := strings.TrimSpace(in.Value())
 	if strings.Trim(words, "! ") == "" {
@@ -41,8 +40,7 @@ func (f *Filter) Due(m FilterDue, in *text.Input, query string) (string, bool) {
 	return words, m.gen == f.gen && in.Focus && words != query
 }
 
-// Bindings end the typing with the filter in force that was typed last; esc brings the
-// one before back.
+// Bindings end typing and keep the last filter; esc restores the previous one.
 func (f *Filter) Bindings(what string, in *text.Input, query *string, apply func(string) tea.Cmd) []act.Act {
 	end := func(words string) tea.Cmd {
 		f.gen++

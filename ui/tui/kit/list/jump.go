@@ -11,8 +11,8 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// Jump is a line for the first letters of a row: the cursor goes along as they are
-// typed, and enter looks through the pages that are not loaded yet.
+// Jump is an input for the first letters of a row: the cursor follows the typing, and enter
+// searches the pages that are not loaded yet.
 type Jump struct {
 	In   text.Input
 	From int // where the cursor was
@@ -26,7 +26,7 @@ func (j *Jump) Open(at int) {
 
 func (j *Jump) Close() { j.In.Focus = false }
 
-// Begins reports whether one of the names begins with what is typed.
+// Begins reports whether one of the names begins with the text.
 func Begins(text string, names []string) bool {
 	text = strings.ToLower(text)
 	for _, n := range names {
@@ -37,8 +37,8 @@ func Begins(text string, names []string) bool {
 	return false
 }
 
-// After is the first of n rows from a place on that begins so, going on at the
-// start; -1 when none does.
+// After is the first of n rows, from a place on and around the end, that begins with the text; -1
+// when none does.
 func After(from, n int, text string, names func(i int) []string) int {
 	if text == "" {
 		return from
@@ -51,7 +51,7 @@ func After(from, n int, text string, names func(i int) []string) int {
 	return -1
 }
 
-// TrailOver says that a row was not found, when it was asked for.
+// TrailOver says that a wanted row was not found.
 func TrailOver[T any](d *loop.Loop, m Trailed[T], found bool) {
 	switch word := m.Trail.Word; {
 	case word.IsEmpty() || found:
@@ -72,9 +72,8 @@ func JumpHere(d *loop.Loop, j *Jump, n, sel int, names func(i int) []string, mov
 	return move(at - sel)
 }
 
-// JumpKeys are the keys of the line where the letters are typed. here tells whether the
-// row at the cursor begins so already: then enter only closes the line; else look goes
-// on in the pages that are not loaded.
+// JumpKeys are the keys of this input. here reports whether the row at the cursor begins with the
+// text: then enter only closes the input; else look searches the pages that are not loaded.
 func JumpKeys(j *Jump, here func(text string) bool, look func(text string) tea.Cmd, back func() tea.Cmd) []act.Act {
 	enter := act.Act{Keys: []string{"enter"}, Name: "stay here", Doc: "stay at this row, which begins so", Do: func() tea.Cmd {
 		j.Close()

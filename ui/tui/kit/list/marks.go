@@ -13,47 +13,45 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// Marks are the rows of a list that the next act is for. They are kept by id, in
-// the order of marking, also for rows that the window has let go; M is what is
-// remembered of a row.
+// Marks are the rows for the next act. They are kept by id, in the order of marking, also for rows
+// outside the window; M is the kept part of a row.
 type Marks[T, M any] struct {
 	list   func() *Window[T]
 	small  func(T) M
-	Whole  func(T) bool // the row stands for others and is never marked itself; nil: none does
+	Whole  func(T) bool // the row stands for others and is never marked; nil: no such rows
 	Kept   map[string]M
 	Order  []string
-	anchor string // the row that was marked last, where a range begins
-	from   From   // its page
+	anchor string // the row marked last, the start of a range
+	from   From   // of its page
 
 	gen  int
-	Walk *walk[T] // pages that are being marked; nil: none
+	Walk *walk[T] // the running walk; nil: none
 
-	filter  string          // in force; empty: the list is whole, and so are the marks in it
-	inside  map[string]bool // marks that the filter shows, as far as that is known
-	counted bool            // it is known of all
-	look    int             // of the count under way
+	filter  string          // in force; empty: all rows and marks are shown
+	inside  map[string]bool // marks known to be shown by the filter
+	counted bool            // it is known of every mark
+	look    int             // generation of the running count
 }
 
-// Marked are marks, whatever is marked.
+// Marked are marks of any row type.
 type Marked interface {
 	N() int
 	Clear()
 	Every() tea.Cmd
 }
 
-// Every marks what the list holds under its filter.
+// Every marks all rows under the filter.
 func (m *Marks[T, M]) Every() tea.Cmd { return m.All(nil) }
 
-// Peeked is the next page of a filtered list, in which marks are looked for.
+// Peeked is the next page of a filtered list, searched for marks.
 type Peeked[T any] struct {
 	look int
 	page Span[T]
 	err  error
 }
 
-// Filtered tells the marks of another filter. Where there are some, the list is gone
-// through to find out which of them it shows: an act must not reach further than the
-// operator knows.
+// Filtered recounts the marks for a new filter. Where there are marks, the list is read to find out
+// which of them it shows: an act must not reach further than the operator knows.
 func (m *Marks[T, M]) Filtered(filter string) tea.Cmd {
 	m.look++
 	m.filter, m.inside, m.counted = filter, map[string]bool{}, filter == "" || m.N() == 0
@@ -86,10 +84,10 @@ func (m *Marks[T, M]) Peeked(a Peeked[T]) tea.Cmd {
 	return m.peek(From{Cursor: a.page.Next})
 }
 
-// Shown reports whether the filter in force shows a marked row.
+// Shown reports whether the current filter shows a marked row.
 func (m *Marks[T, M]) Shown(id string) bool { return m.filter == "" || m.inside[id] }
 
-// Outside is how many marked rows the filter in force does not show.
+// Outside counts the marked rows that the current filter hides.
 func (m *Marks[T, M]) Outside() int {
 	if m.filter == "" {
 		return 0
@@ -97,7 +95,7 @@ func (m *Marks[T, M]) Outside() int {
 	return m.N() - len(m.inside)
 }
 
-// Uncounted says that it is not known yet what an act on the marks would reach.
+// Uncounted says that the reach of an act on the marks is not known yet.
 func (m *Marks[T, M]) Uncounted() string {
 	if m.counted || m.filter == "" || m.N() == 0 {
 		return ""
@@ -105,14 +103,14 @@ func (m *Marks[T, M]) Uncounted() string {
 	return "the marks that this filter shows are still being counted; ctrl+r counts again"
 }
 
-// walk goes through the pages of a list, one command each, and marks.
+// walk reads the pages of a list, one command each, and marks rows.
 type walk[T any] struct {
 	fetch   Fetcher[T]
 	want    func(T) bool // nil: a range, between start and end
 	start   string
 	end     string
 	inside  bool
-	swapped bool // the second try of a range, from its other end
+	swapped bool // second try of a range, from its other end
 	back    From
 }
 
@@ -141,7 +139,7 @@ func (m *Marks[T, M]) Has(id string) bool {
 	return ok
 }
 
-// Add marks a row, but for one that stands for others.
+// Add marks a row, unless it stands for others.
 func (m *Marks[T, M]) Add(row T) {
 	if m.whole(row) {
 		return
@@ -155,7 +153,7 @@ func (m *Marks[T, M]) Add(row T) {
 
 func (m *Marks[T, M]) whole(row T) bool { return m.Whole != nil && m.Whole(row) }
 
-// toggle marks the row at the cursor, or takes its mark away.
+// toggle marks the row at the cursor, or unmarks it.
 func (m *Marks[T, M]) toggle() {
 	w := m.list()
 	row, ok := w.Current()
@@ -173,7 +171,7 @@ func (m *Marks[T, M]) toggle() {
 	m.Add(row)
 }
 
-// pageOf is where the page of a row starts.
+// pageOf is the start of a row's page.
 func (m *Marks[T, M]) pageOf(row int) From {
 	for _, p := range m.list().Pages {
 		if row < len(p.Rows) {
@@ -184,7 +182,7 @@ func (m *Marks[T, M]) pageOf(row int) From {
 	return From{}
 }
 
-// rangeHere marks everything between the row that was marked last and the cursor.
+// rangeHere marks all rows between the row marked last and the cursor.
 func (m *Marks[T, M]) rangeHere() tea.Cmd {
 	w := m.list()
 	row, ok := w.Current()
@@ -201,8 +199,7 @@ func (m *Marks[T, M]) rangeHere() tea.Cmd {
 	return m.begin(&walk[T]{fetch: w.Fetch, start: m.anchor, end: w.Id(row), back: m.pageOf(w.Sel)}, m.from)
 }
 
-// All marks what the list holds under its filter, page by page; want chooses, nil
-// takes every row.
+// All marks the rows under the filter, page by page; want selects, nil takes every row.
 func (m *Marks[T, M]) All(want func(T) bool) tea.Cmd {
 	if want == nil {
 		want = func(T) bool { return true }
@@ -224,13 +221,13 @@ func (m *Marks[T, M]) next(at From) tea.Cmd {
 	})
 }
 
-// Stop ends a walk; what it has marked stays marked.
+// Stop ends a walk; its marks stay.
 func (m *Marks[T, M]) Stop() {
 	m.gen++
 	m.Walk = nil
 }
 
-// Walked takes a page and asks for the next; said is how it ended, when it did.
+// Walked takes a page and asks for the next; said tells the end of the walk.
 func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
 	if a.gen != m.gen || m.Walk == nil {
 		return nil
@@ -269,8 +266,7 @@ func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
 	return m.ended(d)
 }
 
-// forgetRange drops nothing: rows marked on the wrong way are taken back by
-// beginning anew from the anchor alone.
+// forgetRange clears the rows marked in the wrong direction by starting anew from the anchor alone.
 func (m *Marks[T, M]) forgetRange(w *walk[T]) {
 	i := slices.Index(m.Order, w.start)
 	for _, id := range m.Order[i+1:] {
@@ -300,7 +296,7 @@ func (m *Marks[T, M]) Crumb(esc safetext.Escaper) []safetext.Text {
 	return nil
 }
 
-// Bindings are the keys that mark; all says what is marked by *.
+// Bindings are the marking keys; all says what * marks.
 func (m *Marks[T, M]) Bindings(none func() string, move func(int) tea.Cmd) []act.Act {
 	unmarked := func() string {
 		if m.N() == 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Natural orders texts as people do: without regard to case, and numbers by their value.
+// Natural orders texts as people do: case-insensitive, and numbers by value.
 func Natural(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	for a != "" && b != "" {
@@ -26,8 +26,8 @@ func Natural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits are the digits that a text begins with, without leading zeros and the commas of
-// thousands, and the rest.
+// digits returns the leading digits of a text, without leading zeros and thousands commas, and the
+// rest.
 func digits(s string) (number, rest string) {
 	n := 0
 	for n < len(s) && (s[n] >= '0' && s[n] <= '9' || n > 0 && s[n] == ',') {

@@ -11,8 +11,8 @@ import (
 // RestDue says that the cursor has rested.
 type RestDue struct{ Gen int }
 
-// Rest holds back what is drawn for the row at the cursor until the cursor rests:
-// of the rows that a held key passes nothing is read, laid out or sent.
+// Rest is the debounce of the detail: of rows that a held key passes, nothing is read, laid out or
+// sent.
 type Rest struct {
 	later func(time.Duration, any) tea.Cmd
 	Gen   int
@@ -26,9 +26,9 @@ func (r *Rest) Moved() tea.Cmd {
 	return r.later(PreviewAfter, RestDue{r.Gen})
 }
 
-// Over reports whether nothing has moved since.
+// Over reports whether the cursor has not moved since.
 func (r *Rest) Over(m RestDue) bool { return m.Gen == r.Gen }
 
-// PreviewAfter is how long the selection must rest before its item is read, so
-// that a held key does not read every item that it passes.
+// PreviewAfter is the time that the cursor must rest before its item is read, so that a held key
+// does not read every item on its way.
 const PreviewAfter = 60 * time.Millisecond

@@ -6,11 +6,11 @@ import (
 	"memdesk/ui/act"
 )
 
-// Table is a cursor over rows that are all in memory: stores, tiers, hits. Rows
-// that cannot be selected are stepped over.
+// Table is a cursor over rows that are all in memory: stores, tiers, hits. Rows that cannot be
+// selected are skipped.
 type Table struct {
 	N, Sel, Top, Height int
-	leap                bool             // scroll by half a screen: something stands beside the rows
+	leap                bool             // scroll by half a screen: there is a detail beside the rows
 	Skip                func(i int) bool // nil: every row can be selected
 	Moved               func() tea.Cmd   // after the selection has changed; may be nil
 }
@@ -25,8 +25,7 @@ func (t *Table) Resize(height int, beside bool) {
 	t.Clamp(1)
 }
 
-// Clamp keeps the selection on a row that can be selected, looking in the
-// direction of the movement first.
+// Clamp keeps the selection on a selectable row, looking in the direction of the movement first.
 func (t *Table) Clamp(dir int) {
 	t.Sel = max(min(t.Sel, t.N-1), 0)
 	if t.Skip != nil {

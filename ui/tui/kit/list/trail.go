@@ -13,30 +13,30 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// Trail is the way through a list to one of its rows, page by page, one command
-// each: no store tells where an item stands in an order. It ends at the row or at the
-// end of the list, it says how far it is, and it can be stopped.
+// Trail searches a list for one of its rows, page by page, one command each: no store tells an
+// item's position in an order. It ends at the row or at the end of the list, shows its progress,
+// and can be stopped.
 type Trail[T any] struct {
-	Near func(T) (distance int, ok bool) // 0 is the row that is wanted, more is a neighbour of it
-	Word safetext.Text                   // what is looked for, as it is said; empty: nothing is said at its end
-	Anew bool                            // the list begins anew where this leads: until then what was there stays
-	once bool                            // one page is enough: whoever filters waits for what matches
+	Near func(T) (distance int, ok bool) // 0 is the wanted row, more is a neighbour of it
+	Word safetext.Text                   // the wanted row in words; empty: the end is silent
+	Anew bool                            // the list begins anew at the result; until then the old rows stay
+	once bool                            // one page is enough: a filter's matches are wanted at once
 
-	Line   int // of the screen where the row goes
+	Line   int // screen line for the row
 	passed []From
 	last   Span[T] // the page before
 	Seen   int
-	best   *landing[T] // the nearest so far
-	near   int         // how near that is
-	tail   bool        // the page after the row's is on its way: nobody lands at an edge
+	best   *landing[T] // the nearest row so far
+	near   int         // its distance
+	tail   bool        // the page after the row's is being fetched, so that the cursor does not land at an edge
 }
 
-// landing is a page with the row where the cursor goes.
+// landing is a page with the row for the cursor.
 type landing[T any] struct {
-	pages  []Span[T] // its own, and its neighbours where it is near an edge
+	pages  []Span[T] // the row's page, and its neighbours where the row is near an edge
 	key    string
-	first  int64  // place of the first of them in the whole list
-	before []From // where the pages before them start
+	first  int64  // position of the first of them in the whole list
+	before []From // starts of the pages before them
 }
 
 // Trailed is the next page of a trail.
@@ -46,7 +46,7 @@ type Trailed[T any] struct {
 	Err   error
 }
 
-// Follow begins a trail; one that is under way is given up.
+// Follow begins a trail and drops the running one.
 func (w *Window[T]) Follow(t *Trail[T]) tea.Cmd {
 	w.Trail, t.Line = t, w.Sel-w.Top
 	limit := model.MaxPage
@@ -54,7 +54,7 @@ func (w *Window[T]) Follow(t *Trail[T]) tea.Cmd {
 		w.Gen++
 		w.early, w.again = 0, false
 		w.Loading = [ArriveRefresh + 1]bool{ArriveReset: true}
-		limit = w.PerPage // most rows are on the first page, and that is shown at once
+		limit = w.PerPage // most rows are on the first page, which is shown at once
 	}
 	return w.pass(t, From{}, limit)
 }
@@ -64,14 +64,13 @@ func (w *Window[T]) pass(t *Trail[T], at From, limit int) tea.Cmd {
 	return w.Ask(func(ctx context.Context) any {
 		at := at
 		page, err := fetch(ctx, at, limit)
-		at.Limit = limit // a refresh asks for as many
+		at.Limit = limit // a refresh asks for the same number
 		page.At, page.limit = at, limit
 		return Trailed[T]{t, page, err}
 	})
 }
 
-// Trailed takes a page. over says that the trail has ended with it, found that it led
-// to the row itself.
+// Trailed takes a page. over: the trail has ended; found: it reached the row itself.
 func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
 	t := m.Trail
 	if t != w.Trail {
@@ -84,7 +83,7 @@ func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
 		}
 		return nil, true, false
 	}
-	if t.best == nil && t.Anew { // where none of its neighbours is left the list begins at its start
+	if t.best == nil && t.Anew { // without any neighbour left the list begins at its start
 		t.best, t.near = &landing[T]{pages: []Span[T]{m.page}}, int(^uint(0)>>1)
 	}
 	if t.tail {
@@ -110,7 +109,7 @@ func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
 	return w.leave(), true, found
 }
 
-// landed is a row of a page as the place to go to.
+// landed is a row of a page as a landing.
 func (w *Window[T]) landed(t *Trail[T], page Span[T], at int) *landing[T] {
 	out := &landing[T]{pages: []Span[T]{page}, key: w.Id(page.Rows[at]), first: int64(t.Seen)}
 	passed := len(t.passed)
@@ -123,7 +122,7 @@ func (w *Window[T]) landed(t *Trail[T], page Span[T], at int) *landing[T] {
 	return out
 }
 
-// leave ends a trail where it is: at the nearest row so far.
+// leave ends a trail at the nearest row so far.
 func (w *Window[T]) leave() tea.Cmd {
 	t := w.Trail
 	w.Trail = nil
@@ -159,29 +158,29 @@ func (w *Window[T]) leave() tea.Cmd {
 	return w.ahead()
 }
 
-// stop gives up a trail that is no more than a wish: the operator moves on.
+// stop drops a trail that has shown nothing yet: the operator moves on.
 func (w *Window[T]) stop() {
 	if w.Trail != nil && !w.Trail.Anew {
 		w.Trail = nil
 	}
 }
 
-// Neighbours tell how far the rows that are loaded are from the one at the cursor: where that
-// one is gone, the nearest takes its place.
+// Neighbours are the distances of the loaded rows from the cursor's row: where that row is gone,
+// the nearest replaces it.
 func (w *Window[T]) Neighbours() map[string]int {
 	out := make(map[string]int, len(w.Rows))
 	for i, r := range w.Rows {
 		d := 2 * (i - w.Sel)
 		if d < 0 {
-			d = 1 - d // of two, the one behind
+			d = 1 - d // of two at one distance, the later
 		}
 		out[w.Id(r)] = d
 	}
 	return out
 }
 
-// ResetNear begins a list anew and keeps the cursor with its row, wherever that
-// stands now, or with the nearest one that is still there.
+// ResetNear begins a list anew and keeps the cursor on its row, at its new position, or on the
+// nearest remaining row.
 func (w *Window[T]) ResetNear(f Fetcher[T], neighbours map[string]int, once bool) tea.Cmd {
 	if len(neighbours) == 0 {
 		return w.reset(f)
@@ -193,7 +192,7 @@ func (w *Window[T]) ResetNear(f Fetcher[T], neighbours map[string]int, once bool
 	}})
 }
 
-// Held is a window as it was left.
+// Held is a saved window.
 type Held[T any] struct {
 	pages    []Span[T]
 	before   []From
@@ -201,7 +200,7 @@ type Held[T any] struct {
 	Sel, top int
 }
 
-// Hold keeps the rows and the place of the window; nil when there is nothing to keep.
+// Hold saves the rows and the position of the window; nil when it is empty.
 func (w *Window[T]) Hold() *Held[T] {
 	if len(w.Pages) == 0 || w.Loading[ArriveReset] {
 		return nil
@@ -221,8 +220,8 @@ func (h *Held[T]) Rows(id func(T) string) map[string]int {
 	return out
 }
 
-// Take puts rows back as they were left, with the cursor on one of them when key is
-// not empty, and asks whether they are still so.
+// Take restores saved rows, with the cursor on the row of key when that is not empty, and refreshes
+// them.
 func (w *Window[T]) Take(f Fetcher[T], h *Held[T], key string) tea.Cmd {
 	line := w.Sel - w.Top
 	w.Fetch, w.Trail = f, nil
@@ -239,7 +238,7 @@ func (w *Window[T]) Take(f Fetcher[T], h *Held[T], key string) tea.Cmd {
 	return w.Refresh()
 }
 
-// Looking says how far a trail is.
+// Looking is the progress of a trail.
 func (w *Window[T]) Looking(esc safetext.Escaper) []safetext.Text {
 	if w.Trail == nil || w.Trail.Seen == 0 {
 		return nil
@@ -247,7 +246,7 @@ func (w *Window[T]) Looking(esc safetext.Escaper) []safetext.Text {
 	return []safetext.Text{esc.Sprintf("looking: %s so far", prose.Plural(int64(w.Trail.Seen), "row"))}
 }
 
-// StopLooking is the key that ends a trail; nil while there is none.
+// StopLooking is the key that ends a trail; nil without one.
 func (w *Window[T]) StopLooking(d *loop.Loop, then func() tea.Cmd) []act.Act {
 	if w.Trail == nil || w.Trail.Seen == 0 {
 		return nil
@@ -258,7 +257,7 @@ func (w *Window[T]) StopLooking(d *loop.Loop, then func() tea.Cmd) []act.Act {
 	}}}
 }
 
-// Merged joins distances: rows of the first are nearer.
+// Merged joins distances: rows of near come first.
 func Merged(near, far map[string]int) map[string]int {
 	out := maps.Clone(near)
 	for k, d := range far {

@@ -17,24 +17,24 @@ import (
 type From struct {
 	Cursor string
 	End    bool
-	Limit  int // rows of the page when it was let go; 0: as many as a page has now
+	Limit  int // rows of the page when it was dropped; 0: the current page size
 }
 
 // Span is one page as the list holds it.
 type Span[T any] struct {
 	At         From // asked for again on refresh
-	limit      int  // that it was asked for with
+	limit      int  // of its request
 	Rows       []T
 	Next, Prev string
 	Total      model.Count
-	Problems   []string // what could not be looked at: the list is not all there is
+	Problems   []string // what could not be read: the list is incomplete
 }
 
 // Fetcher loads one page. It runs in a command, off the update loop.
 type Fetcher[T any] func(ctx context.Context, at From, limit int) (Span[T], error)
 
-// keptPages bounds the window: what is further away is let go and fetched again
-// when the operator returns to it.
+// keptPages bounds the window: pages further away are dropped and fetched again when the operator
+// returns to them.
 const keptPages = 3
 
 type arrival int
@@ -54,45 +54,44 @@ type Fetched[T any] struct {
 	Err   error
 }
 
-// Window is a cursor over a list that lives in a store: it holds a few pages
-// around the selection, fetches ahead and drops answers to questions that are no
-// longer asked. A key costs the same at a thousand and at a million items.
+// Window is a cursor over a list in a store: it holds a few pages around the selection, fetches
+// ahead and drops outdated answers. A key costs the same at a thousand and at a million items.
 type Window[T any] struct {
 	Ask   func(func(context.Context) any) tea.Cmd // runs a fetch and delivers its answer
 	Id    func(T) string
 	Fetch Fetcher[T] // of the current query; never nil after reset
 
-	Forward bool   // the source only goes forward: pages before are found by the way there
-	before  []From // of a forward source: where the pages that were let go start
+	Forward bool   // the source only goes forward: earlier pages are found by the way there
+	before  []From // of a forward source: starts of the dropped pages
 
 	Pages   []Span[T]
 	Rows    []T   // of all pages, in order
-	first   int64 // place of rows[0] in the whole list; -1 when it cannot be told
+	first   int64 // position of Rows[0] in the whole list; -1 when unknown
 	Sel     int   // in rows
 	Top     int   // first visible of rows
 	Height  int   // visible rows
-	Leap    bool  // scroll by half a screen: something stands beside the list
+	Leap    bool  // scroll by half a screen: there is a detail beside the list
 	PerPage int   // rows per page
 
 	Gen       int
 	Trail     *Trail[T] // to a row that is not loaded; nil: none
-	early     int       // moves that came before the first rows
-	seek      string    // id of the row that the cursor goes to when the list begins anew
-	seekFirst int64     // place of that row's page in the whole list
+	early     int       // moves before the first rows came
+	seek      string    // id of the row for the cursor when the list begins anew
+	seekFirst int64     // position of that row's page in the whole list
 	Loading   [ArriveRefresh + 1]bool
-	Quiet     bool  // the refresh under way is by the clock: the screen does not say that it loads
-	again     bool  // a refresh was asked for while an answer was under way that may not know of the change
-	Err       error // of the last fetch; the rows are then what was known before
-	retry     bool  // a key was pressed since: ask again for what could not be had
-	Loaded    bool  // at least one page has come since the window was made
+	Quiet     bool  // the running refresh is automatic: the screen does not say that it loads
+	again     bool  // a refresh was asked for during a fetch whose answer may be older than the change
+	Err       error // of the last fetch; the rows are then the older ones
+	retry     bool  // a key was pressed since: try the failed fetch again
+	Loaded    bool  // at least one page has come
 }
 
 func NewWindow[T any](ask func(func(context.Context) any) tea.Cmd, id func(T) string) *Window[T] {
 	return &Window[T]{Ask: ask, Id: id, Height: 1, PerPage: model.DefaultPage}
 }
 
-// reset begins a list anew. The old rows stay until the new ones come, so that
-// the screen does not jump.
+// reset begins a list anew. The old rows stay until the new ones come, so that the screen does not
+// jump.
 func (w *Window[T]) reset(f Fetcher[T]) tea.Cmd {
 	w.Fetch = f
 	return w.Restart(From{})
@@ -129,8 +128,8 @@ func (w *Window[T]) request(how arrival, at From, pages int) tea.Cmd {
 	})
 }
 
-// Refresh asks for the loaded pages again and keeps the selection by its id. While
-// an answer is under way it is asked for after that one has come.
+// Refresh fetches the loaded pages again and keeps the selection by its id. During another fetch it
+// waits for that answer first.
 func (w *Window[T]) Refresh() tea.Cmd {
 	switch {
 	case w.Fetch == nil:
@@ -141,7 +140,7 @@ func (w *Window[T]) Refresh() tea.Cmd {
 	case len(w.Pages) == 0:
 		return w.Restart(From{})
 	}
-	w.Gen++ // a page that is under way belongs to the list as it was
+	w.Gen++ // a page being fetched belongs to the old list
 	w.Loading = [ArriveRefresh + 1]bool{}
 	return w.request(ArriveRefresh, w.Pages[0].At, len(w.Pages))
 }
@@ -204,8 +203,7 @@ func (w *Window[T]) pageBefore() From {
 	return From{Cursor: w.Pages[0].Prev}
 }
 
-// place finds out where the window stands in the whole list, as far as the pages
-// can tell.
+// place computes the window's position in the whole list, as far as the pages tell it.
 func (w *Window[T]) place() {
 	w.first = -1
 	if len(w.Pages) == 0 {
@@ -224,12 +222,12 @@ func (w *Window[T]) append(pages []Span[T]) {
 	w.Pages = append(w.Pages, pages...)
 	for len(w.Pages) > keptPages {
 		gone := len(w.Pages[0].Rows)
-		if gone > w.Top || w.Sel-gone < w.near() { // seen, or asked for again at once
+		if gone > w.Top || w.Sel-gone < w.near() { // visible, or about to be fetched again
 			break
 		}
 		if w.Forward {
 			at := w.Pages[0].At
-			at.Limit = w.Pages[0].limit // a resize changes how many a page has
+			at.Limit = w.Pages[0].limit // a resize changes the page size
 			w.before = append(w.before, at)
 		}
 		w.Pages = w.Pages[1:]
@@ -268,7 +266,7 @@ func (w *Window[T]) prepend(pages []Span[T]) {
 		w.first = 0
 	case w.first >= int64(came):
 		w.first -= int64(came)
-	default: // the list has grown at its start meanwhile
+	default: // the list has grown at its start
 		w.first = -1
 	}
 }
@@ -285,7 +283,7 @@ func (w *Window[T]) replace(pages []Span[T]) {
 	if len(old) == 0 {
 		return
 	}
-	// The selected item, or else the nearest one before it that is still there.
+	// The selected item, or the nearest remaining one before it.
 	places := make(map[string]int, len(w.Rows))
 	for i, r := range w.Rows {
 		places[w.Id(r)] = i
@@ -293,7 +291,7 @@ func (w *Window[T]) replace(pages []Span[T]) {
 	for i := min(at, len(old)-1); i >= 0; i-- {
 		if p, ok := places[w.Id(old[i])]; ok {
 			if i < at && p+1 < len(w.Rows) {
-				p++ // the one that took its place
+				p++ // its replacement
 			}
 			w.Sel = p
 			w.Top = top + p - at
@@ -314,16 +312,15 @@ func (w *Window[T]) join() {
 	}
 }
 
-// clamp keeps the selection inside the rows and inside the screen.
+// clamp keeps the selection inside the rows and on the screen.
 func (w *Window[T]) clamp() {
 	w.Sel = max(min(w.Sel, len(w.Rows)-1), 0)
 	w.Top = scrolled(w.Top, w.Sel, len(w.Rows), w.Height, w.Leap)
 }
 
-// scrolled is the first visible row such that sel is on the screen and no line
-// stays empty while there are rows to fill it. A list that leaps puts a selection
-// that has left the screen into its middle: a terminal can shift whole lines only,
-// so beside another text each step over the edge would be drawn row by row.
+// scrolled is the first visible row that keeps sel on the screen and leaves no line empty while
+// there are rows. A leaping list centres a selection that has left the screen: a terminal can shift
+// only whole lines, so beside a detail each further step would be drawn row by row.
 func scrolled(top, sel, rows, height int, leap bool) int {
 	switch {
 	case leap && (sel < top || sel >= top+height):
@@ -336,10 +333,10 @@ func scrolled(top, sel, rows, height int, leap bool) int {
 	return max(min(top, rows-height), 0)
 }
 
-// near is how close to an end of the window the next page is asked for.
+// near is the distance in rows from an end of the window at which the next page is fetched.
 func (w *Window[T]) near() int { return w.PerPage/2 + w.Height }
 
-// ahead fetches the neighbour pages before the operator gets there.
+// ahead prefetches the neighbour pages.
 func (w *Window[T]) ahead() tea.Cmd {
 	if len(w.Pages) == 0 || w.Loading[ArriveReset] || w.Loading[ArriveRefresh] || w.Err != nil && !w.retry {
 		return nil
@@ -356,8 +353,7 @@ func (w *Window[T]) ahead() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Resize tells the window how many rows are visible, and whether something stands
-// beside them.
+// Resize sets the number of visible rows, and whether there is a detail beside them.
 func (w *Window[T]) Resize(height int, beside bool) {
 	height, w.Leap = max(height, 1), beside
 	if height == w.Height {
@@ -371,7 +367,7 @@ func (w *Window[T]) Resize(height int, beside bool) {
 func (w *Window[T]) Move(by int) tea.Cmd {
 	w.retry = true
 	w.stop()
-	if w.Loading[ArriveReset] { // keys that come before the rows are obeyed with them
+	if w.Loading[ArriveReset] { // keys that come before the rows wait for them
 		w.early += by
 		return nil
 	}
@@ -409,7 +405,7 @@ func (w *Window[T]) Current() (T, bool) {
 	return none, false
 }
 
-// Trouble says that the rows are old and why.
+// Trouble says that the rows are old, and why.
 func (w *Window[T]) Trouble(esc safetext.Escaper) safetext.Text {
 	if w.Err == nil {
 		return w.problems(esc)
@@ -420,7 +416,7 @@ func (w *Window[T]) Trouble(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("!! the list is as it was, the store does not answer: %s", prose.Reason(esc, w.Err))
 }
 
-// problems say that the list is not all there is.
+// problems says that the list is incomplete.
 func (w *Window[T]) problems(esc safetext.Escaper) safetext.Text {
 	var all []string
 	for _, p := range w.Pages {
@@ -439,9 +435,7 @@ func (w *Window[T]) problems(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("!! not looked at: %s (and %s)", esc.LineMax(all[0], prose.MaxReason), prose.Plural(int64(len(all)-1), "more problem"))
 }
 
-// busy reports whether something is under way that will change what is shown.
-// nothing says why there is no row at the cursor: a list that has not come yet is
-// not empty.
+// Nothing says why there is no row at the cursor: a list that is still loading is not empty.
 func (w *Window[T]) Nothing() string {
 	if !w.Loaded && w.Err == nil {
 		return "the list is still loading: press it again when it stands there"
@@ -454,8 +448,8 @@ func (w *Window[T]) Busy() bool {
 		w.Loading[arriveNext] && w.Sel == len(w.Rows)-1 || w.Loading[arrivePrev] && w.Sel == 0
 }
 
-// Total is the size of the whole list: what the store said, or better, what has
-// been seen when the window reaches to the end.
+// Total is the size of the whole list: as the store counted it, or exactly as seen when the window
+// reaches the end.
 func (w *Window[T]) Total() model.Count {
 	if len(w.Pages) == 0 {
 		return model.Count{Unknown: true}
@@ -472,7 +466,7 @@ func (w *Window[T]) Total() model.Count {
 	return total
 }
 
-// Position says where the selection stands, as far as that is known.
+// Position is the position of the selection, as far as known.
 func (w *Window[T]) Position() safetext.Text {
 	total := w.Total()
 	switch {
@@ -488,7 +482,7 @@ func (w *Window[T]) Position() safetext.Text {
 	return safetext.Sprintf("somewhere in %s", safetext.Const(prose.Count(total)))
 }
 
-// EachRow goes through all pages of a list.
+// EachRow reads all pages of a list.
 func EachRow[T any](ctx context.Context, fetch Fetcher[T], do func(T) error) error {
 	for at := (From{}); ; {
 		page, err := fetch(ctx, at, model.MaxPage)

@@ -12,8 +12,8 @@ import (
 // Crash ends the program after a panic in a command.
 type Crash string
 
-// guarded runs a command so that a panic ends the program in good order. Bubble
-// Tea's own recovery prints the panic value, and that may hold what a store said.
+// guarded runs a command so that a panic ends the program in good order. Bubble Tea's own recovery
+// prints the panic value, which may hold content of a store.
 func guarded(cmd tea.Cmd) tea.Cmd {
 	return func() (msg tea.Msg) {
 		defer func() {
@@ -25,8 +25,7 @@ func guarded(cmd tea.Cmd) tea.Cmd {
 	}
 }
 
-// Site names the functions that led to a panic, and nothing of what they
-// worked on.
+// Site names the functions on the way to a panic, without their data.
 func Site() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])

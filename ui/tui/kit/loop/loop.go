@@ -11,24 +11,24 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// Loop is how a part of the console works on the update loop: it runs questions in
-// commands, says things on the status line, and draws in the session's styles.
+// Loop connects a part of the console with the update loop: it runs questions in commands, writes
+// on the status line, and draws in the session's styles.
 type Loop struct {
 	Ctx   context.Context  // of the session: commands end with it
-	St    *paint.Styles    // of the update loop, which may change them
+	St    *paint.Styles    // owned by the update loop, which may change them
 	Esc   safetext.Escaper // the same escaping, for commands: it never changes
 	Time  prose.Clock
 	Say   func(paint.Tone, safetext.Text)                 // a message on the status line until the next key
 	Later func(pane int) func(time.Duration, any) tea.Cmd // delivers a message after a pause
 }
 
-// Warn says a warning on the status line; arguments are escaped. There is no more to do.
+// Warn shows a warning on the status line; arguments are escaped. It returns nil.
 func (l *Loop) Warn(format string, args ...any) tea.Cmd {
 	l.Say(paint.ToneWarn, l.Esc.Sprintf(format, args...))
 	return nil
 }
 
-// Tell says the same without a warning.
+// Tell is Warn without the tone of a warning.
 func (l *Loop) Tell(format string, args ...any) tea.Cmd {
 	l.Say(paint.ToneInfo, l.Esc.Sprintf(format, args...))
 	return nil
@@ -40,13 +40,13 @@ type Reply struct {
 	Msg  any
 }
 
-// Over is the address of answers for what lies over the panes.
+// Over is the address of answers for overlays.
 const Over = -1
 
-// Then is an answer for what lies over the panes that is carried out on the update loop.
+// Then is an answer for overlays that runs on the update loop.
 type Then func() tea.Cmd
 
-// Someday is the same of a question that is asked after a pause whether or not there is a screen.
+// Someday is a Then that runs after a pause, with or without a screen.
 type Someday func() tea.Cmd
 
 // Asker runs a question in a command and delivers its answer to one pane. A nil
@@ -63,10 +63,10 @@ func (l *Loop) Asker(pane int) func(func(context.Context) any) tea.Cmd {
 	}
 }
 
-// Ask runs a question whose answer is for what lies over the panes.
+// Ask runs a question whose answer is for overlays.
 func (l *Loop) Ask(f func(context.Context) any) tea.Cmd { return l.Asker(Over)(f) }
 
-// Ticking delivers messages to one pane by the clock.
+// Ticking delivers messages to one pane after a time.
 func Ticking(pane int) func(time.Duration, any) tea.Cmd {
 	return func(pause time.Duration, msg any) tea.Cmd {
 		return tea.Tick(pause, func(time.Time) tea.Msg { return Reply{pane, msg} })

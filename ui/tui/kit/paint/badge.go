@@ -7,8 +7,8 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// Badge is a state with the sign of its tone: which it is can be told without colour, and
-// at a glance down a column.
+// Badge is a state with the sign of its tone, readable without colour and at a glance down a
+// column.
 func (s *Styles) Badge(t Tone, state safetext.Text) safetext.Text {
 	if state.IsEmpty() {
 		return state
@@ -22,8 +22,8 @@ const gaugeCells = 5
 // GaugeWidth is the width of a gauge with its number.
 const GaugeWidth = gaugeCells + 7
 
-// Gauge draws how much of a cap is used, in percent, with the number at its right, and the
-// paint that says how near the end is.
+// Gauge draws the used percentage of a cap, with the number at its right, and the paint for how
+// near the cap is.
 func (s *Styles) Gauge(percent int64) (safetext.Text, Paint) {
 	full := int(min(max(percent, 0)*gaugeCells/100, gaugeCells))
 	if percent > 0 {

@@ -9,11 +9,11 @@ import (
 // Title is the text of the border above a pane.
 type Title struct {
 	Crumbs []safetext.Text // where the operator is, outermost first
-	At     safetext.Text   // the place in what is shown
+	At     safetext.Text   // the position in the list or text
 	Busy   bool            // something is being loaded
 	Width  int
-	// List is the width of the list where a detail stands beside it, 0 where none does, and
-	// Aside the title of that detail.
+	// List is the width of the list beside a detail, 0 without a detail; Aside is the title of that
+	// detail.
 	List  int
 	Aside safetext.Text
 }
@@ -21,8 +21,8 @@ type Title struct {
 // borderEnds are the columns of border, with a blank, before and after a title.
 const borderEnds = 3
 
-// Border draws the line above a pane: breadcrumbs at the left, the position at the right of
-// the list. Breadcrumbs that have no room over the list take the title of the detail.
+// Border draws the line above a pane: breadcrumbs at the left, the position at the right of the
+// list. Breadcrumbs without room over the list replace the title of the detail.
 func (s *Styles) Border(t Title) string {
 	loading := s.Esc.Const("loading")
 	need := borderEnds + s.CrumbsWidth(t.Crumbs) + 2 + max(t.At.Width(), loading.Width()) + borderEnds
@@ -36,9 +36,8 @@ func (s *Styles) Border(t Title) string {
 	return s.titled(t, t.List) + s.line(aside, aside.Left).End()
 }
 
-// titled is the part of the border over the list. That something is being loaded stands
-// beside the position where there is room and in its place where there is none: breadcrumbs
-// never move for it.
+// titled is the part of the border over the list. The sign of loading is beside the position, or
+// replaces it for lack of room: breadcrumbs never move for it.
 func (s *Styles) titled(t Title, width int) string {
 	loading := s.Esc.Const("loading")
 	at, room := t.At, width-2*borderEnds-2

@@ -6,7 +6,7 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// Toned is how a tone is painted.
+// Toned is the paint of a tone.
 func (s *Styles) Toned(t Tone) Paint {
 	switch t {
 	case ToneWarn:
@@ -27,9 +27,8 @@ func (s *Styles) CrumbsWidth(crumbs []safetext.Text) int {
 	return n
 }
 
-// Elide leaves out breadcrumbs in the middle until the rest fits: the pane and
-// the place where the operator is say most. A place that is too long by itself is
-// cut in its middle, so that its name stays whole.
+// Elide leaves out breadcrumbs in the middle until the rest fits: the pane and the current place
+// say most. A place that is too long alone is cut in its middle, so that its name stays whole.
 func (s *Styles) Elide(crumbs []safetext.Text, width int) []safetext.Text {
 	last := len(crumbs) - 1
 	if s.CrumbsWidth(crumbs) <= width || last < 1 {

@@ -1,3 +1,3 @@
-// Package paint holds the palette, the signs and the row: everything that decides how a
-// line of the screen looks. It accepts safe text only.
+// Package paint holds the palette, the signs and the row: all of a line's looks. It accepts safe
+// text only.
 package paint

@@ -9,8 +9,8 @@ const (
 	ToneGood
 )
 
-// Look is the kind of a part of a body, which has a paint. Every look has a
-// sign in the text too.
+// Look is the kind of a part of a body and selects its paint. Every look has a sign in the text
+// too.
 type Look int
 
 const (
@@ -24,17 +24,17 @@ const (
 	LookStrong
 	LookLink
 	LookDim
-	LookFound // what is looked for
-	LookHere  // and where the search stands
+	LookFound // a match of the search
+	LookHere  // the current match
 )
 
-// Stretch is a part of a text that has a look of its own.
+// Stretch is a part of a text with its own look.
 type Stretch struct {
 	Start, End int
 	Look       Look
 }
 
-// PaintOf gives the palette's paint for a look.
+// PaintOf is the palette's paint for a look.
 func (s *Styles) PaintOf(l Look) Paint {
 	switch l {
 	case LookMark:

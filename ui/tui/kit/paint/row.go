@@ -10,28 +10,28 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// Row builds one line of the screen. It accepts safe text only, cuts at its
-// width and is padded to it, so rows can be put side by side without measuring.
+// Row builds one line of the screen. It accepts safe text only and is cut or padded to its width,
+// so rows can be put side by side without measuring.
 type Row struct {
 	St    *Styles
 	out   strings.Builder
-	Left  int    // columns that are still free
-	over  bool   // one paint for the whole row, which has begun
+	Left  int    // free columns
+	over  bool   // one paint for the whole row has begun
 	after string // ends it
-	gap   int    // blanks that are not written yet
+	gap   int    // blanks not written yet
 	last  Paint  // of the text before them
-	// Find gives the parts of a text that match what the list is filtered by; nil: nothing.
+	// Find returns the matches of the list's filter in a text; nil: no filter.
 	Find func(text string) []safetext.Span
 }
 
 func (s *Styles) Row(width int) *Row {
 	r := &Row{St: s, Left: max(width, 0)}
-	r.out.Grow(r.Left + 64) // for the text and a few changes of paint
+	r.out.Grow(r.Left + 64) // for the text and a few paint changes
 	return r
 }
 
-// Highlighted starts a row that is under the cursor: one paint for the whole row, and
-// the sign says it without colour.
+// Highlighted starts the row under the cursor: one paint for the whole row, and a sign that shows
+// it without colour.
 func (s *Styles) Highlighted(width int, at, focus bool) *Row {
 	r := s.Row(width)
 	switch {
@@ -45,7 +45,7 @@ func (s *Styles) Highlighted(width int, at, focus bool) *Row {
 	return r
 }
 
-// Mark is the column that tells whether a row is marked.
+// Mark writes the mark column.
 func (s *Styles) Mark(r *Row, on bool) {
 	if on {
 		r.Put(s.Strong, s.Esc.Const("*"))
@@ -54,17 +54,17 @@ func (s *Styles) Mark(r *Row, on bool) {
 	r.Blank(1)
 }
 
-// paintOver gives all of the row one paint, whatever its cells are.
+// paintOver gives the whole row one paint, over the paints of its cells.
 func (r *Row) paintOver(p Paint) *Row {
 	r.out.WriteString(p.On)
 	r.after, r.over = p.Off, true
 	return r
 }
 
-// Put writes t, cut to what is left.
+// Put writes t, cut to the free columns.
 func (r *Row) Put(p Paint, t safetext.Text) *Row { return r.Hits(p, t, nil) }
 
-// Hits is put with parts of t, such as matched words, painted apart.
+// Hits is Put with parts of t, such as matched words, painted apart.
 func (r *Row) Hits(p Paint, t safetext.Text, hits []safetext.Span) *Row {
 	w := r.St.Width(t)
 	if w > r.Left {
@@ -77,8 +77,7 @@ func (r *Row) Hits(p Paint, t safetext.Text, hits []safetext.Span) *Row {
 	return r
 }
 
-// Rich is hits with further parts painted by what they are. It is for texts that
-// fit.
+// Rich is Hits with further parts in their own paints. It is for texts that fit.
 func (r *Row) Rich(p Paint, t safetext.Text, hits []safetext.Span, runs []Stretch) *Row {
 	w := r.St.Width(t)
 	if w > r.Left || len(runs) == 0 {
@@ -88,19 +87,19 @@ func (r *Row) Rich(p Paint, t safetext.Text, hits []safetext.Span, runs []Stretc
 	return r
 }
 
-// shared is how many bytes two texts have in common at their start.
+// shared is the number of bytes that two texts have in common at their start.
 func shared(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
 	}
 	for n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
-		n-- // two characters may begin with the same byte
+		n-- // two different characters may share the first byte
 	}
 	return n
 }
 
-// within cuts spans to the first n bytes: what follows is an ellipsis.
+// within cuts spans to the first n bytes: the rest is an ellipsis.
 func within(spans []safetext.Span, n int) []safetext.Span {
 	var out []safetext.Span
 	for _, s := range spans {
@@ -145,9 +144,9 @@ func (r *Row) Blank(n int) *Row {
 
 const spaces = "                                                                "
 
-// blanks writes the gap before a text of paint p, or before the end of the row.
-// Between two texts of one paint it has that paint too, where that cannot be seen:
-// each change of it is sent to the terminal.
+// blanks writes the gap before a text of paint p, or before the end of the row. Between two texts
+// of one paint the gap keeps that paint, where that is invisible: each change of paint is sent to
+// the terminal.
 func (r *Row) blanks(p Paint) {
 	if r.gap == 0 {
 		return
@@ -208,7 +207,7 @@ func (r *Row) write(p Paint, t safetext.Text, width int, hits []safetext.Span, r
 	}
 }
 
-// underlined marks a match in a row that has one paint: it ends without ending that.
+// underlined marks a match in a row of one paint: its end does not end that paint.
 var underlined = Paint{On: "\x1b[4m", Off: "\x1b[24m"}
 
 type special int
@@ -219,8 +218,8 @@ const (
 	inMark
 )
 
-// segment is how far the text from at on has one paint. An escape stays an
-// escape inside a match, so that a match cannot pass it off as text.
+// segment is the length of the text from at on that has one paint. An escape inside a match keeps
+// its own paint, so that a match cannot pass it off as text.
 func segment(at, end int, marks, hits []safetext.Span) (next int, kind special) {
 	for _, m := range marks {
 		if at >= m.Start && at < m.End {
@@ -255,7 +254,7 @@ func (s *Styles) Text(p Paint, t safetext.Text, width int) string {
 	return s.Row(width).Put(p, t).End()
 }
 
-// LeftOut stands for what is left out at the beginning of a text.
+// LeftOut marks a beginning that is left out.
 func LeftOut(esc safetext.Escaper) safetext.Text {
 	if esc.ASCII {
 		return esc.Const("...")
@@ -263,8 +262,8 @@ func LeftOut(esc safetext.Escaper) safetext.Text {
 	return esc.Const("…")
 }
 
-// Tail fits a name into width columns and leaves out its beginning when it is too
-// long: of a path, the end tells most. whole is raw and suffix, escaped.
+// Tail fits a name into width columns and leaves out its beginning when it is too long: the end of
+// a path tells most. whole is raw and suffix, escaped.
 func (s *Styles) Tail(whole safetext.Text, raw, suffix string, width int) safetext.Text {
 	lead := LeftOut(s.Esc)
 	if raw == "" || s.Width(whole) <= width || width < 6 {
@@ -287,9 +286,9 @@ func (s *Styles) Tail(whole safetext.Text, raw, suffix string, width int) safete
 	return s.Esc.Sprintf("%s%s%s", lead, raw[at:], suffix)
 }
 
-// Width is the columns that Bubble Tea's renderer gives to a text. Until the
-// terminal has said that it measures grapheme clusters, the renderer adds up
-// code points, and rows that measured otherwise would not align.
+// Width is the columns of a text in Bubble Tea's renderer. Until the terminal reports that it
+// measures grapheme clusters, the renderer adds up code points, and rows measured otherwise would
+// not align.
 func (s *Styles) Width(t safetext.Text) int {
 	w := t.Width()
 	if s.Clusters || w == t.Len() {
@@ -307,8 +306,8 @@ func (s *Styles) trunc(t safetext.Text, columns int) safetext.Text {
 	return cut
 }
 
-// Wrap breaks a text into lines of at most columns of the renderer, as far as an
-// escape is not wider than that.
+// Wrap breaks a text into lines of at most columns of the renderer; only a wider escape exceeds
+// that.
 func (s *Styles) Wrap(t safetext.Text, columns int) []safetext.Text {
 	parts := s.Esc.Wrap(t, columns)
 	for n := columns - 1; n > safetext.MaxMark && slices.ContainsFunc(parts, func(p safetext.Text) bool { return s.Width(p) > columns }); n-- {
@@ -317,7 +316,7 @@ func (s *Styles) Wrap(t safetext.Text, columns int) []safetext.Text {
 	return parts
 }
 
-// Paragraph is a text of one paint over as many lines as it takes.
+// Paragraph is a text of one paint, wrapped.
 func (s *Styles) Paragraph(p Paint, t safetext.Text, width int) []string {
 	var out []string
 	for _, part := range s.Wrap(t, width-2) {
@@ -338,8 +337,8 @@ func (s *Styles) FillTo(lines []string, width, height int) []string {
 	return lines
 }
 
-// Beside puts two blocks of the same height next to each other. The line between them
-// ends in a sign where the right one goes on.
+// Beside puts two blocks of the same height next to each other. A sign in the line between them
+// says that the right one goes on.
 func (s *Styles) Beside(left, right []string, above, below bool) []string {
 	bar := s.Row(1).Put(s.Dim, s.Glyphs.Vertical).End()
 	out := make([]string, len(left))

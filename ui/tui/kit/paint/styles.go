@@ -9,11 +9,11 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// Paint is one style of the palette, kept as the bytes around a text: a frame
-// has hundreds of cells, and asking a style engine for each costs the budget.
+// Paint is one style of the palette, kept as the bytes around a text: a frame has hundreds of
+// cells, and asking a style engine for each exceeds the budget.
 type Paint struct {
 	On, Off string
-	bare    bool // a blank of it looks like any other
+	bare    bool // its blanks look like any other
 }
 
 // newPaint takes the sequences that lipgloss writes around a text.
@@ -26,20 +26,20 @@ func newPaint(s lipgloss.Style) Paint {
 // glyphs are the program's own signs; in ASCII mode they are all ASCII.
 type glyphs struct {
 	Vertical, Horizontal safetext.Text
-	tee                  safetext.Text // where a line goes down from a border
+	tee                  safetext.Text // where a line leaves a border downwards
 	Crumb, Dot, Point    safetext.Text
-	Continued            safetext.Text // before a row that goes on from the row above
+	Continued            safetext.Text // before a continued row
 	section              safetext.Text
 	Up, Down             safetext.Text          // there is more, above and below
 	Corners              [4]string              // of a box
 	Full, Rest           string                 // of a gauge
 	State                [4]string              // before a state, by its tone
-	Fold                 map[bool]safetext.Text // before what can be folded: whether it is open
+	Fold                 map[bool]safetext.Text // before a foldable row: whether it is open
 	Guide                [3]string              // of a tree: past a branch, to a branch, to the last one
 }
 
-// Styles is the one palette. Meaning is never by colour alone: every state that
-// has a colour has a word or a sign too.
+// Styles is the one palette. Colour never carries meaning alone: every coloured state has a word or
+// a sign too.
 type Styles struct {
 	Esc      safetext.Escaper
 	Glyphs   glyphs
@@ -55,8 +55,8 @@ type Styles struct {
 	Selected, selectedIn Paint // the row under the cursor: in the pane that has the focus, and elsewhere
 }
 
-// New builds the palette: without colour only bold, faint, underline and
-// reverse are used, with bare (--plain) nothing at all.
+// New builds the palette: without colour only bold, faint, underline and reverse, with bare
+// (--plain) nothing at all.
 func New(l Looks, dark bool) *Styles {
 	s := &Styles{Esc: safetext.Escaper{ASCII: l.Ascii}, Glyphs: newGlyphs(l.Ascii)}
 	n := lipgloss.NewStyle
@@ -85,7 +85,7 @@ func New(l Looks, dark bool) *Styles {
 	s.match, s.Escape = newPaint(fg(p.Match).Bold(true).Underline(true)), newPaint(fg(p.Escape))
 	s.Selected = newPaint(n().Foreground(p.SelFg).Background(p.SelBg))
 	s.selectedIn = newPaint(n().Foreground(p.BarFg).Background(p.BarBg))
-	if l.Theme == ThemeHighContrast { // the background alone would not tell this row
+	if l.Theme == ThemeHighContrast { // the background alone would not show this row
 		s.selectedIn = newPaint(n().Foreground(p.BarFg).Background(p.BarBg).Underline(true))
 	}
 	s.Alarm = newPaint(n().Foreground(p.AlarmFg).Background(p.AlarmBg).Bold(true))

@@ -8,8 +8,8 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// The themes. Auto is dark or light, as the terminal says; high contrast and
-// colour blind exist for both and take the background from it too.
+// The themes. Auto is dark or light, by the terminal's background; high contrast and colour blind
+// exist for both.
 const (
 	ThemeAuto         = "auto"
 	ThemeDark         = "dark"
@@ -18,7 +18,7 @@ const (
 	ThemeColourBlind  = "colour-blind"
 )
 
-// Themes lists what [ui] theme and :theme take.
+// Themes are the values of [ui] theme and :theme.
 func Themes() []string {
 	return []string{ThemeAuto, ThemeDark, ThemeLight, ThemeHighContrast, ThemeColourBlind}
 }
@@ -32,10 +32,9 @@ func ThemeNamed(s string) (string, bool) {
 	return s, slices.Contains(Themes(), s)
 }
 
-// Palette holds what differs between themes. The colours of good, warn and bad
-// only repeat what a word or a sign says. Each is one of the 256 that every terminal has:
-// over SSH most terminals do not say that they know more, and a colour between them would
-// become whatever is nearest, red a grey among it.
+// Palette holds the colours of a theme. The colours of good, warn and bad only repeat a word or a
+// sign. Each is one of the 256 that every terminal has: over SSH most terminals do not report more,
+// and a colour in between would become the nearest one, red for example a grey.
 type Palette struct {
 	Accent, Dim, Good, Warn, Bad, Match, Escape, SelFg, SelBg, BarBg, BarFg, AlarmFg, AlarmBg color.Color
 }
@@ -92,8 +91,8 @@ func contrastPalette(dark bool) Palette {
 	}
 }
 
-// SafePalette tells good, warn and bad apart by blue, yellow and red to orange, which
-// differ for the common kinds of colour blindness (after Okabe and Ito, 2008).
+// SafePalette separates good, warn and bad by blue, yellow and red to orange, which differ for the
+// common kinds of colour blindness (after Okabe and Ito, 2008).
 func SafePalette(dark bool) Palette {
 	if dark {
 		return Palette{
@@ -109,8 +108,8 @@ func SafePalette(dark bool) Palette {
 	}
 }
 
-// DarkFirst is the background assumed until the terminal answers, and
-// for good when it never does: COLORFGBG, which some terminals set, else dark.
+// DarkFirst is the background assumed until the terminal answers, or for good when it never does:
+// COLORFGBG, which some terminals set, else dark.
 func DarkFirst(env map[string]string) bool {
 	v := env["COLORFGBG"]
 	bg := v[strings.LastIndex(v, ";")+1:]

@@ -39,7 +39,7 @@ func (c Clock) Age(t time.Time) string {
 	return strconv.Itoa(int(d/(365*24*time.Hour))) + "y"
 }
 
-// Ago reads "5m ago", or says that the time is not known.
+// Ago reads "5m ago", or says that the time is unknown.
 func (c Clock) Ago(t time.Time) string {
 	switch a := c.Age(t); a {
 	case "?":
@@ -115,7 +115,7 @@ func Latency(d time.Duration) string {
 	return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
 }
 
-// Count says a total as honestly as it was counted.
+// Count is a total, with its uncertainty.
 func Count(c model.Count) string {
 	switch {
 	case c.Unknown:
@@ -151,8 +151,8 @@ func ShortCapacity(t model.TierSpec) string {
 	return Capacity(t)
 }
 
-// Reason is an error in words for one line. The operation it is wrapped with is
-// left out where the screen has said it already.
+// Reason is an error in words for one line, without the operation where the screen has named it
+// already.
 func Reason(esc safetext.Escaper, err error) safetext.Text {
 	var e *model.Error
 	if errors.As(err, &e) && e.Err != nil {
@@ -161,11 +161,11 @@ func Reason(esc safetext.Escaper, err error) safetext.Text {
 	return esc.LineMax(err.Error(), MaxReason)
 }
 
-// MaxReason bounds an error text on the screen, in bytes; what is cut is said.
+// MaxReason bounds an error text on the screen, in bytes; a cut is said.
 const MaxReason = 2000
 
-// NameFirst is an id for a row of a list of many: the file's name and then its
-// folder, since the beginning of a path is what all of them have in common.
+// NameFirst is an id for a row: the file's name and then its folder, since many ids share the
+// beginning of their path.
 func NameFirst(esc safetext.Escaper, id string) safetext.Text {
 	dir, name := path.Split(id)
 	if dir == "" || name == "" {

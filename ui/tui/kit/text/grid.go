@@ -6,12 +6,12 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// grid is a table of a markdown text that is drawn with its columns in line: the
-// part of it that stands in one block of the index, so that what is drawn does not
-// depend on where the window begins, and costs no more in a long text.
+// grid is the part of a markdown table inside one block of the index, drawn with aligned columns.
+// The block bounds it, so that the drawing does not depend on the start of the window and costs no
+// more in a long text.
 type grid struct {
 	from, to int   // in the body
-	widths   []int // of the columns; nil: it has no room and is shown as it is stored
+	widths   []int // of the columns; nil: no room, so it is shown as stored
 }
 
 // tableLine reports whether a line can be a row of a table.
@@ -20,12 +20,12 @@ func tableLine(raw string) bool {
 	return len(body) > 2 && body[0] == '|' && body[len(body)-1] == '|'
 }
 
-// tableRule tells the line under the head of a table: dashes and colons only.
+// tableRule reports whether a line is the rule under a table's head: dashes and colons only.
 func tableRule(raw string) bool {
 	return tableLine(raw) && strings.Contains(raw, "-") && strings.Trim(raw, "|-: \t") == ""
 }
 
-// tableCells splits a row; a bar behind a backslash or inside of code is text.
+// tableCells splits a row; a bar after a backslash or inside code is text.
 func tableCells(raw string) []string {
 	body := strings.TrimSpace(raw)
 	body = body[1 : len(body)-1]
@@ -45,7 +45,7 @@ func tableCells(raw string) []string {
 	return append(out, strings.TrimSpace(body[start:]))
 }
 
-// gridAt is the table that the line at off stands in.
+// gridAt is the table around the line at off.
 func (l Layout) gridAt(t *Page, off int) grid {
 	if l.grid != nil && off >= l.grid.from && off < l.grid.to {
 		return *l.grid
@@ -60,10 +60,10 @@ func (l Layout) gridAt(t *Page, off int) grid {
 		}
 		return t.Body[at : at+end], at + end + 1
 	}
-	goesOn := g.from == low && low > 0 // the table begins in the block before, or may
+	goesOn := g.from == low && low > 0 // the table begins, or may begin, in the block before
 	for g.from > low {
 		prev := strings.LastIndexByte(t.Body[low:g.from-1], '\n') + 1 + low
-		if prev == low && low > 0 { // perhaps not the beginning of its line
+		if prev == low && low > 0 { // perhaps not the start of its line
 			goesOn = true
 			break
 		}
@@ -95,7 +95,7 @@ func (l Layout) gridAt(t *Page, off int) grid {
 	for _, w := range g.widths {
 		room -= w + len(barSign)
 	}
-	if room < -len(barSign) || !ruled { // a row alone, or one that would be torn: as it is stored
+	if room < -len(barSign) || !ruled { // a single row, or one without room: shown as stored
 		g.widths = nil
 	}
 	if l.grid != nil {
@@ -104,7 +104,7 @@ func (l Layout) gridAt(t *Page, off int) grid {
 	return g
 }
 
-// cellWidth is the columns that a cell takes when it is drawn, escapes included.
+// cellWidth is the columns of a drawn cell, escapes included.
 func (l Layout) cellWidth(c string) int {
 	text, _ := inline(c)
 	return l.St.Width(l.St.Esc.EscapeLine([]byte(text), 8))
@@ -113,7 +113,7 @@ func (l Layout) cellWidth(c string) int {
 // barSign stands between two columns of a table.
 const barSign = " | "
 
-// tableRow draws one row of a table with its columns in line.
+// tableRow draws one row of a table with aligned columns.
 func (l Layout) tableRow(raw string, g grid) (string, paint.Look, []paint.Stretch) {
 	var b strings.Builder
 	var runs []paint.Stretch

@@ -13,13 +13,12 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// inputLimit bounds what can be typed or pasted, in characters.
+// inputLimit bounds typed or pasted text, in characters.
 const inputLimit = 1000
 
-// Input is a line that the operator types: the bubbles text input edits it, and
-// rows draw it, because only escaped text reaches the screen (terminal-safety.md,
-// policy 9). It never reads a clipboard by itself: behind SSH that would be the
-// clipboard of the machine memdesk runs on.
+// Input is an input line: the bubbles text input edits it, and rows draw it, because only escaped
+// text reaches the screen (terminal-safety.md, policy 9). It never reads a clipboard: over SSH that
+// would be the clipboard of memdesk's machine.
 type Input struct {
 	model textinput.Model
 	made  bool
@@ -33,14 +32,14 @@ func (in *Input) line() *textinput.Model {
 		in.model.CharLimit = inputLimit
 		in.model.SetVirtualCursor(false)
 		in.model.KeyMap = lineKeys()
-		_ = in.model.Focus() // the cursor is the terminal's own: there is nothing to blink
+		_ = in.model.Focus() // the cursor is the terminal's own and does not blink
 		in.made = true
 	}
 	return &in.model
 }
 
-// lineKeys are the keys of bubbles without its own paste and without suggestions:
-// those keys belong to the console.
+// lineKeys are the keys of bubbles without its paste and suggestions: those keys belong to the
+// console.
 func lineKeys() textinput.KeyMap {
 	keys := textinput.DefaultKeyMap()
 	none := key.NewBinding(key.WithDisabled())
@@ -55,7 +54,7 @@ func (in *Input) Set(s string) {
 	in.line().CursorEnd()
 }
 
-// Insert adds text at the cursor and reports whether all of it had room.
+// Insert adds text at the cursor and reports whether all of it fitted.
 func (in *Input) Insert(s string) bool {
 	fits := utf8.RuneCountInString(in.Value())+utf8.RuneCountInString(s) <= inputLimit
 	in.model, _ = in.line().Update(tea.PasteMsg{Content: s})
@@ -65,9 +64,9 @@ func (in *Input) Insert(s string) bool {
 // lineBreaks become blanks: the input is one line.
 var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
 
-// Paste inserts text from outside. Control, invisible and broken characters go in
-// as they are shown elsewhere, so nothing is obeyed and nothing vanishes; note
-// says what happened, when it was anything but inserting.
+// Paste inserts text from outside. Control, invisible and broken characters are inserted in escaped
+// form, so nothing is obeyed and nothing vanishes; note says what else happened than a plain
+// insert.
 func (in *Input) Paste(esc safetext.Escaper, s string) (note safetext.Text) {
 	s = lineBreaks.Replace(s)
 	if n := safetext.Hidden(s) + strings.Count(s, "\uFFFD"); n > 0 {
@@ -81,8 +80,7 @@ func (in *Input) Paste(esc safetext.Escaper, s string) (note safetext.Text) {
 	return note
 }
 
-// Key edits the line; changed says that its text is another now, used that the
-// key meant something here.
+// Key edits the line; changed says that the text changed, used that the key has a meaning here.
 func (in *Input) Key(k tea.KeyPressMsg) (changed, used bool) {
 	m := in.line()
 	keys := m.KeyMap
@@ -97,8 +95,8 @@ func (in *Input) Key(k tea.KeyPressMsg) (changed, used bool) {
 	return in.model.Value() != before, true
 }
 
-// Render draws the line behind its prompt; the second result is the column of
-// the cursor. A line that is longer than the room shows the part around it.
+// Render draws the line behind its prompt; the second result is the column of the cursor. A line
+// longer than the room shows the part around the cursor.
 func (in *Input) Render(r *paint.Row, prompt, hint safetext.Text) int {
 	st, full := r.St, r.Left
 	r.Put(st.Key, prompt)

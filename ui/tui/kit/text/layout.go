@@ -11,8 +11,8 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// RowRef is a row of the wrapped text: a piece of the body by its offset, or the
-// head as a whole with off -1, and the row inside it.
+// RowRef is a row of the wrapped text: a piece of the body by its offset, or the whole head with
+// off -1, and the row inside it.
 type RowRef struct{ Off, sub int }
 
 var Start = RowRef{Off: -1}
@@ -20,8 +20,8 @@ var Start = RowRef{Off: -1}
 // Wrapped is one row of the screen.
 type Wrapped struct {
 	At     RowRef
-	next   int // where the piece after this one starts; the body's length at its end
-	line   int // number of the line in the body; 0 in the head
+	next   int // start of the next piece; the body's length at its end
+	line   int // line number in the body; 0 in the head
 	cont   bool
 	label  safetext.Text // of a head field
 	labels int           // columns of the labels
@@ -31,12 +31,12 @@ type Wrapped struct {
 	Look   paint.Look      // of the whole row, in a body
 	Runs   []paint.Stretch // parts of text with a look of their own
 
-	head      int             // number of the head line; of no meaning in a body
+	head      int             // number of the head line; unused in a body
 	labelRuns []paint.Stretch // parts of label with a look of their own
-	here      bool            // the match that was gone to begins here
+	here      bool            // the current match begins here
 }
 
-// found reports whether the row holds something of what is looked for.
+// found reports whether the row holds a match of the search.
 func (w Wrapped) found() bool {
 	is := func(r paint.Stretch) bool { return r.Look == paint.LookFound || r.Look == paint.LookHere }
 	return slices.ContainsFunc(w.Runs, is) || slices.ContainsFunc(w.labelRuns, is)
@@ -50,8 +50,8 @@ type Layout struct {
 	terms    []string
 	Markdown bool // bodies are rendered
 	needle   *needle
-	here     spot  // the match that was gone to; empty: none
-	grid     *grid // the table that was drawn last, of one call of around
+	here     spot  // the current match; empty: none
+	grid     *grid // the last table drawn, within one call of Around
 }
 
 // Labels of head lines share one column as wide as the widest, within limits.
@@ -102,7 +102,7 @@ func (l Layout) headRows(t *Page) []Wrapped {
 	return out
 }
 
-// seek marks what is looked for in the rows of one head line.
+// seek marks the matches in the rows of one head line.
 func (l Layout) seek(t *Page, n int, rows []Wrapped) {
 	if l.needle == nil || len(rows) == 0 {
 		return
@@ -119,7 +119,7 @@ func (l Layout) seek(t *Page, n int, rows []Wrapped) {
 	l.cut(h.Value, runs(partValue, h.Value), rows)
 }
 
-// lookAt is how a match is painted.
+// lookAt is the look of a match.
 func (l Layout) lookAt(at spot) paint.Look {
 	if at == l.here {
 		return paint.LookHere
@@ -155,7 +155,7 @@ func (l Layout) pieceRows(t *Page, off, line int) []Wrapped {
 	runs := l.place(raw, escaped, parts)
 	terms := l.terms
 	if l.needle != nil {
-		terms = nil // one thing is looked for at a time
+		terms = nil // one search at a time
 	}
 	var out []Wrapped
 	for i, part := range l.St.Wrap(escaped, max(l.Width-gutter(t), 1)) {
@@ -168,8 +168,8 @@ func (l Layout) pieceRows(t *Page, off, line int) []Wrapped {
 	return out
 }
 
-// drawn is the look of a piece of the body: its text, the look of all of it,
-// and parts that look otherwise, by their place in the text.
+// drawn is a piece of the body as drawn: its text, the look of the whole, and parts with other
+// looks, by their place in the text.
 func (l Layout) drawn(t *Page, off int, raw string, cont bool) (string, paint.Look, []paint.Stretch) {
 	var parts []paint.Stretch
 	for _, m := range t.marksIn(off, off+len(raw)) {
@@ -193,8 +193,8 @@ func (l Layout) drawn(t *Page, off int, raw string, cont bool) (string, paint.Lo
 	return raw, paint.LookPlain, parts
 }
 
-// matchesIn is what is looked for in a part of the body, by its place in that part. A
-// match may begin before the part.
+// matchesIn returns the matches in a part of the body, by their place in it. A match may begin
+// before the part.
 func (l Layout) matchesIn(t *Page, off, end int) (out []paint.Stretch) {
 	if l.needle == nil {
 		return nil
@@ -209,7 +209,7 @@ func (l Layout) matchesIn(t *Page, off, end int) (out []paint.Stretch) {
 	return out
 }
 
-// over puts runs in front of others, which keep what is left.
+// over puts runs in front of others, which keep the rest.
 func over(under, top []paint.Stretch) []paint.Stretch {
 	if len(top) == 0 || len(under) == 0 {
 		return append(under, top...)
@@ -255,7 +255,7 @@ func (l Layout) place(raw string, escaped safetext.Text, parts []paint.Stretch) 
 	return out
 }
 
-// cutRuns are the runs inside of a part of the text, by their place in it.
+// cutRuns returns the runs inside a part of the text, by their place in it.
 func cutRuns(runs []paint.Stretch, start, end int) []paint.Stretch {
 	var out []paint.Stretch
 	for _, r := range runs {
@@ -266,7 +266,7 @@ func cutRuns(runs []paint.Stretch, start, end int) []paint.Stretch {
 	return out
 }
 
-// Around lays out the rows above and from a place on.
+// Around lays out the rows above a place and from it on.
 func (l Layout) Around(t *Page, at RowRef, before, after int) (rows []Wrapped, index int) {
 	l.grid = new(grid)
 	var head, body []Wrapped
@@ -305,18 +305,18 @@ func (l Layout) Around(t *Page, at RowRef, before, after int) (rows []Wrapped, i
 	return rows, max(len(rows)-1, 0)
 }
 
-// gutter is the room for line numbers left of a body.
+// gutter is the columns of the line numbers left of a body.
 func gutter(t *Page) int { return max(len(strconv.Itoa(t.Total)), 2) + 1 }
 
-// SearchWords are the words of a query that are looked for in texts.
+// SearchWords are the words of a query to find in texts.
 func SearchWords(query string) []string {
 	return strings.FieldsFunc(strings.ToLower(query), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 }
 
-// Matches finds words in a text without regard to case. Where folding changes
-// the length of the text, only ASCII is folded.
+// Matches finds words in a text, case-insensitive. Where folding changes the length of the text,
+// only ASCII is folded.
 func Matches(t safetext.Text, words []string) []safetext.Span {
 	if len(words) == 0 || t.IsEmpty() {
 		return nil

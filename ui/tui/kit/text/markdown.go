@@ -8,7 +8,7 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// diffLook tells what a line of a unified diff is by its first character.
+// diffLook is the look of a line of a unified diff, by its first character.
 func diffLook(raw string, cont bool) paint.Look {
 	switch {
 	case cont || raw == "":
@@ -27,7 +27,7 @@ func diffLook(raw string, cont bool) paint.Look {
 	return paint.LookPlain
 }
 
-// marksIn are the marks that touch a part of the body, cut to it.
+// marksIn returns the marks that touch a part of the body, cut to it.
 func (t *Page) marksIn(start, end int) []Mark {
 	i, _ := slices.BinarySearchFunc(t.Marks, start, func(m Mark, at int) int {
 		if m.End <= at {
@@ -44,8 +44,8 @@ func (t *Page) marksIn(start, end int) []Mark {
 	return out
 }
 
-// indexFences finds out for each block whether it begins inside of fenced code.
-// It reads the body once, so it belongs in a command.
+// indexFences records for each block whether it begins inside fenced code. It reads the body once,
+// so it belongs in a command.
 func (t *Page) indexFences() {
 	inside := false
 	for at := 0; at < len(t.Body); at += blockBytes {
@@ -54,8 +54,7 @@ func (t *Page) indexFences() {
 	}
 }
 
-// fencesIn counts the lines that open or close fenced code and begin in a part of
-// the body.
+// fencesIn counts the lines that open or close fenced code and begin in a part of the body.
 func (t *Page) fencesIn(start, end int) int {
 	n := 0
 	for at := start; at < end; {
@@ -89,7 +88,7 @@ func (t *Page) lineBegins(at int) bool {
 	return false
 }
 
-// Fenced reports whether the line at off stands inside of fenced code.
+// Fenced reports whether the line at off is inside fenced code.
 func (t *Page) Fenced(off int) bool {
 	if len(t.fences) == 0 {
 		return false
@@ -98,8 +97,8 @@ func (t *Page) Fenced(off int) bool {
 	return t.fences[b] != (t.fencesIn(b*blockBytes, off)%2 == 1)
 }
 
-// MarkdownLine draws one line of markdown. It works line by line, so that a window
-// of a text of any size costs the same; what it does not know stays as it is.
+// MarkdownLine draws one line of markdown. It works line by line, so that a window costs the same
+// in a text of any size; unknown markup stays as it is.
 func MarkdownLine(raw string, inCode, ascii bool) (string, paint.Look, []paint.Stretch) {
 	body := strings.TrimLeft(raw, " ")
 	indent := raw[:len(raw)-len(body)]
@@ -110,7 +109,7 @@ func MarkdownLine(raw string, inCode, ascii bool) (string, paint.Look, []paint.S
 		return "    " + raw, paint.LookCode, nil
 	case strings.HasPrefix(body, "#"):
 		if title := strings.TrimLeft(body, "#"); len(body)-len(title) <= 6 && strings.HasPrefix(title, " ") {
-			if !ascii { // there the look alone would tell a heading, and it may have none
+			if !ascii { // in ASCII the look alone may be missing, so the sign stays
 				body = strings.TrimLeft(title, " ")
 			}
 			text, runs := inline(indent + body)
@@ -145,14 +144,14 @@ func MarkdownLine(raw string, inCode, ascii bool) (string, paint.Look, []paint.S
 	return text, paint.LookPlain, runs
 }
 
-// rule tells a line of at least three equal signs.
+// rule reports whether a line is at least three equal signs.
 func rule(body string) bool {
 	s := strings.ReplaceAll(body, " ", "")
 	return len(s) >= 3 && (strings.Trim(s, "-") == "" || strings.Trim(s, "*") == "" || strings.Trim(s, "_") == "")
 }
 
-// inline draws code, emphasis and links inside of a line. A link shows its target
-// as text: nothing of a store becomes a hyperlink of the terminal.
+// inline draws code, emphasis and links inside a line. A link shows its target as text: content of
+// a store never becomes a hyperlink of the terminal.
 func inline(s string) (string, []paint.Stretch) {
 	var b strings.Builder
 	var runs []paint.Stretch
@@ -176,8 +175,7 @@ func inline(s string) (string, []paint.Stretch) {
 	return b.String(), runs
 }
 
-// token is the next part of a line with its look, and how much of the line it
-// takes.
+// token is the next part of a line with its look, and its length in the line.
 func token(s string, inWord bool) (text string, l paint.Look, n int) {
 	switch {
 	case s[0] == '\\' && len(s) > 1 && strings.IndexByte("\\`*_[]()#", s[1]) >= 0:
@@ -209,7 +207,7 @@ func token(s string, inWord bool) (text string, l paint.Look, n int) {
 	return s[:n], paint.LookPlain, n
 }
 
-// linkTarget is what stands in parentheses at the start of s.
+// linkTarget is the text in parentheses at the start of s.
 func linkTarget(s string) (string, int, bool) {
 	if !strings.HasPrefix(s, "(") {
 		return "", 0, false

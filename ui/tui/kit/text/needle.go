@@ -9,20 +9,20 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// needle is the text of a search, without regard to case. What is shown
-// escaped is found by its escaped form too: the operator types what stands there.
+// needle is the text of a search, case-insensitive. Escaped text is found by its escaped form too:
+// the operator types what the screen shows.
 type needle struct{ forms []form }
 
-// form is one way in which a needle is stored.
+// form is one stored form of a needle.
 type form struct {
-	units  []rune   // folded; a byte that is no text is rawByte and its value
-	firsts []string // what the first unit may be stored as
+	units  []rune   // folded; an invalid byte is rawByte plus its value
+	firsts []string // stored forms of the first unit
 }
 
 // rawByte is above all characters.
 const rawByte = utf8.MaxRune + 1
 
-// NewNeedle gives nil for nothing.
+// NewNeedle returns nil for an empty search.
 func NewNeedle(words string) *needle {
 	if words == "" {
 		return nil
@@ -64,7 +64,7 @@ func unit(s string, at int) (rune, int) {
 	return r, n
 }
 
-// fold gives all cases of a character one value: the least of them.
+// fold maps all cases of a character to the least of them.
 func fold(r rune) rune {
 	switch {
 	case 'a' <= r && r <= 'z':
@@ -79,7 +79,7 @@ func fold(r rune) rune {
 	return least
 }
 
-// endAt is where a match that begins at a place ends; -1 when none begins there.
+// endAt is the end of a match that begins at a place; -1 when none does.
 func (f form) endAt(s string, at int) int {
 	if f.units[0] >= rawByte && within1(s, at) {
 		return -1
@@ -97,8 +97,7 @@ func (f form) endAt(s string, at int) int {
 	return at
 }
 
-// within1 reports whether the byte at a place is part of a character that began
-// before it.
+// within1 reports whether the byte at a place is inside a character that began before it.
 func within1(s string, at int) bool {
 	for back := 1; back < utf8.UTFMax && back <= at; back++ {
 		if utf8.RuneStart(s[at-back]) {
@@ -109,13 +108,13 @@ func within1(s string, at int) bool {
 	return false
 }
 
-// each tells of every match that begins in s[from:limit], in order and without
-// overlaps, until do says no.
+// each reports every match that begins in s[from:limit], in order and without overlaps, until do
+// returns false.
 func (n *needle) each(s string, from, limit int, do func(start, end int) bool) {
 	type lead struct {
 		form  *form
 		first string
-		at    int // the next place where it may begin; limit: there is none
+		at    int // the next candidate; limit: none
 	}
 	var leads []lead
 	for i := range n.forms {
@@ -166,8 +165,8 @@ func (n *needle) spans(t safetext.Text) []safetext.Span {
 	return out
 }
 
-// spot is the place of a match: in the name or the value of a head line, or in the
-// body, which stands after all of them.
+// spot is the place of a match: in the name or the value of a head line, or in the body, which
+// follows all of them.
 type spot struct {
 	head, part int // head is the number of head lines for the body
 	start, end int
@@ -189,20 +188,19 @@ func (s spot) before(o spot) bool {
 	return s.start < o.start
 }
 
-// finding is where a needle stands in a text. For the body only counts are kept, one
-// for each block, so that the matches of a text of any size take little room. It
-// never changes, so commands may read it.
+// finding holds the places of a needle in a text. For the body only a count per block is kept, so
+// that the matches of a text of any size take little room. It never changes, so commands may read
+// it.
 type finding struct {
 	text   *Page
 	needle *needle
 	head   []spot
 	before []int // matches of the body that begin before each block
-	from   []int // where the first match of each block may begin: one may reach into it
+	from   []int // first possible match of each block: an earlier one may reach into it
 	Total  int
 }
 
-// in looks through all of a text, so it belongs in a command; nil when nobody wants
-// to know any more.
+// in searches a whole text, so it belongs in a command; nil when stale reports true.
 func (n *needle) in(t *Page, stale func() bool) *finding {
 	f := &finding{text: t, needle: n}
 	for i, h := range t.Head {
@@ -229,7 +227,7 @@ func (n *needle) in(t *Page, stale func() bool) *finding {
 	return f
 }
 
-// ahead is how many matches begin before a place.
+// ahead counts the matches that begin before a place.
 func (f *finding) ahead(at spot) int {
 	n := sort.Search(len(f.head), func(i int) bool { return !f.head[i].before(at) })
 	if at.head < len(f.text.Head) || len(f.from) == 0 {
@@ -261,7 +259,7 @@ func (f *finding) nth(n int) spot {
 	return out
 }
 
-// reach is how many bytes a match can have.
+// reach is the longest possible match, in bytes.
 func (n *needle) reach() int {
 	most := 0
 	for _, f := range n.forms {
@@ -270,7 +268,7 @@ func (n *needle) reach() int {
 	return most
 }
 
-// rowOf is where the row of a match is looked for: the start of its piece.
+// rowOf is the piece in which the row of a match is searched.
 func (t *Page) rowOf(s spot) RowRef {
 	if s.head < len(t.Head) {
 		return Start

@@ -20,12 +20,12 @@ type LaidOut struct {
 	width int
 	rows  []Wrapped
 	top   int
-	keep  bool   // the rows are more of the same: stay where the operator is now
-	sight *sight // of what is looked for; nil: nothing was to be found
+	keep  bool   // an extension of the same rows: keep the current position
+	sight *sight // the answer to the search; nil: nothing was searched
 }
 
-// Pager shows a text of any size: a window of wrapped rows around what is on the
-// screen. Escaping and wrapping happen in commands, a key only moves the window.
+// Pager shows a text of any size: a window of wrapped rows around the screen. Escaping and wrapping
+// run in commands; a key only moves the window.
 type Pager struct {
 	ask    func(func(context.Context) any) tea.Cmd
 	St     *paint.Styles
@@ -35,12 +35,12 @@ type Pager struct {
 	Height int
 
 	Rows  []Wrapped
-	wide  int // the width that rows were wrapped for
+	wide  int // the width of the wrapped rows
 	Top   int
 	gen   int
 	Busy  bool
-	Shown *Page // that rows belong to
-	Brief bool  // little room: begin at the body, the metadata is above it
+	Shown *Page // the page of the rows
+	Brief bool  // little room: begin at the body, with the metadata above it
 
 	Markdown bool // bodies are rendered
 	Search   search
@@ -50,15 +50,15 @@ func New(st *paint.Styles, ask func(func(context.Context) any) tea.Cmd) *Pager {
 	return &Pager{ask: ask, St: st, Width: 80, Height: 1}
 }
 
-// Show begins a text at a line of its body, 0 for its head. The old text stays
-// on the screen until the new one is laid out.
+// Show opens a text at a line of its body, 0 for its head. The old text stays on the screen until
+// the new one is laid out.
 func (p *Pager) Show(t *Page, line int, terms []string) tea.Cmd {
 	p.Text, p.Terms = t, terms
 	at := Start
 	if line > 0 {
 		at = RowRef{Off: t.offsetOf(line)}
 	}
-	if s := &p.Search; s.In.Focus { // the operator types already: what is typed is looked for here
+	if s := &p.Search; s.In.Focus { // the operator is typing a search already: it applies to this text
 		s.Found, s.rank, s.Origin = nil, 0, at
 		if s.Needle != nil {
 			return p.wantAt(at, p.spotAt(at), false, false)
@@ -69,15 +69,14 @@ func (p *Pager) Show(t *Page, line int, terms []string) tea.Cmd {
 	return p.LayOut(at, 0, false)
 }
 
-// Clear forgets the text.
+// Clear drops the text.
 func (p *Pager) Clear() {
 	p.gen++
 	p.Text, p.Shown, p.Rows, p.Top, p.Busy = nil, nil, nil, 0, false
 	p.Search = search{last: p.Search.last}
 }
 
-// LayOut asks for the rows around a place; then the screen is moved by further
-// rows.
+// LayOut asks for the rows around a place; then the screen moves by further rows.
 func (p *Pager) LayOut(at RowRef, further int, keep bool) tea.Cmd {
 	p.gen++
 	p.Busy = true
@@ -115,7 +114,7 @@ func (p *Pager) LayOut(at RowRef, further int, keep bool) tea.Cmd {
 			return lay(s)
 		})
 	}
-	return tea.Batch( // what is near is shown before all of a long text was looked through
+	return tea.Batch( // nearby matches are shown before a long text is searched to its end
 		answer(func() *sight { return target.nearby(t, l.needle, found) }),
 		answer(func() *sight { return target.answer(t, l.needle, found, last) }))
 }
@@ -161,7 +160,7 @@ func (p *Pager) topPlace() RowRef {
 
 func (p *Pager) Clamp() {
 	last := len(p.Rows) - p.Height
-	if p.Brief { // a body shorter than the room still stands at the top
+	if p.Brief { // a body shorter than the room begins at the top too
 		body := slices.IndexFunc(p.Rows, func(r Wrapped) bool { return r.At.Off >= 0 })
 		last = max(last, body)
 	}
@@ -183,7 +182,7 @@ func (p *Pager) AtEnd() bool {
 	return last.next >= len(p.Text.Body)
 }
 
-// Beyond reports whether there is more of the text than is on the screen.
+// Beyond reports whether the text goes on above and below the screen.
 func (p *Pager) Beyond() (above, below bool) {
 	if p.Shown == nil || p.Shown != p.Text || len(p.Rows) == 0 {
 		return false, false
@@ -210,7 +209,7 @@ func (p *Pager) Home() tea.Cmd {
 	if p.Text == nil {
 		return nil
 	}
-	if p.AtStart() && !p.Busy { // what is being laid out would bring the old place back
+	if p.AtStart() && !p.Busy { // the running layout would bring the old place back
 		return p.Move(-p.Top)
 	}
 	return p.LayOut(Start, 0, false)
@@ -226,7 +225,7 @@ func (p *Pager) End() tea.Cmd {
 	return p.LayOut(RowRef{Off: p.Text.pieceBefore(len(p.Text.Body))}, len(p.Text.Body), false)
 }
 
-// Position says which line of the body is on top, and how far down that is.
+// Position is the number of the top line of the body, and its percentage.
 func (p *Pager) Position() safetext.Text {
 	if p.Shown == nil || p.Top >= len(p.Rows) {
 		return safetext.Text{}
@@ -253,8 +252,8 @@ func (p *Pager) Render(st *paint.Styles, width, height int) []string {
 	return st.FillTo(out, width, height)
 }
 
-// Framed draws the visible rows with a column on each side; the one at the left tells,
-// without colour too, which rows hold what is looked for.
+// Framed draws the visible rows with a column on each side; the left one marks the rows with
+// matches, without colour too.
 func (p *Pager) Framed(st *paint.Styles, width, height int) []string {
 	out := p.Render(st, width-2, height)
 	for i, line := range out {
@@ -307,8 +306,7 @@ func headPaint(s *paint.Styles, k Kind) paint.Paint {
 	return paint.Paint{}
 }
 
-// Update shows a text in place of a similar one; same keeps the place, as far as
-// the new text reaches.
+// Update replaces a text by a similar one; same keeps the position, as far as the new text reaches.
 func (p *Pager) Update(t *Page, same bool) tea.Cmd {
 	at := Start
 	if same {
@@ -325,7 +323,7 @@ func (p *Pager) Update(t *Page, same bool) tea.Cmd {
 	return p.LayOut(at, 0, false)
 }
 
-// AsMarkdown renders bodies as markdown, or shows them as they are stored.
+// AsMarkdown renders bodies as markdown, or shows them as stored.
 func (p *Pager) AsMarkdown(on bool) tea.Cmd {
 	p.Markdown = on
 	if p.Text == nil {

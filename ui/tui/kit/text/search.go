@@ -11,48 +11,47 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// search is a search in the text of a pager. It runs in a
-// command; the screen moves only when the match is not on it.
+// search is a search in the text of a pager. It runs in a command; the screen moves only when the
+// match is off it.
 type search struct {
 	In     Input
-	Words  string   // in force, as they were typed
-	Needle *needle  // nil: nothing is looked for
-	Found  *finding // nil: the text was not looked through yet
-	here   spot     // the match that was gone to
-	rank   int      // of here among all, from 1; 0: there is none
-	round  int      // it was gone to from the other end of the text: 1 from the start, -1 from the end
+	Words  string   // in force, as typed
+	Needle *needle  // nil: no search
+	Found  *finding // nil: the text was not searched yet
+	here   spot     // the current match
+	rank   int      // number of here, from 1; 0: none
+	round  int      // the search wrapped around: 1 to the start, -1 to the end
 
-	Origin RowRef  // where the operator was when the line was opened
-	target *target // what the layout under way is to find
+	Origin RowRef  // the place when the search line was opened
+	target *target // the match wanted from the running layout
 	last   *atomic.Int64
 }
 
-// target is a match that is to be gone to.
+// target is a match to go to.
 type target struct {
 	number int64
 	from   spot
-	back   bool // the last one before from, instead of the first at it or after it
+	back   bool // the last match before from, instead of the first at or after it
 	still  bool // the screen stays: only the numbers are wanted
 }
 
-// sight is how a target was answered.
+// sight is the answer to a target.
 type sight struct {
 	found *finding
 	here  spot
 	rank  int
 	round int
 	still bool
-	first bool // the text was not looked through yet: there is no number
+	first bool // the text was not searched yet: there is no number
 }
 
 // moves reports whether the screen goes to the match.
 func (s *sight) moves() bool { return !s.still && (s.rank > 0 || s.first) }
 
-// soon is how much of a body is looked at before the rest of it is, in bytes.
+// soon is the size of the part of a body, in bytes, that is searched first.
 const soon = 1 << 20
 
-// nearby finds a match that is near, in a text that is to be looked through; nil when
-// there is none.
+// nearby finds a match near the target in a text that was not searched yet; nil when there is none.
 func (w target) nearby(t *Page, n *needle, f *finding) *sight {
 	if f != nil || w.back || w.still || len(t.Body) < soon {
 		return nil
@@ -76,8 +75,8 @@ func (w target) nearby(t *Page, n *needle, f *finding) *sight {
 	return out
 }
 
-// answer looks through the text as far as that was not done yet. It runs in a
-// command; nil when another target has come since.
+// answer searches the text, unless that was done before. It runs in a command; nil when another
+// target has come since.
 func (w target) answer(t *Page, n *needle, f *finding, last *atomic.Int64) *sight {
 	if f == nil || f.text != t || f.needle != n {
 		if f = n.in(t, func() bool { return last.Load() != w.number }); f == nil {
@@ -110,7 +109,7 @@ func (p *Pager) want(from spot, back, still bool) tea.Cmd {
 func (p *Pager) wantAt(at RowRef, from spot, back, still bool) tea.Cmd {
 	s := &p.Search
 	if p.Text == nil {
-		return nil // it is looked for when it is there
+		return nil // searched once it is loaded
 	}
 	if s.last == nil {
 		s.last = new(atomic.Int64)
@@ -119,15 +118,15 @@ func (p *Pager) wantAt(at RowRef, from spot, back, still bool) tea.Cmd {
 	return p.LayOut(at, 0, false)
 }
 
-// saw takes over what was found, and says where the screen goes: rows is what will be
-// on it, top the row of the match.
+// saw takes the matches and returns the top row of the screen: rows are those to be shown, top is
+// the row of the match.
 func (p *Pager) saw(m LaidOut) (top int) {
 	s := &p.Search
 	switch {
 	case !m.sight.first:
 		s.target, s.Found, s.here, s.rank, s.round = nil, m.sight.found, m.sight.here, m.sight.rank, m.sight.round
 	case s.Found != nil:
-		return p.topNow(m) // the whole answer was faster
+		return p.topNow(m) // the full answer was faster
 	default:
 		s.here = m.sight.here
 	}
@@ -140,13 +139,12 @@ func (p *Pager) saw(m LaidOut) (top int) {
 	return m.top - p.Height/3
 }
 
-// topNow is where the first row of the screen stands among other rows; -1 when it is
-// not there.
+// topNow is the index of the screen's first row among other rows; -1 when it is not there.
 func (p *Pager) topNow(m LaidOut) int {
 	return slices.IndexFunc(m.rows, func(r Wrapped) bool { return r.At == p.topPlace() })
 }
 
-// startSearch opens the line where the words are typed.
+// startSearch opens the search line.
 func (p *Pager) startSearch() tea.Cmd {
 	p.Search.Origin = p.topPlace()
 	p.Search.In.Set(p.Search.Words)
@@ -154,13 +152,13 @@ func (p *Pager) startSearch() tea.Cmd {
 	return nil
 }
 
-// Searched follows what is typed: the first match from where the operator was.
+// Searched follows the typing: the first match from the starting place.
 func (p *Pager) Searched() tea.Cmd {
 	s := &p.Search
 	s.Words, s.Needle, s.Found, s.rank = s.In.Value(), NewNeedle(s.In.Value()), nil, 0
 	switch {
 	case p.Text == nil:
-		return nil // it is looked for when it is there
+		return nil // searched once it is loaded
 	case s.Needle == nil:
 		s.target = nil
 		return p.LayOut(s.Origin, 0, false)
@@ -168,7 +166,7 @@ func (p *Pager) Searched() tea.Cmd {
 	return p.want(p.spotAt(s.Origin), false, false)
 }
 
-// spotAt is the first place of a row.
+// spotAt is the first spot of a row.
 func (p *Pager) spotAt(at RowRef) spot {
 	if at.Off >= 0 {
 		return spot{head: len(p.Text.Head), start: at.Off}
@@ -179,8 +177,8 @@ func (p *Pager) spotAt(at RowRef) spot {
 	return spot{}
 }
 
-// Hop goes to the next match, or to the one before. Where the operator has scrolled
-// away from the last one, it goes on from what is on the screen.
+// Hop goes to the next match, or to the previous. Where the operator has scrolled away from the
+// current match, it goes on from the screen.
 func (p *Pager) Hop(back bool) tea.Cmd {
 	s := &p.Search
 	if p.Text == nil {
@@ -197,7 +195,7 @@ func (p *Pager) Hop(back bool) tea.Cmd {
 	return p.want(from, back, false)
 }
 
-// EndSearch takes the marks of a search away; the place stays.
+// EndSearch removes the marks of a search; the position stays.
 func (p *Pager) EndSearch() tea.Cmd {
 	if p.Search.Needle == nil && !p.Search.In.Focus {
 		return nil
@@ -209,7 +207,7 @@ func (p *Pager) EndSearch() tea.Cmd {
 	return p.LayOut(p.topPlace(), 0, false)
 }
 
-// Tally says which match this is, and of how many.
+// Tally is the number of the current match, and of all.
 func (s *search) Tally(esc safetext.Escaper) safetext.Text {
 	switch {
 	case s.Needle == nil:
@@ -226,7 +224,7 @@ func (s *search) Tally(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("%s/%s", prose.Group(int64(s.rank)), prose.Group(int64(s.Found.Total)))
 }
 
-// TextKeys look for words in one text.
+// TextKeys are the search keys of one text.
 func TextKeys(p *Pager) []act.Act {
 	out := []act.Act{{Keys: []string{"/"}, Name: "search", Doc: "search this text; the screen follows what you type", Do: p.startSearch}}
 	if p.Search.Needle == nil {

@@ -11,16 +11,16 @@ import (
 type Mark struct{ Start, End int }
 
 const (
-	// pieceBytes is the longest part of a stored line that is escaped and wrapped
-	// in one go; a longer line is shown in pieces, each marked.
+	// pieceBytes is the longest part of a stored line that is escaped and wrapped at once; a longer
+	// line is shown in pieces, each marked.
 	pieceBytes = 4 << 10
 	// blockBytes is the grain of the index that turns offsets into line numbers.
 	blockBytes = 64 << 10
 )
 
-// Page is a document as the pager reads it: head lines that are safe already,
-// and a body of any size that is escaped only where it is looked at. It never
-// changes after newText, so commands may read it while the console runs.
+// Page is a document for the pager: head lines that are safe already, and a body of any size that
+// is escaped only where it is shown. It never changes after NewPage, so commands may read it while
+// the console runs.
 type Page struct {
 	Head  []Line
 	Body  string
@@ -29,17 +29,17 @@ type Page struct {
 
 	Kind  bodyKind
 	Marks []Mark // parts of the body that are painted apart, in order
-	front int    // where the front matter ends; 0: there is none
-	// fences tells for each block whether it begins inside of fenced code.
+	front int    // end of the front matter; 0: none
+	// fences says for each block whether it begins inside fenced code.
 	fences []bool
 }
 
-// maxFront bounds how far the end of a front matter is looked for.
+// maxFront bounds the search for the end of a front matter, in bytes.
 const maxFront = 64 << 10
 
-// frontEnd is where the lines of metadata end that a document may begin with.
+// frontEnd is the end of a document's front matter.
 func frontEnd(body string) int {
-	body = strings.ReplaceAll(body[:min(len(body), maxFront)], "\r\n", " \n") // as long as it was
+	body = strings.ReplaceAll(body[:min(len(body), maxFront)], "\r\n", " \n") // of the same length
 	if !strings.HasPrefix(strings.Replace(body, " \n", "\n", 1), "---\n") {
 		return 0
 	}
@@ -70,7 +70,7 @@ type Line struct {
 	Name  safetext.Text // empty: value stands alone
 	Value safetext.Text
 	Kind  Kind
-	Pin   bool // of a question: it stays in sight
+	Pin   bool // in a question: stays in sight
 }
 
 type Kind int
@@ -134,8 +134,8 @@ func (t *Page) offsetOf(line int) int {
 	return off
 }
 
-// PieceEnd is where the piece that starts at off ends, and where the next one
-// starts: after a newline, or in the middle of a long line.
+// PieceEnd is the end of the piece that starts at off, and the start of the next one: after a
+// newline, or inside a long line.
 func (t *Page) PieceEnd(off int) (end, next int) {
 	limit := min(off+pieceBytes, len(t.Body))
 	if i := strings.IndexByte(t.Body[off:limit], '\n'); i >= 0 {
@@ -157,9 +157,8 @@ func (t *Page) PieceEnd(off int) (end, next int) {
 	return cut, cut
 }
 
-// pieceBefore is the start of the piece that ends where off starts. Pieces of a
-// long line are counted from the start of the line, so going up and down meets
-// the same ones.
+// pieceBefore is the start of the piece that ends at off. Pieces of a long line are counted from
+// the start of the line, so going up and down meets the same ones.
 func (t *Page) pieceBefore(off int) int {
 	start := t.LineStart(off - 1)
 	if off-start <= pieceBytes {
@@ -177,8 +176,8 @@ func (t *Page) pieceBefore(off int) int {
 	}
 }
 
-// pieceNear walks the pieces of a long line to the last one that starts at or
-// before off. Only the cuts are looked at, not the bytes between them.
+// pieceNear walks the pieces of a long line to the last one that starts at or before off. It reads
+// only the cuts, not the bytes between them.
 func (t *Page) pieceNear(start, off int) int {
 	at := start
 	for {
