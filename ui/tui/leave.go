@@ -16,14 +16,14 @@ import (
 	"memdesk/ui/tui/task"
 )
 
-// leaver is the way out: it asks first while work of this session is under way.
+// leaver ends the console: it asks first while work of this session is running.
 type leaver struct {
 	a      *App
 	d      *pane.Bench
 	warned bool // ctrl+c was pressed once meanwhile
 }
 
-// leaveNow is the work under way when the operator wants to leave.
+// leaveNow is the running work when the operator wants to leave.
 type leaveNow struct {
 	jobs []jobs.Status
 	tied map[jobs.ID]bool
@@ -33,8 +33,7 @@ type leaveNow struct {
 // atWork reports whether something may end with this console.
 func (l *leaver) atWork() bool { return len(l.d.Work.Bulks) > 0 || l.d.Exports.AtWork() || l.d.Tied }
 
-// leave ends the console, after a question where work of this session would end
-// with it.
+// leave ends the console, after a question where running work of this session would end too.
 func (l *leaver) leave() tea.Cmd {
 	if !l.atWork() {
 		return tea.Quit
@@ -65,18 +64,18 @@ func (l *leaver) interrupt() tea.Cmd {
 	}
 	l.warned = true
 	if l.a.Curtain.down || l.a.width == 0 || l.a.tooSmall() || l.d.Modal.Dialog != nil || l.d.Edits.Editing != nil {
-		l.d.Say(paint.ToneWarn, l.leaveWarning()) // there is no place for a question
+		l.d.Say(paint.ToneWarn, l.leaveWarning()) // no question can be shown
 		return nil
 	}
 	return l.leave()
 }
 
-// leaveWarning is for where no question can be asked.
+// leaveWarning is for a screen without room for a question.
 func (l *leaver) leaveWarning() safetext.Text {
 	return l.d.St.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
 }
 
-// leaveNow asks when something would be stopped, and leaves when nothing would.
+// leaveNow asks if leaving would stop work, and else leaves.
 func (l *leaver) leaveNow(m leaveNow) tea.Cmd {
 	esc := l.d.Esc
 	var stops, goes []text.Line
@@ -105,7 +104,7 @@ func (l *leaver) leaveNow(m leaveNow) tea.Cmd {
 	switch {
 	case len(stops) == 0:
 		return tea.Quit
-	case l.d.Modal.Dialog != nil || l.d.Edits.Editing != nil || l.a.Curtain.down: // another question is asked meanwhile
+	case l.d.Modal.Dialog != nil || l.d.Edits.Editing != nil || l.a.Curtain.down: // another question is open
 		l.warned = true
 		l.d.Say(paint.ToneWarn, l.leaveWarning())
 		return nil

@@ -14,7 +14,7 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// curtain hides the screen, on demand or when nobody presses a key.
+// curtain hides the screen, on request or when no key is pressed for long.
 type curtain struct {
 	a       *App
 	d       *pane.Bench
@@ -22,22 +22,21 @@ type curtain struct {
 	lastKey time.Time
 }
 
-// lockDue asks whether nobody has pressed a key for long enough.
+// lockDue asks whether no key was pressed for long enough.
 type lockDue struct{}
 
-// UnlockKey is one that nobody presses by leaning on the keyboard.
+// UnlockKey is a key that is not pressed by leaning on the keyboard.
 const UnlockKey = "U"
 
-// lock hides what is shown. It is a curtain against a look over the shoulder and
-// against keys that are meant for another window, and no lock on a door: whoever
-// sits at the terminal may lift it, since the session was authenticated by SSH and
-// memdesk knows no password that could be asked again.
+// lock hides the screen. It guards against a look over the shoulder and against keys meant for
+// another window; it is no access control: anyone at the terminal may lift it, since SSH
+// authenticated the session and memdesk knows no password to ask again.
 func (c *curtain) lock() {
 	c.down, c.a.said.text = true, safetext.Text{}
 	c.a.Line.closeCommand()
 }
 
-// watchIdle is called at the start and by itself; 0 is never.
+// watchIdle is called at the start and by its own timer; 0 is never.
 func (c *curtain) watchIdle(in time.Duration) tea.Cmd {
 	if c.a.O.IdleLock <= 0 {
 		return nil
@@ -56,7 +55,7 @@ func (c *curtain) lockDue() tea.Cmd {
 	return c.watchIdle(c.a.O.IdleLock)
 }
 
-// lockKey takes the key that lifts the curtain, and no other.
+// lockKey accepts only the key that lifts the curtain.
 func (c *curtain) lockKey(name string) tea.Cmd {
 	switch strings.TrimPrefix(name, "alt+") { // escape and the key in one piece, as over a slow line
 	case UnlockKey, "shift+" + strings.ToLower(UnlockKey):
@@ -64,7 +63,7 @@ func (c *curtain) lockKey(name string) tea.Cmd {
 		return nil
 	}
 	c.down = false
-	if d := c.d.Modal.Dialog; d != nil && !d.Busy { // keys that were meant for the curtain are no answer
+	if d := c.d.Modal.Dialog; d != nil && !d.Busy { // keys meant for the curtain answer nothing
 		d.Armed = false
 		return c.d.Later(loop.Over)(dialog.InFlight, dialog.Armed{Gen: d.Gen})
 	}
@@ -87,7 +86,7 @@ func (c *curtain) lockFrame() []string {
 	return st.FillTo(lines, c.a.width, c.a.height)
 }
 
-// leavingLines stand where there is no status line.
+// leavingLines replace the status line where there is none.
 func (a *App) leavingLines() []string {
 	return append([]string{a.D.St.Row(a.width).End()}, a.D.St.Paragraph(a.D.St.Warn, a.leave.leaveWarning(), a.width)...)
 }
@@ -109,8 +108,7 @@ func (l *commandLine) proposeWritable(from int) func(context.Context) any {
 	return func(context.Context) any { return dialog.Proposal{From: from, Dialog: d} }
 }
 
-// Idle reports whether the operator was away for longer than the lock allows, and
-// notes that somebody is there now.
+// Idle reports whether the operator was away for longer than the lock allows, and resets the time.
 func (c *curtain) Idle() bool {
 	now := c.a.O.Clock.Now()
 	away := now.Sub(c.lastKey)

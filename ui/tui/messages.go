@@ -9,11 +9,11 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// maxMessages is how many messages of a session are kept; what is older is counted.
+// maxMessages bounds the kept messages of a session; older ones are counted.
 const maxMessages = 500
 
-// messages are the earlier texts of the status line, the last one last. They live in
-// memory only, as long as the session.
+// messages are the earlier texts of the status line, the last one last. They live in memory, for
+// the session.
 type messages struct {
 	text safetext.Text // that stands there now
 	tone paint.Tone
@@ -37,7 +37,7 @@ func (m *messages) add(at time.Time, t paint.Tone, text safetext.Text) {
 	}
 }
 
-// messageLines is the page of them, the last one first.
+// messageLines is the page of messages, the newest first.
 func (ps *pages) messageLines() []text.Line {
 	esc := ps.d.St.Esc
 	lines := []text.Line{{Value: esc.Const("What was said on the status line in this session, the last first. The audit log has what was done."), Kind: text.Note}, {Kind: text.Blank}}
@@ -58,8 +58,7 @@ func (ps *pages) messageLines() []text.Line {
 	return lines
 }
 
-// leavePage closes the page that the command line was opened over, unless the command
-// leaves the operator where he is.
+// leavePage closes the page below the command line, unless the command keeps the operator there.
 func (ps *pages) leavePage(verb string) {
 	switch verb {
 	case "theme", "lock":

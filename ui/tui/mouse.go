@@ -24,10 +24,9 @@ type pointer struct {
 	d *pane.Bench
 }
 
-// mouse takes what the mouse does: a click on a tab opens its pane, on a row selects it,
-// on the selected row does what enter does; the wheel scrolls what is under it; the
-// line between list and detail can be dragged. Over a question only the wheel counts:
-// no answer is given by a slip of the hand.
+// mouse handles the mouse: a click on a tab opens its pane, on a row selects it, on the selected
+// row acts like enter; the wheel scrolls the part under it; the line between list and detail can be
+// dragged. Over a question only the wheel works: a slip of the hand must not answer.
 func (pt *pointer) mouse(msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
 	if pt.a.width == 0 || pt.a.Curtain.down || pt.a.tooSmall() || pt.d.Edits.Editing != nil {
@@ -95,8 +94,7 @@ func (pt *pointer) tabAt(x int) int {
 	return -1
 }
 
-// wheel scrolls what is under it: the detail beside or below a list, else what the keys
-// of movement are for.
+// wheel scrolls the part under it: the detail of a list, else whatever the movement keys move.
 func (pt *pointer) wheel(m tea.Mouse) tea.Cmd {
 	up, down := "up", "down"
 	if p, ok := pt.a.pane().(pointable); ok && pt.a.Pages.Overlay == nil && pt.d.Modal.Dialog == nil {
@@ -125,7 +123,7 @@ func (pt *pointer) wheel(m tea.Mouse) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Smallest parts of the screen that the line between list and detail leaves.
+// Smallest list and detail that dragging leaves, in columns.
 const leastList, leastDetail = 40, 30
 
 // drag moves the line between list and detail.

@@ -13,37 +13,37 @@ import (
 	"memdesk/ui/tui/desk"
 )
 
-// Options is everything that the console takes from outside.
+// Options are the console's inputs.
 type Options struct {
 	Fleet *backends.Fleet
 
 	Operator      string // identity for the frame
 	Authenticated bool   // false: the identity is claimed, and the frame says so
-	// ReadOnlyReason, when not empty, makes the whole console read-only and is
-	// shown at all times: the audit log cannot be written, the role is reader.
+	// ReadOnlyReason, when not empty, makes the whole console read-only and is always shown: the audit
+	// log cannot be written, or the role is reader.
 	ReadOnlyReason string
 	Notices        []string // shown at the start: intents that have no outcome
-	// Anchored says how far the audit log is kept outside, empty when there is none; nil: nobody knows.
+	// Anchored says how much of the audit log is anchored, empty without an anchor; nil: unknown.
 	Anchored func(context.Context) (string, model.HealthState)
 
 	Plain   bool // ASCII, no colour, no attributes, everything stacked
 	NoColor bool
 	ASCII   bool
-	// Keys are the operator's own: the word of an act, or a command line, by its key.
+	// Keys are the operator's own keys: each maps to the word of an act, or to a command line.
 	Keys    map[string]string
 	NoMouse bool   // the terminal keeps the mouse for itself
 	Theme   string // one of Themes; empty or unknown is auto
-	// IdleLock blanks the screen when no key was pressed for so long; 0 is never.
+	// IdleLock blanks the screen after this time without a key; 0 is never.
 	IdleLock time.Duration
 	Environ  []string // KEY=value; TERM, LANG, LC_*, NO_COLOR are read
 
 	Clock clock.Clock // nil: the system's
-	// Poll is the pause between two looks at a list whose source tells no changes; 0 is never.
+	// Poll is the pause between two reads of a list whose source reports no changes; 0 is never.
 	Poll   time.Duration
-	Settle time.Duration // after which a copy that was removed is looked for again; 0 is two minutes
+	Settle time.Duration // time until a removed copy is looked for again; 0 is two minutes
 	desk.Sources
-	// Edit runs an editor on a file of this machine in the operator's terminal; nil:
-	// $VISUAL or $EDITOR of Environ, where the terminal is this process's own.
+	// Edit runs an editor on a file of this machine in the operator's terminal; nil: $VISUAL or
+	// $EDITOR of Environ, where the terminal is this process's own.
 	Edit func(path string) tea.ExecCommand
 
 	Terminal

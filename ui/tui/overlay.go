@@ -21,11 +21,11 @@ import (
 type overlay struct {
 	Title safetext.Text
 	Pager *text.Pager
-	words string // the page was left with the lines that have them
-	box   bool   // it is a box over the pane where its text has room there
+	words string // words that filter the page's lines
+	box   bool   // drawn as a box where the text has room
 }
 
-// pages are the texts that lie over a pane: help, notices, messages.
+// pages are the overlays: help, notices, messages.
 type pages struct {
 	a       *App
 	d       *pane.Bench
@@ -36,7 +36,7 @@ func (o *overlay) render(st *paint.Styles, width, height int) []string {
 	return o.Pager.Framed(st, width, height)
 }
 
-// size gives the columns and lines of a page's text.
+// size is the columns and lines of a page's text.
 func (ps *pages) size(o *overlay) (w, h int) {
 	w, h = ps.a.Room()
 	if o.box {
@@ -64,7 +64,7 @@ func (ps *pages) openOverlay(title string, head []text.Line) tea.Cmd {
 	return ps.Overlay.Pager.Show(text.NewPage(head, ""), 0, nil)
 }
 
-// find leaves the lines that have all of the words, under their headings.
+// find keeps the lines that have all of the words, under their headings.
 func (o *overlay) find(words string) tea.Cmd {
 	o.words = words
 	terms := strings.Fields(strings.ToLower(words))
@@ -91,7 +91,7 @@ func (o *overlay) find(words string) tea.Cmd {
 	return o.Pager.Show(text.NewPage(out, ""), 0, text.SearchWords(words))
 }
 
-// overlayKey routes a keystroke of a page that lies over the pane.
+// overlayKey routes a keystroke of an overlay.
 func (ps *pages) overlayKey(k tea.KeyPressMsg) tea.Cmd {
 	if k.Mod.Contains(tea.ModAlt) {
 		return ps.a.Split(k)
@@ -126,8 +126,7 @@ func (ps *pages) overlayCrumbs() string {
 	return ps.a.crumbLine(crumbs, ps.Overlay.Pager.Position(), ps.Overlay.Pager.Busy && ps.a.slow.said)
 }
 
-// notices is the box that the console starts with when something needs to be
-// known first.
+// notices is the opening box with facts to know first.
 func (ps *pages) notices() *overlay {
 	o := ps.newOverlay("Notices")
 	o.box = !ps.d.Plain
@@ -159,7 +158,7 @@ func (ps *pages) openHelp() tea.Cmd {
 	return ps.openOverlay("Help: "+ps.a.paneName(), ps.helpLines())
 }
 
-// Help gives the key table of the place where the operator is.
+// Help is the key table of the current place.
 func (ps *pages) Help() []act.Section {
 	return []act.Section{
 		{Title: ps.a.paneName() + ", here", Acts: customKeys(ps.a.O.Keys).of(append(ps.a.searchKeys(), ps.a.pane().Bindings()...))},
@@ -201,7 +200,7 @@ func (ps *pages) helpLines() []text.Line {
 	)
 }
 
-// readOnlyLines are the whole reasons, for the help.
+// readOnlyLines are the full reasons, for the help.
 func (ps *pages) readOnlyLines() []text.Line {
 	a := ps.a
 	esc := a.D.St.Esc

@@ -13,8 +13,8 @@ import (
 	"memdesk/ui/tui/pane/tiers"
 )
 
-// registered is a pane with its names; the short one stands in the bar below the width
-// that the full ones need.
+// registered is a pane with its names; the bar uses the short one where the full names have no
+// room.
 type registered struct {
 	name, short string
 	open        func(s *screens, d *pane.Bench, at int) desk.Pane
@@ -41,7 +41,7 @@ var registry = []registered{
 	PaneAudit: {"Audit", "Audit", func(s *screens, d *pane.Bench, at int) desk.Pane { return s.record(at, audit.New(d, at)) }},
 }
 
-// screens are the panes that others work with: an act on an item shows in the tiers.
+// screens are the panes that others use: an act on an item shows in the tiers.
 type screens struct {
 	Health   *health.Pane
 	Tiers    *tiers.Pane
@@ -51,7 +51,7 @@ type screens struct {
 	Records  map[int]desk.Listing // those that list records
 }
 
-// record takes a pane that lists records.
+// record adds a pane that lists records.
 func (s *screens) record(at int, p desk.Listing) desk.Pane {
 	if s.Records == nil {
 		s.Records = map[int]desk.Listing{}

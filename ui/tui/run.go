@@ -15,9 +15,9 @@ import (
 	"memdesk/ui/tui/kit/loop"
 )
 
-// Run shows the console until the operator leaves, the context ends or the
-// terminal is closed; the first two are no error. A panic restores the terminal
-// and becomes an error that names the place in the program and no content.
+// Run shows the console until the operator leaves, the context ends or the terminal is closed; the
+// first two are no error. A panic restores the terminal and becomes an error that names the place
+// in the program, without content.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -28,8 +28,8 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// leaveWait is how long leaving waits for files that are being written to be
-// removed again: a file system that does not answer holds nobody.
+// leaveWait bounds the wait for unfinished files to be removed at the end: a stuck file system must
+// not hold the operator.
 const leaveWait = 3 * time.Second
 
 // written waits until no file is being written.
@@ -99,7 +99,7 @@ func programOptions(ctx context.Context, hangUp func(), o Options) []tea.Program
 	if o.Output != nil {
 		opts = append(opts, tea.WithOutput(o.Output))
 		if _, file := o.Output.(*os.File); !file {
-			// Bubble Tea takes what is no file for no terminal, and would leave out colours.
+			// Bubble Tea takes anything but a file for no terminal, and would leave out colours.
 			opts = append(opts, tea.WithColorProfile(colorprofile.Env(o.Environ)))
 		}
 	}
@@ -124,10 +124,10 @@ func ForwardSizes(ctx context.Context, sizes <-chan Size, send func(tea.Msg)) {
 	}
 }
 
-// crashed is how the program comes to its end after a panic.
+// crashed says how the program ends after a panic.
 type crashed struct {
-	crash string // where it broke; it is about to end
-	quit  func() // ends it from View, where no command can be returned
+	crash string // place of the panic; the program is about to end
+	quit  func() // ends the program from View, which returns no command
 }
 
 // guard is deferred by Init and Update.

@@ -15,7 +15,7 @@ type reads interface {
 	OnScreen() *text.Pager
 }
 
-// text is the text that fills the screen; nil for a list.
+// text is the text on the whole screen; nil for a list.
 func (a *App) text() *text.Pager {
 	switch {
 	case a.D.Modal.Dialog != nil:
@@ -37,8 +37,8 @@ func (a *App) Searching() *text.Pager {
 	return nil
 }
 
-// searchKeys are the keys that look for words in the text on the screen. They come
-// before those of the place: n is the next match as long as a search is in force.
+// searchKeys are the keys that search the text on the screen. They come before those of the place:
+// n is the next match during a search.
 func (a *App) searchKeys() []act.Act {
 	p := a.text()
 	if p == nil {
@@ -47,7 +47,7 @@ func (a *App) searchKeys() []act.Act {
 	return text.TextKeys(p)
 }
 
-// SearchLineKeys are the keys of the line where the words are typed.
+// SearchLineKeys are the keys of the search line.
 func (a *App) SearchLineKeys(p *text.Pager) []act.Act {
 	nothing := func() string {
 		if p.Search.Needle == nil {
@@ -94,8 +94,8 @@ func (a *App) SearchKey(p *text.Pager, k tea.KeyPressMsg) tea.Cmd {
 	return a.Press(a.SearchLineKeys(p), k.String())
 }
 
-// searchLine stands in place of the status while there is a search, with the number
-// of the match at its right; cursor is where the words are typed.
+// searchLine replaces the status during a search, with the number of the match at its right; cursor
+// is the place of typed text.
 func (a *App) searchLine(p *text.Pager) (line string, cursor int) {
 	st := a.D.St
 	tally := p.Search.Tally(st.Esc)

@@ -6,21 +6,20 @@ import (
 	"memdesk/ui/tui/desk"
 )
 
-// Side is a list without a number that stands in place of the pane it was opened
-// from; esc goes back there.
+// Side is a list without a number that replaces the pane it was opened from; esc goes back there.
 type Side struct {
 	Title string
 	List  desk.Listing
-	under *Side // the list that it was opened from; nil: the pane
+	under *Side // the list it was opened from; nil: the pane
 }
 
-// closeSide goes back to what the list was opened from.
+// closeSide goes back to the list or pane before.
 func (a *App) closeSide() tea.Cmd {
 	if a.Side = a.Side.under; a.Side != nil {
 		w, h := a.Room()
 		return tea.Batch(a.Side.List.Resize(w, h), a.Side.List.Enter())
 	}
-	return a.pane().Refresh() // what was looked at or done beside it is of what stands there
+	return a.pane().Refresh() // acts in the list may have changed the pane
 }
 
 // sideAt is the list with an address, when it is still open.

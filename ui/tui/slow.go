@@ -8,12 +8,12 @@ import (
 	"memdesk/ui/tui/kit/loop"
 )
 
-// slowAfter is how long something may take before the frame says that it is being
-// loaded: words that come and go within a blink only make the screen flicker, and
-// over a slow line they cost as much as what they announce.
+// slowAfter is the time after which the frame says that it is loading: words that come and go
+// within a blink make the screen flicker, and over a slow line they cost as much as the loaded
+// rows.
 const slowAfter = 200 * time.Millisecond
 
-// slow tells when a wait has become one that is worth a word.
+// slow decides when a wait is worth a word.
 type slow struct {
 	gen     int
 	waiting bool
@@ -24,7 +24,7 @@ type slow struct {
 // slowDue says that a wait has lasted.
 type slowDue struct{ gen int }
 
-// busy reports whether what is on the screen will be replaced without a key.
+// busy reports whether the screen will change without a key.
 func (a *App) busy() bool {
 	if a.Pages.Overlay != nil {
 		return a.Pages.Overlay.Pager.Busy

@@ -9,19 +9,19 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// view is a list as it was left, under a name. Views live as long as the session: a
-// filter may name a person, and an erasure could not reach it in a file.
+// view is a saved list under a name. Views live as long as the session: a filter may name a person,
+// and an erasure could not reach it in a file.
 type view struct {
 	name  string
 	pane  int
 	wide  bool
-	bring func() tea.Cmd // shows the list as it was left
+	bring func() tea.Cmd // shows the saved list
 }
 
-// viewed is a pane that a view can keep: keep gives what brings it back as it is now.
+// viewed is a pane that can be saved: Keep returns a function that restores its current list.
 type viewed interface{ Keep() (bring func() tea.Cmd) }
 
-// saveView keeps what the pane shows under a name; the same name keeps it anew.
+// saveView saves the pane's list under a name; the same name replaces it.
 func (l *commandLine) saveView(name string) tea.Cmd {
 	a, esc := l.a, l.d.St.Esc
 	p, ok := a.pane().(viewed)
@@ -39,7 +39,7 @@ func (l *commandLine) saveView(name string) tea.Cmd {
 	return nil
 }
 
-// openView brings a kept view back.
+// openView restores a saved view.
 func (l *commandLine) openView(name string) tea.Cmd {
 	a, esc := l.a, l.d.St.Esc
 	i := slices.IndexFunc(l.views, func(v view) bool { return v.name == name })

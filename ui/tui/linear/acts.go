@@ -15,7 +15,7 @@ import (
 	"memdesk/ui/tui/pane/tiers"
 )
 
-// perform does an act of the console, or says why it cannot be done.
+// perform does an act of the console, or says why it cannot.
 func (l *linear) perform(k act.Act) tea.Cmd {
 	if why := k.Reason(); why != "" {
 		return l.say("Not here: %s.", why)
@@ -23,14 +23,14 @@ func (l *linear) perform(k act.Act) tea.Cmd {
 	return k.Do()
 }
 
-// press does what a key of the list in hand does, on the rows with these numbers.
-// Several are marked for it, and without any it is for what is marked.
+// press does the act of a key of the current list on the rows with these numbers. Several rows are
+// marked first; without a number the act is for the marked rows.
 func (l *linear) press(key, argument string) tea.Cmd {
 	b := l.board
 	k, _ := act.Find(l.acts(), key)
 	which, ok := rowNumbers(argument)
 	marks := b.list.Marked()
-	rowless := k.Verb != "" && (k.Args == "" || b.side != nil && strings.HasPrefix(k.Args, "[")) // such a list is about one thing
+	rowless := k.Verb != "" && (k.Args == "" || b.side != nil && strings.HasPrefix(k.Args, "[")) // such a list has one subject
 	switch {
 	case argument != "" && !ok:
 		return l.say("Give the number of a row, not %q.", argument)
@@ -58,8 +58,8 @@ func (l *linear) press(key, argument string) tea.Cmd {
 	return l.perform(k)
 }
 
-// own is the act of the list in hand that a word stands for there: to edit an entry of
-// the quarantine is to release it, to export a request is to export the person.
+// own is the act of the current list that a word means there: to edit a quarantine entry is to
+// release it, to export a request is to export the subject's data.
 func (l *linear) own(a act.Act) (act.Act, bool) {
 	same := a.Verb == act.Edit.Verb || a.Verb == act.Export.Verb
 	for _, k := range l.acts() {
@@ -70,10 +70,10 @@ func (l *linear) own(a act.Act) (act.Act, bool) {
 	return act.Act{}, false
 }
 
-// broughtBy says which words bring a list.
+// broughtBy names the words that open a list.
 var broughtBy = strings.NewReplacer("steps", "show, with the number of a request that has a plan", "history", "history, with the number of an item", "stories", "quarantine and then S")
 
-// onRow does an act on rows of the list in hand.
+// onRow does an act on rows of the current list.
 func (l *linear) onRow(a act.Act, argument string) tea.Cmd {
 	if k, ok := l.own(a); ok {
 		return l.press(k.Keys[0], argument)
@@ -82,8 +82,8 @@ func (l *linear) onRow(a act.Act, argument string) tea.Cmd {
 	return l.say("That is for another list. These words bring one: %s.", broughtBy.Replace(strings.Join(lists, "; ")))
 }
 
-// onItem does an act on the item that a number or a reference names, on the page that
-// the console has for one; else it is an act of the list.
+// onItem does an act on the item of a number or a reference, on the console's page of that item;
+// else it is an act of the list.
 func (l *linear) onItem(a act.Act, argument string) tea.Cmd {
 	ref, why := l.item(argument)
 	if why == "" {
@@ -97,7 +97,7 @@ func (l *linear) onItem(a act.Act, argument string) tea.Cmd {
 	return l.say("%s", why)
 }
 
-// item is the item that a number of the last list or a reference names, or why there is none.
+// item is the item of a reference or of a number of the last list, or why there is none.
 func (l *linear) item(argument string) (ref model.Ref, why string) {
 	b := l.board
 	n, err := strconv.Atoi(argument)
@@ -116,7 +116,7 @@ func (l *linear) item(argument string) (ref model.Ref, why string) {
 	return ref, why
 }
 
-// open reads a row of the last list, or the item that a reference names.
+// open reads a row of the last list, or the item of a reference.
 func (l *linear) open(argument string) tea.Cmd {
 	n, err := strconv.Atoi(argument)
 	if err == nil && l.board != nil {
@@ -137,7 +137,7 @@ func (l *linear) open(argument string) tea.Cmd {
 	return nil
 }
 
-// create makes an item where the list in hand is, or in the store that is named.
+// create makes an item in the place of the current list, or in the named store.
 func (l *linear) create(argument string) tea.Cmd {
 	if k, ok := l.own(act.Create); ok && argument == "" {
 		return l.press(k.Keys[0], "")
@@ -192,7 +192,7 @@ func (l *linear) unmark(string) tea.Cmd {
 	return l.say("0 rows marked.")
 }
 
-// undo takes back the entry that is named, or the last act of this session.
+// undo undoes the named entry, or the last act of this session.
 func (l *linear) undo(id string) tea.Cmd {
 	d := l.a.D
 	if id == "" {

@@ -15,17 +15,17 @@ import (
 	"memdesk/ui/tui/pane/tiers"
 )
 
-// board is the list that numbers are for: a list of the console that is read out page by
+// board is the current list, to which numbers refer: a list of the console that is read out page by
 // page instead of drawn. Its own acts act, refuse and explain.
 type board struct {
 	list  desk.Readout
-	items *tiers.Readout // the same of items; nil: of something else
+	items *tiers.Readout // the same, of items; nil: of other rows
 	side  *tui.Side      // the list has no pane of its own
 	query string
 
 	next   string
-	rows   int // of the page that was read last
-	number int // of the rows that were read in all
+	rows   int // of the last page
+	number int // rows read in all
 }
 
 // side is a list that an act has opened.
@@ -38,7 +38,7 @@ func (b *board) called() string {
 	return b.list.Facts().Name
 }
 
-// acts are those of the list in hand; what only moves the screen is left out.
+// acts are those of the current list, without those that only move the screen.
 func (l *linear) acts() []act.Act {
 	if l.board == nil {
 		return nil
@@ -46,8 +46,7 @@ func (l *linear) acts() []act.Act {
 	return slices.DeleteFunc(l.board.list.Acts(), func(k act.Act) bool { return k.Name == "sides" })
 }
 
-// enter reads a list from its start and keeps the one before; a list that cannot
-// be had leaves that one in hand.
+// enter reads a list from its start and keeps the previous one; a failure leaves that one current.
 func (l *linear) enter(b *board) tea.Cmd {
 	was := l.board
 	if b.side != nil {
@@ -65,11 +64,11 @@ func (l *linear) enter(b *board) tea.Cmd {
 	if was != nil && was.list != b.list {
 		l.under = append(l.under, was)
 	}
-	l.under = slices.DeleteFunc(l.under, func(u *board) bool { return u.list == b.list }) // its numbers are others now
+	l.under = slices.DeleteFunc(l.under, func(u *board) bool { return u.list == b.list }) // its numbers have changed
 	return nil
 }
 
-// again reads the list in hand from its start.
+// again reads the current list from its start.
 func (l *linear) again(string) tea.Cmd {
 	if l.board == nil {
 		return l.say("There is no list to be read again.")
@@ -88,7 +87,7 @@ func (l *linear) next(string) tea.Cmd {
 	return l.failed(l.page())
 }
 
-// filter narrows the list in hand.
+// filter narrows the current list.
 func (l *linear) filter(words string) tea.Cmd {
 	b := l.board
 	if b == nil {
@@ -97,7 +96,7 @@ func (l *linear) filter(words string) tea.Cmd {
 	return l.enter(&board{list: b.list, items: b.items, side: b.side, query: words})
 }
 
-// hold takes a list in hand, and brings the console there.
+// hold makes a list current and moves the console there.
 func (l *linear) hold(b *board) {
 	l.board, l.a.Side = b, nil
 	switch {
@@ -111,7 +110,7 @@ func (l *linear) hold(b *board) {
 	b.list.Place(0)
 }
 
-// back goes to the list before; its numbers are those of its last page.
+// back returns to the previous list; its numbers are those of its last page.
 func (l *linear) back(string) tea.Cmd {
 	n := len(l.under)
 	if n == 0 {
@@ -122,7 +121,7 @@ func (l *linear) back(string) tea.Cmd {
 	return l.say("The numbers are those of %s again.", l.board.called())
 }
 
-// page reads the next rows out, if they can be had.
+// page reads the next rows out, if there are any.
 func (l *linear) page() error {
 	b := l.board
 	page, err := b.list.ReadPage(l.ctx, b.next, linearPage)
@@ -132,7 +131,7 @@ func (l *linear) page() error {
 	is, first := b.list.Facts(), b.number == 0
 	b.rows, b.next, b.number = page.Rows, page.Next, b.number+page.Rows
 	switch total := page.Total; {
-	case !first, total.Unknown && b.side != nil: // said by what has brought it
+	case !first, total.Unknown && b.side != nil: // said by the act that opened it
 	case total.Unknown:
 		l.say("Nobody has counted these %s.", safetext.Noun(2, is.Noun))
 	case total.AtLeast:

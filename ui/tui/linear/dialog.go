@@ -12,8 +12,8 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// converse asks what a dialog asks, and gives what comes of it. Nothing is done
-// unless the word is typed that the question names.
+// converse asks the questions of a dialog and returns the command of the answer. Nothing is done
+// unless the operator types the word that the question names.
 func (l *linear) converse(d *dialog.Dialog) tea.Cmd {
 	for _, line := range d.Lines {
 		l.sentence(line.Value)
@@ -49,7 +49,7 @@ func (l *linear) no(d *dialog.Dialog) tea.Cmd {
 	return l.say("Nothing was changed.")
 }
 
-// act runs what was chosen.
+// act runs the chosen act.
 func (l *linear) act(d *dialog.Dialog, c dialog.Choice, f dialog.Filled) tea.Cmd {
 	ctx, cancel := context.WithCancel(l.a.D.Ctx)
 	if c.Stops {
@@ -63,8 +63,7 @@ func (l *linear) act(d *dialog.Dialog, c dialog.Choice, f dialog.Filled) tea.Cmd
 	})
 }
 
-// fillIn asks for the fields. An empty line keeps what stands in one, a dot alone
-// ends the question.
+// fillIn asks for the fields. An empty line keeps a field's value, a single dot ends the question.
 func (l *linear) fillIn(d *dialog.Dialog) (f dialog.Filled, ok bool) {
 	for i := range d.Fields {
 		in := &d.Fields[i].Input
@@ -88,15 +87,14 @@ func (l *linear) fillIn(d *dialog.Dialog) (f dialog.Filled, ok bool) {
 	return f, true
 }
 
-// typed puts a line into an input of the console, with its rules for what is typed.
+// typed puts a line into an input of the console, which applies its rules for typed text.
 func (l *linear) typed(in *text.Input, line string) {
 	if note := in.Paste(l.esc, line); !note.IsEmpty() {
 		l.sentence(note)
 	}
 }
 
-// choose asks which of the buttons is pressed; the name first where one must be
-// typed.
+// choose asks for a button; before that for the name where one must be typed.
 func (l *linear) choose(d *dialog.Dialog) (c dialog.Choice, ok bool) {
 	if len(d.Choices) == 1 {
 		c = d.Choices[0]
@@ -120,8 +118,7 @@ func (l *linear) choose(d *dialog.Dialog) (c dialog.Choice, ok bool) {
 	return c, d.Name == "" || !c.Typed || l.confirm(d.Name, true)
 }
 
-// confirm asks for a word, or for a name exactly as it is; anything else does
-// nothing.
+// confirm asks for a word, or for an exact name; any other answer does nothing.
 func (l *linear) confirm(word string, exact bool) bool {
 	answer, err := l.ask(fmt.Sprintf("Type %s to do it, anything else does nothing: ", l.esc.Line(word)))
 	var in text.Input
@@ -131,7 +128,7 @@ func (l *linear) confirm(word string, exact bool) bool {
 	return err == nil && (in.Value() == word || !exact && strings.EqualFold(in.Value(), word))
 }
 
-// why asks for the reason; one that is required and missing does nothing.
+// why asks for the reason; without a required reason nothing is done.
 func (l *linear) why(d *dialog.Dialog, f *dialog.Filled) bool {
 	prompt := "Reason, for the audit log (may be empty): "
 	if d.Must {

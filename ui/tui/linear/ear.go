@@ -17,26 +17,25 @@ import (
 	"memdesk/ui/tui"
 )
 
-// heardLine is a line of the operator, or why there will be none.
+// heardLine is a line of the operator, or the error that ends the input.
 type heardLine struct {
 	text string
 	err  error
 }
 
-// ear reads the operator's lines, one at a time. A read cannot be cancelled: one
-// that is under way when nobody waits any more is the answer to the next question.
+// ear reads the operator's lines, one at a time. A read cannot be cancelled: a read that nobody
+// waits for any more answers the next question.
 type ear struct {
 	read   func() (string, error)
-	resize func(width, height int) // tells the line mode how wide the terminal is; nil: it knows
-	prompt func(prompt string)     // shows what is asked; only whoever asks calls it
+	resize func(width, height int) // sets the terminal's width for the line mode; nil: not needed
+	prompt func(prompt string)     // shows a question; only the goroutine that asks calls it
 	lines  chan heardLine
-	busy   bool        // a read is under way
-	ahead  []heardLine // typed while something else was going on
+	busy   bool        // a read is running
+	ahead  []heardLine // typed during other work
 }
 
-// newEar chooses how lines are read. A file is a terminal in its own line mode;
-// what is no file, such as an SSH channel, has none and gets the one of x/term,
-// which echoes and knows backspace.
+// newEar chooses how lines are read. A file is a terminal with a line mode of its own; anything
+// else, such as an SSH channel, gets the line mode of x/term, which echoes and knows backspace.
 func newEar(in io.Reader, out io.Writer, w *bufio.Writer) (tty *os.File, over *bufio.Writer, e *ear) {
 	e = &ear{lines: make(chan heardLine, 1)}
 	if f, file := in.(*os.File); file {
@@ -48,7 +47,7 @@ func newEar(in io.Reader, out io.Writer, w *bufio.Writer) (tty *os.File, over *b
 		e.read = func() (string, error) {
 			line, err := r.ReadString('\n')
 			if err != nil && line != "" {
-				err = nil // the last line has no end
+				err = nil // the last line has no newline
 			}
 			return strings.TrimRight(line, "\r\n"), err
 		}
@@ -64,7 +63,7 @@ func newEar(in io.Reader, out io.Writer, w *bufio.Writer) (tty *os.File, over *b
 	e.prompt = func(prompt string) {
 		t.SetPrompt(cmp.Or(prompt, "working> "))
 		if e.busy {
-			_, _ = t.Write(nil) // draws the line that is being typed anew
+			_, _ = t.Write(nil) // redraws the line being typed
 		}
 	}
 	e.resize = func(width, height int) { _ = t.SetSize(width, height) }
@@ -78,8 +77,8 @@ func newEar(in io.Reader, out io.Writer, w *bufio.Writer) (tty *os.File, over *b
 	return nil, bufio.NewWriter(t), e
 }
 
-// columns tells how wide the terminal is: of a file, what its terminal says, else the
-// last of sizes. It tells resize too, and ends with ctx.
+// columns returns the width of the terminal: for a file from its terminal, else the last of sizes.
+// It calls resize too, and ends with ctx.
 func columns(ctx context.Context, out io.Writer, sizes <-chan tui.Size, resize func(width, height int)) func() int {
 	if f, file := out.(*os.File); file && sizes == nil {
 		return func() int {
@@ -103,7 +102,7 @@ func columns(ctx context.Context, out io.Writer, sizes <-chan tui.Size, resize f
 	return func() int { return int(width.Load()) }
 }
 
-// ask waits for a line, at most until the session is over.
+// ask waits for a line, at most until the session ends.
 func (e *ear) ask(ctx context.Context, prompt string) (string, error) {
 	if len(e.ahead) > 0 {
 		h := e.ahead[0]
@@ -122,7 +121,7 @@ func (e *ear) ask(ctx context.Context, prompt string) (string, error) {
 	}
 }
 
-// listen gives the line that comes next, and begins to read it.
+// listen returns the next line and begins to read it.
 func (e *ear) listen(prompt string) <-chan heardLine {
 	if !e.busy {
 		e.prompt(prompt)

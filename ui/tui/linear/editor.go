@@ -14,8 +14,8 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// compose gets the text of an edit: from the operator's editor where there is a
-// terminal to run it in, otherwise from what is typed.
+// compose gets the text of an edit: from the operator's editor where a terminal can run it, else
+// typed line by line.
 func (l *linear) compose(e *edit.Edit) tea.Cmd {
 	d := l.a.D
 	switch _, why := edit.Program(d.Desk); {
@@ -50,13 +50,13 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 		line, err := l.ask("text> ")
 		switch {
 		case errors.Is(err, io.EOF) || err != nil:
-			l.a.D.Edits.Editing = nil // what was typed so far is kept, and said at the next start
+			l.a.D.Edits.Editing = nil // the typed text is kept, and named at the next start
 			_ = e.Draft.Write(b.String())
 			return l.a.D.Edits.PutAside(e, "the input ended")
 		case line == ".":
 			text := b.String()
 			if was != "" && !strings.HasSuffix(was, "\n") {
-				text = strings.TrimSuffix(text, "\n") // a text without an end of line keeps that
+				text = strings.TrimSuffix(text, "\n") // a text without a final newline keeps that
 			}
 			if err := e.Draft.Write(text); err != nil {
 				return l.a.D.Edits.Edited(edit.Edited{E: e, Err: err})
@@ -66,7 +66,7 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 			l.a.D.Edits.Editing = nil
 			return l.a.D.Edits.ThrowAway(e, "cancelled: nothing was changed")
 		case line == ".cancel":
-			return l.a.D.Edits.Edited(edit.Edited{E: e}) // there is a text of the operator's: it is asked about
+			return l.a.D.Edits.Edited(edit.Edited{E: e}) // the operator has typed a text: it is asked about
 		case line == ".read":
 			for i, old := range lines {
 				if old != "" {
@@ -90,7 +90,7 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 	}
 }
 
-// linesOf are lines of a text: all, one, or from one to another.
+// linesOf returns lines of a text: all, one, or a range.
 func linesOf(lines []string, which string) (string, bool) {
 	if which == "" {
 		return strings.Join(lines, ""), true

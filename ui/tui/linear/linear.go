@@ -18,24 +18,23 @@ import (
 	"memdesk/ui/tui/kit/loop"
 )
 
-// linear is the console as a conversation, for screen readers and for terminals
-// that cannot place text: one line in, lines out, nothing is ever drawn over. It
-// works on an App that is never drawn: the same panes give the lists, the same
-// bindings act and refuse, the same dialogs ask.
+// linear is the console as a conversation, for screen readers and for terminals that cannot place
+// text: one line in, lines out, nothing is drawn over. It drives an App that is never drawn: the
+// same panes list, the same bindings act and refuse, the same dialogs ask.
 type linear struct {
 	*voice
 	a     *tui.App
-	in    *os.File // where an editor can be run; nil: nowhere
-	board *board   // the list that numbers are for; nil: none yet
+	in    *os.File // terminal for an editor; nil: none
+	board *board   // the current list; nil: none yet
 	under []*board // the lists behind it
 	seen  map[model.Ref]model.Revision
 
-	due  []later            // messages that wait for their time
-	stop context.CancelFunc // ends the act under way; nil: it cannot be stopped
-	told string             // of long work: what was said last
+	due  []later            // delayed messages
+	stop context.CancelFunc // ends the running act; nil: it cannot be stopped
+	told string             // last progress of long work
 }
 
-// later is a message with the time it is meant for.
+// later is a message and its time.
 type later struct {
 	at  *time.Timer
 	msg loop.Reply
@@ -50,7 +49,7 @@ const (
 func Run(ctx context.Context, o tui.Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o.Plain, o.Poll = true, 0 // what is read out does not change by itself
+	o.Plain, o.Poll = true, 0 // a list must not change while it is read out
 	in, out := o.Input, o.Output
 	if in == nil {
 		in = os.Stdin
@@ -114,7 +113,7 @@ func (l *linear) greet() {
 	if why, _ := l.a.ReadOnly(); !why.IsEmpty() {
 		l.say("%s.", why)
 	}
-	if l.a.Pages.Overlay != nil { // made before it was known that they are read out
+	if l.a.Pages.Overlay != nil { // made before the linear mode was set
 		l.a.Pages.Overlay = nil
 		l.obey("notices")
 	}
@@ -128,7 +127,7 @@ func (l *linear) obey(line string) {
 	if word == "" {
 		return
 	}
-	defer func() { // a backend with a bug ends the command, and tells nothing of what it held
+	defer func() { // a backend's bug ends the command, without a word of its data
 		if recover() != nil {
 			l.a.D.Modal.Dialog, l.a.Pages.Overlay, l.a.D.Edits.Editing, l.prefix = nil, nil, nil, ""
 			l.say("Failed: an internal error in %s; an act that was under way is an open intent in the audit log.", loop.Site())
@@ -136,7 +135,7 @@ func (l *linear) obey(line string) {
 	}()
 	if _, err := strconv.Atoi(word); err == nil {
 		if argument == "" {
-			argument, word = word, "open" // a number alone opens
+			argument, word = word, "open" // a number alone opens its row
 		} else {
 			word, argument, _ = strings.Cut(argument, " ") // 1 Health, as messages of the console call it
 		}
@@ -157,8 +156,8 @@ func (l *linear) obey(line string) {
 	}
 }
 
-// lock keeps commands from being obeyed until unlock is typed. What was said
-// stands on the terminal, and no program can take that back.
+// lock refuses commands until unlock is typed. The earlier lines stay on the terminal: no program
+// can take them back.
 func (l *linear) lock(string) tea.Cmd {
 	l.say("memdesk is locked: nothing is obeyed until you type unlock. What was said before stays on your terminal.")
 	for {

@@ -14,8 +14,8 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// placeNamed is the place that words name: a store, a tier and a scope of it; the only
-// store needs no name. verb is what it is for.
+// placeNamed is the place that words name: a store, a tier and a scope of it; an only store needs
+// no name. verb is the command.
 func (l *linear) placeNamed(verb, argument string) (desk.ScopeOf, bool) {
 	words := append(strings.Fields(argument), "", "", "")
 	at := desk.ScopeOf{Store: words[0], Tier: words[1], Scope: words[2]}
@@ -90,7 +90,7 @@ func (l *linear) list(argument string) tea.Cmd {
 	return l.enter(&board{list: items, items: items})
 }
 
-// order lists the items anew in another order of the store.
+// order lists the items again in another order of the store.
 func (l *linear) order(name string) tea.Cmd {
 	if l.board == nil || l.board.items == nil {
 		return l.say("There is no list of items yet: list, with the name of a store, reads one.")
@@ -107,7 +107,7 @@ func (l *linear) order(name string) tea.Cmd {
 	return l.say("The orders of this store: %s.", desk.OrElse(l.esc.Line(strings.Join(known, ", ")), safetext.Const("its own only")))
 }
 
-// hidden lists hidden, archived and bookkeeping items too, or no more.
+// hidden shows hidden, archived and bookkeeping items, or hides them again.
 func (l *linear) hidden(string) tea.Cmd {
 	if l.board == nil || l.board.items == nil {
 		return l.say("There is no list of items yet: list, with the name of a store, reads one.")
@@ -129,13 +129,13 @@ func (l *linear) recall(words string) tea.Cmd {
 	return l.enter(&board{list: l.a.Recall, query: words})
 }
 
-// intents lists the acts that began and have no outcome.
+// intents lists the acts without an outcome.
 func (l *linear) intents(string) tea.Cmd {
 	l.say("An open intent is an act that began and has no outcome: it is under way in another session, or its program was cut off. Whether the change was made is not known: look at the item, at its history and at undos.")
 	return l.brings(tui.PaneAudit)("outcome:open")
 }
 
-// health asks every store how it is, or tells all that is known of one.
+// health checks every store, or says everything about one.
 func (l *linear) health(name string) tea.Cmd {
 	p := l.a.Health
 	if name == "" {

@@ -12,11 +12,11 @@ import (
 	"memdesk/ui/tui/task"
 )
 
-// linearEvery is the pause between two words on long work.
+// linearEvery is the pause between two progress lines of long work.
 const linearEvery = 10 * time.Second
 
-// do carries a command of the console out and goes on with what comes of it: a
-// question, a text to be written, a page, a list.
+// do runs a command of the console and handles its result: a question, a text to edit, a page, a
+// list.
 func (l *linear) do(cmd tea.Cmd) {
 	a := l.a
 	l.drain(cmd)
@@ -44,8 +44,8 @@ func (l *linear) do(cmd tea.Cmd) {
 	}
 }
 
-// drain runs commands at once, as the console does, and takes their messages one
-// by one until none is under way. The end of the session ends them.
+// drain runs commands at once, as the console does, and takes their messages one by one until no
+// command is running or the session ends.
 func (l *linear) drain(cmd tea.Cmd) {
 	msgs := make(chan tea.Msg)
 	under := 0
@@ -105,18 +105,17 @@ func (l *linear) take(m tea.Msg) tea.Cmd {
 	case loop.Crash:
 		l.say("Failed: an internal error in %s; an act that was under way is an open intent in the audit log.", string(m))
 	}
-	return nil // what is for a screen
+	return nil // a message for a screen
 }
 
-// undoable says how an act is taken back.
+// undoable says how to undo an act.
 func (l *linear) undoable(done dialog.Acted) {
 	if n := len(done.Undo); n > 0 {
 		l.say("undo %s takes it back.", done.Undo[n-1])
 	}
 }
 
-// later keeps a message that is no matter of a screen until its time has come:
-// the question whether a removed copy was brought back.
+// later delays a message that needs no screen: the question whether a removed copy has returned.
 func (l *linear) later(pane int) func(time.Duration, any) tea.Cmd {
 	return func(pause time.Duration, msg any) tea.Cmd {
 		if _, ok := msg.(loop.Someday); ok {
@@ -126,7 +125,7 @@ func (l *linear) later(pane int) func(time.Duration, any) tea.Cmd {
 	}
 }
 
-// elapsed delivers the messages whose time has come.
+// elapsed delivers the messages that are due.
 func (l *linear) elapsed() {
 	waiting := l.due
 	l.due = nil
@@ -140,10 +139,10 @@ func (l *linear) elapsed() {
 	}
 }
 
-// working reports whether something is under way that can be stopped.
+// working reports whether running work can be stopped.
 func (l *linear) working() bool { return len(l.a.D.Work.Bulks) > 0 || l.stop != nil }
 
-// beginJob says once how long work is stopped.
+// beginJob says once how to stop long work.
 func (l *linear) beginJob() {
 	if l.told == "" && len(l.a.D.Work.Bulks) > 0 {
 		l.told = "begun"
@@ -152,8 +151,7 @@ func (l *linear) beginJob() {
 	}
 }
 
-// interrupt takes a line that was typed while something was under way: stop ends
-// it, anything else is the next command.
+// interrupt takes a line typed during work: stop ends the work, anything else is the next command.
 func (l *linear) interrupt(h heardLine) {
 	if h.err != nil || !strings.EqualFold(strings.TrimSpace(h.text), "stop") {
 		l.ear.ahead = append(l.ear.ahead, h)
@@ -170,7 +168,7 @@ func (l *linear) interrupt(h heardLine) {
 	_ = l.out.Flush()
 }
 
-// progress says how far long work is, when it has moved.
+// progress says the progress of long work, when it has changed.
 func (l *linear) progress() {
 	for _, b := range l.a.D.Work.Bulks {
 		if s := b.Progress(l.esc); s.String() != l.told {
@@ -181,7 +179,7 @@ func (l *linear) progress() {
 	}
 }
 
-// jobEnded reads what was left undone by long work that has just ended.
+// jobEnded reads out the failures of long work that has just ended.
 func (l *linear) jobEnded(job *tui.Side, b *task.Bulk) {
 	l.told = ""
 	l.a.Side = nil

@@ -10,7 +10,7 @@ import (
 	"memdesk/ui/tui"
 )
 
-// reads are the commands of the console that are done otherwise where nothing is drawn.
+// reads are the console's commands that differ where nothing is drawn.
 func (l *linear) reads() map[string]func(string) tea.Cmd {
 	return map[string]func(string) tea.Cmd{
 		"store": l.list, "go": l.open, "recall": l.recall, "lock": l.lock,
@@ -18,10 +18,10 @@ func (l *linear) reads() map[string]func(string) tea.Cmd {
 	}
 }
 
-// drawn are the commands of the console that are for a screen only, or mean something else here.
+// drawn are the console's commands that need a screen, or mean something else here.
 var drawn = []string{"tier", "erasure", "health", "tiers", "undo", "export", "save", "view", "theme", "help", "q"}
 
-// verbs are the commands: those that read, the console's, and the acts on rows and items.
+// verbs are all commands: those that read, the console's, and the acts on rows and items.
 func (l *linear) verbs() []act.Act {
 	out := []act.Act{
 		{Verb: "stores", Doc: "the stores, and which did not open", Examples: []string{"stores"}, Ask: l.stores},
@@ -68,8 +68,8 @@ func (l *linear) verbs() []act.Act {
 	return out
 }
 
-// meant are the commands that a word could mean: its name, the unique beginning of one,
-// or the key that messages of the console name it by.
+// meant are the commands that a word could mean: by name, by a unique beginning, or by the key in
+// the console's messages.
 func (l *linear) meant(word string) (found []act.Act) {
 	if k, ok := act.Find(l.acts(), word); ok && len(word) == 1 {
 		if k.Verb == "" {

@@ -21,13 +21,13 @@ type voice struct {
 	esc     safetext.Escaper
 	ear     *ear
 	out     *bufio.Writer
-	width   func() int // columns of the terminal; 0: not known, and no line is broken
-	prefix  string     // of the next message: how an act ended
-	more    func()     // the rest of a long text; nil: there is none
+	width   func() int // of the terminal, in columns; 0: unknown, and no line is wrapped
+	prefix  string     // of the next message: the result of an act
+	more    func()     // the rest of a long text; nil: none
 	leaving bool
 }
 
-// ask gives a line of the operator.
+// ask returns a line of the operator.
 func (v *voice) ask(prompt string) (string, error) {
 	parts := v.broken(safetext.Const(prompt))
 	last := len(parts) - 1
@@ -42,7 +42,7 @@ func (v *voice) ask(prompt string) (string, error) {
 	return line, err
 }
 
-// print writes a line, broken at blanks where the terminal would break it anywhere.
+// print writes a line, wrapped at blanks.
 func (v *voice) print(t safetext.Text) {
 	for _, part := range v.broken(t) {
 		_, _ = v.out.WriteString(part.String() + "\n")
@@ -56,8 +56,7 @@ func (v *voice) broken(t safetext.Text) []safetext.Text {
 	return []safetext.Text{t}
 }
 
-// say writes one line; arguments are escaped. It is all that there is to do: no command
-// comes of it.
+// say writes one line; arguments are escaped. It returns nil.
 func (v *voice) say(format string, args ...any) tea.Cmd {
 	v.print(v.esc.Sprintf(format, args...))
 	return nil
@@ -81,8 +80,7 @@ func (v *voice) hear(_ paint.Tone, t safetext.Text) {
 	v.prefix = ""
 }
 
-// failed says why something could not be done, where it could not. A reason is the
-// program's own, and names keys as the console does.
+// failed says why an act failed. A reason is the program's own, and names keys as the console does.
 func (v *voice) failed(err error) tea.Cmd {
 	if err == nil {
 		return nil
@@ -94,13 +92,13 @@ func (v *voice) failed(err error) tea.Cmd {
 	return v.say("Failed: %s.", v.esc.LineMax(err.Error(), prose.MaxReason))
 }
 
-// read speaks a text in pieces that a listener can take in; more goes on.
+// read speaks a text in pieces that a listener can take in; more continues.
 func (v *voice) read(t *text.Page) {
 	v.head(t)
 	v.body(&spoken{t: t})
 }
 
-// readAll speaks a text that a question is about: each piece on demand.
+// readAll speaks the text of a question: each piece on request.
 func (v *voice) readAll(t *text.Page) {
 	v.head(t)
 	s := &spoken{t: t}
@@ -127,7 +125,7 @@ func (v *voice) head(t *text.Page) {
 	}
 }
 
-// spoken is a text that is being read.
+// spoken is a text being read out.
 type spoken struct {
 	t      *text.Page
 	off    int
@@ -159,8 +157,7 @@ func (v *voice) body(s *spoken) {
 	}
 }
 
-// words says a line of a comparison in words: signs at its beginning are easily
-// missed by ear.
+// words says a line of a comparison in words: signs at its beginning are easily missed by ear.
 func (s *spoken) words(esc safetext.Escaper, line string) safetext.Text {
 	rest := func(n int) safetext.Text {
 		return esc.EscapeLine([]byte(strings.TrimSuffix(line[n:], "\r")), 8)

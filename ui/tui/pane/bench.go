@@ -7,7 +7,7 @@ import (
 	"memdesk/ui/tui/task"
 )
 
-// Bench is the desk with the acts that more than one pane has.
+// Bench is the desk with the acts of more than one pane.
 type Bench struct {
 	*desk.Desk
 	Edits     *edit.Edits

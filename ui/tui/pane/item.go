@@ -12,22 +12,21 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// ItemPage is one item on the whole screen. What can be done with it is the same
-// wherever it was opened from.
+// ItemPage is one item on the whole screen. Its acts are the same wherever it was opened from.
 type ItemPage struct {
 	D      *Bench
 	Reader *Reader
-	Of     string                              // what its neighbours are, in words
+	Of     string                              // the kind of its neighbours, in words
 	Place  string                              // where back goes
 	Step   func(by int) tea.Cmd                // to a neighbour
 	Back   func() tea.Cmd                      // to where it was opened from
 	Row    func() (row desk.Datum, why string) // of the list it was opened from, or why there is none
 }
 
-// ref is the item that is shown, or about to be.
+// ref is the item that is or will be shown.
 func (p ItemPage) ref() model.Ref { return p.Reader.Want.Ref }
 
-// seen is the revision that the operator has looked at; empty when that is not known.
+// seen is the revision on the screen; empty when unknown.
 func (p ItemPage) seen() model.Revision {
 	if p.Reader.Shown == p.ref() {
 		return p.Reader.Rev
@@ -70,7 +69,7 @@ func (p ItemPage) Bindings() []act.Act {
 	}, act.Movement(p.Reader.Pager, "line")...)
 }
 
-// copyBody copies what is on the screen, not what the store holds by now.
+// copyBody copies the text on the screen, not the store's current one.
 func (p ItemPage) copyBody() tea.Cmd {
 	if p.Reader.Pager.Text == nil || p.Reader.Shown != p.ref() {
 		return p.D.Tell("it is still being read")
@@ -86,7 +85,7 @@ func (p ItemPage) copyRow() tea.Cmd {
 	return p.D.CopyRow(row.Object())
 }
 
-// ToggleMarkdown renders the body, or shows it as it is stored.
+// ToggleMarkdown renders the body, or shows it as stored.
 func (r *Reader) ToggleMarkdown() tea.Cmd {
 	on := !r.Pager.Markdown
 	word := safetext.Const("the text is shown as it is stored")

@@ -14,7 +14,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// Reading is a wish to see an item.
+// Reading is a request to show an item.
 type Reading struct {
 	Ref   model.Ref
 	Line  int
@@ -24,15 +24,15 @@ type Reading struct {
 // ReadDue says that the selection has rested.
 type ReadDue struct{ gen int }
 
-// ReadDone is an item, or why it cannot be had.
+// ReadDone is an item, or why it cannot be read.
 type ReadDone struct {
 	want     Reading
 	text     *text.Page
-	revision model.Revision // that the text shows; empty when there is none
+	revision model.Revision // of the text; empty when there is none
 }
 
-// Reader shows one item at a time. It has at most one read under way and then
-// goes on to the item that is wanted by then.
+// Reader shows one item at a time. It runs one read at most, and then goes on to the item wanted by
+// then.
 type Reader struct {
 	d     *desk.Desk
 	ask   func(func(context.Context) any) tea.Cmd
@@ -41,11 +41,11 @@ type Reader struct {
 	Want  Reading
 	Shown model.Ref
 	line  int            // that it was opened at
-	Rev   model.Revision // of what is shown
+	Rev   model.Revision // of the shown item
 	gen   int
 	Busy  bool
 
-	rested bool // the pause before what is wanted is over
+	rested bool // the pause before the read is over
 }
 
 func NewReader(d *desk.Desk, pane int) *Reader {
@@ -93,7 +93,7 @@ func (r *Reader) read() tea.Cmd {
 	})
 }
 
-// Read gives an item, or why it cannot be had.
+// Read reads an item, or says why it cannot be read.
 func Read(ctx context.Context, d *desk.Desk, want Reading) (*text.Page, model.Revision) {
 	s, err := d.Fleet.Store(want.Ref.Store)
 	var it model.Item
@@ -130,7 +130,7 @@ func (r *Reader) Done(m ReadDone) tea.Cmd {
 	return r.Pager.Show(m.text, m.want.Line, m.want.Terms)
 }
 
-// Whole shows all of the item from its metadata on, after a brief preview.
+// Whole shows the whole item from its metadata on, after a brief preview.
 func (r *Reader) Whole() tea.Cmd {
 	if r.Pager.Brief {
 		return nil
@@ -145,5 +145,5 @@ func (r *Reader) Clear() {
 	r.Pager.Clear()
 }
 
-// Loading reports whether what is shown is not what is wanted.
+// Loading reports whether the shown item is not the wanted one yet.
 func (r *Reader) Loading() bool { return r.Busy || r.Pager.Busy }

@@ -15,11 +15,11 @@ import (
 // OriginWidth is the column ORIGIN.
 const OriginWidth = 14
 
-// keptWriters is how many writers a list remembers.
+// keptWriters bounds the writers that a list remembers.
 const keptWriters = 4096
 
-// Writers are who wrote the rows that are on the screen. They are asked for beside the
-// list: it never waits for them.
+// Writers are the writers of the rows on the screen. They are fetched beside the list, which never
+// waits for them.
 type Writers struct {
 	d     *desk.Desk
 	ask   func(func(context.Context) any) tea.Cmd
@@ -38,7 +38,7 @@ func NewWriters(d *desk.Desk, pane int) *Writers {
 	return &Writers{d: d, ask: d.Asker(pane), known: map[model.Ref]safetext.Text{}}
 }
 
-// Want asks for those of the items on the screen that nobody has asked for.
+// Want asks for the unknown writers of the items on the screen.
 func (w *Writers) Want(store func(i int) string, n int, header func(i int) model.Header) tea.Cmd {
 	if w.d.Origins == nil || w.busy {
 		return nil
@@ -84,16 +84,16 @@ func (w *Writers) Take(m WritersCame) {
 	}
 }
 
-// Anew forgets all: items were written since.
+// Anew forgets all writers: items were written since.
 func (w *Writers) Anew() {
 	w.gen++
 	clear(w.known)
 }
 
-// Cell is the writer of an item for its row; nothing while nobody has answered.
+// Cell is the writer of an item for its row; empty before the answer.
 func (w *Writers) Cell(ref model.Ref) (safetext.Text, paint.Paint) { return w.known[ref], w.d.St.Dim }
 
-// EntryCell is the writer of what stands in the quarantine.
+// EntryCell is the writer of a quarantine entry.
 func EntryCell(esc safetext.Escaper, r *operator.Written) safetext.Text {
 	if r == nil {
 		return esc.Const(desk.Nobody)

@@ -52,7 +52,7 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 	return append(out, p.D.Join(f, list, p.Detail, safetext.Const(p.Kind.Noun))...), cursor
 }
 
-// heading is the title of a column, with a sign where the list is sorted by it.
+// heading is the title of a column, with a sign on the sort column.
 func (p *List[T]) heading(i int, c Column) safetext.Text {
 	g := p.D.St.Glyphs
 	switch by := p.sorted; {
@@ -64,7 +64,7 @@ func (p *List[T]) heading(i int, c Column) safetext.Text {
 	return p.D.St.Esc.Sprintf("%s%s", safetext.Const(c.Title), g.Up)
 }
 
-// indent is what stands before the first column: the cursor, and the marks.
+// indent is the width before the first column: the cursor, and the marks.
 func (p *List[T]) indent() int {
 	if p.Kind.Marking {
 		return 2
@@ -72,8 +72,8 @@ func (p *List[T]) indent() int {
 	return 1
 }
 
-// widths are the columns of the list in a width: those that tell least go where there
-// is no room, then others give way, so that the last one can be read.
+// widths are the columns for a width: for lack of room the least important go first, then others
+// shrink, so that the last one stays readable.
 func (k *Kind[T]) widths(room int) []int {
 	out, last := make([]int, len(k.Columns)), len(k.Columns)-1
 	for i, c := range k.Columns[:last] {

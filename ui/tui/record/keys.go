@@ -105,7 +105,7 @@ func (p *List[T]) common() []act.Act {
 	}, append(append(p.factKeys(), p.sortKeys()...), act.Aside(p.Detail, "detail")...)...), act.Movement(p, p.Kind.Noun)...)
 }
 
-// factKeys show all that is known of a row instead of what it is about.
+// factKeys show all fields of a row instead of its detail.
 func (p *List[T]) factKeys() []act.Act {
 	if p.Kind.Facts == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// Noticed is a page with what its source says about the whole list.
+// Noticed is a page with its source's note about the whole list.
 type Noticed[T any] struct {
 	Page   list.Fetched[Row[T]]
 	Trail  *list.Trailed[Row[T]] // instead of page
@@ -30,14 +30,14 @@ type detailed struct {
 	text *text.Page
 }
 
-// looked is which record the detail is of, and how it is shown.
+// looked says which record the detail shows, and how.
 type looked struct {
 	shown string // key of the record in the detail
 	Asked string // key of the record that was last asked for
-	again bool   // the detail is asked for anew, and keeps its place
+	again bool   // the detail is fetched again, and keeps its place
 	Full  bool   // the detail fills the pane
-	wide  bool   // it was laid out for the whole screen
-	known bool   // it is all that is known of the row
+	wide  bool   // laid out for the whole screen
+	known bool   // it shows all fields of the row
 }
 
 // List is a pane over a source: a windowed list, a filter, a detail.
@@ -46,7 +46,7 @@ type List[T any] struct {
 	Kind   Kind[T]
 	Ask    func(func(context.Context) any) tea.Cmd
 	Window *list.Window[Row[T]]
-	whole  *list.Held[Row[T]] // the list as it was before it was filtered
+	whole  *list.Held[Row[T]] // the unfiltered list
 	jump   list.Jump
 	Detail *text.Pager
 	looked
@@ -54,15 +54,15 @@ type List[T any] struct {
 	live    list.Filter
 	Query   string
 	notice  desk.Said
-	Pick    string // key of the record that the cursor goes to when it is there
+	Pick    string // key of the record for the cursor, once it is there
 	Open    bool
 	Marks   *list.Marks[Row[T], Row[T]]
 	rest    list.Rest
 	sorted  sorting
-	stamp   string // of the source, when it grows by itself
+	stamp   string // of a source that grows by itself
 	pulse   desk.Pulse
-	waiting model.Count // rows of the whole list, when it was last seen
-	read    []Row[T]    // of the page that was read out last
+	waiting model.Count // size of the list, when last seen
+	read    []Row[T]    // the last page read out
 	width   int
 	height  int
 }
@@ -79,13 +79,12 @@ func New[T any](d *desk.Desk, kind Kind[T]) *List[T] {
 	return p
 }
 
-// Open shows a list of its own in place of the pane; esc goes back there.
+// Open shows a new list in place of the pane; esc goes back.
 func Open[T any](d *desk.Desk, title string, kind Kind[T]) tea.Cmd {
 	return d.Frame.Beside(title, false, Of(d, kind))
 }
 
-// Of makes a list. Each has an address of its own, so that an answer for one that was
-// closed reaches no other.
+// Of makes a list. Each has its own address, so that an answer for a closed list reaches no other.
 func Of[T any](d *desk.Desk, kind Kind[T]) func(address int) desk.Listing {
 	return func(address int) desk.Listing {
 		kind.Pane = address
@@ -132,20 +131,20 @@ func (p *List[T]) Enter() tea.Cmd {
 	return tea.Batch(p.restart(nil, false), p.Watch())
 }
 
-// Awaiting reports whether other rows are about to take the place of those that are shown: an act on
-// the row at the cursor waits for them.
+// Awaiting reports whether the rows are about to be replaced: an act on the row at the cursor waits
+// for that.
 func (p *List[T]) Awaiting() bool {
 	return p.Window.Loading[list.ArriveReset] && len(p.Window.Rows) > 0
 }
 
 func (p *List[T]) Visible() bool { return p.D.Frame == nil || p.D.Frame.Shows(p.Kind.Pane) }
 
-// restart asks for the list anew; the cursor goes to the nearest row that is still there.
+// restart fetches the list anew; the cursor goes to the nearest remaining row.
 func (p *List[T]) restart(neighbours map[string]int, once bool) tea.Cmd {
 	return p.Window.ResetNear(p.fetcher(), neighbours, once)
 }
 
-// fetcher reads pages of the list as it is filtered now, and what its source says.
+// fetcher reads pages under the current filter, with the source's note.
 func (p *List[T]) fetcher() list.Fetcher[Row[T]] {
 	filter, not := strings.CutPrefix(p.Query, "!")
 	fetch := p.sortedFetch(p.Kind.Fetch)
@@ -196,7 +195,7 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 		return tea.Batch(cmd, p.Layout(), p.follow())
 	case detailed:
 		if r, _ := p.Window.Current(); msg.key == p.Asked && r.Key != msg.key {
-			p.Asked = "" // the cursor has gone on: what is there is asked for when it rests
+			p.Asked = "" // the cursor has moved: its new row is fetched when it rests
 			return nil
 		}
 		if msg.key == p.Asked {
@@ -233,8 +232,8 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 	return nil
 }
 
-// follow asks for the detail of the record at the cursor once the cursor rests; for
-// the first one, and on the whole screen, at once.
+// follow fetches the detail of the record at the cursor once the cursor rests; at once for the
+// first one, and on the whole screen.
 func (p *List[T]) follow() tea.Cmd {
 	r, ok := p.Window.Current()
 	switch {
@@ -274,7 +273,7 @@ func (p *List[T]) Resize(width, height int) tea.Cmd {
 }
 
 func (p *List[T]) Layout() tea.Cmd {
-	if p.Kind.Lay != nil && p.Full != p.wide { // what is shown may depend on the room
+	if p.Kind.Lay != nil && p.Full != p.wide { // the detail may depend on the room
 		p.wide, p.Asked = p.Full, ""
 	}
 	if p.Full {
@@ -378,7 +377,7 @@ func (p *List[T]) Apply(query string) tea.Cmd {
 	return p.narrow(query)
 }
 
-// narrow puts a filter in force and leaves the input as it is.
+// narrow applies a filter and leaves the input unchanged.
 func (p *List[T]) narrow(query string) tea.Cmd {
 	was := p.Query
 	p.Query = query
@@ -407,7 +406,7 @@ func (p *List[T]) refilter(was, query string, neighbours map[string]int) tea.Cmd
 	return p.restart(neighbours, false)
 }
 
-// trailed takes a page of what is being looked for.
+// trailed takes a page of a trail.
 func (p *List[T]) trailed(m list.Trailed[Row[T]], notice desk.Said) tea.Cmd {
 	if m.Trail == p.Window.Trail && m.Trail.Anew && m.Trail.Seen == 0 && m.Err == nil {
 		p.notice = notice
@@ -423,7 +422,7 @@ func (p *List[T]) Move(by int) tea.Cmd     { return tea.Batch(p.Window.Move(by),
 func (p *List[T]) Page(by float64) tea.Cmd { return tea.Batch(p.Window.Page(by), p.follow()) }
 func (p *List[T]) Home() tea.Cmd           { return tea.Batch(p.Window.Home(), p.follow()) }
 
-// End goes as far as has been read: a source is read from its start.
+// End goes to the last row read: a source is read from its start.
 func (p *List[T]) End() tea.Cmd {
 	cmd := tea.Batch(p.Window.End(), p.follow())
 	if n := len(p.Window.Pages); n > 0 && p.Window.Pages[n-1].Next != "" {

@@ -14,10 +14,9 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// A list whose source tells cheaply that it has changed is looked at every liveEvery. Any
-// other is asked for again every Options.Poll; hiddenPoll times less often while it is not
-// on the screen. A look never takes more than a share of the time: the pause after it is
-// at least desk.Restful times as long as it took.
+// A list whose source has a stamp is checked every liveEvery. Any other is fetched again every
+// Options.Poll, and hiddenPoll times less often while it is off the screen. A check never takes
+// more than a share of the time: the pause after it is at least desk.Restful times its duration.
 const (
 	liveEvery  = 2 * time.Second
 	hiddenPoll = 5
@@ -29,12 +28,12 @@ type liveTick struct{}
 // liveStamp is the state of a list's source.
 type liveStamp struct{ stamp string }
 
-// follows reports whether the list is looked at by itself.
+// follows reports whether the list is checked automatically.
 func (p *List[T]) follows() bool {
 	return p.Kind.Live != nil || p.Kind.Poll && p.Kind.Missing == "" && p.D.Glances.Every > 0
 }
 
-// Watch waits for the next look at a list that changes by itself.
+// Watch schedules the next check of a list that changes by itself.
 func (p *List[T]) Watch() tea.Cmd {
 	if p.pulse.Ticks || !p.follows() {
 		return nil
@@ -50,8 +49,7 @@ func (p *List[T]) Watch() tea.Cmd {
 	return p.D.Later(p.Kind.Pane)(pause, liveTick{})
 }
 
-// ticked looks again, where nothing is under way that another look would break: a source
-// may keep one walk only.
+// ticked checks again, unless that would disturb running work: a source may keep one walk only.
 func (p *List[T]) ticked() tea.Cmd {
 	p.pulse.Ticks = false
 	switch {
@@ -71,22 +69,21 @@ func (p *List[T]) ticked() tea.Cmd {
 	return p.Watch()
 }
 
-// grown asks for the list again when its source has another state.
+// grown fetches the list again when its stamp has changed.
 func (p *List[T]) grown(m liveStamp) tea.Cmd {
 	was := p.stamp
 	p.stamp = m.stamp
-	if was == m.stamp { // the first one tells too: the list may be older than it
+	if was == m.stamp { // the first stamp counts too: the list may be older
 		p.pulse.Read(p.D.Time.Clock.Now())
 		return nil
 	}
 	return p.Window.Refresh()
 }
 
-// arrived takes a page into the list. The detail is asked for again when its row is not
-// as it was.
+// arrived takes a page into the list. A changed row's detail is fetched again.
 func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	was, _ := p.Window.Current()
-	// Whoever looks at the newest row goes on looking at the newest row.
+	// A cursor on the newest row stays on the newest row.
 	newest := p.Kind.Live != nil && page.How == list.ArriveRefresh && p.Window.Sel == 0
 	if page.Gen == p.Window.Gen && page.Err == nil && len(page.Pages) > 0 && page.Pages[0].At == (list.From{Limit: page.Pages[0].At.Limit}) {
 		p.pulse.Read(p.D.Time.Clock.Now())
@@ -104,7 +101,7 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	return cmd
 }
 
-// Badge is how many rows wait in a list that is looked at by the clock.
+// Badge is the number of rows of a polled list.
 func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
 	if p.Kind.Live != nil || !p.follows() || p.waiting.N == 0 || p.waiting.Unknown {
 		return safetext.Text{}, paint.ToneInfo

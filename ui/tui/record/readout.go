@@ -34,7 +34,7 @@ func (p *List[T]) Begin(query string) error {
 	}
 	p.Query = query
 	p.Marks.Clear()
-	_ = p.restart(nil, false) // its question is asked by readPage
+	_ = p.restart(nil, false) // ReadPage asks its question
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (p *List[T]) Item(int) model.Ref { return model.Ref{} }
 
 func (p *List[T]) DetailOf(ctx context.Context, n int) (*text.Page, model.Revision) {
 	page := p.Kind.Detail(ctx, p.read[n].Raw)
-	if p.Kind.Facts != nil { // who listens cannot look behind a key
+	if p.Kind.Facts != nil { // a listener cannot look behind a key
 		page.Head = append(p.Kind.Facts(ctx, p.read[n].Raw).Head, page.Head[1:]...)
 	}
 	return page, ""

@@ -14,8 +14,8 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// maxSorted bounds how many rows are read to be sorted: a source gives its own order page
-// by page, any other order needs all rows.
+// maxSorted bounds the rows that are read for sorting: a source pages in its own order, any other
+// order needs all rows.
 const maxSorted = 5000
 
 // sorting is by which column a list is sorted.
@@ -24,7 +24,7 @@ type sorting struct {
 	down   bool
 }
 
-// sortedFetch reads all rows of a source and gives them in the order that is in force.
+// sortedFetch reads all rows of a source and returns them in the current order.
 func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (list.Span[Row[T]], desk.Said, error)) func(context.Context, operator.PageQuery) (list.Span[Row[T]], desk.Said, error) {
 	by := p.sorted
 	if by.column == 0 {

@@ -33,7 +33,7 @@ const bulkEvery = 200 * time.Millisecond
 type Outcome struct {
 	Store, Name string
 	Ok          bool
-	Word        string // the program's own
+	Word        string // the program's own word
 	Why         safetext.Text
 }
 
@@ -41,10 +41,10 @@ type Outcome struct {
 type Underway struct {
 	D     *desk.Desk
 	Bulks []*Bulk
-	ended []*Bulk // that is over, the last first
+	ended []*Bulk // finished work, the last first
 }
 
-// Words tell of work that goes on behind what is shown.
+// Words are the progress of work behind the screen.
 func (w *Underway) Words() safetext.Text {
 	esc := w.D.Esc
 	switch n := len(w.Bulks); {
@@ -63,28 +63,28 @@ type Bulk struct {
 	Kind, Title string // of the job: no names
 	Noun        string
 	Total       int
-	Bad         string // what the outcomes that count as failures are; empty: failed
-	Ready       string // what a search that found everything is called at its end
+	Bad         string // word for outcomes that count as failures; empty: failed
+	Ready       string // word for the end of a complete search
 	Run         func(ctx context.Context, j operator.Running, b *Bulk) error
-	Then        func() tea.Cmd // when it has ended on the screen; nil: nothing
+	Then        func() tea.Cmd // runs when it has ended on the screen; nil: nothing
 	Cancel      context.CancelFunc
-	list        desk.Listing // of its outcomes, when it was last shown; nil: never
+	list        desk.Listing // of its outcomes, when last shown; nil: never
 
 	Mu      sync.Mutex
 	id      jobs.ID // in the journal, once it has begun
 	rows    []Outcome
-	now     safetext.Text // what it is at, where that is more than a count
-	tail    safetext.Text // what else is to be said at the end
-	found   string        // what the rows are, where they are not nouns; set at the end
+	now     safetext.Text // the current step, where that is more than a count
+	tail    safetext.Text // added at the end
+	found   string        // name of the rows, where they are not Nouns; set at the end
 	Failed  int
 	Undo    []string
 	Undone  []string
 	ended   bool
-	stopped bool // on demand
+	stopped bool // by the operator
 	Err     error
 }
 
-// keptEnded is how many jobs of this session keep their outcomes after the end.
+// keptEnded bounds the jobs of this session that keep their outcomes after the end.
 const keptEnded = 20
 
 func (b *Bulk) JobID() jobs.ID {
@@ -93,7 +93,7 @@ func (b *Bulk) JobID() jobs.ID {
 	return b.id
 }
 
-// Done is how many of its items have an outcome.
+// Done counts its items with an outcome.
 func (b *Bulk) Done() int {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
@@ -109,29 +109,29 @@ func (b *Bulk) Add(o Outcome) {
 	}
 }
 
-// Note says what the work is at.
+// Note names the current step.
 func (b *Bulk) Note(t safetext.Text) {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	b.now = t
 }
 
-// Tell adds what is said when the work has ended.
+// Tell adds words to the end of the work.
 func (b *Bulk) Tell(t safetext.Text) {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	b.tail = t
 }
 
-// Stop says that the work ends on demand.
+// Stop marks the work as stopped by the operator.
 func (b *Bulk) Stop() {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	b.stopped = true
 }
 
-// Settle replaces the outcomes by what is known at the end. What is counted then may
-// be another thing than what the work was counted in: found names it.
+// Settle replaces the outcomes by the final ones. These may count other things than the work did:
+// found names them.
 func (b *Bulk) Settle(rows []Outcome, found string) {
 	b.Mu.Lock()
 	b.rows, b.Failed, b.found = nil, 0, found
@@ -141,7 +141,7 @@ func (b *Bulk) Settle(rows []Outcome, found string) {
 	}
 }
 
-// numbers says how far the work is, in words.
+// numbers is the progress in words.
 func (b *Bulk) numbers(esc safetext.Escaper) safetext.Text {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
@@ -171,7 +171,7 @@ func (b *Bulk) numbers(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("%s: %s", end, text)
 }
 
-// Progress says how far the work is, without what a screen can do about it.
+// Progress is the progress without the keys of a screen.
 func (b *Bulk) Progress(esc safetext.Escaper) safetext.Text {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
@@ -204,10 +204,10 @@ func (w *Underway) Watch(b *Bulk) tea.Cmd {
 	return tea.Batch(work, w.openBulk(b, false), w.bulkTick(b))
 }
 
-// Watching is what watches long work, once a question about it is answered.
+// Watching returns the watch on long work, to start after a question about it.
 func (w *Underway) Watching(b *Bulk) func() tea.Cmd { return func() tea.Cmd { return w.Watch(b) } }
 
-// openBulk lists the outcomes of long work, above the list that is shown or in its place.
+// openBulk lists the outcomes of long work, above the current list or in its place.
 func (w *Underway) openBulk(b *Bulk, above bool) tea.Cmd {
 	return w.D.Frame.Beside("Job", above, func(address int) desk.Listing {
 		b.list = record.Of(w.D, w.BulkKind(b))(address)
@@ -222,7 +222,7 @@ func (w *Underway) bulkTick(b *Bulk) tea.Cmd {
 	return w.D.Later(loop.Over)(bulkEvery, loop.Then(func() tea.Cmd { return w.ticked(b) }))
 }
 
-// ticked looks at long work that is on the screen.
+// ticked updates the long work on the screen.
 func (w *Underway) ticked(b *Bulk) tea.Cmd {
 	b.Mu.Lock()
 	ended := b.ended
@@ -236,7 +236,7 @@ func (w *Underway) ticked(b *Bulk) tea.Cmd {
 	return w.bulkTick(b)
 }
 
-// bulkEnded takes over what long work has left.
+// bulkEnded takes the results of long work.
 func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
 	for i, o := range w.Bulks {
 		if o == b {
@@ -247,7 +247,7 @@ func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
 	w.ended = append([]*Bulk{b}, w.ended[:min(len(w.ended), keptEnded-1)]...)
 	w.D.Frame.Did(b.Undo, b.Undone)
 	if len(b.Undo) > 0 {
-		w.D.Stuck.Set("") // what can be put back of it is
+		w.D.Stuck.Set("") // it can be undone, as far as it got
 	}
 	tone := paint.ToneInfo
 	if b.Failed > 0 || b.Err != nil {
@@ -277,7 +277,7 @@ func (w *Underway) BulkKind(b *Bulk) record.Kind[Outcome] {
 			b.Mu.Lock()
 			rows, calm := b.rows[:len(b.rows):len(b.rows)], b.Failed == 0
 			b.Mu.Unlock()
-			if w.D.Spoken { // it is read out when it is over: what was done is heard already
+			if w.D.Spoken { // read out when it is over: its progress was heard already
 				rows = slices.DeleteFunc(slices.Clone(rows), func(o Outcome) bool { return o.Ok })
 			}
 			start := 0
@@ -343,15 +343,15 @@ func outcomeText(esc safetext.Escaper, o Outcome) *text.Page {
 	return text.NewPage(head, "")
 }
 
-// Each runs one step per item and goes on after a failure; only the end of the
-// context stops it, between two of them.
+// Each runs one step per item and goes on after a failure; only the end of the context stops it,
+// between two items.
 func (b *Bulk) Each(ctx context.Context, j operator.Running, n int, key func(int) string, do func(ctx context.Context, i int) Outcome) error {
 	for i := range n {
 		ran := false
 		err := j.Step(ctx, key(i), func(ctx context.Context) error {
 			ran = true
-			// Stopping, or losing the connection, lets the item under way come to its end,
-			// within its store's deadline: cut off, nobody would know what became of it.
+			// After a stop or a lost connection the current item still finishes, within its store's
+			// deadline: cut off, its fate would be unknown.
 			o := do(context.WithoutCancel(ctx), i)
 			b.Add(o)
 			if !o.Ok {
@@ -360,7 +360,7 @@ func (b *Bulk) Each(ctx context.Context, j operator.Running, n int, key func(int
 			return nil
 		})
 		if ran {
-			j.Progress(int64(i+1), int64(n), b.Noun, "") // of the last one before the end too
+			j.Progress(int64(i+1), int64(n), b.Noun, "") // the last item reports progress before the end too
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -387,7 +387,7 @@ func outcomeDatum(o Outcome) desk.Datum {
 	return r
 }
 
-// tellOutcome says the outcome of one item as a sentence.
+// tellOutcome is the outcome of one item as a sentence.
 func tellOutcome(esc safetext.Escaper, e Outcome) safetext.Text {
 	return esc.Sprintf("%s: %s in %s. %s", e.Word, esc.LineMax(e.Name, prose.MaxTitle), e.Store, e.Why)
 }

@@ -25,7 +25,7 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// jobRow is long work as the list shows it.
+// jobRow is long work in the list.
 type jobRow struct {
 	jobs.Status
 	tied bool // it ends with this console
@@ -101,7 +101,7 @@ func fetchJobs(d *desk.Desk, ctx context.Context, q operator.PageQuery) (list.Sp
 	return out, desk.Said{Text: d.Esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", prose.Plural(int64(running), "job"), prose.Group(int64(len(all)-running))), Calm: true}, nil
 }
 
-// UnderWay reports whether a job is at work or waits for its turn.
+// UnderWay reports whether a job runs or waits for its turn.
 func UnderWay(st jobs.Status) bool {
 	return st.State == jobs.Queued || st.State == jobs.Running || st.State == jobs.Paused
 }
@@ -120,7 +120,7 @@ func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
 	}}
 }
 
-// JobProgress says how far a job is.
+// JobProgress is the progress of a job.
 func JobProgress(esc safetext.Escaper, st jobs.Status) safetext.Text {
 	switch {
 	case st.Total > 0 && st.Done <= st.Total:
@@ -174,9 +174,8 @@ func jobText(d *desk.Desk, row jobRow) *text.Page {
 	return text.NewPage(head, "")
 }
 
-// jobWord is a state as the program calls it everywhere: what an operator ends is
-// stopped, what ends by itself before its end is broken off. Only a question is
-// cancelled.
+// jobWord is a state in the program's standard word: work that an operator ends is stopped, work
+// that ends early by itself is broken off. Only a question is cancelled.
 func jobWord(s jobs.State) string {
 	switch s {
 	case jobs.Cancelled:
@@ -187,7 +186,7 @@ func jobWord(s jobs.State) string {
 	return string(s)
 }
 
-// jobState says what a state means and what can be done about it.
+// jobState says what a state means and what to do about it.
 func jobState(row jobRow) string {
 	switch row.State {
 	case jobs.Queued:
@@ -208,7 +207,7 @@ func jobState(row jobRow) string {
 	return "another version of memdesk wrote this"
 }
 
-// takeUp says how a job that broke off goes on.
+// takeUp says how to continue a job that broke off.
 func takeUp(kind string) string {
 	switch {
 	case kind == "gdpr-erase":
@@ -254,7 +253,7 @@ func (w *Underway) noCancel(p *record.List[jobRow]) string {
 	return ""
 }
 
-// cancelJob asks whether a job should be stopped.
+// cancelJob asks whether to stop a job.
 func (w *Underway) cancelJob(row jobRow) tea.Cmd {
 	d, esc := w.D, w.D.Esc
 	lines := []text.Line{
@@ -283,8 +282,8 @@ func (w *Underway) cancelJob(row jobRow) tea.Cmd {
 	}}}})
 }
 
-// openOutcomes lists what became of each item of a job of this session, and shows
-// the job itself where it is of another.
+// openOutcomes lists the outcomes of a job of this session, and shows the job itself for another
+// session's.
 func (w *Underway) openOutcomes(p *record.List[jobRow]) tea.Cmd {
 	row := p.Here()
 	if b := w.bulkOf(row.ID); b != nil {
@@ -294,7 +293,7 @@ func (w *Underway) openOutcomes(p *record.List[jobRow]) tea.Cmd {
 	return p.Layout()
 }
 
-// bulkOf is a job of this session, with its outcomes as long as they are kept.
+// bulkOf is a job of this session, with its outcomes while they are kept.
 func (w *Underway) bulkOf(id jobs.ID) *Bulk {
 	for _, b := range slices.Concat(w.Bulks, w.ended) {
 		if id != "" && b.JobID() == id {
@@ -304,7 +303,7 @@ func (w *Underway) bulkOf(id jobs.ID) *Bulk {
 	return nil
 }
 
-// BulkIn is the job of this session whose outcomes a list has; nil: it lists something else.
+// BulkIn is the job of this session whose outcomes a list shows; nil: another list.
 func (w *Underway) BulkIn(list desk.Listing) *Bulk {
 	for _, b := range slices.Concat(w.Bulks, w.ended) {
 		if b.list == list {

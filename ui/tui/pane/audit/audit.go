@@ -22,7 +22,7 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// auditHint stands in the empty input.
+// auditHint is shown in the empty input.
 const auditHint = "actor:ann action:forget store:x outcome:refused since:2026-05-01 words; ! inverts a term"
 
 // New is the pane that reads the operator log, newest first.
@@ -39,7 +39,7 @@ func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
 		kind.Missing = "no audit log is attached to this console: memdesk audit list shows the operator log"
 	}
 	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.AuditEvent]], desk.Said, error) {
-		if q.Not { // the whole filter is one term then, and ! stands before it
+		if q.Not { // the whole filter is one term then, after !
 			q.Filter, q.Not = "!"+q.Filter, false
 		}
 		if _, err := operator.ParseAuditFilter(q.Filter); err != nil {
@@ -88,8 +88,8 @@ func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
 	return record.New(d.Desk, kind)
 }
 
-// writingOfEvent is the writer of an event. The log calls an agent so; what it wrote is noted
-// under its name alone where it came in by a door.
+// writingOfEvent is the writer of an event. The log writes "agent NAME"; writes through a door are
+// noted under NAME alone.
 func writingOfEvent(d *desk.Desk, ctx context.Context, e operator.AuditEvent) (change.Writing, bool) {
 	if e.Noted || e.Actor == "" {
 		return change.Writing{}, false
@@ -118,8 +118,7 @@ func auditTarget(e operator.AuditEvent) string {
 	return e.Store
 }
 
-// notedRecord is an event of a store's own system: marked by who noted it, without
-// a number.
+// notedRecord is an event of a store's own system: marked with who noted it, and without a number.
 func notedRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditEvent] {
 	esc := d.Esc
 	return record.Row[operator.AuditEvent]{
@@ -160,11 +159,11 @@ func auditRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditE
 	}
 }
 
-// claimed stands before an operator whose key nobody has checked.
+// claimed precedes an operator without a checked key.
 const claimed = "unauthenticated "
 
-// actorCell is an operator in a narrow column: the name first, and a question mark
-// where it is only claimed; the event itself says that in words.
+// actorCell is an operator in a narrow column: the name first, and a question mark where it is only
+// claimed; the event itself says so in words.
 func actorCell(esc safetext.Escaper, actor string) safetext.Text {
 	if name, ok := strings.CutPrefix(actor, claimed); ok {
 		return esc.Sprintf("? %s", esc.LineMax(name, prose.MaxTitle))

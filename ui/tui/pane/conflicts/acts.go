@@ -28,11 +28,11 @@ import (
 // resolutions are the acts that end a conflict.
 type resolutions struct {
 	d      *pane.Bench
-	settle time.Duration // after which a removed copy is looked for again
+	settle time.Duration // time until a removed copy is looked for again
 	list   *record.List[conflict.Copy]
 }
 
-// take asks whether one side of a conflict should stay.
+// take asks whether to keep one side of a conflict.
 func (rs *resolutions) take(c conflict.Copy, t conflict.Take) tea.Cmd {
 	d := rs.d
 	return rs.d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) {
@@ -107,8 +107,7 @@ func (rs *resolutions) doResolve(ctx context.Context, c conflict.Copy, ch confli
 	return out
 }
 
-// changedSides is both sides as they are now, under the reason why nothing was
-// done.
+// changedSides shows both sides as they are now, under the reason why nothing was done.
 func (rs *resolutions) changedSides(ctx context.Context, c conflict.Copy) *text.Page {
 	t := rs.conflictDetail(room{})(ctx, c)
 	t.Head = append([]text.Line{
@@ -133,8 +132,8 @@ func (rs *resolutions) mergeConflict(c conflict.Copy) tea.Cmd {
 	})
 }
 
-// hunkDialog asks about the first difference that is open; when none is, it asks
-// whether the result should be written.
+// hunkDialog asks about the first open difference; after the last one it asks whether to write the
+// result.
 func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threeway.Side) *dialog.Dialog {
 	esc := rs.d.Esc
 	at, open, all := -1, 0, 0
@@ -184,7 +183,7 @@ func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threew
 	return dlg
 }
 
-// resultDialog shows what would be written.
+// resultDialog shows the text to be written.
 func (rs *resolutions) resultDialog(cmp conflict.Comparison, result string) *dialog.Dialog {
 	esc := rs.d.Esc
 	var diff diff.Comparison
@@ -270,7 +269,7 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 	})
 }
 
-// typedAny is what must be typed when one of the stores is production.
+// typedAny is the text to type when one of the stores is production.
 func (rs *resolutions) typedAny(all []conflict.Copy) string {
 	for _, c := range all {
 		if s, err := rs.d.Fleet.Store(c.Store); err == nil && rs.d.TypedName(s, c.ID) != "" {

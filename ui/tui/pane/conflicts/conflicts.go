@@ -25,7 +25,7 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// New is the pane that triages second copies.
+// New is the pane that triages conflict copies.
 func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
 	rs := &resolutions{d: d, settle: d.Settle}
 	kind := record.Kind[conflict.Copy]{
@@ -80,8 +80,8 @@ func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
 	return rs.list
 }
 
-// conflictDatum is a row as it is copied and exported; a copy that was not compared
-// is not said to differ.
+// conflictDatum is a row for copy and export; a copy that was not compared counts as unknown, not
+// as different.
 func conflictDatum(c conflict.Copy) desk.Datum {
 	known := func(there bool, v any) any {
 		if !there {
@@ -127,7 +127,7 @@ func conflictRecord(d *desk.Desk, c conflict.Copy, again bool) record.Row[confli
 	esc := d.Esc
 	base := esc.LineMax(path.Base(c.Target), prose.MaxTitle)
 	switch {
-	case again: // one more copy of the base above
+	case again: // another copy of the base above
 		base = esc.Sprintf("also %s", base)
 	case c.Target == "":
 		base = esc.Const("-")
@@ -226,10 +226,9 @@ func (rs *resolutions) conflictKeys(p *record.List[conflict.Copy], aside *layout
 	}
 }
 
-// room is the size of the detail of a conflict; zero: it has a page of its own, and
-// says all in words.
+// room is the size of a conflict's detail; zero: it has a page of its own, in words.
 type room struct {
-	beside        bool // both sides stand beside each other
+	beside        bool // the sides are beside each other
 	width, height int
 }
 
@@ -237,8 +236,8 @@ type room struct {
 // change.
 const fewLines = 12
 
-// conflictDetail makes the detail of a copy: both sides compared, under one line that says
-// which they are. i has the rest.
+// conflictDetail is the detail of a copy: both sides compared, under one line that names them. i
+// shows the rest.
 func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Copy) *text.Page {
 	d := rs.d
 	return func(ctx context.Context, c conflict.Copy) *text.Page {
@@ -271,7 +270,7 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 		head = []text.Line{{Value: d.St.Badge(conflictTone(c), d.Esc.Sprintf("%s, %s", desk.OrElse(d.Esc.Line(c.Tool), d.Esc.Const(conflictWord(c))), diff.CopyWords(d.Esc))), Kind: text.Note}}
 		if warnings := rs.warnings(c); len(warnings) > 0 {
 			first := warnings[0]
-			if diff.Around == 1 { // little room: the texts before the rest of the warning
+			if diff.Around == 1 { // little room: the texts come before the rest of the warning
 				first.Value = d.Esc.Trunc(first.Value, max(at.width, paint.MinWidth-2))
 			}
 			head = append(head, first)
@@ -280,14 +279,13 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 	}
 }
 
-// layout is how both sides of a conflict stand: by the width, until the operator chooses.
+// layout says how the sides of a conflict are arranged: by the width, until the operator chooses.
 type layout struct{ beside, chosen bool }
 
-// asideFrom is the width from which both sides of a conflict stand beside each other
-// unasked.
+// asideFrom is the width, in columns, from which the sides are beside each other by default.
 const asideFrom = 100
 
-// conflictBrief holds the facts to know before the texts are compared; i has the rest.
+// conflictBrief holds the facts to know before the texts are compared; i shows the rest.
 func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 	d := rs.d
 	esc := d.Esc
@@ -313,7 +311,7 @@ func (rs *resolutions) warnings(c conflict.Copy) (out []text.Line) {
 	return out
 }
 
-// conflictTone is how urgent the state of a copy is.
+// conflictTone is the urgency of a copy's state.
 func conflictTone(c conflict.Copy) paint.Tone {
 	switch {
 	case c.Problem != "" || !c.Returned.IsZero():
@@ -326,7 +324,7 @@ func conflictTone(c conflict.Copy) paint.Tone {
 	return paint.ToneWarn
 }
 
-// conflictHead tells what is known of a copy, the evidence first.
+// conflictHead is all facts about a copy, the evidence first.
 func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []text.Line {
 	d := rs.d
 	esc := d.Esc
@@ -372,7 +370,7 @@ func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []
 	return append(append(head, field("store", esc.Line(c.Store))), frontLines(esc, cmp)...)
 }
 
-// frontLines are the metadata that differ, the base's value first.
+// frontLines are the differing metadata, the base's value first.
 func frontLines(esc safetext.Escaper, cmp conflict.Comparison) []text.Line {
 	var out []text.Line
 	for _, f := range cmp.Front {

@@ -37,7 +37,7 @@ var takeMany = map[conflict.Take]struct{ question, what, verb string }{
 	conflict.TakeBoth: {"Keep both sides of %s?", "Each copy gets a name that speaks of no conflict, in the same folder.", "Keep both"},
 }
 
-// takeMarked asks once whether one side of every marked conflict should stay.
+// takeMarked asks once whether to keep one side of every marked conflict.
 func (rs *resolutions) takeMarked(p *record.List[conflict.Copy], t conflict.Take) tea.Cmd {
 	d, esc := rs.d, rs.d.Esc
 	if why := p.Marks.Uncounted(); why != "" {
@@ -91,7 +91,7 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 		}}}}
 }
 
-// resolveEach takes one side of many copies; one that has changed since it was shown stays.
+// resolveEach keeps one side of many copies; a copy that has changed since it was shown stays.
 func (rs *resolutions) resolveEach(all []conflict.Copy, t conflict.Take, reason string) *task.Bulk {
 	d := rs.d
 	b := &task.Bulk{Kind: "console-resolve", Title: "resolve " + prose.Plural(int64(len(all)), "conflict"), Noun: "conflict", Total: len(all)}

@@ -15,12 +15,12 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// SettleTime is the time in which sync layers bring back what was removed
-// (conflict-names.md, Vendor cautions).
+// SettleTime is the time in which sync layers restore a removed file (conflict-names.md, Vendor
+// cautions).
 const SettleTime = 2 * time.Minute
 
-// after looks again for a copy that was removed, when sync layers have had their time to
-// bring it back; nil where none would.
+// after looks again for a removed copy once sync layers have had time to restore it; nil where none
+// would.
 func (rs *resolutions) after(c conflict.Copy, done operator.Done) func() tea.Cmd {
 	if done.Removed == 0 || c.Class != names.Conflict {
 		return nil
@@ -30,7 +30,7 @@ func (rs *resolutions) after(c conflict.Copy, done operator.Done) func() tea.Cmd
 	}
 }
 
-// lookAgain asks whether a removed copy stands there again.
+// lookAgain asks whether a removed copy has returned.
 func (rs *resolutions) lookAgain(c conflict.Copy) tea.Cmd {
 	return rs.d.Ask(func(ctx context.Context) any {
 		// A store that cannot be asked now shows it in the next list.

@@ -11,13 +11,13 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// maxSides bounds the rows of a side by side view, which is laid out whole; the
-// unified one has no bound.
+// maxSides bounds the rows of a side-by-side view, which is laid out whole; the unified view has no
+// bound.
 const maxSides = 2000
 
-// sides sets both texts beside each other. Rows that differ are marked between
-// the columns: < only the base has it, > only the copy, | both, differently; in
-// these the words that differ stand between « and ».
+// sides puts both texts beside each other. A sign between the columns marks rows that differ: <
+// only in the base, > only in the copy, | in both, differently; there the differing words are
+// between « and ».
 func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 	esc := rs.d.Esc
 	half := max((width-5)/2, 12)
@@ -61,7 +61,7 @@ func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 	return out
 }
 
-// pointed sets the marked parts of a line between points.
+// pointed puts the marked parts of a line between « and ».
 func pointed(line string, marks []text.Mark) string {
 	var b strings.Builder
 	at := 0

@@ -17,8 +17,8 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// approve asks a second operator to sign the plan that stands. Where nothing is left to
-// sign, or no key of the operator can be reached, it says who must approve, and how.
+// approve asks a second operator to sign the current plan. Where nothing is left to sign, or no key
+// of the operator can be reached, it says who must approve, and how.
 func (rq *Requests) approve(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return d.Ask(func(ctx context.Context) any {
@@ -54,7 +54,7 @@ func (rq *Requests) approvedLines(r operator.ErasureRequest, p gdpr.Plan, how st
 	}
 }
 
-// approveHereDialog asks for a word of this session, which a key has authenticated.
+// approveHereDialog asks for an approval by this session, which a key has authenticated.
 func (rq *Requests) approveHereDialog(r operator.ErasureRequest, p gdpr.Plan) *dialog.Dialog {
 	esc := rq.D.Esc
 	return &dialog.Dialog{
@@ -69,7 +69,7 @@ func (rq *Requests) approveHereDialog(r operator.ErasureRequest, p gdpr.Plan) *d
 	}
 }
 
-// approveDialog shows what is signed, and asks for the key.
+// approveDialog shows the plan to be signed, and asks for the key.
 func (rq *Requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, why string) *dialog.Dialog {
 	esc := rq.D.Esc
 	lines := rq.approvedLines(r, p, "You sign")
@@ -86,7 +86,7 @@ func (rq *Requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, why st
 	}
 }
 
-// sign approves with the key of a file, or with the first of the agent that may.
+// sign approves with the key of a file, or with the agent's first permitted key.
 func (rq *Requests) sign(ctx context.Context, r operator.ErasureRequest, hash, keyFile string) error {
 	d := rq.D
 	env := func(k string) string { return d.Env[k] }

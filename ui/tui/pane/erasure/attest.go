@@ -46,7 +46,7 @@ func (rq *Requests) LayerKeys(p *record.List[LayerRow], r operator.ErasureReques
 	})}
 }
 
-// attestDialog asks on which ground a layer that was looked at may stay as it is.
+// attestDialog asks for the ground on which an inspected layer may stay as it is.
 func (rq *Requests) attestDialog(r operator.ErasureRequest, l receipt.Layer, ground, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{

@@ -19,7 +19,7 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// decidable reports whether a row holds an item that an operator can decide about, or stands for one.
+// decidable reports whether a row is, or stands for, an item that an operator can decide about.
 func (r PlanRow) decidable() bool {
 	if r.step != nil {
 		return r.step.Action != gdpr.Scrub && r.step.Action != gdpr.OutOfScope
@@ -56,8 +56,8 @@ func (r PlanRow) items(out []gdpr.Step) []gdpr.Step {
 	return out
 }
 
-// decisions are the items that an act on a plan is for: those that are marked, else those of the row at
-// the cursor. Each is named once, whatever layers have it.
+// decisions are the items of an act on a plan: the marked ones, else those of the row at the
+// cursor. Each is named once, however many layers hold it.
 func decisions(p *record.List[PlanRow]) []gdpr.Step {
 	var all []gdpr.Step
 	if row, ok := p.Window.Current(); p.Marks.N() == 0 || p.Full {
@@ -120,7 +120,7 @@ func (rq *Requests) PlanKeys(p *record.List[PlanRow], r operator.ErasureRequest)
 	return out
 }
 
-// itemWords name the items of a decision: the one, or how many.
+// itemWords name one item, or count several.
 func itemWords(esc safetext.Escaper, items []gdpr.Step) safetext.Text {
 	if len(items) == 1 {
 		return esc.LineMax(items[0].ID, prose.MaxTitle)
@@ -128,8 +128,8 @@ func itemWords(esc safetext.Escaper, items []gdpr.Step) safetext.Text {
 	return esc.Const(prose.Plural(int64(len(items)), "item"))
 }
 
-// decision is a dialog about items of a plan: a question, its lines, and the list of the items where there
-// are several. hidden is how many of them the filter does not show.
+// decision is a dialog about items of a plan: a question, its lines, and a list of several items.
+// hidden counts those that the filter hides.
 func (rq *Requests) decision(title string, question safetext.Text, items []gdpr.Step, hidden int, lines ...text.Line) *dialog.Dialog {
 	esc := rq.D.St.Esc
 	all := append([]text.Line{{Value: question, Kind: text.Title}}, lines...)
@@ -167,7 +167,7 @@ func (rq *Requests) holdDialog(r operator.ErasureRequest, items []gdpr.Step, hid
 	return dlg
 }
 
-// lift asks whether the holds of this request on items are to be lifted.
+// lift asks whether to lift the holds of this request on items.
 func (rq *Requests) lift(r operator.ErasureRequest, items []gdpr.Step, at *planPlace) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
 	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
@@ -203,7 +203,7 @@ func (rq *Requests) lift(r operator.ErasureRequest, items []gdpr.Step, at *planP
 	})
 }
 
-// choose asks whether items are to be treated otherwise. Those on hold stay.
+// choose asks whether to override the policy for items. Those on hold stay.
 func (rq *Requests) choose(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
 	all := len(items)
@@ -254,7 +254,7 @@ func passive(act gdpr.Action) string {
 	return "be redacted"
 }
 
-// replanned goes on with a new plan after decisions on items.
+// replanned continues with a new plan after decisions on items.
 func (rq *Requests) replanned(r operator.ErasureRequest, err error, what string, at *planPlace) dialog.Acted {
 	if err != nil {
 		return dialog.Acted{Text: rq.D.Esc.Sprintf("not changed: %s", prose.Reason(rq.D.Esc, err))}

@@ -12,9 +12,9 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// liftDialog asks which hold of a request is to be lifted: the item of item where a
-// list has it, else the one that is typed. Of a complete request the names of what it
-// holds are gone, and only the operator knows them.
+// liftDialog asks which hold of a request to lift: the item of a list where there is one, else a
+// typed one. A complete request no longer has the ids of its held items: only the operator knows
+// them.
 func (rq *Requests) liftDialog(r operator.ErasureRequest, item, wrong string, at *planPlace) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{{Value: esc.Const("Lift a hold?"), Kind: text.Title}}
@@ -51,7 +51,7 @@ func (rq *Requests) liftDialog(r operator.ErasureRequest, item, wrong string, at
 	return dlg
 }
 
-// withdrawDialog asks why a request is closed without an erasure.
+// withdrawDialog asks why to close a request without an erasure.
 func (rq *Requests) withdrawDialog(r operator.ErasureRequest, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{

@@ -24,18 +24,18 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// Pane is the pane of erasure requests: a list by deadline, and what there is
-// to know and to do about the one at the cursor.
+// Pane is the pane of erasure requests: a list by deadline, with the facts and acts of the request
+// at the cursor.
 type Pane struct {
 	*record.List[operator.ErasureRequest]
 	ticking bool
 	begun   begun
-	states  map[string]string // of the requests, in words, when they were last seen
+	states  map[string]string // of the requests, in words, when last read
 	due     desk.Due
 }
 
-// Requests that are due within dueDays are on the tab of every pane; dueEvery is how
-// often they are counted.
+// Requests that are due within dueDays are on the badge, seen from every pane; dueEvery is the
+// pause between two counts.
 const (
 	dueDays  = 3
 	dueEvery = 15 * time.Second
@@ -43,7 +43,7 @@ const (
 
 type dueTick struct{}
 
-// CountDue counts off the update loop, and again after a while.
+// CountDue counts off the update loop, and repeats after dueEvery.
 func (p *Pane) CountDue() tea.Cmd {
 	if p.D.Erasure == nil {
 		return nil
@@ -81,16 +81,16 @@ func (p *Pane) Badge() (safetext.Text, paint.Tone) {
 	return safetext.Text{}, paint.ToneInfo
 }
 
-// erasureEvery is the pause between two looks at a run that is under way.
+// erasureEvery is the pause between two looks at a running erasure.
 const erasureEvery = 400 * time.Millisecond
 
 type erasureTick struct{}
 
-// begun is a run that was begun here and has not been seen to end.
+// begun is a run begun here whose end has not been seen.
 type begun struct {
 	request string
-	before  jobs.ID       // the run of the request before it
-	said    safetext.Text // what the status line said of it
+	before  jobs.ID       // the request's run before it
+	said    safetext.Text // its line on the status line
 }
 
 func New(d *pane.Bench, at int) *Pane {
@@ -134,8 +134,8 @@ func New(d *pane.Bench, at int) *Pane {
 	return p
 }
 
-// erasureDatum is a request as a row. The person is in it by the pseudonym only: a
-// clipboard is no place that an erasure could reach.
+// erasureDatum is a request as a row. It has the subject's pseudonym only: no erasure can reach a
+// clipboard.
 func erasureDatum(q operator.ErasureRequest) desk.Datum {
 	var r desk.Datum
 	r.Add("request", q.ID)
@@ -178,8 +178,8 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	return tea.Batch(cmd, p.tick())
 }
 
-// told says what became of a request while another pane is on the screen: an approval, the
-// end of a run.
+// told reports news of a request while another pane is on the screen: an approval, the end of a
+// run.
 func (p *Pane) told(pages []list.Span[record.Row[operator.ErasureRequest]]) {
 	now := map[string]string{}
 	for _, page := range pages {
@@ -196,7 +196,7 @@ func (p *Pane) told(pages []list.Span[record.Row[operator.ErasureRequest]]) {
 	}
 }
 
-// began keeps in mind which run was begun here.
+// began remembers the run that was begun here.
 func (p *Pane) began(request string, said safetext.Text) {
 	p.begun = begun{request: request, said: said}
 	for _, r := range p.Window.Rows {
@@ -206,8 +206,7 @@ func (p *Pane) began(request string, said safetext.Text) {
 	}
 }
 
-// ended replaces the word that a run has begun, where that still stands there when it
-// is over.
+// ended replaces the status line of a run begun here, if it is still there when the run is over.
 func (p *Pane) ended() {
 	for _, row := range p.Window.Rows {
 		r := row.Raw
@@ -221,7 +220,7 @@ func (p *Pane) ended() {
 	}
 }
 
-// tick looks again soon while a run is under way; otherwise nothing moves.
+// tick looks again soon while a run is going.
 func (p *Pane) tick() tea.Cmd {
 	if p.ticking {
 		return nil
@@ -235,7 +234,7 @@ func (p *Pane) tick() tea.Cmd {
 	return nil
 }
 
-// current is the request at the cursor.
+// currentErasure is the request at the cursor.
 func currentErasure(p *record.List[operator.ErasureRequest]) (operator.ErasureRequest, bool) {
 	r, ok := p.Window.Current()
 	if !ok {
@@ -270,7 +269,7 @@ func erasureRecord(d *desk.Desk, r operator.ErasureRequest) record.Row[operator.
 	}}
 }
 
-// dueWords says when an answer is due, as people say it.
+// dueWords says when an answer is due.
 func dueWords(r operator.ErasureRequest, now time.Time) string {
 	left := r.DaysLeft(now)
 	switch {
@@ -309,7 +308,7 @@ func erasureWord(r operator.ErasureRequest) string {
 	return string(r.State)
 }
 
-// next says what a state means and what there is to do.
+// next says what a state means and what to do.
 func (rq *Requests) next(r operator.ErasureRequest) string {
 	switch {
 	case r.Under() && r.Run.State == jobs.Paused:
@@ -343,7 +342,7 @@ func (rq *Requests) next(r operator.ErasureRequest) string {
 	return ""
 }
 
-// text is all that is known of a request. It runs in a command.
+// text is everything about a request. It runs in a command.
 func (rq *Requests) text(ctx context.Context, r operator.ErasureRequest) *text.Page {
 	d, esc := rq.D, rq.D.Esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
@@ -416,8 +415,8 @@ func (rq *Requests) planSummary(ctx context.Context, r operator.ErasureRequest) 
 	return append(append(head, eraseStores(rq.D.St, p)...), text.Line{Kind: text.Blank})
 }
 
-// locate says why an act on the request at the cursor is not possible, beside what
-// more says of the request itself.
+// noErasure says why an act on the request at the cursor is impossible; more adds the reasons of
+// the request itself.
 func (rq *Requests) noErasure(p *record.List[operator.ErasureRequest], more func(r operator.ErasureRequest) string) func() string {
 	return func() string {
 		r, ok := currentErasure(p)
@@ -431,7 +430,7 @@ func (rq *Requests) noErasure(p *record.List[operator.ErasureRequest], more func
 	}
 }
 
-// open says why a request cannot be changed; empty where it can.
+// stillOpen says why a request cannot be changed; empty where it can.
 func stillOpen(r operator.ErasureRequest) string {
 	switch {
 	case r.State == gdpr.StateWithdrawn:
@@ -547,7 +546,7 @@ func (rq *Requests) erasureKeys(p *record.List[operator.ErasureRequest]) []act.A
 	}, request(func(r operator.ErasureRequest) tea.Cmd { return rq.openErasure(p, r) }))}, out...)
 }
 
-// openErasure shows what a request is about now.
+// openErasure opens the list that a request needs now.
 func (rq *Requests) openErasure(p *record.List[operator.ErasureRequest], r operator.ErasureRequest) tea.Cmd {
 	switch {
 	case r.State == gdpr.StateComplete:

@@ -15,12 +15,12 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// intake is a request that is being filled in.
+// intake is the form of a new request.
 type intake struct {
 	subject, aliases, received, ground, by, key string
-	confirmed, left                             []string // aliases that the operator has answered for
+	confirmed, left                             []string // aliases that the operator has decided on
 	proposed                                    []gdpr.Proposal
-	unasked                                     []string // which stores could not be asked for names, in words
+	unasked                                     []string // stores that could not be asked for aliases, in words
 }
 
 // Requests are the acts on erasure requests.
@@ -30,14 +30,14 @@ type Requests struct {
 	intake intake // the form as it was left
 }
 
-// begun reports whether anything was filled in.
+// begun reports whether any field is filled.
 func (in intake) begun() bool {
 	return strings.TrimSpace(in.subject+in.aliases+in.ground+in.by+in.key) != ""
 }
 
-// laidAside keeps what was filled in when a page of the form is closed: the next form of
-// this session begins with it. Nothing of it is written anywhere. A conversation asks for
-// everything anew: by ear one would keep what was said of another person.
+// laidAside keeps the fields when a page of the form is closed: the next form of this session
+// begins with them. They are written nowhere. The linear mode asks for everything anew: by ear the
+// operator would miss an earlier subject's values.
 func (rq *Requests) laidAside(in func() intake) func() tea.Cmd {
 	if rq.D.Spoken {
 		return nil
@@ -54,10 +54,10 @@ func (rq *Requests) laidAside(in func() intake) func() tea.Cmd {
 	}
 }
 
-// given are the aliases as they were typed.
+// given are the typed aliases.
 func (in intake) given() []string { return namesIn(in.aliases, in.subject) }
 
-// namesIn takes apart what was typed with ; between the names. The id is none.
+// namesIn splits aliases at ; and leaves out the id.
 func namesIn(typed, id string) []string {
 	var out []string
 	for _, a := range strings.Split(typed, ";") {
@@ -68,8 +68,8 @@ func namesIn(typed, id string) []string {
 	return out
 }
 
-// intakeDialog is the form of a new request; wrong says what to put right in a field, -1 for all of
-// it.
+// intakeDialog is the form of a new request; wrong is the error of the field at, -1 for the whole
+// form.
 func (rq *Requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog {
 	esc := rq.D.St.Esc
 	if in.received == "" {
@@ -107,7 +107,7 @@ func (rq *Requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog
 	d.Choices = []dialog.Choice{{Verb: "Go on", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		return dialog.Acted{Next: rq.checkIntake(ctx, read(func(i int) string { return f.Fields[i] }))}
 	}}}
-	if in.begun() { // it may have been of another person
+	if in.begun() { // the values may be another subject's
 		d.Choices = append(d.Choices, dialog.Choice{Verb: "Clear form", Run: func() tea.Cmd {
 			rq.intake = intake{}
 			return rq.D.Modal.Show(rq.intakeDialog(intake{}, -1, ""))
@@ -116,8 +116,8 @@ func (rq *Requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog
 	return d
 }
 
-// checkIntake gives the next question, or the form again. It runs in a command, since the
-// stores are asked for names that were not given.
+// checkIntake returns the next question, or the form again. It runs in a command, since it asks the
+// stores for further aliases.
 func (rq *Requests) checkIntake(ctx context.Context, in intake) *dialog.Dialog {
 	_, idErr := subject.New(in.subject)
 	_, allErr := subject.New(append([]string{in.subject}, in.given()...)...)
@@ -136,15 +136,15 @@ func (rq *Requests) checkIntake(ctx context.Context, in intake) *dialog.Dialog {
 		return rq.intakeDialog(in, 3, "The ground is missing.")
 	}
 	all, notes, err := rq.D.Erasure.Propose(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.given()})
-	if err != nil { // the request can be filed all the same: its deadline runs
+	if err != nil { // the request can be filed nevertheless: its deadline runs
 		notes = append(notes, "no store was asked for names: "+words(err))
 	}
 	in.proposed, in.unasked = all, notes
 	return rq.nextIntake(in)
 }
 
-// nextIntake asks about the first alias that is not answered for, those that the stores
-// propose last, then whether the request is to be filed.
+// nextIntake asks about the first undecided alias, those that the stores propose last, then whether
+// to file the request.
 func (rq *Requests) nextIntake(in intake) *dialog.Dialog {
 	esc := rq.D.Esc
 	all := in.given()
@@ -227,7 +227,7 @@ func (rq *Requests) fileRequest(ctx context.Context, in intake) dialog.Acted {
 	return dialog.Acted{Ok: true, Text: filed, Then: func() tea.Cmd {
 		rq.intake = intake{}
 		p := rq.List
-		p.Pick = r.ID // what is done next is meant for the person of this one
+		p.Pick = r.ID // the next acts are meant for this request
 		return p.Refresh()
 	}}
 }

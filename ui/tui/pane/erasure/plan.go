@@ -30,13 +30,13 @@ import (
 	"memdesk/ui/tui/task"
 )
 
-// planPlace is the item of a plan where the operator was, and its line of the screen.
+// planPlace is the cursor's item in a plan, and its screen line.
 type planPlace struct {
 	store, layer, id string
 	line             int
 }
 
-// placeIn is where the cursor of a plan stands; nil on a heading.
+// placeIn is the cursor's place in a plan; nil on a heading.
 func placeIn(p *record.List[PlanRow]) *planPlace {
 	r, ok := p.Window.Current()
 	if !ok || r.Raw.step == nil {
@@ -46,8 +46,8 @@ func placeIn(p *record.List[PlanRow]) *planPlace {
 	return &planPlace{st.Store, st.Layer, st.ID, p.Window.Sel - p.Window.Top}
 }
 
-// near tells how far a row of another plan is from the place: the item, in its layer or
-// in another one, then its store.
+// near is the distance of a row of another plan from the place: the item, in its layer or in
+// another one, then its store.
 func (at *planPlace) near(r record.Row[PlanRow]) (distance int, ok bool) {
 	switch row := r.Raw; {
 	case row.store == nil || row.store.Store != at.store:
@@ -60,8 +60,8 @@ func (at *planPlace) near(r record.Row[PlanRow]) (distance int, ok bool) {
 	return 0, true
 }
 
-// discover searches every store for a request and shows the plan that comes of it,
-// with the cursor at a place of the one before; nil: at its start.
+// discover searches every store for a request and shows the resulting plan, with the cursor at a
+// place of the previous one; nil: at its start.
 func (rq *Requests) discover(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.D
 	b := &task.Bulk{Kind: "console-plan", Title: "plan " + r.ID, Noun: "store", Ready: "Plan ready", Total: len(d.Fleet.Members())}
@@ -195,13 +195,13 @@ var actionWords = map[gdpr.Action]string{
 type PlanRow struct {
 	plan  *gdpr.Plan
 	store *gdpr.StorePlan
-	layer string // of a step or of the steps that the row stands for; empty: of a whole store
+	layer string // of the step or steps of the row; empty: of a whole store
 	step  *gdpr.Step
-	steps stepCount // that the row stands for
-	open  bool      // they are listed below it
+	steps stepCount // of the row
+	open  bool      // its steps are listed
 }
 
-// fold tells what a row folds; empty: nothing.
+// fold names the row's fold; empty: none.
 func (r PlanRow) fold() string {
 	if r.store == nil || r.step != nil || r.steps == (stepCount{}) {
 		return ""
@@ -209,9 +209,9 @@ func (r PlanRow) fold() string {
 	return r.store.Store + "\x00" + r.layer
 }
 
-// folds are which stores and layers of a plan are listed with their steps.
+// folds says which stores and layers of a plan list their steps.
 type folds struct {
-	on   bool // all are folded but those that are open
+	on   bool // everything is folded except the open ones
 	open map[string]bool
 }
 
@@ -224,11 +224,10 @@ func (f *folds) toggle(fold string) {
 	f.open[fold] = !f.open[fold]
 }
 
-// openPlan lists the plan that stands, with the cursor at a place of it; nil: at its
-// start.
+// openPlan lists the current plan, with the cursor at a place of it; nil: at its start.
 func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.D
-	shown := planPages{folds: folds{on: d.Heard == nil}} // a list that is read out has no folds
+	shown := planPages{folds: folds{on: d.Heard == nil}} // a list that is read out cannot fold
 	if at != nil {
 		shown.toggle(at.store + "\x00")
 		shown.toggle(at.store + "\x00" + at.layer)
@@ -264,8 +263,8 @@ func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	return record.Open(rq.D.Desk, "Plan of "+r.ID, kind)
 }
 
-// planPages keeps the plan that a list shows, in the list's order: to read and check
-// a hundred thousand steps for every page would be felt. The first page reads it.
+// planPages keeps the plan of a list, in the list's order: reading and checking a hundred thousand
+// steps for every page would be slow. The first page reads it.
 type planPages struct {
 	mu   sync.Mutex
 	plan *gdpr.Plan
@@ -273,7 +272,7 @@ type planPages struct {
 	folds
 }
 
-// turn folds or unfolds, all where fold is empty.
+// turn folds or unfolds; everything where fold is empty.
 func (s *planPages) turn(fold string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -300,14 +299,13 @@ func (s *planPages) rows(ctx context.Context, src desk.ErasureSource, id string,
 		return nil, nil, err
 	}
 	s.plan, s.all = &p, planRows(&p, &s.folds)
-	if q.Filter != "" { // what is looked for is found in what is folded too
+	if q.Filter != "" { // a filter searches folded steps too
 		s.all = planRows(&p, &folds{})
 	}
 	return s.plan, s.all, nil
 }
 
-// planPage gives the rows from a cursor on: the whole, then store by store, layer
-// by layer.
+// planPage returns the rows from a cursor on: the whole, then store by store, layer by layer.
 func planPage(st *paint.Styles, p *gdpr.Plan, rows []PlanRow, q operator.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
 	start := 0
 	if q.Cursor != "" {
@@ -330,8 +328,8 @@ func planPage(st *paint.Styles, p *gdpr.Plan, rows []PlanRow, q operator.PageQue
 	return out, desk.Said{}, nil
 }
 
-// matches applies a filter. Headings are found by what they are the heading of: a
-// search for an action means items.
+// matches applies a filter. A heading matches by its name alone: a search for an action means
+// items.
 func (r PlanRow) matches(q operator.PageQuery) bool {
 	switch {
 	case r.step != nil:
@@ -342,8 +340,8 @@ func (r PlanRow) matches(q operator.PageQuery) bool {
 	return q.Filter == ""
 }
 
-// planRows are the rows of a plan: the whole, then store by store, layer by layer. A store of
-// several layers has a row for each, where it can be folded.
+// planRows are the rows of a plan: the whole, then store by store, layer by layer. A store with
+// several layers has a row for each, where rows can fold.
 func planRows(p *gdpr.Plan, f *folds) []PlanRow {
 	out := []PlanRow{{plan: p}}
 	for i := range p.Stores {
@@ -385,7 +383,7 @@ func planRows(p *gdpr.Plan, f *folds) []PlanRow {
 	return out
 }
 
-// key tells a row from others of its plan, whatever is folded.
+// key identifies a row in its plan, whatever is folded.
 func (r PlanRow) key() string {
 	switch {
 	case r.step != nil:
@@ -426,7 +424,7 @@ func planRecord(st *paint.Styles, r PlanRow) record.Row[PlanRow] {
 	return out
 }
 
-// bar is the share of what a row stands for, of the store where most was found.
+// bar is the row's share of the store with the most findings.
 func (r PlanRow) bar(st *paint.Styles) safetext.Text {
 	var most int64
 	for _, s := range r.plan.Stores {
@@ -517,7 +515,7 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	return append(head, backupLines(esc, rq.D.Erasure.Backups(*p))...)
 }
 
-// backupLines tell of the backups that are configured, one by one, and of the others in one line.
+// backupLines list the configured backups one by one, and the others in one line.
 func backupLines(esc safetext.Escaper, all []receipt.Backup) []text.Line {
 	var unknown []string
 	var known []receipt.Backup
@@ -525,7 +523,7 @@ func backupLines(esc safetext.Escaper, all []receipt.Backup) []text.Line {
 		switch {
 		case b.Where != "" || b.Until != "":
 			known = append(known, b)
-		case !strings.HasPrefix(b.Reason, "none: "): // a store that is kept in memory only has none
+		case !strings.HasPrefix(b.Reason, "none: "): // a store in memory only has no backup
 			unknown = append(unknown, b.Store)
 		}
 	}
@@ -570,8 +568,8 @@ func (rq *Requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 	return head
 }
 
-// stepText is one item of the plan: why it is there, and its text with what names
-// the person marked, or as it is redacted.
+// stepText is one item of the plan: why it is there, and its text with the subject's identifiers
+// marked, or as redacted.
 func (rq *Requests) stepText(ctx context.Context, r operator.ErasureRequest, st gdpr.Step) *text.Page {
 	esc := rq.D.Esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
@@ -638,7 +636,7 @@ func stepWords(st gdpr.Step) string {
 	return "out of reach: memdesk cannot change it; the receipt names it"
 }
 
-// stepItem reads what a step is about, as it is now.
+// stepItem reads the item of a step, as it is now.
 func (rq *Requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {
 	s, err := rq.D.Fleet.Store(st.Store)
 	switch {

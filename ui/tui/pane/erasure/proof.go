@@ -50,7 +50,7 @@ func verdictWords(v model.Verdict) string {
 
 func passes(v model.Verdict) bool { return receipt.Passes(v) }
 
-// verdictAdvice says what there is to do about a verdict.
+// verdictAdvice says what to do about a verdict.
 func verdictAdvice(v model.Verdict) string {
 	switch v {
 	case model.VerdictClean:
@@ -84,8 +84,8 @@ func (rq *Requests) openVerdicts(r operator.ErasureRequest) tea.Cmd {
 	})
 }
 
-// layersSide lists what is not clean, the worst first, and after it what is clean in
-// one row; that row in full names each. A filter looks through all.
+// layersSide lists the layers that are not clean, the worst first, and one row for all clean ones,
+// whose detail names each. A filter searches all.
 func (rq *Requests) layersSide(r operator.ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
 	d := rq.D
 	return record.Open(rq.D.Desk, title, record.Kind[LayerRow]{
@@ -138,14 +138,14 @@ func (rq *Requests) layersSide(r operator.ErasureRequest, title string, get func
 	})
 }
 
-// LayerRow is a layer, or all that are clean in one row.
+// LayerRow is a layer, or one row for all clean ones.
 type LayerRow struct {
 	layer  receipt.Layer
 	clean  receipt.Fold
 	folded bool
 }
 
-// foldRecord is the row that stands for what is clean.
+// foldRecord is the row of the clean layers.
 func foldRecord(esc safetext.Escaper, f receipt.Fold) record.Row[LayerRow] {
 	return record.Row[LayerRow]{Key: "clean", Raw: LayerRow{clean: f, folded: true}, Cells: []safetext.Text{
 		esc.Const(prose.Plural(f.Layers, "layer")), esc.Const(verdictWords(model.VerdictClean)), esc.Const(prose.Size(f.Bytes)), esc.LineMax(f.Words(), desk.MaxField),
@@ -176,7 +176,7 @@ func layerLine(esc safetext.Escaper, l receipt.Layer) text.Line {
 	return text.Line{Name: esc.Line(l.Store), Value: line}
 }
 
-// layersNotice says how many layers do not pass; nothing when all do.
+// layersNotice counts the layers that do not pass; empty when all do.
 func layersNotice(esc safetext.Escaper, layers []receipt.Layer) safetext.Text {
 	bad := 0
 	for _, l := range layers {
@@ -217,8 +217,8 @@ func layerText(esc safetext.Escaper, l receipt.Layer) *text.Page {
 		field("looked at", esc.Const(prose.Bytes(l.BytesScanned))), field("found", esc.Sprintf("%s", prose.Plural(l.Hits, "hit")))), "")
 }
 
-// verifyErasure looks again at everything; a complete request has no names any
-// more, so the person's id is asked for.
+// verifyErasure verifies every store and layer again; a complete request has no identifiers any
+// more, so the subject's id is asked for.
 func (rq *Requests) verifyErasure(r operator.ErasureRequest) tea.Cmd {
 	if !r.Done() {
 		return rq.verifyNow(r, "")
@@ -270,8 +270,7 @@ func (rq *Requests) verifyNow(r operator.ErasureRequest, typed string, aliases .
 	return rq.D.Work.Watch(b)
 }
 
-// approvalDialog stands where an erasure was asked for that somebody else has to
-// approve first.
+// approvalDialog answers a wish to erase that another operator must approve first.
 func (rq *Requests) approvalDialog(r operator.ErasureRequest, p gdpr.Plan, why string) *dialog.Dialog {
 	return &dialog.Dialog{Title: rq.D.Esc.Const("Approval"), NoReason: true, Lines: rq.approvalLines(r, p, why)}
 }
@@ -308,7 +307,7 @@ func (rq *Requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why st
 	return lines
 }
 
-// showReceipt is the receipt as a page, with whether it is as it was signed.
+// showReceipt shows the receipt, and whether its signature holds.
 func (rq *Requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.D.Ask(func(ctx context.Context) any {
@@ -383,8 +382,7 @@ func chapter[T fmt.Stringer](esc safetext.Escaper, title string, rows []T) []tex
 	return head
 }
 
-// saveReceipt asks for a file to write the receipt to, or as long as there is none the
-// status report.
+// saveReceipt asks for a file for the receipt, or for the status report while there is none.
 func (rq *Requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
 	name := r.ID + ".json"
 	if !r.Receipted() {
@@ -421,7 +419,7 @@ func (rq *Requests) saveDialogOf(r operator.ErasureRequest, path, wrong string) 
 	return dlg
 }
 
-// exportErasure asks where everything about the person should be written.
+// exportErasure asks where to write all data about the subject.
 func (rq *Requests) exportErasure(r operator.ErasureRequest) tea.Cmd {
 	return rq.D.Modal.Show(rq.personExportDialog(r, "~/"+r.ID+"-export", ""))
 }

@@ -21,7 +21,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// erase asks whether the plan of a request should be carried out, or gone on with.
+// erase asks whether to carry out, or continue, the plan of a request.
 func (rq *Requests) erase(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
@@ -141,7 +141,7 @@ func chartRow(store string, t stepCount) chart.Row {
 	return r
 }
 
-// phaseLine is how far a request is on its way; none of one that was withdrawn.
+// phaseLine is the phase of a request; none for a withdrawn one.
 func (rq *Requests) phaseLine(r operator.ErasureRequest) []text.Line {
 	names := []string{"filed", "planned", "approved", "erased", "verified"}
 	done := 1
@@ -162,7 +162,7 @@ func (rq *Requests) phaseLine(r operator.ErasureRequest) []text.Line {
 	case gdpr.StateInScope, gdpr.StateComplete:
 		done = len(names)
 	}
-	if !rq.D.Erasure.Rules().RequireApproval && len(r.Approvals) == 0 { // nobody else has a word in it
+	if !rq.D.Erasure.Rules().RequireApproval && len(r.Approvals) == 0 { // no approval is involved
 		names = slices.Delete(names, 2, 3)
 		if done > 2 {
 			done--
@@ -189,7 +189,7 @@ func (rq *Requests) beginErasure(ctx context.Context, o gdpr.Order) dialog.Acted
 	}}
 }
 
-// pauseErasure holds a run at its next step, or lets it go on.
+// pauseErasure pauses a run at its next step, or resumes it.
 func (rq *Requests) pauseErasure(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.D.Ask(func(ctx context.Context) any {
@@ -205,7 +205,7 @@ func (rq *Requests) pauseErasure(r operator.ErasureRequest) tea.Cmd {
 	})
 }
 
-// runLines say where a run is: each store of the plan, and what comes after.
+// runLines are the progress of a run: each store of the plan, and the steps after it.
 func (rq *Requests) runLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
 	if !r.Under() && !r.Stopped() {
 		return nil
@@ -230,8 +230,8 @@ func (rq *Requests) runLines(ctx context.Context, r operator.ErasureRequest) []t
 	return append(head, progressLines(esc, p, r.Run)...)
 }
 
-// progressLines tell every store's part by the one that the run is at: the stores
-// are done in the order of the plan, then looked at again in the same order.
+// progressLines derive every store's progress from the store that the run is at: the stores are
+// erased in the order of the plan, then verified in the same order.
 func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []text.Line {
 	store, what := run.Note, ""
 	if i := strings.LastIndexByte(store, ' '); i >= 0 {
@@ -268,7 +268,7 @@ func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []text.L
 	return out
 }
 
-// reportLines list the work that the last run left.
+// reportLines list the work left by the last run.
 func (rq *Requests) reportLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
 	if !r.Unfinished() || r.Under() {
 		return nil

@@ -17,10 +17,10 @@ const keptChecks = 60
 
 // checks are the health checks of one store, oldest first.
 type checks struct {
-	took   []time.Duration // -1: it did not answer well
+	took   []time.Duration // -1: it failed
 	lastOK time.Time
-	// down is when the store was first seen not to answer, zero while it answers; wrong is what the last
-	// check that failed said, at failed.
+	// down is when the store was first seen to fail, zero while it answers; wrong is the error of the
+	// last failed check, at failed.
 	down, failed time.Time
 	wrong        string
 }
@@ -40,13 +40,12 @@ func (c *checks) add(r backends.HealthReport) {
 	c.took = c.took[max(len(c.took)-keptChecks, 0):]
 }
 
-// words say what the checks were like; the line of signs before them shows their
-// course, a failure as x.
+// words describe the checks; a line of signs before them shows their course, a failure as x.
 func (c *checks) words(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("%s %s", spark(esc, c.took), c.counted(esc))
 }
 
-// counted is words without signs, to be heard.
+// counted is words without signs, for the ear.
 func (c *checks) counted(esc safetext.Escaper) safetext.Text {
 	var good []time.Duration
 	for _, t := range c.took {
@@ -84,11 +83,11 @@ func spark(esc safetext.Escaper, took []time.Duration) safetext.Text {
 	return esc.Const(b.String())
 }
 
-// coreFacets are the abilities whose absence an operator must know of.
+// coreFacets are the abilities whose absence an operator must know.
 var coreFacets = []string{"retain", "forget", "recall", "browse", "history", "quarantine", "cascade"}
 
-// fillLines compare what tiers hold with their caps, as far as that can be told
-// without reading: a cap is one item's.
+// fillLines compare the content of tiers with their caps, as far as that is known without reading:
+// a cap is one item's.
 func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []text.Line {
 	var out []text.Line
 	for _, c := range counts {
@@ -122,7 +121,7 @@ func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []
 	return append([]text.Line{{Kind: text.Blank}, {Value: esc.Const("tiers and their caps"), Kind: text.Title}}, out...)
 }
 
-// advice says what to do about a store that does not answer well.
+// advice says what to do about a failing store.
 func advice(kind model.Kind) string {
 	switch kind {
 	case model.PermissionDenied:

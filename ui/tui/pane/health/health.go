@@ -24,10 +24,10 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// A store is checked every healthEvery looks, so every five seconds, and every
-// remoteEvery looks where nothing on this machine tells of it. In between, a look at
-// whether its file or directory is there costs one system call: what went away or came
-// back is checked at once, and is on the tab within three seconds.
+// A store is checked every healthEvery looks, which is every five seconds, or every remoteEvery
+// looks if nothing of it is on this machine. In between, a look at the presence of its file or
+// directory costs one system call: a store that went away or came back is checked at once, and is
+// on the tab within three seconds.
 const (
 	lookEvery   = time.Second
 	healthEvery = 5
@@ -47,10 +47,10 @@ type reindexed struct {
 // healthTick asks for the next look.
 type healthTick struct{}
 
-// presence tells which stores' files and directories are there.
+// presence says which stores' files and directories exist.
 type presence map[string]bool
 
-// anchored is how far the audit log is kept outside.
+// anchored says how much of the audit log is anchored.
 type anchored struct {
 	Words string
 	state model.HealthState
@@ -60,7 +60,7 @@ type anchored struct {
 type Pane struct {
 	d       *pane.Bench
 	at      int                                  // its address
-	counts  func(store string) []model.TierCount // of items; nil: nobody counts
+	counts  func(store string) []model.TierCount // of items; nil: not counted
 	ask     func(func(context.Context) any) tea.Cmd
 	table   list.Table
 	Reports map[string]backends.HealthReport
@@ -72,7 +72,7 @@ type Pane struct {
 	looks    int
 	present  presence
 	detail   *text.Pager
-	shown    string // what the detail was made from
+	shown    string // the state that the detail was made from
 	rest     list.Rest
 	Log      anchored
 	width    int
@@ -99,7 +99,7 @@ func (p *Pane) Enter() tea.Cmd {
 	return tea.Batch(p.Round(), p.tick(), p.show(), p.AskLog())
 }
 
-// AskLog looks how far the audit log is anchored.
+// AskLog asks how much of the audit log is anchored.
 func (p *Pane) AskLog() tea.Cmd {
 	ask := p.d.Anchored
 	if ask == nil {
@@ -136,7 +136,7 @@ func (p *Pane) tick() tea.Cmd {
 	return tea.Tick(lookEvery, func(time.Time) tea.Msg { return loop.Reply{Pane: p.at, Msg: healthTick{}} })
 }
 
-// look checks the stores whose turn it is, and looks whether the others are there.
+// look checks the stores that are due, and the presence of the others.
 func (p *Pane) look() tea.Cmd {
 	p.looks++
 	members := p.d.Fleet.Members()
@@ -157,7 +157,7 @@ func (p *Pane) look() tea.Cmd {
 	return tea.Batch(append(cmds, p.ask(func(context.Context) any { return seen(paths) }))...)
 }
 
-// seen looks whether paths are there.
+// seen checks which paths exist.
 func seen(paths map[string]string) presence {
 	out := presence{}
 	for name, path := range paths {
@@ -179,7 +179,7 @@ func (p *Pane) arrived(now presence) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Down names the stores that do not answer, the newest check or, before the first, the opening says.
+// Down names the failing stores, by the newest check or, before the first, by the opening.
 func (p *Pane) Down() []safetext.Text {
 	var names []safetext.Text
 	for _, m := range p.d.Fleet.Members() {
@@ -201,8 +201,8 @@ func (p *Pane) Badge() (safetext.Text, paint.Tone) {
 	return safetext.Sprintf("!%d", n), paint.ToneBad
 }
 
-// Round checks every store that is not being checked already. A store that did
-// not open is tried again first, so one that comes back shows up.
+// Round checks every store that is not being checked already. It reopens a store that did not open
+// first, so one that comes back shows up.
 func (p *Pane) Round() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, m := range p.d.Fleet.Members() {
@@ -281,8 +281,7 @@ func (p *Pane) noIndex() string {
 	return p.d.Locked(members[p.table.Sel].Name)
 }
 
-// reindex builds the index of the store at the cursor anew; the old one stands until
-// then.
+// reindex rebuilds the index of the store at the cursor; the old one stays in use until then.
 func (p *Pane) reindex() tea.Cmd {
 	s := p.d.Fleet.Members()[p.table.Sel].Store
 	p.indexing[s.Name] = true
@@ -502,8 +501,8 @@ func (p *Pane) Bindings() []act.Act {
 	}, act.Aside(p.detail, "detail")...), act.Movement(&p.table, "store")...)
 }
 
-// export writes what the last checks have found, a row for each store. What was not
-// checked yet is unknown, not unwell.
+// export writes the results of the last checks, a row for each store. An unchecked store is
+// unknown, not failed.
 func (p *Pane) export() tea.Cmd {
 	members, reports := p.d.Fleet.Members(), maps.Clone(p.Reports)
 	return p.d.Exports.ExportTable("health", func(_ context.Context, write func(desk.Datum) error) error {

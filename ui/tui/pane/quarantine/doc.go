@@ -1,2 +1,2 @@
-// Package quarantine is the pane of what scanners have set aside, and of the stories in it.
+// Package quarantine is the pane of quarantine entries and of their stories.
 package quarantine

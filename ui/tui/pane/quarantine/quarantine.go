@@ -23,7 +23,7 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// New is the pane that reviews what scanners have set aside.
+// New is the pane that reviews quarantine entries.
 func New(d *pane.Bench, at int, stories *Stories) *record.List[operator.QuarantineEntry] {
 	en := &entries{d}
 	kind := record.Kind[operator.QuarantineEntry]{
@@ -90,11 +90,11 @@ func New(d *pane.Bench, at int, stories *Stories) *record.List[operator.Quaranti
 	return record.New(d.Desk, kind)
 }
 
-// entries are the acts on what stands in the quarantine.
+// entries are the acts on quarantine entries.
 type entries struct{ d *pane.Bench }
 
-// noDiscard says why the entry at the cursor cannot be deleted. What the store
-// has not filed is a live item: forgetting that is another act.
+// noDiscard says why the entry at the cursor cannot be deleted. Content that the store has not
+// filed is a live item: forgetting it is another act.
 func (en *entries) noDiscard(p *record.List[operator.QuarantineEntry]) string {
 	if p.Marks.N() > 0 {
 		return p.D.Locked("")
@@ -131,7 +131,7 @@ func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd
 	for _, id := range p.Marks.Order {
 		e := p.Marks.Kept[id].Raw
 		if noDiscardOf(d.Desk, e) != "" {
-			left++ // live items, and rows that tell of a store
+			left++ // live items, and rows about a store
 			continue
 		}
 		entries[model.Ref{Store: e.Store, ID: e.ID}] = e
@@ -156,8 +156,7 @@ func noDiscardOf(d *desk.Desk, e operator.QuarantineEntry) string {
 	return ""
 }
 
-// discard asks whether an entry of a quarantine should go.
-// begun is called when it goes.
+// discard asks whether to delete a quarantine entry; begun is called when the deletion begins.
 func (en *entries) discard(e operator.QuarantineEntry, begun func()) tea.Cmd {
 	d := en.d
 	return en.d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
@@ -195,8 +194,8 @@ func (en *entries) discardDialog(s model.Store, e operator.QuarantineEntry, warn
 	}
 }
 
-// doDiscard runs in a command. A source that is still poisoned is listed by itself when
-// its entry has gone: without a word that would look as if nothing had happened.
+// doDiscard runs in a command. A source that is still poisoned is listed by itself once its entry
+// is gone: without a message the deletion would seem to have done nothing.
 func (en *entries) doDiscard(ctx context.Context, e operator.QuarantineEntry, ref model.Ref, why string) dialog.Acted {
 	out := change.DoForget(en.d.Desk, ctx, ref, "", why)
 	if !out.Ok || en.d.Quarantine == nil {
@@ -208,7 +207,7 @@ func (en *entries) doDiscard(ctx context.Context, e operator.QuarantineEntry, re
 	return out
 }
 
-// stillPoisoned are those of some entries whose source the scanner blocks now.
+// stillPoisoned are the entries whose source the scanner blocks now.
 func (en *entries) stillPoisoned(ctx context.Context, of []operator.QuarantineEntry) ([]operator.QuarantineEntry, error) {
 	type place struct{ store, name string }
 	sources, ids := map[place]bool{}, map[place]bool{}
@@ -241,8 +240,8 @@ func (en *entries) stillPoisoned(ctx context.Context, of []operator.QuarantineEn
 	return out, nil
 }
 
-// discarded tells after long work how many sources of the entries that went are still
-// poisoned: those are listed by themselves now.
+// discarded says after long work how many sources of the deleted entries are still poisoned: those
+// are listed by themselves now.
 func (en *entries) discarded(entries map[model.Ref]operator.QuarantineEntry) func(ctx context.Context, gone []model.Ref) safetext.Text {
 	return func(ctx context.Context, gone []model.Ref) safetext.Text {
 		var of []operator.QuarantineEntry
@@ -289,8 +288,8 @@ func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[opera
 		Key: e.Store + "\x00" + e.ID, Raw: e, Tones: tones, Cells: cells}
 }
 
-// quarantineText shows an entry: what was blocked, with the match in it, under a line of
-// why. facts are all that is known of the entry instead.
+// quarantineText shows an entry: the blocked text with its match, under a line of why. facts
+// replaces it with all fields of the entry.
 func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail, err error, facts bool) *text.Page {
 	esc, st := d.Esc, d.St
 	live := desk.LivenessOf(e.Live)

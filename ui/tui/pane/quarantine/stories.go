@@ -27,13 +27,13 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// Stories group the quarantine into stories and mark them.
+// Stories groups the quarantine into stories and marks them.
 type Stories struct{ D *pane.Bench }
 
-// storyLines is how much of a text a story shows of each of its entries, in lines.
+// storyLines bounds the text of each entry in a story, in lines.
 const storyLines = 6
 
-// toldStories are the stories of one look, so that a filter does not look again.
+// toldStories caches the stories of one search, so that a filter does not search again.
 type toldStories struct {
 	mu     sync.Mutex
 	filter string
@@ -41,7 +41,7 @@ type toldStories struct {
 	missed []string
 }
 
-// look looks through the stores unless only the filter is another.
+// look searches the stores, unless only the filter has changed.
 func (t *toldStories) look(ctx context.Context, d *desk.Desk, filter string) ([]review.Story, []string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,8 +66,8 @@ func (sa *Stories) refusal() string {
 	return ""
 }
 
-// Kind is the quarantine grouped: what one session or source wrote, else texts that are
-// alike, with what looks planted beside what is blocked.
+// Kind is the grouped quarantine: the texts of one session or source, else similar texts; suspect
+// texts are beside blocked ones.
 func (sa *Stories) Kind() record.Kind[review.Story] {
 	var told toldStories
 	kind := record.Kind[review.Story]{
@@ -128,7 +128,7 @@ func storyRefs(s review.Story) string {
 	return b.String()
 }
 
-// storyWriter is whose story it is.
+// storyWriter is the writer of a story.
 func storyWriter(esc safetext.Escaper, s review.Story) safetext.Text {
 	switch {
 	case s.Source == "" && len(s.Parts) > 1:
@@ -139,7 +139,7 @@ func storyWriter(esc safetext.Escaper, s review.Story) safetext.Text {
 	return esc.LineMax(s.Source, prose.MaxTitle)
 }
 
-// blocked counts the entries that a scanner has blocked; the others only look planted.
+// blocked counts the entries that a scanner has blocked; the others are suspect.
 func blocked(s review.Story) (n int) {
 	for _, p := range s.Parts {
 		if p.Category != review.CategorySignals {
@@ -167,7 +167,7 @@ func (sa *Stories) row(s review.Story) record.Row[review.Story] {
 	}
 }
 
-// detail tells a story: who, how far it went, then each entry with why, in words.
+// detail tells a story: the writer, its reach, then each entry and why, in words.
 func (sa *Stories) detail(ctx context.Context, s review.Story) *text.Page {
 	esc, st := sa.D.Esc, sa.D.St
 	n := int64(len(s.Parts))
@@ -206,7 +206,7 @@ func (sa *Stories) detail(ctx context.Context, s review.Story) *text.Page {
 	return text.NewPage(head, "")
 }
 
-// toldOf says to whom a story was given.
+// toldOf says which agents were given a story.
 func (sa *Stories) toldOf(ctx context.Context, s review.Story) safetext.Text {
 	if s.Recalled == 0 || sa.D.Origins == nil {
 		return safetext.Text{}
@@ -237,7 +237,7 @@ func (sa *Stories) whyLines(p review.Part) []text.Line {
 	return out
 }
 
-// bodyLines are the beginning of a text.
+// bodyLines are the first lines of a text.
 func bodyLines(esc safetext.Escaper, body string) []text.Line {
 	var out []text.Line
 	for line := range strings.Lines(strings.TrimSpace(body)) {
@@ -263,8 +263,7 @@ func (sa *Stories) noHarmless(p *record.List[review.Story]) string {
 	return ""
 }
 
-// askHarmless asks whether the texts of a story, and those that say nearly the same, are
-// harmless.
+// askHarmless asks whether the texts of a story, and nearly the same texts, are harmless.
 func (sa *Stories) askHarmless(s review.Story) tea.Cmd {
 	return sa.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		var refs []model.Ref
@@ -295,8 +294,7 @@ func (sa *Stories) askHarmless(s review.Story) tea.Cmd {
 	})
 }
 
-// AskRescan shows what today's rules judge otherwise than the scan that was kept, and keeps
-// today's where that is wanted.
+// AskRescan shows where today's rules differ from the kept scan, and keeps today's on request.
 func (sa *Stories) AskRescan() tea.Cmd {
 	if why := sa.refusal(); why != "" {
 		return sa.D.Warn("%s", why)

@@ -10,8 +10,8 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// renderStatus tells of every store what it answered: first those that did not,
-// then the bounded ones; what has no room is counted.
+// renderStatus shows each store's answer: failures first, then bounded answers; those without room
+// are counted.
 func (p *Pane) renderStatus(width int) []string {
 	st := p.d.St
 	type entry struct {
@@ -79,8 +79,7 @@ type hitColumns struct {
 	where, writer int
 }
 
-// columns: where there is no room for all, who wrote a hit tells more than its rank, which
-// the detail has.
+// columns drops the rank before the writer for lack of room: the detail has the rank.
 func (p *Pane) columns(width int) hitColumns {
 	switch {
 	case p.d.Origins == nil:

@@ -1,2 +1,2 @@
-// Package recall is the pane that asks every store as an agent would.
+// Package recall is the pane that queries every store as an agent would.
 package recall

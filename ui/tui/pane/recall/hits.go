@@ -15,7 +15,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// hitRow is one row of the recall list: a hit, or a source that was withheld.
+// hitRow is one row of the recall list: a hit, or a withheld source.
 type hitRow struct {
 	Store    string
 	Rank     int
@@ -33,7 +33,7 @@ func (h hitRow) key() string {
 	return h.Store + "\x00" + h.Hit.ID + "\x00" + strconv.Itoa(h.Hit.Line) + "\x00" + strconv.Itoa(h.Rank)
 }
 
-// suffix is the line of a hit as it stands after its source.
+// suffix is the line number of a hit, written after its source.
 func (h hitRow) suffix() string {
 	if h.Hit.Line > 0 {
 		return ":" + strconv.Itoa(h.Hit.Line)
@@ -52,7 +52,7 @@ type answered struct {
 	more   func() any // reads the next answer; nil after the last
 }
 
-// snippetLead is how much of a snippet stands before its first match in a list.
+// snippetLead is the length of a list's snippet before its first match.
 const snippetLead = 16
 
 func newAnswered(esc safetext.Escaper, gen int, a backends.Answer, words []string) answered {
@@ -96,7 +96,7 @@ func fromMatch(esc safetext.Escaper, s string, words []string) safetext.Text {
 	return esc.Sprintf("%s%s", paint.LeftOut(esc), s[at:])
 }
 
-// answerStatus says in one line what a store answered, or that it did not.
+// answerStatus is a store's answer, or its failure, in one line.
 func answerStatus(esc safetext.Escaper, a backends.Answer) safetext.Text {
 	took := prose.Latency(a.Took)
 	if a.Err != nil {

@@ -14,7 +14,7 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// The pane as a list that is read out: what agents get, and how many sources they do not.
+// The pane as a list to read out: the hits of agents, and the number of withheld sources.
 
 func (p *Pane) Address() int { return p.at }
 
@@ -28,7 +28,7 @@ func (p *Pane) Begin(query string) error {
 	return nil
 }
 
-// ReadPage asks every store for the first page; the others are of the same answers.
+// ReadPage asks every store for the first page; later pages are of the same answers.
 func (p *Pane) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
 	var out desk.PageRead
 	esc := p.d.Esc

@@ -28,25 +28,24 @@ const recallAfter = 150 * time.Millisecond
 // recallDue says that the operator has stopped typing.
 type recallDue struct{ gen int }
 
-// recallOver says that every store has answered, or that the question was
-// withdrawn.
+// recallOver says that every store has answered, or that the question was cancelled.
 type recallOver struct{ gen int }
 
-// Pane is the pane that tries a recall the way an agent would.
+// Pane is the pane that tries a recall as an agent would make it.
 type Pane struct {
 	d       *pane.Bench
 	ask     func(func(context.Context) any) tea.Cmd
 	later   func(time.Duration, any) tea.Cmd
 	Input   text.Input
-	query   string // that the answers belong to
+	query   string // of the answers
 	gen     int
-	cancel  context.CancelFunc // of the question under way
+	cancel  context.CancelFunc // of the running question
 	waiting []string           // stores that have not answered yet
 	running bool
 	answers []answered
 	rows    []hitRow
 	table   list.Table
-	moved   bool // the operator has chosen a row; else the first one is selected
+	moved   bool // the operator has chosen a row; else the first is selected
 	detail  *text.Pager
 	shown   string
 	rest    list.Rest
@@ -56,7 +55,7 @@ type Pane struct {
 	width   int
 	height  int
 	at      int      // its address
-	hits    []hitRow // that are read out, the page from first on last
+	hits    []hitRow // read out: the page begins at first
 	first   int
 }
 
@@ -73,7 +72,7 @@ func New(d *pane.Bench, at int) *Pane {
 
 func (p *Pane) Enter() tea.Cmd { return nil }
 
-// Typed waits for the operator to pause; what is under way becomes stale.
+// Typed waits for a pause in typing; the running question becomes stale.
 func (p *Pane) Typed() tea.Cmd {
 	p.gen++
 	return p.later(recallAfter, recallDue{p.gen})
@@ -164,7 +163,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 
 func (p *Pane) take(a answered) tea.Cmd {
 	p.answers = append(p.answers, a)
-	members := p.d.Fleet.Members() // in their order, so that lines stay where they are looked for
+	members := p.d.Fleet.Members() // in fleet order, so that lines keep their place
 	place := func(a answered) int {
 		return slices.IndexFunc(members, func(m backends.Member) bool { return m.Name == a.answer.Store })
 	}
@@ -173,7 +172,7 @@ func (p *Pane) take(a answered) tea.Cmd {
 	return p.rebuild()
 }
 
-// rebuild fuses what has come and keeps the row that the operator has chosen.
+// rebuild fuses the answers so far and keeps the chosen row.
 func (p *Pane) rebuild() tea.Cmd {
 	at, line := "", p.table.Sel-p.table.Top
 	if p.moved && p.table.Sel < len(p.rows) {
@@ -190,7 +189,7 @@ func (p *Pane) rebuild() tea.Cmd {
 	return tea.Batch(laid, p.show(), p.named())
 }
 
-// named asks who wrote what was hit.
+// named asks for the writers of the hits.
 func (p *Pane) named() tea.Cmd {
 	return p.who.Want(func(i int) string { return p.rows[i].Store }, len(p.rows), func(i int) model.Header { return model.Header{ID: p.rows[i].Hit.ID} })
 }
@@ -239,7 +238,7 @@ func (p *Pane) Resize(width, height int) tea.Cmd {
 	return p.layout()
 }
 
-// statusLines is the room for what stores answered.
+// statusLines is the room for the stores' answers.
 func (p *Pane) statusLines() int {
 	n := len(p.answers) + len(p.waiting)
 	return min(n, max(p.height/6, 2))
@@ -480,7 +479,7 @@ func (p *Pane) export() act.Act {
 	return all
 }
 
-// exportHits writes the hits that are on the screen: recall has no further pages.
+// exportHits writes the hits on the screen: recall has no further pages.
 func (p *Pane) exportHits() tea.Cmd {
 	rows := slices.Clone(p.rows)
 	return p.d.Exports.ExportTable("recall", func(_ context.Context, write func(desk.Datum) error) error {
@@ -504,14 +503,14 @@ func (p *Pane) Listed() (desk.Visible, bool) {
 	return desk.TableListed(&p.table, p.d.Desk, w, h, 2+len(p.renderStatus(w)), desk.HitAside)
 }
 
-// Look asks every store for some words.
+// Look queries every store.
 func (p *Pane) Look(words string) tea.Cmd {
 	p.Reading = false
 	p.Input.Set(words)
 	return p.start()
 }
 
-// Refs are the hits that agents get.
+// Refs are the hits that agents would get.
 func (p *Pane) Refs() []model.Ref {
 	var out []model.Ref
 	for _, h := range p.rows {

@@ -30,11 +30,11 @@ type ItemRow struct {
 	blocked   bool
 }
 
-// timeFirst is a bullet and a time that a title begins with: the list has the age of an
-// item beside it, and the words tell more.
+// timeFirst is a bullet and a time at the start of a title: the list has a column of ages, and the
+// words tell more.
 var timeFirst = regexp.MustCompile(`^[-*#>\s]*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?[\s—–:|-]*`)
 
-// firstWords is a title without the time that it begins with, where it has words too.
+// firstWords is a title without its leading time, if words follow.
 func firstWords(title string) string {
 	if words := timeFirst.ReplaceAllString(title, ""); words != "" {
 		return words
@@ -57,14 +57,14 @@ type items struct {
 	Hidden bool
 	Marks  *list.Marks[ItemRow, markedItem]
 	jump   list.Jump
-	pinned bool                // the reader shows an item that the list has not been led to
-	whole  *list.Held[ItemRow] // the list as it was before it was filtered
-	left   []leftPlace         // lists that were left, the last one last
+	pinned bool                // the reader shows an item that the list has not reached
+	whole  *list.Held[ItemRow] // the unfiltered list
+	left   []leftPlace         // lists left earlier, the last one last
 	who    *pane.Writers
 	pulse  desk.Pulse
 }
 
-// leftPlace is a list as it was left: who comes back finds it so.
+// leftPlace is a list as the operator left it: a return finds it unchanged.
 type leftPlace struct {
 	at     desk.ScopeOf
 	rows   *list.Held[ItemRow]
@@ -73,10 +73,10 @@ type leftPlace struct {
 	hidden bool
 }
 
-// keptPlaces is how many lists are kept so.
+// keptPlaces bounds the lists that are kept so.
 const keptPlaces = 16
 
-// markedItem is the memory of a marked item.
+// markedItem is the kept part of a marked item.
 type markedItem struct {
 	stamp    string
 	revision model.Revision
@@ -120,7 +120,7 @@ func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 	return l.Restart(nil, false)
 }
 
-// read notes how old the list is, by an answer that has it from its start.
+// read notes the age of the list, from an answer with the list's start.
 func (l *items) read(m list.Fetched[ItemRow]) {
 	switch now := l.d.Time.Clock.Now(); {
 	case m.Gen != l.List.Gen || m.How != list.ArriveReset && m.How != list.ArriveRefresh:
@@ -131,7 +131,7 @@ func (l *items) read(m list.Fetched[ItemRow]) {
 	}
 }
 
-// leave keeps the list that is left, and gives the one that is come back to.
+// leave keeps the list being left, and returns the kept list of the target place.
 func (l *items) leave(to desk.ScopeOf) (back leftPlace) {
 	l.left = slices.DeleteFunc(l.left, func(p leftPlace) bool {
 		if p.at == to {
@@ -146,7 +146,7 @@ func (l *items) leave(to desk.ScopeOf) (back leftPlace) {
 	return back
 }
 
-// Restart asks for the list anew; the cursor goes to the nearest row that is still there.
+// Restart fetches the list anew; the cursor goes to the nearest remaining row.
 func (l *items) Restart(neighbours map[string]int, once bool) tea.Cmd {
 	return l.List.ResetNear(l.fetcher(), neighbours, once)
 }
@@ -158,7 +158,7 @@ func (l *items) fetcher() list.Fetcher[ItemRow] {
 	not, inverted := strings.CutPrefix(l.Query, "!")
 	not = strings.ToLower(strings.TrimSpace(not))
 	if inverted {
-		req.Query = "" // stores search for what is there; what is not is told here, page by page
+		req.Query = "" // stores search for a match; its negation is filtered here, page by page
 	}
 	return func(ctx context.Context, f list.From, limit int) (list.Span[ItemRow], error) {
 		s, err := d.Fleet.Store(at.Store)
@@ -219,7 +219,7 @@ func (l *items) wanted() pane.Reading {
 	return pane.Reading{Ref: model.Ref{Store: l.At.Store, ID: row.Header.ID}, Terms: l.terms()}
 }
 
-// terms are the words to be painted in the preview.
+// terms are the words to mark in the preview.
 func (l *items) terms() []string {
 	if strings.HasPrefix(l.Query, "!") {
 		return nil
@@ -227,11 +227,11 @@ func (l *items) terms() []string {
 	return text.SearchWords(l.Query)
 }
 
-// preview asks for the item at the cursor once the cursor rests, and for who wrote what is
+// preview reads the item at the cursor once the cursor rests, and asks for the writers of the rows
 // on the screen.
 func (l *items) preview() tea.Cmd { return tea.Batch(l.named(), l.previewed()) }
 
-// named asks who wrote the rows on the screen.
+// named asks for the writers of the rows on the screen.
 func (l *items) named() tea.Cmd {
 	rows := l.List.Rows[min(l.List.Top, len(l.List.Rows)):]
 	return l.who.Want(func(int) string { return l.At.Store }, min(len(rows), l.List.Height), func(i int) model.Header { return rows[i].Header })
@@ -277,7 +277,7 @@ func (l *items) apply(query string) tea.Cmd {
 	return l.narrow(query)
 }
 
-// narrow puts a filter in force and leaves the input as it is.
+// narrow applies a filter and leaves the input unchanged.
 func (l *items) narrow(query string) tea.Cmd {
 	if strings.Trim(query, "! ") == "" {
 		query = ""
@@ -292,7 +292,7 @@ func (l *items) narrow(query string) tea.Cmd {
 // refilter shows the list under another filter.
 func (l *items) refilter(was, query string) tea.Cmd {
 	switch neighbours := l.List.Neighbours(); {
-	case was == "" && query != "": // whoever filters waits for what matches
+	case was == "" && query != "": // a filter's matches are wanted at once
 		l.whole = l.List.Hold()
 		return l.Restart(neighbours, true)
 	case query != "" || l.whole == nil:
@@ -351,7 +351,7 @@ func (l *items) crumbs() []safetext.Text {
 	return append(append(out, l.Marks.Crumb(esc)...), l.List.Looking(esc)...)
 }
 
-// columns of the list: what the numbers leave is shared by title and id.
+// Columns of the list: the numbers go first, title and id share the rest.
 type itemColumns struct{ title, id, tier, origin, size, flags int }
 
 func (l *items) columns(width int) itemColumns {

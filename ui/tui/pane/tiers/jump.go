@@ -10,8 +10,7 @@ import (
 	"memdesk/ui/tui/kit/list"
 )
 
-// itemNames are the texts to find an item by: its title, its id and the id's last
-// part.
+// itemNames are the texts to find an item by: title, id, and the id's last part.
 func itemNames(r ItemRow) []string {
 	return []string{r.Header.Title, r.Header.ID, path.Base(r.Header.ID)}
 }
@@ -21,7 +20,7 @@ func (l *items) seek(want func(ItemRow) bool, word safetext.Text) tea.Cmd {
 	return l.List.Follow(&list.Trail[ItemRow]{Word: word, Near: func(r ItemRow) (int, bool) { return 0, want(r) }})
 }
 
-// trailed takes a page of what is being looked for, and says how it ended.
+// trailed takes a page of a trail, and says how the trail ended.
 func (l *items) trailed(m list.Trailed[ItemRow]) tea.Cmd {
 	cmd, over, found := l.List.Trailed(m)
 	l.pinned = l.pinned && !found

@@ -14,8 +14,8 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// The keys of the Tiers pane by its levels, and what they do to the item at the
-// cursor or to what is marked.
+// The keys of the Tiers pane by its levels, and their acts on the item at the cursor or on the
+// marked items.
 
 func (p *Pane) Bindings() []act.Act {
 	switch {
@@ -83,7 +83,7 @@ func (p *Pane) noHistory() string {
 	return pane.NoHistory(p.d.Desk, p.Items.At.Store)
 }
 
-// seen is the revision of the item at the cursor that the operator has looked at.
+// seen is the revision of the item at the cursor on the operator's screen.
 func (p *Pane) seen() model.Revision {
 	if p.reader.Shown == p.Items.wanted().Ref {
 		return p.reader.Rev

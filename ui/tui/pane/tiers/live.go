@@ -9,14 +9,13 @@ import (
 	"memdesk/model"
 )
 
-// lookEvery is the pause between two looks whether stores have changed: most can tell without being
-// asked.
+// lookEvery is the pause between two checks for changed stores: most stores tell without I/O.
 const lookEvery = 2 * time.Second
 
 // lookDue asks for the next look.
 type lookDue struct{}
 
-// stamped is the state of stores, empty where one cannot tell it.
+// stamped holds the stamps of stores, empty for a store without one.
 type stamped map[string]string
 
 // Watch waits for the next look.
@@ -50,7 +49,7 @@ func (p *Pane) look() tea.Cmd {
 	}))
 }
 
-// looked asks again for what has changed. The cursor stays on its row.
+// looked fetches again what has changed. The cursor stays on its row.
 func (p *Pane) looked(now stamped) tea.Cmd {
 	at, every := p.d.Time.Clock.Now(), p.d.Glances.Every
 	var cmds []tea.Cmd
@@ -76,7 +75,7 @@ func (p *Pane) looked(now stamped) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// settled reports whether a refresh would break nothing that is under way.
+// settled reports whether a refresh would disturb no running work.
 func (l *items) settled() bool {
 	for _, loading := range l.List.Loading {
 		if loading {

@@ -30,8 +30,8 @@ type tierRow struct {
 	isTier bool
 	hidden bool
 	failed bool
-	over   int    // tiers of one item that are over their cap, here or below
-	guide  string // from the rows above it
+	over   int    // one-item tiers over their cap, here or below
+	guide  string // lines to the rows above
 	branch bool   // it has rows below it
 }
 
@@ -49,20 +49,20 @@ type overview struct {
 	ask     func(func(context.Context) any) tea.Cmd
 	Tallies map[string]tallied
 	running map[string]bool
-	quiet   map[string]bool // of those running: nobody asked, and the screen does not say that it counts
+	quiet   map[string]bool // automatic counts: the screen does not show that it counts
 	pulses  map[string]*desk.Pulse
 	rows    []tierRow
-	folded  map[desk.ScopeOf]bool // the stores and scopes whose tiers are not listed
+	folded  map[desk.ScopeOf]bool // the stores and scopes that are folded
 	items   int                   // the width of the column of counts
 	table   list.Table
-	hidden  bool // tiers that lists leave out are shown too
+	hidden  bool // tiers hidden from lists are shown too
 	filter  text.Input
 	live    list.Filter
 	query   string       // the filter in force
 	order   int          // of treeOrders
-	wanted  desk.ScopeOf // where the cursor goes as soon as there is such a row
-	last    desk.ScopeOf // the row where it was
-	before  *treePlace   // where it was before the filter; nil once the operator has moved
+	wanted  desk.ScopeOf // the cursor goes there as soon as such a row exists
+	last    desk.ScopeOf // the row of the cursor before
+	before  *treePlace   // its place before the filter; nil once the operator has moved
 	jump    list.Jump
 	detail  *text.Pager
 	shown   string
@@ -147,14 +147,14 @@ func (o *overview) tallied(m tallied) tea.Cmd {
 		o.pulse(m.store).Failed(now)
 	}
 	if old, ok := o.Tallies[m.store]; ok && m.err != nil && old.Counts != nil {
-		m.Counts = old.Counts // what was known stays, with the reason why it is old
+		m.Counts = old.Counts // old counts stay, with the reason
 	}
 	o.Tallies[m.store] = m
 	o.build()
 	return o.show()
 }
 
-// pulse is how old the counts of a store are.
+// pulse is the age of a store's counts.
 func (o *overview) pulse(store string) *desk.Pulse {
 	if o.pulses[store] == nil {
 		o.pulses[store] = &desk.Pulse{}
@@ -162,7 +162,7 @@ func (o *overview) pulse(store string) *desk.Pulse {
 	return o.pulses[store]
 }
 
-// oldest is the pulse of the oldest counts that are shown.
+// oldest is the pulse of the oldest counts shown.
 func (o *overview) oldest() (u desk.Pulse) {
 	first := true
 	for store, t := range o.Tallies {
@@ -196,15 +196,14 @@ func (o *overview) build() {
 		}
 	}
 	if i >= 0 {
-		o.table.Top += i - o.table.Sel // rows that come above it move nothing on the screen
+		o.table.Top += i - o.table.Sel // rows inserted above move nothing on the screen
 		o.table.Sel = i
 	}
 	o.table.Set(len(o.rows))
 	o.reach()
 }
 
-// goTo puts the cursor on the row of a place: who comes back from a list stands where
-// that list is.
+// goTo puts the cursor on the row of a place: a return from a list ends at that list's row.
 func (o *overview) goTo(at desk.ScopeOf) tea.Cmd {
 	o.wanted, o.before = at, nil
 	delete(o.folded, desk.ScopeOf{Store: at.Store})
@@ -213,8 +212,8 @@ func (o *overview) goTo(at desk.ScopeOf) tea.Cmd {
 	return o.show()
 }
 
-// reach goes as near to the row that is wanted as the counts allow; the row itself
-// ends the wish, and so does a movement.
+// reach moves as near to the wanted row as the counts allow; reaching it, or any movement, ends
+// that.
 func (o *overview) reach() {
 	if o.wanted.Store == "" {
 		return
@@ -346,7 +345,7 @@ func (o *overview) current() (tierRow, bool) {
 	return tierRow{}, false
 }
 
-// show lays out what is known about the row at the cursor.
+// show lays out the facts about the row at the cursor.
 func (o *overview) show() tea.Cmd {
 	r, ok := o.current()
 	if !ok {
@@ -436,12 +435,11 @@ func (o *overview) resize(width, height int) tea.Cmd {
 	return o.detail.Resize(f.DetailWidth, f.DetailHeight)
 }
 
-// sizes is the width of the column of sizes, and leastNote that of a note that says
-// something.
+// sizes is the width of the size column, leastNote that of a readable note.
 const sizes, leastNote = 9, 14
 
-// capWidth is the column of caps: a gauge where the tier is one item, without its bar in a
-// narrow list, else the cap of each.
+// capWidth is the width of the cap column: a gauge for a one-item tier, without its bar in a narrow
+// list, else the cap of each item.
 func capWidth(width int) int {
 	if width < gaugeFrom {
 		return 9
@@ -452,8 +450,8 @@ func capWidth(width int) int {
 // gaugeFrom is the width of a list from which gauges have a bar.
 const gaugeFrom = 60
 
-// nameColumn is the width of the tree of names, and whether notes stand behind the
-// numbers: where they would be cut to nothing, the names have their room.
+// nameColumn is the width of the tree of names, and whether notes follow the numbers: where they
+// would be unreadable, the names take their room.
 func (o *overview) nameColumn(width int) (name int, noted bool) {
 	name = min(max((width-14)*2/5, 26), 48)
 	if rest := width - 3 - o.items - sizes - capWidth(width); rest-name < leastNote {
@@ -516,14 +514,14 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 		name = st.Dim
 	}
 	shown := t.name
-	if !t.isTier && t.depth == 1 { // the end of a scope tells the agent
+	if !t.isTier && t.depth == 1 { // the end of a scope names the agent
 		shown = st.Tail(t.name, t.at.Scope, "", room-1)
 	}
 	r.Cell(name, shown, room)
 	_, counted := o.Tallies[t.at.Store]
 	if t.items > 0 || !t.failed && counted {
 		r.Number(st.Plain, safetext.Const(prose.Group(t.items)), o.items)
-		if !t.failed || noted { // a failure has the room of the size where there is no other
+		if !t.failed || noted { // without a note column, a failure takes the size column
 			r.Number(st.Plain, safetext.Const(prose.Size(t.bytes)), sizes)
 		}
 		if !t.failed {
@@ -541,7 +539,7 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 	return r.End()
 }
 
-// used is how full a tier of one item is; of others, the cap of each item.
+// used is the fill of a one-item tier, or the cap of each item of others.
 func (o *overview) used(t tierRow, width int) (safetext.Text, paint.Paint) {
 	st := o.d.St
 	switch {

@@ -13,8 +13,8 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// Readout is the list of a place as it is read out. The pane stands there while the list
-// is in hand.
+// Readout is the list of a place for reading out. The pane shows that place while the list is
+// current.
 type Readout struct {
 	p      *Pane
 	at     desk.ScopeOf
@@ -50,7 +50,7 @@ func (r *Readout) Begin(query string) error {
 	return nil
 }
 
-// show brings the pane to the list, which asks nothing by itself.
+// show brings the pane to the list, without a question of its own.
 func (r *Readout) show() {
 	it := r.p.Items
 	r.p.Level = LevelItems
@@ -104,8 +104,8 @@ func (r *Readout) DetailOf(ctx context.Context, n int) (*text.Page, model.Revisi
 func (r *Readout) Marked() list.Marked { return r.p.Items.Marks }
 func (r *Readout) Mark(n int)          { r.p.Items.Marks.Add(r.read[n]) }
 
-// Acts are those of the whole list and of what is marked: one item has a page of its own.
-// Order and what is hidden are words of the linear mode alone.
+// Acts are those of the whole list and of the marked items: one item has a page of its own. Order
+// and hidden items are commands of the linear mode alone.
 func (r *Readout) Acts() []act.Act {
 	p, table, create := r.p, act.Export, act.Create
 	table.Args, create.Args = "", ""

@@ -25,8 +25,8 @@ const (
 // briefBelow is the height of a preview that has no room for metadata.
 const briefBelow = 16
 
-// Pane is the pane that browses: stores with their tiers, the items of one of
-// them with a preview, one item on the whole screen.
+// Pane is the pane that browses: stores with their tiers, the items of one with a preview, one item
+// on the whole screen.
 type Pane struct {
 	d        *pane.Bench
 	at       int // its address
@@ -35,7 +35,7 @@ type Pane struct {
 	Items    *items
 	reader   *pane.Reader
 	entered  bool
-	ticking  bool // a look at whether stores have changed is to come
+	ticking  bool // the next check for changes is scheduled
 	width    int
 	height   int
 }
@@ -91,7 +91,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	case pane.ReadDone:
 		return p.reader.Done(msg)
 	case text.LaidOut:
-		// Generations are counted by each pager; the text tells whose answer it is.
+		// Each pager counts its own generations; only the text says whose answer this is.
 		if msg.Text == p.reader.Pager.Text {
 			p.reader.Pager.Arrive(msg)
 		}
@@ -132,7 +132,7 @@ func (p *Pane) Resize(width, height int) tea.Cmd {
 	return tea.Batch(p.Overview.resize(width, height), p.layout())
 }
 
-// layout gives the reader the room of the level that it is on.
+// layout gives the reader the room of its level.
 func (p *Pane) layout() tea.Cmd {
 	f := p.d.Split(p.width, p.height)
 	p.Items.List.Resize(f.ListHeight-1, f.Beside)
@@ -181,8 +181,8 @@ func (p *Pane) Position() (safetext.Text, bool) {
 	return p.reader.Pager.Position(), p.reader.Loading()
 }
 
-// listPosition is the place in the list, and what the list leaves out of what the tree
-// has counted: archived and bookkeeping items.
+// listPosition is the place in the list, and the number of items counted by the tree but not
+// listed: archived and bookkeeping ones.
 func (p *Pane) listPosition() safetext.Text {
 	l := p.Items.List
 	at := l.Position()
@@ -244,7 +244,7 @@ func (p *Pane) Back() tea.Cmd {
 	switch {
 	case p.Level == levelOverview:
 		return p.Overview.apply("")
-	case p.Level == LevelItem && p.Items.pinned: // the list stands where it could be led to
+	case p.Level == LevelItem && p.Items.pinned: // the list is at the item, if it could be reached
 		p.Level, p.Items.pinned = LevelItems, false
 		return tea.Batch(p.reader.Pager.EndSearch(), p.layout(), p.Items.preview())
 	case p.Level == LevelItem:
@@ -315,7 +315,7 @@ func (p *Pane) noTree() string {
 	return ""
 }
 
-// Changed shows the memory as it is after an act, keeping the place.
+// Changed shows the memory after an act, and keeps the place.
 func (p *Pane) Changed() tea.Cmd {
 	if !p.entered && p.Level == levelOverview {
 		return nil // nothing is shown yet
@@ -387,7 +387,7 @@ func (p *Pane) GoTo(ref model.Ref, h model.Header) tea.Cmd {
 	}
 	spec, _ := s.Tier(h.Tier)
 	hidden := p.Overview.hidden || spec.Hidden || h.Has(model.FlagArchived) || h.Has(model.FlagBookkeeping)
-	p.Items.Open(desk.ScopeOf{Store: ref.Store, Scope: h.Scope, Tier: h.Tier}, hidden) // its answer is not waited for: the list begins where the item is
+	p.Items.Open(desk.ScopeOf{Store: ref.Store, Scope: h.Scope, Tier: h.Tier}, hidden) // its answer is not awaited: the list begins at the item
 	p.Items.Query, p.Items.whole = "", nil
 	p.Items.List.Fetch = p.Items.fetcher()
 	p.Items.pinned = true

@@ -16,8 +16,8 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// treeOrders are the orders of the tree of stores, scopes and tiers, by their
-// words; the first is the order of the stores themselves.
+// treeOrders are the orders of the tree of stores, scopes and tiers, in words; the first is that of
+// the stores.
 var treeOrders = []string{"as the stores have it", "most items first", "most bytes first", "by name"}
 
 // nextOrder sorts the rows below each row, and the stores, by the next order.
@@ -28,14 +28,13 @@ func (o *overview) nextOrder() tea.Cmd {
 	return o.show()
 }
 
-// arranged are the rows under the filter and in the order that are in force. A row
-// stays with all that lies above it.
+// arranged applies the current filter and order. A row stays with all rows above it in the tree.
 func (o *overview) arranged(rows []tierRow) []tierRow {
 	return o.filtered(o.ordered(rows, 0))
 }
 
-// drawn are the rows as a tree: with their guides, and without what is folded. A filter
-// shows what matches wherever it is.
+// drawn returns the rows as a tree: with guides, and without folded rows. A filter shows matches in
+// folded rows too.
 func (o *overview) drawn(rows []tierRow) []tierRow {
 	var follows [3]bool // a further row at this depth, under the same row
 	glyphs, most := o.d.St.Glyphs.Guide, int64(0)
@@ -74,8 +73,7 @@ func (o *overview) drawn(rows []tierRow) []tierRow {
 	})
 }
 
-// fold lists the rows below the row at the cursor, or no longer; those beside a tier, with the
-// cursor on the row above them.
+// fold folds or unfolds the row at the cursor; on a tier, the row above it, which gets the cursor.
 func (o *overview) fold() tea.Cmd {
 	var moved tea.Cmd
 	i := o.table.Sel
@@ -142,12 +140,12 @@ func (o *overview) filtered(rows []tierRow) []tierRow {
 	words, not := strings.CutPrefix(o.query, "!")
 	q := operator.PageQuery{Filter: strings.TrimSpace(words), Not: not}
 	keep := make([]bool, len(rows))
-	var above [3]int // the row at each depth that the row at hand belongs to
+	var above [3]int // the current ancestor at each depth
 	notes := ""
 	for i, r := range rows {
 		above[r.depth] = i
 		if r.depth == 1 {
-			notes = r.note.String() // the words for a scope tell of its tiers too
+			notes = r.note.String() // the words of a scope match for its tiers too
 		}
 		if keep[i] = q.Matches(r.at.Store, r.at.Scope, r.at.Tier, notes, r.note.String()); keep[i] {
 			for d := range r.depth {
@@ -177,14 +175,14 @@ type treePlace struct {
 	line int
 }
 
-// apply puts a filter of the tree in force; an empty one shows everything, with the
-// cursor where it was before unless the operator has moved it.
+// apply applies a filter of the tree; an empty one shows everything, with the cursor at its earlier
+// place unless the operator has moved it.
 func (o *overview) apply(query string) tea.Cmd {
 	o.filter.Focus = false
 	return o.narrow(query)
 }
 
-// narrow puts a filter in force and leaves the input as it is.
+// narrow applies a filter and leaves the input unchanged.
 func (o *overview) narrow(query string) tea.Cmd {
 	if strings.Trim(query, "! ") == "" {
 		query = ""
@@ -252,8 +250,7 @@ func (o *overview) crumbs() []safetext.Text {
 	return out
 }
 
-// exportTree writes the rows as they are shown; a row that is no tier counts what
-// lies below it.
+// exportTree writes the rows as shown; a row above tiers counts those below it.
 func (o *overview) exportTree() tea.Cmd {
 	rows := slices.Clone(o.rows)
 	return o.d.Exports.ExportTable("tiers", func(_ context.Context, write func(desk.Datum) error) error {
