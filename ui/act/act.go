@@ -1,6 +1,5 @@
-// Package act holds what an operator can do as data. Footer, help, key table, the
-// commands after `:` and the words of the linear mode are made from acts, so they cannot
-// say anything else than what the keys do. It runs nothing by itself.
+// Package act holds an operator's acts as data. Footer, help, key table, the commands after `:` and the words
+// of the linear mode are made from acts, so they always agree with the keys. It runs nothing by itself.
 package act
 
 import (
@@ -14,27 +13,26 @@ import (
 type Act struct {
 	Name string   // one or two words for the footer; empty: not in the footer
 	Keys []string // keystrokes as Bubble Tea names them: "enter", "ctrl+r"; none: the act has a verb only
-	Show string   // how the keys are written for people; empty: the first of Keys
+	Show string   // the keys as people read them; empty: the first of Keys
 
-	Verb     string   // the word that does it after `:` and in the linear mode; empty: only keys do
-	Args     string   // what follows Verb, in capitals; empty: nothing
+	Verb     string   // the command after `:` and in the linear mode; empty: only keys do it
+	Args     string   // the arguments of Verb, in capitals; empty: none
 	Lists    []string // where Verb acts on a row; empty: everywhere
-	Examples []string // with what each does, after a semicolon
+	Examples []string // each with its effect, after a semicolon
 
 	Doc string // what it does, for the help
-	// Why says why it cannot be done here and now, in words; nil or an empty answer
-	// means that it can.
+	// Why says why the act is impossible here and now; nil or an empty answer: it is possible.
 	Why func() string
 	Do  func() tea.Cmd
-	// Ask does it with what was typed after Verb; nil: Verb takes nothing, and Do is used.
+	// Ask does the act with the arguments of Verb; nil: Verb takes none, and Do is used.
 	Ask func(args string) tea.Cmd
 
-	Choices func() []string                 // what Args can be completed to; nil: nothing
-	Words   func() []string                 // what the last word of Args can be completed to; nil: nothing
-	More    func(line, word string) tea.Cmd // asks a store for further choices; nil: there are none
+	Choices func() []string                 // completions of Args; nil: none
+	Words   func() []string                 // completions of the last word of Args; nil: none
+	More    func(line, word string) tea.Cmd // asks a store for further choices; nil: none
 }
 
-// With is the act as it stands in one place: why it cannot be done there, and what does it.
+// With is the act in one place: why it is impossible there, and how it is done.
 func (a Act) With(why func() string, do func() tea.Cmd) Act {
 	a.Why, a.Do = why, do
 	return a
@@ -46,10 +44,10 @@ func (a Act) Called(doc string) Act {
 	return a
 }
 
-// Usage is the verb with what follows it.
+// Usage is the verb with its arguments.
 func (a Act) Usage() string { return strings.TrimSpace(a.Verb + " " + a.Args) }
 
-// Run does the act with what was typed after its verb.
+// Run does the act with the arguments of its verb.
 func (a Act) Run(args string) tea.Cmd {
 	if a.Ask != nil {
 		return a.Ask(args)
@@ -57,7 +55,7 @@ func (a Act) Run(args string) tea.Cmd {
 	return a.Do()
 }
 
-// Label is how the keys are written.
+// Label is the keys as people read them.
 func (a Act) Label() string {
 	if a.Show != "" {
 		return a.Show
@@ -73,7 +71,7 @@ func (a Act) Reason() string {
 	return a.Why()
 }
 
-// Unless joins reasons why a key does not work: the first that there is.
+// Unless joins reasons why a key does not work: the first one counts.
 func Unless(reasons ...func() string) func() string {
 	return func() string {
 		for _, r := range reasons {
@@ -85,8 +83,7 @@ func Unless(reasons ...func() string) func() string {
 	}
 }
 
-// Find returns the act of a keystroke; the first that has it wins, so what a
-// pane binds comes before what works everywhere.
+// Find returns the act of a key; the first match wins, so a pane's keys precede the global ones.
 func Find(acts []Act, key string) (Act, bool) {
 	for _, b := range acts {
 		if slices.Contains(b.Keys, key) {
@@ -110,8 +107,7 @@ type Mover interface {
 	End() tea.Cmd
 }
 
-// Aside binds the keys that scroll what stands beside a list, or below it, while
-// the other keys of movement stay with the list.
+// Aside binds the keys that scroll the detail of a list, while the other movement keys stay with the list.
 func Aside(m Mover, noun string) []Act {
 	return []Act{
 		{Keys: []string{"J", "shift+down"}, Show: "J", Doc: "scroll the " + noun + " down", Do: func() tea.Cmd { return m.Move(1) }},
@@ -135,7 +131,7 @@ func Movement(m Mover, noun string) []Act {
 	}
 }
 
-// Steps is how far a page movement goes on a screen of height rows.
+// Steps is the rows of a page movement on a screen of height rows.
 func Steps(by float64, height int) int {
 	n := int(by * float64(max(height-1, 1)))
 	switch {

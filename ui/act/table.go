@@ -1,7 +1,7 @@
 package act
 
-// The acts on memory and on requests, each with its word, its key and what it does: the
-// same in every pane, after `:`, in the linear mode and on the command line.
+// The acts on memory and on requests, each with its word, its key and its effect: the same in every pane,
+// after `:`, in the linear mode and on the command line.
 
 // Acts on items.
 var (
@@ -36,7 +36,7 @@ var (
 var Takeback = Act{Name: "take back", Keys: []string{"T"}, Verb: "takeback", Args: "NUMBER", Lists: []string{"quarantine", "stories", "audit"},
 	Doc: "take back everything that this writer wrote since a time, after a preview", Examples: []string{"takeback 1"}}
 
-// Acts on stories: what belongs together in the quarantine.
+// Acts on stories.
 var (
 	Stories  = Act{Name: "stories", Keys: []string{"S"}, Doc: "what is blocked and what looks planted, grouped by who wrote it or by what it says"}
 	Harmless = Act{Name: "harmless", Keys: []string{"F"}, Verb: "harmless", Args: "NUMBER", Lists: []string{"stories"},

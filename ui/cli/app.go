@@ -29,7 +29,7 @@ import (
 	"memdesk/ui/tui"
 )
 
-// Program is everything the command line takes from outside.
+// Program is the command line's inputs.
 type Program struct {
 	Args    []string // without the program's name
 	Stdin   io.Reader
@@ -45,12 +45,12 @@ type Program struct {
 	// Terminal reports whether a stream is a terminal, so that talk can be asked
 	// and answered there.
 	Terminal func(any) bool
-	// Columns is the width of the terminal at Stdout; nil: not known, nothing is cut to it.
+	// Columns is the width of the terminal at Stdout; nil: unknown, and nothing is cut to it.
 	Columns func() int
 	User    string
 	TTY     string
 
-	hangup chan os.Signal // SIGHUP, which does not end a server; nil where nobody sends it
+	hangup chan os.Signal // SIGHUP, which does not end a server; nil without a sender
 }
 
 // Run executes one command and returns its exit code.
@@ -119,17 +119,17 @@ type app struct {
 	Program
 	out     *lines.Writer
 	errw    io.Writer // escapes
-	errRaw  io.Writer // for what is escaped already
+	errRaw  io.Writer // for escaped text
 	text    safetext.Escaper
 	flags   globalFlags
 	only    []string // names of the stores that the arguments need; empty: all
 	session *operator.Session
 	// unknown lists stores that discovery found and this version has no backend for.
 	unknown []backends.StoreConfig
-	beside  *operator.Session // of the server that this caller came to
+	beside  *operator.Session // of the server that this caller uses
 	caller  string            // the agent that a served store acts for
-	visitor *sshd.Session     // whom the console is for, when that is not who runs the program
-	behind  *background       // what visitors leave running; nil: nothing can be left
+	visitor *sshd.Session     // the console's operator, when another user runs the program
+	behind  *background       // work that visitors leave running; nil: none can be left
 	demoing bool              // the stores are the demo's
 	screen  *tui.Terminal     // of the tour; nil: this process's own
 	round   *watchRound       // of --watch; nil: the command runs once
@@ -325,8 +325,8 @@ func (a *app) readInput(ctx context.Context, name string) (string, error) {
 	return string(b), nil
 }
 
-// interruptible waits for a read that cannot be cancelled only as long as nobody
-// interrupts the program; the read itself ends with the process.
+// interruptible waits for a read that cannot be cancelled, until an interrupt; the read itself ends with the
+// process.
 func interruptible[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type answer struct {
 		v   T

@@ -21,7 +21,7 @@ func (a *app) auditCommand() *cobra.Command {
 		a.auditAcknowledgeCommand(), a.auditCheckpointCommand(), a.auditProveCommand(), a.auditKeyCommand(), a.auditRetireCommand())
 }
 
-// auditLog is the log, for the commands that are about it.
+// auditLog is the log, for commands on it.
 func (a *app) auditLog() (*audit.Log, error) {
 	s, err := a.base()
 	if err != nil {
@@ -64,8 +64,8 @@ func (a *app) auditListCommand() *cobra.Command {
 	return a.listing(c, false)
 }
 
-// auditFilter reads the flags of a filter. It refuses a misspelt word, which would match nothing and
-// look as if nothing had happened.
+// auditFilter reads the flags of a filter. It refuses a misspelt word, which would match nothing and seem to
+// prove that nothing happened.
 func (a *app) auditFilter(f auditFlags) (audit.Filter, error) {
 	q := f.Filter
 	q.Result, q.Phase = audit.Verdict(f.result), audit.Phase(f.phase)
@@ -270,7 +270,7 @@ func (a *app) auditVerify(ctx context.Context, f verifyFlags) error {
 		}
 	}
 	if rep.OK && slices.ContainsFunc(rep.Proven, func(p audit.Proven) bool { return p.Kind == "witness" && p.State == audit.ProvenUnreadable }) {
-		return &exitError{code: exitPartial} // who was asked did not answer
+		return &exitError{code: exitPartial} // an anchor did not answer
 	}
 	if !rep.OK && !rep.Acknowledged {
 		a.sayf("no change is possible until `memdesk audit acknowledge --reason TEXT`")

@@ -10,7 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// completed is how many items of a store the shell is offered for the beginning of a reference.
+// completed is the number of items offered to the shell for the beginning of a reference.
 const completed = 50
 
 // complete lets the shell complete arguments and flags by the word that their usage has for them.
@@ -41,7 +41,7 @@ func (a *app) complete(c *cobra.Command) {
 	}
 }
 
-// completer offers the values of a word in a usage line; nil: nobody knows them.
+// completer offers the values of a word in a usage line; nil: unknown.
 func (a *app) completer(word string) cobra.CompletionFunc {
 	const only, goesOn = cobra.ShellCompDirectiveNoFileComp, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	switch word {

@@ -107,7 +107,7 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options, ru
 		o.Notices = append(o.Notices, "texts of earlier edits cannot be looked at: "+serr.Error())
 	}
 	err = errors.Join(run(ctx, o), runner.Close(context.WithoutCancel(ctx)))
-	if ctx.Err() != nil { // nobody reads what would be said now: the next session tells of the texts
+	if ctx.Err() != nil { // the output has no reader: the next session names the drafts
 		return errors.Join(err, o.Drafts.Leave())
 	}
 	kept, serr = o.Drafts.Close()
@@ -117,8 +117,8 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options, ru
 	return errors.Join(err, serr)
 }
 
-// away starts the erasures that go on when the console ends. Another process finds the same stores
-// only by the same configuration. A visitor's erasure stays in the server, which knows the visitor.
+// away starts the erasures that continue when the console ends. Another process finds the same stores only by
+// the same configuration. A visitor's erasure stays in the server, which knows the visitor.
 func (a *app) away() operator.Away {
 	switch {
 	case a.visitor != nil && a.behind != nil:

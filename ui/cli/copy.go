@@ -97,7 +97,7 @@ func (a *app) copyPlan(ctx context.Context, f copyFlags) (transfer.Plan, *operat
 	return plan, s, err
 }
 
-// copySource opens what is copied from: an open store, or an export.
+// copySource opens the source of a copy: an open store, or an export.
 func (a *app) copySource(name string) (model.Store, error) {
 	if !transfer.IsExport(name) {
 		return a.openStore(name)
@@ -157,7 +157,7 @@ func (a *app) export(ctx context.Context, store, out string) error {
 	return nil
 }
 
-// runCopy runs the plan as a job and tells how far it is.
+// runCopy runs the plan as a job and shows its progress.
 func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, plan transfer.Plan, f copyFlags) error {
 	tab := a.table("RESULT", "ITEM", "WHY")
 	told, end := a.progress()

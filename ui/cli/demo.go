@@ -117,7 +117,7 @@ func (a *app) story(dir string) *demodata.Story {
 	return s
 }
 
-// shifted is a clock that runs as another does, at an earlier time.
+// shifted is another clock, set back.
 type shifted struct {
 	clock.Clock
 	back time.Duration

@@ -10,7 +10,7 @@ import (
 //go:embed examples.txt
 var examples string
 
-// addExamples gives each command the lines that call it.
+// addExamples gives each command its example lines.
 func addExamples(root *cobra.Command) {
 	for line := range strings.Lines(examples) {
 		line = strings.TrimSpace(line)
@@ -25,7 +25,7 @@ func addExamples(root *cobra.Command) {
 	}
 }
 
-// exampleOf is the command that a line calls, in a pipe too.
+// exampleOf is the command of an example line, in a pipe too.
 func exampleOf(root *cobra.Command, line string) *cobra.Command {
 	_, call, _ := strings.Cut(line, "memdesk ")
 	c, _, err := root.Find(strings.Fields(call))

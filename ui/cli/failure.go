@@ -66,7 +66,7 @@ const (
 	exitDone     = 0
 	exitFailed   = 1 // also: all stores failed
 	exitUsage    = 2 // or configuration
-	exitPartial  = 3 // what succeeded was printed
+	exitPartial  = 3 // successes were printed
 	exitNotFound = 4
 	exitConflict = 5 // the revision changed
 	exitRefused  = 6 // read-only, role, hold, suppression, audit log not writable
@@ -115,9 +115,8 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// tally counts what became of one command in several stores and makes an exit code of it: done,
-// partial or failed. A store that lacks the tier or order that was asked for has not failed, as
-// long as another store has it.
+// tally counts the results of one command in several stores and derives an exit code: done, partial or
+// failed. A store without the requested tier or order has not failed, as long as another store has it.
 type tally struct{ good, bad, refused, lacking int }
 
 func (t *tally) add(err error) {

@@ -48,14 +48,14 @@ func (a *app) refs(texts []string) ([]model.Ref, error) {
 	return refs, nil
 }
 
-// forgetQuestion names what goes and what could not be put back.
+// forgetQuestion names what goes and what could not be undone.
 func (a *app) forgetQuestion(ctx context.Context, texts []string) (string, error) {
 	refs, err := a.refs(texts)
 	if err != nil {
 		return "", err
 	}
 	falls, err := a.sayFalls(ctx, refs)
-	if err != nil && !a.flags.yes { // else each item says for itself why it did not go
+	if err != nil && !a.flags.yes { // else each item reports its own failure
 		return "", err
 	}
 	question := "forget " + strings.Join(texts, ", ")
@@ -126,7 +126,7 @@ func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetReques
 		return err
 	}
 	req.ID = ref.ID
-	told, _ := s.Preview(ctx, store.Name, ref.ID) // what cannot be read is told by the act
+	told, _ := s.Preview(ctx, store.Name, ref.ID) // the act reports an unreadable item
 	if a.flags.yes {                              // else the question told it
 		a.sayEach(text, told)
 	}

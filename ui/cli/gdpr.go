@@ -33,7 +33,7 @@ func (a *app) gdprCommand() *cobra.Command {
 
 // desk opens the session's erasures.
 func (a *app) desk() (*operator.Erasures, error) {
-	if len(a.flags.stores) > 0 { // what is left out would be neither searched nor named
+	if len(a.flags.stores) > 0 { // stores that are left out would be neither searched nor named
 		return nil, usage("an erasure is over all stores: leave --store out")
 	}
 	s, err := a.base()

@@ -46,7 +46,7 @@ func (a *app) erase(ctx context.Context, d *operator.Erasures, r gdpr.Due, f era
 		return usage("--plan-hash is missing: `memdesk gdpr plan %s` prints it", r.ID)
 	}
 	f.Request = r.ID
-	if r.State == gdpr.StateComplete && r.PlanHash == f.PlanHash { // whoever asks again did not hear the end
+	if r.State == gdpr.StateComplete && r.PlanHash == f.PlanHash { // the caller of an earlier, cut-off run asks again
 		return a.printOutcome(ctx, d, r.ID, gdpr.Outcome{Status: gdpr.StateComplete, Reason: "this plan was carried out to its end before; nothing was done now"}, f.all)
 	}
 	p, err := d.Authorise(ctx, f.Order)

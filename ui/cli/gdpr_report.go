@@ -104,7 +104,7 @@ func (e reportExport) fields() row {
 	return row{"n": e.N, "made": e.Made, "items": e.Items, "state": e.State}
 }
 
-func (reportExport) say(*app) {} // it is among what is left, with what there is to do
+func (reportExport) say(*app) {} // it is among the remaining work, with the next step
 
 func (reportLeft) kind() string { return "left" }
 
@@ -275,10 +275,10 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 	return a.asks(c)
 }
 
-// propose prints names that the stores tie to the subject and the request lacks.
+// propose prints aliases that the stores tie to the subject and the request lacks.
 func (a *app) propose(ctx context.Context, in gdpr.Intake) error {
 	s, err := a.open(ctx)
-	if err != nil { // the request is filed all the same: its deadline runs
+	if err != nil { // the request is filed nevertheless: its deadline runs
 		a.sayf("no store was asked for names: %s", err)
 		return nil
 	}

@@ -148,7 +148,7 @@ func (r similarBlocked) say(a *app) {
 	a.sayf("%s: %s is near too, but the scanner rejects it: not shown", r.store, r.source)
 }
 
-// similarStore is how much of a store was compared.
+// similarStore counts the compared part of a store.
 type similarStore struct {
 	store string
 	model.RecallResult

@@ -94,7 +94,7 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 			a.printPageEnd(s.Name, page)
 			return a.incomplete(s.Name, page)
 		}
-		if err := a.out.Err(); err != nil { // nobody reads the rest
+		if err := a.out.Err(); err != nil { // the output has no reader
 			return err
 		}
 		req.Cursor = page.Next
@@ -112,7 +112,7 @@ func (a *app) incomplete(store string, page model.Page) error {
 	return nil
 }
 
-// written reads an item and finds its writer; false when nobody knows.
+// written reads an item and finds its writer; false when unknown.
 func (a *app) written(ctx context.Context, s model.Store, id string) (origin.Row, string, bool) {
 	if s.Browser == nil {
 		return origin.Row{}, "", false
@@ -124,7 +124,7 @@ func (a *app) written(ctx context.Context, s model.Store, id string) (origin.Row
 	return a.session.WriterOfItem(s, it)
 }
 
-// originValue is an origin for JSON, null when nobody knows.
+// originValue is an origin for JSON, null when unknown.
 func originValue(r origin.Row, kept string, ok bool) any {
 	if !ok {
 		return nil

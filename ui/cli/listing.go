@@ -38,11 +38,11 @@ func (a *app) listing(c *cobra.Command, whole bool) *cobra.Command {
 // watchEvery is the pause between two rounds of --watch.
 const watchEvery = 2 * time.Second
 
-// watchRound is one run of a command under --watch: what was printed, and what the run before printed.
-// For a nil round every line is new.
+// watchRound is one run of a command under --watch: its output and that of the run before. For a nil round
+// every line is new.
 type watchRound struct {
 	first     bool
-	now, last map[string]string // what was printed of a row, by the row's name; of a line, by the line
+	now, last map[string]string // output of a row, by the row's name; of a line, by the line
 }
 
 // isNew reports whether the last round did not print the same line under this name.
@@ -84,7 +84,7 @@ func (a *app) watchList(ctx context.Context, whole bool, run func() error) error
 		default:
 			a.complain(err)
 		}
-		if whole && err == nil && ctx.Err() == nil { // of a store that failed, nothing is known
+		if whole && err == nil && ctx.Err() == nil { // nothing is known about a failed store
 			for _, name := range a.round.gone() {
 				if a.flags.json {
 					a.emit("gone", row{"name": name})

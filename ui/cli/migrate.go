@@ -161,7 +161,7 @@ func (a *app) reindexCommand() *cobra.Command {
 			var names []string
 			for _, m := range s.Fleet.Members() {
 				if m.Err == nil && m.Store.Reindexer == nil && len(a.flags.stores) == 0 {
-					continue // nobody named it, and it has none
+					continue // not named, and without an index
 				}
 				asked, names = append(asked, m), append(names, m.Name)
 			}

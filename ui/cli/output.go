@@ -36,7 +36,7 @@ func (a *app) emitOf(name, kind string, r row) {
 	}
 }
 
-// result prints what a command did: an object with --json, else one line.
+// result prints the result of a command: an object with --json, else one line.
 func (a *app) result(kind string, r row, format string, args ...any) {
 	if a.flags.json {
 		a.emit(kind, r)
@@ -75,7 +75,7 @@ func (a *app) table(head ...string) *table {
 // excerpt is a cell that is cut at maxExcerpt.
 type excerpt string
 
-// maxExcerpt is how much of an excerpt is shown, in bytes.
+// maxExcerpt bounds the shown part of an excerpt, in bytes.
 const maxExcerpt = 120
 
 // add adds one row. It escapes cells that are not yet safetext.Text.
@@ -139,8 +139,8 @@ func (t *table) page() {
 // gap is the space between two columns.
 const gap = "  "
 
-// fit makes the columns narrower, the widest first, until the table is no wider than the terminal;
-// the last column has what is left. A pipe and -o wide get all of it.
+// fit narrows the columns, the widest first, until the table fits the terminal; the last column has the rest.
+// A pipe and -o wide get the full width.
 func (t *table) fit() {
 	const least = 8
 	if t.columns = t.a.columns(); t.columns == 0 || t.whole {
@@ -161,7 +161,7 @@ func sum(all []int) (n int) {
 	return n
 }
 
-// columns is the width of the terminal that is printed on; 0: nothing is cut to it.
+// columns is the width of the output's terminal; 0: nothing is cut.
 func (a *app) columns() int {
 	if a.Columns == nil || a.flags.output == "wide" || !a.Terminal(a.Stdout) {
 		return 0
@@ -198,8 +198,8 @@ func (a *app) linef(format string, args ...any) {
 	_, _ = a.out.WriteString(a.text.Sprintf(format, args...).String() + "\n")
 }
 
-// wrapf is linef that breaks a line that is wider than the terminal between words; what follows is
-// indented by eight columns.
+// wrapf is linef that wraps a line at the terminal's width between words; further lines are indented by eight
+// columns.
 func (a *app) wrapf(format string, args ...any) {
 	line, width := a.text.Sprintf(format, args...).String(), a.columns()
 	const indent = "        "
@@ -209,7 +209,7 @@ func (a *app) wrapf(format string, args ...any) {
 	_, _ = a.out.WriteString(line + "\n")
 }
 
-// body prints a whole document, every line escaped, nothing left out.
+// body prints a whole document, every line escaped.
 func (a *app) body(text string) {
 	for line := range safetext.Split(text) {
 		_, _ = a.out.WriteString(a.text.EscapeLine([]byte(line.Raw), 8).String() + "\n")

@@ -50,8 +50,8 @@ func usageArgs(c *cobra.Command) {
 	}
 }
 
-// arity reads from a usage line how many arguments a command takes: REF is one, [REF] one or
-// none, REF... one or more. Arguments stand in front of flags and of alternatives in parentheses.
+// arity derives the number of arguments from a usage line: REF is one, [REF] one or none, REF... one or more.
+// Arguments precede flags and alternatives in parentheses.
 func arity(use string) (least, most int) {
 	for _, word := range strings.Fields(use)[1:] {
 		switch {

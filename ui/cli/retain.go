@@ -52,7 +52,7 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 		return err
 	}
 	var content string
-	found := func() {} // what becomes of the text that was put aside
+	found := func() {} // removes the kept text once it is written
 	if f.kept {
 		content, found, err = a.keptText(s.State, store.Name, req, file)
 	} else {
@@ -76,7 +76,7 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 		return err
 	}
 	done, err := s.Retain(ctx, store.Name, req, a.flags.reason)
-	if err != nil && !model.IsPartial(err) { // what was made is printed, the rest is the error
+	if err != nil && !model.IsPartial(err) { // items that were made are printed, the rest is the error
 		return err
 	}
 	if err == nil {
@@ -90,7 +90,7 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 			"revision": done.Revision, "undo": nilIfEmpty(done.Undo), "warnings": list(done.Warnings)})
 		return err
 	}
-	if done.Item == "" { // a store that only adds gives no handle, and nothing to undo
+	if done.Item == "" { // a store that only adds returns no id, and nothing to undo
 		a.linef("added to %s  %d bytes", store.Name, done.Bytes)
 		return err
 	}
@@ -99,7 +99,7 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 	return err
 }
 
-// keptText reads the text that was kept last for an item. found removes it once it is written.
+// keptText reads the newest kept text of an item. found removes it once it is written.
 func (a *app) keptText(state, store string, req model.RetainRequest, file string) (content string, found func(), err error) {
 	if req.ID == "" || file != "" || req.Mode != model.Replace {
 		return "", nil, usage("--kept goes with a REF and --mode replace, and without a FILE")
@@ -115,7 +115,7 @@ func (a *app) keptText(state, store string, req model.RetainRequest, file string
 			if err != nil {
 				return "", nil, model.E(model.Unavailable, "retain", err)
 			}
-			return content, func() { _ = put.Drop(k.Name) }, nil // one that stays expires
+			return content, func() { _ = put.Drop(k.Name) }, nil // a leftover expires
 		}
 	}
 	return "", nil, model.Errorf(model.NotFound, "retain", "no text was put aside for %s", model.Ref{Store: store, ID: req.ID})

@@ -230,8 +230,8 @@ func (a *app) logKeys(files []string) (known []note.Verifier, err error) {
 	return known, nil
 }
 
-// readLogKeys reads the keys again on each hang-up signal, until ctx ends. A file that cannot be read
-// changes nothing, because a witness signs only what continues a log that it has seen.
+// readLogKeys reads the keys again on each hang-up signal, until ctx ends. An unreadable file changes
+// nothing, because a witness signs only what continues a log that it has seen.
 func (a *app) readLogKeys(ctx context.Context, w *witness.Witness, files []string, hangup <-chan os.Signal) {
 	for {
 		select {
@@ -290,7 +290,7 @@ func (a *app) serveMetrics(ctx context.Context, f metricsFlags) error {
 	if err != nil {
 		return err
 	}
-	defer l.Close() // Serve closes it; here for the ways out before
+	defer l.Close() // Serve closes it; this is for earlier returns
 	calls := ""
 	if s.State != "" {
 		calls = filepath.Join(s.State, filepath.FromSlash(door.CallsFile))

@@ -137,7 +137,7 @@ func (a *app) listenMCP(ctx context.Context, s *operator.Session, f mcpFlags) er
 	if err != nil {
 		return err
 	}
-	defer l.Close() // ServeUntil closes it; here for the ways out before
+	defer l.Close() // ServeUntil closes it; this is for earlier returns
 	mux := http.NewServeMux()
 	mux.Handle("/", door.HTTP{Door: g.Door, Desk: g.Desks(f.settings(a)), Origins: f.origins, Called: g.Called}.Handler())
 	a.sayf("serving %s on %s://%s%s to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, l.Addr(), door.Path, g.Tokens(), g.File)
@@ -199,7 +199,7 @@ func (a *app) serveProvider(ctx context.Context, s *operator.Session, f provider
 	if err != nil {
 		return err
 	}
-	defer l.Close() // ServeUntil closes it; here for the ways out before
+	defer l.Close() // ServeUntil closes it; this is for earlier returns
 	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), g.Tokens(), g.File)
 	g.Watch(ctx)
 	return a.serveUntil(ctx, l, g.Provider(members[0].Name))
@@ -337,8 +337,8 @@ func (a *app) heedHangup(ctx context.Context, end func()) {
 	}
 }
 
-// running notifies the service manager that the server is ready, and when ctx ends that it stops. over
-// waits for the second notice, and gives it where ctx has ended and had not come to it yet.
+// running notifies the service manager that the server is ready, and that it stops when ctx ends. over waits
+// for the second notice, and sends it where ctx has ended without it.
 func (a *app) running(ctx context.Context) (over func()) {
 	a.serving.Store(true)
 	a.notify(sdnotify.Ready)

@@ -59,8 +59,7 @@ func (a *app) open(ctx context.Context) (*operator.Session, error) {
 	return s, nil
 }
 
-// storeArgs are the arguments with which another process, which starts in another directory, opens
-// the same stores.
+// storeArgs are the arguments by which another process, in another directory, opens the same stores.
 func (a *app) storeArgs(config string) (args []string) {
 	if config != "" {
 		args = append(args, "--config", a.path(config))
@@ -208,8 +207,8 @@ func (a *app) openStore(name string) (model.Store, error) {
 	return model.Store{}, &exitError{exitUsage, err}
 }
 
-// progress prints on standard error how far long work is, from its first second on: on a terminal in
-// one line that it overwrites, elsewhere in a line every few seconds. end removes the line.
+// progress prints the progress of long work on standard error from its first second on: on a terminal in one
+// line that it overwrites, elsewhere in a line every few seconds. end removes the line.
 func (a *app) progress() (told func(string), end func()) {
 	const firstAfter, lineEvery = time.Second, 5
 	var mu sync.Mutex

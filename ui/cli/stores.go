@@ -142,7 +142,7 @@ func (a *app) healthCommand() *cobra.Command {
 	}, true)
 }
 
-// healthRound prints how every store is, and reports whether all of them serve.
+// healthRound prints the health of every store, and reports whether all of them serve.
 func (a *app) healthRound(ctx context.Context, s *operator.Session) (bool, error) {
 	reports := map[string]backends.HealthReport{}
 	for r := range s.Fleet.Health(ctx) {
@@ -175,7 +175,7 @@ func (a *app) healthRound(ctx context.Context, s *operator.Session) (bool, error
 	return len(down) == 0, nil
 }
 
-// healthOfLog prints how far the audit log is anchored. The log is no store, so it has no row in the
+// healthOfLog prints how much of the audit log is anchored. The log is no store, so it has no row in the
 // table.
 func (a *app) healthOfLog(ctx context.Context, s *operator.Session) error {
 	anchored := s.Anchoring(ctx)

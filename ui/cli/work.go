@@ -104,7 +104,7 @@ func (a *app) workEach(ctx context.Context, limit int, view func(work.Desk) work
 	asked := 0
 	for _, m := range s.Fleet.Members() {
 		if m.Err == nil && m.Store.Work == nil && len(a.flags.stores) == 0 {
-			continue // nobody named it, and it keeps other things
+			continue // not named, and without work items
 		}
 		asked++
 		err := m.Err
@@ -179,7 +179,7 @@ func (a *app) changesWork(c *cobra.Command) *cobra.Command {
 	return a.asks(c)
 }
 
-// workOn asks, runs a change of a store and prints what became of it.
+// workOn asks, runs a change of a store and prints the result.
 func workOn[T any](a *app, ctx context.Context, s *operator.Session, store model.Store, question string, do func(context.Context, work.Desk) work.Result[T], id func(work.Result[T]) string) error {
 	if err := s.Allow(ctx, operator.ChangeWork, store.Name, ""); err != nil {
 		return err

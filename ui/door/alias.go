@@ -40,15 +40,15 @@ var aliases = map[string][]tool{
 	},
 }
 
-// named like the main tool, these take what they do not know when their alias is offered.
+// lenient tools share their name with a main tool, and drop unknown arguments when their alias is offered.
 var lenient = map[string]map[string]runner{
 	"mcp-memory-service": {"memory_list": reading(list, false), "memory_health": reading(health, false)},
 }
 
-// maxValues is the most entities, names or observations of one call.
+// maxValues bounds the entities, names or observations of one call.
 const maxValues = 100
 
-// alias is a tool that takes arguments it does not know.
+// alias is a tool that drops unknown arguments.
 func alias[T any](name, about, scope string, properties object, required []string, run func(context.Context, *call, T) (answer, error)) tool {
 	reads := scope == bearer.ScopeRecall
 	return tool{def: &mcp.Tool{Name: name, Description: about + " (an alias of memdesk's own tools)", Annotations: hints(reads, !reads, reads),
@@ -104,7 +104,7 @@ func aliasUnsupported(context.Context, *call, struct{}) (answer, error) {
 	return answer{}, model.Errorf(model.Unsupported, "call", "relations are not supported here")
 }
 
-// aliasEntities writes one item an entity: its name, then a line an observation.
+// aliasEntities writes one item per entity: its name, then one line per observation.
 func aliasEntities(ctx context.Context, c *call, a struct {
 	Entities []struct {
 		Name         string   `json:"name"`
@@ -118,8 +118,8 @@ func aliasEntities(ctx context.Context, c *call, a struct {
 	})
 }
 
-// keyed gives a write a key where its tier wants one, which no alias has: the entity's name where
-// the store takes it, else its words and a hash of the text.
+// keyed gives a write a key where its tier needs one, since no alias has keys: the entity's name where the
+// store takes it, else its words and a hash of the text.
 func (c *call) keyed(a retainArgs, name string) retainArgs {
 	s, err := c.store("")
 	if t, ok := s.Tier(c.Tier); err != nil || !ok || t.KeyRule != model.KeyRequired {
@@ -136,7 +136,7 @@ func (c *call) keyed(a retainArgs, name string) retainArgs {
 	return a
 }
 
-// retainLines writes observations as lines of text, or as a list where the store takes nothing else.
+// retainLines writes observations as lines of text, or as a list where the store takes only lists.
 func (c *call) retainLines(ctx context.Context, a retainArgs, observations []string) (answer, error) {
 	out, err := retain(ctx, c, a)
 	if model.KindOf(err) != model.InvalidInput || len(observations) == 0 {
@@ -152,10 +152,10 @@ func (c *call) retainLines(ctx context.Context, a retainArgs, observations []str
 	return out, err
 }
 
-// keyWords is how many words of a text stand in its key.
+// keyWords is the number of words of a text in its key.
 const keyWords = 5
 
-// aliasObservations adds lines to the item that an entity's name finds.
+// aliasObservations adds lines to the item of an entity's name.
 func aliasObservations(ctx context.Context, c *call, a struct {
 	Observations []struct {
 		EntityName string   `json:"entityName"`
@@ -188,7 +188,7 @@ func aliasDelete(ctx context.Context, c *call, a struct {
 	})
 }
 
-// named runs a call on the item that an entity's name finds.
+// named runs a call on the item of an entity's name.
 func (c *call) named(ctx context.Context, name string, run func(ref string) (answer, error)) (answer, error) {
 	ref, err := c.entity(ctx, name)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *call) named(ctx context.Context, name string, run func(ref string) (ans
 	return run(ref)
 }
 
-// entity is the reference of the item that has the name: as its title, its id or its first line.
+// entity is the reference of the item with the name: as its title, its id or its first line.
 func (c *call) entity(ctx context.Context, name string) (string, error) {
 	out, err := c.recall(ctx, name, model.RecallLimit, "", "")
 	if err != nil {
@@ -224,9 +224,9 @@ func (c *call) entity(ctx context.Context, name string) (string, error) {
 	return found, nil
 }
 
-// each runs a call for every value and answers with all of their facts. It stops at
-// the first error when nothing was done before; later ones stand among the facts.
-// pace is asked before every call but the first, which was counted when it came in.
+// each runs a call for every value and returns all of their facts. It stops at a first error that precedes
+// any success; later errors are among the facts. pace is asked before every call except the first, which was
+// counted on arrival.
 func each[T any](pace func() error, values []T, run func(i int) (answer, error)) (answer, error) {
 	if len(values) > maxValues {
 		return answer{}, model.Errorf(model.InvalidInput, "call", "%d values in one call; %d are the most", len(values), maxValues)

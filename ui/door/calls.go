@@ -15,8 +15,8 @@ const CallsFile = "serve/calls.json"
 // callsEvery is how often a door saves its counts.
 const callsEvery = 5 * time.Second
 
-// CountCalls counts the calls of a door until end, for `serve metrics`, which is another process.
-// Whose calls they are is counted nowhere. unsaved hears when the counts cannot be kept.
+// CountCalls counts the calls of a door until end, for `serve metrics`, which is another process. Callers are
+// not counted apart. unsaved hears errors of saving.
 func CountCalls(ctx context.Context, state string, unsaved func(error)) (called func(verb, outcome string), end func()) {
 	kept := counts.Open(filepath.Join(state, filepath.FromSlash(CallsFile)), func() error { return statedir.Ensure(state) })
 	save := func() {

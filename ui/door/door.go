@@ -1,7 +1,6 @@
-// Package door is where agents come in: it serves the Provider of any store as the
-// tools of the Model Context Protocol, over standard input or HTTP
-// (agents-door.md). It changes memory only through the stores' own layers, so that
-// scanning, suppression, origin, audit and erasure stand in front of every store.
+// Package door is the agents' entrance: it serves the Provider of any store as the tools of the Model Context
+// Protocol, over standard input or HTTP (agents-door.md). It changes memory only through the stores' own
+// layers, so that scanning, suppression, origin, audit and erasure are in front of every store.
 package door
 
 import (
@@ -47,37 +46,36 @@ type Writes interface {
 	Together(ctx context.Context, s model.Store, changes []undo.Change) ([]model.RetainResult, undo.Entry, error)
 }
 
-// Desk is the workplace of one caller: the stores as they are opened for this caller,
-// and what notes and undoes what the caller does.
+// Desk is the workplace of one caller: the stores opened for this caller, with the notes and the undo of the
+// caller's changes.
 type Desk struct {
 	Fleet *backends.Fleet
 	// Undo makes the changes; nil: nothing can be kept for undo, so nothing is changed.
 	Undo   Writes
-	Ledger *origin.Ledger // nil: nobody knows who wrote what
-	Trace  *origin.Trace  // nil: what was given to the caller is not noted
+	Ledger *origin.Ledger // nil: writers are unknown
+	Trace  *origin.Trace  // nil: recalls are not noted
 	Clock  clock.Clock
 	// Caller has the name and the scopes.
 	Caller backends.Caller
 	// Trusted are the channels whose word counts for this caller (AD17).
 	Trusted []string
-	// Unwritable says why nothing may be changed, empty when it may; nil when always.
+	// Unwritable says why nothing may be changed, empty when changes are allowed; nil: always allowed.
 	Unwritable func() string
 	// Refused records a call that the caller's scopes do not allow; nil records nothing.
 	Refused func(ctx context.Context, verb, scope string)
-	// Called hears of every call of a tool and of its outcome (bearer.Outcome); nil: nobody counts.
+	// Called hears every call of a tool with its outcome (bearer.Outcome); nil: calls are not counted.
 	Called func(verb, outcome string)
-	// Suspect reports whether a text looks planted, so that agents do not get it; nil: none does.
+	// Suspect reports whether a text looks planted and is kept from agents; nil: none is.
 	Suspect func(ctx context.Context, store, tier, text string) bool
-	// Tier is where a retain without a tier goes; empty: the caller must say.
+	// Tier receives a retain without a tier; empty: the caller must name one.
 	Tier string
 	// Face is Tools or Memory; Mount makes one STORE/TIER the memory directory itself.
 	Face  string
 	Mount string
-	// Aliases are the other tool sets that are offered beside the tools.
+	// Aliases are the alias sets offered beside the tools.
 	Aliases []string
 	Version string
-	// Names are the paths of the memory face; nil: items are called by their ids, and no
-	// other name can be given.
+	// Names are the paths of the memory face; nil: items are called by their ids, and cannot be renamed.
 	Names *origin.Paths
 
 	writes *rate.Limiter
@@ -90,13 +88,13 @@ const (
 	Memory = "memory"
 )
 
-// call is one tool call on its way.
+// call is one tool call.
 type call struct {
 	*Desk
 	writer origin.Writer
 }
 
-// answer is the result of a tool: facts and the same as text.
+// answer is the result of a tool: facts, and the same as text.
 type answer struct {
 	facts any
 	text  string
@@ -110,14 +108,14 @@ type tool struct {
 	run    runner
 	// plain: the answer is text only, and errors are their message (AD21).
 	plain bool
-	// meta is what a client that is no model is told beside; nil: nothing.
+	// meta is extra data for a client that is no model; nil: none.
 	meta func(*call) mcp.Meta
 }
 
-// runner runs a call with its arguments as they came.
+// runner runs a call with its raw arguments.
 type runner = func(ctx context.Context, c *call, args json.RawMessage) (answer, error)
 
-// reading decodes the arguments before it runs; strict refuses those that the tool does not know.
+// reading decodes the arguments before it runs; strict refuses unknown ones.
 func reading[T any](run func(ctx context.Context, c *call, args T) (answer, error), strict bool) runner {
 	return func(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
 		args, err := decode[T](raw, strict)
@@ -128,7 +126,7 @@ func reading[T any](run func(ctx context.Context, c *call, args T) (answer, erro
 	}
 }
 
-// tools are those that the desk's face has.
+// tools are those of the desk's face.
 func (d *Desk) tools() []tool {
 	if d.Face == Memory {
 		return []tool{memoryTool()}
@@ -174,7 +172,7 @@ func (d *Desk) Server() *mcp.Server {
 	return s
 }
 
-// defaults fills in what a desk may leave out.
+// defaults fills in the optional settings of a desk.
 func (d *Desk) defaults() {
 	if d.Clock == nil {
 		d.Clock = clock.System{}
@@ -196,7 +194,7 @@ func (d *Desk) defaults() {
 	}
 }
 
-// noUndo is why a desk without Undo changes nothing.
+// noUndo says why a desk without Undo changes nothing.
 const noUndo = "this server keeps nothing for undo"
 
 // nowhere refuses every change.
@@ -219,8 +217,8 @@ func (d *Desk) mayUse(t tool) bool {
 	return slices.ContainsFunc(t.scopes(nil), d.Caller.May)
 }
 
-// Missing is the first scope that a call needs and the caller has not; empty when
-// there is none. Unknown tools need none: they fail later.
+// Missing is the first scope that a call needs and the caller lacks; empty when there is none. Unknown tools
+// need none: they fail later.
 func (d *Desk) Missing(name string, args json.RawMessage) string {
 	for _, t := range d.tools() {
 		if t.def.Name != name {
@@ -280,7 +278,7 @@ func (d *Desk) serve(ctx context.Context, t tool, req *mcp.CallToolRequest) (*mc
 	return res, err
 }
 
-// writing counts a write; an error when the caller makes too many (AD15).
+// writing counts a write; an error when the caller exceeds the limit (AD15).
 func (c *call) writing() error {
 	if c.writes.AllowN(c.Clock.Now(), 1) {
 		return nil
@@ -288,7 +286,7 @@ func (c *call) writing() error {
 	return model.Errorf(model.RateLimited, "retain", "more than %d writes a minute: wait", writesMinute)
 }
 
-// writer is who calls: the name of the token, and what the client says of itself.
+// writer is the caller: the name of the token, and the client's description of itself.
 func (d *Desk) writer(req *mcp.CallToolRequest) origin.Writer {
 	w := origin.Writer{Actor: d.Caller.Name, Face: "mcp", Channel: origin.Unknown, Trust: origin.Untrusted, Agent: true}
 	if d.Face == Memory {
@@ -344,7 +342,7 @@ type errorFact struct {
 	Revision  model.Revision `json:"revision,omitempty"`
 }
 
-// factOf is an error as an answer has it.
+// factOf is an error in the form of an answer.
 func factOf(err error) errorFact {
 	f := errorFact{Kind: snake(model.KindOf(err)), Message: message(err), Retryable: model.KindOf(err).Retryable(), Revision: revisionOf(err)}
 	var e *model.Error
@@ -378,11 +376,11 @@ func message(err error) string {
 	return plainLine(text)
 }
 
-// leftOut stands for words of a store or a caller that the scanner rejects: they reach an agent
-// outside the fences.
+// leftOut replaces words of a store or a caller that the scanner rejects: they reach an agent outside the
+// fences.
 const leftOut = "[left out: it reads like instructions]"
 
-// plainLine is a text on one line, escaped, for where no fence stands around it.
+// plainLine is a text on one line, escaped, for places outside the fences.
 func plainLine(text string) string {
 	if poisoned(text) {
 		return leftOut
@@ -390,7 +388,7 @@ func plainLine(text string) string {
 	return safetext.LineMax(text, 1000).String()
 }
 
-// staleError is a conflict that carries the revision which stands now.
+// staleError is a conflict that carries the current revision.
 type staleError struct {
 	error
 	now model.Revision
@@ -406,7 +404,7 @@ func revisionOf(err error) model.Revision {
 	return ""
 }
 
-// stale adds the revision that stands now to a conflict.
+// stale adds the current revision to a conflict.
 func stale(ctx context.Context, s model.Store, id string, err error) error {
 	if err == nil || model.KindOf(err) != model.Conflict || s.Browser == nil || id == "" {
 		return err
@@ -418,7 +416,7 @@ func stale(ctx context.Context, s model.Store, id string, err error) error {
 	return staleError{err, it.Revision}
 }
 
-// decode reads a tool's arguments. strict refuses those it does not know.
+// decode reads a tool's arguments. strict refuses unknown ones.
 func decode[T any](args json.RawMessage, strict bool) (T, error) {
 	var v T
 	d := json.NewDecoder(strings.NewReader(string(args)))
@@ -442,7 +440,7 @@ func jsonProblem(err error) string {
 	return "no JSON object"
 }
 
-// store finds the store that a call names, or the only one.
+// store finds the named store, or the only one.
 func (d *Desk) store(name string) (model.Store, error) {
 	members := d.Fleet.Members()
 	if name == "" && len(members) == 1 {
@@ -462,7 +460,7 @@ func (d *Desk) storeNames() []string {
 	return out
 }
 
-// at finds what a reference names.
+// at finds the store and the ref of a reference.
 func (d *Desk) at(text string) (model.Store, model.Ref, error) {
 	if len(text) > 2*model.MaxID {
 		return model.Store{}, model.Ref{}, model.Errorf(model.InvalidInput, "call", "a reference of %d bytes is no reference", len(text))
@@ -478,8 +476,7 @@ func (d *Desk) at(text string) (model.Store, model.Ref, error) {
 	return s, ref, err
 }
 
-// given notes what a call gave its caller. A note that fails costs the caller
-// nothing.
+// given notes the items given to the caller. A failed note does not fail the call.
 func (c *call) given(verb string, refs ...model.Ref) {
 	if c.Trace == nil {
 		return
@@ -502,7 +499,7 @@ type originFact struct {
 	At      time.Time `json:"at"`
 }
 
-// originOf is who wrote the text of an item; nil when nobody knows.
+// originOf is the writer of an item's text; nil when unknown.
 func (d *Desk) originOf(s model.Store, it model.Item) *originFact {
 	r, _, ok := origin.Known(d.Ledger, s, it)
 	if !ok {
@@ -511,12 +508,12 @@ func (d *Desk) originOf(s model.Store, it model.Item) *originFact {
 	return &originFact{r.Actor, r.Client, r.Channel, r.Detail, r.Trust, r.At}
 }
 
-// under names the writer of what is changed, to the ledger and to the audit log.
+// under names the writer of a change, to the ledger and to the audit log.
 func under(ctx context.Context, w origin.Writer) context.Context {
 	return audit.WithOrigin(origin.With(ctx, w), w.Line())
 }
 
-// words is an origin on the line before a text.
+// words is an origin for the line before a text.
 func (o *originFact) words() string {
 	if o == nil {
 		return "unknown/" + origin.Untrusted

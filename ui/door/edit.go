@@ -13,17 +13,16 @@ import (
 	"memdesk/undo"
 )
 
-// What the memory face says of a text that was not saved (AD24).
+// The memory face's messages about a text that was not saved (AD24).
 const (
 	notSavedHeld   = "Not saved: held for review by the operator (quarantined). Do not retry."
 	notSavedErased = "Not saved: the person this is about was erased (suppressed). Do not retry."
 )
 
-// maxTogether is the most files that one command removes or renames.
+// maxTogether bounds the files that one command removes or renames.
 const maxTogether = 100
 
-// saved turns the outcome of a write into the face's words; done is what to say when
-// it was made.
+// saved turns the outcome of a write into the face's words; done is the message of a success.
 func saved(path, done string, err error) (string, error) {
 	var held *origin.HeldError
 	switch {
@@ -43,7 +42,7 @@ func saved(path, done string, err error) (string, error) {
 
 func readOnly(path string) error { return &faceError{"The path " + path + " is read-only."} }
 
-// writable refuses what the tier or the session forbids, and texts that do not fit.
+// writable refuses writes that the tier or the session forbids, and texts that do not fit.
 func (c *call) writable(at spot, text string) error {
 	switch {
 	case !at.tier.Writable || at.tier.Sealed || at.store.ReadOnly || c.Unwritable() != "":
@@ -138,7 +137,7 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 	return saved(a.Path, "File created successfully at: "+a.Path, err)
 }
 
-// rewrite replaces a file's text by the revision that was read (AD23).
+// rewrite replaces the revision of a file that was read (AD23).
 func (c *call) rewrite(ctx context.Context, at spot, it model.Item, text, done string) (string, error) {
 	if err := c.writable(at, text); err != nil {
 		return "", err
@@ -197,7 +196,7 @@ func (c *call) insert(ctx context.Context, a memoryArgs) (string, error) {
 	return c.rewrite(ctx, at, it, strings.Join(all, "\n"), "The file "+a.Path+" has been edited.")
 }
 
-// below are the files of a path: the one that has the name, or those under it.
+// below are the files of a path: the one with that name, or those under it.
 func (c *call) below(ctx context.Context, at spot) (files []entry, directory bool, err error) {
 	it, ok, err := c.file(ctx, at)
 	if err != nil {

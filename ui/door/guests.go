@@ -22,13 +22,12 @@ import (
 	"memdesk/operator"
 )
 
-// Guests are the callers of a served address. Each has a session of its own, so that every
-// change stands under the caller's own name. Their tokens are read again when the file of the
-// tokens changes, and on a hang-up signal.
+// Guests are the callers of a served address. Each has a session of its own, so that every change is recorded
+// under the caller's own name. The token file is read again when it changes, and on a hang-up signal.
 type Guests struct {
 	Door *bearer.Door
 	File string // of the tokens
-	// Called hears of every call; desks and Provider pass it on. Nil: nobody counts.
+	// Called hears every call; desks and Provider pass it on. Nil: calls are not counted.
 	Called func(verb, outcome string)
 
 	open func(ctx context.Context, name string) (*operator.Session, error)
@@ -40,10 +39,10 @@ type Guests struct {
 	sessions map[string]*operator.Session
 }
 
-// Invite reads the file of the tokens and opens a session for each caller. Where open is nil the
-// callers need none. say hears what happens while the tokens are watched.
+// Invite reads the token file and opens a session for each caller; with a nil open callers need none. say
+// hears the events of watching the file.
 func Invite(ctx context.Context, file string, open func(ctx context.Context, name string) (*operator.Session, error), say func(format string, args ...any)) (*Guests, error) {
-	seen, _ := os.Stat(file) // readTokens says what is wrong with it
+	seen, _ := os.Stat(file) // readTokens reports the error
 	callers, err := readTokens(file)
 	if err != nil {
 		return nil, err
@@ -64,14 +63,14 @@ func readTokens(file string) ([]bearer.Caller, error) {
 	return callers, nil
 }
 
-// Tokens counts the tokens that are let in.
+// Tokens counts the valid tokens.
 func (g *Guests) Tokens() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return safetext.Count(int64(g.count), "token")
 }
 
-// admit opens the sessions that are missing, then lets in these callers only.
+// admit opens the missing sessions, then admits only these callers.
 func (g *Guests) admit(ctx context.Context, callers []bearer.Caller) error {
 	for _, c := range callers {
 		if g.open == nil || g.Session(c.Name) != nil {
@@ -92,19 +91,19 @@ func (g *Guests) admit(ctx context.Context, callers []bearer.Caller) error {
 	return nil
 }
 
-// Session is a caller's.
+// Session is the session of a caller.
 func (g *Guests) Session(name string) *operator.Session {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.sessions[name]
 }
 
-// tokensEvery is how often the file of the tokens is looked at.
+// tokensEvery is the pause between two checks of the token file.
 const tokensEvery = time.Second
 
-// Watch begins to read the tokens again, until ctx ends. While they cannot be read nobody is let
-// in: a token that somebody tries to take away must not go on. A change of the file since its
-// first reading, and a hang-up since Watch returned, are seen.
+// Watch reads the tokens again on changes, until ctx ends. While they are unreadable nobody is admitted: a
+// token being revoked must not stay valid. Watch sees a change of the file since its first reading, and a
+// hang-up since Watch returned.
 func (g *Guests) Watch(ctx context.Context) { go g.readAgain(ctx, Hangups(ctx)) }
 
 // Hangups receives the hang-up signals of the process until ctx ends.
@@ -167,7 +166,7 @@ func (g *Guests) Close() {
 	}
 }
 
-// Desks gives each guest a desk, another one when the guest's scopes change.
+// Desks gives each guest a desk, and a new one when the guest's scopes change.
 func (g *Guests) Desks(settings Desk) func(bearer.Caller) *Desk {
 	var mu sync.Mutex
 	made := map[string]*Desk{}
@@ -183,8 +182,8 @@ func (g *Guests) Desks(settings Desk) func(bearer.Caller) *Desk {
 	}
 }
 
-// Of is the desk of a caller over a session's stores. Of d it has the settings: tier, face, mount,
-// aliases, version and clock.
+// Of is the desk of a caller over a session's stores. It takes tier, face, mount, aliases, version and clock
+// from d.
 func (d Desk) Of(s *operator.Session, c bearer.Caller) *Desk {
 	return &Desk{
 		Fleet: s.Fleet, Undo: s.Writes(), Ledger: s.Ledger, Trace: s.Trace, Names: s.Paths, Clock: d.Clock, Caller: c,
@@ -198,7 +197,7 @@ func (g *Guests) Provider(store string) http.Handler {
 	return backends.Serve(backends.Served{Door: g.Door, Called: g.Called,
 		Store: func(c backends.Caller) model.Store {
 			s, err := g.Session(c.Name).Fleet.Store(store)
-			if err != nil { // it could not be opened for this guest: its calls say why
+			if err != nil { // it did not open for this guest: its calls say why
 				return model.Store{Name: store, Provider: gone{err}}
 			}
 			return s
@@ -208,7 +207,7 @@ func (g *Guests) Provider(store string) http.Handler {
 		}})
 }
 
-// Only lets in callers whose token has a scope.
+// Only admits callers whose token has a scope.
 func Only(callers *bearer.Door, scope string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -251,8 +250,7 @@ func (g gone) Health(context.Context) model.HealthStatus {
 	return model.NewHealth(time.Now(), model.HealthFinding{Kind: model.FindingUnreachable, Message: g.err.Error()})
 }
 
-// TokensFile is the state directory's file of tokens. Where there is none it makes one with a first
-// token.
+// TokensFile is the state directory's token file, made with a first token where there is none.
 func TokensFile(state string) (file string, made bool, err error) {
 	if err := statedir.Ensure(state); err != nil {
 		return "", false, err

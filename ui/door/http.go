@@ -22,17 +22,16 @@ import (
 	"memdesk/model"
 )
 
-// HTTP says what is served over HTTP to whom.
+// HTTP configures the service over HTTP.
 type HTTP struct {
 	// Callers hold the tokens.
 	Callers []backends.Caller
-	// Desk gives a caller's desk, the same one at every call; a caller without one gets
-	// nothing.
+	// Desk returns a caller's desk, the same one at every call; a caller without a desk gets nothing.
 	Desk func(backends.Caller) *Desk
-	// Door, when set, admits the callers instead of Callers: a door that several servers
-	// share, and whose callers may change.
+	// Door, when set, admits the callers instead of Callers: it may be shared by several servers, and its
+	// callers may change.
 	Door *bearer.Door
-	// Called hears of calls without a token that the door knows; nil: nobody counts.
+	// Called hears calls without a known token; nil: calls are not counted.
 	Called func(verb, outcome string)
 	// Origins are the web origins that may call beside the server's own.
 	Origins []string
@@ -58,7 +57,7 @@ func (c HTTP) Handler() http.Handler {
 	stream := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		return h.server(r.Context().Value(deskKey{}).(*Desk))
 	}, &mcp.StreamableHTTPOptions{JSONResponse: true, SessionTimeout: idleSession, MaxRequestBodyBytes: MaxRequest})
-	// The token was checked before; this binds a session to the caller that began it.
+	// The token was checked before; this binds a session to its first caller.
 	h.inner = auth.RequireBearerToken(h.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(stream)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+metadataPath, h.metadata)
@@ -90,8 +89,7 @@ func (h *handler) server(d *Desk) *mcp.Server {
 	return s
 }
 
-// outside refuses pages of other origins and names that a resolver was made to point
-// here (AD7).
+// outside refuses pages of other origins, and names that DNS rebinding points here (AD7).
 func (h *handler) outside(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -127,7 +125,7 @@ func (h *handler) self(r *http.Request) string {
 	return scheme + "://" + r.Host
 }
 
-// metadata is the protected resource's (RFC 9728), open to all.
+// metadata is that of the protected resource (RFC 9728), open to all.
 func (h *handler) metadata(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = safetext.NewJSONWriter(w).Write(object{"resource": h.self(r) + Path, "authorization_servers": []string{},
@@ -190,7 +188,7 @@ func statusOf(err error) int {
 	return http.StatusBadRequest
 }
 
-// crowded reports whether a caller has its share of sessions.
+// crowded reports whether a caller has reached its limit of sessions.
 func (h *handler) crowded(d *Desk) bool {
 	n := 0
 	for range h.server(d).Sessions() {
@@ -199,8 +197,8 @@ func (h *handler) crowded(d *Desk) bool {
 	return n >= maxSessions
 }
 
-// missing is the first scope that a request's tool calls need and the caller has not
-// (AD5). The refusal is recorded.
+// missing is the first scope that a request's tool calls need and the caller lacks (AD5). The refusal is
+// recorded.
 func missing(ctx context.Context, d *Desk, body []byte) string {
 	type rpc struct {
 		Method string `json:"method"`

@@ -13,8 +13,8 @@ import (
 	"memdesk/model"
 )
 
-// LocalAddress keeps an address without a host to this machine: who wants every interface writes
-// 0.0.0.0 or [::].
+// LocalAddress binds an address without a host to this machine only: 0.0.0.0 or [::] asks for every
+// interface.
 func LocalAddress(s string) string {
 	if strings.HasPrefix(s, ":") {
 		return "127.0.0.1" + s
@@ -22,8 +22,8 @@ func LocalAddress(s string) string {
 	return s
 }
 
-// Listen listens for HTTP, or for HTTPS with a certificate and its key, which are PEM files. Other
-// machines are served over TLS only, because tokens and memory would travel in clear.
+// Listen listens for HTTP, or for HTTPS with a certificate and its key, which are PEM files. Other machines
+// are served over TLS only, because tokens and memory would travel in clear.
 func Listen(address, cert, key string) (l net.Listener, scheme string, err error) {
 	var certificate *tls.Config
 	if cert != "" || key != "" {

@@ -49,7 +49,7 @@ type spot struct {
 	depth int    // 0 the root, 1 a store, 2 a tier, 3 a name
 }
 
-// segments cuts a path and refuses what would leave the directory (AD25).
+// segments splits a path and refuses one that would leave the directory (AD25).
 func segments(p string) ([]string, error) {
 	if p != memoryRoot && !strings.HasPrefix(p, memoryRoot+"/") {
 		return nil, &faceError{"Path must start with /memories, got: " + p}
@@ -83,8 +83,7 @@ func segments(p string) ([]string, error) {
 	return out, nil
 }
 
-// spotOf finds the store and the tier of a path; it does not look whether a name is
-// there.
+// spotOf finds the store and the tier of a path, without a check that the name exists.
 func (c *call) spotOf(p string) (spot, error) {
 	parts, err := segments(p)
 	if err != nil {
@@ -114,8 +113,7 @@ func (c *call) spotOf(p string) (spot, error) {
 // assigns reports whether the store makes the ids of the tier's items.
 func (at spot) assigns() bool { return at.tier.Document == model.Structured }
 
-// file finds the item that a name leads to; false when there is none that an agent
-// may see.
+// file finds the item of a name; false when there is none that an agent may see.
 func (c *call) file(ctx context.Context, at spot) (model.Item, bool, error) {
 	var ids []string
 	if id, ok := c.Names.ID(at.store.Name, at.tier.Name, at.name); ok {
@@ -150,8 +148,8 @@ func (c *call) holds(ctx context.Context, at spot) bool {
 	return err == nil && len(below) > 0
 }
 
-// called is an item's name when the path of at asks for it: the given one, else the
-// form of its id that was asked for.
+// called is an item's name in the form that the path of at uses: the given name, else the same form of its
+// id.
 func (c *call) called(at spot, id string) string {
 	if name, ok := c.Names.Name(at.store.Name, at.tier.Name, id); ok {
 		return name
@@ -166,7 +164,7 @@ type entry struct {
 	bytes int64
 }
 
-// maxEntries bounds a listing; a line says when there is more.
+// maxEntries bounds a listing; a line says that there is more.
 const maxEntries = 20_000
 
 // entries lists the tier's files whose names begin with prefix, at most limit.
@@ -241,7 +239,7 @@ func byUTF16(a, b string) int {
 	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
 }
 
-// shown keeps controls of a name out of a listing's lines.
+// shown keeps a name's control characters out of a listing's lines.
 func shown(name string) string {
 	if strings.ContainsAny(name, "\n\r\t") {
 		return safetext.Line(name).String()

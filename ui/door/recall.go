@@ -73,7 +73,7 @@ func recall(ctx context.Context, c *call, a recallArgs) (answer, error) {
 	return answer{out, b.String()}, nil
 }
 
-// recall asks the stores and leaves out what must not be given.
+// recall asks the stores and leaves out withheld items.
 func (c *call) recall(ctx context.Context, query string, limit int, store, tier string) (recalled, error) {
 	out := recalled{Status: "ok", Hits: []hitFact{}, Stores: []storeFact{}}
 	switch {
@@ -108,7 +108,7 @@ func (c *call) recall(ctx context.Context, query string, limit int, store, tier 
 		out.Bounded = out.Bounded || ans.Result.Bounded
 		out.Stores = append(out.Stores, f)
 	}
-	if len(answers) == 1 && failed != nil { // nobody else could answer
+	if len(answers) == 1 && failed != nil { // no other store could answer
 		return out, failed
 	}
 	if counted && failed == nil {
@@ -125,13 +125,13 @@ func (c *call) recall(ctx context.Context, query string, limit int, store, tier 
 	return out, nil
 }
 
-// hit makes a hit's facts; false for one that must not be given.
+// hit makes a hit's facts; false for a withheld one.
 func (c *call) hit(ctx context.Context, h backends.FusedHit) (hitFact, bool) {
 	f := hitFact{Ref: model.Ref{Store: h.Store, ID: h.ID}.String(), Store: h.Store, Title: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score}
 	if poisoned(h.Snippet) || poisoned(h.Source) {
 		return f, false
 	}
-	// What cannot be read whole is judged by what is given of it.
+	// An item that cannot be read whole is judged by its snippet.
 	part := model.Item{Header: model.Header{Title: h.Source}, Body: h.Snippet}
 	s, err := c.Fleet.Store(h.Store)
 	if err != nil || s.Browser == nil || h.ID == "" {
@@ -155,8 +155,8 @@ func poisoned(text string) bool {
 	return hit
 }
 
-// withheld reports whether an item must not reach an agent: its store or the scanner
-// rejects it, it waits for somebody, or the policy keeps back what looks planted.
+// withheld reports whether an item must not reach an agent: its store or the scanner rejects it, it waits for
+// a decision, or the policy keeps back suspect texts.
 func (c *call) withheld(ctx context.Context, store string, it model.Item) bool {
 	return it.Has(model.FlagBlocked) || it.Has(model.FlagPending) || poisoned(it.Title) || poisoned(it.Body) ||
 		c.Suspect != nil && (c.Suspect(ctx, store, it.Tier, it.Body) || review.HasOwnTitle(it) && c.Suspect(ctx, store, it.Tier, it.Title))
@@ -199,7 +199,7 @@ func get(ctx context.Context, c *call, a getArgs) (answer, error) {
 	return answer{out, b.String()}, nil
 }
 
-// read reads an item for an agent: what is withheld does not exist.
+// read reads an item for an agent: a withheld item does not exist.
 func (c *call) read(ctx context.Context, s model.Store, id string) (model.Item, error) {
 	if s.Browser == nil {
 		return model.Item{}, model.Errorf(model.Unsupported, "get", "store %s cannot show its items", s.Name)
@@ -222,7 +222,7 @@ type listed struct {
 	Items  []itemFact  `json:"items"`
 	Next   string      `json:"next,omitempty"`
 	Total  *int64      `json:"total,omitempty"`
-	Stores []storeFact `json:"stores,omitempty"` // what of them could not be looked at
+	Stores []storeFact `json:"stores,omitempty"` // stores or tiers that could not be read
 }
 
 type itemFact struct {
@@ -255,7 +255,7 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 	switch {
 	case err != nil && (len(names) == 1 || cursor != ""):
 		return answer{}, err
-	case err != nil: // the other stores are listed all the same
+	case err != nil: // the other stores are still listed
 		out.Stores = append(out.Stores, storeFact{at, message(err)})
 	}
 	for _, problem := range page.Problems {
@@ -363,9 +363,8 @@ func (c *call) declared() mcp.Meta {
 	return mcp.Meta{backends.MCPTiersMeta: out}
 }
 
-// Hook is one fenced block of at most limit bytes for a session hook: what a query
-// finds, or the newest items without one (AD27). Empty when there is nothing;
-// problems name the stores that did not answer.
+// Hook is one fenced block of at most limit bytes for a session hook: the hits of a query, or the newest
+// items without a query (AD27). Empty when there is nothing; problems name the stores that did not answer.
 func (d *Desk) Hook(ctx context.Context, query string, limit int, w origin.Writer) (block string, problems []string, err error) {
 	c := &call{Desk: d, writer: w}
 	b := newBlock(limit)

@@ -74,7 +74,7 @@ func retain(ctx context.Context, c *call, a retainArgs) (answer, error) {
 	return c.write(under(ctx, c.claimed(a.Source)), s, req, notes)
 }
 
-// target is the store and the request that the arguments mean (AD9).
+// target is the store and the request of the arguments (AD9).
 func (c *call) target(a retainArgs) (model.Store, model.RetainRequest, error) {
 	req := model.RetainRequest{Content: a.Content, Mode: model.Mode(a.Mode), IfMatch: model.Revision(a.IfMatch), DataSubjectID: a.Subject}
 	if req.Mode == "" {
@@ -114,8 +114,8 @@ func (c *call) target(a retainArgs) (model.Store, model.RetainRequest, error) {
 // titleField is the field of items that have a title of their own.
 const titleField = "title"
 
-// entitle gives a request its title where items of the tier have a field for one that may be
-// written, and reports whether it did: the item itself, else another of its tier, tells.
+// entitle gives a request its title where items of the tier have a writable title field, and reports whether
+// it did. The item itself, or else another of its tier, shows the field.
 func (c *call) entitle(ctx context.Context, s model.Store, req *model.RetainRequest, title string) bool {
 	if s.Browser == nil {
 		return false
@@ -143,7 +143,7 @@ func (c *call) entitle(ctx context.Context, s model.Store, req *model.RetainRequ
 	case !there:
 		req.Meta = []model.Field{{Name: titleField, Value: title}}
 	case it.Meta[at].Value != title:
-		req.Meta = slices.Clone(it.Meta) // the whole set: what stands there is what was read
+		req.Meta = slices.Clone(it.Meta) // the whole set, as read
 		req.Meta[at].Value = title
 		if req.IfMatch == "" && req.Mode == model.Append { // a replace without a revision is refused
 			req.IfMatch = it.Revision
@@ -152,8 +152,7 @@ func (c *call) entitle(ctx context.Context, s model.Store, req *model.RetainRequ
 	return true
 }
 
-// scoped reads a scope as stores spell it: crews/ID, crews/ID/agents/SLUG or an
-// agent's name.
+// scoped parses a scope as stores spell it: crews/ID, crews/ID/agents/SLUG or an agent's name.
 func scoped(req *model.RetainRequest, scope string) error {
 	if scope == "" {
 		return nil
@@ -186,8 +185,8 @@ func writableTiers(s model.Store) []string {
 	return out
 }
 
-// write makes the change and says what became of it. What is held or suppressed is
-// an ordinary answer (AD10, AD11).
+// write makes the change and describes the result. A held or suppressed change is an ordinary answer (AD10,
+// AD11).
 func (c *call) write(ctx context.Context, s model.Store, req model.RetainRequest, notes []string) (answer, error) {
 	if err := c.guardReplace(ctx, s, req); err != nil {
 		return answer{}, err
@@ -227,7 +226,7 @@ func (c *call) write(ctx context.Context, s model.Store, req model.RetainRequest
 	return answer{out, text}, nil
 }
 
-// guardReplace wants the revision of what a replace would write over (AD9).
+// guardReplace demands the revision that a replace would overwrite (AD9).
 func (c *call) guardReplace(ctx context.Context, s model.Store, req model.RetainRequest) error {
 	id := addressOf(s, req)
 	if req.Mode != model.Replace || req.IfMatch != "" || id == "" || s.Browser == nil {
@@ -235,7 +234,7 @@ func (c *call) guardReplace(ctx context.Context, s model.Store, req model.Retain
 	}
 	it, err := s.Browser.Read(ctx, id)
 	if err != nil {
-		return nil // the store itself says what is wrong
+		return nil // the store itself reports the error
 	}
 	return staleError{model.Errorf(model.Conflict, "retain", "the item exists: give if_match, the revision that you have read"), it.Revision}
 }
@@ -275,7 +274,7 @@ func forget(ctx context.Context, c *call, a forgetArgs) (answer, error) {
 }
 
 func (c *call) forget(ctx context.Context, s model.Store, ref model.Ref) (answer, error) {
-	if strings.HasPrefix(ref.ID, origin.HeldPrefix) { // what is held is no agent's to see or remove
+	if strings.HasPrefix(ref.ID, origin.HeldPrefix) { // no agent may see or remove a held text
 		return answer{forgotten{Status: "absent"}, "absent"}, nil
 	}
 	res, e, err := c.Undo.Forget(ctx, s, model.ForgetRequest{ID: ref.ID})

@@ -18,7 +18,7 @@ func text(about string, limits ...any) object {
 	return o
 }
 
-// input is a tool's input schema. Unknown arguments are refused unless open.
+// input is a tool's input schema. Unknown arguments are refused unless open is set.
 func input(open bool, required []string, properties object) object {
 	if required == nil {
 		required = []string{}
@@ -26,8 +26,8 @@ func input(open bool, required []string, properties object) object {
 	return object{"type": "object", "properties": properties, "required": required, "additionalProperties": open}
 }
 
-// output is a tool's output schema: a status, and what may come with it. Errors keep
-// to it too, because clients check them against it (AD13).
+// output is a tool's output schema: a status with optional facts. Errors follow it too, because clients check
+// them against it (AD13).
 func output(properties object) object {
 	properties["status"] = object{"type": "string"}
 	properties["error"] = object{"type": "object", "properties": object{
@@ -49,7 +49,7 @@ func hints(readOnly, destructive, idempotent bool) *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{ReadOnlyHint: readOnly, DestructiveHint: &destructive, IdempotentHint: idempotent, OpenWorldHint: &open}
 }
 
-// needs is the scopes of a tool whose arguments do not matter.
+// needs is the scopes of a tool whatever its arguments are.
 func needs(scopes ...string) func(json.RawMessage) []string {
 	return func(json.RawMessage) []string { return scopes }
 }

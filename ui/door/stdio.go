@@ -9,11 +9,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// process is the session of a caller over standard input, which has no other.
+// process names the session of a caller over standard input, which has no session id.
 var process = rand.Text()[:16]
 
-// Stdio serves the desk over a reader and a writer until the reader ends, which is
-// no error, or ctx does. Nothing but the protocol is written.
+// Stdio serves the desk over a reader and a writer until ctx ends or the reader, which is no error. It writes
+// nothing but the protocol.
 func (d *Desk) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	err := d.Server().Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: leaveOpen{out}, MaxLineLength: MaxRequest})
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
@@ -22,7 +22,7 @@ func (d *Desk) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// leaveOpen is a writer that stays its owner's.
+// leaveOpen is a writer that its owner closes.
 type leaveOpen struct{ io.Writer }
 
 // Close does nothing.

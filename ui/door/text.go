@@ -13,7 +13,7 @@ const (
 	fenceEnd   = "--- end of recalled memory ---"
 )
 
-// restLeftOut says that an answer was longer than its text may be (AD15).
+// restLeftOut marks an answer cut at its size limit (AD15).
 const restLeftOut = "[the rest is left out]"
 
 // block is recalled text between its fences. It never grows beyond limit bytes, the
@@ -31,8 +31,8 @@ func newBlock(limit int) *block {
 	return x
 }
 
-// add puts one item in: its line, then its text, every line of it marked. whole
-// false cuts the text of an item that does not fit instead of leaving it out.
+// add adds one item: its line, then its text, every line of it marked. whole false cuts the text of an item
+// that does not fit instead of leaving it out.
 func (x *block) add(ref, tier, origin, text string, whole bool) bool {
 	var it strings.Builder
 	it.WriteString("[" + strconv.Itoa(x.items+1) + "] ")

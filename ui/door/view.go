@@ -12,7 +12,7 @@ import (
 	"memdesk/model"
 )
 
-// maxLines is the most lines of a file (memory-face.md).
+// maxLines bounds the lines of a file (memory-face.md).
 const maxLines = 999_999
 
 func (c *call) view(ctx context.Context, a memoryArgs) (string, error) {
@@ -48,8 +48,8 @@ func viewFile(path, text string, span json.RawMessage) (string, error) {
 	return head + numbered(all, from, to), nil
 }
 
-// sliceBounds is the range of lines that two numbers mean: a start below 1 is 1, an
-// end of -1 is the last line, other negative ends count from the end.
+// sliceBounds is the range of lines of two numbers: a start below 1 is 1, an end of -1 is the last line,
+// other negative ends count from the end.
 func sliceBounds(start, end float64, n int) (from, to int) {
 	if math.IsNaN(start) || start < 1 {
 		start = 1
@@ -104,7 +104,7 @@ func (c *call) viewDirectory(ctx context.Context, at spot) (string, error) {
 	return listing(strings.TrimRight(at.path, "/"), sizes, more), nil
 }
 
-// stores puts in the stores and their tiers.
+// stores adds the stores and their tiers.
 func (c *call) stores(sizes map[string]int64) {
 	for _, m := range c.Fleet.Open() {
 		if m.Store.Browser == nil {
@@ -119,7 +119,7 @@ func (c *call) stores(sizes map[string]int64) {
 	}
 }
 
-// tiers puts in a store's tiers and what is right below them.
+// tiers adds a store's tiers and the entries right below them.
 func (c *call) tiers(ctx context.Context, at spot, sizes map[string]int64) (more bool, err error) {
 	if at.store.Browser == nil {
 		return false, absent(at.path)
@@ -143,8 +143,8 @@ func (c *call) tiers(ctx context.Context, at spot, sizes map[string]int64) (more
 	return more, nil
 }
 
-// place puts a file in, or the directories above it that are at most levels deep.
-// Hidden names and node_modules are left out.
+// place adds a file, or the directories above it that are at most levels deep. Hidden names and node_modules
+// are left out.
 func place(sizes map[string]int64, rel string, bytes int64, levels int) {
 	parts := strings.Split(rel, "/")
 	if slices.ContainsFunc(parts, func(s string) bool { return strings.HasPrefix(s, ".") || s == "node_modules" }) {

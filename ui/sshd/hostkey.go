@@ -16,9 +16,8 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// HostKey reads the server's key, or makes it with mode 0600 where there is none.
-// A key that others may read is refused: whoever has it can pose as this server.
-// Two servers that start at once agree on one key.
+// HostKey reads the server's key, or makes it with mode 0600. A key that others may read is refused: its
+// readers could pose as this server. Two servers that start at once agree on one key.
 func HostKey(path string) (ssh.Signer, error) {
 	signer, err := readHostKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -40,7 +39,7 @@ func HostKey(path string) (ssh.Signer, error) {
 		return nil, fmt.Errorf("the host key cannot be made: %w", pathless(err))
 	}
 	defer os.Remove(temp)
-	// A link fails where a file stands, so the first of two servers wins.
+	// A link fails where a file exists, so the first of two servers wins.
 	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("the host key cannot be made: %w", linkless(err))
 	}

@@ -36,10 +36,9 @@ type AuthorizedKey struct {
 	Line int
 }
 
-// ReadAuthorizedKeys reads a file in the format of sshd(8). The file must belong
-// to this user or root and be writable by nobody else. A line that restricts its
-// key in a way that this server does not know, such as from= or command=, is an
-// error: to leave the restriction out would grant more than was written.
+// ReadAuthorizedKeys reads a file in the format of sshd(8). The file must belong to this user or root and be
+// writable by nobody else. A line with a restriction unknown to this server, such as from= or command=, is an
+// error: ignoring it would grant more than was written.
 func ReadAuthorizedKeys(path string) ([]AuthorizedKey, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -64,8 +63,7 @@ func ReadAuthorizedKeys(path string) ([]AuthorizedKey, error) {
 	return ParseAuthorizedKeys(io.LimitReader(f, maxKeyFile))
 }
 
-// ParseAuthorizedKeys reads the lines. Without a key it is an error: nobody could
-// come in.
+// ParseAuthorizedKeys reads the lines. A file without a key is an error: nobody could log in.
 func ParseAuthorizedKeys(r io.Reader) ([]AuthorizedKey, error) {
 	var out []AuthorizedKey
 	s := bufio.NewScanner(r)
@@ -100,8 +98,7 @@ func ParseAuthorizedKeys(r io.Reader) ([]AuthorizedKey, error) {
 	return out, nil
 }
 
-// granted are options that this server keeps in any case, because it has none of
-// what they speak of.
+// granted are options that this server keeps in any case, because it lacks the functions that they restrict.
 var granted = []string{
 	"restrict", "pty", "no-agent-forwarding", "no-port-forwarding", "no-user-rc", "no-x11-forwarding",
 	"agent-forwarding", "port-forwarding", "user-rc", "x11-forwarding", "no-touch-required",

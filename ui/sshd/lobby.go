@@ -9,11 +9,10 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// lobby holds the connections that have no console: those that have not shown a
-// key yet and those that have and ask for nothing. It never closes the door: when
-// it is full, the oldest connection of the source with the most leaves, so that
-// one source can push out itself only. A connection that has shown its key has
-// the lobby's patience to open a console.
+// lobby holds the connections without a console: those that have not shown a key yet, and those that have and
+// ask for nothing. It refuses no connection: a full lobby drops the oldest connection of the source with the
+// most, so that one source can displace only itself. A connection that has shown its key has the lobby's
+// patience to open a console.
 type lobby struct {
 	size     int
 	patience time.Duration
@@ -36,8 +35,7 @@ type guest struct {
 	limit    *time.Timer
 }
 
-// enter takes a connection in; the one that has to leave for it is returned, and
-// the caller closes it.
+// enter adds a connection; out, if any, has to leave for it, and the caller closes out.
 func (l *lobby) enter(conn net.Conn) (in, out *guest) {
 	source, _, err := net.SplitHostPort(conn.RemoteAddr().String())
 	if err != nil {
@@ -49,8 +47,8 @@ func (l *lobby) enter(conn net.Conn) (in, out *guest) {
 	return in, l.add(in)
 }
 
-// add takes a guest in and takes out the oldest of the source that has the most
-// when there are too many now. The caller holds mu and closes what is returned.
+// add adds a guest and, when there are too many, removes the oldest of the source with the most. The caller
+// holds mu and closes the result.
 func (l *lobby) add(in *guest) (out *guest) {
 	l.guests = append(l.guests, in)
 	if len(l.guests) <= l.size {
@@ -84,7 +82,7 @@ func (l *lobby) remove(g *guest) {
 	}
 }
 
-// prove notes the key of a login.
+// prove records the key of a login.
 func (g *guest) prove(fingerprint string) {
 	g.lobby.mu.Lock()
 	defer g.lobby.mu.Unlock()
@@ -97,7 +95,7 @@ func (g *guest) wait() {
 	g.limit = time.AfterFunc(g.lobby.patience, func() { _ = g.Close() })
 }
 
-// begin takes a guest whose console begins out of the lobby.
+// begin removes a guest from the lobby when its console begins.
 func (g *guest) begin() {
 	g.lobby.mu.Lock()
 	defer g.lobby.mu.Unlock()
@@ -106,7 +104,7 @@ func (g *guest) begin() {
 	}
 }
 
-// end brings a guest whose last console has ended back.
+// end returns a guest to the lobby after its last console.
 func (g *guest) end() {
 	g.lobby.mu.Lock()
 	if g.consoles--; g.consoles > 0 || g.gone {
@@ -146,8 +144,7 @@ const (
 	maxRequest  = 4 << 10
 )
 
-// channel serves one channel of a connection, or refuses it when the connection
-// has its share.
+// channel serves one channel of a connection, or refuses it when the connection has too many.
 func channel(srv *charm.Server, conn *ssh.ServerConn, ch ssh.NewChannel, ctx charm.Context) {
 	g := guestOf(ctx)
 	if g == nil || !g.openChannel() {
@@ -174,9 +171,8 @@ func (g *guest) closeChannel() {
 	g.channels--
 }
 
-// filtered is a channel whose requests are those of a console. All others are
-// answered "no" here: the library says yes to some, such as the forwarding of
-// the client's agent.
+// filtered is a channel that passes only the requests of a console. All others are answered "no" here: the
+// library says yes to some, such as the forwarding of the client's agent.
 type filtered struct{ ssh.NewChannel }
 
 // Accept opens the channel.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// The limits of a server. A connection that has not shown its key in time, or
-// tries too many, is dropped, and so is one that has shown it and opens no console.
+// The limits of a server. It drops a connection that shows no key in time, or tries too many, or shows one
+// and opens no console.
 const (
 	DefaultSessions  = 32
 	maxWaiting       = 64 // connections without a console
@@ -24,22 +24,19 @@ const (
 	farewell         = 5 * time.Second // for consoles to leave the terminal at the end
 )
 
-// Options say what a server serves.
+// Options configures a server.
 type Options struct {
 	HostKey ssh.Signer
-	// Keys are read at every login, so that a key that was taken out of the file
-	// opens no new session. Sessions that are open stay.
+	// Keys are read at every login, so that a removed key opens no new session. Open sessions stay.
 	Keys func() ([]AuthorizedKey, error)
-	// Console runs one session until the operator leaves or ctx ends; its error is
-	// told to the operator. It is called concurrently.
+	// Console runs one session until the operator leaves or ctx ends; its error is shown to the operator. It is
+	// called concurrently.
 	Console func(ctx context.Context, s Session) error
-	// Sessions is how many there are at a time; 0 is DefaultSessions.
+	// Sessions bounds the concurrent sessions; 0 is DefaultSessions.
 	Sessions int
-	// Patience is how long a connection that has shown its key may have no console; 0
-	// means 30 s.
+	// Patience is the longest time from login to console; 0 means 30 s.
 	Patience time.Duration
-	// Log takes one line of what happened, unescaped: a sentence, and what it is about; nil
-	// drops it.
+	// Log takes one line about an event, unescaped: a sentence and its arguments; nil drops it.
 	Log func(format string, args ...any)
 }
 
@@ -77,8 +74,8 @@ func New(o Options) (*Server, error) {
 			c.HandshakeTimeout = handshakeTimeout
 			c.ConnectionFailedCallback = func(conn net.Conn, err error) { s.logf("%s: no login: %v", conn.RemoteAddr(), err) }
 			c.ServerConfigCallback = login
-			// Consoles only: what else the protocol has is refused by name, so that a
-			// change of the library's defaults opens nothing.
+			// Consoles only: every other channel type is refused by name, so that a change of the library's defaults
+			// opens nothing.
 			c.ChannelHandlers = map[string]charm.ChannelHandler{"session": channel}
 			c.RequestHandlers = map[string]charm.RequestHandler{}
 			c.SubsystemHandlers = map[string]charm.SubsystemHandler{}
@@ -91,8 +88,8 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Serve takes connections until ctx ends, then ends the consoles, waits until
-// they have left their terminals, and closes what is left. It closes l.
+// Serve accepts connections until ctx ends, then ends the consoles, waits until they have left their
+// terminals, and closes the rest. It closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -107,7 +104,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	_ = l.Close()
 	limit := time.NewTimer(farewell)
 	defer limit.Stop()
-	for taken := 0; taken < cap(s.seat); taken++ { // with every seat nobody is left, and nobody begins
+	for taken := 0; taken < cap(s.seat); taken++ { // holding every seat, nobody is left and nobody can begin
 		select {
 		case s.seat <- struct{}{}:
 		case <-limit.C:
@@ -119,8 +116,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// arrivals takes connections into the lobby in the order in which they come; the library's
-// goroutines, one per connection, begin in any order.
+// arrivals takes connections into the lobby in order of arrival; the library's goroutines, one per
+// connection, start in any order.
 type arrivals struct {
 	net.Listener
 	s *Server
@@ -145,8 +142,8 @@ func (s *Server) arrive(ctx charm.Context, conn net.Conn) net.Conn {
 	return conn
 }
 
-// login configures the login of one connection. The key that signed is the one
-// that counts: a client may ask about keys that it does not have.
+// login configures the login of one connection. Only the key that signed counts: a client may ask about keys
+// that it does not have.
 func login(ctx charm.Context) *ssh.ServerConfig {
 	return &ssh.ServerConfig{MaxAuthTries: authTries,
 		VerifiedPublicKeyCallback: func(_ ssh.ConnMetadata, key ssh.PublicKey, p *ssh.Permissions, _ string) (*ssh.Permissions, error) {

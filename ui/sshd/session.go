@@ -19,9 +19,9 @@ import (
 type Session struct {
 	Operator audit.Actor // authenticated by the key
 	Role     Role
-	User     string // the login name that was given: a claim, any name comes in with a key
+	User     string // the given login name: a claim, since any name comes in with a key
 	Remote   string
-	Environ  []string // KEY=value: TERM and what the client sent of language and colour
+	Environ  []string // KEY=value: TERM and the client's variables of language and colour
 	Input    io.Reader
 	Output   io.Writer
 	// Sizes gives the size of the terminal at the start and after each change. It is
@@ -29,17 +29,17 @@ type Session struct {
 	Sizes <-chan tui.Size
 }
 
-// Name is how a session is called in the audit log.
+// Name is the session's name in the audit log.
 func (s Session) Name() string {
 	user := s.User
-	if len(user) > maxUser { // the address must have its place in a record
+	if len(user) > maxUser { // leaves room for the address in a record
 		user = user[:maxUser-1] + "~"
 	}
 	return "ssh:" + user + "@" + s.Remote
 }
 
 const (
-	maxSide  = 1000 // columns or rows: a larger terminal is taken for this large
+	maxSide  = 1000 // columns or rows: a larger terminal is clamped
 	maxValue = 64   // bytes of a variable from the client
 	maxUser  = 32   // bytes of the login name that the client gives
 )
@@ -47,7 +47,7 @@ const (
 // session is one channel of a connection.
 func (s *Server) session(ch charm.Session) {
 	defer func() {
-		if recover() != nil { // its value may hold what a store said
+		if recover() != nil { // its value may hold content of a store
 			s.logf("%s: a session ended by an internal error", ch.RemoteAddr())
 			refuse(ch, 1, "memdesk: an internal error ended this session")
 		}
@@ -61,7 +61,7 @@ func (s *Server) session(ch charm.Session) {
 	known, ok := find(keys, key)
 	pty, changes, terminal := ch.Pty()
 	switch {
-	case !ok: // taken out of the file since the login
+	case !ok: // removed from the file since the login
 		refuse(ch, 1, "memdesk: this key is not authorized any more")
 		return
 	case ch.RawCommand() != "":
@@ -106,14 +106,14 @@ func (s *Server) serve(ch charm.Session, known AuthorizedKey, pty charm.Pty, cha
 	s.logf("%s: %s: session ends", one.Remote, sum)
 }
 
-// refuse says one line on the session's error stream and ends it.
+// refuse writes one line on the session's error stream and ends it.
 func refuse(ch charm.Session, code int, line string) {
 	_, _ = io.WriteString(ch.Stderr(), safetext.Line(line).String()+"\r\n")
 	_ = ch.Exit(code)
 }
 
-// forward passes sizes on, the newest only when nobody takes them: the library
-// stops serving the connection while a size waits. It ends with the channel.
+// forward passes sizes on, only the newest when the reader is late: the library stops serving the connection
+// while a size waits. It ends with the channel.
 func forward(changes <-chan charm.Window, sizes chan tui.Size) {
 	defer close(sizes)
 	for w := range changes {
@@ -130,8 +130,7 @@ func forward(changes <-chan charm.Window, sizes chan tui.Size) {
 	}
 }
 
-// environ takes from the client what tells how to write to its terminal, and
-// nothing else.
+// environ takes from the client only the variables that say how to write to its terminal.
 func environ(term string, sent []string) []string {
 	out := []string{"TERM=" + clip(term)}
 	for _, kv := range slices.Backward(sent) { // the last of a name counts, as in a shell
@@ -147,7 +146,7 @@ func environ(term string, sent []string) []string {
 	return out
 }
 
-// clip keeps what can be part of a terminal's or a locale's name.
+// clip keeps the characters of a terminal's or a locale's name.
 func clip(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r <= 0x20 || r >= 0x7f {

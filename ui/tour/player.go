@@ -15,11 +15,11 @@ import (
 	"memdesk/ui/tui"
 )
 
-// captionLines are the lines at the bottom of the terminal that the console does not get.
+// captionLines are the lines at the bottom of the terminal kept from the console.
 const captionLines = 2
 
 const (
-	betweenKeys = 180 * time.Millisecond // so that one can see what is typed
+	betweenKeys = 180 * time.Millisecond // so that the typing is visible
 	quietFor    = 400 * time.Millisecond // the screen is at rest
 	sizeEvery   = 250 * time.Millisecond
 )
@@ -58,9 +58,9 @@ func Play(ctx context.Context, in, out *os.File, console func(tui.Terminal) erro
 	return console(tui.Terminal{Input: p.keys, Output: p, Sizes: p.sizes})
 }
 
-// player stands between a terminal and the console.
+// player sits between a terminal and the console.
 type player struct {
-	keys  *io.PipeReader // what the console reads
+	keys  *io.PipeReader // the console's input
 	typed *io.PipeWriter
 	sizes chan tui.Size
 	over  chan struct{} // closed when the operator has taken the console
@@ -72,7 +72,7 @@ type player struct {
 	at            int
 	caption       string // empty: the console has the whole screen
 	wrote         time.Time
-	again         bool // the console is to be told its size again
+	again         bool // the console needs its size again
 }
 
 func newPlayer(out io.Writer) *player {
@@ -81,8 +81,8 @@ func newPlayer(out io.Writer) *player {
 	return p
 }
 
-// Write passes on what the console draws, and draws the caption again: the console may have
-// moved lines of the screen. A terminal in raw mode wants its carriage returns spelled out.
+// Write passes on the console's output, and draws the caption again: the console may have moved lines of the
+// screen. A terminal in raw mode needs its carriage returns spelled out.
 func (p *player) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +106,7 @@ func (p *player) draw() {
 		p.height-1, string(rule[:min(len(rule), p.width)]), p.height, string(text[:min(len(text), p.width-1)]))
 }
 
-// resize gives the console what the caption leaves of a terminal.
+// resize gives the console the terminal without the caption.
 func (p *player) resize(ctx context.Context, w, h int) {
 	p.mu.Lock()
 	same := p.width == w && p.height == h && !p.again
@@ -125,7 +125,7 @@ func (p *player) resize(ctx context.Context, w, h int) {
 	}
 }
 
-// noMargins takes back the region that the console scrolls in, which ends at its old height.
+// noMargins resets the console's scroll region, which ends at its old height.
 const noMargins = "\x1b7\x1b[r\x1b8"
 
 // room is the size of the console. The lock is held.
@@ -184,8 +184,8 @@ func (p *player) still() bool {
 	return !p.wrote.IsZero() && time.Since(p.wrote) >= quietFor
 }
 
-// listen reads the terminal. What it answers to questions goes on to the console; the first key
-// ends the tour and is not passed on, since it was pressed for the tour.
+// listen reads the terminal. Its answers to questions go on to the console; the first key ends the tour and
+// is not passed on, since it was pressed for the tour.
 func (p *player) listen(in io.Reader, hangUp func()) {
 	defer hangUp()
 	defer p.typed.Close()
@@ -203,7 +203,7 @@ func (p *player) listen(in io.Reader, hangUp func()) {
 	}
 }
 
-// takes reports whether what was read has just ended the tour.
+// takes reports whether the input has just ended the tour.
 func (p *player) takes(b []byte) (taken bool) {
 	if len(b) > 1 && b[0] == '\x1b' && strings.ContainsRune("]P?[_", rune(b[1])) && !isKey(b) {
 		return false
@@ -216,7 +216,7 @@ func (p *player) takes(b []byte) (taken bool) {
 		_, _ = io.WriteString(p.out, noMargins)
 		select {
 		case p.sizes <- p.room():
-		default: // another size is on its way: this one follows with the next look at the terminal
+		default: // another size is pending: this one follows with the next look at the terminal
 			p.again = true
 		}
 		taken = true
@@ -224,7 +224,7 @@ func (p *player) takes(b []byte) (taken bool) {
 	return taken
 }
 
-// isKey tells cursor and function keys from what a terminal answers and from the mouse.
+// isKey tells cursor and function keys from a terminal's answers and from the mouse.
 func isKey(b []byte) bool {
 	return len(b) >= 3 && b[1] == '[' && b[2] != '?' && b[2] != '<' && strings.ContainsRune("ABCDHFZ~", rune(b[len(b)-1]))
 }

@@ -1,5 +1,5 @@
-// Package tour shows the console at work: it types the keys of a script into the real one and
-// says in a caption what they are for. It knows no store and changes nothing by itself.
+// Package tour shows the console at work: it types the keys of a script into the real console and explains
+// them in a caption. It knows no store and changes nothing by itself.
 package tour
 
 import "time"
@@ -8,12 +8,12 @@ import "time"
 type Step struct {
 	Caption string        // one line of at most 76 columns
 	Keys    []string      // as a terminal sends them
-	See     string        // what is on the screen then, at 80 columns and more
+	See     string        // the screen then, at 80 columns and more
 	Read    time.Duration // how long it stays
 }
 
-// esc is the escape key as newer terminals send it. A bare escape and the key behind it, read in one
-// piece, would be that key with alt.
+// esc is the escape key as newer terminals send it. A bare escape and the next key, read in one piece, would
+// be that key with alt.
 const esc = "\x1b[27u"
 
 // Steps go through three jobs on the workspace of the demo, in about ninety seconds.
@@ -34,5 +34,5 @@ var Steps = []Step{
 	{"Every act is in a log that shows when somebody changed it.", []string{esc, esc, "7"}, "[7 Audit]", 7 * time.Second},
 }
 
-// End is said when the script is over, or a key was pressed.
+// End is shown after the script, or after a key.
 const End = "The tour is over and the console is yours: ? lists the keys, q leaves."

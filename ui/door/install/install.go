@@ -34,7 +34,7 @@ type Client struct {
 	HTTP  func(url, tokenEnv string) map[string]any
 }
 
-// Entries have names of these letters.
+// nameLetters are the letters of entries' names.
 const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 // IsName reports whether an entry can have this name in every client's configuration.
@@ -53,7 +53,7 @@ func bearerHeader(form, tokenEnv string) map[string]any {
 	return map[string]any{"Authorization": "Bearer " + fmt.Sprintf(form, tokenEnv)}
 }
 
-// Clients are those that memdesk knows.
+// Clients are the known clients.
 var Clients = []Client{
 	{Name: "claude", File: homeFile(".claude.json"), Project: ".mcp.json", path: []string{"mcpServers"},
 		Stdio: func(c string, args []string) map[string]any {
@@ -84,8 +84,8 @@ var Clients = []Client{
 		}},
 }
 
-// Replace writes a configuration, and keeps the old one beside it: backup is its path, empty when
-// there was none. A link is followed, as the clients do.
+// Replace writes a configuration, and keeps the old one beside it: backup is its path, empty when there was
+// none. It follows links, as the clients do.
 func Replace(file string, old, edited []byte, now time.Time) (backup string, err error) {
 	if to, err := filepath.EvalSymlinks(file); err == nil {
 		file = to
@@ -103,17 +103,17 @@ func Replace(file string, old, edited []byte, now time.Time) (backup string, err
 	return backup, atomicfile.Write(file, edited, mode)
 }
 
-// Snippet is the entry as it would stand in an empty file.
+// Snippet is the entry in an otherwise empty file.
 func (m Client) Snippet(name string, entry map[string]any) string {
 	out, err := m.Edit(nil, name, entry)
-	if err != nil { // an empty file takes everything
+	if err != nil { // an empty file takes every entry
 		return ""
 	}
 	return string(out)
 }
 
-// Edit puts the entry into a configuration's text and changes nothing else. An error says why the
-// text is left alone: it cannot be read, would lose comments, or has another entry of the name.
+// Edit puts the entry into a configuration's text and changes nothing else. An error says why the text is
+// left alone: it is unreadable, would lose comments, or has another entry of that name.
 func (m Client) Edit(old []byte, name string, entry map[string]any) ([]byte, error) {
 	if m.toml {
 		return editTOML(old, m.path[0], name, entry)
@@ -258,7 +258,7 @@ func editTOML(old []byte, table, name string, entry map[string]any) ([]byte, err
 	return out, nil
 }
 
-// inlineTable reports whether the table stands as TABLE = { … }.
+// inlineTable reports whether the table is written as TABLE = { … }.
 func inlineTable(text []byte, table string) bool {
 	for line := range bytes.Lines(text) {
 		key, _, ok := strings.Cut(string(line), "=")
