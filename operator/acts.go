@@ -16,7 +16,7 @@ import (
 	"memdesk/work"
 )
 
-// begin refuses what the session may not do, finds the store and carries the reason to the log.
+// begin checks the session's right to an act, finds the store and passes the reason to the log.
 func (s *Session) begin(ctx context.Context, act Act, store, id, reason string) (context.Context, model.Store, error) {
 	ctx = audit.WithReason(ctx, reason)
 	if err := s.Allow(ctx, act, store, id); err != nil {
@@ -26,8 +26,8 @@ func (s *Session) begin(ctx context.Context, act Act, store, id, reason string) 
 	return ctx, st, err
 }
 
-// recorded does an act that changes more than one thing, and records it by its own word around the
-// changes, each of which the log has too.
+// recorded does an act of several changes, and records it by its own word around the changes, each of which
+// is in the log too.
 func (s *Session) recorded(ctx context.Context, act Act, store, id, reason string, do func(context.Context) error) error {
 	if s.Log == nil {
 		return do(ctx)
@@ -36,12 +36,12 @@ func (s *Session) recorded(ctx context.Context, act Act, store, id, reason strin
 	return s.Log.Act(ctx, e, func(ctx context.Context) (map[string]int64, error) { return nil, do(ctx) })
 }
 
-// keep says what an undo entry has kept.
+// keep copies the facts of an undo entry.
 func (d *Done) keep(e undo.Entry) {
 	d.Undo, d.Obstacle, d.Expires = e.ID, e.Obstacle, e.Expires
 }
 
-// Preview says in words what forgetting an item would do beside removing it.
+// Preview names the side effects of forgetting an item.
 func (s *Session) Preview(ctx context.Context, store, id string) (warnings []string, err error) {
 	st, err := s.Fleet.Store(store)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *Session) Preview(ctx context.Context, store, id string) (warnings []str
 	return s.Undo.Preview(ctx, st, id)
 }
 
-// Falls names what goes because the items of ids do, all of them together: an edge that two of
-// them tie falls with neither of them alone.
+// Falls names the items that go along with the items of ids, taken together: an edge between two of them may
+// fall with neither alone.
 func (s *Session) Falls(ctx context.Context, store string, ids []string) ([]string, error) {
 	st, err := s.Fleet.Store(store)
 	if err != nil || st.Falls == nil {
@@ -86,8 +86,8 @@ func (s *Session) FallsOf(ctx context.Context, refs []model.Ref) (stores []strin
 	return stores, falls, err
 }
 
-// Forget removes one item, and keeps it for undo. It is Conflict when the item is not at
-// req.IfMatch; an absent item is Removed 0 and no error.
+// Forget removes one item, and keeps it for undo. It is Conflict when the item is not at req.IfMatch; an
+// absent item is Removed 0 and no error.
 func (s *Session) Forget(ctx context.Context, store string, req model.ForgetRequest, reason string) (Done, error) {
 	ctx, st, err := s.begin(ctx, Forget, store, req.ID, reason)
 	if err != nil {
@@ -102,13 +102,13 @@ func (s *Session) Forget(ctx context.Context, store string, req model.ForgetRequ
 	if err != nil {
 		return done, err
 	}
-	if done.Relations, err = e.Fell(ctx, st); err != nil { // the item is gone all the same
+	if done.Relations, err = e.Fell(ctx, st); err != nil { // the item is gone nevertheless
 		done.Warnings = append(done.Warnings, "which relations went with it cannot be seen: "+err.Error())
 	}
 	return done, nil
 }
 
-// actOf is the word for a write.
+// actOf is the act of a write.
 func actOf(req model.RetainRequest) Act {
 	switch {
 	case req.Mode == model.Append:
@@ -119,8 +119,8 @@ func actOf(req model.RetainRequest) Act {
 	return Edit
 }
 
-// Retain writes one item, and keeps what it displaces for undo. It is Conflict when the item is
-// not at the revision that req expects. With an error of model.IsPartial the item was written.
+// Retain writes one item, and keeps the displaced text for undo. It is Conflict when the item is not at the
+// revision of req. With an error of model.IsPartial the item was written.
 func (s *Session) Retain(ctx context.Context, store string, req model.RetainRequest, reason string) (Done, error) {
 	ctx, st, err := s.begin(ctx, actOf(req), store, req.ID, reason)
 	if err != nil {
@@ -136,9 +136,9 @@ func (s *Session) Retain(ctx context.Context, store string, req model.RetainRequ
 	return done, err
 }
 
-// Release writes a text over the live source of a quarantine entry and removes the entry, or
-// makes a held write. The text must pass the scanner; a nil body releases a source that has been
-// cleaned already. seen is the revision of the source.
+// Release writes a text over the live source of a quarantine entry and removes the entry, or makes a held
+// write. The text must pass the scanner; a nil body releases a source that is clean already. seen is the
+// revision of the source.
 func (s *Session) Release(ctx context.Context, store, id string, body *string, seen model.Revision, reason string) (Done, error) {
 	ctx, st, err := s.begin(ctx, Release, store, id, reason)
 	if err != nil {
@@ -158,8 +158,7 @@ func (s *Session) Release(ctx context.Context, store, id string, body *string, s
 	return done, err
 }
 
-// Undos lists what can be put back, newest first; damaged counts the entries that cannot be
-// read.
+// Undos lists the undo entries, newest first; damaged counts unreadable ones.
 func (s *Session) Undos(context.Context) (rows []UndoRow, damaged int, err error) {
 	entries, bad, err := s.Undo.List()
 	if err != nil {
@@ -173,8 +172,7 @@ func (s *Session) Undos(context.Context) (rows []UndoRow, damaged int, err error
 	return rows, len(bad), nil
 }
 
-// Restore puts back what a change displaced; Conflict when the item has changed since. It can be
-// undone in its turn.
+// Restore undoes a change; Conflict when the item has changed since. It can itself be undone.
 func (s *Session) Restore(ctx context.Context, id, reason string) (Done, error) {
 	if reason == "" {
 		reason = "undo of " + id
@@ -197,7 +195,7 @@ func (s *Session) Restore(ctx context.Context, id, reason string) (Done, error) 
 	return done, err
 }
 
-// PlanTakeback says what taking back the writes of one source since a time would do.
+// PlanTakeback plans to take back the writes of one source since a time.
 func (s *Session) PlanTakeback(ctx context.Context, source string, since time.Time) ([]origin.Taken, error) {
 	want := func(name string) bool {
 		return slices.ContainsFunc(s.Fleet.Members(), func(m backends.Member) bool { return m.Name == name })
@@ -205,8 +203,8 @@ func (s *Session) PlanTakeback(ctx context.Context, source string, since time.Ti
 	return origin.Plan(ctx, s.Ledger, s.Undo, s.Fleet.Store, want, source, since)
 }
 
-// Takeback does such a plan store by store, each under one undo entry, and records it as one act
-// around the changes. It gives the ids of the undo entries.
+// Takeback carries out such a plan store by store, each under one undo entry, and records it as one act
+// around the changes. It returns the ids of the undo entries.
 func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason string) (undone []string, err error) {
 	ctx = audit.WithReason(ctx, reason)
 	if err := s.Allow(ctx, Takeback, "", ""); err != nil {
@@ -236,8 +234,8 @@ func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason stri
 	return undone, err
 }
 
-// Repair moves items that the store's own program cannot read into a file beside the store: the
-// file is written first, so that what is forgotten afterwards is never the only copy.
+// Repair moves items that the store's own program cannot read into a file beside the store. The file is
+// written first, so that a forgotten item is never the only copy.
 func (s *Session) Repair(ctx context.Context, store string, ids []string) (file string, done Done, err error) {
 	ctx, st, err := s.begin(ctx, Repair, store, "", "")
 	if err != nil {
@@ -256,8 +254,7 @@ func (s *Session) Repair(ctx context.Context, store string, ids []string) (file 
 	return file, done, err
 }
 
-// Reindex builds anew what a store derives from its items of a tier, empty for all, and counts
-// the items in the new index.
+// Reindex rebuilds the index of a tier, empty for all, and counts the items in it.
 func (s *Session) Reindex(ctx context.Context, store, tier string) (int64, error) {
 	ctx, st, err := s.begin(ctx, Reindex, store, "", "")
 	if err != nil {
@@ -278,7 +275,7 @@ func (s *Session) Migrate(ctx context.Context, store string, to int) (model.Sche
 	return st.Migrator.Migrate(ctx, to)
 }
 
-// MakeStore makes a new, empty store; what exists is never touched.
+// MakeStore makes a new, empty store and never touches an existing one.
 func (s *Session) MakeStore(ctx context.Context, c backends.StoreConfig) error {
 	if err := s.Allow(ctx, MakeStore, c.Name, ""); err != nil {
 		return err
@@ -303,7 +300,7 @@ func (s *Session) Work(ctx context.Context, store, reason string) (context.Conte
 	return ctx, work.Desk{Store: st, Provider: keeping{st.Provider, s.Undo, st, kept}}, kept, nil
 }
 
-// keeping makes a port's changes through undo.
+// keeping makes a port's changes undoable.
 type keeping struct {
 	model.Provider
 	undo  *undo.Keeper
@@ -361,15 +358,15 @@ func (w Writes) Together(ctx context.Context, st model.Store, changes []undo.Cha
 	return w.s.Undo.Together(ctx, st, changes)
 }
 
-// Acknowledge records in a new segment that an operator has seen the break of the log.
+// Acknowledge records in a new segment that an operator knows the break of the log.
 func (s *Session) Acknowledge(ctx context.Context, reason string) error {
-	if err := s.May(Acknowledge); err != nil { // the log itself cannot be written now
+	if err := s.May(Acknowledge); err != nil { // the broken log cannot be written
 		return err
 	}
 	return s.Log.Acknowledge(ctx, reason)
 }
 
-// RotateLogKey signs the log's checkpoints with another key from now on.
+// RotateLogKey replaces the key that signs the log's checkpoints.
 func (s *Session) RotateLogKey(ctx context.Context) error {
 	if err := s.Allow(ctx, RotateKey, "", ""); err != nil {
 		return err
@@ -377,9 +374,9 @@ func (s *Session) RotateLogKey(ctx context.Context) error {
 	return s.Log.RotateKey(ctx)
 }
 
-// RetireLog removes the log's segments whose records are all older than a moment, and gives the number
-// of records and the moment: an earlier one than was asked for where a request that was filed then is
-// still open. What an anchor has not got stays.
+// RetireLog removes the log's segments whose records are all older than a moment, and returns the number of
+// records and the moment, which is earlier than asked for where a request filed before it is still open.
+// Segments that are not anchored stay.
 func (s *Session) RetireLog(ctx context.Context, before time.Time, reason string) (int64, time.Time, error) {
 	if err := s.Allow(audit.WithReason(ctx, reason), RetireLog, "", ""); err != nil {
 		return 0, before, err
@@ -392,7 +389,7 @@ func (s *Session) RetireLog(ctx context.Context, before time.Time, reason string
 	return n, before, err
 }
 
-// Refused records a call of a door that the caller's token does not allow.
+// Refused records a door's call that the caller's token does not allow.
 func (s *Session) Refused(ctx context.Context, verb, scope string) {
 	if s.Log == nil {
 		return

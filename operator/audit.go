@@ -13,14 +13,13 @@ import (
 	"memdesk/model"
 )
 
-// AuditTrail lists the operator log, with how far its chain is verified and what the stores
-// themselves have noted. It changes nothing and is safe for concurrent use.
+// AuditTrail lists the audit log, the verified part of its chain, and the stores' own events. It changes
+// nothing and is safe for concurrent use.
 type AuditTrail struct {
 	log   *audit.Log
 	may   func(context.Context) error
 	clock clock.Clock
-	// noted lists what the stores' own systems have noted, the newest first, and what
-	// could not be read of it; nil: nobody is asked.
+	// noted lists the events of the stores' own systems, newest first, and reading errors; nil: none are read.
 	noted func(context.Context) (events []StoreEvent, trouble string)
 
 	mu   sync.Mutex
@@ -47,11 +46,10 @@ type verification struct {
 	open map[uint64]bool // intents without an outcome
 }
 
-// verifyEvery is how long a verification is shown before the chain is walked
-// again: a walk reads the whole log.
+// verifyEvery is the lifetime of a verification: walking the chain reads the whole log.
 const verifyEvery = time.Minute
 
-// verified walks the chain when the last walk is old.
+// verified walks the chain when the last verification has expired.
 func (s *AuditTrail) verified(ctx context.Context) verification {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +69,7 @@ func (s *AuditTrail) verified(ctx context.Context) verification {
 	return v
 }
 
-// settled takes an intent off the list: its outcome has been seen.
+// settled removes an intent whose outcome has been seen.
 func (s *AuditTrail) settled(intent uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +82,7 @@ func (s *AuditTrail) open(seq uint64) bool {
 	return s.last.open[seq]
 }
 
-// words say how far the chain is verified.
+// words says how far the chain is verified.
 func (v verification) words() (state, trouble string) {
 	switch {
 	case v.err != nil:
@@ -101,7 +99,7 @@ func (v verification) words() (state, trouble string) {
 	return state, ""
 }
 
-// Stamp changes whenever a record was added; it is cheap. Empty: not known.
+// Stamp changes with every added record; it is cheap. Empty: unknown.
 func (s *AuditTrail) Stamp(ctx context.Context) string {
 	if s.may(ctx) != nil {
 		return ""
@@ -113,12 +111,12 @@ func (s *AuditTrail) Stamp(ctx context.Context) string {
 	return strconv.FormatUint(got.Rows[0].Seq, 10)
 }
 
-// auditChunk is how many records are read at a time while looking for matches.
+// auditChunk is the number of records per read in a search.
 const auditChunk = 500
 
-// Events lists newest first what AuditFilter of q.Filter matches, each act once: an intent stands in its
-// outcome, which names it, unless it has none or the filter asks for a phase or a number. A cursor that is not
-// this list's is InvalidInput.
+// Events lists, newest first, the matches of the AuditFilter in q.Filter, each act once: an intent is shown
+// by its outcome, which names it, unless it has none or the filter asks for a phase or a number. A cursor of
+// another list is InvalidInput.
 func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error) {
 	var page AuditPage
 	page.Total = model.Count{Unknown: true}
@@ -129,7 +127,7 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 	if err != nil {
 		return page, err
 	}
-	if q.Not { // a record before since is one that does not match
+	if q.Not { // a record before since does not match
 		filter.Since, filter.Until = time.Time{}, time.Time{}
 	}
 	v := s.verified(ctx)
@@ -189,7 +187,7 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 	return page, nil
 }
 
-// storesEvents are the stores' own events that are not newer than a moment, where it is given.
+// storesEvents are the stores' own events up to a moment, or all without one.
 func (s *AuditTrail) storesEvents(ctx context.Context, end time.Time) ([]StoreEvent, string) {
 	if s.noted == nil {
 		return nil, ""
@@ -201,18 +199,18 @@ func (s *AuditTrail) storesEvents(ctx context.Context, end time.Time) ([]StoreEv
 	return events, trouble
 }
 
-// pageEnd parts a cursor: the log's own, and the time of the last record before it, which tells what of the
-// stores' events was shown.
+// pageEnd splits a cursor: the log's own, and the time of the last record before it, which bounds the stores'
+// events already shown.
 func pageEnd(cursor string) (string, time.Time) {
 	log, end, _ := strings.Cut(cursor, "@")
 	at, err := time.Parse(time.RFC3339Nano, end)
 	if err != nil {
-		return cursor, time.Time{} // the log refuses what is not its own
+		return cursor, time.Time{} // the log refuses foreign cursors
 	}
 	return log, at
 }
 
-// notedEvent is a store's own event as the pane shows it.
+// notedEvent is a store's own event in the form of the log.
 func notedEvent(e StoreEvent, n int) AuditEvent {
 	return AuditEvent{Noted: true, N: n, At: e.At, Actor: "the store", Action: e.Name, Store: e.Store, Phase: "noted", Fields: e.Payload}
 }

@@ -9,13 +9,13 @@ import (
 	"memdesk/model"
 )
 
-// AuditFilter picks records of the log as an operator types it: words that a record must hold,
-// and fields that must be as they say. A term with ! in front must not match.
+// AuditFilter selects records of the log by words that a record must hold, and by fields with given values. A
+// term after ! must not match.
 type AuditFilter struct {
 	terms []auditTerm
-	// What a log can look up by itself; zero where the filter does not say.
+	// The part that a log can look up by itself; zero where the filter leaves it open.
 	Since, Until time.Time // Until is exclusive
-	// records: a phase or a number is asked for, so that each record stands by itself.
+	// records: the filter asks for a phase or a number, so intents and outcomes are listed apart.
 	records bool
 }
 
@@ -29,8 +29,7 @@ type auditTerm struct {
 // AuditFields are the fields that a filter can name.
 var AuditFields = []string{"actor", "action", "store", "outcome", "phase", "target", "reason", "seq", "since", "until"}
 
-// ParseAuditFilter reads a filter; a field that does not exist or a time that is
-// none is InvalidInput.
+// ParseAuditFilter reads a filter; an unknown field or an invalid time is InvalidInput.
 func ParseAuditFilter(s string) (AuditFilter, error) {
 	var f AuditFilter
 	for _, word := range strings.Fields(s) {
@@ -62,12 +61,12 @@ func ParseAuditFilter(s string) (AuditFilter, error) {
 	return f, nil
 }
 
-// plainWord tells a field from a word that happens to hold a colon.
+// plainWord reports whether a term with a colon is a word and no field.
 func plainWord(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// push notes what a log can look up by itself.
+// push records a term that a log can look up by itself.
 func (f *AuditFilter) push(t auditTerm) {
 	if t.not {
 		return

@@ -10,8 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// Changes tells whether a store has changed, without a question to the store. It is safe for
-// concurrent use.
+// Changes reports changes of stores from watchers, without asking the store. It is safe for concurrent use.
 type Changes struct {
 	ctx  context.Context // watching ends with it
 	mu   sync.Mutex
@@ -19,20 +18,20 @@ type Changes struct {
 	told int64               // changes of all stores, so that a store watched anew has a new stamp
 }
 
-// watched is what a store's watcher has told.
+// watched is the state of a store's watcher.
 type watched struct {
-	on    bool  // the watcher has begun: until then, and where there is none, the store is asked
-	told  int64 // the newest change, as Changes.told counts
+	on    bool  // the watcher is running: before that, and without one, the store must be read
+	told  int64 // the newest change, on the count of Changes.told
 	hears []func(c model.Change, last bool)
 }
 
-// NewChanges watches stores until ctx ends, each from the first time that it is asked about.
+// NewChanges watches stores until ctx ends, each from its first use on.
 func NewChanges(ctx context.Context) *Changes {
 	return &Changes{ctx: ctx, by: map[string]*watched{}}
 }
 
-// Stamp differs from the one before when the store may have changed in between; empty: the store
-// cannot tell, and has to be asked. It waits for no watcher.
+// Stamp differs from the one before when the store may have changed; empty: the store cannot tell and must be
+// read. It waits for no watcher.
 func (c *Changes) Stamp(st model.Store) string {
 	c.mu.Lock()
 	w := c.watch(st)
@@ -54,15 +53,15 @@ func fileStamp(location string) string {
 		switch info, err := os.Stat(location + end); {
 		case err == nil && info.Mode().IsRegular():
 			out += fmt.Sprintf("%d %d;", info.ModTime().UnixNano(), info.Size())
-		case end == "": // a directory tells nothing of what lies deeper
+		case end == "": // a directory's time does not show deeper changes
 			return ""
 		}
 	}
 	return out
 }
 
-// hear calls f for each change of a store; last says that no more is told, and that some may
-// have been missed. It reports false where the store tells nothing, or not yet.
+// hear calls f for each change of a store; last: no more changes follow, and some may have been missed. It
+// returns false where the store reports no changes, or not yet.
 func (c *Changes) hear(st model.Store, f func(ch model.Change, last bool)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,8 +72,7 @@ func (c *Changes) hear(st model.Store, f func(ch model.Change, last bool)) bool 
 	return w.on
 }
 
-// watch begins to watch a store, which takes as long as its directories are many. The caller holds
-// c.mu.
+// watch starts to watch a store, which takes longer with more directories. The caller holds c.mu.
 func (c *Changes) watch(st model.Store) *watched {
 	w := c.by[st.Name]
 	if w == nil {
@@ -87,8 +85,8 @@ func (c *Changes) watch(st model.Store) *watched {
 	return w
 }
 
-// begin watches a store until ctx ends or the store is closed. One that cannot be watched is asked
-// from then on.
+// begin watches a store until ctx ends or the store is closed. A store that cannot be watched is polled from
+// then on.
 func (c *Changes) begin(st model.Store, w *watched) {
 	changes, err := st.Watcher.Watch(c.ctx)
 	if err != nil {
@@ -107,7 +105,7 @@ func (c *Changes) begin(st model.Store, w *watched) {
 	c.tell(w, model.Change{Lost: true}, true)
 }
 
-// newest counts a change. The caller holds c.mu.
+// newest records a change. The caller holds c.mu.
 func (c *Changes) newest(w *watched) {
 	c.told++
 	w.told = c.told

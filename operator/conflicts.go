@@ -15,24 +15,24 @@ import (
 	"memdesk/undo"
 )
 
-// Conflicts is the triage of second copies in every store. It is safe for concurrent use.
+// Conflicts is the triage of conflict copies in every store. It is safe for concurrent use.
 type Conflicts struct {
 	session *Session
 	changes *Changes
 	list    walked[conflict.Copy]
 
 	mu    sync.Mutex
-	notes []string                    // of the last walk: what was not looked at, in words
-	seen  map[string]*conflict.Memory // by store; nil for one that tells of no changes
+	notes []string                    // of the last walk: unread stores, in words
+	seen  map[string]*conflict.Memory // by store; nil for one that reports no changes
 }
 
-// Conflicts is a list of the session's conflicts. It remembers of a store what changes tell of.
+// Conflicts is a list of the session's conflicts. It keeps results for stores that report changes.
 func (s *Session) Conflicts(changes *Changes) *Conflicts {
 	return &Conflicts{session: s, changes: changes}
 }
 
-// Conflicts lists grouped by base, in a stable order; the first page begins a new look. A store
-// that cannot be looked at has a row with Problem set.
+// Conflicts lists, grouped by base, in a stable order; the first page begins a new search. A store that
+// cannot be read has a row with Problem set.
 func (s *Conflicts) Conflicts(ctx context.Context, q PageQuery) (ConflictPage, error) {
 	page, err := s.list.page(ctx, "conflicts", q, func(c conflict.Copy) bool {
 		return q.Matches(c.Store, c.ID, c.BaseID, c.Tool, string(c.Confidence), string(c.Class), ConflictState(c), c.Reason, c.Problem)
@@ -59,8 +59,8 @@ func (s *Conflicts) interrupted() []string {
 	return out
 }
 
-// walk goes through the stores in the fleet's order. A store that cannot be
-// looked at, or not to its end, has a row that says so.
+// walk goes through the stores in the fleet's order. A store that cannot be read, or not to its end, has a
+// row that says so.
 func (s *Conflicts) walk(ctx context.Context) iter.Seq[conflict.Copy] {
 	s.mu.Lock()
 	s.notes = nil
@@ -98,8 +98,7 @@ func (s *Conflicts) note(text string) {
 	s.notes = append(s.notes, text)
 }
 
-// memory holds the results of earlier walks over a store, if it reports what changes
-// meanwhile.
+// memory holds the results of earlier walks over a store, if the store reports its changes.
 func (s *Conflicts) memory(st model.Store) *conflict.Memory {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,20 +132,20 @@ func (s *Conflicts) Compare(ctx context.Context, c conflict.Copy) (conflict.Comp
 	return conflict.Compare(ctx, st, c)
 }
 
-// Resolve ends one conflict. Conflict when a side is not as c has it: nothing has changed then.
-// What it displaces is kept.
+// Resolve ends one conflict; Conflict, with nothing changed, when a side is not as c has it. The displaced
+// item is kept.
 func (s *Conflicts) Resolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, reason string) (Done, error) {
 	done, err := s.session.Resolve(ctx, c, ch, reason)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.seen[c.Store]; m != nil { // before the watcher tells
+	if m := s.seen[c.Store]; m != nil { // earlier than the watcher reports it
 		m.Changed(model.Change{ID: c.ID})
 		m.Changed(model.Change{ID: c.Target})
 	}
 	return done, err
 }
 
-// Returned reports whether a copy that a resolve removed stands there again.
+// Returned reports whether a copy that Resolve removed is there again.
 func (s *Conflicts) Returned(ctx context.Context, c conflict.Copy) (bool, error) {
 	st, err := s.session.Fleet.Store(c.Store)
 	if err != nil {
@@ -156,7 +155,7 @@ func (s *Conflicts) Returned(ctx context.Context, c conflict.Copy) (bool, error)
 		return false, nil
 	}
 	removed, err := s.session.Undo.Removed(st)
-	if err != nil || removed[c.ID].IsZero() { // put back by hand
+	if err != nil || removed[c.ID].IsZero() { // restored by hand
 		return false, err
 	}
 	_, err = st.Browser.Read(ctx, c.ID)
@@ -166,8 +165,8 @@ func (s *Conflicts) Returned(ctx context.Context, c conflict.Copy) (bool, error)
 	return err == nil, err
 }
 
-// Redundant looks through all stores for copies that are byte for byte their base and may be
-// removed; spared counts those that their tool's vendor warns against removing.
+// Redundant searches all stores for copies that equal their base byte for byte and may be removed; spared
+// counts those that the tool's vendor warns against removing.
 func (s *Conflicts) Redundant(ctx context.Context) (all []conflict.Copy, spared int, err error) {
 	for _, m := range s.session.Fleet.Members() {
 		copies, left, merr := s.session.Redundant(ctx, m)
@@ -195,8 +194,8 @@ func (s *Session) Resolve(ctx context.Context, c conflict.Copy, ch conflict.Choi
 	return done, err
 }
 
-// Redundant finds the copies of one store that are byte for byte their base and may be removed.
-// With an error the copies are those that were found before it.
+// Redundant finds the copies of one store that equal their base byte for byte and may be removed. With an
+// error it returns the copies found before it.
 func (s *Session) Redundant(ctx context.Context, m backends.Member) (all []conflict.Copy, spared int, err error) {
 	if m.Err != nil {
 		return nil, 0, m.Err
@@ -217,14 +216,13 @@ func (s *Session) Redundant(ctx context.Context, m backends.Member) (all []confl
 	return all, spared, nil
 }
 
-// Interrupted are the undo entries of changes of several items that stopped halfway: their
-// texts stand there.
+// Interrupted are the undo entries of multi-item changes that stopped halfway: they keep the texts.
 func (s *Session) Interrupted() ([]undo.Entry, error) {
 	entries, _, err := s.Undo.List()
 	return slices.DeleteFunc(entries, func(e undo.Entry) bool { return len(e.Sides) == 0 || e.After != "" }), err
 }
 
-// ConflictState is a copy's standing in a word.
+// ConflictState is the state of a copy in a word.
 func ConflictState(c conflict.Copy) string {
 	switch {
 	case c.Problem != "":

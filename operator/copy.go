@@ -10,19 +10,18 @@ import (
 	"memdesk/transfer"
 )
 
-// Copying is how a copy is done and who hears of it; every func may be called from the job's own
-// goroutine.
+// Copying says how to do a copy and reports on it; every func may be called from the job's own goroutine.
 type Copying struct {
 	To     string // the store, for the log
-	Title  string // names what is copied where; two of the same title are one copy
+	Title  string // names source and target; two of the same title are one copy
 	Reason string
-	// TakenUp hears of an earlier job of the same title that did not end well and is gone on with.
+	// TakenUp hears of an earlier, incomplete job of the same title that this one continues.
 	TakenUp func(jobs.Status)
 	Item    func(transfer.Outcome)
 	Status  func(jobs.Status)
 }
 
-// Copied is how a copy ended.
+// Copied is the result of a copy.
 type Copied struct {
 	transfer.Summary
 	Job jobs.ID
@@ -31,7 +30,7 @@ type Copied struct {
 
 var errNotWhole = errors.New("some items were not copied")
 
-// Copy carries a plan out as a job of r, a stopped one of the same title first. The end of ctx
+// Copy carries out a plan as a job of r, and continues a stopped job of the same title first. The end of ctx
 // stops it at its next step.
 func (s *Session) Copy(ctx context.Context, r *jobs.Runner, plan transfer.Plan, c Copying) (out Copied, err error) {
 	if err := s.Allow(ctx, Copy, c.To, ""); err != nil {
@@ -59,8 +58,8 @@ func (s *Session) Copy(ctx context.Context, r *jobs.Runner, plan transfer.Plan, 
 	return out, err
 }
 
-// ExportStore writes a whole store into a new directory, which transfer.OpenExport reads again.
-// It changes no memory and is recorded: from then on there is a copy that no erasure reaches.
+// ExportStore writes a whole store into a new directory, which transfer.OpenExport reads again. It changes no
+// memory and is recorded, because no erasure reaches the copy.
 func (s *Session) ExportStore(ctx context.Context, store, dir, reason string, progress func(done, total int64)) (m transfer.Manifest, err error) {
 	ctx, st, err := s.begin(ctx, ExportStore, store, "", reason)
 	if err != nil {
@@ -73,8 +72,7 @@ func (s *Session) ExportStore(ctx context.Context, store, dir, reason string, pr
 	return m, err
 }
 
-// startOrRecover takes up the newest job of the same kind and title that did not end well, or
-// starts one.
+// startOrRecover continues the newest incomplete job of the same kind and title, or starts one.
 func startOrRecover(ctx context.Context, r *jobs.Runner, spec jobs.Spec, takenUp func(jobs.Status)) (jobs.ID, error) {
 	all, err := r.List(ctx)
 	if err != nil {
@@ -95,7 +93,7 @@ func startOrRecover(ctx context.Context, r *jobs.Runner, spec jobs.Spec, takenUp
 	return r.Start(ctx, spec)
 }
 
-// follow tells how far a job is until it ends; the end of ctx cancels it at its next step.
+// follow reports the progress of a job until its end; the end of ctx cancels the job at its next step.
 func follow(ctx context.Context, r *jobs.Runner, id jobs.ID, told func(jobs.Status)) (last jobs.Status, err error) {
 	watch, err := r.Watch(context.WithoutCancel(ctx), id)
 	if err != nil {

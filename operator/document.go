@@ -7,8 +7,7 @@ import (
 	"memdesk/model"
 )
 
-// DocumentKind is how items of a tier are written; a tier that the store does not declare is plain
-// bytes.
+// DocumentKind is the document kind of a tier; an undeclared tier is plain bytes.
 func DocumentKind(s model.Store, tier string) model.DocumentKind {
 	if t, ok := s.Tier(tier); ok {
 		return t.Document
@@ -16,10 +15,10 @@ func DocumentKind(s model.Store, tier string) model.DocumentKind {
 	return model.Opaque
 }
 
-// Decode sets content and metadata of a write from a document. An append adds text only, whatever it
-// looks like. Fields that the store keeps by itself are left out: they may have moved on since the
-// document was shown, and that is no edit. unwritten are those that differ from the stored ones, as
-// they are stored, so that an edit in the wrong place is seen.
+// Decode sets content and metadata of a write from a document. An append adds text only, whatever it looks
+// like. Fields that the store maintains are left out: they may have changed since the document was shown,
+// which is no edit. unwritten are those that differ from the stored ones, with their stored values, so that a
+// misplaced edit is noticed.
 func Decode(ctx context.Context, s model.Store, req *model.RetainRequest, text string) (unwritten []model.Field, err error) {
 	req.Content = text
 	if req.Mode == model.Append || len(s.Tiers) == 0 {

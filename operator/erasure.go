@@ -21,7 +21,7 @@ import (
 	"memdesk/model"
 )
 
-// guarded is the desk's reads for those whose role covers them.
+// guarded limits the desk's reads to roles that cover them.
 type guarded struct {
 	s    *Session
 	desk *gdpr.Desk
@@ -37,7 +37,7 @@ func (g guarded) Get(id string) (gdpr.Due, error) {
 	return g.desk.Get(id)
 }
 
-// List is every request, those with work left first, by deadline.
+// List is every request, open ones first, by deadline.
 func (g guarded) List() ([]gdpr.Due, error) {
 	if err := g.look(); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (g guarded) List() ([]gdpr.Due, error) {
 	return g.desk.List()
 }
 
-// DueWithin are the open requests that end within so many days.
+// DueWithin are the open requests whose deadline is at most so many days away.
 func (g guarded) DueWithin(days int) ([]gdpr.Due, error) {
 	if err := g.look(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (g guarded) Authorise(ctx context.Context, o gdpr.Order) (gdpr.Plan, error)
 	return g.desk.Authorise(ctx, o)
 }
 
-// StatusReport is where a request stands.
+// StatusReport is the state of a request.
 func (g guarded) StatusReport(ctx context.Context, id string) (receipt.Report, error) {
 	if err := g.look(); err != nil {
 		return receipt.Report{}, err
@@ -69,7 +69,7 @@ func (g guarded) StatusReport(ctx context.Context, id string) (receipt.Report, e
 	return g.desk.StatusReport(ctx, id)
 }
 
-// Letter is a letter to the person of a request.
+// Letter is a letter to the subject of a request.
 func (g guarded) Letter(ctx context.Context, id, kind, lang string) (string, error) {
 	if err := g.look(); err != nil {
 		return "", err
@@ -106,16 +106,15 @@ func (g guarded) BySession(r *gdpr.Request) bool {
 	return g.desk.Policy.Approval == gdpr.BySession && g.desk.Operator.Key != "" && g.MayApprove(r, g.desk.Operator.Key)
 }
 
-// Away carries an erasure on when the session ends.
+// Away continues an erasure when the session ends.
 type Away struct {
-	Tied string // why none outlives the session; empty: Begin works
-	// Begin starts the run elsewhere. pid is the process that will begin it, 0 when it has
-	// begun.
+	Tied string // why no run outlives the session; empty: Begin works
+	// Begin starts the run elsewhere. pid is the process that will begin it, 0 when it has begun.
 	Begin func(ctx context.Context, o gdpr.Order) (pid int, err error)
 }
 
-// Erasures is the desk of erasure requests. Every act is recorded by it, and what it refuses
-// changes nothing. It is safe for concurrent use.
+// Erasures is the desk of erasure requests. It records every act, and a refusal changes nothing. It is safe
+// for concurrent use.
 type Erasures struct {
 	guarded
 	s      *Session
@@ -132,14 +131,13 @@ func (s *Session) Erasures(runner *jobs.Runner, away Away) (*Erasures, error) {
 	return &Erasures{guarded: guarded{s, s.desk}, s: s, desk: s.desk, runner: runner, away: away}, nil
 }
 
-// Backups says until when backups of a plan's stores may hold the person.
+// Backups says until when backups of a plan's stores may hold the subject's data.
 func (e *Erasures) Backups(p gdpr.Plan) []receipt.Backup { return e.desk.Backups(p) }
 
 // Rules are the configuration of erasures.
 func (e *Erasures) Rules() gdpr.Policy { return e.desk.Policy }
 
-// Requests is every request, those with work left first, by deadline. The run of a request is its
-// newest job.
+// Requests is every request, open ones first, by deadline. The run of a request is its newest job.
 func (e *Erasures) Requests(ctx context.Context) ([]ErasureRequest, error) {
 	all, err := e.List()
 	if err != nil || len(all) == 0 {
@@ -156,7 +154,7 @@ func (e *Erasures) Requests(ctx context.Context) ([]ErasureRequest, error) {
 	return out, nil
 }
 
-// Request is one of them, or NotFound.
+// Request is one request, or NotFound.
 func (e *Erasures) Request(ctx context.Context, id string) (ErasureRequest, error) {
 	r, err := e.Get(id)
 	if err != nil {
@@ -176,7 +174,7 @@ func (e *Erasures) runs(ctx context.Context) (map[string]*jobs.Status, error) {
 		return nil, model.E(model.Unavailable, "jobs", err)
 	}
 	out := map[string]*jobs.Status{}
-	for _, st := range all { // newest first; one that is under way counts before
+	for _, st := range all { // newest first; a running one precedes
 		if was := out[st.Title]; st.Kind == eraseKind && (was == nil || ended(*was) && !ended(st)) {
 			out[st.Title] = &st
 		}
@@ -186,8 +184,7 @@ func (e *Erasures) runs(ctx context.Context) (map[string]*jobs.Status, error) {
 
 func ended(st jobs.Status) bool { return st.State.Ended() || st.State == jobs.Interrupted }
 
-// Propose asks the open stores for names that they tie to the person of a request that is to be
-// filed.
+// Propose asks the open stores for aliases of the subject of a request to be filed.
 func (e *Erasures) Propose(ctx context.Context, in gdpr.Intake) (all []gdpr.Proposal, notes []string, err error) {
 	if err := e.s.Look(ctx, ReadContent); err != nil {
 		return nil, nil, err
@@ -195,8 +192,8 @@ func (e *Erasures) Propose(ctx context.Context, in gdpr.Intake) (all []gdpr.Prop
 	return gdpr.Propose(ctx, e.s.Fleet, in)
 }
 
-// File takes a request in. keyFile is the private key of who files it, where the session has none
-// and approvals are demanded; empty without.
+// File files a request. keyFile is the filer's private key, needed where the session has none and approvals
+// are demanded; else empty.
 func (e *Erasures) File(ctx context.Context, in gdpr.Intake, keyFile string) (gdpr.Due, error) {
 	if err := e.s.Allow(ctx, Request, "", ""); err != nil {
 		return gdpr.Due{}, err
@@ -214,7 +211,7 @@ func (e *Erasures) File(ctx context.Context, in gdpr.Intake, keyFile string) (gd
 	return e.desk.File(ctx, in)
 }
 
-// Discover searches every store and writes a new plan; step hears where it is.
+// Discover searches every store and writes a new plan; step hears the progress.
 func (e *Erasures) Discover(ctx context.Context, id string, step func(store, what string)) (gdpr.Plan, error) {
 	if err := e.s.Allow(ctx, Plan, "", ""); err != nil {
 		return gdpr.Plan{}, err
@@ -222,7 +219,7 @@ func (e *Erasures) Discover(ctx context.Context, id string, step func(store, wha
 	return e.desk.MakePlan(ctx, id, e.s.Fleet, func(s gdpr.Searching) { step(s.Store, s.String()) })
 }
 
-// Plan is the plan that stands, or NotFound.
+// Plan is the current plan, or NotFound.
 func (e *Erasures) Plan(ctx context.Context, id string) (gdpr.Plan, error) {
 	if err := e.s.Look(ctx, ReadRequests); err != nil {
 		return gdpr.Plan{}, err
@@ -230,7 +227,7 @@ func (e *Erasures) Plan(ctx context.Context, id string) (gdpr.Plan, error) {
 	return e.desk.Plan(id)
 }
 
-// change refuses where the session may not do an act. Who wants the request as it is now asks Get.
+// change does an act that the session may do. It returns no request: Get has the new state.
 func (e *Erasures) change(ctx context.Context, act Act, do func() (gdpr.Due, error)) error {
 	if err := e.s.Allow(ctx, act, "", ""); err != nil {
 		return err
@@ -239,7 +236,7 @@ func (e *Erasures) change(ctx context.Context, act Act, do func() (gdpr.Due, err
 	return err
 }
 
-// Hold keeps items back; this voids the plan. Where one of them is not there, none is held.
+// Hold puts holds on items and voids the plan. Where one item is missing, none is held.
 func (e *Erasures) Hold(ctx context.Context, id string, holds ...gdpr.Hold) error {
 	return e.change(ctx, Hold, func() (gdpr.Due, error) {
 		located := make([]gdpr.Hold, len(holds))
@@ -258,33 +255,33 @@ func (e *Erasures) Unhold(ctx context.Context, id string, holds ...gdpr.Hold) er
 	return e.change(ctx, Unhold, func() (gdpr.Due, error) {
 		located := make([]gdpr.Hold, len(holds))
 		for i, h := range holds {
-			located[i], _ = gdpr.Locate(ctx, e.s.Fleet, h) // what store it is; the item may be gone
+			located[i], _ = gdpr.Locate(ctx, e.s.Fleet, h) // to know its store; the item may be gone
 		}
 		return e.desk.Unhold(ctx, id, located...)
 	})
 }
 
-// Withdraw closes a request that is not to be carried out any further.
+// Withdraw closes a request for good.
 func (e *Erasures) Withdraw(ctx context.Context, id, reason string) error {
 	return e.change(ctx, Withdraw, func() (gdpr.Due, error) { return e.desk.Withdraw(ctx, id, reason) })
 }
 
-// Choose decides otherwise than the policy; this voids the plan.
+// Choose overrides the policy for single items; this voids the plan.
 func (e *Erasures) Choose(ctx context.Context, id string, choices ...gdpr.Choice) error {
 	return e.change(ctx, Choose, func() (gdpr.Due, error) { return e.desk.Choose(ctx, id, choices...) })
 }
 
-// Extend lengthens the deadline, once; told is when the person was told, empty for today.
+// Extend lengthens the deadline, once; told is the day that the subject was told, empty for today.
 func (e *Erasures) Extend(ctx context.Context, id, told string) error {
 	return e.change(ctx, Extend, func() (gdpr.Due, error) { return e.desk.Extend(ctx, id, told) })
 }
 
-// StopClock and StartClock go around a check of the person's identity.
+// StopClock and StartClock enclose a check of the subject's identity.
 func (e *Erasures) StopClock(ctx context.Context, id string) error {
 	return e.change(ctx, Pause, func() (gdpr.Due, error) { return e.desk.Pause(ctx, id) })
 }
 
-// Identify notes how it was made sure who asks; on is a day, empty for today.
+// Identify records how the requester's identity was checked; on is a day, empty for today.
 func (e *Erasures) Identify(ctx context.Context, id, method, on string) error {
 	return e.change(ctx, Identify, func() (gdpr.Due, error) { return e.desk.Identify(ctx, id, method, on) })
 }
@@ -294,7 +291,7 @@ func (e *Erasures) StartClock(ctx context.Context, id string) error {
 	return e.change(ctx, Resume, func() (gdpr.Due, error) { return e.desk.Resume(ctx, id) })
 }
 
-// Unapproved says why the plan that stands may not be carried out yet; empty when it may.
+// Unapproved says why the current plan may not be carried out yet; empty when it may.
 func (e *Erasures) Unapproved(ctx context.Context, id string) (string, error) {
 	r, err := e.Get(id)
 	if err != nil {
@@ -303,11 +300,10 @@ func (e *Erasures) Unapproved(ctx context.Context, id string) (string, error) {
 	return e.desk.Unapproved(ctx, &r.Request)
 }
 
-// Tied says why the work ends with this session, to be gone on with later; empty when it does not.
+// Tied says why the work ends with this session, to be continued later; empty when it does not.
 func (e *Erasures) Tied() string { return e.away.Tied }
 
-// Erase begins to carry a plan out, or to go on with it, and returns: the work goes on without
-// whoever began it.
+// Erase begins or continues to carry out a plan, and returns: the work outlives the caller.
 func (e *Erasures) Erase(ctx context.Context, o gdpr.Order) error {
 	if err := e.s.Allow(ctx, Erase, "", ""); err != nil {
 		return err
@@ -334,11 +330,10 @@ func (e *Erasures) Erase(ctx context.Context, o gdpr.Order) error {
 	return e.begun(ctx, o.Request, pid)
 }
 
-// beginWait is how long another process may take to open its stores and begin.
+// beginWait is the time that another process has to open its stores and begin.
 const beginWait = 20 * time.Second
 
-// begun waits until another process has begun its job, so that who asked for it
-// sees it.
+// begun waits until another process has begun its job, so that the caller sees the job.
 func (e *Erasures) begun(ctx context.Context, id string, pid int) error {
 	ctx, cancel := context.WithTimeout(ctx, beginWait)
 	defer cancel()
@@ -376,7 +371,7 @@ func (e *Erasures) Resume(ctx context.Context, run jobs.ID) error {
 	return JobError(e.runner.Resume(ctx, run))
 }
 
-// Report is the last run that did not become complete and its plan, or NotFound.
+// Report is the last incomplete run and its plan, or NotFound.
 func (e *Erasures) Report(ctx context.Context, id string) (gdpr.Outcome, string, error) {
 	if err := e.s.Look(ctx, ReadRequests); err != nil {
 		return gdpr.Outcome{}, "", err
@@ -384,22 +379,22 @@ func (e *Erasures) Report(ctx context.Context, id string) (gdpr.Outcome, string,
 	return e.desk.Report(id)
 }
 
-// Attest records that a person looked at a layer that the program cannot open or change.
+// Attest records that a person looked at a layer that memdesk cannot open or change.
 func (e *Erasures) Attest(ctx context.Context, id string, in gdpr.Looked) error {
 	return e.change(ctx, Attest, func() (gdpr.Due, error) { return e.desk.Attest(ctx, id, e.s.Fleet, in) })
 }
 
-// Verify looks again at every store and layer. typed is the subject's id where the request has none
-// any more, aliases as many of the other names as are known.
+// Verify searches every store and layer again. typed is the subject's id where the request no longer has one,
+// aliases as many of the aliases as are known.
 func (e *Erasures) Verify(ctx context.Context, id, typed string, aliases ...string) ([]receipt.Layer, error) {
-	if err := e.s.Allow(ctx, Verify, "", ""); err != nil { // it is recorded
+	if err := e.s.Allow(ctx, Verify, "", ""); err != nil { // Verify is recorded
 		return nil, err
 	}
 	return e.desk.Verify(within(ctx), id, typed, e.s.Fleet, aliases...)
 }
 
-// Receipt is the signed file of a complete request, checked, with what it says and the id of its
-// key; NotFound as long as there is none.
+// Receipt is the signed file of a complete request, checked, with its content and the id of its key; NotFound
+// before that.
 func (e *Erasures) Receipt(ctx context.Context, id string) ([]byte, receipt.Receipt, string, error) {
 	if err := e.s.Look(ctx, ReadRequests); err != nil {
 		return nil, receipt.Receipt{}, "", err
@@ -407,9 +402,8 @@ func (e *Erasures) Receipt(ctx context.Context, id string) ([]byte, receipt.Rece
 	return e.desk.Receipt(id)
 }
 
-// SaveReceipt writes the receipt, or of what is not complete the status report, to a file that is not
-// there yet, as a page where it ends in .md. It gives the bytes that were written. A visitor's file
-// would be one of this machine, so a visitor has none.
+// SaveReceipt writes the receipt, or the status report of an incomplete request, to a new file, as Markdown
+// where path ends in .md. It returns the bytes written. A visitor has no file: it would be on this machine.
 func (e *Erasures) SaveReceipt(ctx context.Context, id, path string) (int64, error) {
 	target, err := e.target(path)
 	if err != nil {
@@ -433,8 +427,8 @@ func (e *Erasures) SaveReceipt(ctx context.Context, id, path string) (int64, err
 	return int64(len(file)), nil
 }
 
-// paper is a request's receipt, or as long as it has none its status report; as a file
-// for programs or as a page for people.
+// paper is a request's receipt, or its status report before that; as a file for programs or as a page for
+// people.
 func (e *Erasures) paper(ctx context.Context, id string, page bool) ([]byte, error) {
 	r, err := e.Get(id)
 	if err != nil {
@@ -457,8 +451,8 @@ func (e *Erasures) paper(ctx context.Context, id string, page bool) ([]byte, err
 	return file, err
 }
 
-// Export writes all that is kept about the person to a new directory, or to a zip file where path
-// ends in .zip. It gives the number of items and what could not be searched.
+// Export writes all that is kept about the subject to a new directory, or to a zip file where path ends in
+// .zip. It returns the number of items and the parts that could not be searched.
 func (e *Erasures) Export(ctx context.Context, id, path string) (int64, []string, error) {
 	if err := e.s.Allow(ctx, Export, "", ""); err != nil {
 		return 0, nil, err
@@ -470,7 +464,7 @@ func (e *Erasures) Export(ctx context.Context, id, path string) (int64, []string
 	return e.desk.Export(ctx, id, target, e.s.Fleet)
 }
 
-// target is where a file that the operator names lies.
+// target resolves a file that the operator names.
 func (e *Erasures) target(path string) (string, error) {
 	switch {
 	case e.s.Door == Visit:
@@ -481,33 +475,33 @@ func (e *Erasures) target(path string) (string, error) {
 	return backends.ExpandPath(path, e.s.Dir, e.s.Env), nil
 }
 
-// FreeBytes is the room where a plan and its receipt are kept; 0 when not known.
+// FreeBytes is the free space for a plan and its receipt; 0 when unknown.
 func (e *Erasures) FreeBytes() int64 {
 	n, _ := gdpr.FreeSpace(e.desk.State)
 	return n
 }
 
-// MarkExport notes what became of an export; n 0 is the only open one.
+// MarkExport records the result of an export; n 0 is the only open one.
 func (e *Erasures) MarkExport(ctx context.Context, id string, n int, state string) error {
 	return e.change(ctx, Export, func() (gdpr.Due, error) { return e.desk.MarkExport(ctx, id, n, state) })
 }
 
-// Tell notes when a recipient of the data was told of the erasure, or answered.
+// Tell records that a recipient of the data was told of the erasure, or has answered.
 func (e *Erasures) Tell(ctx context.Context, id, name, told, answered string) error {
 	return e.change(ctx, Tell, func() (gdpr.Due, error) { return e.desk.Tell(ctx, id, name, told, answered) })
 }
 
-// Whole notes that a store is about the request's person alone: all of it may go.
+// Whole records that a store is about the request's subject alone: all of it may go.
 func (e *Erasures) Whole(ctx context.Context, id string, store model.Store) error {
 	return e.change(ctx, Plan, func() (gdpr.Due, error) { return e.desk.Whole(ctx, id, store) })
 }
 
-// Approve signs the plan of a hash as a second operator.
+// Approve signs the plan with this hash as a second operator.
 func (e *Erasures) Approve(ctx context.Context, id, planHash string, signer sshsig.Signer) error {
 	return e.change(ctx, Approve, func() (gdpr.Due, error) { return e.desk.Approve(ctx, id, planHash, signer) })
 }
 
-// ApproveHere approves the plan of a hash by the record of this session, whose key is another
+// ApproveHere approves the plan with this hash by the record of this session, whose key is another
 // operator's; PermissionDenied where the policy wants a signature.
 func (e *Erasures) ApproveHere(ctx context.Context, id, planHash string) error {
 	return e.change(ctx, Approve, func() (gdpr.Due, error) { return e.desk.ApproveHere(ctx, id, planHash) })
@@ -521,8 +515,8 @@ func (e *Erasures) SetPolicy(ctx context.Context, reason string) (gdpr.PolicySta
 	return e.desk.SetPolicy(ctx, reason)
 }
 
-// Sweep finds erased persons who came back and erases them again, after confirm; restored names
-// the one store to look through after a restore, empty for all.
+// Sweep finds erased subjects whose data has returned and erases them again, after confirm; restored names
+// the one store to search after a restore, empty for all.
 func (e *Erasures) Sweep(ctx context.Context, restored string, confirm func(gdpr.Plan) error) ([]gdpr.Swept, []string, error) {
 	if err := e.s.Allow(ctx, Sweep, "", ""); err != nil {
 		return nil, nil, err
@@ -534,8 +528,8 @@ func (e *Erasures) Sweep(ctx context.Context, restored string, confirm func(gdpr
 	return e.desk.Sweep(ctx, e.s.Fleet, confirm)
 }
 
-// Retire reduces closed requests whose retention has passed to their line in the register, and gives
-// their number.
+// Retire reduces closed requests past their retention to their line in the register, and returns their
+// number.
 func (e *Erasures) Retire(ctx context.Context) (int, error) {
 	if err := e.s.Allow(ctx, Sweep, "", ""); err != nil {
 		return 0, err
@@ -543,12 +537,11 @@ func (e *Erasures) Retire(ctx context.Context) (int, error) {
 	return e.desk.Retire(ctx)
 }
 
-// pauseEvery is how many steps lie between two lines of the job's journal. It pauses at every
-// one.
+// pauseEvery is the number of steps between two lines of the job's journal. The job can pause at every step.
 const pauseEvery = 32
 
-// job is an erasure as a job. What it does goes to rows, which it closes; nil has no listener.
-// out may be read when it has ended.
+// job is an erasure as a job. It sends its progress to rows, which it closes; nil has no listener. out may be
+// read when the job has ended.
 func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progress) jobs.Spec {
 	spec := jobs.Spec{Kind: eraseKind, Title: o.Request, Classify: func(err error) string { return string(model.KindOf(err)) }}
 	spec.Run = func(ctx context.Context, h *jobs.Handle) error {
@@ -583,8 +576,8 @@ func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progres
 	return spec
 }
 
-// EraseHere carries a plan out, or goes on with it, as a job of this process and returns when it
-// is over; told hears what it does. A run that was stopped is ErrEndedEarly.
+// EraseHere carries out or continues a plan as a job of this process and returns when it is over; told hears
+// the progress. A stopped run is ErrEndedEarly.
 func (e *Erasures) EraseHere(ctx context.Context, o gdpr.Order, told func(gdpr.Progress)) (out gdpr.Outcome, err error) {
 	if err := e.s.Allow(ctx, Erase, "", ""); err != nil {
 		return out, err
@@ -600,8 +593,8 @@ func (e *Erasures) EraseHere(ctx context.Context, o gdpr.Order, told func(gdpr.P
 	return out, err
 }
 
-// hear passes on what a run tells until the job has ended. A job that could not begin, because
-// its journal cannot be written, tells nothing and closes nothing.
+// hear passes on the progress of a run until the job has ended. A job that could not begin, because its
+// journal cannot be written, sends nothing and closes nothing.
 func hear(rows <-chan gdpr.Progress, told func(gdpr.Progress), ended func() error) error {
 	end := make(chan error, 1)
 	go func() { end <- ended() }()
@@ -613,7 +606,7 @@ func hear(rows <-chan gdpr.Progress, told func(gdpr.Progress), ended func() erro
 			}
 			told(p)
 		case err := <-end:
-			for { // what it told before its end
+			for { // the rest, sent before its end
 				select {
 				case p, open := <-rows:
 					if open {
@@ -631,9 +624,9 @@ func hear(rows <-chan gdpr.Progress, told func(gdpr.Progress), ended func() erro
 // ErrEndedEarly is a run that was stopped before its end.
 var ErrEndedEarly = errors.New("the run ended early; call it again to go on")
 
-// jobEnd waits for the job's last status and gives its error.
+// jobEnd waits for the job's last status and returns its error.
 func jobEnd(r *jobs.Runner, id jobs.ID) error {
-	statuses, err := r.Watch(context.Background(), id) // the work is over; only its last line is awaited
+	statuses, err := r.Watch(context.Background(), id) // the work is over; only its last status is awaited
 	if err != nil {
 		return err
 	}
@@ -650,8 +643,8 @@ func jobEnd(r *jobs.Runner, id jobs.ID) error {
 	return nil
 }
 
-// Carry carries a plan out for a visitor who may leave, and closes the session at its end, which
-// wg awaits. The end of ctx leaves the job to be gone on with.
+// Carry carries out a plan for a visitor who may leave, and closes the session at its end, which wg awaits.
+// The end of ctx leaves the job to be continued.
 func (s *Session) Carry(ctx context.Context, o gdpr.Order, wg *sync.WaitGroup) error {
 	r, err := s.Jobs()
 	if err != nil {
@@ -678,7 +671,7 @@ func (s *Session) Carry(ctx context.Context, o gdpr.Order, wg *sync.WaitGroup) e
 		defer stop()
 		for range ended {
 		}
-		_ = errors.Join(r.Close(context.WithoutCancel(ctx)), s.Close()) // how it ended is in its journal
+		_ = errors.Join(r.Close(context.WithoutCancel(ctx)), s.Close()) // its journal has the outcome
 	})
 	return nil
 }

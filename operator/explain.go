@@ -23,19 +23,19 @@ const (
 	NotKnown Verdict = "unknown"
 )
 
-// RecallCheck is one rule that decides whether recall gives an item.
+// RecallCheck is one rule that decides whether a recall returns an item.
 type RecallCheck struct {
 	Rule    string // rank, item, held, log, quarantine, state, tier, scope, words, index, limit
 	Verdict Verdict
-	Why     string // in words; holds text from the store
+	Why     string // in words; holds text of the store
 }
 
-// Explanation says why a recall gave an item, or did not.
+// Explanation says why a recall returned an item, or did not.
 type Explanation struct {
 	Hit    *model.RecallSnippet // nil: it is no hit
 	Rank   int                  // 1-based, among the store's hits
 	Gone   bool                 // the store has no such item
-	Answer model.RecallResult   // the recall that is explained
+	Answer model.RecallResult   // the explained recall
 	Checks []RecallCheck
 }
 
@@ -48,9 +48,9 @@ func (e *Explanation) kept() bool {
 	return slices.ContainsFunc(e.Checks, func(c RecallCheck) bool { return c.Verdict == KeepsOut })
 }
 
-// Explain runs a recall and says why it gave an item or did not. The store is asked again, word by
-// word, to tell how its index takes the query; it is not told that this is no agent. An error is
-// the recall's own, or that of reading the item.
+// Explain runs a recall and says why it returned an item or not. It asks the store again, word by word, to
+// see how the index takes the query; the store is not told that no agent asks. An error is the recall's own,
+// or that of reading the item.
 func (s *Session) Explain(ctx context.Context, store model.Store, id string, req model.RecallRequest) (Explanation, error) {
 	var e Explanation
 	var err error
@@ -65,7 +65,7 @@ func (s *Session) Explain(ctx context.Context, store model.Store, id string, req
 	it, err := readFor(ctx, store, id)
 	switch {
 	case errors.Is(err, model.Unsupported) && e.Hit != nil:
-		return e, nil // it is a hit, and no more can be seen of it
+		return e, nil // a hit whose item cannot be read
 	case errors.Is(err, model.Unsupported):
 		e.add("item", NotKnown, "store %s shows items by recall alone: what is not a hit cannot be looked at", store.Name)
 		return e, nil
@@ -99,13 +99,13 @@ func readFor(ctx context.Context, s model.Store, id string) (model.Item, error) 
 	return s.Browser.Read(ctx, id)
 }
 
-// place is where an item stands among hits; -1 where it does not.
+// place is the rank of an item among hits; -1 where it is none.
 func place(res model.RecallResult, id string) int {
 	return slices.IndexFunc(res.Hits, func(h model.RecallSnippet) bool { return h.ID == id })
 }
 
-// whereabouts says what memdesk knows of an item that is not in its store: a write of it that waits
-// for an operator or was refused, a quarantine entry made from it, the last record of it.
+// whereabouts lists memdesk's traces of an item that is not in its store: a held or refused write of it, a
+// quarantine entry made from it, the last record of it.
 func (s *Session) whereabouts(ctx context.Context, store model.Store, id string, e *Explanation) error {
 	if s.Shelf != nil {
 		held, _, err := s.Shelf.List(store.Name)
@@ -115,7 +115,7 @@ func (s *Session) whereabouts(ctx context.Context, store model.Store, id string,
 		for _, h := range held {
 			at := h.Request.ID
 			if at == "" && store.Address != nil {
-				at, _ = store.Address(h.Request) // a bad address is another item's
+				at, _ = store.Address(h.Request) // an invalid address is another item's
 			}
 			if at == id {
 				e.add("held", KeepsOut, "a write of it waits for an operator: %s, %s; see memdesk quarantine show %s", h.Category, h.Pattern, model.Ref{Store: store.Name, ID: h.ID})
@@ -160,7 +160,7 @@ func because(r audit.Row) string {
 	return ""
 }
 
-// explainItem checks what keeps the item out of every recall, whatever the words.
+// explainItem checks rules that keep the item out of every recall, whatever the words.
 func (s *Session) explainItem(ctx context.Context, store model.Store, it model.Item, e *Explanation) {
 	entry, err := review.Read(ctx, store, it.ID)
 	switch {
@@ -200,7 +200,7 @@ type prober struct {
 	req   model.RecallRequest
 }
 
-// finds reports whether a recall of the same limits gives the item.
+// finds reports whether a recall with the same limits returns the item.
 func (p prober) finds(ctx context.Context, change func(*model.RecallRequest)) (found bool, res model.RecallResult, err error) {
 	req := p.req
 	req.Limit = model.RecallLimit
@@ -209,7 +209,7 @@ func (p prober) finds(ctx context.Context, change func(*model.RecallRequest)) (f
 	return err == nil && place(res, p.id) >= 0, res, err
 }
 
-// reached is a word of the item's own by which a recall gives it; empty where none does.
+// reached is a word of the item by which a recall returns it; empty where none does.
 func (p prober) reached(ctx context.Context, it model.Item, change func(*model.RecallRequest)) string {
 	for _, own := range ownWords(it) {
 		found, _, _ := p.finds(ctx, func(r *model.RecallRequest) { r.Query = own; change(r) }) // an error leads to nothing
@@ -220,7 +220,7 @@ func (p prober) reached(ctx context.Context, it model.Item, change func(*model.R
 	return ""
 }
 
-// scope checks the tier and the agent that the query was limited to.
+// scope checks the tier and the agent of the query.
 func (p prober) scope(ctx context.Context, it model.Item, e *Explanation) {
 	switch {
 	case p.req.Tier != "" && p.req.Tier != it.Tier:
@@ -237,8 +237,8 @@ func (p prober) scope(ctx context.Context, it model.Item, e *Explanation) {
 	}
 }
 
-// words checks how the store takes the query: which words the item has, which of them lead to it,
-// and whether others rank before it.
+// words checks how the store takes the query: which words the item has, which of them find it, and whether
+// other items rank before it.
 func (p prober) words(ctx context.Context, it model.Item, e *Explanation) error {
 	words := queryWords(p.req.Query)
 	has, leads, cut := 0, 0, false
@@ -279,8 +279,8 @@ func (p prober) words(ctx context.Context, it model.Item, e *Explanation) error 
 	return nil
 }
 
-// limit asks for the query with words of the item's own: where that gives the item, it matches and
-// others rank before it.
+// limit repeats the query with the item's own words: if that returns the item, the item matches and others
+// rank before it.
 func (p prober) limit(ctx context.Context, it model.Item, e *Explanation) {
 	for _, own := range ownWords(it) {
 		if found, _, _ := p.finds(ctx, func(r *model.RecallRequest) { r.Query += " " + own }); found {
@@ -295,12 +295,12 @@ func (p prober) limit(ctx context.Context, it model.Item, e *Explanation) {
 	e.add("limit", NotKnown, "only %s given: %s", plural(int64(len(e.Answer.Hits)), "hit"), why)
 }
 
-// limited reports whether there may be matches that are no hits.
+// limited reports whether some matches may be no hits.
 func limited(res model.RecallResult) bool {
 	return res.Bounded || res.Total > int64(len(res.Hits)) || res.Total == model.TotalUnknown && len(res.Hits) > 0
 }
 
-// matches says how many items a recall matched.
+// matches says how many items matched a recall.
 func matches(res model.RecallResult) string {
 	if res.Total == model.TotalUnknown {
 		return "an unknown number of matching items"
@@ -327,7 +327,7 @@ func wordsIn(it model.Item, query string) string {
 	return "it holds " + strings.Join(in, ", ")
 }
 
-// holds reports whether an item's text, title, id or fields hold a word, case apart.
+// holds reports whether an item's text, title, id or fields contain a word, case-insensitive.
 func holds(it model.Item, word string) bool {
 	all := []string{it.Body, it.Title, it.ID}
 	for _, f := range it.Meta {
@@ -337,7 +337,7 @@ func holds(it model.Item, word string) bool {
 	return slices.ContainsFunc(all, func(s string) bool { return strings.Contains(strings.ToLower(s), word) })
 }
 
-// queryWords are the words of a query, each once, without the marks around them.
+// queryWords are the distinct words of a query, without the marks around them.
 func queryWords(query string) (out []string) {
 	for _, w := range strings.Fields(query) {
 		w = strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
@@ -348,7 +348,7 @@ func queryWords(query string) (out []string) {
 	return out
 }
 
-// ownWords are some long words of an item, by which it can be told from others.
+// ownWords are some long words that set an item apart.
 func ownWords(it model.Item) []string {
 	const enough = 8
 	out := queryWords(strings.ToValidUTF8(it.Title+" "+it.Body[:min(len(it.Body), 2000)], " "))

@@ -11,18 +11,18 @@ import (
 	"memdesk/model"
 )
 
-// Anchoring says how far the operator log is kept outside, for Health.
+// Anchoring says how much of the audit log is anchored, for Health.
 type Anchoring struct {
 	Newest  uint64 // record of the log
 	Anchors []audit.Anchored
 	Taken   int       // anchors that have a checkpoint
-	Oldest  time.Time // when the anchor that is furthest behind took its newest; zero: none has one
-	Alarm   string    // what only a changed log explains; empty: nothing
-	Error   string    // why it is not known
+	Oldest  time.Time // time of the oldest of the anchors' newest checkpoints; zero: no anchor has one
+	Alarm   string    // a sign that the log was changed; empty: none
+	Error   string    // why it is unknown
 }
 
-// Anchoring asks the log and what it has of its anchors, no anchor over a network. There is no log where Newest is 0,
-// and Error and Alarm are empty.
+// Anchoring asks the log and the local state of its anchors, no anchor over a network. There is no log where
+// Newest is 0, and Error and Alarm are empty.
 func (s *Session) Anchoring(ctx context.Context) Anchoring {
 	var out Anchoring
 	if s.Log == nil {
@@ -81,8 +81,7 @@ func (a Anchoring) Words(now time.Time) string {
 	return words
 }
 
-// State is Health's word for it. A log without anchors is as its configuration wants it; Words says
-// what that means.
+// State is the matching health state. A log without anchors is as configured; Words says the consequence.
 func (a Anchoring) State() model.HealthState {
 	switch {
 	case a.Alarm != "":
@@ -111,8 +110,8 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// AskWitness asks the witness at an address, which an anchor of the configuration must name: without
-// its key nothing that it says counts.
+// AskWitness asks the witness at an address, which an anchor of the configuration must name: without its key
+// no answer counts.
 func (s *Session) AskWitness(ctx context.Context, url string) (audit.Proven, error) {
 	for _, c := range s.Config.Audit.Anchors {
 		if c.Kind == "witness" && strings.TrimSuffix(c.URL, "/") == strings.TrimSuffix(url, "/") {

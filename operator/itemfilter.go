@@ -13,29 +13,29 @@ import (
 	"memdesk/model"
 )
 
-// ItemFilter picks items by what they say of themselves, beside the tier and the words that a
-// store's own list and recall take. An item that does not say what a term asks for (it has no
-// confidence, the store does not know its time) does not pass. The zero filter passes every item.
+// ItemFilter selects items by their own fields, beside the tier and the words that a store's list and recall
+// take. An item without a requested field (no confidence, an unknown time) does not pass. The zero filter
+// passes every item.
 type ItemFilter struct {
-	Subject string // whom it concerns, by the store's own keys; exactly
-	Agent   string // whose it is, or who wrote it: an id or a name, case apart
-	Type    string // its type or kind, case apart
+	Subject string // the subject, by the store's own keys; exact
+	Agent   string // owner or writer: an id or a name, case-insensitive
+	Type    string // its type or kind, case-insensitive
 	// Since and Until bound the time of its last change; Until is exclusive.
 	Since, Until time.Time
 	Confidence   float64 // at least; 0: any
 	Archived     Archived
 }
 
-// Archived says what becomes of items that a store's own search skips.
+// Archived says whether to list items that a store's own search skips.
 type Archived string
 
-// The choices; lists leave archived and bookkeeping items out unless told otherwise.
+// The choices; by default lists leave out archived and bookkeeping items.
 const (
 	ArchivedAlso Archived = "also" // bookkeeping items too
 	ArchivedOnly Archived = "only"
 )
 
-// The fields in which stores say such things, as they call them.
+// The fields with such facts, by their names in the stores.
 var (
 	subjectFields    = []string{"subject", "subject_id", "user_id", "userId", "resourceId"}
 	agentFields      = []string{"agent", "agent_id", "agentId", "author", "assignee", "owner", "created_by", "actor"}
@@ -43,7 +43,7 @@ var (
 	confidenceFields = []string{"confidence"}
 )
 
-// Check is InvalidInput for a filter that no item could pass by mistake.
+// Check is InvalidInput for a mistaken filter that no item could pass.
 func (f ItemFilter) Check() error {
 	switch {
 	case f.Archived != "" && f.Archived != ArchivedAlso && f.Archived != ArchivedOnly:
@@ -59,12 +59,12 @@ func (f ItemFilter) Check() error {
 // IsZero reports whether every item passes.
 func (f ItemFilter) IsZero() bool { return f == ItemFilter{} }
 
-// reads reports whether the header does not tell enough.
+// reads reports whether the header is not enough.
 func (f ItemFilter) reads() bool {
 	return f.Subject != "" || f.Agent != "" || f.Type != "" || f.Confidence > 0
 }
 
-// header reports whether what a list tells of an item passes.
+// header reports whether a list's header passes.
 func (f ItemFilter) header(h model.Header) bool {
 	switch {
 	case f.Archived == ArchivedOnly && !h.Has(model.FlagArchived):
@@ -77,8 +77,8 @@ func (f ItemFilter) header(h model.Header) bool {
 	return true
 }
 
-// Match reports whether an item passes. concerns holds the ids that the store itself ties to the
-// subject, see Concerning.
+// Match reports whether an item passes. concerns holds the ids that the store itself ties to the subject, see
+// Concerning.
 func (f ItemFilter) Match(it model.Item, concerns map[string]bool) bool {
 	if !f.header(it.Header) {
 		return false
@@ -120,8 +120,8 @@ func inScope(scope, agent string) bool {
 	})
 }
 
-// frontMatter reads the `name: value` lines before a text, as the programs of text stores do; it
-// is for picking, never for writing.
+// frontMatter reads the `name: value` lines before a text, as the programs of text stores do; it is for
+// filters, never for writes.
 func frontMatter(text string) (out []model.Field) {
 	const fence = "---"
 	first, rest, ok := strings.Cut(strings.TrimPrefix(text, "\ufeff"), "\n")
@@ -137,11 +137,11 @@ func frontMatter(text string) (out []model.Field) {
 			out = append(out, model.Field{Name: strings.TrimSpace(name), Value: strings.Trim(strings.TrimSpace(value), `"'`)})
 		}
 	}
-	return nil // the fence is never closed: the text has no front matter
+	return nil // an open fence is no front matter
 }
 
-// Concerning are the ids that a store ties to the filter's subject; nil where the filter names
-// nobody or the store has no such keys.
+// Concerning are the ids that a store ties to the filter's subject; nil without a subject, or where the store
+// has no such keys.
 func (f ItemFilter) Concerning(ctx context.Context, s model.Store) (map[string]bool, error) {
 	if f.Subject == "" || s.Subjects == nil {
 		return nil, nil
@@ -156,11 +156,10 @@ func (f ItemFilter) Concerning(ctx context.Context, s model.Store) (map[string]b
 	return out, err
 }
 
-// List is the page of a store's list that passes: at most req.Limit items, in the list's order.
-// It reads as much of the list as that takes, until ctx ends; Next goes on behind the last item
-// that was looked at. The total is the store's own without a filter, and unknown with one, but
-// where the list was read from its start to its end. What could not be read is a problem of the
-// page. Unsupported where the store cannot be browsed.
+// List is the page of a store's list that passes: at most req.Limit items, in the list's order. It reads as
+// much of the list as needed, until ctx ends; Next continues after the last item read. Without a filter the
+// total is the store's own; with one it is unknown unless the whole list was read. Read errors are problems
+// of the page. Unsupported where the store cannot be browsed.
 func (f ItemFilter) List(ctx context.Context, s model.Store, req model.PageRequest) (model.Page, error) {
 	if s.Browser == nil {
 		return model.Page{}, model.Errorf(model.Unsupported, "items", "this store cannot be browsed")
@@ -209,7 +208,7 @@ func (f ItemFilter) List(ctx context.Context, s model.Store, req model.PageReque
 	}
 }
 
-// listed reports whether an item of a list passes; one that has gone meanwhile does not.
+// listed reports whether an item of a list passes; a vanished one does not.
 func (f ItemFilter) listed(ctx context.Context, s model.Store, h model.Header, concerns map[string]bool) (bool, error) {
 	if !f.header(h) {
 		return false, nil
@@ -220,7 +219,7 @@ func (f ItemFilter) listed(ctx context.Context, s model.Store, h model.Header, c
 	return f.Has(ctx, s, h.ID, concerns)
 }
 
-// Has reads an item and reports whether it passes; one that is gone does not.
+// Has reads an item and reports whether it passes; a vanished one does not.
 func (f ItemFilter) Has(ctx context.Context, s model.Store, id string, concerns map[string]bool) (bool, error) {
 	if s.Browser == nil {
 		return false, model.Errorf(model.Unsupported, "filter", "store %s cannot show its items, so nothing is known of them", s.Name)
@@ -232,7 +231,7 @@ func (f ItemFilter) Has(ctx context.Context, s model.Store, id string, concerns 
 	return err == nil && f.Match(it, concerns), err
 }
 
-// nextAfter is the cursor behind item i of a page: that of the page's first i+1 items.
+// nextAfter is the cursor after item i of a page: that of the page's first i+1 items.
 func nextAfter(ctx context.Context, s model.Store, req model.PageRequest, page model.Page, i int) (string, error) {
 	if i == len(page.Items)-1 {
 		return page.Next, nil
@@ -242,8 +241,8 @@ func nextAfter(ctx context.Context, s model.Store, req model.PageRequest, page m
 	return short.Next, err
 }
 
-// Answer is a store's answer with the hits that pass. The store ranked and counted without the
-// filter, so the answer is bounded and says among how many hits it was picked.
+// Answer is a store's answer with the hits that pass. The store ranked and counted without the filter, so the
+// answer is bounded and names the number of hits before the filter.
 func (f ItemFilter) Answer(ctx context.Context, s model.Store, ans backends.Answer) backends.Answer {
 	if f.IsZero() || ans.Err != nil || len(ans.Result.Hits) == 0 {
 		return ans

@@ -8,29 +8,28 @@ import (
 	"memdesk/model"
 )
 
-// Running is long work as it sees itself.
+// Running is long work, seen from inside.
 type Running interface {
 	// ID names the job in the journal.
 	ID() jobs.ID
 	// Step runs fn; it is where the job pauses and ends. The key may name an item.
 	Step(ctx context.Context, key string, fn func(context.Context) error) error
-	// Progress says how far the work is; a total of 0 means unknown. No names in the note.
+	// Progress reports the progress of the work; a total of 0 means unknown. No names in the note.
 	Progress(done, total int64, unit, note string)
 }
 
-// Jobs runs long work so that it is journalled, listed by memdesk jobs and can be cancelled from
-// there too.
+// Jobs runs long work so that it is journalled, listed by memdesk jobs and can be cancelled from there.
 type Jobs struct {
 	s      *Session
 	runner *jobs.Runner
 	ctx    context.Context // ends when the operator has gone without leaving
 }
 
-// Journal is the long work of a console whose operator is there until ctx ends.
+// Journal is the long work of a console; ctx ends with its operator.
 func (s *Session) Journal(ctx context.Context, r *jobs.Runner) *Jobs { return &Jobs{s, r, ctx} }
 
-// Run does work and returns when it is over. The end of ctx cancels it, and it returns then. kind
-// and title are stored in clear: no names in them.
+// Run does work and returns when it is over; the end of ctx cancels it. kind and title are stored in clear:
+// no names in them.
 func (j *Jobs) Run(ctx context.Context, kind, title string, work func(context.Context, Running) error) error {
 	id, err := j.runner.Start(ctx, jobs.Spec{Kind: kind, Title: title,
 		Run:      func(ctx context.Context, h *jobs.Handle) error { return work(ctx, h) },
@@ -39,7 +38,7 @@ func (j *Jobs) Run(ctx context.Context, kind, title string, work func(context.Co
 	if err != nil {
 		return err
 	}
-	// The watch outlives ctx: what has begun comes to the end of its step.
+	// The watch outlives ctx: the current step still finishes.
 	changes, err := j.runner.Watch(context.WithoutCancel(ctx), id)
 	if err != nil {
 		return err
@@ -56,7 +55,7 @@ func (j *Jobs) Run(ctx context.Context, kind, title string, work func(context.Co
 		case <-asked:
 			asked = nil
 			if j.ctx.Err() != nil {
-				continue // nobody has cancelled it: it is interrupted when the runner closes, and told of
+				continue // not cancelled: it is interrupted when the runner closes, and reported later
 			}
 			if err := j.runner.Cancel(context.WithoutCancel(ctx), id); err != nil && !errors.Is(err, jobs.ErrEnded) {
 				return err
@@ -65,10 +64,10 @@ func (j *Jobs) Run(ctx context.Context, kind, title string, work func(context.Co
 	}
 }
 
-// List is every job that the journal knows, newest first, those of other processes too.
+// List is every job in the journal, newest first, also those of other processes.
 func (j *Jobs) List(ctx context.Context) ([]jobs.Status, error) { return j.runner.List(ctx) }
 
-// Cancel asks a job to end at its next step, wherever it runs; Conflict when it has ended.
+// Cancel asks a job to end at its next step, in any process; Conflict when it has ended.
 func (j *Jobs) Cancel(ctx context.Context, id jobs.ID) error {
 	return j.s.Control(ctx, j.runner, id, (*jobs.Runner).Cancel)
 }
@@ -86,7 +85,7 @@ func (s *Session) Control(ctx context.Context, r *jobs.Runner, id jobs.ID, do fu
 	return JobError(do(r, ctx, id))
 }
 
-// JobError gives the errors of package jobs their kinds.
+// JobError gives a kind to errors of package jobs.
 func JobError(err error) error {
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):

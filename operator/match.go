@@ -6,9 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Match is the filter of a list: words that must all occur, a regular expression, or,
-// after -f, letters that must occur in this order. It never fails: what is no expression
-// is taken for words.
+// Match is the filter of a list: words that must all occur, a regular expression, or, after -f, letters that
+// must occur in this order. It never fails: an invalid expression is taken for words.
 type Match struct {
 	filter string
 	words  []string
@@ -19,7 +18,7 @@ type Match struct {
 // fuzzyMark begins a filter by letters.
 const fuzzyMark = "-f "
 
-// lastMatch saves making the same filter anew for every row of a list.
+// lastMatch caches the filter, which else would be parsed for every row of a list.
 var lastMatch atomic.Pointer[Match]
 
 // NewMatch reads a filter.
@@ -41,8 +40,8 @@ func NewMatch(filter string) *Match {
 	return m
 }
 
-// Of reports whether a row with these columns matches: words may stand in different
-// columns, letters and an expression stand in one.
+// Of reports whether a row with these columns matches: words may be in different columns, letters and an
+// expression in one.
 func (m *Match) Of(columns ...string) bool {
 	switch {
 	case m.fuzzy != "":
@@ -84,7 +83,7 @@ func (m *Match) Spans(s string) [][2]int {
 		return out
 	}
 	low := strings.ToLower(s)
-	if len(low) != len(s) { // a letter whose small form is longer: places would not be those of s
+	if len(low) != len(s) { // lower case changes the length, so the places would not fit s
 		return nil
 	}
 	marked := make([]bool, len(s))

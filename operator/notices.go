@@ -14,16 +14,16 @@ import (
 	"memdesk/jobs"
 )
 
-// Notices tell an operator at login of acts without an outcome, and
-// long work of runner's journal that broke off.
+// Notices tell an operator at login of acts without an outcome, and of long work in runner's journal that
+// broke off.
 func (s *Session) Notices(ctx context.Context, runner *jobs.Runner) []string {
 	return slices.Concat(s.openIntents(ctx), s.brokenOff(ctx, runner), s.dueSoon(ctx), s.unanchored(ctx))
 }
 
-// dueWithin is how many days before its deadline a request is told of at login.
+// dueWithin is the number of days before its deadline from which a login names a request.
 const dueWithin = 7
 
-// dueSoon names the erasures that must be answered soon, to those who may read of them.
+// dueSoon names the erasures that must be answered soon, for roles that may read them.
 func (s *Session) dueSoon(context.Context) []string {
 	if s.May(ReadRequests) != nil {
 		return nil
@@ -39,7 +39,7 @@ func (s *Session) dueSoon(context.Context) []string {
 	return []string{fmt.Sprintf("%s due within %d days or over, the first %s: %s (%s)", plural(int64(len(due)), "erasure request"), dueWithin, first.ID, first.Deadline.Format("2006-01-02"), first.Words)}
 }
 
-// unanchored tells of anchors in trouble; a log without any is Health's to tell.
+// unanchored tells of failing anchors; a log without anchors is reported by Health.
 func (s *Session) unanchored(ctx context.Context) []string {
 	a := s.Anchoring(ctx)
 	for _, one := range a.Anchors {
@@ -50,7 +50,7 @@ func (s *Session) unanchored(ctx context.Context) []string {
 	return nil
 }
 
-// openIntents says which acts never came to an end.
+// openIntents names the acts without an outcome.
 func (s *Session) openIntents(ctx context.Context) []string {
 	rows, err := s.Log.OpenIntents(ctx)
 	if err != nil {
@@ -64,11 +64,10 @@ func (s *Session) openIntents(ctx context.Context) []string {
 		" at " + when(first.TS) + ": look at the items, then see `memdesk audit verify`"}
 }
 
-// toldFile notes up to when the console has told of long work that broke off.
+// toldFile records up to when the console has told of broken-off work.
 const toldFile = "console-told"
 
-// brokenOff says which long work of the console ended with its session, and how far
-// it came; each is told once.
+// brokenOff names the console's long work that ended with its session, and its progress; each is told once.
 func (s *Session) brokenOff(ctx context.Context, r *jobs.Runner) (notices []string) {
 	all, err := r.List(ctx)
 	if err != nil {
@@ -90,7 +89,7 @@ func (s *Session) brokenOff(ctx context.Context, r *jobs.Runner) (notices []stri
 		}
 	}
 	if len(notices) > 0 {
-		// What cannot be noted is told again.
+		// Without this record it is told again.
 		_ = atomicfile.WriteFS(atomicfile.OS{}, file, []byte(last.UTC().Format(time.RFC3339Nano)+"\n"), atomicfile.Options{})
 	}
 	return notices

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// orphansWait is how long the end of a server waits for the reading of a long log.
+// orphansWait bounds the wait at a server's end for reading a long log.
 const orphansWait = 2 * time.Second
 
-// CloseOrphans closes, beside the serving, the intents of servers that were killed, and tells how
-// many there were. end waits for it.
+// CloseOrphans closes the intents of killed servers while this one serves, and reports their number. end
+// waits for it.
 func (s *Session) CloseOrphans(ctx context.Context, told func(closed int, err error)) (end func()) {
 	if s.Log == nil || s.Log.Writable() != nil {
 		return func() {}

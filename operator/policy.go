@@ -18,18 +18,17 @@ import (
 	"memdesk/model"
 )
 
-// policyAction is the note that says which policy of roles is in force from there on.
+// policyAction is the record that names the policy of roles in force from there on.
 const policyAction = "policy"
 
-// policyVersion is the policy that the log names last. The log is the record; the file only saves
-// looking for it.
+// policyVersion is the last policy in the log. The log is the record; the file only saves searching it.
 type policyVersion struct {
 	Version int64  `json:"version"`
 	Hash    string `json:"hash"`
 }
 
-// policyHash is over who has which role and what the roles may; empty where the configuration says
-// nothing, so that everybody is an operator.
+// policyHash is over the roles of everybody and the rights of the roles; empty without such configuration, so
+// that everybody is an operator.
 func policyHash(c backends.OperatorConfig) string {
 	if len(c.Roles) == 0 && len(c.Readers) == 0 {
 		return ""
@@ -60,7 +59,7 @@ func (s *Session) tool() string {
 	return "memdesk " + s.Version + " policy " + s.policy[:12]
 }
 
-// policyNoted records a policy that the log does not know yet, before the first act under it.
+// policyNoted records a policy that is not in the log yet, before the first act under it.
 func (s *Session) policyNoted(ctx context.Context, act Act) error {
 	if r := rules[act]; r.readers || r.unlogged || s.Log == nil {
 		return nil
@@ -77,7 +76,7 @@ func (s *Session) policyNoted(ctx context.Context, act Act) error {
 	return nil
 }
 
-// notePolicy compares the policy in force with the one that was recorded last.
+// notePolicy compares the policy in force with the last recorded one.
 func (s *Session) notePolicy(ctx context.Context) error {
 	last, err := s.lastPolicy(ctx)
 	if err != nil || last.Hash == s.policy {
@@ -97,8 +96,7 @@ func (s *Session) notePolicy(ctx context.Context) error {
 
 func (s *Session) policyFile() string { return filepath.Join(s.State, "policy.json") }
 
-// lastPolicy is the policy that the log names last; version 0 with no hash is that of a log that
-// names none.
+// lastPolicy is the last policy in the log; version 0 without a hash where the log has none.
 func (s *Session) lastPolicy(ctx context.Context) (policyVersion, error) {
 	var last policyVersion
 	b, err := os.ReadFile(s.policyFile())
@@ -108,7 +106,7 @@ func (s *Session) lastPolicy(ctx context.Context) (policyVersion, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return last, errors.New("the recorded policy cannot be read")
 	}
-	if err != nil && s.policy == "" { // nobody has ever configured roles here, or the file is gone
+	if err != nil && s.policy == "" { // roles were never configured here, or the file is gone
 		return last, nil
 	}
 	page, err := s.Log.List(ctx, audit.Filter{Action: policyAction}, 1, "")

@@ -13,13 +13,12 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// Quarantine lists what scanners have set aside in every store. It changes nothing and is safe
-// for concurrent use.
+// Quarantine lists the quarantine entries of every store. It changes nothing and is safe for concurrent use.
 type Quarantine struct {
 	fleet *backends.Fleet
 	judge *review.Judge                                                               // nil: none
 	shelf *origin.Shelf                                                               // nil: none
-	who   func(context.Context, model.Store, model.Header) (origin.Row, string, bool) // nil: nobody knows
+	who   func(context.Context, model.Store, model.Header) (origin.Row, string, bool) // nil: unknown
 	list  walked[QuarantineEntry]
 }
 
@@ -28,8 +27,7 @@ func (s *Session) Quarantine() *Quarantine {
 	return &Quarantine{fleet: s.Fleet, judge: s.Judge, shelf: s.Shelf, who: s.WriterOf}
 }
 
-// Entries lists in a stable order. A store that cannot be read has one entry with Problem set,
-// so it is never left out.
+// Entries lists in a stable order. An unreadable store has one entry with Problem set.
 func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (QuarantinePage, error) {
 	page, err := s.list.page(ctx, "quarantine", q, func(e QuarantineEntry) bool {
 		return q.Matches(e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt, e.Problem)
@@ -37,9 +35,8 @@ func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (QuarantinePage, 
 	return QuarantinePage{Entries: page.rows, Next: page.next, Total: page.total}, err
 }
 
-// walk goes through the stores in the fleet's order. A store that cannot be
-// looked at, or not to its end, has an entry that says so, and thresholds that cannot
-// be read have one before all.
+// walk goes through the stores in the fleet's order. A store that cannot be read, or not to its end, has an
+// entry that says so; unreadable thresholds have one before all.
 func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 	return func(yield func(QuarantineEntry) bool) {
 		if s.judge != nil {
@@ -68,8 +65,8 @@ func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 	}
 }
 
-// writer is who wrote what was blocked: who made the write that waits, or who wrote the source
-// as long as it holds the text. Nil: nobody knows.
+// writer is the writer of a blocked text: of the held write, or of the source as long as it holds the text.
+// Nil: unknown.
 func (s *Quarantine) writer(ctx context.Context, st model.Store, e QuarantineEntry) *Written {
 	if s.shelf != nil {
 		if h, err := s.shelf.Get(e.ID); err == nil {
@@ -86,7 +83,7 @@ func (s *Quarantine) writer(ctx context.Context, st model.Store, e QuarantineEnt
 	return &Written{Row: r, Kept: kept}
 }
 
-// Entry reads one with its content, or NotFound.
+// Entry reads one entry with its content, or NotFound.
 func (s *Quarantine) Entry(ctx context.Context, store, id string) (QuarantineDetail, error) {
 	st, err := s.fleet.Store(store)
 	if err != nil {
@@ -122,7 +119,7 @@ func (s *Quarantine) Entry(ctx context.Context, store, id string) (QuarantineDet
 	return d, nil
 }
 
-// signalWords are a signal with its weight and what it was found in.
+// signalWords are a signal with its weight and its match.
 func signalWords(g signal.Signal) string {
 	out := g.Title + " (" + strconv.FormatFloat(g.Weight, 'f', 1, 64) + ")"
 	if g.Evidence != "" {

@@ -12,12 +12,12 @@ import (
 type Replayed struct {
 	signal.Sample
 	Score    signal.Score
-	Flagged  bool   // a store that is not calibrated would hold it back for its words
-	Outcome  string // origin.Stored, origin.Refused, or why it waits for a review
+	Flagged  bool   // an uncalibrated store would hold it for its words
+	Outcome  string // origin.Stored, origin.Refused, or the reason of the hold
 	Recalled bool
 }
 
-// ReplayCount counts what became of some texts.
+// ReplayCount counts the outcomes of some texts.
 type ReplayCount struct {
 	Entries  int64 `json:"entries"`
 	LetIn    int64 `json:"let_in"`
@@ -46,8 +46,8 @@ func (c *ReplayCount) Add(r Replayed) {
 	}
 }
 
-// Replay writes each text of a set as an untrusted agent would, into an empty store in memory under
-// the policy of the configuration, and tells what became of it. No store of the fleet is touched.
+// Replay writes each text of a set as an untrusted agent would, into an empty store in memory under the
+// configured policy, and reports the outcomes. No store of the fleet is touched.
 func (s *Session) Replay(ctx context.Context, set []signal.Sample, told func(Replayed)) error {
 	if s.Judge == nil {
 		return statedir.ErrNoHome

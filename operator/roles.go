@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// Role names the acts that somebody may do; rules lists them.
+// Role names a set of acts; rules lists them.
 type Role string
 
 // The roles that [[operator.role]] gives. Every role sees headers and health.
@@ -20,17 +20,17 @@ const (
 	RoleApprover Role = "approver" // content and requests, and the approval of a plan
 	RoleAuditor  Role = "auditor"  // the log, requests and their proofs; no content
 	RoleOfficer  Role = "privacy officer"
-	// RoleReader is what [operator] readers, a key that may only look and --read-only make of an
-	// operator: all of it is seen and nothing is changed.
+	// RoleReader is an operator reduced by [operator] readers, a read-only key or --read-only: it sees
+	// everything and changes nothing.
 	RoleReader Role = "reader"
 )
 
-// Agent is who acts with a token of this name.
+// Agent is the actor of a token with this name.
 func Agent(token string) audit.Actor { return audit.Actor{ID: "agent " + token} }
 
-// grantedRoles are those that the configuration gives to whoever is here. With a block for people,
-// somebody who came over SSH and stands in none is a viewer. A shell of the account itself owns the
-// files, so without a block of its own it is an operator; a token without one may what its scopes say.
+// grantedRoles are the roles that the configuration gives to this operator or agent. Where it has blocks for
+// people, an SSH login in none of them is a viewer. A shell of the account itself owns the files, so without
+// a block of its own it is an operator. A token without a block has the rights of its scopes.
 func (s *Session) grantedRoles() []Role {
 	var out []Role
 	people := false
@@ -63,7 +63,7 @@ func (s *Session) grantedRoles() []Role {
 	return out
 }
 
-// overSSH reports whether somebody came in over SSH, with or without a key that is known.
+// overSSH reports whether the login came over SSH, with or without a known key.
 func (s *Session) overSSH() bool {
 	return s.Door == Visit || s.Who.Authenticated ||
 		slices.ContainsFunc([]string{"SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "SSH_USER_AUTH"}, func(k string) bool { return s.Env(k) != "" })
@@ -99,14 +99,14 @@ func (s *Session) hasAny(f func(rule) bool) bool {
 
 type withinKey struct{}
 
-// within marks the calls of an act that the session was allowed: the stores pass what it does to them.
+// within marks the calls of an allowed act: the stores' middleware lets them pass.
 func within(ctx context.Context) context.Context { return context.WithValue(ctx, withinKey{}, true) }
 
 // headers are the operations that show no more than every role may see.
 var headers = []model.Op{model.OpHealth, model.OpList, model.OpTiers, model.OpStoreConflicts, model.OpSchema, model.OpBroken,
 	model.OpWatch, model.OpChangedSince}
 
-// byRole is the middleware that keeps the rules for what reaches a store past the acts.
+// byRole is the middleware that applies the rules to store calls outside the acts.
 func (s *Session) byRole(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 	switch {
 	case ctx.Value(withinKey{}) != nil:
@@ -115,7 +115,7 @@ func (s *Session) byRole(ctx context.Context, c *model.Call, next func(context.C
 			return model.Refuse(string(c.Op), s.lacks(act))
 		}
 	case slices.Contains(headers, c.Op) && (c.Page == nil || c.Page.Query == ""):
-	default: // also a list by a query, which tells whether a text holds the words
+	default: // also a list by a query, which reveals whether a text holds the words
 		if err := s.Look(ctx, ReadContent); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (s *Session) byRole(ctx context.Context, c *model.Call, next func(context.C
 	return next(ctx)
 }
 
-// actOfCall is the act that a change of a store is.
+// actOfCall is the act of a store call.
 func actOfCall(c *model.Call) Act {
 	switch c.Op {
 	case model.OpRetain:

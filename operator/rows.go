@@ -10,39 +10,39 @@ import (
 	"memdesk/origin"
 )
 
-// Done says what an act did.
+// Done is the result of an act.
 type Done struct {
 	Store, Item string
 	Bytes       int64          // of the item that was written
-	Revision    model.Revision // at which it stands now
-	Removed     int64          // items that are gone now
-	Gone        bool           // of a restore: the change had created the item, which is gone again
-	Kept        string         // of a resolve: id under which the copy's text stays; empty when it went
-	Relations   int64          // that went with them, or with Restore came back with them
-	Fell        string         // the word for what Relations counts: relation, or item
-	Undo        string         // takes the act back; empty: nothing was kept
-	Expires     time.Time      // until when it can
-	Obstacle    string         // why Restore cannot put it back, empty when it can
-	Warnings    []string       // what did not go as asked, in words
-	Notes       []string       // what else is to be known
+	Revision    model.Revision // current revision
+	Removed     int64          // items removed
+	Gone        bool           // of a restore: the change had created the item, which is now removed
+	Kept        string         // of a resolve: id of the copy's kept text; empty when it went
+	Relations   int64          // removed along with them, or restored with them
+	Fell        string         // unit of Relations: relation, or item
+	Undo        string         // entry that undoes the act; empty: nothing was kept
+	Expires     time.Time      // of Undo
+	Obstacle    string         // why Restore is impossible; empty when it is possible
+	Warnings    []string       // deviations from the request, in words
+	Notes       []string       // further facts
 }
 
-// UndoRow is one change that was kept.
+// UndoRow is one undo entry.
 type UndoRow struct {
 	ID, Store, Item string
 	Op              string
 	At, Expires     time.Time
 	Bytes           int64
-	Existed         bool   // false: the change made the item, so putting back removes it
-	Confirmed       bool   // false: nobody knows whether the change was made
-	Obstacle        string // why it cannot be put back; empty when it can
-	Sides           int    // items that were changed together; 0: one
+	Existed         bool   // false: the change made the item, so undo removes it
+	Confirmed       bool   // false: it is unknown whether the change was made
+	Obstacle        string // why it cannot be undone; empty when it can
+	Sides           int    // items changed together; 0: one
 }
 
 // PageQuery asks for a window of a list.
 type PageQuery struct {
 	Filter string // words that a row must contain; empty: all
-	Not    bool   // rows that do not match, instead
+	Not    bool   // select the rows that do not match
 	Cursor string // from a page's Next; empty: the start
 	Limit  int    // 1..model.MaxPage
 }
@@ -57,15 +57,14 @@ type AuditPage struct {
 	Events []AuditEvent
 	Next   string // cursor of the page after (older events); empty at the end
 	Total  model.Count
-	// Notice warns of the log as a whole, in words:
-	// that its chain does not verify, that it cannot be written. Empty: nothing.
+	// Notice warns about the log as a whole: its chain does not verify, it cannot be written. Empty: no warning.
 	Notice string
 	// Verified says up to where and when the chain was verified, in words.
 	Verified string
 }
 
-// AuditEvent is one record with the clear names that the log's side table still
-// has; a name that was erased or never kept stays empty.
+// AuditEvent is one record with the clear names that the log's side table still has; an erased or unknown
+// name is empty.
 type AuditEvent struct {
 	Seq     int64
 	At      time.Time
@@ -78,8 +77,8 @@ type AuditEvent struct {
 	Phase   string // intent or outcome
 	Result  string
 	Open    bool // an intent without an outcome
-	// Noted: an event of the store's own system and no record of the log; it has no
-	// Seq, and N tells it from others of its page.
+	// Noted: an event of the store's own system, no record of the log; it has no Seq, and N identifies it on its
+	// page.
 	Noted  bool
 	N      int
 	Reason string
@@ -108,10 +107,10 @@ type Liveness string
 
 // The answers; unknown is not clean.
 const (
-	LivePoisoned Liveness = "poisoned" // the source still holds what was blocked
+	LivePoisoned Liveness = "poisoned" // the source still holds the blocked text
 	LiveClean    Liveness = "clean"    // the source passes the scanner now
-	LiveGone     Liveness = "gone"     // there is no source any more
-	LiveUnknown  Liveness = "unknown"  // nobody could look
+	LiveGone     Liveness = "gone"     // the source is gone
+	LiveUnknown  Liveness = "unknown"  // it could not be read
 )
 
 // QuarantineEntry is one row of the review list.
@@ -119,8 +118,8 @@ type QuarantineEntry struct {
 	Store         string
 	ID            string
 	Source        string
-	SourceID      string // id of the live item, empty when it cannot be told
-	Filed         bool   // the store's quarantine holds it; otherwise it is a live item
+	SourceID      string // id of the live item, empty when unknown
+	Filed         bool   // it is in the store's quarantine; else it is a live item
 	Category      string
 	Pattern       string // the rule that matched
 	SHA256        string
@@ -131,10 +130,10 @@ type QuarantineEntry struct {
 	Bytes         int64
 	FalsePositive bool // a known false positive of the scanner
 	Problem       string
-	Writer        *Written // who wrote what was blocked; nil: nobody knows
+	Writer        *Written // of the blocked text; nil: unknown
 }
 
-// Written is who wrote an item, and where that is kept.
+// Written is the writer of an item, and where that is recorded.
 type Written struct {
 	origin.Row
 	Kept string
@@ -149,7 +148,7 @@ type QuarantineDetail struct {
 	Body    string
 	Spans   []Span        // where rules matched in Body, in order
 	Decoded string        // the view that the rule matched in, when it differs from Body
-	Fields  []model.Field // what else is known
+	Fields  []model.Field // further facts
 }
 
 // ConflictPage is a window of the list of conflicts.
@@ -157,16 +156,16 @@ type ConflictPage struct {
 	Copies []conflict.Copy
 	Next   string
 	Total  model.Count
-	Notice string // what was not looked at, in words
+	Notice string // stores that could not be read, in words
 }
 
-// ErasureRequest is a request with the run that carries it out, or did last.
+// ErasureRequest is a request with its current or last run.
 type ErasureRequest struct {
 	gdpr.Due
-	Run *jobs.Status // nil: none was begun
+	Run *jobs.Status // nil: never begun
 }
 
-// Under reports whether a run is under way, also a paused one.
+// Under reports whether a run is going, also a paused one.
 func (r ErasureRequest) Under() bool {
 	return r.Run != nil && (r.Run.State == jobs.Queued || r.Run.State == jobs.Running || r.Run.State == jobs.Paused)
 }

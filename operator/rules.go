@@ -7,8 +7,7 @@ import (
 	"memdesk/model"
 )
 
-// Act is the one word for something that changes memory or the desk's own state, for log, undo
-// and screens alike.
+// Act is the one word for a change of memory or of the desk's own state, for log, undo and screens alike.
 type Act string
 
 // The acts on items and stores.
@@ -65,31 +64,31 @@ const (
 	MigrateState Act = "state-migrate"
 )
 
-// The readings of what not every role may see. Headers and health need none of them.
+// The reads that need a role. Headers and health need none.
 const (
 	ReadContent  Act = "read-content"  // bodies, excerpts, names in them
 	ReadLog      Act = "read-log"      // the operator log
 	ReadRequests Act = "read-requests" // erasures, with the names in them
 )
 
-// rule says who may do an act beside an operator, who may do all of them.
+// rule lists who may do an act beside an operator, who may do all.
 type rule struct {
 	roles   []Role
-	agents  bool // callers of a served store may too
+	agents  bool // callers of a served store too
 	readers bool // it changes nothing
 	// changes: the act changes stores.
 	changes bool
-	// unlogged: the act needs no writable log, because it mends the log or records nothing.
+	// unlogged: the act needs no writable log, because it repairs the log or records nothing.
 	unlogged bool
 }
 
-// officer is who carries out erasures; readsOf those who read of them.
+// officer are the roles that carry out erasures, readsOf those that read them.
 var (
 	officer = []Role{RoleOfficer}
 	readsOf = []Role{RoleApprover, RoleAuditor, RoleOfficer}
 )
 
-// rules are the one place of authorisation: an act without a rule is refused.
+// rules are the only place of authorisation: an act without a rule is refused.
 var rules = map[Act]rule{
 	Create: {agents: true, changes: true}, Edit: {agents: true, changes: true}, Append: {agents: true, changes: true},
 	Forget: {agents: true, changes: true}, Restore: {changes: true}, Release: {changes: true}, Resolve: {changes: true},
@@ -104,9 +103,9 @@ var rules = map[Act]rule{
 	Calibrate: {}, Clear: {}, Rescan: {},
 	Acknowledge: {unlogged: true},
 	RotateKey:   {}, RetireLog: {},
-	// Older state forbids every other act; this one is recorded in the log of that state.
+	// Older state forbids every other act; the log of that state records this one.
 	MigrateState: {unlogged: true},
-	ControlJob:   {roles: officer, unlogged: true}, // of others; a session may always stop its own work
+	ControlJob:   {roles: officer, unlogged: true}, // of other sessions; a session may always stop its own work
 
 	ReadContent:  {roles: []Role{RoleReviewer, RoleApprover, RoleOfficer}, agents: true, readers: true, unlogged: true},
 	ReadLog:      {roles: []Role{RoleAuditor, RoleOfficer}, readers: true, unlogged: true},
@@ -140,7 +139,7 @@ func (s *Session) May(act Act) error {
 	return model.Refuse(string(act), why)
 }
 
-// Allow is May, and a refusal is recorded. id is of the item that the act is about, if any.
+// Allow is May, and records a refusal. id is the item of the act, if any.
 func (s *Session) Allow(ctx context.Context, act Act, store, id string) error {
 	refused := s.May(act)
 	if refused == nil {
@@ -153,14 +152,14 @@ func (s *Session) Allow(ctx context.Context, act Act, store, id string) error {
 	if id != "" {
 		e.Target = model.Ref{Store: store, ID: id}.String()
 	}
-	// A log that cannot be written refuses too; the first reason is the one to tell.
+	// An unwritable log refuses too; the first reason is the one to return.
 	_ = s.Log.Act(ctx, e,
 		func(context.Context) (map[string]int64, error) { return nil, refused })
 	return refused
 }
 
-// Look is Allow for a reading. Panes read every few seconds, so that a session's first refusal of
-// each reading is recorded and no further one.
+// Look is Allow for a read. Panes read every few seconds, so only a session's first refusal of each read is
+// recorded.
 func (s *Session) Look(ctx context.Context, act Act) error {
 	refused := s.May(act)
 	if refused == nil {

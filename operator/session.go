@@ -33,22 +33,22 @@ type Options struct {
 	Dir     string // working directory, from which relative paths are read
 	Clock   clock.Clock
 	Version string
-	Who     audit.Actor // as the door knows them; names of the configuration are added
+	Who     audit.Actor // from the door; names of the configuration are added
 	TTY     string      // names the terminal in the log
 	// Door is how the operator or agent comes in.
 	Door Door
-	// ReadOnly: --read-only was given. Looker: the door lets this key look and not change.
+	// ReadOnly: --read-only was given. Looker: the door lets this key only read.
 	ReadOnly, Looker bool
 	// SearchOnly: this session only recalls over every tier (backends.Env).
 	SearchOnly bool
-	// Beside is another session of this process with the same state: what both record at once is
-	// flushed together. nil: there is none.
+	// Beside is another session of this process with the same state: concurrent records are flushed together.
+	// nil: none.
 	Beside *Session
-	// Note hears what could not be noted of a change's origin; nil drops it.
+	// Note hears errors of recording a change's origin; nil drops them.
 	Note func(problem string)
 }
 
-// Door is how somebody comes in.
+// Door is the entrance of an operator or agent.
 type Door string
 
 // The doors.
@@ -59,8 +59,8 @@ const (
 	Agents      Door = "provider" // HTTP or MCP: Who is an agent
 )
 
-// Session is one operator, or agent, at work. What is nil has no place to lie in: without a
-// state directory a session reads only. It is safe for concurrent use once Open has returned.
+// Session is one operator, or agent, at work. Without a state directory a session only reads, and the parts
+// that live there are nil. It is safe for concurrent use once Open has returned.
 type Session struct {
 	Options
 	State  string     // state directory, empty without
@@ -75,10 +75,10 @@ type Session struct {
 
 	roles  []Role   // at least one
 	reader bool     // by the configuration
-	policy string   // hash of who may what; empty where the configuration says nothing of it
-	told   sync.Map // readings whose refusal is on record
+	policy string   // hash of the rights of all; empty without such configuration
+	told   sync.Map // reads whose refusal is recorded
 	mu     sync.Mutex
-	noted  bool // the policy is on record
+	noted  bool // the policy is recorded
 	desk   *gdpr.Desk
 }
 
@@ -93,7 +93,7 @@ func New(o Options) (*Session, error) {
 	var err error
 	if s.State, err = statedir.Path(o.Env); err != nil {
 		s.Undo = undo.New("", 0, o.Clock, func() error { return err })
-		return s, nil // reading needs no state
+		return s, nil // reads need no state
 	}
 	ready := func() error { return statedir.Ensure(s.State) }
 	notes := filepath.Join(s.State, "origin")
@@ -124,7 +124,7 @@ func New(o Options) (*Session, error) {
 	return s, nil
 }
 
-// Unwritable says why nothing may be changed in this session, empty when it may.
+// Unwritable says why nothing may be changed in this session; empty when changes are allowed.
 func (s *Session) Unwritable() string {
 	if why := s.forbidden(func(r rule) bool { return !r.readers }); why != "" {
 		return why
@@ -132,7 +132,7 @@ func (s *Session) Unwritable() string {
 	return s.unlogged()
 }
 
-// storesClosed says why the stores are opened for reading only, empty when they are not.
+// storesClosed says why the stores are opened read-only; empty when they are not.
 func (s *Session) storesClosed() string {
 	if why := s.forbidden(func(r rule) bool { return r.changes }); why != "" {
 		return why
@@ -140,7 +140,7 @@ func (s *Session) storesClosed() string {
 	return s.unlogged()
 }
 
-// unlogged says why nothing can be recorded, empty when it can: no record, no act.
+// unlogged says why nothing can be recorded; empty when it can: no record, no act.
 func (s *Session) unlogged() string {
 	if s.State == "" {
 		return statedir.ErrNoHome.Error()
@@ -154,7 +154,7 @@ func (s *Session) unlogged() string {
 	return ""
 }
 
-// forbidden says why no act that f accepts is open here, whatever the log is like.
+// forbidden says why no act that f accepts is allowed here, whatever the state of the log.
 func (s *Session) forbidden(f func(rule) bool) string {
 	if why := s.lookOnly(); why != "" {
 		return why
@@ -165,7 +165,7 @@ func (s *Session) forbidden(f func(rule) bool) string {
 	return ""
 }
 
-// lookOnly says why this operator looks and changes nothing, whatever the role.
+// lookOnly says why this operator only reads, whatever the role.
 func (s *Session) lookOnly() string {
 	switch {
 	case s.ReadOnly:
@@ -178,8 +178,8 @@ func (s *Session) lookOnly() string {
 	return ""
 }
 
-// Open opens stores behind the session's policy: log, role, gate, origin, deadline. timeout 0
-// is the stores' own.
+// Open opens stores behind the session's policy: log, role, gate, origin, deadline. timeout 0 keeps the
+// stores' own.
 func (s *Session) Open(ctx context.Context, stores []backends.StoreConfig, timeout time.Duration) {
 	policy := backends.Policy{ReadOnly: s.storesClosed(), Timeout: timeout, Role: s.byRole}
 	if s.Log != nil {
@@ -191,7 +191,7 @@ func (s *Session) Open(ctx context.Context, stores []backends.StoreConfig, timeo
 		s.Trace.Names, s.Paths.Names = s.desk.Suppressed().Names, s.desk.Suppressed().Names
 		policy.Origin = origin.Gate(origin.Rules{Ledger: s.Ledger, Shelf: s.Shelf, Clock: s.Clock, Default: s.Writer(),
 			Names: s.desk.Suppressed().Names, ReviewAll: s.Config.Door.Untrusted == "review", Suspect: s.Judge.Suspect, Note: s.note})
-		if s.Door != Agents { // what is held is for operators only
+		if s.Door != Agents { // held content is for operators only
 			policy.Extend = s.Shelf.Attach
 		}
 	}
@@ -213,8 +213,8 @@ func anchors(configured []backends.AnchorConfig) []audit.Anchor {
 	return out
 }
 
-// Close signs the log's head and gives it to the anchors, then closes the stores. An anchor that does
-// not take it is told of, and Health says so; the next session tries again.
+// Close signs the log's head and gives it to the anchors, then closes the stores. A failed anchor is
+// reported, also by Health, and the next session retries it.
 func (s *Session) Close() error {
 	if s.Log != nil {
 		if err := s.Log.Close(context.Background()); err != nil {
@@ -227,8 +227,7 @@ func (s *Session) Close() error {
 	return s.Fleet.Close()
 }
 
-// Writer is who writes when a change names nobody: the operator, or the agent of a served
-// store.
+// Writer is the writer of a change that names none: the operator, or the agent of a served store.
 func (s *Session) Writer() origin.Writer {
 	if s.Door == Agents {
 		return origin.Writer{Actor: s.Who.ID, Session: origin.Clip(s.TTY), Face: string(s.Door), Channel: origin.Unknown, Trust: origin.Untrusted}
@@ -241,7 +240,7 @@ func (s *Session) Writer() origin.Writer {
 		Channel: origin.User, Trust: origin.Trusted}
 }
 
-// Jobs opens the journal of long work. Who opens it closes it.
+// Jobs opens the journal of long work. The caller closes it.
 func (s *Session) Jobs() (*jobs.Runner, error) {
 	if s.State == "" {
 		return nil, statedir.ErrNoHome
@@ -252,7 +251,7 @@ func (s *Session) Jobs() (*jobs.Runner, error) {
 // ConflictOptions are the settings that every search for conflicts needs.
 func (s *Session) ConflictOptions() conflict.Options {
 	opt := conflict.Options{Hosts: slices.Clone(s.Config.Conflict.Hosts)}
-	if h, err := os.Hostname(); err == nil { // one host less is known, nothing else
+	if h, err := os.Hostname(); err == nil { // without it one host name is unknown, nothing else
 		opt.Hosts = append(opt.Hosts, h)
 	}
 	return opt
@@ -275,8 +274,8 @@ func (s *Session) newDesk(ready func() error) *gdpr.Desk {
 	}
 }
 
-// traces says what stands in the state directory that only changes leave, for a desk whose
-// audit log is not there; empty for a new one.
+// traces names content of the state directory that only changes leave, for a desk whose audit log is missing;
+// empty for a new one.
 func (s *Session) traces() string {
 	var found []string
 	for _, sub := range []struct{ dir, what string }{{"requests", "erasure requests"}, {"receipts", "receipts of erasures"}} {
@@ -294,8 +293,8 @@ func (s *Session) traces() string {
 	return "the state directory holds " + strings.Join(found, ", ")
 }
 
-// marks are the heads of the audit log that the receipts record. One that cannot be
-// read says nothing; `gdpr verify` finds it.
+// marks are the heads of the audit log that the receipts record. An unreadable receipt is left out; `gdpr
+// verify` finds it.
 func (s *Session) marks() []audit.Mark {
 	dir := filepath.Join(s.State, "gdpr", "receipts")
 	files, err := os.ReadDir(dir)

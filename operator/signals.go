@@ -17,7 +17,7 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// Planted are the signals of a text that looks planted, none of one that does not.
+// Planted are the signals of a text that looks planted, none for any other.
 func (s *Session) Planted(text string) []string {
 	if s.Judge == nil {
 		return []string{}
@@ -29,8 +29,8 @@ func (s *Session) Planted(text string) []string {
 	return score.Names()
 }
 
-// Withheld keeps what looks planted from agents, nil where the configuration only labels it.
-// What an operator has found harmless passes.
+// Withheld keeps suspect texts from agents, nil where the configuration only labels them. A text that an
+// operator has cleared passes.
 func (s *Session) Withheld() func(ctx context.Context, store, tier, text string) bool {
 	if s.Judge == nil || s.Config.Scanner.Recall != "withhold" {
 		return nil
@@ -43,8 +43,7 @@ func (s *Session) Withheld() func(ctx context.Context, store, tier, text string)
 // Steps are the thresholds that Calibration tries.
 var Steps = [...]float64{3, 3.5, 4, signal.Default, 5, 6, 8}
 
-// apart is how far the thresholds of instruction tiers and of trusted writers stand from that
-// of others.
+// apart is the distance of the thresholds of instruction tiers and of trusted writers from the others.
 const apart = 1.5
 
 // TierScores are the scores of the items of one tier.
@@ -55,7 +54,7 @@ type TierScores struct {
 	writers     [len(Steps)]map[string]int64
 }
 
-// Most is the writer of most of the items that a step flags, empty when nobody is known.
+// Most is the writer of most of the items that a step flags, empty when unknown.
 func (c *TierScores) Most(step int) (writer string, n int64) {
 	for _, w := range slices.Sorted(maps.Keys(c.writers[step])) {
 		if c.writers[step][w] > n {
@@ -65,8 +64,8 @@ func (c *TierScores) Most(step int) (writer string, n int64) {
 	return writer, n
 }
 
-// Calibration scores every item of a store, by tier in the store's order. What could not be
-// looked at is an error beside the scores of the rest.
+// Calibration scores every item of a store, by tier in the store's order. Read errors are returned beside the
+// scores of the rest.
 func (s *Session) Calibration(ctx context.Context, store model.Store) ([]*TierScores, error) {
 	if s.Judge == nil {
 		return nil, statedir.ErrNoHome
@@ -123,8 +122,8 @@ func (s *Session) lastWriter(store, id string) origin.Row {
 	return r
 }
 
-// SetThreshold makes at the score from which untrusted writes to every tier of the stores wait;
-// tiers that are loaded as instructions get a lower one, trusted writers a higher one.
+// SetThreshold sets the score from which untrusted writes to the stores' tiers are held; tiers loaded as
+// instructions get a lower one, trusted writers a higher one.
 func (s *Session) SetThreshold(ctx context.Context, stores []model.Store, at float64) (tiers int, err error) {
 	var bounds []review.Threshold
 	for _, st := range stores {
@@ -151,8 +150,8 @@ func (s *Session) decide(ctx context.Context, act Act, reason string, keep func(
 		func(context.Context) (map[string]int64, error) { return nil, keep() })
 }
 
-// Flagged reports whether an item is shown for review: it reaches its tier's threshold, or the
-// usual one where nothing was calibrated, and nobody cleared it.
+// Flagged reports whether an item is shown for review: it reaches its tier's threshold, or the default
+// without calibration, and was not cleared.
 func (s *Session) Flagged(e review.Suspect) bool {
 	bound, ok := s.Judge.Threshold(e.Store, e.Tier, false)
 	if !ok {
@@ -161,8 +160,7 @@ func (s *Session) Flagged(e review.Suspect) bool {
 	return e.Score.Sum >= bound && len(e.Score.Signals) > 0 && !s.Judge.IsCleared(e.Body)
 }
 
-// Stories are the blocked and the suspect items of the open stores, grouped. What could not be
-// looked at is told to note, and is no story.
+// Stories are the blocked and the suspect items of the open stores, grouped. Read errors go to note.
 func (s *Session) Stories(ctx context.Context, note func(model.Ref, error)) []review.Story {
 	return review.Stories(s.suspects(ctx, note))
 }
@@ -231,9 +229,9 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 	return out
 }
 
-// sourceOf is the name under which the writes of a writer can be taken back without those of
-// others: the actor, and for an agent that runs as this operator its client or what it says its
-// source is, since the operator's own writes have the same actor. Empty when nobody is known.
+// sourceOf is the name under which a writer's writes can be taken back without those of others: the actor,
+// and for an agent that runs as this operator its client or claimed source, since the operator's own writes
+// have the same actor. Empty when unknown.
 func (s *Session) sourceOf(w *Written) string {
 	switch {
 	case w.Actor == origin.Unknown:
@@ -248,8 +246,7 @@ func (s *Session) sourceOf(w *Written) string {
 	return cmp.Or(w.Session, w.Actor)
 }
 
-// HeldScore is the score of a text that waits: the one that it was held for, where that is
-// kept, else what its words alone give.
+// HeldScore is the score of a held text: the recorded score of the hold, else that of its words alone.
 func (s *Session) HeldScore(id, text string) signal.Score {
 	if h, err := s.Shelf.Get(id); err == nil && len(h.Signals) > 0 {
 		out := signal.Score{}
@@ -261,15 +258,15 @@ func (s *Session) HeldScore(id, text string) signal.Score {
 	return s.Judge.Words(text)
 }
 
-// Family lists the texts that Clear would mark: those of the given items and of every suspect that is
-// alike, of which there are alike.
+// Family lists the texts that Clear would mark: those of the given items and of every suspect that is alike;
+// alike counts those suspects.
 func (s *Session) Family(ctx context.Context, refs []model.Ref, note func(model.Ref, error)) (texts []string, alike int, err error) {
 	for _, ref := range refs {
 		st, err := s.Fleet.Store(ref.Store)
 		if err != nil {
 			return nil, 0, err
 		}
-		if strings.HasPrefix(ref.ID, origin.HeldPrefix) { // a text that waits is no item yet
+		if strings.HasPrefix(ref.ID, origin.HeldPrefix) { // a held text is no item yet
 			h, err := s.Shelf.Get(ref.ID)
 			switch {
 			case err != nil:
@@ -300,20 +297,20 @@ func (s *Session) Family(ctx context.Context, refs []model.Ref, note func(model.
 	return texts, alike, nil
 }
 
-// ClearTexts marks texts as harmless until the rules change. It releases nothing that a store's
-// own scanner blocks.
+// ClearTexts marks texts as harmless until the rules change. It releases nothing that a store's own scanner
+// blocks.
 func (s *Session) ClearTexts(ctx context.Context, texts []string, reason string) error {
 	return s.decide(ctx, Clear, reason, func() error { return s.Judge.Clear(s.Clock.Now(), texts...) })
 }
 
-// Change is an item that today's rules judge otherwise than the scan that was kept last.
+// Change is an item whose judgement has changed since the last kept scan.
 type Change struct {
 	review.Suspect
 	Now bool // flagged now, and not then
 }
 
-// Difference compares today's rules with the scan that was kept last. flagged are the texts
-// that today's rules flag, for KeepScan.
+// Difference compares today's rules with the last kept scan. flagged are the texts that today's rules flag,
+// for KeepScan.
 func (s *Session) Difference(ctx context.Context, note func(model.Ref, error)) (changes []Change, flagged []string, last review.Scan, err error) {
 	if s.Judge == nil {
 		return nil, nil, last, statedir.ErrNoHome
@@ -347,7 +344,7 @@ func (s *Session) Difference(ctx context.Context, note func(model.Ref, error)) (
 	return changes, flagged, last, nil
 }
 
-// KeepScan keeps what a scan flagged as the last one.
+// KeepScan keeps the flagged texts as the last scan.
 func (s *Session) KeepScan(ctx context.Context, flagged []string) error {
 	return s.decide(ctx, Rescan, "", func() error { return s.Judge.KeepScan(s.Clock.Now(), flagged...) })
 }

@@ -11,19 +11,17 @@ import (
 	"memdesk/model"
 )
 
-// storeEventsKept is how many of a store's own events are looked at, the newest.
+// storeEventsKept bounds a store's own events to the newest.
 const storeEventsKept = 1000
 
-// StoreEvent is an event that a store's own system has noted: Crewship's journal,
-// recurse's evolution log, the interactions beside beads, what became of a gateway's
-// calls. The operator log holds none of them.
+// StoreEvent is an event of a store's own system: Crewship's journal, recurse's evolution log, the
+// interactions beside beads, the results of a gateway's calls. The operator log holds none of them.
 type StoreEvent struct {
 	Store string
 	model.StoreEvent
 }
 
-// StoreEvents asks every store that keeps events, the newest first; failed is told of those
-// that do not answer.
+// StoreEvents asks every store that keeps events, the newest first; failed hears of those that do not answer.
 func StoreEvents(ctx context.Context, fleet *backends.Fleet, failed func(store string, err error)) []StoreEvent {
 	var out []StoreEvent
 	for _, m := range fleet.Members() {
@@ -43,8 +41,7 @@ func StoreEvents(ctx context.Context, fleet *backends.Fleet, failed func(store s
 	return out
 }
 
-// Between takes the events from the front that are newer than a moment; a zero moment
-// takes all.
+// Between splits off the leading events newer than a moment; a zero moment takes all.
 func Between(events []StoreEvent, after time.Time) (front, rest []StoreEvent) {
 	n := len(events)
 	if !after.IsZero() {
@@ -56,8 +53,8 @@ func Between(events []StoreEvent, after time.Time) (front, rest []StoreEvent) {
 	return events[:n], events[n:]
 }
 
-// Passes reports whether an event passes a filter of the operator log: it has an
-// action and a time, and nothing else that the log's records have.
+// Passes reports whether an event passes a filter of the operator log: of the log's fields an event has only
+// action and time.
 func (e StoreEvent) Passes(q audit.Filter) bool {
 	switch {
 	case q.Actor != "", q.Result != "", q.Phase != "", q.Subject != "", q.Target != "":

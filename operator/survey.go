@@ -12,20 +12,20 @@ import (
 	"memdesk/model"
 )
 
-// Survey asks how everything stands that somebody has to be told of, part by part: for metrics
-// and for `watch`. It changes nothing and is safe for concurrent use.
+// Survey reads everything that an operator must be told of, part by part: for metrics and for `watch`. It
+// changes nothing and is safe for concurrent use.
 type Survey struct {
 	s          *Session
 	quarantine *Quarantine
 	conflicts  *Conflicts
 }
 
-// Survey is one of the session's stores; what it remembers of them ends with ctx.
+// Survey is one of the session's stores; its memory of them ends with ctx.
 func (s *Session) Survey(ctx context.Context) *Survey {
 	return &Survey{s: s, quarantine: s.Quarantine(), conflicts: s.Conflicts(NewChanges(ctx))}
 }
 
-// Health asks every store, in the fleet's order, after it has tried again to open what is not open.
+// Health checks every store, in the fleet's order, after trying again to open closed ones.
 func (v *Survey) Health(ctx context.Context) []backends.HealthReport {
 	members := v.s.Fleet.Members()
 	for _, m := range members {
@@ -54,7 +54,7 @@ type TierUse struct {
 	Largest int64
 }
 
-// Tiers says what the tiers of an open store hold. With problems the counts are lower bounds.
+// Tiers counts the content of an open store's tiers. With problems the counts are lower bounds.
 func Tiers(ctx context.Context, s model.Store) (all []TierUse, problems []string, err error) {
 	if s.Browser == nil {
 		return nil, nil, model.Errorf(model.Unsupported, "tiers", "this store cannot be browsed")
@@ -106,17 +106,17 @@ func (v *Survey) Tiers(ctx context.Context, store string) (all []TierUse, proble
 	return all, problems, nil
 }
 
-// Quarantined yields what scanners have set aside; a row with Problem set is of a store that could
-// not be looked at to its end.
+// Quarantined yields the quarantine entries; a row with Problem set is of a store that could not be read to
+// its end.
 func (v *Survey) Quarantined(ctx context.Context) iter.Seq[QuarantineEntry] {
 	return v.quarantine.walk(ctx)
 }
 
-// Conflicts yields the second copies; a row with Problem set is of a store that could not be looked
-// at to its end.
+// Conflicts yields the conflict copies; a row with Problem set is of a store that could not be read to its
+// end.
 func (v *Survey) Conflicts(ctx context.Context) iter.Seq[conflict.Copy] { return v.conflicts.walk(ctx) }
 
-// Requests are the erasure requests with work left, by deadline.
+// Requests are the open erasure requests, by deadline.
 func (v *Survey) Requests() ([]gdpr.Due, error) {
 	if v.s.State == "" {
 		return nil, nil
@@ -128,7 +128,7 @@ func (v *Survey) Requests() ([]gdpr.Due, error) {
 	return slices.DeleteFunc(all, func(d gdpr.Due) bool { return d.Done() }), err
 }
 
-// Due are the erasure requests with work left whose deadline is within some days, or past.
+// Due are the open erasure requests whose deadline is within some days, or past.
 func (v *Survey) Due(within int) ([]gdpr.Due, error) {
 	if v.s.State == "" {
 		return nil, nil
@@ -139,7 +139,7 @@ func (v *Survey) Due(within int) ([]gdpr.Due, error) {
 	return v.s.desk.DueWithin(within)
 }
 
-// LogSurvey is how the audit log stands.
+// LogSurvey is the state of the audit log.
 type LogSurvey struct {
 	Newest  uint64 // number of the newest record; 0 for an empty log
 	Anchors []audit.Anchored
@@ -147,7 +147,7 @@ type LogSurvey struct {
 	Unwritable string
 }
 
-// Log is how the audit log stands. Its chain is not walked.
+// Log is the state of the audit log. Its chain is not walked.
 func (v *Survey) Log(ctx context.Context) (out LogSurvey, err error) {
 	out.Unwritable = v.s.unlogged()
 	if v.s.Log == nil {

@@ -11,9 +11,8 @@ import (
 	"memdesk/model"
 )
 
-// walked is a list that a walk over every store makes, as far as somebody has asked
-// for it: a first page begins a walk, the pages after it go on with it. The zero
-// value has none. It is safe for concurrent use.
+// walked is a list made by a walk over every store, as far as pages have asked for it: a first page begins a
+// walk, later pages continue it. The zero value has none. It is safe for concurrent use.
 type walked[T any] struct {
 	mu    sync.Mutex
 	walk  *walk[T]
@@ -29,19 +28,18 @@ type walk[T any] struct {
 	done  bool
 }
 
-// walkedPage is one page. Until the walk is through, the total is a lower bound and
-// the page may be short.
+// walkedPage is one page. Until the walk has ended, the total is a lower bound and the page may be short.
 type walkedPage[T any] struct {
 	rows  []T
 	next  string
 	total model.Count
 }
 
-// pageWait is how long a page looks for more before it shows what there is.
+// pageWait is the longest search for a page before the rows so far are returned.
 const pageWait = time.Second
 
-// page is the page that q asks for, of the rows that match. begin starts a walk,
-// which outlives the page that began it: every read in it has its store's deadline.
+// page is the page of q with the matching rows. begin starts a walk, which outlives its first page: every
+// read in it has its store's deadline.
 func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches func(T) bool, begin func(context.Context) iter.Seq[T]) (walkedPage[T], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +79,7 @@ func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches fu
 	return page, nil
 }
 
-// begin ends the walk that is under way and starts one over rows.
+// begin ends the running walk and starts one over rows.
 func (l *walked[T]) begin(rows iter.Seq[T]) {
 	if l.walk != nil {
 		l.walk.stop()
@@ -91,7 +89,7 @@ func (l *walked[T]) begin(rows iter.Seq[T]) {
 	l.walk = &walk[T]{id: strconv.Itoa(l.walks), next: next, stop: stop}
 }
 
-// more finds one row more, or ends the walk.
+// more finds one more row, or ends the walk.
 func (w *walk[T]) more() bool {
 	if w.done {
 		return false

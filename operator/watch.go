@@ -9,31 +9,30 @@ import (
 	"memdesk/model"
 )
 
-// Event is something that somebody has to be told of. Its facts name items by their references and
-// hold no content.
+// Event is something to report. Its facts name items by their references and hold no content.
 type Event struct {
 	Name  string // conflict, quarantined, store_down, store_up, request_due, unseen, seen
 	At    time.Time
 	Facts map[string]any
 }
 
-// Watching says what is told.
+// Watching says what to report.
 type Watching struct {
-	Every  time.Duration // the pause between two looks; one that takes longer is followed by a pause as long as itself
+	Every  time.Duration // the pause between two looks, at least as long as the look itself
 	Within int           // a request is due when its deadline is within this many days
-	// Standing: tell also of the conflicts and quarantined items that stand at the start.
+	// Standing: report also the conflicts and quarantined items present at the start.
 	Standing bool
 	Tell     func(Event) error // an error ends the watch
 }
 
-// Watch looks again and again and tells what has changed, until ctx ends, which is no error. The
-// first look tells of stores that are down and of requests that are due.
+// Watch repeats its look and reports changes until ctx ends, which is no error. The first look reports failed
+// stores and due requests.
 func (s *Session) Watch(ctx context.Context, o Watching) error {
 	w := &watch{Watching: o, s: s, survey: s.Survey(ctx), down: map[string]bool{}, due: map[string]bool{}, found: map[string]map[string]bool{}, unseen: map[string]bool{}}
 	return w.run(ctx)
 }
 
-// watch remembers what it has told.
+// watch remembers what it has reported.
 type watch struct {
 	Watching
 	s      *Session
@@ -85,7 +84,7 @@ func (w *watch) health(ctx context.Context) error {
 	return nil
 }
 
-// sight is one row of a list: what to tell, or that the store was not seen to the end.
+// sight is one row of a list: an event, or that the store was not read to the end.
 type sight struct {
 	store, id string
 	unseen    bool
@@ -112,8 +111,8 @@ func (w *watch) conflicts(ctx context.Context) error {
 	})
 }
 
-// list tells of the rows that were not there at the last look. What a store that was not seen to
-// the end has shown before is not forgotten, so that it is no news when it comes back.
+// list reports the rows that are new since the last look. The known rows of a store that was not read to the
+// end are kept, so that they are no news later.
 func (w *watch) list(ctx context.Context, event string, rows iter.Seq[sight]) error {
 	before, looked := w.found[event]
 	now, unseen := map[string]bool{}, map[string]bool{}
@@ -144,7 +143,7 @@ func (w *watch) list(ctx context.Context, event string, rows iter.Seq[sight]) er
 	return w.tellUnseen(event, unseen)
 }
 
-// tellUnseen tells of stores that can no longer be seen to the end, and of those that can again.
+// tellUnseen reports stores that can no longer be read to the end, and those that can again.
 func (w *watch) tellUnseen(event string, unseen map[string]bool) error {
 	for _, r := range w.s.Fleet.Members() {
 		key := event + " " + r.Name
@@ -163,7 +162,7 @@ func (w *watch) tellUnseen(event string, unseen map[string]bool) error {
 	return nil
 }
 
-// requests tells once of a request that comes due, and once when it is overdue.
+// requests reports a request once when it comes due, and once when it is overdue.
 func (w *watch) requests(context.Context) error {
 	all, err := w.survey.Due(w.Within)
 	if model.IsRefusal(err) { // the role does not cover requests

@@ -11,9 +11,8 @@ import (
 	"memdesk/origin"
 )
 
-// WriterOf is who wrote an item of a list last, and where that is kept; false when nobody
-// knows. The ledger is asked first. Only a store that knows origins of its own has the item
-// read.
+// WriterOf is the last writer of a listed item, and where that is recorded; false when unknown. The ledger is
+// asked first. The item is read only in a store with origins of its own.
 func (s *Session) WriterOf(ctx context.Context, st model.Store, h model.Header) (origin.Row, string, bool) {
 	if s.Ledger != nil {
 		if r, ok, err := s.Ledger.Latest(st.Name, h.ID); err == nil && ok && (h.Revision == "" || h.Revision == r.Revision) {
@@ -30,21 +29,21 @@ func (s *Session) WriterOf(ctx context.Context, st model.Store, h model.Header) 
 	return s.WriterOfItem(st, it)
 }
 
-// WriterOfItem is who wrote the text of an item that was read, and where that is kept; false
-// when nobody knows.
+// WriterOfItem is the writer of the text of an item that was read, and where that is recorded; false when
+// unknown.
 func (s *Session) WriterOfItem(st model.Store, it model.Item) (origin.Row, string, bool) {
 	return origin.Known(s.Ledger, st, it)
 }
 
-// Origin is one write of an item, and where that is kept.
+// Origin is one write of an item, and where that is recorded.
 type Origin struct {
 	origin.Row
 	Kept string
 }
 
-// OriginsOf are the writes of an item that went through memdesk, newest first. In front stands who
-// wrote the text that is there now, where that was another: by the store's word, or by the author of
-// the file's last commit; else the writer is said to be unknown.
+// OriginsOf are the writes of an item through memdesk, newest first. The writer of the current text comes
+// first where it is another: by the store's word, or by the author of the file's last commit; else the writer
+// is unknown.
 func (s *Session) OriginsOf(ctx context.Context, st model.Store, id string) (out []Origin, err error) {
 	if s.Ledger == nil {
 		return nil, statedir.ErrNoHome
@@ -68,7 +67,7 @@ func (s *Session) OriginsOf(ctx context.Context, st model.Store, id string) (out
 	return out, nil
 }
 
-// originOf is who wrote an item that memdesk did not write.
+// originOf is the writer of an item that memdesk did not write.
 func (s *Session) originOf(ctx context.Context, st model.Store, it model.Item) Origin {
 	if r, kept, ok := s.WriterOfItem(st, it); ok {
 		return Origin{r, kept}
@@ -82,7 +81,7 @@ func (s *Session) originOf(ctx context.Context, st model.Store, it model.Item) O
 		Writer: origin.Writer{Actor: origin.Unknown, Channel: origin.Unknown, Trust: origin.Untrusted}}, origin.Unknown}
 }
 
-// Told are the times that some items were given to agents since a time, oldest first.
+// Told lists when some items were given to agents since a time, oldest first.
 func (s *Session) Told(_ context.Context, items []model.Ref, since time.Time) (out []origin.Recall, err error) {
 	if s.Trace == nil {
 		return nil, nil

@@ -1,5 +1,5 @@
-// Package metrics keeps what Prometheus is told of one desk: how the stores are, what they hold, what
-// waits for an operator, how the audit log stands. No label names an item, a person or a caller.
+// Package metrics keeps the Prometheus metrics of one desk: the health and content of the stores, the work
+// that waits for an operator, the state of the audit log. No label names an item, a person or a caller.
 package metrics
 
 import (
@@ -24,7 +24,7 @@ import (
 	"memdesk/operator"
 )
 
-// Meters are the metrics of one desk. Each part is filled by its own goroutine, whole.
+// Meters are the metrics of one desk. Each part is replaced as a whole by its own goroutine.
 type Meters struct {
 	session  *operator.Session
 	clock    clock.Clock
@@ -81,7 +81,7 @@ func (m *Meters) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// Run looks at every part again and again until ctx ends, with a pause between two looks.
+// Run refreshes every part until ctx ends, with a pause between two refreshes.
 func (m *Meters) Run(ctx context.Context, every time.Duration) {
 	var wg sync.WaitGroup
 	for part, look := range m.parts(m.session.Survey(ctx)) {
@@ -90,8 +90,8 @@ func (m *Meters) Run(ctx context.Context, every time.Duration) {
 	wg.Wait()
 }
 
-// parts are looked at each by itself, so that a slow one holds up no other. A look says
-// how many places it could not see to the end.
+// parts are refreshed separately, so that a slow one delays no other. A refresh returns the number of stores
+// that it could not read to the end.
 func (m *Meters) parts(v *operator.Survey) map[string]func(context.Context) int {
 	return map[string]func(context.Context) int{
 		"health":     func(ctx context.Context) int { return m.health(ctx, v) },
@@ -103,7 +103,7 @@ func (m *Meters) parts(v *operator.Survey) map[string]func(context.Context) int 
 	}
 }
 
-// look looks at one part again and again until ctx ends.
+// look refreshes one part until ctx ends.
 func (m *Meters) look(ctx context.Context, part string, every time.Duration, look func(context.Context) int) {
 	for {
 		start := time.Now()
@@ -123,7 +123,7 @@ func (m *Meters) look(ctx context.Context, part string, every time.Duration, loo
 	}
 }
 
-// maxLabel is how much of a text stands in a label, in bytes.
+// maxLabel bounds a text in a label, in bytes.
 const maxLabel = 120
 
 // label is text of a store as a label. Names of tiers can come from data.
@@ -136,8 +136,8 @@ func seconds(t time.Time) float64 {
 	return float64(t.UnixMilli()) / 1000
 }
 
-// series are the values of one metric by their labels. Set replaces them whole, so that what is
-// gone is not shown as it was.
+// series are the values of one metric by their labels. Set replaces them all, so that vanished ones are not
+// shown.
 type series struct {
 	vec    *prometheus.GaugeVec
 	values map[string]float64
@@ -198,7 +198,7 @@ func (m *Meters) tiers(ctx context.Context, v *operator.Survey) (missed int) {
 	return missed
 }
 
-// perStore counts rows by store; a row with a problem is of a store that was not seen to the end.
+// perStore counts rows by store; a row with a problem is of a store that was not read to the end.
 func (m *Meters) perStore(vec *prometheus.GaugeVec, each func(count func(store, problem string))) (missed int) {
 	s := seriesOf(vec)
 	for _, member := range m.session.Fleet.Members() {
@@ -268,7 +268,7 @@ func (m *Meters) log(ctx context.Context, v *operator.Survey) int {
 	m.records.Set(float64(l.Newest))
 	age, behind, trouble := seriesOf(m.anchorAge), seriesOf(m.anchorBehind), seriesOf(m.anchorTrouble)
 	for i, an := range l.Anchors {
-		name := an.Kind + "-" + strconv.Itoa(i+1) // a path or an address is nothing for a label
+		name := an.Kind + "-" + strconv.Itoa(i+1) // labels hold no path and no address
 		if an.At.IsZero() {
 			age.add(math.Inf(1), name)
 		} else {
@@ -290,7 +290,7 @@ func (m *Meters) log(ctx context.Context, v *operator.Survey) int {
 	return 0
 }
 
-// callsCollector reads what doors have counted.
+// callsCollector reads the doors' counts of calls.
 type callsCollector struct{ path string }
 
 var doorCalls = prometheus.NewDesc("memdesk_door_calls_total", "Calls of agents by verb and outcome, of every door that this state directory has had.", []string{"verb", "outcome"}, nil)
