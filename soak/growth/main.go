@@ -1,6 +1,5 @@
-// Command growth measures what memdesk costs against the size of what it has
-// open, beside peers that do the same on the same data, and writes a page with
-// charts.
+// Command growth measures the cost of memdesk against the size of its stores, beside peers that do the same
+// on the same data, and writes a page with charts.
 package main
 
 import (
@@ -21,9 +20,8 @@ import (
 	"memdesk/ui/cli"
 )
 
-// playEnv makes this program play memdesk with these arguments, one a line. It leaves the most
-// memory that it held, in kB, in the file that mostEnv names: what the system tells a parent
-// of its child counts the parent's own memory, too.
+// playEnv makes this program play memdesk with these arguments, one per line. It writes its peak memory, in
+// kB, into the file of mostEnv: the system's figure for a child includes the parent's own memory.
 const playEnv, mostEnv = "MEMDESK_GROWTH_PLAY", "MEMDESK_GROWTH_MOST"
 
 func main() {
@@ -93,7 +91,7 @@ type run struct {
 	erasures   int      // largest size of a store for an erasure
 	lines      map[string][]line
 	fresh      map[string]bool // points of this run
-	server     *server         // PostgreSQL, once it is asked for
+	server     *server         // PostgreSQL, once it is needed
 }
 
 // wants reports whether one of these charts is to be measured.
@@ -101,7 +99,7 @@ func (r *run) wants(any ...string) bool {
 	return len(r.only) == 0 || slices.ContainsFunc(any, func(c string) bool { return slices.Contains(r.only, c) })
 }
 
-// load reads the figures of earlier runs, which this one replaces where it measures again.
+// load reads the figures of earlier runs; this run replaces those that it measures again.
 func (r *run) load() error {
 	r.lines, r.fresh = map[string][]line{}, map[string]bool{}
 	for _, c := range r.only {
@@ -130,7 +128,7 @@ func (r *run) measure(most int) error {
 			return fmt.Errorf("%d items: %w", n, err)
 		}
 		fmt.Fprintf(os.Stderr, "%s items: %.0f s\n", grouped(n), time.Since(began).Seconds())
-		if err := r.write(); err != nil { // what is measured is kept whatever follows
+		if err := r.write(); err != nil { // results are kept whatever follows
 			return err
 		}
 	}
@@ -160,7 +158,7 @@ func (r *run) put(chart, name string, peer bool, size int, value float64) {
 	r.fresh[key] = true
 }
 
-// load is how busy the machine is: the average of the last minute.
+// load is the machine's load average of the last minute.
 func load() float64 {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -245,7 +243,7 @@ func (r *run) write() error {
 	return os.WriteFile(filepath.Join(r.docs, "growth.md"), []byte(b.String()), 0o644)
 }
 
-// span gives the sizes that lines have, and the least and the most load at which they were measured.
+// span is the sizes of the lines, and the lowest and highest load of their measurements.
 func span(lines []line) (sizes []int, low, high float64) {
 	low = math.Inf(1)
 	for _, l := range lines {

@@ -21,16 +21,16 @@ import (
 // person is named by ten items of each store, whatever its size.
 const person, named = "usr_growth7q", 10
 
-// source is a store with n items, and what it is compared with.
+// source is a store with n items, and its peers.
 type source struct {
 	kind     string
 	config   backends.StoreConfig
 	env      map[string]string // that names the store
 	open     string            // as --open takes it
-	cursor   string            // file that keeps the place at nine tenths of the list
+	cursor   string            // file with the cursor at nine tenths of the list
 	peers    peers
 	clone    func(name string) (source, error) // nil: no erasure is measured
-	location string                            // what the erasing peer is given
+	location string                            // the store for the erasing peer
 }
 
 // stores measures SQLite, vault and PostgreSQL with n items each, and the operator log with n records.
@@ -90,7 +90,7 @@ func (r *run) stores(n int) error {
 	return nil
 }
 
-// files is a store that lies in files.
+// files is a store of files.
 func files(kind, path, dir string, p peers) source {
 	s := source{kind: kind, config: backends.StoreConfig{Name: kind, Kind: kind, Path: path}, open: kind + "=" + path, cursor: path + ".deep", peers: p, location: path}
 	if kind == "vault" {
@@ -179,7 +179,7 @@ func (r *run) store(dir string, n int, src source) error {
 	return r.erasure(n, src)
 }
 
-// nineTenths is the place at nine tenths of a list, which a run before may have left in a file.
+// nineTenths is the cursor at nine tenths of a list, possibly kept in a file by an earlier run.
 func nineTenths(ctx context.Context, s model.Store, file string, n int) (string, error) {
 	if b, err := os.ReadFile(file); err == nil {
 		return string(b), nil
@@ -198,7 +198,7 @@ func nineTenths(ctx context.Context, s model.Store, file string, n int) (string,
 	return deep, os.WriteFile(file, []byte(deep), 0o600)
 }
 
-// erasure measures one on a copy of the store, and what the peer does on another.
+// erasure measures an erasure on a copy of the store, and the peer's on another.
 func (r *run) erasure(n int, src source) error {
 	for k, chart := range []string{src.kind, src.kind + ": " + src.peers.names[2]} {
 		copied, err := src.clone(src.kind)
@@ -290,7 +290,7 @@ func (r *run) verify(log string, n int) error {
 	}, command("sh", "-c", "sha256sum "+log+"/log-*.jsonl"))
 }
 
-// memory is the most that a process held which opened the store and printed a page.
+// memory is the peak memory of a process that opened the store and printed a page.
 func (r *run) memory(dir string, n int, src source) error {
 	held := func(open string) (float64, error) {
 		self, err := os.Executable()
@@ -327,7 +327,7 @@ func (r *run) memory(dir string, n int, src source) error {
 	return nil
 }
 
-// compare measures ours and the peer's in turn and keeps the best time of each: the machine is not quiet.
+// compare measures both sides in turn and keeps the best time of each: the machine is not quiet.
 func (r *run) compare(what, name string, n int, peer string, ours, theirs func() error) error {
 	var best [2]time.Duration
 	for began, i := time.Now(), 0; i < 2 || i < 9 && time.Since(began) < 3*time.Second; i++ {

@@ -6,7 +6,7 @@ import (
 	"os/exec"
 )
 
-// peers do what memdesk is compared with on the same data; erase works on a copy, which clone makes.
+// peers do memdesk's work on the same data; erase works on a copy, which clone makes.
 type peers struct {
 	open, recall func() error
 	erase        func(clone string) error
@@ -57,7 +57,7 @@ func notePeers(root string) peers {
 	}
 }
 
-// command runs another program and throws away what it prints.
+// command runs another program and discards its output.
 func command(name string, args ...string) func() error {
 	return func() error {
 		c := exec.Command(name, args...)

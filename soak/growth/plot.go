@@ -95,7 +95,7 @@ func plot(title, unit string, lines []line) string {
 	return b.String()
 }
 
-// number writes a value with as many digits as say something.
+// number writes a value with its significant digits.
 func number(v float64) string {
 	switch {
 	case v >= 100:

@@ -122,8 +122,8 @@ func (r *run) database(n int) (source, error) {
 		}}, nil
 }
 
-// seedPostgres lets memdesk write the items that searches are for, and one of each other text. The server
-// multiplies these, and makes the index of words at the end: an hour less for ten million.
+// seedPostgres lets memdesk write the items that searches look for, and one of each other text. The server
+// multiplies these, and builds the word index at the end, which saves an hour for ten million.
 func seedPostgres(dsn string, n int) error {
 	ctx := context.Background()
 	store, err := postgres.Create(ctx, postgres.Config{DSN: model.NewSecret(dsn)})

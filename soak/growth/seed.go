@@ -18,7 +18,7 @@ import (
 	"memdesk/internal/clock"
 )
 
-// seeded gives the path of what seed makes, or has made in an earlier run that kept it.
+// seeded is the path of the result of seed, perhaps kept by an earlier run.
 func seeded(dir, what string, seed func(path string) error) (string, error) {
 	path := filepath.Join(dir, what)
 	if _, err := os.Stat(path + ".whole"); err == nil {
@@ -44,7 +44,7 @@ func plain(i int) []string {
 	return w
 }
 
-// text is item i of n: ten know the person, and twenty the needle.
+// text is item i of n: ten name the person, and twenty hold the needle.
 func text(i, n int) string {
 	w := plain(i)
 	if i%(n/20) == 3 {
@@ -56,10 +56,10 @@ func text(i, n int) string {
 	return strings.Join(w, " ") + "\n"
 }
 
-// special reports whether item i of n is one of the few that a search is for.
+// special reports whether item i of n is one of the few that a search looks for.
 func special(i, n int) bool { return i%(n/20) == 3 || i%(n/named) == 7 }
 
-// period is after how many items the words of the others come again.
+// period is the number of items after which the other words repeat.
 var period = len(vocabulary) * len(vocabulary)
 
 var begin = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -105,7 +105,7 @@ func seedNotes(root string, n int) error {
 	return nil
 }
 
-// unflushed is the machine's files without flushing: a log of this size is only to be read.
+// unflushed is the machine's file system without flushing: a log of this size is only read.
 type unflushed struct{ atomicfile.OS }
 
 type unflushedFile struct{ atomicfile.File }
