@@ -22,18 +22,17 @@ var ErrUnsynced = errors.New("new content is in place but not known to be durabl
 // device; nothing has been written.
 var ErrNotRegular = errors.New("target is not a regular file")
 
-// Options says how the new file is made.
+// Options configures the new file.
 type Options struct {
-	// TempName names the temporary sibling after the target's base name; nil means
-	// ".<base>.tmp.<16 hex>". It is called again when the name is taken, so it must
-	// be random, and it must stay in the same directory.
+	// TempName names the temporary sibling after the target's base name; nil means ".<base>.tmp.<16 hex>". A
+	// taken name is tried again, so names must be random, and they must stay in the same directory.
 	TempName func(base string) string
 	// Perm is the mode of the file, set exactly, whatever the umask; 0 means 0600.
 	Perm fs.FileMode
-	// KeepMode gives the new file the mode of the one it replaces, if there is one.
+	// KeepMode gives the new file the mode of the replaced one, if there is one.
 	KeepMode bool
-	// KeepOwner gives the new file the owner and group of the one it replaces; when
-	// the system refuses, nothing is replaced.
+	// KeepOwner gives the new file the owner and group of the replaced one; when the system refuses, nothing is
+	// replaced.
 	KeepOwner bool
 }
 
@@ -63,8 +62,7 @@ func flushDir(fsys FS, path string) error {
 	return nil
 }
 
-// Stage does everything of WriteFS but the rename and returns the name of the temporary sibling,
-// which the caller puts in its place or removes.
+// Stage is WriteFS without the rename: it returns the temporary sibling, which the caller renames or removes.
 func Stage(path string, data []byte, o Options) (temp string, err error) {
 	return stage(OS{}, path, data, o)
 }
@@ -104,7 +102,7 @@ func Suffix() string {
 	return hex.EncodeToString(b[:])
 }
 
-// target looks at what stands at path; nil when nothing does.
+// target describes the file at path; nil when there is none.
 func target(fsys FS, path string) (fs.FileInfo, error) {
 	info, err := fsys.Lstat(path)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"memdesk/internal/filelock"
 )
 
-// FS is the file layer under this project's durable files: what they need of
-// the system and no more, so that a test can fail or stop any step.
+// FS is the file layer under this project's durable files. It has only the calls that they need, so that a
+// test can fail or stop any step.
 type FS interface {
 	// OpenFile is os.OpenFile.
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
@@ -41,8 +41,8 @@ type File interface {
 	Truncate(size int64) error
 	Chmod(mode fs.FileMode) error
 	Chown(uid, gid int) error
-	// TryLock takes the advisory whole-file lock without waiting; false when another
-	// holder stands in the way. Closing the file releases it.
+	// TryLock takes the advisory whole-file lock without waiting; false when another holder has it. Closing the
+	// file releases it.
 	TryLock(exclusive bool) (bool, error)
 	// Allocate reserves space for n bytes at offset without changing the size;
 	// errors.ErrUnsupported where the file system cannot.

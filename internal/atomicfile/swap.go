@@ -10,27 +10,26 @@ import (
 	"time"
 )
 
-// ErrMoved says that a file is not what the caller has seen.
+// ErrMoved says that a file differs from the one that the caller has seen.
 var ErrMoved = errors.New("the file changed")
 
-// Swap puts data in the place of a file whose other writers take no lock, and returns what stood
-// there: want, unless another write came in between, which the caller then has to take up. Mode and
-// owner stay. An empty want is an absent file too. ErrMoved where the file was seen not to be want
-// before anything was done. Where files cannot be exchanged in one step, a write between the look and
-// the rename is lost.
+// Swap replaces a file whose other writers take no lock, and returns the replaced content: want, unless
+// another write came in between, which the caller must then take up. Mode and owner stay. An empty want is an
+// absent file too. ErrMoved where the file was not want before anything was done. Where the system cannot
+// exchange files in one step, a write between the read and the rename is lost.
 func Swap(path string, want, data []byte) (came []byte, err error) {
 	temp, err := Stage(path, data, Options{KeepMode: true, KeepOwner: true})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.Remove(temp) }() // what is left of it is the old file, or nothing
+	defer func() { _ = os.Remove(temp) }() // by then it is the old file, or gone
 	now, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if len(want) > 0 {
 			return nil, ErrMoved
 		}
-		err = os.Link(temp, path) // not over a file that is made meanwhile
+		err = os.Link(temp, path) // fails if the file was made meanwhile
 		switch {
 		case errors.Is(err, fs.ErrExist):
 			return nil, ErrMoved
@@ -60,8 +59,8 @@ func Swap(path string, want, data []byte) (came []byte, err error) {
 // ErrHeld says that another process holds a lock.
 var ErrHeld = errors.New("another process holds the lock")
 
-// Lock takes the exclusive lock of a lock file, which it makes where it is absent, and waits for it.
-// ErrHeld after that long, or when the context ends.
+// Lock takes the exclusive lock of a lock file, made where it is absent, and waits for it. ErrHeld after that
+// wait, or when the context ends.
 func Lock(ctx context.Context, path string, wait time.Duration) (release func(), err error) {
 	f, err := OS{}.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package bearer knows the callers of a served store by their tokens and bounds
-// what one of them can take from the others: calls at a time and bytes in
-// memory. Whatever memdesk serves to agents over HTTP stands behind it.
+// Package bearer identifies the callers of a served store by their tokens and bounds the share of each: calls
+// at a time and bytes in memory. It is in front of everything that memdesk serves to agents over HTTP.
 package bearer
 
 import (
@@ -18,15 +17,15 @@ import (
 	"memdesk/model"
 )
 
-// Caller is somebody who may come in with a token.
+// Caller is the holder of a token.
 type Caller struct {
 	Name   string // for the audit log of the serving side
 	Token  model.Secret
 	Scopes []string // agents-door.md AD4; nil means all
 }
 
-// Limits bound calls and bytes. A share is what one caller may have of the whole,
-// so that no caller can keep out another; 0 is the default.
+// Limits bound calls and bytes. A share is one caller's part of the whole, so that no caller can keep out
+// another; 0 is the default.
 type Limits struct {
 	Calls, CallShare int   // at a time
 	Bytes, ByteShare int64 // of request bodies held at a time
@@ -50,7 +49,7 @@ type Door struct {
 	bytes  int64
 }
 
-// Guest is a caller with what the door has given to it.
+// Guest is a caller with its current calls and bytes.
 type Guest struct {
 	Caller
 	door *Door
@@ -79,8 +78,8 @@ func New(callers []Caller, l Limits) *Door {
 	return d
 }
 
-// Update lets in these callers and nobody else from the next request on. One that stays as it
-// was keeps what it has taken; a call that is under way ends by itself.
+// Update admits only these callers from the next request on. An unchanged caller keeps its count; a running
+// call ends by itself.
 func (d *Door) Update(callers []Caller) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,8 +99,8 @@ func (d *Door) Update(callers []Caller) {
 	d.guests = guests
 }
 
-// Admit finds the caller of a request's token, or nil. All tokens are compared, in
-// constant time. A token counts in the header only, never in the query.
+// Admit finds the caller of a request's token, or nil. All tokens are compared, in constant time. A token
+// counts only in the header, never in the query.
 func (d *Door) Admit(r *http.Request) *Guest {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || token == "" {
@@ -144,7 +143,7 @@ func (g *Guest) Begin() (*Call, error) {
 	return &Call{guest: g}, nil
 }
 
-// End gives back what the call held.
+// End releases the call's share.
 func (c *Call) End() {
 	c.once.Do(func() {
 		d := c.guest.door

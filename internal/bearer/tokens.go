@@ -19,7 +19,7 @@ const (
 	ScopeHealth = "memory:health"
 )
 
-// Scopes are all of them.
+// Scopes are all scopes.
 var Scopes = []string{ScopeRecall, ScopeRetain, ScopeForget, ScopeHealth}
 
 // Verb is the act of a scope, as a log names it.
@@ -28,7 +28,7 @@ func Verb(scope string) string { return strings.TrimPrefix(scope, "memory:") }
 // Unknown is the outcome of a call without a token that a door knows.
 const Unknown = "unauthenticated"
 
-// Outcome is how a call ended, in one word: ok, refused, or the kind of the error.
+// Outcome is the result of a call in one word: ok, refused, or the kind of the error.
 func Outcome(err error) string {
 	switch {
 	case err == nil:
@@ -40,7 +40,7 @@ func Outcome(err error) string {
 }
 
 const (
-	shortestToken = 20 // keeps out what can be guessed
+	shortestToken = 20 // rules out tokens that can be guessed
 	maxTokenFile  = 1 << 20
 )
 
@@ -100,7 +100,7 @@ func parseToken(line string) (Caller, error) {
 	return c, nil
 }
 
-// ParseScopes reads a list divided by commas.
+// ParseScopes reads a list separated by commas.
 func ParseScopes(list string) ([]string, error) {
 	out := strings.Split(list, ",")
 	for _, s := range out {

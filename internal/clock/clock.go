@@ -25,7 +25,7 @@ type Fixed time.Time
 // Now is always the same instant.
 func (f Fixed) Now() time.Time { return time.Time(f) }
 
-// Fake is a clock that moves only when told; safe for concurrent use.
+// Fake is a clock that a test moves; safe for concurrent use.
 type Fake struct {
 	mu  sync.Mutex
 	now time.Time

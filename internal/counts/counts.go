@@ -1,5 +1,5 @@
-// Package counts keeps counts in one small file that several processes add to: of what happened
-// and how often, never of whom. Counts only grow.
+// Package counts keeps counts in one small file that several processes add to: of events, never of people.
+// Counts only grow.
 package counts
 
 import (
@@ -14,7 +14,7 @@ import (
 	"memdesk/internal/filelock"
 )
 
-// Counts are kept in memory and added to their file in Save. They are safe for concurrent use.
+// Counts are kept in memory and added to their file by Save. They are safe for concurrent use.
 type Counts struct {
 	path  string
 	ready func() error
@@ -23,7 +23,7 @@ type Counts struct {
 	fresh map[string]int64 // since the last Save
 }
 
-// Open names counts; ready makes the directory before the first Save. Nothing is touched.
+// Open names the file; ready makes its directory before the first Save. Open touches nothing.
 func Open(path string, ready func() error) *Counts {
 	return &Counts{path: path, ready: ready, fresh: map[string]int64{}}
 }
@@ -35,7 +35,7 @@ func (c *Counts) Add(key string) {
 	c.fresh[key]++
 }
 
-// Save adds what was counted to the file. After an error the counts are kept for the next Save.
+// Save adds the new counts to the file. After an error they are kept for the next Save.
 func (c *Counts) Save() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +74,7 @@ func (c *Counts) Save() error {
 	return nil
 }
 
-// Read gives the counts in a file; a file that is not there has none.
+// Read returns the counts in a file; an absent file has none.
 func Read(path string) (map[string]int64, error) {
 	all := map[string]int64{}
 	text, err := os.ReadFile(path)

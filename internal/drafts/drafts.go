@@ -1,7 +1,6 @@
-// Package drafts holds the texts that an operator is editing, as private files
-// outside of every store: an editor needs a file, and what somebody has typed is
-// never thrown away because a store said no or a line broke. It also holds what a
-// store took until the write has stood for a while. It reads and writes no item.
+// Package drafts holds the texts that an operator is editing, as private files outside every store: an editor
+// needs a file, and typed text must survive a store's refusal or a broken line. It also holds writes that a
+// store took until they have proved stable. It reads and writes no item.
 package drafts
 
 import (
@@ -22,19 +21,19 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// Keep is how long a text that was put aside stays.
+// Keep is the lifetime of a text that was put aside.
 const Keep = 30 * 24 * time.Hour
 
 // The names inside the directory.
 const (
 	aside   = "kept"    // texts that were put aside, one file each
-	about   = "notes"   // what those texts are of, under the same names
+	about   = "notes"   // notes of those texts, under the same names
 	session = "session" // prefix of the directory of one session
 	lock    = "lock"    // held while the session lives
 )
 
-// Folder is the place of all drafts: one directory per session, and one for what
-// was put aside. It is safe for concurrent use, also by several processes.
+// Folder holds all drafts: one directory per session, and one for texts put aside. It is safe for concurrent
+// use, also by several processes.
 type Folder struct {
 	dir   string
 	clock clock.Clock
@@ -46,12 +45,12 @@ type Folder struct {
 	n    int
 }
 
-// New names the folder; it makes nothing. ready makes the directory above it.
+// New names the folder and makes nothing. ready makes the directory above it.
 func New(dir string, c clock.Clock, ready func() error) *Folder {
 	return &Folder{dir: dir, clock: c, ready: ready}
 }
 
-// Draft is one file that is being edited.
+// Draft is one file being edited.
 type Draft struct {
 	folder *Folder
 	path   string
@@ -60,8 +59,8 @@ type Draft struct {
 // Path is where the file is.
 func (d *Draft) Path() string { return d.path }
 
-// Open makes a file of mode 0600 that holds text. The name is for people and for
-// the editor; anything may stand in it.
+// Open makes a file of mode 0600 that holds text. The name is for people and for the editor; it may hold any
+// characters.
 func (f *Folder) Open(name, text string) (*Draft, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,7 +103,7 @@ func (f *Folder) begin() error {
 	return nil
 }
 
-// Read is the text as it stands in the file now.
+// Read is the current text of the file.
 func (d *Draft) Read() (string, error) {
 	b, err := os.ReadFile(d.path)
 	return string(b), pathless(err)
@@ -113,22 +112,20 @@ func (d *Draft) Read() (string, error) {
 // Write replaces the text of the file.
 func (d *Draft) Write(text string) error { return pathless(os.WriteFile(d.path, []byte(text), 0o600)) }
 
-// Note remembers what the text is of, in the caller's own words: it is put aside with
-// the text, and goes with it.
+// Note records the purpose of the text, in the caller's own words: it is put aside and removed with the text.
 func (d *Draft) Note(note string) error {
 	return pathless(os.WriteFile(noteOf(d.path), []byte(note), 0o600))
 }
 
-// noteOf is the note of a draft: outside of its directory, where an editor works.
+// noteOf is the note file of a draft: outside its directory, where an editor works.
 func noteOf(path string) string { return filepath.Dir(path) + ".note" }
 
-// Discard removes the file, what an editor left beside it, and its note.
+// Discard removes the file, the editor's leftovers beside it, and its note.
 func (d *Draft) Discard() error {
 	return pathless(errors.Join(os.RemoveAll(filepath.Dir(d.path)), ignoreAbsent(os.Remove(noteOf(d.path)))))
 }
 
-// Keep puts the text aside, out of the reach of every sweep until Keep has passed,
-// and gives the path where it is.
+// Keep puts the text aside, safe from every sweep until Keep has passed, and returns its path.
 func (d *Draft) Keep() (string, error) {
 	path, err := d.folder.keep(d.path, noteOf(d.path))
 	if err != nil {
@@ -137,7 +134,7 @@ func (d *Draft) Keep() (string, error) {
 	return path, d.Discard()
 }
 
-// keep gives a file a second name among what is put aside, and its note one beside it.
+// keep links a file, and its note, into the directory of texts put aside.
 func (f *Folder) keep(path, note string) (string, error) {
 	dir := filepath.Join(f.dir, aside)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -161,19 +158,18 @@ func (f *Folder) keep(path, note string) (string, error) {
 	return path, errors.New("no free name for the text that is put aside")
 }
 
-// keepNote puts the note of a draft beside its text. Without one the text can still be
-// read and copied, so that a note that cannot be kept keeps no text from being.
+// keepNote keeps the note of a draft beside its text. A failure is ignored: without a note the text can still
+// be read and copied.
 func (f *Folder) keepNote(note, name string) {
 	dir := filepath.Join(f.dir, about)
 	if _, err := os.Stat(note); err == nil && os.MkdirAll(dir, 0o700) == nil {
 		to := filepath.Join(dir, name)
-		_ = os.Remove(to) // of a text that went without it
+		_ = os.Remove(to) // an old note of a text without one now
 		_ = os.Link(note, to)
 	}
 }
 
-// Close ends the session: drafts that were changed are put aside, the rest goes.
-// It returns where they are.
+// Close ends the session: changed drafts are put aside, the rest is removed. It returns their paths.
 func (f *Folder) Close() (kept []string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,8 +182,8 @@ func (f *Folder) Close() (kept []string, err error) {
 	return kept, err
 }
 
-// Leave ends the session of somebody who is not there any more: what was changed
-// stays where it is, for the Sweep of whoever comes next, who is told of it.
+// Leave ends the session of an operator who is gone: changed drafts stay for the Sweep of the next session,
+// which reports them.
 func (f *Folder) Leave() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -199,9 +195,8 @@ func (f *Folder) Leave() error {
 	return pathless(err)
 }
 
-// Sweep clears what sessions left that were cut off: texts that had been changed
-// are put aside and returned, the rest goes; so does what was put aside longer
-// than Keep ago. Sessions that live are left alone. It makes nothing.
+// Sweep cleans up after sessions that were cut off: it puts changed texts aside and returns them, and removes
+// the rest, and texts put aside longer than Keep ago. Live sessions are left alone. It makes nothing.
 func (f *Folder) Sweep() (kept []string, err error) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
@@ -221,7 +216,7 @@ func (f *Folder) Sweep() (kept []string, err error) {
 func (f *Folder) sweep(dir string) ([]string, error) {
 	held, err := atomicfile.OS{}.OpenFile(filepath.Join(dir, lock), os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
-		// Between the directory and its lock: of a session that begins, unless it is old.
+		// A directory without a lock belongs to a session that is starting, unless it is old.
 		st, serr := os.Stat(dir)
 		if serr != nil || f.clock.Now().Sub(st.ModTime()) < time.Hour {
 			return nil, nil
@@ -238,7 +233,7 @@ func (f *Folder) sweep(dir string) ([]string, error) {
 	return f.clear(dir)
 }
 
-// clear removes a session's directory after it has saved what was changed in it.
+// clear removes a session's directory after saving its changed texts.
 func (f *Folder) clear(dir string) (kept []string, err error) {
 	drafts, err := os.ReadDir(dir)
 	if err != nil {
@@ -258,25 +253,24 @@ func (f *Folder) clear(dir string) (kept []string, err error) {
 			}
 			to, kerr := f.keep(path, noteOf(path))
 			if kerr != nil {
-				return kept, kerr // nothing is removed that is not safe elsewhere
+				return kept, kerr // remove only what is safe elsewhere
 			}
-			kept = append(kept, to) // the swap file of an editor that was cut off is one of them
+			kept = append(kept, to) // this includes the swap file of an editor that was cut off
 		}
 	}
 	return kept, errors.Join(err, pathless(os.RemoveAll(dir)))
 }
 
-// backup tells the copies that editors leave of the text as it was before.
+// backup reports whether a file is an editor's copy of the earlier text.
 func backup(name string) bool { return strings.HasSuffix(name, "~") || strings.HasSuffix(name, ".bak") }
 
-// changed reports whether a file holds something else than the text it began
-// with. A file that cannot be read counts as changed.
+// changed reports whether a file differs from its first text. An unreadable file counts as changed.
 func changed(path, was string) bool {
 	b, err := os.ReadFile(path)
 	return err != nil || len(b) > 0 && sum(string(b)) != was
 }
 
-// expire removes what was put aside too long ago, and notes whose text is not there.
+// expire removes texts put aside too long ago, and notes without a text.
 func (f *Folder) expire() error {
 	_, err := f.released(func(at time.Time, _ string, _ ...[]byte) bool { return f.clock.Now().Sub(at) > Keep })
 	dir := filepath.Join(f.dir, aside)
@@ -298,8 +292,7 @@ func (f *Folder) expire() error {
 	return err
 }
 
-// drop removes a text that was put aside, its note first: a note without a text would
-// say of whom it was.
+// drop removes a text that was put aside, its note first: a note alone would still name the subject.
 func (f *Folder) drop(name string) error {
 	return errors.Join(ignoreAbsent(os.Remove(filepath.Join(f.dir, about, name))), ignoreAbsent(os.Remove(filepath.Join(f.dir, aside, name))))
 }
@@ -316,8 +309,7 @@ func ignoreAbsent(err error) error {
 	return pathless(err)
 }
 
-// pathless drops the path of an error: the directory is the operator's own, and
-// errors end up in places that others read.
+// pathless drops the path of an error: the directory is the operator's own, and other people read the errors.
 func pathless(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -330,9 +322,8 @@ func pathless(err error) error {
 	return err
 }
 
-// Erase removes the texts that were put aside, held, or left by sessions that were cut
-// off, for which concerns is true, or is true of their notes, and counts them. Texts that somebody is editing
-// now stay.
+// Erase removes the texts put aside, held, or left by sessions that were cut off, where concerns is true of
+// the text or of its note, and counts them. Texts being edited now stay.
 func (f *Folder) Erase(concerns func(name string, text []byte) bool) (int, error) {
 	if _, err := f.Sweep(); err != nil {
 		return 0, err

@@ -13,16 +13,16 @@ import (
 	"memdesk/model"
 )
 
-// The directory of texts that a store took, and the endings of what is known of each: a write that
-// still has to prove that it stands, and one that is gone.
+// The directory of held writes, and the endings of their files: a write that must still prove stable, and a
+// lost one.
 const (
 	written  = "written"
 	watching = ".note"
 	lost     = ".lost"
 )
 
-// Purpose is the note of a text: what it was written for, enough to open it again and to write it as if
-// it had never been closed.
+// Purpose is the note of a text: what it was written for, enough to reopen it and to write it as if it had
+// never been closed.
 type Purpose struct {
 	What  int                 `json:"what"` // in the console's own numbers; 0 is an edit of a whole item
 	Store string              `json:"store"`
@@ -31,16 +31,16 @@ type Purpose struct {
 	Req   model.RetainRequest `json:"req"` // IfMatch is what the operator saw
 }
 
-// Held is a write that a store took and that the program of its owner may undo without a word.
+// Held is a write that a store took and that the owner's program may silently undo.
 type Held struct {
 	Key  string
-	Note string // the caller's own words; where there is a text, the JSON of a Purpose among them
+	Note string // the caller's own words; with a text, they include the JSON of a Purpose
 	At   time.Time
 	Lost bool
 }
 
-// Hold remembers a write: its text, where it has one, and a note. It stays until Release, or until
-// Keep has passed.
+// Hold records a write: its text, where it has one, and a note. It stays until Release, or until Keep has
+// passed.
 func (f *Folder) Hold(name, note, text string) error {
 	dir := filepath.Join(f.dir, written)
 	if err := errors.Join(f.ready(), os.MkdirAll(dir, 0o700)); err != nil {
@@ -56,7 +56,7 @@ func (f *Folder) Hold(name, note, text string) error {
 	return pathless(err)
 }
 
-// Held lists the writes that are held, in no order. It makes and removes nothing.
+// Held lists the held writes, in no order. It makes and removes nothing.
 func (f *Folder) Held() (out []Held, err error) {
 	dir := filepath.Join(f.dir, written)
 	entries, err := os.ReadDir(dir)
@@ -82,7 +82,7 @@ func (f *Folder) Held() (out []Held, err error) {
 }
 
 // Lose puts the text of a write aside, with its note, and marks the write as lost. first is false where
-// another process has done so.
+// another process has done so already.
 func (f *Folder) Lose(h Held) (first bool, err error) {
 	path := filepath.Join(f.dir, written, h.Key)
 	if err := os.Rename(path+watching, path+lost); err != nil {
@@ -100,14 +100,14 @@ func (f *Folder) Lose(h Held) (first bool, err error) {
 	return true, pathless(os.RemoveAll(path))
 }
 
-// Release ends the watch over a write, lost or not. A text that was put aside stays.
+// Release ends the watch over a write, lost or not. A text put aside stays.
 func (f *Folder) Release(h Held) error {
 	path := filepath.Join(f.dir, written, h.Key)
 	return pathless(errors.Join(os.RemoveAll(path), ignoreAbsent(os.Remove(path+watching)), ignoreAbsent(os.Remove(path+lost))))
 }
 
-// released ends the watch over each write for which over is true: of when it was, of the name of its
-// text, of its note and its text.
+// released ends the watch over each write for which over is true, given the write's time, the name of its
+// text, and its note and text.
 func (f *Folder) released(over func(at time.Time, name string, texts ...[]byte) bool) (n int, err error) {
 	all, err := f.Held()
 	for _, h := range all {

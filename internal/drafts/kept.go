@@ -12,11 +12,11 @@ import (
 
 // Kept is a text that was put aside.
 type Kept struct {
-	Name  string // of the file: when it was put aside, and what the text was for
+	Name  string // of the file: the time, and the purpose of the text
 	Path  string
-	At    time.Time // Keep after this it goes
+	At    time.Time // it is removed Keep after this
 	Bytes int64
-	Note  string // what the text is of, as its draft was told; empty: not known
+	Note  string // of the draft; empty: unknown
 }
 
 // Purpose reads the note; false where it is none, or names no store.
@@ -25,8 +25,7 @@ func (k Kept) Purpose() (p Purpose, ok bool) {
 	return p, err == nil && p.Store != ""
 }
 
-// Kept lists what was put aside and is still there, the last one first. It makes and
-// removes nothing.
+// Kept lists the texts put aside that still exist, the last one first. It makes and removes nothing.
 func (f *Folder) Kept() ([]Kept, error) {
 	dir := filepath.Join(f.dir, aside)
 	entries, err := os.ReadDir(dir)
@@ -37,7 +36,7 @@ func (f *Folder) Kept() ([]Kept, error) {
 	for _, e := range entries {
 		st, err := e.Info()
 		if err != nil || !st.Mode().IsRegular() {
-			continue // it went meanwhile, or it is none of ours
+			continue // it vanished, or is another program's
 		}
 		if f.clock.Now().Sub(st.ModTime()) <= Keep {
 			note, _ := os.ReadFile(filepath.Join(f.dir, about, e.Name()))
@@ -57,8 +56,7 @@ func (f *Folder) ReadKept(name string) (string, error) {
 	return string(b), pathless(err)
 }
 
-// Drop removes one of them, which has found its place or was thrown away. One that is
-// not there is no error.
+// Drop removes one of them, once it is stored or discarded. An absent one is no error.
 func (f *Folder) Drop(name string) error {
 	if name != filepath.Base(name) || name == "." {
 		return fs.ErrInvalid

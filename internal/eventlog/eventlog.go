@@ -1,5 +1,5 @@
-// Package eventlog keeps lines of text in a file that forgets its oldest ones: the
-// events of stores that keep none themselves. It knows nothing of what a line says.
+// Package eventlog keeps lines of text in a file that drops its oldest ones: the events of stores that keep
+// none themselves. It does not interpret the lines.
 package eventlog
 
 import (
@@ -13,13 +13,13 @@ import (
 	"memdesk/internal/filelock"
 )
 
-// turn is the size in bytes at which a file becomes the older one and a new one is
-// begun. The newest lines are in at most two files of this size.
+// turn is the size in bytes at which a file becomes the older one and a new one begins. The newest lines are
+// in at most two files of this size.
 const turn = 1 << 20
 
 const older = ".1"
 
-// locked runs do while no other process writes in the directory, which it makes.
+// locked runs do while no other process writes in the directory, which it creates.
 func locked(dir string, do func() error) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -52,7 +52,7 @@ func Append(path string, line []byte) error {
 	})
 }
 
-// Tail gives the newest lines first, at most n; 0 gives all.
+// Tail returns the newest lines first, at most n; 0 means all.
 func Tail(path string, n int) ([][]byte, error) {
 	var out [][]byte
 	for _, name := range []string{path, path + older} {
@@ -76,8 +76,7 @@ func Tail(path string, n int) ([][]byte, error) {
 	return out, nil
 }
 
-// Erase takes the lines that drop names out of every file of a directory; one that is
-// not there has none.
+// Erase removes the lines that drop selects from every file of a directory; an absent directory has none.
 func Erase(dir string, drop func(line []byte) bool) (n int, err error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil

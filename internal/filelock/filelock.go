@@ -11,8 +11,7 @@ import (
 	"syscall"
 )
 
-// Try takes the lock, exclusive or shared, without waiting; false when another open
-// file holds it.
+// Try takes the lock, exclusive or shared, without waiting; false when another open file has it.
 func Try(f *os.File, exclusive bool) (bool, error) {
 	err := flock(f, how(exclusive)|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -21,12 +20,12 @@ func Try(f *os.File, exclusive bool) (bool, error) {
 	return err == nil, err
 }
 
-// Wait takes the lock, exclusive or shared, when it is free.
+// Wait takes the lock, exclusive or shared, once it is free.
 func Wait(f *os.File, exclusive bool) error { return flock(f, how(exclusive)) }
 
-// Close gives the lock back, if there is one, and closes the file.
+// Close releases the lock, if there is one, and closes the file.
 func Close(f *os.File) error {
-	_ = flock(f, syscall.LOCK_UN) // a file that cannot be unlocked is unlocked by its close
+	_ = flock(f, syscall.LOCK_UN) // otherwise the close unlocks it
 	return f.Close()
 }
 

@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// Author is who committed a file last.
+// Author is the author of a file's last commit.
 type Author struct {
 	Name, Commit string
 	At           time.Time
 }
 
-// authorPatience bounds the look into the history of one file.
+// authorPatience bounds the search in the history of one file.
 const authorPatience = 2 * time.Second
 
-// AuthorOf finds the last commit of a file; false for a file that is in no repository, was
-// never committed, or whose text is another than the one committed. It looks at one file,
-// for two seconds at most.
+// AuthorOf finds the last commit of a file; false for a file outside any repository, never committed, or
+// changed since its last commit. It reads one file, for two seconds at most.
 func AuthorOf(ctx context.Context, path string) (Author, bool) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return Author{}, false

@@ -20,15 +20,14 @@ import (
 
 // Found is the result of a search through the history.
 type Found struct {
-	// Commits are the ids of the commits that brought the text, took it away or name
-	// it in their message, newest first as far as git says.
+	// Commits are the ids of the commits that added or removed the text or name it in their message, newest
+	// first in git's order.
 	Commits []string
-	// Objects and Bytes are how much was looked at.
+	// Objects and Bytes measure the searched part.
 	Objects, Bytes int64
 }
 
-// Root is the directory with the repository that a path lies in; false when none
-// does.
+// Root is the directory of the repository around a path; false outside any.
 func Root(path string) (string, bool) {
 	for d := path; ; d = filepath.Dir(d) {
 		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
@@ -40,10 +39,9 @@ func Root(path string) (string, bool) {
 	}
 }
 
-// Holding looks at every version of what lies at a path, in all refs, the stash and
-// the reflog, and at the messages of the commits that touch it. Objects that nothing
-// refers to, other repositories and clones are not looked at. An error means that
-// nothing is known; it is worded for people and holds no path.
+// Holding searches every version of a path, in all refs, the stash and the reflog, and the messages of the
+// commits that touch it. It leaves out unreferenced objects, other repositories and clones. An error means
+// that nothing is known; it is worded for people and holds no path.
 func Holding(ctx context.Context, path string, holds func(object []byte) bool) (Found, error) {
 	var out Found
 	if _, err := exec.LookPath("git"); err != nil {
@@ -93,8 +91,7 @@ func Holding(ctx context.Context, path string, holds func(object []byte) bool) (
 	return out, nil
 }
 
-// Words names the commits, as many as a line takes, and says how many more there
-// are.
+// Words names the commits, as many as fit into a line, and counts the rest.
 func (f Found) Words() string {
 	const named = 20
 	short := []string{}
@@ -124,8 +121,7 @@ func (g *asker) command(args ...string) *exec.Cmd {
 
 var errUnread = errors.New("git could not read the history")
 
-// objects are the commits that touch the path, newest first, and every version of
-// what lies at it.
+// objects are the commits that touch the path, newest first, and every version of the path.
 func (g *asker) objects() (commits, objects []string, err error) {
 	b, err := g.command("rev-list", "--all", "--reflog", "--objects", "--", g.spec).Output()
 	if err != nil {
@@ -134,7 +130,7 @@ func (g *asker) objects() (commits, objects []string, err error) {
 	for line := range strings.Lines(string(b)) {
 		id, name, named := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch {
-		case !named: // a commit stands without a name; so does a tag of one
+		case !named: // a commit, or a tag of one, has no name here
 			commits = append(commits, id)
 		case name == "" || g.spec == "." || name == g.spec || strings.HasPrefix(name, g.spec+"/") || strings.HasPrefix(g.spec, name+"/"):
 			objects = append(objects, id)
@@ -143,7 +139,7 @@ func (g *asker) objects() (commits, objects []string, err error) {
 	return commits, objects, nil
 }
 
-// read hands over the objects' bytes.
+// read passes on the objects' bytes.
 func (g *asker) read(ids []string, fn func(id, kind string, data []byte)) (err error) {
 	if len(ids) == 0 {
 		return nil
@@ -158,7 +154,7 @@ func (g *asker) read(ids []string, fn func(id, kind string, data []byte)) (err e
 		return errUnread
 	}
 	defer func() {
-		_ = pipe.Close() // git may still be writing what nobody wants any more
+		_ = pipe.Close() // git may still be writing output that is not needed
 		if werr := cmd.Wait(); werr != nil && err == nil {
 			err = errUnread
 		}
@@ -189,7 +185,7 @@ func (g *asker) read(ids []string, fn func(id, kind string, data []byte)) (err e
 	return nil
 }
 
-// with are the commits that brought or removed one of the objects.
+// with are the commits that added or removed one of the objects.
 func (g *asker) with(objects []string) ([]string, error) {
 	args := []string{"log", "--all", "--reflog", "--no-ext-diff", "--no-textconv", "-m", "-t", "--format=%H"}
 	for _, o := range objects {
@@ -202,9 +198,8 @@ func (g *asker) with(objects []string) ([]string, error) {
 	return strings.Fields(string(b)), nil
 }
 
-// Objects streams every object that a repository keeps, those that nothing refers to included,
-// and then its other files: the index, the reflog, messages. dir is the repository itself, the
-// directory .git. The caller closes.
+// Objects streams every object of a repository, unreferenced ones included, and then its other files: the
+// index, the reflog, messages. dir is the repository itself, the directory .git. The caller closes.
 func Objects(ctx context.Context, dir string) (io.ReadCloser, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, errors.New("no git program is installed")
@@ -218,7 +213,7 @@ func Objects(ctx context.Context, dir string) (io.ReadCloser, error) {
 	}
 	go func() {
 		if err := cmd.Wait(); err != nil {
-			_ = w.CloseWithError(errUnread) // a pipe's writer takes any error
+			_ = w.CloseWithError(errUnread) // a pipe's writer accepts any error
 			return
 		}
 		_ = w.CloseWithError(files(dir, w)) // nil ends the stream

@@ -1,5 +1,5 @@
-// Package lines writes standard output in whole lines, so that where standard error is the same file
-// no diagnostic stands inside a line of data.
+// Package lines writes standard output in whole lines, so that no diagnostic splits a line of data where
+// standard error is the same file.
 package lines
 
 import (
@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// lineBuffer is how many bytes of output are kept before whole lines are written.
+// lineBuffer is the number of bytes kept before whole lines are written.
 const lineBuffer = 64 << 10
 
 // Writer buffers an output and writes whole lines only.
@@ -75,8 +75,8 @@ func (l *Writer) flush(n int) {
 	l.buf = append(l.buf[:0], l.buf[n:]...)
 }
 
-// New is a writer to out, and one to talk that waits until no line of data is being written. What is
-// written to talk is not buffered.
+// New returns a writer to out, and one to talk that waits until no line of data is being written. Writes to
+// talk are not buffered.
 func New(out, talk io.Writer) (*Writer, io.Writer) {
 	mu := new(sync.Mutex)
 	return &Writer{mu: mu, w: out}, locked{mu, talk}

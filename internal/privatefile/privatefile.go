@@ -1,6 +1,5 @@
-// Package privatefile reads the small files that decide who may do what:
-// configuration, tokens, secrets. It waits for nothing and trusts no file that
-// somebody else can change.
+// Package privatefile reads the small files that decide on rights: configuration, tokens, secrets. It waits
+// for nothing and trusts no file that another user can change.
 package privatefile
 
 import (
@@ -12,12 +11,11 @@ import (
 	"syscall"
 )
 
-// Others says what users other than the owner may do with a file.
+// Others says what users other than the owner must not do with a file.
 type Others int
 
-// Unreadable is for secrets: mode 0600 or stricter. Unwritable is for what
-// everybody may know and only its owner may change; it also demands that the
-// file belongs to this user or to root.
+// Unreadable is for secrets: mode 0600 or stricter. Unwritable is for public content that only its owner may
+// change; it also demands that the file belongs to this user or to root.
 const (
 	Unreadable Others = iota
 	Unwritable
@@ -67,9 +65,8 @@ func check(info fs.FileInfo, others Others) error {
 	return nil
 }
 
-// rootsOnly reports whether the file is root's and the group that may read it is root's too: such
-// are the credentials of systemd.exec(5), whose access list lets the service in and shows in the
-// bits of the group.
+// rootsOnly reports whether both the file and its reading group are root's, as for the credentials of
+// systemd.exec(5): their access list admits the service, and shows in the bits of the group.
 func rootsOnly(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && st.Uid == 0 && st.Gid == 0 && info.Mode().Perm() == 0o440

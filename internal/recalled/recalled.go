@@ -1,5 +1,5 @@
-// Package recalled reads items of a store that has the four verbs and no list: what
-// Recall returns of an item is all that can be seen of it. It changes nothing.
+// Package recalled reads items of a store that has the four verbs and no list: only the result of Recall
+// shows an item. It changes nothing.
 package recalled
 
 import (
@@ -14,19 +14,19 @@ import (
 	"memdesk/model"
 )
 
-// Only reports whether a store's items are known by recall alone.
+// Only reports whether a store shows its items by recall alone.
 func Only(s model.Store) bool {
 	return s.Browser == nil && s.Provider != nil && s.Capabilities()["forget"]
 }
 
-// Obstacle says why what recall returned cannot be put back.
+// Obstacle says why recalled text cannot be restored.
 const Obstacle = "the store shows its items by recall alone: the lines that recall returned are kept to read, and nobody knows whether they are all of it"
 
-// ID is the id of a hit; one that a server of four verbs returns has a source only.
+// ID is the id of a hit; a hit of a server of four verbs has a source only.
 func ID(h model.RecallSnippet) string { return cmp.Or(h.ID, h.Source) }
 
-// Read returns what recall gives of an item: its hits, in their order, as the body. queries
-// are searched first, then the words of the id. NotFound where no hit is of it.
+// Read returns the recalled text of an item: its hits, in their order, as the body. queries are searched
+// first, then the words of the id. NotFound without a hit of the item.
 func Read(ctx context.Context, s model.Store, id string, queries ...string) (model.Item, error) {
 	if !Only(s) {
 		return model.Item{}, model.Errorf(model.Unsupported, "read", "store %s cannot show its items", s.Name)
@@ -72,10 +72,10 @@ func item(id string, hits []model.RecallSnippet) (model.Item, bool) {
 	return it, true
 }
 
-// maxSearches bounds how often a store is asked for one item.
+// maxSearches bounds the queries for one item.
 const maxSearches = 5
 
-// searches are the words by which an id may be found.
+// searches are words that may find an id.
 func searches(id string) []string {
 	stem := strings.TrimSuffix(path.Base(id), path.Ext(id))
 	words := strings.FieldsFunc(stem, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -85,7 +85,7 @@ func searches(id string) []string {
 	return out[:min(len(out), maxSearches)]
 }
 
-// Labels are the ids that recall returns for these words: all that can be listed.
+// Labels are the ids that recall returns for these words: the only list there is.
 func Labels(ctx context.Context, s model.Store, words ...string) ([]string, error) {
 	var out []string
 	for _, q := range words {

@@ -30,8 +30,8 @@ const (
 	tagOffset = 0xE0000
 )
 
-// tableSize covers every code point that can be anything but unsafe: planes 0
-// to 3. What lies above is private, unassigned, a tag or a selector.
+// tableSize covers every code point that can be anything but unsafe: planes 0 to 3. Code points above are
+// private, unassigned, tags or selectors.
 const tableSize = 0x40000
 
 // classes is built on first use from the Unicode tables: one byte per code
@@ -99,9 +99,8 @@ var linkers = &unicode.RangeTable{
 	},
 }
 
-// never lists assigned letters, marks and blanks that must be shown by number.
-// The format characters (Cf) and everything unassigned, private or a control
-// are unsafe already, because no table above contains them.
+// never lists assigned letters, marks and blanks that must be shown by number. Format characters (Cf),
+// unassigned and private code points and controls are unsafe already, because no table above contains them.
 var never = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x034F, 0x034F, 1}, // combining grapheme joiner

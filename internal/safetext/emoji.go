@@ -2,8 +2,8 @@ package safetext
 
 import "unicode"
 
-// emojiBases are the code points with the Unicode property Emoji, without digits,
-// regional indicators and skin tones: what U+FE0F and a skin tone may follow.
+// emojiBases are the code points that U+FE0F and a skin tone may follow: the Unicode property Emoji, without
+// digits, regional indicators and skin tones.
 var emojiBases = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x00A9, 0x00A9, 1}, {0x00AE, 0x00AE, 1}, {0x203C, 0x203C, 1}, {0x2049, 0x2049, 1}, {0x2122, 0x2122, 1},

@@ -36,7 +36,7 @@ type encoder struct {
 	escaped int // code points that did not stay as they are
 }
 
-// edit says which output bytes stand for which input bytes.
+// edit maps output bytes to their input bytes.
 type edit struct{ outStart, outEnd, inEnd int }
 
 // asciiPlain holds the ASCII bytes that never need a look at their neighbours.
@@ -167,8 +167,7 @@ func (c *encoder) onKeycap(rest string) bool {
 	return digit && c.marks == 0 && strings.HasPrefix(rest, string(keycap))
 }
 
-// escape appends the form of the character at i and returns the input bytes
-// it stands for.
+// escape appends the form of the character at i and returns the number of its input bytes.
 func (c *encoder) escape(s string, i int) int {
 	if c.json {
 		return c.escapeJSON(s, i)
@@ -253,8 +252,7 @@ func (c *encoder) escapeTags(s string, i int) int {
 	return n
 }
 
-// escapeRun notes a mark that has no base or one too many, once for all of its
-// immediate repetitions.
+// escapeRun writes one form for a mark without a base, or one too many, and all of its immediate repetitions.
 func (c *encoder) escapeRun(s string, i int, r rune, size int) int {
 	char, count := s[i:i+size], 1
 	for count < maxRun && strings.HasPrefix(s[i+count*size:], char) {

@@ -1,7 +1,7 @@
 package safetext
 
-// Escaper holds how text is escaped. The zero value writes UTF-8 and is what
-// the package functions use; it has no state and is safe for concurrent use.
+// Escaper configures escaping. The zero value writes UTF-8 and is used by the package functions; it has no
+// state and is safe for concurrent use.
 type Escaper struct {
 	// ASCII shows every non-ASCII code point as <U+XXXX>, for terminals that
 	// are not known to speak UTF-8 (terminal-safety.md, policy 10).
@@ -16,8 +16,8 @@ const defaultTabStop = 8
 // Line escapes a single-line field: a newline shows as ⏎, a tab as ^I.
 func Line(s string) Text { return Escaper{}.Line(s) }
 
-// LineMax is [Line] for at most maxBytes bytes of s, ending in a notice of how
-// many bytes were cut. No limit is applied when maxBytes is 0 or less.
+// LineMax is [Line] for at most maxBytes bytes of s, ending in a notice of how many bytes were cut. A
+// maxBytes of 0 or less is no limit.
 func LineMax(s string, maxBytes int) Text { return Escaper{}.LineMax(s, maxBytes) }
 
 // Const makes a Text of the program's own words. They are escaped like all

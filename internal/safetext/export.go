@@ -11,10 +11,9 @@ import (
 // with room for a suffix such as ".json.tmp".
 const maxFileName = 200
 
-// FileName turns any string into one safe file name (terminal-safety.md, policy
-// 7). What is not allowed is percent-encoded, so different strings get
-// different names; a name over 200 bytes is cut and ends in "%~" and 16 hex
-// digits of the SHA-256 of s. The empty string becomes "%empty".
+// FileName turns any string into one safe file name (terminal-safety.md, policy 7). Forbidden characters are
+// percent-encoded, so different strings get different names; a name over 200 bytes is cut and ends in "%~"
+// and 16 hex digits of the SHA-256 of s. The empty string becomes "%empty".
 func FileName(s string) string {
 	if s == "" {
 		return "%empty"
@@ -52,7 +51,7 @@ func nameCut(s string, limit int) int {
 	return n
 }
 
-// reservedAt reports whether the printable character at i may not stand there.
+// reservedAt reports whether the printable character at i is forbidden there.
 func reservedAt(s string, i int) bool {
 	switch b := s[i]; b {
 	case '/', '\\', '<', '>', ':', '"', '|', '?', '*', '%':

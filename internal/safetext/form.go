@@ -32,7 +32,7 @@ const (
 	Notice                  // how much a limit cut; stands for no text
 )
 
-// Span is one escape: String()[Start:End], and what it stands for.
+// Span is one escape, String()[Start:End], and its kind.
 type Span struct {
 	Start, End int
 	Kind       Kind
@@ -112,8 +112,8 @@ func angleKind(hex string) Kind {
 	return Rune
 }
 
-// bracketForm needs no check of the content: a literal ⟦ is always quoted, so
-// whatever stands between ⟦ and ⟧ was written here.
+// bracketForm needs no check of the content: a literal ⟦ is always quoted, so this package wrote everything
+// between ⟦ and ⟧.
 func bracketForm(s string) (int, Kind) {
 	end := strings.Index(s[:min(len(s), 2*maxAmbiguous)], "⟧")
 	if end < 0 {
@@ -131,9 +131,8 @@ func bracketForm(s string) (int, Kind) {
 	return n, Quote
 }
 
-// introduces reports whether the ASCII literal at i would read as a form in the
-// output: because of the literals that follow, or because the escape of what
-// follows completes it. open says that text follows s.
+// introduces reports whether the ASCII literal at i would read as a form in the output: with the literals
+// that follow, or with the escape of the next character. open says that text follows s.
 func introduces(s string, i int, open bool) bool {
 	rest := s[i+1:]
 	if open && len(rest) < maxAmbiguous && (rest == "" || s[i] == '<' || s[i] == '\\' && len(rest) < 3) {
@@ -204,12 +203,11 @@ func (e Escaper) notice(n int) string {
 	return fmt.Sprintf("⟦… %d more %s⟧", n, unit)
 }
 
-// errCut is returned for text that was shortened: the rest is not in it.
+// errCut is returned for text that was shortened: the rest is missing.
 var errCut = errors.New("text was cut and cannot be restored")
 
-// Unescape returns the bytes that were escaped. It fails on a form that this
-// package does not write and on a text that a limit cut. Tabs that were
-// expanded come back as spaces.
+// Unescape returns the original bytes. It fails on a form that this package does not write and on a text that
+// a limit cut. Expanded tabs come back as spaces.
 func Unescape(s string) (string, error) {
 	buf := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
@@ -231,7 +229,7 @@ func Unescape(s string) (string, error) {
 	return string(buf), nil
 }
 
-// appendOriginal appends what one form stands for.
+// appendOriginal appends the original of one form.
 func appendOriginal(buf []byte, form string, kind Kind) ([]byte, error) {
 	switch {
 	case kind == Notice:

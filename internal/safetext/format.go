@@ -23,7 +23,7 @@ func (e Escaper) Sprintf(format string, args ...any) Text {
 			safe[i] = operand{e, a}
 		}
 	}
-	// What the format or a %c brought in is escaped, and nothing is quoted twice.
+	// Text from the format or a %c is escaped here, and nothing is quoted twice.
 	return e.Const(fmt.Sprintf(format, safe...))
 }
 

@@ -87,8 +87,8 @@ func appendJSONEscape(dst []byte, b byte) []byte {
 	return appendU(dst, uint16(b))
 }
 
-// escapeJSON writes the code point at i as \uXXXX. A control cannot get here
-// from encoding/json, and is escaped all the same.
+// escapeJSON writes the code point at i as \uXXXX. encoding/json lets no control through to here; one would
+// be escaped too.
 func (c *encoder) escapeJSON(s string, i int) int {
 	r, n := utf8.DecodeRuneInString(s[i:])
 	if r > 0xFFFF {

@@ -16,7 +16,7 @@ type Limits struct {
 // Cut says what a limit left out, and how the lines of the body end.
 type Cut struct {
 	Bytes     int  // bytes of the body that are not shown, for whatever reason
-	Lines     int  // lines of which nothing is shown
+	Lines     int  // lines not shown at all
 	LongLines int  // lines that are shown only up to MaxColumns
 	CRLF      bool // a CR before a newline was taken as part of the line end
 	Mixed     bool // some lines end in CRLF and some in a bare newline
@@ -149,10 +149,9 @@ func hiddenLines(s string, offset int) int {
 // noticeRoom is the narrowest line that carries a notice.
 const noticeRoom = 2 * MaxMark
 
-// EscapeColumns is [Escaper.EscapeLine] for at most columns columns, in time
-// bounded by them and not by the line. A line that is cut ends in a notice, or in
-// an ellipsis where the notice has no room; cut is how many bytes of raw it does
-// not show. No limit is applied when columns is 0 or less.
+// EscapeColumns is [Escaper.EscapeLine] for at most columns columns, in time bounded by them and not by the
+// line. A cut line ends in a notice, or in an ellipsis where the notice has no room; cut is the number of
+// bytes of raw not shown. A columns of 0 or less is no limit.
 func (e Escaper) EscapeColumns(raw string, tabStop, columns int) (t Text, cut int) {
 	if columns <= 0 {
 		return e.escapeLine(raw, tabStop), 0
@@ -187,8 +186,8 @@ func (e Escaper) cutColumns(raw, s string, edits []edit, columns int) (Text, int
 	return Text{s[:end] + e.ellipsis()}, len(raw) - original(end, edits)
 }
 
-// original returns how many bytes of the input the first n bytes of the output
-// show. A tab that is shown in part counts as shown.
+// original returns the number of input bytes that the first n output bytes show. A partly shown tab counts as
+// shown.
 func original(n int, edits []edit) int {
 	in, out := 0, 0
 	for _, ed := range edits {

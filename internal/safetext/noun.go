@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Noun is a noun of the program's own as it stands after a number: entry, entries;
-// key, keys.
+// Noun is one of the program's own nouns after a number: entry, entries; key, keys.
 func Noun(n int64, noun string) string {
 	if n == 1 {
 		return noun

@@ -70,8 +70,8 @@ func (e Escaper) Join(ts []Text, sep string) Text {
 	return e.Concat(all...)
 }
 
-// settled returns how much of s cannot become part of a form whatever follows.
-// It is a boundary between forms.
+// settled returns the length of the part of s that cannot become part of a form whatever follows. It ends
+// between forms.
 func settled(s string) int {
 	from := max(0, len(s)-maxAmbiguous)
 	if !strings.ContainsAny(s[from:], introducers) {

@@ -30,8 +30,8 @@ func width(s string) int {
 	return w
 }
 
-// unit returns the length in bytes and the width in columns of what starts at
-// i and must stay together: an escape form or a grapheme cluster.
+// unit returns the length in bytes and the width in columns of the unbreakable unit at i: an escape form or a
+// grapheme cluster.
 func unit(s string, i int) (n, w int) {
 	if n, _ := form(s, i); n > 0 {
 		return n, width(s[i : i+n])
@@ -71,17 +71,16 @@ func (e Escaper) Trunc(t Text, width int) Text {
 	return Text{t.s[:n] + e.ellipsis()}
 }
 
-// TruncMiddle shortens t to width columns by leaving out its middle: what follows
-// the last slash stays whole where it has room, as the name at the end of a path,
-// else one third of what is left is of the beginning. It never breaks an escape or
-// a character.
+// TruncMiddle shortens t to width columns by leaving out its middle: the part after the last slash, the name
+// at the end of a path, stays whole where it has room; otherwise one third of the result is the beginning. It
+// never breaks an escape or a character.
 func (e Escaper) TruncMiddle(t Text, width int) Text {
 	if width <= 0 {
 		return Text{}
 	}
 	type part struct{ at, width int }
 	var parts []part
-	total, name := 0, -1 // the unit that the name begins with
+	total, name := 0, -1 // the first unit of the name
 	for i := 0; i < len(t.s); {
 		n, w := unit(t.s, i)
 		if t.s[i] == '/' {

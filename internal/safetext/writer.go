@@ -8,9 +8,8 @@ import (
 // maxPending bounds the memory of a Writer for a line without an end.
 const maxPending = 64 << 10
 
-// Writer escapes everything written to it, line by line, for programs and
-// libraries that print by themselves. It is not safe for concurrent use; the
-// owner calls Flush at the end.
+// Writer escapes its input line by line, for programs and libraries that print by themselves. It is not safe
+// for concurrent use; the owner calls Flush at the end.
 type Writer struct {
 	w       io.Writer
 	e       Escaper
@@ -47,7 +46,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what is left of a line without an end.
+// Flush writes the rest, a line without an end.
 func (w *Writer) Flush() error {
 	if len(w.pending) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// Package sdnotify tells systemd how a service is, by the protocol of sd_notify(3). Without
+// Package sdnotify reports the state of a service to systemd by the protocol of sd_notify(3). Without
 // NOTIFY_SOCKET it says nothing.
 package sdnotify
 
@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// The states that a service tells.
+// The states of a service.
 const (
 	Ready    = "READY=1"
 	Stopping = "STOPPING=1"
 )
 
-// Send tells the service manager a state, or several with line ends between them. Where env has
-// no NOTIFY_SOCKET nobody listens, which is no error.
+// Send reports a state to the service manager, or several separated by line ends. Where env has no
+// NOTIFY_SOCKET nobody listens, which is no error.
 func Send(env func(string) string, state string) error {
 	name := env("NOTIFY_SOCKET")
 	if name == "" {

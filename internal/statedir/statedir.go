@@ -1,6 +1,6 @@
-// Package statedir is the private directory where memdesk keeps what is its own:
-// audit log, undo, jobs and keys. It creates the directory on first write and
-// checks its format; what lies inside belongs to the packages that put it there.
+// Package statedir is the private directory of memdesk's own files: audit log, undo, jobs and keys. It
+// creates the directory on first write and checks its format; the files belong to the packages that write
+// them.
 package statedir
 
 import (
@@ -16,7 +16,7 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// ErrNoHome is returned when no place for state can be told.
+// ErrNoHome is returned when the place for state is unknown.
 var ErrNoHome = errors.New("neither XDG_STATE_HOME nor HOME is set: no place for the audit log")
 
 // Path is $XDG_STATE_HOME/memdesk, or ~/.local/state/memdesk. It touches nothing.
@@ -30,20 +30,19 @@ func Path(env func(string) string) (string, error) {
 	return "", ErrNoHome
 }
 
-// Check reports why the directory cannot be used, nil when it can or when it is
-// not there yet. It creates nothing.
+// Check reports why the directory cannot be used, nil when it can or does not exist yet. It creates nothing.
 func Check(dir string) error { return current.check(dir) }
 
 // Ensure creates the directory with mode 0700 and its format mark.
 func Ensure(dir string) error { return current.ensure(dir) }
 
-// Migrate brings a directory to the newest format, step by step, each marked when it is done: what
-// breaks off goes on with the next call. A directory that a newer version wrote is refused; one
-// that is not there stays so.
+// Migrate brings a directory to the newest format, step by step, each marked when done: the next call
+// continues an interrupted migration. It refuses a directory of a newer version and does not create an absent
+// one.
 func Migrate(dir string) (from, to int, err error) { return current.migrate(dir) }
 
-// Older reports whether Migrate would change the directory. The error says why it cannot: a newer
-// version wrote it, for one.
+// Older reports whether Migrate would change the directory. The error says why it cannot: for example, a
+// newer version wrote it.
 func Older(dir string) (bool, error) {
 	format, there, err := current.known(dir)
 	return there && format < current.format, err
@@ -55,9 +54,8 @@ type barredError string
 // Error implements error.
 func (e barredError) Error() string { return string(e) }
 
-// Barred is an error when nothing may be written into the directory, not even the record of a
-// refusal: its format is one that this version does not know, another user owns it, or everybody
-// may put another directory in its place.
+// Barred is an error when nothing may be written into the directory, not even the record of a refusal: this
+// version does not know its format, another user owns it, or any user may replace it.
 func Barred(dir string) error {
 	_, _, err := current.known(dir)
 	if barred := barredError(""); errors.As(err, &barred) {
@@ -69,18 +67,18 @@ func Barred(dir string) error {
 // layout is the newest format that a version of the program knows.
 type layout struct {
 	format int
-	// steps[n] makes format n+1 of format n. It can be repeated after it broke off.
+	// steps[n] turns format n into n+1. It can be repeated after an interruption.
 	steps []func(dir string) error
 }
 
-// current is the layout of this version. Format 0 is a directory without a mark, as a backup that
-// left it out restores it: nothing but the mark is missing.
+// current is the layout of this version. Format 0 is a directory without a mark, as restored from a backup
+// without it: only the mark is missing.
 var current = layout{1, []func(string) error{func(string) error { return nil }}}
 
 // mark is the file that holds the format.
 const mark = "format"
 
-// known reads the format of a directory that is private; ok is false when it is not there.
+// known reads the format of a private directory; ok is false when it does not exist.
 func (l layout) known(dir string) (format int, ok bool, err error) {
 	if err := guarded(dir); err != nil {
 		return 0, false, err
@@ -113,8 +111,8 @@ func (l layout) known(dir string) (format int, ok bool, err error) {
 	return format, true, nil
 }
 
-// guarded refuses a place where anybody may move the state directory away and put another one there:
-// a directory above it, by its name or behind links, that everybody may write and that is not sticky.
+// guarded refuses a place where any user may replace the state directory: below a directory, by its name or
+// behind links, that everybody may write and that is not sticky.
 func guarded(dir string) error {
 	places := []string{filepath.Dir(dir)}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {

@@ -49,7 +49,7 @@ func install(packages []string) (string, error) {
 	if err != nil {
 		cache = os.TempDir()
 	}
-	// The versions are in the name, so that another set of them is another directory.
+	// The versions are in the name, so that another set has another directory.
 	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(packages)), "\n")))
 	name := "memdesk-test-npm-" + hex.EncodeToString(sum[:8])
 	dir := filepath.Join(cache, name)
@@ -59,8 +59,8 @@ func install(packages []string) (string, error) {
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return "", err
 	}
-	// Another process may install at the same time: each into a directory of its own,
-	// and the first to be done gives it the name.
+	// Another process may install at the same time: each installs into a directory of its own, and the first to
+	// finish renames it.
 	half, err := os.MkdirTemp(cache, name+".")
 	if err != nil {
 		return "", err

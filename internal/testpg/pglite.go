@@ -44,7 +44,7 @@ process.stdin.on('end', () => process.exit(0)).resume();
 func PGlite(t testing.TB) string {
 	t.Helper()
 	node, packages := testnpm.Require(t, pglitePackages...)
-	// A module finds packages beside it: the script lies in the test's directory, the packages by a link.
+	// Node finds packages beside a module: the script is in the test's directory, the packages are linked there.
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "serve.mjs"), []byte(pgliteScript), 0o600); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func PGlite(t testing.TB) string {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var talk strings.Builder
 	cmd.Stderr = &talk
-	leash, err := cmd.StdinPipe() // the server ends with it, so with this process
+	leash, err := cmd.StdinPipe() // its end, and so this process's, ends the server
 	if err != nil {
 		t.Fatal(err)
 	}

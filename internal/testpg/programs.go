@@ -21,8 +21,7 @@ var places = []string{
 	"/usr/local/opt/postgresql*/bin", "/usr/local/pgsql/bin", "/Applications/Postgres.app/Contents/Versions/*/bin",
 }
 
-// programs is the directory with initdb and postgres: what is installed, else
-// what root installs now.
+// programs is the directory with initdb and postgres: an installed one, else root installs it now.
 func programs() (string, error) {
 	if dir := installed(); dir != "" {
 		return dir, nil

@@ -19,19 +19,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Guarded is a role that must give Password; every other may come in without.
+// Guarded is a role that must give Password; every other role needs none.
 const (
 	Guarded  = "guarded"
 	Password = "correct-horse"
 )
 
-// access lets everybody in over the private socket but the guarded role.
+// access admits everybody over the private socket except the guarded role without its password.
 const access = "local all " + Guarded + " scram-sha-256\nlocal all all trust\n"
 
-// Server is a cluster of this process. It lives in a directory of its own,
-// listens on a socket there only, and is gone with the process, however that
-// ends: a shell stands beside it that waits for the end of a pipe which only
-// this process holds.
+// Server is a cluster of this process. It has a directory of its own, listens only on a socket there, and
+// goes when the process ends in any way: a shell beside it waits for the end of a pipe that only this process
+// holds.
 type Server struct {
 	bin   string
 	dir   string
@@ -41,8 +40,8 @@ type Server struct {
 	ended chan struct{}       // closed when the shell has gone
 }
 
-// New starts a cluster for one test, which may stop and start it. Where the
-// tests run against a server that is not theirs, it still needs the programs.
+// New starts a cluster for one test, which may stop and start it. It needs PostgreSQL's programs even where
+// the tests run against another server.
 func New(t testing.TB) *Server {
 	t.Helper()
 	s, err := Begin()
@@ -117,7 +116,7 @@ func (s *Server) make() error {
 	}
 	var out []byte
 	var err error
-	for _, locale := range []string{"C.UTF-8", "C"} { // not every system has the first
+	for _, locale := range []string{"C.UTF-8", "C"} { // some systems lack the first
 		cmd := s.command("initdb", "--pgdata", s.data(), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale="+locale, "--no-sync", "--no-instructions")
 		if out, err = cmd.CombinedOutput(); err == nil {
 			return os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte(access), 0o600)
@@ -127,7 +126,7 @@ func (s *Server) make() error {
 	return fmt.Errorf("initdb: %w: %s", err, strings.TrimSpace(string(out)))
 }
 
-// DataDir is where the cluster lies.
+// DataDir is the directory of the cluster.
 func (s *Server) DataDir() string { return s.data() }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
@@ -138,17 +137,16 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// dress makes a command run as the unprivileged user, at home in the directory,
-// and out of reach of the terminal's signals.
+// dress makes a command run as the unprivileged user, with the directory as its home, and without the
+// terminal's signals.
 func (s *Server) dress(cmd *exec.Cmd) {
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(), "HOME="+s.dir, "LC_ALL=C")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: s.as}
 }
 
-// keep starts the server, waits for the end of its input, stops the server at
-// once and removes what it made. The directory stays for a restart when the
-// input said so.
+// keep starts the server, waits for the end of its input, stops the server at once and removes its files. The
+// directory stays for a restart when the input says so.
 const keep = `bin=$1 dir=$2
 shift 2
 "$bin/postgres" -D "$dir/data" -k "$dir" -c listen_addresses= -c fsync=off -c full_page_writes=off \

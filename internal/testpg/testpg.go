@@ -88,7 +88,7 @@ func execute(ctx context.Context, dsn, sql string) error {
 	return err
 }
 
-// Value is the one value that a statement gives, as text.
+// Value is the single value of a statement's result, as text.
 func Value(t testing.TB, dsn, sql string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -1,5 +1,5 @@
-// Package faultfs is a file layer for tests that fails or stops a chosen step
-// and writes down every step that changes something. It is not for production.
+// Package faultfs is a file layer for tests that fails or stops a chosen step and records every changing
+// step. It is not for production.
 package faultfs
 
 import (
@@ -21,12 +21,11 @@ type Fault struct {
 	// Err is returned instead of doing the step; nil with Crash means the death is
 	// the fault.
 	Err error
-	// Part is how many bytes of a write still reach the file before the fault.
+	// Part is the number of bytes of a write that reach the file before the fault.
 	Part int
 	// Silent makes the cut write report no error, only its length.
 	Silent bool
-	// Crash makes this and every later step do nothing, as after kill -9: what was
-	// done before stays.
+	// Crash makes this and every later step do nothing, as after kill -9: earlier steps stay done.
 	Crash bool
 	// After lets the step happen and then applies the fault.
 	After bool
