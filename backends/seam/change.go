@@ -16,29 +16,26 @@ type Edit struct {
 	Keep   bool
 }
 
-// Changed tells what stood beside a change.
+// Changed describes the side effects of a change.
 type Changed struct {
-	// Copies are the conflict copies that had to be made, beside the file: what
-	// another writer put there unseen, or, when Overtaken, what this change wrote.
+	// Copies are the new conflict copies beside the file: another writer's unseen content, or, when Overtaken,
+	// the content that this change wrote.
 	Copies []Locator
-	// Overtaken: another writer's bytes stand in the place already.
+	// Overtaken: another writer's bytes are in the file already.
 	Overtaken bool
 }
 
-// decideTries is how often a change is decided anew because another writer was
-// faster.
+// decideTries bounds the new decisions on a change because another writer was faster.
 const decideTries = 50
 
-// Change lets decide look at a file's bytes (exists is false for an absent one)
-// and carries out what it says, while every writer that honours the store's locks
-// is kept out. It is called first without any lock, so that a refusal makes
-// nothing, and again for each time that another writer changed the file between
-// the look and the exchange; so it must have no effect of its own. An error of it
-// is returned as it is and nothing has changed.
+// Change lets decide look at a file's bytes (exists is false for an absent one) and carries out its
+// decision, while every writer that honours the store's locks is kept out. decide is called first without
+// any lock, so that a refusal makes nothing, and again each time that another writer changed the file
+// between the read and the exchange; so it must have no effect of its own. Its error is returned unchanged,
+// with nothing changed.
 //
-// On Linux also a writer that takes no lock loses nothing: its bytes are decided
-// on anew, or stand in one of Copies. Elsewhere a write of its between the last
-// look and the rename is lost.
+// On Linux even a writer that takes no lock loses nothing: its bytes are decided on anew, or are in one of
+// Copies. Elsewhere its write between the last read and the rename is lost.
 func (d *Dir) Change(ctx context.Context, op string, at Locator, decide func(old []byte, exists bool) (Edit, error)) (Changed, error) {
 	if at.IsRoot() {
 		return Changed{}, model.Errorf(model.InvalidInput, op, "the root is a directory: name a file below it")
@@ -71,7 +68,7 @@ func (c *Changed) add(s rootdir.Swapped) {
 	}
 }
 
-// foresee decides on what stands there without a lock.
+// foresee decides on the current bytes without a lock.
 func (d *Dir) foresee(ctx context.Context, op string, at Locator, decide func([]byte, bool) (Edit, error)) (Edit, error) {
 	var edit Edit
 	err := d.reading(ctx, op, func(root *rootdir.Dir) error {
@@ -96,7 +93,7 @@ func look(root *rootdir.Dir, at Locator) (rootdir.Seen, error) {
 	return rootdir.Seen{Exists: err == nil, Data: data}, err
 }
 
-// attempt decides once under the lock and carries it out.
+// attempt decides once under the lock and carries out the decision.
 func (d *Dir) attempt(ctx context.Context, op string, root *rootdir.Dir, held Held, at Locator, decide func([]byte, bool) (Edit, error)) (rootdir.Swapped, error) {
 	seen, err := look(root, at)
 	if err != nil {

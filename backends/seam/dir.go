@@ -13,33 +13,30 @@ import (
 	"memdesk/model"
 )
 
-// DirOptions shape a Dir.
+// DirOptions configure a Dir.
 type DirOptions struct {
 	// CreateRoot lets the first write make a missing root; until then the tree is
 	// empty. Without it a missing root is Unavailable.
 	CreateRoot bool
-	// RootMode and FileMode are for what is made new; 0 means 0755 and 0644.
-	// Directories below the root get RootMode too.
+	// RootMode and FileMode are the modes of new directories and files; 0 means 0755 and 0644. Directories
+	// below the root get RootMode too.
 	RootMode, FileMode fs.FileMode
 	Capabilities       Capabilities
 	Strategy           string // empty: StrategyNone
-	// Guard takes the lock that foreign writers of the store honour; nil where there
-	// is none.
+	// Guard takes the lock that foreign writers of the store honour; nil without such a lock.
 	Guard Guard
 	Clock clock.Clock // names conflict copies; nil means the system's
 	// Fault lets a test fail a step of a write; nil otherwise.
 	Fault Fault
 }
 
-// Guard takes a lock that other programs share and is called once per change. It
-// is Locked when another holds it until the context or the lock's own patience
-// ends.
+// Guard takes a lock shared with other programs and is called once per change. It is Locked when another
+// program holds it until the context or the lock's own patience ends.
 type Guard func(ctx context.Context) (Held, error)
 
-// Held is a lock that is held. Release is called exactly once.
+// Held is a taken lock. Release is called exactly once.
 type Held interface {
-	// Check is an error when the lock has been taken over; it is asked right before
-	// a change is made.
+	// Check is an error when another program has taken over the lock; it is called right before a change.
 	Check() error
 	Release()
 }
@@ -47,7 +44,7 @@ type Held interface {
 // Fault injects a failure before a step of a write; see rootdir.
 type Fault = rootdir.Fault
 
-// Step is a point of a write or a removal that a Fault is asked about.
+// Step is a point of a write or a removal where a Fault may strike.
 type Step = rootdir.Step
 
 // ErrCrash from a Fault stands for the death of the process at that step.
@@ -61,14 +58,13 @@ const (
 	StepRename  = rootdir.StepRename
 	StepSyncDir = rootdir.StepSyncDir
 	StepRemove  = rootdir.StepRemove
-	// StepExchange comes after two files have changed places.
+	// StepExchange comes after the exchange of two files.
 	StepExchange = rootdir.StepExchange
 )
 
-// Dir is a Tree over a directory. It opens the directory anew for each call, so
-// that a root that vanished or was exchanged is an error and never an empty
-// tree. Symbolic links are not followed at the end of a key and never out of the
-// root.
+// Dir is a Tree over a directory. It opens the directory anew for each call, so that a vanished or
+// exchanged root is an error and never an empty tree. It follows no symbolic link at the end of a key, and
+// none out of the root.
 type Dir struct {
 	path string
 	opt  DirOptions
@@ -76,9 +72,8 @@ type Dir struct {
 
 var _ Tree = (*Dir)(nil)
 
-// OpenDir gives the tree over the directory at path. It reads nothing and makes
-// nothing beyond a look at the root: InvalidInput for an empty path or a file,
-// Unavailable for a missing root that may not be created.
+// OpenDir returns the tree over the directory at path. It only stats the root, and makes nothing:
+// InvalidInput for an empty path or a file, Unavailable for a missing root that may not be created.
 func OpenDir(path string, opt DirOptions) (*Dir, error) {
 	if path == "" {
 		return nil, model.Errorf(model.InvalidInput, "open", "a text tree needs the path of its directory")
@@ -131,7 +126,7 @@ func (d *Dir) open(op string) (*rootdir.Dir, error) {
 	return nil, err
 }
 
-// absent is false for a dangling link, which must not be written through.
+// absent is false for a dangling link: a write must not go through it.
 func (d *Dir) absent() bool {
 	_, err := os.Lstat(d.path)
 	return errors.Is(err, fs.ErrNotExist)
@@ -153,9 +148,8 @@ func (d *Dir) reading(ctx context.Context, op string, fn func(*rootdir.Dir) erro
 	return fn(root)
 }
 
-// writing runs fn on the root, made when it is missing and may be, while no
-// other writer of this program is at work in the directory, nor one that honours
-// the guard's lock.
+// writing runs fn on the root, which it may create. Meanwhile it keeps out other writers of this program
+// and those that honour the guard's lock.
 func (d *Dir) writing(ctx context.Context, op string, fn func(*rootdir.Dir, Held) error) error {
 	if err := model.FromContext(ctx, op); err != nil {
 		return err
@@ -263,8 +257,8 @@ func (d *Dir) List(ctx context.Context, at Locator) ([]Locator, error) {
 	return out, err
 }
 
-// Unkeyed gives the names of children that no locator can hold, so that a
-// member can show them: nothing in a store is hidden.
+// Unkeyed returns the names of children that no locator can hold, so that a member can show them: nothing
+// in a store is hidden.
 func (d *Dir) Unkeyed(ctx context.Context, at Locator) ([]string, error) {
 	var out []string
 	err := d.children(ctx, at, func(child string) {

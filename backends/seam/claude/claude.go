@@ -22,32 +22,32 @@ import (
 // Kind is the name under which the backend is registered.
 const Kind = "claude"
 
-// Config says what to open.
+// Config says which store to open.
 type Config struct {
 	Name     string
 	Path     string
 	ReadOnly bool
 	// SearchOnly: as backends.Env has it.
 	SearchOnly bool
-	// Transcripts is what an erasure does with conversations, prompts, shell snapshots and copies
-	// of files: Keep names them, Redact drops the lines that name the person.
+	// Transcripts is the treatment of conversations, prompts, shell snapshots and copies of files in an
+	// erasure: Keep names them, Redact drops the lines that name the subject.
 	Transcripts string
-	// Git says what an erasure does with the history of Codex's memories: Keep names it, Rewrite
-	// puts one new commit in its place.
+	// Git is the treatment of the history of Codex's memories in an erasure: Keep names it, Rewrite replaces
+	// it by one new commit.
 	Git   string
 	Clock clock.Clock // nil means the system's
 	// Fault lets a test fail a step of a write; nil otherwise.
 	Fault seam.Fault
 }
 
-// What an erasure does beside the items; empty means Keep.
+// The treatments of data beside the items; empty means Keep.
 const (
 	Keep    = "keep"
 	Redact  = "redact"
 	Rewrite = "rewrite"
 )
 
-// The profiles, by what a directory holds.
+// The profiles, by a directory's content.
 const (
 	home    = "claude"
 	codex   = "codex"
@@ -56,7 +56,7 @@ const (
 	memtool = "memtool"
 )
 
-// store is one directory and how it is laid out.
+// store is one directory and its layout.
 type store struct {
 	path    string
 	profile string
@@ -65,7 +65,7 @@ type store struct {
 	redact  bool // transcripts
 }
 
-// Open opens a directory for reading. InvalidInput for one that no profile fits.
+// Open opens a directory for reading. InvalidInput for a directory without a profile.
 func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err := model.FromContext(ctx, "open"); err != nil {
 		return model.Store{}, err
@@ -114,8 +114,8 @@ func (c Config) check() error {
 	return nil
 }
 
-// Profile tells which program a directory belongs to, in the order of claude.md. InvalidInput
-// for one that no profile fits.
+// Profile is the program of a directory, in the order of claude.md. InvalidInput for a directory without a
+// profile.
 func Profile(dir string) (string, error) {
 	has := func(patterns ...string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool {
@@ -143,8 +143,8 @@ func Profile(dir string) (string, error) {
 		"memories/ with memories_1.sqlite or a memory_summary.md of v1, GEMINI.md with settings.json, a MEMORY.md with links to .md files, memories/", filepath.Base(abs))
 }
 
-// unknown says why a directory is not of a version that this package knows: it is opened for reading
-// then. A summary of another version is Codex's all the same, and none of the memory tool's files.
+// unknown says why this package does not know a directory's version, which is then opened read-only. A
+// summary of another version is still Codex's, and none of the memory tool's files.
 func (s *store) unknown() string {
 	if v := firstLine(filepath.Join(s.path, codexSummary)); s.profile == codex && v != "v1" && codexVersion.MatchString(v) {
 		return "Codex's memory_summary.md is of version " + v + ", and this version knows v1"
@@ -163,7 +163,7 @@ var (
 )
 
 func firstLine(file string) string {
-	data, _ := os.ReadFile(file) // one that cannot be read says nothing
+	data, _ := os.ReadFile(file) // an unreadable file says nothing
 	line, _, _ := strings.Cut(string(data), "\n")
 	return strings.TrimSuffix(line, "\r")
 }
@@ -173,7 +173,7 @@ func indexed(dir string) bool {
 	return indexLine.Match(data)
 }
 
-// open reports whether a file or directory of this name is none of a program's own.
+// open reports whether a file or directory of this name is not a program's own.
 func open(name string) bool { return !strings.HasPrefix(name, ".") && name != "node_modules" }
 
 // enter reports whether a directory can hold items: a home has many that cannot.
@@ -191,7 +191,7 @@ func (s *store) enter(dir string) bool {
 	return s.profile == project
 }
 
-// item reports whether a file of this id is an item (CC3).
+// item reports whether a file with this id is an item (CC3).
 func (s *store) item(id string) bool {
 	parts := strings.Split(id, "/")
 	if !open(path.Base(id)) || slices.ContainsFunc(parts[:len(parts)-1], func(p string) bool { return !open(p) }) {
@@ -212,7 +212,7 @@ func (s *store) item(id string) bool {
 	return strings.HasPrefix(id, "memories/")
 }
 
-// memory is the project's or agent's memory directory in which an id lies.
+// memory is the project's or agent's memory directory of an id.
 func (s *store) memory(id string) (dir string, in bool) {
 	if s.profile == project {
 		return "", true
@@ -319,7 +319,7 @@ func (s *store) head(id, text string) (tier, title string) {
 	return tierNote, title
 }
 
-// address is where a new item goes. Of a home with many memories only an id can say where.
+// address is the id of a new item. In a home with many memories only an id can name the place.
 func (s *store) address(tier, key string) (string, error) {
 	if !strings.HasSuffix(key, ".md") && tier != tierIndex {
 		key += ".md"
@@ -337,7 +337,7 @@ func (s *store) address(tier, key string) (string, error) {
 	return "", model.Errorf(model.InvalidInput, "retain", "this home has many memories: name the file, projects/SLUG/memory/%s or agent-memory/AGENT/%s", key, key)
 }
 
-// check refuses what is read only, and the removal of an index (CC4, CC9).
+// check refuses changes of read-only files, and the removal of an index (CC4, CC9).
 func (s *store) check(op, id string) error {
 	tier, _ := s.head(id, "")
 	switch {
@@ -366,7 +366,7 @@ func (s *store) fresh(id, tier, text string) (string, error) {
 	return text, nil
 }
 
-// side names a file that is no item by what Claude Code keeps in it.
+// side names a file that is no item by Claude Code's use of it.
 func (s *store) side(id string) notes.Side {
 	first, rest, _ := strings.Cut(id, "/")
 	const advice = "; it is searched and not changed, unless the store's configuration says transcripts = \"redact\""
@@ -387,11 +387,11 @@ const transcripts = "transcripts:"
 
 func unside(name string) string { return strings.TrimPrefix(name, transcripts) }
 
-// codexParts are the database from which Codex writes its memories anew, and their git repository.
+// codexParts are the database from which Codex rewrites its memories, and their git repository.
 func (s *store) codexParts(c Config) []notes.Part {
 	return []notes.Part{
 		&media.Database{Path: filepath.Join(s.path, codexDatabase), Layer: codexDatabase, Medium: func(f *litefile.File) litefile.Medium {
-			return litefile.Medium{File: f, NamedRows: map[string]string{"stage1_outputs": "1"}} // else the second phase writes the rest of it again
+			return litefile.Medium{File: f, NamedRows: map[string]string{"stage1_outputs": "1"}} // else Codex's second phase rewrites the rest from it
 		}},
 		&media.Repository{Path: filepath.Join(s.path, "memories", ".git"), Layer: "memories/.git", Rewrite: c.Git == Rewrite},
 	}

@@ -12,7 +12,7 @@ import (
 	"memdesk/model"
 )
 
-// deep reads every item once and tells what the programs themselves do not (CC13).
+// deep reads every item once and finds problems that the programs themselves do not report (CC13).
 func (s *store) deep(ctx context.Context) []model.HealthFinding {
 	dirs := map[string][]string{} // files of memory directories, indexes left out
 	index := map[string]string{}  // the indexes' texts
@@ -31,7 +31,7 @@ func (s *store) deep(ctx context.Context) []model.HealthFinding {
 		}
 	})
 	if !ok {
-		return nil // Health itself says so
+		return nil // Health itself reports it
 	}
 	root, err := rootdir.Open(s.path, nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *store) deep(ctx context.Context) []model.HealthFinding {
 	}
 	defer root.Close()
 	out = append(out, long...)
-	linked := map[string]bool{} // files that an index names
+	linked := map[string]bool{} // files named by an index
 	for _, dir := range slices.Sorted(maps.Keys(index)) {
 		out = append(out, s.checkIndex(root, dir, index[dir], linked)...)
 	}
@@ -57,7 +57,7 @@ func (s *store) deep(ctx context.Context) []model.HealthFinding {
 	return out
 }
 
-// checkIndex looks at the lines of one index and notes which files they lead to.
+// checkIndex checks the lines of one index and records their targets.
 func (s *store) checkIndex(root *rootdir.Dir, dir, text string, linked map[string]bool) (out []model.HealthFinding) {
 	at := path.Join(dir, indexName)
 	seen := map[string]bool{}

@@ -26,8 +26,8 @@ type front struct {
 	name, description, kind string
 }
 
-// parse reads the front matter of a memory: scalars, block scalars, the type at the top or below metadata. It is for display and
-// for the index; broken front matter says nothing.
+// parse reads the front matter of a memory: scalars, block scalars, the type at the top or below metadata.
+// It is for display and for the index; broken front matter is empty.
 func parse(text string) front {
 	text = strings.TrimPrefix(text, "\ufeff")
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
@@ -77,7 +77,7 @@ func parse(text string) front {
 	return f
 }
 
-// scalar is a value with its quotes off, or a block scalar's lines; false for a quote or a bracket that does not end.
+// scalar is an unquoted value, or a block scalar's lines; false for an open quote or bracket.
 func scalar(value string, block []string) (string, bool) {
 	value = strings.TrimSpace(value)
 	switch {
@@ -115,7 +115,7 @@ func scalar(value string, block []string) (string, bool) {
 	return strings.TrimSpace(value), true
 }
 
-// link is a Markdown link; its words may hold a pair of brackets, as the mark of an erasure is.
+// link is a Markdown link; its words may hold a pair of brackets, as the mark of an erasure does.
 var link = regexp.MustCompile(`\[((?:\\.|\[[^\[\]\\]*\]|[^\]\\])*)\]\(((?:\\.|[^)\\])*)\)`)
 
 var backslash = regexp.MustCompile(`\\(.)`)
@@ -142,8 +142,8 @@ func names(line, file string) bool {
 	return len(to) > 0 && !slices.ContainsFunc(to, func(t string) bool { return t != file })
 }
 
-// place splits an id into its memory directory's index and the path from there; false for an index
-// itself and for what no index lists.
+// place splits an id into its memory directory's index and the path from there; false for an index itself
+// and for files that no index lists.
 func (s *store) place(id string) (index seam.Locator, file string, ok bool) {
 	dir, in := s.memory(id)
 	file = strings.TrimPrefix(strings.TrimPrefix(id, dir), "/")
@@ -154,7 +154,7 @@ func (s *store) place(id string) (index seam.Locator, file string, ok bool) {
 	return index, file, err == nil
 }
 
-// line is the line that an index gets for a new memory (CC7).
+// line is the index line of a new memory (CC7).
 func line(file, text string) string {
 	f := parse(text)
 	first, _, _ := strings.Cut(strings.TrimSpace(body(text)), "\n")
@@ -184,7 +184,7 @@ func body(text string) string {
 	return text
 }
 
-// change rewrites the lines of an index. An index that becomes empty goes.
+// change rewrites the lines of an index. An empty index is removed.
 func (s *store) change(ctx context.Context, op string, index seam.Locator, edit func(lines []string) []string) error {
 	_, err := s.tree.Change(ctx, op, index, func(old []byte, exists bool) (seam.Edit, error) {
 		before := slices.Collect(strings.Lines(string(old)))
@@ -194,7 +194,7 @@ func (s *store) change(ctx context.Context, op string, index seam.Locator, edit 
 	return err
 }
 
-// ended gives lines the line end of the file, and its last one a final newline where there was one (CC11).
+// ended gives lines the line end of the file, and a final newline where there was one (CC11).
 func ended(before, lines []string) []string {
 	if len(before) == 0 || len(lines) == 0 {
 		return lines
@@ -220,8 +220,8 @@ func lineEnd(lines []string) string {
 	return "\n"
 }
 
-// wrote gives a new memory its line, puts back the lines that it had, and lets a line follow a changed name or description. Of an
-// undo it says only what did not come back.
+// wrote adds a new memory's line, restores its earlier lines, and updates a line after a changed name or
+// description. After an undo it reports only the lines that did not come back.
 func (s *store) wrote(ctx context.Context, id, old, text string, with *model.Beside) (warnings []string) {
 	const long = "the index is longer than what a session loads, 200 lines or 25 KB: the rest is not loaded"
 	index, file, ok := s.place(id)
@@ -263,7 +263,7 @@ func over(data string) bool { return len(data) > capBytes || lineCount(data) > c
 
 func lineCount(data string) int { return len(slices.Collect(strings.Lines(data))) }
 
-// follow changes the words of a file's lines that came from its front matter (CC10).
+// follow updates the words of a file's lines that came from its front matter (CC10).
 func follow(lines []string, file string, old, now front) []string {
 	for i, l := range lines {
 		if !names(l, file) {
@@ -280,7 +280,7 @@ func follow(lines []string, file string, old, now front) []string {
 	return lines
 }
 
-// removed takes the lines of a removed memory out of its index (CC9).
+// removed deletes a removed memory's lines from its index (CC9).
 func (s *store) removed(ctx context.Context, id string) error {
 	index, file, ok := s.place(id)
 	if !ok {
@@ -295,7 +295,7 @@ func (s *store) removed(ctx context.Context, id string) error {
 	return nil
 }
 
-// beside reads the index lines of a memory and where they stand, so that an undo puts them back.
+// beside reads the index lines of a memory and their places, so that an undo restores them.
 func (s *store) beside(ctx context.Context, id string) (model.Beside, error) {
 	var out model.Beside
 	index, file, ok := s.place(id)

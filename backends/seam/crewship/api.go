@@ -14,8 +14,8 @@ import (
 	"memdesk/model"
 )
 
-// api is Crewship's own HTTP interface, which alone may erase in its database
-// (crewship-http.md, Data subjects).
+// api is Crewship's own HTTP interface, the only writer that may erase in its database (crewship-http.md,
+// Data subjects).
 type api struct {
 	base      *url.URL
 	token     model.Secret
@@ -26,8 +26,8 @@ type api struct {
 // apiLimit bounds an answer, in bytes.
 const apiLimit = 1 << 20
 
-// apiReason stands in Crewship's own record of the erasure, where it must not be
-// blank. The operator's reason stays in memdesk's log.
+// apiReason is the reason in Crewship's own record of the erasure, where it must not be blank. The
+// operator's reason stays in memdesk's log.
 const apiReason = "data subject erasure, carried out with memdesk"
 
 // newAPI is nil without a URL. Plain http is for this machine only: the token
@@ -51,10 +51,9 @@ func newAPI(cfg Config) (*api, error) {
 	}}, nil
 }
 
-// erase runs Crewship's own erasure of a person and returns the rows it deleted.
-// It reaches what is keyed by the user's id: peer cards, user models, version and
-// inbox rows. An error other than PermissionDenied or Conflict leaves open what
-// was done; the call may be repeated.
+// erase runs Crewship's own erasure of a subject and returns the rows it deleted. It reaches rows keyed by
+// the user's id: peer cards, user models, version and inbox rows. After an error other than
+// PermissionDenied or Conflict the result is unknown; the call may be repeated.
 func (a *api) erase(ctx context.Context, subject string) (int64, error) {
 	at := a.base.JoinPath("api", "v1", "admin", "users", subject, "data")
 	at.RawQuery = url.Values{"workspace_id": {a.workspace}}.Encode()
@@ -83,7 +82,7 @@ func (a *api) erase(ctx context.Context, subject string) (int64, error) {
 	return apiResult(res.StatusCode, data)
 }
 
-// apiResult reads an answer. A 207 is a partial erasure, never done.
+// apiResult reads an answer. A 207 is a partial erasure, and never counts as done.
 func apiResult(status int, data []byte) (int64, error) {
 	var answer struct {
 		Rows json.RawMessage `json:"rows_deleted"`
@@ -146,7 +145,7 @@ func (s *store) cascade(ctx context.Context, req model.ForgetRequest) (model.For
 	return model.ForgetResult{Removed: n}, err
 }
 
-// eraseRows has Crewship erase a person's rows as a part of a scrub.
+// eraseRows has Crewship erase a subject's rows as a part of a scrub.
 func (w *scrubbing) eraseRows(l model.Layer) {
 	r := model.LayerResult{Layer: l.ID, Method: "not touched", Verdict: model.VerdictOutOfScope, Reason: l.Reason}
 	if w.store.api == nil || l.ID != dbName || len(w.req.Subjects) == 0 {

@@ -1,7 +1,6 @@
-// Package crewship opens the memory that Crewship's agents keep on disk, one
-// .memory directory or a whole data directory, and reads and changes it by the
-// same protocol as they do. It never writes to Crewship's database and runs
-// nothing of Crewship.
+// Package crewship opens the memory that Crewship's agents keep on disk, one .memory directory or a whole
+// data directory, and reads and changes it by their protocol. It never writes to Crewship's database and
+// runs nothing of Crewship.
 package crewship
 
 import (
@@ -22,20 +21,19 @@ import (
 // Kind is the name under which the backend is registered.
 const Kind = "crewship"
 
-// Config says what to open.
+// Config says which memory to open.
 type Config struct {
 	Name string
 	// Path is a data directory (crewship.db, output, memory), a base path (crews)
 	// or one .memory directory.
 	Path string
-	// BasePath and MemoryRoot override what lies under a data directory
-	// (crewship-disk.md, Roots).
+	// BasePath and MemoryRoot override the paths below a data directory (crewship-disk.md, Roots).
 	BasePath, MemoryRoot string
 	// Workspace, Crew and Agent narrow the store; each takes an id or a slug.
 	Workspace, Crew, Agent string
 	ReadOnly               bool
-	// APIURL and APIToken reach Crewship's own server, for the erasure of a person
-	// in its database; Workspace is needed then.
+	// APIURL and APIToken reach Crewship's own server, for the erasure of a subject in its database; Workspace
+	// is needed then.
 	APIURL   string
 	APIToken model.Secret
 	Clock    clock.Clock // nil means the system's
@@ -57,14 +55,13 @@ type store struct {
 
 	mu      sync.Mutex
 	snap    *snapshot
-	changes int64 // of our own
+	changes int64 // made by this process
 	names   namesCache
 }
 
-// Open opens the memory at a path for reading; it makes nothing. The errors say
-// what is wrong with the place and what to do: InvalidInput for a place that is
-// no Crewship memory, NotFound, PermissionDenied. A database that cannot be read
-// costs names and history only, which Notes then say.
+// Open opens the memory at a path for reading; it makes nothing. The errors name the problem and the
+// remedy: InvalidInput for a path without Crewship memory, NotFound, PermissionDenied. An unreadable
+// database costs only names and history; Notes then say so.
 func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err := model.FromContext(ctx, "open"); err != nil {
 		return model.Store{}, err
@@ -108,7 +105,7 @@ func (s *store) value(snap *snapshot) model.Store {
 	}
 }
 
-// originOf is the agent whose own memory an item lies in: Crewship lets nobody else write there.
+// originOf is the agent that owns an item's memory: Crewship lets no other agent write there.
 func originOf(it model.Item) (model.Origin, bool) {
 	parts := strings.Split(it.Scope, "/")
 	for i, p := range parts[:len(parts)-1] {
@@ -130,7 +127,7 @@ func (s *store) deviations() []model.Deviation {
 	}}
 }
 
-// notes tell what an operator must know about this store.
+// notes are facts that an operator must know about this store.
 func (s *store) notes(snap *snapshot) []string {
 	var out []string
 	if why := snap.names.problem; why != "" && !s.at.single {
@@ -174,7 +171,7 @@ func (s *store) readOnlyReason(snap *snapshot) string {
 	return "this user may not write there: " + denied.Error() + "; run as root or as the store's own user"
 }
 
-// checkWritable refuses a change of a store that is opened for reading.
+// checkWritable refuses a change of a read-only store.
 func (s *store) checkWritable(op string) error {
 	if s.reason != "" {
 		return model.Refuse(op, "the store is read-only: "+s.reason)
@@ -182,8 +179,7 @@ func (s *store) checkWritable(op string) error {
 	return nil
 }
 
-// checkBinding refuses a configuration that names what is not there: it would
-// open as an empty store.
+// checkBinding refuses a configuration that names something absent: it would open as an empty store.
 func (s *store) checkBinding(snap *snapshot) error {
 	if s.at.single || s.cfg.Workspace == "" && s.cfg.Crew == "" && s.cfg.Agent == "" {
 		return nil

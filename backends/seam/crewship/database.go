@@ -18,7 +18,7 @@ import (
 // database reads crewship.db and never changes it, nor leaves a file beside it.
 type database struct{ path string }
 
-// copyLimit bounds what is copied to read a database whose writer died, in bytes.
+// copyLimit bounds the copy of a database whose writer died, in bytes.
 const copyLimit = 256 << 20
 
 var errNoDatabase = errors.New("there is no crewship.db")
@@ -90,7 +90,7 @@ func (d database) run(ctx context.Context, path string, immutable bool, fn func(
 	return words(fn(db))
 }
 
-// words strips what SQLite says of everything but its own message.
+// words keeps only SQLite's own message.
 func words(err error) error {
 	var se sqlite3.Error
 	if errors.As(err, &se) {

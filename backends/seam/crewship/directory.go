@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// directory is who there is, from the database: names for people and the
-// workspace of each crew. Its text is as hostile as any in a store.
+// directory lists workspaces, crews and agents from the database: names for people and the workspace of
+// each crew. Its text is as hostile as any in a store.
 type directory struct {
 	workspaces map[string]label
 	crews      map[string]crew
 	agents     []agent
 	byPlace    map[string]agent // "crew id/slug", or "/workspace id/slug" without a crew
-	// decided are the proposals, by run, that somebody has approved or rejected.
+	// decided are the approved or rejected proposals, by run.
 	decided map[string]bool
 	problem string // why it is empty or incomplete, in words
 }
@@ -92,7 +92,7 @@ func (d *directory) load(ctx context.Context, q *sql.DB) error {
 	return nil
 }
 
-// isDecided reports whether a proposal's file, `proposal-<run>.md`, waits no more.
+// isDecided reports whether a proposal's file, `proposal-<run>.md`, no longer waits.
 func (d *directory) isDecided(label string) bool {
 	run, ok := strings.CutPrefix(path.Base(label), "proposal-")
 	return ok && d.decided[strings.TrimSuffix(run, ".md")]

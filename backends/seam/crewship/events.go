@@ -9,8 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// journalColumns are shown of an entry. Payload and refs stay where they are: they
-// hold what agents said.
+// journalColumns are the shown columns of an entry. Payload and refs are left out: they hold agents' text.
 var journalColumns = []string{"severity", "actor_type", "actor_id", "crew_id", "agent_id", "mission_id", "run_id", "summary"}
 
 // StoreEvents lists the entries of Crewship's journal that belong to the store's

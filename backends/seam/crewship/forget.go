@@ -12,9 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// Forget unlinks one file and then its lock file while holding it. An entry of
-// the quarantine goes by its id too. An absent item or directory is
-// Removed 0 (R31); a symbolic link is refused (R34).
+// Forget unlinks one file and then its lock file while holding it. A quarantine entry can be forgotten by
+// its id too. An absent item or directory is Removed 0 (R31); a symbolic link is refused (R34).
 func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	if err := req.CheckSelectors(); err != nil {
 		return model.ForgetResult{}, err
@@ -57,9 +56,8 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	return model.ForgetResult{Removed: 1}, nil
 }
 
-// couldBe refuses an id that nothing in its place can have, unless something has it
-// (R34): a word without an extension, or a file of a tier that lives elsewhere, such as
-// CREW.md in an agent's own memory.
+// couldBe refuses an id that no item of its directory can have, unless one has it (R34): a word without an
+// extension, or a file of a tier that lives elsewhere, such as CREW.md in an agent's own memory.
 func (s *store) couldBe(e entry) error {
 	elsewhere := slices.ContainsFunc(contractTiers, func(tier string) bool { return e.label == tier+".md" && !lives(tier, e.memory.kind) })
 	if !elsewhere && strings.Contains(path.Base(e.label), ".") {
@@ -95,7 +93,7 @@ func (s *store) checkScope(ctx context.Context, e entry, req model.ForgetRequest
 	return s.agrees("forget", snap, e.memory, sel)
 }
 
-// forget removes the file; NotFound when it is not there.
+// forget removes the file; NotFound when it is absent.
 func forget(ctx context.Context, dir *rootdir.Dir, e entry, want model.Revision) error {
 	if err := removable(dir, e.label); err != nil {
 		return err
@@ -132,8 +130,7 @@ func forget(ctx context.Context, dir *rootdir.Dir, e entry, want model.Revision)
 	return nil
 }
 
-// removable refuses what is no regular file: a link is neither followed nor
-// removed.
+// removable refuses anything but a regular file: a link is neither followed nor removed.
 func removable(dir *rootdir.Dir, label string) error {
 	m, err := dir.Stat(label)
 	switch {

@@ -10,13 +10,12 @@ import (
 	"memdesk/model"
 )
 
-// Health looks whether the directories are there and can be read. It writes no
-// probe (R39).
+// Health checks whether the directories exist and can be read. It writes no probe (R39).
 func (s *store) Health(ctx context.Context) model.HealthStatus {
 	return s.health.Check(ctx, vitals.Local, s.clock.Now, func(context.Context) []model.HealthFinding { return s.observe() }, nil)
 }
 
-// observe is empty for a store in order, else what is wrong and what to do.
+// observe is empty for a healthy store, else the problem and the remedy.
 func (s *store) observe() []model.HealthFinding {
 	roots := []struct{ what, path, sub string }{{"memory directory", s.at.base, "."}}
 	if !s.at.single {

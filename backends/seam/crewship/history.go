@@ -23,8 +23,8 @@ type versionRow struct {
 	at                   time.Time
 }
 
-// Revisions lists what Crewship's own version store recorded, newest first. An
-// item of a sort that is not recorded, and a record that cannot be read, say so.
+// Revisions lists the versions in Crewship's own version store, newest first. An item whose tier is not
+// recorded, and an unreadable record, say so.
 func (s *store) Revisions(ctx context.Context, id string) (model.Versions, error) {
 	e, err := s.resolve(ctx, "history", id)
 	if err != nil {
@@ -76,8 +76,7 @@ func unrecorded(e entry) string {
 	return "Crewship records no versions of tier " + e.tier
 }
 
-// versionPath is the name under which the database knows an item; shared paths
-// are cut to their last part.
+// versionPath is an item's name in the database; shared paths are cut to their last part.
 func versionPath(e entry) string {
 	switch e.memory.kind {
 	case kindWorkspace:
@@ -91,7 +90,7 @@ func versionPath(e entry) string {
 	return "agent:" + e.memory.agent + "/" + e.label
 }
 
-// versionRows reads the item's rows; why is set when they cannot be told.
+// versionRows reads the item's rows; why is set when they are unknown.
 func (s *store) versionRows(ctx context.Context, e entry) (rows []versionRow, why string, err error) {
 	if s.at.db == "" {
 		return nil, "there is no crewship.db beside this memory", nil
@@ -107,7 +106,7 @@ func (s *store) versionRows(ctx context.Context, e entry) (rows []versionRow, wh
 			ORDER BY written_at DESC, id DESC`, func(v []string) {
 			r := versionRow{id: v[0], sha: v[1], by: v[2], payload: v[3]}
 			r.bytes, _ = strconv.ParseInt(v[4], 10, 64)
-			r.at, _ = time.Parse(time.RFC3339Nano, v[5]) // zero when Crewship's own form was not kept
+			r.at, _ = time.Parse(time.RFC3339Nano, v[5]) // zero for another form than Crewship's
 			rows = append(rows, r)
 			workspaces[v[6]] = true
 		}, 7, versionPath(e), e.memory.workspace, e.memory.workspace)
@@ -123,9 +122,8 @@ func (s *store) versionRows(ctx context.Context, e entry) (rows []versionRow, wh
 	return rows, "", nil
 }
 
-// blobPath is where the text of a version lies below the memory root. Stored
-// paths are absolute and from another machine perhaps, so only their form counts;
-// empty for a row without a blob, as persona rows are.
+// blobPath is the path of a version's text below the memory root. Stored paths are absolute and perhaps
+// from another machine, so only their form counts; empty for a row without a blob, such as persona rows.
 func (r versionRow) blobPath() string {
 	if _, err := hex.DecodeString(r.sha); err != nil || len(r.sha) != 64 {
 		return ""
@@ -151,7 +149,7 @@ func (s *store) blobThere(r versionRow) bool {
 	return err == nil
 }
 
-// ReadRevision returns the item as it was, after its hash was checked.
+// ReadRevision returns an earlier version of the item, after a check of its hash.
 func (s *store) ReadRevision(ctx context.Context, id, version string) (model.Item, error) {
 	e, err := s.resolve(ctx, "history", id)
 	if err != nil {

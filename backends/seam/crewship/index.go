@@ -13,11 +13,10 @@ import (
 	"memdesk/model"
 )
 
-// index takes out of a memory directory's search index the rows of removed files and those
-// that name the person, and leaves no byte of them. Crewship builds the rows of a
-// file anew when it indexes next.
+// index removes the rows of removed files, and those that name the subject, from a memory directory's
+// search index, without leaving a byte of them. Crewship rebuilds a file's rows when it next indexes.
 func (w *scrubbing) index(f file) (int64, error) {
-	if _, err := f.dir.Stat(f.label); err != nil { // no link, and still there
+	if _, err := f.dir.Stat(f.label); err != nil { // it is no link, and still exists
 		return 0, ignoreAbsent(err)
 	}
 	path := filepath.Join(f.memory.root, filepath.FromSlash(below(f.memory.dir, f.label)))
@@ -33,8 +32,8 @@ func (w *scrubbing) index(f file) (int64, error) {
 		return 0, indexError(err)
 	}
 	if len(rows) == 0 {
-		// Rows that went before, by Crewship or by a scrub that was cut off, leave their
-		// words until the file is rewritten.
+		// Rows removed earlier, by Crewship or by an interrupted scrub, leave their words until the file is
+		// rewritten.
 		if dirty, err := w.dirty(f); err != nil || !dirty {
 			return 0, err
 		}
@@ -64,8 +63,7 @@ func (w *scrubbing) dirty(f file) (bool, error) {
 	return false, nil
 }
 
-// indexRows are the rows to remove. An index of another shape is an error, never
-// taken for clean.
+// indexRows are the rows to remove. An index of another shape is an error: it never counts as clean.
 func (w *scrubbing) indexRows(db *sql.DB, prefix string) ([]int64, error) {
 	rows, err := db.QueryContext(w.ctx, "SELECT rowid, coalesce(file, ''), coalesce(content, '') FROM memory_chunks")
 	if err != nil {
@@ -116,7 +114,7 @@ func dropIndexRows(ctx context.Context, db *sql.DB, rows []int64) error {
 	return nil
 }
 
-// indexError words what SQLite said; a lock is waited for.
+// indexError words SQLite's error; a lock is waited for.
 func indexError(err error) error {
 	var se sqlite3.Error
 	if !errors.As(err, &se) {

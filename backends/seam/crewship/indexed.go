@@ -14,9 +14,9 @@ import (
 
 const indexName = "index.sqlite"
 
-// indexed gives fn Crewship's own index of a memory directory and reports whether it did: the index
-// is there, has the shape that Crewship gives it, and is no older than the files. It
-// writes nothing. fn may be called again, and then sets its results anew.
+// indexed calls fn with Crewship's own index of a memory directory and reports whether it did: the index
+// exists, has Crewship's shape, and is no older than the files. It writes nothing. fn may be called again,
+// and then must reset its results.
 func (s *store) indexed(ctx context.Context, snap *snapshot, p *memoryDir, fn func(*rankIndex) error) bool {
 	dir, err := s.open(p)
 	if err != nil {
@@ -40,8 +40,8 @@ func (s *store) indexed(ctx context.Context, snap *snapshot, p *memoryDir, fn fu
 	return err == nil && fresh
 }
 
-// isFresh reports whether an index holds every file, each as it was when it changed last:
-// before the second in which Crewship noted that it had indexed.
+// isFresh reports whether an index holds every file in its current form: changed before the second in which
+// Crewship recorded its indexing.
 func (s *store) isFresh(ctx context.Context, db *sql.DB, dir *rootdir.Dir, tree *walk.Tree) (bool, error) {
 	var schema, noted string
 	err := db.QueryRowContext(ctx, `SELECT sql, (SELECT value FROM memory_meta WHERE key = 'last_indexed')
@@ -71,7 +71,7 @@ func (s *store) isFresh(ctx context.Context, db *sql.DB, dir *rootdir.Dir, tree 
 	return true, nil
 }
 
-// oneLine is a definition without the spaces that do not count.
+// oneLine is a definition without insignificant spaces.
 func oneLine(sql string) string {
 	return strings.ToLower(strings.Join(strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ", ",", " , ", "=", " = ").Replace(sql)), " "))
 }

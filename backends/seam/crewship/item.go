@@ -13,7 +13,7 @@ import (
 	"memdesk/quarantine"
 )
 
-// examine tells the facts of a text.
+// examine returns the facts of a text.
 func examine(_, text string) texts.Facts {
 	if !utf8.ValidString(text) {
 		return texts.Facts{Binary: true}
@@ -23,7 +23,7 @@ func examine(_, text string) texts.Facts {
 	return f
 }
 
-// header returns the row of a list, from the entry and, when it was read, the facts.
+// header is the row of a list, from the entry and, when it was read, the facts.
 func (s *store) header(e *entry, f texts.Facts, m rootdir.Meta) model.Header {
 	h := model.Header{
 		ID: e.id, Tier: e.tier, Scope: e.memory.scope(), Title: f.Title,
@@ -56,15 +56,14 @@ func (s *store) header(e *entry, f texts.Facts, m rootdir.Meta) model.Header {
 	return h
 }
 
-// hidden entries are left out of plain lists: proposals, and dotfiles that are
-// no markdown. No markdown that is a memory is hidden.
+// hidden entries are left out of plain lists: proposals, and dotfiles other than markdown. No markdown
+// memory is hidden.
 func hidden(tier, name string) bool {
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	return tier == tierProposals || strings.HasPrefix(base, ".") && !strings.HasSuffix(base, ".md")
 }
 
-// Read returns one item. An entry of the quarantine is readable by its id, as the
-// whole file that it is.
+// Read returns one item. A quarantine entry is readable by its id, as its whole file.
 func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 	e, err := s.resolve(ctx, "read", id)
 	if err != nil {
@@ -96,9 +95,8 @@ func absent(op, id string) error {
 	return model.Errorf(model.NotFound, op, "%q does not exist", id)
 }
 
-// resolve turns an id into an entry that need not exist. Its memory directory is nil when
-// the store has no such memory directory. InvalidInput for an id of another shape (R34) and
-// for the machinery beside the memories.
+// resolve turns an id into an entry that need not exist. Its memory directory is nil when the store does
+// not have it. InvalidInput for an id of another shape (R34) and for the machinery beside the memories.
 func (s *store) resolve(ctx context.Context, op, id string) (entry, error) {
 	prefix, label, err := s.splitID(op, id)
 	if err != nil {

@@ -47,7 +47,7 @@ type file struct {
 	label   string
 	meta    rootdir.Meta
 	problem string
-	dir     *rootdir.Dir // open while the walk is at it
+	dir     *rootdir.Dir // open during the walk
 }
 
 func (f file) id() string {
@@ -65,7 +65,7 @@ func (f file) isItem() bool {
 	return quarantined || isMemory(f.label)
 }
 
-// layer is the file as a layer; dir is the directory that the walk began in.
+// layer is the file as a layer; dir is the start of the walk.
 func (f file) layer(dir string) model.Layer {
 	l := model.Layer{ID: f.id(), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true, Reason: f.problem}
 	if f.meta.Kind == rootdir.File {
@@ -88,8 +88,8 @@ func (f file) layer(dir string) model.Layer {
 	return l
 }
 
-// eachFile walks everything beneath a memory directory. What cannot be looked into is handed
-// over as a file with a problem.
+// eachFile walks everything beneath a memory directory. An unreadable part is passed on as a file with a
+// problem.
 func (s *store) eachFile(ctx context.Context, p *memoryDir, fn func(file)) error {
 	dir, err := s.open(p)
 	switch {
@@ -130,8 +130,8 @@ func (s *store) eachBlob(ctx context.Context, fn func(file)) error {
 	})
 }
 
-// databaseLayers are Crewship's own database and its log. memdesk never writes
-// them; what they hold of a person goes through Crewship's erasure.
+// databaseLayers are Crewship's own database and its log. memdesk never writes them; a subject's data in
+// them goes through Crewship's erasure.
 func (s *store) databaseLayers() []model.Layer {
 	if s.at.db == "" {
 		return nil
@@ -161,7 +161,7 @@ func (s *store) databaseLayers() []model.Layer {
 	return out
 }
 
-// OpenLayer reads one file as it lies.
+// OpenLayer reads one file unchanged.
 func (s *store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	if suffix, ok := strings.CutPrefix(id, dbName); ok && s.at.db != "" && !strings.Contains(suffix, "/") {
 		return openRegular(s.at.db + suffix)

@@ -10,13 +10,13 @@ import (
 	"memdesk/model"
 )
 
-// layout is where the parts of a store lie.
+// layout holds the paths of a store's parts.
 type layout struct {
 	single bool      // one .memory directory
 	base   string    // B: holds crews; the directory itself when single
 	memory string    // M: versions and workspace tier; empty when there is none
 	db     string    // crewship.db; empty when there is none
-	bound  memoryDir // of a single directory: what its path tells about whose it is
+	bound  memoryDir // of a single directory: the owner, as far as its path names one
 }
 
 const (
@@ -24,7 +24,7 @@ const (
 	dbName     = "crewship.db"
 )
 
-// recognise tells what lies at the configured path (crewship-disk.md, Roots).
+// recognise finds the layout of the configured path (crewship-disk.md, Roots).
 func recognise(cfg Config) (layout, error) {
 	switch {
 	case cfg.Path == "" && cfg.BasePath == "":
@@ -62,8 +62,7 @@ func recognise(cfg Config) (layout, error) {
 	return override(at, cfg)
 }
 
-// override puts configured roots in the place of found ones; one that is not
-// there is an error, never an empty store.
+// override replaces found roots by configured ones; an absent one is an error, never an empty store.
 func override(at layout, cfg Config) (layout, error) {
 	for _, o := range []struct {
 		key, value string
@@ -118,7 +117,7 @@ func names(path, key string) (map[string]bool, error) {
 	return nil, fail(model.Unavailable, "cannot be read: "+reason(err))
 }
 
-// reason is an error's words without the path that the os package puts in.
+// reason is an error's words without the path of the os package.
 func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -153,8 +152,8 @@ func existing(elem ...string) string {
 	return path
 }
 
-// singleLayout reads from a .memory directory's own path whose it is, and finds
-// the database of the data directory that it lies in.
+// singleLayout derives the owner of a .memory directory from its path, and finds the database of the data
+// directory around it.
 func singleLayout(path string) layout {
 	at := layout{single: true, base: path}
 	at.bound = memoryDir{kind: kindSingle, root: path, dir: "."}

@@ -8,9 +8,8 @@ import (
 	"memdesk/model"
 )
 
-// checkRemoval accepts an edit of a tier that only its own writer may fill when
-// it only takes something away, or puts the mark of an erasure there, and the rest still
-// parses.
+// checkRemoval accepts an edit of a tier that only its own writer may fill if it only removes text, or puts
+// the mark of an erasure there, and the rest still parses.
 func checkRemoval(spec model.TierSpec, old, text string) error {
 	if !onlyRemoves(old, text) {
 		return model.Errorf(model.InvalidInput, "retain", "tier %s takes entries from its own writer only, and this edit adds or moves text; remove text only", spec.Name)
@@ -20,7 +19,7 @@ func checkRemoval(spec model.TierSpec, old, text string) error {
 	}
 	before, err := parseLessons(old)
 	if err != nil {
-		return nil // what did not parse before need not parse now; removing may be the repair
+		return nil // a text that did not parse before need not parse now; the removal may be the repair
 	}
 	after, err := parseLessons(text)
 	if err != nil {
@@ -38,8 +37,7 @@ func checkRemoval(spec model.TierSpec, old, text string) error {
 	return nil
 }
 
-// onlyRemoves reports whether text is old with bytes taken out, marks of an erasure
-// apart.
+// onlyRemoves reports whether text is old with bytes removed, apart from marks of an erasure.
 func onlyRemoves(old, text string) bool {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, model.Erased, ""), model.ErasedWord, "")
 	i := 0

@@ -13,7 +13,7 @@ import (
 	"memdesk/model"
 )
 
-// List returns one page. Sizes and times of the page are read anew.
+// List returns one page, with current sizes and times.
 func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
 	snap, err := s.look(ctx)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 	return snap.lists.Page(ctx, listing{s, snap}, req)
 }
 
-// listing is a snapshot as lists are made of it.
+// listing is a snapshot, ready for lists.
 type listing struct {
 	s *store
 	*snapshot
@@ -109,8 +109,8 @@ func (s *store) holding(ctx context.Context, p part, rows []int32, query string)
 	}, query)
 }
 
-// headers reads the page's files for titles, flags and current sizes. A file that
-// cannot be read is listed as such; one that has just vanished as it was.
+// headers reads the page's files for titles, flags and current sizes. An unreadable file is listed as such;
+// a vanished one as it was.
 func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]model.Header, error) {
 	out := make([]model.Header, 0, len(rows))
 	r := reader{s: s}
@@ -205,7 +205,7 @@ func (r *reader) content(e *entry) (string, texts.Facts, rootdir.Meta, error) {
 	return r.s.facts.Read(r.dir, e.id, e.label)
 }
 
-// facts reads the file only when it is not known as it is now.
+// facts reads the file only when its current version is unknown.
 func (r *reader) facts(e *entry) (texts.Facts, rootdir.Meta, error) {
 	if err := r.open(e.memory); err != nil {
 		return texts.Facts{}, rootdir.Meta{}, err

@@ -8,28 +8,28 @@ import (
 	"memdesk/model"
 )
 
-// ownerKind is whose memory a .memory directory holds.
+// ownerKind is the kind of owner of a .memory directory.
 type ownerKind int
 
 const (
 	kindSingle    ownerKind = iota // one directory, opened by itself, owner unknown
 	kindAgent                      // an agent of a crew
-	kindCrew                       // what a crew shares
+	kindCrew                       // shared by a crew
 	kindSolo                       // an agent without a crew
-	kindUsers                      // user models of those who are in no crew
+	kindUsers                      // user models of people in no crew
 	kindWorkspace                  // M/<workspace>, the coordinator's
 )
 
-// memoryDir is one .memory directory and whose it is.
+// memoryDir is one .memory directory and its owner.
 type memoryDir struct {
 	prefix string // of ids, with a slash at its end; empty when the store is one memory directory
 	kind   ownerKind
 	root   string // directory to open, an absolute path
 	dir    string // below root
-	// workspace and crew are ids, agent is a slug, as on disk; a workspace that the
-	// path does not tell comes from the database, and is empty without one.
+	// workspace and crew are ids, agent is a slug, as on disk; a workspace that is not in the path comes from
+	// the database, and is empty without one.
 	workspace, crew, agent string
-	// missing: the database knows the agent, and there is no directory yet.
+	// missing: the database knows the agent, and the directory does not exist yet.
 	missing bool
 }
 
@@ -40,8 +40,8 @@ func (p *memoryDir) isAgent() bool {
 	return p.kind == kindAgent || p.kind == kindSolo || p.kind == kindSingle
 }
 
-// memoryDirs enumerates crews by id and agents by slug (crewship-disk.md). What could
-// not be looked into is said in problems.
+// memoryDirs enumerates crews by id and agents by slug (crewship-disk.md). Unreadable directories are in
+// problems.
 func (s *store) memoryDirs(known *directory) (out []*memoryDir, problems []string, err error) {
 	if s.at.single {
 		p := s.at.bound
@@ -104,13 +104,13 @@ func (e *enumeration) directories(root *rootdir.Dir, dir string) []string {
 	return out
 }
 
-// add takes a memory directory up when its directory is there.
+// add adds a memory directory if its directory exists.
 func (e *enumeration) add(p memoryDir) {
 	m, err := e.root.Stat(p.dir)
 	switch {
 	case errors.Is(err, model.NotFound):
 	case errors.Is(err, model.PermissionDenied) && !errors.Is(err, rootdir.ErrLink):
-		e.out = append(e.out, &p) // it may be there: what asks for it is told that nobody may look
+		e.out = append(e.out, &p) // it may exist: a request for it learns that it cannot be read
 	case err != nil:
 		e.problems = append(e.problems, err.Error())
 	case m.Kind == rootdir.Link:
@@ -168,8 +168,7 @@ func (e *enumeration) workspaces() error {
 	return nil
 }
 
-// expected adds the agents and crews that the database knows and that have no
-// memory yet, so that a first write has a place.
+// expected adds the agents and crews of the database without memory yet, so that a first write has a place.
 func (e *enumeration) expected() {
 	there := map[string]bool{}
 	for _, p := range e.out {
@@ -241,8 +240,7 @@ func badID(op, id string) error {
 	return model.Errorf(model.InvalidInput, op, "%q is no id of this store; take one from its lists", id)
 }
 
-// find gives the memory directory of an id that has the right shape; nil when the store has
-// no such memory directory.
+// find is the memory directory of a well-formed id; nil when the store does not have it.
 func (snap *snapshot) find(prefix string) *memoryDir {
 	for _, p := range snap.memories {
 		if p.prefix == prefix {

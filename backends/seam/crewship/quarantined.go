@@ -25,9 +25,8 @@ func quarantineLabel(label string) (name string, ok bool) {
 	return name, ok
 }
 
-// Quarantined lists what the scanner has set aside in every agent's directory,
-// by id. A directory that may not be read is one row that says so: no permission
-// is not the same as no quarantine.
+// Quarantined lists the quarantine entries of every agent's directory, by id. An unreadable directory is
+// one row that says so: no permission does not mean no quarantine.
 func (s *store) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
 	snap, err := s.survey(ctx, "quarantine")
 	if err != nil {
@@ -73,8 +72,7 @@ func (s *store) quarantinedIn(snap *snapshot, p *memoryDir) ([]model.Quarantined
 	return out, nil
 }
 
-// unlistable is the row for a quarantine that cannot be looked into; nothing for
-// a memory directory without one.
+// unlistable is the row of an unreadable quarantine; nothing for a memory directory without one.
 func unlistable(p *memoryDir, err error) ([]model.Quarantined, error) {
 	switch {
 	case errors.Is(err, model.NotFound):
@@ -89,12 +87,12 @@ func unlistable(p *memoryDir, err error) ([]model.Quarantined, error) {
 	return []model.Quarantined{{ID: p.prefix + quarantineDir, Problem: problem}}, nil
 }
 
-// quarantinedOne reads one entry; what is wrong with it is its Problem.
+// quarantinedOne reads one entry; its error is its Problem.
 func (s *store) quarantinedOne(snap *snapshot, p *memoryDir, dir *rootdir.Dir, name string) model.Quarantined {
 	q := model.Quarantined{ID: p.prefix + quarantineDir + "/" + name}
 	data, m, err := dir.Read(quarantineDir+"/"+name, texts.ReadLimit)
 	q.Bytes = m.Size
-	q.SHA256, _ = quarantine.HashOfName(name) // what a header claims is not what it is
+	q.SHA256, _ = quarantine.HashOfName(name) // a header's claim proves nothing
 	switch {
 	case isTooLarge(err):
 		q.Problem = "the entry is too large to be read"
@@ -117,9 +115,8 @@ func (s *store) quarantinedOne(snap *snapshot, p *memoryDir, dir *rootdir.Dir, n
 	return q
 }
 
-// sourceID tells which item a recorded label names: the agent's own, or for
-// CREW.md what its crew shares. The item need not stand any more. Empty when it
-// cannot be told.
+// sourceID is the item of a recorded label: the agent's own, or for CREW.md the one shared by its crew. The
+// item need not exist any more. Empty when unknown.
 func sourceID(snap *snapshot, p *memoryDir, label string) string {
 	if rootdir.CheckName(label) != nil || !isMemory(label) {
 		return ""

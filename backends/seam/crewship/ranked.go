@@ -19,14 +19,14 @@ import (
 	"memdesk/model"
 )
 
-// rankIndex is the full-text index of one memory directory, as Crewship keeps it in
-// index.sqlite (crewship-disk.md, Ranked recall), built in memory for one query: only
-// of the files that can match, with the totals of all, from which ranks are made. Where
-// Crewship's own file is fresh, it stands in its place (indexed).
+// rankIndex is the full-text index of one memory directory, as Crewship keeps it in index.sqlite
+// (crewship-disk.md, Ranked recall), built in memory for one query: only of the files that can match, with
+// the totals of all, from which ranks are computed. Crewship's own file replaces it where that is fresh
+// (indexed).
 type rankIndex struct {
 	db   *sql.DB // nil when no file can match
 	rows []rowsOf
-	// count and tokens are of all rows, those that cannot match among them.
+	// count and tokens are of all rows, also of those that cannot match.
 	count, tokens int64
 	// tooBig and unreadable count the files that are not in the index.
 	tooBig, unreadable int
@@ -79,7 +79,7 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 	if err != nil || len(x.rows) == 0 {
 		return x, err
 	}
-	slices.SortFunc(x.rows, func(a, b rowsOf) int { // as a walk meets them: each directory bytewise
+	slices.SortFunc(x.rows, func(a, b rowsOf) int { // in the order of a walk: each directory bytewise
 		return slices.Compare(strings.Split(a.label, "/"), strings.Split(b.label, "/"))
 	})
 	return x, x.build(ctx)
@@ -144,8 +144,8 @@ func appendVarint(b []byte, v int64) []byte {
 	return append(b, byte(v)&0x7f)
 }
 
-// canMatch reports whether a text can hold one of the words, in the forms that the
-// tokenizer takes for one: only in ASCII is that a matter of letter case alone.
+// canMatch reports whether a text can hold one of the words, in the forms that the tokenizer treats as
+// equal: only in ASCII do these differ by letter case alone.
 func canMatch(text []byte, words []string) bool {
 	if !isASCII(text) {
 		return true
@@ -222,7 +222,7 @@ func (x *rankIndex) matching(ctx context.Context, expr string) (map[string]bool,
 	out := map[string]bool{}
 	rows, err := x.db.QueryContext(ctx, "SELECT DISTINCT file FROM memory_chunks WHERE memory_chunks MATCH ?", expr)
 	if err != nil {
-		return out, nil // match tells why
+		return out, nil // match returns the reason
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -235,7 +235,7 @@ func (x *rankIndex) matching(ctx context.Context, expr string) (map[string]bool,
 	return out, nil
 }
 
-// chunkSize is how many bytes of paragraphs make a chunk.
+// chunkSize is the size of a chunk of paragraphs, in bytes.
 const chunkSize = 500
 
 // chunks divides a text into rows: at second-level headings, and a longer section at

@@ -16,10 +16,9 @@ import (
 	"memdesk/quarantine"
 )
 
-// Recall answers as an agent's own search does (crewship-disk.md, Ranked recall): any
-// word suffices, rows are ranked per memory directory and merged. Files that the scanner rejects
-// give no text and are named in Quarantined when the query reaches them; nothing is
-// written for them.
+// Recall answers as an agent's own search does (crewship-disk.md, Ranked recall): any word suffices, rows
+// are ranked per memory directory and merged. Files that the scanner rejects give no text and are named in
+// Quarantined when the query reaches them; Recall writes nothing for them.
 func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	if strings.TrimSpace(req.Query) == "" {
 		return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "the query is blank")
@@ -69,7 +68,7 @@ type recall struct {
 	unreadable  int
 }
 
-// rowsRanked is how many rows of a memory directory are ranked for a limit.
+// rowsRanked is the number of rows of a memory directory that are ranked for a limit.
 func rowsRanked(limit int) int { return min(3*limit, 50) }
 
 func (r *recall) searchMemory(ctx context.Context, p *memoryDir) error {
@@ -134,7 +133,7 @@ func (r *recall) rank(ctx context.Context, p *memoryDir, x *rankIndex) (answer, 
 	position := 0
 	err = x.match(ctx, r.expr, func(c chunk) bool {
 		e := a.wanted[c.label]
-		if e == nil && r.aside() { // a tier of memdesk's own is not crowded out by others
+		if e == nil && r.aside() { // other tiers do not crowd out one of memdesk's own
 			return true
 		}
 		if position++; position > rowsRanked(r.limit) {
@@ -150,7 +149,7 @@ func (r *recall) rank(ctx context.Context, p *memoryDir, x *rankIndex) (answer, 
 	return a, err
 }
 
-// take reads the files of the rows as they are now and keeps what may be shown.
+// take reads the current files of the rows and keeps those that may be shown.
 func (r *recall) take(ctx context.Context, a answer) error {
 	texts := map[string]string{}
 	for _, c := range a.rows {
@@ -174,7 +173,7 @@ func (r *recall) take(ctx context.Context, a answer) error {
 	return nil
 }
 
-// text is empty for a file that gives none.
+// text is empty for a file without readable text.
 func (r *recall) text(e *entry) (string, error) {
 	text, f, _, err := r.files.content(e)
 	switch {
@@ -200,8 +199,7 @@ func (r *recall) aside() bool {
 	return t.Aside
 }
 
-// wants tells which files a search gives: those of the tier it names, else those that
-// an agent gets.
+// wants reports whether a search returns a file: one of the named tier, else one that agents get.
 func (r *recall) wants(e *entry) bool {
 	if r.tier != "" {
 		return e.tier == r.tier
@@ -228,7 +226,7 @@ func (r *recall) result() model.RecallResult {
 	return out
 }
 
-// snippetBytes is how much of a row a hit shows.
+// snippetBytes is the shown part of a row, in bytes.
 const snippetBytes = 300
 
 func snippet(row string) string {
@@ -246,9 +244,8 @@ func wordsOf(query string) []string {
 	return strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 }
 
-// lineOf is the first line of a row in its file that holds a word of the query, or the
-// row's first line when the words stand there in another form; 0 when the file has
-// changed since it was indexed.
+// lineOf is the first line of a row in its file that holds a word of the query, or the row's first line
+// when the words occur in another form; 0 when the file has changed since it was indexed.
 func lineOf(text, row string, words []string) int {
 	first, _, _ := strings.Cut(row, "\n")
 	at := strings.Index(text, first)

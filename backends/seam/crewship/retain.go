@@ -15,29 +15,29 @@ import (
 	"memdesk/quarantine"
 )
 
-// Modes of what is made new. An agent and its sidecar are two users of one group
-// (crewship-disk.md, Ownership), and both write, lock and quarantine: upstream's own
-// 0600 and 0755 fit only what its one process makes for itself.
+// Modes of new files and directories. An agent and its sidecar are two users of one group
+// (crewship-disk.md, Ownership), and both write, lock and quarantine: upstream's own 0600 and 0755 fit only
+// files of its one process.
 const (
 	fileMode    = 0o664
 	dirMode     = fs.ModeSetgid | 0o775
-	privateMode = 0o660 // lock files and what is in quarantine
+	privateMode = 0o660 // lock files and quarantine entries
 )
 
-// target is where a Retain writes.
+// target is the destination of a Retain.
 type target struct {
 	memory *memoryDir
 	label  string
 	spec   model.TierSpec
-	agent  *memoryDir // the agent whose quarantine keeps what is refused; nil: nobody's
+	agent  *memoryDir // the agent whose quarantine keeps a refused text; nil: none
 }
 
 func (t target) id() string { return t.memory.prefix + t.label }
 
-// Retain writes one file by Crewship's protocol: its own lock, the cap and the
-// scanner on the resulting bytes, an atomic and durable exchange. A refusal
-// leaves the item, its directory and its lock file as they were; what the scanner
-// rejected is kept in the agent's quarantine, as the agent's own tools do.
+// Retain writes one file by Crewship's protocol: its own lock, the cap and the scanner on the resulting
+// bytes, an atomic and durable exchange. A refusal leaves the item, its directory and its lock file
+// unchanged; a text that the scanner rejected is kept in the agent's quarantine, as the agent's own tools
+// do.
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	if err := checkRetain(req); err != nil {
 		return model.RetainResult{}, err
@@ -168,8 +168,8 @@ func (s *store) targetByID(snap *snapshot, req model.RetainRequest, sel selectio
 	return target{p, label, spec, s.quarantineOf(snap, p, sel)}, nil
 }
 
-// quarantineOf is the agent in whose directory a refused text is kept: always an
-// agent's, even for a crew's file (crewship-disk.md, File formats).
+// quarantineOf is the agent whose directory keeps a refused text: always an agent's, even for a crew's file
+// (crewship-disk.md, File formats).
 func (s *store) quarantineOf(snap *snapshot, p *memoryDir, sel selection) *memoryDir {
 	if p.isAgent() {
 		return p
@@ -186,8 +186,8 @@ func (s *store) quarantineOf(snap *snapshot, p *memoryDir, sel selection) *memor
 	return nil
 }
 
-// write evaluates the request twice: on the item as it lies there, so that a
-// refusal makes no lock file, and again under the lock.
+// write evaluates the request twice: on the current item, so that a refusal makes no lock file, and again
+// under the lock.
 func (s *store) write(ctx context.Context, to target, req model.RetainRequest) (model.RetainResult, error) {
 	dir, err := s.openForWriting(to.memory)
 	if err != nil {
@@ -234,13 +234,13 @@ func parentOf(label string) string {
 	return "."
 }
 
-// outcome is the file that a request would leave.
+// outcome is the resulting file of a request.
 type outcome struct {
 	data     []byte
 	warnings []string
 }
 
-// blockedError carries a text that the scanner rejected to its quarantine.
+// blockedError carries a rejected text to its quarantine.
 type blockedError struct {
 	verdict quarantine.Verdict
 	text    string
@@ -250,8 +250,7 @@ func (b *blockedError) Error() string {
 	return "the scanner rejects the resulting text: " + b.verdict.Category + "/" + b.verdict.Pattern
 }
 
-// evaluate decides over one request: revision, cap, scanner, and the rule that
-// cleaning is always possible.
+// evaluate judges one request: revision, cap, scanner, and the rule that cleaning is always possible.
 func (s *store) evaluate(dir *rootdir.Dir, to target, req model.RetainRequest) (outcome, error) {
 	old, exists, err := current(dir, to.label)
 	if err != nil {
@@ -320,7 +319,7 @@ func checkCap(spec model.TierSpec, old, data []byte, guarded bool) (warnings []s
 	return nil, model.Errorf(model.InvalidInput, "retain", "over the cap of tier %s: the item would be %d bytes, the cap is %d", spec.Name, size, spec.Cap)
 }
 
-// refuse keeps the rejected text where the agent's own tools would, and says so.
+// refuse keeps the rejected text where the agent's own tools would, and names the place.
 func (s *store) refuse(to target, b *blockedError) error {
 	if to.agent == nil {
 		return model.Errorf(model.InvalidInput, "retain", "%w; nothing was written, and no copy was kept because no agent is named", b)
@@ -381,7 +380,7 @@ func (s *store) makeMemory(p *memoryDir) (*rootdir.Dir, error) {
 	return s.open(p)
 }
 
-// address tells which id a request would write, by the rules alone.
+// address is the id that a request would write, by the rules alone.
 func (s *store) address(req model.RetainRequest) (string, error) {
 	s.mu.Lock()
 	snap := s.snap

@@ -6,8 +6,7 @@ import (
 	"memdesk/model"
 )
 
-// selection is whose memory a request or the configuration means; an empty part
-// does not constrain (R17).
+// selection is the owner meant by a request or the configuration; an empty part does not constrain (R17).
 type selection struct{ workspace, crew, agent string }
 
 func (sel selection) empty() bool { return sel == selection{} }
@@ -28,10 +27,9 @@ func (s *store) narrow(all []*memoryDir, known *directory) []*memoryDir {
 	return out
 }
 
-// sees reports whether a memory directory is in the selection. An agent's view is its own
-// memory and what its crews share; nothing of an unknown workspace is in any
-// workspace's view (R27), except of a single directory that neither its path nor the
-// configuration binds to a workspace: every request names one.
+// sees reports whether a memory directory is in the selection. An agent sees its own memory and its crews'
+// shared one. A directory of an unknown workspace is in no workspace's view (R27), except a single
+// directory that neither its path nor the configuration binds to a workspace: every request names one.
 func (sel selection) sees(p *memoryDir, known *directory, agentsCrews map[string]bool) bool {
 	unbound := p.prefix == "" && p.workspace == ""
 	if sel.workspace != "" && !unbound && !known.isWorkspace(p.workspace, sel.workspace) {
@@ -49,7 +47,7 @@ func (sel selection) sees(p *memoryDir, known *directory, agentsCrews map[string
 	return p.agent != "" && known.isAgent(p, sel.agent)
 }
 
-// crewsOf are the crews in which the selected agent is.
+// crewsOf are the crews of the selected agent.
 func crewsOf(all []*memoryDir, sel selection, known *directory) map[string]bool {
 	out := map[string]bool{}
 	if sel.agent == "" {
@@ -64,8 +62,8 @@ func crewsOf(all []*memoryDir, sel selection, known *directory) map[string]bool 
 	return out
 }
 
-// choose gives the memory directories that a request may mean. A part that disagrees with
-// everything the store is bound to is InvalidInput (R17).
+// choose returns the memory directories that a request may mean. A part that contradicts the store's
+// binding is InvalidInput (R17).
 func (s *store) choose(op string, snap *snapshot, sel selection) ([]*memoryDir, error) {
 	if sel.empty() {
 		return snap.memories, nil
@@ -117,8 +115,8 @@ func (s *store) pick(op string, snap *snapshot, spec model.TierSpec, sel selecti
 	return nil, model.Errorf(model.InvalidInput, op, "tier %s is in %d places; %s", spec.Name, len(found), whose(spec.Name))
 }
 
-// meant decides between an agent's file and its crew's where both have the tier:
-// naming an agent means the agent's, naming only a crew means the crew's.
+// meant decides between an agent's file and its crew's where both have the tier: a named agent means the
+// agent's, a crew alone means the crew's.
 func (s *store) meant(p *memoryDir, tier string, sel selection) bool {
 	agent := firstOf(sel.agent, s.cfg.Agent)
 	crew := firstOf(sel.crew, s.cfg.Crew)
@@ -150,7 +148,7 @@ func whose(tier string) string {
 	return "give an agent with its crew or workspace, or an id"
 }
 
-// agrees refuses a request whose scope is not that of the item it names.
+// agrees refuses a request whose scope differs from the named item's.
 func (s *store) agrees(op string, snap *snapshot, p *memoryDir, sel selection) error {
 	places, err := s.choose(op, snap, sel)
 	if err != nil {

@@ -12,11 +12,10 @@ import (
 	"memdesk/model"
 )
 
-// Scrub removes copies that Crewship keeps beside the memories and that name the
-// person: temporary files, snapshots taken before a run, version blobs, rows of
-// the search index; and the lock files of what was removed. Crewship's database is
-// never written: where its server is configured that erases the person's rows, and
-// the rest is reported as out of scope.
+// Scrub removes Crewship's copies beside the memories that name the subject: temporary files, snapshots
+// before a run, version blobs, rows of the search index; and the lock files of removed items. It never
+// writes Crewship's database: a configured server erases the subject's rows, and the rest is reported as
+// out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if !req.Dry {
 		if err := s.checkWritable("scrub"); err != nil {
@@ -49,8 +48,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	return w.out, nil
 }
 
-// scrubbing goes from file to file. A file that fails is a result, and the next
-// one follows.
+// scrubbing goes from file to file. A failed file is a result, and the next one follows.
 type scrubbing struct {
 	store *store
 	ctx   context.Context
@@ -78,7 +76,7 @@ func (w *scrubbing) file(f file) {
 	}
 }
 
-// add notes what happened; nothing to do is nothing to say.
+// add records a result; without anything done there is none.
 func (w *scrubbing) add(f file, method string, rows int64, err error) {
 	r := model.LayerResult{Layer: f.id(), Method: method, Rows: rows, Verdict: model.VerdictClean}
 	switch {
@@ -92,7 +90,7 @@ func (w *scrubbing) add(f file, method string, rows int64, err error) {
 	w.out = append(w.out, r)
 }
 
-// leave notes what was not to be touched.
+// leave records a layer that must not be touched.
 func (w *scrubbing) leave(left model.LayerResult) {
 	if left.Layer != "" {
 		w.out = append(w.out, left)
@@ -126,8 +124,7 @@ func (w *scrubbing) lock(f file) {
 	w.add(f, "lock file removed", 1, ignoreAbsent(err))
 }
 
-// link removes a symbolic link whose own name names the person, and never what it leads
-// to.
+// link removes a symbolic link whose own name names the subject, never its target.
 func (w *scrubbing) link(f file) {
 	to, err := f.dir.Readlink(f.label)
 	if errors.Is(err, model.NotFound) {
@@ -143,7 +140,7 @@ func (w *scrubbing) link(f file) {
 	w.add(f, "the symbolic link itself removed, and not what it leads to", 1, ignoreAbsent(err))
 }
 
-// copy removes a file that is a copy of memories and names the person.
+// copy removes a file that is a copy of memories and names the subject.
 func (w *scrubbing) copy(f file) {
 	if w.req.Concerns == nil {
 		return
@@ -178,9 +175,8 @@ func (w *scrubbing) copy(f file) {
 	}
 }
 
-// leftover removes what an interrupted write left, as far as nothing is lost by
-// it: the beginning of what the memory itself holds. Whoever is about to rename it
-// holds the memory's lock.
+// leftover removes the rest of an interrupted write if nothing is lost by it: it is the beginning of the
+// memory's own content. A writer about to rename it holds the memory's lock.
 func (w *scrubbing) leftover(f file, data []byte) {
 	at := strings.LastIndex(f.label, ".tmp.")
 	if rootdir.IsLockTemp(path.Base(f.label)) && len(data) == 0 {
@@ -191,7 +187,7 @@ func (w *scrubbing) leftover(f file, data []byte) {
 		return
 	}
 	of := f.label[:at]
-	if _, err := f.dir.Stat(of + ".lock"); err != nil { // no writer of this memory directory left it
+	if _, err := f.dir.Stat(of + ".lock"); err != nil { // it is not from a writer of this memory directory
 		return
 	}
 	now, _, err := f.dir.Read(of, 0)

@@ -12,10 +12,9 @@ import (
 	"memdesk/model"
 )
 
-// Concerning finds the peer cards and user models of a person: their file names
-// are a hash of the user's id and the workspace (crewship-disk.md, Tiers). Nothing
-// else in the files carries a key of a person. The database says what the user is called; one
-// that cannot be read costs these names, as it costs all others.
+// Concerning finds the peer cards and user models of a subject: their file names are a hash of the user's
+// id and the workspace (crewship-disk.md, Tiers). Nothing else in the files carries a key of the subject.
+// The database has the user's names; an unreadable one costs these, as it costs all others.
 func (s *store) Concerning(ctx context.Context, subjects []string, yield func(model.SubjectHit) bool) error {
 	snap, err := s.look(ctx)
 	if err != nil {
@@ -39,7 +38,7 @@ func (s *store) Concerning(ctx context.Context, subjects []string, yield func(mo
 	return s.called(ctx, subjects, yield)
 }
 
-// called gives what the database calls each of the users.
+// called returns the database's names of the users.
 func (s *store) called(ctx context.Context, users []string, yield func(model.SubjectHit) bool) error {
 	var hits []model.SubjectHit
 	err := database{s.at.db}.read(ctx, func(q *sql.DB) error {
@@ -68,7 +67,7 @@ func (s *store) called(ctx context.Context, users []string, yield func(model.Sub
 	return nil
 }
 
-// workspaces are the ids that the database and the paths tell.
+// workspaces are the ids in the database and in the paths.
 func (snap *snapshot) workspaces() []string {
 	seen := map[string]bool{}
 	var out []string
@@ -87,8 +86,8 @@ func (snap *snapshot) workspaces() []string {
 	return out
 }
 
-// userSlug names a person's files: the first 16 hex digits of SHA-256 over the
-// user's id, a NUL and the workspace's id.
+// userSlug names a subject's files: the first 16 hex digits of SHA-256 over the user's id, a NUL and the
+// workspace's id.
 func userSlug(user, workspace string) string {
 	sum := sha256.Sum256([]byte(user + "\x00" + workspace))
 	return hex.EncodeToString(sum[:])[:16]

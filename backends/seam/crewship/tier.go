@@ -27,12 +27,12 @@ const (
 	tierWorkspace = "workspace"
 	tierProposals = "proposals"
 	tierOther     = "other"
-	// tierQuarantine is no declared tier: an entry is read and removed by its id
-	// and listed by the Quarantine facet alone.
+	// tierQuarantine is no declared tier: an entry is read and removed by its id and listed only by the
+	// Quarantine facet.
 	tierQuarantine = "quarantine"
 )
 
-// tierNames number the tiers in what a walk keeps of a file.
+// tierNames number the tiers in a walk's record of a file.
 var tierNames = []string{tierAgent, tierCrew, tierPersona, tierPins, tierDaily, tierPeers, tierLessons, tierUsers,
 	tierTopics, tierLearned, tierCrewPins, tierWorkspace, tierProposals, tierOther}
 
@@ -97,9 +97,8 @@ func lives(tier string, kind ownerKind) bool {
 	return slices.Contains(kindsOf(tier), kind)
 }
 
-// declare gives the tiers that this store can have. One directory whose path
-// tells whose it is has only its owner's tiers, and a store narrowed to an agent
-// or a crew only theirs.
+// declare returns the possible tiers of this store. A single directory with an owner in its path has only
+// the owner's tiers, and a store narrowed to an agent or a crew only theirs.
 func (s *store) declare(snap *snapshot) []model.TierSpec {
 	var out []model.TierSpec
 	for _, t := range specs() {
@@ -108,7 +107,7 @@ func (s *store) declare(snap *snapshot) []model.TierSpec {
 			continue
 		}
 		if (t.Name == tierLearned || t.Name == tierCrewPins) && !s.topicsKnown(snap) {
-			t.Writable = false // without the crew's slug there is no place for a new one
+			t.Writable = false // without the crew's slug a new one has no place
 		}
 		out = append(out, t)
 	}
@@ -124,8 +123,8 @@ func (s *store) tier(name string) (model.TierSpec, bool) {
 	return model.TierSpec{}, false
 }
 
-// classify tells the tier of a label in a memory directory. Whatever is nowhere expected is
-// "other", so that no file is hidden.
+// classify is the tier of a label in a memory directory. A label without a place is "other", so that no
+// file is hidden.
 func classify(kind ownerKind, label string) string {
 	if kind == kindWorkspace {
 		return tierWorkspace
@@ -163,7 +162,7 @@ func classify(kind ownerKind, label string) string {
 	return tier
 }
 
-// topicTier classifies what lies below `topics/` or `<crew slug>/topics/`.
+// topicTier is the tier of a file below `topics/` or `<crew slug>/topics/`.
 func topicTier(dir, base string) string {
 	if strings.HasPrefix(dir, "topics/") {
 		return tierTopics

@@ -22,12 +22,11 @@ type entry struct {
 	label  string
 	tier   string
 	meta   rootdir.Meta
-	// decided: a proposal that somebody has approved or rejected.
+	// decided: an approved or rejected proposal.
 	decided bool
 }
 
-// snapshot is the result of one walk over the store. It is immutable but for
-// the lists made of it.
+// snapshot is the result of one walk over the store. It is immutable except for the lists made of it.
 type snapshot struct {
 	memories []*memoryDir
 	parts    []part // in the order of ids
@@ -35,7 +34,7 @@ type snapshot struct {
 	names    *directory
 	db       string // stamp of the database before the names were read
 	age      walk.Age
-	changes  int64 // of our own, before the walk
+	changes  int64 // made by this process, before the walk
 	lists    paging.Lists
 }
 
@@ -84,8 +83,8 @@ func (snap *snapshot) all() iter.Seq2[part, walk.File] {
 	}
 }
 
-// look gives a current snapshot. It is cheap while nothing changes: one look at
-// every directory instead of one at every file.
+// look returns a current snapshot. Without changes it is cheap: it stats every directory instead of every
+// file.
 func (s *store) look(ctx context.Context) (*snapshot, error) {
 	s.mu.Lock()
 	snap, changes := s.snap, s.changes
@@ -104,7 +103,7 @@ func (s *store) look(ctx context.Context) (*snapshot, error) {
 	return snap, nil
 }
 
-// changed makes the next look a walk, after a change of our own.
+// changed makes the next look a full walk, after a change by this process.
 func (s *store) changed() {
 	s.mu.Lock()
 	s.changes++
@@ -116,8 +115,7 @@ func (s *store) current(snap *snapshot) bool {
 		snap.age.Fresh(func(root string) (*rootdir.Dir, error) { return rootdir.Open(root, nil) })
 }
 
-// survey looks who there is, without their files: what it costs does not grow
-// with the memories.
+// survey enumerates the memory directories without their files: its cost does not grow with the memories.
 func (s *store) survey(ctx context.Context, op string) (*snapshot, error) {
 	if err := model.FromContext(ctx, op); err != nil {
 		return nil, err
@@ -157,7 +155,7 @@ func (s *store) walk(ctx context.Context) (*snapshot, error) {
 	return snap, nil
 }
 
-// sawAbove notes the directories above the memory directories, in which those come and go.
+// sawAbove records the directories above the memory directories, in which those appear and vanish.
 func (snap *snapshot) sawAbove(base string, dirs ...string) {
 	root, err := rootdir.Open(base, nil)
 	if err != nil {
@@ -234,8 +232,8 @@ func below(dir, name string) string {
 	return dir + "/" + name
 }
 
-// topicsSlug is the crew's slug, under which its topics lie: from the database,
-// else from the one directory that has topics. Empty when neither tells.
+// topicsSlug is the crew's slug, the directory of its topics: from the database, else from the only
+// directory with topics. Empty when unknown.
 func (s *store) topicsSlug(known *directory, p *memoryDir) string {
 	if c, ok := known.crews[p.crew]; ok && segment(c.slug) {
 		return c.slug

@@ -27,7 +27,7 @@ const (
 	TierPending = "pending"
 )
 
-// OrderFile is the order in which entries stand in their files.
+// OrderFile is the order of entries in their files.
 const OrderFile model.Order = "file"
 
 // The caps of the files, in characters, where no setting says otherwise.
@@ -36,15 +36,13 @@ const (
 	userLimit   = 1375
 )
 
-// nextSession is the note that every change carries: the agent reads the
-// files when a session begins.
+// nextSession is the note of every change: the agent reads the files at the start of a session.
 const nextSession = "it takes effect at the agent's next session"
 
-// Config says what to open.
+// Config says which memories to open.
 type Config struct {
 	Name string
-	// Path is the memories directory; a home directory that has one (.hermes) is
-	// taken for it.
+	// Path is the memories directory, or a home directory (.hermes) that contains it.
 	Path     string
 	ReadOnly bool
 	Clock    clock.Clock   // nil means the system's
@@ -55,7 +53,7 @@ type Config struct {
 type store struct {
 	cfg    Config
 	path   string // of the memories directory
-	home   string // of what holds it, pending and the settings; empty: unknown
+	home   string // the directory above, with pending and the settings; empty: unknown
 	clock  clock.Clock
 	limits map[string]int
 	reason string // why it is read-only, empty when it is not
@@ -64,8 +62,8 @@ type store struct {
 	health vitals.Gate
 }
 
-// Open opens a memories directory for reading; it makes nothing. NotFound and
-// InvalidInput say what is wrong with the place.
+// Open opens a memories directory for reading; it makes nothing. NotFound and InvalidInput describe the
+// problem.
 func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err := model.FromContext(ctx, "open"); err != nil {
 		return model.Store{}, err
@@ -93,7 +91,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	return s.value(), nil
 }
 
-// locate finds the memories directory and what stands beside it.
+// locate finds the memories directory and the files beside it.
 func (s *store) locate() error {
 	d, err := rootdir.Open(s.cfg.Path, nil)
 	if err != nil {
@@ -117,7 +115,7 @@ func has(d *rootdir.Dir, name string) bool {
 	return err == nil
 }
 
-// configNames are where the agent keeps its settings, beside the memories.
+// configNames are the files of the agent's settings, beside the memories.
 var configNames = []string{"config.yaml", "config.yml", "config.json", "config.toml"}
 
 // limitLine finds a cap on a line of its own (YAML, TOML), limitJSON anywhere.
@@ -126,7 +124,7 @@ var (
 	limitJSON = regexp.MustCompile(`"(memory|user)_char_limit"\s*:\s*([0-9]+)`)
 )
 
-// settings reads the caps from the agent's settings, where they stand there.
+// settings reads the caps from the agent's settings, where they are set.
 func (s *store) settings() {
 	if s.home == "" {
 		return
@@ -160,7 +158,7 @@ func (s *store) settings() {
 	}
 }
 
-// look notes what an operator must know of the files as they are.
+// look notes facts about the files that an operator must know.
 func (s *store) look(d *rootdir.Dir) {
 	s.notes = append(s.notes,
 		"a change takes effect at the agent's next session; a session that runs keeps what it began with",
@@ -244,7 +242,7 @@ func fileOf(tier string) (string, bool) {
 
 func tierOf(file string) string { return strings.TrimSuffix(file, ".md") }
 
-// idParts is the position that an id names.
+// idParts is the parsed form of an id.
 type idParts struct {
 	file    string // MEMORY.md or USER.md
 	hash    string // of an entry; empty: the whole file

@@ -1,5 +1,4 @@
-// Package curated opens the two memory files that an agent curates by hand,
-// MEMORY.md and USER.md, as the entries they hold, and the proposals that wait
-// for approval beside them. It writes as their own agent does: under its lock,
-// within its caps, and never to a file that somebody else has formatted.
+// Package curated opens the two memory files that an agent curates by hand, MEMORY.md and USER.md, as
+// entries, and the proposals that wait for approval beside them. It writes as their own agent does: under
+// its lock, within its caps, and never to a file in a foreign format.
 package curated

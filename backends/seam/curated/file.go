@@ -11,8 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// fileLimit is the largest file that is read, in bytes; a file at its cap has
-// some thousands.
+// fileLimit is the largest file that is read, in bytes; a file at its cap has some thousands.
 const fileLimit = 4 << 20
 
 // fileMode is the mode that the agent's own writer gives a new file.
@@ -21,14 +20,14 @@ const fileMode = 0o600
 // fileNames are the files, in the order in which their locks are taken.
 var fileNames = []string{"MEMORY.md", "USER.md"}
 
-// file is one of the two as it lies there.
+// file is the content of one of the two.
 type file struct {
 	name    string
 	raw     string
 	exists  bool
 	entries []entry
-	drift   string // why it is not to be changed, empty when it may
-	bad     error  // why it could not be read at all; nothing is known of it then
+	drift   string // why it must not be changed; empty when it may be
+	bad     error  // why it is unreadable; nothing else is known then
 }
 
 func (f file) size() int64 { return runes(f.entries) }
@@ -42,8 +41,7 @@ func (s *store) root() (*rootdir.Dir, error) {
 	return d, err
 }
 
-// load reads one file. An absent one has no entries; one that cannot be read is
-// bad, never empty.
+// load reads one file. An absent one has no entries; an unreadable one is bad, never empty.
 func (s *store) load(d *rootdir.Dir, name string) file {
 	f := file{name: name}
 	data, _, err := d.Read(name, fileLimit)
@@ -81,8 +79,7 @@ func (s *store) both(ctx context.Context, op string) ([]file, error) {
 	return out, nil
 }
 
-// checkChangeable refuses a file that cannot be read or that its own agent would
-// not change.
+// checkChangeable refuses an unreadable file, and one that its own agent would not change.
 func (f file) checkChangeable(op, store string) error {
 	if f.bad != nil {
 		return f.bad
@@ -95,9 +92,8 @@ func (f file) checkChangeable(op, store string) error {
 		"%s has drifted and is read-only: %s. To repair it, with a backup: `memdesk show --raw %s | memdesk retain %s --mode replace -`", f.name, f.drift, ref, ref)
 }
 
-// change rewrites one file. decide is asked twice: on the file as it lies there,
-// so that a refusal makes no lock, and again under the lock. It returns the new
-// entries, or nil for nothing to do.
+// change rewrites one file. decide is called twice: on the current file, so that a refusal makes no lock,
+// and again under the lock. It returns the new entries, or nil for no change.
 func (s *store) change(ctx context.Context, op, name string, decide func(file) ([]entry, error)) error {
 	d, err := s.root()
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 // separator stands between two entries (gateway-curated.md, Curated files).
 const separator = "\n§\n"
 
-// mark is the line that an entry cannot hold.
+// mark is the line that no entry can hold.
 const mark = "§"
 
 // entry is one entry of a file.
 type entry struct {
 	text string
-	hash string // twelve hex digits over the text: what its handle is made of
+	hash string // twelve hex digits over the text, the basis of its id
 }
 
 func newEntry(text string) entry { return entry{text, hashOf(text)} }
@@ -29,13 +29,13 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// trim takes the white space off that Python's strip takes.
+// trim removes the same white space as Python's strip.
 func trim(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f })
 }
 
-// parse splits a file as its agent does: trimmed, empty entries dropped, of exact
-// repeats the first kept.
+// parse splits a file as its agent does: trimmed, without empty entries, and with the first of exact
+// repeats only.
 func parse(raw string) []entry {
 	var out []entry
 	seen := map[string]bool{}
@@ -59,8 +59,8 @@ func join(entries []entry) string {
 	return strings.Join(texts, separator)
 }
 
-// drift says why a file is not as its agent would write it, empty when it is.
-// The agent refuses to change such a file, and so does this package.
+// drift says how a file differs from its agent's format, empty when it does not. The agent refuses to
+// change such a file, and so does this package.
 func drift(raw string, entries []entry, limit int) string {
 	switch {
 	case strings.ContainsRune(raw, '\r'):
@@ -91,7 +91,7 @@ func unfit(text string) string {
 	return ""
 }
 
-// runes counts a joined file, separators included: what the caps count.
+// runes counts a joined file, separators included, as the caps do.
 func runes(entries []entry) int64 { return int64(utf8.RuneCountInString(join(entries))) }
 
 // without is the entries but one.
@@ -101,8 +101,7 @@ func find(entries []entry, hash string) int {
 	return slices.IndexFunc(entries, func(e entry) bool { return e.hash == hash })
 }
 
-// normalise makes line ends what the agent's own writer makes: what a repair
-// starts from.
+// normalise converts line ends to those of the agent's own writer: the start of a repair.
 func normalise(raw string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(raw)
 }

@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// Health looks whether the files can be read. It writes no probe (R39).
+// Health checks whether the files can be read. It writes no probe (R39).
 func (s *store) Health(ctx context.Context) model.HealthStatus {
 	return s.health.Check(ctx, vitals.Local, s.clock.Now, func(context.Context) []model.HealthFinding {
 		if down := vitals.Down(model.FindingUnreachable, s.observe()); down != nil || s.reason != "" {
@@ -19,7 +19,7 @@ func (s *store) Health(ctx context.Context) model.HealthStatus {
 	}, nil)
 }
 
-// observe is empty for a store in order, else what is wrong and what to do.
+// observe is empty for a healthy store, else the problem and the remedy.
 func (s *store) observe() string {
 	d, err := rootdir.Open(s.path, nil)
 	switch {

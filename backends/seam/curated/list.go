@@ -31,7 +31,7 @@ func (s *store) entryItem(f file, e entry) model.Item {
 	return it
 }
 
-// fileItem is a whole file: not listed, for reading and repairing.
+// fileItem is a whole file, for reading and repair; it is not listed.
 func fileItem(f file) model.Item {
 	it := model.Item{Body: f.raw}
 	it.ID, it.Tier, it.Title, it.Bytes = f.name, tierOf(f.name), "the whole file", int64(len(f.raw))
@@ -42,7 +42,7 @@ func fileItem(f file) model.Item {
 	return it
 }
 
-// everything is all items in the order of their files, proposals last.
+// everything is all items in file order, proposals last.
 func (s *store) everything(ctx context.Context, op string) (out []model.Item, problems []string, err error) {
 	files, err := s.both(ctx, op)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 	return window.Page(rows, req, problems)
 }
 
-// matches looks in the id, the text and the fields.
+// matches searches the id, the text and the fields.
 func matches(it model.Item, words linesearch.Query) bool {
 	in := func(text string) bool { return words.In([]byte(text)) }
 	return in(it.ID) || in(it.Body) || slices.ContainsFunc(it.Meta, func(f model.Field) bool { return in(f.Value) })
@@ -123,7 +123,7 @@ func valueOf(order model.Order, it model.Item, at int) int64 {
 	return 0
 }
 
-// Read implements model.Browser. A whole file's name reads as the file.
+// Read implements model.Browser. The name of a whole file is an id too.
 func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 	at, ok := parseID(id)
 	if !ok {

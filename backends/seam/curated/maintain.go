@@ -14,28 +14,27 @@ import (
 	"memdesk/model"
 )
 
-// sessionsLayer stands for what no file shows.
+// sessionsLayer stands for data that no file shows.
 const sessionsLayer = "(running sessions)"
 
-// layer is one file of the medium with where it lies.
+// layer is one file of the medium and its place.
 type layer struct {
 	model.Layer
 	pending bool // below the proposals, else below the memories
 	name    string
 }
 
-// cutOff is the name of an interrupted write of memdesk's own; the agent's have
-// eight other characters. With the locks held it is nobody's that lives.
+// cutOff is the name of an interrupted write by memdesk; the agent's have eight other characters. With the
+// locks held, no live writer owns one.
 var cutOff = regexp.MustCompile(`^\.mem_[0-9a-f]{16}\.tmp$`)
 
-// interrupted reports what a write of memdesk's own left: an unfinished copy, or an
+// interrupted reports whether the file is the rest of a write by memdesk: an unfinished copy, or an
 // unfinished lock.
 func (l layer) interrupted() bool {
 	return cutOff.MatchString(l.name) || rootdir.IsLockTemp(l.name) && l.Bytes == 0
 }
 
-// derivedFile reports what the agent makes beside its files: locks, backups and
-// temporary files.
+// derivedFile reports whether the agent makes the file beside its own: locks, backups and temporary files.
 func derivedFile(name string) bool {
 	if strings.HasPrefix(name, ".mem_") && strings.HasSuffix(name, ".tmp") || rootdir.IsLockTemp(name) {
 		return true
@@ -111,7 +110,7 @@ func pendingLayer(f walk.Found) layer {
 	return l
 }
 
-// layerOf is a file as a layer that the agent made, else one that is only named.
+// layerOf is a file as a layer that the agent made, or as one that is only named.
 func layerOf(f walk.Found) layer {
 	l := layer{Layer: model.Layer{ID: f.Path, Kind: model.LayerDerived, Bytes: f.Meta.Size, Readable: f.Problem == "" && f.Meta.Kind == rootdir.File}, name: f.Path}
 	switch {
@@ -170,9 +169,8 @@ func (s *store) readLayer(l layer) ([]byte, error) {
 	return data, err
 }
 
-// Scrub removes the backups and temporary files that hold what was forgotten,
-// and the proposals that name the person. It holds the locks of both files, in
-// their order, so that no temporary file is a live writer's.
+// Scrub removes the backups and temporary files that hold forgotten text, and the proposals that name the
+// subject. It holds the locks of both files, in their order, so that no temporary file is a live writer's.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if s.reason != "" && !req.Dry {
 		return nil, model.Refuse("scrub", "the store is read-only: "+s.reason)
@@ -231,8 +229,7 @@ func (s *store) lockBoth(ctx context.Context) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// concernedBy tells whether bytes hold what has to go: by the caller's test, or
-// because an entry in them is one that was removed.
+// concernedBy reports whether bytes must go: by the caller's test, or because they hold a removed entry.
 func concernedBy(req model.ScrubRequest) func(data []byte) bool {
 	removed := map[string]bool{}
 	for _, id := range req.Removed {

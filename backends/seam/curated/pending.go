@@ -34,7 +34,7 @@ type proposal struct {
 	raw      string
 	stamp    string // of its file
 	modified time.Time
-	bad      string // why it cannot be understood, empty when it can
+	bad      string // why it is invalid; empty when it is not
 
 	Subsystem, Action, Summary, Origin string
 	CreatedAt                          float64 `json:"created_at"`
@@ -48,8 +48,7 @@ type payload struct {
 
 func (p proposal) id() string { return TierPending + "/" + p.name }
 
-// body returns the text that the proposal would write or remove; of one that cannot be
-// understood the bytes as they are.
+// body is the text that the proposal would write or remove; of an invalid one the raw bytes.
 func (p proposal) body() string {
 	switch {
 	case p.bad != "":
@@ -74,7 +73,7 @@ func (p proposal) fields() []model.Field {
 	return out
 }
 
-// date writes seconds since 1970 as a date, as they are when they are no date.
+// date writes seconds since 1970 as a date, or as they are when they are none.
 func date(seconds float64) string {
 	if at := when(seconds); !at.IsZero() {
 		return at.Format(time.RFC3339)
@@ -157,7 +156,7 @@ func (s *store) pendingRoot() (*rootdir.Dir, error) {
 	return d, err
 }
 
-// proposals reads the review list; problems name what could not be looked at.
+// proposals reads the review list; problems name the unreadable ones.
 func (s *store) proposals(ctx context.Context) (out []proposal, problems []string, err error) {
 	d, err := s.pendingRoot()
 	if err != nil {
@@ -196,7 +195,7 @@ var proposalFiles = walk.Rules{Enter: nowhere, Take: func(_ string, name []byte)
 
 func nowhere(string) bool { return false }
 
-// proposalName is the name of the proposal that a file holds.
+// proposalName is the name of a file's proposal.
 func proposalName(file string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(file, ".json")
 	return name, ok && name != ""
@@ -254,10 +253,9 @@ func (s *store) reject(ctx context.Context, at idParts, req model.ForgetRequest)
 	return model.ForgetResult{Removed: 1}, nil
 }
 
-// approve replays a proposal when its state is set to approved, and removes its
-// file afterwards: a crash between leaves it to be approved again, which finds
-// the entry there and only removes the file. The result's ID is the entry's; for
-// a removal the proposal's own.
+// approve replays a proposal when its state is set to approved, and removes its file afterwards. After a
+// crash in between it can be approved again, which finds the entry and only removes the file. The result's
+// ID is the entry's; for a removal the proposal's own.
 func (s *store) approve(ctx context.Context, at idParts, req model.RetainRequest) (model.RetainResult, error) {
 	const op = "retain"
 	if req.Mode != model.Replace {
@@ -331,8 +329,7 @@ func indexOf(name string) int {
 	return 1
 }
 
-// matching finds the one entry that holds a text; a text that several hold names
-// none of them.
+// matching is the only entry that holds a text; a text in several entries identifies none.
 func (f file) matching(old string) (entry, error) {
 	if f.bad != nil {
 		return entry{}, f.bad

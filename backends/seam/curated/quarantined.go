@@ -7,12 +7,12 @@ import (
 	"memdesk/quarantine"
 )
 
-// rules are those of the files' own agent, which alone decide what is blocked.
+// rules are those of the files' own agent: only they decide what is blocked.
 var rules = quarantine.RulesOf(quarantine.HermesRules)
 
-// Quarantined lists the entries that the agent replaces by a placeholder. They
-// stay in their files, so an entry's handle is the item's own: forgetting it
-// removes the entry, editing it until it scans clean releases it.
+// Quarantined lists the entries that the agent replaces by a placeholder. They stay in their files, so an
+// entry's id is the item's own: forgetting it removes the entry, editing it until it scans clean releases
+// it.
 func (s *store) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
 	files, err := s.both(ctx, "quarantine")
 	if err != nil {
@@ -42,7 +42,7 @@ func quarantinedEntry(f file, e entry) (model.Quarantined, bool) {
 	}, hit
 }
 
-// ReadQuarantined returns one such entry with its text.
+// ReadQuarantined returns one of them with its text.
 func (s *store) ReadQuarantined(ctx context.Context, id string) (model.Quarantined, error) {
 	at, ok := parseID(id)
 	if !ok || at.hash == "" {

@@ -9,9 +9,9 @@ import (
 	"memdesk/model"
 )
 
-// Recall searches the entries in any letter case: an entry matches when it holds
-// every word. Entries that the scanner rejects give no text and are named
-// whether or not they match. Proposals are not remembered, and not searched.
+// Recall searches the entries, case-insensitive: an entry matches when it holds every word. Entries that
+// the scanner rejects give no text and are named whether or not they match. Proposals are no memory yet,
+// and not searched.
 func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	query, err := linesearch.New(req.Query)
 	if err != nil {

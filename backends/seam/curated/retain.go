@@ -9,12 +9,10 @@ import (
 	"memdesk/model"
 )
 
-// Retain adds an entry at the end of a tier's file, or with an ID changes the
-// entry that has it; the result's ID is the entry's new one. With the ID of a
-// whole file (MEMORY.md) it replaces all entries at once, and repairs a drifted
-// file, of which a backup is kept first. With the ID of a proposal it approves it
-// (see approve). Nothing has changed when it fails, unless the error says
-// "written".
+// Retain adds an entry at the end of a tier's file, or with an ID changes the entry with that id; the
+// result's ID is the entry's new one. With the ID of a whole file (MEMORY.md) it replaces all entries at
+// once, and repairs a drifted file after keeping a backup. With the ID of a proposal it approves it (see
+// approve). An error leaves everything unchanged, unless it says "written".
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	if err := model.FromContext(ctx, "retain"); err != nil {
 		return model.RetainResult{}, err
@@ -35,7 +33,7 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	return s.retainEntry(ctx, to, req)
 }
 
-// target applies the rules that need no look at the files.
+// target applies the rules that need no read of the files.
 func (s *store) target(req model.RetainRequest) (idParts, error) {
 	const op = "retain"
 	if err := req.Mode.Check(); err != nil {
@@ -65,8 +63,7 @@ func (s *store) target(req model.RetainRequest) (idParts, error) {
 	return to, nil
 }
 
-// addressed finds what ID, Tier and Key name together. Without an ID it is the
-// entry that the content itself would be.
+// addressed combines ID, Tier and Key. Without an ID it is the entry of the content itself.
 func (s *store) addressed(req model.RetainRequest) (idParts, error) {
 	const op = "retain"
 	if req.ID == "" {
@@ -98,7 +95,7 @@ func (s *store) addressed(req model.RetainRequest) (idParts, error) {
 	return to, nil
 }
 
-// address tells which id a request would write.
+// address is the id that a request would write.
 func (s *store) address(req model.RetainRequest) (string, error) {
 	to, err := s.addressed(req)
 	switch {
@@ -129,9 +126,9 @@ func (s *store) retainEntry(ctx context.Context, to idParts, req model.RetainReq
 	}
 	res := model.RetainResult{ID: to.file + "/" + hashOf(done.text), Bytes: int64(len(done.text)), Revision: revisionOf(done.text), Warnings: done.warnings}
 	if done.next == nil {
-		return res, nil // it stood there so already
+		return res, nil // it was there already
 	}
-	if req.Restore { // the text has the id that it had
+	if req.Restore { // a restored text keeps its id
 		return res, nil
 	}
 	if req.ID != "" && res.ID != req.ID {
@@ -141,7 +138,7 @@ func (s *store) retainEntry(ctx context.Context, to idParts, req model.RetainReq
 	return res, nil
 }
 
-// evaluate decides over one entry: revision, form, repeats, cap, scanner.
+// evaluate judges one entry: revision, form, repeats, cap, scanner.
 func (s *store) evaluate(f file, to idParts, req model.RetainRequest) (edit, error) {
 	if err := f.checkChangeable("retain", s.cfg.Name); err != nil {
 		return edit{}, err
@@ -187,7 +184,7 @@ func (s *store) evaluate(f file, to idParts, req model.RetainRequest) (edit, err
 	return out, err
 }
 
-// placeOf is where a new entry goes: the end, or for one that is put back where it stood.
+// placeOf is the place of a new entry: the end, or the earlier place of a restored one.
 func placeOf(req model.RetainRequest, end int) int {
 	if req.Restore && req.Beside != nil && len(req.Beside.Lines) > 0 {
 		return min(max(req.Beside.Lines[0].At, 0), end)
@@ -195,7 +192,7 @@ func placeOf(req model.RetainRequest, end int) int {
 	return end
 }
 
-// beside says where an entry stands in its file: agents read them in that order.
+// beside is the position of an entry in its file: agents read entries in that order.
 func (s *store) beside(ctx context.Context, id string) (model.Beside, error) {
 	at, ok := parseID(id)
 	if !ok || at.hash == "" {
@@ -211,8 +208,8 @@ func (s *store) beside(ctx context.Context, id string) (model.Beside, error) {
 	return model.Beside{}, absent(id)
 }
 
-// judge applies cap and scanner to what a file would hold. A guarded edit may
-// leave what was wrong before, never add to it.
+// judge applies cap and scanner to the resulting file. A guarded edit may leave earlier faults, never add
+// to them.
 func (s *store) judge(f file, next []entry, old, text string, guarded bool) (warnings []string, err error) {
 	size, limit := runes(next), int64(s.limit(f.name))
 	spec := model.TierSpec{Cap: limit}
@@ -228,8 +225,8 @@ func (s *store) judge(f file, next []entry, old, text string, guarded bool) (war
 	return append(warnings, more...), err
 }
 
-// screen applies the agent's scanner to each entry of a text, and says what memdesk's
-// own rules find beside it.
+// screen applies the agent's scanner to each entry of a text, and reports the further findings of memdesk's
+// own rules.
 func screen(old, text string, guarded bool) (warnings []string, err error) {
 	for _, e := range parse(text) {
 		v, hit := rules.Scan(e.text)
@@ -247,9 +244,8 @@ func screen(old, text string, guarded bool) (warnings []string, err error) {
 	return warnings, nil
 }
 
-// retainFile replaces all entries of a file, judged on their final size. It is
-// also the repair of a drifted file: its text comes back in the form that the
-// agent writes, and what stood there is kept in a backup beside it.
+// retainFile replaces all entries of a file, judged on their final size. It also repairs a drifted file:
+// its text returns to the agent's format, and the earlier bytes are kept in a backup beside it.
 func (s *store) retainFile(ctx context.Context, name string, req model.RetainRequest) (model.RetainResult, error) {
 	if req.Mode != model.Replace {
 		return model.RetainResult{}, model.Errorf(model.Unsupported, "retain", "a whole file is replaced; to add an entry give --tier %s", tierOf(name))
@@ -292,8 +288,8 @@ func (s *store) retainFile(ctx context.Context, name string, req model.RetainReq
 	return model.RetainResult{ID: name, Bytes: int64(len(text)), Revision: revisionOf(text), Warnings: warnings}, nil
 }
 
-// Forget removes one entry, or rejects a proposal by removing its file. A whole
-// file is not forgotten: its entries are.
+// Forget removes one entry, or rejects a proposal by removing its file. A whole file cannot be forgotten,
+// only its entries.
 func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	if err := model.FromContext(ctx, "forget"); err != nil {
 		return model.ForgetResult{}, err

@@ -17,11 +17,10 @@ import (
 // Kind is the name under which the backend is registered.
 const Kind = "devicelocal"
 
-// Protocol is the name that the published seam gives the member
-// (provider-contract.md S20).
+// Protocol is the member's name in the published seam (provider-contract.md S20).
 const Protocol = "device-local"
 
-// Config says what to open.
+// Config says which memory to open.
 type Config struct {
 	Name string
 	// Path is the root; empty means DefaultPath.
@@ -35,8 +34,7 @@ type Config struct {
 	Fault seam.Fault
 }
 
-// DefaultPath is $AGENTM_DEVICE_LOCAL_ROOT, else ~/.agentm/memory; empty when
-// neither can be told.
+// DefaultPath is $AGENTM_DEVICE_LOCAL_ROOT, else ~/.agentm/memory; empty when neither is known.
 func DefaultPath(env func(string) string) string {
 	if p := env("AGENTM_DEVICE_LOCAL_ROOT"); p != "" {
 		return p
@@ -90,7 +88,7 @@ func Tree(cfg Config) (*seam.Dir, error) {
 // newFile is the mode of a new note, as 0666 less the usual umask.
 const newFile fs.FileMode = 0o644
 
-// places are AgentM's own, without those that lie in the memory itself.
+// places are AgentM's own directories, without those inside the memory itself.
 func places(env func(string) string) []notes.OutsideDir {
 	return slices.DeleteFunc(notes.AgentMPlaces(env), func(p notes.OutsideDir) bool { return p.Prefix == "(device)/_meta" })
 }

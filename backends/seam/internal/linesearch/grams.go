@@ -2,8 +2,8 @@ package linesearch
 
 import "bytes"
 
-// Grams tell of most texts that a query is not in them: a bit for each three bytes that follow one
-// another in the text in lower case. Different ones can share a bit.
+// Grams rule out a query for most texts: one bit for each three consecutive bytes of the lower-case text.
+// Different ones can share a bit.
 type Grams [GramWords]uint64
 
 // GramWords makes 2,048 bits. A note of 800 bytes fills about a quarter, so one in a hundred that does
@@ -12,7 +12,7 @@ const GramWords = 32
 
 const (
 	gramBits = 11
-	// GramText is the longest text that is worth it, in bytes: a longer one fills all bits.
+	// GramText is the longest useful text, in bytes: a longer one fills all bits.
 	GramText = 8 << 10
 )
 
@@ -47,10 +47,10 @@ func grams(terms []string) (out []uint32) {
 	return out
 }
 
-// Narrow reports whether the query's words are long enough for Grams to tell anything.
+// Narrow reports whether the query's words are long enough for Grams.
 func (q Query) Narrow() bool { return len(q.grams) > 0 }
 
-// May is false when a text cannot hold every word; word gives a part of its Grams.
+// May is false when a text cannot hold every word; word returns a part of its Grams.
 func (q Query) May(word func(i int) uint64) bool {
 	for _, n := range q.grams {
 		if word(int(n/64))&(1<<(n%64)) == 0 {

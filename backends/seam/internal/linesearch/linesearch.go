@@ -1,5 +1,5 @@
-// Package linesearch searches texts line by line as an agent's recall does, in any
-// letter case, and ranks what is found. It opens no file.
+// Package linesearch searches texts line by line as an agent's recall does, case-insensitive, and ranks the
+// hits. It opens no file.
 package linesearch
 
 import (
@@ -46,7 +46,7 @@ func Whole(q string) Query {
 	return Query{phrase: q, terms: []string{q}, grams: grams([]string{q})}
 }
 
-// lowered are buffers for texts in lower case.
+// lowered are buffers for lower-case texts.
 var lowered = sync.Pool{New: func() any { return new([]byte) }}
 
 // In reports whether a text holds every word. It dismisses most texts
@@ -62,8 +62,8 @@ func (q Query) In(text []byte) bool {
 		if isASCII(t) && bytes.Contains(low, []byte(t)) {
 			continue
 		}
-		// Only the full lower case can tell: the word holds more than ASCII, or the text one
-		// of the two other characters whose lower case is an ASCII letter.
+		// Only the full lower case decides: the word holds more than ASCII, or the text one of the two other
+		// characters whose lower case is an ASCII letter.
 		if plain || isASCII(t) && !bytes.Contains(text, []byte("\u212a")) && !bytes.Contains(text, []byte("\u0130")) {
 			return false
 		}
@@ -77,8 +77,8 @@ func (q Query) In(text []byte) bool {
 	return true
 }
 
-// lowerASCII copies text into low, as long as it, with ASCII letters in lower case: eight bytes
-// at a time. plain: the text is ASCII.
+// lowerASCII copies text into low, of the same length, with ASCII letters in lower case: eight bytes at a
+// time. plain: the text is ASCII.
 func lowerASCII(low, text []byte) (plain bool) {
 	const (
 		ones = 0x0101010101010101
@@ -147,8 +147,8 @@ func (q Query) Piece(text string) (hit model.RecallSnippet, ok bool) {
 	return model.RecallSnippet{Snippet: window(text, utf8.RuneCountInString(low[:at])), Line: 1 + strings.Count(low[:at], "\n"), Score: score}, true
 }
 
-// place is where the query stands in a text in lower case, as it was typed or by its first word,
-// with the score; -1 when a word is missing.
+// place is the position of the query in a lower-case text, as typed or by its first word, with the score;
+// -1 when a word is missing.
 func (q Query) place(low string) (at int, score float64) {
 	if at = strings.Index(low, q.phrase); at >= 0 {
 		return at, scorePhrase
@@ -156,7 +156,7 @@ func (q Query) place(low string) (at int, score float64) {
 	return q.allTerms(low), scoreTerms
 }
 
-// allTerms is where the first term stands, or -1 when one is missing.
+// allTerms is the position of the first term, or -1 when a term is missing.
 func (q Query) allTerms(low string) int {
 	first := -1
 	for i, t := range q.terms {
@@ -183,8 +183,7 @@ func window(text string, at int) string {
 	return string(runes[from : from+model.SnippetRunes])
 }
 
-// Ranking collects hits and what could not be searched. It is not safe for
-// concurrent use.
+// Ranking collects hits and counts unsearched files. It is not safe for concurrent use.
 type Ranking struct {
 	Limit       int
 	Quarantined []string
@@ -195,7 +194,7 @@ type Ranking struct {
 	total int64
 }
 
-// hit is a match with what it is ranked by.
+// hit is a match with its rank data.
 type hit struct {
 	model.RecallSnippet
 	modified time.Time
@@ -224,8 +223,7 @@ func (r *Ranking) rank() {
 	r.hits = r.hits[:min(len(r.hits), r.Limit)]
 }
 
-// Result is the ranked answer. limit is the size, in bytes, over which a file is
-// not searched.
+// Result is the ranked answer. limit is the size, in bytes, above which a file is not searched.
 func (r *Ranking) Result(limit int64) model.RecallResult {
 	r.rank()
 	out := model.RecallResult{Hits: []model.RecallSnippet{}, Quarantined: r.Quarantined, Total: r.total}
@@ -236,8 +234,8 @@ func (r *Ranking) Result(limit int64) model.RecallResult {
 	return out
 }
 
-// Bound adds to a result what could not be searched: files over a limit in bytes, and files and
-// directories that could not be read.
+// Bound adds to a result the unsearched parts: files over a limit in bytes, and unreadable files and
+// directories.
 func Bound(out *model.RecallResult, tooBig, unreadable int, limit int64) {
 	add := func(n int, what string) {
 		if n == 0 {

@@ -1,5 +1,5 @@
-// Package media cleans what the owner of a text tree keeps beside its notes: a SQLite file that its processes may hold, and a git
-// repository. It never touches the notes.
+// Package media scrubs the data that the owner of a text tree keeps beside its notes: a SQLite file that
+// its processes may hold open, and a git repository. It never touches the notes.
 package media
 
 import (
@@ -16,17 +16,17 @@ import (
 	"memdesk/model"
 )
 
-// Database is one SQLite file. Scrub writes it only where it holds something of what goes, and
-// only while no other process holds it.
+// Database is one SQLite file. Scrub writes it only where it holds data to be removed, and only while no
+// other process holds it.
 type Database struct {
 	Path  string // of the file
 	Layer string // its layer's name
-	// Apart names tables whose bytes are a layer of their own; empty: all of the file is one layer.
+	// Apart names tables whose bytes are a layer of their own; empty: the whole file is one layer.
 	Apart      []string
 	ApartLayer string
-	// Reason is why the tables set apart are not written; empty: they are cleaned too.
+	// Reason says why the tables set apart are not written; empty: they are scrubbed too.
 	Reason string
-	// Medium says how the rows are cleaned. Its Items must hold the tables that stay as they are.
+	// Medium says how to scrub the rows. Its Items must hold the tables that stay unchanged.
 	Medium func(*litefile.File) litefile.Medium
 	// Tied reports whether a row belongs to one of the removed notes; nil: none does.
 	Tied func(ctx context.Context, f *litefile.File, removed []string) (bool, error)
@@ -38,7 +38,7 @@ type Database struct {
 
 var sidecars = []string{"-wal", "-shm", "-journal"}
 
-// Owns reports whether a path is the database's or of a file that SQLite keeps beside it.
+// Owns reports whether a path is the database or one of SQLite's files beside it.
 func (d *Database) Owns(path string) bool {
 	rest, ok := strings.CutPrefix(path, d.Path)
 	return ok && (rest == "" || rest == sidecars[0] || rest == sidecars[1] || rest == sidecars[2])
@@ -70,7 +70,7 @@ func (d *Database) Layers(context.Context) ([]model.Layer, error) {
 	return out, nil
 }
 
-// OpenLayer reads one layer. Where the tables cannot be set apart, the file's layer is all of it.
+// OpenLayer reads one layer. Where the tables cannot be set apart, the file's layer is the whole file.
 func (d *Database) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	suffix, ok := strings.CutPrefix(id, d.Layer)
 	path := d.Path + suffix
@@ -129,8 +129,8 @@ func (r *reader) Close() (err error) {
 	return err
 }
 
-// Scrub removes the rows of what goes, and then every byte of them. A file that holds nothing
-// of it keeps its bytes.
+// Scrub removes the rows to be erased, and then every byte of them. A file without such data keeps its
+// bytes.
 func (d *Database) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if _, err := os.Lstat(d.Path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -161,7 +161,7 @@ func (d *Database) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.L
 	case !ok && tied:
 		return []model.LayerResult{left}, nil
 	case !ok:
-		return nil, nil // the plan knows better whether the traces are another's: verification looks again
+		return nil, nil // whether the traces are a bystander's is the plan's knowledge: verification searches again
 	}
 	if by := d.held(); by != "" {
 		return []model.LayerResult{{Layer: d.Layer, Method: "not written", Verdict: model.VerdictPending, Reason: by}}, nil
@@ -188,7 +188,7 @@ func (d *Database) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.L
 	return out, nil
 }
 
-// held says why the file is not written now; empty: it may be. What cannot be told is as if held.
+// held says why the file cannot be written now; empty: it can. An unknown state counts as held.
 func (d *Database) held() string {
 	by, err := litefile.Held(d.Path)
 	if err != nil {
@@ -229,7 +229,7 @@ func (d *Database) traces(ctx context.Context, req model.ScrubRequest, layer str
 	return found, errors.Join(err, r.Close())
 }
 
-// tied reports whether a row names the person or belongs to a removed note.
+// tied reports whether a row names the subject or belongs to a removed note.
 func (d *Database) tied(ctx context.Context, req model.ScrubRequest) (tied bool, err error) {
 	f, err := litefile.Open(d.Path, true)
 	if err != nil {

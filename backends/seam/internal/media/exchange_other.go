@@ -4,7 +4,7 @@ package media
 
 import "os"
 
-// exchange lets two directories change places, with a moment in which the second is not there.
+// exchange swaps two directories, with a moment in which the second is absent.
 func exchange(a, b string) error {
 	aside := b + ".old"
 	if err := os.Rename(b, aside); err != nil {

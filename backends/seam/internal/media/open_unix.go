@@ -4,5 +4,5 @@ package media
 
 import "syscall"
 
-// noFollow: a file that became a symbolic link meanwhile is not read.
+// noFollow: a file replaced by a symbolic link meanwhile is not read.
 const noFollow = syscall.O_NOFOLLOW

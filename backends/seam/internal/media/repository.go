@@ -20,15 +20,15 @@ import (
 type Repository struct {
 	Path  string // of its directory .git
 	Layer string
-	// Rewrite: Scrub puts a new root commit of the files as they are in the place of the history
-	// when that names the person. Otherwise it says how.
+	// Rewrite: Scrub replaces a history that names the subject by a new root commit of the current files.
+	// Otherwise it says how to do so.
 	Rewrite bool
 }
 
 // Owns reports whether a path is the repository.
 func (r *Repository) Owns(path string) bool { return path == r.Path }
 
-// Layers gives the repository as one layer.
+// Layers returns the repository as one layer.
 func (r *Repository) Layers(context.Context) ([]model.Layer, error) {
 	info, err := os.Lstat(r.Path)
 	switch {
@@ -61,7 +61,7 @@ func (r *Repository) OpenLayer(ctx context.Context, id string) (io.ReadCloser, e
 const byHand = "git's history and its unreachable objects name the person: make a new root commit (`git checkout --orphan`), delete every other ref, " +
 	"`git reflog expire --expire=now --all`, `git gc --prune=now`"
 
-// Scrub rewrites the history where it names the person and the configuration asks for it.
+// Scrub rewrites the history if it names the subject and the configuration asks for that.
 func (r *Repository) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if req.Dry || req.Traces == nil {
 		return nil, nil
@@ -104,11 +104,11 @@ func (r *Repository) Scrub(ctx context.Context, req model.ScrubRequest) ([]model
 	return out, nil
 }
 
-// kept are the files of a repository that a rewritten one takes over.
+// kept are the files that a rewritten repository takes over.
 var kept = []string{"config", "description", "hooks", "info"}
 
-// rewrite builds a repository of one commit and exchanges the two. Nothing that the old one
-// configures is run. git's own lock keeps git out meanwhile.
+// rewrite builds a repository of one commit and exchanges the two. It runs nothing that the old one
+// configures, and git's own lock keeps git out.
 func (r *Repository) rewrite(ctx context.Context) error {
 	for _, shared := range []string{"worktrees", "modules", "objects/info/alternates"} {
 		if _, err := os.Lstat(filepath.Join(r.Path, filepath.FromSlash(shared))); err == nil {
@@ -120,7 +120,7 @@ func (r *Repository) rewrite(ctx context.Context) error {
 	if err != nil {
 		return rootdir.Pathless(err)
 	}
-	defer os.Remove(lock) // it went with the old repository when all went well
+	defer os.Remove(lock) // on success it went with the old repository
 	_ = f.Close()         // it holds nothing
 	tree := filepath.Dir(r.Path)
 	temp := filepath.Join(r.Path, "memdesk-new")
@@ -161,7 +161,7 @@ func (r *Repository) rewrite(ctx context.Context) error {
 	return rootdir.Pathless(os.RemoveAll(aside))
 }
 
-// takeOver copies what is kept from one repository to another.
+// takeOver copies the kept files from one repository to another.
 func takeOver(from, to string) error {
 	for _, name := range kept {
 		info, err := os.Lstat(filepath.Join(from, name))

@@ -15,19 +15,17 @@ import (
 	"memdesk/model"
 )
 
-// leftover is the name of an unfinished write of memdesk's own.
+// leftover is the name of an unfinished write by memdesk.
 var leftover = regexp.MustCompile(`^(.+)\.tmp\.[0-9a-f]{16}$`)
 
-// tempMark is in the name of every one.
+// tempMark is part of every such name.
 var tempMark = []byte(".tmp.")
 
-// settled is how old an unfinished write must be to be a dead one: a live one takes
-// milliseconds.
+// settled is the age from which an unfinished write counts as dead: a live one takes milliseconds.
 const settled = 10 * time.Second
 
-// isLeftover reports whether an id names an unfinished write. It is no item, but it
-// can be read and forgotten: after a crash in the midst of an exchange it may hold
-// what another writer had put there.
+// isLeftover reports whether an id names an unfinished write. It is no item, but it can be read and
+// forgotten: after a crash during an exchange it may hold another writer's text.
 func isLeftover(id string) bool {
 	if !strings.Contains(id, ".tmp.") { // nearly every name
 		return false
@@ -41,8 +39,8 @@ func isLeftover(id string) bool {
 	return leftover.MatchString(dirs[len(dirs)-1])
 }
 
-// StoreConflicts lists what writes of this process displaced, as far as it still
-// stands, and what a write that was cut off has left of other bytes than the note's.
+// StoreConflicts lists texts displaced by this process's writes, as long as they exist, and interrupted
+// writes that differ from their note.
 func (s *store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, error) {
 	root, err := s.open("conflicts")
 	if err != nil || root == nil {
@@ -73,7 +71,7 @@ func (s *store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, erro
 	return out, err
 }
 
-// cutOff makes a conflict of an unfinished write unless it holds what the note does.
+// cutOff makes a conflict of an unfinished write unless it equals the note.
 func (s *store) cutOff(root *rootdir.Dir, id string) (model.StoreConflict, bool) {
 	base := leftover.FindStringSubmatch(path.Base(id))[1]
 	if dir := path.Dir(id); dir != "." {
@@ -97,7 +95,7 @@ func (s *store) cutOff(root *rootdir.Dir, id string) (model.StoreConflict, bool)
 	return c, true
 }
 
-// noteDisplaced keeps what a change had to set aside and says so in words.
+// noteDisplaced records a text that a change displaced, and says so in words.
 func (s *store) noteDisplaced(id string, done seam.Changed, at time.Time) (warnings []string) {
 	why := "another writer wrote it unseen, between the look and the exchange"
 	if done.Overtaken {

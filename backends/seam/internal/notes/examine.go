@@ -11,14 +11,14 @@ import (
 	"memdesk/model"
 )
 
-// Finding is a fact about a part of a store that serves all the same.
+// Finding is a fact about a part of a store that still serves.
 func Finding(kind, ref, format string, args ...any) model.HealthFinding {
 	return model.HealthFinding{Kind: kind, Ref: ref, Message: fmt.Sprintf(format, args...), State: model.HealthDegraded}
 }
 
-// Examine reads every item of a layout once, in the order of their ids, and hands each over. It
-// finds what is no file or no text and what the scanner rejects; where the store cannot be read,
-// Health itself says so.
+// Examine reads every item of a layout once, in the order of ids, and passes each on. It finds items that
+// are no file or no text, and those that the scanner rejects; an unreadable store is reported by Health
+// itself.
 func (l *Layout) Examine(ctx context.Context, path string, each func(id string, data []byte)) (out []model.HealthFinding, ok bool) {
 	root, err := rootdir.Open(path, nil)
 	if err != nil {
@@ -38,7 +38,7 @@ func (l *Layout) Examine(ctx context.Context, path string, each func(id string, 
 		}
 		m, err := root.Stat(id)
 		if err != nil {
-			continue // gone, or seen by the walk's own look
+			continue // gone, or reported by the walk itself
 		}
 		if m.Kind != rootdir.File {
 			out = append(out, Finding("symlink", id, "a symbolic link or a special file is no item: it is neither followed nor removed"))

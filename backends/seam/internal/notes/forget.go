@@ -53,8 +53,7 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	return model.ForgetResult{Removed: 1}, err
 }
 
-// removable refuses what is no regular file: a link is neither followed nor
-// removed.
+// removable refuses anything but a regular file: a link is neither followed nor removed.
 func (s *store) removable(id string) error {
 	root, err := s.open("forget")
 	if err != nil {

@@ -7,21 +7,19 @@ import (
 	"memdesk/backends/internal/title"
 )
 
-// head holds the fields at the beginning of a note. It is for display: the bytes are the
-// document.
+// head holds the fields at the beginning of a note, for display only: the bytes are the document.
 type head struct {
 	kind   string // of the one type or kind line; empty for none or both
 	status string
 	title  string
 }
 
-// headBytes is how much of a file is read for its front matter, in bytes. A front
-// matter that does not end there is none.
+// headBytes is the part of a file read for its front matter, in bytes. A front matter that does not end
+// there does not count.
 const headBytes = 8 << 10
 
-// parseHead reads front matter as AgentM's own parsers do, line by line as
-// `key: value` (agentm.md, Frontmatter); it never fails. CRLF and a byte order mark
-// are taken too.
+// parseHead reads front matter as AgentM's own parsers do, line by line as `key: value` (agentm.md,
+// Frontmatter); it never fails. It accepts CRLF and a byte order mark too.
 func parseHead(text string) head {
 	var h head
 	front, body := splitFront(text)
@@ -43,7 +41,7 @@ func parseHead(text string) head {
 			h.title = title.Cut(value)
 		}
 	}
-	if kind == "None" { // so written when a `type:` note is superseded
+	if kind == "None" { // AgentM writes this when a `type:` note is superseded
 		kind = ""
 	}
 	if typ == "" || kind == "" {
@@ -64,8 +62,7 @@ func unquote(v string) string {
 	return v
 }
 
-// splitFront divides a text into the lines between its fences and what follows;
-// front is empty when there are no fences.
+// splitFront divides a text into the lines between its fences and the rest; front is empty without fences.
 func splitFront(text string) (front, body string) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	first, rest, ok := strings.Cut(text, "\n")
@@ -82,7 +79,7 @@ func splitFront(text string) (front, body string) {
 	return "", text
 }
 
-// statuses are those that lists and searches ask about.
+// statuses are the statuses that matter for lists and searches.
 var statuses = []string{"deleted", "expired", "superseded", statusUnfiled}
 
 const statusUnfiled = "unfiled" // in AgentM's review queue (agentm.md, Frontmatter)
@@ -90,9 +87,8 @@ const statusUnfiled = "unfiled" // in AgentM's review queue (agentm.md, Frontmat
 // archived: its agent has put it away. Lists leave it out unless asked for.
 func archived(status string) bool { return status == "deleted" || status == "expired" }
 
-// recalled reports whether the agent's own search gives a note: it passes over what
-// was superseded and the folders _archive and _inbox, and gives what is deleted or
-// expired.
+// recalled reports whether the agent's own search returns a note: it skips superseded notes and the folders
+// _archive and _inbox, and returns deleted or expired ones.
 func recalled(id, status string) bool {
 	if status == "superseded" || hidden(id) {
 		return false

@@ -16,8 +16,8 @@ import (
 // gitWait bounds the question to git.
 const gitWait = 20 * time.Second
 
-// gitHistory asks how many commits hold the removed notes. Their text cannot be
-// taken out from here; without a git program nothing is known.
+// gitHistory counts the commits that hold the removed notes. Their text cannot be removed from here;
+// without a git program nothing is known.
 func gitHistory(ctx context.Context, at, root, layer string, removed []string) model.LayerResult {
 	r := model.LayerResult{Layer: layer, Method: "git log asked", Verdict: model.VerdictOutOfScope}
 	var paths []string
@@ -44,8 +44,8 @@ func gitHistory(ctx context.Context, at, root, layer string, removed []string) m
 	return r
 }
 
-// commits counts the commits of all refs that touch the paths. Nothing that the
-// repository configures is run.
+// commits counts the commits of all refs that touch the paths. It runs nothing that the repository
+// configures.
 func commits(ctx context.Context, dir string, paths []string) (int64, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {

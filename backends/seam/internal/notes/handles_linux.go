@@ -9,9 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// openHandles looks whether a process still holds a removed note open: its bytes
-// are there until it lets go. Only processes that this user may look at can be
-// asked.
+// openHandles finds processes that still hold a removed note open: its bytes exist until they close it. It
+// sees only processes that this user may inspect.
 func openHandles(root string, removed []string) []model.LayerResult {
 	if len(removed) == 0 {
 		return nil

@@ -4,7 +4,7 @@ package notes
 
 import "memdesk/model"
 
-// openHandles cannot be told on this system.
+// openHandles knows nothing on this system.
 func openHandles(_ string, removed []string) []model.LayerResult {
 	if len(removed) == 0 {
 		return nil

@@ -10,8 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// Health looks whether the directories are there and can be read. It writes no
-// probe (R39).
+// Health checks whether the directories exist and can be read. It writes no probe (R39).
 func (s *store) Health(ctx context.Context) model.HealthStatus {
 	var deep vitals.Probe
 	if s.cfg.Layout != nil {
@@ -20,7 +19,7 @@ func (s *store) Health(ctx context.Context) model.HealthStatus {
 	return s.health.Check(ctx, vitals.Local, s.clock.Now, s.observe, deep)
 }
 
-// observe is empty for a store in order, else what is wrong and what to do.
+// observe is empty for a healthy store, else the problem and the remedy.
 func (s *store) observe(ctx context.Context) []model.HealthFinding {
 	if message := s.reach(); message != "" {
 		return vitals.Down(model.FindingUnreachable, message)
@@ -46,7 +45,7 @@ func (s *store) observe(ctx context.Context) []model.HealthFinding {
 	return append(found, s.cfg.Status(ctx)...)
 }
 
-// reach is empty when the directories are there and can be read.
+// reach is empty when the directories exist and can be read.
 func (s *store) reach() string {
 	root, err := rootdir.Open(s.cfg.Path, nil)
 	if err == nil {

@@ -19,14 +19,12 @@ import (
 	"memdesk/model"
 )
 
-// Index is where a store's local index stands: the one derived tier that memdesk
-// builds, a SQLite file with FTS5. It never stands in a tree that is synced
-// (provider-contract.md S18).
+// Index is the path of a store's local index: the one derived tier that memdesk builds, a SQLite file with
+// FTS5. It is never inside a synced tree (provider-contract.md S18).
 type Index struct{ path string }
 
-// OpenIndex tells where the index of the store at root goes: in memdesk's own state
-// directory. nil with the reason when no state directory can be told, or when it
-// lies inside the store. It makes nothing.
+// OpenIndex finds the place for the index of the store at root: in memdesk's own state directory. nil with
+// the reason when no state directory is known, or when it is inside the store. It makes nothing.
 func OpenIndex(root string, env func(string) string) (*Index, string) {
 	if env == nil {
 		env = func(string) string { return "" }
@@ -44,7 +42,7 @@ func OpenIndex(root string, env func(string) string) (*Index, string) {
 	return &Index{filepath.Join(dir, hex.EncodeToString(sum[:8])+".db")}, ""
 }
 
-// Path is the index's file, for those who search in it.
+// Path is the index's file, for searches.
 func (x *Index) Path() string { return x.path }
 
 const indexSchema = `
@@ -54,9 +52,8 @@ CREATE TABLE docmeta(id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL, tier TEX
 CREATE VIRTUAL TABLE docs USING fts5(path UNINDEXED, title, body, tokenize = 'porter unicode61');
 `
 
-// Reindex builds the local index anew from the notes that a search may give: text,
-// not passed over by the agent's own search, and not rejected by the scanner. The old index
-// stands until the new one is whole.
+// Reindex rebuilds the local index from the notes that a search may return: text, not skipped by the
+// agent's own search, and not rejected by the scanner. The old index stays until the new one is complete.
 func (s *store) Reindex(ctx context.Context, tier string) (int64, error) {
 	if tier != "" && seam.StorageTier(tier) != seam.LocalIndex {
 		return 0, model.Errorf(model.InvalidInput, "reindex", "%q is no derived tier of memdesk's: there is %s", tier, seam.LocalIndex)
@@ -177,7 +174,7 @@ func indexError(ctx context.Context, err error) error {
 	return model.Errorf(model.Unavailable, "reindex", "the index cannot be written: %w", err)
 }
 
-// ChangedSince goes by the files' own times.
+// ChangedSince uses the files' modification times.
 func (s *store) ChangedSince(ctx context.Context, mtime float64, yield func(id string) bool) error {
 	snap, err := s.walk(ctx, nil, nil, nil)
 	if err != nil {
@@ -191,7 +188,7 @@ func (s *store) ChangedSince(ctx context.Context, mtime float64, yield func(id s
 	return nil
 }
 
-// index takes an erasure to the local index, which is built anew from what is left.
+// index applies an erasure to the local index, which is rebuilt from the remaining notes.
 func (w *scrubbing) index() {
 	path := w.store.cfg.Index.path
 	if _, err := os.Lstat(path); err != nil {

@@ -14,7 +14,7 @@ import (
 	"memdesk/quarantine"
 )
 
-// examine tells the facts of a text.
+// examine returns the facts of a text.
 func (s *store) examine(id, text string) texts.Facts {
 	if !utf8.ValidString(text) {
 		return texts.Facts{Binary: true}
@@ -34,13 +34,13 @@ func (s *store) examine(id, text string) texts.Facts {
 	return f
 }
 
-// scan is the scanner's verdict. A byte order mark at the very beginning is how some
-// editors save, and hides nothing.
+// scan is the scanner's verdict. A byte order mark at the very beginning comes from some editors, and hides
+// nothing.
 func scan(text string) (quarantine.Verdict, bool) {
 	return quarantine.Scan(strings.TrimPrefix(text, "\ufeff"))
 }
 
-// header returns the row of a list, from the entry and, when it was read, the facts.
+// header is the row of a list, from the entry and, when it was read, the facts.
 func (s *store) header(e *entry, f texts.Facts, m rootdir.Meta) model.Header {
 	h := model.Header{
 		ID: e.id, Tier: e.tier, Scope: s.scopeOf(e.id), Title: f.Title,
@@ -97,7 +97,7 @@ func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 	return it, nil
 }
 
-// metaOf are the fields that a program keeps of an item beside it.
+// metaOf are the fields that a program keeps about an item beside it.
 func (s *store) metaOf(ctx context.Context, id string) []model.Field {
 	if s.cfg.Layout == nil || s.cfg.Layout.Meta == nil {
 		return nil
@@ -109,8 +109,8 @@ func absent(op, id string) error {
 	return model.Errorf(model.NotFound, op, "%q does not exist", id)
 }
 
-// checkID is InvalidInput for an id that no item can have (R34): it climbs, is not
-// in normal form, or names machinery.
+// checkID is InvalidInput for an id that no item can have (R34): it climbs, is not in normal form, or names
+// machinery.
 func (s *store) checkID(op, id string) error {
 	if len(id) > rootdir.MaxName {
 		return rootdir.CheckName(id) // it does not quote the id
@@ -127,7 +127,7 @@ func (s *store) checkID(op, id string) error {
 	return nil
 }
 
-// locate is checkID for a change, which only a locator can carry.
+// locate is checkID for a change, which needs a locator.
 func (s *store) locate(op, id string) (seam.Locator, error) {
 	if err := s.checkID(op, id); err != nil {
 		return seam.Locator{}, err

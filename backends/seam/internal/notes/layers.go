@@ -18,16 +18,15 @@ import (
 type OutsideDir struct {
 	Prefix string // of its layers' ids: "(state)"
 	Path   string
-	// Names are path.Match patterns of the files that matter; the rest is not listed.
+	// Names are path.Match patterns of the relevant files; the rest is not listed.
 	Names []string
-	// Lines: the files are JSON lines that only grow; scrubbing drops those that name
-	// the person. Otherwise nothing in it is written.
+	// Lines: the files are append-only JSON lines; scrubbing drops those that name the subject. Otherwise
+	// nothing in it is written.
 	Lines  bool
-	Reason string // of a directory that is not written: whose it is and what to do
+	Reason string // why a directory is not written: its owner and the remedy
 }
 
-// oldVersions are the folders in which sync tools and editors keep what was
-// removed or replaced.
+// oldVersions are the folders in which sync tools and editors keep removed or replaced files.
 var oldVersions = []string{".stversions", ".trash", ".trashed"}
 
 const gitDir = ".git"
@@ -37,12 +36,12 @@ type sort int
 
 const (
 	sortItem    sort = iota
-	sortCopy         // a temporary file, a backup, an old version: goes when it names the person
+	sortCopy         // a temporary file, a backup, an old version: removed when it names the subject
 	sortBooks        // AgentM's per-slug books
 	sortForeign      // another program's own
-	sortEmpty        // a directory with nothing in it: only its name says something
-	sortGit          // a git directory, not looked into
-	sortLines        // another program's text: lines that name the person go
+	sortEmpty        // an empty directory: only its name holds data
+	sortGit          // a git directory, not searched
+	sortLines        // another program's text: lines that name the subject are removed
 )
 
 // found is one file of the walk over everything.
@@ -50,7 +49,7 @@ type found struct {
 	id   string
 	sort sort
 	meta rootdir.Meta
-	// problem: it could not be looked at, in words.
+	// problem says why it could not be read.
 	problem string
 	// side is the layout's, of a file that is no item.
 	side Side
@@ -88,7 +87,7 @@ func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 	return out, nil
 }
 
-// layer is the file as a layer; dir is the directory that the walk began in.
+// layer is the file as a layer; dir is the start of the walk.
 func (f found) layer(dir string) model.Layer {
 	l := model.Layer{ID: cmp.Or(f.side.Name, f.id), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true}
 	if f.meta.Kind == rootdir.File {
@@ -154,7 +153,7 @@ func (s *store) ofPart(id string) bool {
 	return slices.ContainsFunc(s.parts(), func(p Part) bool { return p.Owns(path) })
 }
 
-// sorted makes a layer's file of what a walk met.
+// sorted turns a file of the walk into a layer's.
 func sorted(w walk.Found) found {
 	f := found{id: w.Path, meta: w.Meta, problem: w.Problem}
 	name := baseName(w.Path)
@@ -179,7 +178,7 @@ func sorted(w walk.Found) found {
 	return f
 }
 
-// dirSort is the sort of what lies in a directory.
+// dirSort is the sort of the files in a directory.
 func dirSort(name string) sort {
 	switch {
 	case isOpenDir(name):
@@ -190,7 +189,7 @@ func dirSort(name string) sort {
 	return sortForeign
 }
 
-// eachOutside hands over the files of AgentM's own places.
+// eachOutside passes on the files of AgentM's own directories.
 func (s *store) eachOutside(ctx context.Context, fn func(OutsideDir, *rootdir.Dir, found)) error {
 	for _, p := range s.cfg.Outside {
 		if err := model.FromContext(ctx, "layers"); err != nil {

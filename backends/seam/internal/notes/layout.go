@@ -10,18 +10,18 @@ import (
 	"memdesk/model"
 )
 
-// Tiers that are no kind of note.
+// Tiers that are not kinds of notes.
 const (
 	tierOther = "other" // a note without a type or kind
-	tierFiles = "files" // what is no markdown
+	tierFiles = "files" // anything but markdown
 )
 
-// knownKinds are the types that AgentM saves in an empty store (agentm.md,
-// Layout); what a store holds besides is added to its tiers.
+// knownKinds are the types that AgentM saves in an empty store (agentm.md, Layout); further kinds in a
+// store become tiers too.
 var knownKinds = []string{"convention", "fix", "idea", "preference", "reference", "workflow"}
 
-// isTemp reports whether a name is that of an unfinished write or of an editor's
-// own file (conflict-names.md, Not copies). It is asked of every name of a walk.
+// isTemp reports whether a name is that of an unfinished write or of an editor's own file
+// (conflict-names.md, Not copies). It is called for every name of a walk.
 func isTemp(name string) bool {
 	n := len(name)
 	switch last := name[n-1]; {
@@ -40,8 +40,7 @@ func isTemp(name string) bool {
 	return i >= 0 && i+5 < n && strings.Trim(lower[i+5:], "0123456789abcdef") == ""
 }
 
-// asciiLower is strings.ToLower for what the patterns hold; it mostly allocates
-// nothing.
+// asciiLower is strings.ToLower for the characters of the patterns; it mostly allocates nothing.
 func asciiLower(s string) string {
 	for i := range len(s) {
 		if 'A' <= s[i] && s[i] <= 'Z' {
@@ -51,8 +50,7 @@ func asciiLower(s string) string {
 	return s
 }
 
-// bookkeeping are the files beside the notes that AgentM keeps for itself, where
-// slugs stand but no text.
+// bookkeeping are AgentM's own files beside the notes, which hold slugs but no text.
 var bookkeeping = []string{".lifecycle.json", ".heat.json"}
 
 // isMachinery reports whether a file is no item: an unfinished write or the
@@ -87,8 +85,8 @@ func isNote(id string) bool {
 	return strings.EqualFold(ext, ".md") || strings.EqualFold(ext, ".markdown")
 }
 
-// tierOf says where an item belongs: by the one type or kind that its front matter
-// names, else by its folder, else other. known are the declared tiers.
+// tierOf is the tier of an item: the one type or kind in its front matter, else its folder, else other.
+// known are the declared tiers.
 func tierOf(id, kind string, known func(string) bool) string {
 	if kind != "" && known(kind) {
 		return kind
@@ -105,8 +103,8 @@ func tierOf(id, kind string, known func(string) bool) string {
 // kindName matches a type or kind that can name a tier.
 var kindName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// maxKinds bounds how many tiers front matter can make; a note of a further kind
-// is in its folder's tier or in other.
+// maxKinds bounds the tiers made by front matter; a note of a further kind is in its folder's tier or in
+// other.
 const maxKinds = 500
 
 // declare makes the tiers of a store from the kinds it knows and holds.
@@ -137,8 +135,8 @@ func declare(kinds []string) []model.TierSpec {
 	)
 }
 
-// addressOf is where a new item of a tier goes: memory/<kind>/<slug>.md below the
-// memory root, as AgentM's own save does (agentm.md, Layout).
+// addressOf is the id of a new item of a tier: memory/<kind>/<slug>.md below the memory root, as AgentM's
+// own save does (agentm.md, Layout).
 func (s *store) addressOf(tier, key string) (string, error) {
 	if s.cfg.Layout != nil {
 		return s.cfg.Layout.Address(tier, key)
@@ -212,7 +210,7 @@ func (s *store) tierNames() string {
 	return strings.Join(names, ", ")
 }
 
-// entryTier is the tier of a file as far as can be told.
+// entryTier is the tier of a file, as far as known.
 func (s *store) entryTier(id, kind string) string {
 	return s.tierOf(id, kind, func(n string) bool { _, ok := s.tier(n); return ok })
 }

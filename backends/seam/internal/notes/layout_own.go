@@ -8,14 +8,14 @@ import (
 	"memdesk/model"
 )
 
-// Layout is how a program other than AgentM lays out its notes. Every function is needed.
+// Layout describes the notes of a program other than AgentM. Every function is needed.
 type Layout struct {
 	Tiers []model.TierSpec
-	// Enter reports whether a directory of this path can hold items; Item whether a file of this
-	// id can be one. A symbolic link is none.
+	// Enter reports whether a directory of this path can hold items; Item whether a file with this id can be
+	// one. A symbolic link is none.
 	Enter, Item func(path string) bool
-	// Head gives an item's tier and title from the beginning of its text, which is empty where it
-	// was not read; an empty title is made from the text.
+	// Head returns an item's tier and title from the beginning of its text, which is empty where it was not
+	// read; an empty title is derived from the text.
 	Head func(id, text string) (tier, title string)
 	// Scope is an item's.
 	Scope func(id string) string
@@ -23,23 +23,23 @@ type Layout struct {
 	Address func(tier, key string) (string, error)
 	// Check refuses a change of an item.
 	Check func(op, id string) error
-	// Fresh gives the text of a new item that was asked for by its tier.
+	// Fresh returns the text of a new item that was requested by tier.
 	Fresh func(id, tier, text string) (string, error)
-	// Wrote follows a write in what other files say of the item; Removed a removal. old is empty
-	// for a new item.
+	// Wrote updates other files' statements about a written item; Removed those about a removed one. old is
+	// empty for a new item.
 	Wrote   func(ctx context.Context, id, old, text string, with *model.Beside) (warnings []string)
 	Removed func(ctx context.Context, id string) error
 	// Beside returns the statements of other files about an item; nil where there are none.
 	Beside func(ctx context.Context, id string) (model.Beside, error)
-	// Side tells of a file that is no item.
+	// Side describes a file that is no item.
 	Side func(id string) Side
 	// Path is the inverse of a side's name.
 	Path func(name string) string
-	// Parts are media of their own beside the notes; the walk over layers passes over what they own.
+	// Parts are media of their own beside the notes; the walk over layers skips their files.
 	Parts []Part
-	// Meta are an item's read-only fields, which are no part of its document; nil where it has none.
+	// Meta are an item's read-only fields outside its document; nil where it has none.
 	Meta func(ctx context.Context, id string) []model.Field
-	// Deep gives the findings of a whole read.
+	// Deep returns the findings of a full read.
 	Deep func(ctx context.Context) []model.HealthFinding
 }
 
