@@ -1,6 +1,5 @@
-// Package seam is the text-tree family: stores that are directories of text. It
-// fixes how a place in such a tree is named, what a tree can do and how it is
-// written safely; what the texts mean is each member's business.
+// Package seam is the text-tree family: stores that are directories of text. It defines the naming of
+// places in such a tree, its capabilities and safe writes; the texts' meaning is each member's business.
 package seam
 
 import (
@@ -11,15 +10,14 @@ import (
 	"memdesk/model"
 )
 
-// ErrInvalidLocator is in every error about a key that cannot name a place. It
-// is a caller's mistake, of kind InvalidInput, never NotFound
-// (provider-contract.md S4, S5).
+// ErrInvalidLocator is in every error about a key that cannot name a place. It is a caller's mistake, of
+// kind InvalidInput, never NotFound (provider-contract.md S4, S5).
 var ErrInvalidLocator = errors.New("invalid locator")
 
 // The conflict strategies that members declare (S14). A name, not a mechanism.
 const (
 	StrategyNone      = "none"       // the last write wins
-	StrategyWholeFile = "whole-file" // whole files are set side by side
+	StrategyWholeFile = "whole-file" // both files are kept
 )
 
 // Capabilities are the four published flags of a member; each defaults to false
@@ -50,7 +48,7 @@ type Info struct {
 	// Irregular: a symbolic link or a special file. It is listed and sized 0, and
 	// neither read, written nor removed.
 	Irregular bool
-	// Stamp changes whenever the file may have: time, size and identity.
+	// Stamp changes whenever the file may have changed: time, size and identity.
 	Stamp string
 }
 
@@ -95,7 +93,7 @@ type Tree interface {
 	// Names that no locator can hold (a backslash) are left out.
 	List(ctx context.Context, at Locator) ([]Locator, error)
 
-	// Exists is true for a file and for a directory (S10).
+	// Exists reports whether there is a file or a directory (S10).
 	Exists(ctx context.Context, at Locator) (bool, error)
 
 	// Info describes a place (S11); NotFound when there is nothing.

@@ -6,28 +6,28 @@ import (
 	"memdesk/model"
 )
 
-// StorageTier is one of the three layers of a store's storage
-// (provider-contract.md S18), which says who may derive it and whether it is synced.
+// StorageTier is one of the three layers of a store's storage (provider-contract.md S18): it decides who
+// may derive it and whether it is synced.
 type StorageTier string
 
 // The three tiers.
 const (
 	Source          StorageTier = "source"           // what is remembered: syncs, authoritative
-	SharedAbstracts StorageTier = "shared-abstracts" // made from it for everybody: syncs, derived
-	LocalIndex      StorageTier = "local-index"      // made from it for this machine: never syncs, derived
+	SharedAbstracts StorageTier = "shared-abstracts" // derived from it for all machines: syncs
+	LocalIndex      StorageTier = "local-index"      // derived from it for this machine: never syncs
 )
 
-// StorageTiers lists them, the source first.
+// StorageTiers lists the tiers, the source first.
 func StorageTiers() []StorageTier { return []StorageTier{Source, SharedAbstracts, LocalIndex} }
 
 // Syncs reports whether the tier's root may be synced.
 func (t StorageTier) Syncs() bool { return t == Source || t == SharedAbstracts }
 
-// Derived reports whether the tier can be made anew from the source.
+// Derived reports whether the tier can be rebuilt from the source.
 func (t StorageTier) Derived() bool { return t == SharedAbstracts || t == LocalIndex }
 
-// Layout gives each tier its root, as text. The zero Layout is the published
-// default: roots named after their tiers.
+// Layout holds the root of each tier, as text. The zero Layout is the published default: roots named after
+// their tiers.
 type Layout struct {
 	Source, SharedAbstracts, LocalIndex string
 }
@@ -44,8 +44,7 @@ func (l Layout) Root(t StorageTier) string {
 // NeverSync is the root that no sync service may see.
 func (l Layout) NeverSync() string { return l.Root(LocalIndex) }
 
-// Check is InvalidInput for two tiers with one root, and for a local index inside a
-// root that is synced.
+// Check is InvalidInput for two tiers with one root, and for a local index inside a synced root.
 func (l Layout) Check() error {
 	tiers := StorageTiers()
 	for i, a := range tiers {

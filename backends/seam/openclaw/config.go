@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// workspace is one that the configuration names.
+// workspace is one workspace of the configuration.
 type workspace struct {
 	id  string
-	dir string // below the state directory; empty: outside of it
+	dir string // below the state directory; empty: outside it
 }
 
-// workspaces reads openclaw.json (OC2). problem says in words why it could not be read.
+// workspaces reads openclaw.json (OC2). problem says in words why it is unreadable.
 func workspaces(state string) (out []workspace, problem string) {
 	data, err := os.ReadFile(filepath.Join(state, configName))
 	if err != nil {
@@ -49,7 +49,7 @@ func member(v any, name string) any {
 	return object[name]
 }
 
-// below is a path of the configuration as one from the state directory; empty: it lies outside.
+// below is a configured path relative to the state directory; empty: outside it.
 func below(state, at string) string {
 	if rest, ok := strings.CutPrefix(at, "~/"); ok {
 		home, err := os.UserHomeDir()

@@ -15,7 +15,7 @@ import (
 	"memdesk/model"
 )
 
-// deep compares the files with the index that OpenClaw made of them (OC9).
+// deep compares the files with OpenClaw's index of them (OC9).
 func (s *store) deep(ctx context.Context) []model.HealthFinding {
 	hashes := map[string]map[string]string{} // by agent and file
 	out, ok := s.layout.Examine(ctx, s.path, func(id string, data []byte) {
@@ -27,7 +27,7 @@ func (s *store) deep(ctx context.Context) []model.HealthFinding {
 		hashes[a.id][file] = hex.EncodeToString(sum[:])
 	})
 	if !ok {
-		return nil // Health itself says so
+		return nil // Health itself reports it
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.indexes)) {
 		out = append(out, s.compare(ctx, id, hashes[id])...)
@@ -35,7 +35,7 @@ func (s *store) deep(ctx context.Context) []model.HealthFinding {
 	return out
 }
 
-// compare looks at one index.
+// compare checks one index.
 func (s *store) compare(ctx context.Context, id string, files map[string]string) []model.HealthFinding {
 	workspace := -1
 	for i, a := range s.agents {
@@ -64,7 +64,7 @@ func (s *store) compare(ctx context.Context, id string, files map[string]string)
 	return out
 }
 
-// readSources reads which files the index has, and the first one that it has as it is no more.
+// readSources reads the files in the index, and the first of them that has changed since.
 func readSources(ctx context.Context, file string, files map[string]string) (indexed map[string]bool, stale string, err error) {
 	err = reading(ctx, file, func(q *litefile.Query) error {
 		indexed, stale = map[string]bool{}, ""
@@ -74,7 +74,7 @@ func readSources(ctx context.Context, file string, files map[string]string) (ind
 			}
 		}
 		if err := q.Each(selectOrigins+` LIMIT 1`, nil, func(func(...any) error) error { return nil }); err != nil {
-			return err // of another version: who wrote what cannot be read
+			return err // another version: the writers are unreadable
 		}
 		err := q.Each(`SELECT path, hash FROM memory_index_sources WHERE source = 'memory' ORDER BY path`, nil, func(scan func(...any) error) error {
 			var at, hash string

@@ -42,18 +42,18 @@ type origin struct {
 type provenance struct {
 	stamp  string // of the database when it was read
 	files  map[string]origin
-	failed time.Time // when it could not be read last
+	failed time.Time // of the last failed read
 }
 
-// retry is how long a database that could not be read is not asked again.
+// retry is the pause before an unreadable database is read again.
 const retry = 2 * time.Second
 
-// classes from the least trusted; what a database says besides is unknown.
+// classes, from the least trusted; any other value of a database is unknown.
 var classes = []string{"untrusted", "agent", "system", "owner"}
 
 const unknown = "unknown"
 
-// meta are the fields that the index knows of an item (OC6).
+// meta are the index's fields of an item (OC6).
 func (s *store) meta(ctx context.Context, id string) []model.Field {
 	a, file, ok := s.at(id)
 	if !ok {
@@ -74,8 +74,8 @@ func (s *store) meta(ctx context.Context, id string) []model.Field {
 	return out
 }
 
-// origins are the entries of an agent's index, read again when the database has changed. A database
-// that cannot be read says nothing (OC7); Health tells.
+// origins are the entries of an agent's index, read again when the database has changed. An unreadable
+// database says nothing (OC7); Health reports it.
 func (s *store) origins(ctx context.Context, agent string) map[string]origin {
 	at := s.indexes[agent]
 	if at == "" {
@@ -106,8 +106,8 @@ func stampOf(file string) string {
 	return strconv.FormatInt(info.ModTime().UnixNano(), 36) + "." + strconv.FormatInt(info.Size(), 36) + " "
 }
 
-// reading runs fn on a database opened for reading, which leaves nothing behind. What the index says only
-// adds to an item, so nobody waits for a lock on it (OC7).
+// reading runs fn on a database opened for reading, without traces. The index only adds to an item, so no
+// reader waits for a lock on it (OC7).
 func reading(ctx context.Context, file string, fn func(*litefile.Query) error) error {
 	f, err := litefile.Open(file, true)
 	if err != nil {
@@ -152,7 +152,7 @@ func readOrigins(ctx context.Context, file string) (out map[string]origin, err e
 // rank orders classes from the least trusted; a chunk of unknown class makes its file unknown.
 func rank(class string) int { return slices.Index(classes, class) }
 
-// seconds takes times in milliseconds too.
+// seconds accepts times in milliseconds too.
 func seconds(t int64) int64 {
 	if t > 1e11 {
 		return t / 1000
@@ -189,7 +189,7 @@ func (s *store) database(agent string) *media.Database {
 			return dropChunks(q, f.Name, files(req.Removed), req)
 		}}
 		if !s.redact {
-			m.Items = []string{transcriptTable} // left as they are
+			m.Items = []string{transcriptTable} // left unchanged
 		}
 		return m
 	}
@@ -217,8 +217,8 @@ type chunk struct {
 	row            int64
 }
 
-// dropChunks removes the chunks that name the person or belong to a removed file, and what
-// belongs to them: full-text rows, provenance, recall metadata, source rows, cached embeddings.
+// dropChunks removes the chunks that name the subject or belong to a removed file, with their full-text
+// rows, provenance, recall metadata, source rows and cached embeddings.
 func dropChunks(q *litefile.Query, layer string, removed []string, req model.ScrubRequest) ([]model.LayerResult, error) {
 	res := model.LayerResult{Layer: layer, Method: "chunks removed with their full-text, provenance, source and cache rows", Verdict: model.VerdictClean}
 	concerns := func(text string) bool { return req.Concerns != nil && req.Concerns([]byte(text)) }
@@ -273,7 +273,7 @@ func dropChunks(q *litefile.Query, layer string, removed []string, req model.Scr
 	return []model.LayerResult{res}, nil
 }
 
-// dropWords removes full-text rows that no chunk ties to what goes, and that name it themselves.
+// dropWords removes full-text rows that no chunk ties to erased data, and that name it themselves.
 func dropWords(q *litefile.Query, table string, removed []string, concerns func(string) bool, res *model.LayerResult) error {
 	names, err := columns(q, table)
 	if err != nil || len(names) == 0 {
@@ -312,7 +312,7 @@ func dropWords(q *litefile.Query, table string, removed []string, concerns func(
 	return nil
 }
 
-// columns are those of a table; none where it is not there.
+// columns are those of a table; none where it is absent.
 func columns(q *litefile.Query, table string) (out []string, err error) {
 	err = q.Each(`SELECT name FROM pragma_table_info(?)`, []any{table}, func(scan func(...any) error) error {
 		var name string

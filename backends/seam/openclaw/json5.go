@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// parseJSON5 reads the values of a JSON5 text (https://spec.json5.org) that are objects, arrays
-// and strings; numbers and words stay as they are written.
+// parseJSON5 reads the objects, arrays and strings of a JSON5 text (https://spec.json5.org); numbers and
+// words keep their spelling.
 func parseJSON5(text string) (any, error) {
 	p := json5{text: strings.TrimPrefix(text, "\ufeff")}
 	v, err := p.value(0)
@@ -26,7 +26,7 @@ const maxDepth = 100
 
 var errJSON5 = errors.New("it is no JSON5")
 
-// space passes over blanks and comments.
+// space skips blanks and comments.
 func (p *json5) space() {
 	for p.at < len(p.text) {
 		rest := p.text[p.at:]
@@ -113,7 +113,7 @@ func (p *json5) array(depth int) (any, error) {
 	return out, nil
 }
 
-// comma passes over one, which may be missing before the end.
+// comma skips one, which may be missing before the end.
 func (p *json5) comma(end byte) error {
 	switch p.next() {
 	case ',':
@@ -160,7 +160,7 @@ func (p *json5) quoted() (string, error) {
 	return "", errJSON5
 }
 
-// escaped writes what follows a backslash.
+// escaped writes the character of an escape, after its backslash.
 func (p *json5) escaped(b *strings.Builder) {
 	hex := func(n int) {
 		var r rune

@@ -1,5 +1,6 @@
-// Package openclaw opens the Markdown workspaces of OpenClaw's agents (openclaw.md). Who wrote what is read from each agent's SQLite
-// index, which is derived from the Markdown: items never write it, and an erasure does only while no process holds it.
+// Package openclaw opens the Markdown workspaces of OpenClaw's agents (openclaw.md). Writers are read from
+// each agent's SQLite index, which is derived from the Markdown: items never write it, and an erasure does
+// only while no process holds it.
 package openclaw
 
 import (
@@ -24,13 +25,13 @@ import (
 // Kind is the name under which the backend is registered.
 const Kind = "openclaw"
 
-// What an erasure does with conversations; empty means Keep.
+// The treatments of conversations in an erasure; empty means Keep.
 const (
 	Keep   = "keep"   // they are searched and named
-	Redact = "redact" // names of the person go
+	Redact = "redact" // the subject's identifiers are removed
 )
 
-// Config says what to open.
+// Config says which store to open.
 type Config struct {
 	Name        string
 	Path        string // a state directory, or one workspace
@@ -60,7 +61,7 @@ type agent struct {
 	dir string // of its workspace, below the root; empty for a store of one workspace
 }
 
-// Open opens a directory for reading. InvalidInput for one that is no workspace.
+// Open opens a directory for reading. InvalidInput for a directory without a workspace.
 func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err := model.FromContext(ctx, "open"); err != nil {
 		return model.Store{}, err
@@ -116,7 +117,7 @@ func has(dir, pattern string) bool {
 	return err == nil && len(found) > 0
 }
 
-// detect finds the workspaces (OC1, OC2) and says what is not opened.
+// detect finds the workspaces (OC1, OC2) and names those that are not opened.
 func (s *store) detect() (said []string, err error) {
 	switch {
 	case s.path == "":
@@ -168,8 +169,8 @@ func (s *store) detect() (said []string, err error) {
 
 const mainAgent = "main"
 
-// enter reports whether a directory can hold items: a workspace, what lies in its memory
-// directory, and what lies above a workspace.
+// enter reports whether a directory can hold items: a workspace, its memory directory with everything in
+// it, and the directories above a workspace.
 func (s *store) enter(dir string) bool {
 	if !open(path.Base(dir)) {
 		return false
@@ -186,12 +187,12 @@ func (s *store) enter(dir string) bool {
 	return false
 }
 
-// open reports whether a file or directory of this name is none of a program's own.
+// open reports whether a file or directory of this name is not a program's own.
 func open(name string) bool { return !strings.HasPrefix(name, ".") && name != "node_modules" }
 
-// at gives the agent in whose workspace an id lies, and the path from there.
+// at returns the agent of an id's workspace, and the path from there.
 func (s *store) at(id string) (a agent, file string, ok bool) {
-	for _, b := range s.agents { // one workspace may lie in another
+	for _, b := range s.agents { // one workspace may contain another
 		rest, in := strings.CutPrefix(id, b.dir+"/")
 		if b.dir == "" {
 			rest, in = id, true
@@ -203,7 +204,7 @@ func (s *store) at(id string) (a agent, file string, ok bool) {
 	return a, file, ok
 }
 
-// item reports whether a file of this id is an item.
+// item reports whether a file with this id is an item.
 func (s *store) item(id string) bool {
 	_, file, ok := s.at(id)
 	if !ok || !strings.HasSuffix(file, ".md") {
@@ -240,7 +241,7 @@ const digestCap = 8192 // bytes
 
 var day = regexp.MustCompile(`^\d{4}-\d\d-\d\d(-[^/]+)?\.md$`)
 
-// tierOf is the tier of a file of a workspace; empty for one at its root that is no memory.
+// tierOf is the tier of a file of a workspace; empty for a file at its root that is no memory.
 func tierOf(file string) string {
 	switch rest, in := strings.CutPrefix(file, "memory/"); {
 	case in && rest == "context-digest.md":
@@ -265,8 +266,7 @@ func tierOf(file string) string {
 	return ""
 }
 
-// tiers declares them. Of a state directory with several workspaces a key does not tell whose
-// file is meant.
+// tiers declares the tiers. In a state directory with several workspaces a key does not identify a file.
 func tiers(one bool) []model.TierSpec {
 	var out []model.TierSpec
 	for _, t := range []struct{ name, title, hint string }{
@@ -300,7 +300,7 @@ func (s *store) head(id, _ string) (tier, title string) {
 	return tierOf(file), ""
 }
 
-// address is where a new item goes, in a store of one workspace.
+// address is the id of a new item, in a store of one workspace.
 func (s *store) address(tier, key string) (string, error) {
 	file := strings.TrimSuffix(key, ".md") + ".md"
 	switch tier {
@@ -319,7 +319,7 @@ func (s *store) address(tier, key string) (string, error) {
 		if file = "memory/" + file; tierOf(file) != tierNote {
 			return "", model.Errorf(model.InvalidInput, "retain", "key %q is a name of tier %s", key, tierOf(file))
 		}
-	case tierDigest: // these three only for check to refuse
+	case tierDigest: // these three exist only for check to refuse
 		file = "memory/context-digest.md"
 	case tierDreams:
 		file = "DREAMS.md"
@@ -332,7 +332,7 @@ func (s *store) address(tier, key string) (string, error) {
 	return path.Join(s.agents[0].dir, file), nil
 }
 
-// check refuses what is read only (OC4).
+// check refuses changes of read-only files (OC4).
 func (s *store) check(op, id string) error {
 	switch tier, _ := s.head(id, ""); {
 	case tier == tierInstructions:
@@ -343,7 +343,7 @@ func (s *store) check(op, id string) error {
 	return nil
 }
 
-// wrote says what brings the index up to date (OC8).
+// wrote says how to bring the index up to date (OC8).
 func (s *store) wrote(_ context.Context, id, _, _ string, _ *model.Beside) []string {
 	if a := s.scope(id); a != "" {
 		return []string{"the index does not know it yet: openclaw memory index --force --agent " + a}

@@ -10,9 +10,9 @@ import (
 	"memdesk/model"
 )
 
-// HugeIDs tries ids that no item can have: of megabytes, and of thousands of
-// directories. Each is InvalidInput, is not repeated in the error, and nothing is
-// made in dir, the store's directory. prefix begins every id of the store.
+// HugeIDs tries ids that no item can have: of megabytes, and of thousands of directories. Each is
+// InvalidInput and is not repeated in the error, and nothing is made in dir, the store's directory. prefix
+// begins every id of the store.
 func HugeIDs(t *testing.T, s model.Store, dir, prefix string) {
 	t.Helper()
 	before := count(t, dir)

@@ -1,6 +1,5 @@
-// Package seamtest is the conformance suite of the text-tree family: the rules
-// of the seam as named cases that run on any Tree. It tests no Provider; that is
-// backendtest's task.
+// Package seamtest is the conformance suite of the text-tree family: the rules of the seam as named cases
+// for any Tree. It tests no Provider; that is backendtest's task.
 package seamtest
 
 import (
@@ -14,15 +13,14 @@ import (
 // Subject is one fresh member under test.
 type Subject struct {
 	Tree seam.Tree
-	// Second opens another Tree on the same store, as another process would; nil
-	// leaves the cases out that need two.
+	// Second opens another Tree on the same store, as another process would; nil leaves out the cases that
+	// need two.
 	Second func(t *testing.T) seam.Tree
-	// Dir is the directory behind the tree, where cases plant what others write;
-	// empty leaves those cases out.
-	Dir string
-	// Fail lets the next write or removal fail at a step, or die there when err is
-	// seam.ErrCrash, until it is called with an empty step; nil leaves those cases
+	// Dir is the directory behind the tree, where cases plant other writers' files; empty leaves those cases
 	// out.
+	Dir string
+	// Fail makes the next write or removal fail at a step, or die there when err is seam.ErrCrash, until it is
+	// called with an empty step; nil leaves those cases out.
 	Fail func(step seam.Step, err error)
 }
 
@@ -33,10 +31,9 @@ func Run(t *testing.T, open func(t *testing.T) seam.Tree) {
 	RunSubject(t, func(t *testing.T) Subject { return Subject{Tree: open(t)} })
 }
 
-// RunSubject runs every case on a fresh subject each and logs a report of the
-// member: its declarations, and each case with the mark that its rule has in
-// provider-contract.md (c: published, u: required by upstream's code, a: added
-// here) and its outcome or the reason why it was left out.
+// RunSubject runs every case on a fresh subject each and logs a report of the member: its declarations, and
+// each case with the mark of its rule in provider-contract.md (c: published, u: required by upstream's
+// code, a: added here) and its outcome or the reason why it was left out.
 func RunSubject(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	var report strings.Builder
@@ -59,15 +56,14 @@ func RunSubject(t *testing.T, open func(t *testing.T) Subject) {
 	t.Logf("%T: capabilities %+v, conflict strategy %q\n%s", tree, tree.Capabilities(), tree.ConflictStrategy(), report.String())
 }
 
-// Case is one rule of the suite. The name begins with the number that the rule
-// has in provider-contract.md.
+// Case is one rule of the suite. The name begins with the rule's number in provider-contract.md.
 type Case struct {
 	name  string
 	needs need
 	run   func(t *testing.T, s Subject)
 }
 
-// mark is where the case's rule comes from: the first of a rule with two marks.
+// mark is the origin of the case's rule: the first of a rule with two marks.
 func (c Case) mark() string {
 	switch rule, _, _ := strings.Cut(c.name, " "); rule {
 	case "S5":

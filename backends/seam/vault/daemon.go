@@ -12,8 +12,7 @@ import (
 	"memdesk/model"
 )
 
-// daemonPort is where AgentM's daemon answers on loopback (agentm.md, Derived
-// state).
+// daemonPort is the loopback port of AgentM's daemon (agentm.md, Derived state).
 const daemonPort = 7821
 
 // daemonLimit bounds an answer, in bytes; daemonWait a look at opening.
@@ -22,9 +21,9 @@ const (
 	daemonWait  = 100 * time.Millisecond
 )
 
-// daemon asks AgentM's daemon how it is. It sends nothing but GET /health.
+// daemon asks AgentM's daemon for its health. It sends nothing but GET /health.
 type daemon struct {
-	url    string // empty: nobody is asked
+	url    string // empty: no daemon is asked
 	client *http.Client
 }
 
@@ -46,7 +45,7 @@ func newDaemon(cfg Config, at roots) daemon {
 	}}
 }
 
-// ask reports whether a daemon runs, and what is wrong with it in words.
+// ask reports whether a daemon runs, and its problem in words.
 func (d daemon) ask(ctx context.Context) (runs bool, wrong string) {
 	if d.url == "" {
 		return false, ""
@@ -70,8 +69,7 @@ func (d daemon) ask(ctx context.Context) (runs bool, wrong string) {
 	return true, fmt.Sprintf("AgentM's daemon answers %d to a health check; look into its log", res.StatusCode)
 }
 
-// unwell reads an answer for what says outright that something is wrong; an answer
-// in another shape is no verdict.
+// unwell searches an answer for an explicit error; an answer in another shape is no verdict.
 func unwell(body []byte) string {
 	var said struct {
 		OK     *bool  `json:"ok"`
@@ -87,11 +85,11 @@ func unwell(body []byte) string {
 	return ""
 }
 
-// findingDaemon is the kind of finding about AgentM's daemon: without it the agent's own
-// index falls behind, the files stay the truth.
+// findingDaemon is the kind of finding about AgentM's daemon: without it the agent's own index falls
+// behind; the files stay the truth.
 const findingDaemon = "daemon"
 
-// status is empty unless a daemon runs and is not well.
+// status is empty unless a running daemon reports a problem.
 func (d daemon) status(ctx context.Context) []model.HealthFinding {
 	if _, wrong := d.ask(ctx); wrong != "" {
 		return []model.HealthFinding{{Kind: findingDaemon, Message: wrong, State: model.HealthDegraded}}

@@ -9,17 +9,16 @@ import (
 	"memdesk/model"
 )
 
-// heldTooLong is how long one holder may keep AgentM's lock: a write of one note takes
-// milliseconds.
+// heldTooLong is the longest normal hold of AgentM's lock: a write of one note takes milliseconds.
 const heldTooLong = 2 * time.Minute
 
-// status looks at what stands beside the vault: AgentM's daemon and its lock. It takes no lock.
+// status checks AgentM's daemon and its lock beside the vault. It takes no lock.
 func status(d daemon, m mutex) func(context.Context) []model.HealthFinding {
 	return func(ctx context.Context) []model.HealthFinding { return append(d.status(ctx), m.heldLong()...) }
 }
 
-// heldLong finds a lock whose holder is alive, for it touches the lock at each beat, and has
-// kept it for minutes. A lock of a dead holder is none: whoever comes next breaks it.
+// heldLong finds a lock kept for minutes by a live holder, which touches it at each beat. A dead holder's
+// lock does not count: the next waiter breaks it.
 func (m mutex) heldLong() []model.HealthFinding {
 	now := m.clock.Now()
 	for _, k := range m.keys {

@@ -4,5 +4,5 @@ package vault
 
 import "time"
 
-// madeAt is not told here.
+// madeAt is unknown on this system.
 func madeAt(string) (time.Time, bool) { return time.Time{}, false }

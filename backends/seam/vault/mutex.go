@@ -14,34 +14,33 @@ import (
 	"memdesk/model"
 )
 
-// The pauses between two tries. AgentM's own writers wait 10 to 200 ms, and two busy
-// ones hand the lock to each other: who looks as seldom as they do hardly gets it.
+// The pauses between two tries. AgentM's own writers wait 10 to 200 ms, and two busy ones pass the lock to
+// each other: a waiter with their pauses hardly gets it.
 const (
 	pauseFirst = time.Millisecond
 	pauseMost  = 4 * time.Millisecond
-	// confirmAfter is how long after a contended mkdir the directory must still be the
-	// same: two who saw one stale lock may both have removed and made it.
+	// confirmAfter is the time after a contended mkdir for which the directory must stay the same: two waiters
+	// that saw one stale lock may both have removed and made it.
 	confirmAfter = 5 * time.Millisecond
 )
 
-// pace are the shared lock's times.
+// pace is the timing of the shared lock.
 type pace struct {
 	stale    time.Duration // age on the wall clock from which a lock may be dead
-	patience time.Duration // how long one acquisition waits
-	beat     time.Duration // how often a holder touches its lock
-	// watch is how long a lock must stand untouched before our own eyes until it
-	// counts as dead: a holder alive touches it within a beat, whatever a jump of the
-	// clock makes of its age.
+	patience time.Duration // longest wait of one acquisition
+	beat     time.Duration // period at which a holder touches its lock
+	// watch is the time that a lock must stay untouched under observation until it counts as dead: a live
+	// holder touches it within a beat, whatever age a clock jump gives it.
 	watch time.Duration
 }
 
-// protocol is the pace that all of AgentM keeps.
+// protocol is the pace of all AgentM programs.
 var protocol = pace{
 	stale: 10 * time.Second, patience: 10 * time.Second, beat: 5 * time.Second, watch: 5500 * time.Millisecond,
 }
 
-// mutex is AgentM's lock: an empty directory per key. It is not exclusion by
-// itself, for the daemon, editors and sync tools do not take it.
+// mutex is AgentM's lock: an empty directory per key. It excludes only AgentM's writers: the daemon,
+// editors and sync tools do not take it.
 type mutex struct {
 	base  string
 	keys  []string // sorted, so that two holders of both never wait for each other
@@ -49,15 +48,15 @@ type mutex struct {
 	pace  pace
 }
 
-// acquire takes every key in order and keeps them fresh until they are released.
-// Locked when one is held for as long as the patience or the context lasts.
+// acquire takes every key in order and keeps them fresh until their release. Locked when a foreign hold
+// outlasts the patience or the context.
 func (m mutex) acquire(ctx context.Context) (seam.Held, error) {
 	if m.base == "" {
 		return nil, model.Errorf(model.Unavailable, "lock", "no place for AgentM's locks can be told; set lock_root, XDG_CACHE_HOME or HOME")
 	}
 	h := &holding{beat: m.pace.beat, stop: make(chan struct{}), done: make(chan struct{})}
 	w := watcher{clock: m.clock, pace: m.pace, started: time.Now(), seen: map[string]sighting{}}
-	for _, k := range m.keys { // watch all from the start: stale ones wait side by side
+	for _, k := range m.keys { // watch all from the start, so that waits for stale ones overlap
 		_, _ = w.observe(m.path(k))
 	}
 	for _, k := range m.keys {
@@ -78,8 +77,8 @@ func (m mutex) acquire(ctx context.Context) (seam.Held, error) {
 
 func (m mutex) path(key string) string { return filepath.Join(m.base, key, "lock") }
 
-// held is one lock directory of ours. The open handle keeps its inode from being
-// used again, so that being the same is certain.
+// held is one lock directory of this process. The open handle keeps its inode from being reused, so that
+// identity is certain.
 type held struct {
 	path string
 	dir  *os.File
@@ -94,7 +93,7 @@ func (l held) ours() bool {
 	return err == nil && os.SameFile(mine, now)
 }
 
-// release removes the directory if it is still ours.
+// release removes the directory if it is still this process's.
 func (l held) release() {
 	if l.ours() {
 		_ = os.Remove(l.path) // errors are ignored by the protocol: it goes stale
@@ -102,13 +101,13 @@ func (l held) release() {
 	_ = l.dir.Close()
 }
 
-// sighting is a foreign lock as it was first seen.
+// sighting is the first observation of a foreign lock.
 type sighting struct {
 	info  fs.FileInfo
 	since time.Time // monotonic
 }
 
-// watcher waits for locks of others.
+// watcher waits for foreign locks.
 type watcher struct {
 	clock   clock.Clock
 	pace    pace
@@ -116,7 +115,7 @@ type watcher struct {
 	seen    map[string]sighting
 }
 
-// observe looks at a lock and keeps since when it stands so.
+// observe looks at a lock and keeps the time of its last change.
 func (w *watcher) observe(path string) (sighting, error) {
 	now, err := os.Lstat(path)
 	if err != nil {
@@ -131,8 +130,8 @@ func (w *watcher) observe(path string) (sighting, error) {
 	return s, nil
 }
 
-// stale reports whether the holder is dead: old on the wall clock, or dated in the
-// future, and untouched for longer than a heartbeat by our own clock.
+// stale reports whether the holder is dead: old on the wall clock, or dated in the future, and untouched
+// for longer than a heartbeat by the monotonic clock.
 func (w *watcher) stale(s sighting) bool {
 	age := w.clock.Now().Sub(s.info.ModTime())
 	watched := time.Since(s.since)
@@ -195,7 +194,7 @@ func (w *watcher) wait(ctx context.Context, pause time.Duration, inside bool) er
 	}
 }
 
-// remove takes a stale lock away if it is still the one that was seen.
+// remove removes a stale lock if it is still the one observed.
 func remove(path string, seen fs.FileInfo) error {
 	now, err := os.Lstat(path)
 	if err != nil || !os.SameFile(now, seen) || !now.ModTime().Equal(seen.ModTime()) {
@@ -214,12 +213,12 @@ func remove(path string, seen fs.FileInfo) error {
 	return nil
 }
 
-// errTaken: another waiter removed and made the directory that we had just made.
+// errTaken: another waiter has replaced the new directory.
 var errTaken = errors.New("taken over while it was made")
 
-// grab makes the directory, dates it and confirms that it is still the one. After
-// another holder was met it waits before that: a waiter that saw the same lock as
-// stale may be about to remove this one. Check confirms once more before the change.
+// grab makes the directory, dates it and confirms that it is still the same. After a contended wait it
+// pauses before that: a waiter that saw the same stale lock may be about to remove this one. Check confirms
+// once more before the change.
 func grab(path string, met bool) (held, error) {
 	if err := os.Mkdir(path, 0o755); err != nil {
 		return held{}, err
@@ -241,7 +240,7 @@ func grab(path string, met bool) (held, error) {
 	return l, nil
 }
 
-// holding is every lock of one change.
+// holding is all locks of one change.
 type holding struct {
 	beat  time.Duration
 	locks []held
@@ -252,8 +251,7 @@ type holding struct {
 
 var _ seam.Held = (*holding)(nil)
 
-// Check is Conflict when a lock is no longer ours: this process was stopped for so
-// long that another took it over.
+// Check is Conflict when a lock was lost: this process was stopped for so long that another took it over.
 func (h *holding) Check() error {
 	for _, l := range h.locks {
 		if !l.ours() {

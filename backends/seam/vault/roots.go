@@ -17,20 +17,19 @@ import (
 // configName is AgentM's configuration file (agentm.md, Configuration).
 const configName = ".agentm-config.json"
 
-// roots are the two roots of a vault and the place of its locks, all absolute and
-// with links resolved.
+// roots are the two roots of a vault and the directory of its locks, all absolute and with links resolved.
 type roots struct {
 	vault  string
 	memory string
 	below  string // the memory root's key below the vault; empty when they are one
-	locks  string // empty when no place can be told
+	locks  string // empty when no directory is known
 	why    string // how the memory root was found
 	port   int    // of the daemon, 0 for the usual one
 	notes  []string
 }
 
-// resolve finds both roots as AgentM's own chain does and refuses loudly
-// (agentm.md, Configuration; provider-contract.md S16, S17).
+// resolve finds both roots as AgentM's own chain does and refuses loudly (agentm.md, Configuration;
+// provider-contract.md S16, S17).
 func resolve(cfg Config) (roots, error) {
 	env := cfg.Env
 	if env == nil {
@@ -81,8 +80,8 @@ func resolve(cfg Config) (roots, error) {
 	return r, nil
 }
 
-// memoryRoot is the configured one, else what a configuration of AgentM says of
-// this vault, else the vault itself.
+// memoryRoot is the configured one, else the one that an AgentM configuration names for this vault, else
+// the vault itself.
 func memoryRoot(cfg Config, vault string, env func(string) string) (path, why string, port int, err error) {
 	found, file, err := configOf(cfg, vault, env)
 	if err != nil {
@@ -100,10 +99,9 @@ func memoryRoot(cfg Config, vault string, env func(string) string) (path, why st
 	return vault, "the vault itself: no memory_root is configured", port, nil
 }
 
-// configOf looks for the configuration that speaks of this vault: the file that was
-// opened, else the nearest one in the vault and its ancestors, else AgentM's prefix,
-// else ~/.claude. One that names another vault is passed over. A file that is there
-// and cannot be read is an error (S17).
+// configOf finds the configuration of this vault: the opened file, else the nearest one in the vault and
+// its ancestors, else AgentM's prefix, else ~/.claude. It skips one that names another vault. An unreadable
+// one is an error (S17).
 func configOf(cfg Config, vault string, env func(string) string) (agentmConfig, string, error) {
 	if filepath.Base(cfg.Path) == configName {
 		c, err := readConfig(cfg.Path)
@@ -160,8 +158,7 @@ func (c agentmConfig) speaksOf(vault string, beside bool, env func(string) strin
 	return err == nil && st.IsDir()
 }
 
-// agentmConfig is the part of AgentM's configuration that matters here. The rest
-// may hold passwords and is not kept.
+// agentmConfig is the relevant part of AgentM's configuration. The rest may hold passwords and is not kept.
 type agentmConfig struct {
 	backend, vault, memory string
 	port                   int

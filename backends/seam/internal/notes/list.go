@@ -13,7 +13,7 @@ import (
 	"memdesk/model"
 )
 
-// List returns one page. Sizes and times of the page are read anew.
+// List returns one page, with current sizes and times.
 func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
 	snap, err := s.look(ctx)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 	return snap.lists.Page(ctx, listing{s, snap}, req)
 }
 
-// listing is a snapshot as lists are made of it.
+// listing is a snapshot, ready for lists.
 type listing struct {
 	s *store
 	*snapshot
@@ -89,8 +89,8 @@ func (l listing) Headers(ctx context.Context, rows []int32) ([]model.Header, err
 	return l.s.headers(ctx, l.snapshot, rows)
 }
 
-// headers reads the page's files for titles, flags and current sizes. A file that
-// cannot be read is listed as such; one that has just vanished as it was.
+// headers reads the page's files for titles, flags and current sizes. An unreadable file is listed as such;
+// a vanished one as it was.
 func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]model.Header, error) {
 	out := make([]model.Header, 0, len(rows))
 	root, err := s.open("list")
@@ -98,7 +98,7 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 		return out, err
 	}
 	defer root.Close()
-	kept := s.resident.current() == snap // then what it says of a file is current
+	kept := s.resident.current() == snap // then its facts about a file are current
 	for _, i := range rows {
 		if err := model.FromContext(ctx, "list"); err != nil {
 			return nil, err
@@ -124,7 +124,7 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 			out = append(out, h)
 			continue
 		}
-		e.status = f.Status // as it is, wherever the walk put it
+		e.status = f.Status // its current status, in whichever tier the walk put it
 		out = append(out, s.header(&e, f, m))
 	}
 	return out, nil

@@ -9,8 +9,8 @@ import (
 
 var errNotJSON = errors.New("not one JSON value")
 
-// cutMembers removes the members of a JSON text's objects, at any depth, whose key
-// drop names, and leaves every other byte as it is. It returns how many.
+// cutMembers removes the members of a JSON text's objects, at any depth, whose key drop selects, and keeps
+// every other byte. It returns their number.
 func cutMembers(data []byte, drop func(key string) bool) ([]byte, int, error) {
 	if !json.Valid(data) {
 		return nil, 0, errNotJSON
@@ -29,11 +29,11 @@ func cutMembers(data []byte, drop func(key string) bool) ([]byte, int, error) {
 	return append(out, data[done:]...), c.n, nil
 }
 
-// cutter walks over a text that is known to be valid.
+// cutter walks over a valid text.
 type cutter struct {
 	data []byte
 	drop func(string) bool
-	cuts [][2]int // from, to; they may overlap
+	cuts [][2]int // start and end; they may overlap
 	n    int
 }
 
@@ -44,7 +44,7 @@ func (c *cutter) space(at int) int {
 	return at
 }
 
-// value returns where the value that begins at an offset ends.
+// value returns the end of the value at an offset.
 func (c *cutter) value(at int) int {
 	switch c.data[at] {
 	case '{':
@@ -74,10 +74,9 @@ func (c *cutter) text(at int) int {
 	return at + 1
 }
 
-// object cuts members: one that is followed by another goes with its comma, the
-// last one with the comma before it.
+// object cuts members: one with a successor goes with its comma, the last one with the comma before it.
 func (c *cutter) object(at int) int {
-	kept := -1 // end of the last member that stays
+	kept := -1 // end of the last kept member
 	for at = c.space(at + 1); c.data[at] != '}'; {
 		start := at
 		end := c.text(at)
@@ -109,7 +108,7 @@ func (c *cutter) object(at int) int {
 	return at + 1
 }
 
-// skip is value without looking into it.
+// skip is value without its content.
 func (c *cutter) skip(at int) int {
 	quiet := cutter{data: c.data, drop: func(string) bool { return false }}
 	return quiet.value(at)

@@ -1,6 +1,5 @@
-// Package notes makes a store of a directory of markdown notes as AgentM lays
-// them out: its items, tiers and lists, its search, its writes. How a change
-// keeps foreign writers out is the business of the tree that it is given.
+// Package notes makes a store of a directory of markdown notes in AgentM's layout: its items, tiers and
+// lists, its search, its writes. The given tree keeps foreign writers out of a change.
 package notes
 
 import (
@@ -18,7 +17,7 @@ import (
 	"memdesk/model"
 )
 
-// Config says what a member opens.
+// Config describes a member.
 type Config struct {
 	Name, Kind string
 	// Path is the directory from which ids start.
@@ -26,28 +25,27 @@ type Config struct {
 	// Memory is the key of the memory root below Path, where the agent saves; empty
 	// when both are one.
 	Memory string
-	// Tree makes every change; it stands on Path.
+	// Tree makes every change; its root is Path.
 	Tree *seam.Dir
 	// Virgin: a missing Path is an empty store, made by the first write.
 	Virgin   bool
 	ReadOnly bool
-	// Unknown says which version of its program's layout this is not; empty: it is a known one.
+	// Unknown says which layout version was expected; empty: it is a known one.
 	Unknown    string
 	Features   map[string]bool
 	Deviations []model.Deviation
 	Notes      []string
 	Clock      clock.Clock
-	// Status asks what stands beside the directory, a daemon, within the context;
-	// empty when nothing is wrong. nil: nothing stands there.
+	// Status asks a process beside the directory, such as a daemon, within the context; empty when all is
+	// well. nil: there is none.
 	Status func(ctx context.Context) []model.HealthFinding
 	// Outside are AgentM's places beyond the directory that hold text of its notes.
 	Outside []OutsideDir
 	// Layout is another program's; nil is AgentM's.
 	Layout *Layout
-	// SearchOnly: nothing but a Recall over every tier follows, so Open need not read the
-	// kinds that become tiers.
+	// SearchOnly: only a Recall over every tier follows, so Open need not read the kinds that become tiers.
 	SearchOnly bool
-	// Index is the store's local index; nil where no place for it can be told.
+	// Index is the store's local index; nil where no place for it is known.
 	Index *Index
 }
 
@@ -62,14 +60,14 @@ type store struct {
 
 	mu        sync.Mutex
 	snap      *snapshot
-	changes   int64 // of our own
+	changes   int64 // made by this process
 	labels    *labels
 	resident  resident
 	displaced []model.StoreConflict
 }
 
-// Open makes the store; it reads the front matter of every note, unless SearchOnly says that
-// nobody asks for it, and makes nothing.
+// Open makes the store; it reads the front matter of every note, unless SearchOnly makes that needless, and
+// creates nothing.
 func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	s := &store{cfg: cfg, clock: cfg.Clock, labels: newLabels()}
 	s.facts = texts.NewMemory(s.examine)
@@ -127,8 +125,7 @@ func (s *store) value(snap *snapshot) model.Store {
 	return out
 }
 
-// withBinary adds that Retain takes any bytes, so that what is no text can be moved
-// and put back.
+// withBinary adds that Retain takes any bytes, so that files other than text can be moved and restored.
 func withBinary(features map[string]bool) map[string]bool {
 	out := map[string]bool{"binary": true}
 	maps.Copy(out, features)
@@ -154,7 +151,7 @@ func (s *store) readOnlyReason() string {
 	return ""
 }
 
-// open gives nil without an error for a root that the first write will make.
+// open returns nil without an error for a root that the first write will make.
 func (s *store) open(op string) (*rootdir.Dir, error) {
 	root, err := rootdir.Open(s.cfg.Path, nil)
 	switch {
@@ -168,7 +165,7 @@ func (s *store) open(op string) (*rootdir.Dir, error) {
 	return nil, err
 }
 
-// checkWritable refuses a change of a store that is opened for reading.
+// checkWritable refuses a change of a read-only store.
 func (s *store) checkWritable(op string) error {
 	if s.reason != "" {
 		return model.Refuse(op, "the store is read-only: "+s.reason)

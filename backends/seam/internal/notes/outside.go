@@ -5,8 +5,7 @@ import (
 	"runtime"
 )
 
-// AgentMPlaces are AgentM's own places beyond the notes (agentm.md, Residue after
-// deleting a note).
+// AgentMPlaces are AgentM's own directories beyond the notes (agentm.md, Residue after deleting a note).
 func AgentMPlaces(env func(string) string) []OutsideDir {
 	if env == nil {
 		return nil

@@ -56,11 +56,11 @@ type recall struct {
 	query linesearch.Query
 	tier  string     // empty: every one
 	mu    sync.Mutex // of the ranking and err, while the files are searched
-	err   error      // that ends the search
+	err   error      // the error that ends the search
 	linesearch.Ranking
 }
 
-// search reads the files of a snapshot that is current.
+// search reads the files of a current snapshot.
 func (r *recall) search(ctx context.Context, s *store, snap *snapshot) error {
 	root, err := s.open("recall")
 	if err != nil || root == nil {
@@ -82,7 +82,7 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot) error {
 	})
 }
 
-// glance searches a file that a walk meets, and tells of it what lists need: one reading for both.
+// glance searches a file during a walk, and returns its facts for lists: one read for both.
 func (r *recall) glance(s *store, files *rootdir.Files, at rootdir.Place) (m rootdir.Meta, tag uint32, ok bool) {
 	data, m, err := files.Read(at, texts.ReadLimit)
 	if err != nil {
@@ -111,8 +111,8 @@ func (r *recall) wants(s *store, e *entry) bool {
 	return s.recalled(e.id, e.status) && (r.tier == "" || e.tier == r.tier)
 }
 
-// text searches one file, as it was read or could not be. What its text tells is only asked
-// when it matches: the scanner costs more than the search.
+// text searches one file, given its bytes or its read error. The facts of its text are computed only for a
+// match: the scanner costs more than the search.
 func (r *recall) text(s *store, e *entry, data []byte, m rootdir.Meta, err error) error {
 	if err == nil && !r.query.In(data) {
 		return nil

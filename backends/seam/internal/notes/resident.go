@@ -10,29 +10,29 @@ import (
 	"memdesk/model"
 )
 
-// resident keeps the snapshot of a store that stays open, a console's or a server's: the system
-// tells which directories changed, and only those are read again. Where it cannot tell, the store
-// is walked as before, and Health says why.
+// resident keeps the snapshot of a store that stays open, a console's or a server's: the system reports
+// changed directories, and only those are read again. Where it cannot, the store is walked as before, and
+// Health says why.
 type resident struct {
-	walking sync.Mutex // held over a walk, so that nobody is given what it replaces
+	walking sync.Mutex // held over a walk, so that no caller gets the snapshot being replaced
 
 	mu     sync.Mutex
-	since  time.Time // when the store was first looked at
+	since  time.Time // first look at the store
 	follow *walk.Follower
 	snap   *snapshot
-	why    string    // it is not followed
-	again  time.Time // when to try again
+	why    string    // why it is not followed
+	again  time.Time // time of the next try
 	closed bool
 }
 
 const (
-	// staysOpen is how long a store is open before its snapshot is kept: a command is done by then.
+	// staysOpen is the time after which an open store's snapshot is kept: a command is done by then.
 	staysOpen = time.Second
-	// tryAgain is how long one that cannot be followed is left alone.
+	// tryAgain is the pause before another try to follow a store.
 	tryAgain = time.Minute
 )
 
-// begin reports whether the snapshot is kept from now on, or was before.
+// begin reports whether the snapshot is kept from now on, or was already.
 func (r *resident) begin(s *store) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,18 +57,18 @@ func (r *resident) begin(s *store) bool {
 	return true
 }
 
-// fail notes why the store is walked. The caller holds mu.
+// fail records why the store is walked. The caller holds mu.
 func (r *resident) fail(err error) {
 	if r.follow != nil {
 		_ = r.follow.Close()
 	}
 	r.follow, r.snap, r.why, r.again = nil, nil, err.Error(), time.Now().Add(tryAgain)
-	if errors.Is(err, errors.ErrUnsupported) { // on this system it is always so
+	if errors.Is(err, errors.ErrUnsupported) { // permanent on this system
 		r.why = ""
 	}
 }
 
-// current is the snapshot while nothing has changed, else nil.
+// current is the snapshot while it is unchanged, else nil.
 func (r *resident) current() *snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,7 +78,7 @@ func (r *resident) current() *snapshot {
 	return r.snap
 }
 
-// look reads what changed. Where the system does not tell any more, it walks.
+// look reads the changes. Where the system no longer reports them, it walks.
 func (r *resident) look(ctx context.Context, s *store) (*snapshot, error) {
 	r.walking.Lock()
 	defer r.walking.Unlock()
@@ -91,7 +91,7 @@ func (r *resident) look(ctx context.Context, s *store) (*snapshot, error) {
 	s.mu.Lock()
 	last, changes := s.snap, s.changes
 	s.mu.Unlock()
-	if old == nil { // what it knows of the notes still holds
+	if old == nil { // its knowledge of the notes is still valid
 		old = last
 	}
 	if follow != nil {
@@ -111,7 +111,7 @@ func (r *resident) look(ctx context.Context, s *store) (*snapshot, error) {
 			return snap, nil
 		case ctx.Err() != nil:
 			return nil, err
-		case err == nil: // the directory is not there yet
+		case err == nil: // the directory does not exist yet
 			err = model.Errorf(model.Unavailable, "follow", "the store's directory is not there")
 		}
 		r.mu.Lock()
@@ -123,14 +123,14 @@ func (r *resident) look(ctx context.Context, s *store) (*snapshot, error) {
 	return s.renew(ctx, last, changes, nil)
 }
 
-// reason is why the store is walked each time, empty where it is not or nobody knows yet.
+// reason says why the store is walked each time; empty where it is not, or before that is known.
 func (r *resident) reason() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.why
 }
 
-// Close ends it.
+// Close stops following.
 func (r *resident) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,15 +17,14 @@ import (
 // names and for a conflict copy's, in bytes.
 const nameLimit = 255 - len(" (conflict 2006-01-02-15-04-05) (99)")
 
-// target is where a Retain writes.
+// target is the destination of a Retain.
 type target struct {
 	at   seam.Locator
-	tier string // by its address; what it holds may say otherwise
+	tier string // by its address; its content may say otherwise
 }
 
-// Retain writes one file. The bytes are the document: nothing is added to them,
-// so an item made in a tier is in it by its folder, or by the front matter that it
-// brings.
+// Retain writes one file. The bytes are the document, unchanged: a new item belongs to its tier by its
+// folder, or by its own front matter.
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	if err := checkRetain(req); err != nil {
 		return model.RetainResult{}, err
@@ -88,8 +87,8 @@ func checkRetain(req model.RetainRequest) error {
 	return nil
 }
 
-// checkMeta refuses fields: front matter is part of the content, and what a program keeps of an
-// item beside it is the program's.
+// checkMeta refuses fields: front matter is part of the content, and the fields beside an item belong to
+// its program.
 func (s *store) checkMeta(ctx context.Context, req model.RetainRequest) error {
 	own := s.cfg.Layout != nil && s.cfg.Layout.Meta != nil
 	if len(req.Meta) == 0 || own && req.Restore {
@@ -143,7 +142,7 @@ func checkKey(spec model.TierSpec, key string) error {
 	return nil
 }
 
-// agrees compares an id with the tier and key that came with it.
+// agrees compares an id with the tier and key of the request.
 func (s *store) agrees(to target, req model.RetainRequest) error {
 	id := to.at.Key()
 	if _, ok := s.tier(req.Tier); !ok {
@@ -163,7 +162,7 @@ func agreesKey(id, key string) bool {
 	return base == key || base == key+".md"
 }
 
-// tierAt is the tier of the item that stands at an id, or would stand there.
+// tierAt is the tier of the present or future item at an id.
 func (s *store) tierAt(id string) string {
 	var h head
 	if root, err := s.open("look"); err == nil && root != nil {
@@ -175,20 +174,19 @@ func (s *store) tierAt(id string) string {
 	return s.entryTier(id, h.kind)
 }
 
-// outcome is the file that a request would leave.
+// outcome is the resulting file of a request.
 type outcome struct {
 	data     []byte
 	warnings []string
 }
 
-// evaluate decides over one request: revision, name, scanner, and the rule that
-// cleaning is always possible.
+// evaluate judges one request: revision, name, scanner, and the rule that cleaning is always possible.
 func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outcome, error) {
 	id := to.at.Key()
 	if err := model.CheckMatch("retain", req.IfMatch, exists, seam.RevisionOf(string(old))); err != nil {
 		return outcome{}, err
 	}
-	if !exists && !req.Binary { // to restore what was there, any name will do
+	if !exists && !req.Binary { // a restore may use any name
 		if !model.PlainID(id) {
 			return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q: a new item's name must not hold control, format or invalid characters (R34)", id)
 		}
@@ -221,7 +219,7 @@ func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outc
 	return outcome{}, model.Errorf(model.InvalidInput, "retain", "the scanner rejects the resulting text: %s/%s; nothing was written", verdict.Category, verdict.Pattern)
 }
 
-// address tells which id a request would write, by the rules alone.
+// address is the id that a request would write, by the rules alone.
 func (s *store) address(req model.RetainRequest) (string, error) {
 	to, err := s.target(req)
 	return to.at.Key(), err

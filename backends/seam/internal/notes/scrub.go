@@ -19,10 +19,9 @@ import (
 	"memdesk/model"
 )
 
-// Scrub removes what Forget leaves beside the notes: temporary files, backups and
-// old versions that name the person or belong to a removed note, the entries of
-// removed slugs in AgentM's books, lines of its logs. What is another program's, and
-// git's history, is named as out of scope.
+// Scrub removes what Forget leaves beside the notes: temporary files, backups and old versions that name
+// the subject or belong to a removed note, the entries of removed slugs in AgentM's books, lines of its
+// logs. Another program's files and git's history are named as out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if !req.Dry {
 		if err := s.checkWritable("scrub"); err != nil {
@@ -64,15 +63,14 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	return w.out, nil
 }
 
-// scrubbing goes from file to file. A file that fails is a result, and the next one
-// follows.
+// scrubbing goes from file to file. A failed file is a result, and the next one follows.
 type scrubbing struct {
 	store *store
 	ctx   context.Context
 	req   model.ScrubRequest
 	root  *rootdir.Dir
 	todo  []found
-	kept  map[string]bool // slugs of notes that are still there
+	kept  map[string]bool // slugs of remaining notes
 	out   []model.LayerResult
 }
 
@@ -98,7 +96,7 @@ func (w *scrubbing) step(layer, what string) {
 	}
 }
 
-// add notes what happened; nothing to do is nothing to say.
+// add records a result; without anything done there is none.
 func (w *scrubbing) add(layer, method string, rows int64, err error) {
 	r := model.LayerResult{Layer: layer, Method: method, Rows: rows, Verdict: model.VerdictClean}
 	switch {
@@ -113,7 +111,7 @@ func (w *scrubbing) add(layer, method string, rows int64, err error) {
 	w.step(layer, method)
 }
 
-// leave notes what was not to be touched.
+// leave records a layer that must not be touched.
 func (w *scrubbing) leave(left model.LayerResult) {
 	if left.Layer != "" {
 		w.out = append(w.out, left)
@@ -145,13 +143,13 @@ func (w *scrubbing) file(f found) {
 	}
 }
 
-// linkNamesSubject reports whether a file is a symbolic link whose own name names the person:
-// it holds no text, and its name is as clear as one.
+// linkNamesSubject reports whether a file is a symbolic link whose own name names the subject: it holds no
+// text, but its name is data too.
 func (w *scrubbing) linkNamesSubject(f found) bool {
 	return f.problem == "" && f.meta.Kind == rootdir.Link && (f.sort == sortItem || f.sort == sortCopy) && w.concerns([]byte(path.Base(f.id)))
 }
 
-// link removes it, and never what it leads to.
+// link removes it, never its target.
 func (w *scrubbing) link(f found) {
 	to, err := w.root.Readlink(f.id)
 	if errors.Is(err, model.NotFound) {
@@ -170,7 +168,7 @@ func (w *scrubbing) link(f found) {
 	w.add(f.id, "the symbolic link itself removed, and not what it leads to", 1, err)
 }
 
-// copy removes a leftover that names the person or belongs to a removed note.
+// copy removes a leftover that names the subject or belongs to a removed note.
 func (w *scrubbing) copy(f found) {
 	const method = "a copy beside the notes removed"
 	data, _, err := w.root.Read(f.id, 0)
@@ -195,9 +193,8 @@ func (w *scrubbing) copy(f found) {
 	w.add(f.id, method, 1, err)
 }
 
-// leftover removes what an interrupted write of memdesk's own left, as far as
-// nothing is lost by it: the beginning of what the note itself holds. Whoever is
-// about to put it into its place holds the note's lock.
+// leftover removes the rest of an interrupted write by memdesk if nothing is lost by it: it is the
+// beginning of the note's own content. A writer about to rename it holds the note's lock.
 func (w *scrubbing) leftover(id string, data []byte) {
 	m := leftover.FindStringSubmatch(path.Base(id))
 	if m == nil || !isLeftover(id) {
@@ -224,8 +221,7 @@ func (w *scrubbing) leftover(id string, data []byte) {
 	}
 }
 
-// empty removes a directory in which nothing is left and whose name names the
-// person, and those above it of which the same is true then.
+// empty removes an empty directory whose name names the subject, and those above it that are then the same.
 func (w *scrubbing) empty(f found) {
 	for id := f.id; id != "." && w.concerns([]byte(id)); id = path.Dir(id) {
 		if left, err := w.root.List(id); err != nil || len(left) > 0 {
@@ -239,8 +235,7 @@ func (w *scrubbing) empty(f found) {
 	}
 }
 
-// concerns asks for a whole file or line, and for the texts that it holds in
-// base64, as AgentM's revert log does.
+// concerns tests a whole file or line, and the texts in it that are base64, as in AgentM's revert log.
 func (w *scrubbing) concerns(data []byte) bool {
 	if w.req.Concerns == nil {
 		return false
@@ -260,8 +255,8 @@ func (w *scrubbing) concerns(data []byte) bool {
 
 var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{12,}={0,2}`)
 
-// ofRemoved reports whether a leftover is one of a removed note: an unfinished
-// write of it, or an old version by the name that sync tools give.
+// ofRemoved reports whether a leftover belongs to a removed note: an unfinished write of it, or an old
+// version by the naming of sync tools.
 func (w *scrubbing) ofRemoved(id string) bool {
 	base := path.Base(id)
 	return slices.ContainsFunc(w.req.Removed, func(removed string) bool {
@@ -279,7 +274,7 @@ func (w *scrubbing) ofRemoved(id string) bool {
 	})
 }
 
-// books drops the entries of removed slugs that no other note has.
+// books drops the entries of removed slugs that no remaining note has.
 func (w *scrubbing) books(id string) (int64, error) {
 	slugs := map[string]bool{}
 	for _, r := range w.req.Removed {
@@ -322,7 +317,7 @@ func (w *scrubbing) books(id string) (int64, error) {
 	return int64(n), err
 }
 
-// outside treats AgentM's places beyond the store.
+// outside scrubs AgentM's directories beyond the store.
 func (w *scrubbing) outside(p OutsideDir, dir *rootdir.Dir, f found) {
 	layer := p.Prefix + "/" + f.id
 	switch {
@@ -339,11 +334,10 @@ func (w *scrubbing) outside(p OutsideDir, dir *rootdir.Dir, f found) {
 	}
 }
 
-// idle is how long a file that another program adds to must have stood still before lines of
-// it go.
+// idle is the time that another program's growing file must rest before its lines are removed.
 const idle = time.Minute
 
-// inUse drops lines from a file that its program may be writing to.
+// inUse drops lines from a file that its program may still write.
 func (w *scrubbing) inUse(f found) {
 	const method = "lines that name the person dropped"
 	layer := cmp.Or(f.side.Name, f.id)
@@ -364,8 +358,8 @@ func (w *scrubbing) inUse(f found) {
 	}
 }
 
-// lines rewrites a log of JSON lines without those that concern the person or name
-// a removed note, against what was read: a line that is added meanwhile stays.
+// lines rewrites a log of JSON lines without those that concern the subject or name a removed note,
+// starting from the bytes it read: a line added meanwhile stays.
 func (w *scrubbing) lines(layer string, dir *rootdir.Dir, name string) (int64, error) {
 	for range 50 {
 		old, _, err := dir.Read(name, 0)
@@ -400,8 +394,7 @@ func (w *scrubbing) namesRemoved(line []byte) bool {
 	return slices.ContainsFunc(w.req.Removed, func(id string) bool { return bytes.Contains(line, []byte(id)) })
 }
 
-// foreign looks into what another program keeps and says so when it names the
-// person; nothing is written.
+// foreign searches another program's files and reports when they name the subject; it writes nothing.
 func (w *scrubbing) foreign(layer, name string, dir *rootdir.Dir, reason string) {
 	data, m, err := dir.Read(name, texts.WholeLimit)
 	switch {
@@ -415,7 +408,7 @@ func (w *scrubbing) foreign(layer, name string, dir *rootdir.Dir, reason string)
 	}
 }
 
-// matches is path.Match with patterns of this program's own.
+// matches is path.Match with this program's own patterns.
 func matches(pattern, name string) bool {
 	ok, err := path.Match(pattern, name)
 	return ok && err == nil

@@ -22,16 +22,15 @@ type entry struct {
 	meta rootdir.Meta
 }
 
-// class is what lists need of a note's front matter: status is one that they ask about, or empty.
+// class is the part of a note's front matter that lists need: status is one of statuses, or empty.
 type class struct{ kind, status string }
 
-// snapshot is the result of one walk over the store. It is immutable but for
-// the lists made of it.
+// snapshot is the result of one walk over the store. It is immutable except for the lists made of it.
 type snapshot struct {
 	tree    *walk.Tree // its files' tags are numbers of classes, their marks numbers of tiers
 	labels  *labels
-	opened  int64 // notes, for their class
-	changes int64 // of our own, before the walk
+	opened  int64 // notes opened for their class
+	changes int64 // made by this process, before the walk
 	lists   paging.Lists
 }
 
@@ -84,7 +83,7 @@ func (l *labels) number(c class) uint32 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n, ok = l.numbers[c]; !ok {
-		c = class{strings.Clone(c.kind), strings.Clone(c.status)} // not the whole beginning of the note
+		c = class{strings.Clone(c.kind), strings.Clone(c.status)} // a part of the note's beginning
 		n = uint32(len(l.classes))
 		l.classes, l.numbers[c] = append(l.classes, c), n
 	}
@@ -117,7 +116,7 @@ func (l *labels) kinds() []string {
 	return slices.Compact(out)
 }
 
-// look gives a current snapshot. It is cheap while nothing changes.
+// look returns a current snapshot. It is cheap without changes.
 func (s *store) look(ctx context.Context) (*snapshot, error) {
 	snap, changes, fresh := s.last()
 	if fresh {
@@ -129,7 +128,7 @@ func (s *store) look(ctx context.Context) (*snapshot, error) {
 	return s.renew(ctx, snap, changes, nil)
 }
 
-// last is the newest snapshot, and whether it is current.
+// last is the newest snapshot; fresh: it is current.
 func (s *store) last() (snap *snapshot, changes int64, fresh bool) {
 	if snap := s.resident.current(); snap != nil {
 		return snap, 0, true
@@ -140,8 +139,8 @@ func (s *store) last() (snap *snapshot, changes int64, fresh bool) {
 	return snap, changes, snap != nil && snap.changes == changes && s.current(snap)
 }
 
-// renew walks and keeps the snapshot, unless the store is open for a search alone: that one
-// has read no front matter. r may be nil; else it searches every file that the walk meets.
+// renew walks and keeps the snapshot, unless the store is open for a search alone: that walk has read no
+// front matter. r may be nil; else it searches every file of the walk.
 func (s *store) renew(ctx context.Context, old *snapshot, changes int64, r *recall) (*snapshot, error) {
 	snap, err := s.walk(ctx, old, nil, r)
 	if err != nil || s.cfg.SearchOnly && r != nil {
@@ -186,7 +185,7 @@ func (s *store) place(snap *snapshot) {
 	}
 }
 
-// changed makes the next look a walk, after a change of our own.
+// changed makes the next look a full walk, after a change by this process.
 func (s *store) changed() {
 	s.mu.Lock()
 	s.changes++
@@ -197,7 +196,7 @@ func (s *store) current(snap *snapshot) bool {
 	return snap.tree != nil && snap.tree.Fresh(func(string) (*rootdir.Dir, error) { return s.open("list") })
 }
 
-// rules are of every walk over the store: no dot folder, no machinery.
+// rules are those of every walk over the store: no dot folder, no machinery.
 func (s *store) rules() walk.Rules {
 	take := func(_ string, name []byte) bool { return !isMachinery(string(name)) }
 	if l := s.cfg.Layout; l != nil {
@@ -212,9 +211,9 @@ func layoutItem(l *Layout) func(dir string, name []byte) bool {
 
 func baseName(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
-// walk looks at every file and reads the beginning of the notes that are not known as
-// they are, from old, which may be nil, or from an earlier process. follow may be nil; else it tells
-// which directories changed since old. r may be nil; else it reads and searches every file.
+// walk looks at every file and reads the beginning of the notes that neither old, which may be nil, nor an
+// earlier process knows in their current form. follow may be nil; else it reports the directories changed
+// since old. r may be nil; else it reads and searches every file.
 func (s *store) walk(ctx context.Context, old *snapshot, follow *walk.Follower, r *recall) (*snapshot, error) {
 	snap := &snapshot{labels: s.labels}
 	root, err := s.open("list")
@@ -245,18 +244,17 @@ func (s *store) walk(ctx context.Context, old *snapshot, follow *walk.Follower, 
 	return snap, nil
 }
 
-// glance is the look of one walk.
+// glance is the state of one walk's looks.
 type glance struct {
 	s      *store
-	recall *recall // nil where nothing is searched
+	recall *recall // nil without a search
 	known  *walk.Known
 	opened atomic.Int64
 	mu     sync.Mutex
-	of     map[uint16]uint32 // the class that a number of known stands for
+	of     map[uint16]uint32 // the class of each number in known
 }
 
-// look tells of one file what lists need: a note's class comes from its beginning, unless it is
-// known.
+// look returns a file's facts for lists: a note's class comes from its beginning, unless it is known.
 func (g *glance) look(files *rootdir.Files, at rootdir.Place, was walk.File) (m rootdir.Meta, tag uint32, ok bool) {
 	if g.recall != nil {
 		m, tag, ok = g.recall.glance(g.s, files, at)
@@ -285,13 +283,13 @@ func (g *glance) glance(files *rootdir.Files, at rootdir.Place, was walk.File) (
 	if number, ok := g.known.Class(at, m); ok {
 		return m, g.meaning(number, files, at), true
 	}
-	if now, tag, ok := g.read(files, at); ok { // else its header will say so
+	if now, tag, ok := g.read(files, at); ok { // else its header will report that
 		return now, tag, true
 	}
 	return m, 0, true
 }
 
-// meaning is the class that a number stands for: the first file of it tells.
+// meaning is the class of a number, learned from its first file.
 func (g *glance) meaning(number uint16, files *rootdir.Files, at rootdir.Place) uint32 {
 	g.mu.Lock()
 	tag, ok := g.of[number]
@@ -321,15 +319,14 @@ func (g *glance) read(files *rootdir.Files, at rootdir.Place) (m rootdir.Meta, t
 	return m, g.s.labels.number(g.s.headOf(at, data)), true
 }
 
-// keepFrom is how many notes a walk must have opened for what they told to be kept: a small store
-// is read faster than that.
+// keepFrom is the number of opened notes from which a walk's knowledge is kept: a smaller store is read
+// faster than that.
 const keepFrom = 2000
 
-// settles is how long before a walk a note's last change must be, so that a further one shows in
-// its times.
+// settles is the minimum age of a note's last change at a walk, so that a further one shows in its times.
 var settles = 3 * time.Second
 
-// keep keeps what the walk has learned for the next process; where it cannot, that one reads.
+// keep stores the walk's knowledge for the next process; on a failure that process reads the notes.
 func (s *store) keep(snap *snapshot) {
 	if s.cfg.Index == nil || s.cfg.Layout != nil || snap.tree == nil || snap.opened < keepFrom {
 		return
@@ -346,11 +343,10 @@ func (s *store) keep(snap *snapshot) {
 	})
 }
 
-// known is where a store's classes are kept, beside its index.
+// known is the file of a store's classes, beside its index.
 func (x *Index) known() string { return strings.TrimSuffix(x.path, filepath.Ext(x.path)) + ".known" }
 
-// classOf is the kind and status alone of a note's beginning: what follows its fences is
-// not looked at.
+// classOf is only the kind and status of a note's beginning: the text after its fences is ignored.
 func classOf(data []byte) class {
 	if !bytes.HasPrefix(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("---")) {
 		return class{}

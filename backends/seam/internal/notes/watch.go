@@ -15,14 +15,14 @@ import (
 	"memdesk/model"
 )
 
-// A burst of changes is joined for this long, and told one by one up to this many.
+// Changes within this time are joined into a burst, and reported one by one up to this many.
 const (
 	burst     = 100 * time.Millisecond
 	burstMost = 256
 )
 
-// Watch follows every directory that holds items. A directory that is made later is
-// followed from then on, and what already stands in it is told.
+// Watch follows every directory that holds items. A new directory is followed from then on, and its present
+// items are reported.
 func (s *store) Watch(ctx context.Context) (<-chan model.Change, error) {
 	fw, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -42,11 +42,11 @@ type watch struct {
 	fw    *fsnotify.Watcher
 	out   chan model.Change
 	ids   map[string]bool // of the burst
-	dirs  map[string]bool // that are followed
+	dirs  map[string]bool // followed
 	lost  bool
 }
 
-// follow adds a directory and those below it; tell notes the items that it meets.
+// follow adds a directory and those below it; tell reports the items in them.
 func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -58,7 +58,7 @@ func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 			}
 			return nil
 		case err != nil:
-			w.lost = true // what happens there is not told
+			w.lost = true // its changes are not reported
 			return nil
 		case !d.IsDir():
 			if tell {
@@ -85,7 +85,7 @@ func (w *watch) id(path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// note takes a path into the burst.
+// note adds a path to the burst.
 func (w *watch) note(path string) {
 	if id := w.id(path); id != "" && w.store.isItem(id) {
 		w.ids[id] = true
@@ -127,8 +127,8 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-// event takes up one change. A new directory is followed, and one that went takes
-// its items along, which are not told one by one.
+// event handles one change. A new directory is followed; a removed one takes its items along, which are not
+// reported one by one.
 func (w *watch) event(ctx context.Context, e fsnotify.Event) {
 	if e.Op == fsnotify.Chmod {
 		return
@@ -147,7 +147,7 @@ func (w *watch) event(ctx context.Context, e fsnotify.Event) {
 	w.note(e.Name)
 }
 
-// tell sends the burst and reports whether anybody still listens.
+// tell sends the burst and reports whether the receiver still listens.
 func (w *watch) tell(ctx context.Context) bool {
 	changes := []model.Change{{Lost: true}}
 	if !w.lost {

@@ -1,5 +1,5 @@
-// Package paging cuts pages out of a list that a walk over files has made, by
-// cursors that hold their place while files come and go. It reads nothing.
+// Package paging cuts pages out of a list made by a walk over files, with cursors that keep their place
+// while files appear and vanish. It reads nothing.
 package paging
 
 import (
@@ -19,8 +19,8 @@ type Key struct {
 	Hidden             bool
 }
 
-// KeyOf is a request's key. InvalidInput for an order that files do not have, and
-// for the last page together with a cursor.
+// KeyOf is a request's key. InvalidInput for an order that files do not have, and for the last page
+// together with a cursor.
 func KeyOf(req model.PageRequest) (Key, error) {
 	k := Key{req.Tier, req.Scope, req.Query, cmp.Or(req.Order, model.OrderID), req.Hidden}
 	switch k.Order {
@@ -34,7 +34,7 @@ func KeyOf(req model.PageRequest) (Key, error) {
 	return k, nil
 }
 
-// bytes tell this key's list from others.
+// bytes identify this key's list.
 func (k Key) bytes() []byte {
 	data, _ := json.Marshal(k) // strings and a bool always encode
 	return data
@@ -54,8 +54,7 @@ type List struct {
 	At  func(i int) Row
 }
 
-// Window finds the page's rows: from is inclusive, to exclusive. A cursor that is
-// not this list's is InvalidInput.
+// Window finds the page's rows: from is inclusive, to exclusive. A cursor of another list is InvalidInput.
 func (l List) Window(req model.PageRequest) (from, to int, err error) {
 	limit := model.PageLimit(req.Limit)
 	switch {
@@ -107,21 +106,20 @@ func (l List) compare(i int, pos cursor.Row) int {
 	return cmp.Or(c, strings.Compare(r.ID, pos.ID))
 }
 
-// Cursors are those beside a page. A page that has become empty at an end of the
-// list still leads back.
+// Cursors are those around a page. A page that has become empty at an end of the list still leads back.
 func (l List) Cursors(from, to int) (prev, next string) {
 	switch {
 	case from == 0:
 	case from < l.Len:
 		prev = l.cursor(from, "", true)
 	default:
-		prev = l.cursor(from-1, "\x00", true) // just behind the last
+		prev = l.cursor(from-1, "\x00", true) // right after the last
 	}
 	switch {
 	case to == l.Len:
 	case to > 0:
 		next = l.cursor(to-1, "", false)
-	default: // just before the first
+	default: // right before the first
 		prev, next = "", cursor.Encode(l.Key.bytes(), cursor.Row{Value: l.value(l.At(0))})
 	}
 	return prev, next

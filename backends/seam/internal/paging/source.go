@@ -12,21 +12,21 @@ import (
 
 // Source is the result of one walk over files, in the order of ids.
 type Source interface {
-	// Check refuses a tier or a scope that there is not, as InvalidInput.
+	// Check refuses an unknown tier or scope, as InvalidInput.
 	Check(key Key) error
-	// Select gives the positions of the entries that belong to a list, in the
-	// order of ids. It is bounded when a file could not be searched.
+	// Select returns the positions of a list's entries, in the order of ids. It is bounded when a file could
+	// not be searched.
 	Select(ctx context.Context, key Key) (rows []int32, bounded bool, err error)
-	// Keys returns what the entry at a position is ordered by, and ID its id.
+	// Keys returns the sort keys of the entry at a position, and ID its id.
 	Keys(i int32) (modified time.Time, size int64)
 	ID(i int32) string
-	// Headers reads the entries at these positions anew, one header for each.
+	// Headers reads the entries at these positions again, one header for each.
 	Headers(ctx context.Context, rows []int32) ([]model.Header, error)
 	// Problems are the places that could not be walked, in words.
 	Problems() []string
 }
 
-// listsKept bounds the lists that are kept of one source.
+// listsKept bounds the kept lists of one source.
 const listsKept = 8
 
 // Lists are the lists of one source, kept while it lives. The zero value is empty.
@@ -36,8 +36,7 @@ type Lists struct {
 	kept map[Key][]int32
 }
 
-// Page is the page that req asks for. Its total is a lower bound where a place or a
-// file could not be read.
+// Page is the page for req. Its total is a lower bound where a place or a file could not be read.
 func (l *Lists) Page(ctx context.Context, src Source, req model.PageRequest) (model.Page, error) {
 	key, err := KeyOf(req)
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openDir looks at files of one directory after the other through the directory's
-// descriptor, and reads them into one buffer: four calls of the system for a file.
+// openDir reads files of one directory after the other through the directory's descriptor, into one buffer:
+// four system calls per file.
 type openDir struct {
 	dir *Dir
 	at  *os.File
 	buf []byte
 }
 
-// enter opens the directory unless it is open.
+// enter opens the directory unless it is open already.
 func (o *openDir) enter(dir *Dir, name string) bool {
 	if CheckName(name) != nil || strings.ContainsRune(name, '/') {
 		return false
@@ -35,7 +35,7 @@ func (o *openDir) enter(dir *Dir, name string) bool {
 	return true
 }
 
-// stat is false where Dir.Stat knows better what is wrong.
+// stat is false where Dir.Stat reports the error better.
 func (o *openDir) stat(dir *Dir, name string) (Meta, bool) {
 	if !o.enter(dir, name) {
 		return Meta{}, false
@@ -45,9 +45,8 @@ func (o *openDir) stat(dir *Dir, name string) (Meta, bool) {
 	return metaOfStat(&st), err == nil
 }
 
-// read gives a regular file's bytes, at most head of them when head is not 0; they
-// are good until the next call. It is false for everything else, and for what Dir.Read
-// refuses.
+// read returns a regular file's bytes, at most head of them when head is not 0; they are valid until the
+// next call. It is false for everything else, and for files that Dir.Read refuses.
 func (o *openDir) read(dir *Dir, name string, limit, head int64) ([]byte, Meta, bool) {
 	if !o.enter(dir, name) {
 		return nil, Meta{}, false
@@ -64,7 +63,7 @@ func (o *openDir) read(dir *Dir, name string, limit, head int64) ([]byte, Meta, 
 		return nil, Meta{}, false
 	}
 	m := metaOfStat(&st)
-	want := st.Size + 1 // one more tells that it grows
+	want := st.Size + 1 // one more byte shows that the file grows
 	if head > 0 {
 		want = min(want, head)
 	}
@@ -85,7 +84,7 @@ func (o *openDir) read(dir *Dir, name string, limit, head int64) ([]byte, Meta, 
 			return nil, Meta{}, false
 		}
 		o.buf = o.buf[:len(o.buf)+n]
-		if n == 0 || int64(len(o.buf)) == st.Size { // what comes later is of another moment
+		if n == 0 || int64(len(o.buf)) == st.Size { // later bytes are of another moment
 			return o.buf, m, true
 		}
 		if limit > 0 && int64(len(o.buf)) > limit {
@@ -116,7 +115,7 @@ func metaOfStat(st *unix.Stat_t) Meta {
 	return m
 }
 
-// again repeats what a signal interrupted.
+// again repeats an interrupted call.
 func again(fn func() (int, error)) (int, error) {
 	for {
 		n, err := fn()

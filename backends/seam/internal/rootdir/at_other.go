@@ -2,8 +2,7 @@
 
 package rootdir
 
-// openDir opens nothing where a directory's descriptor is of no use: Dir's own methods
-// do.
+// openDir opens nothing where a directory's descriptor is useless: Dir's own methods read the files.
 type openDir struct{}
 
 func (*openDir) stat(*Dir, string) (Meta, bool) { return Meta{}, false }

@@ -13,26 +13,23 @@ import (
 // ErrLink is in the error that refuses a symbolic link.
 var ErrLink = model.ErrLink
 
-// ErrNotFile is in the error that refuses a directory or a special file where a
-// regular file is asked for.
+// ErrNotFile is in the error that refuses a directory or a special file in place of a regular file.
 var ErrNotFile = errors.New("it is not a regular file")
 
-// ErrNotDirectory is in the error that refuses a file where a directory is
-// asked for.
+// ErrNotDirectory is in the error that refuses a file in place of a directory.
 var ErrNotDirectory = errors.New("it is not a directory")
 
 var errMoved = errors.New("it was exchanged while it was opened; try again")
 
-// Limits of a name. A longer name reaches no file on the systems that memdesk runs
-// on; deeper directories are read, but never made.
+// Limits of a name. A longer name reaches no file on memdesk's systems; deeper directories are read, but
+// never made.
 const (
 	MaxName  = 4096 // bytes
 	MaxDepth = 64   // directories that hold one another
 )
 
-// CheckName is InvalidInput for a name that is not parts divided by single
-// slashes: an empty or dot part, two dots, a leading slash, a NUL; and for one
-// over MaxName, which is not quoted in the error.
+// CheckName is InvalidInput unless a name is parts separated by single slashes: it refuses an empty or dot
+// part, two dots, a leading slash, a NUL, and a name over MaxName, which the error does not quote.
 func CheckName(name string) error {
 	if len(name) > MaxName {
 		return model.Errorf(model.InvalidInput, "name", "a name of %d bytes is too long: at most %d bytes are taken", len(name), MaxName)

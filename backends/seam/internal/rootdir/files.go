@@ -9,9 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// Files looks at files one after the other and keeps the directory of the last one
-// open: a walk in the order of ids opens each directory once instead of every part of
-// every path.
+// Files reads files one after the other and keeps the directory of the last one open: a walk in the order
+// of ids opens each directory once instead of every part of every path.
 type Files struct {
 	root *Dir
 	name string
@@ -22,7 +21,7 @@ type Files struct {
 // Place is a file: its name, and its directory's path, empty for the root.
 type Place struct{ Dir, Name string }
 
-// PlaceOf divides an id.
+// PlaceOf splits an id.
 func PlaceOf(id string) Place {
 	i := strings.LastIndexByte(id, '/')
 	return Place{id[:max(i, 0)], id[i+1:]}
@@ -36,7 +35,7 @@ func (p Place) Path() string {
 	return p.Dir + "/" + p.Name
 }
 
-// at gives the opened directory of a place.
+// at is the opened directory of a place.
 func (r *Files) at(p Place) (*Dir, error) {
 	if p.Dir == "" {
 		return r.root, nil
@@ -65,17 +64,17 @@ func (r *Files) Stat(p Place) (Meta, error) {
 	return dir.Stat(p.Name)
 }
 
-// Read is Dir.Read of a place. The bytes are good until the next call.
+// Read is Dir.Read of a place. The bytes are valid until the next call.
 func (r *Files) Read(p Place, limit int64) ([]byte, Meta, error) {
 	if dir, err := r.at(p); err == nil {
 		if data, m, ok := r.open.read(dir, p.Name, limit, 0); ok {
 			return data, m, nil
 		}
 	}
-	return r.root.Read(p.Path(), limit) // it knows what is wrong
+	return r.root.Read(p.Path(), limit) // it reports the error
 }
 
-// Head is Dir.Head of a place. The bytes are good until the next call.
+// Head is Dir.Head of a place. The bytes are valid until the next call.
 func (r *Files) Head(p Place, most int) ([]byte, Meta, error) {
 	if dir, err := r.at(p); err == nil {
 		if data, m, ok := r.open.read(dir, p.Name, 0, int64(most)); ok {
@@ -93,7 +92,7 @@ func (r *Files) close() {
 	}
 }
 
-// share is how many items one worker takes at a time.
+// share is the number of items that one worker takes at a time.
 const share = 256
 
 // InParallel calls fn for every number below n, with a Files per worker. The first

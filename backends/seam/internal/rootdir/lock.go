@@ -13,23 +13,21 @@ import (
 	"memdesk/model"
 )
 
-// LockWait is the longest that Lock waits when the context sets no earlier end.
+// LockWait bounds the wait of Lock when the context ends no earlier.
 const LockWait = 10 * time.Second
 
 // Lock is a held lock. Unlock exactly once.
 type Lock struct{ f *os.File }
 
-// Unlock lets go.
+// Unlock releases the lock.
 func (l *Lock) Unlock() { _ = filelock.Close(l.f) }
 
-// Lock takes the exclusive flock on a file, which is made with the mode when it is
-// absent and stays (crewship-disk.md, Write protocol 1). A link in its place is
-// refused. Locked when another holds it until the context's deadline or LockWait;
-// Timeout when the context is cancelled.
+// Lock takes the exclusive flock on a file, which is made with the mode when it is absent and stays
+// (crewship-disk.md, Write protocol 1). A link in its place is refused. Locked when another process holds
+// it until the context's deadline or LockWait; Timeout when the context is cancelled.
 func (d *Dir) Lock(ctx context.Context, name string, mode fs.FileMode) (*Lock, error) {
 	return hold(ctx, name, func() (*os.File, error) { return d.sentinel(name, mode) }, func(f *os.File) bool {
-		// A remover unlinks the sentinel while it holds it: whoever waited on the
-		// old file holds nothing.
+		// A remover unlinks the sentinel while it holds it: a waiter on the old file holds nothing.
 		now, err := d.root.Lstat(filepath.FromSlash(name))
 		if err != nil {
 			return false
@@ -39,8 +37,8 @@ func (d *Dir) Lock(ctx context.Context, name string, mode fs.FileMode) (*Lock, e
 	})
 }
 
-// LockDir takes the exclusive flock on a directory itself, so that no file is
-// left behind. It excludes only those who do the same.
+// LockDir takes the exclusive flock on a directory itself, so that no file is left behind. It excludes only
+// callers of the same lock.
 func (d *Dir) LockDir(ctx context.Context, name string) (*Lock, error) {
 	if err := checkAny(name); err != nil {
 		return nil, err
@@ -54,7 +52,7 @@ func (d *Dir) LockDir(ctx context.Context, name string) (*Lock, error) {
 	}, func(*os.File) bool { return true })
 }
 
-// hold polls: flock itself cannot be interrupted by a context.
+// hold polls, because a context cannot interrupt flock.
 func hold(ctx context.Context, name string, open func() (*os.File, error), valid func(*os.File) bool) (*Lock, error) {
 	deadline := time.NewTimer(LockWait)
 	defer deadline.Stop()
@@ -88,18 +86,17 @@ func held(name string) error {
 	return model.Errorf(model.Locked, "lock", "%q is held by another writer; try again", name)
 }
 
-// sentinelTemp begins the name of a lock file that is being made.
+// sentinelTemp begins the name of an unfinished lock file.
 const sentinelTemp = ".lock.tmp."
 
-// IsLockTemp recognises a lock file that is being made, or that a killed process left
-// so. It is empty and nobody's lock yet: who makes one makes another when it is removed.
+// IsLockTemp recognises an unfinished lock file, possibly of a killed process. It is empty and no lock yet:
+// its maker makes another when it is removed.
 func IsLockTemp(base string) bool {
 	random, ok := strings.CutPrefix(base, sentinelTemp)
 	return ok && len(random) == 16 && strings.Trim(random, "0123456789abcdef") == ""
 }
 
-// sentinelTries bounds how often a lock file is made anew because a sweep removed the
-// one that was being made.
+// sentinelTries bounds the new tries for a lock file because a sweep removed the unfinished one.
 const sentinelTries = 8
 
 func (d *Dir) sentinel(name string, mode fs.FileMode) (f *os.File, err error) {
@@ -111,8 +108,8 @@ func (d *Dir) sentinel(name string, mode fs.FileMode) (f *os.File, err error) {
 	return f, err
 }
 
-// openSentinel opens a lock file, or makes it. A new one appears with its owner and
-// mode: another writer that met it without them would be refused.
+// openSentinel opens a lock file, or makes it. A new one appears with its owner and mode: without them
+// another writer would be refused.
 func (d *Dir) openSentinel(name string, mode fs.FileMode) (*os.File, error) {
 	f, _, err := d.open(name, os.O_RDWR)
 	if !errors.Is(err, model.NotFound) {
@@ -158,9 +155,8 @@ func (d *Dir) newSentinel(name string, mode fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// dressSentinel gives a lock to whoever writes the file: it is owned as the file is,
-// or, for a file that is not there yet, as its directory; its group is that of the
-// directory where the group may write there.
+// dressSentinel makes a lock usable for the file's writers: its owner is the file's, or, before the file
+// exists, its directory's; its group is that of the directory where the group may write there.
 func (d *Dir) dressSentinel(temp, name string, mode fs.FileMode) error {
 	dir, err := d.root.Stat(".")
 	if err != nil {

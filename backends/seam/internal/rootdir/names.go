@@ -5,9 +5,8 @@ import (
 	"path/filepath"
 )
 
-// Names gives the children of a directory in no order, without a look at any of
-// them, until yield returns false. dir is false for a link. A name is good until yield
-// returns.
+// Names yields the children of a directory in no order, without a stat of any, until yield returns false.
+// dir is false for a link. A name is valid until yield returns.
 func (d *Dir) Names(name string, yield func(name []byte, dir bool) bool) error {
 	if err := checkAny(name); err != nil {
 		return err

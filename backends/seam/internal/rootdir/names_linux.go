@@ -10,21 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nameBuffer is how much of a directory is read at a time, in bytes.
+// nameBuffer is the size of one directory read, in bytes.
 const nameBuffer = 64 << 10
 
-// buffers are kept: a tree of small directories would make more of them than of names.
+// buffers are pooled: a tree of small directories would allocate more of them than of names.
 var buffers = sync.Pool{New: func() any { return new([nameBuffer]byte) }}
 
-// Where the parts of a directory entry stand (getdents64(2)).
+// Offsets in a directory entry (getdents64(2)).
 const (
 	entrySize = 16
 	entryType = 18
 	entryName = 19
 )
 
-// eachName reads entries as the kernel gives them: the standard library makes a
-// value of each, which costs more than the walk. A name is good until yield returns.
+// eachName reads entries in kernel order: the standard library makes a value of each, which costs more than
+// the walk. A name is valid until yield returns.
 func eachName(f *os.File, yield func(name []byte, dir bool) bool) error {
 	kept := buffers.Get().(*[nameBuffer]byte)
 	defer buffers.Put(kept)
@@ -59,7 +59,7 @@ func eachName(f *os.File, yield func(name []byte, dir bool) bool) error {
 	}
 }
 
-// isDirectory looks, on file systems that do not tell.
+// isDirectory stats an entry on file systems that do not report its kind.
 func isDirectory(f *os.File, name string) bool {
 	var st unix.Stat_t
 	err := unix.Fstatat(int(f.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW)

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// nameBatch is how many names are asked for at a time.
+// nameBatch is the number of names per read.
 const nameBatch = 4096
 
 func eachName(f *os.File, yield func(name []byte, dir bool) bool) error {

@@ -1,7 +1,6 @@
-// Package rootdir is a directory that nothing done through it can leave: reads
-// that follow no symbolic link at the end of a name, atomic and durable writes,
-// locks. It knows names below the directory and bytes; what they mean is its
-// callers' business.
+// Package rootdir is a directory that no call can leave: reads that follow no symbolic link at the end of a
+// name, atomic and durable writes, locks. It knows names below the directory and bytes; their meaning is
+// its callers' business.
 package rootdir
 
 import (
@@ -68,7 +67,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	return &Dir{root: at, fault: d.fault}, nil
 }
 
-// step opens one directory below at and makes sure that it is the one looked at.
+// step opens one directory below at and checks that it is the one it has seen.
 func step(at *os.Root, part string) (*os.Root, error) {
 	seen, err := at.Lstat(part)
 	if err != nil {
@@ -104,7 +103,7 @@ type Meta struct {
 	Modified time.Time
 	Size     int64 // of a file; 0 for the rest
 	ino, dev uint64
-	changed  int64 // nanoseconds; 0 where the system does not tell
+	changed  int64 // nanoseconds; 0 where the system does not report it
 	links    uint32
 	Kind     Kind
 }
@@ -114,21 +113,21 @@ func (m Meta) Stamp() string {
 	return fmt.Sprintf("%x-%x-%x", m.Modified.UnixNano(), m.Size, m.ino)
 }
 
-// Same reports whether two looks have met one file unchanged: by its stamp, and by the time
-// of the last change of anything of it, which no writer can set back.
+// Same reports whether two looks saw one unchanged file: by its stamp, and by its change time (ctime),
+// which no writer can set back.
 func (m Meta) Same(o Meta) bool {
 	return m.ino == o.ino && m.Size == o.Size && m.Kind == o.Kind && m.changed == o.changed && m.Modified.Equal(o.Modified)
 }
 
-// SameDevice reports whether two files are of one file system.
+// SameDevice reports whether two files are on one file system.
 func (m Meta) SameDevice(o Meta) bool { return m.dev == o.dev }
 
-// Settled reports whether the last change of anything of the file was before a time. One that
-// changed just now may change again within one tick of the file system's clock.
+// Settled reports whether the file's change time is before a time. A file that changed just now may change
+// again within one tick of the file system's clock.
 func (m Meta) Settled(before time.Time) bool { return m.changed < before.UnixNano() }
 
-// Known returns a hash of a file's device, inode, size and times, and of the place that it is met
-// at; ok is false where the system does not tell of changes.
+// Known returns a hash of a file's device, inode, size and times, and of its place; ok is false where the
+// system reports no change time.
 func (m Meta) Known(seed uint64, at Place) (hash uint64, ok bool) {
 	if m.changed == 0 || m.Kind != File {
 		return 0, false
@@ -140,13 +139,13 @@ func (m Meta) Known(seed uint64, at Place) (hash uint64, ok bool) {
 	return xxhash.Sum64(b[:]) ^ bits.RotateLeft64(xxhash.Sum64String(at.Name), 1) ^ bits.RotateLeft64(xxhash.Sum64String(at.Dir), 2), true
 }
 
-// Parts are what a list keeps of many files; MetaOf puts them together again, with the device of
+// Parts are the part of Meta that a list keeps of many files; MetaOf reassembles it, with the device of
 // their directory and without the number of names.
 func (m Meta) Parts() (kind Kind, size, seconds, nanos int64, ino uint64, changed int64) {
 	return m.Kind, m.Size, m.Modified.Unix(), int64(m.Modified.Nanosecond()), m.ino, m.changed
 }
 
-// MetaOf is of parts.
+// MetaOf is the inverse of Parts.
 func MetaOf(dir Meta, kind Kind, size, seconds, nanos int64, ino uint64, changed int64) Meta {
 	return Meta{Kind: kind, Size: size, Modified: time.Unix(seconds, nanos), ino: ino, dev: dir.dev, changed: changed}
 }
@@ -167,7 +166,7 @@ func metaOf(fi fs.FileInfo) Meta {
 	return m
 }
 
-// Stat looks at a name and follows no link at its end.
+// Stat describes a name and follows no link at its end.
 func (d *Dir) Stat(name string) (Meta, error) {
 	if err := checkAny(name); err != nil {
 		return Meta{}, err
@@ -185,8 +184,8 @@ type Entry struct {
 	Meta
 }
 
-// List gives the children of a directory, dotfiles included, sorted by name. A
-// child that vanishes while they are read is left out.
+// List returns the children of a directory, dotfiles included, sorted by name. A child that vanishes during
+// the read is left out.
 func (d *Dir) List(name string) ([]Entry, error) {
 	if err := checkAny(name); err != nil {
 		return nil, err
@@ -215,7 +214,7 @@ func (d *Dir) List(name string) ([]Entry, error) {
 	return out, nil
 }
 
-// ErrTooLarge is in the error of a Read that met more than its limit.
+// ErrTooLarge is in the error of a Read of a file over its limit.
 var ErrTooLarge = errors.New("the file is larger than the limit")
 
 // Read returns the bytes of a regular file. More than limit bytes are an error
@@ -243,14 +242,14 @@ func (d *Dir) Read(name string, limit int64) ([]byte, Meta, error) {
 	return data, m, nil
 }
 
-// open opens an existing regular file. A link, a pipe or a file exchanged
-// meanwhile is refused; nothing waits for a pipe's other end.
+// open opens an existing regular file. A link, a pipe or a file exchanged meanwhile is refused; nothing
+// waits for a pipe's other end.
 func (d *Dir) open(name string, flag int) (*os.File, Meta, error) {
 	if err := CheckName(name); err != nil {
 		return nil, Meta{}, err
 	}
-	// A live writer renames over the file between the look and the opening; that it
-	// does so every time is no accident.
+	// A live writer may rename over the file between the look and the opening; every time would be no
+	// accident.
 	for try := 1; ; try++ {
 		f, m, err := d.openSeen(name, flag)
 		if !errors.Is(err, errMoved) || try == openTries {
@@ -259,7 +258,7 @@ func (d *Dir) open(name string, flag int) (*os.File, Meta, error) {
 	}
 }
 
-// openTries is how often an exchanged file is opened anew.
+// openTries bounds the openings of an exchanged file.
 const openTries = 100
 
 func (d *Dir) openSeen(name string, flag int) (*os.File, Meta, error) {
@@ -286,9 +285,8 @@ func (d *Dir) openSeen(name string, flag int) (*os.File, Meta, error) {
 	return f, metaOf(got), nil
 }
 
-// MkdirAll makes a directory and its parents. New ones get the mode and, for
-// root, the owner of the directory they stand in. A directory that is there already
-// is no error. InvalidInput, before anything is made, for one below MaxDepth.
+// MkdirAll makes a directory and its parents. New ones get the mode and, for root, the owner of their
+// parent. An existing directory is no error. InvalidInput, before anything is made, for one below MaxDepth.
 func (d *Dir) MkdirAll(name string, mode fs.FileMode) error {
 	if name == "." {
 		return nil
@@ -339,16 +337,15 @@ func (d *Dir) mkdir(parent, name string, mode fs.FileMode) error {
 		return err
 	}
 	if made.Mode()&(fs.ModePerm|fs.ModeSetgid) == mode {
-		return nil // a chmod by a user outside the group would take the setgid bit away
+		return nil // a chmod by a user outside the group would clear the setgid bit
 	}
-	// Chmod comes last: the umask has taken bits away, and a change of owner the setgid bit.
+	// Chmod comes last: the umask has cleared bits, and a change of owner the setgid bit.
 	return d.root.Chmod(path, mode)
 }
 
-// give hands what this process made to the owner of like, as far as the system lets
-// it: root gives owner and group, everybody else the group alone. It is an error when
-// like is writable for a group that the new file cannot get: the users that share the
-// directory would be locked out of it.
+// give gives a new file the owner of like, as far as the system allows: root sets owner and group, other
+// users the group alone. It is an error when like is writable for a group that the new file cannot get: the
+// users that share the directory would be locked out of it.
 func (d *Dir) give(path string, like fs.FileInfo) (fs.FileInfo, error) {
 	made, err := d.root.Lstat(path)
 	if err != nil {
@@ -399,8 +396,7 @@ func (d *Dir) Remove(name string) error {
 	return nil
 }
 
-// RemoveDir removes a directory that is empty; one that is not, or that is no
-// directory, stays and is an error.
+// RemoveDir removes an empty directory; anything else stays and is an error.
 func (d *Dir) RemoveDir(name string) error {
 	m, err := d.Stat(name)
 	if err != nil {
@@ -424,8 +420,7 @@ func (d *Dir) Readlink(name string) (string, error) {
 	return to, nil
 }
 
-// Unlink removes a symbolic link, never what it leads to. It is NotFound when it is
-// gone.
+// Unlink removes a symbolic link, never its target. It is NotFound when it is gone.
 func (d *Dir) Unlink(name string) error {
 	m, err := d.Stat(name)
 	if err != nil {
@@ -504,8 +499,8 @@ func (d *Dir) Reader(name string) (io.ReadCloser, Meta, error) {
 	return f, m, nil
 }
 
-// Links is how many names the file has; 0 when the system does not tell. More
-// than one means that removing this name leaves the bytes under another.
+// Links is the number of the file's names; 0 when unknown. More than one means that removing this name
+// leaves the bytes under another.
 func (m Meta) Links() uint64 { return uint64(m.links) }
 
 func (m Meta) notFile() error {

@@ -15,8 +15,8 @@ import (
 	"memdesk/model"
 )
 
-// ErrChanged is in the Conflict error of a Swap or a Take whose file was no more
-// what the caller had seen. Nothing of another writer's has been lost.
+// ErrChanged is in the Conflict error of a Swap or a Take whose file no longer was as the caller had seen
+// it. Nothing of another writer's has been lost.
 var ErrChanged = errors.New("another writer changed it at the same moment")
 
 // Seen is the file as its caller read it before deciding.
@@ -25,21 +25,21 @@ type Seen struct {
 	Data   []byte
 }
 
-// Swapped tells what stood beside an exchange.
+// Swapped describes the side effects of an exchange.
 type Swapped struct {
-	// Copies are the names, below the directory, of conflict copies that had to be
-	// made: bytes that another writer put there and nobody had seen.
+	// Copies are the names, below the directory, of new conflict copies: another writer's bytes that nobody
+	// had seen.
 	Copies []string
-	// Overtaken: right after the exchange another writer's bytes stood in the place;
-	// the own ones are among Copies.
+	// Overtaken: right after the exchange another writer's bytes were in the file; the own ones are among
+	// Copies.
 	Overtaken bool
 }
 
-// Guard is asked right before the exchange whether it may go on; nil: it may.
+// Guard is called right before the exchange and may refuse it; nil: it may go on.
 type Guard func() error
 
-// exchange tries; a writer that opened the old file keeps it for writing at most
-// this long, or gets it as a conflict copy.
+// Limits of an exchange. A writer that opened the old file may write to it for this long at most, or gets
+// its text as a conflict copy.
 const (
 	writerWait  = 250 * time.Millisecond
 	writerPause = 2 * time.Millisecond
@@ -63,9 +63,8 @@ func (d *Dir) Swap(name string, seen Seen, data []byte, made New, now time.Time,
 	return s.result(), s.wrap("write", err)
 }
 
-// Take is Remove against what the caller has seen, with the same care: the file is
-// moved aside, looked at, and only then unlinked. A file that is open for writing
-// elsewhere goes back and is Locked.
+// Take is Remove with the same check as Swap: the file is moved aside, compared, and only then unlinked. A
+// file open for writing elsewhere is put back and is Locked.
 func (d *Dir) Take(name string, seen Seen, now time.Time, guard Guard) (Swapped, error) {
 	s, err := d.swapper(name, now)
 	if err != nil {
@@ -175,7 +174,7 @@ func (s *swapper) swap(seen Seen, data []byte, made New, guard Guard) error {
 	return s.verify(data, made)
 }
 
-// exchange puts the new file into the place and deals with what comes out.
+// exchange swaps the new file in and checks the one that it took out.
 func (s *swapper) exchange(temp string, seen Seen, data []byte) error {
 	mine, err := s.in.root.Lstat(temp)
 	if err != nil {
@@ -185,13 +184,13 @@ func (s *swapper) exchange(temp string, seen Seen, data []byte) error {
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		return s.renameOver(temp, seen)
-	case errors.Is(err, fs.ErrNotExist): // removed since the look
+	case errors.Is(err, fs.ErrNotExist): // removed meanwhile
 		return s.in.drop(temp, ErrChanged)
 	case err != nil:
 		return s.in.drop(temp, err)
 	}
 	if err := s.in.at(StepExchange); err != nil {
-		return err // dead here: what came out stays beside the file
+		return err // the process died here: the removed file stays beside the new one
 	}
 	f, err := s.reopen(temp)
 	if err != nil {
@@ -203,7 +202,7 @@ func (s *swapper) exchange(temp string, seen Seen, data []byte) error {
 	case err == nil && same && free:
 		s.old = temp
 		return nil
-	case err == nil && same: // somebody holds it open: what is written yet goes into a copy
+	case err == nil && same: // another process has it open: later writes go into a copy
 		return s.setAside(temp)
 	}
 	return s.putBack(temp, mine, data)
@@ -214,10 +213,9 @@ func (s *swapper) reopen(name string) (*os.File, error) {
 	return f, err
 }
 
-// discard unlinks a file that was taken out of its place, unless somebody has
-// written into it. A writer that had found the name but not yet opened the file
-// when it was taken out can come late: it is given a moment, the handle is looked at
-// once more after the unlink, and what came in is kept in a copy.
+// discard unlinks a file that was taken out, unless another process has written to it. A writer that had
+// found the name but not yet opened the file can come late: discard waits a moment for it, checks the
+// handle once more after the unlink, and keeps late text in a copy.
 func (s *swapper) discard(name string, want []byte) error {
 	f, err := s.reopen(name)
 	if err != nil {
@@ -245,8 +243,8 @@ func (s *swapper) discard(name string, want []byte) error {
 	return s.setAside(temp)
 }
 
-// isStill reports whether a file that nobody can open any more by its old name
-// holds the bytes, and whether no process has it open for writing.
+// isStill reports whether a file whose old name is gone still holds the bytes; free: no process has it open
+// for writing.
 func isStill(f *os.File, want []byte) (same, free bool, err error) {
 	for waited := time.Duration(0); ; waited += writerPause {
 		if free = unwritten(f); free || waited >= writerWait {
@@ -262,7 +260,7 @@ func isStill(f *os.File, want []byte) (same, free bool, err error) {
 	return err == nil && bytes.Equal(got[:n], want), free, err
 }
 
-// readFull fills as much of the buffer as there is.
+// readFull fills the buffer as far as the file goes.
 func readFull(f *os.File, buf []byte) (int, error) {
 	n := 0
 	for n < len(buf) {
@@ -278,11 +276,11 @@ func readFull(f *os.File, buf []byte) (int, error) {
 	return n, nil
 }
 
-// putBack returns a foreign file to its place. When yet another file stands there
-// by then, that one goes into a conflict copy.
+// putBack returns a foreign file to its name. When yet another file has that name by then, that one becomes
+// a conflict copy.
 func (s *swapper) putBack(foreign string, mine fs.FileInfo, data []byte) error {
 	err := exchange(s.in.root, foreign, s.base)
-	if errors.Is(err, fs.ErrNotExist) { // somebody removed the new file
+	if errors.Is(err, fs.ErrNotExist) { // another writer removed the new file
 		if err = place(s.in.root, foreign, s.base); err == nil {
 			return ErrChanged
 		}
@@ -297,8 +295,8 @@ func (s *swapper) putBack(foreign string, mine fs.FileInfo, data []byte) error {
 	return errors.Join(s.setAside(foreign), ErrChanged)
 }
 
-// renameOver is the exchange of systems that have none: it looks once more and
-// renames, and a writer between the two is lost.
+// renameOver is the exchange on systems without one: it checks once more and renames; a write in between is
+// lost.
 func (s *swapper) renameOver(temp string, seen Seen) error {
 	now, _, err := s.in.Read(s.base, 0)
 	if err != nil || !bytes.Equal(now, seen.Data) {
@@ -310,8 +308,8 @@ func (s *swapper) renameOver(temp string, seen Seen) error {
 	return nil
 }
 
-// verify reads the place again. Bytes that do not hold the own ones come from a
-// writer that had not seen them: the own ones are kept in a copy.
+// verify reads the file again. If it lacks the own bytes, a writer has replaced it without seeing them:
+// they are kept in a copy.
 func (s *swapper) verify(data []byte, made New) error {
 	now, _, err := s.in.Read(s.base, 0)
 	if err == nil && bytes.Contains(now, data) {
@@ -345,7 +343,7 @@ func (s *swapper) take(seen Seen, guard Guard) error {
 		}
 		err = s.in.root.Rename(s.base, temp)
 	}
-	if errors.Is(err, fs.ErrNotExist) { // gone since the look
+	if errors.Is(err, fs.ErrNotExist) { // gone since
 		return ErrChanged
 	}
 	if err != nil {
@@ -378,7 +376,7 @@ func (s *swapper) take(seen Seen, guard Guard) error {
 	return nil
 }
 
-// setAside gives a file the name of a conflict copy (conflict-names.md, row 15).
+// setAside renames a file to a conflict copy (conflict-names.md, row 15).
 func (s *swapper) setAside(temp string) error {
 	for n := range copyTries {
 		name := CopyName(s.base, s.now, n)
@@ -395,9 +393,8 @@ func (s *swapper) setAside(temp string) error {
 	return fmt.Errorf("another writer's bytes stand in %q: every name for a copy is taken", s.full(temp))
 }
 
-// CopyName is the nth name of a conflict copy of a file made at a time:
-// `stem (conflict YYYY-MM-DD-HH-MM-SS).ext`, then with ` (n)` behind the group. A
-// stem that would make it too long is cut.
+// CopyName is the nth name of a conflict copy of a file made at a time: `stem (conflict
+// YYYY-MM-DD-HH-MM-SS).ext`, then with ` (n)` after the group. A stem that would make it too long is cut.
 func CopyName(base string, at time.Time, n int) string {
 	stem, ext := base, ""
 	if i := strings.LastIndexByte(base, '.'); i > 0 {

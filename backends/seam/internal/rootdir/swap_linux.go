@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CanExchange tells whether this system can exchange two files atomically, so
-// that no foreign write is lost between a look and a rename.
+// CanExchange reports whether this system can exchange two files atomically, so that no foreign write is
+// lost between a read and a rename.
 const CanExchange = true
 
 // exchange swaps two names of a directory; errors.ErrUnsupported where the file
@@ -46,9 +46,8 @@ func renameAt(dir *os.Root, from, to string, flags uint) error {
 	}
 }
 
-// unwritten reports whether no process has the file open for writing. The kernel
-// grants a read lease only then; where it grants none at all (a foreign owner, a
-// network file system) the answer is that nobody has.
+// unwritten reports whether no process has the file open for writing. The kernel grants a read lease only
+// then; where it grants none at all (a foreign owner, a network file system) the answer is true.
 func unwritten(f *os.File) bool {
 	_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
 	if err == nil {

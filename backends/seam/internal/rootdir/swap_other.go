@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// CanExchange tells whether this system can exchange two files atomically, so
-// that no foreign write is lost between a look and a rename.
+// CanExchange reports whether this system can exchange two files atomically, so that no foreign write is
+// lost between a read and a rename.
 const CanExchange = false
 
 func exchange(*os.Root, string, string) error { return errors.ErrUnsupported }

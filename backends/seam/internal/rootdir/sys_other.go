@@ -16,8 +16,7 @@ func (*Meta) identify(fs.FileInfo) {}
 
 func owner(fs.FileInfo) (uid, gid int, ok bool) { return 0, 0, false }
 
-// flock has no equivalent here that the stores' own writers would see, so
-// nothing is written.
+// flock has no equivalent here that the stores' own writers would honour, so nothing is written.
 func flock(*os.File) (bool, error) {
 	return false, model.E(model.Unsupported, "lock", errors.New("this system has no flock; open the store read-only"))
 }

@@ -12,11 +12,10 @@ import (
 	"memdesk/model"
 )
 
-// nonblock keeps an open from waiting for the other end of a pipe that took the
-// file's place.
+// nonblock keeps an open from waiting for the other end of a pipe that replaced the file.
 const nonblock = syscall.O_NONBLOCK
 
-// identify takes up what the standard library keeps from its callers.
+// identify fills fields that the standard library does not expose.
 func (m *Meta) identify(fi fs.FileInfo) {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 		m.ino, m.dev, m.links = uint64(st.Ino), uint64(st.Dev), uint32(st.Nlink) //nolint:unconvert // types differ between systems
@@ -35,8 +34,8 @@ func owner(fi fs.FileInfo) (uid, gid int, ok bool) {
 // flock reports whether the lock was free.
 func flock(f *os.File) (bool, error) { return filelock.Try(f, true) }
 
-// access asks whether the process may make entries in a directory. It only
-// informs, so going by the path again is harmless.
+// access reports whether the process may make entries in a directory. It only informs, so using the path
+// again is harmless.
 func access(dir *os.File) error {
 	const writeAndSearch = 2 | 1
 	return syscall.Access(dir.Name(), writeAndSearch)
@@ -45,7 +44,7 @@ func access(dir *os.File) error {
 func kindOfErrno(err error) model.Kind {
 	switch {
 	case errors.Is(err, syscall.ENOTDIR):
-		return model.NotFound // a file stands where a directory of the name should
+		return model.NotFound // a file has the directory's name
 	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.EROFS):
 		return model.PermissionDenied
 	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.EILSEQ), errors.Is(err, syscall.EINVAL):

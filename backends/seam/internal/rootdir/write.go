@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// Step is a point of a write or a removal at which a test may let it fail.
+// Step is a point of a write or a removal where a test may inject a failure.
 type Step string
 
 // The steps in their order; StepRemove stands alone.
@@ -19,15 +19,13 @@ const (
 	StepWrite  Step = "write"
 	StepSync   Step = "sync"
 	StepRename Step = "rename"
-	// StepExchange stands after the exchange of a Swap, before what came out of it is
-	// looked at.
+	// StepExchange comes after the exchange of a Swap, before the check of the removed file.
 	StepExchange Step = "exchange"
 	StepSyncDir  Step = "sync directory"
 	StepRemove   Step = "remove"
 )
 
-// Fault is asked before each step; an error stands for the step's failure. Nil
-// means that nothing is injected.
+// Fault is called before each step; its error is the step's failure. Nil injects nothing.
 type Fault func(Step) error
 
 // ErrCrash from a Fault stands for the death of the process: nothing is cleaned
@@ -41,14 +39,13 @@ func (d *Dir) at(s Step) error {
 	return d.fault(s)
 }
 
-// New says what a file gets that does not exist yet.
+// New sets the properties of a new file.
 type New struct {
 	Mode fs.FileMode
-	// Inherit gives the file the group and, when this process is root, the owner of
-	// the directory it stands in.
+	// Inherit gives the file the group and, when this process is root, the owner of its directory.
 	Inherit bool
-	// Temp names the temporary sibling from sixteen random hex digits, where the
-	// other writers of a place expect a form; nil: `<file>.tmp.<16 hex>`.
+	// Temp names the temporary sibling from sixteen random hex digits, where the directory's other writers
+	// expect a form; nil: `<file>.tmp.<16 hex>`.
 	Temp func(random string) string
 }
 
@@ -144,8 +141,8 @@ func (d *Dir) fill(f *os.File, data []byte) error {
 	return err
 }
 
-// dress gives the new file the mode and owner that the old one had. The mode
-// comes last: a change of owner takes bits away.
+// dress gives the new file the mode and owner of the old one. The mode comes last: a change of owner clears
+// bits.
 func (d *Dir) dress(temp string, old fs.FileInfo, made New) error {
 	mode := made.Mode
 	switch {
@@ -155,7 +152,7 @@ func (d *Dir) dress(temp string, old fs.FileInfo, made New) error {
 		if err != nil {
 			return err
 		}
-		if !sameOwner(now, old) { // who owned the file uses it as one of the group from now on
+		if !sameOwner(now, old) { // from now on the old owner uses it as a member of the group
 			mode |= made.Mode & groupBits
 		}
 	case made.Inherit:
@@ -178,15 +175,15 @@ func sameOwner(a, b fs.FileInfo) bool {
 	return x == y
 }
 
-// drop takes the temporary file away again after a failure.
+// drop removes the temporary file after a failure.
 func (d *Dir) drop(temp string, err error) error {
 	if !errors.Is(err, ErrCrash) {
-		_ = d.root.Remove(temp) // the caller hears the failure itself
+		_ = d.root.Remove(temp) // the caller gets the first error
 	}
 	return err
 }
 
-// tempName is `<file>.tmp.<16 hex>` unless the place has a form of its own.
+// tempName is `<file>.tmp.<16 hex>` unless the directory has a form of its own.
 func tempName(name string, form func(random string) string) (string, error) {
 	var b [8]byte
 	if _, err := rand.Read(b[:]); err != nil {

@@ -11,18 +11,18 @@ import (
 	"memdesk/quarantine"
 )
 
-// Facts are what a file's whole text tells.
+// Facts are computed from a file's whole text.
 type Facts struct {
-	Kind, Status, Title string // as the store reads them; empty for what it has not got
+	Kind, Status, Title string // as the store reads them; empty where absent
 	Binary              bool
 	Verdict             quarantine.Verdict
 	TooBig              bool // not read and not scanned
 
-	stamp string // of the file when it was read: good enough for a list
-	sum   uint64 // of the text: what a verdict must hang on
+	stamp string // of the file when it was read: enough for a list
+	sum   uint64 // of the text: the key of a verdict
 }
 
-// factsKept bounds the facts that are remembered.
+// factsKept bounds the remembered facts.
 const factsKept = 200_000
 
 // Memory remembers the facts of files by their ids. It is safe for concurrent use.
@@ -34,13 +34,12 @@ type Memory struct {
 	kept map[string]Facts
 }
 
-// NewMemory remembers nothing yet; examine tells the facts of a text.
+// NewMemory is an empty memory; examine computes the facts of a text.
 func NewMemory(examine func(id, text string) Facts) *Memory {
 	return &Memory{examine: examine, seed: maphash.MakeSeed(), kept: map[string]Facts{}}
 }
 
-// Of tells the facts of a text that was just read, from memory when the very same text
-// was looked at before.
+// Of returns the facts of a text that was just read, from memory when the same text was examined before.
 func (k *Memory) Of(id, text string, m rootdir.Meta) Facts {
 	sum := maphash.String(k.seed, text)
 	k.mu.Lock()
@@ -48,7 +47,7 @@ func (k *Memory) Of(id, text string, m rootdir.Meta) Facts {
 	k.mu.Unlock()
 	if !ok || f.sum != sum {
 		f = k.examine(id, text)
-		// A part of the text would keep all of it in memory.
+		// A substring would keep the whole text in memory.
 		f.Kind, f.Status, f.Title = unique.Make(f.Kind).Value(), unique.Make(f.Status).Value(), strings.Clone(f.Title)
 	}
 	f.stamp, f.sum = m.Stamp(), sum
@@ -61,7 +60,7 @@ func (k *Memory) Of(id, text string, m rootdir.Meta) Facts {
 	return f
 }
 
-// Known are the facts of a file that is as it was when it was read.
+// Known returns the facts of an unchanged file.
 func (k *Memory) Known(id string, m rootdir.Meta) (Facts, bool) {
 	k.mu.Lock()
 	f, ok := k.kept[id]
@@ -69,8 +68,7 @@ func (k *Memory) Known(id string, m rootdir.Meta) (Facts, bool) {
 	return f, ok && f.stamp == m.Stamp()
 }
 
-// Read reads a file of dir and tells its facts. The text is empty for a file that is over
-// the limit.
+// Read reads a file of dir and returns its facts. The text is empty for a file over the limit.
 func (k *Memory) Read(dir *rootdir.Dir, id, path string) (string, Facts, rootdir.Meta, error) {
 	data, m, err := dir.Read(path, ReadLimit)
 	switch {
@@ -83,7 +81,7 @@ func (k *Memory) Read(dir *rootdir.Dir, id, path string) (string, Facts, rootdir
 	return text, k.Of(id, text, m), m, nil
 }
 
-// Current reads the file only when it is not known as it is now.
+// Current reads the file only when its current version is unknown.
 func (k *Memory) Current(dir *rootdir.Dir, id, path string) (Facts, rootdir.Meta, error) {
 	m, err := dir.Stat(path)
 	if err != nil {

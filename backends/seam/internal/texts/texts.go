@@ -1,5 +1,5 @@
-// Package texts reads the texts of a walk's files, in parallel, searches them, and
-// remembers what each one told. What a text means is its caller's to say.
+// Package texts reads the texts of a walk's files in parallel, searches them, and remembers their facts. It
+// does not interpret the texts.
 package texts
 
 import (
@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// ReadLimit bounds what a search reads of one file, in bytes. It is far above
-	// every cap; a larger file is not searched, and the answer says so.
+	// ReadLimit bounds the searched size of one file, in bytes. It is far above every cap; a larger file is
+	// not searched, and the answer says so.
 	ReadLimit = 4 << 20
 	// WholeLimit bounds a file that is read as a whole, in bytes. A larger one can be
 	// listed and removed only, and the error says so.
 	WholeLimit = 256 << 20
 )
 
-// errEnough ends a reading whose caller has heard enough.
+// errEnough ends a read whose caller has enough.
 var errEnough = errors.New("enough")
 
-// Each gives yield the text of n files of dir, which file names, each opened once, by as many
-// readers as there are processors. One that has gone is left out; one that file refuses is given
-// with its error. more is false when yield has heard enough.
+// Each yields the text of n files of dir, which file names, each opened once, by as many readers as there
+// are processors. A vanished file is left out; one that file refuses is yielded with its error. more is
+// false when yield has ended it.
 func Each(ctx context.Context, dir *rootdir.Dir, n int, file func(i int) (id string, at rootdir.Place, err error), yield func(model.Text, error) bool) (more bool, err error) {
 	err = rootdir.InParallel(ctx, "texts", dir, n, func(files *rootdir.Files, i int) error {
 		id, at, err := file(i)
@@ -51,8 +51,8 @@ func Each(ctx context.Context, dir *rootdir.Dir, n int, file func(i int) (id str
 	return true, err
 }
 
-// Holding keeps the rows of dir whose ids or texts hold the query in any letter case. closed is
-// why dir could not be opened; then only the ids can tell. bounded: a text could not be searched.
+// Holding keeps the rows of dir whose ids or texts hold the query, case-insensitive. closed says why dir
+// could not be opened; then only the ids count. bounded: a text could not be searched.
 func Holding(ctx context.Context, dir *rootdir.Dir, closed error, rows []int32, file func(row int32) (id string, f walk.File), query string) (out []int32, bounded bool, err error) {
 	want, words := strings.ToLower(query), linesearch.Whole(query)
 	hits := make([]bool, len(rows))
@@ -88,7 +88,7 @@ func Holding(ctx context.Context, dir *rootdir.Dir, closed error, rows []int32, 
 	return out, unread.Load(), err
 }
 
-// Dismissed reports whether what was learned of a file's text shows that the query is not in it.
+// Dismissed reports whether a file's known signs rule out the query.
 func Dismissed(f walk.File, q linesearch.Query) bool {
 	if !q.Narrow() {
 		return false
@@ -97,14 +97,14 @@ func Dismissed(f walk.File, q linesearch.Query) bool {
 	return sign != nil && sign[0].Load() != 0 && !q.May(func(i int) uint64 { return sign[i].Load() })
 }
 
-// Learn keeps what tells most queries from a file's text, as long as nothing changes there.
+// Learn keeps signs of a file's text that rule out most queries, as long as the file is unchanged.
 func Learn(f walk.File, data []byte, m rootdir.Meta, err error) {
 	sign := f.Sign(linesearch.GramWords)
 	if err != nil || sign == nil || sign[0].Load() != 0 || len(data) > linesearch.GramText || !m.Same(f.Meta()) {
 		return
 	}
 	grams := linesearch.GramsOf(data)
-	for i := len(sign) - 1; i >= 0; i-- { // the first tells that it is whole
+	for i := len(sign) - 1; i >= 0; i-- { // the first word marks it complete
 		sign[i].Store(grams[i])
 	}
 }

@@ -11,36 +11,36 @@ import (
 	"memdesk/model"
 )
 
-// Follower hears from the system in which directories of one tree something changed, so that a walk
-// reads those alone. The caller closes it. It is safe for concurrent use; one walk at a time uses it.
+// Follower learns from the system which directories of one tree have changed, so that a walk reads only
+// those. The caller closes it. It is safe for concurrent use; one walk at a time uses it.
 type Follower struct {
 	mu    sync.Mutex
 	queue queue
 	heard changes
 	lost  error
-	full  time.Time // when a walk last read everything
-	// restless: the last walk met a directory of which not every change is told.
+	full  time.Time // last complete walk
+	// restless: the last walk met a directory whose changes are not all reported.
 	restless bool
 }
 
-// changes are the directories to read again, by their paths; of those in below all that is in them too.
+// changes are the directories to read again, by their paths; those in below with everything under them.
 type changes struct{ dirs, below map[string]bool }
 
 func newChanges() changes { return changes{map[string]bool{}, map[string]bool{}} }
 
-// mostFollowed bounds the directories of a tree that is followed: a user has a limited number of
-// watches for all programs together.
+// mostFollowed bounds the directories of a followed tree: a user has a limited number of watches for all
+// programs together.
 const mostFollowed = 16 << 10
 
-// fullEvery is how long changes that the system does not tell can stay unseen: writes through a
-// mapping of memory, or through a name that a file was given later outside of the tree.
+// fullEvery bounds the time that unreported changes stay unseen: writes through a memory mapping, or
+// through a name given to a file later outside the tree.
 const fullEvery = time.Minute
 
-// errLost says that not every change was told.
+// errLost says that changes were missed.
 var errLost = errors.New("the system lost count of the changes")
 
-// Follow begins to hear of the directories below root, by its path; a walk names them. Unsupported
-// where the system or the file system does not tell every change.
+// Follow begins to follow the directories below root, by its path; a walk names them. Unsupported where the
+// system or the file system does not report every change.
 func Follow(root string) (*Follower, error) {
 	q, err := newQueue(root)
 	if err != nil {
@@ -49,7 +49,7 @@ func Follow(root string) (*Follower, error) {
 	return &Follower{queue: q, heard: newChanges()}, nil
 }
 
-// Close ends it.
+// Close stops following.
 func (f *Follower) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -65,7 +65,7 @@ func (f *Follower) Quiet() bool {
 	return f.lost == nil && !f.restless && len(f.heard.dirs)+len(f.heard.below) == 0 && time.Since(f.full) < fullEvery
 }
 
-// take gives the changes to a walk, which puts them back when it fails. full: it reads everything.
+// take hands the changes to a walk, which returns them when it fails. full: it reads everything.
 func (f *Follower) take() (c changes, full bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,7 +77,7 @@ func (f *Follower) take() (c changes, full bool, err error) {
 	return c, time.Since(f.full) >= fullEvery, nil
 }
 
-// done is the end of a walk.
+// done ends a walk.
 func (f *Follower) done(s *scan, failed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -88,14 +88,14 @@ func (f *Follower) done(s *scan, failed bool) {
 	}
 	f.restless = slices.ContainsFunc(s.met, func(d *folder) bool { return d.again })
 	switch {
-	case s.linked: // written through another name, it changes unheard, and perhaps in two directories
+	case s.linked: // writes through another name are not reported, and may show in two directories
 		f.full = time.Time{}
 	case s.full:
 		f.full = s.Began
 	}
 }
 
-// watch hears of a directory from now on. unheard: of this one nothing is told, so each walk reads it.
+// watch follows a directory from now on. unheard: its changes are not reported, so each walk reads it.
 func (f *Follower) watch(dir string) (unheard bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,14 +106,14 @@ func (f *Follower) watch(dir string) (unheard bool, err error) {
 	return unheard, nil
 }
 
-// drain takes up what was told.
+// drain reads the reported changes.
 func (f *Follower) drain() {
 	if f.lost != nil {
 		return
 	}
 	f.lost = f.queue.each(func(dir, name string, isDir, made bool) {
 		f.heard.dirs[dir] = true
-		if isDir && made { // another directory of this name, perhaps
+		if isDir && made { // perhaps another directory of this name
 			f.heard.below[rootdir.Place{Dir: dir, Name: name}.Path()] = true
 		}
 	})

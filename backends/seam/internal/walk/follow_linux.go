@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// queue is an inotify instance. It is read when a walk asks, never waited for: what a system call
-// has changed is in the queue when the call returns.
+// queue is an inotify instance, read on demand and never waited for: when a system call returns, its change
+// is in the queue.
 type queue struct {
 	named, root string // with and without links
 	was         os.FileInfo
@@ -20,11 +20,11 @@ type queue struct {
 	dirs        map[int32]string // by watch
 }
 
-// told are the changes that are asked for.
+// told are the kinds of changes to report.
 const told = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
 	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
 
-// localSystems are file systems on which every change is made by this machine.
+// localSystems are file systems that only this machine changes.
 var localSystems = map[int64]bool{
 	unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true, unix.TMPFS_MAGIC: true,
 	unix.OVERLAYFS_SUPER_MAGIC: true, unix.F2FS_SUPER_MAGIC: true, 0x2fc12fc1: true, // ZFS
@@ -67,12 +67,12 @@ func (q *queue) watch(dir string) (unheard bool, err error) {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EACCES), errors.Is(err, unix.ELOOP):
 		return true, nil
 	}
-	return false, err // ENOSPC: the user's watches are used up
+	return false, err // ENOSPC: the user has no watches left
 }
 
-// each gives every change that is in the queue; made: name has come to stand in the directory.
+// each yields every change in the queue; made: name is new in the directory.
 func (q *queue) each(yield func(dir, name string, isDir, made bool)) error {
-	if now, err := os.Stat(q.named); err != nil || !os.SameFile(now, q.was) { // nobody tells of the directories above
+	if now, err := os.Stat(q.named); err != nil || !os.SameFile(now, q.was) { // changes of the directories above are not reported
 		return errLost
 	}
 	var buf [16 << 10]byte

@@ -4,7 +4,7 @@ package walk
 
 import "errors"
 
-// queue is empty: what this system tells of changes comes in no order with a walk.
+// queue is empty: this system's reports are not ordered with a walk.
 type queue struct{}
 
 func newQueue(string) (queue, error) { return queue{}, errors.ErrUnsupported }

@@ -14,10 +14,9 @@ import (
 	"memdesk/model"
 )
 
-// Known is what an earlier process has learned of files, so that a walk need not open them: for
-// each file, by a hash of its path, inode, size and times, the number of its class. Files of one
-// class look alike to who keeps it, who learns what a number stands for from any file of the class.
-// So there is no name and no text in it. The zero value knows nothing.
+// Known is an earlier process's knowledge of files, so that a walk need not open them: for each file, by a
+// hash of its path, inode, size and times, the number of its class. Its user learns the meaning of a number
+// from any file of the class, so it holds no name and no text. The zero value knows nothing.
 type Known struct {
 	seed  uint64
 	table []byte // slots, a power of two, more than half of them free: hash, class
@@ -31,7 +30,7 @@ const (
 
 var knownMagic = binary.LittleEndian.Uint64([]byte("mdwalk1\n"))
 
-// OpenKnown reads what was kept at a path by this very program; else it knows nothing.
+// OpenKnown reads the file at a path if this very program wrote it; else it knows nothing.
 func OpenKnown(path string) *Known {
 	k := &Known{}
 	data, err := os.ReadFile(path)
@@ -47,8 +46,8 @@ func OpenKnown(path string) *Known {
 	return k
 }
 
-// thisProgram changes with the program's file: another version may see other classes. 0 where that
-// cannot be told.
+// thisProgram changes with the program's file: another version may have other classes. 0 where it is
+// unknown.
 func thisProgram() uint64 {
 	name, err := os.Executable()
 	if err != nil {
@@ -67,7 +66,7 @@ func thisProgram() uint64 {
 // Empty reports whether nothing is known.
 func (k *Known) Empty() bool { return len(k.table) == 0 }
 
-// Class is the class of a file that is as it was.
+// Class is the class of an unchanged file.
 func (k *Known) Class(at rootdir.Place, m rootdir.Meta) (class uint16, ok bool) {
 	if k.Empty() {
 		return 0, false
@@ -80,7 +79,7 @@ func (k *Known) Class(at rootdir.Place, m rootdir.Meta) (class uint16, ok bool) 
 	return class, ok && hash != 0
 }
 
-// slot finds a hash, or the free slot where it would go.
+// slot finds a hash, or its free slot.
 func (k *Known) slot(hash uint64) (slot []byte, class uint16, ok bool) {
 	n := len(k.table) / slotSize
 	for i := range n {
@@ -93,8 +92,8 @@ func (k *Known) slot(hash uint64) (slot []byte, class uint16, ok bool) {
 	return nil, 0, false
 }
 
-// KeepKnown writes what a walk has learned: classes are those of n files at most. A file that
-// changed at a time or later is left out, and a class that is too large a number.
+// KeepKnown writes a walk's knowledge: classes are those of n files at most. A file that changed at settled
+// or later is left out, and a class whose number is too large.
 func KeepKnown(path string, settled time.Time, n int, classes iter.Seq2[File, uint32]) error {
 	k := &Known{seed: uint64(time.Now().UnixNano()), table: make([]byte, slotSize<<bits.Len(uint(2*n)))}
 	for f, class := range classes {

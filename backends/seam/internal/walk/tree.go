@@ -16,14 +16,13 @@ import (
 	"memdesk/model"
 )
 
-// Look takes up a file of a walk: its size and times, and a tag of the caller's. was is the file
-// in the tree before, if it was there. What it refuses with false is left out. It is called from
-// several goroutines.
+// Look returns a walk's facts about a file: its size and times, and a tag of the caller's. was is the file
+// in the earlier tree, if it was there. With false the file is left out. It is called from several
+// goroutines.
 type Look func(files *rootdir.Files, at rootdir.Place, was File) (m rootdir.Meta, tag uint32, ok bool)
 
-// Tree holds the files below a root, in the order of their paths, as one walk has met them.
-// Directories share their paths and a file has 48 bytes beside its name. It is immutable but for
-// the marks.
+// Tree holds the files below a root, in the order of their paths, from one walk. Directories share their
+// paths and a file has 48 bytes beside its name. It is immutable except for the marks.
 type Tree struct {
 	Age
 	Problems []string // the directories that could not be read, in words
@@ -41,14 +40,14 @@ type folder struct {
 	rows  []row
 	subs  []sub
 	aside []string // names
-	// problem is why it could not be read, in words. again: not every change in it is told.
+	// problem is the read error, in words. again: not every change in the directory is reported.
 	problem string
 	again   bool
 	at      time.Time // when it was read
 	signs   *signs
 }
 
-// signs hold what a search has learned of a folder's files, a number of words for each.
+// signs hold a search's knowledge of a folder's files, a number of words for each.
 type signs struct {
 	once  sync.Once
 	words []atomic.Uint64
@@ -65,7 +64,7 @@ type row struct {
 	size, seconds, changed int64
 	ino                    uint64
 	nanos                  uint32 // and the kind, in the upper two bits
-	name                   uint32 // where it begins in the names
+	name                   uint32 // its offset in the names
 	tag                    uint32
 	mark                   uint16
 	length                 uint16 // of the name
@@ -73,7 +72,7 @@ type row struct {
 
 const kindShift = 30
 
-// span is a run of a folder's rows that follow one another in the order of paths too.
+// span is a run of a folder's rows that are also consecutive in the order of paths.
 type span struct {
 	first, from int
 	*folder
@@ -102,7 +101,7 @@ func (f File) Path() string { return f.Place().Path() }
 // Size is in bytes.
 func (f File) Size() int64 { return f.row().size }
 
-// Tag is what Look has made of the file.
+// Tag is the tag that Look gave the file.
 func (f File) Tag() uint32 { return f.row().tag }
 
 // Mark is a number that the tree's owner keeps with the file, 0 at first.
@@ -115,8 +114,8 @@ func (f File) SetMark(to uint16) {
 	}
 }
 
-// Sign holds n words for what is learned of the file's text, zero at first and while another tree has
-// read its directory anew. Nil for a file of a tree that is not followed: it may change unheard.
+// Sign holds n words of knowledge about the file's text, zero at first and after another tree has read its
+// directory again. Nil for a file of a tree that is not followed: it may change unreported.
 func (f File) Sign(n int) []atomic.Uint64 {
 	s := f.in.signs
 	if s == nil {
@@ -129,7 +128,7 @@ func (f File) Sign(n int) []atomic.Uint64 {
 // Exists is false for the zero value.
 func (f File) Exists() bool { return f.in != nil }
 
-// Meta describes the file as it was met. The number of its names is not kept.
+// Meta describes the file as the walk saw it, without the number of its names.
 func (f File) Meta() rootdir.Meta {
 	r := f.row()
 	return rootdir.MetaOf(f.in.meta, rootdir.Kind(r.nanos>>kindShift), r.size, r.seconds, int64(r.nanos&(1<<kindShift-1)), r.ino, r.changed)
@@ -212,7 +211,7 @@ func (t *Tree) top() *folder {
 	return t.root
 }
 
-// compareDirs orders directories as the paths of their files are: "a-b/c" stands before "a/c".
+// compareDirs orders directories like the paths of their files: "a-b/c" precedes "a/c".
 func compareDirs(a, b string) int {
 	n := min(len(a), len(b))
 	if c := strings.Compare(a[:n], b[:n]); c != 0 || len(a) == len(b) {
@@ -224,9 +223,9 @@ func compareDirs(a, b string) int {
 	return cmp.Compare('/', b[n])
 }
 
-// Scan reads the names below root and then looks at the files, in parallel. look may be nil: nothing
-// but the names is known then. old may be nil. follow may be nil; else directories in which nothing
-// changed since the walk with it that made old are taken from there.
+// Scan reads the names below root and then stats the files, in parallel. look may be nil: then only the
+// names are known. old may be nil. follow may be nil; else directories unchanged since its last walk, which
+// made old, are taken from there.
 func Scan(ctx context.Context, op string, root *rootdir.Dir, r Rules, old *Tree, follow *Follower, look Look) (_ *Tree, err error) {
 	s := scan{ctx: ctx, op: op, rules: r, from: root, full: true, Tree: &Tree{Age: Age{Began: time.Now()}}}
 	before := old.top()
@@ -257,16 +256,16 @@ type scan struct {
 	from   *rootdir.Dir // the root
 	follow *Follower
 	heard  changes
-	full   bool // every directory is read
-	linked bool // a file has more names than one
+	full   bool // read every directory
+	linked bool // a file has more than one name
 	met    []*folder
 	names  []byte // buffers
 	rows   []row
 	*Tree
 }
 
-// directory takes up one directory and those below it. above is the open directory that it is in,
-// nil where that was not opened. before is the directory in the tree before, or nil.
+// directory reads one directory and those below it. above is its open parent, nil where that was not
+// opened. before is the directory in the earlier tree, or nil.
 func (s *scan) directory(above *rootdir.Dir, at rootdir.Place, before *folder) (*folder, error) {
 	if err := model.FromContext(s.ctx, s.op); err != nil {
 		return nil, err
@@ -276,7 +275,7 @@ func (s *scan) directory(above *rootdir.Dir, at rootdir.Place, before *folder) (
 		return s.keep(before)
 	}
 	d := &folder{path: path, at: time.Now()}
-	if s.follow != nil { // from before its names are read
+	if s.follow != nil { // from before the names are read
 		var err error
 		if d.again, err = s.follow.watch(path); err != nil {
 			return nil, err
@@ -293,7 +292,7 @@ func (s *scan) directory(above *rootdir.Dir, at rootdir.Place, before *folder) (
 		}
 	}
 	d.fail(err)
-	d.again = d.again || s.root != nil && !d.meta.SameDevice(s.root.meta) // what follows is told of the root's file system
+	d.again = d.again || s.root != nil && !d.meta.SameDevice(s.root.meta) // only changes of the root's file system are reported
 	if s.root == nil {
 		s.root = d
 	}
@@ -318,7 +317,7 @@ func (s *scan) open(above *rootdir.Dir, at rootdir.Place) (*rootdir.Dir, error) 
 	return s.from.Sub(at.Path())
 }
 
-// keep takes a directory as it was, and looks for changes below it.
+// keep keeps an unchanged directory, and looks for changes below it.
 func (s *scan) keep(d *folder) (*folder, error) {
 	if s.root == nil {
 		s.root = d
@@ -342,7 +341,7 @@ func (s *scan) keep(d *folder) (*folder, error) {
 	return &kept, nil
 }
 
-// note takes up what a directory tells of itself.
+// note records a directory's own facts.
 func (s *scan) note(d *folder) {
 	if d.problem != "" {
 		s.Problems = append(s.Problems, orRoot(d.path)+": "+d.problem)
@@ -354,7 +353,7 @@ func (s *scan) note(d *folder) {
 	}
 }
 
-// fail notes why a directory could not be read, unless it has just gone.
+// fail records why a directory could not be read, unless it has just vanished.
 func (d *folder) fail(err error) {
 	if err != nil {
 		d.again = true
@@ -382,7 +381,7 @@ func orRoot(path string) string {
 	return path
 }
 
-// read takes up the names that the rules let in.
+// read collects the names that the rules admit.
 func (s *scan) read(d *folder, dir *rootdir.Dir) error {
 	names, rows, r := s.names[:0], s.rows[:0], s.rules
 	err := dir.Names(".", func(name []byte, isDir bool) bool {
@@ -407,7 +406,7 @@ func (s *scan) read(d *folder, dir *rootdir.Dir) error {
 	return err
 }
 
-// look looks at every file that was met and drops those that are left out.
+// look stats every collected file and drops those that are left out.
 func (s *scan) look(root *rootdir.Dir, old *Tree, look Look) error {
 	firsts, was, n := make([]int, len(s.met)), make([]*folder, len(s.met)), 0
 	for i, d := range s.met {
@@ -445,7 +444,7 @@ func (s *scan) look(root *rootdir.Dir, old *Tree, look Look) error {
 	return err
 }
 
-// settles is how long before a walk a file's last change must be, so that a further one shows.
+// settles is the minimum age of a file's last change at a walk, so that a further one shows.
 const settles = 3 * time.Second
 
 // as reports whether a folder's files are those of before, unchanged since what was learned of them.

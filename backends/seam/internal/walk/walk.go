@@ -1,5 +1,5 @@
-// Package walk reads the names, sizes and times of a tree of files, and whatever a
-// store asks of each, in one pass. It knows nothing of what the files mean.
+// Package walk reads the names, sizes and times of a tree of files, and a store's own facts of each, in one
+// pass. It does not interpret the files.
 package walk
 
 import (
@@ -13,24 +13,24 @@ import (
 	"memdesk/model"
 )
 
-// Rules say what a walk meets. Links are met and never followed.
+// Rules select the files of a walk. Links are listed and never followed.
 type Rules struct {
 	Enter func(dir string) bool // by the directory's path from the walk's root; nil: every one
-	// Take tells of a file by its directory's path, empty for the root, and its name, which is
-	// good until it returns; nil: every file.
+	// Take accepts a file by its directory's path, empty for the root, and its name, which is valid until it
+	// returns; nil: every file.
 	Take func(dir string, name []byte) bool
-	// Aside puts a file aside, by its path alone: it is none of the tree's. nil: none.
+	// Aside excludes a file from the tree, by its path alone; nil: none.
 	Aside func(dir string, name []byte) bool
 }
 
-// Seen is a directory of a walk and when it last changed.
+// Seen is a directory of a walk and its last change.
 type Seen struct {
 	Root string // as its caller opens it; empty unless it walks over several
 	Path string // from the root; "." for the root itself
 	meta rootdir.Meta
 }
 
-// See looks at one directory, which a walk over those below does not meet.
+// See stats one directory that a walk does not include.
 func See(root *rootdir.Dir, path string) (Seen, error) {
 	m, err := root.Stat(path)
 	return Seen{Path: path, meta: m}, err
@@ -51,17 +51,17 @@ func Names(ctx context.Context, op string, root *rootdir.Dir, r Rules, yield fun
 	return t.Problems, nil
 }
 
-// Found is a file of a walk over everything, or a directory that the walk does not enter.
+// Found is a file of a complete walk, or a directory that the walk does not enter.
 type Found struct {
 	Path    string // from the root
 	Meta    rootdir.Meta
-	Empty   bool   // a directory with nothing in it
-	Problem string // why nothing below the path could be looked at, in words
+	Empty   bool   // an empty directory
+	Problem string // why nothing below the path could be read, in words
 }
 
-// Everything hands over every file below root, dot directories included, in the order of their
-// directories. enter tells of a directory, by its path, whether the walk goes into it; one that it
-// does not is handed over itself. nil: every one. Sizes and times are read in parallel.
+// Everything yields every file below root, dot directories included, in the order of their directories.
+// enter decides by its path whether the walk enters a directory; otherwise the directory itself is yielded.
+// nil: every one. Sizes and times are read in parallel.
 func Everything(ctx context.Context, op string, root *rootdir.Dir, enter func(path string) bool, yield func(Found)) error {
 	e := everything{ctx: ctx, op: op, root: root, enter: enter, yield: yield}
 	if err := e.directory(root, "."); err != nil {
@@ -79,7 +79,7 @@ type everything struct {
 	batch []Found
 }
 
-// batchSize is how many files are looked at before they are handed over.
+// batchSize is the number of files per batch.
 const batchSize = 8 << 10
 
 func (e *everything) directory(dir *rootdir.Dir, at string) error {
@@ -136,7 +136,7 @@ func (e *everything) problem(at string, err error) {
 	}
 }
 
-// flush looks at the files of the batch and hands them over. One that has just gone is left out.
+// flush stats the files of the batch and yields them, without vanished ones.
 func (e *everything) flush() error {
 	gone := make([]bool, len(e.batch))
 	err := rootdir.InParallel(e.ctx, e.op, e.root, len(e.batch), func(files *rootdir.Files, i int) error {
@@ -163,25 +163,24 @@ func (e *everything) flush() error {
 	return nil
 }
 
-// Age holds when a walk was and the directories that it has met.
+// Age holds the time of a walk and its directories.
 type Age struct {
 	Dirs  []Seen
 	Began time.Time
 	Took  time.Duration
 }
 
-// Lifetimes of a tree. A directory's time tells of files made, renamed and removed; a
-// file rewritten in place does not show there, so a tree lives a second, or ten times
-// as long as the walk took. Within racy of a change the clock of the file system may
-// not tell two changes apart.
+// Lifetimes of a tree. A directory's time shows files made, renamed and removed; a file rewritten in place
+// does not show there, so a tree lives a second, or ten times as long as the walk took. Within racy of a
+// change the clock of the file system may not separate two changes.
 const (
 	life  = time.Second
 	share = 10
 	racy  = 50 * time.Millisecond
 )
 
-// Stat is a look that only tells a file's size and time. One that is gone is left out;
-// one that may not be looked at is of a special kind.
+// Stat is a Look for size and time only. A vanished file is left out; an inaccessible one is of a special
+// kind.
 func Stat(files *rootdir.Files, at rootdir.Place) (rootdir.Meta, bool) {
 	m, err := files.Stat(at)
 	if err != nil {
@@ -190,9 +189,9 @@ func Stat(files *rootdir.Files, at rootdir.Place) (rootdir.Meta, bool) {
 	return m, true
 }
 
-// Fresh reports whether the walk is young enough and its directories are as they were:
-// one look at every directory instead of one at every file. It uses the real clock, for
-// it compares with the times of the file system. open opens a root by its name.
+// Fresh reports whether the walk is young enough and its directories are unchanged: one stat of every
+// directory instead of every file. It uses the real clock, since it compares with the times of the file
+// system. open opens a root by its name.
 func (t *Age) Fresh(open func(root string) (*rootdir.Dir, error)) bool {
 	if time.Since(t.Began) > max(life, share*t.Took) {
 		return false
@@ -225,8 +224,7 @@ func (t *Age) Fresh(open func(root string) (*rootdir.Dir, error)) bool {
 	return true
 }
 
-// Add takes in the directories of another walk, below a root and a path
-// there.
+// Add adds the directories of another walk, below a root and a path there.
 func (t *Age) Add(o Age, root string, path func(string) string) {
 	for _, d := range o.Dirs {
 		d.Root, d.Path = root, path(d.Path)
