@@ -185,7 +185,7 @@ func parts(t *testing.T, s *Session) map[string]reflect.Value {
 		"Quarantine": reflect.ValueOf(s.Quarantine()), "Survey": reflect.ValueOf(s.Survey(t.Context())), "AuditTrail": reflect.ValueOf(s.AuditTrail())}
 }
 
-// TestEveryMethodIsAnActOrAReading: whoever adds a method says which it is.
+// TestEveryMethodIsAnActOrAReading: a new method must be classified.
 func TestEveryMethodIsAnActOrAReading(t *testing.T) {
 	seen := 0
 	for name, v := range parts(t, newSession(t, func(*Options) {})) {
@@ -291,8 +291,8 @@ func recorded(act Act, before uint64) bool {
 	return !rules[act].unlogged
 }
 
-// call calls a method with nothing, and reports whether it was refused. What fails otherwise, or
-// breaks for want of arguments, has come past the rules.
+// call calls a method without arguments, and reports whether it was refused. Any other failure, also
+// for lack of arguments, has passed the rules.
 func call(t *testing.T, of map[string]reflect.Value, method string, act Act) (refused bool) {
 	t.Helper()
 	var part, name string

@@ -17,8 +17,8 @@ import (
 // heapEnv names the directory in which a process writes what it holds when it is sent SIGUSR1.
 const heapEnv = "MEMDESK_SOAK_HEAPS"
 
-// burden is what a process holds: open files, goroutines, and bytes of its heap that are in use after a
-// collection. Resident memory would say what was once in use as well.
+// burden is the load of a process: open files, goroutines, and heap bytes in use after a collection.
+// Resident memory would include memory used earlier.
 type burden struct {
 	files, goroutines int
 	heap              int64

@@ -31,7 +31,7 @@ func (l ledger) doubt(ref, body string) {
 	l[ref] = append(l[ref], trimmed(body))
 }
 
-// body is what ref holds; false where that is not certain or it is not there.
+// body is the content of ref; false where that is uncertain or ref is absent.
 func (l ledger) body(ref string) (string, bool) {
 	b := l[ref]
 	return strings.Join(b, ""), len(b) == 1 && b[0] != gone

@@ -67,7 +67,7 @@ type machine struct {
 	keys   map[string]string // of the operators: private key files
 }
 
-// diskSize is what a year needs, several times over.
+// diskSize is several times the need of a year.
 const diskSize = 512 << 20
 
 const settings = `

@@ -127,13 +127,13 @@ type request struct {
 	overdue    bool // it was, and was shown
 }
 
-// displaced is what can be put back for a while.
+// displaced is an item that can be restored for a while.
 type displaced struct {
 	undo, ref, body string
 	at              time.Time
 }
 
-// load is what the processes that nobody ends held at the end of a week, and how many items there were.
+// load is the burden of the processes that run all year at the end of a week, and the number of items.
 type load struct {
 	desk, door, meter burden
 	items             int
@@ -262,7 +262,7 @@ func (y *year) write(ref, text, mode string) {
 	y.answered(ref, whole, y.anyDoor().call("memory_retain", args))
 }
 
-// after is what ref will hold.
+// after is the resulting content of ref.
 func (y *year) after(ref, text, mode string) string {
 	old, sure := y.ledger.body(ref)
 	if mode == "append" && sure {
@@ -350,7 +350,7 @@ func (y *year) sync() {
 	y.did.Copies++
 }
 
-// operate is what ana does in a day.
+// operate is ana's work of a day.
 func (y *year) operate() {
 	if n := len(y.copies); n > 0 && y.dice.IntN(3) > 0 {
 		y.resolve(y.copies[0])
@@ -580,8 +580,8 @@ func (y *year) erase(q *request) {
 
 func tail(s string) string { return s[max(0, len(s)-3000):] }
 
-// watch is what ben sees in the evening, at a desk that is open all year, and what a script
-// sees that asks what is due. Both must know of every request that this test knows to be due.
+// watch reads the requests due in the evening: ben at a desk that is open all year, and a script that
+// asks for them. Both must know every request that this test knows to be due.
 func (y *year) watch() {
 	survey := y.ben.Survey(y.t.Context())
 	y.well(survey)

@@ -53,8 +53,8 @@ func TestDraftIsPrivateAndGoes(t *testing.T) {
 	}
 }
 
-// What was typed survives the end of the session, a crash and the sweep after it;
-// what was not touched goes.
+// Typed text survives the end of the session, a crash and the sweep after it; unchanged text is
+// removed.
 func TestChangedTextSurvives(t *testing.T) {
 	for _, how := range []string{"close", "crash"} {
 		t.Run(how, func(t *testing.T) {

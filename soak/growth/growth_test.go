@@ -101,7 +101,7 @@ func TestKeptFigures(t *testing.T) {
 	}
 }
 
-// TestMultiplied: what the server multiplies is what memdesk would have written.
+// TestMultiplied: rows multiplied by the server equal those that memdesk would have written.
 func TestMultiplied(t *testing.T) {
 	const n = 1000
 	made, written := testpg.DSN(t), testpg.DSN(t)

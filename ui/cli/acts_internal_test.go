@@ -72,8 +72,8 @@ func leaves(c *cobra.Command, path string) map[string]bool {
 	return out
 }
 
-// TestEveryCommandIsAnActOrAReading: a command that is added says which, and every act is refused
-// to whoever may only look.
+// TestEveryCommandIsAnActOrAReading: a new command must be classified, and every act is refused to a
+// read-only role.
 func TestEveryCommandIsAnActOrAReading(t *testing.T) {
 	program := Program{Kinds: backends.Builtin(), Env: os.Getenv, Clock: clock.System{}}
 	reads := map[string]bool{}

@@ -108,7 +108,7 @@ func TestACopyThatComesBackIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	run("conflicts", "list", "--json").want(t, 0, "vault:"+copied+" has come back: it was resolved", `"returned":"20`)
-	// What is put back by hand has not come back.
+	// A copy restored by hand has not returned.
 	if err := os.Remove(filepath.Join(root, copied)); err != nil {
 		t.Fatal(err)
 	}

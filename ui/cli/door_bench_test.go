@@ -441,8 +441,8 @@ func BenchmarkDoorStart(b *testing.B) {
 	}
 }
 
-// BenchmarkGate is what each part of the gate adds to one Retain in SQLite, in this process. The
-// peer is the Retain of the store alone.
+// BenchmarkGate measures the cost that each part of the gate adds to one Retain in SQLite, in this
+// process. The peer is the Retain of the store alone.
 func BenchmarkGate(b *testing.B) {
 	state := b.TempDir()
 	ready := func() error { return os.MkdirAll(state, 0o700) }

@@ -78,7 +78,7 @@ func onStdout(t *testing.T, f func()) string {
 	return string(<-all)
 }
 
-// TestInfoNamesThePaths: whoever asks where state lies reads it there, and --json gives the same.
+// TestInfoNamesThePaths: info prints the paths of the state, and --json the same.
 func TestInfoNamesThePaths(t *testing.T) {
 	d := newDesk(t)
 	state := filepath.Join(d.dir, "state", "memdesk")

@@ -44,7 +44,7 @@ func TestAnErasedPersonDoesNotComeBack(t *testing.T) {
 		note(fmt.Sprintf("memory/idea/n%d.md", i), fmt.Sprintf("# Note %d\n\non rain\n", i))
 	}
 	both := func(args ...string) result { return d.run(append([]string{"--open", "vault=" + vault}, args...)...) }
-	// An undo entry with her in it, of which a backup of the state keeps a copy.
+	// An undo entry that names the subject, with a copy in a backup of the state.
 	d.in = "- quiet now\n"
 	undone, _ := both("retain", "crewship:daily/2026-07-01.md", "--mode", "replace", "--yes", "--json", "-").want(t, 0).last(t, "retained")["undo"].(string)
 	kept := filepath.Join(t.TempDir(), "undo")
@@ -57,7 +57,7 @@ func TestAnErasedPersonDoesNotComeBack(t *testing.T) {
 	sum := both("gdpr", "plan", id, "--json").want(t, 0).last(t, "summary")
 	both("gdpr", "erase", id, "--plan-hash", fmt.Sprint(sum["plan_hash"]), "--confirm-count", fmt.Sprint(sum["items"]), "--yes").want(t, 0)
 
-	// What a sync peer, a restore of the state and an agent that is still at it leave.
+	// The leftovers of a sync peer, of a restored state and of an agent that is still at work.
 	const copyID = "memory/idea/n1.sync-conflict-20260527-083015-K3ZQ7AB.md"
 	note(copyID, "# Note 1\n\non rain, for "+who+"\n")
 	if err := os.RemoveAll(filepath.Join(d.dir, "state", "memdesk", "undo")); err != nil {

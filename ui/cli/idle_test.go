@@ -20,8 +20,8 @@ import (
 	"memdesk/backends/hypergraph/sqlite"
 )
 
-// stillText is what the peer of BenchmarkIdle shows: a screen of text, which is the
-// least that Bubble Tea can do. As arguments of the played program it begins it.
+// stillText is the screen of BenchmarkIdle's peer: one text, the least that Bubble Tea can do. As the
+// arguments of the played program it starts that peer.
 const stillText = "nothing happens here"
 
 type stillModel struct{}
@@ -175,9 +175,9 @@ func millionStore(b *testing.B) string {
 	return path
 }
 
-// BenchmarkIdle is what the program takes when nobody touches it for a minute, with
-// the list of a million items on the screen, against a bare Bubble Tea program that
-// shows a text; and its memory, against the same program with an empty store.
+// BenchmarkIdle measures the program's cost when nobody touches it for a minute, with the list of a
+// million items on the screen, against a bare Bubble Tea program that shows a text; and its memory,
+// against the same program with an empty store.
 func BenchmarkIdle(b *testing.B) {
 	path := millionStore(b)
 	dir := b.TempDir()

@@ -177,8 +177,8 @@ func (k *killDesk) process(before []string, args []string) *exec.Cmd {
 	return cmd
 }
 
-// end is what an erasure leaves behind: text files as they are, databases row by
-// row, temporary files and all.
+// end is the state after an erasure: text files as they are, databases row by row, temporary files and
+// all.
 func (k *killDesk) end() map[string]string {
 	k.t.Helper()
 	out := map[string]string{}
@@ -266,11 +266,10 @@ var changedAt = regexp.MustCompile(`,"updated_at":"[^"]*"`)
 
 var orphanForm = regexp.MustCompile(`\.tmp(\.|$)|^\.memdesk-|-journal$`)
 
-// TestAKilledErasureIsFinished kills a real process at its system calls while it
-// erases a person from five stores, and lets another one go on: the end is always
-// the same, and nothing is left of her or of what was interrupted. 50 seeded calls,
-// always; 600 with MEMDESK_SOAK. Package gdpr has 50 more, and 500, between the steps
-// of a run inside of one process.
+// TestAKilledErasureIsFinished kills a real process at its system calls while it erases a subject from
+// five stores, and lets another one go on: the end is always the same, and nothing is left of the
+// subject or of the interrupted work. 50 seeded calls, always; 600 with MEMDESK_SOAK. Package gdpr has
+// 50 more, and 500, between the steps of a run inside one process.
 func TestAKilledErasureIsFinished(t *testing.T) {
 	afterFault(t, faults{n: 50, many: 600, calls: eraseKilledAt, kills: true, at: func(call string, nth int) string { return fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, nth) }})
 }
@@ -389,7 +388,7 @@ func (f faults) once(t *testing.T, k *killDesk, strace, call string, nth int, wa
 	if code := cmd.ProcessState.ExitCode(); f.kills && code > 0 && code != 137 {
 		t.Fatalf("%s: it was not killed, it failed with %d: %s", at, code, out)
 	}
-	// Nothing that is not clean may pass for done, and the typed id finds it.
+	// A layer that is not clean must not pass for done, and the typed id finds it.
 	state := k.on("gdpr", "status", killPerson, "--json").want(t, 0).last(t, "request")["state"]
 	if state != "complete" {
 		if left := k.leaks(); len(left) > 0 {
@@ -435,8 +434,8 @@ func (k *killDesk) receipt() string {
 	return filepath.Join(k.dir, "state", "memdesk", "gdpr", "receipts", k.id+".json")
 }
 
-// leaks are traces of the person in what memdesk keeps, but for the request, its
-// plan and the clear names beside the log, which hold her until the end.
+// leaks are traces of the subject in memdesk's own files, except in the request, its plan and the clear
+// names beside the log, which hold them until the end.
 func (k *killDesk) leaks() []string {
 	k.t.Helper()
 	var out []string

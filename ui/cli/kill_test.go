@@ -113,8 +113,7 @@ func killOnce(t *testing.T, strace, self, call string, n int, takeBack bool) boo
 		if len(ids) == 0 {
 			t.Fatalf("%s: the base holds %q, the copy %q, and undo list says nothing", at, base, copied)
 		}
-		// What was interrupted before it changed anything has nothing to put back, and
-		// the one before it is next.
+		// An act interrupted before any change has nothing to restore, and the act before it is next.
 		var put result
 		for _, id := range ids {
 			put = run("conflicts", "undo", id, "--yes")

@@ -164,8 +164,8 @@ func TestStateBehindALink(t *testing.T) {
 	}
 }
 
-// TestHostileGuests: whoever comes to serve ssh with another's name and an environment that names
-// another role, key, log and configuration is the key that came, and the log has it harmlessly.
+// TestHostileGuests: a guest of serve ssh with another's name and an environment that names another
+// role, key, log and configuration counts as the key alone, and the log records the guest harmlessly.
 func TestHostileGuests(t *testing.T) {
 	d := newDesk(t)
 	keys := map[string]ssh.Signer{"viewer": signer(t), "operator": signer(t)}

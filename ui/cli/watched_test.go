@@ -236,7 +236,8 @@ func TestDashboardOnPrometheus(t *testing.T) {
 	u.stop()
 }
 
-// TestDashboardOfTheDemo: what the panels show of the demonstration workspace is what the commands print of it.
+// TestDashboardOfTheDemo: the panels of the demonstration workspace show the same values as the
+// commands.
 func TestDashboardOfTheDemo(t *testing.T) {
 	d := newDesk(t)
 	dir := filepath.Join(d.dir, "demo")
@@ -305,8 +306,8 @@ func TestDashboardOfTheDemo(t *testing.T) {
 	u.stop()
 }
 
-// TestDashboardFitsGrafanasTypes: the dashboard is what the types that Grafana publishes take; it
-// is Grafana 11's, whose schema the dashboard names.
+// TestDashboardFitsGrafanasTypes: the dashboard fits Grafana's published types; they are Grafana 11's,
+// whose schema the dashboard names.
 func TestDashboardFitsGrafanasTypes(t *testing.T) {
 	data, err := os.ReadFile(dashboardFile)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"memdesk/ui/sshd"
 )
 
-// limit is how long a test waits for what must come; it is for failures only.
+// limit bounds a test's wait for an event that must come; it is for failures only.
 const limit = 15 * time.Second
 
 func wait[T any](t *testing.T, what string, ch <-chan T) T {

@@ -19,7 +19,7 @@ func TestStrayKeysAreNoAnswer(t *testing.T) {
 	}
 }
 
-// What was typed before a question could be read is not half of an answer.
+// Keys typed before a question could be read must not count as half of an answer.
 func TestKeysBeforeAQuestionIsRead(t *testing.T) {
 	d := atDesk(nil)
 	d.line("store crewship").await("Thursday")

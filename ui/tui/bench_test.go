@@ -31,7 +31,7 @@ func graphDesk(n int) tui.Options {
 	return tui.Options{Fleet: backends.NewFleet([]backends.Member{member(s)}, nil), Operator: "ann", Clock: clock.Fixed(now)}
 }
 
-// sink takes a program's output and wakes whoever waits for a text in it.
+// sink takes a program's output and wakes those who wait for a text in it.
 type sink struct {
 	mu    sync.Mutex
 	grown *sync.Cond
@@ -278,7 +278,7 @@ func timePerKey(d *driver, key string, times int) (both time.Duration) {
 	return median(all)
 }
 
-// bytesPerKey is what the terminal gets for one key, through the real renderer.
+// bytesPerKey counts the terminal's bytes for one key, through the real renderer.
 func bytesPerKey(b *testing.B, n, times int) float64 {
 	p, out, stop := program(b, tui.New(graphDesk(n)))
 	defer stop()

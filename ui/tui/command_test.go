@@ -12,7 +12,7 @@ import (
 	"memdesk/ui/tui"
 )
 
-// screen is what the driver's console shows, without paint.
+// screen is the driver's console, without paint.
 func (d *driver) screen() string { return ansi.Strip(d.m.View().Content) }
 
 // keys presses keys and lets the answers come, timers left out.
@@ -219,7 +219,7 @@ func TestCompletionGoesRound(t *testing.T) {
 	d.keys(":").typed("audit actor:ann st").keys("tab").wants(t, ":audit actor:ann store:", "crewship  graph").keys("tab").wants(t, ":audit actor:ann store:crewship", "[crewship]").keys("esc")
 }
 
-// What a command cannot take it says, and what it could.
+// A command names the argument that it cannot take, and those that it can.
 func TestCommandsRefuse(t *testing.T) {
 	t.Parallel()
 	d := atDesk(nil)

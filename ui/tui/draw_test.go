@@ -204,7 +204,7 @@ func throughServer(b *testing.B, scenario string) *robot {
 	return client(b, key, "ann", l.Addr())
 }
 
-// drawn is what the keys cost.
+// drawn is the cost of the keys.
 type drawn struct {
 	down, walk, page, held float64         // bytes for one key
 	cursor, whole          []time.Duration // from a key to the row, and to all of the screen
@@ -297,9 +297,9 @@ func cut(line string, from, to int) string {
 	return strings.TrimRight(string(rs[from:to]), " ")
 }
 
-// BenchmarkDraw is what a key costs at 200×50 with a detail beside the list: in bytes
-// for the terminal and in time, against a bare Bubble Tea program with bubbles' list
-// and viewport that shows the same texts. Aim: half of the bytes.
+// BenchmarkDraw measures a key at 200×50 with a detail beside the list: in bytes for the terminal and
+// in time, against a bare Bubble Tea program with bubbles' list and viewport that shows the same texts.
+// Aim: half of the bytes.
 func BenchmarkDraw(b *testing.B) {
 	for _, way := range routes(b) {
 		b.Run(way.name, func(b *testing.B) {
@@ -375,7 +375,7 @@ func (t *seen) take(b *testing.B, screen string) {
 	t.Rows, t.Details = append(t.Rows, row), append(t.Details, strings.Join(detail, "\n"))
 }
 
-// comparable is what both programs must show alike: all but the column of the
+// comparable is the part of the screen that both programs must show alike: all but the column of the
 // cursor, and from the second screen on, where they scroll differently, the detail.
 func comparable(screen string, i int) string {
 	lines := strings.Split(screen, "\n")

@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// What is typed while the program starts is obeyed: before the terminal is raw an
-// Enter arrives as a line feed, and before the size is known there is no screen.
+// Keys typed during the start are obeyed: before the terminal is raw an Enter arrives as a line feed,
+// and before the size is known there is no screen.
 func TestKeysBeforeTheFirstFrame(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk", width: w, height: h})

@@ -125,8 +125,8 @@ func TestReopenAKeptText(t *testing.T) {
 	})
 }
 
-// What has changed since a text was put aside is not overwritten: both sides are shown,
-// and the editor gets both between marks.
+// An item changed since a text was put aside is not overwritten: both sides are shown, and the editor
+// gets both between marks.
 func TestReopenAfterAChange(t *testing.T) {
 	t.Parallel()
 	r, p := noted(t, "desk,acts", 120, 40)
@@ -143,7 +143,7 @@ func TestReopenAfterAChange(t *testing.T) {
 	if s := string(seen); !strings.Contains(s, "<<<<<<< yours") || !strings.Contains(s, "15:30") || !strings.Contains(s, "17:00") {
 		t.Errorf("the editor got\n%s", s)
 	}
-	// What is thrown away is not put aside either.
+	// A discarded text is not put aside either.
 	r.see("1 of 1").press("enter").see("Save crews", "enter cancel").press("left").see("[Throw away]").press("enter").see("your text was thrown away", "No text was put aside")
 	if d := p.drafts(); len(d) > 0 {
 		t.Errorf("drafts %q", d)

@@ -79,7 +79,7 @@ func newOffice(t *testing.T, config string) *office {
 	return &office{t: t, dir: dir}
 }
 
-// masked is what no two runs have in common: ids, hashes, pseudonyms, the job.
+// masked matches the parts that differ between runs: ids, hashes, pseudonyms, the job.
 var masked = regexp.MustCompile(`er-\d{8}-[0-9a-f]{8}|hmac:[0-9a-f:…]+|\b[0-9a-f]{12,}\b|\b\d{8}t\d{6}-[0-9a-z]+`)
 
 func (o *office) console(width, height int, args ...string) *robot {
@@ -172,7 +172,7 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			r.press("enter").see("+ verified").press("esc").gone("+ verified").press("esc").see("answered")
 			r.press("ctrl+r").golden(frame("complete"))
 			r.press("enter").see("+ verified").press("esc").gone("+ verified")
-			// What is clean stands in one row after what is not, and that row names each.
+			// All clean layers share one row after the others, and that row names each.
 			r.press("V").see("(running sessions)", "+ clean", " lock files", "1 of 2").press("end").see("2 of 2").press("enter")
 			r.see("nothing names the person", "+ clean: items").press("esc").see("2 of 2").press("/", "recall", "enter").see("+ clean", "recall").gone("lock files").press("esc").press("esc").see("answered")
 
@@ -216,8 +216,7 @@ func (o *office) only() string {
 	return strings.TrimSuffix(filepath.Base(all[0]), ".json")
 }
 
-// What is filed is what the next key is about, and a plan is known as soon as its
-// list is left.
+// The next key acts on the request just filed, and a plan is known as soon as its list is left.
 func TestTheRequestThatWasFiledIsAtTheCursor(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -259,7 +258,7 @@ func TestIntakeIsLeft(t *testing.T) {
 	r := newOffice(t, "").console(80, 24)
 	r.press("a").form("File a request to be forgotten", "usr_maren", "tab", "Maren Holt", "tab", "tab", "a letter", "tab", "tab").see("[Go on]").press("enter")
 	r.answer("Is Maren Holt this person", "enter").see("cancelled", "No erasure requests")
-	// What was typed is there still: only the alias is taken out.
+	// The typed values are still there: only the alias is removed.
 	r.press("a").form("File a request to be forgotten", "tab", "ctrl+u").gone("Maren Holt").see("usr_maren", "a letter").press("tab", "tab", "tab", "tab").see("[Go on]").press("enter")
 	r.answer("File this request?", "enter").see("cancelled", "No erasure requests")
 }

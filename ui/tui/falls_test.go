@@ -2,8 +2,8 @@ package tui_test
 
 import "testing"
 
-// What goes with an item is named in the question, counted in the answer, and comes back
-// with it; of several marked ones it is counted together.
+// The question names the relations that go with an item, the answer counts them, and they come back
+// with it; for several marked items they are counted together.
 func TestForgetSaysWhatGoesWithIt(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")

@@ -180,7 +180,7 @@ func TestCtrlCTwiceLeaves(t *testing.T) {
 	d.keys("q").wants(t, "[2 Tiers]")
 }
 
-// states are what the journals under a home say at their ends.
+// states are the last states in the journals under a home.
 func states(t *testing.T, p *pen) (out []string) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(p.dir, "state", "jobs", "*.jsonl"))

@@ -17,7 +17,7 @@ const (
 	keysEnd   = "<!-- keys: end -->\n"
 )
 
-// The key table of docs/keys.md is what the program has.
+// The key table of docs/keys.md equals the program's.
 func TestKeyTableOfTheDocs(t *testing.T) {
 	file := filepath.Join("..", "..", "docs", "keys.md")
 	b, err := os.ReadFile(file)

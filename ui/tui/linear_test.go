@@ -99,7 +99,7 @@ func TestLinearActs(t *testing.T) {
 	}
 }
 
-// What is no file has no line mode of its own: keys are echoed and backspace works.
+// Input other than a file has no line mode of its own: keys are echoed and backspace works.
 func TestLinearWithoutATerminal(t *testing.T) {
 	o, _ := lightDesk()
 	in, keys := io.Pipe()

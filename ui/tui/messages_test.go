@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// What did not fit on the status line is read whole, and a text that no store took is
-// found again.
+// A message too long for the status line is read whole, and a text that no store took is found again.
 func TestMessagesAndKeptTexts(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {

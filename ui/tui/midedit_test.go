@@ -19,7 +19,7 @@ import (
 	"memdesk/ui/tui/kit/loop"
 )
 
-// noActs fails the test of whoever changes something.
+// noActs fails the test on any change.
 type noActs struct{ desk.Acts }
 
 // midEdit is a console whose editor has just come back with another text.

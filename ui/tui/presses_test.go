@@ -50,7 +50,7 @@ func notePresses(file string) {
 	})
 }
 
-// What stands before a question in the file: no key is called so.
+// Prefixes of a question in the file: no key has such a name.
 const (
 	askedSign     = "asked\t\t"
 	cancelledSign = "cancelled\t\t"

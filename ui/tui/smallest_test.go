@@ -76,7 +76,7 @@ func TestSmallestReadOnlyReason(t *testing.T) {
 	wide.wants(t, "READ-ONLY: the audit log cannot be written: no space left on the device")
 }
 
-// What a list leaves out of what the tree counts is said.
+// The list names the items that it leaves out of the tree's count.
 func TestListSaysWhatItLeavesOut(t *testing.T) {
 	o, fakes := lightDesk()
 	fakes["graph"].archived = 3

@@ -88,7 +88,7 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// What only a scanner blocks is no text to mark, and stories need notes.
+// A text blocked only by a scanner cannot be marked, and stories need notes.
 func TestStoriesSayWhyNot(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,acts", width: 120, height: 30, env: []string{"HOME=" + t.TempDir()}})

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What an agent writes appears by itself: in the counts of the tree, in the list, where the cursor stays on
-// its row, and in the text that is being read.
+// An agent's write appears by itself: in the counts of the tree, in the list, where the cursor stays on
+// its row, and in the text being read.
 func TestTiersAppearByThemselves(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")

@@ -46,7 +46,7 @@ func TestWalkTheTree(t *testing.T) {
 	})
 }
 
-// What stands below a list is scrolled without leaving the list.
+// The detail below a list is scrolled without leaving the list.
 func TestWalkBesideTheLists(t *testing.T) {
 	t.Parallel()
 	r := conflictsRobot(t, "desk,acts,conflicts", 80, 24)

@@ -2,7 +2,7 @@ package tui_test
 
 import "testing"
 
-// What cannot be put back is said to be so, and the act before it is another one.
+// An act that cannot be undone is named as such, and the act before it is another one.
 func TestUndoSaysWhyTheLastActStays(t *testing.T) {
 	t.Parallel()
 	r := daily(t, "desk,acts", 140, 30)

@@ -224,9 +224,9 @@ func TestRecallSaysWhatItDidNotSearch(t *testing.T) {
 	}
 }
 
-// TestRecallReadsAFreshIndex: a row that only Crewship's index has is found, and nothing
-// is left behind. One that is stale, of another shape or ahead of the clock is passed
-// over, and what it says and the files do not is not found.
+// TestRecallReadsAFreshIndex: a row in Crewship's index alone is found, without a trace of the read. An
+// index that is stale, of another shape or ahead of the clock is skipped, and its rows that are not in
+// the files are not found.
 func TestRecallReadsAFreshIndex(t *testing.T) {
 	minute := func(m int) string { return now.Add(time.Duration(m) * time.Minute).Format(time.RFC3339) }
 	for _, tt := range []struct {

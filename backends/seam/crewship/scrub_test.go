@@ -75,8 +75,8 @@ func makeIndex(t *testing.T, path string, rows map[string]string) {
 	}
 }
 
-// TestScrubEveryLayer puts a word of hers and one of his in every layer beside the
-// memories: hers goes, his stays to the byte.
+// TestScrubEveryLayer puts a word of the subject and one of a bystander in every layer beside the
+// memories: the first goes, the second stays byte for byte.
 func TestScrubEveryLayer(t *testing.T) {
 	temp := ".tmp.0123456789abcdef"
 	root := data(t, map[string]string{

@@ -48,7 +48,7 @@ func TestConformance(t *testing.T) {
 	}
 	backendtest.Run(t, backendtest.Harness{
 		Poison: poison,
-		// Entries have no keys: the content is what addresses one.
+		// Entries have no keys: the content addresses an entry.
 		Key:  func(string, int) string { return "" },
 		Open: func(t *testing.T) model.Store { return opened(t, curated.Config{Path: fresh(t, nil)}) },
 		OpenReadOnly: func(t *testing.T) model.Store {

@@ -89,7 +89,7 @@ func TestAnEditGivesANewIDAndKeepsThePlace(t *testing.T) {
 	wantKind(t, err, model.Conflict, "gone")
 	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: second, Mode: model.Replace, Content: "x"})
 	wantKind(t, err, model.NotFound, "no entry")
-	// What undo does: the old text comes back under the old id, and so does a removed one.
+	// An undo restores the old text, or a removed entry, under the old id.
 	back, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: res.ID, Mode: model.Replace, Content: "two", IfMatch: res.Revision})
 	must(t, err)
 	if back.ID != second {

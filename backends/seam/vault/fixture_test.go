@@ -81,7 +81,7 @@ func TestFixture(t *testing.T) {
 	})
 }
 
-// machinery is what the fixture holds that is no item.
+// machinery reports whether the fixture holds the id without an item.
 func machinery(id string) bool {
 	base := id[strings.LastIndexByte(id, '/')+1:]
 	dot := strings.HasPrefix(id, ".") || strings.Contains(id, "/.")

@@ -17,7 +17,7 @@ import (
 	"memdesk/model"
 )
 
-// rounds is how often each writer of a race writes.
+// rounds is the number of writes of each writer in a race.
 func rounds(few int) int {
 	if os.Getenv("MEMDESK_SOAK") != "" {
 		return 10_000
@@ -101,9 +101,8 @@ for n in range(rounds):
         os.rmdir(lock)
 `
 
-// TestTheLockIsShared lets memdesk and other implementations of the lock add lines
-// to one note under the memory root's lock. The others have nothing but the lock:
-// if it did not exclude, lines would go.
+// TestTheLockIsShared lets memdesk and other implementations of the lock add lines to one note under
+// the memory root's lock. The others have nothing but the lock: without exclusion lines would be lost.
 func TestTheLockIsShared(t *testing.T) {
 	cfg := fresh(t)
 	cfg.MemoryRoot = "Agent"

@@ -208,15 +208,14 @@ func readConfig(path string) (agentmConfig, error) {
 		return loud("holds an empty storage.backend; name device-local or vault, or remove the key")
 	}
 	if raw, ok := all["daemon.port"]; ok {
-		_ = json.Unmarshal(raw, &c.port) // a daemon that cannot be found is no fault of the vault
+		_ = json.Unmarshal(raw, &c.port) // the vault is good without a daemon
 	}
 	return c, nil
 }
 
-// Selected reports whether what was found at a path is a vault: a directory, or a
-// configuration of AgentM that does not select another store. One that cannot be
-// read, or that names a store nobody knows, counts, so that opening it can say so
-// loudly (S17).
+// Selected reports whether a path names a vault: a directory, or a configuration of AgentM that does
+// not select another store. An unreadable configuration, or one with an unknown store, counts, so that
+// opening it refuses loudly (S17).
 func Selected(path string) bool {
 	if filepath.Base(path) != configName {
 		return true
@@ -287,7 +286,7 @@ func lockKey(path string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// expand makes ~ the home directory.
+// expand replaces ~ by the home directory.
 func expand(path string, env func(string) string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') && env("HOME") != "" {
 		return filepath.Join(env("HOME"), rest)

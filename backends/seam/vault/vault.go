@@ -1,6 +1,5 @@
-// Package vault opens an AgentM vault: a directory of notes that agents, an
-// editor and sync tools write at the same time. It shares their lock directory and
-// keeps what writers without locks put there.
+// Package vault opens an AgentM vault: a directory of notes that agents, an editor and sync tools write at
+// the same time. It shares their lock directory and keeps the texts of writers without locks.
 package vault
 
 import (
@@ -19,31 +18,29 @@ import (
 // (provider-contract.md S21).
 const Kind = "vault"
 
-// Config says what to open.
+// Config says which vault to open.
 type Config struct {
 	Name string
 	// Path is the vault's directory, or the .agentm-config.json that names it.
 	Path string
-	// MemoryRoot is the memory root, absolute or below the vault; empty: what
-	// .agentm-config.json says of this vault, else the vault itself.
+	// MemoryRoot is the memory root, absolute or below the vault; empty: the one that .agentm-config.json
+	// names for this vault, else the vault itself.
 	MemoryRoot string
-	// LockRoot is the base of the shared lock directories; empty: AgentM's own place.
+	// LockRoot is the base of the shared lock directories; empty: AgentM's own.
 	LockRoot string
 	ReadOnly bool
 	// SearchOnly: as backends.Env has it.
 	SearchOnly bool
 	Clock      clock.Clock              // nil means the system's
 	Env        func(name string) string // nil means an empty environment
-	// DaemonURL is where AgentM's daemon answers; empty: loopback at the configured
-	// port, "-" asks nobody.
+	// DaemonURL is the address of AgentM's daemon; empty: loopback at the configured port, "-" asks none.
 	DaemonURL string
 	// Fault lets a test fail a step of a write; nil otherwise.
 	Fault seam.Fault
 }
 
-// Open opens a vault for reading; it makes nothing. It refuses on every case that
-// the contract calls loud (S17): no path, an unreadable configuration, a memory
-// root that is not there or lies outside.
+// Open opens a vault for reading; it makes nothing. It refuses every case that the contract calls loud
+// (S17): no path, an unreadable configuration, a memory root that is absent or outside.
 func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err := model.FromContext(ctx, "open"); err != nil {
 		return model.Store{}, err
@@ -98,7 +95,7 @@ func deviations() []model.Deviation {
 	}}
 }
 
-// describe tells both roots, for people.
+// describe names both roots, for people.
 func (r roots) describe() []string {
 	out := []string{fmt.Sprintf("vault %s, memory root %s (%s)", r.vault, r.memory, r.why)}
 	if r.locks == "" {
@@ -109,8 +106,7 @@ func (r roots) describe() []string {
 		"the history that git or a sync service keeps of a file is out of a change's reach")
 }
 
-// canonical is a path with its links resolved and absolute, as the lock's key is
-// made from.
+// canonical is an absolute path with its links resolved, the basis of the lock's key.
 func canonical(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -46,12 +46,12 @@ type Layout struct {
 // Side is a file that a program keeps beside its notes.
 type Side struct {
 	Name   string // of its layer; empty: its path
-	Reason string // whose it is, and how a person's data is removed from it; empty: another program's
-	// Lines: it is text of which the lines that name the person go. Otherwise it is not written.
+	Reason string // its owner, and how to remove a subject's data from it; empty: another program's
+	// Lines: it is text whose lines that name the subject are removed. Otherwise it is not written.
 	Lines bool
 }
 
-// Part is a medium beside the notes that is cleaned in a way of its own.
+// Part is a medium beside the notes with a scrub of its own.
 type Part interface {
 	model.Maintainer
 	// Owns reports whether a file or directory, by its absolute path, belongs to it.
@@ -84,7 +84,7 @@ func (s *store) recalled(id, status string) bool {
 	return s.cfg.Layout != nil || recalled(id, status)
 }
 
-// tierOf is where an item belongs.
+// tierOf is the tier of an item.
 func (s *store) tierOf(id, kind string, known func(string) bool) string {
 	if l := s.cfg.Layout; l != nil {
 		if kind == "" {
@@ -129,7 +129,7 @@ func (s *store) check(op, id string) error {
 	return s.cfg.Layout.Check(op, id)
 }
 
-// fresh is a request with the text that a new item of its tier gets.
+// fresh is a request with the text of a new item of its tier.
 func (s *store) fresh(to target, req model.RetainRequest) (model.RetainRequest, error) {
 	if s.cfg.Layout == nil || to.tier == "" {
 		return req, nil

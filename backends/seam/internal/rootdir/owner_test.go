@@ -9,8 +9,8 @@ import (
 	"memdesk/backends/seam/internal/rootdir"
 )
 
-// TestALockIsOwnedAsItsFile: whoever writes the file must be able to open its
-// lock, even where the directory is another's.
+// TestALockIsOwnedAsItsFile: the writers of a file must be able to open its lock, even in another
+// user's directory.
 func TestALockIsOwnedAsItsFile(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can give files away")

@@ -37,7 +37,7 @@ func scan(t *testing.T, root *rootdir.Dir, old *walk.Tree, f *walk.Follower, loo
 	return tree
 }
 
-// picture is what a list shows of a tree.
+// picture is the content of a tree, as a list shows it.
 func picture(tree *walk.Tree) (out []string) {
 	for _, f := range tree.All() {
 		out = append(out, fmt.Sprint(f.Path(), " ", f.Tag(), " ", f.Meta().Stamp()))

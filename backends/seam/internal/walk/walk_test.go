@@ -158,7 +158,8 @@ func TestKnown(t *testing.T) {
 	if st, serr := os.Stat(at); err != nil || serr != nil || st.Mode().Perm() != 0o600 || bytes.Contains(data, []byte("person")) || bytes.Contains(data, []byte("same")) {
 		t.Errorf("the kept file names something, or is open to others: %v %v", err, serr)
 	}
-	// A rewriting of the same length whose time is set back is told by the time of the last change alone.
+	// Only the change time (ctime) shows a rewrite of the same length whose modification time was set
+	// back.
 	full := func(n string) string { return filepath.Join(dir, "person", n+".md") }
 	fi, err := os.Stat(full("rewritten"))
 	if err != nil {

@@ -120,9 +120,9 @@ func FuzzNeedle(f *testing.F) {
 	})
 }
 
-// Ten megabytes are counted to the end, also where each byte begins a match and where
-// there is one line; a match that is near is shown before that. What it costs is
-// measured by BenchmarkSearch: a busy machine tells nothing.
+// Matches in ten megabytes are counted to the end, also where each byte begins a match and where there
+// is one line; a nearby match is shown before that. BenchmarkSearch measures the cost: a busy machine
+// tells nothing.
 func TestSearchOfTenMegabytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long texts")
