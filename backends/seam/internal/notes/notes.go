@@ -30,7 +30,7 @@ type Config struct {
 	// Virgin: a missing Path is an empty store, made by the first write.
 	Virgin   bool
 	ReadOnly bool
-	// Unknown says which layout version was expected; empty: it is a known one.
+	// Unknown says why the layout's version is unknown, so that the store is read-only; empty: it is known.
 	Unknown    string
 	Features   map[string]bool
 	Deviations []model.Deviation

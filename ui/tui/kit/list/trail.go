@@ -158,7 +158,7 @@ func (w *Window[T]) leave() tea.Cmd {
 	return w.ahead()
 }
 
-// stop drops a trail that has shown nothing yet: the operator moves on.
+// stop drops a trail when the operator moves on, unless its end begins the list anew.
 func (w *Window[T]) stop() {
 	if w.Trail != nil && !w.Trail.Anew {
 		w.Trail = nil

@@ -443,6 +443,7 @@ func (w *Window[T]) Nothing() string {
 	return "the list is empty"
 }
 
+// Busy reports whether a fetch will change the rows on the screen.
 func (w *Window[T]) Busy() bool {
 	return w.Loading[ArriveReset] || w.Loading[ArriveRefresh] && !w.Quiet ||
 		w.Loading[arriveNext] && w.Sel == len(w.Rows)-1 || w.Loading[arrivePrev] && w.Sel == 0
