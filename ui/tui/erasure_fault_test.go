@@ -146,7 +146,7 @@ func TestErasureFaults(t *testing.T) {
 		r.press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("held for", "a legal claim").press("g").see("1 on hold")
 		r.press("c").answer("Treat 31 items otherwise?", "enter").see("cancelled") // all below the heading, but the one on hold
 		// Lifted again, from the plan and from the request.
-		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").press("U").answer("Lift a hold?", "enter").see("cancelled").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("action       forget").press("g").see("0 on hold")
+		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").press("U").answer("Lift a hold?", "enter").see("cancelled").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("action       forget").press("g").gone("1 on hold")
 		r.press("U").see("U: it is not on hold")
 		r.press("/", "graph forget", "enter").see("/graph forget", "x forget").press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("held for", "a legal claim").press("g").see("1 on hold")
 		// Somebody plans otherwise meanwhile: the shown plan is not carried out.
@@ -167,7 +167,7 @@ func TestErasureFaults(t *testing.T) {
 			}
 			r.press("g").gone("nothing is on hold")
 		}
-		r.answer("Lift a hold?", "tab", "x", "tab").see("[Lift]").press("enter").answer("not lifted", "tab", "backspace", "tab").see("[Lift]").press("enter").see("0 on hold").press("esc").see("[6 Erasure")
+		r.answer("Lift a hold?", "tab", "x", "tab").see("[Lift]").press("enter").answer("not lifted", "tab", "backspace", "tab").see("[Lift]").press("enter").gone("1 on hold").press("esc").see("[6 Erasure")
 		// Closed without an erasure: with a reason, and then for good.
 		r.press("W").answer("Withdraw "+id, "enter").see("cancelled")
 		r.press("W").answer("Withdraw "+id, "tab", "tab").see("[Withdraw]").press("enter").answer("a withdrawal needs its reason", "tab", "Teo called", "tab").see("[Withdraw]").press("enter").see("withdrawn: " + id)

@@ -41,9 +41,13 @@ func (rm *Removals) Forget(ref model.Ref, seen model.Revision) tea.Cmd {
 
 func forgetDialog(d *desk.Desk, s model.Store, it model.Item, seen model.Revision, warnings []string) *dialog.Dialog {
 	esc := d.Esc
+	where := safetext.Text{}
+	if s.Environment == "" { // else the store is said with its environment
+		where = esc.Sprintf(" from the store %s", esc.Line(s.Name))
+	}
 	lines := []text.Line{
 		{Value: esc.Sprintf("Forget %s?", esc.LineMax(it.ID, prose.MaxTitle)), Kind: text.Title},
-		{Value: esc.Sprintf("This removes 1 item of %s from the store %s.", prose.Bytes(it.Bytes), esc.Line(s.Name))},
+		{Value: esc.Sprintf("This removes 1 item of %s%s.", prose.Bytes(it.Bytes), where)},
 	}
 	if it.Title != "" && it.Title != it.ID {
 		lines = append(lines, text.Line{Value: esc.Sprintf("Its title: %s", esc.LineMax(it.Title, prose.MaxTitle))})

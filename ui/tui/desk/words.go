@@ -70,10 +70,10 @@ type ScopeOf struct{ Store, Scope, Tier string }
 
 // LiveWords say whether the source of a quarantined item is still poisoned.
 var LiveWords = map[operator.Liveness]string{
-	operator.LivePoisoned: "still poisoned: the source still holds the blocked text",
-	operator.LiveClean:    "clean now: the source as it is today passes the scanner",
-	operator.LiveGone:     "gone: there is no source any more",
-	operator.LiveUnknown:  "unknown: nobody could look at the source",
+	operator.LivePoisoned: "still poisoned: it holds the blocked text",
+	operator.LiveClean:    "clean now: it passes the scanner",
+	operator.LiveGone:     "gone",
+	operator.LiveUnknown:  "unknown: nobody could look at it",
 }
 
 func LivenessOf(l operator.Liveness) operator.Liveness {

@@ -57,7 +57,7 @@ func (p *List[T]) None() string {
 func (p *List[T]) handing() []act.Act {
 	var out []act.Act
 	if p.Kind.Field != nil {
-		out = append(out, act.Act{Keys: []string{"y"}, Name: "copy", Doc: "copy what this row is about to the clipboard", Why: p.None, Do: func() tea.Cmd { return p.D.CopyText(p.D.Esc.Const("the field"), p.Kind.Field(p.Here())) }})
+		out = append(out, act.Act{Keys: []string{"y"}, Name: "copy ref", Doc: "copy what this row is about to the clipboard", Why: p.None, Do: func() tea.Cmd { return p.D.CopyText(p.D.Esc.Const("the field"), p.Kind.Field(p.Here())) }})
 	}
 	if p.Kind.Datum != nil {
 		out = append(out,

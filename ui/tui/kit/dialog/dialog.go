@@ -3,6 +3,7 @@ package dialog
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -395,7 +396,7 @@ func (md *Modal) Bindings() []act.Act {
 		}
 	}
 	if n, no := d.yes(); no == "" && d.input() == nil {
-		out = slices.Insert(out, 1, act.Act{Keys: []string{"y"}, Name: "yes", Doc: "do what is asked, where one button acts and nothing has to be typed", Do: func() tea.Cmd {
+		out = slices.Insert(out, 1, act.Act{Keys: []string{"y"}, Name: strings.ToLower(d.Choices[n].Verb), Doc: "do what is asked, where one button acts and nothing has to be typed", Do: func() tea.Cmd {
 			d.at = slices.Index(d.stops(), stop{onChoice, n})
 			return md.Enter()
 		}})

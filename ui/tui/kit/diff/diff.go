@@ -108,7 +108,16 @@ func (c *Comparison) line(sign byte, content string, marks []text.Mark) {
 
 // CopyWords says how a copy differs from its base, in signs and in words.
 func (c Change) CopyWords(esc safetext.Escaper) safetext.Text {
-	return esc.Sprintf("+%s -%s: the copy has %s more and lacks %s.", prose.Group(int64(c.Added)), prose.Group(int64(c.Removed)), prose.Plural(int64(c.Added), "line"), prose.Plural(int64(c.Removed), "line"))
+	more, less := "has "+prose.Plural(int64(c.Added), "line")+" more", "lacks "+prose.Plural(int64(c.Removed), "line")
+	switch {
+	case c.Removed == 0:
+		less = ""
+	case c.Added == 0:
+		more = ""
+	default:
+		less = " and " + less
+	}
+	return esc.Sprintf("%s: the copy %s%s.", c.Signs(), more, less)
 }
 
 // Words says a change in signs and in words.

@@ -417,9 +417,7 @@ func planRecord(st *paint.Styles, r PlanRow) record.Row[PlanRow] {
 		}
 		out.Cells = []safetext.Text{esc.Sprintf("%s%s", sign, esc.Line(r.store.Store)), r.bar(st), esc.Line(r.store.Kind), storeWords(esc, *r.store)}
 	default:
-		items, held := r.plan.Count()
-		out.Cells = []safetext.Text{esc.Const("all stores"), esc.Const(""), esc.Const("plan"),
-			esc.Sprintf("%s, %s on hold; hash %s", prose.Plural(items, "item"), prose.Group(held), r.plan.Hash[:min(12, len(r.plan.Hash))])}
+		out.Cells = []safetext.Text{esc.Const("all stores"), esc.Const(""), esc.Const("plan"), esc.Const(countPlan(r.plan).words())}
 	}
 	return out
 }

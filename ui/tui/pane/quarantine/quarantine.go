@@ -177,7 +177,7 @@ func (en *entries) discardDialog(s model.Store, e operator.QuarantineEntry, warn
 	lines := []text.Line{
 		{Value: esc.Sprintf("Delete the quarantine entry of %s?", esc.LineMax(e.Source, prose.MaxTitle)), Kind: text.Title},
 		{Value: esc.Sprintf("This removes 1 entry (%s bytes, rule %s) from the quarantine of the store %s. Its source stays as it is.", prose.Group(e.Bytes), esc.Line(e.Pattern), esc.Line(s.Name))},
-		{Value: esc.Sprintf("The source now is %s.", esc.Const(desk.LiveWords[desk.LivenessOf(e.Live)]))},
+		{Value: esc.Sprintf("Its source is %s.", esc.Const(desk.LiveWords[desk.LivenessOf(e.Live)]))},
 	}
 	if s.Environment != "" {
 		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
@@ -305,8 +305,8 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 		tone = paint.ToneWarn
 	}
 	head = append(head,
-		text.Line{Value: st.Badge(tone, esc.Const(desk.LiveWords[live])), Kind: kind},
-		text.Line{Value: st.Badge(paint.ToneBad, esc.Sprintf("%s (%s) at %s", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e)))), Kind: text.Note})
+		text.Line{Value: st.Badge(paint.ToneBad, esc.Sprintf("blocked for %s (%s) at %s", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e)))), Kind: text.Note},
+		text.Line{Value: st.Badge(tone, esc.Sprintf("its source is %s", esc.Const(desk.LiveWords[live]))), Kind: kind})
 	if e.FalsePositive {
 		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})
 	}
