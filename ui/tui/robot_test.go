@@ -254,7 +254,7 @@ func (r *robot) written() []byte {
 }
 
 // took hides what differs between two runs: how long a store took.
-var took = regexp.MustCompile(` *\d+ ms`)
+var took = regexp.MustCompile(` *(<?0\.)?\d+ ms`)
 
 // course hides how often and how fast stores were asked.
 var course = regexp.MustCompile(`checks {7}[^│\n]*`)
