@@ -38,6 +38,9 @@ func (u *Pulse) Read(now time.Time) {
 	u.at = now
 }
 
+// Known reports whether the source was ever read.
+func (u *Pulse) Known() bool { return !u.at.IsZero() }
+
 // Failed notes a question without an answer: the age of the shown rows goes on growing.
 func (u *Pulse) Failed(now time.Time) {
 	u.end(now)

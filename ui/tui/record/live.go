@@ -101,12 +101,16 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	return cmd
 }
 
-// Badge is the number of rows of a polled list.
+// Badge is the number of rows of a polled list, a question mark before the first count.
 func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
-	if p.Kind.Live != nil || !p.follows() || p.waiting.N == 0 || p.waiting.Unknown {
+	switch {
+	case p.Kind.Live != nil || !p.follows():
 		return safetext.Text{}, paint.ToneInfo
-	}
-	if p.waiting.AtLeast {
+	case !p.pulse.Known():
+		return safetext.Const("?"), paint.ToneInfo
+	case p.waiting.N == 0 || p.waiting.Unknown:
+		return safetext.Text{}, paint.ToneInfo
+	case p.waiting.AtLeast:
 		return safetext.Sprintf("%d+", p.waiting.N), paint.ToneWarn
 	}
 	return safetext.Sprintf("%d", p.waiting.N), paint.ToneWarn

@@ -4,10 +4,12 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
@@ -63,4 +65,25 @@ func TestDetailFollowsItsRow(t *testing.T) {
 	if asked != 2 || !strings.Contains(strings.Join(lines, "\n"), "approved") {
 		t.Errorf("asked %d times; the screen is\n%s", asked, strings.Join(lines, "\n"))
 	}
+}
+
+// TestBadge: a tab without a number has nothing that waits, and one that was not counted yet says so.
+func TestBadge(t *testing.T) {
+	p := New(desktest.New(), Kind[string]{Columns: []Column{{"TOY", 0, false}}, Traits: Traits[string]{Poll: true}})
+	p.D.Glances.Every = time.Second
+	badge := func(want string) {
+		t.Helper()
+		if got, _ := p.Badge(); got.String() != want {
+			t.Errorf("badge %q, want %q", got, want)
+		}
+	}
+	badge("?")
+	p.pulse.Read(time.Unix(1, 0))
+	badge("")
+	p.waiting = model.Count{N: 2}
+	badge("2")
+	p.waiting.AtLeast = true
+	badge("2+")
+	p.D.Glances.Every = 0
+	badge("")
 }
