@@ -54,8 +54,9 @@ func (u *Pulse) end(now time.Time) {
 	u.ended = now
 }
 
-// Due reports whether to ask the source again, given its stamp now; every is the pause between two
-// questions to a source without a stamp, 0 for never.
+// Due reports whether to ask the source again, given its stamp now, and notes that an unchanged stamp
+// makes the shown state current; every is the pause between two questions to a source without a stamp,
+// 0 for never.
 func (u *Pulse) Due(stamp string, now time.Time, every time.Duration) bool {
 	switch {
 	case stamp != "" && stamp == u.stamp:

@@ -101,14 +101,14 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	return cmd
 }
 
-// Badge is the number of rows of a polled list, a question mark before the first count.
+// Badge is the number of rows of a polled list, a question mark where it is not known.
 func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
 	switch {
 	case p.Kind.Live != nil || !p.follows():
 		return safetext.Text{}, paint.ToneInfo
-	case !p.pulse.Known():
+	case !p.pulse.Known() || p.waiting.Unknown:
 		return safetext.Const("?"), paint.ToneInfo
-	case p.waiting.N == 0 || p.waiting.Unknown:
+	case p.waiting.N == 0:
 		return safetext.Text{}, paint.ToneInfo
 	case p.waiting.AtLeast:
 		return safetext.Sprintf("%d+", p.waiting.N), paint.ToneWarn

@@ -69,12 +69,7 @@ func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
 		}
 		return d.Esc.Sprintf("%s %s", prose.Group(e.Seq), d.Esc.LineMax(e.Action, prose.MaxTitle))
 	}
-	kind.Field = func(e operator.AuditEvent) string {
-		if e.Target == "" {
-			return e.Store
-		}
-		return e.Store + ":" + e.Target
-	}
+	kind.Field = auditTarget
 	if d.Audit != nil {
 		kind.Live = d.Audit.Stamp
 	}

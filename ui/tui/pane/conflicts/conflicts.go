@@ -260,7 +260,8 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 			return text.NewPage(slices.Concat(head[:1], rs.sides(cmp, at.width), []text.Line{{Kind: text.Blank}}, head[1:len(head)-1], frontLines(d.Esc, cmp)), "")
 		}
 		diff := diff.Comparison{Unnamed: at != room{}}
-		if at.height > 0 && at.height < fewLines {
+		low := at.height > 0 && at.height < fewLines
+		if low {
 			diff.Around = 1
 		}
 		diff.Compare(d.Esc, "base: "+path.Base(cmp.BaseID), "copy: "+path.Base(cmp.ID), cmp.BaseText, cmp.CopyText)
@@ -270,7 +271,7 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 		head = []text.Line{{Value: d.St.Badge(conflictTone(c), d.Esc.Sprintf("%s, %s", desk.OrElse(d.Esc.Line(c.Tool), d.Esc.Const(conflictWord(c))), diff.CopyWords(d.Esc))), Kind: text.Note}}
 		if warnings := rs.warnings(c); len(warnings) > 0 {
 			first := warnings[0]
-			if diff.Around == 1 { // little room: the texts come before the rest of the warning
+			if low { // the texts come before the rest of the warning
 				first.Value = d.Esc.Trunc(first.Value, max(at.width, paint.MinWidth-2))
 			}
 			head = append(head, first)
