@@ -14,19 +14,19 @@ import (
 type Config struct {
 	Name     string
 	Kind     string
-	Location string // for people; never a secret
+	Location string // for display; never a secret
 	Backend  Backend
 	// Vocabulary of the schema; the zero value is Recurse.
 	Vocabulary Vocabulary
 
-	// The scope that the store is bound to. A request that names another one is
-	// refused (provider-contract.md R17); an empty field binds nothing.
+	// The scope that the store is bound to: a request that names another one is refused
+	// (provider-contract.md R17). An empty field binds nothing.
 	model.Bound
 
 	ReadOnly       bool
-	ReadOnlyReason string // in words; empty takes a default
+	ReadOnlyReason string // shown to the operator; empty takes a default
 
-	// Remote: Health has a second to answer instead of 200 ms (R35).
+	// Remote gives Health one second instead of 200 ms (R35).
 	Remote bool
 
 	Clock      clock.Clock // nil: the system's
@@ -39,9 +39,9 @@ type Config struct {
 	Watcher  model.Watcher
 	// Maintainer of the medium beneath the backend; nil where there is none.
 	Maintainer model.Maintainer
-	// Look and Deep are the backend's health probes beside Ping: Look answers within
-	// Health's deadline, Deep runs in the background. Both change nothing (R39) and
-	// return nothing for a store in order. nil where there is none.
+	// Look and Deep are the backend's health probes beside Ping: Look answers within Health's deadline,
+	// Deep runs in the background. Both change nothing (R39) and return nothing for a store in order.
+	// Either may be nil.
 	Look, Deep func(context.Context) []model.HealthFinding
 }
 

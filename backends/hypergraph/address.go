@@ -2,8 +2,8 @@ package hypergraph
 
 import "memdesk/model"
 
-// address tells which item a write without an id is about: the one that its key
-// names, or a new one when there is no key.
+// address returns the item that a write without an id targets: the one that its key names, or a new one
+// without a key.
 func (a *adapter) address(req model.RetainRequest) (string, error) {
 	if req.ID == "" && req.Key == "" {
 		return "", a.checkTier("retain", req.Tier)

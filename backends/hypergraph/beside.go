@@ -11,11 +11,10 @@ import (
 	"memdesk/model"
 )
 
-// maxSeats is how many relations of a node are kept with it.
+// maxSeats is the number of a node's memberships that are kept with it.
 const maxSeats = 10_000
 
-// beside reads a node's vector and its places in relations, and of a node and an edge the
-// forms that its row is stored in.
+// beside reads a node's vector and memberships, and the stored forms of a node's or an edge's row.
 func (a *adapter) beside(ctx context.Context, id string) (model.Beside, error) {
 	const op = "beside"
 	if err := a.begin(ctx, op, false); err != nil {
@@ -54,8 +53,8 @@ func (a *adapter) beside(ctx context.Context, id string) (model.Beside, error) {
 	return out, nil
 }
 
-// keepTimes gives a new node the times and the count of its document. What cannot be
-// read is left to the store.
+// keepTimes gives a new node the times and the count of its document. An unreadable value is left to
+// the store.
 func keepTimes(n *Node, meta []model.Field) {
 	for _, f := range meta {
 		at, _ := time.Parse(time.RFC3339Nano, f.Value) // zero: the store stamps it
@@ -74,8 +73,8 @@ func keepTimes(n *Node, meta []model.Field) {
 	}
 }
 
-// putBeside gives a node that was just written its vector and its places in
-// relations, and says in words what of it cannot be given.
+// putBeside gives a node that was just written its vector and its memberships, and says in words which
+// of them it could not restore.
 func (a *adapter) putBeside(ctx context.Context, tx Ops, node string, b model.Beside) (lost []string, err error) {
 	if len(b.Vector) > 0 {
 		why, err := a.setVector(ctx, tx, node, b.VectorModel, b.Vector)
@@ -103,7 +102,7 @@ func (a *adapter) putBeside(ctx context.Context, tx Ops, node string, b model.Be
 	return lost, nil
 }
 
-// setVector stores a vector; a store that has no place for it says why.
+// setVector stores a vector; why says why the store cannot hold it.
 func (a *adapter) setVector(ctx context.Context, tx Ops, node, modelName string, vector []float32) (why string, err error) {
 	switch err := tx.SetEmbedding(ctx, node, modelName, vector); {
 	case errors.Is(err, model.Unsupported), errors.Is(err, model.InvalidInput):
@@ -113,17 +112,17 @@ func (a *adapter) setVector(ctx context.Context, tx Ops, node, modelName string,
 	}
 }
 
-// embedded is the vector of a text that is about to be written. It is made before the
-// transaction: no lock waits for another program's answer.
+// embedded is the vector of a text that is about to be written. It is computed before the transaction,
+// so that no lock waits for another program's answer.
 type embedded struct {
 	text   string
 	vector []float32
 	failed string // why there is none, in words
 }
 
-// embed makes the vector of what a request would leave of a node. It is the zero value
-// where there is nothing to embed: no embedder, a request that brings a vector, a text
-// that has one, or one that the scanner rejects.
+// embed computes the vector of the text that a request would leave in a node. It is the zero value
+// where nothing is to embed: no embedder, a request that brings a vector, a text that has one, or a
+// text that the scanner rejects.
 func (a *adapter) embed(ctx context.Context, t itemID, req model.RetainRequest) (embedded, error) {
 	if a.Embedder == nil || !a.caps.VectorSearch || t.edge || req.Beside != nil && len(req.Beside.Vector) > 0 {
 		return embedded{}, nil
@@ -148,7 +147,7 @@ func (a *adapter) embed(ctx context.Context, t itemID, req model.RetainRequest) 
 	return e, nil
 }
 
-// embedModel is the name under which the store keeps the vectors it makes itself.
+// embedModel is the name under which the store keeps vectors that it computes itself.
 func (a *adapter) embedModel() string {
 	if named, ok := a.Embedder.(interface{ Model() string }); ok {
 		return named.Model()
@@ -156,8 +155,8 @@ func (a *adapter) embedModel() string {
 	return ""
 }
 
-// putVector stores the vector that was made for a node's text, if that is the text
-// which was written, and says what semantic recall has of the node.
+// putVector stores the computed vector if its text is the text that was written, and warns where
+// semantic recall lacks the node.
 func (a *adapter) putVector(ctx context.Context, tx Ops, got Node, lostOld bool, e embedded) (warnings []string, err error) {
 	switch {
 	case e.vector != nil && e.text == got.Content:

@@ -57,14 +57,14 @@ func (a *adapter) readNode(ctx context.Context, id string) (model.Item, error) {
 	return it, nil
 }
 
-// nodeItem is a node as it is read, without its edges.
+// nodeItem is a node as an item, without its edges.
 func (a *adapter) nodeItem(n Node, meta []model.Field) model.Item {
 	it := model.Item{Header: a.nodeHeader(n), Meta: meta, Body: n.Content}
 	it.Revision = a.nodeRevision(n)
 	return it
 }
 
-// edgeItem is an edge as it is read, without its members.
+// edgeItem is an edge as an item, without its members.
 func (a *adapter) edgeItem(e Edge) model.Item {
 	it := model.Item{Header: a.edgeHeader(e), Meta: edgeMeta(e), Body: e.Label}
 	it.Revision = edgeRevision(e)
@@ -87,8 +87,8 @@ func (a *adapter) readEdge(ctx context.Context, id string) (model.Item, error) {
 	return it, nil
 }
 
-// Tiers counts every declared tier, empty ones included, and any other that a
-// foreign writer left in the store.
+// Tiers counts every declared tier, even an empty one, and any other tier that a foreign writer left in
+// the store.
 func (a *adapter) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	if err := a.begin(ctx, "tiers", false); err != nil {
 		return nil, err
@@ -163,8 +163,8 @@ func flagText(h model.Header, text string, s *verdicts.Cache) model.Header {
 	return h
 }
 
-// stamp covers what the whole row holds, because the schema's own times are
-// whole seconds and miss the second edit of one second.
+// stamp covers the whole row, because the schema's own times are whole seconds and miss a second edit
+// within one second.
 func stamp(d model.Document, row int64) string {
 	h := fnv.New64a()
 	part := func(s string) {

@@ -47,8 +47,8 @@ var (
 	decisionStatuses = []string{"active", "completed", "rejected"}
 )
 
-// nodeMeta writes a node's fields in their fixed order. JSON values stand as
-// they are stored, so that writing back what was read changes no byte.
+// nodeMeta writes a node's fields in their fixed order. JSON values are written as stored, so that
+// writing back a read document changes no byte.
 func (a *adapter) nodeMeta(n Node) []model.Field {
 	m := []model.Field{
 		{Name: fieldType, Value: n.Type},
@@ -108,18 +108,17 @@ func formatTime(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// fieldSet is the wanted fields by name. A field that is looked up is known;
-// what nobody asked for is unknown.
+// fieldSet is the wanted fields by name. A looked-up field is known; a field that no code looked up is
+// unknown.
 type fieldSet struct {
 	restore bool // model.RetainRequest.Restore
 	values  map[string]string
 	known   map[string]bool
 }
 
-// wanted merges what the caller sent with what is stored: on an existing item
-// through model.MergeMeta, on a new one over the defaults, where the fields that
-// the store itself keeps are passed over, so that a forgotten item's document
-// can be retained again as it was shown.
+// wanted merges the request's fields with the stored ones: on an existing item through model.MergeMeta,
+// on a new one over the defaults. A new item ignores the fields that the store itself keeps, so that
+// the document of a forgotten item can be retained again as shown.
 func wanted(have []model.Field, req model.RetainRequest, creating bool) (fieldSet, error) {
 	set := fieldSet{restore: req.Restore, values: map[string]string{}, known: map[string]bool{}}
 	if creating {
@@ -155,8 +154,8 @@ func wanted(have []model.Field, req model.RetainRequest, creating bool) (fieldSe
 	return set, nil
 }
 
-// restoreBytes gives a value that came back from the text of a document its
-// stored bytes again, where those are no UTF-8 and the text had to replace them.
+// restoreBytes gives a value that came back from a document's text its stored bytes again, where these
+// are no valid UTF-8 and the text had to replace them.
 func restoreBytes(have, want []model.Field) []model.Field {
 	broken := map[string]string{}
 	for _, f := range have {
@@ -176,7 +175,7 @@ func restoreBytes(have, want []model.Field) []model.Field {
 	return out
 }
 
-// take looks a field up and remembers that it is a known one.
+// take looks up a field and marks it as known.
 func (s fieldSet) take(name string) (string, bool) {
 	s.known[name] = true
 	v, ok := s.values[name]
@@ -207,9 +206,9 @@ func (s fieldSet) unknown() error {
 	return model.Errorf(model.InvalidInput, "retain", "the store has no field %s", strings.Join(names, ", "))
 }
 
-// applyNode writes the fields that the request wants into n, whose fields hold what is
-// stored, or the defaults of a new node. A value is checked only where it changes, so an odd one from a foreign writer
-// never stands in the way of another edit.
+// applyNode writes the request's fields into n, which holds the stored fields or the defaults of a new
+// node. A value is checked only where it changes, so an odd value of a foreign writer never blocks
+// another edit.
 func (a *adapter) applyNode(n *Node, req model.RetainRequest, creating bool) error {
 	have := *n
 	set, err := wanted(a.nodeMeta(have), req, creating)
@@ -261,10 +260,10 @@ func (a *adapter) applyNode(n *Node, req model.RetainRequest, creating bool) err
 	return set.unknown()
 }
 
-// applyDecision writes the decision fields. They exist on decision nodes only.
+// applyDecision writes the decision fields, which exist on decision nodes only.
 func applyDecision(n *Node, have *Decision, set fieldSet) error {
 	if n.Type != "decision" {
-		return nil // a decision field is then an unknown one
+		return nil // a decision field then counts as unknown
 	}
 	fresh := have == nil
 	d := Decision{Kind: "decision", Status: "active"}
@@ -347,8 +346,7 @@ func parseNumber(name, text string, most float64) (float64, error) {
 	return f, nil
 }
 
-// object refuses a new value that is no JSON object; what the store held once is put back in
-// any shape.
+// object refuses a new value that is no JSON object; a stored value is restored in any shape.
 func (s fieldSet) object(name, value, have string) error {
 	if value == "" || value == have || s.restore {
 		return nil

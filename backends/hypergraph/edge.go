@@ -48,7 +48,7 @@ func edgeDocument(e Edge) model.Document {
 
 func edgeRevision(e Edge) model.Revision { return model.RevisionOf(edgeDocument(e)) }
 
-// applyEdge is applyNode for an edge.
+// applyEdge does for an edge what applyNode does for a node.
 func (a *adapter) applyEdge(e *Edge, req model.RetainRequest, creating bool) error {
 	have := *e
 	set, err := wanted(edgeMeta(have), req, creating)
@@ -80,8 +80,8 @@ func (a *adapter) applyEdge(e *Edge, req model.RetainRequest, creating bool) err
 	return set.unknown()
 }
 
-// newEdge is the edge that a document without a stored one describes: its
-// members are then the writer's to say.
+// newEdge is the edge that a document describes when none is stored: the writer then chooses its
+// members.
 func (a *adapter) newEdge(id string, req model.RetainRequest) (Edge, error) {
 	if err := checkNewID(id); err != nil {
 		return Edge{}, err
@@ -106,7 +106,7 @@ func (a *adapter) newEdge(id string, req model.RetainRequest) (Edge, error) {
 	return e, nil
 }
 
-// parseMembers reads a field of members. restore: they stood in a store, where a deletion by another
+// parseMembers reads the field of members. restore: they come from a store, where a deletion by another
 // program may have left one or none.
 func parseMembers(text string, restore bool) ([]Membership, error) {
 	var in []member

@@ -8,8 +8,8 @@ import (
 	"memdesk/model"
 )
 
-// falls gives the edges that go with items: those of which fewer than two members
-// are left (recurse.md, Deletion). It is DeleteNode's rule, asked beforehand.
+// falls lists the edges that would go with items: those left with fewer than two members (recurse.md,
+// Deletion). It predicts DeleteNode's rule.
 func (a *adapter) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
 	const op = "falls"
 	if err := a.begin(ctx, op, false); err != nil {
@@ -39,10 +39,10 @@ func (a *adapter) falls(ctx context.Context, ids []string) ([]model.Fall, error)
 				if going[edge] {
 					continue
 				}
-				going[edge] = true // it is looked at once
+				going[edge] = true // each edge is checked once
 				f, err := a.fall(ctx, edge, going)
 				switch {
-				case errors.Is(err, model.NotFound): // removed beside us
+				case errors.Is(err, model.NotFound): // removed by another writer
 				case err != nil:
 					return nil, model.Wrap(op, err)
 				case f.Left < 2:
@@ -54,7 +54,7 @@ func (a *adapter) falls(ctx context.Context, ids []string) ([]model.Fall, error)
 	return out, nil
 }
 
-// fall counts what is left of an edge. A node in two roles is one member.
+// fall counts the members that an edge would keep. A node in two roles is one member.
 func (a *adapter) fall(ctx context.Context, edge itemID, going map[itemID]bool) (model.Fall, error) {
 	f := model.Fall{ID: edge.String()}
 	e, err := a.Backend.GetEdge(ctx, edge.id)

@@ -8,7 +8,7 @@ import (
 	"memdesk/model"
 )
 
-// Forget removes a node or an edge, or every node of one person.
+// Forget removes a node or an edge, or every node of one subject.
 func (a *adapter) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	if err := a.begin(ctx, "forget", true); err != nil {
 		return model.ForgetResult{}, err
@@ -38,7 +38,7 @@ func (a *adapter) Forget(ctx context.Context, req model.ForgetRequest) (model.Fo
 	return res, nil
 }
 
-// remove deletes one item and counts it; an absent one counts nothing.
+// remove deletes one item and returns how many were deleted: 0 for an absent one.
 func (a *adapter) remove(ctx context.Context, tx Ops, t itemID, match model.Revision) (int64, error) {
 	revision, drop := a.nodeState, tx.DeleteNode
 	if t.edge {
@@ -55,7 +55,7 @@ func (a *adapter) remove(ctx context.Context, tx Ops, t itemID, match model.Revi
 		return 0, err
 	}
 	switch err := drop(ctx, t.id); {
-	case errors.Is(err, model.NotFound): // removed beside us
+	case errors.Is(err, model.NotFound): // removed by another writer
 		return 0, nil
 	case err != nil:
 		return 0, err
@@ -79,9 +79,8 @@ func edgeState(ctx context.Context, tx Ops, id string) (model.Revision, error) {
 	return edgeRevision(e), nil
 }
 
-// forgetSubject removes every node of a person in one transaction, archived and
-// bookkeeping ones included (R33). Removed counts nodes; the edges that fall with
-// them are no items of the person.
+// forgetSubject removes every node of a subject in one transaction, archived and bookkeeping ones
+// included (R33). Removed counts nodes; the edges that fall with them are not the subject's items.
 func (a *adapter) forgetSubject(ctx context.Context, subject string) (model.ForgetResult, error) {
 	if !a.caps.HasSubjects {
 		return model.ForgetResult{}, model.NoCascade("")
@@ -109,12 +108,12 @@ func (a *adapter) forgetSubject(ctx context.Context, subject string) (model.Forg
 	return model.ForgetResult{Removed: removed}, nil
 }
 
-// subjectNodes lists a person's nodes so that no decision comes before one of
-// its children. A child that belongs to somebody else is found out before
-// anything is deleted, because a backend may have no way back.
+// subjectNodes lists a subject's nodes so that no decision comes before one of its children. A child
+// that does not belong to the subject is detected before anything is deleted, because a backend may
+// have no rollback.
 func subjectNodes(ctx context.Context, tx Ops, subject string) ([]string, error) {
 	var ids []string
-	parent := map[string]string{} // of the person's decisions
+	parent := map[string]string{} // of the subject's decisions
 	for id, err := range tx.NodeIDs(ctx, NodeFilter{SubjectID: subject}) {
 		if err != nil {
 			return nil, err
@@ -147,7 +146,7 @@ func subjectNodes(ctx context.Context, tx Ops, subject string) ([]string, error)
 	return ids, nil
 }
 
-// depth counts the ancestors among the subject's decisions, a circle once.
+// depth counts the ancestors among the subject's decisions, each once even in a cycle.
 func depth(parent map[string]string, id string) int {
 	n := 0
 	for p, ok := parent[id]; ok && p != "" && n <= len(parent); p, ok = parent[p] {

@@ -7,10 +7,10 @@ import (
 	"memdesk/model"
 )
 
-// Vectors are given by backends that hold the vectors of nodes.
+// Vectors is implemented by backends that hold the vectors of nodes.
 type Vectors interface {
-	// Embedding returns a node's vector and the model that made it; NotFound for an absent node, Unsupported for
-	// one without a vector.
+	// Embedding returns a node's vector and the model that computed it; NotFound for an absent node,
+	// Unsupported for a node without a vector.
 	Embedding(ctx context.Context, node string) (vector []float32, modelName string, err error)
 }
 
@@ -65,7 +65,7 @@ func (g graph) members(ctx context.Context, edge string, limit int) ([]model.Hea
 		}
 		seen[m.NodeID] = true
 		n, err := g.Backend.GetNode(ctx, m.NodeID)
-		if errors.Is(err, model.NotFound) { // a foreign writer left a member that is gone
+		if errors.Is(err, model.NotFound) { // a foreign writer left a member that no longer exists
 			continue
 		}
 		if err != nil {
@@ -84,7 +84,7 @@ func (g graph) headers(nodes []Node) []model.Header {
 	return out
 }
 
-// Subgraph implements model.Graph. An edge that is named stands for its members.
+// Subgraph implements model.Graph. A named edge stands for its members.
 func (g graph) Subgraph(ctx context.Context, ids []string, depth int) ([]model.Header, []model.Link, error) {
 	if err := g.begin(ctx, "subgraph", false); err != nil {
 		return nil, nil, err
@@ -127,9 +127,9 @@ func (g graph) Subgraph(ctx context.Context, ids []string, depth int) ([]model.H
 	return g.headers(nodes), links, nil
 }
 
-// Similar implements model.Graph: the nodes nearest to a node by the angle of their
-// vectors, itself left out. As in Recall, text that the scanner rejects is not shown,
-// and archived nodes are not looked at.
+// Similar implements model.Graph: it returns the nodes nearest to a node by the angle of their vectors,
+// without the node itself. As in Recall, text that the scanner rejects is not shown, and archived nodes
+// are skipped.
 func (g graph) Similar(ctx context.Context, id string, limit int) (model.RecallResult, error) {
 	const op = "similar"
 	if err := g.begin(ctx, op, false); err != nil {
@@ -154,7 +154,7 @@ func (g graph) Similar(ctx context.Context, id string, limit int) (model.RecallR
 		limit = model.RecallLimit
 	}
 	o := g.searchOptions("")
-	o.Limit = limit + 1 // itself is mostly the nearest
+	o.Limit = limit + 1 // the node itself is usually the nearest
 	found, err := g.Backend.SearchByEmbedding(ctx, vector, o)
 	if err != nil {
 		return model.RecallResult{}, model.Wrap(op, err)
@@ -177,7 +177,7 @@ func (g graph) Similar(ctx context.Context, id string, limit int) (model.RecallR
 	return r.res, nil
 }
 
-// known is InvalidInput for a word that the store's vocabulary has not.
+// known is InvalidInput for a word outside the store's vocabulary.
 func known(op, what, word string, words []string) error {
 	for _, w := range words {
 		if w == word {

@@ -7,8 +7,8 @@ import (
 	"memdesk/model"
 )
 
-// Health pings the backend and looks at its medium under a deadline of its own. Deep
-// probes run in the background.
+// Health pings the backend and looks at its medium under its own deadline. Deep probes run in the
+// background.
 func (a *adapter) Health(ctx context.Context) model.HealthStatus {
 	limit := vitals.Local
 	if a.Remote {
@@ -27,8 +27,8 @@ func (a *adapter) look(ctx context.Context) []model.HealthFinding {
 	return a.Look(ctx)
 }
 
-// deepProbe checks in the background the backend, and the embedder with one query
-// that means nothing. nil when there is neither.
+// deepProbe checks the backend in the background, and the embedder with one meaningless query. nil when
+// there is neither.
 func (a *adapter) deepProbe() vitals.Probe {
 	if a.Deep == nil && a.Embedder == nil {
 		return nil

@@ -22,22 +22,22 @@ type Node struct {
 	Confidence float64 // 0..1
 	Provenance string  // JSON object or empty
 	Metadata   string  // JSON object or empty
-	SubjectID  string  // the person it concerns; always empty where HasSubjects is false
-	// AsStored, when writing: provenance and metadata stood in a store before, in
-	// whatever shape, and are not checked.
+	SubjectID  string  // the subject's key; always empty where HasSubjects is false
+	// AsStored, when writing: provenance and metadata come from a store, in whatever shape, and are not
+	// checked.
 	AsStored bool
-	// Forms, when writing, are those of Forms.
+	// Forms, when writing, are those that Forms.Forms returned.
 	Forms []model.BesideRow
 
-	// Kept by the store: Create takes the times and the count, Update none of them.
+	// Kept by the store: Create takes the times and the count from here, Update ignores them.
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 	LastAccessed time.Time // zero: never
 	AccessCount  int64
 	HasVector    bool
 	RowVersion   int64 // 0 where the schema has none
-	// Oversize is the bytes of a row beyond MaxText, whose content, provenance and
-	// metadata are left empty; 0 of any other.
+	// Oversize is the size in bytes of a row beyond MaxText, whose content, provenance and metadata are
+	// left empty; 0 for any other row.
 	Oversize int64
 	Decision *Decision // set on a node of type decision whose row exists
 }
@@ -81,7 +81,7 @@ type NodeFilter struct {
 	Types         []string
 	Tiers         []string
 	Subtypes      []string
-	NotSubtypes   []string // hides bookkeeping
+	NotSubtypes   []string // excluded, to hide bookkeeping
 	MinConfidence float64
 	CreatedAfter  time.Time
 	CreatedBefore time.Time
@@ -92,8 +92,8 @@ type NodeFilter struct {
 type Listing struct {
 	Filter NodeFilter
 	Order  model.Order // allow-list: newest, oldest, id
-	// Text keeps the nodes whose content, id or metadata hold it, as Search
-	// matches; empty keeps all.
+	// Text keeps the nodes that contain it in content, id or metadata, matched as Search does; empty
+	// keeps all.
 	Text   string
 	Cursor string // opaque, of this backend
 	End    bool
@@ -107,7 +107,7 @@ type NodePage struct {
 	Total      model.Count
 }
 
-// EdgePage is a window of the edges, in the order asked.
+// EdgePage is a window of the edges, in the requested order.
 type EdgePage struct {
 	Edges      []Edge
 	Next, Prev string
@@ -130,15 +130,15 @@ type Hit struct {
 	Score float64
 }
 
-// SearchResult says how it was ranked.
+// SearchResult holds the hits and says how they were ranked.
 type SearchResult struct {
 	Hits      []Hit
 	Total     model.Count
-	Bounded   bool   // ranked among a part of the matches only
+	Bounded   bool   // only a part of the matches was ranked
 	BoundNote string // which part, in words
 }
 
-// Direction of a traversal: outgoing means the start node is subject.
+// Direction of a traversal: Outgoing means that the start node is the subject.
 type Direction string
 
 // The directions.
@@ -179,55 +179,51 @@ func (c Capabilities) Has(feature string) bool {
 	return false
 }
 
-// Ops are the reads and writes, the same inside a transaction and outside it.
-// Errors are *model.Error: NotFound for an absent id (H4), AlreadyExists for a
-// create of one that exists (H3), InvalidInput for a value outside the schema's
-// lists, Conflict for what a constraint forbids (a decision with children),
-// Locked when another writer holds the store.
+// Ops are the reads and writes, the same inside a transaction and outside it. Errors are *model.Error:
+// NotFound for an absent id (H4), AlreadyExists for a create of an existing one (H3), InvalidInput for
+// a value outside the schema's lists, Conflict for a violated constraint (removing a decision that has
+// children), Locked when another writer holds the store.
 type Ops interface {
-	// CreateNode stores the fields as given, a confidence of 0 and the access count
-	// included, and stamps the times that are zero but LastAccessed. A decision whose parent has no decision row is Conflict.
+	// CreateNode stores the fields as given, even a confidence or access count of 0, and stamps every
+	// zero time except LastAccessed. A decision whose parent has no decision row is Conflict.
 	CreateNode(ctx context.Context, n Node) error
 	GetNode(ctx context.Context, id string) (Node, error)
-	// UpdateNode writes type, subtype, content, tier, confidence, provenance,
-	// metadata and the decision row of an existing node. A changed content drops
-	// the node's vector, which would point at the old meaning. A nil Decision leaves
-	// the row as it is.
+	// UpdateNode writes type, subtype, content, tier, confidence, provenance, metadata and the decision
+	// row of an existing node. Changed content drops the node's vector, which belonged to the old text.
+	// A nil Decision leaves the row as it is.
 	UpdateNode(ctx context.Context, n Node) error
 	// DeleteNode removes the node, its memberships, its vector, and edges left with
 	// fewer than two members. A node whose decision has children is Conflict.
 	DeleteNode(ctx context.Context, id string) error
-	// DeleteNodes does what DeleteNode does to each of the nodes and counts them;
-	// absent ones are passed over. Decisions come before those they hang under. A
-	// node whose decision keeps a child is Conflict. Where there are transactions a
-	// failure leaves nothing of it.
+	// DeleteNodes deletes each of the nodes as DeleteNode does and counts them; absent ones are skipped.
+	// The slice lists a decision before its parent. A node whose decision keeps a child is Conflict.
+	// Where there are transactions, a failure deletes nothing.
 	DeleteNodes(ctx context.Context, ids []string) (int64, error)
-	// ListNodes returns a window in the listing's order, which is total: ties go by
-	// id. newest is oldest reversed. A cursor that is not of this backend and order,
-	// and an order that is not allowed, are InvalidInput.
+	// ListNodes returns a window in the listing's order, which is total: ties go by id. newest is oldest
+	// reversed. A cursor of another backend or order, and an order that is not allowed, are
+	// InvalidInput.
 	ListNodes(ctx context.Context, l Listing) (NodePage, error)
 	// AllNodes streams every node that the filter keeps, by id.
 	AllNodes(ctx context.Context, f NodeFilter) iter.Seq2[Node, error]
-	// NodeIDs is AllNodes for who needs no more than the ids.
+	// NodeIDs is AllNodes with the ids only.
 	NodeIDs(ctx context.Context, f NodeFilter) iter.Seq2[string, error]
 	// StreamNodes streams every node in the order that costs least.
 	StreamNodes(ctx context.Context) iter.Seq2[Node, error]
 
-	// CreateEdge stores the edge with its members, a weight of 0 included, and stamps
-	// CreatedAt where it is zero. A member
-	// that is no node is Conflict; (node, role) twice is InvalidInput.
+	// CreateEdge stores the edge with its members, even a weight of 0, and stamps CreatedAt where it is
+	// zero. A member that is no node is Conflict; (node, role) twice is InvalidInput.
 	CreateEdge(ctx context.Context, e Edge) error
 	GetEdge(ctx context.Context, id string) (Edge, error)
 	// UpdateEdge writes type, label, weight and metadata, not the members.
 	UpdateEdge(ctx context.Context, e Edge) error
 	DeleteEdge(ctx context.Context, id string) error
-	// ListEdges is ListNodes over edges: of the listing's filter only IDs and the two
-	// times count, Text is looked for in label, id and metadata.
+	// ListEdges is ListNodes over edges: of the listing's filter only IDs and the two times count, and
+	// Text is matched in label, id and metadata.
 	ListEdges(ctx context.Context, l Listing) (EdgePage, error)
 	// EdgesOf lists at most limit edges of a node and counts them all.
 	EdgesOf(ctx context.Context, node string, limit int) ([]Edge, int64, error)
-	// EdgesOfAll gives the ids of every edge of each of the nodes, sorted; a node
-	// without edges is not in it.
+	// EdgesOfAll returns, for each of the nodes, the sorted ids of all its edges; a node without edges
+	// is not in the map.
 	EdgesOfAll(ctx context.Context, nodes []string) (map[string][]string, error)
 	// AddMembership is NotFound for an absent edge or node and AlreadyExists for
 	// (edge, node, role) twice.
@@ -242,15 +238,14 @@ type Ops interface {
 	SearchByEmbedding(ctx context.Context, vector []float32, o SearchOptions) (SearchResult, error)
 	// SetEmbedding stores a node's vector; nil removes it.
 	SetEmbedding(ctx context.Context, node, modelName string, vector []float32) error
-	// GetConnected walks breadth first and leaves the start node out. Archived nodes
-	// are neither returned nor walked through unless Tiers names their tier.
+	// GetConnected walks breadth first and leaves out the start node. Archived nodes are neither
+	// returned nor walked through unless Tiers names their tier.
 	GetConnected(ctx context.Context, id string, o TraversalOptions) ([]Node, error)
-	// GetSubgraph returns the nodes within depth steps of the given ones, those
-	// included, and every edge of which at least two members are among them. Absent
-	// ids are passed over.
+	// GetSubgraph returns the nodes within depth steps of the given ones, these included, and every edge
+	// with at least two members among them. Absent ids are skipped.
 	GetSubgraph(ctx context.Context, ids []string, depth int) ([]Node, []Edge, error)
 
-	// Counts gives items and bytes of content per tier, edges under EdgeTier.
+	// Counts returns items and bytes of content per tier, edges under EdgeTier.
 	Counts(ctx context.Context) ([]model.TierCount, error)
 }
 
@@ -260,12 +255,11 @@ const EdgeTier = "edges"
 // Backend is one store of the family.
 type Backend interface {
 	Ops
-	// WithTx runs fn in one transaction: an error or a panic rolls everything back
-	// (H10). A backend whose Transactions capability is false runs fn under its
-	// lock and undoes nothing. What fn has read holds until it commits: a read and
-	// the write that depends on it lose no update of another transaction. fn may be
-	// run again after a serialization failure. It uses the Ops it is given only, and
-	// not after it has returned.
+	// WithTx runs fn in one transaction: an error or a panic rolls everything back (H10). A backend
+	// whose Transactions capability is false runs fn under its lock and undoes nothing. Reads of fn hold
+	// until it commits: a read and the write that depends on it lose no update of another transaction.
+	// fn may be run again after a serialization failure. It uses only the Ops it is given, and only
+	// until it returns.
 	WithTx(ctx context.Context, fn func(Ops) error) error
 	// Ping checks that the store answers, changing nothing.
 	Ping(ctx context.Context) error
@@ -273,12 +267,12 @@ type Backend interface {
 	Close() error
 }
 
-// Forms is implemented by a Backend whose columns hold one value in several forms, as
-// other programs wrote it: NULL or an empty text, a time in several shapes.
+// Forms is implemented by a Backend whose columns store one value in several forms, as other programs
+// wrote it: NULL or an empty text, a time in several shapes.
 type Forms interface {
-	// Forms returns the forms of a node's or an edge's rows that the item's fields do not
-	// tell, so that a write of the same fields leaves the rows as they were. A cell holds
-	// no text of the item: one of bytes stands for the field's text.
+	// Forms returns the forms of a node's or an edge's rows that the item's fields do not show, so that
+	// writing the same fields leaves the rows as they were. A cell holds no text of the item: a cell of
+	// type bytes stands for the field's text.
 	Forms(ctx context.Context, id string, edge bool) ([]model.BesideRow, error)
 }
 
@@ -293,7 +287,7 @@ type Vocabulary struct {
 	Bookkeeping []string // subtypes hidden by default
 }
 
-// Recurse is the vocabulary of recurse.md, which the own schema shares.
+// Recurse is the vocabulary of recurse.md, which memdesk's own schema shares.
 func Recurse() Vocabulary {
 	return Vocabulary{
 		NodeTypes: []string{"entity", "fact", "experience", "decision", "snippet"},

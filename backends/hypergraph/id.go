@@ -9,17 +9,15 @@ import (
 	"memdesk/model"
 )
 
-// The prefixes of item ids. A node's item id is its bare id; only an id that
-// would be mistaken for something else is written behind nodePrefix, so that
-// every node of a hostile database stays addressable and none shadows an edge.
+// The prefixes of item ids. A node's item id is its bare id; only an ambiguous id gets nodePrefix, so
+// that every node of a hostile database stays addressable and none shadows an edge.
 const (
 	edgePrefix = "edge/"
 	nodePrefix = "node/"
 )
 
-// NodeItemID is the item id of a node: its bare id, except that an id that is
-// empty, begins with a slash (provider-contract.md R15) or with one of the
-// prefixes edge/ and node/ stands behind node/.
+// NodeItemID is the item id of a node: its bare id, or node/<id> where the id is empty, begins with a
+// slash (provider-contract.md R15) or begins with edge/ or node/.
 func NodeItemID(id string) string {
 	if needsPrefix(id) {
 		return nodePrefix + id
@@ -47,8 +45,8 @@ func (i itemID) String() string {
 	return NodeItemID(i.id)
 }
 
-// parseItemID reads an item id. A shape that NodeItemID and EdgeItemID never
-// write is InvalidInput (R34).
+// parseItemID reads an item id. A shape that NodeItemID and EdgeItemID never write is InvalidInput
+// (R34).
 func parseItemID(op, s string) (itemID, error) {
 	switch {
 	case strings.HasPrefix(s, edgePrefix):
@@ -72,7 +70,7 @@ func checkKey(key string) error {
 	return nil
 }
 
-// checkNewID refuses ids that a database may hold but that nobody should make.
+// checkNewID refuses ids that a database may hold but that memdesk does not create.
 func checkNewID(id string) error {
 	if id == "" || strings.Contains(id, "\x00") || !utf8.ValidString(id) {
 		return model.Errorf(model.InvalidInput, "retain", "%q is no id for a new item: it is empty, holds a NUL or is not valid UTF-8", id)
@@ -83,7 +81,7 @@ func checkNewID(id string) error {
 // newID makes a UUID of version 4, the shape of every id in a recurse database.
 func newID() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails: it aborts the program instead
+	_, _ = rand.Read(b[:]) // never fails: it aborts the program
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])

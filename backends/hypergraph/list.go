@@ -10,8 +10,8 @@ import (
 	"memdesk/model"
 )
 
-// List pages over nodes and then, when no tier is named, over the edges as if
-// they were one list: a page may hold the last nodes and the first edges.
+// List pages over nodes and then, when no tier is named, over edges as one list: a page may hold the
+// last nodes and the first edges.
 func (a *adapter) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
 	if err := a.begin(ctx, "list", false); err != nil {
 		return model.Page{}, err
@@ -28,13 +28,13 @@ func (a *adapter) List(ctx context.Context, req model.PageRequest) (model.Page, 
 	return page, model.Wrap("list", err)
 }
 
-// lister is one list under one request's filters.
+// lister runs one list under one request's filters.
 type lister struct {
 	a            *adapter
-	nodes, edges bool // which halves the list has
+	nodes, edges bool // which halves the list includes
 	listing      Listing
 	limit        int
-	key          string // tells this list's cursors from another's
+	key          string // tells this list's cursors from those of others
 }
 
 func (a *adapter) lister(req model.PageRequest) (*lister, error) {
@@ -67,7 +67,7 @@ func (a *adapter) lister(req model.PageRequest) (*lister, error) {
 	}
 	if !req.Hidden {
 		l.listing.Filter.NotSubtypes = a.Vocabulary.Bookkeeping
-		if req.Tier == "" { // a tier that is named is asked for
+		if req.Tier == "" { // a named tier hides nothing
 			l.listing.Filter.Tiers = slices.DeleteFunc(slices.Clone(a.Vocabulary.Tiers), func(t string) bool {
 				return t == a.Vocabulary.ArchiveTier
 			})
@@ -84,13 +84,12 @@ func listKey(req model.PageRequest, order model.Order) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// pageStart is where a page begins, seen in the direction it is read: in the nodes
-// or the edges, at a cursor of the backend or, without one, at that half's start
-// (forward) or end (backward).
+// pageStart is where a page begins, in reading direction: in the nodes or the edges, at a cursor of the
+// backend or, without one, at that half's start (forward) or end (backward).
 type pageStart struct {
 	Key         string
 	Edges, Back bool
-	Inner       string // of the backend, which makes it safe to type
+	Inner       string // a backend's cursor, safe to type
 }
 
 // cursor is KEY.FLAGS.INNER.
@@ -137,8 +136,7 @@ type half struct {
 	total      model.Count
 }
 
-// page reads the half that the place is in and, when that runs out, goes on in
-// the other.
+// page reads the half that the position is in and continues in the other when that half runs out.
 func (l *lister) page(ctx context.Context, at pageStart) (model.Page, error) {
 	here, err := l.half(ctx, at.Edges, at.Inner, at.Back, l.limit)
 	if err != nil {
@@ -154,7 +152,7 @@ func (l *lister) page(ctx context.Context, at pageStart) (model.Page, error) {
 		return model.Page{}, err
 	}
 	if !crosses {
-		// Only the other half's size was wanted, and whether it has any item.
+		// Only the other half's size was needed, and whether it has any item.
 		other.next, other.prev = "", ""
 		page := l.join(here, half{}, at.Edges)
 		page.Total = sum(here.total, other.total)
@@ -175,8 +173,8 @@ func (l *lister) exhausted(h half, back bool) bool {
 	return h.next == ""
 }
 
-// bridge adds the cursor that leads over to the other half from a page that
-// touches the border without crossing it.
+// bridge adds the cursor that leads to the other half, for a page that ends at the border without
+// crossing it.
 func (l *lister) bridge(p *model.Page, h half, otherHasItems, edges bool) {
 	if !otherHasItems {
 		return
@@ -189,8 +187,7 @@ func (l *lister) bridge(p *model.Page, h half, otherHasItems, edges bool) {
 	}
 }
 
-// join makes a page of one half, or of the end of the nodes and the start of the
-// edges.
+// join makes a page of one half, or of the last nodes and the first edges.
 func (l *lister) join(first, second half, edges bool) model.Page {
 	p := model.Page{Items: append(first.items, second.items...), Total: sum(first.total, second.total)}
 	if first.prev != "" {

@@ -7,8 +7,8 @@ import (
 	"memdesk/model"
 )
 
-// originOf reads a node's provenance as recurse writes it: source, file, branch and
-// commit_hash (recurse.md). Another shape tells nothing.
+// originOf reads a node's provenance as recurse writes it: source, file, branch and commit_hash
+// (recurse.md). It reports false for any other shape.
 func originOf(it model.Item) (model.Origin, bool) {
 	for _, f := range it.Meta {
 		if f.Name != fieldProvenance {

@@ -11,12 +11,12 @@ import (
 	"memdesk/model"
 )
 
-// recallDepth is how far down the ranking Recall looks for hits that the scanner
-// lets through, so that a few poisoned nodes cannot hide all others.
+// recallDepth is how far down the ranking Recall looks for hits that the scanner accepts, so that a few
+// poisoned nodes cannot hide all others.
 const recallDepth = 160
 
-// Recall searches nodes as an agent does, bookkeeping ones included, and edges by
-// their labels. Archived nodes are found only when their tier is named.
+// Recall searches nodes as an agent does, bookkeeping ones included, and edges by label. Archived nodes
+// are found only when their tier is named.
 func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	if err := a.begin(ctx, "recall", false); err != nil {
 		return model.RecallResult{}, err
@@ -67,7 +67,7 @@ type recall struct {
 	embedErr error
 }
 
-// nodes searches, and searches deeper while the scanner's rejects take places.
+// nodes searches, and searches deeper while rejected hits take up places.
 func (r *recall) nodes(ctx context.Context, o SearchOptions) error {
 	for o.Limit = r.limit; ; o.Limit = min(o.Limit*2, recallDepth) {
 		found, err := r.search(ctx, o)
@@ -86,7 +86,7 @@ func (r *recall) nodes(ctx context.Context, o SearchOptions) error {
 	}
 }
 
-// keep makes the answer anew from one search.
+// keep rebuilds the answer from one search.
 func (r *recall) keep(found SearchResult) {
 	r.res = model.RecallResult{Hits: []model.RecallSnippet{}, Bounded: found.Bounded, BoundNote: found.BoundNote}
 	r.res.Total = found.Total.N
@@ -114,8 +114,8 @@ func (r *recall) bound(note string) {
 	r.res.BoundNote = note
 }
 
-// edges adds the newest edges whose label holds the query. They are unranked, so
-// they follow the nodes and score no better than the last of them.
+// edges adds the newest edges whose label contains the query. They are unranked, so they follow the
+// nodes and score no better than the last of these.
 func (r *recall) edges(ctx context.Context) error {
 	room := r.limit - len(r.res.Hits)
 	page, err := r.a.Backend.ListEdges(ctx, Listing{Text: r.query, Order: model.OrderNewest, Limit: max(room, 1)})
@@ -151,9 +151,9 @@ func clamp(score float64) float64 {
 	return min(score, 1)
 }
 
-// search ranks by content, and fused with the vectors' ranking when a query can
-// be embedded and the store has vectors (H15). An embedder that fails costs the
-// semantic half, says so, and nothing else.
+// search ranks by content, and fuses that with the ranking by vectors when the query can be embedded
+// and the store has vectors (H15). A failing embedder costs only the semantic half, and the answer says
+// so.
 func (r *recall) search(ctx context.Context, o SearchOptions) (SearchResult, error) {
 	text, err := r.a.Backend.SearchByContent(ctx, r.query, o)
 	if err != nil || r.a.Embedder == nil || !r.a.caps.VectorSearch {
@@ -176,13 +176,13 @@ func (r *recall) search(ctx context.Context, o SearchOptions) (SearchResult, err
 		text.BoundNote = joinNotes(text.BoundNote, "ranked by text alone, semantic search did not answer: "+reason(err))
 		return text, nil
 	}
-	if len(close.Hits) == 0 { // no vectors among what may be found: H15
+	if len(close.Hits) == 0 { // no vectors among the candidates: H15
 		return text, nil
 	}
 	return fuse(text, close, o.Limit), nil
 }
 
-// reason is an error's innermost words; those of a foreign error are not shown.
+// reason is the innermost error's text; a foreign error's text is not shown.
 func reason(err error) string {
 	var e *model.Error
 	if errors.As(err, &e) && e.Err != nil {
@@ -198,7 +198,7 @@ const (
 	fuseText     = 1 - fuseSemantic
 )
 
-// fusedNote says which way a hybrid search took.
+// fusedNote names the method of a hybrid search.
 const fusedNote = "ranked by text and by meaning together, the best of each"
 
 // fuse is reciprocal rank fusion, scaled so that the best of both lists is 1.
@@ -222,7 +222,7 @@ func fuse(text, semantic SearchResult, limit int) SearchResult {
 		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Node.ID, y.Node.ID))
 	})
 	out := SearchResult{
-		Total:     model.Count{Unknown: true}, // a vector search has no misses to count
+		Total:     model.Count{Unknown: true}, // a vector search ranks every node, so it has no count of matches
 		Bounded:   true,
 		BoundNote: joinNotes(joinNotes(fusedNote, text.BoundNote), semantic.BoundNote),
 	}

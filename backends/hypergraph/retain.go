@@ -12,12 +12,11 @@ import (
 // vector for the node (recurse.md, Traps).
 const staleVector = "semantic recall is stale until re-embedded: the node's vector belonged to the old text and was dropped"
 
-// createAttempts bounds how often a write starts over after another writer
-// created the same item between our look and our insert.
+// createAttempts bounds how often a write starts over because another writer created the same item
+// between the check and the insert.
 const createAttempts = 5
 
-// Retain writes a node or an edge, in one transaction with the check of its
-// revision.
+// Retain writes a node or an edge, in one transaction with the check of its revision.
 func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	if err := a.begin(ctx, "retain", true); err != nil {
 		return model.RetainResult{}, err
@@ -46,14 +45,13 @@ func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.Re
 		case err == nil:
 			return res, nil
 		case errors.Is(err, model.AlreadyExists) && attempt < createAttempts && ctx.Err() == nil:
-			continue // created beside us: nothing was written, so look again
+			continue // created by another writer: nothing was written, so check again
 		}
 		return model.RetainResult{}, model.Wrap("retain", err)
 	}
 }
 
-// checkRetain applies every rule that needs no look at the store and tells what
-// the request addresses.
+// checkRetain applies every rule that needs no read of the store, and returns the target.
 func (a *adapter) checkRetain(req model.RetainRequest) (itemID, error) {
 	if err := req.Mode.Check(); err != nil {
 		return itemID{}, err
@@ -82,8 +80,7 @@ func (a *adapter) checkRetain(req model.RetainRequest) (itemID, error) {
 	return target, nil
 }
 
-// target resolves ID, or Tier and Key, to an item; the ones that are set must
-// agree.
+// target resolves ID, or Tier and Key, to an item; those that are set must agree.
 func (a *adapter) target(req model.RetainRequest) (itemID, error) {
 	if req.ID == "" || req.Tier != "" {
 		if err := a.checkTier("retain", req.Tier); err != nil {
@@ -112,7 +109,7 @@ func (a *adapter) target(req model.RetainRequest) (itemID, error) {
 	return t, nil
 }
 
-// found checks the answer to a look for the item: whether it may be written.
+// found checks the result of reading the target: whether it may be written.
 func found(t itemID, req model.RetainRequest, err error, oversize int64, revision model.Revision) (exists bool, _ error) {
 	exists = err == nil
 	switch {
@@ -177,8 +174,8 @@ func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.Re
 	return res, nil
 }
 
-// cleans reports whether the request may be an edit that takes something out of
-// an item the caller has seen.
+// cleans reports whether the request may be an edit that removes something from an item that the caller
+// has seen.
 func cleans(req model.RetainRequest) bool {
 	return req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
 }
@@ -223,8 +220,7 @@ func (a *adapter) newNode(id string, req model.RetainRequest) (Node, error) {
 	return tagged(n, req)
 }
 
-// tagged sets the person that the request names, which a field must not
-// contradict.
+// tagged sets the subject that the request names; a field must not contradict it.
 func tagged(n Node, req model.RetainRequest) (Node, error) {
 	if req.DataSubjectID == "" {
 		return n, nil
@@ -238,8 +234,8 @@ func tagged(n Node, req model.RetainRequest) (Node, error) {
 	return n, nil
 }
 
-// checkParent refuses a parent that is no decision and one that would close a
-// circle, which no reader of the tree survives.
+// checkParent refuses a parent that is no decision and one that would close a cycle, which would trap
+// every reader of the tree.
 func checkParent(ctx context.Context, tx Ops, have, want Node) error {
 	if want.Decision == nil || want.Decision.ParentID == "" {
 		return nil

@@ -9,8 +9,8 @@ import (
 // subjects is the Subjects facet of a backend that keeps data-subject keys.
 type subjects struct{ *adapter }
 
-// Concerning implements model.Subjects: the nodes that carry one of the keys, and
-// the edges of such nodes, whose labels may speak of the person.
+// Concerning implements model.Subjects: it yields the nodes that carry one of the keys, and their
+// edges, whose labels may mention the subject.
 func (s subjects) Concerning(ctx context.Context, keys []string, yield func(model.SubjectHit) bool) error {
 	const op = "subjects"
 	if err := s.begin(ctx, op, false); err != nil {
@@ -18,7 +18,7 @@ func (s subjects) Concerning(ctx context.Context, keys []string, yield func(mode
 	}
 	told := map[string]bool{} // edges
 	for _, key := range keys {
-		if key == "" { // no key is nobody's, never everybody's
+		if key == "" { // an empty key would match every node
 			continue
 		}
 		var ids []string
@@ -45,10 +45,10 @@ func (s subjects) Concerning(ctx context.Context, keys []string, yield func(mode
 	return nil
 }
 
-// concerningBatch is how many nodes are asked for their edges at once.
+// concerningBatch is the number of nodes per query for edges.
 const concerningBatch = 500
 
-// tell yields a person's nodes, and their edges, each once.
+// tell yields a subject's nodes and their edges, each once.
 func (s subjects) tell(ctx context.Context, nodes []string, key string, told map[string]bool, yield func(model.SubjectHit) bool) (more bool, err error) {
 	if len(nodes) == 0 {
 		return true, nil

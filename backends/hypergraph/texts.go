@@ -10,11 +10,11 @@ import (
 	"memdesk/model"
 )
 
-// textBatch is how many nodes one worker takes at a time.
+// textBatch is the number of nodes that one worker takes at a time.
 const textBatch = 256
 
-// EachText implements model.Texts: the backend streams its nodes to one reader,
-// and as many workers as there are processors hand them on.
+// EachText implements model.Texts: one reader streams the backend's nodes, and one worker per processor
+// hands them on.
 func (a *adapter) EachText(ctx context.Context, yield func(model.Text, error) bool) ([]string, error) {
 	const op = "texts"
 	if err := a.begin(ctx, op, false); err != nil {

@@ -1,5 +1,5 @@
-// Package embed turns a query into a vector by asking a server or a program. It
-// keeps nothing, and no credential or answer is ever in its errors.
+// Package embed turns a query into a vector by asking a server or a program. It stores nothing, and its
+// errors never contain a credential or an answer.
 package embed
 
 import (
@@ -20,16 +20,16 @@ import (
 	"memdesk/model"
 )
 
-// answerLimit is the most bytes of an answer: a vector of 16,000 dimensions
-// written out in full, twice over.
+// answerLimit is the most bytes of an answer: twice the size of a vector of 16,000 dimensions written
+// out in full.
 const answerLimit = 1 << 20
 
-// patience bounds one embedding below the caller's own deadline, so that a recall
-// still has time to answer by content.
+// patience bounds one embedding below the caller's own deadline, so that a recall still has time to
+// answer by content.
 const patience = 4 * time.Second
 
-// New is the embedder of a store's configuration: a server, a program, or nil for
-// neither. Both at once are InvalidInput.
+// New returns the embedder of a store's configuration: a server, a program, or nil for neither. Both at
+// once are InvalidInput.
 func New(address, command string) (hypergraph.Embedder, error) {
 	switch {
 	case address != "" && command != "":
@@ -42,15 +42,15 @@ func New(address, command string) (hypergraph.Embedder, error) {
 	return nil, nil
 }
 
-// server answers as OpenAI's embeddings endpoint does.
+// server speaks the protocol of OpenAI's embeddings endpoint.
 type server struct {
 	address string
 	model   string
 	client  *http.Client
 }
 
-// newServer takes the name of the model from the address's parameter model, which
-// is not sent as such.
+// newServer takes the model's name from the address's parameter model and removes that parameter from
+// the address.
 func newServer(address string) (hypergraph.Embedder, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -68,8 +68,7 @@ func newServer(address string) (hypergraph.Embedder, error) {
 	}}, nil
 }
 
-// Model is the name that the server was asked for, which the store keeps beside the
-// vectors.
+// Model is the requested model's name, which the store keeps beside the vectors.
 func (s *server) Model() string { return s.model }
 
 // Embed implements hypergraph.Embedder.
@@ -118,8 +117,8 @@ func (s *server) Embed(ctx context.Context, text string) ([]float32, error) {
 // program reads the text on its standard input and writes a JSON array.
 type program struct{ command string }
 
-// Embed implements hypergraph.Embedder. The command is the operator's own, run by
-// the shell; the query never stands in it.
+// Embed implements hypergraph.Embedder. The shell runs the operator's own command; the query is never
+// part of it.
 func (p program) Embed(ctx context.Context, text string) ([]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -127,7 +126,7 @@ func (p program) Embed(ctx context.Context, text string) ([]float32, error) {
 	cmd.Stdin = strings.NewReader(text)
 	out := &capped{left: answerLimit}
 	cmd.Stdout = out
-	// What the command has started ends with it, and nothing of it is waited for.
+	// Processes that the command has started end with it, and none of them is waited for.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
@@ -148,7 +147,7 @@ func (p program) Embed(ctx context.Context, text string) ([]float32, error) {
 	return checked(vector, "command")
 }
 
-// capped keeps what it is given up to a limit.
+// capped keeps its input up to a limit.
 type capped struct {
 	bytes.Buffer
 	left int
@@ -163,7 +162,7 @@ func (c *capped) Write(p []byte) (int, error) {
 	return c.Buffer.Write(p)
 }
 
-// failed says what went wrong, or that time ran out.
+// failed reports the error, or that time ran out.
 func failed(ctx context.Context, words string) error {
 	if ctx.Err() != nil {
 		return model.Errorf(model.Timeout, "embed", "the query was not embedded within its time")

@@ -14,7 +14,7 @@ var graphCases = []Case{
 	{"H1", Contract, "a subgraph holds the nodes in reach and the edges among them", subgraph},
 }
 
-// chain makes a → b → c → d with another node beside a.
+// chain makes a → b → c → d with one more node beside a.
 func chain(t *testing.T, b hypergraph.Backend) {
 	for _, id := range []string{"a", "b", "c", "d", "side"} {
 		n := node(id, "x")

@@ -109,8 +109,7 @@ func edgeLister(t *testing.T, b hypergraph.Backend) lister {
 	}
 }
 
-// forward walks from the start, checking that every page's Prev leads back to the
-// page before.
+// forward walks from the start and checks that every page's Prev leads back to the page before.
 func forward(t *testing.T, list lister, l hypergraph.Listing, total int) []string {
 	t.Helper()
 	var all []string
@@ -188,8 +187,7 @@ func nodePages(t *testing.T, b hypergraph.Backend) {
 	same(t, "everything", sorted(ids(p.Nodes)), sorted(made))
 }
 
-// checkPages walks the list in every order, with page sizes that do and do not
-// divide it.
+// checkPages walks the list in every order, with page sizes that do and do not divide its length.
 func checkPages(t *testing.T, list lister, f hypergraph.NodeFilter, byID []string) {
 	t.Helper()
 	var newest []string
@@ -238,7 +236,7 @@ func pagesUnderChange(t *testing.T, b hypergraph.Backend) {
 	if err != nil {
 		t.Fatalf("list: %v", err)
 	}
-	for _, id := range []string{"n2", "n3"} { // the border itself, and the next one
+	for _, id := range []string{"n2", "n3"} { // the border itself, and the next id
 		if err := b.DeleteNode(t.Context(), id); err != nil {
 			t.Fatalf("delete: %v", err)
 		}

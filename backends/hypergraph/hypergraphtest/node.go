@@ -31,7 +31,7 @@ var nodeCases = []Case{
 	{"H11", Contract, "feature gate: unknown names are false", features},
 }
 
-// kept are the fields that the store itself fills.
+// kept are the fields that the store itself sets.
 var kept = cmpopts.IgnoreFields(hypergraph.Node{}, "CreatedAt", "UpdatedAt", "LastAccessed", "AccessCount", "HasVector", "RowVersion")
 
 func nodeRoundTrip(t *testing.T, b hypergraph.Backend) {
@@ -230,7 +230,7 @@ func decisionChildren(t *testing.T, b hypergraph.Backend) {
 	}
 }
 
-// deleteMany compares the store with one in which each node went by itself.
+// deleteMany compares the store with one in which each node was deleted by itself.
 func deleteMany(t *testing.T, b hypergraph.Backend) {
 	ctx := t.Context()
 	state := func(round string) (nodes, edges []string, counted []model.TierCount) {

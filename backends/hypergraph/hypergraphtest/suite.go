@@ -1,6 +1,6 @@
-// Package hypergraphtest is the conformance suite of hypergraph backends: the H
-// rules of provider-contract.md as named cases. It tests what a backend promises
-// and declares, not how it stores.
+// Package hypergraphtest is the conformance suite of hypergraph backends: the H rules of
+// provider-contract.md as named cases. It tests the promises and declarations of a backend, not how it
+// stores.
 package hypergraphtest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"memdesk/model"
 )
 
-// Mark is where a rule comes from: stated by the published contract, required by
-// upstream's code only, or added here.
+// Mark is the source of a rule: stated by the published contract, required only by upstream's code, or
+// added here.
 type Mark string
 
 // The marks of provider-contract.md.
@@ -33,8 +33,7 @@ type Case struct {
 	Run  func(t *testing.T, b hypergraph.Backend)
 }
 
-// Run runs every case against a fresh, empty, writable backend that open makes.
-// The suite closes it.
+// Run runs every case against a fresh, empty, writable backend from open. The suite closes it.
 func Run(t *testing.T, open func(t *testing.T) hypergraph.Backend) {
 	t.Helper()
 	for _, c := range Cases() {
@@ -50,7 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) hypergraph.Backend) {
 	}
 }
 
-// Cases is the table.
+// Cases returns all cases.
 func Cases() []Case {
 	return slices.Concat(nodeCases, edgeCases, listCases, searchCases, graphCases, txCases)
 }
@@ -69,7 +68,7 @@ func create(t *testing.T, o hypergraph.Ops, nodes ...hypergraph.Node) {
 	}
 }
 
-// tie makes an edge of which the first node is subject and the others objects.
+// tie makes an edge with the first node as subject and the others as objects.
 func tie(t *testing.T, o hypergraph.Ops, id, kind string, nodes ...string) {
 	t.Helper()
 	e := hypergraph.Edge{ID: id, Type: kind, Label: "label of " + id, Weight: 1}

@@ -44,7 +44,7 @@ func txCommit(t *testing.T, b hypergraph.Backend) {
 
 var errStop = errors.New("stop here")
 
-// disturb does one of every write to a store that holds keep and the edge e.
+// disturb performs every kind of write once on a store that holds keep and the edge e.
 func disturb(t *testing.T, tx hypergraph.Ops) {
 	t.Helper()
 	create(t, tx, node("new", "x"))
@@ -90,7 +90,7 @@ func txError(t *testing.T, b hypergraph.Backend) {
 	if b.Capabilities().Transactions {
 		undisturbed(t, b)
 	}
-	create(t, b, node("after", "x")) // the store goes on working
+	create(t, b, node("after", "x")) // the store still works
 }
 
 func txPanic(t *testing.T, b hypergraph.Backend) {
@@ -140,8 +140,8 @@ func txNoLostUpdate(t *testing.T, b hypergraph.Backend) {
 	}
 }
 
-// retry repeats what another writer's lock stood in the way of, which is all
-// that a backend without concurrent writes may answer.
+// retry repeats fn while another writer's lock blocks it: a backend without concurrent writes may
+// answer nothing else.
 func retry(fn func() error) error {
 	var err error
 	for range 100 {
@@ -152,7 +152,7 @@ func retry(fn func() error) error {
 	return err
 }
 
-// each runs fn side by side and reports every error.
+// each runs fn concurrently and reports every error.
 func each(t *testing.T, n int, fn func(i int) error) {
 	t.Helper()
 	errs := make([]error, n)

@@ -11,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// seed is n nodes as an agent leaves them, oldest first.
+// seed yields n nodes such as an agent leaves, oldest first.
 func seed(n int) iter.Seq[hypergraph.Node] {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	return func(yield func(hypergraph.Node) bool) {
@@ -31,8 +31,7 @@ func seed(n int) iter.Seq[hypergraph.Node] {
 	}
 }
 
-// The cost of a page must not depend on how many nodes there are, nor on how deep
-// the page lies.
+// The cost of a page must depend neither on the number of nodes nor on the page's depth.
 func BenchmarkBrowse(b *testing.B) {
 	for _, n := range []int{1_000, 1_000_000} {
 		m := inmem.New(nil)

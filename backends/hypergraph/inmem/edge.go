@@ -133,8 +133,7 @@ func (s *state) dropEdge(x *edge) {
 	s.edgeBytes -= int64(len(x.Label))
 }
 
-// dropMember takes every role of a node out of an edge and tells whether there
-// was any.
+// dropMember removes every role of a node from an edge and reports whether it had any.
 func (s *state) dropMember(x *edge, node string) bool {
 	n := len(x.Members)
 	x.Members = slices.DeleteFunc(x.Members, func(m hypergraph.Membership) bool { return m.NodeID == node })
@@ -179,7 +178,7 @@ func (s *state) RemoveMembership(ctx context.Context, id, node string) error {
 	return nil
 }
 
-// EdgesOf implements hypergraph.Ops. The edges come by id.
+// EdgesOf implements hypergraph.Ops. The edges are ordered by id.
 func (s *state) EdgesOf(ctx context.Context, node string, limit int) ([]hypergraph.Edge, int64, error) {
 	if err := model.FromContext(ctx, "edges of node"); err != nil {
 		return nil, 0, err

@@ -49,8 +49,8 @@ func (s *state) GetConnected(ctx context.Context, id string, o hypergraph.Traver
 	return out, nil
 }
 
-// neighbours are the other members of a node's edges that may be walked in the
-// direction asked: outgoing means the node is subject there, incoming object.
+// neighbours are the other members of a node's edges that the requested direction admits: outgoing
+// means that the node is the edge's subject, incoming its object.
 func (s *state) neighbours(id string, o hypergraph.TraversalOptions) []string {
 	var out []string
 	for _, e := range s.edgesOf(id) {
@@ -73,7 +73,7 @@ func leads(e *edge, id string, d hypergraph.Direction) bool {
 	})
 }
 
-// edgesOf lists a node's edges by id, so that walks are the same every time.
+// edgesOf lists a node's edges by id, so that every walk takes the same order.
 func (s *state) edgesOf(id string) []*edge {
 	out := make([]*edge, 0, len(s.memberOf[id]))
 	for e := range s.memberOf[id] {
@@ -114,7 +114,7 @@ func (s *state) GetSubgraph(ctx context.Context, ids []string, depth int) ([]hyp
 	return nodes, s.edgesAmong(in), nil
 }
 
-// edgesAmong are the edges of which at least two members are in the set.
+// edgesAmong are the edges with at least two members in the set.
 func (s *state) edgesAmong(in map[string]bool) []hypergraph.Edge {
 	inside := map[*edge]int{}
 	for id := range in {

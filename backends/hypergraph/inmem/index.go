@@ -5,13 +5,12 @@ import (
 	"sort"
 )
 
-// blockMax is how many entries a block holds. Inserting moves one block, and
-// finding one searches the blocks, so a list of a million entries costs about as
-// much per step as one of a thousand.
+// blockMax is the most entries of a block. An insert moves the entries of one block and a search finds
+// the block first, so a step in a list of a million entries costs about as much as in one of a
+// thousand.
 const blockMax = 1024
 
-// index keeps pointers in a total order, as a sequence of sorted blocks none of
-// which is empty.
+// index keeps pointers in a total order, as a sequence of sorted blocks, none of them empty.
 type index[T any] struct {
 	compare func(a, b *T) int
 	blocks  [][]*T
@@ -22,10 +21,10 @@ func newIndex[T any](compare func(a, b *T) int) *index[T] {
 	return &index[T]{compare: compare}
 }
 
-// spot is a place between entries: before entry off of block.
+// spot is a position between entries: before entry off of block.
 type spot struct{ block, off int }
 
-// seek finds the place before the first entry that is not below x.
+// seek finds the position before the first entry that is not below x.
 func (ix *index[T]) seek(x *T) spot {
 	b := sort.Search(len(ix.blocks), func(i int) bool {
 		blk := ix.blocks[i]
@@ -38,7 +37,7 @@ func (ix *index[T]) seek(x *T) spot {
 	return spot{b, off}
 }
 
-// after is the entry behind the place, and the place behind that entry.
+// after returns the entry behind the position, and the position behind that entry.
 func (ix *index[T]) after(s spot) (*T, spot) {
 	if s.block < len(ix.blocks) && s.off == len(ix.blocks[s.block]) {
 		s = spot{s.block + 1, 0}
@@ -49,7 +48,7 @@ func (ix *index[T]) after(s spot) (*T, spot) {
 	return ix.blocks[s.block][s.off], spot{s.block, s.off + 1}
 }
 
-// before is the entry in front of the place, and the place in front of it.
+// before returns the entry in front of the position, and the position in front of it.
 func (ix *index[T]) before(s spot) (*T, spot) {
 	if s.off == 0 {
 		if s.block == 0 {
@@ -96,7 +95,7 @@ func (ix *index[T]) remove(x *T) {
 	}
 }
 
-// merged walks several indexes of one order as if they were one.
+// merged walks several indexes of one order as one.
 type merged[T any] struct {
 	compare func(a, b *T) int
 	legs    []leg[T]
@@ -109,8 +108,8 @@ type leg[T any] struct {
 	at   spot
 }
 
-// walk starts behind x, or in front of it when back is set; a nil x starts at
-// the end where the walk begins. With inclusive, x itself is walked too.
+// walk starts behind x, or in front of it when back is set; a nil x starts at the end where the walk
+// begins. With inclusive, x itself is walked too.
 func walk[T any](indexes []*index[T], compare func(a, b *T) int, x *T, inclusive, back bool) *merged[T] {
 	m := &merged[T]{compare: compare, back: back}
 	for _, ix := range indexes {
@@ -141,7 +140,7 @@ func (l *leg[T]) step(back bool) {
 	}
 }
 
-// next is the next entry, nil at the end.
+// next returns the next entry, nil at the end.
 func (m *merged[T]) next() *T {
 	best := -1
 	for i := range m.legs {

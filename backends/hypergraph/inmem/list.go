@@ -14,25 +14,25 @@ import (
 	"memdesk/model"
 )
 
-// checkEvery is how many entries a scan passes between looks at the context.
+// checkEvery is the number of entries that a scan passes between checks of the context.
 const checkEvery = 4096
 
-// countLimit is where counting the matches of a text stops.
+// countLimit is where the count of a text's matches stops.
 const countLimit = 10_000
 
-// mark is a decoded cursor: the entry a page borders on, and to which side.
+// mark is a decoded cursor: the entry that a page borders on, and on which side.
 type mark struct {
 	Kind  string      `json:"k"` // nodes or edges
 	Order model.Order `json:"o"`
 	Time  time.Time   `json:"t"`
 	ID    string      `json:"i"`
 	Back  bool        `json:"b,omitempty"`
-	Self  bool        `json:"s,omitempty"` // the entry itself belongs to the page
+	Self  bool        `json:"s,omitempty"` // the page includes the entry itself
 }
 
 func (m mark) cursor() string {
 	b, err := json.Marshal(m)
-	if err != nil { // strings, flags and a time always encode
+	if err != nil { // strings, flags and a time never fail to encode
 		return ""
 	}
 	return base64.RawURLEncoding.EncodeToString(b)
@@ -50,7 +50,7 @@ func readMark(op, kind string, l hypergraph.Listing) (mark, error) {
 	return m, nil
 }
 
-// source is one kind of entry as the pager sees it.
+// source is one kind of entry as the pager needs it.
 type source[T any] struct {
 	kind    string
 	indexes []*index[T]
@@ -65,8 +65,8 @@ type window[T any] struct {
 	next, prev string
 }
 
-// page reads a window. Its cost depends on the page and on what the filter drops,
-// not on how deep in the list the page lies.
+// page reads a window. Its cost depends on the page and on what the filter drops, not on the page's
+// depth.
 func page[T any](ctx context.Context, op string, src source[T], l hypergraph.Listing) (window[T], error) {
 	if l.Limit <= 0 {
 		return window[T]{}, model.Errorf(model.InvalidInput, op, "a page needs a limit of one item or more")
@@ -96,7 +96,7 @@ func page[T any](ctx context.Context, op string, src source[T], l hypergraph.Lis
 		t, id := src.key(x)
 		return mark{Kind: src.kind, Order: l.Order, Time: t, ID: id, Back: back, Self: self}.cursor()
 	}
-	// behind is whether any entry lies on the side that the page was reached from.
+	// behind reports whether any entry lies on the side that the page was reached from.
 	edge, inclusive := from, !m.Self
 	if len(items) > 0 {
 		edge, inclusive = items[0], false
@@ -134,7 +134,7 @@ func page[T any](ctx context.Context, op string, src source[T], l hypergraph.Lis
 	return w, nil
 }
 
-// take collects up to limit kept entries and tells whether one more follows.
+// take collects up to limit kept entries and reports whether one more follows.
 func (src source[T]) take(ctx context.Context, op string, from *T, self, back bool, limit int) ([]*T, bool, error) {
 	w := walk(src.indexes, src.compare, from, self, back)
 	var out []*T
@@ -215,8 +215,8 @@ func (s *state) nodeIndexes(tiers []string, o model.Order) []*index[node] {
 	return out
 }
 
-// countNodes adds up the facets where the filter asks for nothing else, and
-// otherwise scans, up to countLimit when a text is looked for.
+// countNodes adds up the facets where the filter has no other condition; otherwise it scans, up to
+// countLimit when a text is searched for.
 func (s *state) countNodes(ctx context.Context, f hypergraph.NodeFilter, text string, src source[node]) (model.Count, error) {
 	if plain := f; text == "" && len(plain.IDs) == 0 && plain.MinConfidence == 0 && plain.CreatedAfter.IsZero() &&
 		plain.CreatedBefore.IsZero() && plain.SubjectID == "" {
@@ -280,7 +280,8 @@ func (s *state) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2
 	return batches(func(last *node) ([]hypergraph.Node, *node, error) { return s.batch(ctx, f, last) })
 }
 
-// batches streams what read gives behind an entry, until that is nil.
+// batches streams the batches that read returns, each behind the last batch's entry, until that entry
+// is nil.
 func batches(read func(last *node) ([]hypergraph.Node, *node, error)) iter.Seq2[hypergraph.Node, error] {
 	return func(yield func(hypergraph.Node, error) bool) {
 		var last *node
@@ -305,8 +306,7 @@ func batches(read func(last *node) ([]hypergraph.Node, *node, error)) iter.Seq2[
 // streamBatch is how many nodes AllNodes copies under one lock.
 const streamBatch = 512
 
-// batch copies the next kept nodes by id and the entry to go on behind, nil at
-// the end.
+// batch copies the next kept nodes by id and returns the entry to continue behind, nil at the end.
 func (s *state) batch(ctx context.Context, f hypergraph.NodeFilter, last *node) ([]hypergraph.Node, *node, error) {
 	src := source[node]{indexes: s.nodeIndexes(f.Tiers, model.OrderID), compare: nodeByID, keep: nodeFilter(f, "")}
 	items, more, err := src.take(ctx, "all nodes", last, false, false, streamBatch)

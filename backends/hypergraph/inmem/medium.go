@@ -7,8 +7,7 @@ import (
 	"memdesk/model"
 )
 
-// Maintainer shows that there is no medium: what is forgotten here is in no byte
-// of any file.
+// Maintainer shows that there is no medium: no byte of a forgotten item is in any file.
 func (s *Store) Maintainer() model.Maintainer { return medium{} }
 
 type medium struct{}

@@ -55,8 +55,7 @@ func plant(t *testing.T, b hypergraph.Backend, tier, key, content string) {
 	}
 }
 
-// hanging is a store that does not answer, and does not listen to its context
-// either.
+// hanging is a store that neither answers nor honours its context.
 type hanging struct {
 	*inmem.Store
 	until <-chan struct{}

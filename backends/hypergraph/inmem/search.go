@@ -56,8 +56,8 @@ func (b *best) result(score func(rank float64) float64) hypergraph.SearchResult 
 	return out
 }
 
-// SearchByContent finds the nodes whose content holds the query, whatever the
-// letter case, ranked by how often.
+// SearchByContent finds the nodes whose content contains the query, in any letter case, ranked by the
+// number of occurrences.
 func (s *state) SearchByContent(ctx context.Context, query string, o hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
 	if strings.TrimSpace(query) == "" {
 		return hypergraph.SearchResult{}, model.Errorf(model.InvalidInput, "search", "the query is blank")
@@ -72,7 +72,7 @@ func (s *state) SearchByContent(ctx context.Context, query string, o hypergraph.
 	return b.result(func(n float64) float64 { return n / (n + 1) }), err
 }
 
-// SearchByEmbedding implements hypergraph.Ops: every vector is compared.
+// SearchByEmbedding implements hypergraph.Ops: it compares every vector.
 func (s *state) SearchByEmbedding(ctx context.Context, v []float32, o hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
 	if len(v) == 0 {
 		return hypergraph.SearchResult{}, model.Errorf(model.InvalidInput, "search", "the query vector is empty")
@@ -82,7 +82,7 @@ func (s *state) SearchByEmbedding(ctx context.Context, v []float32, o hypergraph
 		return hypergraph.SearchResult{}, model.Errorf(model.InvalidInput, "search", "the query vector is all zeros, or holds what is no number: it points nowhere")
 	}
 	var nodes []*node
-	other := 0 // a stored dimension that is not the query's
+	other := 0 // a stored dimension other than the query's
 	err := s.scan(ctx, o, func(x *node) {
 		switch {
 		case x.vector == nil:
@@ -111,7 +111,7 @@ func (s *state) SearchByEmbedding(ctx context.Context, v []float32, o hypergraph
 	return b.result(func(cos float64) float64 { return max(cos, 0) }), nil
 }
 
-// scan shows every node that the options keep to fn.
+// scan calls fn with every node that the options keep.
 func (s *state) scan(ctx context.Context, o hypergraph.SearchOptions, fn func(*node)) error {
 	seen := 0
 	for _, ix := range s.nodeIndexes(o.Tiers, model.OrderID) {

@@ -13,8 +13,8 @@ import (
 	"memdesk/backends/hypergraph/inmem"
 )
 
-// BenchmarkSimilar compares every one of 100,000 vectors of 384 dimensions. The floor
-// is the time in which all processors read as many bytes.
+// BenchmarkSimilar compares every one of 100,000 vectors of 384 dimensions. The floor is the time in
+// which all processors read as many bytes.
 func BenchmarkSimilar(b *testing.B) {
 	const size, dimensions = 100_000, 384
 	s := inmem.New(nil)
@@ -45,7 +45,7 @@ func BenchmarkSimilar(b *testing.B) {
 		}
 		best = min(best, time.Since(start))
 	}
-	b.ReportMetric(float64(best)/float64(low), "x-floor") // the best of each: others use the machine too
+	b.ReportMetric(float64(best)/float64(low), "x-floor") // the best of each: other programs share the machine
 	b.ReportMetric(float64(low.Microseconds())/1000, "ms-floor")
 }
 

@@ -34,21 +34,20 @@ type state struct {
 	memberOf  map[string]map[string]bool // node → its edges
 }
 
-// order is one set of entries in the two orders that lists have.
+// order keeps one set of entries in the two orders of lists.
 type order[T any] struct{ byID, byTime *index[T] }
 
 func (o order[T]) insert(x *T) { o.byID.insert(x); o.byTime.insert(x) }
 func (o order[T]) remove(x *T) { o.byID.remove(x); o.byTime.remove(x) }
 
-// facet is the most common filter, counted as it changes so that totals need
-// no scan.
+// facet is the most common filter. Its counts are kept up to date, so that totals need no scan.
 type facet struct{ tier, kind, subtype string }
 
 type node struct {
 	hypergraph.Node
 	text, side string // content and metadata, folded for search
 	vector     []float32
-	model      string  // that made it
+	model      string  // of the program that computed the vector
 	length     float64 // of the vector
 }
 
@@ -70,8 +69,7 @@ func newState(c clock.Clock) *state {
 
 func nodeOrder() order[node] { return order[node]{newIndex(nodeByID), newIndex(nodeByTime)} }
 
-// now carries no monotonic reading, which would order times differently from the
-// cursors that hold them.
+// now drops the monotonic reading: it would order times differently from the cursors that hold them.
 func (s *state) now() time.Time { return s.clock.Now().UTC().Round(0) }
 
 func nodeByID(a, b *node) int { return strings.Compare(a.ID, b.ID) }
@@ -83,7 +81,7 @@ func edgeByTime(a, b *edge) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 }
 
-// copyOut hands a node out so that no caller shares memory with the store (H5).
+// copyOut copies a node so that no caller shares memory with the store (H5).
 func (n *node) copyOut() hypergraph.Node {
 	out := n.Node
 	out.HasVector, out.AsStored, out.Forms = n.vector != nil, false, nil
@@ -104,7 +102,7 @@ func notFound(op, what, id string) error {
 	return model.Errorf(model.NotFound, op, "there is no %s %q", what, id)
 }
 
-// find looks an entry up for an operation.
+// find looks up an entry for an operation.
 func find[T any](ctx context.Context, op, what string, in map[string]*T, id string) (*T, error) {
 	if err := model.FromContext(ctx, op); err != nil {
 		return nil, err
@@ -119,7 +117,7 @@ func find[T any](ctx context.Context, op, what string, in map[string]*T, id stri
 // CreateNode stores a new node.
 func (s *state) CreateNode(ctx context.Context, n hypergraph.Node) error { return s.add(ctx, n) }
 
-// add stores a new node with the times it carries; missing ones are now.
+// add stores a new node with its own times; a missing one is now.
 func (s *state) add(ctx context.Context, n hypergraph.Node) error {
 	const op = "create node"
 	if err := model.FromContext(ctx, op); err != nil {
@@ -156,8 +154,7 @@ func (s *state) fill(x *node, n hypergraph.Node) {
 	x.text, x.side = snippet.Fold(n.Content), snippet.Fold(n.Metadata)
 }
 
-// enter puts a node into the tier, the counts and its parent's children; leave
-// takes it out again.
+// enter adds a node to its tier, the counts and its parent's children; leave removes it again.
 func (s *state) enter(x *node) {
 	t := s.tiers[x.Tier]
 	if t == nil {
@@ -282,13 +279,13 @@ func (s *state) DeleteNode(ctx context.Context, id string) error {
 	return nil
 }
 
-// lonely reports fewer than two members; a node in two roles is one.
+// lonely reports whether there are fewer than two members; a node in two roles is one.
 func lonely(ms []hypergraph.Membership) bool {
 	return !slices.ContainsFunc(ms, func(m hypergraph.Membership) bool { return m.NodeID != ms[0].NodeID })
 }
 
-// DeleteNodes implements hypergraph.Ops. What was removed before a failure stays
-// removed: there are no transactions.
+// DeleteNodes implements hypergraph.Ops. Nodes removed before a failure stay removed: there are no
+// transactions.
 func (s *state) DeleteNodes(ctx context.Context, ids []string) (int64, error) {
 	var removed int64
 	for _, id := range ids {

@@ -1,6 +1,5 @@
-// Package inmem is the hypergraph backend that lives in memory: ordered, safe
-// for concurrent use, without transactions. It keeps nothing when the program
-// ends.
+// Package inmem is the hypergraph backend in memory: ordered, safe for concurrent use, without
+// transactions. Its content ends with the program.
 package inmem
 
 import (
@@ -20,8 +19,7 @@ type Store struct {
 	closed bool
 }
 
-// New makes an empty store of the recurse vocabulary. A nil clock is the
-// system's.
+// New makes an empty store with the recurse vocabulary. A nil clock is the system's.
 func New(c clock.Clock) *Store {
 	if c == nil {
 		c = clock.System{}
@@ -52,16 +50,14 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// WithTx runs fn under the store's lock, so nobody else sees or changes anything
-// meanwhile. There is no way back: what fn did before it failed or panicked
-// stays.
+// WithTx runs fn under the store's lock, so that no other call sees or changes anything meanwhile.
+// There is no rollback: the changes of an fn that fails or panics stay.
 func (s *Store) WithTx(ctx context.Context, fn func(hypergraph.Ops) error) error {
 	return s.write(ctx, "transaction", func() error { return fn(s.state) })
 }
 
-// Load stores many nodes at once and keeps their times and counters, for data
-// that comes from elsewhere. It stops at the first node that is refused; the ones
-// before it stay.
+// Load stores many nodes at once and keeps their times and counters, for imported data. It stops at the
+// first refused node; the nodes before it stay.
 func (s *Store) Load(ctx context.Context, nodes iter.Seq[hypergraph.Node]) error {
 	return s.write(ctx, "load", func() error {
 		for n := range nodes {
@@ -98,7 +94,7 @@ func (s *Store) open(op string, fn func() error) error {
 	return fn()
 }
 
-// The operations outside a transaction: each takes the lock for itself.
+// The operations outside a transaction: each takes the lock itself.
 
 // CreateNode implements hypergraph.Ops.
 func (s *Store) CreateNode(ctx context.Context, n hypergraph.Node) error {
@@ -143,8 +139,8 @@ func (s *Store) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, erro
 	return s.AllNodes(ctx, hypergraph.NodeFilter{})
 }
 
-// AllNodes implements hypergraph.Ops. It holds no lock while the caller looks at
-// a node, so it sees each node as it is when its batch is copied.
+// AllNodes implements hypergraph.Ops. It holds no lock while the caller handles a node, so it yields
+// each node as it was when its batch was copied.
 func (s *Store) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[hypergraph.Node, error] {
 	return batches(func(last *node) (batch []hypergraph.Node, next *node, err error) {
 		err = s.read(ctx, "all nodes", func() (err error) { batch, next, err = s.state.batch(ctx, f, last); return err })

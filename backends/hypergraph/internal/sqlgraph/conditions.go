@@ -1,7 +1,6 @@
-// Package sqlgraph is shared by the hypergraph stores over SQL: which rows an operation
-// means, how lists are paged, how the graph is walked, what a node or edge must be. It
-// knows no driver and keeps no connection; what two databases write differently is their
-// Dialect.
+// Package sqlgraph is shared by the hypergraph stores over SQL: which rows an operation means, how
+// lists are paged, how the graph is walked, what a node or edge must be. It knows no driver and keeps
+// no connection; the differences between two databases are their Dialect.
 package sqlgraph
 
 import (
@@ -19,14 +18,14 @@ type Query interface {
 	Op() string
 	// Exec runs one statement and returns how many rows it changed.
 	Exec(text string, args ...any) (int64, error)
-	// Each hands every row to fn, whose first error ends it.
+	// Each calls fn with every row; fn's first error stops it.
 	Each(text string, args []any, fn func(scan func(...any) error) error) error
 	// One scans the first row into dest and reports whether there was one.
 	One(text string, args []any, dest ...any) (bool, error)
 }
 
-// Conditions are the parts of a WHERE clause, all of which must hold, with the
-// parameters of the whole statement. The zero value numbers parameters as SQLite does.
+// Conditions are the parts of a WHERE clause, joined by AND, with the parameters of the whole
+// statement. The zero value numbers parameters as SQLite does.
 type Conditions struct {
 	// Dollar: parameters are $1, $2 and a list is one parameter, as in PostgreSQL.
 	Dollar bool
@@ -34,7 +33,7 @@ type Conditions struct {
 	Args   []any
 }
 
-// Param adds a parameter and names it. A name may stand anywhere in the statement.
+// Param adds a parameter and returns its name, which may be used anywhere in the statement.
 func (c *Conditions) Param(v any) string {
 	c.Args = append(c.Args, v)
 	if c.Dollar {
@@ -43,7 +42,7 @@ func (c *Conditions) Param(v any) string {
 	return `?` + strconv.Itoa(len(c.Args))
 }
 
-// SQL adds parameters and puts their names in the place of the text's question marks.
+// SQL adds parameters and replaces the text's question marks by their names.
 func (c *Conditions) SQL(text string, args ...any) string {
 	var b strings.Builder
 	for _, v := range args {
@@ -56,7 +55,7 @@ func (c *Conditions) SQL(text string, args ...any) string {
 	return b.String()
 }
 
-// Add appends a part, with a question mark for each of the parameters.
+// Add appends a part with a question mark for each of its parameters.
 func (c *Conditions) Add(text string, args ...any) {
 	c.Parts = append(c.Parts, c.SQL(text, args...))
 }
@@ -64,7 +63,7 @@ func (c *Conditions) Add(text string, args ...any) {
 // In keeps rows whose expression is one of the values; no value is no constraint.
 func (c *Conditions) In(expr string, values []string) { c.list(expr, ``, values) }
 
-// NotIn leaves out rows whose expression is one of the values.
+// NotIn drops rows whose expression is one of the values.
 func (c *Conditions) NotIn(expr string, values []string) { c.list(expr, `NOT `, values) }
 
 func (c *Conditions) list(expr, not string, values []string) {
@@ -84,7 +83,7 @@ func (c *Conditions) list(expr, not string, values []string) {
 // None keeps no row.
 func (c *Conditions) None() { c.Parts = append(c.Parts, `1 = 0`) }
 
-// Where is the clause, with a blank before it; empty where nothing is asked.
+// Where is the clause with a leading blank; empty without conditions.
 func (c *Conditions) Where() string {
 	if len(c.Parts) == 0 {
 		return ""
@@ -92,12 +91,12 @@ func (c *Conditions) Where() string {
 	return ` WHERE ` + strings.Join(c.Parts, ` AND `)
 }
 
-// Clone is a copy that shares nothing with c.
+// Clone is a copy that shares no memory with c.
 func (c *Conditions) Clone() Conditions {
 	return Conditions{Dollar: c.Dollar, Parts: append([]string(nil), c.Parts...), Args: append([]any(nil), c.Args...)}
 }
 
-// Storables leaves out the texts that no database holds.
+// Storables drops the texts that no database can hold.
 func Storables(values []string) []string {
 	out := make([]string, 0, len(values))
 	for _, v := range values {
@@ -108,10 +107,10 @@ func Storables(values []string) []string {
 	return out
 }
 
-// Columns are the expressions that filters look at.
+// Columns are the expressions that filters use.
 type Columns struct {
 	ID, Type, Tier, Subtype, Confidence, Subject string
-	// Time compares a creation time; after and before are excluded.
+	// Time compares a creation time; the times after and before themselves are excluded.
 	Time func(c *Conditions, sign string, t time.Time)
 }
 
@@ -135,8 +134,7 @@ func (c *Conditions) Nodes(f hypergraph.NodeFilter, col Columns) {
 	}
 }
 
-// Edges adds a filter over edges: a filter for a property that only nodes have keeps
-// none.
+// Edges adds a filter over edges: a filter on a property that only nodes have keeps none.
 func (c *Conditions) Edges(f hypergraph.NodeFilter, col Columns) {
 	c.In(col.ID, f.IDs)
 	c.In(col.Type, f.Types)

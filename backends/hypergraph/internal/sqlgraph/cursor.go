@@ -11,28 +11,28 @@ import (
 	"memdesk/model"
 )
 
-// cursor is a position in one list and which side of it the page lies on. Unset, it is the
-// list's start, or its end.
+// cursor is a position in one list and the side of it on which the page lies. Unset, it is the list's
+// start or end.
 type cursor struct {
-	List string `json:"l"` // fingerprint of what is listed
+	List string `json:"l"` // fingerprint of the list's request
 	Back bool   `json:"b,omitempty"`
 	Key  string `json:"k,omitempty"`
 	ID   string `json:"i,omitempty"`
-	Set  bool   `json:"s,omitempty"` // Key and ID mean something
+	Set  bool   `json:"s,omitempty"` // Key and ID are valid
 }
 
 // Position is the key of a row in a list's order.
 type Position struct {
 	Key any // int64 or float64; nil in the order by id
 	ID  string
-	Row int64 // the row's number, where the list asks for it
+	Row int64 // the row's number, where the list needs it
 }
 
-// fingerprint tells lists apart, so that the cursor of one is refused by another.
+// fingerprint tells lists apart, so that one list refuses another's cursor.
 func fingerprint(what string, l hypergraph.Listing) string {
 	l.Cursor, l.End, l.Limit = "", false, 0
 	b, err := json.Marshal(l)
-	if err != nil { // a listing holds nothing that does not encode
+	if err != nil { // a listing holds nothing that fails to encode
 		b = fmt.Appendf(nil, "%#v", l)
 	}
 	h := fnv.New64a()

@@ -11,10 +11,10 @@ import (
 
 // EdgeTable holds the differences between two databases in the rows of edges.
 type EdgeTable interface {
-	// EdgeMoved keeps what the schema derives from its edges. old is nil for a new edge, now
-	// for one that is gone.
+	// EdgeMoved updates the values that the schema derives from its edges. old is nil for a new edge,
+	// now for a removed one.
 	EdgeMoved(q Query, old, now *hypergraph.Edge) error
-	// Revised is set by an UPDATE of an edge beside the values; empty where the schema
+	// Revised is the assignment that an UPDATE of an edge adds to the values; empty where the schema
 	// counts no versions.
 	Revised() string
 }
@@ -23,22 +23,22 @@ type EdgeTable interface {
 type VectorTable interface {
 	// Vector reads a node's vector and the model's name; none where it has no vector.
 	Vector(q Query, node string) ([]float32, string, error)
-	// Indexed reports whether Compare asks an index for so few of that many dimensions.
+	// Indexed reports whether Compare uses an index for so many hits and dimensions.
 	Indexed(dimensions, limit int) bool
-	// Compare offers the vectors of the nodes that c keeps.
+	// Compare offers n the vectors of the nodes that c keeps.
 	Compare(q Query, c Conditions, n *Nearest) error
-	// DropVector removes what a node's meaning is stored as.
+	// DropVector removes a node's stored vector.
 	DropVector(q Query, node string) error
-	// MarkVector keeps what the schema derives from a node's new vector; nil: it has none.
+	// MarkVector updates the values that the schema derives from a node's vector; nil: it has none.
 	MarkVector(q Query, n hypergraph.Node, vector []float32) error
 }
 
 // Changer runs changes in a transaction of their own, or as a step of the surrounding one.
 type Changer interface {
-	// Change leaves nothing of a step that failed.
+	// Change undoes all of a step that failed.
 	Change(ctx context.Context, op string, fn func(Query) error) error
-	// ChangeWhole costs the same however much is changed: a step that fails after its first
-	// write ends the transaction around it.
+	// ChangeWhole costs the same for any number of changes: a step that fails after its first write ends
+	// the surrounding transaction.
 	ChangeWhole(ctx context.Context, op string, fn func(Query) error) error
 }
 
@@ -51,8 +51,8 @@ type Writes struct {
 	Changer
 }
 
-// GetEdge implements hypergraph.Ops. Inside a transaction that changes it locks the edge
-// where a database locks rows.
+// GetEdge implements hypergraph.Ops. Inside a changing transaction it locks the edge where the database
+// locks rows.
 func (r Reads) GetEdge(ctx context.Context, id string) (e hypergraph.Edge, err error) {
 	err = r.Read(ctx, "get edge", func(q Query) (err error) {
 		e, err = r.Edge(q, id)
@@ -78,15 +78,15 @@ func (r Reads) Edge(q Query, id string) (hypergraph.Edge, error) {
 	return edges[0], nil
 }
 
-// CreateEdge implements hypergraph.Ops. A member that is no node is Conflict, one that
-// stands twice in the same role InvalidInput.
+// CreateEdge implements hypergraph.Ops. A member that is no node is Conflict, one that is listed twice
+// in the same role InvalidInput.
 func (w Writes) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
 	const op = "create edge"
 	if err := w.Rules().Edge(op, e, nil); err != nil {
 		return err
 	}
 	return w.Change(ctx, op, func(q Query) error {
-		if err := w.checkMembers(q, e.Members); errors.Is(err, model.NotFound) { // the caller asked for the edge, not for its member
+		if err := w.checkMembers(q, e.Members); errors.Is(err, model.NotFound) { // the caller named the edge, not its member
 			return model.E(model.Conflict, op, errors.Unwrap(err))
 		} else if err != nil {
 			return err
@@ -113,8 +113,8 @@ var (
 	memberColumns = []string{"hyperedge_id", "node_id", "role", "position"}
 )
 
-// checkMembers is NotFound for a member that is no node. It locks the nodes against being
-// removed until the commit.
+// checkMembers is NotFound for a member that is no node. It locks the nodes against removal until the
+// commit.
 func (w Writes) checkMembers(q Query, members []hypergraph.Membership) error {
 	there := map[string]bool{}
 	for part := range slices.Chunk(members, batch) {
@@ -155,7 +155,7 @@ func (w Writes) insertMembers(q Query, edge string, members []hypergraph.Members
 	return nil
 }
 
-// UpdateEdge implements hypergraph.Ops. Values that are as they were are not written.
+// UpdateEdge implements hypergraph.Ops. Unchanged values are not written.
 func (w Writes) UpdateEdge(ctx context.Context, e hypergraph.Edge) error {
 	return w.Change(ctx, "update edge", func(q Query) error {
 		old, err := w.Edge(q, e.ID)
@@ -182,7 +182,7 @@ func (w Writes) UpdateEdge(ctx context.Context, e hypergraph.Edge) error {
 	})
 }
 
-// rewriteEdge writes set and, where the schema counts them, the edge's next version.
+// rewriteEdge writes set and, where the schema counts versions, the edge's next version.
 func (w Writes) rewriteEdge(q Query, id string, set Set) error {
 	if revised := w.Revised(); revised != "" {
 		set.Add(revised)
@@ -240,8 +240,8 @@ func (w Writes) AddMembership(ctx context.Context, edge string, m hypergraph.Mem
 	})
 }
 
-// RemoveMembership implements hypergraph.Ops: the node leaves the edge in every role; the
-// edge stays, whatever is left of it.
+// RemoveMembership implements hypergraph.Ops: the node leaves the edge in every role; the edge stays,
+// however few members are left.
 func (w Writes) RemoveMembership(ctx context.Context, edge, node string) error {
 	return w.Change(ctx, "remove member", func(q Query) error {
 		gone := model.Errorf(model.NotFound, q.Op(), "node %.200q is no member of edge %.200q", node, edge)

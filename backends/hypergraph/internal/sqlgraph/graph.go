@@ -9,56 +9,55 @@ import (
 	"memdesk/model"
 )
 
-// Dialect holds the differences between two databases' SQL. A Query that is passed in is the
-// dialect's own.
+// Dialect holds the differences between two databases' SQL. A Query argument is always the dialect's
+// own type.
 type Dialect interface {
 	// NodeFilter adds a filter over the alias n.
 	NodeFilter(op string, c *Conditions, f hypergraph.NodeFilter) error
 	// TierColumn is a node's tier over the alias n.
 	TierColumn() string
-	// SearchText ranks the nodes that c keeps by a text, the best limit of them; 0: all.
+	// SearchText ranks the nodes that c keeps by a text and returns the best limit of them; 0: all.
 	SearchText(q Query, c Conditions, text string, limit int) (hypergraph.SearchResult, error)
-	// WordsExpr is what an index looks up for terms that must all be there; with prefix the
-	// last may be a beginning. It is empty where the index can hold none of them.
+	// WordsExpr is the index expression for terms that must all match; with prefix the last term may be
+	// a prefix. It is empty where the index can hold none of them.
 	WordsExpr(terms []string, prefix bool) string
 	// WordsMatches counts the nodes that an expression matches, up to a limit.
 	WordsMatches(q Query, expr string, limit int) (int64, error)
-	// Node reads one node, NotFound for an absent one. Inside a transaction that changes it
-	// locks the row where a database locks rows.
+	// Node reads one node, NotFound for an absent one. Inside a changing transaction it locks the row
+	// where the database locks rows.
 	Node(q Query, id string) (hypergraph.Node, error)
 	// Nodes reads nodes over the alias n; rest follows the WHERE clause.
 	Nodes(q Query, c Conditions, rest string) ([]hypergraph.Node, error)
 	// Edges reads edges over the alias e, with their members by position.
 	Edges(q Query, c Conditions, rest string) ([]hypergraph.Edge, error)
-	// NodeList and EdgeList are the lists that a listing asks for.
+	// NodeList and EdgeList make the lists of a listing.
 	NodeList(q Query, l hypergraph.Listing) (*List, error)
 	EdgeList(q Query, l hypergraph.Listing) (*List, error)
 	// EdgeNewest is the order of edges by creation, the newest first.
 	EdgeNewest() string
-	// TierTotals is a query of tier, items and bytes of content, edges under EdgeTier.
+	// TierTotals is a query of tier, items and bytes of content, with edges under EdgeTier.
 	TierTotals() (text string, args []any)
-	// Holds reports whether a text can be an id in the database at all: what is looked for
-	// under another one is not there.
+	// Holds reports whether a text can be an id in the database at all: nothing is stored under any
+	// other.
 	Holds(id string) bool
-	// Lock ends a statement whose rows must hold until the commit; empty outside a
-	// transaction that changes, and where one writer has the whole database. rows is
-	// UPDATE or KEY SHARE, OF and the alias.
+	// Lock ends a statement whose rows must hold until the commit. It is empty outside a changing
+	// transaction, and where one writer owns the whole database. rows is UPDATE or KEY SHARE, then OF
+	// and the alias.
 	Lock(q Query, rows string) string
 }
 
 // Runner gives operations a Query.
 type Runner interface {
-	// Read runs fn, whose statements need no common snapshot; View runs it on one. fn sets
-	// its results anew on each call: it is called again where a connection was lost.
+	// Read runs fn, whose statements need no common snapshot; View runs fn on one snapshot. fn sets its
+	// results anew on each call: it is called again after a lost connection.
 	Read(ctx context.Context, op string, fn func(Query) error) error
 	View(ctx context.Context, op string, fn func(Query) error) error
-	// ViewVectors is View with the snapshot's vectors where they are kept, else nil. Inside
-	// a transaction they never are: its own changes no other search must meet.
+	// ViewVectors is View with the snapshot's vectors where they are kept, else nil. Inside a
+	// transaction they are always nil: no other search may see its uncommitted changes.
 	ViewVectors(ctx context.Context, op string, fn func(q Query, kept *VectorSet) error) error
 }
 
-// Reads are the operations of hypergraph.Ops that only read and need nothing of one
-// database alone.
+// Reads are the operations of hypergraph.Ops that only read and are the same for every database.
 type Reads struct {
 	Schema
 	Dialect
@@ -66,10 +65,10 @@ type Reads struct {
 	Rules func() Rules
 }
 
-// archiveTier is left out of walks.
+// archiveTier is excluded from walks.
 var archiveTier = hypergraph.Recurse().ArchiveTier
 
-// batch keeps one statement's parameters few.
+// batch bounds the parameters of one statement.
 const batch = 500
 
 // NoSuchNode is the error for an absent node.
@@ -82,7 +81,7 @@ func NoSuchEdge(op, id string) error {
 	return model.Errorf(model.NotFound, op, "there is no edge %.200q", id)
 }
 
-// Collect appends the only column of every row.
+// Collect returns a function that appends the only column of every row.
 func Collect[T any](into *[]T) func(func(...any) error) error {
 	return func(scan func(...any) error) error {
 		var v T
@@ -92,12 +91,12 @@ func Collect[T any](into *[]T) func(func(...any) error) error {
 	}
 }
 
-// held leaves out the ids that cannot be in the database.
+// held drops the ids that cannot be in the database.
 func (r Reads) held(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !r.Holds(id) })
 }
 
-// NodesByID reads nodes in the order of ids; those that are not there are left out.
+// NodesByID reads nodes in the order of ids; absent ones are left out.
 func (r Reads) NodesByID(q Query, ids []string) ([]hypergraph.Node, error) {
 	got := make(map[string]hypergraph.Node, len(ids))
 	for part := range slices.Chunk(ids, batch) {
@@ -121,7 +120,7 @@ func (r Reads) NodesByID(q Query, ids []string) ([]hypergraph.Node, error) {
 	return out, nil
 }
 
-// EdgesByID reads edges in the order of ids; those that are not there are left out.
+// EdgesByID reads edges in the order of ids; absent ones are left out.
 func (r Reads) EdgesByID(q Query, ids []string) ([]hypergraph.Edge, error) {
 	var out []hypergraph.Edge
 	for part := range slices.Chunk(ids, batch) {
@@ -141,10 +140,9 @@ func (r Reads) EdgesByID(q Query, ids []string) ([]hypergraph.Edge, error) {
 	return out, nil
 }
 
-// GetConnected implements hypergraph.Ops: breadth first, nearest first, by id within one
-// distance, without the start node. Archived nodes are neither returned nor walked
-// through unless Tiers names the archive (recurse.md, Behaviour); other filters choose
-// what is returned, not what is walked through.
+// GetConnected implements hypergraph.Ops: breadth first, nearest first, by id within one distance,
+// without the start node. Archived nodes are neither returned nor walked through unless Tiers names the
+// archive (recurse.md, Behaviour); the other filters restrict only the returned nodes.
 func (r Reads) GetConnected(ctx context.Context, id string, t hypergraph.TraversalOptions) ([]hypergraph.Node, error) {
 	var out []hypergraph.Node
 	err := r.View(ctx, "connected", func(q Query) error {
@@ -195,9 +193,8 @@ func (r Reads) walk(q Query, id string, t hypergraph.TraversalOptions) ([]hyperg
 	return out, nil
 }
 
-// neighbours are the other members of the edges that ids are members of, sorted.
-// Outgoing means that the id is the edge's subject, incoming its object
-// (provider-contract.md H8).
+// neighbours are the other members of the edges that contain one of ids, sorted. Outgoing means that
+// the id is the edge's subject, incoming its object (provider-contract.md H8).
 func (r Reads) neighbours(q Query, ids []string, t hypergraph.TraversalOptions) ([]string, error) {
 	role := ``
 	switch t.Direction {
@@ -228,9 +225,8 @@ func (r Reads) neighbours(q Query, ids []string, t hypergraph.TraversalOptions) 
 	return slices.Compact(out), nil
 }
 
-// GetSubgraph implements hypergraph.Ops: the nodes up to depth edges away from ids,
-// archived ones included, by id, and every edge of which two members at least are among
-// them.
+// GetSubgraph implements hypergraph.Ops: the nodes up to depth edges away from ids, archived ones
+// included, by id, and every edge with at least two members among them.
 func (r Reads) GetSubgraph(ctx context.Context, ids []string, depth int) ([]hypergraph.Node, []hypergraph.Edge, error) {
 	var nodes []hypergraph.Node
 	var edges []hypergraph.Edge
@@ -301,7 +297,7 @@ func (r Reads) edgesOfAll(q Query, nodes []string) (map[string][]string, error) 
 	for part := range slices.Chunk(nodes, batch) {
 		c := r.Conditions("m")
 		c.In(`m.node_id`, part)
-		// A writer without foreign keys leaves rows of edges that are gone (recurse.md, Traps).
+		// A writer without foreign keys leaves rows of removed edges (recurse.md, Traps).
 		err := q.Each(`SELECT DISTINCT m.node_id, e.id FROM `+r.Table("membership")+` m
 			JOIN `+r.Table("hyperedges")+` e ON e.id = m.hyperedge_id`+r.Tie("e", "m")+c.Where()+` ORDER BY e.id`, c.Args,
 			func(scan func(...any) error) error {
@@ -342,10 +338,10 @@ func (r Reads) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error
 	return r.AllNodes(ctx, hypergraph.NodeFilter{})
 }
 
-// AllNodes implements hypergraph.Ops. Outside a transaction it reads in batches, so a
-// slow reader keeps no snapshot open; a node that is created meanwhile behind the
-// last id is not seen. Inside one, the nodes of a person, and those named by id, are
-// locked where a database locks rows: what is decided over them holds.
+// AllNodes implements hypergraph.Ops. Outside a transaction it reads in batches, so that a slow reader
+// keeps no snapshot open; it misses a node that is created meanwhile with an id before the current one.
+// Inside a transaction, a subject's nodes and nodes named by id are locked where the database locks
+// rows: a decision over them holds.
 func (r Reads) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[hypergraph.Node, error] {
 	return pages(500, func(n hypergraph.Node) string { return n.ID }, func(after string, first bool, limit int) (nodes []hypergraph.Node, err error) {
 		err = r.Read(ctx, "list", func(q Query) error {
@@ -360,7 +356,7 @@ func (r Reads) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[
 	})
 }
 
-// NodeIDs implements hypergraph.Ops, with what AllNodes says of slow readers and locks.
+// NodeIDs implements hypergraph.Ops. It treats slow readers and locks as AllNodes does.
 func (r Reads) NodeIDs(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[string, error] {
 	return pages(5000, func(id string) string { return id }, func(after string, first bool, limit int) (ids []string, err error) {
 		err = r.Read(ctx, "list", func(q Query) error {
@@ -391,7 +387,7 @@ func (r Reads) after(q Query, f hypergraph.NodeFilter, id string, first bool, li
 	return c, rest, nil
 }
 
-// pages streams what is read in parts of a size, each behind the last one's key.
+// pages streams batches of size, each read behind the last one's key.
 func pages[T any](size int, key func(T) string, read func(after string, first bool, limit int) ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		after := ""

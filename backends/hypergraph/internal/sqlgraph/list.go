@@ -9,25 +9,24 @@ import (
 	"memdesk/model"
 )
 
-// CountLimit is how far a filtered list or a search is counted; beyond it the count says
-// "at least".
+// CountLimit bounds the count of a filtered list or a search; a larger count is "at least".
 const CountLimit = 10000
 
-// List is one list in SQL: which rows, in which order.
+// List is one list in SQL: its rows and their order.
 type List struct {
 	From   string // table with its alias
 	Alias  string
-	Row    string // column of the row's number; empty: none is read
+	Row    string // column of the row's number; empty: not read
 	Key    string // leading order key, empty in the order by id
 	Floats bool   // the key is a float64, else an int64
 	Desc   bool
 	// IDAgainst orders equal keys by id in the direction opposite to the keys'.
 	IDAgainst bool
 	Cond      Conditions
-	// Tiers, when set, are not in Cond: each is read through its own index and the
-	// streams are merged, so that a page costs the same wherever the tiers lie.
+	// Tiers, when set, are not in Cond: each tier is read through its own index and the streams are
+	// merged, so that a page costs the same wherever the tiers lie.
 	Tiers []string
-	// Walk reads rows in another way; ok is false where it does not serve.
+	// Walk reads the rows in another way; ok is false where that way is unsuitable.
 	Walk func(q Query, from *Position, back bool, limit int) (rows []Position, ok bool, err error)
 
 	// Count counts the list's rows; nil counts them up to CountLimit.
@@ -36,8 +35,8 @@ type List struct {
 	fingerprint string
 }
 
-// ListNodes implements hypergraph.Ops. Archived and bookkeeping nodes are listed unless
-// the filter leaves them out.
+// ListNodes implements hypergraph.Ops. Archived and bookkeeping nodes are listed unless the filter
+// excludes them.
 func (r Reads) ListNodes(ctx context.Context, l hypergraph.Listing) (page hypergraph.NodePage, err error) {
 	err = r.list(ctx, "list", l, r.NodeList, func(q Query, w Window, total model.Count) error {
 		page = hypergraph.NodePage{Next: w.Next, Prev: w.Prev, Total: total}
@@ -47,9 +46,8 @@ func (r Reads) ListNodes(ctx context.Context, l hypergraph.Listing) (page hyperg
 	return page, err
 }
 
-// ListEdges implements hypergraph.Ops. Of the filter, IDs, Types and the times apply to
-// edges; a filter for a property that only nodes have keeps none. Text is a substring of
-// id, label or metadata.
+// ListEdges implements hypergraph.Ops. Of the filter, IDs, Types and the times apply to edges; a filter
+// on a property that only nodes have keeps none. Text is a substring of id, label or metadata.
 func (r Reads) ListEdges(ctx context.Context, l hypergraph.Listing) (page hypergraph.EdgePage, err error) {
 	err = r.list(ctx, "list edges", l, r.EdgeList, func(q Query, w Window, total model.Count) error {
 		page = hypergraph.EdgePage{Next: w.Next, Prev: w.Prev, Total: total}
@@ -86,8 +84,8 @@ func (r Reads) list(ctx context.Context, op string, l hypergraph.Listing, begin 
 	})
 }
 
-// Counts implements hypergraph.Ops: every tier of the vocabulary, empty ones included,
-// then the edges. Bytes are those of contents and edge labels.
+// Counts implements hypergraph.Ops: every tier of the vocabulary, empty ones included, then the edges.
+// Bytes are the bytes of contents and edge labels.
 func (r Reads) Counts(ctx context.Context) (out []model.TierCount, err error) {
 	err = r.Read(ctx, "count", func(q Query) error {
 		got := map[string]model.TierCount{}
@@ -109,14 +107,13 @@ func (r Reads) Counts(ctx context.Context) (out []model.TierCount, err error) {
 	return out, err
 }
 
-// NewList begins the list that a listing asks for. what names it among the lists of all
-// databases.
+// NewList begins the list of a listing. what names it among the lists of all databases.
 func NewList(what string, l hypergraph.Listing, list List) *List {
 	list.fingerprint = fingerprint(what, l)
 	return &list
 }
 
-// Order is the order that a listing asks for.
+// Order is a listing's order, newest by default.
 func Order(l hypergraph.Listing) model.Order {
 	if l.Order == "" {
 		return model.OrderNewest
@@ -124,7 +121,7 @@ func Order(l hypergraph.Listing) model.Order {
 	return l.Order
 }
 
-// Listing is InvalidInput for what no list takes.
+// Listing is InvalidInput for a listing that no list accepts.
 func (r Rules) Listing(op string, l hypergraph.Listing) error {
 	switch {
 	case l.Limit <= 0:
@@ -137,13 +134,13 @@ func (r Rules) Listing(op string, l hypergraph.Listing) error {
 	return r.query(op, l.Text)
 }
 
-// Window is a stretch of a list with the cursors around it.
+// Window is a part of a list with the cursors around it.
 type Window struct {
 	Rows       []Position
 	Next, Prev string
 }
 
-// IDs are those of the window's rows, in their order.
+// IDs are the ids of the window's rows, in their order.
 func (w Window) IDs() []string {
 	out := make([]string, len(w.Rows))
 	for i, r := range w.Rows {
@@ -180,8 +177,8 @@ func (l *List) Page(q Query, from hypergraph.Listing) (Window, error) {
 	return l.around(q, rows, p, c.Back, more)
 }
 
-// around adds the cursors. On the side the page was reached from, one exists only while
-// rows do.
+// around adds the cursors. On the side that the page was reached from, a cursor exists only while rows
+// do.
 func (l *List) around(q Query, rows []Position, from *Position, back, more bool) (Window, error) {
 	w := Window{Rows: rows}
 	behind := false
@@ -203,7 +200,7 @@ func (l *List) around(q Query, rows []Position, from *Position, back, more bool)
 		ahead, rear = rear, ahead
 	}
 	switch {
-	case len(rows) == 0 && behind: // what the cursor pointed at is gone: the way back is the whole list
+	case len(rows) == 0 && behind: // the cursor's rows are gone: the way back is the whole list
 		*rear = cursor{List: l.fingerprint, Back: !back}.encode()
 	case len(rows) > 0:
 		first, last := rows[0], rows[len(rows)-1]
@@ -229,8 +226,8 @@ func (l *List) rows(q Query, from *Position, back bool, limit int) ([]Position, 
 	return l.Rows(q, from, back, limit)
 }
 
-// Rows reads the positions of up to limit rows behind one, walking the
-// list forwards or backwards; in the order walked.
+// Rows reads the positions of up to limit rows behind one, walking the list forwards or backwards, in
+// the order walked.
 func (l *List) Rows(q Query, from *Position, back bool, limit int) ([]Position, error) {
 	text, args := l.sql(from, back, limit)
 	var rows []Position
@@ -269,7 +266,7 @@ func (l *List) sql(from *Position, back bool, limit int) (string, []any) {
 	switch len(l.Tiers) {
 	case 0:
 		return l.branch(&c, ``, from, back, bound), c.Args
-	case 1: // PostgreSQL takes no second LIMIT around a single part
+	case 1: // PostgreSQL rejects a second LIMIT around a single part
 		return l.branch(&c, l.Tiers[0], from, back, bound), c.Args
 	}
 	var parts []string
@@ -295,7 +292,7 @@ func (l *List) OrderBy() string {
 	return l.Key + direction(l.Desc) + `, ` + id
 }
 
-// branch reads one tier, or all; the parameters it needs are added to c.
+// branch reads one tier, or all; it adds its parameters to c.
 func (l *List) branch(c *Conditions, tier string, from *Position, back bool, bound string) string {
 	part := Conditions{Dollar: c.Dollar, Parts: slices.Clone(c.Parts), Args: c.Args}
 	if tier != "" {
@@ -314,7 +311,7 @@ func (l *List) branch(c *Conditions, tier string, from *Position, back bool, bou
 	case from == nil:
 	case l.Key == "":
 		part.Add(id+beyond(idDesc)+`?`, from.ID)
-	case desc == idDesc: // one range of an index
+	case desc == idDesc: // a single range of an index
 		part.Add(`(`+l.Key+`, `+id+`)`+beyond(desc)+`(?, ?)`, from.Key, from.ID)
 	default:
 		part.Add(`(`+l.Key+beyond(desc)+`? OR `+l.Key+` = ? AND `+id+beyond(idDesc)+`?)`, from.Key, from.Key, from.ID)

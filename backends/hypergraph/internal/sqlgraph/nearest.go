@@ -12,12 +12,12 @@ import (
 	"memdesk/model"
 )
 
-// Nearest is a search for the vectors nearest to one.
+// Nearest is a search for the vectors nearest to one vector.
 type Nearest struct {
 	Vector    []float32
 	Best      Best        // by their cosine
-	Total     model.Count // of the vectors that were compared
-	Notes     []string    // what bounded the search
+	Total     model.Count // of the compared vectors
+	Notes     []string    // limits of the search, in words
 	Others    int64       // vectors of another dimension
 	OtherDims int         // the dimension of one of them
 
@@ -36,7 +36,7 @@ func (n *Nearest) Offer(id string, seq int64, v []float32) {
 	}
 }
 
-// offerKept compares the vectors that are kept.
+// offerKept compares the vectors that are kept in memory.
 func (n *Nearest) offerKept(s *VectorSet, o hypergraph.SearchOptions) {
 	keep := func(r *vectorRow) bool {
 		return r.known && (o.IncludeArchived || r.Tier != archiveTier) && r.Confidence >= o.MinConfidence &&
@@ -57,11 +57,10 @@ func (n *Nearest) offerKept(s *VectorSet, o hypergraph.SearchOptions) {
 	}
 }
 
-// SearchByEmbedding implements hypergraph.Ops: every vector under the filters of a text
-// search is compared, from memory where a search before has left them there. Vectors
-// without a node are ignored. The score is the cosine, 0 where it is negative. A dimension
-// that no vector has is InvalidInput; where some have another, they are left out and the
-// result says how many.
+// SearchByEmbedding implements hypergraph.Ops: it compares every vector under the filters of a text
+// search, from memory where an earlier search left them there. Vectors without a node are ignored. The
+// score is the cosine, 0 where it is negative. A dimension that no vector has is InvalidInput; where
+// some vectors have another dimension, they are left out and the result says how many.
 func (w Writes) SearchByEmbedding(ctx context.Context, vector []float32, o hypergraph.SearchOptions) (res hypergraph.SearchResult, err error) {
 	const op = "search"
 	if err := w.Rules().Vector(op, vector); err != nil {

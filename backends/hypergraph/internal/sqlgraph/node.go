@@ -10,41 +10,40 @@ import (
 	"memdesk/model"
 )
 
-// NodeTable holds the differences between two databases in the rows of nodes. What a schema
-// derives from them is its index of words, counters, versions and the mark of a vector.
+// NodeTable holds the differences between two databases in the rows of nodes. A schema derives from
+// these rows its index of words, counters, versions and the vector flag.
 type NodeTable interface {
-	// Now is the time of what is written, as fine as the database orders by.
+	// Now is the current time, as fine as the database orders by.
 	Now() time.Time
-	// Time encodes a time as the schema keeps it, none as NULL.
+	// Time encodes a time as the schema keeps it; the zero time is NULL.
 	Time(time.Time) any
-	// Form is a value of a column in the form that the row is to have (hypergraph.Forms).
+	// Form is a column's value in the form that the row is to have (hypergraph.Forms).
 	Form(forms []model.BesideRow, table, column string, v any) any
-	// InsertNode adds a row and what is derived from it; made is false where the id is taken.
+	// InsertNode adds a row and its derived values; made is false where the id is taken.
 	InsertNode(q Query, n hypergraph.Node) (made bool, err error)
-	// InsertNodes is InsertNode for many; an id that is taken is AlreadyExists.
+	// InsertNodes is InsertNode for many nodes; a taken id is AlreadyExists.
 	InsertNodes(q Query, nodes []hypergraph.Node) error
-	// RewriteNode writes set into the row of old and keeps what is derived from it. An
-	// empty set marks the node as changed. A vector that pointed at another content is
-	// none of its any more.
+	// RewriteNode writes set into the row of old and updates the derived values. An empty set marks the
+	// node as changed. A vector of the old content is dropped.
 	RewriteNode(q Query, old, now hypergraph.Node, set Set) error
-	// RemoveNodes removes nodes and what hangs on them, with the edges left with fewer
-	// than two members, and counts the nodes. No decision that stays hangs under one.
+	// RemoveNodes removes nodes with their dependent rows and the edges left with fewer than two
+	// members, and counts the nodes. No remaining decision has one of them as its parent.
 	RemoveNodes(q Query, ids []string) (int64, error)
 }
 
 var nodeColumns = []string{"id", "type", "subtype", "tier", "confidence", "subject_id", "created_at", "updated_at",
 	"last_accessed", "access_count", "provenance", "metadata", "content"}
 
-// NodeColumns are those of memdesk's own schema, as NodeValues gives them, and more.
+// NodeColumns are the columns of memdesk's own schema, in the order of NodeValues, and more.
 func NodeColumns(more ...string) []string { return append(slices.Clone(nodeColumns), more...) }
 
-// NodeValues are those of a row of memdesk's own schema.
+// NodeValues are the values of a row of memdesk's own schema.
 func NodeValues(n hypergraph.Node, more ...any) []any {
 	return append([]any{n.ID, n.Type, n.Subtype, n.Tier, n.Confidence, n.SubjectID, n.CreatedAt.UnixNano(), n.UpdatedAt.UnixNano(),
 		Nanos(n.LastAccessed), n.AccessCount, n.Provenance, n.Metadata, n.Content}, more...)
 }
 
-// Nanos is a time as memdesk's own schema keeps it: nanoseconds since 1970, none as NULL.
+// Nanos is a time as memdesk's own schema keeps it: nanoseconds since 1970; the zero time is NULL.
 func Nanos(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -52,8 +51,8 @@ func Nanos(t time.Time) any {
 	return t.UnixNano()
 }
 
-// GetNode implements hypergraph.Ops. Inside a transaction that changes it locks the node
-// where a database locks rows.
+// GetNode implements hypergraph.Ops. Inside a changing transaction it locks the node where the database
+// locks rows.
 func (r Reads) GetNode(ctx context.Context, id string) (n hypergraph.Node, err error) {
 	err = r.Read(ctx, "get", func(q Query) (err error) {
 		n, err = r.Node(q, id)
@@ -62,7 +61,7 @@ func (r Reads) GetNode(ctx context.Context, id string) (n hypergraph.Node, err e
 	return n, err
 }
 
-// stampNew sets the times that a new node does not bring.
+// stampNew sets a new node's missing times.
 func stampNew(n *hypergraph.Node, now time.Time) {
 	if n.CreatedAt.IsZero() {
 		n.CreatedAt = now
@@ -94,15 +93,15 @@ func (w Writes) CreateNode(ctx context.Context, n hypergraph.Node) error {
 }
 
 const (
-	// bulkNodes is how many nodes one transaction of CreateNodes holds, bulkBytes how many
-	// bytes of content it stops at: both are in memory meanwhile.
+	// bulkNodes and bulkBytes bound one transaction of CreateNodes, by nodes and by bytes of content: it
+	// holds both in memory.
 	bulkNodes = 20000
 	bulkBytes = 64 << 20
 )
 
-// CreateNodes adds many nodes fast, for seeding and moving stores. Each transaction holds
-// up to 20,000; the first failure stops, naming the node where the database tells, and
-// rolls its transaction back. The number returned is of the nodes that are committed.
+// CreateNodes adds many nodes fast, for seeding and moving stores. Each transaction holds up to 20,000;
+// the first failure stops, names the node where the database says which, and rolls its transaction
+// back. committed is the number of committed nodes.
 func (w Writes) CreateNodes(ctx context.Context, nodes iter.Seq[hypergraph.Node]) (committed int64, err error) {
 	const op = "create nodes"
 	next, stop := iter.Pull(nodes)
@@ -143,15 +142,15 @@ func (w Writes) insertNodes(q Query, nodes []hypergraph.Node) error {
 	return nil
 }
 
-// NamedNode says which of many nodes an error is about.
+// NamedNode adds to an error which of many nodes it concerns.
 func NamedNode(op, id string, err error) error {
 	return model.Errorf(model.KindOf(err), op, "node %.200q: %w", id, err)
 }
 
-// UpdateNode implements hypergraph.Ops; it also writes the subject. Without a Decision the
-// stored row stays, unless the type is no longer decision: then the row goes too, which is
-// Conflict while other decisions hang on it. Values that are as they were are not written:
-// in a recurse file every write of a row changes its place in the agent's search order.
+// UpdateNode implements hypergraph.Ops; it also writes the subject. Without a Decision the stored row
+// stays, unless the type is no longer decision: then the row goes too, which is Conflict while it is
+// the parent of other decisions. Unchanged values are not written: in a recurse file every write of a
+// row changes its place in the agent's search order.
 func (w Writes) UpdateNode(ctx context.Context, n hypergraph.Node) error {
 	return w.Change(ctx, "update", func(q Query) error {
 		old, err := w.Node(q, n.ID)
@@ -185,8 +184,8 @@ func (w Writes) UpdateNode(ctx context.Context, n hypergraph.Node) error {
 	})
 }
 
-// DeleteNode implements hypergraph.Ops. What else may name the node (evolution log,
-// retrieval outcomes, proposals) is left: that is erasure's to find.
+// DeleteNode implements hypergraph.Ops. Other rows that may name the node (evolution log, retrieval
+// outcomes, proposals) stay: erasure finds them.
 func (w Writes) DeleteNode(ctx context.Context, id string) error {
 	return w.Change(ctx, "delete", func(q Query) error {
 		n, err := w.Node(q, id)
@@ -219,7 +218,7 @@ func (w Writes) DeleteNodes(ctx context.Context, ids []string) (removed int64, e
 	return removed, nil
 }
 
-// updateDecision changes the row beside a decision node, and reports whether it differed.
+// updateDecision changes the row beside a decision node and reports whether it differed.
 func (w Writes) updateDecision(q Query, old, n hypergraph.Node) (bool, error) {
 	switch {
 	case n.Type != DecisionType && old.Type == DecisionType:
@@ -251,7 +250,7 @@ func (w Writes) putDecision(q Query, n hypergraph.Node) error {
 		id, d.Kind, d.Confidence, d.Prompt, d.Files, d.Branch, d.Commit, parent, d.Status)...)
 }
 
-// formed puts the values of a row into their forms.
+// formed converts a row's values to their forms.
 func (w Writes) formed(forms []model.BesideRow, table string, columns []string, values ...any) []any {
 	for i, v := range values {
 		values[i] = w.Form(forms, table, columns[i], v)
@@ -259,13 +258,13 @@ func (w Writes) formed(forms []model.BesideRow, table string, columns []string, 
 	return values
 }
 
-// formedSet collects what of a row differs, each in its form.
+// formedSet collects the differing values of a row, each in its form.
 func (w Writes) formedSet(forms []model.BesideRow, table string, set *Set) func(column string, differs bool, v any) {
 	return func(column string, differs bool, v any) { set.Put(column, differs, w.Form(forms, table, column, v)) }
 }
 
-// checkParent locks the ancestors' nodes first: whoever moves one of them waits or is
-// undone, so no circle comes about between two transactions.
+// checkParent locks the ancestors' nodes first: a transaction that moves one of them waits or is
+// undone, so no two transactions close a cycle together.
 func (w Writes) checkParent(q Query, id, parent string) error {
 	if !w.Holds(parent) {
 		return model.Errorf(model.Conflict, q.Op(), "there is no decision %.200q to be the parent", parent)
@@ -290,8 +289,8 @@ func (w Writes) checkParent(q Query, id, parent string) error {
 	return nil
 }
 
-// refuseParent is Conflict for a decision that others hang on: the schema has no rule for
-// its deletion (recurse.md, Deletion).
+// refuseParent is Conflict for the parent of another decision: the schema has no rule for its deletion
+// (recurse.md, Deletion).
 func (w Writes) refuseParent(q Query, id string) error {
 	c := w.Conditions("d")
 	c.Add(`d.parent_id = ?`, id)
@@ -308,9 +307,9 @@ func (w Writes) refuseParent(q Query, id string) error {
 	return nil
 }
 
-// freeParents is Conflict where a decision that stays hangs under one that goes, before
-// anything is written. Then it takes the others off their parents: no order among them
-// matters any more.
+// freeParents is Conflict, before anything is written, where a remaining decision has a parent that
+// goes. Otherwise it clears the parents of the removed decisions, so that their order no longer
+// matters.
 func (w Writes) freeParents(q Query, ids []string) error {
 	size := batch
 	if w.Server { // a list is one parameter

@@ -9,17 +9,17 @@ import (
 
 // Schema is how a database names its tables and parameters.
 type Schema struct {
-	Prefix string // stands before the name of every table
-	// Server: parameters are $1, $2 and the column workspace leads every key, as in
-	// PostgreSQL. Else they are ?1, ?2 and the database holds one graph.
+	Prefix string // precedes the name of every table
+	// Server: parameters are $1, $2 and the column workspace leads every key, as in PostgreSQL.
+	// Otherwise they are ?1, ?2 and the database holds one graph.
 	Server    bool
 	Workspace string
 }
 
-// Table names a table as it stands behind FROM.
+// Table names a table for FROM.
 func (s Schema) Table(name string) string { return s.Prefix + name }
 
-// Conditions begins a statement over the table with that alias.
+// Conditions begins a statement over the table with the alias.
 func (s Schema) Conditions(alias string) Conditions {
 	if !s.Server {
 		return Conditions{}
@@ -27,7 +27,8 @@ func (s Schema) Conditions(alias string) Conditions {
 	return Conditions{Dollar: true, Parts: []string{alias + `.workspace = $1`}, Args: []any{s.Workspace}}
 }
 
-// Tie joins two aliases beside their own keys: empty, or a part that begins with AND.
+// Tie is the condition that joins two aliases beside their own keys: empty, or a text that begins with
+// AND.
 func (s Schema) Tie(a, b string) string {
 	if !s.Server {
 		return ``
@@ -35,7 +36,7 @@ func (s Schema) Tie(a, b string) string {
 	return ` AND ` + a + `.workspace = ` + b + `.workspace`
 }
 
-// Led puts what leads every key before the others: a column's name, or its value.
+// led puts the leading part of every key first: its column or its value.
 func led[T any](s Schema, lead T, rest []T) []T {
 	if !s.Server {
 		return rest
@@ -43,10 +44,10 @@ func led[T any](s Schema, lead T, rest []T) []T {
 	return append([]T{lead}, rest...)
 }
 
-// Columns are those of a table, with the leading one.
+// Columns are the columns of a table, with the leading one.
 func (s Schema) Columns(names ...string) []string { return led(s, "workspace", names) }
 
-// Values are those of one row, with the leading one.
+// Values are the values of one row, with the leading one.
 func (s Schema) Values(values ...any) []any { return led[any](s, s.Workspace, values) }
 
 // InsertSQL adds the rows' values as parameters; rest follows.
@@ -64,14 +65,14 @@ func (s Schema) InsertSQL(table string, columns []string, rows int, rest string)
 	return `INSERT INTO ` + s.Table(table) + ` (` + strings.Join(columns, `, `) + `) VALUES ` + strings.Join(all, `, `) + rest
 }
 
-// Insert adds a row, and reports false where its key is taken.
+// Insert adds a row and reports false where its key is taken.
 func (s Schema) Insert(q Query, table string, columns []string, values ...any) (made bool, err error) {
 	n, err := q.Exec(s.InsertSQL(table, columns, 1, ` ON CONFLICT DO NOTHING`), s.Values(values...)...)
 	return n > 0, err
 }
 
-// Upsert adds a row whose key is the first column, or changes the one that is there but
-// for the columns in keep.
+// Upsert adds a row whose key is the first column, or changes the existing one except for the columns
+// in keep.
 func (s Schema) Upsert(q Query, table string, columns []string, keep string, values ...any) error {
 	var set []string
 	for _, name := range columns[1:] {
@@ -103,7 +104,7 @@ func (s *Set) Add(part string) { s.parts = append(s.parts, part) }
 // Empty reports whether nothing is written.
 func (s *Set) Empty() bool { return len(s.parts) == 0 }
 
-// Update changes the row with an id.
+// Update changes the row with the id.
 func (s Schema) Update(q Query, table, id string, set Set) error {
 	c := s.Conditions("t")
 	c.Add(`t.id = ?`, id)
@@ -119,14 +120,13 @@ func (s Schema) Delete(q Query, table, column, value string) (int64, error) {
 	return q.Exec(`DELETE FROM `+s.Table(table)+` AS t`+c.Where(), c.Args...)
 }
 
-// Bounded selects a text column, empty where it is larger than MaxText. Databases know
-// the length of a stored text without reading it.
+// Bounded selects a text column, or an empty text where the stored one is larger than MaxText.
+// Databases know the length of a stored text without reading it.
 func Bounded(column string) string {
 	return fmt.Sprintf(`CASE WHEN octet_length(%[1]s) > %[2]d THEN '' ELSE %[1]s END`, column, hypergraph.MaxText)
 }
 
-// Oversize selects the bytes of the text columns together where one is larger than
-// MaxText, else 0.
+// Oversize selects the total bytes of the text columns where one is larger than MaxText, else 0.
 func Oversize(columns ...string) string {
 	var large, sum []string
 	for _, c := range columns {

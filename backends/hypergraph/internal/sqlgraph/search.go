@@ -27,7 +27,7 @@ func (r Reads) SearchByContent(ctx context.Context, text string, o hypergraph.Se
 	return res, err
 }
 
-// searched is the filter of a search; the archive is left out unless it is asked for
+// searched is the filter of a search; it excludes the archive unless the options name it
 // (provider-contract.md H7).
 func (r Reads) searched(op string, o hypergraph.SearchOptions) (Conditions, error) {
 	c := r.Conditions("n")
@@ -38,16 +38,16 @@ func (r Reads) searched(op string, o hypergraph.SearchOptions) (Conditions, erro
 	return c, err
 }
 
-// Words are the first of a text's words, and its words with the last as a beginning, that
-// match anything.
+// Words are the first interpretation of a text that matches anything: all its words, or its words with
+// the last as a prefix.
 type Words struct {
-	Expr    string // empty: no index finds the text
+	Expr    string // empty: the text cannot be looked up in an index
 	Terms   []string
 	Prefix  bool
 	Matches int64 // up to ExactLimit+1
 }
 
-// FindWords looks up what an index can find of a text.
+// FindWords determines the interpretation of a text that the index can look up.
 func (r Reads) FindWords(q Query, text string) (Words, error) {
 	terms := words.Terms(text)
 	if len(terms) == 0 {
@@ -73,15 +73,15 @@ type Match struct {
 	Score float64
 }
 
-// Best keeps the matches of the highest scores, of one score the newer; a Limit of 0 or
+// Best keeps the matches with the highest scores, and among equal scores the newer; a Limit of 0 or
 // less keeps all.
 type Best struct {
 	Limit int
 	kept  []Match
-	cut   bool // kept begins with the best Limit of those before, in order
+	cut   bool // kept begins with the best Limit of the earlier matches, in order
 }
 
-// Offer takes one more. A score that is no number is passed over.
+// Offer adds a match. A score that is NaN or infinite is skipped.
 func (b *Best) Offer(m Match) {
 	if math.IsNaN(m.Score) || math.IsInf(m.Score, 0) || b.cut && ranked(m, b.kept[b.Limit-1]) > 0 {
 		return
@@ -91,7 +91,7 @@ func (b *Best) Offer(m Match) {
 	}
 }
 
-// Sorted gives them, best first.
+// Sorted returns the matches, best first.
 func (b *Best) Sorted() []Match {
 	slices.SortFunc(b.kept, ranked)
 	if b.Limit > 0 && len(b.kept) >= b.Limit {
@@ -118,11 +118,11 @@ func (r Reads) Hits(q Query, found []Match) ([]hypergraph.Hit, error) {
 	return hits, err
 }
 
-// Relative turns the weights of hits, best first, into scores: the best has 1, another its
-// share of that. A weight's own size says nothing to people: BM25 gives the only match of
-// a small store nearly 0.
+// Relative turns the weights of hits, best first, into scores: the best scores 1, any other its share
+// of the best's weight. A weight's own size means nothing to people: BM25 gives the only match of a
+// small store nearly 0.
 func Relative(hits []hypergraph.Hit) []hypergraph.Hit {
-	for i := len(hits) - 1; i >= 0; i-- { // the first last: it is the measure
+	for i := len(hits) - 1; i >= 0; i-- { // the first last: it is the divisor
 		weight, best := hits[i].Score, hits[0].Score
 		if hits[i].Score = 1; best > 0 {
 			hits[i].Score = min(max(weight, 0)/best, 1)
@@ -131,7 +131,7 @@ func Relative(hits []hypergraph.Hit) []hypergraph.Hit {
 	return hits
 }
 
-// RankedAmong notes that only the newest matches were ranked.
+// RankedAmong says that only the newest matches were ranked.
 func RankedAmong(total model.Count) string {
 	of := Thousands(total.N)
 	if total.AtLeast {

@@ -31,7 +31,7 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// TestConditions: both ways of naming parameters, each name with its own value.
+// TestConditions covers both ways of naming parameters; each name must stand for its own value.
 func TestConditions(t *testing.T) {
 	build := func(c Conditions) string {
 		c.Add(`a = ? OR b = ?`, 1, "two")
@@ -40,7 +40,7 @@ func TestConditions(t *testing.T) {
 		c.In(`e`, nil)
 		limit := c.SQL(` LIMIT ?`, 9)
 		d := c.Clone()
-		d.Add(`f = ?`, 0) // a clone leaves its original alone
+		d.Add(`f = ?`, 0) // a clone leaves its original unchanged
 		return c.Where() + limit + fmt.Sprintf(" %v", c.Args)
 	}
 	for want, c := range map[string]Conditions{
@@ -53,7 +53,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestBest compares with sorting all of them, in every order of arrival.
+// TestBest compares with sorting all matches, in every order of arrival.
 func TestBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	all := make([]Match, 500)

@@ -10,15 +10,15 @@ import (
 
 // The bounds of a search by text.
 const (
-	// ExactLimit is how many matches of words are all ranked.
+	// ExactLimit is the most matches of words that are all ranked.
 	ExactLimit = 10000
 	// WindowLimit is how many of more matches are ranked: the newest.
 	WindowLimit = 1000
-	// SubstringLimit is how many of the newest nodes are looked through for text that
-	// the index cannot look up.
+	// SubstringLimit is how many of the newest nodes are searched for text that the index cannot look
+	// up.
 	SubstringLimit = 20000
-	// longestQuery bounds a user's text; SQLite refuses LIKE patterns beyond 50,000 bytes,
-	// and escaping doubles at most.
+	// longestQuery bounds a query; SQLite refuses LIKE patterns beyond 50,000 bytes, and escaping at
+	// most doubles the length.
 	longestQuery = 10000
 )
 
@@ -33,7 +33,7 @@ func (r Rules) Search(op, text string) error {
 	return r.query(op, text)
 }
 
-// query is InvalidInput for a text that no list is narrowed by.
+// query is InvalidInput for a text that cannot narrow a list.
 func (r Rules) query(op, text string) error {
 	if len(text) > longestQuery {
 		return model.Errorf(model.InvalidInput, op, "the query is longer than %d bytes", longestQuery)
@@ -41,7 +41,7 @@ func (r Rules) query(op, text string) error {
 	return r.text(op, "the query", text)
 }
 
-// LikePattern matches text anywhere, its own wildcards escaped by a backslash.
+// LikePattern matches text anywhere; a backslash escapes the text's own wildcards.
 func LikePattern(text string) string {
 	return `%` + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + `%`
 }

@@ -22,21 +22,21 @@ var (
 	roles            = []string{"subject", "object", "context", "participant"}
 )
 
-// Rules are a schema's own limits, beside the lists that all share.
+// Rules are a schema's own limits, beside the lists that all schemas share.
 type Rules struct {
 	Vocabulary hypergraph.Vocabulary
 	// PlainText: no text holds a NUL or a byte that is not UTF-8, contents and labels
 	// included.
 	PlainText  bool
-	Subjects   bool // a node may name the person it concerns
+	Subjects   bool // a node may name its subject
 	Dimensions int  // of a vector, at most
-	// NoVectors says why no vector is stored; empty: they are.
+	// NoVectors says why no vector is stored; empty where vectors are stored.
 	NoVectors string
 }
 
-// Node is InvalidInput for what the schema's lists refuse, in words an operator can act
-// on: an error of the database would end the transaction. old is the stored value, nil for
-// a new node: an odd value which a live writer stored may stay.
+// Node is InvalidInput for a value that the schema's lists refuse, in words an operator can act on: a
+// database error would end the transaction. old is the stored value, nil for a new node: an odd value
+// that a live writer stored may stay.
 func (r Rules) Node(op string, n hypergraph.Node, old *hypergraph.Node) error {
 	if n.ID == "" {
 		return model.Errorf(model.InvalidInput, op, "a node needs an id")
@@ -94,7 +94,7 @@ func (r Rules) decision(op string, n hypergraph.Node, files string) error {
 	return nil
 }
 
-// Edge is Node for an edge with its members.
+// Edge checks an edge with its members as Node does.
 func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 	if e.ID == "" {
 		return model.Errorf(model.InvalidInput, op, "an edge needs an id")
@@ -129,7 +129,7 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 	return nil
 }
 
-// Vector is InvalidInput for one that cannot be compared.
+// Vector is InvalidInput for a vector that cannot be compared.
 func (r Rules) Vector(op string, v []float32) error {
 	if len(v) == 0 || len(v) > r.Dimensions {
 		return model.Errorf(model.InvalidInput, op, "a vector has 1 to %d dimensions, this one has %d", r.Dimensions, len(v))
@@ -162,8 +162,7 @@ func oneOf(op, what, value string, allowed []string) error {
 	return model.Errorf(model.InvalidInput, op, "%s %.80q is not one of %s", what, value, strings.Join(allowed, ", "))
 }
 
-// jsonField is InvalidInput for a new value that is not JSON of the kind that the
-// opening bracket names.
+// jsonField is InvalidInput for a new value that is not JSON of the kind that begins with open.
 func (r Rules) jsonField(op, what, value, old string, open byte) error {
 	if err := r.text(op, what, value); err != nil {
 		return err
@@ -188,8 +187,8 @@ func (r Rules) text(op, what, value string) error {
 	return PlainText(op, what, value)
 }
 
-// PlainText is InvalidInput for what a database would refuse, or would not give back or
-// order as it was.
+// PlainText is InvalidInput for a text that a database would refuse, return changed or order
+// differently.
 func PlainText(op, what, value string) error {
 	switch {
 	case !utf8.ValidString(value):
@@ -200,6 +199,5 @@ func PlainText(op, what, value string) error {
 	return nil
 }
 
-// Storable reports whether a text can be in a database at all: what is looked for under
-// another one is not there.
+// Storable reports whether a text can be in a database at all: nothing is stored under any other.
 func Storable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

@@ -54,20 +54,20 @@ func (w Writes) Embedding(ctx context.Context, node string) (vector []float32, m
 	return vector, modelName, err
 }
 
-// vectorBytes is how much of vectors is kept in memory between two searches: of more,
+// vectorBytes is the most bytes of vectors kept in memory between two searches: if there are more,
 // every search reads them again.
 const vectorBytes = 256 << 20
 
-// VectorSet keeps the vectors of one snapshot for the searches that follow. Once it is
-// filled it does not change.
+// VectorSet keeps the vectors of one snapshot for later searches. Once filled it does not change.
 type VectorSet struct {
 	Dims int  // of every vector; 0: there is none
-	Full bool // they are more than is kept
-	// Mixed: several models' vectors. The plain way counts those of others under a filter.
+	Full bool // they exceed vectorBytes
+	// Mixed: vectors of several dimensions, so of several models. Only the uncached search counts the
+	// others under a filter.
 	Mixed bool
 
 	rows   []vectorRow
-	blocks [][]float32 // of unit vectors, perBlock rows in each: one slice of all would be copied as it grows
+	blocks [][]float32 // of unit vectors, perBlock rows in each: a single slice would be copied as it grows
 	words  map[string]string
 }
 
@@ -81,14 +81,14 @@ type VectorNode struct {
 
 type vectorRow struct {
 	VectorNode
-	known bool // its node was described
+	known bool // Describe was called for the row
 }
 
 // Serves reports whether the set holds every vector.
 func (s *VectorSet) Serves() bool { return !s.Full && !s.Mixed }
 
-// Add keeps a vector and gives its row, -1 where it is passed over: it points nowhere,
-// or the set does not serve.
+// Add keeps a vector and returns its row, -1 where it is skipped: it has no direction, or the set does
+// not serve.
 func (s *VectorSet) Add(v []float32) int {
 	unit := vectors.Unit(v)
 	if !s.Serves() {
@@ -116,23 +116,22 @@ func (s *VectorSet) Add(v []float32) int {
 	return len(s.rows) - 1
 }
 
-// perBlock is how many vectors have room in a block of 4 MB.
+// perBlock is the number of vectors in a block of 4 MB.
 func (s *VectorSet) perBlock() int { return max(1, 1<<20/s.Dims) }
 
-// unit gives a row's vector.
+// unit returns a row's vector.
 func (s *VectorSet) unit(row int) []float32 {
 	at := row % s.perBlock() * s.Dims
 	return s.blocks[row/s.perBlock()][at : at+s.Dims]
 }
 
-// Describe tells of which node a row's vector is. A row that is never described has no
-// node and is not found.
+// Describe sets the node of a row's vector. A row without a description has no node and is not found.
 func (s *VectorSet) Describe(row int, n VectorNode) {
 	n.Tier, n.Type, n.Subtype = s.same(n.Tier), s.same(n.Type), s.same(n.Subtype)
 	s.rows[row] = vectorRow{n, true}
 }
 
-// same keeps one copy of a word that many rows have.
+// same keeps one copy of a word that many rows share.
 func (s *VectorSet) same(w string) string {
 	if s.words == nil {
 		s.words = map[string]string{}
@@ -143,18 +142,18 @@ func (s *VectorSet) same(w string) string {
 	return s.words[w]
 }
 
-// VectorCache keeps the vectors that one search has read for the next ones.
+// VectorCache keeps one search's vectors for the next searches.
 type VectorCache struct {
-	turn   chan struct{} // holds one token while a search looks at what follows
+	turn   chan struct{} // holds one token while a search uses the fields below
 	set    *VectorSet
 	stamp  string // of the set's snapshot
-	excess bool   // they were too many once
+	excess bool   // the vectors once exceeded the limit
 }
 
 // NewVectorCache makes an empty cache.
 func NewVectorCache() VectorCache { return VectorCache{turn: make(chan struct{}, 1)} }
 
-// Take waits for the turn of a search, which Release ends.
+// Take waits for the search's turn, which Release ends.
 func (c *VectorCache) Take(ctx context.Context, op string) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -167,14 +166,14 @@ func (c *VectorCache) Take(ctx context.Context, op string) error {
 // Release ends a turn.
 func (c *VectorCache) Release() { <-c.turn }
 
-// At gives the vectors of the snapshot with that stamp, which read reads where they are
-// others than before; nil where they are not kept. It is for the search whose turn it is.
+// At returns the vectors of the snapshot with that stamp; read fills them anew where the stamp has
+// changed. nil where they are not kept. Only the search that holds the turn calls it.
 func (c *VectorCache) At(stamp string, read func(*VectorSet) error) (*VectorSet, error) {
 	if c.excess {
 		return nil, nil
 	}
 	if c.set == nil || c.stamp != stamp {
-		c.set = nil // never two of them in memory
+		c.set = nil // never two sets in memory
 		set := &VectorSet{}
 		if err := read(set); err != nil {
 			return nil, err

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// Dot is the inner product of two vectors of one length. Eight sums side by side
-// keep the processor's units busy, which one alone cannot.
+// Dot is the inner product of two vectors of equal length. Eight parallel sums keep the processor's
+// units busy; a single sum cannot.
 func Dot(a, b []float32) float32 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3, s4, s5, s6, s7 float32
@@ -60,7 +60,7 @@ func Each(n int, score func(i int) float64) []float64 {
 	return out
 }
 
-// Length is the Euclidean one.
+// Length is the Euclidean length.
 func Length(v []float32) float64 {
 	var n float64
 	for _, x := range v {
@@ -69,8 +69,7 @@ func Length(v []float32) float64 {
 	return math.Sqrt(n)
 }
 
-// Unit is v scaled to length 1; nil for a vector that points nowhere or holds what
-// is no number.
+// Unit is v scaled to length 1; nil for a vector of length 0 or with a value that is not finite.
 func Unit(v []float32) []float32 {
 	length := Length(v)
 	if !(length > 0) || math.IsInf(length, 0) {
@@ -83,7 +82,7 @@ func Unit(v []float32) []float32 {
 	return out
 }
 
-// Encode is recurse's form: little-endian float32 (recurse.md, Encodings as stored).
+// Encode writes recurse's form: little-endian float32 (recurse.md, Encodings as stored).
 func Encode(v []float32) []byte {
 	b := make([]byte, 0, 4*len(v))
 	for _, x := range v {
@@ -92,8 +91,8 @@ func Encode(v []float32) []byte {
 	return b
 }
 
-// Decode reads little-endian float32 (recurse.md, Encodings as stored) into buf; nil
-// for what is none.
+// Decode reads little-endian float32 (recurse.md, Encodings as stored) into buf; nil where the bytes
+// are no multiple of four.
 func Decode(raw []byte, buf []float32) []float32 {
 	if len(raw)%4 != 0 {
 		return nil

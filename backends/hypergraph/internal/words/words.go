@@ -1,6 +1,5 @@
-// Package words splits text into the words that search looks up: runs of letters
-// and digits, lower case, without diacritics, as SQLite's unicode61 does. It knows
-// no language.
+// Package words splits text into the words that search looks up: runs of letters and digits, lower
+// case, without diacritics, as SQLite's unicode61 does. It knows no language.
 package words
 
 import (
@@ -15,14 +14,14 @@ func Tokens(text string) []string {
 	return strings.FieldsFunc(fold(text), func(r rune) bool { return !Rune(r) })
 }
 
-// Rune says what words are made of.
+// Rune reports whether a character is part of a word.
 func Rune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Co, r)
 }
 
-// Terms are a query as an index can look it up: the parts between blanks that
-// hold a letter or digit. None are found in text of punctuation, or in scripts
-// written without blanks between words, whose runs the index holds as one word.
+// Terms are the parts of a query that an index can look up: those between blanks that hold a letter or
+// digit. There are none in text of punctuation. Scripts written without blanks give none either,
+// because the index holds their runs as one word.
 func Terms(query string) []string {
 	var out []string
 	for _, t := range strings.FieldsFunc(query, func(r rune) bool { return unicode.IsSpace(r) || r == 0 }) {
