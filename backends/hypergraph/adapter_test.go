@@ -131,7 +131,7 @@ func walk(t *testing.T, s model.Store, req model.PageRequest, back bool) []strin
 	return nil
 }
 
-// The border between nodes and edges falls on every place of a page.
+// The border between nodes and edges must be crossed correctly at every position of a page.
 func TestListCrossesFromNodesToEdges(t *testing.T) {
 	for _, size := range []struct{ nodes, edges int }{{0, 0}, {2, 0}, {2, 1}, {5, 3}, {6, 6}, {7, 4}} {
 		s, b := open(t)
@@ -160,7 +160,7 @@ func TestListCrossesFromNodesToEdges(t *testing.T) {
 				if diff := cmp.Diff(got, walk(t, s, req, true)); diff != "" {
 					t.Errorf("%s, backwards (-want +got):\n%s", what, diff)
 				}
-				for at := 0; ; at += limit { // back and forth over every border
+				for at := 0; ; at += limit { // back and forth across every border
 					p, err := s.Browser.List(t.Context(), req)
 					if err != nil || p.Total.N != int64(len(got)) {
 						t.Fatalf("%s: total %+v, %v", what, p.Total, err)
@@ -215,7 +215,7 @@ func TestListHidesArchivedAndBookkeeping(t *testing.T) {
 	}
 }
 
-// A node can never be mistaken for an edge, or for a path, whatever its id.
+// A node must never be mistaken for an edge or a path, whatever its id.
 func TestHostileNodeIDs(t *testing.T) {
 	s, b := open(t)
 	add(t, b, node("a", "x"), node("b", "x"))
@@ -281,7 +281,7 @@ func TestEdgeItems(t *testing.T) {
 	if diff := cmp.Diff(want, node.Links); diff != "" || node.LinksTotal != 1 {
 		t.Errorf("links of b, %d in total (-want +got):\n%s", node.LinksTotal, diff)
 	}
-	// A forgotten edge comes back from the document that was shown of it.
+	// A forgotten edge must be restorable from the document of its last read.
 	if r, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "edge/e", IfMatch: now.Revision}); err != nil || r.Removed != 1 {
 		t.Fatalf("forget: %+v, %v", r, err)
 	}
@@ -347,7 +347,7 @@ func TestNodeDocument(t *testing.T) {
 	}
 	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "task", Key: "n", Content: "x", Mode: model.Replace})
 	wantKind(t, "a key whose node is in another tier", err, model.InvalidInput)
-	// A forgotten node comes back from the document that was shown of it.
+	// A forgotten node must be restorable from the document of its last read.
 	it = read(t, s, "n")
 	if _, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "n"}); err != nil {
 		t.Fatal(err)
@@ -383,7 +383,7 @@ func TestDecisions(t *testing.T) {
 	_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "root"})
 	wantKind(t, "forget of a parent", err, model.Conflict)
 
-	// A child of somebody else stops the cascade before anything is gone.
+	// Another subject's child must stop the cascade before anything is deleted.
 	other := mk("other", "leaf")
 	other.Meta = other.Meta[:4]
 	retain(t, s, other)
@@ -420,7 +420,7 @@ func TestStaleVectorWarning(t *testing.T) {
 	}
 }
 
-// Poisoned nodes at the top of the ranking do not hide the clean ones below.
+// Poisoned nodes at the top of the ranking must not hide the clean ones below.
 func TestRecallLooksPastRejectedNodes(t *testing.T) {
 	s, b := open(t)
 	for i := range 30 {
@@ -515,7 +515,7 @@ func TestRecallFindsEdgesByLabel(t *testing.T) {
 	}
 }
 
-// hung is a backend whose ping neither answers nor listens.
+// hung is a backend whose ping neither answers nor honours its context.
 type hung struct {
 	*inmem.Store
 	pings   chan struct{}
@@ -540,7 +540,7 @@ func TestHungPingsDoNotPileUp(t *testing.T) {
 		t.Errorf("%d pings hang, want one", n)
 	}
 	close(h.release)
-	for range 20 { // the place is free again once the hung ping has answered
+	for range 20 { // the slot is free again once the hung ping has answered
 		if s.Provider.Health(t.Context()).OK {
 			return
 		}

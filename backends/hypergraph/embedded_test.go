@@ -11,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// lengths embeds a text as its length, and fails where it is told to.
+// lengths embeds a text as its length and fails on request.
 type lengths struct {
 	asked *[]string
 	fails *bool
@@ -49,7 +49,7 @@ func TestAWriteEmbeds(t *testing.T) {
 		what  string
 		req   model.RetainRequest
 		fails bool
-		first float32 // of the vector that is stored; 0: none
+		first float32 // of the stored vector; 0: none
 		warns string
 		asks  int
 	}{

@@ -28,7 +28,7 @@ func wantIDs(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// tied is a → b → c, and b beside odd in a context.
+// tied is a → b → c, with b and odd in one context edge.
 func tied(t *testing.T) (model.Store, *inmem.Store) {
 	s, b := open(t)
 	add(t, b, node("a", "alpha"), node("b", "beta"), node("c", "gamma"), node("edge/odd", "odd"))
@@ -116,7 +116,7 @@ func TestSimilar(t *testing.T) {
 	}
 }
 
-// counted gives one vector, or an error.
+// counted returns one vector or an error, and counts its calls.
 type counted struct {
 	vector []float32
 	err    error

@@ -57,12 +57,12 @@ func TestDecisionKeepsItsType(t *testing.T) {
 	meta := slices.DeleteFunc(set(read(t, s, "d"), "type", "fact"), func(f model.Field) bool { return strings.HasPrefix(f.Name, "decision_") })
 	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "d", Content: "x", Mode: model.Replace, Meta: meta})
 	wantKind(t, "another type", err, model.InvalidInput)
-	if err != nil && !strings.Contains(err.Error(), "its type stays") { // said by the adapter, not left to the schema
+	if err != nil && !strings.Contains(err.Error(), "its type stays") { // the adapter says it, not the schema
 		t.Errorf("the refusal does not say why: %v", err)
 	}
 }
 
-// A field that is not UTF-8 survives the way through the text of a document.
+// A field that is not UTF-8 must survive a round trip through a document's text.
 func TestBrokenFieldBytesSurvive(t *testing.T) {
 	s, b := open(t)
 	n := node("n", "x")
@@ -84,7 +84,7 @@ type odd struct {
 	*inmem.Store
 	score    float64 // of every hit, when not 0
 	ping     error
-	raced    bool               // the next transaction meets a rival's insert
+	raced    bool               // another writer inserts during the next transaction
 	onDelete context.CancelFunc // called with the first delete
 }
 
@@ -147,8 +147,7 @@ func TestRacedCreateLooksAgain(t *testing.T) {
 	}
 }
 
-// Without transactions there is no way back, so a cascade that has begun to
-// delete goes to its end.
+// Without transactions there is no rollback, so a cascade that has begun to delete must finish.
 func TestCascadeIsNotLeftHalfDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

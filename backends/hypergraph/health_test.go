@@ -11,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// TestHealthAsksTheEmbedder: without it recall goes on by words, which is worth a word.
+// TestHealthAsksTheEmbedder: without an embedder recall works by words only, so health must report it.
 func TestHealthAsksTheEmbedder(t *testing.T) {
 	for _, tt := range []struct {
 		e     hypergraph.Embedder
