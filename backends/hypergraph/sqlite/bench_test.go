@@ -24,8 +24,7 @@ var benchWords = strings.Fields(`cache loader planner broker exporter scheduler 
 	small large wide nested empty partial files rows tables calls tokens writes reads queue index page cursor memory agent
 	session tier decision option goal because after before never always under over quickly slowly`)
 
-// benchStore seeds the shared store once per machine: a directory of the temporary
-// one, keyed by size, keeps it.
+// benchStore seeds the shared store once per machine, in a temporary directory named by size.
 func benchStore(b *testing.B) *sqlite.Store {
 	b.Helper()
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("memdesk-bench-sqlite-%d-v3", benchRows))
@@ -57,8 +56,8 @@ func benchStore(b *testing.B) *sqlite.Store {
 	return s
 }
 
-// benchNodes yields nodes with ids in no order, a word that all hold, one that one
-// in a hundred holds and one that one in fifty thousand holds.
+// benchNodes yields nodes with ids in no order, one word that all hold, one in every hundredth node and
+// one in every fifty-thousandth.
 func benchNodes(yield func(hypergraph.Node) bool) {
 	r := rand.New(rand.NewPCG(1, 2))
 	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -84,7 +83,7 @@ func benchNodes(yield func(hypergraph.Node) bool) {
 	}
 }
 
-// median runs fn often enough and gives its median time.
+// median runs fn times times and returns the median duration.
 func median(b *testing.B, times int, fn func() error) time.Duration {
 	b.Helper()
 	took := make([]time.Duration, times)
@@ -144,8 +143,8 @@ func BenchmarkPageDepth(b *testing.B) {
 	}
 }
 
-// BenchmarkRecall compares a search with the plain statement that ranks every
-// match, and says how many of the plain answer's twenty it finds.
+// BenchmarkRecall compares a search with the plain statement that ranks every match, and reports how
+// many of the plain answer's twenty it finds.
 func BenchmarkRecall(b *testing.B) {
 	s := benchStore(b)
 	ctx := context.Background()
@@ -193,9 +192,8 @@ func BenchmarkRecall(b *testing.B) {
 	}
 }
 
-// asGood counts the hits whose exact weight is as good as that of the plain
-// answer's last: equal weights are many, and which of them come first is nobody's
-// promise.
+// asGood counts the hits whose exact weight is at least that of the plain answer's last hit: many
+// weights are equal, and their order is unspecified.
 func asGood(ctx context.Context, db *sql.DB, words string, plain, ours []string) (int, error) {
 	if len(plain) == 0 {
 		return 0, nil
@@ -221,7 +219,7 @@ func asGood(ctx context.Context, db *sql.DB, words string, plain, ours []string)
 	return n, nil
 }
 
-// plainSearch is the peer: rank all, join, cut.
+// plainSearch is the peer: it ranks all matches, joins and cuts.
 func plainSearch(ctx context.Context, db *sql.DB, words string) ([]string, error) {
 	rows, err := db.QueryContext(ctx, `SELECT n.id, n.type, n.subtype, n.content, n.tier, n.confidence,
 		n.provenance, n.metadata, n.subject_id, n.created_at, n.updated_at, n.access_count, n.row_version FROM nodes_fts JOIN nodes n ON n.seq = nodes_fts.rowid

@@ -37,10 +37,10 @@ func (d dialect) Edges(q sqlgraph.Query, c conditions, rest string) ([]hypergrap
 // EdgeNewest implements sqlgraph.Dialect.
 func (d dialect) EdgeNewest() string { return d.layout.edgeKey[model.OrderNewest] + ` DESC, e.id DESC` }
 
-// Holds implements sqlgraph.Dialect: a foreign writer can have stored anything.
+// Holds implements sqlgraph.Dialect: a foreign writer can have stored any id.
 func (dialect) Holds(string) bool { return true }
 
-// Lock implements sqlgraph.Dialect: a transaction that changes has the whole file.
+// Lock implements sqlgraph.Dialect: a changing transaction locks the whole file.
 func (dialect) Lock(sqlgraph.Query, string) string { return `` }
 
 // maxIDs is below SQLite's limit of parameters.
@@ -58,8 +58,8 @@ func (s *Store) addNodes(op string, c *conditions, f hypergraph.NodeFilter) erro
 	return nil
 }
 
-// nodeFilter are the expressions that a filter over nodes looks at. A recurse file has
-// no column for the person a node concerns.
+// nodeFilter are the expressions of a filter over nodes. A recurse file has no column for a node's
+// subject.
 func (l layout) nodeFilter() sqlgraph.Columns {
 	if l.own {
 		return sqlgraph.Columns{ID: `n.id`, Type: `n.type`, Tier: `n.tier`, Subtype: `n.subtype`, Confidence: `n.confidence`, Subject: `n.subject_id`, Time: l.createdAt(`n.created_at`)}
@@ -116,8 +116,7 @@ func (r runs) Change(ctx context.Context, op string, fn func(sqlgraph.Query) err
 	return ops{s: r.s, tx: r.tx}.change(ctx, op, func(q *query) error { return fn(q) })
 }
 
-// ChangeWhole implements sqlgraph.Changer without a savepoint, which would copy every page
-// that is touched.
+// ChangeWhole implements sqlgraph.Changer without a savepoint, which would copy every page it touches.
 func (r runs) ChangeWhole(ctx context.Context, op string, fn func(sqlgraph.Query) error) error {
 	if r.tx != nil {
 		return r.tx.Borrow(ctx, op, func() error { return fn(r.tx) })
@@ -125,7 +124,7 @@ func (r runs) ChangeWhole(ctx context.Context, op string, fn func(sqlgraph.Query
 	return r.Change(ctx, op, fn)
 }
 
-// newOps gives the operations; the vocabulary is known once the file has been looked at.
+// newOps makes the operations; the vocabulary is known only after the file was read.
 func newOps(s *Store, tx *query) ops {
 	o := ops{s: s, tx: tx}
 	d, r := dialect{s}, runs{s, tx}

@@ -21,7 +21,7 @@ func scanEdge(scan func(...any) error) (hypergraph.Edge, error) {
 	return e, err
 }
 
-// EdgeMoved implements sqlgraph.EdgeTable: it moves the own schema's counters.
+// EdgeMoved implements sqlgraph.EdgeTable: it updates the own schema's counters.
 func (d dialect) EdgeMoved(q sqlgraph.Query, old, now *hypergraph.Edge) error {
 	if !d.layout.own {
 		return nil
@@ -59,8 +59,7 @@ func (d dialect) EdgeList(q sqlgraph.Query, l hypergraph.Listing) (*sqlgraph.Lis
 	return list, nil
 }
 
-// countEdges is exact where nothing is filtered, and in recurse files; counters
-// serve the own schema.
+// countEdges is exact without a filter, and in recurse files; the own schema uses its counters.
 func (s *Store) countEdges(q sqlgraph.Query, l *sqlgraph.List) (model.Count, error) {
 	var n model.Count
 	switch c := l.Cond; {
@@ -107,5 +106,5 @@ func (s *Store) selectEdges(q sqlgraph.Query, c conditions, rest string) ([]hype
 	return out, nil
 }
 
-// idBatch keeps one statement's parameters few.
+// idBatch bounds the parameters of one statement.
 const idBatch = 500

@@ -7,8 +7,8 @@ import (
 	"memdesk/model"
 )
 
-// Events is recurse's own log of what it did to its memory; nil for a store of
-// memdesk's own, which keeps none.
+// Events is recurse's own log of its changes to its memory; nil for a store of memdesk's own schema,
+// which keeps none.
 func (s *Store) Events() model.Events {
 	if s.kind != RecurseSchema {
 		return nil
@@ -18,8 +18,8 @@ func (s *Store) Events() model.Events {
 
 type evolution struct{ s *Store }
 
-// StoreEvents lists the rows of evolution_log, the newest first (recurse.md). Their
-// metadata stays where it is: nobody documents what it holds.
+// StoreEvents lists the rows of evolution_log, the newest first (recurse.md). Their metadata is not
+// read: its content is undocumented.
 func (e evolution) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent, error) {
 	out := []model.StoreEvent{}
 	err := e.s.file.View(ctx, "store-events", func(q *query) error {

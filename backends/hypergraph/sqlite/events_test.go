@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// TestEvolutionLog: what recurse did to its memory is listed, the newest first; a
-// store of memdesk's own keeps no such log.
+// TestEvolutionLog: recurse's changes to its memory are listed, the newest first; a store of memdesk's
+// own schema keeps no such log.
 func TestEvolutionLog(t *testing.T) {
 	s, _ := newRecurse(t, `INSERT INTO evolution_log (timestamp, operation, node_ids, from_tier, to_tier, reasoning, metadata)
 		VALUES ('2026-05-01 10:00:00', 'promote', '["c-space"]', 'task', 'session', 'often used', '{"said":"more"}')`)

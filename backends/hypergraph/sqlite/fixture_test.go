@@ -16,7 +16,7 @@ import (
 	"memdesk/model"
 )
 
-// fixture is what a recurse store's own program is known to have written.
+// fixture describes what the recurse program is known to have written.
 type fixture struct {
 	Subjects map[string]struct {
 		Tokens       []string `json:"tokens"`

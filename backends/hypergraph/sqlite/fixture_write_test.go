@@ -91,8 +91,7 @@ func TestLiveDatabaseKeepsItsSchema(t *testing.T) {
 	}
 }
 
-// browseAndEdit reads, searches and changes one node that has a vector, and
-// returns it.
+// browseAndEdit reads, searches and changes one node with a vector, and returns it.
 func browseAndEdit(t *testing.T, s hypergraph.Backend, tier string) hypergraph.Node {
 	t.Helper()
 	ctx := context.Background()

@@ -8,8 +8,7 @@ import (
 	"memdesk/model"
 )
 
-// formTables are the tables of a recurse file whose columns hold one value in several
-// forms.
+// formTables are the tables of a recurse file whose columns store one value in several forms.
 var formTables = []struct {
 	name, key string
 	edge      bool
@@ -20,7 +19,7 @@ var formTables = []struct {
 	{"hyperedges", "id", true, []string{"label", "weight", "created_at", "metadata"}},
 }
 
-// oddTime is how many bytes of a time that nobody can read are kept.
+// oddTime is the most bytes kept of an unreadable time.
 const oddTime = 64
 
 func isTime(column string) bool { return strings.HasSuffix(column, "_at") || column == "last_accessed" }
@@ -66,8 +65,8 @@ func (o ops) Forms(ctx context.Context, id string, edge bool) (out []model.Besid
 	return out, err
 }
 
-// formOf is the cell of a value; odd is false where memdesk writes the same, and where the
-// form is not kept. Of vectors that is an empty one: others have a place of their own.
+// formOf is the cell of a value; odd is false where memdesk writes the same form, and where the form is
+// not kept. Of vectors only an empty one is kept: others are stored elsewhere.
 func formOf(column, kind, value string) (c model.BesideCell, odd bool) {
 	c = model.BesideCell{Column: column, Type: model.CellType(kind)}
 	switch {
@@ -83,8 +82,8 @@ func formOf(column, kind, value string) (c model.BesideCell, odd bool) {
 	return c, false
 }
 
-// Form implements sqlgraph.NodeTable. A form that reads as another value than the one to
-// be written is not taken: forms come from files beside the store.
+// Form implements sqlgraph.NodeTable. It ignores a form that reads as a value other than the one to be
+// written: forms come from files beside the store.
 func (d dialect) Form(forms []model.BesideRow, table, column string, v any) any {
 	if d.layout.own {
 		return v
@@ -120,7 +119,7 @@ func formed(c model.BesideCell, v any) any {
 	return v
 }
 
-// readNull is what a column without a value is read as.
+// readNull is the value that a NULL column reads as.
 func readNull(column string, v any) any {
 	switch v.(type) {
 	case float64:

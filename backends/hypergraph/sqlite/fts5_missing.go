@@ -2,6 +2,6 @@
 
 package sqlite
 
-// The driver is compiled without FTS5 unless the tag is given, and a store would
-// fail only when it is used. So a build without the tag ends here.
+// The driver is compiled without FTS5 unless the tag is given, and a store would fail only at run time.
+// So a build without the tag fails here.
 const _ int = "build memdesk with -tags sqlite_fts5: its SQLite stores need the full-text index FTS5"

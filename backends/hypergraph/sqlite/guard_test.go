@@ -15,7 +15,7 @@ import (
 
 const greedyTrigger = `CREATE TRIGGER greedy AFTER DELETE ON nodes BEGIN DELETE FROM nodes WHERE type = 'fact'; END`
 
-// A trigger of somebody else's runs with every write: the file is then only read.
+// A foreign trigger would run with every write, so the file must open read-only.
 func TestAForeignTriggerMakesAStoreReadOnly(t *testing.T) {
 	for name, c := range map[string]struct {
 		own      bool
@@ -99,7 +99,7 @@ func TestATriggerThatComesLaterIsNoticed(t *testing.T) {
 	}
 }
 
-// A row that is too large for memory is listed, named and forgotten, never read.
+// A row too large for memory must be listed, named and forgotten, but never read.
 func TestARowTooLargeToRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rlm.db")
 	runSQL(t, path, recurseDDL(t),
@@ -143,7 +143,7 @@ func TestARowTooLargeToRead(t *testing.T) {
 	}
 }
 
-// The best match of a search has the score 1 in a store of any size.
+// The best match of a search scores 1 in a store of any size.
 func TestScoresAreRelativeToTheBest(t *testing.T) {
 	s, _, _ := newStore(t)
 	must(t, s.CreateNode(context.Background(), fact("only", "the harbour opens at six")))

@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// Look is the part of Health that answers within its deadline: can this program search the
-// file, is its schema the one that was opened, can it be written.
+// Look is the part of Health within its deadline: whether this program can search the file, whether its
+// schema is the opened one, and whether it is writable.
 func (s *Store) Look(ctx context.Context) []model.HealthFinding {
 	found := s.file.Look(s.clock.Now())
 	if reason, err := s.file.Trigger(ctx); err == nil && reason != "" {
@@ -49,8 +49,8 @@ func (s *Store) Look(ctx context.Context) []model.HealthFinding {
 	return found
 }
 
-// Deep is the part of Health that reads the whole file: every page, the index against the
-// rows, the stored counts against the rows.
+// Deep is the part of Health that reads the whole file: it checks every page, and the index and the
+// stored counts against the rows.
 func (s *Store) Deep(ctx context.Context) []model.HealthFinding {
 	found := s.file.Deep(ctx)
 	if s.kind != OwnSchema || len(found) > 0 {
@@ -59,7 +59,7 @@ func (s *Store) Deep(ctx context.Context) []model.HealthFinding {
 	return append(found, s.stepFindings(ctx)...)
 }
 
-// inStep names what must be empty, with the number of rows that differ.
+// inStep lists queries that must count 0; the message takes the number of differing rows.
 var inStep = []struct{ kind, ref, message, query string }{
 	{model.FindingIndex, "nodes_fts", "%d nodes are not in the index of words: recall does not find them; make it anew with `memdesk migrate --to 1`, then `memdesk migrate`",
 		`SELECT count(*) FROM nodes WHERE NOT EXISTS (SELECT 1 FROM nodes_fts_docsize d WHERE d.id = nodes.seq)`},
@@ -77,7 +77,7 @@ var inStep = []struct{ kind, ref, message, query string }{
 
 func (s *Store) stepFindings(ctx context.Context) []model.HealthFinding {
 	var found []model.HealthFinding
-	_ = s.view(ctx, "health", func(q *query) error { // a query that fails is the look's to report
+	_ = s.view(ctx, "health", func(q *query) error { // Look reports a failing query
 		found = nil
 		for _, check := range inStep {
 			var n int64

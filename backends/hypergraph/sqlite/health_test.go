@@ -15,12 +15,12 @@ import (
 	"memdesk/model"
 )
 
-// TestHealthIsOfWhatTheStoreIsFor: a file that answers a ping and cannot search, cannot be
-// read in part, or counts wrong is not in order.
+// TestHealthIsOfWhatTheStoreIsFor: a file that answers a ping but cannot search, cannot be read in part
+// or counts wrong is unhealthy.
 func TestHealthIsOfWhatTheStoreIsFor(t *testing.T) {
 	for name, tt := range map[string]struct {
 		harm  []string
-		kind  string // of the finding; empty: none
+		kind  string // of the finding; empty: no finding
 		ref   string
 		state model.HealthState
 	}{
@@ -63,7 +63,7 @@ func filled(t *testing.T) (string, model.Store) {
 	return path, s
 }
 
-// TestHealthReadsEveryPage, and its answer after a restart is that of the file.
+// TestHealthReadsEveryPage, and its answer after a restart must come from the file.
 func TestHealthReadsEveryPage(t *testing.T) {
 	path, s := filled(t)
 	must(t, s.Close())
@@ -83,7 +83,7 @@ func TestHealthReadsEveryPage(t *testing.T) {
 	}
 }
 
-// TestHealthLeavesNoTrace: neither the look nor the deep probe makes a file or changes one.
+// TestHealthLeavesNoTrace: neither Look nor Deep creates or changes a file.
 func TestHealthLeavesNoTrace(t *testing.T) {
 	path, s := filled(t)
 	must(t, s.Close())
@@ -120,8 +120,8 @@ func TestAnIndexThatIsGoneIsMadeAnew(t *testing.T) {
 	}
 }
 
-// TestHealthReadsTheIndexAsItIsNow: an index of words that another process has merged since the
-// last look is in order. SQLite's check alone reads it by the parts that it was made of then.
+// TestHealthReadsTheIndexAsItIsNow: an index of words that another process merged since the last check
+// is healthy. SQLite's check alone reads the index by its former parts.
 func TestHealthReadsTheIndexAsItIsNow(t *testing.T) {
 	path, _ := filled(t)
 	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})

@@ -11,8 +11,8 @@ import (
 	"memdesk/model"
 )
 
-// TestAFileThatGoesAwayIsNoticed: reading it shows what nobody has any more, and
-// writing to it loses what is written.
+// TestAFileThatGoesAwayIsNoticed: a read from a removed file shows content that no longer exists, and a
+// write to it is lost.
 func TestAFileThatGoesAwayIsNoticed(t *testing.T) {
 	for name, act := range map[string]func(t *testing.T, path string){
 		"removed": func(t *testing.T, path string) { must(t, os.Remove(path)) },

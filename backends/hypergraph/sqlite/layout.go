@@ -11,16 +11,15 @@ import (
 // have the same names in both.
 type layout struct {
 	own bool
-	// vectors: the table node_embeddings exists. A recurse file has it only if a
-	// provider was ever configured, and no table is ever added to one.
+	// vectors reports that the table node_embeddings exists. A recurse file has it only if a provider
+	// was ever configured, and memdesk adds no table to such a file.
 	vectors bool
 
-	// The expressions to select; the times of nodes only in recurse.
+	// The expressions to select; those for the times of nodes are used for recurse only.
 	created, updated, accessed string
 	hasVector                  string
 	edgeCreated                string
-	// The order keys of nodes and edges per order. A time that cannot be read
-	// sorts last both ways.
+	// The keys of nodes and edges per order. An unreadable time sorts last in both directions.
 	nodeKey, edgeKey map[model.Order]string
 }
 
@@ -35,8 +34,8 @@ func ownLayout() layout {
 	}
 }
 
-// recurseLayout orders by julianday, never by text (recurse.md, "Traps"). Its
-// resolution is a millisecond; ids break ties, ascending where times descend.
+// recurseLayout orders by julianday, never by text (recurse.md, "Traps"). Its resolution is a
+// millisecond; ids break ties, ascending where times descend.
 func recurseLayout(vectors bool) layout {
 	l := layout{
 		vectors:     vectors,
@@ -60,7 +59,7 @@ func recurseLayout(vectors bool) layout {
 	return l
 }
 
-// like matches a pattern in a text column no larger than MaxText.
+// like matches a pattern in a text column of at most MaxText bytes.
 func like(column string) string {
 	return fmt.Sprintf(`CASE WHEN octet_length(%[1]s) > %[2]d THEN 0 ELSE CAST(%[1]s AS TEXT) LIKE ? ESCAPE '\' END`, column, hypergraph.MaxText)
 }

@@ -8,7 +8,7 @@ import (
 	"memdesk/model"
 )
 
-// newList is a list of a table without its filter.
+// newList is a table's list without its filter.
 func (s *Store) newList(table, alias string, keys map[model.Order]string, l hypergraph.Listing) *sqlgraph.List {
 	order := sqlgraph.Order(l)
 	return sqlgraph.NewList("sqlite "+table, l, sqlgraph.List{
@@ -39,8 +39,8 @@ func (d dialect) NodeList(q sqlgraph.Query, l hypergraph.Listing) (*sqlgraph.Lis
 	return list, nil
 }
 
-// countNodes is exact where the counters tell or the schema has no better way than
-// to look, and stops at countLimit otherwise.
+// countNodes is exact where the counters apply or the file is recurse's, whose rows are counted;
+// otherwise it stops at CountLimit.
 func (s *Store) countNodes(q sqlgraph.Query, l hypergraph.Listing, list *sqlgraph.List, dense *denseText) (model.Count, error) {
 	f := l.Filter
 	counted := s.layout.own && l.Text == "" && len(f.IDs) == 0 && f.MinConfidence <= 0 &&

@@ -7,25 +7,24 @@ import (
 	"memdesk/model"
 )
 
-// denseText is a text that many nodes hold. A page is then most cheaply found by
-// walking the list and asking the index about each row; where that finds too few,
-// by the set of all that match.
+// denseText is a text that many nodes contain. The cheapest way to a page is to walk the list and look
+// up each row in the index; where that finds too few rows, the set of all matches is used.
 type denseText struct {
-	walk           sqlgraph.List // the list without the text
+	walk           sqlgraph.List // the list without the text's condition
 	expr, from, to string        // words, and the range of ids that begin with the text
 }
 
 const (
-	// walkChunk rows are asked about at once, walkChunks times at most.
+	// The walk looks up walkChunk rows at once, walkChunks times at most.
 	walkChunk  = 256
 	walkChunks = 12
 )
 
-// matchRows is a query of the rows that the words or the id match.
+// matchRows is a query of the rows whose words or id match.
 const matchRows = `SELECT rowid FROM nodes_fts WHERE nodes_fts MATCH ? UNION ALL SELECT t.seq FROM nodes t WHERE t.id >= ? AND t.id < ?`
 
-// addText keeps the nodes that hold a text. A list is never cut, so where the text
-// is no word it is looked for in every row.
+// addText keeps the nodes that contain a text. A list is never truncated, so a text that is no word is
+// searched for in every row.
 func (s *Store) addText(q sqlgraph.Query, l *sqlgraph.List, text string) (*denseText, error) {
 	pattern := sqlgraph.LikePattern(text)
 	if !s.layout.own {
@@ -46,13 +45,13 @@ func (s *Store) addText(q sqlgraph.Query, l *sqlgraph.List, text string) (*dense
 	}
 	if len(rowids) <= sqlgraph.ExactLimit {
 		l.Cond.Add(`n.seq IN (SELECT value FROM json_each(?))`, jsonInts(rowids))
-		// Reading the few beats walking an index for them.
+		// Reading these few rows beats walking an index for them.
 		l.Cond.In(`+n.tier`, l.Tiers)
 		l.Tiers = nil
 		return nil, nil
 	}
-	// A beginning is looked up by merging the rows of all its words, which costs the
-	// same for one row as for all.
+	// A prefix is looked up by merging the rows of all its words, which costs the same for one row as
+	// for all.
 	var dense *denseText
 	if found.Expr != "" && !found.Prefix {
 		dense = &denseText{walk: *l, expr: found.Expr, from: text, to: text + "\U0010ffff"}
@@ -63,7 +62,7 @@ func (s *Store) addText(q sqlgraph.Query, l *sqlgraph.List, text string) (*dense
 	return dense, nil
 }
 
-// rows reads up to limit rows by walking, and reports whether it found them.
+// rows reads up to limit rows by walking, and reports whether the walk sufficed.
 func (d *denseText) rows(q sqlgraph.Query, from *sqlgraph.Position, back bool, limit int) ([]sqlgraph.Position, bool, error) {
 	var out []sqlgraph.Position
 	for range walkChunks {
@@ -91,7 +90,7 @@ func (d *denseText) rows(q sqlgraph.Query, from *sqlgraph.Position, back bool, l
 	return nil, false, nil
 }
 
-// keep leaves the rows that match, in their order; it reuses rows.
+// keep returns the matching rows in their order; it reuses rows.
 func (d *denseText) keep(q sqlgraph.Query, rows []sqlgraph.Position) ([]sqlgraph.Position, error) {
 	list := make([]int64, len(rows))
 	for i, r := range rows {
@@ -110,8 +109,8 @@ func (d *denseText) keep(q sqlgraph.Query, rows []sqlgraph.Position) ([]sqlgraph
 	return slices.DeleteFunc(rows, func(r sqlgraph.Position) bool { return !set[r.Row] }), nil
 }
 
-// count counts the nodes that hold the words up to sqlgraph.CountLimit; where a filter
-// leaves fewer, it is not the whole count and ok is false.
+// count counts the nodes that contain the words up to sqlgraph.CountLimit; where a filter leaves fewer,
+// the count is partial and ok is false.
 func (d *denseText) count(q sqlgraph.Query, tier string) (n model.Count, ok bool, err error) {
 	c := d.walk.Cond.Clone()
 	c.In(tier, d.walk.Tiers)

@@ -6,8 +6,8 @@ import (
 	"memdesk/backends/hypergraph/internal/sqlgraph"
 )
 
-// WordsExpr implements sqlgraph.Dialect by an FTS5 expression. Every term is a quoted
-// string, so nothing in it is syntax; one that the tokenizer splits is a phrase.
+// WordsExpr implements sqlgraph.Dialect by an FTS5 expression. Every term is a quoted string, so that
+// none of it is syntax; a term that the tokenizer splits is a phrase.
 func (dialect) WordsExpr(terms []string, prefix bool) string {
 	quoted := make([]string, len(terms))
 	for i, t := range terms {

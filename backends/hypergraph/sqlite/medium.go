@@ -7,8 +7,8 @@ import (
 	"memdesk/model"
 )
 
-// Maintainer shows and cleans the database's file and what stands beside it. Scrub
-// is refused where the store is read-only.
+// Maintainer shows and cleans the database's file and the files beside it. Scrub is refused where the
+// store is read-only.
 func (s *Store) Maintainer() model.Maintainer {
 	return litefile.Medium{
 		File:    s.file,
@@ -19,7 +19,7 @@ func (s *Store) Maintainer() model.Maintainer {
 	}
 }
 
-// sibling says why a file beside the database belongs to the same agent; empty: it does not.
+// sibling explains why a file beside the database belongs to the same agent; empty: it does not.
 func (s *Store) sibling(name string) string {
 	base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "-wal"), "-shm"), "-journal")
 	switch {

@@ -10,8 +10,8 @@ import (
 // schemaVersion is the last migration this program knows.
 func schemaVersion() int64 { return migrations[len(migrations)-1].version }
 
-// migrate brings a file of ours to the present schema; a file of a newer one is
-// Unsupported and stays as it is.
+// migrate brings a file of memdesk's own schema to the present version; a file of a newer version is
+// Unsupported and unchanged.
 func (s *Store) migrate(ctx context.Context, found contents) error {
 	switch {
 	case found.application == applicationID && found.version == schemaVersion():
@@ -31,16 +31,15 @@ func (s *Store) migrate(ctx context.Context, found contents) error {
 	return s.Migrate(ctx, schemaVersion())
 }
 
-// startWAL turns on the write-ahead log of a file that holds nothing yet. It
-// cannot be done inside a transaction.
+// startWAL turns on the write-ahead log of an empty file. A transaction does not allow it.
 func (s *Store) startWAL(ctx context.Context) error {
 	return s.file.Direct(ctx, "open", `PRAGMA journal_mode = WAL`)
 }
 
-// Migrate takes a store of the own schema up or down to a version, one step per
-// transaction that also records the version. It stops at the first failure,
-// naming the step; the steps before it stay (provider-contract.md H16). Going below the
-// tables of items is refused while there are any. A recurse database is Unsupported.
+// Migrate takes a store of the own schema up or down to a version, one step per transaction that also
+// records the version. It stops at the first failure and names the step; earlier steps stay
+// (provider-contract.md H16). Going below the tables of items is refused while there are any. A recurse
+// database is Unsupported.
 func (s *Store) Migrate(ctx context.Context, to int64) error {
 	const op = "migrate"
 	if s.kind != OwnSchema {
@@ -60,9 +59,8 @@ func (s *Store) Migrate(ctx context.Context, to int64) error {
 	}
 }
 
-// migrateStep takes one step towards a version and reports whether none is left.
-// The version is read inside the transaction: another process may have been
-// faster.
+// migrateStep takes one step towards a version and reports whether none is left. It reads the version
+// inside the transaction: another process may have migrated meanwhile.
 func migrateStep(q *query, to int64) (done bool, err error) {
 	var now int64
 	if _, err := q.One(`PRAGMA user_version`, nil, &now); err != nil {
@@ -85,8 +83,8 @@ func migrateStep(q *query, to int64) (done bool, err error) {
 	return false, model.Errorf(model.Unsupported, q.Op(), "schema %d is not one of this program's", now)
 }
 
-// refuseToDrop looks, before the first step of a way down, for items that a later one would
-// remove; the last step looks again in its own transaction.
+// refuseToDrop checks, before the first step down, for items that a later step would remove; the last
+// step checks again in its own transaction.
 func refuseToDrop(q *query, to, now int64) error {
 	for _, m := range migrations {
 		if m.version <= to || m.version > now {

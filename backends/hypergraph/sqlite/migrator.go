@@ -6,8 +6,8 @@ import (
 	"memdesk/model"
 )
 
-// Migrator is the facet of a store of the own schema; nil for a recurse database,
-// whose schema is never changed.
+// Migrator is the facet of a store of the own schema; nil for a recurse database, whose schema is never
+// changed.
 func (s *Store) Migrator() model.Migrator {
 	if s.kind != OwnSchema {
 		return nil
@@ -34,7 +34,7 @@ func (m migrator) Schema(ctx context.Context) (model.SchemaState, error) {
 // Migrate implements model.Migrator.
 func (m migrator) Migrate(ctx context.Context, target int) (model.SchemaState, error) {
 	if err := m.s.Migrate(ctx, int64(target)); err != nil {
-		state, _ := m.Schema(ctx) // where it stopped, if that can be told
+		state, _ := m.Schema(ctx) // the version it stopped at, if readable
 		return state, err
 	}
 	return m.Schema(ctx)

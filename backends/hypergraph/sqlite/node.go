@@ -15,7 +15,7 @@ import (
 // nodeSelect lists the columns that weighNodes reads from the alias n. JSON columns are cast, because
 // recurse stores them as BLOB, TEXT or NULL (recurse.md, "Encodings as stored").
 func (l layout) nodeSelect() string {
-	if l.own { // every column is there and of its type
+	if l.own { // every column exists and has its declared type
 		return `n.seq, n.id, n.type, n.subtype, ` + sqlgraph.Bounded(`n.content`) + `, n.tier, n.confidence, ` + sqlgraph.Bounded(`n.provenance`) + `, ` + sqlgraph.Bounded(`n.metadata`) + `, n.subject_id,
 			n.created_at, n.updated_at, n.last_accessed, n.access_count, ` + l.hasVector + `, n.row_version, ` + nodeOversize
 	}
@@ -27,7 +27,7 @@ func (l layout) nodeSelect() string {
 
 var nodeOversize = sqlgraph.Oversize(`n.content`, `n.provenance`, `n.metadata`)
 
-// nodeRow is a node as a query gives it.
+// nodeRow is a node as a query returns it.
 type nodeRow struct {
 	rowid  int64
 	node   hypergraph.Node
@@ -39,8 +39,7 @@ func (s *Store) selectNodes(q sqlgraph.Query, rest string, args []any) ([]nodeRo
 	return s.weighNodes(q, `0.0`, `FROM nodes n `+rest, args)
 }
 
-// weighNodes reads nodes with one more number, and the decisions of those that may
-// have one.
+// weighNodes reads nodes with one more number each, and the decisions of nodes that may have one.
 func (s *Store) weighNodes(q sqlgraph.Query, weight, from string, args []any) ([]nodeRow, error) {
 	var rows []nodeRow
 	var decisions []string
@@ -104,8 +103,8 @@ func jsonInts(v []int64) string {
 	return strings.ReplaceAll(fmt.Sprint(v), " ", ",")
 }
 
-// StreamNodes implements hypergraph.Ops, in the order in which the rows lie, with
-// what AllNodes says of slow readers.
+// StreamNodes implements hypergraph.Ops, in the order of the stored rows. It treats slow readers as
+// AllNodes does.
 func (o ops) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
 	const batch = 1000
 	return func(yield func(hypergraph.Node, error) bool) {

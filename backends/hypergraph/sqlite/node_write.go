@@ -13,19 +13,19 @@ import (
 var (
 	nodeColumns   = sqlgraph.NodeColumns()
 	insertNodeSQL = sqlgraph.Schema{}.InsertSQL("nodes", nodeColumns, 1, ``)
-	// recurseColumns are written as recurse's own insert does, with TEXT in the JSON
-	// columns, which its readers take (recurse.md, "Encodings as stored").
+	// recurseColumns are written as recurse's own insert writes them, with TEXT in the JSON columns,
+	// which its readers accept (recurse.md, "Encodings as stored").
 	recurseColumns = []string{"id", "type", "subtype", "content", "created_at", "updated_at", "last_accessed", "access_count", "tier", "confidence", "provenance", "metadata", "embedding"}
 )
 
 const (
 	insertTextSQL = `INSERT INTO nodes_fts (rowid, content, metadata) VALUES (last_insert_rowid(), ?, ?)`
-	// An external content index must be given the text as it was indexed: it keeps no copy.
+	// An external content index keeps no copy of the text, so its delete needs the indexed text.
 	unindexText = `INSERT INTO nodes_fts (nodes_fts, rowid, content, metadata) SELECT 'delete', seq, content, metadata FROM nodes WHERE seq `
 )
 
-// Now implements sqlgraph.NodeTable: in a recurse file cut to the millisecond, the finest
-// that such a file can be ordered by.
+// Now implements sqlgraph.NodeTable: in a recurse file it is cut to the millisecond, the finest order
+// of such a file.
 func (d dialect) Now() time.Time {
 	if d.layout.own {
 		return d.clock.Now()
@@ -81,8 +81,8 @@ func (d dialect) InsertNodes(shared sqlgraph.Query, nodes []hypergraph.Node) err
 		return err
 	}
 	defer release()
-	// The driver starts a goroutine per statement for a context that can end; here it is
-	// looked at between statements instead.
+	// The driver starts a goroutine per statement for a context that can end, so the context is checked
+	// between statements instead.
 	ctx := q.Context()
 	q.Under(context.WithoutCancel(ctx))
 	defer q.Under(ctx)
@@ -137,9 +137,9 @@ func (d dialect) RewriteNode(q sqlgraph.Query, old, n hypergraph.Node, set sqlgr
 // removeBatch is how many rows one statement of RemoveNodes removes.
 const removeBatch = 4000
 
-// RemoveNodes implements sqlgraph.NodeTable. The rows go in the order in which they lie:
-// the text index writes a segment of its own whenever it is told of a smaller row than
-// before. A failure half way ends the transaction around it.
+// RemoveNodes implements sqlgraph.NodeTable. It removes rows in stored order: the text index writes a
+// new segment whenever a row number is smaller than the last. A failure half way ends the surrounding
+// transaction.
 func (d dialect) RemoveNodes(shared sqlgraph.Query, ids []string) (int64, error) {
 	q := shared.(*query)
 	r := removal{dialect: d, q: q, counts: counters{}}
@@ -150,11 +150,11 @@ func (d dialect) RemoveNodes(shared sqlgraph.Query, ids []string) (int64, error)
 	return n, err
 }
 
-// removal is one RemoveNodes.
+// removal is one run of RemoveNodes.
 type removal struct {
 	dialect
 	q      *query
-	edges  []string // that lose a member
+	edges  []string // edges that lose a member
 	counts counters
 }
 
@@ -180,7 +180,7 @@ func (r *removal) run(ids []string) (int64, error) {
 	return int64(len(rows)), r.counts.write(r.q)
 }
 
-// part removes the nodes of these rows and what hangs on them.
+// part removes the nodes of these rows with their dependent rows.
 func (r *removal) part(rows string) error {
 	const these = `IN (SELECT value FROM json_each(?))`
 	if r.layout.own {
@@ -217,9 +217,8 @@ func (r *removal) uncount(scan func(...any) error) error {
 	return err
 }
 
-// brokenEdges removes the edges that have fewer than two members now. A writer without
-// foreign keys leaves rows of edges that are gone (recurse.md, Traps): such an edge is
-// none.
+// brokenEdges removes the edges that are left with fewer than two members. A writer without foreign
+// keys leaves rows of removed edges (recurse.md, Traps): these are no edges.
 func (r *removal) brokenEdges() error {
 	slices.Sort(r.edges)
 	r.edges = slices.Compact(r.edges)
@@ -242,7 +241,7 @@ func (r *removal) brokenEdges() error {
 
 type counterKey struct{ tier, typ, subtype string }
 
-// counters collects changes of the own schema's counters: items and bytes.
+// counters collects changes to the own schema's counters: items and bytes.
 type counters map[counterKey][2]int64
 
 func (c counters) add(k counterKey, items, bytes int64) {
@@ -258,7 +257,7 @@ func (c counters) write(q sqlgraph.Query) error {
 	return nil
 }
 
-// count moves the counters of one tier, type and subtype.
+// count changes the counters of one tier, type and subtype.
 func count(q sqlgraph.Query, tier, typ, subtype string, items, bytes int64) error {
 	changed, err := q.Exec(`UPDATE counters SET items = items + ?, bytes = bytes + ? WHERE tier = ? AND type = ? AND subtype = ?`,
 		items, bytes, tier, typ, subtype)

@@ -27,10 +27,9 @@ var recurseFiles = map[string]string{
 	cliDB:   "the command line's memory search, which the agent does not read",
 }
 
-// Open opens a database. Opening for reading creates nothing. Errors are NotFound
-// for a missing path, InvalidInput for a file that is no memory database,
-// PermissionDenied for one that cannot be read, Locked, Unsupported for one of a
-// newer memdesk, and Internal for a damaged one.
+// Open opens a database. Opening read-only creates nothing. Errors are NotFound for a missing path,
+// InvalidInput for a file that is no memory database, PermissionDenied for an unreadable one, Locked,
+// Unsupported for one of a newer memdesk, and Internal for a damaged one.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	path, err := locate(cfg)
 	if err != nil {
@@ -54,9 +53,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// locate finds the file and refuses what cannot be a database before SQLite is
-// asked. It never opens the file: closing a descriptor would drop the locks that
-// this process holds on it.
+// locate finds the file and refuses a path that cannot be a database before SQLite sees it. It never
+// opens the file: closing a descriptor would drop the locks that this process holds on it.
 func locate(cfg Config) (string, error) {
 	if cfg.Path == "" || strings.ContainsRune(cfg.Path, 0) {
 		return "", model.Errorf(model.InvalidInput, "open", "a path is needed: a database, or a directory with %s or %s", agentDB, cliDB)
@@ -93,8 +91,7 @@ func locateInDirectory(dir string) (string, error) {
 	return "", model.Errorf(model.InvalidInput, "open", "the directory %q holds neither %s nor %s: name the database file itself", filepath.Base(dir), agentDB, cliDB)
 }
 
-// createFile makes an empty private file, so that SQLite does not make one that
-// others may read.
+// createFile makes an empty private file first, because SQLite would make one that others may read.
 func createFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return litefile.Worded("open", err)
@@ -109,7 +106,7 @@ func createFile(path string) error {
 	return litefile.Worded("open", f.Close())
 }
 
-// prepare recognises the schema and brings a store of ours up to date.
+// prepare recognises the schema and migrates a store of memdesk's own.
 func (s *Store) prepare(ctx context.Context, cfg Config) error {
 	var found contents
 	if err := s.view(ctx, "open", func(q *query) (err error) {
@@ -138,8 +135,8 @@ func (s *Store) prepare(ctx context.Context, cfg Config) error {
 	return nil
 }
 
-// recurseTrigger matches recurse's own two triggers: they stamp the row that was
-// updated and nothing else (recurse.md, "Schema").
+// recurseTrigger matches recurse's own two triggers: they stamp the updated row and nothing else
+// (recurse.md, "Schema").
 var recurseTrigger = regexp.MustCompile(`(?i)^create trigger (if not exists )?[^ ]+ after update( of [a-z_]+( , [a-z_]+)*)? on nodes( for each row)? begin` +
 	` update nodes set (updated_at|last_accessed) = current_timestamp where id = new \. id ; end$`)
 
@@ -168,12 +165,12 @@ func (c contents) has(table string) bool {
 	return ok
 }
 
-// isRecurse goes by the tables: such a file carries no version mark.
+// isRecurse decides by the tables: such a file carries no version mark.
 func (c contents) isRecurse() bool {
 	return c.application == 0 && c.has("nodes") && c.has("hyperedges") && c.has("membership") && c.has("evolution_log")
 }
 
-// describe names what was found instead, at most eight tables of it.
+// describe names up to eight of the tables found instead.
 func (c contents) describe() string {
 	if len(c.order) == 0 {
 		return "it holds no tables"
@@ -191,8 +188,8 @@ func (c contents) describe() string {
 	return "its tables are " + strings.Join(quoted, ", ") + more
 }
 
-// recurseNotes says which of the two databases is open, what each holds, and what
-// cannot be addressed in this one.
+// recurseNotes says which of the two databases is open, what each holds, and what this one cannot
+// address.
 func recurseNotes(ctx context.Context, s *Store, path string) []string {
 	notes := []string{"open: " + describeFile(ctx, s.file.Readers(), path)}
 	for _, name := range []string{agentDB, cliDB} {

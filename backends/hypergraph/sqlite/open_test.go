@@ -69,8 +69,7 @@ func TestOpenRefusesWhatIsNoStore(t *testing.T) {
 	}
 }
 
-// TestReadingLeavesNothing also opens names that would change the meaning of an
-// address.
+// TestReadingLeavesNothing includes names that would change the meaning of a database address.
 func TestReadingLeavesNothing(t *testing.T) {
 	for _, name := range []string{"rlm.db", "a b?mode=memory#x%41.db", "wal.db"} {
 		for _, readOnly := range []bool{true, false} {
@@ -127,8 +126,8 @@ func TestReadOnlyRefusesEveryChange(t *testing.T) {
 	}
 }
 
-// TestWALWithoutRoomForItsIndex stands in for a read-only directory, which does not
-// stop root: the -shm file cannot be made.
+// TestWALWithoutRoomForItsIndex makes the -shm file impossible, in place of a read-only directory,
+// which does not stop root.
 func TestWALWithoutRoomForItsIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rlm.db")
 	writeRecurse(t, path, `PRAGMA journal_mode = WAL`)
@@ -188,7 +187,7 @@ func TestLockedWithinTheDeadline(t *testing.T) {
 			if err := s.CreateNode(ctx, fact("x", "y")); !errors.Is(err, model.Locked) {
 				t.Error(err)
 			}
-			if mode == "DELETE" { // in WAL a reader does not wait
+			if mode == "DELETE" { // in WAL mode a reader does not wait
 				if err := s.Ping(ctx); !errors.Is(err, model.Locked) && !errors.Is(err, model.Timeout) {
 					t.Error(err)
 				}
@@ -250,7 +249,7 @@ func TestMigrateUpAndDown(t *testing.T) {
 	}
 }
 
-// TestMigrationStepIsAtomic meets a table in its way.
+// TestMigrationStepIsAtomic puts a table in the migration's way.
 func TestMigrationStepIsAtomic(t *testing.T) {
 	s, _, path := newStore(t)
 	ctx := context.Background()

@@ -172,7 +172,7 @@ func TestEdges(t *testing.T) {
 	})
 }
 
-// checkCounters compares Counts with what is there.
+// checkCounters compares Counts with the stored rows.
 func checkCounters(t *testing.T, s hypergraph.Backend) {
 	t.Helper()
 	ctx := context.Background()
@@ -200,8 +200,7 @@ func checkCounters(t *testing.T, s hypergraph.Backend) {
 	}
 }
 
-// TestPaging walks every order forwards, and backwards from the end, over lists
-// with ties.
+// TestPaging walks every order forwards, and backwards from the end, over lists with ties.
 func TestPaging(t *testing.T) {
 	eachSchema(t, func(t *testing.T, s *sqlite.Store) {
 		ctx := context.Background()
@@ -293,7 +292,7 @@ func TestCursorsAreOfTheirList(t *testing.T) {
 				t.Errorf("edges, %s: %v", name, err)
 			}
 		}
-		// The rows behind a cursor may go: the way back stays.
+		// The rows behind a cursor may be removed: the way back must stay.
 		l.Cursor = p.Next
 		for _, id := range listIDs(t, s, l) {
 			must(t, s.DeleteNode(ctx, id))

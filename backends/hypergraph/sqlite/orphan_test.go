@@ -10,9 +10,8 @@ import (
 	"memdesk/model"
 )
 
-// TestOrphanMembershipsDoNotProtectANode: a writer without foreign keys leaves
-// rows that name edges which are gone (recurse.md, Traps). The node goes all the
-// same, and so do they.
+// TestOrphanMembershipsDoNotProtectANode: a writer without foreign keys leaves membership rows of
+// removed edges (recurse.md, Traps). The node must be removed nevertheless, and these rows with it.
 func TestOrphanMembershipsDoNotProtectANode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rlm.db")
 	runSQL(t, path, recurseDDL(t)+`

@@ -40,7 +40,7 @@ func FuzzCheckList(f *testing.F) {
 	})
 }
 
-// FuzzQuery: no text of a user is syntax to the index.
+// FuzzQuery: no query text may be syntax to the index.
 func FuzzQuery(f *testing.F) {
 	db, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {

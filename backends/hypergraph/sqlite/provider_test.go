@@ -13,12 +13,12 @@ import (
 	"memdesk/model"
 )
 
-// shop makes stores over files in directories of their own and remembers the
-// last one, which the suite looks at from outside.
+// shop makes stores over files, each in its own directory, and remembers each test's last one for the
+// suite's checks from outside.
 type shop struct {
 	mu   sync.Mutex
 	dirs map[*testing.T]string
-	make func(t *testing.T, path string) // the empty database
+	make func(t *testing.T, path string) // makes the empty database
 }
 
 func (s *shop) path(t *testing.T) string {

@@ -10,15 +10,15 @@ import (
 
 type query = litefile.Query
 
-// ops are the operations, on their own or inside a transaction.
+// ops are the operations, outside or inside a transaction.
 type ops struct {
 	sqlgraph.Writes
 	s  *Store
 	tx *query
 }
 
-// view runs fn on one consistent snapshot. fn must set its results anew on each
-// call: a snapshot that a lock prevented is tried again.
+// view runs fn on one consistent snapshot. fn must set its results anew on each call: it is retried
+// after a lock prevented the snapshot.
 func (o ops) view(ctx context.Context, op string, fn func(*query) error) error {
 	if o.tx != nil {
 		return o.tx.Borrow(ctx, op, func() error { return fn(o.tx) })
@@ -26,8 +26,7 @@ func (o ops) view(ctx context.Context, op string, fn func(*query) error) error {
 	return o.s.file.View(ctx, op, fn)
 }
 
-// change runs fn in a short transaction of its own, or as one step of the
-// surrounding one.
+// change runs fn in a short transaction of its own, or as one step of the surrounding transaction.
 func (o ops) change(ctx context.Context, op string, fn func(*query) error) error {
 	if o.tx != nil {
 		return o.tx.Borrow(ctx, op, func() error {

@@ -11,16 +11,15 @@ import (
 	"memdesk/model"
 )
 
-// scanLimit is how many matches of the index are looked at, newest first, when a
-// filter has to be checked on each.
+// scanLimit is how many matches of the index are checked, newest first, when a filter must be checked
+// on each.
 const scanLimit = 200000
 
-// rankText is how much of one node's text is looked at for ranking among many.
+// rankText is how many bytes of one node's text are read for ranking among many.
 const rankText = 1 << 16
 
-// rankedNewest ranks the newest matches only. FTS5's own BM25 first counts every
-// row that holds a word, a cost that a search of a very common word must not
-// pay for; so the weights are computed here, over the window.
+// rankedNewest ranks only the newest matches. FTS5's own BM25 first counts every row that holds a word,
+// which is too expensive for a very common word; so the weights are computed here, over the window.
 func (s search) rankedNewest(w sqlgraph.Words) (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult
 	c := s.cond.Clone()
@@ -50,8 +49,8 @@ func (s search) rankedNewest(w sqlgraph.Words) (hypergraph.SearchResult, error) 
 	return res, err
 }
 
-// scanCut reports whether the filter was checked on a part of the matches only
-// while fewer than sqlgraph.CountLimit were found.
+// scanCut reports whether the filter was checked on only a part of the matches while fewer than
+// sqlgraph.CountLimit were found.
 func (s search) scanCut(w sqlgraph.Words, total model.Count) (bool, error) {
 	if total.AtLeast {
 		return false, nil
@@ -80,9 +79,8 @@ func (s search) windowTexts(newest string, c conditions) ([]document, error) {
 	return docs, err
 }
 
-// rankTexts gives the best of texts that all hold the terms, by BM25 with FTS5's
-// constants (k1 1.2, b 0.75). How rare a term is, is judged within the texts by how
-// often it stands in them.
+// rankTexts returns the best of texts that all hold the terms, by BM25 with FTS5's constants (k1 1.2, b
+// 0.75). A term's rarity is judged within these texts, by its number of occurrences.
 func rankTexts(terms []string, docs []document, limit int) []sqlgraph.Match {
 	const k1, b = 1.2, 0.75
 	phrases := make([][]string, len(terms))
@@ -115,8 +113,8 @@ func rankTexts(terms []string, docs []document, limit int) []sqlgraph.Match {
 	return best.Sorted()
 }
 
-// occurrences counts a phrase; its last word counts as a prefix too, as the
-// matches may have been found so.
+// occurrences counts a phrase; its last word counts as a prefix too, as the matches may have been found
+// that way.
 func occurrences(words, phrase []string) int {
 	if len(phrase) == 0 {
 		return 0

@@ -16,7 +16,7 @@ import (
 	"memdesk/model"
 )
 
-// TestShapes reads every form that recurse leaves in a column.
+// TestShapes reads every form in which recurse stores a column.
 func TestShapes(t *testing.T) {
 	s, _ := newRecurse(t)
 	ctx := context.Background()
@@ -97,8 +97,8 @@ func TestSubstringSearch(t *testing.T) {
 	}
 }
 
-// TestEditDropsTheOtherWritersVector: the JSON column would point at the old
-// meaning as a row of node_embeddings does.
+// TestEditDropsTheOtherWritersVector: the JSON column would keep the old text's vector, as a row of
+// node_embeddings would.
 func TestEditDropsTheOtherWritersVector(t *testing.T) {
 	s, path := newRecurse(t)
 	ctx := context.Background()
@@ -145,8 +145,7 @@ func TestOddIDsAreReported(t *testing.T) {
 	}
 }
 
-// What is made here is stamped no finer than such a file orders by; what is put back
-// keeps the time it had.
+// A new row is stamped no finer than the file orders; a restored row keeps its time.
 func TestNewRowsAreStampedAsTheFileOrders(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rlm.db")
 	runSQL(t, path, recurseDDL(t))

@@ -20,18 +20,17 @@ package sqlite
 // The file is in WAL mode and carries application_id and, as user_version, the
 // number of the last migration.
 
-// applicationID marks a file as ours: "MDHG".
+// applicationID marks a file as memdesk's: "MDHG".
 const applicationID = 0x4d444847
 
-// migration is one step of the schema, applied in a transaction that also records
-// its version (provider-contract.md H16).
+// migration is one step of the schema, applied in a transaction that also records its version
+// (provider-contract.md H16).
 type migration struct {
 	version int64
 	what    string
 	up      []string
 	down    []string
-	// items are the tables whose rows are items: while one has any, the step down is
-	// refused.
+	// items are the tables whose rows are items: while one has any, the step down is refused.
 	items []string
 }
 
@@ -126,5 +125,5 @@ var textUp = []string{
 }
 
 var textDown = []string{
-	`DROP TABLE IF EXISTS nodes_fts`, // somebody may have dropped it already: then up makes it anew
+	`DROP TABLE IF EXISTS nodes_fts`, // it may have been dropped already: then up makes it anew
 }

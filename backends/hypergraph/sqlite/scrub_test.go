@@ -25,7 +25,7 @@ const (
 	his  = "qxzcanaryhis"
 )
 
-// naming is a request for the person whose word is hers.
+// naming is a request for the subject whose word is the constant hers.
 func naming(removed ...string) model.ScrubRequest {
 	return model.ScrubRequest{
 		Removed:  removed,
@@ -49,8 +49,7 @@ func verdicts(t *testing.T, res []model.LayerResult, err error) map[string]model
 	return out
 }
 
-// bytesHolding counts a word in every byte of the layers, those of copies beside
-// the database included.
+// bytesHolding counts a word in every byte of the layers, copies beside the database included.
 func bytesHolding(t *testing.T, m model.Maintainer, word string) map[string]int {
 	t.Helper()
 	layers, err := m.Layers(t.Context())
@@ -75,8 +74,8 @@ func bytesHolding(t *testing.T, m model.Maintainer, word string) map[string]int 
 	return found
 }
 
-// TestScrubLeavesNoByte deletes many of hers among many of his: the words of the
-// text index go too, which VACUUM alone leaves.
+// TestScrubLeavesNoByte deletes the subject's nodes among many of a bystander's: the scrub must also
+// remove the words of the text index, which VACUUM alone leaves.
 func TestScrubLeavesNoByte(t *testing.T) {
 	eachSchema(t, func(t *testing.T, s *sqlite.Store) {
 		m := s.Maintainer()
@@ -125,7 +124,7 @@ func TestScrubLeavesNoByte(t *testing.T) {
 	})
 }
 
-// TestScrubCleansTheSideTables looks at what DeleteNode leaves in a recurse file.
+// TestScrubCleansTheSideTables covers the rows that DeleteNode leaves in a recurse file.
 func TestScrubCleansTheSideTables(t *testing.T) {
 	s, path := newRecurse(t,
 		`CREATE TABLE retrieval_outcomes (id INTEGER PRIMARY KEY AUTOINCREMENT, node_id TEXT, was_used BOOLEAN DEFAULT 0)`,
@@ -192,7 +191,7 @@ func TestScrubIsPendingWhileAReaderLooks(t *testing.T) {
 	}
 }
 
-// TestScrubOfAKeptJournal: a database of another program may keep its journal.
+// TestScrubOfAKeptJournal: another program's database may keep its journal.
 func TestScrubOfAKeptJournal(t *testing.T) {
 	s, path := newRecurse(t, `PRAGMA journal_mode = PERSIST`)
 	if err := s.CreateNode(t.Context(), fact("a", hers)); err != nil {
@@ -242,8 +241,8 @@ func TestLayersNameCopiesBeside(t *testing.T) {
 	}
 }
 
-// TestAScanKeepsTheLocks: reading the bytes of an open database and closing the
-// reader must not drop the lock of a transaction in this process.
+// TestAScanKeepsTheLocks: reading the bytes of an open database and closing the reader must not drop
+// the lock of a transaction in this process.
 func TestAScanKeepsTheLocks(t *testing.T) {
 	s, path := newRecurse(t)
 	err := s.WithTx(t.Context(), func(tx hypergraph.Ops) error {
@@ -266,8 +265,8 @@ func TestAScanKeepsTheLocks(t *testing.T) {
 	}
 }
 
-// TestScrubOfTheFixture erases a person of a real recurse database by hand and
-// looks at every byte, with the rule of its expected.json.
+// TestScrubOfTheFixture erases a subject from a real recurse database by hand and checks every byte by
+// the rule of its expected.json.
 func TestScrubOfTheFixture(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "..", "shared", "fixtures", "recurse")
 	data, err := os.ReadFile(filepath.Join(dir, "rlm.db"))
@@ -357,7 +356,7 @@ func bytesOf(cells []sql.RawBytes) [][]byte {
 	return out
 }
 
-// otherProgram writes to the database from a process of its own.
+// otherProgram writes to the database from another process.
 func otherProgram(path string) (string, error) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestOtherProgram$")
 	cmd.Env = append(os.Environ(), "MEMDESK_OTHER_PROGRAM="+path)
@@ -365,7 +364,7 @@ func otherProgram(path string) (string, error) {
 	return string(out), err
 }
 
-// TestOtherProgram is the other program when it is told what to write to.
+// TestOtherProgram is that other process when the environment names a database.
 func TestOtherProgram(t *testing.T) {
 	path := os.Getenv("MEMDESK_OTHER_PROGRAM")
 	if path == "" {

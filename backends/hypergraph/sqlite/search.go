@@ -13,15 +13,14 @@ import (
 
 // SearchText implements sqlgraph.Dialect.
 //
-// A recurse file is searched as its agent searches: the whole query as a
-// substring, case ignored for ASCII letters, most occurrences first, then most
-// used, then last updated. The score is n/(n+1) for n occurrences.
+// A recurse file is searched as its agent searches: the whole query as a substring, case ignored for
+// ASCII letters, ranked by occurrences, then by use, then by last update. The score is n/(n+1) for n
+// occurrences.
 //
-// The own schema looks words up: all must be there. Up to 10,000 matches are
-// ranked by BM25 exactly; of more, the newest 1,000 are, and the result says so. Words
-// that nothing holds are tried with the last one as a beginning, then the text as a
-// substring of the newest 20,000 nodes, which is also how text without words is
-// searched. The best match has the score 1, another its weight's share of the best's.
+// The own schema looks up words: all must match. Up to 10,000 matches are ranked by BM25 exactly; of
+// more, only the newest 1,000 are ranked, and the result says so. If no node holds the words, the last
+// one is tried as a prefix, then the text as a substring of the newest 20,000 nodes; text without words
+// is searched only as a substring. The best match scores 1, any other its share of the best's weight.
 func (d dialect) SearchText(q sqlgraph.Query, c conditions, text string, limit int) (hypergraph.SearchResult, error) {
 	s := search{Store: d.Store, q: q, text: text, limit: limit, cond: c}
 	if !d.layout.own {
@@ -48,7 +47,7 @@ type search struct {
 	cond  conditions
 }
 
-// sqlLimit is -1, SQLite's word for no limit, where none was asked for.
+// sqlLimit is -1, SQLite's value for no limit, where no limit is set.
 func (s search) sqlLimit() int {
 	if s.limit <= 0 {
 		return -1
@@ -59,7 +58,7 @@ func (s search) sqlLimit() int {
 // squash maps a weight of 0 or more into 0..1, keeping its order.
 func squash(weight float64) float64 { return max(weight, 0) / (1 + max(weight, 0)) }
 
-// note adds what bounded a search.
+// note adds a limit of the search to the result.
 func note(res *hypergraph.SearchResult, text string) {
 	if res.Bounded {
 		text = res.BoundNote + ", " + text
@@ -102,7 +101,7 @@ func (s search) substring(res hypergraph.SearchResult) (hypergraph.SearchResult,
 	return res, err
 }
 
-// noteOversize says how many nodes were too large to be searched.
+// noteOversize reports the number of nodes too large to be searched.
 func (s search) noteOversize(res *hypergraph.SearchResult) error {
 	c := s.cond.Clone()
 	c.Add(`octet_length(n.content) > ?`, hypergraph.MaxText)
@@ -121,7 +120,7 @@ func (s search) updatedKey() string {
 	return `COALESCE(julianday(n.updated_at), 0)`
 }
 
-// foldASCII folds as SQLite's LIKE and lower do.
+// foldASCII folds case as SQLite's LIKE and lower do.
 func foldASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
@@ -131,8 +130,7 @@ func foldASCII(s string) string {
 	}, s)
 }
 
-// recentSubstring looks through the newest nodes only and says so where there are
-// more.
+// recentSubstring searches only the newest nodes and says so where there are more.
 func (s search) recentSubstring() (res hypergraph.SearchResult, err error) {
 	var items int64
 	if _, err := s.q.One(`SELECT COALESCE(sum(items), 0) FROM counters WHERE tier <> ?`, []any{hypergraph.EdgeTier}, &items); err != nil {
@@ -151,8 +149,8 @@ func (s search) recentSubstring() (res hypergraph.SearchResult, err error) {
 	return res, err
 }
 
-// wholeLimit is how many matches are read whole before they are ranked; of more,
-// the index ranks and only those asked for are read.
+// wholeLimit is how many matches are read whole before they are ranked; of more, the index ranks and
+// only the requested ones are read.
 const wholeLimit = 64
 
 // rankedAll ranks every match with FTS5's BM25.
@@ -174,7 +172,7 @@ func (s search) rankedAll(w sqlgraph.Words) (hypergraph.SearchResult, error) {
 	return res, err
 }
 
-// rankedWhole sorts here: the index would prepare a statement of its own for it.
+// rankedWhole sorts here, because the index would prepare a further statement for it.
 func (s search) rankedWhole(from string, args []any) (hypergraph.SearchResult, error) {
 	rows, err := s.weighNodes(s.q, `bm25(nodes_fts)`, from, args)
 	slices.SortStableFunc(rows, func(a, b nodeRow) int {
@@ -188,7 +186,7 @@ func (s search) rankedWhole(from string, args []any) (hypergraph.SearchResult, e
 	return res, err
 }
 
-// weighedHits gives FTS5's weights, which are negative, as scores.
+// weighedHits turns FTS5's weights, which are negative, into scores.
 func weighedHits(rows []nodeRow) []hypergraph.Hit {
 	hits := make([]hypergraph.Hit, len(rows))
 	for i, r := range rows {

@@ -54,9 +54,9 @@ func TestWordSearch(t *testing.T) {
 	must(t, s.CreateNode(ctx, old))
 	for query, want := range map[string]string{
 		"needle":             "often once",
-		"need":               "often once", // no such word: its last as a beginning
+		"need":               "often once", // no such word: its last as a prefix
 		"needle hay":         "once",
-		"eedle":              "often once", // no such beginning: a substring
+		"eedle":              "often once", // no such prefix: a substring
 		"CAFE":               "other",
 		"a_b":                "other",
 		"b_caf":              "",
@@ -65,7 +65,7 @@ func TestWordSearch(t *testing.T) {
 		`"stop" AND (`:       "quote",
 		`run* NEAR(`:         "quote",
 		`"`:                  "quote",
-		`NOT`:                "once", // as the beginning of nothing,
+		`NOT`:                "once", // as the prefix of nothing,
 		"content:needle":     "",
 		"* ^needle":          "often once",
 		"needle OR thread":   "",
@@ -92,7 +92,7 @@ func TestWordSearch(t *testing.T) {
 	}
 }
 
-// TestIndexFollowsEveryChange: the text index is written by code, not by triggers.
+// TestIndexFollowsEveryChange: code writes the text index, not triggers.
 func TestIndexFollowsEveryChange(t *testing.T) {
 	s, _, path := newStore(t)
 	ctx := context.Background()
@@ -115,7 +115,7 @@ func TestIndexFollowsEveryChange(t *testing.T) {
 	runSQL(t, path, `INSERT INTO nodes_fts (nodes_fts, rank) VALUES ('integrity-check', 1)`)
 }
 
-// TestManyMatches goes over what is ranked exactly.
+// TestManyMatches exceeds the number of matches that are ranked exactly.
 func TestManyMatches(t *testing.T) {
 	s, _, _ := newStore(t)
 	ctx := context.Background()
@@ -165,8 +165,7 @@ func TestManyMatches(t *testing.T) {
 	}
 }
 
-// TestListOfManyMatches walks lists of a text that most nodes hold, but none of the
-// newest.
+// TestListOfManyMatches walks lists of a text that most nodes contain, but none of the newest.
 func TestListOfManyMatches(t *testing.T) {
 	s, _, _ := newStore(t)
 	const all, holding = 16000, 11500
@@ -307,7 +306,7 @@ func TestGraph(t *testing.T) {
 			{hypergraph.TraversalOptions{Direction: hypergraph.Outgoing}, "b"},
 			{hypergraph.TraversalOptions{Direction: hypergraph.Incoming}, "c"},
 			{hypergraph.TraversalOptions{EdgeTypes: []string{"causation"}}, "c"},
-			{hypergraph.TraversalOptions{MaxDepth: 5}, "b c"}, // the archived d is in the way
+			{hypergraph.TraversalOptions{MaxDepth: 5}, "b c"}, // the archived d blocks the walk
 			{hypergraph.TraversalOptions{MaxDepth: 5, Tiers: []string{"task", "archive"}}, "b c d far"},
 			{hypergraph.TraversalOptions{MaxDepth: 5, MaxResults: 1}, "b"},
 			{hypergraph.TraversalOptions{NodeTypes: []string{"entity"}}, ""},

@@ -13,9 +13,9 @@ import (
 	"memdesk/backends/hypergraph/sqlite"
 )
 
-// BenchmarkSimilar compares every one of 100,000 vectors of 384 dimensions: read
-// from the file the first time, beside a plain read of the same vectors, and kept from then
-// on. inmem's benchmark of the same name has the floor.
+// BenchmarkSimilar compares every one of 100,000 vectors of 384 dimensions: read from the file the
+// first time, beside a plain read of the same vectors, and from memory after that. inmem's benchmark of
+// the same name has the floor.
 func BenchmarkSimilar(b *testing.B) {
 	const size, dimensions = 100_000, 384
 	path := filepath.Join(b.TempDir(), "store.db")
@@ -68,7 +68,7 @@ func BenchmarkSimilar(b *testing.B) {
 	b.ReportMetric(float64(best.Microseconds())/1000, "ms-best")
 }
 
-// plainRead is the time in which a program of the standard library reads every vector.
+// plainRead is the time in which a program that uses only the standard library reads every vector.
 func plainRead(b *testing.B, path string) time.Duration {
 	b.Helper()
 	start := time.Now()

@@ -33,8 +33,7 @@ type Config struct {
 // Store is an open database. It implements hypergraph.Backend and is safe for
 // concurrent use: reads share a pool of connections, changes queue on one.
 type Store struct {
-	// The operations outside a transaction: each reads one snapshot or is one
-	// transaction of its own.
+	// The operations outside a transaction: each reads one snapshot or runs in its own transaction.
 	ops
 
 	kind       Kind
@@ -53,11 +52,11 @@ const maxVectorDimensions = 2048
 // Schema is the kind of database that is open.
 func (s *Store) Schema() Kind { return s.kind }
 
-// Notes tell operators which file is open and what stands beside it.
+// Notes say which file is open and which files are beside it.
 func (s *Store) Notes() []string { return slices.Clone(s.notes) }
 
-// Vocabulary returns the values that the file's CHECK lists admit: an older recurse file
-// refuses the reasoning edge types.
+// Vocabulary returns the values that the file's CHECK lists admit: an older recurse file refuses the
+// reasoning edge types.
 func (s *Store) Vocabulary() hypergraph.Vocabulary {
 	v := s.vocabulary
 	v.NodeTypes, v.EdgeTypes = slices.Clone(v.NodeTypes), slices.Clone(v.EdgeTypes)
@@ -65,11 +64,11 @@ func (s *Store) Vocabulary() hypergraph.Vocabulary {
 	return v
 }
 
-// ReadOnlyReason says in words why changes are refused; empty where they are not.
+// ReadOnlyReason says in words why changes are refused; empty where they are allowed.
 func (s *Store) ReadOnlyReason() string { return s.file.ReadOnlyReason() }
 
-// Capabilities are the published values (provider-contract.md H12). A recurse
-// file has no column for the person a node concerns.
+// Capabilities are the published values (provider-contract.md H12). A recurse file has no column for a
+// node's subject.
 func (s *Store) Capabilities() hypergraph.Capabilities {
 	return hypergraph.Capabilities{
 		VectorSearch:        true,
@@ -92,18 +91,17 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
-// Close releases the file. SQLite's -wal and -shm are gone afterwards unless they
-// were there before or another program still uses them.
+// Close releases the file. SQLite's -wal and -shm are removed unless they existed before or another
+// program still uses them.
 func (s *Store) Close() error {
 	s.cache.close()
 	return s.file.Close()
 }
 
-// WithTx runs fn in one immediate transaction: an error or a panic rolls
-// everything back (provider-contract.md H10). An operation that fails inside
-// leaves nothing of itself, and fn may go on; after a failure of the database
-// itself (a full disk, an interrupt) nothing more is accepted and nothing is
-// committed, whatever fn returns.
+// WithTx runs fn in one immediate transaction: an error or a panic rolls everything back
+// (provider-contract.md H10). An operation that fails inside undoes its own changes, and fn may
+// continue; after a failure of the database itself (a full disk, an interrupt) every further operation
+// is refused and nothing is committed, whatever fn returns.
 func (s *Store) WithTx(ctx context.Context, fn func(hypergraph.Ops) error) error {
 	return s.file.Change(ctx, "transaction", func(q *query) error {
 		return fn(newOps(s, q))

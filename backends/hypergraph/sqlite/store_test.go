@@ -28,7 +28,7 @@ func newStore(t testing.TB) (*sqlite.Store, *clock.Fake, string) {
 	return s, c, path
 }
 
-// writeRecurse makes a database of the small recurse shape; statements are added.
+// writeRecurse makes a database with the small recurse schema and runs more statements on it.
 func writeRecurse(t testing.TB, path string, more ...string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "recurse.sql"))

@@ -20,7 +20,7 @@ func TestBackend(t *testing.T) {
 	})
 }
 
-// TestRecurseBackend runs the suite on an empty file of recurse's present shape.
+// TestRecurseBackend runs the suite on an empty file with recurse's present schema.
 func TestRecurseBackend(t *testing.T) {
 	ddl := recurseDDL(t)
 	hypergraphtest.Run(t, func(t *testing.T) hypergraph.Backend {
@@ -32,7 +32,7 @@ func TestRecurseBackend(t *testing.T) {
 	})
 }
 
-// recurseDDL is an empty database as recurse makes it today.
+// recurseDDL creates an empty database as recurse does today.
 func recurseDDL(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "recurse.sql"))

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// recurseTime reads the shapes that one recurse column mixes (recurse.md,
-// "Encodings as stored"); zero for anything else. The result is UTC.
+// recurseTime reads the formats that one recurse column mixes (recurse.md, "Encodings as stored"); zero
+// for any other text. The result is UTC.
 func recurseTime(s string) time.Time {
 	s = strings.TrimSpace(s)
 	for _, shape := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00",
@@ -18,9 +18,9 @@ func recurseTime(s string) time.Time {
 	return time.Time{}
 }
 
-// moment reads a time column of either schema: integer nanoseconds in the own one,
-// text in recurse. SQL must hide a declared TIMESTAMP (CAST), or the driver parses by
-// rules of its own and gives the zero time for what it does not know.
+// moment reads a time column of either schema: integer nanoseconds in the own one, text in recurse. SQL
+// must hide a declared TIMESTAMP by a CAST, or the driver parses by its own rules and returns the zero
+// time for unknown formats.
 func moment(v any) time.Time {
 	switch v := v.(type) {
 	case int64:

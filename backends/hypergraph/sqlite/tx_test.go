@@ -69,7 +69,7 @@ func TestTransactionRollsBack(t *testing.T) {
 	})
 }
 
-// TestFailedStepLeavesNothingOfItself: the function may go on after an error.
+// TestFailedStepLeavesNothingOfItself: the function may continue after an error.
 func TestFailedStepLeavesNothingOfItself(t *testing.T) {
 	eachSchema(t, func(t *testing.T, s *sqlite.Store) {
 		ctx := context.Background()
@@ -91,8 +91,8 @@ func TestFailedStepLeavesNothingOfItself(t *testing.T) {
 	})
 }
 
-// TestBrokenTransactionCommitsNothing: SQLite may have rolled back by itself when
-// a statement was interrupted, so what follows must not run on its own.
+// TestBrokenTransactionCommitsNothing: SQLite may have rolled back by itself after an interrupted
+// statement, so later statements must not run outside the transaction.
 func TestBrokenTransactionCommitsNothing(t *testing.T) {
 	s, _, _ := newStore(t)
 	ctx := context.Background()
@@ -155,8 +155,8 @@ func TestBulkStopsAtTheFirstBadNode(t *testing.T) {
 	checkCounters(t, s)
 }
 
-// TestNoLostUpdate adds to one node from two handles and many goroutines, each
-// reading and writing in one transaction, while others read.
+// TestNoLostUpdate adds to one node from two handles and many goroutines, each reading and writing in
+// one transaction, while others read.
 func TestNoLostUpdate(t *testing.T) {
 	paths := map[string]func(*testing.T) string{
 		"own": func(t *testing.T) string {
@@ -221,8 +221,8 @@ func increment(o hypergraph.Ops) error {
 	return o.UpdateNode(context.Background(), n)
 }
 
-// TestCommitWaitsForReaders: in a file with a rollback journal a reader stands in
-// the way of a commit; nothing is half written when it stays.
+// TestCommitWaitsForReaders: in a file with a rollback journal a reader blocks a commit; if the reader
+// stays, nothing is half written.
 func TestCommitWaitsForReaders(t *testing.T) {
 	s, path := newRecurse(t)
 	db, err := sql.Open("sqlite3", path)
@@ -246,8 +246,8 @@ func TestCommitWaitsForReaders(t *testing.T) {
 	must(t, s.CreateNode(context.Background(), fact("new", "x")))
 }
 
-// A store's first write opens a connection. It waits for another program's lock
-// as later writes do: to the end of the caller's context.
+// A store's first write opens a connection. It must wait for another program's lock as later writes do:
+// until the caller's context ends.
 func TestFirstWriteWaitsForTheLock(t *testing.T) {
 	s, path := newRecurse(t)
 	db, err := sql.Open("sqlite3", path)

@@ -29,12 +29,12 @@ func (d dialect) Compare(q sqlgraph.Query, c conditions, n *sqlgraph.Nearest) er
 	return d.eachVector(q, c, false, func(node sqlgraph.VectorNode, v []float32) { n.Offer(node.ID, node.Seq, v) })
 }
 
-// eachVector hands fn the vectors of the nodes that c keeps, each good until the next one,
-// and what a search filters by where the nodes are to be described. A node's row in
-// node_embeddings wins over the other writer's column.
+// eachVector calls fn with the vectors of the nodes that c keeps, each valid until the next one, and
+// with the fields that a search filters by where described is set. A node's row in node_embeddings wins
+// over the other writer's column.
 func (d dialect) eachVector(q sqlgraph.Query, c conditions, described bool, fn func(sqlgraph.VectorNode, []float32)) error {
 	var n sqlgraph.VectorNode
-	var raw sql.RawBytes // good until the next row
+	var raw sql.RawBytes // valid until the next row
 	var fromJSON bool
 	more, dest := ``, []any{&n.ID, &n.Seq, &raw, &fromJSON}
 	if described {
@@ -67,7 +67,7 @@ func (d dialect) eachVector(q sqlgraph.Query, c conditions, described bool, fn f
 	})
 }
 
-// DropVector implements sqlgraph.VectorTable: a recurse file has two places for a vector.
+// DropVector implements sqlgraph.VectorTable: a recurse file stores a vector in two places.
 func (d dialect) DropVector(q sqlgraph.Query, node string) error {
 	if d.layout.vectors {
 		if _, err := d.Delete(q, "node_embeddings", "node_id", node); err != nil {
@@ -91,7 +91,7 @@ func (d dialect) MarkVector(q sqlgraph.Query, n hypergraph.Node, vector []float3
 	return d.Update(q, "nodes", n.ID, set)
 }
 
-// decodeJSONVector reads the other writer's form; nil for what is none.
+// decodeJSONVector reads the other writer's JSON form; nil for other bytes.
 func decodeJSONVector(b []byte) []float32 {
 	var v []float32
 	if json.Unmarshal(b, &v) != nil {

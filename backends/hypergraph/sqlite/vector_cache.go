@@ -9,15 +9,15 @@ import (
 	"memdesk/backends/internal/litefile"
 )
 
-// vectorCache keeps the vectors until anything in the file changes. It has a connection of
-// its own, because SQLite tells of changes only to a connection that asks twice; a search
-// has its turn for as long as it uses that.
+// vectorCache keeps the vectors until anything in the file changes. It has its own connection, because
+// SQLite reports changes only to a connection that asks twice; a search holds the turn for as long as
+// it uses that connection.
 type vectorCache struct {
 	sqlgraph.VectorCache
 	conn *sql.Conn
 }
 
-// close lets the connection go.
+// close closes the connection.
 func (c *vectorCache) close() {
 	_ = c.Take(context.Background(), "close") // always succeeds: the context does not end
 	defer c.Release()
@@ -56,11 +56,11 @@ func (r runs) ViewVectors(ctx context.Context, op string, fn func(sqlgraph.Query
 	})
 }
 
-// kept gives the vectors of q's snapshot.
+// kept returns the vectors of q's snapshot.
 func (d dialect) kept(q *query) (*sqlgraph.VectorSet, error) {
 	var one int64
 	var version string
-	if _, err := q.One(`SELECT count(*) FROM (SELECT 1 FROM nodes LIMIT 1)`, nil, &one); err != nil { // the snapshot begins
+	if _, err := q.One(`SELECT count(*) FROM (SELECT 1 FROM nodes LIMIT 1)`, nil, &one); err != nil { // begins the snapshot
 		return nil, err
 	}
 	if _, err := q.One(`PRAGMA data_version`, nil, &version); err != nil {

@@ -10,8 +10,8 @@ import (
 	"memdesk/backends/hypergraph/sqlite"
 )
 
-// TestSimilarAfterAnothersChange searches from what was kept, and sees what another
-// program has changed meanwhile: a vector, a tier, a node.
+// TestSimilarAfterAnothersChange searches the kept vectors, and must see another program's changes
+// since: to a vector, a tier, a node.
 func TestSimilarAfterAnothersChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	open := func() *sqlite.Store {
@@ -50,6 +50,6 @@ func TestSimilarAfterAnothersChange(t *testing.T) {
 	n.Tier = "archive"
 	must(t, other.UpdateNode(t.Context(), n))
 	near("n3", "n0")
-	must(t, other.SetEmbedding(t.Context(), "n3", "m", []float32{1, 0, 0})) // of another model
+	must(t, other.SetEmbedding(t.Context(), "n3", "m", []float32{1, 0, 0})) // a vector of another model
 	near("n0")
 }

@@ -7,8 +7,8 @@ import (
 	"memdesk/backends/internal/litefile"
 )
 
-// fileVocabulary narrows the family's lists to what the CHECK constraints in the
-// file's own table definitions admit; a list that is not found there stays.
+// fileVocabulary narrows the family's lists to the values that the CHECK constraints in the file's
+// table definitions admit; a list without a constraint stays.
 func fileVocabulary(nodes, edges string) hypergraph.Vocabulary {
 	v := hypergraph.Recurse()
 	if l := checkList(nodes, "type"); len(l) > 0 {
@@ -23,8 +23,8 @@ func fileVocabulary(nodes, edges string) hypergraph.Vocabulary {
 	return v
 }
 
-// checkList finds `CHECK(column IN ('a', 'b'))` in a table definition and returns
-// the words, nil when there is no such constraint.
+// checkList finds `CHECK(column IN ('a', 'b'))` in a table definition and returns the words; nil
+// without such a constraint.
 func checkList(ddl, column string) []string {
 	tokens := litefile.Tokens(ddl)
 	for i := range tokens {

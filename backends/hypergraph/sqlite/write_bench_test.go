@@ -11,8 +11,8 @@ import (
 	"memdesk/backends/hypergraph/sqlite"
 )
 
-// BenchmarkWrites compares a bulk load, a change and a removal of nodes with the same
-// statements on a plain table of id and content, in WAL mode with a sync per commit.
+// BenchmarkWrites compares a bulk load, a change and a removal of nodes with the same statements on a
+// plain table of id and content, in WAL mode with a sync per commit.
 func BenchmarkWrites(b *testing.B) {
 	const loaded, changed = 20_000, 400
 	ctx := b.Context()
