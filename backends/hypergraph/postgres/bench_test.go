@@ -25,8 +25,7 @@ import (
 	"memdesk/model"
 )
 
-// durable is a cluster that keeps its promises over a loss of power, as the peers
-// do.
+// durable opens a store on a cluster that survives a loss of power, as the peers do.
 func durable(b *testing.B, conns int) *postgres.Store {
 	b.Helper()
 	srv := testpg.New(b)
@@ -51,7 +50,7 @@ const (
 
 func rowID(i int) string { return fmt.Sprintf("n%05d", i) }
 
-// rate runs one writer per client for a while and gives the commits per second.
+// rate runs one writer per client for a while and returns the commits per second.
 func rate(b *testing.B, write func(id string) error) float64 {
 	b.Helper()
 	var done atomic.Int64
@@ -73,10 +72,9 @@ func rate(b *testing.B, write func(id string) error) float64 {
 	return float64(done.Load()) / time.Since(start).Seconds()
 }
 
-// BenchmarkWriters has 32 clients commit transactions that read an item, hold it
-// open for a reviewer's 5 ms, and write it; and the same without the wait. The peers
-// are SQLite with a connection per client, and SQLite with one writer behind a queue,
-// both with WAL and a sync per commit.
+// BenchmarkWriters has 32 clients commit transactions that read an item, keep it open for a reviewer's
+// 5 ms, and write it; then the same without the wait. The peers are SQLite with a connection per
+// client, and SQLite with one writer behind a queue, both with WAL and a sync per commit.
 func BenchmarkWriters(b *testing.B) {
 	pg := durable(b, clients+4)
 	if _, err := pg.CreateNodes(b.Context(), func(yield func(hypergraph.Node) bool) {
@@ -124,7 +122,7 @@ func BenchmarkWriters(b *testing.B) {
 	}
 }
 
-// peer is a plain table in SQLite with as many rows.
+// peer is a plain SQLite table with as many rows.
 func peer(b *testing.B) *sql.DB {
 	b.Helper()
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(b.TempDir(), "peer.db")+"?_journal_mode=WAL&_synchronous=FULL&_busy_timeout=60000&_txlock=immediate")
@@ -169,8 +167,8 @@ func reviewed(db *sql.DB, id string, wait time.Duration) error {
 	return tx.Commit()
 }
 
-// BenchmarkLoad compares COPY with a statement per node, each its own transaction,
-// and with a statement per node in one transaction.
+// BenchmarkLoad compares COPY with a statement per node, first each in its own transaction, then all in
+// one.
 func BenchmarkLoad(b *testing.B) {
 	s := durable(b, 4)
 	seq := 0
@@ -216,7 +214,7 @@ func second[A any](_ A, err error) error { return err }
 var benchWords = strings.Fields(`cache loader planner broker exporter scheduler merges splits orders prints measures retries
 	small large wide nested empty partial files rows tables calls tokens writes reads queue index page cursor memory agent`)
 
-// benchText holds a word of all, one of every hundredth and one of every
+// benchText contains one word that all texts share, one of every hundredth and one of every
 // fifty-thousandth text.
 func benchText(i int) string {
 	r := rand.New(rand.NewPCG(1, uint64(i)))
@@ -233,8 +231,7 @@ func benchText(i int) string {
 	return strings.Join(text, " ")
 }
 
-// BenchmarkRecall compares the two-stage search with one that ranks every match and
-// takes twenty.
+// BenchmarkRecall compares the two-stage search with one that ranks every match and takes twenty.
 func BenchmarkRecall(b *testing.B) {
 	const size = 300_000
 	srv := testpg.New(b)
@@ -283,8 +280,8 @@ func BenchmarkRecall(b *testing.B) {
 	}
 }
 
-// BenchmarkSimilar compares every one of 100,000 vectors of 384 dimensions. The floor
-// is the time in which all processors read as many bytes.
+// BenchmarkSimilar compares every one of 100,000 vectors of 384 dimensions. The floor is the time in
+// which all processors read as many bytes.
 func BenchmarkSimilar(b *testing.B) {
 	const size, dimensions = 100_000, 384
 	srv := testpg.New(b)
@@ -326,7 +323,7 @@ func BenchmarkSimilar(b *testing.B) {
 		must(b, second(s.SearchByEmbedding(b.Context(), q, hypergraph.SearchOptions{Limit: 20})))
 		best = min(best, time.Since(start))
 	}
-	b.ReportMetric(float64(best)/float64(low), "x-floor") // the best of each: others use the machine too
+	b.ReportMetric(float64(best)/float64(low), "x-floor") // the best of each: other programs share the machine
 	b.ReportMetric(float64(low.Microseconds())/1000, "ms-floor")
 }
 
@@ -359,8 +356,8 @@ func floor(n int) time.Duration {
 	return best
 }
 
-// BenchmarkPartitions compares a workspace in one of eight hash partitions, beside seven
-// others of its size, with the same workspace alone in plain tables.
+// BenchmarkPartitions compares a workspace in one of eight hash partitions, beside seven others of its
+// size, with the same workspace alone in plain tables.
 func BenchmarkPartitions(b *testing.B) {
 	const size, others, rounds = 100_000, 7, 200
 	begin := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)

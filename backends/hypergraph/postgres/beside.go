@@ -11,17 +11,17 @@ import (
 	"memdesk/model"
 )
 
-// Tables of other programs in the same database may name the person too. memdesk
-// changes none of them: their rows are looked at, and their owner is named.
+// Other programs' tables in the same database may name the subject too. memdesk changes none of them:
+// it reads their rows and names their owner.
 
-// The bounds of a look at them. What lies beyond is a layer that nobody has looked at.
+// The bounds of reading them. Anything beyond them is a layer that was not examined.
 const (
 	besideTables = 500     // tables
 	besideBytes  = 4 << 30 // of one table on disk, TOAST included
 )
 
-// besideQuery lists them with what stands in the way of reading every row. Partitions
-// are read through their parent; row security would hide rows.
+// besideQuery lists these tables with the obstacles to reading every row. Partitions are read through
+// their parent; row security would hide rows.
 const besideQuery = `SELECT CASE c.relkind WHEN 'm' THEN 'materialized view ' WHEN 'f' THEN 'foreign table ' ELSE 'table ' END || c.oid::regclass::text,
 		format('%I.%I', n.nspname, c.relname), pg_get_userbyid(c.relowner), c.relkind::text, size.bytes,
 		has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'), row_security_active(c.oid), c.relkind = 'm' AND NOT c.relispopulated
@@ -30,11 +30,11 @@ const besideQuery = `SELECT CASE c.relkind WHEN 'm' THEN 'materialized view ' WH
 	WHERE c.relkind IN ('r', 'p', 'm', 'f') AND NOT c.relispartition AND c.relpersistence <> 't'
 	AND n.nspname NOT IN ('memdesk', 'pg_catalog', 'information_schema', 'pg_toast') ORDER BY 1`
 
-// besideTable is a table of another program.
+// besideTable is another program's table.
 type besideTable struct {
 	layer, name, owner, kind string
 	bytes                    int64
-	may, hidden, empty       bool // be read; row security hides rows; never filled
+	may, hidden, empty       bool // whether the role may read it; row security hides rows; never filled
 }
 
 func readBeside(q *query) ([]besideTable, error) {
@@ -48,7 +48,7 @@ func readBeside(q *query) ([]besideTable, error) {
 	return out, err
 }
 
-// shut says why not every row can be read; empty where all can.
+// shut says why some rows cannot be read; empty where all can.
 func (t besideTable) shut() string {
 	switch {
 	case t.kind == "f":
@@ -63,7 +63,7 @@ func (t besideTable) shut() string {
 	return ""
 }
 
-// advice is the way to clean it.
+// advice says how to clean the table.
 func (t besideTable) advice() string {
 	after := fmt.Sprintf("; then VACUUM FULL %s; and SELECT pg_switch_wal(); CHECKPOINT; by a superuser", t.name)
 	if t.kind == "m" {
@@ -73,8 +73,8 @@ func (t besideTable) advice() string {
 		t.owner, t.name) + after
 }
 
-// asLayer is the table as a layer. One that cannot be read is unaudited, so that somebody
-// has to look; one that holds the person is out of scope, with its hits.
+// asLayer is the table as a layer. An unreadable table is unaudited, so that a person must examine it;
+// one that holds the subject is out of scope, with its hits.
 func (t besideTable) asLayer() model.Layer {
 	l := model.Layer{ID: t.layer, Kind: model.LayerExternal, Bytes: t.bytes, Readable: true, Advice: t.advice(),
 		Reason: "it is not memdesk's: its live rows are looked at and never changed; " + t.advice()}
@@ -84,7 +84,7 @@ func (t besideTable) asLayer() model.Layer {
 	return l
 }
 
-// beside adds the tables of other programs.
+// beside adds the tables of other programs as layers.
 func beside(q *query, out *[]model.Layer) error {
 	tables, err := readBeside(q)
 	if err != nil {
@@ -101,8 +101,8 @@ func beside(q *query, out *[]model.Layer) error {
 	return nil
 }
 
-// openBeside streams every live row of such a table as CSV, through COPY in a read-only
-// transaction. ok is false where the layer is none of them, or cannot be read.
+// openBeside streams every live row of such a table as CSV, by COPY in a read-only transaction. ok is
+// false where the layer is no such table or cannot be read.
 func (m maintainer) openBeside(ctx context.Context, id string) (r io.ReadCloser, ok bool, err error) {
 	var t besideTable
 	err = m.s.ops.read(ctx, "open-layer", func(q *query) error {
@@ -141,21 +141,21 @@ func copyRows(ctx context.Context, conn *pgxpool.Conn, t besideTable, w io.Write
 		return err
 	}
 	defer end(tx)
-	if _, err := tx.Exec(ctx, `SET LOCAL row_security = off`); err != nil { // an error instead of fewer rows
+	if _, err := tx.Exec(ctx, `SET LOCAL row_security = off`); err != nil { // a hidden row becomes an error
 		return err
 	}
 	_, err = tx.Conn().PgConn().CopyTo(ctx, w, `COPY (SELECT * FROM `+t.name+`) TO STDOUT (FORMAT csv, ENCODING 'UTF8')`)
 	return err
 }
 
-// copied is the output of COPY; closing it ends the COPY and gives its connection back.
+// copied is the output of COPY; closing it ends the COPY and returns its connection.
 type copied struct {
 	*io.PipeReader
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// Close ends the reading.
+// Close stops reading.
 func (c *copied) Close() error {
 	c.cancel()
 	err := c.PipeReader.Close()

@@ -21,15 +21,15 @@ type runner interface {
 	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
 }
 
-// poolConfig reads how to connect. The size of the pool is the store's
-// configuration; pool_max_conns in the connection string does not count.
+// poolConfig reads the connection settings. The pool's size comes from the store's configuration;
+// pool_max_conns in the connection string is ignored.
 func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	const op = "open"
 	if strings.TrimSpace(cfg.DSN.Reveal()) == "" {
 		return nil, model.Errorf(model.InvalidInput, op, "the connection string is empty: give postgres://user@host/database, or keywords such as host=… dbname=…")
 	}
 	p, err := pgxpool.ParseConfig(cfg.DSN.Reveal())
-	if err != nil { // the text of the error repeats the string, and may name a password
+	if err != nil { // the error's text repeats the string, which may name a password
 		if words := pgtls.Unreadable(err); words != "" {
 			return nil, model.Errorf(model.InvalidInput, op, "%s", words)
 		}
@@ -52,17 +52,16 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	if cfg.ReadOnly { // the server refuses changes too
 		c.RuntimeParams["default_transaction_read_only"] = "on"
 	}
-	// A caller that leaves ends the statement on the server too, and keeps the
-	// connection.
+	// When a caller leaves, the statement ends on the server too, and the connection stays.
 	c.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
 	}
 	return p, nil
 }
 
-// dress makes a connection independent of what the role or the database sets: names mean PostgreSQL's own
-// functions first, whatever another search_path puts before them, then those of pgvector. Rows that a policy
-// would hide are an error: to erase or verify what can be seen only is not to erase or verify.
+// dress makes a connection independent of settings of the role or the database: names resolve to
+// PostgreSQL's own functions first, then to pgvector's, whatever another search_path says. Rows that a
+// policy would hide are an error: erasing or verifying only the visible rows would be neither.
 func dress(ctx context.Context, c *pgx.Conn) error {
 	_, err := c.Exec(ctx, `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '5min'; SET row_security = off; SET search_path = pg_catalog;
 		SELECT set_config('search_path', COALESCE((SELECT quote_ident(n.nspname) FROM pg_extension e
@@ -70,7 +69,7 @@ func dress(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// dial makes a connection beside the pool. The caller closes it.
+// dial opens a connection beside the pool. The caller closes it.
 func (s *Store) dial(ctx context.Context, onNotice pgconn.NoticeHandler) (*pgx.Conn, error) {
 	cfg := s.pool.Config().ConnConfig
 	cfg.OnNotice = onNotice
@@ -92,5 +91,5 @@ func hangUp(c *pgx.Conn) {
 	_ = c.Close(ctx) // a lost connection is closed too
 }
 
-// quote makes an identifier of any name.
+// quote makes an SQL identifier of any name.
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }

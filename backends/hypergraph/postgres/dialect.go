@@ -58,5 +58,5 @@ var vocabulary = hypergraph.Recurse()
 // maxVectorDimensions is the published limit (provider-contract.md H12).
 const maxVectorDimensions = 16000
 
-// rules are the limits of the schema.
+// rules are the schema's limits.
 var rules = sqlgraph.Rules{Vocabulary: vocabulary, PlainText: true, Subjects: true, Dimensions: maxVectorDimensions}

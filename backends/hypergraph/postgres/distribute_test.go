@@ -13,7 +13,7 @@ import (
 	"memdesk/model"
 )
 
-// recipe is the SQL of DISTRIBUTE.md.
+// recipe returns the SQL of DISTRIBUTE.md.
 func recipe(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile("DISTRIBUTE.md")
@@ -26,8 +26,7 @@ func recipe(t testing.TB) string {
 	return sql
 }
 
-// TestDistributed partitions a database by the recipe as it stands, and runs the
-// suite on it.
+// TestDistributed partitions a database by the unchanged recipe and runs the suite on it.
 func TestDistributed(t *testing.T) {
 	t.Parallel()
 	dsn := testpg.DSN(t)

@@ -15,10 +15,9 @@ import (
 	"memdesk/model"
 )
 
-// worded gives an error of the driver or the server its kind and words that an
-// operator can act on. The driver's own text names user, host and database, and a
-// server's detail the values of a row; neither is ever passed on. A *model.Error
-// passes as it is.
+// worded gives an error of the driver or the server its kind and a text that an operator can act on.
+// The driver's own text names user, host and database, and a server's detail contains values of a row;
+// neither is ever passed on. A *model.Error is returned unchanged.
 func worded(op string, err error) error {
 	var known *model.Error
 	var server *pgconn.PgError
@@ -53,7 +52,7 @@ func unreachable(err error) bool {
 		errors.Is(err, net.ErrClosed) || strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "unexpected EOF")
 }
 
-// unreachableWords say why without saying where.
+// unreachableWords says why a server is unreachable without naming it.
 func unreachableWords(err error) string {
 	if words := pgtls.Connect(err); words != "" {
 		return words
@@ -72,7 +71,7 @@ func unreachableWords(err error) string {
 	return "the connection to the server broke: whether a change under way was made is unknown, look before you repeat it"
 }
 
-// typeName is the innermost error's type, which holds no value.
+// typeName is the innermost error's type, which contains no value.
 func typeName(err error) string {
 	for next := err; next != nil; next = errors.Unwrap(next) {
 		err = next
@@ -80,7 +79,7 @@ func typeName(err error) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", err), "*")
 }
 
-// wordedServer goes by SQLSTATE (the PostgreSQL manual, Appendix A).
+// wordedServer decides by SQLSTATE (the PostgreSQL manual, Appendix A).
 func wordedServer(op string, e *pgconn.PgError) error {
 	say := func(kind model.Kind, words string) error {
 		return model.Errorf(kind, op, "%s (SQLSTATE %s)", words, e.Code)
@@ -139,8 +138,7 @@ func wordedServer(op string, e *pgconn.PgError) error {
 	return say(model.Internal, "the server reports an error that memdesk has no words for")
 }
 
-// again reports whether a transaction may be run anew: it was undone as a whole
-// because of another one.
+// again reports whether a transaction may be rerun: another one made the server undo it completely.
 func again(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -149,11 +147,11 @@ func again(err error) bool {
 	return errors.Is(err, errAgain)
 }
 
-// errAgain marks a worded error of a transaction that may be run anew.
+// errAgain marks the worded error of a transaction that may be rerun.
 var errAgain = errors.New("another transaction was in the way")
 
-// lost reports whether a statement failed because its connection had ended, so
-// that the server never began it.
+// lost reports whether a statement failed because its connection had already ended, so that the server
+// never began it.
 func lost(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {

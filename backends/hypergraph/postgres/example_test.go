@@ -10,7 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// A program of its own opens a workspace, and makes the schema where there is none.
+// A Go program opens a workspace and creates the schema where there is none.
 func ExampleCreate() {
 	ctx := context.Background()
 	graph, err := postgres.Create(ctx, postgres.Config{DSN: model.NewSecret(os.Getenv("DATABASE_URL")), Workspace: "research"})
@@ -23,7 +23,7 @@ func ExampleCreate() {
 	fmt.Println(model.KindOf(err))
 }
 
-// Open changes nothing, so it fails where the schema is missing.
+// Open changes nothing, so it fails without a schema.
 func ExampleOpen() {
 	graph, err := postgres.Open(context.Background(), postgres.Config{DSN: model.NewSecret(os.Getenv("DATABASE_URL")), ReadOnly: true})
 	if err != nil {

@@ -37,7 +37,7 @@ func wantError(t *testing.T, what string, err error, kind model.Kind, words stri
 	}
 }
 
-// TestServer shares one server of its own among what needs its roles.
+// TestServer runs the tests that need a server's roles on one private server.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	srv := testpg.New(t)
@@ -50,7 +50,7 @@ func TestServer(t *testing.T) {
 	t.Run("a watcher hears again after a restart", func(t *testing.T) { watchAgain(t, srv) })
 }
 
-// refusedAndAbsent opens what cannot be opened. No error may hold a word of the
+// refusedAndAbsent tries to open unreachable or forbidden databases. No error may contain a word of the
 // connection string.
 func refusedAndAbsent(t *testing.T, srv *testpg.Server) {
 	const secret = "hunter2"
@@ -91,8 +91,7 @@ func refusedAndAbsent(t *testing.T, srv *testpg.Server) {
 	must(t, p.Close())
 }
 
-// readOnly opens databases that take no changes, each with its reason, and
-// reads.
+// readOnly opens databases that refuse changes, each for its own reason, and reads.
 func readOnly(t *testing.T, srv *testpg.Server) {
 	admin := srv.DSN("postgres", "postgres")
 	s := create(t, admin)
@@ -116,7 +115,7 @@ func readOnly(t *testing.T, srv *testpg.Server) {
 		}
 		must(t, ro.Close())
 	}
-	// Asked to only read, the server itself refuses: not every statement goes past memdesk's own check.
+	// In read-only mode the server itself must refuse: not every statement passes memdesk's own check.
 	for _, asked := range []bool{true, false} {
 		ro, err := postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(admin), Workspace: "w", ReadOnly: asked})
 		must(t, err)
@@ -131,7 +130,7 @@ func readOnly(t *testing.T, srv *testpg.Server) {
 	wantError(t, "no privilege at all", err, model.PermissionDenied, "grant it USAGE on schema memdesk")
 }
 
-// foreignPath has functions of another in front of PostgreSQL's own, for the role that connects.
+// foreignPath puts another schema's functions before PostgreSQL's own for the connecting role.
 func foreignPath(t *testing.T, srv *testpg.Server) {
 	admin := srv.DSN("postgres", "postgres")
 	testpg.Exec(t, admin, `CREATE SCHEMA evil; GRANT USAGE ON SCHEMA evil TO public;
@@ -160,7 +159,7 @@ func foreignPath(t *testing.T, srv *testpg.Server) {
 	}
 }
 
-// rowSecurity hides rows from the role: what cannot be seen whole is an error, never fewer rows.
+// rowSecurity hides rows from the role: a partly visible table must be an error, never fewer rows.
 func rowSecurity(t *testing.T, srv *testpg.Server) {
 	admin := srv.DSN("postgres", "postgres")
 	s := create(t, admin)
@@ -184,14 +183,13 @@ func rowSecurity(t *testing.T, srv *testpg.Server) {
 	}
 }
 
-// restartUnderLoad crashes the server under writers. What was acknowledged is
-// there, every failure says what to do, and the store goes on without being opened
-// again.
+// restartUnderLoad crashes the server under writers. Every acknowledged write must be stored, every
+// failure must say how to act, and the store must recover without being reopened.
 func restartUnderLoad(t *testing.T, srv *testpg.Server) {
 	s := create(t, srv.DSN("postgres", "postgres"))
 	st := adapt(s)
 	must(t, s.CreateNode(t.Context(), fact("count", "")))
-	const there = 1 // readOnly's
+	const there = 1 // readOnly's node
 	var acked, failed atomic.Int64
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -230,13 +228,13 @@ func restartUnderLoad(t *testing.T, srv *testpg.Server) {
 		must(t, err)
 		n++
 	}
-	n -= there // what stood there before
+	n -= there // the nodes from before
 	if n-1 < acked.Load() {
 		t.Errorf("%d writes were acknowledged, %d are there", acked.Load(), n-1)
 	}
 }
 
-// until waits for another goroutine's or process's doing.
+// until waits for a condition that another goroutine or process fulfils.
 func until(t *testing.T, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
@@ -259,7 +257,7 @@ func TestNULIsRefusedInWords(t *testing.T) {
 	wantError(t, "get", err, model.NotFound, "no node")
 }
 
-// TestLockedByAnother waits for a lock no longer than its context.
+// TestLockedByAnother must wait for a lock no longer than its context.
 func TestLockedByAnother(t *testing.T) {
 	t.Parallel()
 	s := create(t, testpg.DSN(t))
@@ -286,8 +284,8 @@ func TestLockedByAnother(t *testing.T) {
 	must(t, s.UpdateNode(t.Context(), fact("n", "y")))
 }
 
-// TestMembersOfOneEdge takes two members out of an edge of three at the same time:
-// one of the two must see that the edge falls.
+// TestMembersOfOneEdge takes two of three members out of an edge concurrently: one of the two
+// transactions must see that the edge falls.
 func TestMembersOfOneEdge(t *testing.T) {
 	t.Parallel()
 	s := create(t, testpg.DSN(t))

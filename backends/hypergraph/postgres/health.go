@@ -9,15 +9,15 @@ import (
 	"memdesk/model"
 )
 
-// mustHave are the indexes without which a recall reads every row.
+// mustHave are the indexes without which every recall reads all rows.
 var mustHave = []string{"nodes_by_words"}
 
-// heldTooLong is how long a transaction of somebody else may hold a write lock on the tables,
-// in seconds.
+// heldTooLong is how long another program's transaction may hold a write lock on the tables, in
+// seconds.
 const heldTooLong = 120
 
 // Look makes Health's checks beside the ping, within its deadline: the schema, the index of words,
-// whether the server takes writes, and a lock that a transaction has kept for minutes.
+// whether the server takes writes, and a lock that a transaction has held for minutes.
 func (s *Store) Look(ctx context.Context) []model.HealthFinding { return s.look(ctx, heldTooLong) }
 
 func (s *Store) look(ctx context.Context, held int) []model.HealthFinding {
@@ -29,7 +29,7 @@ func (s *Store) look(ctx context.Context, held int) []model.HealthFinding {
 		if version, err = schemaVersion(q); err != nil {
 			return err
 		}
-		// The transaction itself only reads, so the session's default is asked for.
+		// This transaction is read-only itself, so the session's default is queried.
 		if _, err = q.One(`SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean`, nil, &readOnly); err != nil {
 			return err
 		}
@@ -83,8 +83,8 @@ func (s *Store) judge(version int, readOnly bool, missing []string, holder, seco
 	return found
 }
 
-// inStep counts what is stored beside the rows of a workspace and differs from them. Tiers are
-// counted anew at each question, so there are no other stored counts.
+// inStep counts derived values of a workspace that differ from its rows. Tiers are counted anew each
+// time, so there are no other stored counts.
 var inStep = []struct{ kind, ref, message, needs, query string }{
 	{model.FindingCounters, "has_vector", "%d nodes are listed with a vector that is not stored, or without one that is", "memdesk.node_embeddings", `
 		SELECT count(*) FROM memdesk.nodes n LEFT JOIN memdesk.node_embeddings e ON e.workspace = n.workspace AND e.node_id = n.id
@@ -95,12 +95,12 @@ var inStep = []struct{ kind, ref, message, needs, query string }{
 }
 
 // wordless are the nodes without an entry in the index of words. The beginnings of their texts
-// tell those that have words from those that are signs only.
+// distinguish those with words from those of signs only.
 const wordless = `SELECT left(content, 1000), left(metadata, 1000) FROM memdesk.nodes WHERE workspace = $1 AND words_whole AND words = ''`
 
-// Deep is the part of Health that reads the rows of the workspace: the index of words and what
-// is stored about vectors against them. It runs in the background, on one connection, until its
-// context ends, and brings no whole text over.
+// Deep is the part of Health that reads the workspace's rows: it checks the index of words and the
+// stored vector data against them. It runs in the background, on one connection, until its context
+// ends, and transfers no whole text.
 func (s *Store) Deep(ctx context.Context) []model.HealthFinding {
 	var found []model.HealthFinding
 	err := s.read(ctx, "health", func(q *query) error {
@@ -137,7 +137,7 @@ func (s *Store) Deep(ctx context.Context) []model.HealthFinding {
 		return err
 	})
 	if err != nil {
-		return nil // a query that fails is the look's to report
+		return nil // Look reports a failing query
 	}
 	return found
 }

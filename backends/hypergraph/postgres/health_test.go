@@ -11,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// TestHealthIsOfWhatTheStoreIsFor: a server that answers and cannot serve is not in order.
+// TestHealthIsOfWhatTheStoreIsFor: a server that answers but cannot serve is unhealthy.
 func TestHealthIsOfWhatTheStoreIsFor(t *testing.T) {
 	for name, tt := range map[string]struct {
 		harm  string
@@ -60,7 +60,7 @@ func TestAnIndexThatIsGoneIsMadeAnew(t *testing.T) {
 	}
 }
 
-// TestALockThatIsHeld by a transaction that does not end is a finding, once it has lasted.
+// TestALockThatIsHeld by an open transaction is a finding once it has lasted too long.
 func TestALockThatIsHeld(t *testing.T) {
 	dsn := testpg.DSN(t)
 	s := create(t, dsn)
@@ -91,8 +91,8 @@ func TestALockThatIsHeld(t *testing.T) {
 	<-ended
 }
 
-// TestTheDeepProbeIsBounded: it ends with its context and then finds nothing, and brings no
-// whole text over.
+// TestTheDeepProbeIsBounded: it must end with its context and then report nothing, and transfer no
+// whole text.
 func TestTheDeepProbeIsBounded(t *testing.T) {
 	dsn := testpg.DSN(t)
 	s := create(t, dsn)

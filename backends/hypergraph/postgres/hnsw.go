@@ -9,14 +9,13 @@ import (
 	"memdesk/backends/hypergraph/internal/sqlgraph"
 )
 
-// pgvector indexes vectors of one dimension, of at most indexedDimensions. So every
-// dimension has an index of its own over memdesk.node_vectors, which is a copy of
-// node_embeddings in the extension's type and may be dropped at any time.
+// pgvector indexes vectors of one dimension, up to indexedDimensions. So every dimension has its own
+// index over memdesk.node_vectors, a copy of node_embeddings in the extension's type that may be
+// dropped at any time.
 const (
 	indexedDimensions = 2000
 	indexPrefix       = "node_vectors_hnsw_"
-	// indexedLimit is the most hits that are asked of an index; of more, every vector is
-	// compared.
+	// indexedLimit is the most hits taken from an index; for more, every vector is compared.
 	indexedLimit = 400
 )
 
@@ -29,14 +28,13 @@ const vectorsTable = `CREATE TABLE IF NOT EXISTS memdesk.node_vectors (
 	FOREIGN KEY (workspace, node_id) REFERENCES memdesk.node_embeddings (workspace, node_id) ON DELETE CASCADE
 )`
 
-// fillVectors copies the embeddings that the table lacks, of every workspace.
+// fillVectors copies the missing embeddings of every workspace.
 const fillVectors = `INSERT INTO memdesk.node_vectors (workspace, node_id, dimensions, vec)
 	SELECT e.workspace, e.node_id, e.dimensions, memdesk.vector_of(e.embedding)
 	FROM memdesk.node_embeddings e WHERE e.dimensions <= 2000
 	ON CONFLICT (workspace, node_id) DO UPDATE SET dimensions = excluded.dimensions, vec = excluded.vec`
 
-// vectorOf reads little-endian float32 on the server: sign, exponent and fraction of
-// each number.
+// vectorOf decodes little-endian float32 on the server: sign, exponent and fraction of each number.
 const vectorOf = `CREATE OR REPLACE FUNCTION memdesk.vector_of(raw bytea) RETURNS vector LANGUAGE sql IMMUTABLE AS $$
 	SELECT array_agg((CASE WHEN bits = 0 OR bits = 2147483648 THEN 0
 		ELSE (CASE WHEN bits >= 2147483648 THEN -1 ELSE 1 END)
@@ -45,7 +43,7 @@ const vectorOf = `CREATE OR REPLACE FUNCTION memdesk.vector_of(raw bytea) RETURN
 	FROM (SELECT i, get_byte(raw, 4*i)::bigint + (get_byte(raw, 4*i+1)::bigint << 8) + (get_byte(raw, 4*i+2)::bigint << 16) + (get_byte(raw, 4*i+3)::bigint << 24) AS bits
 		FROM generate_series(0, length(raw)/4 - 1) i) b $$`
 
-// vectorIndexes are the dimensions that have an index which is ready.
+// vectorIndexes are the dimensions with a ready index.
 func vectorIndexes(q *query) (map[int]bool, error) {
 	out := map[int]bool{}
 	err := q.Each(`SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -73,12 +71,11 @@ func (s *Store) hasPgvector() bool {
 	return s.pgvector
 }
 
-// indexVectors makes the table and an index for every dimension that is there, when
-// the server has pgvector, or offers it and lets this role install it.
+// indexVectors makes the table and an index for every stored dimension, when the server has pgvector,
+// or offers it and lets this role install it.
 func (s *Store) indexVectors(ctx context.Context) error {
 	const op = "index vectors"
-	// Where the role may not, the store does without: vectors are then compared one by
-	// one.
+	// Where the role may not install it, the store works without: vectors are then compared one by one.
 	_ = s.migration(ctx, op, func(q *query) error {
 		var offered bool
 		if _, err := q.One(`SELECT EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector' AND installed_version IS NULL)`, nil, &offered); err != nil || !offered {
@@ -119,15 +116,15 @@ func (s *Store) indexVectors(ctx context.Context) error {
 	return err
 }
 
-// makeIndex is idempotent. A new dimension's index is made over few rows.
+// makeIndex is idempotent. The index of a new dimension covers few rows.
 func makeIndex(q *query, dimensions int) error {
 	_, err := q.Exec(fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s%d ON memdesk.node_vectors USING hnsw ((vec::vector(%d)) vector_cosine_ops) WHERE dimensions = %d`,
 		indexPrefix, dimensions, dimensions, dimensions))
 	return err
 }
 
-// putIndexed keeps the copy of a vector that was just stored. The first of a
-// dimension makes its index, where the role owns the table.
+// putIndexed updates the copy of a vector that was just stored. The first vector of a dimension creates
+// its index, where the role owns the table.
 func (s *Store) putIndexed(q *query, node string, vector []float32) error {
 	if !s.hasPgvector() {
 		return nil
@@ -163,7 +160,7 @@ func (s *Store) putIndexed(q *query, node string, vector []float32) error {
 	return nil
 }
 
-// vectorText is the extension's notation.
+// vectorText is a vector in the extension's notation.
 func vectorText(v []float32) string {
 	b := []byte{'['}
 	for i, x := range v {
@@ -175,14 +172,14 @@ func vectorText(v []float32) string {
 	return string(append(b, ']'))
 }
 
-// indexedNearest asks the index. done is false where it gave fewer than asked for:
-// a filter that keeps few rows leaves it short, so every vector is compared then.
+// indexedNearest searches the index. done is false where it returned fewer hits than the limit: a
+// filter that keeps few rows leaves it short, so every vector is compared then.
 func (d dialect) indexedNearest(q *query, c conditions, near *sqlgraph.Nearest) (done bool, err error) {
 	if err := q.freshPlans(); err != nil {
 		return false, err
 	}
 	limit := near.Best.Limit
-	// An index scan looks at this many candidates; the extension's default is 40.
+	// An index scan examines this many candidates; the extension's default is 40.
 	if _, err := q.Exec(`SELECT set_config('hnsw.ef_search', $1, true)`, strconv.Itoa(min(max(100, 4*limit), 1000))); err != nil {
 		return false, err
 	}

@@ -8,14 +8,13 @@ import (
 	"memdesk/model"
 )
 
-// Maintainer shows and cleans what lies beneath the items on the server. How much
-// of it depends on the role: a superuser may read files, the owner of the tables may
-// rewrite them.
+// Maintainer shows and cleans the storage beneath the items on the server. The role decides how much: a
+// superuser may read files, the owner of the tables may rewrite them.
 func (s *Store) Maintainer() model.Maintainer { return maintainer{s} }
 
 type maintainer struct{ s *Store }
 
-// The layers that are no tables of the schema.
+// The layers that are not tables of the schema.
 const (
 	layerStatistics = "statistics"
 	layerWAL        = "wal"
@@ -23,22 +22,21 @@ const (
 	layerNotify     = "notifications"
 )
 
-// onlySuperuser is why the bytes of a file are not shown.
+// onlySuperuser says why a file's bytes are not shown.
 const onlySuperuser = "only a superuser may read the server's files"
 
-// SearchSQL looks through the files of every table, index and overflow table of the
-// schema for one identifier, psql's variable id; a superuser runs it after a CHECKPOINT.
-// found is f in every row where no trace is left.
+// SearchSQL searches the files of every table, index and overflow table of the schema for one
+// identifier, psql's variable id; a superuser runs it after a CHECKPOINT. found is f in every row where
+// no trace is left.
 const SearchSQL = `SELECT c.oid::regclass AS file, position(convert_to(:'id', 'UTF8') IN pg_read_binary_file(pg_relation_filepath(c.oid))) > 0 AS found ` +
 	`FROM pg_class c WHERE pg_relation_filepath(c.oid) IS NOT NULL AND (c.relnamespace = 'memdesk'::regnamespace ` +
 	`OR c.oid IN (SELECT reltoastrelid FROM pg_class WHERE relnamespace = 'memdesk'::regnamespace));`
 
-// askSuperuser is the advice for files that are not shown
-// (erasure-physical.md, PostgreSQL).
+// askSuperuser is the advice for files that this role cannot read (erasure-physical.md, PostgreSQL).
 const askSuperuser = "a superuser, once: put a superuser's connection string where the store's dsn_env or dsn_file points, and memdesk rewrites and looks itself. " +
 	"To look by hand before, in psql as superuser, for each identifier: \\set id 'THE IDENTIFIER'  CHECKPOINT;  " + SearchSQL + "  found has to be f in every row"
 
-// hide says of the layers of tables who may look at their files, and what to run.
+// hide says of the layers of tables which role may read their files, and the commands to run.
 func hide(layers []model.Layer) {
 	for i := range layers {
 		l := &layers[i]
@@ -48,15 +46,15 @@ func hide(layers []model.Layer) {
 	}
 }
 
-// relation is one file of the server with pages of a layer.
+// relation is one server file with pages of a layer.
 type relation struct {
 	layer, table, path string
 	bytes              int64
 	owner              bool // the role may rewrite it
 }
 
-// relations are the tables of the schema with their partitions, TOAST and indexes;
-// every workspace has its rows in them.
+// relations are the tables of the schema with their partitions, TOAST and indexes; they hold the rows
+// of every workspace.
 const relations = `WITH RECURSIVE mine AS (
 		SELECT c.oid, c.oid AS root FROM pg_class c
 		WHERE c.relnamespace = to_regnamespace('memdesk') AND c.relkind IN ('r', 'p', 'm') AND NOT c.relispartition
@@ -72,13 +70,12 @@ const relations = `WITH RECURSIVE mine AS (
 	SELECT c.relname || f.part, c.relname, pg_relation_filepath(f.oid), COALESCE(pg_relation_size(f.oid), 0), pg_has_role(c.relowner, 'USAGE')
 	FROM files f JOIN pg_class c ON c.oid = f.root WHERE pg_relation_filepath(f.oid) IS NOT NULL ORDER BY 1, 3`
 
-// samples are the catalogue's tables that hold values of sampled rows, of the whole
-// database.
+// samples are the catalogue's tables that hold values of sampled rows, for the whole database.
 const samples = `SELECT 'statistics', 'pg_statistic', pg_relation_filepath(f.oid), COALESCE(pg_relation_size(f.oid), 0), false
 	FROM pg_class c CROSS JOIN LATERAL (SELECT c.oid UNION ALL SELECT c.reltoastrelid WHERE c.reltoastrelid <> 0) f
 	WHERE c.oid IN (to_regclass('pg_catalog.pg_statistic'), to_regclass('pg_catalog.pg_statistic_ext_data')) ORDER BY 3`
 
-// logFiles, walFiles and notifyFiles can be listed by a superuser.
+// logFiles, walFiles and notifyFiles need a superuser to list them.
 const (
 	walFiles = `SELECT 'wal', '', 'pg_wal/' || name, size, false FROM pg_ls_waldir() ORDER BY 3`
 	logFiles = `SELECT 'server log', '', current_setting('log_directory') || '/' || name, size, false FROM pg_ls_logdir()
@@ -97,7 +94,7 @@ func readRelations(q *query, text string) ([]relation, error) {
 	return out, err
 }
 
-// grouped makes one layer of the files that bear its name.
+// grouped makes one layer of the files with the same layer name.
 func grouped(files []relation, kind model.LayerKind, readable bool, reason string) []model.Layer {
 	var out []model.Layer
 	for _, f := range files {
@@ -110,10 +107,9 @@ func grouped(files []relation, kind model.LayerKind, readable bool, reason strin
 	return out
 }
 
-// Layers lists the schema's tables, their TOAST and indexes, the catalogue's samples
-// and the write-ahead log, then what no scrub can reach, as far as the server shows it.
-// For a superuser pages that are only in memory are written first (CHECKPOINT), so that
-// the files hold what the tables hold.
+// Layers lists the schema's tables, their TOAST and indexes, the catalogue's samples and the
+// write-ahead log, then the layers beyond any scrub, as far as the server shows them. For a superuser,
+// pages that are only in memory are written first (CHECKPOINT), so that the files match the tables.
 func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 	var out []model.Layer
 	err := m.s.ops.read(ctx, "layers", func(q *query) error {
@@ -154,7 +150,7 @@ func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 	return out, err
 }
 
-// seesFiles reports whether the role may read the files in which the rows lie.
+// seesFiles reports whether the role may read the files that hold the rows.
 func (s *Store) seesFiles(q *query) (bool, error) {
 	if s.isDistributed() {
 		return false, nil
@@ -164,8 +160,7 @@ func (s *Store) seesFiles(q *query) (bool, error) {
 	return super, err
 }
 
-// settings are those of the server's that say where texts go; what the role may not
-// see is missing.
+// settings are the server's settings that say where texts go; those hidden from the role are missing.
 func settings(q *query) (map[string]string, error) {
 	out := map[string]string{}
 	err := q.Each(`SELECT name, current_setting(name) FROM pg_settings WHERE name IN ('archive_mode', 'checkpoint_timeout', 'max_wal_size', 'log_statement',

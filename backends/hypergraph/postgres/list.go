@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// newList is a list of a table without its filter.
+// newList is a table's list without its filter.
 func (s *Store) newList(table, alias string, l hypergraph.Listing) *sqlgraph.List {
 	order := sqlgraph.Order(l)
 	list := sqlgraph.List{From: s.Table(table) + ` ` + alias, Alias: alias, Desc: order == model.OrderNewest, Cond: s.Conditions(alias)}
@@ -45,8 +45,7 @@ func (d dialect) EdgeList(_ sqlgraph.Query, l hypergraph.Listing) (*sqlgraph.Lis
 	return list, nil
 }
 
-// ListEdges implements hypergraph.Ops. The first page, as every recall asks for it, is one
-// statement.
+// ListEdges implements hypergraph.Ops. The first page, which every recall needs, is one statement.
 func (o ops) ListEdges(ctx context.Context, l hypergraph.Listing) (page hypergraph.EdgePage, err error) {
 	const op = "list edges"
 	if l.Cursor != "" || l.End {
@@ -65,8 +64,8 @@ func (o ops) ListEdges(ctx context.Context, l hypergraph.Listing) (page hypergra
 	return page, err
 }
 
-// firstEdges reads the first page of a list and its count. Without an edge there is no
-// row, and the count is 0.
+// firstEdges reads the first page of a list and its count. Without edges there is no row, and the count
+// is 0.
 func (s *Store) firstEdges(q *query, l *sqlgraph.List, limit int) (page hypergraph.EdgePage, err error) {
 	c := l.Cond.Clone()
 	count := `(SELECT count(*) FROM (SELECT 1 FROM ` + l.From + c.Where() + c.SQL(` LIMIT ?) matching)`, sqlgraph.CountLimit+1)

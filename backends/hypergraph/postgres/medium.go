@@ -7,11 +7,11 @@ import (
 	"memdesk/model"
 )
 
-// mediumChunk is how much of a file one statement reads.
+// mediumChunk is the number of bytes that one statement reads of a file.
 const mediumChunk = 1 << 20
 
-// OpenLayer reads the files of a layer one after the other, as they lie on the
-// server's disk; of a table of another program its rows.
+// OpenLayer reads a layer's files one after the other, as stored on the server's disk; of another
+// program's table it reads the rows.
 func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	const op = "open-layer"
 	if r, ok, err := m.openBeside(ctx, id); ok || err != nil {
@@ -53,21 +53,20 @@ func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, er
 	}
 	r := &fileReader{ctx: ctx, s: m.s}
 	for _, f := range files {
-		// A log of changes that was recycled meanwhile is under another name.
+		// A recycled log file has another name.
 		r.files = append(r.files, segments{path: f.path, may: id == layerWAL || id == layerLog || id == layerNotify})
 	}
 	return r, nil
 }
 
-// segments is a file, which continues in path.1, path.2 and so on where it is a
-// table's.
+// segments is a file; a table's file continues in path.1, path.2 and so on.
 type segments struct {
 	path string
-	may  bool // be gone
+	may  bool // whether it may be missing
 }
 
-// fileReader streams files. A table's file that is gone, because the table was
-// rewritten meanwhile, is NotFound.
+// fileReader streams files. A table's file that is missing, because the table was rewritten meanwhile,
+// is NotFound.
 type fileReader struct {
 	ctx     context.Context
 	s       *Store
@@ -91,7 +90,7 @@ func (r *fileReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads the next piece, or moves to the next file.
+// fill reads the next piece or moves to the next file.
 func (r *fileReader) fill() error {
 	const op = "open-layer"
 	f := r.files[0]
@@ -116,7 +115,7 @@ func (r *fileReader) fill() error {
 	return nil
 }
 
-// Close ends the reading.
+// Close stops reading.
 func (r *fileReader) Close() error {
 	r.files, r.buf = nil, nil
 	return nil

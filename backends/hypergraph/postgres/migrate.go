@@ -38,9 +38,9 @@ func schemaVersion(q *query) (int, error) {
 	return at, err
 }
 
-// Migrate implements model.Migrator: up or down to a version, a transaction per
-// step that also records it, under a lock that two processes do not hold at once. Going
-// below the tables of items is refused while there are any.
+// Migrate implements model.Migrator: up or down to a version, one transaction per step that also
+// records it, under a lock that excludes other processes. Going below the tables of items is refused
+// while there are any.
 func (s *Store) Migrate(ctx context.Context, target int) (model.SchemaState, error) {
 	const op = "migrate"
 	if target < 0 || target > latest() {
@@ -79,9 +79,8 @@ func (s *Store) Migrate(ctx context.Context, target int) (model.SchemaState, err
 	return state(0), nil
 }
 
-// migration is a transaction that an old schema does not refuse. Each of its
-// statements sees what is committed when it begins: one snapshot would be from before
-// the lock was given.
+// migration is a transaction that an old schema does not refuse. Each of its statements sees all
+// commits before it: a single snapshot would predate the lock.
 func (s *Store) migration(ctx context.Context, op string, fn func(*query) error) error {
 	s.mu.Lock()
 	why := s.outdated
@@ -95,8 +94,8 @@ func (s *Store) migration(ctx context.Context, op string, fn func(*query) error)
 	return s.transactionAt(ctx, op, pgx.ReadCommitted, fn)
 }
 
-// migrateStep takes one step towards a version and reports whether none is left.
-// The version is read under the lock: another process may have been faster.
+// migrateStep takes one step towards a version and reports whether none is left. It reads the version
+// under the lock: another process may have migrated meanwhile.
 func (s *Store) migrateStep(q *query, target int) (at int, done bool, err error) {
 	if at, err = schemaVersion(q); err != nil || at == 0 && target == 0 {
 		return at, true, err
@@ -135,8 +134,8 @@ func (s *Store) migrateStep(q *query, target int) (at int, done bool, err error)
 	return at, false, model.Errorf(model.Unsupported, q.Op(), "schema %d is not one of this program's", at)
 }
 
-// refuseToDrop looks, before the first step of a way down, for items that a later one would
-// remove, with the tables locked: nobody adds one meanwhile. The last step looks again.
+// refuseToDrop checks, before the first step down, for items that a later step would remove, with the
+// tables locked so that none is added meanwhile. The last step checks again.
 func refuseToDrop(q *query, target, at int) error {
 	for _, st := range steps {
 		if st.version <= target || st.version > at {
@@ -158,8 +157,8 @@ func refuseToDrop(q *query, target, at int) error {
 	return nil
 }
 
-// lockSchema keeps every other migration waiting until the transaction ends. It locks a row:
-// engines that know no advisory lock know that.
+// lockSchema blocks every other migration until the transaction ends. It locks a row, because some
+// engines have no advisory lock.
 func lockSchema(q *query) error {
 	if _, err := q.Exec(`INSERT INTO memdesk.schema_migrations (version, what, applied_at) VALUES (0, 'the row that a migration locks', 0) ON CONFLICT DO NOTHING`); err != nil {
 		return err
@@ -168,8 +167,8 @@ func lockSchema(q *query) error {
 	return err
 }
 
-// makeLedger makes the table that records the versions. The schema may be there already,
-// made by somebody with the right to; another process may make both at the same time.
+// makeLedger makes the table that records the versions. The schema may already exist, made by a role
+// with the right to; another process may make both at the same time.
 func (s *Store) makeLedger(ctx context.Context, op string) error {
 	var there, schema bool
 	look := func(q *query) error {

@@ -10,9 +10,9 @@ func (d dialect) Indexed(dimensions, limit int) bool {
 	return limit > 0 && limit <= indexedLimit && d.hasIndex(dimensions)
 }
 
-// Compare implements sqlgraph.VectorTable. Where the server has pgvector and an index for
-// the dimension, the index gives the nearest, which is nearly always right, and the result
-// says so; else every vector is compared here.
+// Compare implements sqlgraph.VectorTable. Where the server has pgvector and an index for the
+// dimension, the index returns the nearest vectors, which is nearly always right, and the result says
+// so; else every vector is compared here.
 func (d dialect) Compare(shared sqlgraph.Query, c conditions, n *sqlgraph.Nearest) error {
 	q := shared.(*query)
 	if err := d.otherVectors(q, c, n); err != nil {
@@ -40,7 +40,7 @@ func (d dialect) Compare(shared sqlgraph.Query, c conditions, n *sqlgraph.Neares
 		})
 }
 
-// otherVectors counts those of another dimension, and gives that of one of these.
+// otherVectors counts the vectors of other dimensions and sets one such dimension.
 func (d dialect) otherVectors(q *query, c conditions, n *sqlgraph.Nearest) error {
 	c = c.Clone()
 	_, err := q.One(`SELECT count(*), COALESCE(max(v.dimensions), 0) FROM memdesk.node_embeddings v

@@ -7,7 +7,7 @@ import (
 	"memdesk/backends/hypergraph/internal/sqlgraph"
 )
 
-// nodeSelect is read by scanNode from the aliases n and, for decisions, d.
+// nodeSelect is the columns that scanNode reads from the aliases n and, for decisions, d.
 var nodeSelect = `n.id, n.type, n.subtype, ` + sqlgraph.Bounded(`n.content`) + `, n.tier, n.confidence, ` + sqlgraph.Bounded(`n.provenance`) + `, ` + sqlgraph.Bounded(`n.metadata`) + `, n.subject_id,
 	n.created_at, n.updated_at, COALESCE(n.last_accessed, 0), n.access_count, n.has_vector, n.row_version, ` + sqlgraph.Oversize(`n.content`, `n.provenance`, `n.metadata`) + `,
 	d.decision_type, d.confidence, d.prompt, d.files, d.branch, d.commit_hash, d.parent_id, d.status`
@@ -37,7 +37,7 @@ func scanNode(scan func(...any) error, more ...any) (hypergraph.Node, error) {
 	return n, err
 }
 
-// Node implements sqlgraph.Dialect. What a transaction has locked is read once.
+// Node implements sqlgraph.Dialect. A node that the transaction has locked is read once.
 func (d dialect) Node(shared sqlgraph.Query, id string) (hypergraph.Node, error) {
 	q := shared.(*query)
 	if n, ok := q.held[id]; ok && q.broken == nil {

@@ -15,7 +15,7 @@ import (
 
 var nodeColumns = sqlgraph.NodeColumns("words", "words_whole")
 
-// nodeValues are those of a row, in the order of nodeColumns.
+// nodeValues are a row's values in the order of nodeColumns.
 func nodeValues(n hypergraph.Node) []any {
 	words, whole := lexemes(n.Content, n.Metadata)
 	return sqlgraph.NodeValues(n, words, whole)
@@ -44,8 +44,8 @@ func (d dialect) InsertNodes(shared sqlgraph.Query, nodes []hypergraph.Node) err
 	return q.failed(err)
 }
 
-// CreateNodes adds many nodes fast (sqlgraph.Writes). The planner counts anew what has
-// changed; where the role may not ask it to, the server does it in its own time.
+// CreateNodes adds many nodes fast (sqlgraph.Writes). ANALYZE then updates the planner's statistics;
+// where the role may not run it, the server does later.
 func (o ops) CreateNodes(ctx context.Context, nodes iter.Seq[hypergraph.Node]) (int64, error) {
 	committed, err := o.Writes.CreateNodes(ctx, nodes)
 	if err != nil {
@@ -58,8 +58,8 @@ func (o ops) CreateNodes(ctx context.Context, nodes iter.Seq[hypergraph.Node]) (
 	return committed, model.FromContext(ctx, "create nodes")
 }
 
-// RewriteNode implements sqlgraph.NodeTable. Where content and metadata stay, the words
-// do, and with them their index.
+// RewriteNode implements sqlgraph.NodeTable. Where content and metadata stay, their words and the index
+// entry stay too.
 func (d dialect) RewriteNode(q sqlgraph.Query, old, n hypergraph.Node, set sqlgraph.Set) error {
 	delete(q.(*query).held, n.ID)
 	if old.Content != n.Content || old.Metadata != n.Metadata {
@@ -76,9 +76,9 @@ func (d dialect) RewriteNode(q sqlgraph.Query, old, n hypergraph.Node, set sqlgr
 // removeBatch is how many nodes one statement of RemoveNodes removes.
 const removeBatch = 5000
 
-// RemoveNodes implements sqlgraph.NodeTable. The nodes' edges are touched, so that two
-// transactions which take members out of one edge do not both think it keeps two. What
-// hangs on a node goes with it by the schema's own rules.
+// RemoveNodes implements sqlgraph.NodeTable. It touches the nodes' edges, so that of two transactions
+// that take members out of one edge, not both assume that it keeps two. The schema's own rules remove a
+// node's dependent rows.
 func (d dialect) RemoveNodes(shared sqlgraph.Query, ids []string) (removed int64, err error) {
 	q := shared.(*query)
 	for part := range slices.Chunk(ids, removeBatch) {

@@ -16,18 +16,18 @@ import (
 	"memdesk/model"
 )
 
-// Config says which database to open and how.
+// Config selects a database and how to open it.
 type Config struct {
-	// DSN is the connection string, a URL or keywords as libpq reads them. It is a
-	// secret: it may hold a password.
+	// DSN is the connection string, a URL or keywords in libpq's syntax. It is a secret: it may hold a
+	// password.
 	DSN model.Secret
 	// Workspace leads every key; empty is DefaultWorkspace.
 	Workspace string
-	// MaxConns and MinConns bound the pool; 0 is DefaultMaxConns and none.
+	// MaxConns and MinConns bound the pool; 0 means DefaultMaxConns and no minimum.
 	MaxConns, MinConns int
 	ReadOnly           bool
-	// Distributed says that the rows lie on several servers: no advisory lock, notification
-	// or trigger is used. Engines that are known to be distributed are found out.
+	// Distributed says that the rows are on several servers: no advisory lock, notification or trigger
+	// is used. Known distributed engines are detected.
 	Distributed bool
 	Clock       clock.Clock // nil: the system's
 }
@@ -42,21 +42,20 @@ const (
 	MaxConns        = 100
 )
 
-// Timeouts of the connections themselves; an operation's own deadline is its
-// context's.
+// Timeouts of the connections themselves; an operation's deadline is its context's.
 const (
 	connectTimeout = 5 * time.Second
 	idleTime       = 5 * time.Minute
 	lifeTime       = time.Hour
-	endPatience    = 30 * time.Second // of a commit or rollback that has begun
+	endPatience    = 30 * time.Second // for a commit or rollback that has begun
 	hangUpPatience = 5 * time.Second
 )
 
-// Open is for a program that wants a database with a schema; memdesk itself uses
-// [OpenPending]. It connects and looks at the schema, changing nothing. Errors are InvalidInput
-// for what is no connection string, Unavailable for a server that does not answer,
-// PermissionDenied for one that refuses, NotFound for a database without memdesk's
-// schema, Unsupported for one of a newer memdesk or in another encoding than UTF-8.
+// Open is for a program that wants a database with a schema; memdesk itself uses [OpenPending]. It
+// connects and checks the schema, changing nothing. Errors are InvalidInput for an invalid connection
+// string, Unavailable for a server that does not answer, PermissionDenied for one that refuses,
+// NotFound for a database without memdesk's schema, Unsupported for a schema of a newer memdesk or an
+// encoding other than UTF-8.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s, err := connect(ctx, cfg)
 	if err != nil {
@@ -69,8 +68,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Create is for the same program: it makes the schema where there is none, or brings it up to date, and opens
-// the workspace.
+// Create is for the same program: it makes a missing schema or updates an old one, and opens the
+// workspace.
 func Create(ctx context.Context, cfg Config) (*Store, error) {
 	s, err := connect(ctx, cfg)
 	if err != nil {
@@ -115,7 +114,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// location is the address for people.
+// location is the address for display.
 func location(c *pgx.ConnConfig, workspace string) string {
 	where := c.Host
 	if !strings.HasPrefix(c.Host, "/") {
@@ -124,7 +123,7 @@ func location(c *pgx.ConnConfig, workspace string) string {
 	return fmt.Sprintf("%s, database %s, workspace %s", where, c.Database, workspace)
 }
 
-// prepare looks at the server and the schema.
+// prepare checks the server and the schema.
 func (s *Store) prepare(ctx context.Context) error {
 	const op = "open"
 	p, err := s.probe(ctx)
@@ -147,7 +146,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// probed is the result of one look at the server.
+// probed is the result of one check of the server.
 type probed struct {
 	encoding string
 	version  int
@@ -155,14 +154,14 @@ type probed struct {
 	refuses  bool // transactions are read-only
 	missing  []string
 	pgvector bool
-	offered  bool // pgvector could be installed
+	offered  bool // pgvector can be installed
 	indexed  map[int]bool
 	notWhole int64
-	engine   bool // is known to be distributed
-	triggers bool // tell watchers
+	engine   bool // a known distributed engine
+	triggers bool // the schema's triggers notify watchers
 }
 
-// distributed reports that the server is such an engine, or that the schema was made for one.
+// distributed reports that the server is a distributed engine, or that the schema was made for one.
 func (p probed) distributed() bool { return p.engine || p.version >= watchStep && !p.triggers }
 
 func (s *Store) probe(ctx context.Context) (probed, error) {
@@ -213,7 +212,7 @@ func (p probed) readOnly(asked bool) string {
 	return ""
 }
 
-// outdated says what an older schema needs.
+// outdated says which migration an older schema needs.
 func (p probed) outdated(distributed bool) string {
 	switch {
 	case distributed && p.triggers:

@@ -10,8 +10,8 @@ import (
 	"memdesk/model"
 )
 
-// Pending is a database that may have no schema yet: it reads as an empty store and
-// gets its schema with the first change, so that opening one leaves nothing behind.
+// Pending is a database that may have no schema yet: it reads as an empty store and gets its schema
+// with the first change, so that opening it leaves no trace.
 type Pending struct {
 	*Store
 	empty *inmem.Store
@@ -46,7 +46,7 @@ func OpenPending(ctx context.Context, cfg Config) (*Pending, error) {
 	return p, nil
 }
 
-// now is the store to read from.
+// now is the store for reads.
 func (p *Pending) now(ctx context.Context) hypergraph.Backend {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +59,7 @@ func (p *Pending) now(ctx context.Context) hypergraph.Backend {
 	return p.Store
 }
 
-// made is the store to change, with its schema.
+// made is the store for changes, with its schema.
 func (p *Pending) made(ctx context.Context) (hypergraph.Backend, error) {
 	if b := p.now(ctx); b == hypergraph.Backend(p.Store) {
 		return b, nil
@@ -106,7 +106,7 @@ func (p *Pending) WithTx(ctx context.Context, fn func(hypergraph.Ops) error) err
 	return p.change(ctx, func(b hypergraph.Backend) error { return b.WithTx(ctx, fn) })
 }
 
-// Ping implements hypergraph.Backend: the server answers, with or without schema.
+// Ping implements hypergraph.Backend: it checks that the server answers, with or without a schema.
 func (p *Pending) Ping(ctx context.Context) error {
 	if p.now(ctx) == hypergraph.Backend(p.Store) {
 		return p.Store.Ping(ctx)
@@ -247,7 +247,7 @@ func (p *Pending) Counts(ctx context.Context) ([]model.TierCount, error) {
 
 // Close implements hypergraph.Backend.
 func (p *Pending) Close() error {
-	_ = p.empty.Close() // it keeps nothing
+	_ = p.empty.Close() // it stores nothing
 	return p.Store.Close()
 }
 

@@ -18,8 +18,8 @@ import (
 	"memdesk/model"
 )
 
-// TestPgvector runs the suite's cases of vectors on a server with pgvector, and looks
-// whether the index is used and gives what comparing every vector gives.
+// TestPgvector runs the suite's vector cases on a server with pgvector, and checks that the index is
+// used and returns the same as comparing every vector.
 func TestPgvector(t *testing.T) {
 	t.Parallel()
 	cfg := postgres.Config{DSN: model.NewSecret(testpg.PGlite(t)), Workspace: "w", MaxConns: 1}
@@ -68,7 +68,7 @@ func TestPgvector(t *testing.T) {
 	if near < 95 {
 		t.Errorf("%d of the 100 nearest were found", near)
 	}
-	// A filter that leaves few is answered whole.
+	// A filter that leaves few nodes must be answered completely.
 	res, err := s.SearchByEmbedding(t.Context(), vector(), hypergraph.SearchOptions{Limit: 10, Tiers: []string{"session"}})
 	if err != nil || len(res.Hits) != 0 || res.Bounded {
 		t.Errorf("nothing in the tier: %+v, %v", res, err)
@@ -76,7 +76,7 @@ func TestPgvector(t *testing.T) {
 	must(t, s.Close())
 	t.Run("the copy is made anew", func(t *testing.T) { remade(t, cfg, all) })
 	for _, c := range hypergraphtest.Cases() {
-		if c.Rule != "H9" && os.Getenv("MEMDESK_SOAK") == "" { // the others know nothing of vectors, and PGlite is slow
+		if c.Rule != "H9" && os.Getenv("MEMDESK_SOAK") == "" { // the other cases use no vectors, and PGlite is slow
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
@@ -90,8 +90,8 @@ func TestPgvector(t *testing.T) {
 	}
 }
 
-// remade drops what pgvector indexes and migrates: the server itself reads the
-// vectors' bytes again.
+// remade drops pgvector's indexed copy and migrates: the server itself then decodes the vectors' bytes
+// again.
 func remade(t *testing.T, cfg postgres.Config, all map[string][]float32) {
 	testpg.Exec(t, cfg.DSN.Reveal(), `DROP TABLE memdesk.node_vectors`)
 	s, err := postgres.Create(t.Context(), cfg)

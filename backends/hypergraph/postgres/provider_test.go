@@ -24,7 +24,7 @@ func TestProvider(t *testing.T) {
 	backendtest.Run(t, harness(desk(t)))
 }
 
-// harness gives the conformance suite stores that open makes.
+// harness gives the conformance suite stores from open.
 func harness(open func(t *testing.T) *postgres.Store) backendtest.Harness {
 	return backendtest.Harness{
 		Open: func(t *testing.T) model.Store { return adapt(open(t)) },
@@ -52,8 +52,8 @@ func harness(open func(t *testing.T) *postgres.Store) backendtest.Harness {
 	}
 }
 
-// TestWorkspacesAreStoresOfTheirOwn: what is remembered of one workspace (holds, undo, plans) is
-// not that of another one in the same database.
+// TestWorkspacesAreStoresOfTheirOwn: the records of one workspace (holds, undo, plans) must not apply
+// to another in the same database.
 func TestWorkspacesAreStoresOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	open := desk(t)

@@ -13,16 +13,14 @@ import (
 	"memdesk/model"
 )
 
-// query runs statements, on their own or inside one transaction.
+// query runs statements, each alone or inside one transaction.
 type query struct {
 	ctx context.Context
 	on  runner
 	op  string
-	// changing: inside a transaction that may write. What is read there by its id is
-	// locked, so that it holds until the commit.
+	// changing: inside a transaction that may write. A read by id then locks the row until the commit.
 	changing bool
-	// broken is the first error the server gave inside the transaction: it takes
-	// nothing more after it.
+	// broken is the first server error inside the transaction: the transaction accepts nothing after it.
 	broken error
 	// held are the nodes that this transaction has locked and not changed since.
 	held map[string]hypergraph.Node
@@ -43,7 +41,7 @@ func (q *query) Exec(text string, args ...any) (int64, error) {
 	return tag.RowsAffected(), q.failed(err)
 }
 
-// Each hands every row to fn.
+// Each calls fn with every row.
 func (q *query) Each(text string, args []any, fn func(scan func(...any) error) error) error {
 	if q.broken != nil {
 		return q.broken
@@ -52,7 +50,7 @@ func (q *query) Each(text string, args []any, fn func(scan func(...any) error) e
 	if err != nil {
 		return q.failed(err)
 	}
-	defer rows.Close() // what follows an error of fn is read and dropped
+	defer rows.Close() // reads and drops the rows after an error of fn
 	for rows.Next() {
 		if err := fn(rows.Scan); err != nil { // fn's own error breaks no transaction
 			return worded(q.Op(), err)
@@ -61,8 +59,8 @@ func (q *query) Each(text string, args []any, fn func(scan func(...any) error) e
 	return q.failed(rows.Err())
 }
 
-// eachPlanned is Each with a plan for these arguments, not for arguments in general:
-// how rare the words are decides it. It is one round trip, prepared or not.
+// eachPlanned is Each with a plan for these arguments instead of a generic one: the best plan depends
+// on how rare the words are. It is one round trip, prepared or not.
 func (q *query) eachPlanned(text string, args []any, fn func(scan func(...any) error) error) error {
 	return q.Each(text, append([]any{pgx.QueryExecModeExec}, args...), fn)
 }
@@ -80,8 +78,7 @@ func (q *query) One(text string, args []any, dest ...any) (bool, error) {
 	return found, err
 }
 
-// failed words an error. Inside a transaction it is the last word: the server has
-// given the transaction up.
+// failed words an error. Inside a transaction it is final: the server has aborted the transaction.
 func (q *query) failed(err error) error {
 	if err == nil {
 		return nil
@@ -96,7 +93,7 @@ func (q *query) failed(err error) error {
 	return out
 }
 
-// ops are the operations, on their own or inside a transaction.
+// ops are the operations, outside or inside a transaction.
 type ops struct {
 	sqlgraph.Writes
 	s  *Store
@@ -133,12 +130,12 @@ func (r runs) Change(ctx context.Context, op string, fn func(sqlgraph.Query) err
 	return ops{s: r.s, tx: r.tx}.change(ctx, op, func(q *query) error { return fn(q) })
 }
 
-// ChangeWhole implements sqlgraph.Changer: any failure of the server ends a transaction.
+// ChangeWhole implements sqlgraph.Changer: any server error ends a transaction.
 func (r runs) ChangeWhole(ctx context.Context, op string, fn func(sqlgraph.Query) error) error {
 	return r.Change(ctx, op, fn)
 }
 
-// read runs fn, which makes one statement, without a transaction of its own.
+// read runs fn, which executes one statement, without a transaction of its own.
 func (o ops) read(ctx context.Context, op string, fn func(*query) error) error {
 	if o.tx != nil {
 		return o.tx.borrowed(ctx, op, func() error { return fn(o.tx) })
@@ -149,8 +146,8 @@ func (o ops) read(ctx context.Context, op string, fn func(*query) error) error {
 	return o.s.revived(func() error { return fn(&query{ctx: ctx, on: o.s.pool, op: op}) })
 }
 
-// view runs fn on one consistent snapshot. fn must set its results anew on each
-// call: a connection that had ended is replaced and asked again.
+// view runs fn on one consistent snapshot. fn must set its results anew on each call: it is rerun after
+// a lost connection was replaced.
 func (o ops) view(ctx context.Context, op string, fn func(*query) error) error {
 	if o.tx != nil {
 		return o.tx.borrowed(ctx, op, func() error { return fn(o.tx) })
@@ -168,7 +165,7 @@ func (o ops) view(ctx context.Context, op string, fn func(*query) error) error {
 	})
 }
 
-// errLost is an error before a transaction had begun.
+// errLost is an error from before the transaction began.
 type errLost struct {
 	error
 	lost bool
@@ -176,8 +173,8 @@ type errLost struct {
 
 func (e errLost) Unwrap() error { return e.error }
 
-// revived runs a read anew when the server had ended the connection that the pool
-// held: a restart in between is then not noticed.
+// revived reruns a read when the server had ended the pooled connection: a restart in between goes
+// unnoticed.
 func (s *Store) revived(fn func() error) error {
 	err := fn()
 	var e errLost
@@ -193,8 +190,7 @@ func (s *Store) revived(fn func() error) error {
 	return err
 }
 
-// change runs fn in a short transaction of its own, or inside the surrounding
-// one.
+// change runs fn in a short transaction of its own, or inside the surrounding one.
 func (o ops) change(ctx context.Context, op string, fn func(*query) error) error {
 	if o.tx != nil {
 		return o.tx.borrowed(ctx, op, func() error { return fn(o.tx) })
@@ -214,17 +210,16 @@ func (q *query) borrowed(ctx context.Context, op string, fn func() error) error 
 }
 
 const (
-	// txAttempts bounds how often a transaction is run anew after another one was in
-	// its way.
+	// txAttempts bounds the runs of a transaction that conflicts with others.
 	txAttempts = 40
-	// txPause is the longest pause before the first of them; it doubles, to txPauseMax.
+	// txPause is the longest first pause before a rerun; it doubles up to txPauseMax.
 	txPause    = 2 * time.Millisecond
 	txPauseMax = 100 * time.Millisecond
 )
 
-// transaction runs fn and commits; anything else rolls back. It runs on one
-// snapshot, and what it reads by id is locked: a write of what another transaction has
-// changed since makes the server undo this one, and fn runs again.
+// transaction runs fn and commits; any failure rolls back. It runs on one snapshot and locks rows that
+// it reads by id: if it writes a row that another transaction has changed since, the server undoes it,
+// and fn runs again.
 func (s *Store) transaction(ctx context.Context, op string, fn func(*query) error) error {
 	return s.transactionAt(ctx, op, pgx.RepeatableRead, fn)
 }
@@ -237,7 +232,7 @@ func (s *Store) transactionAt(ctx context.Context, op string, level pgx.TxIsoLev
 		switch {
 		case errors.As(err, &e) && (!e.lost || attempt > 3):
 			return e.error
-		case errors.As(err, &e): // the connection had ended before anything was begun
+		case errors.As(err, &e): // the connection had ended before the transaction began
 			continue
 		case !errors.Is(err, errAgain) || attempt == txAttempts:
 			return err
@@ -264,10 +259,10 @@ func (s *Store) attempt(ctx context.Context, op string, level pgx.TxIsoLevel, fn
 	if err != nil {
 		return errLost{worded(op, err), lost(err)}
 	}
-	defer end(tx) // a panic in fn passes here too
+	defer end(tx) // also after a panic in fn
 	q := &query{ctx: ctx, on: tx, op: op, changing: true, held: map[string]hypergraph.Node{}, tx: tx}
 	if err := fn(q); err != nil {
-		if q.broken != nil && errors.Is(q.broken, errAgain) { // whatever fn made of it
+		if q.broken != nil && errors.Is(q.broken, errAgain) { // even if fn ignored the error
 			return q.broken
 		}
 		return err
@@ -287,15 +282,15 @@ func (s *Store) attempt(ctx context.Context, op string, level pgx.TxIsoLevel, fn
 	return nil
 }
 
-// commit is not interrupted once it has begun: its outcome would be unknown.
+// commit is not interrupted: its outcome would be unknown.
 func commit(ctx context.Context, tx pgx.Tx) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
 	return tx.Commit(ctx)
 }
 
-// end rolls back what was not committed. Where that fails the pool ends the
-// connection, and with it the transaction.
+// end rolls back an uncommitted transaction. Where that fails the pool closes the connection, which
+// ends the transaction.
 func end(tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()

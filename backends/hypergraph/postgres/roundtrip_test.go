@@ -16,11 +16,11 @@ import (
 	"memdesk/model"
 )
 
-// turnstile forwards connections to a server and counts how often the client began
-// to speak after the server had.
+// turnstile forwards connections to a server and counts how often the client sends after the server has
+// sent.
 type turnstile struct {
 	mu     sync.Mutex
-	client bool // spoke last
+	client bool // the client sent last
 	trips  int
 }
 
@@ -33,7 +33,7 @@ func (c *turnstile) spoke(client bool) {
 	c.client = client
 }
 
-// count gives the round trips that fn makes.
+// count returns the number of round trips that fn makes.
 func (c *turnstile) count(fn func()) int {
 	c.mu.Lock()
 	before := c.trips
@@ -44,7 +44,7 @@ func (c *turnstile) count(fn func()) int {
 	return c.trips - before
 }
 
-// through gives the same database's address behind the turnstile.
+// through returns the same database's address behind the turnstile.
 func (c *turnstile) through(t *testing.T, dsn string) string {
 	cfg, err := pgx.ParseConfig(dsn)
 	must(t, err)
@@ -91,7 +91,7 @@ func (c *turnstile) pump(from, to net.Conn, client bool) {
 	}
 }
 
-// TestRoundTrips counts how often an operation waits for the server.
+// TestRoundTrips bounds the round trips of each operation.
 func TestRoundTrips(t *testing.T) {
 	srv := testpg.New(t)
 	var count turnstile
@@ -128,7 +128,7 @@ func TestRoundTrips(t *testing.T) {
 		{"recall of a common word", recall("ordinary text", 20), 2},
 		{"a node read by its id", read, 1},
 	} {
-		c.do() // statements are prepared once
+		c.do() // the first call prepares the statements
 		if n := count.count(c.do); n > c.most {
 			t.Errorf("%s takes %d round trips, want %d at most", c.what, n, c.most)
 		}

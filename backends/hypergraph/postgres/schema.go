@@ -1,34 +1,33 @@
 package postgres
 
-// The schema. Table and column names follow recurse (recurse.md, Schema); what
-// differs:
+// The schema. Table and column names follow recurse (recurse.md, Schema), except that:
 //
 //   - Every key begins with the workspace, so that the tables can be partitioned or
 //     distributed by it (DISTRIBUTE.md).
 //   - Ids, subtypes and subjects are compared byte by byte (COLLATE "C"), whatever
 //     the database's locale. Times are UTC nanoseconds since 1970.
 //   - nodes.words holds the words of content and metadata as this package splits
-//     them (words.go), so that a search finds the same on any server.
-//     words_whole is false where a text has more than fits.
+//     them (words.go), so that a search finds the same nodes on any server.
+//     words_whole is false where the text has more words than fit.
 //   - row_version grows with every change of a node, and of an edge or its members:
-//     two transactions that change the members of one edge conflict by it.
+//     it makes two transactions that change one edge's members conflict.
 //   - node_embeddings holds the vector as float32, little-endian. Where the server has
 //     pgvector, node_vectors holds it a second time, indexed (hnsw.go).
-//   - The triggers tell watchers of changes, whoever makes them (watch.go).
+//   - The triggers notify watchers of every program's changes (watch.go).
 
-// schemaName holds everything, so that nothing of others is touched.
+// schemaName contains everything, so that memdesk touches no other schema.
 const schemaName = "memdesk"
 
-// step is one version of the schema, made in a transaction that also records it
-// (provider-contract.md H16).
+// step is one version of the schema, made in a transaction that also records it (provider-contract.md
+// H16).
 type step struct {
 	version  int
 	what     string
 	up, down []string
-	// perServer steps need what a distributed database does not have, and are left out there.
+	// perServer steps need features that a distributed database lacks, and are skipped there.
 	perServer bool
-	// items are the tables whose rows are items, of any workspace: while one has any,
-	// the step down is refused.
+	// items are the tables whose rows are items, of any workspace: while one has any, the step down is
+	// refused.
 	items []string
 }
 
@@ -38,7 +37,7 @@ var steps = []step{
 	{3, "word of changes to watchers", watchUp, watchDown, true, nil},
 }
 
-// latest is the version that this program writes.
+// latest is the schema version of this program.
 func latest() int { return steps[len(steps)-1].version }
 
 var tablesUp = []string{
@@ -133,31 +132,30 @@ var tablesDown = []string{
 var wordsUp = []string{
 	`CREATE INDEX nodes_by_words ON memdesk.nodes USING gin (words)`,
 	`CREATE INDEX nodes_not_whole ON memdesk.nodes (workspace) WHERE NOT words_whole`,
-	// How often a word stands decides how it is looked up; ask for more of them than
-	// a plain column has.
+	// The frequency of a word decides how it is looked up, so keep statistics on more words than by
+	// default.
 	`ALTER TABLE memdesk.nodes ALTER COLUMN words SET STATISTICS 1000`,
 }
 
 var wordsDown = []string{
 	`ALTER TABLE memdesk.nodes ALTER COLUMN words SET STATISTICS -1`,
 	`DROP INDEX memdesk.nodes_not_whole`,
-	`DROP INDEX IF EXISTS memdesk.nodes_by_words`, // somebody may have dropped it already
+	`DROP INDEX IF EXISTS memdesk.nodes_by_words`, // it may have been dropped already
 }
 
-// watchTables are the tables that watchers hear of, with the item that a row is
-// about: n for a node or e for an edge, and its id.
+// watchTables are the tables whose changes watchers receive, with the item of a row: n for a node or e
+// for an edge, then its id.
 var watchTables = []struct{ table, item string }{
 	{"nodes", "'n' || id"}, {"hyperedges", "'e' || id"}, {"membership", "'e' || hyperedge_id"},
 }
 
-// watchUp makes a trigger per table and act. Nobody pays for a notification that
-// nobody hears: a notifying transaction queues for a lock of the whole database when it
-// commits, so the triggers first look whether a watcher holds its lock.
+// watchUp makes a trigger per table and act. A notifying transaction queues at its commit for a lock of
+// the whole database, so the triggers notify only while a watcher holds its lock.
 var watchUp = func() []string {
 	out := []string{
 		`CREATE FUNCTION memdesk.watch_key(workspace text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$ SELECT hashtextextended('memdesk.watch.' || workspace, 0) $$`,
 		`CREATE FUNCTION memdesk.watch_channel(workspace text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'memdesk_' || md5(workspace) $$`,
-		// The ids of a large change do not fit: an empty one says "something, somewhere".
+		// The ids of a large change do not fit: an empty id means "something changed".
 		`CREATE FUNCTION memdesk.tell(space text, items text[]) RETURNS void LANGUAGE plpgsql AS $$
 		BEGIN
 			IF pg_try_advisory_xact_lock_shared(memdesk.watch_key(space)) THEN

@@ -57,7 +57,7 @@ func TestNewerSchemaIsLeftAlone(t *testing.T) {
 	wantError(t, "schema 99", err, model.Unsupported, "newer memdesk")
 }
 
-// TestMigrateTwiceAtOnce lets two processes' worth of migrations meet.
+// TestMigrateTwiceAtOnce runs two migrations concurrently, as two processes would.
 func TestMigrateTwiceAtOnce(t *testing.T) {
 	dsn := testpg.DSN(t)
 	done := make(chan error)
@@ -77,8 +77,8 @@ func TestMigrateTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// TestPendingLeavesNothing reads a database without schema as an empty store, and
-// makes the schema with the first change.
+// TestPendingLeavesNothing: a database without a schema must read as an empty store, and the first
+// change must make the schema.
 func TestPendingLeavesNothing(t *testing.T) {
 	dsn := testpg.DSN(t)
 	p, err := postgres.OpenPending(t.Context(), postgres.Config{DSN: model.NewSecret(dsn), Workspace: "w"})
@@ -120,16 +120,16 @@ func TestWatch(t *testing.T) {
 	must(t, s.CreateNode(ctx, fact("n", "x")))
 	must(t, s.CreateNode(ctx, fact("edge/odd", "x")))
 	must(t, s.CreateEdge(ctx, hypergraph.Edge{ID: "e", Type: "relation", Weight: 1, Members: []hypergraph.Membership{{NodeID: "n", Role: "subject"}, {NodeID: "edge/odd", Role: "object"}}}))
-	// A writer that knows nothing of memdesk, and another workspace.
+	// A foreign writer, and another workspace.
 	testpg.Exec(t, dsn, `INSERT INTO memdesk.nodes (workspace, id, type, created_at, updated_at, content) VALUES ('w', 'foreign', 'fact', 1, 1, 'x'), ('other', 'not-mine', 'fact', 1, 1, 'x')`)
 	must(t, s.DeleteNode(ctx, "n"))
 	for _, ch := range []<-chan model.Change{one, two} {
-		waits := []string{"n", "node/edge/odd", "edge/e", "foreign"} // two changes of n may be told as one
+		waits := []string{"n", "node/edge/odd", "edge/e", "foreign"} // two changes of n may arrive as one
 		var got []string
 		end := time.After(time.Minute)
 		for len(waits) > 0 {
 			select {
-			case c := <-ch: // that some were lost may be said too, by a watcher that takes the lock
+			case c := <-ch: // a watcher that takes the lock may also report lost changes
 				got = append(got, c.ID)
 				waits = slices.DeleteFunc(waits, func(id string) bool { return id == c.ID })
 			case <-end:
@@ -147,8 +147,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// watchAgain hears of changes after the server's restart, and is told before that
-// some may be lost.
+// watchAgain must receive changes after the server's restart, and before them the report that some may
+// be lost.
 func watchAgain(t *testing.T, srv *testpg.Server) {
 	s := create(t, srv.DSN("postgres", "postgres"))
 	ch, err := s.Watch(t.Context())
@@ -166,7 +166,7 @@ func watchAgain(t *testing.T, srv *testpg.Server) {
 	}
 }
 
-// TestCascade takes a person's nodes as they are inside the transaction.
+// TestCascade must take a subject's nodes as they are inside the transaction.
 func TestCascade(t *testing.T) {
 	s := create(t, testpg.DSN(t))
 	st := adapt(s)

@@ -14,18 +14,18 @@ import (
 	"memdesk/model"
 )
 
-// scrubLockTimeout is how long a rewrite waits for readers of its table. Others queue
-// behind it meanwhile.
+// scrubLockTimeout is how long a rewrite waits for readers of its table. Others queue behind it
+// meanwhile.
 const scrubLockTimeout = `SET lock_timeout = '2s'`
 
-// Scrub cleans the tables of the schema that hold no items, then the medium
-// (erasure-physical.md, PostgreSQL): every table is rewritten with its indexes, TOAST
-// and samples; a superuser's scrub also rewrites the catalogue's samples and
-// overwrites the log of changes. What another session still sees, or a lock keeps
-// back, is pending; what this role may not do is out of scope, with who may.
+// Scrub cleans the tables of the schema that hold no items, then the medium (erasure-physical.md,
+// PostgreSQL): every table is rewritten with its indexes, TOAST and samples; a superuser's scrub also
+// rewrites the catalogue's samples and overwrites the log of changes. Data that another session still
+// sees or a lock protects is pending; steps that this role may not take are out of scope, and the
+// result names who may.
 func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if req.Dry {
-		return nil, nil // no file of it goes: the layers that hold traces are rewritten
+		return nil, nil // no file is removed: the layers that hold traces are rewritten
 	}
 	step := req.Step
 	if step == nil {
@@ -66,8 +66,8 @@ func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.
 
 func ctxErr(ctx context.Context) error { return model.FromContext(ctx, "scrub") }
 
-// scrubber is a connection of its own: VACUUM runs in no transaction, and tells
-// what it could not remove by a notice.
+// scrubber has its own connection, because VACUUM runs in no transaction and reports rows that it kept
+// by a notice.
 type scrubber struct {
 	conn *pgx.Conn
 	kept int64 // dead rows that the last rewrite kept
@@ -96,13 +96,13 @@ func (m maintainer) dial(ctx context.Context) (*scrubber, error) {
 	return c, nil
 }
 
-// deadRows is the detail of VACUUM FULL VERBOSE, in any language of the server: how
-// many dead rows cannot be removed yet comes first.
+// deadRows matches the detail of VACUUM FULL VERBOSE in any language of the server: the first number
+// counts the dead rows that cannot be removed yet.
 var deadRows = regexp.MustCompile(`^\D*(\d+)`)
 
 func (c *scrubber) close() { hangUp(c.conn) }
 
-// rewriteTables gives a result for every layer of every table.
+// rewriteTables returns a result for every layer of every table.
 func (c *scrubber) rewriteTables(q *query, files []relation, step func(string, string)) []model.LayerResult {
 	var out []model.LayerResult
 	byTable := map[string]model.LayerResult{}
@@ -148,14 +148,14 @@ func (c *scrubber) rewriteTable(q *query, f relation) model.LayerResult {
 	return res
 }
 
-// vacuum runs one statement without a transaction and counts what it had to keep.
+// vacuum runs one statement without a transaction and counts the rows it had to keep.
 func (c *scrubber) vacuum(q *query, text string) error {
 	c.kept = 0
 	_, err := c.conn.Exec(q.ctx, text)
 	return worded(q.Op(), err)
 }
 
-// readers names who holds old rows, as far as the role may see it.
+// readers names the sessions that hold old rows, as far as the role may see them.
 func (c *scrubber) readers(q *query) string {
 	var who []string
 	err := q.Each(`SELECT w FROM (
@@ -175,8 +175,7 @@ func (c *scrubber) readers(q *query) string {
 	return ": " + strings.Join(who, ", ")
 }
 
-// rewriteSamples leaves the catalogue without the samples that ANALYZE has
-// replaced.
+// rewriteSamples removes the samples that ANALYZE has replaced from the catalogue's files.
 func (c *scrubber) rewriteSamples(q *query, step func(string, string)) model.LayerResult {
 	res := model.LayerResult{Layer: layerStatistics, Method: "ANALYZE, VACUUM FULL of the catalogue's samples", Verdict: model.VerdictClean}
 	step(layerStatistics, "samples of removed rows are dropped")
@@ -194,8 +193,8 @@ func (c *scrubber) rewriteSamples(q *query, step func(string, string)) model.Lay
 	return res
 }
 
-// overwriteLog makes the server drop the log of changes up to now, and overwrites the
-// files that it keeps for later use with their old bytes in them.
+// overwriteLog makes the server drop the log of changes up to now, and overwrites the files that it
+// keeps for reuse, which still hold their old bytes.
 func (c *scrubber) overwriteLog(q *query, step func(string, string)) model.LayerResult {
 	res := model.LayerResult{Layer: layerWAL, Method: "log switched, CHECKPOINT, kept segments overwritten", Verdict: model.VerdictClean}
 	fail := func(err error) model.LayerResult {

@@ -32,13 +32,13 @@ func naming(removed ...string) model.ScrubRequest {
 	}
 }
 
-// onDisk counts a word in the server's files, by the first folder.
+// onDisk counts a word in the server's files, by top-level folder.
 func onDisk(t *testing.T, srv *testpg.Server, word string) map[string]int {
 	t.Helper()
 	found := map[string]int{}
 	err := filepath.WalkDir(srv.DataDir(), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
-			return nil // gone meanwhile
+			return nil // removed meanwhile
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -54,7 +54,7 @@ func onDisk(t *testing.T, srv *testpg.Server, word string) map[string]int {
 	return found
 }
 
-// inLayers counts a word in the layers that can be read.
+// inLayers counts a word in the readable layers.
 func inLayers(t *testing.T, m model.Maintainer, word string) map[string]int {
 	t.Helper()
 	layers, err := m.Layers(t.Context())
@@ -95,7 +95,8 @@ func verdicts(t *testing.T, res []model.LayerResult, err error) map[string]model
 	return out
 }
 
-// plant stores two people's words in every kind of place, and gives the ids of hers.
+// plant stores the subject's and a bystander's words in every kind of place, and returns the ids of the
+// subject's nodes.
 func plant(t *testing.T, s *postgres.Store, dsn string) (removed []string) {
 	t.Helper()
 	must(t, s.WithTx(t.Context(), func(tx hypergraph.Ops) error {
@@ -141,7 +142,7 @@ func plant(t *testing.T, s *postgres.Store, dsn string) (removed []string) {
 	return removed
 }
 
-// noise does not compress.
+// noise is text that does not compress.
 func noise(seed, n int) string {
 	x, out := uint64(seed+1)*0x9e3779b97f4a7c15, make([]byte, n)
 	for i := range out {
@@ -153,8 +154,7 @@ func noise(seed, n int) string {
 	return string(out)
 }
 
-// TestScrub erases one of two people from a server of its own and looks at every
-// file of the cluster.
+// TestScrub erases the subject from a private server and checks every file of the cluster.
 func TestScrub(t *testing.T) {
 	t.Parallel()
 	srv := testpg.New(t)
@@ -265,7 +265,7 @@ func scrubWithAReader(t *testing.T, srv *testpg.Server) {
 	}
 }
 
-// scrubByTheOwner has no right to the server's files: what it cannot reach is said.
+// scrubByTheOwner has no right to the server's files: the result must say which parts it cannot reach.
 func scrubByTheOwner(t *testing.T, srv *testpg.Server) {
 	testpg.Exec(t, srv.DSN("postgres", "postgres"), `CREATE ROLE landlord LOGIN; CREATE ROLE tenant LOGIN`)
 	dsn := database(t, srv, "owned", "landlord")
@@ -284,10 +284,10 @@ func scrubByTheOwner(t *testing.T, srv *testpg.Server) {
 	if !strings.Contains(got["wal"].Reason, "checkpoint_timeout is 5min") || !strings.Contains(got["statistics"].Reason, "superuser") {
 		t.Errorf("reasons: %+v, %+v", got["wal"], got["statistics"])
 	}
-	inLayers(t, s.Maintainer(), hers) // each says why it cannot be read
+	inLayers(t, s.Maintainer(), hers) // each must say why it cannot be read
 }
 
-// besideOthers reads every row of other programs' tables, and says of which it cannot.
+// besideOthers must read every row of other programs' tables, and name the tables it cannot read.
 func besideOthers(t *testing.T, srv *testpg.Server) {
 	testpg.Exec(t, srv.DSN("postgres", "postgres"), `CREATE ROLE host LOGIN; CREATE ROLE guest LOGIN`)
 	dsn := database(t, srv, "beside", "host")
@@ -319,7 +319,7 @@ func besideOthers(t *testing.T, srv *testpg.Server) {
 	if _, twice := got["table part1"]; twice {
 		t.Error("a partition is read twice")
 	}
-	for range 50 { // closed early, each gives its connection back
+	for range 50 { // closed early, each returns its connection
 		r, err := m.OpenLayer(t.Context(), "table parts")
 		must(t, err)
 		must(t, r.Close())

@@ -10,16 +10,14 @@ import (
 	"memdesk/model"
 )
 
-// scanLimit is how many of the newest matches a filter is checked on.
+// scanLimit is how many of the newest matches are filtered.
 const scanLimit = 20000
 
-// SearchText implements sqlgraph.Dialect. All words of the query must be there.
-// Up to 10,000 matches are all ranked; of more, the newest 1,000 are, and the result
-// says so. Words that nothing holds are tried with the last one as a beginning, then
-// the text as a substring of the newest 20,000 nodes, which is also how text without
-// words is searched. The best match has the score 1, another its share of the best's
-// ts_rank over the length's logarithm. Where few match, which is mostly so, it is one
-// statement.
+// SearchText implements sqlgraph.Dialect. All words of the query must match. Up to 10,000 matches are
+// all ranked; of more, only the newest 1,000 are ranked, and the result says so. If no node holds the
+// words, the last one is tried as a prefix, then the text as a substring of the newest 20,000 nodes;
+// text without words is searched only as a substring. The best match scores 1, any other its share of
+// the best's ts_rank over the length's logarithm. In the usual case of few matches it is one statement.
 func (d dialect) SearchText(shared sqlgraph.Query, c conditions, text string, limit int) (hypergraph.SearchResult, error) {
 	s := search{Store: d.Store, q: shared.(*query), limit: limit, cond: c}
 	if terms := words.Terms(text); len(terms) > 0 {
@@ -66,9 +64,8 @@ type search struct {
 	cond  conditions
 }
 
-// ranked orders the rows of a WITH clause named m, which has id, created_at and
-// words, and reads the best. The best has the score 1, another its rank's share of
-// that.
+// ranked orders the rows of a WITH clause named m, which has id, created_at and words, and reads the
+// best. The best scores 1, any other its share of the best's rank.
 func (s search) ranked(with, expr string, c conditions) (hits []hypergraph.Hit, total int64, err error) {
 	limit := `ALL`
 	if s.limit > 0 {
@@ -87,9 +84,8 @@ func (s search) ranked(with, expr string, c conditions) (hits []hypergraph.Hit, 
 	return sqlgraph.Relative(hits), total, err
 }
 
-// rankedAll ranks every match, none where they are more than sqlgraph.ExactLimit. The matches
-// stand in a clause of their own, so that no LIMIT talks the planner into walking the
-// newest nodes for a rare word.
+// rankedAll ranks every match, or none where they exceed sqlgraph.ExactLimit. The matches have their
+// own clause, because a LIMIT would tempt the planner to walk the newest nodes for a rare word.
 func (s search) rankedAll(expr string) (hypergraph.SearchResult, error) {
 	c := s.cond.Clone()
 	query := c.Param(expr) + `::text::tsquery`
@@ -102,9 +98,9 @@ func (s search) rankedAll(expr string) (hypergraph.SearchResult, error) {
 // rankedColumns are the columns of filter and rank.
 const rankedColumns = `n.workspace, n.id, n.created_at, n.words, n.type, n.tier, n.subtype, n.confidence`
 
-// rankedNewest ranks the newest of very many matches. Where the words stand in a
-// good part of all nodes, the newest nodes are walked until enough are found; else the
-// index gives all matches, and the newest of them are taken.
+// rankedNewest ranks the newest of very many matches. Where a good part of all nodes holds the words,
+// it walks the newest nodes until enough are found; else the index returns all matches, and the newest
+// of them are taken.
 func (s search) rankedNewest(expr string) (hypergraph.SearchResult, error) {
 	walk, err := s.dense(expr)
 	if err != nil {
@@ -121,8 +117,8 @@ func (s search) rankedNewest(expr string) (hypergraph.SearchResult, error) {
 	return res, nil
 }
 
-// rankedAmong filters the newest matches and ranks the newest sqlgraph.WindowLimit of what is
-// left; kept says how many that were.
+// rankedAmong filters the newest matches and ranks the newest sqlgraph.WindowLimit of the rest; kept is
+// their number.
 func (s search) rankedAmong(expr string, newest int, walk bool) (hypergraph.SearchResult, int64, error) {
 	c := s.cond.Clone()
 	query := c.Param(expr) + `::text::tsquery`
@@ -140,12 +136,11 @@ func (s search) rankedAmong(expr string, newest int, walk bool) (hypergraph.Sear
 	return res, kept, err
 }
 
-// denseShare is the share of all nodes from which on walking them is cheaper than
-// reading all matches.
+// denseShare is the share of all nodes above which walking them is cheaper than reading all matches.
 const denseShare = 0.05
 
-// dense asks the planner, which keeps count of common words, what share of the
-// nodes holds the words. Its answer decides the way, never the result.
+// dense estimates from the planner's statistics whether walking is cheaper. It decides the method,
+// never the result.
 func (s search) dense(expr string) (bool, error) {
 	var plan []struct {
 		Plan struct {
@@ -158,7 +153,7 @@ func (s search) dense(expr string) (bool, error) {
 			return 0, err
 		}
 		if err := json.Unmarshal(text, &plan); err != nil || len(plan) == 0 {
-			return 0, nil // another server's shape: the other way is right too
+			return 0, nil // another server's format: the other method is right too
 		}
 		return plan[0].Plan.Rows, nil
 	}
@@ -170,8 +165,8 @@ func (s search) dense(expr string) (bool, error) {
 	return some >= denseShare*all, err
 }
 
-// substring looks through the newest nodes for the text itself, most occurrences
-// first, and says so where there are more. The score is n/(n+1) for n occurrences.
+// substring searches the newest nodes for the text itself, ranks by occurrences, and says so where
+// there are more nodes. The score is n/(n+1) for n occurrences.
 func (s search) substring(text string) (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult
 	c := s.cond.Clone()
@@ -209,8 +204,8 @@ func (s search) substring(text string) (hypergraph.SearchResult, error) {
 	return res, err
 }
 
-// addText keeps the nodes that hold a text. A list is never cut, so where the text
-// is no word it is looked for in every row.
+// addText keeps the nodes that contain a text. A list is never truncated, so a text that is no word is
+// searched for in every row.
 func (s *Store) addText(q *query, l *sqlgraph.List, text string) error {
 	if err := q.freshPlans(); err != nil {
 		return err
@@ -226,11 +221,11 @@ func (s *Store) addText(q *query, l *sqlgraph.List, text string) error {
 		return nil
 	}
 	first, last := text, text+"\U0010ffff"
-	if found.Matches > sqlgraph.ExactLimit { // common: walking the list finds a page soon
+	if found.Matches > sqlgraph.ExactLimit { // common: a walk of the list soon fills a page
 		c.Add(`(n.words @@ ?::text::tsquery OR n.id >= ? AND n.id < ?)`, found.Expr, first, last)
 		return nil
 	}
-	// Rare: the few that match are found first, whatever the order of the list.
+	// Rare: the few matches are looked up first, whatever the list's order.
 	var ids []string
 	if err := q.Each(`SELECT n.id FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ $2::text::tsquery
 		UNION SELECT n.id FROM memdesk.nodes n WHERE n.workspace = $1 AND n.id >= $3 AND n.id < $4`, []any{s.workspace, found.Expr, first, last}, sqlgraph.Collect(&ids)); err != nil {

@@ -9,9 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// TestManyMatches searches words that more nodes hold than are all ranked. The planner
-// takes a beginning for rare, so its matches are read from the index; those of the whole
-// word are walked.
+// TestManyMatches searches words with more matches than are all ranked. The planner estimates a prefix
+// as rare, so its matches are read from the index; those of the whole word are walked.
 func TestManyMatches(t *testing.T) {
 	t.Parallel()
 	const all = 10_500

@@ -11,12 +11,12 @@ import (
 	"memdesk/model"
 )
 
-// itemTables hold items, or none of a person's: Retain and Forget change them, Scrub
-// rewrites their files only.
+// itemTables hold items, or no subject data: Retain and Forget change them, Scrub only rewrites their
+// files.
 var itemTables = []string{"nodes", "hyperedges", "membership", "decisions", "node_embeddings", "node_vectors", "schema_migrations"}
 
-// scrubSideTables cleans tables that somebody else has put into the schema, a
-// history written by a trigger for instance, in one transaction.
+// scrubSideTables cleans, in one transaction, tables that others have added to the schema, for instance
+// a history written by a trigger.
 func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest, step func(string, string)) ([]model.LayerResult, error) {
 	var out []model.LayerResult
 	err := m.s.transaction(ctx, "scrub", func(q *query) error {
@@ -46,8 +46,8 @@ func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest,
 	return out, err
 }
 
-// cleanTable goes through one table: a row tied to a removed item goes, a list of
-// ids loses the removed ones, a text that names the person is redacted.
+// cleanTable cleans one table: it removes a row tied to a removed item, drops removed ids from a list
+// of ids, and redacts a text that names the subject.
 func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *model.LayerResult) error {
 	var texts, names []string
 	kinds := map[string]string{}
@@ -153,7 +153,7 @@ func dropTied(q *query, from, mine string, args []any, texts, removed []string) 
 	return gone, nil
 }
 
-// cleaned returns a cell's text after the redaction; drop says that its row goes.
+// cleaned returns a cell's redacted text; drop reports that its row goes.
 func cleaned(text string, req model.ScrubRequest) (after string, drop bool) {
 	after, drop = withoutIDs(text, req.Removed)
 	if after == "" || req.Concerns == nil || !req.Concerns([]byte(after)) {
@@ -165,8 +165,7 @@ func cleaned(text string, req model.ScrubRequest) (after string, drop bool) {
 	return string(req.Redact([]byte(after))), drop
 }
 
-// withoutIDs takes removed ids out of a JSON list of ids; emptied says that
-// nothing is left of it.
+// withoutIDs drops removed ids from a JSON list of ids; emptied reports that none is left.
 func withoutIDs(text string, removed []string) (after string, emptied bool) {
 	var ids []string
 	if len(removed) == 0 || !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &ids) != nil {

@@ -18,8 +18,8 @@ import (
 	"memdesk/model"
 )
 
-// takeAway leaves a role what a distributed engine gives: no advisory lock, no
-// notification, no trigger and no function of its own.
+// takeAway limits a role to the features of a distributed engine: no advisory lock, no notification, no
+// trigger and no function of its own.
 const takeAway = `
 	CREATE ROLE tenant LOGIN;
 	DO $$ DECLARE f text; BEGIN
@@ -31,8 +31,8 @@ const takeAway = `
 	CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE TRIGGER', 'CREATE FUNCTION') EXECUTE FUNCTION public.refuse();
 	GRANT CREATE ON DATABASE postgres TO tenant;`
 
-// shards are two servers, each with hash partitions of the schema. A workspace lies on
-// one of them, as a distributed engine routes it.
+// shards are two servers, each with hash partitions of the schema. A workspace is on one of them, as a
+// distributed engine routes it.
 func shards(t *testing.T) func(t *testing.T) *postgres.Store {
 	t.Helper()
 	var dsn []string
@@ -64,7 +64,7 @@ func shards(t *testing.T) func(t *testing.T) *postgres.Store {
 	}
 }
 
-// TestSpread runs the suites on two servers whose role may use nothing that a distributed
+// TestSpread runs the suites on two servers, under a role that may use nothing that a distributed
 // engine lacks.
 func TestSpread(t *testing.T) {
 	t.Parallel()
@@ -77,8 +77,8 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// TestSpreadEngine runs the suites on a distributed engine that is installed: the tables
-// are made and distributed there by DISTRIBUTE.md.
+// TestSpreadEngine runs the suites on an installed distributed engine: DISTRIBUTE.md makes and
+// distributes the tables there.
 func TestSpreadEngine(t *testing.T) {
 	const variable = "MEMDESK_TEST_DISTRIBUTED"
 	dsn := os.Getenv(variable)
@@ -96,8 +96,8 @@ func TestSpreadEngine(t *testing.T) {
 	backendtest.Run(t, harness(open))
 }
 
-// TestSpreadIsAskedFor: a watcher of a distributed database hears that something changed,
-// and nothing else.
+// TestSpreadIsAskedFor: a watcher of a distributed database must receive that something changed, and
+// nothing else.
 func TestSpreadIsAskedFor(t *testing.T) {
 	postgres.PollOften(t)
 	dsn := testpg.DSN(t)
@@ -134,8 +134,8 @@ func TestSpreadIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestSpreadIsFoundOut: a schema that was made for a distributed database is known as one,
-// and one that was not is not written to as one.
+// TestSpreadIsFoundOut: a schema made for a distributed database must be recognised, and no other may
+// be written to as one.
 func TestSpreadIsFoundOut(t *testing.T) {
 	t.Parallel()
 	for _, made := range []bool{true, false} {
@@ -168,8 +168,8 @@ func TestSpreadIsFoundOut(t *testing.T) {
 	}
 }
 
-// TestSpreadFilesAreNotSeen: also a superuser of the coordinator sees no file of the servers,
-// and the scrub says so.
+// TestSpreadFilesAreNotSeen: even a superuser of the coordinator sees no file of the servers, and the
+// scrub must say so.
 func TestSpreadFilesAreNotSeen(t *testing.T) {
 	t.Parallel()
 	s, err := postgres.Create(t.Context(), postgres.Config{DSN: model.NewSecret(testpg.DSN(t)), Distributed: true})
@@ -198,7 +198,7 @@ func TestSpreadFilesAreNotSeen(t *testing.T) {
 	}
 }
 
-// TestSpreadMigratesOnce: two processes meet at the row that a migration locks.
+// TestSpreadMigratesOnce: two processes compete for the row that a migration locks.
 func TestSpreadMigratesOnce(t *testing.T) {
 	t.Parallel()
 	dsn := testpg.DSN(t)

@@ -22,8 +22,8 @@ func must(t testing.TB, err error) {
 
 var workspaces atomic.Int64
 
-// desk opens workspaces of their own in one database, so that a suite also shows
-// that workspaces keep apart.
+// desk opens each store as its own workspace of one database, so that a suite also shows that
+// workspaces stay separate.
 func desk(t *testing.T) func(t *testing.T) *postgres.Store {
 	var once sync.Once
 	dsn := testpg.DSN(t)
@@ -44,7 +44,7 @@ func desk(t *testing.T) func(t *testing.T) *postgres.Store {
 
 var configs sync.Map // of every store that a desk opened
 
-// reopen opens a store's workspace again, otherwise.
+// reopen opens a store's workspace again with a changed configuration.
 func reopen(t *testing.T, s *postgres.Store, change func(*postgres.Config)) *postgres.Store {
 	t.Helper()
 	v, _ := configs.Load(s)

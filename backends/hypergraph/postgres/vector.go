@@ -19,7 +19,7 @@ func (d dialect) DropVector(q sqlgraph.Query, node string) error {
 	return err
 }
 
-// MarkVector implements sqlgraph.VectorTable. has_vector is no part of a node's own
+// MarkVector implements sqlgraph.VectorTable. has_vector does not count as a change of the node's
 // version.
 func (d dialect) MarkVector(shared sqlgraph.Query, n hypergraph.Node, vector []float32) error {
 	q := shared.(*query)

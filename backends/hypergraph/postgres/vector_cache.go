@@ -22,16 +22,15 @@ func (r runs) ViewVectors(ctx context.Context, op string, fn func(sqlgraph.Query
 	})
 }
 
-// kept gives the vectors of q's snapshot. They are good for as long as the server gives the
-// same one, which is until anything at all is written on it: the same snapshot sees the
-// same rows.
+// kept returns the vectors of q's snapshot. They are valid as long as the server returns the same
+// snapshot, which is until any write on it: equal snapshots see equal rows.
 func (s *Store) kept(q *query) (*sqlgraph.VectorSet, error) {
-	if s.isDistributed() { // a snapshot is of one server
+	if s.isDistributed() { // a snapshot covers one server only
 		return nil, nil
 	}
 	var snapshot string
 	var standby bool
-	// A standby's snapshot does not name what is still running.
+	// A standby's snapshot does not list running transactions.
 	if _, err := q.One(`SELECT txid_current_snapshot()::text, pg_is_in_recovery()`, nil, &snapshot, &standby); err != nil || standby {
 		return nil, err
 	}
@@ -42,13 +41,13 @@ func (s *Store) kept(q *query) (*sqlgraph.VectorSet, error) {
 	return s.vectors.At(snapshot, func(set *sqlgraph.VectorSet) error { return s.readVectors(q, set) })
 }
 
-// readVectors reads the vectors first and their nodes then: a join would carry the
-// vectors through the server's temporary files.
+// readVectors reads the vectors first and then their nodes: a join would move the vectors through the
+// server's temporary files.
 func (s *Store) readVectors(q *query, set *sqlgraph.VectorSet) error {
 	rows := map[string]int{}
 	var buf []float32
 	var id string
-	var raw pgtype.DriverBytes // good until the next row
+	var raw pgtype.DriverBytes // valid until the next row
 	err := q.Each(`SELECT v.node_id, v.embedding FROM memdesk.node_embeddings v WHERE v.workspace = $1`, []any{s.workspace}, func(scan func(...any) error) error {
 		if err := scan(&id, &raw); err != nil || !set.Serves() {
 			return err

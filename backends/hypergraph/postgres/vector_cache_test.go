@@ -9,9 +9,8 @@ import (
 	"memdesk/internal/testpg"
 )
 
-// TestSimilarAfterAnothersChange searches from what was kept, and sees what another
-// program has changed meanwhile: a vector, a tier, a node, and what was not committed
-// when the vectors were read.
+// TestSimilarAfterAnothersChange searches the kept vectors, and must see another program's changes
+// since: to a vector, a tier, a node, and one that was uncommitted when the vectors were read.
 func TestSimilarAfterAnothersChange(t *testing.T) {
 	t.Parallel()
 	dsn := testpg.DSN(t)
@@ -40,7 +39,7 @@ func TestSimilarAfterAnothersChange(t *testing.T) {
 		if err := tx.SetEmbedding(t.Context(), "n0", "m", []float32{-1, 0}); err != nil {
 			return err
 		}
-		near("n0", "n1", "n2") // as long as it is not committed
+		near("n0", "n1", "n2") // while it is uncommitted
 		res, err := tx.SearchByEmbedding(t.Context(), []float32{1, 0}, hypergraph.SearchOptions{Limit: 1})
 		if err != nil || res.Hits[0].Node.ID != "n1" {
 			t.Errorf("the transaction itself finds %+v, %v", res.Hits, err)
@@ -55,9 +54,9 @@ func TestSimilarAfterAnothersChange(t *testing.T) {
 	n.Tier = "archive"
 	must(t, other.UpdateNode(t.Context(), n))
 	near("n3", "n0")
-	testpg.Exec(t, dsn, `UPDATE memdesk.nodes SET tier = 'archive' WHERE id = 'n0'`) // by a program that knows nothing of memdesk
+	testpg.Exec(t, dsn, `UPDATE memdesk.nodes SET tier = 'archive' WHERE id = 'n0'`) // by a foreign writer
 	near("n3")
-	must(t, other.SetEmbedding(t.Context(), "n3", "m", []float32{1, 0, 0})) // of another model
+	must(t, other.SetEmbedding(t.Context(), "n3", "m", []float32{1, 0, 0})) // a vector of another model
 	if res, err := s.SearchByEmbedding(t.Context(), []float32{1, 0}, hypergraph.SearchOptions{Limit: 3, IncludeArchived: true}); err != nil || len(res.Hits) != 2 || !res.Bounded {
 		t.Errorf("with a vector of another model: %+v, %v", res, err)
 	}

@@ -11,25 +11,24 @@ import (
 )
 
 const (
-	// watchQueue is how many changes wait for a slow reader before they are told as
-	// one that says to look at everything again.
+	// watchQueue is how many changes wait for a slow reader before they become a single one that says
+	// that changes were lost.
 	watchQueue = 1000
-	// watchAgain is the pause between two attempts to take the lock that another
-	// watcher holds, and at most between two attempts to connect.
+	// watchAgain is the pause between two attempts to take the lock that another watcher holds, and the
+	// longest between two attempts to connect.
 	watchAgain = 5 * time.Second
-	// watchHold is how long the lock is waited for at once.
+	// watchHold is how long one attempt waits for the lock.
 	watchHold = time.Second
 )
 
-// Watch implements model.Watcher: it hears of every change of nodes, edges and
-// members of the workspace, whoever makes it, committed after Watch returned. It holds
-// a connection of its own; where that breaks it connects again and says that changes
-// may have been lost.
+// Watch implements model.Watcher: it receives every change of the workspace's nodes, edges and members
+// that any program commits after Watch returned. It holds its own connection; if that breaks it
+// reconnects and reports that changes may have been lost.
 //
-// Writers notify only while a watcher holds the workspace's lock (schema.go). They
-// hold it shared for their transaction, so who takes it has waited for those that
-// began without it. Of several watchers one holds it and all hear; when that one
-// leaves, the next takes its place and says that something may have been lost.
+// Writers notify only while a watcher holds the workspace's lock (schema.go). They hold it shared
+// during their transaction, so taking it waits for the transactions that began without it. Of several
+// watchers one holds the lock and all receive; when that one leaves, the next takes the lock and
+// reports that changes may have been lost.
 func (s *Store) Watch(ctx context.Context) (<-chan model.Change, error) {
 	const op = "watch"
 	if s.schemaVersion() < watchStep {
@@ -53,7 +52,7 @@ func (s *Store) Watch(ctx context.Context) (<-chan model.Change, error) {
 	return out, nil
 }
 
-// watchStep is the version of the schema that tells watchers.
+// watchStep is the schema version that adds the notifying triggers.
 const watchStep = 3
 
 func (s *Store) schemaVersion() int {
@@ -69,7 +68,7 @@ type listener struct {
 	holds bool // the lock that makes writers notify
 }
 
-// connect listens, and sees to it that writers notify.
+// connect starts to listen and tries to take the lock that makes writers notify.
 func (l *listener) connect(ctx context.Context) error {
 	l.close()
 	conn, err := l.s.dial(ctx, nil)
@@ -87,7 +86,7 @@ func (l *listener) connect(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false), set_config('idle_in_transaction_session_timeout', '0', false)`, watchHold.String()); err != nil {
 		return err
 	}
-	for !l.holds { // a long transaction may stand in the way of the first attempt
+	for !l.holds { // a long transaction may block the first attempt
 		if err := l.hold(ctx); err != nil {
 			return err
 		}
@@ -107,7 +106,7 @@ func (l *listener) connect(ctx context.Context) error {
 	return nil
 }
 
-// hold tries to take the lock; that it cannot is no error.
+// hold tries to take the lock; a failure to get it in time is no error.
 func (l *listener) hold(ctx context.Context) error {
 	_, err := l.conn.Exec(ctx, `SELECT pg_advisory_lock(memdesk.watch_key($1))`, l.s.workspace)
 	if err != nil && model.KindOf(worded("watch", err)) == model.Locked {
@@ -125,7 +124,7 @@ func (l *listener) close() {
 	}
 }
 
-// listen passes on what it hears until ctx ends.
+// listen passes on notifications until ctx ends.
 func (l *listener) listen(ctx context.Context, heard chan<- model.Change) {
 	tell := func(c model.Change) bool {
 		select {
@@ -152,7 +151,7 @@ func (l *listener) listen(ctx context.Context, heard chan<- model.Change) {
 			}
 		case timeUp && !l.conn.IsClosed():
 			err := l.hold(ctx)
-			if l.holds && !tell(model.Change{Lost: true}) { // who held it has left, and some time ago maybe
+			if l.holds && !tell(model.Change{Lost: true}) { // the former holder has left, perhaps a while ago
 				return
 			}
 			if err == nil {
@@ -167,7 +166,7 @@ func (l *listener) listen(ctx context.Context, heard chan<- model.Change) {
 	}
 }
 
-// reconnect tries until it is done; false when ctx has ended.
+// reconnect retries until it succeeds; false when ctx has ended.
 func (l *listener) reconnect(ctx context.Context) bool {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, watchAgain) {
 		if l.connect(ctx) == nil {
@@ -184,7 +183,7 @@ func (l *listener) reconnect(ctx context.Context) bool {
 	}
 }
 
-// itemOf reads what a trigger wrote: n or e and the id.
+// itemOf parses a trigger's payload: n or e and the id.
 func itemOf(payload string) model.Change {
 	switch {
 	case len(payload) > 1 && payload[0] == 'n':
@@ -195,8 +194,8 @@ func itemOf(payload string) model.Change {
 	return model.Change{}
 }
 
-// deliver hands changes to the reader. What waits for a slow one is told once each,
-// and where too much waits, as lost.
+// deliver hands changes to the reader. Changes that wait for a slow reader are merged per item, and too
+// many become a single report of loss.
 func deliver(ctx context.Context, heard <-chan model.Change, out chan<- model.Change) {
 	defer close(out)
 	var queue []model.Change

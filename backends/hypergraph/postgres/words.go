@@ -9,7 +9,7 @@ import (
 	"memdesk/backends/hypergraph/internal/words"
 )
 
-// What a tsvector can hold (the PostgreSQL manual, Limitations).
+// Limits of a tsvector (the PostgreSQL manual, Limitations).
 const (
 	lexemeBytes    = 2046
 	lexemePlaces   = 255
@@ -18,9 +18,9 @@ const (
 	tsvectorMargin = 1 << 10
 )
 
-// lexemes are the words of a node's own text with their places, and whether all
-// fitted. Places beyond the last that the type counts are that one: a phrase far
-// inside a very long text is then not found as a phrase.
+// lexemes are the words of a node's own text with their positions; the result is false where not all
+// fit. Positions beyond the type's last become the last: far inside a very long text no phrase is
+// found.
 func lexemes(content, metadata string) (pgtype.TSVector, bool) {
 	places := map[string][]pgtype.TSVectorPosition{}
 	whole, size, place := true, 0, 0
@@ -30,7 +30,7 @@ func lexemes(content, metadata string) (pgtype.TSVector, bool) {
 		have, known := places[w]
 		more := 2
 		if !known {
-			more += len(w) + 4 // the count of places, and alignment twice
+			more += len(w) + 4 // the number of positions, and alignment twice
 		}
 		switch {
 		case len(w) > lexemeBytes || size+more > tsvectorBytes-tsvectorMargin:
@@ -49,8 +49,8 @@ func lexemes(content, metadata string) (pgtype.TSVector, bool) {
 	return v, whole
 }
 
-// WordsExpr implements sqlgraph.Dialect by a tsquery in which each term is a phrase of its
-// words. Words hold letters and digits only, so nothing in them is syntax.
+// WordsExpr implements sqlgraph.Dialect by a tsquery in which each term is a phrase of its words. Words
+// hold letters and digits only, so none of them is syntax.
 func (dialect) WordsExpr(terms []string, prefix bool) string {
 	var parts []string
 	for _, t := range terms {
