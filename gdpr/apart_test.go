@@ -12,8 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// A server answers "removed" and removes nothing: the item is not counted, even when a second request did
-// remove it.
+// A server answers "removed" but removes nothing: the item must not be counted, even if a second
+// request removed it.
 func TestOnlyWhatIsVerifiedGoneIsCounted(t *testing.T) {
 	w := newWorld(t)
 	far := serve(t, w)
@@ -40,7 +40,7 @@ func TestOnlyWhatIsVerifiedGoneIsCounted(t *testing.T) {
 	}
 }
 
-// A store removes more than it was asked to: the run says so, and so does the receipt.
+// A store removes more than requested: the run and the receipt must say so.
 func TestAStoreThatRemovesTooMuchIsNoticed(t *testing.T) {
 	w := newWorld(t)
 	for _, key := range []string{"b1", "b2", "b3"} {
@@ -72,7 +72,7 @@ func TestAStoreThatRemovesTooMuchIsNoticed(t *testing.T) {
 	}
 }
 
-// A store that is kept locked is waited for once; the rest of its steps wait for the next run.
+// A run waits once for a locked store; the store's other steps are left to the next run.
 func TestALockedStoreIsWaitedForOnce(t *testing.T) {
 	w := newWorld(t)
 	for _, key := range strings.Fields("n1 n2 n3 n4 n5 n6 n7 n8") {

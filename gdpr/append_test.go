@@ -13,8 +13,8 @@ import (
 	"memdesk/model"
 )
 
-// TestHalvesOfANameDoNotComeBack: an append has no separator, so the gate judges the joined text. Neither
-// half names anybody alone.
+// TestHalvesOfANameDoNotComeBack: an append has no separator, so the gate judges the joined text.
+// Neither half alone names a subject.
 func TestHalvesOfANameDoNotComeBack(t *testing.T) {
 	t.Parallel()
 	const zoe = "Zoë Ångström"
@@ -30,7 +30,7 @@ func TestHalvesOfANameDoNotComeBack(t *testing.T) {
 	tests := []struct {
 		name    string
 		parts   []string
-		refused bool // the last of them
+		refused bool // whether the last append is refused
 	}{
 		{"in a word", []string{"call Zoë Ång", "ström back"}, true},
 		{"between words", []string{"call Zoë ", "Ångström"}, true},
@@ -61,12 +61,12 @@ func TestHalvesOfANameDoNotComeBack(t *testing.T) {
 			}
 		}
 	}
-	// By the address under which the store keeps it.
+	// The same by the key under which the store keeps it.
 	id := w.put("db", model.RetainRequest{Tier: "session", Key: "addressed", Content: "Zoë Ång"})
 	if _, err := w.store("db").Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "addressed", Content: "ström", Mode: model.Append}); !model.IsRefusal(err) {
 		t.Errorf("%s by its key: %v; want a refusal", id, err)
 	}
-	// At the same time: only one of the two sees the other half.
+	// Concurrently: only one of the two appends sees the other half.
 	for range 20 {
 		id := w.put("db", model.RetainRequest{Tier: "session", Key: "both", Content: "- "})
 		var wg sync.WaitGroup
@@ -82,7 +82,7 @@ func TestHalvesOfANameDoNotComeBack(t *testing.T) {
 			t.Fatalf("%q, %v, %v", it.Body, err, errs)
 		}
 	}
-	// A store that does not answer adds nothing.
+	// While the store cannot be read, no append may pass.
 	gate := w.desk.Gate()
 	s := w.store("db")
 	s.Browser = deaf{s.Browser}
@@ -93,8 +93,8 @@ func TestHalvesOfANameDoNotComeBack(t *testing.T) {
 	}
 }
 
-// TestHalvesFromTwoProcesses: the gate also judges text that another process adds between the check and the
-// write, and such a race loses no append that names nobody.
+// TestHalvesFromTwoProcesses: the gate must also judge text that another process adds between the check
+// and the write, and such a race must lose no append that names no subject.
 func TestHalvesFromTwoProcesses(t *testing.T) {
 	t.Parallel()
 	const zoe = "Zoë Ångström"
@@ -141,7 +141,7 @@ func TestHalvesFromTwoProcesses(t *testing.T) {
 			})
 		}
 	}
-	// A caller who expects a revision is told of the change.
+	// A caller who expects a revision must be told of the change.
 	id := w.put("db", model.RetainRequest{Tier: "session", Key: "mine", Content: "a"})
 	it, err := w.store("db").Browser.Read(t.Context(), id)
 	if err != nil {
@@ -169,7 +169,7 @@ func (w *world) raw(name string) model.Store {
 	return s
 }
 
-// deaf is a browser whose items cannot be read for the moment.
+// deaf is a browser that cannot read items for now.
 type deaf struct{ model.Browser }
 
 func (deaf) Read(context.Context, string) (model.Item, error) {

@@ -38,8 +38,8 @@ func (w *world) planned(id string) gdpr.Plan {
 	return p
 }
 
-// A person looks at a file that nobody can open: the request ends, the receipt says attested with operator,
-// time and article, and a changed file asks for a new attestation.
+// An operator examines a file that no program can open: the request must end, the receipt must say
+// attested with operator, time and article, and a changed file must need a new attestation.
 func TestAnAttestedFileEndsARequest(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/att/map.zst": shut, "v/memory/fix/a.md": "rain\n"})
 	r := w.file()
@@ -109,8 +109,8 @@ func TestAttestIsForWhatNobodyCanOpen(t *testing.T) {
 	}
 }
 
-// While a layer out of scope holds the subject, the request keeps its identifiers, its receipt says where the
-// subject is, and it verifies again with the same plan.
+// While a layer out of scope holds the subject, the request must keep its identifiers, its receipt must
+// name the layer, and it must verify again with the same plan.
 func TestCompleteInScopeStaysOpen(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/.obsidian/workspace.json": `{"open":"` + name + `"}`, "v/memory/fix/a.md": "rain\n"})
 	r := w.file()
@@ -180,8 +180,8 @@ func TestAnExportIsNamedUntilItIsMarked(t *testing.T) {
 	}
 }
 
-// A hold on a file that cannot be opened, or that names nobody, is honoured: the plan keeps the file, and the
-// request ends complete in scope.
+// A hold on a file that cannot be opened, or that names no subject, must be honoured: the plan keeps
+// the file, and the request ends complete in scope.
 func TestAHoldOfWhatThePlanCannotFind(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/att/map.zst": shut, "v/memory/fix/a.md": "rain\n"})
 	r := w.file()

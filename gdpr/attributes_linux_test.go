@@ -17,7 +17,7 @@ import (
 	"memdesk/model"
 )
 
-// attribute sets an extended attribute of a file, or skips the test where there are none.
+// attribute sets an extended attribute of a file, or skips the test where the file system has none.
 func attribute(t *testing.T, path, name, value string) {
 	t.Helper()
 	switch err := unix.Setxattr(path, name, []byte(value), 0); {
@@ -28,8 +28,8 @@ func attribute(t *testing.T, path, name, value string) {
 	}
 }
 
-// TestAttributes removes the extended attributes that name the subject, in stores of every family whose items
-// do not, and keeps those that name somebody else.
+// TestAttributes removes the extended attributes that name the subject, in stores of every family whose
+// items do not name it, and keeps those that name a bystander.
 func TestAttributes(t *testing.T) {
 	w := newWorld(t)
 	w.agent(map[string]string{"AGENT.md": "prefers tea\n"})
@@ -104,8 +104,8 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// TestAttributesOfAnItemOnHold: the attributes of an item on hold stay with it, whichever request holds it;
-// those of other items go.
+// TestAttributesOfAnItemOnHold: the attributes of an item on hold must stay, whichever request holds
+// it; those of other items must go.
 func TestAttributesOfAnItemOnHold(t *testing.T) {
 	for by, another := range map[string]bool{"this request": false, "another request": true} {
 		t.Run(by, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestAttributesOfAnItemOnHold(t *testing.T) {
 				holder = o.ID
 			}
 			w.hold(holder, "agent", "daily/2026-02-01.md")
-			w.hold(holder, "agent", "daily/2026-02-02.md") // nothing but the attribute names the subject
+			w.hold(holder, "agent", "daily/2026-02-02.md") // only the attribute names the subject
 			p := w.plan(r.ID)
 			for _, s := range p.Stores {
 				for _, st := range s.Steps {
@@ -162,8 +162,8 @@ func TestAttributesOfAnItemOnHold(t *testing.T) {
 	}
 }
 
-// TestAttributesThatCannotBeListed appear at the end of a run as a layer that was not looked at: the request
-// does not end as complete.
+// TestAttributesThatCannotBeListed must appear at the end of a run as an unexamined layer: the request
+// must not end as complete.
 func TestAttributesThatCannotBeListed(t *testing.T) {
 	w := newWorld(t)
 	w.agent(map[string]string{"AGENT.md": "prefers tea\n", "daily/2026-02-01.md": "- " + name + " called\n", "daily/2026-02-02.md": "quiet\n", "daily/2026-02-03.md": "quiet\n"})

@@ -19,11 +19,11 @@ import (
 	"memdesk/model"
 )
 
-// sample is a database of the own schema in which a part of the rows is the subject's.
+// sample is a database of the own schema; the subject has a part of its rows.
 type sample struct {
 	rows, share int    // one row in share is the subject's
 	words       int    // in a text
-	wide        int    // one subject row in wide has a body of 9 KB; 0: none
+	wide        int    // one of wide subject rows has a body of 9 KB; 0: none
 	path        string // of the template
 }
 
@@ -31,7 +31,7 @@ var sampleWords = strings.Fields(`cache loader planner broker exporter scheduler
 	small large wide nested empty partial files rows tables calls tokens writes reads queue index page cursor memory agent
 	session tier decision option goal because after before never always under over quickly slowly`)
 
-// seed makes the template at once. Every row of the subject holds a word of its own, as in the measurements
+// seed makes the whole template. Every row of the subject contains its own word, as in the measurements
 // of erasure-physical.md.
 func (s *sample) seed(b *testing.B) {
 	b.Helper()
@@ -91,9 +91,9 @@ func (s *sample) copyTo(b *testing.B, path string) {
 	}
 }
 
-// byHand is the same erasure typed by somebody who knows the schema: one transaction, every row deleted from
-// the text index, the index merged, the file rewritten, the log emptied (erasure-physical.md, "Recommended
-// recipe").
+// byHand is the same erasure by hand, with knowledge of the schema: one transaction, every row deleted
+// from the text index, the index merged, the file rewritten, the log emptied (erasure-physical.md,
+// "Recommended recipe").
 func (s *sample) byHand(b *testing.B) spent {
 	b.Helper()
 	path := filepath.Join(memDir(b), "hand.sqlite")
@@ -175,7 +175,7 @@ func (s *sample) oneByOne(b *testing.B, times int) (each time.Duration) {
 	return time.Since(begun) / time.Duration(len(ids))
 }
 
-// spent is clock time and processor time: other programs stretch only the clock.
+// spent is clock time and processor time: other programs affect only the clock.
 type spent struct{ clock, cpu time.Duration }
 
 func (s spent) and(o spent) spent { return spent{s.clock + o.clock, s.cpu + o.cpu} }
@@ -235,9 +235,9 @@ func (s *sample) byDesk(b *testing.B) deskRun {
 	return run
 }
 
-// BenchmarkCascade erases every tenth of many rows: 10,000 of 100,000, ten times as many with MEMDESK_SOAK.
-// The peers reach the same end by hand, and by a Forget for each id, measured on five hundred ids. Both sides
-// are the best of three, in turn.
+// BenchmarkCascade erases every tenth of many rows: 10,000 of 100,000, ten times as many with
+// MEMDESK_SOAK. The peers are the same erasure by hand, and a Forget for each id, measured on five
+// hundred ids. Both sides are the best of three, in turn.
 func BenchmarkCascade(b *testing.B) {
 	s := sample{rows: 100_000, share: 10, words: 30}
 	if os.Getenv("MEMDESK_SOAK") != "" {

@@ -17,8 +17,8 @@ import (
 	"memdesk/model"
 )
 
-// BenchmarkDiscover plans over a Crewship agent of many daily files. The peer is ripgrep, or grep where there
-// is none, with the same patterns over all of every file, as discovery reads them. Both must name the same
+// BenchmarkDiscover plans over a Crewship agent of many daily files. The peer is ripgrep, or else grep,
+// with the same patterns over the whole of every file, as discovery reads them. Both must name the same
 // files. Each side is the best of five, in turn.
 func BenchmarkDiscover(b *testing.B) {
 	files := 2000
@@ -81,8 +81,8 @@ func BenchmarkDiscover(b *testing.B) {
 	}
 }
 
-// BenchmarkSweep looks for five erased persons, known only by keyed hashes, in 20,000 rows, 200,000 with
-// MEMDESK_SOAK. The peer is the discovery of one person with known identifiers over the same rows.
+// BenchmarkSweep searches 20,000 rows, 200,000 with MEMDESK_SOAK, for five erased subjects known only
+// by keyed hashes. The peer is the discovery of one subject with known identifiers over the same rows.
 func BenchmarkSweep(b *testing.B) {
 	rows := 20_000
 	if os.Getenv("MEMDESK_SOAK") != "" {
@@ -123,7 +123,7 @@ func BenchmarkSweep(b *testing.B) {
 	b.ReportMetric(float64(best["sweep"].Microseconds())/float64(rows), "us/row")
 }
 
-// suppress5 puts five persons with three identifiers each on the list.
+// suppress5 suppresses five subjects with three identifiers each.
 func suppress5(b *testing.B, d *gdpr.Desk) {
 	b.Helper()
 	key, err := suppress.LoadKey(filepath.Join(d.State, "gdpr", "keys", "pseudonym"))
@@ -148,8 +148,8 @@ func rawStore(b *testing.B, path string) model.Store {
 	return s
 }
 
-// BenchmarkGate is the cost of one Retain in the gate, as in a copy of many items: twenty requests, three of
-// them with a hold, five persons suppressed.
+// BenchmarkGate is the gate's cost for one Retain, as in a copy of many items: twenty requests, three
+// of them with a hold, five subjects suppressed.
 func BenchmarkGate(b *testing.B) {
 	d := newDesk(b, clock.System{})
 	for i := range 20 {

@@ -24,8 +24,8 @@ func tracker(t *testing.T, line string) (*world, string) {
 	return w, filepath.Join(w.dir, "w/.beads/issues.jsonl")
 }
 
-// TestThePlanShowsWhatIsEditedBesideTheFields: the plan, its hash and the compared texts show what the scrub
-// will remove from a tracker's line; the item's own fields are not listed a second time.
+// TestThePlanShowsWhatIsEditedBesideTheFields: the plan, its hash and the compared texts must show what
+// the scrub will remove from a tracker's line; the item's own fields must not be listed twice.
 func TestThePlanShowsWhatIsEditedBesideTheFields(t *testing.T) {
 	t.Parallel()
 	w, file := tracker(t, besideLine)
@@ -65,8 +65,8 @@ func TestThePlanShowsWhatIsEditedBesideTheFields(t *testing.T) {
 	}
 }
 
-// TestNothingIsEditedBesideThatNobodySaw: a comment of the subject that appears between plan and erasure
-// stays, the erasure is partial, and the next plan lists it.
+// TestNothingIsEditedBesideThatNobodySaw: a comment about the subject that appears between plan and
+// erasure must stay, the erasure must be partial, and the next plan must list it.
 func TestNothingIsEditedBesideThatNobodySaw(t *testing.T) {
 	t.Parallel()
 	w, file := tracker(t, besideLine)

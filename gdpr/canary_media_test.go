@@ -85,8 +85,8 @@ func execAll(t *testing.T, db *sql.DB, statements ...string) {
 	}
 }
 
-// recurse plants two live databases of a foreign program: one last written through a write-ahead log that is
-// still there, one with a kept rollback journal.
+// recurse plants two live databases of another program: one last written through a write-ahead log that
+// still exists, one with a kept rollback journal.
 func (c *canaries) recurse(t *testing.T, w *world) {
 	t.Helper()
 	schema, err := os.ReadFile(filepath.Join("..", "backends", "hypergraph", "sqlite", "testdata", "recurse.sql"))
@@ -209,8 +209,8 @@ func (c *canaries) putPostgres(t *testing.T, w *world) {
 	}
 }
 
-// serverFiles are the files of the server's data directory that this user may read, with their bytes. The
-// server's own log is left out: a receipt names it as out of reach.
+// serverFiles are the files of the server's data directory that this user may read, with their bytes.
+// They exclude the server's own log: a receipt names it as out of reach.
 func serverFiles(t *testing.T) map[string][]byte {
 	t.Helper()
 	u, err := url.Parse(os.Getenv("MEMDESK_GDPR_DSN"))

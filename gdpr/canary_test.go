@@ -32,15 +32,15 @@ func (c *canaries) him(layer string) string {
 	return w
 }
 
-// TestCanaryInEveryLayer puts a word of the subject and one of the bystander into every layer of every store,
-// erases the subject in one request, and looks at every byte.
+// TestCanaryInEveryLayer puts a word of the subject and one of the bystander into every layer of every
+// store, erases the subject in one request, and checks every byte.
 func TestCanaryInEveryLayer(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("HOME", filepath.Join(w.dir, "home")) // where an agent keeps its caches
 	t.Setenv("XDG_STATE_HOME", filepath.Dir(w.desk.State))
 	c := &canaries{map[string]string{}, map[string]string{}}
 	hash := func(n int) string { return fmt.Sprintf("%064x", n) }
-	var his []string // files that are the bystander's alone
+	var his []string // files with words of the bystander only
 	two := func(layer, hersName, hisName, format string) map[string]string {
 		his = append(his, hisName)
 		return map[string]string{hersName: fmt.Sprintf(format, c.her(layer)), hisName: fmt.Sprintf(format, c.him(layer))}
@@ -73,14 +73,14 @@ func TestCanaryInEveryLayer(t *testing.T) {
 	} {
 		plant(t, w.dir, files)
 	}
-	// Names of files and directories whose text says nothing.
+	// Files and directories that name the subject in their names only.
 	named := c.her("vault file name")
 	plant(t, w.dir, map[string]string{
 		"vault/memory/idea/" + named + ".md": "# A call\n\nabout rain\n", "vault/memory/people/" + c.her("vault directory name") + "/x.md": "# Shoes\n\nred\nflat\n",
 		"vault/memory/people/" + c.him("vault directory name") + "/x.md": "# Shoes\n\nblue\nflat\n",
 		red + "topics/" + c.her("crewship lock name") + ".md.lock":       "", blue + "topics/" + c.him("crewship lock name") + ".md.lock": "",
 	})
-	// Files that both share.
+	// Files that contain both words.
 	shared := map[string]string{}
 	both := func(layer, name, format string) {
 		shared[name] += fmt.Sprintf(format, c.her(layer)) + "\n" + fmt.Sprintf(format, c.him(layer)) + "\n"
@@ -88,7 +88,7 @@ func TestCanaryInEveryLayer(t *testing.T) {
 	both("beads issue", "work/.beads/issues.jsonl", `{"id":"x-1","title":"about %s","status":"open","priority":2,"issue_type":"task"}`)
 	shared["work/.beads/issues.jsonl"] = strings.Replace(shared["work/.beads/issues.jsonl"], "x-1", "x-2", 1)
 	both("beads dependency", "work/.beads/deps.jsonl", `{"blockerId":"x-2","blockedId":"x-1","by":"%s"}`)
-	if at := strings.LastIndex(shared["work/.beads/deps.jsonl"], `"x-2"`); at > 0 { // his is between other items
+	if at := strings.LastIndex(shared["work/.beads/deps.jsonl"], `"x-2"`); at > 0 { // the bystander's line is between other items
 		d := shared["work/.beads/deps.jsonl"]
 		shared["work/.beads/deps.jsonl"] = d[:at] + `"x-4"` + d[at+5:]
 	}

@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// TestASweepNeedsAnApprovalThatWasGiven: where the first erasure had no approval, the sweep's request needs
-// one like any other.
+// TestASweepNeedsAnApprovalThatWasGiven: where the first erasure had no approval, the sweep's request
+// needs one like any other.
 func TestASweepNeedsAnApprovalThatWasGiven(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -18,7 +18,7 @@ func TestASweepNeedsAnApprovalThatWasGiven(t *testing.T) {
 	w.complete(w.plan(r.ID))
 	w.desk.Policy.RequireApproval = true
 	if err := os.WriteFile(filepath.Join(w.path("agent"), "daily", "2026-02-21.md"), []byte("- "+mail+" wrote\n- quiet\n"), 0o644); err != nil {
-		t.Fatal(err) // a sync peer asks nobody
+		t.Fatal(err) // a sync peer passes no gate
 	}
 	w.open()
 	if swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); !model.IsRefusal(err) {
@@ -29,8 +29,8 @@ func TestASweepNeedsAnApprovalThatWasGiven(t *testing.T) {
 	}
 }
 
-// TestACascadeSparesNobodysHold: a cascade names no item, so a store with an item on hold refuses it, and the
-// erasure goes item by item.
+// TestACascadeSparesNobodysHold: a cascade names no item, so a store with an item on hold must refuse
+// it, and the erasure must remove single items.
 func TestACascadeSparesNobodysHold(t *testing.T) {
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "one", DataSubjectID: ana})

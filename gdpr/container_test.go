@@ -66,7 +66,7 @@ func sorted(m map[string]string) []string {
 	return out
 }
 
-// pdfOf is a document of one page whose text is written in characters.
+// pdfOf is a PDF of one page whose text is stored as characters.
 func pdfOf(t testing.TB, text string) string {
 	t.Helper()
 	var z bytes.Buffer
@@ -101,7 +101,7 @@ func document(t testing.TB, text string) string {
 	return zipOf(t, map[string]string{"[Content_Types].xml": "<Types/>", "word/document.xml": "<w:document><w:p><w:r><w:t>" + text + "</w:t></w:r></w:p></w:document>"})
 }
 
-// containers are the usual container formats around a text.
+// containers are the usual container formats, each around a text.
 func containers(t testing.TB, text string) map[string]string {
 	t.Helper()
 	body := "asked " + text + " for keys\n"
@@ -121,7 +121,7 @@ func containers(t testing.TB, text string) map[string]string {
 	return out
 }
 
-// TestAPDFWithoutAReader: where no program reads a PDF's pages the plan names it, and does not
+// TestAPDFWithoutAReader: where no program reads a PDF's pages, the plan must name the file and not
 // call it clean.
 func TestAPDFWithoutAReader(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
@@ -140,8 +140,8 @@ func TestAPDFWithoutAReader(t *testing.T) {
 	}
 }
 
-// TestArchives erases a subject from archives and documents, among the items and beside them: a container
-// that holds the subject goes as a whole, one that holds a bystander stays as it is.
+// TestArchives erases a subject from archives and documents, among the items and beside them: a
+// container that holds the subject must go as a whole, one that holds a bystander must stay unchanged.
 func TestArchives(t *testing.T) {
 	w := newWorld(t)
 	vault := filepath.Join(w.dir, "vault")
@@ -197,8 +197,8 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// TestUnopenedIsNotClean: a container that cannot be opened is never clean, is named in the plan, and keeps
-// the receipt back.
+// TestUnopenedIsNotClean: a container that cannot be opened must never count as clean, must be named in
+// the plan, and must withhold the receipt.
 func TestUnopenedIsNotClean(t *testing.T) {
 	for name, data := range map[string]string{
 		"a.xz": "\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4\x46", "note.md": "\x28\xb5\x2f\xfd\x04\x00\x01\x00\x00", "b.7z": "7z\xbc\xaf\x27\x1c\x00\x04\x00", "c.md": "-----BEGIN PGP MESSAGE-----\n\nhQEM\n",

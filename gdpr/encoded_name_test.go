@@ -10,7 +10,7 @@ import (
 	"memdesk/backends"
 )
 
-// TestANoteWhoseNameDecodesToTheId stays, under another name and without the subject.
+// TestANoteWhoseNameDecodesToTheId must stay, under another name and without the subject.
 func TestANoteWhoseNameDecodesToTheId(t *testing.T) {
 	w := newWorld(t)
 	vault := filepath.Join(w.dir, "vault")

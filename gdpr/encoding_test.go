@@ -37,8 +37,8 @@ func gzipped(t testing.TB, s string) string {
 	return b.String()
 }
 
-// TestTextsInOtherEncodings erases a subject from files that are not UTF-8: a single mention is cut out in
-// place, and every other byte stays.
+// TestTextsInOtherEncodings erases a subject from files that are not UTF-8: each mention must be cut
+// out in place, and every other byte must stay.
 func TestTextsInOtherEncodings(t *testing.T) {
 	const zoe = "Zoë Ångström"
 	text := "# Notes\r\n\r\nabout cafés\r\nask " + zoe + " for keys\r\nund schöne Grüße\r\n"
@@ -131,7 +131,7 @@ func TestCompressedCopies(t *testing.T) {
 	after := tree(t, w.dir)
 	for name, want := range map[string]bool{
 		"agent/.memory/.snapshots/r1/AGENT.md.gz": false, "vault/memory/idea/.plan.md.bak.gz": false,
-		"vault/memory/idea/.other.md.bak.gz": true, "memory.sqlite.bak.gz": true, // beside a database: named, not touched
+		"vault/memory/idea/.other.md.bak.gz": true, "memory.sqlite.bak.gz": true, // beside a database: named, but unchanged
 	} {
 		if _, there := after[name]; there != want {
 			t.Errorf("%s: there is %v; want %v", name, there, want)

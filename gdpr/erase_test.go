@@ -25,7 +25,7 @@ func TestEraseEverywhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()
-	// An earlier change left an undo entry with the name in it.
+	// An earlier change left an undo entry that contains the name.
 	if _, _, err := w.desk.Undo.Retain(t.Context(), w.store("db"), model.RetainRequest{ID: "n2", Content: "again " + name, Mode: model.Replace}); err != nil {
 		t.Fatal(err)
 	}
@@ -227,11 +227,11 @@ func TestKilledAnywhereThenResumed(t *testing.T) {
 			}
 			k.stop = nil
 			if got, _ := w.desk.Get(r.ID); got.State == gdpr.StateComplete {
-				if k.left.Load() > 0 { // there are no more points
+				if k.left.Load() > 0 { // no more points
 					return
 				}
 			}
-			w.open() // as another process
+			w.open() // as another process would
 		}
 		if got, _ := w.desk.Get(r.ID); got.State != gdpr.StateComplete {
 			w.complete(p)
@@ -359,7 +359,7 @@ func TestNoRecordNothingDeleted(t *testing.T) {
 func TestSomebodyWritesDuringTheRun(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
-	// A writer past memdesk: directly in the file system.
+	// A writer bypasses memdesk: directly in the file system.
 	added := false
 	r := w.file()
 	p := w.plan(r.ID)

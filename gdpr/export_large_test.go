@@ -20,7 +20,7 @@ import (
 
 // heapPeak runs do and returns the largest growth of the heap in use.
 func heapPeak(do func()) uint64 {
-	defer debug.SetGCPercent(debug.SetGCPercent(10)) // collect garbage soon
+	defer debug.SetGCPercent(debug.SetGCPercent(10)) // collect garbage early
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -48,8 +48,8 @@ func heapPeak(do func()) uint64 {
 	return max(peak.Load(), before) - before
 }
 
-// TestALargeExportIsNotHeldInMemory: the export of a store of many megabytes has every document, and the heap
-// does not grow with it. MEMDESK_SOAK=1 has 200 MB.
+// TestALargeExportIsNotHeldInMemory: the export of a store of many megabytes must contain every
+// document without growing the heap with it. MEMDESK_SOAK=1 uses 200 MB.
 func TestALargeExportIsNotHeldInMemory(t *testing.T) {
 	notes, backup := 24, 24<<20
 	if os.Getenv("MEMDESK_SOAK") == "1" {

@@ -53,8 +53,8 @@ func export(t *testing.T, w *world, id string) (exported, indexed, string) {
 	return e, ix, out
 }
 
-// TestAnExportHoldsEveryLayer puts the subject into every kind of copy that can be read: the export has all
-// of them, and no line of anybody else.
+// TestAnExportHoldsEveryLayer puts the subject into every kind of readable copy: the export must
+// contain all of them, and no line about another person.
 func TestAnExportHoldsEveryLayer(t *testing.T) {
 	w := newWorld(t)
 	red := "ship/output/crews/c1/agents/red/.memory/"
@@ -131,7 +131,7 @@ func TestAnExportHoldsEveryLayer(t *testing.T) {
 	}
 }
 
-// TestAnExportsNamesAreItsOwn: no name of a file in an export comes from a store.
+// TestAnExportsNamesAreItsOwn: no file name in an export may come from a store.
 func TestAnExportsNamesAreItsOwn(t *testing.T) {
 	w := newWorld(t)
 	plant(t, w.dir, map[string]string{"vault/memory/idea/-rf ..%2f..\\x" + name + ".md": "# Of her\n", "vault/memory/idea/x.md": "# X\n\nrain\n"})

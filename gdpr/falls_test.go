@@ -44,7 +44,7 @@ func (w *world) ties(store string) {
 	w.tie(store, "far", "by the sea", "y5", "y6")
 }
 
-// wantExactly checks that an erasure removes exactly what its plan says.
+// wantExactly checks that an erasure removes exactly the items of its plan.
 func (w *world) wantExactly(p gdpr.Plan) gdpr.Outcome {
 	w.t.Helper()
 	before := w.contents()
@@ -71,8 +71,8 @@ func (w *world) wantExactly(p gdpr.Plan) gdpr.Outcome {
 	return out
 }
 
-// TestThePlanHasWhatFalls: an edge that is left with fewer than two members goes with its node, and the plan
-// lists it.
+// TestThePlanHasWhatFalls: an edge left with fewer than two members goes with its node, and the plan
+// must list it.
 func TestThePlanHasWhatFalls(t *testing.T) {
 	for _, store := range []string{"db", "pg"} {
 		t.Run(store, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestThePlanHasWhatFalls(t *testing.T) {
 				"edge/none":   "left with no member when h1 and 1 more go",
 				"edge/second": "left with one member when h1 and 1 more go",
 				"edge/named":  "alias in body; left with one member when h2 goes",
-				// what keeps its text under another id leaves its edges
+				// an item that keeps its text under another id leaves its edges
 				"edge/renamed": "names the subject in members; left with one member when h3-" + ana + " goes",
 			}
 			if d := cmp.Diff(want, reasons); d != "" {
@@ -121,8 +121,8 @@ func alone(s model.Store) *backends.Fleet {
 	return backends.NewFleet([]backends.Member{{Name: s.Name, Kind: s.Kind, Store: s}}, nil)
 }
 
-// TestThePlanOverHTTPIsTheSame: the same graph, opened here and over HTTP through the Provider contract,
-// gives the same steps, those of falling edges among them.
+// TestThePlanOverHTTPIsTheSame: the same graph, opened directly and over HTTP by the Provider contract,
+// must give the same steps, falling edges included.
 func TestThePlanOverHTTPIsTheSame(t *testing.T) {
 	w := newWorld(t)
 	open := func(c backends.StoreConfig) model.Store {
@@ -171,7 +171,7 @@ func TestThePlanOverHTTPIsTheSame(t *testing.T) {
 	}
 }
 
-// TestAnEdgeOnHoldKeepsItsMembers: an edge on hold falls with nothing.
+// TestAnEdgeOnHoldKeepsItsMembers: an edge on hold must not fall with an item.
 func TestAnEdgeOnHoldKeepsItsMembers(t *testing.T) {
 	w := newWorld(t)
 	w.ties("db")
@@ -203,8 +203,8 @@ func TestAnEdgeOnHoldKeepsItsMembers(t *testing.T) {
 	}
 }
 
-// TestANewEdgeIsNotTakenAlong: an edge that is new or changed since the plan stays, and so do the items that
-// it would fall with.
+// TestANewEdgeIsNotTakenAlong: an edge that is new or changed since the plan must stay, and so must the
+// items whose removal would make it fall.
 func TestANewEdgeIsNotTakenAlong(t *testing.T) {
 	w := newWorld(t)
 	w.ties("db")

@@ -70,7 +70,7 @@ func rowsOf(t *testing.T, path string) map[string]string {
 	return out
 }
 
-// TestRecurseFixture erases each person of a database that a real recurse wrote.
+// TestRecurseFixture erases each subject of a database that a real recurse wrote.
 func TestRecurseFixture(t *testing.T) {
 	t.Parallel()
 	var expected struct {
@@ -173,8 +173,9 @@ func wholeIn(t *testing.T, dir string, tokens []string) []string {
 	return out
 }
 
-// TestCrewshipFixture erases each person of a directory that a real Crewship wrote, including one that
-// Crewship's own erasure left in lessons and learned files. The report lists what memdesk cannot reach.
+// TestCrewshipFixture erases each subject of a directory that a real Crewship wrote, including one whom
+// Crewship's own erasure left in lessons and learned files. The report must list what memdesk cannot
+// reach.
 func TestCrewshipFixture(t *testing.T) {
 	t.Parallel()
 	var expected struct {
@@ -243,7 +244,7 @@ func TestCrewshipFixture(t *testing.T) {
 	}
 }
 
-// concerned reports whether a plan has a step about a file.
+// concerned reports whether a plan has a step for a file.
 func concerned(p gdpr.Plan, name string) bool {
 	for _, s := range p.Stores {
 		for _, st := range s.Steps {

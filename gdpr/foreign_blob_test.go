@@ -22,8 +22,8 @@ func verdictOf(rows []receipt.Layer, layer string) model.Verdict {
 	return ""
 }
 
-// TestForeignBlobs erases a subject from binary cells in another program's table: a cell that can be redacted
-// keeps the rest, one that cannot goes, and one that names somebody else stays.
+// TestForeignBlobs erases a subject from binary cells in another program's table: a redactable cell
+// must keep the rest, any other must go, and one that names a bystander must stay.
 func TestForeignBlobs(t *testing.T) {
 	m, err := subject.New(name)
 	if err != nil {
@@ -107,8 +107,8 @@ func TestForeignBlobs(t *testing.T) {
 	}
 }
 
-// TestAForeignBlobThatNobodyCanOpen: an encrypted cell of another program keeps a request unfinished until
-// its content is attested.
+// TestAForeignBlobThatNobodyCanOpen: an encrypted cell of another program must keep a request
+// unfinished until its content is attested.
 func TestAForeignBlobThatNobodyCanOpen(t *testing.T) {
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n0", Content: "met " + name})

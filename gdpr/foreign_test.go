@@ -10,8 +10,8 @@ import (
 	"memdesk/model"
 )
 
-// TestForeignTables erases a subject from other programs' tables beside the store's own, for any name of the
-// key, any declared column type, and unique keys.
+// TestForeignTables erases a subject from other programs' tables beside the store's own, for any name
+// of the key, any declared column type, and unique keys.
 func TestForeignTables(t *testing.T) {
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})
@@ -56,8 +56,8 @@ func TestForeignTables(t *testing.T) {
 	}
 }
 
-// TestHoldHidesNothing keeps an item on hold in a database where a table that nothing can change names the
-// subject too: that table is residue, even with few hits.
+// TestHoldHidesNothing has an item on hold in a database where an unchangeable table also names the
+// subject: that table is residue, even with few hits.
 func TestHoldHidesNothing(t *testing.T) {
 	for _, stuck := range []bool{false, true} {
 		w := newWorld(t)
@@ -106,8 +106,8 @@ func TestHoldHidesNothing(t *testing.T) {
 	}
 }
 
-// TestAnExportSaysThatForeignRowsAreNotGiven: another program's table names the subject. Its rows are no
-// items, so the export must not list them as such; it says where they are.
+// TestAnExportSaysThatForeignRowsAreNotGiven: another program's table names the subject. Its rows are
+// no items, so the export must not list them as items but say where they are.
 func TestAnExportSaysThatForeignRowsAreNotGiven(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,13 +10,13 @@ import (
 	"memdesk/model"
 )
 
-// The persons of these tests: one who was erased, one whose request is open.
+// The subjects of these tests: one who was erased, one whose request is open.
 const (
 	gone, goneName = "subj-gone-4471", "Gisela Xanthopoulou"
 	open, openName = "subj-open-5582", "Osei Quartey-Vance"
 )
 
-// people fills a world with items of both persons, and erases the first.
+// people fills a world with items of both subjects and erases the first.
 func people(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -31,8 +31,8 @@ func people(t *testing.T) *world {
 	return w
 }
 
-// TestAnErasedPersonIsNamedInNoRequest: any text that people write into a request is refused where it names
-// an erased person; the refusal states the reason and is audited.
+// TestAnErasedPersonIsNamedInNoRequest: any text in a request must be refused if it names an erased
+// subject; the refusal must state the reason and be audited.
 func TestAnErasedPersonIsNamedInNoRequest(t *testing.T) {
 	t.Parallel()
 	w := people(t)
@@ -71,15 +71,15 @@ func TestAnErasedPersonIsNamedInNoRequest(t *testing.T) {
 	if all, err := w.desk.List(); err != nil || len(all) != 2 {
 		t.Errorf("%d requests, %v; want the two that were filed", len(all), err)
 	}
-	// An erased person may file another request, and name themselves.
+	// An erased subject may file another request and name themselves in it.
 	if _, err := w.desk.File(t.Context(), gdpr.Intake{Subject: gone, Received: "2026-02-20", Ground: "asked again by " + goneName, Aliases: []string{goneName}}); err != nil {
 		t.Errorf("a second request of hers: %v", err)
 	}
 }
 
-// TestNoSignedReceiptNamesAnybody: whatever people wrote into a request, and under any operator name, its
-// receipt names neither its subject nor the subject of an open request, so that the latter's erasure can
-// complete; of a hold's ground it keeps the article.
+// TestNoSignedReceiptNamesAnybody: whatever texts a request contains, and under any operator name, its
+// receipt must name neither its subject nor the subject of an open request, so that the latter's
+// erasure can complete. Of a hold's ground it keeps only the article.
 func TestNoSignedReceiptNamesAnybody(t *testing.T) {
 	t.Parallel()
 	w := people(t)
@@ -136,14 +136,14 @@ func TestNoSignedReceiptNamesAnybody(t *testing.T) {
 		t.Fatal(err)
 	}
 	sees("the outcome", string(b))
-	// The other person's erasure finds nothing in the receipts signed before.
+	// The other subject's erasure must find nothing in the receipts signed before.
 	w.desk.Operator.ID = "op"
 	w.complete(w.plan(theirs.ID))
 	check(theirs.ID)
 }
 
-// TestNoReportNamesAnybody: the report of an unfinished request names nobody either, nor does the receipt of
-// a sweep.
+// TestNoReportNamesAnybody: the report of an unfinished request and the receipt of a sweep must not
+// name a subject either.
 func TestNoReportNamesAnybody(t *testing.T) {
 	t.Parallel()
 	w := people(t)
@@ -169,7 +169,7 @@ func TestNoReportNamesAnybody(t *testing.T) {
 	plant(t, w.dir, map[string]string{"agent/.memory/daily/2026-05-02.md": "- " + goneName + " is back\n- quiet\n"})
 	w.open()
 	swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
-	if err != nil || len(swept) != 2 { // the subject of a running erasure is suppressed already
+	if err != nil || len(swept) != 2 { // the subject of a running erasure is already suppressed
 		t.Fatalf("%d swept, %v", len(swept), err)
 	}
 	for _, s := range swept {

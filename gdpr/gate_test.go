@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// acts are every method of every facet of a store, by their effect on items. Those that can take an item away
-// are called on a store with an item on hold, and must be refused.
+// acts are the methods of a store's facets that may remove an item. Each is called on a store with an
+// item on hold, and must be refused.
 var acts = map[string]func(ctx context.Context, s model.Store) error{
 	"Provider.Retain": func(ctx context.Context, s model.Store) error {
 		_, err := s.Provider.Retain(ctx, model.RetainRequest{ID: "n2", Mode: model.Replace, Content: "other"})
@@ -30,7 +30,7 @@ var acts = map[string]func(ctx context.Context, s model.Store) error{
 	},
 }
 
-// harmless are the methods that cannot take an item away: reads, and rebuilds of data derived from items.
+// harmless are the methods that cannot remove an item: reads, and rebuilds of derived data.
 var harmless = map[string]bool{
 	"Provider.Recall": true, "Provider.Health": true,
 	"Browser.List": true, "Browser.Read": true, "Browser.Tiers": true,
@@ -46,8 +46,8 @@ var harmless = map[string]bool{
 	"Migrator.Schema": true,
 }
 
-// TestEveryActThatRemovesStandsBehindTheGate finds the methods by reflection, so that a new one must be
-// classified here first.
+// TestEveryActThatRemovesStandsBehindTheGate finds the methods by reflection, so that each new one must
+// be classified above.
 func TestEveryActThatRemovesStandsBehindTheGate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -93,8 +93,8 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-// TestApprovalBySession: where the policy allows it, the record of a session that another key has
-// authenticated approves; without the policy, the key or the record it does not.
+// TestApprovalBySession: where the policy allows it, the record of a session authenticated by another
+// key approves; without the policy, the key or the record it does not.
 func TestApprovalBySession(t *testing.T) {
 	w, r, p := approvals(t)
 	const key = "SHA256:second"
@@ -189,7 +189,7 @@ func TestApprovalByAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
-	go func() { // one caller, until it hangs up
+	go func() { // one caller, until it disconnects
 		defer close(done)
 		c, err := l.Accept()
 		if err != nil {
@@ -365,7 +365,7 @@ func TestApprovalRefuses(t *testing.T) {
 	}
 }
 
-// TestAnApprovalThatHasExpiredIsNone: the status shows it as well.
+// TestAnApprovalThatHasExpiredIsNone: the status must show the expiry too.
 func TestAnApprovalThatHasExpiredIsNone(t *testing.T) {
 	w, r, p := approvals(t)
 	s, _ := newSigner(t)
@@ -381,8 +381,8 @@ func TestAnApprovalThatHasExpiredIsNone(t *testing.T) {
 	}
 }
 
-// TestTheRequesterSigns: a request from a session without a key is filed with a key, which then cannot
-// approve it; an unknown key does not count where approvers are listed.
+// TestTheRequesterSigns: a request that a session without a key files with a key cannot be approved by
+// that key; where approvers are listed, an unknown key does not count.
 func TestTheRequesterSigns(t *testing.T) {
 	w, _, _ := approvals(t)
 	w.desk.Operator.Key = ""
@@ -416,8 +416,8 @@ func TestTheRequesterSigns(t *testing.T) {
 	}
 }
 
-// TestASignatureThatNobodyAskedFor: where no second operator is required, a signature over a request without
-// a requester's key is accepted; it opens nothing once one is required.
+// TestASignatureThatNobodyAskedFor: where no second operator is required, a signature over a request
+// without a requester's key is accepted; it must not count once one is required.
 func TestASignatureThatNobodyAskedFor(t *testing.T) {
 	w, _, _ := approvals(t)
 	w.desk.Operator.Key, w.desk.Policy.RequireApproval = "", false
@@ -494,7 +494,7 @@ func TestApprovalReadsOutside(t *testing.T) {
 	}
 }
 
-// TestResurrection tries the five ways in which a subject could come back.
+// TestResurrection tries the five ways in which a subject could return.
 func TestResurrection(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -587,8 +587,8 @@ func TestResurrection(t *testing.T) {
 	}
 }
 
-// TestReaderHoldsASnapshot: the request is pending while the snapshot is read, and complete once the reader
-// has gone.
+// TestReaderHoldsASnapshot: the request must be pending while a reader holds the snapshot, and complete
+// once the reader has ended.
 func TestReaderHoldsASnapshot(t *testing.T) {
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "tea", DataSubjectID: ana})
@@ -656,8 +656,8 @@ func TestListCannotBeReadNothingIsRetained(t *testing.T) {
 	}
 }
 
-// TestNothingGoesWhileItIsNotKnownWhoAsks: a request that is paused for an identity check is not carried out,
-// and the refusal says how to continue.
+// TestNothingGoesWhileItIsNotKnownWhoAsks: a request paused for an identity check must not be carried
+// out, and the refusal must say how to continue.
 func TestNothingGoesWhileItIsNotKnownWhoAsks(t *testing.T) {
 	w, r, p := approvals(t)
 	w.desk.Policy.RequireApproval = false

@@ -37,8 +37,8 @@ func actions(p gdpr.Plan) map[string]gdpr.Step {
 	return out
 }
 
-// TestAHoldIsOnTheStoreAndNotOnItsName: a hold is kept under every name, path or link of the same store;
-// another store of the same name holds nothing.
+// TestAHoldIsOnTheStoreAndNotOnItsName: a hold applies under every name, path or link of its store;
+// another store of the same name has no holds.
 func TestAHoldIsOnTheStoreAndNotOnItsName(t *testing.T) {
 	t.Parallel()
 	for _, done := range []bool{false, true} {
@@ -74,8 +74,8 @@ func TestAHoldIsOnTheStoreAndNotOnItsName(t *testing.T) {
 	}
 }
 
-// TestAHoldOnNothing: a hold on a missing item is refused; one whose item is gone since is reported with the
-// command that lifts it.
+// TestAHoldOnNothing: a hold on a missing item is refused; a hold whose item has since been removed is
+// reported with the command that lifts it.
 func TestAHoldOnNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -110,8 +110,8 @@ func TestAHoldOnNothing(t *testing.T) {
 	}
 }
 
-// TestAHoldOfAnotherRequest: the plan of one request shows an item that another request holds as kept, with
-// that request's id and without its ground.
+// TestAHoldOfAnotherRequest: one request's plan must show an item that another request holds as kept,
+// with that request's id but without its ground.
 func TestAHoldOfAnotherRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -130,7 +130,7 @@ func TestAHoldOfAnotherRequest(t *testing.T) {
 	if out := w.inScope(p); out.Held != 1 {
 		t.Errorf("%d held; want 1", out.Held)
 	}
-	// A hold set after the plan was made: the run says which request keeps the item.
+	// A hold placed after the plan was made: the run must say which request keeps the item.
 	w2 := newWorld(t)
 	w2.fill()
 	hers = w2.file()
@@ -144,8 +144,8 @@ func TestAHoldOfAnotherRequest(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeldDoesNotComeBack: after the end a sweep files nothing for a held item, and verification finds
-// no residue; once the hold is lifted, the next sweep erases it.
+// TestWhatIsHeldDoesNotComeBack: after the end a sweep must file nothing for a held item, and
+// verification must find no residue; once the hold is lifted, the next sweep must erase the item.
 func TestWhatIsHeldDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -185,7 +185,8 @@ func TestWhatIsHeldDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// TestASweepGoesOnWithItsOwn: the next sweep continues an unfinished one, and files no second request.
+// TestASweepGoesOnWithItsOwn: the next sweep must continue an unfinished one and file no second
+// request.
 func TestASweepGoesOnWithItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -217,7 +218,8 @@ func TestASweepGoesOnWithItsOwn(t *testing.T) {
 	}
 }
 
-// TestDecisionsOnMany: several items are held, lifted and chosen for in one record each, all or none.
+// TestDecisionsOnMany: holding, lifting or choosing several items is one record each time, for all or
+// none.
 func TestDecisionsOnMany(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,8 +10,9 @@ import (
 	"memdesk/gdpr"
 )
 
-// TestAnIndexOfFilesThatAreRenamed: a file whose name is the subject's gets another name, and its index line
-// links there, in the same place; front matter stays readable for its program. One run does all of it.
+// TestAnIndexOfFilesThatAreRenamed: a file named after the subject must get another name, and its index
+// line must link there, in the same place; front matter must stay readable for its program. One run
+// must do all of it.
 func TestAnIndexOfFilesThatAreRenamed(t *testing.T) {
 	w := newWorld(t)
 	dir := filepath.Join(w.dir, "claude")

@@ -8,8 +8,8 @@ import (
 	"memdesk/model"
 )
 
-// TestOtherIdsThatHoldHers erases u1 where other ids end or begin with it: the bystanders' texts stay byte
-// for byte, and the plan says that they were left alone.
+// TestOtherIdsThatHoldHers erases u1 where other ids end or begin with it: the bystanders' texts must
+// stay byte for byte, and the plan must say that they were left alone.
 func TestOtherIdsThatHoldHers(t *testing.T) {
 	w := newWorld(t)
 	theirs := []string{"x-u1 asked for tea", "team.u1 asked for tea", "u1.backup ran", "mail u1@host.example", "u1-b left", "u10 left"}

@@ -16,7 +16,7 @@ import (
 	"memdesk/model"
 )
 
-// leakForms are the forms in which somebody with an erased person's id would search.
+// leakForms are the forms in which an erased subject's id could be searched for.
 func leakForms() map[string]string {
 	out := map[string]string{}
 	for _, id := range []string{ana, mail, name} {
@@ -37,8 +37,8 @@ func leakForms() map[string]string {
 	return out
 }
 
-// leaks are the state's files in which the subject is found. A request with work left, and its plan, hold the
-// subject; after an interrupted run, the clear names beside the log may as well.
+// leaks are the state's files in which the subject is found. An unfinished request and its plan contain
+// the subject; after an interrupted run, the clear names beside the log may too.
 func (w *world) leaks(done, cutOff bool) []string {
 	w.t.Helper()
 	var out []string
@@ -55,8 +55,8 @@ func (w *world) leaks(done, cutOff bool) []string {
 	return out
 }
 
-// TestNothingLeaks searches memdesk's own files after every kind of ending, and finds the request by the
-// typed id.
+// TestNothingLeaks searches memdesk's own files after every kind of ending, and must still find the
+// request by the typed id.
 func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	broken := model.Errorf(model.Unavailable, "forget", "no answer")

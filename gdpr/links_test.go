@@ -15,8 +15,8 @@ import (
 	"memdesk/model"
 )
 
-// TestSecondNames erases a subject from files that have a second name outside of their store: the receipt
-// must not claim that the bytes there are gone.
+// TestSecondNames erases a subject from files with a second name outside their store: the receipt must
+// not claim that the bytes there are gone.
 func TestSecondNames(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -61,7 +61,7 @@ func TestSecondNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			if b, err := os.ReadFile(second); err != nil || !strings.Contains(string(b), name) {
-				return // it was written in place: the second name has the new text
+				return // written in place: the second name has the new text
 			}
 			if out.Status == gdpr.StateComplete && !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
 				return l.Verdict == model.VerdictOutOfScope && strings.Contains(l.Reason, "second name")
@@ -100,8 +100,8 @@ func TestOpenHandles(t *testing.T) {
 	}
 }
 
-// TestDirtyIndex erases a subject from a search index whose rows of the subject Crewship has deleted already,
-// as it does when it indexes again: the words are still there.
+// TestDirtyIndex erases a subject from a search index from which Crewship already deleted the subject's
+// rows, as it does on reindexing: the words are still in it.
 func TestDirtyIndex(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -123,8 +123,8 @@ func TestDirtyIndex(t *testing.T) {
 	}
 }
 
-// TestGitHistoryIsNamed erases a subject that commits hold: plan and receipt list the commits, for every kind
-// of store.
+// TestGitHistoryIsNamed erases a subject whom commits name: plan and receipt must list the commits, for
+// every kind of store.
 func TestGitHistoryIsNamed(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git on this machine")

@@ -51,8 +51,8 @@ func TestCascadeIsNotedAtOnce(t *testing.T) {
 	}
 }
 
-// TestManyLayersAreOneRow keeps a receipt of a store with thousands of versions readable: equal verdicts
-// become one row with their number.
+// TestManyLayersAreOneRow: the receipt of a store with thousands of versions must stay readable, so
+// equal verdicts become one row with their number.
 func TestManyLayersAreOneRow(t *testing.T) {
 	const versions = 1200
 	w := newWorld(t)
@@ -88,7 +88,7 @@ func only(t *testing.T, w *world) string {
 	return all[0].ID
 }
 
-// TestNewIDIsFree redacts an id where the id without the subject is taken already.
+// TestNewIDIsFree redacts an id where the id without the subject is already taken.
 func TestNewIDIsFree(t *testing.T) {
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "longterm", Key: "notes-of-" + ana, Content: "Summary:\n- she likes tea\n- the printer is broken\n- rain\n- " + name + "\n"})

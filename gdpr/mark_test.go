@@ -7,8 +7,8 @@ import (
 	"memdesk/backends"
 )
 
-// TestTheSameMarkEverywhere: every removed identifier leaves the same mark, also in the lessons that only
-// their own writer fills; where YAML forbids its brackets the mark has none.
+// TestTheSameMarkEverywhere: every removed identifier must leave the same mark, even in the lessons
+// that only their own writer fills; where YAML forbids its brackets the mark has none.
 func TestTheSameMarkEverywhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,8 +10,8 @@ import (
 	"memdesk/model"
 )
 
-// TestNamesWithoutMarks erases a subject whose name is written without its diacritics, and with diacritics
-// that the request does not have; somebody else's longer name stays.
+// TestNamesWithoutMarks erases a subject whose name is written without its diacritics, and with
+// diacritics that the request lacks; a bystander's longer name must stay.
 func TestNamesWithoutMarks(t *testing.T) {
 	w := newWorld(t)
 	vault := filepath.Join(w.dir, "vault")

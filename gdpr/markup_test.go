@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// TestNamesInMarkup erases a subject whose name contains markup from items, rows and layers beside them; a
-// bystander with a part of the name stays.
+// TestNamesInMarkup erases a subject whose name contains markup from items, rows and layers beside
+// them; a bystander who shares a part of the name must stay.
 func TestNamesInMarkup(t *testing.T) {
 	w := newWorld(t)
 	vault := filepath.Join(w.dir, "vault")

@@ -50,7 +50,7 @@ func tree(t testing.TB, dir string) map[string]string {
 	return out
 }
 
-// TestNamesOfFiles erases a subject who is named by files and directories and not by their texts.
+// TestNamesOfFiles erases a subject whom files and directories name in their names only.
 func TestNamesOfFiles(t *testing.T) {
 	w := newWorld(t)
 	vault := filepath.Join(w.dir, "vault")

@@ -11,8 +11,8 @@ import (
 	"memdesk/model"
 )
 
-// A privacy officer's papers on a request: its deadline, letters, the register, the recipients of the data.
-// None names the subject.
+// A privacy officer's papers on a request: its deadline, letters, the register, the recipients of the
+// data. None may name the subject.
 func TestAnOfficersPapers(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/memory/fix/a.md": name + " called\nrain\nwind\n", "v/memory/fix/b.md": "rain\n"})
 	w.desk.Policy.Recipients = []gdpr.Recipient{{Name: "Harbour Print", Stores: []string{"notes"}}, {Name: "Nobody", Stores: []string{"far"}}}
@@ -61,8 +61,8 @@ func TestAnOfficersPapers(t *testing.T) {
 	}
 }
 
-// TestRetentionOfClosedRequests: after its retention a closed request is only a line in the register, without
-// even a pseudonym; an open one stays whole, and the log has a record.
+// TestRetentionOfClosedRequests: after its retention a closed request must be only a line in the
+// register, without even a pseudonym; an open one must stay whole, and the log must have a record.
 func TestRetentionOfClosedRequests(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/memory/fix/a.md": name + " called\nrain\nwind\n", "v/memory/fix/b.md": "rain\n"})
 	r := w.file()

@@ -19,8 +19,8 @@ import (
 	"memdesk/model"
 )
 
-// TestErasesOnlyWhatWasShown tries to carry out something other than the current plan. Each try is refused
-// and audited, and changes nothing.
+// TestErasesOnlyWhatWasShown tries to carry out something other than the current plan. Each attempt
+// must be refused and audited, and change nothing.
 func TestErasesOnlyWhatWasShown(t *testing.T) {
 	tests := []struct {
 		what string
@@ -76,8 +76,8 @@ func TestErasesOnlyWhatWasShown(t *testing.T) {
 	}
 }
 
-// TestThePlanIsAsItWasMade edits the plan's file: a text that nobody has approved is not written, whoever
-// edited the file.
+// TestThePlanIsAsItWasMade edits the plan's file: a text without an approval must not be written,
+// whoever edited the file.
 func TestThePlanIsAsItWasMade(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -104,8 +104,8 @@ func TestThePlanIsAsItWasMade(t *testing.T) {
 	w.complete(p)
 }
 
-// TestChangedMeanwhile changes planned items before each kind of step: changed text stays, and the run is
-// partial.
+// TestChangedMeanwhile changes planned items before each kind of step: changed text must stay, and the
+// run must be partial.
 func TestChangedMeanwhile(t *testing.T) {
 	tests := []struct {
 		what   string
@@ -151,7 +151,8 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestCascadeReadsAgain tags an item after the plan was made: the store's own cascade would remove it unseen.
+// TestCascadeReadsAgain tags an item after the plan was made: the store's own cascade would remove it
+// unseen.
 func TestCascadeReadsAgain(t *testing.T) {
 	w := newWorld(t)
 	for i := range 3 {
@@ -195,7 +196,7 @@ func TestAnotherStoreUnderTheName(t *testing.T) {
 	}
 }
 
-// TestNoMoreRecordsNoMoreActs takes the log away in the middle of a run.
+// TestNoMoreRecordsNoMoreActs removes the log in the middle of a run.
 func TestNoMoreRecordsNoMoreActs(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -228,8 +229,8 @@ func TestNoMoreRecordsNoMoreActs(t *testing.T) {
 	}
 }
 
-// TestDiedBeforeTheRequestWasClosed: receipt and identifiers both exist. The same plan closes the request,
-// and the receipt does not change.
+// TestDiedBeforeTheRequestWasClosed: receipt and identifiers both exist. The same plan must close the
+// request without changing the receipt.
 func TestDiedBeforeTheRequestWasClosed(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -350,7 +351,7 @@ func TestSelectsAStore(t *testing.T) {
 	if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.InvalidInput) {
 		t.Errorf("with one of them on hold: %v; want InvalidInput", err)
 	}
-	// A store that is about the subject alone is accepted once somebody says so.
+	// A store about the subject alone is accepted once the operator confirms it.
 	_, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil)
 	for _, want := range []string{"every one of the 25 items of store db", "Look at the aliases", "memdesk gdpr plan " + r.ID + " --whole db"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -388,7 +389,8 @@ func TestSelectsAStore(t *testing.T) {
 	}
 }
 
-// TestTwoProcessesSuppress adds persons from several processes at once, each with its own list: none is lost.
+// TestTwoProcessesSuppress adds subjects from several processes at once, each with its own list: none
+// may be lost.
 func TestTwoProcessesSuppress(t *testing.T) {
 	dir := t.TempDir()
 	key, err := suppress.LoadKey(filepath.Join(dir, "key"))
@@ -415,8 +417,8 @@ func TestTwoProcessesSuppress(t *testing.T) {
 	}
 }
 
-// TestIntentComesFirst reads the audit log at the first step of a run, before any change: it has the intent
-// already.
+// TestIntentComesFirst reads the audit log at the first step of a run, before any change: the intent
+// must already be there.
 func TestIntentComesFirst(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -459,8 +461,8 @@ func TestIntentComesFirst(t *testing.T) {
 	}
 }
 
-// TestUnknownIsNotClean: a layer that was not scrubbed, or residue in memdesk's own files, keeps a request
-// from being complete.
+// TestUnknownIsNotClean: a layer that was not scrubbed, or residue in memdesk's own files, must keep a
+// request incomplete.
 func TestUnknownIsNotClean(t *testing.T) {
 	faulty := func(op model.Op, store string) model.Middleware {
 		return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {

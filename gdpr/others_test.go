@@ -27,9 +27,9 @@ next:
 	return out
 }
 
-// TestOtherRequestsLoseHerToo: an erasure also clears other requests of the subject's traces: edited texts in
-// a plan, grounds, a report; their approvals become void with the plan, and their status says why. A request
-// without such traces does not change.
+// TestOtherRequestsLoseHerToo: an erasure must also remove the subject's traces from other requests:
+// edited texts in a plan, grounds, a report; their approvals become void with the plan, and their
+// status says why. A request without such traces must not change.
 func TestOtherRequestsLoseHerToo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -90,8 +90,8 @@ func TestOtherRequestsLoseHerToo(t *testing.T) {
 	w.complete(p)
 }
 
-// TestAnotherRequestsHoldKeepsHerIDAsAHash: another request holds an item whose id names the subject; it
-// stays held, and its id goes from the state.
+// TestAnotherRequestsHoldKeepsHerIDAsAHash: another request holds an item whose id names the subject;
+// the item must stay held, and its id must go from the state.
 func TestAnotherRequestsHoldKeepsHerIDAsAHash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -119,8 +119,8 @@ func TestAnotherRequestsHoldKeepsHerIDAsAHash(t *testing.T) {
 	}
 }
 
-// TestAnotherRequestIsBeingCarriedOut: the plan of a running request cannot be deleted, so this erasure is
-// not complete, says so, and completes when the other run has ended.
+// TestAnotherRequestIsBeingCarriedOut: the plan of a running request cannot be deleted, so this erasure
+// must be incomplete, say so, and complete when the other run has ended.
 func TestAnotherRequestIsBeingCarriedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,8 +11,8 @@ import (
 	"memdesk/model"
 )
 
-// The same state with a configuration that demands no approval: refused until the log has a record of who
-// changed the policy, and the receipt then names that operator.
+// The same state with a configuration that demands no approval must be refused until the log has a
+// record of the operator who changed the policy; the receipt then names that operator.
 func TestAPolicyIsChangedOnRecordOnly(t *testing.T) {
 	w, r, p := approvals(t)
 	w.desk.Policy.RequireApproval = false
@@ -38,7 +38,7 @@ func TestAPolicyIsChangedOnRecordOnly(t *testing.T) {
 }
 
 // The requester's key in the request's file is only a copy: another key there, or an approval without a
-// record, opens nothing.
+// record, must not count.
 func TestWhoAskedIsReadFromTheLog(t *testing.T) {
 	w, r, p := approvals(t)
 	w.desk.Policy.Approvers = nil

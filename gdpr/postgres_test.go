@@ -12,8 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// TestErasePostgres erases a person from a PostgreSQL server, an SQLite file and a
-// Crewship directory in one request, scrub and verification included.
+// TestErasePostgres erases a subject from a PostgreSQL server, an SQLite file and a Crewship directory
+// in one request, scrub and verification included.
 func TestErasePostgres(t *testing.T) {
 	t.Setenv("MEMDESK_GDPR_DSN", testpg.DSN(t))
 	server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
@@ -75,8 +75,8 @@ func TestErasePostgres(t *testing.T) {
 	}
 }
 
-// TestPostgresForeignTable leaves a subject in another program's table of the same database: no run is
-// complete over it, and the receipt lists the table, its hits and who can finish it.
+// TestPostgresForeignTable leaves a subject in another program's table of the same database: no run may
+// be complete, and the receipt must list the table, its hits and the role that can finish it.
 func TestPostgresForeignTable(t *testing.T) {
 	dsn := testpg.DSN(t)
 	t.Setenv("MEMDESK_GDPR_DSN", dsn)

@@ -13,8 +13,8 @@ import (
 	"memdesk/model"
 )
 
-// TestPropose asks two stores for the names that they tie to a subject: known identifiers, other persons'
-// names and values that no alias can be are left out.
+// TestPropose asks two stores for the names that they tie to a subject: it must leave out known
+// identifiers, other persons' names and values that cannot be aliases.
 func TestPropose(t *testing.T) {
 	w := newWorld(t)
 	second := backends.StoreConfig{Name: "second", Kind: "sqlite", Path: filepath.Join(w.dir, "second.sqlite")}
@@ -58,7 +58,7 @@ func TestPropose(t *testing.T) {
 	}
 }
 
-// TestProposeWhatADatabaseCalls: Crewship's database has a user's name, where no item does.
+// TestProposeWhatADatabaseCalls: Crewship's database has a user's name that no item has.
 func TestProposeWhatADatabaseCalls(t *testing.T) {
 	w := newWorld(t)
 	w.agent(map[string]string{"AGENT.md": "met Nana Zx"})

@@ -20,9 +20,9 @@ func byHash(layers []receipt.Layer) map[string]receipt.Layer {
 	return out
 }
 
-// TestVerifyKnowsTheNamesThatNobodyTyped: after the end the aliases are unknown and only the subject's id can
-// be typed; every item and text is searched for all of them, and the answer says which layers were searched
-// for the id alone.
+// TestVerifyKnowsTheNamesThatNobodyTyped: after the end the aliases are unknown and only the subject's
+// id can be typed; every item and text must still be searched for all of them, and the answer must say
+// which layers were searched for the id alone.
 func TestVerifyKnowsTheNamesThatNobodyTyped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

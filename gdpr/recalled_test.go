@@ -20,8 +20,8 @@ import (
 	"memdesk/model"
 )
 
-// fourVerbs is a third-party store with only the four verbs of the contract; its hits have a source and no
-// id.
+// fourVerbs is a third-party store with only the four verbs of the contract; its hits have a source but
+// no id.
 type fourVerbs struct {
 	mu      sync.Mutex
 	items   map[string]string
@@ -87,8 +87,8 @@ func newFourVerbs() *fourVerbs {
 		subject: map[string]string{"a": ana, "b": ana, "d": other}}
 }
 
-// The store's own cascade removes items that cannot be listed, hits go by their id, and the receipt counts
-// only those that were seen to be gone.
+// The store's own cascade removes items that cannot be listed; hits are matched by id, and the receipt
+// counts only those seen to be gone.
 func TestAStoreOfFourVerbsErasesByItsOwnCascade(t *testing.T) {
 	far := newFourVerbs()
 	w := far.open(t)
@@ -115,7 +115,7 @@ func TestAStoreOfFourVerbsErasesByItsOwnCascade(t *testing.T) {
 	}
 }
 
-// Without a cascade of its own, or with an item on hold, nobody knows what is left.
+// Without a cascade, or with an item on hold, the remaining items are unknown.
 func TestAStoreOfFourVerbsThatCannotCascade(t *testing.T) {
 	far := newFourVerbs()
 	far.cascade = false
@@ -157,7 +157,7 @@ func (s *staleIndex) Recall(ctx context.Context, req model.RecallRequest) (model
 	return res, err
 }
 
-// A request does not end while an index still returns the subject, even if every item is clean.
+// A request must not end while an index still returns the subject, even if every item is clean.
 func TestRecallStillGivesThePerson(t *testing.T) {
 	w := newWorld(t)
 	serveWith(t, w, func(s *model.Store) { s.Provider = &staleIndex{s.Provider, map[string]model.RecallResult{}} })

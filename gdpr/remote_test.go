@@ -83,8 +83,8 @@ func serveWith(t *testing.T, w *world, edit func(*model.Store)) *served {
 	return s
 }
 
-// TestServerFaults erases a subject from a server that fails: the request stays partial, with all that it
-// needs to continue, and the next run does the missing steps.
+// TestServerFaults erases a subject from a failing server: the request must stay partial, keep
+// everything it needs to continue, and do the missing steps in the next run.
 func TestServerFaults(t *testing.T) {
 	answer := func(code int) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -147,7 +147,7 @@ func TestServerFaults(t *testing.T) {
 			s.fault.Store(nil)
 			s.changes.Store(0)
 			if tt.what == "it says yes and keeps it" {
-				p = w.plan(r.ID) // the run's journal has its false answer: plan again
+				p = w.plan(r.ID) // the run's journal has the false answer: plan again
 			}
 			w.complete(p)
 			if n := s.changes.Load(); n == 0 || n > 4 {
@@ -165,7 +165,7 @@ func TestServerFaults(t *testing.T) {
 	}
 }
 
-// TestUnreadableIsNotClean: a server that lists items and does not return their text.
+// TestUnreadableIsNotClean: a server lists items but does not return their text.
 func TestUnreadableIsNotClean(t *testing.T) {
 	w := newWorld(t)
 	s := serve(t, w)
@@ -198,8 +198,8 @@ func (v versions) ReadRevision(_ context.Context, id, version string) (model.Ite
 	return model.Item{Header: model.Header{ID: id}, Body: v.text}, nil
 }
 
-// TestVersionsOfAServer finds a subject in an old version of an item whose current text does not name the
-// subject, on a server that does not show its medium.
+// TestVersionsOfAServer finds a subject in an old version of an item whose current text does not name
+// the subject, on a server that does not show its medium.
 func TestVersionsOfAServer(t *testing.T) {
 	w := newWorld(t)
 	serveWith(t, w, func(far *model.Store) { far.History = versions{"q3", "once it was of " + name} })
@@ -236,8 +236,8 @@ func TestServerDownAtThePlan(t *testing.T) {
 	}
 }
 
-// TestGatewayHasNoDelete erases a subject from a gateway that only accepts writes: the receipt says that the
-// gateway's operator must do it.
+// TestGatewayHasNoDelete erases a subject from a gateway that only accepts writes: the receipt must
+// refer to the gateway's operator.
 func TestGatewayHasNoDelete(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -278,8 +278,8 @@ func TestGatewayHasNoDelete(t *testing.T) {
 	}
 }
 
-// TestNoDeleteIsRedacted erases a subject from a store that can be read and written but has no delete: every
-// item is redacted, and a remaining mention is no success.
+// TestNoDeleteIsRedacted erases a subject from a store without a delete: every item must be redacted,
+// and a remaining mention is no success.
 func TestNoDeleteIsRedacted(t *testing.T) {
 	w := newWorld(t)
 	w.fill()

@@ -10,8 +10,8 @@ import (
 	"memdesk/gdpr"
 )
 
-// TestRenamedWorkItem: an item whose id names the subject gets a new id and loses nothing else; links from
-// other items lead to it, in their order.
+// TestRenamedWorkItem: an item whose id names the subject must get a new id and lose nothing else;
+// links from other items must lead to it, in their order.
 func TestRenamedWorkItem(t *testing.T) {
 	w := newWorld(t)
 	const id = "x-" + ana

@@ -12,8 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// A request that is not complete has a report in place of a receipt: what was done and not, by store and
-// layer, what is left to do, until when backups may hold the subject.
+// An incomplete request must have a report in place of a receipt: the work done and not done, by store
+// and layer, the work left, and until when backups may contain the subject.
 func TestAReportOfPartialWork(t *testing.T) {
 	w := newWorld(t)
 	w.desk.Policy.Backups = []gdpr.Backup{{Store: "db", Where: "tape", ExpiresAfter: 30 * 24 * time.Hour, RestoreGuard: "a guard"}}

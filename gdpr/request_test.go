@@ -96,8 +96,8 @@ func TestPauseStopsTheClock(t *testing.T) {
 	}
 }
 
-// TestExtendInTime: the subject is told within the month; after it, the day of that notice must be given. A
-// refusal is on record.
+// TestExtendInTime: the subject must be notified within the month; after the month the day of that
+// notice must be given. A refusal is recorded.
 func TestExtendInTime(t *testing.T) {
 	c := at("2026-03-10T10:00:00Z")
 	w := &world{t: t, clock: c, desk: newDesk(t, c)}
@@ -124,7 +124,7 @@ func TestExtendInTime(t *testing.T) {
 	}
 }
 
-// TestPausedTooLate: a clock that is stopped after the deadline shows no days left.
+// TestPausedTooLate: a clock stopped after the deadline must show no days left.
 func TestPausedTooLate(t *testing.T) {
 	c := at("2026-03-03T10:00:00Z")
 	d := newDesk(t, c)
@@ -211,7 +211,7 @@ func TestIntakeRefuses(t *testing.T) {
 
 func TestNoLogNoRequest(t *testing.T) {
 	d := newDesk(t, at("2026-02-20T00:00:00Z"))
-	if err := os.WriteFile(filepath.Join(d.State, "audit"), nil, 0o600); err != nil { // a file in the place of the log's directory
+	if err := os.WriteFile(filepath.Join(d.State, "audit"), nil, 0o600); err != nil { // a file in place of the log's directory
 		t.Fatal(err)
 	}
 	if _, err := d.File(t.Context(), intake("subj-ana")); !model.IsRefusal(err) {

@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// TestRolesInMetadata: a person's role in the metadata decides whom an item concerns: another person's item
-// loses the subject from its metadata and keeps its text.
+// TestRolesInMetadata: the roles in the metadata decide whom an item concerns: a bystander's item must
+// lose the subject from its metadata and keep its text.
 func TestRolesInMetadata(t *testing.T) {
 	tests := []struct {
 		name, meta string

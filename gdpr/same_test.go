@@ -22,9 +22,9 @@ func stateRow(t *testing.T, layers []receipt.Layer) receipt.Layer {
 	return layers[i]
 }
 
-// TestTwoRequestsOfOnePerson: the second request is accepted and names the first. The end of one also ends
-// the other where that asks for no more; else the other stays open, and the receipt says that it keeps the
-// subject's identifiers.
+// TestTwoRequestsOfOnePerson: the second request is accepted and names the first. The end of one also
+// ends the other where the other asks for no more; else the other stays open, and the receipt says that
+// it keeps the subject's identifiers.
 func TestTwoRequestsOfOnePerson(t *testing.T) {
 	t.Parallel()
 	stop := errors.New("stop")
@@ -117,8 +117,8 @@ func TestTwoRequestsOfOnePerson(t *testing.T) {
 	}
 }
 
-// TestARequestAfterTheEnd: verification of a complete request names one that was filed since, and closes
-// nothing.
+// TestARequestAfterTheEnd: verification of a complete request must name a request filed since, and
+// close nothing.
 func TestARequestAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -138,8 +138,8 @@ func TestARequestAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestAPlanNamesTheOtherRequest: the plan of one request names the subject's other open request, and none
-// that has ended.
+// TestAPlanNamesTheOtherRequest: one request's plan must name the subject's other open request, and
+// none that has ended.
 func TestAPlanNamesTheOtherRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -165,9 +165,9 @@ func TestAPlanNamesTheOtherRequest(t *testing.T) {
 	}
 }
 
-// TestTheSecondRequestEndsWithNothingFound: the second request's erasure does not count items that the first
-// has erased. A plan from before lists erased items: it was cleared with the first erasure, and a new one is
-// demanded.
+// TestTheSecondRequestEndsWithNothingFound: the second request's erasure must not count items that the
+// first has erased. An older plan lists erased items: the first erasure cleared it, and a new plan is
+// required.
 func TestTheSecondRequestEndsWithNothingFound(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]bool{"planned before": true, "planned after": false} {
@@ -176,7 +176,7 @@ func TestTheSecondRequestEndsWithNothingFound(t *testing.T) {
 			w := newWorld(t)
 			w.fill()
 			first := w.file()
-			// One more alias: the end of the first request does not close this one.
+			// One more alias, so the end of the first request does not close this one.
 			second, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{mail, "zx-passport-4711"}, Received: "2026-02-21", Ground: "asked again"})
 			if err != nil {
 				t.Fatal(err)

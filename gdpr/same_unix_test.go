@@ -13,7 +13,8 @@ import (
 	"memdesk/gdpr"
 )
 
-// TestTheOtherRequestIsWorkedOn: the erasure is done but the request not closed; continuing it closes both.
+// TestTheOtherRequestIsWorkedOn: the erasure is done but the request is still open; continuing it must
+// close both.
 func TestTheOtherRequestIsWorkedOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

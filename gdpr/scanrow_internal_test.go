@@ -8,7 +8,7 @@ import (
 	"memdesk/model"
 )
 
-// A readable layer out of reach is clean only if it was read to the end.
+// A readable layer out of reach counts as clean only if it was read to the end.
 func TestScanRowOfWhatIsOutOfReach(t *testing.T) {
 	broken := model.Errorf(model.Internal, "open-layer", "the server went away")
 	for _, tt := range []struct {
@@ -31,8 +31,8 @@ func TestScanRowOfWhatIsOutOfReach(t *testing.T) {
 	}
 }
 
-// A layer that another program holds is pending, and the scrub's own verdict on a layer overrides a scan
-// without hits.
+// A layer that another program has open is pending, and the scrub's own verdict on a layer overrides a
+// scan without hits.
 func TestVerdictsOfHeldAndKeptLayers(t *testing.T) {
 	l := model.Layer{ID: "index:main", Kind: model.LayerDerived, Readable: true, Waits: "process 7 has it open"}
 	row := scanRow(model.Store{Name: "o"}, l, layerScan{rep: subject.Report{Hits: 1}})

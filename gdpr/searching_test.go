@@ -9,8 +9,8 @@ import (
 	"memdesk/gdpr"
 )
 
-// A search reports its progress before anything is found, and how long it will take: items, bytes, stores,
-// time left. No report names the subject.
+// A search must report its progress before the first hit, and its expected duration: items, bytes,
+// stores, time left. No report may name the subject.
 func TestASearchTellsWhereItIs(t *testing.T) {
 	files := map[string]string{}
 	for i := range 250 {

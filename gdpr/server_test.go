@@ -12,9 +12,9 @@ import (
 	"memdesk/model"
 )
 
-// TestWithoutASuperuser: a role that owns the tables erases and scrubs, but may not read the server's files.
-// The unaudited row says what to run and who must, its SQL runs unchanged, and with a superuser's connection
-// the same request becomes complete.
+// TestWithoutASuperuser: a role that owns the tables erases and scrubs, but may not read the server's
+// files. The unaudited row must name the commands and the role they need, its SQL must run unchanged,
+// and with a superuser's connection the same request must complete.
 func TestWithoutASuperuser(t *testing.T) {
 	super := testpg.DSN(t)
 	testpg.Exec(t, super, `DO $$ BEGIN CREATE ROLE gdpr_tenant LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$`)
@@ -70,7 +70,7 @@ func TestWithoutASuperuser(t *testing.T) {
 	if page := rep.Markdown(false); !strings.Contains(page, "SELECT pg_switch_wal(); CHECKPOINT; three times over") {
 		t.Errorf("the page does not say what to run about the log of changes:\n%s", page)
 	}
-	// The SQL finds exactly what is there.
+	// The SQL must find exactly the existing traces.
 	search := func(id string) string {
 		text := strings.ReplaceAll(strings.TrimSuffix(postgres.SearchSQL, ";"), ":'id'", "'"+id+"'")
 		testpg.Exec(t, super, "CHECKPOINT")

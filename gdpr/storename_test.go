@@ -10,8 +10,9 @@ import (
 	"memdesk/model"
 )
 
-// A store that has the subject's name would put it into every record of the erasure. It is refused at once;
-// after a renaming the erasure completes, and hits of the old name in the audit log are reported, not hidden.
+// A store named after the subject would put that name into every record of the erasure. It must be
+// refused at once; after a renaming the erasure must complete, and hits of the old name in the audit
+// log must be reported, not hidden.
 func TestAStoreIsCalledLikeThePerson(t *testing.T) {
 	w := newWorld(t)
 	plant(t, w.dir, map[string]string{"vault/memory/idea/hers.md": "# Of " + name + "\n", "vault/memory/idea/x.md": "# X\n\nrain\n", "vault/memory/idea/y.md": "# Y\n\nrain\n"})

@@ -15,7 +15,7 @@ import (
 	"memdesk/model"
 )
 
-// After a restore one store is searched, and the log has the record.
+// After a restore one store is searched, and the log must have the record.
 func TestASweepAfterARestore(t *testing.T) {
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
@@ -45,7 +45,7 @@ func TestASweepAfterARestore(t *testing.T) {
 	}
 }
 
-// TestSweepFindsWhateverCameBack brings back one thing at a time, past every gate, as a restore or a sync
+// TestSweepFindsWhateverCameBack restores one thing at a time, past every gate, as a backup or a sync
 // peer does.
 func TestSweepFindsWhateverCameBack(t *testing.T) {
 	t.Parallel()
@@ -105,7 +105,7 @@ func TestSweepFindsWhateverCameBack(t *testing.T) {
 	}
 }
 
-// TestSweepTellsWhatItCannotOpen: a restored archive that cannot be opened is reported.
+// TestSweepTellsWhatItCannotOpen: a restored archive that cannot be opened must be reported.
 func TestSweepTellsWhatItCannotOpen(t *testing.T) {
 	w := newWorld(t)
 	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "vault")}}

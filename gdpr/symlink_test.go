@@ -13,8 +13,9 @@ import (
 	"memdesk/model"
 )
 
-// A symbolic link holds no text itself. A target inside the store is searched under its own name; a target
-// elsewhere is listed as out of reach. Either way the request completes, and a later verification agrees.
+// A symbolic link contains no text itself. A target inside the store is searched under its own name; a
+// target elsewhere is listed as out of reach. Either way the request must complete, and a later
+// verification must agree.
 func TestASymbolicLinkIsNamed(t *testing.T) {
 	tests := []struct{ name, kind, path, link, to string }{
 		{"vault note to a note", "vault", "s", "s/memory/idea/also.md", "x.md"},
@@ -109,8 +110,9 @@ func TestASymbolicLinkIsNamed(t *testing.T) {
 	}
 }
 
-// A link under a name of the subject holds no text, but its name identifies the subject: the reason says so
-// and what to do. The removed name is replaced by a mark, which never equals an existing directory's name.
+// A link named after the subject contains no text, but its name identifies the subject: the reason must
+// say so and how to act. The removed name is replaced by a mark, which never equals an existing
+// directory's name.
 func TestALinkUnderHerName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -157,7 +159,8 @@ func TestALinkUnderHerName(t *testing.T) {
 			}
 		}
 	}
-	// In both families of files, a link whose own name is the subject's is removed, and its target stays.
+	// In both families of files, a link named after the subject must be removed, and its target must
+	// stay.
 	for ref, link := range map[string]string{"links:memory/idea/ana-zxribeiro.md": "s/memory/idea/ana-zxribeiro.md", "links:memory/idea/" + ana + ".md": "s/memory/idea/" + ana + ".md", "ship:topics/" + ana + ".md": "a/.memory/topics/" + ana + ".md"} {
 		if st := actions(p)[ref]; st.Action != gdpr.Scrub || !strings.Contains(st.Reason, "the link itself is removed") || st.Revision == "" {
 			t.Errorf("plan: %s: %+v", ref, st)

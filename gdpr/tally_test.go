@@ -12,8 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// A receipt covers the whole life of a request: work under earlier plans, by earlier runs, and the time when
-// the first run began.
+// A receipt covers the whole life of a request: work under earlier plans and by earlier runs, and the
+// start of the first run.
 func TestCountsAddUpOverPlansAndRuns(t *testing.T) {
 	w := newWorld(t)
 	down, steps := false, 0
@@ -39,8 +39,8 @@ func TestCountsAddUpOverPlansAndRuns(t *testing.T) {
 	}
 	down = true
 	begun := w.clock.Now()
-	// The first run ends after two steps, the second with a store that is down, the third under a new plan,
-	// the fourth after an interruption in the scrub.
+	// The first run ends after two steps, the second with an unreachable store, the third under a new
+	// plan, the fourth after an interruption in the scrub.
 	ctx, cancel := context.WithCancel(t.Context())
 	_, _ = w.desk.Erase(ctx, order(first), w.fleet, func(context.Context, gdpr.Progress) error {
 		if steps++; steps == 2 {
@@ -92,7 +92,7 @@ func TestCountsAddUpOverPlansAndRuns(t *testing.T) {
 	}
 }
 
-// An item that came back unchanged leads to the same plan: it is carried out again.
+// An item that returned unchanged leads to the same plan, which must be carried out again.
 func TestTheSamePlanAgain(t *testing.T) {
 	w := newWorld(t)
 	hers := "- " + name + " called\n"

@@ -9,8 +9,8 @@ import (
 	"memdesk/gdpr"
 )
 
-// TestTombstones erases a subject who deleted work items, or whose own were deleted: one run does all that
-// the plan says about tombstones.
+// TestTombstones erases a subject who deleted work items, or whose work items were deleted: one run
+// must do everything that the plan says about tombstones.
 func TestTombstones(t *testing.T) {
 	w := newWorld(t)
 	hers := `{"id":"x-2","title":"tea","status":"tombstone","issue_type":"task","priority":2,"deleted_at":"2026-02-01T10:00:00Z","deleted_by":"` + ana + `","delete_reason":"said ` + name + `","original_type":"task"}`

@@ -13,8 +13,8 @@ import (
 	"memdesk/model"
 )
 
-// A file that appeared or changed after the plan was shown is not removed: it stays, is reported as residue,
-// and goes with the next plan.
+// A file that appeared or changed after the plan was shown must not be removed: it stays, is reported
+// as residue, and goes with the next plan.
 func TestNothingUnseenIsRemoved(t *testing.T) {
 	t.Parallel()
 	entry := func(text string) string {
@@ -84,7 +84,7 @@ func TestNothingUnseenIsRemoved(t *testing.T) {
 	}
 }
 
-// The shown plan lists every file that goes.
+// The shown plan must list every file that goes.
 func TestWhatGoesStandsInThePlan(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
@@ -130,8 +130,8 @@ func TestWhatGoesStandsInThePlan(t *testing.T) {
 	}
 }
 
-// Files that a killed run leaves of a planned item count as planned: the next run removes them without
-// another plan.
+// Files of a planned item that a killed run left count as planned: the next run must remove them
+// without another plan.
 func TestACopyOfWhatWasShownGoes(t *testing.T) {
 	w := newWorld(t)
 	hers := "# Of " + name + "\n\nrain\n"
@@ -146,7 +146,7 @@ func TestACopyOfWhatWasShownGoes(t *testing.T) {
 	}
 }
 
-// A plan lists the effects of a scrub even where this session may not scrub.
+// A plan must list the effects of a scrub even where this session may not scrub.
 func TestAPlanOverReadOnlyStores(t *testing.T) {
 	w := newWorld(t)
 	w.fill()

@@ -11,8 +11,8 @@ import (
 	"memdesk/model"
 )
 
-// TestWithdraw closes a request at every stage: the state keeps nothing that names the subject, the act is on
-// record, the request is found by the typed id, and refuses further acts.
+// TestWithdraw closes a request at every stage: the state must keep nothing that names the subject, the
+// act must be on record, and the request must be found by the typed id and refuse further acts.
 func TestWithdraw(t *testing.T) {
 	t.Parallel()
 	stop := errors.New("stop")
@@ -103,8 +103,8 @@ func TestWithdraw(t *testing.T) {
 	}
 }
 
-// TestWithdrawKeepsWhatAnotherNeeds: the subject stays suppressed as long as another request has erased the
-// subject, and an open request of the same subject keeps its identifiers.
+// TestWithdrawKeepsWhatAnotherNeeds: the subject must stay suppressed as long as another request has
+// erased it, and an open request of the same subject must keep its identifiers.
 func TestWithdrawKeepsWhatAnotherNeeds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -126,8 +126,8 @@ func TestWithdrawKeepsWhatAnotherNeeds(t *testing.T) {
 	}
 }
 
-// TestWithdrawOneAfterTheOther: the request that began the suppression is withdrawn first, while another
-// erasure of the subject is running; when that is withdrawn too, the suppression ends.
+// TestWithdrawOneAfterTheOther: the request that began the suppression is withdrawn first, while
+// another erasure of the subject is running; when that one is withdrawn too, the suppression must end.
 func TestWithdrawOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -142,7 +142,7 @@ func TestWithdrawOneAfterTheOther(t *testing.T) {
 		return r
 	}
 	first, second := begin(), begin()
-	third := w.file() // not begun: it suppresses nobody
+	third := w.file() // not begun, so it suppresses no subject
 	for i, id := range []string{first.ID, second.ID} {
 		if _, err := w.desk.Withdraw(t.Context(), id, "taken back"); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"memdesk/gdpr"
 )
 
-// TestErasesWorkItems removes a subject from every field of a tracker's lines, and changes nothing else.
+// TestErasesWorkItems removes a subject from every field of a tracker's lines and changes nothing else.
 func TestErasesWorkItems(t *testing.T) {
 	t.Parallel()
 	const also = `{"id":"h-9","title":"tea", "created_by":"bob", "n":1.50e3}` + "\n"
@@ -95,9 +95,9 @@ update) for id; do :; done; sed "/\"id\":\"$id\"/s/ for [^\"]*/ for [erased]/" .
 esac
 `
 
-// TestErasesThroughBD: an item whose comment names the subject goes as a whole, since bd edits no comment; a
-// task and a gate with the subject in their titles stay without the name, and everything else stays
-// unchanged.
+// TestErasesThroughBD: an item whose comment names the subject must go as a whole, since bd edits no
+// comment; a task and a gate with the subject in their titles must stay without the name, and
+// everything else must stay unchanged.
 func TestErasesThroughBD(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

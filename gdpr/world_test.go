@@ -42,8 +42,8 @@ func newWorld(t testing.TB) *world {
 	return newWorldFrom(t, "")
 }
 
-// memDir is a temporary directory in memory where the machine has one: hundreds of erasures flush thousands
-// of times, and flushes do not matter for a killed process.
+// memDir is a temporary directory in memory where the machine has one: hundreds of erasures flush
+// thousands of times, and for a killed process flushes do not matter.
 func memDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "memdesk-test-")
@@ -83,7 +83,7 @@ func (w *world) path(store string) string {
 	return filepath.Join(w.dir, store, ".memory")
 }
 
-// open opens the fleet again, like another process.
+// open opens the fleet again, as another process would.
 func (w *world) open() {
 	w.t.Helper()
 	if w.fleet != nil {
@@ -214,7 +214,7 @@ func (w *world) erase(p gdpr.Plan) (gdpr.Outcome, error) {
 	return w.desk.Erase(w.t.Context(), order(p), w.fleet, nil)
 }
 
-// complete erases and fails where anything is left.
+// complete erases and fails on residue.
 func (w *world) complete(p gdpr.Plan) gdpr.Outcome {
 	w.t.Helper()
 	out, err := w.erase(p)
@@ -229,8 +229,8 @@ func (w *world) complete(p gdpr.Plan) gdpr.Outcome {
 	return out
 }
 
-// inScope erases, and fails unless only layers out of scope and holds keep the subject. It then attests each
-// of them, and the request ends.
+// inScope erases, and fails unless only layers out of scope and holds keep the subject. It then attests
+// each of them, and the request must end.
 func (w *world) inScope(p gdpr.Plan) gdpr.Outcome {
 	w.t.Helper()
 	out, err := w.erase(p)

@@ -3,9 +3,9 @@ package sqlite
 // The own schema. Table and column names follow recurse (recurse.md, "Schema"), so
 // that one set of queries reads both; what differs:
 //
-//   - nodes has an integer key (seq) for the text index, the person a node concerns
+//   - nodes has an integer key (seq) for the text index, the subject of a node
 //     (subject_id, empty for none), row_version, which grows with every change of
-//     the item, and has_vector, which says whether node_embeddings has its row.
+//     the item, and has_vector, which says whether node_embeddings has a row for it.
 //     Times are UTC nanoseconds since 1970. content stands last, so that filters
 //     never read past it.
 //   - nodes_fts is FTS5 over nodes' own text (external content), words folded by
