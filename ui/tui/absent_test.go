@@ -9,7 +9,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// absent is a pane with nothing in it but a reason.
+// absent is an empty pane that shows only a reason.
 type absent struct {
 	d   *desk.Desk
 	why string

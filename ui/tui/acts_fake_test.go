@@ -19,7 +19,7 @@ func (f *fake) forgotten(id string) bool {
 	return f.away[id]
 }
 
-// written is an item that an act has made.
+// written returns an item that an act has made.
 func (f *fake) written(id string) (model.Item, bool) {
 	f.mu.Lock()
 	body, ok := f.changes[id]
@@ -32,7 +32,7 @@ func (f *fake) written(id string) (model.Item, bool) {
 	return it, !f.forgotten(id)
 }
 
-// asIs is an item after what was done to it.
+// asIs returns an item after the acts on it.
 func (f *fake) asIs(it model.Item) (model.Item, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -64,10 +64,10 @@ func (f *fake) write(id, body string) {
 	f.changes[id] = body
 }
 
-// actsFake changes the fakes and keeps what it displaced.
+// actsFake changes the fakes and keeps the items that it replaced.
 type actsFake struct {
 	fakes map[string]*fake
-	// meddle is called before each act: somebody else is at work too. May be nil.
+	// meddle is called before each act, as another writer. May be nil.
 	meddle func(store, id string)
 	down   func() bool // the store does not answer; may be nil
 
@@ -166,7 +166,7 @@ func (a *actsFake) Release(ctx context.Context, store, id string, body *string, 
 	return operator.Done{}, model.Errorf(model.NotFound, "release", "the entry is gone")
 }
 
-// address is the fakes' rule: tier and key.
+// address applies the fakes' rule for ids: tier and key.
 func address(req model.RetainRequest) (string, error) {
 	if req.Key == "" {
 		return req.Tier + ".md", nil
@@ -236,7 +236,7 @@ func (a *actsFake) Restore(_ context.Context, id, reason string) (operator.Done,
 	return operator.Done{Store: row.Store, Item: row.Item}, nil
 }
 
-// versions is a history of two states, of which the older one has lost its bytes.
+// versions is a history of two states; the older one has lost its bytes.
 type versions struct{ f *fake }
 
 func (v versions) Revisions(_ context.Context, id string) (model.Versions, error) {

@@ -14,7 +14,7 @@ func daily(t *testing.T, scenario string, w, h int) *robot {
 	return r.see("[2 Tiers]", "48,210").press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2", "# Wednesday")
 }
 
-// asked opens the dialog of a key and waits until keys count.
+// asked opens a key's dialog and waits until it takes keys.
 func (r *robot) asked(key, question string) *robot {
 	r.t.Helper()
 	return r.press(key).see(question, "[Cancel]", "enter cancel")
@@ -91,7 +91,7 @@ func TestActsSayWhyNot(t *testing.T) {
 	r.see("[2 Tiers]", "48,210").press(":").press("store graph").press("enter").see("Fact 0").press("d").see("the store is read-only: the file belongs to another user")
 }
 
-// Keys that were pressed before the dialog stood there are not its keys.
+// Keys pressed before the dialog was shown must not answer it.
 func TestDialogIgnoresKeysInFlight(t *testing.T) {
 	o, fakes := lightDesk()
 	o.Acts = &actsFake{fakes: fakes}

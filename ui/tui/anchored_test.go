@@ -8,8 +8,8 @@ import (
 	"memdesk/model"
 )
 
-// TestHealthTellsOfTheLog: how far the audit log is kept outside stands below the stores in words, and
-// an alarm of it is on the tab.
+// TestHealthTellsOfTheLog: how far the audit log is anchored must be shown in words below the stores,
+// and its alarm on the tab.
 func TestHealthTellsOfTheLog(t *testing.T) {
 	for words, c := range map[string]struct {
 		state model.HealthState

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Letters that mean nothing to a question, and the Enter behind them, are no answer.
+// Letters without a meaning for a question, and the Enter after them, must not answer it.
 func TestStrayKeysAreNoAnswer(t *testing.T) {
 	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
 		r := daily(t, "desk,acts,staging", max(size[0], 80), max(size[1], 24))
@@ -19,7 +19,7 @@ func TestStrayKeysAreNoAnswer(t *testing.T) {
 	}
 }
 
-// Keys typed before a question could be read must not count as half of an answer.
+// Keys typed before a question was readable must not count as half of an answer.
 func TestKeysBeforeAQuestionIsRead(t *testing.T) {
 	d := atDesk(nil)
 	d.line("store crewship").await("Thursday")
@@ -35,7 +35,7 @@ func TestKeysBeforeAQuestionIsRead(t *testing.T) {
 	d.keys("enter").wants(t, "cancelled: nothing was changed")
 }
 
-// through turns a question's pages until a text is there, and returns all that was seen.
+// through pages through a question until a text appears, and returns everything shown.
 func (r *robot) through(last string) string {
 	r.t.Helper()
 	seen := r.frame()
@@ -51,8 +51,7 @@ func (r *robot) through(last string) string {
 	return ""
 }
 
-// The smallest screen hides nothing of an erasure without saying so, and never that
-// it is for good.
+// The smallest screen must say when it hides a part of an erasure, and never hide that it is for good.
 func TestErasureQuestionOnTheSmallestScreen(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -68,8 +67,7 @@ func TestErasureQuestionOnTheSmallestScreen(t *testing.T) {
 	r.see("It cannot be undone", "[Cancel]").press("esc").see("cancelled")
 }
 
-// Where a change has few rows they are of the change and not of its heads, which a
-// PgUp shows.
+// With little room the rows must show the change itself; PgUp shows its headings.
 func TestChangeOnTheSmallestScreen(t *testing.T) {
 	t.Parallel()
 	r, p := noted(t, "desk,acts", 80, 24)

@@ -22,8 +22,8 @@ import (
 	"memdesk/ui/tui"
 )
 
-// The benchmarks print ratios between two things measured in the same run; the
-// figures beside them are for orientation only.
+// The benchmarks print ratios of two measurements in the same run; the figures beside them are for
+// orientation only.
 
 // graphDesk is a console over one store of n computed items.
 func graphDesk(n int) tui.Options {
@@ -31,7 +31,7 @@ func graphDesk(n int) tui.Options {
 	return tui.Options{Fleet: backends.NewFleet([]backends.Member{member(s)}, nil), Operator: "ann", Clock: clock.Fixed(now)}
 }
 
-// sink takes a program's output and wakes those who wait for a text in it.
+// sink takes a program's output and wakes the goroutines that wait for a text in it.
 type sink struct {
 	mu    sync.Mutex
 	grown *sync.Cond
@@ -70,8 +70,8 @@ func (s *sink) until(text string) {
 	}
 }
 
-// since waits until a text was said after the first n bytes; false when it was not
-// within the patience of a test.
+// since waits until a text appears after the first n bytes; false when it did not appear within a
+// test's patience.
 func (s *sink) since(n int, text string) (said string, ok bool) {
 	deadline := time.Now().Add(patience)
 	timer := time.AfterFunc(patience, func() {
@@ -113,7 +113,7 @@ func program(b *testing.B, m tea.Model) (*tea.Program, *sink, func()) {
 	}
 }
 
-// bare is the least that Bubble Tea can do: a screen of text.
+// bare is the minimal Bubble Tea program: a screen of text.
 type bare struct{ text string }
 
 func (m bare) Init() tea.Cmd                       { return nil }
@@ -142,8 +142,8 @@ func firstFrame(b *testing.B, m func() tea.Model, marker string) time.Duration {
 	return median(all)
 }
 
-// BenchmarkFirstFrame is the time to a first frame that tells of a million items,
-// against a bare Bubble Tea program that shows as much text. Aim: 1.5 or less.
+// BenchmarkFirstFrame is the time to a first frame over a million items, against a bare Bubble Tea
+// program that shows as much text. Aim: 1.5 or less.
 func BenchmarkFirstFrame(b *testing.B) {
 	text := strings.TrimSuffix(strings.Repeat(strings.Repeat("memdesk ", 25)+"\n", 50), "\n")
 	for b.Loop() {
@@ -155,12 +155,12 @@ func BenchmarkFirstFrame(b *testing.B) {
 	}
 }
 
-// driver plays Bubble Tea without a terminal: commands run beside it, their
-// answers are delivered before the next key.
+// driver plays Bubble Tea without a terminal: commands run in goroutines, and their answers are
+// delivered before the next key.
 type driver struct {
 	m       tea.Model
 	replies chan tea.Msg
-	asking  atomic.Int64 // commands under way that are no timers
+	asking  atomic.Int64 // running commands that are not timers
 }
 
 func newDriver(o tui.Options, width, height int) *driver {
@@ -169,15 +169,14 @@ func newDriver(o tui.Options, width, height int) *driver {
 	return d
 }
 
-// unsized is a console that does not know its screen yet.
+// unsized is a console that does not know its screen's size yet.
 func unsized(o tui.Options) *driver {
 	d := &driver{m: tui.New(o), replies: make(chan tea.Msg, 10_000)}
 	d.run(d.m.Init())
 	return d
 }
 
-// isTimer reports whether a command is one of tea.Tick: it waits for a time and
-// not for an answer.
+// isTimer reports whether a command is a tea.Tick, which waits for a time and not for an answer.
 func isTimer(cmd tea.Cmd) bool {
 	return strings.Contains(runtime.FuncForPC(reflect.ValueOf(cmd).Pointer()).Name(), "bubbletea/v2.Tick.")
 }
@@ -213,7 +212,7 @@ func (d *driver) send(msg tea.Msg) {
 	d.run(cmd)
 }
 
-// settle delivers answers until the frame has what is looked for.
+// settle delivers answers until the frame contains the text.
 func (d *driver) settle(text string) {
 	limit := time.After(patience)
 	for !strings.Contains(d.m.View().Content, text) {
@@ -221,7 +220,7 @@ func (d *driver) settle(text string) {
 	}
 }
 
-// next waits for an answer; a driver that waits for what never comes says so.
+// next waits for an answer and fails with the text's name when none comes.
 func (d *driver) next(what string, limit <-chan time.Time) tea.Msg {
 	select {
 	case msg := <-d.replies:
@@ -264,7 +263,7 @@ func listOf(n int) *driver {
 	return d
 }
 
-// timePerKey presses one key many times and gives the median of update and view.
+// timePerKey presses one key many times and returns the median time of update and view.
 func timePerKey(d *driver, key string, times int) (both time.Duration) {
 	var all []time.Duration
 	for range times {
@@ -295,12 +294,12 @@ func bytesPerKey(b *testing.B, n, times int) float64 {
 	return float64(at-begin) / float64(times)
 }
 
-// BenchmarkKeyDown is the cost of a key down the list of a million items against
-// the list of a thousand. Aim: 1, within 10 %.
+// BenchmarkKeyDown is the cost of a key down in a list of a million items against a list of a thousand.
+// Aim: 1, within 10 %.
 func BenchmarkKeyDown(b *testing.B) {
 	for b.Loop() {
 		var small, large []time.Duration
-		for range 5 { // taken in turn, so that both see the same machine
+		for range 5 { // alternating, so that both run under the same load
 			small = append(small, timePerKey(listOf(1000+1), "down", 800))
 			large = append(large, timePerKey(listOf(1_000_000), "down", 800))
 		}
@@ -314,7 +313,7 @@ func BenchmarkKeyDown(b *testing.B) {
 // budgetSizes are the screens of the budgets: a large one and the largest.
 var budgetSizes = []struct{ width, height int }{{200, 50}, {500, 200}}
 
-// budgetPlaces are all panes with what they have to draw, and how to get there.
+// budgetPlaces are all panes with full content, and the way to each.
 var budgetPlaces = []struct {
 	name, shows string
 	keys        []string
@@ -331,7 +330,7 @@ var budgetPlaces = []struct {
 	{"help", "Help: Tiers", []string{"?"}},
 }
 
-// budgetDesk is a console at one of them.
+// budgetDesk is a console at one of these places.
 func budgetDesk(place, width, height int) *driver {
 	o, fakes := lightDesk()
 	acts := &actsFake{fakes: fakes}
@@ -384,8 +383,8 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenHuge is the time from enter to the first screen of a text of ten
-// megabytes on one line, and of 200,000 lines, against a text of one screen.
+// BenchmarkOpenHuge is the time from enter to the first screen of a text of ten megabytes on one line,
+// and of one of 200,000 lines, against a text of one screen.
 func BenchmarkOpenHuge(b *testing.B) {
 	for b.Loop() {
 		small := openText(strings.Repeat("line of text\n", 40))
@@ -395,8 +394,8 @@ func BenchmarkOpenHuge(b *testing.B) {
 	}
 }
 
-// BenchmarkScroll is the cost of a key down a text of 200,000 lines against one of
-// 2,000. Aim: 1, within 10 %.
+// BenchmarkScroll is the cost of a key down in a text of 200,000 lines against one of 2,000. Aim: 1,
+// within 10 %.
 func BenchmarkScroll(b *testing.B) {
 	reading := func(lines int) *driver {
 		d := onlyItem(strings.Repeat("line of text\n", lines))
@@ -425,8 +424,7 @@ func onlyItem(body string) *driver {
 	return d
 }
 
-// openText measures from the enter that lists a store's only item to the first
-// screen of that item.
+// openText measures the time from the enter that opens a store's only item to the item's first screen.
 func openText(body string) time.Duration {
 	var all []time.Duration
 	for range 7 {

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// Keys that arrive in one piece are all obeyed, in their order: what a slow line
-// or a fast typist sends at once is not lost.
+// All keys that arrive in one read must be obeyed in order: a slow line or a fast typist may send
+// several at once.
 func TestNoKeyIsLost(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk", width: w, height: h})

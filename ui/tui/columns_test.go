@@ -2,7 +2,7 @@ package tui_test
 
 import "testing"
 
-// Sorting, the wide list, all that is known of a row, and views that are kept.
+// Sorting, the wide list, the whole row, and saved views.
 func TestColumnsAndViews(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,acts,conflicts", width: 120, height: 40})

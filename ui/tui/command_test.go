@@ -12,10 +12,10 @@ import (
 	"memdesk/ui/tui"
 )
 
-// screen is the driver's console, without paint.
+// screen is the driver's screen without styles.
 func (d *driver) screen() string { return ansi.Strip(d.m.View().Content) }
 
-// keys presses keys and lets the answers come, timers left out.
+// keys presses keys and delivers the answers, except timers.
 func (d *driver) keys(names ...string) *driver {
 	for _, k := range names {
 		d.send(keyNamed(k))
@@ -89,7 +89,7 @@ func TestCommandLine(t *testing.T) {
 	d.settle("of 40 hits")
 	d.line("audit intent").wants(t, "[7 Audit]", "/intent")
 	d.line("conflicts").wants(t, "no source of conflicts is attached")
-	// Up goes back through what was run, down forward to what was being typed.
+	// Up goes back through the commands that were run, down returns to the unfinished line.
 	d.keys(":", "x", "up").wants(t, ":conflicts")
 	d.keys("up").wants(t, ":audit intent")
 	d.keys("up", "up", "up", "up", "up", "up").wants(t, ":store graph")
@@ -147,8 +147,8 @@ func TestHelpIsSearched(t *testing.T) {
 	d.keys("esc", "esc").seen(t, "STORE, SCOPE, TIER")
 }
 
-// Nothing of a store is on the screen of a console that nobody has touched, keys
-// that are meant for something else do nothing, and U brings everything back.
+// An idle console must show no content of a store, keys meant for something else must do nothing, and U
+// must bring everything back.
 func TestIdleLock(t *testing.T) {
 	t.Parallel()
 	time0 := clock.NewFake(now)
@@ -172,7 +172,7 @@ func TestIdleLock(t *testing.T) {
 	d.send(keyNamed("U"))
 	d.wants(t, "Forget", "a moment, then keys count")
 	d.await("enter cancel")
-	if got := box(d.screen()); got != box(before) { // the ages beside it have grown
+	if got := box(d.screen()); got != box(before) { // the ages beside the box have grown
 		t.Errorf("it comes back as\n%s", got)
 	}
 	for _, key := range []tea.KeyPressMsg{keyNamed("U"), keyNamed("alt+U"), {Code: 'u', Mod: tea.ModAlt | tea.ModShift}} {
@@ -183,7 +183,7 @@ func TestIdleLock(t *testing.T) {
 	}
 }
 
-// The way back keeps the place: the row, the filter and the scroll position.
+// The way back must keep the row, the filter and the scroll position.
 func TestPlaceIsKept(t *testing.T) {
 	d := atDesk(nil)
 	d.line("store graph")
@@ -203,8 +203,8 @@ func TestPlaceIsKept(t *testing.T) {
 	}
 }
 
-// Tab goes through what there is to choose from, takes blanks for what they are, and
-// completes words of a filter and of earlier queries.
+// Tab must cycle through the candidates, treat blanks as part of a name, and complete words of a filter
+// and of earlier queries.
 func TestCompletionGoesRound(t *testing.T) {
 	t.Parallel()
 	d := atDesk(nil)
@@ -219,7 +219,7 @@ func TestCompletionGoesRound(t *testing.T) {
 	d.keys(":").typed("audit actor:ann st").keys("tab").wants(t, ":audit actor:ann store:", "crewship  graph").keys("tab").wants(t, ":audit actor:ann store:crewship", "[crewship]").keys("esc")
 }
 
-// A command names the argument that it cannot take, and those that it can.
+// A command must name the argument it refuses and the arguments it takes.
 func TestCommandsRefuse(t *testing.T) {
 	t.Parallel()
 	d := atDesk(nil)
@@ -231,7 +231,7 @@ func TestCommandsRefuse(t *testing.T) {
 	d.line("health junk").wants(t, ":health takes nothing after it", "[2 Tiers]")
 }
 
-// box is the question that lies over a screen.
+// box is the question's box on a screen.
 func box(screen string) string {
 	var out []string
 	for _, line := range strings.Split(screen, "\n") {

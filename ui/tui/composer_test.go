@@ -11,7 +11,7 @@ import (
 	"memdesk/internal/drafts"
 )
 
-// composing is a session whose terminal is not this process's own.
+// composing is a session whose terminal does not belong to this process.
 func composing(t *testing.T, w, h int) *driver {
 	o, fakes := lightDesk()
 	o.Input, o.Acts = strings.NewReader(""), &actsFake{fakes: fakes}
@@ -21,8 +21,8 @@ func composing(t *testing.T, w, h int) *driver {
 	return d
 }
 
-// Without a terminal of its own a session edits in the console, with the same comparison and
-// question as after any editor.
+// Without its own terminal a session must edit in the console, with the same comparison and question as
+// after any editor.
 func TestBuiltInEditor(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {60, 15}, {200, 50}} {
 		d := composing(t, size[0], size[1])
@@ -37,7 +37,7 @@ func TestBuiltInEditor(t *testing.T) {
 	}
 }
 
-// A text that is left as it was is not asked about; ctrl+c ends the editor, not the console.
+// An unchanged text must raise no question; ctrl+c ends the editor, not the console.
 func TestBuiltInEditorUnchanged(t *testing.T) {
 	d := composing(t, 100, 30)
 	d.line("store crewship").await("crewship › all tiers").keys("e").await("── Edit ›").keys("ctrl+c").await("the text is as it was")

@@ -2,7 +2,7 @@ package tui_test
 
 import "testing"
 
-// A conflict begins with its comparison, at the smallest usual size too; i has the reason.
+// A conflict must open at its comparison, even at 80×24; i shows the reason.
 func TestAConflictBeginsWithItsDifference(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{80, 24}, {120, 40}} {
@@ -12,7 +12,7 @@ func TestAConflictBeginsWithItsDifference(t *testing.T) {
 	}
 }
 
-// Where several answers act, y says so and does nothing.
+// Where several answers act, y must say so and do nothing.
 func TestYOfSeveralAnswers(t *testing.T) {
 	t.Parallel()
 	r := conflictsRobot(t, "desk,acts,conflicts", 100, 30)

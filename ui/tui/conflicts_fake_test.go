@@ -19,7 +19,7 @@ type conflictsFake struct {
 	all   []conflict.Copy
 	acts  *actsFake
 	moved bool // a side changes before every resolve
-	// more are copies that a tool has made meanwhile; may be nil.
+	// more returns copies that a tool has made meanwhile; may be nil.
 	more func() []conflict.Copy
 }
 
@@ -103,7 +103,7 @@ func (f *conflictsFake) Resolve(_ context.Context, c conflict.Copy, ch conflict.
 	return operator.Done{Store: c.Store, Item: c.Target, Removed: 1, Undo: row.ID}, nil
 }
 
-// Returned says that everything comes back but what is byte for byte its base.
+// Returned reports that every copy came back, except one that equals its base byte for byte.
 func (f *conflictsFake) Returned(_ context.Context, c conflict.Copy) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

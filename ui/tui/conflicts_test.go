@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// conflicts opens pane 5 on one copy of each sort.
+// conflictsRobot opens pane 5 on one copy of each sort.
 func conflictsRobot(t *testing.T, scenario string, w, h int) *robot {
 	return startRobot(t, start{scenario: scenario, width: w, height: h}).see("[2 Tiers]", "48,210").press("5").see("[5 Conflicts]", "1 of 5", "garden.md")
 }
@@ -22,7 +22,7 @@ func TestConflictsPane(t *testing.T) {
 		r.see("deleting a .Conflict").golden(frame("conflicts"))
 		r.press("j").see("2 of 5", "orphan").press("b").see("it has no base")
 		r.press("j", "j").see("4 of 5", "▲ syncthing, +", "-status: open").press("enter").see("▲ syncthing, +", "status: done").golden(frame("conflict")).press("G").see("is late.")
-		if w >= 100 { // both sides stand beside each other there, unasked
+		if w >= 100 { // a wide screen shows both sides without a key
 			r.see("BASE", "COPY").press("s").see("@@").press("s")
 		} else {
 			r.see("+Everybody is late.").press("s")
@@ -37,7 +37,7 @@ func TestConflictsPane(t *testing.T) {
 	})
 }
 
-// TestARedundantCopyTakesThreePresses: the key, to the button, yes.
+// TestARedundantCopyTakesThreePresses: the key, the move to the button, and enter.
 func TestARedundantCopyTakesThreePresses(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
@@ -102,7 +102,7 @@ func TestConflictsAreHandedOut(t *testing.T) {
 	}
 }
 
-// Many are resolved after one question: what cannot be resolved that way stays, and is counted.
+// One question resolves many; conflicts that cannot be resolved that way must stay and be counted.
 func TestMarkedConflictsAreResolvedAtOnce(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)

@@ -137,8 +137,8 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// Nothing of a store reaches the terminal but as escaped text, wherever it is
-// shown: names, titles, bodies, errors, snippets, clipboard.
+// A store's data must reach the terminal only as escaped text, wherever it is shown: names, titles,
+// bodies, errors, snippets, clipboard.
 func TestHostileStores(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk", width: w, height: h})
@@ -161,8 +161,7 @@ func TestHostileStores(t *testing.T) {
 	})
 }
 
-// The robot presses ten keys in one write, again and again; the program keeps up
-// and ends well.
+// The robot presses ten keys in one write, repeatedly; the program must keep up and exit cleanly.
 func TestTenKeysAtOnce(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk", width: 80, height: 24})
@@ -221,8 +220,7 @@ func TestStoreReturns(t *testing.T) {
 	}
 }
 
-// A panic behind the console restores the terminal and prints where it was, and
-// nothing that a store said.
+// A panic in the console must restore the terminal and print where it happened, but no store's data.
 func TestPanicPrintsNoContent(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,panic", width: 80, height: 24})

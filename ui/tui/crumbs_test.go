@@ -10,7 +10,7 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// Breadcrumbs stay where they are when a wait becomes worth a word, at any width.
+// Breadcrumbs must not move when a loading message appears, at any width.
 func TestBreadcrumbsDoNotMoveForLoading(t *testing.T) {
 	a := New(Options{})
 	all := []safetext.Text{

@@ -25,7 +25,7 @@ func TestCheckKeys(t *testing.T) {
 		{"alt+x", "forget", "is no key"},
 		{"xy", "forget", "is no key"},
 		{"\x1b", "forget", "is no key"},
-		{"X", "yes", `no act is called "yes"`}, // questions take no keys of the operator's own
+		{"X", "yes", `no act is called "yes"`}, // questions take no custom keys
 	} {
 		err := tui.CheckKeys(map[string]string{c.key: c.word})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -34,7 +34,7 @@ func TestCheckKeys(t *testing.T) {
 	}
 }
 
-// Two keys of the operator's own clash with each other as well.
+// Two custom keys must not conflict with each other either.
 func TestCheckKeysOfOneAct(t *testing.T) {
 	if err := tui.CheckKeys(map[string]string{"X": "forget", "ctrl+x": "forget", "D": ":jobs"}); err == nil || !strings.Contains(err.Error(), "every redundant copy") {
 		t.Errorf("D is a key of conflicts: %v", err)
@@ -44,7 +44,7 @@ func TestCheckKeysOfOneAct(t *testing.T) {
 	}
 }
 
-// The operator's own keys do what they stand for, and stand in footer and help.
+// The operator's own keys must run their acts and appear in footer and help.
 func TestOwnKeys(t *testing.T) {
 	o, fakes := lightDesk()
 	o.Acts, o.Keys = &actsFake{fakes: fakes}, map[string]string{"X": "forget", "9": ":store graph"}

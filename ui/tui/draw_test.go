@@ -37,7 +37,7 @@ func drawDesk() tui.Options {
 	return tui.Options{Fleet: backends.NewFleet([]backends.Member{member(s)}, nil), Operator: "ann", Authenticated: true, Clock: clock.Fixed(now), Environ: os.Environ()}
 }
 
-// route is a way from the operator's terminal to a program.
+// route is a path from the operator's terminal to a program.
 type route struct {
 	name string
 	open func(b *testing.B, scenario string) *robot
@@ -53,7 +53,7 @@ func routes(b *testing.B) []route {
 	}
 }
 
-// client is OpenSSH's client in a terminal.
+// client runs OpenSSH's client in a terminal.
 func client(b *testing.B, key ed25519.PrivateKey, login string, addr net.Addr) *robot {
 	b.Helper()
 	path, err := exec.LookPath("ssh")
@@ -80,7 +80,7 @@ func keyFile(b *testing.B, key ed25519.PrivateKey) string {
 	return file
 }
 
-// pair is a new key and how servers know it.
+// pair is a new key and its public half for servers.
 func pair(b *testing.B) (ed25519.PrivateKey, ssh.PublicKey) {
 	b.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -111,7 +111,7 @@ func throughSSHD(b *testing.B, scenario string) *robot {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if os.Getuid() == 0 { // where sshd goes when it gives up its rights
+	if os.Getuid() == 0 { // sshd's directory for dropping privileges
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
 			b.Skip("sshd needs /run/sshd: " + err.Error())
 		}
@@ -162,7 +162,7 @@ func throughSSHD(b *testing.B, scenario string) *robot {
 	return client(b, key, who.Username, l.Addr())
 }
 
-// throughServer runs a scenario behind the program's own SSH server.
+// throughServer runs a scenario behind memdesk's own SSH server.
 func throughServer(b *testing.B, scenario string) *robot {
 	b.Helper()
 	key, known := pair(b)
@@ -207,10 +207,10 @@ func throughServer(b *testing.B, scenario string) *robot {
 // drawn is the cost of the keys.
 type drawn struct {
 	down, walk, page, held float64         // bytes for one key
-	cursor, whole          []time.Duration // from a key to the row, and to all of the screen
+	cursor, whole          []time.Duration // time from a key to the row, and to the complete screen
 }
 
-// rested waits until nothing has come for a while, and tells how much there is.
+// rested waits until the output pauses, and returns its length.
 func (r *robot) rested(pause time.Duration) int {
 	for n := -1; ; {
 		now := len(r.written())
@@ -228,8 +228,8 @@ func (r *robot) frame() string {
 	return r.text()
 }
 
-// showsRow reports whether the cursor is at a row, counted from 0, and whether what
-// stands beside the list is of that row.
+// showsRow tells whether the cursor is at row i, counted from 0, and whether the detail beside the list
+// belongs to that row.
 func showsRow(i int) (cursor, whole func(screen string) bool) {
 	cursor = func(s string) bool { return strings.Contains(s, fmt.Sprintf(" %d of %d", i+1, drawRows)) }
 	return cursor, func(s string) bool {
@@ -237,8 +237,8 @@ func showsRow(i int) (cursor, whole func(screen string) bool) {
 	}
 }
 
-// measure walks down the whole list key by key, pages through it, and walks it again
-// with the key held. at is called with the screen of each row.
+// measure walks down the whole list key by key, pages through it, and walks it again with the key held.
+// at is called with each row's screen.
 func measure(b *testing.B, r *robot, at func(i int, screen string)) (d drawn) {
 	b.Helper()
 	_, whole := showsRow(0)
@@ -291,7 +291,7 @@ func middle(ns []float64) float64 {
 	return float64(median(ds))
 }
 
-// cut is a piece of a line by columns; the console's signs are one column each.
+// cut returns columns of a line; every sign of the console is one column wide.
 func cut(line string, from, to int) string {
 	rs := []rune(line + strings.Repeat(" ", 200))
 	return strings.TrimRight(string(rs[from:to]), " ")
@@ -344,15 +344,15 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
-// The console's frame at 200×50: a bar, the identity, the crumbs, the list beside the
-// detail, the status and the keys.
+// The console's frame at 200×50: a bar, the identity, the crumbs, the list beside the detail, the
+// status and the keys.
 const (
 	drawLeft = 110
 	drawTop  = 3
 	drawEnd  = 48
 )
 
-// take adds what a screen of the console shows for its row.
+// take adds the row that a screen of the console shows.
 func (t *seen) take(b *testing.B, screen string) {
 	b.Helper()
 	lines := strings.Split(screen, "\n")
@@ -375,8 +375,8 @@ func (t *seen) take(b *testing.B, screen string) {
 	t.Rows, t.Details = append(t.Rows, row), append(t.Details, strings.Join(detail, "\n"))
 }
 
-// comparable is the part of the screen that both programs must show alike: all but the column of the
-// cursor, and from the second screen on, where they scroll differently, the detail.
+// comparable is the part of the screen that both programs must show alike. It excludes the cursor's
+// column and, from the second screen on, where they scroll differently, the detail.
 func comparable(screen string, i int) string {
 	lines := strings.Split(screen, "\n")
 	for n := drawTop + 1; n < drawEnd; n++ {

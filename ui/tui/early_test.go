@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Keys typed during the start are obeyed: before the terminal is raw an Enter arrives as a line feed,
-// and before the size is known there is no screen.
+// Keys typed during the start must be obeyed: before the terminal is raw an Enter arrives as a line
+// feed, and before the size is known there is no screen.
 func TestKeysBeforeTheFirstFrame(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk", width: w, height: h})
@@ -20,8 +20,8 @@ func TestKeysBeforeTheFirstFrame(t *testing.T) {
 	})
 }
 
-// The same right after the first frame, while the terminal answers queries and
-// the stores count.
+// The same right after the first frame, while the terminal still answers queries and the stores still
+// count.
 func TestKeysRightAfterTheFirstFrame(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk,acts,writable", width: w, height: h})
@@ -44,8 +44,8 @@ func TestKeysBeforeTheSize(t *testing.T) {
 	d.settle("2 of 48,210")
 }
 
-// A key that needs the row at the cursor waits for the list, so that it falls on
-// the row that is there then and not on the one before; escape drops it.
+// A key that acts on the cursor's row must wait for the list, so that it takes the row shown then and
+// not the one before; escape cancels it.
 func TestKeysWaitForTheList(t *testing.T) {
 	d := atDesk(nil)
 	d.line("store crewship")

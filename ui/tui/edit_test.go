@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// pen is an editor that does what a file says, line by line of the shell, with
-// the text's file as $1.
+// pen is an editor that runs the lines of a file as shell commands, with the text's file as $1.
 type pen struct {
 	t   *testing.T
 	dir string
@@ -21,7 +20,7 @@ func newPen(t *testing.T) *pen {
 	return p
 }
 
-// will says what the editor does from now on.
+// will sets the editor's script.
 func (p *pen) will(script string) {
 	p.t.Helper()
 	for name, text := range map[string]string{"pen": "#!/bin/sh\n. " + p.dir + "/do\n", "do": script + "\n"} {
@@ -31,8 +30,8 @@ func (p *pen) will(script string) {
 	}
 }
 
-// The shell reads the file, so that no process forked while it was being written can
-// make it busy.
+// The shell reads the file instead of executing it, because a process forked while the file was being
+// written would make it busy.
 func (p *pen) env() string { return "VISUAL=sh " + filepath.Join(p.dir, "pen") }
 
 // noted starts the console with an editor on the two daily notes of an agent.
@@ -43,7 +42,7 @@ func noted(t *testing.T, scenario string, w, h int, env ...string) (*robot, *pen
 	return r, p
 }
 
-// drafts are the files of the editor that are still there.
+// drafts are the remaining files of the editor.
 func (p *pen) drafts() (out []string) {
 	_ = filepath.WalkDir(filepath.Join(p.dir, "state"), func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && d.Name() != "lock" {
@@ -98,7 +97,7 @@ func TestEdit(t *testing.T) {
 	})
 }
 
-// A text that was put aside is opened again, and written as if it had never been closed.
+// A text that was put aside must open again and be written as if it had never been closed.
 func TestReopenAKeptText(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r, p := noted(t, "desk,acts", w, h)
@@ -125,8 +124,8 @@ func TestReopenAKeptText(t *testing.T) {
 	})
 }
 
-// An item changed since a text was put aside is not overwritten: both sides are shown, and the editor
-// gets both between marks.
+// An item changed since a text was put aside must not be overwritten: both sides are shown, and the
+// editor gets both between markers.
 func TestReopenAfterAChange(t *testing.T) {
 	t.Parallel()
 	r, p := noted(t, "desk,acts", 120, 40)
@@ -143,7 +142,7 @@ func TestReopenAfterAChange(t *testing.T) {
 	if s := string(seen); !strings.Contains(s, "<<<<<<< yours") || !strings.Contains(s, "15:30") || !strings.Contains(s, "17:00") {
 		t.Errorf("the editor got\n%s", s)
 	}
-	// A discarded text is not put aside either.
+	// A discarded text must not be put aside either.
 	r.see("1 of 1").press("enter").see("Save crews", "enter cancel").press("left").see("[Throw away]").press("enter").see("your text was thrown away", "No text was put aside")
 	if d := p.drafts(); len(d) > 0 {
 		t.Errorf("drafts %q", d)
@@ -161,7 +160,7 @@ func TestEditAgainAndThrowAway(t *testing.T) {
 	}
 }
 
-// Whatever stands in the way of a text, it is kept.
+// Whatever prevents a write, the text must be kept.
 func TestEditNeverLosesTheText(t *testing.T) {
 	for name, tt := range map[string]struct {
 		scenario, script, see string

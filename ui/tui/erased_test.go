@@ -8,8 +8,7 @@ import (
 	"memdesk/backends/demodata"
 )
 
-// Nobody writes a person back who was erased: not by an edit, not by an append, and
-// what was written is not lost.
+// No edit and no append may write an erased subject back, and the refused text must not be lost.
 func TestAnErasedPersonIsNotWrittenBack(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		o, p := newOffice(t, ""), newPen(t)
@@ -24,7 +23,7 @@ func TestAnErasedPersonIsNotWrittenBack(t *testing.T) {
 			r.see("Not saved", "it names a person who was erased", id, "nothing was written", "[Cancel]", "enter cancel")
 			r.press("esc").see("not saved; your text is kept for 30 days")
 		}
-		// A second copy that a sync brings does not write the person back either.
+		// A second copy brought by a sync must not write the subject back either.
 		copies, err := filepath.Glob(filepath.Join(o.dir, "vault", "memory", "convention", "boat-before-six (*).md"))
 		if err != nil || len(copies) != 1 {
 			t.Fatalf("copies: %q, %v", copies, err)

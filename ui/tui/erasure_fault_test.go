@@ -61,7 +61,7 @@ func TestErasureFaults(t *testing.T) {
 		if _, code := o.run("gdpr", "receipt", id, "--out", filepath.Join(o.dir, "no.json")); code == 0 {
 			t.Error("partial work has a receipt")
 		}
-		// The store is back, and somebody reads in it.
+		// The store is back, with an open reader.
 		db, err := sql.Open("sqlite3", "file:"+graph+"?mode=ro")
 		if err != nil {
 			t.Fatal(err)
@@ -127,9 +127,10 @@ func TestErasureFaults(t *testing.T) {
 		o := newOffice(t, "[gdpr]\nmax_share = 0.01\n")
 		id := o.planned("--subject", "usr_teo", "--alias", "Teo Alvarez", "--received", "2026-04-18")
 		r := o.console(80, 24).see("3 days overdue", "planned")
-		// A wrong form comes back with what is wrong, and keeps what was typed.
+		// A wrong form must come back with the error and the typed values.
 		r.press("a").form("File a request", "shift+tab", "shift+tab").see("[Go on]").press("enter").form("The person's id is missing", "usr_x").gone("id is missing").press("tab", "Ana X; X-1", "tab", "tab", "a letter").see("a letter").press("tab", "tab").see("[Go on]").press("enter")
-		// Closed on any of its pages, the form is as it was left; another person begins with an empty one.
+		// Closed on any of its pages, the form must be as it was left; another subject starts with an
+		// empty one.
 		r.answer("Is Ana X this person", "esc").see("nothing was filed; a opens the form as you left it")
 		r.press("a").form("File a request").see("usr_x", "Ana X; X-1", "a letter").press("shift+tab", "shift+tab").see("[Clear form]").press("enter").gone("usr_x").form("File a request", "esc").see("cancelled: nothing was filed")
 		r.press("a").form("File a request", "usr_y").see("usr_y").press("esc").see("as you left it").press("a").form("File a request").see("usr_y").press("esc").see("as you left it")
@@ -138,18 +139,18 @@ func TestErasureFaults(t *testing.T) {
 		r.press("T").answer("The deadline of", "tab", "tab").see("[Extend by two months]").press("enter").answer("Not changed: refused: the month ended on 2026-05-18", "tab", "2026-05-10", "tab").see("[Extend by two months]").press("enter").see("due in 58 days")
 		r.press("x").answer("Export everything", "tab", "ctrl+u", filepath.Join(o.dir, "e.zip"), "tab").see("[Export]").press("enter").see("exported")
 		r.press("x").answer("Export everything", "tab", "ctrl+u", filepath.Join(o.dir, "e.zip"), "tab").see("[Export]").press("enter").answer("is there already", "esc").see("cancelled")
-		// A large part of a store wants the number typed.
+		// A plan over a large part of a store must ask for the number of items.
 		r.press("E").answer("the number of items:", "tab", "7", "tab", id, "tab").see("[Erase]").press("enter").answer("the number of items was not typed", "esc").see("cancelled")
-		// Holding an item back voids the plan, which is made anew.
+		// Holding an item voids the plan, which is made anew.
 		r.press("enter").see("The plan of").press("/", "graph forget", "enter").see("/graph forget", "x forget")
 		r.press("H").answer("Keep ", "tab", "tab").see("[Hold]").press("enter").see("not changed: a hold needs its ground")
 		r.press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("held for", "a legal claim").press("g").see("1 on hold")
-		r.press("c").answer("Treat 31 items otherwise?", "enter").see("cancelled") // all below the heading, but the one on hold
-		// Lifted again, from the plan and from the request.
+		r.press("c").answer("Treat 31 items otherwise?", "enter").see("cancelled") // everything below the heading except the held item
+		// The hold is lifted, from the plan and from the request.
 		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").press("U").answer("Lift a hold?", "enter").see("cancelled").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("action       forget").press("g").gone("1 on hold")
 		r.press("U").see("U: it is not on hold")
 		r.press("/", "graph forget", "enter").see("/graph forget", "x forget").press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("held for", "a legal claim").press("g").see("1 on hold")
-		// Somebody plans otherwise meanwhile: the shown plan is not carried out.
+		// Another session replans meanwhile: the shown plan must not be carried out.
 		if out, code := o.run("gdpr", "hold", id, "--item", "graph:nothing-like-this", "--ground", "x"); code != 4 {
 			t.Fatalf("hold of nothing: exit %d: %s", code, out)
 		}
@@ -158,7 +159,7 @@ func TestErasureFaults(t *testing.T) {
 		}
 		r.press("E").see("the plan is void").press("esc").see("[6 Erasure")
 		r.press("}", "}", "}").see("a legal claim")
-		for range 100 { // the row under the old text may be read again still
+		for range 100 { // the row under the old text may still be read
 			r.press("U").until("an answer to U", func(now string) bool {
 				return strings.Contains(now, "Lift a hold?") || strings.Contains(now, "nothing is on hold")
 			})
@@ -168,7 +169,7 @@ func TestErasureFaults(t *testing.T) {
 			r.press("g").gone("nothing is on hold")
 		}
 		r.answer("Lift a hold?", "tab", "x", "tab").see("[Lift]").press("enter").answer("not lifted", "tab", "backspace", "tab").see("[Lift]").press("enter").gone("1 on hold").press("esc").see("[6 Erasure")
-		// Closed without an erasure: with a reason, and then for good.
+		// Closed without an erasure: only with a reason, and then for good.
 		r.press("W").answer("Withdraw "+id, "enter").see("cancelled")
 		r.press("W").answer("Withdraw "+id, "tab", "tab").see("[Withdraw]").press("enter").answer("a withdrawal needs its reason", "tab", "Teo called", "tab").see("[Withdraw]").press("enter").see("withdrawn: " + id)
 		r.see("the names are gone", "Teo called").gone("usr_teo").press("p").see("was withdrawn")
@@ -182,13 +183,14 @@ func TestErasureFaults(t *testing.T) {
 		o.planned("--subject", "usr_maren", "--alias", "Maren Holt")
 		r := o.console(80, 24).see("planned").press("enter").see("The plan of")
 		r.press(" ").see("space: this row stands for those below it")
-		// All that a filter shows, but its headings; the ground is asked once, and one plan is made.
+		// Everything that a filter shows, except its headings; the ground is asked for once, and one plan
+		// is made.
 		r.press("/", "graph forget", "enter").see("/graph forget", "x forget").press("*").see("rows marked")
 		r.asked("H", "items back from the erasure?").press("enter").see("cancelled").press("H").answer("items back from the erasure?", "tab", "a legal claim", "tab").see("[Hold]", "x forget  graph:").press("enter").see("on hold: the plan is made anew").see("11 on hold, 1 more to scrub", "▸ notes")
-		// A range is lifted; what is not on hold under this request stays.
+		// A range is lifted; items not held under this request must not change.
 		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").see("1 of 11").press(" ", "v").see("2 marked")
 		r.asked("U", "Lift the hold on 2 items?").press("enter").see("cancelled").press("U").answer("Lift the hold on 2 items?", "tab").see("[Lift]").press("enter").see("lifted: the plan is made anew").see("x forget", "= hold", "▸ notes")
-		// A heading stands for all below it.
+		// A heading stands for all rows below it.
 		r.press("g").see("all stores").press("j").see("▌ ▸ harbor").press("c").answer("Treat ", "tab").see("3 to forget, 33 to redact", "[Forget all]").press("esc").see("cancelled")
 		r.press("H").answer("items back from the erasure?", "tab", "Art. 17(3)(e)", "tab").see("[Hold]").press("enter").see("on hold: the plan is made anew")
 	})
@@ -204,8 +206,8 @@ func TestErasureFaults(t *testing.T) {
 	})
 }
 
-// Where approvals are demanded and the session has no key, the form takes the key's
-// file: the request is filed with its fingerprint, and another key can approve it.
+// Where approvals are required and the session has no key, the form takes the key's file: the request
+// is filed with its fingerprint, and only another key can approve it.
 func TestTheRequesterNamesAKey(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "[gdpr]\nrequire_approval = true\n")
@@ -236,15 +238,15 @@ func TestTheRequesterNamesAKey(t *testing.T) {
 	if out, code := o.run("gdpr", "approve", id, "--plan-hash", hash[1], "--key", mine); code != 6 || !strings.Contains(out, "the requester's own") {
 		t.Errorf("approved by the requester: exit %d: %s", code, out)
 	}
-	// The second operator signs where he reads the plan; the requester's key is refused there too.
+	// The second operator signs while reading the plan; the requester's key must be refused there too.
 	r.press("ctrl+r").see("▲ approved")
 	r.press("A").answer("Approve the erasure of", "tab").press(mine, "tab").see("[Approve]").press("enter").see("not approved: refused")
 	r.press("A").answer("Approve the erasure of", "tab").press(theirs, "tab").see("[Approve]").press("enter").see("approved " + id)
 	r.press("ctrl+r").see("● approved").press("A").see("The plan is approved")
 }
 
-// Where the policy takes it, the second operator approves by being logged in: no key is typed,
-// and the plan's numbers and hash stand in the question.
+// Where the policy allows it, the second operator approves by being logged in: no key is typed, and the
+// question shows the plan's numbers and hash.
 func TestApprovalByTheSession(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "[gdpr]\nrequire_approval = true\napproval = \"session\"\n")
@@ -276,7 +278,7 @@ func TestApprovalByTheSession(t *testing.T) {
 	if out, code := o.run("gdpr", "plan", id, "--json"); code != 0 && code != 3 {
 		t.Fatalf("plan: exit %d: %s", code, out)
 	}
-	// The requester's own login is told how, and is not asked.
+	// The requester's own login must be told how to approve, without a question.
 	r := o.console(80, 24).see("planned").press("A").answer("your private SSH key file", "esc").see("cancelled").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)
@@ -297,8 +299,8 @@ func TestErasureKeepsTheClearNameOffTheScreen(t *testing.T) {
 	r.press("E").begin(id, "Erase").see("No layer that can be reached holds the person").press("esc").see("answered")
 	r.gone("usr_teo").press("enter").see("+ verified").gone("usr_teo").press("esc").gone("+ verified")
 	r.press("v").answer("Type the person's id", "tab", "usr_maren", "tab", "tab").see("[Look again]").press("enter").see("type the subject's id instead")
-	// The other names are asked for too: one that was not erased is refused, and where
-	// none is given the layers say so.
+	// Other names are asked for too: one that was not erased must be refused, and without any the layers
+	// must say so.
 	r.press("esc").press("v").answer("Type the person's id", "tab", "usr_teo", "tab", "Nobody Such", "tab").see("[Look again]").press("enter").see("none that was erased")
 	r.press("esc").press("v").answer("Type the person's id", "tab", "usr_teo", "tab", "Teo Alvarez", "tab").see("[Look again]").press("enter").see("Layers of "+id, "looked at now").press("esc")
 	r.press("esc").press("q")

@@ -20,17 +20,17 @@ import (
 	"memdesk/ui/cli"
 )
 
-// The erasure pane is tried with the whole program: real stores, a real state
-// directory, and runs in processes of their own.
+// The erasure pane is tested with the whole program: real stores, a real state directory, and runs in
+// separate processes.
 const (
 	programScenario = "program"
-	argsEnv         = "MEMDESK_TUI_ARGS" // of the program, a line each
+	argsEnv         = "MEMDESK_TUI_ARGS" // the program's arguments, one per line
 )
 
-// erasureNow is when the program believes to run.
+// erasureNow is the program's clock.
 var erasureNow = time.Date(2026, 5, 21, 12, 0, 0, 0, time.UTC)
 
-// runProgram is memdesk; a process that it spawns has arguments of its own.
+// runProgram runs memdesk; a process that it spawns has its own arguments.
 func runProgram() error {
 	args := os.Args[1:]
 	if len(args) > 0 && strings.HasPrefix(args[0], "-test.") {
@@ -51,7 +51,7 @@ func runProgram() error {
 type office struct {
 	t    *testing.T
 	dir  string
-	auth string // what sshd says of the login at the console; empty: there is none
+	auth string // sshd's record of the console's login; empty: none
 }
 
 // newOffice seeds a company's memory; config is appended to its configuration.
@@ -65,7 +65,7 @@ func newOffice(t *testing.T, config string) *office {
 	if !strings.Contains(config, "[ui]\n") {
 		config += "\n[ui]\n"
 	}
-	config = strings.Replace(config, "[ui]\n", "[ui]\npoll = \"0s\"\n", 1) // what appears by itself has tests of its own
+	config = strings.Replace(config, "[ui]\n", "[ui]\npoll = \"0s\"\n", 1) // other tests cover polling
 	f, err := os.OpenFile(filepath.Join(dir, demodata.ConfigFile), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func (o *office) console(width, height int, args ...string) *robot {
 	return r.see("2 Tiers").press("6").see("[6 Erasure")
 }
 
-// run is the program without a screen.
+// run runs the program without a screen.
 func (o *office) run(args ...string) (stdout string, code int) {
 	o.t.Helper()
 	var out, errs strings.Builder
@@ -106,7 +106,7 @@ func (o *office) run(args ...string) (stdout string, code int) {
 	return out.String() + errs.String(), code
 }
 
-// file files a request from the command line and gives its id.
+// file files a request from the command line and returns its id.
 func (o *office) file(args ...string) string {
 	o.t.Helper()
 	out, code := o.run(append([]string{"gdpr", "request", "--ground", "a letter", "--yes"}, args...)...)
@@ -139,12 +139,12 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 	}{{80, 24, nil}, {200, 50, nil}, {80, 24, []string{"--no-color"}}, {200, 50, []string{"--no-color"}}} {
 		t.Run(fmt.Sprintf("%dx%d%s", size.w, size.h, strings.Join(size.args, "")), func(t *testing.T) {
 			t.Parallel()
-			frame := func(name string) string { return fmt.Sprintf("erasure-%s-%dx%d", name, size.w, size.h) } // the same without colours
+			frame := func(name string) string { return fmt.Sprintf("erasure-%s-%dx%d", name, size.w, size.h) } // the same frame without colours
 			o := newOffice(t, "")
 			r := o.console(size.w, size.h, size.args...)
 			r.see("No erasure requests").golden(frame("empty"))
 
-			// Every Cancel leaves everything as it is.
+			// Every Cancel must leave everything unchanged.
 			r.press("a").form("File a request to be forgotten").golden(frame("form"))
 			r.press("esc").see("cancelled", "No erasure requests")
 			r.press("a").form("File a request to be forgotten", "usr_maren", "tab", "Maren Holt; HF-2207", "tab", "tab", "she asked by letter", "tab", "tab").see("[Go on]")
@@ -155,13 +155,13 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			r.press("ctrl+r").golden(frame("list"))
 			r.press("y").see("copied the field").press("Y").see("copied the row as JSON")
 
-			// The plan, from stores to an item and to the text that a redaction leaves.
+			// The plan, from stores to an item and to the redacted text.
 			r.press("p").see("The plan of").golden(frame("plan"))
 			r.press("/", "harbor redact", "enter").see("/harbor redact").press("enter").see("+++ as it will be").golden(frame("redaction"))
 			r.press("esc").press("esc").see(" of 8").press("home").see("all stores")
 			r.press("/", "graph forget", "enter").see("/graph forget").press("enter").see("forget: the item goes").press("esc").press("esc").see(" of 8").press("home").see("all stores")
 
-			// Erase: Cancel first, then the id is typed.
+			// Erase: Cancel comes first, then the id is typed.
 			r.press("E").answer("for good?").golden(frame("erase"))
 			r.press("enter").see("cancelled")
 			r.press("E").answer("for good?", "tab", "tab").see("[Erase]").press("enter").see("type the name first")
@@ -172,11 +172,11 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			r.press("enter").see("+ verified").press("esc").gone("+ verified").press("esc").see("answered")
 			r.press("ctrl+r").golden(frame("complete"))
 			r.press("enter").see("+ verified").press("esc").gone("+ verified")
-			// All clean layers share one row after the others, and that row names each.
+			// All clean layers share one row after the others, which names each of them.
 			r.press("V").see("(running sessions)", "+ clean", " lock files", "1 of 2").press("end").see("2 of 2").press("enter")
 			r.see("nothing names the person", "+ clean: items").press("esc").see("2 of 2").press("/", "recall", "enter").see("+ clean", "recall").gone("lock files").press("esc").press("esc").see("answered")
 
-			// The receipt on disk is the one that was shown, and checks offline.
+			// The saved receipt must be the shown one and verify offline.
 			r.press("S").answer("Save the receipt", "enter").see("cancelled")
 			r.press("v").answer("Type the person's id", "enter").see("cancelled")
 			r.press("S").answer("Save the receipt", "tab", "ctrl+u", filepath.Join(o.dir, "r.json"), "tab").see("[Save]").press("enter").see("saved,")
@@ -206,7 +206,7 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 	}
 }
 
-// only is the id of the one request there is.
+// only returns the id of the only request.
 func (o *office) only() string {
 	o.t.Helper()
 	all, err := filepath.Glob(filepath.Join(o.dir, "state", "memdesk", "gdpr", "requests", "*.json"))
@@ -216,7 +216,8 @@ func (o *office) only() string {
 	return strings.TrimSuffix(filepath.Base(all[0]), ".json")
 }
 
-// The next key acts on the request just filed, and a plan is known as soon as its list is left.
+// The next key must act on the request just filed, and its plan must be known as soon as its list is
+// closed.
 func TestTheRequestThatWasFiledIsAtTheCursor(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -228,8 +229,8 @@ func TestTheRequestThatWasFiledIsAtTheCursor(t *testing.T) {
 	r.press("p").see("The plan of").press("esc").see("[6 Erasure", "2 of 2", "· planned")
 }
 
-// TestThePlanNamesTheOtherRequest: the plan says that the subject has another open request,
-// as `gdpr plan` does.
+// TestThePlanNamesTheOtherRequest: the plan must say that the subject has another open request, as
+// `gdpr plan` does.
 func TestThePlanNamesTheOtherRequest(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -238,8 +239,8 @@ func TestThePlanNamesTheOtherRequest(t *testing.T) {
 	o.console(200, 50).see("1 of 2", "usr_maren").press("p").see("The plan of", "the same person has a request that is open: er-")
 }
 
-// A query that finds nothing after one that found much empties the list: with real
-// stores, whose answers come one by one.
+// A query without hits must empty the list of an earlier query with many, over real stores that answer
+// one by one.
 func TestRecallWithHitsThenWithout(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -252,19 +253,19 @@ func TestRecallWithHitsThenWithout(t *testing.T) {
 	}
 }
 
-// The questions on the way to a request are left one by one: nothing is filed.
+// Each question on the way to a request is cancelled: nothing may be filed.
 func TestIntakeIsLeft(t *testing.T) {
 	t.Parallel()
 	r := newOffice(t, "").console(80, 24)
 	r.press("a").form("File a request to be forgotten", "usr_maren", "tab", "Maren Holt", "tab", "tab", "a letter", "tab", "tab").see("[Go on]").press("enter")
 	r.answer("Is Maren Holt this person", "enter").see("cancelled", "No erasure requests")
-	// The typed values are still there: only the alias is removed.
+	// The typed values must still be there: only the alias is removed.
 	r.press("a").form("File a request to be forgotten", "tab", "ctrl+u").gone("Maren Holt").see("usr_maren", "a letter").press("tab", "tab", "tab", "tab").see("[Go on]").press("enter")
 	r.answer("File this request?", "enter").see("cancelled", "No erasure requests")
 }
 
-// keepFamilies leaves the stores of other programs out of the demo's configuration: the frames count
-// what is searched, and those hold nothing of the person.
+// keepFamilies removes other programs' stores from the demo's configuration: the frames count the
+// searched stores, and those hold nothing about the subject.
 func keepFamilies(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -285,8 +286,8 @@ func keepFamilies(t *testing.T, path string) {
 	}
 }
 
-// A name that a store ties to the person and that nobody gave is asked about like one that
-// was given, and the request has it only after a yes.
+// A name that a store ties to the subject and that was not typed must be asked about like a typed one,
+// and the request gets it only after a yes.
 func TestIntakeProposesNames(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")

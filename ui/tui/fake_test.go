@@ -23,24 +23,23 @@ import (
 // now is the time of every test.
 var now = time.Date(2026, 5, 21, 9, 30, 0, 0, time.UTC)
 
-// fake is a store whose items are computed or listed, so that a million of them
-// cost nothing.
+// fake is a store with computed or listed items, so that a million of them cost nothing.
 type fake struct {
 	n     int
 	item  func(i int) model.Item
 	tiers []model.TierSpec
 	gone  func() bool // the store has vanished; nil: never
 	crash bool        // reading panics, as a backend with a bug would
-	// reading is called before a page after the first; nil: nothing is.
+	// reading is called before each page after the first; may be nil.
 	reading func()
-	// archived are items that lists leave out, of a store that is too long to be gone through.
+	// archived counts items that lists leave out, for a store that is too long to walk.
 	archived int
-	// lingers: the source of a quarantined entry stays poisoned when the entry has gone.
+	// lingers: the source of a quarantined entry stays poisoned after the entry is gone.
 	lingers bool
 
 	mu      sync.Mutex
-	away    map[string]bool   // items that were forgotten
-	changes map[string]string // bodies that were written since
+	away    map[string]bool   // forgotten items
+	changes map[string]string // bodies written since
 
 	quarantined []string
 	bound       string
@@ -232,7 +231,7 @@ func listed(items ...model.Item) *fake {
 	return &fake{n: len(items), item: func(i int) model.Item { return items[i] }}
 }
 
-// crewFake is a text tree with two scopes.
+// crewFake is a store of texts with two scopes.
 func crewFake() *fake {
 	const bo, crew = "crews/eng/agents/bo", "crews/eng/shared"
 	f := listed(
@@ -275,8 +274,8 @@ func graphFake(n int) *fake {
 	}
 }
 
-// hostileFake holds what a store may throw at a terminal; long is the size of the
-// long texts, in lines or ten bytes.
+// hostileFake contains data that attacks a terminal; long is the size of the long texts, in lines or
+// units of ten bytes.
 func hostileFake(long int) *fake {
 	f := listed(
 		doc("", "notes", "esc-\x1b[31mred\x1b]0;owned\x07", "\x1b[2J\x1b[Hcleared", "before\n\x1b]52;c;aGk=\x07after\n"),
@@ -294,7 +293,7 @@ func hostileFake(long int) *fake {
 	return f
 }
 
-// twoHundredThousand is the usual set of stores; one of them did not open.
+// twoHundredThousand is the usual set of stores; one of them failed to open.
 func twoHundredThousand() (tui.Options, map[string]*fake) { return deskWith(200_000) }
 
 // lightDesk is the same with shorter texts, for tests that build it often.
@@ -361,7 +360,7 @@ func (auditFake) Events(_ context.Context, q operator.PageQuery) (operator.Audit
 	return p, nil
 }
 
-// quarantineFake holds three entries, as long as the store has them.
+// quarantineFake holds three entries for as long as the store has them.
 type quarantineFake struct{ fakes map[string]*fake }
 
 func (f quarantineFake) entries() []operator.QuarantineEntry {

@@ -2,8 +2,8 @@ package tui_test
 
 import "testing"
 
-// The question names the relations that go with an item, the answer counts them, and they come back
-// with it; for several marked items they are counted together.
+// The question must name the relations that go with an item, the answer must count them, and undo must
+// restore them with it; for several marked items they are counted together.
 func TestForgetSaysWhatGoesWithIt(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")

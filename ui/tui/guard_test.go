@@ -175,7 +175,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// Rows come out at their width and escapes are painted apart, whatever is put in.
+// Rows must have their exact width and separately styled escapes, for any input.
 func TestRow(t *testing.T) {
 	st := paint.New(paint.Looks{Colour: true}, true)
 	for _, s := range []string{"", "short", strings.Repeat("long", 30), "東京東京東京東京東京東京東京", "❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️", "👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽", "\x1b[31m\x1b[31m\x1b[31m\x1b[31m"} {
@@ -190,7 +190,7 @@ func TestRow(t *testing.T) {
 			}
 		}
 	}
-	for width := range 24 { // a match at the cut leaves the ellipsis whole
+	for width := range 24 { // a match at the cut must leave the ellipsis whole
 		long := safetext.Line("an anaconda and ananas — an end")
 		line := st.Row(width).Hits(paint.Paint{}, long, text.Matches(long, []string{"an", "d", "—"})).End()
 		if !utf8.ValidString(line) || ansi.WcWidth.StringWidth(line) != width {

@@ -46,7 +46,7 @@ func (c runnerJobs) Cancel(ctx context.Context, id jobs.ID) error {
 	return err
 }
 
-// waitGone waits as long as a file exists.
+// waitGone waits while a file exists.
 func waitGone(path string) {
 	for {
 		if _, err := os.Stat(path); err != nil {
@@ -56,8 +56,8 @@ func waitGone(path string) {
 	}
 }
 
-// gated starts the console on items of a store whose acts wait, with two items
-// marked and their forgetting begun.
+// gated starts the console on items of a store whose acts wait, with two items marked and their removal
+// begun.
 func gated(t *testing.T, w, h int) (*robot, *pen, string) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	write(t, gate, "")
@@ -94,7 +94,7 @@ func TestJobs(t *testing.T) {
 		r.press("esc").see("[2 Tiers]", "at work: forget, 0 of 2 items; :jobs shows it", "3 of 6")
 		r.press(":").press("jobs").press("enter").see("Jobs", "1 job under way", "running", "forget 2 items", "stops it after the item under way", "C stop it", "enter outcomes")
 		r.press("enter").see("Job", "Nothing is done yet").press("esc").see("Jobs", "1 job under way")
-		// The question starts on Cancel, and nothing is stopped by it.
+		// The question starts on Cancel, which must stop nothing.
 		r.asked("C", "Stop the job").see("[Cancel]", "What is done stays done").press("enter").see("cancelled: nothing was changed", "running")
 		r.asked("C", "Stop the job").press("shift+tab").see("[Stop it]").press("enter").see("it stops at its next step")
 		remove(t, gate)
@@ -103,8 +103,8 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-// A job of another process is listed, can be stopped, and is never taken for one
-// of this session.
+// A job of another process must be listed, can be stopped, and must never be taken for one of this
+// session.
 func TestJobOfAnotherProcess(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r, p := noted(t, "desk,acts,journal", w, h)
@@ -140,8 +140,8 @@ func TestNoJobs(t *testing.T) {
 	d.keys("C").wants(t, "C: the list is empty")
 }
 
-// Leaving while work of this session runs asks first, in numbers; ctrl+c twice
-// leaves whatever is on the screen, and the journal says what became of the work.
+// Leaving during this session's work must ask first, with numbers; ctrl+c twice leaves from any screen,
+// and the journal must show the state of the work.
 func TestLeavingAsksWhileWorkRuns(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r, p, _ := gated(t, w, h)
@@ -172,7 +172,7 @@ func TestCtrlCTwiceLeaves(t *testing.T) {
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)
 	}
-	// Work that goes on by itself holds nobody.
+	// Work that continues without the session must not delay leaving.
 	o, fakes := twoHundredThousand()
 	o.Acts, o.Jobs = &actsFake{fakes: fakes}, jobsFake{}
 	d := newDriver(o, 80, 24)
@@ -180,7 +180,7 @@ func TestCtrlCTwiceLeaves(t *testing.T) {
 	d.keys("q").wants(t, "[2 Tiers]")
 }
 
-// states are the last states in the journals under a home.
+// states are the last states in the journals below a home.
 func states(t *testing.T, p *pen) (out []string) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(p.dir, "state", "jobs", "*.jsonl"))
@@ -199,7 +199,7 @@ func states(t *testing.T, p *pen) (out []string) {
 	return out
 }
 
-// An export tells how far it is, can be stopped, and is whole or not there.
+// An export must show its progress, can be stopped, and must be complete or absent.
 func TestExportIsWholeOrNotThere(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		gate := filepath.Join(t.TempDir(), "gate")

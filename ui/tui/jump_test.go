@@ -16,7 +16,7 @@ func (d *driver) typed(s string) *driver {
 	return d
 }
 
-// sized is the desk at a size of its own.
+// sized is the desk at the given size.
 func sized(t *testing.T, w, h int) *driver {
 	t.Helper()
 	o, fakes := lightDesk()
@@ -75,7 +75,7 @@ func TestJumpByFirstLetters(t *testing.T) {
 		d.keys("f").typed("PIN").at(t, "pins").wants(t, "enter stay here").keys("enter").at(t, "pins")
 		d.keys("f").typed("2026-05-21").at(t, "Thursday").keys("esc").at(t, "pins")
 		d.keys("f").typed("crews/eng/agents/bo/l").at(t, "lessons").keys("enter", "q")
-		// Far away: enter goes through the pages, and the cursor stands on the row.
+		// Far away: enter pages on, and the cursor ends at the row.
 		d.line("store graph")
 		d.settle("Fact 9 ")
 		d.keys("f").typed("node-4711").wants(t, "nothing that is loaded begins with", "enter look on").keys("enter").await("▌ Fact 4711 ")
@@ -96,7 +96,7 @@ func TestGoToAReference(t *testing.T) {
 		d.keys("esc").await("▌ Fact 4711 ")
 		d.wants(t, "4,712 of 48,210").keys("enter")
 		d.keys("n").wants(t, "Service 56 was").keys("esc").at(t, "Fact 4712 ")
-		// Without a store it is of the one at the cursor, however far away.
+		// Without a store, the id belongs to the store at the cursor, however far away the item is.
 		d.line("go node-48000").found().wants(t, "Service 82 was deployed")
 		d.keys("esc").await("▌ Fact 48000 ").keys("j").at(t, "Fact 48001 ")
 		d.line("go crewship:nope.md").await("crewship:nope.md: no such item")
@@ -148,7 +148,7 @@ func TestTreeIsFolded(t *testing.T) {
 		d.keys("/").typed("lessons").keys("enter").wants(t, "lessons").keys("esc").at(t, "crewship").lacks(t, "lessons")
 		d.keys("space").wants(t, "pins", "▸ crews/eng/agents/bo").lacks(t, "lessons")
 		d.keys("F").wants(t, "lessons").lacks(t, "▸").keys("F").lacks(t, "lessons").lacks(t, "▾")
-		d.line("store crewship").line("tier lessons").keys("esc").at(t, "lessons") // who comes back from a list sees where it is
+		d.line("store crewship").line("tier lessons").keys("esc").at(t, "lessons") // leaving a list must show where it is
 	})
 }
 

@@ -17,7 +17,7 @@ const (
 	keysEnd   = "<!-- keys: end -->\n"
 )
 
-// The key table of docs/keys.md equals the program's.
+// The key table of docs/keys.md must equal the program's.
 func TestKeyTableOfTheDocs(t *testing.T) {
 	file := filepath.Join("..", "..", "docs", "keys.md")
 	b, err := os.ReadFile(file)
@@ -58,7 +58,7 @@ func TestKeyTableOfTheDocs(t *testing.T) {
 	}
 }
 
-// Every screenshot is in the README, and every one in the README is there.
+// Every screenshot must be in the README, and every one in the README must exist.
 func TestScreenshotsOfTheReadme(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {

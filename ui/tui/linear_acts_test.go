@@ -20,7 +20,7 @@ import (
 	"memdesk/ui/tui/linear"
 )
 
-// talkDesk is a desk that can be changed, with a folder for drafts of its own.
+// talkDesk is a changeable desk with its own folder for drafts.
 func talkDesk(t *testing.T, more ...func(*tui.Options, map[string]*fake)) tui.Options {
 	t.Helper()
 	o, fakes := lightDesk()
@@ -38,7 +38,7 @@ func talkDesk(t *testing.T, more ...func(*tui.Options, map[string]*fake)) tui.Op
 	return o
 }
 
-// ordered checks that texts are said one after the other.
+// ordered checks that texts appear in order.
 func ordered(t *testing.T, got string, texts ...string) {
 	t.Helper()
 	rest := got
@@ -51,14 +51,14 @@ func ordered(t *testing.T, got string, texts ...string) {
 	}
 }
 
-// meddled is a desk where somebody else writes whatever is about to be changed.
+// meddled is a desk where another writer changes each item right before the operator's change.
 func meddled(o *tui.Options, fakes map[string]*fake) {
 	o.Acts = &actsFake{fakes: fakes, meddle: func(store, id string) { fakes[store].write(id, "written by somebody else\n") }}
 }
 
 func readOnly(o *tui.Options, _ map[string]*fake) { o.ReadOnlyReason = "the role is reader" }
 
-// staging has no store that the operator calls production.
+// staging marks no store as production.
 func staging(o *tui.Options, _ map[string]*fake) {
 	members := o.Fleet.Members()
 	for i := range members {
@@ -67,7 +67,7 @@ func staging(o *tui.Options, _ map[string]*fake) {
 	o.Fleet = backends.NewFleet(members, nil)
 }
 
-// Each verb, each refusal and each no, as a whole conversation.
+// Each verb, refusal and no as a whole conversation.
 func TestLinearWriting(t *testing.T) {
 	const wednesday = "crews/eng/agents/bo/daily/2026-05-20.md"
 	type lines []string
@@ -174,7 +174,7 @@ func TestLinearReview(t *testing.T) {
 	}
 }
 
-// conflicted has copies of each sort.
+// conflicted has a copy of each sort.
 func conflicted(moved bool) func(*tui.Options, map[string]*fake) {
 	return func(o *tui.Options, fakes map[string]*fake) {
 		staging(o, fakes)
@@ -222,7 +222,7 @@ func TestLinearExports(t *testing.T) {
 	}
 }
 
-// scribe is an editor that writes what it is told.
+// scribe is an editor that writes a given text.
 type scribe struct{ path, text string }
 
 func (s scribe) Run() error        { return os.WriteFile(s.path, []byte(s.text), 0o600) }
@@ -237,7 +237,7 @@ func TestLinearEditor(t *testing.T) {
 	ordered(t, got, "added: from the editor", "Done: saved", "from the editor")
 }
 
-// slowJobs runs work whose first step waits until it is let go.
+// slowJobs runs work whose first step waits for its release.
 type slowJobs struct {
 	jobsFake
 	begun, goOn chan struct{}
@@ -252,7 +252,7 @@ func (j slowJobs) Run(ctx context.Context, kind, title string, work func(context
 	return work(ctx, stepsFake{})
 }
 
-// Long work is stopped by a word, and what was typed meanwhile is not lost.
+// A word must stop long work, and input typed meanwhile must not be lost.
 func TestLinearStopsLongWork(t *testing.T) {
 	jobs := slowJobs{begun: make(chan struct{}), goOn: make(chan struct{})}
 	o := talkDesk(t, staging, func(o *tui.Options, _ map[string]*fake) { o.Jobs = jobs })
@@ -301,8 +301,7 @@ func TestLinearIdleLock(t *testing.T) {
 	}
 }
 
-// A backend that breaks ends the command and not the conversation, and says
-// nothing of what it held.
+// A panic in a backend must end the command but not the conversation, and print none of its data.
 func TestLinearSurvivesABrokenStore(t *testing.T) {
 	got := converse(t, talkDesk(t, func(_ *tui.Options, fakes map[string]*fake) { fakes["crewship"].crash = true }),
 		"open crewship:x", "edit crewship:x", "stores")

@@ -12,13 +12,13 @@ import (
 	"memdesk/backends/demodata"
 )
 
-// talker is the whole program in linear mode, as a process of its own.
+// talker is the whole program in linear mode, in its own process.
 type talker struct {
 	t   *testing.T
 	out *sink
 	in  io.WriteCloser
 	cmd *exec.Cmd
-	at  int // what was said before the last line
+	at  int // the output before the last line
 }
 
 func (o *office) talk(args ...string) *talker {
@@ -54,7 +54,7 @@ func (c *talker) say(lines ...string) *talker {
 	return c
 }
 
-// hears waits until texts were said since the last line.
+// hears waits until texts appear after the last line.
 func (c *talker) hears(texts ...string) *talker {
 	c.t.Helper()
 	for _, want := range texts {
@@ -65,7 +65,7 @@ func (c *talker) hears(texts ...string) *talker {
 	return c
 }
 
-// until repeats a line until it is answered so.
+// until repeats a line until the answer has the text.
 func (c *talker) until(line, want string) *talker {
 	c.t.Helper()
 	for end := time.Now().Add(4 * patience); time.Now().Before(end); {

@@ -14,8 +14,7 @@ import (
 	"memdesk/ui/tui/linear"
 )
 
-// converse plays a whole conversation and gives what was said. The input is a
-// file, as a terminal is.
+// converse plays a whole conversation and returns the output. The input is a file, as a terminal is.
 func converse(t *testing.T, o tui.Options, lines ...string) string {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -32,7 +31,7 @@ func converse(t *testing.T, o tui.Options, lines ...string) string {
 	if err := linear.Run(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range out.Bytes() { // a line at a time, in ASCII, and nothing that moves a cursor
+	for _, b := range out.Bytes() { // whole ASCII lines, and no cursor movement
 		if b != '\n' && (b < 0x20 || b >= 0x7f) {
 			t.Fatalf("byte %#x in\n%q", b, out.String())
 		}
@@ -84,7 +83,7 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// Acts ask first, by the name where it is production, and can be taken back.
+// Acts must ask first, in production by the store's name, and can be undone.
 func TestLinearActs(t *testing.T) {
 	o, fakes := lightDesk()
 	o.Acts = &actsFake{fakes: fakes}
@@ -99,7 +98,7 @@ func TestLinearActs(t *testing.T) {
 	}
 }
 
-// Input other than a file has no line mode of its own: keys are echoed and backspace works.
+// Input other than a file has no line mode: the program must echo keys and handle backspace.
 func TestLinearWithoutATerminal(t *testing.T) {
 	o, _ := lightDesk()
 	in, keys := io.Pipe()
@@ -121,8 +120,7 @@ func TestLinearWithoutATerminal(t *testing.T) {
 	}
 }
 
-// Lines are broken at blanks, to the width that the terminal has; a word that is
-// longer is not torn where nobody knows a width.
+// Lines must break at blanks, to the terminal's width; without a known width a longer word stays whole.
 func TestLinearBreaksLines(t *testing.T) {
 	for _, width := range []int{0, 40, 200} {
 		o, _ := lightDesk()
@@ -134,7 +132,7 @@ func TestLinearBreaksLines(t *testing.T) {
 			sizes := make(chan tui.Size)
 			o.Sizes = sizes
 			defer close(sizes)
-			// The second is taken when the first has been looked at.
+			// The second size is taken once the first was handled.
 			go func() {
 				sizes <- tui.Size{Width: width, Height: 24}
 				sizes <- tui.Size{Width: width, Height: 24}

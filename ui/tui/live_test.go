@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A copy that a tool makes appears by itself: in the list, where the cursor stays on its row,
-// and on the tab of every other pane. A frozen list stands still and says since when.
+// A copy made by a tool must appear without a key: in the list, where the cursor stays on its row, and
+// on the tab of every other pane. A frozen list must not change, and must say since when.
 func TestConflictsAppearByThemselves(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "fresh")
@@ -27,7 +27,7 @@ func TestConflictsAppearByThemselves(t *testing.T) {
 	r.press("1").see("[1 Health").press("5").see("3 of 6, frozen")
 	r.press("ctrl+s").see("2 of 5").gone("frozen")
 	r.press("1").see("5 Conflicts 5").press("q")
-	touch() // whoever waits for the file goes on
+	touch() // the process that waits for the file continues
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)
 	}

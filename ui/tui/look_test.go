@@ -31,8 +31,7 @@ func TestMarkdownLine(t *testing.T) {
 	}
 }
 
-// Whatever a line holds, the looks lie inside of what is drawn, in order, and the
-// rows fit.
+// For any line, the looks must be inside the drawn text and in order, and the rows must fit.
 func TestMarkdownAnyText(t *testing.T) {
 	st := paint.New(paint.Looks{}, true)
 	rapid.Check(t, func(t *rapid.T) {
@@ -70,7 +69,7 @@ func TestFences(t *testing.T) {
 	}
 }
 
-// rendered is a text as markdown, a string per row.
+// rendered is a text as markdown, one string per row.
 func rendered(body string, width int, ascii bool) (rows []string, all []paint.Look) {
 	st := paint.New(paint.Looks{Ascii: ascii}, true)
 	l := text.Layout{St: st, Width: width, Markdown: true}
@@ -81,8 +80,8 @@ func rendered(body string, width int, ascii bool) (rows []string, all []paint.Lo
 	return rows, all
 }
 
-// The columns of a table stand in line, whatever is in its cells; a table that has no
-// room is shown as it is stored.
+// The columns of a table must align, whatever its cells contain; a table without enough room is shown
+// as stored.
 func TestMarkdownTable(t *testing.T) {
 	const body = "before\n| name | what it is |\n|:--|--:|\n| 東京 | a `b|c` d |\n| x\x1b | **strong** \\| end |\n|short|\nafter | bar |\n| alone |\n"
 	rows, _ := rendered(body, 60, false)
@@ -107,8 +106,8 @@ func TestMarkdownTable(t *testing.T) {
 	}
 }
 
-// A table of megabytes is drawn the same wherever the window stands, and a window of
-// it costs no more than a block of the text.
+// A table of megabytes must look the same at every window position, and a window of it must cost no
+// more than a block of the text.
 func TestMarkdownLongTable(t *testing.T) {
 	body := "| n | what |\n|---|---|\n" + strings.Repeat("| 1 | some words here |\n", 200_000)
 	txt := text.NewPage(nil, body)
@@ -130,7 +129,7 @@ func TestMarkdownLongTable(t *testing.T) {
 	}
 }
 
-// The metadata in front of a document is quiet, and no rule is drawn for its marks.
+// A document's front matter must be dim, and its delimiters must not become rules.
 func TestMarkdownFront(t *testing.T) {
 	for body, quiet := range map[string]int{
 		"---\nslug: a\n# b: c\n---\n# T\n": 4, "---\r\nslug: a\r\n---\r\nx\r\n": 3, "---\nno end\n": 0, "x\n---\n": 0, "": 0, "---\n": 0, "---\n---": 2, "---": 0,

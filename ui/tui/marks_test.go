@@ -24,7 +24,7 @@ func TestMarksAndBulkForget(t *testing.T) {
 	})
 }
 
-// An item that has changed since it was marked stays.
+// An item that changed since it was marked must stay.
 func TestBulkLeavesWhatHasChanged(t *testing.T) {
 	t.Parallel()
 	r, _ := noted(t, "desk,meddle,staging", 120, 30)
@@ -32,8 +32,7 @@ func TestBulkLeavesWhatHasChanged(t *testing.T) {
 	r.see("ended: 2 of 2 items, 2 failed", "left", "it has changed since it was marked").press("esc").see("written by somebody else")
 }
 
-// All that match is all, however many pages that takes, and the walk can be
-// stopped.
+// Marking all matches must include every page, and the walk can be stopped.
 func TestMarkAllMatching(t *testing.T) {
 	t.Parallel()
 	r, _ := noted(t, "desk,acts,writable", 120, 30)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A message too long for the status line is read whole, and a text that no store took is found again.
+// A message too long for the status line must be readable in full, and a text that no store took must
+// be found again.
 func TestMessagesAndKeptTexts(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
@@ -40,13 +41,13 @@ func TestNoMessageAndNoKeptText(t *testing.T) {
 	d.keys("esc").line("messages").keys("end").wants(t, "older messages are not kept any more")
 }
 
-// The command line opens over every page; a command that goes nowhere leaves the page.
+// The command line must open over every page; a command that opens nothing must leave the page.
 func TestCommandOverAPage(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
 		d.keys("?", "pgdown").line("theme dark").wants(t, "Help: Tiers").line("xyzzy").wants(t, "Help: Tiers", `no command "xyzzy"`)
 		d.keys(":", "esc").wants(t, "Help: Tiers").line("store graph").await("Fact 0 ")
 		d.lacks(t, "Help: Tiers")
-		// A page that tells why a key does not work.
+		// A page that explains why a key does not work.
 		d.line("store crewship").await("Thursday")
 		d.keys("d")
 		d.await("[Cancel]")
@@ -55,8 +56,8 @@ func TestCommandOverAPage(t *testing.T) {
 	})
 }
 
-// On the smallest screen a question shows where it takes effect and its buttons; the
-// rest scrolls, and says that there is more.
+// On the smallest screen a question must show its target and its buttons; the rest scrolls, and the
+// question says that there is more.
 func TestQuestionOnTheSmallestScreen(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
@@ -91,7 +92,7 @@ func TestQuestionOnTheSmallestScreen(t *testing.T) {
 	}
 }
 
-// An act on marks says what the filter does not show, and can be for the rest only.
+// An act on marks must say how many the filter hides, and can be limited to the rest.
 func TestMarksOutsideOfTheFilter(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk,acts,staging", width: w, height: h})
@@ -106,8 +107,8 @@ func TestMarksOutsideOfTheFilter(t *testing.T) {
 	})
 }
 
-// Rows of the quarantine that cannot be deleted are left out and said to be, in the
-// question; Cancel keeps the marks, and one store is called by its name.
+// Quarantine rows that cannot be deleted must be left out, and the question must say so; Cancel keeps
+// the marks, and a single store is named.
 func TestQuarantineMarksAreKeptByCancel(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,acts,staging", width: 100, height: 30})

@@ -22,7 +22,7 @@ import (
 // noActs fails the test on any change.
 type noActs struct{ desk.Acts }
 
-// midEdit is a console whose editor has just come back with another text.
+// midEdit is a console whose editor has just returned a changed text.
 func midEdit(t *testing.T, time0 clock.Clock, w, h int) (*App, *edit.Edit, edit.Wrote) {
 	t.Helper()
 	s := model.Store{Name: "notes", Kind: "vault"}
@@ -46,7 +46,7 @@ func midEdit(t *testing.T, time0 clock.Clock, w, h int) (*App, *edit.Edit, edit.
 
 func screenOf(a *App) string { return ansi.Strip(a.View().Content) }
 
-// kept is the text that was put aside by the dialog's Cancel.
+// kept is the text that the dialog's Cancel put aside.
 func kept(t *testing.T, a *App) string {
 	t.Helper()
 	a.D.Modal.Dialog.Armed = true
@@ -66,8 +66,8 @@ func kept(t *testing.T, a *App) string {
 	return string(b)
 }
 
-// The session becomes read-only while the editor is open: nothing is written, the
-// text stays, and the operator is told where.
+// The session becomes read-only while the editor is open: nothing may be written, the text must stay,
+// and the operator must be told where.
 func TestReadOnlyWhileTheEditorIsOpen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
 		a, _, m := midEdit(t, clock.NewFake(time.Unix(0, 0)), size[0], size[1])
@@ -87,8 +87,7 @@ func TestReadOnlyWhileTheEditorIsOpen(t *testing.T) {
 	}
 }
 
-// Keys that were pressed between a question and its answer make no act of a
-// session that is read-only by now.
+// Keys pressed between a question and its answer must not act in a session that has become read-only.
 func TestReadOnlyBeforeTheQuestion(t *testing.T) {
 	a, e, _ := midEdit(t, clock.NewFake(time.Unix(0, 0)), 80, 24)
 	a.D.Edits.Editing, a.D.ReadOnly = nil, ownReadOnly
@@ -104,13 +103,13 @@ func TestReadOnlyBeforeTheQuestion(t *testing.T) {
 	if a.D.Modal.Dialog != nil || !strings.Contains(a.said.text.String(), "nothing was asked and nothing done: this console is read-only") {
 		t.Errorf("a question is asked; %s", a.said.text)
 	}
-	a.D.Modal.Proposed(dialog.Proposal{From: a.Active, Dialog: &dialog.Dialog{}}) // what lifts it is asked all the same
+	a.D.Modal.Proposed(dialog.Proposal{From: a.Active, Dialog: &dialog.Dialog{}}) // the question that lifts it still opens
 	if a.D.Modal.Dialog == nil {
 		t.Error("the question that lifts it is not asked")
 	}
 }
 
-// The curtain falls while the editor is open: what comes back waits behind it.
+// The lock screen comes up while the editor is open: the editor's result must wait behind it.
 func TestLockWhileTheEditorIsOpen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
 		time0 := clock.NewFake(time.Unix(0, 0))
@@ -132,7 +131,7 @@ func TestLockWhileTheEditorIsOpen(t *testing.T) {
 	}
 }
 
-// The store goes while the editor is open.
+// The store disappears while the editor is open.
 func TestStoreGoesWhileTheEditorIsOpen(t *testing.T) {
 	a, e, m := midEdit(t, clock.NewFake(time.Unix(0, 0)), 80, 24)
 	e.Store.Name = "gone"

@@ -16,7 +16,7 @@ import (
 	"memdesk/ui/tui"
 )
 
-// keyNamed is the message of a keystroke as bindings name it.
+// keyNamed is the message of a keystroke by its name in bindings.
 func keyNamed(name string) tea.KeyPressMsg {
 	var k tea.KeyPressMsg
 	rest := name
@@ -53,8 +53,8 @@ func TestKeyNames(t *testing.T) {
 	}
 }
 
-// checkFrame fails unless the frame fills the screen exactly: a line too many or
-// too wide scrolls the terminal.
+// checkFrame fails unless the frame fills the screen exactly: an extra line or column scrolls the
+// terminal.
 func checkFrame(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -76,7 +76,7 @@ func checkFrame(t interface {
 	}
 }
 
-// places are ways to every place of the console.
+// places are key sequences to every place of the console.
 var places = map[string][]string{
 	"tiers":       {},
 	"items":       {"enter"},
@@ -97,8 +97,7 @@ var places = map[string][]string{
 	"search":      {"?", "/"},
 }
 
-// Every key of every place does something or says why not, and the frame keeps
-// its size.
+// Every key must act in every place or say why not, and the frame must keep its size.
 func TestEveryKeyOfTheTable(t *testing.T) {
 	for name, way := range places {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +136,7 @@ func TestEveryKeyOfTheTable(t *testing.T) {
 	}
 }
 
-// quiet delivers the answers of the commands under way, timers left out.
+// quiet delivers the answers of running commands, except timers.
 func (d *driver) quiet() {
 	for limit := time.Now().Add(patience); d.asking.Load() > 0 || len(d.replies) > 0; runtime.Gosched() {
 		d.deliver()
@@ -147,7 +146,7 @@ func (d *driver) quiet() {
 	}
 }
 
-// Escape and a key in one piece are both keys.
+// Escape and a key in one read must count as two keys.
 func TestEscapeAndKeyInOnePiece(t *testing.T) {
 	o, _ := lightDesk()
 	d := newDriver(o, 80, 24)
@@ -164,8 +163,8 @@ func TestEscapeAndKeyInOnePiece(t *testing.T) {
 	}
 }
 
-// The same over pages, on lines and in dialogs: the escape closes what is open, the
-// key behind it is not lost. Keys that edit a line stay with it.
+// The same over pages, input lines and dialogs: the escape closes the top one, and the key after it
+// must not be lost. Keys that edit a line go to that line.
 func TestEscapeAndKeyInOnePieceAnywhere(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -194,8 +193,8 @@ func TestEscapeAndKeyInOnePieceAnywhere(t *testing.T) {
 	}
 }
 
-// A monkey at the keys: any keys, any size, stores that come and go; the program
-// neither breaks nor draws outside of the screen.
+// With random keys, random sizes, and stores that come and go, the program must neither panic nor draw
+// outside the screen.
 func TestMonkey(t *testing.T) {
 	keys := []string{
 		"1", "2", "3", "4", "5", "6", "7", "down", "up", "pgdown", "pgup", "home", "end", "enter", "esc", "/", "?", ":", "a", "o", "n", "p",
@@ -226,7 +225,7 @@ func TestMonkey(t *testing.T) {
 	})
 }
 
-// Below the smallest size keys do nothing but leave.
+// Below the smallest size keys must only leave.
 func TestTooSmallTakesNoKeys(t *testing.T) {
 	o, _ := lightDesk()
 	d := newDriver(o, 80, 24)

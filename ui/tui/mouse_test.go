@@ -21,7 +21,7 @@ func (r *robot) at(text string) (x, y int) {
 	return 0, 0
 }
 
-// click presses and lets go of the left button on a text.
+// click presses and releases the left button on a text.
 func (r *robot) click(text string) *robot {
 	r.t.Helper()
 	x, y := r.at(text)
@@ -73,7 +73,7 @@ func TestTheMouseIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestTheSelectionIsTheWholeRow: from its first to its last column.
+// TestTheSelectionIsTheWholeRow, from its first to its last column.
 func TestTheSelectionIsTheWholeRow(t *testing.T) {
 	t.Parallel()
 	r := newOffice(t, "").console(120, 30).press("2").see("[2 Tiers]", "1 of ")
@@ -89,7 +89,7 @@ func TestTheSelectionIsTheWholeRow(t *testing.T) {
 	}
 }
 
-// TestListsFilterWhileOneTypes: before enter, and esc brings the list back as it was.
+// TestListsFilterWhileOneTypes: the list filters before enter, and esc restores it.
 func TestListsFilterWhileOneTypes(t *testing.T) {
 	t.Parallel()
 	r := newOffice(t, "").console(120, 30)
@@ -98,7 +98,7 @@ func TestListsFilterWhileOneTypes(t *testing.T) {
 	r.press("5").see("[5 Conflicts]", "harbour-fees").press("/", "boat").see("enter keep").gone("harbour-fees").press("enter").see("› /boat").press("esc").see("harbour-fees")
 }
 
-// TestAQuestionIsABoxOverItsList: the row that is decided on, and others, stay visible.
+// TestAQuestionIsABoxOverItsList: the row in question, and others, must stay visible.
 func TestAQuestionIsABoxOverItsList(t *testing.T) {
 	t.Parallel()
 	for _, s := range []struct{ width, height int }{{80, 24}, {120, 40}} {
@@ -111,8 +111,8 @@ func TestAQuestionIsABoxOverItsList(t *testing.T) {
 	}
 }
 
-// TestSuspend: without a shell behind it the console stays, and says why; as a shell's
-// job it stops, and comes back as it was.
+// TestSuspend: without a shell behind it the console must stay and say why; as a shell's job it must
+// stop and return unchanged.
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	newOffice(t, "").console(80, 24).press("ctrl+z").see("there is no shell behind this session").press("q")

@@ -13,13 +13,11 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// OnObeyed has f called for each key and command that is carried out, on the update
-// loop.
+// OnObeyed sets a function that is called for each executed key and command, on the update loop.
 func OnObeyed(f func(act.Act)) { obeyed = f }
 
-// OnQuestion has f called for each question that is asked and for each that is
-// cancelled, on the update loop. sort tells questions apart by their title, their
-// buttons and how they begin, whatever they are about.
+// OnQuestion sets a function that is called for each question asked and each one cancelled, on the
+// update loop. sort identifies a question by its title, buttons and beginning, without its target.
 func OnQuestion(f func(sort string, cancelled bool)) {
 	dialog.Questioned = func(d *dialog.Dialog, cancelled bool) { f(questionSort(d), cancelled) }
 }
@@ -29,7 +27,7 @@ func questionSort(d *dialog.Dialog) string {
 	for _, c := range d.Choices {
 		out += "/" + c.Verb
 	}
-	i := slices.IndexFunc(d.Lines, func(l text.Line) bool { return l.Kind == text.Title }) // a warning stands over a question that is asked again
+	i := slices.IndexFunc(d.Lines, func(l text.Line) bool { return l.Kind == text.Title }) // a repeated question has a warning above its title
 	if i < 0 {
 		return out
 	}
@@ -38,7 +36,7 @@ func questionSort(d *dialog.Dialog) string {
 		switch {
 		case w[0] >= '0' && w[0] <= '9':
 			w = "#"
-		case i > 0 && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "", strings.ContainsAny(w, "/._:"): // what it is about
+		case i > 0 && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "", strings.ContainsAny(w, "/._:"): // the target
 			w = "*"
 		}
 		out += " " + w
@@ -48,7 +46,7 @@ func questionSort(d *dialog.Dialog) string {
 
 var titleOf = regexp.MustCompile(`\bTitle: (?:\w+\.)*[Ee]sc\.Const\("([A-Z][^"]*)"\)`)
 
-// Questions are the titles of the questions that the program asks, from its source.
+// Questions are the titles of the questions in the program's source.
 func Questions() []string {
 	var out []string
 	_ = filepath.WalkDir(".", func(name string, _ fs.DirEntry, _ error) error {

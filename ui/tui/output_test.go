@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// own are the sequences that the program itself writes, by form: movement,
-// erasure, colours, modes, queries, its title and the clipboard.
+// own are the sequences that the program itself writes, by form: movement, erasure, colours, modes,
+// queries, its title and the clipboard.
 var own = regexp.MustCompile(`^(?:` +
 	`\x1b\[[0-9;:]*[ABCDGHJKLMPSTXdfhlmr@bZ]` + // movement, erasure, SGR
 	`|\x1b\[\?[0-9;]*(?:[hlmnuW]|\$p)` + // modes and queries
@@ -23,8 +23,8 @@ var own = regexp.MustCompile(`^(?:` +
 	`|[\r\n\t\x08]` +
 	`)$`)
 
-// checkOutput fails for anything in a program's output that is neither printable
-// text nor one of its own sequences, and returns the sequences.
+// checkOutput fails for output that is neither printable text nor one of the program's own sequences,
+// and returns the sequences.
 func checkOutput(t *testing.T, raw []byte) (found []string) {
 	t.Helper()
 	var state byte
@@ -48,7 +48,7 @@ func checkOutput(t *testing.T, raw []byte) (found []string) {
 	return found
 }
 
-// printable reports whether a string of no width is text all the same: marks.
+// printable reports whether a string of width 0 is still text: combining marks.
 func printable(s string) bool {
 	for _, r := range s {
 		if r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == utf8.RuneError {
@@ -66,7 +66,7 @@ func colours(seq string) bool {
 	return m != nil && regexp.MustCompile(`(^|[;:])(3[0-8]|4[0-8]|9[0-7]|10[0-7])($|[;:])`).MatchString(m[1])
 }
 
-// The check itself notices what it is for.
+// The check must notice each forbidden output.
 func TestOutputCheck(t *testing.T) {
 	for _, bad := range []string{"\x1b]0;owned\x07", "\x1b]52;p;aGk=\x07", "\x9b31m", "\x1bPq\x1b\\", "\x07", "a\x00b", "\u202e", "\x1b[5i"} {
 		ft := &testing.T{}

@@ -14,24 +14,23 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// The peer of the drawing benchmarks: what anybody would write first with Bubble
-// Tea and bubbles' list and viewport, in their own default styles. It shows the
-// texts that the console was seen to show, in the same places.
+// The peer of the drawing benchmarks: the obvious first program with Bubble Tea and bubbles' list and
+// viewport, in their default styles. It shows the texts that the console showed, in the same positions.
 
-// peerEnv names the file with the peer's texts, peerScenario is how it is played.
+// peerEnv names the file with the peer's texts; peerScenario runs the peer.
 const (
 	peerEnv      = "MEMDESK_TUI_PEER"
 	peerScenario = "peer"
 )
 
-// seen is what a screen with a list and a detail beside it shows.
+// seen is the content of a screen with a list and a detail beside it.
 type seen struct {
 	Above, Below []string // lines of the frame
-	Crumbs       string   // the border with the position; %s is the place of the cursor
+	Crumbs       string   // the border with the position; %s is the cursor's position
 	Heading      string   // above the list
 	Left         int      // columns of the list
-	Rows         []string // of the list, without the column of the cursor
-	Details      []string // beside the list, one for each row
+	Rows         []string // of the list, without the cursor's column
+	Details      []string // beside the list, one per row
 }
 
 type peerItem string
@@ -55,10 +54,10 @@ func newPeer(texts seen) *peer {
 	look := list.NewDefaultDelegate()
 	look.ShowDescription = false
 	look.SetSpacing(0)
-	look.Styles.NormalTitle = look.Styles.NormalTitle.Padding(0, 0, 0, 1) // the column of the cursor, as wide as the console's
+	look.Styles.NormalTitle = look.Styles.NormalTitle.Padding(0, 0, 0, 1) // the cursor's column, as wide as the console's
 	look.Styles.SelectedTitle = look.Styles.SelectedTitle.Padding(0)
 	p := &peer{texts: texts, at: -1}
-	rows := strings.Count(texts.Details[0], "\n") // the heading takes one
+	rows := strings.Count(texts.Details[0], "\n") // the heading takes one row
 	p.list = list.New(items, look, texts.Left, rows)
 	p.list.SetShowTitle(false)
 	p.list.SetShowStatusBar(false)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// On the way back the cursor stands where the operator left.
+// On the way back the cursor must return to its row.
 func TestPlaceIsKeptOnTheWayBack(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
 		// From Health into a store and back: the row of that store.
@@ -17,10 +17,10 @@ func TestPlaceIsKeptOnTheWayBack(t *testing.T) {
 		d.keys("1").at(t, "hostile").keys("2").at(t, "hostile")
 		d.line("store graph").wants(t, "Tiers › graph").keys("esc").at(t, "graph")
 		d.line("store crewship").wants(t, "Tiers › crewship").line("tier pins").wants(t, "› pins").keys("esc").at(t, "pins")
-		// Into a list again: the row that was left, at the place of the screen where it was.
+		// Back into a list: the row that was left, at its line of the screen.
 		d.line("store graph").await("Fact 0 ")
 		d.keys("pgdown", "pgdown", "k", "k")
-		place := func() string { // the line of the screen, and what stands there
+		place := func() string { // the screen line and its text
 			n, _, _ := strings.Cut(d.screen(), "▌")
 			row, _, _ := strings.Cut(d.underCursor(), "│")
 			return strconv.Itoa(strings.Count(n, "\n")) + row
@@ -37,8 +37,8 @@ func TestPlaceIsKeptOnTheWayBack(t *testing.T) {
 	})
 }
 
-// A filter, another order and what is hidden move the list under the cursor, and not
-// the cursor to another item.
+// A filter, another order and hidden items may move the list under the cursor, but must not move the
+// cursor to another item.
 func TestCursorStaysWithItsItem(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
 		d.line("store crewship").await("Thursday")
@@ -47,11 +47,11 @@ func TestCursorStaysWithItsItem(t *testing.T) {
 		d.keys("j").at(t, "lessons").keys("esc").at(t, "lessons").wants(t, "4 of 6")
 		d.keys("o").at(t, "lessons").keys("o").at(t, "lessons").wants(t, "4 of 6")
 		d.keys("a").at(t, "lessons").wants(t, "4 of 7").keys("end").at(t, "index")
-		d.keys("a").at(t, "pins") // index is hidden again: its neighbour
+		d.keys("a").at(t, "pins") // index is hidden again: the cursor moves to its neighbour
 		d.keys("/").typed("no such words").keys("enter").wants(t, "Nothing matches").keys("esc").at(t, "pins").wants(t, "6 of 6")
 		d.keys("/").typed("no such words").keys("enter").wants(t, "Nothing matches")
 		d.keys("/", "ctrl+u").typed("thursday").keys("enter").at(t, "Thursday").keys("esc").at(t, "Thursday")
-		// A long list: the item is far from what is loaded.
+		// A long list: the item is far from the loaded page.
 		d.line("store graph").await("Fact 0 ")
 		d.keys("f").typed("node-30000").keys("enter").await("▌ Fact 30000 ")
 		d.keys("o").found()
@@ -72,7 +72,7 @@ func TestCursorStaysWithItsItem(t *testing.T) {
 	})
 }
 
-// found waits for the end of a way through a long list.
+// found waits for the end of a search through a long list.
 func (d *driver) found() *driver {
 	for limit := time.After(patience); strings.Contains(d.screen(), "looking: "); {
 		d.send(d.next("the end of looking", limit))
@@ -93,7 +93,7 @@ func TestJumpInRecordsRobot(t *testing.T) {
 	})
 }
 
-// Looking through a long list says how far it is, and can be stopped.
+// A search through a long list must show its progress, and can be stopped.
 func TestLookingIsStopped(t *testing.T) {
 	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -103,7 +103,7 @@ func TestLookingIsStopped(t *testing.T) {
 	r := startRobot(t, start{scenario: "desk,acts,gate", width: 80, height: 24, env: []string{goneEnv + "=" + gate}})
 	r.see("STORE, SCOPE").press(":", "store graph", "enter").see("1 of 48,210").press("f", "node-40000", "enter").see("looking: 1,000 rows so far", "esc stop looking")
 	r.press("esc").see("stopped after 1,000 rows", "41 of 48,210").gone("looking")
-	// A movement is going on too.
+	// Moving the cursor must stop it too.
 	r.press("f", "node-40000", "enter").see("looking: 1,000 rows so far").press("j").see("42 of 48,210").gone("looking")
 	remove(t, gate)
 	r.press("f", "node-40000", "enter").see("40,001 of 48,210").press("q")

@@ -15,11 +15,10 @@ import (
 	"memdesk/ui/tui"
 )
 
-// pressesEnv names the file where the console that a robot drives writes which
-// keys it has obeyed.
+// pressesEnv names the file to which the console writes the keys that it obeyed for a robot.
 const pressesEnv = "MEMDESK_TUI_PRESSES"
 
-// pressOf tells a binding from others: many places bind the same key.
+// pressOf identifies a binding: many places bind the same key.
 func pressOf(b act.Act) string { return b.Keys[0] + "\t" + b.Doc }
 
 // notePresses writes each binding once, when it is obeyed.
@@ -35,7 +34,7 @@ func notePresses(file string) {
 		known[id] = true
 		f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
-			return // it will be missed, and said
+			return // the check will report it as missing
 		}
 		_, _ = f.WriteString(id + "\n") // one write: lines of several programs do not mix
 		_ = f.Close()
@@ -56,8 +55,8 @@ const (
 	cancelledSign = "cancelled\t\t"
 )
 
-// neverCancelled lists the questions that robots were asked and have not cancelled
-// even once, and those of the program that no robot was asked.
+// neverCancelled lists the questions that no robot cancelled, and those of the program that no robot
+// was asked.
 func neverCancelled(file string) (missing []string) {
 	asked, cancelled := map[string]bool{}, map[string]bool{}
 	for id := range notesIn(file) {
@@ -95,9 +94,9 @@ func notesIn(file string) map[string]bool {
 	return out
 }
 
-// watchPresses runs the tests and, when all of them ran, fails unless robots have
-// pressed every key of the key table, given every command and cancelled every sort of
-// question. A key that was only refused does not count.
+// watchPresses runs the tests and, when all of them ran, fails unless robots have pressed every key of
+// the key table, given every command and cancelled every sort of question. A refused key does not
+// count.
 func watchPresses(run func() int) int {
 	dir, err := os.MkdirTemp("", "presses")
 	if err != nil {
@@ -132,8 +131,7 @@ func watchPresses(run func() int) int {
 	return 0
 }
 
-// lists is the section of keys that each list has with a word of its own for what
-// is moved over.
+// lists is the section of keys for which each list has its own word for a row.
 const lists = "In lists and texts"
 
 func moved(pressed map[string]bool, b act.Act) bool {
@@ -146,7 +144,7 @@ func moved(pressed map[string]bool, b act.Act) bool {
 	return false
 }
 
-// neverPressed lists what nobody has pressed, as the key table has it.
+// neverPressed lists the keys that no robot pressed, as the key table names them.
 func neverPressed(file string) (missing []string) {
 	pressed := notesIn(file)
 	for _, s := range tui.KeyTable() {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// The index of a store that has one is built anew on a key of Health; a store without
-// one says so.
+// A key of Health must rebuild the index of a store that has one; a store without one must say so.
 func TestIndexIsBuiltOnAKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

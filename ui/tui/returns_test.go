@@ -28,8 +28,8 @@ func serveAt(t *testing.T, addr string, s model.Store) *httptest.Server {
 	return srv
 }
 
-// A directory that is moved away and a server that is stopped are seen, with what
-// to do; both come back on the screen without a restart, with their items.
+// A moved directory and a stopped server must be shown with advice; both must return with their items
+// without a restart.
 func TestRealStoresDieAndComeBack(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		dir := t.TempDir()
@@ -64,8 +64,7 @@ func TestRealStoresDieAndComeBack(t *testing.T) {
 	})
 }
 
-// A gateway that is restarted comes back on the screen by itself: in Health, and where
-// it is searched.
+// A restarted gateway must return without a key, in Health and in a search.
 func TestGatewayRestarts(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		dir := t.TempDir()
@@ -98,7 +97,7 @@ func TestGatewayRestarts(t *testing.T) {
 		r.press("3").press(":", "recall lights", "enter").see("!! no answer").press("1")
 		srv = serve()
 		defer srv.Close()
-		r.see("1 of 1 answer").gone("what to do") // nobody has pressed a key
+		r.see("1 of 1 answer").gone("what to do") // without a key press
 		r.press("3").press(":", "recall harbour", "enter").see("1 hit", "harbour lights").press("q")
 		if _, err := r.left(); err != nil {
 			t.Fatal(err)

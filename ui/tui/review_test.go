@@ -40,8 +40,8 @@ func TestQuarantineByRule(t *testing.T) {
 	r.press("tab", "tab").press("crewship").press("tab").see("[Delete]").press("enter").see("done: 2 of 2", "; none of their sources is poisoned now", "forgotten", "cannot be undone").press("esc").see("1 of 1")
 }
 
-// Entries whose source still holds what was blocked come back as live items: how many is
-// said, else it would look as if nothing had happened.
+// Entries whose source still contains the blocked text return as live items: the console must say how
+// many, or the act would seem to have done nothing.
 func TestQuarantineBulkSaysWhatIsStillPoisoned(t *testing.T) {
 	t.Parallel()
 	r, _ := noted(t, "desk,acts,lingers", 120, 30)

@@ -22,12 +22,12 @@ import (
 	"memdesk/ui/tui/desk"
 )
 
-// The test binary plays the console when it is run again with this variable: the
-// robot drives a real process in a real pseudo-terminal.
+// Run again with this variable, the test binary plays the console: the robot drives a real process in a
+// real pseudo-terminal.
 const (
 	playEnv = "MEMDESK_TUI_PLAY"
 	goneEnv = "MEMDESK_TUI_GONE" // names the file of the scenario vanish
-	reached = ".reached"         // after its name: of the file that tells that an act waits for it
+	reached = ".reached"         // suffix of the file that tells that an act waits
 )
 
 func TestMain(m *testing.M) {
@@ -44,8 +44,8 @@ func TestMain(m *testing.M) {
 	os.Exit(watchPresses(m.Run))
 }
 
-// overlap lets more tests run at a time than there are processors, unless it was
-// said how many: most of them wait for a program in a terminal.
+// overlap lets more tests run in parallel than there are processors, unless a flag sets the number:
+// most of them wait for a program in a terminal.
 func overlap() {
 	flag.Parse()
 	said := false
@@ -55,7 +55,7 @@ func overlap() {
 	}
 }
 
-// acting gives the console what changes need.
+// acting gives the console the means to make changes.
 func acting(o *tui.Options, acts desk.Acts) {
 	o.Acts, o.Jobs = acts, jobsFake{}
 	o.Drafts = drafts.New(filepath.Join(os.Getenv("HOME"), "state", "edit"), clock.Fixed(now), func() error { return nil })
@@ -66,7 +66,7 @@ func acting(o *tui.Options, acts desk.Acts) {
 	o.Fleet = backends.NewFleet(members, nil)
 }
 
-// play runs the console on a scenario: words joined by a comma.
+// play runs the console on a scenario: words separated by commas.
 func play(scenario string) error {
 	switch scenario {
 	case programScenario:
@@ -85,7 +85,7 @@ func play(scenario string) error {
 			o.Plain = true
 		case "nocolor":
 			o.NoColor = true
-		case "vanish": // as long as a file exists
+		case "vanish": // while a file exists
 			fakes["crewship"].gone = func() bool {
 				_, err := os.Stat(os.Getenv(goneEnv))
 				return err == nil
@@ -106,14 +106,14 @@ func play(scenario string) error {
 			o.Origins, o.Stories = originsFake{o.Acts.(*actsFake)}, &storiesFake{}
 		case "acts":
 			acting(&o, &actsFake{fakes: fakes})
-		case "conflicts", "moved": // of a store that the operator does not call production
+		case "conflicts", "moved": // of a store that is not production
 			members := o.Fleet.Members()
 			members[0].Store.Environment = ""
 			o.Fleet = backends.NewFleet(members, nil)
 			acts := &actsFake{fakes: fakes}
 			acting(&o, acts)
 			o.Conflicts, o.Settle = newConflictsFake(acts, word == "moved"), time.Millisecond
-		case "live": // after "conflicts": looked at all the time, and a tool makes a copy as long as a file exists
+		case "live": // after "conflicts": refreshed all the time; a tool's copy exists while a file exists
 			o.Poll = 10 * time.Millisecond
 			o.Conflicts.(*conflictsFake).more = func() []conflict.Copy {
 				if _, err := os.Stat(os.Getenv(goneEnv)); err != nil {
@@ -127,7 +127,7 @@ func play(scenario string) error {
 				return err
 			}
 			o.Jobs = runnerJobs{r}
-		case "gate": // every act waits as long as a file exists
+		case "gate": // every act waits while a file exists
 			o.Acts.(*actsFake).meddle = func(string, string) {
 				_ = os.WriteFile(os.Getenv(goneEnv)+reached, nil, 0o600)
 				waitGone(os.Getenv(goneEnv))
@@ -137,9 +137,9 @@ func play(scenario string) error {
 			fakes["crewship"].lingers = true
 		case "idle":
 			o.Clock, o.IdleLock = clock.System{}, 300*time.Millisecond
-		case "meddle": // somebody else writes whatever the operator is about to change
+		case "meddle": // another writer changes each item right before the operator's change
 			acting(&o, &actsFake{fakes: fakes, meddle: func(store, id string) { fakes[store].write(id, "written by somebody else\n") }})
-		case "down": // as long as a file exists
+		case "down": // while a file exists
 			acting(&o, &actsFake{fakes: fakes, down: func() bool {
 				_, err := os.Stat(os.Getenv(goneEnv))
 				return err == nil

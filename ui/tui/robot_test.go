@@ -23,19 +23,18 @@ import (
 
 var update = flag.Bool("update", false, "write the golden frames anew")
 
-// patience is how long the robot looks at a screen before it gives up. It is a
-// limit for failures only: what is waited for ends the wait.
+// patience is how long the robot watches a screen before it gives up. Only a failure waits that long:
+// the expected text ends the wait.
 const patience = 15 * time.Second
 
-// robot is an operator: it starts the console in a pseudo-terminal, presses keys
-// and reads the screen through a terminal emulator. It waits for what it wants
-// to see, never for time to pass.
+// robot is an operator: it starts the console in a pseudo-terminal, presses keys and reads the screen
+// through a terminal emulator. It waits for texts on the screen, never for time to pass.
 type robot struct {
 	t    testing.TB
 	tty  *os.File
 	cmd  *exec.Cmd
 	done chan error
-	mask *regexp.Regexp // what golden frames hide beside times; nil: nothing
+	mask *regexp.Regexp // what golden frames mask besides times; nil: nothing
 
 	mu     sync.Mutex
 	drawn  *sync.Cond
@@ -61,7 +60,7 @@ func startRobot(t testing.TB, s start) *robot {
 	return robotOf(t, cmd, s.width, s.height)
 }
 
-// robotOf is a robot at a terminal of any program.
+// robotOf is a robot at any program's terminal.
 func robotOf(t testing.TB, cmd *exec.Cmd, width, height int) *robot {
 	t.Helper()
 	r := &robot{t: t, cmd: cmd, screen: vt.NewEmulator(width, height), done: make(chan error, 1)}
@@ -77,8 +76,8 @@ func robotOf(t testing.TB, cmd *exec.Cmd, width, height int) *robot {
 	return r
 }
 
-// answer passes on what the terminal answers to queries. It reads on when the
-// program has ended: the emulator waits for its reader, with the screen locked.
+// answer passes on the terminal's answers to queries. It continues after the program has ended: the
+// emulator waits for its reader with the screen locked.
 func answer(tty io.Writer, screen io.Reader) {
 	buf := make([]byte, 4<<10)
 	for {
@@ -111,8 +110,7 @@ func (r *robot) watch() {
 func (r *robot) stop() {
 	_ = r.cmd.Process.Kill()
 	_ = r.tty.Close()
-	// Closing the emulator itself races with its own Read; closing what Read reads
-	// from does not.
+	// Closing the emulator itself races with its Read; closing the source of that Read does not.
 	if c, ok := r.screen.InputPipe().(io.Closer); ok {
 		_ = c.Close()
 	}
@@ -145,7 +143,7 @@ func (r *robot) until(what string, ok func(screen string) bool) string {
 			return s
 		}
 		if r.ended || !time.Now().Before(deadline) {
-			if strings.TrimSpace(s) == "" { // nothing tells why
+			if strings.TrimSpace(s) == "" { // no hint in the output
 				r.mu.Unlock()
 				words := r.lastWords()
 				r.mu.Lock()
@@ -195,7 +193,7 @@ func sequence(key string) string {
 	return key
 }
 
-// press sends keys, all at once.
+// press sends all keys in one write.
 func (r *robot) press(keys ...string) *robot {
 	r.t.Helper()
 	var b strings.Builder
@@ -219,7 +217,7 @@ func (r *robot) resize(width, height int) *robot {
 	return r
 }
 
-// left waits for the program to end and gives everything it wrote.
+// left waits for the program to end and returns everything it wrote.
 func (r *robot) left() (raw []byte, err error) {
 	r.t.Helper()
 	select {
@@ -235,7 +233,7 @@ func (r *robot) left() (raw []byte, err error) {
 	return bytes.Clone(r.raw.Bytes()), err
 }
 
-// lastWords ends a program that hangs: where it stands tells more than that it stands.
+// lastWords ends a hanging program with a dump of its goroutines, which shows where it hangs.
 func (r *robot) lastWords() []byte {
 	_ = r.cmd.Process.Signal(syscall.SIGQUIT)
 	select {
@@ -253,10 +251,10 @@ func (r *robot) written() []byte {
 	return bytes.Clone(r.raw.Bytes())
 }
 
-// took hides what differs between two runs: how long a store took.
+// took hides a difference between two runs: the time a store took.
 var took = regexp.MustCompile(` *(<?0\.)?\d+ ms`)
 
-// course hides how often and how fast stores were asked.
+// course hides how often and how fast stores were queried.
 var course = regexp.MustCompile(`checks {7}[^│\n]*`)
 
 func timeless(s string) string {
@@ -268,10 +266,10 @@ func timeless(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// freeSpace is of the machine that the test runs on.
+// freeSpace hides the free space of the machine that runs the test.
 var freeSpace = regexp.MustCompile(`(free space) +[0-9.]+ [KMG]?B`)
 
-// timeless hides what differs between two runs, in as many columns.
+// timeless replaces what differs between two runs by text of the same width.
 func (r *robot) timeless(s string) string {
 	if r.mask != nil {
 		s = freeSpace.ReplaceAllString(s, "$1 #")
@@ -280,7 +278,7 @@ func (r *robot) timeless(s string) string {
 	return timeless(s)
 }
 
-// golden waits until the screen is the stored frame.
+// golden waits until the screen equals the stored frame.
 func (r *robot) golden(name string) *robot {
 	r.t.Helper()
 	file := filepath.Join("testdata", "golden", name+".txt")
@@ -314,7 +312,7 @@ func (r *robot) golden(name string) *robot {
 	return r
 }
 
-// quiet waits until nothing has been written for a while; only for -update.
+// quiet waits until the output pauses; only for -update.
 func (r *robot) quiet() {
 	for n := -1; ; {
 		now := len(r.written())

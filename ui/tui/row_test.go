@@ -8,7 +8,7 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// The row at the cursor has one paint from its first to its last column.
+// The row at the cursor must have one style from its first to its last column.
 func TestRowAtTheCursor(t *testing.T) {
 	for _, l := range []paint.Looks{{Colour: true, Theme: paint.ThemeDark}, {Colour: true, Theme: paint.ThemeHighContrast}, {}} {
 		st := paint.New(l, true)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The words of a text are found as they are typed, wherever a text fills the screen;
-// the operator's place is not lost.
+// A search must find words while they are typed, in every full-screen text, and keep the operator's
+// place.
 func TestSearchInATextRobot(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r, _ := noted(t, "desk,acts,history", w, h)
@@ -29,7 +29,7 @@ func TestSearchInATextRobot(t *testing.T) {
 	})
 }
 
-// Without colour, and without attributes, the row of the match has a sign.
+// Without colour and without attributes, the match's row must have a sign.
 func TestSearchHasASign(t *testing.T) {
 	t.Parallel()
 	for scenario, sign := range map[string]string{"desk,plain": ">", "desk,nocolor": "▌"} {
@@ -48,7 +48,7 @@ func TestSearchHasASign(t *testing.T) {
 	}
 }
 
-// Esc goes back to where the search began, and keeps the place it was ended at.
+// Esc while typing must return to where the search began; esc after enter must keep the match's place.
 func TestSearchKeepsThePlace(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
 		d.line("go hostile:many-lines").await("line of text")
@@ -69,7 +69,7 @@ func TestSearchKeepsThePlace(t *testing.T) {
 		if d.screen() == at {
 			t.Error("n does not go to the next item")
 		}
-		// A line of ten thousand characters and more: the match is on the screen.
+		// A line of ten thousand characters or more: the match must be on the screen.
 		d.line("go hostile:long-line").await("0123456789")
 		d.keys("/").typed("789012").seen(t, "1/")
 		d.keys("enter", "N").seen(t, "on from the end", "▌")
@@ -77,7 +77,7 @@ func TestSearchKeepsThePlace(t *testing.T) {
 	})
 }
 
-// An item that was opened from Recall has what an item opened from Tiers has.
+// An item opened from Recall must have the same keys as one opened from Tiers.
 func TestRecalledItemHasAllKeys(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		p := newPen(t)

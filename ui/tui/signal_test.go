@@ -15,7 +15,7 @@ import (
 	"memdesk/internal/clock"
 )
 
-// TestASignalEndsTheConsole: SIGTERM ends the context and the program alike, whichever hears it first.
+// TestASignalEndsTheConsole: SIGTERM ends both the context and the program; the order must not matter.
 func TestASignalEndsTheConsole(t *testing.T) {
 	for round := range 40 {
 		master, tty, err := pty.Open()

@@ -18,7 +18,7 @@ func smallest(t *testing.T) *driver {
 	return d
 }
 
-// lineOf is the line of the screen that has a text.
+// lineOf is the screen line that contains a text.
 func (d *driver) lineOf(text string) string {
 	for _, l := range strings.Split(d.screen(), "\n") {
 		if strings.Contains(l, text) {
@@ -28,20 +28,20 @@ func (d *driver) lineOf(text string) string {
 	return ""
 }
 
-// An item opens with its title, also from a preview that had no room for it.
+// An item must open at its title, even from a preview that had no room for it.
 func TestSmallestItemOpensAtItsTitle(t *testing.T) {
 	d := smallest(t)
 	d.keys("down", "down", "down", "enter").await("1 of 2").await("more: K").keys("enter").await("reference ").wants(t, "tier ", "line 1 of")
-	// A place that is too long keeps its last name whole.
+	// A place that is too long must keep its last name whole.
 	if line := d.lineOf("Tiers › …"); !strings.Contains(line, "…/2026-05-20.md") {
 		t.Errorf("the breadcrumbs are %q", line)
 	}
-	// Keys of the list say that they are.
+	// Keys of the list must say so.
 	d.keys("*").await("* is a key of the list: left goes back there")
 	d.keys("X").await("X does nothing here; ? lists the keys")
 }
 
-// The columns that tell most have room.
+// The most important columns must have room.
 func TestSmallestColumns(t *testing.T) {
 	d := smallest(t)
 	d.keys("7").await("event 1,204").wants(t, "WHEN, UTC", "ACTOR", "ACTION", "OUTCOME", "TARGET", "pins.md")
@@ -52,14 +52,14 @@ func TestSmallestColumns(t *testing.T) {
 	d.keys("7").await("event 1,204").wants(t, "SEQ", "TARGET", "pins.md")
 }
 
-// A choice that has room is shown whole.
+// A choice that fits must be shown whole.
 func TestSmallestCandidates(t *testing.T) {
 	d := smallest(t)
 	d.keys(":").typed("theme ").keys("tab").wants(t, "auto  dark  light  high-contrast  colour-blind").lacks(t, "and 2 more")
 	d.keys("esc").keys(":", "tab").wants(t, " more")
 }
 
-// A reason that has no room in the frame stands at the head of the help.
+// A reason that does not fit in the frame must be at the top of the help.
 func TestSmallestReadOnlyReason(t *testing.T) {
 	o, fakes := lightDesk()
 	o.Acts, o.ReadOnlyReason = &actsFake{fakes: fakes}, "the audit log cannot be written: no space left on the device"
@@ -76,7 +76,7 @@ func TestSmallestReadOnlyReason(t *testing.T) {
 	wide.wants(t, "READ-ONLY: the audit log cannot be written: no space left on the device")
 }
 
-// The list names the items that it leaves out of the tree's count.
+// The list must name the items that the tree counts and it leaves out.
 func TestListSaysWhatItLeavesOut(t *testing.T) {
 	o, fakes := lightDesk()
 	fakes["graph"].archived = 3

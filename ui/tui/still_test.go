@@ -10,8 +10,8 @@ import (
 	"memdesk/ui/tui"
 )
 
-// still sends a message and what follows from it, and fails when any frame on the
-// way is another than before: Bubble Tea sends nothing for a frame that is equal.
+// still sends a message and its consequences, and fails when any frame on the way differs from the one
+// before: Bubble Tea sends nothing for an equal frame.
 func (d *driver) still(t *testing.T, what string, msg tea.Msg) {
 	t.Helper()
 	want := d.m.View()
@@ -33,8 +33,8 @@ func (d *driver) still(t *testing.T, what string, msg tea.Msg) {
 	}
 }
 
-// Nothing is redrawn that did not change: a refresh that brings the same, a key at
-// the end of its way, a size that is the size.
+// Nothing unchanged may be redrawn: a refresh with the same result, a key at the end of its range, the
+// same size again.
 func TestNothingIsDrawnThatDidNotChange(t *testing.T) {
 	at := func(t *testing.T, keys ...string) *driver {
 		d := atDesk(nil)
@@ -62,7 +62,7 @@ func TestNothingIsDrawnThatDidNotChange(t *testing.T) {
 			d.await(place.shows)
 			d.quiet()
 			d.still(t, "a size that is the size", tea.WindowSizeMsg{Width: 100, Height: 30})
-			if place.name != "help" { // where it is no key
+			if place.name != "help" { // the help has no refresh
 				d.still(t, "a refresh", refresh)
 				d.still(t, "a second refresh", refresh)
 			}
@@ -73,7 +73,7 @@ func TestNothingIsDrawnThatDidNotChange(t *testing.T) {
 	}
 }
 
-// The same through the terminal: a refresh in front of other keys adds no byte.
+// The same through the terminal: a refresh before other keys must add no byte.
 func TestRefreshSendsNothing(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk", width: 200, height: 50})
@@ -108,8 +108,7 @@ func TestRefreshSendsNothing(t *testing.T) {
 	}
 }
 
-// Frames are put into synchronized output from the first one on, whether the
-// terminal is behind SSH or not, and not where nothing may be written but text.
+// Every frame must use synchronized output, with or without SSH, except where only text may be written.
 func TestSynchronizedOutput(t *testing.T) {
 	for _, tt := range []struct {
 		name, scenario string

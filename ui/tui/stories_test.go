@@ -13,7 +13,7 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// storiesFake has a story of a session, and one of texts that nobody knows the writer of.
+// storiesFake has the story of a session, and one of texts with an unknown writer.
 type storiesFake struct {
 	mu      sync.Mutex
 	looks   int
@@ -64,7 +64,7 @@ func (f *storiesFake) ClearTexts(context.Context, []string, string) error {
 	return nil
 }
 
-// S groups the quarantine into stories, with what looks planted and why, in words; T takes one
+// S must group the quarantine into stories that say which texts look planted, and why; T takes one
 // back, F marks one as harmless.
 func TestStories(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {

@@ -13,8 +13,7 @@ import (
 	"memdesk/ui/tui/desk"
 )
 
-// originsFake knows the daily notes as written by an agent, and takes them back through the
-// fakes.
+// originsFake knows an agent as the writer of the daily notes, and takes them back through the fakes.
 type originsFake struct{ acts *actsFake }
 
 func adaRow(id string) origin.Row {
@@ -67,7 +66,7 @@ func (originsFake) Told(context.Context, []model.Ref, time.Time) ([]origin.Recal
 	return []origin.Recall{{Actor: "brin\x1b[31m"}, {Actor: "cole"}, {Actor: "cole"}}, nil
 }
 
-// Who wrote an item stands in lists, beside the hits of a recall, in the quarantine, and in
+// The writer of an item must be shown in lists, beside the hits of a recall, in the quarantine, and in
 // words in the detail.
 func TestOriginColumn(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
@@ -84,7 +83,7 @@ func TestOriginColumn(t *testing.T) {
 	})
 }
 
-// T takes back what the writer of a row wrote: previewed, as one job, with one undo.
+// T must take back everything by a row's writer: with a preview, as one job, with one undo.
 func TestTakeBack(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk,acts,origins", width: w, height: h, env: []string{"HOME=" + t.TempDir()}})
@@ -106,7 +105,7 @@ func TestTakeBack(t *testing.T) {
 	})
 }
 
-// Where nobody knows who wrote something, or nothing is noted, T says so.
+// Where the writer is unknown, or nothing was noted, T must say so.
 func TestTakeBackNeedsAWriter(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,acts,origins", width: 120, height: 30, env: []string{"HOME=" + t.TempDir()}})
@@ -119,7 +118,7 @@ func TestTakeBackNeedsAWriter(t *testing.T) {
 	bare.see("[2 Tiers]", "48,210").press("4").see("1 of 3").press("T").see("nothing is noted of who wrote what")
 }
 
-// A store that refuses is told of, and what became of it is not claimed.
+// A refusing store must be reported, and its outcome must not be claimed.
 func TestTakeBackFails(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,meddle,origins", width: 120, height: 30, env: []string{"HOME=" + t.TempDir()}})

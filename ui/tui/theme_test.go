@@ -50,7 +50,7 @@ func contrast(a, b color.Color) float64 {
 	return max(l(a), l(b)) / min(l(a), l(b))
 }
 
-// Text can be read in every theme: 4.5 to one (AA), 7 to one in high contrast.
+// Text must be readable in every theme: 4.5 to one (AA), 7 to one in high contrast.
 func TestContrast(t *testing.T) {
 	for _, theme := range paint.Themes() {
 		for _, dark := range []bool{true, false} {
@@ -76,8 +76,8 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// dichromat is how a colour looks without the green or the red cones (Viénot,
-// Brettel and Mollon 1999, in linear RGB).
+// dichromat is a colour as seen without the green or the red cones (Viénot, Brettel and Mollon 1999, in
+// linear RGB).
 func dichromat(c color.Color, kind string) [3]float64 {
 	v := linearRGB(c)
 	m := map[string][3][3]float64{
@@ -110,9 +110,8 @@ func TestColourBlindTheme(t *testing.T) {
 	}
 }
 
-// No state is told by colour alone: without any paint every tone has its word or
-// sign still, which the goldens of plain mode show; here: no theme paints two
-// states alike.
+// No state may be shown by colour alone. The goldens of plain mode show that every tone also has a word
+// or sign; this test shows that no theme styles two states alike.
 func TestStatesDiffer(t *testing.T) {
 	for _, theme := range paint.Themes() {
 		s := paint.New(paint.Looks{Colour: true, Theme: theme}, true)
@@ -134,7 +133,7 @@ func TestBackgroundBeforeTheTerminalAnswers(t *testing.T) {
 	}
 }
 
-// Production is loud in letters and, where there is colour, in colour.
+// Production must stand out in letters and, where there is colour, in colour.
 func TestProductionIsLoud(t *testing.T) {
 	for _, tt := range []struct {
 		environment string

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An agent's write appears by itself: in the counts of the tree, in the list, where the cursor stays on
-// its row, and in the text being read.
+// An agent's write must appear without a key: in the counts of the tree, in the list, where the cursor
+// stays on its row, and in the open text.
 func TestTiersAppearByThemselves(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")

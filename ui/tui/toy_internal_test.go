@@ -17,8 +17,8 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// A new pane is one value and one line of the registry: it gets a tab, a key, a filter,
-// a detail and its place in the help without a word about it elsewhere.
+// A new pane is one value and one line of the registry: it must get a tab, a key, a filter, a detail
+// and its place in the help without any other change.
 func TestPaneIsOneLine(t *testing.T) {
 	was := registry
 	defer func() { registry = was }()

@@ -11,11 +11,11 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// times is a key some times, in one write.
+// times repeats a key, for one write.
 func times(n int, key string) []string { return slices.Repeat([]string{key}, n) }
 
-// scrolls tries the four keys that move what stands beside or below a list, by a
-// text that is out of sight at its top.
+// scrolls presses the four keys that scroll the detail of a list, and looks for a text below the
+// detail's top.
 func (r *robot) scrolls(below string) *robot {
 	r.t.Helper()
 	r.gone(below).press(times(40, "J")...).see(below).press(times(40, "K")...).gone(below)
@@ -46,7 +46,7 @@ func TestWalkTheTree(t *testing.T) {
 	})
 }
 
-// The detail below a list is scrolled without leaving the list.
+// The detail below a list must scroll without leaving the list.
 func TestWalkBesideTheLists(t *testing.T) {
 	t.Parallel()
 	r := conflictsRobot(t, "desk,acts,conflicts", 80, 24)
@@ -56,7 +56,7 @@ func TestWalkBesideTheLists(t *testing.T) {
 	r.press("4").see("1 of 3").scrolls("print the key").press("enter").see("Quarantine › ", "print the key").press("esc").see("1 of 3")
 	r.press("7").see("1 of 1,204").scrolls("9f2c").press("enter").see("Audit › ", "9f2c").press("esc").see("1 of 1,204")
 	r.press(":", "tier pins", "enter").see("1 of 1", "pinned: the deploy").scrolls(" 41 ")
-	// A hit is short: it takes a small screen to scroll it.
+	// A hit is short: only a small screen scrolls it.
 	r.press("3", "/", "deploy").see("1 of 40 hits").press("enter").gone("to the hits")
 	r.resize(60, 15).see("rank 1 in crewship").gone("You are Bo. You keep the deploy calendar.")
 	r.scrolls("keep the deploy calendar.").press("q")
@@ -90,7 +90,7 @@ func TestWalkTheHits(t *testing.T) {
 		file := filepath.Join(p.dir, "hits.jsonl")
 		r.asked("x", "Export the table?").press("esc").see("cancelled")
 		r.asked("x", "Export the table?").press("tab", "ctrl+u", file, "tab", "enter").see("wrote 41 rows to")
-		// The hit that is quarantined is a row, and no hit that agents get.
+		// The quarantined hit is a row, but agents do not get it.
 		if b, err := os.ReadFile(file); err != nil || strings.Count(string(b), "\n") != 41 {
 			t.Errorf("%d lines, %v", strings.Count(string(b), "\n"), err)
 		}
@@ -100,14 +100,14 @@ func TestWalkTheHits(t *testing.T) {
 	})
 }
 
-// The buttons of a question are walked with the arrows, its text with the pages.
+// The arrows must move between a question's buttons, the page keys through its text.
 func TestWalkAQuestion(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r, p := noted(t, "desk,acts,staging", w, h)
 		p.will(`for i in $(seq 1 90); do echo "line $i."; done >> "$1"`)
 		r.press("e").see("Save crews", "[Cancel]", "enter cancel").gone("+line 90.")
 		r.press("left").see("[Throw away]").press("right").see("[Cancel]").press(times(12, "pgdown")...).see("+line 90.").press(times(12, "pgup")...).gone("+line 90.")
-		// Its text is searched as every other one, and the answer stays where it was.
+		// Its text is searched like any other, and the answer must keep its place.
 		r.press("/", "line 77").see("/line 77", "1/1", "+line 77.").press("enter").see("end search", "[Cancel]").press("n").see("1/1").press("N").see("1/1").press("esc").gone("1/1").see("enter cancel")
 		r.press("left", "left").see("[Edit again]").press("right").see("[Throw away]").press("enter").see("your text was thrown away")
 	})
@@ -133,7 +133,7 @@ func TestWalkTheCommands(t *testing.T) {
 			line("theme " + theme).see("theme: " + theme + ", for this session")
 		}
 		line("readonly").see("this session is read-only now", "READ-ONLY")
-		r.press("d").see("you made this session read-only").press("2") // which closes the page that a long reason stands on
+		r.press("d").see("you made this session read-only").press("2") // which closes the page with the long reason
 		line("readonly off").see("Make this session writable again?", "[Cancel]", "enter cancel").press("enter").see("cancelled", "READ-ONLY")
 		line("readonly off").see("Make this session writable again?", "enter cancel").press("left").see("[Make writable]").press("enter").see("this session is writable").gone("READ-ONLY: by")
 		line("lock").see("memdesk is locked").press("q", "U").see("[2 Tiers]", "node-7")
@@ -146,8 +146,8 @@ func TestWalkTheCommands(t *testing.T) {
 	})
 }
 
-// A copy is kept under another name, and a text of both sides is written in the
-// editor; each Cancel leaves the conflict.
+// A copy is kept under another name, and a text of both sides is written in the editor; each Cancel
+// must leave the conflict.
 func TestWalkTheConflicts(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		p := newPen(t)
@@ -171,7 +171,7 @@ func TestWalkKeepsBoth(t *testing.T) {
 	r.asked("B", "Keep both, and rename garden.Conflict.md?").press("left").see("[Keep both]").press("enter").see("garden.Conflict.md has come back", "returned")
 }
 
-// The markers inside of an item are settled in the editor.
+// The markers inside an item are resolved in the editor.
 func TestWalkTheMarkers(t *testing.T) {
 	t.Parallel()
 	p := newPen(t)
@@ -190,7 +190,7 @@ func TestWalkTheMarkers(t *testing.T) {
 	}
 }
 
-// Long work is stopped from its own page, too.
+// Long work can also be stopped from its own page.
 func TestWalkTheWork(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r, _, gate := gated(t, w, h)
@@ -200,7 +200,7 @@ func TestWalkTheWork(t *testing.T) {
 	})
 }
 
-// A run is paused while a store keeps it waiting, and goes on to its end.
+// A run is paused while a store keeps it waiting, and must then continue to its end.
 func TestWalkTheErasure(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -231,8 +231,8 @@ func TestWalkTheErasure(t *testing.T) {
 	r.see("The run is paused. P lets it go on.").press("P").see("No layer that can be reached holds the person")
 }
 
-// A merge that is left, at a difference or before its result is written, has changed
-// nothing, and begins anew.
+// A merge that is left, at a difference or before its result is written, must change nothing and start
+// anew.
 func TestWalkOutOfAMerge(t *testing.T) {
 	t.Parallel()
 	r := conflictsRobot(t, "desk,acts,conflicts", 100, 30)

@@ -2,7 +2,7 @@ package tui_test
 
 import "testing"
 
-// An act that cannot be undone is named as such, and the act before it is another one.
+// An act that cannot be undone must be named as such; undoing the act before it needs a second z.
 func TestUndoSaysWhyTheLastActStays(t *testing.T) {
 	t.Parallel()
 	r := daily(t, "desk,acts", 140, 30)
@@ -12,7 +12,7 @@ func TestUndoSaysWhyTheLastActStays(t *testing.T) {
 	r.asked("z", "Undo the forget of").press("esc").see("cancelled")
 }
 
-// The source of an entry that is deleted can be poisoned still: its row comes back.
+// The source of a deleted entry may still be poisoned: its row must come back.
 func TestAPoisonedSourceStaysListed(t *testing.T) {
 	t.Parallel()
 	r := newOffice(t, "").console(80, 24).press("4").see("[4 Quarantine]", "1 of ")
@@ -29,7 +29,7 @@ func TestAMissingEditorIsNamed(t *testing.T) {
 	}
 }
 
-// A decision about an item makes the plan anew, and the cursor stays with the item.
+// A decision on an item makes the plan anew, and the cursor must stay with the item.
 func TestPlaceInAPlanIsKept(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
@@ -40,7 +40,8 @@ func TestPlaceInAPlanIsKept(t *testing.T) {
 	r.press("c").answer("redacted instead?", "tab").press("enter").see("Plan of", "5 of ").gone("instead?")
 }
 
-// The plan says until when backups hold the person, as configured, and of which stores nobody knows.
+// The plan must say until when backups hold the subject, as configured, and for which stores that is
+// unknown.
 func TestAPlanNamesBackups(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "[[backup]]\nstore = \"graph\"\nwhere = \"tapes in the cellar\"\nexpires_after = \"30d\"\nrestore_guard = \"the runbook\"\n")
