@@ -17,7 +17,7 @@ import (
 	"memdesk/ui/tui/desk"
 )
 
-// The console, linear mode and the agents' door act through package operator only.
+// The console, linear mode and the agents' door must act only through package operator.
 var (
 	_ desk.Acts             = (*operator.Session)(nil)
 	_ desk.ConflictSource   = (*operator.Conflicts)(nil)
@@ -50,7 +50,7 @@ var commandActs = map[string][]string{
 	"jobs cancel": {"x"}, "jobs pause": {"x"}, "jobs resume": {"x"},
 }
 
-// commandReads change nothing of memory; servers answer with the rules of package operator.
+// commandReads change no memory; servers apply the rules of package operator.
 var commandReads = strings.Fields(`stores health watch tiers items show history recall graph/neighbours graph/subgraph graph/similar
 	work/list work/ready work/search work/query work/get work/deps undo/list undo/show quarantine/list quarantine/show
 	quarantine/replay quarantine/stories quarantine/train
@@ -72,8 +72,8 @@ func leaves(c *cobra.Command, path string) map[string]bool {
 	return out
 }
 
-// TestEveryCommandIsAnActOrAReading: a new command must be classified, and every act is refused to a
-// read-only role.
+// TestEveryCommandIsAnActOrAReading: a new command must be classified, and a read-only role must be
+// refused every act.
 func TestEveryCommandIsAnActOrAReading(t *testing.T) {
 	program := Program{Kinds: backends.Builtin(), Env: os.Getenv, Clock: clock.System{}}
 	reads := map[string]bool{}
@@ -146,14 +146,14 @@ func TestEveryCommandIsAnActOrAReading(t *testing.T) {
 	}
 }
 
-// TestNothingChangesPastOperator reads the interface's own code: what changes memory is called
-// through package operator.
+// TestNothingChangesPastOperator reads the interface's own code: it may change memory only through
+// package operator.
 func TestNothingChangesPastOperator(t *testing.T) {
 	past := regexp.MustCompile(`\.Provider\.(Retain|Forget)\(|\.Undo\.(Restore)\(|[sS]tore\.(Reindexer\.Reindex|Migrator\.Migrate|Repairer\.SetAside|Maintainer\.\w+)\(|\.[lL]og\.(Act|Intent)\(`)
 	read := 0
 	err := filepath.WalkDir("..", func(path string, _ os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "demostory") {
-			return err // the demo writes the week that its workspace has behind it
+			return err // the demo writes its workspace's past week
 		}
 		read++
 		text, err := os.ReadFile(path)
@@ -167,7 +167,7 @@ func TestNothingChangesPastOperator(t *testing.T) {
 	}
 }
 
-// TestHelpNamesValues: what a flag's help puts in the place of a value is one word.
+// TestHelpNamesValues: in a flag's help the placeholder of a value must be one word.
 func TestHelpNamesValues(t *testing.T) {
 	one := regexp.MustCompile(`^ +(-[a-zA-Z], )?--[a-z-]+( [^ ]+)?(   |$)`)
 	var look func(c *cobra.Command)

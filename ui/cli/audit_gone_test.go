@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNoChangeWithoutTheLogThatWas: a log that is gone or changed refuses every change until
-// somebody acknowledges it.
+// TestNoChangeWithoutTheLogThatWas: after the log was removed or changed, every change must be refused
+// until an operator acknowledges it.
 func TestNoChangeWithoutTheLogThatWas(t *testing.T) {
 	for name, harm := range map[string]func(t *testing.T, dir string){
 		"removed": func(t *testing.T, dir string) { must(t, os.RemoveAll(dir)) },
@@ -44,7 +44,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestANameBesideTheLogIsProved: `audit list` shows a name only where its keyed hash is chained.
+// TestANameBesideTheLogIsProved: `audit list` must show a name only where its keyed hash is chained.
 func TestANameBesideTheLogIsProved(t *testing.T) {
 	d := newDesk(t)
 	d.run("forget", "crewship:AGENT.md", "--yes").want(t, 0)
@@ -61,8 +61,8 @@ func TestANameBesideTheLogIsProved(t *testing.T) {
 	d.run("audit", "verify").want(t, 0, "no clear name")
 }
 
-// TestALogThatIsOlderThanAReceipt: the log and its head written back as they were before an
-// erasure are consistent with each other, and the receipt says that there was more.
+// TestALogThatIsOlderThanAReceipt: the log and its head, restored to their state before an erasure, are
+// consistent with each other, but the receipt must reveal the missing records.
 func TestALogThatIsOlderThanAReceipt(t *testing.T) {
 	d := newDesk(t)
 	d.quiet()

@@ -58,7 +58,7 @@ func TestConflictsAreListedShownAndResolved(t *testing.T) {
 	if content(t, root, "plan.md") != "one\ntwo\n" || content(t, root, copied) != "one\n2\n" {
 		t.Error("the files are not as before")
 	}
-	run("audit", "list", "--action", "resolve", "--json").want(t, 0, `"name":"vault:plan.md"`, `"result":"ok"`) // by its own word, around the changes
+	run("audit", "list", "--action", "resolve", "--json").want(t, 0, `"name":"vault:plan.md"`, `"result":"ok"`) // as an act of its own, around the changes
 	run("audit", "list", "--action", "restore", "--json").want(t, 0, `"name":"vault:plan.md"`, `"result":"ok"`)
 }
 
@@ -104,11 +104,11 @@ func TestACopyThatComesBackIsTold(t *testing.T) {
 	}
 	out := run("conflicts", "resolve", "vault:"+copied, "--take", "base", "--yes", "--json").want(t, 0).out
 	id := strings.SplitN(strings.SplitN(out, `"undo":"`, 2)[1], `"`, 2)[0]
-	if err := os.WriteFile(filepath.Join(root, copied), []byte("one\n2\n"), 0o644); err != nil { // another device
+	if err := os.WriteFile(filepath.Join(root, copied), []byte("one\n2\n"), 0o644); err != nil { // written by another device
 		t.Fatal(err)
 	}
 	run("conflicts", "list", "--json").want(t, 0, "vault:"+copied+" has come back: it was resolved", `"returned":"20`)
-	// A copy restored by hand has not returned.
+	// A copy restored by hand must not count as returned.
 	if err := os.Remove(filepath.Join(root, copied)); err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestCopy goes from a text tree to a graph, is taken up after a failure, and
-// says what it did not carry.
+// TestCopy copies a text tree to a graph, resumes after a failure, and reports what it left out.
 func TestCopy(t *testing.T) {
 	d := newDesk(t)
 	db := filepath.Join(d.dir, "notes.db")
@@ -49,8 +48,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestExportAndBack: a store goes into a directory and from there into another store, and the log
-// says that it went.
+// TestExportAndBack: a store goes into a directory and from there into another store, and the log must
+// record the export.
 func TestExportAndBack(t *testing.T) {
 	d := newDesk(t)
 	d.write("daily/2026-05-22.md", "café \x1b[31m\n")

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestWithoutATerminal: what displaces nothing asks nothing, and what asks says what it asks.
+// TestWithoutATerminal: an act that replaces nothing must ask nothing, and a refusal must name its
+// question.
 func TestWithoutATerminal(t *testing.T) {
 	d := newDesk(t)
 	path := filepath.Join(d.dir, "notes.db")

@@ -14,8 +14,8 @@ import (
 	"memdesk/internal/clock"
 )
 
-// TestTheDemosStory: the demo opens on work that the program itself has done, and that can
-// be gone on with.
+// TestTheDemosStory: the demo must open on work that the program itself has done and that an operator
+// can continue.
 func TestTheDemosStory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "demo")
 	now := time.Date(2026, 5, 21, 9, 30, 0, 0, time.UTC)

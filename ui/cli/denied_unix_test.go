@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// nobody is a user who owns nothing.
+// nobody is a user without files.
 const nobody = 65534
 
-// TestAResolveThatIsDeniedChangesNothing runs as a user whom the system really
-// denies: permission bits mean nothing to root.
+// TestAResolveThatIsDeniedChangesNothing runs as a user whom the system really denies: root ignores
+// permission bits.
 func TestAResolveThatIsDeniedChangesNothing(t *testing.T) {
 	asRoot := os.Geteuid() == 0
 	self := program(t)
@@ -88,7 +88,7 @@ func TestAResolveThatIsDeniedChangesNothing(t *testing.T) {
 	}
 }
 
-// openDir is a temporary directory that every user may walk through.
+// openDir is a temporary directory that every user may traverse.
 func openDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -100,7 +100,7 @@ func openDir(t *testing.T) string {
 	return dir
 }
 
-// program is this test binary where every user may run it.
+// program is this test binary in a place where every user may run it.
 func program(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()

@@ -33,18 +33,18 @@ import (
 )
 
 const (
-	doorCalls  = 90 // of one caller: less than the burst of writes that it may have
+	doorCalls  = 90 // of one caller: fewer than its burst of writes
 	doorSeed   = 200
 	doorAtOnce = 32
 )
 
-// doorText is a memory of usual length.
+// doorText is a memory of typical length.
 func doorText(i int) string {
 	return fmt.Sprintf("The harbour team keeps note %04d about the northern quay: the crane is checked on Mondays, the lamps on Thursdays, "+
 		"and whoever finds one dark tells pier %d before six.\n", i, i%9)
 }
 
-// took are the times of n calls, in order.
+// took returns the durations of n calls, in order.
 func took(b *testing.B, n int, call func(i int) error) []time.Duration {
 	b.Helper()
 	out := make([]time.Duration, n)
@@ -64,7 +64,7 @@ func p99(d []time.Duration) time.Duration  { return d[len(d)*99/100] }
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
-// doorServer plays `memdesk serve mcp` over one store, in a process of its own.
+// doorServer runs `memdesk serve mcp` over one store, in its own process.
 func doorServer(b *testing.B, args ...string) *exec.Cmd {
 	b.Helper()
 	self, err := os.Executable()
@@ -88,7 +88,7 @@ func stdioClient(b *testing.B, cmd *exec.Cmd) *mcp.ClientSession {
 	return c
 }
 
-// httpServer starts a server for some tokens and gives its address.
+// httpServer starts a server for some tokens and returns its address.
 func httpServer(b *testing.B, open string, callers int) (url string, secret func(i int) string, pid int) {
 	b.Helper()
 	secret = func(i int) string { return fmt.Sprintf("a-token-of-this-benchmark-%03d", i) }
@@ -123,7 +123,7 @@ func httpServer(b *testing.B, open string, callers int) (url string, secret func
 	}
 }
 
-// asked calls a tool, whose answer must hold a word.
+// asked calls a tool and checks that the answer contains a word.
 func asked(ctx context.Context, c *mcp.ClientSession, tool, word string, args map[string]any) error {
 	res, err := c.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err == nil && (res.IsError || !strings.Contains(said(res), word)) {
@@ -132,9 +132,9 @@ func asked(ctx context.Context, c *mcp.ClientSession, tool, word string, args ma
 	return err
 }
 
-// doorPeer is a store with the way that its own agents write and search it.
+// doorPeer is a store with its own agents' way of writing and searching it.
 type doorPeer struct {
-	open           string         // as --open takes it
+	open           string         // for --open
 	where          map[string]any // arguments of memory_retain
 	retain, search func(i int) error
 }
@@ -177,7 +177,8 @@ func crewshipPeer(b *testing.B) doorPeer {
 	}}
 }
 
-// rowPeer writes and searches rows of a SQLite database beside the store, whose own index it has.
+// rowPeer writes and searches rows of an SQLite database beside the store, with the database's own
+// index.
 func rowPeer(b *testing.B, path string) doorPeer {
 	db, err := sql.Open("sqlite3", path+"?_busy_timeout=5000")
 	if err != nil {
@@ -223,7 +224,7 @@ func sqlitePeer(b *testing.B) doorPeer {
 	return p
 }
 
-// memoryPeer is the official memory server, spoken to over stdio as its clients do.
+// memoryPeer is the official memory server, used over stdio as its clients do.
 func memoryPeer(b *testing.B) doorPeer {
 	file := filepath.Join(b.TempDir(), "memory.jsonl")
 	node, dir := testnpm.Require(b, "@modelcontextprotocol/server-memory@2026.8.31")
@@ -247,9 +248,9 @@ func memoryPeer(b *testing.B) doorPeer {
 	}}
 }
 
-// BenchmarkDoor is one retain and one recall by an agent through stdio and through HTTP, beside the
-// store's own way: a flushed append to the file and a reading of all files, a row and its index,
-// the official memory server over stdio. Nothing of the peer's is scanned, recorded or kept for undo.
+// BenchmarkDoor is one retain and one recall by an agent, over stdio and over HTTP. The peer is the
+// store's own way: a flushed append to the file and a read of all files, a row and its index, or the
+// official memory server over stdio. The peer scans nothing, records nothing and keeps no undo.
 func BenchmarkDoor(b *testing.B) {
 	for _, store := range []struct {
 		name string
@@ -271,7 +272,7 @@ func BenchmarkDoor(b *testing.B) {
 						case "server-memory":
 							args["content"] = "- " + doorText(i+100*shift)
 							args["key"] = fmt.Sprintf("n %d", i+100*shift)
-						case "crewship": // a day has a cap
+						case "crewship": // a day's note has a cap
 							args["key"] = fmt.Sprintf("2031-02-%02d", 1+shift)
 						}
 						return asked(b.Context(), c, "memory_retain", "retained", args)
@@ -298,8 +299,8 @@ func BenchmarkDoor(b *testing.B) {
 	}
 }
 
-// BenchmarkDoorAtOnce is 32 agents over HTTP, each with a session of its own, beside one of them
-// alone, and what each costs in memory.
+// BenchmarkDoorAtOnce is 32 agents over HTTP, each with its own session, against one of them alone, and
+// the memory that each costs.
 func BenchmarkDoorAtOnce(b *testing.B) {
 	for b.Loop() {
 		p := sqlitePeer(b)
@@ -371,7 +372,7 @@ func BenchmarkDoorAtOnce(b *testing.B) {
 	}
 }
 
-// residentOf is the memory of a process, in bytes.
+// residentOf is a process's memory in bytes.
 func residentOf(b *testing.B, pid int) float64 {
 	b.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -383,8 +384,8 @@ func residentOf(b *testing.B, pid int) float64 {
 	return float64(kb) * 1024
 }
 
-// BenchmarkDoorMillion is an agent's retain and recall over stdio with a million items behind the
-// door, beside the same with two hundred.
+// BenchmarkDoorMillion is an agent's retain and recall over stdio on a million items, against the same
+// on two hundred.
 func BenchmarkDoorMillion(b *testing.B) {
 	big := filepath.Join(b.TempDir(), "store.db")
 	from, err := os.Open(millionStore(b))
@@ -416,8 +417,8 @@ func BenchmarkDoorMillion(b *testing.B) {
 	}
 }
 
-// BenchmarkDoorStart is from the start of a process to its first answer over stdio, beside the
-// official memory server.
+// BenchmarkDoorStart is the time from the start of a process to its first answer over stdio, against
+// the official memory server.
 func BenchmarkDoorStart(b *testing.B) {
 	node, dir := testnpm.Require(b, "@modelcontextprotocol/server-memory@2026.8.31")
 	open := sqlitePeer(b).open
@@ -442,7 +443,7 @@ func BenchmarkDoorStart(b *testing.B) {
 }
 
 // BenchmarkGate measures the cost that each part of the gate adds to one Retain in SQLite, in this
-// process. The peer is the Retain of the store alone.
+// process. The peer is the store's Retain alone.
 func BenchmarkGate(b *testing.B) {
 	state := b.TempDir()
 	ready := func() error { return os.MkdirAll(state, 0o700) }

@@ -10,9 +10,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// TestInstallKeepsWhatIsThere: a client's configuration gets one entry and keeps every
-// other byte of meaning; a second run changes nothing, and a file that cannot be
-// edited safely is left alone.
+// TestInstallKeepsWhatIsThere: a client's configuration must get one entry and keep everything else
+// that has a meaning; a second run must change nothing, and a file that cannot be edited safely must
+// stay unchanged.
 func TestInstallKeepsWhatIsThere(t *testing.T) {
 	for _, tt := range []struct {
 		client, file, before string
@@ -79,7 +79,7 @@ func TestInstallKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// checkInstalled compares the parsed file with the one before plus one entry.
+// checkInstalled compares the parsed file with the one before, plus one entry.
 func checkInstalled(t *testing.T, client, before, after string, path []string, isTOML bool) {
 	t.Helper()
 	parse := func(text string) map[string]any {
@@ -111,7 +111,7 @@ func checkInstalled(t *testing.T, client, before, after string, path []string, i
 		t.Errorf("%s: entry %v", client, entry)
 	}
 	delete(at, "memdesk")
-	for i := len(path); i > 0; i-- { // an object that was made for the entry goes with it
+	for i := len(path); i > 0; i-- { // an object made for the entry is removed with it
 		above, was := now, old
 		for _, p := range path[:i-1] {
 			above, _ = above[p].(map[string]any)
@@ -131,8 +131,8 @@ func checkInstalled(t *testing.T, client, before, after string, path []string, i
 	}
 }
 
-// TestInstallNamesTheConfiguration: a client is started from elsewhere and has another environment,
-// so the entry names the configuration that holds here; --open stands for itself.
+// TestInstallNamesTheConfiguration: a client starts memdesk in another directory and environment, so
+// the entry must name the configuration in force here; --open needs none.
 func TestInstallNamesTheConfiguration(t *testing.T) {
 	d := newDesk(t)
 	config := filepath.Join(d.dir, "own.toml")
@@ -149,8 +149,8 @@ func TestInstallNamesTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestTurn: what a run left is retained as an agent's, scanned, and found by the next
-// run between its fences.
+// TestTurn: a run's result must be retained as an agent's text, scanned, and found by the next run
+// between its fences.
 func TestTurn(t *testing.T) {
 	d := newDesk(t)
 	d.in = "the heron leaves at six\n"
@@ -200,7 +200,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestServeMCPRefuses what would be open, or means nothing.
+// TestServeMCPRefuses options that would open the server to all or have no effect.
 func TestServeMCPRefuses(t *testing.T) {
 	d := newDesk(t)
 	tokens := filepath.Join(d.dir, "tokens")
@@ -228,8 +228,8 @@ func TestServeMCPRefuses(t *testing.T) {
 	}
 }
 
-// TestAnErasureReachesTheNotes: what the ledger, the shelf and the trace hold of a
-// person goes with the person; a bystander's notes stay.
+// TestAnErasureReachesTheNotes: a subject's traces in the ledger, the shelf and the trace must be
+// erased with the subject; a bystander's notes must stay.
 func TestAnErasureReachesTheNotes(t *testing.T) {
 	d := newDesk(t)
 	for key, in := range map[string][2]string{

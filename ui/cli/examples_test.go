@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestExamples: every command has an example, and its flags and arguments are ones that it takes.
+// TestExamples: every command must have an example that uses only its own flags and arguments.
 func TestExamples(t *testing.T) {
 	root := (&app{}).root()
 	var each func(c *cobra.Command)

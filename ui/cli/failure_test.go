@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// With --json an error is one object on standard error, with the kind by which a
-// program decides and the store that it is about.
+// With --json an error must be one object on standard error, with its kind, by which a program decides,
+// and its store.
 func TestErrorsAreObjects(t *testing.T) {
 	d := newDesk(t)
 	for name, tt := range map[string]struct {

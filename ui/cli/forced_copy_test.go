@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// A connection that drops in the middle of `memdesk copy`: the same command takes it up
-// again, every item is there once and whole, and the log has each of them once.
+// A connection drops in the middle of `memdesk copy`: the same command must resume it, every item must
+// exist once and complete, and the log must record each item once.
 func TestForcedCommandDropsInACopy(t *testing.T) {
 	d := newDesk(t)
 	ana := signer(t)
@@ -31,7 +31,7 @@ func TestForcedCommandDropsInACopy(t *testing.T) {
 	if r := d.bare("create", "--yes", "sqlite="+db); r.code != 0 {
 		t.Fatal(r.err)
 	}
-	// The source is far away until the connection has dropped, so that this is in the middle.
+	// The source is slow until the connection has dropped, so that the copy is in the middle.
 	const secret = "0123456789abcdefghij-of-a-test"
 	tokens := filepath.Join(d.dir, "tokens")
 	if err := os.WriteFile(tokens, []byte("ana "+secret+"\n"), 0o600); err != nil {

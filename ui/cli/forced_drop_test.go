@@ -23,10 +23,9 @@ import (
 	"memdesk/model"
 )
 
-// A connection that drops in the middle of long work: the item under way comes to
-// its end and no other is begun. Every act has its outcome in the log and its undo,
-// what was not reached stays as it is, no temporary file is left, and the journal
-// and the next session tell how far it came.
+// A connection drops in the middle of long work: the current item must be finished and no other begun.
+// Every act must have its outcome in the log and its undo, the remaining items must be unchanged, no
+// temporary file may remain, and the journal and the next session must say how far it came.
 func TestForcedCommandDropsInALongJob(t *testing.T) {
 	d := newDesk(t)
 	ana := signer(t)
@@ -54,8 +53,7 @@ func TestForcedCommandDropsInALongJob(t *testing.T) {
 	g.until("the work under way", under.MatchString)
 	_ = g.client.Close()
 
-	// Somebody who comes back is told, at the latest when the dropped session has
-	// ended.
+	// A returning operator must be told, at the latest when the dropped session has ended.
 	var job map[string]any
 	for deadline := time.Now().Add(patience); ; {
 		rows := d.bare("--json", "jobs").rows
@@ -107,7 +105,7 @@ func TestForcedCommandDropsInALongJob(t *testing.T) {
 	if undos := d.bare("--json", "undo", "list").rows; len(undos) != gone {
 		t.Errorf("%d are gone, %d can be put back", gone, len(undos))
 	}
-	// The item that was under way at the end may be done and not counted any more.
+	// The last item may be done without being counted.
 	done, _ := job["done"].(float64)
 	if job["state"] != "interrupted" || done > float64(gone) || done < float64(gone-1) || job["total"] != float64(n) {
 		t.Errorf("%d of %d are gone; the journal says %v", gone, n, job)
@@ -124,8 +122,8 @@ func TestForcedCommandDropsInALongJob(t *testing.T) {
 	back.press("\x1b").press("q")
 }
 
-// A connection that drops while a file is written: nothing of it is left, the journal
-// says that the work broke off, and the next session writes the file whole.
+// A connection drops while a file is written: no part of it may remain, the journal must say that the
+// work was interrupted, and the next session must write the complete file.
 func TestForcedCommandDropsInAnExport(t *testing.T) {
 	d := newDesk(t)
 	ana := signer(t)
@@ -142,7 +140,7 @@ func TestForcedCommandDropsInAnExport(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte("ana "+secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Between the store and the console, what is asked for while the gate is shut waits.
+	// Requests from the console to the store wait while the gate is locked.
 	var gate sync.Mutex
 	pass := func() {
 		gate.Lock()
@@ -187,9 +185,9 @@ func TestForcedCommandDropsInAnExport(t *testing.T) {
 	}
 }
 
-// proxyTo starts a server that calls pass and then hands the request on. It reads
-// the request whole first: a reverse proxy that answers before it has read the end
-// of a request closes the connection in the middle of the answer.
+// proxyTo starts a server that calls pass and then forwards the request. It reads the request
+// completely first: a reverse proxy that answers before the request's end closes the connection in the
+// middle of the answer.
 func proxyTo(t *testing.T, target string, pass func()) (base string) {
 	t.Helper()
 	to, err := url.Parse(target)
@@ -202,7 +200,7 @@ func proxyTo(t *testing.T, target string, pass func()) (base string) {
 		pass()
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the caller is gone
+			return // the caller has disconnected
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		through.ServeHTTP(w, r)

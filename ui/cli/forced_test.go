@@ -27,9 +27,9 @@ import (
 	"memdesk/ui/cli"
 )
 
-// playEnv makes the test binary play memdesk with these arguments, one a line, or
-// with its own where it says playOwn, as one that it starts itself does: as
-// the forced command of a real sshd it is a process of its own at a real terminal.
+// playEnv makes the test binary play memdesk: with these arguments, one per line, or with its own
+// arguments where the value is playOwn, for a process that it starts itself. So the forced command of a
+// real sshd is a separate process at a real terminal.
 const playEnv, playOwn = "MEMDESK_CLI_PLAY", "own"
 
 func TestMain(m *testing.M) {
@@ -55,14 +55,13 @@ func TestMain(m *testing.M) {
 	}.RunProcess())
 }
 
-// sshdPath finds the OpenSSH server. Where there is none the test is skipped; on
-// CI it is installed, or its absence is a failure.
+// sshdPath finds the OpenSSH server. Without one the test is skipped, except on CI, where it fails.
 func sshdPath(t *testing.T) string {
 	t.Helper()
 	look := func() string {
 		for _, p := range []string{"sshd", "/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/lib/ssh/sshd"} {
 			if found, err := exec.LookPath(p); err == nil {
-				found, _ = filepath.Abs(found) // sshd runs itself again by its path
+				found, _ = filepath.Abs(found) // sshd restarts itself by its path
 				return found
 			}
 		}
@@ -88,7 +87,7 @@ func sshdPath(t *testing.T) string {
 	return look()
 }
 
-// realSSHD is the machine's own sshd, on a port and with keys of its own.
+// realSSHD is the machine's own sshd, with its own port and keys.
 type realSSHD struct {
 	t    *testing.T
 	addr string
@@ -108,7 +107,7 @@ func (d *desk) forced(keys []ssh.PublicKey, env []string, args ...string) *realS
 	return d.forcedLines(lines, env, args...)
 }
 
-// forcedLines is forced with lines of authorized_keys, which may begin with options of their own.
+// forcedLines is forced with whole lines of authorized_keys, which may begin with options.
 func (d *desk) forcedLines(lines []string, env []string, args ...string) *realSSHD {
 	d.t.Helper()
 	path := sshdPath(d.t)
@@ -116,7 +115,7 @@ func (d *desk) forcedLines(lines []string, env []string, args ...string) *realSS
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if os.Getuid() == 0 { // where sshd goes when it gives up its rights
+	if os.Getuid() == 0 { // sshd's directory for dropping privileges
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
 			d.t.Skip("sshd needs /run/sshd: " + err.Error())
 		}
@@ -133,8 +132,8 @@ func (d *desk) forcedLines(lines []string, env []string, args ...string) *realSS
 		}
 		return file
 	}
-	// Every program that is forced holds the writing end: reading ends when the last of them has ended,
-	// which sshd does not wait for.
+	// Every forced program holds the writing end, so reading ends when the last of them has ended; sshd
+	// does not wait for them.
 	held := filepath.Join(dir, "held")
 	if err := syscall.Mkfifo(held, 0o600); err != nil {
 		d.t.Fatal(err)
@@ -187,7 +186,7 @@ func (d *desk) forcedLines(lines []string, env []string, args ...string) *realSS
 	d.t.Cleanup(func() {
 		_ = l.Close()
 		all.Wait()
-		_, _ = io.Copy(io.Discard, running) // nothing is ever written
+		_, _ = io.Copy(io.Discard, running) // nothing is ever written: this waits for the end
 		_ = running.Close()
 		if d.t.Failed() {
 			d.t.Logf("sshd says:\n%s", s.log.String())
@@ -196,8 +195,7 @@ func (d *desk) forcedLines(lines []string, env []string, args ...string) *realSS
 	return s
 }
 
-// one serves one connection as inetd would (sshd -i): no port to race for, and no
-// daemon to forget.
+// one serves one connection as inetd would (sshd -i), without a race for the port or a daemon to stop.
 func (s *realSSHD) one(path, config string, conn *net.TCPConn) {
 	f, err := conn.File()
 	_ = conn.Close()
@@ -230,8 +228,8 @@ func (g *guest) frame() string {
 	return strings.Join(lines, "\n")
 }
 
-// A forced command behind a real sshd: the log names the key that sshd accepted,
-// and a screen that was resized is the screen of somebody who has just come in.
+// A forced command behind a real sshd: the log must name the key that sshd accepted, and a resized
+// screen must equal that of a new session.
 func TestForcedCommand(t *testing.T) {
 	d := newDesk(t)
 	ana := signer(t)
@@ -275,8 +273,8 @@ func (g *guest) same(frame string) bool {
 	return true
 }
 
-// A connection that drops while the editor is open: nothing is written, and the
-// operator's text is there to be found.
+// A connection drops while the editor is open: nothing may be written, and the operator's text must be
+// found again.
 func TestForcedCommandDropsInAnEdit(t *testing.T) {
 	d := newDesk(t)
 	ana := signer(t)
@@ -298,7 +296,7 @@ func TestForcedCommandDropsInAnEdit(t *testing.T) {
 	for deadline := time.Now().Add(patience); ; { // the dropped session may take a moment to end
 		back = newGuestAs(t, s.user, s.addr, ana, 160, 40)
 		back.see("] ", "1 store")
-		if len(putAside()) > 0 { // put aside when this session began, before its first frame: it is the one that tells
+		if len(putAside()) > 0 { // put aside at the start of this session, which therefore reports it before its first frame
 			back.see("a text that was being edited when a session broke off is kept")
 			break
 		}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestForgetNamesWhatFalls: the edges that go with a node are named before, counted in
-// the result and back after an undo; one that stays without the node is told.
+// TestForgetNamesWhatFalls: the edges that go with a node must be named before, counted in the result
+// and restored by an undo; an edge that stays without the node must be named too.
 func TestForgetNamesWhatFalls(t *testing.T) {
 	d := newDesk(t)
 	schema, err := os.ReadFile(filepath.Join("..", "..", "backends", "hypergraph", "sqlite", "testdata", "recurse.sql"))
@@ -57,12 +57,12 @@ INSERT INTO membership (hyperedge_id, node_id, role) VALUES ('one','a','subject'
 	on("show", "sqlite:edge/one").want(t, 0, "ab")
 	on("show", "sqlite:edge/three").want(t, 0, `{"node":"a","role":"subject","position":0}`)
 
-	// Two together take one that neither takes alone.
+	// Two together remove a relation that neither removes alone.
 	on("forget", "sqlite:b", "sqlite:c", "--yes").want(t, 0, "4 relations go with it", "b  removed 1, and 2 relations with it", "c  removed 1, and 2 relations with it")
 }
 
-// TestForgetNamesWhatUndoDoesNotPutBack: the fields that a store makes anew are named before
-// the act and before the undo, and those alone are not what they were.
+// TestForgetNamesWhatUndoDoesNotPutBack: the fields that a store makes anew must be named before the
+// act and before the undo, and only those may differ afterwards.
 func TestForgetNamesWhatUndoDoesNotPutBack(t *testing.T) {
 	d := newDesk(t)
 	dir := filepath.Join(d.dir, ".beads")

@@ -14,8 +14,8 @@ import (
 	"memdesk/backends"
 )
 
-// TestCompletion: the shell is offered stores, references, formats and kinds, by the word that the usage has,
-// and no id that would drive the terminal; reading for it leaves nothing.
+// TestCompletion: the shell must be offered stores, references, formats and kinds, by the word in the
+// usage, and no id that would control the terminal; completion must leave no trace.
 func TestCompletion(t *testing.T) {
 	d := newDesk(t)
 	d.write("topics/tide\x1b]0;owned\x07.md", "x\n")
@@ -24,7 +24,7 @@ func TestCompletion(t *testing.T) {
 		want  []string
 		lacks string
 	}{
-		{[]string{"show", ""}, []string{"crewship:\n", ":6"}, "AGENT"}, // a reference goes on after the store
+		{[]string{"show", ""}, []string{"crewship:\n", ":6"}, "AGENT"}, // a reference continues after the store
 		{[]string{"show", "crewship:AG"}, []string{"crewship:AGENT.md\n"}, "daily"},
 		{[]string{"show", "crewship:topics/"}, nil, "\x1b"},
 		{[]string{"forget", "crewship:AGENT.md", "crewship:da"}, []string{"crewship:daily/2026-05-21.md"}, ""},
@@ -48,7 +48,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestManPage has every command of the first level, and the flags.
+// TestManPage: the page must contain every command of the first level, and the flags.
 func TestManPage(t *testing.T) {
 	page := onStdout(t, func() { newDesk(t).bare("man").want(t, 0) })
 	for _, word := range []string{".TH MEMDESK 1", "SYNOPSIS", "stores", "recall", "gdpr", "conflicts", "quarantine", "audit", "only"} {
@@ -58,7 +58,7 @@ func TestManPage(t *testing.T) {
 	}
 }
 
-// onStdout gives what f prints on the standard output of this process: fang prints the man page there.
+// onStdout returns what f prints on this process's standard output, where fang prints the man page.
 func onStdout(t *testing.T, f func()) string {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -78,7 +78,7 @@ func onStdout(t *testing.T, f func()) string {
 	return string(<-all)
 }
 
-// TestInfoNamesThePaths: info prints the paths of the state, and --json the same.
+// TestInfoNamesThePaths: info must print the paths of the state, with --json too.
 func TestInfoNamesThePaths(t *testing.T) {
 	d := newDesk(t)
 	state := filepath.Join(d.dir, "state", "memdesk")
@@ -88,8 +88,8 @@ func TestInfoNamesThePaths(t *testing.T) {
 
 var commented = regexp.MustCompile(`(?m)^# ((?:[a-z_]+|"[^"]+") += .*|\[\[?[a-z._]+\]\]?)$`)
 
-// TestTheCommentedConfiguration: the example, or the page of a kind, has every key that the configuration has, and
-// what is commented out in the example is taken when it is not.
+// TestTheCommentedConfiguration: the example or a kind's page must contain every configuration key, and
+// the example's commented lines must be valid when uncommented.
 func TestTheCommentedConfiguration(t *testing.T) {
 	b, err := os.ReadFile("../../config.toml.example")
 	if err != nil {
@@ -100,7 +100,7 @@ func TestTheCommentedConfiguration(t *testing.T) {
 		t.Errorf("what is commented out: %v", err)
 	} else {
 		for _, key := range md.Undecoded() {
-			if key[0] != "store" { // a kind's own
+			if key[0] != "store" { // a kind's own key
 				t.Errorf("what is commented out has %s, and there is no such key", key)
 			}
 		}
@@ -123,7 +123,7 @@ func TestTheCommentedConfiguration(t *testing.T) {
 	}
 }
 
-// keysOf are the keys of a configuration, of blocks within it too.
+// keysOf are the keys of a configuration, including its blocks.
 func keysOf(typ reflect.Type, seen map[reflect.Type]bool) (keys []string) {
 	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
 		typ = typ.Elem()

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// gatewayDesk is a desk whose only store is a gateway. fail names the call that
-// answers 500, echoing the key.
+// gatewayDesk is a desk whose only store is a gateway. fail names the call that answers 500 and echoes
+// the key.
 func gatewayDesk(t *testing.T, fail string) (d *desk, calls func() string) {
 	t.Helper()
 	const key = "uk_cli_only_77"
@@ -40,7 +40,7 @@ func gatewayDesk(t *testing.T, fail string) (d *desk, calls func() string) {
 		t.Fatal(err)
 	}
 	d.env["MEMDESK_CONFIG"] = cfg
-	t.Cleanup(func() { // no file of the desk's state holds what must not be kept
+	t.Cleanup(func() { // no file of the desk's state may contain the key
 		err := filepath.Walk(d.dir, func(path string, info os.FileInfo, err error) error {
 			if err != nil || info.IsDir() {
 				return err
@@ -131,7 +131,7 @@ func TestCuratedFromTheCommandLine(t *testing.T) {
 		}
 		return r
 	}
-	// A drifted file refuses with the way out, which works.
+	// A drifted file must be refused with a way out that works.
 	d.in = "three"
 	if r := run(1, "retain", "--tier", "MEMORY", "--mode", "append", "-", "--yes"); !strings.Contains(r.err, "memdesk retain curated:MEMORY.md") {
 		t.Errorf("the refusal says %q", r.err)
@@ -141,7 +141,7 @@ func TestCuratedFromTheCommandLine(t *testing.T) {
 	if got := get("memories/MEMORY.md"); got != "one\n§\ntwo" {
 		t.Errorf("repaired to %q", got)
 	}
-	// An added entry, an edit, and both undone.
+	// An added entry, an edit, and the undo of both.
 	d.in = "three"
 	r := run(0, "retain", "--tier", "MEMORY", "--mode", "append", "-", "--yes", "--json")
 	id, _ := r.rows[0]["id"].(string)
@@ -161,7 +161,7 @@ func TestCuratedFromTheCommandLine(t *testing.T) {
 	if got := get("memories/MEMORY.md"); got != "one\n§\ntwo\n§\nthree" {
 		t.Errorf("put back to %q", got)
 	}
-	// A proposal is approved by an edit of its state.
+	// A proposal is approved by editing its state.
 	d.in = strings.Replace(run(0, "show", "--raw", "curated:pending/0a1b2c3d").out, "state: pending", "state: approved", 1)
 	run(0, "retain", "curated:pending/0a1b2c3d", "--mode", "replace", "-", "--yes")
 	if get("memories/USER.md") != "likes tea" || get("pending/memory/0a1b2c3d.json") != "" {

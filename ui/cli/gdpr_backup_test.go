@@ -12,8 +12,8 @@ import (
 	"memdesk/internal/clock"
 )
 
-// TestBackupsFromThePlanToTheRestore: the plan names the backups of each store as configured, so does the
-// receipt, and after a restore one command erases again and leaves one record.
+// TestBackupsFromThePlanToTheRestore: plan and receipt must name the backups of each store as
+// configured, and after a restore one command must erase again and leave one record.
 func TestBackupsFromThePlanToTheRestore(t *testing.T) {
 	d := newDesk(t)
 	d.quiet()
@@ -47,7 +47,7 @@ func TestBackupsFromThePlanToTheRestore(t *testing.T) {
 		t.Errorf("the receipt's page does not name the backup: %v", err)
 	}
 
-	d.write("daily/2026-07-01.md", hers) // the tapes
+	d.write("daily/2026-07-01.md", hers) // as restored from tape
 	run("gdpr", "sweep", "--restored", "cellar", "--yes").want(t, 4)
 	run("gdpr", "sweep", "--restored", "second", "--yes").want(t, 0, "nobody came back")
 	run("gdpr", "sweep", "--restored", "ship").want(t, 2, "--yes")
@@ -69,7 +69,7 @@ func TestBackupsFromThePlanToTheRestore(t *testing.T) {
 	}
 }
 
-// TestDueAtLogin: who comes in and may read of requests is told what is due; a reviewer is not.
+// TestDueAtLogin: an operator who may read requests must see at login what is due; a reviewer must not.
 func TestDueAtLogin(t *testing.T) {
 	d := newDesk(t)
 	ana, ben := signer(t), signer(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// eraseJobNow is the erasure among the jobs, nil as long as there is none.
+// eraseJobNow is the erasure among the jobs, nil while there is none.
 func (d *desk) eraseJobNow() map[string]any {
 	d.t.Helper()
 	var out map[string]any
@@ -24,7 +24,7 @@ func (d *desk) eraseJobNow() map[string]any {
 	return out
 }
 
-// wait asks again until it is so.
+// wait polls until ok.
 func wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(60 * time.Second); !ok(); {
@@ -35,9 +35,8 @@ func wait(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestDetachedErasureOutlivesItsTerminal begins an erasure at a real terminal,
-// closes that, and finds the work going on; it is paused, which holds it, and goes
-// on to its end.
+// TestDetachedErasureOutlivesItsTerminal begins an erasure at a real terminal and closes it: the work
+// must continue; a pause must stop it, and it must then continue to its end.
 func TestDetachedErasureOutlivesItsTerminal(t *testing.T) {
 	d := newDesk(t)
 	vault := filepath.Join(d.dir, "vault")
@@ -79,7 +78,7 @@ func TestDetachedErasureOutlivesItsTerminal(t *testing.T) {
 	if err != nil {
 		t.Skipf("no terminal to be had here: %v", err)
 	}
-	said, _ := io.ReadAll(tty) // ends with an error when the terminal's last program has gone
+	said, _ := io.ReadAll(tty) // ends with an error when the terminal's last program has ended
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
@@ -99,7 +98,7 @@ func TestDetachedErasureOutlivesItsTerminal(t *testing.T) {
 	if state := d.run("gdpr", "status", id, "--json").want(t, 0).last(t, "request")["state"]; state == "complete" {
 		t.Error("a paused erasure is complete")
 	}
-	time.Sleep(200 * time.Millisecond) // long for a step; the one that it was at may end
+	time.Sleep(200 * time.Millisecond) // many steps' time; the current one may still end
 	if now := left(); held-now > 1 {
 		t.Errorf("a paused erasure went on: %d notes were left, and now %d", held, now)
 	}

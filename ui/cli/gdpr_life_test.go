@@ -13,7 +13,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// sshKey writes a private key and gives its file and fingerprint.
+// sshKey writes a private key and returns its file and fingerprint.
 func sshKey(t *testing.T, name string) (file, fingerprint string) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -35,15 +35,15 @@ func sshKey(t *testing.T, name string) (file, fingerprint string) {
 	return file, ssh.FingerprintSHA256(key)
 }
 
-// quiet fills the memory with what concerns nobody.
+// quiet fills the memory with texts about no subject.
 func (d *desk) quiet() {
 	for i := range 12 {
 		d.write(fmt.Sprintf("daily/2026-06-%02d.md", i+1), "- quiet\n")
 	}
 }
 
-// TestApprovalFromAScript: who files says with a key who they are, and only another
-// key approves; each refusal is in the log.
+// TestApprovalFromAScript: the requester is identified by a key, and only another key may approve; each
+// refusal must be in the log.
 func TestApprovalFromAScript(t *testing.T) {
 	d := newDesk(t)
 	d.quiet()
@@ -96,7 +96,8 @@ func TestApprovalFromAScript(t *testing.T) {
 	run("gdpr", "withdraw", id, "--reason", "too late", "--yes").want(t, 5, "complete")
 }
 
-// TestHoldsFromAScript: on hold, told what is held and by whom, lifted again.
+// TestHoldsFromAScript: an item is held, another request's plan names the holding request, and the hold is
+// lifted.
 func TestHoldsFromAScript(t *testing.T) {
 	d := newDesk(t)
 	d.quiet()
@@ -130,8 +131,8 @@ func TestHoldsFromAScript(t *testing.T) {
 	d.run("gdpr", "plan", ida).want(t, 0)
 }
 
-// TestASecondRequestNamesTheFirst: it is filed, and both ways of output say that the
-// person has another one open.
+// TestASecondRequestNamesTheFirst: it is filed, and both forms of output must say that the subject has
+// another open request.
 func TestASecondRequestNamesTheFirst(t *testing.T) {
 	d := newDesk(t)
 	d.quiet()

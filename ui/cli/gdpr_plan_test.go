@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A redaction is shown whole before it is done: text and metadata, before and after,
-// as lines that go and come, and nothing of it drives the terminal.
+// A redaction must be shown in full before it is done: text and metadata, as removed and added lines,
+// with nothing that controls the terminal.
 func TestAPlanShowsWhatIsRedacted(t *testing.T) {
 	d := newDesk(t)
 	schema, err := os.ReadFile(filepath.Join("..", "..", "backends", "hypergraph", "sqlite", "testdata", "recurse.sql"))
@@ -74,8 +74,8 @@ func TestAPlanShowsWhatIsRedacted(t *testing.T) {
 	}
 }
 
-// A large part of a store is explained where it is asked about: what, why and what to
-// type; a store that is selected as a whole names the way on.
+// A question about a large part of a store must explain what is affected, why, and what to type; a
+// store selected as a whole must name the next command.
 func TestALargePartIsExplained(t *testing.T) {
 	d := newDesk(t)
 	for i := range 20 {
@@ -95,7 +95,7 @@ func TestALargePartIsExplained(t *testing.T) {
 	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes", "--confirm-count", "22").want(t, 0, "complete")
 }
 
-// Identifiers can be given without a place in the list of processes.
+// Identifiers can be given without appearing in the list of processes.
 func TestIdentifiersFromAFile(t *testing.T) {
 	d := newDesk(t)
 	if err := os.WriteFile(filepath.Join(d.dir, "who.txt"), []byte("usr_ida9931\r\n\nIda Quill-9931\nida@mail.example\n"), 0o600); err != nil {
@@ -116,8 +116,8 @@ func TestIdentifiersFromAFile(t *testing.T) {
 	file("--identifiers", "-").want(t, 2)
 }
 
-// Attestation from a script: by reference, refused for what can be read, and the end of
-// the request with the plan that stood.
+// Attestation from a script: by reference, refused for a readable file, and it must end the request
+// under the same plan.
 func TestAttestFromAScript(t *testing.T) {
 	d := newDesk(t)
 	vault := filepath.Join(d.dir, "v")
@@ -146,7 +146,7 @@ func TestAttestFromAScript(t *testing.T) {
 	on("gdpr", "policy", "--json").want(t, 0, `"in_force":true`)
 }
 
-// A plan names the other open request of the person, to the eye and to a script.
+// A plan must name the subject's other open request, in text and in JSON.
 func TestAPlanNamesTheOtherOpenRequest(t *testing.T) {
 	d := newDesk(t)
 	d.quiet()

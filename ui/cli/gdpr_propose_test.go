@@ -11,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// Names that a store ties to the id are proposed when the request is filed, escaped, and
+// Names that a store ties to the id must be proposed, escaped, when the request is filed, and must
 // never become aliases by themselves.
 func TestARequestProposesNames(t *testing.T) {
 	d := newDesk(t)

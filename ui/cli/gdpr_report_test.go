@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAReportFromAScript has a store that somebody writes to during an erasure: the
-// run is partial, there is no receipt, and the report says what to do.
+// TestAReportFromAScript: another program writes to a store during an erasure; the run must be partial,
+// without a receipt, and the report must say what to do.
 func TestAReportFromAScript(t *testing.T) {
 	d := newDesk(t)
 	d.write("daily/2026-07-01.md", "- Ida Quill-9931 called\n- quiet\n")
@@ -52,13 +52,13 @@ func TestAReportFromAScript(t *testing.T) {
 		t.Errorf("file: %v %v", file, err)
 	}
 	page, err := os.ReadFile(filepath.Join(d.dir, "r.md"))
-	if err != nil || !strings.Contains(string(page), "## What is left") || strings.Contains(string(page)+string(b), "Quill") || strings.Contains(string(page)+string(b), "usr_ida") { // no digits: a hash may have any
+	if err != nil || !strings.Contains(string(page), "## What is left") || strings.Contains(string(page)+string(b), "Quill") || strings.Contains(string(page)+string(b), "usr_ida") { // no digits: a hash may contain any
 		t.Errorf("page: %v\n%s", err, page)
 	}
 	if info, err := os.Stat(filepath.Join(d.dir, "r.md")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode: %v", err)
 	}
-	// A status report is no receipt.
+	// A status report must not pass as a receipt.
 	d.bare("gdpr", "verify", filepath.Join(d.dir, "r.json")).want(t, 7)
 	hash, _ = d.run("gdpr", "plan", id, "--json").want(t, 0).last(t, "summary")["plan_hash"].(string)
 	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes").want(t, 0)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// refusals are the rows of the audit log that say that an act was refused.
+// refusals counts the audit log's records of refused acts.
 func (d *desk) refusals() int {
 	d.t.Helper()
 	n := 0
@@ -21,8 +21,8 @@ func (d *desk) refusals() int {
 	return n
 }
 
-// TestAnErasedPersonDoesNotComeBack tries every way back that the program itself
-// has; each is refused with the reason, and the refusal is in the audit log.
+// TestAnErasedPersonDoesNotComeBack tries every way back that the program itself has; each must be
+// refused with the reason, and the refusal must be in the audit log.
 func TestAnErasedPersonDoesNotComeBack(t *testing.T) {
 	d := newDesk(t)
 	for i := range 12 {
@@ -44,7 +44,7 @@ func TestAnErasedPersonDoesNotComeBack(t *testing.T) {
 		note(fmt.Sprintf("memory/idea/n%d.md", i), fmt.Sprintf("# Note %d\n\non rain\n", i))
 	}
 	both := func(args ...string) result { return d.run(append([]string{"--open", "vault=" + vault}, args...)...) }
-	// An undo entry that names the subject, with a copy in a backup of the state.
+	// An undo entry that names the subject, copied in a backup of the state.
 	d.in = "- quiet now\n"
 	undone, _ := both("retain", "crewship:daily/2026-07-01.md", "--mode", "replace", "--yes", "--json", "-").want(t, 0).last(t, "retained")["undo"].(string)
 	kept := filepath.Join(t.TempDir(), "undo")
@@ -57,7 +57,7 @@ func TestAnErasedPersonDoesNotComeBack(t *testing.T) {
 	sum := both("gdpr", "plan", id, "--json").want(t, 0).last(t, "summary")
 	both("gdpr", "erase", id, "--plan-hash", fmt.Sprint(sum["plan_hash"]), "--confirm-count", fmt.Sprint(sum["items"]), "--yes").want(t, 0)
 
-	// The leftovers of a sync peer, of a restored state and of an agent that is still at work.
+	// Traces of a sync peer, of a restored state and of an agent still at work.
 	const copyID = "memory/idea/n1.sync-conflict-20260527-083015-K3ZQ7AB.md"
 	note(copyID, "# Note 1\n\non rain, for "+who+"\n")
 	if err := os.RemoveAll(filepath.Join(d.dir, "state", "memdesk", "undo")); err != nil {
@@ -74,7 +74,7 @@ func TestAnErasedPersonDoesNotComeBack(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		what, in string
-		refused  int // records: of the change, and of the act that it is part of
+		refused  int // records: of the change, and of its surrounding act
 		args     []string
 	}{
 		{"a re-import", file.Items[0].Body, 1, []string{"retain", "crewship:daily/2026-07-01.md", "--mode", "replace", "--yes", "-"}},

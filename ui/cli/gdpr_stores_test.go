@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An erasure that leaves stores out would end in a receipt that does not say so.
+// An erasure must cover all stores: its receipt would not name those left out.
 func TestAnErasureIsOverAllStores(t *testing.T) {
 	d := newDesk(t)
 	for _, args := range [][]string{{"gdpr", "plan", "er-20260101-00000000"}, {"gdpr", "sweep", "--yes"}, {"gdpr", "list"}} {

@@ -67,7 +67,7 @@ func TestErasureFromAScript(t *testing.T) {
 	if got := d.read("daily/2026-07-01.md"); got != "- [erased] called\n- quiet\n" {
 		t.Errorf("after: %q", got)
 	}
-	// Who did not hear the end asks again.
+	// A caller who missed the end runs the command again.
 	if s := d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes", "--json").want(t, 0).last(t, "summary"); s["status"] != "complete" || s["redacted"] != 0.0 {
 		t.Errorf("erased again: %v", s)
 	}
@@ -80,7 +80,7 @@ func TestErasureFromAScript(t *testing.T) {
 	if err != nil || bytes.Contains(b, []byte("usr_ida")) || bytes.Contains(b, []byte("Quill")) {
 		t.Fatalf("the receipt names the person, or: %v", err)
 	}
-	// Elsewhere nobody knows the key: the signature fits, and that is all.
+	// Elsewhere the key is unknown: only the signature can be checked.
 	public, _ := d.run("gdpr", "receipt", id, "--out", "r2.json", "--json").want(t, 0).last(t, "receipt")["public_key"].(string)
 	state := d.env["XDG_STATE_HOME"]
 	d.env["XDG_STATE_HOME"] = filepath.Join(d.dir, "elsewhere")
@@ -95,7 +95,7 @@ func TestErasureFromAScript(t *testing.T) {
 	d.bare("gdpr", "verify", file, "--key", strings.Repeat("0", 64)).want(t, 7)
 	d.bare("gdpr", "verify", file, "--key", "00").want(t, 2)
 	d.env["XDG_STATE_HOME"] = state
-	// Somebody signs the same words with a key of their own.
+	// A forger signs the same payload with another key.
 	forger, err := receipt.LoadKey(filepath.Join(t.TempDir(), "key"))
 	if err != nil {
 		t.Fatal(err)

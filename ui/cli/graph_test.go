@@ -52,8 +52,7 @@ func TestGraph(t *testing.T) {
 	d.run("graph", "neighbours", "crewship:AGENT.md").want(t, 1, "no relations")
 }
 
-// TestMigrate makes a server's schema, goes down and up, and refuses what has
-// none.
+// TestMigrate makes a server's schema, goes down and up, and is refused by stores without one.
 func TestMigrate(t *testing.T) {
 	d := newDesk(t)
 	d.env["DESK_DSN"] = testpg.DSN(t)
@@ -99,7 +98,7 @@ func TestMigrate(t *testing.T) {
 	at(3, "migrate", "--show")
 	db("gdpr", "unhold", id, "--item", "postgres:k").want(t, 0)
 	if r := db("migrate", "--to", "0", "--confirm", "postgres"); r.code == 0 || strings.Contains(r.err, "on hold") {
-		t.Errorf("without the hold: %d, %s", r.code, r.err) // the item itself stands in the way
+		t.Errorf("without the hold: %d, %s", r.code, r.err) // the item itself prevents it
 	}
 	db("show", "--raw", "postgres:k").want(t, 0, "kept")
 	db("migrate", "--show").want(t, 0, "VERSION", "the index of words")

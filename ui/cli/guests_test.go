@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestOneServerAndRevokedTokens: one process serves both faces to the same tokens; a token
-// that is taken away stops working while it is in use, on both, and another comes in
-// without a restart. While the tokens cannot be read nobody is let in.
+// TestOneServerAndRevokedTokens: one process serves both faces to the same tokens; a token revoked in
+// use must stop working on both, and a new one must work without a restart. While the tokens cannot be
+// read, every caller must be refused.
 func TestOneServerAndRevokedTokens(t *testing.T) {
 	d := newDesk(t)
 	tokens := filepath.Join(d.dir, "tokens")

@@ -20,8 +20,8 @@ import (
 	"memdesk/backends/hypergraph/sqlite"
 )
 
-// stillText is the screen of BenchmarkIdle's peer: one text, the least that Bubble Tea can do. As the
-// arguments of the played program it starts that peer.
+// stillText is the screen of BenchmarkIdle's peer: one text, the minimal Bubble Tea program. As the
+// played program's arguments it starts that peer.
 const stillText = "nothing happens here"
 
 type stillModel struct{}
@@ -112,7 +112,7 @@ func (i *idler) written() int {
 	return i.out.Len()
 }
 
-// spent is the processor time of the program so far.
+// spent is the program's processor time so far.
 func (i *idler) spent() time.Duration {
 	i.b.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", i.cmd.Process.Pid))
@@ -125,7 +125,7 @@ func (i *idler) spent() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond // USER_HZ is 100
 }
 
-// resident is its memory, in bytes.
+// resident is the program's memory in bytes.
 func (i *idler) resident() float64 {
 	i.b.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", i.cmd.Process.Pid))
@@ -175,9 +175,9 @@ func millionStore(b *testing.B) string {
 	return path
 }
 
-// BenchmarkIdle measures the program's cost when nobody touches it for a minute, with the list of a
-// million items on the screen, against a bare Bubble Tea program that shows a text; and its memory,
-// against the same program with an empty store.
+// BenchmarkIdle measures the program's cost during a minute without input, with a list of a million
+// items on the screen, against a bare Bubble Tea program that shows a text; and its memory, against the
+// same program with an empty store.
 func BenchmarkIdle(b *testing.B) {
 	path := millionStore(b)
 	dir := b.TempDir()
@@ -197,7 +197,7 @@ func BenchmarkIdle(b *testing.B) {
 		none.see("1 store")
 		bare := startIdler(b, stillText)
 		bare.see(stillText)
-		time.Sleep(3 * time.Second) // for what follows a start
+		time.Sleep(3 * time.Second) // until the start-up work is done
 		ours, theirs, wrote := full.spent(), bare.spent(), full.written()
 		time.Sleep(time.Minute)
 		ours, theirs, wrote = full.spent()-ours, bare.spent()-theirs, full.written()-wrote

@@ -8,16 +8,17 @@ import (
 	"testing"
 )
 
-// TestAnIncident is an operator's walk from the alert to everything taken back, by what each
-// command prints: the story names its source, the line to take it back shows what would go, and
-// what others wrote stays.
+// TestAnIncident is an operator's path from the alert to everything taken back, by the output of each
+// command: the story must name its source, its take-back command must show what would go, and other
+// writers' texts must stay.
 func TestAnIncident(t *testing.T) {
 	d := newDesk(t)
 	d.in = planted
 	d.run("turn", "after", "--tier", "daily", "--key", "2031-02-01", "--source", "web:https://x.example", "--yes", "-").want(t, 0)
 	d.in = strings.Replace(planted, "collect", "gather", 1)
 	d.run("turn", "after", "--tier", "daily", "--key", "2031-02-02", "--source", "web:https://x.example", "--yes", "-").want(t, 0)
-	// The operator's own note has the same actor as the agent that runs beside: it is no part of the story.
+	// The operator's own note has the same actor as the agent on this machine, but must not be part of
+	// the story.
 	d.in = "the tide table is right\n"
 	d.run("retain", "--tier", "daily", "--key", "2031-02-03", "--mode", "append", "--yes", "-").want(t, 0)
 	bystander := filepath.Join(d.mem, "daily", "2031-01-31.md")

@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// TestAKilledDoor: a server that is killed while it writes leaves whole items only, has what
-// it answered for, and the next server writes on and closes every intent that was left open. A few kills here, many with MEMDESK_SOAK.
+// TestAKilledDoor: a server killed while it writes must leave only complete items and every
+// acknowledged one, and the next server must continue and close every open intent. A few kills here,
+// many with MEMDESK_SOAK.
 func TestAKilledDoor(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -37,7 +38,8 @@ func TestAKilledDoor(t *testing.T) {
 	for kill := range kills + 1 {
 		cmd := exec.Command(self, "-test.run=^$")
 		cmd.Dir = d.dir
-		// A killed server leaves AgentM's lock, which the next one may break when it is 10 s old: as long as an act may take by itself.
+		// A killed server leaves AgentM's lock, which the next one may break when it is 10 s old: the
+		// time that an act may take by itself.
 		cmd.Env = []string{playEnv + "=" + strings.Join([]string{"--open", open, "--timeout", "30s", "serve", "mcp"}, "\n")}
 		for k, v := range d.env {
 			cmd.Env = append(cmd.Env, k+"="+v)
@@ -55,7 +57,7 @@ func TestAKilledDoor(t *testing.T) {
 		}
 		lines := bufio.NewScanner(out)
 		lines.Buffer(nil, 1<<20)
-		say := func(line string) { _, _ = io.WriteString(in, line+"\n") } // a killed server hears nothing
+		say := func(line string) { _, _ = io.WriteString(in, line+"\n") } // a killed server reads nothing
 		say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"p","version":"1"}}}`)
 		say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		if !lines.Scan() {
@@ -69,14 +71,14 @@ func TestAKilledDoor(t *testing.T) {
 			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"memory_retain","arguments":{"ref":"vault:memory/fix/%s","content":%q}}}`, i+1, id, text(n)))
 			n, sent = n+1, sent+1
 		}
-		last := kill == kills // one that nobody kills
+		last := kill == kills // the last round has no kill
 		for got := 0; got < batch && lines.Scan(); {
 			for key, id := range ids {
 				if strings.Contains(lines.Text(), key+",") || strings.Contains(lines.Text(), key+"}") {
 					switch {
 					case strings.Contains(lines.Text(), `"status":"retained"`):
 						answered[id] = true
-					case strings.Contains(lines.Text(), `"kind":"locked"`): // a write beside it took long on this machine
+					case strings.Contains(lines.Text(), `"kind":"locked"`): // a concurrent write was slow on this machine
 					default:
 						t.Errorf("%s: %.300s", id, lines.Text())
 					}
@@ -89,7 +91,7 @@ func TestAKilledDoor(t *testing.T) {
 			}
 		}
 		if !last {
-			time.Sleep(time.Duration(kill%7) * 500 * time.Microsecond) // in the middle of the next one, at another place each time
+			time.Sleep(time.Duration(kill%7) * 500 * time.Microsecond) // in the middle of the next write, at a different point each time
 			_ = cmd.Process.Kill()
 		}
 		_ = in.Close()
@@ -133,7 +135,7 @@ func TestAKilledDoor(t *testing.T) {
 	}
 }
 
-// A note, and one that was being written.
+// A complete note, and one that was being written.
 var (
 	wholeNote = regexp.MustCompile(`^n(\d{4})\.md$`)
 	cutNote   = regexp.MustCompile(`^n\d{4}\.md\.tmp\.[0-9a-f]{16}$`)

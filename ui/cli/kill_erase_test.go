@@ -19,8 +19,7 @@ import (
 	"time"
 )
 
-// The calls at which an erasure is killed: all that change what is on a disk, and
-// those between them.
+// The calls at which an erasure is killed: all that change a disk, and those between them.
 var eraseKilledAt = []string{"renameat2", "renameat", "unlinkat", "linkat", "fsync", "fdatasync", "write", "pwrite64", "ftruncate", "mkdirat", "flock", "openat", "fcntl", "lseek"}
 
 const (
@@ -28,14 +27,14 @@ const (
 	killAlias  = "Ida Quill-9931"
 )
 
-// killDesk is a machine with a database, an agent's directory, a vault, a tracker
-// and an agent's curated files, and a person in every one of them.
+// killDesk is a machine with a database, an agent's directory, a vault, a tracker and an agent's
+// curated files, each with data of the subject.
 type killDesk struct {
 	*desk
 	opens    []string
 	id, hash string
 	count    string
-	image    string // of the whole machine as it was planned
+	image    string // of the whole machine right after planning
 }
 
 func newKillDesk(t *testing.T) *killDesk {
@@ -112,8 +111,8 @@ func (k *killDesk) erase() []string {
 	return append(slices.Clone(k.opens), "--timeout", "2m", "gdpr", "erase", k.id, "--plan-hash", k.hash, "--confirm-count", k.count, "--yes", "--json")
 }
 
-// restore puts the machine back to where the plan was made. The audit log knows
-// its files and takes no copy for them: those are written over.
+// restore resets the machine to its state after planning. The audit log rejects copies of its files, so
+// those are overwritten in place.
 func (k *killDesk) restore() {
 	k.t.Helper()
 	all := filepath.Join(k.image, "all")
@@ -160,7 +159,7 @@ func (k *killDesk) restore() {
 	}))
 }
 
-// process is the program as another process, which plays the arguments.
+// process runs the program as another process with the arguments.
 func (k *killDesk) process(before []string, args []string) *exec.Cmd {
 	k.t.Helper()
 	self, err := os.Executable()
@@ -177,8 +176,8 @@ func (k *killDesk) process(before []string, args []string) *exec.Cmd {
 	return cmd
 }
 
-// end is the state after an erasure: text files as they are, databases row by row, temporary files and
-// all.
+// end is the state after an erasure: text files with their content, databases row by row, temporary
+// files included.
 func (k *killDesk) end() map[string]string {
 	k.t.Helper()
 	out := map[string]string{}
@@ -216,8 +215,7 @@ func (k *killDesk) end() map[string]string {
 	return out
 }
 
-// killTraces are the files in which the person can be found, and temporary files
-// that hold anything at all.
+// killTraces are the files that contain the subject, and temporary files that contain anything.
 func (k *killDesk) killTraces(dirs ...string) []string {
 	k.t.Helper()
 	var out []string
@@ -261,22 +259,22 @@ func (k *killDesk) killTraces(dirs ...string) []string {
 	return out
 }
 
-// changedAt is when a tracker's item was changed: the time of the run.
+// changedAt matches a tracker item's time of change: the time of the run.
 var changedAt = regexp.MustCompile(`,"updated_at":"[^"]*"`)
 
 var orphanForm = regexp.MustCompile(`\.tmp(\.|$)|^\.memdesk-|-journal$`)
 
 // TestAKilledErasureIsFinished kills a real process at its system calls while it erases a subject from
-// five stores, and lets another one go on: the end is always the same, and nothing is left of the
+// five stores, and lets another one continue: the end must always be the same, without a trace of the
 // subject or of the interrupted work. 50 seeded calls, always; 600 with MEMDESK_SOAK. Package gdpr has
 // 50 more, and 500, between the steps of a run inside one process.
 func TestAKilledErasureIsFinished(t *testing.T) {
 	afterFault(t, faults{n: 50, many: 600, calls: eraseKilledAt, kills: true, at: func(call string, nth int) string { return fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, nth) }})
 }
 
-// TestAFullDiskStopsAnErasure has every write fail from some moment on, as a full
-// disk does, and one call alone, as a bad sector does: the run ends, and once there
-// is room another one goes on to the same end.
+// TestAFullDiskStopsAnErasure lets every write fail from some call on, as a full disk does, or a single
+// call, as a bad sector does: the run must end, and with space again another one must reach the same
+// end.
 func TestAFullDiskStopsAnErasure(t *testing.T) {
 	calls := []string{"write", "pwrite64", "ftruncate", "fsync", "fdatasync", "mkdirat", "renameat", "renameat2"}
 	t.Run("full", func(t *testing.T) {
@@ -287,8 +285,8 @@ func TestAFullDiskStopsAnErasure(t *testing.T) {
 	})
 }
 
-// TestAFullDiskFromTheStart has the disk full from one of the first writes of a thread
-// on, before the run's own journal stands: the program ends and says so.
+// TestAFullDiskFromTheStart fills the disk from one of a thread's first writes on, before the run's own
+// journal exists: the program must end and say so.
 func TestAFullDiskFromTheStart(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
@@ -308,7 +306,7 @@ func TestAFullDiskFromTheStart(t *testing.T) {
 	}
 }
 
-// faults says which faults are tried: n of them, or many in a soak.
+// faults says how many faults are tried: n, or many in a soak.
 type faults struct {
 	n, many int
 	calls   []string
@@ -316,8 +314,8 @@ type faults struct {
 	at      func(call string, nth int) string
 }
 
-// afterFault runs erasures with a fault at a seeded call and looks at what a second
-// run makes of them. Two machines are at it beside each other.
+// afterFault runs erasures with a fault at a seeded call and checks the result of a second run. Two
+// machines run in parallel.
 func afterFault(t *testing.T, f faults) {
 	t.Helper()
 	strace, err := exec.LookPath("strace")
@@ -327,7 +325,7 @@ func afterFault(t *testing.T, f faults) {
 	if out, err := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
 		t.Skipf("strace may not trace here: %s", out)
 	}
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() { // what a killed process leaves does not hang on flushes
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() { // flushes do not change what a killed process leaves
 		t.Setenv("TMPDIR", "/dev/shm")
 	}
 	if soak := os.Getenv("MEMDESK_SOAK"); soak != "" {
@@ -347,7 +345,7 @@ func afterFault(t *testing.T, f faults) {
 func (f faults) run(t *testing.T, strace string, r *rand.Rand) {
 	t.Helper()
 	k := newKillDesk(t)
-	// One that nobody kills, to know the calls and the end.
+	// A run without a kill, to learn the calls and the end.
 	list := filepath.Join(k.image, "calls")
 	if out, err := k.process([]string{strace, "-f", "-qq", "-o", list, "-e", "trace=" + strings.Join(f.calls, ",")}, k.erase()).CombinedOutput(); err != nil {
 		t.Fatalf("unharmed: %v\n%s", err, out)
@@ -370,8 +368,8 @@ func (f faults) run(t *testing.T, strace string, r *rand.Rand) {
 	t.Logf("%d faults", met)
 }
 
-// once is one run with a fault and another one after it. False: the fault did not
-// come up, because that thread made fewer calls this time.
+// once is one run with a fault and a second run after it. False: the fault did not occur, because that
+// thread made fewer calls this time.
 func (f faults) once(t *testing.T, k *killDesk, strace, call string, nth int, want map[string]string, done map[string]any) bool {
 	t.Helper()
 	k.restore()
@@ -379,7 +377,7 @@ func (f faults) once(t *testing.T, k *killDesk, strace, call string, nth int, wa
 	cmd := k.process([]string{"timeout", "-k", "5", "600", strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=" + call, "-e", f.at(call, nth)}, k.erase())
 	out, err := cmd.CombinedOutput()
 	at := fmt.Sprintf("fault at %s %d", call, nth)
-	if time.Since(begun) >= 10*time.Minute { // under strace, on a machine with other work
+	if time.Since(begun) >= 10*time.Minute { // under strace, on a busy machine
 		t.Fatalf("%s: the run does not end", at)
 	}
 	if err == nil && f.kills {
@@ -388,7 +386,7 @@ func (f faults) once(t *testing.T, k *killDesk, strace, call string, nth int, wa
 	if code := cmd.ProcessState.ExitCode(); f.kills && code > 0 && code != 137 {
 		t.Fatalf("%s: it was not killed, it failed with %d: %s", at, code, out)
 	}
-	// A layer that is not clean must not pass for done, and the typed id finds it.
+	// An unclean layer must not count as done, and the typed id must find it.
 	state := k.on("gdpr", "status", killPerson, "--json").want(t, 0).last(t, "request")["state"]
 	if state != "complete" {
 		if left := k.leaks(); len(left) > 0 {
@@ -403,7 +401,7 @@ func (f faults) once(t *testing.T, k *killDesk, strace, call string, nth int, wa
 	if t.Failed() {
 		t.Fatal(at)
 	}
-	// A record whose checkpoint was cut short is signed by the next one, which tidies the tree.
+	// The next checkpoint signs a record whose own checkpoint was interrupted, and tidies the tree.
 	k.on("audit", "checkpoint").want(t, 0)
 	end := k.end()
 	for name, body := range end {
@@ -435,7 +433,7 @@ func (k *killDesk) receipt() string {
 }
 
 // leaks are traces of the subject in memdesk's own files, except in the request, its plan and the clear
-// names beside the log, which hold them until the end.
+// names beside the log, which contain the subject until the end.
 func (k *killDesk) leaks() []string {
 	k.t.Helper()
 	var out []string

@@ -12,8 +12,7 @@ import (
 	"memdesk/conflict/names"
 )
 
-// The calls at which a resolve is killed: all that change what is on a disk, or
-// wait for it.
+// The calls at which a resolve is killed: all that change a disk or wait for it.
 var killedAt = []string{"renameat2", "renameat", "unlinkat", "fsync", "write", "pwrite64", "mkdirat", "flock", "fchownat", "openat"}
 
 const (
@@ -22,10 +21,9 @@ const (
 	killName = "plan.sync-conflict-20260527-083015-K3ZQ7AB.md"
 )
 
-// TestAKilledResolveLosesNothing kills the program at its system calls, one run
-// for each, while it resolves a conflict and while it takes that back. strace
-// counts the calls of each thread, so which call of a thread it is varies from run
-// to run. A few calls here, all of them with MEMDESK_SOAK.
+// TestAKilledResolveLosesNothing kills the program at its system calls, one run for each, while it
+// resolves a conflict and while it undoes that. strace counts the calls per thread, so the killed call
+// varies from run to run. A few calls here, all of them with MEMDESK_SOAK.
 func TestAKilledResolveLosesNothing(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
@@ -62,7 +60,7 @@ func TestAKilledResolveLosesNothing(t *testing.T) {
 	t.Logf("killed %d times", kills)
 }
 
-// killOnce reports whether the run was killed: else there is no n-th call.
+// killOnce reports whether the run was killed; if not, there is no n-th call.
 func killOnce(t *testing.T, strace, self, call string, n int, takeBack bool) bool {
 	t.Helper()
 	d := newDesk(t)
@@ -101,7 +99,7 @@ func killOnce(t *testing.T, strace, self, call string, n int, takeBack bool) boo
 			t.Fatalf("%s: %q is lost", at, text)
 		}
 	}
-	// Whatever has changed is told, and what is told can be put back.
+	// Every change must be reported, and every reported change must be undoable.
 	now := run("conflicts", "list")
 	if now.code != 0 {
 		t.Errorf("%s: conflicts list: exit %d\n%s%s", at, now.code, now.out, now.err)
@@ -113,7 +111,7 @@ func killOnce(t *testing.T, strace, self, call string, n int, takeBack bool) boo
 		if len(ids) == 0 {
 			t.Fatalf("%s: the base holds %q, the copy %q, and undo list says nothing", at, base, copied)
 		}
-		// An act interrupted before any change has nothing to restore, and the act before it is next.
+		// An act interrupted before any change has nothing to restore, so the act before it is next.
 		var put result
 		for _, id := range ids {
 			put = run("conflicts", "undo", id, "--yes")
@@ -139,7 +137,7 @@ func killOnce(t *testing.T, strace, self, call string, n int, takeBack bool) boo
 	return killed
 }
 
-// undoIDs are the entries that undo list names, newest first.
+// undoIDs are the entries of undo list, newest first.
 func undoIDs(run func(args ...string) result) []string {
 	var ids []string
 	for _, r := range run("undo", "list", "--json").rows {
@@ -155,7 +153,7 @@ func allBytes(t *testing.T, dir string) string {
 	var all strings.Builder
 	err := filepath.WalkDir(dir, func(p string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
-			return nil // the directory is not there: nothing was kept
+			return nil // without a directory nothing was kept
 		}
 		b, err := os.ReadFile(p)
 		all.Write(b)

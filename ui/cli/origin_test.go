@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestOriginsThatStoresKnow: who wrote what did not go through memdesk is read from the
-// store, or from git; what nobody knows is unknown, and memdesk's own note comes first.
+// TestOriginsThatStoresKnow: the writer of a text from outside memdesk is read from the store or from
+// git; an undocumented writer is unknown, and memdesk's own note takes precedence.
 func TestOriginsThatStoresKnow(t *testing.T) {
 	d := newDesk(t)
 	data := t.TempDir()

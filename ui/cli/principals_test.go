@@ -14,7 +14,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// certified has an authority sign a new key, for these principals, until the time.
+// certified has an authority sign a new key for these principals until a time.
 func certified(t *testing.T, authority ssh.Signer, id string, until time.Time, principals ...string) ssh.Signer {
 	t.Helper()
 	key := signer(t)
@@ -30,13 +30,14 @@ func certified(t *testing.T, authority ssh.Signer, id string, until time.Time, p
 	return s
 }
 
-// trusts is the line of authorized_keys by which sshd takes an authority's certificates for these principals.
+// trusts is the line of authorized_keys with which sshd accepts an authority's certificates for these
+// principals.
 func trusts(authority ssh.Signer, principals string) string {
 	return fmt.Sprintf("cert-authority,principals=\"%s\" %s", principals, ssh.MarshalAuthorizedKey(authority.PublicKey()))
 }
 
-// TestPrincipalsBehindSSHD: roles by the principals of certificates that the machine's own sshd has
-// checked. The same principal from another authority gives nothing, though sshd lets it in.
+// TestPrincipalsBehindSSHD: principals of certificates that the machine's own sshd has checked must
+// give their roles. The same principal from another authority must give none, though sshd lets it in.
 func TestPrincipalsBehindSSHD(t *testing.T) {
 	d := newDesk(t)
 	authority, other, plain := signer(t), signer(t), signer(t)
@@ -95,7 +96,7 @@ func TestPrincipalsBehindSSHD(t *testing.T) {
 			t.Errorf("sshd lets in the login name %q", name)
 		}
 	}
-	after := d.bare("--config", config, "--json", "audit", "list", "--all").want(t, 0) // noControls looks at the text
+	after := d.bare("--config", config, "--json", "audit", "list", "--all").want(t, 0) // noControls checks the text output
 	if len(after.rows) > len(before.rows)+2 {
 		t.Errorf("who was not let in wrote to the log: %d records, then %d", len(before.rows), len(after.rows))
 	}
@@ -111,9 +112,9 @@ func TestPrincipalsBehindSSHD(t *testing.T) {
 	d.bare("--config", config, "audit", "verify").want(t, 0)
 }
 
-// TestStateBehindALink: XDG_STATE_HOME may be a link. One to a place that is the account's own works,
-// one to a place where anybody may put another directory makes a desk that changes nothing, behind
-// the machine's own sshd as in serve ssh.
+// TestStateBehindALink: XDG_STATE_HOME may be a link. A target that belongs to the account must work;
+// with a target that another user could replace, the desk must change nothing, behind the machine's own
+// sshd as in serve ssh.
 func TestStateBehindALink(t *testing.T) {
 	for name, tt := range map[string]struct {
 		mode os.FileMode
@@ -126,7 +127,7 @@ func TestStateBehindALink(t *testing.T) {
 			if err := os.Mkdir(target, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Chmod(target, tt.mode); err != nil { // past the umask
+			if err := os.Chmod(target, tt.mode); err != nil { // regardless of the umask
 				t.Fatal(err)
 			}
 			if err := os.Symlink(target, link); err != nil {
@@ -164,8 +165,9 @@ func TestStateBehindALink(t *testing.T) {
 	}
 }
 
-// TestHostileGuests: a guest of serve ssh with another's name and an environment that names another
-// role, key, log and configuration counts as the key alone, and the log records the guest harmlessly.
+// TestHostileGuests: a guest of serve ssh with another login name and an environment that names another
+// role, key, log and configuration must count as its key alone, and the log must record the guest
+// harmlessly.
 func TestHostileGuests(t *testing.T) {
 	d := newDesk(t)
 	keys := map[string]ssh.Signer{"viewer": signer(t), "operator": signer(t)}
@@ -183,7 +185,7 @@ func TestHostileGuests(t *testing.T) {
 	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
 		t.Errorf("the client's state directory holds %v, %v", left, err)
 	}
-	r := d.bare("--json", "audit", "list", "--all").want(t, 0) // noControls looks at the text
+	r := d.bare("--json", "audit", "list", "--all").want(t, 0) // noControls checks the text output
 	refused := 0
 	for _, row := range r.rows {
 		if row["action"] != "read-content" {

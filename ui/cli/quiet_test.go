@@ -2,7 +2,7 @@ package cli_test
 
 import "testing"
 
-// TestQuiet: -q leaves out the talk, and neither data nor errors.
+// TestQuiet: -q must leave out the messages, but no data and no errors.
 func TestQuiet(t *testing.T) {
 	d := newDesk(t)
 	if r := d.run("-q", "forget", "crewship:AGENT.md", "--yes").want(t, 0, "removed 1"); r.err != "" {
@@ -11,7 +11,7 @@ func TestQuiet(t *testing.T) {
 	d.run("--quiet", "show", "crewship:AGENT.md").want(t, 4, "memdesk: ")
 }
 
-// TestHealthSaysHowManyServe: the last line counts the stores and names those that are down.
+// TestHealthSaysHowManyServe: the last line must count the stores and name those that are down.
 func TestHealthSaysHowManyServe(t *testing.T) {
 	d := newDesk(t)
 	d.run("--open", "vault="+d.dir+"/gone", "health").want(t, 1, "1 of 2 stores serve; down: vault")

@@ -43,8 +43,8 @@ func doorClient(t testing.TB, url, token string) *mcp.ClientSession {
 	return c
 }
 
-// sums are the files below a directory and what is in them, without what SQLite keeps beside an
-// open database.
+// sums are the files below a directory with their content, without SQLite's files beside an open
+// database.
 func sums(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -62,8 +62,8 @@ func sums(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestReadersEverywhere: a reader's token, by its role and by its scopes, reads through every face
-// of every store and changes nothing through any verb.
+// TestReadersEverywhere: a reader's token, by its role and by its scopes, must read through every face
+// of every store and change nothing through any verb.
 func TestReadersEverywhere(t *testing.T) {
 	d := newDesk(t)
 	dir := filepath.Join(d.dir, "demo")
@@ -120,7 +120,7 @@ func TestReadersEverywhere(t *testing.T) {
 			ref := store + ":nothing-of-this-name"
 			for _, who := range []string{looker, scoped} {
 				c, m := doorClient(t, base+"/mcp", who), doorClient(t, face, who)
-				// denied is a call that the reader may not make; read one that it may.
+				// denied is a call that the reader may not make, read one that the reader may make.
 				denied := func(c *mcp.ClientSession, tool, kind string, args map[string]any) {
 					t.Helper()
 					tried++
@@ -223,8 +223,8 @@ func TestReadersEverywhere(t *testing.T) {
 	}
 }
 
-// TestATokenIsTakenBack: a token that is taken out of the file while its session is in use is refused
-// from then on, in that session too, and another one goes on.
+// TestATokenIsTakenBack: a token removed from the file during its session must be refused from then on,
+// in that session too, and another must continue to work.
 func TestATokenIsTakenBack(t *testing.T) {
 	d := newDesk(t)
 	tokens := filepath.Join(d.dir, "tokens")
@@ -267,7 +267,7 @@ func TestATokenIsTakenBack(t *testing.T) {
 	}
 }
 
-// said is an answer's facts, else its text.
+// said is an answer's structured content, else its text.
 func said(r *mcp.CallToolResult) string {
 	if r == nil {
 		return ""

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestReindex builds the index of the stores that have one, records it, and changes
-// no item.
+// TestReindex must build the index of the stores that have one, record it, and change no item.
 func TestReindex(t *testing.T) {
 	d := newDesk(t)
 	notes := filepath.Join(d.dir, "notes")

@@ -34,8 +34,8 @@ func (s *realSSHD) dial(user string, key ssh.Signer) (*ssh.Client, error) {
 	return ssh.Dial("tcp", s.addr, &ssh.ClientConfig{User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: patience})
 }
 
-// exec runs what sshd forces and gives its exit code. The client sends an environment
-// as hostile as it likes.
+// exec runs the command that sshd forces and returns its exit code. The client sends a hostile
+// environment.
 func (s *realSSHD) exec(key ssh.Signer, env map[string]string) int {
 	s.t.Helper()
 	c, err := s.dial(s.user, key)
@@ -64,8 +64,8 @@ func (s *realSSHD) exec(key ssh.Signer, env map[string]string) int {
 	}
 }
 
-// TestRolesBehindSSHD: what each role may, by its key, behind the machine's own sshd. A client whose
-// environment names another role, another key, another log and another configuration is who it was.
+// TestRolesBehindSSHD: each key's role must apply behind the machine's own sshd. A client whose
+// environment names another role, key, log and configuration must stay its key.
 func TestRolesBehindSSHD(t *testing.T) {
 	d := newDesk(t)
 	keys := map[string]ssh.Signer{}
@@ -74,12 +74,12 @@ func TestRolesBehindSSHD(t *testing.T) {
 		keys[role] = signer(t)
 	}
 	config := d.roleConfig("", keys)
-	keys["nobody's"] = signer(t) // let in by sshd, named by no block
+	keys["nobody's"] = signer(t) // let in by sshd, but named by no block
 	for _, k := range keys {
 		all = append(all, k.PublicKey())
 	}
 	if r := d.bare("--config", config, "forget", "crewship:daily/2026-05-21.md", "--yes"); r.code != 0 {
-		t.Fatalf("a shell of the account: %d %s", r.code, r.err) // so that there is a log
+		t.Fatalf("a shell of the account: %d %s", r.code, r.err) // makes a log
 	}
 	forged := filepath.Join(d.dir, "forged")
 	if err := os.WriteFile(forged, []byte("publickey "+strings.TrimSpace(string(ssh.MarshalAuthorizedKey(keys["operator"].PublicKey())))+"\n"), 0o600); err != nil {
@@ -127,7 +127,7 @@ func TestRolesBehindSSHD(t *testing.T) {
 	}
 }
 
-// TestRolesInTheOwnServer: the same by serve ssh, where no environment is taken.
+// TestRolesInTheOwnServer: the same by serve ssh, which accepts no environment.
 func TestRolesInTheOwnServer(t *testing.T) {
 	d := newDesk(t)
 	keys := map[string]ssh.Signer{"viewer": signer(t), "reviewer": signer(t)}
@@ -147,7 +147,7 @@ func TestRolesInTheOwnServer(t *testing.T) {
 
 func line(key ssh.Signer) string { return string(ssh.MarshalAuthorizedKey(key.PublicKey())) }
 
-// TestRolesByToken: a token's role narrows what its scopes grant.
+// TestRolesByToken: a token's role must narrow its scopes.
 func TestRolesByToken(t *testing.T) {
 	d := newDesk(t)
 	tokens := filepath.Join(d.dir, "tokens")
@@ -184,7 +184,7 @@ func TestRolesByToken(t *testing.T) {
 	}
 }
 
-// TestHostileLoginNames: a login name is shown and logged harmlessly, and is nobody's name.
+// TestHostileLoginNames: a login name must be shown and logged harmlessly, and identify no operator.
 func TestHostileLoginNames(t *testing.T) {
 	d := newDesk(t)
 	config := d.roleConfig("[operator.names]\n\"SHA256:x\" = \"ana\"\n[[operator.role]]\nname = \"ana\"\nrole = \"operator\"\n[[operator.role]]\nkey = \"SHA256:x\"\nrole = \"viewer\"\n", nil)
@@ -200,7 +200,7 @@ func TestHostileLoginNames(t *testing.T) {
 		if code := p.Run(t.Context()); code != 6 {
 			t.Errorf("%q over SSH without a key: exit %d: %s", name, code, errw.String())
 		}
-		rows := d.bare("--config", config, "--json", "audit", "list", "--all").rows // noControls looks at the text
+		rows := d.bare("--config", config, "--json", "audit", "list", "--all").rows // noControls checks the text output
 		if actor := fmt.Sprint(rows[0]["actor"]); len(rows) < 2*(i+1) || !strings.HasPrefix(actor, "unauthenticated ") || len(actor) > 160 {
 			t.Errorf("%q: %d records, the newest by %q", name, len(rows), actor)
 		}

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// TestStoppingIsTold: a server that ends the moment its context does has told the service manager. The
-// context has many others to end first.
+// TestStoppingIsTold: a server that ends as soon as its context does must still notify the service
+// manager. The context has many others to end first.
 func TestStoppingIsTold(t *testing.T) {
-	dir, err := os.MkdirTemp("", "memdesk-unit") // the path of a socket must be short
+	dir, err := os.MkdirTemp("", "memdesk-unit") // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestStoppingIsTold(t *testing.T) {
 		}()
 		cancel()
 		<-ended
-		a.notify("OVER=1") // what is told stands before it
+		a.notify("OVER=1") // earlier notifications precede it
 		var told []string
 		for len(told) == 0 || told[len(told)-1] != "OVER=1" {
 			n, err := socket.Read(buf)

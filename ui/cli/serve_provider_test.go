@@ -22,13 +22,13 @@ func (d *desk) provider(args ...string) (url string) {
 	return d.served("provider", args...)
 }
 
-// served runs a server until the test ends and gives its address.
+// served runs a server until the test ends and returns its address.
 func (d *desk) served(what string, args ...string) (url string) {
 	d.t.Helper()
 	return d.servedAs(what, append([]string{"--open", "crewship=" + d.mem}, args...)...)
 }
 
-// servedAs is served over the stores that the arguments name.
+// servedAs is served with the stores that the arguments name.
 func (d *desk) servedAs(what string, args ...string) (url string) {
 	d.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -77,8 +77,7 @@ func (d *desk) servedAs(what string, args ...string) (url string) {
 	return url
 }
 
-// TestServeProvider: an agent's change goes through the same audited door, under
-// the agent's own name.
+// TestServeProvider: an agent's change must pass the same audited door, under the agent's own name.
 func TestServeProvider(t *testing.T) {
 	d := newDesk(t)
 	tokens := filepath.Join(d.dir, "tokens")
@@ -145,8 +144,8 @@ func TestServeProviderRefuses(t *testing.T) {
 	}
 }
 
-// TestConfigurationThatOthersChange: a file that anybody can write is refused by
-// every command, also by the one that checks it.
+// TestConfigurationThatOthersChange: every command must refuse a file that any user can write, even the
+// command that checks it.
 func TestConfigurationThatOthersChange(t *testing.T) {
 	d := newDesk(t)
 	path := filepath.Join(d.dir, "c.toml")

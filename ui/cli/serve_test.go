@@ -23,8 +23,7 @@ import (
 	"memdesk/ui/cli"
 )
 
-// guest is an operator who has come in over SSH: what is on the screen, through a
-// terminal emulator.
+// guest is an operator connected over SSH: its screen is read through a terminal emulator.
 type guest struct {
 	t       *testing.T
 	client  *ssh.Client
@@ -84,7 +83,7 @@ func newGuestAs(t *testing.T, user, addr string, key ssh.Signer, w, h int, env .
 			}
 		}
 	}()
-	go func() { _, _ = io.Copy(g.in, g.screen) }() // what the terminal answers to queries
+	go func() { _, _ = io.Copy(g.in, g.screen) }() // the terminal's answers to queries
 	t.Cleanup(func() {
 		if c, ok := g.screen.InputPipe().(io.Closer); ok {
 			_ = c.Close()
@@ -111,7 +110,7 @@ func (g *guest) until(what string, ok func(screen string) bool) {
 	g.t.Helper()
 	ended := make(chan struct{})
 	defer close(ended)
-	go func() { // what is waited for may also depend on another screen
+	go func() { // the condition may also depend on another screen
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
 		for {
@@ -146,7 +145,7 @@ func (g *guest) press(keys string) *guest {
 	return g
 }
 
-// wait is the end of the session, which must come.
+// wait waits for the end of the session.
 func (g *guest) wait() error {
 	g.t.Helper()
 	ended := make(chan error, 1)
@@ -184,7 +183,7 @@ func signer(t *testing.T) ssh.Signer {
 	return s
 }
 
-// server runs serve ssh on the desk and gives its address.
+// server runs serve ssh on the desk and returns its address.
 func (d *desk) server(keys string) (addr string) {
 	d.t.Helper()
 	file := filepath.Join(d.dir, "authorized_keys")
@@ -234,8 +233,8 @@ func (d *desk) server(keys string) (addr string) {
 	return addr
 }
 
-// Two operators at one server: each change stands under the key that made it, a
-// reader changes nothing, and a resized screen has no leftovers.
+// Two operators at one server: each change must be recorded under its own key, a reader must change
+// nothing, and a resized screen must show no stale text.
 func TestServeSSH(t *testing.T) {
 	d := newDesk(t)
 	ana, ben := signer(t), signer(t)

@@ -16,7 +16,8 @@ import (
 	"memdesk/ui/cli"
 )
 
-// TestStateMigrate: a migration is recorded; state of a newer version is neither migrated nor written.
+// TestStateMigrate: a migration must be recorded; state of a newer version must be neither migrated nor
+// written.
 func TestStateMigrate(t *testing.T) {
 	d := newDesk(t)
 	d.in = "a line\n"
@@ -44,7 +45,7 @@ func TestStateMigrate(t *testing.T) {
 	}
 }
 
-// treeOf is every file with the hash of its content.
+// treeOf is every file with a hash of its content.
 func treeOf(t *testing.T, dir string) string {
 	t.Helper()
 	var out strings.Builder
@@ -62,7 +63,8 @@ func treeOf(t *testing.T, dir string) string {
 	return out.String()
 }
 
-// TestEveryFormatOpens: state as each version of the format left it is read, verified and written on.
+// TestEveryFormatOpens: state as each version of the format left it must be readable, verifiable and
+// writable.
 func TestEveryFormatOpens(t *testing.T) {
 	kept, err := filepath.Glob("testdata/state-*")
 	if err != nil || len(kept) < 2 {
@@ -103,7 +105,7 @@ func TestEveryFormatOpens(t *testing.T) {
 				Terminal: func(any) bool { return false }, User: "op"}.Run(t.Context())
 			return result{code: code, out: out.String(), err: errw.String()}
 		}
-		// A log knows that it is a copy of itself, and goes on when the operator says so.
+		// A log must detect that it is a copy, and continue when the operator says so.
 		run("", "audit", "verify").want(t, 7, "restored from a copy", "are as they were")
 		run("", "audit", "acknowledge", "--reason", "restored", "--yes").want(t, 0)
 		run("", "state", "migrate", "--yes").want(t, 0)
@@ -112,7 +114,7 @@ func TestEveryFormatOpens(t *testing.T) {
 	}
 }
 
-// holds looks at what the state directories of testdata hold.
+// holds checks the content of testdata's state directories.
 var holds = map[string]func(t *testing.T, run func(in string, args ...string) result){
 	"state-1": func(t *testing.T, run func(in string, args ...string) result) {
 		run("", "audit", "list").want(t, 0, "crewship:daily/2031-02-01.md", "gdpr-request")

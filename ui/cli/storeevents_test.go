@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestStoreEventsAreListed: the interactions beside a tracker's items are in the list
-// on demand, marked as the store's, and without what was said.
+// TestStoreEventsAreListed: the interactions beside a tracker's items must be listed on demand, marked
+// as the store's, without their text.
 func TestStoreEventsAreListed(t *testing.T) {
 	d := newDesk(t)
 	dir := filepath.Join(d.dir, "repo", ".beads")

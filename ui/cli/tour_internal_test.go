@@ -18,7 +18,7 @@ import (
 	"memdesk/ui/tour"
 )
 
-// The tour's steps show what their captions say, on the demo as it is.
+// The tour's steps must show on the present demo what their captions say.
 func TestTheTourSeesWhatItSays(t *testing.T) {
 	home := t.TempDir()
 	for k, v := range map[string]string{"TERM": "xterm-256color", "LANG": "C.UTF-8", "HOME": home, "NO_COLOR": "", "COLORTERM": ""} {

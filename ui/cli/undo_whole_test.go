@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestUndoKnowsItsStoreByWhatItIs: a link that leads to another store now is another store.
+// TestUndoKnowsItsStoreByWhatItIs: a link that now leads to another store must count as another store.
 func TestUndoKnowsItsStoreByWhatItIs(t *testing.T) {
 	d := newDesk(t)
 	other, link := filepath.Join(d.dir, "brin", ".memory"), filepath.Join(d.dir, "cur")
@@ -31,7 +31,7 @@ func TestUndoKnowsItsStoreByWhatItIs(t *testing.T) {
 	}
 }
 
-// TestUndoOfAnItemWithoutABody, by every act that displaces it.
+// TestUndoOfAnItemWithoutABody, by every act that replaces or removes it.
 func TestUndoOfAnItemWithoutABody(t *testing.T) {
 	d := newDesk(t)
 	dir := filepath.Join(d.dir, ".beads")
@@ -51,8 +51,8 @@ func TestUndoOfAnItemWithoutABody(t *testing.T) {
 	}
 }
 
-// TestUndoOfANodeWithOddMetadata: an empty text and metadata that is no object were what the
-// store held, and are put back.
+// TestUndoOfANodeWithOddMetadata: an empty text and metadata that is no object were stored, and must be
+// restored.
 func TestUndoOfANodeWithOddMetadata(t *testing.T) {
 	d := newDesk(t)
 	path := filepath.Join(d.dir, "g.db")

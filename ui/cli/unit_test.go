@@ -20,7 +20,7 @@ import (
 
 const scrapeToken = "scrape-0123456789-abcdefghij"
 
-// unit is the program as systemd runs it: a process without a terminal, told of by sd_notify.
+// unit is the program as systemd runs it: a process without a terminal that reports by sd_notify.
 type unit struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -32,10 +32,10 @@ type unit struct {
 	all bytes.Buffer // standard error
 }
 
-// start runs the program with these arguments until it is ended or the test is over.
+// start runs the program with these arguments until it is stopped or the test ends.
 func (d *desk) start(args ...string) *unit {
 	d.t.Helper()
-	dir, err := os.MkdirTemp("", "memdesk-unit") // the path of a socket must be short
+	dir, err := os.MkdirTemp("", "memdesk-unit") // a socket's path must be short
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (u *unit) read(r io.Reader, to chan<- string, keep io.Writer) {
 	}
 }
 
-// said waits for a line that matches and gives its first group.
+// said waits for a line that matches and returns its first group.
 func (u *unit) said(in <-chan string, pattern string) string {
 	u.t.Helper()
 	re := regexp.MustCompile(pattern)
@@ -117,7 +117,7 @@ func (u *unit) errors() string {
 	return u.all.String()
 }
 
-// state waits for what the service manager is told.
+// state waits for a notification to the service manager.
 func (u *unit) state(want string) {
 	u.t.Helper()
 	select {
@@ -126,14 +126,14 @@ func (u *unit) state(want string) {
 			u.t.Fatalf("the service manager was told %q, want %q", got, want)
 		}
 	case <-time.After(time.Minute):
-		_ = u.cmd.Process.Signal(syscall.SIGQUIT) // a program that still runs writes where it stands
+		_ = u.cmd.Process.Signal(syscall.SIGQUIT) // a program that still runs dumps its goroutines
 		for range u.lines {
 		}
 		u.t.Fatalf("the service manager was not told %s, and the program ended with %v:\n%s", want, u.cmd.Wait(), u.errors())
 	}
 }
 
-// signal sends one.
+// signal sends a signal.
 func (u *unit) signal(s os.Signal) {
 	u.t.Helper()
 	if err := u.cmd.Process.Signal(s); err != nil {
@@ -141,12 +141,12 @@ func (u *unit) signal(s os.Signal) {
 	}
 }
 
-// stop ends the unit as systemd does and wants exit 0.
+// stop stops the unit as systemd does and expects exit 0.
 func (u *unit) stop() {
 	u.t.Helper()
 	u.signal(syscall.SIGTERM)
 	u.state("STOPPING=1")
-	for range u.lines { // until it has closed them
+	for range u.lines { // until the program closes them
 	}
 	if err := u.cmd.Wait(); err != nil {
 		u.t.Errorf("SIGTERM: %v\n%s", err, u.errors())
@@ -193,12 +193,12 @@ func (d *desk) file(name, text string) string {
 
 const someKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIlXUmWIFVQ0mYiqO2UFMV5PDRdrnEPJjuPq/iSIBmAc op\n"
 
-// TestUnits runs each unit's own command: it says when it is ready, survives a reload and lets go
-// on SIGTERM.
+// TestUnits runs each unit's own command: it must say when it is ready, survive a reload and stop on
+// SIGTERM.
 func TestUnits(t *testing.T) {
 	for _, tt := range []struct {
 		unit     string
-		reloaded string // what it says after SIGHUP; empty: nothing
+		reloaded string // its report after SIGHUP; empty: none
 		change   func(d *desk)
 	}{
 		{"memdesk-ssh.service", "", func(*desk) {}},
@@ -242,7 +242,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestHangupEndsWhatIsNoServer: a command without a console of its own does not outlive its terminal.
+// TestHangupEndsWhatIsNoServer: a command that is no server must not outlive its terminal.
 func TestHangupEndsWhatIsNoServer(t *testing.T) {
 	d := newDesk(t)
 	u := d.start("--open", "crewship="+d.mem, "watch", "--standing", "--every", "1h", "--open", "inmem=", "--open", "vault="+filepath.Join(d.dir, "gone"))

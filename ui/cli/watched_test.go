@@ -22,8 +22,8 @@ import (
 	"memdesk/internal/testnpm"
 )
 
-// TestMetrics: every metric that the dashboard and the alerts name has a value, from a desk with
-// something of each; nobody without the right token reads them; no label says who or what.
+// TestMetrics: every metric of the dashboard and the alerts must have a value, from a desk with
+// something of each; only the right token may read them; no label may identify a person or an item.
 func TestMetrics(t *testing.T) {
 	d := newDesk(t)
 	u, url := d.watched()
@@ -40,7 +40,7 @@ func TestMetrics(t *testing.T) {
 			t.Fatalf("%d %s", code, text)
 		}
 	}
-	_, text = scrape(t, url, scrapeToken) // one scrape may have read some values before a look and its time after it
+	_, text = scrape(t, url, scrapeToken) // one scrape may have read some values before a check and its time after it
 	for _, want := range []string{
 		`memdesk_store_up{kind="crewship",state="ok",store="ada"} 1`, `memdesk_store_up{kind="vault",state="down",store="gone"} 0`,
 		`memdesk_health_seconds`, `memdesk_tier_items{store="ada",tier="daily"} `, `memdesk_tier_bytes{store="ada",tier="AGENT"} 2`,
@@ -110,7 +110,7 @@ func (d *desk) watched() (*unit, string) {
 	return u, url
 }
 
-// panel is one of the dashboard for Grafana.
+// panel is a panel of the Grafana dashboard.
 type panel struct {
 	Title   string
 	Targets []struct{ Expr string }
@@ -134,7 +134,7 @@ func panels(t *testing.T) []panel {
 	return dashboard.Panels
 }
 
-// sample is one value of a query to Prometheus.
+// sample is one value of a Prometheus query.
 type sample struct {
 	Metric map[string]string
 	Value  [2]any // time, and the value as text
@@ -142,14 +142,15 @@ type sample struct {
 
 func (s sample) is() string { return fmt.Sprint(s.Value[1]) }
 
-// prometheus is a real one that reads a desk's metrics every second.
+// prometheus is a real Prometheus that reads a desk's metrics every second.
 type prometheus struct {
 	t       *testing.T
 	address string
 	said    bytes.Buffer
 }
 
-// scraped starts Prometheus over the metrics at this address; without one on this machine the test is skipped.
+// scraped starts Prometheus on the metrics at this address; without Prometheus on this machine the test
+// is skipped.
 func (d *desk) scraped(metrics string) *prometheus {
 	d.t.Helper()
 	program, err := exec.LookPath("prometheus")
@@ -180,7 +181,7 @@ func (d *desk) scraped(metrics string) *prometheus {
 func (p *prometheus) ask(path string, answer any) bool {
 	res, err := http.Get("http://" + p.address + path)
 	if err != nil {
-		return false // it is starting
+		return false // it is still starting
 	}
 	defer res.Body.Close()
 	return json.NewDecoder(res.Body).Decode(answer) == nil
@@ -194,7 +195,7 @@ func (p *prometheus) query(expr string) []sample {
 	return answer.Data.Result
 }
 
-// until asks again after the next scrape while something is missing.
+// until polls after each scrape while something is missing.
 func (p *prometheus) until(missing func() []string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
@@ -208,8 +209,8 @@ func (p *prometheus) until(missing func() []string) {
 	}
 }
 
-// TestDashboardOnPrometheus: a real Prometheus reads the metrics, every panel of the dashboard
-// has a value there, and the rules for alerts load and fire.
+// TestDashboardOnPrometheus: a real Prometheus reads the metrics; every panel of the dashboard must
+// have a value there, and the alert rules must load and fire.
 func TestDashboardOnPrometheus(t *testing.T) {
 	d := newDesk(t)
 	u, metrics := d.watched()
@@ -236,8 +237,7 @@ func TestDashboardOnPrometheus(t *testing.T) {
 	u.stop()
 }
 
-// TestDashboardOfTheDemo: the panels of the demonstration workspace show the same values as the
-// commands.
+// TestDashboardOfTheDemo: the panels of the demo workspace must show the same values as the commands.
 func TestDashboardOfTheDemo(t *testing.T) {
 	d := newDesk(t)
 	dir := filepath.Join(d.dir, "demo")
@@ -306,8 +306,8 @@ func TestDashboardOfTheDemo(t *testing.T) {
 	u.stop()
 }
 
-// TestDashboardFitsGrafanasTypes: the dashboard fits Grafana's published types; they are Grafana 11's,
-// whose schema the dashboard names.
+// TestDashboardFitsGrafanasTypes: the dashboard must fit Grafana's published types, those of Grafana
+// 11, whose schema the dashboard names.
 func TestDashboardFitsGrafanasTypes(t *testing.T) {
 	data, err := os.ReadFile(dashboardFile)
 	if err != nil {
@@ -331,7 +331,7 @@ func TestDashboardFitsGrafanasTypes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// A literal is no member of an enumeration there, whatever its value.
+			// In these types a literal is no member of an enumeration, whatever its value.
 			text += "export const " + name + ": " + kind + " = " + strings.ReplaceAll(string(b), `"mode":"absolute"`, `"mode":ThresholdsMode.Absolute`) + ";\n"
 		}
 		declare("dashboard", "Dashboard", dashboard)
@@ -361,7 +361,7 @@ func TestDashboardFitsGrafanasTypes(t *testing.T) {
 	}
 }
 
-// askDoor asks a served store one call of each outcome.
+// askDoor makes one call of each outcome to a served store.
 func (d *desk) askDoor(config string) {
 	d.t.Helper()
 	tokens := d.file("door-tokens", "agent "+scrapeToken+" memory:recall\n")
@@ -386,7 +386,7 @@ func (d *desk) askDoor(config string) {
 	u.stop()
 }
 
-// TestWatch: what is new is told once, in words that carry no content.
+// TestWatch must report each new thing once, in words without content.
 func TestWatch(t *testing.T) {
 	d := newDesk(t)
 	vault, away := filepath.Join(d.dir, "vault"), filepath.Join(d.dir, "away")

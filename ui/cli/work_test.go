@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestWork asks the stores that keep work items; others are no failure unless they
-// are named.
+// TestWork reads the stores that keep work items; other stores are an error only when they are named.
 func TestWork(t *testing.T) {
 	d := newDesk(t)
 	repo := filepath.Join(d.dir, "repo")
@@ -45,8 +44,8 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestWorkIsChanged goes through the life of an item: every change is recorded, can be
-// undone, and ends with the published envelope.
+// TestWorkIsChanged covers an item's life: every change must be recorded, undoable, and end with the
+// published envelope.
 func TestWorkIsChanged(t *testing.T) {
 	d := newDesk(t)
 	dir := filepath.Join(d.dir, "repo", ".beads")
