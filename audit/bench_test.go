@@ -19,8 +19,8 @@ import (
 	"memdesk/internal/clock"
 )
 
-// BenchmarkAppend measures durable records per second with concurrent writers; "each" flushes every record
-// separately.
+// BenchmarkAppend measures durable records per second with concurrent writers; "each" flushes every
+// record by itself.
 func BenchmarkAppend(b *testing.B) {
 	for _, writers := range []int{1, 8, 32} {
 		for mode, most := range map[string]int{"each": 1, "shared": 0} {
@@ -52,8 +52,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkVerify walks a log of a million records, acts in pairs, chain and tree. Its peer only hashes the
-// same bytes twice, for the chain and for the leaves of the tree.
+// BenchmarkVerify verifies a log of a million records: acts in pairs, chain and tree. The peer only
+// hashes the same bytes twice, for the chain and for the leaves of the tree.
 func BenchmarkVerify(b *testing.B) {
 	const records = 1_000_000
 	dir := filepath.Join(b.TempDir(), "audit")
@@ -151,8 +151,8 @@ func generate(dir string, n int) error {
 	return l.writeHead(h)
 }
 
-// BenchmarkTree adds one leaf to a tree of so many records and proves one: the number of tiles that both read
-// and write grows with the logarithm. 10,000,000 with MEMDESK_SOAK.
+// BenchmarkTree adds one leaf to a tree of so many records and proves one: the number of tiles read and
+// written grows with the logarithm. 10,000,000 with MEMDESK_SOAK.
 func BenchmarkTree(b *testing.B) {
 	sizes := []int{10_000, 100_000, 1_000_000}
 	if os.Getenv("MEMDESK_SOAK") != "" {
@@ -199,7 +199,7 @@ func BenchmarkTree(b *testing.B) {
 	}
 }
 
-// counted is quick, and counts opened files.
+// counted is quick and counts opened files.
 type counted struct {
 	quick
 	opened *int

@@ -11,10 +11,10 @@ var ChangeTime = changeTime
 
 const Settled = settled
 
-// Quick writes without flushes: a killed process leaves the same files.
+// Quick writes without flushes, which leaves the same files after a kill.
 type Quick = quick
 
-// Faults are the possible faults at a step of an append; an interrupted write ends after part bytes.
+// Faults are the possible faults at a step of an append; an interrupted write stops after part bytes.
 func Faults(part int) map[string]faultfs.Fault {
 	return map[string]faultfs.Fault{
 		"killed before": {Crash: true}, "killed after": {Crash: true, After: true}, "killed half way": {Crash: true, Part: part},
@@ -30,7 +30,7 @@ func AtStep(n int, fault faultfs.Fault) *faultfs.Layer {
 		}
 		f := fault
 		if step == "write head.json" {
-			f.Part = 0 // one sector, overwritten in place, is written whole or not at all
+			f.Part = 0 // one sector overwritten in place is written completely or not at all
 		}
 		return &f
 	})

@@ -28,8 +28,8 @@ func onStep(match string, nth int, f faultfs.Fault) func(int, string) *faultfs.F
 	}
 }
 
-// The process dies, or the disk fails, at every step of two acts across a segment boundary. Every record that
-// was reported exists, the chain verifies, and the next process continues.
+// The process dies, or the disk fails, at every step of two acts across a segment boundary. Every
+// reported record must exist, the chain must verify, and the next process must continue.
 func TestKilledAtEveryStep(t *testing.T) {
 	ctx := context.Background()
 	for name, fault := range audit.Faults(100) {
@@ -109,7 +109,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// The order of one append: names, then flush, write, flush, then the head.
+// One append must first write names, then flush, write, flush, then write the head.
 func TestOrderOfAnAppend(t *testing.T) {
 	s := fresh(t)
 	l := faultfs.New(nil)
@@ -132,7 +132,7 @@ func TestFullDiskRefusesTheActAndKeepsTheOutcome(t *testing.T) {
 	s := fresh(t)
 	full := false
 	l := faultfs.New(func(_ int, step string) *faultfs.Fault {
-		// A full disk has no new blocks; writes into reserved space still work.
+		// A full disk has no new blocks, but writes into reserved space work.
 		if full && (strings.HasPrefix(step, "allocate") || strings.HasSuffix(step, "names.jsonl") && strings.HasPrefix(step, "write")) {
 			return &faultfs.Fault{Err: syscall.ENOSPC}
 		}
@@ -156,7 +156,7 @@ func TestFullDiskRefusesTheActAndKeepsTheOutcome(t *testing.T) {
 	wantOK(t, s.dir, 5)
 }
 
-// After a failed flush the pages are not trusted again.
+// After a failed flush the segment's pages must not be trusted again.
 func TestFailedFlushLeavesTheSegment(t *testing.T) {
 	ctx := context.Background()
 	for nth := range 2 {

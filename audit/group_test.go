@@ -15,7 +15,7 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// flushed records how much of each file the last flush covered, and can hold a flush back.
+// flushed records how much of each file the last flush covered, and can delay a flush.
 type flushed struct {
 	atomicfile.OS
 	mu     sync.Mutex
@@ -59,8 +59,8 @@ func (f flushedFile) Sync() error {
 	return nil
 }
 
-// TestAppendsShareAFlush: callers of two logs that arrive during a flush are written together, and none
-// continues before a flush covers its record.
+// TestAppendsShareAFlush: callers of two logs that arrive during a flush must be written together, and
+// none may continue before a flush covers its record.
 func TestAppendsShareAFlush(t *testing.T) {
 	const callers = 32
 	dir := filepath.Join(t.TempDir(), "audit")
@@ -78,7 +78,7 @@ func TestAppendsShareAFlush(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := fs.count
-	fs.hold = func() { // the first flush waits until all others have queued
+	fs.hold = func() { // the first flush waits until all others are queued
 		for {
 			one.group.mu.Lock()
 			n := len(one.group.queue)
@@ -127,8 +127,8 @@ func TestAppendsShareAFlush(t *testing.T) {
 	}
 }
 
-// TestSharedAppendFails: at every step of a shared append the disk fails or the process dies. Every reported
-// record exists; the log verifies and continues.
+// TestSharedAppendFails: at every step of a shared append the disk fails or the process dies. Every
+// reported record must exist; the log must verify and continue.
 func TestSharedAppendFails(t *testing.T) {
 	ctx := context.Background()
 	for name, fault := range Faults(1500) {
@@ -199,7 +199,7 @@ func TestSharedAppendFails(t *testing.T) {
 }
 
 // TestWhoGivesUpHoldsNobodyUp: the first caller's context ends while another process holds the log; the
-// others are written when it is free.
+// others must be written once it is free.
 func TestWhoGivesUpHoldsNobodyUp(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
 	l, err := Open(Options{Dir: dir})
@@ -210,7 +210,7 @@ func TestWhoGivesUpHoldsNobodyUp(t *testing.T) {
 	if _, err := l.Intent(ctx, Entry{Action: "begin"}); err != nil {
 		t.Fatal(err)
 	}
-	unlock, err := l.lock(ctx, true) // as another process would
+	unlock, err := l.lock(ctx, true) // takes the lock as another process would
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func TestPagesHoldEveryRecordOnce(t *testing.T) {
 	}
 }
 
-// A record that arrives between two pages does not move the next page.
+// A record that arrives between two pages must not shift the next page.
 func TestACursorStaysWhereItIs(t *testing.T) {
 	_, l := filled(t)
 	ctx := context.Background()
@@ -179,7 +179,7 @@ func TestEraseNames(t *testing.T) {
 			t.Errorf("%s still holds the name", name)
 		}
 	}
-	// The bytes of the unlinked file are gone too.
+	// The bytes of the unlinked file must be gone too.
 	if info, err := old.Stat(); err != nil || info.Size() != 0 {
 		t.Errorf("the old side table still has %d bytes, %v", info.Size(), err)
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLotsGiveEveryLine: lines that end at, before and after the end of a chunk are returned once, in order
-// and whole.
+// TestLotsGiveEveryLine: lines that end at, before and after a chunk's end must be returned once, in
+// order and complete.
 func TestLotsGiveEveryLine(t *testing.T) {
 	for _, length := range []int{0, 1, chunk - 2, chunk - 1} {
 		for _, tail := range []string{"", "torn"} {
@@ -36,7 +36,7 @@ func TestLotsGiveEveryLine(t *testing.T) {
 	}
 }
 
-// TestVerifyOverLots: a change anywhere in a log of many lots is found at its record.
+// TestVerifyOverLots: a change anywhere in a log of many lots must be found at its record.
 func TestVerifyOverLots(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
 	const records = 2000

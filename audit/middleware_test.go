@@ -12,7 +12,7 @@ import (
 	"memdesk/model"
 )
 
-// actor is a provider whose changes are counted.
+// actor is a provider that counts its changes.
 type actor struct {
 	model.Provider
 	acts int

@@ -8,8 +8,8 @@ import (
 	"memdesk/audit"
 )
 
-// The next process closes the intents of dead processes as unknown; those of a live process and of another
-// machine stay open.
+// The next process must close the intents of dead processes as unknown; those of a live process and of
+// another machine must stay open.
 func TestCloseOrphans(t *testing.T) {
 	ctx := context.Background()
 	dead := exec.Command("true")

@@ -18,7 +18,7 @@ const (
 	childCount = "MEMDESK_TEST_AUDIT_COUNT"
 )
 
-// TestMain lets the test binary be the second process.
+// TestMain lets the test binary act as the second process.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		if err := appendMany(dir, os.Getenv(childCount)); err != nil {
@@ -43,7 +43,7 @@ func appendMany(dir, count string) error {
 	if err != nil {
 		return err
 	}
-	// A byte each way synchronises two processes, so that they contend each time.
+	// One byte each way synchronises two processes, so that they contend each time.
 	turn := make([]byte, 1)
 	for range n {
 		if _, err := os.Stdin.Read(turn); err != nil {
@@ -82,8 +82,8 @@ func spawn(t *testing.T, dir string, count int) child {
 	return child{cmd, in, out}
 }
 
-// Two processes begin the same log at once and append to it: no record is lost,
-// and each outcome links to its own process's intent.
+// Two processes begin the same log at once and append to it: no record may be lost, and each outcome
+// must link to its own process's intent.
 func TestTwoProcesses(t *testing.T) {
 	const each = 150
 	s := fresh(t)

@@ -26,7 +26,7 @@ func sample() Record {
 	}
 }
 
-// The schema is sorted by code point, so a JSON library that sorts keys agrees.
+// The schema must be sorted by code point, to agree with a JSON library that sorts keys.
 func TestSchemaIsSorted(t *testing.T) {
 	var names []string
 	for _, f := range schema {
@@ -75,7 +75,7 @@ func TestEncodeAndParse(t *testing.T) {
 	}
 }
 
-// A verifier in another language, from the documentation alone.
+// A verifier in another language, written from the documentation alone, must agree.
 func TestForeignVerifier(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -149,7 +149,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Unescaped text does not get into a line.
+// Unescaped text must never get into a line.
 func TestEncodeRefusesRawText(t *testing.T) {
 	r := sample()
 	r.Store = `a","tier":"b`
@@ -220,7 +220,7 @@ func TestClockStep(t *testing.T) {
 	}
 }
 
-// A record that is changed with a recomputed hash breaks the next record's prev.
+// A record changed together with its hash must break the next record's prev.
 func TestRehashedRecordIsFound(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
 	if err := generate(dir, 4); err != nil {

@@ -32,8 +32,8 @@ func aged(t *testing.T) (b *bench, clk *clock.Fake, early []byte) {
 	return b, clk, early
 }
 
-// TestRetiredSegments: segments past their retention go, with a record; earlier proofs and anchors hold, the
-// rest verifies, and the log continues.
+// TestRetiredSegments: segments past their retention go, with a record; earlier proofs and anchors must
+// hold, the rest must verify, and the log must continue.
 func TestRetiredSegments(t *testing.T) {
 	b, clk, early := aged(t)
 	l := b.open()
@@ -83,7 +83,8 @@ func TestRetiredSegments(t *testing.T) {
 	b.wantOK()
 }
 
-// TestWhatIsNotRetired: records that an anchor lacks, that have no outcome, or that are not old enough.
+// TestWhatIsNotRetired: records that an anchor lacks, that have no outcome, or that are too young must
+// stay.
 func TestWhatIsNotRetired(t *testing.T) {
 	b, clk, _ := aged(t)
 	old := clk.Now().Add(-30 * 24 * time.Hour)
@@ -110,7 +111,7 @@ func TestWhatIsNotRetired(t *testing.T) {
 	}
 }
 
-// TestAGapThatNobodySigned: a gap made by hand is found.
+// TestAGapThatNobodySigned: a gap made by hand must be found.
 func TestAGapThatNobodySigned(t *testing.T) {
 	change := func(b *bench, f func(*retired)) {
 		var r retired
@@ -180,7 +181,7 @@ func further(t *testing.T, b *bench) {
 	}
 }
 
-// TestKilledWhileRetiring: after a kill at every step the log verifies and continues.
+// TestKilledWhileRetiring: after a kill at every step the log must verify and continue.
 func TestKilledWhileRetiring(t *testing.T) {
 	for n := 0; ; n++ {
 		b, clk, _ := aged(t)

@@ -24,7 +24,7 @@ func sshAgent(t *testing.T) (socket, fingerprint string, add func() string) {
 			t.Skipf("%s is missing; to run this test: apt-get install -y openssh-client", program)
 		}
 	}
-	dir, err := os.MkdirTemp("", "agent") // the path of a socket must be short
+	dir, err := os.MkdirTemp("", "agent") // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +62,8 @@ func sshAgent(t *testing.T) (socket, fingerprint string, add func() string) {
 	return socket, add(), add
 }
 
-// TestTheKeyInAnAgent: a real ssh-agent signs checkpoints and no private key is beside the log; without the
-// agent acts continue, unsigned and reported.
+// TestTheKeyInAnAgent: a real ssh-agent signs checkpoints, with no private key beside the log; without
+// the agent acts must continue, unsigned and reported.
 func TestTheKeyInAnAgent(t *testing.T) {
 	socket, fingerprint, add := sshAgent(t)
 	b := newBench(t)
@@ -115,8 +115,8 @@ func TestTheKeyInAnAgent(t *testing.T) {
 	}
 }
 
-// TestTheKeyOfACommand: the key comes from a command and is never in the state; any other output is no key
-// and appears in no error.
+// TestTheKeyOfACommand: the key comes from a command and must never be in the state; any other output
+// must be refused and appear in no error.
 func TestTheKeyOfACommand(t *testing.T) {
 	skey, vkey, err := note.GenerateKey(rand.Reader, "desk.example/log")
 	if err != nil {
@@ -151,7 +151,7 @@ func TestTheKeyOfACommand(t *testing.T) {
 		}
 	}
 	b.options.KeyCommand = "cat '" + safe + "'"
-	b.acts(1) // and everything since is signed
+	b.acts(1) // everything since is signed
 	rep := b.wantOK()
 	if last := rep.Proven[0]; last.Seq != rep.Events {
 		t.Errorf("signed up to %d of %d", last.Seq, rep.Events)

@@ -13,7 +13,7 @@ import (
 	"memdesk/audit"
 )
 
-// gone removes a log as a whole, by the ways that leave what proves it.
+// Removing a whole log must raise an alarm while other traces prove that it existed.
 func TestALogThatIsGoneIsAnAlarm(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do     func(t *testing.T, dir string)
@@ -59,7 +59,7 @@ func TestALogThatIsGoneIsAnAlarm(t *testing.T) {
 	}
 }
 
-// TestANewDeskIsNoAlarm: without traces nothing is missing, and a look creates nothing.
+// TestANewDeskIsNoAlarm: without traces nothing is missing, and a check must create nothing.
 func TestANewDeskIsNoAlarm(t *testing.T) {
 	s := fresh(t)
 	s.traces = func() string { return "" }
@@ -77,7 +77,8 @@ func TestANewDeskIsNoAlarm(t *testing.T) {
 	act(t, l, forget)
 }
 
-// TestAChangeBeforeAnAcknowledgementIsNotCoveredByIt: an acknowledgement covers the breaks of its time.
+// TestAChangeBeforeAnAcknowledgementIsNotCoveredByIt: an acknowledgement covers only the breaks it was
+// given for.
 func TestAChangeBeforeAnAcknowledgementIsNotCoveredByIt(t *testing.T) {
 	ctx := context.Background()
 	s := fresh(t)
@@ -100,7 +101,8 @@ func TestAChangeBeforeAnAcknowledgementIsNotCoveredByIt(t *testing.T) {
 	}
 }
 
-// TestWholeSegmentsAreNotReadAgain: an intact segment is skipped, one that changed since is read.
+// TestWholeSegmentsAreNotReadAgain: an intact segment is skipped, but one that changed since must be
+// read.
 func TestWholeSegmentsAreNotReadAgain(t *testing.T) {
 	ctx := context.Background()
 	s := fresh(t)
@@ -111,7 +113,7 @@ func TestWholeSegmentsAreNotReadAgain(t *testing.T) {
 	}
 	first := filepath.Join(s.dir, firstSegment)
 	old := time.Now().Add(-time.Hour)
-	must(t, os.Chtimes(first, old, old)) // of the modification only: the system stamps the change itself
+	must(t, os.Chtimes(first, old, old)) // sets the modification time only: the system stamps the change itself
 	waitUntilSettled(t, first)
 	act(t, s.open(t), forget)
 	act(t, s.open(t), forget)
@@ -140,7 +142,7 @@ func waitUntilSettled(t *testing.T, path string) {
 	}
 }
 
-// TestMarksOutsideTheLog: a statement about the log's length reveals that its end is gone.
+// TestMarksOutsideTheLog: a statement about the log's length must reveal a truncation.
 func TestMarksOutsideTheLog(t *testing.T) {
 	ctx := context.Background()
 	s := fresh(t)
@@ -181,8 +183,8 @@ func TestMarksOutsideTheLog(t *testing.T) {
 	act(t, s.open(t), forget)
 }
 
-// TestNamesAreThoseOfTheirRecords: a clear name is shown only if its keyed hash is in the chain, and a
-// missing one is reported.
+// TestNamesAreThoseOfTheirRecords: a clear name may be shown only if its keyed hash is in the chain,
+// and a missing one must be reported.
 func TestNamesAreThoseOfTheirRecords(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do    func(t *testing.T, dir string)

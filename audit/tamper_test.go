@@ -17,8 +17,8 @@ import (
 
 const firstSegment = "log-000001.jsonl"
 
-// The low bit of every byte, and the case of every letter, in every file that the
-// chain covers.
+// Flipping the low bit of any byte, or the case of any letter, in any file that the chain covers must
+// be found.
 func TestEveryFlippedByteIsFound(t *testing.T) {
 	s := fresh(t)
 	s.limit = 1500
@@ -48,7 +48,7 @@ func TestEveryFlippedByteIsFound(t *testing.T) {
 		for i, b := range body {
 			for _, mask := range []byte{0x01, 0x20} {
 				if mask == 0x20 && !('A' <= b&^0x20 && b&^0x20 <= 'Z') {
-					continue // the case bit, for letters
+					continue // the case bit, for letters only
 				}
 				if _, err := f.WriteAt([]byte{b ^ mask}, int64(i)); err != nil {
 					t.Fatal(err)
@@ -215,7 +215,7 @@ func TestTampering(t *testing.T) {
 			if err != nil {
 				return
 			}
-			// The Log that verified refuses, and so do all others.
+			// The Log that verified must refuse, and so must all others.
 			if _, err := l.Intent(ctx, forget); !errors.Is(err, audit.ErrNotWritable) || !errors.Is(err, audit.ErrTampered) {
 				t.Errorf("the log that saw it appends: %v", err)
 			}
@@ -241,7 +241,7 @@ func TestTampering(t *testing.T) {
 	}
 }
 
-// A copy put in place of the log, unchanged, is an alarm and no damage.
+// An unchanged copy put in place of the log is an alarm, but no damage.
 func TestAnAcknowledgedRestoreVerifies(t *testing.T) {
 	s := fresh(t)
 	l := s.open(t)
@@ -260,8 +260,8 @@ func TestAnAcknowledgedRestoreVerifies(t *testing.T) {
 	wantOK(t, s.dir, 6)
 }
 
-// Segments that continue the chain, made in a copy and put beside the saved head: a killed process leaves at
-// most one.
+// Segments that continue the chain, made in a copy and put beside the saved head, must be found: a
+// killed process leaves at most one.
 func TestForgedSegmentsAreFound(t *testing.T) {
 	s := fresh(t)
 	act(t, s.open(t), forget)

@@ -30,7 +30,7 @@ import (
 	"memdesk/internal/clock"
 )
 
-// bench is a log with its anchors, for tests that also play its owner.
+// bench is a log with its anchors, for tests that also act as its owner.
 type bench struct {
 	t       *testing.T
 	dir     string
@@ -92,7 +92,7 @@ func (b *bench) wantOK() Report {
 	return rep
 }
 
-// wantFound checks that a verification finds the manipulation and that no further act begins.
+// wantFound checks that a verification finds the manipulation and that no further act can begin.
 func (b *bench) wantFound(words string) {
 	b.t.Helper()
 	rep := b.verify()
@@ -121,7 +121,7 @@ func saved(t *testing.T, dir string) map[string][]byte {
 	return out
 }
 
-// putBack writes old bytes into the current files, so that their inodes stay.
+// putBack writes old bytes into the current files, keeping their inodes.
 func putBack(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	for p, b := range files {
@@ -134,8 +134,8 @@ func putBack(t *testing.T, files map[string][]byte) {
 	}
 }
 
-// rewrite changes the nth record as the owner of the files can, with the key: chain, head, tree and signature
-// are computed again.
+// rewrite changes the nth record as the files' owner can, with the key: it recomputes chain, head, tree
+// and signature.
 func (b *bench) rewrite(nth uint64, change func(*Record)) {
 	b.t.Helper()
 	l := b.open()
@@ -192,7 +192,8 @@ func (b *bench) rewrite(nth uint64, change func(*Record)) {
 	b.options.Anchors = []Anchor{{Kind: "file", Path: b.usb}}
 }
 
-// The four manipulations of an owner: each passes without an anchor, and is found with one.
+// The four manipulations that an owner can make: each passes without an anchor, and must be found with
+// one.
 func TestWhatAnOwnerDoesIsFound(t *testing.T) {
 	cases := map[string]struct {
 		do    func(b *bench)
@@ -225,7 +226,7 @@ func TestWhatAnOwnerDoesIsFound(t *testing.T) {
 		"delete and start anew": {func(b *bench) {
 			_ = os.RemoveAll(b.dir)
 			_ = os.Remove(b.dir + ".begun")
-			b.options.Anchors = nil // like somebody with another configuration
+			b.options.Anchors = nil // as with another configuration
 			b.acts(3)
 			b.options.Anchors = []Anchor{{Kind: "file", Path: b.usb}}
 		}, "of another log"},
@@ -237,7 +238,7 @@ func TestWhatAnOwnerDoesIsFound(t *testing.T) {
 			b.wantOK()
 			c.do(b)
 			b.options.Anchors = nil
-			b.wantOK() // nothing in the owner's hands reveals it
+			b.wantOK() // nothing that the owner holds reveals it
 			b.options.Anchors = []Anchor{{Kind: "file", Path: b.usb}}
 			b.wantFound(c.words)
 		})
@@ -268,8 +269,8 @@ func TestWhatAnOwnerDoesIsFound(t *testing.T) {
 	}
 }
 
-// Two copies of one log continue, the second without its anchor and to a longer end. The fork is found at the
-// anchor, and the first copy still holds.
+// Two copies of one log continue, the second without its anchor and to a longer end. The fork must be
+// found at the anchor, and the first copy must still verify.
 func TestAForkMeetsAFileAnchor(t *testing.T) {
 	b := newBench(t)
 	b.options.SegmentBytes = 0
@@ -289,7 +290,8 @@ func TestAForkMeetsAFileAnchor(t *testing.T) {
 	b.wantOK()
 }
 
-// A statement says up to which record the log is unchanged, even when later records were changed.
+// A statement must name the last record up to which the log is unchanged, even when later records were
+// changed.
 func TestAnAnchorSaysWhatItProves(t *testing.T) {
 	b := newBench(t)
 	b.acts(3)
@@ -324,7 +326,7 @@ func TestAnAcknowledgementEndsTheTree(t *testing.T) {
 	for _, size := range []int64{0, 2500} { // in one segment, and back across segment ends
 		t.Run(fmt.Sprint(size), func(t *testing.T) { acknowledgedRollBack(t, size, size) })
 	}
-	// Back to the end of a segment: whole segments are left over, and the signed part still holds.
+	// Back to a segment's end: whole segments are surplus, and the signed part must still verify.
 	t.Run("between segments", func(t *testing.T) { acknowledgedRollBack(t, 0, 1) })
 }
 
@@ -347,7 +349,7 @@ func acknowledgedRollBack(t *testing.T, before, after int64) {
 	if rep.OK || !rep.Acknowledged {
 		t.Fatalf("after the acknowledgement: %+v", rep)
 	}
-	b.acts(3) // and a new tree is anchored
+	b.acts(3) // anchors a new tree
 	rep = b.verify()
 	if rep.OK || !rep.Acknowledged {
 		t.Fatalf("with a new tree: %+v", rep)
@@ -375,7 +377,7 @@ func acknowledgedRollBack(t *testing.T, before, after int64) {
 	}
 }
 
-// An old log is adopted: its lines are the leaves from 0 on.
+// An old log is adopted: its lines must become the leaves from 0 on.
 func TestAnOldLogIsTakenOver(t *testing.T) {
 	b := newBench(t)
 	l := b.open()
@@ -441,7 +443,7 @@ func TestProofs(t *testing.T) {
 	if _, err := l.Prove(t.Context(), uint64(c.Size)+1); err == nil {
 		t.Error("a record that is not there has a proof")
 	}
-	// The tree is the one of RFC 6962 over the stored lines, computed by the library alone.
+	// The tree must equal RFC 6962's over the stored lines, computed by the library alone.
 	var hashes []tlog.Hash
 	read := tlog.HashReaderFunc(func(at []int64) ([]tlog.Hash, error) {
 		var out []tlog.Hash
@@ -464,7 +466,7 @@ func TestProofs(t *testing.T) {
 	if err != nil || n != c.Size || root != c.Root {
 		t.Errorf("size %d root %s, want %d %s (%v)", c.Size, c.Root, n, root, err)
 	}
-	// A changed tile gives no proof.
+	// A changed tile must give no proof.
 	tile := l.inTree("tile/0/000")
 	body, err := os.ReadFile(tile)
 	if err != nil {
@@ -510,7 +512,7 @@ func TestRotatedKeys(t *testing.T) {
 	if _, _, err := later.Check(old); err == nil {
 		t.Error("the old key still signs")
 	}
-	// A key that no record names does not count.
+	// A key that no record names must not count.
 	st, _ := l.readTree()
 	_, alien, _ := note.GenerateKey(nil, st.Origin)
 	st.Keys[0] = alien
@@ -578,14 +580,14 @@ func TestAWitnessFindsARollBackAndAFork(t *testing.T) {
 	if p, _ := b.open().Ask(t.Context(), a); p.State != ProvenBroken || !strings.Contains(p.Why, "rolled back") {
 		t.Errorf("rolled back: %+v", p)
 	}
-	// Both copies continue: the second is found at its next anchoring, and then stops.
+	// Both copies continue: the second must be found at its next anchoring, and then stop.
 	l := b.open()
 	act(t, l)
 	if err := l.Close(t.Context()); !errors.Is(err, ErrTampered) {
 		t.Errorf("the next anchor: %v", err)
 	}
 	b.wantFound("rolled back")
-	for range 4 { // beyond the size that the witness has
+	for range 4 { // beyond the witness's size
 		b.open().appendAnyway(t, b)
 	}
 	if p, _ := b.open().Ask(t.Context(), a); p.State != ProvenBroken {
@@ -596,7 +598,7 @@ func TestAWitnessFindsARollBackAndAFork(t *testing.T) {
 	}
 }
 
-// appendAnyway ignores an alarm, as a program without alarms would.
+// appendAnyway appends despite an alarm, as a program without alarms would.
 func (l *Log) appendAnyway(t *testing.T, b *bench) {
 	t.Helper()
 	_ = os.Remove(l.inTree(anchorsFile))
@@ -642,9 +644,9 @@ func TestAnAnchorThatIsAway(t *testing.T) {
 	}
 }
 
-// TestAnAnchorComesBack: a missing disk and a silent witness, for a day of acts. They are tried at growing
-// intervals, their checkpoints stay as old as they are, and both take the newest one once they are back: each
-// alone then finds a rollback into that day.
+// TestAnAnchorComesBack: a disk is missing and a witness silent for a day of acts. Both must be tried
+// at growing intervals while their checkpoints grow old, and must take the newest one once they return:
+// each alone must then find a rollback into that day.
 func TestAnAnchorComesBack(t *testing.T) {
 	disk := filepath.Join(t.TempDir(), "usb")
 	if err := os.Mkdir(disk, 0o700); err != nil {
@@ -727,8 +729,8 @@ func TestAnAnchorComesBack(t *testing.T) {
 	}
 }
 
-// A process is killed at every step between record, tile and checkpoint; the next one continues, and every
-// checkpoint ever signed still fits. 300 points with MEMDESK_SOAK.
+// A process is killed at every step between record, tile and checkpoint; the next one must continue,
+// and every checkpoint ever signed must still fit. 300 points with MEMDESK_SOAK.
 func TestKilledBetweenRecordAndCheckpoint(t *testing.T) {
 	points := 60
 	if os.Getenv("MEMDESK_SOAK") != "" {
@@ -775,8 +777,8 @@ func TestKilledBetweenRecordAndCheckpoint(t *testing.T) {
 	}
 }
 
-// A full or failing disk still allows acts while the log itself can be written, and the tree continues when
-// the disk works again.
+// A full or failing disk must still allow acts while the log itself can be written, and the tree must
+// continue when the disk works again.
 func TestTheTreeOnABadDisk(t *testing.T) {
 	for match, acts := range map[string]bool{
 		`sync log-`: false, `write \.checkpoint\.`: true, `sync \.checkpoint\.`: true, `rename checkpoint`: true,
@@ -829,7 +831,7 @@ func anchoredTo(b *bench, seq uint64) bool {
 	return !slices.ContainsFunc(all, func(a Anchored) bool { return a.Seq != seq || a.Error != "" })
 }
 
-// A stolen key signs anything; the anchors still know what they saw.
+// A stolen key signs anything, but the anchors must still know the tree they saw.
 func TestAStolenKey(t *testing.T) {
 	b := newBench(t)
 	b.acts(3)

@@ -25,7 +25,7 @@ import (
 
 const (
 	receiptType = "application/vnd.memdesk.erasure-receipt+json;v=1"
-	bodyEnd     = ",\n \"checkpoint\": " // the log's record does not cover what follows
+	bodyEnd     = ",\n \"checkpoint\": " // the log's record does not cover the rest
 )
 
 // made is a log with a witness, a proof, two receipts and the key files.
@@ -86,7 +86,7 @@ func (m made) put(t *testing.T, name string, b []byte) string {
 	return path
 }
 
-// signed is a payload in an envelope, signed with a key that anybody can make.
+// signed is a payload in an envelope, signed with a newly made key.
 func (m made) signed(t *testing.T, payload []byte) []byte {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -114,8 +114,8 @@ var built struct {
 	err  error
 }
 
-// verifier runs the small verifier as its users would: the program alone, in an empty directory, without an
-// environment.
+// verifier runs the small verifier as its users would: the program alone, in an empty directory,
+// without an environment.
 func verifier(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	built.once.Do(func() {
@@ -145,7 +145,7 @@ func verifier(t *testing.T, args ...string) (int, string) {
 	return 0, string(out)
 }
 
-// envelope is DSSE's, in the form of the receipts.
+// envelope is DSSE's envelope, in the form of the receipts.
 type envelope struct {
 	PayloadType string      `json:"payloadType"`
 	Payload     string      `json:"payload"`
@@ -227,7 +227,7 @@ func TestVerifierFindsChangedReceipts(t *testing.T) {
 	lines := bytes.Split(bytes.Clone(payload), []byte("\n"))
 	line := slices.IndexFunc(lines, func(l []byte) bool { return bytes.Contains(l, []byte(`"forgotten":`)) })
 	lines[line], lines[line+1] = lines[line+1], lines[line]
-	// An owner of the desk's receipt key can sign anything: the log names another digest.
+	// An owner of the desk's receipt key can sign anything, but the log names another digest.
 	for name, changed := range map[string][]byte{
 		"another's proof":   append(bytes.Clone(payload[:at(payload)]), second[at(second):]...),
 		"another status":    bytes.Replace(payload, []byte(`"complete"`), []byte(`"complete_in_scope"`), 1),
@@ -257,7 +257,7 @@ func TestVerifierFindsChangedReceipts(t *testing.T) {
 	}
 }
 
-// The verifier can be read alone: it uses no package of memdesk, and is short.
+// The verifier must be readable by itself: it uses no package of memdesk and is short.
 func TestVerifierIsAlone(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "memdesk/cmd/memdesk-verify").Output()
 	if err != nil {

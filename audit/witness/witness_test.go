@@ -19,7 +19,7 @@ import (
 	"memdesk/audit/witness"
 )
 
-// log is a log of made-up records, as a witness sees it.
+// log is a log of invented records, as a witness sees it.
 type log struct {
 	signer note.Signer
 	vkey   string
@@ -50,7 +50,7 @@ func (l *log) read() tlog.HashReaderFunc {
 	}
 }
 
-// at is the submission of a size to a witness that has old.
+// at is the submission of a size to a witness that has size old.
 func (l *log) at(t *testing.T, old, size int64) witness.Submission {
 	t.Helper()
 	l.hashes = nil
@@ -120,7 +120,7 @@ func TestAWitnessSigns(t *testing.T) {
 			if err != nil || len(n.Sigs) != 1 {
 				t.Fatalf("%v: its signature: %v", step, err)
 			}
-			// Four bytes of the key's hash, then the time in seconds.
+			// The signature is four bytes of the key's hash, then the time in seconds.
 			if raw, err := base64.StdEncoding.DecodeString(n.Sigs[0].Base64); err != nil || len(raw) < 12 || binary.BigEndian.Uint64(raw[4:]) == 0 {
 				t.Errorf("%v: a signature without its time: %v", step, err)
 			}
@@ -184,7 +184,7 @@ func TestWhatAWitnessRefuses(t *testing.T) {
 			t.Errorf("%.20q: %d", body, resp.StatusCode)
 		}
 	}
-	// After a restart the witness knows the same.
+	// After a restart the witness must know the same.
 	url, _ = serve(t, dir, l)
 	if a, err := witness.Add(t.Context(), url, l.at(t, 5, 5)); err != nil || !a.Conflict || a.Size != 8 {
 		t.Errorf("after a restart: %+v %v", a, err)
