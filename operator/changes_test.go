@@ -10,13 +10,14 @@ import (
 	"memdesk/model"
 )
 
-// teller is a watcher that tells what it is given.
+// teller is a watcher that reports given changes.
 type teller struct{ changes chan model.Change }
 
 func (w teller) Watch(context.Context) (<-chan model.Change, error) { return w.changes, nil }
 
-// TestStampsTellChanges: a watched store by what its watcher tells, one in a file by the file, any other not
-// at all; who hears of changes is told when that ends, and may have it begun anew.
+// TestStampsTellChanges: a watched store's stamp changes by its watcher's reports, a file store's by
+// the file, and any other has no stamp. A listener must be told when watching ends, and can start it
+// again.
 func TestStampsTellChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewChanges(t.Context())

@@ -14,8 +14,8 @@ import (
 	"memdesk/model"
 )
 
-// TestAViewersHandleCannotWrite: a session that may change no store has the SQLite file open for
-// reading only, as the kernel sees it.
+// TestAViewersHandleCannotWrite: a session that may change no store must have the SQLite file open
+// read-only, as the kernel sees it.
 func TestAViewersHandleCannotWrite(t *testing.T) {
 	for role, writes := range map[string]bool{"viewer": false, "reviewer": false, "approver": false, "auditor": false, "operator": true} {
 		path := filepath.Join(t.TempDir(), "x.db")

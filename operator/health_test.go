@@ -12,8 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// TestAnchoringInHealth: how far the log is kept outside, with an honest age, and what an anchor
-// that fails at the end of a session says there and then.
+// TestAnchoringInHealth: Health must report how far the log is anchored, with its true age, and an
+// anchor that fails at a session's end must be reported at once.
 func TestAnchoringInHealth(t *testing.T) {
 	state, usb := t.TempDir(), filepath.Join(t.TempDir(), "usb")
 	clk := clock.NewFake(time.Date(2026, 5, 21, 9, 0, 0, 0, time.UTC))
@@ -50,7 +50,7 @@ func TestAnchoringInHealth(t *testing.T) {
 		}
 	}
 	s, _ := open()
-	want(s, model.HealthOK) // there is no log
+	want(s, model.HealthOK) // no log exists
 	act(s)
 	want(s, model.HealthOK, "not anchored: whoever owns the files can rewrite the log")
 	file := backends.AnchorConfig{Kind: "file", Path: usb}
@@ -76,13 +76,13 @@ func TestAnchoringInHealth(t *testing.T) {
 	if got := s.unanchored(t.Context()); len(got) != 1 {
 		t.Errorf("at login: %q", got)
 	}
-	// The other disk went away: a day later Health still says how old what it has is.
+	// The other disk is missing: a day later Health must still report the age of its checkpoint.
 	if err := os.Rename(usb, usb+".away"); err != nil {
 		t.Fatal(err)
 	}
 	s, _ = open(file)
 	want(s, model.HealthOK, "anchored 24 h ago")
-	// A log that was put back from a copy is an alarm, whatever its anchors have, and so is one that is gone.
+	// A log restored from a copy must be an alarm whatever its anchors have, and so must a removed one.
 	if err := os.Rename(usb+".away", usb); err != nil {
 		t.Fatal(err)
 	}

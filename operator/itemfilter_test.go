@@ -41,7 +41,7 @@ func TestItemFilterPicks(t *testing.T) {
 	for _, c := range []struct {
 		store, name string
 		filter      ItemFilter
-		passes      func(model.Item) bool // what the filter says, told another way
+		passes      func(model.Item) bool // the filter's meaning, expressed independently
 	}{
 		{"graph", "type", ItemFilter{Type: "Fact"}, func(it model.Item) bool { return field(it, "type") == "fact" || field(it, "subtype") == "fact" }},
 		{"graph", "confidence", ItemFilter{Confidence: 0.9}, func(it model.Item) bool { c := field(it, "confidence"); return c == "1" || c >= "0.9" && c < "1" }},

@@ -126,8 +126,8 @@ func TestAuditSourcePages(t *testing.T) {
 	}
 }
 
-// TestStoreEventsStandAmongTheRecords: what the stores have noted stands once in the
-// order of time, whatever the pages, marked as theirs, and the filter applies to it.
+// TestStoreEventsStandAmongTheRecords: the stores' own events must appear once, in the order of time,
+// for any page size, marked as theirs, and the filter must apply to them.
 func TestStoreEventsStandAmongTheRecords(t *testing.T) {
 	log, err := audit.Open(audit.Options{Dir: filepath.Join(t.TempDir(), "audit"), Actor: audit.Actor{ID: "ana"}})
 	if err != nil {

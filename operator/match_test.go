@@ -22,7 +22,7 @@ func TestMatch(t *testing.T) {
 		{"^b.*md$", []string{"boats.md", "certain"}, true, [][2]int{{0, 8}}},
 		{"^md", []string{"boats.md", "certain"}, false, nil},
 		{"boats|piers", []string{"old piers"}, true, [][2]int{{4, 9}}},
-		{"(conflicted", []string{"a (conflicted copy)"}, true, [][2]int{{2, 13}}}, // no expression: words
+		{"(conflicted", []string{"a (conflicted copy)"}, true, [][2]int{{2, 13}}}, // no valid expression: taken as words
 		{"-f bmd", []string{"boats.md"}, true, [][2]int{{0, 1}, {6, 8}}},
 		{"-f dmb", []string{"boats.md"}, false, nil},
 		{"oa at", []string{"boats"}, true, [][2]int{{1, 4}}},

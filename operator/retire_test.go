@@ -12,8 +12,9 @@ import (
 	"memdesk/model"
 )
 
-// TestRetiredLogKeepsWhatErasuresNeed: who filed an open request stays on record, whatever the retention,
-// and a policy that demands approval is still the one that a change has to be accepted against.
+// TestRetiredLogKeepsWhatErasuresNeed: the requester of an open request must stay on record, whatever
+// the retention, and a policy that demands approval must still be the one against which a change is
+// accepted.
 func TestRetiredLogKeepsWhatErasuresNeed(t *testing.T) {
 	state := t.TempDir()
 	clk := clock.NewFake(time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC))
@@ -47,7 +48,7 @@ func TestRetiredLogKeepsWhatErasuresNeed(t *testing.T) {
 	acts(10)
 	clk.Advance(100 * 24 * time.Hour)
 	acts(10)
-	first := func() audit.Row { // the oldest record that is left
+	first := func() audit.Row { // the oldest remaining record
 		page, err := s.Log.List(t.Context(), audit.Filter{}, 1000, "")
 		if err != nil {
 			t.Fatal(err)

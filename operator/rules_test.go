@@ -23,8 +23,8 @@ import (
 	"memdesk/undo"
 )
 
-// acting are the methods that change something, with the acts that they are. Every other
-// exported method has to stand in reading: one that is in neither list fails the test.
+// acting are the methods that change something, with their acts. Every other exported method must be in
+// reading: a method in neither list fails the test.
 var acting = map[string][]Act{
 	"Session.Forget": {Forget}, "Session.Retain": {Create, Edit, Append}, "Session.Release": {Release}, "Session.Restore": {Restore},
 	"Session.Resolve": {Resolve}, "Session.Takeback": {Takeback}, "Session.Repair": {Repair}, "Session.Reindex": {Reindex},
@@ -38,7 +38,7 @@ var acting = map[string][]Act{
 	"Erasures.Withdraw": {Withdraw}, "Erasures.Attest": {Attest}, "Erasures.SetPolicy": {SetPolicy}, "Erasures.Approve": {Approve}, "Erasures.ApproveHere": {Approve},
 	"Erasures.Erase": {Erase}, "Erasures.EraseHere": {Erase}, "Erasures.Pause": {Erase}, "Erasures.Resume": {Erase},
 	"Erasures.Verify": {Verify}, "Erasures.Export": {Export}, "Erasures.MarkExport": {Export}, "Erasures.Tell": {Tell}, "Erasures.Sweep": {Sweep}, "Erasures.Retire": {Sweep},
-	// Readings that not every role has.
+	// Readings that some roles lack.
 	"AuditTrail.Events": {ReadLog},
 	"Erasures.Requests": {ReadRequests}, "Erasures.Request": {ReadRequests}, "Erasures.Plan": {ReadRequests}, "Erasures.Unapproved": {ReadRequests},
 	"Erasures.Report": {ReadRequests}, "Erasures.Receipt": {ReadRequests}, "Erasures.Get": {ReadRequests}, "Erasures.List": {ReadRequests},
@@ -47,7 +47,7 @@ var acting = map[string][]Act{
 	"Survey.Requests": {ReadRequests}, "Survey.Due": {ReadRequests},
 }
 
-// reading are the methods that change nothing, or only open and close what is the session's own.
+// reading are the methods that change nothing, or only open and close the session's own resources.
 var reading = []string{
 	"Session.Open", "Session.Close", "Session.May", "Session.Allow", "Session.Look", "Session.Role", "Session.Unwritable", "Session.Writer",
 	"Session.Refused", "Session.Writes", "Session.AuditTrail", "Session.Quarantine", "Session.Conflicts", "Session.Erasures", "Session.Journal",
@@ -56,16 +56,16 @@ var reading = []string{
 	"Session.Planted", "Session.Stories", "Session.Withheld", "Session.Survey", "Session.Explain", "Session.Anchoring",
 	"Session.FallsOf", "Session.OriginsOf", "Session.Watch", "Session.AskWitness",
 	"Session.Replay",       // into a scratch store
-	"Session.CloseOrphans", // only records that nobody saw how an act of another process ended
+	"Session.CloseOrphans", // only records that the outcome of another process's act is unknown
 	"Survey.Health", "Survey.Tiers", "Survey.Quarantined", "Survey.Conflicts", "Survey.Log",
 	"Conflicts.Conflicts", "Conflicts.Compare", "Conflicts.Returned", "Conflicts.Redundant",
-	"Jobs.Run", "Jobs.List", "Jobs.Tied", // what a job does are acts of their own
+	"Jobs.Run", "Jobs.List", "Jobs.Tied", // a job's changes are acts of their own
 	"Quarantine.Entries", "Quarantine.Entry", "AuditTrail.Stamp",
-	"Erasures.Rules", "Erasures.Backups", "Erasures.Tied", "Erasures.SaveReceipt", "Erasures.FreeBytes", // what it saves is read by Get
+	"Erasures.Rules", "Erasures.Backups", "Erasures.Tied", "Erasures.SaveReceipt", "Erasures.FreeBytes", // Get reads the saved receipt
 	"Erasures.PolicyNow", "Erasures.PublicKey", "Erasures.Unattested", "Erasures.MayApprove", "Erasures.BySession",
 }
 
-// who are the roles, by what makes them.
+// who are the roles, by their source.
 var who = []visitor{
 	{"operator", func(*Options) {}, func(Act) bool { return true }},
 	{"reader by the configuration", func(o *Options) { o.Config.Operator.Readers = []string{"ana"} }, rulesFor(func(r rule) bool { return r.readers })},
@@ -77,14 +77,14 @@ var who = []visitor{
 	byKey("viewer"), byKey("reviewer"), byKey("approver"), byKey("auditor"), byKey("privacy officer"),
 }
 
-// byKey is somebody whose key has a role, behind the machine's own sshd.
+// byKey is a visitor whose key has a role, behind the machine's own sshd.
 func byKey(role string) visitor {
 	return visitor{role + " by a key", func(o *Options) {
 		o.Who, o.Config.Operator.Roles = audit.Actor{ID: "SHA256:a", Authenticated: true, Key: "SHA256:a"}, blocks(role)
 	}, inTable(role)}
 }
 
-// elsewhere are the same roles by other doors, and what is no proof of a role.
+// elsewhere are the same roles at other doors, and visitors without a proof of their role.
 var elsewhere = func() []visitor {
 	out := []visitor{
 		{"somebody over SSH whom no block names", func(o *Options) {
@@ -125,7 +125,7 @@ var elsewhere = func() []visitor {
 type visitor struct {
 	name string
 	set  func(*Options)
-	// may says which acts are open to it.
+	// may reports which acts the visitor may do.
 	may func(Act) bool
 }
 
@@ -134,7 +134,7 @@ func blocks(role string) []backends.RoleConfig {
 	return []backends.RoleConfig{{Key: "SHA256:a", Role: role}, {Key: "SHA256:ca", Principal: "desk", Role: role}, {Token: "ci", Role: role}}
 }
 
-// table is written out by hand, beside rules: what each role may, beside an operator.
+// table repeats by hand, independently of rules, what each role except the operator may do.
 var table = map[string][]Act{
 	"viewer":   {},
 	"reviewer": {ReadContent},
@@ -168,7 +168,7 @@ func newSession(t *testing.T, set func(*Options)) *Session {
 	return s
 }
 
-// parts are a session and what acts through it.
+// parts are a session and the parts through which it acts.
 func parts(t *testing.T, s *Session) map[string]reflect.Value {
 	t.Helper()
 	r, err := s.Jobs()
@@ -203,8 +203,8 @@ func TestEveryMethodIsAnActOrAReading(t *testing.T) {
 	}
 }
 
-// TestEveryActHasARule: an act without a rule is permitted to nobody, and an act that no method
-// is stands for nothing.
+// TestEveryActHasARule: an act without a rule is permitted to no role, and an act without a method is
+// unused.
 func TestEveryActHasARule(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "rules.go", nil, 0)
 	if err != nil {
@@ -243,8 +243,8 @@ func TestEveryActHasARule(t *testing.T) {
 	}
 }
 
-// TestActsByRole calls every act in every role: who may not is refused, and the refusal stands in
-// the log; who may is not.
+// TestActsByRole calls every act in every role: a forbidden act must be refused and the refusal logged;
+// a permitted one must not be refused.
 func TestActsByRole(t *testing.T) {
 	for _, w := range who {
 		t.Run(w.name, func(t *testing.T) {
@@ -271,7 +271,7 @@ func TestActsByRole(t *testing.T) {
 	}
 }
 
-// TestRulesByDoor asks for every act at every door.
+// TestRulesByDoor checks the rule of every act at every door.
 func TestRulesByDoor(t *testing.T) {
 	for _, w := range slices.Concat(who, elsewhere) {
 		s := newSession(t, w.set)
@@ -283,7 +283,7 @@ func TestRulesByDoor(t *testing.T) {
 	}
 }
 
-// recorded reports whether a refusal must be a new record: of a reading the session's first is.
+// recorded reports whether a refusal must add a record: of refused reads, only a session's first does.
 func recorded(act Act, before uint64) bool {
 	if strings.HasPrefix(string(act), "read-") {
 		return before == 0
@@ -291,7 +291,7 @@ func recorded(act Act, before uint64) bool {
 	return !rules[act].unlogged
 }
 
-// call calls a method without arguments, and reports whether it was refused. Any other failure, also
+// call calls a method without arguments, and reports whether it was refused. Any other failure, even
 // for lack of arguments, has passed the rules.
 func call(t *testing.T, of map[string]reflect.Value, method string, act Act) (refused bool) {
 	t.Helper()
@@ -347,8 +347,8 @@ func newest(t *testing.T, s *Session, act Act) uint64 {
 	return got.Rows[0].Seq
 }
 
-// TestStoresByRole: what reaches a store past the acts, such as a call of a served provider, is
-// refused by the same rules, in the stores' own layers.
+// TestStoresByRole: a call that reaches a store without an act, such as one of a served provider, must
+// be refused by the same rules, in the stores' own layers.
 func TestStoresByRole(t *testing.T) {
 	for _, w := range slices.Concat(who, elsewhere) {
 		s := newSession(t, w.set)
@@ -386,8 +386,8 @@ func TestStoresByRole(t *testing.T) {
 	}
 }
 
-// TestPolicyOnRecord: the first act under other roles is preceded by the policy's version, every
-// record names the policy, and going back to none is a version of its own.
+// TestPolicyOnRecord: the policy's version must precede the first act under other roles, every record
+// must name the policy, and returning to none must be a version of its own.
 func TestPolicyOnRecord(t *testing.T) {
 	state := t.TempDir()
 	act := func(roles []backends.RoleConfig) (policies []audit.Row, newest audit.Row) {
@@ -420,7 +420,7 @@ func TestPolicyOnRecord(t *testing.T) {
 	}
 	for i, roles := range [][]backends.RoleConfig{blocks("viewer"), blocks("auditor"), none, blocks("auditor")} {
 		if i == 1 {
-			if err := os.Remove(filepath.Join(state, "memdesk", "policy.json")); err != nil { // the log knows
+			if err := os.Remove(filepath.Join(state, "memdesk", "policy.json")); err != nil { // the log still has the version
 				t.Fatal(err)
 			}
 		}
