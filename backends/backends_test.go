@@ -18,10 +18,10 @@ import (
 	"memdesk/model"
 )
 
-// fake is a provider that answers after a while.
+// fake is a provider that answers after a delay.
 type fake struct {
 	wait  time.Duration
-	deaf  bool // does not honour its context
+	deaf  bool // ignores its context
 	hits  []model.RecallSnippet
 	acts  int
 	until chan struct{}
@@ -168,7 +168,7 @@ func TestAChangeIsNeverAbandoned(t *testing.T) {
 	})
 }
 
-// TestAPanicIsAnError: a fault in one backend must not take the terminal down.
+// TestAPanicIsAnError: a panic in one backend must not end the console.
 func TestAPanicIsAnError(t *testing.T) {
 	panics := func(context.Context, *model.Call, func(context.Context) error) error { panic("holds content") }
 	fleet := backends.Open(t.Context(), kindOf(t, map[string]*fake{"a": {}}), configs("a"), backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
@@ -258,7 +258,7 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// TestReopenAfterTheFileCameBack: a database that was replaced is another file.
+// TestReopenAfterTheFileCameBack: a replaced database is another file.
 func TestReopenAfterTheFileCameBack(t *testing.T) {
 	reg := backends.Builtin()
 	kind, _ := reg.Kind("sqlite")
@@ -353,8 +353,8 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// TestDiscoverAgents: the homes of coding agents are found by what lies in them, each under its
-// own name, and opened for reading only.
+// TestDiscoverAgents: the homes of coding agents must be found by their content, each under its own
+// name, and opened read-only.
 func TestDiscoverAgents(t *testing.T) {
 	home := t.TempDir()
 	for name, text := range map[string]string{
@@ -384,13 +384,13 @@ func TestDiscoverAgents(t *testing.T) {
 	}
 }
 
-// TestDiscoverBeaver: the file alone does not tell that a gateway is in use.
+// TestDiscoverBeaver: the file alone does not prove that a gateway is in use.
 func TestDiscoverBeaver(t *testing.T) {
 	for text, want := range map[string]int{
 		`{"memory":{"mode":"memory_gateway","gateway":{"baseUrl":"http://127.0.0.1:1","userId":"u","userKey":"k","scope":["resources"]}}}`: 1,
 		`{"memory":{"mode":"curated"}}`: 0,
 		`{}`:                            0,
-		`{"memory":{"mode":"both"}}`:    1, // opening it says what is wrong
+		`{"memory":{"mode":"both"}}`:    1, // opening it reports the error
 		`{`:                             1,
 	} {
 		home := t.TempDir()
@@ -419,12 +419,12 @@ func TestDiscoverBeaver(t *testing.T) {
 	}
 }
 
-// TestSecretFiles: a file that others may read is refused.
+// TestSecretFiles: a file that others may read must be refused.
 func TestSecretFiles(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		mode       os.FileMode
-		want       string // in the error; empty: it opens
+		want       string // text of the error; empty: it opens
 	}{
 		{"private", "k3y\n", 0o600, ""},
 		{"stricter", "k3y", 0o400, ""},
@@ -452,7 +452,7 @@ func TestSecretFiles(t *testing.T) {
 	}
 }
 
-// TestDiscoverVaults looks into AgentM's configuration: it may select another store.
+// TestDiscoverVaults must read AgentM's configuration, which may select another store.
 func TestDiscoverVaults(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -492,8 +492,8 @@ func TestDiscoverVaults(t *testing.T) {
 	}
 }
 
-// TestNoRecordNoAct: stores opened without an audit log can be read, say that they are
-// read-only and why, and refuse every change.
+// TestNoRecordNoAct: stores opened without an audit log must be readable, say that they are read-only
+// and why, and refuse every change.
 func TestNoRecordNoAct(t *testing.T) {
 	f := &fake{}
 	fleet := backends.Open(t.Context(), kindOf(t, map[string]*fake{"a": f}), configs("a"), backends.Env{}, backends.Policy{})

@@ -12,7 +12,7 @@ import (
 	"memdesk/model"
 )
 
-// testRegistry has one kind that opens an empty store.
+// testRegistry has one kind, which opens an empty store.
 func testRegistry(t *testing.T) *backends.Registry {
 	t.Helper()
 	reg := &backends.Registry{}
@@ -118,8 +118,7 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
-// TestGatewayBlocks holds the rules of provider-contract.md G2 to G4 with their
-// places in the file.
+// TestGatewayBlocks checks the rules G2 to G4 of provider-contract.md and their positions in the file.
 func TestGatewayBlocks(t *testing.T) {
 	const head = "[[store]]\nkind = \"gateway\"\n"
 	const good = head + "base_url = \"http://127.0.0.1:1\"\nuser_id = \"u\"\nuser_key_env = \"K\"\n"
@@ -183,7 +182,7 @@ func TestPostgresBlock(t *testing.T) {
 	}
 }
 
-// TestOpenPostgresTakesAName keeps a connection string out of every message.
+// TestOpenPostgresTakesAName: a connection string must appear in no message.
 func TestOpenPostgresTakesAName(t *testing.T) {
 	env := func(string) string { return "" }
 	got, err := backends.ParseOpen(backends.Builtin(), []string{"postgres=DESK_DSN", "postgres=OTHER"}, "/d", env)

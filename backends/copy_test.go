@@ -24,7 +24,7 @@ const (
 	copiesEnd   = "<!-- copies: end -->\n"
 )
 
-// recordRows give the kinds whose stores other programs fill something to copy.
+// recordRows are rows to copy, for the kinds whose stores other programs fill.
 var recordRows = map[string]string{
 	"mastra": `INSERT INTO mastra_threads VALUES ('t1', 'maren', 'On boats', NULL, '2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z');
 		INSERT INTO mastra_messages VALUES ('m1', 't1', '{"format":2,"parts":[{"type":"text","text":"Hello from the pier"}]}', 'user', 'v2', '2026-01-01T00:00:00.000Z', 'maren');
@@ -48,7 +48,7 @@ func opened(t *testing.T, name, path string) model.Store {
 	return s
 }
 
-// agentMemory is the memory of one agent of Crewship's.
+// agentMemory is the memory of one Crewship agent.
 func agentMemory(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), ".memory")
@@ -57,7 +57,7 @@ func agentMemory(t *testing.T) string {
 	return dir
 }
 
-// fill gives every kind something to copy; the others have the demo's content.
+// fill gives every empty kind something to copy; the others have the demo's content.
 func fill(t *testing.T, stores map[string]model.Store) {
 	t.Helper()
 	for kind, rows := range recordRows {
@@ -93,7 +93,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// first lists the first items of each tier only.
+// first lists only the first items of each tier.
 type first struct{ model.Browser }
 
 func (f first) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
@@ -122,7 +122,7 @@ func (steps) Step(ctx context.Context, _ string, fn func(context.Context) error)
 }
 func (steps) Progress(int64, int64, string, string) {}
 
-// goal is the tier of a store that copies go to: the first that takes new items by a name.
+// goal is the tier that copies go to: the first that takes new items under a key.
 func goal(s model.Store) string {
 	for _, t := range s.Tiers {
 		if t.Writable && !t.OwnerMakes && t.KeyRule != model.KeyIgnored && !t.Hidden {
@@ -132,11 +132,11 @@ func goal(s model.Store) string {
 	return ""
 }
 
-// named are the names of single items, and sizes, in a reason.
+// named matches names of single items, and sizes, in a reason.
 var named = regexp.MustCompile(`"[^"]*"|[0-9]{3,}`)
 
-// copyCell copies a little of one store into another and says in words what became of it. What is
-// not in the destination afterwards has to be named as not carried.
+// copyCell copies a few items of one store into another and describes the result. Whatever is missing
+// in the destination must be named as not carried.
 func copyCell(t *testing.T, from, to model.Store) (result, lost string) {
 	tier := goal(to)
 	if from.Browser == nil {
@@ -195,7 +195,7 @@ func copyCell(t *testing.T, from, to model.Store) (result, lost string) {
 	return "carried", strings.Join(words, ", ")
 }
 
-// check holds a copied item to what the copy said of it.
+// check compares a copied item with the copy's report on it.
 func check(t *testing.T, from, to model.Store, o transfer.Outcome) {
 	t.Helper()
 	a, err := from.Browser.Read(t.Context(), o.ID)
@@ -209,7 +209,7 @@ func check(t *testing.T, from, to model.Store, o transfer.Outcome) {
 	for _, f := range b.Meta {
 		whole += "\n" + f.Value
 	}
-	plain := func(s string) string { // however the destination quotes and indents it
+	plain := func(s string) string { // ignores the destination's quotes and indentation
 		return strings.NewReplacer(`\n`, "", "\n", "", `\`, "", " ", "", `\u003c`, "<", `\u003e`, ">", `\u0026`, "&", "'", "", `"`, "").Replace(s)
 	}
 	if !strings.Contains(plain(whole), plain(strings.TrimSpace(a.Body))) {
@@ -236,10 +236,10 @@ func check(t *testing.T, from, to model.Store, o transfer.Outcome) {
 	}
 }
 
-// TestCopies copies between all pairs of kinds and holds the table of docs/copy.md to what came of it.
+// TestCopies copies between all pairs of kinds and compares the results with the table of docs/copy.md.
 func TestCopies(t *testing.T) {
 	sources := oneOfEveryKind(t)
-	sources["sqlite"] = opened(t, "sqlite", filepath.Join(t.TempDir(), "graph.db")) // the demo's items name others that are not copied here
+	sources["sqlite"] = opened(t, "sqlite", filepath.Join(t.TempDir(), "graph.db")) // the demo's items refer to others that are not copied here
 	fill(t, sources)
 	kinds := make([]string, 0, len(sources))
 	for k := range sources {

@@ -8,7 +8,7 @@ import (
 	"memdesk/backends"
 )
 
-// TestDiscoverOtherPrograms: files of other programs are found where these put them, for reading only.
+// TestDiscoverOtherPrograms: other programs' files must be found in their usual places, read-only.
 func TestDiscoverOtherPrograms(t *testing.T) {
 	home := t.TempDir()
 	for _, name := range []string{".npm/_npx/0123abcd/node_modules/@modelcontextprotocol/server-memory/dist/memory.jsonl", ".mem0/vector_store.db", ".engram/engram.db"} {
@@ -27,7 +27,7 @@ func TestDiscoverOtherPrograms(t *testing.T) {
 	}
 }
 
-// TestAnotherProgramsEngram: the directory alone is no Engram of coding agents.
+// TestAnotherProgramsEngram: the directory alone does not make an Engram of coding agents.
 func TestAnotherProgramsEngram(t *testing.T) {
 	home, data := t.TempDir(), t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(home, ".engram"), 0o700))

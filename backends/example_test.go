@@ -58,7 +58,7 @@ func ExampleOpen() {
 	// well: true
 }
 
-// A kind of your own has configuration keys of its own; their defaults give the types.
+// A kind of your own has its own configuration keys; the defaults set their types.
 func ExampleRegistry_Register() {
 	reg := backends.Builtin()
 	err := reg.Register(backends.Kind{

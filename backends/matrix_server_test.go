@@ -10,7 +10,7 @@ import (
 	"memdesk/internal/testpg"
 )
 
-// serverKinds are the kinds that need a server of their own.
+// serverKinds are the kinds that need a server.
 func serverKinds(t *testing.T) []backends.StoreConfig {
 	t.Setenv("MEMDESK_MATRIX_DSN", testpg.DSN(t))
 	dsn := testpg.DSN(t)
@@ -24,7 +24,7 @@ func serverKinds(t *testing.T) []backends.StoreConfig {
 		{Name: "langgraph", Kind: "langgraph", DSNEnv: "MEMDESK_MATRIX_LANGGRAPH"}}
 }
 
-// TestAServersRowsAreLookedAtInTheBackground: the deep probe runs as the store is opened by its kind.
+// TestAServersRowsAreLookedAtInTheBackground: a store opened by its kind must run the deep probe.
 func TestAServersRowsAreLookedAtInTheBackground(t *testing.T) {
 	t.Setenv("MEMDESK_DEEP_DSN", testpg.DSN(t))
 	kind, _ := backends.Builtin().Kind("postgres")

@@ -27,8 +27,7 @@ const (
 	matrixEnd   = "<!-- capabilities: end -->\n"
 )
 
-// facetRows are the capabilities that every kind has or has not, in the order of
-// docs/capabilities.md.
+// facetRows are the capabilities in the order of docs/capabilities.md.
 var facetRows = []struct{ name, words string }{
 	{"recall", "recall"}, {"retain", "retain"}, {"forget", "forget"}, {"cascade", "forget a person in one call"},
 	{"browse", "browse"}, {"history", "version history"}, {"quarantine", "quarantine"}, {"conflicts", "conflicts of its own"},
@@ -36,8 +35,7 @@ var facetRows = []struct{ name, words string }{
 	{"watch", "watch"}, {"maintain", "scrub, layers"}, {"reindex", "reindex"}, {"repair", "set aside what is broken"}, {"migrate", "migrations"},
 }
 
-// oneOfEveryKind opens a store of each kind that the registry has. A kind without
-// an example here fails the test.
+// oneOfEveryKind opens a store of each registered kind. A kind without an example here fails the test.
 func oneOfEveryKind(t *testing.T) map[string]model.Store {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "demo")
@@ -106,8 +104,8 @@ func oneOfEveryKind(t *testing.T) map[string]model.Store {
 	return out
 }
 
-// TestCapabilityMatrix opens a store of every kind and holds docs/capabilities.md to what
-// they can do.
+// TestCapabilityMatrix opens a store of every kind and compares its capabilities with
+// docs/capabilities.md.
 func TestCapabilityMatrix(t *testing.T) {
 	stores := oneOfEveryKind(t)
 	kinds := backends.Builtin().Names()

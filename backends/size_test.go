@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// longest is how many lines a kind may have, its tests not counted: where it would have more, its
-// base lacks something that other kinds need too.
+// longest is the most lines of a kind, without its tests: a longer kind shows that its base lacks
+// something that other kinds need too.
 const longest = 1200
 
-// larger are the kinds that are a database, a file format or a locking protocol of their own.
+// larger are the kinds that contain a database, a file format or a locking protocol.
 var larger = []string{"hypergraph/inmem", "hypergraph/postgres", "hypergraph/sqlite", "seam/crewship", "seam/curated", "tracker/beads"}
 
 // TestKindsAreSmall counts the lines of every kind's folder in a family.
@@ -39,7 +39,7 @@ func TestKindsAreSmall(t *testing.T) {
 			}
 		}
 	}
-	if seen < 15 { // the folders have other names now
+	if seen < 15 { // the folders were renamed
 		t.Errorf("%d kinds were counted", seen)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"memdesk/model"
 )
 
-// A configuration that others can change decides nothing.
+// A configuration that others can change must have no effect.
 func TestConfigurationOfOthers(t *testing.T) {
 	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o644: true, 0o400: true, 0o666: false, 0o646: false, 0o664: false, 0o620: false} {
 		path := filepath.Join(t.TempDir(), "config.toml")
@@ -39,7 +39,7 @@ func TestConfigurationOfOthers(t *testing.T) {
 	}
 }
 
-// A token that stands where its variable's name should is in no message.
+// A token in place of its variable's name must appear in no message.
 func TestSecretInTheWrongPlace(t *testing.T) {
 	env := func(key string) string {
 		if key == "GOOD" {

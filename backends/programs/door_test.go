@@ -16,11 +16,11 @@ import (
 	"memdesk/undo"
 )
 
-// doorPackages are the official client and the SDK that has the memory tool.
+// doorPackages are the official client and the SDK with the memory tool.
 var doorPackages = []string{"@modelcontextprotocol/sdk@1.32.2", "@anthropic-ai/sdk@1.12.0"}
 
-// atTheDoor serves a database of its own over HTTP and connects the official client. base is
-// the directory of the memory tool that runs beside it.
+// atTheDoor serves a new database over HTTP and connects the official client. base is the directory of
+// the memory tool that runs beside it.
 func atTheDoor(t *testing.T, face string) (p *program, base string) {
 	t.Helper()
 	dir, base := t.TempDir(), t.TempDir()
@@ -47,8 +47,8 @@ type answered struct {
 	Facts map[string]any
 }
 
-// TestOfficialClient: the official client lists memdesk's tools and takes every sort of answer,
-// errors too: it checks each against the tool's output schema.
+// TestOfficialClient: the official client must list memdesk's tools and accept every sort of answer,
+// errors included: it checks each against the tool's output schema.
 func TestOfficialClient(t *testing.T) {
 	t.Parallel()
 	p, _ := atTheDoor(t, door.Tools)
@@ -89,11 +89,11 @@ func TestOfficialClient(t *testing.T) {
 	}
 }
 
-// sizes of directories are the file system's own.
+// sizes matches the sizes of directories, which depend on the file system.
 var sizes = regexp.MustCompile(`(?m)^[0-9.]+[BKMG](\t.*/)$|(node_modules:\n)[0-9.]+[BKMG]`)
 
-// TestTheMemoryFaceIsTheTools: Anthropic's memory tool and memdesk's face answer the same
-// sequence alike, errors too.
+// TestTheMemoryFaceIsTheTools: Anthropic's memory tool and memdesk's face must give the same answers to
+// the same sequence, errors included.
 func TestTheMemoryFaceIsTheTools(t *testing.T) {
 	t.Parallel()
 	p, base := atTheDoor(t, door.Memory)

@@ -12,7 +12,7 @@ import (
 	"memdesk/internal/testpg"
 )
 
-// TestLangGraph: LangGraph's store and checkpoints, and memdesk, in one database.
+// TestLangGraph: LangGraph's store and checkpoints must work with memdesk in one database.
 func TestLangGraph(t *testing.T) {
 	t.Parallel()
 	dsn := testpg.DSN(t)

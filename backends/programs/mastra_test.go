@@ -10,7 +10,7 @@ import (
 
 type said struct{ ID, Text, Title string }
 
-// TestMastra: Mastra's libSQL storage and memdesk on one file.
+// TestMastra: Mastra's libSQL storage and memdesk must work on one file.
 func TestMastra(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "mastra.db")

@@ -66,9 +66,9 @@ func entity(name string) map[string]any {
 	return map[string]any{"entities": []map[string]any{{"name": name, "entityType": "note", "observations": []string{"from the server"}}}}
 }
 
-// TestMemoryServer: the official memory server and memdesk on one memory.jsonl. The server takes no
-// lock and writes the whole file: a write of memdesk's that it undoes is said to be undone, so every
-// one that was said to be done is there.
+// TestMemoryServer: the official memory server and memdesk share one memory.jsonl. The server takes no
+// lock and writes the whole file: memdesk must report each of its writes that the server undoes, so
+// every other acknowledged write must exist.
 func TestMemoryServer(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "memory.jsonl")
@@ -112,7 +112,7 @@ func TestMemoryServer(t *testing.T) {
 		}
 	}
 	t.Logf("at once: %d of %d writes of memdesk were said to be undone, %d of %d of the server's stand", undone, n, theirs, n)
-	if theirs < n { // memdesk compares just before its rename, and never writes over what it did not read
+	if theirs < n { // memdesk compares right before its rename, and never overwrites unread content
 		t.Errorf("%d writes of the server are gone", n-theirs)
 	}
 	forget(t, s, "Ada")

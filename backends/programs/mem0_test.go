@@ -11,12 +11,12 @@ import (
 	"memdesk/model"
 )
 
-// mem0Packages: better-sqlite3 has to be compiled, so libsql, which has the same interface and is
-// published as a binary, stands in its place. The code under test is mem0's.
+// mem0Packages replaces better-sqlite3, which must be compiled, by libsql, which has the same interface
+// and is published as a binary. The code under test is mem0's.
 var mem0Packages = []string{"mem0ai@3.3.1", "better-sqlite3@npm:libsql@0.5.22"}
 
-// embedder answers as an OpenAI-compatible server with one vector for every text: there is no
-// model in a test.
+// embedder serves as an OpenAI-compatible server with one vector for every text, because a test has no
+// model.
 func embedder(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +30,7 @@ func embedder(t *testing.T) string {
 
 func listOf(tier string) model.PageRequest { return model.PageRequest{Tier: tier, Hidden: true} }
 
-// TestMem0: mem0's TypeScript package and memdesk on one folder.
+// TestMem0: mem0's TypeScript package and memdesk must work on one folder.
 func TestMem0(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

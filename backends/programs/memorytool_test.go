@@ -10,7 +10,7 @@ import (
 	"memdesk/backends"
 )
 
-// TestMemoryTool: Anthropic's memory tool and memdesk on one directory.
+// TestMemoryTool: Anthropic's memory tool and memdesk must work on one directory.
 func TestMemoryTool(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()

@@ -34,7 +34,7 @@ func open(t *testing.T, c backends.StoreConfig, getenv func(string) string) mode
 	return s
 }
 
-// state is an environment with a state directory of the test's own.
+// state is an environment with the test's own state directory.
 func state(t *testing.T) func(string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -87,7 +87,7 @@ func start(t *testing.T, name string, packages []string, args ...string) *progra
 	return p
 }
 
-// call runs one call; its result goes into a pointer, or is dropped for nil.
+// call runs one call and stores its result in into, unless that is nil.
 func (p *program) call(name string, with map[string]any, into any) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +122,7 @@ func (p *program) answer(into any) error {
 	return json.Unmarshal(got.OK, into)
 }
 
-// do is call for a test that cannot go on without it.
+// do is call for a test that cannot continue after a failure.
 func do[T any](t *testing.T, p *program, name string, with map[string]any) T {
 	t.Helper()
 	var out T
@@ -138,7 +138,7 @@ func text(t *testing.T, s model.Store, id string) string {
 	return it.Body
 }
 
-// write replaces an item's text as it was read.
+// write replaces an item's text at the revision just read.
 func write(t *testing.T, s model.Store, id, body string) error {
 	it, err := s.Browser.Read(t.Context(), id)
 	if err != nil {
@@ -157,7 +157,7 @@ func forget(t *testing.T, s model.Store, id string) {
 	}
 }
 
-// atOnce runs both sides n times at the same time. Neither may fail.
+// atOnce runs all sides concurrently, n times each. None may fail.
 func atOnce(t *testing.T, n int, sides ...func(i int) error) {
 	t.Helper()
 	var wg sync.WaitGroup

@@ -22,14 +22,14 @@ import (
 	"memdesk/undo"
 )
 
-// hurried is a clock on which a caller's rate of writes is never reached.
+// hurried is a clock on which a caller never reaches its rate limit of writes.
 type hurried struct{ start time.Time }
 
 func (h hurried) Now() time.Time { return h.start.Add(1000 * time.Since(h.start)) }
 
-// TestTogether: sixteen agents at the door append to the same files of one directory, in turn with
-// Anthropic's memory tool, which writes files of its own there. Nothing that was answered for is
-// lost, and nothing is there twice. MEMDESK_SOAK makes 10,000 of a few hundred.
+// TestTogether: sixteen agents at the door append to the same files of one directory, alternating with
+// Anthropic's memory tool, which writes its own files there. No acknowledged write may be lost, and
+// none may appear twice. MEMDESK_SOAK makes 10,000 of a few hundred.
 func TestTogether(t *testing.T) {
 	const agents, files = 16, 4
 	each := 20
@@ -84,7 +84,7 @@ func TestTogether(t *testing.T) {
 				put.Add(1)
 				kept[a] = append(kept[a], line)
 			case strings.Contains(string(facts), `"kind":"locked"`), strings.Contains(string(facts), `"kind":"conflict"`):
-				busy.Add(1) // told, and not written
+				busy.Add(1) // reported as not written
 			default:
 				return fmt.Errorf("%s: %s", line, facts)
 			}
