@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// heapEnv names the directory in which a process writes what it holds when it is sent SIGUSR1.
+// heapEnv names the directory to which a process writes its burden on SIGUSR1.
 const heapEnv = "MEMDESK_SOAK_HEAPS"
 
 // burden is the load of a process: open files, goroutines, and heap bytes in use after a collection.
@@ -35,7 +35,7 @@ func tellHeap() {
 	path := filepath.Join(os.Getenv(heapEnv), strconv.Itoa(os.Getpid()))
 	for range asked {
 		runtime.GC()
-		runtime.GC() // what had a finalizer
+		runtime.GC() // frees objects with finalizers
 		var stats runtime.MemStats
 		runtime.ReadMemStats(&stats)
 		if err := os.WriteFile(path+"~", fmt.Appendln(nil, stats.HeapAlloc, runtime.NumGoroutine()), 0o600); err == nil {
@@ -44,7 +44,7 @@ func tellHeap() {
 	}
 }
 
-// atRest is the least of what a process tells that it holds: what it is doing just now is no growth.
+// atRest is the least of several burdens of a process: its current work does not count as growth.
 func (m *machine) atRest(c *exec.Cmd) burden {
 	m.t.Helper()
 	least := m.burdenOf(c)
@@ -57,7 +57,7 @@ func (m *machine) atRest(c *exec.Cmd) burden {
 	return least
 }
 
-// burdenOf asks a process what it holds.
+// burdenOf asks a process for its burden.
 func (m *machine) burdenOf(c *exec.Cmd) (b burden) {
 	m.t.Helper()
 	fds, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(c.Process.Pid), "fd"))

@@ -11,7 +11,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// console is the desk on a terminal that an operator leaves open all year.
+// console is the desk on a terminal that an operator keeps open all year.
 type console struct {
 	m    *machine
 	cmd  *exec.Cmd
@@ -34,7 +34,7 @@ func (m *machine) openConsole() *console {
 	return c
 }
 
-// press types keys one by one, as a person does.
+// press types keys one by one, as an operator does.
 func (c *console) press(keys ...string) {
 	c.m.t.Helper()
 	for _, k := range keys {
@@ -44,7 +44,7 @@ func (c *console) press(keys ...string) {
 	}
 }
 
-// leave ends the console by its key.
+// leave ends the console with its key.
 func (c *console) leave() {
 	c.m.t.Helper()
 	c.press("\x1b", "q")

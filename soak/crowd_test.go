@@ -15,15 +15,14 @@ type wish struct {
 	answer          row
 }
 
-// crowd lets three agents, each at a door of its own, an editor, and ana at her shell work at the same
-// time: each on items of their own, and the agents append to one note together. Everything that was
-// answered must be there.
+// crowd lets three agents at their own doors, an editor, and ana at her shell work concurrently: each
+// on its own items, and the agents also append to one shared note. Every acknowledged write must exist.
 func (y *year) crowd() {
 	shared := "notes:memory/idea/" + y.name() + ".md"
 	y.write(shared, "# Together\n\n"+y.text(), "replace")
 	const agents, writes = 3, 3
 	doors, wishes := make([]*door, agents), make([][]wish, agents)
-	for i := range agents { // the dice are thrown here: they are not for several at once
+	for i := range agents { // the dice are thrown here, because they are not safe for concurrent use
 		doors[i] = y.openDoor()
 		for range writes {
 			own := pick(y, []string{"graph:" + y.name(), "notes:memory/idea/" + y.name() + ".md", "work:" + y.name(), "assistant:" + y.name(), "device:memory/idea/" + y.name() + ".md"})
@@ -83,7 +82,7 @@ func (y *year) crowd() {
 	}
 }
 
-// leave ends a server as its client does, by the end of its input.
+// leave ends a server as its client does, by closing its input.
 func (d *door) leave() {
 	d.m.t.Helper()
 	_ = d.in.Close()

@@ -13,17 +13,17 @@ import (
 	"memdesk/model"
 )
 
-// gone is the body of an item that is not there.
+// gone is the body of an absent item.
 const gone = "\x00"
 
-// ledger says what must stand in the stores: for each reference the bodies that may be
-// there. It has more than one only where nobody heard what became of a change.
+// ledger says what the stores must contain: for each reference the possible bodies. There are several
+// only where the outcome of a change is unknown.
 type ledger map[string][]string
 
-// expect: ref holds exactly this.
+// expect: ref holds exactly this body.
 func (l ledger) expect(ref, body string) { l[ref] = []string{trimmed(body)} }
 
-// doubt: ref holds what it held, or this.
+// doubt: ref holds its old body, or this one.
 func (l ledger) doubt(ref, body string) {
 	if _, known := l[ref]; !known {
 		l[ref] = []string{gone}
@@ -37,7 +37,7 @@ func (l ledger) body(ref string) (string, bool) {
 	return strings.Join(b, ""), len(b) == 1 && b[0] != gone
 }
 
-// has reports whether anything holds text.
+// naming lists the references whose possible bodies contain text.
 func (l ledger) naming(text string) (refs []string) {
 	for ref, bodies := range l {
 		if slices.ContainsFunc(bodies, func(b string) bool { return strings.Contains(b, text) }) {
@@ -48,7 +48,7 @@ func (l ledger) naming(text string) (refs []string) {
 	return refs
 }
 
-// of gives the references of a store under a prefix that certainly hold something, in order.
+// of lists the references under a prefix that certainly have a body, in order.
 func (l ledger) of(prefix string) (refs []string) {
 	for _, ref := range slices.Sorted(maps.Keys(l)) {
 		if _, sure := l.body(ref); sure && strings.HasPrefix(ref, prefix) {
@@ -58,7 +58,7 @@ func (l ledger) of(prefix string) (refs []string) {
 	return refs
 }
 
-// check reads every item and settles what was in doubt.
+// check reads every item and settles the doubtful ones.
 func (l ledger) check(t *testing.T, fleet *backends.Fleet) {
 	t.Helper()
 	wrong := 0
@@ -76,7 +76,8 @@ func (l ledger) check(t *testing.T, fleet *backends.Fleet) {
 	}
 }
 
-// listed checks that the lists of all stores name what is there and nothing else that is this test's.
+// listed checks that the lists of all stores contain this test's existing items and none of its absent
+// ones.
 func (l ledger) listed(t *testing.T, refs map[string]bool) {
 	t.Helper()
 	for ref := range l {
@@ -103,7 +104,7 @@ func read(t *testing.T, fleet *backends.Fleet, ref string) string {
 	return trimmed(it.Body)
 }
 
-// trimmed is a body without what stores may keep or not at its end.
+// trimmed is a body without the trailing line ends, which stores may drop.
 func trimmed(body string) string { return strings.TrimRight(body, "\n") }
 
 func shown(bodies ...string) string {

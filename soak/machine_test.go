@@ -28,8 +28,8 @@ import (
 	"memdesk/ui/cli"
 )
 
-// playEnv makes the test binary play memdesk with these arguments, one a line;
-// clockEnv names the file whose time of change is its time of day.
+// playEnv makes the test binary play memdesk with these arguments, one per line; clockEnv names the
+// file whose modification time is the clock.
 const playEnv, clockEnv, ownEnv = "MEMDESK_SOAK_PLAY", "MEMDESK_SOAK_CLOCK", "MEMDESK_SOAK_OWN_MOUNTS"
 
 func TestMain(m *testing.M) {
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(p.RunProcess())
 }
 
-// hands is a clock that every process reads from the time of change of one file.
+// hands is a clock that every process reads from one file's modification time.
 type hands string
 
 func (h hands) Now() time.Time {
@@ -61,8 +61,8 @@ type machine struct {
 	t      *testing.T
 	dir    string // its disk
 	clock  hands
-	heaps  string // where processes write what they hold
-	tmpfs  bool   // the disk is one of its own, so that it can be full
+	heaps  string // where processes write their burden
+	tmpfs  bool   // the disk is separate, so that it can be filled
 	config string
 	keys   map[string]string // of the operators: private key files
 }
@@ -87,7 +87,7 @@ approvers = [%q, %q]
 keep_closed = "12d"
 `
 
-// kinds are the stores of the fleet: those of the demonstration workspace, by name.
+// kinds are the stores of the fleet, those of the demo workspace, by name.
 var kinds = []string{"harbor", "graph", "notes", "device", "desk", "work", "assistant"}
 
 func newMachine(t *testing.T, start time.Time) *machine {
@@ -98,7 +98,7 @@ func newMachine(t *testing.T, start time.Time) *machine {
 	m.must(os.Mkdir(m.heaps, 0o700))
 	m.must(os.WriteFile(string(m.clock), nil, 0o600))
 	m.must(m.clock.set(start))
-	if os.Getenv(ownEnv) != "" { // the mount goes with this process
+	if os.Getenv(ownEnv) != "" { // the mount ends with this process
 		m.must(syscall.Mount("tmpfs", m.dir, "tmpfs", 0, fmt.Sprintf("size=%d", diskSize)))
 		m.tmpfs = true
 		t.Cleanup(func() { _ = syscall.Unmount(m.dir, syscall.MNT_DETACH) })
@@ -139,7 +139,7 @@ func (m *machine) must(err error) {
 	}
 }
 
-// sshKey writes a private key and gives its file and fingerprint.
+// sshKey writes a private key and returns its file and fingerprint.
 func sshKey(t *testing.T, file string) (string, string) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -175,7 +175,7 @@ type result struct {
 	rows     []row
 }
 
-// of gives the rows of a type.
+// of returns the rows of a type.
 func (r result) of(kind string) (all []row) {
 	for _, w := range r.rows {
 		if w.str("type") == kind {
@@ -185,7 +185,7 @@ func (r result) of(kind string) (all []row) {
 	return all
 }
 
-// run is one command of an operator, again while it was refused and its answer says so.
+// run runs an operator's command, again while it is refused with advice to retry.
 func (m *machine) run(who, in string, args ...string) result {
 	m.t.Helper()
 	for began := time.Now(); ; {
@@ -195,7 +195,7 @@ func (m *machine) run(who, in string, args ...string) result {
 	}
 }
 
-// once is one command of an operator, in this process, so that what it leaves behind shows.
+// once runs an operator's command in this process, so that leaks become visible.
 func (m *machine) once(who, in string, args ...string) result {
 	m.t.Helper()
 	var out, errw bytes.Buffer
@@ -205,7 +205,7 @@ func (m *machine) once(who, in string, args ...string) result {
 	for line := range strings.Lines(r.out) {
 		var w row
 		if err := json.Unmarshal([]byte(line), &w); err != nil {
-			if !slices.Contains(args, "key") { // a key is printed as people copy it
+			if !slices.Contains(args, "key") { // a key is printed in its own format for copying
 				m.t.Fatalf("%v: no JSON: %q", args, line)
 			}
 			continue
@@ -215,7 +215,7 @@ func (m *machine) once(who, in string, args ...string) result {
 	return r
 }
 
-// child is the program with these arguments as a process that can be killed and answers in JSON.
+// child is the program with these arguments as a killable process that answers in JSON.
 func (m *machine) child(args ...string) *exec.Cmd {
 	return m.process(append([]string{"--json"}, args...)...)
 }
@@ -232,7 +232,7 @@ func (m *machine) process(args ...string) *exec.Cmd {
 	return c
 }
 
-// door is a server of the Model Context Protocol over pipes, through which the agents come.
+// door is a server of the Model Context Protocol over pipes, for the agents.
 type door struct {
 	m     *machine
 	cmd   *exec.Cmd
@@ -262,9 +262,9 @@ func (m *machine) openDoor() *door {
 	return d
 }
 
-func (d *door) say(line string) { _, _ = io.WriteString(d.in, line+"\n") } // who is killed hears nothing
+func (d *door) say(line string) { _, _ = io.WriteString(d.in, line+"\n") } // a killed server reads nothing
 
-// hear waits for the answer of this number. false: the server is gone.
+// hear waits for the answer to a request. false: the server has ended.
 func (d *door) hear(id int) (row, bool) {
 	for d.lines.Scan() {
 		var msg struct {
@@ -286,7 +286,7 @@ func (d *door) hear(id int) (row, bool) {
 	return nil, false
 }
 
-// send asks for a tool and does not wait.
+// send calls a tool without waiting.
 func (d *door) send(tool string, args row) int {
 	d.n++
 	b, err := json.Marshal(row{"jsonrpc": "2.0", "id": d.n, "method": "tools/call", "params": row{"name": tool, "arguments": args}})
@@ -295,7 +295,7 @@ func (d *door) send(tool string, args row) int {
 	return d.n
 }
 
-// ask is one tool to its answer, again while that says so. false: the server is gone.
+// ask calls a tool, again while the answer says so. false: the server has ended.
 func (d *door) ask(tool string, args row) (row, bool) {
 	for began := time.Now(); ; {
 		out, ok := d.hear(d.send(tool, args))
@@ -305,13 +305,13 @@ func (d *door) ask(tool string, args row) (row, bool) {
 	}
 }
 
-// again reports whether an answer asks to try again, as where the log was not to be had in time on a busy
-// machine: nothing was changed. After a minute it counts as it is.
+// again reports whether an answer advises a retry, for instance because a busy machine held the log too
+// long: nothing was changed. After a minute the answer counts as it is.
 func again(answer string, began time.Time) bool {
 	return strings.Contains(answer, "; try again") && time.Since(began) < time.Minute
 }
 
-// call is one tool to its answer.
+// call calls a tool and returns its answer.
 func (d *door) call(tool string, args row) row {
 	d.m.t.Helper()
 	out, ok := d.ask(tool, args)
@@ -321,7 +321,7 @@ func (d *door) call(tool string, args row) row {
 	return out
 }
 
-// kill ends the server as nothing can refuse.
+// kill ends the server by SIGKILL.
 func (d *door) kill() {
 	_ = d.cmd.Process.Kill()
 	_ = d.in.Close()
@@ -330,7 +330,7 @@ func (d *door) kill() {
 	_ = d.cmd.Wait()
 }
 
-// fill writes until the disk takes no byte more, and gives what makes room again.
+// fill writes until the disk is full, and returns a function that makes room again.
 func (m *machine) fill() (free func()) {
 	m.t.Helper()
 	path := filepath.Join(m.dir, "ballast")
@@ -348,8 +348,8 @@ func (m *machine) fill() (free func()) {
 	return func() { m.must(os.Remove(path)) }
 }
 
-// inOwnMounts runs the calling test again in a process with mounts of its own and
-// reports true; false where this machine does not permit that, or in that process.
+// inOwnMounts reruns the calling test in a process with its own mounts and reports true; false where
+// this machine does not permit that, or in that process.
 func inOwnMounts(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(ownEnv) != "" {

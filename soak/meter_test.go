@@ -18,7 +18,7 @@ import (
 
 const meterToken = "soak-0123456789-abcdefghij"
 
-// meter is a server of metrics that nobody ends all year.
+// meter is a metrics server that runs all year.
 type meter struct {
 	m   *machine
 	cmd *exec.Cmd
@@ -48,7 +48,7 @@ func (m *machine) openMeter() *meter {
 	return p
 }
 
-// shows waits until the server shows each of these lines, which its next look does.
+// shows waits until the server shows each of these lines, after its next check.
 func (p *meter) shows(want ...string) {
 	p.m.t.Helper()
 	ctx, cancel := context.WithTimeout(p.m.t.Context(), 2*time.Minute)
@@ -77,7 +77,7 @@ func (p *meter) scrape(ctx context.Context) string {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url, nil)
 	p.m.must(err)
 	req.Header.Set("Authorization", "Bearer "+meterToken)
-	req.Close = true // a connection that stays is a descriptor that is not leaked
+	req.Close = true // a kept connection would look like a leaked descriptor
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return fmt.Sprint(err)

@@ -23,17 +23,17 @@ import (
 
 const (
 	daysEnv, seedEnv = "MEMDESK_SOAK_DAYS", "MEMDESK_SOAK_SEED"
-	undoDays         = 10 // as the settings have it
+	undoDays         = 10 // as in the settings
 	closedDays       = 12
-	logDays          = 7  // after which segments are retired
+	logDays          = 7  // age at which segments are retired
 	keyDays          = 10 // between two keys of the log
 )
 
 // start is the first day.
 var start = time.Date(2026, 1, 5, 6, 0, 0, 0, time.UTC)
 
-// TestYear lives some weeks, or MEMDESK_SOAK_DAYS days (20 or more) with other choices each time;
-// MEMDESK_SOAK_SEED repeats those of a run.
+// TestYear simulates some weeks, or MEMDESK_SOAK_DAYS days (20 or more) with other random choices each
+// time; MEMDESK_SOAK_SEED repeats a run's choices.
 func TestYear(t *testing.T) {
 	days, seed := 20, uint64(1)
 	if s := os.Getenv(daysEnv); s != "" {
@@ -74,7 +74,7 @@ func TestYear(t *testing.T) {
 	t.Logf("lived %d days: %s", days, b)
 }
 
-// openFiles names what this process has open.
+// openFiles lists this process's open files.
 func openFiles() (all []string) {
 	fds, _ := filepath.Glob("/proc/self/fd/*")
 	for _, fd := range fds {
@@ -90,19 +90,19 @@ type year struct {
 	dice   *rand.Rand
 	now    time.Time
 	day    int
-	n      int // of names
+	n      int // of names so far
 	ledger ledger
-	agents *door // that is killed every week
-	steady *door // that nobody ends all year
+	agents *door // killed every week
+	steady *door // runs all year
 	meter  *meter
 	desk   *console
-	ben    *operator.Session // at his desk all year
-	full   bool              // the disk is
+	ben    *operator.Session // logged in all year
+	full   bool              // the disk is full
 
 	requests []*request
 	erased   map[string]bool
 	undos    []displaced
-	copies   []string // conflict copies that nobody resolved
+	copies   []string // unresolved conflict copies
 	weeks    []load
 	did      counts
 }
@@ -111,29 +111,29 @@ type counts struct {
 	Writes, Refused, Forgotten, Recalls, Poisoned, Foreign, Copies, Resolved, Restored, Expired, Requests, Erased, Waited, Reduced, Paused, Extended, Overdue, Kills, Keys, Crowds, RetiredBytes, Full int
 }
 
-// request is a person's, as this test knows it.
+// request is a subject's request, as this test knows it.
 type request struct {
 	id, person string
-	n          int // of the requests
+	n          int // number among the requests
 	received   time.Time
 	filed      time.Time
 	handle     time.Time
 	extended   bool
-	paused     time.Time // since when the clock stands
-	days       int       // that it stood
+	paused     time.Time // start of the current pause
+	days       int       // length of the last pause
 	killed     bool
 	done       bool
 	finished   time.Time
-	overdue    bool // it was, and was shown
+	overdue    bool // it was overdue, and was shown so
 }
 
-// displaced is an item that can be restored for a while.
+// displaced is a replaced or removed item that undo can still restore.
 type displaced struct {
 	undo, ref, body string
 	at              time.Time
 }
 
-// load is the burden of the processes that run all year at the end of a week, and the number of items.
+// load is the burden of the year-long processes at the end of a week, and the number of items.
 type load struct {
 	desk, door, meter burden
 	items             int
@@ -146,7 +146,7 @@ func (y *year) begin() {
 		Who: audit.IdentifyOperator(y.env, "ben", "pts/ben"), TTY: "pts/ben", Door: operator.Console, Note: func(p string) { y.note("ben", p) }})
 	y.must(err)
 	y.ben.Open(y.t.Context(), cfg.Stores, 0)
-	for _, r := range y.run("ana", "", "items", "--all").of("item") { // what was there at the start must be there at the end
+	for _, r := range y.run("ana", "", "items", "--all").of("item") { // items from the start must exist at the end
 		ref := r.str("store") + ":" + r.str("id")
 		y.ledger.expect(ref, read(y.t, y.ben.Fleet, ref))
 	}
@@ -156,30 +156,30 @@ func (y *year) begin() {
 	y.agents, y.steady, y.meter, y.desk = y.openDoor(), y.openDoor(), y.openMeter(), y.openConsole()
 }
 
-// note: a complaint is right while the disk is full.
+// note fails on a complaint, unless the disk is full.
 func (y *year) note(who, problem string) {
 	if !y.full {
 		y.t.Errorf("day %d: %s is told: %s", y.day, who, problem)
 	}
 }
 
-// pass moves the clock on.
+// pass advances the clock.
 func (y *year) pass(d time.Duration) {
 	y.now = y.now.Add(d)
 	y.must(y.clock.set(y.now))
 }
 
-// anyDoor is the one that an agent comes through this time.
+// anyDoor picks the door for an agent's next call.
 func (y *year) anyDoor() *door { return pick(y, []*door{y.agents, y.steady}) }
 
-// name is a new one.
+// name returns a new name.
 func (y *year) name() string { y.n++; return fmt.Sprintf("soak-%05d", y.n) }
 
 func pick[T any](y *year, all []T) T { return all[y.dice.IntN(len(all))] }
 
 var words = strings.Fields("tide oven harbour ledger pier boat crew sensor loaf route gate queue lamp rope yard invoice alarm clock cellar bridge")
 
-// text is a few lines that concern nobody, or a person who has asked or will ask to be forgotten.
+// text is a few lines that name no subject.
 func (y *year) text() string {
 	var b strings.Builder
 	for range 1 + y.dice.IntN(4) {
@@ -188,7 +188,7 @@ func (y *year) text() string {
 	return b.String()
 }
 
-// live is one day, from six to six.
+// live simulates one day, from six to six.
 func (y *year) live(full bool) {
 	evening := y.now.Add(24 * time.Hour)
 	if full {
@@ -208,7 +208,7 @@ func (y *year) live(full bool) {
 	y.desk.press("2", "/", pick(y, words), "\r", "j", "\x1b", "\x1b", strconv.Itoa(1+y.dice.IntN(8)), "j", "j", "k", "\x1b")
 }
 
-// agent is one thing that an agent does.
+// agent simulates one action of an agent.
 func (y *year) agent() {
 	today := y.now.Format("2006-01-02")
 	own := append(y.ledger.of("graph:soak-"), y.ledger.of("notes:memory/idea/soak-")...)
@@ -225,7 +225,7 @@ func (y *year) agent() {
 		y.write("work:"+y.name(), y.text(), "replace")
 	case 5:
 		y.write("assistant:"+y.name(), y.text(), "replace")
-	case 6: // again
+	case 6: // a second write to an item
 		if len(own) > 0 {
 			y.write(pick(y, own), y.text(), pick(y, []string{"append", "replace"}))
 		}
@@ -250,11 +250,11 @@ func (y *year) agent() {
 	}
 }
 
-// write is an agent's, and what it was answered is noted.
+// write is an agent's write; the ledger takes its outcome.
 func (y *year) write(ref, text, mode string) {
 	whole := y.after(ref, text, mode)
 	args := row{"ref": ref, "mode": mode, "content": text}
-	if may := y.ledger[ref]; mode == "replace" && slices.ContainsFunc(may, func(b string) bool { return b != gone }) { // an agent that replaces has read
+	if may := y.ledger[ref]; mode == "replace" && slices.ContainsFunc(may, func(b string) bool { return b != gone }) { // an agent reads before it replaces
 		if revision := y.anyDoor().call("memory_get", row{"ref": ref}).str("revision"); revision != "" || len(may) == 1 {
 			args["if_match"] = revision
 		}
@@ -306,9 +306,9 @@ func (y *year) file(ref string) string {
 	return filepath.Join(y.dir, "stores", map[string]string{"notes": "vault", "device": "device"}[store], filepath.FromSlash(id))
 }
 
-// foreign are programs that know nothing of memdesk.
+// foreign simulates foreign writers.
 func (y *year) foreign() {
-	if y.dice.IntN(2) == 0 { // an editor, which writes beside and renames
+	if y.dice.IntN(2) == 0 { // an editor, which writes a new file and renames it
 		ref := "notes:memory/idea/editor-" + y.name() + ".md"
 		if mine := y.ledger.of("notes:memory/idea/editor-"); len(mine) > 0 && y.dice.IntN(3) == 0 {
 			ref = pick(y, mine)
@@ -334,7 +334,7 @@ func (y *year) foreign() {
 	}
 }
 
-// sync is a tool that leaves second copies.
+// sync simulates a tool that leaves conflict copies.
 func (y *year) sync() {
 	notes := slices.DeleteFunc(y.ledger.of("notes:memory/idea/"), func(r string) bool { return strings.Contains(r, "sync-conflict") || !strings.Contains(r, "soak-") })
 	if len(notes) == 0 || y.dice.IntN(2) == 0 {
@@ -350,7 +350,7 @@ func (y *year) sync() {
 	y.did.Copies++
 }
 
-// operate is ana's work of a day.
+// operate simulates ana's work of one day.
 func (y *year) operate() {
 	if n := len(y.copies); n > 0 && y.dice.IntN(3) > 0 {
 		y.resolve(y.copies[0])
@@ -359,7 +359,7 @@ func (y *year) operate() {
 	if y.dice.IntN(4) == 0 {
 		y.curate()
 	}
-	for i := 0; i < len(y.undos); i++ { // what was displaced comes back within its time and not after it
+	for i := 0; i < len(y.undos); i++ { // undo must restore a replaced item before its expiry and not after
 		u := y.undos[i]
 		age := y.now.Sub(u.at)
 		if _, sure := y.ledger.body(u.ref); sure || age < undoDays*24*time.Hour+time.Hour && y.dice.IntN(12) > 0 {
@@ -367,7 +367,7 @@ func (y *year) operate() {
 		}
 		r := y.run("ana", "", "undo", "restore", u.undo, "--yes")
 		switch {
-		case age >= undoDays*24*time.Hour && r.code == 4: // gone at the moment itself
+		case age >= undoDays*24*time.Hour && r.code == 4: // expired at this very moment
 			y.did.Expired++
 		case age < undoDays*24*time.Hour && r.code == 0:
 			y.ledger.expect(u.ref, u.body)
@@ -404,7 +404,7 @@ func (y *year) resolve(copied string) {
 	base := copied[:strings.Index(copied, ".sync-conflict")] + ".md"
 	was, there := y.ledger.body(base)
 	theirs, sure := y.ledger.body(copied)
-	if !there || !sure || was == theirs { // forgotten or erased meanwhile; it stays a copy without a base
+	if !there || !sure || was == theirs { // forgotten or erased meanwhile: it stays a copy without a base
 		return
 	}
 	if !slices.ContainsFunc(y.run("ana", "", "conflicts", "list").of("conflict"), func(r row) bool { return r.str("store")+":"+r.str("copy") == copied }) {
@@ -422,7 +422,7 @@ func (y *year) resolve(copied string) {
 	y.did.Resolved++
 }
 
-// curate writes into a file with a cap, and takes out what is oldest there.
+// curate writes to a file with a cap, and removes its oldest entries.
 func (y *year) curate() {
 	mine := y.ledger.of("desk:MEMORY.md/")
 	mine = slices.DeleteFunc(mine, func(r string) bool { b, _ := y.ledger.body(r); return !strings.Contains(b, "soak-") })
@@ -439,7 +439,7 @@ func (y *year) curate() {
 	}
 }
 
-// erasures files requests and carries them out, some of them too late.
+// erasures files requests and carries them out, some of them late.
 func (y *year) erasures() {
 	if y.day%7 == 1 || y.dice.IntN(9) == 0 {
 		y.request()
@@ -450,7 +450,7 @@ func (y *year) erasures() {
 		case q.done:
 		case !y.now.Before(q.handle) && q.paused.IsZero():
 			y.erase(q)
-		case age == 3 && q.n%2 == 1: // who asks?
+		case age == 3 && q.n%2 == 1: // identity check
 			if y.want(y.run("ana", "", "gdpr", "pause", q.id), 0).code == 0 {
 				q.paused = y.now
 			}
@@ -459,9 +459,9 @@ func (y *year) erasures() {
 				q.days, q.paused = int(y.now.Sub(q.paused).Hours()/24), time.Time{}
 				y.did.Paused++
 			}
-		case age == 2 && q.n%5 == 2: // it takes longer, and the person is told
+		case age == 2 && q.n%5 == 2: // an extension, of which the subject is told
 			want := 0
-			if y.now.Truncate(24 * time.Hour).After(q.deadline(y.now)) { // the letter lay too long
+			if y.now.Truncate(24 * time.Hour).After(q.deadline(y.now)) { // the letter was filed too late
 				want = 6
 			}
 			if y.want(y.run("ana", "", "gdpr", "extend", q.id), want).code == 0 {
@@ -472,7 +472,7 @@ func (y *year) erasures() {
 	}
 }
 
-// deadline is the day by which a request must be answered, by this test's own count.
+// deadline is the day by which a request must be answered, computed independently by this test.
 func (q *request) deadline(now time.Time) time.Time {
 	months, days := 1, q.days
 	if q.extended {
@@ -484,13 +484,13 @@ func (q *request) deadline(now time.Time) time.Time {
 	return monthsAfter(q.received, months).AddDate(0, 0, days)
 }
 
-// request writes of a person into five stores and files the person's request.
+// request writes about a subject into five stores and files the subject's request.
 func (y *year) request() {
 	person := "usr_" + strings.ReplaceAll(y.name(), "-", "") + "q"
 	for _, ref := range []string{"graph:" + y.name(), "notes:memory/idea/" + y.name() + ".md", "work:" + y.name(), "assistant:" + y.name(), "device:memory/idea/" + y.name() + ".md"} {
 		y.write(ref, y.text()+"- knows "+person+" well\n"+y.text(), "replace")
 	}
-	came := y.now.AddDate(0, 0, -[]int{0, 27, 5, 0}[y.did.Requests%4]) // a letter lies for a while
+	came := y.now.AddDate(0, 0, -[]int{0, 27, 5, 0}[y.did.Requests%4]) // a letter may arrive earlier than it is filed
 	received := came.Format("2006-01-02")
 	r := y.want(y.run("ana", "", "gdpr", "request", "--subject", person, "--received", received, "--ground", "asked", "--key", y.keys["ana"], "--yes"), 0)
 	made := r.of("request")
@@ -506,7 +506,7 @@ func (y *year) request() {
 	y.did.Requests++
 }
 
-// monthsAfter is the same day of a later month, or its last.
+// monthsAfter is the same day of a later month, or that month's last day.
 func monthsAfter(t time.Time, n int) time.Time {
 	first := time.Date(t.Year(), t.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
 	return first.AddDate(0, 0, min(t.Day(), first.AddDate(0, 1, -1).Day())-1)
@@ -539,7 +539,7 @@ func (y *year) erase(q *request) {
 	}
 	y.want(y.run("ben", "", "gdpr", "approve", q.id, "--plan-hash", hash, "--key", y.keys["ben"]), 0)
 	args := []string{"gdpr", "erase", q.id, "--plan-hash", hash, "--confirm-count", strconv.Itoa(items), "--yes"}
-	if !q.killed && y.dice.IntN(3) == 0 { // the program dies in the middle and is called again
+	if !q.killed && y.dice.IntN(3) == 0 { // the program is killed half way and run again
 		c := y.child(args...)
 		y.must(c.Start())
 		time.Sleep(time.Duration(50+y.dice.IntN(600)) * time.Millisecond)
@@ -549,7 +549,7 @@ func (y *year) erase(q *request) {
 		y.did.Kills++
 	}
 	r := y.run("ana", "", args...)
-	for began := time.Now(); r.code == 3 && strings.Contains(r.out, `"status":"pending"`) && time.Since(began) < time.Minute; { // a reader, as the metrics are one, holds a layer back
+	for began := time.Now(); r.code == 3 && strings.Contains(r.out, `"status":"pending"`) && time.Since(began) < time.Minute; { // a reader, such as the metrics server, delays a layer
 		y.did.Waited++
 		r = y.run("ana", "", args...)
 	}
@@ -569,7 +569,7 @@ func (y *year) erase(q *request) {
 		}
 	}
 	y.undos = slices.DeleteFunc(y.undos, func(u displaced) bool { return strings.Contains(u.body, q.person) })
-	// The person must not come back through an agent.
+	// The subject must not come back through an agent.
 	ref := "graph:" + y.name()
 	if out := y.anyDoor().call("memory_retain", row{"ref": ref, "mode": "replace", "content": "again of " + q.person}); out.str("status") == "retained" {
 		y.t.Errorf("day %d: an agent wrote again of a person who was erased: %v", y.day, out)
@@ -580,8 +580,8 @@ func (y *year) erase(q *request) {
 
 func tail(s string) string { return s[max(0, len(s)-3000):] }
 
-// watch reads the requests due in the evening: ben at a desk that is open all year, and a script that
-// asks for them. Both must know every request that this test knows to be due.
+// watch checks the due requests in the evening, for ben at a desk that is open all year and for a
+// script. Both must show every request that this test knows to be due.
 func (y *year) watch() {
 	survey := y.ben.Survey(y.t.Context())
 	y.well(survey)
@@ -620,7 +620,7 @@ func (y *year) watch() {
 	}
 }
 
-// well asks after every store's health, again where the answer did not come in time on a busy machine.
+// well checks every store's health, again where a busy machine answered too late.
 func (y *year) well(survey *operator.Survey) {
 	for began := time.Now(); ; {
 		late := false
@@ -637,7 +637,7 @@ func (y *year) well(survey *operator.Survey) {
 	}
 }
 
-// fullDisk lets agents and an operator work on a disk that takes nothing, and then on one that does again.
+// fullDisk lets agents and an operator work on a full disk, and then on one with room again.
 func (y *year) fullDisk() {
 	free := y.fill()
 	y.full = true
@@ -647,10 +647,10 @@ func (y *year) fullDisk() {
 	ref, text := "notes:memory/idea/"+y.name()+".md", strings.Repeat(y.text(), 40)
 	y.ledger[ref] = []string{gone}
 	switch r := y.run("ana", text, "retain", ref, "--mode", "replace", "--yes", "-"); r.code {
-	case 0: // what expired in the meantime made room
+	case 0: // expired data made room
 		y.ledger.expect(ref, text)
 	case 6: // refused: nothing was written
-	default: // it failed somewhere on the way, perhaps behind the write
+	default: // it failed half way, perhaps after the write
 		y.ledger.doubt(ref, text)
 	}
 	y.want(y.run("ana", "", "items", "--store", "notes"), 0)
@@ -659,13 +659,13 @@ func (y *year) fullDisk() {
 	}
 	free()
 	y.full = false
-	y.write(ref, text+y.text(), "replace") // by the server that has seen the full disk
+	y.write(ref, text+y.text(), "replace") // by the server that ran during the full disk
 	y.want(y.run("ana", "", "audit", "verify"), 0)
 	y.ledger.check(y.t, y.ben.Fleet)
 	y.did.Full++
 }
 
-// week kills the server in the middle of what it does, and takes stock.
+// week kills the server in the middle of its work and checks everything.
 func (y *year) week() {
 	y.desk.press("\x1b", "1")
 	now := load{y.atRest(y.desk.cmd), y.atRest(y.steady.cmd), y.atRest(y.meter.cmd), len(y.ledger.of(""))}
@@ -709,7 +709,7 @@ func (y *year) week() {
 	y.t.Logf("day %d: %d items, %d open requests; desk %s, door %s, metrics %s", y.day, now.items, open, now.desk, now.door, now.meter)
 }
 
-// end takes stock of everything.
+// end makes the final checks.
 func (y *year) end() {
 	y.agents.kill()
 	y.steady.kill()
@@ -732,19 +732,19 @@ func (y *year) end() {
 			y.t.Errorf("%s names a person who was erased", ref)
 		}
 	}
-	expired := y.did.Expired > 0 || y.day < 60 // in three weeks it is for the dice whether an undo entry of two weeks expires
+	expired := y.did.Expired > 0 || y.day < 60 // three weeks are too few to expect that an undo entry of two weeks expires
 	if d := y.did; !expired || min(d.Poisoned, d.Forgotten, d.Restored, d.Resolved, d.Erased, d.Paused, d.Extended, d.Overdue, d.Kills, d.Keys, d.Crowds, d.RetiredBytes) == 0 || y.tmpfs && (y.did.Full != 2 || y.did.Refused == 0) {
 		y.t.Errorf("what should have happened has not: %+v", y.did)
 	}
 	y.flat()
 }
 
-// register looks at what is kept of the requests: each has its line, and one that was closed long
-// enough ago names its person no more.
+// register checks the kept lines of the requests: each request has one, and a line past its retention
+// no longer names the subject.
 func (y *year) register() {
 	y.want(y.run("ana", "", "gdpr", "sweep", "--yes"), 0)
 	lines := map[string]row{}
-	for _, year := range []int{start.Year() - 1, start.Year(), start.Year() + 1} { // by the day on which they came
+	for _, year := range []int{start.Year() - 1, start.Year(), start.Year() + 1} { // by the year of receipt
 		for _, line := range y.want(y.run("ana", "", "gdpr", "register", "--year", strconv.Itoa(year)), 0).of("entry") {
 			lines[line.str("request")] = line
 		}
@@ -763,13 +763,13 @@ func (y *year) register() {
 	}
 }
 
-// What an item may cost a process that has it open, and how much its heap may differ for other reasons.
+// An open item's cost to a process, and the tolerance for its heap.
 const (
 	perItem = 3 << 10
 	slack   = 2 << 20
 )
 
-// flat compares the last week with the first: a heap may grow with the items only.
+// flat compares the last week with the first: a heap may grow only with the number of items.
 func (y *year) flat() {
 	if len(y.weeks) < 2 {
 		y.t.Fatalf("%d weeks say nothing about growth", len(y.weeks))

@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSmallReport measures a thousand items of everything and writes the page: every chart has
-// every line with its peer, and no value is missing or nothing.
+// TestSmallReport measures a thousand items of every kind and writes the page: every chart must have
+// every line with its peer, and no value may be missing or zero.
 func TestSmallReport(t *testing.T) {
 	docs := t.TempDir()
 	r := &run{docs: docs, items: 1000, files: 1000, erasures: 1000}
@@ -68,7 +68,7 @@ func TestSmallReport(t *testing.T) {
 	}
 }
 
-// TestKeptFigures: a run of one chart replaces its figures and keeps those of the others.
+// TestKeptFigures: a run of one chart must replace its figures and keep those of the others.
 func TestKeptFigures(t *testing.T) {
 	docs := t.TempDir()
 	before := &run{docs: docs}
@@ -87,7 +87,7 @@ func TestKeptFigures(t *testing.T) {
 	if err := after.load(); err != nil {
 		t.Fatal(err)
 	}
-	after.put("verify", "ours", false, 1000, 9) // and replaces that of the run before
+	after.put("verify", "ours", false, 1000, 9) // and replaces the earlier run's
 	for chart, want := range map[string][2]float64{"verify": {1, 9}, "open": {1, 4}} {
 		if at := after.lines[chart][0].At; len(at) != 2 || at[0].Value != want[0] || at[1].Value != want[1] {
 			t.Errorf("%s: %v, want %v", chart, at, want)
@@ -101,7 +101,7 @@ func TestKeptFigures(t *testing.T) {
 	}
 }
 
-// TestMultiplied: rows multiplied by the server equal those that memdesk would have written.
+// TestMultiplied: rows multiplied by the server must equal those that memdesk would have written.
 func TestMultiplied(t *testing.T) {
 	const n = 1000
 	made, written := testpg.DSN(t), testpg.DSN(t)
@@ -141,8 +141,8 @@ func TestSlope(t *testing.T) {
 	}
 }
 
-// TestPlot: a proportional line over as many decades as the axes have is their diagonal, and names of lines that
-// end together lie below each other.
+// TestPlot: a proportional line over equal decades on both axes must be the diagonal, and the names of
+// lines that end together must not overlap.
 func TestPlot(t *testing.T) {
 	diagonal := []point{{1000, 1, 1}, {10_000, 10, 1}, {100_000, 100, 1}}
 	svg := plot("A title", "ms", []line{{Name: "ours", At: diagonal}, {Name: "theirs", Peer: true, At: diagonal}})
