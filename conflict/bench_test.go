@@ -44,8 +44,8 @@ func BenchmarkScan(b *testing.B) {
 	if err := os.Chtimes(root, old, old); err != nil {
 		b.Fatal(err)
 	}
-	// Either the walk from opening the store is still valid, or a change has ended it and the names are
-	// walked again.
+	// "open": the walk from opening the store is still valid; "changed": a change has invalidated it,
+	// and the names are walked again.
 	for _, name := range []string{"open", "changed"} {
 		b.Run(name, func(b *testing.B) {
 			var own, peer time.Duration

@@ -61,8 +61,8 @@ func FuzzMarkers(f *testing.F) {
 	})
 }
 
-// TestTheAncestorIsFoundInGit makes a repository whose configuration would run a
-// program, and names that look like options.
+// TestTheAncestorIsFoundInGit uses a repository whose configuration would run a program, and names that
+// look like options.
 func TestTheAncestorIsFoundInGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")

@@ -28,7 +28,7 @@ type expected struct {
 	}
 }
 
-// fixture finds data of another system; a test without it is skipped.
+// fixture finds another system's data; without them the test is skipped.
 func fixture(t *testing.T, name string) (string, expected) {
 	t.Helper()
 	dir := filepath.Join("..", "..", "shared", "fixtures", name)
@@ -43,8 +43,8 @@ func fixture(t *testing.T, name string) (string, expected) {
 	return dir, e
 }
 
-// TestTheVaultOfTheFixture measures precision and recall on a vault with copies
-// of every tool, and with names that only look like them.
+// TestTheVaultOfTheFixture measures precision and recall on a vault with copies by every tool, and with
+// names that only look like copies.
 func TestTheVaultOfTheFixture(t *testing.T) {
 	dir, want := fixture(t, "agentm")
 	got := map[string]conflict.Copy{}
@@ -102,7 +102,7 @@ func TestTheVaultOfTheFixture(t *testing.T) {
 	}
 }
 
-// TestCopiesOfRealSyncthing are files that two devices made.
+// TestCopiesOfRealSyncthing uses files that two devices made.
 func TestCopiesOfRealSyncthing(t *testing.T) {
 	dir, want := fixture(t, "agentm_syncthing")
 	got := map[string]conflict.Copy{}

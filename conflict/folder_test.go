@@ -9,8 +9,8 @@ import (
 	"memdesk/conflict/names"
 )
 
-// TestCopiesOfFolders finds the items of a folder that Resilio Sync copied, and none in folders that only
-// have such a name.
+// TestCopiesOfFolders must find the items of a folder that Resilio Sync copied, and none in folders
+// that only have such a name.
 func TestCopiesOfFolders(t *testing.T) {
 	d := newDesk(t, map[string]string{
 		"trip/a.md": "one\n", "trip/deep/b.md": "same\n", "trip.Conflict/a.md": "two\n", "trip.Conflict/deep/b.md": "same\n", "trip.Conflict/new.md": "only here\n",

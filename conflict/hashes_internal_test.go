@@ -7,7 +7,7 @@ func TestHashesHoldWhatWasAddedAndNothingElse(t *testing.T) {
 	if s.has(0) || s.has(7) {
 		t.Error("an empty set holds something")
 	}
-	s.add(0) // the mark of a free slot is a hash like any other
+	s.add(0) // the mark of a free slot must be a hash like any other
 	for i := range uint64(5000) {
 		s.add(i * 1024) // all in the same slot
 		s.add(i * 1024)

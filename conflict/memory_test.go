@@ -20,8 +20,8 @@ func (r *reads) Read(ctx context.Context, id string) (model.Item, error) {
 	return r.Browser.Read(ctx, id)
 }
 
-// TestAnotherLookReadsOnlyWhatChanged lists twice, and reads a set again only when a change of one of its
-// items was reported.
+// TestAnotherLookReadsOnlyWhatChanged lists twice: the second time it may read a set only if a change
+// of one of its items was reported.
 func TestAnotherLookReadsOnlyWhatChanged(t *testing.T) {
 	const second = "b (Mira's conflicted copy 2026-05-27).md"
 	d := newDesk(t, map[string]string{baseID: "one\n", copyID: "two\n", "b.md": "same\n", second: "same\n"})

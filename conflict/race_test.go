@@ -17,7 +17,7 @@ import (
 	"memdesk/undo"
 )
 
-// TestNothingIsLostInRaces lets an editor that knows no locks rewrite the base or the copy during a resolve.
+// TestNothingIsLostInRaces lets an editor without locks rewrite the base or the copy during a resolve.
 // Its text, and all text that it did not overwrite itself, must exist somewhere afterwards.
 func TestNothingIsLostInRaces(t *testing.T) {
 	rounds := 200
@@ -69,7 +69,7 @@ func TestNothingIsLostInRaces(t *testing.T) {
 		everywhere := slices.Concat(slices.Collect(maps.Values(files(t, root))), d.kept())
 		must := []string{text}
 		for id, old := range given {
-			// A text that the editor overwrote is its own loss, unless the resolve had kept it already.
+			// The editor itself loses a text that it overwrites, unless the resolve already kept it.
 			if id != edited || rerr == nil && (id == copyID || takes[n/2%len(takes)] == conflict.TakeCopy || takes[n/2%len(takes)] == conflict.TakeMerged) {
 				must = append(must, old)
 			}

@@ -82,7 +82,7 @@ func (d *desk) kept() []string {
 	return out
 }
 
-// TestEveryWayToResolve resolves and undoes: the files are as before.
+// TestEveryWayToResolve resolves and undoes: the files must be as before.
 func TestEveryWayToResolve(t *testing.T) {
 	const resilio, binary = "notes/plan.Conflict.md", "\xff\x00\x01 not text"
 	both := map[string]string{baseID: "base\n", copyID: "copy\n"}
@@ -169,8 +169,8 @@ func TestASideThatChangedStopsIt(t *testing.T) {
 	}
 }
 
-// TestARefusedForgetPutsTheBaseBack lets every later step fail like a full disk, a read-only folder and a
-// refusing policy.
+// TestARefusedForgetPutsTheBaseBack lets every later step fail, like a full disk, a read-only folder
+// and a refusing policy.
 func TestARefusedForgetPutsTheBaseBack(t *testing.T) {
 	given := map[string]string{baseID: "base\n", copyID: "copy\n"}
 	for _, kind := range []model.Kind{model.PermissionDenied, model.Conflict, model.Locked} {
@@ -305,7 +305,7 @@ func TestAStepThatFails(t *testing.T) {
 			}
 		}
 		for id := range files(t, d.root) {
-			if strings.Contains(id, ".tmp") && at != seam.StepExchange { // that step simulates only a death
+			if strings.Contains(id, ".tmp") && at != seam.StepExchange { // that step only simulates a kill
 				t.Errorf("step %d (%s: %v) left %s", n, at, err, id)
 			}
 		}
@@ -329,7 +329,7 @@ func TestAReadOnlyUndoRefuses(t *testing.T) {
 	d.want(given)
 }
 
-// TestAnErasureFindsEverySide: an entry of two items is erased with either of them.
+// TestAnErasureFindsEverySide: an undo entry of two items must be erased with either of them.
 func TestAnErasureFindsEverySide(t *testing.T) {
 	for _, id := range []string{baseID, copyID} {
 		d := newDesk(t, map[string]string{baseID: "base\n", copyID: "copy\n"})

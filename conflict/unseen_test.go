@@ -12,8 +12,9 @@ import (
 	"memdesk/conflict/names"
 )
 
-// seenName is a name that the table was not made from, with the format document's verdict (conflict-names.md,
-// Table and Confidence). Without a base it is an orphan. Every other hit has a similar base beside it.
+// seenName is a name that the table was not made from, with the verdict of the format document
+// (conflict-names.md, Table and Confidence). Without a base it is an orphan. Every other hit has a
+// similar base beside it.
 type seenName struct {
 	row  int
 	tier names.Confidence
@@ -25,8 +26,8 @@ const (
 	sure, likely, maybe = names.Certain, names.Probable, names.Possible
 )
 
-// unseenHits are copies of all rows by people, machines and languages that the
-// table's own examples do not have.
+// unseenHits are copies for every row, by people, machines and languages that the table's own examples
+// lack.
 var unseenHits = []seenName{
 	// 1: certain by the name alone.
 	{1, sure, "Q3 roadmap (Łukasz Żak's conflicted copy 2025-12-31).md", "Q3 roadmap.md"},
@@ -43,7 +44,7 @@ var unseenHits = []seenName{
 	{1, sure, "(draft) plan (Ana's conflicted copy 2023-11-02).md", "(draft) plan.md"},
 	{1, sure, "lone (Ana's conflicted copy 2023-11-02).md", ""},
 	{1, sure, "todo (🦊's conflicted copy 2023-11-02).md", "todo.md"},
-	// 2: certain in a language of the list.
+	// 2: certain in a listed language.
 	{2, sure, "Haushalt (In Konflikt stehende Kopie von Jürgen Groß 2025-12-01).md", "Haushalt.md"},
 	{2, sure, "Haushalt (Jürgens Konfliktkopie 2025-12-01).md", "Haushalt.md"},
 	{2, sure, "Haushalt (Konfliktkopie von LAPTOP-77AB 2025-12-01 (1)).md", "Haushalt.md"},
@@ -54,7 +55,7 @@ var unseenHits = []seenName{
 	{2, sure, "計画 (花子 の競合コピー 2025-03-03).md", "計画.md"},
 	{2, sure, "計画 (PC-07 上の問題のあるコピー 2025-03-03).md", "計画.md"},
 	{2, sure, "solo (Copie en conflit de Léa 2025-01-09).md", ""},
-	// 2: probable in another, with a date and a base.
+	// 2: probable in another language, with a date and a base.
 	{2, likely, "bozza (Copia in conflitto di Luca 2025-05-05).md", "bozza.md"},
 	{2, likely, "szkic (kopia powodująca konflikt użytkownika Ola 2025-05-05).md", "szkic.md"},
 	{2, likely, "rascunho (cópia em conflito de João 2025-05-05).md", "rascunho.md"},
@@ -178,8 +179,8 @@ var unseenHits = []seenName{
 	{20, maybe, "Aufsatz Kopie 2.md", "Aufsatz.md"},
 }
 
-// unseenTraps are ordinary names. The other file exists, has another text, and is the base that a hasty
-// reading would choose.
+// unseenTraps are ordinary names. The second file exists, has another text, and is the base that a
+// hasty reading would choose.
 var unseenTraps = [][2]string{
 	{"Report (final) (2).md", "Report (final).md"}, {"v1.2 copy edit.md", "v1.2.md"}, {"meeting 2026-05-27 2.md", "meeting 2026-05-27.md"},
 	{"minutes (2025).md", "minutes.md"}, {"minutes (1999).md", "minutes.md"}, {"part (12).md", "part.md"}, {"Episode 7.md", "Episode.md"}, {"Week 14.md", "Week.md"},

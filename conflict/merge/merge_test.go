@@ -36,7 +36,7 @@ func texts(t *rapid.T, label string) string {
 	return s
 }
 
-// TestAnEditTurnsOneIntoTheOther holds for all texts, and equal stretches are equal.
+// TestAnEditTurnsOneIntoTheOther for all texts, and equal stretches must be equal.
 func TestAnEditTurnsOneIntoTheOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := merge.Lines(texts(t, "a")), merge.Lines(texts(t, "b"))
@@ -54,8 +54,8 @@ func TestAnEditTurnsOneIntoTheOther(t *testing.T) {
 	})
 }
 
-// TestAMergeKeepsEverySide: all left gives the left text, all right the right one; with one unchanged side
-// the result is the other.
+// TestAMergeKeepsEverySide: all left must give the left text, all right the right one; if one side is
+// unchanged, the result must be the other.
 func TestAMergeKeepsEverySide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o, a, b := texts(t, "o"), texts(t, "a"), texts(t, "b")
@@ -112,7 +112,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// three versions of a document of about a megabyte.
+// documents returns three versions of a document of about a megabyte.
 func documents() (o, a, b string) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var lo, la, lb strings.Builder
@@ -123,7 +123,7 @@ func documents() (o, a, b string) {
 		case i%97 == 0:
 			la.WriteString("changed by the left side\n")
 			lb.WriteString(line)
-		case i%89 == 0 && i%97 > 2 && i%97 < 95: // changes that touch would be a conflict
+		case i%89 == 0 && i%97 > 2 && i%97 < 95: // adjacent changes would conflict
 			la.WriteString(line)
 			lb.WriteString("changed by the right side\n" + line)
 		default:

@@ -54,7 +54,7 @@ func said(all []names.Match) []string {
 	return out
 }
 
-// TestTraps are ordinary names: they match nothing, or only forms that the texts must confirm.
+// TestTraps: ordinary names must match nothing, or only forms that the texts must confirm.
 func TestTraps(t *testing.T) {
 	for _, n := range []string{
 		"report (2026).md", "budget (3).md", "Chapter 2.md", "2026-05-27 2.md", "state-DESKTOP.md", "a-b.md", "notes[conflict resolution].md",
