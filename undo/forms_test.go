@@ -51,8 +51,8 @@ func rowsOf(t *testing.T, db *sql.DB, but ...string) map[string][]string {
 	return out
 }
 
-// TestRecurseRowsComeBackInTheirForms: NULL stays NULL, bytes stay bytes, and a time keeps its text, after a
-// forget and after an edit.
+// TestRecurseRowsComeBackInTheirForms: after a forget and after an edit, NULL must stay NULL, bytes
+// must stay bytes, and a time must keep its text.
 func TestRecurseRowsComeBackInTheirForms(t *testing.T) {
 	text, err := os.ReadFile("../backends/hypergraph/sqlite/testdata/recurse.sql")
 	if err != nil {

@@ -50,8 +50,8 @@ func recurseFile(t *testing.T) string {
 	return path
 }
 
-// TestANodeComesBackWhole: text and fields, times and counts, vector, its places in remaining and in fallen
-// relations.
+// TestANodeComesBackWhole: with text and fields, times and counts, vector, and its memberships in
+// remaining and in fallen relations.
 func TestANodeComesBackWhole(t *testing.T) {
 	for kind, open := range map[string]func(t *testing.T) hypergraph.Backend{
 		"inmem": func(*testing.T) hypergraph.Backend { return inmem.New(nil) },
@@ -138,8 +138,8 @@ func whole(t *testing.T, b hypergraph.Backend) graph {
 	return out
 }
 
-// TestARelationThatDoesNotComeBackIsSaid: a relation with a label that the scanner blocks is not restored,
-// and reported.
+// TestARelationThatDoesNotComeBackIsSaid: a relation whose label the scanner blocks must not be
+// restored, and must be reported.
 func TestARelationThatDoesNotComeBackIsSaid(t *testing.T) {
 	b := inmem.New(nil)
 	s := hypergraph.Adapt(hypergraph.Config{Name: "g", Kind: "inmem", Location: "x", Backend: b})

@@ -16,7 +16,7 @@ import (
 	"memdesk/undo"
 )
 
-// acts is how many changes race: some hundreds in CI, all of them in `make soak`.
+// acts is the number of racing changes: some hundreds in CI, all of them in `make soak`.
 func acts() int {
 	if os.Getenv("MEMDESK_SOAK") != "" {
 		return 10_000
@@ -49,7 +49,7 @@ func TestNothingIsLostInRaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			config, id := open(t)
-			// Two fleets act like two processes: they share only the files.
+			// Two fleets act as two processes: they share only the files.
 			a := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{config}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
 			b := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{config}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
 			defer a.Close()

@@ -36,8 +36,8 @@ func (f *fourVerbs) Forget(_ context.Context, req model.ForgetRequest) (model.Fo
 	return model.ForgetResult{Removed: 1}, nil
 }
 
-// For a store that shows items only by recall, the preview says that nothing can be restored, and the
-// recalled text is kept for reading.
+// For a store that shows items only by recall, the preview must say that nothing can be restored, and
+// the recalled text must be kept for reading.
 func TestForgettingWhatRecallReturned(t *testing.T) {
 	f := &fourVerbs{texts: map[string]string{"pins/rye.md": "bake rye on fridays", "hidden": "zzz"}}
 	s := model.Store{Name: "far", Kind: "remote", Provider: f}

@@ -161,8 +161,8 @@ func TestRestoreRefusesAChangedItem(t *testing.T) {
 	}
 }
 
-// TestConcurrentWriterIsNotLost has another writer change the item between look and write: the kept text must
-// be exactly the displaced one.
+// TestConcurrentWriterIsNotLost has another writer change the item between check and write: the kept
+// text must be exactly the replaced one.
 func TestConcurrentWriterIsNotLost(t *testing.T) {
 	s, k, _, _ := setup(t)
 	hits := 0
@@ -295,7 +295,7 @@ func TestParallelAppendsAllSurvive(t *testing.T) {
 
 func TestUndoOfAnAppendTakesOnlyItsOwn(t *testing.T) {
 	s, k, _, _ := setup(t)
-	s.before = func() { // somebody appends between our look and our append
+	s.before = func() { // another writer appends between the check and the append
 		s.before = nil
 		s.items["a"] += "theirs"
 	}
@@ -308,7 +308,7 @@ func TestUndoOfAnAppendTakesOnlyItsOwn(t *testing.T) {
 	}
 }
 
-// TestUncertainChangeKeepsTheEntry has the store fail after the change was made.
+// TestUncertainChangeKeepsTheEntry lets the store fail after the change was made.
 func TestUncertainChangeKeepsTheEntry(t *testing.T) {
 	for _, kind := range []model.Kind{model.Internal, model.Timeout, model.Unavailable} {
 		s, k, _, _ := setup(t)
@@ -332,7 +332,7 @@ func TestUncertainChangeKeepsTheEntry(t *testing.T) {
 	}
 }
 
-// TestLastingConflictIsTriedOnce: a conflict that is not about the revision is not retried.
+// TestLastingConflictIsTriedOnce: a conflict that does not concern the revision must not be retried.
 func TestLastingConflictIsTriedOnce(t *testing.T) {
 	s, k, _, _ := setup(t)
 	acts := 0
@@ -410,7 +410,7 @@ func TestWritingSweeps(t *testing.T) {
 	}
 }
 
-// Entries of an earlier version have another word for a resolve.
+// Entries of an earlier version use another word for a resolve.
 func TestResolveOfAnEarlierVersion(t *testing.T) {
 	s, k, _, dir := setup(t)
 	_, e, err := k.Retain(t.Context(), s.store(), model.RetainRequest{ID: "a", Content: "two", Mode: model.Replace})
@@ -454,8 +454,8 @@ func TestWhoWaitsIsSaid(t *testing.T) {
 	}
 }
 
-// TestSweepLeavesWhatIsBeingWritten: a temporary file's age counts by the file system's time, not the desk's
-// clock.
+// TestSweepLeavesWhatIsBeingWritten: a temporary file's age must be judged by the file system's time,
+// not the desk's clock.
 func TestSweepLeavesWhatIsBeingWritten(t *testing.T) {
 	s, k, c, dir := setup(t)
 	if _, _, err := k.Forget(t.Context(), s.store(), model.ForgetRequest{ID: "a"}); err != nil {

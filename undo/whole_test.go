@@ -21,11 +21,11 @@ import (
 	"memdesk/undo"
 )
 
-// lonely is a relation of the demo that leftovers reduces to one member.
+// lonely is a demo relation that leftovers reduces to one member.
 const lonely = "relation-0064"
 
-// TestEveryKindComesBack forgets items of every tier of every demo store and undoes it: the files have their
-// old content, and the preview named everything that is not restored.
+// TestEveryKindComesBack forgets items of every tier of every demo store and undoes it: the files must
+// have their old content, and the preview must have named everything that is not restored.
 func TestEveryKindComesBack(t *testing.T) {
 	const each = 3 // items per tier
 	dir := filepath.Join(t.TempDir(), "demo")
@@ -69,7 +69,7 @@ func comesBack(t *testing.T, k *undo.Keeper, fleet *backends.Fleet, s model.Stor
 		t.Errorf("%s: preview: %v", id, err)
 	}
 	was, err := s.Browser.Read(t.Context(), id)
-	if errors.Is(err, model.NotFound) { // it went with another
+	if errors.Is(err, model.NotFound) { // it went with another item
 		return
 	}
 	before := contents(t, path)
@@ -97,7 +97,7 @@ func comesBack(t *testing.T, k *undo.Keeper, fleet *backends.Fleet, s model.Stor
 		return
 	}
 	after := contents(t, path)
-	for _, f := range was.Meta { // announced as beginning anew
+	for _, f := range was.Meta { // announced as starting anew
 		i := slices.IndexFunc(now.Meta, func(g model.Field) bool { return g.Name == f.Name })
 		if i < 0 || now.Meta[i].Value == f.Value {
 			continue
@@ -114,8 +114,8 @@ func comesBack(t *testing.T, k *undo.Keeper, fleet *backends.Fleet, s model.Stor
 	}
 }
 
-// leftovers adds leftovers of other programs and broken runs to stores: a relation with one member, a work
-// item that waits for a missing one, unknown keys, an unreadable line.
+// leftovers adds the traces of other programs and interrupted runs to stores: a relation with one
+// member, a work item that waits for a missing one, unknown keys, an unreadable line.
 func leftovers(t *testing.T, dir string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", filepath.Join(dir, demodata.GraphFile))
@@ -146,8 +146,8 @@ func leftovers(t *testing.T, dir string) {
 {"type":"observation","text":"odd"}`)
 }
 
-// contents are the files below a path; for a database the rows of its tables, without the positions that a
-// store numbers.
+// contents are the files below a path; for a database the rows of its tables, without positions that
+// the store numbers itself.
 func contents(t *testing.T, root string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
