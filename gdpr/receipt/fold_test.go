@@ -33,8 +33,8 @@ func manyLayers() []receipt.Layer {
 	return out
 }
 
-// TestCleanLayersAreFolded puts layers that are not clean first, the worst before the rest, and loses no
-// layer and no remark on a clean one.
+// TestCleanLayersAreFolded: unclean layers must come first, the worst before the rest, and no layer and
+// no remark on a clean one may be lost.
 func TestCleanLayersAreFolded(t *testing.T) {
 	standing, clean := receipt.Split(manyLayers())
 	var order []string
@@ -56,7 +56,7 @@ func TestCleanLayersAreFolded(t *testing.T) {
 	}
 }
 
-// TestManyKindsAreCounted names the most frequent kinds and counts the others.
+// TestManyKindsAreCounted: the most frequent kinds must be named and the others counted.
 func TestManyKindsAreCounted(t *testing.T) {
 	var all []receipt.Layer
 	for i := range 12 {
@@ -70,8 +70,8 @@ func TestManyKindsAreCounted(t *testing.T) {
 	}
 }
 
-// TestThePageFoldsWhatIsClean: layers that are not clean come first and alone; with all, every kind has its
-// row.
+// TestThePageFoldsWhatIsClean: unclean layers must come first, one per row; with all, every kind must
+// have its row.
 func TestThePageFoldsWhatIsClean(t *testing.T) {
 	r := receipt.Report{Request: "er-1", Subject: "hmac:x", State: "partial", Layers: manyLayers()}
 	page := r.Markdown(false)

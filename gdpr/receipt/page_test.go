@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// TestPageIsShort prints hundreds of similar layers in one line, and each different one in its own.
+// TestPageIsShort: hundreds of similar layers must take one line, each different one its own.
 func TestPageIsShort(t *testing.T) {
 	r := receipt.Receipt{Request: "er-1", Subject: "hmac:x"}
 	add := func(layer string, v model.Verdict, hits int64, reason string) {

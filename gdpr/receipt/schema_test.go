@@ -12,7 +12,7 @@ import (
 	"memdesk/gdpr/receipt"
 )
 
-// The published schema names every field of a receipt, and no other.
+// The published schema must name exactly the fields of a receipt.
 func TestSchemaNamesEveryField(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "receipt-v1.schema.json"))
 	if err != nil {

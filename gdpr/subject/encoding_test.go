@@ -66,7 +66,7 @@ func zipped(t testing.TB, name string, text []byte) []byte {
 	return b.Bytes()
 }
 
-// TestScanLooksIntoGzip: a medium that cannot be opened is never clean.
+// TestScanLooksIntoGzip: a medium that cannot be opened must never count as clean.
 func TestScanLooksIntoGzip(t *testing.T) {
 	m := matcher(t, "zx9canary77q")
 	hers := []byte(strings.Repeat("quiet\n", 400_000) + "asked zx9canary77q\n")

@@ -53,7 +53,7 @@ func sevenBits(s string) string {
 
 func gb(s string) string { return in(simplifiedchinese.GB18030, s) }
 
-// forms are texts that name the subject, and texts that name somebody else.
+// forms are texts that name the subject, and texts that name a bystander.
 var forms = map[string]struct{ yes, no []string }{
 	"usr_1": {
 		yes: []string{"usr_1", "UID:us\r\n r_1", "UID:usr\n\t_1", "asked usr_1.", "(usr_1)", "usr_1's", "@usr_1", "notes/usr_1.md", "user:usr_1", "usr_1@ noon", "usr%5F1", `\u0075sr_1`, b64("by usr_1, yes")},
@@ -107,8 +107,8 @@ var forms = map[string]struct{ yes, no []string }{
 	"Łukić":                 {yes: []string{"ŁUKIĆ", in(charmap.Windows1250, "pan Łukić"), in(charmap.Windows1250, "LUKIć"), "Lukic", "&#321;uki&#263;"}, no: []string{"Lukicevic"}},
 }
 
-// TestForms searches with Matcher in a text, in a stream and in a binary medium, and with Index, which knows
-// only hashes: all must agree.
+// TestForms searches with Matcher in a text, in a stream and in a binary medium, and with Index, which
+// knows only hashes: all must agree.
 func TestForms(t *testing.T) {
 	hash := func(label, text string) subject.Sum {
 		h := sha256.Sum256([]byte(label + "\x00" + text))
@@ -163,7 +163,7 @@ func TestForms(t *testing.T) {
 
 func newGzip(b []byte) (*gzip.Reader, error) { return gzip.NewReader(bytes.NewReader(b)) }
 
-// TestInTheSameBlock: text next to an encoding, or inside a word, hides nothing at any offset.
+// TestInTheSameBlock: text next to an encoding, or inside a word, must hide no name at any offset.
 func TestInTheSameBlock(t *testing.T) {
 	m := matcher(t, "Ana Ribeiro")
 	encoded := base64.StdEncoding.EncodeToString([]byte("by Ana Ribeiro"))

@@ -31,7 +31,7 @@ import (
 // person is an invented subject, with the words that no form of the identifiers may leave behind.
 type person struct {
 	name, id, mail, phone string
-	parts                 []string // folded words that only this subject's identifiers have
+	parts                 []string // folded words that only this subject's identifiers contain
 	bystander             string   // a text about others who share a name or a part of an id
 }
 
@@ -87,7 +87,7 @@ func ascii(s string) string {
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-// form writes one of the identifiers in one of its forms.
+// form writes one of the identifiers in a random form.
 func (p person) form(r *rand.Rand) string {
 	words := strings.Fields(p.name)
 	switch r.IntN(17) {
@@ -137,7 +137,7 @@ func each(s string, fn func(r rune) string) string {
 	return b.String()
 }
 
-// encodings are the encodings that programs write; those of the second kind are blocks, which may be wrapped.
+// escapings are the encodings that programs write, plain text included. Those in blocks may also be wrapped.
 var escapings = map[string]func(r *rand.Rand, s string) string{
 	"plain":         func(_ *rand.Rand, s string) string { return s },
 	"percent":       func(_ *rand.Rand, s string) string { return url.QueryEscape(s) },
@@ -205,8 +205,8 @@ var blocks = map[string]func(s string) string{
 	"base32":           func(s string) string { return base32.StdEncoding.EncodeToString([]byte(s)) },
 }
 
-// flatten is a text without the separators that people put between letters and digits, and without the second
-// letter of a spelled-out umlaut.
+// flatten drops the separators that people put between letters and digits, and the second letter of a
+// spelled-out umlaut.
 func flatten(s string) string {
 	return strings.NewReplacer("oe", "o", "ue", "u", "aa", "a").Replace(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -216,8 +216,8 @@ func flatten(s string) string {
 	}, ascii(s)))
 }
 
-// judge decodes a text in every way it knows, without the program's own code, and returns the part of the
-// subject's identifiers that it reads.
+// judge decodes a text in every known way, without the program's own code, and returns the parts of the
+// subject's identifiers that it finds.
 func judge(text string, parts []string, depth int) string {
 	flat := flatten(text)
 	for _, p := range parts {
@@ -287,18 +287,18 @@ func gunzip(b []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, _ := io.ReadAll(z) // a cut one has content too
+	out, _ := io.ReadAll(z) // a truncated one has content too
 	return string(out), nil
 }
 
-// TestGenerated plants a person in generated forms, encodings and media, with others who
-// share a name or a part of an id, and asks the judge what is left.
+// TestGenerated plants a subject in generated forms, encodings and media, beside others who share a
+// name or a part of an id, and asks judge for residue.
 func TestGenerated(t *testing.T) {
 	cases, seed := 500, rand.Uint64()
 	if os.Getenv("MEMDESK_SOAK") != "" {
 		cases = 10_000
 	}
-	if given := os.Getenv("MEMDESK_SEED"); given != "" { // repeat a failed run
+	if given := os.Getenv("MEMDESK_SEED"); given != "" { // repeats a failed run
 		var err error
 		if seed, err = strconv.ParseUint(given, 10, 64); err != nil {
 			t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"memdesk/gdpr/subject"
 )
 
-// TestKeptTextsAreToldApart scans media with one kept text: its copies are counted separately, and every
-// other place is a hit, even with few letters.
+// TestKeptTextsAreToldApart scans media with one kept text: its copies must be counted separately, and
+// every other place must be a hit, even with few letters.
 func TestKeptTextsAreToldApart(t *testing.T) {
 	const head = "SQLite format 3\x00\x10\x00"
 	m := matcher(t, "subj-ana", "Ana Ribeiro")

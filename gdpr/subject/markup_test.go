@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMarkup: markup between the words of a name, or around one of them, does not hide it, in items and in
-// the bytes of a medium, and is removed with the name.
+// TestMarkup: markup between the words of a name, or around one of them, must not hide it, in items and
+// in the bytes of a medium, and must be removed with the name.
 func TestMarkup(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"José Núñez", "ask **José** Núñez, then", "ask **[x], then"},

@@ -67,7 +67,7 @@ func pdfFile(t testing.TB, dict, page string) []byte {
 	return []byte("%PDF-1.5\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<" + dict + ">>\nstream\r\n" + z.String() + "\r\nendstream\nendobj\n%%EOF\n")
 }
 
-// packed is a text, compressed.
+// packed is a compressed text.
 func packed(t testing.TB, c archives.Compressor, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -84,7 +84,7 @@ func packed(t testing.TB, c archives.Compressor, text string) []byte {
 	return b.Bytes()
 }
 
-// bzipped is "asked Zoë Ångström for keys", compressed by bzip2; no library here does that.
+// bzipped is "asked Zoë Ångström for keys", compressed by bzip2, which no library here writes.
 func bzipped(t testing.TB, said string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString("425a6839314159265359d072b66900000353dc001040000010278b9c2002000008010008002000314c269a034c42801936a1e902ca0dee8d0a049bbec74b9751e8b64fc5dc914e1424341cad9a40")
@@ -97,7 +97,7 @@ func bzipped(t testing.TB, said string) []byte {
 	return b
 }
 
-// encrypted marks the members of a zip as such.
+// encrypted marks a zip's members as encrypted.
 func encrypted(b []byte) []byte {
 	b = bytes.Clone(b)
 	for _, head := range []struct {
@@ -120,7 +120,8 @@ func noise(n int) []byte {
 	return b
 }
 
-// TestScanOpens: formats that can be opened are searched, others are named, and nothing unsearched is clean.
+// TestScanOpens: formats that can be opened must be searched, others must be named, and an unsearched
+// one must never count as clean.
 func TestScanOpens(t *testing.T) {
 	const she = "Zoë Ångström"
 	m := matcher(t, she, "zx9canary77q")

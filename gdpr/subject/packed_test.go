@@ -40,8 +40,8 @@ func letters(n int) string {
 	return string(b)
 }
 
-// TestCompressedInRecords: compressed data inside a binary medium is opened at any offset and of any length,
-// in each format that docs/erasure.md names; data that is not opened to its end is reported.
+// TestCompressedInRecords: compressed data inside a binary medium must be opened at any offset and of
+// any length, in each format of docs/erasure.md; data not opened to its end must be reported.
 func TestCompressedInRecords(t *testing.T) {
 	m := matcher(t, "Zoë Ångström", "zx9canary77q")
 	const said = "asked Zoë Ångström for keys\n"

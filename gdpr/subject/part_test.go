@@ -11,8 +11,8 @@ import (
 	"memdesk/gdpr/subject"
 )
 
-// TestPartsOfOtherIdentifiers is the table of part.go: characters that join an identifier to more text make
-// another identifier of it, and others do not. In text and in bytes, in either UTF-16 and inside base64.
+// TestPartsOfOtherIdentifiers is the table of part.go: some characters join an identifier to more text
+// into another identifier, others do not. In text and in bytes, in either UTF-16 and inside base64.
 func TestPartsOfOtherIdentifiers(t *testing.T) {
 	ids := []string{"u1", "zx9canary"}
 	tests := []struct {
@@ -126,8 +126,8 @@ func TestPartsOfOtherNames(t *testing.T) {
 	}
 }
 
-// TestJoinedIdsAreTold reports ids that may be the subject's under a longer id, for people to judge, and
-// explains them in the bytes of a database.
+// TestJoinedIdsAreTold: ids that may be the subject's under a longer id must be reported for people to
+// judge, and explained in the bytes of a database.
 func TestJoinedIdsAreTold(t *testing.T) {
 	m := matcher(t, "anaribeiro")
 	var f subject.Bystanders

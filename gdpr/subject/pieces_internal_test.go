@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPiecesLoseNothing: a search of pieces finds the same as a search of the whole text, for names with
-// escapes, markup and line ends inside and beside them, in surroundings that programs and people write.
+// TestPiecesLoseNothing: a search in pieces must find the same as a search in the whole text, for names
+// with escapes, markup and line ends inside and beside them, in realistic surroundings.
 func TestPiecesLoseNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	names := []string{"Ana Ribeiro", "subj-ana", "ana.ribeiro@example.test", "RC-ANA-5512", "Zoë Ångström", "+49 30 5550 1234"}
@@ -53,7 +53,7 @@ func TestPiecesLoseNothing(t *testing.T) {
 		}
 		all.text(&layer{text: text, family: unresolved})
 		if t.Failed() {
-			return // the others would have the same cause
+			return // the other failures would have the same cause
 		}
 	}
 	if found < 5_000 {

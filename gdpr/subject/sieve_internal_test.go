@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSieveFindsAll: for patterns of each length, at each offset in a block and across blocks, the sieve
-// finds the same as a plain search.
+// TestSieveFindsAll: for patterns of each length, at each offset in a block and across blocks, the
+// sieve must find the same as a plain search.
 func TestSieveFindsAll(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for round := range 300 {
@@ -42,14 +42,14 @@ func TestSieveFindsAll(t *testing.T) {
 		})
 		slices.Sort(want)
 		slices.Sort(got)
-		got = slices.Compact(got) // both steps find the last place of a block
+		got = slices.Compact(got) // both steps find the last position of a block
 		if !slices.Equal(got, want) {
 			t.Fatalf("round %d: %d of %d places found in %q of %v", round, len(got), len(want), text, all)
 		}
 	}
 }
 
-// TestEachLineEnd: a name across the second line end of a block is found as across the first.
+// TestEachLineEnd: a name across the second line end of a block must be found as across the first.
 func TestEachLineEnd(t *testing.T) {
 	m, err := New("Ana Ribeiro")
 	if err != nil {
@@ -66,7 +66,7 @@ func TestEachLineEnd(t *testing.T) {
 	}
 }
 
-// TestLettersAlone: a block of base32 that happens to have no digits is decoded.
+// TestLettersAlone: a block of base32 that happens to contain no digits must be decoded.
 func TestLettersAlone(t *testing.T) {
 	m, err := New("Dédön O'Kuvadük")
 	if err != nil {
@@ -77,7 +77,8 @@ func TestLettersAlone(t *testing.T) {
 	}
 }
 
-// TestValidInside: a piece of UTF-8 that begins or ends inside a character is read in no older encoding.
+// TestValidInside: a piece of UTF-8 that begins or ends inside a character must not be read in an older
+// encoding.
 func TestValidInside(t *testing.T) {
 	text := []byte("Он пришёл, 王小明 𝒜")
 	for lo := range text {

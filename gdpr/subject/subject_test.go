@@ -121,7 +121,7 @@ func TestFriendsExplainLongerWords(t *testing.T) {
 	}
 }
 
-// TestScanAcrossChunks puts a token at every kind of place around the border of two reads.
+// TestScanAcrossChunks puts a token at every kind of position around the border of two reads.
 func TestScanAcrossChunks(t *testing.T) {
 	m := matcher(t, "zx9canary77q", "u1")
 	const border = 1 << 20
@@ -154,7 +154,7 @@ func TestScanTellsABrokenRead(t *testing.T) {
 	}
 }
 
-// TestScanAgainstPlainSearch is the oracle: random bytes, tokens planted.
+// TestScanAgainstPlainSearch compares with a plain search of random bytes with planted tokens.
 func TestScanAgainstPlainSearch(t *testing.T) {
 	m := matcher(t, "zx9canary77q", "Ana Ribeiro", "rc-5512")
 	rapid.Check(t, func(rt *rapid.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLayersAreFew: a record with a folded line is not read as UTF-16 again and again.
+// TestLayersAreFew: a record with a folded line must not be read as UTF-16 repeatedly.
 func TestLayersAreFew(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	text := []byte("a\n b")

@@ -23,7 +23,7 @@ func (s shelf) Read(_ context.Context, id string) (model.Item, error) {
 	return model.Item{Header: model.Header{ID: id, Revision: "r1"}, Body: s.body}, nil
 }
 
-// An append that completes half a name is refused; similar ones are not.
+// An append that completes half a name must be refused; similar ones must not.
 func TestAnAppendThatCompletesAName(t *testing.T) {
 	dir := t.TempDir()
 	key, err := suppress.LoadKey(filepath.Join(dir, "key"))

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestSumIsHMAC compares the sum without allocation with the library's, which files of earlier versions have.
+// TestSumIsHMAC: the sum without allocation must equal the library's, which files of earlier versions
+// contain.
 func TestSumIsHMAC(t *testing.T) {
 	for _, secret := range [][]byte{bytes.Repeat([]byte{7}, 32), bytes.Repeat([]byte{9}, 64), bytes.Repeat([]byte{1}, 100)} {
 		for _, n := range []int{0, 1, 54, 55, 56, 120, 183, 184, 185, 186, 187, 188, 5000} {
