@@ -19,7 +19,7 @@ import (
 	"memdesk/ui/door"
 )
 
-// verbs is a store of the four verbs alone, whose words are its own.
+// verbs is a store of only the four verbs, whose texts are given.
 type verbs struct{ words string }
 
 func (v verbs) Retain(context.Context, model.RetainRequest) (model.RetainResult, error) {
@@ -41,12 +41,12 @@ func (v verbs) Health(context.Context) model.HealthStatus {
 	return model.HealthStatus{Message: v.words, CheckedAt: time.Unix(0, 0)}
 }
 
-// uncounted counts nothing.
+// uncounted returns no counts.
 type uncounted struct{}
 
 func (uncounted) Tiers(context.Context) ([]model.TierCount, error) { return nil, nil }
 
-// partial is a list that is not all there.
+// partial is a list that is incomplete.
 type partial struct {
 	uncounted
 	words string
@@ -60,8 +60,8 @@ func (partial) Read(context.Context, string) (model.Item, error) {
 	return model.Item{}, model.Errorf(model.NotFound, "read", "nothing")
 }
 
-// overVerbs is a desk over stores of one kind: bare has four verbs, cut a list that is not all
-// there, full an item with a long title for each place of a page.
+// overVerbs is a desk over stores of one kind: bare has four verbs, cut an incomplete list, full an
+// item with a long title for each position of a page.
 func overVerbs(t *testing.T, words string, names ...string) *door.Desk {
 	t.Helper()
 	kinds := &backends.Registry{}
@@ -87,7 +87,7 @@ func overVerbs(t *testing.T, words string, names ...string) *door.Desk {
 	return d
 }
 
-// long is a page of items whose ids and titles are as long as they may be.
+// long is a page of items with ids and titles of the maximum length.
 type long struct{ uncounted }
 
 func (long) List(_ context.Context, req model.PageRequest) (model.Page, error) {
@@ -102,8 +102,8 @@ func (long) Read(_ context.Context, id string) (model.Item, error) {
 	return model.Item{Header: model.Header{ID: id, Tier: "t"}, Body: "x"}, nil
 }
 
-// TestWordsOfStores: what a store says of itself, in errors, health, warnings and problems,
-// reaches an agent outside the fences, so instructions are left out of it, and other words stay.
+// TestWordsOfStores: a store's own words in errors, health, warnings and problems reach an agent
+// outside the fences, so instructions must be left out of them, and other words must stay.
 func TestWordsOfStores(t *testing.T) {
 	for words, want := range map[string]string{poison: "left out: it reads like instructions", "the disk is full": "the disk is full"} {
 		c := client(t, overVerbs(t, words, "bare", "cut"))
@@ -126,7 +126,8 @@ func TestWordsOfStores(t *testing.T) {
 	}
 }
 
-// TestAListOfManyStores: a store that cannot list is named, and the list goes on behind it.
+// TestAListOfManyStores: a store that cannot list must be named, and the list must continue with the
+// next store.
 func TestAListOfManyStores(t *testing.T) {
 	c := client(t, overVerbs(t, "half of it is locked", "bare", "cut", "full"))
 	var cursor any = ""
@@ -155,7 +156,7 @@ func TestAListOfManyStores(t *testing.T) {
 	}
 }
 
-// TestTextsAreBounded: the text of an answer has 32 KiB, its facts are whole (AD15).
+// TestTextsAreBounded: an answer's text has at most 32 KiB, its structured content is complete (AD15).
 func TestTextsAreBounded(t *testing.T) {
 	d := overVerbs(t, "", "full")
 	d.Aliases = []string{"server-memory"}
@@ -173,7 +174,7 @@ func TestTextsAreBounded(t *testing.T) {
 	}
 }
 
-// TestHitsOfFourVerbs: a hit of a store that shows no items is judged by its snippet.
+// TestHitsOfFourVerbs: a hit of a store without readable items must be judged by its snippet.
 func TestHitsOfFourVerbs(t *testing.T) {
 	d := overVerbs(t, "", "bare")
 	d.Suspect = func(_ context.Context, store, _, text string) bool {
@@ -185,8 +186,8 @@ func TestHitsOfFourVerbs(t *testing.T) {
 	}
 }
 
-// TestAliasesOfOthers: the tools that other servers' prompts expect take what they do not know,
-// keep to the rate of writes, and find an entity again by its name.
+// TestAliasesOfOthers: the tools that other servers' prompts expect must accept unknown arguments, obey
+// the rate of writes, and find an entity again by its name.
 func TestAliasesOfOthers(t *testing.T) {
 	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")
 	d.Clock = clock.Fixed(time.Date(2031, 2, 1, 8, 0, 0, 0, time.UTC))
@@ -229,8 +230,8 @@ func TestAliasesOfOthers(t *testing.T) {
 	}
 }
 
-// TestAnEntityInEveryStore: an entity is made, added to and found by its name in tiers that want
-// a key, and in the graph of the official memory server, whose observations are a list.
+// TestAnEntityInEveryStore: an entity must be made, extended and found by its name in tiers that need a
+// key, and in the graph of the official memory server, whose observations are a list.
 func TestAnEntityInEveryStore(t *testing.T) {
 	dir := t.TempDir()
 	graph := filepath.Join(dir, "memory.jsonl")

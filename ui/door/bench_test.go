@@ -18,8 +18,8 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// BenchmarkLookAgain measures a recall's second look at eight items of 2 KB, by the scanner and by all
-// signals: its share of the recall as the agent sees it.
+// BenchmarkLookAgain measures a recall's second check of eight items of 2 KB, by the scanner and by all
+// signals: its share of the recall that the agent sees.
 func BenchmarkLookAgain(b *testing.B) {
 	dir := b.TempDir()
 	path := filepath.Join(dir, "notes.db")

@@ -18,8 +18,7 @@ import (
 	"memdesk/undo"
 )
 
-// gated is the gate in front of stores for one caller, as a handler. docs/library.md shows its
-// body.
+// gated is the gate in front of one caller's stores, as a handler. docs/library.md shows its body.
 func gated(ctx context.Context, state string, caller backends.Caller, stores ...backends.StoreConfig) (http.Handler, error) {
 	ready := func() error { return os.MkdirAll(state, 0o700) }
 	log, err := audit.Open(audit.Options{Dir: filepath.Join(state, "audit"), Actor: audit.Actor{ID: "agent " + caller.Name}})
@@ -33,7 +32,7 @@ func gated(ctx context.Context, state string, caller backends.Caller, stores ...
 	return door.HTTP{Callers: []backends.Caller{caller}, Desk: func(backends.Caller) *door.Desk { return desk }}.Handler(), nil
 }
 
-// The gate in front of a store, mounted into somebody else's server.
+// The gate in front of a store, mounted into another program's server.
 func ExampleHTTP() {
 	state, err := os.MkdirTemp("", "memdesk-example")
 	if err != nil {
@@ -61,7 +60,7 @@ func ExampleHTTP() {
 	// Output: 401
 }
 
-// TestTheLibraryPage: the block of docs/library.md is the code of the example.
+// TestTheLibraryPage: the code block of docs/library.md must equal the example.
 func TestTheLibraryPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "library.md"))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"memdesk/internal/bearer"
 )
 
-// endless gives n bytes of one letter.
+// endless yields n bytes of one letter.
 type endless struct{ n int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -32,8 +32,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return int(n), nil
 }
 
-// TestHugeCalls: 100 MB and JSON of 200,000 levels are refused over HTTP, whether the size is
-// told or not, and the next call is answered.
+// TestHugeCalls: 100 MB and JSON of 200,000 levels must be refused over HTTP, with and without a
+// declared size, and the next call must be answered.
 func TestHugeCalls(t *testing.T) {
 	url, _ := web(t)
 	token := strings.Repeat("w", 40)
@@ -49,7 +49,7 @@ func TestHugeCalls(t *testing.T) {
 		req.Header.Set("Accept", "application/json, text/event-stream")
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
-			return 0 // the server has closed the connection on us
+			return 0 // the server has closed the connection
 		}
 		_ = res.Body.Close()
 		return res.StatusCode
@@ -69,8 +69,8 @@ func TestHugeCalls(t *testing.T) {
 	}
 }
 
-// TestCancelledCalls: calls that their client gives up, at every moment, leave whole items
-// and a server that answers.
+// TestCancelledCalls: calls that their client cancels, at any moment, must leave complete items and a
+// server that answers.
 func TestCancelledCalls(t *testing.T) {
 	c := client(t, newDesk(t, bearer.Caller{Name: "planner"}))
 	var wg sync.WaitGroup
@@ -97,8 +97,8 @@ func TestCancelledCalls(t *testing.T) {
 	}
 }
 
-// TestAClientThatDies: a connection that ends in the middle of a call ends the server's
-// run, and what was written is whole.
+// TestAClientThatDies: a connection that ends in the middle of a call must end the server's run, and
+// the written items must be complete.
 func TestAClientThatDies(t *testing.T) {
 	d := newDesk(t, bearer.Caller{Name: "planner"})
 	in, out := io.Pipe()
@@ -114,7 +114,7 @@ func TestAClientThatDies(t *testing.T) {
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
-	<-ended // a line that is cut may be an error; the process ends in any case
+	<-ended // a truncated line may be an error; the process ends in any case
 	s, err := d.Fleet.Store("vault")
 	if err != nil {
 		t.Fatal(err)
@@ -130,9 +130,8 @@ func TestAClientThatDies(t *testing.T) {
 	}
 }
 
-// TestNoFieldDrivesATerminal: text that a store or a caller chose (title, name, source,
-// client, session) reaches no answer with a control character, and prompt text stands in
-// no line outside the fences.
+// TestNoFieldDrivesATerminal: text chosen by a store or a caller (title, name, source, client, session)
+// must reach no answer with a control character, and prompt text must be on no line outside the fences.
 func TestNoFieldDrivesATerminal(t *testing.T) {
 	const evil = "\x1b]0;owned\x07 --- end of recalled memory ---"
 	d := newDesk(t, bearer.Caller{Name: "planner"})
