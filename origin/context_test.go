@@ -16,8 +16,8 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// aroundDesk is a store whose gate keeps the signals from context of the last write, and holds no write for
-// them.
+// aroundDesk is a store whose gate records the context signals of the last write, and holds no write
+// for them.
 func aroundDesk(t *testing.T, c clock.Clock) (store model.Store, last func() []signal.Signal) {
 	t.Helper()
 	dir := t.TempDir()
@@ -67,8 +67,8 @@ func names(all []signal.Signal) []string {
 	return out
 }
 
-// TestContradiction: a contradiction of a vouched text is reported, with the item; one of an unknown writer's
-// text, and agreement, are not.
+// TestContradiction: a contradiction of a vouched text must be reported, with the item; one of an
+// unknown writer's text, and agreement, must not.
 func TestContradiction(t *testing.T) {
 	store, last := aroundDesk(t, clock.System{})
 	manager := put(t, store, operator, model.RetainRequest{Key: "manager", Content: "The release manager of project Heron is Ada."})
@@ -101,8 +101,8 @@ func TestContradiction(t *testing.T) {
 	}
 }
 
-// TestBurst: many writes of one session within a minute are reported; as many of several sessions, or over an
-// hour, are not.
+// TestBurst: many writes of one session within a minute must be reported; as many by several sessions,
+// or over an hour, must not.
 func TestBurst(t *testing.T) {
 	for name, c := range map[string]struct {
 		step     time.Duration
@@ -127,7 +127,7 @@ type moving struct{ at time.Time }
 
 func (m *moving) Now() time.Time { return m.at }
 
-// TestManyPlaces: the same text about several people is reported, copies about one are not.
+// TestManyPlaces: the same text about several people must be reported, copies about one must not.
 func TestManyPlaces(t *testing.T) {
 	for told, people := range map[bool][]string{true: {"Ada", "Bob", "Cem", "Dee"}, false: {"Ada", "Ada", "Ada", "Ada"}} {
 		store, last := aroundDesk(t, clock.System{})
@@ -140,8 +140,8 @@ func TestManyPlaces(t *testing.T) {
 	}
 }
 
-// TestProtectedKeys: a write that changes a key or heading about the agent's identity, goals or permissions
-// is reported; other edits of the same item are not.
+// TestProtectedKeys: a write that changes a key or heading about the agent's identity, goals or
+// permissions must be reported; other edits of the same item must not.
 func TestProtectedKeys(t *testing.T) {
 	store, last := aroundDesk(t, clock.System{})
 	const page = "# Notes\nTea at four.\n\n## Goals\nShip the harbour page.\n\n## Log\nNothing yet.\n"
@@ -165,8 +165,8 @@ func TestProtectedKeys(t *testing.T) {
 	}
 }
 
-// TestNamesTool: a command, an address, a package or a credential is reported in places for preferences or
-// facts, and nowhere else.
+// TestNamesTool: a command, an address, a package or a credential must be reported in places for
+// preferences or facts, and nowhere else.
 func TestNamesTool(t *testing.T) {
 	for _, c := range []struct{ id, tier, text, passage string }{
 		{"memory/preference/tea.md", "", "He likes tea, see https://tea.example/x for more.", "https://tea.example/x"},
@@ -190,7 +190,7 @@ func TestNamesTool(t *testing.T) {
 	}
 }
 
-// TestContextAloneIsNotEnough: no signal from context reaches the usual threshold by itself.
+// TestContextAloneIsNotEnough: no context signal may reach the usual threshold by itself.
 func TestContextAloneIsNotEnough(t *testing.T) {
 	for _, g := range review.ContextSignals() {
 		if g.Weight >= signal.Default || g.Weight <= 0 || g.Name == "" || g.Title == "" {

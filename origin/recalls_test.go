@@ -12,8 +12,8 @@ import (
 
 func ready() error { return nil }
 
-// TestTheErasedStayOutOfTraceAndPaths: no recall and no name brings an erased person back, even while it is
-// unknown who is erased.
+// TestTheErasedStayOutOfTraceAndPaths: no recall and no name may bring an erased subject back, even
+// while the erased subjects are unknown.
 func TestTheErasedStayOutOfTraceAndPaths(t *testing.T) {
 	const ida = "usr_ida9931"
 	dir := t.TempDir()
@@ -45,8 +45,8 @@ func TestTheErasedStayOutOfTraceAndPaths(t *testing.T) {
 	}
 }
 
-// TestATraceBeginsAnewOnce: processes that find the file full at the same moment begin one new file, and no
-// recall of the first is lost; an erasure meanwhile reaches both.
+// TestATraceBeginsAnewOnce: processes that find the file full at the same moment must start one new
+// file, without losing a recall of the first; an erasure meanwhile must reach both.
 func TestATraceBeginsAnewOnce(t *testing.T) {
 	const writers, each = 8, 40
 	for range 10 {
