@@ -70,7 +70,7 @@ func TestCascadeFailures(t *testing.T) {
 	}
 }
 
-// TestScrubErasesRows: with a server the person's rows go as a part of a scrub.
+// TestScrubErasesRows: with a server the subject's rows must go as a part of a scrub.
 func TestScrubErasesRows(t *testing.T) {
 	status := http.StatusAccepted
 	s := withAPI(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -10,7 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// label is where a tier's item lies below its .memory directory.
+// label is the path of a tier's item below its .memory directory.
 func label(tier, key string) string {
 	switch tier {
 	case "AGENT", "CREW", "PERSONA", "pins", "lessons":
@@ -27,8 +27,8 @@ func label(tier, key string) string {
 	return tier + "/" + key + ".md"
 }
 
-// bound is one store under the suite: how to make its directory and where an item
-// of a tier lies in it.
+// bound is one store under the suite: the function that makes its directory, and the path of a tier's
+// item in it.
 type bound struct {
 	make  func(t *testing.T) crewship.Config
 	where func(tier, key string) string

@@ -28,7 +28,7 @@ func scopeTitle(t *testing.T, s model.Store, scope string) string {
 	return ""
 }
 
-// TestADatabaseInUse reads beside a writer whose changes are in its log only.
+// TestADatabaseInUse reads while a writer's changes are only in its log.
 func TestADatabaseInUse(t *testing.T) {
 	dir := data(t, nil)
 	path := filepath.Join(dir, "crewship.db")
@@ -43,7 +43,7 @@ func TestADatabaseInUse(t *testing.T) {
 	if got := scopeTitle(t, s, "crews/c_red/agents/ada"); got != "First / Red / Fresh" {
 		t.Errorf("the title is %q: the log was not read", got)
 	}
-	// A writer that holds a transaction open does not lock the reader out.
+	// A writer's open transaction must not block the reader.
 	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE; UPDATE agents SET name = 'Later' WHERE id = 'a1'"); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestADatabaseInUse(t *testing.T) {
 	}
 }
 
-// TestADatabaseWhoseWriterDied has a log and no shared-memory file.
+// TestADatabaseWhoseWriterDied has a log but no shared-memory file.
 func TestADatabaseWhoseWriterDied(t *testing.T) {
 	dir := data(t, nil)
 	path := filepath.Join(dir, "crewship.db")
@@ -173,7 +173,7 @@ func TestHistoryWithoutAWorkspace(t *testing.T) {
 	}
 }
 
-// TestAHostileDatabase has names that climb and a view in the place of a table.
+// TestAHostileDatabase has names that leave the directory, and a view in place of a table.
 func TestAHostileDatabase(t *testing.T) {
 	dir := data(t, nil)
 	database(t, filepath.Join(dir, "crewship.db"), `

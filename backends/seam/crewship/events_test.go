@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestJournalOfTheScope: the entries of the store's own workspace and crew are listed,
-// the newest first, without what agents said.
+// TestJournalOfTheScope: the entries of the store's own workspace and crew must be listed, the newest
+// first, without the agents' texts.
 func TestJournalOfTheScope(t *testing.T) {
 	dir := t.TempDir()
 	for _, crew := range []string{"crew_a", "crew_b"} {

@@ -202,8 +202,8 @@ func TestFixtureBlockedFiles(t *testing.T) {
 	}
 }
 
-// TestFixtureRecall replays what an agent's own search answered, in its order. A
-// crew's files are another memory directory's, and not in an agent's own store.
+// TestFixtureRecall replays the answers of an agent's own search, in their order. A crew's files belong
+// to another memory directory, and are not in an agent's own store.
 func TestFixtureRecall(t *testing.T) {
 	dir := fixture(t)
 	data, err := os.ReadFile(filepath.Join(dir, "recall.json"))

@@ -176,7 +176,7 @@ func TestForgetRefusesUnknownShapes(t *testing.T) {
 	}
 }
 
-// TestAnUnboundDirectoryTakesEveryWorkspace: the contract's requests name one.
+// TestAnUnboundDirectoryTakesEveryWorkspace: the contract's requests name one, which must be accepted.
 func TestAnUnboundDirectoryTakesEveryWorkspace(t *testing.T) {
 	s, _ := openMemory(t, map[string]string{"AGENT.md": "harbour\n"})
 	if res := recall(t, s, model.RecallRequest{Query: "harbour", WorkspaceID: "w9"}); len(res.Hits) != 1 {

@@ -127,7 +127,7 @@ func retain(t *testing.T, s model.Store, req model.RetainRequest) model.RetainRe
 	return res
 }
 
-// refused expects an error of a kind that names no memory directory on disk.
+// refused expects an error of a kind that names no path of a memory directory.
 func refused(t *testing.T, err error, want model.Kind, words ...string) {
 	t.Helper()
 	if !errors.Is(err, want) {

@@ -14,8 +14,8 @@ import (
 	"memdesk/model"
 )
 
-// TestAnErasedVersionIsToldFromADamagedOne: the text of a version that names the person
-// goes, its record stays, and every reader says so; the other version stays readable.
+// TestAnErasedVersionIsToldFromADamagedOne: a version that names the subject loses its text but keeps
+// its record, and every reader must say so; the other version must stay readable.
 func TestAnErasedVersionIsToldFromADamagedOne(t *testing.T) {
 	root := data(t, nil)
 	db, err := sql.Open("sqlite3", filepath.Join(root, "crewship.db"))

@@ -95,14 +95,14 @@ func TestListSeesChangesAndHoldsItsPlace(t *testing.T) {
 	if got := ids(next); !slices.Equal(got, []string{"daily/c.md"}) || next.Total.N != 3 {
 		t.Errorf("after the change: %v of %+v", got, next.Total)
 	}
-	// A file rewritten in place, as an agent's own tool does, shows its size at once.
+	// A file rewritten in place, as an agent's own tool does, must show its size at once.
 	files(t, dir, map[string]string{"daily/c.md": "longer"})
 	if got := list(t, s, model.PageRequest{}).Items; got[len(got)-1].Bytes != 6 {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestAPageThatBecameEmptyLeadsBack empties both ends of a list under its cursors.
+// TestAPageThatBecameEmptyLeadsBack empties both ends of a list while cursors point there.
 func TestAPageThatBecameEmptyLeadsBack(t *testing.T) {
 	for _, order := range []model.Order{model.OrderID, model.OrderOldest} {
 		s, dir := openMemory(t, map[string]string{"daily/a.md": "1", "daily/b.md": "1", "daily/c.md": "1", "daily/d.md": "1"})
@@ -134,8 +134,8 @@ func TestAPageThatBecameEmptyLeadsBack(t *testing.T) {
 	}
 }
 
-// TestASnapshotEndsWithItsDirectories lists quiet directories, whose times are
-// long past, and then lets somebody else make a file.
+// TestASnapshotEndsWithItsDirectories lists directories that have long been unchanged, and then another
+// writer makes a file.
 func TestASnapshotEndsWithItsDirectories(t *testing.T) {
 	s, dir := openMemory(t, map[string]string{"daily/a.md": "1"})
 	for _, d := range []string{"daily", "."} {
@@ -274,7 +274,7 @@ func TestCapFlags(t *testing.T) {
 	}
 }
 
-// TestADecidedProposalWaitsNoMore: only a proposal that nobody has decided is marked as pending.
+// TestADecidedProposalWaitsNoMore: only an undecided proposal may be marked as pending.
 func TestADecidedProposalWaitsNoMore(t *testing.T) {
 	dir := data(t, map[string]string{
 		redAll + "red/topics/.proposed/proposal-open.md":    "a rule\n",

@@ -85,7 +85,7 @@ func TestOpenRecognises(t *testing.T) {
 	tests := []struct {
 		name string
 		cfg  crewship.Config
-		want string // an id that must be there
+		want string // an id that must exist
 		not  string // a tier that must not be declared
 	}{
 		{"a data directory", crewship.Config{Path: dir}, "crews/c_red/agents/ada/AGENT.md", ""},
@@ -111,7 +111,7 @@ func TestOpenRecognises(t *testing.T) {
 			}
 		})
 	}
-	// A directory below a data directory knows whose it is, and its history.
+	// A directory below a data directory must know its agent and its history.
 	s := open(t, crewship.Config{Name: "s", Path: agentDir})
 	if res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "ada", AgentID: "a1", CrewID: "red", WorkspaceID: "first"}); err != nil || len(res.Hits) != 1 {
 		t.Errorf("%+v, %v", res, err)
@@ -139,8 +139,8 @@ func TestOpenAnEmptyDataDirectory(t *testing.T) {
 	}
 }
 
-// TestTheDatabaseCostsOnlyNames opens data directories whose database is absent,
-// no database, or of another schema.
+// TestTheDatabaseCostsOnlyNames opens data directories whose database is absent, invalid, or of another
+// schema.
 func TestTheDatabaseCostsOnlyNames(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, db string){
 		"absent":         func(t *testing.T, db string) { must(t, os.Remove(db)) },
@@ -170,7 +170,7 @@ func TestTheDatabaseCostsOnlyNames(t *testing.T) {
 			if err != nil || v.State != model.HistoryUnavailable || v.Reason == "" {
 				t.Errorf("history: %+v, %v", v, err)
 			}
-			// Without names nothing is known to be in a workspace.
+			// Without names no item may count as part of a workspace.
 			if _, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "harbour", WorkspaceID: "w2"}); err == nil {
 				res := recall(t, s, model.RecallRequest{Query: "harbour", WorkspaceID: "w2"})
 				if len(res.Hits) != 0 {

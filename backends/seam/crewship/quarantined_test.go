@@ -61,8 +61,7 @@ func TestAQuarantineWithoutPermissionIsNotNone(t *testing.T) {
 	}
 }
 
-// TestQuarantineFilesAreUpstreamsByteForByte encodes what the real program wrote
-// once more.
+// TestQuarantineFilesAreUpstreamsByteForByte encodes the real program's files again.
 func TestQuarantineFilesAreUpstreamsByteForByte(t *testing.T) {
 	dir := fixture(t)
 	n := 0

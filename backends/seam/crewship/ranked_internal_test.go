@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestRanksAreThoseOfTheWholeIndex: an index of the files that can match, with the
-// totals of all, ranks as one of all files.
+// TestRanksAreThoseOfTheWholeIndex: an index of only the files that can match, with the totals of all
+// files, must rank as an index of all files.
 func TestRanksAreThoseOfTheWholeIndex(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".memory")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -59,7 +59,7 @@ func TestRanksAreThoseOfTheWholeIndex(t *testing.T) {
 		return out, len(x.rows)
 	}
 	for _, query := range []string{"harbour", "harbour words", "MORE OR nothing", "zurich harbour"} {
-		all, everything := ranks([]string{"é"}, query) // a word that every file may hold
+		all, everything := ranks([]string{"é"}, query) // a word that every file may contain
 		some, few := ranks(wordsOf(query), query)
 		if everything != 60 || few >= everything || len(all) == 0 || !slices.Equal(all, some) {
 			t.Errorf("%q: %d of %d files\n%q\nwant\n%q", query, few, everything, some, all)

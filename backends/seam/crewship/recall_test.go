@@ -41,9 +41,8 @@ func sources(res model.RecallResult) []string {
 	return out
 }
 
-// TestRecallIsAnAgentsSearch: any word suffices, case and accents are folded, words
-// are not stemmed, and what stands elsewhere than an agent's search looks is left out
-// unless its tier is named.
+// TestRecallIsAnAgentsSearch: any word suffices, case and accents are folded, words are not stemmed,
+// and texts outside an agent's search are left out unless their tier is named.
 func TestRecallIsAnAgentsSearch(t *testing.T) {
 	s, _ := openMemory(t, map[string]string{
 		"AGENT.md":   "# Ada\n\nThe Zürich harbour gate opens at nine.\n",
@@ -143,7 +142,7 @@ func TestRecallNeverGivesPoison(t *testing.T) {
 	if tree(t, dir) != before {
 		t.Error("a recall wrote")
 	}
-	// The verdict is kept while the file stays as it is, and not a moment longer.
+	// The verdict must last while the file is unchanged, and no longer.
 	files(t, dir, map[string]string{"AGENT.md": "harbour clean\n"})
 	if res := recall(t, s, model.RecallRequest{Query: "clean"}); len(res.Quarantined) != 0 || len(res.Hits) != 1 {
 		t.Errorf("after cleaning: %+v", res)
@@ -154,8 +153,8 @@ func TestRecallNeverGivesPoison(t *testing.T) {
 	}
 }
 
-// TestAVerdictHangsOnTheBytes poisons a file without a change of size, time or
-// inode: a verdict kept by them would let it through.
+// TestAVerdictHangsOnTheBytes poisons a file without a change of size, time or inode: a verdict keyed
+// by these would accept it.
 func TestAVerdictHangsOnTheBytes(t *testing.T) {
 	clean := "harbour " + strings.Repeat("x", len(poison)) + "\n"
 	s, dir := openMemory(t, map[string]string{"AGENT.md": clean})
@@ -224,9 +223,9 @@ func TestRecallSaysWhatItDidNotSearch(t *testing.T) {
 	}
 }
 
-// TestRecallReadsAFreshIndex: a row in Crewship's index alone is found, without a trace of the read. An
-// index that is stale, of another shape or ahead of the clock is skipped, and its rows that are not in
-// the files are not found.
+// TestRecallReadsAFreshIndex: a row that is only in Crewship's index must be found, without a trace of
+// the read. An index that is stale, of another schema or ahead of the clock must be skipped, and its
+// rows that are not in the files must not be found.
 func TestRecallReadsAFreshIndex(t *testing.T) {
 	minute := func(m int) string { return now.Add(time.Duration(m) * time.Minute).Format(time.RFC3339) }
 	for _, tt := range []struct {

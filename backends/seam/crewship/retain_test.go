@@ -300,7 +300,7 @@ func TestScopesOfADataDirectory(t *testing.T) {
 	tests := []struct {
 		name string
 		req  model.RetainRequest
-		want string // the id, or what the error says
+		want string // the id, or the error's text
 		bad  bool
 	}{
 		{"agent by slug and crew by slug", model.RetainRequest{Tier: "AGENT", AgentID: "ada", CrewID: "red"}, "crews/c_red/agents/ada/AGENT.md", false},

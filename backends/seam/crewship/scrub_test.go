@@ -26,7 +26,7 @@ func naming(removed ...string) model.ScrubRequest {
 	return model.ScrubRequest{Removed: removed, Concerns: func(b []byte) bool { return bytes.Contains(b, []byte(hers)) }}
 }
 
-// layersHolding names the layers whose bytes hold the word.
+// layersHolding names the layers whose bytes contain the word.
 func layersHolding(t *testing.T, s model.Store, word string) []string {
 	t.Helper()
 	layers, err := s.Maintainer.Layers(t.Context())
@@ -75,8 +75,8 @@ func makeIndex(t *testing.T, path string, rows map[string]string) {
 	}
 }
 
-// TestScrubEveryLayer puts a word of the subject and one of a bystander in every layer beside the
-// memories: the first goes, the second stays byte for byte.
+// TestScrubEveryLayer puts a word of the subject and one of a bystander into every layer beside the
+// memories: the first must go, the second must stay byte for byte.
 func TestScrubEveryLayer(t *testing.T) {
 	temp := ".tmp.0123456789abcdef"
 	root := data(t, map[string]string{
@@ -125,7 +125,7 @@ func TestScrubEveryLayer(t *testing.T) {
 
 func digits(start string) string { return start + strings.Repeat("0", 62) }
 
-// TestScrubSaysWhatItCannot: an index that is no database, a second name of a file.
+// TestScrubSaysWhatItCannot clean: an index that is no database, a file with a second name.
 func TestScrubSaysWhatItCannot(t *testing.T) {
 	s, dir := openMemory(t, map[string]string{"AGENT.md": "x", "index.sqlite": "no database " + hers, "AGENT.md.tmp.0123456789ab": hers})
 	other := filepath.Join(t.TempDir(), "second")
@@ -167,7 +167,7 @@ func TestOpenLayerStaysInside(t *testing.T) {
 }
 
 func TestConcerningFindsPeerCards(t *testing.T) {
-	// The hash is the documented vector: usr_subj in ws_1.
+	// The hash is the documented test vector: usr_subj in ws_1.
 	root := data(t, map[string]string{
 		redAda + "peers/6c1d01a9e9c38307.md": "a card", redAll + "users/6c1d01a9e9c38307.md": "- key: value",
 		redAda + "peers/0000000000000000.md": "another", "memory/ws_1/x.md": "so that the workspace is there"})
@@ -186,7 +186,7 @@ func TestConcerningFindsPeerCards(t *testing.T) {
 	}
 }
 
-// TestConcerningTellsWhatAUserIsCalled by the database, and by no other user's row.
+// TestConcerningTellsWhatAUserIsCalled by the database's row for that user, and by no other row.
 func TestConcerningTellsWhatAUserIsCalled(t *testing.T) {
 	root := data(t, map[string]string{redAda + "AGENT.md": "an agent"})
 	db, err := sql.Open("sqlite3", filepath.Join(root, "crewship.db"))
@@ -212,8 +212,8 @@ func TestConcerningTellsWhatAUserIsCalled(t *testing.T) {
 	}
 }
 
-// TestScrubOfTheFixture looks at every byte of a real data directory after its
-// items were redacted: nothing is left but in Crewship's own database.
+// TestScrubOfTheFixture checks every byte of a real data directory after its items were redacted: only
+// Crewship's own database may still contain the subject.
 func TestScrubOfTheFixture(t *testing.T) {
 	src := filepath.Join("..", "..", "..", "..", "shared", "fixtures", "crewship")
 	text, err := os.ReadFile(filepath.Join(src, "expected.json"))
@@ -289,8 +289,8 @@ func TestScrubOfTheFixture(t *testing.T) {
 	}
 }
 
-// TestScrubRemovesWhatAWriteLeft: the beginning of what the memory itself holds is
-// nobody's text; anything else may be.
+// TestScrubRemovesWhatAWriteLeft: a leftover that repeats the beginning of its item is no new text and
+// must go; any other must stay.
 func TestScrubRemovesWhatAWriteLeft(t *testing.T) {
 	s, dir := openMemory(t, map[string]string{"AGENT.md": "asks bob\nand tea\n", "AGENT.md.lock": "", "AGENT.md.tmp.0123456789abcdef": "asks bob\n", "AGENT.md.tmp.0123456789abcde0": "",
 		"AGENT.md.tmp.0123456789abcde1": "asks otto\n", "daily/2026-01-01.md": "- tea\n", "daily/2026-01-01.md.tmp.0123456789abcdef": "- tea\n",
@@ -300,7 +300,7 @@ func TestScrubRemovesWhatAWriteLeft(t *testing.T) {
 	}
 	for name, want := range map[string]bool{"AGENT.md.tmp.0123456789abcdef": false, "AGENT.md.tmp.0123456789abcde0": false, "AGENT.md.tmp.0123456789abcde1": true,
 		".lock.tmp.0123456789abcdef": false, "daily/.lock.tmp.0123456789abcdef": false, "daily/.lock.tmp.0123456789abcde0": true,
-		"daily/2026-01-01.md.tmp.0123456789abcdef": true} { // there is no lock: no writer of this memory directory made it
+		"daily/2026-01-01.md.tmp.0123456789abcdef": true} { // no lock: no writer of this memory directory made it
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
 			t.Errorf("%s: %v; want it to stay: %v", name, err, want)
 		}

@@ -29,7 +29,7 @@ func as(t *testing.T, uid, gid int, groups []uint32, fn func()) {
 	t.Helper()
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread must not serve others
+		runtime.LockOSThread() // never unlocked: the thread must not serve other goroutines
 		var err error
 		defer func() { done <- err }()
 		if err = become(uid, gid, groups); err == nil {
@@ -59,7 +59,7 @@ func become(uid, gid int, groups []uint32) error {
 	return nil
 }
 
-// crewTree is a .memory directory as Crewship leaves it.
+// crewTree is a .memory directory with Crewship's modes and owners.
 func crewTree(t *testing.T) string {
 	t.Helper()
 	base := t.TempDir()
@@ -97,8 +97,7 @@ func crewTree(t *testing.T) string {
 	return dir
 }
 
-// TestAgentAndSidecarUseWhatMemdeskMakes: three users share a tree, and none of them
-// locks another out.
+// TestAgentAndSidecarUseWhatMemdeskMakes: three users share a tree, and none may lock another out.
 func TestAgentAndSidecarUseWhatMemdeskMakes(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become three users")
@@ -148,8 +147,8 @@ func changeAll(t *testing.T, dir string) {
 	}
 }
 
-// useAll opens every file and lock for writing and makes a file in every directory,
-// as an agent and its sidecar do.
+// useAll opens every file and lock for writing and creates a file in every directory, as an agent and
+// its sidecar do.
 func useAll(t *testing.T, dir string, uid int) {
 	quarantined := 0
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -177,14 +176,14 @@ func useAll(t *testing.T, dir string, uid int) {
 	}
 }
 
-// TestNobodyIsLockedOut: who cannot give a file the group that shares the directory
-// does not make it.
+// TestNobodyIsLockedOut: a process that cannot give a file the directory's shared group must not create
+// it.
 func TestNobodyIsLockedOut(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become three users")
 	}
 	dir := crewTree(t)
-	if err := os.Chmod(dir, 0o775); err != nil { // without setgid the group is memdesk's own
+	if err := os.Chmod(dir, 0o775); err != nil { // without setgid a file gets memdesk's own group
 		t.Fatal(err)
 	}
 	as(t, agentUser, deskUser, nil, func() {

@@ -46,7 +46,7 @@ func BenchmarkLargeVault(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Logf("open: %v", time.Since(start))
-	// Names against find, the same walk by a program in C.
+	// The names, against find, a C program that walks the same tree.
 	b.Run("names", func(b *testing.B) {
 		var peer time.Duration
 		if find, err := exec.LookPath("find"); err == nil {
@@ -89,7 +89,7 @@ func BenchmarkLargeVault(b *testing.B) {
 			}
 		}
 	})
-	// A console's search: the store has been open for a while, and each key is another query.
+	// A search in the console: the store was opened earlier, and each key is another query.
 	b.Run("key", func(b *testing.B) {
 		var peer time.Duration
 		if rg, err := exec.LookPath("rg"); err == nil {

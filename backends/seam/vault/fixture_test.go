@@ -11,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// fixture is the vault that AgentM itself has written.
+// fixture is the vault that AgentM itself wrote.
 func fixture(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "..", "shared", "fixtures", "agentm")
@@ -81,15 +81,15 @@ func TestFixture(t *testing.T) {
 	})
 }
 
-// machinery reports whether the fixture holds the id without an item.
+// machinery reports whether an id of the fixture is no item.
 func machinery(id string) bool {
 	base := id[strings.LastIndexByte(id, '/')+1:]
 	dot := strings.HasPrefix(id, ".") || strings.Contains(id, "/.")
 	return dot && !strings.HasSuffix(id, ".md") || strings.HasSuffix(base, ".tmp") || strings.Contains(id, ".stversions/") || strings.HasSuffix(base, ".icloud")
 }
 
-// checkOrdinary compares statuses and kinds of the ordinary notes in the memory
-// root with what AgentM says of them.
+// checkOrdinary compares statuses and kinds of the ordinary notes in the memory root with AgentM's own
+// counts.
 func checkOrdinary(t *testing.T, items map[string]model.Header, status, kinds map[string]int, special func(string) bool) {
 	t.Helper()
 	archived, pending := 0, 0
@@ -121,7 +121,7 @@ func checkOrdinary(t *testing.T, items map[string]model.Header, status, kinds ma
 	}
 }
 
-// TestFixtureRecall finds a line as it was typed.
+// TestFixtureRecall must find a line by its exact text.
 func TestFixtureRecall(t *testing.T) {
 	s := open(t, vault.Config{Name: "v", Path: filepath.Join(fixture(t), "vault"), ReadOnly: true, DaemonURL: "-"})
 	res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "lantern pins tool versions"})

@@ -10,7 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// TestALockThatIsHeldForMinutes is a finding; one of a dead holder, or of a moment, is none.
+// TestALockThatIsHeldForMinutes is a finding; a dead holder's lock, or a short one, is none.
 func TestALockThatIsHeldForMinutes(t *testing.T) {
 	base := t.TempDir()
 	c := clock.NewFake(time.Now())

@@ -15,7 +15,7 @@ import (
 	"memdesk/model"
 )
 
-// TestBytesSurvive: what memdesk does not mean to change it does not change.
+// TestBytesSurvive: bytes that memdesk does not mean to change must not change.
 func TestBytesSurvive(t *testing.T) {
 	cfg := fresh(t)
 	for name, text := range map[string]string{
@@ -78,7 +78,7 @@ func TestLinksAreConfined(t *testing.T) {
 	}
 }
 
-// TestRecallGivesWhatTheAgentsOwnGives: statuses and folders. The lists show all.
+// TestRecallGivesWhatTheAgentsOwnGives by statuses and folders. The lists must show all.
 func TestRecallGivesWhatTheAgentsOwnGives(t *testing.T) {
 	cfg := fresh(t)
 	for _, status := range []string{"active", "deleted", "expired", "superseded", "unfiled"} {
@@ -113,8 +113,8 @@ func TestRecallGivesWhatTheAgentsOwnGives(t *testing.T) {
 	}
 }
 
-// TestOneNoteIsOneHit: a word that stands in the slug line and in the body is one hit, of the
-// body; a better line in the front matter is the hit.
+// TestOneNoteIsOneHit: a word in both the slug line and the body must be one hit, of the body; a better
+// line in the front matter must be the hit instead.
 func TestOneNoteIsOneHit(t *testing.T) {
 	cfg := fresh(t)
 	plant(t, cfg.Path, "memory/idea/rye-bread.md", "---\nkind: idea\nslug: rye-bread\n---\nwarm\nthe rye-bread of Fridays\nrye-bread again\n")
@@ -155,8 +155,8 @@ func TestAnEmptyNoteIsRetainedByItsID(t *testing.T) {
 	}
 }
 
-// TestWhatACrashLeavesIsAConflict: an exchange that was cut off leaves what came
-// out of it under a temporary name.
+// TestWhatACrashLeavesIsAConflict: an interrupted exchange leaves the exchanged text under a temporary
+// name, which must become a conflict.
 func TestWhatACrashLeavesIsAConflict(t *testing.T) {
 	cfg := fresh(t)
 	const foreign, same, gone = "a/n.md.tmp.0123456789abcdef", "a/m.md.tmp.0123456789abcdef", "x.md.tmp.00000000000000ff"
@@ -199,7 +199,8 @@ func TestWhatACrashLeavesIsAConflict(t *testing.T) {
 	if got := conflicts(); !maps.Equal(got, both) {
 		t.Errorf("conflicts: %v", got)
 	}
-	// Directories that have rested: what the store has walked once is as it was. Another program's file is seen all the same.
+	// Directories unchanged for a while keep the store's earlier walk. Another program's file must be
+	// seen all the same.
 	for _, dir := range []string{"a", "."} {
 		if err := os.Chtimes(filepath.Join(cfg.Path, dir), old, old); err != nil {
 			t.Fatal(err)

@@ -25,8 +25,8 @@ func rounds(few int) int {
 	return few
 }
 
-// otherWriter is a second implementation of the lock as agentm.md describes it, by
-// a writer that does nothing else to be safe: read, add a line, write in place.
+// otherWriter is a second implementation of the lock of agentm.md, by a writer with no other
+// protection: it reads, adds a line, writes in place.
 type otherWriter struct{ lock, file string }
 
 func newOtherWriter(t *testing.T, cfg vault.Config, root, file string) otherWriter {
@@ -70,7 +70,7 @@ func (o otherWriter) add(line string) error {
 	return os.WriteFile(o.file, append(old, line...), 0o644)
 }
 
-// python is the same once more, in the language of the original.
+// python is a third implementation, in the language of the original.
 const python = `
 import hashlib, os, sys, time
 base, root, path, rounds = sys.argv[1], os.path.realpath(sys.argv[2]), sys.argv[3], int(sys.argv[4])
@@ -102,7 +102,7 @@ for n in range(rounds):
 `
 
 // TestTheLockIsShared lets memdesk and other implementations of the lock add lines to one note under
-// the memory root's lock. The others have nothing but the lock: without exclusion lines would be lost.
+// the memory root's lock. The others rely on the lock alone: without exclusion lines would be lost.
 func TestTheLockIsShared(t *testing.T) {
 	cfg := fresh(t)
 	cfg.MemoryRoot = "Agent"
@@ -158,8 +158,8 @@ func TestTheLockIsShared(t *testing.T) {
 	}
 }
 
-// TestAWriterWithoutLocks lets two stores and an editor that takes no lock add
-// lines to one note: every line must stand in the note or in a copy beside it.
+// TestAWriterWithoutLocks lets two stores and an editor without locks add lines to one note: every line
+// must be in the note or in a copy beside it.
 func TestAWriterWithoutLocks(t *testing.T) {
 	cfg := fresh(t)
 	plant(t, cfg.Path, "n.md", "start\n")

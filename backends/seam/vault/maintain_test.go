@@ -22,7 +22,7 @@ import (
 	"memdesk/model"
 )
 
-// withHome gives a configuration a home and a state directory of its own.
+// withHome gives a configuration its own home and state directory.
 func withHome(t *testing.T, cfg vault.Config) (vault.Config, string) {
 	t.Helper()
 	home := t.TempDir()
@@ -51,7 +51,7 @@ func layers(t *testing.T, s model.Store) map[string]model.Layer {
 	return out
 }
 
-// residue are the leftovers that name the person beside a note.
+// residue are leftovers beside a note that name the subject.
 func residue() map[string]string {
 	return map[string]string{
 		"memory/idea/maren.md": "maren's note",
@@ -316,7 +316,7 @@ func TestWatch(t *testing.T) {
 			t.Fatalf("never told: %v", want)
 		}
 	}
-	many := map[string]bool{} // each is told, or that some are lost
+	many := map[string]bool{} // each is reported, or that some were lost
 	for n := range 400 {
 		many[fmt.Sprintf("many/n%d.md", n)] = true
 	}
@@ -335,6 +335,6 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	cancel()
-	for range changes { // it is closed
+	for range changes { // until it is closed
 	}
 }

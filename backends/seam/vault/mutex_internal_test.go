@@ -13,7 +13,7 @@ import (
 	"memdesk/model"
 )
 
-// quick is the protocol at a twentieth of its times.
+// quick is the protocol at a twentieth of its durations.
 var quick = pace{stale: 500 * time.Millisecond, patience: 1500 * time.Millisecond, beat: 250 * time.Millisecond, watch: 275 * time.Millisecond}
 
 func quickMutex(t *testing.T, keys ...string) mutex {
@@ -21,7 +21,7 @@ func quickMutex(t *testing.T, keys ...string) mutex {
 	return mutex{base: filepath.Join(t.TempDir(), "agentm", "locks"), keys: keys, clock: clock.System{}, pace: quick}
 }
 
-// leave makes a lock directory as a writer that died at that age left it.
+// leave makes a lock directory as a writer left it that died so long ago.
 func leave(t *testing.T, path string, age time.Duration) {
 	t.Helper()
 	if err := os.MkdirAll(path, 0o755); err != nil {
@@ -76,8 +76,8 @@ func TestStaleLocksAreTakenOver(t *testing.T) {
 	}
 }
 
-// TestALiveLockIsNotTakenOver has a holder that touches its lock, whose age looks
-// stale each time because the clock of the waiter has jumped an hour ahead.
+// TestALiveLockIsNotTakenOver: a holder touches its lock, whose age looks stale each time because the
+// waiter's clock is an hour ahead.
 func TestALiveLockIsNotTakenOver(t *testing.T) {
 	holder := quickMutex(t, "a")
 	h, err := holder.acquire(t.Context())
@@ -138,8 +138,8 @@ func TestAFileInPlaceOfTheLock(t *testing.T) {
 	}
 }
 
-// TestAHeldUpHolder has a writer that was stopped until another took its lock over:
-// it must notice before it changes anything, and not remove the other's lock.
+// TestAHeldUpHolder: a writer was suspended until another took its lock over. It must notice before it
+// changes anything, and must not remove the other's lock.
 func TestAHeldUpHolder(t *testing.T) {
 	m := quickMutex(t, "a")
 	h, err := m.acquire(t.Context())
@@ -161,7 +161,7 @@ func TestAHeldUpHolder(t *testing.T) {
 	}
 }
 
-// TestARemovalLooksOnceMore: what was stale at the look may be another's by now.
+// TestARemovalLooksOnceMore: a lock that was stale at the check may be another's by now.
 func TestARemovalLooksOnceMore(t *testing.T) {
 	m := quickMutex(t, "a")
 	leave(t, m.path("a"), time.Hour)
@@ -220,8 +220,8 @@ func TestTheHeartbeatTouchesTheLock(t *testing.T) {
 	}
 }
 
-// TestLooksMoreOftenThanAgentM: AgentM's writers wait 10 ms at least between two looks at a held
-// lock. With pauses like theirs two busy ones leave memdesk a write in some hundred of theirs.
+// TestLooksMoreOftenThanAgentM: AgentM's writers wait at least 10 ms between two checks of a held lock.
+// With equal pauses, two busy ones would leave memdesk one write in some hundred of theirs.
 func TestLooksMoreOftenThanAgentM(t *testing.T) {
 	if pauseMost >= 10*time.Millisecond {
 		t.Errorf("memdesk waits up to %v", pauseMost)

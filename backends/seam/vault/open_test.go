@@ -115,7 +115,7 @@ func TestAnUnsetPathIsLoud(t *testing.T) {
 	}
 }
 
-// TestNothingOfTheConfigurationIsTold: it may hold a password.
+// TestNothingOfTheConfigurationIsTold: the configuration may hold a password.
 func TestNothingOfTheConfigurationIsTold(t *testing.T) {
 	const password = "not-a-real-password"
 	for _, text := range []string{
@@ -182,7 +182,7 @@ func TestHealthAsksTheDaemon(t *testing.T) {
 	}
 }
 
-// TestOpeningMakesNothing holds for refused changes too.
+// TestOpeningMakesNothing, even for refused changes.
 func TestOpeningMakesNothing(t *testing.T) {
 	cfg := fresh(t)
 	plant(t, cfg.Path, "n.md", "x")

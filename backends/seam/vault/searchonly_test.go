@@ -10,8 +10,8 @@ import (
 	"memdesk/model"
 )
 
-// TestSearchOnlyFindsTheSame: a store whose front matter was not read when it was opened answers
-// as one does that was listed before, and as one does whose files have changed since.
+// TestSearchOnlyFindsTheSame: a store that opened without reading front matter must answer as one that
+// was listed before, and as one whose files have changed since.
 func TestSearchOnlyFindsTheSame(t *testing.T) {
 	cfg := fresh(t)
 	plant(t, cfg.Path, "memory/idea/tide.md", "---\ntype: idea\n---\nthe tide tables\n")
@@ -50,7 +50,7 @@ func TestSearchOnlyFindsTheSame(t *testing.T) {
 		t.Errorf("in one tier: %+v", got)
 	}
 	page, err := listed.Browser.List(t.Context(), model.PageRequest{Tier: "idea"})
-	if err != nil || page.Total.N != 4 { // the link lies in the folder of its tier
+	if err != nil || page.Total.N != 4 { // the link is in the folder of its tier
 		t.Errorf("%d items, %v, after a search that walked", page.Total.N, err)
 	}
 }
