@@ -50,8 +50,8 @@ func read(t *testing.T, s model.Store, id string) model.Item {
 	return it
 }
 
-// TestEverythingBDHoldsIsRead: comments, gates, messages and templates are in lists and recall, and the last
-// three are no work.
+// TestEverythingBDHoldsIsRead: comments, gates, messages and templates must be in lists and recall, but
+// the last three are not work.
 func TestEverythingBDHoldsIsRead(t *testing.T) {
 	s, run := bdStore(t)
 	run("create", "--json", "--id=bd-task", "--title=Mend the mill", "--description=the wheel")
@@ -88,7 +88,7 @@ func TestEverythingBDHoldsIsRead(t *testing.T) {
 	}
 }
 
-// TestRefusalsOfBD: each sentence of bd gets its kind and loses its path.
+// TestRefusalsOfBD: each error sentence of bd must get its kind and lose its path.
 func TestRefusalsOfBD(t *testing.T) {
 	records := filepath.Join("testdata", "bd.jsonl")
 	all, err := trackertest.Records(records)
@@ -111,8 +111,8 @@ func TestRefusalsOfBD(t *testing.T) {
 	}
 }
 
-// TestLabelsOfBD: a label with a comma is refused, one with a quotation mark stays whole, and a foreign one
-// with a comma can be removed.
+// TestLabelsOfBD: a label with a comma must be refused, one with a quotation mark must stay intact, and
+// a foreign one with a comma can be removed.
 func TestLabelsOfBD(t *testing.T) {
 	s, run := bdStore(t)
 	run("create", "--json", "--id=bd-1", "--title=one", `--labels="team,ops"`)
@@ -140,7 +140,7 @@ func fieldOf(it model.Item, name string) string {
 	return ""
 }
 
-// TestOneActOrNone: when one of several calls of a write is refused, nothing of the write stays.
+// TestOneActOrNone: when one of several calls of a write is refused, no part of the write may stay.
 func TestOneActOrNone(t *testing.T) {
 	s, run := bdStore(t)
 	for _, id := range []string{"bd-1", "bd-2", "bd-3"} {
@@ -179,7 +179,7 @@ func TestOneActOrNone(t *testing.T) {
 	}
 }
 
-// TestFailedRollbackIsSaid: a failed rollback is no plain refusal.
+// TestFailedRollbackIsSaid: a failed rollback must not look like a plain refusal.
 func TestFailedRollbackIsSaid(t *testing.T) {
 	s, run := bdStore(t)
 	run("create", "--json", "--id=bd-1", "--title=one")

@@ -37,7 +37,7 @@ func TestFirstPageOfALargeFile(t *testing.T) {
 	for _, hidden := range []bool{false, true} {
 		s, _ := repo(t, map[string]string{"issues.jsonl": text})
 		known, _ := repo(t, map[string]string{"issues.jsonl": text})
-		if _, err := known.Browser.Tiers(t.Context()); err != nil { // reads all
+		if _, err := known.Browser.Tiers(t.Context()); err != nil { // reads the whole file
 			t.Fatal(err)
 		}
 		got, want := pages(t, s, hidden), pages(t, known, hidden)
@@ -75,8 +75,8 @@ func pages(t *testing.T, s model.Store, hidden bool) []model.Page {
 	}
 }
 
-// TestLateStatus: a status that only the end of a large file has is a tier for reading and editing items, not
-// for new ones.
+// TestLateStatus: a status that appears only at the end of a large file is a tier for reading and
+// editing items, but not for new ones.
 func TestLateStatus(t *testing.T) {
 	s, _ := repo(t, map[string]string{"issues.jsonl": large(6000)})
 	if !strings.Contains(strings.Join(s.Notes, "\n"), "the file is large") {
@@ -97,7 +97,7 @@ func TestLateStatus(t *testing.T) {
 	}
 }
 
-// TestBeginningOfLongLines falls back to the whole file where its beginning has too few lines.
+// TestBeginningOfLongLines must read the whole file where its beginning has too few lines.
 func TestBeginningOfLongLines(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".beads")
 	must(t, os.Mkdir(dir, 0o755))

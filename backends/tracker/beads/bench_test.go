@@ -38,8 +38,7 @@ func generated(b *testing.B) (dir string, size int64) {
 	return dir, int64(out.Len())
 }
 
-// BenchmarkNewlines is the peer of BenchmarkFirstPage: reading the file and
-// counting its lines.
+// BenchmarkNewlines is the peer of BenchmarkFirstPage: it reads the file and counts its lines.
 func BenchmarkNewlines(b *testing.B) {
 	dir, size := generated(b)
 	b.SetBytes(size)

@@ -17,7 +17,7 @@ import (
 
 const two = `{"id":"x-1","title":"one","status":"open","odd":1.50}` + "\r\n" + `{"id":"x-2","title":"two"}` + "\nbroken\n"
 
-// TestEveryLineButOneStays edits every item of a file with every oddity.
+// TestEveryLineButOneStays edits every item of a file that contains every oddity.
 func TestEveryLineButOneStays(t *testing.T) {
 	odd := "\xef\xbb\xbf{\"_schema\":\"beads-jsonl/1\"}\n\n" + two +
 		`{"_type":"memory","key":"k","value":"v"}` + "\n" + `{"id":"x-12","id":"x-12b","title":"twice"}` + "\n   \n" +
@@ -59,8 +59,8 @@ func TestEveryLineButOneStays(t *testing.T) {
 	}
 }
 
-// TestKillPoints stops the process before every step of a write to both files: each file is in its old or new
-// state, the rest is reported, and repeating the act finishes it.
+// TestKillPoints stops the process before every step of a write to both files: each file must be in its
+// old or new state, the rest must be reported, and repeating the act must finish it.
 func TestKillPoints(t *testing.T) {
 	deps := `{"blockerId":"x-2","blockedId":"x-1"}` + "\n"
 	after := strings.Replace(two, `{"id":"x-2","title":"two"}`+"\n", "", 1)
@@ -119,7 +119,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// tries is how often writers meet: some hundred times, ten thousand in a soak.
+// tries is how often the writers meet: some hundred times, ten thousand in a soak.
 func tries() int {
 	if os.Getenv("MEMDESK_SOAK") != "" {
 		return 10_000
@@ -127,8 +127,8 @@ func tries() int {
 	return 100
 }
 
-// TestForeignWriter writes beside a program that takes no lock, keeps its data elsewhere and replaces the
-// file by a rename, as bd's export does: its last write is never displaced.
+// TestForeignWriter writes beside a program that takes no lock, keeps its data elsewhere and replaces
+// the file by a rename, as bd's export does: its last write must never be lost.
 func TestForeignWriter(t *testing.T) {
 	s, dir := repo(t, map[string]string{"issues.jsonl": two})
 	path := filepath.Join(dir, "issues.jsonl")
@@ -172,7 +172,7 @@ func TestForeignWriter(t *testing.T) {
 	}
 }
 
-// TestTwoWriters are the stores of two processes, which share only the lock.
+// TestTwoWriters: the stores of two processes share only the lock.
 func TestTwoWriters(t *testing.T) {
 	_, dir := repo(t, map[string]string{"issues.jsonl": two})
 	n := tries() / 2

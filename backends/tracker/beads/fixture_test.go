@@ -13,7 +13,7 @@ import (
 	"memdesk/backends/tracker"
 )
 
-// expectation is the fixtures' expected.json.
+// expectation is the content of the fixtures' expected.json.
 type expectation struct {
 	Repo struct {
 		Lines             int
@@ -39,7 +39,7 @@ type expectation struct {
 	}
 }
 
-// fixture reads one of the stores that real systems wrote.
+// fixture reads a store that a real system wrote.
 func fixture(t *testing.T, name string) (*snapshot, expectation) {
 	t.Helper()
 	root := filepath.Join("..", "..", "..", "..", "shared", "fixtures", "beads")
@@ -79,7 +79,7 @@ func TestFixtureLines(t *testing.T) {
 			kind = ""
 		case kind == "issue-inside-conflict":
 			kind = "issue"
-		case l.Why == "wrong JSON types": // it has an id: an item, with a status that is no word
+		case l.Why == "wrong JSON types": // it has an id, so it is an item whose status is no word
 			kind = "issue, " + tracker.TierCustom
 		case kind == "issue" && l.OK != nil && !*l.OK:
 			kind = "malformed"
@@ -110,7 +110,7 @@ func TestFixtureLines(t *testing.T) {
 	}
 }
 
-// kindOf is the kind of a line in the fixture's words.
+// kindOf is the kind of a line in the fixture's terms.
 func kindOf(s *snapshot, i int) string {
 	e := &s.entries[i]
 	switch {

@@ -21,8 +21,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// shop makes repositories in directories of their own and remembers the last one, which the suite checks from
-// outside.
+// shop makes repositories, each in its own directory, and remembers each test's last one for the
+// suite's checks from outside.
 type shop struct {
 	mu   sync.Mutex
 	dirs map[*testing.T]string

@@ -24,7 +24,8 @@ func itemsResult(t *testing.T, m model.Maintainer, req model.ScrubRequest) model
 	return model.LayerResult{}
 }
 
-// TestScrubTakesOutWhatOthersSay removes the references to removed items and nothing else, byte for byte.
+// TestScrubTakesOutWhatOthersSay must remove the references to removed items and nothing else, byte for
+// byte.
 func TestScrubTakesOutWhatOthersSay(t *testing.T) {
 	const (
 		gone  = `{"issue_id":"x-1","depends_on_id":"x-9","type":"blocks"}`
@@ -58,8 +59,8 @@ func TestScrubTakesOutWhatOthersSay(t *testing.T) {
 	}
 }
 
-// TestScrubLeavesWhatIsStillTrue: an id in use again, a text that names the removed item, an undecided merge,
-// bd's own export.
+// TestScrubLeavesWhatIsStillTrue: an id in use again, a text that mentions the removed item, an
+// undecided merge, bd's own export.
 func TestScrubLeavesWhatIsStillTrue(t *testing.T) {
 	const line = `{"id":"x-1","dependencies":[{"depends_on_id":"x-9"}]}` + "\n"
 	for _, tt := range []struct {

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fakeBD is the stand-in for bd, which this machine need not have.
+// fakeBD is the stand-in for bd, for machines without bd.
 func fakeBD(t *testing.T) string {
 	t.Helper()
 	return trackertest.StandIn(t, "bd")
@@ -42,7 +42,7 @@ func (s *bdState) find(id string) (map[string]any, error) {
 	return nil, told("resolving %s: no issue found matching %q", id, id)
 }
 
-// told is a refusal in the form in which bd writes it to standard output.
+// told is a refusal in the form that bd writes to standard output.
 func told(format string, args ...any) error {
 	b, err := json.Marshal(map[string]any{"error": fmt.Sprintf(format, args...), "schema_version": 1})
 	if err != nil {
@@ -51,7 +51,7 @@ func told(format string, args ...any) error {
 	return trackertest.Told(b)
 }
 
-// note keeps the arguments of a call.
+// note records the arguments of a call.
 func note(path string, args []string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -61,8 +61,8 @@ func note(path string, args []string) error {
 	return errors.Join(err, f.Close())
 }
 
-// export writes records like bd: without --all no messages and memories. A child's parent is only in a
-// dependency.
+// export writes records as bd does: without --all, no messages and memories. A child's parent is only
+// in a dependency.
 func (s *bdState) export(all bool) error {
 	enc := json.NewEncoder(os.Stdout)
 	for _, k := range s.Issues {
@@ -93,7 +93,7 @@ func (s *bdState) export(all bool) error {
 	return nil
 }
 
-// open are the blockers of an item that are not closed.
+// open lists an item's blockers that are not closed.
 func (s *bdState) open(k map[string]any) []string {
 	var out []string
 	deps, _ := k["dependencies"].([]any)
@@ -107,7 +107,7 @@ func (s *bdState) open(k map[string]any) []string {
 	return out
 }
 
-// bd is a stand-in for bd: the commands, options and JSON that the format text describes
+// bd is a stand-in for bd with the commands, options and JSON that the format document describes
 // (beads-foolery-knots.md, Beads).
 func bd(args []string) error {
 	if len(args) == 0 {
@@ -282,7 +282,7 @@ func (s *bdState) put(k map[string]any, w trackertest.Words) error {
 	return nil
 }
 
-// record reads a label option like bd: one CSV record.
+// record reads a label option as bd does: as one CSV record.
 func record(v string) []string {
 	out, err := csv.NewReader(strings.NewReader(v)).Read()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// TestWatch: own and foreign writes are reported, bursts joined, other files ignored.
+// TestWatch: own and foreign writes must be reported, bursts joined, other files ignored.
 func TestWatch(t *testing.T) {
 	s, dir := repo(t, map[string]string{"issues.jsonl": two})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -34,7 +34,7 @@ func TestWatch(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, "deps.jsonl"), []byte(`{"blockerId":"x-1","blockedId":"x-2"}`+"\n"), 0o644))
 	}
 	told("a burst")
-	for quiet := false; !quiet; { // a slow machine writes it in more than one
+	for quiet := false; !quiet; { // a slow machine reports the write in several changes
 		select {
 		case <-changes:
 		case <-time.After(3 * burst):
@@ -64,5 +64,5 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// burst is longer than the time in which the store joins changes.
+// burst is longer than the time within which the store joins changes.
 const burst = 150 * time.Millisecond

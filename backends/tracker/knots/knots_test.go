@@ -129,8 +129,8 @@ func plant(t *testing.T, dir string) {
 	}
 }
 
-// TestEveryTierIsListed: warm and cold knots are in lists, found by title and read whole; leases are apart
-// from the work, and every state has its phase.
+// TestEveryTierIsListed: warm and cold knots must be in lists, be found by title and be read in full;
+// leases must be separate from the work, and every state must have its phase.
 func TestEveryTierIsListed(t *testing.T) {
 	dir := repo(t)
 	plant(t, dir)
@@ -170,8 +170,8 @@ func TestEveryTierIsListed(t *testing.T) {
 	}
 }
 
-// TestWritesOfKno: the revision is kno's own, the end is forced where the workflow has no way there,
-// acceptance is written, and the end of a parent is refused with the reason.
+// TestWritesOfKno: the revision is kno's own, a close is forced where the workflow has no transition to
+// it, acceptance is written, and closing a parent is refused with the reason.
 func TestWritesOfKno(t *testing.T) {
 	dir := repo(t)
 	plant(t, dir)

@@ -65,7 +65,7 @@ func (s *knotState) find(id string) (*knot, error) {
 	return nil, errors.New("error: knot " + id + " not found")
 }
 
-// kno is a stand-in for kno: the commands, options and JSON that the format text describes
+// kno is a stand-in for kno with the commands, options and JSON that the format document describes
 // (beads-foolery-knots.md, Knots). FAKE_KNO makes it misbehave.
 func kno(args []string) error {
 	base := map[string]string{}
@@ -107,7 +107,7 @@ func kno(args []string) error {
 	return trackertest.Locked(path, &s, func() error { return s.run(cmd, trackertest.ParseWords(rest)) })
 }
 
-// misbehave misbehaves in the way that a test asked for.
+// misbehave fails in the way that a test requests.
 func misbehave(mode string) (done bool, err error) {
 	complaint, fails := strings.CutPrefix(mode, "fail:")
 	switch {
