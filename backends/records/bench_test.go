@@ -71,7 +71,7 @@ func check(b *testing.B, err error) {
 	}
 }
 
-// BenchmarkSQLite measures each act beside the statement that an administrator would type.
+// BenchmarkSQLite measures each act beside an administrator's own statement.
 func BenchmarkSQLite(b *testing.B) {
 	for _, k := range benches {
 		for _, n := range sizes() {
@@ -165,7 +165,7 @@ func (k bench) run(b *testing.B, n int) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// step is one act, ours and the peer's, and the undo in between.
+// step is one act by memdesk and by the peer, with the undo in between.
 type step struct {
 	name              string
 	ours, peer, after func()
@@ -200,8 +200,8 @@ func heapNow() float64 {
 	return float64(m.HeapAlloc) / (1 << 20)
 }
 
-// BenchmarkMemoryFile measures a memory.jsonl against the server's work on every call: read the file, parse
-// each line and, for a change, write it whole.
+// BenchmarkMemoryFile measures a memory.jsonl against the server's work on every call: it reads the
+// file, parses each line and, for a change, writes the whole file.
 func BenchmarkMemoryFile(b *testing.B) {
 	for _, n := range sizes() {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -11,8 +11,8 @@ import (
 	"memdesk/model"
 )
 
-// TestRecallLeavesNothingOut: the database's condition selects every row whose item contains the text, in any
-// spelling of its letters.
+// TestRecallLeavesNothingOut: the database's condition must select every row whose item contains the
+// text, in any letter case and spelling.
 func TestRecallLeavesNothingOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.db")
 	schemaInto(t, path, "mem0")

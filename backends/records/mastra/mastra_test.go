@@ -166,8 +166,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestScrubDecodesBinaryJSON: the name goes from a JSONB cell of another's row, which stays valid, and rows
-// of the subject go whole (MA2, MA9).
+// TestScrubDecodesBinaryJSON: the name must go from a JSONB cell of a bystander's row, which must stay
+// valid, and the subject's rows must go whole (MA2, MA9).
 func TestScrubDecodesBinaryJSON(t *testing.T) {
 	path := file(t, seed, `CREATE TABLE mastra_ai_spans (spanId TEXT, resourceId TEXT, input TEXT)`,
 		`INSERT INTO mastra_ai_spans VALUES ('s1', 'ada', jsonb('{"text":"from ada"}')), ('s2', 'brin', jsonb('{"text":"brin met ada"}')), ('s3', 'brin', jsonb('{"text":"alone"}'))`)
@@ -182,7 +182,7 @@ func TestScrubDecodesBinaryJSON(t *testing.T) {
 	}
 }
 
-// TestOpen refuses a file without Mastra's memory, and opens one that it does not fully know for reading.
+// TestOpen refuses a file without Mastra's memory, and opens one with unknown parts read-only.
 func TestOpen(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.db")
 	db, err := sql.Open("sqlite3", other)

@@ -154,8 +154,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestForgetTakesEveryLine: a repeated line, or a malformed one with the name, would still be the forgotten
-// item, and the server's own deletion removes it too (MG5, MG6).
+// TestForgetTakesEveryLine: a repeated line, or a malformed one with the name, would still be the
+// forgotten item, and the server's own deletion removes it too (MG5, MG6).
 func TestForgetTakesEveryLine(t *testing.T) {
 	const ada, rel = `{"type":"entity","name":"Ada","entityType":"p","observations":[]}`, `{"type":"relation","from":"Ada","to":"b","relationType":"is"}`
 	const other = `{"type":"entity","name":"other","entityType":"p","observations":["Ada"]}`
@@ -244,7 +244,8 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// TestLostWrite: a server that writes what it read before our write undoes it, and that is reported (MG10).
+// TestLostWrite: a server that writes its older version over memdesk's write undoes it, and that must
+// be reported (MG10).
 func TestLostWrite(t *testing.T) {
 	path := write(t, sample)
 	f, err := openFile(path, filepath.Join(t.TempDir(), "memdesk", "locks"))
@@ -321,7 +322,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCutOff: a last line without newline that is not JSON is recognised as cut off.
+// TestCutOff: a last line that has no newline and is not JSON must be recognised as truncated.
 func TestCutOff(t *testing.T) {
 	text := ""
 	for _, f := range backendtest.Examined(t, open(t, write(t, sample+`{"type":"ent`))).Findings {
@@ -340,9 +341,9 @@ func TestForeignFile(t *testing.T) {
 	}
 }
 
-// TestBrokenLinesAlone: a file with only broken lines left by memdesk's removal is not foreign: the next
-// memdesk restores the entity and repairs the file. Other bytes of that kind in the same file are foreign
-// again.
+// TestBrokenLinesAlone: a file in which memdesk's removal left only broken lines is not foreign: the
+// next memdesk must restore the entity and repair the file. Other broken lines in the same file make it
+// foreign again.
 func TestBrokenLinesAlone(t *testing.T) {
 	const ada, broken = `{"type":"entity","name":"Ada","entityType":"note","observations":["x"]}`, `{"type":"entity","name":"half`
 	path, locks := write(t, broken+"\n"+ada), filepath.Join(t.TempDir(), "memdesk", "locks")
@@ -402,8 +403,8 @@ func TestReadingLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestAWriteBetween: the server's write between the reading and the writing of a change stays, and so does
-// the change; a change that is then refused leaves the server's version (MG9).
+// TestAWriteBetween: the server's write between a change's read and write must stay, and so must the
+// change; a change that is then refused must leave the server's version (MG9).
 func TestAWriteBetween(t *testing.T) {
 	for name, refuse := range map[string]bool{"made again": false, "refused": true} {
 		t.Run(name, func(t *testing.T) {
@@ -430,8 +431,8 @@ func TestAWriteBetween(t *testing.T) {
 	}
 }
 
-// TestAWriteOverAWrite: the exchange returns a server's write, and the server writes again over the exchanged
-// file before the next exchange. Both of its writes stay, with the change or without it.
+// TestAWriteOverAWrite: the exchange returns a server's write, and the server writes again over the
+// exchanged file before the next exchange. Both of its writes must stay, with or without the change.
 func TestAWriteOverAWrite(t *testing.T) {
 	one := func(name, obs string) string {
 		return fmt.Sprintf(`{"type":"entity","name":"%s","entityType":"t","observations":["%s"]}`, name, obs)
@@ -485,8 +486,8 @@ func TestAWriteOverAWrite(t *testing.T) {
 	}
 }
 
-// TestIndexFollows: after any change of the file, lines and index equal those of a fresh read, with repeated
-// names that come and go.
+// TestIndexFollows: after any change of the file, lines and index must equal those of a fresh read,
+// with repeated names that come and go.
 func TestIndexFollows(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var lines []string

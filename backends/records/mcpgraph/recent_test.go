@@ -14,8 +14,8 @@ import (
 	"memdesk/model"
 )
 
-// slowServer is a server that has read the file and is slow: finish writes that version, with an entity of
-// its own, over the current file.
+// slowServer is a server that has read the file and writes late: finish writes that version, with a new
+// entity of the server's, over the current file.
 func slowServer(t *testing.T, path string) (finish func()) {
 	t.Helper()
 	read := content(t, path)
@@ -31,8 +31,8 @@ const small = `{"type":"entity","name":"Ada","entityType":"person","observations
 {"type":"entity","name":"Omar","entityType":"person","observations":[]}
 {"type":"relation","from":"Ada","to":"Omar","relationType":"knows"}`
 
-// TestASlowServer: a write that was in place when memdesk read it back, and that the server undoes later, is
-// reported by Health and by the next act, also of another process, and its text can be written again (MG10).
+// TestASlowServer: the server undoes a write after memdesk read it back. Health and the next act, of
+// another process too, must report that, and the text can be written again (MG10).
 func TestASlowServer(t *testing.T) {
 	retain := func(id, text string) func(*testing.T, model.Store) {
 		return func(t *testing.T, s model.Store) {
@@ -157,8 +157,8 @@ func TestASlowServer(t *testing.T) {
 	}
 }
 
-// TestAWriteThatStands: a write that stays in place is no longer watched: the state directory keeps nothing
-// of it, and a later change by others is no loss.
+// TestAWriteThatStands: a write that stays in place must no longer be watched: the state directory
+// keeps nothing of it, and a later change by others is no loss.
 func TestAWriteThatStands(t *testing.T) {
 	path, state, at := write(t, small), filepath.Join(t.TempDir(), "memdesk"), clock.NewFake(time.Now())
 	s, err := Open(t.Context(), Config{Name: "g", Path: path, Locks: filepath.Join(state, "locks"), Clock: at})
@@ -200,7 +200,7 @@ func TestAWriteThatStands(t *testing.T) {
 	}
 }
 
-// TestErasedDrafts: an erasure reaches the text of a watched write, and of a lost one.
+// TestErasedDrafts: an erasure must reach the text of a watched write, and of a lost one.
 func TestErasedDrafts(t *testing.T) {
 	path, state, at := write(t, small), filepath.Join(t.TempDir(), "memdesk"), clock.NewFake(time.Now())
 	s, err := Open(t.Context(), Config{Name: "g", Path: path, Locks: filepath.Join(state, "locks"), Clock: at})

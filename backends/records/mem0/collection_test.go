@@ -165,8 +165,8 @@ func payloadOf(t *testing.T, s model.Store, id string) string {
 	return strings.Join(out, ";")
 }
 
-// TestCollectionScrub removes the subject's entities, and the history of deleted memories where it names the
-// subject; another's history is redacted (M06).
+// TestCollectionScrub must remove the subject's entities, and the history of deleted memories that
+// names the subject; a bystander's history is redacted (M06).
 func TestCollectionScrub(t *testing.T) {
 	history, dsn := pythonHistory(t), database(t, rows("{1,0.5}")...)
 	s := collection(t, mem0.Config{History: history}, dsn)

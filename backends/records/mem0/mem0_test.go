@@ -56,8 +56,8 @@ func TestConformance(t *testing.T) {
 	}))
 }
 
-// TestEdit sets text and hash, drops the lemmatized copy, keeps the rest byte for byte and writes one row of
-// history; an erasure's redaction writes none (M02).
+// TestEdit must set text and hash, drop the lemmatized copy, keep the rest byte for byte and write one
+// row of history; an erasure's redaction writes none (M02).
 func TestEdit(t *testing.T) {
 	dir := folder(t)
 	s := open(t, dir)
@@ -80,7 +80,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestForget removes history rows and entity links, and keeps the history when asked to (M04).
+// TestForget must remove history rows and entity links, and keep the history on request (M04).
 func TestForget(t *testing.T) {
 	for name, c := range map[string]struct {
 		keep          bool
@@ -105,8 +105,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestUndo restores what a forget removed: vector, payload, history and links, byte for byte; an existing
-// entity keeps links added meanwhile (M04).
+// TestUndo must restore what a forget removed, byte for byte: vector, payload, history and links; an
+// existing entity keeps links added meanwhile (M04).
 func TestUndo(t *testing.T) {
 	dir := folder(t)
 	exec(t, filepath.Join(dir, "h.db"), `ALTER TABLE messages ADD COLUMN "order" DATETIME`, `UPDATE messages SET "order" = '2026-05-01'`,
@@ -159,8 +159,8 @@ func TestOwnerless(t *testing.T) {
 	t.Errorf("the layers are %+v", layers)
 }
 
-// TestScrub removes the history of deleted memories when it names the subject, and redacts another's rows
-// (M06).
+// TestScrub must remove the history of deleted memories that names the subject, and redact a
+// bystander's rows (M06).
 func TestScrub(t *testing.T) {
 	dir := folder(t)
 	s := open(t, dir)
@@ -217,8 +217,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestVersions: a history without messages is an older one, one that lacks a known column is only read, and a
-// newer version's columns come back with an undo (M01).
+// TestVersions: a history without messages is an older one, one that lacks a known column is opened
+// read-only, and a newer version's columns must return with an undo (M01).
 func TestVersions(t *testing.T) {
 	for change, want := range map[string]string{
 		`DROP TABLE messages`:                               "",

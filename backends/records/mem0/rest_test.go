@@ -16,14 +16,14 @@ import (
 	"memdesk/model"
 )
 
-// standIn answers like mem0's REST server (mem0.md, Second door), which is Python and does not run here:
-// memories by id, an update that embeds, a delete that leaves the history.
+// standIn answers as mem0's REST server does (mem0.md, Second door), which is Python and does not run
+// here: memories by id, an update that embeds, a delete that leaves the history.
 type standIn struct {
 	mu      sync.Mutex
 	rows    map[string]map[string]any
 	history map[string][]map[string]any
 	key     string
-	deaf    bool // updates are answered but not made
+	deaf    bool // updates are acknowledged but not made
 }
 
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
