@@ -8,7 +8,7 @@ import (
 	"memdesk/model"
 )
 
-// A program that runs agents itself recalls once before a run and persists once after it. If the gateway does
+// A program that runs agents recalls once before a run and persists once after it. If the gateway does
 // not answer, the run continues without memory.
 func ExampleAgent_Turn() {
 	ctx := context.Background()
@@ -30,5 +30,5 @@ func ExampleAgent_Turn() {
 	}
 }
 
-// run stands for the program's own call of a model.
+// run represents the program's own call of a model.
 func run(system string, messages []gateway.Message) string { return system + messages[0].Content }

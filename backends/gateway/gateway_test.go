@@ -111,8 +111,8 @@ func replies(t *testing.T) map[string]struct {
 	}
 }
 
-// waiting is the configuration of a case: short where the deadline is tested, since 50 MB take their time on
-// a busy machine.
+// waiting is a case's configuration: its deadline is short only where the deadline is tested, since 50
+// MB take time on a busy machine.
 func waiting(url string, kind model.Kind) gateway.Config {
 	cfg := config(url)
 	cfg.Timeout = 30 * time.Second
@@ -191,7 +191,7 @@ func TestAFailedFlushIsPartial(t *testing.T) {
 	}
 }
 
-// TestFlushOutlivesItsCaller: a caller that goes away after the add does not leave half a turn.
+// TestFlushOutlivesItsCaller: a caller that leaves after the add must not leave half a turn.
 func TestFlushOutlivesItsCaller(t *testing.T) {
 	s := newServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -321,7 +321,7 @@ func TestOpenChecksEverything(t *testing.T) {
 	}
 }
 
-// TestTheKeyCrossesNoNetworkInClear: http is for this machine only.
+// TestTheKeyCrossesNoNetworkInClear: http is allowed only on this machine.
 func TestTheKeyCrossesNoNetworkInClear(t *testing.T) {
 	for _, url := range []string{"http://gateway.internal", "http://10.0.0.1:80", "http://localhost.example.org", "HTTP://gateway.internal"} {
 		cfg := gateway.Config{BaseURL: url, UserID: "u", UserKey: model.NewSecret(userKey)}
@@ -331,7 +331,8 @@ func TestTheKeyCrossesNoNetworkInClear(t *testing.T) {
 	}
 }
 
-// TestAHitKeepsWhatTheGatewayTells: the documented fields with the text, but no path on a disk.
+// TestAHitKeepsWhatTheGatewayTells: a hit must have the documented fields and the text, but no path on
+// a disk.
 func TestAHitKeepsWhatTheGatewayTells(t *testing.T) {
 	s := newServer(t)
 	s.text("/memories/search", `{"results":[{"id":"m1","session_id":"chat:9","text":"tea","source_scope":"resources","resource_uri":"wiki://tea","raw":{"x":1}},
@@ -430,7 +431,7 @@ func FuzzParseBeaver(f *testing.F) {
 	})
 }
 
-// FuzzAnswer gives a search any answer.
+// FuzzAnswer answers a search with any bytes.
 func FuzzAnswer(f *testing.F) {
 	for _, s := range []string{`{"results":[{"text":"a","score":2}]}`, `{"results":[{"text":{}}]}`, `{"results":`, `[]`, "\xff"} {
 		f.Add([]byte(s))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEveryRequestHasItsOwnConnection: when a kept connection dies, the transport may send its request a
-// second time (G13).
+// TestEveryRequestHasItsOwnConnection: after a kept connection dies, the transport may send its request
+// a second time (G13).
 func TestEveryRequestHasItsOwnConnection(t *testing.T) {
 	var conns, requests atomic.Int64
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

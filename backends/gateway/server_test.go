@@ -21,7 +21,7 @@ const (
 	rawSecret = "RAWSECRET-TEST"
 )
 
-// call is one request as it came in.
+// call is one received request.
 type call struct {
 	path string
 	body string

@@ -171,7 +171,7 @@ func TestCuratedModeMakesNoCall(t *testing.T) {
 	}
 }
 
-// TestAJournalThatFailsIsNotSwallowed is G19: the store of the session decides.
+// TestAJournalThatFailsIsNotSwallowed is G19: the session's store decides.
 func TestAJournalThatFailsIsNotSwallowed(t *testing.T) {
 	s := newServer(t)
 	cfg := config(s.URL)
@@ -194,7 +194,8 @@ func TestAJournalThatFailsIsNotSwallowed(t *testing.T) {
 	}
 }
 
-// TestEventsOutliveTheProcess: another process reads them, the newest first, and no event contains the key.
+// TestEventsOutliveTheProcess: another process must read them, the newest first, and no event may
+// contain the key.
 func TestEventsOutliveTheProcess(t *testing.T) {
 	s := newServer(t)
 	cfg := config(s.URL)

@@ -63,7 +63,7 @@ func send(t *testing.T, url, caller, path string, body io.Reader) (int, string) 
 	return res.StatusCode, string(b)
 }
 
-// A request's fields are bounded before a store sees them, and never repeated.
+// A request's fields must be bounded before a store sees them, and never repeated in an answer.
 func TestFieldsAreBounded(t *testing.T) {
 	url, reached := far(t, "a")
 	retain := func(field, value string) string {
@@ -99,7 +99,7 @@ func TestFieldsAreBounded(t *testing.T) {
 	}
 }
 
-// Large requests of calls with few fields cost no memory.
+// Large requests with few fields must cost no memory.
 func TestLargeRequestsOfSmallCalls(t *testing.T) {
 	url, reached := far(t, "a")
 	body := append([]byte(`{"id":"`), bytes.Repeat([]byte("x"), 32<<20)...)
@@ -108,7 +108,7 @@ func TestLargeRequestsOfSmallCalls(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/read", struct{ io.Reader }{bytes.NewReader(body)}) // length unknown
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/read", struct{ io.Reader }{bytes.NewReader(body)}) // of unknown length
 			if err != nil {
 				t.Error(err)
 				return
@@ -135,7 +135,7 @@ func TestLargeRequestsOfSmallCalls(t *testing.T) {
 	}
 }
 
-// Slow requests of one caller block only that caller.
+// Slow requests of one caller must block only that caller.
 func TestSlowRequests(t *testing.T) {
 	url, _ := far(t, "a", "b")
 	host := strings.TrimPrefix(url, "http://")
@@ -158,7 +158,7 @@ func TestSlowRequests(t *testing.T) {
 	}
 }
 
-// A caller can do what its scopes allow; other calls are refused before the store, and reported.
+// A caller may do what its scopes allow; other calls must be refused before the store, and reported.
 func TestScopes(t *testing.T) {
 	reached, refused := 0, []string{}
 	store := graph(inmem.New(nil), false).Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {

@@ -56,7 +56,7 @@ func graph(b hypergraph.Backend, readOnly bool) model.Store {
 		Bound: model.Bound{Workspace: "ws", AgentID: "agent", CrewID: "crew"}})
 }
 
-// TestProvider runs the whole conformance suite through the wire.
+// TestProvider runs the whole conformance suite over HTTP.
 func TestProvider(t *testing.T) {
 	backendtest.Run(t, backendtest.Harness{
 		Open: func(t *testing.T) model.Store { return serve(t, graph(inmem.New(nil), false)) },
@@ -194,7 +194,7 @@ func TestEveryReadIsTheSame(t *testing.T) {
 	}
 }
 
-// TestBadServers: any broken answer is an error in words, and never contains the token.
+// TestBadServers: any broken answer must be an error in words, without the token.
 func TestBadServers(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -250,7 +250,7 @@ func TestBadServers(t *testing.T) {
 	}
 }
 
-// TestACutStreamIsAnError: half a list must not look complete.
+// TestACutStreamIsAnError: a truncated list must not look complete.
 func TestACutStreamIsAnError(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/store" {
@@ -280,7 +280,7 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-// TestTheDoorIsShut: no token, a wrong one, a wrong method, too much, nonsense.
+// TestTheDoorIsShut for no token, a wrong one, a wrong method, too much data, and nonsense.
 func TestTheDoorIsShut(t *testing.T) {
 	store := graph(inmem.New(nil), false)
 	srv := httptest.NewServer(remote.Handler(remote.ServeConfig{
@@ -481,8 +481,8 @@ func TestTooManyCallsAreTurnedAway(t *testing.T) {
 	}
 }
 
-// A request answered with 429 is sent again at the stated time, but not for ever; the error is RateLimited
-// whatever the body says.
+// A request answered with 429 must be sent again at the stated time, but not for ever; the error must
+// be RateLimited, whatever the body says.
 func TestRetryAfter(t *testing.T) {
 	for name, tt := range map[string]struct {
 		after string
