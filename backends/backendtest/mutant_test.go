@@ -46,8 +46,7 @@ func (h *hanging) Ping(context.Context) error {
 	return nil
 }
 
-// harness is a sound store in a directory of its own, with every way to open it
-// broken by mutate.
+// harness is a sound store in its own directory; mutate breaks each store that it opens.
 func harness(t *testing.T, mutate func(model.Store) model.Store) backendtest.Harness {
 	dir := t.TempDir()
 	wrap := func(s model.Store) model.Store {
@@ -149,7 +148,7 @@ func (m mutantBrowser) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	return m.Browser.Tiers(ctx)
 }
 
-// The makers of mutants: each changes what one verb is asked or what it answers.
+// The makers of mutants: each changes one verb's request or answer.
 
 func onRetain(edit func(*model.RetainRequest)) func(model.Store) model.Store {
 	return func(s model.Store) model.Store {
@@ -288,7 +287,7 @@ func swallow(kind model.Kind) func(model.RetainRequest, *model.RetainResult, *er
 	}
 }
 
-// slowCAS checks the revision, looks away, and then writes without it.
+// slowCAS checks the revision, waits, and then writes without it.
 func slowCAS(s model.Store) model.Store {
 	p, b := s.Provider, s.Browser
 	var gate sync.WaitGroup
@@ -320,7 +319,7 @@ func slowCAS(s model.Store) model.Store {
 	return s
 }
 
-// lostAppends reads, looks away and replaces.
+// lostAppends reads, waits and replaces.
 func lostAppends(s model.Store) model.Store {
 	p, b := s.Provider, s.Browser
 	arrived := make(chan struct{}, 1)
@@ -333,7 +332,7 @@ func lostAppends(s model.Store) model.Store {
 			old = it.Body
 		}
 		select {
-		case arrived <- struct{}{}: // every other writer waits until one more has read
+		case arrived <- struct{}{}: // every second writer waits until one more has read
 			select {
 			case arrived <- struct{}{}:
 			case <-time.After(10 * time.Millisecond):
@@ -792,7 +791,7 @@ func mutants() []struct {
 	}
 }
 
-// mutantTexts changes what a pass over the texts gives.
+// mutantTexts changes the results of a pass over the texts.
 type mutantTexts struct {
 	model.Texts
 	change func(yield func(model.Text, error) bool) func(model.Text, error) bool
@@ -832,7 +831,7 @@ func onRetainErr(s model.Store, check func(context.Context, model.RetainRequest)
 	return s
 }
 
-// keyRule declares a key rule that the store does not keep.
+// keyRule declares a key rule that the store breaks.
 func keyRule(rule model.KeyRule) func(model.Store) model.Store {
 	return func(s model.Store) model.Store {
 		tiers := append([]model.TierSpec(nil), s.Tiers...)
@@ -842,7 +841,7 @@ func keyRule(rule model.KeyRule) func(model.Store) model.Store {
 	}
 }
 
-// TestMutantsFail breaks one rule at a time: a case of that rule must notice.
+// TestMutantsFail breaks one rule at a time: a case of that rule must fail.
 func TestMutantsFail(t *testing.T) {
 	for _, m := range mutants() {
 		t.Run(m.rule+" "+m.name, func(t *testing.T) {
@@ -861,7 +860,7 @@ func TestMutantsFail(t *testing.T) {
 	}
 }
 
-// TestEveryRuleIsCoveredAndEveryCaseCanFail keeps the tables complete.
+// TestEveryRuleIsCoveredAndEveryCaseCanFail keeps the tables of rules and mutants complete.
 func TestEveryRuleIsCoveredAndEveryCaseCanFail(t *testing.T) {
 	cases, broken := map[string]bool{}, map[string]bool{}
 	for _, c := range backendtest.Cases() {
@@ -887,7 +886,7 @@ func TestEveryRuleIsCoveredAndEveryCaseCanFail(t *testing.T) {
 	}
 }
 
-// A declared deviation skips the case of its rule.
+// A declared deviation must skip the case of its rule.
 func TestDeviationSkips(t *testing.T) {
 	h := harness(t, func(s model.Store) model.Store {
 		s.Deviations = append(s.Deviations, model.Deviation{Rule: "R5", Reason: "texts end with a newline"})

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestTheFerryFlaps: its notes go away and come back, and are there when the demo ends.
+// TestTheFerryFlaps: the ferry's notes disappear and return, and exist when the demo ends.
 func TestTheFerryFlaps(t *testing.T) {
 	dir := t.TempDir()
 	note := filepath.Join(dir, ferryDir, "note.md")

@@ -88,8 +88,8 @@ func TestOfficialMemoryServer(t *testing.T) {
 	}
 }
 
-// TestSeesWhatOthersWrite: another program's write into the real server's file is read at once, and a file
-// that the server cannot read makes the store down.
+// TestSeesWhatOthersWrite: another program's write to the real server's file must be read at once, and
+// a file that the server cannot read must make the store down.
 func TestSeesWhatOthersWrite(t *testing.T) {
 	c := memoryServer(t)
 	file := strings.TrimPrefix(c.Args[0], "MEMORY_FILE_PATH=")

@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hurried is a clock that leaps, so that no caller's rate limit slows a test.
+// hurried is a clock that advances on each reading, so that no rate limit slows a test.
 type hurried struct{ at *atomic.Int64 }
 
 func (h hurried) Now() time.Time {
@@ -93,7 +93,7 @@ func opened(t *testing.T, c mcpclient.Config) model.Store {
 	return s
 }
 
-// stdio opens a directory through a process of its own.
+// stdio opens a directory through a server process.
 func stdio(t *testing.T, dir string, readOnly bool, env ...string) model.Store {
 	t.Helper()
 	return opened(t, mcpclient.Config{Command: "/usr/bin/env", Args: append(append([]string{"MEMDESK_TEST_SERVE=" + dir}, env...), os.Args[0]), ReadOnly: readOnly})
@@ -161,8 +161,8 @@ func TestConformanceOverHTTP(t *testing.T) {
 	backendtest.Run(t, h)
 }
 
-// TestHeldTextIsNotKept: a text that the server holds for review, or that its scanner rejects, is an error
-// here; another text is kept, with its origin.
+// TestHeldTextIsNotKept: a text that the server holds for review, or that its scanner rejects, must be
+// an error here; another text must be kept, with its origin.
 func TestHeldTextIsNotKept(t *testing.T) {
 	s := stdio(t, memory(t, "x", ""), false, "MEMDESK_TEST_GATE=1")
 	defer s.Close()
@@ -185,7 +185,8 @@ func TestHeldTextIsNotKept(t *testing.T) {
 	}
 }
 
-// TestAServerThatDies: the interrupted call is an error, and the next one starts another server.
+// TestAServerThatDies: the interrupted call must be an error, and the next one must start another
+// server.
 func TestAServerThatDies(t *testing.T) {
 	dir := memory(t, "AGENT.md", "kept\n")
 	s := stdio(t, dir, false)
@@ -210,8 +211,8 @@ func TestAServerThatDies(t *testing.T) {
 	}
 }
 
-// TestBadServers: a server without memory tools, and one that refuses access, is an error in words without
-// the token.
+// TestBadServers: a server without memory tools, and one that refuses access, must be an error in words
+// without the token.
 func TestBadServers(t *testing.T) {
 	answer := func(status int, body string) string {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -254,7 +255,7 @@ func TestBadServers(t *testing.T) {
 	}
 }
 
-// TestAReaderOpensReadOnly: a token that may only read opens a read-only store.
+// TestAReaderOpensReadOnly: a read-only token must open a read-only store.
 func TestAReaderOpensReadOnly(t *testing.T) {
 	d, done := desk(memory(t, "AGENT.md", "kept\n"), false)
 	defer done()

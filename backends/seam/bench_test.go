@@ -14,9 +14,8 @@ import (
 	"memdesk/model"
 )
 
-// BenchmarkAgents measures the text trees of coding agents beside find, rg, a write with rename, and
-// rm. A project of Claude Code's has the index line of every note; 100,000 notes only with
-// MEMDESK_SOAK.
+// BenchmarkAgents measures the text trees of coding agents against find, rg, a write with rename, and
+// rm. A Claude Code project has an index line for every note; 100,000 notes only with MEMDESK_SOAK.
 func BenchmarkAgents(b *testing.B) {
 	sizes := []int{1000}
 	if os.Getenv("MEMDESK_SOAK") != "" {

@@ -13,7 +13,7 @@ import (
 	"memdesk/model"
 )
 
-// dirSubject gives the suite all that it can use of a Dir.
+// dirSubject gives the suite everything that it needs of a Dir.
 func dirSubject(t *testing.T) seamtest.Subject {
 	t.Helper()
 	dir := t.TempDir()
@@ -178,9 +178,8 @@ func TestUnkeyedNamesAreNotLost(t *testing.T) {
 	}
 }
 
-// TestNoPathCrossesTheSeam looks at every exported signature of the Tree
-// (provider-contract.md S2): only contexts, text, locators and the family's own
-// values pass.
+// TestNoPathCrossesTheSeam checks every exported signature of the Tree (provider-contract.md S2): only
+// contexts, text, locators and the family's own values may pass.
 func TestNoPathCrossesTheSeam(t *testing.T) {
 	allowed := map[string]bool{
 		"context.Context": true, "string": true, "[]string": true, "seam.Locator": true, "[]seam.Locator": true,

@@ -16,14 +16,14 @@ import (
 	"testing"
 )
 
-// pathPackages are the packages whose types stand for files and paths.
+// pathPackages are the packages whose types represent files and paths.
 var pathPackages = []string{"os", "io/fs", "path", "path/filepath", "embed", "syscall", "net/url"}
 
-// harmless are types of them that name no place: a mode is a number.
+// harmless are types of these packages that name no file: a mode is a number.
 var harmless = []string{"io/fs.FileMode"}
 
-// TestThePackageSpeaksOfNoFiles is the gate of S2 for the whole package: no exported signature of the package
-// speaks of files. Text is the only currency.
+// TestThePackageSpeaksOfNoFiles is the gate of S2 for the whole package: no exported signature may
+// mention files, only text.
 func TestThePackageSpeaksOfNoFiles(t *testing.T) {
 	pkg := load(t, "memdesk/backends/seam")
 	checked, found := offenders(pkg)
@@ -35,7 +35,7 @@ func TestThePackageSpeaksOfNoFiles(t *testing.T) {
 	}
 }
 
-// TestTheGateCloses gives the gate what it has to refuse.
+// TestTheGateCloses gives the gate signatures that it must refuse.
 func TestTheGateCloses(t *testing.T) {
 	const text = `package p
 import ("os"; "io/fs"; "context")
@@ -71,8 +71,8 @@ func hidden(*os.File) {}
 	}
 }
 
-// offenders looks at every exported name of a package, the exported fields and
-// methods of its types included.
+// offenders checks every exported name of a package, including the exported fields and methods of its
+// types.
 func offenders(pkg *types.Package) (checked int, found []string) {
 	look := func(name string, typ types.Type) {
 		checked++
@@ -119,8 +119,8 @@ func offenders(pkg *types.Package) (checked int, found []string) {
 	return checked, found
 }
 
-// pathType names the first type of a path package inside a type. It does not look
-// into types of other packages of ours: what they hold they do not hand out here.
+// pathType names the first type of a path package inside a type. It does not descend into types of
+// memdesk's other packages: this package does not expose their content.
 func pathType(typ types.Type, seen map[types.Type]bool) string {
 	if seen[typ] {
 		return ""
@@ -173,8 +173,7 @@ func load(t *testing.T, path string) *types.Package {
 	return pkg
 }
 
-// exports imports from what the compiler has written of a package and of all that
-// it needs.
+// exports imports from the compiler's export data of a package and its dependencies.
 func exports(t *testing.T, path string) types.Importer {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-tags", "sqlite_fts5", "-export", "-deps", "-json=ImportPath,Export", path)

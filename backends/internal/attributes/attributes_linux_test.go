@@ -14,7 +14,7 @@ import (
 	"memdesk/model"
 )
 
-// files is a maintainer of a directory's files that counts what it opens.
+// files is a maintainer of a directory's files that counts opened files.
 type files struct {
 	model.Maintainer
 	dir    string
@@ -34,8 +34,8 @@ func (f files) OpenLayer(_ context.Context, id string) (io.ReadCloser, error) {
 	return os.Open(filepath.Join(f.dir, id))
 }
 
-// TestFilesWithoutAttributesStayClosed: of many files hardly any has an attribute; the others are not
-// opened to say so.
+// TestFilesWithoutAttributesStayClosed: hardly any of many files has an attribute; the others must not
+// be opened to find out.
 func TestFilesWithoutAttributesStayClosed(t *testing.T) {
 	f := files{dir: t.TempDir(), names: []string{"plain.md", "tagged.md", "gone.md"}, opened: map[string]int{}}
 	for _, n := range f.names[:2] {
@@ -58,7 +58,8 @@ func TestFilesWithoutAttributesStayClosed(t *testing.T) {
 	}
 }
 
-// TestDryScrubTakesTheListedLayers: a plan has just listed them, and 100,000 files are not asked twice.
+// TestDryScrubTakesTheListedLayers: a plan has just listed them, so 100,000 files must not be listed
+// twice.
 func TestDryScrubTakesTheListedLayers(t *testing.T) {
 	dir := t.TempDir()
 	f := files{dir: dir, names: []string{"tagged.md"}, opened: map[string]int{}}

@@ -12,8 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// TestCheck: a token and memory go over https or stay on this machine, and a refusal names the key of the
-// configuration and not the address.
+// TestCheck: a token and memory must go over https or stay on this machine, and a refusal must name the
+// configuration key but not the address.
 func TestCheck(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://far.example/base/": "",
@@ -41,7 +41,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestClientIsPutOff: the answer 429 is rate_limited, and says when to come back where the server does.
+// TestClientIsPutOff: the answer 429 must become rate_limited, with the server's time for a retry where
+// it gives one.
 func TestClientIsPutOff(t *testing.T) {
 	after := ""
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -2,7 +2,7 @@ package jsonedit
 
 import "testing"
 
-// TestSet changes one value and keeps order, number spelling, blanks and duplicates.
+// TestSet must change one value and keep order, number spelling, blanks and duplicates.
 func TestSet(t *testing.T) {
 	for _, c := range []struct{ line, name, value, want string }{
 		{`{"a": 1.50, "b":"x"}`, "b", `"y"`, `{"a": 1.50, "b":"y"}`},
@@ -20,7 +20,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestRemove takes every duplicate, and the comma that goes with it.
+// TestRemove must remove every duplicate, with its comma.
 func TestRemove(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"a":1,"x":2,"b":3}`: `{"a":1,"b":3}`, `{"x":2,"b":3}`: `{"b":3}`, `{"x":2}`: `{}`, `{"x":1,"x":2,"b":3}`: `{"b":3}`, `{"b":3}`: `{"b":3}`,
@@ -35,7 +35,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestParse refuses what is no one object.
+// TestParse must refuse anything but a single object.
 func TestParse(t *testing.T) {
 	for _, line := range []string{``, `[]`, `{"a":1`, `{"a":01}`, `{"a":1} x`, `{"a":"\x"}`} {
 		if _, err := Parse([]byte(line)); err == nil {

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// TestEscapedPath: a name of a path is never an option of the connection.
+// TestEscapedPath: a part of a path must never become an option of the connection.
 func TestEscapedPath(t *testing.T) {
 	if got := dsn(`/a b/c?mode=memory&x#y%41.db`, readOnlyFile); !strings.HasPrefix(got, `file:/a%20b/c%3Fmode=memory&x%23y%2541.db?`) {
 		t.Error(got)
 	}
 }
 
-// TestConnectionsKeepTheirRules looks at the settings of each pool.
+// TestConnectionsKeepTheirRules checks the settings of each pool.
 func TestConnectionsKeepTheirRules(t *testing.T) {
 	path := t.TempDir() + "/s.db"
 	raw, err := sql.Open("sqlite3", path)

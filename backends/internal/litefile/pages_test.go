@@ -47,7 +47,7 @@ func exec1(t *testing.T, path string, texts ...string) {
 	}
 }
 
-// TestHeld: another process that has the file open is seen, this one is not.
+// TestHeld: another process that has the file open must be detected, this one must not.
 func TestHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	exec1(t, path, `CREATE TABLE a(b)`)
@@ -74,7 +74,7 @@ func TestHeld(t *testing.T) {
 	_ = cmd.Wait()
 }
 
-// TestApart: every byte is in one of the two parts, and each text in the part of its table, over
+// TestApart: every byte must be in one of the two parts, and each text in the part of its table, over
 // interior and overflow pages and indexes, in every page size.
 func TestApart(t *testing.T) {
 	for _, size := range []int{512, 4096, 65536} {
@@ -103,7 +103,7 @@ func TestApart(t *testing.T) {
 			return string(a), string(b)
 		}
 		theirs, others := read("apart")
-		// The definition of a table is no part of it.
+		// A table's definition belongs to the other part.
 		if strings.Contains(theirs, "kept") || strings.Count(others, "apart1") > 0 || strings.Count(theirs, "apart299") < 2 || !strings.Contains(others, "kept299") {
 			t.Errorf("page size %d: the texts stand in the wrong part", size)
 		}
@@ -118,7 +118,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// FuzzPages: a damaged file is an error, never a panic or an endless walk.
+// FuzzPages: a damaged file must be an error, never a panic or an endless walk.
 func FuzzPages(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "a.db")
 	db, err := sql.Open("sqlite3", path)

@@ -15,9 +15,8 @@ import (
 	"memdesk/model"
 )
 
-// TestTLS connects to servers that take TLS only and to one that has none. A store
-// opens where the certificate is the host's and its authority is trusted; what is
-// refused is refused in words that say what to correct.
+// TestTLS connects to servers that accept only TLS and to one without it. A store must open where the
+// certificate is the host's and its authority is trusted; a refusal must say what to correct.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	right, authority := testpg.TCP(t, "127.0.0.1")
@@ -74,7 +73,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// openGraph makes a workspace of the family of graphs and uses it.
+// openGraph makes a graph workspace and uses it.
 func openGraph(t *testing.T, dsn string) error {
 	s, err := postgres.Create(t.Context(), postgres.Config{DSN: model.NewSecret(dsn)})
 	if err != nil {
@@ -85,7 +84,7 @@ func openGraph(t *testing.T, dsn string) error {
 	return s.CreateNode(t.Context(), node)
 }
 
-// openRows looks into a database as the kinds that read other programs' tables do.
+// openRows reads a database as the kinds for other programs' tables do.
 func openRows(t *testing.T, dsn string) error {
 	s, _, err := records.Connect(model.NewSecret(dsn), true)
 	if err != nil {

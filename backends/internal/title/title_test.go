@@ -37,7 +37,7 @@ func TestALineOfManyPagesIsCut(t *testing.T) {
 	}
 }
 
-// TestHeadingDividesNoCharacter: the looked at part may end in the middle of one.
+// TestHeadingDividesNoCharacter: the examined part may end inside a character.
 func TestHeadingDividesNoCharacter(t *testing.T) {
 	for pad := range 4 {
 		if got := title.Heading(strings.Repeat(" ", 4092+pad) + "\n# åå"); !utf8.ValidString(got) {

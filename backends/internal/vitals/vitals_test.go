@@ -11,7 +11,7 @@ import (
 
 func now() time.Time { return time.Date(2026, 5, 21, 9, 0, 0, 0, time.FixedZone("x", 3600)) }
 
-// TestOneLookAtATime: what hangs is not joined by a second, and answers late.
+// TestOneLookAtATime: a hanging check must not be joined by a second one, and answers late.
 func TestOneLookAtATime(t *testing.T) {
 	var g vitals.Gate
 	release, looks := make(chan struct{}), make(chan struct{}, 9)
@@ -42,7 +42,7 @@ func TestOneLookAtATime(t *testing.T) {
 	}
 }
 
-// TestALookEndsWithItsLimit, and not with the caller that began it.
+// TestALookEndsWithItsLimit, and not with the caller that started it.
 func TestALookEndsWithItsLimit(t *testing.T) {
 	var g vitals.Gate
 	caller, cancel := context.WithCancel(t.Context())
@@ -63,9 +63,9 @@ func TestALookEndsWithItsLimit(t *testing.T) {
 	}
 }
 
-// TestDeepProbes run beside the look: the answer waits for the first end no longer than its
-// limit, later answers hold the last known with the time it was seen at, and Close ends one
-// that runs.
+// TestDeepProbes run beside the check: the answer must wait for the first probe no longer than its
+// limit, later answers must hold the last known result with its time, and Close must end a running
+// probe.
 func TestDeepProbes(t *testing.T) {
 	var g vitals.Gate
 	fine := func(context.Context) []model.HealthFinding { return nil }
@@ -78,7 +78,7 @@ func TestDeepProbes(t *testing.T) {
 		t.Errorf("while the first deep probe runs: %+v", st)
 	}
 	close(release)
-	for range 2 { // the second answer starts no other probe: fine would have been asked
+	for range 2 { // the second answer starts no further probe: fine would have been asked
 		st := g.Check(t.Context(), time.Minute, now, fine, slow)
 		if !st.OK || st.State != model.HealthDegraded || st.Message != "" || len(st.Findings) != 1 ||
 			st.Findings[0].Ref != "edges" || st.Findings[0].CheckedAt.IsZero() || st.DeepCheckedAt.IsZero() {

@@ -70,7 +70,7 @@ func sample(t *testing.T) string {
 		"projects/-srv-mill/s.jsonl", "{\"text\":\"Ada asked\"}\n", "history.jsonl", "{}\n", "other.md", "no\n")
 }
 
-// TestItems: which file is an item, of which tier and scope (CC1, CC2, CC3).
+// TestItems: which files are items, and of which tier and scope (CC1, CC2, CC3).
 func TestItems(t *testing.T) {
 	cases := map[string]struct {
 		dir  string
@@ -105,7 +105,8 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestIndexFollows: a new memory gets its line, a changed name changes it, forget takes it (CC7, CC9, CC10).
+// TestIndexFollows: a new memory must get its line, a changed name must change it, and forget must
+// remove it (CC7, CC9, CC10).
 func TestIndexFollows(t *testing.T) {
 	dir := sample(t)
 	s := open(t, dir)
@@ -155,7 +156,7 @@ func TestIndexFollows(t *testing.T) {
 	}
 }
 
-// TestFindings: index and files out of step, once each (CC13).
+// TestFindings: every mismatch of index and files must be reported once (CC13).
 func TestFindings(t *testing.T) {
 	dir := sample(t)
 	must(t, os.Symlink("../../../other.md", filepath.Join(dir, mem, "link.md")))
@@ -178,7 +179,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestLayers: what Claude Code keeps of a conversation is named by what it is (CC14).
+// TestLayers: each of Claude Code's records of a conversation must be named by its kind (CC14).
 func TestLayers(t *testing.T) {
 	s := open(t, sample(t))
 	res, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Concerns: func(b []byte) bool { return strings.Contains(string(b), "Ada") }})
@@ -211,8 +212,8 @@ func scrub(t *testing.T, s model.Store) map[string]model.Verdict {
 	return out
 }
 
-// TestTranscriptsRedacted: lines that name the person go where the configuration says so, from a
-// file that has stood still for a minute, and the others keep their bytes.
+// TestTranscriptsRedacted: lines that name the subject must go where the configuration says so, from a
+// file unchanged for a minute, and the other lines must keep their bytes.
 func TestTranscriptsRedacted(t *testing.T) {
 	const line = "{\"text\":\"of somebody else\"}\r\n"
 	dir := plant(t, t.TempDir(), mem+"MEMORY.md", "# x\n", "projects/-srv-mill/s.jsonl", line+"{\"text\":\"Ada Byron asked\"}\n"+line, "history.jsonl", "{\"display\":\"Ada Byron\"}\n")
@@ -238,8 +239,8 @@ func TestTranscriptsRedacted(t *testing.T) {
 	}
 }
 
-// TestCodexDatabase: the row of a thread that names the person goes from Codex's database, and
-// every byte of it; a database without one keeps its bytes.
+// TestCodexDatabase: the row of a thread that names the subject must go from Codex's database with
+// every byte; a database without one must keep its bytes.
 func TestCodexDatabase(t *testing.T) {
 	dir := plant(t, t.TempDir(), "memories/MEMORY.md", "m\n")
 	path := filepath.Join(dir, "memories_1.sqlite")
@@ -272,8 +273,8 @@ func TestCodexDatabase(t *testing.T) {
 	}
 }
 
-// TestCodexHistory: git's objects, unreachable ones too, are searched; hits are residue, and go
-// where the configuration has the history rewritten.
+// TestCodexHistory: git's objects, unreachable ones too, must be searched; hits are residue, and go
+// where the configuration allows rewriting the history.
 func TestCodexHistory(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git program is installed")
@@ -293,7 +294,7 @@ func TestCodexHistory(t *testing.T) {
 	git("add", "--all")
 	git("commit", "--quiet", "--message=baseline")
 	plant(t, dir, "memories/raw_memories.md", "somebody asked\n")
-	git("commit", "--quiet", "--all", "--amend", "--message=baseline") // the first commit is reachable from the reflog alone
+	git("commit", "--quiet", "--all", "--amend", "--message=baseline") // only the reflog still reaches the first commit
 	git("reflog", "expire", "--expire=now", "--all")
 	layer := func(s model.Store) string {
 		r, err := s.Maintainer.OpenLayer(t.Context(), "memories/.git")
@@ -328,7 +329,7 @@ func TestCodexHistory(t *testing.T) {
 	}
 }
 
-// TestTypes: the tier of a new memory becomes its type; one that says another is refused (CC8).
+// TestTypes: a new memory's tier must become its type; a contradicting type must be refused (CC8).
 func TestTypes(t *testing.T) {
 	dir := plant(t, t.TempDir(), "MEMORY.md", "- [a](a.md)\n", "a.md", "a")
 	s := open(t, dir)
@@ -371,8 +372,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestSoftCap: the tiers show what of an index is loaded, and a write beyond it succeeds with a warning
-// (CC6).
+// TestSoftCap: the tiers must show how much of an index is loaded, and a write beyond it must succeed
+// with a warning (CC6).
 func TestSoftCap(t *testing.T) {
 	s := open(t, sample(t))
 	i := slices.IndexFunc(s.Tiers, func(t model.TierSpec) bool { return t.Name == "index" })
@@ -385,8 +386,8 @@ func TestSoftCap(t *testing.T) {
 	}
 }
 
-// TestCodexOfAnotherVersion opens for reading with the reason: it is not taken for a directory of the
-// memory tool, into which memdesk would write.
+// TestCodexOfAnotherVersion must open read-only with the reason: it must not be taken for a directory
+// of the memory tool, to which memdesk would write.
 func TestCodexOfAnotherVersion(t *testing.T) {
 	dir := plant(t, t.TempDir(), "memories/memory_summary.md", "v2\nsummary\n", "memories/MEMORY.md", "m")
 	s, err := claude.Open(t.Context(), claude.Config{Path: dir})
@@ -402,8 +403,9 @@ func TestCodexOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestIndexKeepsItsEnd: line ends and the missing final newline of an index stay, retain and forget are each
-// other's inverse, and an undo puts back lines beside one that names other files too (CC9, CC11).
+// TestIndexKeepsItsEnd: an index must keep its line ends and its missing final newline, retain and
+// forget must reverse each other, and an undo must also restore lines beside one that names other files
+// (CC9, CC11).
 func TestIndexKeepsItsEnd(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n"} {
 		for _, final := range []string{"", end} {

@@ -19,8 +19,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// home makes an agent's home with the given files and returns its memories
-// directory.
+// home makes an agent's home with the given files and returns its memories directory.
 func home(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

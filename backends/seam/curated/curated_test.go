@@ -142,7 +142,7 @@ func TestCapCountsCharactersOfTheFile(t *testing.T) {
 	if err != nil || !strings.Contains(strings.Join(res.Warnings, " "), "20 of 20") {
 		t.Errorf("at the cap: %+v, %v", res, err)
 	}
-	// A file over its cap may shrink, and not grow.
+	// A file over its cap may shrink, but not grow.
 	must(t, os.WriteFile(filepath.Join(dir, "USER.md"), []byte("aaaaaaaaaaaaaaa"+sep+"bbbbbbbbbbbbbbb"), 0o600))
 	first := ids(t, s, "USER")[0]
 	it, err := s.Browser.Read(t.Context(), first)
@@ -284,7 +284,7 @@ func TestQuarantineIsWhatTheAgentBlocks(t *testing.T) {
 	}
 }
 
-// proposalFile writes one proposal as the agent does.
+// proposalFile is a proposal as the agent writes it.
 func proposalFile(action, target, old, content string) string {
 	data, _ := json.Marshal(map[string]any{"id": "0a1b2c3d", "subsystem": "memory", "action": action, "summary": "why " + action, "origin": "foreground",
 		"created_at": 1780000000.25, "payload": map[string]any{"action": action, "target": target, "old_text": old, "content": content}})
@@ -300,8 +300,7 @@ func approve(t *testing.T, s model.Store, id string) (model.RetainResult, error)
 	return s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Mode: model.Replace, Content: it.Body, Meta: meta, IfMatch: it.Revision})
 }
 
-// TestTheAgentsRulesDecide: memdesk's own rules keep nothing out; what they find is
-// said beside.
+// TestTheAgentsRulesDecide: memdesk's own rules must refuse no text; their findings must be warnings.
 func TestTheAgentsRulesDecide(t *testing.T) {
 	s := opened(t, curated.Config{Path: home(t, map[string]string{"memories/MEMORY.md": "first"})})
 	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "MEMORY", Mode: model.Append, Content: "the c2 server"})
@@ -370,7 +369,7 @@ func TestProposalsAreApprovedAndRejected(t *testing.T) {
 }
 
 func TestScrubSweepsWhatForgetLeaves(t *testing.T) {
-	const lockTemp = ".lock.tmp.0123456789abcdef" // a killed process left it
+	const lockTemp = ".lock.tmp.0123456789abcdef" // left by a killed process
 	mem := home(t, map[string]string{
 		"memories/MEMORY.md":               "Ana's secret" + sep + "other",
 		"memories/MEMORY.md.bak.1":         "Ana's secret" + sep + "old",
@@ -387,7 +386,7 @@ func TestScrubSweepsWhatForgetLeaves(t *testing.T) {
 	gone := ids(t, s, "MEMORY")[0]
 	_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: gone})
 	must(t, err)
-	// By the removed ids alone only what held that very entry goes.
+	// With only the removed ids, only files that contained that very entry may go.
 	results, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{gone}})
 	must(t, err)
 	if got := removedOf(results); !slices.Equal(got, []string{lockTemp, "MEMORY.md.bak.1"}) {
@@ -435,7 +434,7 @@ func removedOf(results []model.LayerResult) []string {
 	return out
 }
 
-// TestAFailedWriteKeepsTheOldFile dies at every step of a write.
+// TestAFailedWriteKeepsTheOldFile fails at every step of a write.
 func TestAFailedWriteKeepsTheOldFile(t *testing.T) {
 	for _, step := range []seam.Step{seam.StepCreate, seam.StepWrite, seam.StepSync, seam.StepRename, seam.StepSyncDir} {
 		for _, cause := range []error{seam.ErrCrash, errors.New("no space")} {
@@ -537,7 +536,7 @@ func TestFixturesAgree(t *testing.T) {
 		if applies := strings.HasPrefix(verdict, "applies"); (err == nil) != applies || it.Has(model.FlagBlocked) {
 			t.Errorf("proposal %s: %v, flags %v, want: %s", id, err, it.Flags, verdict)
 		}
-		// The rule is Crewship's, and not one by which this agent blocks.
+		// The rule is Crewship's; this agent does not block by it.
 		if strings.Contains(verdict, "injection") != strings.Contains(strings.Join(res.Warnings, " "), "strict/") {
 			t.Errorf("proposal %s: warnings %q, want: %s", id, res.Warnings, verdict)
 		}

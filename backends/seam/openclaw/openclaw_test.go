@@ -77,7 +77,7 @@ func plant(t *testing.T, dir string, files ...string) string {
 // chunk is one row of an index.
 type chunk struct{ id, path, text, class string }
 
-// index makes an agent's database with a source row for each file that a chunk is of.
+// index makes an agent's database with a source row for each file of a chunk.
 func index(t *testing.T, dir, agent, workspace string, chunks []chunk, events ...string) string {
 	t.Helper()
 	schema, err := os.ReadFile("../../demodata/schema/openclaw.sql")
@@ -167,7 +167,7 @@ func same(a, b map[string]string, but ...string) (diff []string) {
 	return diff
 }
 
-// TestItems: which file is an item, of which tier and agent (OC1 to OC5).
+// TestItems: which files are items, and of which tier and agent (OC1 to OC5).
 func TestItems(t *testing.T) {
 	dir := state(t)
 	before := tree(t, dir)
@@ -200,7 +200,8 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestOrigins: an item is of the least trusted class of its chunks; without one it is unknown (OC6, OC7).
+// TestOrigins: an item has the least trusted class of its chunks; without chunks its origin is unknown
+// (OC6, OC7).
 func TestOrigins(t *testing.T) {
 	dir := state(t)
 	s := open(t, openclaw.Config{Path: dir})
@@ -235,7 +236,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestFindings: what the index has of files that changed, and files that it has not (OC9).
+// TestFindings: index rows of changed files, and files without index rows (OC9).
 func TestFindings(t *testing.T) {
 	dir := state(t)
 	must(t, os.Symlink("../AGENTS.md", filepath.Join(dir, "workspace/memory/link.md")))
@@ -252,7 +253,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestWrites: Markdown alone is written; instructions, digest and dreams are not edited (OC4, OC8).
+// TestWrites: only Markdown may be written; instructions, digest and dreams must not be edited (OC4,
+// OC8).
 func TestWrites(t *testing.T) {
 	dir := state(t)
 	s := open(t, openclaw.Config{Path: dir})
@@ -305,7 +307,7 @@ func verdict(res []model.LayerResult, layer string) model.Verdict {
 	return ""
 }
 
-// layer is the bytes of one.
+// layer is one layer's bytes.
 func layer(t *testing.T, s model.Store, id string) string {
 	t.Helper()
 	r, err := s.Maintainer.OpenLayer(t.Context(), id)
@@ -315,8 +317,9 @@ func layer(t *testing.T, s model.Store, id string) string {
 	return string(data)
 }
 
-// TestErasureOfTheIndex: a held database is not written; a free one loses every row of the person
-// and of a forgotten file, and keeps conversations, schema and the rows of others (OC12, OC13, OC15).
+// TestErasureOfTheIndex: a database in use must not be written; a free one must lose every row of the
+// subject and of a forgotten file, and keep conversations, schema and the rows of others (OC12, OC13,
+// OC15).
 func TestErasureOfTheIndex(t *testing.T) {
 	dir := state(t)
 	path := filepath.Join(dir, "agents/main/agent/openclaw-agent.sqlite")
@@ -352,8 +355,8 @@ func TestErasureOfTheIndex(t *testing.T) {
 	}
 }
 
-// TestTranscriptsRedacted: names go from conversations where the configuration says so, and what
-// stays is JSON; a session that was written a moment ago waits (OC13).
+// TestTranscriptsRedacted: names must go from conversations where the configuration says so, and the
+// rest must be JSON; a session written a moment ago must wait (OC13).
 func TestTranscriptsRedacted(t *testing.T) {
 	dir := state(t)
 	s := open(t, openclaw.Config{Path: dir, Transcripts: openclaw.Redact})
@@ -379,7 +382,7 @@ func TestTranscriptsRedacted(t *testing.T) {
 	}
 }
 
-// fresh is a state directory with one workspace, which is empty but for the given files.
+// fresh is a state directory with one workspace that holds only the given files.
 func fresh(t *testing.T, files ...string) string {
 	dir := plant(t, t.TempDir(), append([]string{"openclaw.json", "{}"}, files...)...)
 	must(t, os.MkdirAll(filepath.Join(dir, "workspace"), 0o755))
@@ -441,8 +444,8 @@ func TestHugeIDsMakeNothing(t *testing.T) {
 	seamtest.HugeIDs(t, open(t, openclaw.Config{Path: dir}), dir, "workspace/memory/")
 }
 
-// TestIndexThatCannotBeRead: items of a busy index, and of one that lacks a table, are served at once with
-// unknown origin, and Health says so (OC7).
+// TestIndexThatCannotBeRead: items of a busy index, and of one that lacks a table, must be served at
+// once with unknown origin, and Health must say so (OC7).
 func TestIndexThatCannotBeRead(t *testing.T) {
 	for name, spoil := range map[string]string{"busy": "BEGIN EXCLUSIVE", "another version": "DROP TABLE memory_index_chunk_provenance"} {
 		t.Run(name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"memdesk/backends/seam/internal/linesearch"
 )
 
-// FuzzGrams: a text that holds the words is never dismissed.
+// FuzzGrams: a text that contains the words must never be dismissed.
 func FuzzGrams(f *testing.F) {
 	for _, q := range []string{"kelvin", "İstanbul", "straße", "a b", "日本語", "\xff\xfeab", "ꭰꭱꭲ", "ABC abc", "", "ab"} {
 		f.Add("x "+strings.ToUpper(q)+" \u212aELVIN y", q)
@@ -26,7 +26,7 @@ func FuzzGrams(f *testing.F) {
 	})
 }
 
-// TestGramsDismiss: a note of 800 bytes does not pass for most words that it has not.
+// TestGramsDismiss: a note of 800 bytes must be dismissed for most words that it lacks.
 func TestGramsDismiss(t *testing.T) {
 	text := strings.Repeat("The quarterly review of the harbour lights moved to Thursday; berth nine stays closed. ", 9)
 	g, passed := linesearch.GramsOf([]byte(text)), 0

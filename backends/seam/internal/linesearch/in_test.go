@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestInIsContainsOfTheLowerCase: the short way says what the long one does.
+// TestInIsContainsOfTheLowerCase: the shortcut must agree with the full comparison.
 func TestInIsContainsOfTheLowerCase(t *testing.T) {
 	texts := []string{"", "x", "The HARBOUR gate", "Größe ÄÖÜ", "\u212aelvin", "\u0130stanbul", "caf\xc3", "İ K ı ſ", "\xffABC", "東京 Tokyo"}
 	words := []string{"x", "harbour", "gate", "größe", "äöü", "kelvin", "istanbul", "i", "k", "s", "abc", "東京", "tokyo", "\ufffd"}

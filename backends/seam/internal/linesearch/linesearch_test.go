@@ -6,8 +6,8 @@ import (
 	"memdesk/backends/seam/internal/linesearch"
 )
 
-// TestPiece: a text of several lines is one hit when it holds every word anywhere, at the line of
-// the phrase, else of the first word.
+// TestPiece: a text of several lines must be one hit when it contains every word anywhere, at the line
+// of the phrase, else of the first word.
 func TestPiece(t *testing.T) {
 	const text = "Deploy notes\nblue is first\nthe FIRST blue"
 	for _, c := range []struct {

@@ -15,8 +15,8 @@ import (
 	"memdesk/model"
 )
 
-// TestKindsAreKept: a second process opens a note of each class alone, and those that changed; what
-// it lists is the same, and what was kept says nothing of anybody.
+// TestKindsAreKept: a second process must open only one note of each class, and the changed ones; it
+// must list the same, and the kept data must identify no subject.
 func TestKindsAreKept(t *testing.T) {
 	defer func(d time.Duration) { settles = d }(settles)
 	settles = -time.Hour // the notes are new
@@ -70,7 +70,7 @@ func TestKindsAreKept(t *testing.T) {
 	if fmt.Sprint(again) != fmt.Sprint(tiers) || fmt.Sprint(paged.Total, len(paged.Items)) != fmt.Sprint(page.Total, len(page.Items)) {
 		t.Errorf("%v, %v\nbefore: %v, %v", again, paged.Total, tiers, page.Total)
 	}
-	if second > 6*readers { // a note of each class, by each reader at most
+	if second > 6*readers { // at most one note of each class per reader
 		t.Errorf("the second process opened %d notes", second)
 	}
 	write(0, "jane-doe", "live")
@@ -80,8 +80,8 @@ func TestKindsAreKept(t *testing.T) {
 	}
 }
 
-// TestResident: a store that stays open shows what others write at once, and reads only the
-// directories in which something changed.
+// TestResident: a store that stays open must show others' writes at once, and read only the directories
+// that changed.
 func TestResident(t *testing.T) {
 	dir := t.TempDir()
 	write := func(id, text string) {
@@ -106,7 +106,7 @@ func TestResident(t *testing.T) {
 	}
 	s := m.Provider.(*store)
 	s.resident.since = time.Now().Add(-staysOpen)
-	s.changed() // so that the next look walks
+	s.changed() // so that the next check walks
 	total := func() int64 {
 		t.Helper()
 		page, err := m.Browser.List(t.Context(), model.PageRequest{})
@@ -145,7 +145,7 @@ func TestResident(t *testing.T) {
 	if n, hits := total(), recalls("lighthouse"); n != 41 || hits != 1 || s.snap.opened != 1 {
 		t.Errorf("after a write: %d items, %d hits, %d notes opened", n, hits, s.snap.opened)
 	}
-	write("d1/new.md", "---\nkind: fix\n---\nlighter bar\n") // as long, in the same moment
+	write("d1/new.md", "---\nkind: fix\n---\nlighter bar\n") // of equal length, at the same time
 	if recalls("lighthouse") != 0 || recalls("lighter bar") != 1 {
 		t.Error("a search goes by what a text was")
 	}
@@ -168,7 +168,7 @@ func TestResident(t *testing.T) {
 	if _, err := m.Provider.Forget(t.Context(), model.ForgetRequest{ID: "d9/e/f.md"}); err != nil || total() != 40 {
 		t.Errorf("after a forget: %d items, %v", total(), err)
 	}
-	_ = s.resident.follow.Close() // as when the system lost count
+	_ = s.resident.follow.Close() // as when the system drops events
 	if write("d2/late.md", "late"); total() != 41 || s.resident.follow != nil || s.resident.reason() == "" {
 		t.Errorf("unfollowed: %d items; %q", total(), s.resident.reason())
 	}

@@ -9,8 +9,8 @@ import (
 	"memdesk/backends/seam/internal/rootdir"
 )
 
-// TestALockIsOwnedAsItsFile: the writers of a file must be able to open its lock, even in another
-// user's directory.
+// TestALockIsOwnedAsItsFile: a file's writers must be able to open its lock, even in another user's
+// directory.
 func TestALockIsOwnedAsItsFile(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can give files away")

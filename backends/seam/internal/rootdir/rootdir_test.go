@@ -45,8 +45,8 @@ func FuzzCheckName(f *testing.F) {
 	})
 }
 
-// TestTheLockExcludesThoughItsFileIsRemoved counts under the lock, and every second holder unlinks the
-// lock file as an eraser does. A lock on an unlinked file would lose a count.
+// TestTheLockExcludesThoughItsFileIsRemoved counts under the lock while every second holder unlinks the
+// lock file, as an eraser does. A lock on an unlinked file would lose a count.
 func TestTheLockExcludesThoughItsFileIsRemoved(t *testing.T) {
 	d := open(t, t.TempDir())
 	must(t, d.Write("n", []byte("0"), rootdir.New{Mode: 0o644}))

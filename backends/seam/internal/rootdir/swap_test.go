@@ -45,8 +45,7 @@ func swapDir(t *testing.T, content map[string]string, at rootdir.Step, fn func(d
 	return d, dir
 }
 
-// files are the contents of a directory by name; unfinished ones have the name
-// "temp".
+// contents are a directory's files by name; unfinished ones have the name "temp".
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -116,8 +115,7 @@ func TestSwapAgainstAWriterWithoutLocks(t *testing.T) {
 	}
 }
 
-// TestSwapTwoForeignWrites has a second foreign write fall between the exchange and
-// the way back.
+// TestSwapTwoForeignWrites: a second foreign write happens between the exchange and the exchange back.
 func TestSwapTwoForeignWrites(t *testing.T) {
 	d, dir := swapDir(t, map[string]string{"f.md": "first foreign"}, rootdir.StepExchange, func(dir string) error {
 		return replaceFile(dir, "f.md", "second foreign")
@@ -129,8 +127,7 @@ func TestSwapTwoForeignWrites(t *testing.T) {
 	wantContents(t, dir, map[string]string{"f.md": "first foreign", "f (conflict 2026-05-21-10-11-12).md": "second foreign"})
 }
 
-// TestSwapWrittenIntoTheNewFile has a writer append to the new file before it is
-// taken back.
+// TestSwapWrittenIntoTheNewFile: a writer appends to the new file before it is exchanged back.
 func TestSwapWrittenIntoTheNewFile(t *testing.T) {
 	d, dir := swapDir(t, map[string]string{"f.md": "foreign"}, rootdir.StepExchange, func(dir string) error {
 		return appendTo(filepath.Join(dir, "f.md"), " and more")
@@ -141,7 +138,7 @@ func TestSwapWrittenIntoTheNewFile(t *testing.T) {
 	wantContents(t, dir, map[string]string{"f.md": "foreign", "f (conflict 2026-05-21-10-11-12).md": "new and more"})
 }
 
-// TestSwapHeldOpen gives a writer that keeps the old file open a copy to write to.
+// TestSwapHeldOpen: a writer that keeps the old file open writes to a copy.
 func TestSwapHeldOpen(t *testing.T) {
 	d, dir := swapDir(t, map[string]string{"f.md": "old"}, "", nil)
 	f, err := os.OpenFile(filepath.Join(dir, "f.md"), os.O_WRONLY|os.O_APPEND, 0)
@@ -236,9 +233,8 @@ func appendTo(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// TestNothingIsLost lets writers that append in place, without any lock, work on a
-// file that two others exchange: every line of all of them must stand in the file
-// or in a copy.
+// TestNothingIsLost: writers append in place, without locks, to a file that two others exchange; every
+// line of all of them must be in the file or in a copy.
 func TestNothingIsLost(t *testing.T) {
 	rounds := 150
 	if os.Getenv("MEMDESK_SOAK") != "" {

@@ -31,14 +31,15 @@ func open(t *testing.T, files map[string]string) (string, *rootdir.Dir) {
 	return dir, root
 }
 
-// TestHolding: the query is looked for in ids and in texts, and a text that cannot be searched is told.
+// TestHolding: the query must be searched in ids and in texts, and a text that cannot be searched must
+// be reported.
 func TestHolding(t *testing.T) {
 	dir, root := open(t, map[string]string{"a.md": "the Harbour", "b.md": "else", "harbour.md": "", "gone.md": "harbour"})
 	large := filepath.Join(dir, "large.md")
 	if err := os.WriteFile(large, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(large, texts.ReadLimit+1); err != nil { // a hole: it takes no room
+	if err := os.Truncate(large, texts.ReadLimit+1); err != nil { // a hole: it uses no disk space
 		t.Fatal(err)
 	}
 	tree, err := walk.Scan(t.Context(), "list", root, walk.Rules{}, nil, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
@@ -73,8 +74,8 @@ func TestHolding(t *testing.T) {
 	}
 }
 
-// TestFactsOfAFileAsItIs: what is remembered of a file holds as long as the file stays as it was read, and
-// a text that was examined once is not examined again.
+// TestFactsOfAFileAsItIs: the remembered facts must hold as long as the file is unchanged, and an
+// examined text must not be examined again.
 func TestFactsOfAFileAsItIs(t *testing.T) {
 	dir, root := open(t, map[string]string{"a.md": "one"})
 	examined := []string{}
@@ -109,7 +110,8 @@ func TestFactsOfAFileAsItIs(t *testing.T) {
 	}
 }
 
-// TestFactsDoNotKeepTheText: a title is a part of a text, and must not keep all of it in memory.
+// TestFactsDoNotKeepTheText: a title is a substring of a text, and must not keep the whole text in
+// memory.
 func TestFactsDoNotKeepTheText(t *testing.T) {
 	const files, size = 64, 1 << 20
 	memory := texts.NewMemory(func(_, text string) texts.Facts {

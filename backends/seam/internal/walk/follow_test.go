@@ -37,7 +37,7 @@ func scan(t *testing.T, root *rootdir.Dir, old *walk.Tree, f *walk.Follower, loo
 	return tree
 }
 
-// picture is the content of a tree, as a list shows it.
+// picture is a tree's content as a list shows it.
 func picture(tree *walk.Tree) (out []string) {
 	for _, f := range tree.All() {
 		out = append(out, fmt.Sprint(f.Path(), " ", f.Tag(), " ", f.Meta().Stamp()))
@@ -45,8 +45,7 @@ func picture(tree *walk.Tree) (out []string) {
 	return append(out, tree.Problems...)
 }
 
-// TestFollow: after whatever was done to a tree, a walk that follows it sees what one sees that reads
-// everything.
+// TestFollow: after any changes to a tree, a following walk must see the same as a complete one.
 func TestFollow(t *testing.T) {
 	t.Run("one name each", func(t *testing.T) { followed(t, 500, 0) })
 	t.Run("links", func(t *testing.T) { followed(t, 100, 1) })
@@ -56,7 +55,7 @@ func followed(t *testing.T, rounds, links int) {
 	dir, outside := t.TempDir(), t.TempDir()
 	f, root := follow(t, dir), open(t, dir)
 	r := rand.New(rand.NewPCG(1, 2))
-	pick := func() string { // a place some directories deep
+	pick := func() string { // a path some directories deep
 		p := dir
 		for range r.IntN(4) {
 			p = filepath.Join(p, string(rune('a'+r.IntN(3))))
@@ -112,7 +111,7 @@ func followed(t *testing.T, rounds, links int) {
 		var done []string
 		for range 1 + r.IntN(3) {
 			step := steps[r.IntN(len(steps))]
-			if step.do() == nil { // most fail: what they are about is not there
+			if step.do() == nil { // most fail, because their target does not exist
 				done = append(done, step.name)
 			}
 		}
@@ -129,8 +128,8 @@ func followed(t *testing.T, rounds, links int) {
 	}
 }
 
-// TestFollowReadsWhatChanged: one directory of many is read again, none while nothing happens, and one
-// while a file has several names every one.
+// TestFollowReadsWhatChanged: after a change in one directory only that one must be read again, without
+// a change none, and while a file has several names every one.
 func TestFollowReadsWhatChanged(t *testing.T) {
 	dir := t.TempDir()
 	for d := range 30 {
@@ -172,7 +171,8 @@ func TestFollowReadsWhatChanged(t *testing.T) {
 	}
 }
 
-// TestFollowIsLost: more changes than the system keeps, a closed follower and a root that went are said.
+// TestFollowIsLost: more events than the system keeps, a closed follower and a removed root must be
+// reported.
 func TestFollowIsLost(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, dir string, f *walk.Follower){
 		"closed": func(_ *testing.T, _ string, f *walk.Follower) { _ = f.Close() },

@@ -37,13 +37,13 @@ func write(t *testing.T, dir string, paths ...string) {
 	}
 }
 
-// lengths is a look whose tag is the file's size.
+// lengths is an examination whose tag is the file's size.
 func lengths(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
 	m, ok := walk.Stat(files, at)
 	return m, uint32(m.Size), ok && !strings.HasSuffix(at.Name, ".left")
 }
 
-// TestScan: the order is that of the paths as strings, whatever stands beside a directory.
+// TestScan: paths must be ordered as strings, whatever is beside a directory.
 func TestScan(t *testing.T) {
 	dir := t.TempDir()
 	want := []string{
@@ -73,7 +73,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// TestScanKnowsTheTreeBefore: every file is handed over as it was, or as none.
+// TestScanKnowsTheTreeBefore: every file must be passed with its former state, or none.
 func TestScanKnowsTheTreeBefore(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a-b/c", "a/b", "a/c/d", "a/c-d/e", "x")
@@ -94,7 +94,7 @@ func TestScanKnowsTheTreeBefore(t *testing.T) {
 	}
 }
 
-// TestKnown: what is kept holds for a file that stands as it did, and for no other.
+// TestKnown: kept facts must hold for an unchanged file, and for no other.
 func TestKnown(t *testing.T) {
 	dir := t.TempDir()
 	var paths []string
@@ -158,7 +158,7 @@ func TestKnown(t *testing.T) {
 	if st, serr := os.Stat(at); err != nil || serr != nil || st.Mode().Perm() != 0o600 || bytes.Contains(data, []byte("person")) || bytes.Contains(data, []byte("same")) {
 		t.Errorf("the kept file names something, or is open to others: %v %v", err, serr)
 	}
-	// Only the change time (ctime) shows a rewrite of the same length whose modification time was set
+	// Only the change time (ctime) reveals a rewrite of equal length whose modification time was set
 	// back.
 	full := func(n string) string { return filepath.Join(dir, "person", n+".md") }
 	fi, err := os.Stat(full("rewritten"))
@@ -169,7 +169,7 @@ func TestKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; { // until the file system's clock has moved on
+	for deadline := time.Now().Add(20 * time.Second); ; { // until the file system's clock has advanced
 		if _, err := f.WriteAt([]byte("P"), 0); err != nil {
 			t.Fatal(err)
 		}
