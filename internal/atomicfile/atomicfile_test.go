@@ -79,8 +79,8 @@ func TestOrderOfSteps(t *testing.T) {
 	}
 }
 
-// Every step fails in every way; the reader sees old or new, and an error other
-// than a crash leaves nothing else behind.
+// Every step fails in every way; a reader must see the old or the new content, and any error except a
+// crash must leave nothing else behind.
 func TestOldOrNew(t *testing.T) {
 	faults := map[string]faultfs.Fault{
 		"crash before": {Crash: true},

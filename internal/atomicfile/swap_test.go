@@ -10,7 +10,7 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// TestSwap puts new bytes in the place of those that were seen, and of no others.
+// TestSwap must replace only the bytes that were seen.
 func TestSwap(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	if _, err := atomicfile.Swap(path, []byte("old"), []byte("x")); !errors.Is(err, atomicfile.ErrMoved) {
@@ -38,7 +38,7 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestLock lets one in at a time.
+// TestLock must admit one holder at a time.
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	release, err := atomicfile.Lock(t.Context(), path, time.Minute)

@@ -90,7 +90,7 @@ func guests(t *testing.T, l bearer.Limits) (a, b *bearer.Guest) {
 	return out[0], out[1]
 }
 
-// One caller takes its share of the calls and leaves the rest to the others.
+// One caller must get only its share of the calls, and leave the rest to others.
 func TestCallShare(t *testing.T) {
 	a, b := guests(t, bearer.Limits{Calls: 6, CallShare: 4})
 	var held []*bearer.Call
@@ -118,7 +118,7 @@ func TestCallShare(t *testing.T) {
 		t.Errorf("a call beyond all: %v", err)
 	}
 	held[0].End()
-	held[0].End() // again changes nothing
+	held[0].End() // a second End changes nothing
 	if _, err := a.Begin(); err != nil {
 		t.Errorf("after the end of a call: %v", err)
 	}
@@ -127,7 +127,7 @@ func TestCallShare(t *testing.T) {
 	}
 }
 
-// Bytes count while they are held, for each caller apart.
+// Bytes must count while they are held, for each caller separately.
 func TestByteShare(t *testing.T) {
 	a, b := guests(t, bearer.Limits{Bytes: 3 << 20, ByteShare: 1 << 20})
 	read := func(g *bearer.Guest, size, limit int64, known bool) (*bearer.Call, error) {

@@ -9,7 +9,7 @@ import (
 	"memdesk/internal/counts"
 )
 
-// TestSeveralProcessesAdd: two values over one file, as two servers have, lose nothing of each other.
+// TestSeveralProcessesAdd: two values over one file, as in two servers, must keep each other's counts.
 func TestSeveralProcessesAdd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "door", "calls.json")
 	ready := func() error { return nil }
@@ -32,7 +32,7 @@ func TestSeveralProcessesAdd(t *testing.T) {
 	}
 }
 
-// TestADamagedFileIsKept: counts are not begun anew over a file that cannot be read.
+// TestADamagedFileIsKept: counting must not restart over an unreadable file.
 func TestADamagedFileIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "calls.json")
 	if err := os.WriteFile(path, []byte("{broken"), 0o600); err != nil {

@@ -53,8 +53,8 @@ func TestDraftIsPrivateAndGoes(t *testing.T) {
 	}
 }
 
-// Typed text survives the end of the session, a crash and the sweep after it; unchanged text is
-// removed.
+// Typed text must survive the end of the session, a crash and the sweep after it; unchanged text must
+// be removed.
 func TestChangedTextSurvives(t *testing.T) {
 	for _, how := range []string{"close", "crash"} {
 		t.Run(how, func(t *testing.T) {
@@ -147,8 +147,8 @@ func TestSweepMakesNothing(t *testing.T) {
 	}
 }
 
-// TestErase: what names a person goes from what was put aside, also what a session
-// that was cut off had left; what is being edited stays.
+// TestErase: texts that name a subject must go from the kept ones, even those of an interrupted
+// session; a text being edited must stay.
 func TestErase(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "edit")
 	f := folder(t, dir, now)

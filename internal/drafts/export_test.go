@@ -1,4 +1,4 @@
 package drafts
 
-// Abandon drops the lock as the death of the process does, and clears nothing.
+// Abandon drops the lock as the death of the process does, without a cleanup.
 func (f *Folder) Abandon() { _ = f.held.Close() }

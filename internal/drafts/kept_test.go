@@ -53,8 +53,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// A note goes where its text goes: it is put aside with it, also after a session that
-// was cut off, and goes with it.
+// A note must accompany its text: it must be put aside with it, even after an interrupted session, and
+// be removed with it.
 func TestNotes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "edit")
 	c := clock.Fixed(time.Now())
@@ -87,7 +87,7 @@ func TestNotes(t *testing.T) {
 	if err := write(f, "of nothing", "thrown away").Discard(); err != nil {
 		t.Fatal(err)
 	}
-	write(f, "of c", "three") // and the session is cut off
+	write(f, "of c", "three") // the session is interrupted
 	if err := f.Leave(); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%s was dropped", name)
 		}
 	}
-	// A note alone may name somebody.
+	// A note alone may name a subject.
 	n, err := f.Erase(func(_ string, text []byte) bool { return string(text) == "of a" })
 	if err != nil || n != 1 {
 		t.Fatalf("erased %d, %v", n, err)

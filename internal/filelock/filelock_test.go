@@ -19,7 +19,7 @@ func open(t *testing.T, path string) *os.File {
 	return f
 }
 
-// TestTry: two may share, one alone keeps the others out.
+// TestTry: shared holders may coexist, an exclusive one must keep out all others.
 func TestTry(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	for _, c := range []struct{ first, second, got bool }{
@@ -44,8 +44,8 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// TestCloseUnlocksCopies: a child that has not reached its exec holds a copy of the
-// descriptor. Close gives the lock back all the same.
+// TestCloseUnlocksCopies: a child before its exec holds a copy of the descriptor. Close must release
+// the lock all the same.
 func TestCloseUnlocksCopies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	f := open(t, path)

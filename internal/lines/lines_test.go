@@ -10,8 +10,8 @@ import (
 	"memdesk/internal/lines"
 )
 
-// Where standard output and standard error are one file, a diagnostic stands
-// between lines of data and never inside one.
+// Where standard output and standard error are one file, a diagnostic must be between lines of data and
+// never inside one.
 func TestLinesStayWhole(t *testing.T) {
 	var file bytes.Buffer
 	writes := 0

@@ -18,7 +18,7 @@ func TestRead(t *testing.T) {
 		if err := os.WriteFile(path, []byte("0123456789"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(path, mode); err != nil { // whatever the umask is
+		if err := os.Chmod(path, mode); err != nil { // regardless of the umask
 			t.Fatal(err)
 		}
 		return path
@@ -33,7 +33,7 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// As systemd hands a credential to a service. Only root can make such a file.
+	// As systemd passes a credential to a service. Only root can make such a file.
 	credential, rootOwns := write("credential", 0o440), os.Geteuid() == 0 && os.Getegid() == 0
 	foreignCredential := write("foreign credential", 0o440)
 	if os.Geteuid() == 0 {

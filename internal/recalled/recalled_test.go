@@ -10,7 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// verbs answers recall over texts by their source, and nothing else.
+// verbs answers only recall, over texts by their source.
 type verbs struct {
 	model.Provider
 	texts map[string][]string

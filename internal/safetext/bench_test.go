@@ -27,8 +27,7 @@ func BenchmarkLine10MB(b *testing.B) {
 				safetext.Line(bm.body)
 			}
 		})
-		// The peer strips, so it answers another question; the ratio says what
-		// escaping costs beside it.
+		// The peer strips, which is a different task; the ratio shows the cost of escaping against it.
 		b.Run(bm.name+"/ansi.Strip", func(b *testing.B) {
 			b.SetBytes(int64(len(bm.body)))
 			for b.Loop() {

@@ -61,8 +61,8 @@ func (s *screen) show(t testing.TB, text string) (row string, column int) {
 	return strings.TrimRight(b.String(), " "), pos.X
 }
 
-// TestEmulatorShowsExactlyTheEscapedText is oracle (b): a terminal that parses
-// the output holds the cells of the escaped text and nothing else happened.
+// TestEmulatorShowsExactlyTheEscapedText is oracle (b): a terminal that parses the output must hold the
+// cells of the escaped text, and nothing else may happen.
 func TestEmulatorShowsExactlyTheEscapedText(t *testing.T) {
 	const columns = 240
 	s := newScreen(t, columns+1)
@@ -87,8 +87,8 @@ func TestEmulatorShowsExactlyTheEscapedText(t *testing.T) {
 	}
 }
 
-// emulated is what this emulator can hold of escaped text: it prints ASCII at
-// once and may drop marks that join it later. Nothing else may differ.
+// emulated is how this emulator can hold escaped text: it prints ASCII at once and may drop marks that
+// join it later. No other difference is permitted.
 func emulated(s string) string {
 	var b strings.Builder
 	ascii := false
@@ -102,7 +102,7 @@ func emulated(s string) string {
 	return b.String()
 }
 
-// TestEmulatorShowsSomethingElseUnescaped proves that the emulator notices.
+// TestEmulatorShowsSomethingElseUnescaped proves that the emulator detects unescaped text.
 func TestEmulatorShowsSomethingElseUnescaped(t *testing.T) {
 	s := newScreen(t, 80)
 	if row, _ := s.show(t, "ab\x1b[2Dxy"); row != "xy" {
@@ -110,7 +110,7 @@ func TestEmulatorShowsSomethingElseUnescaped(t *testing.T) {
 	}
 }
 
-// samples are hostile strings that a fresh clone has, and seeds for fuzzing.
+// samples are hostile strings that every clone has, and seeds for fuzzing.
 var samples = []string{
 	"plain", "a\x1b[2J\x1b[31mb", "\x1b]0;title\x07x", "\x1b]52;c;aGk=\x1b\\", "\x1bP$qm\x1b\\", "\x1b_Gpayload", "\x9b31m", "\u009b31m\u009d0;t\u009c",
 	"a\rb\bc\x00\x05\x0e", "x\u202edesrever\u202c\u2066y", "z\u200bw\u200d\ufeff\u00ad", "\U000E0001\U000E0068\U000E0069\U000E007F", "v\ufe0f\ufe01\U000E0100",

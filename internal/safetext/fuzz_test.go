@@ -13,8 +13,8 @@ func seed(f *testing.F) {
 	}
 }
 
-// FuzzEscape: nothing dangerous comes out, nothing visible is lost, and the
-// original comes back, on the screen and in JSON.
+// FuzzEscape: no dangerous character may come out, no visible one may be lost, and the original must be
+// recoverable, from the screen and from JSON.
 func FuzzEscape(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, in string) { checkText(t, in) })
@@ -82,8 +82,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// FuzzUnescape: whatever is unescaped, no crash, and what is accepted escapes
-// to text that gives the same bytes.
+// FuzzUnescape: no input may crash, and accepted text must escape to text that gives the same bytes.
 func FuzzUnescape(f *testing.F) {
 	seed(f)
 	f.Add("⟦U+0301×1048576⟧⟦tag:x⟧⟦… 3 more bytes⟧")

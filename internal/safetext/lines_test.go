@@ -100,7 +100,7 @@ func TestEscapeColumnsCountsTheBytesItHides(t *testing.T) {
 	}
 }
 
-// One row of a long line must cost what the row costs, not what the line does.
+// One row of a long line must cost by the row's length, not by the line's.
 func TestEscapeColumnsIsBoundedByTheColumns(t *testing.T) {
 	allocated := func(s string) uint64 {
 		var before, after runtime.MemStats

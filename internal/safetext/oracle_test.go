@@ -15,8 +15,8 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// dangerous is the table of terminal-safety.md written a second time, by rule
-// and not by the package's own tables.
+// dangerous is the table of terminal-safety.md written independently, by rule and not by the package's
+// own tables.
 func dangerous(r rune) bool {
 	switch {
 	case r < ' ', r >= 0x7F && r < 0xA0:
@@ -32,7 +32,7 @@ func dangerous(r rune) bool {
 	return true
 }
 
-// checkSafe fails when s could do to a terminal anything but print.
+// checkSafe fails when s could make a terminal do anything but print.
 func checkSafe(t testing.TB, what, s string, ascii bool) {
 	t.Helper()
 	if !utf8.ValidString(s) {
@@ -60,7 +60,7 @@ func checkSafe(t testing.TB, what, s string, ascii bool) {
 	}
 }
 
-// checkVisible fails when the printable text of in is not in out, in order.
+// checkVisible fails unless out contains the printable text of in, in order.
 func checkVisible(t testing.TB, in, out string) {
 	t.Helper()
 	// Without brackets a quoted literal is shown by its number.
@@ -173,7 +173,7 @@ func TestEveryBytePair(t *testing.T) {
 	}
 }
 
-// hostile returns the corpus written by hand for this project, or skips.
+// hostile returns the project's handwritten corpus, or skips.
 func hostile(t testing.TB) map[string]string {
 	t.Helper()
 	root := filepath.Join("..", "..", "..", "shared", "fixtures", "hostile")
@@ -231,10 +231,9 @@ func TestHostileCorpus(t *testing.T) {
 	}
 }
 
-// TestHostileCorpusNeedsTheFilter proves the oracle itself: unescaped, the
-// control files fail it.
+// TestHostileCorpusNeedsTheFilter proves the oracle itself: unescaped, the control files must fail it.
 func TestHostileCorpusNeedsTheFilter(t *testing.T) {
-	calm := map[string]bool{ // dangerous by size, blanks or width only
+	calm := map[string]bool{ // dangerous only by size, blanks or width
 		"term-069": true, "term-075": true, "term-076": true, "term-077": true, "term-080": true, "term-081": true,
 		"term-082": true, "term-094": true, "term-095": true, "term-096": true, "term-099": true, "term-100": true,
 		"term-101": true, "term-102": true, "term-070": true, "term-071": true, "term-072": true, "term-073": true, "term-074": true,

@@ -141,8 +141,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// checkLayout checks the bounds of Trunc and Wrap and that Wrap loses nothing
-// but single blanks at line ends.
+// checkLayout checks the bounds of Trunc and Wrap, and that Wrap loses only single blanks at line ends.
 func checkLayout(t testing.TB, in string, columns int) {
 	t.Helper()
 	text := safetext.Line(in)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// later is a version of the program two formats on, whose last step fails until it is mended.
+// later is a program two formats newer, whose last step fails while broken.
 func later(broken *bool, done *[]string) layout {
 	step := func(name string) func(string) error {
 		return func(dir string) error {
@@ -22,8 +22,8 @@ func later(broken *bool, done *[]string) layout {
 	return layout{3, []func(string) error{step("0 to 1"), step("1 to 2"), step("2 to 3")}}
 }
 
-// TestMigrate: older state is refused until it is migrated, a migration that broke off goes on where
-// it stood, and the older program refuses what the newer one has written, in one sentence.
+// TestMigrate: older state must be refused until it is migrated, an interrupted migration must continue
+// where it stopped, and the older program must refuse newer state, in one sentence.
 func TestMigrate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "memdesk")
 	if err := Ensure(dir); err != nil {
@@ -54,7 +54,7 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
-// TestMigrateNothing: an absent directory stays absent, and one without a mark gets it.
+// TestMigrateNothing: an absent directory must stay absent, and one without a mark must get it.
 func TestMigrateNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "memdesk")
 	if from, to, err := Migrate(dir); from != 0 || to != 0 || err != nil {
@@ -74,8 +74,8 @@ func TestMigrateNothing(t *testing.T) {
 	}
 }
 
-// TestEnsureAtOnce: programs that make the directory at the same time all may use it. A mark that is
-// written in two steps is seen empty by one of them.
+// TestEnsureAtOnce: all of several programs that make the directory concurrently may use it. One of
+// them would see a mark empty that was written in two steps.
 func TestEnsureAtOnce(t *testing.T) {
 	for range 100 {
 		dir := filepath.Join(t.TempDir(), "memdesk")

@@ -74,11 +74,11 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestWhereOthersMayReplaceIt: a private directory is none where everybody may put another in its place.
+// TestWhereOthersMayReplaceIt: a directory is not private where any user may replace it.
 func TestWhereOthersMayReplaceIt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		mode os.FileMode
-		link bool // XDG_STATE_HOME is a link there
+		link bool // XDG_STATE_HOME is a link
 		want string
 	}{
 		"open":               {0o777, false, "everybody may replace"},

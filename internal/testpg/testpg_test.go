@@ -43,7 +43,7 @@ func TestStopKeepsAndStartGoesOn(t *testing.T) {
 	testpg.Exec(t, dsn, `INSERT INTO x VALUES (1)`)
 }
 
-// TestNothingIsLeft kills a test process and looks whether its server is gone.
+// TestNothingIsLeft kills a test process and checks that its server has ended.
 func TestNothingIsLeft(t *testing.T) {
 	if os.Getenv("TESTPG_CHILD") != "" {
 		dir := filepath.Dir(testpg.New(t).DataDir())
@@ -81,7 +81,7 @@ func await(t *testing.T, look func() string) string {
 		if s := look(); s != "" {
 			return s
 		}
-		time.Sleep(20 * time.Millisecond) // another process's doing: there is nothing to wait on
+		time.Sleep(20 * time.Millisecond) // another process ends it, so there is nothing to wait on
 	}
 	t.Fatal("it did not come about")
 	return ""
