@@ -13,7 +13,7 @@ func Rules() (names []string) {
 	return names
 }
 
-// StrictRules are the verdicts that memdesk's own rules can reach.
+// StrictRules are the verdicts that memdesk's own rules can give.
 func StrictRules() []Verdict {
 	out := []Verdict{{strictPrefix + categoryInvisible, strictSmuggled}, {strictPrefix + categoryInvisible, strictBlank}}
 	for _, r := range strictRules {
@@ -25,7 +25,7 @@ func StrictRules() []Verdict {
 	return out
 }
 
-// Two foldings of one character, and whether it is visible.
+// Fold and FoldSlowly fold one character in two ways; IsInvisible reports whether it is invisible.
 func Fold(r rune) string       { return string(foldRune(nil, r)) }
 func FoldSlowly(r rune) string { return string(foldSlowly(nil, r)) }
 func IsInvisible(r rune) bool  { return isInvisible(r) }

@@ -100,7 +100,7 @@ func TestNoLabelOutsideTheText(t *testing.T) {
 	}
 }
 
-// TestEveryJoinerOfAChainIsUnlabelled: the length counts in both directions.
+// TestEveryJoinerOfAChainIsUnlabelled: the length must count in both directions.
 func TestEveryJoinerOfAChainIsUnlabelled(t *testing.T) {
 	text := strings.Repeat("\U0001f469\u200d", 4) + "\U0001f469"
 	for _, f := range quarantine.ScanAll(text) {

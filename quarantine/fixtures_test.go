@@ -147,8 +147,8 @@ func TestCrewshipQuarantine(t *testing.T) {
 	}
 }
 
-// TestCrewshipLiveFiles scans every markdown file that the real system left: exactly the listed ones are
-// blocked.
+// TestCrewshipLiveFiles scans every markdown file that the real system left: exactly the listed ones
+// must be blocked.
 func TestCrewshipLiveFiles(t *testing.T) {
 	e := crewship(t)
 	root := filepath.Join(fixtures, "crewship", "output")

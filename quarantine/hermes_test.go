@@ -14,7 +14,7 @@ func hermesNames(text string) []string {
 	return out
 }
 
-// TestHermesGaps: the long gaps have Hermes' limits.
+// TestHermesGaps: the long gaps must have Hermes' limits.
 func TestHermesGaps(t *testing.T) {
 	x := func(n int) string { return strings.Repeat("x", n) }
 	for name, tt := range map[string]struct {
@@ -71,7 +71,7 @@ func TestHermesLoads(t *testing.T) {
 	}
 }
 
-// TestHermesPlaces: a finding in the folded text has its place in the original.
+// TestHermesPlaces: a finding in the folded text must have its position in the original.
 func TestHermesPlaces(t *testing.T) {
 	text := "Größe, ﬁrst\nｓｅｅ ａuthorized_keys now"
 	found := allHermes(text)
@@ -80,7 +80,7 @@ func TestHermesPlaces(t *testing.T) {
 	}
 }
 
-// TestHermesAdded: an edit that removes one of two hits adds none.
+// TestHermesAdded: an edit that removes one of two hits must add none.
 func TestHermesAdded(t *testing.T) {
 	if got := addedHermes("authorized_keys, the c2 server, authorized_keys2", "authorized_keys2"); len(got) != 0 {
 		t.Errorf("%+v", got)

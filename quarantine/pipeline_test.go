@@ -13,8 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plainScan is the pipeline of scanner.md without any short cut; Scan must agree
-// with it on every text.
+// plainScan is the pipeline of scanner.md without shortcuts; Scan must agree with it on every text.
 func plainScan(text string) Verdict {
 	for _, r := range text {
 		if plainInvisible(r) {
@@ -111,7 +110,7 @@ func TestLookAlikeTables(t *testing.T) {
 	}
 }
 
-// pieces are fragments that come near every rule.
+// pieces are fragments that nearly match the rules.
 var pieces = []string{
 	"ignore", "IGNORE", "ign\u034fore", "\u0456gnore", "previous", "previou\u017f", "all", "prior", "instructions", "in\u017ftructions", "you", "are", "now", "DAN", "Max,", "an", "assistant", "without",
 	"disregard", "di\u017fregard", "dis\u0301regard", "rules", "the", "above", "<!--", "-->", "curl", "\u0441url", "$TOKEN", "${TOKEN}", "$AUTH", "$", "cat", ".env", ".ENV", "|", ">", "nc", "n\u0441", "sync", "/dev/tcp", "http",

@@ -24,7 +24,7 @@ const (
 	nbsp  = "\u00a0"
 )
 
-// vectors are scanner.md's, and near misses; an empty pattern means clean.
+// vectors are scanner.md's test vectors, and near misses; an empty pattern means clean.
 var vectors = []struct{ name, text, category, pattern string }{
 	{"empty", "", "", ""},
 	{"prose", "The meeting moved to Tuesday; see the notes.\n", "", ""},
@@ -204,7 +204,8 @@ func TestScanAllBeginsWithTheVerdict(t *testing.T) {
 	}
 }
 
-// The shortcuts for folding and for invisible characters agree with the full rules for every character.
+// The shortcuts for folding and for invisible characters must agree with the full rules for every
+// character.
 func TestFoldingShortcuts(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if !utf8.ValidRune(r) {

@@ -59,7 +59,7 @@ func TestStrictSeesEvasions(t *testing.T) {
 	}
 }
 
-// TestStrictLeavesUpstreamAlone: upstream's findings are not repeated.
+// TestStrictLeavesUpstreamAlone: upstream's findings must not be repeated.
 func TestStrictLeavesUpstreamAlone(t *testing.T) {
 	for _, v := range vectors {
 		if v.pattern == "" {

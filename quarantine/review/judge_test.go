@@ -70,7 +70,7 @@ func TestNothingWaitsBeforeCalibration(t *testing.T) {
 	}
 }
 
-// The classifier is one more signal, never enough alone, and without its answer nothing passes.
+// The classifier is one more signal, never enough alone; while it does not answer, no text may pass.
 func TestClassifier(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -91,8 +91,8 @@ func TestClassifier(t *testing.T) {
 	}
 }
 
-// TestThresholdsThatCannotBeRead: every write waits, nothing overwrites them, and a repair by another process
-// counts at once.
+// TestThresholdsThatCannotBeRead: every write must wait, nothing may overwrite the thresholds, and a
+// repair by another process must count at once.
 func TestThresholdsThatCannotBeRead(t *testing.T) {
 	for name, text := range map[string]string{
 		"no JSON":         `[{"store":"s","tier":"t","untru`,
@@ -131,8 +131,8 @@ func TestThresholdsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAnotherProcessDecides: a process that has read the decisions sees later calibrations and clearances of
-// another.
+// TestAnotherProcessDecides: a process that has read the decisions must see later calibrations and
+// clearances of another.
 func TestAnotherProcessDecides(t *testing.T) {
 	dir := t.TempDir()
 	door, desk := judgeIn(t, dir), judgeIn(t, dir)
@@ -153,8 +153,8 @@ func TestAnotherProcessDecides(t *testing.T) {
 	}
 }
 
-// TestTitlesAndFields: a planted text in a title or a field counts like one in the text, with the place as
-// evidence; a title that is only the text's first line is not scored twice.
+// TestTitlesAndFields: a planted text in a title or a field must count like one in the text, with its
+// place as evidence; a title that is only the text's first line must not be scored twice.
 func TestTitlesAndFields(t *testing.T) {
 	j := judgeIn(t, t.TempDir())
 	if err := j.Set(Threshold{Store: "s", Tier: "t", Untrusted: 4, Trusted: 50}); err != nil {
@@ -187,8 +187,8 @@ func TestTitlesAndFields(t *testing.T) {
 	}
 }
 
-// TestAnOrderInTwoAppends: an order split between two appends counts as one, and an append to an already bad
-// text does not.
+// TestAnOrderInTwoAppends: an order split between two appends must count as one, but an append to an
+// already bad text must not.
 func TestAnOrderInTwoAppends(t *testing.T) {
 	j := judgeIn(t, t.TempDir())
 	if err := j.Set(Threshold{Store: "s", Tier: "t", Untrusted: signal.Default, Trusted: 50}); err != nil {

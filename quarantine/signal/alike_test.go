@@ -29,8 +29,8 @@ func contradictions(t testing.TB) (pairs [][2]string, says []bool) {
 	return pairs, says
 }
 
-// Another value of the same attribute, or a denial, contradicts; merely shared words do not. Two of the pairs
-// use other words, which a comparison of words cannot find.
+// Another value of the same attribute, or a denial, contradicts; merely shared words do not. Two of the
+// pairs use different words, so that a comparison of words cannot find them.
 func TestContradicts(t *testing.T) {
 	const most = 2 // missed pairs
 	pairs, says := contradictions(t)

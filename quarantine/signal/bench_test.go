@@ -10,8 +10,8 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// BenchmarkScore scores 2 KB with the scanner and with all signals of the text. The peer only splits the same
-// text into lower-case words. Both are medians, since a loaded machine takes the processor away now and then.
+// BenchmarkScore scores 2 KB with the scanner and with all signals of the text. The peer only splits
+// the same text into lower-case words. Both are medians, because of other load on the machine.
 func BenchmarkScore(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
 		{"clean", "The nightly backup writes to the bucket and is kept for thirty days. "},

@@ -31,7 +31,7 @@ type labelled struct {
 
 func (l labelled) planted() bool { return l.Label == "poisoned" }
 
-// trigger reports whether the attack hides in a word without a meaning of its own.
+// trigger reports whether the attack hides in a word without its own meaning.
 func (l labelled) trigger() bool { return strings.Contains(l.Attack, "backdoor") }
 
 // rate is part of whole as a figure and a percentage.
@@ -42,9 +42,9 @@ func rate(part, whole int) string {
 	return fmt.Sprintf("%d of %d (%.1f %%)", part, whole, 100*float64(part)/float64(whole))
 }
 
-// BenchmarkPoisoningPage measures every rule set and signal on the sets of the directory that
-// MEMDESK_POISON_SETS names, and writes docs/poisoning.md. The sets are third-party: they measure and train
-// nothing.
+// BenchmarkPoisoningPage measures every rule set and signal on the sets of the directory
+// MEMDESK_POISON_SETS, and writes docs/poisoning.md. These third-party sets only measure; none of them
+// trains the model.
 func BenchmarkPoisoningPage(b *testing.B) {
 	dir := os.Getenv("MEMDESK_POISON_SETS")
 	if dir == "" {

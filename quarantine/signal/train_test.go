@@ -51,7 +51,7 @@ func trained(t testing.TB, examples []Example) *Wording {
 	return w
 }
 
-// The shipped weights are those trained on testdata, and small.
+// The shipped weights must be those trained on testdata, and small.
 func TestWeightsAreTrainedOnTestdata(t *testing.T) {
 	examples := allMemories(t)
 	if len(examples) < 800 {
@@ -75,8 +75,8 @@ func TestWeightsAreTrainedOnTestdata(t *testing.T) {
 	}
 }
 
-// Each fifth of the texts is scored by a model trained without it. The figures are printed; the bounds are
-// far below them and only stop a broken model.
+// Each fifth of the texts is scored by a model trained without it. The figures are printed; the bounds
+// are far below them and only catch a broken model.
 func TestTextsThatTheModelHasNotSeen(t *testing.T) {
 	examples := allMemories(t)
 	var hits, planted, wrong, clean int
@@ -112,7 +112,7 @@ func TestTextsThatTheModelHasNotSeen(t *testing.T) {
 	}
 }
 
-// No signal is specific to the words of one set.
+// No signal may be specific to the words of one set.
 func TestEverySignalIsFoundInSeveralSets(t *testing.T) {
 	found := map[string]map[string]int{}
 	for _, l := range languages {
