@@ -49,7 +49,7 @@ func last(t *testing.T, r *jobs.Runner, id jobs.ID) jobs.Status {
 	return st
 }
 
-// until follows a job until its status is as wanted.
+// until follows a job until its status satisfies want.
 func until(t *testing.T, r *jobs.Runner, id jobs.ID, want func(jobs.Status) bool) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -97,7 +97,7 @@ func TestRunToTheEnd(t *testing.T) {
 	if diff := cmp.Diff(want, last(t, r, id)); diff != "" {
 		t.Errorf("watched (-want +got):\n%s", diff)
 	}
-	// Another runner reads it from the journal alone.
+	// Another runner must read it from the journal alone.
 	all, err := open(t, dir, nil).List(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestCancelAndPause(t *testing.T) {
 			if err := other.Pause(ctx, id); err != nil {
 				t.Fatal(err)
 			}
-			// The current step may end; then nothing happens until the job is resumed.
+			// The current step may end; then nothing may happen until the job is resumed.
 			go func() {
 				select {
 				case <-turn:
@@ -259,7 +259,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// The end of the caller's context does not end the job.
+// The end of the caller's context must not end the job.
 func TestAJobOutlivesItsCaller(t *testing.T) {
 	r := open(t, t.TempDir(), nil)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -336,8 +336,8 @@ func TestClosedAndRecovered(t *testing.T) {
 }
 
 // The process dies at every step of the file layer, with and without the step done and with half a line
-// written; the next process sees an interrupted job, and after its recovery every step has had its effect, at
-// most one of them twice.
+// written; the next process must see an interrupted job, and after its recovery every step must have
+// had its effect, at most one of them twice.
 func TestKilledAtEveryStep(t *testing.T) {
 	ctx := context.Background()
 	for _, fault := range []faultfs.Fault{{Crash: true}, {Crash: true, After: true}, {Crash: true, Part: 20}, {Err: syscall.EIO}, {Err: syscall.ENOSPC, Part: 20}} {
@@ -365,7 +365,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 			}
 			id, err := r.Start(ctx, spec)
 			if err == nil {
-				// The end of a job is read from its file, which a dead layer cannot do.
+				// Watch reads the end of a job from its file, which a dead layer cannot do.
 				if watch, err := r.Watch(ctx, id); err == nil {
 					for range watch {
 					}
@@ -413,7 +413,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// A line cut short by the disk does not swallow the next one.
+// A truncated line must not swallow the next one.
 func TestATornLineStandsAlone(t *testing.T) {
 	dir := t.TempDir()
 	cut := false

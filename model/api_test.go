@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "record what the package exports anew")
 
-// Other programs compile against this package, so its exports are recorded and only grow. -update records
-// additions; a line that must go is removed from the file by hand, where a reviewer sees it.
+// Other programs compile against this package, so its exports are recorded and may only grow. -update
+// records additions; a removal must be made in the file by hand, where a reviewer sees it.
 func TestExportsOnlyGrow(t *testing.T) {
 	const file = "testdata/api.txt"
 	recorded, err := os.ReadFile(file)

@@ -44,7 +44,7 @@ func TestTheWorstFindingIsTheState(t *testing.T) {
 	}
 }
 
-// TestAProviderOfFourFields is completed without changing its own values.
+// TestAProviderOfFourFields must be completed without a change to its own values.
 func TestAProviderOfFourFields(t *testing.T) {
 	at := time.Now().UTC()
 	if st := (model.HealthStatus{OK: true, CheckedAt: at}).Whole(); st.State != model.HealthOK || len(st.Findings) != 0 {

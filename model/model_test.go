@@ -207,8 +207,8 @@ func TestSoftCap(t *testing.T) {
 	}
 }
 
-// TestWrapCoversEveryFacet calls every method of every interface field of a wrapped Store and checks that the
-// middleware saw each: a new facet that is not wrapped fails here.
+// TestWrapCoversEveryFacet calls every method of every interface field of a wrapped Store and checks
+// that the middleware saw each: a new facet that is not wrapped fails here.
 func TestWrapCoversEveryFacet(t *testing.T) {
 	s := model.Store{Name: "s", Provider: stub{}, Browser: stub{}, History: stub{}, Quarantine: stub{},
 		Conflicts: stub{}, Subjects: stub{}, Names: stub{}, Texts: stub{}, Graph: stub{}, Work: stub{}, Events: stub{},

@@ -7,7 +7,7 @@ import (
 	"memdesk/model"
 )
 
-// TestMetaOrigin: a store's own words are read; unknown ones stay unknown.
+// TestMetaOrigin: a store's own values must be read; unknown ones must stay unknown.
 func TestMetaOrigin(t *testing.T) {
 	read := model.MetaOrigin(map[string]string{"class": "channel", "kind": "detail", "by": "actor", "at": "at"})
 	at := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)

@@ -6,8 +6,8 @@ import (
 	"memdesk/model"
 )
 
-// TestIDsAsPagesWriteThem: JSON has format characters as they are (mcpgraph.md MG1); a reference on a
-// screen has them encoded, and both are the id.
+// TestIDsAsPagesWriteThem: JSON contains format characters as they are (mcpgraph.md MG1), a reference
+// on a screen encodes them, and both must be the id.
 func TestIDsAsPagesWriteThem(t *testing.T) {
 	for id, want := range map[string]struct{ json, typed string }{
 		"👩‍💻 team":         {"👩‍💻 team", "👩%E2%80%8D💻 team"},

@@ -87,7 +87,7 @@ func openExport(t *testing.T, dir string) model.Store {
 	return s
 }
 
-// TestExportHoldsEveryKind: reading an export equals reading the store.
+// TestExportHoldsEveryKind: reading an export must equal reading the store.
 func TestExportHoldsEveryKind(t *testing.T) {
 	kinds := 0
 	for _, m := range demo(t).Members() {
@@ -123,7 +123,7 @@ func TestExportHoldsEveryKind(t *testing.T) {
 	}
 }
 
-// TestExportIsCopiedBack: an export fills an empty store of its kind with the same content.
+// TestExportIsCopiedBack: an export must fill an empty store of its kind with the same content.
 func TestExportIsCopiedBack(t *testing.T) {
 	fleet := demo(t)
 	for kind, name := range map[string]string{"sqlite": "graph", "vault": "notes", "devicelocal": "device", "curated": "desk", "beads": "work", "mcpgraph": "assistant"} {
@@ -139,7 +139,7 @@ func TestExportIsCopiedBack(t *testing.T) {
 			for _, o := range all {
 				switch {
 				case o.Result == transfer.Copied:
-				case strings.Contains(o.Reason, "filled by its own writer only"): // and the plan said so
+				case strings.Contains(o.Reason, "filled by its own writer only"): // the plan said so
 					delete(want, o.ID)
 				default:
 					t.Errorf("%+v", o)

@@ -47,8 +47,8 @@ func allKept(t *testing.T, b hypergraph.Backend) map[string]kept {
 	return out
 }
 
-// TestCopyCarriesWhatIsBeside: vectors, times, access counts and empty nodes are exported and come back,
-// through every kind of graph store.
+// TestCopyCarriesWhatIsBeside: vectors, times, access counts and empty nodes must be exported and
+// restored, by every kind of graph store.
 func TestCopyCarriesWhatIsBeside(t *testing.T) {
 	file := func(name string) hypergraph.Backend {
 		db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), name), Create: true})
@@ -106,8 +106,8 @@ func (n events) StoreEvents(_ context.Context, limit int) ([]model.StoreEvent, e
 	return out, nil
 }
 
-// TestCopyCarriesTheLog: every event of the source's own log arrives, the oldest first, in items that lists
-// hide; it goes unchanged to the next graph, and is not copied twice.
+// TestCopyCarriesTheLog: every event of the source's own log must arrive, the oldest first, in items
+// that lists hide; it must go unchanged to the next graph, and must not be copied twice.
 func TestCopyCarriesTheLog(t *testing.T) {
 	var stores []model.Store
 	legs := []hypergraph.Backend{inmem.New(nil), inmem.New(nil), inmem.New(nil)}

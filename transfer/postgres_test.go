@@ -24,8 +24,8 @@ func openPostgres(t *testing.T) model.Store {
 	return s
 }
 
-// TestRoundTripThroughAServer: a copy from a file to a server and back into a file is equal, and data that
-// the server cannot store is reported for each item.
+// TestRoundTripThroughAServer: a copy from a file to a server and back into a file must be equal, and
+// data that the server cannot store must be reported for each item.
 func TestRoundTripThroughAServer(t *testing.T) {
 	first, between, back := openSQLite(t, "first"), openPostgres(t), openSQLite(t, "back")
 	fill(t, first)

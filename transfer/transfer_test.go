@@ -19,7 +19,7 @@ import (
 	"memdesk/transfer"
 )
 
-// memory is a journal of one process.
+// memory is a journal within one process.
 type memory struct {
 	done  map[string]bool
 	steps int
@@ -81,8 +81,7 @@ func openInMemory(name string) model.Store {
 	return hypergraph.Adapt(hypergraph.Config{Name: name, Kind: "inmem", Backend: inmem.New(nil)})
 }
 
-// fill makes a graph with edges, archived nodes and a chain of decisions whose parents come last in the order
-// of ids.
+// fill makes a graph with edges, archived nodes and a chain of decisions whose parents come last by id.
 func fill(t *testing.T, s model.Store) {
 	t.Helper()
 	put := func(req model.RetainRequest) {
@@ -132,7 +131,7 @@ func content(t *testing.T, s model.Store) map[string]model.Document {
 	}
 }
 
-// TestRoundTrip: a copy and its copy back are equal, edges and archived items included.
+// TestRoundTrip: a copy and its copy back must be equal, edges and archived items included.
 func TestRoundTrip(t *testing.T) {
 	first, between, back := openSQLite(t, "first"), openInMemory("between"), openSQLite(t, "back")
 	fill(t, first)
@@ -148,8 +147,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestStoppedAnywhere: a copy that is stopped after any number of steps and continued ends the same, and
-// writes nothing twice.
+// TestStoppedAnywhere: a copy that is stopped after any number of steps and continued must end the
+// same, and write nothing twice.
 func TestStoppedAnywhere(t *testing.T) {
 	from := openInMemory("from")
 	fill(t, from)
@@ -211,7 +210,7 @@ func TestWhatStandsThere(t *testing.T) {
 	}
 }
 
-// TestBetweenFamilies: a tier without a counterpart is reported, and not copied.
+// TestBetweenFamilies: a tier without a counterpart must be reported, and not copied.
 func TestBetweenFamilies(t *testing.T) {
 	from, err := crewship.Open(t.Context(), crewship.Config{Name: "ship", Path: memoryDir(t, map[string]string{
 		"AGENT.md": "---\nx: 1\n---\nharbour\n", "daily/2026-05-21.md": "- one\n", "pins.md": "p\n"})})
@@ -264,7 +263,7 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// TestAFailedItemDoesNotStopTheRest: the next run tries the item again.
+// TestAFailedItemDoesNotStopTheRest: the next run must try the item again.
 func TestAFailedItemDoesNotStopTheRest(t *testing.T) {
 	from, to := openInMemory("from"), openInMemory("to")
 	fill(t, from)

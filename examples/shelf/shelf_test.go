@@ -12,7 +12,7 @@ import (
 	"memdesk/ui/cli"
 )
 
-// The conformance suite is the proof that a backend keeps the contract.
+// The conformance suite proves that a backend keeps the contract.
 func TestProvider(t *testing.T) {
 	backendtest.Run(t, backendtest.Harness{
 		Open:         func(*testing.T) model.Store { return newShelf("a shelf", 4000) },
@@ -20,8 +20,7 @@ func TestProvider(t *testing.T) {
 	})
 }
 
-// A kind that others register has keys of its own, and every part of the program
-// knows it.
+// A foreign kind must have its own keys, and every part of the program must know it.
 func TestAKindOfOnesOwn(t *testing.T) {
 	reg, err := kinds()
 	if err != nil {
