@@ -102,7 +102,7 @@ func TestAuthorizedKeysFile(t *testing.T) {
 	}
 }
 
-// Whatever the text: no panic, and a key that is given is one that was written.
+// For any text: no panic, and only written keys are returned.
 func FuzzAuthorizedKeys(f *testing.F) {
 	f.Add(line(`restrict,environment="MEMDESK_ROLE=readonly"`, newKey(f)))
 	f.Add(line(`environment="MEMDESK_ROLE=operator"`, newKey(f)) + "\n# x\n")

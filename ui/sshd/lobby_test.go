@@ -22,8 +22,8 @@ func (s *served) console(key ssh.Signer) (*ssh.Client, *terminal) {
 	return c, m
 }
 
-// Connections that send nothing push each other out, and nobody who comes with a
-// key; the first few stay until they time out.
+// Connections that send nothing must displace each other, but no client with a key; the first few stay
+// until they time out.
 func TestIdleConnections(t *testing.T) {
 	s := serve(t, 0)
 	var idle []net.Conn
@@ -41,7 +41,7 @@ func TestIdleConnections(t *testing.T) {
 	first.until(first.out, "key a")
 	second.press("b")
 	second.until(second.out, "key b")
-	// 300 came and 64 can wait: at least 236 were dropped, which their readers see.
+	// 300 came and 64 can wait: at least 236 were dropped, and their readers see it.
 	dropped := make(chan struct{}, len(idle))
 	for _, conn := range idle {
 		go func() {
@@ -59,7 +59,7 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
-// A reader that logs in and opens nothing keeps nobody out, and ends no console.
+// A reader that logs in without opening a console must keep no client out and end no console.
 func TestIdleLogins(t *testing.T) {
 	s := serve(t, 0)
 	_, before := s.console(s.ana)
@@ -77,8 +77,8 @@ func TestIdleLogins(t *testing.T) {
 	}
 }
 
-// A login without a console ends; one with a console stays, and so does a
-// connection until its last console has ended.
+// A login without a console must end; one with a console must stay, and so must a connection until its
+// last console has ended.
 func TestPatience(t *testing.T) {
 	s := servePatient(t, 0, 50*time.Millisecond)
 	_, open := s.console(s.ana)
@@ -101,7 +101,7 @@ func TestPatience(t *testing.T) {
 	open.until(open.out, "key b")
 }
 
-// One connection has a few channels at a time, however many it asks for.
+// One connection may have only a few channels at a time.
 func TestChannels(t *testing.T) {
 	s := serve(t, 0)
 	c, console := s.console(s.ana)
@@ -130,7 +130,7 @@ func TestChannels(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for deadline := time.Now().Add(limit); ; { // its place comes back when the server has seen the end
+	for deadline := time.Now().Add(limit); ; { // the slot is free once the server has seen the end
 		if ch, _, err := c.OpenChannel("session", nil); err == nil {
 			_ = ch.Close()
 			return
@@ -141,7 +141,7 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// A session takes the requests of a console and no others; what it sends is bounded.
+// A session must accept only a console's requests, and its input must be bounded.
 func TestRequests(t *testing.T) {
 	s := serve(t, 0)
 	c, err := s.dial(ssh.PublicKeys(s.ana))

@@ -16,7 +16,7 @@ import (
 	"memdesk/ui/sshd"
 )
 
-// limit bounds a test's wait for an event that must come; it is for failures only.
+// limit bounds a test's wait for an event that must come; only a failure waits that long.
 const limit = 15 * time.Second
 
 func wait[T any](t *testing.T, what string, ch <-chan T) T {
@@ -33,8 +33,8 @@ func wait[T any](t *testing.T, what string, ch <-chan T) T {
 	panic("unreachable")
 }
 
-// served is a server on the loopback with the keys of ana, who may act, and of
-// ben, who may look.
+// served is a server on the loopback with the keys of ana, who may change memory, and of ben, who may
+// read.
 type served struct {
 	t        *testing.T
 	addr     string
@@ -45,7 +45,7 @@ type served struct {
 	ended    chan error
 
 	mu   sync.Mutex
-	gone bool // the keys were taken out
+	gone bool // the keys were removed
 	log  []string
 }
 
@@ -58,7 +58,7 @@ func (s *served) keys() ([]sshd.AuthorizedKey, error) {
 	return sshd.ParseAuthorizedKeys(strings.NewReader(line("", s.ana) + "\n" + line(`environment="MEMDESK_ROLE=readonly"`, s.ben)))
 }
 
-// echo is a console that tells its size and every key, until q.
+// echo is a console that prints its size and every key, until q.
 func (s *served) echo(ctx context.Context, one sshd.Session) error {
 	s.sessions <- one
 	size := <-one.Sizes
@@ -137,7 +137,7 @@ func (s *served) dial(auth ...ssh.AuthMethod) (*ssh.Client, error) {
 	return ssh.Dial("tcp", s.addr, &ssh.ClientConfig{User: "someone", Auth: auth, HostKeyCallback: ssh.FixedHostKey(s.host), Timeout: limit})
 }
 
-// terminal is a session with a pseudo-terminal as a client has it.
+// terminal is a session with a pseudo-terminal, from the client's side.
 type terminal struct {
 	*ssh.Session
 	t   *testing.T
@@ -190,7 +190,7 @@ func (s *served) terminal(c *ssh.Client) *terminal {
 	return m
 }
 
-// until reads output until it holds want.
+// until reads output until it contains want.
 func (m *terminal) until(ch chan string, want string) string {
 	m.t.Helper()
 	got := ""
@@ -213,7 +213,7 @@ func TestSession(t *testing.T) {
 		key  ssh.Signer
 		role sshd.Role
 	}{{s.ana, sshd.Operator}, {s.ben, sshd.Reader}} {
-		c, err := s.dial(ssh.PublicKeys(newKey(t), tt.key)) // asks about another key first
+		c, err := s.dial(ssh.PublicKeys(newKey(t), tt.key)) // offers another key first
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +252,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// Nobody comes in but with an authorized key.
+// Only an authorized key may log in.
 func TestLogin(t *testing.T) {
 	s := serve(t, 0)
 	for name, auth := range map[string][]ssh.AuthMethod{
@@ -281,7 +281,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// The server has consoles and nothing else.
+// The server must offer only consoles.
 func TestNothingElse(t *testing.T) {
 	s := serve(t, 0)
 	c, err := s.dial(ssh.PublicKeys(s.ana))
@@ -333,7 +333,7 @@ func TestSeats(t *testing.T) {
 	first.until(first.out, "begin")
 	second := s.terminal(c)
 	second.until(second.err, "all sessions of this server are taken")
-	// A connection that drops gives its seat back.
+	// A dropped connection must give its slot back.
 	_ = c.Close()
 	if c, err = s.dial(ssh.PublicKeys(s.ana)); err != nil {
 		t.Fatal(err)
@@ -342,7 +342,7 @@ func TestSeats(t *testing.T) {
 	for deadline := time.Now().Add(limit); ; {
 		third := s.terminal(c)
 		select {
-		case got := <-third.out: // closed without a word when the seat was still taken
+		case got := <-third.out: // closed without a message while the slot was still taken
 			if strings.Contains(got, "begin") {
 				return
 			}

@@ -51,7 +51,8 @@ func size(t *testing.T, p *player, want tui.Size) {
 	}
 }
 
-// The script is typed, captions stand below the console, and the terminal's answers reach it.
+// The script must be typed, captions must be below the console, and the terminal's answers must reach
+// it.
 func TestTheTourTypesItsScript(t *testing.T) {
 	out := &screen{}
 	p := newPlayer(out)
@@ -76,7 +77,7 @@ func TestTheTourTypesItsScript(t *testing.T) {
 	}
 }
 
-// The first key ends the tour and goes nowhere else; then the console has keys and screen.
+// The first key must end the tour and have no other effect; then the console gets keys and screen.
 func TestAKeyEndsTheTour(t *testing.T) {
 	for _, key := range []string{"x", "\x1b", "\x1b[A", "q"} {
 		p := newPlayer(&screen{})

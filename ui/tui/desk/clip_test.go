@@ -22,8 +22,8 @@ func TestMultiplexers(t *testing.T) {
 	}
 }
 
-// A reference that would drive the terminal is encoded, and one that is not is
-// never handed to the clipboard.
+// A reference that would control the terminal must be encoded, and one that cannot be encoded must
+// never reach the clipboard.
 func TestCopiedReferenceIsEncoded(t *testing.T) {
 	d := testDesk()
 	cmd := d.Copy(model.Ref{Store: "s", ID: "a\x1b]0;x\x07\n"})

@@ -8,8 +8,7 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// A list that is looked at by itself says from ten seconds on how old it is, and a frozen
-// one as of when it stands.
+// A self-refreshing list must show its age from ten seconds on, and a frozen one the time of its data.
 func TestAgeOfAList(t *testing.T) {
 	d := testDesk()
 	d.Time.Clock = clock.Fixed(time.Unix(100, 0))
@@ -31,14 +30,14 @@ func TestAgeOfAList(t *testing.T) {
 	}
 }
 
-// TestWhenAListIsReadAgain: a source that tells is asked when it has changed, any other by the clock, and
-// none more than its answers bear.
+// TestWhenAListIsReadAgain: a source with notifications must be read after a change, any other by the
+// clock, and none faster than its answers allow.
 func TestWhenAListIsReadAgain(t *testing.T) {
 	at := func(s float64) time.Time { return time.Unix(1000, 0).Add(time.Duration(s * float64(time.Second))) }
 	const every = 3 * time.Second
 	told := Pulse{}
 	told.Ask("a", at(0))
-	told.Read(at(0.1)) // until 2.1 it rests
+	told.Read(at(0.1)) // it rests until 2.1
 	silent := told
 	silent.stamp = ""
 	failed := told

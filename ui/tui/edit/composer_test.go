@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The built-in editor returns its text byte for byte, and hides nothing in it.
+// The built-in editor must return its text byte for byte, and hide none of it.
 func TestMarksGiveTheTextBack(t *testing.T) {
 	for _, s := range []string{"", "plain\ntext\n", "a\tb", "\x1b[31mred\x07", "zero\u200bwidth\u202e", "crlf\r\nline\r\n", "⇥ and ‹U+41› and ‹U+", "‹U+›‹", "\ufffd", "東京 ✓ 🚀", "\x00"} {
 		marks := marksOf(s)

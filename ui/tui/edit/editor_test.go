@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// command takes a time and fails.
+// command takes this long and fails.
 type command time.Duration
 
 var errOfEditor = errors.New("of the editor")
@@ -23,8 +23,8 @@ func (command) SetStdin(io.Reader)  {}
 func (command) SetStdout(io.Writer) {}
 func (command) SetStderr(io.Writer) {}
 
-// An editor that ends at once gives the terminal back when the renderer stands still; a
-// slower one is not held up.
+// After an editor that ends at once, the terminal must come back only when the renderer is idle; a
+// slower editor must not be delayed.
 func TestUnhurried(t *testing.T) {
 	for took, want := range map[time.Duration]time.Duration{0: leastAway, leastAway / 2: leastAway, time.Minute: time.Minute} {
 		synctest.Test(t, func(t *testing.T) {

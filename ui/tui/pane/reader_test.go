@@ -12,8 +12,8 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// A read that ends while the cursor still moves does not begin the next one: that
-// waits for its own pause.
+// A read that ends while the cursor still moves must not start the next one, which waits for its own
+// pause.
 func TestReadThatEndsWhileTheCursorMoves(t *testing.T) {
 	var open []func(context.Context) any
 	r := NewReader(desktest.New(), 1)
@@ -34,7 +34,7 @@ func TestReadThatEndsWhileTheCursorMoves(t *testing.T) {
 	}
 }
 
-// Only one item is read at a time, and only the one that is wanted is shown.
+// Only one item may be read at a time, and only the wanted one shown.
 func TestReaderShowsWhatIsWanted(t *testing.T) {
 	d := desktest.New()
 	r := NewReader(d, 1)

@@ -18,7 +18,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// A row that has changed meanwhile gets its detail anew; one that has not, keeps it.
+// A changed row must get a new detail; an unchanged one must keep its detail.
 func TestDetailFollowsItsRow(t *testing.T) {
 	state, asked := "planned", 0
 	d := desktest.New()
@@ -67,7 +67,7 @@ func TestDetailFollowsItsRow(t *testing.T) {
 	}
 }
 
-// TestBadge: a tab without a number has nothing that waits, and one that was not counted yet says so.
+// TestBadge: a tab without a number has nothing waiting, and one not counted yet must say so.
 func TestBadge(t *testing.T) {
 	p := New(desktest.New(), Kind[string]{Columns: []Column{{"TOY", 0, false}}, Traits: Traits[string]{Poll: true}})
 	p.D.Glances.Every = time.Second

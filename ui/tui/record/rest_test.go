@@ -15,8 +15,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// restingList is a list of records whose details are counted, with the first one
-// on the screen.
+// restingList is a list of records with counted details and the first one on the screen.
 func restingList(t *testing.T) (p *List[int], names *[]string, q *asked) {
 	t.Helper()
 	names = new([]string)
@@ -58,8 +57,8 @@ func answerRecords(p *List[int], q *asked) {
 	}
 }
 
-// Of the rows that a held key passes nothing is asked for, and what stands beside
-// the list stays until the next detail is there.
+// Rows that a held key passes must not be requested, and the detail beside the list must stay until the
+// next one has come.
 func TestDetailWaitsForTheCursor(t *testing.T) {
 	p, names, q := restingList(t)
 	for range 10 {
@@ -81,12 +80,12 @@ func TestDetailWaitsForTheCursor(t *testing.T) {
 	}
 }
 
-// A detail that comes when the cursor has gone on is not shown, and is asked for
-// again when the cursor returns.
+// A detail that comes after the cursor has moved must not be shown, and must be requested again when
+// the cursor returns.
 func TestDetailThatComesLate(t *testing.T) {
 	p, names, q := restingList(t)
 	p.Move(3)
-	p.Update(list.RestDue{Gen: p.rest.Gen}) // asks for row 3
+	p.Update(list.RestDue{Gen: p.rest.Gen}) // requests row 3
 	p.Move(1)
 	answerRecords(p, q)
 	if p.shown != "0" {
@@ -106,7 +105,7 @@ func TestDetailThatComesLate(t *testing.T) {
 	}
 }
 
-// asked holds commands that have been asked and not yet answered.
+// asked holds started commands without an answer.
 type asked struct{ open []func(context.Context) any }
 
 func (q *asked) ask(f func(context.Context) any) tea.Cmd {

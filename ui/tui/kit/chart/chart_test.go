@@ -12,7 +12,7 @@ import (
 
 func styles(ascii bool) *paint.Styles { return paint.New(paint.Looks{Ascii: ascii}, true) }
 
-// A bar has its width whatever it stands for, and a part is seen however small it is.
+// A bar must have its width for any value, and the smallest part must be visible.
 func TestBar(t *testing.T) {
 	st := styles(true)
 	rapid.Check(t, func(t *rapid.T) {
@@ -31,7 +31,7 @@ func TestBar(t *testing.T) {
 	})
 }
 
-// The table adds up, warns of what was not looked at, and folds what is empty into a line.
+// The table must add up, warn of unexamined parts, and fold empty rows into one line.
 func TestTable(t *testing.T) {
 	var all []string
 	for _, l := range Table(styles(true), []Row{{Store: "harbor", Found: 5, Go: 2, Redact: 2, Left: 1}, {Store: "down", Trouble: true}, {Store: "desk"}, {Store: "graph", Found: 1200, Go: 1199, Hold: 1}}) {
@@ -45,7 +45,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Where a run is can be told without colour.
+// The phase of a run must be recognisable without colour.
 func TestPhasesAndProgress(t *testing.T) {
 	st := styles(true)
 	if got := Phases(st, []string{"filed", "planned", "erased"}, 1, false).String(); got != "+ filed ! planned - erased" {

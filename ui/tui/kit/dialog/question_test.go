@@ -11,7 +11,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// Where a question has no room, what it warns of is not what is cut.
+// Where a question has too little room, its warnings must not be cut.
 func TestQuestionKeepsItsWarnings(t *testing.T) {
 	st := paint.New(paint.Looks{}, true)
 	line := func(s string, k text.Kind) text.Line { return text.Line{Value: safetext.Line(s), Kind: k} }

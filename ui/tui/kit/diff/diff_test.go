@@ -38,7 +38,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Both sides survive a merge, whatever they are.
+// Both sides must survive a merge, for any texts.
 func TestMergeLosesNoLine(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "d\n"}), 0, 8).Draw(t, "lines"), "")

@@ -16,13 +16,13 @@ import (
 	"memdesk/ui/act"
 )
 
-// shelf is a list of numbers behind cursors; the cursor of a page is the id of
-// the row before it, so it stays good while rows come and go.
+// shelf is a list of numbers behind cursors; a page's cursor is the id of the row before it, so that it
+// stays valid while rows come and go.
 type shelf struct {
 	ids      []int
 	counted  bool // totals are exact
 	fail     bool
-	backward bool // it has cursors of pages before, and an end
+	backward bool // it has cursors of earlier pages, and an end
 }
 
 func (s *shelf) fetch(_ context.Context, at From, limit int) (Span[int], error) {
@@ -53,7 +53,7 @@ func (s *shelf) fetch(_ context.Context, at From, limit int) (Span[int], error) 
 	return p, nil
 }
 
-// questions holds commands that have been asked and not yet answered.
+// questions holds started commands without an answer.
 type questions struct{ open []func(context.Context) any }
 
 func (q *questions) ask(f func(context.Context) any) tea.Cmd {
@@ -91,9 +91,8 @@ func numbers(n int) []int {
 	return out
 }
 
-// The window is always a piece of the list without gaps or repeats, whatever is
-// pressed and in whatever order answers come; when all have come, the selection
-// is where a plain slice would have it.
+// The window must always be a part of the list without gaps or repeats, for any keys and any order of
+// answers; when all have come, the selection must be where a plain slice would have it.
 func TestWindowAgainstSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &shelf{
@@ -102,7 +101,7 @@ func TestWindowAgainstSlice(t *testing.T) {
 		}
 		w, q := testWindow(s)
 		q.answerAll(w)
-		want := 0 // where the selection is in the slice
+		want := 0 // the selection's index in the slice
 		clamp := func(n int) int { return max(min(n, len(s.ids)-1), 0) }
 		t.Repeat(map[string]func(*rapid.T){
 			"move": func(t *rapid.T) {
@@ -169,7 +168,7 @@ func checkWindow(t *rapid.T, w *Window[int], s *shelf, want int) {
 	}
 }
 
-// Answers that come late, twice or in the wrong order never tear the window.
+// Answers that come late, twice or in the wrong order must never tear the window.
 func TestWindowDropsStaleAnswers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &shelf{ids: numbers(rapid.IntRange(1, 400).Draw(t, "rows")), counted: true, backward: true}
@@ -199,8 +198,8 @@ func TestWindowDropsStaleAnswers(t *testing.T) {
 	})
 }
 
-// A refresh that is asked for while an answer is under way is not lost: that answer
-// may have been read before what the refresh is for.
+// A refresh requested while an answer is under way must not be lost: that answer may have been read
+// before the change.
 func TestWindowRefreshesAfterAnAnswerUnderWay(t *testing.T) {
 	for _, how := range []string{"reset", "refresh"} {
 		s, q := &shelf{ids: []int{1, 2}, counted: true}, &questions{}
@@ -210,7 +209,7 @@ func TestWindowRefreshesAfterAnAnswerUnderWay(t *testing.T) {
 			q.answerAll(w)
 			w.Refresh()
 		}
-		early := q.open[0](t.Context()).(Fetched[int]) // read, not yet arrived
+		early := q.open[0](t.Context()).(Fetched[int]) // read, but not yet arrived
 		q.open = q.open[1:]
 		s.ids = append(s.ids, 3)
 		w.Refresh()
@@ -301,7 +300,7 @@ func TestWindowPosition(t *testing.T) {
 			w, q := testWindow(s)
 			for len(q.open) > 0 {
 				q.answer(w, 0)
-				q.open = nil // no reading ahead: the figures are those of one page
+				q.open = nil // no read-ahead: the figures are those of one page
 			}
 			tt.press(w)
 			if len(q.open) > 0 {
@@ -314,8 +313,8 @@ func TestWindowPosition(t *testing.T) {
 	}
 }
 
-// Beside a detail a list scrolls by half a screen at its edge, alone by one line;
-// either way the selection stays on the screen and no line is empty.
+// Beside a detail a list must scroll by half a screen at its edge, without one by one line; either way
+// the selection must stay on the screen and no line be empty.
 func TestScrolled(t *testing.T) {
 	for _, c := range []struct {
 		name                   string
@@ -342,8 +341,7 @@ func TestScrolled(t *testing.T) {
 	}
 }
 
-// A walk through the list scrolls once in half a screen; an answer to a refresh
-// scrolls nothing.
+// A walk through the list must scroll once per half screen; an answer to a refresh must not scroll.
 func TestListsLeapBesideADetail(t *testing.T) {
 	w, q := testWindow(&shelf{ids: numbers(90), counted: true, backward: true})
 	w.PerPage = 200
@@ -395,7 +393,7 @@ func TestListsLeapBesideADetail(t *testing.T) {
 	}
 }
 
-// A list that is not all there is says so, once for each reason.
+// An incomplete list must say so, once for each reason.
 func TestProblemsOfAListAreShown(t *testing.T) {
 	w := NewWindow(nil, func(s string) string { return s })
 	w.Pages = []Span[string]{{Problems: []string{"dir a: \x1b[31mdenied"}}, {Problems: []string{"dir a: \x1b[31mdenied", "dir b"}}}
@@ -408,7 +406,7 @@ func TestPageOfTheListBeforeARefreshIsDropped(t *testing.T) {
 	s := &shelf{ids: numbers(200), counted: true, backward: true}
 	w, q := testWindow(s)
 	q.answer(w, 0)
-	w.Move(15) // asks for the page after
+	w.Move(15) // requests the next page
 	if len(q.open) != 1 {
 		t.Fatalf("%d questions, want one for the page after", len(q.open))
 	}
@@ -424,8 +422,7 @@ func TestPageOfTheListBeforeARefreshIsDropped(t *testing.T) {
 	}
 }
 
-// Going far down and up again keeps a few pages, and what is on the screen is
-// never let go.
+// Moving far down and up again must keep only a few pages, but always those on the screen.
 func TestWindowLetsGoOfWhatIsFarAway(t *testing.T) {
 	for _, backward := range []bool{true, false} {
 		s := &shelf{ids: numbers(2000), counted: true, backward: backward}

@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Every colour is one that a terminal of 256 has, so it looks the same over SSH; with 16
-// the states are still apart, and in red what is bad.
+// Every colour must be one of a terminal of 256, so that it looks the same over SSH; with 16 the states
+// must still differ, and bad ones be red.
 func TestColoursOfSimpleTerminals(t *testing.T) {
 	for name, p := range map[string]Palette{"dark": darkPalette(), "light": lightPalette(), "colour-blind, dark": SafePalette(true), "colour-blind, light": SafePalette(false), "contrast": contrastPalette(true)} {
 		for what, c := range map[string]color.Color{"accent": p.Accent, "dim": p.Dim, "good": p.Good, "warn": p.Warn, "bad": p.Bad, "match": p.Match, "escape": p.Escape,

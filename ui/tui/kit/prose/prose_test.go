@@ -7,7 +7,7 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// TestBytes: the exact number stands beside a rounded one alone.
+// TestBytes: the exact number must appear only beside a rounded one.
 func TestBytes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 51: "51 B", 999: "999 B", 1000: "1.0 KB (1,000 bytes)", 4012: "4.0 KB (4,012 bytes)"} {
 		if got := prose.Bytes(n); got != want {
@@ -16,7 +16,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestLatency: an answer within a millisecond is not said to take none.
+// TestLatency: an answer within a millisecond must not be shown as taking none.
 func TestLatency(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0 ms", 40 * time.Microsecond: "<0.1 ms", 340 * time.Microsecond: "0.3 ms", time.Millisecond: "1 ms", 52_900 * time.Microsecond: "52 ms",

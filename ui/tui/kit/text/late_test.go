@@ -9,7 +9,7 @@ func TestLayoutThatComesLateKeepsThePlace(t *testing.T) {
 	p := newPagerOn(60, 10)
 	p.Show(NewPage(nil, strings.Repeat("row\n", 5000)), 100, nil)
 	p.settle()
-	for len(p.open) == 0 { // down to where more rows are asked for
+	for len(p.open) == 0 { // down to where more rows are requested
 		p.Move(1)
 	}
 	for range 7 {

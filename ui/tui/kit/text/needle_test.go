@@ -42,7 +42,7 @@ func TestNeedle(t *testing.T) {
 	}
 }
 
-// The counts of blocks agree with going through the whole text, from every place.
+// The counts by blocks must agree with a search of the whole text, from every position.
 func TestFindingAgainstWholeText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		piece := rapid.SampledFrom([]string{"a", "ab", "A", "\n", "é", "東", " ", strings.Repeat("b", blockBytes-3), strings.Repeat("ab ", 3000), "\xff", "\x1b"})
@@ -78,7 +78,7 @@ func TestFindingAgainstWholeText(t *testing.T) {
 	})
 }
 
-// A match that reaches into the next block is one match.
+// A match that extends into the next block must be one match.
 func TestFindingAcrossBlocks(t *testing.T) {
 	x := NewPage(nil, "a"+strings.Repeat("b", 3*blockBytes))
 	f := NewNeedle("bb").in(x, func() bool { return false })
@@ -109,7 +109,7 @@ func FuzzNeedle(f *testing.F) {
 		if i := strings.Index(text, words); i >= 0 && last == 0 {
 			t.Fatalf("%q is not found in %q", words, text)
 		}
-		for _, r := range text { // every case of one character is found
+		for _, r := range text { // every case of one character must be found
 			if r == unicode.ReplacementChar {
 				return
 			}
@@ -120,9 +120,9 @@ func FuzzNeedle(f *testing.F) {
 	})
 }
 
-// Matches in ten megabytes are counted to the end, also where each byte begins a match and where there
-// is one line; a nearby match is shown before that. BenchmarkSearch measures the cost: a busy machine
-// tells nothing.
+// Matches in ten megabytes must be counted to the end, even where each byte begins a match and where
+// there is one line; a nearby match must be shown before that. BenchmarkSearch measures the cost,
+// because a busy machine makes times meaningless here.
 func TestSearchOfTenMegabytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long texts")
@@ -149,7 +149,7 @@ func TestSearchOfTenMegabytes(t *testing.T) {
 	}
 }
 
-// The screen stays where the match is on it already, and else shows the match.
+// The screen must stay if it shows the match already, else move to the match.
 func TestSearchMovesOnlyWhenItMust(t *testing.T) {
 	var b strings.Builder
 	for i := range 400 {
@@ -194,7 +194,7 @@ func TestSearchMovesOnlyWhenItMust(t *testing.T) {
 	if got := p.Search.Tally(p.St.Esc).String(); got != "10/10, on from the end" || at() < 0 {
 		t.Fatalf("before the first: %s", got)
 	}
-	// Scrolled away, it goes on from what is on the screen.
+	// After scrolling away, it must continue from the screen's position.
 	p.Home()
 	p.settle()
 	p.Hop(true)
@@ -202,7 +202,7 @@ func TestSearchMovesOnlyWhenItMust(t *testing.T) {
 	if got := p.Search.Tally(p.St.Esc).String(); got != "10/10, on from the end" {
 		t.Errorf("back from the top it goes to %s", got)
 	}
-	// A text that changes under the search keeps the place and is counted anew.
+	// A text that changes during the search must keep the position and be counted anew.
 	p.Home()
 	p.settle()
 	p.Update(NewPage([]Line{{Value: safetext.Const("head")}}, "needle\n"+b.String()), true)
@@ -212,7 +212,7 @@ func TestSearchMovesOnlyWhenItMust(t *testing.T) {
 	}
 }
 
-// A search that is asked for while another is under way is the one that counts.
+// Of two overlapping searches the later one must count.
 func TestLaterSearchCounts(t *testing.T) {
 	p := newPagerOn(60, 12)
 	p.Show(NewPage(nil, strings.Repeat("ab\n", 100)), 0, nil)
@@ -222,7 +222,7 @@ func TestLaterSearchCounts(t *testing.T) {
 		p.Search.In.Set(s)
 		p.Searched()
 	}
-	p.Move(3) // and a scroll meanwhile
+	p.Move(3) // with a scroll meanwhile
 	for len(p.open) > 0 {
 		f := p.open[len(p.open)-1]
 		p.open = p.open[:len(p.open)-1]
@@ -235,7 +235,7 @@ func TestLaterSearchCounts(t *testing.T) {
 	}
 }
 
-// Words that are typed before the text is there are looked for when it comes.
+// Words typed before the text arrives must be searched for when it comes.
 func TestSearchBeforeTheText(t *testing.T) {
 	p := newPagerOn(60, 12)
 	p.startSearch()
@@ -254,9 +254,8 @@ func TestSearchBeforeTheText(t *testing.T) {
 	p.EndSearch()
 }
 
-// BenchmarkSearch looks through ten megabytes, to the count and to the screen of the
-// match, against strings.Count over a lower-case copy, which finds no place and no
-// escaped form.
+// BenchmarkSearch searches ten megabytes, to the count and to the screen of the match, against
+// strings.Count over a lower-case copy, which finds no position and no escaped form.
 func BenchmarkSearch(b *testing.B) {
 	s := strings.Repeat("line of text\n", 800_000) + "the needle"
 	x := NewPage(nil, s)

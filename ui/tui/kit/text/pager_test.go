@@ -35,7 +35,7 @@ func (p *pagerOn) settle() {
 	for len(p.open) > 0 {
 		f := p.open[0]
 		p.open = p.open[1:]
-		if m, ok := f(context.Background()).(LaidOut); ok { // a search that is over gives nothing
+		if m, ok := f(context.Background()).(LaidOut); ok { // a finished search returns nothing
 			p.Arrive(m)
 		}
 	}
@@ -51,8 +51,8 @@ func body(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(piece, 0, 40).Draw(t, "pieces"), "")
 }
 
-// Going down through a text meets every piece once and in order, going up meets
-// the same pieces, and the index agrees with counting.
+// Going down through a text must meet every piece once and in order, going up the same pieces, and the
+// index must agree with counting.
 func TestTextPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := body(t)
@@ -95,8 +95,7 @@ func TestTextPieces(t *testing.T) {
 	})
 }
 
-// Whatever is pressed, the screen shows what a pager that wraps everything would
-// show.
+// For any keys, the screen must equal that of a pager that wraps everything.
 func TestPagerAgainstWholeText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		head := []Line{{Value: safetext.Const("title"), Kind: Title}, {Name: safetext.Const("size"), Value: safetext.Const("12")}}
@@ -163,7 +162,7 @@ func TestPagerOpensAtALine(t *testing.T) {
 	}
 }
 
-// A resize keeps the place, and an answer to the old width changes nothing.
+// A resize must keep the position, and an answer for the old width must change nothing.
 func TestPagerResizeKeepsThePlace(t *testing.T) {
 	p := newPagerOn(60, 10)
 	p.Show(NewPage(nil, strings.Repeat(strings.Repeat("word ", 30)+"\n", 400)), 200, nil)

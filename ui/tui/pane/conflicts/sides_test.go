@@ -11,7 +11,7 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// TestSidesKeepTheirColumns: a line that is longer than its column goes on below, beside its other side.
+// TestSidesKeepTheirColumns: a line longer than its column must continue below, beside its other side.
 func TestSidesKeepTheirColumns(t *testing.T) {
 	rs := &resolutions{d: &pane.Bench{Desk: desktest.New()}}
 	var got []string

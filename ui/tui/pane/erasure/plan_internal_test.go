@@ -15,11 +15,11 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// countedPlans gives one plan and counts how often it was read.
+// countedPlans returns one plan and counts its reads.
 type countedPlans struct {
 	desk.ErasureSource
 	plan  gdpr.Plan
-	hash  string // of the plan that stands
+	hash  string // of the current plan
 	reads int
 }
 
@@ -34,8 +34,8 @@ func (c *countedPlans) Request(context.Context, string) (operator.ErasureRequest
 	return r, nil
 }
 
-// TestPlanIsReadOnce pages through a plan of a hundred thousand steps: it is read
-// for the first page, and again when another one stands.
+// TestPlanIsReadOnce pages through a plan of a hundred thousand steps: it must be read for the first
+// page, and again when the plan has changed.
 func TestPlanIsReadOnce(t *testing.T) {
 	const steps = 100_000
 	src := &countedPlans{hash: "one", plan: gdpr.Plan{Hash: "one", Stores: []gdpr.StorePlan{{Store: "db"}}}}
@@ -76,8 +76,8 @@ type oneItem struct {
 
 func (o oneItem) Read(context.Context, string) (model.Item, error) { return o.item, nil }
 
-// TestARedactionShowsItsMetadata looks at the drill-down of a step that edits
-// metadata and text: both are there, before and after.
+// TestARedactionShowsItsMetadata: the detail of a step that edits metadata and text must show both,
+// before and after.
 func TestARedactionShowsItsMetadata(t *testing.T) {
 	it := model.Item{Header: model.Header{ID: "n1"}, Body: "of Ida\nand tea\n", Meta: []model.Field{{Name: "note", Value: "with Ida"}, {Name: "made", Value: "1", ReadOnly: true}}}
 	st := gdpr.Step{Store: "db", ID: "n1", Layer: "item", Action: gdpr.Redact, NewBody: "of [erased]\nand tea\n", NewMeta: []model.Field{{Name: "note", Value: "with [erased]"}}}
