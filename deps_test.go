@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// layer is a rule of the design: what packages under a path may import of ours.
+// layer is a rule of the design: which of memdesk's packages the packages under a path may import.
 type layer struct {
 	path string   // package path below the module, or a prefix of it
-	may  []string // prefixes that it may reach, directly or not
+	may  []string // prefixes that it may depend on, directly or not
 }
 
-// layers are the arrows, which point down only. Every package must fall under one.
+// layers are the permitted dependencies, downwards only. Every package must match one.
 var layers = []layer{
 	{"internal/clock", nil},
 	{"internal/gitlog", nil},
@@ -40,7 +40,7 @@ var layers = []layer{
 	{"audit/checkpoint", nil},
 	{"audit/witness", []string{"internal", "audit/checkpoint"}},
 	{"audit", []string{"internal", "model", "quarantine", "backends", "audit"}},
-	{"cmd/memdesk-verify", nil}, // it is read alone
+	{"cmd/memdesk-verify", nil}, // readable by itself
 	{"packaging/sbom", nil},
 	{"undo", []string{"internal", "model", "quarantine", "backends"}},
 	{"transfer", []string{"internal/safetext", "model"}},
@@ -89,8 +89,8 @@ var layers = []layer{
 	{"ui/sshd", []string{"operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/act", "ui/tui", "gdpr"}},
 }
 
-// console is what a part of the console may import: what lies below it, the kit, and
-// these parts of the console.
+// console is what a part of the console may import: the lower layers, the kit, and these parts of the
+// console.
 func console(parts ...string) []string {
 	may := []string{"ui/act", "ui/tui/kit", "operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}
 	for _, p := range parts {
@@ -99,12 +99,11 @@ func console(parts ...string) []string {
 	return may
 }
 
-// noDirect are imports that a package must not name itself, whatever it reaches
-// through others.
+// noDirect are imports that a package must not have itself, even if it reaches them through others.
 var noDirect = map[string][]string{
 	"ui":       {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/records", "backends/gateway"}, // the interface knows no adapter
 	"model":    {""},
-	"examples": {"internal"}, // what others write cannot import it either
+	"examples": {"internal"}, // other programs cannot import it either
 	"audit":    {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/records"},
 	"undo":     {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/records"},
 	"conflict": {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/records"},
@@ -149,7 +148,7 @@ func TestArrowsPointDown(t *testing.T) {
 	}
 }
 
-// TestModelIsAVocabulary keeps I/O and libraries out of model.
+// TestModelIsAVocabulary keeps I/O and libraries out of package model.
 func TestModelIsAVocabulary(t *testing.T) {
 	for _, p := range ours(t) {
 		if p.ImportPath != "memdesk/model" {
@@ -165,8 +164,7 @@ func TestModelIsAVocabulary(t *testing.T) {
 	t.Fatal("model was not listed: the test looks at the wrong thing")
 }
 
-// TestFamiliesDoNotKnowEachOther holds also for their tests' helpers, and for the panes of
-// the console.
+// TestFamiliesDoNotKnowEachOther includes their tests' helpers, and the console's panes.
 func TestFamiliesDoNotKnowEachOther(t *testing.T) {
 	families := []string{"backends/seam", "backends/hypergraph", "backends/tracker"}
 	all := ours(t)
@@ -200,7 +198,7 @@ func TestFamiliesDoNotKnowEachOther(t *testing.T) {
 	}
 }
 
-// under reports whether path is prefix or lies below it; "" is everything.
+// under reports whether path is prefix or below it; "" matches everything.
 func under(path, prefix string) bool {
 	return prefix == "" || path == prefix || strings.HasPrefix(path, prefix+"/")
 }

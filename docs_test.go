@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "draw the packages of docs/architecture.md anew")
 
-// As `memdesk`, the test binary is the program: commands of the documents run it.
+// As `memdesk`, the test binary is the program: the documents' commands run it.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "memdesk" {
 		os.Exit(run())
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// documents are the pages that people read, by path from the root.
+// documents are the pages for readers, by path from the root.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -59,7 +59,7 @@ var (
 	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
 )
 
-// Every link leads to a file that is there, and to a heading that is in it.
+// Every link must lead to an existing file, and to a heading in it.
 func TestLinks(t *testing.T) {
 	pages := documents(t)
 	followed := 0
@@ -96,7 +96,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// anchors are the names of a page's headings, as GitHub makes them.
+// anchors are the names that GitHub gives to a page's headings.
 func anchors(text string) (out []string) {
 	for _, m := range heading.FindAllStringSubmatch(text, -1) {
 		out = append(out, strings.Map(func(r rune) rune {
@@ -112,8 +112,7 @@ func anchors(text string) (out []string) {
 	return out
 }
 
-// Every page can be reached from the README, and every kind has one that its table
-// links.
+// Every page must be reachable from the README, and every kind must have a page that its table links.
 func TestPagesAreReached(t *testing.T) {
 	pages := documents(t)
 	reached := map[string]bool{}
@@ -140,7 +139,7 @@ func TestPagesAreReached(t *testing.T) {
 	}
 }
 
-// The README is a front door, and the glossary fits in the head.
+// The README must stay a short entrance, and the glossary short enough to remember.
 func TestPagesStayShort(t *testing.T) {
 	pages := documents(t)
 	if n := len(strings.Fields(pages["README.md"])); n > 2600 {
@@ -156,13 +155,13 @@ func TestPagesStayShort(t *testing.T) {
 
 var runnable = regexp.MustCompile("(?ms)^```sh runnable\n(.*?)^```$")
 
-// Every block that is marked as runnable runs to its end, in a home of its own.
+// Every block marked as runnable must run to its end, in its own home.
 func TestRunnableBlocks(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	verify := filepath.Join(t.TempDir(), "memdesk-verify") // a program of its own
+	verify := filepath.Join(t.TempDir(), "memdesk-verify") // a separate program
 	if out, err := exec.Command("go", "build", "-o", verify, "./cmd/memdesk-verify").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -196,7 +195,7 @@ const (
 	drawEnd   = "<!-- packages: end -->\n"
 )
 
-// The drawing of the packages is what go list says.
+// The drawing of the packages must match go list.
 func TestDrawing(t *testing.T) {
 	const file = "docs/architecture.md"
 	before, rest, ok := strings.Cut(documents(t)[file], drawBegin)
@@ -216,13 +215,13 @@ func TestDrawing(t *testing.T) {
 	}
 }
 
-// box is the box that a package is drawn in; empty for one that is not drawn.
+// box is the box in which a package is drawn; empty for a package that is not drawn.
 func box(path string) string {
 	parts := strings.Split(path, "/")
 	switch {
 	case parts[0] == "internal", parts[0] == "examples", parts[0] == "soak", path == "backends/backendtest", path == "ui/shots":
 		return ""
-	case under(path, "ui/tui"): // its parts, those of the kit and the panes as one each
+	case under(path, "ui/tui"): // each of its parts, of the kit's and of the panes as one box
 		return strings.Join(parts[:min(len(parts), 3)], "/")
 	case parts[0] == "ui", path == "quarantine/review":
 		return strings.Join(parts[:2], "/")
@@ -230,7 +229,7 @@ func box(path string) string {
 	return parts[0]
 }
 
-// drawn are the arrows between boxes, those left out that others imply.
+// drawn are the arrows between boxes, without those that others imply.
 func drawn(t *testing.T) (out []string) {
 	edges := map[string]map[string]bool{}
 	for _, p := range ours(t) {
@@ -277,7 +276,7 @@ func drawn(t *testing.T) (out []string) {
 
 var testName = regexp.MustCompile("`((?:Test|Benchmark)[A-Za-z0-9]+)`")
 
-// TestTheChecklist: every row names tests, and each of them is there.
+// TestTheChecklist: every row must name tests, and each of them must exist.
 func TestTheChecklist(t *testing.T) {
 	b, err := os.ReadFile("docs/design/checklist.md")
 	if err != nil {

@@ -13,8 +13,8 @@ var (
 	guardHead = "| guard | enforcing code | adversarial test | control case |"
 )
 
-// TestGuardTable holds docs/SECURITY.md to the code: every guard names files that
-// exist and, for its attack and its control case, tests that are in them.
+// TestGuardTable compares docs/SECURITY.md with the code: every guard must name existing files and, for
+// its attack and its control case, tests in them.
 func TestGuardTable(t *testing.T) {
 	page, err := os.ReadFile("docs/SECURITY.md")
 	if err != nil {
