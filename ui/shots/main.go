@@ -1,7 +1,6 @@
-// Command shots writes the screenshots of the README and of the design: it runs the console on the
-// demo in a pseudo-terminal, presses keys, reads the screen through a terminal
-// emulator and writes it as SVG. Time, names and places are fixed, so two runs
-// write the same bytes.
+// Command shots writes the screenshots of the README and of the design: it runs the console on the demo
+// in a pseudo-terminal, presses keys, reads the screen through a terminal emulator and writes it as
+// SVG. Time, names and paths are fixed, so that two runs write the same bytes.
 package main
 
 import (
@@ -33,12 +32,12 @@ var (
 
 const (
 	playEnv = "MEMDESK_SHOTS_PLAY"
-	home    = "/tmp/memdesk-tour" // the same everywhere, since it is on the screen
+	home    = "/tmp/memdesk-tour" // the same everywhere, because the screen shows it
 )
 
 var today = clock.Fixed(time.Date(2026, 5, 21, 9, 30, 0, 0, time.UTC))
 
-// shot is one picture: keys, each with what must be on the screen after them.
+// shot is one picture: its keys, each with the text that must then be on the screen.
 type shot struct {
 	name string
 	keys []step
@@ -110,7 +109,7 @@ func run() error {
 	return nil
 }
 
-// play is the program itself, at a fixed time.
+// play runs the program itself, at a fixed time.
 func play() error {
 	code := cli.Program{
 		Args: []string{"demo", "--dir", filepath.Join(home, "demo")}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
@@ -123,10 +122,10 @@ func play() error {
 	return nil
 }
 
-// patience is how long a screen may take; it is for failures only.
+// patience is how long a screen may take; only a failure waits that long.
 const patience = 2 * time.Minute
 
-// camera looks at a console.
+// camera reads a console's screen.
 type camera struct {
 	mu     sync.Mutex
 	drawn  *sync.Cond
@@ -140,7 +139,7 @@ func take(s shot, at size) (string, error) {
 	return last, err
 }
 
-// film runs the program, and after each step calls look.
+// film runs the program and calls look after each step.
 func film(at size, steps []step, look func(c *camera, step int)) error {
 	if err := os.RemoveAll(home); err != nil {
 		return err
@@ -167,7 +166,7 @@ func film(at size, steps []step, look func(c *camera, step int)) error {
 	c := &camera{screen: vt.NewEmulator(at.width, at.height)}
 	c.drawn = sync.NewCond(&c.mu)
 	go c.watch(tty)
-	go func() { _, _ = io.Copy(tty, c.screen) }() // what the terminal answers to queries
+	go func() { _, _ = io.Copy(tty, c.screen) }() // the terminal's answers to queries
 	if err := c.see("esc closes it"); err != nil {
 		return err
 	}
@@ -201,7 +200,7 @@ func (c *camera) watch(tty io.Reader) {
 	}
 }
 
-// see waits for a text, and for nothing to be loading any more.
+// see waits for a text, and until nothing is loading.
 func (c *camera) see(text string) error {
 	timer := time.AfterFunc(patience, c.drawn.Broadcast)
 	defer timer.Stop()
@@ -220,7 +219,7 @@ func (c *camera) see(text string) error {
 	}
 }
 
-// still waits until the picture is at rest: nothing was drawn for half a second.
+// still waits until nothing was drawn for half a second, and returns the picture.
 func (c *camera) still() string {
 	for last := ""; ; {
 		c.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"github.com/charmbracelet/x/vt"
 )
 
-// The cell of the picture, in units of SVG.
+// The picture's cell, in SVG units.
 const cellW, cellH = 8.4, 18.0
 
 const (
@@ -20,8 +20,8 @@ const (
 	ink   = "#D8DEE6"
 )
 
-// steady has what differs between two runs, and what is drawn instead, in as many
-// characters: how long a store took, ids and hashes, the room on the disk.
+// steady lists the texts that differ between two runs, with replacements of equal length: the time a
+// store took, ids and hashes, the free disk space.
 var steady = []struct {
 	what    *regexp.Regexp
 	instead string
@@ -33,7 +33,7 @@ var steady = []struct {
 	{regexp.MustCompile(`\b\d+\.\d GB\b`), "71.4 GB"},
 }
 
-// answered is a time at the end of a text, which is as long as the time is.
+// answered is a time at the end of a text, of varying length.
 var answered = regexp.MustCompile(`(\bhits?,) \d+ ms$`)
 
 func steadied(s string) string {
@@ -46,7 +46,7 @@ func steadied(s string) string {
 	return s
 }
 
-// draw is the screen as SVG: runs of cells with one style.
+// draw returns the screen as SVG: runs of cells with one style.
 func draw(e *vt.Emulator) string {
 	var b strings.Builder
 	w, h := float64(e.Width())*cellW+24, float64(e.Height())*cellH+24

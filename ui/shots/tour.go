@@ -14,11 +14,11 @@ import (
 // filmed is the size of the console in the recording of the tour.
 var filmed = size{100, 28}
 
-// record writes the tour as an animated SVG and as an asciicast, each step for as long as it
-// stays on the screen.
+// record writes the tour as an animated SVG and as an asciicast, showing each step for its own
+// duration.
 func record(file string) error {
 	var steps []step
-	for _, s := range tour.Steps[1:] { // the first is how the console begins
+	for _, s := range tour.Steps[1:] { // the first is the console's start
 		steps = append(steps, step{strings.Join(s.Keys[:1], ""), ""})
 		for _, k := range s.Keys[1:] {
 			steps = append(steps, step{k, ""})
@@ -54,7 +54,7 @@ func caption(words string) string {
 	return fmt.Sprintf(`<text x="12" y="%.0f" fill="%s" font-weight="bold">%s</text>`+"\n", float64(filmed.height+2)*cellH+6, ink, html.EscapeString(words))
 }
 
-// animated shows one frame after the other, for ever.
+// animated shows the frames in an endless loop.
 func animated(frames []string, stays []time.Duration) string {
 	var all, at time.Duration
 	for _, d := range stays {
@@ -66,18 +66,18 @@ func animated(frames []string, stays []time.Duration) string {
 		from, to := 100*at.Seconds()/all.Seconds(), 100*(at+stays[i]).Seconds()/all.Seconds()
 		at += stays[i]
 		fmt.Fprintf(&style, "#f%d{visibility:hidden;animation:k%d %.0fs steps(1) infinite}@keyframes k%d{0%%{visibility:hidden}%.2f%%{visibility:visible}%.2f%%{visibility:hidden}}\n", i, i, all.Seconds(), i, from, to)
-		body := f[strings.Index(f, "\n")+1:] // without the head of the single picture, which has a size of its own
+		body := f[strings.Index(f, "\n")+1:] // without the head of the single picture, which sets another size
 		fmt.Fprintf(&b, "<g id=\"f%d\">\n%s</g>\n", i, strings.Replace(body, "</svg>\n", "", 1))
 	}
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14">`+"\n<style>\n%s</style>\n<rect width=\"%.0f\" height=\"%.0f\" rx=\"8\" fill=\"%s\"/>\n%s</svg>\n",
 		w, h, style.String(), w, h, paper, b.String())
 }
 
-// asciicast is the recording for asciinema, version 2: a head and one event for each screen.
+// asciicast is a recording for asciinema, version 2: a head and one event for each screen.
 func asciicast(screens []string, stays []time.Duration) string {
 	var b strings.Builder
 	line := func(v any) {
-		out, _ := json.Marshal(v) // strings and numbers always can
+		out, _ := json.Marshal(v) // strings and numbers never fail to encode
 		b.Write(append(out, '\n'))
 	}
 	line(map[string]any{"version": 2, "width": filmed.width, "height": filmed.height + 2, "title": "memdesk"})
@@ -90,7 +90,7 @@ func asciicast(screens []string, stays []time.Duration) string {
 	return b.String()
 }
 
-// text is the screen with its colours, as a terminal takes it.
+// text is the screen with its colours, as terminal output.
 func (c *camera) text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
