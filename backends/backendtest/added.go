@@ -199,7 +199,7 @@ func field(meta []model.Field, name string) (string, bool) {
 	return meta[i].Value, true
 }
 
-// with is the metadata with one field set, or left out when value is nil.
+// with is the metadata with one field set, or removed when value is nil.
 func with(meta []model.Field, name string, value *string) []model.Field {
 	out := slices.DeleteFunc(slices.Clone(meta), func(f model.Field) bool { return f.Name == name })
 	if out == nil {
@@ -538,8 +538,8 @@ func subjectTag(t TB, e *Env) {
 	unchanged(t, s, "a subject that cannot be kept", func() { refused(t, s, r, model.Unsupported) })
 }
 
-// emptyBody: an item that is its metadata may have no body; forgotten, it can be put back with
-// Restore, and without it an empty content stays refused or is an ordinary edit.
+// emptyBody: an item that consists of its metadata may have no body; once forgotten it can be restored
+// with Restore, and without Restore an empty content stays refused or is an ordinary edit.
 func emptyBody(t TB, e *Env) {
 	s := e.open(t)
 	if s.Browser == nil || !s.Capabilities()["forget"] {
@@ -564,8 +564,8 @@ func emptyBody(t TB, e *Env) {
 	}
 }
 
-// renews: an item that is forgotten and put back has the read-only fields that it had, but for
-// those that its tier declares as made anew.
+// renews: an item that is forgotten and restored must have its old read-only fields, except for those
+// that its tier declares as made anew.
 func renews(t TB, e *Env) {
 	s := e.open(t)
 	if s.Browser == nil || !s.Capabilities()["forget"] {

@@ -6,8 +6,7 @@ import (
 	"memdesk/model"
 )
 
-// addressTells holds a store to its Address: what undo keeps before a write is
-// found by it.
+// addressTells checks a store's Address: undo uses it to find the item that it keeps before a write.
 func addressTells(t TB, e *Env) {
 	s := e.open(t)
 	if s.Address == nil {

@@ -16,7 +16,7 @@ import (
 	"memdesk/model"
 )
 
-// word is written and recalled by the suite; no backend knows it otherwise.
+// word is written and recalled by the suite; no backend contains it otherwise.
 const word = "marmoset"
 
 // open opens a fresh store and closes it with the test.
@@ -53,8 +53,7 @@ func (e *Env) tiers(s model.Store) []model.TierSpec {
 	return out
 }
 
-// anyTier is the first tier in which the suite makes items; keyed prefers one that
-// holds many.
+// anyTier is the first tier in which the suite makes items, preferably one that holds many.
 func (e *Env) anyTier(t TB, s model.Store) model.TierSpec {
 	t.Helper()
 	ts := e.tiers(s)
@@ -203,7 +202,7 @@ func everything(t TB, s model.Store) []model.Header {
 	}
 }
 
-// state is a store's whole content as text, to tell whether anything changed.
+// state is a store's whole content as text, to detect changes.
 func state(t TB, s model.Store) string {
 	t.Helper()
 	var lines []string
@@ -215,8 +214,8 @@ func state(t TB, s model.Store) string {
 	return strings.Join(lines, "\n")
 }
 
-// unchanged runs fn and checks that no item is other than before. A store without
-// a Browser is only watched through fn's own checks.
+// unchanged runs fn and checks that no item has changed. A store without a Browser is checked only by
+// fn itself.
 func unchanged(t TB, s model.Store, what string, fn func()) {
 	t.Helper()
 	if s.Browser == nil {
@@ -237,9 +236,9 @@ func cut(s string) string {
 	return s
 }
 
-// tree lists the files under a directory: name, mode, size, time and content.
-// While a SQLite database is open its -wal and -shm are its own affair, and as
-// they come and go the time of the directory that holds it is, too.
+// tree lists the files under a directory: name, mode, size, time and content. open leaves out the -wal
+// and -shm of an SQLite database. The time of a directory that holds a database is always left out,
+// because it changes with these files.
 func tree(t TB, dir string, open bool) string {
 	t.Helper()
 	var lines []string
@@ -279,7 +278,7 @@ func tree(t TB, dir string, open bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// holdsSQLite reports whether a database stands in the directory itself.
+// holdsSQLite reports whether the directory itself contains a database.
 func holdsSQLite(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -297,7 +296,7 @@ func holdsSQLite(dir string) bool {
 	})
 }
 
-// ended is a context that is over.
+// ended is a context that has ended.
 func ended(t TB) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -65,7 +65,7 @@ func errorKinds(t TB, e *Env) {
 	}
 }
 
-// parity is the fixture that every provider answers alike.
+// parity is the fixture that every provider must answer alike.
 func parity(t TB, e *Env) {
 	s := e.open(t)
 	ts := e.anyTier(t, s)

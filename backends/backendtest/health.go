@@ -16,8 +16,8 @@ var healthCases = []Case{
 	{"R39", Contract, "health changes nothing", healthMutatesNothing},
 }
 
-// patience is how long the suite waits for an answer that the contract wants
-// within a second. It only keeps a hung store from hanging the tests.
+// patience is how long the suite waits for an answer that the contract wants within a second. It only
+// keeps a hung store from hanging the tests.
 const patience = 20 * time.Second
 
 // late is the message that R35 fixes.
@@ -44,15 +44,15 @@ func health(t TB, s model.Store, ctx context.Context) model.HealthStatus {
 	return model.HealthStatus{}
 }
 
-// Health asks a store until its look has ended: on a busy machine a store may miss its deadline and
-// says so, which is no judgement of the store. A look that never ends fails the test.
+// Health asks a store until its check has ended: on a busy machine a store may miss its deadline and
+// say so, which is no fault of the store. A check that never ends fails the test.
 func Health(t TB, s model.Store) model.HealthStatus {
 	t.Helper()
 	return ask(t, s, func(st model.HealthStatus) bool { return st.Message != late })
 }
 
-// Examined asks a store that has a deep probe until that has ended too, so that the answer holds
-// what it found.
+// Examined asks a store with a deep probe until the probe has ended too, so that the answer includes
+// its findings.
 func Examined(t TB, s model.Store) model.HealthStatus {
 	t.Helper()
 	return ask(t, s, func(st model.HealthStatus) bool { return st.Message != late && !st.DeepCheckedAt.IsZero() })

@@ -256,7 +256,7 @@ func stamps(t TB, e *Env) {
 		if again := stampOf(t, s, id); again != first || first == "" {
 			t.Errorf("tier %q: looking moved the stamp from %q to %q", ts.Name, first, again)
 		}
-		e.put(t, s, ts, 0, "two") // the same size, at once: no excuse for the clock
+		e.put(t, s, ts, 0, "two") // of equal size and at the same time: the clock is no excuse
 		second := stampOf(t, s, id)
 		e.put(t, s, ts, 0, "three")
 		if third := stampOf(t, s, id); first == second || second == third {

@@ -76,8 +76,7 @@ func recallTiers(t TB, e *Env) {
 	}
 }
 
-// crowd writes more than twenty matches, as items where there are keys, else as
-// lines of one item.
+// crowd writes more than twenty matches, as items where there are keys, else as lines of one item.
 func (e *Env) crowd(t TB, s model.Store) model.TierSpec {
 	t.Helper()
 	ts := e.anyTier(t, s)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// recorder is a TB that keeps what a case says.
+// recorder is a TB that records a case's messages.
 type recorder struct {
 	real *testing.T
 
@@ -47,7 +47,7 @@ func (r *recorder) Skip(args ...any) {
 	runtime.Goexit()
 }
 
-// replay tells the real test what the case said.
+// replay passes the case's messages to the real test.
 func (r *recorder) replay(t *testing.T) {
 	t.Helper()
 	for _, l := range r.logs {

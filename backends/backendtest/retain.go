@@ -96,8 +96,8 @@ func parallelAppends(t TB, e *Env) {
 	}
 }
 
-// retry repeats a call that the store says to repeat. Locked means that nothing
-// was written, so an append may be repeated too.
+// retry repeats a call when the store says so. Locked means that nothing was written, so that an append
+// may be repeated too.
 func retry(fn func() error) error {
 	var err error
 	for range 200 {

@@ -1,7 +1,6 @@
-// Package backendtest is the Provider conformance suite: every rule of
-// provider-contract.md R that can be run, what memdesk adds to the contract, and
-// the Browser's promises, as named cases against a store's own declaration of
-// its tiers. It knows no backend.
+// Package backendtest is the Provider conformance suite: every runnable rule of provider-contract.md R,
+// memdesk's additions to the contract, and the Browser's promises, as named cases against a store's own
+// declaration of its tiers. It knows no backend.
 package backendtest
 
 import (
@@ -14,8 +13,8 @@ import (
 	"memdesk/model"
 )
 
-// Mark is where a rule comes from: stated by the published contract, required by
-// upstream's code only, or added for memdesk.
+// Mark is the source of a rule: stated by the published contract, required only by upstream's code, or
+// added for memdesk.
 type Mark string
 
 // The marks of provider-contract.md.
@@ -36,8 +35,8 @@ type TB interface {
 	Context() context.Context
 }
 
-// Case is one rule. Rules R are provider-contract.md's, rules D are those that DESIGN.md adds
-// to the contract, L are the Browser's.
+// Case is one rule. Rules R are provider-contract.md's, rules D are DESIGN.md's additions to the
+// contract, L are the Browser's.
 type Case struct {
 	Rule string
 	Mark Mark
@@ -47,24 +46,23 @@ type Case struct {
 
 func (c Case) String() string { return fmt.Sprintf("%s(%s) %s", c.Rule, c.Mark, c.Name) }
 
-// Harness connects an adapter's test with the suite. Only Open is required;
-// a case that lacks something else is skipped with that reason.
+// Harness connects an adapter's test with the suite. Only Open is required; a case that lacks another
+// function is skipped with that reason.
 type Harness struct {
 	// Open opens a fresh, empty, writable store. The suite closes it.
 	Open func(t *testing.T) model.Store
-	// OpenReadOnly opens a store that holds one item at least and refuses changes
-	// itself, without any middleware.
+	// OpenReadOnly opens a store that holds at least one item and refuses changes itself, without any
+	// middleware.
 	OpenReadOnly func(t *testing.T) model.Store
 	// Broken opens a store whose Health must not be OK; nil needs BrokenReason.
 	Broken       func(t *testing.T) model.Store
 	BrokenReason string
 	// Slow opens a store whose medium does not answer until the test has ended.
 	Slow func(t *testing.T) model.Store
-	// Files is the directory of the store that was opened last in this test.
+	// Files is the directory of the store that this test opened last.
 	Files func(t *testing.T) string
-	// Plant opens a fresh writable store that holds one item with this content,
-	// written past the Provider as an agent's file tool would. The tier is one the
-	// suite chose, the key one of Key's.
+	// Plant opens a fresh writable store that holds one item with this content, written past the
+	// Provider as an agent's file tool would. The suite chooses the tier, and a key of Key.
 	Plant func(t *testing.T, tier, key, content string) model.Store
 	// Poison is content that the scanner rejects; empty: the store does not scan.
 	Poison string
@@ -93,8 +91,7 @@ type Env struct {
 	real *testing.T
 }
 
-// Run runs every case and logs which passed and which were skipped, with the
-// reasons.
+// Run runs every case and logs which passed and which were skipped, with the reasons.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	deviations := deviationsOf(t, h)
@@ -123,15 +120,15 @@ func Run(t *testing.T, h Harness) {
 	t.Logf("conformance: %d cases passed, %d skipped: %s", passed, len(skipped), strings.Join(skipped, "; "))
 }
 
-// Failures runs one case and returns what it found wrong, without failing t, so
-// that the suite itself can be tested. A skipped case gives its reason.
+// Failures runs one case and returns its failures without failing t, so that the suite itself can be
+// tested. A skipped case returns its reason.
 func Failures(t *testing.T, h Harness, c Case) (failures []string, skipped string) {
 	rec := newRecorder(t)
 	run(rec, c, &Env{Harness: h, real: t})
 	return rec.failures, rec.skipped
 }
 
-// deviationsOf opens a store once to read what it declares.
+// deviationsOf opens a store once to read its declared deviations.
 func deviationsOf(t *testing.T, h Harness) map[string]string {
 	s := h.Open(t)
 	defer func() {
@@ -149,7 +146,7 @@ func deviationsOf(t *testing.T, h Harness) map[string]string {
 	return out
 }
 
-// ruleNumber makes R5 and R05 one rule.
+// ruleNumber maps R5 and R05 to one rule.
 func ruleNumber(rule string) string {
 	if rule == "" {
 		return ""
@@ -157,8 +154,7 @@ func ruleNumber(rule string) string {
 	return rule[:1] + strings.TrimLeft(rule[1:], "0")
 }
 
-// run runs a case on a goroutine of its own, because its end by Fatalf or Skip
-// ends a goroutine.
+// run runs a case on its own goroutine, because Fatalf and Skip end the goroutine.
 func run(rec *recorder, c Case, e *Env) {
 	done := make(chan struct{})
 	go func() {

@@ -20,10 +20,9 @@ import (
 // patience bounds the installation of one set of packages.
 const patience = 3 * time.Minute
 
-// Require returns the path of node and a directory whose node_modules holds the packages, each
-// written name@version. Without node and npm, or without the packages and a way to get them, the
-// test is skipped with the reason; on CI, where node and npm are there, the lack of packages
-// fails it.
+// Require returns the path of node and a directory whose node_modules holds the packages, each written
+// name@version. Without node and npm, or without the packages and a way to get them, the test is
+// skipped with the reason; on CI, where node and npm exist, missing packages fail it.
 func Require(t testing.TB, packages ...string) (node, dir string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
@@ -59,8 +58,8 @@ func install(packages []string) (string, error) {
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return "", err
 	}
-	// Another process may install at the same time: each installs into a directory of its own, and the first to
-	// finish renames it.
+	// Another process may install at the same time: each installs into its own directory, and the first
+	// to finish renames it.
 	half, err := os.MkdirTemp(cache, name+".")
 	if err != nil {
 		return "", err

@@ -1,5 +1,5 @@
-// Package testpg gives tests a private PostgreSQL: one cluster per test process
-// on a socket of its own, and databases in it. Nothing outlives the process.
+// Package testpg gives tests a private PostgreSQL: one cluster per test process on its own socket, with
+// databases in it. Nothing outlives the process.
 package testpg
 
 import (
@@ -68,7 +68,7 @@ func inDatabase(t testing.TB, dsn, name string) string {
 	return u.String()
 }
 
-// Exec runs statements as they are on a connection of its own.
+// Exec runs unchanged statements on its own connection.
 func Exec(t testing.TB, dsn, sql string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

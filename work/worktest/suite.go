@@ -1,5 +1,5 @@
-// Package worktest is the conformance suite of the published port of work
-// items: the rules B of provider-contract.md that can be run, as named cases.
+// Package worktest is the conformance suite of the published port of work items: the runnable rules B
+// of provider-contract.md, as named cases.
 package worktest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"memdesk/work"
 )
 
-// Mark is where a rule comes from: contract, upstream's code, or added.
+// Mark is the source of a rule: contract, upstream's code, or added.
 type Mark string
 
 // The marks of provider-contract.md.
@@ -29,8 +29,8 @@ type Harness struct {
 	Open func(t *testing.T) work.Port
 	// Again opens the same store once more, as another instance.
 	Again func(t *testing.T) work.Port
-	// Plant writes a work item with a field that no port knows, past the port, and
-	// Planted tells whether it is still there; nil where the store is a command.
+	// Plant writes a work item with a field that no port knows, past the port, and Planted reports
+	// whether the field still exists; nil where the store is a command.
 	Plant   func(t *testing.T, id string)
 	Planted func(t *testing.T, id string) bool
 }

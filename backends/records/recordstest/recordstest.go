@@ -53,7 +53,7 @@ func Schema(t testing.TB, name string) string {
 	return string(text)
 }
 
-// File makes a database of a program's tables in a directory of its own.
+// File makes a database of a program's tables in its own directory.
 func File(t testing.TB, name string, statements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name+".db")
@@ -61,11 +61,11 @@ func File(t testing.TB, name string, statements ...string) string {
 	return path
 }
 
-// Made says why no write creates items of a tier.
+// Made is the reason why no write creates items of a tier.
 const Made = "its program alone makes new ones"
 
-// Harness is the harness for a kind whose items only its owner's program makes: fresh makes the store's
-// files, empty or with items, and names the one without which the store is broken.
+// Harness is the harness for a kind whose items only another program makes: fresh makes the store's
+// files, empty or with items, and names the file without which the store is broken.
 func Harness(fresh func(t *testing.T, items bool) (path, needed string), open func(ctx context.Context, path string, readOnly bool) (model.Store, error)) backendtest.Harness {
 	var last string
 	begin := func(t *testing.T, items, readOnly bool) (model.Store, string) {

@@ -10,9 +10,9 @@ import (
 	"memdesk/model"
 )
 
-// HugeIDs tries ids that no item can have: of megabytes, and of thousands of directories. Each is
-// InvalidInput and is not repeated in the error, and nothing is made in dir, the store's directory. prefix
-// begins every id of the store.
+// HugeIDs tries impossible ids: of megabytes, and of thousands of directories. Each must be
+// InvalidInput and not be repeated in the error, and nothing may be made in dir, the store's directory.
+// Every id of the store begins with prefix.
 func HugeIDs(t *testing.T, s model.Store, dir, prefix string) {
 	t.Helper()
 	before := count(t, dir)

@@ -13,27 +13,26 @@ import (
 // Subject is one fresh member under test.
 type Subject struct {
 	Tree seam.Tree
-	// Second opens another Tree on the same store, as another process would; nil leaves out the cases that
+	// Second opens another Tree on the same store, as another process would; nil skips the cases that
 	// need two.
 	Second func(t *testing.T) seam.Tree
-	// Dir is the directory behind the tree, where cases plant other writers' files; empty leaves those cases
-	// out.
+	// Dir is the directory behind the tree, where cases plant other writers' files; empty skips those
+	// cases.
 	Dir string
-	// Fail makes the next write or removal fail at a step, or die there when err is seam.ErrCrash, until it is
-	// called with an empty step; nil leaves those cases out.
+	// Fail makes the next write or removal fail at a step, or die there when err is seam.ErrCrash, until
+	// it is called with an empty step; nil skips those cases.
 	Fail func(step seam.Step, err error)
 }
 
-// Run runs every case on a fresh tree each, without the cases that need more than
-// a Tree.
+// Run runs every case on its own fresh tree, except the cases that need more than a Tree.
 func Run(t *testing.T, open func(t *testing.T) seam.Tree) {
 	t.Helper()
 	RunSubject(t, func(t *testing.T) Subject { return Subject{Tree: open(t)} })
 }
 
-// RunSubject runs every case on a fresh subject each and logs a report of the member: its declarations, and
-// each case with the mark of its rule in provider-contract.md (c: published, u: required by upstream's
-// code, a: added here) and its outcome or the reason why it was left out.
+// RunSubject runs every case on its own fresh subject and logs a report of the member: its
+// declarations, and each case with the mark of its rule in provider-contract.md (c: published, u:
+// required by upstream's code, a: added here) and its outcome or the reason why it was skipped.
 func RunSubject(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	var report strings.Builder

@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// standIn is the variable that makes a test binary answer as the named program.
+// standIn is the variable that makes a test binary act as the named program.
 const standIn = "MEMDESK_STAND_IN"
 
-// StandIn returns the path of a program of that name, which is the test binary itself: its TestMain calls
-// Answer. The machine need not have the program.
+// StandIn returns the path of a program of that name, which is the test binary itself: its TestMain
+// calls Answer. The real program is not needed.
 func StandIn(t *testing.T, name string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -33,8 +33,8 @@ func StandIn(t *testing.T, name string) string {
 	return p
 }
 
-// Answer runs the stand-in and ends the process, when the test binary was started
-// under that name. TestMain calls it first.
+// Answer runs the stand-in and ends the process, when the test binary was started under that name.
+// TestMain calls it first.
 func Answer(name string, run func(args []string) error) {
 	if os.Getenv(standIn) != name || filepath.Base(os.Args[0]) != name {
 		return
@@ -82,7 +82,8 @@ func Records(path string) ([]Record, error) {
 	return out, nil
 }
 
-// Replay answers the call from a record and ends the process; it returns where no record has the arguments.
+// Replay answers the call from a record and ends the process; it returns when no record has the
+// arguments.
 func Replay(path string, args []string) error {
 	all, err := Records(path)
 	if err != nil {
@@ -133,7 +134,7 @@ func (w Words) Option(name string) (value string, there bool) {
 	return value, there
 }
 
-// Locked runs do over the state in a JSON file, locked against all processes, and saves the state when it
+// Locked runs do over the state in a JSON file, locked against all processes, and saves the state if do
 // succeeds.
 func Locked[T any](path string, state *T, do func() error) error {
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)

@@ -14,7 +14,7 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// New is a desk over some stores, without a screen; its clock stands still.
+// New is a desk over some stores, without a screen; its clock is fixed.
 func New(members ...backends.Member) *desk.Desk {
 	return desk.New(loop.Loop{Ctx: context.Background(), St: paint.New(paint.Looks{}, true), Time: prose.Clock{Clock: clock.Fixed(time.Unix(0, 0))}, Say: func(paint.Tone, safetext.Text) {}, Later: loop.Ticking},
 		backends.NewFleet(members, nil), nil, false)
