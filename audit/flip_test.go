@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestOneFlippedBitIsFound flips one bit anywhere in a log of 20,000 records, 1,000,000 with
-// MEMDESK_SOAK.
+// TestOneFlippedBitIsFound flips one bit anywhere in a log of 20,000 records, 1,000,000 with MEMDESK_SOAK.
 func TestOneFlippedBitIsFound(t *testing.T) {
 	records := 20_000
 	if os.Getenv("MEMDESK_SOAK") != "" {

@@ -83,8 +83,7 @@ func TestRetiredSegments(t *testing.T) {
 	b.wantOK()
 }
 
-// TestWhatIsNotRetired: records that an anchor lacks, that have no outcome, or that are too young must
-// stay.
+// TestWhatIsNotRetired: records that an anchor lacks, that have no outcome, or that are too young must stay.
 func TestWhatIsNotRetired(t *testing.T) {
 	b, clk, _ := aged(t)
 	old := clk.Now().Add(-30 * 24 * time.Hour)

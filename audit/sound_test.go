@@ -101,8 +101,7 @@ func TestAChangeBeforeAnAcknowledgementIsNotCoveredByIt(t *testing.T) {
 	}
 }
 
-// TestWholeSegmentsAreNotReadAgain: an intact segment is skipped, but one that changed since must be
-// read.
+// TestWholeSegmentsAreNotReadAgain: an intact segment is skipped, but one that changed since must be read.
 func TestWholeSegmentsAreNotReadAgain(t *testing.T) {
 	ctx := context.Background()
 	s := fresh(t)

@@ -192,8 +192,7 @@ func (b *bench) rewrite(nth uint64, change func(*Record)) {
 	b.options.Anchors = []Anchor{{Kind: "file", Path: b.usb}}
 }
 
-// The four manipulations that an owner can make: each passes without an anchor, and must be found with
-// one.
+// The four manipulations that an owner can make: each passes without an anchor, and must be found with one.
 func TestWhatAnOwnerDoesIsFound(t *testing.T) {
 	cases := map[string]struct {
 		do    func(b *bench)

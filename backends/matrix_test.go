@@ -104,8 +104,7 @@ func oneOfEveryKind(t *testing.T) map[string]model.Store {
 	return out
 }
 
-// TestCapabilityMatrix opens a store of every kind and compares its capabilities with
-// docs/capabilities.md.
+// TestCapabilityMatrix opens a store of every kind and compares its capabilities with docs/capabilities.md.
 func TestCapabilityMatrix(t *testing.T) {
 	stores := oneOfEveryKind(t)
 	kinds := backends.Builtin().Names()

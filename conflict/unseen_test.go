@@ -26,8 +26,7 @@ const (
 	sure, likely, maybe = names.Certain, names.Probable, names.Possible
 )
 
-// unseenHits are copies for every row, by people, machines and languages that the table's own examples
-// lack.
+// unseenHits are copies for every row, by people, machines and languages that the table's own examples lack.
 var unseenHits = []seenName{
 	// 1: certain by the name alone.
 	{1, sure, "Q3 roadmap (Łukasz Żak's conflicted copy 2025-12-31).md", "Q3 roadmap.md"},

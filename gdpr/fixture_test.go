@@ -174,8 +174,7 @@ func wholeIn(t *testing.T, dir string, tokens []string) []string {
 }
 
 // TestCrewshipFixture erases each subject of a directory that a real Crewship wrote, including one whom
-// Crewship's own erasure left in lessons and learned files. The report must list what memdesk cannot
-// reach.
+// Crewship's own erasure left in lessons and learned files. The report must list what memdesk cannot reach.
 func TestCrewshipFixture(t *testing.T) {
 	t.Parallel()
 	var expected struct {

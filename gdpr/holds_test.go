@@ -185,8 +185,7 @@ func TestWhatIsHeldDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// TestASweepGoesOnWithItsOwn: the next sweep must continue an unfinished one and file no second
-// request.
+// TestASweepGoesOnWithItsOwn: the next sweep must continue an unfinished one and file no second request.
 func TestASweepGoesOnWithItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -218,8 +217,7 @@ func TestASweepGoesOnWithItsOwn(t *testing.T) {
 	}
 }
 
-// TestDecisionsOnMany: holding, lifting or choosing several items is one record each time, for all or
-// none.
+// TestDecisionsOnMany: holding, lifting or choosing several items is one record each time, for all or none.
 func TestDecisionsOnMany(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

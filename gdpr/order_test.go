@@ -151,8 +151,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestCascadeReadsAgain tags an item after the plan was made: the store's own cascade would remove it
-// unseen.
+// TestCascadeReadsAgain tags an item after the plan was made: the store's own cascade would remove it unseen.
 func TestCascadeReadsAgain(t *testing.T) {
 	w := newWorld(t)
 	for i := range 3 {

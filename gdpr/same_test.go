@@ -165,9 +165,8 @@ func TestAPlanNamesTheOtherRequest(t *testing.T) {
 	}
 }
 
-// TestTheSecondRequestEndsWithNothingFound: the second request's erasure must not count items that the
-// first has erased. An older plan lists erased items: the first erasure cleared it, and a new plan is
-// required.
+// TestTheSecondRequestEndsWithNothingFound: the second request's erasure must not count items that the first
+// has erased. An older plan lists erased items: the first erasure cleared it, and a new plan is required.
 func TestTheSecondRequestEndsWithNothingFound(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]bool{"planned before": true, "planned after": false} {

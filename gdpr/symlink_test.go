@@ -110,9 +110,8 @@ func TestASymbolicLinkIsNamed(t *testing.T) {
 	}
 }
 
-// A link named after the subject contains no text, but its name identifies the subject: the reason must
-// say so and how to act. The removed name is replaced by a mark, which never equals an existing
-// directory's name.
+// A link named after the subject contains no text, but its name identifies the subject: the reason must say
+// so and how to act. The removed name is replaced by a mark, which never equals an existing directory's name.
 func TestALinkUnderHerName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -159,8 +158,7 @@ func TestALinkUnderHerName(t *testing.T) {
 			}
 		}
 	}
-	// In both families of files, a link named after the subject must be removed, and its target must
-	// stay.
+	// In both families of files, a link named after the subject must be removed, and its target must stay.
 	for ref, link := range map[string]string{"links:memory/idea/ana-zxribeiro.md": "s/memory/idea/ana-zxribeiro.md", "links:memory/idea/" + ana + ".md": "s/memory/idea/" + ana + ".md", "ship:topics/" + ana + ".md": "a/.memory/topics/" + ana + ".md"} {
 		if st := actions(p)[ref]; st.Action != gdpr.Scrub || !strings.Contains(st.Reason, "the link itself is removed") || st.Revision == "" {
 			t.Errorf("plan: %s: %+v", ref, st)

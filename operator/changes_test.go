@@ -15,9 +15,8 @@ type teller struct{ changes chan model.Change }
 
 func (w teller) Watch(context.Context) (<-chan model.Change, error) { return w.changes, nil }
 
-// TestStampsTellChanges: a watched store's stamp changes by its watcher's reports, a file store's by
-// the file, and any other has no stamp. A listener must be told when watching ends, and can start it
-// again.
+// TestStampsTellChanges: a watched store's stamp changes by its watcher's reports, a file store's by the
+// file, and any other has no stamp. A listener must be told when watching ends, and can start it again.
 func TestStampsTellChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewChanges(t.Context())

@@ -12,9 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// TestRetiredLogKeepsWhatErasuresNeed: the requester of an open request must stay on record, whatever
-// the retention, and a policy that demands approval must still be the one against which a change is
-// accepted.
+// TestRetiredLogKeepsWhatErasuresNeed: the requester of an open request must stay on record, whatever the
+// retention, and a policy that demands approval must still be the one against which a change is accepted.
 func TestRetiredLogKeepsWhatErasuresNeed(t *testing.T) {
 	state := t.TempDir()
 	clk := clock.NewFake(time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC))

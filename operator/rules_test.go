@@ -203,8 +203,7 @@ func TestEveryMethodIsAnActOrAReading(t *testing.T) {
 	}
 }
 
-// TestEveryActHasARule: an act without a rule is permitted to no role, and an act without a method is
-// unused.
+// TestEveryActHasARule: an act without a rule is permitted to no role, and an act without a method is unused.
 func TestEveryActHasARule(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "rules.go", nil, 0)
 	if err != nil {

@@ -347,8 +347,7 @@ func TestNewItemsByTheirIDs(t *testing.T) {
 	}
 }
 
-// With review every untrusted write must wait; after its release it must keep its writer and be
-// trusted.
+// With review every untrusted write must wait; after its release it must keep its writer and be trusted.
 func TestReviewAll(t *testing.T) {
 	d := newDesk(t, true)
 	err := d.retain(agent(t.Context(), "alpha"), one, "a fact\n", model.Append)

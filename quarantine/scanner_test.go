@@ -204,8 +204,7 @@ func TestScanAllBeginsWithTheVerdict(t *testing.T) {
 	}
 }
 
-// The shortcuts for folding and for invisible characters must agree with the full rules for every
-// character.
+// The shortcuts for folding and for invisible characters must agree with the full rules for every character.
 func TestFoldingShortcuts(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if !utf8.ValidRune(r) {

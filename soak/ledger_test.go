@@ -76,8 +76,7 @@ func (l ledger) check(t *testing.T, fleet *backends.Fleet) {
 	}
 }
 
-// listed checks that the lists of all stores contain this test's existing items and none of its absent
-// ones.
+// listed checks that the lists of all stores contain this test's existing items and none of its absent ones.
 func (l ledger) listed(t *testing.T, refs map[string]bool) {
 	t.Helper()
 	for ref := range l {

@@ -206,9 +206,8 @@ func (s fieldSet) unknown() error {
 	return model.Errorf(model.InvalidInput, "retain", "the store has no field %s", strings.Join(names, ", "))
 }
 
-// applyNode writes the request's fields into n, which holds the stored fields or the defaults of a new
-// node. A value is checked only where it changes, so an odd value of a foreign writer never blocks
-// another edit.
+// applyNode writes the request's fields into n, which holds the stored fields or the defaults of a new node.
+// A value is checked only where it changes, so an odd value of a foreign writer never blocks another edit.
 func (a *adapter) applyNode(n *Node, req model.RetainRequest, creating bool) error {
 	have := *n
 	set, err := wanted(a.nodeMeta(have), req, creating)

@@ -80,8 +80,7 @@ func (a *adapter) applyEdge(e *Edge, req model.RetainRequest, creating bool) err
 	return set.unknown()
 }
 
-// newEdge is the edge that a document describes when none is stored: the writer then chooses its
-// members.
+// newEdge is the edge that a document describes when none is stored: the writer then chooses its members.
 func (a *adapter) newEdge(id string, req model.RetainRequest) (Edge, error) {
 	if err := checkNewID(id); err != nil {
 		return Edge{}, err

@@ -7,8 +7,7 @@ import (
 	"memdesk/model"
 )
 
-// Health pings the backend and looks at its medium under its own deadline. Deep probes run in the
-// background.
+// Health pings the backend and looks at its medium under its own deadline. Deep probes run in the background.
 func (a *adapter) Health(ctx context.Context) model.HealthStatus {
 	limit := vitals.Local
 	if a.Remote {

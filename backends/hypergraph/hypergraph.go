@@ -200,8 +200,7 @@ type Ops interface {
 	// Where there are transactions, a failure deletes nothing.
 	DeleteNodes(ctx context.Context, ids []string) (int64, error)
 	// ListNodes returns a window in the listing's order, which is total: ties go by id. newest is oldest
-	// reversed. A cursor of another backend or order, and an order that is not allowed, are
-	// InvalidInput.
+	// reversed. A cursor of another backend or order, and an order that is not allowed, are InvalidInput.
 	ListNodes(ctx context.Context, l Listing) (NodePage, error)
 	// AllNodes streams every node that the filter keeps, by id.
 	AllNodes(ctx context.Context, f NodeFilter) iter.Seq2[Node, error]
@@ -255,11 +254,10 @@ const EdgeTier = "edges"
 // Backend is one store of the family.
 type Backend interface {
 	Ops
-	// WithTx runs fn in one transaction: an error or a panic rolls everything back (H10). A backend
-	// whose Transactions capability is false runs fn under its lock and undoes nothing. Reads of fn hold
-	// until it commits: a read and the write that depends on it lose no update of another transaction.
-	// fn may be run again after a serialization failure. It uses only the Ops it is given, and only
-	// until it returns.
+	// WithTx runs fn in one transaction: an error or a panic rolls everything back (H10). A backend whose
+	// Transactions capability is false runs fn under its lock and undoes nothing. Reads of fn hold until it
+	// commits: a read and the write that depends on it lose no update of another transaction. fn may be run
+	// again after a serialization failure. It uses only the Ops it is given, and only until it returns.
 	WithTx(ctx context.Context, fn func(Ops) error) error
 	// Ping checks that the store answers, changing nothing.
 	Ping(ctx context.Context) error

@@ -45,8 +45,7 @@ func (i itemID) String() string {
 	return NodeItemID(i.id)
 }
 
-// parseItemID reads an item id. A shape that NodeItemID and EdgeItemID never write is InvalidInput
-// (R34).
+// parseItemID reads an item id. A shape that NodeItemID and EdgeItemID never write is InvalidInput (R34).
 func parseItemID(op, s string) (itemID, error) {
 	switch {
 	case strings.HasPrefix(s, edgePrefix):

@@ -151,9 +151,8 @@ func clamp(score float64) float64 {
 	return min(score, 1)
 }
 
-// search ranks by content, and fuses that with the ranking by vectors when the query can be embedded
-// and the store has vectors (H15). A failing embedder costs only the semantic half, and the answer says
-// so.
+// search ranks by content, and fuses that with the ranking by vectors when the query can be embedded and the
+// store has vectors (H15). A failing embedder costs only the semantic half, and the answer says so.
 func (r *recall) search(ctx context.Context, o SearchOptions) (SearchResult, error) {
 	text, err := r.a.Backend.SearchByContent(ctx, r.query, o)
 	if err != nil || r.a.Embedder == nil || !r.a.caps.VectorSearch {

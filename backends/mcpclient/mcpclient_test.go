@@ -185,8 +185,7 @@ func TestHeldTextIsNotKept(t *testing.T) {
 	}
 }
 
-// TestAServerThatDies: the interrupted call must be an error, and the next one must start another
-// server.
+// TestAServerThatDies: the interrupted call must be an error, and the next one must start another server.
 func TestAServerThatDies(t *testing.T) {
 	dir := memory(t, "AGENT.md", "kept\n")
 	s := stdio(t, dir, false)

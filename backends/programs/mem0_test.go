@@ -15,8 +15,7 @@ import (
 // and is published as a binary. The code under test is mem0's.
 var mem0Packages = []string{"mem0ai@3.3.1", "better-sqlite3@npm:libsql@0.5.22"}
 
-// embedder serves as an OpenAI-compatible server with one vector for every text, because a test has no
-// model.
+// embedder serves as an OpenAI-compatible server with one vector for every text, because a test has no model.
 func embedder(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -71,8 +71,7 @@ func hidden(*os.File) {}
 	}
 }
 
-// offenders checks every exported name of a package, including the exported fields and methods of its
-// types.
+// offenders checks every exported name of a package, including the exported fields and methods of its types.
 func offenders(pkg *types.Package) (checked int, found []string) {
 	look := func(name string, typ types.Type) {
 		checked++

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestBoundsEnd: data that expands without end must not be searched to its end, and the result must say
-// so.
+// TestBoundsEnd: data that expands without end must not be searched to its end, and the result must say so.
 func TestBoundsEnd(t *testing.T) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)

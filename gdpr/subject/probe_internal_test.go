@@ -17,9 +17,8 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
-// TestProbeLosesNothing: a search with the probe before each piece, decoding only the beginnings of
-// names, must find the same as one without either, for names in many scripts, nested encodings, and
-// noise.
+// TestProbeLosesNothing: a search with the probe before each piece, decoding only the beginnings of names,
+// must find the same as one without either, for names in many scripts, nested encodings, and noise.
 func TestProbeLosesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	names := []string{"王明珠", "Иванова Мария", "Ana Ribeiro", "김민수", "山田太郎", "Ελένη Παππά", "دانا خليل", "รัตนา สุขใจ", "Łukasz Żak", "usr_412", "+49 30 5550 1234"}
@@ -114,8 +113,7 @@ func written(rng *rand.Rand, m *Matcher, name string) []byte {
 	return b
 }
 
-// TestCharsetsReadAsTheirLibrary: the tables must agree with the library's decoder for every first two
-// bytes.
+// TestCharsetsReadAsTheirLibrary: the tables must agree with the library's decoder for every first two bytes.
 func TestCharsetsReadAsTheirLibrary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, c := range allCharsets {

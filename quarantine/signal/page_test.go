@@ -42,9 +42,8 @@ func rate(part, whole int) string {
 	return fmt.Sprintf("%d of %d (%.1f %%)", part, whole, 100*float64(part)/float64(whole))
 }
 
-// BenchmarkPoisoningPage measures every rule set and signal on the sets of the directory
-// MEMDESK_POISON_SETS, and writes docs/poisoning.md. These third-party sets only measure; none of them
-// trains the model.
+// BenchmarkPoisoningPage measures every rule set and signal on the sets of the directory MEMDESK_POISON_SETS,
+// and writes docs/poisoning.md. These third-party sets only measure; none of them trains the model.
 func BenchmarkPoisoningPage(b *testing.B) {
 	dir := os.Getenv("MEMDESK_POISON_SETS")
 	if dir == "" {

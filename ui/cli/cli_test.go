@@ -615,8 +615,7 @@ func TestAcknowledgeABrokenChain(t *testing.T) {
 	d.run("forget", "crewship:daily/2026-05-21.md", "--yes").want(t, 0)
 }
 
-// TestStoresSayTheirLimits: the operator must see the declarations of a family under its published
-// names.
+// TestStoresSayTheirLimits: the operator must see the declarations of a family under its published names.
 func TestStoresSayTheirLimits(t *testing.T) {
 	d := newDesk(t)
 	vault, notes, beads := t.TempDir(), t.TempDir(), t.TempDir()

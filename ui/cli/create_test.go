@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestWithoutATerminal: an act that replaces nothing must ask nothing, and a refusal must name its
-// question.
+// TestWithoutATerminal: an act that replaces nothing must ask nothing, and a refusal must name its question.
 func TestWithoutATerminal(t *testing.T) {
 	d := newDesk(t)
 	path := filepath.Join(d.dir, "notes.db")

@@ -177,8 +177,7 @@ func crewshipPeer(b *testing.B) doorPeer {
 	}}
 }
 
-// rowPeer writes and searches rows of an SQLite database beside the store, with the database's own
-// index.
+// rowPeer writes and searches rows of an SQLite database beside the store, with the database's own index.
 func rowPeer(b *testing.B, path string) doorPeer {
 	db, err := sql.Open("sqlite3", path+"?_busy_timeout=5000")
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// TestInstallKeepsWhatIsThere: a client's configuration must get one entry and keep everything else
-// that has a meaning; a second run must change nothing, and a file that cannot be edited safely must
-// stay unchanged.
+// TestInstallKeepsWhatIsThere: a client's configuration must get one entry and keep everything else that has
+// a meaning; a second run must change nothing, and a file that cannot be edited safely must stay unchanged.
 func TestInstallKeepsWhatIsThere(t *testing.T) {
 	for _, tt := range []struct {
 		client, file, before string

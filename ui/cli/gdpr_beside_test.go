@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// The plan must show a scrub's edits in a tracker's line beside the item's fields, before anything is
-// done.
+// The plan must show a scrub's edits in a tracker's line beside the item's fields, before anything is done.
 func TestAPlanShowsWhatIsEditedBesideTheFields(t *testing.T) {
 	d := newDesk(t)
 	dir := filepath.Join(d.dir, "work", ".beads")

@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// TestAKilledDoor: a server killed while it writes must leave only complete items and every
-// acknowledged one, and the next server must continue and close every open intent. A few kills here,
-// many with MEMDESK_SOAK.
+// TestAKilledDoor: a server killed while it writes must leave only complete items and every acknowledged one,
+// and the next server must continue and close every open intent. A few kills here, many with MEMDESK_SOAK.
 func TestAKilledDoor(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -272,9 +272,8 @@ func TestAKilledErasureIsFinished(t *testing.T) {
 	afterFault(t, faults{n: 50, many: 600, calls: eraseKilledAt, kills: true, at: func(call string, nth int) string { return fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, nth) }})
 }
 
-// TestAFullDiskStopsAnErasure lets every write fail from some call on, as a full disk does, or a single
-// call, as a bad sector does: the run must end, and with space again another one must reach the same
-// end.
+// TestAFullDiskStopsAnErasure lets every write fail from some call on, as a full disk does, or a single call,
+// as a bad sector does: the run must end, and with space again another one must reach the same end.
 func TestAFullDiskStopsAnErasure(t *testing.T) {
 	calls := []string{"write", "pwrite64", "ftruncate", "fsync", "fdatasync", "mkdirat", "renameat", "renameat2"}
 	t.Run("full", func(t *testing.T) {

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestAnUndoneWriteIsOfferedAgain: the memory server read its file before memdesk's write and renames
-// its old content over it afterwards. Health and the next act must say so, and one command must write
-// the text again.
+// TestAnUndoneWriteIsOfferedAgain: the memory server read its file before memdesk's write and renames its old
+// content over it afterwards. Health and the next act must say so, and one command must write the text again.
 func TestAnUndoneWriteIsOfferedAgain(t *testing.T) {
 	d := newDesk(t)
 	file := filepath.Join(d.dir, "memory.jsonl")

@@ -43,8 +43,7 @@ func doorClient(t testing.TB, url, token string) *mcp.ClientSession {
 	return c
 }
 
-// sums are the files below a directory with their content, without SQLite's files beside an open
-// database.
+// sums are the files below a directory with their content, without SQLite's files beside an open database.
 func sums(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -34,8 +34,7 @@ func (s *realSSHD) dial(user string, key ssh.Signer) (*ssh.Client, error) {
 	return ssh.Dial("tcp", s.addr, &ssh.ClientConfig{User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: patience})
 }
 
-// exec runs the command that sshd forces and returns its exit code. The client sends a hostile
-// environment.
+// exec runs the command that sshd forces and returns its exit code. The client sends a hostile environment.
 func (s *realSSHD) exec(key ssh.Signer, env map[string]string) int {
 	s.t.Helper()
 	c, err := s.dial(s.user, key)

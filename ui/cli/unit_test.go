@@ -193,8 +193,7 @@ func (d *desk) file(name, text string) string {
 
 const someKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIlXUmWIFVQ0mYiqO2UFMV5PDRdrnEPJjuPq/iSIBmAc op\n"
 
-// TestUnits runs each unit's own command: it must say when it is ready, survive a reload and stop on
-// SIGTERM.
+// TestUnits runs each unit's own command: it must say when it is ready, survive a reload and stop on SIGTERM.
 func TestUnits(t *testing.T) {
 	for _, tt := range []struct {
 		unit     string

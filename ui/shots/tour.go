@@ -14,8 +14,7 @@ import (
 // filmed is the size of the console in the recording of the tour.
 var filmed = size{100, 28}
 
-// record writes the tour as an animated SVG and as an asciicast, showing each step for its own
-// duration.
+// record writes the tour as an animated SVG and as an asciicast, showing each step for its own duration.
 func record(file string) error {
 	var steps []step
 	for _, s := range tour.Steps[1:] { // the first is the console's start

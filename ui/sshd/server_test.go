@@ -33,8 +33,7 @@ func wait[T any](t *testing.T, what string, ch <-chan T) T {
 	panic("unreachable")
 }
 
-// served is a server on the loopback with the keys of ana, who may change memory, and of ben, who may
-// read.
+// served is a server on the loopback with the keys of ana, who may change memory, and of ben, who may read.
 type served struct {
 	t        *testing.T
 	addr     string

@@ -51,8 +51,7 @@ func size(t *testing.T, p *player, want tui.Size) {
 	}
 }
 
-// The script must be typed, captions must be below the console, and the terminal's answers must reach
-// it.
+// The script must be typed, captions must be below the console, and the terminal's answers must reach it.
 func TestTheTourTypesItsScript(t *testing.T) {
 	out := &screen{}
 	p := newPlayer(out)

@@ -20,8 +20,7 @@ func TestKeysBeforeTheFirstFrame(t *testing.T) {
 	})
 }
 
-// The same right after the first frame, while the terminal still answers queries and the stores still
-// count.
+// The same right after the first frame, while the terminal still answers queries and the stores still count.
 func TestKeysRightAfterTheFirstFrame(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk,acts,writable", width: w, height: h})

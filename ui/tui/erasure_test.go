@@ -216,8 +216,7 @@ func (o *office) only() string {
 	return strings.TrimSuffix(filepath.Base(all[0]), ".json")
 }
 
-// The next key must act on the request just filed, and its plan must be known as soon as its list is
-// closed.
+// The next key must act on the request just filed, and its plan must be known as soon as its list is closed.
 func TestTheRequestThatWasFiledIsAtTheCursor(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")

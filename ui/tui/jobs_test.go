@@ -103,8 +103,7 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-// A job of another process must be listed, can be stopped, and must never be taken for one of this
-// session.
+// A job of another process must be listed, can be stopped, and must never be taken for one of this session.
 func TestJobOfAnotherProcess(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r, p := noted(t, "desk,acts,journal", w, h)

@@ -53,8 +53,7 @@ func TestKeyNames(t *testing.T) {
 	}
 }
 
-// checkFrame fails unless the frame fills the screen exactly: an extra line or column scrolls the
-// terminal.
+// checkFrame fails unless the frame fills the screen exactly: an extra line or column scrolls the terminal.
 func checkFrame(t interface {
 	Helper()
 	Fatalf(string, ...any)

@@ -94,9 +94,8 @@ func notesIn(file string) map[string]bool {
 	return out
 }
 
-// watchPresses runs the tests and, when all of them ran, fails unless robots have pressed every key of
-// the key table, given every command and cancelled every sort of question. A refused key does not
-// count.
+// watchPresses runs the tests and, when all of them ran, fails unless robots have pressed every key of the
+// key table, given every command and cancelled every sort of question. A refused key does not count.
 func watchPresses(run func() int) int {
 	dir, err := os.MkdirTemp("", "presses")
 	if err != nil {

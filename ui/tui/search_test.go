@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A search must find words while they are typed, in every full-screen text, and keep the operator's
-// place.
+// A search must find words while they are typed, in every full-screen text, and keep the operator's place.
 func TestSearchInATextRobot(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r, _ := noted(t, "desk,acts,history", w, h)

@@ -231,8 +231,7 @@ func TestWalkTheErasure(t *testing.T) {
 	r.see("The run is paused. P lets it go on.").press("P").see("No layer that can be reached holds the person")
 }
 
-// A merge that is left, at a difference or before its result is written, must change nothing and start
-// anew.
+// A merge that is left, at a difference or before its result is written, must change nothing and start anew.
 func TestWalkOutOfAMerge(t *testing.T) {
 	t.Parallel()
 	r := conflictsRobot(t, "desk,acts,conflicts", 100, 30)

@@ -40,8 +40,7 @@ func TestPlaceInAPlanIsKept(t *testing.T) {
 	r.press("c").answer("redacted instead?", "tab").press("enter").see("Plan of", "5 of ").gone("instead?")
 }
 
-// The plan must say until when backups hold the subject, as configured, and for which stores that is
-// unknown.
+// The plan must say until when backups hold the subject, as configured, and for which stores that is unknown.
 func TestAPlanNamesBackups(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "[[backup]]\nstore = \"graph\"\nwhere = \"tapes in the cellar\"\nexpires_after = \"30d\"\nrestore_guard = \"the runbook\"\n")

@@ -1,6 +1,5 @@
-// Package hypergraphtest is the conformance suite of hypergraph backends: the H rules of
-// provider-contract.md as named cases. It tests the promises and declarations of a backend, not how it
-// stores.
+// Package hypergraphtest is the conformance suite of hypergraph backends: the H rules of provider-contract.md
+// as named cases. It tests the promises and declarations of a backend, not how it stores.
 package hypergraphtest
 
 import (

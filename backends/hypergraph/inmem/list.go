@@ -65,8 +65,7 @@ type window[T any] struct {
 	next, prev string
 }
 
-// page reads a window. Its cost depends on the page and on what the filter drops, not on the page's
-// depth.
+// page reads a window. Its cost depends on the page and on what the filter drops, not on the page's depth.
 func page[T any](ctx context.Context, op string, src source[T], l hypergraph.Listing) (window[T], error) {
 	if l.Limit <= 0 {
 		return window[T]{}, model.Errorf(model.InvalidInput, op, "a page needs a limit of one item or more")
@@ -280,8 +279,7 @@ func (s *state) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2
 	return batches(func(last *node) ([]hypergraph.Node, *node, error) { return s.batch(ctx, f, last) })
 }
 
-// batches streams the batches that read returns, each behind the last batch's entry, until that entry
-// is nil.
+// batches streams the batches that read returns, each behind the last batch's entry, until that entry is nil.
 func batches(read func(last *node) ([]hypergraph.Node, *node, error)) iter.Seq2[hypergraph.Node, error] {
 	return func(yield func(hypergraph.Node, error) bool) {
 		var last *node

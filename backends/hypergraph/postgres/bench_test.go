@@ -167,8 +167,7 @@ func reviewed(db *sql.DB, id string, wait time.Duration) error {
 	return tx.Commit()
 }
 
-// BenchmarkLoad compares COPY with a statement per node, first each in its own transaction, then all in
-// one.
+// BenchmarkLoad compares COPY with a statement per node, first each in its own transaction, then all in one.
 func BenchmarkLoad(b *testing.B) {
 	s := durable(b, 4)
 	seq := 0

@@ -13,8 +13,7 @@ func (dialect) EdgeMoved(sqlgraph.Query, *hypergraph.Edge, *hypergraph.Edge) err
 // Revised implements sqlgraph.EdgeTable.
 func (dialect) Revised() string { return `row_version = row_version + 1` }
 
-// edgeSelect is the columns that scanEdge reads from the alias e: the edge, and its members by
-// position.
+// edgeSelect is the columns that scanEdge reads from the alias e: the edge, and its members by position.
 var edgeSelect = `e.id, e.type, ` + sqlgraph.Bounded(`e.label`) + `, e.weight, ` + sqlgraph.Bounded(`e.metadata`) + `, e.created_at, ` + sqlgraph.Oversize(`e.label`, `e.metadata`) + `,
 	ARRAY(SELECT m.node_id` + ofEdge + `), ARRAY(SELECT m.role` + ofEdge + `), ARRAY(SELECT m.position::bigint` + ofEdge + `)`
 

@@ -12,8 +12,7 @@ import (
 // mustHave are the indexes without which every recall reads all rows.
 var mustHave = []string{"nodes_by_words"}
 
-// heldTooLong is how long another program's transaction may hold a write lock on the tables, in
-// seconds.
+// heldTooLong is how long another program's transaction may hold a write lock on the tables, in seconds.
 const heldTooLong = 120
 
 // Look makes Health's checks beside the ping, within its deadline: the schema, the index of words,

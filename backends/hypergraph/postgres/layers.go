@@ -25,9 +25,8 @@ const (
 // onlySuperuser says why a file's bytes are not shown.
 const onlySuperuser = "only a superuser may read the server's files"
 
-// SearchSQL searches the files of every table, index and overflow table of the schema for one
-// identifier, psql's variable id; a superuser runs it after a CHECKPOINT. found is f in every row where
-// no trace is left.
+// SearchSQL searches the files of every table, index and overflow table of the schema for one identifier,
+// psql's variable id; a superuser runs it after a CHECKPOINT. found is f in every row where no trace is left.
 const SearchSQL = `SELECT c.oid::regclass AS file, position(convert_to(:'id', 'UTF8') IN pg_read_binary_file(pg_relation_filepath(c.oid))) > 0 AS found ` +
 	`FROM pg_class c WHERE pg_relation_filepath(c.oid) IS NOT NULL AND (c.relnamespace = 'memdesk'::regnamespace ` +
 	`OR c.oid IN (SELECT reltoastrelid FROM pg_class WHERE relnamespace = 'memdesk'::regnamespace));`

@@ -64,8 +64,7 @@ func (o ops) ListEdges(ctx context.Context, l hypergraph.Listing) (page hypergra
 	return page, err
 }
 
-// firstEdges reads the first page of a list and its count. Without edges there is no row, and the count
-// is 0.
+// firstEdges reads the first page of a list and its count. Without edges there is no row, and the count is 0.
 func (s *Store) firstEdges(q *query, l *sqlgraph.List, limit int) (page hypergraph.EdgePage, err error) {
 	c := l.Cond.Clone()
 	count := `(SELECT count(*) FROM (SELECT 1 FROM ` + l.From + c.Where() + c.SQL(` LIMIT ?) matching)`, sqlgraph.CountLimit+1)

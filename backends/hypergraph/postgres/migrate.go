@@ -38,9 +38,8 @@ func schemaVersion(q *query) (int, error) {
 	return at, err
 }
 
-// Migrate implements model.Migrator: up or down to a version, one transaction per step that also
-// records it, under a lock that excludes other processes. Going below the tables of items is refused
-// while there are any.
+// Migrate implements model.Migrator: up or down to a version, one transaction per step that also records it,
+// under a lock that excludes other processes. Going below the tables of items is refused while there are any.
 func (s *Store) Migrate(ctx context.Context, target int) (model.SchemaState, error) {
 	const op = "migrate"
 	if target < 0 || target > latest() {

@@ -68,8 +68,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Create is for the same program: it makes a missing schema or updates an old one, and opens the
-// workspace.
+// Create is for the same program: it makes a missing schema or updates an old one, and opens the workspace.
 func Create(ctx context.Context, cfg Config) (*Store, error) {
 	s, err := connect(ctx, cfg)
 	if err != nil {

@@ -90,8 +90,7 @@ func TestPgvector(t *testing.T) {
 	}
 }
 
-// remade drops pgvector's indexed copy and migrates: the server itself then decodes the vectors' bytes
-// again.
+// remade drops pgvector's indexed copy and migrates: the server itself then decodes the vectors' bytes again.
 func remade(t *testing.T, cfg postgres.Config, all map[string][]float32) {
 	testpg.Exec(t, cfg.DSN.Reveal(), `DROP TABLE memdesk.node_vectors`)
 	s, err := postgres.Create(t.Context(), cfg)

@@ -173,8 +173,7 @@ type errLost struct {
 
 func (e errLost) Unwrap() error { return e.error }
 
-// revived reruns a read when the server had ended the pooled connection: a restart in between goes
-// unnoticed.
+// revived reruns a read when the server had ended the pooled connection: a restart in between goes unnoticed.
 func (s *Store) revived(fn func() error) error {
 	err := fn()
 	var e errLost

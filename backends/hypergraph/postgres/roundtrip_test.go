@@ -16,8 +16,7 @@ import (
 	"memdesk/model"
 )
 
-// turnstile forwards connections to a server and counts how often the client sends after the server has
-// sent.
+// turnstile forwards connections to a server and counts how often the client sends after the server has sent.
 type turnstile struct {
 	mu     sync.Mutex
 	client bool // the client sent last

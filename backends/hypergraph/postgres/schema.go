@@ -18,8 +18,7 @@ package postgres
 // schemaName contains everything, so that memdesk touches no other schema.
 const schemaName = "memdesk"
 
-// step is one version of the schema, made in a transaction that also records it (provider-contract.md
-// H16).
+// step is one version of the schema, made in a transaction that also records it (provider-contract.md H16).
 type step struct {
 	version  int
 	what     string
@@ -132,8 +131,7 @@ var tablesDown = []string{
 var wordsUp = []string{
 	`CREATE INDEX nodes_by_words ON memdesk.nodes USING gin (words)`,
 	`CREATE INDEX nodes_not_whole ON memdesk.nodes (workspace) WHERE NOT words_whole`,
-	// The frequency of a word decides how it is looked up, so keep statistics on more words than by
-	// default.
+	// The frequency of a word decides how it is looked up, so keep statistics on more words than by default.
 	`ALTER TABLE memdesk.nodes ALTER COLUMN words SET STATISTICS 1000`,
 }
 

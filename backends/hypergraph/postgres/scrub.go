@@ -14,8 +14,7 @@ import (
 	"memdesk/model"
 )
 
-// scrubLockTimeout is how long a rewrite waits for readers of its table. Others queue behind it
-// meanwhile.
+// scrubLockTimeout is how long a rewrite waits for readers of its table. Others queue behind it meanwhile.
 const scrubLockTimeout = `SET lock_timeout = '2s'`
 
 // Scrub cleans the tables of the schema that hold no items, then the medium (erasure-physical.md,

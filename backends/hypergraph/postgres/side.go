@@ -11,8 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// itemTables hold items, or no subject data: Retain and Forget change them, Scrub only rewrites their
-// files.
+// itemTables hold items, or no subject data: Retain and Forget change them, Scrub only rewrites their files.
 var itemTables = []string{"nodes", "hyperedges", "membership", "decisions", "node_embeddings", "node_vectors", "schema_migrations"}
 
 // scrubSideTables cleans, in one transaction, tables that others have added to the schema, for instance

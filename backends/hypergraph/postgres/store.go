@@ -67,8 +67,7 @@ func (s *Store) ReadOnlyReason() string {
 	return s.readOnly
 }
 
-// Capabilities are the published values (provider-contract.md H12); the number of connections is the
-// pool's.
+// Capabilities are the published values (provider-contract.md H12); the number of connections is the pool's.
 func (s *Store) Capabilities() hypergraph.Capabilities {
 	return hypergraph.Capabilities{
 		VectorSearch:        true,
@@ -99,10 +98,9 @@ func (s *Store) Close() error {
 }
 
 // WithTx runs fn in one transaction on one snapshot: an error or a panic rolls everything back
-// (provider-contract.md H10). Rows that fn reads by id are locked until the end; where another
-// transaction has changed a row that fn writes, everything is undone and fn runs again. After an error
-// of the server itself every further operation is refused and nothing is committed, whatever fn
-// returns.
+// (provider-contract.md H10). Rows that fn reads by id are locked until the end; where another transaction
+// has changed a row that fn writes, everything is undone and fn runs again. After an error of the server
+// itself every further operation is refused and nothing is committed, whatever fn returns.
 func (s *Store) WithTx(ctx context.Context, fn func(hypergraph.Ops) error) error {
 	return s.transaction(ctx, "transaction", func(q *query) error {
 		return fn(newOps(s, q))

@@ -18,9 +18,8 @@ const (
 	tsvectorMargin = 1 << 10
 )
 
-// lexemes are the words of a node's own text with their positions; the result is false where not all
-// fit. Positions beyond the type's last become the last: far inside a very long text no phrase is
-// found.
+// lexemes are the words of a node's own text with their positions; the result is false where not all fit.
+// Positions beyond the type's last become the last: far inside a very long text no phrase is found.
 func lexemes(content, metadata string) (pgtype.TSVector, bool) {
 	places := map[string][]pgtype.TSVectorPosition{}
 	whole, size, place := true, 0, 0

@@ -58,8 +58,7 @@ func (s *Store) addNodes(op string, c *conditions, f hypergraph.NodeFilter) erro
 	return nil
 }
 
-// nodeFilter are the expressions of a filter over nodes. A recurse file has no column for a node's
-// subject.
+// nodeFilter are the expressions of a filter over nodes. A recurse file has no column for a node's subject.
 func (l layout) nodeFilter() sqlgraph.Columns {
 	if l.own {
 		return sqlgraph.Columns{ID: `n.id`, Type: `n.type`, Tier: `n.tier`, Subtype: `n.subtype`, Confidence: `n.confidence`, Subject: `n.subject_id`, Time: l.createdAt(`n.created_at`)}

@@ -50,8 +50,7 @@ func (s *Store) addText(q sqlgraph.Query, l *sqlgraph.List, text string) (*dense
 		l.Tiers = nil
 		return nil, nil
 	}
-	// A prefix is looked up by merging the rows of all its words, which costs the same for one row as
-	// for all.
+	// A prefix is looked up by merging the rows of all its words, which costs the same for one row as for all.
 	var dense *denseText
 	if found.Expr != "" && !found.Prefix {
 		dense = &denseText{walk: *l, expr: found.Expr, from: text, to: text + "\U0010ffff"}

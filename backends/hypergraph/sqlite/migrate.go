@@ -36,10 +36,9 @@ func (s *Store) startWAL(ctx context.Context) error {
 	return s.file.Direct(ctx, "open", `PRAGMA journal_mode = WAL`)
 }
 
-// Migrate takes a store of the own schema up or down to a version, one step per transaction that also
-// records the version. It stops at the first failure and names the step; earlier steps stay
-// (provider-contract.md H16). Going below the tables of items is refused while there are any. A recurse
-// database is Unsupported.
+// Migrate takes a store of the own schema up or down to a version, one step per transaction that also records
+// the version. It stops at the first failure and names the step; earlier steps stay (provider-contract.md
+// H16). Going below the tables of items is refused while there are any. A recurse database is Unsupported.
 func (s *Store) Migrate(ctx context.Context, to int64) error {
 	const op = "migrate"
 	if s.kind != OwnSchema {

@@ -188,8 +188,7 @@ func (c contents) describe() string {
 	return "its tables are " + strings.Join(quoted, ", ") + more
 }
 
-// recurseNotes says which of the two databases is open, what each holds, and what this one cannot
-// address.
+// recurseNotes says which of the two databases is open, what each holds, and what this one cannot address.
 func recurseNotes(ctx context.Context, s *Store, path string) []string {
 	notes := []string{"open: " + describeFile(ctx, s.file.Readers(), path)}
 	for _, name := range []string{agentDB, cliDB} {

@@ -13,9 +13,8 @@ import (
 
 // SearchText implements sqlgraph.Dialect.
 //
-// A recurse file is searched as its agent searches: the whole query as a substring, case ignored for
-// ASCII letters, ranked by occurrences, then by use, then by last update. The score is n/(n+1) for n
-// occurrences.
+// A recurse file is searched as its agent searches: the whole query as a substring, case ignored for ASCII
+// letters, ranked by occurrences, then by use, then by last update. The score is n/(n+1) for n occurrences.
 //
 // The own schema looks up words: all must match. Up to 10,000 matches are ranked by BM25 exactly; of
 // more, only the newest 1,000 are ranked, and the result says so. If no node holds the words, the last

@@ -58,8 +58,7 @@ func TestFilesWithoutAttributesStayClosed(t *testing.T) {
 	}
 }
 
-// TestDryScrubTakesTheListedLayers: a plan has just listed them, so 100,000 files must not be listed
-// twice.
+// TestDryScrubTakesTheListedLayers: a plan has just listed them, so 100,000 files must not be listed twice.
 func TestDryScrubTakesTheListedLayers(t *testing.T) {
 	dir := t.TempDir()
 	f := files{dir: dir, names: []string{"tagged.md"}, opened: map[string]int{}}

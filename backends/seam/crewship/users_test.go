@@ -176,8 +176,7 @@ func useAll(t *testing.T, dir string, uid int) {
 	}
 }
 
-// TestNobodyIsLockedOut: a process that cannot give a file the directory's shared group must not create
-// it.
+// TestNobodyIsLockedOut: a process that cannot give a file the directory's shared group must not create it.
 func TestNobodyIsLockedOut(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become three users")

@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWhatIsWrittenReadsBack: permitted entries must read back unchanged, and make a file without
-// drift.
+// TestWhatIsWrittenReadsBack: permitted entries must read back unchanged, and make a file without drift.
 func TestWhatIsWrittenReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var entries []entry

@@ -253,8 +253,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestWrites: only Markdown may be written; instructions, digest and dreams must not be edited (OC4,
-// OC8).
+// TestWrites: only Markdown may be written; instructions, digest and dreams must not be edited (OC4, OC8).
 func TestWrites(t *testing.T) {
 	dir := state(t)
 	s := open(t, openclaw.Config{Path: dir})
@@ -317,9 +316,8 @@ func layer(t *testing.T, s model.Store, id string) string {
 	return string(data)
 }
 
-// TestErasureOfTheIndex: a database in use must not be written; a free one must lose every row of the
-// subject and of a forgotten file, and keep conversations, schema and the rows of others (OC12, OC13,
-// OC15).
+// TestErasureOfTheIndex: a database in use must not be written; a free one must lose every row of the subject
+// and of a forgotten file, and keep conversations, schema and the rows of others (OC12, OC13, OC15).
 func TestErasureOfTheIndex(t *testing.T) {
 	dir := state(t)
 	path := filepath.Join(dir, "agents/main/agent/openclaw-agent.sqlite")

@@ -37,8 +37,7 @@ func neverOrphan(t *testing.T, s Subject) {
 	wantText(t, s, "b/c.md", "direct")
 }
 
-// writersCompete lets many writers on two trees each add a line by compare and swap; every line must
-// survive.
+// writersCompete lets many writers on two trees each add a line by compare and swap; every line must survive.
 func writersCompete(t *testing.T, s Subject) {
 	other := s.Second(t)
 	l := write(t, s, "log.md", "start\n")

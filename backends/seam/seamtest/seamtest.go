@@ -16,8 +16,7 @@ type Subject struct {
 	// Second opens another Tree on the same store, as another process would; nil skips the cases that
 	// need two.
 	Second func(t *testing.T) seam.Tree
-	// Dir is the directory behind the tree, where cases plant other writers' files; empty skips those
-	// cases.
+	// Dir is the directory behind the tree, where cases plant other writers' files; empty skips those cases.
 	Dir string
 	// Fail makes the next write or removal fail at a step, or die there when err is seam.ErrCrash, until
 	// it is called with an empty step; nil skips those cases.

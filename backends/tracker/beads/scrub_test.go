@@ -24,8 +24,7 @@ func itemsResult(t *testing.T, m model.Maintainer, req model.ScrubRequest) model
 	return model.LayerResult{}
 }
 
-// TestScrubTakesOutWhatOthersSay must remove the references to removed items and nothing else, byte for
-// byte.
+// TestScrubTakesOutWhatOthersSay must remove the references to removed items and nothing else, byte for byte.
 func TestScrubTakesOutWhatOthersSay(t *testing.T) {
 	const (
 		gone  = `{"issue_id":"x-1","depends_on_id":"x-9","type":"blocks"}`

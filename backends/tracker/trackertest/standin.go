@@ -82,8 +82,7 @@ func Records(path string) ([]Record, error) {
 	return out, nil
 }
 
-// Replay answers the call from a record and ends the process; it returns when no record has the
-// arguments.
+// Replay answers the call from a record and ends the process; it returns when no record has the arguments.
 func Replay(path string, args []string) error {
 	all, err := Records(path)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// A read that ends while the cursor still moves must not start the next one, which waits for its own
-// pause.
+// A read that ends while the cursor still moves must not start the next one, which waits for its own pause.
 func TestReadThatEndsWhileTheCursorMoves(t *testing.T) {
 	var open []func(context.Context) any
 	r := NewReader(desktest.New(), 1)

@@ -113,8 +113,7 @@ var (
 	memberColumns = []string{"hyperedge_id", "node_id", "role", "position"}
 )
 
-// checkMembers is NotFound for a member that is no node. It locks the nodes against removal until the
-// commit.
+// checkMembers is NotFound for a member that is no node. It locks the nodes against removal until the commit.
 func (w Writes) checkMembers(q Query, members []hypergraph.Membership) error {
 	there := map[string]bool{}
 	for part := range slices.Chunk(members, batch) {

@@ -37,12 +37,10 @@ type Dialect interface {
 	EdgeNewest() string
 	// TierTotals is a query of tier, items and bytes of content, with edges under EdgeTier.
 	TierTotals() (text string, args []any)
-	// Holds reports whether a text can be an id in the database at all: nothing is stored under any
-	// other.
+	// Holds reports whether a text can be an id in the database at all: nothing is stored under any other.
 	Holds(id string) bool
-	// Lock ends a statement whose rows must hold until the commit. It is empty outside a changing
-	// transaction, and where one writer owns the whole database. rows is UPDATE or KEY SHARE, then OF
-	// and the alias.
+	// Lock ends a statement whose rows must hold until the commit. It is empty outside a changing transaction,
+	// and where one writer owns the whole database. rows is UPDATE or KEY SHARE, then OF and the alias.
 	Lock(q Query, rows string) string
 }
 

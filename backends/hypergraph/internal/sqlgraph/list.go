@@ -177,8 +177,7 @@ func (l *List) Page(q Query, from hypergraph.Listing) (Window, error) {
 	return l.around(q, rows, p, c.Back, more)
 }
 
-// around adds the cursors. On the side that the page was reached from, a cursor exists only while rows
-// do.
+// around adds the cursors. On the side that the page was reached from, a cursor exists only while rows do.
 func (l *List) around(q Query, rows []Position, from *Position, back, more bool) (Window, error) {
 	w := Window{Rows: rows}
 	behind := false

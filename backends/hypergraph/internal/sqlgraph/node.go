@@ -307,9 +307,8 @@ func (w Writes) refuseParent(q Query, id string) error {
 	return nil
 }
 
-// freeParents is Conflict, before anything is written, where a remaining decision has a parent that
-// goes. Otherwise it clears the parents of the removed decisions, so that their order no longer
-// matters.
+// freeParents is Conflict, before anything is written, where a remaining decision has a parent that goes.
+// Otherwise it clears the parents of the removed decisions, so that their order no longer matters.
 func (w Writes) freeParents(q Query, ids []string) error {
 	size := batch
 	if w.Server { // a list is one parameter

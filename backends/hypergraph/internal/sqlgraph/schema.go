@@ -27,8 +27,7 @@ func (s Schema) Conditions(alias string) Conditions {
 	return Conditions{Dollar: true, Parts: []string{alias + `.workspace = $1`}, Args: []any{s.Workspace}}
 }
 
-// Tie is the condition that joins two aliases beside their own keys: empty, or a text that begins with
-// AND.
+// Tie is the condition that joins two aliases beside their own keys: empty, or a text that begins with AND.
 func (s Schema) Tie(a, b string) string {
 	if !s.Server {
 		return ``

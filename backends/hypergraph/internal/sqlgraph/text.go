@@ -14,8 +14,7 @@ const (
 	ExactLimit = 10000
 	// WindowLimit is how many of more matches are ranked: the newest.
 	WindowLimit = 1000
-	// SubstringLimit is how many of the newest nodes are searched for text that the index cannot look
-	// up.
+	// SubstringLimit is how many of the newest nodes are searched for text that the index cannot look up.
 	SubstringLimit = 20000
 	// longestQuery bounds a query; SQLite refuses LIKE patterns beyond 50,000 bytes, and escaping at
 	// most doubles the length.

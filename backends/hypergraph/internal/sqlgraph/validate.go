@@ -187,8 +187,7 @@ func (r Rules) text(op, what, value string) error {
 	return PlainText(op, what, value)
 }
 
-// PlainText is InvalidInput for a text that a database would refuse, return changed or order
-// differently.
+// PlainText is InvalidInput for a text that a database would refuse, return changed or order differently.
 func PlainText(op, what, value string) error {
 	switch {
 	case !utf8.ValidString(value):

@@ -110,8 +110,7 @@ func TestFactsOfAFileAsItIs(t *testing.T) {
 	}
 }
 
-// TestFactsDoNotKeepTheText: a title is a substring of a text, and must not keep the whole text in
-// memory.
+// TestFactsDoNotKeepTheText: a title is a substring of a text, and must not keep the whole text in memory.
 func TestFactsDoNotKeepTheText(t *testing.T) {
 	const files, size = 64, 1 << 20
 	memory := texts.NewMemory(func(_, text string) texts.Facts {

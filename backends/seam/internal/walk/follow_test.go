@@ -171,8 +171,7 @@ func TestFollowReadsWhatChanged(t *testing.T) {
 	}
 }
 
-// TestFollowIsLost: more events than the system keeps, a closed follower and a removed root must be
-// reported.
+// TestFollowIsLost: more events than the system keeps, a closed follower and a removed root must be reported.
 func TestFollowIsLost(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, dir string, f *walk.Follower){
 		"closed": func(_ *testing.T, _ string, f *walk.Follower) { _ = f.Close() },
