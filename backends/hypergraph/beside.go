@@ -11,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// maxSeats is the number of a node's memberships that are kept with it.
+// maxSeats is the most memberships of a node that are kept with it.
 const maxSeats = 10_000
 
 // beside reads a node's vector and memberships, and the stored forms of a node's or an edge's row.

@@ -180,9 +180,9 @@ func (c Capabilities) Has(feature string) bool {
 }
 
 // Ops are the reads and writes, the same inside a transaction and outside it. Errors are *model.Error:
-// NotFound for an absent id (H4), AlreadyExists for a create of an existing one (H3), InvalidInput for
-// a value outside the schema's lists, Conflict for a violated constraint (removing a decision that has
-// children), Locked when another writer holds the store.
+// NotFound for an absent id (H4), AlreadyExists for a create of an existing one (H3), InvalidInput for a
+// value outside the schema's lists. A violated constraint, such as removing a decision that has children,
+// is Conflict; Locked means that another writer holds the store.
 type Ops interface {
 	// CreateNode stores the fields as given, even a confidence or access count of 0, and stamps every
 	// zero time except LastAccessed. A decision whose parent has no decision row is Conflict.

@@ -24,7 +24,7 @@ import (
 )
 
 // A connection drops in the middle of long work: the current item must be finished and no other begun.
-// Every act must have its outcome in the log and its undo, the remaining items must be unchanged, no
+// Every act must have its outcome in the log and its undo, and the remaining items must be unchanged. No
 // temporary file may remain, and the journal and the next session must say how far it came.
 func TestForcedCommandDropsInALongJob(t *testing.T) {
 	d := newDesk(t)

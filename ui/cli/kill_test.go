@@ -21,9 +21,9 @@ const (
 	killName = "plan.sync-conflict-20260527-083015-K3ZQ7AB.md"
 )
 
-// TestAKilledResolveLosesNothing kills the program at its system calls, one run for each, while it
-// resolves a conflict and while it undoes that. strace counts the calls per thread, so the killed call
-// varies from run to run. A few calls here, all of them with MEMDESK_SOAK.
+// TestAKilledResolveLosesNothing kills the program at its system calls, one run for each: while it resolves
+// a conflict, and while it undoes that. strace counts the calls per thread, so the killed call varies from
+// run to run. A few calls here, all of them with MEMDESK_SOAK.
 func TestAKilledResolveLosesNothing(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {

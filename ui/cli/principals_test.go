@@ -165,8 +165,8 @@ func TestStateBehindALink(t *testing.T) {
 	}
 }
 
-// TestHostileGuests: a guest of serve ssh with another login name and an environment that names another role,
-// key, log and configuration must count as its key alone, and the log must record the guest harmlessly.
+// TestHostileGuests: a guest of serve ssh has another login name and an environment that names another
+// role, key, log and configuration. It must count as its key alone, and the log must record it harmlessly.
 func TestHostileGuests(t *testing.T) {
 	d := newDesk(t)
 	keys := map[string]ssh.Signer{"viewer": signer(t), "operator": signer(t)}

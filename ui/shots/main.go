@@ -1,6 +1,6 @@
-// Command shots writes the screenshots of the README and of the design: it runs the console on the demo
-// in a pseudo-terminal, presses keys, reads the screen through a terminal emulator and writes it as
-// SVG. Time, names and paths are fixed, so that two runs write the same bytes.
+// Command shots writes the screenshots of the README and of the design. It runs the console on the demo in
+// a pseudo-terminal, presses keys, reads the screen through a terminal emulator and writes it as SVG. Time,
+// names and paths are fixed, so that two runs write the same bytes.
 package main
 
 import (

@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// blockMax is the most entries of a block. An insert moves the entries of one block and a search finds the
-// block first, so a step in a list of a million entries costs about as much as in one of a thousand.
+// blockMax is the most entries of a block. An insert moves the entries of one block, and a search finds the
+// block first. So a step in a list of a million entries costs about as much as in one of a thousand.
 const blockMax = 1024
 
 // index keeps pointers in a total order, as a sequence of sorted blocks, none of them empty.

@@ -61,7 +61,7 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 
 // dress makes a connection independent of settings of the role or the database: names resolve to
 // PostgreSQL's own functions first, then to pgvector's, whatever another search_path says. Rows that a
-// policy would hide are an error: erasing or verifying only the visible rows would be neither.
+// policy would hide are an error: otherwise an erasure or a verification would miss them.
 func dress(ctx context.Context, c *pgx.Conn) error {
 	_, err := c.Exec(ctx, `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '5min'; SET row_security = off; SET search_path = pg_catalog;
 		SELECT set_config('search_path', COALESCE((SELECT quote_ident(n.nspname) FROM pg_extension e

@@ -51,11 +51,11 @@ const (
 	hangUpPatience = 5 * time.Second
 )
 
-// Open is for a program that wants a database with a schema; memdesk itself uses [OpenPending]. It
-// connects and checks the schema, changing nothing. Errors are InvalidInput for an invalid connection
-// string, Unavailable for a server that does not answer, PermissionDenied for one that refuses,
-// NotFound for a database without memdesk's schema, Unsupported for a schema of a newer memdesk or an
-// encoding other than UTF-8.
+// Open is for a program that wants a database with a schema; memdesk itself uses [OpenPending]. It connects
+// and checks the schema, changing nothing. Errors are InvalidInput for an invalid connection string,
+// Unavailable for a server that does not answer, and PermissionDenied for one that refuses. A database
+// without memdesk's schema is NotFound; a schema of a newer memdesk or an encoding other than UTF-8 is
+// Unsupported.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s, err := connect(ctx, cfg)
 	if err != nil {

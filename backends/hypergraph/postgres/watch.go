@@ -68,7 +68,8 @@ type listener struct {
 	holds bool // the lock that makes writers notify
 }
 
-// connect starts to listen and tries to take the lock that makes writers notify.
+// connect starts to listen, and returns once this or another watcher holds the lock that makes writers
+// notify.
 func (l *listener) connect(ctx context.Context) error {
 	l.close()
 	conn, err := l.s.dial(ctx, nil)

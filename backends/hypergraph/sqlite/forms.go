@@ -19,7 +19,7 @@ var formTables = []struct {
 	{"hyperedges", "id", true, []string{"label", "weight", "created_at", "metadata"}},
 }
 
-// oddTime is the most bytes kept of an unreadable time.
+// oddTime is the longest unreadable time that is kept, in bytes.
 const oddTime = 64
 
 func isTime(column string) bool { return strings.HasSuffix(column, "_at") || column == "last_accessed" }

@@ -28,8 +28,8 @@ var recurseFiles = map[string]string{
 }
 
 // Open opens a database. Opening read-only creates nothing. Errors are NotFound for a missing path,
-// InvalidInput for a file that is no memory database, PermissionDenied for an unreadable one, Locked,
-// Unsupported for one of a newer memdesk, and Internal for a damaged one.
+// InvalidInput for a file that is no memory database, PermissionDenied for an unreadable one, and Locked. A
+// file of a newer memdesk is Unsupported, a damaged one Internal.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	path, err := locate(cfg)
 	if err != nil {

@@ -63,8 +63,8 @@ func TestALookEndsWithItsLimit(t *testing.T) {
 	}
 }
 
-// TestDeepProbes run beside the check: the answer must wait for the first probe no longer than its limit,
-// later answers must hold the last known result with its time, and Close must end a running probe.
+// TestDeepProbes run beside the check: the answer must wait for the first probe no longer than its limit.
+// Later answers must hold the last known result with its time, and Close must end a running probe.
 func TestDeepProbes(t *testing.T) {
 	var g vitals.Gate
 	fine := func(context.Context) []model.HealthFinding { return nil }

@@ -403,8 +403,9 @@ func TestCodexOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestIndexKeepsItsEnd: an index must keep its line ends and its missing final newline, retain and forget
-// must reverse each other, and an undo must also restore lines beside one that names other files (CC9, CC11).
+// TestIndexKeepsItsEnd: an index must keep its line ends and its missing final newline, and retain and
+// forget must reverse each other. An undo must also restore lines beside one that names other files (CC9,
+// CC11).
 func TestIndexKeepsItsEnd(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n"} {
 		for _, final := range []string{"", end} {
