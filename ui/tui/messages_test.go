@@ -113,7 +113,7 @@ func TestQuarantineMarksAreKeptByCancel(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,acts,staging", width: 100, height: 30})
 	r.see("STORE, SCOPE").press("4").see("1 of 3").press("*").see("3 marked")
-	r.asked("d", "Delete 2 entries?").see("from the store crewship", "1 marked row left out and marked still").press("esc").see("cancelled", "3 marked")
+	r.asked("d", "Delete 2 entries?").see("The store: crewship.", "1 marked row left out and marked still").press("esc").see("cancelled", "3 marked")
 	r.press("u").gone("3 marked").press("g", " ").see("1 marked").asked("d", "Delete the quarantine entry").press("esc").see("cancelled", "1 marked")
 	r.asked("d", "Delete the quarantine entry").press("right").see("[Delete]").press("enter").see("forgot q/1").gone("1 marked")
 	r.press("q")

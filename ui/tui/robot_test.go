@@ -252,7 +252,7 @@ func (r *robot) written() []byte {
 }
 
 // took hides a difference between two runs: the time a store took.
-var took = regexp.MustCompile(` *(<?0\.)?\d+ ms`)
+var took = regexp.MustCompile(`(slowest was \w+,)? *<?(\d+\.)?\d+ ms`)
 
 // course hides how often and how fast stores were queried.
 var course = regexp.MustCompile(`checks {7}[^│\n]*`)

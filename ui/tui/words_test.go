@@ -45,5 +45,5 @@ func TestAPlanNamesBackups(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "[[backup]]\nstore = \"graph\"\nwhere = \"tapes in the cellar\"\nexpires_after = \"30d\"\nrestore_guard = \"the runbook\"\n")
 	o.file("--subject", "usr_maren")
-	o.console(200, 50).see("usr_maren").press("p").see("The plan of", "Backups", "graph: tapes in the cellar", "until 2026-06-20", "Of backups nothing is configured", "notes, device, desk, work.")
+	o.console(200, 50).see("usr_maren").press("p").see("The plan of", "Backups", "graph: tapes in the cellar", "until 2026-06-20", "Backups may hold the person: no [[backup]]", "desk, work.")
 }

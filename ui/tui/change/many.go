@@ -162,9 +162,13 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 	if len(stores) == 1 {
 		one = stores[0]
 	}
+	var from safetext.Text
+	if one == "" || environment == "" { // else the line of the environment names the store
+		from = esc.Sprintf(" from %s", storesWords(esc, stores))
+	}
 	out.Lines = []text.Line{
 		{Value: esc.Sprintf("%s %s?", q.Verb, prose.Plural(n, q.What)), Kind: text.Title},
-		{Value: esc.Sprintf("This removes %s (%s bytes) from %s.", prose.Plural(n, q.What), prose.Group(bytes), storesWords(esc, stores))},
+		{Value: esc.Sprintf("This removes %s (%s bytes)%s.", prose.Plural(n, q.What), prose.Group(bytes), from)},
 	}
 	if hidden := n - int64(len(here)); hidden > 0 {
 		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("!! %s marked, %s of them not in this filter (%s): they are not on the screen.", prose.Group(n), prose.Group(hidden), q.Filter), Kind: text.Warn})

@@ -63,6 +63,7 @@ type List[T any] struct {
 	pulse   desk.Pulse
 	waiting model.Count // size of the list, when last seen
 	read    []Row[T]    // the last page read out
+	fit     list.Fit    // of the columns
 	width   int
 	height  int
 }
@@ -188,6 +189,7 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 			p.notice = msg.Notice
 		}
 		cmd := p.arrived(msg.Page)
+		p.fitted()
 		if at := slices.IndexFunc(p.Window.Rows, func(r Row[T]) bool { return r.Key == p.Pick }); at >= 0 && p.Pick != "" {
 			p.Pick = ""
 			cmd = tea.Batch(cmd, p.Window.Move(at-p.Window.Sel))
@@ -412,6 +414,7 @@ func (p *List[T]) trailed(m list.Trailed[Row[T]], notice desk.Said) tea.Cmd {
 		p.notice = notice
 	}
 	cmd, over, found := p.Window.Trailed(m)
+	p.fitted()
 	if over {
 		list.TrailOver(&p.D.Loop, m, found)
 	}

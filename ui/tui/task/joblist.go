@@ -130,7 +130,10 @@ func JobProgress(esc safetext.Escaper, st jobs.Status) safetext.Text {
 	case st.Steps > 0:
 		return esc.Sprintf("%s", prose.Plural(int64(st.Steps), "step"))
 	}
-	return esc.Const("not told yet")
+	if UnderWay(st) {
+		return esc.Const("not told yet")
+	}
+	return safetext.Text{}
 }
 
 func orWord(word, other string) string {
@@ -146,7 +149,7 @@ func jobText(d *desk.Desk, row jobRow) *text.Page {
 	head := []text.Line{
 		{Value: esc.LineMax(row.Title, desk.MaxField), Kind: text.Title},
 		field("state", esc.Sprintf("%s: %s", jobWord(row.State), esc.Const(jobState(row)))),
-		field("progress", JobProgress(esc, row.Status)),
+		field("progress", desk.OrElse(JobProgress(esc, row.Status), esc.Const("not counted"))),
 	}
 	if UnderWay(row.Status) {
 		word := "does not stop it: it runs on its own"

@@ -28,7 +28,7 @@ func signs(st *paint.Styles) [5]string {
 	if st.Esc.ASCII {
 		return [5]string{"#", "~", "=", ".", " "}
 	}
-	return [5]string{"█", "▓", "▒", "░", " "}
+	return [5]string{"█", "▄", "▌", "░", " "}
 }
 
 // Bar shows the fates of the findings in cells; most fills all cells.

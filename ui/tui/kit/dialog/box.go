@@ -57,15 +57,21 @@ func (md *Modal) Boxed(w, h int) ([]string, *tea.Position) {
 	if y < 0 {
 		y = h - len(body) - 2
 	}
-	PutBox(st, under, body, x, y, inner)
+	PutBox(st, under, body, x, y, inner, row)
 	if at != nil {
 		at = &tea.Position{X: at.X + x + 1, Y: at.Y + y}
 	}
 	return under, at
 }
 
-// PutBox draws lines of inner columns in a border over the screen, with its corner at x and y.
-func PutBox(st *paint.Styles, under, body []string, x, y, inner int) {
+// PutBox draws lines of inner columns in a border over the screen, with its corner at x and y. The
+// screen behind the box steps back, except for the row that the box is about; -1: none.
+func PutBox(st *paint.Styles, under, body []string, x, y, inner, row int) {
+	for i, line := range under {
+		if i != row {
+			under[i] = st.Shaded(line)
+		}
+	}
 	side := st.Row(1).Put(st.Key, st.Glyphs.Vertical).End()
 	rule := strings.Repeat(st.Glyphs.Horizontal.String(), inner)
 	edge := func(left, right string) string {

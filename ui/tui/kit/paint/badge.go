@@ -25,9 +25,10 @@ const GaugeWidth = gaugeCells + 7
 // Gauge draws the used percentage of a cap, with the number at its right, and the paint for how
 // near the cap is.
 func (s *Styles) Gauge(percent int64) (safetext.Text, Paint) {
-	full := int(min(max(percent, 0)*gaugeCells/100, gaugeCells))
+	const steps = 5 // of a cell
+	used := int(min(max(percent, 0), 100) * gaugeCells * steps / 100)
 	if percent > 0 {
-		full = max(full, 1)
+		used = max(used, 1)
 	}
 	p := s.Dim
 	switch {
@@ -36,7 +37,13 @@ func (s *Styles) Gauge(percent int64) (safetext.Text, Paint) {
 	case percent >= 80:
 		p = s.Warn
 	}
-	bar := strings.Repeat(s.Glyphs.Full, full) + strings.Repeat(s.Glyphs.Rest, gaugeCells-full)
+	full := used / steps
+	bar := strings.Repeat(s.Glyphs.Full, full)
+	if part := used % steps; part > 0 {
+		bar += s.Glyphs.Parts[part-1]
+		full++
+	}
+	bar += strings.Repeat(s.Glyphs.Rest, gaugeCells-full)
 	n := strconv.FormatInt(min(percent, 9999), 10)
 	return s.Esc.Const(bar + strings.Repeat(" ", 5-len(n)) + n + " %"), p
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"memdesk/internal/safetext"
 )
@@ -33,6 +34,7 @@ type glyphs struct {
 	Up, Down             safetext.Text          // there is more, above and below
 	Corners              [4]string              // of a box
 	Full, Rest           string                 // of a gauge
+	Parts                [4]string              // of a gauge's cell: a fifth to four fifths
 	State                [4]string              // before a state, by its tone
 	Fold                 map[bool]safetext.Text // before a foldable row: whether it is open
 	Guide                [3]string              // of a tree: past a branch, to a branch, to the last one
@@ -52,6 +54,7 @@ type Styles struct {
 	Key, Hint, Input     Paint
 	match, Escape        Paint
 	Alarm                Paint // production
+	shade                Paint // the screen behind a box
 	Selected, selectedIn Paint // the row under the cursor: in the pane that has the focus, and elsewhere
 }
 
@@ -71,7 +74,7 @@ func New(l Looks, dark bool) *Styles {
 		s.Key, s.Hint, s.Input = s.Strong, s.Dim, newPaint(n().Underline(true))
 		s.match, s.Escape = newPaint(n().Bold(true).Underline(true)), newPaint(n().Underline(true))
 		s.Selected, s.selectedIn = newPaint(n().Reverse(true)), newPaint(n().Bold(true))
-		s.Alarm = newPaint(n().Reverse(true).Bold(true))
+		s.Alarm, s.shade = newPaint(n().Reverse(true).Bold(true)), s.Dim
 		return s
 	}
 	p := PaletteOf(l.Theme, dark)
@@ -88,15 +91,18 @@ func New(l Looks, dark bool) *Styles {
 	if l.Theme == ThemeHighContrast { // the background alone would not show this row
 		s.selectedIn = newPaint(n().Foreground(p.BarFg).Background(p.BarBg).Underline(true))
 	}
-	s.Alarm = newPaint(n().Foreground(p.AlarmFg).Background(p.AlarmBg).Bold(true))
+	s.Alarm, s.shade = newPaint(n().Foreground(p.AlarmFg).Background(p.AlarmBg).Bold(true)), newPaint(fg(p.Shade))
 	return s
 }
+
+// Shaded is a finished line of the screen behind a box.
+func (s *Styles) Shaded(line string) string { return s.shade.On + ansi.Strip(line) + s.shade.Off }
 
 func newGlyphs(ascii bool) glyphs {
 	if ascii {
 		c := safetext.Const
-		return glyphs{c("|"), c("-"), c("+"), c(" > "), c(" - "), c(">"), c("+ "), c("-- "), c("^"), c("v"), [4]string{"+", "+", "+", "+"}, "#", "-", [4]string{"-", "!", "x", "+"}, map[bool]safetext.Text{false: c("+ "), true: c("- ")}, [3]string{"| ", "|-", "`-"}}
+		return glyphs{c("|"), c("-"), c("+"), c(" > "), c(" - "), c(">"), c("+ "), c("-- "), c("^"), c("v"), [4]string{"+", "+", "+", "+"}, "#", "-", [4]string{"-", "-", "#", "#"}, [4]string{"-", "!", "x", "+"}, map[bool]safetext.Text{false: c("+ "), true: c("- ")}, [3]string{"| ", "|-", "`-"}}
 	}
 	c := safetext.Const
-	return glyphs{c("│"), c("─"), c("┬"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── "), c("↑"), c("↓"), [4]string{"╭", "╮", "╰", "╯"}, "▆", "▁", [4]string{"·", "▲", "✖", "●"}, map[bool]safetext.Text{false: c("▸ "), true: c("▾ ")}, [3]string{"│ ", "├ ", "└ "}}
+	return glyphs{c("│"), c("─"), c("┬"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── "), c("↑"), c("↓"), [4]string{"╭", "╮", "╰", "╯"}, "▆", "▁", [4]string{"▂", "▃", "▄", "▅"}, [4]string{"·", "▲", "✖", "●"}, map[bool]safetext.Text{false: c("▸ "), true: c("▾ ")}, [3]string{"│ ", "├ ", "└ "}}
 }

@@ -37,6 +37,7 @@ func ThemeNamed(s string) (string, bool) {
 // and a colour in between would become the nearest one, red for example a grey.
 type Palette struct {
 	Accent, Dim, Good, Warn, Bad, Match, Escape, SelFg, SelBg, BarBg, BarFg, AlarmFg, AlarmBg color.Color
+	Shade                                                                                     color.Color // text behind a box
 }
 
 // PaletteOf chooses by theme and by the background of the terminal.
@@ -63,7 +64,7 @@ func darkPalette() Palette {
 	return Palette{
 		Accent: Hex("#87AFD7"), Dim: Hex("#949494"), Good: Hex("#87AF5F"), Warn: Hex("#D7D75F"), Bad: Hex("#FF8787"),
 		Match: Hex("#FFFF87"), Escape: Hex("#D787FF"), SelFg: Hex("#FFFFFF"), SelBg: Hex("#005F87"),
-		BarBg: Hex("#262626"), BarFg: Hex("#B2B2B2"), AlarmFg: Hex("#FFFFFF"), AlarmBg: Hex("#AF0000"),
+		BarBg: Hex("#262626"), BarFg: Hex("#B2B2B2"), AlarmFg: Hex("#FFFFFF"), AlarmBg: Hex("#AF0000"), Shade: Hex("#6C6C6C"),
 	}
 }
 
@@ -71,7 +72,7 @@ func lightPalette() Palette {
 	return Palette{
 		Accent: Hex("#005F87"), Dim: Hex("#626262"), Good: Hex("#005F00"), Warn: Hex("#5F5F00"), Bad: Hex("#AF0000"),
 		Match: Hex("#5F5F00"), Escape: Hex("#870087"), SelFg: Hex("#121212"), SelBg: Hex("#AFD7FF"),
-		BarBg: Hex("#E4E4E4"), BarFg: Hex("#444444"), AlarmFg: Hex("#FFFFFF"), AlarmBg: Hex("#AF0000"),
+		BarBg: Hex("#E4E4E4"), BarFg: Hex("#444444"), AlarmFg: Hex("#FFFFFF"), AlarmBg: Hex("#AF0000"), Shade: Hex("#8A8A8A"),
 	}
 }
 
@@ -81,13 +82,13 @@ func contrastPalette(dark bool) Palette {
 		return Palette{
 			Accent: Hex("#87D7FF"), Dim: Hex("#D0D0D0"), Good: Hex("#87FF87"), Warn: Hex("#FFD75F"), Bad: Hex("#FFAFAF"),
 			Match: Hex("#FFD75F"), Escape: Hex("#FFAFFF"), SelFg: Hex("#000000"), SelBg: Hex("#FFFFFF"),
-			BarBg: Hex("#000000"), BarFg: Hex("#FFFFFF"), AlarmFg: Hex("#000000"), AlarmBg: Hex("#FFD700"),
+			BarBg: Hex("#000000"), BarFg: Hex("#FFFFFF"), AlarmFg: Hex("#000000"), AlarmBg: Hex("#FFD700"), Shade: Hex("#D0D0D0"),
 		}
 	}
 	return Palette{
 		Accent: Hex("#003A5C"), Dim: Hex("#333333"), Good: Hex("#0B4A0B"), Warn: Hex("#4F3400"), Bad: Hex("#7A0012"),
 		Match: Hex("#4F3400"), Escape: Hex("#4B0070"), SelFg: Hex("#FFFFFF"), SelBg: Hex("#000000"),
-		BarBg: Hex("#FFFFFF"), BarFg: Hex("#000000"), AlarmFg: Hex("#FFFFFF"), AlarmBg: Hex("#7A0012"),
+		BarBg: Hex("#FFFFFF"), BarFg: Hex("#000000"), AlarmFg: Hex("#FFFFFF"), AlarmBg: Hex("#7A0012"), Shade: Hex("#333333"),
 	}
 }
 
@@ -98,13 +99,13 @@ func SafePalette(dark bool) Palette {
 		return Palette{
 			Accent: Hex("#5FAFFF"), Dim: Hex("#949494"), Good: Hex("#5FAFFF"), Warn: Hex("#FFFF5F"), Bad: Hex("#FF8700"),
 			Match: Hex("#FFFF5F"), Escape: Hex("#D787AF"), SelFg: Hex("#FFFFFF"), SelBg: Hex("#005F87"),
-			BarBg: Hex("#262626"), BarFg: Hex("#BCBCBC"), AlarmFg: Hex("#000000"), AlarmBg: Hex("#FFAF00"),
+			BarBg: Hex("#262626"), BarFg: Hex("#BCBCBC"), AlarmFg: Hex("#000000"), AlarmBg: Hex("#FFAF00"), Shade: Hex("#6C6C6C"),
 		}
 	}
 	return Palette{
 		Accent: Hex("#005FAF"), Dim: Hex("#626262"), Good: Hex("#005FAF"), Warn: Hex("#875F00"), Bad: Hex("#87005F"),
 		Match: Hex("#875F00"), Escape: Hex("#875F87"), SelFg: Hex("#FFFFFF"), SelBg: Hex("#005FAF"),
-		BarBg: Hex("#E4E4E4"), BarFg: Hex("#303030"), AlarmFg: Hex("#000000"), AlarmBg: Hex("#FFAF00"),
+		BarBg: Hex("#E4E4E4"), BarFg: Hex("#303030"), AlarmFg: Hex("#000000"), AlarmBg: Hex("#FFAF00"), Shade: Hex("#8A8A8A"),
 	}
 }
 

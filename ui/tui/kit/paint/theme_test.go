@@ -13,7 +13,7 @@ import (
 func TestColoursOfSimpleTerminals(t *testing.T) {
 	for name, p := range map[string]Palette{"dark": darkPalette(), "light": lightPalette(), "colour-blind, dark": SafePalette(true), "colour-blind, light": SafePalette(false), "contrast": contrastPalette(true)} {
 		for what, c := range map[string]color.Color{"accent": p.Accent, "dim": p.Dim, "good": p.Good, "warn": p.Warn, "bad": p.Bad, "match": p.Match, "escape": p.Escape,
-			"selFg": p.SelFg, "selBg": p.SelBg, "barFg": p.BarFg, "barBg": p.BarBg, "alarmFg": p.AlarmFg, "alarmBg": p.AlarmBg} {
+			"selFg": p.SelFg, "selBg": p.SelBg, "barFg": p.BarFg, "barBg": p.BarBg, "alarmFg": p.AlarmFg, "alarmBg": p.AlarmBg, "shade": p.Shade} {
 			r, g, b, _ := c.RGBA()
 			got := colorprofile.ANSI256.Convert(c)
 			if r2, g2, b2, _ := got.RGBA(); r != r2 || g != g2 || b != b2 {

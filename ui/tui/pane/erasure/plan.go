@@ -527,7 +527,7 @@ func backupLines(esc safetext.Escaper, all []receipt.Backup) []text.Line {
 	}
 	head := chapter(esc, "Backups", known)
 	if len(unknown) > 0 {
-		head = append(head, text.Line{Value: esc.Sprintf("Of backups nothing is configured ([[backup]]), and they may hold the person: %s.", esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Note})
+		head = append(head, text.Line{Value: esc.Sprintf("! Backups may hold the person: no [[backup]] is configured for %s.", esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Warn})
 	}
 	return head
 }

@@ -424,7 +424,7 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	st := p.d.St
 	list := make([]string, 0, f.ListHeight)
 	h := st.Row(f.ListWidth).Blank(1)
-	h.Lit(st.Heading, pad("STORE", 16)).Lit(st.Heading, pad("HEALTH", 8)).Lit(st.Heading, "LATENCY  CHECKED  MESSAGE")
+	h.Lit(st.Heading, pad("STORE", 16)).Lit(st.Heading, pad("HEALTH", 8)).Lit(st.Heading, "LATENCY  CHECKED  ").Lit(st.Heading, pad("KIND", kindWidth)).Lit(st.Heading, "MESSAGE")
 	list = append(list, h.End())
 	members := p.d.Fleet.Members()
 	for i := p.table.Top; i < min(len(members), p.table.Top+p.table.Height); i++ {
@@ -448,11 +448,11 @@ func (p *Pane) row(m backends.Member, at bool, width int) string {
 	st := p.d.St
 	r := st.Highlighted(width, at, true)
 	r.Cell(st.Plain, st.Esc.Line(m.Name), 15).Blank(1)
+	kind := st.Esc.Line(m.Kind)
 	rep, known := p.Reports[m.Name]
 	switch {
 	case !known:
-		r.Lit(st.Dim, pad("..", 8)).Number(st.Dim, safetext.Text{}, 7).Blank(2).Cell(st.Dim, safetext.Text{}, 9).Lit(st.Dim, "checking")
-		return r.End()
+		return r.Lit(st.Dim, pad("..", 8)).Blank(7+2+9).Cell(st.Dim, kind, kindWidth).Lit(st.Dim, "checking").End()
 	case rep.Status.State == model.HealthDegraded:
 		r.Cell(st.Warn, st.Badge(paint.ToneWarn, st.Esc.Const("look")), 8)
 	case rep.Status.OK:
@@ -461,16 +461,37 @@ func (p *Pane) row(m backends.Member, at bool, width int) string {
 		r.Cell(st.Bad, st.Badge(paint.ToneBad, st.Esc.Const("down")), 8)
 	}
 	r.Number(st.Dim, safetext.Const(prose.Latency(rep.Latency)), 7).Blank(2)
-	r.Cell(st.Dim, safetext.Const(p.d.Time.Age(rep.Status.CheckedAt)), 9)
+	r.Cell(st.Dim, safetext.Const(p.d.Time.Age(rep.Status.CheckedAt)), 9).Cell(st.Dim, kind, kindWidth)
 	switch {
 	case len(rep.Status.Findings) > 0 && rep.Status.OK:
 		r.Put(st.Warn, st.Esc.LineMax(rep.Status.Findings[0].Message, prose.MaxReason))
 	case rep.Status.OK:
-		r.Lit(st.Dim, "answers")
+		r.Put(st.Dim, p.holds(m.Store))
 	default:
 		r.Put(st.Warn, st.Esc.LineMax(rep.Status.Message, prose.MaxReason))
 	}
 	return r.End()
+}
+
+// kindWidth is the column of a store's kind.
+const kindWidth = 12
+
+// holds is the number of items in the tiers that are not hidden; empty before the count.
+func (p *Pane) holds(s model.Store) safetext.Text {
+	if p.counts == nil {
+		return safetext.Text{}
+	}
+	tiers := p.counts(s.Name)
+	if len(tiers) == 0 {
+		return safetext.Text{}
+	}
+	var n int64
+	for _, t := range tiers {
+		if spec, _ := s.Tier(t.Tier); !spec.Hidden {
+			n += t.Items
+		}
+	}
+	return safetext.Const(prose.Plural(n, "item"))
 }
 
 // pad fills the program's own words up to a column.

@@ -2,51 +2,90 @@ package recall
 
 import (
 	"strconv"
+	"strings"
 
+	"memdesk/backends"
 	"memdesk/internal/safetext"
+	"memdesk/model"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/pane"
 )
 
-// renderStatus shows each store's answer: failures first, then bounded answers; those without room
-// are counted.
-func (p *Pane) renderStatus(width int) []string {
+// status is a line about the answers: of all stores, or of one.
+type status struct {
+	name, text safetext.Text
+	mark       string
+	paint      paint.Paint
+}
+
+// statuses are one line about all stores, and one for each store that failed, was withdrawn, or has
+// more matches than it gave.
+func (p *Pane) statuses() []status {
 	st := p.d.St
-	type entry struct {
-		name, text safetext.Text
-		mark       string
-		p          paint.Paint
+	if len(p.answers)+len(p.waiting) == 0 {
+		return nil
 	}
-	var list []entry
+	out := []status{{text: p.summary(), paint: st.Dim}}
 	for _, a := range p.answers {
 		if a.failed {
-			list = append(list, entry{st.Esc.Line(a.answer.Store), a.Status, "!!", st.Bad})
+			out = append(out, status{st.Esc.Line(a.answer.Store), a.Status, "!!", st.Bad})
 		}
 	}
 	for _, name := range p.waiting {
-		text, mark, colour := safetext.Const("asking"), "..", st.Dim
 		if !p.running {
-			text, mark, colour = safetext.Const("no answer: the question was withdrawn"), "!!", st.Bad
-		}
-		list = append(list, entry{st.Esc.Line(name), text, mark, colour})
-	}
-	for _, bounded := range []bool{true, false} {
-		for _, a := range p.answers {
-			if !a.failed && a.answer.Result.Bounded == bounded {
-				list = append(list, entry{st.Esc.Line(a.answer.Store), a.Status, "OK", st.Good})
-			}
+			out = append(out, status{st.Esc.Line(name), safetext.Const("no answer: the question was withdrawn"), "!!", st.Bad})
 		}
 	}
-	room := p.statusLines()
+	for _, a := range p.answers {
+		if r := a.answer.Result; !a.failed && (r.Bounded || r.Total == model.TotalUnknown || r.Total > int64(len(r.Hits))) {
+			out = append(out, status{st.Esc.Line(a.answer.Store), a.Status, "OK", st.Good})
+		}
+	}
+	return out
+}
+
+// summary is how many stores have answered, and the slowest of them or those still asked.
+func (p *Pane) summary() safetext.Text {
+	esc := p.d.St.Esc
+	var slowest backends.Answer
+	n := 0
+	for _, a := range p.answers {
+		if a.failed {
+			continue
+		}
+		n++
+		if a.answer.Took > slowest.Took {
+			slowest = a.answer
+		}
+	}
+	words := esc.Sprintf("%d of %s answered", n, prose.Plural(int64(len(p.answers)+len(p.waiting)), "store"))
+	switch {
+	case p.running && len(p.waiting) > 0:
+		return esc.Sprintf("%s; asking %s", words, strings.Join(p.waiting, " "))
+	case n > 1:
+		return esc.Sprintf("%s; the slowest was %s, %s", words, slowest.Store, prose.Latency(slowest.Took))
+	}
+	return words
+}
+
+// renderStatus draws the lines about the answers; those without room are counted.
+func (p *Pane) renderStatus(width int) []string {
+	st := p.d.St
+	all, room := p.statuses(), p.statusLines()
 	var out []string
-	for i, e := range list {
-		if i == room-1 && len(list) > room {
-			out = append(out, st.Row(width).Blank(1).Lit(st.Dim, "and "+prose.Plural(int64(len(list)-i), "more store")+" answered; a taller window shows them").End())
-			break
+	for i, s := range all {
+		r := st.Row(width).Blank(1)
+		switch {
+		case i == room-1 && len(all) > room:
+			return append(out, r.Lit(st.Dim, "and "+prose.Plural(int64(len(all)-i), "more note")+"; a taller window shows them").End())
+		case s.name.IsEmpty():
+			r.Put(s.paint, s.text)
+		default:
+			r.Cell(st.Plain, s.name, 15).Blank(1).Lit(s.paint, s.mark+" ").Put(st.Dim, s.text)
 		}
-		out = append(out, st.Row(width).Blank(1).Cell(st.Plain, e.name, 15).Blank(1).Lit(e.p, e.mark+" ").Put(st.Dim, e.text).End())
+		out = append(out, r.End())
 	}
 	return out
 }

@@ -240,8 +240,7 @@ func (p *Pane) Resize(width, height int) tea.Cmd {
 
 // statusLines is the room for the stores' answers.
 func (p *Pane) statusLines() int {
-	n := len(p.answers) + len(p.waiting)
-	return min(n, max(p.height/6, 2))
+	return min(len(p.statuses()), max(p.height/6, 2))
 }
 
 func (p *Pane) layout() tea.Cmd {

@@ -62,6 +62,28 @@ type items struct {
 	left   []leftPlace         // lists left earlier, the last one last
 	who    *pane.Writers
 	pulse  desk.Pulse
+	fit    list.Fit // of the columns below
+}
+
+// The columns that are as wide as their cells.
+const (
+	colTier = iota
+	colOrigin
+	colSize
+	colFlags
+)
+
+// fitted notes the widths of the rows that have arrived, and of their writers.
+func (l *items) fitted() {
+	for i, title := range []string{"TIER", "ORIGIN", "SIZE", "FLAGS"} {
+		l.fit.See(i, len(title))
+	}
+	for _, r := range l.List.Rows {
+		who, _ := l.who.Cell(model.Ref{Store: l.At.Store, ID: r.key})
+		for i, t := range []safetext.Text{r.tier, who, r.size, r.flags} {
+			l.fit.See(i, t.Width())
+		}
+	}
 }
 
 // leftPlace is a list as the operator left it: a return finds it unchanged.
@@ -103,7 +125,7 @@ func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 		l.List, l.whole = fresh, nil
 		l.Query, l.filter, l.Order = left.query, text.Input{}, left.order
 		l.Marks.Clear()
-		l.pulse = desk.Pulse{}
+		l.pulse, l.fit = desk.Pulse{}, nil
 	}
 	l.At, l.Hidden, l.pinned = at, hidden, false
 	l.jump.Close()
@@ -113,6 +135,7 @@ func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 	}
 	switch {
 	case left.rows != nil && left.hidden == hidden:
+		defer l.fitted()
 		return l.List.Take(l.fetcher(), left.rows, "")
 	case same && l.List.Hold() != nil:
 		return l.List.Take(l.fetcher(), l.List.Hold(), "")
@@ -355,22 +378,19 @@ func (l *items) crumbs() []safetext.Text {
 type itemColumns struct{ title, id, tier, origin, size, flags int }
 
 func (l *items) columns(width int) itemColumns {
-	c := itemColumns{size: 10, flags: 12}
-	if width >= 90 {
-		c.flags = 18
-	}
+	c := itemColumns{size: l.fit.Width(colSize, 10), flags: l.fit.Width(colFlags, 18)}
 	if l.At.Tier == "" {
-		c.tier = 11
+		c.tier = l.fit.Width(colTier, 11)
 	}
 	if l.d.Origins != nil {
-		c.origin = pane.OriginWidth
-		if width < 76 { // each gives a little, so that the title can be read
-			c.size, c.flags, c.tier, c.origin = 8, 8, min(c.tier, 10), 11
-		}
+		c.origin = l.fit.Width(colOrigin, pane.OriginWidth)
+	}
+	if width < 76 { // each gives a little, so that the title can be read
+		c.size, c.flags, c.tier, c.origin = min(c.size, 8), min(c.flags, 8), min(c.tier, 10), min(c.origin, 11)
 	}
 	rest := width - 2 - c.size - 6 - c.flags - c.tier - c.origin
 	c.title = rest
-	if rest >= 36 {
+	if rest >= 56 {
 		c.title = rest * 11 / 20
 		c.id = rest - c.title
 	}

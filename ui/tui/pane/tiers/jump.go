@@ -23,6 +23,7 @@ func (l *items) seek(want func(ItemRow) bool, word safetext.Text) tea.Cmd {
 // trailed takes a page of a trail, and says how the trail ended.
 func (l *items) trailed(m list.Trailed[ItemRow]) tea.Cmd {
 	cmd, over, found := l.List.Trailed(m)
+	l.fitted()
 	l.pinned = l.pinned && !found
 	if over {
 		list.TrailOver(&l.d.Loop, m, found)

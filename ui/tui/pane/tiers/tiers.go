@@ -66,13 +66,16 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		return p.Items.trailed(msg)
 	case list.Fetched[ItemRow]:
 		p.Items.read(msg)
-		return tea.Batch(p.Items.List.Arrive(msg), p.Items.preview())
+		cmd := p.Items.List.Arrive(msg)
+		p.Items.fitted()
+		return tea.Batch(cmd, p.Items.preview())
 	case list.Peeked[ItemRow]:
 		return p.Items.Marks.Peeked(msg)
 	case list.Walked[ItemRow]:
 		return p.Items.Marks.Walked(&p.d.Loop, msg)
 	case pane.WritersCame:
 		p.Items.who.Take(msg)
+		p.Items.fitted()
 		return p.Items.named()
 	case pane.ReadDue:
 		return p.reader.Due(msg)
