@@ -216,7 +216,7 @@ func notedEvent(e StoreEvent, n int) AuditEvent {
 }
 
 func eventOf(r audit.Row) AuditEvent {
-	e := AuditEvent{Seq: int64(r.Seq), At: r.TS, Actor: r.Actor, KeyID: r.ActorKey, Action: r.Action, Store: r.Store,
+	e := AuditEvent{Seq: int64(r.Seq), At: r.TS, Actor: r.Actor, KeyID: r.ActorKey, Action: r.Action, Store: r.Store, Scope: r.Scope,
 		Target: NameWords(r), Phase: string(r.Phase), Result: string(r.Result), Reason: r.Reason}
 	if r.Damaged != "" {
 		e.Result, e.Reason = "damaged", r.Damaged

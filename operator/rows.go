@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"strings"
 	"time"
 
 	"memdesk/conflict"
@@ -72,6 +73,7 @@ type AuditEvent struct {
 	KeyID   string
 	Action  string
 	Store   string
+	Scope   string // the erasure request or file that the act was about, where it was not of one store
 	Target  string // clear name, else empty
 	Subject string // clear name, else empty
 	Phase   string // intent or outcome
@@ -93,6 +95,19 @@ func (e AuditEvent) Facts() []model.Field {
 		{Name: "target", Value: e.Target}, {Name: "subject", Value: e.Subject}, {Name: "phase", Value: e.Phase},
 		{Name: "result", Value: e.Result}, {Name: "reason", Value: e.Reason},
 	}
+}
+
+// About is what the act was about: an item, a store, or the scope of an act that was not of one store.
+func (e AuditEvent) About() string {
+	switch {
+	case e.Scope != "" && e.Store == "":
+		return e.Scope
+	case e.Target != "" && e.Store != "": // the log's names are references already
+		return e.Store + ":" + strings.TrimPrefix(e.Target, e.Store+":")
+	case e.Target != "":
+		return e.Target
+	}
+	return e.Store
 }
 
 // QuarantinePage is a window of the review list.

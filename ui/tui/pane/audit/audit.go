@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,7 +68,7 @@ func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
 		}
 		return d.Esc.Sprintf("%s %s", prose.Group(e.Seq), d.Esc.LineMax(e.Action, prose.MaxTitle))
 	}
-	kind.Field = auditTarget
+	kind.Field = operator.AuditEvent.About
 	if d.Audit != nil {
 		kind.Live = d.Audit.Stamp
 	}
@@ -99,27 +98,13 @@ func writingOfEvent(d *desk.Desk, ctx context.Context, e operator.AuditEvent) (c
 	return w, true
 }
 
-// auditTarget is an item, a store, or the erasure request that an act was about.
-func auditTarget(e operator.AuditEvent) string {
-	i := slices.IndexFunc(e.Fields, func(f model.Field) bool { return f.Name == "scope" })
-	switch {
-	case i >= 0 && e.Store == "":
-		return e.Fields[i].Value
-	case e.Target != "" && e.Store != "": // the log's names are references already
-		return e.Store + ":" + strings.TrimPrefix(e.Target, e.Store+":")
-	case e.Target != "":
-		return e.Target
-	}
-	return e.Store
-}
-
 // notedRecord is an event of a store's own system: marked with who noted it, and without a number.
 func notedRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditEvent] {
 	esc := d.Esc
 	return record.Row[operator.AuditEvent]{
 		Key: fmt.Sprintf("%s/%d/%d", e.Store, e.At.UnixNano(), e.N), Raw: e, Tones: []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo},
 		Cells: []safetext.Text{
-			esc.Const("-"), esc.Const(prose.Minute(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const("noted"), esc.LineMax(auditTarget(e), prose.MaxTitle),
+			esc.Const("-"), esc.Const(prose.Minute(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const("noted"), esc.LineMax(e.About(), prose.MaxTitle),
 		},
 	}
 }
@@ -149,7 +134,7 @@ func auditRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditE
 		Key: strconv.FormatInt(e.Seq, 10), Raw: e, Tones: []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, result},
 		Cells: []safetext.Text{
 			esc.Const(prose.Group(e.Seq)), esc.Const(prose.Minute(e.At)), actorCell(esc, e.Actor), esc.Line(e.Action),
-			esc.LineMax(word, prose.MaxTitle), prose.NameFirst(esc, auditTarget(e)),
+			esc.LineMax(word, prose.MaxTitle), prose.NameFirst(esc, e.About()),
 		},
 	}
 }
@@ -225,5 +210,5 @@ func tellEvent(esc safetext.Escaper, e operator.AuditEvent) safetext.Text {
 		result = "no result in this record"
 	}
 	return esc.Sprintf("Event %s, %s: %s %s by %s, %s. %s %s", prose.Group(e.Seq), prose.Minute(e.At), e.Action, e.Phase, e.Actor, result,
-		esc.LineMax(auditTarget(e), prose.MaxTitle), esc.LineMax(e.Reason, prose.MaxTitle))
+		esc.LineMax(e.About(), prose.MaxTitle), esc.LineMax(e.Reason, prose.MaxTitle))
 }
