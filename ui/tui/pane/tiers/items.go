@@ -76,7 +76,7 @@ const (
 // fitted notes the widths of the rows that have arrived, and of their writers.
 func (l *items) fitted() {
 	for i, title := range []string{"TIER", "ORIGIN", "SIZE", "FLAGS"} {
-		l.fit.See(i, len(title))
+		l.fit.See(i, len(title)+1) // for the sign of the order
 	}
 	for _, r := range l.List.Rows {
 		who, _ := l.who.Cell(model.Ref{Store: l.At.Store, ID: r.key})
@@ -426,7 +426,7 @@ func (l *items) render(width, height int) ([]string, *tea.Position) {
 
 func (l *items) heading(h *paint.Row, c itemColumns) {
 	st := l.d.St
-	h.Blank(2).Cell(st.Heading, safetext.Const("TITLE"), c.title).Cell(st.Heading, safetext.Const("ID"), c.id)
+	h.Blank(2).Cell(st.Heading, safetext.Const("TITLE"), c.title).Cell(st.Heading, l.titled("ID", model.OrderID, ""), c.id)
 	if c.tier > 0 {
 		h.Cell(st.Heading, safetext.Const("TIER"), c.tier)
 	}
@@ -434,9 +434,24 @@ func (l *items) heading(h *paint.Row, c itemColumns) {
 		h.Cell(st.Heading, safetext.Const("ORIGIN"), c.origin)
 	}
 	if c.size > 0 {
-		h.Number(st.Heading, safetext.Const("SIZE"), c.size)
+		h.Number(st.Heading, l.titled("SIZE", "", model.OrderLargest), c.size)
 	}
-	h.Number(st.Heading, safetext.Const("AGE"), 5).Blank(1).Lit(st.Heading, "FLAGS")
+	h.Number(st.Heading, l.titled("AGE", model.OrderNewest, model.OrderOldest), 5).Blank(1).Lit(st.Heading, "FLAGS")
+}
+
+// titled is the title of a column, with a sign where the list is in one of its orders.
+func (l *items) titled(title string, up, down model.Order) safetext.Text {
+	by := l.Order
+	if by == "" && len(l.Orders) > 0 {
+		by = l.Orders[0]
+	}
+	switch {
+	case by != "" && by == up:
+		return l.d.St.Esc.Sprintf("%s%s", safetext.Const(title), l.d.St.Glyphs.Up)
+	case by != "" && by == down:
+		return l.d.St.Esc.Sprintf("%s%s", safetext.Const(title), l.d.St.Glyphs.Down)
+	}
+	return safetext.Const(title)
 }
 
 func (l *items) row(it ItemRow, at bool, width int, c itemColumns) string {
