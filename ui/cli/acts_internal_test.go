@@ -21,7 +21,6 @@ import (
 var (
 	_ desk.Acts             = (*operator.Session)(nil)
 	_ desk.ConflictSource   = (*operator.Conflicts)(nil)
-	_ desk.ErasureSource    = (*operator.Erasures)(nil)
 	_ desk.Jobs             = (*operator.Jobs)(nil)
 	_ desk.AuditSource      = (*operator.AuditTrail)(nil)
 	_ desk.QuarantineSource = (*operator.Quarantine)(nil)

@@ -10,6 +10,7 @@ import (
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
@@ -45,16 +46,16 @@ func New(l loop.Loop, fleet *backends.Fleet, f Frame, plain bool) *Desk {
 
 // Sources feed the panes and change memory; a nil one is absent, and its pane or key says so.
 type Sources struct {
-	Audit      AuditSource      // nil: the pane says why it is empty
-	Quarantine QuarantineSource // nil: the pane says why it is empty
-	Conflicts  ConflictSource   // nil: the pane says why it is empty
-	Changes    ChangeSource     // nil: lists are read anew only on request
-	Erasure    ErasureSource    // nil: the pane says why it is empty
-	Origins    OriginSource     // nil: writers are unknown, and no column shows them
-	Stories    StorySource      // nil: the quarantine cannot be grouped, and the key says so
-	Acts       Acts             // nil: nothing can be changed, and the keys say so
-	Drafts     *drafts.Folder   // of texts in an editor; nil: nothing can be edited, and the keys say so
-	Jobs       Jobs             // nil: only one item at a time can be changed, and the keys say so
+	Audit      AuditSource        // nil: the pane says why it is empty
+	Quarantine QuarantineSource   // nil: the pane says why it is empty
+	Conflicts  ConflictSource     // nil: the pane says why it is empty
+	Changes    *operator.Changes  // nil: lists are read anew only on request
+	Erasure    *operator.Erasures // nil: the pane says why it is empty
+	Origins    OriginSource       // nil: writers are unknown, and no column shows them
+	Stories    StorySource        // nil: the quarantine cannot be grouped, and the key says so
+	Acts       Acts               // nil: nothing can be changed, and the keys say so
+	Drafts     *drafts.Folder     // of texts in an editor; nil: nothing can be edited, and the keys say so
+	Jobs       Jobs               // nil: only one item at a time can be changed, and the keys say so
 }
 
 // terminal is the terminal of the session.

@@ -5,9 +5,6 @@ import (
 	"time"
 
 	"memdesk/conflict"
-	"memdesk/gdpr"
-	"memdesk/gdpr/receipt"
-	"memdesk/gdpr/sshsig"
 	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/operator"
@@ -89,83 +86,6 @@ type ConflictSource interface {
 	Redundant(ctx context.Context) (all []conflict.Copy, spared int, err error)
 }
 
-// ErasureSource is the desk of erasure requests for the console. It records every act, and a
-// refusal changes nothing. Safe for concurrent use.
-type ErasureSource interface {
-	// Rules are the configuration of erasures.
-	Rules() gdpr.Policy
-	// Requests lists every request, open ones first, by deadline.
-	Requests(ctx context.Context) ([]operator.ErasureRequest, error)
-	// Request is one request, or NotFound.
-	Request(ctx context.Context, id string) (operator.ErasureRequest, error)
-	// Unattested says why nobody could approve a request filed here; empty where somebody could, or no
-	// approval is needed.
-	Unattested() string
-	// Propose asks the stores for aliases of the subject of a request to be filed; notes name the
-	// stores not asked.
-	Propose(ctx context.Context, in gdpr.Intake) (all []gdpr.Proposal, notes []string, err error)
-	// File files a request. keyFile is the filer's private key, needed where the session has none and
-	// approvals are demanded; else empty.
-	File(ctx context.Context, in gdpr.Intake, keyFile string) (gdpr.Due, error)
-	// Discover searches every store and writes a new plan; step hears the progress.
-	Discover(ctx context.Context, id string, step func(store, what string)) (gdpr.Plan, error)
-	// Plan is the current plan, or NotFound.
-	Plan(ctx context.Context, id string) (gdpr.Plan, error)
-	// Backups says until when backups of a plan's stores may hold the subject's data.
-	Backups(p gdpr.Plan) []receipt.Backup
-	// Hold puts holds on items and voids the plan. Where one item is missing, none is held.
-	Hold(ctx context.Context, id string, holds ...gdpr.Hold) error
-	// Unhold lifts holds, also of a complete request; this voids the plan.
-	Unhold(ctx context.Context, id string, holds ...gdpr.Hold) error
-	// Withdraw closes a request for good.
-	Withdraw(ctx context.Context, id, reason string) error
-	// Choose overrides the policy for single items; this voids the plan.
-	Choose(ctx context.Context, id string, choices ...gdpr.Choice) error
-	// Extend lengthens the deadline, once; told is the day that the subject was told, empty for today.
-	Extend(ctx context.Context, id, told string) error
-	// StopClock and StartClock enclose a check of the subject's identity.
-	StopClock(ctx context.Context, id string) error
-	StartClock(ctx context.Context, id string) error
-	// Unapproved says why the current plan may not be carried out yet; empty when it may.
-	Unapproved(ctx context.Context, id string) (string, error)
-	// MayApprove reports whether the key with this fingerprint could approve a request.
-	MayApprove(r *gdpr.Request, fingerprint string) bool
-	// Approve signs the plan with this hash as a second operator; PermissionDenied for a key that may
-	// not.
-	Approve(ctx context.Context, id, planHash string, signer sshsig.Signer) error
-	// BySession reports whether this session's own key may approve a request's plan by its record in
-	// the log, and ApproveHere does.
-	BySession(r *gdpr.Request) bool
-	ApproveHere(ctx context.Context, id, planHash string) error
-	// Erase begins or continues to carry out a plan, and returns: the work outlives the caller.
-	Erase(ctx context.Context, o gdpr.Order) error
-	// Tied says why the work ends with this console, to be continued later; empty when it does not.
-	Tied() string
-	// Pause holds a run at its next step; Resume lets it go on.
-	Pause(ctx context.Context, run jobs.ID) error
-	Resume(ctx context.Context, run jobs.ID) error
-	// Report is the last incomplete run and its plan, or NotFound.
-	Report(ctx context.Context, id string) (gdpr.Outcome, string, error)
-	// StatusReport says what is left of a request and what to do; NotFound when nothing is.
-	StatusReport(ctx context.Context, id string) (receipt.Report, error)
-	// Attest records that a person looked at a layer that memdesk cannot open or change.
-	Attest(ctx context.Context, id string, in gdpr.Looked) error
-	// Verify searches every store and layer again. typed is the subject's id where the request no
-	// longer has one, aliases as many of the aliases as are known.
-	Verify(ctx context.Context, id, typed string, aliases ...string) ([]receipt.Layer, error)
-	// Receipt is the signed file of a complete request, checked, with its content and the id of its
-	// key; NotFound before that.
-	Receipt(ctx context.Context, id string) ([]byte, receipt.Receipt, string, error)
-	// SaveReceipt writes the receipt, or the status report of an incomplete request, to a new file, as
-	// Markdown where path ends in .md. It returns the bytes written.
-	SaveReceipt(ctx context.Context, id, path string) (int64, error)
-	// Export writes all that is kept about the subject to a new directory, or to a zip file where path
-	// ends in .zip. It returns the number of items and the parts that could not be searched.
-	Export(ctx context.Context, id, path string) (items int64, missing []string, err error)
-	// FreeBytes is the free space for a plan and its receipt; 0 when unknown.
-	FreeBytes() int64
-}
-
 // Jobs runs long work so that it is journalled, listed by memdesk jobs and can be cancelled from
 // there.
 type Jobs interface {
@@ -193,11 +113,4 @@ type StorySource interface {
 	Difference(ctx context.Context, note func(model.Ref, error)) (changes []operator.Change, flagged []string, last review.Scan, err error)
 	// KeepScan makes a scan the baseline of Difference.
 	KeepScan(ctx context.Context, flagged []string) error
-}
-
-// ChangeSource reports changes of stores. Safe for concurrent use.
-type ChangeSource interface {
-	// Stamp differs from the one before when the store may have changed; empty: the store cannot tell
-	// and must be read.
-	Stamp(st model.Store) string
 }

@@ -286,7 +286,13 @@ func (s *planPages) turn(fold string) {
 	}
 }
 
-func (s *planPages) rows(ctx context.Context, src desk.ErasureSource, id string, q operator.PageQuery) (*gdpr.Plan, []PlanRow, error) {
+// planSource reads a request and its plan.
+type planSource interface {
+	Request(ctx context.Context, id string) (operator.ErasureRequest, error)
+	Plan(ctx context.Context, id string) (gdpr.Plan, error)
+}
+
+func (s *planPages) rows(ctx context.Context, src planSource, id string, q operator.PageQuery) (*gdpr.Plan, []PlanRow, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.plan != nil && q.Cursor != "" {

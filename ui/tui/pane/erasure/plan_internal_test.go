@@ -17,7 +17,6 @@ import (
 
 // countedPlans returns one plan and counts its reads.
 type countedPlans struct {
-	desk.ErasureSource
 	plan  gdpr.Plan
 	hash  string // of the current plan
 	reads int
