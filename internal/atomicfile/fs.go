@@ -106,3 +106,17 @@ func (f osFile) TryLock(exclusive bool) (bool, error) { return filelock.Try(f.Fi
 
 // Close gives back the lock too.
 func (f osFile) Close() error { return filelock.Close(f.File) }
+
+// Pathless drops the paths from an error of the file system, for readers who must not see them or know
+// them already.
+func Pathless(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		return l.Err
+	}
+	return err
+}

@@ -32,16 +32,16 @@ func HostKey(path string) (ssh.Signer, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("the host key cannot be made: %w", pathless(err))
+		return nil, fmt.Errorf("the host key cannot be made: %w", atomicfile.Pathless(err))
 	}
 	temp := path + ".new." + atomicfile.Suffix()
 	if err := atomicfile.Write(temp, pem.EncodeToMemory(block), 0o600); err != nil {
-		return nil, fmt.Errorf("the host key cannot be made: %w", pathless(err))
+		return nil, fmt.Errorf("the host key cannot be made: %w", atomicfile.Pathless(err))
 	}
 	defer os.Remove(temp)
 	// A link fails where a file exists, so the first of two servers wins.
 	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("the host key cannot be made: %w", linkless(err))
+		return nil, fmt.Errorf("the host key cannot be made: %w", atomicfile.Pathless(err))
 	}
 	return readHostKey(path)
 }
@@ -49,13 +49,13 @@ func HostKey(path string) (ssh.Signer, error) {
 func readHostKey(path string) (ssh.Signer, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, fmt.Errorf("the host key cannot be read: %w", pathless(err))
+		return nil, fmt.Errorf("the host key cannot be read: %w", atomicfile.Pathless(err))
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the host key cannot be read: %w", pathless(err))
+		return nil, fmt.Errorf("the host key cannot be read: %w", atomicfile.Pathless(err))
 	case !info.Mode().IsRegular():
 		return nil, errors.New("the host key is no regular file")
 	case info.Mode().Perm()&0o077 != 0:
@@ -64,19 +64,11 @@ func readHostKey(path string) (ssh.Signer, error) {
 	b := make([]byte, 64<<10)
 	n, err := f.Read(b)
 	if err != nil {
-		return nil, fmt.Errorf("the host key cannot be read: %w", pathless(err))
+		return nil, fmt.Errorf("the host key cannot be read: %w", atomicfile.Pathless(err))
 	}
 	signer, err := ssh.ParsePrivateKey(b[:n])
 	if err != nil {
 		return nil, errors.New("the host key is no private key without a passphrase")
 	}
 	return signer, nil
-}
-
-func linkless(err error) error {
-	var le *os.LinkError
-	if errors.As(err, &le) {
-		return le.Err
-	}
-	return err
 }

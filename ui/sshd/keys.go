@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/crypto/ssh"
+
+	"memdesk/internal/atomicfile"
 )
 
 // Role is the rights of a key.
@@ -42,12 +44,12 @@ type AuthorizedKey struct {
 func ReadAuthorizedKeys(path string) ([]AuthorizedKey, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, fmt.Errorf("authorized keys cannot be read: %w", pathless(err))
+		return nil, fmt.Errorf("authorized keys cannot be read: %w", atomicfile.Pathless(err))
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("authorized keys cannot be read: %w", pathless(err))
+		return nil, fmt.Errorf("authorized keys cannot be read: %w", atomicfile.Pathless(err))
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
@@ -144,12 +146,3 @@ func find(keys []AuthorizedKey, key ssh.PublicKey) (AuthorizedKey, bool) {
 }
 
 func same(a, b ssh.PublicKey) bool { return string(a.Marshal()) == string(b.Marshal()) }
-
-// pathless drops the path, which the caller knows.
-func pathless(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}

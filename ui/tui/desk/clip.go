@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"encoding/base64"
 	"strings"
 	"unicode/utf8"
 
@@ -19,44 +18,20 @@ import (
 // more than 100,000 characters.
 const maxClip = 74_994
 
-// multiplexer is the program between memdesk and the terminal that swallows sequences unless they
-// are wrapped.
-type multiplexer int
-
-const (
-	direct   multiplexer = iota
-	inTmux               // passes on wrapped sequences; plain ones with set-clipboard on
-	inScreen             // passes on wrapped sequences
-	inEither             // TERM alone says screen, as tmux does too
-)
-
-// multiplexerOf reads the environment. Over SSH only TERM comes through.
-func multiplexerOf(env map[string]string) multiplexer {
-	term := env["TERM"]
-	switch {
-	case env["TMUX"] != "", strings.HasPrefix(term, "tmux"):
-		return inTmux
-	case env["STY"] != "":
-		return inScreen
-	case strings.HasPrefix(term, "screen"):
-		return inEither
-	}
-	return direct
-}
-
 // screenChunk is the piece size, in bytes, that GNU screen passes on.
 const screenChunk = 760
 
-// clipboard is the sequence that hands text to the operator's terminal (OSC 52).
-// The text travels as base64, so no byte of it can end the sequence.
-func clipboard(m multiplexer, text string) string {
-	plain := "\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(text)) + "\x07"
-	switch m {
-	case inTmux:
+// clipboard is the sequence that hands text to the operator's terminal (OSC 52). The text travels as
+// base64, so no byte of it can end the sequence. A multiplexer swallows it unless it is wrapped; over
+// SSH only TERM tells of one.
+func clipboard(env map[string]string, text string) string {
+	plain, term := ansi.SetSystemClipboard(text), env["TERM"]
+	switch {
+	case env["TMUX"] != "", strings.HasPrefix(term, "tmux"): // it passes the plain one on with set-clipboard on
 		return plain + ansi.TmuxPassthrough(plain)
-	case inScreen:
+	case env["STY"] != "":
 		return ansi.ScreenPassthrough(plain, screenChunk)
-	case inEither:
+	case strings.HasPrefix(term, "screen"): // GNU screen or tmux: both say so
 		return plain + ansi.ScreenPassthrough(plain, screenChunk)
 	}
 	return plain
@@ -88,7 +63,7 @@ func (d *Desk) CopyText(what safetext.Text, words string) tea.Cmd {
 // send hands text to the terminal.
 func (d *Desk) send(what safetext.Text, text string) tea.Cmd {
 	d.Tell("copied %s (%s) through the terminal, where it permits", what, prose.Plural(int64(len(text)), "byte"))
-	return tea.Raw(clipboard(multiplexerOf(d.Env), text))
+	return tea.Raw(clipboard(d.Env, text))
 }
 
 // Copy puts a reference on the clipboard, encoded, so without control characters.

@@ -16,7 +16,7 @@ func TestMultiplexers(t *testing.T) {
 		{map[string]string{"TERM": "screen-256color", "TMUX": "/tmp/x"}, "\x1b]52;c;aGk=\x07\x1bPtmux;\x1b\x1b]52;c;aGk=\x07\x1b\\"},
 		{map[string]string{"TERM": "screen", "STY": "1.x"}, "\x1bP\x1b]52;c;aGk=\x07\x1b\\"},
 	} {
-		if got := clipboard(multiplexerOf(tt.env), "hi"); got != tt.want {
+		if got := clipboard(tt.env, "hi"); got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.env, got, tt.want)
 		}
 	}

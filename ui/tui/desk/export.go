@@ -6,8 +6,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -183,10 +181,20 @@ func (ex *exports) writeTable(ctx context.Context, path string, e *export, rows 
 		return dialog.Acted{Text: ex.d.Esc.Const("The name must end in .csv or .jsonl: it says how the table is written.")}
 	}
 	return ex.writeFile(ctx, path, e, func(ctx context.Context, w io.Writer) (err error) {
-		write := jsonRows(w)
+		out := safetext.NewJSONWriter(w)
+		write := func(r Datum) error { return out.Write(r.Object()) }
 		if ext == ".csv" {
 			c := csv.NewWriter(w)
-			write = csvRows(c)
+			headed := false
+			write = func(r Datum) error {
+				if !headed {
+					headed = true
+					if err := c.Write(r.names); err != nil {
+						return err
+					}
+				}
+				return c.Write(r.cells())
+			}
 			defer func() {
 				c.Flush()
 				err = errors.Join(err, c.Error())
@@ -200,35 +208,4 @@ func (ex *exports) writeTable(ctx context.Context, path string, e *export, rows 
 			return write(r)
 		})
 	})
-}
-
-func jsonRows(w io.Writer) func(Datum) error {
-	out := safetext.NewJSONWriter(w)
-	return func(r Datum) error { return out.Write(r.Object()) }
-}
-
-func csvRows(c *csv.Writer) func(Datum) error {
-	headed := false
-	return func(r Datum) error {
-		if !headed {
-			headed = true
-			if err := c.Write(r.names); err != nil {
-				return err
-			}
-		}
-		return c.Write(r.cells())
-	}
-}
-
-// cause drops the path from an error: the operator has just typed it.
-func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	var l *os.LinkError
-	if errors.As(err, &l) {
-		return l.Err
-	}
-	return err
 }

@@ -122,9 +122,9 @@ func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill f
 	case errors.Is(err, context.Canceled), errors.Is(err, jobs.ErrCancelled):
 		return dialog.Acted{Text: esc.Sprintf("Stopped after %s: nothing was left behind.", prose.Plural(e.rows.Load(), e.noun))}
 	case errors.Is(err, errUnmade):
-		return dialog.Acted{Text: esc.Sprintf("%s cannot be made: %s.", esc.LineMax(path, prose.MaxTitle), esc.Err(cause(err)))}
+		return dialog.Acted{Text: esc.Sprintf("%s cannot be made: %s.", esc.LineMax(path, prose.MaxTitle), esc.Err(atomicfile.Pathless(err)))}
 	case err != nil:
-		return dialog.Acted{Text: esc.Sprintf("It was not written to the end and is removed again: %s.", prose.Reason(esc, cause(err)))}
+		return dialog.Acted{Text: esc.Sprintf("It was not written to the end and is removed again: %s.", prose.Reason(esc, atomicfile.Pathless(err)))}
 	}
 	return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), ex.d.Where(full), prose.Size(e.bytes.Load()))}
 }

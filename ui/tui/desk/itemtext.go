@@ -1,6 +1,8 @@
 package desk
 
 import (
+	"cmp"
+
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
@@ -25,13 +27,9 @@ func FailedText(esc safetext.Escaper, ref model.Ref, err error) *text.Page {
 func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	esc := d.Esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
-	title := it.Title
-	if title == "" {
-		title = it.ID
-	}
-	head := []text.Line{{Value: esc.LineMax(title, MaxField), Kind: text.Title}}
+	head := []text.Line{{Value: esc.LineMax(cmp.Or(it.Title, it.ID), MaxField), Kind: text.Title}}
 	for _, f := range it.Flags {
-		head = append(head, text.Line{Value: esc.Line(flagText(f)), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.Line(cmp.Or(flagWords[f], string(f))), Kind: text.Warn})
 	}
 	spec, _ := s.Tier(it.Tier)
 	tier := esc.Line(it.Tier)

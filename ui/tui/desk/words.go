@@ -27,13 +27,6 @@ var flagWords = map[model.Flag]string{
 	model.FlagUnreadable:  "unreadable: the store cannot give its content",
 }
 
-func flagText(f model.Flag) string {
-	if w, ok := flagWords[f]; ok {
-		return w
-	}
-	return string(f)
-}
-
 // Where is a path for the screen: the home directory becomes ~.
 func (d *Desk) Where(p string) safetext.Text {
 	if home := d.Env["HOME"]; home != "" && strings.HasPrefix(p, home+string(os.PathSeparator)) {
