@@ -84,4 +84,9 @@ func (a *App) Beside(title string, above bool, list func(address int) desk.Listi
 	return tea.Batch(a.Side.List.Resize(w, h), a.Side.List.Enter())
 }
 
-func (a *App) HasSide() bool { return a.Side != nil }
+func (a *App) RefreshSide() tea.Cmd {
+	if a.Side == nil {
+		return nil
+	}
+	return a.Refresh()
+}

@@ -22,8 +22,8 @@ import (
 // noActs fails the test on any change.
 type noActs struct{ desk.Acts }
 
-// midEdit is a console whose editor has just returned a changed text.
-func midEdit(t *testing.T, time0 clock.Clock, w, h int) (*App, *edit.Edit, edit.Wrote) {
+// midEdit is a console whose editor has just returned a changed text; the function takes that text.
+func midEdit(t *testing.T, time0 clock.Clock, w, h int) (*App, *edit.Edit, func()) {
 	t.Helper()
 	s := model.Store{Name: "notes", Kind: "vault"}
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ func midEdit(t *testing.T, time0 clock.Clock, w, h int) (*App, *edit.Edit, edit.
 		t.Fatal(err)
 	}
 	a.D.Edits.Editing = e
-	return a, e, edit.Wrote{E: e, Text: "is\n"}
+	return a, e, func() { a.D.Edits.Wrote(e, "is\n", nil, nil) }
 }
 
 func screenOf(a *App) string { return ansi.Strip(a.View().Content) }
@@ -70,9 +70,9 @@ func kept(t *testing.T, a *App) string {
 // and the operator must be told where.
 func TestReadOnlyWhileTheEditorIsOpen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
-		a, _, m := midEdit(t, clock.NewFake(time.Unix(0, 0)), size[0], size[1])
+		a, _, written := midEdit(t, clock.NewFake(time.Unix(0, 0)), size[0], size[1])
 		a.D.ReadOnly = ownReadOnly
-		a.D.Edits.Wrote(m)
+		written()
 		if s := screenOf(a); !strings.Contains(s, "a.md is not saved") || !strings.Contains(s, "Nothing can be written now: this console is read-only") {
 			t.Fatalf("the screen:\n%s", s)
 		}
@@ -113,10 +113,10 @@ func TestReadOnlyBeforeTheQuestion(t *testing.T) {
 func TestLockWhileTheEditorIsOpen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
 		time0 := clock.NewFake(time.Unix(0, 0))
-		a, _, m := midEdit(t, time0, size[0], size[1])
+		a, _, written := midEdit(t, time0, size[0], size[1])
 		time0.Advance(time.Hour)
 		a.Curtain.lockDue()
-		a.D.Edits.Wrote(m)
+		written()
 		if s := screenOf(a); !strings.Contains(s, "memdesk is locked") || strings.Contains(s, "a.md") {
 			t.Fatalf("the screen:\n%s", s)
 		}
@@ -133,9 +133,9 @@ func TestLockWhileTheEditorIsOpen(t *testing.T) {
 
 // The store disappears while the editor is open.
 func TestStoreGoesWhileTheEditorIsOpen(t *testing.T) {
-	a, e, m := midEdit(t, clock.NewFake(time.Unix(0, 0)), 80, 24)
+	a, e, written := midEdit(t, clock.NewFake(time.Unix(0, 0)), 80, 24)
 	e.Store.Name = "gone"
-	a.D.Edits.Wrote(m)
+	written()
 	if s := screenOf(a); !strings.Contains(s, "the store is not open: 1 Health tries it") {
 		t.Fatalf("the screen:\n%s", s)
 	}

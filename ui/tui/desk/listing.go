@@ -27,9 +27,9 @@ type Frame interface {
 	// Beside shows a list in place of the pane, or above the current one; the list gets an address of
 	// its own.
 	Beside(title string, above bool, list func(address int) Listing) tea.Cmd
-	// HasSide reports whether there is such a list; Shows reports whether the pane or list of an
-	// address is on the screen.
-	HasSide() bool
+	// RefreshSide reloads such a list, if there is one: an editor changes which texts are put aside.
+	RefreshSide() tea.Cmd
+	// Shows reports whether the pane or list of an address is on the screen.
 	Shows(address int) bool
 }
 

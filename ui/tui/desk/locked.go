@@ -5,8 +5,6 @@ import (
 	"strings"
 	"sync"
 
-	tea "charm.land/bubbletea/v2"
-
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
@@ -20,15 +18,6 @@ func (d *Desk) NoBulk() string {
 		return "there is no journal for long work here: one item at a time can be changed"
 	}
 	return ""
-}
-
-// RefreshSide reloads the list in place of the pane, if there is one: an editor changes which texts
-// are put aside.
-func (d *Desk) RefreshSide() tea.Cmd {
-	if !d.Frame.HasSide() {
-		return nil
-	}
-	return d.Frame.Refresh()
 }
 
 // Locked says why nothing can be changed in this console, or in one store; empty when changes are

@@ -42,7 +42,7 @@ func (ed *Edits) compose(e *Edit) tea.Cmd {
 		text, err := e.Draft.Read()
 		return loop.Then(func() tea.Cmd {
 			if err != nil {
-				return ed.Wrote(Wrote{e, "", err, nil})
+				return ed.Wrote(e, "", err, nil)
 			}
 			return ed.composed(e, text)
 		})
@@ -186,7 +186,7 @@ func (c *Composer) done() tea.Cmd {
 		err := c.e.Draft.Write(now)
 		return loop.Then(func() tea.Cmd {
 			if err == nil {
-				return ed.Edited(Edited{c.e, nil})
+				return ed.Edited(c.e, nil)
 			}
 			ed.Page = c
 			ed.D.Say(paint.ToneBad, ed.D.St.Esc.Sprintf("what you wrote cannot be put into its file: %s", ed.D.St.Esc.Err(err)))

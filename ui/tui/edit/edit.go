@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -33,6 +34,12 @@ const (
 	ResolveItem // the text ends a conflict and removes Second
 )
 
+// kindWords are the button of each kind, and what was done.
+var kindWords = map[editKind]struct{ verb, done string }{
+	EditItem: {"Save", "saved"}, createItem: {"Create", "created"}, appendItem: {"Append", "appended to"},
+	releaseItem: {"Release", "released"}, ResolveItem: {"Resolve", "resolved"},
+}
+
 // Edit is one text on its way from a store to an editor and back.
 type Edit struct {
 	What   editKind
@@ -57,12 +64,6 @@ type Edits struct {
 	D       *desk.Desk
 	Editing *Edit     // the editor has the terminal, or its text is being read
 	Page    *Composer // the built-in editor, where it is open
-}
-
-// Edited says that the editor is over.
-type Edited struct {
-	E   *Edit
-	Err error
 }
 
 // Editor is the command line of the operator's editor, or why there is none.
@@ -140,44 +141,37 @@ func (ed *Edits) throw(e *Edit, word string, also func(*Edit)) tea.Cmd {
 		if err := e.Draft.Discard(); err != nil {
 			return dialog.Acted{Quiet: true, Text: esc.Sprintf("the file of the editor could not be removed: %s", esc.Err(err))}
 		}
-		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Const(word), Then: ed.D.RefreshSide}
+		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Const(word), Then: ed.D.Frame.RefreshSide}
 	})
 }
 
-// Edited reads the written text and asks what to do with it.
-func (ed *Edits) Edited(m Edited) tea.Cmd {
-	e := m.E
+// Edited reads the written text and asks what to do with it; failed is the editor's error.
+func (ed *Edits) Edited(e *Edit, failed error) tea.Cmd {
 	return ed.D.Ask(func(context.Context) any {
 		text, err := e.Draft.Read()
-		return loop.Then(func() tea.Cmd { return ed.Wrote(Wrote{e, text, err, m.Err}) })
+		return loop.Then(func() tea.Cmd { return ed.Wrote(e, text, err, failed) })
 	})
 }
 
-// Wrote is the text from the editor.
-type Wrote struct {
-	E           *Edit
-	Text        string
-	err, editor error // reading it, running the editor
-}
-
-func (ed *Edits) Wrote(m Wrote) tea.Cmd {
+// Wrote takes the text from the editor; unread is the error of reading it.
+func (ed *Edits) Wrote(e *Edit, text string, unread, failed error) tea.Cmd {
 	ed.Editing = nil
-	e, esc := m.E, ed.D.Esc
-	same := m.err == nil && m.Text == e.Original
+	esc := ed.D.Esc
+	same := unread == nil && text == e.Original
 	switch {
-	case m.err != nil:
-		ed.D.Say(paint.ToneBad, esc.Sprintf("what was written cannot be read: %s; the file is %s", esc.Err(m.err), ed.D.Where(e.Draft.Path())))
+	case unread != nil:
+		ed.D.Say(paint.ToneBad, esc.Sprintf("what was written cannot be read: %s; the file is %s", esc.Err(unread), ed.D.Where(e.Draft.Path())))
 		return nil
-	case m.editor != nil && same && lacking(ed.D, m.editor) != "":
-		return ed.ThrowAway(e, lacking(ed.D, m.editor))
-	case m.editor != nil && same:
+	case failed != nil && same && lacking(ed.D, failed) != "":
+		return ed.ThrowAway(e, lacking(ed.D, failed))
+	case failed != nil && same:
 		return ed.ThrowAway(e, "the editor ended with an error and nothing was written: nothing was changed")
 	case same && e.Original == e.Base && e.What != releaseItem:
 		return ed.ThrowAway(e, "the text is as it was: nothing was changed")
-	case m.editor != nil:
-		return ed.D.Modal.Show(ed.troubleDialog(e, esc.Sprintf("The editor ended with an error: %s. What it has written may not be all.", esc.Err(m.editor)), m.Text))
+	case failed != nil:
+		return ed.D.Modal.Show(ed.troubleDialog(e, esc.Sprintf("The editor ended with an error: %s. What it has written may not be all.", esc.Err(failed)), text))
 	}
-	return ed.D.Modal.Show(ed.reviewDialog(e, m.Text))
+	return ed.D.Modal.Show(ed.reviewDialog(e, text))
 }
 
 // reviewDialog asks whether to write a text; an unacceptable text goes back to the editor.
@@ -205,25 +199,26 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 	var c diff.Comparison
 	c.Compare(esc, "as it is stored", "as you wrote it", e.Base, words)
 	name := esc.LineMax(e.Label, prose.MaxTitle)
-	d := &dialog.Dialog{Choices: ed.saveChoices(e, words), Canceled: func() tea.Cmd { return ed.PutAside(e, "not saved") }}
+	verb := kindWords[e.What].verb
+	d := &dialog.Dialog{Title: esc.Const(verb), Body: c.Text(nil), Canceled: func() tea.Cmd { return ed.PutAside(e, "not saved") }}
+	d.Choices = append([]dialog.Choice{{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		return ed.save(ctx, e, words, f.Reason)
+	}}}, ed.otherwise(e)...)
 	numbers := esc.Sprintf("%s added, %s removed; %s bytes become %s.", prose.Plural(int64(c.Added), "line"), prose.Plural(int64(c.Removed), "line"), prose.Group(int64(len(e.Base))), prose.Group(int64(len(words))))
-	title := esc.Sprintf("Save %s?", name)
-	d.Title = esc.Const("Save")
+	title := esc.Sprintf("%s %s?", verb, name)
 	switch e.What {
 	case createItem:
-		d.Title, title = esc.Const("Create"), esc.Sprintf("Create %s?", name)
 		numbers = esc.Sprintf("This writes 1 new item (%s bytes) to the store %s.", prose.Group(int64(len(words))), esc.Line(e.Store.Name))
 	case appendItem:
-		d.Title, title = esc.Const("Append"), esc.Sprintf("Append to %s?", name)
+		title = esc.Sprintf("Append to %s?", name)
 		numbers = esc.Sprintf("This adds %s bytes at the end of 1 item of the store %s.", prose.Group(int64(len(words))), esc.Line(e.Store.Name))
 	case ResolveItem:
-		d.Title, title = esc.Const("Resolve"), esc.Sprintf("Resolve %s with this text?", name)
+		title = esc.Sprintf("Resolve %s with this text?", name)
 		d.Name = ed.D.TypedName(e.Store, e.Label)
 		if e.Second.ID != e.Second.Target {
 			d.Lines = append(d.Lines, text.Line{Value: esc.Const("The copy goes; both texts are kept."), Kind: text.Note})
 		}
 	case releaseItem:
-		d.Title, title = esc.Const("Release"), esc.Sprintf("Release %s?", name)
 		d.Must, d.Name = true, ed.D.TypedName(e.Store, e.Label)
 		if words == e.Base {
 			numbers = esc.Const("The text is as it stands in the source. Agents get it again if the scanner passes it.")
@@ -243,14 +238,12 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 		d.Lines = append(d.Lines, text.Line{Value: esc.Sprintf("!! The text holds %s.", prose.Plural(int64(n), "control or invisible character")), Kind: text.Warn})
 	}
 	d.Lines = append(d.Lines, text.Line{Value: esc.Const("If the item has changed meanwhile, nothing is overwritten. Cancel puts your text aside."), Kind: text.Note})
-	d.Body = c.Text(nil)
 	return d
 }
 
-func (ed *Edits) saveChoices(e *Edit, text string) []dialog.Choice {
-	verb := map[editKind]string{EditItem: "Save", createItem: "Create", appendItem: "Append", releaseItem: "Release", ResolveItem: "Resolve"}[e.What]
+// otherwise are the answers that store nothing.
+func (ed *Edits) otherwise(e *Edit) []dialog.Choice {
 	return []dialog.Choice{
-		{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted { return ed.save(ctx, e, text, f.Reason) }},
 		{Verb: "Edit again", Run: func() tea.Cmd { return ed.StartEditor(e) }},
 		{Verb: "Throw away", Run: func() tea.Cmd { return ed.discardText(e) }},
 	}
@@ -273,12 +266,12 @@ func (ed *Edits) save(ctx context.Context, e *Edit, text, why string) dialog.Act
 	d.Stuck.Took(esc, done)
 	_ = e.Draft.Discard() // stored text needs no draft; the sweep takes leftovers
 	settled(d, e)
-	out := dialog.Acted{Ok: true, Text: esc.Sprintf("%s %s; z undoes", savedWord(e.What), esc.LineMax(orLabel(done.Item, e.Label), prose.MaxTitle))}
+	out := dialog.Acted{Ok: true, Text: esc.Sprintf("%s %s; z undoes", kindWords[e.What].done, esc.LineMax(cmp.Or(done.Item, e.Label), prose.MaxTitle))}
 	switch {
 	case done.Undo == "":
-		out.Text = esc.Sprintf("%s %s; nothing was kept for undo", savedWord(e.What), esc.LineMax(orLabel(done.Item, e.Label), prose.MaxTitle))
+		out.Text = esc.Sprintf("%s %s; nothing was kept for undo", kindWords[e.What].done, esc.LineMax(cmp.Or(done.Item, e.Label), prose.MaxTitle))
 	case done.Obstacle != "":
-		out.Text = esc.Sprintf("%s; it cannot be undone: %s", savedWord(e.What), esc.LineMax(done.Obstacle, prose.MaxReason))
+		out.Text = esc.Sprintf("%s; it cannot be undone: %s", kindWords[e.What].done, esc.LineMax(done.Obstacle, prose.MaxReason))
 	default:
 		out.Undo = []string{done.Undo}
 	}
@@ -289,17 +282,6 @@ func (ed *Edits) save(ctx context.Context, e *Edit, text, why string) dialog.Act
 		out.Title, out.Page = "Saved", WarningPage(d, out.Text, done.Warnings)
 	}
 	return out
-}
-
-func savedWord(k editKind) string {
-	return map[editKind]string{EditItem: "saved", createItem: "created", appendItem: "appended to", releaseItem: "released", ResolveItem: "resolved"}[k]
-}
-
-func orLabel(id, label string) string {
-	if id == "" {
-		return label
-	}
-	return id
 }
 
 func WarningPage(d *desk.Desk, title safetext.Text, warnings []string) *text.Page {
@@ -359,10 +341,7 @@ func writable(sent, have []model.Field) []model.Field {
 // troubleDialog says why a text cannot be stored, and keeps it.
 func (ed *Edits) troubleDialog(e *Edit, what safetext.Text, words string) *dialog.Dialog {
 	esc := ed.D.Esc
-	choices := []dialog.Choice{
-		{Verb: "Edit again", Run: func() tea.Cmd { return ed.StartEditor(e) }},
-		{Verb: "Throw away", Run: func() tea.Cmd { return ed.discardText(e) }},
-	}
+	choices := ed.otherwise(e)
 	if words != "" && utf8.ValidString(words) {
 		choices = append(choices, dialog.Choice{Verb: "Try again", Run: func() tea.Cmd { return ed.D.Modal.Show(ed.reviewDialog(e, words)) }})
 	}
@@ -471,6 +450,6 @@ func (ed *Edits) PutAside(e *Edit, word string) tea.Cmd {
 			return dialog.Acted{Quiet: true, Text: esc.Sprintf("%s; your text stays in %s: %s", word, ed.D.Where(at), esc.Err(err))}
 		}
 		settled(ed.D, e) // one text is left
-		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, ed.D.Where(at)), Then: ed.D.RefreshSide}
+		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, ed.D.Where(at)), Then: ed.D.Frame.RefreshSide}
 	})
 }

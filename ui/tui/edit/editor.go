@@ -58,24 +58,25 @@ func lacking(d *desk.Desk, err error) string {
 func (ed *Edits) StartEditor(e *Edit) tea.Cmd {
 	ed.Editing = e
 	over := func(err error) tea.Msg {
-		return loop.Reply{Pane: loop.Over, Msg: loop.Then(func() tea.Cmd { return ed.Edited(Edited{e, err}) })}
+		return loop.Reply{Pane: loop.Over, Msg: loop.Then(func() tea.Cmd { return ed.Edited(e, err) })}
 	}
 	switch {
 	case ed.D.Spoken:
 		return nil // the linear mode takes it from here
 	case builtin(ed.D):
 		return ed.compose(e)
-	case ed.D.Edit != nil:
-		return tea.Exec(unhurried{ed.D.Edit(e.Draft.Path())}, over)
 	}
-	return tea.Exec(unhurried{process{ed.EditorOn(e)}}, over)
+	return tea.Exec(unhurried{ed.EditorOn(e)}, over)
 }
 
 // editorDelay is the time an editor has to end when its terminal is gone.
 const editorDelay = 2 * time.Second
 
-// EditorOn is the process of the operator's editor.
-func (ed *Edits) EditorOn(e *Edit) *exec.Cmd {
+// EditorOn is the operator's editor, ready to run.
+func (ed *Edits) EditorOn(e *Edit) tea.ExecCommand {
+	if ed.D.Edit != nil {
+		return ed.D.Edit(e.Draft.Path())
+	}
 	command, _ := Program(ed.D)
 	// The variable may hold arguments: the shell takes it apart, as git does.
 	c := exec.CommandContext(ed.D.Ctx, "/bin/sh", "-c", command+` "$@"`, command, e.Draft.Path())
@@ -83,7 +84,7 @@ func (ed *Edits) EditorOn(e *Edit) *exec.Cmd {
 	// here the editor would keep memdesk, and its lock on the draft, alive.
 	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(syscall.SIGHUP) }, editorDelay
 	c.Env = ed.D.Environ
-	return c
+	return process{c}
 }
 
 // process is one of this machine, as bubbletea runs it in the terminal.

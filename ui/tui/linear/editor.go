@@ -18,27 +18,26 @@ import (
 // typed line by line.
 func (l *linear) compose(e *edit.Edit) tea.Cmd {
 	d := l.a.D
-	switch _, why := edit.Program(d.Desk); {
-	case d.Edit != nil:
-		c := d.Edit(e.Draft.Path())
-		c.SetStdin(l.in)
-		c.SetStdout(l.out)
-		c.SetStderr(l.out)
-		return l.a.D.Edits.Edited(edit.Edited{E: e, Err: c.Run()})
-	case l.in != nil && !d.Remote && why == "":
+	var out io.Writer = l.out
+	if d.Edit == nil {
+		if _, why := edit.Program(d.Desk); l.in == nil || d.Remote || why != "" {
+			return l.typeIn(e)
+		}
 		_ = l.out.Flush()
-		c := l.a.D.Edits.EditorOn(e)
-		c.Stdin, c.Stdout, c.Stderr = l.in, os.Stdout, os.Stderr
-		return l.a.D.Edits.Edited(edit.Edited{E: e, Err: c.Run()})
+		out = os.Stdout
 	}
-	return l.typeIn(e)
+	c := d.Edits.EditorOn(e)
+	c.SetStdin(l.in)
+	c.SetStdout(out)
+	c.SetStderr(out)
+	return d.Edits.Edited(e, c.Run())
 }
 
 // typeIn takes a text line by line.
 func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 	was, err := e.Draft.Read()
 	if err != nil {
-		return l.a.D.Edits.Edited(edit.Edited{E: e})
+		return l.a.D.Edits.Edited(e, nil)
 	}
 	l.say("Type or paste the text of %s. A line with a single dot ends it; .cancel leaves it as it is; a line that begins with a dot is typed with one dot more.", l.esc.LineMax(e.Label, prose.MaxTitle))
 	lines := strings.SplitAfter(was, "\n")
@@ -59,14 +58,14 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 				text = strings.TrimSuffix(text, "\n") // a text without a final newline keeps that
 			}
 			if err := e.Draft.Write(text); err != nil {
-				return l.a.D.Edits.Edited(edit.Edited{E: e, Err: err})
+				return l.a.D.Edits.Edited(e, err)
 			}
-			return l.a.D.Edits.Edited(edit.Edited{E: e})
+			return l.a.D.Edits.Edited(e, nil)
 		case line == ".cancel" && was == e.Original && e.Original == e.Base:
 			l.a.D.Edits.Editing = nil
 			return l.a.D.Edits.ThrowAway(e, "cancelled: nothing was changed")
 		case line == ".cancel":
-			return l.a.D.Edits.Edited(edit.Edited{E: e}) // the operator has typed a text: it is asked about
+			return l.a.D.Edits.Edited(e, nil) // the operator has typed a text: it is asked about
 		case line == ".read":
 			for i, old := range lines {
 				if old != "" {
