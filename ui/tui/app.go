@@ -53,7 +53,6 @@ type App struct {
 	Side    *Side // replaces the pane; nil: the pane is shown
 	sides   int   // count of Sides so far
 	Line    commandLine
-	pointer pointer
 	Curtain curtain
 	early   ahead
 	slow    slow
@@ -83,9 +82,7 @@ func NewApp(ctx context.Context, o Options) *App {
 	d.Anchored, d.Settle = o.Anchored, cmp.Or(o.Settle, conflicts.SettleTime)
 	b := pane.NewBench(d)
 	a.D, a.slow.after = b, slowAfter
-	a.Line.d, a.Curtain.d, a.early.d, a.pointer.d, a.Pages.d = b, b, b, b, b
-	a.Line.a, a.Curtain.a, a.early.a, a.pointer.a, a.Pages.a = a, a, a, a, a
-	a.leave = leaver{a: a, d: b}
+	a.Line.a, a.Curtain.a, a.early.a, a.leave.a, a.Pages.a = a, a, a, a, a
 	a.members, a.Curtain.lastKey = o.Fleet.Members(), o.Clock.Now()
 	for i, p := range registry {
 		a.Panes = append(a.Panes, p.open(&a.screens, b, i))
@@ -136,7 +133,7 @@ func (a *App) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 func (a *App) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		return tea.Batch(a.resize(msg.Width, msg.Height), a.early.sized())
+		return tea.Batch(a.resize(msg.Width, msg.Height), a.early.obey())
 	case tea.BackgroundColorMsg:
 		a.look.dark = msg.IsDark()
 		a.repaint()
@@ -145,7 +142,7 @@ func (a *App) handle(msg tea.Msg) tea.Cmd {
 	case tea.PasteMsg:
 		return a.paste(msg.Content)
 	case tea.MouseMsg:
-		return a.pointer.mouse(msg)
+		return mouse(a, msg)
 	case tea.ModeReportMsg:
 		// Bubble Tea's renderer changes its measure at the same message.
 		known := msg.Value == ansi.ModeReset || msg.Value == ansi.ModeSet || msg.Value == ansi.ModePermanentlySet
@@ -201,14 +198,6 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 		return msg()
 	case loop.Someday:
 		return msg()
-	case found:
-		return a.Line.found(msg)
-	case completions:
-		a.Line.completed(msg)
-	case lockDue:
-		return a.Curtain.lockDue()
-	case slowDue:
-		a.slow.due(msg)
 	}
 	return nil
 }
@@ -266,9 +255,9 @@ func (a *App) Enter(n int) tea.Cmd {
 	return a.Panes[n].Enter()
 }
 
-// visit lists a store's items in the Tiers pane.
-func (a *App) visit(v desk.Visit) tea.Cmd {
-	return tea.Batch(a.Enter(PaneTiers), a.Tiers.OpenList(desk.ScopeOf{Store: v.Store}))
+// visit lists items in the Tiers pane.
+func (a *App) visit(at desk.ScopeOf) tea.Cmd {
+	return tea.Batch(a.Enter(PaneTiers), a.Tiers.OpenList(at))
 }
 
 func (a *App) say(t paint.Tone, text safetext.Text) {
@@ -290,7 +279,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	a.leave.warned = false
 	if a.width == 0 {
-		a.early.unsized = append(a.early.unsized, k)
+		a.early.waiting = append(a.early.waiting, k)
 		return nil
 	}
 	if a.Curtain.down {
@@ -412,7 +401,7 @@ func (a *App) paste(s string) tea.Cmd {
 	p := a.pane()
 	in := p.Typing()
 	if a.width == 0 {
-		a.early.unsized = append(a.early.unsized, tea.PasteMsg{Content: s})
+		a.early.waiting = append(a.early.waiting, tea.PasteMsg{Content: s})
 		return nil
 	}
 	switch {

@@ -14,12 +14,11 @@ import (
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
-	"memdesk/ui/tui/pane"
 )
 
 // Verbs are the commands after `:` that work everywhere, then the words of the acts that work here.
 func (l *commandLine) Verbs() []act.Act {
-	a, w := l.a, l.d.Work
+	a, w := l.a, l.a.D.Work
 	nothing := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return nil } }
 	to := func(n int) func() tea.Cmd { return func() tea.Cmd { return l.goTo(n) } }
 	page := func(title string, lines func() []text.Line) func() tea.Cmd {
@@ -37,7 +36,7 @@ func (l *commandLine) Verbs() []act.Act {
 		{Verb: "erasure", Args: "[WORDS]", Doc: "requests to be forgotten, filtered by these words", Ask: l.runRecords(PaneErasure)},
 		{Verb: "health", Doc: "every provider", Do: to(paneHealth)},
 		{Verb: "tiers", Doc: "stores, scopes and tiers", Do: to(PaneTiers)},
-		{Verb: "undo", Doc: "what can be put back", Do: l.d.Undos.Open},
+		{Verb: "undo", Doc: "what can be put back", Do: l.a.D.Undos.Open},
 		{Verb: "jobs", Doc: "long work of this console and of others: progress, outcomes, C stops", Do: w.OpenJobs},
 		{Verb: "export", Doc: "what is shown, into a file: the same as x", Do: l.runExport},
 		{Verb: "save", Args: "NAME", Doc: "keep pane, filter, order and width as a view of this session", Ask: l.saveView},
@@ -48,7 +47,7 @@ func (l *commandLine) Verbs() []act.Act {
 		{Verb: "notices", Doc: "the notices of the start", Do: page("Notices", a.Pages.noticeLines)},
 		{Verb: "rescan", Doc: "what today's rules flag otherwise than the last scan that was kept", Do: a.stories.AskRescan},
 		{Verb: "messages", Doc: "what was said on the status line in this session, whole, with the time", Do: page("Messages", a.Pages.messageLines)},
-		{Verb: "kept", Doc: "your texts that were put aside instead of being saved", Do: l.d.Edits.OpenKept},
+		{Verb: "kept", Doc: "your texts that were put aside instead of being saved", Do: l.a.D.Edits.OpenKept},
 		{Verb: "help", Args: "[WORDS]", Doc: "the keys and commands, those with these words", Ask: l.runHelp},
 		{Verb: "quit", Doc: "leave memdesk", Do: a.leave.leave},
 		{Verb: "q", Doc: "leave memdesk", Do: a.leave.leave},
@@ -74,7 +73,6 @@ func (l *commandLine) known() []act.Act {
 type commandLine struct {
 	a          *App
 	views      []view // kept in this session
-	d          *pane.Bench
 	in         text.Input
 	typing     bool // it has the focus
 	past       history
@@ -172,12 +170,14 @@ func (l *commandLine) run(line string) tea.Cmd {
 		if v.Verb == name {
 			argument = strings.TrimSpace(argument)
 			if v.Args == "" && argument != "" {
-				return l.d.Warn(":%s takes nothing after it; nothing was done", v.Verb)
+				return l.a.D.Warn(":%s takes nothing after it; nothing was done", v.Verb)
 			}
 			if obeyed != nil {
 				obeyed(act.Act{Keys: []string{":" + v.Verb}, Doc: v.Doc})
 			}
-			l.a.Pages.leavePage(v.Verb)
+			if v.Verb != "theme" && v.Verb != "lock" { // these keep the operator on the page
+				l.a.Pages.Overlay = nil
+			}
 			if why := v.Reason(); why != "" {
 				return l.a.Refuse(v, why)
 			}
@@ -185,9 +185,9 @@ func (l *commandLine) run(line string) tea.Cmd {
 		}
 	}
 	if near := l.nearest(name); near != "" {
-		return l.d.Warn("no command %q; did you mean :%s? :help lists them all", name, near)
+		return l.a.D.Warn("no command %q; did you mean :%s? :help lists them all", name, near)
 	}
-	return l.d.Warn("no command %q; :help lists them all", name)
+	return l.a.D.Warn("no command %q; :help lists them all", name)
 }
 
 // nearest is the most likely command; empty when none is near.
@@ -335,11 +335,10 @@ func (l *commandLine) offer(choices []string) {
 	l.stem = l.offered
 }
 
-// completed takes a store's completions while the line is still the same.
-func (l *commandLine) completed(m completions) {
-	if l.typing && l.turn < 0 && strings.HasPrefix(l.in.Value(), m.line) {
-		line := l.in.Value()
-		l.offer(slices.DeleteFunc(m.choices, func(c string) bool { return c == line || !strings.HasPrefix(c, line) }))
+// completed takes a store's completions of the line asked, while it is still the same.
+func (l *commandLine) completed(asked string, choices []string) {
+	if line := l.in.Value(); l.typing && l.turn < 0 && strings.HasPrefix(line, asked) {
+		l.offer(slices.DeleteFunc(choices, func(c string) bool { return c == line || !strings.HasPrefix(c, line) }))
 	}
 }
 
@@ -368,7 +367,7 @@ func (l *commandLine) candidateWords() (out []string, at int) {
 
 // candidateLine replaces the keys while there is a choice.
 func (l *commandLine) candidateLine() string {
-	st := l.d.St
+	st := l.a.D.St
 	r := st.Row(l.a.width).Blank(1)
 	words, at := l.candidateWords()
 	from := max(at, 0) // the current choice stays in sight, however many there are
@@ -402,7 +401,7 @@ func (l *commandLine) storeNames() []string {
 
 func (l *commandLine) tierNames() []string {
 	var out []string
-	s, err := l.d.Fleet.Store(l.a.Tiers.StoreHere())
+	s, err := l.a.D.Fleet.Store(l.a.Tiers.StoreHere())
 	if err != nil {
 		return nil
 	}
@@ -415,35 +414,34 @@ func (l *commandLine) tierNames() []string {
 // goTo opens a pane, or says why it cannot be opened.
 func (l *commandLine) goTo(n int) tea.Cmd {
 	if why := l.a.Panes[n].Unavailable(); why != "" {
-		return l.d.Warn("%s", why)
+		return l.a.D.Warn("%s", why)
 	}
 	return l.a.Enter(n)
 }
 
 func (l *commandLine) runStore(name string) tea.Cmd {
 	if name == "" && len(l.a.members) > 0 {
-		return l.d.Warn("say which store; there are %s", strings.Join(l.storeNames(), ", "))
+		return l.a.D.Warn("say which store; there are %s", strings.Join(l.storeNames(), ", "))
 	}
-	if _, err := l.d.Fleet.Store(name); err != nil {
-		return l.d.Warn("%s", prose.Reason(l.d.St.Esc, err))
+	if _, err := l.a.D.Fleet.Store(name); err != nil {
+		return l.a.D.Warn("%s", prose.Reason(l.a.D.St.Esc, err))
 	}
-	return tea.Batch(l.a.Enter(PaneTiers), l.a.Tiers.OpenList(desk.ScopeOf{Store: name}))
+	return l.a.visit(desk.ScopeOf{Store: name})
 }
 
 func (l *commandLine) runTier(tier string) tea.Cmd {
-	t := l.a.Tiers
-	store := t.StoreHere()
-	s, err := l.d.Fleet.Store(store)
+	store := l.a.Tiers.StoreHere()
+	s, err := l.a.D.Fleet.Store(store)
 	if err != nil {
-		return l.d.Warn("%s", prose.Reason(l.d.St.Esc, err))
+		return l.a.D.Warn("%s", prose.Reason(l.a.D.St.Esc, err))
 	}
 	if tier == "" {
-		return l.d.Warn("say which tier of %s; there are %s", store, strings.Join(l.tierNames(), ", "))
+		return l.a.D.Warn("say which tier of %s; there are %s", store, strings.Join(l.tierNames(), ", "))
 	}
 	if _, ok := s.Tier(tier); !ok {
-		return l.d.Warn("%s has no tier %q; there are %s", store, tier, strings.Join(l.tierNames(), ", "))
+		return l.a.D.Warn("%s has no tier %q; there are %s", store, tier, strings.Join(l.tierNames(), ", "))
 	}
-	return tea.Batch(l.a.Enter(PaneTiers), t.OpenList(desk.ScopeOf{Store: store, Tier: tier}))
+	return l.a.visit(desk.ScopeOf{Store: store, Tier: tier})
 }
 
 func (l *commandLine) runRecall(words string) tea.Cmd {
@@ -467,7 +465,7 @@ func (l *commandLine) runExport() tea.Cmd {
 	if b, ok := act.Find(l.a.Keys(), "x"); ok {
 		return l.a.Press([]act.Act{b}, "x")
 	}
-	return l.d.Warn("there is nothing to export here")
+	return l.a.D.Warn("there is nothing to export here")
 }
 
 func (l *commandLine) runHelp(words string) tea.Cmd {
@@ -482,15 +480,15 @@ func (l *commandLine) runTheme(name string) tea.Cmd {
 	theme, ok := paint.ThemeNamed(name)
 	switch {
 	case !ok:
-		return l.d.Warn("there is no theme %q; there are %s", name, strings.Join(paint.Themes(), ", "))
+		return l.a.D.Warn("there is no theme %q; there are %s", name, strings.Join(paint.Themes(), ", "))
 	case name == "":
-		return l.d.Warn("the theme is %s; there are %s", l.a.look.paint.Theme, strings.Join(paint.Themes(), ", "))
+		return l.a.D.Warn("the theme is %s; there are %s", l.a.look.paint.Theme, strings.Join(paint.Themes(), ", "))
 	case !l.a.look.paint.Colour:
-		return l.d.Warn("there are no colours: plain, no_color, NO_COLOR or the terminal says so")
+		return l.a.D.Warn("there are no colours: plain, no_color, NO_COLOR or the terminal says so")
 	}
 	l.a.look.paint.Theme = theme
 	l.a.repaint()
-	return l.d.Tell("theme: %s, for this session; [ui] theme keeps it", theme)
+	return l.a.D.Tell("theme: %s, for this session; [ui] theme keeps it", theme)
 }
 
 // ownReadOnly is the reason that the operator gave for this session.
@@ -499,31 +497,23 @@ const ownReadOnly = "you made this session read-only; :readonly off lifts that"
 // RunReadOnly protects the operator from slips: it refuses what the keys would do. It never lifts
 // read-only set by configuration, role or log.
 func (l *commandLine) RunReadOnly(word string) tea.Cmd {
-	esc := l.d.St.Esc
-	on := l.d.ReadOnly != ""
+	esc := l.a.D.St.Esc
+	on := l.a.D.ReadOnly != ""
 	want := word == "on" || word == "" && !on
 	switch {
 	case word != "" && word != "on" && word != "off":
-		l.d.Warn(":readonly takes on, off or nothing")
+		l.a.D.Warn(":readonly takes on, off or nothing")
 	case l.a.O.ReadOnlyReason != "":
-		l.d.Warn("this cannot be lifted here: %s", esc.Line(l.a.O.ReadOnlyReason))
+		l.a.D.Warn("this cannot be lifted here: %s", esc.Line(l.a.O.ReadOnlyReason))
 	case want == on && on:
-		l.d.Tell("this session is read-only already")
+		l.a.D.Tell("this session is read-only already")
 	case want == on:
-		l.d.Tell("this session is not read-only")
+		l.a.D.Tell("this session is not read-only")
 	case want:
-		l.d.ReadOnly = ownReadOnly
-		l.d.Tell("this session is read-only now")
+		l.a.D.ReadOnly = ownReadOnly
+		l.a.D.Tell("this session is read-only now")
 	default:
-		return l.d.Ask(l.proposeWritable(l.a.Active))
+		return l.a.D.Ask(l.proposeWritable(l.a.Active))
 	}
 	return nil
-}
-
-// frameReadOnly is the reason in the frame.
-func frameReadOnly(d *pane.Bench) safetext.Text {
-	if d.ReadOnly == ownReadOnly {
-		return d.St.Esc.Const("by :readonly")
-	}
-	return d.St.Esc.Line(d.ReadOnly)
 }

@@ -1,23 +1,22 @@
 package tui
 
 import (
+	"fmt"
+
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
-	"memdesk/ui/tui/pane"
 )
 
-// ahead holds keys that were typed before they could take effect. They are obeyed in order as soon
-// as they can be: keys of a slow line or a fast typist are not lost, and do not act on whatever is
-// there meanwhile.
+// ahead holds keys and pasted texts that came before they could take effect: before the screen size
+// was known, or while the list was being loaded. They are obeyed in order as soon as they can be:
+// keys of a slow line or a fast typist are not lost, and do not act on whatever is there meanwhile.
 type ahead struct {
 	a       *App
-	d       *pane.Bench
-	unsized []tea.Msg         // before the screen size was known
-	waiting []tea.KeyPressMsg // for the list being loaded
+	waiting []tea.Msg
 }
 
 // loader is a pane with a list whose rows may be on their way.
@@ -35,10 +34,10 @@ func enterOf(k tea.KeyPressMsg) tea.KeyPressMsg {
 	return k
 }
 
-// sized obeys the keys that came before the first size.
-func (ea *ahead) sized() tea.Cmd {
-	early := ea.unsized
-	ea.unsized = nil
+// obey obeys what waits.
+func (ea *ahead) obey() tea.Cmd {
+	early := ea.waiting
+	ea.waiting = nil
 	var cmds []tea.Cmd
 	for _, m := range early {
 		switch m := m.(type) {
@@ -61,7 +60,7 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 		return false
 	case len(ea.waiting) > 0 && name == "esc":
 		ea.waiting = nil
-		ea.d.Tell("the keys that were waiting for the list are dropped")
+		ea.a.D.Tell("the keys that were waiting for the list are dropped")
 		return true
 	case len(ea.waiting) == 0:
 		if b, found := act.Find(ea.a.pane().Bindings(), name); !found || b.Why == nil {
@@ -69,28 +68,22 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 		}
 	}
 	ea.waiting = append(ea.waiting, k)
-	ea.d.Say(paint.ToneInfo, ea.waitNote())
+	ea.a.D.Say(paint.ToneInfo, ea.waitNote())
 	return true
 }
 
 func (ea *ahead) waitNote() safetext.Text {
-	first := ea.waiting[0].String()
+	first := fmt.Sprint(ea.waiting[0])
 	if n := len(ea.waiting); n > 1 {
-		return ea.d.St.Esc.Sprintf("the list is loading: %s and %s wait for it, esc drops them", first, prose.Plural(int64(n-1), "more key"))
+		return ea.a.D.St.Esc.Sprintf("the list is loading: %s and %s wait for it, esc drops them", first, prose.Plural(int64(n-1), "more key"))
 	}
-	return ea.d.St.Esc.Sprintf("the list is loading: %s waits for it, esc drops it", first)
+	return ea.a.D.St.Esc.Sprintf("the list is loading: %s waits for it, esc drops it", first)
 }
 
 // caughtUp obeys the waiting keys once their list is loaded.
 func (ea *ahead) caughtUp() tea.Cmd {
-	if p, ok := ea.a.pane().(loader); len(ea.waiting) == 0 || ok && p.Awaiting() {
+	if p, ok := ea.a.pane().(loader); ea.a.width == 0 || ok && p.Awaiting() {
 		return nil
 	}
-	keys := ea.waiting
-	ea.waiting = nil
-	var cmds []tea.Cmd
-	for _, k := range keys {
-		cmds = append(cmds, ea.a.key(k))
-	}
-	return tea.Batch(cmds...)
+	return ea.obey()
 }

@@ -161,8 +161,9 @@ func (a *App) bar() string {
 // failed ones.
 func (a *App) identity() string {
 	st := a.D.St
-	stores := a.storeCount()
-	right := min(stores.left, a.width/2)
+	all, failed := a.storeCount()
+	counts := all.Width() + failed.Width() + 1
+	right := min(counts+2, a.width/2)
 	r := st.Row(a.width - right)
 	env, production := a.Environment()
 	if env = st.Esc.Trunc(env, 24); production {
@@ -188,33 +189,26 @@ func (a *App) identity() string {
 		}
 		r.Put(st.Warn, why)
 	}
-	end := st.Row(right).Blank(right - stores.width)
-	return r.End() + end.Put(st.Plain, stores.all).Put(st.Bad, stores.failed).End()
+	end := st.Row(right).Blank(right - counts)
+	return r.End() + end.Put(st.Plain, all).Put(st.Bad, failed).End()
 }
 
-// tally is the frame's summary of the stores.
-type tally struct {
-	all, failed safetext.Text
-	width, left int
-}
-
-func (a *App) storeCount() tally {
+// storeCount is the frame's summary of the stores.
+func (a *App) storeCount() (all, failed safetext.Text) {
 	esc := a.D.St.Esc
-	failed := a.Health.Down()
-	up := len(a.members) - len(failed)
-	t := tally{all: esc.Sprintf("%d/%s up", up, prose.Plural(int64(len(a.members)), "store"))}
+	down := a.Health.Down()
+	up := len(a.members) - len(down)
+	all = esc.Sprintf("%d/%s up", up, prose.Plural(int64(len(a.members)), "store"))
 	if a.width < fullBarFrom {
-		t.all = esc.Sprintf("%d/%d up", up, len(a.members))
+		all = esc.Sprintf("%d/%d up", up, len(a.members))
 	}
 	switch {
-	case len(failed) > 0 && a.width >= paint.WideFrom:
-		t.failed = esc.Trunc(esc.Sprintf(", %d down: %s", len(failed), esc.Join(failed, " ")), a.width/3)
-	case len(failed) > 0:
-		t.failed = esc.Sprintf(", %d down", len(failed))
+	case len(down) > 0 && a.width >= paint.WideFrom:
+		failed = esc.Trunc(esc.Sprintf(", %d down: %s", len(down), esc.Join(down, " ")), a.width/3)
+	case len(down) > 0:
+		failed = esc.Sprintf(", %d down", len(down))
 	}
-	t.width = t.all.Width() + t.failed.Width() + 1
-	t.left = t.width + 2
-	return t
+	return all, failed
 }
 
 // placed is a pane with a row that belongs to one store.
@@ -256,8 +250,12 @@ func (a *App) Environment() (words safetext.Text, production bool) {
 // where the help begins with the whole reason.
 func (a *App) ReadOnly() (why, short safetext.Text) {
 	esc := a.D.St.Esc
-	if a.D.ReadOnly != "" {
-		return esc.Sprintf("READ-ONLY: %s", frameReadOnly(a.D)), esc.Const("READ-ONLY, ? says why")
+	switch a.D.ReadOnly {
+	case "":
+	case ownReadOnly:
+		return esc.Const("READ-ONLY: by :readonly"), esc.Const("READ-ONLY, ? says why")
+	default:
+		return esc.Sprintf("READ-ONLY: %s", esc.Line(a.D.ReadOnly)), esc.Const("READ-ONLY, ? says why")
 	}
 	var names []safetext.Text
 	for _, m := range a.members {

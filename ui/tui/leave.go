@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,48 +13,38 @@ import (
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
-	"memdesk/ui/tui/pane"
 	"memdesk/ui/tui/task"
 )
 
 // leaver ends the console: it asks first while work of this session is running.
 type leaver struct {
 	a      *App
-	d      *pane.Bench
 	warned bool // ctrl+c was pressed once meanwhile
 }
 
-// leaveNow is the running work when the operator wants to leave.
-type leaveNow struct {
-	jobs []jobs.Status
-	tied map[jobs.ID]bool
-	err  error
-}
-
 // atWork reports whether something may end with this console.
-func (l *leaver) atWork() bool { return len(l.d.Work.Bulks) > 0 || l.d.Exports.AtWork() || l.d.Tied }
+func (l *leaver) atWork() bool {
+	return len(l.a.D.Work.Bulks) > 0 || l.a.D.Exports.AtWork() || l.a.D.Tied
+}
 
 // leave ends the console, after a question where running work of this session would end too.
 func (l *leaver) leave() tea.Cmd {
 	if !l.atWork() {
 		return tea.Quit
 	}
-	runner := l.d.Jobs
-	return l.d.Ask(func(ctx context.Context) any {
-		out := leaveNow{tied: map[jobs.ID]bool{}}
-		then := loop.Then(func() tea.Cmd { return l.leaveNow(out) })
-		if runner == nil {
-			return then
+	runner := l.a.D.Jobs
+	return l.a.D.Ask(func(ctx context.Context) any {
+		var running []jobs.Status
+		var err error
+		tied := map[jobs.ID]bool{}
+		if runner != nil {
+			running, err = runner.List(ctx)
+			running = slices.DeleteFunc(running, func(st jobs.Status) bool { return !task.UnderWay(st) })
 		}
-		all, err := runner.List(ctx)
-		out.err = err
-		for _, st := range all {
-			if task.UnderWay(st) {
-				out.jobs = append(out.jobs, st)
-				out.tied[st.ID] = runner.Tied(st.ID)
-			}
+		for _, st := range running {
+			tied[st.ID] = runner.Tied(st.ID)
 		}
-		return then
+		return loop.Then(func() tea.Cmd { return l.leaveNow(running, tied, err) })
 	})
 }
 
@@ -63,8 +54,8 @@ func (l *leaver) interrupt() tea.Cmd {
 		return tea.Quit
 	}
 	l.warned = true
-	if l.a.Curtain.down || l.a.width == 0 || l.a.tooSmall() || l.d.Modal.Dialog != nil || l.d.Edits.Editing != nil {
-		l.d.Say(paint.ToneWarn, l.leaveWarning()) // no question can be shown
+	if l.a.Curtain.down || l.a.width == 0 || l.a.tooSmall() || l.a.D.Modal.Dialog != nil || l.a.D.Edits.Editing != nil {
+		l.a.D.Say(paint.ToneWarn, l.leaveWarning()) // no question can be shown
 		return nil
 	}
 	return l.leave()
@@ -72,41 +63,40 @@ func (l *leaver) interrupt() tea.Cmd {
 
 // leaveWarning is for a screen without room for a question.
 func (l *leaver) leaveWarning() safetext.Text {
-	return l.d.St.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
+	return l.a.D.St.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
 }
 
-// leaveNow asks if leaving would stop work, and else leaves.
-func (l *leaver) leaveNow(m leaveNow) tea.Cmd {
-	esc := l.d.Esc
+// leaveNow asks if leaving would stop work, and else leaves; tied tells the jobs that end with this
+// console, unknown is the error of listing them.
+func (l *leaver) leaveNow(running []jobs.Status, tied map[jobs.ID]bool, unknown error) tea.Cmd {
+	esc := l.a.D.Esc
 	var stops, goes []text.Line
 	line := func(st jobs.Status) text.Line {
 		return text.Line{Value: esc.Sprintf("- %s: %s (%s)", task.JobKind(st.Kind), esc.LineMax(st.Title, prose.MaxTitle), task.JobProgress(esc, st))}
 	}
-	known := map[jobs.ID]bool{}
-	for _, st := range m.jobs {
-		known[st.ID] = true
-		if m.tied[st.ID] {
+	for _, st := range running {
+		if tied[st.ID] {
 			stops = append(stops, line(st))
 		} else {
 			goes = append(goes, line(st))
 		}
 	}
-	for _, b := range l.d.Work.Bulks {
-		if !known[b.JobID()] {
+	for _, b := range l.a.D.Work.Bulks {
+		if _, listed := tied[b.JobID()]; !listed {
 			stops = append(stops, text.Line{Value: esc.Sprintf("- %s: %s (%s of %s)", task.JobKind(b.Kind), b.Title, prose.Group(int64(b.Done())), prose.Plural(int64(b.Total), b.Noun))})
 		}
 	}
-	for _, e := range l.d.Exports.Files {
-		if !known[e.JobID()] && !e.Ended.Load() {
+	for _, e := range l.a.D.Exports.Files {
+		if _, listed := tied[e.JobID()]; !listed && !e.Ended.Load() {
 			stops = append(stops, text.Line{Value: esc.Sprintf("- export: %s", e.Words(esc))})
 		}
 	}
 	switch {
 	case len(stops) == 0:
 		return tea.Quit
-	case l.d.Modal.Dialog != nil || l.d.Edits.Editing != nil || l.a.Curtain.down: // another question is open
+	case l.a.D.Modal.Dialog != nil || l.a.D.Edits.Editing != nil || l.a.Curtain.down: // another question is open
 		l.warned = true
-		l.d.Say(paint.ToneWarn, l.leaveWarning())
+		l.a.D.Say(paint.ToneWarn, l.leaveWarning())
 		return nil
 	}
 	n := int64(len(stops))
@@ -115,18 +105,21 @@ func (l *leaver) leaveNow(m leaveNow) tea.Cmd {
 		{Value: esc.Sprintf("!! This stops %s of this session after the step under way. What is done stays done, the rest is left as it is.", prose.Plural(n, "job")), Kind: text.Warn},
 	}
 	lines = append(lines, few(esc, stops)...)
-	if m.err != nil {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! What else runs is not known: %s.", prose.Reason(esc, m.err)), Kind: text.Warn})
+	if unknown != nil {
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! What else runs is not known: %s.", prose.Reason(esc, unknown)), Kind: text.Warn})
 	}
 	if len(goes) > 0 {
 		lines = append(lines, text.Line{Value: esc.Sprintf("%s run on their own and go on:", prose.Plural(int64(len(goes)), "job"))})
 		lines = append(lines, few(esc, goes)...)
 	}
 	lines = append(lines, text.Line{Value: esc.Const("Cancel stays here; :jobs lists the work."), Kind: text.Note})
-	return l.d.Modal.Show(&dialog.Dialog{
+	return l.a.D.Modal.Show(&dialog.Dialog{
 		Title: esc.Const("Leave"), Lines: lines, NoReason: true,
-		Choices:  []dialog.Choice{{Verb: "Stop and leave", Run: func() tea.Cmd { return tea.Quit }}},
-		Canceled: func() tea.Cmd { l.d.Say(paint.ToneInfo, esc.Const("you are still here: the work goes on")); return nil },
+		Choices: []dialog.Choice{{Verb: "Stop and leave", Run: func() tea.Cmd { return tea.Quit }}},
+		Canceled: func() tea.Cmd {
+			l.a.D.Say(paint.ToneInfo, esc.Const("you are still here: the work goes on"))
+			return nil
+		},
 	})
 }
 

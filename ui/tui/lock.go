@@ -11,19 +11,14 @@ import (
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/text"
-	"memdesk/ui/tui/pane"
 )
 
 // curtain hides the screen, on request or when no key is pressed for long.
 type curtain struct {
 	a       *App
-	d       *pane.Bench
 	down    bool
 	lastKey time.Time
 }
-
-// lockDue asks whether no key was pressed for long enough.
-type lockDue struct{}
 
 // UnlockKey is a key that is not pressed by leaning on the keyboard.
 const UnlockKey = "U"
@@ -41,9 +36,10 @@ func (c *curtain) watchIdle(in time.Duration) tea.Cmd {
 	if c.a.O.IdleLock <= 0 {
 		return nil
 	}
-	return c.d.Later(loop.Over)(in, lockDue{})
+	return c.a.D.Later(loop.Over)(in, loop.Then(c.lockDue))
 }
 
+// lockDue falls when no key was pressed for long enough.
 func (c *curtain) lockDue() tea.Cmd {
 	idle := c.a.O.Clock.Now().Sub(c.lastKey)
 	if idle < c.a.O.IdleLock {
@@ -63,15 +59,15 @@ func (c *curtain) lockKey(name string) tea.Cmd {
 		return nil
 	}
 	c.down = false
-	if d := c.d.Modal.Dialog; d != nil && !d.Busy { // keys meant for the curtain answer nothing
+	if d := c.a.D.Modal.Dialog; d != nil && !d.Busy { // keys meant for the curtain answer nothing
 		d.Armed = false
-		return c.d.Later(loop.Over)(dialog.InFlight, dialog.Armed{Gen: d.Gen})
+		return c.a.D.Later(loop.Over)(dialog.InFlight, dialog.Armed{Gen: d.Gen})
 	}
 	return nil
 }
 
 func (c *curtain) lockFrame() []string {
-	st := c.d.St
+	st := c.a.D.St
 	text := st.Esc.Sprintf("memdesk is locked. %s shows it again, ctrl+c leaves.", UnlockKey)
 	var lines []string
 	for range max((c.a.height-1)/2, 0) {
@@ -93,7 +89,7 @@ func (a *App) leavingLines() []string {
 
 // proposeWritable asks before a session that was made read-only is writable again.
 func (l *commandLine) proposeWritable(from int) func(context.Context) any {
-	esc := l.d.Esc
+	esc := l.a.D.Esc
 	lines := []text.Line{
 		{Value: esc.Const("Make this session writable again?"), Kind: text.Title},
 		{Value: esc.Const("Keys that change memory work again, in every store that is not read-only itself.")},
@@ -102,8 +98,8 @@ func (l *commandLine) proposeWritable(from int) func(context.Context) any {
 		lines = append(lines, text.Line{Value: esc.Sprintf("!! The environment: %s", env), Kind: text.Warn})
 	}
 	d := &dialog.Dialog{Title: esc.Const("Writable"), Lines: lines, NoReason: true, Choices: []dialog.Choice{{Verb: "Make writable", Run: func() tea.Cmd {
-		l.d.ReadOnly = ""
-		return l.d.Tell("this session is writable")
+		l.a.D.ReadOnly = ""
+		return l.a.D.Tell("this session is writable")
 	}}}}
 	return func(context.Context) any { return dialog.Proposal{From: from, Dialog: d} }
 }

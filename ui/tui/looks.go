@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	"memdesk/ui/tui/kit/paint"
@@ -20,14 +21,7 @@ func looksOf(o Options) paint.Looks {
 		theme = paint.ThemeAuto
 	}
 	dumb := env["TERM"] == "dumb"
-	locale := env["LC_ALL"]
-	if locale == "" {
-		locale = env["LC_CTYPE"]
-	}
-	if locale == "" {
-		locale = env["LANG"]
-	}
-	_, charset, named := strings.Cut(locale, ".")
+	_, charset, named := strings.Cut(cmp.Or(env["LC_ALL"], env["LC_CTYPE"], env["LANG"]), ".")
 	charset, _, _ = strings.Cut(charset, "@")
 	charset = strings.ToLower(strings.ReplaceAll(charset, "-", ""))
 	foreign := named && charset != "utf8"

@@ -39,7 +39,7 @@ func (m *messages) add(at time.Time, t paint.Tone, text safetext.Text) {
 
 // messageLines is the page of messages, the newest first.
 func (ps *pages) messageLines() []text.Line {
-	esc := ps.d.St.Esc
+	esc := ps.a.D.St.Esc
 	lines := []text.Line{{Value: esc.Const("What was said on the status line in this session, the last first. The audit log has what was done."), Kind: text.Note}, {Kind: text.Blank}}
 	for i := len(ps.a.said.kept) - 1; i >= 0; i-- {
 		m := ps.a.said.kept[i]
@@ -56,13 +56,4 @@ func (ps *pages) messageLines() []text.Line {
 		lines = append(lines, text.Line{Value: esc.Sprintf("%s are not kept any more.", prose.Plural(int64(ps.a.said.gone), "older message")), Kind: text.Note})
 	}
 	return lines
-}
-
-// leavePage closes the page below the command line, unless the command keeps the operator there.
-func (ps *pages) leavePage(verb string) {
-	switch verb {
-	case "theme", "lock":
-		return
-	}
-	ps.Overlay = nil
 }

@@ -6,7 +6,6 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/paint"
-	"memdesk/ui/tui/pane"
 )
 
 // pointable is a pane whose rows can be pointed at; ok is false while it shows no list.
@@ -18,53 +17,47 @@ const bodyTop = 3
 // wheelLines is how far one notch goes.
 const wheelLines = 3
 
-// pointer is the mouse.
-type pointer struct {
-	a *App
-	d *pane.Bench
-}
-
 // mouse handles the mouse: a click on a tab opens its pane, on a row selects it, on the selected
 // row acts like enter; the wheel scrolls the part under it; the line between list and detail can be
 // dragged. Over a question only the wheel works: a slip of the hand must not answer.
-func (pt *pointer) mouse(msg tea.MouseMsg) tea.Cmd {
+func mouse(a *App, msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
-	if pt.a.width == 0 || pt.a.Curtain.down || pt.a.tooSmall() || pt.d.Edits.Editing != nil {
+	if a.width == 0 || a.Curtain.down || a.tooSmall() || a.D.Edits.Editing != nil {
 		return nil
 	}
-	pt.a.Curtain.lastKey = pt.a.O.Clock.Now()
+	a.Curtain.lastKey = a.O.Clock.Now()
 	switch msg.(type) {
 	case tea.MouseWheelMsg:
-		return pt.wheel(m)
+		return wheel(a, m)
 	case tea.MouseReleaseMsg:
-		pt.d.Dragging = false
+		a.D.Dragging = false
 	case tea.MouseMotionMsg:
-		return pt.drag(m.X)
+		return drag(a, m.X)
 	case tea.MouseClickMsg:
-		if m.Button == tea.MouseLeft && pt.d.Modal.Dialog == nil && !pt.a.Line.typing {
-			return pt.click(m.X, m.Y)
+		if m.Button == tea.MouseLeft && a.D.Modal.Dialog == nil && !a.Line.typing {
+			return click(a, m.X, m.Y)
 		}
 	}
 	return nil
 }
 
-func (pt *pointer) click(x, y int) tea.Cmd {
+func click(a *App, x, y int) tea.Cmd {
 	if y == 0 {
-		if n := pt.tabAt(x); n >= 0 {
-			return pt.a.Press(pt.a.paneBindings(), string(rune('1'+n)))
+		if n := tabAt(a, x); n >= 0 {
+			return a.Press(a.paneBindings(), string(rune('1'+n)))
 		}
 		return nil
 	}
-	p, ok := pt.a.pane().(pointable)
-	if pt.a.Pages.Overlay != nil || !ok || pt.a.pane().Typing() != nil {
+	p, ok := a.pane().(pointable)
+	if a.Pages.Overlay != nil || !ok || a.pane().Typing() != nil {
 		return nil
 	}
 	list, ok := p.Listed()
 	if !ok {
 		return nil
 	}
-	if pt.a.width >= paint.WideFrom && !pt.d.Plain && (x == list.Width || x == list.Width+1) {
-		pt.d.Dragging = true
+	if a.width >= paint.WideFrom && !a.D.Plain && (x == list.Width || x == list.Width+1) {
+		a.D.Dragging = true
 		return nil
 	}
 	row := list.Top + y - bodyTop - list.First
@@ -72,18 +65,18 @@ func (pt *pointer) click(x, y int) tea.Cmd {
 	case x >= list.Width, line < 0, line >= list.Height, row >= list.N:
 		return nil
 	case row == list.Sel:
-		return pt.a.Press(pt.a.Keys(), "enter")
+		return a.Press(a.Keys(), "enter")
 	}
 	return list.Move(row - list.Sel)
 }
 
 // tabAt is the pane whose tab is at a column of the first line; -1: none.
-func (pt *pointer) tabAt(x int) int {
-	tabs, margin := pt.a.tabs()
+func tabAt(a *App, x int) int {
+	tabs, margin := a.tabs()
 	at := 0
 	for i, t := range tabs {
 		end := at + margin + t.label.Width() + t.badge.Width() + 1
-		if i == pt.a.Active {
+		if i == a.Active {
 			end += 1 - margin
 		}
 		if x < end {
@@ -95,11 +88,11 @@ func (pt *pointer) tabAt(x int) int {
 }
 
 // wheel scrolls the part under it: the detail of a list, else whatever the movement keys move.
-func (pt *pointer) wheel(m tea.Mouse) tea.Cmd {
+func wheel(a *App, m tea.Mouse) tea.Cmd {
 	up, down := "up", "down"
-	if p, ok := pt.a.pane().(pointable); ok && pt.a.Pages.Overlay == nil && pt.d.Modal.Dialog == nil {
+	if p, ok := a.pane().(pointable); ok && a.Pages.Overlay == nil && a.D.Modal.Dialog == nil {
 		list, lists := p.Listed()
-		beside := pt.a.width >= paint.WideFrom && !pt.d.Plain
+		beside := a.width >= paint.WideFrom && !a.D.Plain
 		if lists && (beside && m.X > list.Width || !beside && m.Y-bodyTop >= list.First+list.Height) {
 			up, down = "K", "J"
 		}
@@ -112,7 +105,7 @@ func (pt *pointer) wheel(m tea.Mouse) tea.Cmd {
 	default:
 		return nil
 	}
-	b, ok := act.Find(pt.a.Keys(), name)
+	b, ok := act.Find(a.Keys(), name)
 	if !ok || b.Reason() != "" {
 		return nil
 	}
@@ -127,14 +120,14 @@ func (pt *pointer) wheel(m tea.Mouse) tea.Cmd {
 const leastList, leastDetail = 40, 30
 
 // drag moves the line between list and detail.
-func (pt *pointer) drag(x int) tea.Cmd {
-	if !pt.d.Dragging || pt.a.width < paint.WideFrom {
+func drag(a *App, x int) tea.Cmd {
+	if !a.D.Dragging || a.width < paint.WideFrom {
 		return nil
 	}
-	share := max(min(x, pt.a.width-leastDetail), leastList) * 1000 / pt.a.width
-	if share == pt.d.Share {
+	share := max(min(x, a.width-leastDetail), leastList) * 1000 / a.width
+	if share == a.D.Share {
 		return nil
 	}
-	pt.d.Share = share
-	return pt.a.resize(pt.a.width, pt.a.height)
+	a.D.Share = share
+	return a.resize(a.width, a.height)
 }

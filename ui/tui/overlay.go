@@ -11,10 +11,8 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
-	"memdesk/ui/tui/pane"
 )
 
 // overlay is a text over the pane: help, notices. Only one is open at a time.
@@ -28,12 +26,7 @@ type overlay struct {
 // pages are the overlays: help, notices, messages.
 type pages struct {
 	a       *App
-	d       *pane.Bench
 	Overlay *overlay // the open one; nil: none
-}
-
-func (o *overlay) render(st *paint.Styles, width, height int) []string {
-	return o.Pager.Framed(st, width, height)
 }
 
 // size is the columns and lines of a page's text.
@@ -47,10 +40,10 @@ func (ps *pages) size(o *overlay) (w, h int) {
 
 // drawn is the open page: a box over the pane, or all of the pane's room.
 func (ps *pages) drawn(w, h int) []string {
-	o, st := ps.Overlay, ps.d.St
+	o, st := ps.Overlay, ps.a.D.St
 	rows := len(o.Pager.Rows)
 	if !o.box || o.words != "" || rows == 0 || rows+2 > h {
-		return o.render(st, w, h)
+		return o.Pager.Framed(st, w, h)
 	}
 	under, _ := ps.a.pane().Render(w, h)
 	under = st.FillTo(under, w, h)
@@ -60,8 +53,7 @@ func (ps *pages) drawn(w, h int) []string {
 }
 
 func (ps *pages) openOverlay(title string, head []text.Line) tea.Cmd {
-	ps.Overlay = ps.newOverlay(title)
-	return ps.Overlay.Pager.Show(text.NewPage(head, ""), 0, nil)
+	return ps.a.Page(title, text.NewPage(head, ""))
 }
 
 // find keeps the lines that have all of the words, under their headings.
@@ -100,19 +92,14 @@ func (ps *pages) overlayKey(k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (ps *pages) newOverlay(title string) *overlay {
-	o := &overlay{Title: safetext.Const(title), Pager: text.New(ps.d.St, ps.d.Asker(loop.Over))}
+	o := &overlay{Title: safetext.Const(title), Pager: text.New(ps.a.D.St, ps.a.D.Asker(loop.Over))}
 	o.Pager.Width, o.Pager.Height = ps.size(o)
 	return o
 }
 
-func (ps *pages) closeOverlay() tea.Cmd {
-	ps.Overlay = nil
-	return nil
-}
-
 func (ps *pages) overlayBindings() []act.Act {
 	return slices.Concat([]act.Act{
-		{Keys: []string{"esc", "q", "?", "enter"}, Show: "esc", Name: "close", Doc: "close this page", Do: ps.closeOverlay},
+		{Keys: []string{"esc", "q", "?", "enter"}, Show: "esc", Name: "close", Doc: "close this page", Do: func() tea.Cmd { ps.Overlay = nil; return nil }},
 		{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: ps.a.Line.openCommand},
 		{Keys: []string{"down", "j"}, Show: "Up Down", Name: "scroll", Doc: "one line down", Do: func() tea.Cmd { return ps.Overlay.Pager.Move(1) }},
 	}, act.Movement(ps.Overlay.Pager, "line"), ps.a.paneBindings())
@@ -129,16 +116,16 @@ func (ps *pages) overlayCrumbs() string {
 // notices is the opening box with facts to know first.
 func (ps *pages) notices() *overlay {
 	o := ps.newOverlay("Notices")
-	o.box = !ps.d.Plain
+	o.box = !ps.a.D.Plain
 	o.Pager.Width, o.Pager.Height = ps.size(o)
 	o.Pager.Text = text.NewPage(ps.noticeLines(), "")
 	return o
 }
 
 func (ps *pages) noticeLines() []text.Line {
-	esc := ps.d.St.Esc
+	esc := ps.a.D.St.Esc
 	var lines []text.Line
-	if !ps.d.Spoken {
+	if !ps.a.D.Spoken {
 		lines = []text.Line{
 			{Value: esc.Const("What you should know before you go on. esc closes it, :notices shows it again."), Kind: text.Note},
 			{Kind: text.Blank},
@@ -168,7 +155,7 @@ func (ps *pages) Help() []act.Section {
 
 // commandLines are the `:` commands for the help.
 func (ps *pages) commandLines() []text.Line {
-	esc := ps.d.St.Esc
+	esc := ps.a.D.St.Esc
 	lines := []text.Line{{Value: esc.Const("commands, after :"), Kind: text.Title}}
 	for _, v := range ps.a.Line.Verbs() {
 		lines = append(lines, text.Line{Name: esc.Const(":" + v.Usage()), Value: esc.Const(v.Doc), Kind: text.Field})
@@ -177,7 +164,7 @@ func (ps *pages) commandLines() []text.Line {
 }
 
 func (ps *pages) helpLines() []text.Line {
-	esc := ps.d.St.Esc
+	esc := ps.a.D.St.Esc
 	lines := ps.readOnlyLines()
 	for _, s := range ps.Help() {
 		lines = append(lines, text.Line{Value: esc.Const(s.Title), Kind: text.Title})
@@ -195,7 +182,7 @@ func (ps *pages) helpLines() []text.Line {
 	return append(append(lines, ps.commandLines()...),
 		text.Line{Value: esc.Const("signs"), Kind: text.Title},
 		text.Line{Name: esc.Const("^[ \\x9b"), Value: esc.Const("text that stands for itself only here: a control character or a byte of a store that is shown and not sent to the terminal")},
-		text.Line{Name: esc.Concat(ps.d.St.Glyphs.Up, esc.Const(" "), ps.d.St.Glyphs.Down), Value: esc.Const("on the line beside a detail: it goes on above, below; K and J scroll it")},
+		text.Line{Name: esc.Concat(ps.a.D.St.Glyphs.Up, esc.Const(" "), ps.a.D.St.Glyphs.Down), Value: esc.Const("on the line beside a detail: it goes on above, below; K and J scroll it")},
 		text.Line{Name: esc.Const("at least"), Value: esc.Const("counting stopped there; there may be more")},
 	)
 }

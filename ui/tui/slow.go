@@ -21,9 +21,6 @@ type slow struct {
 	after   time.Duration // of waiting
 }
 
-// slowDue says that a wait has lasted.
-type slowDue struct{ gen int }
-
 // busy reports whether the screen will change without a key.
 func (a *App) busy() bool {
 	if a.Pages.Overlay != nil {
@@ -42,9 +39,11 @@ func (a *App) watchBusy() tea.Cmd {
 		s.waiting, s.said = false, false
 	case busy && !s.waiting:
 		s.waiting = true
-		return a.D.Later(loop.Over)(s.after, slowDue{s.gen})
+		gen := s.gen
+		return a.D.Later(loop.Over)(s.after, loop.Then(func() tea.Cmd {
+			s.said = s.said || s.waiting && gen == s.gen
+			return nil
+		}))
 	}
 	return nil
 }
-
-func (s *slow) due(m slowDue) { s.said = s.said || s.waiting && m.gen == s.gen }

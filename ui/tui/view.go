@@ -23,7 +23,7 @@ type viewed interface{ Keep() (bring func() tea.Cmd) }
 
 // saveView saves the pane's list under a name; the same name replaces it.
 func (l *commandLine) saveView(name string) tea.Cmd {
-	a, esc := l.a, l.d.St.Esc
+	a, esc := l.a, l.a.D.St.Esc
 	p, ok := a.pane().(viewed)
 	switch {
 	case name == "" || strings.Contains(name, " "):
@@ -33,7 +33,7 @@ func (l *commandLine) saveView(name string) tea.Cmd {
 		a.say(paint.ToneWarn, esc.Const("this list cannot be kept as a view"))
 		return nil
 	}
-	v := view{name: name, pane: a.Active, wide: l.d.Wide, bring: p.Keep()}
+	v := view{name: name, pane: a.Active, wide: l.a.D.Wide, bring: p.Keep()}
 	l.views = append(slices.DeleteFunc(l.views, func(o view) bool { return o.name == name }), v)
 	a.say(paint.ToneInfo, esc.Sprintf("kept as %s for this session: :view %s brings it back", name, name))
 	return nil
@@ -41,7 +41,7 @@ func (l *commandLine) saveView(name string) tea.Cmd {
 
 // openView restores a saved view.
 func (l *commandLine) openView(name string) tea.Cmd {
-	a, esc := l.a, l.d.St.Esc
+	a, esc := l.a, l.a.D.St.Esc
 	i := slices.IndexFunc(l.views, func(v view) bool { return v.name == name })
 	if i < 0 {
 		a.say(paint.ToneWarn, esc.Sprintf("there is no view %q; :save keeps one", name))
@@ -49,7 +49,7 @@ func (l *commandLine) openView(name string) tea.Cmd {
 	}
 	v := l.views[i]
 	var cmds []tea.Cmd
-	if v.wide != l.d.Wide {
+	if v.wide != l.a.D.Wide {
 		cmds = append(cmds, a.widen())
 	}
 	return tea.Batch(append(cmds, a.Enter(v.pane), v.bring())...)

@@ -106,15 +106,7 @@ func conflictText(d *desk.Desk, ctx context.Context, ref model.Ref) *text.Page {
 		{Value: esc.Const("!! The item has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Warn},
 		{Kind: text.Blank},
 	}
-	s, err := d.Fleet.Store(ref.Store)
-	var it model.Item
-	switch {
-	case err != nil:
-	case s.Browser == nil:
-		err = model.Errorf(model.Unsupported, "read", "this store cannot show single items")
-	default:
-		it, err = s.Browser.Read(ctx, ref.ID)
-	}
+	s, it, err := d.Readable(ctx, ref)
 	if err != nil {
 		return text.NewPage(append(note, text.Line{Value: esc.Sprintf("!! it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}), "")
 	}

@@ -25,8 +25,8 @@ type Desk struct {
 	Frame    Frame
 	// Anchored says how much of the audit log is anchored; nil: unknown.
 	Anchored func(context.Context) (string, model.HealthState)
-	Tied     bool                // an erasure was begun that ends with this console
-	Open     func(Visit) tea.Cmd // list items in the Tiers pane
+	Tied     bool                  // an erasure was begun that ends with this console
+	Open     func(ScopeOf) tea.Cmd // list items in the Tiers pane
 	Sources
 	terminal
 	divider
@@ -77,6 +77,3 @@ type divider struct {
 	Dragging bool // the mouse holds it
 	Wide     bool // the list has the whole width, until ctrl+w is pressed again
 }
-
-// Visit names a store whose items are to be listed from another pane.
-type Visit struct{ Store string }

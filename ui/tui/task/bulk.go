@@ -238,12 +238,7 @@ func (w *Underway) ticked(b *Bulk) tea.Cmd {
 
 // bulkEnded takes the results of long work.
 func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
-	for i, o := range w.Bulks {
-		if o == b {
-			w.Bulks = append(w.Bulks[:i:i], w.Bulks[i+1:]...)
-			break
-		}
-	}
+	w.Bulks = slices.DeleteFunc(slices.Clone(w.Bulks), func(o *Bulk) bool { return o == b })
 	w.ended = append([]*Bulk{b}, w.ended[:min(len(w.ended), keptEnded-1)]...)
 	w.D.Frame.Did(b.Undo, b.Undone)
 	if len(b.Undo) > 0 {
@@ -312,9 +307,7 @@ func (w *Underway) BulkKind(b *Bulk) record.Kind[Outcome] {
 					return ""
 				},
 				Do: func() tea.Cmd {
-					b.Mu.Lock()
-					b.stopped = true
-					b.Mu.Unlock()
+					b.Stop()
 					b.Cancel()
 					return w.D.Tell("stopping")
 				}}}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,9 +125,9 @@ func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
 func JobProgress(esc safetext.Escaper, st jobs.Status) safetext.Text {
 	switch {
 	case st.Total > 0 && st.Done <= st.Total:
-		return esc.Sprintf("%s of %s, %d%%", prose.Group(st.Done), prose.Plural(st.Total, orWord(st.Unit, "step")), st.Done*100/st.Total)
+		return esc.Sprintf("%s of %s, %d%%", prose.Group(st.Done), prose.Plural(st.Total, cmp.Or(st.Unit, "step")), st.Done*100/st.Total)
 	case st.Done > 0:
-		return esc.Sprintf("%s", prose.Plural(st.Done, orWord(st.Unit, "step")))
+		return esc.Sprintf("%s", prose.Plural(st.Done, cmp.Or(st.Unit, "step")))
 	case st.Steps > 0:
 		return esc.Sprintf("%s", prose.Plural(int64(st.Steps), "step"))
 	}
@@ -134,13 +135,6 @@ func JobProgress(esc safetext.Escaper, st jobs.Status) safetext.Text {
 		return esc.Const("not told yet")
 	}
 	return safetext.Text{}
-}
-
-func orWord(word, other string) string {
-	if word == "" {
-		return other
-	}
-	return word
 }
 
 func jobText(d *desk.Desk, row jobRow) *text.Page {

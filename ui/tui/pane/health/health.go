@@ -564,7 +564,7 @@ func (p *Pane) noItems() string {
 }
 
 func (p *Pane) items() tea.Cmd {
-	return p.d.Open(desk.Visit{Store: p.d.Fleet.Members()[p.table.Sel].Name})
+	return p.d.Open(desk.ScopeOf{Store: p.d.Fleet.Members()[p.table.Sel].Name})
 }
 
 func (p *Pane) Position() (safetext.Text, bool) {
