@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -145,12 +146,7 @@ func (d *Desk) tools() []tool {
 
 // Aliases are the names of the alias sets.
 func Aliases() []string {
-	var out []string
-	for name := range aliases {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(aliases))
 }
 
 // Server makes the desk's MCP server. It offers the tools that the caller's scopes
@@ -224,8 +220,7 @@ func (d *Desk) Missing(name string, args json.RawMessage) string {
 		if t.def.Name != name {
 			continue
 		}
-		needed := t.scopes(args)
-		for _, s := range needed {
+		for _, s := range t.scopes(args) {
 			if !d.Caller.May(s) {
 				return s
 			}

@@ -157,7 +157,7 @@ func (c *call) strReplace(ctx context.Context, a memoryArgs) (string, error) {
 	if a.OldStr == nil {
 		return "", model.Errorf(model.InvalidInput, "memory", "str_replace needs old_str")
 	}
-	all := lines(textOf(it))
+	all := lines(it.Body)
 	var hits []string
 	line := 0
 	for i, l := range all {
@@ -184,7 +184,7 @@ func (c *call) insert(ctx context.Context, a memoryArgs) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	all := lines(textOf(it))
+	all := lines(it.Body)
 	n := 0
 	if a.InsertLine != nil {
 		n = *a.InsertLine
@@ -218,16 +218,9 @@ func (c *call) below(ctx context.Context, at spot) (files []entry, directory boo
 }
 
 func (c *call) remove(ctx context.Context, a memoryArgs) (string, error) {
-	at, err := c.spotOf(a.Path)
+	at, err := c.moved(a.Path, "delete")
 	if err != nil {
-		var f *faceError
-		if errors.As(err, &f) && f.text == absent(a.Path).Error() {
-			err = &faceError{"The path " + a.Path + " does not exist"}
-		}
 		return "", err
-	}
-	if at.name == "" {
-		return "", &faceError{"Cannot delete the " + strings.TrimRight(a.Path, "/") + " directory itself"}
 	}
 	if at.store.ReadOnly || c.Unwritable() != "" {
 		return "", readOnly(a.Path)
@@ -249,11 +242,11 @@ func (c *call) remove(ctx context.Context, a memoryArgs) (string, error) {
 }
 
 func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
-	from, err := c.renamed(a.OldPath)
+	from, err := c.moved(a.OldPath, "rename")
 	if err != nil {
 		return "", err
 	}
-	to, err := c.renamed(a.NewPath)
+	to, err := c.moved(a.NewPath, "rename")
 	if err != nil {
 		return "", err
 	}
@@ -291,8 +284,8 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 	return saved(a.NewPath, "Successfully renamed "+a.OldPath+" to "+a.NewPath, err)
 }
 
-// renamed is one side of a rename.
-func (c *call) renamed(path string) (spot, error) {
+// moved is what a command deletes or renames, or the new name.
+func (c *call) moved(path, verb string) (spot, error) {
 	at, err := c.spotOf(path)
 	var f *faceError
 	switch {
@@ -301,7 +294,7 @@ func (c *call) renamed(path string) (spot, error) {
 	case err != nil:
 		return at, err
 	case at.name == "":
-		return at, &faceError{"Cannot rename the " + strings.TrimRight(path, "/") + " directory itself"}
+		return at, &faceError{"Cannot " + verb + " the " + strings.TrimRight(path, "/") + " directory itself"}
 	}
 	return at, nil
 }

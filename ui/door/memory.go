@@ -82,6 +82,3 @@ func memory(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
 
 // lines are a text's pieces between newlines, as JavaScript's split gives them.
 func lines(text string) []string { return strings.Split(text, "\n") }
-
-// textOf is an item as a file (AD23).
-func textOf(it model.Item) string { return it.Body }

@@ -139,7 +139,7 @@ func (c *call) hit(ctx context.Context, h backends.FusedHit) (hitFact, bool) {
 	}
 	it, err := s.Browser.Read(ctx, h.ID)
 	if err != nil {
-		return f, !isGone(err) && !c.withheld(ctx, h.Store, part)
+		return f, model.KindOf(err) != model.NotFound && !c.withheld(ctx, h.Store, part)
 	}
 	if c.withheld(ctx, h.Store, it) {
 		return f, false
@@ -147,8 +147,6 @@ func (c *call) hit(ctx context.Context, h backends.FusedHit) (hitFact, bool) {
 	f.Tier, f.Title, f.Origin = it.Tier, it.Title, c.originOf(s, it)
 	return f, true
 }
-
-func isGone(err error) bool { return model.KindOf(err) == model.NotFound }
 
 func poisoned(text string) bool {
 	_, hit := quarantine.Scan(text)
@@ -397,8 +395,11 @@ func (d *Desk) Hook(ctx context.Context, query string, limit int, w origin.Write
 
 // newest puts the newest items of every store into the block.
 func (c *call) newest(ctx context.Context, b *block) (refs []model.Ref, problems []string) {
-	var all []model.Ref
-	var heads []model.Header
+	type head struct {
+		model.Header
+		ref model.Ref
+	}
+	var all []head
 	for _, m := range c.Fleet.Members() {
 		err := m.Err
 		var page model.Page
@@ -414,25 +415,21 @@ func (c *call) newest(ctx context.Context, b *block) (refs []model.Ref, problems
 			continue
 		}
 		for _, h := range page.Items {
-			all, heads = append(all, model.Ref{Store: m.Name, ID: h.ID}), append(heads, h)
+			all = append(all, head{h, model.Ref{Store: m.Name, ID: h.ID}})
 		}
 	}
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return heads[b].Modified.Compare(heads[a].Modified) })
-	for _, i := range order {
-		s, err := c.Fleet.Store(all[i].Store)
+	slices.SortStableFunc(all, func(a, b head) int { return b.Modified.Compare(a.Modified) })
+	for _, h := range all {
+		s, err := c.Fleet.Store(h.ref.Store)
 		if err != nil {
 			continue
 		}
-		it, err := c.read(ctx, s, all[i].ID)
+		it, err := c.read(ctx, s, h.ID)
 		if err != nil || strings.TrimSpace(it.Body) == "" {
 			continue
 		}
-		if b.add(all[i].String(), it.Tier, c.originOf(s, it).words(), it.Body, true) {
-			refs = append(refs, all[i])
+		if b.add(h.ref.String(), it.Tier, c.originOf(s, it).words(), it.Body, true) {
+			refs = append(refs, h.ref)
 		}
 	}
 	return refs, problems

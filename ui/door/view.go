@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -27,7 +28,7 @@ func (c *call) view(ctx context.Context, a memoryArgs) (string, error) {
 		}
 		if ok {
 			c.given("view", model.Ref{Store: at.store.Name, ID: it.ID})
-			return viewFile(a.Path, textOf(it), a.ViewRange)
+			return viewFile(a.Path, it.Body, a.ViewRange)
 		}
 	}
 	return c.viewDirectory(ctx, at)
@@ -161,11 +162,7 @@ func place(sizes map[string]int64, rel string, bytes int64, levels int) {
 }
 
 func listing(path string, sizes map[string]int64, more bool) string {
-	var rels []string
-	for rel := range sizes {
-		rels = append(rels, rel)
-	}
-	slices.SortFunc(rels, byUTF16)
+	rels := slices.SortedFunc(maps.Keys(sizes), byUTF16)
 	var b strings.Builder
 	b.WriteString("Here're the files and directories up to 2 levels deep in " + path + ", excluding hidden items and node_modules:\n")
 	b.WriteString("4K\t" + path)
