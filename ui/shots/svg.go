@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"image/color"
@@ -91,7 +92,7 @@ func row(b *strings.Builder, e *vt.Emulator, y int) {
 		}
 		fg, bg := paint(r.style.Fg, ink), paint(r.style.Bg, "")
 		if r.style.Attrs&uv.AttrReverse != 0 {
-			fg, bg = orElse(bg, paper), fg
+			fg, bg = cmp.Or(bg, paper), fg
 		}
 		left, wide := 12+float64(r.x)*cellW, float64(r.n)*cellW
 		if bg != "" {
@@ -119,11 +120,4 @@ func paint(c color.Color, none string) string {
 	}
 	r, g, b, _ := c.RGBA()
 	return fmt.Sprintf("#%02X%02X%02X", r>>8, g>>8, b>>8)
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -27,7 +27,7 @@ func record(file string) error {
 	var frames, casts []string
 	var stays []time.Duration
 	shown := 1
-	film := func(c *camera, i int) {
+	look := func(c *camera, i int) {
 		if i >= 0 && steps[i].see == "" {
 			return
 		}
@@ -37,7 +37,7 @@ func record(file string) error {
 		casts = append(casts, c.text()+s.Caption)
 		stays = append(stays, s.Read)
 	}
-	if err := filmSteps(steps, film); err != nil {
+	if err := film(filmed, steps, look); err != nil {
 		return err
 	}
 	if err := os.WriteFile(file+".svg", []byte(animated(frames, stays)), 0o644); err != nil {
@@ -45,8 +45,6 @@ func record(file string) error {
 	}
 	return os.WriteFile(file+".cast", []byte(asciicast(casts, stays)), 0o644)
 }
-
-func filmSteps(steps []step, look func(*camera, int)) error { return film(filmed, steps, look) }
 
 // caption is the line below the picture.
 func caption(words string) string {

@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -86,8 +87,8 @@ func ParseAuthorizedKeys(r io.Reader) ([]AuthorizedKey, error) {
 		if _, cert := key.(*ssh.Certificate); cert {
 			return nil, fmt.Errorf("authorized keys, line %d: a certificate stands where a key should", n)
 		}
-		if i := slices.IndexFunc(out, func(k AuthorizedKey) bool { return same(k.Key, key) }); i >= 0 {
-			return nil, fmt.Errorf("authorized keys, line %d: the key of line %d again", n, out[i].Line)
+		if k, twice := find(out, key); twice {
+			return nil, fmt.Errorf("authorized keys, line %d: the key of line %d again", n, k.Line)
 		}
 		out = append(out, AuthorizedKey{key, role, n})
 	}
@@ -138,11 +139,9 @@ func roleOf(options []string) (Role, error) {
 
 // find gives the line of a key, or false.
 func find(keys []AuthorizedKey, key ssh.PublicKey) (AuthorizedKey, bool) {
-	i := slices.IndexFunc(keys, func(k AuthorizedKey) bool { return same(k.Key, key) })
+	i := slices.IndexFunc(keys, func(k AuthorizedKey) bool { return bytes.Equal(k.Key.Marshal(), key.Marshal()) })
 	if i < 0 {
 		return AuthorizedKey{}, false
 	}
 	return keys[i], true
 }
-
-func same(a, b ssh.PublicKey) bool { return string(a.Marshal()) == string(b.Marshal()) }

@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,12 +72,7 @@ func (l *lobby) add(in *guest) (out *guest) {
 
 // remove takes a guest out. The caller holds mu.
 func (l *lobby) remove(g *guest) {
-	for i, other := range l.guests {
-		if other == g {
-			l.guests = append(l.guests[:i], l.guests[i+1:]...)
-			break
-		}
-	}
+	l.guests = slices.DeleteFunc(l.guests, func(other *guest) bool { return other == g })
 	if g.limit != nil {
 		g.limit.Stop()
 	}
@@ -128,12 +124,11 @@ func (g *guest) Close() error {
 	return g.Conn.Close()
 }
 
-type contextKey struct{ name string }
-
-var guestKey = &contextKey{"guest"}
+// guestKey carries the guest of a connection.
+type guestKey struct{}
 
 func guestOf(ctx charm.Context) *guest {
-	g, _ := ctx.Value(guestKey).(*guest)
+	g, _ := ctx.Value(guestKey{}).(*guest)
 	return g
 }
 

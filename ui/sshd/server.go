@@ -138,7 +138,7 @@ func (a arrivals) Accept() (net.Conn, error) {
 
 // arrive is the first moment of a connection that arrivals accepted.
 func (s *Server) arrive(ctx charm.Context, conn net.Conn) net.Conn {
-	ctx.SetValue(guestKey, conn.(*guest))
+	ctx.SetValue(guestKey{}, conn.(*guest))
 	return conn
 }
 
