@@ -24,29 +24,23 @@ func (l *linear) converse(d *dialog.Dialog) tea.Cmd {
 	if len(d.Choices) == 0 {
 		return nil
 	}
+	var c dialog.Choice
 	f, ok := l.fillIn(d)
-	if !ok {
-		return l.no(d)
+	if ok {
+		c, ok = l.choose(d)
 	}
-	c, ok := l.choose(d)
-	if !ok {
-		return l.no(d)
+	if ok && c.Act != nil && !d.NoReason {
+		ok = l.why(d, &f)
 	}
-	if c.Act == nil {
+	switch {
+	case !ok && d.Canceled != nil:
+		return d.Canceled()
+	case !ok:
+		return l.say("Nothing was changed.")
+	case c.Act == nil:
 		return c.Run()
 	}
-	if !d.NoReason && !l.why(d, &f) {
-		return l.no(d)
-	}
 	return l.act(d, c, f)
-}
-
-// no is Cancel.
-func (l *linear) no(d *dialog.Dialog) tea.Cmd {
-	if d.Canceled != nil {
-		return d.Canceled()
-	}
-	return l.say("Nothing was changed.")
 }
 
 // act runs the chosen act.
@@ -96,26 +90,25 @@ func (l *linear) typed(in *text.Input, line string) {
 
 // choose asks for a button; before that for the name where one must be typed.
 func (l *linear) choose(d *dialog.Dialog) (c dialog.Choice, ok bool) {
-	if len(d.Choices) == 1 {
-		c = d.Choices[0]
-		word := strings.ToLower(c.Verb)
-		if d.Name != "" && c.Typed {
-			return c, l.confirm(d.Name, true)
-		}
-		return c, l.confirm(word, false)
-	}
 	var words []string
 	for _, c := range d.Choices {
 		words = append(words, strings.ToLower(c.Verb))
 	}
-	l.say("You can answer: %s. Anything else does nothing.", strings.Join(words, "; "))
-	line, err := l.ask("Your answer: ")
-	i := slices.Index(words, strings.ToLower(strings.TrimSpace(line)))
-	if err != nil || i < 0 {
-		return c, false
+	i := 0
+	if len(words) > 1 {
+		l.say("You can answer: %s. Anything else does nothing.", strings.Join(words, "; "))
+		line, err := l.ask("Your answer: ")
+		if i = slices.Index(words, strings.ToLower(strings.TrimSpace(line))); err != nil || i < 0 {
+			return c, false
+		}
 	}
-	c = d.Choices[i]
-	return c, d.Name == "" || !c.Typed || l.confirm(d.Name, true)
+	switch c = d.Choices[i]; {
+	case d.Name != "" && c.Typed:
+		return c, l.confirm(d.Name, true)
+	case len(words) == 1:
+		return c, l.confirm(words[0], false)
+	}
+	return c, true
 }
 
 // confirm asks for a word, or for an exact name; any other answer does nothing.

@@ -97,7 +97,11 @@ func (l *linear) take(m tea.Msg) tea.Cmd {
 				l.prefix = "NOT done: "
 			}
 			defer func() { l.prefix = "" }()
-			defer l.undoable(done)
+			defer func() {
+				if n := len(done.Undo); n > 0 {
+					l.say("undo %s takes it back.", done.Undo[n-1])
+				}
+			}()
 		}
 		return l.a.Deliver(m)
 	case tea.QuitMsg:
@@ -106,13 +110,6 @@ func (l *linear) take(m tea.Msg) tea.Cmd {
 		l.say("Failed: an internal error in %s; an act that was under way is an open intent in the audit log.", string(m))
 	}
 	return nil // a message for a screen
-}
-
-// undoable says how to undo an act.
-func (l *linear) undoable(done dialog.Acted) {
-	if n := len(done.Undo); n > 0 {
-		l.say("undo %s takes it back.", done.Undo[n-1])
-	}
 }
 
 // later delays a message that needs no screen: the question whether a removed copy has returned.
