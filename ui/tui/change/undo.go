@@ -146,34 +146,23 @@ func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) d
 // Kind is the list of what can be put back.
 func (us *Undos) Kind() record.Kind[operator.UndoRow] {
 	d := us.D
-	kind := record.Kind[operator.UndoRow]{
+	return record.Kind[operator.UndoRow]{
 		Noun: "change", Tell: tellUndo,
 		Empty: "Nothing is kept: no change of the last weeks can be taken back.",
 		Columns: []record.Column{
 			{Title: "WHEN", Width: 21}, {Title: "CHANGE", Width: 8}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true}, {Title: "ITEM"},
 		},
-		Least: []int{21, 8, 8, 0, 18},
-		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.UndoRow]], desk.Said, error) {
-			return fetchUndos(d, ctx, q)
-		},
+		Least:  []int{21, 8, 8, 0, 18},
+		Fetch:  us.fetch,
 		Detail: func(_ context.Context, raw operator.UndoRow) *text.Page { return undoText(d, raw) },
 		Name:   "undo", Field: func(raw operator.UndoRow) string { return raw.ID }, Datum: undoDatum,
+		Keys: func(p *record.List[operator.UndoRow]) []act.Act {
+			return []act.Act{act.Restore.With(act.Unless(p.None, func() string { return us.noRestore(p.Here()) }), func() tea.Cmd {
+				u := p.Here()
+				return d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) { return undoDialog(d, u), safetext.Text{} })
+			})}
+		},
 	}
-	kind.Keys = func(p *record.List[operator.UndoRow]) []act.Act {
-		return []act.Act{act.Restore.With(func() string { return us.noRestoreHere(p) }, func() tea.Cmd {
-			u := p.Here()
-			return us.D.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) { return undoDialog(d, u), safetext.Text{} })
-		})}
-	}
-	return kind
-}
-
-func (us *Undos) noRestoreHere(p *record.List[operator.UndoRow]) string {
-	r, ok := p.Window.Current()
-	if !ok {
-		return p.Window.Nothing()
-	}
-	return us.noRestore(r.Raw)
 }
 
 // noRestore says why a change cannot be taken back.
@@ -189,22 +178,22 @@ func (us *Undos) noRestore(u operator.UndoRow) string {
 	return ""
 }
 
-// fetchUndos returns all entries as one page: they are few, one file each.
-func fetchUndos(d *desk.Desk, ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.UndoRow]], desk.Said, error) {
-	rows, damaged, err := d.Acts.Undos(ctx)
+// fetch returns all entries as one page: they are few, one file each.
+func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.UndoRow]], desk.Said, error) {
+	rows, damaged, err := us.D.Acts.Undos(ctx)
 	if err != nil {
 		return list.Span[record.Row[operator.UndoRow]]{}, desk.Said{}, err
 	}
 	var out list.Span[record.Row[operator.UndoRow]]
 	for _, u := range rows {
 		if q.Matches(u.ID, u.Store, u.Item, u.Op) {
-			out.Rows = append(out.Rows, undoRecord(d, u))
+			out.Rows = append(out.Rows, undoRecord(us.D, u))
 		}
 	}
 	out.Total = model.Count{N: int64(len(out.Rows))}
 	var notice desk.Said
 	if damaged > 0 {
-		notice.Text = d.Esc.Sprintf("%s cannot be read: memdesk undo list names them", prose.Plural(int64(damaged), "damaged entry"))
+		notice.Text = us.D.Esc.Sprintf("%s cannot be read: memdesk undo list names them", prose.Plural(int64(damaged), "damaged entry"))
 	}
 	return out, notice, nil
 }

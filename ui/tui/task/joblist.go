@@ -53,11 +53,9 @@ func (w *Underway) JobsKind() record.Kind[jobRow] {
 	return record.Kind[jobRow]{
 		Noun: "job", Empty: "No long work is on record: nothing runs, and nothing has run lately.", Name: "jobs",
 		Columns: []record.Column{{Title: "STATE", Width: 13}, {Title: "KIND", Width: 11}, {Title: "PROGRESS", Width: 26}, {Title: "AGE", Width: 5, Right: true}, {Title: "WHAT"}},
-		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[jobRow]], desk.Said, error) {
-			return fetchJobs(d, ctx, q)
-		},
-		Detail: func(_ context.Context, raw jobRow) *text.Page { return jobText(d, raw) },
-		Field:  func(raw jobRow) string { return string(raw.ID) }, Datum: jobDatum,
+		Fetch:   w.fetchJobs,
+		Detail:  func(_ context.Context, raw jobRow) *text.Page { return jobText(d, raw) },
+		Field:   func(raw jobRow) string { return string(raw.ID) }, Datum: jobDatum,
 		Live: func(ctx context.Context) string {
 			all, err := d.Jobs.List(ctx)
 			return fmt.Sprint(all, err) // compared only
@@ -71,7 +69,8 @@ func (w *Underway) JobsKind() record.Kind[jobRow] {
 	}
 }
 
-func fetchJobs(d *desk.Desk, ctx context.Context, q operator.PageQuery) (list.Span[record.Row[jobRow]], desk.Said, error) {
+func (w *Underway) fetchJobs(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[jobRow]], desk.Said, error) {
+	d := w.D
 	all, err := d.Jobs.List(ctx)
 	if err != nil {
 		return list.Span[record.Row[jobRow]]{}, desk.Said{}, err
