@@ -427,11 +427,7 @@ func stored(d *desk.Desk, ctx context.Context, e *Edit) (string, model.Revision,
 	if id == "" && e.Store.Address != nil {
 		id, _ = e.Store.Address(e.Req)
 	}
-	s, err := d.Fleet.Store(e.Store.Name)
-	if err != nil {
-		return "", "", err
-	}
-	it, err := s.Browser.Read(ctx, id)
+	_, it, err := d.Readable(ctx, model.Ref{Store: e.Store.Name, ID: id})
 	if err != nil {
 		return "", "", err
 	}

@@ -13,11 +13,10 @@ import (
 
 // NoRelease says why the entry at the cursor cannot be released.
 func NoRelease(p *record.List[operator.QuarantineEntry]) string {
-	r, ok := p.Window.Current()
-	if !ok {
-		return p.Window.Nothing()
+	if why := p.None(); why != "" {
+		return why
 	}
-	e := r.Raw
+	e := p.Here()
 	if why := NoEdit(p.D, e.Store); why != "" {
 		return why
 	}

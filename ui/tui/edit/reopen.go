@@ -10,7 +10,6 @@ import (
 	"memdesk/internal/drafts"
 	"memdesk/model"
 	"memdesk/ui/tui/desk"
-	"memdesk/ui/tui/record"
 )
 
 // note names the item of a draft; empty where the text belongs to more than the item: a release has
@@ -47,12 +46,8 @@ func purposeOf(k drafts.Kept) (o drafts.Purpose, ok bool) {
 }
 
 // noReopen says why a kept text cannot be reopened.
-func (ed *Edits) noReopen(p *record.List[drafts.Kept]) string {
-	r, ok := p.Window.Current()
-	if !ok {
-		return p.Window.Nothing()
-	}
-	o, known := purposeOf(r.Raw)
+func (ed *Edits) noReopen(k drafts.Kept) string {
+	o, known := purposeOf(k)
 	if !known {
 		return "this text does not tell its item, or belongs to a release or a conflict: y copies it, and memdesk retain writes the file"
 	}

@@ -145,7 +145,9 @@ func (ed *Edits) create(ctx context.Context, s model.Store, at desk.ScopeOf, tie
 		if err != nil {
 			return wrongIn(ofKey, prose.Reason(esc, err))
 		}
-		if id != "" {
+		if id == "" {
+			req.IfMatch = "" // the store makes the id, so no revision is expected
+		} else {
 			label = id
 			if s.Browser != nil {
 				if _, err := s.Browser.Read(ctx, id); err == nil {
@@ -154,9 +156,6 @@ func (ed *Edits) create(ctx context.Context, s model.Store, at desk.ScopeOf, tie
 					return wrongIn(ofKey, prose.Reason(esc, err))
 				}
 			}
-		}
-		if id == "" {
-			req.IfMatch = "" // the store makes the id, so no revision is expected
 		}
 	}
 	e := &Edit{What: createItem, Store: s, Req: req, Label: label, Kind: spec.Document}
