@@ -387,8 +387,7 @@ func (a *App) Refuse(b act.Act, why string) tea.Cmd {
 	esc := a.D.St.Esc
 	words := esc.Sprintf("%s: %s", b.Label(), why)
 	if words.Width() <= a.width-2 {
-		a.say(paint.ToneWarn, words)
-		return nil
+		return a.D.Warn("%s", words)
 	}
 	return a.Pages.openOverlay("Not here", []text.Line{
 		{Value: esc.Sprintf("%s: %s", b.Label(), b.Doc), Kind: text.Title},
@@ -421,8 +420,7 @@ func (a *App) paste(s string) tea.Cmd {
 	case a.Pages.Overlay != nil:
 		return nil
 	case in == nil:
-		a.say(paint.ToneInfo, a.D.St.Esc.Const("nothing to paste into here; / opens an input"))
-		return nil
+		return a.D.Tell("nothing to paste into here; / opens an input")
 	}
 	a.Note(in.Paste(a.D.St.Esc, s))
 	return p.Typed()

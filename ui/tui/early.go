@@ -1,13 +1,9 @@
 package tui
 
 import (
-	"fmt"
-
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/internal/safetext"
 	"memdesk/ui/act"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
 
@@ -68,16 +64,12 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 		}
 	}
 	ea.waiting = append(ea.waiting, k)
-	ea.a.D.Say(paint.ToneInfo, ea.waitNote())
-	return true
-}
-
-func (ea *ahead) waitNote() safetext.Text {
-	first := fmt.Sprint(ea.waiting[0])
 	if n := len(ea.waiting); n > 1 {
-		return ea.a.D.St.Esc.Sprintf("the list is loading: %s and %s wait for it, esc drops them", first, prose.Plural(int64(n-1), "more key"))
+		ea.a.D.Tell("the list is loading: %s and %s wait for it, esc drops them", ea.waiting[0], prose.Plural(int64(n-1), "more key"))
+	} else {
+		ea.a.D.Tell("the list is loading: %s waits for it, esc drops it", ea.waiting[0])
 	}
-	return ea.a.D.St.Esc.Sprintf("the list is loading: %s waits for it, esc drops it", first)
+	return true
 }
 
 // caughtUp obeys the waiting keys once their list is loaded.

@@ -4,7 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/ui/act"
-	"memdesk/ui/tui/kit/paint"
 )
 
 // paneBindings are the number keys of the panes; they close overlays.
@@ -85,9 +84,8 @@ func (a *App) widen() tea.Cmd {
 func (a *App) freeze() tea.Cmd {
 	f := &a.D.Glances.Frozen
 	if *f = !*f; *f {
-		a.say(paint.ToneInfo, a.D.Esc.Const("lists stand still until the same key is pressed again"))
-		return nil
+		return a.D.Tell("lists stand still until the same key is pressed again")
 	}
-	a.say(paint.ToneInfo, a.D.Esc.Const("lists are live again"))
+	a.D.Tell("lists are live again")
 	return a.pane().Refresh()
 }

@@ -10,7 +10,6 @@ import (
 	"memdesk/jobs"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/task"
@@ -55,8 +54,7 @@ func (l *leaver) interrupt() tea.Cmd {
 	}
 	l.warned = true
 	if l.a.Curtain.down || l.a.width == 0 || l.a.tooSmall() || l.a.D.Modal.Dialog != nil || l.a.D.Edits.Editing != nil {
-		l.a.D.Say(paint.ToneWarn, l.leaveWarning()) // no question can be shown
-		return nil
+		return l.a.D.Warn("%s", l.leaveWarning()) // no question can be shown
 	}
 	return l.leave()
 }
@@ -96,8 +94,7 @@ func (l *leaver) leaveNow(running []jobs.Status, tied map[jobs.ID]bool, unknown 
 		return tea.Quit
 	case l.a.D.Modal.Dialog != nil || l.a.D.Edits.Editing != nil || l.a.Curtain.down: // another question is open
 		l.warned = true
-		l.a.D.Say(paint.ToneWarn, l.leaveWarning())
-		return nil
+		return l.a.D.Warn("%s", l.leaveWarning())
 	}
 	n := int64(len(stops))
 	lines := []text.Line{
@@ -115,11 +112,8 @@ func (l *leaver) leaveNow(running []jobs.Status, tied map[jobs.ID]bool, unknown 
 	lines = append(lines, text.Line{Value: esc.Const("Cancel stays here; :jobs lists the work."), Kind: text.Note})
 	return l.a.D.Modal.Show(&dialog.Dialog{
 		Title: esc.Const("Leave"), Lines: lines, NoReason: true,
-		Choices: []dialog.Choice{{Verb: "Stop and leave", Run: func() tea.Cmd { return tea.Quit }}},
-		Canceled: func() tea.Cmd {
-			l.a.D.Say(paint.ToneInfo, esc.Const("you are still here: the work goes on"))
-			return nil
-		},
+		Choices:  []dialog.Choice{{Verb: "Stop and leave", Run: func() tea.Cmd { return tea.Quit }}},
+		Canceled: func() tea.Cmd { return l.a.D.Tell("you are still here: the work goes on") },
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/ui/act"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -61,7 +60,7 @@ func (a *App) SearchLineKeys(p *text.Pager) []act.Act {
 			switch {
 			case p.Search.Needle == nil:
 			case p.Search.Found != nil && p.Search.Found.Total == 0:
-				a.say(paint.ToneInfo, a.D.St.Esc.Sprintf("not found: %s", p.Search.Words))
+				a.D.Tell("not found: %s", p.Search.Words)
 			default:
 				return nil
 			}

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-
-	"memdesk/ui/tui/kit/paint"
 )
 
 // view is a saved list under a name. Views live as long as the session: a filter may name a person,
@@ -23,29 +21,25 @@ type viewed interface{ Keep() (bring func() tea.Cmd) }
 
 // saveView saves the pane's list under a name; the same name replaces it.
 func (l *commandLine) saveView(name string) tea.Cmd {
-	a, esc := l.a, l.a.D.St.Esc
+	a := l.a
 	p, ok := a.pane().(viewed)
 	switch {
 	case name == "" || strings.Contains(name, " "):
-		a.say(paint.ToneWarn, esc.Const("say one word to keep this view under: :save mine"))
-		return nil
+		return a.D.Warn("say one word to keep this view under: :save mine")
 	case !ok || a.Side != nil:
-		a.say(paint.ToneWarn, esc.Const("this list cannot be kept as a view"))
-		return nil
+		return a.D.Warn("this list cannot be kept as a view")
 	}
 	v := view{name: name, pane: a.Active, wide: l.a.D.Wide, bring: p.Keep()}
 	l.views = append(slices.DeleteFunc(l.views, func(o view) bool { return o.name == name }), v)
-	a.say(paint.ToneInfo, esc.Sprintf("kept as %s for this session: :view %s brings it back", name, name))
-	return nil
+	return a.D.Tell("kept as %s for this session: :view %s brings it back", name, name)
 }
 
 // openView restores a saved view.
 func (l *commandLine) openView(name string) tea.Cmd {
-	a, esc := l.a, l.a.D.St.Esc
+	a := l.a
 	i := slices.IndexFunc(l.views, func(v view) bool { return v.name == name })
 	if i < 0 {
-		a.say(paint.ToneWarn, esc.Sprintf("there is no view %q; :save keeps one", name))
-		return nil
+		return a.D.Warn("there is no view %q; :save keeps one", name)
 	}
 	v := l.views[i]
 	var cmds []tea.Cmd
