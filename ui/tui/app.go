@@ -263,9 +263,6 @@ func (a *App) visit(at desk.ScopeOf) tea.Cmd {
 func (a *App) say(t paint.Tone, text safetext.Text) {
 	a.said.tone, a.said.text = t, text
 	a.said.add(a.O.Clock.Now(), t, text)
-	if a.D.Heard != nil {
-		a.D.Heard(t, text)
-	}
 }
 
 // key routes a keystroke: to the overlay, the command line, the focused input,
@@ -350,7 +347,7 @@ func (a *App) Press(bindings []act.Act, name string) tea.Cmd {
 	b, ok := act.Find(bindings, name)
 	if !ok {
 		if a.pane().Typing() == nil && !a.Line.typing {
-			a.say(paint.ToneInfo, a.strayWords(name))
+			a.D.Tell("%s", a.strayWords(name))
 		}
 		return nil
 	}
@@ -428,7 +425,7 @@ func (a *App) paste(s string) tea.Cmd {
 
 func (a *App) Note(t safetext.Text) {
 	if !t.IsEmpty() {
-		a.say(paint.ToneWarn, t)
+		a.D.Warn("%s", t)
 	}
 }
 

@@ -8,12 +8,10 @@ import (
 
 	"memdesk/backends"
 	"memdesk/internal/drafts"
-	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
-	"memdesk/ui/tui/kit/paint"
 )
 
 // Desk is shared by all panes: the stores, how they are drawn, and the acts.
@@ -66,9 +64,7 @@ type terminal struct {
 	Env     map[string]string // of the session
 	Environ []string          // the same, unparsed
 	Edit    func(path string) tea.ExecCommand
-	// For the linear mode, which has no screen; nil and false in the console.
-	Heard  func(paint.Tone, safetext.Text) // each message at once, instead of the status line
-	Spoken bool                            // text that no editor can take is typed line by line
+	Spoken  bool // the linear mode: no screen, and text that no editor can take is typed line by line
 }
 
 // divider is the line between a list and its detail.

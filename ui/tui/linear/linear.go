@@ -12,10 +12,12 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/ui/tui"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
 )
 
 // linear is the console as a conversation, for screen readers and for terminals that cannot place
@@ -84,7 +86,12 @@ func newLinear(ctx context.Context, o tui.Options, in io.Reader, out io.Writer) 
 	l.in, l.out, l.ear = newEar(in, out, l.out)
 	l.width = columns(ctx, out, o.Sizes, l.ear.resize)
 	d := l.a.D
-	d.Spoken, d.Heard, d.Later = true, l.hear, l.later
+	said := d.Say
+	d.Say = func(tone paint.Tone, t safetext.Text) {
+		said(tone, t)
+		l.hear(t)
+	}
+	d.Spoken, d.Later = true, l.later
 	return l
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -72,7 +71,7 @@ func (v *voice) sentence(t safetext.Text) {
 }
 
 // hear takes the messages of the status line.
-func (v *voice) hear(_ paint.Tone, t safetext.Text) {
+func (v *voice) hear(t safetext.Text) {
 	if t.IsEmpty() {
 		return
 	}

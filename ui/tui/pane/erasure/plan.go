@@ -227,7 +227,7 @@ func (f *folds) toggle(fold string) {
 // openPlan lists the current plan, with the cursor at a place of it; nil: at its start.
 func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.D
-	shown := planPages{folds: folds{on: d.Heard == nil}} // a list that is read out cannot fold
+	shown := planPages{folds: folds{on: !d.Spoken}} // a list that is read out cannot fold
 	if at != nil {
 		shown.toggle(at.store + "\x00")
 		shown.toggle(at.store + "\x00" + at.layer)
