@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -123,23 +122,20 @@ func (a *app) auditList(ctx context.Context, f auditFlags) error {
 			var newer []operator.StoreEvent
 			newer, events = operator.Between(events, r.TS)
 			for _, e := range newer {
-				tab.put(eventRow{e})
+				tab.put("store_event", eventRow(e))
 			}
-			tab.put(auditRow{r})
+			tab.put("audit", auditRow(r))
 		}
 		if page.Next == "" {
 			for _, e := range events {
-				tab.put(eventRow{e})
+				tab.put("store_event", eventRow(e))
 			}
 		}
 		tab.page()
 		if page.Next == "" || !f.all {
 			if page.Next != "" {
-				if a.flags.json {
-					a.emit("page", row{"next": page.Next})
-				} else {
-					a.sayf("there are more; go on with --cursor %s, or take all with --all", page.Next)
-				}
+				a.emit("page", row{"next": page.Next})
+				a.hintf("there are more; go on with --cursor %s, or take all with --all", page.Next)
 			}
 			break
 		}
@@ -174,23 +170,15 @@ func (a *app) wantedEvents(ctx context.Context, f auditFlags, q audit.Filter) ([
 }
 
 // auditRow is a record of the log.
-type auditRow struct{ audit.Row }
-
-func (auditRow) kind() string { return "audit" }
-
-func (r auditRow) cells() []any {
-	name := operator.NameWords(r.Row)
+func auditRow(r audit.Row) row {
+	name := operator.NameWords(r)
 	if r.Damaged != "" {
 		name = "DAMAGED: " + r.Damaged
 	}
-	return []any{r.Seq, when(r.TS), r.Actor, r.Action, string(r.Phase), orDash(string(r.Result)), orDash(r.Store), orDash(name), why(r.Row)}
-}
-
-func (r auditRow) fields() row {
-	return row{"source": "memdesk", "seq": r.Seq, "ts": stamp(r.TS), "actor": r.Actor, "actor_key": r.ActorKey, "role": r.Role,
-		"action": r.Action, "store": r.Store, "tier": r.Tier, "target": r.Target, "subject": r.Subject, "name": r.Name, "name_state": r.NameState,
-		"reason": r.Reason, "origin": r.Origin, "session": r.Session, "phase": r.Phase, "intent": r.Link, "result": r.Result, "class": r.Class, "counts": r.Counts,
-		"prev": r.Prev, "hash": r.Hash, "damaged": r.Damaged}
+	return row{"source": "memdesk", "seq": r.Seq, "ts": stamp(r.TS), "time": cell(when(r.TS)), "actor": r.Actor, "actor_key": r.ActorKey, "role": r.Role,
+		"action": r.Action, "store": dash(r.Store), "tier": r.Tier, "target": r.Target, "subject": r.Subject, "name": as{r.Name, orDash(name)}, "name_state": r.NameState,
+		"reason": as{r.Reason, why(r)}, "origin": r.Origin, "session": r.Session, "phase": r.Phase, "intent": r.Link, "result": dash(r.Result), "class": r.Class,
+		"counts": r.Counts, "prev": r.Prev, "hash": r.Hash, "damaged": r.Damaged}
 }
 
 // why joins the reason of a record with its origin.
@@ -331,14 +319,7 @@ func (a *app) auditAcknowledgeCommand() *cobra.Command {
 }
 
 // eventRow is an event from a store's own system.
-type eventRow struct{ operator.StoreEvent }
-
-func (eventRow) kind() string { return "store_event" }
-
-func (e eventRow) cells() []any {
-	return []any{"-", when(e.At), "(the store)", e.Name, "-", "-", e.Store, cmp.Or(e.Words(), "-"), ""}
-}
-
-func (e eventRow) fields() row {
-	return row{"source": "store", "store": e.Store, "ts": stamp(e.At), "action": e.Name, "payload": fieldMap(e.Payload)}
+func eventRow(e operator.StoreEvent) row {
+	return row{"source": "store", "store": e.Store, "ts": stamp(e.At), "action": e.Name, "payload": fieldMap(e.Payload), "seq": cell("-"), "time": cell(when(e.At)),
+		"actor": cell("(the store)"), "phase": cell("-"), "result": cell("-"), "name": cell(orDash(e.Words())), "reason": cell("")}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,8 +33,8 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 	return c
 }
 
-func provenRows(all []audit.Proven) []any {
-	out := []any{}
+func provenRows(all []audit.Proven) []row {
+	out := []row{}
 	for _, p := range all {
 		out = append(out, row{"by": p.By, "kind": p.Kind, "state": p.State, "seq": p.Seq, "ts": stamp(p.At), "why": p.Why})
 	}
@@ -197,7 +198,7 @@ func (a *app) auditRetireCommand() *cobra.Command {
 				return tamperedOr(err)
 			}
 			if upTo.Before(at) {
-				a.sayf("records from %s on stay: the erasure request that was filed then is still open", stamp(upTo))
+				a.sayf("records from %s on stay: the erasure request that was filed then is still open", upTo.UTC().Format(time.RFC3339Nano))
 			}
 			a.result("retired", row{"records": n, "before": stamp(upTo)}, "removed %s", plural(n, "record"))
 			return nil

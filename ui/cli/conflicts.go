@@ -79,48 +79,31 @@ func (a *app) conflictsOf(ctx context.Context, s model.Store, opt conflict.Optio
 		if !c.Returned.IsZero() {
 			a.sayf("%s has come back: it was resolved %s; resolve it again once every device has synced", refOf(c.Store, c.ID), when(c.Returned))
 		}
-		tab.put(conflictRow{c})
+		tab.put("conflict", conflictRow(c))
 	}
 	return nil
 }
 
 // conflictRow is one copy.
-type conflictRow struct{ conflict.Copy }
-
-func (conflictRow) kind() string { return "conflict" }
-
-func (c conflictRow) cells() []any {
+func conflictRow(c conflict.Copy) row {
+	chain := []row{}
+	for _, s := range c.Chain {
+		chain = append(chain, row{"name": s.Name, "marker": s.Marker, "tool": s.Tool, "row": s.Row})
+	}
 	base := "-"
 	if c.BaseID != "" {
 		base = refOf(c.Store, c.BaseID)
 	}
-	return []any{refOf(c.Store, c.ID), base, c.Tool, string(c.Confidence), operator.ConflictState(c.Copy), c.Reason}
+	return row{"store": c.Store, "copy": as{model.EncodeID(c.ID), refOf(c.Store, c.ID)}, "base": as{nilIfEmpty(model.EncodeID(c.BaseID)), base}, "target": nilIfEmpty(model.EncodeID(c.Target)),
+		"tool": c.Tool, "tool_alternatives": list(c.Also), "row": c.Row, "class": c.Class, "confidence": c.Confidence, "state": cell(operator.ConflictState(c)), "reason": c.Reason,
+		"redundant": onlyIf(c.Base != conflict.BaseUnknown, c.Redundant), // not compared is not "differs"
+		"orphan":    c.Orphan, "base_state": c.Base, "chain": chain, "caution": list(c.Cautions), "twins": ids(c.Twins), "who": nilIfEmpty(c.Who), "at": stamp(c.At),
+		"shared": onlyIf(c.Shared >= 0, c.Shared), "blocks": c.Blocks, "binary": c.Binary, "copy_revision": c.CopyRev, "base_revision": c.BaseRev,
+		"copy_bytes": c.CopySize, "base_bytes": c.BaseSize, "problem": nilIfEmpty(c.Problem), "returned": stamp(c.Returned)}
 }
 
-func (c conflictRow) fields() row {
-	chain := []any{}
-	for _, s := range c.Chain {
-		chain = append(chain, row{"name": s.Name, "marker": s.Marker, "tool": s.Tool, "row": s.Row})
-	}
-	r := row{"store": c.Store, "copy": model.EncodeID(c.ID), "base": nilIfEmpty(model.EncodeID(c.BaseID)), "target": nilIfEmpty(model.EncodeID(c.Target)), "tool": c.Tool, "tool_alternatives": list(c.Also), "row": c.Row, "class": c.Class,
-		"confidence": c.Confidence, "reason": c.Reason, "redundant": c.Redundant, "orphan": c.Orphan, "base_state": c.Base, "chain": chain,
-		"caution": list(c.Cautions), "twins": ids(c.Twins), "who": nilIfEmpty(c.Who), "at": stamp(c.At), "shared": nil, "blocks": c.Blocks, "binary": c.Binary,
-		"copy_revision": c.CopyRev, "base_revision": c.BaseRev, "copy_bytes": c.CopySize, "base_bytes": c.BaseSize, "problem": nilIfEmpty(c.Problem), "returned": stamp(c.Returned)}
-	if c.Shared >= 0 {
-		r["shared"] = c.Shared
-	}
-	if c.Base == conflict.BaseUnknown { // not compared is not "differs"
-		r["redundant"] = nil
-	}
-	return r
-}
-
-func list(all []string) []string {
-	if all == nil {
-		return []string{}
-	}
-	return all
-}
+// list is a list that is never null.
+func list[T any](all []T) []T { return append([]T{}, all...) }
 
 func ids(all []string) []string {
 	out := make([]string, len(all))
@@ -262,30 +245,15 @@ func changedBy(k merge.Kind) string {
 }
 
 func comparisonRow(cmp conflict.Comparison) row {
-	r := conflictRow{cmp.Copy}.fields()
-	hunks := []any{}
+	hunks, fields := []row{}, []row{}
 	for _, h := range cmp.Hunks {
 		if h.Kind != merge.Same {
 			hunks = append(hunks, row{"changed": changedBy(h.Kind), "open": h.Open(), "ancestor": list(h.Ancestor), "base": list(h.Left), "copy": list(h.Right)})
 		}
 	}
-	fields := []any{}
 	for _, f := range cmp.Front {
-		v := row{"name": f.Name, "base": nil, "copy": nil, "same": f.Same()}
-		if f.InBase {
-			v["base"] = f.Base
-		}
-		if f.InCopy {
-			v["copy"] = f.Copy
-		}
-		fields = append(fields, v)
+		fields = append(fields, row{"name": f.Name, "base": onlyIf(f.InBase, f.Base), "copy": onlyIf(f.InCopy, f.Copy), "same": f.Same()})
 	}
-	r["hunks"], r["fields"], r["ancestor"], r["ancestor_unknown"] = hunks, fields, nil, nil
-	if cmp.Threefold() {
-		r["ancestor"] = cmp.Origin
-	} else {
-		r["ancestor_unknown"] = cmp.Unknown
-	}
-	r["base_time"], r["copy_time"] = stamp(cmp.BaseTime), stamp(cmp.CopyTime)
-	return r
+	return conflictRow(cmp.Copy).with(row{"hunks": hunks, "fields": fields, "ancestor": onlyIf(cmp.Threefold(), cmp.Origin),
+		"ancestor_unknown": onlyIf(!cmp.Threefold(), cmp.Unknown), "base_time": stamp(cmp.BaseTime), "copy_time": stamp(cmp.CopyTime)})
 }

@@ -146,7 +146,7 @@ func (a *app) export(ctx context.Context, store, out string) error {
 		return err
 	}
 	tab := a.table("DIRECTORY", "ITEMS", "SHA256")
-	tab.put(entry{"export", []any{dir, m.Items, m.SHA256}, row{"store": store, "dir": dir, "items": m.Items, "sha256": m.SHA256, "problems": m.Problems}})
+	tab.put("export", row{"store": store, "dir": dir, "directory": cell(dir), "items": m.Items, "sha256": m.SHA256, "problems": m.Problems})
 	tab.flush()
 	for _, p := range m.Problems {
 		a.errorf("%s: not exported: %s", store, p)
@@ -201,12 +201,10 @@ func copyTitle(f copyFlags) string {
 
 // outcome prints the outcome of one item: of every item with --json, else where there is a reason.
 func (t *table) outcome(x transfer.Outcome) {
-	if t.a.flags.json {
-		t.a.emit("item", row{"id": model.EncodeID(x.ID), "to": model.EncodeID(x.To), "outcome": string(x.Result), "reason": x.Reason})
-	} else if x.Reason != "" {
-		t.add(string(x.Result), x.ID, x.Reason)
-		if len(t.rows) >= 100 {
-			t.page()
-		}
+	if t.a.flags.json || x.Reason != "" {
+		t.put("item", row{"id": model.EncodeID(x.ID), "item": cell(x.ID), "to": model.EncodeID(x.To), "outcome": x.Result, "result": cell(x.Result), "reason": x.Reason, "why": cell(x.Reason)})
+	}
+	if len(t.rows) >= 100 {
+		t.page()
 	}
 }

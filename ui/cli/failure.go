@@ -53,11 +53,10 @@ func (a *app) failure(where model.Ref, err error) {
 	default:
 		retryable = kind.Retryable()
 	}
-	r := row{"kind": kind.Code(), "retryable": retryable, "message": err.Error(), "store": nilIfEmpty(where.Store)}
+	r := row{"type": "error", "v": 1, "kind": kind.Code(), "retryable": retryable, "message": err.Error(), "store": nilIfEmpty(where.Store)}
 	if where.ID != "" {
 		r["id"] = model.EncodeID(where.ID)
 	}
-	r["type"], r["v"] = "error", 1
 	_ = safetext.NewJSONWriter(a.errRaw).Write(r) // nobody is left to tell
 }
 

@@ -175,19 +175,11 @@ func (a *app) sayKinds(in gdpr.Intake) {
 }
 
 // requestRow is an erasure request.
-type requestRow struct{ gdpr.Due }
-
-func (requestRow) kind() string { return "request" }
-
-func (r requestRow) cells() []any {
+func requestRow(r gdpr.Due) row {
 	note := r.Reason
 	if r.ExportsOpen > 0 {
 		note = strings.TrimPrefix(note+"; "+plural(int64(r.ExportsOpen), "export")+" neither handed over nor deleted", "; ")
 	}
-	return []any{r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words, r.By, orDash(note)}
-}
-
-func (r requestRow) fields() row {
 	held := []string{}
 	for _, h := range r.Holds {
 		held = append(held, refOf(h.Store, h.ID))
@@ -195,28 +187,19 @@ func (r requestRow) fields() row {
 	return row{"request": r.ID, "deadline": r.Deadline.Format("2006-01-02"), "received": r.Received, "state": r.State, "overdue": r.Overdue,
 		"due": r.Words, "reason": r.Reason, "by": r.By, "subject": nilIfEmpty(r.Subject), "pseudonym": r.Pseudonym, "aliases": len(r.Aliases),
 		"plan_hash": nilIfEmpty(r.PlanHash), "approvals": len(r.Approvals), "extended": r.Extended, "holds": held, "open_exports": r.ExportsOpen,
-		"subject_request_id": nilIfEmpty(r.OpenDSR), "request_status": r.OpenDSRStatus(), "identity_check": r.Identity}
+		"note": cell(orDash(note)), "subject_request_id": nilIfEmpty(r.OpenDSR), "request_status": r.OpenDSRStatus(), "identity_check": r.Identity}
 }
 
-func nilIfEmpty(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
+func nilIfEmpty(s string) any { return onlyIf(s != "", s) }
 
 func (a *app) printRequest(r gdpr.Due) {
-	if a.flags.json {
-		out := requestRow{r}.fields()
-		if r.Note != "" {
-			out["note"] = r.Note
-		}
-		a.emit("request", out)
-		return
+	out := requestRow(r)
+	if r.Note != "" {
+		out["note"] = r.Note
 	}
-	a.linef("%s  %s  deadline %s (%s)", r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words)
+	a.result("request", out, "%s  %s  deadline %s (%s)", r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words)
 	if r.Reason != "" {
-		a.linef("  %s", r.Reason)
+		a.tellf("  %s", r.Reason)
 	}
 }
 
@@ -241,7 +224,7 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 			}
 			tab := a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE")
 			for _, r := range all {
-				tab.put(requestRow{r})
+				tab.put("request", requestRow(r))
 			}
 			tab.flush()
 			if len(all) == 0 {
@@ -302,13 +285,13 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 	}
 	for _, s := range p.Stores {
 		for _, st := range s.Steps {
-			r := planRow{Step: st}
+			r := planRow(st)
 			if text && a.flags.json && st.Action == gdpr.Redact {
 				if it, err := before(ctx, fleet, st); err == nil {
-					r.before = &it
+					r["body"], r["meta"] = it.Body, fieldMap(it.Meta)
 				}
 			}
-			tab.put(r)
+			tab.put("item", r)
 			if text && !a.flags.json && st.Action == gdpr.Redact {
 				tab.flush()
 				a.printRedaction(ctx, fleet, st)
@@ -329,7 +312,7 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 	}
 	tab.flush()
 	for _, b := range d.Backups(p) {
-		a.tell(reportBackup(b))
+		a.printBackup(b)
 	}
 	items, held := p.Count()
 	over := p.OverShare(d.Rules().MaxShare)
@@ -361,15 +344,8 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 	return nil
 }
 
-// planRow is one step of a plan. before holds the item with --text, else nil.
-type planRow struct {
-	gdpr.Step
-	before *model.Item
-}
-
-func (planRow) kind() string { return "item" }
-
-func (r planRow) cells() []any {
+// planRow is one step of a plan.
+func planRow(r gdpr.Step) row {
 	reason := r.Reason
 	if r.Ground != "" {
 		reason += "; on hold: " + r.Ground
@@ -377,20 +353,10 @@ func (r planRow) cells() []any {
 	if n := int64(len(r.Beside)); n > 0 {
 		reason += "; beside its fields " + plural(n, "value") + " of its line too"
 	}
-	return []any{refOf(r.Store, r.ID), r.Layer, string(r.Action), reason}
-}
-
-func (r planRow) fields() row {
-	out := row{"store": r.Store, "id": model.EncodeID(r.ID), "layer": r.Layer, "reason": r.Reason, "action": r.Action,
+	out := row{"store": r.Store, "id": model.EncodeID(r.ID), "ref": cell(refOf(r.Store, r.ID)), "layer": r.Layer, "reason": as{r.Reason, reason}, "action": r.Action,
 		"bytes": r.Bytes, "ground": nilIfEmpty(r.Ground), "new_id": nilIfEmpty(model.EncodeID(r.NewID)), "shared": r.Others}
 	if r.Action == gdpr.Redact {
-		out["new_body"], out["new_meta"], out["beside"] = r.NewBody, nil, append([]gdpr.Beside{}, r.Beside...)
-		if r.NewMeta != nil {
-			out["new_meta"] = fieldMap(r.NewMeta)
-		}
-		if r.before != nil {
-			out["body"], out["meta"] = r.before.Body, fieldMap(r.before.Meta)
-		}
+		return out.with(row{"new_body": r.NewBody, "new_meta": onlyIf(r.NewMeta != nil, fieldMap(r.NewMeta)), "beside": list(r.Beside)})
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -116,12 +117,9 @@ func (a *app) runErase(ctx context.Context, f eraseFlags) error {
 
 // printProgress prints every row with --json, else the first row of each step.
 func (a *app) printProgress(p gdpr.Progress, last string) string {
-	if a.flags.json {
-		a.emit("progress", row{"store": p.Store, "what": p.What, "done": p.Done, "total": p.Total, "note": p.Note})
-		return ""
-	}
+	a.emit("progress", row{"store": p.Store, "what": p.What, "done": p.Done, "total": p.Total, "note": p.Note})
 	if now := p.Store + " " + p.What; now != last {
-		a.sayf("%s: %s", p.Store, p.What)
+		a.hintf("%s: %s", p.Store, p.What)
 		return now
 	}
 	return last
@@ -181,7 +179,8 @@ func (a *app) printLayers(layers []receipt.Layer, all bool) {
 	}
 	tab := a.table("STORE", "LAYER", "VERDICT", "HITS", "BYTES", "HOW", "NOTE")
 	for _, l := range standing {
-		tab.put(layerRow{l})
+		tab.put("layer", row{"store": l.Store, "layer": l.Layer, "verdict": l.Verdict, "method": l.Method, "how": cell(l.Method), "bytes_scanned": l.BytesScanned,
+			"bytes": cell(strconv.FormatInt(l.BytesScanned, 10)), "hits": l.Hits, "reason": nilIfEmpty(l.Reason), "note": cell(orDash(l.Reason))})
 	}
 	tab.flush()
 	if clean.Layers == 0 || all || a.flags.json {
@@ -191,20 +190,6 @@ func (a *app) printLayers(layers []receipt.Layer, all bool) {
 	for _, n := range clean.Notes {
 		a.linef("  %s: %s: %s", n.Store, n.Layer, n.Reason)
 	}
-}
-
-// layerRow is the verdict on one layer.
-type layerRow struct{ receipt.Layer }
-
-func (layerRow) kind() string { return "layer" }
-
-func (l layerRow) cells() []any {
-	return []any{l.Store, l.Layer.Layer, string(l.Verdict), l.Hits, l.BytesScanned, l.Method, orDash(l.Reason)}
-}
-
-func (l layerRow) fields() row {
-	return row{"store": l.Store, "layer": l.Layer.Layer, "verdict": l.Verdict, "method": l.Method, "bytes_scanned": l.BytesScanned, "hits": l.Hits,
-		"reason": nilIfEmpty(l.Reason)}
 }
 
 func (a *app) gdprVerifyCommand() *cobra.Command {
@@ -252,20 +237,16 @@ func (a *app) verifyReceipt(path, pin string, all bool) error {
 	}
 	rec, signer, err := d.CheckReceipt(b, pin)
 	if errors.Is(err, receipt.ErrTampered) {
-		if a.flags.json {
-			a.emit("verify", row{"ok": false, "reason": err.Error()})
-		}
+		a.emit("verify", row{"ok": false, "reason": err.Error()})
 		return &exitError{exitTampered, err}
 	}
 	if err != nil {
 		return err
 	}
 	a.printLayers(rec.Layers, all)
-	if a.flags.json {
-		a.emit("verify", row{"ok": signer.Known != "", "signature": "valid", "key": orUnknown(signer.Known), "request": rec.Request, "key_id": signer.KeyID,
-			"public_key": signer.PublicKey, "subject": rec.Subject, "plan_hash": rec.Plan, "begun": rec.Begun, "finished": rec.Finished,
-			"forgotten": rec.Forgotten, "redacted": rec.Redacted, "held": receipt.Items(rec.Held), "status": rec.Status})
-	}
+	a.emit("verify", row{"ok": signer.Known != "", "signature": "valid", "key": cmp.Or(signer.Known, "unknown"), "request": rec.Request, "key_id": signer.KeyID,
+		"public_key": signer.PublicKey, "subject": rec.Subject, "plan_hash": rec.Plan, "begun": rec.Begun, "finished": rec.Finished,
+		"forgotten": rec.Forgotten, "redacted": rec.Redacted, "held": receipt.Items(rec.Held), "status": rec.Status})
 	switch signer.Known {
 	case receipt.OwnKey:
 		a.tellf("%s: as it was signed, with this desk's own key %s; finished %s", rec.Request, signer.KeyID, rec.Finished)
@@ -276,20 +257,6 @@ func (a *app) verifyReceipt(path, pin string, all bool) error {
 		return &exitError{exitPartial, errors.New("the receipt is not proven: this desk has no key of its own; give the key that must have signed it with --key")}
 	}
 	return nil
-}
-
-// tellf prints a line without --json, where an object says the same.
-func (a *app) tellf(format string, args ...any) {
-	if !a.flags.json {
-		a.linef(format, args...)
-	}
-}
-
-func orUnknown(v receipt.Vouch) string {
-	if v == "" {
-		return "unknown"
-	}
-	return string(v)
 }
 
 func (a *app) verifyRequest(ctx context.Context, id string, aliases []string, all bool) error {

@@ -33,7 +33,7 @@ func (a *app) gdprDueCommand() *cobra.Command {
 			}
 			tab := a.table("REQUEST", "STATE", "DEADLINE", "DUE")
 			for _, r := range all {
-				tab.put(dueRow{requestRow{r}})
+				tab.put("due", requestRow(r))
 			}
 			tab.flush()
 			if len(all) > 0 {
@@ -46,13 +46,6 @@ func (a *app) gdprDueCommand() *cobra.Command {
 	c.Flags().IntVar(&within, "within", within, "the number of `DAYS` from today")
 	return c
 }
-
-// dueRow is a request whose deadline is near or over.
-type dueRow struct{ requestRow }
-
-func (dueRow) kind() string { return "due" }
-
-func (r dueRow) cells() []any { return r.requestRow.cells()[:4] }
 
 func (a *app) gdprLetterCommand() *cobra.Command {
 	kind, lang := "", "en"

@@ -57,79 +57,32 @@ func (a *app) saveReport(rep receipt.Report, out string, all bool) error {
 func (a *app) printReport(rep receipt.Report, all bool) {
 	a.printLayers(rep.Layers, all)
 	for _, s := range rep.Stores {
-		a.tell(reportStore(s))
+		a.result("store", row{"store": s.Store, "kind": s.Kind, "forgotten": s.Forgotten, "redacted": s.Redacted, "held": s.Held, "rows": s.Rows},
+			"%s: %d forgotten, %d redacted, %d on hold, %s scrubbed", s.Store, s.Forgotten, s.Redacted, s.Held, plural(s.Rows, "row"))
 	}
 	for _, b := range rep.Backups {
-		a.tell(reportBackup(b))
+		a.printBackup(b)
 	}
-	for _, e := range rep.Exports {
-		a.tell(reportExport(e))
+	for _, e := range rep.Exports { // for people it is among what is left, with the next step
+		a.emit("export", row{"n": e.N, "made": e.Made, "items": e.Items, "state": e.State})
 	}
 	for _, l := range rep.Left {
-		a.tell(reportLeft(l))
+		at := l.Store
+		if l.Layer != "" {
+			at += ": " + l.Layer + " (" + string(l.Verdict) + ")"
+		}
+		a.result("left", row{"store": nilIfEmpty(l.Store), "layer": nilIfEmpty(l.Layer), "verdict": nilIfEmpty(string(l.Verdict)), "reason": l.Reason, "do": l.Do},
+			"left: %s: %s", orDash(at), l.Reason)
+		a.tellf("  to do: %s", l.Do)
 	}
-	a.tell(reportSummary(rep))
+	a.result("summary", row{"request": rep.Request, "status": rep.State, "reason": nilIfEmpty(rep.Reason), "plan_hash": nilIfEmpty(rep.Plan), "deadline": rep.Deadline,
+		"due": rep.Due, "begun": nilIfEmpty(rep.Begun), "forgotten": rep.Forgotten, "redacted": rep.Redacted, "held": rep.Held, "left": len(rep.Left)},
+		"%s: %s; %d forgotten, %d redacted, %d on hold; deadline %s (%s)", rep.Request, rep.State, rep.Forgotten, rep.Redacted, rep.Held, rep.Deadline, rep.Due)
 }
 
-// The rows of a report beside its layers.
-type (
-	reportStore   receipt.Store
-	reportBackup  receipt.Backup
-	reportExport  receipt.Export
-	reportLeft    receipt.Left
-	reportSummary receipt.Report
-)
-
-func (reportStore) kind() string { return "store" }
-
-func (s reportStore) fields() row {
-	return row{"store": s.Store, "kind": s.Kind, "forgotten": s.Forgotten, "redacted": s.Redacted, "held": s.Held, "rows": s.Rows}
-}
-
-func (s reportStore) say(a *app) {
-	a.linef("%s: %d forgotten, %d redacted, %d on hold, %s scrubbed", s.Store, s.Forgotten, s.Redacted, s.Held, plural(s.Rows, "row"))
-}
-
-func (reportBackup) kind() string { return "backup" }
-
-func (b reportBackup) fields() row {
-	return row{"store": b.Store, "where": nilIfEmpty(b.Where), "until": nilIfEmpty(b.Until), "restore_guard": nilIfEmpty(b.Guard), "note": b.Reason}
-}
-
-func (b reportBackup) say(a *app) { a.linef("backups of %s", receipt.Backup(b).String()) }
-
-func (reportExport) kind() string { return "export" }
-
-func (e reportExport) fields() row {
-	return row{"n": e.N, "made": e.Made, "items": e.Items, "state": e.State}
-}
-
-func (reportExport) say(*app) {} // it is among the remaining work, with the next step
-
-func (reportLeft) kind() string { return "left" }
-
-func (l reportLeft) fields() row {
-	return row{"store": nilIfEmpty(l.Store), "layer": nilIfEmpty(l.Layer), "verdict": nilIfEmpty(string(l.Verdict)), "reason": l.Reason, "do": l.Do}
-}
-
-func (l reportLeft) say(a *app) {
-	at := l.Store
-	if l.Layer != "" {
-		at += ": " + l.Layer + " (" + string(l.Verdict) + ")"
-	}
-	a.linef("left: %s: %s", orDash(at), l.Reason)
-	a.linef("  to do: %s", l.Do)
-}
-
-func (reportSummary) kind() string { return "summary" }
-
-func (r reportSummary) fields() row {
-	return row{"request": r.Request, "status": r.State, "reason": nilIfEmpty(r.Reason), "plan_hash": nilIfEmpty(r.Plan), "deadline": r.Deadline,
-		"due": r.Due, "begun": nilIfEmpty(r.Begun), "forgotten": r.Forgotten, "redacted": r.Redacted, "held": r.Held, "left": len(r.Left)}
-}
-
-func (r reportSummary) say(a *app) {
-	a.linef("%s: %s; %d forgotten, %d redacted, %d on hold; deadline %s (%s)", r.Request, r.State, r.Forgotten, r.Redacted, r.Held, r.Deadline, r.Due)
+func (a *app) printBackup(b receipt.Backup) {
+	a.result("backup", row{"store": b.Store, "where": nilIfEmpty(b.Where), "until": nilIfEmpty(b.Until), "restore_guard": nilIfEmpty(b.Guard), "note": b.Reason},
+		"backups of %s", b.String())
 }
 
 func (a *app) gdprExportCommand() *cobra.Command {
@@ -288,9 +241,7 @@ func (a *app) propose(ctx context.Context, in gdpr.Intake) error {
 	}
 	for _, p := range all {
 		a.sayf("proposed: %s ties %q to this person (%s): if it is this person's and nobody else's, give it with --alias", p.Store, p.Value, p.Field)
-		if a.flags.json {
-			a.emit("proposal", row{"store": p.Store, "field": p.Field, "value": p.Value})
-		}
+		a.emit("proposal", row{"store": p.Store, "field": p.Field, "value": p.Value})
 	}
 	for _, n := range notes {
 		a.sayf("%s", n)

@@ -71,8 +71,8 @@ func (a *app) subgraphCommand() *cobra.Command {
 			a.printItems(s.Name, items)
 			tab := a.table("RELATION", "KIND", "ITEMS", "LABEL")
 			for _, l := range links {
-				tab.put(entry{"link", []any{refOf(s.Name, l.ID), l.Kind, strings.Join(l.Other, " "), l.Label},
-					row{"store": s.Name, "id": model.EncodeID(l.ID), "kind": l.Kind, "label": l.Label, "items": ids(l.Other)}})
+				tab.put("link", row{"store": s.Name, "id": model.EncodeID(l.ID), "relation": cell(refOf(s.Name, l.ID)), "kind": l.Kind, "label": l.Label,
+					"items": as{ids(l.Other), strings.Join(l.Other, " ")}})
 			}
 			tab.flush()
 			return nil
@@ -127,45 +127,16 @@ func (a *app) similarCommand() *cobra.Command {
 func (a *app) printSimilar(store string, res model.RecallResult) {
 	tab := a.table("REF", "SCORE", "TEXT")
 	for _, h := range res.Hits {
-		tab.put(entry{"hit", []any{refOf(store, h.ID), h.Score, h.Snippet},
-			row{"store": store, "id": model.EncodeID(h.ID), "source": h.Source, "snippet": h.Snippet, "line": h.Line, "score": h.Score}})
+		tab.put("hit", row{"store": store, "id": model.EncodeID(h.ID), "ref": cell(refOf(store, h.ID)), "source": h.Source, "snippet": h.Snippet, "text": cell(h.Snippet),
+			"line": h.Line, "score": h.Score})
 	}
 	tab.flush()
 	for _, q := range res.Quarantined {
-		a.tell(similarBlocked{store, q})
+		a.emit("quarantined", row{"store": store, "source": q})
+		a.hintf("%s: %s is near too, but the scanner rejects it: not shown", store, q)
 	}
-	a.tell(similarStore{store, res})
-}
-
-// similarBlocked is a similar item that the scanner rejects.
-type similarBlocked struct{ store, source string }
-
-func (similarBlocked) kind() string { return "quarantined" }
-
-func (r similarBlocked) fields() row { return row{"store": r.store, "source": r.source} }
-
-func (r similarBlocked) say(a *app) {
-	a.sayf("%s: %s is near too, but the scanner rejects it: not shown", r.store, r.source)
-}
-
-// similarStore counts the compared part of a store.
-type similarStore struct {
-	store string
-	model.RecallResult
-}
-
-func (similarStore) kind() string { return "store" }
-
-func (r similarStore) fields() row {
-	out := row{"store": r.store, "total": nil, "bounded": r.Bounded, "note": r.BoundNote}
-	if r.Total != model.TotalUnknown {
-		out["total"] = r.Total
-	}
-	return out
-}
-
-func (r similarStore) say(a *app) {
-	if r.Bounded {
-		a.sayf("%s: %s", r.store, r.BoundNote)
+	a.emit("store", row{"store": store, "total": onlyIf(res.Total != model.TotalUnknown, res.Total), "bounded": res.Bounded, "note": res.BoundNote})
+	if res.Bounded {
+		a.hintf("%s: %s", store, res.BoundNote)
 	}
 }

@@ -23,12 +23,10 @@ func (a *app) infoCommand() *cobra.Command {
 				return nil
 			}
 			t := a.table("WHAT", "WHERE")
-			t.add("version", a.Version+" ("+runtime.Version()+")")
-			t.add("configuration", config)
-			t.add("state", s.State)
-			t.add("audit log", filepath.Join(s.State, "audit"))
-			t.add("undo", filepath.Join(s.State, "undo"))
-			t.add("cache", cache)
+			for _, cells := range [][]any{{"version", a.Version + " (" + runtime.Version() + ")"}, {"configuration", config}, {"state", s.State},
+				{"audit log", filepath.Join(s.State, "audit")}, {"undo", filepath.Join(s.State, "undo")}, {"cache", cache}} {
+				t.add(cells)
+			}
 			t.flush()
 			return nil
 		}),

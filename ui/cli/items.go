@@ -126,10 +126,7 @@ func (a *app) written(ctx context.Context, s model.Store, id string) (origin.Row
 
 // originValue is an origin for JSON, null when unknown.
 func originValue(r origin.Row, kept string, ok bool) any {
-	if !ok {
-		return nil
-	}
-	return originRow{r, kept}.fields()
+	return onlyIf(ok, originRow(r, kept).object())
 }
 
 func originWords(r origin.Row, _ string, ok bool) string {
@@ -141,50 +138,17 @@ func originWords(r origin.Row, _ string, ok bool) string {
 
 // printHeader prints a listed item. who finds its writer; nil leaves the origin out.
 func (a *app) printHeader(store string, h model.Header, tab *table, who func(model.Header) (origin.Row, string, bool)) {
-	r := listedRow{store: store, Header: h}
+	r := headerRow(store, h)
 	if who != nil {
 		o, kept, ok := who(h)
-		r.origin, r.words = originValue(o, kept, ok), originWords(o, kept, ok)
+		r["origin"] = as{originValue(o, kept, ok), originWords(o, kept, ok)}
 	}
-	tab.put(r)
-}
-
-// listedRow is a header. origin and words are set with --origin.
-type listedRow struct {
-	store string
-	model.Header
-	origin any
-	words  string
-}
-
-func (listedRow) kind() string { return "item" }
-
-func (r listedRow) cells() []any {
-	out := []any{refOf(r.store, r.ID), r.Tier, r.Bytes, when(r.Modified), joinFlags(r.Header), r.Title}
-	if r.words != "" {
-		out = slices.Insert(out, 5, any(r.words))
-	}
-	return out
-}
-
-func (r listedRow) fields() row {
-	out := headerRow(r.store, r.Header)
-	if r.words != "" {
-		out["origin"] = r.origin
-	}
-	return out
+	tab.put("item", r)
 }
 
 // printPageEnd prints how much of a store the list did not show.
 func (a *app) printPageEnd(store string, p model.Page) {
-	if a.flags.json {
-		r := row{"store": store, "next": nilIfEmpty(p.Next), "total": p.Total.N, "total_at_least": p.Total.AtLeast}
-		if p.Total.Unknown {
-			r["total"] = nil
-		}
-		a.emit("page", r)
-		return
-	}
+	a.emit("page", row{"store": store, "next": nilIfEmpty(p.Next), "total": onlyIf(!p.Total.Unknown, p.Total.N), "total_at_least": p.Total.AtLeast})
 	if p.Next == "" {
 		return
 	}
@@ -196,15 +160,21 @@ func (a *app) printPageEnd(store string, p model.Page) {
 	default:
 		total = "there are " + plural(p.Total.N, "item")
 	}
-	a.sayf("%s: %s; go on with --cursor %s, or take all with --all", store, total, p.Next)
+	a.hintf("%s: %s; go on with --cursor %s, or take all with --all", store, total, p.Next)
 }
 
 func headerRow(store string, h model.Header) row {
-	return row{"store": store, "id": model.EncodeID(h.ID), "tier": h.Tier, "scope": h.Scope, "title": h.Title, "bytes": h.Bytes,
-		"modified": stamp(h.Modified), "stamp": h.Stamp, "revision": nilIfEmpty(string(h.Revision)), "flags": flagNames(h)}
+	return row{"store": store, "id": model.EncodeID(h.ID), "ref": cell(refOf(store, h.ID)), "tier": h.Tier, "scope": h.Scope, "title": h.Title, "bytes": h.Bytes,
+		"modified": stamp(h.Modified), "stamp": h.Stamp, "revision": nilIfEmpty(string(h.Revision)), "flags": as{list(h.Flags), joinFlags(h)}}
 }
 
-func joinFlags(h model.Header) string { return orDash(strings.Join(flagNames(h), ",")) }
+func joinFlags(h model.Header) string {
+	names := make([]string, len(h.Flags))
+	for i, f := range h.Flags {
+		names[i] = string(f)
+	}
+	return orDash(strings.Join(names, ","))
+}
 
 func (a *app) showCommand() *cobra.Command {
 	raw, version := false, ""
@@ -254,16 +224,14 @@ func readItem(ctx context.Context, s model.Store, id, version string) (model.Ite
 }
 
 func itemRow(store string, it model.Item) row {
-	r := headerRow(store, it.Header)
-	r["meta"], r["body"] = fieldMap(it.Meta), it.Body
+	links := []row{}
+	for _, l := range it.Links {
+		links = append(links, row{"id": model.EncodeID(l.ID), "kind": l.Kind, "role": l.Role, "label": l.Label, "other": l.Other})
+	}
+	r := headerRow(store, it.Header).with(row{"meta": fieldMap(it.Meta), "body": it.Body, "links": links, "links_total": it.LinksTotal})
 	if !utf8.ValidString(it.Body) { // JSON cannot hold it: the bytes beside the readable form
 		r["body_base64"] = base64.StdEncoding.EncodeToString([]byte(it.Body))
 	}
-	links := []any{}
-	for _, l := range it.Links {
-		links = append(links, map[string]any{"id": model.EncodeID(l.ID), "kind": l.Kind, "role": l.Role, "label": l.Label, "other": l.Other})
-	}
-	r["links"], r["links_total"] = links, it.LinksTotal
 	return r
 }
 
@@ -338,15 +306,13 @@ func (a *app) historyCommand() *cobra.Command {
 			}
 			tab := a.table("VERSION", "AT", "BY", "BYTES", "READABLE", "HASH")
 			for _, v := range h.Versions {
-				tab.put(entry{"version", []any{v.ID, when(v.At), v.By, v.Bytes, yesNo(v.Readable), v.Hash},
-					row{"store": s.Name, "id": model.EncodeID(ref.ID), "version": v.ID, "at": stamp(v.At), "by": v.By, "bytes": v.Bytes,
-						"sha256": v.Hash, "readable": v.Readable}})
+				tab.put("version", row{"store": s.Name, "id": model.EncodeID(ref.ID), "version": v.ID, "at": stamp(v.At), "by": v.By, "bytes": v.Bytes,
+					"sha256": v.Hash, "hash": cell(v.Hash), "readable": v.Readable})
 			}
 			tab.flush()
-			if a.flags.json {
-				a.emit("history", row{"store": s.Name, "id": model.EncodeID(ref.ID), "state": h.State, "reason": h.Reason, "versions": len(h.Versions)})
-			} else if h.Reason != "" || len(h.Versions) == 0 {
-				a.sayf("%s: %s", string(h.State), orDash(h.Reason))
+			a.emit("history", row{"store": s.Name, "id": model.EncodeID(ref.ID), "state": h.State, "reason": h.Reason, "versions": len(h.Versions)})
+			if h.Reason != "" || len(h.Versions) == 0 {
+				a.hintf("%s: %s", string(h.State), orDash(h.Reason))
 			}
 			return nil
 		}),

@@ -52,9 +52,8 @@ func (a *app) listJobs(ctx context.Context) error {
 		}
 		tab := a.table("JOB", "KIND", "STATE", "PROGRESS", "STARTED", "TITLE")
 		for _, j := range all {
-			tab.put(entry{"job", []any{string(j.ID), j.Kind, string(j.State), progress(j), when(j.Started), j.Title},
-				row{"job": j.ID, "kind": j.Kind, "title": j.Title, "state": j.State, "done": j.Done, "total": j.Total, "unit": j.Unit, "note": j.Note,
-					"steps": j.Steps, "class": j.Class, "pid": j.PID, "started": stamp(j.Started), "updated": stamp(j.Updated)}})
+			tab.put("job", row{"job": j.ID, "kind": j.Kind, "title": j.Title, "state": j.State, "progress": cell(progress(j)), "done": j.Done, "total": j.Total,
+				"unit": j.Unit, "note": j.Note, "steps": j.Steps, "class": j.Class, "pid": j.PID, "started": stamp(j.Started), "updated": stamp(j.Updated)})
 		}
 		tab.flush()
 		if len(all) == 0 {

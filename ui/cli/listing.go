@@ -86,11 +86,8 @@ func (a *app) watchList(ctx context.Context, whole bool, run func() error) error
 		}
 		if whole && err == nil && ctx.Err() == nil { // nothing is known about a failed store
 			for _, name := range a.round.gone() {
-				if a.flags.json {
-					a.emit("gone", row{"name": name})
-				} else {
-					a.sayf("gone: %s", name)
-				}
+				a.emit("gone", row{"name": name})
+				a.hintf("gone: %s", name)
 			}
 		}
 		if err := a.out.Flush(); err != nil {
@@ -133,7 +130,7 @@ func (t *table) sorted() {
 		return
 	}
 	slices.SortStableFunc(t.held, func(a, b record) int {
-		n := compareCells(a.cells()[column], b.cells()[column])
+		n := compareCells(a.cells[column], b.cells[column])
 		if down {
 			n = -n
 		}

@@ -138,13 +138,10 @@ func (a *app) printSchema(store string, s model.SchemaState, err error) error {
 	}
 	tab := a.table("VERSION", "APPLIED", "WHAT")
 	for _, step := range s.Steps {
-		tab.put(entry{"step", []any{step.Version, yesNo(step.Applied), step.What},
-			row{"store": store, "version": step.Version, "what": step.What, "applied": step.Applied}})
+		tab.put("step", row{"store": store, "version": step.Version, "what": step.What, "applied": step.Applied})
 	}
 	tab.flush()
-	if a.flags.json {
-		a.emit("schema", row{"store": store, "current": s.Current, "latest": s.Latest})
-	}
+	a.emit("schema", row{"store": store, "current": s.Current, "latest": s.Latest})
 	return nil
 }
 
@@ -234,14 +231,12 @@ func (a *app) repairCommand() *cobra.Command {
 }
 
 func (a *app) repaired(store, file string, done operator.Done) {
-	if a.flags.json {
-		a.emit("repair", row{"store": store, "aside": nilIfEmpty(file), "lines": done.Removed, "undo": nilIfEmpty(done.Undo)})
-	} else if done.Removed == 0 {
-		a.linef("%s: nothing to repair", store)
-	} else {
-		a.linef("%s: %s moved to %s", store, plural(done.Removed, "line"), strings.TrimSpace(file))
-		a.sayUndo(done)
+	words := "nothing to repair"
+	if done.Removed > 0 {
+		words = plural(done.Removed, "line") + " moved to " + strings.TrimSpace(file)
 	}
+	a.result("repair", row{"store": store, "aside": nilIfEmpty(file), "lines": done.Removed, "undo": nilIfEmpty(done.Undo)}, "%s: %s", store, words)
+	a.sayUndo(done)
 }
 
 func (a *app) stateCommand() *cobra.Command {

@@ -29,32 +29,21 @@ func (a *app) showOrigin(ctx context.Context, s *operator.Session, store model.S
 	}
 	tab := a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION")
 	for _, o := range all {
-		tab.put(originRow{o.Row, o.Kept})
+		tab.put("origin", originRow(o.Row, o.Kept))
 	}
 	tab.flush()
 	return nil
 }
 
-// originRow is one write of an item, and where that is recorded.
-type originRow struct {
-	origin.Row
-	kept string
-}
-
-func (originRow) kind() string { return "origin" }
-
-func (r originRow) cells() []any {
+// originRow is one write of an item; kept says where that is recorded.
+func originRow(r origin.Row, kept string) row {
 	client := r.Client
 	if r.Version != "" {
 		client += "/" + r.Version
 	}
-	return []any{when(r.At), r.Actor, orDash(client), orDash(r.Face), r.Source(), r.Trust, string(r.Revision)}
-}
-
-func (r originRow) fields() row {
-	return row{"store": r.Store, "id": model.EncodeID(r.ID), "revision": r.Revision, "actor": r.Actor, "client": r.Client,
-		"client_version": r.Version, "session": r.Session, "face": r.Face, "channel": r.Channel, "detail": r.Detail, "trust": r.Trust,
-		"at": stamp(r.At), "kept": r.kept}
+	return row{"store": r.Store, "id": model.EncodeID(r.ID), "revision": r.Revision, "actor": r.Actor, "client": as{r.Client, orDash(client)},
+		"client_version": r.Version, "session": r.Session, "face": dash(r.Face), "source": cell(r.Source()), "channel": r.Channel, "detail": r.Detail, "trust": r.Trust,
+		"at": stamp(r.At), "kept": kept}
 }
 
 type takebackFlags struct {
@@ -133,18 +122,15 @@ func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[str
 	case ids != nil || !f.dryRun && counts[origin.ActForget]+counts[origin.ActRestore] > 0:
 		undone = ids
 	}
-	if a.flags.json {
-		a.emit("summary", row{"matched": len(plan), "forgotten": counts[origin.ActForget], "restored": counts[origin.ActRestore],
-			"skipped": counts[origin.ActSkip], "undo": undone, "dry_run": f.dryRun})
-	} else {
-		word := "taken back"
-		if f.dryRun {
-			word = "would be taken back"
-		}
-		a.sayf("%s %s: %d to forget, %d to restore, %d left as they are", plural(int64(len(plan)), "item"), word, counts[origin.ActForget], counts[origin.ActRestore], counts[origin.ActSkip])
-		if id, ok := undone.(string); ok && id != "" {
-			a.sayf("to undo it: memdesk undo restore %s", id)
-		}
+	a.emit("summary", row{"matched": len(plan), "forgotten": counts[origin.ActForget], "restored": counts[origin.ActRestore],
+		"skipped": counts[origin.ActSkip], "undo": undone, "dry_run": f.dryRun})
+	word := "taken back"
+	if f.dryRun {
+		word = "would be taken back"
+	}
+	a.hintf("%s %s: %d to forget, %d to restore, %d left as they are", plural(int64(len(plan)), "item"), word, counts[origin.ActForget], counts[origin.ActRestore], counts[origin.ActSkip])
+	if id, ok := undone.(string); ok && id != "" {
+		a.hintf("to undo it: memdesk undo restore %s", id)
 	}
 	if counts[origin.ActSkip] > 0 {
 		return &exitError{code: exitPartial}
@@ -166,8 +152,8 @@ func (a *app) listRecalls(actor string, since, until time.Time) error {
 		if actor != "" && r.Actor != actor || r.At.Before(since) || !until.IsZero() && !r.At.Before(until) {
 			return true
 		}
-		tab.put(entry{"recall", []any{when(r.At), r.Actor, orDash(r.Client), orDash(r.Session), r.Verb, refOf(r.Store, r.ID)},
-			row{"store": r.Store, "id": model.EncodeID(r.ID), "verb": r.Verb, "actor": r.Actor, "client": r.Client, "session": r.Session, "at": stamp(r.At)}})
+		tab.put("recall", row{"store": r.Store, "id": model.EncodeID(r.ID), "ref": cell(refOf(r.Store, r.ID)), "verb": r.Verb, "actor": r.Actor, "client": dash(r.Client),
+			"session": dash(r.Session), "at": stamp(r.At)})
 		return a.out.Err() == nil
 	})
 	tab.flush()

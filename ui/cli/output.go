@@ -2,8 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,18 +17,78 @@ import (
 // all of it.
 const lastColumn = 80
 
-// row is one JSON object of the output; every one carries its type and the
-// version of the format.
+// row is one row of a command's output, the fields of its JSON object by name. A column of the table shows
+// the field of its own name; every object also carries its type and the version of the format.
 type row map[string]any
 
-// emit prints one JSON object. As with every print, the error of a failed write ends the program
-// with code 1 when the command returns.
-func (a *app) emit(kind string, r row) { a.emitOf("", kind, r) }
+// cell is a column that is no field of the object.
+type cell string
 
-// emitOf is emit under a name, by which --watch compares rounds.
+// as is a field that the table shows in another form.
+type as struct{ field, cell any }
+
+// object removes what only the table shows.
+func (r row) object() row {
+	for k, v := range r {
+		switch v := v.(type) {
+		case cell:
+			delete(r, k)
+		case as:
+			r[k] = v.field
+		}
+	}
+	return r
+}
+
+// with is the row with more fields.
+func (r row) with(more row) row {
+	maps.Copy(r, more)
+	return r
+}
+
+// onlyIf is v, or null.
+func onlyIf(known bool, v any) any {
+	if known {
+		return v
+	}
+	return nil
+}
+
+// errorValue is an error for JSON, null without one.
+func errorValue(err error) any {
+	if err == nil {
+		return nil
+	}
+	return err.Error()
+}
+
+// dash is a field that the table shows as - when it is empty.
+func dash[T ~string](s T) as { return as{s, orDash(string(s))} }
+
+// stamp is a time in a row. The zero time is null in the object and - in the table.
+type stamp time.Time
+
+// MarshalJSON implements json.Marshaler.
+func (s stamp) MarshalJSON() ([]byte, error) {
+	if time.Time(s).IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + time.Time(s).UTC().Format(time.RFC3339Nano) + `"`), nil
+}
+
+func (s stamp) String() string { return when(time.Time(s)) }
+
+// emit prints one JSON object with --json. As with every print, the error of a failed write ends the program
+// with code 1 when the command returns.
+func (a *app) emit(kind string, r row) {
+	if a.flags.json {
+		a.emitOf("", kind, r)
+	}
+}
+
+// emitOf prints one JSON object under a name, by which --watch compares rounds.
 func (a *app) emitOf(name, kind string, r row) {
-	r["type"], r["v"] = kind, 1
-	line, err := safetext.MarshalJSON(r)
+	line, err := safetext.MarshalJSON(r.object().with(row{"type": kind, "v": 1}))
 	if err != nil {
 		a.out.Fail(err)
 	} else if a.round.isNew(name, string(line)) {
@@ -38,11 +98,8 @@ func (a *app) emitOf(name, kind string, r row) {
 
 // result prints the result of a command: an object with --json, else one line.
 func (a *app) result(kind string, r row, format string, args ...any) {
-	if a.flags.json {
-		a.emit(kind, r)
-	} else {
-		a.linef(format, args...)
-	}
+	a.emit(kind, r)
+	a.tellf(format, args...)
 }
 
 // table prints aligned columns, a page at a time.
@@ -79,20 +136,16 @@ type excerpt string
 const maxExcerpt = 120
 
 // add adds one row. It escapes cells that are not yet safetext.Text.
-func (t *table) add(cells ...any) {
+func (t *table) add(cells []any) {
 	row := make([]safetext.Text, len(cells))
 	for i, c := range cells {
 		switch v := c.(type) {
 		case safetext.Text:
 			row[i] = v
-		case string:
-			row[i] = t.a.text.Line(v)
 		case excerpt:
 			row[i] = t.a.text.LineMax(string(v), maxExcerpt)
-		case int64:
-			row[i] = t.a.text.Const(strconv.FormatInt(v, 10))
 		default:
-			row[i] = t.a.text.Sprintf("%v", v)
+			row[i] = t.a.text.Line(fmt.Sprint(v))
 		}
 	}
 	t.rows = append(t.rows, row)
@@ -198,6 +251,13 @@ func (a *app) linef(format string, args ...any) {
 	_, _ = a.out.WriteString(a.text.Sprintf(format, args...).String() + "\n")
 }
 
+// tellf is linef without --json, where an object says the same.
+func (a *app) tellf(format string, args ...any) {
+	if !a.flags.json {
+		a.linef(format, args...)
+	}
+}
+
 // wrapf is linef that wraps a line at the terminal's width between words; further lines are indented by eight
 // columns.
 func (a *app) wrapf(format string, args ...any) {
@@ -216,14 +276,6 @@ func (a *app) body(text string) {
 	}
 }
 
-// stamp formats a time for JSON; the zero time is null.
-func stamp(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format(time.RFC3339Nano)
-}
-
 // when formats a time for people.
 func when(t time.Time) string {
 	if t.IsZero() {
@@ -235,58 +287,53 @@ func when(t time.Time) string {
 // plural counts things in words.
 func plural(n int64, noun string) string { return safetext.Count(n, noun) }
 
-func flagNames(h model.Header) []string {
-	out := make([]string, len(h.Flags))
-	for i, f := range h.Flags {
-		out[i] = string(f)
+// record is one row of a table with its kind, and further lines that only the table has.
+type record struct {
+	kind  string
+	row   row
+	cells []any // of the row's own line
+	below [][]any
+}
+
+// cells picks the columns of a row: "LET IN" is let_in. Every column has a value.
+func (t *table) cells(r row) []any {
+	out := make([]any, len(t.head))
+	for i, h := range t.head {
+		v, known := r[strings.ReplaceAll(strings.ToLower(h), " ", "_")]
+		if !known {
+			panic("a row without the column " + h)
+		}
+		if two, ok := v.(as); ok {
+			v = two.cell
+		}
+		if b, ok := v.(bool); ok {
+			v = yesNo(b)
+		}
+		out[i] = v
 	}
 	return out
 }
 
-// record is one row of a command's output: its fields make the object, its cells the columns of the
-// table.
-type record interface {
-	kind() string
-	cells() []any
-	fields() row
-}
-
-// entry is a record of a short list, with its cells and fields made beforehand.
-type entry struct {
-	is      string
-	columns []any
-	object  row
-}
-
-func (e entry) kind() string { return e.is }
-func (e entry) cells() []any { return e.columns }
-func (e entry) fields() row  { return e.object }
-
-// folded is a record with further lines in the table.
-type folded interface{ below() [][]any }
-
-// put prints one record as the flags ask for it. Call flush after the last one.
-func (t *table) put(r record) {
-	if t.a.flags.sort == "" {
-		t.print(r)
+// put prints one row as the flags ask for it. Call flush after the last one.
+func (t *table) put(kind string, r row, below ...[]any) {
+	if rec := (record{kind, r, t.cells(r), below}); t.a.flags.sort == "" {
+		t.print(rec)
 	} else {
-		t.held = append(t.held, r)
+		t.held = append(t.held, rec)
 	}
 }
 
 func (t *table) print(r record) {
+	name := fmt.Sprint(r.cells[0]) // the subject of a row is its first column
 	if t.a.flags.json {
-		t.a.emitOf(nameOf(r), r.kind(), r.fields())
+		t.a.emitOf(name, r.kind, r.row)
 		return
 	}
-	if !t.a.round.isNew(nameOf(r), fmt.Sprint(r.cells())) {
+	if !t.a.round.isNew(name, fmt.Sprint(r.cells)) {
 		return
 	}
-	t.add(r.cells()...)
-	if f, ok := r.(folded); ok {
-		for _, cells := range f.below() {
-			t.add(cells...)
-		}
+	for _, cells := range append([][]any{r.cells}, r.below...) {
+		t.add(cells)
 	}
 	if len(t.rows) >= model.MaxPage {
 		t.page()
@@ -302,23 +349,3 @@ func yesNo(b bool) string {
 
 // refOf is the reference to an item as people type it.
 func refOf(store, id string) string { return model.Ref{Store: store, ID: id}.String() }
-
-// nameOf is the subject of a record: its first column.
-func nameOf(r record) string { return fmt.Sprint(r.cells()[0]) }
-
-// spoken is a record that prints lines of text instead of a row of a table.
-type spoken interface {
-	kind() string
-	fields() row
-	// say prints it for people; it may say nothing.
-	say(a *app)
-}
-
-// tell prints one such record as the flags ask for it.
-func (a *app) tell(r spoken) {
-	if a.flags.json {
-		a.emit(r.kind(), r.fields())
-	} else {
-		r.say(a)
-	}
-}

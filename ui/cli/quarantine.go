@@ -112,7 +112,7 @@ func (a *app) listQuarantine(ctx context.Context, s *operator.Session) error {
 			if e.Problem != "" {
 				problems++
 			}
-			tab.put(entryRow{e})
+			tab.put("quarantine", entryRow(e))
 		}
 		return nil
 	})
@@ -140,23 +140,14 @@ func liveWord(e review.Entry) string {
 }
 
 // entryRow is a quarantined entry.
-type entryRow struct{ review.Entry }
-
-func (entryRow) kind() string { return "quarantine" }
-
-func (e entryRow) cells() []any {
-	note := e.Problem
+func entryRow(e review.Entry) row {
+	note, text := e.Problem, e.Before+e.Match+e.After
 	if e.FalsePositive != "" {
 		note = "known false positive: " + e.FalsePositive
 	}
-	return []any{refOf(e.Store, e.ID), e.Source, e.Category, e.Pattern, when(e.At), liveWord(e.Entry), orDash(note),
-		excerpt(e.Before + e.Match + e.After)}
-}
-
-func (e entryRow) fields() row {
-	return row{"store": e.Store, "id": model.EncodeID(e.ID), "source": e.Source, "source_id": nilIfEmpty(model.EncodeID(e.SourceID)), "filed": e.Filed, "category": e.Category,
-		"pattern": e.Pattern, "sha256": e.SHA256, "bytes": e.Bytes, "line": e.Line, "col": e.Col, "excerpt": e.Before + e.Match + e.After,
-		"match": e.Match, "decoded": e.Decoded, "live": e.Live, "quarantined_at": stamp(e.At),
+	return row{"store": e.Store, "id": model.EncodeID(e.ID), "ref": cell(refOf(e.Store, e.ID)), "source": e.Source, "source_id": nilIfEmpty(model.EncodeID(e.SourceID)),
+		"filed": e.Filed, "category": e.Category, "pattern": e.Pattern, "sha256": e.SHA256, "bytes": e.Bytes, "line": e.Line, "col": e.Col, "excerpt": as{text, excerpt(text)},
+		"match": e.Match, "decoded": e.Decoded, "live": as{e.Live, liveWord(e)}, "quarantined_at": stamp(e.At), "at": cell(when(e.At)), "note": cell(orDash(note)),
 		"known_false_positive": e.FalsePositive != "", "false_positive_reason": e.FalsePositive, "problem": e.Problem}
 }
 
@@ -181,15 +172,12 @@ func (a *app) showQuarantined(ctx context.Context, text string, raw bool) error 
 		score = desk.HeldScore(e.ID, e.Body)
 	}
 	if a.flags.json {
-		r := entryRow{e}.fields()
-		r["score"], r["signals"] = score.Sum, append([]signal.Signal{}, score.Signals...)
-		found := []any{}
+		found := []row{}
 		for _, f := range e.Findings {
 			found = append(found, row{"category": f.Category, "pattern": f.Pattern, "stage": f.Stage.String(), "start": f.Start, "end": f.End,
 				"line": f.Line, "col": f.Col, "match": f.Match, "decoded": f.Decoded})
 		}
-		r["findings"], r["body"] = found, e.Body
-		a.emit("quarantine", r)
+		a.emit("quarantine", entryRow(e).with(row{"score": score.Sum, "signals": list(score.Signals), "findings": found, "body": e.Body}))
 		return nil
 	}
 	a.linef("%s", ref.String())

@@ -120,24 +120,13 @@ func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backend
 
 func (a *app) printAnswer(ans backends.Answer) {
 	for _, q := range ans.Result.Quarantined {
-		if a.flags.json {
-			a.emit("quarantined", row{"store": ans.Store, "source": q})
-		} else {
-			a.sayf("%s: %s is quarantined: agents do not get it", ans.Store, q)
-		}
+		a.emit("quarantined", row{"store": ans.Store, "source": q})
+		a.hintf("%s: %s is quarantined: agents do not get it", ans.Store, q)
 	}
-	if a.flags.json {
-		r := row{"store": ans.Store, "error": nil, "total": ans.Result.Total, "bounded": ans.Result.Bounded,
-			"bound_note": ans.Result.BoundNote, "hits": len(ans.Result.Hits), "took_ms": float64(ans.Took.Microseconds()) / 1000}
-		if ans.Err != nil {
-			r["error"], r["total"] = ans.Err.Error(), nil
-		} else if ans.Result.Total == model.TotalUnknown {
-			r["total"] = nil
-		}
-		a.emit("store", r)
-		return
-	}
+	a.emit("store", row{"store": ans.Store, "error": errorValue(ans.Err), "total": onlyIf(ans.Err == nil && ans.Result.Total != model.TotalUnknown, ans.Result.Total),
+		"bounded": ans.Result.Bounded, "bound_note": ans.Result.BoundNote, "hits": len(ans.Result.Hits), "took_ms": float64(ans.Took.Microseconds()) / 1000})
 	switch {
+	case a.flags.json:
 	case ans.Err != nil:
 		a.failed(model.Ref{Store: ans.Store}, ans.Err)
 	case ans.Result.Bounded:
@@ -178,25 +167,17 @@ func (a *app) explain(ctx context.Context, text string, req model.RecallRequest)
 	tab := a.table("RULE", "VERDICT", "WHY")
 	tab.whole = true
 	for _, c := range e.Checks {
-		tab.put(entry{"check", []any{c.Rule, string(c.Verdict), c.Why},
-			row{"store": store.Name, "id": model.EncodeID(ref.ID), "rule": c.Rule, "verdict": c.Verdict, "why": c.Why}})
+		tab.put("check", row{"store": store.Name, "id": model.EncodeID(ref.ID), "rule": c.Rule, "verdict": c.Verdict, "why": c.Why})
 	}
 	tab.flush()
-	if a.flags.json {
-		r := row{"store": store.Name, "id": model.EncodeID(ref.ID), "hit": e.Hit != nil, "rank": nil, "score": nil,
-			"hits": len(e.Answer.Hits), "total": e.Answer.Total, "bounded": e.Answer.Bounded, "bound_note": e.Answer.BoundNote}
-		if e.Hit != nil {
-			r["rank"], r["score"] = e.Rank, e.Hit.Score
-		}
-		if e.Answer.Total == model.TotalUnknown {
-			r["total"] = nil
-		}
-		a.emit("explained", r)
-	} else if e.Hit != nil {
-		a.sayf("%s is a hit", ref.String())
-	} else {
-		a.sayf("%s is no hit", ref.String())
+	r := row{"store": store.Name, "id": model.EncodeID(ref.ID), "hit": e.Hit != nil, "rank": nil, "score": nil, "hits": len(e.Answer.Hits),
+		"total": onlyIf(e.Answer.Total != model.TotalUnknown, e.Answer.Total), "bounded": e.Answer.Bounded, "bound_note": e.Answer.BoundNote}
+	word := "no hit"
+	if e.Hit != nil {
+		r["rank"], r["score"], word = e.Rank, e.Hit.Score, "a hit"
 	}
+	a.emit("explained", r)
+	a.hintf("%s is %s", ref.String(), word)
 	if e.Gone {
 		return &exitError{code: exitNotFound}
 	}

@@ -108,11 +108,6 @@ func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Tak
 	for _, n := range done.Warnings {
 		a.sayf("note: %s", n)
 	}
-	if a.flags.json {
-		a.emit("resolved", row{"store": done.Store, "base": model.EncodeID(done.Item), "copy": model.EncodeID(c.ID), "take": take, "revision": done.Revision,
-			"undo": nilIfEmpty(done.Undo), "kept": nilIfEmpty(model.EncodeID(done.Kept)), "notes": list(done.Warnings)})
-		return
-	}
 	what := "the copy was removed"
 	if c.ID == done.Item {
 		what = "the text without merge markers stands there now"
@@ -120,9 +115,10 @@ func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Tak
 	if done.Kept != "" {
 		what = "the copy's text stands in " + done.Kept
 	}
-	a.linef("%s  %s", refOf(done.Store, done.Item), what)
+	a.result("resolved", row{"store": done.Store, "base": model.EncodeID(done.Item), "copy": model.EncodeID(c.ID), "take": take, "revision": done.Revision,
+		"undo": nilIfEmpty(done.Undo), "kept": nilIfEmpty(model.EncodeID(done.Kept)), "notes": list(done.Warnings)}, "%s  %s", refOf(done.Store, done.Item), what)
 	if done.Undo != "" && done.Obstacle == "" {
-		a.sayf("to take it back: memdesk conflicts undo %s (until %s)", done.Undo, when(done.Expires))
+		a.hintf("to take it back: memdesk conflicts undo %s (until %s)", done.Undo, when(done.Expires))
 	} else {
 		a.sayUndo(done)
 	}

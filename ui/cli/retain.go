@@ -85,16 +85,13 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 	for _, w := range done.Warnings {
 		a.sayf("warning: %s", w)
 	}
-	if a.flags.json {
-		a.emit("retained", row{"store": store.Name, "id": model.EncodeID(done.Item), "bytes": done.Bytes,
-			"revision": done.Revision, "undo": nilIfEmpty(done.Undo), "warnings": list(done.Warnings)})
-		return err
-	}
+	a.emit("retained", row{"store": store.Name, "id": model.EncodeID(done.Item), "bytes": done.Bytes,
+		"revision": done.Revision, "undo": nilIfEmpty(done.Undo), "warnings": list(done.Warnings)})
 	if done.Item == "" { // a store that only adds returns no id, and nothing to undo
-		a.linef("added to %s  %d bytes", store.Name, done.Bytes)
+		a.tellf("added to %s  %d bytes", store.Name, done.Bytes)
 		return err
 	}
-	a.linef("%s  %d bytes  revision %s", refOf(store.Name, done.Item), done.Bytes, string(done.Revision))
+	a.tellf("%s  %d bytes  revision %s", refOf(store.Name, done.Item), done.Bytes, string(done.Revision))
 	a.sayUndo(done)
 	return err
 }

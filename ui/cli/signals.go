@@ -101,9 +101,7 @@ func (a *app) replay(ctx context.Context, path string) error {
 		}
 		sums[r.Kind()].Add(r)
 		all.Add(r)
-		if a.flags.json {
-			a.emit("entry", row{"id": r.ID, "flagged": r.Flagged, "score": round(r.Score.Sum), "signals": r.Score.Names(), "outcome": r.Outcome, "recalled": r.Recalled})
-		}
+		a.emit("entry", row{"id": r.ID, "flagged": r.Flagged, "score": round(r.Score.Sum), "signals": r.Score.Names(), "outcome": r.Outcome, "recalled": r.Recalled})
 	})
 	if err != nil {
 		return err
@@ -111,17 +109,16 @@ func (a *app) replay(ctx context.Context, path string) error {
 	a.sayf("flagged: a score of %g or more, the default threshold (a scratch store is not calibrated)", signal.Default)
 	tab := a.table("LABEL", "ENTRIES", "LET IN", "HELD", "REFUSED", "RECALLED", "FLAGGED")
 	for _, label := range slices.Sorted(maps.Keys(sums)) {
-		tab.put(replayEntry("label", orDash(label), label, sums[label]))
+		tab.put("label", replayRow(orDash(label), label, sums[label]))
 	}
-	tab.put(replayEntry("summary", "all", "", all))
+	tab.put("summary", replayRow("all", "", all))
 	tab.flush()
 	return nil
 }
 
-// replayEntry counts the outcomes of one label, or of all.
-func replayEntry(kind, name, label string, c *operator.ReplayCount) entry {
-	return entry{kind, []any{name, c.Entries, c.LetIn, c.Held, c.Refused, c.Recalled, c.Flagged},
-		row{"label": label, "entries": c.Entries, "let_in": c.LetIn, "held": c.Held, "refused": c.Refused, "recalled": c.Recalled, "flagged": c.Flagged, "rules": signal.RuleVersion}}
+// replayRow counts the outcomes of one label, or of all.
+func replayRow(name, label string, c *operator.ReplayCount) row {
+	return row{"label": as{label, name}, "entries": c.Entries, "let_in": c.LetIn, "held": c.Held, "refused": c.Refused, "recalled": c.Recalled, "flagged": c.Flagged, "rules": signal.RuleVersion}
 }
 
 // round rounds a score to two decimals.
@@ -158,8 +155,8 @@ func (a *app) calibrate(ctx context.Context, apply float64) error {
 				if writer != "" {
 					who = plural(most, "item") + " by " + writer
 				}
-				tab.put(entry{"calibration", []any{c.Store, c.Tier, c.Items, at, c.Flagged[i], who},
-					row{"store": c.Store, "tier": c.Tier, "items": c.Items, "threshold": at, "flagged": c.Flagged[i], "writer": writer, "writer_flagged": most}})
+				tab.put("calibration", row{"store": c.Store, "tier": c.Tier, "items": c.Items, "threshold": at, "flagged": c.Flagged[i],
+					"would_flag": cell(strconv.FormatInt(c.Flagged[i], 10)), "writer": writer, "writer_flagged": most, "by_one_writer": cell(who)})
 			}
 		}
 	}
@@ -210,7 +207,7 @@ func (a *app) stories(ctx context.Context, s *operator.Session) error {
 	for i, story := range s.Stories(ctx, a.noting(&t)) {
 		t.add(nil)
 		if a.flags.json {
-			entries := []any{}
+			entries := []row{}
 			for _, p := range story.Parts {
 				entries = append(entries, row{"store": p.Store, "id": model.EncodeID(p.ID), "category": p.Category, "pattern": p.Cause,
 					"score": round(p.Sum), "signals": p.Signals, "recalled": p.Recalled})
@@ -278,8 +275,8 @@ func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error 
 	t.add(nil)
 	tab := a.table("REF", "CHANGE", "SCORE", "SIGNALS")
 	for _, c := range changes {
-		tab.put(entry{"rescan", []any{refOf(c.Store, c.ID), changeWord(c.Now), round(c.Score.Sum), strings.Join(c.Score.Names(), ", ")},
-			row{"store": c.Store, "id": model.EncodeID(c.ID), "change": changeWord(c.Now), "score": round(c.Score.Sum), "signals": c.Score.Names()}})
+		tab.put("rescan", row{"store": c.Store, "id": model.EncodeID(c.ID), "ref": cell(refOf(c.Store, c.ID)), "change": changeWord(c.Now), "score": round(c.Score.Sum),
+			"signals": as{c.Score.Names(), strings.Join(c.Score.Names(), ", ")}})
 	}
 	tab.flush()
 	if keep {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,11 +30,11 @@ func (a *app) storesCommand() *cobra.Command {
 			var t tally
 			for _, m := range s.Fleet.Members() {
 				t.add(m.Err)
-				a.tell(storeRow{m})
+				a.printStore(m)
 			}
 			for _, c := range a.unknown {
 				err := model.Errorf(model.Unsupported, "open", "this version has no backend of kind %q", c.Kind)
-				a.tell(storeRow{backends.Member{Name: c.Name, Kind: c.Kind, Location: c.Path, Origin: c.Origin, Err: err}})
+				a.printStore(backends.Member{Name: c.Name, Kind: c.Kind, Location: c.Path, Origin: c.Origin, Err: err})
 			}
 			return t.result()
 		},
@@ -41,35 +42,26 @@ func (a *app) storesCommand() *cobra.Command {
 }
 
 // storeRow is a configured or discovered store.
-type storeRow struct{ backends.Member }
-
-func (storeRow) kind() string { return "store" }
-
-func (m storeRow) fields() row {
+func storeRow(m backends.Member) row {
 	r := row{"store": m.Name, "kind": m.Kind, "location": m.Location, "origin": m.Origin, "environment": m.Environment,
-		"ok": m.Err == nil, "error": nil, "capabilities": map[string]bool{}, "limits": map[string]int{}, "deviations": []any{}, "notes": []string{}}
+		"ok": m.Err == nil, "error": errorValue(m.Err), "capabilities": map[string]bool{}, "limits": map[string]int{}, "deviations": []row{}, "notes": []string{}}
 	if m.Err != nil {
-		r["error"] = m.Err.Error()
 		return r
 	}
-	r["capabilities"] = m.Store.Capabilities()
-	if m.Store.Limits != nil {
-		r["limits"] = m.Store.Limits
-	}
-	r["read_only"] = m.Store.ReadOnly
-	r["read_only_reason"] = m.Store.ReadOnlyReason
-	devs := []any{}
+	devs, limits := []row{}, map[string]int{}
 	for _, d := range m.Store.Deviations {
-		devs = append(devs, map[string]string{"rule": d.Rule, "reason": d.Reason})
+		devs = append(devs, row{"rule": d.Rule, "reason": d.Reason})
 	}
-	r["deviations"] = devs
-	if m.Store.Notes != nil {
-		r["notes"] = m.Store.Notes
-	}
-	return r
+	maps.Copy(limits, m.Store.Limits)
+	return r.with(row{"capabilities": m.Store.Capabilities(), "limits": limits, "read_only": m.Store.ReadOnly, "read_only_reason": m.Store.ReadOnlyReason,
+		"deviations": devs, "notes": list(m.Store.Notes)})
 }
 
-func (m storeRow) say(a *app) {
+func (a *app) printStore(m backends.Member) {
+	if a.flags.json {
+		a.emit("store", storeRow(m))
+		return
+	}
 	a.wrapf("%s  %s  %s", m.Name, m.Kind, m.Location)
 	a.wrapf("    why: %s", m.Origin)
 	if m.Err != nil {
@@ -133,17 +125,16 @@ func (a *app) healthCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use: "health", Short: "Every provider's health, asked side by side",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
-			serve, err := a.healthRound(ctx, s)
-			if err == nil && !serve {
+			if !a.healthRound(ctx, s) {
 				return &exitError{code: exitFailed}
 			}
-			return err
+			return nil
 		}),
 	}, true)
 }
 
 // healthRound prints the health of every store, and reports whether all of them serve.
-func (a *app) healthRound(ctx context.Context, s *operator.Session) (bool, error) {
+func (a *app) healthRound(ctx context.Context, s *operator.Session) bool {
 	reports := map[string]backends.HealthReport{}
 	for r := range s.Fleet.Health(ctx) {
 		reports[r.Store] = r
@@ -155,85 +146,54 @@ func (a *app) healthRound(ctx context.Context, s *operator.Session) (bool, error
 		if !ok { // the context ended first
 			r.Status = model.NewHealth(a.Clock.Now(), model.HealthFinding{Kind: model.FindingTimeout, Message: "not asked: interrupted", State: model.HealthUnknown})
 		}
-		ms := float64(r.Latency.Microseconds()) / 1000
-		tab.put(healthRow{m.Name, r.Status, ms})
+		tab.putHealth(m.Name, r.Status, r.Latency)
 		if !r.Status.OK {
 			down = append(down, m.Name)
 		}
 	}
 	tab.flush()
-	if n := len(s.Fleet.Members()); !a.flags.json && !a.flags.quiet && n > 1 {
+	if n := len(s.Fleet.Members()); n > 1 {
 		words := fmt.Sprintf("%d of %s serve", n-len(down), plural(int64(n), "store"))
 		if len(down) > 0 {
 			words += "; down: " + strings.Join(down, ", ")
 		}
-		a.sayf("%s", words)
+		a.hintf("%s", words)
 	}
-	if err := a.healthOfLog(ctx, s); err != nil {
-		return false, err
-	}
-	return len(down) == 0, nil
+	a.healthOfLog(ctx, s)
+	return len(down) == 0
 }
 
 // healthOfLog prints how much of the audit log is anchored. The log is no store, so it has no row in the
 // table.
-func (a *app) healthOfLog(ctx context.Context, s *operator.Session) error {
+func (a *app) healthOfLog(ctx context.Context, s *operator.Session) {
 	anchored := s.Anchoring(ctx)
 	words := anchored.Words(a.Clock.Now())
-	switch {
-	case words == "":
-		return nil
-	case !a.flags.json:
-		a.sayf("audit log: %s", words)
-		return nil
+	if words == "" {
+		return
 	}
-	state := anchored.State()
-	each := []row{}
+	state, each := anchored.State(), []row{}
 	for _, one := range anchored.Anchors {
-		r := row{"anchor": one.Name(), "seq": one.Seq, "at": nil, "error": nilIfEmpty(one.Error), "alarm": nilIfEmpty(one.Alarm)}
-		if !one.At.IsZero() {
-			r["at"] = stamp(one.At)
-		}
-		each = append(each, r)
+		each = append(each, row{"anchor": one.Name(), "seq": one.Seq, "at": stamp(one.At), "error": nilIfEmpty(one.Error), "alarm": nilIfEmpty(one.Alarm)})
 	}
 	a.emit("audit-log", row{"store": nil, "ok": state != model.HealthDown, "state": state, "message": words, "checked_at": stamp(a.Clock.Now()), "latency_ms": 0, "findings": []row{}, "seq": anchored.Newest, "taken": anchored.Taken, "anchors": each, "alarm": nilIfEmpty(anchored.Alarm)})
-	return nil
+	a.hintf("audit log: %s", words)
 }
 
-// healthRow is the health of a store, with a line of the table for each finding.
-type healthRow struct {
-	store  string
-	status model.HealthStatus
-	ms     float64 // latency
-}
-
-func (healthRow) kind() string { return "health" }
-
-func (h healthRow) cells() []any {
-	at, words := h.status.CheckedAt, ""
-	if len(h.status.Findings) > 0 {
-		at, words = h.status.Findings[0].CheckedAt, findingWords(h.status.Findings[0])
-	}
-	return []any{h.store, string(h.status.State), strconv.FormatFloat(h.ms, 'f', 1, 64) + " ms", when(at), words}
-}
-
-// below are the findings after the first: the store is named once.
-func (h healthRow) below() (out [][]any) {
-	for i, f := range h.status.Findings {
-		if i > 0 {
-			out = append(out, []any{"", "", "", when(f.CheckedAt), findingWords(f)})
+// putHealth prints the health of a store. The table has a line for each finding, and names the store once.
+func (t *table) putHealth(store string, st model.HealthStatus, latency time.Duration) {
+	at, words := st.CheckedAt, ""
+	findings, below := []row{}, [][]any(nil)
+	for i, f := range st.Findings {
+		findings = append(findings, row{"kind": f.Kind, "id": model.EncodeID(f.Ref), "ref": model.EncodeID(f.Ref), "message": f.Message, "state": f.State, "checked_at": stamp(f.CheckedAt)})
+		if i == 0 {
+			at, words = f.CheckedAt, findingWords(f)
+		} else {
+			below = append(below, []any{"", "", "", when(f.CheckedAt), findingWords(f)})
 		}
 	}
-	return out
-}
-
-func (h healthRow) fields() row {
-	findings, st := []any{}, h.status
-	for _, f := range st.Findings {
-		findings = append(findings, row{"kind": f.Kind, "id": model.EncodeID(f.Ref), "ref": model.EncodeID(f.Ref), "message": f.Message, "state": f.State, "checked_at": stamp(f.CheckedAt)})
-	}
-	return row{"store": h.store, "ok": st.OK, "state": st.State, "message": st.Message, "latency_ms": h.ms,
-		"checked_at": stamp(st.CheckedAt), "findings": findings, "deep_checked_at": stamp(st.DeepCheckedAt)}
+	ms := float64(latency.Microseconds()) / 1000
+	t.put("health", row{"store": store, "ok": st.OK, "state": st.State, "message": as{st.Message, words}, "latency_ms": ms, "latency": cell(strconv.FormatFloat(ms, 'f', 1, 64) + " ms"),
+		"checked_at": stamp(st.CheckedAt), "checked": cell(when(at)), "findings": findings, "deep_checked_at": stamp(st.DeepCheckedAt)}, below...)
 }
 
 // findingWords joins a finding's message with its ref.
@@ -261,16 +221,13 @@ func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table) error {
 		return err
 	}
 	for _, use := range all {
-		r := row{"store": s.Name, "tier": use.Name, "items": use.Items, "bytes": use.Bytes, "cap": nil, "cap_bytes": nil, "cap_unit": use.CapUnit,
-			"writable": use.Writable, "hidden": use.Hidden, "at_least": len(problems) > 0}
-		limit := "-"
+		limit, ofBytes := "-", use.CapUnit == model.CapBytes || use.CapUnit == ""
 		if use.Cap > 0 {
-			r["cap"], limit = use.Cap, strconv.FormatInt(use.Cap, 10)
-			if use.CapUnit == model.CapBytes || use.CapUnit == "" {
-				r["cap_bytes"] = use.Cap
-			}
+			limit = strconv.FormatInt(use.Cap, 10)
 		}
-		tab.put(entry{"tier", []any{s.Name, use.Name, use.Items, use.Bytes, limit, use.Title}, r})
+		tab.put("tier", row{"store": s.Name, "tier": use.Name, "items": use.Items, "bytes": use.Bytes, "cap": onlyIf(use.Cap > 0, use.Cap), "cap_each": cell(limit),
+			"cap_bytes": onlyIf(use.Cap > 0 && ofBytes, use.Cap), "cap_unit": use.CapUnit, "writable": use.Writable, "hidden": use.Hidden, "at_least": len(problems) > 0,
+			"what": cell(use.Title)})
 	}
 	return a.incomplete(s.Name, model.Page{Problems: problems})
 }

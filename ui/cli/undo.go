@@ -47,9 +47,7 @@ func (a *app) listUndo(ctx context.Context, s *operator.Session) error {
 	}
 	tab := a.table("UNDO", "REF", "OP", "AT", "EXPIRES", "BYTES")
 	for _, e := range entries {
-		tab.put(entry{"undo", []any{e.ID, refOf(e.Store, e.Item), string(e.Op), when(e.At), when(e.Expires), e.Bytes},
-			row{"undo": e.ID, "store": e.Store, "id": model.EncodeID(e.Item), "op": e.Op, "at": stamp(e.At), "expires": stamp(e.Expires),
-				"bytes": e.Bytes, "confirmed": e.After != "", "sides": sideRows(e, nil)}})
+		tab.put("undo", undoRow(e, nil))
 	}
 	tab.flush()
 	for _, id := range damaged {
@@ -94,20 +92,16 @@ func (a *app) restore(ctx context.Context, id string) error {
 	for _, n := range done.Notes {
 		a.sayf("note: %s", n)
 	}
-	if a.flags.json {
-		a.emit("restored", row{"store": done.Store, "id": model.EncodeID(done.Item), "removed": done.Gone, "bytes": done.Bytes,
-			"revision": done.Revision, "relations": done.Relations, "undo": nilIfEmpty(done.Undo), "warnings": list(done.Warnings), "notes": list(done.Notes)})
-	} else {
-		word := "put back"
-		if done.Gone {
-			word = "removed again: the change had created it"
-		}
-		if done.Relations > 0 {
-			word += ", and " + plural(done.Relations, done.Fell) + " with it"
-		}
-		a.linef("%s  %s", refOf(done.Store, done.Item), word)
-		a.sayUndo(done)
+	word := "put back"
+	if done.Gone {
+		word = "removed again: the change had created it"
 	}
+	if done.Relations > 0 {
+		word += ", and " + plural(done.Relations, done.Fell) + " with it"
+	}
+	a.result("restored", row{"store": done.Store, "id": model.EncodeID(done.Item), "removed": done.Gone, "bytes": done.Bytes, "revision": done.Revision,
+		"relations": done.Relations, "undo": nilIfEmpty(done.Undo), "warnings": list(done.Warnings), "notes": list(done.Notes)}, "%s  %s", refOf(done.Store, done.Item), word)
+	a.sayUndo(done)
 	if len(done.Warnings) > 0 {
 		return &exitError{code: exitPartial}
 	}
@@ -131,9 +125,8 @@ func (a *app) showUndo(id string, raw bool) error {
 		_, err := a.out.WriteString(body)
 		return err
 	case a.flags.json:
-		a.emit("undo", row{"undo": e.ID, "store": e.Store, "id": model.EncodeID(e.Item), "op": e.Op, "at": stamp(e.At),
-			"expires": stamp(e.Expires), "bytes": e.Bytes, "existed": e.Existed, "confirmed": e.After != "", "obstacle": e.Obstacle,
-			"meta": fieldMap(e.Meta), "parts": partRows(e), "parts_total": e.PartsTotal, "body": body, "sides": sideRows(e, e.Bodies(body))})
+		a.emit("undo", undoRow(e, e.Bodies(body)).with(row{"existed": e.Existed, "obstacle": e.Obstacle,
+			"meta": fieldMap(e.Meta), "parts": partRows(e), "parts_total": e.PartsTotal, "body": body}))
 		return nil
 	}
 	a.linef("%s  %s of %s at %s, kept until %s", e.ID, string(e.Op), refOf(e.Store, e.Item), when(e.At), when(e.Expires))
@@ -159,8 +152,22 @@ func (a *app) showUndo(id string, raw bool) error {
 	return nil
 }
 
-func partRows(e undo.Entry) []any {
-	out := []any{}
+// undoRow is an entry; bodies are the texts of its sides, nil to leave them out.
+func undoRow(e undo.Entry, bodies []string) row {
+	sides := []row{}
+	for i, side := range e.Sides {
+		r := row{"id": model.EncodeID(side.Item), "op": side.Op, "existed": side.Existed, "confirmed": side.After != "", "bytes": side.Bytes}
+		if bodies != nil {
+			r["body"] = bodies[i]
+		}
+		sides = append(sides, r)
+	}
+	return row{"undo": e.ID, "store": e.Store, "id": model.EncodeID(e.Item), "ref": cell(refOf(e.Store, e.Item)), "op": e.Op, "at": stamp(e.At), "expires": stamp(e.Expires),
+		"bytes": e.Bytes, "confirmed": e.After != "", "sides": sides}
+}
+
+func partRows(e undo.Entry) []row {
+	out := []row{}
 	for _, p := range e.Parts {
 		out = append(out, row{"id": model.EncodeID(p.Item), "meta": fieldMap(p.Meta), "body": p.Body})
 	}
@@ -189,16 +196,4 @@ func (a *app) showSides(e undo.Entry, body string) {
 			a.body(text)
 		}
 	}
-}
-
-func sideRows(e undo.Entry, bodies []string) []any {
-	out := []any{}
-	for i, side := range e.Sides {
-		r := row{"id": model.EncodeID(side.Item), "op": side.Op, "existed": side.Existed, "confirmed": side.After != "", "bytes": side.Bytes}
-		if bodies != nil {
-			r["body"] = bodies[i]
-		}
-		out = append(out, r)
-	}
-	return out
 }

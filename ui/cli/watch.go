@@ -24,7 +24,7 @@ func (a *app) watchCommand() *cobra.Command {
 			}
 			o.Tell = func(e operator.Event) error {
 				e.Facts["event"], e.Facts["at"] = e.Name, stamp(e.At)
-				a.emit("event", e.Facts)
+				a.emitOf("", "event", e.Facts)
 				return a.out.Flush()
 			}
 			return s.Watch(ctx, o)

@@ -126,7 +126,7 @@ func (a *app) workEach(ctx context.Context, limit int, view func(work.Desk) work
 func (a *app) printWork(store string, r workList) error {
 	tab := a.table("REF", "STATE", "TYPE", "PRIORITY", "ASSIGNEE", "TITLE")
 	for _, b := range r.Data {
-		tab.put(workRow{store, b})
+		tab.put("work", workRow(store, b))
 	}
 	tab.flush()
 	for _, term := range r.Ignored {
@@ -135,39 +135,22 @@ func (a *app) printWork(store string, r workList) error {
 	if n := int64(len(r.Data)); r.OK && r.Total > n {
 		a.hintf("%s: there are %s; ask for more with --limit", store, plural(r.Total, "item"))
 	}
-	return finished(a, store, r, row{"total": r.Total, "ignored": append([]string{}, r.Ignored...)})
+	return finished(a, store, r, row{"total": r.Total, "ignored": list(r.Ignored)})
 }
 
 // workRow is a work item.
-type workRow struct {
-	store string
-	model.WorkItem
-}
-
-func (workRow) kind() string { return "work" }
-
-func (b workRow) cells() []any {
-	return []any{refOf(b.store, b.ID), b.State, b.Type, b.Priority, orDash(b.Assignee), b.Title}
-}
-
-func (b workRow) fields() row {
-	return row{"store": b.store, "id": model.EncodeID(b.ID), "title": b.Title, "work_type": b.Type, "state": b.State, "status": b.Status, "priority": b.Priority,
-		"labels": b.Labels, "assignee": b.Assignee, "owner": b.Owner, "parent": b.Parent, "workflow": b.Workflow, "profile": b.Profile,
+func workRow(store string, b model.WorkItem) row {
+	return row{"store": store, "id": model.EncodeID(b.ID), "ref": cell(refOf(store, b.ID)), "title": b.Title, "work_type": b.Type, "type": cell(b.Type), "state": b.State,
+		"status": b.Status, "priority": b.Priority, "labels": b.Labels, "assignee": dash(b.Assignee), "owner": b.Owner, "parent": b.Parent, "workflow": b.Workflow, "profile": b.Profile,
 		"description": b.Description, "notes": b.Notes, "acceptance": b.Acceptance,
 		"created": stamp(b.Created), "updated": stamp(b.Updated), "closed": stamp(b.Closed)}
 }
 
 // finished prints the envelope with --json and returns the error for the exit code.
 func finished[T any](a *app, store string, r work.Result[T], more row) error {
-	if !a.flags.json {
-		return r.Err()
-	}
-	out := row{"store": store, "ok": r.OK, "error": nil}
-	for k, v := range more {
-		out[k] = v
-	}
+	out := row{"store": store, "ok": r.OK, "error": nil}.with(more)
 	if r.Error != nil {
-		out["error"] = map[string]any{"code": r.Error.Code, "message": r.Error.Message, "retryable": r.Error.Retryable}
+		out["error"] = row{"code": r.Error.Code, "message": r.Error.Message, "retryable": r.Error.Retryable}
 	}
 	a.emit("result", out)
 	return r.Err()
@@ -343,8 +326,8 @@ func (a *app) workDepsCommand() *cobra.Command {
 			r := work.Desk{Store: s}.ListDependencies(ctx, ref.ID, "", "")
 			tab := a.table("BLOCKER", "BLOCKED", "KIND")
 			for _, d := range r.Data {
-				tab.put(entry{"dependency", []any{refOf(s.Name, d.Blocker), refOf(s.Name, d.Blocked), d.Kind},
-					row{"store": s.Name, "blocker": model.EncodeID(d.Blocker), "blocked": model.EncodeID(d.Blocked), "kind": d.Kind}})
+				tab.put("dependency", row{"store": s.Name, "blocker": as{model.EncodeID(d.Blocker), refOf(s.Name, d.Blocker)},
+					"blocked": as{model.EncodeID(d.Blocked), refOf(s.Name, d.Blocked)}, "kind": d.Kind})
 			}
 			tab.flush()
 			return finished(a, s.Name, r, nil)
