@@ -54,10 +54,7 @@ func (a *app) listConflicts(ctx context.Context, markers string) error {
 	if err := t.result(); err != nil {
 		return err
 	}
-	if short && opt.Markers == conflict.LookAll {
-		return &exitError{code: exitPartial}
-	}
-	return nil
+	return partialIf(short && opt.Markers == conflict.LookAll)
 }
 
 // sayInterrupted names resolutions that stopped halfway. Undo entries keep their texts.

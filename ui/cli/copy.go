@@ -151,10 +151,7 @@ func (a *app) export(ctx context.Context, store, out string) error {
 	for _, p := range m.Problems {
 		a.errorf("%s: not exported: %s", store, p)
 	}
-	if len(m.Problems) > 0 {
-		return &exitError{code: exitPartial}
-	}
-	return nil
+	return partialIf(len(m.Problems) > 0)
 }
 
 // runCopy runs the plan as a job and shows its progress.

@@ -92,6 +92,14 @@ func usage(format string, args ...any) error {
 	return &exitError{exitUsage, model.Errorf(model.InvalidInput, "", format, args...)}
 }
 
+// partialIf ends the program with the code for a partial result.
+func partialIf(partial bool) error {
+	if partial {
+		return &exitError{code: exitPartial}
+	}
+	return nil
+}
+
 // exitCode maps an error to a code.
 func exitCode(err error) int {
 	var ex *exitError
@@ -130,6 +138,14 @@ func (t *tally) add(err error) {
 	}
 }
 
+// note counts a result and prints a failure.
+func (t *tally) note(a *app, where model.Ref, err error) {
+	t.add(err)
+	if err != nil {
+		a.failed(where, err)
+	}
+}
+
 // addAsked counts a request that may not fit every store.
 func (t *tally) addAsked(err error) {
 	if errors.Is(err, model.InvalidInput) {
@@ -155,6 +171,13 @@ func (t *tally) each(a *app, members []backends.Member, asked bool, do func(mode
 			a.failed(model.Ref{Store: m.Name}, err)
 		}
 	}
+}
+
+// having lists the stores that can do something, those that did not open, and all where --store names some.
+func (a *app) having(s *operator.Session, can func(model.Store) bool) []backends.Member {
+	return slices.DeleteFunc(slices.Clone(s.Fleet.Members()), func(m backends.Member) bool {
+		return m.Err == nil && !can(m.Store) && len(a.flags.stores) == 0
+	})
 }
 
 // over runs do for every store and returns the error for the exit code.

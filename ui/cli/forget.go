@@ -37,13 +37,20 @@ func (a *app) forgetCommand() *cobra.Command {
 
 // refs parses references before the first store opens, so that only the named stores open.
 func (a *app) refs(texts []string) ([]model.Ref, error) {
+	refs, err := parseRefs(texts)
+	for _, ref := range refs {
+		a.need(ref.Store)
+	}
+	return refs, err
+}
+
+func parseRefs(texts []string) ([]model.Ref, error) {
 	refs := make([]model.Ref, len(texts))
 	for i, text := range texts {
 		var err error
 		if refs[i], err = model.ParseRef(text); err != nil {
 			return nil, err
 		}
-		a.need(refs[i].Store)
 	}
 	return refs, nil
 }
@@ -111,11 +118,8 @@ func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequ
 		if err != nil && len(refs) == 1 {
 			return err
 		}
-		t.add(err)
-		if err != nil {
-			ref, _ := model.ParseRef(text)
-			a.failed(ref, err)
-		}
+		ref, _ := model.ParseRef(text)
+		t.note(a, ref, err)
 	}
 	return t.result()
 }

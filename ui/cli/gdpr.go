@@ -43,23 +43,29 @@ func (a *app) desk() (*operator.Erasures, error) {
 	return s.Erasures(nil, operator.Away{})
 }
 
-// deskFor is desk that refuses an act before any question is asked.
+// deskFor is desk that refuses an act, unless it is empty, before any question is asked.
 func (a *app) deskFor(ctx context.Context, act operator.Act) (*operator.Erasures, error) {
 	d, err := a.desk()
-	if err != nil {
-		return nil, err
+	if err != nil || act == "" {
+		return d, err
 	}
 	return d, a.session.Allow(ctx, act, "", "")
 }
 
+// onDesk runs a command on the erasures.
+func (a *app) onDesk(act operator.Act, do func(ctx context.Context, d *operator.Erasures, args []string) error) command {
+	return func(cmd *cobra.Command, args []string) error {
+		d, err := a.deskFor(cmd.Context(), act)
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), d, args)
+	}
+}
+
 // request finds a request. It refuses act, unless act is empty or allowed.
 func (a *app) request(ctx context.Context, act operator.Act, id string) (d *operator.Erasures, r gdpr.Due, err error) {
-	if act == "" {
-		d, err = a.desk()
-	} else {
-		d, err = a.deskFor(ctx, act)
-	}
-	if err == nil {
+	if d, err = a.deskFor(ctx, act); err == nil {
 		r, err = d.Get(id)
 	}
 	return d, r, err
@@ -85,27 +91,23 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 			"number by which the stores may know the person, exactly as written. Each is confirmed by you. Names that a\n" +
 			"store itself ties to the person and that were not given are proposed on stderr, and never taken by themselves:\n" +
 			"of each store up to 1000 tied items, 5 seconds and 20 names. The deadline is one calendar month.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := a.deskFor(cmd.Context(), operator.Request)
-			if err != nil {
-				return err
-			}
-			if err := a.readIntake(cmd.Context(), dsr, from, &in); err != nil {
+		RunE: a.onDesk(operator.Request, func(ctx context.Context, d *operator.Erasures, _ []string) error {
+			if err := a.readIntake(ctx, dsr, from, &in); err != nil {
 				return err
 			}
 			a.sayKinds(in)
-			if err := a.propose(cmd.Context(), in); err != nil {
+			if err := a.propose(ctx, in); err != nil {
 				return err
 			}
 			for _, alias := range in.Aliases {
-				if err := a.confirm(cmd.Context(), "is "+alias+" this person and nobody else?"); err != nil {
+				if err := a.confirm(ctx, "is "+alias+" this person and nobody else?"); err != nil {
 					return err
 				}
 			}
 			if in.Received == "" {
 				in.Received = a.Clock.Now().UTC().Format("2006-01-02")
 			}
-			r, err := d.File(cmd.Context(), in, keyFile)
+			r, err := d.File(ctx, in, keyFile)
 			if err != nil {
 				return err
 			}
@@ -117,7 +119,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 			}
 			a.printRequest(r)
 			return nil
-		},
+		}),
 	}
 	f := c.Flags()
 	f.StringVar(&in.Subject, "subject", "", "the person's `ID`")
@@ -207,19 +209,14 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use: name + " [REQUEST]", Short: short,
 		Long: short + ". REQUEST is a request's id, or the subject's id as it was filed:\nthat finds a request also when the person's data is gone.",
-		RunE: func(_ *cobra.Command, args []string) error {
-			d, err := a.desk()
-			if err != nil {
-				return err
-			}
-			var all []gdpr.Due
+		RunE: a.onDesk("", func(_ context.Context, d *operator.Erasures, args []string) error {
+			all, err := make([]gdpr.Due, 1), error(nil)
 			if len(args) == 1 {
-				r, err := d.Get(args[0])
-				if err != nil {
-					return err
-				}
-				all = append(all, r)
-			} else if all, err = d.List(); err != nil {
+				all[0], err = d.Get(args[0])
+			} else {
+				all, err = d.List()
+			}
+			if err != nil {
 				return err
 			}
 			tab := a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE")
@@ -231,7 +228,7 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 				a.hintf("no requests")
 			}
 			return nil
-		},
+		}),
 	}, true)
 }
 
@@ -315,33 +312,24 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 		a.printBackup(b)
 	}
 	items, held := p.Count()
+	names, count := []string{}, ""
 	over := p.OverShare(d.Rules().MaxShare)
-	if a.flags.json {
-		names := []string{}
-		for _, s := range over {
-			names = append(names, s.Store)
-		}
-		a.emit("summary", row{"plan_hash": p.Hash, "items": items, "stores": len(p.Stores), "held": held, "request": p.Request,
-			"estimate_ms": p.Estimate.Milliseconds(), "free_bytes": d.FreeBytes(), "over_share": names, "complete": !incomplete, "notes": notes})
-	} else {
-		a.linef("%s in %s, %d on hold, about %s", plural(items, "item"), plural(int64(len(p.Stores)), "store"), held, p.Estimate.Round(time.Second).String())
-		if len(over) > 0 {
-			for _, s := range over {
-				a.linef("%s.", s.ShareWords(d.Rules().MaxShare))
-			}
-			a.linef("If they are right, `gdpr erase` wants the number of all items of this plan: --confirm-count %d", items)
-		}
-		a.linef("plan %s", p.Hash)
-		count := ""
-		if len(over) > 0 {
-			count = " --confirm-count " + strconv.FormatInt(items, 10)
-		}
-		a.sayf("to carry it out: memdesk gdpr erase %s --plan-hash %s%s", p.Request, p.Hash, count)
+	for _, s := range over {
+		names = append(names, s.Store)
 	}
-	if incomplete {
-		return &exitError{code: exitPartial}
+	a.result("summary", row{"plan_hash": p.Hash, "items": items, "stores": len(p.Stores), "held": held, "request": p.Request,
+		"estimate_ms": p.Estimate.Milliseconds(), "free_bytes": d.FreeBytes(), "over_share": names, "complete": !incomplete, "notes": notes},
+		"%s in %s, %d on hold, about %s", plural(items, "item"), plural(int64(len(p.Stores)), "store"), held, p.Estimate.Round(time.Second).String())
+	for _, s := range over {
+		a.tellf("%s.", s.ShareWords(d.Rules().MaxShare))
 	}
-	return nil
+	if len(over) > 0 {
+		a.tellf("If they are right, `gdpr erase` wants the number of all items of this plan: --confirm-count %d", items)
+		count = " --confirm-count " + strconv.FormatInt(items, 10)
+	}
+	a.tellf("plan %s", p.Hash)
+	a.hintf("to carry it out: memdesk gdpr erase %s --plan-hash %s%s", p.Request, p.Hash, count)
+	return partialIf(incomplete)
 }
 
 // planRow is one step of a plan.
@@ -417,19 +405,12 @@ func itemFlag(c *cobra.Command, refs *[]string) *cobra.Command {
 	return c
 }
 
-// parseRefs reads the flags --item; one is needed.
-func parseRefs(refs []string) ([]model.Ref, error) {
+// flaggedItems reads the flags --item; one is needed.
+func flaggedItems(refs []string) ([]model.Ref, error) {
 	if len(refs) == 0 {
 		return nil, usage("say which item: --item REF")
 	}
-	out := make([]model.Ref, len(refs))
-	for i, r := range refs {
-		var err error
-		if out[i], err = model.ParseRef(r); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return parseRefs(refs)
 }
 
 func (a *app) gdprHoldCommand() *cobra.Command {
@@ -437,7 +418,7 @@ func (a *app) gdprHoldCommand() *cobra.Command {
 	var ground string
 	c := a.requestCommand("hold REQUEST --item REF --ground TEXT", "Keep items back from the erasure, with the ground that permits it", "", operator.Hold,
 		func(ctx context.Context, d *operator.Erasures, id string) error {
-			refs, err := parseRefs(items)
+			refs, err := flaggedItems(items)
 			if err == nil {
 				_, err = a.stores(ctx)
 			}
@@ -463,7 +444,7 @@ func (a *app) gdprUnholdCommand() *cobra.Command {
 	return itemFlag(a.requestCommand("unhold REQUEST --item REF", "Lift holds: the items go with the next plan, or the next sweep",
 		"Lifts holds, which voids the plan. Of a complete request too: `gdpr sweep` erases what the hold kept.", operator.Unhold,
 		func(ctx context.Context, d *operator.Erasures, id string) error {
-			refs, err := parseRefs(items)
+			refs, err := flaggedItems(items)
 			if err != nil {
 				return err
 			}
@@ -481,7 +462,7 @@ func (a *app) gdprChooseCommand() *cobra.Command {
 	var action string
 	c := a.requestCommand("choose REQUEST --item REF --action forget|redact", "Decide otherwise than the policy for items", "", operator.Choose,
 		func(ctx context.Context, d *operator.Erasures, id string) error {
-			refs, err := parseRefs(items)
+			refs, err := flaggedItems(items)
 			if err != nil {
 				return err
 			}

@@ -139,29 +139,23 @@ func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string,
 	for _, l := range rep.Left {
 		left = append(left, l.String())
 	}
-	if a.flags.json {
-		a.emit("summary", row{"request": id, "status": out.Status, "reason": out.Reason, "forgotten": out.Forgotten,
-			"redacted": out.Redacted, "held": out.Held, "problems": list(out.Problems), "left": left})
+	a.result("summary", row{"request": id, "status": out.Status, "reason": out.Reason, "forgotten": out.Forgotten,
+		"redacted": out.Redacted, "held": out.Held, "problems": list(out.Problems), "left": left},
+		"%s: %s; %d forgotten, %d redacted, %d on hold", id, string(out.Status), out.Forgotten, out.Redacted, out.Held)
+	if out.Reason != "" {
+		a.hintf("%s", out.Reason)
+	}
+	if out.Status == gdpr.StateComplete || out.Status == gdpr.StateInScope {
+		a.hintf("the receipt: memdesk gdpr receipt %s --out FILE", id)
+	}
+	if out.Status == gdpr.StatePartial || out.Status == gdpr.StatePending {
+		a.hintf("what is left and what to do: memdesk gdpr report %s", id)
 	} else {
-		a.linef("%s: %s; %d forgotten, %d redacted, %d on hold", id, string(out.Status), out.Forgotten, out.Redacted, out.Held)
-		if out.Reason != "" {
-			a.sayf("%s", out.Reason)
-		}
-		if out.Status == gdpr.StateComplete || out.Status == gdpr.StateInScope {
-			a.sayf("the receipt: memdesk gdpr receipt %s --out FILE", id)
-		}
-		if out.Status == gdpr.StatePartial || out.Status == gdpr.StatePending {
-			a.sayf("what is left and what to do: memdesk gdpr report %s", id)
-		} else {
-			for _, l := range left {
-				a.linef("%s", l)
-			}
+		for _, l := range left {
+			a.tellf("%s", l)
 		}
 	}
-	if out.Status != gdpr.StateComplete {
-		return &exitError{code: exitPartial}
-	}
-	return nil
+	return partialIf(out.Status != gdpr.StateComplete)
 }
 
 // allLayers is the help of --all, which prints the rows that printLayers sums up.

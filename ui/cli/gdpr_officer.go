@@ -19,11 +19,7 @@ func (a *app) gdprDueCommand() *cobra.Command {
 	within := 7
 	c := &cobra.Command{
 		Use: "due [--within DAYS]", Short: "Requests whose deadline is near or over; exit 3 when there are any",
-		RunE: func(*cobra.Command, []string) error {
-			d, err := a.desk()
-			if err != nil {
-				return err
-			}
+		RunE: a.onDesk("", func(_ context.Context, d *operator.Erasures, _ []string) error {
 			if within < 0 {
 				return usage("--within is a number of days from 0")
 			}
@@ -41,7 +37,7 @@ func (a *app) gdprDueCommand() *cobra.Command {
 			}
 			a.hintf("nothing is due within %s", plural(int64(within), "day"))
 			return nil
-		},
+		}),
 	}
 	c.Flags().IntVar(&within, "within", within, "the number of `DAYS` from today")
 	return c
@@ -75,15 +71,11 @@ func (a *app) gdprRegisterCommand() *cobra.Command {
 	year, asCSV := 0, false
 	c := &cobra.Command{
 		Use: "register --year YEAR [--csv]", Short: "The register of a year's requests, pseudonymous",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := a.desk()
-			if err != nil {
-				return err
-			}
+		RunE: a.onDesk("", func(ctx context.Context, d *operator.Erasures, _ []string) error {
 			if year == 0 {
 				year = a.Clock.Now().UTC().Year()
 			}
-			r, err := d.Register(cmd.Context(), year)
+			r, err := d.Register(ctx, year)
 			if err != nil {
 				return err
 			}
@@ -104,7 +96,7 @@ func (a *app) gdprRegisterCommand() *cobra.Command {
 				_, err = io.WriteString(a.out, text)
 			}
 			return err
-		},
+		}),
 	}
 	c.Flags().IntVar(&year, "year", 0, "the `YEAR` in which the requests were received (default this one)")
 	c.Flags().BoolVar(&asCSV, "csv", false, "as comma-separated values")
@@ -196,16 +188,13 @@ func (a *app) gdprPolicyCommand() *cobra.Command {
 		Long: "The audit log has a record of each policy ([gdpr] require_approval, approvers, approval_valid, max_share) and of\n" +
 			"who set it. One that demands approval stays in force until somebody records another one with --accept; receipts\n" +
 			"state the policy, its hash and that record. Exit 3 where the configured policy is not the one in force.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: a.onDesk("", func(ctx context.Context, d *operator.Erasures, _ []string) error {
 			var p gdpr.PolicyState
-			d, err := a.desk()
-			if err != nil {
-				return err
-			}
+			var err error
 			if accept {
-				p, err = d.SetPolicy(cmd.Context(), a.flags.reason)
+				p, err = d.SetPolicy(ctx, a.flags.reason)
 			} else {
-				p, err = d.PolicyNow(cmd.Context())
+				p, err = d.PolicyNow(ctx)
 			}
 			if err != nil {
 				return err
@@ -217,7 +206,7 @@ func (a *app) gdprPolicyCommand() *cobra.Command {
 				return &exitError{code: exitPartial}
 			}
 			return nil
-		},
+		}),
 	}
 	c.Flags().BoolVar(&accept, "accept", false, "record the configured policy as the one in force")
 	c.Flags().StringVar(&a.flags.reason, "reason", "", "why it was changed")

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -118,10 +119,7 @@ func (a *app) gdprExportCommand() *cobra.Command {
 				a.sayf("not in the export: %s", m)
 			}
 			a.result("export", row{"request": r.ID, "items": n, "missing": list(missing)}, "%s: %s exported", r.ID, plural(n, "item"))
-			if len(missing) > 0 {
-				return &exitError{code: exitPartial}
-			}
-			return nil
+			return partialIf(len(missing) > 0)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "the `DIR` to make, or a file ending in .zip")
@@ -180,19 +178,15 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 	restored := ""
 	c := &cobra.Command{
 		Use: "sweep [--restored STORE]", Short: "Find erased persons who came back with a restore or a sync, and erase them again",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := a.deskFor(cmd.Context(), operator.Sweep)
-			if err != nil {
-				return err
-			}
-			if _, err := a.stores(cmd.Context()); err != nil {
+		RunE: a.onDesk(operator.Sweep, func(ctx context.Context, d *operator.Erasures, _ []string) error {
+			if _, err := a.stores(ctx); err != nil {
 				return err
 			}
 			ask := func(p gdpr.Plan) error {
 				items, _ := p.Count()
-				return a.confirm(cmd.Context(), plural(items, "item")+" of an erased person came back: erase again?")
+				return a.confirm(ctx, plural(items, "item")+" of an erased person came back: erase again?")
 			}
-			swept, problems, err := d.Sweep(cmd.Context(), restored, ask)
+			swept, problems, err := d.Sweep(ctx, restored, ask)
 			for _, w := range swept {
 				a.result("swept", row{"of": w.Of, "request": w.Request, "items": w.Items, "status": w.Outcome.Status, "reason": w.Outcome.Reason},
 					"%s  erased before under %s: %s, %s", w.Request, w.Of, plural(w.Items, "item"), string(w.Outcome.Status))
@@ -206,23 +200,15 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 			if len(swept) == 0 && len(problems) == 0 {
 				a.hintf("nobody came back")
 			}
-			retired, err := d.Retire(cmd.Context())
+			retired, err := d.Retire(ctx)
 			if retired > 0 {
 				a.sayf("%s reduced to a line of the register: the time that [gdpr] keep_closed gives is over", plural(int64(retired), "closed request"))
 			}
 			if err != nil {
 				return err
 			}
-			for _, w := range swept {
-				if w.Outcome.Status != gdpr.StateComplete {
-					return &exitError{code: exitPartial}
-				}
-			}
-			if len(problems) > 0 {
-				return &exitError{code: exitPartial}
-			}
-			return nil
-		},
+			return partialIf(len(problems) > 0 || slices.ContainsFunc(swept, func(w gdpr.Swept) bool { return w.Outcome.Status != gdpr.StateComplete }))
+		}),
 	}
 	c.Flags().StringVar(&restored, "restored", "", "after a restore: look through this `STORE` alone for who came back, erase them everywhere, and record that it was done")
 	return a.asks(c)

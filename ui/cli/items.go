@@ -106,10 +106,7 @@ func (a *app) incomplete(store string, page model.Page) error {
 	for _, p := range page.Problems {
 		a.sayf("%s: not looked at: %s", store, p)
 	}
-	if len(page.Problems) > 0 {
-		return &exitError{code: exitPartial}
-	}
-	return nil
+	return partialIf(len(page.Problems) > 0)
 }
 
 // written reads an item and finds its writer; false when unknown.
@@ -183,8 +180,8 @@ func (a *app) showCommand() *cobra.Command {
 		Long: "Shows one item with its metadata; whatever could drive the terminal is escaped visibly.\n" +
 			"--raw writes the document exactly as `memdesk retain` takes it back, to a pipe or a file only.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if raw && a.Terminal(a.Stdout) {
-				return usage("--raw writes unescaped bytes: send it to a file or a pipe")
+			if err := a.checkRaw(raw); err != nil {
+				return err
 			}
 			_, s, ref, err := a.at(cmd.Context(), args[0])
 			if err != nil {
@@ -208,6 +205,14 @@ func (a *app) showCommand() *cobra.Command {
 	c.Flags().BoolVar(&raw, "raw", false, "the stored document, unescaped, to a pipe or file")
 	c.Flags().StringVar(&version, "version", "", "the item as it was at this `VERSION`, see `memdesk history`")
 	return c
+}
+
+// checkRaw refuses --raw on a terminal.
+func (a *app) checkRaw(raw bool) error {
+	if raw && a.Terminal(a.Stdout) {
+		return usage("--raw writes unescaped bytes: send it to a file or a pipe")
+	}
+	return nil
 }
 
 // readItem reads an item, or its version.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memdesk/backends"
 	"memdesk/model"
 	"memdesk/operator"
 )
@@ -154,16 +153,13 @@ func (a *app) reindexCommand() *cobra.Command {
 			"No item changes, and the old index stands until the new one is whole. Every open store that has an index\n" +
 			"is asked; --store names one.",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
-			var asked []backends.Member
-			var names []string
-			for _, m := range s.Fleet.Members() {
-				if m.Err == nil && m.Store.Reindexer == nil && len(a.flags.stores) == 0 {
-					continue // not named, and without an index
-				}
-				asked, names = append(asked, m), append(names, m.Name)
-			}
+			asked := a.having(s, func(store model.Store) bool { return store.Reindexer != nil })
 			if len(asked) == 0 {
 				return model.Errorf(model.Unsupported, "reindex", "no open store has an index to build")
+			}
+			var names []string
+			for _, m := range asked {
+				names = append(names, m.Name)
 			}
 			if err := s.Allow(ctx, operator.Reindex, "", ""); err != nil {
 				return err
@@ -193,12 +189,7 @@ func (a *app) repairCommand() *cobra.Command {
 		Long: "Moves items that the program which owns the store cannot read into a file beside the store. One broken line of a\n" +
 			"memory.jsonl makes every tool of the memory server fail. Nothing is lost: the file keeps the bytes, and `memdesk undo`\n" +
 			"puts them back. Nothing to do is no error.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			s, err := a.stores(ctx)
-			if err != nil {
-				return err
-			}
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			store, err := s.Fleet.Store(args[0])
 			if err != nil {
 				return err
@@ -225,7 +216,7 @@ func (a *app) repairCommand() *cobra.Command {
 				a.repaired(store.Name, file, done)
 			}
 			return err
-		},
+		}),
 	}
 	return a.asks(c)
 }

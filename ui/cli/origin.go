@@ -132,10 +132,7 @@ func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[str
 	if id, ok := undone.(string); ok && id != "" {
 		a.hintf("to undo it: memdesk undo restore %s", id)
 	}
-	if counts[origin.ActSkip] > 0 {
-		return &exitError{code: exitPartial}
-	}
-	return nil
+	return partialIf(counts[origin.ActSkip] > 0)
 }
 
 // listRecalls prints which caller was given which item, oldest first.

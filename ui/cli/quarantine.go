@@ -152,8 +152,8 @@ func entryRow(e review.Entry) row {
 }
 
 func (a *app) showQuarantined(ctx context.Context, text string, raw bool) error {
-	if raw && a.Terminal(a.Stdout) {
-		return usage("--raw writes unescaped bytes: send it to a file or a pipe")
+	if err := a.checkRaw(raw); err != nil {
+		return err
 	}
 	desk, s, ref, err := a.at(ctx, text)
 	if err != nil {

@@ -136,10 +136,7 @@ func (a *app) resolveRedundant(ctx context.Context) error {
 	for _, m := range s.Fleet.Members() {
 		copies, left, err := s.Redundant(ctx, m)
 		all, spared = append(all, copies...), spared+left
-		t.add(err)
-		if err != nil {
-			a.failed(model.Ref{Store: m.Name}, err)
-		}
+		t.note(a, model.Ref{Store: m.Name}, err)
 	}
 	if spared > 0 {
 		a.sayf("%s of Resilio Sync is left: deleting it can delete the real file on other peers; rename it with --take both", plural(int64(spared), "copy"))
@@ -154,20 +151,13 @@ func (a *app) resolveRedundant(ctx context.Context) error {
 	if err := a.confirm(ctx, "remove "+plural(int64(len(all)), "redundant copy")+"? Each can be put back."); err != nil {
 		return err
 	}
-	failed := map[string]error{}
 	for _, c := range all {
 		done, err := s.Resolve(ctx, c, conflict.Choice{Take: conflict.TakeBase}, a.flags.reason)
 		if err == nil {
 			a.sayResolved(c, done, conflict.TakeBase)
 		}
-		t.add(err)
-		if err != nil {
-			failed[c.ID] = err
-			a.failed(model.Ref{Store: c.Store, ID: c.ID}, err)
-		}
-	}
-	if len(failed) == len(all) && len(all) == 1 {
-		for _, err := range failed {
+		t.note(a, model.Ref{Store: c.Store, ID: c.ID}, err)
+		if err != nil && len(all) == 1 {
 			return err
 		}
 	}

@@ -135,19 +135,9 @@ func (a *app) calibrate(ctx context.Context, apply float64) error {
 	var t tally
 	var open []model.Store
 	tab := a.table("STORE", "TIER", "ITEMS", "THRESHOLD", "WOULD FLAG", "BY ONE WRITER")
-	note := a.noting(&t)
-	for _, m := range s.Fleet.Members() {
-		if m.Err != nil {
-			note(model.Ref{Store: m.Name}, m.Err)
-			continue
-		}
-		open = append(open, m.Store)
-		tiers, err := s.Calibration(ctx, m.Store)
-		if err != nil {
-			note(model.Ref{Store: m.Name}, err)
-		} else {
-			t.add(nil)
-		}
+	t.each(a, s.Fleet.Members(), false, func(store model.Store) error {
+		open = append(open, store)
+		tiers, err := s.Calibration(ctx, store)
 		for _, c := range tiers {
 			for i, at := range operator.Steps {
 				writer, most := c.Most(i)
@@ -159,7 +149,8 @@ func (a *app) calibrate(ctx context.Context, apply float64) error {
 					"would_flag": cell(strconv.FormatInt(c.Flagged[i], 10)), "writer": writer, "writer_flagged": most, "by_one_writer": cell(who)})
 			}
 		}
-	}
+		return err
+	})
 	tab.flush()
 	if apply > 0 {
 		question := "hold back untrusted writes to " + plural(int64(len(open)), "store") + " that score " + strconv.FormatFloat(apply, 'g', -1, 64) + " or more?"
@@ -177,10 +168,7 @@ func (a *app) calibrate(ctx context.Context, apply float64) error {
 
 // noting returns a function that counts a failure and prints it.
 func (a *app) noting(t *tally) func(model.Ref, error) {
-	return func(ref model.Ref, err error) {
-		t.add(err)
-		a.failed(ref, err)
-	}
+	return func(ref model.Ref, err error) { t.note(a, ref, err) }
 }
 
 func (a *app) train(set, out string) error {
@@ -239,12 +227,9 @@ func (a *app) clearSuspects(ctx context.Context, args []string) error {
 	if strings.TrimSpace(a.flags.reason) == "" {
 		return usage("give --reason: why are they harmless")
 	}
-	refs := make([]model.Ref, len(args))
-	for i, text := range args {
-		var err error
-		if refs[i], err = model.ParseRef(text); err != nil {
-			return err
-		}
+	refs, err := parseRefs(args)
+	if err != nil {
+		return err
 	}
 	s, err := a.stores(ctx)
 	if err != nil {

@@ -53,10 +53,7 @@ func (a *app) listUndo(ctx context.Context, s *operator.Session) error {
 	for _, id := range damaged {
 		a.sayf("entry %s is damaged and cannot be put back", id)
 	}
-	if len(damaged) > 0 {
-		return &exitError{code: exitPartial}
-	}
-	return nil
+	return partialIf(len(damaged) > 0)
 }
 
 func (a *app) restore(ctx context.Context, id string) error {
@@ -102,10 +99,7 @@ func (a *app) restore(ctx context.Context, id string) error {
 	a.result("restored", row{"store": done.Store, "id": model.EncodeID(done.Item), "removed": done.Gone, "bytes": done.Bytes, "revision": done.Revision,
 		"relations": done.Relations, "undo": nilIfEmpty(done.Undo), "warnings": list(done.Warnings), "notes": list(done.Notes)}, "%s  %s", refOf(done.Store, done.Item), word)
 	a.sayUndo(done)
-	if len(done.Warnings) > 0 {
-		return &exitError{code: exitPartial}
-	}
-	return nil
+	return partialIf(len(done.Warnings) > 0)
 }
 
 func (a *app) showUndo(id string, raw bool) error {
@@ -113,8 +107,8 @@ func (a *app) showUndo(id string, raw bool) error {
 	if err != nil {
 		return err
 	}
-	if raw && a.Terminal(a.Stdout) {
-		return usage("--raw writes unescaped bytes: send it to a file or a pipe")
+	if err := a.checkRaw(raw); err != nil {
+		return err
 	}
 	e, body, err := s.Undo.Read(id)
 	if err != nil {

@@ -100,25 +100,14 @@ func (a *app) workEach(ctx context.Context, limit int, view func(work.Desk) work
 	if err != nil {
 		return err
 	}
-	var t tally
-	asked := 0
-	for _, m := range s.Fleet.Members() {
-		if m.Err == nil && m.Store.Work == nil && len(a.flags.stores) == 0 {
-			continue // not named, and without work items
-		}
-		asked++
-		err := m.Err
-		if err == nil {
-			err = a.printWork(m.Name, view(work.Desk{Store: m.Store, Limit: limit}))
-		}
-		t.addAsked(err)
-		if err != nil {
-			a.failed(model.Ref{Store: m.Name}, err)
-		}
-	}
-	if asked == 0 {
+	asked := a.having(s, func(store model.Store) bool { return store.Work != nil })
+	if len(asked) == 0 {
 		return model.Errorf(model.Unsupported, "work", "no open store keeps work items")
 	}
+	var t tally
+	t.each(a, asked, true, func(store model.Store) error {
+		return a.printWork(store.Name, view(work.Desk{Store: store, Limit: limit}))
+	})
 	return t.result()
 }
 
