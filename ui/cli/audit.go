@@ -235,9 +235,13 @@ func (a *app) auditVerify(ctx context.Context, f verifyFlags) error {
 		rep.Add(p)
 	}
 	if a.flags.json {
+		anchors := []row{}
+		for _, p := range rep.Proven {
+			anchors = append(anchors, row{"by": p.By, "kind": p.Kind, "state": p.State, "seq": p.Seq, "ts": stamp(p.At), "why": p.Why})
+		}
 		a.emit("verify", row{"ok": rep.OK && rep.Names.Forged == 0, "events": rep.Events, "head": rep.Head, "reason": rep.Reason, "first_bad": rep.FirstBad,
 			"segments": rep.Segments, "retired": rep.Retired, "open_intents": len(rep.OpenIntents), "acknowledged": rep.Acknowledged, "torn_bytes": rep.Torn,
-			"names_ok": rep.Names.OK, "names_absent": rep.Names.Absent, "names_forged": rep.Names.Forged, "names_unchecked": rep.Names.Unchecked, "anchors": provenRows(rep.Proven)})
+			"names_ok": rep.Names.OK, "names_absent": rep.Names.Absent, "names_forged": rep.Names.Forged, "names_unchecked": rep.Names.Unchecked, "anchors": anchors})
 	} else {
 		word := "intact"
 		if !rep.OK {

@@ -33,14 +33,6 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 	return c
 }
 
-func provenRows(all []audit.Proven) []row {
-	out := []row{}
-	for _, p := range all {
-		out = append(out, row{"by": p.By, "kind": p.Kind, "state": p.State, "seq": p.Seq, "ts": stamp(p.At), "why": p.Why})
-	}
-	return out
-}
-
 // sayProven prints what each anchor proves.
 func (a *app) sayProven(all []audit.Proven) {
 	outside := false

@@ -180,13 +180,6 @@ func (a *app) having(s *operator.Session, can func(model.Store) bool) []backends
 	})
 }
 
-// over runs do for every store and returns the error for the exit code.
-func (a *app) over(s *operator.Session, do func(model.Store) error) error {
-	var t tally
-	t.each(a, s.Fleet.Members(), false, do)
-	return t.result()
-}
-
 // partly reports an error whose results were printed in part.
 func partly(err error) bool {
 	var ex *exitError

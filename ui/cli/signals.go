@@ -55,9 +55,7 @@ func (a *app) signalCommands() []*cobra.Command {
 		Use: "clear REF...", Short: "Mark suspect items, and all that say nearly the same, as harmless",
 		Long: "Notes the hash of each text with the version of the rules. It counts until the rules change; it releases\n" +
 			"nothing that a store's own scanner blocks.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.clearSuspects(cmd.Context(), args)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.clearSuspects(cmd.Context(), args) },
 	}
 	harmless.Flags().StringVar(&a.flags.reason, "reason", "", "why they are harmless, for the audit log")
 	keep := false

@@ -209,8 +209,10 @@ func (a *app) tiersCommand() *cobra.Command {
 		Use: "tiers", Short: "Tiers with their counts, bytes and caps",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			tab := a.table("STORE", "TIER", "ITEMS", "BYTES", "CAP EACH", "WHAT")
-			defer tab.flush()
-			return a.over(s, func(store model.Store) error { return a.tiersOf(ctx, store, tab) })
+			var t tally
+			t.each(a, s.Fleet.Members(), false, func(store model.Store) error { return a.tiersOf(ctx, store, tab) })
+			tab.flush()
+			return t.result()
 		}),
 	}
 }

@@ -119,8 +119,12 @@ func (a *app) showUndo(id string, raw bool) error {
 		_, err := a.out.WriteString(body)
 		return err
 	case a.flags.json:
+		parts := []row{}
+		for _, p := range e.Parts {
+			parts = append(parts, row{"id": model.EncodeID(p.Item), "meta": fieldMap(p.Meta), "body": p.Body})
+		}
 		a.emit("undo", undoRow(e, e.Bodies(body)).with(row{"existed": e.Existed, "obstacle": e.Obstacle,
-			"meta": fieldMap(e.Meta), "parts": partRows(e), "parts_total": e.PartsTotal, "body": body}))
+			"meta": fieldMap(e.Meta), "parts": parts, "parts_total": e.PartsTotal, "body": body}))
 		return nil
 	}
 	a.linef("%s  %s of %s at %s, kept until %s", e.ID, string(e.Op), refOf(e.Store, e.Item), when(e.At), when(e.Expires))
@@ -158,14 +162,6 @@ func undoRow(e undo.Entry, bodies []string) row {
 	}
 	return row{"undo": e.ID, "store": e.Store, "id": model.EncodeID(e.Item), "ref": cell(refOf(e.Store, e.Item)), "op": e.Op, "at": stamp(e.At), "expires": stamp(e.Expires),
 		"bytes": e.Bytes, "confirmed": e.After != "", "sides": sides}
-}
-
-func partRows(e undo.Entry) []row {
-	out := []row{}
-	for _, p := range e.Parts {
-		out = append(out, row{"id": model.EncodeID(p.Item), "meta": fieldMap(p.Meta), "body": p.Body})
-	}
-	return out
 }
 
 // showSides prints the items that an undo entry keeps.

@@ -19,11 +19,11 @@ func (a *app) workCommand() *cobra.Command {
 		Long: "The published port of work items over the stores that keep them. With --json every command ends with a row of\n" +
 			"type result: ok, and on failure an error with code, message and retryable.",
 	}
-	c.AddCommand(a.workListCommand("list", "Work items, all that the filters pass", cobra.NoArgs, func(ctx context.Context, d work.Desk, _ []string, f model.WorkFilter) workList {
+	c.AddCommand(a.workListCommand("list", "Work items, all that the filters pass", func(ctx context.Context, d work.Desk, _ []string, f model.WorkFilter) workList {
 		return d.List(ctx, f, "")
-	}), a.workListCommand("ready", "Work that can be begun now", cobra.NoArgs, func(ctx context.Context, d work.Desk, _ []string, f model.WorkFilter) workList {
+	}), a.workListCommand("ready", "Work that can be begun now", func(ctx context.Context, d work.Desk, _ []string, f model.WorkFilter) workList {
 		return d.ListReady(ctx, f, "")
-	}), a.workListCommand("search TEXT", "Items whose id, title or description holds a text, case apart", cobra.ExactArgs(1),
+	}), a.workListCommand("search TEXT", "Items whose id, title or description holds a text, case apart",
 		func(ctx context.Context, d work.Desk, args []string, f model.WorkFilter) workList {
 			return d.Search(ctx, args[0], f, "")
 		}), a.workQueryCommand(), a.workShowCommand(), a.workCreateCommand(), a.workUpdateCommand(), a.workCloseCommand(), a.workDeleteCommand(),
@@ -62,11 +62,11 @@ func (f *workFilters) filter(c *cobra.Command) model.WorkFilter {
 	return out
 }
 
-func (a *app) workListCommand(use, short string, args cobra.PositionalArgs, view workView) *cobra.Command {
+func (a *app) workListCommand(use, short string, view workView) *cobra.Command {
 	limit := 0
 	var f workFilters
 	c := &cobra.Command{
-		Use: use, Short: short, Args: args,
+		Use: use, Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.workEach(cmd.Context(), limit, func(d work.Desk) workList { return view(cmd.Context(), d, args, f.filter(cmd)) })
 		},
@@ -265,7 +265,7 @@ func (a *app) workUpdateCommand() *cobra.Command {
 // workRefCommand declares a change that needs only the item.
 func (a *app) workRefCommand(use, short, verb string, do func(context.Context, work.Desk, string) work.Result[work.None]) *cobra.Command {
 	c := &cobra.Command{
-		Use: use, Short: short, Args: cobra.ExactArgs(1),
+		Use: use, Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, store, ref, err := a.at(cmd.Context(), args[0])
 			if err != nil {
