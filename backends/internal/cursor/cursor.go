@@ -1,52 +1,105 @@
-// Package cursor writes a row of a list as a short opaque text, and reads it again. It knows no
-// list: a cursor of another one is told by its key.
+// Package cursor writes a place in a list as a short opaque text, and reads it again. It knows no list:
+// it tells the cursors of one from another's by what was asked for.
 package cursor
 
 import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"slices"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"memdesk/model"
 )
 
-// keyBytes is how much of a key's hash a cursor carries: enough to tell one operator's lists apart.
-const keyBytes = 6
+// List is the check of the request that a cursor belongs to.
+type List [4]byte
 
-// Row is the row at the border of a page, by what the list is ordered by.
-type Row struct {
+// ListOf is the list that these facts ask for: filter, order, and the sort of list.
+func ListOf(facts ...any) List {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", facts))
+	return List(sum[:len(List{})])
+}
+
+// Place is the row at the border of a page, by what the list is ordered by. A zero field takes no room.
+type Place struct {
 	Before bool // the page ends at the row, else it begins behind it
-	Value  int64
+	Mark   bool // the list's own
+	Number int64
+	Text   string // any bytes
 	ID     string // any bytes
 }
 
-// Encode writes a row of the list of this key: whatever the list was asked for.
-func Encode(key []byte, p Row) string {
-	b := sum(key)
-	flag := byte(0)
-	if p.Before {
-		flag = 1
+// The bits of a cursor's header say which fields follow.
+const (
+	before = 1 << iota
+	mark
+	number
+	text
+	uuid
+)
+
+// Encode writes the check, a header, the number, the text with its length, and the id.
+func (l List) Encode(p Place) string {
+	id, short := packUUID(p.ID)
+	header := byte(0)
+	for i, on := range []bool{p.Before, p.Mark, p.Number != 0, p.Text != "", short} {
+		if on {
+			header |= 1 << i
+		}
 	}
-	b = append(b, flag)
-	b = binary.AppendVarint(b, p.Value)
-	return base64.RawURLEncoding.EncodeToString(append(b, p.ID...))
+	b := append(l[:], header)
+	if p.Number != 0 {
+		b = binary.AppendVarint(b, p.Number)
+	}
+	if p.Text != "" {
+		b = append(binary.AppendUvarint(b, uint64(len(p.Text))), p.Text...)
+	}
+	return base64.RawURLEncoding.EncodeToString(append(b, id...))
 }
 
-// Decode reads what Encode wrote for the same key; false for anything else.
-func Decode(key []byte, text string) (Row, bool) {
-	b, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(b) < keyBytes+2 || !slices.Equal(b[:keyBytes], sum(key)) || b[keyBytes] > 1 {
-		return Row{}, false
+// Decode reads what Encode wrote for this list. It is InvalidInput for anything else.
+func (l List) Decode(op, cursor string) (Place, error) {
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(b) <= len(l) {
+		return Place{}, Foreign(op)
 	}
-	p := Row{Before: b[keyBytes] == 1}
-	value, n := binary.Varint(b[keyBytes+1:])
-	if n <= 0 {
-		return Row{}, false
+	header, b := b[len(l)], b[len(l)+1:]
+	p := Place{Before: header&before != 0, Mark: header&mark != 0}
+	if header&number != 0 {
+		v, n := binary.Varint(b)
+		p.Number, b = v, b[max(n, 0):]
 	}
-	p.Value, p.ID = value, string(b[keyBytes+1+n:])
-	return p, true
+	if header&text != 0 {
+		length, n := binary.Uvarint(b)
+		b = b[max(n, 0):]
+		end := min(length, uint64(len(b)))
+		p.Text, b = string(b[:end]), b[end:]
+	}
+	if p.ID = string(b); header&uuid != 0 && len(b) == 16 {
+		p.ID = unpackUUID(b)
+	}
+	if l.Encode(p) != cursor { // of another list, cut, or with something added
+		return Place{}, Foreign(op)
+	}
+	return p, nil
 }
 
-func sum(key []byte) []byte {
-	s := sha256.Sum256(key)
-	return slices.Clone(s[:keyBytes])
+// Foreign is the error for a cursor of another list, of another version, or of nobody.
+func Foreign(op string) error {
+	return model.Errorf(model.InvalidInput, op, "the cursor is not one of this list: start again without it, or with the same filter and order")
+}
+
+// packUUID makes 16 bytes of a UUID's 36 characters; ok is false for any other id, which stays as it is.
+func packUUID(id string) (b []byte, ok bool) {
+	b, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
+	if err != nil || len(b) != 16 || unpackUUID(b) != id {
+		return []byte(id), false
+	}
+	return b, true
+}
+
+func unpackUUID(b []byte) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -1,33 +1,90 @@
 package cursor
 
 import (
+	"encoding/base64"
 	"math"
+	"strings"
 	"testing"
+
+	"memdesk/model"
 )
 
+var list = ListOf("list", true)
+
+func refused(t *testing.T, what string, l List, text string) {
+	t.Helper()
+	if p, err := l.Decode("list", text); model.KindOf(err) != model.InvalidInput {
+		t.Errorf("%s: %q became %+v, %v", what, text, p, err)
+	}
+}
+
 func TestRoundTrip(t *testing.T) {
-	for _, p := range []Row{{}, {Before: true, Value: -1, ID: "a/b.md"}, {Value: math.MaxInt64, ID: "\xff\x00"}, {Value: math.MinInt64}} {
-		text := Encode([]byte("list"), p)
-		if got, ok := Decode([]byte("list"), text); !ok || got != p {
-			t.Errorf("%+v became %+v, %v", p, got, ok)
+	const id = "6a1f5b1c-93c8-4d4e-8a55-0a4f1d5b7c02"
+	for _, p := range []Place{
+		{}, {Before: true, Number: -1, ID: "a/b.md"}, {Number: math.MaxInt64, ID: "\xff\x00"}, {Number: math.MinInt64, Mark: true},
+		{Text: "2026-11-16T10:21:38.000Z", ID: id}, {Text: strings.Repeat("é", 300)}, {ID: strings.ToUpper(id)}, {ID: strings.ReplaceAll(id, "-", "")},
+		{ID: "sixteen letters!"}, {ID: id[:len(id)-1] + "-"}, {ID: id[9:] + "-" + id[:8]},
+	} {
+		text := list.Encode(p)
+		if got, err := list.Decode("list", text); err != nil || got != p {
+			t.Errorf("%+v became %+v, %v", p, got, err)
 		}
-		if _, ok := Decode([]byte("another list"), text); ok {
-			t.Errorf("%+v is taken by another list", p)
+		refused(t, "another filter", ListOf("list", false), text)
+		refused(t, "another sort of list", ListOf("other", true), text)
+	}
+}
+
+// TestLength counts the characters of the places that lists have.
+func TestLength(t *testing.T) {
+	for want, p := range map[int]Place{
+		7:  {Before: true},
+		24: {ID: "decision-0150"},
+		28: {ID: "6a1f5b1c-93c8-4d4e-8a55-0a4f1d5b7c02"},
+		36: {Number: 1791904898000000000, ID: "decision-0162"},
+	} {
+		if got := len(list.Encode(p)); got != want {
+			t.Errorf("%+v takes %d characters, want %d", p, got, want)
 		}
 	}
-	// What W16 was about: an id of 43 bytes made 190 letters.
-	if n := len(Encode([]byte("list"), Row{Value: 1795132800000000000, ID: "crews/crew_platform/agents/ada/AGENT.md/xyz"})); n > 80 {
-		t.Errorf("%d letters", n)
+}
+
+// TestForeign: what earlier versions wrote, and what nobody wrote.
+func TestForeign(t *testing.T) {
+	whole := list.Encode(Place{Number: 7, Text: "at", ID: "x"})
+	raw, err := base64.RawURLEncoding.DecodeString(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(header byte, rest ...byte) string {
+		return base64.RawURLEncoding.EncodeToString(append(append(list[:], header), rest...))
+	}
+	for what, text := range map[string]string{
+		"nothing": "", "no base64": "!", "JSON": "e30", "a line break": whole + "\n", "padding": whole + "=",
+		"JSON of a table": "eyJsIjoiM2hoemJicmZuNjdxZiIsInQiOjAsImsiOiJPdmVuIDEifQ",
+		"a walked tree's": "vKy4TpXGAIDQ6_70gPrqMXJlbGVhc2VzLm1k",
+		"check alone":     base64.RawURLEncoding.EncodeToString(raw[:4]),
+		"unknown bit":     with(1 << 5), "a zero number": with(number, 0), "no number": with(number), "an endless number": with(number, 0xff, 0xff),
+		"a zero text": with(text, 0), "a short text": with(text, 9, 'x'), "a text's length in two bytes": with(text, 0x81, 0, 'x'),
+		"a short UUID": with(uuid, 1, 2, 3), "a long length": with(text, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 'x'),
+	} {
+		refused(t, what, list, text)
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(Encode([]byte("list"), Row{Value: 7, ID: "x"}))
 	f.Add("")
-	f.Fuzz(func(t *testing.T, text string) {
-		if p, ok := Decode([]byte("list"), text); ok {
-			if again, ok := Decode([]byte("list"), Encode([]byte("list"), p)); !ok || again != p {
-				t.Errorf("%q: %+v, then %+v", text, p, again)
+	f.Add("\x04\x0ex")
+	f.Add("\x1b\x042026\x6a\x1f\x5b\x1c\x93\xc8\x4d\x4e\x8a\x55\x0a\x4f\x1d\x5b\x7c\x02")
+	f.Add("eyJsIjoiM2hoemJicmZuNjdxZiIsInQiOjAsImsiOiJPdmVuIDEifQ")
+	f.Fuzz(func(t *testing.T, rest string) {
+		behind := base64.RawURLEncoding.EncodeToString(append(list[:], rest...))
+		for _, text := range []string{rest, behind} { // behind the check, or as it is
+			p, err := list.Decode("list", text)
+			switch {
+			case err != nil && model.KindOf(err) != model.InvalidInput:
+				t.Error(err)
+			case err == nil && list.Encode(p) != text:
+				t.Errorf("%q: %+v is written %q", text, p, list.Encode(p))
 			}
 		}
 	})

@@ -4,7 +4,6 @@ package window
 
 import (
 	"cmp"
-	"encoding/json"
 	"iter"
 	"slices"
 	"strings"
@@ -19,14 +18,8 @@ type Row struct {
 	Value int64
 }
 
-// key tells lists apart by what they were asked for.
-func key(req model.PageRequest) []byte {
-	data, _ := json.Marshal([]any{req.Tier, req.Query, req.Order, req.Hidden}) // texts and a bool always encode
-	return data
-}
-
-func (r Row) cursor(req model.PageRequest, before bool) string {
-	return cursor.Encode(key(req), cursor.Row{Before: before, Value: r.Value, ID: r.ID})
+func (r Row) cursor(l cursor.List, before bool) string {
+	return l.Encode(cursor.Place{Before: before, Number: r.Value, ID: r.ID})
 }
 
 // Page sorts the rows and cuts out the page that is asked for. Problems make the total a
@@ -35,18 +28,19 @@ func Page(rows []Row, req model.PageRequest, problems []string) (model.Page, err
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Value, b.Value), strings.Compare(a.ID, b.ID)) })
 	limit := model.PageLimit(req.Limit)
 	from, to := 0, min(limit, len(rows))
+	list := cursor.ListOf(req.Tier, req.Query, req.Order, req.Hidden)
 	switch {
 	case req.End && req.Cursor != "":
 		return model.Page{}, model.Errorf(model.InvalidInput, "list", "the last page and a cursor exclude each other")
 	case req.End:
 		from, to = max(0, len(rows)-limit), len(rows)
 	case req.Cursor != "":
-		c, ok := cursor.Decode(key(req), req.Cursor)
-		if !ok {
-			return model.Page{}, model.Errorf(model.InvalidInput, "list", "the cursor is not this list's: take it from a page with the same filter and order")
+		c, err := list.Decode("list", req.Cursor)
+		if err != nil {
+			return model.Page{}, err
 		}
-		at, exact := slices.BinarySearchFunc(rows, c, func(r Row, c cursor.Row) int {
-			return cmp.Or(cmp.Compare(r.Value, c.Value), strings.Compare(r.ID, c.ID))
+		at, exact := slices.BinarySearchFunc(rows, c, func(r Row, c cursor.Place) int {
+			return cmp.Or(cmp.Compare(r.Value, c.Number), strings.Compare(r.ID, c.ID))
 		})
 		if c.Before {
 			from, to = max(0, at-limit), at
@@ -62,10 +56,10 @@ func Page(rows []Row, req model.PageRequest, problems []string) (model.Page, err
 		page.Items = append(page.Items, r.Header)
 	}
 	if from > 0 && from < len(rows) {
-		page.Prev = rows[from].cursor(req, true)
+		page.Prev = rows[from].cursor(list, true)
 	}
 	if to < len(rows) && to > 0 {
-		page.Next = rows[to-1].cursor(req, false)
+		page.Next = rows[to-1].cursor(list, false)
 	}
 	return page, nil
 }

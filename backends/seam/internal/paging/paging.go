@@ -4,7 +4,6 @@ package paging
 
 import (
 	"cmp"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -34,12 +33,6 @@ func KeyOf(req model.PageRequest) (Key, error) {
 	return k, nil
 }
 
-// bytes identify this key's list.
-func (k Key) bytes() []byte {
-	data, _ := json.Marshal(k) // strings and a bool always encode
-	return data
-}
-
 // Row holds the sort keys of a row.
 type Row struct {
 	ID       string
@@ -63,10 +56,9 @@ func (l List) Window(req model.PageRequest) (from, to int, err error) {
 	case req.Cursor == "":
 		return 0, min(limit, l.Len), nil
 	}
-	bad := model.Errorf(model.InvalidInput, "list", "the cursor is not this list's: take it from a page with the same filter and order")
-	pos, ok := cursor.Decode(l.Key.bytes(), req.Cursor)
-	if !ok {
-		return 0, 0, bad
+	pos, err := cursor.ListOf(l.Key).Decode("list", req.Cursor)
+	if err != nil {
+		return 0, 0, err
 	}
 	at, exact := l.search(pos)
 	if pos.Before {
@@ -79,7 +71,7 @@ func (l List) Window(req model.PageRequest) (from, to int, err error) {
 }
 
 // search finds a position among the rows.
-func (l List) search(pos cursor.Row) (at int, exact bool) {
+func (l List) search(pos cursor.Place) (at int, exact bool) {
 	at, end := 0, l.Len
 	for at < end {
 		mid := int(uint(at+end) >> 1)
@@ -92,16 +84,16 @@ func (l List) search(pos cursor.Row) (at int, exact bool) {
 	return at, at < l.Len && l.compare(at, pos) == 0
 }
 
-func (l List) compare(i int, pos cursor.Row) int {
+func (l List) compare(i int, pos cursor.Place) int {
 	r := l.At(i)
 	c := 0
 	switch l.Key.Order {
 	case model.OrderNewest:
-		c = cmp.Compare(pos.Value, r.Modified.UnixNano())
+		c = cmp.Compare(pos.Number, r.Modified.UnixNano())
 	case model.OrderOldest:
-		c = cmp.Compare(r.Modified.UnixNano(), pos.Value)
+		c = cmp.Compare(r.Modified.UnixNano(), pos.Number)
 	case model.OrderLargest:
-		c = cmp.Compare(pos.Value, r.Size)
+		c = cmp.Compare(pos.Number, r.Size)
 	}
 	return cmp.Or(c, strings.Compare(r.ID, pos.ID))
 }
@@ -120,18 +112,21 @@ func (l List) Cursors(from, to int) (prev, next string) {
 	case to > 0:
 		next = l.cursor(to-1, "", false)
 	default: // right before the first
-		prev, next = "", cursor.Encode(l.Key.bytes(), cursor.Row{Value: l.value(l.At(0))})
+		prev, next = "", cursor.ListOf(l.Key).Encode(cursor.Place{Number: l.value(l.At(0))})
 	}
 	return prev, next
 }
 
 func (l List) cursor(i int, suffix string, before bool) string {
 	r := l.At(i)
-	return cursor.Encode(l.Key.bytes(), cursor.Row{Before: before, Value: l.value(r), ID: r.ID + suffix})
+	return cursor.ListOf(l.Key).Encode(cursor.Place{Before: before, Number: l.value(r), ID: r.ID + suffix})
 }
 
 func (l List) value(r Row) int64 {
-	if l.Key.Order == model.OrderLargest {
+	switch l.Key.Order {
+	case model.OrderID:
+		return 0
+	case model.OrderLargest:
 		return r.Size
 	}
 	return r.Modified.UnixNano()
