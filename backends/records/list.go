@@ -3,33 +3,21 @@ package records
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/json"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"memdesk/backends/internal/cursor"
 	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
 // bookmark is the row at which a page ends; a cursor holds it.
 type bookmark struct {
-	List    string `json:"l"`           // fingerprint of the request
-	At      string `json:"a,omitempty"` // the order's value
-	Table   int    `json:"t"`
-	Key     string `json:"k"`
-	Reverse bool   `json:"r,omitempty"` // the previous page is requested
-}
-
-func (p bookmark) encode() string {
-	b, err := json.Marshal(p)
-	if err != nil {
-		return "" // strings and numbers always encode
-	}
-	return base64.RawURLEncoding.EncodeToString(b)
+	At    string // the order's value
+	Table int
+	Key   string
 }
 
 // window is one read of a list: a number of places from a place on.
@@ -72,14 +60,14 @@ func (a *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 			page.Items = append(page.Items, it.Header)
 		}
 		if n := len(places); n > 0 {
-			first, last := places[0], places[n-1]
-			first.List, last.List = fingerprint(req), fingerprint(req)
-			first.Reverse = true
+			border := func(p bookmark, before bool) string {
+				return listOf(req).Encode(cursor.Place{Before: before, Number: int64(p.Table), Text: p.At, ID: p.Key})
+			}
 			if w.reverse && more || !w.reverse && w.after != nil {
-				page.Prev = first.encode()
+				page.Prev = border(places[0], true)
 			}
 			if !w.reverse && more || w.reverse && back {
-				page.Next = last.encode()
+				page.Next = border(places[n-1], false)
 			}
 		}
 		if page.Total, err = a.total(tx, w, req, int64(len(items)), more); err != nil {
@@ -121,22 +109,16 @@ func (a *store) window(op string, req model.PageRequest) (w window, back bool, e
 	if req.End {
 		return w, false, model.Errorf(model.InvalidInput, op, "the end of a list has no cursor")
 	}
-	var p bookmark
-	raw, err := base64.RawURLEncoding.DecodeString(req.Cursor)
-	if err != nil || json.Unmarshal(raw, &p) != nil || p.List != fingerprint(req) || p.Table < 0 || p.Table >= len(a.Tables) {
-		return w, false, model.Errorf(model.InvalidInput, op, "the cursor is not one of this list")
+	p, err := listOf(req).Decode(op, req.Cursor)
+	if err == nil && (p.Number < 0 || p.Number >= int64(len(a.Tables))) {
+		err = cursor.Foreign(op)
 	}
-	w.after, w.reverse = &p, p.Reverse
-	return w, p.Reverse, nil
+	w.after, w.reverse = &bookmark{At: p.Text, Table: int(p.Number), Key: p.ID}, p.Before
+	return w, p.Before, err
 }
 
-// fingerprint ties a cursor to its list.
-func fingerprint(req model.PageRequest) string {
-	h := fnv.New64a()
-	for _, s := range []string{req.Tier, req.Scope, req.Query, string(cmp.Or(req.Order, model.OrderID)), strconv.FormatBool(req.Hidden)} {
-		_, _ = h.Write([]byte(strconv.Quote(s))) // a hash accepts everything
-	}
-	return strconv.FormatUint(h.Sum64(), 36)
+func listOf(req model.PageRequest) cursor.List {
+	return cursor.ListOf("rows", req.Tier, req.Scope, req.Query, cmp.Or(req.Order, model.OrderID), req.Hidden)
 }
 
 // checkScope is InvalidInput for a scope that no item has.
