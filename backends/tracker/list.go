@@ -3,14 +3,12 @@ package tracker
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/json"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/cursor"
 	"memdesk/backends/internal/snippet"
 	"memdesk/backends/internal/title"
 	"memdesk/model"
@@ -53,7 +51,7 @@ func (a *adapter) page(ctx context.Context, op string, req model.PageRequest, wh
 			return model.Page{}, err
 		}
 	}
-	key := listKey(req, what)
+	key := keyOf(req, what)
 	at, err := parseCursor(op, req, key)
 	if err != nil {
 		return model.Page{}, err
@@ -63,7 +61,7 @@ func (a *adapter) page(ctx context.Context, op string, req model.PageRequest, wh
 		return model.Page{}, err
 	}
 	p := a.window(v, sel, at, req, key)
-	if keep == nil && (p.Prev == "" || at != nil && at.Late) {
+	if keep == nil && (p.Prev == "" || at != nil && at.Mark) {
 		p.Problems = problems(v, req.Hidden)
 	}
 	return p, nil
@@ -96,8 +94,9 @@ func (a *adapter) firstPage(ctx context.Context, op string, req model.PageReques
 		if len(sel) <= limit {
 			continue
 		}
-		p := a.window(v, sel, nil, req, listKey(req, what))
-		p.Next = position{Key: listKey(req, what), At: limit, ID: v.ID(int(sel[limit])), Late: true}.cursor()
+		key := keyOf(req, what)
+		p := a.window(v, sel, nil, req, key)
+		p.Next = cursor.ListOf(key).Encode(cursor.Place{Number: int64(limit), ID: v.ID(int(sel[limit])), Mark: true})
 		p.Total = model.Count{N: int64(len(sel)), AtLeast: true}
 		p.Problems = problems(v, req.Hidden)
 		return p, true, nil
@@ -120,12 +119,12 @@ func problems(v View, hidden bool) []string {
 // selected is a list as places in a view.
 type selected struct {
 	view   View
-	key    string
+	key    listKey
 	places []int32
 }
 
 // selected filters and sorts, or reuses the last page's list.
-func (a *adapter) selected(ctx context.Context, op string, v View, req model.PageRequest, key string, keep func(View, int) bool) ([]int32, error) {
+func (a *adapter) selected(ctx context.Context, op string, v View, req model.PageRequest, key listKey, keep func(View, int) bool) ([]int32, error) {
 	a.mu.Lock()
 	last := a.last
 	a.mu.Unlock()
@@ -205,53 +204,36 @@ func byKey(places []int32, key func(int32) int64, ties int) {
 	}
 }
 
-// position is where a page begins or, read backwards, ends: at an entry, with its number in the list in case
-// the entry is deleted.
-type position struct {
-	Key  string `json:"k"`
-	Back bool   `json:"b,omitempty"`
-	At   int    `json:"a"`
-	ID   string `json:"i"`
-	// Late: the previous page was shown before everything was read.
-	Late bool `json:"l,omitempty"`
+// listKey tells lists apart by what they were asked for; what names the filter.
+type listKey struct {
+	tier, query string
+	order       model.Order
+	hidden      bool
+	what        string
 }
 
-func (p position) cursor() string {
-	b, err := json.Marshal(p)
-	if err != nil { // strings and numbers always encode
-		return ""
-	}
-	return base64.RawURLEncoding.EncodeToString(b)
+func keyOf(req model.PageRequest, what string) listKey {
+	return listKey{req.Tier, req.Query, req.Order, req.Hidden, what}
 }
 
-func listKey(req model.PageRequest, what string) string {
-	h := fnv.New64a()
-	for _, s := range []string{req.Tier, req.Query, string(req.Order), strconv.FormatBool(req.Hidden), what} {
-		_, _ = h.Write([]byte(strconv.Itoa(len(s)) + ":" + s)) // a hash never fails
-	}
-	return strconv.FormatUint(h.Sum64(), 36)
-}
-
-func parseCursor(op string, req model.PageRequest, key string) (*position, error) {
+// parseCursor is where a page begins or, read backwards, ends: at an entry, with its number in the list in
+// case the entry is deleted. A mark says that the previous page was shown before everything was read.
+func parseCursor(op string, req model.PageRequest, key listKey) (*cursor.Place, error) {
 	if req.Cursor == "" {
 		return nil, nil
 	}
 	if req.End {
 		return nil, model.Errorf(model.InvalidInput, op, "a page is asked for by its cursor or as the last one, not both")
 	}
-	var p position
-	raw, err := base64.RawURLEncoding.DecodeString(req.Cursor)
-	if err == nil {
-		err = json.Unmarshal(raw, &p)
+	p, err := cursor.ListOf(key).Decode(op, req.Cursor)
+	if err == nil && p.Number < 0 {
+		err = cursor.Foreign(op)
 	}
-	if err != nil || p.Key != key || p.At < 0 {
-		return nil, model.Errorf(model.InvalidInput, op, "the cursor is not one of this list: start again without it")
-	}
-	return &p, nil
+	return &p, err
 }
 
 // window cuts one page.
-func (a *adapter) window(v View, sel []int32, at *position, req model.PageRequest, key string) model.Page {
+func (a *adapter) window(v View, sel []int32, at *cursor.Place, req model.PageRequest, key listKey) model.Page {
 	limit := model.PageLimit(req.Limit)
 	from, to := 0, min(limit, len(sel))
 	switch {
@@ -259,7 +241,7 @@ func (a *adapter) window(v View, sel []int32, at *position, req model.PageReques
 		from, to = max(0, len(sel)-limit), len(sel)
 	case at != nil:
 		n := whereabouts(v, sel, *at)
-		if at.Back {
+		if at.Before {
 			from, to = max(0, n-limit), n
 		} else {
 			from, to = n, min(n+limit, len(sel))
@@ -270,19 +252,19 @@ func (a *adapter) window(v View, sel []int32, at *position, req model.PageReques
 		p.Items = append(p.Items, a.header(v, int(i)))
 	}
 	if to < len(sel) {
-		p.Next = position{Key: key, At: to, ID: v.ID(int(sel[to]))}.cursor()
+		p.Next = cursor.ListOf(key).Encode(cursor.Place{Number: int64(to), ID: v.ID(int(sel[to]))})
 	}
 	if from > 0 {
-		p.Prev = position{Key: key, Back: true, At: from, ID: v.ID(int(sel[from-1]))}.cursor()
+		p.Prev = cursor.ListOf(key).Encode(cursor.Place{Before: true, Number: int64(from), ID: v.ID(int(sel[from-1]))})
 	}
 	return p
 }
 
 // whereabouts is the number in the list at which a forward page begins, or before which a backward page ends.
-func whereabouts(v View, sel []int32, p position) int {
-	at := min(p.At, len(sel))
+func whereabouts(v View, sel []int32, p cursor.Place) int {
+	at := int(min(p.Number, int64(len(sel))))
 	here := at
-	if p.Back {
+	if p.Before {
 		here--
 	}
 	if here >= 0 && here < len(sel) && v.ID(int(sel[here])) == p.ID {
@@ -290,7 +272,7 @@ func whereabouts(v View, sel []int32, p position) int {
 	}
 	if i := v.Find(p.ID); i >= 0 {
 		if n := slices.Index(sel, int32(i)); n >= 0 {
-			if p.Back {
+			if p.Before {
 				n++
 			}
 			return n
