@@ -8,6 +8,7 @@ import (
 	"iter"
 	"time"
 
+	"memdesk/backends/internal/cursor"
 	"memdesk/model"
 )
 
@@ -98,6 +99,12 @@ type Listing struct {
 	Cursor string // opaque, of this backend
 	End    bool
 	Limit  int // > 0
+}
+
+// List tells the listing's cursors from another's. what names the backend's list.
+func (l Listing) List(what string) cursor.List {
+	l.Cursor, l.End, l.Limit = "", false, 0
+	return cursor.ListOf(what, l)
 }
 
 // NodePage is a window of a list in the list's order.

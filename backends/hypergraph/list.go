@@ -2,11 +2,10 @@ package hypergraph
 
 import (
 	"context"
-	"hash/fnv"
 	"slices"
-	"strconv"
 	"strings"
 
+	"memdesk/backends/internal/cursor"
 	"memdesk/model"
 )
 
@@ -34,7 +33,7 @@ type lister struct {
 	nodes, edges bool // which halves the list includes
 	listing      Listing
 	limit        int
-	key          string // tells this list's cursors from those of others
+	cursors      cursor.List
 }
 
 func (a *adapter) lister(req model.PageRequest) (*lister, error) {
@@ -60,7 +59,7 @@ func (a *adapter) lister(req model.PageRequest) (*lister, error) {
 		edges:   req.Tier == "" || req.Tier == EdgeTier,
 		limit:   model.PageLimit(req.Limit),
 		listing: Listing{Order: order, Text: req.Query},
-		key:     listKey(req, order),
+		cursors: cursor.ListOf("graph", req.Tier, req.Query, order, req.Hidden),
 	}
 	if req.Tier != "" && l.nodes {
 		l.listing.Filter.Tiers = []string{req.Tier}
@@ -76,40 +75,16 @@ func (a *adapter) lister(req model.PageRequest) (*lister, error) {
 	return l, nil
 }
 
-func listKey(req model.PageRequest, order model.Order) string {
-	h := fnv.New64a()
-	for _, s := range []string{req.Tier, req.Query, string(order), strconv.FormatBool(req.Hidden)} {
-		_, _ = h.Write([]byte(strconv.Itoa(len(s)) + ":" + s)) // a hash never fails
-	}
-	return strconv.FormatUint(h.Sum64(), 36)
-}
-
 // pageStart is where a page begins, in reading direction: in the nodes or the edges, at a cursor of the
 // backend or, without one, at that half's start (forward) or end (backward).
 type pageStart struct {
-	Key         string
 	Edges, Back bool
 	Inner       string // a backend's cursor, safe to type
 }
 
-// cursor is KEY.FLAGS.INNER.
-func (p pageStart) cursor() string {
-	flags := ""
-	if p.Edges {
-		flags += "e"
-	}
-	if p.Back {
-		flags += "b"
-	}
-	return p.Key + "." + flags + "." + p.Inner
-}
-
-func parsePlace(text string) (p pageStart, ok bool) {
-	parts := strings.SplitN(text, ".", 3)
-	if len(parts) < 3 || strings.Trim(parts[1], "eb") != "" {
-		return p, false
-	}
-	return pageStart{Key: parts[0], Edges: strings.Contains(parts[1], "e"), Back: strings.Contains(parts[1], "b"), Inner: parts[2]}, true
+// cursor is that of the half, a dot, and that of the backend.
+func (l *lister) cursor(p pageStart) string {
+	return l.cursors.Encode(cursor.Place{Before: p.Back, Mark: p.Edges}) + "." + p.Inner
 }
 
 func (l *lister) start(req model.PageRequest) (pageStart, error) {
@@ -117,16 +92,17 @@ func (l *lister) start(req model.PageRequest) (pageStart, error) {
 		if req.Cursor != "" {
 			return pageStart{}, model.Errorf(model.InvalidInput, "list", "a page is asked for by its cursor or as the last one, not both")
 		}
-		return pageStart{Key: l.key, Edges: l.edges, Back: true}, nil
+		return pageStart{Edges: l.edges, Back: true}, nil
 	}
 	if req.Cursor == "" {
-		return pageStart{Key: l.key, Edges: !l.nodes}, nil
+		return pageStart{Edges: !l.nodes}, nil
 	}
-	p, ok := parsePlace(req.Cursor)
-	if !ok || p.Key != l.key || p.Edges && !l.edges || !p.Edges && !l.nodes {
-		return pageStart{}, model.Errorf(model.InvalidInput, "list", "the cursor is not one of this list: start again without it")
+	outer, inner, whole := strings.Cut(req.Cursor, ".")
+	at, err := l.cursors.Decode("list", outer)
+	if err == nil && !whole {
+		err = cursor.Foreign("list")
 	}
-	return p, nil
+	return pageStart{Edges: at.Mark, Back: at.Before, Inner: inner}, err
 }
 
 // half is a page of nodes or of edges as headers.
@@ -180,10 +156,10 @@ func (l *lister) bridge(p *model.Page, h half, otherHasItems, edges bool) {
 		return
 	}
 	if !edges && h.next == "" {
-		p.Next = pageStart{Key: l.key, Edges: true}.cursor()
+		p.Next = l.cursor(pageStart{Edges: true})
 	}
 	if edges && h.prev == "" {
-		p.Prev = pageStart{Key: l.key, Back: true}.cursor()
+		p.Prev = l.cursor(pageStart{Back: true})
 	}
 }
 
@@ -191,14 +167,14 @@ func (l *lister) bridge(p *model.Page, h half, otherHasItems, edges bool) {
 func (l *lister) join(first, second half, edges bool) model.Page {
 	p := model.Page{Items: append(first.items, second.items...), Total: sum(first.total, second.total)}
 	if first.prev != "" {
-		p.Prev = pageStart{Key: l.key, Edges: edges, Back: true, Inner: first.prev}.cursor()
+		p.Prev = l.cursor(pageStart{Edges: edges, Back: true, Inner: first.prev})
 	}
 	last, inEdges := first, edges
 	if len(second.items) > 0 {
 		last, inEdges = second, true
 	}
 	if last.next != "" {
-		p.Next = pageStart{Key: l.key, Edges: inEdges, Inner: last.next}.cursor()
+		p.Next = l.cursor(pageStart{Edges: inEdges, Inner: last.next})
 	}
 	return p
 }

@@ -263,6 +263,10 @@ func foreignCursor(t *testing.T, b hypergraph.Backend) {
 	}
 	_, err = b.ListNodes(t.Context(), hypergraph.Listing{Order: model.OrderID, Limit: 1, Cursor: p.Next})
 	wantKind(t, "a cursor of another order", err, model.InvalidInput)
+	_, err = b.ListNodes(t.Context(), hypergraph.Listing{Order: model.OrderNewest, Text: "x", Limit: 1, Cursor: p.Next})
+	wantKind(t, "a cursor of another filter", err, model.InvalidInput)
+	_, err = b.ListEdges(t.Context(), hypergraph.Listing{Order: model.OrderNewest, Limit: 1, Cursor: p.Next})
+	wantKind(t, "a cursor of the nodes", err, model.InvalidInput)
 	for _, c := range []string{"x", "!!", "e30", "' OR 1=1 --"} {
 		_, err = b.ListNodes(t.Context(), hypergraph.Listing{Order: model.OrderNewest, Limit: 1, Cursor: c})
 		wantKind(t, fmt.Sprintf("nodes at %q", c), err, model.InvalidInput)

@@ -2,14 +2,14 @@ package inmem
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/internal/cursor"
 	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
@@ -20,34 +20,25 @@ const checkEvery = 4096
 // countLimit is where the count of a text's matches stops.
 const countLimit = 10_000
 
-// mark is a decoded cursor: the entry that a page borders on, and on which side.
-type mark struct {
-	Kind  string      `json:"k"` // nodes or edges
-	Order model.Order `json:"o"`
-	Time  time.Time   `json:"t"`
-	ID    string      `json:"i"`
-	Back  bool        `json:"b,omitempty"`
-	Self  bool        `json:"s,omitempty"` // the page includes the entry itself
+// place is where an entry stands in an order. A mark says that the entry itself belongs to the page.
+func place(o model.Order, t time.Time, id string, before, self bool) cursor.Place {
+	p := cursor.Place{Before: before, Mark: self, ID: id}
+	if o != model.OrderID { // a time need not fit into 64 bits of nanoseconds
+		p.Number, p.Text = t.Unix(), strconv.Itoa(t.Nanosecond())
+	}
+	return p
 }
 
-func (m mark) cursor() string {
-	b, err := json.Marshal(m)
-	if err != nil { // strings, flags and a time never fail to encode
-		return ""
+// placed reads a cursor of this list, and the time in it.
+func placed(op string, list cursor.List, l hypergraph.Listing) (p cursor.Place, t time.Time, err error) {
+	if p, err = list.Decode(op, l.Cursor); err != nil || l.Order == model.OrderID {
+		return p, t, err
 	}
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-func readMark(op, kind string, l hypergraph.Listing) (mark, error) {
-	var m mark
-	raw, err := base64.RawURLEncoding.DecodeString(l.Cursor)
-	if err == nil {
-		err = json.Unmarshal(raw, &m)
+	nanos, err := strconv.ParseInt(p.Text, 10, 64)
+	if err != nil {
+		return p, t, cursor.Foreign(op)
 	}
-	if err != nil || m.Kind != kind || m.Order != l.Order {
-		return mark{}, model.Errorf(model.InvalidInput, op, "the cursor is not one of this list")
-	}
-	return m, nil
+	return p, time.Unix(p.Number, nanos), nil
 }
 
 // source is one kind of entry as the pager needs it.
@@ -70,49 +61,50 @@ func page[T any](ctx context.Context, op string, src source[T], l hypergraph.Lis
 	if l.Limit <= 0 {
 		return window[T]{}, model.Errorf(model.InvalidInput, op, "a page needs a limit of one item or more")
 	}
-	m := mark{Back: l.End}
+	m, list := cursor.Place{Before: l.End}, l.List(src.kind)
 	var from *T
 	if l.Cursor != "" {
+		var t time.Time
 		var err error
-		if m, err = readMark(op, src.kind, l); err != nil {
+		if m, t, err = placed(op, list, l); err != nil {
 			return window[T]{}, err
 		}
 		if l.End {
 			return window[T]{}, model.Errorf(model.InvalidInput, op, "a page has a cursor or is the last one, not both")
 		}
-		from = src.probe(m.Time, m.ID)
+		from = src.probe(t, m.ID)
 	}
 	down := l.Order == model.OrderNewest // the list runs against the index
-	items, more, err := src.take(ctx, op, from, m.Self, m.Back != down, l.Limit)
+	items, more, err := src.take(ctx, op, from, m.Mark, m.Before != down, l.Limit)
 	if err != nil {
 		return window[T]{}, err
 	}
-	if m.Back {
+	if m.Before {
 		slices.Reverse(items)
 	}
 	w := window[T]{items: items}
 	border := func(x *T, back, self bool) string {
 		t, id := src.key(x)
-		return mark{Kind: src.kind, Order: l.Order, Time: t, ID: id, Back: back, Self: self}.cursor()
+		return list.Encode(place(l.Order, t, id, back, self))
 	}
 	// behind reports whether any entry lies on the side that the page was reached from.
-	edge, inclusive := from, !m.Self
+	edge, inclusive := from, !m.Mark
 	if len(items) > 0 {
 		edge, inclusive = items[0], false
-		if m.Back {
+		if m.Before {
 			edge = items[len(items)-1]
 		}
 	}
 	behind := false
 	if edge != nil && from != nil {
-		there, _, err := src.take(ctx, op, edge, inclusive, m.Back == down, 1)
+		there, _, err := src.take(ctx, op, edge, inclusive, m.Before == down, 1)
 		if err != nil {
 			return window[T]{}, err
 		}
 		behind = len(there) > 0
 	}
 	ahead := more
-	if m.Back {
+	if m.Before {
 		ahead, behind = behind, more
 	}
 	// From here on ahead is Next and behind is Prev.
@@ -120,14 +112,14 @@ func page[T any](ctx context.Context, op string, src source[T], l hypergraph.Lis
 		if len(items) > 0 {
 			w.next = border(items[len(items)-1], false, false)
 		} else {
-			w.next = border(from, false, !m.Self)
+			w.next = border(from, false, !m.Mark)
 		}
 	}
 	if behind {
 		if len(items) > 0 {
 			w.prev = border(items[0], true, false)
 		} else {
-			w.prev = border(from, true, !m.Self)
+			w.prev = border(from, true, !m.Mark)
 		}
 	}
 	return w, nil

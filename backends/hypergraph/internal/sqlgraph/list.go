@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/internal/cursor"
 	"memdesk/model"
 )
 
@@ -32,7 +33,7 @@ type List struct {
 	// Count counts the list's rows; nil counts them up to CountLimit.
 	Count func(Query) (model.Count, error)
 
-	fingerprint string
+	cursors cursor.List
 }
 
 // ListNodes implements hypergraph.Ops. Archived and bookkeeping nodes are listed unless the filter
@@ -109,7 +110,7 @@ func (r Reads) Counts(ctx context.Context) (out []model.TierCount, err error) {
 
 // NewList begins the list of a listing. what names it among the lists of all databases.
 func NewList(what string, l hypergraph.Listing, list List) *List {
-	list.fingerprint = fingerprint(what, l)
+	list.cursors = l.List(what)
 	return &list
 }
 
@@ -151,7 +152,7 @@ func (w Window) IDs() []string {
 
 // Page reads the window that the listing's cursor, or End, points at.
 func (l *List) Page(q Query, from hypergraph.Listing) (Window, error) {
-	c := cursor{Back: from.End}
+	c := cursor.Place{Before: from.End}
 	var p *Position
 	if from.Cursor != "" {
 		var at Position
@@ -159,11 +160,11 @@ func (l *List) Page(q Query, from hypergraph.Listing) (Window, error) {
 		if c, at, err = l.parse(q.Op(), from.Cursor); err != nil {
 			return Window{}, err
 		}
-		if c.Set {
+		if c.Mark {
 			p = &at
 		}
 	}
-	rows, err := l.rows(q, p, c.Back, from.Limit+1)
+	rows, err := l.rows(q, p, c.Before, from.Limit+1)
 	if err != nil {
 		return Window{}, err
 	}
@@ -171,10 +172,10 @@ func (l *List) Page(q Query, from hypergraph.Listing) (Window, error) {
 	if more {
 		rows = rows[:from.Limit]
 	}
-	if c.Back {
+	if c.Before {
 		slices.Reverse(rows)
 	}
-	return l.around(q, rows, p, c.Back, more)
+	return l.around(q, rows, p, c.Before, more)
 }
 
 // around adds the cursors. On the side that the page was reached from, a cursor exists only while rows do.
@@ -200,7 +201,7 @@ func (l *List) around(q Query, rows []Position, from *Position, back, more bool)
 	}
 	switch {
 	case len(rows) == 0 && behind: // the cursor's rows are gone: the way back is the whole list
-		*rear = cursor{List: l.fingerprint, Back: !back}.encode()
+		*rear = l.cursors.Encode(cursor.Place{Before: !back})
 	case len(rows) > 0:
 		first, last := rows[0], rows[len(rows)-1]
 		if back {

@@ -24,7 +24,7 @@ func FuzzCursor(f *testing.F) {
 			if err != nil && model.KindOf(err) != model.InvalidInput {
 				t.Error(err)
 			}
-			if err == nil && c.Set && p.Key == nil {
+			if err == nil && c.Mark && p.Key == nil {
 				t.Error("a place without its key")
 			}
 		}
