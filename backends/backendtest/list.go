@@ -213,6 +213,8 @@ func listUnknown(t TB, e *Env) {
 	for _, req := range []model.PageRequest{
 		{Tier: "no-such-tier"}, {Scope: "no-such-scope"}, {Order: "no-such-order"}, {Order: "NEWEST"},
 		{Cursor: "no-such-cursor"}, {Cursor: "!"}, {Cursor: "e30"}, {Cursor: "bnVsbA"},
+		{Cursor: "eyJsIjoiM2hoemJicmZuNjdxZiIsInQiOjAsImsiOiJPdmVuIDEifQ"}, {Cursor: "vKy4TpXGAIDQ6_70gPrqMXJlbGVhc2VzLm1k"}, // of earlier versions
+		{Cursor: "3a22o5hubmcpi..eyJsIjoiM3FzMWZrbWNiZndsZiIsImkiOiJkZWNpc2lvbi0wMTUwIiwicyI6dHJ1ZX0"},
 	} {
 		_, err := b.List(t.Context(), req)
 		wantKind(t, fmt.Sprintf("list %+v", req), err, model.InvalidInput)
