@@ -103,10 +103,7 @@ func (s *store) holding(ctx context.Context, p part, rows []int32, query string)
 	if closed == nil {
 		defer dir.Close()
 	}
-	return texts.Holding(ctx, dir, closed, rows, func(i int32) (string, walk.File) {
-		f := p.tree.At(int(i) - p.first)
-		return p.memory.prefix + f.Path(), f
-	}, query)
+	return texts.Holding(ctx, dir, closed, p.memory.prefix, rows, func(i int32) walk.File { return p.tree.At(int(i) - p.first) }, query)
 }
 
 // headers reads the page's files for titles, flags and current sizes. An unreadable file is listed as such;

@@ -66,10 +66,7 @@ func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, boun
 		return []int32{}, false, err
 	}
 	defer root.Close()
-	return texts.Holding(ctx, root, nil, rows, func(i int32) (string, walk.File) {
-		f := l.tree.At(int(i))
-		return f.Path(), f
-	}, key.Query)
+	return texts.Holding(ctx, root, nil, "", rows, func(i int32) walk.File { return l.tree.At(int(i)) }, key.Query)
 }
 
 // Keys implements paging.Source.

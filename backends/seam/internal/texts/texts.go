@@ -51,15 +51,15 @@ func Each(ctx context.Context, dir *rootdir.Dir, n int, file func(i int) (id str
 	return true, err
 }
 
-// Holding keeps the rows of dir whose ids or texts hold the query, case-insensitive. closed says why dir
-// could not be opened; then only the ids count. bounded: a text could not be searched.
-func Holding(ctx context.Context, dir *rootdir.Dir, closed error, rows []int32, file func(row int32) (id string, f walk.File), query string) (out []int32, bounded bool, err error) {
+// Holding keeps the rows of dir whose ids, prefix and path, or texts hold the query, case-insensitive. closed
+// says why dir could not be opened; then only the ids count. bounded: a text could not be searched.
+func Holding(ctx context.Context, dir *rootdir.Dir, closed error, prefix string, rows []int32, file func(row int32) walk.File, query string) (out []int32, bounded bool, err error) {
 	want, words := strings.ToLower(query), linesearch.Whole(query)
 	hits := make([]bool, len(rows))
 	var unread atomic.Bool
 	err = rootdir.InParallel(ctx, "list", dir, len(rows), func(files *rootdir.Files, n int) error {
-		id, f := file(rows[n])
-		if hits[n] = strings.Contains(strings.ToLower(id), want); hits[n] || f.Meta().Kind != rootdir.File || Dismissed(f, words) {
+		f := file(rows[n])
+		if hits[n] = named(prefix, f, want); hits[n] || f.Meta().Kind != rootdir.File || Dismissed(f, words) {
 			return nil
 		}
 		var data []byte
@@ -86,6 +86,15 @@ func Holding(ctx context.Context, dir *rootdir.Dir, closed error, rows []int32, 
 		}
 	}
 	return out, unread.Load(), err
+}
+
+// named reports whether an id holds a query in lower case. One without a slash lies in one part of the id, so
+// that those need not be joined.
+func named(prefix string, f walk.File, want string) bool {
+	if strings.Contains(want, "/") {
+		return strings.Contains(strings.ToLower(prefix+f.Path()), want)
+	}
+	return strings.Contains(strings.ToLower(f.Name()), want) || strings.Contains(strings.ToLower(f.Dir()), want) || strings.Contains(strings.ToLower(prefix), want)
 }
 
 // Dismissed reports whether a file's known signs rule out the query.

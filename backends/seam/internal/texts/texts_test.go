@@ -52,21 +52,24 @@ func TestHolding(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "gone.md")); err != nil {
 		t.Fatal(err)
 	}
-	file := func(row int32) (string, walk.File) { f := tree.At(int(row)); return f.Path(), f }
+	file := func(row int32) walk.File { return tree.At(int(row)) }
 	for _, c := range []struct {
 		name    string
+		prefix  string
+		query   string
 		rows    []int32
 		want    []string
 		bounded bool
 	}{
-		{"a text over the limit", []int32{0, 1, 2, 3, 4}, []string{"a.md", "harbour.md"}, true},
-		{"each can be searched, or is gone", []int32{0, 1, 2, 3}, []string{"a.md", "harbour.md"}, false},
+		{"a text over the limit", "", "hArbour", []int32{0, 1, 2, 3, 4}, []string{"a.md", "harbour.md"}, true},
+		{"each can be searched, or is gone", "", "hArbour", []int32{0, 1, 2, 3}, []string{"a.md", "harbour.md"}, false},
+		{"the prefix of ids", "crews/Ada/", "aDA", []int32{0, 1}, []string{"a.md", "b.md"}, false},
+		{"over a slash", "crews/Ada/", "ada/B", []int32{0, 1}, []string{"b.md"}, false},
 	} {
-		rows, bounded, err := texts.Holding(t.Context(), root, nil, c.rows, file, "hArbour")
+		rows, bounded, err := texts.Holding(t.Context(), root, nil, c.prefix, c.rows, file, c.query)
 		got := []string{}
 		for _, r := range rows {
-			id, _ := file(r)
-			got = append(got, id)
+			got = append(got, file(r).Path())
 		}
 		if d := cmp.Diff(c.want, got); err != nil || bounded != c.bounded || d != "" {
 			t.Errorf("%s: bounded %v, %v\n%s", c.name, bounded, err, d)
