@@ -31,9 +31,7 @@ func (s *store) observe(ctx context.Context) []model.HealthFinding {
 	if problems := snap.problems(); len(problems) > 0 {
 		found = vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("%d places are not looked at, first: %s", len(problems), problems[0]))
 	}
-	if why := s.resident.reason(); why != "" {
-		found = append(found, model.HealthFinding{Kind: "walked", State: model.HealthOK, Message: "every look walks over the store: " + why})
-	}
+	found = append(found, s.resident.Walked()...)
 	if s.reason == "" {
 		found = append(found, vitals.Disk(s.cfg.Path)...)
 	}

@@ -176,7 +176,7 @@ func indexError(ctx context.Context, err error) error {
 
 // ChangedSince uses the files' modification times.
 func (s *store) ChangedSince(ctx context.Context, mtime float64, yield func(id string) bool) error {
-	snap, err := s.walk(ctx, nil, nil, nil)
+	snap, err := s.walk(ctx, nil, false, nil)
 	if err != nil {
 		return err
 	}

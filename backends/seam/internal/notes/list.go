@@ -95,7 +95,7 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 		return out, err
 	}
 	defer root.Close()
-	kept := s.resident.current() == snap // then its facts about a file are current
+	kept := s.heard(snap) // then its facts about a file are current
 	for _, i := range rows {
 		if err := model.FromContext(ctx, "list"); err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/texts"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -62,7 +63,7 @@ type store struct {
 	snap      *snapshot
 	changes   int64 // made by this process
 	labels    *labels
-	resident  resident
+	resident  walk.Resident
 	displaced []model.StoreConflict
 }
 
@@ -82,7 +83,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	}
 	if !cfg.SearchOnly {
 		var err error
-		if snap, err = s.walk(ctx, nil, nil, nil); err != nil {
+		if snap, err = s.walk(ctx, nil, false, nil); err != nil {
 			return model.Store{}, err
 		}
 	}

@@ -33,8 +33,8 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	}
 	r := recall{query: q, tier: req.Tier, Ranking: linesearch.Ranking{Limit: model.ClampLimit(req.Limit)}}
 	snap, changes, fresh := s.last()
-	if !fresh && s.resident.begin(s) {
-		snap, err = s.resident.look(ctx, s)
+	if !fresh && s.follows() {
+		snap, err = s.look(ctx)
 		fresh = err == nil
 	}
 	switch {

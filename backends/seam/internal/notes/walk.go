@@ -118,31 +118,40 @@ func (l *labels) kinds() []string {
 
 // look returns a current snapshot. It is cheap without changes.
 func (s *store) look(ctx context.Context) (*snapshot, error) {
+	if snap, _, fresh := s.last(); fresh {
+		return snap, nil
+	}
+	end, err := s.resident.Turn(ctx, "list")
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	snap, changes, fresh := s.last()
 	if fresh {
 		return snap, nil
 	}
-	if s.resident.begin(s) {
-		return s.resident.look(ctx, s)
-	}
+	s.follows()
 	return s.renew(ctx, snap, changes, nil)
 }
 
+// follows reports whether changes of the store are heard of from now on.
+func (s *store) follows() bool { return !s.cfg.SearchOnly && s.resident.Begin(s.cfg.Path) }
+
 // last is the newest snapshot; fresh: it is current.
 func (s *store) last() (snap *snapshot, changes int64, fresh bool) {
-	if snap := s.resident.current(); snap != nil {
-		return snap, 0, true
-	}
 	s.mu.Lock()
 	snap, changes = s.snap, s.changes
 	s.mu.Unlock()
-	return snap, changes, snap != nil && snap.changes == changes && s.current(snap)
+	return snap, changes, snap != nil && (s.heard(snap) || !s.resident.Changed() && snap.changes == changes && s.current(snap))
 }
+
+// heard reports whether the snapshot is current by what the system reports.
+func (s *store) heard(snap *snapshot) bool { return s.resident.Current(s.cfg.Path, snap.tree) }
 
 // renew walks and keeps the snapshot, unless the store is open for a search alone: that walk has read no
 // front matter. r may be nil; else it searches every file of the walk.
 func (s *store) renew(ctx context.Context, old *snapshot, changes int64, r *recall) (*snapshot, error) {
-	snap, err := s.walk(ctx, old, nil, r)
+	snap, err := s.walk(ctx, old, r == nil, r)
 	if err != nil || s.cfg.SearchOnly && r != nil {
 		return snap, err
 	}
@@ -212,9 +221,9 @@ func layoutItem(l *Layout) func(dir string, name []byte) bool {
 func baseName(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
 // walk looks at every file and reads the beginning of the notes that neither old, which may be nil, nor an
-// earlier process knows in their current form. follow may be nil; else it reports the directories changed
-// since old. r may be nil; else it reads and searches every file.
-func (s *store) walk(ctx context.Context, old *snapshot, follow *walk.Follower, r *recall) (*snapshot, error) {
+// earlier process knows in their current form. follow: it reads only what has changed, where that is
+// known, in the caller's turn. r may be nil; else it reads and searches every file.
+func (s *store) walk(ctx context.Context, old *snapshot, follow bool, r *recall) (*snapshot, error) {
 	snap := &snapshot{labels: s.labels}
 	root, err := s.open("list")
 	if err != nil || root == nil {
@@ -233,7 +242,11 @@ func (s *store) walk(ctx context.Context, old *snapshot, follow *walk.Follower, 
 	if before == nil && r == nil && s.cfg.Layout == nil && s.cfg.Index != nil {
 		g.known = walk.OpenKnown(s.cfg.Index.known())
 	}
-	snap.tree, err = walk.Scan(ctx, "list", root, rules, before, follow, g.look)
+	if follow {
+		snap.tree, err = s.resident.Scan(ctx, "list", s.cfg.Path, root, rules, before, g.look)
+	} else {
+		snap.tree, err = walk.Scan(ctx, "list", root, rules, before, nil, g.look)
+	}
 	if err == nil && r != nil {
 		err = r.err
 	}

@@ -12,6 +12,7 @@ import (
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/texts"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
 
@@ -105,7 +106,8 @@ func TestResident(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := m.Provider.(*store)
-	s.resident.since = time.Now().Add(-staysOpen)
+	walk.StaysOpen = 0
+	t.Cleanup(func() { walk.StaysOpen = time.Second })
 	s.changed() // so that the next check walks
 	total := func() int64 {
 		t.Helper()
@@ -118,8 +120,8 @@ func TestResident(t *testing.T) {
 	if n := total(); n != 40 {
 		t.Fatal(n)
 	}
-	if s.resident.follow == nil {
-		t.Skip("it is not followed here: " + s.resident.reason())
+	if !s.follows() {
+		t.Skipf("it is not followed here: %v", s.resident.Walked())
 	}
 	before := s.snap
 	if total(); s.snap != before {
@@ -168,9 +170,14 @@ func TestResident(t *testing.T) {
 	if _, err := m.Provider.Forget(t.Context(), model.ForgetRequest{ID: "d9/e/f.md"}); err != nil || total() != 40 {
 		t.Errorf("after a forget: %d items, %v", total(), err)
 	}
-	_ = s.resident.follow.Close() // as when the system drops events
-	if write("d2/late.md", "late"); total() != 41 || s.resident.follow != nil || s.resident.reason() == "" {
-		t.Errorf("unfollowed: %d items; %q", total(), s.resident.reason())
+	if err := os.Rename(dir, dir+"-away"); err != nil { // another directory: the system drops events
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, os.DirFS(dir+"-away")); err != nil {
+		t.Fatal(err)
+	}
+	if write("d2/late.md", "late"); total() != 41 || s.follows() || len(s.resident.Walked()) == 0 {
+		t.Errorf("unfollowed: %d items; %v", total(), s.resident.Walked())
 	}
 	if st := s.observe(t.Context()); len(st) == 0 || st[0].Kind != "walked" || st[0].State != model.HealthOK {
 		t.Errorf("health says nothing of it: %+v", st)
@@ -178,8 +185,7 @@ func TestResident(t *testing.T) {
 	if write("d2/later.md", "late"); total() != 42 {
 		t.Errorf("walked: %d items", total())
 	}
-	s.resident.again = time.Time{}
-	if total() != 42 || m.Close() != nil || s.resident.follow != nil {
+	if total() != 42 || m.Close() != nil || s.follows() {
 		t.Error("it is followed after it was closed")
 	}
 }

@@ -6,18 +6,31 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
 // queue is an inotify instance, read on demand and never waited for: when a system call returns, its change
-// is in the queue.
+// is in the queue. The followers of a store share one: a user has few.
 type queue struct {
+	mu    sync.Mutex
+	file  *os.File // nil while it follows nothing
+	fd    int
+	trees int
+	dirs  map[int32]watched
+}
+
+// watched is a directory of a tree, by its path there.
+type watched struct {
+	of  *Follower
+	dir string
+}
+
+// anchor is the root of a followed tree.
+type anchor struct {
 	named, root string // with and without links
 	was         os.FileInfo
-	file        *os.File
-	fd          int
-	dirs        map[int32]string // by watch
 }
 
 // told are the kinds of changes to report.
@@ -30,39 +43,65 @@ var localSystems = map[int64]bool{
 	unix.OVERLAYFS_SUPER_MAGIC: true, unix.F2FS_SUPER_MAGIC: true, 0x2fc12fc1: true, // ZFS
 }
 
-func newQueue(named string) (queue, error) {
-	root := named
+func anchored(named string) (anchor, error) {
 	var st unix.Statfs_t
-	if err := unix.Statfs(root, &st); err != nil {
-		return queue{}, err
+	if err := unix.Statfs(named, &st); err != nil {
+		return anchor{}, err
 	}
 	if !localSystems[int64(st.Type)] {
-		return queue{}, errors.New("other machines may write on its file system unheard")
+		return anchor{}, errors.New("other machines may write on its file system unheard")
 	}
-	was, err := os.Stat(root)
+	was, err := os.Stat(named)
 	if err != nil {
-		return queue{}, err
+		return anchor{}, err
 	}
-	if root, err = filepath.EvalSymlinks(root); err != nil {
-		return queue{}, err
-	}
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
-	if err != nil {
-		return queue{}, err
-	}
-	return queue{root: root, named: named, was: was, file: os.NewFile(uintptr(fd), "inotify"), fd: fd, dirs: map[int32]string{}}, nil
+	root, err := filepath.EvalSymlinks(named)
+	return anchor{named: named, root: root, was: was}, err
 }
 
-func (q *queue) close() error { return q.file.Close() }
+// same reports whether the root is still where it was.
+func (a *anchor) same() bool {
+	now, err := os.Stat(a.named)
+	return err == nil && os.SameFile(now, a.was)
+}
 
-func (q *queue) watch(dir string) (unheard bool, err error) {
-	if len(q.dirs) >= mostFollowed {
+// open begins one more tree.
+func (q *queue) open() error {
+	if q.file == nil {
+		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+		if err != nil {
+			return err
+		}
+		q.file, q.fd, q.dirs = os.NewFile(uintptr(fd), "inotify"), fd, map[int32]watched{}
+	}
+	q.trees++
+	return nil
+}
+
+// leave ends a tree, and with the last one the instance.
+func (q *queue) leave(f *Follower) error {
+	if q.trees--; q.trees == 0 {
+		file := q.file
+		q.file, q.dirs = nil, nil
+		return file.Close()
+	}
+	for wd, w := range q.dirs {
+		if w.of == f {
+			_, _ = unix.InotifyRmWatch(q.fd, uint32(wd)) // it may have ended with its directory
+			delete(q.dirs, wd)
+		}
+	}
+	return nil
+}
+
+func (q *queue) watch(f *Follower, dir string) (unheard bool, err error) {
+	if len(q.dirs) >= MostFollowed {
 		return false, errors.New("too many directories")
 	}
-	wd, err := unix.InotifyAddWatch(q.fd, filepath.Join(q.root, filepath.FromSlash(dir)), told)
+	wd, err := unix.InotifyAddWatch(q.fd, filepath.Join(f.at.root, filepath.FromSlash(dir)), told)
 	switch {
 	case err == nil:
-		q.dirs[int32(wd)] = dir
+		q.dirs[int32(wd)] = watched{f, dir}
 		return false, nil
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EACCES), errors.Is(err, unix.ELOOP):
 		return true, nil
@@ -70,11 +109,8 @@ func (q *queue) watch(dir string) (unheard bool, err error) {
 	return false, err // ENOSPC: the user has no watches left
 }
 
-// each yields every change in the queue; made: name is new in the directory.
-func (q *queue) each(yield func(dir, name string, isDir, made bool)) error {
-	if now, err := os.Stat(q.named); err != nil || !os.SameFile(now, q.was) { // changes of the directories above are not reported
-		return errLost
-	}
+// read hands every change in the queue to its tree.
+func (q *queue) read() {
 	var buf [16 << 10]byte
 	for {
 		n, err := unix.Read(q.fd, buf[:])
@@ -82,9 +118,10 @@ func (q *queue) each(yield func(dir, name string, isDir, made bool)) error {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EAGAIN), err == nil && n <= 0:
-			return nil
+			return
 		case err != nil:
-			return err
+			q.lose()
+			return
 		}
 		for rest := buf[:n]; len(rest) >= unix.SizeofInotifyEvent; {
 			wd := int32(binary.NativeEndian.Uint32(rest))
@@ -92,16 +129,25 @@ func (q *queue) each(yield func(dir, name string, isDir, made bool)) error {
 			size := int(binary.NativeEndian.Uint32(rest[12:]))
 			name, _, _ := bytes.Cut(rest[unix.SizeofInotifyEvent:unix.SizeofInotifyEvent+size], []byte{0})
 			rest = rest[unix.SizeofInotifyEvent+size:]
-			dir, ok := q.dirs[wd]
+			w, ok := q.dirs[wd]
 			switch {
-			case mask&(unix.IN_Q_OVERFLOW|unix.IN_UNMOUNT) != 0, ok && dir == "" && mask&(unix.IN_DELETE_SELF|unix.IN_MOVE_SELF) != 0:
-				return errLost
+			case mask&unix.IN_Q_OVERFLOW != 0:
+				q.lose()
 			case !ok:
+			case mask&unix.IN_UNMOUNT != 0, w.dir == "" && mask&(unix.IN_DELETE_SELF|unix.IN_MOVE_SELF) != 0:
+				w.of.lost = errLost
 			case mask&unix.IN_IGNORED != 0:
 				delete(q.dirs, wd)
 			default:
-				yield(dir, string(name), mask&unix.IN_ISDIR != 0, mask&(unix.IN_CREATE|unix.IN_MOVED_TO) != 0)
+				w.of.hear(w.dir, string(name), mask&unix.IN_ISDIR != 0, mask&(unix.IN_CREATE|unix.IN_MOVED_TO) != 0)
 			}
 		}
+	}
+}
+
+// lose ends the trust in all trees.
+func (q *queue) lose() {
+	for _, w := range q.dirs {
+		w.of.lost = errLost
 	}
 }

@@ -2,15 +2,24 @@
 
 package walk
 
-import "errors"
+import (
+	"errors"
+	"sync"
+)
 
 // queue is empty: this system's reports are not ordered with a walk.
-type queue struct{}
+type queue struct{ mu sync.Mutex }
 
-func newQueue(string) (queue, error) { return queue{}, errors.ErrUnsupported }
+type anchor struct{}
 
-func (*queue) close() error { return nil }
+func anchored(string) (anchor, error) { return anchor{}, errors.ErrUnsupported }
 
-func (*queue) watch(string) (bool, error) { return false, errors.ErrUnsupported }
+func (*anchor) same() bool { return false }
 
-func (*queue) each(func(dir, name string, isDir, made bool)) error { return nil }
+func (*queue) open() error { return errors.ErrUnsupported }
+
+func (*queue) leave(*Follower) error { return nil }
+
+func (*queue) watch(*Follower, string) (bool, error) { return false, errors.ErrUnsupported }
+
+func (*queue) read() {}
