@@ -14,6 +14,7 @@ import (
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/texts"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -52,6 +53,8 @@ type store struct {
 	tiers  []model.TierSpec
 	health vitals.Gate
 	facts  *texts.Memory
+
+	resident walk.Resident
 
 	mu      sync.Mutex
 	snap    *snapshot
@@ -100,8 +103,8 @@ func (s *store) value(snap *snapshot) model.Store {
 		Notes:      s.notes(snap),
 		Provider:   s, Browser: s, History: s, Quarantine: s, Names: s, Texts: s, Subjects: s, Maintainer: s,
 		Events:  s,
-		Address: s.address,
-		Origin:  originOf,
+		Address: s.address, Closer: s.resident.Close,
+		Origin: originOf,
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *store) observe() []model.HealthFinding {
 	if snap != nil && len(snap.problems) > 0 {
 		found = append(found, vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("%d places are not looked at, first: %s", len(snap.problems), snap.problems[0]))...)
 	}
-	return found
+	return append(found, s.resident.Walked()...)
 }
 
 func inspect(what, path, sub string) string {

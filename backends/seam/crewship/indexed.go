@@ -26,7 +26,7 @@ func (s *store) indexed(ctx context.Context, snap *snapshot, p *memoryDir, fn fu
 	if m, err := dir.Stat(indexName); err != nil || m.Kind != rootdir.File { // a link is not followed
 		return false
 	}
-	path := filepath.Join(p.root, filepath.FromSlash(below(p.dir, indexName)))
+	path := filepath.Join(p.path(), indexName)
 	if present(path+"-wal") && !present(path+"-shm") { // its writer died: the files are nearer than a copy
 		return false
 	}

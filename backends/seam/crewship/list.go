@@ -122,7 +122,7 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 			out = append(out, s.header(e, texts.Facts{}, e.meta))
 			continue
 		}
-		f, m, err := r.facts(e)
+		f, m, err := r.facts(e, s.resident.Current(p.memory.path(), p.tree))
 		if err != nil {
 			h := s.header(e, texts.Facts{}, e.meta)
 			if !errors.Is(err, model.NotFound) {
@@ -202,8 +202,13 @@ func (r *reader) content(e *entry) (string, texts.Facts, rootdir.Meta, error) {
 	return r.s.facts.Read(r.dir, e.id, e.label)
 }
 
-// facts reads the file only when its current version is unknown.
-func (r *reader) facts(e *entry) (texts.Facts, rootdir.Meta, error) {
+// facts reads the file only when its current version is unknown. kept: it is as the walk saw it.
+func (r *reader) facts(e *entry, kept bool) (texts.Facts, rootdir.Meta, error) {
+	if kept {
+		if f, ok := r.s.facts.Known(e.id, e.meta); ok {
+			return f, e.meta, nil
+		}
+	}
 	if err := r.open(e.memory); err != nil {
 		return texts.Facts{}, rootdir.Meta{}, err
 	}

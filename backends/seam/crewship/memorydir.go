@@ -2,6 +2,7 @@ package crewship
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 
 	"memdesk/backends/seam/internal/rootdir"
@@ -32,6 +33,9 @@ type memoryDir struct {
 	// missing: the database knows the agent, and the directory does not exist yet.
 	missing bool
 }
+
+// path is that of its directory.
+func (p *memoryDir) path() string { return filepath.Join(p.root, filepath.FromSlash(p.dir)) }
 
 // scope names the memory directory in lists.
 func (p *memoryDir) scope() string { return strings.TrimSuffix(p.prefix, "/") }

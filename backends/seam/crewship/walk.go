@@ -36,6 +36,8 @@ type snapshot struct {
 	age      walk.Age
 	changes  int64 // made by this process, before the walk
 	lists    paging.Lists
+	above    []string              // the problems of the survey alone
+	trees    map[string]*walk.Tree // of the memory directories, by their paths
 }
 
 // part is the files of a memory directory. Their tags are their tiers.
@@ -83,17 +85,24 @@ func (snap *snapshot) all() iter.Seq2[part, walk.File] {
 	}
 }
 
-// look returns a current snapshot. Without changes it is cheap: it stats every directory instead of every
-// file.
+// look returns a current snapshot. Without changes it is cheap: it looks at directories instead of files.
 func (s *store) look(ctx context.Context) (*snapshot, error) {
-	s.mu.Lock()
-	snap, changes := s.snap, s.changes
-	s.mu.Unlock()
-	if snap != nil && snap.changes == changes && s.current(snap) {
-		return snap, nil
-	}
-	snap, err := s.walk(ctx)
+	end, err := s.resident.Turn(ctx, "list")
 	if err != nil {
+		return nil, err
+	}
+	defer end()
+	s.mu.Lock()
+	last, changes := s.snap, s.changes
+	s.mu.Unlock()
+	snap, err := s.survey(ctx, "list")
+	if err != nil {
+		return nil, err
+	}
+	if last != nil && last.as(snap) && (s.heard(last) || last.changes == changes && !s.resident.Changed() && s.current(last)) {
+		return last, nil
+	}
+	if err := s.walk(ctx, snap); err != nil {
 		return nil, err
 	}
 	snap.changes, snap.age.Took = changes, time.Since(snap.age.Began)
@@ -111,8 +120,20 @@ func (s *store) changed() {
 }
 
 func (s *store) current(snap *snapshot) bool {
-	return (database{s.at.db}).stamp() == snap.db &&
-		snap.age.Fresh(func(root string) (*rootdir.Dir, error) { return rootdir.Open(root, nil) })
+	return snap.age.Fresh(func(root string) (*rootdir.Dir, error) { return rootdir.Open(root, nil) })
+}
+
+// as reports whether a later survey found the same memory directories and names.
+func (snap *snapshot) as(now *snapshot) bool {
+	return snap.db == now.db && snap.names.problem == now.names.problem && slices.Equal(snap.above, now.problems) &&
+		slices.EqualFunc(snap.memories, now.memories, func(a, b *memoryDir) bool { return *a == *b })
+}
+
+// heard reports whether every memory directory is current by what the system reports.
+func (s *store) heard(snap *snapshot) bool {
+	return !slices.ContainsFunc(snap.memories, func(p *memoryDir) bool {
+		return !p.missing && !s.resident.Current(p.path(), snap.trees[p.path()])
+	})
 }
 
 // survey enumerates the memory directories without their files: its cost does not grow with the memories.
@@ -127,58 +148,25 @@ func (s *store) survey(ctx context.Context, op string) (*snapshot, error) {
 	return snap, err
 }
 
-func (s *store) walk(ctx context.Context) (*snapshot, error) {
-	snap, err := s.survey(ctx, "list")
-	if err != nil {
-		return nil, err
-	}
-	if !s.at.single {
-		snap.sawAbove(s.at.base, "crews", "solo", "workspace/shared")
-		if s.at.memory != "" {
-			snap.sawAbove(s.at.memory, ".")
-		}
-	}
+// walk reads the files of a survey's places, in the caller's turn.
+func (s *store) walk(ctx context.Context, snap *snapshot) error {
+	snap.above, snap.trees = slices.Clone(snap.problems), map[string]*walk.Tree{}
 	for _, p := range snap.memories {
 		if p.missing {
 			continue
 		}
 		if err := s.walkPlace(ctx, snap, p); err != nil {
-			return nil, err
+			return err
 		}
 	}
+	s.resident.Keep(snap.trees)
 	slices.SortFunc(snap.parts, func(a, b part) int { return strings.Compare(a.memory.prefix, b.memory.prefix) })
 	n := 0
 	for i := range snap.parts {
 		snap.parts[i].first = n
 		n += snap.parts[i].tree.Len()
 	}
-	return snap, nil
-}
-
-// sawAbove records the directories above the memory directories, in which those appear and vanish.
-func (snap *snapshot) sawAbove(base string, dirs ...string) {
-	root, err := rootdir.Open(base, nil)
-	if err != nil {
-		return
-	}
-	defer root.Close()
-	seen := map[string]bool{}
-	for _, p := range snap.memories {
-		if p.root != base || p.missing {
-			continue
-		}
-		parts := strings.Split(p.dir, "/")
-		for n := 1; n < len(parts); n++ {
-			dirs = append(dirs, strings.Join(parts[:n], "/"))
-		}
-	}
-	for _, d := range append(dirs, ".") {
-		if at, err := walk.See(root, d); err == nil && !seen[d] {
-			seen[d] = true
-			at.Root = base
-			snap.age.Dirs = append(snap.age.Dirs, at)
-		}
-	}
+	return nil
 }
 
 func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *memoryDir) error {
@@ -191,14 +179,15 @@ func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *memoryDir) err
 		return nil
 	}
 	defer dir.Close()
-	tree, err := walk.Scan(ctx, "list", dir, memories, nil, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
+	s.resident.Begin(p.path())
+	tree, err := s.resident.Scan(ctx, "list", p.path(), dir, memories, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
 		m, ok := walk.Stat(files, at)
 		return m, tagOf(classify(p.kind, at.Path())), ok
 	})
 	if err != nil {
 		return err
 	}
-	if tree.Len() > 0 {
+	if snap.trees[p.path()] = tree; tree.Len() > 0 {
 		snap.parts = append(snap.parts, part{memory: p, names: snap.names, tree: tree})
 	}
 	for _, problem := range tree.Problems {

@@ -30,12 +30,6 @@ type Seen struct {
 	meta rootdir.Meta
 }
 
-// See stats one directory that a walk does not include.
-func See(root *rootdir.Dir, path string) (Seen, error) {
-	m, err := root.Stat(path)
-	return Seen{Path: path, meta: m}, err
-}
-
 // Names calls yield with the path of every file, in the order of paths, until it returns false.
 // Problems are the directories that could not be read, in words.
 func Names(ctx context.Context, op string, root *rootdir.Dir, r Rules, yield func(path string) bool) (problems []string, err error) {
