@@ -45,9 +45,9 @@ var (
 
 // Acts on conflicts.
 var (
-	KeepBase  = Act{Name: "base", Keys: []string{"b"}, Doc: "resolve: keep the base as it is and remove the copy, after a question"}
-	KeepCopy  = Act{Name: "copy", Keys: []string{"c"}, Doc: "resolve: put the copy in the base's place, after a question"}
-	KeepBoth  = Act{Name: "both", Keys: []string{"B"}, Doc: "resolve: keep both, and give the copy a name of its own"}
+	KeepBase  = Act{Name: "keep base", Keys: []string{"b"}, Doc: "resolve: keep the base as it is and remove the copy, after a question"}
+	KeepCopy  = Act{Name: "keep copy", Keys: []string{"c"}, Doc: "resolve: put the copy in the base's place, after a question"}
+	KeepBoth  = Act{Name: "keep both", Keys: []string{"B"}, Doc: "resolve: keep both, and give the copy a name of its own"}
 	Merge     = Act{Name: "merge", Keys: []string{"m"}, Verb: "merge", Args: "NUMBER", Lists: []string{"conflicts"}, Doc: "go through the differences one by one", Examples: []string{"merge 1"}}
 	EditBoth  = Act{Name: "edit", Keys: []string{"e"}, Doc: "write the result in the editor, both sides between marks"}
 	Redundant = Act{Keys: []string{"D"}, Verb: "redundant", Lists: []string{"conflicts"}, Doc: "remove every redundant copy of all stores, after a question that counts them", Examples: []string{"redundant"}}

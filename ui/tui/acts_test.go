@@ -35,7 +35,7 @@ func TestForgetAndUndo(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := daily(t, "desk,acts", w, h)
 		r.asked("d", "Forget crews")
-		r.press("tab").see("enter next").press("asked by Mara").see("audit log: asked by Mara")
+		r.press("tab").see("enter next").press("asked by Mara").see("(optional): asked by Mara")
 		r.press("tab", "tab").see("[Forget]").press("enter").see("type the name first: 2026-05-20.md")
 		r.press("2026-05-20.md").press("enter").see("[Forget]").press("enter")
 		r.see("forgot crews/eng/agents/bo/daily/2026-05-20.md; z undoes", "1 of 1").gone("Wednesday")

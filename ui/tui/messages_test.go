@@ -64,7 +64,7 @@ func TestQuestionOnTheSmallestScreen(t *testing.T) {
 		r, p := noted(t, "desk,acts", max(size[0], 80), max(size[1], 24))
 		r.resize(size[0], size[1]).see("1 of 2")
 		p.will(`seq 60 > "$1"`)
-		r.press("e").see("Save crews", "PRODUCTION", "[Cancel]", "enter cancel", "reason, for the audit log")
+		r.press("e").see("Save crews", "PRODUCTION", "[Cancel]", "enter cancel", "reason (optional)")
 		if size[0] == 60 {
 			r.see("there is more")
 		}

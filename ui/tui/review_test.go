@@ -15,7 +15,7 @@ func TestReleaseByEdit(t *testing.T) {
 		p := newPen(t)
 		r := startRobot(t, start{scenario: "desk,acts", width: w, height: h, env: []string{p.env(), "HOME=" + p.dir}})
 		r.see("[2 Tiers]", "48,210").press("4").see("1 of 3", "still poisoned")
-		r.press("e").see("Release crews/eng/shared/CREW.md?", "as it stands in the source", "reason, required", "type CREW.md", "enter cancel")
+		r.press("e").see("Release crews/eng/shared/CREW.md?", "as it stands in the source", "reason (required)", "type CREW.md", "enter cancel")
 		r.press("tab").press("checked").press("tab").press("CREW.md").press("tab").see("[Release]").press("enter")
 		r.see("is not saved", "still blocked", "enter cancel").press("esc").see("kept for 30 days", "1 of 3")
 		p.will(`echo "a harmless text" > "$1"`)

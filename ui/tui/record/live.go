@@ -101,13 +101,13 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	return cmd
 }
 
-// Badge is the number of rows of a polled list, a question mark where it is not known.
+// Badge is the number of rows of a polled list, an ellipsis until it is known.
 func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
 	switch {
 	case p.Kind.Live != nil || !p.follows():
 		return safetext.Text{}, paint.ToneInfo
 	case !p.pulse.Known() || p.waiting.Unknown:
-		return safetext.Const("?"), paint.ToneInfo
+		return paint.LeftOut(p.D.Esc), paint.ToneInfo
 	case p.waiting.N == 0:
 		return safetext.Text{}, paint.ToneInfo
 	case p.waiting.AtLeast:

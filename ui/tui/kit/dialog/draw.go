@@ -73,9 +73,9 @@ func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 			out = append(out, st.Row(width).Blank(1+labels[i].Width()).Put(st.Bad, st.Esc.Sprintf("!! %s", wrong)).End())
 		}
 	}
-	label := st.Esc.Const("reason, for the audit log: ")
+	label := st.Esc.Const("reason (optional): ")
 	if d.Must {
-		label = st.Esc.Const("reason, required: ")
+		label = st.Esc.Const("reason (required): ")
 	}
 	if !d.NoReason {
 		line(stop{onReason, 0}, label, &d.Reason)

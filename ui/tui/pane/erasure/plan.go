@@ -486,6 +486,7 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	head := []text.Line{
 		{Value: esc.Sprintf("The plan of %s", p.Request), Kind: text.Title},
 		field("person", esc.LineMax(strings.Join(append([]string{r.Subject}, r.Aliases...), ", "), prose.MaxReason)),
+		field("deadline", esc.Sprintf("%s, %s", esc.Const(r.Deadline.Format(time.DateOnly)), esc.Const(dueWords(r, rq.D.Time.Clock.Now())))),
 		field("in all", esc.Sprintf("%s: %s", prose.Plural(int64(len(p.Stores)), "store"), esc.Const(all.words()))),
 	}
 	if r.PlanHash != p.Hash {
@@ -505,22 +506,29 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	if p.Note != "" {
 		head = append(head, text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})
 	}
-	head = append(append(append(head, text.Line{Kind: text.Blank}), eraseStores(rq.D.St, *p)...), text.Line{Kind: text.Blank})
+	backups := backupLines(esc, rq.D.Erasure.Backups(*p))
+	next := "E carries the plan out, for good."
+	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
+	if err == nil && why != "" {
+		next = "A comes first: it approves the plan, or says who must. Then E carries it out, for good."
+	}
+	head = append(head, text.Line{Value: esc.Sprintf("Nothing has changed yet. %s", esc.Const(next)), Kind: text.Note})
+	head = append(append(append(append(head, backups.missing...), text.Line{Kind: text.Blank}), eraseStores(rq.D.St, *p)...), text.Line{Kind: text.Blank})
 	head = append(head, field("hash", esc.Line(p.Hash)), field("made", esc.Const(desk.Changed(rq.D.Desk, p.Made))), field("will take", esc.Const(duration(p.Estimate))))
 	if free := rq.D.Erasure.FreeBytes(); free > 0 {
 		head = append(head, field("free space", esc.Const(prose.Size(free))))
 	}
-	next := "E carries the plan out."
-	if why, err := rq.D.Erasure.Unapproved(ctx, r.ID); err == nil && why != "" {
+	if err == nil && why != "" {
 		head = append(head, field("approval", esc.LineMax(why, prose.MaxTitle)))
-		next = "A comes first: it approves the plan, or says who must. Then E carries it out."
 	}
-	head = append(head, text.Line{Value: esc.Sprintf("Nothing has changed yet. Go down for each store and item. %s", esc.Const(next)), Kind: text.Note})
-	return append(head, backupLines(esc, rq.D.Erasure.Backups(*p))...)
+	return append(head, backups.configured...)
 }
 
-// backupLines list the configured backups one by one, and the others in one line.
-func backupLines(esc safetext.Escaper, all []receipt.Backup) []text.Line {
+// backed are the lines about backups: a warning about stores without any, and the configured ones one
+// by one.
+type backed struct{ missing, configured []text.Line }
+
+func backupLines(esc safetext.Escaper, all []receipt.Backup) (out backed) {
 	var unknown []string
 	var known []receipt.Backup
 	for _, b := range all {
@@ -531,11 +539,11 @@ func backupLines(esc safetext.Escaper, all []receipt.Backup) []text.Line {
 			unknown = append(unknown, b.Store)
 		}
 	}
-	head := chapter(esc, "Backups", known)
 	if len(unknown) > 0 {
-		head = append(head, text.Line{Value: esc.Sprintf("! Backups may hold the person: no [[backup]] is configured for %s.", esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Warn})
+		out.missing = append(out.missing, text.Line{Value: esc.Sprintf("! Backups may hold the person: no [[backup]] is configured for %s.", esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Warn})
 	}
-	return head
+	out.configured = chapter(esc, "Backups", known)
+	return out
 }
 
 // duration is an estimate in words.

@@ -367,7 +367,7 @@ func (p *Pane) Describe(m backends.Member) []text.Line {
 func (p *Pane) describeStore(s model.Store) []text.Line {
 	esc := p.d.St.Esc
 	var head []text.Line
-	access := esc.Const("can be changed")
+	access := esc.Const("read and write")
 	if s.ReadOnly {
 		access = esc.Sprintf("read-only: %s", desk.OrElse(esc.Line(s.ReadOnlyReason), esc.Const("opened so")))
 	}
@@ -422,18 +422,26 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	below := p.footing()
 	f := p.d.Split(width, height-len(below))
 	st := p.d.St
-	list := make([]string, 0, f.ListHeight)
+	rows := make([]string, 0, f.ListHeight)
 	h := st.Row(f.ListWidth).Blank(1)
-	h.Lit(st.Heading, pad("STORE", 16)).Lit(st.Heading, pad("HEALTH", 8)).Lit(st.Heading, "LATENCY  CHECKED  ").Lit(st.Heading, pad("KIND", kindWidth)).Lit(st.Heading, "MESSAGE")
-	list = append(list, h.End())
 	members := p.d.Fleet.Members()
+	var fit list.Fit
+	fit.See(0, len("STORE"))
+	fit.See(1, len("KIND"))
+	for _, m := range members {
+		fit.See(0, len(m.Name))
+		fit.See(1, len(m.Kind))
+	}
+	name, kind := fit.Width(0, 16), fit.Width(1, 12)
+	h.Lit(st.Heading, pad("STORE", name)).Lit(st.Heading, pad("HEALTH", 8)).Lit(st.Heading, "LATENCY  CHECKED  ").Lit(st.Heading, pad("KIND", kind)).Lit(st.Heading, "MESSAGE")
+	rows = append(rows, h.End())
 	for i := p.table.Top; i < min(len(members), p.table.Top+p.table.Height); i++ {
-		list = append(list, p.row(members[i], i == p.table.Sel, f.ListWidth))
+		rows = append(rows, p.row(members[i], i == p.table.Sel, f.ListWidth, name, kind))
 	}
 	if len(members) == 0 {
-		list = append(list, st.Paragraph(st.Dim, st.Esc.Const(desk.NoStores), f.ListWidth)...)
+		rows = append(rows, st.Paragraph(st.Dim, st.Esc.Const(desk.NoStores), f.ListWidth)...)
 	}
-	return append(p.d.Join(f, list, p.detail, safetext.Const(desk.StoreAside)), below...), nil
+	return append(p.d.Join(f, rows, p.detail, safetext.Const(desk.StoreAside)), below...), nil
 }
 
 // StoreHere is the store at the cursor.
@@ -444,15 +452,15 @@ func (p *Pane) StoreHere() string {
 	return ""
 }
 
-func (p *Pane) row(m backends.Member, at bool, width int) string {
+func (p *Pane) row(m backends.Member, at bool, width, nameWidth, kindWidth int) string {
 	st := p.d.St
 	r := st.Highlighted(width, at, true)
-	r.Cell(st.Plain, st.Esc.Line(m.Name), 15).Blank(1)
+	r.Cell(st.Plain, st.Esc.Line(m.Name), nameWidth-1).Blank(1)
 	kind := st.Esc.Line(m.Kind)
 	rep, known := p.Reports[m.Name]
 	switch {
 	case !known:
-		return r.Lit(st.Dim, pad("..", 8)).Blank(7+2+9).Cell(st.Dim, kind, kindWidth).Lit(st.Dim, "checking").End()
+		return r.Lit(st.Dim, pad("..", 8)).Blank(7+2+9).Cell(st.Dim, kind, kindWidth-1).Blank(1).Lit(st.Dim, "checking").End()
 	case rep.Status.State == model.HealthDegraded:
 		r.Cell(st.Warn, st.Badge(paint.ToneWarn, st.Esc.Const("look")), 8)
 	case rep.Status.OK:
@@ -461,7 +469,7 @@ func (p *Pane) row(m backends.Member, at bool, width int) string {
 		r.Cell(st.Bad, st.Badge(paint.ToneBad, st.Esc.Const("down")), 8)
 	}
 	r.Number(st.Dim, safetext.Const(prose.Latency(rep.Latency)), 7).Blank(2)
-	r.Cell(st.Dim, safetext.Const(p.d.Time.Age(rep.Status.CheckedAt)), 9).Cell(st.Dim, kind, kindWidth)
+	r.Cell(st.Dim, safetext.Const(p.d.Time.Age(rep.Status.CheckedAt)), 9).Cell(st.Dim, kind, kindWidth-1).Blank(1)
 	switch {
 	case len(rep.Status.Findings) > 0 && rep.Status.OK:
 		r.Put(st.Warn, st.Esc.LineMax(rep.Status.Findings[0].Message, prose.MaxReason))
@@ -472,9 +480,6 @@ func (p *Pane) row(m backends.Member, at bool, width int) string {
 	}
 	return r.End()
 }
-
-// kindWidth is the column of a store's kind.
-const kindWidth = 12
 
 // holds is the number of items in the tiers that are not hidden; empty before the count.
 func (p *Pane) holds(s model.Store) safetext.Text {

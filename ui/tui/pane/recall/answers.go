@@ -118,15 +118,31 @@ type hitColumns struct {
 	where, writer int
 }
 
-// columns drops the rank before the writer for lack of room: the detail has the rank.
+// columns drops the rank before the writer for lack of room: the detail has the rank. Sources and
+// writers take no more than they need.
 func (p *Pane) columns(width int) hitColumns {
-	switch {
-	case p.d.Origins == nil:
-		return hitColumns{numbers: true, where: max((width-30)*2/5, 16)}
-	case width < 76:
-		return hitColumns{where: max((width-28)*2/5, 16), writer: 10}
+	c, room := hitColumns{numbers: true}, width-30
+	if p.d.Origins != nil {
+		c.numbers, c.writer = width >= 76, p.fit.Width(1, pane.OriginWidth)
+		room -= c.writer
 	}
-	return hitColumns{numbers: true, where: max((width-30-pane.OriginWidth)*2/5, 16), writer: pane.OriginWidth}
+	c.where = p.fit.Width(0, max(room*2/5, 16))
+	return c
+}
+
+// fitted notes the widths of the sources and the writers of the hits.
+func (p *Pane) fitted() {
+	p.fit = nil
+	p.fit.See(0, len("WHERE"))
+	p.fit.See(1, len("ORIGIN"))
+	for _, h := range p.rows {
+		if h.Heading || h.Withheld {
+			continue
+		}
+		who, _ := p.who.Cell(p.refOf(h))
+		p.fit.See(0, h.Where.Width())
+		p.fit.See(1, who.Width())
+	}
 }
 
 func (p *Pane) row(h hitRow, at bool, width int, c hitColumns) string {

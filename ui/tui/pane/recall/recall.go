@@ -43,6 +43,7 @@ type Pane struct {
 	waiting []string           // stores that have not answered yet
 	running bool
 	answers []answered
+	fit     list.Fit // of the columns WHERE and ORIGIN
 	rows    []hitRow
 	table   list.Table
 	moved   bool // the operator has chosen a row; else the first is selected
@@ -141,6 +142,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		}
 	case pane.WritersCame:
 		p.who.Take(msg)
+		p.fitted()
 		return p.named()
 	case pane.ReadDue:
 		return p.reader.Due(msg)
@@ -179,6 +181,7 @@ func (p *Pane) rebuild() tea.Cmd {
 		at = p.rows[p.table.Sel].key()
 	}
 	p.rows = arrange(p.d.St.Esc, p.answers)
+	p.fitted()
 	p.table.Sel, p.table.Top = 0, 0
 	if i := slices.IndexFunc(p.rows, func(h hitRow) bool { return at != "" && h.key() == at }); i >= 0 {
 		p.table.Sel, p.table.Top = i, max(i-line, 0)
