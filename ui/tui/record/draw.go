@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -32,7 +33,7 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 	var cursor *tea.Position
 	f := p.D.Split(width, height-len(out))
 	h := st.Row(f.ListWidth).Blank(p.indent())
-	widths := p.widths(f.ListWidth - p.indent())
+	widths := p.Kind.widths(f.ListWidth-p.indent(), p.fit)
 	if p.jump.In.Focus {
 		col := p.jump.In.Render(h, st.Esc.Const("jump to: "), st.Esc.Const("the first letters of a cell"))
 		cursor = &tea.Position{X: col + 1, Y: len(out)}
@@ -73,17 +74,17 @@ func (p *List[T]) indent() int {
 }
 
 // fitted notes the widths of the rows that have arrived, and of the titles with their sign.
-func (p *List[T]) fitted() {
-	for i, c := range p.Kind.Columns {
-		p.fit.See(i, len(c.Title)+1)
+func (k *Kind[T]) fitted(fit *list.Fit, rows []Row[T]) {
+	for i, c := range k.Columns {
+		fit.See(i, len(c.Title)+1)
 	}
-	for _, r := range p.Window.Rows {
+	for _, r := range rows {
 		for i, t := range r.Cells {
 			width := t.Width()
-			if i+1 == p.Kind.Badge {
+			if i+1 == k.Badge {
 				width += badgeSign
 			}
-			p.fit.See(i, width)
+			fit.See(i, width)
 		}
 	}
 }
@@ -94,15 +95,14 @@ const badgeSign = 2
 // widths are the columns for a width: as wide as their cells, up to the width of the column, and
 // wider where the last column leaves room. For lack of room the least important go first, then
 // others shrink, so that the last one stays readable.
-func (p *List[T]) widths(room int) []int {
-	k := &p.Kind
+func (k *Kind[T]) widths(room int, fit list.Fit) []int {
 	out, last := make([]int, len(k.Columns)), len(k.Columns)-1
 	for i, c := range k.Columns[:last] {
-		out[i] = p.fit.Width(i, c.Width)
+		out[i] = fit.Width(i, c.Width)
 		room -= out[i]
 	}
 	for i := range k.Columns[:last] {
-		if by := min(room-p.fit.Width(last, room), p.fit.Width(i, out[i]+room)-out[i]); by > 0 {
+		if by := min(room-fit.Width(last, room), fit.Width(i, out[i]+room)-out[i]); by > 0 {
 			room, out[i] = room-by, out[i]+by
 		}
 	}

@@ -189,7 +189,7 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 			p.notice = msg.Notice
 		}
 		cmd := p.arrived(msg.Page)
-		p.fitted()
+		p.Kind.fitted(&p.fit, p.Window.Rows)
 		if at := slices.IndexFunc(p.Window.Rows, func(r Row[T]) bool { return r.Key == p.Pick }); at >= 0 && p.Pick != "" {
 			p.Pick = ""
 			cmd = tea.Batch(cmd, p.Window.Move(at-p.Window.Sel))
@@ -414,7 +414,7 @@ func (p *List[T]) trailed(m list.Trailed[Row[T]], notice desk.Said) tea.Cmd {
 		p.notice = notice
 	}
 	cmd, over, found := p.Window.Trailed(m)
-	p.fitted()
+	p.Kind.fitted(&p.fit, p.Window.Rows)
 	if over {
 		list.TrailOver(&p.D.Loop, m, found)
 	}

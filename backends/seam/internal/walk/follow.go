@@ -40,11 +40,8 @@ const fullEvery = time.Minute
 // errLost says that changes were missed.
 var errLost = errors.New("the system lost count of the changes")
 
-// Follow begins to follow the directories below root, by its path; a walk names them. Unsupported where the
+// follow begins to follow the directories below root, by its path; a walk names them. Unsupported where the
 // system or the file system does not report every change.
-func Follow(root string) (*Follower, error) { return new(queue).follow(root) }
-
-// follow begins to follow one more tree.
 func (q *queue) follow(root string) (*Follower, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

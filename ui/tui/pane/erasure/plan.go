@@ -234,7 +234,7 @@ func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	}
 	kind := record.Kind[PlanRow]{
 		Noun: "step", Tell: tellPlan, Marking: true, Whole: func(raw PlanRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
-		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "LAYER", Width: 11}, {Title: "WHAT"}},
+		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "LAYER", Width: 12}, {Title: "WHAT"}},
 		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
 			p, rows, err := shown.rows(ctx, d.Erasure, r.ID, q)
 			if err != nil {

@@ -31,6 +31,12 @@ type recallDue struct{ gen int }
 // recallOver says that every store has answered, or that the question was cancelled.
 type recallOver struct{ gen int }
 
+// hitRows are the rows of the list, and the widths of its columns WHERE and ORIGIN.
+type hitRows struct {
+	rows []hitRow
+	fit  list.Fit
+}
+
 // Pane is the pane that tries a recall as an agent would make it.
 type Pane struct {
 	d       *pane.Bench
@@ -43,8 +49,7 @@ type Pane struct {
 	waiting []string           // stores that have not answered yet
 	running bool
 	answers []answered
-	fit     list.Fit // of the columns WHERE and ORIGIN
-	rows    []hitRow
+	hitRows
 	table   list.Table
 	moved   bool // the operator has chosen a row; else the first is selected
 	detail  *text.Pager
