@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -118,6 +119,30 @@ func TestResidentFallsBack(t *testing.T) {
 	}
 	if !h.Current(second, two) {
 		t.Error("the other tree is lost too")
+	}
+	h.Keep(map[string]*walk.Tree{second: two})
+	if f := h.Walked(); len(f) != 0 {
+		t.Errorf("of a tree that the store has no more, health says %+v", f)
+	}
+}
+
+// TestResidentUnderAWalk: the tree before a change must not be current while the walk that follows the
+// change goes on.
+func TestResidentUnderAWalk(t *testing.T) {
+	h := resident(t)
+	path := h.paths[0]
+	one := h.scan(t, path)
+	write(t, path, "a/three")
+	var looks, current atomic.Int32
+	_, err := h.Scan(t.Context(), "list", path, h.roots[path], walk.Rules{}, nil, func(files *rootdir.Files, at rootdir.Place, was walk.File) (rootdir.Meta, uint32, bool) {
+		looks.Add(1)
+		if h.Current(path, one) {
+			current.Add(1)
+		}
+		return lengths(files, at, was)
+	})
+	if err != nil || looks.Load() == 0 || current.Load() > 0 {
+		t.Errorf("%v; current in %d of %d looks", err, current.Load(), looks.Load())
 	}
 }
 
