@@ -86,7 +86,7 @@ func (d *Desk) prepare() error {
 	}
 	for _, sub := range []string{"requests", "plans", "runs", "receipts", "keys"} {
 		if err := os.MkdirAll(d.dir(sub), 0o700); err != nil {
-			return model.E(model.Unavailable, "gdpr", pathless(err))
+			return model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
 		}
 	}
 	return nil
@@ -210,7 +210,7 @@ func (d *Desk) List() ([]Due, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, model.E(model.Unavailable, "gdpr", pathless(err))
+		return nil, model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
 	}
 	now := d.Clock.Now()
 	var out []Due
@@ -376,19 +376,7 @@ func writeJSON(path string, v any) error {
 		return model.E(model.Internal, "gdpr", err)
 	}
 	if err := atomicfile.Write(path, append(b, '\n'), 0o600); err != nil {
-		return model.E(model.Unavailable, "gdpr", pathless(err))
+		return model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
 	}
 	return nil
-}
-
-func pathless(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	var le *os.LinkError
-	if errors.As(err, &le) {
-		return le.Err
-	}
-	return err
 }

@@ -28,13 +28,13 @@ func newSink(out string, at time.Time) (*sink, error) {
 	s := &sink{out: out, temp: out + ".tmp." + atomicfile.Suffix(), at: at}
 	if !strings.HasSuffix(strings.ToLower(out), ".zip") {
 		if err := os.MkdirAll(filepath.Join(s.temp, "documents"), 0o700); err != nil {
-			return nil, model.E(model.Unavailable, "gdpr-export", pathless(err))
+			return nil, model.E(model.Unavailable, "gdpr-export", atomicfile.Pathless(err))
 		}
 		return s, nil
 	}
 	f, err := os.OpenFile(s.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, model.E(model.Unavailable, "gdpr-export", pathless(err))
+		return nil, model.E(model.Unavailable, "gdpr-export", atomicfile.Pathless(err))
 	}
 	s.file, s.zip = f, zip.NewWriter(f)
 	return s, nil
@@ -65,7 +65,7 @@ func (s *sink) failed(err error) error {
 	if err == nil || errors.As(err, &own) {
 		return err
 	}
-	return model.E(model.Unavailable, "gdpr-export", pathless(err))
+	return model.E(model.Unavailable, "gdpr-export", atomicfile.Pathless(err))
 }
 
 func (s *sink) commit() error {
@@ -116,7 +116,7 @@ func (s *sink) spool() (*spool, error) {
 
 func (s *spool) write(b []byte) error {
 	if _, err := s.w.Write(b); err != nil {
-		return model.E(model.Unavailable, "gdpr-export", pathless(err))
+		return model.E(model.Unavailable, "gdpr-export", atomicfile.Pathless(err))
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (s *spool) read() (io.Reader, error) {
 		_, err = s.f.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		return nil, model.E(model.Unavailable, "gdpr-export", pathless(err))
+		return nil, model.E(model.Unavailable, "gdpr-export", atomicfile.Pathless(err))
 	}
 	return s.f, nil
 }

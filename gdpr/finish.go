@@ -78,7 +78,7 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 		return err
 	}
 	if err := atomicfile.Write(x.d.dir("receipts", x.r.ID+".json"), file, 0o600); err != nil {
-		return model.E(model.Unavailable, "gdpr-erase", pathless(err))
+		return model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err))
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (d *Desk) Receipt(id string) ([]byte, receipt.Receipt, string, error) {
 		return nil, receipt.Receipt{}, "", model.Errorf(model.NotFound, "gdpr", "request %s has no receipt: an erasure gets one when every layer in scope is done, `memdesk gdpr report %s` says where it stands", id, id)
 	}
 	if err != nil {
-		return nil, receipt.Receipt{}, "", model.E(model.Unavailable, "gdpr", pathless(err))
+		return nil, receipt.Receipt{}, "", model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
 	}
 	rec, signer, err := d.CheckReceipt(b, "")
 	if err == nil && signer.Known == "" {

@@ -13,6 +13,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr/suppress"
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -232,7 +233,7 @@ func (d *Desk) Unhold(ctx context.Context, id string, holds ...Hold) (Due, error
 	}
 	key, err := suppress.ReadKey(d.dir("keys", "pseudonym"))
 	if err != nil {
-		return Due{}, model.E(model.Unavailable, op, pathless(err))
+		return Due{}, model.E(model.Unavailable, op, atomicfile.Pathless(err))
 	}
 	x := indexHolds(key, r.Holds)
 	for _, h := range holds {
@@ -348,7 +349,7 @@ func (d *Desk) onHold(ask func(*holdCache) string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", pathless(err)
+		return "", atomicfile.Pathless(err)
 	}
 	c := &d.holds
 	c.mu.Lock()
@@ -383,7 +384,7 @@ func (c *holdCache) read(d *Desk) error {
 	}
 	if len(c.hashes) > 0 {
 		if c.key, err = suppress.ReadKey(d.dir("keys", "pseudonym")); err != nil {
-			return pathless(err)
+			return atomicfile.Pathless(err)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -59,7 +60,7 @@ func (x *run) fileNames(ctx context.Context, path string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, model.E(model.Unavailable, "gdpr-erase", pathless(err))
+		return false, model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err))
 	}
 	defer f.Close()
 	rep, err := x.m.Scan(ctx, f, nil)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/filelock"
 	"memdesk/model"
 )
@@ -45,7 +46,7 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	path := d.dir("runs", id+".jsonl")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, model.E(model.Unavailable, "gdpr-erase", pathless(err))
+		return nil, model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err))
 	}
 	free, err := filelock.Try(f, true)
 	if err != nil {
@@ -56,7 +57,7 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", pathless(err)), filelock.Close(f))
+		return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err)), filelock.Close(f))
 	}
 	l := &runLog{f: f, plan: plan, done: map[[2]int]bool{}, rows: map[int]int64{}, size: int64(len(b))}
 	for line := range bytes.Lines(b) {
@@ -67,7 +68,7 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	}
 	if len(b) > 0 && b[len(b)-1] != '\n' {
 		if _, err := f.Write([]byte{'\n'}); err != nil {
-			return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", pathless(err)), filelock.Close(f))
+			return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err)), filelock.Close(f))
 		}
 	}
 	return l, nil
@@ -127,7 +128,7 @@ func (l *runLog) line(r runLine) error {
 		return model.E(model.Internal, "gdpr-erase", err)
 	}
 	if _, err := l.f.Write(append(b, '\n')); err != nil {
-		return model.E(model.Unavailable, "gdpr-erase", pathless(err))
+		return model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err))
 	}
 	l.take(r)
 	if l.loose++; l.loose >= flushEvery {
@@ -145,7 +146,7 @@ func (l *runLog) flush() error {
 func (l *runLog) flushLocked() error {
 	l.loose = 0
 	if err := l.f.Sync(); err != nil {
-		return model.E(model.Unavailable, "gdpr-erase", pathless(err))
+		return model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err))
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ func (l *runLog) close() error { return errors.Join(l.flush(), filelock.Close(l.
 
 func removeIfThere(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return model.E(model.Unavailable, "gdpr", pathless(err))
+		return model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
 	}
 	return nil
 }

@@ -318,7 +318,7 @@ func sweepText(r io.Reader, look func(...string)) error {
 	b := bufio.NewReaderSize(r, piece)
 	head, err := b.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return model.E(model.Unavailable, "gdpr-sweep", pathless(err))
+		return model.E(model.Unavailable, "gdpr-sweep", atomicfile.Pathless(err))
 	}
 	if bytes.IndexByte(head, 0) >= 0 && !subject.Wide(head) {
 		return nil
@@ -331,7 +331,7 @@ func sweepText(r io.Reader, look func(...string)) error {
 		window = window[:n+got]
 		end := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !end {
-			return model.E(model.Unavailable, "gdpr-sweep", pathless(err))
+			return model.E(model.Unavailable, "gdpr-sweep", atomicfile.Pathless(err))
 		}
 		whole := window
 		if !end {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"memdesk/gdpr/receipt"
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -43,7 +44,7 @@ func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
 		}
 	}
 	if err := l.f.Truncate(0); err != nil {
-		return model.E(model.Unavailable, "gdpr-plan", pathless(err))
+		return model.E(model.Unavailable, "gdpr-plan", atomicfile.Pathless(err))
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (k *Keeper) save(e Entry, body string) (Entry, error) {
 		return Entry{}, model.Refuse("undo", "what the change displaces cannot be kept: "+err.Error())
 	}
 	if err := k.write(pending, body); err != nil {
-		return Entry{}, model.Refuse("undo", "what the change displaces cannot be kept: "+pathless(err).Error())
+		return Entry{}, model.Refuse("undo", "what the change displaces cannot be kept: "+atomicfile.Pathless(err).Error())
 	}
 	return e, nil
 }
@@ -50,7 +50,7 @@ func (k *Keeper) save(e Entry, body string) (Entry, error) {
 func (k *Keeper) confirm(e *Entry, body string, after model.Revision) error {
 	e.After = after
 	if err := k.write(*e, body); err != nil {
-		return model.Errorf(model.Internal, "undo", "the change was made, but its undo entry %s could not be confirmed: %w", e.ID, pathless(err))
+		return model.Errorf(model.Internal, "undo", "the change was made, but its undo entry %s could not be confirmed: %w", e.ID, atomicfile.Pathless(err))
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (k *Keeper) prepare() error {
 		}
 	}
 	if err := os.Mkdir(k.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return pathless(err)
+		return atomicfile.Pathless(err)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (k *Keeper) path(id string) string { return filepath.Join(k.dir, id+suffix)
 
 func (k *Keeper) drop(id string) error {
 	if err := os.Remove(k.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return model.Errorf(model.Internal, "undo", "entry %s cannot be removed: %w", id, pathless(err))
+		return model.Errorf(model.Internal, "undo", "entry %s cannot be removed: %w", id, atomicfile.Pathless(err))
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (k *Keeper) Read(id string) (Entry, string, error) {
 		return Entry{}, "", model.Errorf(model.NotFound, "undo", "there is no entry %s, or it has expired", id)
 	}
 	if err != nil {
-		return Entry{}, "", model.Errorf(model.Internal, "undo", "entry %s cannot be read: %w", id, pathless(err))
+		return Entry{}, "", model.Errorf(model.Internal, "undo", "entry %s cannot be read: %w", id, atomicfile.Pathless(err))
 	}
 	return e, body, nil
 }
@@ -157,7 +157,7 @@ func (k *Keeper) ids() ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, model.Errorf(model.Internal, "undo", "the entries cannot be listed: %w", pathless(err))
+		return nil, model.Errorf(model.Internal, "undo", "the entries cannot be listed: %w", atomicfile.Pathless(err))
 	}
 	var ids []string
 	for _, n := range names {
@@ -202,7 +202,7 @@ func (k *Keeper) sweepTemps(age time.Duration) (int, error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, model.Errorf(model.Internal, "undo", "the entries cannot be listed: %w", pathless(err))
+		return 0, model.Errorf(model.Internal, "undo", "the entries cannot be listed: %w", atomicfile.Pathless(err))
 	}
 	gone := 0
 	for _, n := range names {
@@ -213,7 +213,7 @@ func (k *Keeper) sweepTemps(age time.Duration) (int, error) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(k.dir, n.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return gone, model.Errorf(model.Internal, "undo", "a temporary file cannot be removed: %w", pathless(err))
+			return gone, model.Errorf(model.Internal, "undo", "a temporary file cannot be removed: %w", atomicfile.Pathless(err))
 		}
 		gone++
 	}
@@ -237,7 +237,7 @@ func (k *Keeper) Erase(match func(e Entry, body string) bool) (int, error) {
 			continue
 		}
 		if err != nil {
-			return gone, model.Errorf(model.Internal, "undo", "entry %s cannot be read, so nobody can say whom it names: %w", id, pathless(err))
+			return gone, model.Errorf(model.Internal, "undo", "entry %s cannot be read, so nobody can say whom it names: %w", id, atomicfile.Pathless(err))
 		}
 		if !match(e, body) && !e.anySide(body, match) {
 			continue
@@ -248,12 +248,4 @@ func (k *Keeper) Erase(match func(e Entry, body string) bool) (int, error) {
 		gone++
 	}
 	return gone, nil
-}
-
-func pathless(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }

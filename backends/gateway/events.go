@@ -3,8 +3,6 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
 	"memdesk/internal/eventlog"
 	"memdesk/model"
@@ -68,18 +67,9 @@ func (j *journal) note(name string, payload ...model.Field) error {
 		err = eventlog.Append(j.path, b)
 	}
 	if err != nil {
-		return model.Errorf(model.Internal, "event", "the event %s could not be stored: %w", name, pathless(err))
+		return model.Errorf(model.Internal, "event", "the event %s could not be stored: %w", name, atomicfile.Pathless(err))
 	}
 	return nil
-}
-
-// pathless removes the path from a file's error (R15).
-func pathless(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 // StoreEvents lists the newest first.
@@ -106,7 +96,7 @@ func (j *journal) StoreEvents(ctx context.Context, limit int) ([]model.StoreEven
 func (j *journal) read(limit int) ([]model.StoreEvent, error) {
 	lines, err := eventlog.Tail(j.path, limit)
 	if err != nil {
-		return nil, model.Errorf(model.Unavailable, "store-events", "the events cannot be read: %w", pathless(err))
+		return nil, model.Errorf(model.Unavailable, "store-events", "the events cannot be read: %w", atomicfile.Pathless(err))
 	}
 	out := []model.StoreEvent{}
 	for _, line := range lines {

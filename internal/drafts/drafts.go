@@ -70,7 +70,7 @@ func (f *Folder) Open(name, text string) (*Draft, error) {
 	f.n++
 	dir := filepath.Join(f.mine, strconv.Itoa(f.n)+"-"+sum(text))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, pathless(err)
+		return nil, atomicfile.Pathless(err)
 	}
 	d := &Draft{folder: f, path: filepath.Join(dir, safetext.FileName(name))}
 	return d, d.Write(text)
@@ -85,19 +85,19 @@ func (f *Folder) begin() error {
 		return err
 	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return pathless(err)
+		return atomicfile.Pathless(err)
 	}
 	dir, err := os.MkdirTemp(f.dir, session+"-")
 	if err != nil {
-		return pathless(err)
+		return atomicfile.Pathless(err)
 	}
 	held, err := atomicfile.OS{}.OpenFile(filepath.Join(dir, lock), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return pathless(err)
+		return atomicfile.Pathless(err)
 	}
 	if ok, err := held.TryLock(true); err != nil || !ok {
 		_ = held.Close()
-		return errors.Join(errors.New("the drafts of this session cannot be locked"), pathless(err))
+		return errors.Join(errors.New("the drafts of this session cannot be locked"), atomicfile.Pathless(err))
 	}
 	f.held, f.mine = held, dir
 	return nil
@@ -106,15 +106,17 @@ func (f *Folder) begin() error {
 // Read is the current text of the file.
 func (d *Draft) Read() (string, error) {
 	b, err := os.ReadFile(d.path)
-	return string(b), pathless(err)
+	return string(b), atomicfile.Pathless(err)
 }
 
 // Write replaces the text of the file.
-func (d *Draft) Write(text string) error { return pathless(os.WriteFile(d.path, []byte(text), 0o600)) }
+func (d *Draft) Write(text string) error {
+	return atomicfile.Pathless(os.WriteFile(d.path, []byte(text), 0o600))
+}
 
 // Note records the purpose of the text, in the caller's own words: it is put aside and removed with the text.
 func (d *Draft) Note(note string) error {
-	return pathless(os.WriteFile(noteOf(d.path), []byte(note), 0o600))
+	return atomicfile.Pathless(os.WriteFile(noteOf(d.path), []byte(note), 0o600))
 }
 
 // noteOf is the note file of a draft: outside its directory, where an editor works.
@@ -122,7 +124,7 @@ func noteOf(path string) string { return filepath.Dir(path) + ".note" }
 
 // Discard removes the file, the editor's leftovers beside it, and its note.
 func (d *Draft) Discard() error {
-	return pathless(errors.Join(os.RemoveAll(filepath.Dir(d.path)), ignoreAbsent(os.Remove(noteOf(d.path)))))
+	return atomicfile.Pathless(errors.Join(os.RemoveAll(filepath.Dir(d.path)), ignoreAbsent(os.Remove(noteOf(d.path)))))
 }
 
 // Keep puts the text aside, safe from every sweep until Keep has passed, and returns its path.
@@ -138,7 +140,7 @@ func (d *Draft) Keep() (string, error) {
 func (f *Folder) keep(path, note string) (string, error) {
 	dir := filepath.Join(f.dir, aside)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return path, pathless(err)
+		return path, atomicfile.Pathless(err)
 	}
 	stamp := f.clock.Now().UTC().Format("20060102-150405")
 	for n := 0; n < 1000; n++ {
@@ -150,10 +152,10 @@ func (f *Folder) keep(path, note string) (string, error) {
 		if err := os.Link(path, to); errors.Is(err, fs.ErrExist) {
 			continue
 		} else if err != nil {
-			return path, pathless(err)
+			return path, atomicfile.Pathless(err)
 		}
 		f.keepNote(note, name)
-		return to, pathless(os.Chmod(to, 0o600))
+		return to, atomicfile.Pathless(os.Chmod(to, 0o600))
 	}
 	return path, errors.New("no free name for the text that is put aside")
 }
@@ -192,7 +194,7 @@ func (f *Folder) Leave() error {
 	}
 	err := f.held.Close()
 	f.held = nil
-	return pathless(err)
+	return atomicfile.Pathless(err)
 }
 
 // Sweep cleans up after sessions that were cut off: it puts changed texts aside and returns them, and removes
@@ -224,11 +226,11 @@ func (f *Folder) sweep(dir string) ([]string, error) {
 		return f.clear(dir)
 	}
 	if err != nil {
-		return nil, pathless(err)
+		return nil, atomicfile.Pathless(err)
 	}
 	defer held.Close()
 	if ok, err := held.TryLock(true); err != nil || !ok {
-		return nil, pathless(err)
+		return nil, atomicfile.Pathless(err)
 	}
 	return f.clear(dir)
 }
@@ -237,7 +239,7 @@ func (f *Folder) sweep(dir string) ([]string, error) {
 func (f *Folder) clear(dir string) (kept []string, err error) {
 	drafts, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, pathless(err)
+		return nil, atomicfile.Pathless(err)
 	}
 	for _, d := range drafts {
 		_, was, ok := strings.Cut(d.Name(), "-")
@@ -245,7 +247,7 @@ func (f *Folder) clear(dir string) (kept []string, err error) {
 			continue
 		}
 		files, ferr := os.ReadDir(filepath.Join(dir, d.Name()))
-		err = errors.Join(err, pathless(ferr))
+		err = errors.Join(err, atomicfile.Pathless(ferr))
 		for _, file := range files {
 			path := filepath.Join(dir, d.Name(), file.Name())
 			if !file.Type().IsRegular() || backup(file.Name()) || !changed(path, was) {
@@ -258,7 +260,7 @@ func (f *Folder) clear(dir string) (kept []string, err error) {
 			kept = append(kept, to) // this includes the swap file of an editor that was cut off
 		}
 	}
-	return kept, errors.Join(err, pathless(os.RemoveAll(dir)))
+	return kept, errors.Join(err, atomicfile.Pathless(os.RemoveAll(dir)))
 }
 
 // backup reports whether a file is an editor's copy of the earlier text.
@@ -286,7 +288,7 @@ func (f *Folder) expire() error {
 	notes, _ := os.ReadDir(filepath.Join(f.dir, about))
 	for _, e := range notes {
 		if _, serr := os.Lstat(filepath.Join(dir, e.Name())); errors.Is(serr, fs.ErrNotExist) {
-			err = errors.Join(err, pathless(os.Remove(filepath.Join(f.dir, about, e.Name()))))
+			err = errors.Join(err, atomicfile.Pathless(os.Remove(filepath.Join(f.dir, about, e.Name()))))
 		}
 	}
 	return err
@@ -306,20 +308,7 @@ func ignoreAbsent(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return pathless(err)
-}
-
-// pathless drops the path of an error: the directory is the operator's own, and other people read the errors.
-func pathless(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	var l *os.LinkError
-	if errors.As(err, &l) {
-		return l.Err
-	}
-	return err
+	return atomicfile.Pathless(err)
 }
 
 // Erase removes the texts put aside, held, or left by sessions that were cut off, where concerns is true of

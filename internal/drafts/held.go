@@ -44,7 +44,7 @@ type Held struct {
 func (f *Folder) Hold(name, note, text string) error {
 	dir := filepath.Join(f.dir, written)
 	if err := errors.Join(f.ready(), os.MkdirAll(dir, 0o700)); err != nil {
-		return pathless(err)
+		return atomicfile.Pathless(err)
 	}
 	mine, err := os.MkdirTemp(dir, "w")
 	if err == nil && text != "" {
@@ -53,7 +53,7 @@ func (f *Folder) Hold(name, note, text string) error {
 	if err == nil {
 		err = atomicfile.Write(mine+watching, []byte(note), 0o600)
 	}
-	return pathless(err)
+	return atomicfile.Pathless(err)
 }
 
 // Held lists the held writes, in no order. It makes and removes nothing.
@@ -74,7 +74,7 @@ func (f *Folder) Held() (out []Held, err error) {
 			continue // released meanwhile
 		}
 		if err != nil {
-			return nil, pathless(err)
+			return nil, atomicfile.Pathless(err)
 		}
 		out = append(out, Held{strings.TrimSuffix(e.Name(), ending), string(note), info.ModTime(), ending == lost})
 	}
@@ -95,15 +95,15 @@ func (f *Folder) Lose(h Held) (first bool, err error) {
 		}
 	}
 	if err != nil {
-		return true, pathless(err)
+		return true, atomicfile.Pathless(err)
 	}
-	return true, pathless(os.RemoveAll(path))
+	return true, atomicfile.Pathless(os.RemoveAll(path))
 }
 
 // Release ends the watch over a write, lost or not. A text put aside stays.
 func (f *Folder) Release(h Held) error {
 	path := filepath.Join(f.dir, written, h.Key)
-	return pathless(errors.Join(os.RemoveAll(path), ignoreAbsent(os.Remove(path+watching)), ignoreAbsent(os.Remove(path+lost))))
+	return atomicfile.Pathless(errors.Join(os.RemoveAll(path), ignoreAbsent(os.Remove(path+watching)), ignoreAbsent(os.Remove(path+lost))))
 }
 
 // released ends the watch over each write for which over is true, given the write's time, the name of its

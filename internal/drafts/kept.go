@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io/fs"
+	"memdesk/internal/atomicfile"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +31,7 @@ func (f *Folder) Kept() ([]Kept, error) {
 	dir := filepath.Join(f.dir, aside)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, ignoreAbsent(pathless(err))
+		return nil, ignoreAbsent(atomicfile.Pathless(err))
 	}
 	var out []Kept
 	for _, e := range entries {
@@ -53,7 +54,7 @@ func (f *Folder) ReadKept(name string) (string, error) {
 		return "", fs.ErrInvalid
 	}
 	b, err := os.ReadFile(filepath.Join(f.dir, aside, name))
-	return string(b), pathless(err)
+	return string(b), atomicfile.Pathless(err)
 }
 
 // Drop removes one of them, once it is stored or discarded. An absent one is no error.

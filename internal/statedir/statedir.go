@@ -88,7 +88,7 @@ func (l layout) known(dir string) (format int, ok bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, false, nil
 	case err != nil:
-		return 0, false, fmt.Errorf("the state directory cannot be read: %w", pathless(err))
+		return 0, false, fmt.Errorf("the state directory cannot be read: %w", atomicfile.Pathless(err))
 	case !st.IsDir():
 		return 0, false, errors.New("a file stands where the state directory should be")
 	case st.Mode().Perm()&0o077 != 0:
@@ -102,7 +102,7 @@ func (l layout) known(dir string) (format int, ok bool, err error) {
 		return 0, true, nil
 	}
 	if err != nil {
-		return 0, true, fmt.Errorf("the state directory's format cannot be read: %w", pathless(err))
+		return 0, true, fmt.Errorf("the state directory's format cannot be read: %w", atomicfile.Pathless(err))
 	}
 	format, err = strconv.Atoi(strings.TrimSpace(string(data)))
 	if err != nil || format < 1 || format > l.format {
@@ -147,7 +147,7 @@ func (l layout) ensure(dir string) error {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("the state directory cannot be made: %w", pathless(err))
+		return fmt.Errorf("the state directory cannot be made: %w", atomicfile.Pathless(err))
 	}
 	path := filepath.Join(dir, mark)
 	if _, err := os.Lstat(path); err == nil {
@@ -155,7 +155,7 @@ func (l layout) ensure(dir string) error {
 	}
 	// Whole or not at all: another memdesk that starts now must not read an empty mark.
 	if err := atomicfile.Write(path, fmt.Appendln(nil, l.format), 0o600); err != nil {
-		return fmt.Errorf("the state directory cannot be written: %w", pathless(err))
+		return fmt.Errorf("the state directory cannot be written: %w", atomicfile.Pathless(err))
 	}
 	return nil
 }
@@ -167,20 +167,11 @@ func (l layout) migrate(dir string) (from, to int, err error) {
 	}
 	for to = from; to < l.format; to++ {
 		if err := l.steps[to](dir); err != nil {
-			return from, to, fmt.Errorf("the state directory is of format %d: %w", to, pathless(err))
+			return from, to, fmt.Errorf("the state directory is of format %d: %w", to, atomicfile.Pathless(err))
 		}
 		if err := atomicfile.Write(filepath.Join(dir, mark), fmt.Appendln(nil, to+1), 0o600); err != nil {
-			return from, to, fmt.Errorf("the state directory cannot be written: %w", pathless(err))
+			return from, to, fmt.Errorf("the state directory cannot be written: %w", atomicfile.Pathless(err))
 		}
 	}
 	return from, to, nil
-}
-
-// pathless drops the path, which the operator's own log must not repeat.
-func pathless(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/gitlog"
 	"memdesk/model"
 )
@@ -118,14 +118,14 @@ func (r *Repository) rewrite(ctx context.Context) error {
 	lock := filepath.Join(r.Path, "index.lock")
 	f, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return rootdir.Pathless(err)
+		return atomicfile.Pathless(err)
 	}
 	defer os.Remove(lock) // on success it went with the old repository
 	_ = f.Close()         // it holds nothing
 	tree := filepath.Dir(r.Path)
 	temp := filepath.Join(r.Path, "memdesk-new")
 	if err := os.RemoveAll(temp); err != nil { // of a run that was cut off
-		return rootdir.Pathless(err)
+		return atomicfile.Pathless(err)
 	}
 	branch := "refs/heads/main"
 	if head, err := os.ReadFile(filepath.Join(r.Path, "HEAD")); err == nil {
@@ -149,16 +149,16 @@ func (r *Repository) rewrite(ctx context.Context) error {
 	}
 	_ = os.RemoveAll(filepath.Join(temp, "COMMIT_EDITMSG")) // the commit has the words
 	if err := takeOver(r.Path, temp); err != nil {
-		return rootdir.Pathless(err)
+		return atomicfile.Pathless(err)
 	}
 	aside := filepath.Join(tree, ".memdesk-git.tmp")
 	if err := os.Rename(temp, aside); err != nil {
-		return rootdir.Pathless(err)
+		return atomicfile.Pathless(err)
 	}
 	if err := exchange(aside, r.Path); err != nil {
-		return rootdir.Pathless(err)
+		return atomicfile.Pathless(err)
 	}
-	return rootdir.Pathless(os.RemoveAll(aside))
+	return atomicfile.Pathless(os.RemoveAll(aside))
 }
 
 // takeOver copies the kept files from one repository to another.

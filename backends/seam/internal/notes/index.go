@@ -15,6 +15,7 @@ import (
 
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 )
@@ -67,7 +68,7 @@ func (s *store) Reindex(ctx context.Context, tier string) (int64, error) {
 	}
 	temp, err := os.CreateTemp(filepath.Dir(s.cfg.Index.path), "building-*.db")
 	if err != nil {
-		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be made: %w", rootdir.Pathless(err))
+		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be made: %w", atomicfile.Pathless(err))
 	}
 	name := temp.Name()
 	_ = temp.Close()
@@ -77,7 +78,7 @@ func (s *store) Reindex(ctx context.Context, tier string) (int64, error) {
 		return 0, err
 	}
 	if err := os.Rename(name, s.cfg.Index.path); err != nil {
-		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be put in its place: %w", rootdir.Pathless(err))
+		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be put in its place: %w", atomicfile.Pathless(err))
 	}
 	return n, nil
 }
@@ -87,7 +88,7 @@ func ensureIndexDir(path string) error {
 		return model.E(model.Unavailable, "reindex", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return model.Errorf(model.Unavailable, "reindex", "the index's directory cannot be made: %w", rootdir.Pathless(err))
+		return model.Errorf(model.Unavailable, "reindex", "the index's directory cannot be made: %w", atomicfile.Pathless(err))
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -26,7 +26,7 @@ const (
 func (s *store) Watch(ctx context.Context) (<-chan model.Change, error) {
 	fw, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, model.Errorf(model.Unavailable, "watch", "the system gives no watcher: %w", rootdir.Pathless(err))
+		return nil, model.Errorf(model.Unavailable, "watch", "the system gives no watcher: %w", atomicfile.Pathless(err))
 	}
 	w := &watch{store: s, fw: fw, out: make(chan model.Change), ids: map[string]bool{}, dirs: map[string]bool{}}
 	if err := w.follow(ctx, s.cfg.Path, false); err != nil {
@@ -69,7 +69,7 @@ func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 			return fs.SkipDir
 		}
 		if err := w.fw.Add(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return model.Errorf(model.Unavailable, "watch", "too many directories to watch: %w; raise fs.inotify.max_user_watches", rootdir.Pathless(err))
+			return model.Errorf(model.Unavailable, "watch", "too many directories to watch: %w; raise fs.inotify.max_user_watches", atomicfile.Pathless(err))
 		}
 		w.dirs[path] = true
 		return nil

@@ -102,16 +102,3 @@ func kindOf(err error) model.Kind {
 	}
 	return kindOfErrno(err)
 }
-
-// Pathless is an error of the system without the path in it.
-func Pathless(err error) error {
-	var pe *fs.PathError
-	var le *os.LinkError
-	switch {
-	case errors.As(err, &pe):
-		return pe.Err
-	case errors.As(err, &le):
-		return le.Err
-	}
-	return err
-}

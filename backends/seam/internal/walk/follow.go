@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -50,7 +51,7 @@ func (q *queue) follow(root string) (*Follower, error) {
 		err = q.open()
 	}
 	if err != nil {
-		return nil, model.Errorf(model.Unsupported, "follow", "changes of the directory cannot be followed: %w", rootdir.Pathless(err))
+		return nil, model.Errorf(model.Unsupported, "follow", "changes of the directory cannot be followed: %w", atomicfile.Pathless(err))
 	}
 	return &Follower{queue: q, at: at, heard: newChanges()}, nil
 }
@@ -118,7 +119,7 @@ func (f *Follower) watch(dir string) (unheard bool, err error) {
 	defer f.queue.mu.Unlock()
 	if unheard, err = f.queue.watch(f, dir); err != nil {
 		f.lost = err
-		return false, model.Errorf(model.Unavailable, "follow", "a directory cannot be followed: %w", rootdir.Pathless(err))
+		return false, model.Errorf(model.Unavailable, "follow", "a directory cannot be followed: %w", atomicfile.Pathless(err))
 	}
 	return unheard, nil
 }

@@ -112,7 +112,7 @@ func KeepKnown(path string, settled time.Time, n int, classes iter.Seq2[File, ui
 		binary.LittleEndian.PutUint64(data[8*i:], v)
 	}
 	if err := atomicfile.Write(path, append(data, k.table...), 0o600); err != nil {
-		return model.Errorf(model.Unavailable, "walk", "what was learned of the files cannot be kept: %w", rootdir.Pathless(err))
+		return model.Errorf(model.Unavailable, "walk", "what was learned of the files cannot be kept: %w", atomicfile.Pathless(err))
 	}
 	return nil
 }
