@@ -73,7 +73,7 @@ type AuditEvent struct {
 	KeyID   string
 	Action  string
 	Store   string
-	Scope   string // the erasure request or file that the act was about, where it was not of one store
+	Scope   string // the item's place in its store; without a store, the erasure request or the file
 	Target  string // clear name, else empty
 	Subject string // clear name, else empty
 	Phase   string // intent or outcome

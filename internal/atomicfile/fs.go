@@ -107,7 +107,7 @@ func (f osFile) TryLock(exclusive bool) (bool, error) { return filelock.Try(f.Fi
 // Close gives back the lock too.
 func (f osFile) Close() error { return filelock.Close(f.File) }
 
-// Pathless drops the paths from an error of the file system, for readers who must not see them or know
+// Pathless drops the paths from an error of the file system (R15): its reader must not see them, or knows
 // them already.
 func Pathless(err error) error {
 	var p *fs.PathError

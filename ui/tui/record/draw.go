@@ -82,15 +82,12 @@ func (k *Kind[T]) fitted(fit *list.Fit, rows []Row[T]) {
 		for i, t := range r.Cells {
 			width := t.Width()
 			if i+1 == k.Badge {
-				width += badgeSign
+				width += paint.BadgeSign
 			}
 			fit.See(i, width)
 		}
 	}
 }
-
-// badgeSign is the width of a badge's sign and blank.
-const badgeSign = 2
 
 // widths are the columns for a width: as wide as their cells, up to the width of the column, and
 // wider where the last column leaves room. For lack of room the least important go first, then

@@ -7,6 +7,9 @@ import (
 	"memdesk/internal/safetext"
 )
 
+// BadgeSign is the columns of a badge before its state: the sign and a blank.
+const BadgeSign = 2
+
 // Badge is a state with the sign of its tone, readable without colour and at a glance down a
 // column.
 func (s *Styles) Badge(t Tone, state safetext.Text) safetext.Text {

@@ -34,10 +34,10 @@ func ThemeNamed(s string) (string, bool) {
 
 // Palette holds the colours of a theme. The colours of good, warn and bad only repeat a word or a
 // sign. Each is one of the 256 that every terminal has: over SSH most terminals do not report more,
-// and a colour in between would become the nearest one, red for example a grey.
+// and a colour in between would become the nearest one, red for example a grey. Shade is the text
+// behind a box.
 type Palette struct {
-	Accent, Dim, Good, Warn, Bad, Match, Escape, SelFg, SelBg, BarBg, BarFg, AlarmFg, AlarmBg color.Color
-	Shade                                                                                     color.Color // text behind a box
+	Accent, Dim, Good, Warn, Bad, Match, Escape, SelFg, SelBg, BarBg, BarFg, AlarmFg, AlarmBg, Shade color.Color
 }
 
 // PaletteOf chooses by theme and by the background of the terminal.

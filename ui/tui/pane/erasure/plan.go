@@ -506,14 +506,14 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	if p.Note != "" {
 		head = append(head, text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})
 	}
-	backups := backupLines(esc, rq.D.Erasure.Backups(*p))
+	noBackup, backups := backupLines(esc, rq.D.Erasure.Backups(*p))
 	next := "E carries the plan out, for good."
 	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
 	if err == nil && why != "" {
 		next = "A comes first: it approves the plan, or says who must. Then E carries it out, for good."
 	}
 	head = append(head, text.Line{Value: esc.Sprintf("Nothing has changed yet. %s", esc.Const(next)), Kind: text.Note})
-	head = append(append(append(append(head, backups.missing...), text.Line{Kind: text.Blank}), eraseStores(rq.D.St, *p)...), text.Line{Kind: text.Blank})
+	head = append(append(append(append(head, noBackup...), text.Line{Kind: text.Blank}), eraseStores(rq.D.St, *p)...), text.Line{Kind: text.Blank})
 	head = append(head, field("hash", esc.Line(p.Hash)), field("made", esc.Const(desk.Changed(rq.D.Desk, p.Made))), field("will take", esc.Const(duration(p.Estimate))))
 	if free := rq.D.Erasure.FreeBytes(); free > 0 {
 		head = append(head, field("free space", esc.Const(prose.Size(free))))
@@ -521,14 +521,12 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	if err == nil && why != "" {
 		head = append(head, field("approval", esc.LineMax(why, prose.MaxTitle)))
 	}
-	return append(head, backups.configured...)
+	return append(head, backups...)
 }
 
-// backed are the lines about backups: a warning about stores without any, and the configured ones one
+// backupLines are a warning about the stores without a configured backup, and the configured ones one
 // by one.
-type backed struct{ missing, configured []text.Line }
-
-func backupLines(esc safetext.Escaper, all []receipt.Backup) (out backed) {
+func backupLines(esc safetext.Escaper, all []receipt.Backup) (missing, configured []text.Line) {
 	var unknown []string
 	var known []receipt.Backup
 	for _, b := range all {
@@ -540,10 +538,9 @@ func backupLines(esc safetext.Escaper, all []receipt.Backup) (out backed) {
 		}
 	}
 	if len(unknown) > 0 {
-		out.missing = append(out.missing, text.Line{Value: esc.Sprintf("! Backups may hold the person: no [[backup]] is configured for %s.", esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Warn})
+		missing = append(missing, text.Line{Value: esc.Sprintf("! Backups may hold the person: no [[backup]] is configured for %s.", esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Warn})
 	}
-	out.configured = chapter(esc, "Backups", known)
-	return out
+	return missing, chapter(esc, "Backups", known)
 }
 
 // duration is an estimate in words.

@@ -429,8 +429,8 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	fit.See(0, len("STORE"))
 	fit.See(1, len("KIND"))
 	for _, m := range members {
-		fit.See(0, len(m.Name))
-		fit.See(1, len(m.Kind))
+		fit.See(0, st.Esc.Line(m.Name).Width())
+		fit.See(1, st.Esc.Line(m.Kind).Width())
 	}
 	name, kind := fit.Width(0, 16), fit.Width(1, 12)
 	h.Lit(st.Heading, pad("STORE", name)).Lit(st.Heading, pad("HEALTH", 8)).Lit(st.Heading, "LATENCY  CHECKED  ").Lit(st.Heading, pad("KIND", kind)).Lit(st.Heading, "MESSAGE")

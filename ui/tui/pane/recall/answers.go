@@ -73,13 +73,14 @@ func (p *Pane) summary() safetext.Text {
 // renderStatus draws the lines about the answers; those without room are counted.
 func (p *Pane) renderStatus(width int) []string {
 	st := p.d.St
-	all, room := p.statuses(), p.statusLines()
+	all := p.statuses()
+	room := p.statusLines(len(all))
 	var out []string
 	for i, s := range all {
 		r := st.Row(width).Blank(1)
 		switch {
 		case i == room-1 && len(all) > room:
-			return append(out, r.Lit(st.Dim, "and "+prose.Plural(int64(len(all)-i), "more note")+"; a taller window shows them").End())
+			return append(out, r.Lit(st.Dim, "and "+prose.Plural(int64(len(all)-i), "more store")+"; a taller window shows them").End())
 		case s.name.IsEmpty():
 			r.Put(s.paint, s.text)
 		default:

@@ -246,16 +246,16 @@ func (p *Pane) Resize(width, height int) tea.Cmd {
 	return p.layout()
 }
 
-// statusLines is the room for the stores' answers.
-func (p *Pane) statusLines() int {
-	return min(len(p.statuses()), max(p.height/6, 2))
+// statusLines is how many of these lines about the answers have room.
+func (p *Pane) statusLines(lines int) int {
+	return min(lines, max(p.height/6, 2))
 }
 
 func (p *Pane) layout() tea.Cmd {
 	if p.height == 0 {
 		return nil
 	}
-	f := p.d.Split(p.width, p.height-1-p.statusLines())
+	f := p.d.Split(p.width, p.height-1-p.statusLines(len(p.statuses())))
 	p.table.Resize(f.ListHeight-1, f.Beside)
 	cmd := p.detail.Resize(f.DetailWidth, f.DetailHeight)
 	return tea.Batch(cmd, p.reader.Pager.Resize(p.width-2, p.height))
