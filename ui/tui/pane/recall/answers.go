@@ -56,7 +56,7 @@ func (p *Pane) summary() safetext.Text {
 			continue
 		}
 		n++
-		if a.answer.Took > slowest.Took {
+		if n == 1 || a.answer.Took > slowest.Took {
 			slowest = a.answer
 		}
 	}
