@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 )
@@ -133,27 +134,24 @@ func (l *Log) page(ctx context.Context, parts []part, at position, oldest bool, 
 	return page, nil
 }
 
-type lines interface {
-	next() (raw []byte, at int64, ok bool)
-}
-
 // collect takes matching rows of one segment and says where it stopped.
-func collect(ctx context.Context, f interface {
-	ReadAt([]byte, int64) (int, error)
-}, from, size int64, oldest bool, limit int, match func(*line) bool, page *Page) (int64, error) {
-	back := newBackward(f, from)
-	var s lines = back
+func collect(ctx context.Context, f io.ReaderAt, from, size int64, oldest bool, limit int, match func(*line) bool, page *Page) (int64, error) {
+	back, fwd := newBackward(f, from), newForward(f, from, size)
+	next := back.next
 	if oldest {
-		s = newForward(f, from, size)
+		next = fwd.next
 	}
 	var parsed line
 	for n := 0; ; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
-		raw, at, ok := s.next()
+		raw, at, ok := next()
+		if err := errors.Join(back.err, fwd.err); err != nil {
+			return 0, fmt.Errorf("read segment: %w", err)
+		}
 		if !ok {
-			return 0, back.err
+			return 0, nil
 		}
 		row := Row{}
 		if err := parseLine(raw, &parsed); err != nil {
@@ -168,7 +166,7 @@ func collect(ctx context.Context, f interface {
 		page.Rows = append(page.Rows, row)
 		if len(page.Rows) == limit {
 			if oldest {
-				return at + int64(len(raw)) + 1, nil
+				return fwd.off, nil // also behind a line that is too long to be returned whole
 			}
 			return at, nil
 		}

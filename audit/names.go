@@ -143,27 +143,34 @@ func (l *Log) join(rows []Row) error {
 		return fmt.Errorf("look at side table: %w", bare(err))
 	}
 	for i := range rows {
-		if rows[i].Damaged == "" {
-			joinRow(f, info.Size(), k, &rows[i])
+		if rows[i].Damaged != "" {
+			continue
+		}
+		if err := joinRow(f, info.Size(), k, &rows[i]); err != nil {
+			return fmt.Errorf("read side table: %w", err)
 		}
 	}
 	return nil
 }
 
-func joinRow(f atomicfile.File, size int64, k key, r *Row) {
+func joinRow(f atomicfile.File, size int64, k key, r *Row) error {
 	seq, ts := r.Seq, r.TS.Format(tsLayout)
 	if r.Phase == PhaseOutcome {
 		seq, ts = r.Link, ""
 	}
-	s := newForward(f, seek(f, size, seq, nameSeq), size)
+	from, err := seek(f, size, seq, nameSeq)
+	if err != nil {
+		return err
+	}
+	s := newForward(f, from, size)
 	for {
 		raw, _, ok := s.next()
 		if !ok {
-			return
+			return s.err
 		}
 		n, ok := parseName(raw)
 		if ok && n.Seq > seq {
-			return
+			return nil
 		}
 		if ok && n.Target == r.Target && (ts == "" || n.TS == ts) {
 			r.Reason, r.Origin, r.Name = n.Reason, n.Origin, ""
@@ -348,9 +355,9 @@ func (l *Log) eraseLocked(ctx context.Context, gone func(nameRow) bool) (int, er
 	if err != nil {
 		return 0, bare(err)
 	}
-	kept, erased := filterRows(old, info.Size(), gone)
-	if erased == 0 {
-		return 0, nil
+	kept, erased, err := filterRows(old, info.Size(), gone)
+	if err != nil || erased == 0 {
+		return 0, err
 	}
 	if err := atomicfile.WriteFS(l.fs, l.path(namesFile), kept, atomicfile.Options{}); err != nil {
 		return 0, bare(err)
@@ -361,7 +368,7 @@ func (l *Log) eraseLocked(ctx context.Context, gone func(nameRow) bool) (int, er
 	return erased, nil
 }
 
-func filterRows(f atomicfile.File, size int64, gone func(nameRow) bool) (kept []byte, erased int) {
+func filterRows(f atomicfile.File, size int64, gone func(nameRow) bool) (kept []byte, erased int, err error) {
 	s := newForward(f, 0, size)
 	for {
 		raw, at, ok := s.next()
@@ -369,7 +376,7 @@ func filterRows(f atomicfile.File, size int64, gone func(nameRow) bool) (kept []
 			if at < size {
 				erased++ // a truncated row
 			}
-			return kept, erased
+			return kept, erased, s.err
 		}
 		if n, ok := parseName(raw); !ok || gone(n) {
 			erased++

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"syscall"
@@ -88,7 +89,11 @@ func (l *Log) firstRecord(p part) (Record, error) {
 		return Record{}, err
 	}
 	defer f.Close()
-	raw, _, ok := newForward(f, 0, p.size).next()
+	s := newForward(f, 0, min(p.size, maxLine+1))
+	raw, _, ok := s.next()
+	if s.err != nil {
+		return Record{}, fmt.Errorf("read segment: %w", s.err)
+	}
 	if !ok {
 		return Record{}, errors.New("segment has no first record")
 	}
@@ -113,11 +118,13 @@ func (l *Log) sealed(parts []part, i int) int64 {
 // forward reads whole lines from an offset on; the slice is valid until the next call.
 type forward struct {
 	r   *bufio.Reader
-	off int64
+	off int64 // behind the line of the last call
+	err error // of reading; nil at the end
 }
 
 func newForward(f io.ReaderAt, from, to int64) *forward {
-	return &forward{r: bufio.NewReaderSize(io.NewSectionReader(f, from, max(0, to-from)), chunk), off: from}
+	n := max(0, to-from)
+	return &forward{r: bufio.NewReaderSize(io.NewSectionReader(f, from, n), int(min(n, chunk))), off: from}
 }
 
 // next returns a line without its newline, and its offset; a piece without a newline at the end is no line.
@@ -129,13 +136,16 @@ func (s *forward) next() (raw []byte, at int64, ok bool) {
 	if err == nil {
 		return raw[:len(raw)-1], at, true
 	}
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return nil, at, false
+	cut := raw[:min(len(raw), maxLine+1)]
+	if errors.Is(err, bufio.ErrBufferFull) {
+		cut = bytes.Clone(cut)
 	}
-	cut := bytes.Clone(raw[:maxLine+1])
 	for errors.Is(err, bufio.ErrBufferFull) {
 		raw, err = s.r.ReadSlice('\n')
 		s.off += int64(len(raw))
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = bare(err)
 	}
 	return cut, at, err == nil
 }
@@ -174,7 +184,7 @@ func (s *backward) grow() bool {
 	n := min(s.off, chunk)
 	bigger := make([]byte, n, int(n)+len(s.buf))
 	if _, err := s.f.ReadAt(bigger, s.off-n); err != nil && !errors.Is(err, io.EOF) {
-		s.err = fmt.Errorf("read segment: %w", bare(err))
+		s.err = bare(err)
 		return false
 	}
 	s.buf, s.off = append(bigger, s.buf...), s.off-n
@@ -183,45 +193,37 @@ func (s *backward) grow() bool {
 
 // seek finds the first line with at least the given sequence in a file of ascending sequences; seqOf returns
 // a line's, false when damaged.
-func seek(f io.ReaderAt, size int64, seq uint64, seqOf func([]byte) (uint64, bool)) int64 {
+func seek(f io.ReaderAt, size int64, seq uint64, seqOf func([]byte) (uint64, bool)) (int64, error) {
+	// first is the offset and the sequence of the next readable line with at least least.
+	first := func(s *forward, least uint64) (int64, uint64) {
+		for {
+			raw, at, ok := s.next()
+			if !ok {
+				return size, math.MaxUint64
+			}
+			if n, ok := seqOf(raw); ok && n >= least {
+				return at, n
+			}
+		}
+	}
 	lo, hi := int64(0), size
 	for hi-lo > chunk {
 		mid := lo + (hi-lo)/2
 		s := newForward(f, mid, hi)
 		s.next() // the rest of a line that began before mid
-		at, behind, found := firstReadable(s, seq, seqOf)
-		switch {
-		case !found:
+		at, n := first(s, 0)
+		if s.err != nil {
+			return 0, s.err
+		}
+		if n >= seq {
 			hi = mid
-		case behind:
-			hi = mid
-		default:
+		} else {
 			lo = at
 		}
 	}
 	s := newForward(f, lo, size)
-	for {
-		raw, at, ok := s.next()
-		if !ok {
-			return size
-		}
-		if n, ok := seqOf(raw); ok && n >= seq {
-			return at
-		}
-	}
-}
-
-// firstReadable finds the next line with a sequence, and reports whether that is seq or more.
-func firstReadable(s *forward, seq uint64, seqOf func([]byte) (uint64, bool)) (at int64, behind, found bool) {
-	for {
-		raw, at, ok := s.next()
-		if !ok {
-			return 0, false, false
-		}
-		if n, ok := seqOf(raw); ok {
-			return at, n >= seq, true
-		}
-	}
+	at, _ := first(s, seq)
+	return at, s.err
 }
 
 func recordSeq(raw []byte) (uint64, bool) {
@@ -241,31 +243,43 @@ func (l *Log) intent(seq uint64) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	for i := len(parts) - 1; i >= 0; i-- {
-		first, err := l.firstRecord(parts[i])
-		if err != nil || first.Seq > seq {
-			continue
-		}
-		r, err := l.recordAt(parts[i].name, l.sealed(parts, i), seq)
-		if err != nil {
-			return Record{}, err
-		}
-		if r.Phase != PhaseIntent {
-			return Record{}, fmt.Errorf("record %d is no intent", seq)
-		}
-		return r, nil
-	}
-	return Record{}, fmt.Errorf("there is no record %d", seq)
-}
-
-// recordAt finds a record by its sequence in one segment.
-func (l *Log) recordAt(name string, size int64, seq uint64) (Record, error) {
-	f, err := l.open(name)
+	found, err := l.find(parts, seq)
 	if err != nil {
 		return Record{}, err
 	}
+	r, err := found.record()
+	if err == nil && r.Phase != PhaseIntent {
+		err = fmt.Errorf("record %d is no intent", seq)
+	}
+	return r, err
+}
+
+// partOf is the newest segment that begins with a record or before it; the first one if none does.
+func (l *Log) partOf(parts []part, seq uint64) int {
+	for i := len(parts) - 1; i > 0; i-- {
+		if first, err := l.firstRecord(parts[i]); err == nil && first.Seq <= seq {
+			return i
+		}
+	}
+	return 0
+}
+
+// find reads a record by its sequence.
+func (l *Log) find(parts []part, seq uint64) (*line, error) {
+	if len(parts) == 0 {
+		return nil, fmt.Errorf("there is no record %d", seq)
+	}
+	i := l.partOf(parts, seq)
+	f, err := l.open(parts[i].name)
+	if err != nil {
+		return nil, err
+	}
 	defer f.Close()
-	return readRecord(f, seek(f, size, seq, recordSeq), seq)
+	off, err := seek(f, l.sealed(parts, i), seq, recordSeq)
+	if err != nil {
+		return nil, fmt.Errorf("read segment: %w", err)
+	}
+	return readLine(f, off, seq)
 }
 
 // recordFrom reads the record at a known offset.
@@ -275,14 +289,22 @@ func (l *Log) recordFrom(p logOffset, seq uint64) (Record, error) {
 		return Record{}, err
 	}
 	defer f.Close()
-	return readRecord(f, p.off, seq)
-}
-
-func readRecord(f io.ReaderAt, off int64, seq uint64) (Record, error) {
-	raw, _, ok := newForward(f, off, off+maxLine+1).next()
-	var found line
-	if !ok || parseLine(raw, &found) != nil || found.seq != seq {
-		return Record{}, fmt.Errorf("there is no record %d", seq)
+	found, err := readLine(f, p.off, seq)
+	if err != nil {
+		return Record{}, err
 	}
 	return found.record()
+}
+
+func readLine(f io.ReaderAt, off int64, seq uint64) (*line, error) {
+	s := newForward(f, off, off+maxLine+1)
+	raw, _, ok := s.next()
+	if s.err != nil {
+		return nil, fmt.Errorf("read segment: %w", s.err)
+	}
+	var found line
+	if !ok || parseLine(raw, &found) != nil || found.seq != seq {
+		return nil, fmt.Errorf("there is no record %d", seq)
+	}
+	return &found, nil
 }

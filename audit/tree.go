@@ -325,16 +325,8 @@ func (l *Log) eachFrom(ctx context.Context, h head, seq uint64, take func(ln *li
 	if last < 0 {
 		return tampered("segment %s is gone", h.Segment)
 	}
-	begin := last
-	for begin > 0 {
-		first, err := l.firstRecord(parts[begin])
-		if err == nil && first.Seq <= seq {
-			break
-		}
-		begin--
-	}
 	before, prev := uint64(0), ""
-	for i := begin; i <= last; i++ {
+	for i := l.partOf(parts[:last+1], seq); i <= last; i++ {
 		size := h.Size
 		if i < last {
 			size = l.sealed(parts, i)
@@ -365,7 +357,9 @@ func (l *Log) eachIn(ctx context.Context, name string, size int64, seq uint64, t
 	defer f.Close()
 	from := int64(0)
 	if seq > 1 {
-		from = seek(f, size, seq, recordSeq)
+		if from, err = seek(f, size, seq, recordSeq); err != nil {
+			return fmt.Errorf("read segment: %w", err)
+		}
 	}
 	s := newForward(f, from, size)
 	var ln line
@@ -374,7 +368,10 @@ func (l *Log) eachIn(ctx context.Context, name string, size int64, seq uint64, t
 			return ctx.Err()
 		}
 		raw, at, ok := s.next()
-		if !ok {
+		switch {
+		case s.err != nil:
+			return fmt.Errorf("read segment: %w", s.err)
+		case !ok:
 			return nil
 		}
 		if err := parseLine(raw, &ln); err != nil {
@@ -465,49 +462,14 @@ func (l *Log) rawRecord(seq uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	i, err := l.partOf(parts, seq)
+	if gone, err := l.readRetired(); err == nil && seq <= gone.Seq {
+		return nil, fmt.Errorf("record %d was retired; proofs that were made before still hold", seq)
+	}
+	found, err := l.find(parts, seq)
 	if err != nil {
 		return nil, err
 	}
-	var raw []byte
-	found := errors.New("found")
-	err = l.eachIn(context.Background(), parts[i].name, l.sealed(parts, i), seq, func(ln *line, _ int64) error {
-		if ln.seq == seq {
-			raw = slices.Clone(ln.raw)
-		}
-		return found
-	}, func() error { return nil })
-	if err != nil && !errors.Is(err, found) {
-		return nil, err
-	}
-	if gone, err := l.readRetired(); raw == nil && err == nil && seq <= gone.Seq {
-		return nil, fmt.Errorf("record %d was retired; proofs that were made before still hold", seq)
-	}
-	if raw == nil {
-		return nil, fmt.Errorf("there is no record %d", seq)
-	}
-	return raw, nil
-}
-
-// partOf finds the segment of a record by binary search.
-func (l *Log) partOf(parts []part, seq uint64) (int, error) {
-	lo, hi := 0, len(parts)
-	for hi-lo > 1 {
-		mid := lo + (hi-lo)/2
-		first, err := l.firstRecord(parts[mid])
-		if err != nil {
-			return 0, err
-		}
-		if first.Seq <= seq {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	if len(parts) == 0 {
-		return 0, fmt.Errorf("there is no record %d", seq)
-	}
-	return lo, nil
+	return found.raw, nil
 }
 
 // VerifierKeys are the log's verifier keys, the newest last (name+hash+key).

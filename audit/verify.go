@@ -70,6 +70,9 @@ func (l *Log) verify(ctx context.Context, given ...Statement) (Report, error) {
 	if err == nil && !w.none {
 		rep.OpenIntents, err = w.open.rows(l)
 	}
+	if err == nil && names.file != nil && names.rows.err != nil {
+		err = fmt.Errorf("read side table: %w", names.rows.err)
+	}
 	rep.Names = names.Names
 	if err != nil {
 		err = fmt.Errorf("verify audit log: %w", err)
