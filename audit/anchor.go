@@ -159,6 +159,9 @@ func (l *Log) Push(ctx context.Context, force bool) error {
 			continue
 		}
 		s, err := l.push(ctx, a, s, t, h)
+		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+			return errors.Join(append(failed, ctx.Err())...) // the caller stopped it, which says nothing about the anchor
+		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", a.Name(), err))
 		}

@@ -11,6 +11,7 @@ import (
 type background struct {
 	mu      sync.Mutex
 	timer   *time.Timer
+	newest  uint64 // record that this Log has appended
 	running bool
 	closed  bool
 	wg      sync.WaitGroup
@@ -26,14 +27,19 @@ func (l *Log) appended(seq uint64) {
 	b := &l.behind
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || b.running {
-		return
-	}
-	if l.every > 0 && seq >= l.signedSeq.Load()+l.every {
+	b.newest = max(b.newest, seq)
+	l.planLocked()
+}
+
+// planLocked starts a run for records that are not signed yet, or sets its time. The end of a run plans the
+// next one, for the records that came meanwhile.
+func (l *Log) planLocked() {
+	b, signed := &l.behind, l.signedSeq.Load()
+	switch {
+	case b.closed, b.running, b.newest <= signed:
+	case l.every > 0 && b.newest >= signed+l.every:
 		l.startLocked()
-		return
-	}
-	if l.wait > 0 && b.timer == nil {
+	case l.wait > 0 && b.timer == nil:
 		b.timer = time.AfterFunc(l.wait, func() {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -54,12 +60,15 @@ func (l *Log) startLocked() {
 		defer cancel()
 		// A failed anchor is kept for Anchors: health and login report it, and the next run and Close retry
 		// it. The program reports the error of Close when it ends.
-		if _, err := l.Checkpoint(ctx); err == nil {
+		_, err := l.Checkpoint(ctx)
+		if err == nil {
 			_ = l.Push(ctx, false)
 		}
 		b.mu.Lock()
-		b.running = false
-		b.mu.Unlock()
+		defer b.mu.Unlock()
+		if b.running = false; err == nil {
+			l.planLocked()
+		}
 	})
 }
 

@@ -1,0 +1,80 @@
+package audit
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// slowAnchor is a command that says that it was started and then waits, the first time, until it is let go.
+func slowAnchor(dir string) (a Anchor, started, free string) {
+	started, free = filepath.Join(dir, "started"), filepath.Join(dir, "free")
+	wait := fmt.Sprintf("if [ ! -e %[1]s ]; then touch %[1]s; until [ -e %[2]s ]; do sleep 0.01; done; fi", started, free)
+	return Anchor{Kind: "command", Command: wait}, started, free
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("not in 20 s: " + what)
+		}
+	}
+}
+
+func exists(path string) func() bool {
+	return func() bool { _, err := os.Stat(path); return err == nil }
+}
+
+// TestARecordDuringARunIsAnchored: a record that comes while an anchor takes its time must reach it without
+// another append.
+func TestARecordDuringARunIsAnchored(t *testing.T) {
+	for name, set := range map[string]func(*Options){
+		"by number": func(o *Options) { o.CheckpointEvery = 1 },
+		"by time":   func(o *Options) { o.AnchorEvery = 10 * time.Millisecond },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, started, free := slowAnchor(t.TempDir())
+			b := newBench(t, a)
+			set(&b.options)
+			l := b.open()
+			act(t, l)
+			eventually(t, "the anchor is asked", exists(started))
+			act(t, l)
+			head, _, err := l.Head(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(free, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the record is anchored", func() bool {
+				all, _, err := l.Anchors(t.Context())
+				return err == nil && all[0].Seq >= head
+			})
+			if err := l.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestCloseDuringARun: Close stops the run and must then give the anchor the newest checkpoint itself; the run
+// that it stopped says nothing about the anchor.
+func TestCloseDuringARun(t *testing.T) {
+	a, started, _ := slowAnchor(t.TempDir())
+	b := newBench(t, a)
+	b.options.CheckpointEvery = 1
+	l := b.open()
+	act(t, l)
+	eventually(t, "the anchor is asked", exists(started))
+	if err := l.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all, newest, err := l.Anchors(t.Context())
+	if err != nil || all[0].Seq != newest || all[0].Error != "" {
+		t.Errorf("%+v of %d records, %v", all, newest, err)
+	}
+}
