@@ -27,7 +27,9 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 		counts["gone"] = 1
 	}
 	w := walker{log: l, prev: genesis, full: true}
-	_, werr := w.walk(ctx)
+	if _, err := w.walk(ctx); err != nil {
+		return err // the breaks that the operator acknowledges cannot be counted
+	}
 	if err := l.markBegun(); err != nil {
 		return err
 	}
@@ -44,9 +46,7 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
-	if werr == nil {
-		counts["breaks"] = w.inside + w.gap(st.head, last+1)
-	}
+	counts["breaks"] = w.inside + w.gap(st.head, last+1)
 	r := l.record(Entry{Action: ActionAcknowledge}, k)
 	r.Phase, r.Result, r.Segment, r.Seal = PhaseNote, OK, st.head.Segment, sealOf(st.torn)
 	r.Counts = counts
@@ -72,7 +72,8 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 			}
 		}
 	}
-	l.seen, l.distrust, l.alarm, l.checked = h, head{}, "", time.Time{}
+	l.group.distrust(head{})
+	l.seen, l.alarm, l.checked = h, "", time.Time{}
 	return nil
 }
 

@@ -60,39 +60,50 @@ func (l *Log) Acknowledge(ctx context.Context, reason string) error {
 // settle brings the log into order before a record: a head that lags is saved, a
 // torn line or a distrusted page sealed, a full segment rotated, a step of the
 // clock and a new key noted.
-func (l *Log) settle(st state, k key, fresh, mayRotate bool) (state, error) {
-	if !st.saved {
-		if err := l.writeHead(st.head); err != nil {
-			return st, err
-		}
-		st.saved, l.seen = true, st.head
+func (l *Log) settle(st state, mayRotate bool) (state, key, error) {
+	k, fresh, err := l.currentKey()
+	if err != nil {
+		return st, k, err
+	}
+	if st, err = l.saveHead(st); err != nil {
+		return st, k, err
 	}
 	action := ""
 	switch {
 	case len(st.torn) > 0:
 		action = ActionTorn
-	case l.distrust.Segment == st.head.Segment, mayRotate && st.head.Size >= l.limit:
+	case l.group.distrusted().Segment == st.head.Segment, mayRotate && st.head.Size >= l.limit:
 		action = ActionRotate
 	}
-	var err error
 	if action != "" {
 		if st.head, err = l.rotate(st, k, action); err != nil {
-			return st, err
+			return st, k, err
 		}
 		st.torn = nil
 	}
 	now := l.clock.Now()
 	if step := clockStep(st.last, l.last, now); step != 0 {
 		e := Entry{Action: ActionClock, Counts: map[string]int64{"step_ns": int64(step)}}
-		st.head, err = l.event(st.head, k, e, mayRotate)
-		if err != nil {
-			return st, err
+		if st.head, err = l.event(st.head, k, e, mayRotate); err != nil {
+			return st, k, err
 		}
 	}
 	if fresh {
 		st.head, err = l.event(st.head, k, Entry{Action: ActionKey}, mayRotate)
 	}
-	return st, err
+	return st, k, err
+}
+
+// saveHead saves a head that lags behind the records.
+func (l *Log) saveHead(st state) (state, error) {
+	if st.saved {
+		return st, nil
+	}
+	if err := l.writeHead(st.head); err != nil {
+		return st, err
+	}
+	st.saved, l.seen = true, st.head
+	return st, nil
 }
 
 // clockStep is how far the wall clock jumped: back from the last record, or either way from the monotonic
@@ -135,7 +146,8 @@ func (l *Log) rotate(st state, k key, action string) (head, error) {
 	if err := l.writeHead(h); err != nil {
 		return st.head, err
 	}
-	l.seen, l.distrust = h, head{}
+	l.group.distrust(head{})
+	l.seen = h
 	return h, nil
 }
 
@@ -222,7 +234,7 @@ func (l *Log) put(f atomicfile.File, h head, raw []byte, spare bool) error {
 		}
 	}
 	if err := f.Sync(); err != nil {
-		l.distrust = h
+		l.group.distrust(h)
 		return fmt.Errorf("flush: %w", bare(err))
 	}
 	n, err := f.Write(raw)
@@ -233,7 +245,7 @@ func (l *Log) put(f atomicfile.File, h head, raw []byte, spare bool) error {
 		return fmt.Errorf("write record: %w", bare(err))
 	}
 	if err := f.Sync(); err != nil {
-		l.distrust = h
+		l.group.distrust(h)
 		return fmt.Errorf("flush: %w", bare(err))
 	}
 	return nil

@@ -31,6 +31,20 @@ type group struct {
 	queue []*waiting
 	busy  bool // a caller is writing
 	most  int  // 0: maxBatch; a benchmark sets 1
+	doubt head // at which an I/O error left pages in doubt
+}
+
+// distrust notes, for every Log that shares the group, that what stands behind h may not be on the disk.
+func (g *group) distrust(h head) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.doubt = h
+}
+
+func (g *group) distrusted() head {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.doubt
 }
 
 // join queues an append and reports whether its caller must write now.
@@ -177,11 +191,8 @@ func (l *Log) writeBatch(ctx context.Context, batch []*waiting, mayRotate bool) 
 	defer unlock()
 	l.sweep()
 	l.saveKnown()
-	k, fresh, err := l.currentKey()
+	st, k, err := l.settle(st, mayRotate)
 	if err != nil {
-		return err
-	}
-	if st, err = l.settle(st, k, fresh, mayRotate); err != nil {
 		return err
 	}
 	var lines, names []byte

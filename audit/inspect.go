@@ -79,7 +79,7 @@ func (l *Log) compare(h head) (state, error) {
 	if err != nil || len(rest) == 0 {
 		return st, err
 	}
-	if l.distrust == h {
+	if l.group.distrusted() == h {
 		st.torn = rest // its flush failed: it counts as unwritten even if it can be read
 		return st, nil
 	}

@@ -88,7 +88,6 @@ type Log struct {
 	mu       sync.Mutex
 	seen     head      // the newest known head, against a rollback of both files
 	last     time.Time // time of the newest record that this Log wrote
-	distrust head      // the head at which an I/O error left pages in doubt
 	alarm    string    // what Verify found; cleared by Acknowledge
 	checked  time.Time // time of the last check of the whole chain
 	whole    []known   // intact sealed segments of that check, to be saved

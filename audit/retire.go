@@ -74,21 +74,19 @@ func (l *Log) Retire(ctx context.Context, before time.Time) (records int64, err 
 		}
 	}
 	l.mu.Lock()
-	r, last, err := l.retire(ctx, before, anchored)
+	last, seq, err := l.retire(ctx, before, anchored)
 	l.mu.Unlock()
 	if err != nil {
 		return 0, fmt.Errorf("retire segments: %w", refuse(err))
 	}
-	if r.Seq == 0 {
-		return 0, nil
-	}
 	if _, err := l.Checkpoint(ctx); err != nil {
 		return 0, err
 	}
-	if _, err := l.eraseRows(ctx, func(n nameRow) bool { return n.Seq <= r.Seq }); err != nil {
+	// Also those of a retirement that was killed before it came to them.
+	if _, err := l.eraseRows(ctx, func(n nameRow) bool { return n.Seq <= seq }); err != nil {
 		return 0, err
 	}
-	return int64(r.Seq - last), nil
+	return int64(seq - last), nil
 }
 
 // anchoredSeq is the last record that the log's own checkpoint and those of all anchors cover.
@@ -112,64 +110,78 @@ func (l *Log) anchoredSeq(ctx context.Context) (uint64, error) {
 	return t.seq(h.Size), nil
 }
 
-func (l *Log) retire(ctx context.Context, before time.Time, until uint64) (r retired, last uint64, err error) {
+// retire returns the last retired record of before and of now.
+func (l *Log) retire(ctx context.Context, before time.Time, until uint64) (last, seq uint64, err error) {
 	l.checked = time.Time{} // check the chain again before a removal
 	if err := l.sound(ctx); err != nil {
-		return r, 0, err
+		return 0, 0, err
 	}
 	st, unlock, err := l.hold(ctx)
 	if err != nil {
-		return r, 0, err
+		return 0, 0, err
 	}
 	defer unlock()
 	was, err := l.readRetired()
 	if err != nil {
-		return r, 0, err
+		return 0, 0, err
 	}
 	parts, err := l.listParts()
 	if err != nil {
-		return r, 0, err
+		return 0, 0, err
 	}
-	r = was
+	r := was
 	for i := 0; i+1 < len(parts); i++ {
 		next, err := l.firstRecord(parts[i+1])
 		if err != nil {
-			return r, 0, err
+			return 0, 0, err
 		}
 		if !next.TS.Before(before) || next.Seq-1 > until {
 			break
 		}
 		r.Segment, r.Seq, r.Hash = parts[i].number, next.Seq-1, next.Prev
 	}
-	if r.Seq == was.Seq {
-		return retired{}, was.Seq, nil
+	if r.Seq > was.Seq {
+		if err := l.noteRetired(st, &r, was.Seq); err != nil {
+			return 0, 0, err
+		}
 	}
-	if err := l.rootsOf(&r); err != nil {
-		return r, 0, err
+	return was.Seq, r.Seq, l.removeRetired(r.Segment)
+}
+
+// noteRetired records a retirement before its segments go.
+func (l *Log) noteRetired(st state, r *retired, last uint64) error {
+	if err := l.rootsOf(r); err != nil {
+		return err
 	}
-	k, _, err := l.currentKey()
+	st, k, err := l.settle(st, true)
 	if err != nil {
-		return r, 0, err
+		return err
 	}
-	e := Entry{Action: ActionRetire, Plan: r.Hash, Counts: map[string]int64{"seq": int64(r.Seq), "records": int64(r.Seq - was.Seq)}}
+	e := Entry{Action: ActionRetire, Plan: r.Hash, Counts: map[string]int64{"seq": int64(r.Seq), "records": int64(r.Seq - last)}}
 	if _, err := l.event(st.head, k, e, true); err != nil {
-		return r, 0, err
+		return err
 	}
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
 		err = atomicfile.WriteFS(l.fs, l.path(retiredFile), append(b, '\n'), atomicfile.Options{})
 	}
+	return bare(err)
+}
+
+// removeRetired removes the segments up to a number, and so those that a killed retirement left.
+func (l *Log) removeRetired(segment uint64) error {
+	entries, err := l.fs.ReadDir(l.dir)
 	if err != nil {
-		return r, 0, bare(err)
+		return bare(err)
 	}
-	for _, p := range parts {
-		if p.number <= r.Segment {
-			if err := l.fs.Remove(l.path(p.name)); err != nil {
-				return r, 0, bare(err)
+	for _, e := range entries {
+		if n, ok := segmentNumber(e.Name()); ok && n <= segment {
+			if err := l.fs.Remove(l.path(e.Name())); err != nil {
+				return bare(err)
 			}
 		}
 	}
-	return r, was.Seq, l.fs.SyncDir(l.dir)
+	return l.fs.SyncDir(l.dir)
 }
 
 // rootsOf reads the roots of the complete subtrees over the removed records, the largest first.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -204,5 +205,23 @@ func TestKilledWhileRetiring(t *testing.T) {
 			t.Fatalf("step %d: again: %v", n, err)
 		}
 		b.wantOK()
+		gone, err := b.open().readRetired()
+		if err != nil || gone.Seq == 0 {
+			t.Fatalf("step %d: %+v %v", n, gone, err)
+		}
+		for number := range gone.Segment {
+			if _, err := os.Stat(filepath.Join(b.dir, segment(number+1))); err == nil {
+				t.Errorf("step %d: retired segment %d is still there", n, number+1)
+			}
+		}
+		names, err := os.ReadFile(filepath.Join(b.dir, namesFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for raw := range bytes.Lines(names) {
+			if row, ok := parseName(raw); !ok || row.Seq <= gone.Seq {
+				t.Errorf("step %d: the clear name of retired record %d is still there", n, row.Seq)
+			}
+		}
 	}
 }

@@ -63,16 +63,17 @@ func (l *Log) rotateKey(ctx context.Context) error {
 	if vkey == t.vkey() {
 		return fmt.Errorf("the %s holds the log's key of now: change it first", l.source.kind())
 	}
-	t.Keys = append(t.Keys, vkey)
-	if err := l.writeTree(t); err != nil {
-		return err
-	}
-	k, _, err := l.currentKey()
+	st, k, err := l.settle(st, true)
 	if err != nil {
 		return err
 	}
+	// The record first: a key in the tree that no record names is an alarm.
 	h, err := l.event(st.head, k, Entry{Action: ActionTreeKey, Scope: vkey, Counts: map[string]int64{"old": old}}, true)
 	if err != nil {
+		return err
+	}
+	t.Keys = append(t.Keys, vkey)
+	if err := l.writeTree(t); err != nil {
 		return err
 	}
 	if _, err = l.extend(ctx, h, t, cp, append(signers, s)...); err != nil {

@@ -131,11 +131,8 @@ func (l *Log) checkpoint(ctx context.Context) ([]byte, error) {
 	}
 	defer unlock()
 	l.sweep()
-	if !st.saved {
-		if err := l.writeHead(st.head); err != nil {
-			return nil, err
-		}
-		l.seen = st.head
+	if st, err = l.saveHead(st); err != nil {
+		return nil, err
 	}
 	t, err := l.readTree()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,6 +152,11 @@ func (l *Log) checkpoint(ctx context.Context) ([]byte, error) {
 	s, err := l.signer(ctx, t.vkey())
 	if err != nil {
 		return nil, err
+	}
+	if old.Size == 0 {
+		if st, err = l.announce(ctx, st, t); err != nil {
+			return nil, err
+		}
 	}
 	return l.extend(ctx, st.head, t, old, s)
 }
@@ -200,12 +202,6 @@ func originOf(vkey string) string {
 
 // extend adds the records after old to the tree and signs the new head.
 func (l *Log) extend(ctx context.Context, h head, t treeState, old signedHead, signers ...note.Signer) ([]byte, error) {
-	if old.Size == 0 {
-		var err error
-		if h, err = l.announce(ctx, h, t); err != nil {
-			return nil, err
-		}
-	}
 	g, err := l.grow(ctx, h, t, old)
 	if err != nil {
 		return nil, err
@@ -251,21 +247,22 @@ func (l *Log) grow(ctx context.Context, h head, t treeState, old signedHead) (*g
 
 // announce appends the record that names the tree's key, unless it exists: the process may have been killed
 // between record and checkpoint.
-func (l *Log) announce(ctx context.Context, h head, t treeState) (head, error) {
+func (l *Log) announce(ctx context.Context, st state, t treeState) (state, error) {
 	there := false
-	err := l.eachFrom(ctx, h, t.First, func(ln *line, _ string, _ int64) error {
+	err := l.eachFrom(ctx, st.head, t.First, func(ln *line, _ string, _ int64) error {
 		there = there || string(ln.value(fAction)) == ActionTree && string(ln.value(fScope)) == t.Keys[0]
 		return nil
 	}, func(uint64) error { return nil })
 	if err != nil || there {
-		return h, err
+		return st, err
 	}
-	k, _, err := l.currentKey()
+	st, k, err := l.settle(st, true)
 	if err != nil {
-		return h, err
+		return st, err
 	}
-	counts := map[string]int64{"first": int64(t.First), "leaves": int64(h.Seq - t.First + 1)}
-	return l.event(h, k, Entry{Action: ActionTree, Scope: t.Keys[0], Counts: counts}, true)
+	counts := map[string]int64{"first": int64(t.First), "leaves": int64(st.head.Seq - t.First + 1)}
+	st.head, err = l.event(st.head, k, Entry{Action: ActionTree, Scope: t.Keys[0], Counts: counts}, true)
+	return st, err
 }
 
 // grower collects leaves and adds them to the tree in bounded lots.
