@@ -51,7 +51,11 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 	r.Phase, r.Result, r.Segment, r.Seal = PhaseNote, OK, st.head.Segment, sealOf(st.torn)
 	r.Counts = counts
 	counts["bytes"], counts["seq"], counts["torn"] = st.head.Size, int64(st.head.Seq), int64(len(st.torn))
-	if err := l.recordNames(Entry{Reason: reason}, &r, st.head.Seq+1); err != nil {
+	names, err := nameRowOf(Entry{Reason: reason}, &r, st.head.Seq+1)
+	if err != nil {
+		return err
+	}
+	if err := l.writeNames(names); err != nil {
 		return err
 	}
 	h, err := l.startSegment(last+1, &r, st.head)

@@ -3,9 +3,7 @@ package audit
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -13,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // Actor is the operator who acts, as far as known.
@@ -22,7 +22,6 @@ type Actor struct {
 	ID            string
 	Authenticated bool   // by an SSH key; a login name alone authenticates nobody
 	Key           string // SHA256 fingerprint of the key, as ssh-keygen shows it
-	KeyType       string
 	Cert          string // key id of the certificate, with its serial; empty for a plain key
 	CA            string // fingerprint of the CA key that signed the certificate
 	// Principals are those of the certificate; sshd has compared them with the login.
@@ -112,130 +111,28 @@ func ParseUserAuth(b []byte) (Actor, error) {
 	return Actor{}, errors.New("no public key was used")
 }
 
-// certFields is how many wire strings of a certificate are the public key
-// (OpenSSH PROTOCOL.certkeys; every field of a key has the form of a string).
-var certFields = map[string]int{
-	"ssh-rsa":                            2,
-	"ssh-dss":                            4,
-	"ssh-ed25519":                        1,
-	"ecdsa-sha2-nistp256":                2,
-	"ecdsa-sha2-nistp384":                2,
-	"ecdsa-sha2-nistp521":                2,
-	"sk-ssh-ed25519@openssh.com":         2,
-	"sk-ecdsa-sha2-nistp256@openssh.com": 3,
-}
+const certPrefix = "cert "
 
 func parseKeyBlob(kind, encoded string) (Actor, error) {
 	blob, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
 		return Actor{}, errors.New("key is not base64")
 	}
-	w := wire{b: blob}
-	if inner := string(w.str()); w.bad || inner != kind {
-		return Actor{}, errors.New("key is not of the type it says")
+	key, err := ssh.ParsePublicKey(blob)
+	if err != nil || key.Type() != kind {
+		return Actor{}, errors.New("key is malformed, or not of the type it says")
 	}
-	plain, isCert := plainKind(kind)
-	if !isCert {
-		if certFields[kind] == 0 {
-			return Actor{}, errors.New("unknown type of key")
-		}
-		for range certFields[kind] {
-			w.str()
-		}
-		if w.bad || len(w.b) != 0 {
-			return Actor{}, errors.New("key is malformed")
-		}
-		fp := fingerprint(blob)
-		return Actor{ID: fp, Authenticated: true, Key: fp, KeyType: kind}, nil
-	}
-	return parseCert(kind, plain, w)
-}
-
-// plainKind is the key type inside a certificate's type.
-func plainKind(kind string) (string, bool) {
-	const plainSuffix, skSuffix = "-cert-v01@openssh.com", "@openssh.com"
-	base, ok := strings.CutSuffix(kind, plainSuffix)
+	c, ok := key.(*ssh.Certificate)
 	if !ok {
-		return "", false
+		fp := ssh.FingerprintSHA256(key)
+		return Actor{ID: fp, Authenticated: true, Key: fp}, nil
 	}
-	if strings.HasPrefix(base, "sk-") {
-		base += skSuffix
+	if c.CertType != ssh.UserCert {
+		return Actor{}, errors.New("certificate is none of a user")
 	}
-	return base, certFields[base] > 0
-}
-
-const certPrefix = "cert "
-
-// parseCert reads a certificate after its type.
-func parseCert(kind, plain string, w wire) (Actor, error) {
-	w.str() // nonce
-	key := appendString(nil, []byte(plain))
-	for range certFields[plain] {
-		key = appendString(key, w.str())
-	}
-	serial, use := w.uint64(), w.uint32()
-	id := w.str()
-	names := wire{b: w.str()}
-	w.uint64() // valid after
-	w.uint64() // valid before
-	w.str()    // critical options
-	w.str()    // extensions
-	w.str()    // reserved
-	signer, _ := w.str(), w.str()
-	if w.bad || len(w.b) != 0 || use != 1 {
-		return Actor{}, errors.New("certificate is malformed, or none of a user")
-	}
-	var principals []string
-	for len(names.b) > 0 && !names.bad {
-		principals = append(principals, string(names.str()))
-	}
-	if names.bad {
-		return Actor{}, errors.New("certificate is malformed")
-	}
-	cert := escape(string(id)+"#"+strconv.FormatUint(serial, 10), maxToken-len(certPrefix), plainByte)
+	cert := escape(c.KeyId+"#"+strconv.FormatUint(c.Serial, 10), maxToken-len(certPrefix), plainByte)
 	return Actor{
-		ID: certPrefix + cert, Authenticated: true, Key: fingerprint(key), KeyType: kind, Cert: cert, CA: fingerprint(signer), Principals: principals,
+		ID: certPrefix + cert, Authenticated: true, Key: ssh.FingerprintSHA256(c.Key), Cert: cert,
+		CA: ssh.FingerprintSHA256(c.SignatureKey), Principals: c.ValidPrincipals,
 	}, nil
-}
-
-func fingerprint(blob []byte) string {
-	sum := sha256.Sum256(blob)
-	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
-}
-
-// wire reads SSH's wire form; bad stays set after the first error.
-type wire struct {
-	b   []byte
-	bad bool
-}
-
-func (w *wire) take(n uint64) []byte {
-	if w.bad || n > uint64(len(w.b)) {
-		w.bad = true
-		return nil
-	}
-	out := w.b[:n]
-	w.b = w.b[n:]
-	return out
-}
-
-func (w *wire) uint32() uint32 {
-	if b := w.take(4); b != nil {
-		return binary.BigEndian.Uint32(b)
-	}
-	return 0
-}
-
-func (w *wire) uint64() uint64 {
-	if b := w.take(8); b != nil {
-		return binary.BigEndian.Uint64(b)
-	}
-	return 0
-}
-
-func (w *wire) str() []byte { return w.take(uint64(w.uint32())) }
-
-func appendString(b, s []byte) []byte {
-	b = binary.BigEndian.AppendUint32(b, uint32(len(s)))
-	return append(b, s...)
 }

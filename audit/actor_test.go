@@ -36,10 +36,10 @@ func identify(t *testing.T, path string) audit.Actor {
 
 func TestIdentifyOperator(t *testing.T) {
 	nobody := audit.Actor{ID: "unauthenticated ann@pts/0"}
-	ed := audit.Actor{ID: edKey, Authenticated: true, Key: edKey, KeyType: "ssh-ed25519"}
-	cert := func(serial, kind, key string) audit.Actor {
+	ed := audit.Actor{ID: edKey, Authenticated: true, Key: edKey}
+	cert := func(serial, key string) audit.Actor {
 		return audit.Actor{
-			ID: "cert ann@desk#" + serial, Authenticated: true, Key: key, KeyType: kind + "-cert-v01@openssh.com", Cert: "ann@desk#" + serial, CA: caKey, Principals: []string{"ann"},
+			ID: "cert ann@desk#" + serial, Authenticated: true, Key: key, Cert: "ann@desk#" + serial, CA: caKey, Principals: []string{"ann"},
 		}
 	}
 	line := authFile(t, "auth_ed25519")
@@ -48,11 +48,11 @@ func TestIdentifyOperator(t *testing.T) {
 		want audit.Actor
 	}{
 		"ed25519":                    {line, ed},
-		"rsa":                        {authFile(t, "auth_rsa"), audit.Actor{ID: rsaKey, Authenticated: true, Key: rsaKey, KeyType: "ssh-rsa"}},
-		"ecdsa":                      {authFile(t, "auth_ecdsa"), audit.Actor{ID: ecdsaKey, Authenticated: true, Key: ecdsaKey, KeyType: "ecdsa-sha2-nistp256"}},
-		"ed25519 certificate":        {authFile(t, "auth_ed25519-cert"), cert("7", "ssh-ed25519", edKey)},
-		"ecdsa certificate":          {authFile(t, "auth_ecdsa-cert"), cert("8", "ecdsa-sha2-nistp256", ecdsaKey)},
-		"rsa certificate":            {authFile(t, "auth_rsa-cert"), cert("9", "ssh-rsa", rsaKey)},
+		"rsa":                        {authFile(t, "auth_rsa"), audit.Actor{ID: rsaKey, Authenticated: true, Key: rsaKey}},
+		"ecdsa":                      {authFile(t, "auth_ecdsa"), audit.Actor{ID: ecdsaKey, Authenticated: true, Key: ecdsaKey}},
+		"ed25519 certificate":        {authFile(t, "auth_ed25519-cert"), cert("7", edKey)},
+		"ecdsa certificate":          {authFile(t, "auth_ecdsa-cert"), cert("8", ecdsaKey)},
+		"rsa certificate":            {authFile(t, "auth_rsa-cert"), cert("9", rsaKey)},
 		"key after a password":       {"password\n" + line, ed},
 		"password only":              {"password\n", nobody},
 		"keyboard":                   {"keyboard-interactive/pam\n", nobody},

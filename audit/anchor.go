@@ -124,11 +124,7 @@ func (l *Log) saveAnchor(ctx context.Context, name string, s anchorState) error 
 	defer unlock()
 	all := l.readAnchors()
 	all[name] = s
-	b, err := json.MarshalIndent(all, "", "  ")
-	if err == nil {
-		err = atomicfile.WriteFS(l.fs, l.inTree(anchorsFile), append(b, '\n'), atomicfile.Options{})
-	}
-	return err
+	return l.writeJSON(l.inTree(anchorsFile), all)
 }
 
 // Push gives the newest checkpoint to every anchor that lacks it. An anchor that failed lately is left out
@@ -137,14 +133,10 @@ func (l *Log) Push(ctx context.Context, force bool) error {
 	if len(l.anchors) == 0 {
 		return nil
 	}
-	t, err := l.readTree()
-	if errors.Is(err, fs.ErrNotExist) {
+	t, h, err := l.signedTree()
+	if errors.Is(err, ErrNoCheckpoint) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	h, err := l.readCheckpoint(t)
 	if err != nil {
 		return err
 	}
@@ -166,7 +158,7 @@ func (l *Log) Push(ctx context.Context, force bool) error {
 			failed = append(failed, fmt.Errorf("%s: %w", a.Name(), err))
 		}
 		if err := l.saveAnchor(ctx, a.Name(), s); err != nil {
-			failed = append(failed, fmt.Errorf("remember %s: %w", a.Name(), bare(err)))
+			failed = append(failed, fmt.Errorf("remember %s: %w", a.Name(), err))
 		}
 	}
 	return errors.Join(failed...)

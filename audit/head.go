@@ -81,7 +81,7 @@ func (l *Log) readHead() (head, error) {
 	if !info.Mode().IsRegular() || info.Size() != headSize {
 		return head{}, errors.New("head.json is damaged")
 	}
-	b, err := l.readSmall(headFile, headSize)
+	b, err := readFile(l.fs, l.path(headFile), headSize)
 	if err != nil {
 		return head{}, fmt.Errorf("read head: %w", err)
 	}

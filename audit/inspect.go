@@ -188,7 +188,7 @@ func (l *Log) adoptSegment(h head) (*state, error) {
 		return nil, fmt.Errorf("look at segment: %w", bare(err))
 	}
 	foreign := tampered("segment %s does not continue the log", name)
-	raw, err := l.readSmall(name, maxLine+1)
+	raw, err := readFile(l.fs, l.path(name), maxLine+1)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, foreign
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 
@@ -66,19 +65,12 @@ func parseKey(b []byte) (key, error) {
 // readKey reads the key; ErrNoKey when there is none. A file that others may
 // read is refused: the hashes would be as good as clear to them.
 func (l *Log) readKey() (key, error) {
-	info, err := l.fs.Lstat(l.path(keyFile))
+	b, err := l.readSecret(l.path(keyFile), "key file")
 	if errors.Is(err, fs.ErrNotExist) {
 		return key{}, ErrNoKey
 	}
 	if err != nil {
-		return key{}, fmt.Errorf("read key: %w", bare(err))
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return key{}, errors.New("key file must be a regular file of mode 0600")
-	}
-	b, err := l.readSmall(keyFile, 4096)
-	if err != nil {
-		return key{}, fmt.Errorf("read key: %w", err)
+		return key{}, err
 	}
 	return parseKey(b)
 }

@@ -64,34 +64,34 @@ func (l *Log) List(ctx context.Context, filter Filter, limit int, cursor string)
 	if limit <= 0 {
 		limit = defaultLimit
 	}
+	page, err := l.list(ctx, filter, limit, cursor)
+	if err != nil {
+		return Page{}, fmt.Errorf("list audit log: %w", err)
+	}
+	return page, nil
+}
+
+func (l *Log) list(ctx context.Context, filter Filter, limit int, cursor string) (Page, error) {
 	match, err := l.matcher(filter)
 	if errors.Is(err, ErrNoKey) {
 		return Page{}, nil
 	}
 	if err != nil {
-		return Page{}, fmt.Errorf("list audit log: %w", err)
+		return Page{}, err
 	}
 	parts, err := l.parts(ctx)
 	if err != nil {
-		return Page{}, fmt.Errorf("list audit log: %w", err)
+		return Page{}, err
 	}
 	at, err := parseCursor(cursor, filter.OldestFirst, parts)
 	if err != nil {
-		return Page{}, fmt.Errorf("list audit log: %w", err)
+		return Page{}, err
 	}
 	page, err := l.page(ctx, parts, at, filter.OldestFirst, limit, match)
 	if err != nil {
-		return Page{}, fmt.Errorf("list audit log: %w", err)
+		return Page{}, err
 	}
-	unlock, err := l.lock(ctx, false)
-	if err != nil {
-		return Page{}, fmt.Errorf("list audit log: %w", err)
-	}
-	defer unlock()
-	if err := l.join(page.Rows); err != nil {
-		return Page{}, fmt.Errorf("list audit log: %w", err)
-	}
-	return page, nil
+	return page, l.join(ctx, page.Rows)
 }
 
 // position is a position between two lines: in segment parts[part], before off.
@@ -246,28 +246,28 @@ func parseCursor(c string, oldest bool, parts []part) (position, error) {
 // OpenIntents lists the intents without an outcome, oldest first: acts whose process died, or that another
 // process is carrying out. It reads the whole log once, without keeping it.
 func (l *Log) OpenIntents(ctx context.Context) ([]Row, error) {
-	parts, err := l.parts(ctx)
+	rows, err := l.openRows(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list open intents: %w", err)
+	}
+	return rows, nil
+}
+
+func (l *Log) openRows(ctx context.Context) ([]Row, error) {
+	parts, err := l.parts(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var open openSet
 	for i, p := range parts {
 		take := func(ln *line, at int64) error { open.take(ln, p.name, at); return nil }
 		if err := l.eachIn(ctx, p.name, l.sealed(parts, i), 1, take, func() error { return nil }); err != nil {
-			return nil, fmt.Errorf("list open intents: %w", err)
+			return nil, err
 		}
 	}
 	rows, err := open.rows(l)
 	if err != nil {
-		return nil, fmt.Errorf("list open intents: %w", err)
+		return nil, err
 	}
-	unlock, err := l.lock(ctx, false)
-	if err != nil {
-		return nil, fmt.Errorf("list open intents: %w", err)
-	}
-	defer unlock()
-	if err := l.join(rows); err != nil {
-		return nil, fmt.Errorf("list open intents: %w", err)
-	}
-	return rows, nil
+	return rows, l.join(ctx, rows)
 }

@@ -2,9 +2,9 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -85,14 +85,14 @@ type Log struct {
 
 	group *group // waiting appends of every Log that shares it
 
-	mu       sync.Mutex
-	seen     head      // the newest known head, against a rollback of both files
-	last     time.Time // time of the newest record that this Log wrote
-	alarm    string    // what Verify found; cleared by Acknowledge
-	checked  time.Time // time of the last check of the whole chain
-	whole    []known   // intact sealed segments of that check, to be saved
-	marked   bool      // the mark of the beginning exists
-	swept    bool
+	mu      sync.Mutex
+	seen    head      // the newest known head, against a rollback of both files
+	last    time.Time // time of the newest record that this Log wrote
+	alarm   string    // what Verify found; cleared by Acknowledge
+	checked time.Time // time of the last check of the whole chain
+	whole   []known   // intact sealed segments of that check, to be saved
+	marked  bool      // the mark of the beginning exists
+	swept   bool
 
 	signedSeq atomic.Uint64 // newest record under a checkpoint, as far as this Log knows
 	wrote     atomic.Bool   // this Log has appended
@@ -265,21 +265,25 @@ func bare(err error) error {
 
 func (l *Log) path(name string) string { return filepath.Join(l.dir, name) }
 
-// readSmall reads a file of at most limit bytes.
-func (l *Log) readSmall(name string, limit int64) ([]byte, error) {
-	f, err := l.fs.OpenFile(l.path(name), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+// writeJSON replaces a file of the log's own state.
+func (l *Log) writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err == nil {
+		err = atomicfile.WriteFS(l.fs, path, append(b, '\n'), atomicfile.Options{})
+	}
+	return bare(err)
+}
+
+// readSecret reads a private file; what names it in a refusal.
+func (l *Log) readSecret(path, what string) ([]byte, error) {
+	info, err := l.fs.Lstat(path)
 	if err != nil {
 		return nil, bare(err)
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, bare(err)
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return nil, errors.New(what + " must be a regular file of mode 0600")
 	}
-	if int64(len(b)) > limit {
-		return nil, fmt.Errorf("%s is longer than %d bytes", name, limit)
-	}
-	return b, nil
+	return readFile(l.fs, path, 4096)
 }
 
 func (l *Log) isEmpty() (bool, error) {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -44,16 +43,6 @@ func nameSeq(raw []byte) (uint64, bool) {
 	return n.Seq, ok
 }
 
-// recordNames appends the clear form of e before its record. The reason of an act must be kept, so an act
-// whose reason cannot be written is refused.
-func (l *Log) recordNames(e Entry, r *Record, seq uint64) error {
-	row, err := nameRowOf(e, r, seq)
-	if err != nil {
-		return err
-	}
-	return l.writeNames(row)
-}
-
 // nameRowOf is the line of the side table for a record; nil when it has no clear form.
 func nameRowOf(e Entry, r *Record, seq uint64) ([]byte, error) {
 	if e.Target == "" && e.Reason == "" && e.Origin == "" {
@@ -69,7 +58,8 @@ func nameRowOf(e Entry, r *Record, seq uint64) ([]byte, error) {
 	return append(row, '\n'), nil
 }
 
-// writeNames appends rows to the side table and flushes it once.
+// writeNames appends rows to the side table and flushes it once, before their records: the reason of an act
+// must be kept, so an act whose reason cannot be written is refused.
 func (l *Log) writeNames(rows []byte) error {
 	if len(rows) == 0 {
 		return nil
@@ -120,7 +110,12 @@ func appendRow(f atomicfile.File, row []byte) error {
 
 // join fills names and reasons into rows in ascending or descending order; a name whose keyed hash is not the
 // record's is left out and marked.
-func (l *Log) join(rows []Row) error {
+func (l *Log) join(ctx context.Context, rows []Row) error {
+	unlock, err := l.lock(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	k, err := l.readKey()
 	if err != nil {
 		k = key{} // no name can be checked
@@ -398,14 +393,4 @@ func overwrite(f atomicfile.File, size int64) error {
 		return err
 	}
 	return f.Truncate(0)
-}
-
-func (n nameRow) before(t time.Time) bool {
-	at, err := time.Parse(tsLayout, n.TS)
-	return err == nil && at.Before(t)
-}
-
-// EraseBefore removes the rows of records older than t, when their retention ends.
-func (l *Log) EraseBefore(ctx context.Context, t time.Time) (int, error) {
-	return l.eraseRows(ctx, func(n nameRow) bool { return n.before(t) })
 }

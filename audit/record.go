@@ -68,19 +68,42 @@ const (
 	integers
 )
 
-// schema lists the record's members: name and form, sorted by code point. lead is the text before the value
-// in a line.
+// schema lists the record's members, sorted by code point. lead is the text before the value in a line; of is
+// the member of a Record that is a string there, too.
 var schema = [fieldCount]struct {
 	lead string
 	form form
+	of   func(*Record) *string
 }{
-	{`{"action":`, text}, {`,"actor":`, text}, {`,"actor_key":`, text}, {`,"boot":`, text},
-	{`,"class":`, text}, {`,"counts":`, integers}, {`,"hash":`, text}, {`,"host":`, text},
-	{`,"key":`, text}, {`,"link":`, integer}, {`,"mono":`, integer}, {`,"phase":`, text},
-	{`,"pid":`, integer}, {`,"plan":`, text}, {`,"prev":`, text}, {`,"result":`, text},
-	{`,"role":`, text}, {`,"scope":`, text}, {`,"seal":`, text}, {`,"segment":`, text},
-	{`,"seq":`, integer}, {`,"session":`, text}, {`,"store":`, text}, {`,"subject":`, text},
-	{`,"target":`, text}, {`,"tier":`, text}, {`,"tool":`, text}, {`,"ts":`, text}, {`,"v":`, integer},
+	{`{"action":`, text, func(r *Record) *string { return &r.Action }},
+	{`,"actor":`, text, func(r *Record) *string { return &r.Actor }},
+	{`,"actor_key":`, text, func(r *Record) *string { return &r.ActorKey }},
+	{`,"boot":`, text, func(r *Record) *string { return &r.Boot }},
+	{`,"class":`, text, func(r *Record) *string { return &r.Class }},
+	{`,"counts":`, integers, nil},
+	{`,"hash":`, text, func(r *Record) *string { return &r.Hash }},
+	{`,"host":`, text, func(r *Record) *string { return &r.Host }},
+	{`,"key":`, text, func(r *Record) *string { return &r.Key }},
+	{`,"link":`, integer, nil},
+	{`,"mono":`, integer, nil},
+	{`,"phase":`, text, func(r *Record) *string { return (*string)(&r.Phase) }},
+	{`,"pid":`, integer, nil},
+	{`,"plan":`, text, func(r *Record) *string { return &r.Plan }},
+	{`,"prev":`, text, func(r *Record) *string { return &r.Prev }},
+	{`,"result":`, text, func(r *Record) *string { return (*string)(&r.Result) }},
+	{`,"role":`, text, func(r *Record) *string { return &r.Role }},
+	{`,"scope":`, text, func(r *Record) *string { return &r.Scope }},
+	{`,"seal":`, text, func(r *Record) *string { return &r.Seal }},
+	{`,"segment":`, text, func(r *Record) *string { return &r.Segment }},
+	{`,"seq":`, integer, nil},
+	{`,"session":`, text, func(r *Record) *string { return &r.Session }},
+	{`,"store":`, text, func(r *Record) *string { return &r.Store }},
+	{`,"subject":`, text, func(r *Record) *string { return &r.Subject }},
+	{`,"target":`, text, func(r *Record) *string { return &r.Target }},
+	{`,"tier":`, text, func(r *Record) *string { return &r.Tier }},
+	{`,"tool":`, text, func(r *Record) *string { return &r.Tool }},
+	{`,"ts":`, text, nil},
+	{`,"v":`, integer, nil},
 }
 
 // line is a parsed record over its stored bytes.
@@ -273,11 +296,11 @@ func (l *line) intact() bool {
 // record decodes the whole line.
 func (l *line) record() (Record, error) {
 	v := func(f field) string { return string(l.value(f)) }
-	r := Record{
-		V: version, Seq: l.seq, Link: l.link, Boot: v(fBoot), Host: v(fHost), Tool: v(fTool), Actor: v(fActor),
-		ActorKey: v(fActorKey), Key: v(fKey), Role: v(fRole), Session: v(fSession), Action: v(fAction), Store: v(fStore),
-		Scope: v(fScope), Tier: v(fTier), Target: v(fTarget), Subject: v(fSubject), Phase: Phase(v(fPhase)), Plan: v(fPlan),
-		Result: Verdict(v(fResult)), Class: v(fClass), Segment: v(fSegment), Seal: v(fSeal), Prev: v(fPrev), Hash: v(fHash),
+	r := Record{V: version, Seq: l.seq, Link: l.link}
+	for f := range fieldCount {
+		if of := schema[f].of; of != nil {
+			*of(&r) = v(f)
+		}
 	}
 	var err error
 	if r.TS, err = time.Parse(tsLayout, v(fTS)); err != nil {
@@ -331,10 +354,10 @@ func (r *Record) encode() ([]byte, error) {
 			b = strconv.AppendUint(b, r.Seq, 10)
 		case fV:
 			b = strconv.AppendInt(b, version, 10)
-		default:
-			b = append(b, '"')
-			b = append(b, r.text(f)...)
-			b = append(b, '"')
+		case fTS:
+			b = r.TS.UTC().AppendFormat(b, `"`+tsLayout+`"`)
+		default: // only stored forms, so nothing is escaped twice and parseLine refuses unescaped text
+			b = append(append(append(b, '"'), *schema[f].of(r)...), '"')
 		}
 	}
 	b = append(b, '}')
@@ -346,58 +369,6 @@ func (r *Record) encode() ([]byte, error) {
 	copy(l.value(fHash), sum[:])
 	r.Hash = string(sum[:])
 	return b, nil
-}
-
-// text is a text member; a Record holds only stored forms, so nothing is escaped twice and parseLine refuses
-// unescaped text.
-func (r *Record) text(f field) string {
-	switch f {
-	case fAction:
-		return r.Action
-	case fActor:
-		return r.Actor
-	case fActorKey:
-		return r.ActorKey
-	case fBoot:
-		return r.Boot
-	case fClass:
-		return r.Class
-	case fHash:
-		return r.Hash
-	case fHost:
-		return r.Host
-	case fKey:
-		return r.Key
-	case fPhase:
-		return string(r.Phase)
-	case fPlan:
-		return r.Plan
-	case fPrev:
-		return r.Prev
-	case fResult:
-		return string(r.Result)
-	case fRole:
-		return r.Role
-	case fScope:
-		return r.Scope
-	case fSeal:
-		return r.Seal
-	case fSegment:
-		return r.Segment
-	case fSession:
-		return r.Session
-	case fStore:
-		return r.Store
-	case fSubject:
-		return r.Subject
-	case fTarget:
-		return r.Target
-	case fTier:
-		return r.Tier
-	case fTool:
-		return r.Tool
-	}
-	return r.TS.UTC().Format(tsLayout) // fTS, the only other one
 }
 
 // appendCounts renders the numbers in the order of their names.

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"memdesk/audit/checkpoint"
-	"memdesk/internal/atomicfile"
 )
 
 const retiredFile = "retired.json"
@@ -47,12 +46,6 @@ func (l *Log) readRetired() (retired, error) {
 		return retired{}, tampered("retired.json is damaged")
 	}
 	return r, nil
-}
-
-// Retired is the last record of the segments removed after their retention; 0: none.
-func (l *Log) Retired() (uint64, error) {
-	r, err := l.readRetired()
-	return r.Seq, err
 }
 
 // Retire removes the sealed segments whose records are all older than a moment, and the clear names of their
@@ -99,11 +92,7 @@ func (l *Log) anchoredSeq(ctx context.Context) (uint64, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t, err := l.readTree()
-	if err != nil {
-		return 0, err
-	}
-	h, err := l.readCheckpoint(t)
+	t, h, err := l.signedTree()
 	if err != nil {
 		return 0, err
 	}
@@ -161,11 +150,7 @@ func (l *Log) noteRetired(st state, r *retired, last uint64) error {
 	if _, err := l.event(st.head, k, e, true); err != nil {
 		return err
 	}
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err == nil {
-		err = atomicfile.WriteFS(l.fs, l.path(retiredFile), append(b, '\n'), atomicfile.Options{})
-	}
-	return bare(err)
+	return l.writeJSON(l.path(retiredFile), r)
 }
 
 // removeRetired removes the segments up to a number, and so those that a killed retirement left.
@@ -186,11 +171,7 @@ func (l *Log) removeRetired(segment uint64) error {
 
 // rootsOf reads the roots of the complete subtrees over the removed records, the largest first.
 func (l *Log) rootsOf(r *retired) error {
-	t, err := l.readTree()
-	if err != nil {
-		return err
-	}
-	h, err := l.readCheckpoint(t)
+	t, h, err := l.signedTree()
 	if err != nil {
 		return err
 	}

@@ -32,14 +32,7 @@ func (l *Log) rotateKey(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	t, err := l.readTree()
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrNoCheckpoint
-	}
-	if err != nil {
-		return err
-	}
-	cp, err := l.readCheckpoint(t)
+	t, cp, err := l.signedTree()
 	if err != nil {
 		return err
 	}
@@ -106,16 +99,7 @@ func (l *Log) oldSigner(ctx context.Context, vkey string) (note.Signer, error) {
 // Ask shows the newest checkpoint to a witness and says what its answer proves. It does not change the log.
 func (l *Log) Ask(ctx context.Context, a Anchor) (Proven, error) {
 	p := Proven{By: a.Name(), Kind: a.Kind, State: ProvenUnreadable}
-	t, err := l.readTree()
-	if errors.Is(err, fs.ErrNotExist) {
-		p.State, p.Why = ProvenNone, "the log has no checkpoint to show"
-		return p, nil
-	}
-	if err != nil {
-		p.State, p.Why = ProvenBroken, words(err)
-		return p, nil
-	}
-	h, err := l.readCheckpoint(t)
+	t, h, err := l.signedTree()
 	if errors.Is(err, ErrNoCheckpoint) {
 		p.State, p.Why = ProvenNone, "the log has no checkpoint to show"
 		return p, nil

@@ -112,17 +112,10 @@ func (l *Log) fileSigner(known note.Verifier) (note.Signer, error) {
 }
 
 func (l *Log) keyIn(name string) (note.Signer, error) {
-	info, err := l.fs.Lstat(l.inTree(name))
+	b, err := l.readSecret(l.inTree(name), "the log's key")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("the log's key is gone: no checkpoint can be signed; `memdesk audit key --rotate` begins with another, on record")
 	}
-	if err != nil {
-		return nil, bare(err)
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return nil, errors.New("the log's key must be a regular file of mode 0600")
-	}
-	b, err := readFile(l.fs, l.inTree(name), 4096)
 	if err != nil {
 		return nil, err
 	}

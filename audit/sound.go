@@ -148,7 +148,7 @@ type known struct {
 const settled = time.Second
 
 func (l *Log) readKnown() map[string]known {
-	b, err := l.readSmall(knownFile, 1<<20)
+	b, err := readFile(l.fs, l.path(knownFile), 1<<20)
 	if err != nil {
 		return nil
 	}

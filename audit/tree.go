@@ -71,12 +71,8 @@ func (l *Log) readTree() (treeState, error) {
 }
 
 func (l *Log) writeTree(t treeState) error {
-	b, err := json.MarshalIndent(t, "", "  ")
-	if err == nil {
-		err = atomicfile.WriteFS(l.fs, l.inTree(treeFile), append(b, '\n'), atomicfile.Options{})
-	}
-	if err != nil {
-		return fmt.Errorf("write the tree: %w", bare(err))
+	if err := l.writeJSON(l.inTree(treeFile), t); err != nil {
+		return fmt.Errorf("write the tree: %w", err)
 	}
 	return nil
 }
@@ -103,6 +99,19 @@ func (l *Log) readCheckpoint(t treeState) (signedHead, error) {
 		return signedHead{}, tampered("the log's own checkpoint was changed, or signed with a key that is not the log's")
 	}
 	return signedHead{b, c}, nil
+}
+
+// signedTree is the tree with its newest checkpoint; ErrNoCheckpoint before the first one.
+func (l *Log) signedTree() (treeState, signedHead, error) {
+	t, err := l.readTree()
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, signedHead{}, ErrNoCheckpoint
+	}
+	if err != nil {
+		return t, signedHead{}, err
+	}
+	h, err := l.readCheckpoint(t)
+	return t, h, err
 }
 
 // Checkpoint signs the log's current head, unless the newest checkpoint covers it, and returns the
@@ -269,7 +278,6 @@ func (l *Log) announce(ctx context.Context, st state, t treeState) (state, error
 type grower struct {
 	log     *Log
 	tree    tlog.Tree
-	front   checkpoint.Frontier // only for its hash of a leaf
 	leaves  []tlog.Hash
 	changed []tlog.Tile
 	seam    bool // the next line is the last signed one
@@ -279,7 +287,7 @@ func (g *grower) take(ln *line, _ string, _ int64) error {
 	if !ln.intact() {
 		return tampered("record %d was changed", ln.seq)
 	}
-	leaf := g.front.Leaf(ln.raw)
+	leaf := tlog.RecordHash(ln.raw)
 	if g.seam {
 		g.seam = false
 		at := tlog.StoredHashIndex(0, g.tree.N-1)
@@ -401,14 +409,7 @@ func (l *Log) prove(ctx context.Context, seq uint64) (checkpoint.Proof, error) {
 		return p, err
 	}
 	defer unlock()
-	t, err := l.readTree()
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, ErrNoCheckpoint
-	}
-	if err != nil {
-		return p, err
-	}
-	h, err := l.readCheckpoint(t)
+	t, h, err := l.signedTree()
 	if err != nil {
 		return p, err
 	}

@@ -12,13 +12,6 @@ import (
 type Frontier struct {
 	Size  int64
 	Roots []tlog.Hash
-	buf   []byte
-}
-
-// Leaf is the RFC 6962 hash of a record.
-func (f *Frontier) Leaf(record []byte) tlog.Hash {
-	f.buf = append(append(f.buf[:0], 0), record...)
-	return sha256.Sum256(f.buf)
 }
 
 // Add appends a leaf.

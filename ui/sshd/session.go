@@ -94,7 +94,7 @@ func (s *Server) serve(ch charm.Session, known AuthorizedKey, pty charm.Pty, cha
 	go forward(changes, sizes)
 	sum := ssh.FingerprintSHA256(known.Key)
 	one := Session{
-		Operator: audit.Actor{ID: sum, Authenticated: true, Key: sum, KeyType: known.Key.Type()},
+		Operator: audit.Actor{ID: sum, Authenticated: true, Key: sum},
 		Role:     known.Role, User: ch.User(), Remote: ch.RemoteAddr().String(),
 		Environ: environ(pty.Term, ch.Environ()), Input: ch, Output: ch, Sizes: sizes,
 	}
