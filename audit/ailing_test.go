@@ -61,7 +61,10 @@ func TestUnreadableIsNotTheEnd(t *testing.T) {
 		file string
 		do   func(context.Context, *Log) error
 	}{
-		"erase names":      {namesFile, func(ctx context.Context, l *Log) error { _, err := l.EraseText(ctx, "item-1"); return err }},
+		"erase names": {namesFile, func(ctx context.Context, l *Log) error {
+			_, err := l.EraseNames(ctx, []string{"item-1"}, Nobody)
+			return err
+		}},
 		"list with names":  {namesFile, func(ctx context.Context, l *Log) error { _, err := l.List(ctx, Filter{}, 0, ""); return err }},
 		"verify the names": {namesFile, func(ctx context.Context, l *Log) error { _, err := l.Verify(ctx); return err }},
 		"list, the oldest first": {segment(1), func(ctx context.Context, l *Log) error {

@@ -53,3 +53,12 @@ func Pretend(l *Log, p Process) {
 		l.base.Host = p.Host
 	}
 }
+
+// HashSubject is the stored form of a data subject's id.
+func (l *Log) HashSubject(id string) (string, error) {
+	k, err := l.readKey()
+	return k.subject(id), err
+}
+
+// Nobody is a matcher that finds no name in any text.
+func Nobody(string) bool { return false }

@@ -104,12 +104,3 @@ func (l *Log) HashTarget(name string) (string, error) {
 	}
 	return k.target(name), nil
 }
-
-// HashSubject is the stored form of a data subject's id; ErrNoKey as HashTarget.
-func (l *Log) HashSubject(id string) (string, error) {
-	k, err := l.readKey()
-	if err != nil {
-		return "", err
-	}
-	return k.subject(id), nil
-}

@@ -155,23 +155,20 @@ func TestEraseNames(t *testing.T) {
 	ann := audit.Entry{Action: "forget", Store: "a", Target: "topics/ann.md", Subject: "Ann@Example.org", Reason: "Ann asked"}
 	bob := audit.Entry{Action: "forget", Store: "a", Target: "topics/bob.md", Subject: "bob@example.org", Reason: "Bob asked"}
 	aside := audit.Entry{Action: "forget", Store: "a", Target: "notes.md", Reason: "mentions ANN@example.org"}
-	for _, e := range []audit.Entry{ann, bob, aside} {
+	alias := audit.Entry{Action: "retain", Store: "a", Target: "plain.md", Subject: "U-17"}
+	for _, e := range []audit.Entry{ann, bob, aside, alias} {
 		act(t, l, e)
 	}
 	chain := read(t, filepath.Join(s.dir, firstSegment))
 	old, err := os.Open(filepath.Join(s.dir, "names.jsonl"))
 	must(t, err)
 	defer old.Close()
-	hash, err := l.HashSubject("  ann@example.ORG ")
-	must(t, err)
-	n, err := l.EraseNames(ctx, hash)
-	if err != nil || n != 1 {
-		t.Errorf("erased %d rows, %v, want 1", n, err)
+	terms := []string{"  ann@example.ORG ", "u-17", " "}
+	n, err := l.EraseNames(ctx, terms, func(text string) bool { return text == "nothing" })
+	if err != nil || n != 3 {
+		t.Errorf("erased %d rows, %v, want 3", n, err)
 	}
-	if n, err := l.EraseText(ctx, "ann@example.org"); err != nil || n != 1 {
-		t.Errorf("erased %d rows by text, %v, want 1", n, err)
-	}
-	if n, err := l.EraseNames(ctx, hash, ""); err != nil || n != 0 {
+	if n, err := l.EraseNames(ctx, terms, audit.Nobody); err != nil || n != 0 {
 		t.Errorf("erased %d rows again, %v", n, err)
 	}
 	for name, body := range snapshot(t, s.dir) {
@@ -186,14 +183,14 @@ func TestEraseNames(t *testing.T) {
 	if !strings.HasPrefix(read(t, filepath.Join(s.dir, firstSegment)), chain) {
 		t.Error("the chain was rewritten")
 	}
-	wantOK(t, s.dir, 9)
+	wantOK(t, s.dir, 10)
 	page, err := l.List(ctx, audit.Filter{Phase: audit.PhaseIntent, OldestFirst: true}, 0, "")
 	must(t, err)
 	var names []string
 	for _, r := range page.Rows {
 		names = append(names, r.Name+"|"+r.Reason)
 	}
-	if diff := cmp.Diff([]string{"|", "topics/bob.md|Bob asked", "|"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"|", "topics/bob.md|Bob asked", "|", "|"}, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }

@@ -183,7 +183,7 @@ func TestReadingLeavesNoTrace(t *testing.T) {
 	if _, err := l.HashSubject("x"); !errors.Is(err, audit.ErrNoKey) {
 		t.Errorf("hash: %v", err)
 	}
-	if n, err := l.EraseNames(ctx, "hmac:0:0"); n != 0 || err != nil {
+	if n, err := l.EraseNames(ctx, []string{"ann"}, audit.Nobody); n != 0 || err != nil {
 		t.Errorf("erase: %d %v", n, err)
 	}
 	wantOK(t, s.dir, 0)

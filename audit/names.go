@@ -280,34 +280,26 @@ func (n *Names) count(state NameState, seq uint64) {
 	}
 }
 
-// EraseNames removes every clear name and reason with one of the hashes, and returns the number of removed
-// rows. The chain does not change. The old file's bytes are overwritten before they are freed, as far as the
-// file system overwrites in place.
-func (l *Log) EraseNames(ctx context.Context, hashes ...string) (int, error) {
-	return l.eraseRows(ctx, func(n nameRow) bool {
-		return (n.Target != "" && slices.Contains(hashes, n.Target)) || (n.Subject != "" && slices.Contains(hashes, n.Subject))
-	})
-}
-
-// EraseText removes every row whose name or reason contains one of the texts, in any case: a subject's id
-// inside a path or a reason is as clear as alone.
-func (l *Log) EraseText(ctx context.Context, texts ...string) (int, error) {
-	var needles []string
-	for _, t := range texts {
-		if t = normalSubject(t); t != "" {
-			needles = append(needles, t)
+// EraseNames removes every clear name and reason about a person, who has these terms: of records whose subject
+// is one of them, and those that contain one, in any case, or satisfy names: a term inside a path or a reason is
+// as clear as alone. It returns the number of removed rows. The chain does not change. The old file's bytes are
+// overwritten before they are freed, as far as the file system overwrites in place.
+func (l *Log) EraseNames(ctx context.Context, terms []string, names func(text string) bool) (int, error) {
+	k, err := l.readKey()
+	if err != nil && !errors.Is(err, ErrNoKey) {
+		return 0, fmt.Errorf("erase names: %w", err)
+	}
+	var hashes, needles []string
+	for _, t := range terms {
+		if normal := normalSubject(t); normal != "" {
+			hashes, needles = append(hashes, k.subject(t)), append(needles, normal)
 		}
 	}
 	return l.eraseRows(ctx, func(n nameRow) bool {
 		hay := strings.ToLower(norm.NFC.String(n.Name + "\x00" + n.Reason + "\x00" + n.Origin))
-		return slices.ContainsFunc(needles, func(t string) bool { return strings.Contains(hay, t) })
+		return slices.Contains(hashes, n.Subject) || slices.ContainsFunc(needles, func(t string) bool { return strings.Contains(hay, t) }) ||
+			names(n.Name) || names(n.Reason) || names(n.Origin)
 	})
-}
-
-// EraseNaming removes every row whose name, reason or origin satisfies names: EraseText finds only plain
-// text.
-func (l *Log) EraseNaming(ctx context.Context, names func(text string) bool) (int, error) {
-	return l.eraseRows(ctx, func(n nameRow) bool { return names(n.Name) || names(n.Reason) || names(n.Origin) })
 }
 
 func (l *Log) eraseRows(ctx context.Context, gone func(nameRow) bool) (int, error) {

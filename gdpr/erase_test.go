@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"memdesk/audit"
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/model"
@@ -71,6 +72,29 @@ func TestEraseEverywhere(t *testing.T) {
 	rep, err := w.desk.Verify(t.Context(), r.ID, ana, w.fleet)
 	if err != nil || slices.ContainsFunc(rep, func(l receipt.Layer) bool { return !receipt.Passes(l.Verdict) }) {
 		t.Errorf("verified by the typed id: %+v, %v", rep, err)
+	}
+}
+
+// TestTheLogForgetsAliases: the clear name of an item that was recorded under an alias of the subject must go, though
+// no text in it names the subject.
+func TestTheLogForgetsAliases(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	for _, term := range append([]string{ana}, r.Aliases...) {
+		e := audit.Entry{Action: "retain", Store: "db", Target: "db:diary-7", Subject: term}
+		if err := w.desk.Log.Note(t.Context(), e, audit.Result{Verdict: audit.OK}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(r.Aliases) == 0 {
+		t.Fatal("the request has no alias")
+	}
+	w.complete(w.plan(r.ID))
+	left, err := os.ReadFile(filepath.Join(w.desk.State, "audit", "names.jsonl"))
+	if err != nil || strings.Contains(string(left), "diary-7") {
+		t.Errorf("the log still names the item: %v", err)
 	}
 }
 

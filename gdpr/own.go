@@ -66,9 +66,6 @@ func (x *run) ownTraces(ctx context.Context) error {
 	if err := x.clearOtherRequests(ctx); err != nil {
 		return err
 	}
-	if _, err := x.d.Log.EraseText(ctx, x.r.Terms()...); err != nil {
-		return model.Refuse("gdpr-erase", err.Error())
-	}
 	put := drafts.New(filepath.Join(x.d.State, "edit"), x.d.Clock, nil)
 	if _, err := put.Erase(func(name string, text []byte) bool { return names(name) || x.m.NamesBytes(text) }); err != nil {
 		x.problem(ownStore, "drafts: %s", err)
@@ -76,13 +73,8 @@ func (x *run) ownTraces(ctx context.Context) error {
 	if _, err := eventlog.Erase(filepath.Join(x.d.State, "events"), x.m.NamesBytes); err != nil {
 		x.problem(ownStore, "events of stores: %s", model.KindOf(err))
 	}
-	if _, err := x.d.Log.EraseNaming(ctx, names); err != nil {
+	if _, err := x.d.Log.EraseNames(ctx, x.r.Terms(), names); err != nil {
 		return model.Refuse("gdpr-erase", err.Error())
-	}
-	if h, err := x.d.Log.HashSubject(x.r.Subject); err == nil {
-		if _, err := x.d.Log.EraseNames(ctx, h); err != nil {
-			return model.Refuse("gdpr-erase", err.Error())
-		}
 	}
 	return nil
 }
