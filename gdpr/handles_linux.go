@@ -4,14 +4,16 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
 	"memdesk/model"
 )
 
-// handles reports a process that still holds a removed file open whose bytes name the subject: they stay on
-// the disk until it closes the file. Only processes that this user may inspect are checked; false when there
+// handles reports a process that still holds a removed file open whose bytes name the subject, or cannot all be
+// read: they stay on the disk until it closes the file. Only processes that this user may inspect are checked; false when there
 // is no such file.
 func (x *run) handles(ctx context.Context, s model.Store) (receipt.Layer, bool) {
 	row := receipt.Layer{Store: s.Name, Layer: "open handles", Method: "removed files that processes hold open, byte scan", Verdict: model.VerdictPending}
@@ -22,16 +24,25 @@ func (x *run) handles(ctx context.Context, s model.Store) (receipt.Layer, bool) 
 	if x.unlinked == nil {
 		x.unlinked = unlinked()
 	}
+	var closed []string
 	for fd, name := range x.unlinked {
-		if name != root && !strings.HasPrefix(name, root+"/") {
+		if name != root && !strings.HasPrefix(name, root+"/") && !strings.HasPrefix(name, root+"-") { // SQLite's -wal and -journal
 			continue
 		}
-		n, hits := x.scanHandle(ctx, fd)
-		row.BytesScanned += n
-		row.Hits += hits
+		rep, err := x.scanHandle(ctx, fd)
+		row.BytesScanned += rep.Bytes
+		row.Hits += rep.Hits
+		closed = append(closed, rep.Closed...)
+		if err != nil {
+			closed = append(closed, "it could not be read to the end")
+		}
 	}
 	row.Reason = "a process still holds a removed file open, its bytes stay until it lets go: end it, or wait, and run it again"
-	return row, row.Hits > 0
+	if row.Hits == 0 && len(closed) > 0 {
+		slices.Sort(closed)
+		row.Verdict, row.Reason = model.VerdictUnaudited, withWords(row.Reason, slices.Compact(closed))
+	}
+	return row, row.Hits > 0 || len(closed) > 0
 }
 
 // unlinked are the open files whose name is gone, by their path in /proc, with their former name.
@@ -60,19 +71,15 @@ func unlinked() map[string]string {
 	return out
 }
 
-// scanHandle reads an open file whose name is gone.
-func (x *run) scanHandle(ctx context.Context, fd string) (read, hits int64) {
+// scanHandle reads an open file whose name is gone; nothing where it is closed meanwhile.
+func (x *run) scanHandle(ctx context.Context, fd string) (subject.Report, error) {
 	f, err := os.Open(fd)
 	if err != nil {
-		return 0, 0
+		return subject.Report{}, nil
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return 0, 0
+		return subject.Report{}, nil
 	}
-	rep, err := x.m.Scan(ctx, f, nil)
-	if err != nil {
-		return rep.Bytes, 0
-	}
-	return rep.Bytes, rep.Hits
+	return x.m.Scan(ctx, f, nil)
 }

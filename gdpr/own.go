@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"memdesk/gdpr/receipt"
@@ -129,11 +130,15 @@ func (x *run) mustKeepNames(path string) bool {
 	return err == nil && !r.Done() && x.aboutSubject(&r)
 }
 
+// hashesOnly reports whether a file is a tile of the audit log's tree, whose hashes look like encrypted data.
+func hashesOnly(path string) bool { return strings.Contains(filepath.ToSlash(path), "/tile/") }
+
 // verifyOwn scans memdesk's own state, except the request and its plan, which are emptied last, and except
 // open requests of the same subject: those are listed.
 func (x *run) verifyOwn(ctx context.Context) error {
 	row := receipt.Layer{Store: ownStore, Layer: "state", Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
 	kept := int64(0)
+	var closed []string
 	ending, staying, err := x.otherRequests()
 	if err != nil {
 		return err
@@ -160,6 +165,9 @@ func (x *run) verifyOwn(ctx context.Context) error {
 		row.BytesScanned += rep.Bytes
 		row.Hits += rep.Hits
 		kept += old
+		if !hashesOnly(path) {
+			closed = append(closed, rep.Closed...)
+		}
 		return err
 	})
 	switch {
@@ -169,6 +177,9 @@ func (x *run) verifyOwn(ctx context.Context) error {
 		row.Verdict, row.Reason = model.VerdictUnaudited, "a file of the state directory cannot be read"
 	case row.Hits > 0:
 		row.Verdict, row.Reason = model.VerdictResidue, "memdesk's own files still name the person"
+	case len(closed) > 0:
+		slices.Sort(closed)
+		row.Verdict, row.Reason = model.VerdictUnaudited, withWords("memdesk's own files", slices.Compact(closed))
 	case kept > 0 || len(staying) > 0:
 		row.Hits, row.Verdict = kept, model.VerdictOutOfScope // those requests are still open
 		if kept > 0 {

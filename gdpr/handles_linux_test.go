@@ -1,0 +1,69 @@
+package gdpr_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// TestRemovedFilesThatAreHeldOpen: bytes of a removed file that a process still holds open must be looked at, also
+// beside a store that is one file, and what cannot be opened there is not clean.
+func TestRemovedFilesThatAreHeldOpen(t *testing.T) {
+	for what, c := range map[string]struct {
+		path func(w *world) string
+		body string
+		want model.Verdict
+	}{
+		"that names the subject": {func(w *world) string { return filepath.Join(w.path("agent"), "gone.md") }, "Ask " + name + ".\n", model.VerdictPending},
+		"of a write-ahead log":   {func(w *world) string { return w.path("db") + "-wal.old" }, "Ask " + name + ".\n", model.VerdictPending},
+		"that nobody can open":   {func(w *world) string { return filepath.Join(w.path("agent"), "gone.enc") }, "Salted__0123456789abcdef", model.VerdictUnaudited},
+		"of another person":      {func(w *world) string { return filepath.Join(w.path("agent"), "gone.md") }, "Ask " + other + ".\n", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := newWorld(t)
+			w.fill()
+			p := w.plan(w.file().ID)
+			f, err := os.Create(c.path(w))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if _, err := f.WriteString(c.body); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(f.Name()); err != nil {
+				t.Fatal(err)
+			}
+			out, err := w.erase(p)
+			if err != nil || verdictOf(out.Layers, "open handles") != c.want || (out.Status == gdpr.StateComplete) != (c.want == "") {
+				t.Errorf("%s, %q, %v; want %q", out.Status, verdictOf(out.Layers, "open handles"), err, c.want)
+			}
+		})
+	}
+}
+
+// TestOwnFilesThatNobodyCanOpen: a file of memdesk's own state that cannot be opened is not clean; the hashes of the
+// log's tree, which look like encrypted data, are.
+func TestOwnFilesThatNobodyCanOpen(t *testing.T) {
+	for where, want := range map[string]model.Verdict{"edit/left.enc": model.VerdictUnaudited, "audit/tree/tile/0/000.p/200": model.VerdictClean} {
+		t.Run(where, func(t *testing.T) {
+			w := newWorld(t)
+			w.fill()
+			p := w.plan(w.file().ID)
+			path := filepath.Join(w.desk.State, filepath.FromSlash(where))
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte("Salted__0123456789abcdef"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := w.erase(p)
+			if err != nil || verdictOf(out.Layers, "state") != want || (out.Status == gdpr.StateComplete) != (want == model.VerdictClean) {
+				t.Errorf("%s, %q, %v; want %q", out.Status, verdictOf(out.Layers, "state"), err, want)
+			}
+		})
+	}
+}
