@@ -175,7 +175,7 @@ func (l *Log) newTree(ctx context.Context, h head) (treeState, error) {
 	t := treeState{V: 1, First: 1}
 	ended := map[string]bool{}
 	begun := ""
-	err := l.eachFrom(ctx, h, 1, func(ln *line, _ string, _ int64) error {
+	err := l.eachFrom(ctx, h, 1, func(ln *line) error {
 		switch scope := string(ln.value(fScope)); string(ln.value(fAction)) {
 		case ActionTree:
 			begun = originOf(scope)
@@ -258,7 +258,7 @@ func (l *Log) grow(ctx context.Context, h head, t treeState, old signedHead) (*g
 // between record and checkpoint.
 func (l *Log) announce(ctx context.Context, st state, t treeState) (state, error) {
 	there := false
-	err := l.eachFrom(ctx, st.head, t.First, func(ln *line, _ string, _ int64) error {
+	err := l.eachFrom(ctx, st.head, t.First, func(ln *line) error {
 		there = there || string(ln.value(fAction)) == ActionTree && string(ln.value(fScope)) == t.Keys[0]
 		return nil
 	}, func(uint64) error { return nil })
@@ -283,7 +283,7 @@ type grower struct {
 	seam    bool // the next line is the last signed one
 }
 
-func (g *grower) take(ln *line, _ string, _ int64) error {
+func (g *grower) take(ln *line) error {
 	if !ln.intact() {
 		return tampered("record %d was changed", ln.seq)
 	}
@@ -321,7 +321,7 @@ func (g *grower) flush() error {
 
 // eachFrom reads the records from a sequence to the head h. gap is called with the sequence of a
 // record that does not continue the one before.
-func (l *Log) eachFrom(ctx context.Context, h head, seq uint64, take func(ln *line, segment string, off int64) error, gap func(seq uint64) error) error {
+func (l *Log) eachFrom(ctx context.Context, h head, seq uint64, take func(ln *line) error, gap func(seq uint64) error) error {
 	parts, err := l.listParts()
 	if err != nil {
 		return err
@@ -336,14 +336,14 @@ func (l *Log) eachFrom(ctx context.Context, h head, seq uint64, take func(ln *li
 		if i < last {
 			size = l.sealed(parts, i)
 		}
-		err := l.eachIn(ctx, parts[i].name, size, seq, func(ln *line, at int64) error {
+		err := l.eachIn(ctx, parts[i].name, size, seq, func(ln *line, _ int64) error {
 			if prev != "" && (ln.seq != before+1 || string(ln.value(fPrev)) != prev) || prev == "" && ln.seq != seq {
 				if err := gap(ln.seq); err != nil {
 					return err
 				}
 			}
 			before, prev = ln.seq, string(ln.value(fHash))
-			return take(ln, parts[i].name, at)
+			return take(ln)
 		}, func() error { return gap(before + 1) })
 		if err != nil {
 			return err

@@ -453,7 +453,7 @@ func TestProofs(t *testing.T) {
 	})
 	n := int64(0)
 	h, _ := l.readHead()
-	err = l.eachFrom(t.Context(), h, 1, func(ln *line, _ string, _ int64) error {
+	err = l.eachFrom(t.Context(), h, 1, func(ln *line) error {
 		more, err := tlog.StoredHashes(n, ln.raw, read)
 		hashes, n = append(hashes, more...), n+1
 		return err

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"memdesk/internal/atomicfile"
@@ -388,7 +387,7 @@ func (w *walker) proven() {
 func (w *walker) end() {
 	switch {
 	case w.alarm != nil:
-		w.bad("%s", strings.TrimPrefix(w.alarm.Error(), ErrTampered.Error()+": "))
+		w.bad("%s", words(w.alarm))
 	case w.seq != w.st.head.Seq || w.prev != w.st.head.Hash:
 		w.bad("the log ends with record %d, the saved head is record %d", w.seq, w.st.head.Seq)
 	}

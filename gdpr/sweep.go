@@ -114,17 +114,22 @@ type returned struct {
 // open opens compressed data and archives, as a verification does.
 func (r *returned) open(ctx context.Context, medium io.Reader, look func(...string)) error {
 	closed, err := subject.Each(ctx, medium, func(_ string, leaf io.Reader) error { return sweepText(leaf, look) }, func(name string) { look(name) })
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for _, why := range closed {
 		if _, what, in := strings.Cut(why, ": "); in && strings.HasPrefix(why, "in ") {
 			why = what // a member's name may be a person's
 		}
-		if !slices.Contains(r.closed, why) {
-			r.closed = append(r.closed, why)
-		}
+		r.notSeen(why)
 	}
 	return err
+}
+
+// notSeen adds a part of the store that was not looked into. It is safe for concurrent use.
+func (r *returned) notSeen(why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.closed, why) {
+		r.closed = append(r.closed, why)
+	}
 }
 
 // look records the persons that the texts name. It is safe for concurrent use.
@@ -180,7 +185,12 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 		return err
 	}
 	for _, e := range entries {
-		if full, err := s.Quarantine.ReadQuarantined(ctx, e.ID); err == nil && !held(e.ID) {
+		switch full, err := s.Quarantine.ReadQuarantined(ctx, e.ID); {
+		case held(e.ID), model.KindOf(err) == model.NotFound: // gone since the listing
+		case err != nil:
+			r.look(e.Source, e.ID)
+			r.notSeen("a quarantined entry cannot be read")
+		default:
 			r.look(full.Body, full.Source, e.ID)
 		}
 	}
@@ -247,7 +257,7 @@ func sweepItems(ctx context.Context, s model.Store, look lookItem) error {
 func textsOf(id, body string, meta []model.Field) []string {
 	texts := []string{body, id}
 	for _, f := range meta {
-		texts = append(texts, f.Value)
+		texts = append(texts, f.Name, f.Value)
 	}
 	return texts
 }
@@ -290,11 +300,15 @@ func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id s
 		return err
 	}
 	for _, l := range layers {
-		if l.Kind == model.LayerExternal || !l.Readable || l.Kind == model.LayerItem && held(l.ItemID) {
+		if l.Kind == model.LayerExternal || l.Kind == model.LayerItem && (!l.Readable || held(l.ItemID)) {
 			continue
 		}
 		r.look(l.ID)
-		if l.Kind == model.LayerItem {
+		switch {
+		case l.Kind == model.LayerItem:
+			continue
+		case !l.Readable:
+			r.notSeen("a layer beside the items: " + l.Reason)
 			continue
 		}
 		f, err := s.Maintainer.OpenLayer(ctx, l.ID)

@@ -1,0 +1,63 @@
+package gdpr_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"memdesk/model"
+)
+
+type shutQuarantine struct{}
+
+func (shutQuarantine) Quarantined(context.Context) ([]model.Quarantined, error) {
+	return []model.Quarantined{{ID: "e1", Problem: "damaged"}}, nil
+}
+
+func (shutQuarantine) ReadQuarantined(context.Context, string) (model.Quarantined, error) {
+	return model.Quarantined{}, model.Errorf(model.Internal, "quarantine", "damaged")
+}
+
+type shutLayer struct{ model.Maintainer }
+
+func (m shutLayer) Layers(ctx context.Context) ([]model.Layer, error) {
+	all, err := m.Maintainer.Layers(ctx)
+	return append(all, model.Layer{ID: "old.bak", Kind: model.LayerDerived, Reason: "no permission to read it"}), err
+}
+
+type oddField struct{ model.Browser }
+
+func (b oddField) Read(ctx context.Context, id string) (model.Item, error) {
+	it, err := b.Browser.Read(ctx, id)
+	it.Meta = append(it.Meta, model.Field{Name: name, Value: "tea"})
+	return it, err
+}
+
+// TestASweepSaysWhatItDidNotSee: a quarantined entry and a layer that cannot be read are no proof that nobody came
+// back, and the name of a field is searched like its value.
+func TestASweepSaysWhatItDidNotSee(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "rain"})
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	for what, c := range map[string]struct {
+		change  func(*model.Store)
+		problem string
+		persons bool
+	}{
+		"nothing":             {func(*model.Store) {}, "", false},
+		"a quarantined entry": {func(s *model.Store) { s.Quarantine = shutQuarantine{} }, "a quarantined entry cannot be read", false},
+		"a layer":             {func(s *model.Store) { s.Maintainer = shutLayer{s.Maintainer} }, "no permission to read it", false},
+		"a field's name":      {func(s *model.Store) { s.Browser, s.Texts = oddField{s.Browser}, nil }, "", true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := w.store("db")
+			c.change(&s)
+			swept, problems, _ := w.desk.Sweep(t.Context(), alone(s), nil)
+			if (len(swept) > 0) != c.persons || !c.persons && (len(problems) > 0) != (c.problem != "") || !strings.Contains(strings.Join(problems, "\n"), c.problem) {
+				t.Errorf("%d persons came back, problems %q; want %v and %q", len(swept), problems, c.persons, c.problem)
+			}
+		})
+	}
+}
