@@ -26,7 +26,7 @@ func (x *run) handles(ctx context.Context, s model.Store) (receipt.Layer, bool) 
 	}
 	var closed []string
 	for fd, name := range x.unlinked {
-		if name != root && !strings.HasPrefix(name, root+"/") {
+		if name != root && !strings.HasPrefix(name, root+"/") && !strings.HasPrefix(name, root+"-") { // SQLite's -wal and -journal
 			continue
 		}
 		rep, err := x.scanHandle(ctx, fd)

@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// TestRemovedFilesThatAreHeldOpen: bytes of a removed file that a process still holds open must be looked at, and
-// what cannot be opened there is not clean.
+// TestRemovedFilesThatAreHeldOpen: bytes of a removed file that a process still holds open must be looked at, also
+// beside a store that is one file, and what cannot be opened there is not clean.
 func TestRemovedFilesThatAreHeldOpen(t *testing.T) {
 	for what, c := range map[string]struct {
 		path func(w *world) string
@@ -18,6 +18,7 @@ func TestRemovedFilesThatAreHeldOpen(t *testing.T) {
 		want model.Verdict
 	}{
 		"that names the subject": {func(w *world) string { return filepath.Join(w.path("agent"), "gone.md") }, "Ask " + name + ".\n", model.VerdictPending},
+		"of a write-ahead log":   {func(w *world) string { return w.path("db") + "-wal.old" }, "Ask " + name + ".\n", model.VerdictPending},
 		"that nobody can open":   {func(w *world) string { return filepath.Join(w.path("agent"), "gone.enc") }, "Salted__0123456789abcdef", model.VerdictUnaudited},
 		"of another person":      {func(w *world) string { return filepath.Join(w.path("agent"), "gone.md") }, "Ask " + other + ".\n", ""},
 	} {

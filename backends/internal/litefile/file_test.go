@@ -2,6 +2,7 @@ package litefile
 
 import (
 	"database/sql"
+	"os"
 	"strings"
 	"testing"
 )
@@ -38,6 +39,43 @@ func TestConnectionsKeepTheirRules(t *testing.T) {
 			if err := c.db.QueryRow(`PRAGMA ` + pragma).Scan(&got); err != nil || got != want {
 				t.Errorf("%s: %s is %d, want %d (%v)", name, pragma, got, want, err)
 			}
+		}
+	}
+}
+
+// TestAScanLetsGoOfTheJournal: a scan must keep no removed journal or log on the disk, and must not close the
+// descriptor of the database, which would drop its locks.
+func TestAScanLetsGoOfTheJournal(t *testing.T) {
+	path := t.TempDir() + "/s.db"
+	raw, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := raw.Exec(`CREATE TABLE t (a)`); err != nil {
+		t.Fatal(err)
+	}
+	raw.Close()
+	f, err := Open(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for suffix, want := range map[string]int{"": 1, "-journal": 0, "-wal": 0} {
+		if suffix != "" {
+			if err := os.WriteFile(path+suffix, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := len(f.scans.files)
+		r, err := Medium{File: f}.OpenLayer(t.Context(), "s.db"+suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if kept := len(f.scans.files) - before; kept != want {
+			t.Errorf("s.db%s: %d descriptors stay open, want %d", suffix, kept, want)
 		}
 	}
 }

@@ -48,9 +48,13 @@ var _ model.Maintainer = Medium{}
 // own are the files that SQLite keeps for one database.
 var own = []string{"", "-wal", "-shm", "-journal"}
 
-// scans are the descriptors that byte scans opened on the database's own files.
+// unlocked are those of them that SQLite never locks.
+var unlocked = []string{"-wal", "-journal"}
+
+// scans are the descriptors that byte scans opened on the files that SQLite locks.
 // They stay open until the pools are closed: closing any descriptor of a file
-// drops every lock that this process holds on it.
+// drops every lock that this process holds on it. A log or a journal is closed after
+// its scan, because a removed one stays on the disk as long as it is open.
 type scans struct {
 	mu    sync.Mutex
 	files []*os.File
@@ -159,7 +163,7 @@ func (m Medium) kinship(name string) string {
 	return ""
 }
 
-// OpenLayer reads a file as it lies. Of the database's own files one descriptor
+// OpenLayer reads a file as it lies. Of the files that SQLite locks one descriptor
 // is kept for all scans.
 func (m Medium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	if err := model.FromContext(ctx, "open-layer"); err != nil {
@@ -183,7 +187,7 @@ func (m Medium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 	if !info.Mode().IsRegular() {
 		return nil, model.Errorf(model.Unsupported, "open-layer", "%q is no regular file", id)
 	}
-	if !mine {
+	if !mine || slices.Contains(unlocked, suffix) {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, Worded("open-layer", err)
