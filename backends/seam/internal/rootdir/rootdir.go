@@ -4,6 +4,7 @@
 package rootdir
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -232,14 +233,15 @@ func (d *Dir) Read(name string, limit int64) ([]byte, Meta, error) {
 	if limit > 0 {
 		src = io.LimitReader(f, limit+1)
 	}
-	data, err := io.ReadAll(src)
-	if err != nil {
+	var data bytes.Buffer
+	data.Grow(int(m.Size) + bytes.MinRead)
+	if _, err := data.ReadFrom(src); err != nil {
 		return nil, m, fail("read", name, err)
 	}
-	if limit > 0 && int64(len(data)) > limit {
+	if limit > 0 && int64(data.Len()) > limit {
 		return nil, m, model.Errorf(model.Unsupported, "read", "%q: %w of %d bytes", name, ErrTooLarge, limit)
 	}
-	return data, m, nil
+	return data.Bytes(), m, nil
 }
 
 // open opens an existing regular file. A link, a pipe or a file exchanged meanwhile is refused; nothing

@@ -17,55 +17,76 @@ type Facts struct {
 	Binary              bool
 	Verdict             quarantine.Verdict
 	TooBig              bool // not read and not scanned
-
-	stamp string // of the file when it was read: enough for a list
-	sum   uint64 // of the text: the key of a verdict
 }
 
 // factsKept bounds the remembered facts.
 const factsKept = 200_000
 
-// Memory remembers the facts of files by their ids. It is safe for concurrent use.
+// Memory remembers the facts of files by the hashes of their ids. It is safe for concurrent use.
 type Memory struct {
 	examine func(id, text string) Facts
-	seed    maphash.Seed // of the sums
+	seed    maphash.Seed
 
 	mu   sync.Mutex
-	kept map[string]Facts
+	kept map[uint64]remembered
+}
+
+// remembered is small: a store has many files. Two ids of one hash do no harm, since their files have
+// different stamps.
+type remembered struct {
+	title string
+	rest  unique.Handle[Facts] // without the title: most files share it
+	stamp uint64               // hash of the file's stamp when it was read: enough for a list
+	sum   uint64               // hash of the text: the key of a verdict
+}
+
+func (r remembered) facts() Facts {
+	f := r.rest.Value()
+	f.Title = r.title
+	return f
 }
 
 // NewMemory is an empty memory; examine computes the facts of a text.
 func NewMemory(examine func(id, text string) Facts) *Memory {
-	return &Memory{examine: examine, seed: maphash.MakeSeed(), kept: map[string]Facts{}}
+	return &Memory{examine: examine, seed: maphash.MakeSeed(), kept: map[uint64]remembered{}}
+}
+
+func (k *Memory) hash(s string) uint64 { return maphash.String(k.seed, s) }
+
+func (k *Memory) find(id string) (r remembered, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	r, ok = k.kept[k.hash(id)]
+	return r, ok
 }
 
 // Of returns the facts of a text that was just read, from memory when the same text was examined before.
 func (k *Memory) Of(id, text string, m rootdir.Meta) Facts {
-	sum := maphash.String(k.seed, text)
-	k.mu.Lock()
-	f, ok := k.kept[id]
-	k.mu.Unlock()
-	if !ok || f.sum != sum {
-		f = k.examine(id, text)
-		// A substring would keep the whole text in memory.
-		f.Kind, f.Status, f.Title = unique.Make(f.Kind).Value(), unique.Make(f.Status).Value(), strings.Clone(f.Title)
+	now := remembered{stamp: k.hash(m.Stamp()), sum: k.hash(text)}
+	if was, ok := k.find(id); ok && was.sum == now.sum {
+		now.title, now.rest = was.title, was.rest
+	} else {
+		f := k.examine(id, text)
+		now.title = strings.Clone(f.Title) // a substring would keep the whole text in memory
+		f.Title = ""
+		now.rest = unique.Make(f) // it copies its strings
 	}
-	f.stamp, f.sum = m.Stamp(), sum
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.kept) >= factsKept {
 		clear(k.kept)
 	}
-	k.kept[id] = f
-	return f
+	k.kept[k.hash(id)] = now
+	return now.facts()
 }
 
 // Known returns the facts of an unchanged file.
 func (k *Memory) Known(id string, m rootdir.Meta) (Facts, bool) {
-	k.mu.Lock()
-	f, ok := k.kept[id]
-	k.mu.Unlock()
-	return f, ok && f.stamp == m.Stamp()
+	r, ok := k.find(id)
+	if !ok || r.stamp != k.hash(m.Stamp()) {
+		return Facts{}, false
+	}
+	return r.facts(), true
 }
 
 // Read reads a file of dir and returns its facts. The text is empty for a file over the limit.
