@@ -78,6 +78,9 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot) error {
 		}
 		data, m, err := files.Read(f.Place(), texts.ReadLimit)
 		texts.Learn(f, data, m, err)
+		if err == nil && !r.query.In(data) {
+			return nil
+		}
 		return r.text(s, &e, data, m, err)
 	})
 }
@@ -92,6 +95,9 @@ func (r *recall) glance(s *store, files *rootdir.Files, at rootdir.Place) (m roo
 		}
 	} else if isNote(at.Name) && !s.cfg.SearchOnly {
 		tag = s.labels.number(s.headOf(at, data[:min(len(data), headBytes)]))
+	}
+	if err == nil && !r.query.In(data) { // nearly every file
+		return m, tag, true
 	}
 	e := entry{id: at.Path(), class: s.labels.class(tag), meta: m}
 	if r.tier != "" {
@@ -111,12 +117,9 @@ func (r *recall) wants(s *store, e *entry) bool {
 	return s.recalled(e.id, e.status) && (r.tier == "" || e.tier == r.tier)
 }
 
-// text searches one file, given its bytes or its read error. The facts of its text are computed only for a
-// match: the scanner costs more than the search.
+// text searches one file, given its bytes, which hold the query's words, or its read error. The facts of its
+// text are computed only for a match: the scanner costs more than the search.
 func (r *recall) text(s *store, e *entry, data []byte, m rootdir.Meta, err error) error {
-	if err == nil && !r.query.In(data) {
-		return nil
-	}
 	var lines []model.RecallSnippet
 	var f texts.Facts
 	if err == nil {

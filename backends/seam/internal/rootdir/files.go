@@ -95,44 +95,82 @@ func (r *Files) close() {
 // share is the number of items that one worker takes at a time.
 const share = 256
 
+// Workers call functions in parallel, as many at once as there are processors, with a Files per worker.
+type Workers struct {
+	ctx     context.Context
+	op      string
+	root    *Dir
+	tasks   chan func(*Files) error
+	running int
+	group   sync.WaitGroup
+
+	mu    sync.Mutex
+	first error
+}
+
+// Start returns workers without a task. The caller ends them with Wait.
+func Start(ctx context.Context, op string, root *Dir) *Workers {
+	return &Workers{ctx: ctx, op: op, root: root, tasks: make(chan func(*Files) error, 64)}
+}
+
+// Each has fn called for every number below n, from now on.
+func (w *Workers) Each(n int, fn func(files *Files, i int) error) {
+	for from := 0; from < n; from += share {
+		if w.running < runtime.GOMAXPROCS(0) {
+			w.running++
+			w.group.Go(w.work)
+		}
+		w.tasks <- func(files *Files) error {
+			for i := from; i < min(n, from+share); i++ {
+				if err := fn(files, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+}
+
+// Wait returns after the last call, with the first error, after which no task begins.
+func (w *Workers) Wait() error {
+	close(w.tasks)
+	w.group.Wait()
+	return w.first
+}
+
+func (w *Workers) work() {
+	files := Files{root: w.root}
+	defer files.close()
+	for task := range w.tasks {
+		if w.failed() {
+			continue
+		}
+		err := model.FromContext(w.ctx, w.op)
+		if err == nil {
+			err = task(&files)
+		}
+		w.fail(err)
+	}
+}
+
+func (w *Workers) failed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.first != nil
+}
+
+func (w *Workers) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.first == nil {
+		w.first = err
+	}
+}
+
 // InParallel calls fn for every number below n, with a Files per worker. The first
 // error ends it.
 func InParallel(ctx context.Context, op string, root *Dir, n int, fn func(files *Files, i int) error) error {
-	var mu sync.Mutex
-	var first error
-	next := 0
-	take := func(err error) (from, to int) {
-		mu.Lock()
-		defer mu.Unlock()
-		if first == nil {
-			first = err
-		}
-		if first != nil {
-			return 0, 0
-		}
-		from = next
-		next = min(n, next+share)
-		return from, next
-	}
-	work := func() {
-		files := Files{root: root}
-		defer files.close()
-		var err error
-		for {
-			from, to := take(err)
-			if from == to {
-				return
-			}
-			err = model.FromContext(ctx, op)
-			for i := from; i < to && err == nil; i++ {
-				err = fn(&files, i)
-			}
-		}
-	}
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n/share+1) {
-		wg.Go(work)
-	}
-	wg.Wait()
-	return first
+	w := Start(ctx, op, root)
+	w.Each(n, fn)
+	return w.Wait()
 }

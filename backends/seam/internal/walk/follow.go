@@ -104,9 +104,9 @@ func (f *Follower) done(s *scan, failed bool) {
 		maps.Copy(f.heard.below, s.heard.below)
 		return
 	}
-	f.restless = slices.ContainsFunc(s.met, func(d *folder) bool { return d.again })
+	f.restless = slices.ContainsFunc(s.met, func(m met) bool { return m.now.again })
 	switch {
-	case s.linked: // writes through another name are not reported, and may show in two directories
+	case s.linked.Load(): // writes through another name are not reported, and may show in two directories
 		f.full = time.Time{}
 	case s.full:
 		f.full = s.Began

@@ -223,11 +223,11 @@ func compareDirs(a, b string) int {
 	return cmp.Compare('/', b[n])
 }
 
-// Scan reads the names below root and then stats the files, in parallel. look may be nil: then only the
-// names are known. old may be nil. follow may be nil; else directories unchanged since its last walk, which
+// Scan reads the names below root, and looks at the files of each directory in parallel. look may be nil: then
+// only the names are known. old may be nil. follow may be nil; else directories unchanged since its last walk, which
 // made old, are taken from there.
 func Scan(ctx context.Context, op string, root *rootdir.Dir, r Rules, old *Tree, follow *Follower, look Look) (_ *Tree, err error) {
-	s := scan{ctx: ctx, op: op, rules: r, from: root, full: true, Tree: &Tree{Age: Age{Began: time.Now()}}}
+	s := scan{ctx: ctx, op: op, rules: r, look: look, from: root, full: true, Tree: &Tree{Age: Age{Began: time.Now()}}}
 	before := old.top()
 	if follow != nil {
 		if s.heard, s.full, err = follow.take(); err != nil {
@@ -236,13 +236,16 @@ func Scan(ctx context.Context, op string, root *rootdir.Dir, r Rules, old *Tree,
 		s.follow, s.full = follow, s.full || old == nil
 		defer func() { follow.done(&s, err != nil) }()
 	}
-	if s.root, err = s.directory(nil, rootdir.Place{}, before); err != nil {
+	s.files = rootdir.Start(ctx, op, root)
+	s.root, err = s.directory(nil, rootdir.Place{}, before)
+	if werr := s.files.Wait(); err == nil {
+		err = werr
+	}
+	if err != nil {
 		return nil, err
 	}
-	if look != nil {
-		if err := s.look(root, old, look); err != nil {
-			return nil, err
-		}
+	for _, m := range s.met {
+		s.finish(m.now, m.was)
 	}
 	s.order(s.root)
 	s.Took = time.Since(s.Began)
@@ -253,16 +256,21 @@ type scan struct {
 	ctx    context.Context
 	op     string
 	rules  Rules
-	from   *rootdir.Dir // the root
+	look   Look
+	files  *rootdir.Workers // look at them
+	from   *rootdir.Dir     // the root
 	follow *Follower
 	heard  changes
-	full   bool // read every directory
-	linked bool // a file has more than one name
-	met    []*folder
+	full   bool        // read every directory
+	linked atomic.Bool // a file has more than one name
+	met    []met
 	names  []byte // buffers
 	rows   []row
 	*Tree
 }
+
+// met is a directory that was read, and itself in the earlier tree, or nil.
+type met struct{ now, was *folder }
 
 // directory reads one directory and those below it. above is its open parent, nil where that was not
 // opened. before is the directory in the earlier tree, or nil.
@@ -297,7 +305,13 @@ func (s *scan) directory(above *rootdir.Dir, at rootdir.Place, before *folder) (
 		s.root = d
 	}
 	s.note(d)
-	s.met = append(s.met, d)
+	s.met = append(s.met, met{d, before})
+	if s.look != nil {
+		s.files.Each(len(d.rows), func(files *rootdir.Files, i int) error {
+			s.file(files, d, i, before)
+			return nil
+		})
+	}
 	for i := range d.subs {
 		below := &d.subs[i]
 		if below.folder, err = s.directory(dir, rootdir.Place{Dir: path, Name: below.name}, before.sub(below.name)); err != nil {
@@ -406,42 +420,27 @@ func (s *scan) read(d *folder, dir *rootdir.Dir) error {
 	return err
 }
 
-// look stats every collected file and drops those that are left out.
-func (s *scan) look(root *rootdir.Dir, old *Tree, look Look) error {
-	firsts, was, n := make([]int, len(s.met)), make([]*folder, len(s.met)), 0
-	for i, d := range s.met {
-		firsts[i], was[i] = n, old.folder(d.path)
-		n += len(d.rows)
+// file looks at one file of a directory. A row without a name is left out.
+func (s *scan) file(files *rootdir.Files, d *folder, i int, was *folder) {
+	r := &d.rows[i]
+	at := rootdir.Place{Dir: d.path, Name: d.name(r)}
+	m, tag, ok := s.look(files, at, was.file(at.Name))
+	r.set(m)
+	r.tag = tag
+	if !ok {
+		r.length = 0
 	}
-	left := make([]bool, n)
-	var linked atomic.Bool
-	err := rootdir.InParallel(s.ctx, s.op, root, n, func(files *rootdir.Files, i int) error {
-		at := sort.Search(len(firsts), func(k int) bool { return firsts[k] > i }) - 1
-		d := s.met[at]
-		r := &d.rows[i-firsts[at]]
-		place := rootdir.Place{Dir: d.path, Name: d.name(r)}
-		m, tag, ok := look(files, place, was[at].file(place.Name))
-		r.set(m)
-		if r.tag, left[i] = tag, !ok; m.Links() > 1 {
-			linked.Store(true)
-		}
-		return nil
-	})
-	s.linked = linked.Load()
-	for i, d := range s.met {
-		n := 0
-		for j, r := range d.rows {
-			if !left[firsts[i]+j] {
-				d.rows[n] = r
-				n++
-			}
-		}
-		d.rows = d.rows[:n]
-		if s.follow != nil && d.as(was[i]) {
-			d.signs = was[i].signs
-		}
+	if m.Links() > 1 {
+		s.linked.Store(true)
 	}
-	return err
+}
+
+// finish ends a directory after the looks at its files.
+func (s *scan) finish(d, was *folder) {
+	d.rows = slices.DeleteFunc(d.rows, func(r row) bool { return r.length == 0 })
+	if s.look != nil && s.follow != nil && d.as(was) {
+		d.signs = was.signs
+	}
 }
 
 // settles is the minimum age of a file's last change at a walk, so that a further one shows.
