@@ -1,7 +1,6 @@
 package quarantine
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -76,7 +75,7 @@ func hasLookAlike(span string) bool {
 func (l *labeller) phrase(f Finding) (string, bool) {
 	switch f.Rule {
 	case "you_are_now":
-		if harmlessDan.MatchString(f.Match + firstLetters(l.text[f.End:])) {
+		if harmlessDan().MatchString(f.Match + firstLetters(l.text[f.End:])) {
 			return "an ordinary word that begins with \"dan\"", true
 		}
 	case "html_ignore_comment":
@@ -90,15 +89,15 @@ func (l *labeller) phrase(f Finding) (string, bool) {
 		if onlyAuthor(f.Match + firstName(l.text[f.End:])) {
 			return "$AUTHOR is no secret", true
 		}
-		if tutorial.MatchString(line(l.text, f.Start)) && usualHeader.MatchString(f.Match) {
+		if tutorial().MatchString(line(l.text, f.Start)) && usualHeader().MatchString(f.Match) {
 			return "documentation of a request with the usual Authorization header", true
 		}
 	case "cat_env_pipe_network":
-		if harmlessRedirect.MatchString(f.Match) && !strings.Contains(line(l.text, f.Start), "|") {
+		if harmlessRedirect().MatchString(f.Match) && !strings.Contains(line(l.text, f.Start), "|") {
 			return "written to a file whose name ends in \"nc\"", true
 		}
 	case "crontab_register":
-		if own := line(l.text, f.Start); tutorial.MatchString(own) && savedTable.MatchString(own) {
+		if own := line(l.text, f.Start); tutorial().MatchString(own) && savedTable().MatchString(own) {
 			return "documentation of restoring a saved cron table", true
 		}
 	}
@@ -110,22 +109,22 @@ func (l *labeller) phrase(f Finding) (string, bool) {
 
 var (
 	// harmlessDan reads the word to its end.
-	harmlessDan = regexp.MustCompile(`(?i)^you\s+are\s+now\s+(?:danger\pL*|danc(?:e|ed|er|ers|es|ing)|dangl\pL+|dank|danish|dandelions?)$`)
-	secretName  = regexp.MustCompile(`\$(?:` + secretNames + `)[A-Z_]*`)
-	authorName  = regexp.MustCompile(`^\$AUTHORS?(?:_(?:NAME|EMAIL|DATE|ID))?$`)
-	usualHeader = regexp.MustCompile(`^curl[^\n$|;&` + "`" + `]*-H\s+"(?i:authorization:\s*(?:bearer|basic|token))\s+\$[A-Z_]+$`)
+	harmlessDan = expr(`(?i)^you\s+are\s+now\s+(?:danger\pL*|danc(?:e|ed|er|ers|es|ing)|dangl\pL+|dank|danish|dandelions?)$`)
+	secretName  = expr(`\$(?:` + secretNames + `)[A-Z_]*`)
+	authorName  = expr(`^\$AUTHORS?(?:_(?:NAME|EMAIL|DATE|ID))?$`)
+	usualHeader = expr(`^curl[^\n$|;&` + "`" + `]*-H\s+"(?i:authorization:\s*(?:bearer|basic|token))\s+\$[A-Z_]+$`)
 	// tutorial is how a line of documentation introduces its example.
-	tutorial         = regexp.MustCompile(`(?i)\b(?:docs?|documentation|tutorial|manual|usage|how\s+to|for\s+example|e\.g\.|example\s*:|to\s+(?:restore|back\s*up|list)\b)`)
-	savedTable       = regexp.MustCompile(`:\s*cat\s+[\w./~-]*cron[\w./~-]*\s+\|\s*crontab\s+-\s*$`)
-	harmlessRedirect = regexp.MustCompile(`(?i)^cat\s+\.env\s*>\s*[a-z_]*[a-z]nc$`)
-	wholeIgnore      = regexp.MustCompile(`(?i)\bignore\b`)
+	tutorial         = expr(`(?i)\b(?:docs?|documentation|tutorial|manual|usage|how\s+to|for\s+example|e\.g\.|example\s*:|to\s+(?:restore|back\s*up|list)\b)`)
+	savedTable       = expr(`:\s*cat\s+[\w./~-]*cron[\w./~-]*\s+\|\s*crontab\s+-\s*$`)
+	harmlessRedirect = expr(`(?i)^cat\s+\.env\s*>\s*[a-z_]*[a-z]nc$`)
+	wholeIgnore      = expr(`(?i)\bignore\b`)
 )
 
 // onlyAuthor reports that every variable that matched as a secret is an author.
 func onlyAuthor(command string) bool {
-	names := secretName.FindAllString(command, -1)
+	names := secretName().FindAllString(command, -1)
 	for _, n := range names {
-		if !authorName.MatchString(n) {
+		if !authorName().MatchString(n) {
 			return false
 		}
 	}
@@ -149,7 +148,7 @@ func outsideComments(match string) bool {
 			return true
 		}
 		inside, after, closed := strings.Cut(rest, "-->")
-		if !closed || wholeIgnore.MatchString(inside) {
+		if !closed || wholeIgnore().MatchString(inside) {
 			return false
 		}
 		match = after

@@ -242,7 +242,7 @@ func findComment(text string) (start, end int, ok bool) {
 		if !closed {
 			continue
 		}
-		for _, w := range commentWord.FindAllStringIndex(body, -1) {
+		for _, w := range commentWord().FindAllStringIndex(body, -1) {
 			if utf8.RuneCountInString(body[:w[0]]) <= commentMost && utf8.RuneCountInString(body[w[1]:]) <= commentMost &&
 				!asciiLetterAt(body, w[0]-1) && !asciiLetterAt(body, w[1]) {
 				return start, at + close + 1, true

@@ -20,9 +20,6 @@ const (
 	hermesWord  = `[\p{L}\p{N}_]`
 )
 
-// expression is compiled on first use: most commands scan no entry of Hermes.
-type expression func() *regexp.Regexp
-
 func hermesPattern(p string) expression {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?i)" + hermesNotation.Replace(p)) })
 }
@@ -50,7 +47,7 @@ const (
 	modify         = `(?:update|modify|edit|write|change|append|add␣to)`
 )
 
-var commentWord = regexp.MustCompile(`(?i)ignore|override|system|secret|hidden`)
+var commentWord = expr(`(?i)ignore|override|system|secret|hidden`)
 
 // hermesRules are the patterns for memory entries in the order of their table.
 var hermesRules = []hermesRule{

@@ -56,7 +56,7 @@ func plainInvisible(r rune) bool {
 
 func plainRules(text string) *rule {
 	for i := range upstreamRules {
-		if upstreamRules[i].re.MatchString(text) {
+		if upstreamRules[i].re().MatchString(text) {
 			return &upstreamRules[i]
 		}
 	}

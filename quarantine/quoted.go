@@ -1,16 +1,15 @@
 package quarantine
 
 import (
-	"regexp"
 	"sort"
 	"strings"
 )
 
 // aboutAttacks are words of texts that describe an attack instead of making one.
-var aboutAttacks = regexp.MustCompile(`(?i)\b(?:scanner|scanners|detects?|detected|detection|flags|flagged|quarantined?|injections?|jailbreaks?|attacks?|attackers?|pattern|patterns|regex|false\s+positives?|phrases?|vectors?|test\s+cases?|verdicts?)\b`)
+var aboutAttacks = expr(`(?i)\b(?:scanner|scanners|detects?|detected|detection|flags|flagged|quarantined?|injections?|jailbreaks?|attacks?|attackers?|pattern|patterns|regex|false\s+positives?|phrases?|vectors?|test\s+cases?|verdicts?)\b`)
 
 // asOrders are words that turn a quotation into an order to the reader.
-var asOrders = regexp.MustCompile(`(?i)\b(?:obey|comply|follow|execute|run\s+(?:this|it|the)|must|do\s+as|apply\s+(?:this|the)|carry\s+out|say\s+nothing|send)\b`)
+var asOrders = expr(`(?i)\b(?:obey|comply|follow|execute|run\s+(?:this|it|the)|must|do\s+as|apply\s+(?:this|the)|carry\s+out|say\s+nothing|send)\b`)
 
 // maxContext bounds how much text around a quotation is read, in bytes.
 const maxContext = 600
@@ -33,7 +32,7 @@ func (l *labeller) quoted(start, end int) bool {
 }
 
 func describes(around string) bool {
-	return aboutAttacks.MatchString(around) && !asOrders.MatchString(around)
+	return aboutAttacks().MatchString(around) && !asOrders().MatchString(around)
 }
 
 // quotation finds the marks around a span: the last one before it, which must be an opening one, and the

@@ -2,6 +2,7 @@ package quarantine
 
 import (
 	"regexp"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -35,12 +36,19 @@ const (
 	suffixBase64 = "_base64"
 )
 
+// expression is compiled on first use: most commands scan nothing.
+type expression func() *regexp.Regexp
+
+func expr(p string) expression {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(p) })
+}
+
 // rule is one row of the table in scanner.md. need is a cheap necessary
 // condition: it may be true without a match, and must be true for every match.
 type rule struct {
 	category, name string
 	need           hint
-	re             *regexp.Regexp
+	re             expression
 }
 
 // Parts that several rules share.
@@ -56,35 +64,35 @@ const (
 var upstreamRules = []rule{
 	// tells the agent to ignore its previous, prior or all instructions
 	{categoryInjection, "ignore_previous_instructions", needIgnore,
-		regexp.MustCompile(`(?i)\bignore\s+(?:all|prior|previous)\s+instructions\b`)},
+		expr(`(?i)\bignore\s+(?:all|prior|previous)\s+instructions\b`)},
 	// tells the agent that it is now somebody else: DAN, or an assistant without limits
 	{categoryInjection, "you_are_now", needYouAreNow,
-		regexp.MustCompile(`(?i)\byou\s+are\s+now\s+(?:DAN|[A-Z]{2,},\s*an?\s+(?:AI|assistant|model)\s+without)`)},
+		expr(`(?i)\byou\s+are\s+now\s+(?:DAN|[A-Z]{2,},\s*an?\s+(?:AI|assistant|model)\s+without)`)},
 	// tells the agent to disregard its rules, its instructions or the text above
 	{categoryInjection, "disregard_rules", needRegard,
-		regexp.MustCompile(`(?i)\bdisregard\s+(?:rules|instructions|the\s+(?:above|previous|system))\b`)},
+		expr(`(?i)\bdisregard\s+(?:rules|instructions|the\s+(?:above|previous|system))\b`)},
 	// the word "ignore" between the start of an HTML comment and the end of one
 	{categoryInjection, "html_ignore_comment", needComment,
-		regexp.MustCompile(`(?is)<!--.*?\bignore\b.*?-->`)},
+		expr(`(?is)<!--.*?\bignore\b.*?-->`)},
 	// a curl command with a variable that holds a secret
 	{categoryExfil, "curl_with_token", needCurl,
-		regexp.MustCompile(`curl[^\n]*\$(?:` + secretNames + `)`)},
+		expr(`curl[^\n]*\$(?:` + secretNames + `)`)},
 	// the .env file sent on to a network tool
 	{categoryExfil, "cat_env_pipe_network", needEnv,
-		regexp.MustCompile(`(?i)\bcat\s+\.env\b[^\n]*[>|][^\n]*(?:/dev/tcp|nc\b|curl|netcat|http)`)},
+		expr(`(?i)\bcat\s+\.env\b[^\n]*[>|][^\n]*(?:/dev/tcp|nc\b|curl|netcat|http)`)},
 	// SSH keys or AWS credentials copied to S3
 	{categoryExfil, "aws_s3_exfil_ssh", needAWS,
-		regexp.MustCompile(`(?i)\baws\s+s3\s+cp[^\n]*(?:\.ssh|id_rsa|id_ed25519|\.aws/credentials)\b`)},
+		expr(`(?i)\baws\s+s3\s+cp[^\n]*(?:\.ssh|id_rsa|id_ed25519|\.aws/credentials)\b`)},
 	// a key appended to the SSH authorized_keys file
 	{categoryPersistence, "authorized_keys_append", needKeys,
-		regexp.MustCompile(`>>\s*~?/?\.ssh/authorized_keys\b`)},
+		expr(`>>\s*~?/?\.ssh/authorized_keys\b`)},
 	// a cron table installed from a pipe
 	{categoryPersistence, "crontab_register", needCrontab,
-		regexp.MustCompile(`\|\s*crontab\s+-(?:\s|$)`)},
+		expr(`\|\s*crontab\s+-(?:\s|$)`)},
 	// a web address with a secret variable as the value of its first parameter
 	{categoryExfil, "url_exfil_query_token", needQuery,
-		regexp.MustCompile(urlStart + `\?[^\s=]+=` + urlSecret)},
+		expr(urlStart + `\?[^\s=]+=` + urlSecret)},
 	// a web address with a secret variable in its path
 	{categoryExfil, "url_exfil_path_token", needPath,
-		regexp.MustCompile(urlStart + `/` + urlSecret)},
+		expr(urlStart + `/` + urlSecret)},
 }

@@ -33,7 +33,7 @@ func Scan(text string) (Verdict, bool) {
 func firstRule(text string) *rule {
 	hints := hintsOf(text)
 	for i := range upstreamRules {
-		if r := &upstreamRules[i]; hints&r.need != 0 && r.re.MatchString(text) {
+		if r := &upstreamRules[i]; hints&r.need != 0 && r.re().MatchString(text) {
 			return r
 		}
 	}
@@ -158,7 +158,7 @@ func allHits(text string) [][][]int {
 	hits := make([][][]int, len(upstreamRules))
 	for i := range upstreamRules {
 		if hints&upstreamRules[i].need != 0 {
-			hits[i] = upstreamRules[i].re.FindAllStringIndex(text, -1)
+			hits[i] = upstreamRules[i].re().FindAllStringIndex(text, -1)
 		}
 	}
 	return hits

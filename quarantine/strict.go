@@ -2,7 +2,6 @@ package quarantine
 
 import (
 	"encoding/base64"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -27,7 +26,7 @@ type strictRule struct {
 	category, name string
 	view           strictView
 	hints          []string
-	re             *regexp.Regexp
+	re             expression
 }
 
 const (
@@ -40,34 +39,34 @@ const (
 var strictRules = []strictRule{
 	// an order to ignore instructions, with other words or signs between
 	{categoryInjection, "ignore_instructions_loosely", viewPlain, []string{"ignore", "disregard", "forget", "override", "bypass"},
-		regexp.MustCompile(`(?i)\b` + phraseVerb + `(?:` + gap + `(?:all|any|every|everything|each|the|your|my|our|these|those|of|previous|prior|earlier|preceding|above|former|system|safety|developer)){1,5}` + gap + phraseObject + `\b`)},
+		expr(`(?i)\b` + phraseVerb + `(?:` + gap + `(?:all|any|every|everything|each|the|your|my|our|these|those|of|previous|prior|earlier|preceding|above|former|system|safety|developer)){1,5}` + gap + phraseObject + `\b`)},
 	// the order to ignore instructions with signs in place of spaces
 	{categoryInjection, "ignore_instructions_joined", viewPlain, []string{"ignore"},
-		regexp.MustCompile(`(?i)\bignore` + gap + `(?:previous|all|prior)` + gap + `instructions\b`)},
+		expr(`(?i)\bignore` + gap + `(?:previous|all|prior)` + gap + `instructions\b`)},
 	// an order to forget everything said before
 	{categoryInjection, "forget_above", viewPlain, []string{"forget", "disregard", "ignore"},
-		regexp.MustCompile(`(?i)\b(?:forget|disregard|ignore)\s+(?:everything|all|anything)\s+(?:\pL+\s+){0,3}?(?:above|before|previously|earlier)\b`)},
+		expr(`(?i)\b(?:forget|disregard|ignore)\s+(?:everything|all|anything)\s+(?:\pL+\s+){0,3}?(?:above|before|previously|earlier)\b`)},
 	// "ignore" or "disregard" spelled letter by letter
 	{categoryInjection, "spelled_out", viewPlain, nil,
-		regexp.MustCompile(`(?i)\b(?:` + spelled("ignore") + `|` + spelled("disregard") + `)\b`)},
+		expr(`(?i)\b(?:` + spelled("ignore") + `|` + spelled("disregard") + `)\b`)},
 	// an order to ignore instructions with digits for letters
 	{categoryInjection, "digits_for_letters", viewDigits, []string{"ignore", "disregard", "forget"},
-		regexp.MustCompile(`(?i)\b(?:ignore|disregard|forget)\s+(?:\pL+\s+){0,3}?` + phraseObject + `\b`)},
+		expr(`(?i)\b(?:ignore|disregard|forget)\s+(?:\pL+\s+){0,3}?` + phraseObject + `\b`)},
 	// an order to ignore instructions in rot13
 	{categoryInjection, "rot13", viewRot13, []string{"ignore", "disregard"},
-		regexp.MustCompile(`(?i)\b(?:ignore|disregard)\s+(?:\pL+\s+){0,3}?` + phraseObject + `\b`)},
+		expr(`(?i)\b(?:ignore|disregard)\s+(?:\pL+\s+){0,3}?` + phraseObject + `\b`)},
 	// the order to ignore previous instructions in Spanish, French, German, Italian or Portuguese
 	{categoryInjection, "other_languages", viewPlain, []string{"instru", "istru", "anweisung"},
-		regexp.MustCompile(`(?i)\b(?:ignor[ae]|ignorez|ignoriere|ignorieren|ignori|olvid[ae]|oubliez|oublie|vergiss|dimentica|esquec[ae])\s+(?:\pL+\s+){0,4}?(?:instrucciones|instructions|instrucoes|istruzioni|anweisungen)\b`)},
+		expr(`(?i)\b(?:ignor[ae]|ignorez|ignoriere|ignorieren|ignori|olvid[ae]|oubliez|oublie|vergiss|dimentica|esquec[ae])\s+(?:\pL+\s+){0,4}?(?:instrucciones|instructions|instrucoes|istruzioni|anweisungen)\b`)},
 	// a web address that carries a secret variable in any parameter
 	{categoryExfil, "url_secret_anywhere", viewPlain, []string{"://"},
-		regexp.MustCompile(`(?i)https?://[^\s?]+\?[^\s]*=\$\{?[A-Z_]*(?:TOKEN|API_KEY|SECRET|PASSWORD|CREDENTIAL)`)},
+		expr(`(?i)https?://[^\s?]+\?[^\s]*=\$\{?[A-Z_]*(?:TOKEN|API_KEY|SECRET|PASSWORD|CREDENTIAL)`)},
 	// curl or wget with a secret variable in braces or with a longer name
 	{categoryExfil, "curl_with_named_secret", viewPlain, []string{"curl", "wget"},
-		regexp.MustCompile(`(?i)\b(?:curl|wget)\b[^\n]*\$\{?[A-Z_]*(?:TOKEN|API_KEY|SECRET|PASSWORD|CREDENTIAL)`)},
+		expr(`(?i)\b(?:curl|wget)\b[^\n]*\$\{?[A-Z_]*(?:TOKEN|API_KEY|SECRET|PASSWORD|CREDENTIAL)`)},
 	// a key appended to an authorized_keys file under any path
 	{categoryPersistence, "authorized_keys_any_path", viewPlain, []string{"authorized_keys"},
-		regexp.MustCompile(`>>\s*\S*\.ssh/authorized_keys\b`)},
+		expr(`>>\s*\S*\.ssh/authorized_keys\b`)},
 }
 
 const (
@@ -170,7 +169,7 @@ func (s *strictScan) ownRules(view strictView, folded string) {
 		if r.view != view || !containsAny(low, r.hints) {
 			continue
 		}
-		for _, m := range r.re.FindAllStringIndex(folded, -1) {
+		for _, m := range r.re().FindAllStringIndex(folded, -1) {
 			match := folded[m[0]:m[1]]
 			start, end := back.span(m[0], m[1])
 			if _, known := Scan(s.text[start:end]); known || view == viewDigits && match == s.text[start:end] {
@@ -297,7 +296,7 @@ func (s *strictScan) looseRun(run string, start, end int) bool {
 		if r.view != viewPlain {
 			continue
 		}
-		if m := r.re.FindString(text); m != "" {
+		if m := r.re().FindString(text); m != "" {
 			found = true
 			hit(r.name, m)
 		}

@@ -54,7 +54,7 @@ func groups(out []Match, hints hint, name, stem, ext string, known Known) []Matc
 		if wholeNumber(rest) {
 			rest = ""
 		}
-		if loc := m.Row.Tail; rest != "" && loc != nil && loc.MatchString(rest) {
+		if loc := m.Row.Tail; rest != "" && loc != nil && loc().MatchString(rest) {
 			rest = ""
 		}
 		m.Bases = []string{before + ext}
@@ -79,15 +79,15 @@ func group(hints hint, name, text, after string, known Known) (Match, bool) {
 		if r.Place != InGroup || r.hint&hints == 0 || !holds(folded, r.Keywords) {
 			continue
 		}
-		if r.Tail != nil && r.Number == rowGoogle && (after == "" || !r.Tail.MatchString(after) || version(after)) {
+		if r.Tail != nil && r.Number == rowGoogle && (after == "" || !r.Tail().MatchString(after) || version(after)) {
 			continue // the form is in its tail
 		}
-		loc := r.Pattern.FindStringSubmatchIndex(text)
+		loc := r.Pattern().FindStringSubmatchIndex(text)
 		if loc == nil {
 			continue
 		}
 		m := r.match(name, text)
-		m.Who = who(r.Pattern, text, loc)
+		m.Who = who(r.Pattern(), text, loc)
 		return m, true
 	}
 	if known[folded] {

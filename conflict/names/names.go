@@ -72,9 +72,9 @@ type Row struct {
 	Keywords []string
 	// Pattern matches the whole text of its part or, for AtEnd and InName, the text to cut. The
 	// subexpressions who and keep are the author and the text that stays in the base's name.
-	Pattern *regexp.Regexp
+	Pattern expression
 	// Tail may follow a group and is cut with it.
-	Tail *regexp.Regexp
+	Tail expression
 	What string // the form in words
 	hint hint   // hints that a name needs before the pattern is tried
 	// Hits and Misses are example names for the tests: each row has both.
@@ -223,20 +223,20 @@ func who(re *regexp.Regexp, text string, loc []int) string {
 func bracket(out []Match, r *Row, name, stem, ext string) []Match {
 	stem, num := cutNumber(stem)
 	open := strings.LastIndexByte(stem, '[')
-	if open <= 0 || !strings.HasSuffix(stem, "]") || !r.Pattern.MatchString(stem[open+1:len(stem)-1]) {
+	if open <= 0 || !strings.HasSuffix(stem, "]") || !r.Pattern().MatchString(stem[open+1:len(stem)-1]) {
 		return out
 	}
 	return add(out, r.match(name, stem[open:]+num, strings.TrimRight(stem[:open], " ")+ext))
 }
 
 func atEnd(out []Match, r *Row, name, stem, ext string) []Match {
-	loc := r.Pattern.FindStringSubmatchIndex(stem)
+	loc := r.Pattern().FindStringSubmatchIndex(stem)
 	cut := stem
 	if loc == nil {
 		if cut, _ = cutNumber(stem); cut == stem {
 			return out
 		}
-		if loc = r.Pattern.FindStringSubmatchIndex(cut); loc == nil {
+		if loc = r.Pattern().FindStringSubmatchIndex(cut); loc == nil {
 			return out
 		}
 	}
@@ -252,13 +252,13 @@ func atEnd(out []Match, r *Row, name, stem, ext string) []Match {
 		}
 	}
 	m := r.match(name, stem[loc[0]:], bases...)
-	m.Who = who(r.Pattern, cut, loc)
+	m.Who = who(r.Pattern(), cut, loc)
 	return add(out, m)
 }
 
 func inName(out []Match, r *Row, name string) []Match {
 	text, num := name, ""
-	loc := last(r.Pattern, text)
+	loc := last(r.Pattern(), text)
 	if loc == nil {
 		stem, ext := Split(name)
 		if strings.HasSuffix(name, ")") {
@@ -268,12 +268,12 @@ func inName(out []Match, r *Row, name string) []Match {
 			return out
 		}
 		text = stem + ext
-		if loc = last(r.Pattern, text); loc == nil {
+		if loc = last(r.Pattern(), text); loc == nil {
 			return out
 		}
 	}
 	keep := ""
-	if i := r.Pattern.SubexpIndex("keep"); i >= 0 && loc[2*i] >= 0 {
+	if i := r.Pattern().SubexpIndex("keep"); i >= 0 && loc[2*i] >= 0 {
 		keep = text[loc[2*i]:loc[2*i+1]]
 	}
 	before, after := text[:loc[0]], text[loc[1]:]
@@ -282,7 +282,7 @@ func inName(out []Match, r *Row, name string) []Match {
 		bases = append([]string{undot2(before, keep+after)}, bases[0], dotted)
 	}
 	m := r.match(name, text[loc[0]:loc[1]-len(keep)]+num, bases...)
-	m.Who = who(r.Pattern, text, loc)
+	m.Who = who(r.Pattern(), text, loc)
 	return add(out, m)
 }
 
@@ -305,9 +305,9 @@ func last(re *regexp.Regexp, s string) []int {
 }
 
 // An editor may write a dot as %2F or, correctly, as %2E.
-var encodedDot = regexp.MustCompile(`(?i)%2[ef]`)
+var encodedDot = re(`(?i)%2[ef]`)
 
-func undot(s string) string { return encodedDot.ReplaceAllString(s, ".") }
+func undot(s string) string { return encodedDot().ReplaceAllString(s, ".") }
 
 // undot2 undoes the encoding of the extension only.
 func undot2(before, after string) string { return before + undot(after) }
@@ -321,7 +321,7 @@ func atStart(out []Match, r *Row, name string) []Match {
 		}
 		base := name[len(name)-len(rest):]
 		if r.Pattern != nil { // Windows numbers its copies in the prefix: "Copy (2) of x"
-			if loc := r.Pattern.FindStringIndex(base); loc != nil {
+			if loc := r.Pattern().FindStringIndex(base); loc != nil {
 				base = base[loc[1]:]
 			}
 		}

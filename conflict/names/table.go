@@ -1,6 +1,9 @@
 package names
 
-import "regexp"
+import (
+	"regexp"
+	"sync"
+)
 
 // The building blocks of patterns. Dates are checked as far as a pattern can: month 13 is no date.
 const (
@@ -21,7 +24,12 @@ const (
 	rowSynology = 15
 )
 
-func re(s string) *regexp.Regexp { return regexp.MustCompile(s) }
+// expression is compiled on first use: most commands look for no copies.
+type expression func() *regexp.Regexp
+
+func re(s string) expression {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
 
 // table is the format document's table (conflict-names.md) as data. For each part of a name the first
 // matching row wins, so narrow forms come first.
