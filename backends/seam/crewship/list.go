@@ -43,7 +43,11 @@ func (l listing) Check(key paging.Key) error {
 
 // Select implements paging.Source.
 func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, bounded bool, err error) {
-	rows = []int32{}
+	n := 0
+	for _, p := range l.parts {
+		n += p.tree.Len()
+	}
+	rows = make([]int32, 0, n)
 	for _, p := range l.parts {
 		if key.Scope != "" && p.memory.scope() != key.Scope {
 			continue
@@ -83,9 +87,12 @@ func (l listing) Headers(ctx context.Context, rows []int32) ([]model.Header, err
 	return l.s.headers(ctx, l.snapshot, rows)
 }
 
-// filter keeps the files whose id or text holds the query in any letter case, part by part.
+// filter keeps the files whose id or text holds the query in any letter case. It reads texts part by part.
 func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query string) (out []int32, bounded bool, err error) {
-	out = []int32{}
+	out, rows = texts.Sift(rows, func(i int32) (string, walk.File) {
+		p, f := snap.at(i)
+		return p.memory.prefix, f
+	}, query)
 	for len(rows) > 0 {
 		p := snap.partAt(rows[0])
 		n, _ := slices.BinarySearch(rows, int32(p.first+p.tree.Len()))
@@ -95,6 +102,7 @@ func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query 
 		}
 		out, bounded, rows = append(out, hits...), bounded || some, rows[n:]
 	}
+	slices.Sort(out)
 	return out, bounded, nil
 }
 
@@ -103,7 +111,7 @@ func (s *store) holding(ctx context.Context, p part, rows []int32, query string)
 	if closed == nil {
 		defer dir.Close()
 	}
-	return texts.Holding(ctx, dir, closed, p.memory.prefix, rows, func(i int32) walk.File { return p.tree.At(int(i) - p.first) }, query)
+	return texts.Holding(ctx, dir, closed, rows, func(i int32) walk.File { return p.tree.At(int(i) - p.first) }, query)
 }
 
 // headers reads the page's files for titles, flags and current sizes. An unreadable file is listed as such;

@@ -66,7 +66,12 @@ func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, boun
 		return []int32{}, false, err
 	}
 	defer root.Close()
-	return texts.Holding(ctx, root, nil, "", rows, func(i int32) walk.File { return l.tree.At(int(i)) }, key.Query)
+	file := func(i int32) walk.File { return l.tree.At(int(i)) }
+	rows, unread := texts.Sift(rows, func(i int32) (string, walk.File) { return "", file(i) }, key.Query)
+	hits, bounded, err := texts.Holding(ctx, root, nil, unread, file, key.Query)
+	rows = append(rows, hits...)
+	slices.Sort(rows)
+	return rows, bounded, err
 }
 
 // Keys implements paging.Source.

@@ -51,17 +51,40 @@ func Each(ctx context.Context, dir *rootdir.Dir, n int, file func(i int) (id str
 	return true, err
 }
 
-// Holding keeps the rows of dir whose ids, prefix and path, or texts hold the query, case-insensitive. closed
-// says why dir could not be opened; then only the ids count. bounded: a text could not be searched.
-func Holding(ctx context.Context, dir *rootdir.Dir, closed error, prefix string, rows []int32, file func(row int32) walk.File, query string) (out []int32, bounded bool, err error) {
+// Sift divides the rows of a list by a query, in any letter case, without reading a file: in hold it in their
+// ids, prefix and path; for those in unread only the text can tell. The known signs of a text rule out the
+// rest.
+func Sift(rows []int32, file func(row int32) (prefix string, f walk.File), query string) (in, unread []int32) {
 	want, words := strings.ToLower(query), linesearch.Whole(query)
+	in = []int32{}
+	holds := func(s string) bool { return strings.Contains(strings.ToLower(s), want) }
+	overSlash := strings.Contains(want, "/") // else it lies in one part of the id, and those need not be joined
+	var dir, above string
+	dirHolds := holds("")
+	for _, row := range rows {
+		prefix, f := file(row)
+		if f.Dir() != dir || prefix != above {
+			dir, above = f.Dir(), prefix
+			dirHolds = holds(dir) || holds(above)
+		}
+		switch {
+		case overSlash && holds(prefix+f.Path()), !overSlash && (dirHolds || holds(f.Name())):
+			in = append(in, row)
+		case f.Kind() == rootdir.File && !Dismissed(f, words):
+			unread = append(unread, row)
+		}
+	}
+	return in, unread
+}
+
+// Holding keeps the rows of dir whose texts hold the query, in any letter case. closed says why dir could not
+// be opened. bounded: a text could not be searched.
+func Holding(ctx context.Context, dir *rootdir.Dir, closed error, rows []int32, file func(row int32) walk.File, query string) (out []int32, bounded bool, err error) {
+	words := linesearch.Whole(query)
 	hits := make([]bool, len(rows))
 	var unread atomic.Bool
 	err = rootdir.InParallel(ctx, "list", dir, len(rows), func(files *rootdir.Files, n int) error {
 		f := file(rows[n])
-		if hits[n] = named(prefix, f, want); hits[n] || f.Meta().Kind != rootdir.File || Dismissed(f, words) {
-			return nil
-		}
 		var data []byte
 		err := closed
 		if err == nil {
@@ -79,22 +102,12 @@ func Holding(ctx context.Context, dir *rootdir.Dir, closed error, prefix string,
 		}
 		return nil
 	})
-	out = []int32{}
 	for n, hit := range hits {
 		if hit {
 			out = append(out, rows[n])
 		}
 	}
 	return out, unread.Load(), err
-}
-
-// named reports whether an id holds a query in lower case. One without a slash lies in one part of the id, so
-// that those need not be joined.
-func named(prefix string, f walk.File, want string) bool {
-	if strings.Contains(want, "/") {
-		return strings.Contains(strings.ToLower(prefix+f.Path()), want)
-	}
-	return strings.Contains(strings.ToLower(f.Name()), want) || strings.Contains(strings.ToLower(f.Dir()), want) || strings.Contains(strings.ToLower(prefix), want)
 }
 
 // Dismissed reports whether a file's known signs rule out the query.

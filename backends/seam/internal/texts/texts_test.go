@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,9 +32,9 @@ func open(t *testing.T, files map[string]string) (string, *rootdir.Dir) {
 	return dir, root
 }
 
-// TestHolding: the query must be searched in ids and in texts, and a text that cannot be searched must
+// TestSiftAndHolding: the query must be searched in ids and in texts, and a text that cannot be searched must
 // be reported.
-func TestHolding(t *testing.T) {
+func TestSiftAndHolding(t *testing.T) {
 	dir, root := open(t, map[string]string{"a.md": "the Harbour", "b.md": "else", "harbour.md": "", "gone.md": "harbour"})
 	large := filepath.Join(dir, "large.md")
 	if err := os.WriteFile(large, nil, 0o600); err != nil {
@@ -66,11 +67,13 @@ func TestHolding(t *testing.T) {
 		{"the prefix of ids", "crews/Ada/", "aDA", []int32{0, 1}, []string{"a.md", "b.md"}, false},
 		{"over a slash", "crews/Ada/", "ada/B", []int32{0, 1}, []string{"b.md"}, false},
 	} {
-		rows, bounded, err := texts.Holding(t.Context(), root, nil, c.prefix, c.rows, file, c.query)
+		rows, unread := texts.Sift(c.rows, func(row int32) (string, walk.File) { return c.prefix, file(row) }, c.query)
+		hits, bounded, err := texts.Holding(t.Context(), root, nil, unread, file, c.query)
 		got := []string{}
-		for _, r := range rows {
+		for _, r := range append(rows, hits...) {
 			got = append(got, file(r).Path())
 		}
+		slices.Sort(got)
 		if d := cmp.Diff(c.want, got); err != nil || bounded != c.bounded || d != "" {
 			t.Errorf("%s: bounded %v, %v\n%s", c.name, bounded, err, d)
 		}

@@ -98,6 +98,9 @@ func (f File) Place() rootdir.Place { return rootdir.Place{Dir: f.in.path, Name:
 // Path is the path from the root.
 func (f File) Path() string { return f.Place().Path() }
 
+// Kind is the file's kind as the walk saw it.
+func (f File) Kind() rootdir.Kind { return rootdir.Kind(f.row().nanos >> kindShift) }
+
 // Size is in bytes.
 func (f File) Size() int64 { return f.row().size }
 
@@ -131,7 +134,7 @@ func (f File) Exists() bool { return f.in != nil }
 // Meta describes the file as the walk saw it, without the number of its names.
 func (f File) Meta() rootdir.Meta {
 	r := f.row()
-	return rootdir.MetaOf(f.in.meta, rootdir.Kind(r.nanos>>kindShift), r.size, r.seconds, int64(r.nanos&(1<<kindShift-1)), r.ino, r.changed)
+	return rootdir.MetaOf(f.in.meta, f.Kind(), r.size, r.seconds, int64(r.nanos&(1<<kindShift-1)), r.ino, r.changed)
 }
 
 func (d *folder) name(r *row) string { return d.names[r.name : r.name+uint32(r.length)] }
