@@ -6,6 +6,7 @@ import (
 	"iter"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -59,11 +60,8 @@ func (p part) entry(f walk.File) *entry {
 
 // partAt is the part of the file at a position in the order of ids.
 func (snap *snapshot) partAt(i int32) part {
-	n, ok := slices.BinarySearchFunc(snap.parts, int(i), func(p part, i int) int { return p.first - i })
-	if !ok {
-		n--
-	}
-	return snap.parts[n]
+	n := sort.Search(len(snap.parts), func(n int) bool { return snap.parts[n].first > int(i) })
+	return snap.parts[n-1]
 }
 
 // at is the file at a position in the order of ids.

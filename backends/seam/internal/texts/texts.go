@@ -5,7 +5,10 @@ package texts
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -53,10 +56,24 @@ func Each(ctx context.Context, dir *rootdir.Dir, n int, file func(i int) (id str
 
 // Sift divides the rows of a list by a query, in any letter case, without reading a file: in hold it in their
 // ids, prefix and path; for those in unread only the text can tell. The known signs of a text rule out the
-// rest.
+// rest. file is called by several goroutines.
 func Sift(rows []int32, file func(row int32) (prefix string, f walk.File), query string) (in, unread []int32) {
-	want, words := strings.ToLower(query), linesearch.Whole(query)
+	shares := slices.Collect(slices.Chunk(rows, len(rows)/runtime.GOMAXPROCS(0)+1))
+	found := make([]struct{ in, unread []int32 }, len(shares))
+	var wg sync.WaitGroup
+	for i, share := range shares {
+		wg.Go(func() { found[i].in, found[i].unread = sift(share, file, query) })
+	}
+	wg.Wait()
 	in = []int32{}
+	for _, f := range found {
+		in, unread = append(in, f.in...), append(unread, f.unread...)
+	}
+	return in, unread
+}
+
+func sift(rows []int32, file func(row int32) (prefix string, f walk.File), query string) (in, unread []int32) {
+	want, words := strings.ToLower(query), linesearch.Whole(query)
 	holds := func(s string) bool { return strings.Contains(strings.ToLower(s), want) }
 	overSlash := strings.Contains(want, "/") // else it lies in one part of the id, and those need not be joined
 	var dir, above string

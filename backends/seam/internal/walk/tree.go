@@ -161,11 +161,8 @@ func (t *Tree) Len() int {
 
 // At is the file at a position in the order of paths.
 func (t *Tree) At(i int) File {
-	n, ok := slices.BinarySearchFunc(t.spans, i, func(s span, i int) int { return s.first - i })
-	if !ok {
-		n--
-	}
-	s := &t.spans[n]
+	n := sort.Search(len(t.spans), func(n int) bool { return t.spans[n].first > i })
+	s := &t.spans[n-1]
 	return File{s.folder, s.from + i - s.first}
 }
 
