@@ -26,6 +26,7 @@ const (
 type Query struct {
 	phrase string
 	terms  []string
+	rare   []int // the place of each term's rarest byte
 	grams  []uint32
 }
 
@@ -36,14 +37,15 @@ func New(q string) (Query, error) {
 	if len(out.terms) == 0 {
 		return out, model.Errorf(model.InvalidInput, "recall", "the query is blank")
 	}
-	out.grams = grams(out.terms)
+	out.rare, out.grams = rarest(out.terms), grams(out.terms)
 	return out, nil
 }
 
 // Whole is a search for the text as it was typed, in any letter case.
 func Whole(q string) Query {
 	q = strings.ToLower(q)
-	return Query{phrase: q, terms: []string{q}, grams: grams([]string{q})}
+	terms := []string{q}
+	return Query{phrase: q, terms: terms, rare: rarest(terms), grams: grams(terms)}
 }
 
 // lowered are buffers for lower-case texts.
@@ -58,8 +60,8 @@ func (q Query) In(text []byte) bool {
 	*buf = low
 	plain := lowerASCII(low, text)
 	var full []byte
-	for _, t := range q.terms {
-		if isASCII(t) && bytes.Contains(low, []byte(t)) {
+	for i, t := range q.terms {
+		if isASCII(t) && contains(low, t, q.rare[i]) {
 			continue
 		}
 		// Only the full lower case decides: the word holds more than ASCII, or the text one of the two other
@@ -75,6 +77,40 @@ func (q Query) In(text []byte) bool {
 		}
 	}
 	return true
+}
+
+// byRarity are the usual characters of a text, the rarest first. All others count as rarer.
+const byRarity = "zqxjkvbpygfwmucldrhsnioate "
+
+func rarest(terms []string) []int {
+	out := make([]int, len(terms))
+	for i, t := range terms {
+		for at := range len(t) {
+			if strings.IndexByte(byRarity, t[at]) < strings.IndexByte(byRarity, t[out[i]]) {
+				out[i] = at
+			}
+		}
+	}
+	return out
+}
+
+// contains is bytes.Contains by the place of the word's rarest byte: it stops there only, not at each of the
+// word's first one.
+func contains(text []byte, word string, rare int) bool {
+	if word == "" {
+		return true
+	}
+	for at := rare; at < len(text); at++ {
+		next := bytes.IndexByte(text[at:], word[rare])
+		if next < 0 {
+			return false
+		}
+		at += next
+		if rest := text[at-rare:]; len(rest) >= len(word) && string(rest[:len(word)]) == word {
+			return true
+		}
+	}
+	return false
 }
 
 // lowerASCII copies text into low, of the same length, with ASCII letters in lower case: eight bytes at a
