@@ -1,6 +1,7 @@
 package texts_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -122,12 +123,6 @@ func TestFactsDoNotKeepTheText(t *testing.T) {
 	memory := texts.NewMemory(func(_, text string) texts.Facts {
 		return texts.Facts{Kind: text[:4], Status: text[4:8], Title: text[8:16]}
 	})
-	heap := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
 	before := heap()
 	for i := range files {
 		memory.Of(strings.Repeat("x", i), strings.Repeat("note", size/4), rootdir.Meta{})
@@ -136,4 +131,27 @@ func TestFactsDoNotKeepTheText(t *testing.T) {
 		t.Errorf("%d texts of %d bytes left %d bytes", files, size, after-before)
 	}
 	runtime.KeepAlive(memory)
+}
+
+// TestFactsAreSmall: a store has many files, and the console remembers the facts of each.
+func TestFactsAreSmall(t *testing.T) {
+	const files, each = 28_000, 128
+	memory := texts.NewMemory(func(id, text string) texts.Facts {
+		return texts.Facts{Kind: "idea", Status: "active", Title: "about " + id}
+	})
+	before := heap()
+	for i := range files {
+		memory.Of(fmt.Sprintf("memory/idea/%d/note-%d.md", i/1000, i), "text", rootdir.Meta{})
+	}
+	if after := heap(); after > before+files*each {
+		t.Errorf("a file's facts are %d bytes, want %d at most", (after-before)/files, each)
+	}
+	runtime.KeepAlive(memory)
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

@@ -223,9 +223,9 @@ func compareDirs(a, b string) int {
 	return cmp.Compare('/', b[n])
 }
 
-// Scan reads the names below root, and looks at the files of each directory in parallel. look may be nil: then
-// only the names are known. old may be nil. follow may be nil; else directories unchanged since its last walk, which
-// made old, are taken from there.
+// Scan reads the names below root, and looks at the files of each directory in parallel. look may be nil:
+// then only the names are known. old may be nil. follow may be nil; else directories unchanged since its last
+// walk, which made old, are taken from there.
 func Scan(ctx context.Context, op string, root *rootdir.Dir, r Rules, old *Tree, follow *Follower, look Look) (_ *Tree, err error) {
 	s := scan{ctx: ctx, op: op, rules: r, look: look, from: root, full: true, Tree: &Tree{Age: Age{Began: time.Now()}}}
 	before := old.top()
