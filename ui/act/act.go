@@ -38,10 +38,34 @@ func (a Act) With(why func() string, do func() tea.Cmd) Act {
 	return a
 }
 
+// Taking is the act with its verb's arguments.
+func (a Act) Taking(ask func(args string) tea.Cmd) Act {
+	a.Ask = ask
+	return a
+}
+
+// Named is the act with another name in the footer.
+func (a Act) Named(name string) Act {
+	a.Name = name
+	return a
+}
+
 // Called is the act with another description, where it means something narrower.
 func (a Act) Called(doc string) Act {
 	a.Doc = doc
 	return a
+}
+
+// Whole is the act on a whole list, where Verb takes no row.
+func (a Act) Whole() Act {
+	a.Args = ""
+	return a
+}
+
+// Takes returns the arguments of Verb on a line that begins with it.
+func (a Act) Takes(line string) (args string, ok bool) {
+	args, ok = strings.CutPrefix(line+" ", a.Verb+" ")
+	return strings.TrimSpace(args), ok && a.Verb != ""
 }
 
 // Usage is the verb with its arguments.
@@ -112,7 +136,7 @@ func Aside(m Mover, noun string) []Act {
 	return []Act{
 		{Keys: []string{"J", "shift+down"}, Show: "J", Doc: "scroll the " + noun + " down", Do: func() tea.Cmd { return m.Move(1) }},
 		{Keys: []string{"K", "shift+up"}, Show: "K", Doc: "scroll the " + noun + " up", Do: func() tea.Cmd { return m.Move(-1) }},
-		{Keys: []string{"}"}, Doc: "scroll the " + noun + " half a screen down", Do: func() tea.Cmd { return m.Page(0.5) }},
+		More.Called("scroll the "+noun+" half a screen down").With(nil, func() tea.Cmd { return m.Page(0.5) }),
 		{Keys: []string{"{"}, Doc: "scroll the " + noun + " half a screen up", Do: func() tea.Cmd { return m.Page(-0.5) }},
 	}
 }
@@ -122,7 +146,7 @@ func Movement(m Mover, noun string) []Act {
 	return []Act{
 		{Keys: []string{"down", "j"}, Show: "Down j", Doc: "one " + noun + " down", Do: func() tea.Cmd { return m.Move(1) }},
 		{Keys: []string{"up", "k"}, Show: "Up k", Doc: "one " + noun + " up", Do: func() tea.Cmd { return m.Move(-1) }},
-		{Keys: []string{"pgdown", "ctrl+f"}, Show: "PgDn", Doc: "one screen down", Do: func() tea.Cmd { return m.Page(1) }},
+		Next.With(nil, func() tea.Cmd { return m.Page(1) }),
 		{Keys: []string{"pgup", "ctrl+b"}, Show: "PgUp", Doc: "one screen up", Do: func() tea.Cmd { return m.Page(-1) }},
 		{Keys: []string{"ctrl+d"}, Doc: "half a screen down", Do: func() tea.Cmd { return m.Page(0.5) }},
 		{Keys: []string{"ctrl+u"}, Doc: "half a screen up", Do: func() tea.Cmd { return m.Page(-0.5) }},

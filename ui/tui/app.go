@@ -26,9 +26,9 @@ import (
 
 // The fixed numbers of the panes, less one.
 const (
-	paneHealth = iota
+	PaneHealth = iota
 	PaneTiers
-	paneRecall
+	PaneRecall
 	PaneQuarantine
 	PaneConflicts
 	PaneErasure
@@ -101,7 +101,7 @@ func (a *App) Init() (cmd tea.Cmd) {
 	synchronized := func() tea.Msg {
 		return tea.ModeReportMsg{Mode: ansi.ModeSynchronizedOutput, Value: ansi.ModeReset}
 	}
-	cmds := []tea.Cmd{a.Panes[paneHealth].Enter(), a.Enter(a.Active), a.Curtain.watchIdle(a.O.IdleLock), a.erasures.CountDue()}
+	cmds := []tea.Cmd{a.Panes[PaneHealth].Enter(), a.Enter(a.Active), a.Curtain.watchIdle(a.O.IdleLock), a.erasures.CountDue()}
 	for _, p := range a.Panes {
 		if p, ok := p.(desk.Watched); ok {
 			cmds = append(cmds, p.Watch())
@@ -382,6 +382,9 @@ func (a *App) strayWords(name string) safetext.Text {
 // long for it.
 func (a *App) Refuse(b act.Act, why string) tea.Cmd {
 	esc := a.D.St.Esc
+	if a.D.Spoken {
+		return a.D.Warn("Not here: %s", why)
+	}
 	words := esc.Sprintf("%s: %s", b.Label(), why)
 	if words.Width() <= a.width-2 {
 		return a.D.Warn("%s", words)

@@ -14,6 +14,7 @@ import (
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane/tiers"
 )
 
 // Verbs are the commands after `:` that work everywhere, then the words of the acts that work here.
@@ -25,18 +26,20 @@ func (l *commandLine) Verbs() []act.Act {
 		return func() tea.Cmd { return a.Pages.openOverlay(title, lines()) }
 	}
 	return []act.Act{
-		{Verb: "store", Args: "NAME", Doc: "the items of a store", Ask: l.runStore, Choices: l.storeNames},
-		{Verb: "tier", Args: "NAME", Doc: "the items of a tier of the store at the cursor", Ask: l.runTier, Choices: l.tierNames},
+		{Verb: "store", Args: "[NAME [TIER [SCOPE]]]", Doc: "the items of a store, a tier or a scope of it; an only store needs no name",
+			Examples: []string{"store graph; all tiers", "store graph longterm; one tier"}, Ask: l.runStore, Choices: l.storeNames},
+		{Verb: "tier", Args: "NAME", Doc: "the items of a tier of the store at the cursor", Ask: l.runTier, Choices: func() []string { return l.tierNames(l.a.Tiers.StoreHere()) }},
 		{Verb: "go", Args: "REF", Doc: "the item with this reference, store:id", Ask: l.runGo, Choices: l.references, More: l.moreReferences},
 		{Verb: "recall", Args: "WORDS", Doc: "ask every store for these words", Examples: []string{"recall deploy window"}, Ask: l.runRecall, Words: l.queryWords},
 		{Verb: "audit", Args: "[WORDS]", Doc: "the operator log, filtered by these words",
 			Examples: []string{"audit actor:ann action:forget store:graph", "audit outcome:refused since:2026-05-01 until:2026-05-20", "audit !actor:ann; of everybody else"}, Ask: l.runRecords(PaneAudit), Words: l.auditWords},
 		{Verb: "quarantine", Args: "[WORDS]", Doc: "what scanners have set aside, filtered by these words", Examples: []string{"quarantine ignore_previous"}, Ask: l.runRecords(PaneQuarantine)},
 		{Verb: "conflicts", Args: "[WORDS]", Doc: "second copies of items, filtered by these words", Examples: []string{"conflicts", "1; then: why it is a conflict, and what differs"}, Ask: l.runRecords(PaneConflicts)},
-		{Verb: "erasure", Args: "[WORDS]", Doc: "requests to be forgotten, filtered by these words", Ask: l.runRecords(PaneErasure)},
-		{Verb: "health", Doc: "every provider", Do: to(paneHealth)},
-		{Verb: "tiers", Doc: "stores, scopes and tiers", Do: to(PaneTiers)},
-		{Verb: "undo", Doc: "what can be put back", Do: l.a.D.Undos.Open},
+		{Verb: "erasure", Args: "[WORDS]", Doc: "requests to be forgotten, filtered by these words", Examples: []string{"erasure", "1; then: its state, its run, what there is to do"}, Ask: l.runRecords(PaneErasure)},
+		{Verb: "health", Doc: "every provider", Examples: []string{"health", "1; then: latency, last success, fill against caps, what it can and cannot do"}, Do: to(PaneHealth)},
+		{Verb: "tiers", Args: "[WORDS]", Doc: "stores, scopes and tiers, those with these words", Examples: []string{"tiers graph"}, Ask: l.runTiers},
+		act.Create.Taking(l.runCreate),
+		{Verb: "undo", Args: "[ENTRY]", Doc: "what can be put back, or one entry of it", Ask: l.runUndo},
 		{Verb: "jobs", Doc: "long work of this console and of others: progress, outcomes, C stops", Do: w.OpenJobs},
 		{Verb: "export", Doc: "what is shown, into a file: the same as x", Do: l.runExport},
 		{Verb: "save", Args: "NAME", Doc: "keep pane, filter, order and width as a view of this session", Ask: l.saveView},
@@ -48,22 +51,23 @@ func (l *commandLine) Verbs() []act.Act {
 		{Verb: "rescan", Doc: "what today's rules flag otherwise than the last scan that was kept", Do: a.stories.AskRescan},
 		{Verb: "messages", Doc: "what was said on the status line in this session, whole, with the time", Do: page("Messages", a.Pages.messageLines)},
 		{Verb: "kept", Doc: "your texts that were put aside instead of being saved", Do: l.a.D.Edits.OpenKept},
-		{Verb: "help", Args: "[WORDS]", Doc: "the keys and commands, those with these words", Ask: l.runHelp},
+		act.Help.Called("the keys and commands, those with these words").Taking(l.runHelp),
 		{Verb: "quit", Doc: "leave memdesk", Do: a.leave.leave},
 		{Verb: "q", Doc: "leave memdesk", Do: a.leave.leave},
 	}
 }
 
-// known are the commands that can be typed now: an act of the place takes the row at the cursor, so
-// its word stands alone.
+// known are the commands that can be typed now: an act of the place takes the row at the cursor.
 func (l *commandLine) known() []act.Act {
 	out := l.Verbs()
-	for _, k := range l.a.pane().Bindings() {
+	for _, k := range append(l.a.pane().Bindings(), l.a.global()...) {
 		taken := slices.ContainsFunc(out, func(v act.Act) bool { return v.Verb == k.Verb })
 		if k.Verb == "" || taken || l.a.Pages.Overlay != nil {
 			continue
 		}
-		k.Args = ""
+		if k.Ask == nil {
+			k = k.Whole()
+		}
 		out = append(out, k)
 	}
 	return out
@@ -165,29 +169,32 @@ func (l *commandLine) runCommand() tea.Cmd {
 
 // run obeys a line, typed or bound to a key.
 func (l *commandLine) run(line string) tea.Cmd {
-	name, argument, _ := strings.Cut(line, " ")
-	for _, v := range l.known() {
-		if v.Verb == name {
-			argument = strings.TrimSpace(argument)
-			if v.Args == "" && argument != "" {
-				return l.a.D.Warn(":%s takes nothing after it; nothing was done", v.Verb)
-			}
-			if obeyed != nil {
-				obeyed(act.Act{Keys: []string{":" + v.Verb}, Doc: v.Doc})
-			}
-			if v.Verb != "theme" && v.Verb != "lock" { // these keep the operator on the page
-				l.a.Pages.Overlay = nil
-			}
-			if why := v.Reason(); why != "" {
-				return l.a.Refuse(v, why)
-			}
-			return v.Run(argument)
+	name, _, _ := strings.Cut(line, " ")
+	var v act.Act
+	for _, k := range l.known() {
+		if _, ok := k.Takes(line); ok && len(k.Verb) > len(v.Verb) { // mark all, not mark
+			v = k
 		}
 	}
-	if near := l.nearest(name); near != "" {
+	argument, ok := v.Takes(line)
+	switch near := l.nearest(name); {
+	case !ok && near != "":
 		return l.a.D.Warn("no command %q; did you mean :%s? :help lists them all", name, near)
+	case !ok:
+		return l.a.D.Warn("no command %q; :help lists them all", name)
+	case v.Args == "" && argument != "":
+		return l.a.D.Warn(":%s takes nothing after it; nothing was done", v.Verb)
 	}
-	return l.a.D.Warn("no command %q; :help lists them all", name)
+	if obeyed != nil {
+		obeyed(act.Act{Keys: []string{":" + v.Verb}, Doc: v.Doc})
+	}
+	if v.Verb != "theme" && v.Verb != "lock" { // these keep the operator on the page
+		l.a.Pages.Overlay = nil
+	}
+	if why := v.Reason(); why != "" {
+		return l.a.Refuse(v, why)
+	}
+	return v.Run(argument)
 }
 
 // nearest is the most likely command; empty when none is near.
@@ -399,12 +406,9 @@ func (l *commandLine) storeNames() []string {
 	return out
 }
 
-func (l *commandLine) tierNames() []string {
+func (l *commandLine) tierNames(store string) []string {
 	var out []string
-	s, err := l.a.D.Fleet.Store(l.a.Tiers.StoreHere())
-	if err != nil {
-		return nil
-	}
+	s, _ := l.a.D.Fleet.Store(store)
 	for _, t := range s.Tiers {
 		out = append(out, t.Name)
 	}
@@ -419,33 +423,75 @@ func (l *commandLine) goTo(n int) tea.Cmd {
 	return l.a.Enter(n)
 }
 
-func (l *commandLine) runStore(name string) tea.Cmd {
-	if name == "" && len(l.a.members) > 0 {
-		return l.a.D.Warn("say which store; there are %s", strings.Join(l.storeNames(), ", "))
+// Place is the place that words name: a store, a tier and a scope of it; an only store needs no
+// name. Why says why there is no such place.
+func (l *commandLine) Place(words string) (at desk.ScopeOf, why string) {
+	w := append(strings.Fields(words), "", "", "")
+	at = desk.ScopeOf{Store: w[0], Tier: w[1], Scope: w[2]}
+	names := l.storeNames()
+	if at.Store == "" && len(names) == 1 {
+		at.Store = names[0]
 	}
-	if _, err := l.a.D.Fleet.Store(name); err != nil {
-		return l.a.D.Warn("%s", prose.Reason(l.a.D.St.Esc, err))
+	if at.Store == "" && len(names) > 0 {
+		return at, "say which store; there are " + strings.Join(names, ", ")
 	}
-	return l.a.visit(desk.ScopeOf{Store: name})
+	if _, err := l.a.D.Fleet.Store(at.Store); err != nil {
+		return at, prose.Reason(l.a.D.St.Esc, err).String()
+	}
+	return at, ""
+}
+
+func (l *commandLine) runStore(words string) tea.Cmd {
+	at, why := l.Place(words)
+	if why != "" {
+		return l.a.D.Warn("%s", why)
+	}
+	if names := l.tierNames(at.Store); at.Tier != "" && !slices.Contains(names, at.Tier) {
+		return l.a.D.Warn("%s has no tier %q; there are %s", at.Store, at.Tier, strings.Join(names, ", "))
+	}
+	return l.a.visit(at)
 }
 
 func (l *commandLine) runTier(tier string) tea.Cmd {
 	store := l.a.Tiers.StoreHere()
-	s, err := l.a.D.Fleet.Store(store)
-	if err != nil {
-		return l.a.D.Warn("%s", prose.Reason(l.a.D.St.Esc, err))
-	}
 	if tier == "" {
-		return l.a.D.Warn("say which tier of %s; there are %s", store, strings.Join(l.tierNames(), ", "))
+		return l.a.D.Warn("say which tier of %s; there are %s", store, strings.Join(l.tierNames(store), ", "))
 	}
-	if _, ok := s.Tier(tier); !ok {
-		return l.a.D.Warn("%s has no tier %q; there are %s", store, tier, strings.Join(l.tierNames(), ", "))
+	return l.runStore(store + " " + tier)
+}
+
+func (l *commandLine) runTiers(words string) tea.Cmd {
+	return tea.Batch(l.goTo(PaneTiers), l.a.Tiers.Narrow(words))
+}
+
+// runCreate makes an item in a place, or in the one on the screen.
+func (l *commandLine) runCreate(words string) tea.Cmd {
+	here, ok := act.Find(l.a.pane().Bindings(), act.Create.Keys[0])
+	if words == "" && ok && here.Verb == act.Create.Verb {
+		return l.a.Press([]act.Act{here}, here.Keys[0])
 	}
-	return l.a.visit(desk.ScopeOf{Store: store, Tier: tier})
+	at, why := l.Place(words)
+	if why != "" {
+		return l.a.D.Warn("%s", why)
+	}
+	if why := tiers.NoCreateIn(l.a.D.Desk, at.Store); why != "" {
+		return l.a.Refuse(act.Create, why)
+	}
+	return l.a.D.Edits.CreateIn(at)
+}
+
+// runUndo lists what can be put back, or asks whether to put one entry back.
+func (l *commandLine) runUndo(entry string) tea.Cmd {
+	if why := l.a.D.Locked(""); entry != "" && why != "" {
+		return l.a.D.Warn("%s", why)
+	} else if entry != "" {
+		return l.a.D.Undos.Entry(entry)
+	}
+	return l.a.D.Undos.Open()
 }
 
 func (l *commandLine) runRecall(words string) tea.Cmd {
-	return tea.Batch(l.a.Enter(paneRecall), l.a.Recall.Look(words))
+	return tea.Batch(l.a.Enter(PaneRecall), l.a.Recall.Look(words))
 }
 
 // runRecords opens a pane of records with a filter.

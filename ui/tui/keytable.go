@@ -38,7 +38,7 @@ func KeyTable() []act.Section {
 	}
 	out = append(out, act.Section{Title: sectionMoves, Acts: act.Movement(t.Items, "line")})
 	add(sectionEverywhere, a.global())
-	add("1 Health", a.Panes[paneHealth].Bindings())
+	add("1 Health", a.Panes[PaneHealth].Bindings())
 	add("2 Tiers: stores, scopes, tiers", t.Bindings())
 	t.Level = tiers.LevelItems
 	add("2 Tiers: items", t.Bindings())

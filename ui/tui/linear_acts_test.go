@@ -71,7 +71,7 @@ func staging(o *tui.Options, _ map[string]*fake) {
 func TestLinearWriting(t *testing.T) {
 	const wednesday = "crews/eng/agents/bo/daily/2026-05-20.md"
 	type lines []string
-	daily := func(more ...string) lines { return append(lines{"list crewship daily"}, more...) }
+	daily := func(more ...string) lines { return append(lines{"store crewship daily"}, more...) }
 	for _, tt := range []struct {
 		name  string
 		desk  []func(*tui.Options, map[string]*fake)
@@ -96,8 +96,8 @@ func TestLinearWriting(t *testing.T) {
 		{name: "edit, overwritten by name", desk: []func(*tui.Options, map[string]*fake){meddled}, lines: daily("edit 1", "mine", ".", "save", "", "overwrite", "wrong name"), says: []string{"edit again; overwrite", "Type 2026-05-20.md to do it", "your text is kept"}},
 		{name: "scanner", lines: daily("edit 1", refused, ".", "save", "", "no"), says: []string{"The store did not take it: the scanner rejects it", "Your text is safe", "edit again; throw away; try again", "your text is kept"}},
 		{name: "empty text", lines: daily("edit 1", ".", "no"), says: []string{"The text is empty", "your text is kept"}},
-		{name: "hidden characters", lines: lines{"list hostile", "edit 1", "open", "."}, says: []string{"Open esc-^[[31mred", "It holds 2 control", "Type open to do it", "Type or paste"}},
-		{name: "hidden characters, no", lines: lines{"list hostile", "edit 1", "no"}, says: []string{"It holds", "cancelled: nothing was changed"}, never: "Type or paste"},
+		{name: "hidden characters", lines: lines{"store hostile", "edit 1", "open", "."}, says: []string{"Open esc-^[[31mred", "It holds 2 control", "Type open to do it", "Type or paste"}},
+		{name: "hidden characters, no", lines: lines{"store hostile", "edit 1", "no"}, says: []string{"It holds", "cancelled: nothing was changed"}, never: "Type or paste"},
 		{name: "binary", lines: lines{"edit hostile:binary.bin"}, says: []string{"it is not text"}},
 		{name: "append", lines: daily("append 1", "- more", ".", "append", "", "open 1"), says: []string{"This adds 7 bytes at the end of 1 item", "Done: appended to", "14:02", "- more"}},
 		{name: "append, no", lines: daily("append 1", "- more", ".", ""), says: []string{"Append to", "your text is kept"}},
@@ -107,35 +107,35 @@ func TestLinearWriting(t *testing.T) {
 		{name: "create, no key", lines: daily("create", "", "", "write it", "", "x.md", "no"), says: []string{"The tier daily needs a key", "Nothing was changed."}},
 		{name: "cannot write", lines: lines{"edit graph:node-1", "append graph:node-1", "create graph", "forget graph:node-1", "edit vault:x", "edit nothing"},
 			says: []string{"Not here: the store is read-only", "Not here: the store is read-only", "Not here: the store is read-only", "Not here: the store is read-only", "Not here: the store is not open", "Say which"}},
-		{name: "reader", desk: []func(*tui.Options, map[string]*fake){readOnly}, lines: daily("edit 1", "create", "forget 1", "undo", "readonly off", "quarantine", "release 1", "delete 1"),
+		{name: "reader", desk: []func(*tui.Options, map[string]*fake){readOnly}, lines: daily("edit 1", "create", "forget 1", "undo last", "readonly off", "quarantine", "release 1", "delete 1"),
 			says: []string{"the role is reader", "Not here: this console is read-only", "Not here: this console is read-only", "Not here: this console is read-only", "Not here: this console is read-only", "this cannot be lifted here", "Not here: this console is read-only", "Not here: this console is read-only"}},
 		{name: "forget, changed meanwhile", desk: []func(*tui.Options, map[string]*fake){meddled}, lines: daily("forget 1", "2026-05-20.md", ""), says: []string{"NOT done: it has changed meanwhile: nothing was forgotten", "Conflict.", "This is its state now", "written by somebody else"}},
-		{name: "forget marked", desk: []func(*tui.Options, map[string]*fake){staging}, lines: daily("mark 1-2", "forget", "no", "forget", "forget", "both are old", "again", "undo", "undo", "", "again"),
+		{name: "forget marked", desk: []func(*tui.Options, map[string]*fake){staging}, lines: daily("mark 1-2", "forget", "no", "forget", "forget", "both are old", "refresh", "undo last", "undo", "", "refresh"),
 			says: []string{"2 rows marked.", "Forget 2 items?", "This removes 2 items (", "Nothing was changed.", "Forget 2 items?", "Reason", "done: 2 of 2 items", "0 items.", "Undo the last act on 2 items?", "done: 2 of 2", "2 items."}},
-		{name: "forget several", desk: []func(*tui.Options, map[string]*fake){staging}, lines: lines{"list crewship", "mark 3", "forget 1 2", "no", "forget 9 1"},
+		{name: "forget several", desk: []func(*tui.Options, map[string]*fake){staging}, lines: lines{"store crewship", "mark 3", "forget 1 2", "no", "forget 9 1"},
 			says: []string{"1 row marked.", "Forget 2 items?", "Nothing was changed.", "There is no item 9"}, never: "Forget 3 items?"},
-		{name: "two stores", lines: daily("list hostile", "back", "1", "forget 1", "no", "create", "."), says: []string{"The numbers are those of the items of crewship again.", "Wednesday", "Forget " + wednesday, "Create an item in the store crewship?"}},
-		{name: "start", desk: []func(*tui.Options, map[string]*fake){func(o *tui.Options, _ map[string]*fake) { o.Notices = []string{"the disk is full"} }}, lines: lines{"notices", "stores"}, says: []string{"Notices.", "the disk is full", "memdesk> ", "the disk is full", "memdesk> Store crewship"}, never: "esc closes"},
-		{name: "the console's own commands", lines: lines{"kept", "rescan", "messages", "quit now", "quit", "stores"}, says: []string{"Kept texts.", "0 texts.", "No text was put aside", "stories need a state directory", "Messages.", "nothing is noted", "quit takes nothing after it", "memdesk> left memdesk"}},
+		{name: "two stores", lines: daily("store hostile", "back", "1", "forget 1", "no", "create", "."), says: []string{"The numbers are those of the items of crewship again.", "Wednesday", "Forget " + wednesday, "Create an item in the store crewship?"}},
+		{name: "start", desk: []func(*tui.Options, map[string]*fake){func(o *tui.Options, _ map[string]*fake) { o.Notices = []string{"the disk is full"} }}, lines: lines{"notices", "tiers"}, says: []string{"Notices.", "the disk is full", "memdesk> ", "the disk is full", "memdesk> 13 rows."}, never: "esc closes"},
+		{name: "the console's own commands", lines: lines{"kept", "rescan", "messages", "quit now", "quit", "tiers"}, says: []string{"Kept texts.", "0 texts.", "No text was put aside", "stories need a state directory", "Messages.", "nothing is noted", "quit takes nothing after it", "memdesk> left memdesk"}},
 		{name: "forget marked in production", lines: daily("mark all", "forget", "forget", "forget", "crewship", ""), says: []string{"2 rows marked", "Type crewship to do it", "Nothing was changed.", "Type crewship to do it", "done: 2 of 2 items"}},
 		{name: "marks", lines: daily("mark 9", "mark x", "mark 1 2", "unmark", "forget", "audit", "mark 1"), says: []string{"There is no item 9", "Give numbers", "2 rows marked", "0 rows marked", "Say which", "Rows of this list cannot be marked"}},
 		{name: "left undone", desk: []func(*tui.Options, map[string]*fake){meddled, staging}, lines: daily("mark 1-2", "forget", "forget", "", "1", "back", "1"),
 			says: []string{"2 of 2 items, 2 failed", "1. left: " + wednesday + " in crewship. it has changed since it was marked", "The numbers are those of the items of crewship again.", "written by somebody else"}},
-		{name: "undo list", lines: daily("forget 1", "2026-05-20.md", "", "undos", "1", "undo 1", "no", "undo undo-1", "undo", "", "again", "undo undo-7", "back", "again"),
+		{name: "undo list", lines: daily("forget 1", "2026-05-20.md", "", "undo", "1", "restore 1", "no", "undo undo-1", "undo", "", "refresh", "undo undo-7", "back", "refresh"),
 			says: []string{"Done: forgot", "Undo.", "1 change.", "1 damaged entry", "1. forget of " + wednesday + " in crewship, 2026-05-21 09:30:00Z, 79 B", "kept until", "Undo the forget of", "Nothing was changed.", "Undo the forget of", "put back:", "0 changes.", "the entry undo-7 was used already or has expired", "of the items of crewship", "2 items."}},
-		{name: "nothing to undo", lines: lines{"undo", "z"}, says: []string{"nothing was done here yet", "nothing was done here yet"}},
+		{name: "nothing to undo", lines: lines{"undo last", "z"}, says: []string{"nothing was done here yet", "nothing was done here yet"}},
 		{name: "history", lines: daily("history 1", "1", "compare 1", "compare 2", "compare 1 2", "compare x", "compare 1 2 3"), says: []string{"History.", "2 versions.", "1. when 2026-05-21 08:30:00Z", "as it was before", "Compare.", "removed: as it was before", "added: - deploy of billing", "the bytes of a version", "the bytes of a version", `Give the number of a row, not "x"`, "There is no version 3"}},
 		{name: "no history", lines: lines{"history hostile:caret", "compare 1"}, says: []string{"this store keeps no earlier versions", "These words bring one: history, with the number of an item"}},
-		{name: "order and hidden", lines: daily("order", "order id", "list crewship", "hidden", "hidden"), says: []string{"The orders of this store: newest, id", "2 items.", "6 items.", "are listed too", "7 items.", "are left out", "6 items."}},
-		{name: "not", lines: lines{"list crewship", "filter !pins", "again"}, says: []string{"6 items.", "Nobody has counted these items.", "Nobody has counted"}},
-		{name: "scope", lines: lines{"list crewship pins crews/eng/shared", "list crewship pins nowhere"}, says: []string{"1 item.", "0 items."}},
+		{name: "order and hidden", lines: daily("order", "order id", "store crewship", "hidden", "hidden"), says: []string{"the orders of this store: newest, id", "order: id", "2 items.", "6 items.", "are shown", "7 items.", "are left out", "6 items."}},
+		{name: "not", lines: lines{"store crewship", "filter !pins", "refresh"}, says: []string{"6 items.", "Nobody has counted these items.", "Nobody has counted"}},
+		{name: "scope", lines: lines{"store crewship pins crews/eng/shared", "store crewship pins nowhere"}, says: []string{"1 item.", "0 items."}},
 		{name: "readonly", lines: daily("readonly on", "edit 1", "readonly", "no", "readonly off", "make writable", "forget 1", "no", "readonly maybe"),
 			says: []string{"this session is read-only now", "Not here: this console is read-only: you made", "Make this session writable again?", "PRODUCTION", "Nothing was changed.", "this session is writable", "Forget " + wednesday, "takes on, off"}},
-		{name: "lock", lines: lines{"lock", "stores", "unlock", "stores"}, says: []string{"memdesk is locked", "locked> ", "locked> ", "Unlocked.", "Store crewship"}},
-		{name: "letters", lines: daily("e 1", ".cancel", "d 1", "no", "y 1", "quarantine", "e 9", "R 1", "d", "", "?"), says: []string{"Type or paste", "Forget " + wednesday, `No command "y"`, "There is no entry 9", "1 row marked", "Delete the quarantine entry", "Nothing was changed.", "stores:"}},
-		{name: "help", lines: lines{"help forget", "help zzz", "help o"}, says: []string{"forget [NUMBER or REF]: forget this item", "For example forget 3", "For example forget (all that are marked).", `No command "zzz"`, "order [NAME]", "open NUMBER"}},
-		{name: "health of one", lines: lines{"health crewship", "health vault", "health none"}, says: []string{"health: OK, it answers", "checks: 1 check: median", "last success", "cannot:", "deviations", "R33: the cascade", "what to do:", "It could not be opened", `no store is named "none"; there are crewship`}},
-		{name: "back", lines: lines{"back", "list crewship daily", "recall deploy", "back", "1"}, says: []string{"There is no list before this one.", "The numbers are those of the items of crewship again.", "Wednesday"}},
+		{name: "lock", lines: lines{"lock", "tiers", "unlock", "tiers"}, says: []string{"memdesk is locked", "locked> ", "locked> ", "Unlocked.", "Store crewship"}},
+		{name: "letters", lines: daily("e 1", ".cancel", "d 1", "no", "y 1", "quarantine", "e 9", "R 1", "d", "", "?"), says: []string{"Type or paste", "Forget " + wednesday, `No command "y"`, "There is no entry 9", "1 row marked", "Delete the quarantine entry", "Nothing was changed.", "store [NAME"}},
+		{name: "help", lines: lines{"help forget", "help zzz", "help o"}, says: []string{"forget [NUMBER or REF]: forget this item", "For example forget 3", "For example forget (all that are marked).", `No command "zzz"`, "open NUMBER", "order [NAME]"}},
+		{name: "health of one", lines: lines{"health", "1", "4", "9"}, says: []string{"4 stores.", "1. crewship: well", "health: OK, it answers", "checks: 1 check: median", "last success", "cannot:", "deviations", "R33: the cascade", "what to do:", "It could not be opened", "There is no store 9"}},
+		{name: "back", lines: lines{"back", "store crewship daily", "recall deploy", "back", "1"}, says: []string{"There is no list before this one.", "The numbers are those of the items of crewship again.", "Wednesday"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -158,14 +158,14 @@ func TestLinearReview(t *testing.T) {
 		{"release refused", []string{"quarantine", "release 1", ".old", ".", "release", "CREW.md", "cleaned", "no"},
 			[]string{"Release crews/eng/shared/CREW.md?", "The text is as it stands in the source", "Type CREW.md", "required", "The store did not take it: the text is still blocked", "your text is kept"}},
 		{"release wants a reason", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", ""}, []string{"Reason, for the audit log, required", "A reason is required.", "not saved; your text is kept"}},
-		{"release", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", "cleaned by hand", "again"}, []string{"Done: released crews/eng/shared/CREW.md", "undo undo-1", "2 entries."}},
-		{"delete", []string{"quarantine", "delete 1", "no", "delete 1", "CREW.md", "", "again", "delete 2", "release 2"}, []string{"Delete the quarantine entry of crews/eng/shared/CREW.md?", "Nothing was changed.", "Done: forgot q/1", "2 entries.", "Not here: the store's quarantine holds no such entry", "Not here:"}},
+		{"release", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", "cleaned by hand", "refresh"}, []string{"Done: released crews/eng/shared/CREW.md", "undo undo-1", "2 entries."}},
+		{"delete", []string{"quarantine", "delete 1", "no", "delete 1", "CREW.md", "", "refresh", "delete 2", "release 2"}, []string{"Delete the quarantine entry of crews/eng/shared/CREW.md?", "Nothing was changed.", "Done: forgot q/1", "2 entries.", "Not here: the store's quarantine holds no such entry", "Not here:"}},
 		{"bulk by rule", []string{"quarantine", "rule 1", "mark 2", "delete", "crewship", "old"}, []string{"1 row marked", "2 rows marked", "Delete 2 entries?", "Type crewship", "done: 2 of 2 entries"}},
-		{"other lists", []string{"release 1", "list crewship", "delete 1", "keep base 1", "hold 1", "keep", "merge 1"}, []string{"another list. These words bring one: quarantine.", "another list", "another list. These words bring one: conflicts.", "show, with the number of a request", "Say what to keep", "another list"}},
+		{"other lists", []string{"release 1", "store crewship", "delete 1", "keep base 1", "hold 1", "keep", "merge 1"}, []string{"another list. These words bring one: quarantine.", "another list", "another list. These words bring one: conflicts.", "show, with the number of a request", `"keep" could be keep base, keep copy, keep both`, "another list"}},
 		{"audit", []string{"audit", "next", "1", "audit actor:ann action:forget outcome:ok since:2026-05-21T09:20 until:2026-05-21", "filter phase:intent", "audit colour:red", "audit since:x", "audit actor:nobody"},
 			[]string{"1,204 events.", "chain verified up to 1204", "1. Event 1,204", "next goes on.", "1. Event 1,184", "event 1,184", "actor: ann", "6. Event 1,194", "End of the list", "intent", `there is no field "colour"`, `"x" is no time`, "End of the list."}},
-		{"intents", []string{"intents", "1"}, []string{"An open intent is an act that began", "1. Event 1,203, 2026-05-21 09:29: forget intent by ann, an OPEN intent", "!! An open intent"}},
-		{"not attached", []string{"conflicts", "erasures", "keep base 1"}, []string{"no source of conflicts is attached", "no erasure desk is attached", "another list"}},
+		{"intents", []string{"audit outcome:open", "1"}, []string{"1. Event 1,203, 2026-05-21 09:29: forget intent by ann, an OPEN intent", "!! An open intent"}},
+		{"not attached", []string{"conflicts", "erasure", "keep base 1"}, []string{"no source of conflicts is attached", "no erasure desk is attached", "another list"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -190,7 +190,7 @@ func TestLinearConflicts(t *testing.T) {
 		says  []string
 	}{
 		{"explain", false, []string{"conflicts", "4", "5"}, []string{"5 conflicts.", "tool syncthing", "certain: name pattern 8", "ancestor: not known", "removed: Ship on Friday.", "added: Ship on Monday.", "1 unresolved merge marker"}},
-		{"keep base", false, []string{"conflicts", "keep base 4", "no", "keep base 4", "keep base", "older", "conflicts", "undo", "no"}, []string{"Keep plan.md as it is?", "This removes the copy", "Nothing was changed.", "Done: resolved plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the change of 2 items, notes/plan.md among them?", "Nothing was changed."}},
+		{"keep base", false, []string{"conflicts", "keep base 4", "no", "keep base 4", "keep base", "older", "conflicts", "undo last", "no"}, []string{"Keep plan.md as it is?", "This removes the copy", "Nothing was changed.", "Done: resolved plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the change of 2 items, notes/plan.md among them?", "Nothing was changed."}},
 		{"keep copy", false, []string{"conflicts", "keep copy 4", "take copy", "", "keep base 2"}, []string{"Put the copy in the place of plan.md?", "Done: resolved", "Not here: it has no base"}},
 		{"keep both", false, []string{"conflicts", "keep both 4", "keep both", ""}, []string{"Keep both, and rename", "Done: resolved"}},
 		{"in the file", false, []string{"conflicts", "keep base 5", "edit 5", "solved", ".", "resolve", ""}, []string{"Not here: the markers stand inside this item", "Type or paste the text of notes/half.md", "Resolve notes/half.md with this text?", "Done: resolved"}},
@@ -198,7 +198,7 @@ func TestLinearConflicts(t *testing.T) {
 		{"merge in the editor", false, []string{"conflicts", "merge 4", "edit", ".old", ".", "resolve", ""}, []string{"Difference 1 of 3", "The text as it stands", "The marks of the merge", "Done: resolved"}},
 		{"merge, no", false, []string{"conflicts", "merge 4", "base", "", "merge 1", ""}, []string{"Difference 2 of 3", "Nothing was changed.", "Difference 1 of 1", "Nothing was changed."}},
 		{"moved", true, []string{"conflicts", "keep base 4", "keep base", ""}, []string{"NOT done: not resolved: the copy is not as it was shown", "A side has changed", "added: written by somebody else"}},
-		{"redundant", false, []string{"conflicts", "redundant", "no", "redundant", "remove", "again"}, []string{"Remove 1 redundant copy?", "1 more of Resilio Sync stay", "Nothing was changed.", "done: 1 of 1", "4 conflicts."}},
+		{"redundant", false, []string{"conflicts", "redundant", "no", "redundant", "remove", "refresh"}, []string{"Remove 1 redundant copy?", "1 more of Resilio Sync stay", "Nothing was changed.", "done: 1 of 1", "4 conflicts."}},
 		{"filter", false, []string{"conflicts garden", "filter", "keep both 9", "keep base"}, []string{"1 conflict.", "5 conflicts.", "There is no conflict 9", "Say which"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestLinearConflicts(t *testing.T) {
 func TestLinearExports(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	got := converse(t, talkDesk(t), "list crewship daily", "export 1", at("one.md"), "write", "export", at("rows.csv"), "write", "export", at("rows.csv"), "write", ".",
+	got := converse(t, talkDesk(t), "store crewship daily", "export 1", at("one.md"), "write", "export", at("rows.csv"), "write", "export", at("rows.csv"), "write", ".",
 		"export", at("rows.txt"), "write", ".", "audit", "export", at("log.jsonl"), "write", "open crewship:x", "edit 1", "recall deploy", "export 1", ".", "export")
 	ordered(t, got, "Export crews/eng/agents/bo/daily/2026-05-20.md?", "to (enter keeps 2026-05-20.md)", "wrote 1 item", "Export the table?", "wrote 2 rows", "is there already", "Nothing was changed.",
 		"must end in .csv or .jsonl", "wrote 1,204 rows", "The numbers here are of", "Nothing was changed.", "Export the table?")
@@ -233,7 +233,7 @@ func (scribe) SetStderr(io.Writer) {}
 func TestLinearEditor(t *testing.T) {
 	got := converse(t, talkDesk(t, func(o *tui.Options, _ map[string]*fake) {
 		o.Edit = func(path string) tea.ExecCommand { return scribe{path, "from the editor\n"} }
-	}), "list crewship daily", "edit 1", "save", "", "open 1")
+	}), "store crewship daily", "edit 1", "save", "", "open 1")
 	ordered(t, got, "added: from the editor", "Done: saved", "from the editor")
 }
 
@@ -265,10 +265,10 @@ func TestLinearStopsLongWork(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- linear.Run(t.Context(), o) }()
 	say := func(lines ...string) { _, _ = io.WriteString(w, strings.Join(lines, "\n")+"\n") }
-	say("list crewship daily", "mark all", "forget", "forget", "")
+	say("store crewship daily", "mark all", "forget", "forget", "")
 	<-jobs.begun
 	out.until("Type stop to end it")
-	say("list crewship pins", "stop")
+	say("store crewship pins", "stop")
 	out.until("Stopping.")
 	out.until("stopped: 0 of 2 items")
 	out.until("1. pins")
@@ -304,7 +304,7 @@ func TestLinearIdleLock(t *testing.T) {
 // A panic in a backend must end the command but not the conversation, and print none of its data.
 func TestLinearSurvivesABrokenStore(t *testing.T) {
 	got := converse(t, talkDesk(t, func(_ *tui.Options, fakes map[string]*fake) { fakes["crewship"].crash = true }),
-		"open crewship:x", "edit crewship:x", "stores")
+		"open crewship:x", "edit crewship:x", "tiers")
 	ordered(t, got, "Failed: an internal error in", "Failed: an internal error in", "Store crewship")
 	if strings.Contains(got, "s3cret") {
 		t.Errorf("said what the store held:\n%s", got)

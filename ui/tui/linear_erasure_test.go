@@ -85,13 +85,13 @@ func TestLinearErasure(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
 	c := o.talk()
-	c.say("erasures").hears("No erasure requests")
+	c.say("erasure").hears("No erasure requests")
 	c.say("request", "usr_maren", "Maren Holt; HF-2207", "", "she asked by letter", "", "no").hears("File a request to be forgotten", "Nothing was changed.")
 	c.say("request", "", "", "", "", "", "go on", ".").hears("The person's id is missing", "Nothing was changed.")
 	c.say("request", "usr_maren", "Maren Holt; HF-2207", "", "she asked by letter", "", "go on", "yes, this person", "leave it out", "file it").
 		hears("Is Maren Holt this person", "Is HF-2207 this person", "File this request?", "received (YYYY-MM-DD) (enter keeps 2026-05-21)", "Done: filed er-")
 	id := o.only()
-	c.say("again", "1", "erase 1", "retry 1", "pause 1", "layers 1", "receipt 1", "", "no", "approve 1").
+	c.say("refresh", "1", "erase 1", "retry 1", "pause 1", "layers 1", "receipt 1", "", "no", "approve 1").
 		hears("1. due due in 31 days, state new, person usr_maren", "p searches every store", "there is no plan yet, or it is void: p makes one", "no plan yet", "no run is under way", "there are verdicts at the end", "Save the status report of "+id, "Nothing was changed.")
 	c.say("deadline 1", "no", "deadline 1", "extend by two months").hears("stop the clock", "Nothing was changed.", "extended by two months")
 	c.say("export 1", filepath.Join(o.dir, "person.zip"), "export").hears("Export everything about usr_maren?", "exported")
@@ -99,7 +99,7 @@ func TestLinearErasure(t *testing.T) {
 	c.say("filter graph forget", "1", "hold 1", ".", "choose 1", "no").hears("1. forget: ", "action: forget: the item goes", "Keep ", "Nothing was changed.", "Shall it be redacted instead?", "Nothing was changed.")
 	c.say("back", "show 1", "approve", "erase", "no").hears("The numbers are those of erasures again.", "Plan of "+id, "The plan needs no approval: E carries it out", "for good?", "Type "+id+" to do it", "Nothing was changed.")
 	c.say("erase", id).hears("for good?", "It runs on its own", "P pauses it")
-	c.say("erasures").hears("memdesk> ").until("1", "No layer that can be reached holds the person")
+	c.say("erasure").hears("memdesk> ").until("1", "No layer that can be reached holds the person")
 	c.say("show 1", "layers 1", "verify 1", "", "", "no").hears("Receipt of "+id, "+ verified", "Layers of "+id, "+ clean")
 	c.say("back", "verify 1", "usr_maren", "Maren Holt", "look again").hears("Type the person's id", "looked at now", "+ clean")
 	c.say("back", "receipt 1", filepath.Join(o.dir, "r.json"), "save").hears("saved,")
@@ -123,7 +123,7 @@ func TestLinearErasureSaysWhyNot(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "[gdpr]\nrequire_approval = true\n")
 	id := o.planned("--subject", "usr_teo")
-	o.talk("--read-only").say("erasures", "request", "plan 1", "erase 1", "export 1", "deadline 1", "verify 1", "show 1", "hold 2").
+	o.talk("--read-only").say("erasure", "request", "plan 1", "erase 1", "export 1", "deadline 1", "verify 1", "show 1", "hold 2").
 		hears("this console is read-only", "Plan of "+id, "this console is read-only").say("quit").hears("left memdesk")
-	o.talk().say("erasures", "erase 1", "approve 1").hears("Not yet: nobody else has approved this plan", "Approve the erasure of", "memdesk gdpr approve "+id).say("", "no", "quit").hears("left memdesk")
+	o.talk().say("erasure", "erase 1", "approve 1").hears("Not yet: nobody else has approved this plan", "Approve the erasure of", "memdesk gdpr approve "+id).say("", "no", "quit").hears("left memdesk")
 }

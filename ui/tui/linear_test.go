@@ -48,20 +48,20 @@ func TestLinear(t *testing.T) {
 	}{
 		{"greeting", nil, []string{"linear mode", "Operator: ann, unauthenticated.", "done to PRODUCTION", "Store vault, vault: NOT OPEN: the directory does not exist^[[31m", "Store graph, sqlite: open, read-only", "left memdesk"}, ""},
 		{"help", []string{"help"}, []string{"recall WORDS: ask every store", "quit: leave memdesk"}, ""},
-		{"unknown", []string{"dance", "1", "op", "o", "q"}, []string{`No command "dance"`, "There is no item 1", "Say which:", `"o" could be order, open`, `"q" could be quarantine, quit`}, ""},
-		{"store", []string{"store crewship", "go crewship:crews/eng/shared/pins.md", "stores graph", "store none"}, []string{"End of the list.", "reference: crewship:crews/eng/shared/pins.md", "stores takes nothing after it", `no store is named "none"; there are crewship, graph`}, ""},
-		{"what messages name", []string{"2 Tiers", "6 Erasure", "list crewship daily", "enter 2", "ctrl+r", "1 Health", "esc", ":notices", "7 Nothing"},
-			[]string{"as in tiers crewship. These are the stores:", "no erasure desk is attached", "1. Wednesday", "deploy window moved to 16:00", "There are no notices.", `No command "Nothing"`}, ""},
-		{"which store", []string{"tiers", "list", "create"}, []string{"as in tiers crewship. These are the stores:", "as in list crewship. These are the stores:", "as in create crewship. These are the stores:"}, ""},
+		{"unknown", []string{"dance", "op", "o", "q"}, []string{`No command "dance"`, "Say which:", `"o" could be open, order, outcomes`, `"q" could be quarantine, quit`}, ""},
+		{"store", []string{"store crewship", "go crewship:crews/eng/shared/pins.md", "health graph", "store none"}, []string{"End of the list.", "reference: crewship:crews/eng/shared/pins.md", "health takes nothing after it", `no store is named "none"; there are crewship, graph`}, ""},
+		{"what messages name", []string{"2 Tiers", "6 Erasure", "store crewship daily", "enter 2", "ctrl+r", "1 Health", "esc", ":notices", "7 Nothing"},
+			[]string{"Tier pins of crews/eng/shared: 1 item, 2.4 KB, cap 2,500 characters per item.", "no erasure desk is attached", "1. Wednesday", "deploy window moved to 16:00", "There are no notices.", `No command "Nothing"`}, ""},
+		{"which store", []string{"store", "store none", "create none"}, []string{"say which store; there are crewship, graph, hostile, vault", `no store is named "none"`}, ""},
 		{"jobs", []string{"stop 1", "jobs"}, []string{"These words bring one: jobs.", "there are no jobs"}, ""},
-		{"tiers", []string{"tiers crewship"}, []string{"Tier daily of crews/eng/agents/bo: 2 items", "Tier pins"}, ""},
-		{"list and open", []string{"list crewship daily", "2", "open 9"}, []string{"2 items.", "1. Wednesday, id crews/eng/agents/bo/daily/2026-05-20.md, tier daily", "End of the list.", "tier: daily", "deploy window moved to 16:00", "There is no item 9"}, ""},
-		{"pages", []string{"list graph", "next", "20"}, []string{"48,210 items.", "20. Fact 19 ", "next goes on.", "20. Fact 39 ", "Service 39 was deployed"}, ""},
-		{"end", []string{"list crewship daily", "next"}, []string{"That was the end of the list."}, ""},
-		{"filter", []string{"list crewship", "filter checklist", "filter nothing like it"}, []string{"1. pins", "0 items."}, ""},
-		{"no such tier", []string{"list crewship nope"}, []string{`Failed: crewship has no tier "nope"`}, ""},
-		{"long text", []string{"list hostile", "8", "more"}, []string{"more goes on.", "Line 61 of 2,000", "Line 121 of 2,000"}, ""},
-		{"hostile", []string{"list hostile", "1"}, []string{"^[[31mred^[]0;owned^G", "^[]52;c;aGk=^Gafter"}, "\x1b"},
+		{"tiers", []string{"tiers crewship", "items 4"}, []string{"1. Store crewship, crewship: open. It holds 6 items", "1. Wednesday", "Tier daily of crews/eng/agents/bo: 2 items", "Tier pins"}, ""},
+		{"store and open", []string{"store crewship daily", "2", "open 9"}, []string{"2 items.", "1. Wednesday, id crews/eng/agents/bo/daily/2026-05-20.md, tier daily", "End of the list.", "tier: daily", "deploy window moved to 16:00", "There is no item 9"}, ""},
+		{"pages", []string{"store graph", "next", "20"}, []string{"48,210 items.", "20. Fact 19 ", "next goes on.", "20. Fact 39 ", "Service 39 was deployed"}, ""},
+		{"end", []string{"store crewship daily", "next"}, []string{"That was the end of the list."}, ""},
+		{"filter", []string{"store crewship", "filter checklist", "filter nothing like it"}, []string{"1. pins", "0 items."}, ""},
+		{"no such tier", []string{"store crewship nope"}, []string{`Failed: crewship has no tier "nope"`}, ""},
+		{"long text", []string{"store hostile", "8", "more"}, []string{"more goes on.", "Line 61 of 2,000", "Line 121 of 2,000"}, ""},
+		{"hostile", []string{"store hostile", "1"}, []string{"^[[31mred^[]0;owned^G", "^[]52;c;aGk=^Gafter"}, "\x1b"},
 		{"recall", []string{"recall deploy", "1"}, []string{"Store vault: no answer", "Quarantined, agents do not get it: crews/eng/shared/CREW.md", "40 hits.", "20. graph, node-9", "next goes on."}, ""},
 		{"quarantine", []string{"quarantine"}, []string{"rule ignore_previous", "still poisoned", "A known false positive.", "PROBLEM: the record is not JSON"}, ""},
 		{"audit", []string{"audit"}, []string{"1,204 events", "forget outcome by ann, ok. crewship:crews/eng/shared/pins.md asked by Mara^[[31m"}, ""},
@@ -87,7 +87,7 @@ func TestLinear(t *testing.T) {
 func TestLinearActs(t *testing.T) {
 	o, fakes := lightDesk()
 	o.Acts = &actsFake{fakes: fakes}
-	got := converse(t, o, "list crewship pins", "forget 1", "yes", "list crewship pins", "forget 1", "pins.md", "it is wrong", "list crewship pins", "undo", "undo", "it was right", "list crewship pins", "forget graph:node-1", "quit")
+	got := converse(t, o, "store crewship pins", "forget 1", "yes", "store crewship pins", "forget 1", "pins.md", "it is wrong", "store crewship pins", "undo last", "undo", "it was right", "store crewship pins", "forget graph:node-1", "quit")
 	for _, want := range []string{"Forget crews/eng/shared/pins.md?", "Type pins.md to do it", "Nothing was changed.", "Done: forgot crews/eng/shared/pins.md", "0 items.", "Done: put back", "Not here: the store is read-only"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("never said %q:\n%s", want, got)
@@ -107,7 +107,7 @@ func TestLinearWithoutATerminal(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- linear.Run(context.Background(), o) }()
 	out.until("memdesk> ")
-	go func() { _, _ = io.WriteString(keys, "stoor\x7f\x7fres\r") }()
+	go func() { _, _ = io.WriteString(keys, "tieo\x7frs\r") }()
 	out.until("Store graph, sqlite: open")
 	go func() { _, _ = io.WriteString(keys, "quit\r") }()
 	select {

@@ -23,12 +23,12 @@ type registered struct {
 // registry are the panes in the order of their numbers. A new pane is a file of its own
 // and one line here.
 var registry = []registered{
-	paneHealth: {"Health", "Health", func(s *screens, d *pane.Bench, at int) desk.Pane {
+	PaneHealth: {"Health", "Health", func(s *screens, d *pane.Bench, at int) desk.Pane {
 		s.Health = health.New(d, at, s.counts)
 		return s.Health
 	}},
 	PaneTiers:  {"Tiers", "Tiers", func(s *screens, d *pane.Bench, at int) desk.Pane { s.Tiers = tiers.New(d, at); return s.Tiers }},
-	paneRecall: {"Recall", "Recall", func(s *screens, d *pane.Bench, at int) desk.Pane { s.Recall = recall.New(d, at); return s.Recall }},
+	PaneRecall: {"Recall", "Recall", func(s *screens, d *pane.Bench, at int) desk.Pane { s.Recall = recall.New(d, at); return s.Recall }},
 	PaneQuarantine: {"Quarantine", "Quar", func(s *screens, d *pane.Bench, at int) desk.Pane {
 		s.stories = &quarantine.Stories{D: d}
 		return s.record(at, quarantine.New(d, at, s.stories))
@@ -58,6 +58,19 @@ func (s *screens) record(at int, p desk.Listing) desk.Pane {
 	}
 	s.Records[at] = p
 	return p
+}
+
+// Readout is the pane of a number as a list to read out.
+func (s *screens) Readout(n int) desk.Readout {
+	switch n {
+	case PaneHealth:
+		return s.Health
+	case PaneTiers:
+		return s.Tiers.Tree
+	case PaneRecall:
+		return s.Recall
+	}
+	return s.Records[n]
 }
 
 // counts are a store's counts from the tree of tiers.

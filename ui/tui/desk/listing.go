@@ -101,8 +101,10 @@ type Readout interface {
 	Address() int
 	Facts() ListFacts
 	// Begin applies a filter and clears all marks; InvalidInput when the list does not take it,
-	// Unsupported when there is no list.
-	Begin(query string) error
+	// Unsupported when there is no list. The first page is read after the command has ended.
+	Begin(query string) (tea.Cmd, error)
+	// Changed reports whether an act has changed the filter or the order since the last page.
+	Changed() bool
 	// ReadPage reads the page at a cursor.
 	ReadPage(ctx context.Context, cursor string, limit int) (PageRead, error)
 	// Row is one row of the page as a sentence.
@@ -118,9 +120,18 @@ type Readout interface {
 	// Marked are the marks on rows; nil where none can be marked.
 	Marked() list.Marked
 	Mark(n int)
-	// Acts are the acts of the list; one with a Verb and without Args needs no row.
-	Acts() []act.Act
+	// Bindings are the keys of the list; an act with a Verb and without Args needs no row.
+	Bindings() []act.Act
 }
+
+// Fixed are the answers of a Readout whose rows are no items, cannot be marked and are in one order.
+type Fixed struct{}
+
+func (Fixed) Changed() bool                    { return false }
+func (Fixed) Renew(context.Context, int) error { return nil }
+func (Fixed) Item(int) model.Ref               { return model.Ref{} }
+func (Fixed) Marked() list.Marked              { return nil }
+func (Fixed) Mark(int)                         {}
 
 // ListFacts are facts about a list, whatever its rows are.
 type ListFacts struct {

@@ -50,7 +50,7 @@ func (ed *Edits) KeptKind() record.Kind[drafts.Kept] {
 		},
 		Detail: func(_ context.Context, raw drafts.Kept) *text.Page { return ed.keptText(raw) },
 		Keys: func(p *record.List[drafts.Kept]) []act.Act {
-			return []act.Act{{Keys: []string{"enter"}, Name: "edit", Doc: "open this text in $EDITOR again; what you save is compared with the item as you saw it",
+			return []act.Act{{Keys: []string{"enter"}, Name: "edit", Verb: "edit", Args: "NUMBER", Doc: "open this text in $EDITOR again; what you save is compared with the item as you saw it",
 				Why: act.Unless(p.None, func() string { return ed.noReopen(p.Here()) }), Do: func() tea.Cmd { return ed.reopen(p.Here()) }}, {Keys: []string{"y"}, Name: "copy text", Doc: "copy the whole text to the clipboard of the terminal", Why: p.None, Do: func() tea.Cmd { return ed.copyKept(p.Here()) }}}
 		},
 	}

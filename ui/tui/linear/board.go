@@ -12,15 +12,13 @@ import (
 	"memdesk/ui/tui"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/prose"
-	"memdesk/ui/tui/pane/tiers"
 )
 
 // board is the current list, to which numbers refer: a list of the console that is read out page by
 // page instead of drawn. Its own acts act, refuse and explain.
 type board struct {
 	list  desk.Readout
-	items *tiers.Readout // the same, of items; nil: of other rows
-	side  *tui.Side      // the list has no pane of its own
+	side  *tui.Side // the list has no pane of its own
 	query string
 
 	next   string
@@ -38,12 +36,9 @@ func (b *board) called() string {
 	return b.list.Facts().Name
 }
 
-// acts are those of the current list, without those that only move the screen.
+// acts are those of the current list, without those that only move the screen: they have no word.
 func (l *linear) acts() []act.Act {
-	if l.board == nil {
-		return nil
-	}
-	return slices.DeleteFunc(l.board.list.Acts(), func(k act.Act) bool { return k.Name == "sides" })
+	return slices.DeleteFunc(l.board.list.Bindings(), func(k act.Act) bool { return k.Verb == "" })
 }
 
 // enter reads a list from its start and keeps the previous one; a failure leaves that one current.
@@ -52,8 +47,9 @@ func (l *linear) enter(b *board) tea.Cmd {
 	if b.side != nil {
 		l.say("%s.", b.side.Title)
 	}
-	err := b.list.Begin(b.query)
+	cmd, err := b.list.Begin(b.query)
 	if err == nil {
+		l.drain(cmd)
 		l.hold(b)
 		err = l.page()
 	}
@@ -61,27 +57,27 @@ func (l *linear) enter(b *board) tea.Cmd {
 		l.hold(was)
 		return l.failed(err)
 	}
-	if was != nil && was.list != b.list {
+	if was.list != b.list {
 		l.under = append(l.under, was)
 	}
 	l.under = slices.DeleteFunc(l.under, func(u *board) bool { return u.list == b.list }) // its numbers have changed
 	return nil
 }
 
+// refresh asks the stores again and reads the current list from its start.
+func (l *linear) refresh(string) tea.Cmd {
+	l.drain(l.a.Refresh())
+	return l.again()
+}
+
 // again reads the current list from its start.
-func (l *linear) again(string) tea.Cmd {
-	if l.board == nil {
-		return l.say("There is no list to be read again.")
-	}
+func (l *linear) again() tea.Cmd {
 	l.board.next, l.board.number = "", 0
 	return l.failed(l.page())
 }
 
 func (l *linear) next(string) tea.Cmd {
-	switch b := l.board; {
-	case b == nil:
-		return l.say("There is no list yet: list, with the name of a store, reads one.")
-	case b.next == "":
+	if l.board.next == "" {
 		return l.say("That was the end of the list.")
 	}
 	return l.failed(l.page())
@@ -89,22 +85,13 @@ func (l *linear) next(string) tea.Cmd {
 
 // filter narrows the current list.
 func (l *linear) filter(words string) tea.Cmd {
-	b := l.board
-	if b == nil {
-		return l.say("There is no list yet: list, with the name of a store, reads one.")
-	}
-	return l.enter(&board{list: b.list, items: b.items, side: b.side, query: words})
+	return l.enter(&board{list: l.board.list, side: l.board.side, query: words})
 }
 
 // hold makes a list current and moves the console there.
 func (l *linear) hold(b *board) {
-	l.board, l.a.Side = b, nil
-	switch {
-	case b == nil:
-		return
-	case b.side != nil:
-		l.a.Side = b.side
-	default:
+	l.board, l.a.Side = b, b.side
+	if b.side == nil {
 		l.a.Active = b.list.Address()
 	}
 	b.list.Place(0)

@@ -1,7 +1,6 @@
 package linear
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,40 +24,24 @@ func (l *linear) converse(d *dialog.Dialog) tea.Cmd {
 		return nil
 	}
 	var c dialog.Choice
-	f, ok := l.fillIn(d)
+	ok := l.fillIn(d)
 	if ok {
 		c, ok = l.choose(d)
 	}
 	if ok && c.Act != nil && !d.NoReason {
-		ok = l.why(d, &f)
+		ok = l.why(d)
 	}
 	switch {
 	case !ok && d.Canceled != nil:
 		return d.Canceled()
 	case !ok:
 		return l.say("Nothing was changed.")
-	case c.Act == nil:
-		return c.Run()
 	}
-	return l.act(d, c, f)
-}
-
-// act runs the chosen act.
-func (l *linear) act(d *dialog.Dialog, c dialog.Choice, f dialog.Filled) tea.Cmd {
-	ctx, cancel := context.WithCancel(l.a.D.Ctx)
-	if c.Stops {
-		l.stop = cancel
-	}
-	return l.a.D.Ask(func(context.Context) any {
-		defer cancel()
-		out := c.Act(ctx, f)
-		out.Gen = d.Gen
-		return out
-	})
+	return l.a.D.Modal.Do(d, c)
 }
 
 // fillIn asks for the fields. An empty line keeps a field's value, a single dot ends the question.
-func (l *linear) fillIn(d *dialog.Dialog) (f dialog.Filled, ok bool) {
+func (l *linear) fillIn(d *dialog.Dialog) bool {
 	for i := range d.Fields {
 		in := &d.Fields[i].Input
 		if wrong := d.Fields[i].Wrong; !wrong.IsEmpty() {
@@ -70,15 +53,14 @@ func (l *linear) fillIn(d *dialog.Dialog) (f dialog.Filled, ok bool) {
 		}
 		line, err := l.ask(prompt + ", a dot alone cancels: ")
 		if err != nil || strings.TrimSpace(line) == "." {
-			return f, false
+			return false
 		}
 		if line != "" {
 			in.Set("")
 			l.typed(in, line)
 		}
-		f.Fields = append(f.Fields, in.Value())
 	}
-	return f, true
+	return true
 }
 
 // typed puts a line into an input of the console, which applies its rules for typed text.
@@ -122,7 +104,7 @@ func (l *linear) confirm(word string, exact bool) bool {
 }
 
 // why asks for the reason; without a required reason nothing is done.
-func (l *linear) why(d *dialog.Dialog, f *dialog.Filled) bool {
+func (l *linear) why(d *dialog.Dialog) bool {
 	prompt := "Reason, for the audit log (may be empty): "
 	if d.Must {
 		prompt = "Reason, for the audit log, required: "
@@ -132,8 +114,7 @@ func (l *linear) why(d *dialog.Dialog, f *dialog.Filled) bool {
 		return false
 	}
 	l.typed(&d.Reason, strings.TrimSpace(line))
-	f.Reason = d.Reason.Value()
-	if d.Must && f.Reason == "" {
+	if d.Must && d.Reason.Value() == "" {
 		l.say("A reason is required.")
 		return false
 	}

@@ -14,8 +14,10 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/act"
 	"memdesk/ui/tui"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
 )
@@ -27,13 +29,13 @@ type linear struct {
 	*voice
 	a     *tui.App
 	in    *os.File // terminal for an editor; nil: none
-	board *board   // the current list; nil: none yet
+	board *board   // the current list
 	under []*board // the lists behind it
 	seen  map[model.Ref]model.Revision
 
-	due  []later            // delayed messages
-	stop context.CancelFunc // ends the running act; nil: it cannot be stopped
-	told string             // last progress of long work
+	due   []later        // delayed messages
+	asked *dialog.Dialog // the question whose act is running
+	told  string         // last progress of long work
 }
 
 // later is a message and its time.
@@ -92,6 +94,8 @@ func newLinear(ctx context.Context, o tui.Options, in io.Reader, out io.Writer) 
 		l.hear(t)
 	}
 	d.Spoken, d.Later = true, l.later
+	d.Open = func(at desk.ScopeOf) tea.Cmd { return l.enter(&board{list: l.a.Tiers.Readout(at)}) }
+	l.hold(&board{list: l.a.Readout(tui.PaneTiers)})
 	return l
 }
 
@@ -124,14 +128,13 @@ func (l *linear) greet() {
 		l.a.Pages.Overlay = nil
 		l.obey("notices")
 	}
-	l.stores("")
+	l.failed(l.page())
 }
 
 // obey runs one line.
 func (l *linear) obey(line string) {
-	word, argument, _ := strings.Cut(strings.TrimSpace(line), " ")
-	word, argument = strings.TrimPrefix(word, ":"), strings.TrimSpace(argument)
-	if word == "" {
+	line = strings.TrimPrefix(strings.TrimSpace(line), ":")
+	if line == "" {
 		return
 	}
 	defer func() { // a backend's bug ends the command, without a word of its data
@@ -140,14 +143,14 @@ func (l *linear) obey(line string) {
 			l.say("Failed: an internal error in %s; an act that was under way is an open intent in the audit log.", loop.Site())
 		}
 	}()
-	if _, err := strconv.Atoi(word); err == nil {
-		if argument == "" {
-			argument, word = word, "open" // a number alone opens its row
-		} else {
-			word, argument, _ = strings.Cut(argument, " ") // 1 Health, as messages of the console call it
-		}
+	word, rest, _ := strings.Cut(line, " ")
+	if _, err := strconv.Atoi(word); err == nil && rest == "" {
+		line = act.Open.Verb + " " + word // a number alone opens its row
+	} else if err == nil {
+		line = strings.TrimSpace(rest) // 1 Health, as messages of the console call it
+		word, _, _ = strings.Cut(line, " ")
 	}
-	switch found := l.meant(word); {
+	switch found, argument := l.meant(line); {
 	case len(found) == 0:
 		l.say("No command %q. help lists what there is.", word)
 	case len(found) == 1 && found[0].Args == "" && argument != "":

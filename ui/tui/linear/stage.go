@@ -23,10 +23,9 @@ func (l *linear) do(cmd tea.Cmd) {
 	for !l.leaving {
 		switch {
 		case a.D.Modal.Dialog != nil:
-			d := a.D.Modal.Dialog
-			a.D.Modal.Dialog = nil
-			l.drain(l.converse(d))
-			l.stop = nil
+			l.asked, a.D.Modal.Dialog = a.D.Modal.Dialog, nil
+			l.drain(l.converse(l.asked))
+			l.asked = nil
 		case a.D.Edits.Editing != nil:
 			l.drain(l.compose(a.D.Edits.Editing))
 		case a.Pages.Overlay != nil:
@@ -34,12 +33,16 @@ func (l *linear) do(cmd tea.Cmd) {
 			a.Pages.Overlay = nil
 			l.say("%s.", page.Title)
 			l.read(page.Pager.Text)
-		case a.Side == nil || l.board != nil && l.board.side == a.Side:
-			return
-		case a.D.Work.BulkIn(a.Side.List) != nil:
-			l.jobEnded(a.Side, a.D.Work.BulkIn(a.Side.List))
-		default:
+		case a.Side != nil && l.board.side != a.Side:
+			if job := a.D.Work.BulkIn(a.Side.List); job != nil {
+				l.jobEnded(a.Side, job)
+				continue
+			}
 			l.enter(side(a.Side))
+		case l.board.list.Changed():
+			l.again()
+		default:
+			return
 		}
 	}
 }
@@ -137,7 +140,9 @@ func (l *linear) elapsed() {
 }
 
 // working reports whether running work can be stopped.
-func (l *linear) working() bool { return len(l.a.D.Work.Bulks) > 0 || l.stop != nil }
+func (l *linear) working() bool {
+	return len(l.a.D.Work.Bulks) > 0 || l.asked != nil && l.asked.Stop != nil
+}
 
 // beginJob says once how to stop long work.
 func (l *linear) beginJob() {
@@ -158,8 +163,8 @@ func (l *linear) interrupt(h heardLine) {
 		b.Stop()
 		b.Cancel()
 	}
-	if l.stop != nil {
-		l.stop()
+	if l.asked != nil && l.asked.Stop != nil {
+		l.asked.Stop()
 	}
 	l.say("Stopping.")
 	_ = l.out.Flush()
@@ -179,10 +184,7 @@ func (l *linear) progress() {
 // jobEnded reads out the failures of long work that has just ended.
 func (l *linear) jobEnded(job *tui.Side, b *task.Bulk) {
 	l.told = ""
-	l.a.Side = nil
-	if l.board != nil {
-		l.a.Side = l.board.side
-	}
+	l.a.Side = l.board.side
 	b.Mu.Lock()
 	left := b.Failed
 	b.Mu.Unlock()

@@ -3,13 +3,11 @@ package linear
 import (
 	"bufio"
 	"context"
-	"errors"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/model"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -84,11 +82,7 @@ func (v *voice) failed(err error) tea.Cmd {
 	if err == nil {
 		return nil
 	}
-	var e *model.Error
-	if errors.As(err, &e) && e.Err != nil {
-		err = e.Err
-	}
-	return v.say("Failed: %s.", v.esc.LineMax(err.Error(), prose.MaxReason))
+	return v.say("Failed: %s.", prose.Reason(v.esc, err))
 }
 
 // read speaks a text in pieces that a listener can take in; more continues.

@@ -88,16 +88,16 @@ func (p *List[T]) common() []act.Act {
 		return p.live.Bindings("list", &p.filter, &p.Query, p.Apply)
 	}
 	return append(append([]act.Act{
-		{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "read", Doc: "this " + p.Kind.Noun + " on the whole screen", Why: none, Do: func() tea.Cmd {
+		act.Open.Named("read").Called("this "+p.Kind.Noun+" on the whole screen").With(none, func() tea.Cmd {
 			p.Full = true
 			return p.Layout()
-		}},
-		{Keys: []string{"/"}, Name: "filter", Doc: "filter the list while typing; ! in front inverts", Do: func() tea.Cmd {
+		}),
+		act.Filter.Called("filter the list while typing; ! in front inverts").Taking(p.Apply).With(nil, func() tea.Cmd {
 			p.live.Begin(p.Query)
 			p.filter.Set(p.Query)
 			p.filter.Focus = true
 			return nil
-		}},
+		}),
 		{Keys: []string{"f"}, Doc: "jump to a row by the first letters of a cell", Why: none, Do: func() tea.Cmd {
 			p.jump.Open(p.Window.Sel)
 			return nil

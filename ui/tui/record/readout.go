@@ -23,19 +23,19 @@ func (p *List[T]) Facts() desk.ListFacts {
 	return desk.ListFacts{Name: cmp.Or(p.Kind.Name, p.Kind.Noun+"s"), Noun: p.Kind.Noun, Empty: p.Kind.Empty}
 }
 
-func (p *List[T]) Begin(query string) error {
+func (p *List[T]) Begin(query string) (tea.Cmd, error) {
 	if p.Kind.Missing != "" {
-		return model.Errorf(model.Unsupported, "", "%s", p.Kind.Missing)
+		return nil, model.Errorf(model.Unsupported, "", "%s", p.Kind.Missing)
 	}
 	if p.Kind.Check != nil {
 		if err := p.Kind.Check(query); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	p.Query = query
 	p.Marks.Clear()
 	_ = p.restart(nil, false) // ReadPage asks its question
-	return nil
+	return nil, nil
 }
 
 func (p *List[T]) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
@@ -82,6 +82,7 @@ func (p *List[T]) Renew(ctx context.Context, n int) error {
 }
 
 func (p *List[T]) Item(int) model.Ref { return model.Ref{} }
+func (p *List[T]) Changed() bool      { return false }
 
 func (p *List[T]) DetailOf(ctx context.Context, n int) (*text.Page, model.Revision) {
 	page := p.Kind.Detail(ctx, p.read[n].Raw)
@@ -105,14 +106,4 @@ func (p *List[T]) OwnKeys() []act.Act {
 		return nil
 	}
 	return p.Kind.Keys(p)
-}
-
-func (p *List[T]) Acts() []act.Act {
-	out := p.OwnKeys()
-	for _, k := range p.handing() {
-		if k.Keys[0] == "x" {
-			out = append(out, k)
-		}
-	}
-	return out
 }

@@ -297,7 +297,7 @@ func (w *Underway) BulkKind(b *Bulk) record.Kind[Outcome] {
 		Detail: func(_ context.Context, raw Outcome) *text.Page { return outcomeText(esc, raw) },
 		Name:   "job", Field: func(raw Outcome) string { return raw.Name }, Datum: outcomeDatum,
 		Keys: func(*record.List[Outcome]) []act.Act {
-			return []act.Act{{Keys: []string{"C"}, Name: "stop", Doc: "stop after the item under way; what is done stays done",
+			return []act.Act{{Keys: []string{"C"}, Name: "stop", Verb: "stop", Doc: "stop after the item under way; what is done stays done",
 				Why: func() string {
 					b.Mu.Lock()
 					defer b.Mu.Unlock()

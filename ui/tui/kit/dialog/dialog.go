@@ -70,7 +70,7 @@ type Dialog struct {
 	early         bool                 // keys came before that: the first Enter is not taken for an answer
 	aimed         bool                 // the text was moved to its first change, for lack of room
 	Busy          bool                 // the act is running
-	stop          context.CancelFunc   // of the running act, when it can be stopped
+	Stop          context.CancelFunc   // of the running act, when it can be stopped
 	stopping      bool                 // a stop was requested
 	Progress      func() safetext.Text // of the running act; nil: unknown
 }
@@ -278,8 +278,8 @@ func (d *Dialog) button(by int) tea.Cmd {
 
 func (md *Modal) Key(k tea.KeyPressMsg) tea.Cmd {
 	d := md.Dialog
-	if d.Busy && d.stop != nil && (k.Code == tea.KeyEscape || k.Mod.Contains(tea.ModAlt)) { // alt: escape and a key in one piece
-		d.stop()
+	if d.Busy && d.Stop != nil && (k.Code == tea.KeyEscape || k.Mod.Contains(tea.ModAlt)) { // alt: escape and a key in one piece
+		d.Stop()
 		d.stopping = true
 	}
 	if !d.Armed || d.Busy {
@@ -471,7 +471,13 @@ func (md *Modal) Enter() tea.Cmd {
 		md.Warn("give a reason first")
 		d.jump(onReason)
 		return nil
-	case c.Act == nil:
+	}
+	return md.Do(d, c)
+}
+
+// Do does what a button is for, with what the fields hold.
+func (md *Modal) Do(d *Dialog, c Choice) tea.Cmd {
+	if c.Act == nil {
 		md.Dialog = nil
 		return c.Run()
 	}
@@ -482,7 +488,7 @@ func (md *Modal) Enter() tea.Cmd {
 	}
 	ctx, cancel := context.WithCancel(md.Ctx)
 	if c.Stops {
-		d.stop = cancel
+		d.Stop = cancel
 	}
 	var begin tea.Cmd
 	if c.Begin != nil {

@@ -259,7 +259,7 @@ func (d *Dialog) buttons(st *paint.Styles, width int) string {
 		r.Lit(st.Dim, "stopping")
 	case d.Busy && d.Progress != nil:
 		r.Put(st.Dim, st.Esc.Sprintf("%s; esc stops it", d.Progress()))
-	case d.Busy && d.stop != nil:
+	case d.Busy && d.Stop != nil:
 		r.Lit(st.Dim, "under way; esc stops it")
 	case d.Busy:
 		r.Lit(st.Dim, "under way")

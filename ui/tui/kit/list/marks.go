@@ -323,15 +323,15 @@ func (m *Marks[T, M]) Bindings(none func() string, move func(int) tea.Cmd) []act
 		return none()
 	}
 	return []act.Act{
-		{Keys: []string{"space"}, Name: "mark", Doc: "mark this row for the next act, or take the mark away", Why: row, Do: func() tea.Cmd {
+		act.Mark.With(row, func() tea.Cmd {
 			m.toggle()
 			return move(1)
-		}},
+		}),
 		{Keys: []string{"v"}, Doc: "mark the range from the row that was marked last to here", Why: rangeless, Do: m.rangeHere},
-		{Keys: []string{"*"}, Doc: "mark all rows that match the filter, however many pages they take", Why: none, Do: func() tea.Cmd { return m.All(nil) }},
-		{Keys: []string{"u"}, Doc: "take all marks away", Why: unmarked, Do: func() tea.Cmd {
+		act.MarkAll.With(none, func() tea.Cmd { return m.All(nil) }),
+		act.Unmark.With(unmarked, func() tea.Cmd {
 			m.Clear()
 			return nil
-		}},
+		}),
 	}
 }

@@ -58,6 +58,7 @@ type anchored struct {
 
 // Pane watches every store, open or not.
 type Pane struct {
+	desk.Fixed
 	d       *pane.Bench
 	at      int                                  // its address
 	counts  func(store string) []model.TierCount // of items; nil: not counted
@@ -520,10 +521,10 @@ func (p *Pane) Bindings() []act.Act {
 		return ""
 	}
 	return append(append([]act.Act{
-		{Keys: []string{"r"}, Name: "ask again", Doc: "check this store now; one that is not open is tried again", Why: none, Do: again},
-		{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "items", Doc: "the items of this store", Why: p.noItems, Do: p.items},
-		{Keys: []string{"i"}, Doc: "build this store's search index anew; no item changes", Why: p.noIndex, Do: p.reindex},
-		{Keys: []string{"x"}, Doc: "export how every store is to a file, CSV or JSON lines", Why: act.Unless(none, p.d.NoTable), Do: p.export},
+		{Keys: []string{"r"}, Name: "ask again", Verb: "check", Args: "NUMBER", Doc: "check this store now; one that is not open is tried again", Why: none, Do: again},
+		act.Items.Called("the items of this store").With(p.noItems, p.items),
+		{Keys: []string{"i"}, Verb: "reindex", Args: "NUMBER", Doc: "build this store's search index anew; no item changes", Why: p.noIndex, Do: p.reindex},
+		{Keys: []string{"x"}, Verb: act.Export.Verb, Doc: "export how every store is to a file, CSV or JSON lines", Why: act.Unless(none, p.d.NoTable), Do: p.export},
 	}, act.Aside(p.detail, "detail")...), act.Movement(&p.table, "store")...)
 }
 

@@ -39,6 +39,7 @@ type hitRows struct {
 
 // Pane is the pane that tries a recall as an agent would make it.
 type Pane struct {
+	desk.Fixed
 	d       *pane.Bench
 	ask     func(func(context.Context) any) tea.Cmd
 	later   func(time.Duration, any) tea.Cmd
@@ -362,7 +363,7 @@ func (p *Pane) Bindings() []act.Act {
 			p.Input.Focus = true
 			return nil
 		}},
-		{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "read", Doc: "read the item of this hit, at its line", Why: p.noHit, Do: p.readHere},
+		act.Open.Named("read").Called("read the item of this hit, at its line").With(p.noHit, p.readHere),
 		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the hit's reference to the clipboard of the terminal", Why: p.noHit, Do: p.copyRef},
 		{Keys: []string{"Y"}, Doc: "copy the hit as one line of JSON", Why: p.noHit, Do: p.copyRow},
 		act.Edit.Called("edit the item of this hit in $EDITOR; nothing is written before you have seen the difference").With(p.noEdit, p.editHere),
@@ -481,9 +482,7 @@ func hitDatum(h hitRow) desk.Datum {
 }
 
 func (p *Pane) export() act.Act {
-	all := act.Export.Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.NoExport), p.exportHits)
-	all.Args = ""
-	return all
+	return act.Export.Whole().Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.NoExport), p.exportHits)
 }
 
 // exportHits writes the hits on the screen: recall has no further pages.

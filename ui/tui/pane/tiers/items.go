@@ -2,6 +2,7 @@ package tiers
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -348,8 +349,16 @@ func (l *items) oneOrder() string {
 
 func (l *items) nextOrder() tea.Cmd {
 	i := max(slices.Index(l.Orders, l.Order), 0)
-	l.Order = l.Orders[(i+1)%len(l.Orders)]
-	l.d.Tell("order: %s", string(l.Order))
+	return l.orderBy(string(l.Orders[(i+1)%len(l.Orders)]))
+}
+
+// orderBy lists the items in an order of the store.
+func (l *items) orderBy(name string) tea.Cmd {
+	if !slices.Contains(l.Orders, model.Order(name)) {
+		return l.d.Tell("the orders of this store: %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Orders), "[]"), " ", ", "))
+	}
+	l.Order = model.Order(name)
+	l.d.Tell("order: %s", name)
 	l.whole = nil
 	return l.Restart(l.List.Neighbours(), false)
 }

@@ -23,32 +23,32 @@ func (p *Pane) Bindings() []act.Act {
 		return p.inputBindings()
 	case p.Level == levelOverview:
 		return append(append([]act.Act{
-			{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "items", Doc: "the items of this store, scope or tier", Why: p.noList, Do: p.openHere},
-			{Keys: []string{"/"}, Name: "filter", Doc: "show the stores, scopes and tiers that have these words; ! in front shows the others", Why: p.noTree, Do: p.Overview.startFilter},
+			act.Items.Called("the items of this store, scope or tier").With(p.noList, p.openHere),
+			act.Filter.Called("show the stores, scopes and tiers that have these words; ! in front shows the others").Taking(p.Overview.apply).With(p.noTree, p.Overview.startFilter),
 			{Keys: []string{"f"}, Doc: "jump to a store, scope or tier by its first letters; :go takes a reference", Why: p.noTree, Do: p.Overview.startJump},
 			{Keys: []string{"space"}, Name: "fold", Doc: "list what lies below this store or scope, or only its sums", Why: p.noTree, Do: p.Overview.fold},
 			{Keys: []string{"F"}, Doc: "fold every store, or unfold all", Why: p.noTree, Do: p.Overview.foldAll},
 			{Keys: []string{"o"}, Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: p.Overview.nextOrder},
-			act.Create.With(p.noCreate, p.createHere),
-			{Keys: []string{"a"}, Doc: "show or leave out hidden tiers and archived items", Do: p.toggleHidden},
-			{Keys: []string{"x"}, Doc: "export the tree as it is shown to a file, CSV or JSON lines", Why: act.Unless(p.noList, p.d.NoTable), Do: p.Overview.exportTree},
+			act.Create.Whole().With(p.noCreate, p.createHere),
+			act.Hidden.Named("").Called("show or leave out hidden tiers and archived items").With(nil, p.toggleHidden),
+			{Keys: []string{"x"}, Verb: act.Export.Verb, Doc: "export the tree as it is shown to a file, CSV or JSON lines", Why: act.Unless(p.noList, p.d.NoTable), Do: p.Overview.exportTree},
 		}, act.Aside(p.Overview.detail, "description")...), act.Movement(&p.Overview.table, "row")...)
 	case p.Level == LevelItems && p.Items.Marks.Walk != nil:
 		return append(p.Items.Marks.Bindings(p.noItem, p.Items.Move), act.Movement(p.Items, "item")...)
 	case p.Level == LevelItems:
 		return append(append(append(append(p.Items.List.StopLooking(&p.d.Loop, p.Items.preview), []act.Act{
-			{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "read", Doc: "read this item on the whole screen", Why: p.noItem, Do: p.readHere},
-			{Keys: []string{"/"}, Name: "filter", Doc: "filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id", Do: p.Items.startFilter},
+			act.Open.Named("read").Called("read this item on the whole screen").With(p.noItem, p.readHere),
+			act.Filter.Called("filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id").Taking(p.Items.apply).With(nil, p.Items.startFilter),
 			{Keys: []string{"f"}, Doc: "jump to a row by the first letters of its title or id; :go takes a reference", Why: p.noItem, Do: p.Items.startJump},
 			act.Edit.With(p.noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.Items.wanted().Ref) }),
 			act.Forget.With(p.noForget, p.forgetHere),
-			act.Create.With(p.noCreate, p.createHere),
+			act.Create.Whole().With(p.noCreate, p.createHere),
 			act.Append.With(p.noEdit, func() tea.Cmd { return p.d.Edits.AppendItem(p.Items.wanted().Ref) }),
-			{Keys: []string{"a"}, Name: "hidden", Doc: "show or leave out archived and bookkeeping items and hidden tiers", Do: p.toggleHidden},
-			{Keys: []string{"o"}, Name: "order", Doc: "the next order that the store has", Why: p.Items.oneOrder, Do: p.Items.nextOrder},
+			act.Hidden.With(nil, p.toggleHidden),
+			act.Order.Taking(p.Items.orderBy).With(p.Items.oneOrder, p.Items.nextOrder),
 			{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: p.noItem, Do: p.copyRef},
 			{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.noItem, Do: p.copyRow},
-			act.Export.With(act.Unless(p.noItem, p.d.NoExport), p.exportTable),
+			act.Export.Whole().With(act.Unless(p.noItem, p.d.NoExport), p.exportTable),
 			{Keys: []string{"m"}, Doc: "markdown rendered, or the text as it is stored", Do: p.reader.ToggleMarkdown},
 			act.History.With(p.noHistory, func() tea.Cmd { return p.d.Revisions.Open(p.Items.wanted().Ref) }),
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the stores", Do: p.Back},

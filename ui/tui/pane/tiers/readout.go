@@ -2,7 +2,12 @@ package tiers
 
 import (
 	"context"
+	"slices"
+	"strconv"
 
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/ui/act"
@@ -13,53 +18,162 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// Readout is the list of a place for reading out. The pane shows that place while the list is
-// current.
-type Readout struct {
-	p      *Pane
-	at     desk.ScopeOf
-	query  string
-	Order  model.Order
-	Hidden bool
-	read   []ItemRow // of the page that was read last
+// mode is what a list shows, and in which order.
+type mode struct {
+	order  model.Order
+	turn   int // of treeOrders
+	hidden bool
 }
 
-func (p *Pane) Readout(at desk.ScopeOf) *Readout { return &Readout{p: p, at: at} }
-
-func (r *Readout) Address() int { return r.p.at }
-
-func (r *Readout) Facts() desk.ListFacts {
-	return desk.ListFacts{Name: "the items of " + r.at.Store, Noun: "item"}
+// readout is what both lists of the pane have in common when they are read out.
+type readout struct {
+	desk.Fixed
+	p    *Pane
+	mode mode // of the page that was read last
 }
 
-func (r *Readout) Begin(query string) error {
-	s, err := r.p.d.Fleet.Store(r.at.Store)
-	if err != nil {
-		return err
+func (r *readout) Address() int        { return r.p.at }
+func (r *readout) Bindings() []act.Act { return r.p.Bindings() }
+
+// Tree is the tree of stores, scopes and tiers for reading out.
+type Tree struct {
+	readout
+	read []tierRow // of the page that was read last
+}
+
+func (t *Tree) Facts() desk.ListFacts {
+	return desk.ListFacts{Name: "tiers", Noun: "row", Empty: desk.NoStores}
+}
+
+func (t *Tree) Begin(query string) (tea.Cmd, error) {
+	t.p.Level = levelOverview
+	return tea.Batch(t.p.Overview.apply(query), t.p.Overview.Refresh()), nil
+}
+
+func (t *Tree) Changed() bool {
+	o := t.p.Overview
+	return t.mode != mode{turn: o.order, hidden: o.hidden}
+}
+
+func (t *Tree) ReadPage(_ context.Context, cursor string, limit int) (desk.PageRead, error) {
+	o := t.p.Overview
+	first, _ := strconv.Atoi(cursor)
+	last := min(first+limit, len(o.rows))
+	t.read, t.mode = o.rows[min(first, last):last], mode{turn: o.order, hidden: o.hidden}
+	out := desk.PageRead{Rows: len(t.read), Total: model.Count{N: int64(len(o.rows))}}
+	if last < len(o.rows) {
+		out.Next = strconv.Itoa(last)
 	}
-	spec, known := s.Tier(r.at.Tier)
+	return out, nil
+}
+
+func (t *Tree) Row(n int) safetext.Text {
+	r, esc := t.read[n], t.p.d.Esc
+	holds := esc.Sprintf("%s, %s", prose.Plural(r.items, "item"), prose.Size(r.bytes))
 	switch {
-	case s.Browser == nil:
-		return model.Errorf(model.Unsupported, "list", "this store cannot list its items; recall searches it")
-	case r.at.Tier != "" && !known:
-		return model.Errorf(model.InvalidInput, "list", "%s has no tier %q", s.Name, r.at.Tier)
+	case r.isTier && r.spec.Cap > 0:
+		holds = esc.Sprintf("%s, cap %s per item", holds, prose.Capacity(r.spec))
+		fallthrough
+	case r.isTier:
+		return esc.Sprintf("Tier %s of %s: %s. %s", r.name, desk.OrElse(esc.Line(r.at.Scope), esc.Line(r.at.Store)), holds, r.note)
+	case r.depth > 0:
+		return esc.Sprintf("Scope %s: %s. %s", r.name, holds, r.note)
 	}
-	r.query, r.Hidden = query, r.Hidden || spec.Hidden
-	r.show()
-	r.p.Items.Marks.Clear()
+	members := t.p.d.Fleet.Members()
+	m := members[slices.IndexFunc(members, func(m backends.Member) bool { return m.Name == r.at.Store })]
+	name := esc.Sprintf("Store %s, %s", r.name, esc.Line(m.Kind))
+	if m.Err != nil {
+		return esc.Sprintf("%s: NOT OPEN: %s", name, prose.Reason(esc, m.Err))
+	}
+	name = esc.Sprintf("%s: open", name)
+	if m.Store.ReadOnly {
+		name = esc.Sprintf("%s, read-only: %s", name, esc.Line(m.Store.ReadOnlyReason))
+	}
+	switch _, counted := t.p.Overview.Tallies[m.Name]; {
+	case r.failed:
+		return esc.Sprintf("%s. %s", name, r.note)
+	case counted:
+		return esc.Sprintf("%s. It holds %s", name, holds)
+	}
+	return name
+}
+
+// Renew looks whether a row is still there: a filter of another time may hide it.
+func (t *Tree) Renew(_ context.Context, n int) error {
+	if t.place(n) < 0 {
+		return model.Errorf(model.NotFound, "", "this row is not there any more: tiers lists them")
+	}
 	return nil
 }
 
+func (t *Tree) place(n int) int {
+	return slices.IndexFunc(t.p.Overview.rows, func(r tierRow) bool { return r.at == t.read[n].at })
+}
+
+func (t *Tree) Place(n int) {
+	t.p.Level = levelOverview
+	if n < len(t.read) {
+		t.p.Overview.table.Sel = max(t.place(n), 0)
+	}
+}
+
+func (t *Tree) DetailOf(_ context.Context, n int) (*text.Page, model.Revision) {
+	return text.NewPage(t.p.Overview.describe(t.read[n]), ""), ""
+}
+
+// listed is the list of a place for reading out. The pane shows that place while the list is current.
+type listed struct {
+	readout
+	at    desk.ScopeOf
+	query string
+	read  []ItemRow // of the page that was read last
+}
+
+func (p *Pane) Readout(at desk.ScopeOf) desk.Readout {
+	s, _ := p.d.Fleet.Store(at.Store)
+	spec, _ := s.Tier(at.Tier)
+	return &listed{readout: readout{p: p, mode: mode{hidden: p.Overview.hidden || spec.Hidden}}, at: at}
+}
+
+func (r *listed) Facts() desk.ListFacts {
+	return desk.ListFacts{Name: "the items of " + r.at.Store, Noun: "item"}
+}
+
+func (r *listed) Begin(query string) (tea.Cmd, error) {
+	s, err := r.p.d.Fleet.Store(r.at.Store)
+	_, known := s.Tier(r.at.Tier)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.at.Tier != "" && !known:
+		return nil, model.Errorf(model.InvalidInput, "list", "%s has no tier %q", s.Name, r.at.Tier)
+	case s.Browser == nil:
+		return nil, model.Errorf(model.Unsupported, "list", "this store cannot list its items; recall searches it")
+	}
+	r.query = query
+	r.show()
+	r.p.Items.Marks.Clear()
+	return nil, nil
+}
+
 // show brings the pane to the list, without a question of its own.
-func (r *Readout) show() {
+func (r *listed) show() {
 	it := r.p.Items
 	r.p.Level = LevelItems
-	_ = it.Open(r.at, r.Hidden)
-	it.Query, it.Order = r.query, r.Order
+	_ = it.Open(r.at, r.mode.hidden)
+	it.Query, it.Order = r.query, r.mode.order
 	_ = it.Restart(nil, false)
 }
 
-func (r *Readout) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
+func (r *listed) Changed() bool {
+	was := r.mode
+	if r.p.Level == LevelItems && r.p.Items.At == r.at {
+		r.mode = mode{order: r.p.Items.Order, hidden: r.p.Items.Hidden}
+	}
+	return r.mode != was
+}
+
+func (r *listed) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
 	page, err := r.p.Items.List.Fetch(ctx, list.From{Cursor: cursor}, limit)
 	if err != nil {
 		return desk.PageRead{}, err
@@ -72,7 +186,7 @@ func (r *Readout) ReadPage(ctx context.Context, cursor string, limit int) (desk.
 	return out, nil
 }
 
-func (r *Readout) Row(n int) safetext.Text {
+func (r *listed) Row(n int) safetext.Text {
 	esc, h := r.p.d.Esc, r.read[n].Header
 	text := esc.LineMax(h.ID, prose.MaxTitle)
 	if h.Title != "" && h.Title != h.ID {
@@ -85,37 +199,19 @@ func (r *Readout) Row(n int) safetext.Text {
 	return text
 }
 
-func (r *Readout) Place(n int) {
+func (r *listed) Place(n int) {
 	r.show()
 	w := r.p.Items.List
 	w.Rows, w.Sel, w.Loaded = r.read, n, true
 }
 
-func (r *Readout) Renew(context.Context, int) error { return nil }
-
-func (r *Readout) Item(n int) model.Ref {
+func (r *listed) Item(n int) model.Ref {
 	return model.Ref{Store: r.at.Store, ID: r.read[n].Header.ID}
 }
 
-func (r *Readout) DetailOf(ctx context.Context, n int) (*text.Page, model.Revision) {
+func (r *listed) DetailOf(ctx context.Context, n int) (*text.Page, model.Revision) {
 	return pane.Read(ctx, r.p.d.Desk, pane.Reading{Ref: r.Item(n)})
 }
 
-func (r *Readout) Marked() list.Marked { return r.p.Items.Marks }
-func (r *Readout) Mark(n int)          { r.p.Items.Marks.Add(r.read[n]) }
-
-// Acts are those of the whole list and of the marked items: one item has a page of its own. Order
-// and hidden items are commands of the linear mode alone.
-func (r *Readout) Acts() []act.Act {
-	p, table, create := r.p, act.Export, act.Create
-	table.Args, create.Args = "", ""
-	return []act.Act{
-		create.With(p.noCreate, p.createHere),
-		act.Forget.With(p.noForget, p.forgetMarked),
-		table.With(act.Unless(p.noItem, p.d.NoExport), p.exportTable),
-		{Keys: []string{"o"}, Verb: "order"}, {Keys: []string{"a"}, Verb: "hidden"},
-	}
-}
-
-// Orders are those that the store has.
-func (r *Readout) Orders() []model.Order { return r.p.Items.Orders }
+func (r *listed) Marked() list.Marked { return r.p.Items.Marks }
+func (r *listed) Mark(n int)          { r.p.Items.Marks.Add(r.read[n]) }

@@ -34,6 +34,7 @@ type Pane struct {
 	Overview *overview
 	Items    *items
 	reader   *pane.Reader
+	Tree     *Tree // the stores, scopes and tiers for reading out
 	entered  bool
 	ticking  bool // the next check for changes is scheduled
 	width    int
@@ -42,7 +43,7 @@ type Pane struct {
 
 func New(d *pane.Bench, at int) *Pane {
 	p := &Pane{d: d, at: at, Overview: newOverview(d.Desk, at), reader: pane.NewReader(d.Desk, at)}
-	p.Items = newItems(d.Desk, at, p.reader)
+	p.Items, p.Tree = newItems(d.Desk, at, p.reader), &Tree{readout: readout{p: p}}
 	return p
 }
 
@@ -112,6 +113,15 @@ func (p *Pane) StoreHere() string {
 	}
 	r, _ := p.Overview.current()
 	return r.at.Store
+}
+
+// Narrow shows the stores, scopes and tiers with these words; without words the pane stays as it is.
+func (p *Pane) Narrow(words string) tea.Cmd {
+	if words == "" {
+		return nil
+	}
+	p.Level = levelOverview
+	return p.Overview.apply(words)
 }
 
 // OpenList goes to the items of a place.
@@ -338,7 +348,7 @@ func (p *Pane) Changed() tea.Cmd {
 
 func (p *Pane) openHere() tea.Cmd {
 	r, _ := p.Overview.current()
-	return p.OpenList(r.at)
+	return p.d.Open(r.at)
 }
 
 func (p *Pane) readHere() tea.Cmd {
