@@ -44,12 +44,6 @@ func (a Act) Taking(ask func(args string) tea.Cmd) Act {
 	return a
 }
 
-// Named is the act with another name in the footer.
-func (a Act) Named(name string) Act {
-	a.Name = name
-	return a
-}
-
 // Called is the act with another description, where it means something narrower.
 func (a Act) Called(doc string) Act {
 	a.Doc = doc

@@ -5,7 +5,7 @@ package act
 
 // Acts on lists and texts. In a list on the screen, those with a row take the one at the cursor.
 var (
-	Open = Act{Keys: []string{"enter", "right", "l"}, Show: "enter", Verb: "open", Args: "NUMBER or REF",
+	Open = Act{Name: "read", Keys: []string{"enter", "right", "l"}, Show: "enter", Verb: "open", Args: "NUMBER or REF",
 		Doc: "read a row of the last list, or an item", Examples: []string{"open 3", "3; a number alone opens too", "open graph:node-17"}}
 	Items = Act{Name: "items", Keys: []string{"enter", "right", "l"}, Show: "enter", Verb: "items", Args: "NUMBER", Lists: []string{"tiers", "health"},
 		Doc: "the items of this store, scope or tier", Examples: []string{"items 2"}}

@@ -37,7 +37,7 @@ func (l *commandLine) Verbs() []act.Act {
 		{Verb: "conflicts", Args: "[WORDS]", Doc: "second copies of items, filtered by these words", Examples: []string{"conflicts", "1; then: why it is a conflict, and what differs"}, Ask: l.runRecords(PaneConflicts)},
 		{Verb: "erasure", Args: "[WORDS]", Doc: "requests to be forgotten, filtered by these words", Examples: []string{"erasure", "1; then: its state, its run, what there is to do"}, Ask: l.runRecords(PaneErasure)},
 		{Verb: "health", Doc: "every provider", Examples: []string{"health", "1; then: latency, last success, fill against caps, what it can and cannot do"}, Do: to(PaneHealth)},
-		{Verb: "tiers", Args: "[WORDS]", Doc: "stores, scopes and tiers, those with these words", Examples: []string{"tiers graph"}, Ask: l.runTiers},
+		{Verb: "tiers", Args: "[WORDS]", Doc: "stores, scopes and tiers, those with these words", Examples: []string{"tiers graph"}, Ask: func(words string) tea.Cmd { return tea.Batch(l.goTo(PaneTiers), l.a.Tiers.Narrow(words)) }},
 		act.Create.Taking(l.runCreate),
 		{Verb: "undo", Args: "[ENTRY]", Doc: "what can be put back, or one entry of it", Ask: l.runUndo},
 		{Verb: "jobs", Doc: "long work of this console and of others: progress, outcomes, C stops", Do: w.OpenJobs},
@@ -446,7 +446,11 @@ func (l *commandLine) runStore(words string) tea.Cmd {
 	if why != "" {
 		return l.a.D.Warn("%s", why)
 	}
-	if names := l.tierNames(at.Store); at.Tier != "" && !slices.Contains(names, at.Tier) {
+	return l.openAt(at)
+}
+
+func (l *commandLine) openAt(at desk.ScopeOf) tea.Cmd {
+	if names := l.tierNames(at.Store); at.Tier != "" && len(names) > 0 && !slices.Contains(names, at.Tier) {
 		return l.a.D.Warn("%s has no tier %q; there are %s", at.Store, at.Tier, strings.Join(names, ", "))
 	}
 	return l.a.visit(at)
@@ -457,11 +461,7 @@ func (l *commandLine) runTier(tier string) tea.Cmd {
 	if tier == "" {
 		return l.a.D.Warn("say which tier of %s; there are %s", store, strings.Join(l.tierNames(store), ", "))
 	}
-	return l.runStore(store + " " + tier)
-}
-
-func (l *commandLine) runTiers(words string) tea.Cmd {
-	return tea.Batch(l.goTo(PaneTiers), l.a.Tiers.Narrow(words))
+	return l.openAt(desk.ScopeOf{Store: store, Tier: tier})
 }
 
 // runCreate makes an item in a place, or in the one on the screen.
@@ -482,12 +482,13 @@ func (l *commandLine) runCreate(words string) tea.Cmd {
 
 // runUndo lists what can be put back, or asks whether to put one entry back.
 func (l *commandLine) runUndo(entry string) tea.Cmd {
-	if why := l.a.D.Locked(""); entry != "" && why != "" {
+	switch why := l.a.D.Locked(""); {
+	case entry == "":
+		return l.a.D.Undos.Open()
+	case why != "":
 		return l.a.D.Warn("%s", why)
-	} else if entry != "" {
-		return l.a.D.Undos.Entry(entry)
 	}
-	return l.a.D.Undos.Open()
+	return l.a.D.Undos.Entry(entry)
 }
 
 func (l *commandLine) runRecall(words string) tea.Cmd {

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"strconv"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -122,6 +123,17 @@ type Readout interface {
 	Mark(n int)
 	// Bindings are the keys of the list; an act with a Verb and without Args needs no row.
 	Bindings() []act.Act
+}
+
+// PageOf is a page of n rows that are in memory: the rows from first on.
+func PageOf(n int, cursor string, limit int) (first int, page PageRead) {
+	first, _ = strconv.Atoi(cursor)
+	first = min(first, n)
+	page = PageRead{Rows: min(limit, n-first), Total: model.Count{N: int64(n)}}
+	if next := first + page.Rows; next < n {
+		page.Next = strconv.Itoa(next)
+	}
+	return first, page
 }
 
 // Fixed are the answers of a Readout whose rows are no items, cannot be marked and are in one order.

@@ -11,6 +11,7 @@ import (
 	"memdesk/model"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
 )
 
@@ -46,13 +47,8 @@ func (l *linear) press(k act.Act, argument string) tea.Cmd {
 	if len(which) > 0 && marks != nil {
 		marks.Clear()
 	}
-	for _, n := range which {
-		if !l.at(n) {
-			return nil
-		}
-		if len(which) > 1 {
-			b.list.Mark(n - 1)
-		}
+	if !l.reach(which, len(which) > 1) {
+		return nil
 	}
 	k, _ = l.own(k) // as it is for that row
 	return l.perform(k, "")
@@ -117,21 +113,18 @@ func (l *linear) item(argument string) (ref model.Ref, why string) {
 
 // open reads a row of the last list, or the item of a reference.
 func (l *linear) open(argument string) tea.Cmd {
-	n, err := strconv.Atoi(argument)
-	if err == nil {
-		if l.at(n) {
-			page, revision := l.board.list.DetailOf(l.ctx, n-1)
-			l.seen[l.board.list.Item(n-1)] = revision
-			l.read(page)
-		}
-		return nil
-	}
+	var page *text.Page
 	ref, why := l.item(argument)
-	if why != "" {
+	switch n, err := strconv.Atoi(argument); {
+	case err == nil && !l.at(n):
+		return nil
+	case err == nil:
+		page, l.seen[ref] = l.board.list.DetailOf(l.ctx, n-1)
+	case why != "":
 		return l.say("%s", why)
+	default:
+		page, l.seen[ref] = pane.Read(l.ctx, l.a.D.Desk, pane.Reading{Ref: ref})
 	}
-	page, revision := pane.Read(l.ctx, l.a.D.Desk, pane.Reading{Ref: ref})
-	l.seen[ref] = revision
 	l.read(page)
 	return nil
 }
@@ -146,13 +139,23 @@ func (l *linear) mark(argument string) tea.Cmd {
 	case !ok:
 		return l.say("Give numbers of the page that was read last, as in mark 1 3-5, or mark all.")
 	}
+	if l.reach(which, true) {
+		l.say("%s marked.", prose.Plural(int64(list.Marked().N()), "row"))
+	}
+	return nil
+}
+
+// reach puts the cursor on rows, one after the other, and marks them.
+func (l *linear) reach(which []int, mark bool) bool {
 	for _, n := range which {
 		if !l.at(n) {
-			return nil
+			return false
 		}
-		list.Mark(n - 1)
+		if mark {
+			l.board.list.Mark(n - 1)
+		}
 	}
-	return l.say("%s marked.", prose.Plural(int64(list.Marked().N()), "row"))
+	return true
 }
 
 func (l *linear) unmark(string) tea.Cmd {

@@ -26,9 +26,6 @@ type board struct {
 	number int // rows read in all
 }
 
-// side is a list that an act has opened.
-func side(s *tui.Side) *board { return &board{list: s.List, side: s} }
-
 func (b *board) called() string {
 	if b.side != nil {
 		return b.side.Title
@@ -62,6 +59,27 @@ func (l *linear) enter(b *board) tea.Cmd {
 	}
 	l.under = slices.DeleteFunc(l.under, func(u *board) bool { return u.list == b.list }) // its numbers have changed
 	return nil
+}
+
+// list begins the list of a store, a tier, a scope of it.
+func (l *linear) list(words string) tea.Cmd {
+	at, why := l.a.Line.Place(words)
+	if why != "" {
+		l.sentence(l.esc.Line(why))
+		return nil
+	}
+	return l.a.D.Open(at)
+}
+
+// brings reads a list of the console, under a filter.
+func (l *linear) brings(n int) func(string) tea.Cmd {
+	return func(filter string) tea.Cmd { return l.enter(&board{list: l.a.Readout(n), query: filter}) }
+}
+
+// health checks every store.
+func (l *linear) health(string) tea.Cmd {
+	l.drain(l.a.Tiers.Overview.Refresh()) // how full the tiers are
+	return l.brings(tui.PaneHealth)("")
 }
 
 // refresh asks the stores again and reads the current list from its start.

@@ -95,12 +95,9 @@ func (l *linear) choose(d *dialog.Dialog) (c dialog.Choice, ok bool) {
 
 // confirm asks for a word, or for an exact name; any other answer does nothing.
 func (l *linear) confirm(word string, exact bool) bool {
-	answer, err := l.ask(fmt.Sprintf("Type %s to do it, anything else does nothing: ", l.esc.Line(word)))
 	var in text.Input
-	if err == nil {
-		l.typed(&in, strings.TrimSpace(answer))
-	}
-	return err == nil && (in.Value() == word || !exact && strings.EqualFold(in.Value(), word))
+	ok := l.asks(&in, fmt.Sprintf("Type %s to do it, anything else does nothing: ", l.esc.Line(word)))
+	return ok && (in.Value() == word || !exact && strings.EqualFold(in.Value(), word))
 }
 
 // why asks for the reason; without a required reason nothing is done.
@@ -109,14 +106,19 @@ func (l *linear) why(d *dialog.Dialog) bool {
 	if d.Must {
 		prompt = "Reason, for the audit log, required: "
 	}
-	line, err := l.ask(prompt)
-	if err != nil {
-		return false
-	}
-	l.typed(&d.Reason, strings.TrimSpace(line))
-	if d.Must && d.Reason.Value() == "" {
+	ok := l.asks(&d.Reason, prompt)
+	if ok && d.Must && d.Reason.Value() == "" {
 		l.say("A reason is required.")
 		return false
 	}
-	return true
+	return ok
+}
+
+// asks puts the answer to a question into an input.
+func (l *linear) asks(in *text.Input, prompt string) bool {
+	line, err := l.ask(prompt)
+	if err == nil {
+		l.typed(in, strings.TrimSpace(line))
+	}
+	return err == nil
 }

@@ -1,7 +1,6 @@
 package linear
 
 import (
-	"errors"
 	"io"
 	"os"
 	"strings"
@@ -48,7 +47,7 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 	for {
 		line, err := l.ask("text> ")
 		switch {
-		case errors.Is(err, io.EOF) || err != nil:
+		case err != nil:
 			l.a.D.Edits.Editing = nil // the typed text is kept, and named at the next start
 			_ = e.Draft.Write(b.String())
 			return l.a.D.Edits.PutAside(e, "the input ended")

@@ -69,12 +69,11 @@ func Run(ctx context.Context, o tui.Options) error {
 			return l.farewell(err)
 		}
 		l.elapsed()
-		switch idle := l.a.Curtain.Idle(); {
-		case idle:
+		if !l.a.Curtain.Idle() {
+			l.obey(line)
+		} else {
 			l.say("Nobody has typed for a while, so that line was not obeyed.")
 			l.lock("")
-		default:
-			l.obey(line)
 		}
 		if l.leaving {
 			return l.farewell(nil)

@@ -38,7 +38,7 @@ func (l *linear) do(cmd tea.Cmd) {
 				l.jobEnded(a.Side, job)
 				continue
 			}
-			l.enter(side(a.Side))
+			l.enter(&board{list: a.Side.List, side: a.Side})
 		case l.board.list.Changed():
 			l.again()
 		default:
@@ -77,8 +77,8 @@ func (l *linear) drain(cmd tea.Cmd) {
 				continue
 			}
 			start(l.take(m))
-			if l.working() {
-				l.beginJob()
+			if l.told == "" {
+				l.progress()
 			}
 		case h := <-lines:
 			l.ear.busy = false
@@ -127,9 +127,9 @@ func (l *linear) later(pane int) func(time.Duration, any) tea.Cmd {
 
 // elapsed delivers the messages that are due.
 func (l *linear) elapsed() {
-	waiting := l.due
-	l.due = nil
-	for _, d := range waiting {
+	for range l.due {
+		d := l.due[0]
+		l.due = l.due[1:]
 		select {
 		case <-d.at.C:
 			l.do(l.a.Deliver(d.msg))
@@ -142,15 +142,6 @@ func (l *linear) elapsed() {
 // working reports whether running work can be stopped.
 func (l *linear) working() bool {
 	return len(l.a.D.Work.Bulks) > 0 || l.asked != nil && l.asked.Stop != nil
-}
-
-// beginJob says once how to stop long work.
-func (l *linear) beginJob() {
-	if l.told == "" && len(l.a.D.Work.Bulks) > 0 {
-		l.told = "begun"
-		l.say("Long work has begun: %s. Type stop to end it; what is done stays done.", l.a.D.Work.Bulks[0].Title)
-		_ = l.out.Flush()
-	}
 }
 
 // interrupt takes a line typed during work: stop ends the work, anything else is the next command.
@@ -170,10 +161,14 @@ func (l *linear) interrupt(h heardLine) {
 	_ = l.out.Flush()
 }
 
-// progress says the progress of long work, when it has changed.
+// progress says once how to stop long work, and then its progress when that has changed.
 func (l *linear) progress() {
 	for _, b := range l.a.D.Work.Bulks {
-		if s := b.Progress(l.esc); s.String() != l.told {
+		s := b.Progress(l.esc)
+		if l.told == "" {
+			s = l.esc.Sprintf("Long work has begun: %s. Type stop to end it; what is done stays done.", b.Title)
+		}
+		if s.String() != l.told {
 			l.told = s.String()
 			l.sentence(s)
 			_ = l.out.Flush()
@@ -192,5 +187,5 @@ func (l *linear) jobEnded(job *tui.Side, b *task.Bulk) {
 		return
 	}
 	l.say("Not done:")
-	l.enter(side(job)) // it is over: a list like any other
+	l.enter(&board{list: job.List, side: job}) // it is over: a list like any other
 }

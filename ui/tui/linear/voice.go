@@ -85,28 +85,21 @@ func (v *voice) failed(err error) tea.Cmd {
 	return v.say("Failed: %s.", prose.Reason(v.esc, err))
 }
 
-// read speaks a text in pieces that a listener can take in; more continues.
-func (v *voice) read(t *text.Page) {
-	v.head(t)
-	v.body(&spoken{t: t})
-}
-
 // readAll speaks the text of a question: each piece on request.
 func (v *voice) readAll(t *text.Page) {
-	v.head(t)
-	s := &spoken{t: t}
-	v.body(s)
-	for s.off < len(t.Body) {
+	v.read(t)
+	for v.more != nil {
 		line, err := v.ask("Enter reads on, skip goes to the question: ")
 		if err != nil || strings.TrimSpace(line) != "" {
 			break
 		}
-		v.body(s)
+		v.more()
 	}
 	v.more = nil
 }
 
-func (v *voice) head(t *text.Page) {
+// read speaks a text in pieces that a listener can take in; more continues.
+func (v *voice) read(t *text.Page) {
 	for _, h := range t.Head {
 		switch {
 		case h.Kind == text.Blank:
@@ -116,6 +109,7 @@ func (v *voice) head(t *text.Page) {
 			v.say("%s: %s", h.Name, h.Value)
 		}
 	}
+	v.body(&spoken{t: t})
 }
 
 // spoken is a text being read out.
@@ -150,27 +144,31 @@ func (v *voice) body(s *spoken) {
 	}
 }
 
+// diffWords are the words for the signs of a comparison; head: only above its first hunk.
+var diffWords = []struct {
+	sign, says string
+	head       bool
+}{
+	{"# ", "Next, %s:", false}, {"--- ", "Removed lines are of the text %s;", true}, {"+++ ", "added lines are of the text %s.", true},
+	{"-", "removed: %s", false}, {"+", "added: %s", false},
+}
+
 // words says a line of a comparison in words: signs at its beginning are easily missed by ear.
 func (s *spoken) words(esc safetext.Escaper, line string) safetext.Text {
 	rest := func(n int) safetext.Text {
 		return esc.EscapeLine([]byte(strings.TrimSuffix(line[n:], "\r")), 8)
 	}
-	switch {
-	case strings.HasPrefix(line, "@@"):
+	if strings.HasPrefix(line, "@@") {
 		s.inHunk = true
 		return esc.Sprintf("From line %s on:", strings.TrimPrefix(strings.Fields(line + " - -")[1], "-"))
-	case strings.HasPrefix(line, "# "):
-		s.inHunk = false
-		return esc.Sprintf("Next, %s:", rest(2))
-	case !s.inHunk && strings.HasPrefix(line, "--- "):
-		return esc.Sprintf("Removed lines are of the text %s;", rest(4))
-	case !s.inHunk && strings.HasPrefix(line, "+++ "):
-		return esc.Sprintf("added lines are of the text %s.", rest(4))
-	case strings.HasPrefix(line, "-"):
-		return esc.Sprintf("removed: %s", rest(1))
-	case strings.HasPrefix(line, "+"):
-		return esc.Sprintf("added: %s", rest(1))
-	case strings.HasPrefix(line, " ") && s.inHunk:
+	}
+	s.inHunk = s.inHunk && !strings.HasPrefix(line, "# ")
+	for _, w := range diffWords {
+		if strings.HasPrefix(line, w.sign) && !(w.head && s.inHunk) {
+			return esc.Sprintf(w.says, rest(len(w.sign)))
+		}
+	}
+	if strings.HasPrefix(line, " ") && s.inHunk {
 		return esc.Sprintf("same: %s", rest(1))
 	}
 	return rest(0)

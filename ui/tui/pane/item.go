@@ -36,10 +36,6 @@ func (p ItemPage) seen() model.Revision {
 
 func (p ItemPage) noEdit() string { return edit.NoEdit(p.D.Desk, p.ref().Store) }
 
-func (p ItemPage) noForget() string { return p.D.Locked(p.ref().Store) }
-
-func (p ItemPage) noHistory() string { return NoHistory(p.D.Desk, p.ref().Store) }
-
 // NoHistory says why a store has no versions to show.
 func NoHistory(d *desk.Desk, store string) string {
 	s, err := d.Fleet.Store(store)
@@ -59,12 +55,12 @@ func (p ItemPage) Bindings() []act.Act {
 		{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Of + " before", Do: func() tea.Cmd { return p.Step(-1) }},
 		act.Edit.With(p.noEdit, func() tea.Cmd { return p.D.Edits.EditItem(p.ref()) }),
 		act.Append.With(p.noEdit, func() tea.Cmd { return p.D.Edits.AppendItem(p.ref()) }),
-		act.Forget.Called("forget this item, after a question").With(p.noForget, func() tea.Cmd { return p.D.Removals.Forget(p.ref(), p.seen()) }),
+		act.Forget.Called("forget this item, after a question").With(func() string { return p.D.Locked(p.ref().Store) }, func() tea.Cmd { return p.D.Removals.Forget(p.ref(), p.seen()) }),
 		{Keys: []string{"m"}, Name: "markdown", Doc: "markdown rendered, or the text as it is stored", Do: func() tea.Cmd { return p.Reader.ToggleMarkdown() }},
 		{Keys: []string{"y"}, Name: "copy text", Doc: "copy the item's text to the clipboard of the terminal", Do: p.copyBody},
 		{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Do: p.copyRow},
 		act.Export.Called("export the item to a file, as it is stored").With(p.D.NoExport, func() tea.Cmd { return p.D.Exports.ExportItem(p.ref()) }),
-		act.History.With(p.noHistory, func() tea.Cmd { return p.D.Revisions.Open(p.ref()) }),
+		act.History.With(func() string { return NoHistory(p.D.Desk, p.ref().Store) }, func() tea.Cmd { return p.D.Revisions.Open(p.ref()) }),
 		{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the " + p.Place, Do: p.Back},
 	}, act.Movement(p.Reader.Pager, "line")...)
 }

@@ -88,7 +88,7 @@ func (p *List[T]) common() []act.Act {
 		return p.live.Bindings("list", &p.filter, &p.Query, p.Apply)
 	}
 	return append(append([]act.Act{
-		act.Open.Named("read").Called("this "+p.Kind.Noun+" on the whole screen").With(none, func() tea.Cmd {
+		act.Open.Called("this "+p.Kind.Noun+" on the whole screen").With(none, func() tea.Cmd {
 			p.Full = true
 			return p.Layout()
 		}),

@@ -37,11 +37,7 @@ type Marks[T, M any] struct {
 type Marked interface {
 	N() int
 	Clear()
-	Every() tea.Cmd
 }
-
-// Every marks all rows under the filter.
-func (m *Marks[T, M]) Every() tea.Cmd { return m.All(nil) }
 
 // Peeked is the next page of a filtered list, searched for marks.
 type Peeked[T any] struct {

@@ -266,25 +266,40 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	return nil
 }
 
-// noIndex says why no index can be built here and now.
-func (p *Pane) noIndex() string {
-	members := p.d.Fleet.Members()
-	switch {
-	case p.table.Sel >= len(members):
-		return "no store is open"
-	case members[p.table.Sel].Err != nil:
-		return "the store is not open: r tries again"
-	case members[p.table.Sel].Store.Reindexer == nil:
-		return "this store keeps no index of its own"
-	case p.indexing[members[p.table.Sel].Name]:
-		return "its index is being built"
+// here is the store at the cursor; its name is empty where there is none.
+func (p *Pane) here() backends.Member {
+	if members := p.d.Fleet.Members(); p.table.Sel < len(members) {
+		return members[p.table.Sel]
 	}
-	return p.d.Locked(members[p.table.Sel].Name)
+	return backends.Member{}
+}
+
+// shut says why the store at the cursor cannot be asked.
+func (p *Pane) shut() string {
+	switch m := p.here(); {
+	case m.Name == "":
+		return "no store is open"
+	case m.Err != nil:
+		return "the store is not open: r tries again"
+	}
+	return ""
+}
+
+// noIndex says why no index can be built of an open store here and now.
+func (p *Pane) noIndex() string {
+	switch m := p.here(); {
+	case m.Store.Reindexer == nil:
+		return "this store keeps no index of its own"
+	case p.indexing[m.Name]:
+		return "its index is being built"
+	default:
+		return p.d.Locked(m.Name)
+	}
 }
 
 // reindex rebuilds the index of the store at the cursor; the old one stays in use until then.
 func (p *Pane) reindex() tea.Cmd {
-	s := p.d.Fleet.Members()[p.table.Sel].Store
+	s := p.here().Store
 	p.indexing[s.Name] = true
 	p.d.Say(paint.ToneInfo, p.d.St.Esc.Sprintf("building the index of %s", s.Name))
 	return p.ask(func(ctx context.Context) any {
@@ -295,11 +310,10 @@ func (p *Pane) reindex() tea.Cmd {
 
 // show lays out the detail of the store at the cursor, when it has changed.
 func (p *Pane) show() tea.Cmd {
-	members := p.d.Fleet.Members()
-	if p.table.Sel >= len(members) {
+	m := p.here()
+	if m.Name == "" {
 		return nil
 	}
-	m := members[p.table.Sel]
 	head := p.Describe(m)
 	key := desk.Fingerprint(m.Name, head)
 	if key == p.shown {
@@ -446,12 +460,7 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 }
 
 // StoreHere is the store at the cursor.
-func (p *Pane) StoreHere() string {
-	if members := p.d.Fleet.Members(); p.table.Sel < len(members) {
-		return members[p.table.Sel].Name
-	}
-	return ""
-}
+func (p *Pane) StoreHere() string { return p.here().Name }
 
 func (p *Pane) row(m backends.Member, at bool, width, nameWidth, kindWidth int) string {
 	st := p.d.St
@@ -507,12 +516,8 @@ func pad(s string, width int) string {
 
 func (p *Pane) Bindings() []act.Act {
 	again := func() tea.Cmd {
-		members := p.d.Fleet.Members()
-		if p.table.Sel < len(members) {
-			p.d.Say(paint.ToneInfo, p.d.St.Esc.Sprintf("asking %s", members[p.table.Sel].Name))
-			return p.Check(members[p.table.Sel].Name)
-		}
-		return nil
+		p.d.Tell("asking %s", p.StoreHere())
+		return p.Check(p.StoreHere())
 	}
 	none := func() string {
 		if p.table.N == 0 {
@@ -522,8 +527,8 @@ func (p *Pane) Bindings() []act.Act {
 	}
 	return append(append([]act.Act{
 		{Keys: []string{"r"}, Name: "ask again", Verb: "check", Args: "NUMBER", Doc: "check this store now; one that is not open is tried again", Why: none, Do: again},
-		act.Items.Called("the items of this store").With(p.noItems, p.items),
-		{Keys: []string{"i"}, Verb: "reindex", Args: "NUMBER", Doc: "build this store's search index anew; no item changes", Why: p.noIndex, Do: p.reindex},
+		act.Items.Called("the items of this store").With(act.Unless(p.shut, p.noItems), p.items),
+		{Keys: []string{"i"}, Verb: "reindex", Args: "NUMBER", Doc: "build this store's search index anew; no item changes", Why: act.Unless(p.shut, p.noIndex), Do: p.reindex},
 		{Keys: []string{"x"}, Verb: act.Export.Verb, Doc: "export how every store is to a file, CSV or JSON lines", Why: act.Unless(none, p.d.NoTable), Do: p.export},
 	}, act.Aside(p.detail, "detail")...), act.Movement(&p.table, "store")...)
 }
@@ -557,21 +562,13 @@ func (p *Pane) export() tea.Cmd {
 }
 
 func (p *Pane) noItems() string {
-	members := p.d.Fleet.Members()
-	switch {
-	case p.table.Sel >= len(members):
-		return "no store is open"
-	case members[p.table.Sel].Err != nil:
-		return "the store is not open: r tries again"
-	case members[p.table.Sel].Store.Browser == nil:
+	if p.here().Store.Browser == nil {
 		return "this store cannot list its items: 3 Recall searches it"
 	}
 	return ""
 }
 
-func (p *Pane) items() tea.Cmd {
-	return p.d.Open(desk.ScopeOf{Store: p.d.Fleet.Members()[p.table.Sel].Name})
-}
+func (p *Pane) items() tea.Cmd { return p.d.Open(desk.ScopeOf{Store: p.StoreHere()}) }
 
 func (p *Pane) Position() (safetext.Text, bool) {
 	ok := 0

@@ -29,7 +29,7 @@ func (p *Pane) Begin(query string) (tea.Cmd, error) {
 
 func (p *Pane) ReadPage(context.Context, string, int) (desk.PageRead, error) {
 	n := len(p.d.Fleet.Members())
-	out := desk.PageRead{Rows: n, Total: model.Count{N: int64(n)}}
+	_, out := desk.PageOf(n, "", n) // all at once: stores are few
 	if p.Log.Words != "" {
 		out.Notices = []safetext.Text{p.d.Esc.Sprintf("Audit log: %s", p.d.Esc.LineMax(p.Log.Words, prose.MaxReason))}
 	}

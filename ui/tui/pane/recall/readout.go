@@ -2,7 +2,6 @@ package recall
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -29,28 +28,24 @@ func (p *Pane) Begin(query string) (tea.Cmd, error) {
 
 // ReadPage reads the answers that have come.
 func (p *Pane) ReadPage(_ context.Context, cursor string, limit int) (desk.PageRead, error) {
-	var out desk.PageRead
+	var said []safetext.Text
 	esc := p.d.Esc
 	if cursor == "" {
 		for _, a := range p.answers {
-			out.Notices = append(out.Notices, esc.Sprintf("Store %s: %s", a.answer.Store, a.Status))
+			said = append(said, esc.Sprintf("Store %s: %s", a.answer.Store, a.Status))
 		}
 		p.hits = nil
 		for _, h := range p.rows {
 			switch {
 			case h.Withheld:
-				out.Notices = append(out.Notices, esc.Sprintf("Quarantined, agents do not get it: %s in %s", h.Where, h.Name))
+				said = append(said, esc.Sprintf("Quarantined, agents do not get it: %s in %s", h.Where, h.Name))
 			case !h.Heading:
 				p.hits = append(p.hits, h)
 			}
 		}
 	}
-	from, _ := strconv.Atoi(cursor)
-	p.first = min(from, len(p.hits))
-	out.Rows, out.Total = min(limit, len(p.hits)-p.first), model.Count{N: int64(len(p.hits))}
-	if next := p.first + out.Rows; next < len(p.hits) {
-		out.Next = strconv.Itoa(next)
-	}
+	first, out := desk.PageOf(len(p.hits), cursor, limit)
+	p.first, out.Notices = first, said
 	return out, nil
 }
 

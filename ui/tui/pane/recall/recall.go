@@ -33,8 +33,10 @@ type recallOver struct{ gen int }
 
 // hitRows are the rows of the list, and the widths of its columns WHERE and ORIGIN.
 type hitRows struct {
-	rows []hitRow
-	fit  list.Fit
+	hits  []hitRow // read out: the page begins at first
+	first int
+	rows  []hitRow
+	fit   list.Fit
 }
 
 // Pane is the pane that tries a recall as an agent would make it.
@@ -61,9 +63,7 @@ type Pane struct {
 	Reading bool // one item fills the pane
 	width   int
 	height  int
-	at      int      // its address
-	hits    []hitRow // read out: the page begins at first
-	first   int
+	at      int // its address
 }
 
 func New(d *pane.Bench, at int) *Pane {
@@ -363,10 +363,10 @@ func (p *Pane) Bindings() []act.Act {
 			p.Input.Focus = true
 			return nil
 		}},
-		act.Open.Named("read").Called("read the item of this hit, at its line").With(p.noHit, p.readHere),
-		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the hit's reference to the clipboard of the terminal", Why: p.noHit, Do: p.copyRef},
+		act.Open.Called("read the item of this hit, at its line").With(p.noHit, p.readHere),
+		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the hit's reference to the clipboard of the terminal", Why: p.noHit, Do: func() tea.Cmd { return p.d.Copy(p.refHere()) }},
 		{Keys: []string{"Y"}, Doc: "copy the hit as one line of JSON", Why: p.noHit, Do: p.copyRow},
-		act.Edit.Called("edit the item of this hit in $EDITOR; nothing is written before you have seen the difference").With(p.noEdit, p.editHere),
+		act.Edit.Called("edit the item of this hit in $EDITOR; nothing is written before you have seen the difference").With(p.noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.refHere()) }),
 		p.d.Takebacks.Key(p.noHit, p.writerHere),
 		p.export(),
 	}, act.Aside(p.detail, "hit")...), act.Movement(&p.table, "hit")...)
@@ -443,9 +443,10 @@ func (p *Pane) neighbour(by int) tea.Cmd {
 	return p.d.Tell("%s", word)
 }
 
-func (p *Pane) copyRef() tea.Cmd {
+// refHere is the item of the hit at the cursor.
+func (p *Pane) refHere() model.Ref {
 	h, _ := p.current()
-	return p.d.Copy(model.Ref{Store: h.Store, ID: h.Hit.ID})
+	return p.refOf(h)
 }
 
 func (p *Pane) noEdit() string {
@@ -457,11 +458,6 @@ func (p *Pane) noEdit() string {
 		return "this hit names no item: agents do not get it"
 	}
 	return edit.NoEdit(p.d.Desk, h.Store)
-}
-
-func (p *Pane) editHere() tea.Cmd {
-	h, _ := p.current()
-	return p.d.Edits.EditItem(model.Ref{Store: h.Store, ID: h.Hit.ID})
 }
 
 func (p *Pane) copyRow() tea.Cmd {

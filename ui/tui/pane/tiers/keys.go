@@ -18,6 +18,7 @@ import (
 // marked items.
 
 func (p *Pane) Bindings() []act.Act {
+	noEdit := p.item(func(store string) string { return edit.NoEdit(p.d.Desk, store) })
 	switch {
 	case p.Typing() != nil:
 		return p.inputBindings()
@@ -30,27 +31,27 @@ func (p *Pane) Bindings() []act.Act {
 			{Keys: []string{"F"}, Doc: "fold every store, or unfold all", Why: p.noTree, Do: p.Overview.foldAll},
 			{Keys: []string{"o"}, Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: p.Overview.nextOrder},
 			act.Create.Whole().With(p.noCreate, p.createHere),
-			act.Hidden.Named("").Called("show or leave out hidden tiers and archived items").With(nil, p.toggleHidden),
+			{Keys: act.Hidden.Keys, Verb: act.Hidden.Verb, Doc: "show or leave out hidden tiers and archived items", Do: p.toggleHidden},
 			{Keys: []string{"x"}, Verb: act.Export.Verb, Doc: "export the tree as it is shown to a file, CSV or JSON lines", Why: act.Unless(p.noList, p.d.NoTable), Do: p.Overview.exportTree},
 		}, act.Aside(p.Overview.detail, "description")...), act.Movement(&p.Overview.table, "row")...)
 	case p.Level == LevelItems && p.Items.Marks.Walk != nil:
 		return append(p.Items.Marks.Bindings(p.noItem, p.Items.Move), act.Movement(p.Items, "item")...)
 	case p.Level == LevelItems:
 		return append(append(append(append(p.Items.List.StopLooking(&p.d.Loop, p.Items.preview), []act.Act{
-			act.Open.Named("read").Called("read this item on the whole screen").With(p.noItem, p.readHere),
+			act.Open.Called("read this item on the whole screen").With(p.noItem, p.readHere),
 			act.Filter.Called("filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id").Taking(p.Items.apply).With(nil, p.Items.startFilter),
 			{Keys: []string{"f"}, Doc: "jump to a row by the first letters of its title or id; :go takes a reference", Why: p.noItem, Do: p.Items.startJump},
-			act.Edit.With(p.noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.Items.wanted().Ref) }),
-			act.Forget.With(p.noForget, p.forgetHere),
+			act.Edit.With(noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.Items.wanted().Ref) }),
+			act.Forget.With(p.item(p.d.Locked), p.forgetHere),
 			act.Create.Whole().With(p.noCreate, p.createHere),
-			act.Append.With(p.noEdit, func() tea.Cmd { return p.d.Edits.AppendItem(p.Items.wanted().Ref) }),
+			act.Append.With(noEdit, func() tea.Cmd { return p.d.Edits.AppendItem(p.Items.wanted().Ref) }),
 			act.Hidden.With(nil, p.toggleHidden),
 			act.Order.Taking(p.Items.orderBy).With(p.Items.oneOrder, p.Items.nextOrder),
-			{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: p.noItem, Do: p.copyRef},
+			{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: p.noItem, Do: func() tea.Cmd { return p.d.Copy(p.Items.wanted().Ref) }},
 			{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.noItem, Do: p.copyRow},
 			act.Export.Whole().With(act.Unless(p.noItem, p.d.NoExport), p.exportTable),
 			{Keys: []string{"m"}, Doc: "markdown rendered, or the text as it is stored", Do: p.reader.ToggleMarkdown},
-			act.History.With(p.noHistory, func() tea.Cmd { return p.d.Revisions.Open(p.Items.wanted().Ref) }),
+			act.History.With(p.item(func(store string) string { return pane.NoHistory(p.d.Desk, store) }), func() tea.Cmd { return p.d.Revisions.Open(p.Items.wanted().Ref) }),
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the stores", Do: p.Back},
 		}...), act.Aside(p.reader.Pager, "preview")...), p.Items.Marks.Bindings(p.noItem, p.Items.Move)...), act.Movement(p.Items, "item")...)
 	}
@@ -68,19 +69,9 @@ func (p *Pane) page() pane.ItemPage {
 	}}
 }
 
-// noEdit says why the item at the cursor cannot be edited.
-func (p *Pane) noEdit() string {
-	if why := p.noItem(); why != "" {
-		return why
-	}
-	return edit.NoEdit(p.d.Desk, p.Items.At.Store)
-}
-
-func (p *Pane) noHistory() string {
-	if why := p.noItem(); why != "" {
-		return why
-	}
-	return pane.NoHistory(p.d.Desk, p.Items.At.Store)
+// item joins the reasons why an act cannot be done on the item at the cursor.
+func (p *Pane) item(no func(store string) string) func() string {
+	return act.Unless(p.noItem, func() string { return no(p.Items.At.Store) })
 }
 
 // seen is the revision of the item at the cursor on the operator's screen.
@@ -96,13 +87,6 @@ func (p *Pane) noItem() string {
 		return "there is no item here"
 	}
 	return ""
-}
-
-func (p *Pane) noForget() string {
-	if why := p.noItem(); why != "" {
-		return why
-	}
-	return p.d.Locked(p.Items.At.Store)
 }
 
 // place is where a new item would go.
@@ -150,8 +134,6 @@ func (p *Pane) forgetMarked() tea.Cmd {
 	}
 	return p.d.Removals.ForgetMany(change.Question{Items: items, Verb: "Forget", What: "item", Filter: p.Items.Query})
 }
-
-func (p *Pane) copyRef() tea.Cmd { return p.d.Copy(p.Items.wanted().Ref) }
 
 func (p *Pane) copyRow() tea.Cmd {
 	row, _ := p.Items.List.Current()

@@ -3,7 +3,6 @@ package tiers
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -18,18 +17,12 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// mode is what a list shows, and in which order.
-type mode struct {
-	order  model.Order
-	turn   int // of treeOrders
-	hidden bool
-}
-
 // readout is what both lists of the pane have in common when they are read out.
 type readout struct {
 	desk.Fixed
-	p    *Pane
-	mode mode // of the page that was read last
+	p      *Pane
+	order  model.Order
+	hidden bool // of the page that was read last, as the order
 }
 
 func (r *readout) Address() int        { return r.p.at }
@@ -50,20 +43,12 @@ func (t *Tree) Begin(query string) (tea.Cmd, error) {
 	return tea.Batch(t.p.Overview.apply(query), t.p.Overview.Refresh()), nil
 }
 
-func (t *Tree) Changed() bool {
-	o := t.p.Overview
-	return t.mode != mode{turn: o.order, hidden: o.hidden}
-}
+func (t *Tree) Changed() bool { return t.hidden != t.p.Overview.hidden }
 
 func (t *Tree) ReadPage(_ context.Context, cursor string, limit int) (desk.PageRead, error) {
 	o := t.p.Overview
-	first, _ := strconv.Atoi(cursor)
-	last := min(first+limit, len(o.rows))
-	t.read, t.mode = o.rows[min(first, last):last], mode{turn: o.order, hidden: o.hidden}
-	out := desk.PageRead{Rows: len(t.read), Total: model.Count{N: int64(len(o.rows))}}
-	if last < len(o.rows) {
-		out.Next = strconv.Itoa(last)
-	}
+	first, out := desk.PageOf(len(o.rows), cursor, limit)
+	t.read, t.hidden = o.rows[first:first+out.Rows], o.hidden
 	return out, nil
 }
 
@@ -81,21 +66,19 @@ func (t *Tree) Row(n int) safetext.Text {
 	}
 	members := t.p.d.Fleet.Members()
 	m := members[slices.IndexFunc(members, func(m backends.Member) bool { return m.Name == r.at.Store })]
-	name := esc.Sprintf("Store %s, %s", r.name, esc.Line(m.Kind))
-	if m.Err != nil {
-		return esc.Sprintf("%s: NOT OPEN: %s", name, prose.Reason(esc, m.Err))
-	}
-	name = esc.Sprintf("%s: open", name)
+	out := esc.Sprintf("Store %s, %s: open", r.name, esc.Line(m.Kind))
 	if m.Store.ReadOnly {
-		name = esc.Sprintf("%s, read-only: %s", name, esc.Line(m.Store.ReadOnlyReason))
+		out = esc.Sprintf("%s, read-only: %s", out, esc.Line(m.Store.ReadOnlyReason))
 	}
 	switch _, counted := t.p.Overview.Tallies[m.Name]; {
+	case m.Err != nil:
+		return esc.Sprintf("Store %s, %s: NOT OPEN: %s", r.name, esc.Line(m.Kind), prose.Reason(esc, m.Err))
 	case r.failed:
-		return esc.Sprintf("%s. %s", name, r.note)
+		return esc.Sprintf("%s. %s", out, r.note)
 	case counted:
-		return esc.Sprintf("%s. It holds %s", name, holds)
+		return esc.Sprintf("%s. It holds %s", out, holds)
 	}
-	return name
+	return out
 }
 
 // Renew looks whether a row is still there: a filter of another time may hide it.
@@ -132,7 +115,7 @@ type listed struct {
 func (p *Pane) Readout(at desk.ScopeOf) desk.Readout {
 	s, _ := p.d.Fleet.Store(at.Store)
 	spec, _ := s.Tier(at.Tier)
-	return &listed{readout: readout{p: p, mode: mode{hidden: p.Overview.hidden || spec.Hidden}}, at: at}
+	return &listed{readout: readout{p: p, hidden: p.Overview.hidden || spec.Hidden}, at: at}
 }
 
 func (r *listed) Facts() desk.ListFacts {
@@ -160,17 +143,17 @@ func (r *listed) Begin(query string) (tea.Cmd, error) {
 func (r *listed) show() {
 	it := r.p.Items
 	r.p.Level = LevelItems
-	_ = it.Open(r.at, r.mode.hidden)
-	it.Query, it.Order = r.query, r.mode.order
+	_ = it.Open(r.at, r.hidden)
+	it.Query, it.Order = r.query, r.order
 	_ = it.Restart(nil, false)
 }
 
 func (r *listed) Changed() bool {
-	was := r.mode
-	if r.p.Level == LevelItems && r.p.Items.At == r.at {
-		r.mode = mode{order: r.p.Items.Order, hidden: r.p.Items.Hidden}
+	was, it := r.readout, r.p.Items
+	if r.p.Level == LevelItems && it.At == r.at {
+		r.order, r.hidden = it.Order, it.Hidden
 	}
-	return r.mode != was
+	return r.readout != was
 }
 
 func (r *listed) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
