@@ -241,3 +241,15 @@ func box(screen string) string {
 	}
 	return strings.Join(out, "\n")
 }
+
+// The words of a list's acts must work after the colon too.
+func TestWordsOfAList(t *testing.T) {
+	d := atDesk(nil)
+	d.line("store crewship nope").wants(t, `crewship has no tier "nope"`)
+	d.line("store crewship daily").wants(t, "Wednesday", "Thursday")
+	d.line("order").wants(t, "the orders of this store: newest, id")
+	d.line("order id").wants(t, "order: id")
+	d.line("hidden").wants(t, "are shown")
+	d.line("mark all").wants(t, "2 rows marked")
+	d.line("filter Thursday").wants(t, "/Thursday")
+}
