@@ -269,7 +269,7 @@ func TestCreateAndAppend(t *testing.T) {
 		r, p := noted(t, "desk,acts", w, h)
 		p.will(`echo "a new day" > "$1"`)
 		r.press("c").form("Create an item in the store crewship?").see("daily: a key is needed (a date, 2026-05-21)", "crews/eng/agents/bo", "tier: daily")
-		r.press("esc").see("cancelled").press("c").form("Create an item")
+		r.press("esc").see("cancelled").press(":", "create", "enter").form("Create an item")
 		r.press("tab", "tab").see("[Write it]").press("enter").see("!! The tier daily needs a key", "enter next")
 		r.press("../x").gone("needs a key").press("tab").see("[Write it]").press("enter").see("leaves the tier", "enter next")
 		r.press("ctrl+u").press("2026-05-22.md").press("tab").see("[Write it]").press("enter")
