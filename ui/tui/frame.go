@@ -279,8 +279,12 @@ func (a *App) breadcrumbs() string {
 	at, busy := p.Position()
 	t := paint.Title{Crumbs: append([]safetext.Text{safetext.Const(a.paneName())}, p.Crumbs()...), At: at, Busy: busy && a.slow.said, Width: a.width}
 	if p, ok := p.(pointable); ok {
-		if list, ok := p.Listed(); ok && list.First == 1 && list.Width < a.width {
+		list, ok := p.Listed()
+		if ok && list.First == 1 && list.Width < a.width {
 			t.List, t.Aside = list.Width, safetext.Const(list.Aside)
+		}
+		if ok && !at.IsEmpty() {
+			t.At = a.D.St.Esc.Sprintf("%s%s", at, list.Beyond(a.D.St))
 		}
 	}
 	return a.D.St.Border(t)

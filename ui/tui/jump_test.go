@@ -130,9 +130,9 @@ func TestUnknownCommandSuggests(t *testing.T) {
 
 func TestTreeIsFilteredAndSorted(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
-		d.keys("/").typed("eng/shared").keys("enter").wants(t, "Tiers › /eng/shared", "crewship", "pins").lacks(t, "sqlite").lacks(t, "lessons")
+		d.keys("/").typed("eng/shared").keys("enter").wants(t, "Tiers › /eng/shared", "crewship", "pins").lacks(t, "sqlite").lacks(t, "└ lessons")
 		d.keys("esc").wants(t, "graph", "lessons")
-		d.keys("/").typed("!crewship").keys("enter").wants(t, "/!crewship", "graph", "hostile").lacks(t, "lessons")
+		d.keys("/").typed("!crewship").keys("enter").wants(t, "/!crewship", "graph", "hostile").lacks(t, "└ lessons")
 		d.keys("/", "ctrl+u").typed("nothing of this").keys("enter").wants(t, `has "nothing of this"`).keys("enter").wants(t, "no store is open")
 		d.keys("esc")
 		d.keys("o").wants(t, "order: most items first", "Tiers › most items first").keys("home").at(t, "graph")
@@ -143,11 +143,11 @@ func TestTreeIsFilteredAndSorted(t *testing.T) {
 
 func TestTreeIsFolded(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
-		d.keys("j", "j", "space").at(t, "crews/eng/agents/bo").wants(t, "▸ crews/eng/agents/bo", "pins").lacks(t, "lessons")
-		d.keys("k", "space").at(t, "crewship").wants(t, "▸ crewship").lacks(t, "pins")
-		d.keys("/").typed("lessons").keys("enter").wants(t, "lessons").keys("esc").at(t, "crewship").lacks(t, "lessons")
-		d.keys("space").wants(t, "pins", "▸ crews/eng/agents/bo").lacks(t, "lessons")
-		d.keys("F").wants(t, "lessons").lacks(t, "▸").keys("F").lacks(t, "lessons").lacks(t, "▾")
+		d.keys("j", "j", "space").at(t, "crews/eng/agents/bo").wants(t, "▸ crews/eng/agents/bo", "pins").lacks(t, "└ lessons")
+		d.keys("k", "space").at(t, "crewship").wants(t, "▸ crewship").lacks(t, "└ pins")
+		d.keys("/").typed("lessons").keys("enter").wants(t, "lessons").keys("esc").at(t, "crewship").lacks(t, "└ lessons")
+		d.keys("space").wants(t, "pins", "▸ crews/eng/agents/bo").lacks(t, "└ lessons")
+		d.keys("F").wants(t, "lessons").lacks(t, "▸").keys("F").lacks(t, "└ lessons").lacks(t, "▾")
 		d.line("store crewship").line("tier lessons").keys("esc").at(t, "lessons") // leaving a list must show where it is
 	})
 }

@@ -93,7 +93,7 @@ func TestTheSelectionIsTheWholeRow(t *testing.T) {
 func TestListsFilterWhileOneTypes(t *testing.T) {
 	t.Parallel()
 	r := newOffice(t, "").console(120, 30)
-	r.press("2").see("1 of ").press("/", "peers").see("/peers", "enter keep").gone("PERSONA").press("esc").see("PERSONA")
+	r.press("2").see("1 of ").press("/", "peers").see("/peers", "enter keep").gone("├ PERSONA").press("esc").see("├ PERSONA")
 	r.press(":store notes\r").see("› notes", "1 of ").press("j", "j").see("3 of ").press("/", "rye").see("/rye", "of 3", "enter keep").gone("Soggy").press("esc").see("Soggy")
 	r.press("5").see("[5 Conflicts]", "harbour-fees").press("/", "boat").see("enter keep").gone("harbour-fees").press("enter").see("› /boat").press("esc").see("harbour-fees")
 }

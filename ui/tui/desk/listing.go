@@ -34,8 +34,9 @@ type Frame interface {
 	Shows(address int) bool
 }
 
-// Due counts the requests that need an answer soon: the badge of the tab.
-type Due struct{ Soon, Overdue int }
+// Due counts the requests that need an answer soon, the first of them in Days days: the badge of the
+// tab.
+type Due struct{ Soon, Overdue, Days int }
 
 // Words is the source's note about the whole list.
 func (s Said) Words(esc safetext.Escaper) safetext.Text {

@@ -94,6 +94,20 @@ type Visible struct {
 	Move        func(by int) tea.Cmd
 }
 
+// Beyond are the signs of rows above and below the visible ones.
+func (v Visible) Beyond(st *paint.Styles) safetext.Text {
+	above, below := v.Top > 0, v.Top+v.Height < v.N
+	switch {
+	case above && below:
+		return st.Esc.Sprintf(" %s%s", st.Glyphs.Up, st.Glyphs.Down)
+	case above:
+		return st.Esc.Sprintf(" %s", st.Glyphs.Up)
+	case below:
+		return st.Esc.Sprintf(" %s", st.Glyphs.Down)
+	}
+	return safetext.Text{}
+}
+
 // Titles of the details.
 const (
 	StoreAside = "store"

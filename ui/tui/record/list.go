@@ -306,19 +306,26 @@ func (p *List[T]) Crumbs() []safetext.Text {
 	if p.Query != "" {
 		out = append(out, p.D.St.Esc.Sprintf("/%s", p.Query))
 	}
-	switch r, ok := p.Window.Current(); {
-	case !ok || !p.Full:
-	case p.Kind.Crumb != nil:
-		out = append(out, p.Kind.Crumb(r.Raw))
-	default:
-		out = append(out, r.Cells[0])
+	if r, ok := p.Window.Current(); ok && p.Full {
+		if store := p.StoreHere(); store != "" {
+			out = append(out, p.D.Esc.Line(store))
+		}
+		name := r.Cells[0]
+		if p.Kind.Crumb != nil {
+			name = p.Kind.Crumb(r.Raw)
+		}
+		out = append(out, name)
 	}
 	return append(append(out, p.Marks.Crumb(p.D.Esc)...), p.Window.Looking(p.D.Esc)...)
 }
 
 func (p *List[T]) Position() (safetext.Text, bool) {
 	if p.Full {
-		return p.Detail.Position(), p.Detail.Busy
+		row, at := p.Window.Position(), p.Detail.Position()
+		if !at.IsEmpty() {
+			row = p.D.St.Esc.Sprintf("%s, %s", row, at)
+		}
+		return row, p.Detail.Busy
 	}
 	at := p.Window.Position()
 	if p.follows() && !at.IsEmpty() {

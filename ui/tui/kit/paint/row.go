@@ -283,6 +283,9 @@ func (s *Styles) Tail(whole safetext.Text, raw, suffix string, width int) safete
 		room -= w
 		at -= n
 	}
+	if dir := strings.IndexByte(raw[at:], '/'); dir > 0 && at+dir+1 < len(raw) { // whole names of a path
+		at += dir
+	}
 	return s.Esc.Sprintf("%s%s%s", lead, raw[at:], suffix)
 }
 

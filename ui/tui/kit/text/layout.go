@@ -305,8 +305,13 @@ func (l Layout) Around(t *Page, at RowRef, before, after int) (rows []Wrapped, i
 	return rows, max(len(rows)-1, 0)
 }
 
-// gutter is the columns of the line numbers left of a body.
-func gutter(t *Page) int { return max(len(strconv.Itoa(t.Total)), 2) + 1 }
+// gutter is the columns left of a body: of the line numbers, which a comparison has in its own lines.
+func gutter(t *Page) int {
+	if t.Kind == Diff {
+		return 2
+	}
+	return max(len(strconv.Itoa(t.Total)), 2) + 1
+}
 
 // SearchWords are the words of a query to find in texts.
 func SearchWords(query string) []string {

@@ -276,10 +276,10 @@ func (p *Pager) renderRow(st *paint.Styles, w Wrapped, width int) string {
 	if w.At.Off >= 0 {
 		number := safetext.Text{}
 		switch {
-		case !w.cont:
-			number = safetext.Const(strconv.Itoa(w.line))
-		case w.At.sub == 0:
+		case w.cont && w.At.sub == 0:
 			number = st.Glyphs.Continued
+		case !w.cont && p.Shown.Kind != Diff:
+			number = safetext.Const(strconv.Itoa(w.line))
 		}
 		r.Number(st.Dim, number, gutter(p.Shown)-1).Blank(1)
 		return r.Rich(st.PaintOf(w.Look), w.Text, w.hits, w.Runs).End()

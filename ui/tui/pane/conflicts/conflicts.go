@@ -1,6 +1,7 @@
 package conflicts
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -76,6 +77,9 @@ func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
 		p.Kind.Detail = rs.conflictDetail(room{aside.beside, p.Detail.Width, p.Detail.Height})
 	}
 	kind.Keys = func(p *record.List[conflict.Copy]) []act.Act { return rs.conflictKeys(p, aside) }
+	kind.Crumb = func(c conflict.Copy) safetext.Text {
+		return d.Esc.LineMax(path.Base(cmp.Or(c.Target, c.ID)), prose.MaxTitle)
+	}
 	rs.list = record.New(d.Desk, kind)
 	return rs.list
 }
@@ -276,6 +280,9 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 			}
 			head = append(head, first)
 		}
+		if !low {
+			head = append(head, rs.outcome(c)...)
+		}
 		return diff.Text(head)
 	}
 }
@@ -294,7 +301,23 @@ func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 		{Value: esc.LineMax(path.Base(c.ID), desk.MaxField), Kind: text.Title},
 		{Value: d.St.Badge(conflictTone(c), esc.Sprintf("%s, %s: %s", esc.Const(conflictWord(c)), desk.OrElse(esc.Line(c.Tool), esc.Const("by no known tool")), esc.LineMax(c.Reason, desk.MaxField))), Kind: text.Note},
 	}
-	return append(head, rs.warnings(c)...)
+	return append(append(head, rs.outcome(c)...), rs.warnings(c)...)
+}
+
+// outcome says what each key does with the two texts.
+func (rs *resolutions) outcome(c conflict.Copy) []text.Line {
+	words := "b deletes the copy, c replaces the base with it, B keeps both."
+	switch {
+	case rs.noResolveOf(c) != "":
+		return nil
+	case c.Class == names.InFile:
+		words = "e opens the text to be cleaned of its markers."
+	case c.Orphan:
+		words = "c gives the copy the base's name, B a new one."
+	case c.RenameOnly():
+		words = "b renames the copy, c also replaces the base with it, B keeps both."
+	}
+	return []text.Line{{Value: rs.d.Esc.Sprintf("%s z undoes it.", rs.d.Esc.Const(words)), Kind: text.Note}}
 }
 
 // warnings are the dangers of resolving a conflict.

@@ -1,6 +1,8 @@
 package conflicts
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 
 	"memdesk/conflict"
@@ -20,45 +22,59 @@ const maxSides = 2000
 // between « and ».
 func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 	esc := rs.d.Esc
-	half := max((width-5)/2, 12)
+	digits := len(strconv.Itoa(1 + max(strings.Count(cmp.BaseText, "\n"), strings.Count(cmp.CopyText, "\n"))))
+	half := max((width-5)/2-digits-1, 12)
 	var out []text.Line
 	wrapped := func(line string) []safetext.Text {
 		return rs.d.St.Wrap(esc.LineMax(strings.TrimRight(line, "\r\n"), half*maxSides), half)
 	}
-	put := func(l, r, sign string, kind text.Kind) {
-		left, right := wrapped(l), wrapped(r)
-		for len(left) < len(right) {
-			left = append(left, safetext.Text{})
-		}
-		for i, t := range left {
-			var beside safetext.Text
-			if i < len(right) {
-				beside = right[i]
-			}
-			out = append(out, text.Line{Value: esc.Sprintf("%s %s %s", safetext.Pad(t, half), esc.Const(sign), beside), Kind: kind})
+	put := func(l, r string, left, right int, sign string, kind text.Kind) {
+		base, other := wrapped(l), wrapped(r)
+		for i := range max(len(base), len(other)) {
+			out = append(out, text.Line{Value: esc.Sprintf("%s %s %s", column(esc, base, i, left, digits, half), esc.Const(sign), column(esc, other, i, right, digits, half)), Kind: kind})
 			sign = " " // the line goes on
 		}
 	}
-	put("BASE", "COPY", " ", text.Title)
+	put("BASE", "COPY", 0, 0, " ", text.Title)
+	left, right := 0, 0 // the numbers of the last lines
 	for _, h := range threeway.Two(cmp.BaseText, cmp.CopyText) {
 		for i := range max(len(h.Left), len(h.Right)) {
 			if len(out) > maxSides {
 				return append(out, text.Line{Value: esc.Sprintf("This view ends after %s rows; s shows all of it, one below the other.", prose.Group(maxSides)), Kind: text.Warn})
 			}
 			switch {
-			case h.Kind == threeway.Same:
-				put(h.Left[i], h.Right[i], " ", text.Field)
 			case i >= len(h.Left):
-				put("", h.Right[i], ">", text.Warn)
+				right++
+				put("", h.Right[i], 0, right, ">", text.Warn)
+				continue
 			case i >= len(h.Right):
-				put(h.Left[i], "", "<", text.Warn)
-			default:
-				gone, come := diff.Words(h.Left[i], h.Right[i])
-				put(pointed(h.Left[i], gone), pointed(h.Right[i], come), "|", text.Warn)
+				left++
+				put(h.Left[i], "", left, 0, "<", text.Warn)
+				continue
 			}
+			left, right = left+1, right+1
+			if h.Kind == threeway.Same {
+				put(h.Left[i], h.Right[i], left, right, " ", text.Field)
+				continue
+			}
+			gone, come := diff.Words(h.Left[i], h.Right[i])
+			put(pointed(h.Left[i], gone), pointed(h.Right[i], come), left, right, "|", text.Warn)
 		}
 	}
 	return out
+}
+
+// column is part i of a wrapped line, padded, with the line's number before the first part; 0: none.
+func column(esc safetext.Escaper, parts []safetext.Text, i, number, digits, width int) safetext.Text {
+	var part safetext.Text
+	if i < len(parts) {
+		part = parts[i]
+	}
+	n := ""
+	if i == 0 && number > 0 {
+		n = strconv.Itoa(number)
+	}
+	return esc.Sprintf("%s %s", esc.Const(fmt.Sprintf("%*s", digits, n)), safetext.Pad(part, width))
 }
 
 // pointed puts the marked parts of a line between « and ».

@@ -22,14 +22,15 @@ func TestSidesKeepTheirColumns(t *testing.T) {
 		got = append(got, strings.TrimRight(l.Value.String(), " "))
 	}
 	want := []string{
-		"BASE                   COPY",
-		"same                   same",
-		"the early boat       | the early boat",
-		"leaves at «five»       leaves at «six» from",
-		"from pier two          pier two",
-		"last                   last",
-		"                     > more than one column",
-		"                       has room for",
+		"  BASE                   COPY",
+		"1 same                 1 same",
+		"2 the early boat     | 2 the early boat",
+		"  leaves at «five»       leaves at «six»",
+		"  from pier two          from pier two",
+		"3 last                 3 last",
+		"                     > 4 more than one",
+		"                         column has room",
+		"                         for",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -65,7 +65,9 @@ func dueOf(all []operator.ErasureRequest, now time.Time) (n desk.Due) {
 		case left < 0:
 			n.Overdue++
 		case left <= dueDays:
-			n.Soon++
+			if n.Soon++; n.Soon == 1 || left < n.Days {
+				n.Days = left
+			}
 		}
 	}
 	return n
@@ -76,7 +78,11 @@ func (p *Pane) Badge() (safetext.Text, paint.Tone) {
 	case p.due.Overdue > 0:
 		return safetext.Sprintf("!%d", p.due.Overdue), paint.ToneBad
 	case p.due.Soon > 0:
-		return safetext.Sprintf("%d due", p.due.Soon), paint.ToneWarn
+		words := "due"
+		if width, _ := p.D.Frame.Room(); width >= paint.WideFrom {
+			words = dueDay(p.due.Days)
+		}
+		return safetext.Sprintf("%d %s", p.due.Soon, safetext.Const(words)), paint.ToneWarn
 	}
 	return safetext.Text{}, paint.ToneInfo
 }
@@ -281,9 +287,16 @@ func dueWords(r operator.ErasureRequest, now time.Time) string {
 		return "clock stopped"
 	case left < 0:
 		return prose.Plural(int64(-left), "day") + " overdue"
-	case left == 0:
+	}
+	return dueDay(left)
+}
+
+// dueDay is the day of a deadline, from now.
+func dueDay(left int) string {
+	switch left {
+	case 0:
 		return "due today"
-	case left == 1:
+	case 1:
 		return "due tomorrow"
 	}
 	return "due in " + prose.Plural(int64(left), "day")

@@ -1,6 +1,7 @@
 package erasure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,11 +149,14 @@ func (t stepCount) words() string {
 			parts = append(parts, prose.Group(int64(n))+" "+what)
 		}
 	}
-	add(t.forget, "to forget")
-	add(t.redact, "to redact")
+	goes := "go"
+	if t.scrub > 0 {
+		goes = "go (" + prose.Group(int64(t.scrub)) + " scrub)"
+	}
+	add(t.forget+t.scrub, goes)
+	add(t.redact, "redact")
 	add(t.held, "on hold")
-	add(t.scrub, "more to scrub")
-	add(t.outside, "out of reach")
+	add(t.outside, "left")
 	if len(parts) == 0 {
 		return "nothing found"
 	}
@@ -188,7 +192,7 @@ func share(n, of int64) string {
 
 // actionWords say what happens to an item, with a sign: never by colour alone.
 var actionWords = map[gdpr.Action]string{
-	gdpr.Forget: "x forget", gdpr.Redact: "~ redact", gdpr.Scrub: "x scrub", gdpr.Held: "= hold", gdpr.OutOfScope: "- outside",
+	gdpr.Forget: "x forget", gdpr.Redact: "~ redact", gdpr.Scrub: "x scrub", gdpr.Held: "= hold", gdpr.OutOfScope: "- left",
 }
 
 // PlanRow is a row of the plan: all of it, a store, a layer of one, or one step.
@@ -234,7 +238,7 @@ func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	}
 	kind := record.Kind[PlanRow]{
 		Noun: "step", Tell: tellPlan, Marking: true, Whole: func(raw PlanRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
-		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "LAYER", Width: 12}, {Title: "WHAT"}},
+		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "KIND, LAYER", Width: 12}, {Title: "WHAT"}},
 		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
 			p, rows, err := shown.rows(ctx, d.Erasure, r.ID, q)
 			if err != nil {
@@ -250,12 +254,27 @@ func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			return rq.planText(ctx, now, raw)
 		},
 		Keys: func(p *record.List[PlanRow]) []act.Act { return append(FoldKeys(p, &shown), rq.PlanKeys(p, r)...) },
+		Crumb: func(raw PlanRow) safetext.Text {
+			switch {
+			case raw.step != nil:
+				return d.Esc.LineMax(raw.step.ID, prose.MaxTitle)
+			case raw.store != nil:
+				return d.Esc.Line(cmp.Or(raw.layer, raw.store.Kind))
+			}
+			return d.Esc.Const("all stores")
+		},
 		Field: func(raw PlanRow) string {
 			if st := raw.step; st != nil {
 				return model.Ref{Store: st.Store, ID: st.ID}.String()
 			}
 			return raw.plan.Hash
 		},
+		Traits: record.Traits[PlanRow]{Store: func(raw PlanRow) string {
+			if raw.store == nil {
+				return ""
+			}
+			return raw.store.Store
+		}},
 	}
 	if at != nil {
 		kind.Near, kind.Line = at.near, at.line
@@ -450,12 +469,16 @@ func FoldKeys(p *record.List[PlanRow], shown *planPages) []act.Act {
 		return row.Raw.fold(), row.Raw.open
 	}
 	var out []act.Act
-	if at, _ := fold(); at != "" {
-		out = append(out, act.Unfold.With(nil, func() tea.Cmd {
+	if at, open := fold(); at != "" {
+		unfold := act.Unfold.With(nil, func() tea.Cmd {
 			at, _ := fold()
 			shown.turn(at)
 			return p.Window.Refresh()
-		}))
+		})
+		if open {
+			unfold.Name = "fold"
+		}
+		out = append(out, unfold)
 	}
 	if p.Full {
 		return out
@@ -472,9 +495,10 @@ func (rq *Requests) planText(ctx context.Context, r operator.ErasureRequest, row
 	case row.step != nil:
 		return rq.stepText(ctx, r, *row.step)
 	case row.layer != "":
-		return text.NewPage([]text.Line{{Value: rq.D.Esc.Sprintf("%s: %s", row.store.Store, row.layer), Kind: text.Title}, {Value: rq.D.Esc.Const(row.steps.words())}}, "")
+		head := []text.Line{{Value: rq.D.Esc.Sprintf("%s: %s", row.store.Store, row.layer), Kind: text.Title}, {Value: rq.D.Esc.Const(row.steps.words())}}
+		return text.NewPage(append(head, stepLines(rq.D.Esc, row)...), "")
 	case row.store != nil:
-		return text.NewPage(rq.storePlanLines(*row.store), "")
+		return text.NewPage(append(rq.storePlanLines(*row.store), stepLines(rq.D.Esc, row)...), "")
 	}
 	return text.NewPage(rq.wholePlanLines(ctx, r, row.plan), "")
 }
@@ -577,6 +601,24 @@ func (rq *Requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 	return head
 }
 
+// maxStepLines bounds the steps below a store or a layer; its rows have all of them.
+const maxStepLines = 500
+
+// stepLines names the steps of a store or of a layer.
+func stepLines(esc safetext.Escaper, row PlanRow) []text.Line {
+	out := []text.Line{{Kind: text.Blank}}
+	for _, st := range row.store.Steps {
+		switch {
+		case row.layer != "" && st.Layer != row.layer:
+		case len(out) > maxStepLines:
+			return append(out, text.Line{Value: esc.Const("There are more: enter lists all of them."), Kind: text.Note})
+		default:
+			out = append(out, text.Line{Name: esc.Const(actionWords[st.Action]), Value: prose.NameFirst(esc, st.ID)})
+		}
+	}
+	return out
+}
+
 // stepText is one item of the plan: why it is there, and its text with the subject's identifiers
 // marked, or as redacted.
 func (rq *Requests) stepText(ctx context.Context, r operator.ErasureRequest, st gdpr.Step) *text.Page {
@@ -642,7 +684,7 @@ func stepWords(st gdpr.Step) string {
 	case gdpr.Scrub:
 		return "scrub: what names the person is removed from this layer"
 	}
-	return "out of reach: memdesk cannot change it; the receipt names it"
+	return "left: memdesk cannot change it; the receipt names it"
 }
 
 // stepItem reads the item of a step, as it is now.

@@ -86,39 +86,42 @@ func spark(esc safetext.Escaper, took []time.Duration) safetext.Text {
 // coreFacets are the abilities whose absence an operator must know.
 var coreFacets = []string{"retain", "forget", "recall", "browse", "history", "quarantine", "cascade"}
 
-// fillLines compare the content of tiers with their caps, as far as that is known without reading:
-// a cap is one item's.
+// fillLines are the tiers over or near their caps, as far as that is known without reading: a cap is
+// one item's.
 func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []text.Line {
 	var out []text.Line
+	var within, several int64
 	for _, c := range counts {
 		t, ok := s.Tier(c.Tier)
 		if !ok || t.Cap == 0 || c.Items == 0 {
 			continue
 		}
-		l := text.Line{Name: esc.LineMax(c.Tier, 200)}
-		in := safetext.Text{} // after the numbers: a path is longer than the line
-		if c.Scope != "" {
-			in = esc.Sprintf(": %s", prose.NameFirst(esc, c.Scope))
-		}
+		flag := t.CapFlag(c.Bytes)
 		switch {
-		case c.Items == 1 && t.CapUnit == model.CapBytes:
-			l.Value = esc.Sprintf("%d %%, %s of %s", 100*c.Bytes/t.Cap, prose.Size(c.Bytes), prose.Size(t.Cap))
-			if flag := t.CapFlag(c.Bytes); flag != "" {
-				l.Value, l.Kind = esc.Sprintf("%s (%s)", l.Value, string(flag)), text.Warn
-			}
-		default:
-			l.Value = esc.Sprintf("%s, %s, each up to %s", prose.Plural(c.Items, "item"), prose.Size(c.Bytes), prose.Capacity(t))
+		case c.Items > 1 || t.CapUnit != model.CapBytes:
+			several++
+			continue
+		case flag == "":
+			within++
+			continue
 		}
-		l.Value = esc.Sprintf("%s%s", l.Value, in)
+		l := text.Line{Name: esc.LineMax(c.Tier, 200), Kind: text.Warn,
+			Value: esc.Sprintf("%d %%, %s of %s (%s)", 100*c.Bytes/t.Cap, prose.Size(c.Bytes), prose.Size(t.Cap), string(flag))}
+		if c.Scope != "" { // after the numbers: a path is longer than the line
+			l.Value = esc.Sprintf("%s: %s", l.Value, prose.NameFirst(esc, c.Scope))
+		}
 		out = append(out, l)
+	}
+	if within > 0 {
+		out = append(out, text.Line{Value: esc.Sprintf("%s within the cap.", prose.Plural(within, "tier")), Kind: text.Note})
+	}
+	if several > 0 {
+		out = append(out, text.Line{Value: esc.Sprintf("%s with a cap for each item: 2 Tiers lists them.", prose.Plural(several, "tier")), Kind: text.Note})
 	}
 	if len(out) == 0 {
 		return nil
 	}
-	if len(out) > 40 {
-		out = append(out[:40:40], text.Line{Value: esc.Sprintf("and %s that are not listed here: 2 Tiers shows them", prose.Plural(int64(len(out)-40), "more tier")), Kind: text.Note})
-	}
-	return append([]text.Line{{Kind: text.Blank}, {Value: esc.Const("tiers and their caps"), Kind: text.Title}}, out...)
+	return append([]text.Line{{Kind: text.Blank}, {Value: esc.Const("caps"), Kind: text.Title}}, out...)
 }
 
 // advice says what to do about a failing store.

@@ -45,11 +45,11 @@ func TestChecksInWords(t *testing.T) {
 func TestFillAgainstCaps(t *testing.T) {
 	s := model.Store{Tiers: []model.TierSpec{{Name: "pins", Cap: 1000, CapUnit: model.CapBytes}, {Name: "daily", Cap: 500, CapUnit: model.CapChars}, {Name: "free"}}}
 	var all []string
-	for _, l := range fillLines(safetext.Escaper{}, s, []model.TierCount{{Tier: "pins", Scope: "crews/eng/ada", Items: 1, Bytes: 900}, {Tier: "daily", Items: 3, Bytes: 90}, {Tier: "free", Items: 2}}) {
+	for _, l := range fillLines(safetext.Escaper{}, s, []model.TierCount{{Tier: "pins", Scope: "crews/eng/ada", Items: 1, Bytes: 900}, {Tier: "pins", Items: 1, Bytes: 10}, {Tier: "daily", Items: 3, Bytes: 90}, {Tier: "free", Items: 2}}) {
 		all = append(all, l.Value.String())
 	}
 	got := strings.Join(all, "\n")
-	for _, want := range []string{"90 %, 900 B of 1.0 KB (near-cap): ada  crews/eng/", "3 items, 90 B, each up to 500 characters"} {
+	for _, want := range []string{"90 %, 900 B of 1.0 KB (near-cap): ada  crews/eng/", "1 tier within the cap.", "1 tier with a cap for each item"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -85,6 +85,7 @@ func New(d *pane.Bench, at int, stories *Stories) *record.List[operator.Quaranti
 			}),
 		}
 	}
+	kind.Crumb = func(e operator.QuarantineEntry) safetext.Text { return d.Esc.LineMax(e.Source, prose.MaxTitle) }
 	kind.Marking, kind.Name, kind.Datum = true, "quarantine", edit.QuarantineDatum
 	kind.Field = func(raw operator.QuarantineEntry) string { return raw.Source }
 	return record.New(d.Desk, kind)
@@ -288,6 +289,14 @@ func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[opera
 		Key: e.Store + "\x00" + e.ID, Raw: e, Tones: tones, Cells: cells}
 }
 
+// verdicts say what an entry still means.
+var verdicts = map[operator.Liveness]string{
+	operator.LivePoisoned: "still poisoned: the source holds the blocked text",
+	operator.LiveClean:    "old copy: the source is clean now, only this entry is left",
+	operator.LiveGone:     "old copy: the source is gone, only this entry is left",
+	operator.LiveUnknown:  "unknown: nobody could look at the source",
+}
+
 // quarantineText shows an entry: the blocked text with its match, under a line of why. facts
 // replaces it with all fields of the entry.
 func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail, err error, facts bool) *text.Page {
@@ -305,8 +314,8 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 		tone = paint.ToneWarn
 	}
 	head = append(head,
-		text.Line{Value: st.Badge(paint.ToneBad, esc.Sprintf("blocked for %s (%s) at %s", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e)))), Kind: text.Note},
-		text.Line{Value: st.Badge(tone, esc.Sprintf("its source is %s", esc.Const(desk.LiveWords[live]))), Kind: kind})
+		text.Line{Value: st.Badge(tone, esc.Const(verdicts[live])), Kind: kind},
+		text.Line{Value: esc.Sprintf("Blocked for %s (%s) at %s.", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e))), Kind: text.Note})
 	if e.FalsePositive {
 		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})
 	}

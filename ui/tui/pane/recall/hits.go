@@ -53,7 +53,7 @@ type answered struct {
 }
 
 // snippetLead is the length of a list's snippet before its first match.
-const snippetLead = 16
+const snippetLead = 10
 
 func newAnswered(esc safetext.Escaper, gen int, a backends.Answer, words []string) answered {
 	out := answered{gen: gen, answer: a, failed: a.Err != nil, Status: answerStatus(esc, a)}
@@ -86,12 +86,15 @@ func fromMatch(esc safetext.Escaper, s string, words []string) safetext.Text {
 			first = i
 		}
 	}
-	if first <= 2*snippetLead {
+	if first <= snippetLead {
 		return esc.Line(s)
 	}
 	at := first - snippetLead
 	for at > 0 && !utf8.RuneStart(s[at]) {
 		at--
+	}
+	if word := strings.IndexByte(s[at:first], ' '); word >= 0 {
+		at += word + 1
 	}
 	return esc.Sprintf("%s%s", paint.LeftOut(esc), s[at:])
 }

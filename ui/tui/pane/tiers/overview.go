@@ -387,7 +387,41 @@ func (o *overview) describe(r tierRow) []text.Line {
 			head = append(head, text.Line{Name: esc.Const("note"), Value: esc.Line(note)})
 		}
 	}
+	if !r.isTier {
+		head = append(head, o.tierSums(s, r)...)
+	}
 	return append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("enter lists the items."), Kind: text.Note})
+}
+
+// tierSums are the tiers of a store, summed over its scopes, or those of one scope.
+func (o *overview) tierSums(s model.Store, of tierRow) []text.Line {
+	esc := o.d.St.Esc
+	var order []string
+	sums := map[string]tierRow{}
+	for _, r := range o.tierRows(s, o.Tallies[s.Name].Counts) {
+		if !r.isTier || of.depth == 1 && r.at.Scope != of.at.Scope {
+			continue
+		}
+		sum, known := sums[r.at.Tier]
+		if !known {
+			order = append(order, r.at.Tier)
+		}
+		sum.items, sum.bytes, sum.over = sum.items+r.items, sum.bytes+r.bytes, sum.over+r.over
+		sums[r.at.Tier] = sum
+	}
+	var out []text.Line
+	for _, tier := range order {
+		sum := sums[tier]
+		l := text.Line{Name: esc.LineMax(tier, prose.MaxTitle), Value: esc.Const(prose.Plural(sum.items, "item") + ", " + prose.Size(sum.bytes))}
+		if sum.over > 0 {
+			l.Value, l.Kind = esc.Sprintf("%s, %d over the cap", l.Value, sum.over), text.Warn
+		}
+		out = append(out, l)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return append([]text.Line{{Kind: text.Blank}, {Value: esc.Const("tiers"), Kind: text.Title}}, out...)
 }
 
 func hiddenTiers(s model.Store) int {
