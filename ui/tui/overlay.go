@@ -98,8 +98,13 @@ func (ps *pages) newOverlay(title string) *overlay {
 }
 
 func (ps *pages) overlayBindings() []act.Act {
+	closed := func() tea.Cmd { ps.Overlay = nil; return nil }
+	help := act.Act{Keys: []string{"?"}, Name: "help", Doc: "the keys of the pane", Do: ps.openHelp}
+	if strings.HasPrefix(ps.Overlay.Title.String(), helpTitle) {
+		help = act.Act{Keys: []string{"?"}, Doc: "close this page", Do: closed}
+	}
 	return slices.Concat([]act.Act{
-		{Keys: []string{"esc", "q", "?", "enter"}, Show: "esc", Name: "close", Doc: "close this page", Do: func() tea.Cmd { ps.Overlay = nil; return nil }},
+		{Keys: []string{"esc", "q", "enter"}, Show: "esc", Name: "close", Doc: "close this page", Do: closed}, help,
 		{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: ps.a.Line.openCommand},
 		{Keys: []string{"down", "j"}, Show: "Up Down", Name: "scroll", Doc: "one line down", Do: func() tea.Cmd { return ps.Overlay.Pager.Move(1) }},
 	}, act.Movement(ps.Overlay.Pager, "line"), ps.a.paneBindings())
@@ -142,8 +147,11 @@ func (ps *pages) noticeLines() []text.Line {
 
 // openHelp lists the keys that work here and everywhere, from the bindings.
 func (ps *pages) openHelp() tea.Cmd {
-	return ps.openOverlay("Help: "+ps.a.paneName(), ps.helpLines())
+	ps.Overlay = nil // its keys are not the pane's
+	return ps.openOverlay(helpTitle+ps.a.paneName(), ps.helpLines())
 }
+
+const helpTitle = "Help: "
 
 // Help is the key table of the current place.
 func (ps *pages) Help() []act.Section {
@@ -182,7 +190,7 @@ func (ps *pages) helpLines() []text.Line {
 	return append(append(lines, ps.commandLines()...),
 		text.Line{Value: esc.Const("signs"), Kind: text.Title},
 		text.Line{Name: esc.Const("^[ \\x9b"), Value: esc.Const("text that stands for itself only here: a control character or a byte of a store that is shown and not sent to the terminal")},
-		text.Line{Name: esc.Concat(ps.a.D.St.Glyphs.Up, esc.Const(" "), ps.a.D.St.Glyphs.Down), Value: esc.Const("on the line beside a detail: it goes on above, below; K and J scroll it")},
+		text.Line{Name: esc.Concat(ps.a.D.St.Glyphs.Up, esc.Const(" "), ps.a.D.St.Glyphs.Down), Value: esc.Const("after the place in a list: there are rows above, below. On the line beside a detail: it goes on there; K and J scroll it")},
 		text.Line{Name: esc.Const("at least"), Value: esc.Const("counting stopped there; there may be more")},
 	)
 }

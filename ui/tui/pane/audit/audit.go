@@ -32,7 +32,7 @@ func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
 		Columns: []record.Column{
 			{Title: "SEQ", Width: 7, Right: true}, {Title: "WHEN, UTC", Width: 17}, {Title: "ACTOR", Width: 16}, {Title: "ACTION", Width: 13}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
 		},
-		Least: []int{0, 17, 10, 9, 11, 20}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
+		Least: []int{0, 17, 10, 14, 11, 16}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
 	}
 	if d.Audit == nil {
 		kind.Missing = "no audit log is attached to this console: memdesk audit list shows the operator log"
