@@ -188,6 +188,8 @@ func (a *App) identity() string {
 			why = st.Esc.Const(word)
 		}
 		r.Put(st.Warn, why)
+	} else if len(a.members) > 0 {
+		r.Put(st.Dim, st.Glyphs.Dot).Lit(st.Dim, "read and write")
 	}
 	end := st.Row(right).Blank(right - counts)
 	return r.End() + end.Put(st.Plain, all).Put(st.Bad, failed).End()
@@ -346,9 +348,13 @@ func (a *App) footer() string {
 	for _, b := range hints {
 		room -= wide(b) + 2
 	}
-	for i := len(hints) - 1; i >= 0 && room < 0; i-- { // the way back and the help are shown in any width
-		if b := hints[i]; b.Keys[0] != "esc" && b.Keys[0] != "?" {
-			room += wide(b) + 2
+	out := "q" // the way out and the help are shown in any width
+	if slices.ContainsFunc(hints, func(b act.Act) bool { return b.Keys[0] == "esc" }) {
+		out = "esc"
+	}
+	for i := len(hints) - 1; i >= 0 && room < 0; i-- {
+		if b := hints[i]; b.Keys[0] != out && b.Keys[0] != "?" {
+			room += wide(hints[i]) + 2
 			hints = slices.Delete(hints, i, i+1)
 		}
 	}

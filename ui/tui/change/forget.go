@@ -62,7 +62,7 @@ func forgetDialog(d *desk.Desk, s model.Store, it model.Item, seen model.Revisio
 		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(w, prose.MaxReason)), Kind: text.Warn})
 	}
 	if len(warnings) == 0 {
-		lines = append(lines, text.Line{Value: esc.Const("What goes is kept: z puts it back."), Kind: text.Note})
+		lines = append(lines, text.Line{Value: esc.Const("The text is kept: z puts it back."), Kind: text.Note})
 	}
 	ref := model.Ref{Store: s.Name, ID: it.ID}
 	return &dialog.Dialog{

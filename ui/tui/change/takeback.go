@@ -114,7 +114,7 @@ func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, p
 	if told := tb.toldWords(ctx, plan, since); !told.IsEmpty() {
 		lines = append(lines, text.Line{Value: told, Kind: text.Warn})
 	}
-	lines = append(append(lines, environments...), text.Line{Value: esc.Const("One job, each store as a whole. What goes is kept: z puts it back."), Kind: text.Note})
+	lines = append(append(lines, environments...), text.Line{Value: esc.Const("One job, each store as a whole. The text is kept: z puts it back."), Kind: text.Note})
 	out := &dialog.Dialog{Title: esc.Const("Take back"), Lines: lines, Body: text.NewPage(rows, "")}
 	if counts[origin.ActForget]+counts[origin.ActRestore] > 0 {
 		for _, name := range stores {

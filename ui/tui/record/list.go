@@ -321,9 +321,9 @@ func (p *List[T]) Crumbs() []safetext.Text {
 
 func (p *List[T]) Position() (safetext.Text, bool) {
 	if p.Full {
-		row, at := p.Window.Position(), p.Detail.Position()
-		if !at.IsEmpty() {
-			row = p.D.St.Esc.Sprintf("%s, %s", row, at)
+		row := p.Window.Position()
+		if above, below := p.Detail.Beyond(); above || below {
+			row = p.D.St.Esc.Sprintf("%s, %s", row, p.Detail.Position())
 		}
 		return row, p.Detail.Busy
 	}

@@ -474,7 +474,7 @@ func (w *Window[T]) Position() safetext.Text {
 	case len(w.Rows) == 0 && !w.Loaded:
 		return safetext.Text{}
 	case len(w.Rows) == 0:
-		return safetext.Const("0 of 0")
+		return safetext.Const("none")
 	case w.first >= 0:
 		return safetext.Sprintf("%s of %s", safetext.Const(prose.Group(w.first+int64(w.Sel)+1)), safetext.Const(prose.Count(total)))
 	case w.Pages[len(w.Pages)-1].Next == "":

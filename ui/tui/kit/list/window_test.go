@@ -293,7 +293,7 @@ func TestWindowPosition(t *testing.T) {
 		{"uncounted", 5000, false, func(*Window[int]) {}, "1 of at least 20"},
 		{"end of an uncounted list", 5000, false, func(w *Window[int]) { w.End() }, "0 before the end of at least 20"},
 		{"uncounted but seen whole", 12, false, func(*Window[int]) {}, "1 of 12"},
-		{"empty", 0, true, func(*Window[int]) {}, "0 of 0"},
+		{"empty", 0, true, func(*Window[int]) {}, "none"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &shelf{ids: numbers(tt.rows), counted: tt.counted, backward: true}

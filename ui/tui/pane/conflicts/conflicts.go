@@ -132,7 +132,7 @@ func conflictRecord(d *desk.Desk, c conflict.Copy, again bool) record.Row[confli
 	base := esc.LineMax(path.Base(c.Target), prose.MaxTitle)
 	switch {
 	case again: // another copy of the base above
-		base = esc.Sprintf("also %s", base)
+		base = esc.Sprintf("%s%s", esc.Const(d.St.Glyphs.Guide[2]), base)
 	case c.Target == "":
 		base = esc.Const("-")
 	}

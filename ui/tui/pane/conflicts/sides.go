@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"memdesk/conflict"
 	threeway "memdesk/conflict/merge"
@@ -35,7 +36,8 @@ func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 			sign = " " // the line goes on
 		}
 	}
-	put("BASE", "COPY", 0, 0, " ", text.Title)
+	base, copied := sideWords(cmp.BaseSize, cmp.BaseTime, cmp.CopyTime), sideWords(cmp.CopySize, cmp.CopyTime, cmp.BaseTime)
+	put("BASE, "+base, "COPY, "+copied, 0, 0, " ", text.Title)
 	left, right := 0, 0 // the numbers of the last lines
 	for _, h := range threeway.Two(cmp.BaseText, cmp.CopyText) {
 		for i := range max(len(h.Left), len(h.Right)) {
@@ -62,6 +64,18 @@ func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 		}
 	}
 	return out
+}
+
+// sideWords are the size and the time of a side, and whether it is the newer one.
+func sideWords(size int64, at, other time.Time) string {
+	words := prose.Size(size)
+	if !at.IsZero() {
+		words += ", " + prose.Moment(at)
+	}
+	if at.After(other) && !other.IsZero() {
+		words += ", newer"
+	}
+	return words
 }
 
 // column is part i of a wrapped line, padded, with the line's number before the first part; 0: none.

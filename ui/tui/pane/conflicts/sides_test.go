@@ -3,6 +3,7 @@ package conflicts
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,16 +14,19 @@ import (
 
 // TestSidesKeepTheirColumns: a line longer than its column must continue below, beside its other side.
 func TestSidesKeepTheirColumns(t *testing.T) {
+	day := time.Date(2026, 5, 21, 8, 30, 0, 0, time.UTC)
 	rs := &resolutions{d: &pane.Bench{Desk: desktest.New()}}
 	var got []string
 	for _, l := range rs.sides(conflict.Comparison{
+		Copy:     conflict.Copy{BaseSize: 15, CopySize: 17, BaseTime: day, CopyTime: day.Add(time.Hour)},
 		BaseText: "same\nthe early boat leaves at five from pier two\nlast\n",
 		CopyText: "same\nthe early boat leaves at six from pier two\nlast\nmore than one column has room for\n",
 	}, 45) {
 		got = append(got, strings.TrimRight(l.Value.String(), " "))
 	}
 	want := []string{
-		"  BASE                   COPY",
+		"  BASE, 15 B             COPY, 17 B, 2026-05-21",
+		"                         09:30:00Z, newer",
 		"1 same                 1 same",
 		"2 the early boat     | 2 the early boat",
 		"  leaves at «five»       leaves at «six»",

@@ -279,7 +279,7 @@ func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	if at != nil {
 		kind.Near, kind.Line = at.near, at.line
 	}
-	return record.Open(rq.D.Desk, "Plan of "+r.ID, kind)
+	return record.Open(rq.D.Desk, fmt.Sprintf("Plan of %s, %s", r.ID, dueWords(r, d.Time.Clock.Now())), kind)
 }
 
 // planPages keeps the plan of a list, in the list's order: reading and checking a hundred thousand
@@ -531,12 +531,12 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 		head = append(head, text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})
 	}
 	noBackup, backups := backupLines(esc, rq.D.Erasure.Backups(*p))
-	next := "E carries the plan out, for good."
+	next, kind := "E carries the plan out, for good.", text.Warn
 	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
 	if err == nil && why != "" {
-		next = "A comes first: it approves the plan, or says who must. Then E carries it out, for good."
+		next, kind = "A comes first: it approves the plan, or says who must. Then E carries it out, for good.", text.Note
 	}
-	head = append(head, text.Line{Value: esc.Sprintf("Nothing has changed yet. %s", esc.Const(next)), Kind: text.Note})
+	head = append(head, text.Line{Value: esc.Sprintf("Nothing has changed yet. %s", esc.Const(next)), Kind: kind})
 	head = append(append(append(append(head, noBackup...), text.Line{Kind: text.Blank}), eraseStores(rq.D.St, *p)...), text.Line{Kind: text.Blank})
 	head = append(head, field("hash", esc.Line(p.Hash)), field("made", esc.Const(desk.Changed(rq.D.Desk, p.Made))), field("will take", esc.Const(duration(p.Estimate))))
 	if free := rq.D.Erasure.FreeBytes(); free > 0 {

@@ -387,6 +387,9 @@ func (p *Pane) describeStore(s model.Store) []text.Line {
 		access = esc.Sprintf("read-only: %s", desk.OrElse(esc.Line(s.ReadOnlyReason), esc.Const("opened so")))
 	}
 	head = append(head, text.Line{Name: esc.Const("access"), Value: access})
+	if n, hidden, _ := p.holds(s); hidden > 0 {
+		head = append(head, text.Line{Name: esc.Const("items"), Value: esc.Sprintf("%s, and %s in hidden tiers", prose.Plural(n, "item"), prose.Group(hidden))})
+	}
 	var can, cannot []string
 	caps := s.Capabilities()
 	for name, ok := range caps {
@@ -484,29 +487,30 @@ func (p *Pane) row(m backends.Member, at bool, width, nameWidth, kindWidth int) 
 	case len(rep.Status.Findings) > 0 && rep.Status.OK:
 		r.Put(st.Warn, st.Esc.LineMax(rep.Status.Findings[0].Message, prose.MaxReason))
 	case rep.Status.OK:
-		r.Put(st.Dim, p.holds(m.Store))
+		if n, _, known := p.holds(m.Store); known {
+			r.Lit(st.Dim, prose.Plural(n, "item"))
+		}
 	default:
 		r.Put(st.Warn, st.Esc.LineMax(rep.Status.Message, prose.MaxReason))
 	}
 	return r.End()
 }
 
-// holds is the number of items in the tiers that are not hidden; empty before the count.
-func (p *Pane) holds(s model.Store) safetext.Text {
+// holds is the number of items in the tiers that lists show, and in hidden ones; known: they were
+// counted.
+func (p *Pane) holds(s model.Store) (shown, hidden int64, known bool) {
 	if p.counts == nil {
-		return safetext.Text{}
+		return 0, 0, false
 	}
-	tiers := p.counts(s.Name)
-	if len(tiers) == 0 {
-		return safetext.Text{}
-	}
-	var n int64
-	for _, t := range tiers {
-		if spec, _ := s.Tier(t.Tier); !spec.Hidden {
-			n += t.Items
+	for _, t := range p.counts(s.Name) {
+		known = true
+		if spec, _ := s.Tier(t.Tier); spec.Hidden {
+			hidden += t.Items
+		} else {
+			shown += t.Items
 		}
 	}
-	return safetext.Const(prose.Plural(n, "item"))
+	return shown, hidden, known
 }
 
 // pad fills the program's own words up to a column.

@@ -54,13 +54,15 @@ func New(d *pane.Bench, at int, stories *Stories) *record.List[operator.Quaranti
 		}
 		return out, desk.Said{}, nil
 	}
-	kind.Detail = func(ctx context.Context, e operator.QuarantineEntry) *text.Page {
-		full, err := d.Quarantine.Entry(ctx, e.Store, e.ID)
-		return quarantineText(d.Desk, e, full, err, false)
+	shown := func(how detail) func(context.Context, operator.QuarantineEntry) *text.Page {
+		return func(ctx context.Context, e operator.QuarantineEntry) *text.Page {
+			full, err := d.Quarantine.Entry(ctx, e.Store, e.ID)
+			return quarantineText(d.Desk, e, full, err, how)
+		}
 	}
-	kind.Facts = func(ctx context.Context, e operator.QuarantineEntry) *text.Page {
-		full, err := d.Quarantine.Entry(ctx, e.Store, e.ID)
-		return quarantineText(d.Desk, e, full, err, true)
+	kind.Detail, kind.Facts = shown(detail{}), shown(detail{facts: true})
+	kind.Lay = func(p *record.List[operator.QuarantineEntry]) {
+		p.Kind.Detail = shown(detail{low: p.Detail.Height < fewLines})
 	}
 	kind.Keys = func(p *record.List[operator.QuarantineEntry]) []act.Act {
 		return []act.Act{
@@ -297,9 +299,17 @@ var verdicts = map[operator.Liveness]string{
 	operator.LiveUnknown:  "unknown: nobody could look at the source",
 }
 
-// quarantineText shows an entry: the blocked text with its match, under a line of why. facts
-// replaces it with all fields of the entry.
-func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail, err error, facts bool) *text.Page {
+// detail says how an entry is shown.
+type detail struct {
+	facts bool // all fields of the entry, instead of its text
+	low   bool // there is no room for more than verdict, rule and text
+}
+
+// fewLines is the height of a detail below which the text comes before what the keys do.
+const fewLines = 12
+
+// quarantineText shows an entry: the blocked text with its match, under a line of why.
+func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail, err error, how detail) *text.Page {
 	esc, st := d.Esc, d.St
 	live := desk.LivenessOf(e.Live)
 	head := []text.Line{{Value: esc.LineMax(e.Source, desk.MaxField), Kind: text.Title}}
@@ -316,6 +326,13 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	head = append(head,
 		text.Line{Value: st.Badge(tone, esc.Const(verdicts[live])), Kind: kind},
 		text.Line{Value: esc.Sprintf("Blocked for %s (%s) at %s.", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e))), Kind: text.Note})
+	if noDiscardOf(d, e) == "" && !how.low {
+		words := "d deletes this entry, for good."
+		if live != operator.LiveGone && e.SourceID != "" {
+			words = "e edits the source, and the scanner checks it. d deletes this entry alone, for good."
+		}
+		head = append(head, text.Line{Value: esc.Const(words), Kind: text.Note})
+	}
 	if e.FalsePositive {
 		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})
 	}
@@ -325,7 +342,7 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	if err != nil {
 		head = append(head, text.Line{Value: esc.Sprintf("!! its content cannot be read: %s", prose.Reason(esc, err)), Kind: text.Warn})
 	}
-	if facts || err != nil {
+	if how.facts || err != nil {
 		return text.NewPage(append(append(head, text.Line{Kind: text.Blank}), quarantineFacts(d, e, full)...), "")
 	}
 	if full.Decoded != "" && full.Decoded != full.Body {

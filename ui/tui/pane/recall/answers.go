@@ -40,7 +40,7 @@ func (p *Pane) statuses() []status {
 	}
 	for _, a := range p.answers {
 		if r := a.answer.Result; !a.failed && (r.Bounded || r.Total == model.TotalUnknown || r.Total > int64(len(r.Hits))) {
-			out = append(out, status{st.Esc.Line(a.answer.Store), a.Status, "OK", st.Good})
+			out = append(out, status{st.Esc.Line(a.answer.Store), a.Status, "!", st.Warn})
 		}
 	}
 	return out

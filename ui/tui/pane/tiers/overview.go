@@ -588,7 +588,11 @@ func (o *overview) used(t tierRow, width int) (safetext.Text, paint.Paint) {
 		}
 		return gauge, p
 	}
-	return st.Esc.Const(prose.ShortCapacity(t.spec)), st.Dim
+	words := prose.ShortCapacity(t.spec)
+	if width >= gaugeFrom {
+		words = "max " + words
+	}
+	return st.Esc.Const(words), st.Dim
 }
 
 func (o *overview) position() (safetext.Text, bool) {
