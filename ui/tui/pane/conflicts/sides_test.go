@@ -25,8 +25,9 @@ func TestSidesKeepTheirColumns(t *testing.T) {
 		got = append(got, strings.TrimRight(l.Value.String(), " "))
 	}
 	want := []string{
-		"  BASE, 15 B             COPY, 17 B, 2026-05-21",
-		"                         09:30:00Z, newer",
+		"  BASE, 15 B,            COPY, 17 B,",
+		"  2026-05-21             2026-05-21",
+		"  08:30:00Z              09:30:00Z, newer",
 		"1 same                 1 same",
 		"2 the early boat     | 2 the early boat",
 		"  leaves at «five»       leaves at «six»",
