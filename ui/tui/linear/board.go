@@ -137,6 +137,8 @@ func (l *linear) page() error {
 	b.rows, b.next, b.number = page.Rows, page.Next, b.number+page.Rows
 	switch total := page.Total; {
 	case !first, total.Unknown && b.side != nil: // said by the act that opened it
+	case total.Unknown && page.Next == "":
+		l.say("%s.", prose.Plural(int64(page.Rows), is.Noun))
 	case total.Unknown:
 		l.say("Nobody has counted these %s.", safetext.Noun(2, is.Noun))
 	case total.AtLeast:

@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -59,8 +60,13 @@ func (p *List[T]) Row(n int) safetext.Text {
 	}
 	var parts []safetext.Text
 	for i, c := range rec.Cells {
-		if !c.IsEmpty() {
-			parts = append(parts, esc.Sprintf("%s %s", strings.ToLower(p.Kind.Columns[i].Title), c))
+		title := strings.ToLower(p.Kind.Columns[i].Title)
+		switch {
+		case c.IsEmpty():
+		case strings.HasPrefix(c.String(), title+" "):
+			parts = append(parts, c)
+		default:
+			parts = append(parts, esc.Sprintf("%s %s", title, c))
 		}
 	}
 	return esc.Join(parts, ", ")
@@ -87,7 +93,13 @@ func (p *List[T]) Changed() bool      { return false }
 func (p *List[T]) DetailOf(ctx context.Context, n int) (*text.Page, model.Revision) {
 	page := p.Kind.Detail(ctx, p.read[n].Raw)
 	if p.Kind.Facts != nil { // a listener cannot look behind a key
-		page.Head = append(p.Kind.Facts(ctx, p.read[n].Raw).Head, page.Head[1:]...)
+		head := p.Kind.Facts(ctx, p.read[n].Raw).Head
+		for _, l := range page.Head {
+			if !slices.ContainsFunc(head, func(h text.Line) bool { return h.Value.String() == l.Value.String() }) {
+				head = append(head, l)
+			}
+		}
+		page.Head = head
 	}
 	return page, ""
 }

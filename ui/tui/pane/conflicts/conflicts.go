@@ -131,7 +131,9 @@ func conflictRecord(d *desk.Desk, c conflict.Copy, again bool) record.Row[confli
 	esc := d.Esc
 	base := esc.LineMax(path.Base(c.Target), prose.MaxTitle)
 	switch {
-	case again: // another copy of the base above
+	case again && d.Spoken: // another copy of the base above
+		base = esc.Sprintf("also %s", base)
+	case again:
 		base = esc.Sprintf("%s%s", esc.Const(d.St.Glyphs.Guide[2]), base)
 	case c.Target == "":
 		base = esc.Const("-")
@@ -308,7 +310,7 @@ func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 func (rs *resolutions) outcome(c conflict.Copy) []text.Line {
 	words := "b deletes the copy, c replaces the base with it, B keeps both."
 	switch {
-	case rs.noResolveOf(c) != "":
+	case rs.d.Spoken || rs.noResolveOf(c) != "": // a listener has words, not keys
 		return nil
 	case c.Class == names.InFile:
 		words = "e opens the text to be cleaned of its markers."

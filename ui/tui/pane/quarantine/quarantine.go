@@ -326,7 +326,7 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	head = append(head,
 		text.Line{Value: st.Badge(tone, esc.Const(verdicts[live])), Kind: kind},
 		text.Line{Value: esc.Sprintf("Blocked for %s (%s) at %s.", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e))), Kind: text.Note})
-	if noDiscardOf(d, e) == "" && !how.low {
+	if noDiscardOf(d, e) == "" && !how.low && !d.Spoken { // a listener has words, not keys
 		words := "d deletes this entry, for good."
 		if live != operator.LiveGone && e.SourceID != "" {
 			words = "e edits the source, and the scanner checks it. d deletes this entry alone, for good."
