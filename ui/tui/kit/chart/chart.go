@@ -95,7 +95,7 @@ func Table(st *paint.Styles, rows []Row) []text.Line {
 		out = append(out, text.Line{Value: esc.Sprintf("nothing in %s", esc.Join(empty, ", ")), Kind: text.Note})
 	}
 	s := signs(st)
-	return append(out, text.Line{Value: esc.Const(s[0] + " goes for good  " + s[1] + " is redacted  " + s[2] + " is held  " + s[3] + " is left"), Kind: text.Note})
+	return append(out, text.Line{Value: esc.Const(s[0] + " goes for good  " + s[1] + " redacted  " + s[2] + " held  " + s[3] + " left"), Kind: text.Note})
 }
 
 // number is a count in a table; a zero does not draw the eye.

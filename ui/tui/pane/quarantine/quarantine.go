@@ -319,7 +319,7 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	tone, kind := paint.ToneBad, text.Warn
 	switch live {
 	case operator.LiveClean, operator.LiveGone:
-		tone, kind = paint.ToneGood, text.Note
+		tone, kind = paint.ToneGood, text.Field
 	case operator.LiveUnknown:
 		tone = paint.ToneWarn
 	}
