@@ -86,6 +86,9 @@ func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...s
 func (l *List) change(do func(persons []Person) ([]Person, bool)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.begin(); err != nil {
+		return err
+	}
 	unlock, err := l.alone()
 	if err != nil {
 		return err
@@ -125,6 +128,27 @@ func (l *List) Lift(pseudonym string, requests ...string) error {
 		left := slices.DeleteFunc(persons, func(p Person) bool { return p.Pseudonym == pseudonym && slices.Contains(requests, p.Request) })
 		return left, len(left) < len(persons)
 	})
+}
+
+// begin makes an empty list before its lock file: a lock file without a list means that the list was lost.
+func (l *List) begin() error {
+	if l.begun() {
+		return nil
+	}
+	b, err := json.Marshal(file{V: 2, Persons: []Person{}})
+	if err == nil {
+		_, err = atomicfile.Swap(l.path, nil, b)
+	}
+	if _, missing := os.Stat(l.path); err != nil && missing != nil { // another process may have been first
+		return model.Errorf(model.Unavailable, "suppress", "the suppression list cannot be written")
+	}
+	return nil
+}
+
+// begun reports whether the list has a lock file.
+func (l *List) begun() bool {
+	_, err := os.Stat(l.path + ".lock")
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // alone locks the list against other processes while it is read, changed and written. Files of an interrupted
@@ -216,7 +240,10 @@ func (l *List) Persons() ([]Person, error) {
 // load reads the file when it has changed; the caller holds the lock.
 func (l *List) load() error {
 	info, err := os.Stat(l.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && l.begun():
+		return model.Errorf(model.Unavailable, "suppress", "the list of erased persons is lost: put gdpr/suppressed.json back from a backup; without one, removing suppressed.json.lock begins a new list, which knows nobody")
+	case errors.Is(err, fs.ErrNotExist):
 		l.seen, l.file, l.ix = nil, file{V: 1}, &Index{}
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -82,5 +83,49 @@ func TestFind(t *testing.T) {
 	}
 	if _, err := suppress.Open(path, filepath.Join(dir, "key")).Find("x", true); err == nil {
 		t.Error("a list without its key passed everything")
+	}
+}
+
+// TestLostList: a list that was removed must not let everybody back in, and a list begun by two processes at
+// once must keep both persons.
+func TestLostList(t *testing.T) {
+	dir := t.TempDir()
+	path, keyPath := filepath.Join(dir, "suppressed.json"), filepath.Join(dir, "key")
+	key, err := suppress.LoadKey(keyPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	names := []string{"subj-ana", "subj-bo", "subj-cy", "subj-dee"}
+	for _, name := range names {
+		wait.Go(func() {
+			if err := suppress.Open(path, keyPath).Add(key, key.Pseudonym(name), "er-"+name, time.Unix(0, 0), name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	l := suppress.Open(path, keyPath)
+	for _, name := range names {
+		if named, err := l.Names(name); err != nil || !named {
+			t.Fatalf("%s: %v, %v", name, named, err)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for what, l := range map[string]*suppress.List{"open": l, "anew": suppress.Open(path, keyPath)} {
+		if named, err := l.Names("subj-ana"); err == nil {
+			t.Errorf("%s: a lost list says %v", what, named)
+		}
+		if err := l.Add(key, key.Pseudonym("subj-eve"), "er-eve", time.Unix(0, 0), "subj-eve"); err == nil {
+			t.Errorf("%s: a lost list was begun anew", what)
+		}
+	}
+	if err := os.Remove(path + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	if named, err := suppress.Open(path, keyPath).Names("subj-ana"); err != nil || named {
+		t.Errorf("a new list: %v, %v", named, err)
 	}
 }
