@@ -470,7 +470,7 @@ func FoldKeys(p *record.List[PlanRow], shown *planPages) []act.Act {
 	}
 	var out []act.Act
 	if at, open := fold(); at != "" {
-		unfold := act.Unfold.With(nil, func() tea.Cmd {
+		unfold := act.Unfold.With(p.None, func() tea.Cmd { // with a reason, so that it waits for a row on its way
 			at, _ := fold()
 			shown.turn(at)
 			return p.Window.Refresh()

@@ -10,9 +10,12 @@ import (
 	"memdesk/gdpr"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/record"
 )
 
 // countedPlans returns one plan and counts its reads.
@@ -89,5 +92,16 @@ func TestARedactionShowsItsMetadata(t *testing.T) {
 	}
 	if strings.Contains(got, "made") {
 		t.Errorf("a field that nobody edits is shown:\n%s", got)
+	}
+}
+
+// TestUnfoldWaitsForItsRow: enter, pressed while the filtered rows are on their way, must not fold the row of
+// before. Keys wait for rows only if their act can say why it does not work.
+func TestUnfoldWaitsForItsRow(t *testing.T) {
+	p := record.New(desktest.New(), record.Kind[PlanRow]{})
+	p.Window.Rows = []record.Row[PlanRow]{{Raw: PlanRow{store: &gdpr.StorePlan{Store: "graph"}, steps: stepCount{forget: 1}}}}
+	k, ok := act.Find(FoldKeys(p, &planPages{}), "enter")
+	if !ok || k.Why == nil {
+		t.Error("enter folds the row that is about to go")
 	}
 }
