@@ -213,7 +213,9 @@ func (m *Matcher) breaks(b []byte, lo, hi int, with string, add func(lo, hi int)
 			return
 		}
 		i += n
+		wide := b[i] == '\n' && i+1 < len(b) && b[i+1] == 0 // of UTF-16 or UTF-32: what is before it is not looked at
 		switch c := b[i]; {
+		case wide:
 		case i == 0, c != '\n' && isBlank(b[i-1]), c == b[i-1]: // the first of several counts
 			continue
 		case c == '\n' && !foldAt(b, i) && (asciiFold[b[i-1]] != 0 || !bytes.HasSuffix(bytes.TrimRight(b[max(0, i-maxJoined):i], "\r "), []byte("-"))):
@@ -225,7 +227,7 @@ func (m *Matcher) breaks(b []byte, lo, hi int, with string, add func(lo, hi int)
 		}
 		switch to := behindBreak(b, i); {
 		case from < 0 || to == len(b) || !m.across(b, from, to):
-		case b[i] == '\n':
+		case b[i] == '\n' && !wide:
 			add(i-m.longest, to+m.longest)
 		default:
 			add(i-m.reach, to+m.reach)

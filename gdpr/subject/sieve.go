@@ -83,8 +83,8 @@ var plainPairs = sync.OnceValue(func() *[1 << 16]uint32 {
 	for i := range s.pairs {
 		s.pairs[i] = kinds[i&0xff] | kinds[i>>8]
 	}
-	for _, blank := range []byte{' ', '\t'} { // in a folded line
-		s.putShort(lineGroup, pattern{bytes: []byte{'\n', blank}})
+	for _, c := range []byte(" \t\x00") { // in a folded line, and in UTF-16
+		s.putShort(lineGroup, pattern{bytes: []byte{'\n', c}})
 	}
 	for _, c := range []byte("-\r ") {
 		s.putShort(lineGroup, pattern{bytes: []byte{c, '\n'}})
