@@ -21,6 +21,7 @@ type overlay struct {
 	Pager *text.Pager
 	words string // words that filter the page's lines
 	box   bool   // drawn as a box where the text has room
+	help  bool   // of the keys: ? closes it
 }
 
 // pages are the overlays: help, notices, messages.
@@ -100,7 +101,7 @@ func (ps *pages) newOverlay(title string) *overlay {
 func (ps *pages) overlayBindings() []act.Act {
 	closed := func() tea.Cmd { ps.Overlay = nil; return nil }
 	help := act.Act{Keys: []string{"?"}, Name: "help", Doc: "the keys of the pane", Do: ps.openHelp}
-	if strings.HasPrefix(ps.Overlay.Title.String(), helpTitle) {
+	if ps.Overlay.help {
 		help = act.Act{Keys: []string{"?"}, Doc: "close this page", Do: closed}
 	}
 	return slices.Concat([]act.Act{
@@ -148,10 +149,10 @@ func (ps *pages) noticeLines() []text.Line {
 // openHelp lists the keys that work here and everywhere, from the bindings.
 func (ps *pages) openHelp() tea.Cmd {
 	ps.Overlay = nil // its keys are not the pane's
-	return ps.openOverlay(helpTitle+ps.a.paneName(), ps.helpLines())
+	cmd := ps.openOverlay("Help: "+ps.a.paneName(), ps.helpLines())
+	ps.Overlay.help = true
+	return cmd
 }
-
-const helpTitle = "Help: "
 
 // Help is the key table of the current place.
 func (ps *pages) Help() []act.Section {

@@ -14,9 +14,10 @@ func TestEscapedPath(t *testing.T) {
 	}
 }
 
-// TestConnectionsKeepTheirRules checks the settings of each pool.
-func TestConnectionsKeepTheirRules(t *testing.T) {
-	path := t.TempDir() + "/s.db"
+// opened is a new database with a table, open for writing.
+func opened(t *testing.T) (f *File, path string) {
+	t.Helper()
+	path = t.TempDir() + "/s.db"
 	raw, err := sql.Open("sqlite3", path)
 	if err != nil {
 		t.Fatal(err)
@@ -25,11 +26,16 @@ func TestConnectionsKeepTheirRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw.Close()
-	f, err := Open(path, false)
-	if err != nil {
+	if f, err = Open(path, false); err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() { f.Close() })
+	return f, path
+}
+
+// TestConnectionsKeepTheirRules checks the settings of each pool.
+func TestConnectionsKeepTheirRules(t *testing.T) {
+	f, _ := opened(t)
 	for name, c := range map[string]struct {
 		db    *sql.DB
 		query int
@@ -46,20 +52,7 @@ func TestConnectionsKeepTheirRules(t *testing.T) {
 // TestAScanLetsGoOfTheJournal: a scan must keep no removed journal or log on the disk, and must not close the
 // descriptor of the database, which would drop its locks.
 func TestAScanLetsGoOfTheJournal(t *testing.T) {
-	path := t.TempDir() + "/s.db"
-	raw, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := raw.Exec(`CREATE TABLE t (a)`); err != nil {
-		t.Fatal(err)
-	}
-	raw.Close()
-	f, err := Open(path, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f, path := opened(t)
 	for suffix, want := range map[string]int{"": 1, "-journal": 0, "-wal": 0} {
 		if suffix != "" {
 			if err := os.WriteFile(path+suffix, nil, 0o600); err != nil {

@@ -26,3 +26,6 @@ func NewBench(d *desk.Desk) *Bench {
 		Revisions: &change.Revisions{D: d}, Takebacks: &change.Takebacks{D: d, Work: work},
 	}
 }
+
+// FewLines is the height of a detail below which the text comes before all that is said of it.
+const FewLines = 12

@@ -95,7 +95,9 @@ func (p *List[T]) DetailOf(ctx context.Context, n int) (*text.Page, model.Revisi
 	if p.Kind.Facts != nil { // a listener cannot look behind a key
 		head := p.Kind.Facts(ctx, p.read[n].Raw).Head
 		for _, l := range page.Head {
-			if !slices.ContainsFunc(head, func(h text.Line) bool { return h.Value.String() == l.Value.String() }) {
+			if !slices.ContainsFunc(head, func(h text.Line) bool {
+				return h.Name.String() == l.Name.String() && h.Value.String() == l.Value.String()
+			}) {
 				head = append(head, l)
 			}
 		}

@@ -238,10 +238,6 @@ type room struct {
 	width, height int
 }
 
-// fewLines is the height of a detail below which a comparison shows one line around each
-// change.
-const fewLines = 12
-
 // conflictDetail is the detail of a copy: both sides compared, under one line that names them. i
 // shows the rest.
 func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Copy) *text.Page {
@@ -266,7 +262,7 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 			return text.NewPage(slices.Concat(head[:1], rs.sides(cmp, at.width), []text.Line{{Kind: text.Blank}}, head[1:len(head)-1], frontLines(d.Esc, cmp)), "")
 		}
 		diff := diff.Comparison{Unnamed: at != room{}}
-		low := at.height > 0 && at.height < fewLines
+		low := at.height > 0 && at.height < pane.FewLines
 		if low {
 			diff.Around = 1
 		}

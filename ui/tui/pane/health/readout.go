@@ -38,13 +38,21 @@ func (p *Pane) ReadPage(context.Context, string, int) (desk.PageRead, error) {
 
 func (p *Pane) Row(n int) safetext.Text {
 	esc, m := p.d.Esc, p.d.Fleet.Members()[n]
-	switch h := p.Reports[m.Name]; {
+	h := p.Reports[m.Name]
+	said := h.Status.Message
+	if h.Status.OK && len(h.Status.Findings) > 0 {
+		said = h.Status.Findings[0].Message
+	}
+	words := esc.LineMax(said, prose.MaxReason)
+	switch {
 	case h.Status.State == model.HealthDegraded:
-		return esc.Sprintf("%s: serves, and needs a look: %s", m.Name, esc.LineMax(h.Status.Findings[0].Message, prose.MaxReason))
+		return esc.Sprintf("%s: serves, and needs a look: %s", m.Name, words)
+	case h.Status.OK && said == "":
+		return esc.Sprintf("%s: well, answered in %s", m.Name, prose.Latency(h.Latency))
 	case h.Status.OK:
-		return esc.Sprintf("%s: well, answered in %s. %s", m.Name, prose.Latency(h.Latency), h.Status.Message)
+		return esc.Sprintf("%s: well, answered in %s. %s", m.Name, prose.Latency(h.Latency), words)
 	default:
-		return esc.Sprintf("%s: NOT WELL: %s", m.Name, esc.LineMax(h.Status.Message, prose.MaxReason))
+		return esc.Sprintf("%s: NOT WELL: %s", m.Name, words)
 	}
 }
 

@@ -62,7 +62,7 @@ func New(d *pane.Bench, at int, stories *Stories) *record.List[operator.Quaranti
 	}
 	kind.Detail, kind.Facts = shown(detail{}), shown(detail{facts: true})
 	kind.Lay = func(p *record.List[operator.QuarantineEntry]) {
-		p.Kind.Detail = shown(detail{low: p.Detail.Height < fewLines})
+		p.Kind.Detail = shown(detail{low: p.Detail.Height < pane.FewLines})
 	}
 	kind.Keys = func(p *record.List[operator.QuarantineEntry]) []act.Act {
 		return []act.Act{
@@ -304,9 +304,6 @@ type detail struct {
 	facts bool // all fields of the entry, instead of its text
 	low   bool // there is no room for more than verdict, rule and text
 }
-
-// fewLines is the height of a detail below which the text comes before what the keys do.
-const fewLines = 12
 
 // quarantineText shows an entry: the blocked text with its match, under a line of why.
 func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail, err error, how detail) *text.Page {

@@ -20,9 +20,10 @@ import (
 // readout is what both lists of the pane have in common when they are read out.
 type readout struct {
 	desk.Fixed
-	p      *Pane
+	p *Pane
+	// order and hidden are those of the page that was read last.
 	order  model.Order
-	hidden bool // of the page that was read last, as the order
+	hidden bool
 }
 
 func (r *readout) Address() int        { return r.p.at }
