@@ -165,12 +165,9 @@ func (a *App) Deliver(m loop.Reply) tea.Cmd {
 		if list == nil {
 			return nil // of a list that was closed
 		}
-		return list.Update(m.Msg)
+		return tea.Batch(list.Update(m.Msg), a.early.caughtUp(m.Pane))
 	}
-	cmd := a.Panes[m.Pane].Update(m.Msg)
-	if m.Pane == a.Active {
-		cmd = tea.Batch(cmd, a.early.caughtUp())
-	}
+	cmd := tea.Batch(a.Panes[m.Pane].Update(m.Msg), a.early.caughtUp(m.Pane))
 	if _, ok := m.Msg.(health.Checked); ok {
 		cmd = tea.Batch(cmd, a.recount())
 	}

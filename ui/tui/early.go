@@ -72,8 +72,12 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 	return true
 }
 
-// caughtUp obeys the waiting keys once their list is loaded.
-func (ea *ahead) caughtUp() tea.Cmd {
+// caughtUp obeys the waiting keys once their list is loaded. The address is that of the list or pane
+// whose answer came.
+func (ea *ahead) caughtUp(address int) tea.Cmd {
+	if !ea.a.Shows(address) {
+		return nil
+	}
 	if p, ok := ea.a.pane().(loader); ea.a.width == 0 || ok && p.Awaiting() {
 		return nil
 	}

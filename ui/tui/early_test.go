@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"memdesk/operator"
+	"memdesk/ui/tui"
 )
 
 // Keys typed during the start must be obeyed: before the terminal is raw an Enter arrives as a line
@@ -75,4 +78,21 @@ func TestKeysWaitForTheList(t *testing.T) {
 	if s := d.screen(); strings.Contains(s, "Forget") {
 		t.Errorf("the key was obeyed:\n%s", s)
 	}
+}
+
+// The same in a list beside a pane, here the undo list: enter opens the row that is found.
+func TestKeysWaitForTheSideList(t *testing.T) {
+	d := atDesk(func(o *tui.Options) {
+		acts := o.Acts.(*actsFake)
+		for _, item := range []string{"monday.md", "tuesday.md"} {
+			acts.rows = append(acts.rows, operator.UndoRow{ID: "u-" + item, At: now, Op: "forget", Store: "crewship", Item: item})
+		}
+	})
+	d.line("undo").wants(t, "1 of 2")
+	for _, k := range append(append([]string{"/"}, strings.Split("tuesday", "")...), "enter", "y", "enter") {
+		d.send(keyNamed(k))
+	}
+	d.wants(t, "the list is loading: y and 1 more key wait for it")
+	d.quiet()
+	d.wants(t, "Undo › /tuesday › 2026", "u-tuesday.md")
 }
