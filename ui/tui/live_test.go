@@ -19,7 +19,7 @@ func TestConflictsAppearByThemselves(t *testing.T) {
 		}
 	}
 	touch()
-	r.see("3 of 6", "fresh copy.md", "[5 Conflicts 6]").press("b").see("it has no base")
+	r.see("3 of 6", "fresh.md ", "… copy.md", "[5 Conflicts 6]").press("b").see("it has no base")
 	r.press("ctrl+s").see("frozen, as of 09:30:00Z", "stand still")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)

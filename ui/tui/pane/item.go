@@ -91,3 +91,9 @@ func (r *Reader) ToggleMarkdown() tea.Cmd {
 	r.d.Say(paint.ToneInfo, word)
 	return r.Pager.AsMarkdown(on)
 }
+
+// CapKnown reports whether the count of a tier tells how full it is: a cap is one item's, and may be of
+// another unit than bytes.
+func CapKnown(t model.TierSpec, c model.TierCount) bool {
+	return t.Cap > 0 && t.CapUnit == model.CapBytes && c.Items == 1
+}

@@ -139,10 +139,7 @@ func (p *List[T]) drawRow(rec Row[T], at bool, width int, widths []int) string {
 	}
 	r.Find = p.D.Found(p.Query)
 	for i, t := range rec.Cells {
-		tone := paint.ToneInfo
-		if i < len(rec.Tones) {
-			tone = rec.Tones[i]
-		}
+		tone := rec.tone(i)
 		pt := st.Toned(tone)
 		if i+1 == p.Kind.Badge {
 			t = st.Badge(tone, t)

@@ -27,9 +27,17 @@ type Row[T any] struct {
 	Raw   T
 }
 
+// tone is the tone of a cell.
+func (r Row[T]) tone(i int) paint.Tone {
+	if i < len(r.Tones) {
+		return r.Tones[i]
+	}
+	return paint.ToneInfo
+}
+
 // Traits are the extras of a list: signs, orders, facts about a row.
 type Traits[T any] struct {
-	Badge int                                         // the column of a state with a sign, from 1; 0: none
+	Badge int                                         // the column of a state with a sign, from 1, sorted worst first; 0: none
 	Less  map[int]func(a, b T) int                    // orders by column, where text order is wrong; nil: none needed
 	Store func(raw T) string                          // the row's store; nil: not of one store
 	Poll  bool                                        // the source reports no changes: the list is polled

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -30,7 +31,8 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (l
 	if by.column == 0 {
 		return fetch
 	}
-	less := p.Kind.Less[by.column-1]
+	at := by.column - 1
+	less := p.Kind.Less[at]
 	return func(ctx context.Context, q operator.PageQuery) (list.Span[Row[T]], desk.Said, error) {
 		q.Limit = model.MaxPage
 		var all list.Span[Row[T]]
@@ -54,11 +56,16 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (l
 			}
 		}
 		slices.SortStableFunc(all.Rows, func(a, b Row[T]) int {
-			var n int
-			if less != nil {
+			n := 0
+			if by.column == p.Kind.Badge {
+				n = cmp.Compare(a.tone(at).Urgency(), b.tone(at).Urgency())
+			}
+			switch {
+			case n != 0:
+			case less != nil:
 				n = less(a.Raw, b.Raw)
-			} else {
-				n = list.Natural(a.Cells[by.column-1].String(), b.Cells[by.column-1].String())
+			default:
+				n = list.Natural(a.Cells[at].String(), b.Cells[at].String())
 			}
 			if by.down {
 				return -n

@@ -33,12 +33,12 @@ func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
 		Pane: at, Noun: "conflict",
 		Empty: "Nothing is in conflict in any store that could be read. 1 Health shows stores that could not.",
 		Columns: []record.Column{
-			{Title: "BASE", Width: 23}, {Title: "SURE", Width: 9}, {Title: "STATE", Width: 12}, {Title: "TOOL", Width: 13}, {Title: "AGE", Width: 5, Right: true}, {Title: "COPY"},
+			{Title: "STORE", Width: 11}, {Title: "BASE", Width: 23}, {Title: "SURE", Width: 9}, {Title: "STATE", Width: 12}, {Title: "TOOL", Width: 13}, {Title: "AGE", Width: 5, Right: true}, {Title: "COPY"},
 		},
-		Least: []int{20, 9, 12, 0, 5, 10}, Traits: record.Traits[conflict.Copy]{Badge: 3, Poll: true, Store: func(c conflict.Copy) string { return c.Store },
+		Least: []int{6, 16, 9, 12, 0, 5, 10}, Traits: record.Traits[conflict.Copy]{Badge: 4, Poll: true, Store: func(c conflict.Copy) string { return c.Store },
 			Less: map[int]func(a, b conflict.Copy) int{
-				0: func(a, b conflict.Copy) int { return list.Natural(path.Base(a.Target), path.Base(b.Target)) },
-				4: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },
+				1: func(a, b conflict.Copy) int { return list.Natural(path.Base(a.Target), path.Base(b.Target)) },
+				5: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },
 			}},
 	}
 	if d.Conflicts == nil {
@@ -50,11 +50,8 @@ func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
 			return list.Span[record.Row[conflict.Copy]]{}, desk.Said{}, err
 		}
 		out := list.Span[record.Row[conflict.Copy]]{Next: page.Next, Total: page.Total}
-		last := ""
 		for _, c := range page.Copies {
-			key := c.Store + "\x00" + c.Target
-			out.Rows = append(out.Rows, conflictRecord(d.Desk, c, key == last && c.Target != ""))
-			last = key
+			out.Rows = append(out.Rows, conflictRecord(d.Desk, c))
 		}
 		return out, desk.Said{Text: d.Esc.LineMax(page.Notice, prose.MaxReason)}, nil
 	}
@@ -127,25 +124,24 @@ func conflictWord(c conflict.Copy) string {
 	return "differs"
 }
 
-func conflictRecord(d *desk.Desk, c conflict.Copy, again bool) record.Row[conflict.Copy] {
+func conflictRecord(d *desk.Desk, c conflict.Copy) record.Row[conflict.Copy] {
 	esc := d.Esc
 	base := esc.LineMax(path.Base(c.Target), prose.MaxTitle)
-	switch {
-	case again && d.Spoken: // another copy of the base above
-		base = esc.Sprintf("also %s", base)
-	case again:
-		base = esc.Sprintf("%s%s", esc.Const(d.St.Glyphs.Guide[2]), base)
-	case c.Target == "":
+	if c.Target == "" {
 		base = esc.Const("-")
 	}
 	own := esc.LineMax(path.Base(c.ID), prose.MaxTitle)
-	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, conflictTone(c)}
+	stem := strings.TrimSuffix(path.Base(c.Target), path.Ext(c.Target))
+	if rest, ok := strings.CutPrefix(path.Base(c.ID), stem); ok && c.ID != c.Target && !d.Spoken {
+		own = esc.Sprintf("%s%s", paint.LeftOut(esc), esc.LineMax(rest, prose.MaxTitle)) // the row has the base
+	}
+	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, conflictTone(c)}
 	if c.Problem != "" {
 		own = esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxTitle))
 	}
 	return record.Row[conflict.Copy]{
 		Key: c.Store + "\x00" + c.ID, Raw: c, Tones: tones,
-		Cells: []safetext.Text{base, esc.Const(string(c.Confidence)), esc.Const(conflictWord(c)), esc.Line(c.Tool), esc.Const(d.Time.Age(c.At)), own},
+		Cells: []safetext.Text{esc.Line(c.Store), base, esc.Const(string(c.Confidence)), esc.Const(conflictWord(c)), esc.Line(c.Tool), esc.Const(d.Time.Age(c.At)), own},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"memdesk/model"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
 )
 
 // keptChecks bounds the history of one store: five minutes.
@@ -98,7 +99,7 @@ func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []
 		}
 		flag := t.CapFlag(c.Bytes)
 		switch {
-		case c.Items > 1 || t.CapUnit != model.CapBytes:
+		case !pane.CapKnown(t, c):
 			several++
 			continue
 		case flag == "":

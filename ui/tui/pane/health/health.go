@@ -387,8 +387,8 @@ func (p *Pane) describeStore(s model.Store) []text.Line {
 		access = esc.Sprintf("read-only: %s", desk.OrElse(esc.Line(s.ReadOnlyReason), esc.Const("opened so")))
 	}
 	head = append(head, text.Line{Name: esc.Const("access"), Value: access})
-	if n, hidden, _ := p.holds(s); hidden > 0 {
-		head = append(head, text.Line{Name: esc.Const("items"), Value: esc.Sprintf("%s, and %s in hidden tiers", prose.Plural(n, "item"), prose.Group(hidden))})
+	if h := p.holds(s); h.hidden > 0 {
+		head = append(head, text.Line{Name: esc.Const("items"), Value: esc.Sprintf("%s, and %s in hidden tiers", prose.Plural(h.shown, "item"), prose.Group(h.hidden))})
 	}
 	var can, cannot []string
 	caps := s.Capabilities()
@@ -487,8 +487,11 @@ func (p *Pane) row(m backends.Member, at bool, width, nameWidth, kindWidth int) 
 	case len(rep.Status.Findings) > 0 && rep.Status.OK:
 		r.Put(st.Warn, st.Esc.LineMax(rep.Status.Findings[0].Message, prose.MaxReason))
 	case rep.Status.OK:
-		if n, _, known := p.holds(m.Store); known {
-			r.Lit(st.Dim, prose.Plural(n, "item"))
+		if h := p.holds(m.Store); h.known {
+			r.Lit(st.Dim, prose.Plural(h.shown, "item"))
+			if h.over > 0 {
+				r.Lit(st.Dim, ", ").Lit(st.Warn, prose.Group(h.over)+" over")
+			}
 		}
 	default:
 		r.Put(st.Warn, st.Esc.LineMax(rep.Status.Message, prose.MaxReason))
@@ -496,21 +499,30 @@ func (p *Pane) row(m backends.Member, at bool, width, nameWidth, kindWidth int) 
 	return r.End()
 }
 
-// holds is the number of items in the tiers that lists show, and in hidden ones; known: they were
-// counted.
-func (p *Pane) holds(s model.Store) (shown, hidden int64, known bool) {
+// holding is what a store holds, as far as it was counted.
+type holding struct {
+	shown, hidden int64 // items in the tiers that lists show, and in hidden ones
+	over          int64 // shown tiers over their cap
+	known         bool  // they were counted
+}
+
+func (p *Pane) holds(s model.Store) (h holding) {
 	if p.counts == nil {
-		return 0, 0, false
+		return h
 	}
 	for _, t := range p.counts(s.Name) {
-		known = true
-		if spec, _ := s.Tier(t.Tier); spec.Hidden {
-			hidden += t.Items
-		} else {
-			shown += t.Items
+		h.known = true
+		spec, _ := s.Tier(t.Tier)
+		if spec.Hidden {
+			h.hidden += t.Items
+			continue
+		}
+		h.shown += t.Items
+		if pane.CapKnown(spec, t) && t.Bytes > spec.Cap {
+			h.over++
 		}
 	}
-	return shown, hidden, known
+	return h
 }
 
 // pad fills the program's own words up to a column.

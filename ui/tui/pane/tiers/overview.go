@@ -16,6 +16,7 @@ import (
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/pane"
 )
 
 // tierRow is one row of the overview, ready to be drawn.
@@ -324,7 +325,7 @@ func (o *overview) tierRows(s model.Store, counts []model.TierCount) []tierRow {
 			note = esc.Sprintf("hidden: %s", note)
 		}
 		over := 0
-		if spec.Cap > 0 && spec.CapUnit == model.CapBytes && c.Items == 1 && c.Bytes > spec.Cap {
+		if pane.CapKnown(spec, c) && c.Bytes > spec.Cap {
 			over = 1
 		}
 		if depth == 2 {
