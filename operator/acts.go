@@ -186,7 +186,7 @@ func (s *Session) Restore(ctx context.Context, id, reason string) (Done, error) 
 	}
 	var res undo.Restored
 	err := s.recorded(audit.WithReason(ctx, reason), Restore, e.Store, e.Item, reason, func(ctx context.Context) (err error) {
-		res, err = s.Undo.Restore(ctx, s.Fleet.Store, id)
+		res, err = s.Undo.Restore(origin.Restoring(ctx), s.Fleet.Store, id)
 		return err
 	})
 	done := Done{Store: res.Store, Item: res.Item, Bytes: res.Result.Bytes, Revision: res.Result.Revision,

@@ -12,14 +12,19 @@ import (
 )
 
 // WriterOf is the last writer of a listed item, and where that is recorded; false when unknown. The ledger is
-// asked first. The item is read only in a store with origins of its own.
+// asked first. The item is read only in a store with origins of its own, and where a list without revisions
+// has an item that was changed after the ledger's row.
 func (s *Session) WriterOf(ctx context.Context, st model.Store, h model.Header) (origin.Row, string, bool) {
+	changed := false
 	if s.Ledger != nil {
-		if r, ok, err := s.Ledger.Latest(st.Name, h.ID); err == nil && ok && (h.Revision == "" || h.Revision == r.Revision) {
-			return r, origin.InLedger, true
+		if r, ok, err := s.Ledger.Latest(st.Name, h.ID); err == nil && ok {
+			changed = h.Revision == "" && h.Modified.After(r.At)
+			if !changed && (h.Revision == "" || h.Revision == r.Revision) {
+				return r, origin.InLedger, true
+			}
 		}
 	}
-	if st.Origin == nil || st.Browser == nil {
+	if st.Browser == nil || st.Origin == nil && !changed {
 		return origin.Row{}, "", false
 	}
 	it, err := st.Browser.Read(ctx, h.ID)

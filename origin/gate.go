@@ -79,7 +79,7 @@ func Gate(r Rules) model.Middleware {
 		}
 		err := next(ctx)
 		if err == nil {
-			r.note(c, id, created, w)
+			r.note(ctx, c, id, created, w)
 		} else if c.Retain != nil && w.Agent && errors.Is(err, model.InvalidInput) {
 			err = r.rejected(ctx, c, id, w, err)
 		}
@@ -240,7 +240,7 @@ func (r Rules) hold(c *model.Call, w Writer, category, pattern string, signals .
 	return &HeldError{h.ID, category, pattern}
 }
 
-func (r Rules) note(c *model.Call, id string, created bool, w Writer) {
+func (r Rules) note(ctx context.Context, c *model.Call, id string, created bool, w Writer) {
 	row := Row{Store: c.Store.Name, ID: id, Revision: model.Absent, Created: created, Writer: w, At: r.Clock.Now().UTC()}
 	switch {
 	case c.Retained != nil:
@@ -250,6 +250,16 @@ func (r Rules) note(c *model.Call, id string, created bool, w Writer) {
 	}
 	if row.ID == "" {
 		return // the store gives no handle, so nobody could ask for it
+	}
+	if ctx.Value(restoringKey{}) != nil && c.Retained != nil {
+		was, known, err := r.Ledger.wrote(row.Store, row.ID, row.Revision)
+		if err != nil {
+			r.say("the writer of an earlier text of " + row.Store + " could not be read: " + err.Error())
+		}
+		if !known {
+			return // the newest row is of another revision: the writer is unknown, or known to the store
+		}
+		row, w = was, was.Writer
 	}
 	if r.Names != nil {
 		switch named, err := r.Names(row.ID, w.Actor, w.Client, w.Version, w.Session, w.Detail); {

@@ -159,6 +159,20 @@ func (l *Ledger) Latest(store, id string) (Row, bool, error) {
 	return r, ok, nil
 }
 
+// wrote is the newest row of an item at a revision. It reads the whole file.
+func (l *Ledger) wrote(store, id string, revision model.Revision) (row Row, ok bool, err error) {
+	if revision == "" {
+		return Row{}, false, nil
+	}
+	err = l.All(func(r Row) bool {
+		if r.Store == store && r.ID == id && r.Revision == revision {
+			row, ok = r, true
+		}
+		return true
+	})
+	return row, ok, err
+}
+
 // newestRows is the least number of rows that lately searches.
 const newestRows = 256
 

@@ -134,6 +134,14 @@ func From(ctx context.Context) (Writer, bool) {
 	return w, ok
 }
 
+type restoringKey struct{}
+
+// Restoring marks the changes made under ctx as bringing back an earlier text, whose writer stays its
+// writer: an undo by the operator must not make an agent's text trusted.
+func Restoring(ctx context.Context) context.Context {
+	return context.WithValue(ctx, restoringKey{}, true)
+}
+
 // Instructs reports whether the text of a tier is loaded as instructions, so that nothing untrusted may enter
 // it unseen (AD12).
 func Instructs(tier string) bool {

@@ -462,3 +462,61 @@ func TestPathsAndTrace(t *testing.T) {
 		t.Errorf("%d left, %v", left, err)
 	}
 }
+
+// An undo brings a text back with its writer: it must not make an agent's text the operator's.
+func TestUndoKeepsTheWriter(t *testing.T) {
+	d := newDesk(t, false)
+	ctx := t.Context()
+	writer := func() string {
+		t.Helper()
+		it, err := d.store().Browser.Read(ctx, one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _, ok := origin.Known(d.ledger, d.store(), it)
+		if !ok {
+			return ""
+		}
+		return r.Actor + " " + r.Trust
+	}
+	undo := func() {
+		t.Helper()
+		entries, _, err := d.keeper.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.keeper.Restore(origin.Restoring(ctx), d.fleet.Store, entries[0].ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit := func(text string) {
+		t.Helper()
+		if err := d.retain(ctx, one, text, model.Replace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.retain(agent(ctx, "alpha"), one, "made by alpha\n", model.Append); err != nil {
+		t.Fatal(err)
+	}
+	edit("by ana\n")
+	if w := writer(); w != "ana trusted" {
+		t.Errorf("after the edit: %q", w)
+	}
+	undo()
+	if w := writer(); w != "planner untrusted" {
+		t.Errorf("after the undo: %q", w)
+	}
+	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, func(string) bool { return true }, "alpha", time.Time{})
+	if err != nil || len(plan) != 1 || plan[0].Action != origin.ActForget {
+		t.Errorf("the take-back of a text that was put back: %+v, %v", plan, err)
+	}
+	// A text that somebody wrote past memdesk has no writer, and gets none by an undo.
+	if err := os.WriteFile(filepath.Join(d.dir, "vault", one), []byte("by nobody known\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	edit("by ana again\n")
+	undo()
+	if w := writer(); w != "" {
+		t.Errorf("after the undo of an edit of a foreign text: %q", w)
+	}
+}

@@ -3,6 +3,7 @@ package origin
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"memdesk/model"
@@ -44,6 +45,9 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 			it = &item{store: r.Store, id: r.ID}
 			byRef[key] = it
 			order = append(order, it)
+		}
+		if i := slices.IndexFunc(it.rows, func(was Row) bool { return was == r }); i >= 0 {
+			it.rows = it.rows[:i] // an undo has brought back the text of then
 		}
 		it.rows = append(it.rows, r)
 		return true
@@ -141,7 +145,7 @@ func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken)
 	if len(changes) == 0 {
 		return "", nil
 	}
-	_, e, err := keeper.Together(ctx, s, changes)
+	_, e, err := keeper.Together(Restoring(ctx), s, changes)
 	return e.ID, err
 }
 

@@ -1,11 +1,13 @@
 package cli_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestOriginsThatStoresKnow: the writer of a text from outside memdesk is read from the store or from
@@ -57,6 +59,23 @@ func TestOriginsThatStoresKnow(t *testing.T) {
 	}
 	if r := d.bare(append(open, "items", "--origin", "--json")...); !strings.Contains(r.out, `"kept":"ledger"`) {
 		t.Errorf("after memdesk wrote: %s %s", r.out, r.err)
+	}
+	if r := d.bare(append(open, "undo", "restore", strings.Fields(d.bare(append(open, "undo", "list", "-o", "name")...).out)[0], "--yes")...); r.code != 0 {
+		t.Fatal(r.out, r.err)
+	}
+	if r := d.bare(append(open, "items", "--origin", "--json")...); !strings.Contains(r.out, `"kept":"store"`) || !strings.Contains(r.out, `"actor":"ada"`) {
+		t.Errorf("after the undo, which must not make the agent's text the operator's: %s %s", r.out, r.err)
+	}
+	d.in = "a heron of the operator\n"
+	if r := d.bare(append(open, "retain", "crewship:crews/c1/agents/ada/AGENT.md", "--mode", "replace", "--yes", "-")...); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	later := time.Now().Add(time.Second) // the clock of files is coarse
+	if err := errors.Join(os.WriteFile(filepath.Join(own, "AGENT.md"), []byte("a heron of an agent\n"), 0o644), os.Chtimes(filepath.Join(own, "AGENT.md"), later, later)); err != nil {
+		t.Fatal(err)
+	}
+	if r := d.bare(append(open, "items", "--origin", "--json")...); !strings.Contains(r.out, `"kept":"store"`) || !strings.Contains(r.out, `"trust":"untrusted"`) {
+		t.Errorf("after the agent wrote past memdesk: %s %s", r.out, r.err)
 	}
 	d.in = "x\n"
 	if r := d.bare(append(open, "turn", "after", "--tier", "daily", "--key", "2031-01-01", "--source", "web:https://h.example", "--yes", "-")...); r.code != 0 {
