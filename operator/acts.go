@@ -167,7 +167,10 @@ func (s *Session) Undos(context.Context) (rows []UndoRow, damaged int, err error
 	rows = make([]UndoRow, len(entries))
 	for i, e := range entries {
 		rows[i] = UndoRow{ID: e.ID, Store: e.Store, Item: e.Item, Op: string(e.Op), At: e.At, Expires: e.Expires,
-			Bytes: e.Bytes, Existed: e.Existed, Confirmed: e.After != "" || len(e.Sides) > 0, Obstacle: e.Obstacle, Sides: len(e.Sides)}
+			Bytes: e.Bytes, Existed: e.Existed, Confirmed: e.After != "" || len(e.Sides) > 0, Obstacle: e.Obstacle}
+		for _, side := range e.Sides {
+			rows[i].Items = append(rows[i].Items, side.Item)
+		}
 	}
 	return rows, len(bad), nil
 }

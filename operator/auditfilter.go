@@ -125,5 +125,5 @@ func (t auditTerm) match(e AuditEvent) bool {
 	case "until":
 		return e.At.Before(t.at)
 	}
-	return in(e.Actor, e.Action, e.Store, e.Target, e.Subject, e.Phase, e.Result, e.Reason)
+	return in(e.At.UTC().Format(time.DateTime), e.Actor, e.Action, e.Store, e.Target, e.Subject, e.Phase, e.Result, e.Reason)
 }

@@ -77,6 +77,9 @@ func TestQuarantineSourcePages(t *testing.T) {
 	if n := count(PageQuery{Limit: 10, Filter: "curl", Not: true}); n != 2 {
 		t.Errorf("inverted filter: %d", n)
 	}
+	if n := count(PageQuery{Limit: 10, Filter: string(LivePoisoned)}) + count(PageQuery{Limit: 10, Filter: string(LiveClean)}); n != 3 {
+		t.Errorf("the state in the list is no filter: %d", n)
+	}
 	if _, err := s.Entries(t.Context(), q); !errors.Is(err, model.InvalidInput) {
 		t.Errorf("a cursor of an older scan: %v", err)
 	}

@@ -30,7 +30,7 @@ func (s *Session) Quarantine() *Quarantine {
 // Entries lists in a stable order. An unreadable store has one entry with Problem set.
 func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (QuarantinePage, error) {
 	page, err := s.list.page(ctx, "quarantine", q, func(e QuarantineEntry) bool {
-		return q.Matches(e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt, e.Problem)
+		return q.Matches(e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt, string(e.Live), e.Problem)
 	}, s.walk)
 	return QuarantinePage{Entries: page.rows, Next: page.next, Total: page.total}, err
 }

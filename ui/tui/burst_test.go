@@ -9,7 +9,7 @@ import (
 func TestNoKeyIsLost(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk", width: w, height: h})
-		r.see("48,210", "1 down")
+		r.see("48,210", " down")
 		r.press(":store graph\r").see("graph › all tiers", "1 of 48,210")
 		r.press("jjjjjjjjjj").see("11 of 48,210")
 		r.press("jjjjjkkkkk", "jjjjjjjjjj").see("21 of 48,210")

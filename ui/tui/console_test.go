@@ -24,7 +24,7 @@ func TestPanes(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		frame := func(name string) string { return fmt.Sprintf("%s-%dx%d", name, w, h) }
 		r := startRobot(t, start{scenario: "desk", width: w, height: h})
-		r.see("[2 Tiers]", "48,210", "crews/eng/agents/bo", "unauthenticated", "1 down").golden(frame("tiers"))
+		r.see("[2 Tiers]", "48,210", "crews/eng/agents/bo", "unauthenticated", " down").golden(frame("tiers"))
 		r.press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2").golden(frame("items"))
 		r.press("down").see("2 of 2").press("enter").see("› crews/eng/agents/bo/daily/2026-05-21.md", "deploy window moved").golden(frame("item"))
 		r.press("esc").see("2 of 2").press("esc").see("STORE, SCOPE, TIER")
@@ -61,7 +61,7 @@ func TestNoticesAndReadOnly(t *testing.T) {
 	t.Parallel()
 	for _, s := range []struct{ width, height int }{{60, 15}, {80, 24}} {
 		r := startRobot(t, start{scenario: "desk,notices,readonly", width: s.width, height: s.height})
-		r.see("Notices", "2 acts were begun", "rotated", "READ-ONLY", "1 down").golden(fmt.Sprintf("notices-%dx%d", s.width, s.height))
+		r.see("Notices", "2 acts were begun", "rotated", "READ-ONLY", " down").golden(fmt.Sprintf("notices-%dx%d", s.width, s.height))
 		r.press("esc").see("[2 Tiers]", "crewship").press(":").press("notices").press("enter").see("rotated").press("?").see("Help: Tiers").gone("search this text").press("?").gone("Help: Tiers").press("q")
 		raw, err := r.left()
 		if err != nil {
@@ -110,7 +110,7 @@ func TestWithoutColour(t *testing.T) {
 func TestPlainIsASCII(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,plain", width: 120, height: 30})
-	r.see("48,210", "1 down").press("G").press("k").press("enter").see("<U+202E>").golden("plain-120x30")
+	r.see("48,210", " down").press("G").press("k").press("enter").see("<U+202E>").golden("plain-120x30")
 	r.press("q")
 	raw, err := r.left()
 	if err != nil {
@@ -126,7 +126,7 @@ func TestPlainIsASCII(t *testing.T) {
 func TestResize(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk", width: 80, height: 24})
-	r.see("48,210", "1 down").press("j", "j", "j", "enter").see("Thursday")
+	r.see("48,210", " down").press("j", "j", "j", "enter").see("Thursday")
 	r.resize(200, 50).see("│").golden("resized-200x50")
 	r.resize(20, 5).see("memdesk needs 60x15").golden("small-20x5")
 	r.resize(60, 15).see("[2 Tiers]").golden("smallest-60x15")
@@ -142,7 +142,7 @@ func TestResize(t *testing.T) {
 func TestHostileStores(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk", width: w, height: h})
-		r.see("48,210", "1 down").press("G").see("does not exist^[[31m").press("k").press("enter").see("^[[2J^[[Hcleared", "of 10")
+		r.see("48,210", " down").press("G").see("does not exist^[[31m").press("k").press("enter").see("^[[2J^[[Hcleared", "of 10")
 		for range 9 {
 			r.press("y").see("copied").press("enter").see("copy text").press("G").press("g").press("left").see("of 10")
 			r.press("j")
@@ -165,7 +165,7 @@ func TestHostileStores(t *testing.T) {
 func TestTenKeysAtOnce(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk", width: 80, height: 24})
-	r.see("48,210", "1 down")
+	r.see("48,210", " down")
 	for _, keys := range []string{"jjjjjkkkkk", "2G1j7j4j3j", "?q?q:x\r2ja", "3/deploy\rjj", "2jjjjj\rGgG", "///\x15xxxx\r\r", ":store gra"} {
 		r.press(keys)
 	}
@@ -187,7 +187,7 @@ func TestStoreVanishes(t *testing.T) {
 		}
 	}
 	r := startRobot(t, start{scenario: "desk,vanish", width: 120, height: 30, env: []string{goneEnv + "=" + gone}})
-	r.see("48,210", "1 down").press("j", "j", "j", "enter").see("Thursday", "1 of 2")
+	r.see("48,210", " down").press("j", "j", "j", "enter").see("Thursday", "1 of 2")
 	vanish()
 	r.press("ctrl+r").see("the list is as it was", "the directory is gone", "Thursday")
 	r.press("down").see("2 of 2").press("enter").see("cannot be shown: the directory is gone", "n next")
@@ -213,7 +213,7 @@ func TestStoreReturns(t *testing.T) {
 	if err := os.WriteFile(back, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.press("r").see("4 of 4 answer").gone("1 down")
+	r.press("r").see("4 of 4 answer").gone(" down")
 	r.press("enter").see("› vault › all tiers", "Wednesday").press("left").gone("!! not open").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestStoreReturns(t *testing.T) {
 func TestPanicPrintsNoContent(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,panic", width: 80, height: 24})
-	r.see("48,210", "1 down").press("enter")
+	r.see("48,210", " down").press("enter")
 	raw, err := r.left()
 	if err == nil {
 		t.Error("the program ended as if nothing had happened")

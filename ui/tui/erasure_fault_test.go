@@ -172,7 +172,7 @@ func TestErasureFaults(t *testing.T) {
 		// Closed without an erasure: only with a reason, and then for good.
 		r.press("W").answer("Withdraw "+id, "enter").see("cancelled")
 		r.press("W").answer("Withdraw "+id, "tab", "tab").see("[Withdraw]").press("enter").answer("a withdrawal needs its reason", "tab", "Teo called", "tab").see("[Withdraw]").press("enter").see("withdrawn: " + id)
-		r.see("the names are gone", "Teo called").gone("usr_teo").press("p").see("was withdrawn")
+		r.press("J", "J", "J").see("the names are gone", "Teo called").gone("usr_teo").press("p").see("was withdrawn")
 		if out, code := o.run("gdpr", "status", "usr_teo", "--json"); code != 0 || !strings.Contains(out, `"state":"withdrawn"`) {
 			t.Errorf("status: exit %d: %s", code, out)
 		}

@@ -207,6 +207,8 @@ func (a *App) storeCount() (all, failed safetext.Text) {
 	switch {
 	case len(down) > 0 && a.width >= paint.WideFrom:
 		failed = esc.Trunc(esc.Sprintf(", %d down: %s", len(down), esc.Join(down, " ")), a.width/3)
+	case len(down) == 1 && a.width >= fullBarFrom:
+		failed = esc.Sprintf(", %s down", esc.Trunc(down[0], 12))
 	case len(down) > 0:
 		failed = esc.Sprintf(", %d down", len(down))
 	}

@@ -190,7 +190,7 @@ func TestLinearConflicts(t *testing.T) {
 		says  []string
 	}{
 		{"explain", false, []string{"conflicts", "4", "5"}, []string{"5 conflicts.", "tool syncthing", "certain: name pattern 8", "ancestor: not known", "removed: Ship on Friday.", "added: Ship on Monday.", "1 unresolved merge marker"}},
-		{"keep base", false, []string{"conflicts", "keep base 4", "no", "keep base 4", "keep base", "older", "conflicts", "undo last", "no"}, []string{"Keep plan.md as it is?", "This removes the copy", "Nothing was changed.", "Done: resolved plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the change of 2 items, notes/plan.md among them?", "Nothing was changed."}},
+		{"keep base", false, []string{"conflicts", "keep base 4", "no", "keep base 4", "keep base", "older", "conflicts", "undo last", "no"}, []string{"Keep plan.md as it is?", "This removes the copy", "Nothing was changed.", "Done: resolved plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the resolve of notes/plan.md?", "Nothing was changed."}},
 		{"keep copy", false, []string{"conflicts", "keep copy 4", "take copy", "", "keep base 2"}, []string{"Put the copy in the place of plan.md?", "Done: resolved", "Not here: it has no base"}},
 		{"keep both", false, []string{"conflicts", "keep both 4", "keep both", ""}, []string{"Keep both, and rename", "Done: resolved"}},
 		{"in the file", false, []string{"conflicts", "keep base 5", "edit 5", "solved", ".", "resolve", ""}, []string{"Not here: the markers stand inside this item", "Type or paste the text of notes/half.md", "Resolve notes/half.md with this text?", "Done: resolved"}},

@@ -77,7 +77,7 @@ func TestNothingIsDrawnThatDidNotChange(t *testing.T) {
 func TestRefreshSendsNothing(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk", width: 200, height: 50})
-	r.see("48,210", "1 down").press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2", "# Wednesday")
+	r.see("48,210", " down").press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2", "# Wednesday")
 	round := func(first string) []byte {
 		from := len(r.written())
 		r.press(first + ":").see("\n :\n")
@@ -122,7 +122,7 @@ func TestSynchronizedOutput(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r := startRobot(t, start{scenario: tt.scenario, width: 80, height: 24, env: tt.env})
-			r.see("48,210", "1 down")
+			r.see("48,210", " down")
 			from := len(r.written())
 			r.press("3").see("[3 Recall]").press("ctrl+c")
 			raw, err := r.left()

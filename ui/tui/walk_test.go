@@ -24,7 +24,7 @@ func (r *robot) scrolls(below string) *robot {
 
 // console starts on the desk once every store was counted.
 func console(t *testing.T, scenario string, w, h int, env ...string) *robot {
-	return startRobot(t, start{scenario: scenario, width: w, height: h, env: env}).see("[2 Tiers]", "48,210", "1 down")
+	return startRobot(t, start{scenario: scenario, width: w, height: h, env: env}).see("[2 Tiers]", "48,210", " down")
 }
 
 func TestWalkTheTree(t *testing.T) {

@@ -59,7 +59,7 @@ func fetchVersions(d *desk.Desk, ctx context.Context, ref model.Ref, q operator.
 	}
 	var out list.Span[record.Row[model.Version]]
 	for i, v := range h.Versions {
-		if q.Matches(v.ID, v.By, v.Hash) {
+		if q.Matches(prose.Moment(v.At), v.ID, v.By, v.Hash) {
 			out.Rows = append(out.Rows, versionRecord(d, i, v))
 		}
 	}

@@ -18,7 +18,6 @@ import (
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/record"
 	"memdesk/ui/tui/task"
-	"memdesk/undo"
 )
 
 // Undos is the undo of z, and the list of other undo entries.
@@ -92,17 +91,22 @@ func undoDialog(d *desk.Desk, u operator.UndoRow) *dialog.Dialog {
 	esc := d.Esc
 	what, title := esc.Sprintf("Restores the old text (%s bytes).", prose.Group(u.Bytes)), esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, prose.MaxTitle))
 	switch {
-	case u.Op == string(undo.OpResolve):
-		what = esc.Sprintf("Restores all of them as they were (%s bytes).", prose.Group(u.Bytes))
-		title = esc.Sprintf("Undo the change of %s, %s among them?", prose.Plural(int64(max(u.Sides, 2)), "item"), esc.LineMax(u.Item, prose.MaxTitle))
+	case len(u.Items) > 1:
+		what = esc.Sprintf("Restores all of them as they were (%s bytes):", prose.Group(u.Bytes))
+		title = esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), prose.Plural(int64(len(u.Items)), "item"))
 	case !u.Existed:
 		what = esc.Const("Removes the item that the change made.")
 	}
 	lines := []text.Line{
 		{Value: title, Kind: text.Title},
 		{Value: what},
-		{Value: esc.Sprintf("The change: %s.", desk.Changed(d, u.At))},
 	}
+	if len(u.Items) > 1 {
+		for _, item := range u.Items {
+			lines = append(lines, text.Line{Value: esc.Sprintf("- %s", esc.LineMax(item, prose.MaxTitle))})
+		}
+	}
+	lines = append(lines, text.Line{Value: esc.Sprintf("The change: %s.", desk.Changed(d, u.At))})
 	where := d.EnvironmentOf(u.Store)
 	if len(where) == 0 {
 		where = []text.Line{{Value: esc.Sprintf("The store: %s.", esc.Line(u.Store)), Kind: text.Note, Pin: true}}
@@ -159,7 +163,11 @@ func (us *Undos) Kind() record.Kind[operator.UndoRow] {
 		Keys: func(p *record.List[operator.UndoRow]) []act.Act {
 			return []act.Act{act.Restore.With(act.Unless(p.None, func() string { return us.noRestore(p.Here()) }), func() tea.Cmd {
 				u := p.Here()
-				return d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) { return undoDialog(d, u), safetext.Text{} })
+				propose := d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) { return undoDialog(d, u), safetext.Text{} })
+				if p.Full { // the entry goes, and the page must not show another one
+					return tea.Batch(p.Leave(), propose)
+				}
+				return propose
 			})}
 		},
 	}
@@ -186,7 +194,7 @@ func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (list.Span[rec
 	}
 	var out list.Span[record.Row[operator.UndoRow]]
 	for _, u := range rows {
-		if q.Matches(u.ID, u.Store, u.Item, u.Op) {
+		if q.Matches(prose.Moment(u.At), u.ID, u.Store, u.Item, u.Op) {
 			out.Rows = append(out.Rows, undoRecord(us.D, u))
 		}
 	}

@@ -94,8 +94,7 @@ func (p *List[T]) common() []act.Act {
 		}),
 		act.Filter.Called("filter the list while typing; ! in front inverts").Taking(p.Apply).With(nil, func() tea.Cmd {
 			p.live.Begin(p.Query)
-			p.filter.Set(p.Query)
-			p.filter.Focus = true
+			p.filter.Edit(p.Query)
 			return nil
 		}),
 		{Keys: []string{"f"}, Doc: "jump to a row by the first letters of a cell", Why: none, Do: func() tea.Cmd {

@@ -358,12 +358,17 @@ func (p *List[T]) Outermost() bool { return !p.Full && p.Query == "" }
 func (p *List[T]) Back() tea.Cmd {
 	switch {
 	case p.Full:
-		p.Full = false
-		return tea.Batch(p.Detail.EndSearch(), p.Layout())
+		return p.Leave()
 	case p.Query != "":
 		return p.Apply("")
 	}
 	return nil
+}
+
+// Leave goes from the whole screen back to the list, whose detail begins at its first line.
+func (p *List[T]) Leave() tea.Cmd {
+	p.Full = false
+	return tea.Batch(p.Detail.EndSearch(), p.Layout(), p.Detail.Home())
 }
 
 func (p *List[T]) Refresh() tea.Cmd {

@@ -97,18 +97,24 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	}
 	if p.Query == "" && p.Window.Err == nil {
 		p.waiting = p.Window.Total()
+		for _, r := range p.Window.Rows {
+			if p.Kind.Fault != nil && p.Kind.Fault(r.Raw) {
+				p.waiting.N, p.waiting.AtLeast = p.waiting.N-1, true
+			}
+		}
 	}
 	return cmd
 }
 
-// Badge is the number of rows of a polled list, an ellipsis until it is known.
+// Badge is the number of rows of a polled list, an ellipsis until it is known. Rows about stores that
+// cannot be read do not count, and make it a lower bound.
 func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
 	switch {
 	case p.Kind.Live != nil || !p.follows():
 		return safetext.Text{}, paint.ToneInfo
 	case !p.pulse.Known() || p.waiting.Unknown:
 		return paint.LeftOut(p.D.Esc), paint.ToneInfo
-	case p.waiting.N == 0:
+	case p.waiting.N == 0 && !p.waiting.AtLeast:
 		return safetext.Text{}, paint.ToneInfo
 	case p.waiting.AtLeast:
 		return safetext.Sprintf("%d+", p.waiting.N), paint.ToneWarn

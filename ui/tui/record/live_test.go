@@ -84,6 +84,8 @@ func TestBadge(t *testing.T) {
 	badge("2")
 	p.waiting.AtLeast = true
 	badge("2+")
+	p.waiting = model.Count{AtLeast: true}
+	badge("0+")
 	p.waiting = model.Count{Unknown: true}
 	badge("…")
 	p.D.Glances.Every = 0

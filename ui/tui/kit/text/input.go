@@ -23,6 +23,7 @@ type Input struct {
 	model textinput.Model
 	made  bool
 	Focus bool // keys are characters
+	fresh bool // the text is an earlier one, which the first character replaces
 }
 
 // line is the editor, made on first use so that the zero input is ready.
@@ -54,8 +55,24 @@ func (in *Input) Set(s string) {
 	in.line().CursorEnd()
 }
 
+// Edit opens the input on an earlier text. It is selected, as in the address line of a browser: what is
+// typed or deleted first replaces it, a key that moves the cursor keeps it.
+func (in *Input) Edit(s string) {
+	in.Set(s)
+	in.Focus, in.fresh = true, s != ""
+}
+
+// replaced empties the input where its text is still an earlier one.
+func (in *Input) replaced() {
+	if in.fresh {
+		in.Set("")
+	}
+	in.fresh = false
+}
+
 // Insert adds text at the cursor and reports whether all of it fitted.
 func (in *Input) Insert(s string) bool {
+	in.replaced()
 	fits := utf8.RuneCountInString(in.Value())+utf8.RuneCountInString(s) <= inputLimit
 	in.model, _ = in.line().Update(tea.PasteMsg{Content: s})
 	return fits
@@ -91,6 +108,10 @@ func (in *Input) Key(k tea.KeyPressMsg) (changed, used bool) {
 		return false, false
 	}
 	before := m.Value()
+	if k.Text != "" || key.Matches(k, keys.DeleteCharacterBackward) {
+		in.replaced()
+	}
+	in.fresh = false
 	in.model, _ = m.Update(k)
 	return in.model.Value() != before, true
 }
@@ -117,6 +138,10 @@ func (in *Input) Render(r *paint.Row, prompt, hint safetext.Text) int {
 	}
 	before := st.Esc.EscapeLine([]byte(string(value[start:at])), 0)
 	col := full - r.Left + before.Width()
-	r.Put(st.Input, st.Esc.EscapeLine([]byte(string(value[start:])), 0))
+	ink := st.Input
+	if in.fresh && in.Focus {
+		ink = st.Selected
+	}
+	r.Put(ink, st.Esc.EscapeLine([]byte(string(value[start:])), 0))
 	return min(col, full-1)
 }

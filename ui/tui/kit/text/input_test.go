@@ -29,6 +29,28 @@ func TestPasteShowsWhatItDoesNotObey(t *testing.T) {
 	}
 }
 
+// An earlier text is replaced by what is typed, pasted or deleted first; a key that moves keeps it.
+func TestEarlierText(t *testing.T) {
+	x, left, back := tea.KeyPressMsg{Code: 'x', Text: "x"}, tea.KeyPressMsg{Code: tea.KeyLeft}, tea.KeyPressMsg{Code: tea.KeyBackspace}
+	for want, keys := range map[string][]tea.KeyPressMsg{
+		"earlier": {}, "x": {x}, "xx": {x, x}, "": {back}, "earliexr": {left, x}, "earlie": {left, tea.KeyPressMsg{Code: tea.KeyRight}, back},
+	} {
+		var in Input
+		in.Edit("earlier")
+		for _, k := range keys {
+			in.Key(k)
+		}
+		if in.Value() != want {
+			t.Errorf("%v: %q, want %q", keys, in.Value(), want)
+		}
+	}
+	var in Input
+	in.Edit("earlier")
+	if in.Paste(safetext.Escaper{}, "pasted"); in.Value() != "pasted" {
+		t.Errorf("pasted: %q", in.Value())
+	}
+}
+
 func TestLineKeys(t *testing.T) {
 	ctrl := func(c rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: c, Mod: tea.ModCtrl} }
 	typed := func(c rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: c, Text: string(c)} }

@@ -147,8 +147,7 @@ func (p *Pager) topNow(m LaidOut) int {
 // startSearch opens the search line.
 func (p *Pager) startSearch() tea.Cmd {
 	p.Search.Origin = p.topPlace()
-	p.Search.In.Set(p.Search.Words)
-	p.Search.In.Focus = true
+	p.Search.In.Edit(p.Search.Words)
 	return nil
 }
 

@@ -241,6 +241,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		return p.Resize(p.width, p.height)
 	case Checked:
 		p.running[msg.report.Store] = false
+		p.tell(msg.report)
 		p.Reports[msg.report.Store] = msg.report
 		if p.past[msg.report.Store] == nil {
 			p.past[msg.report.Store] = &checks{}
@@ -264,6 +265,19 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		p.detail.Arrive(msg)
 	}
 	return nil
+}
+
+// tell says that a store went down or is back since the check before.
+func (p *Pane) tell(now backends.HealthReport) {
+	was, known := p.Reports[now.Store]
+	esc := p.d.St.Esc
+	switch {
+	case !known || was.Status.OK == now.Status.OK:
+	case now.Status.OK:
+		p.d.Say(paint.ToneInfo, esc.Sprintf("%s is up again", now.Store))
+	default:
+		p.d.Say(paint.ToneBad, esc.Sprintf("%s is down: %s", now.Store, esc.LineMax(now.Status.Message, prose.MaxReason)))
+	}
 }
 
 // here is the store at the cursor; its name is empty where there is none.

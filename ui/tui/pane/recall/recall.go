@@ -360,7 +360,7 @@ func (p *Pane) Bindings() []act.Act {
 	}
 	return append(append([]act.Act{
 		{Keys: []string{"/"}, Name: "query", Doc: "type a query; stores are asked as you type", Do: func() tea.Cmd {
-			p.Input.Focus = true
+			p.Input.Edit(p.Input.Value())
 			return nil
 		}},
 		act.Open.Called("read the item of this hit, at its line").With(p.noHit, p.readHere),

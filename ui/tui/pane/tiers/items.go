@@ -285,8 +285,7 @@ func (l *items) End() tea.Cmd            { return tea.Batch(l.List.End(), l.prev
 
 func (l *items) startFilter() tea.Cmd {
 	l.live.Begin(l.Query)
-	l.filter.Set(l.Query)
-	l.filter.Focus = true
+	l.filter.Edit(l.Query)
 	return nil
 }
 

@@ -350,6 +350,7 @@ func (o *overview) current() (tierRow, bool) {
 func (o *overview) show() tea.Cmd {
 	r, ok := o.current()
 	if !ok {
+		o.shown = ""
 		o.detail.Clear()
 		return nil
 	}

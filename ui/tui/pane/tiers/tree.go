@@ -147,7 +147,11 @@ func (o *overview) filtered(rows []tierRow) []tierRow {
 		if r.depth == 1 {
 			notes = r.note.String() // the words of a scope match for its tiers too
 		}
-		if keep[i] = q.Matches(r.at.Store, r.at.Scope, r.at.Tier, notes, r.note.String()); keep[i] {
+		full := ""
+		if r.over > 0 {
+			full = "over"
+		}
+		if keep[i] = q.Matches(r.at.Store, r.at.Scope, r.at.Tier, notes, r.note.String(), full); keep[i] {
 			for d := range r.depth {
 				keep[above[d]] = true
 			}
@@ -164,8 +168,7 @@ func (o *overview) filtered(rows []tierRow) []tierRow {
 
 func (o *overview) startFilter() tea.Cmd {
 	o.live.Begin(o.query)
-	o.filter.Set(o.query)
-	o.filter.Focus = true
+	o.filter.Edit(o.query)
 	return nil
 }
 
