@@ -111,11 +111,16 @@ func (d *Desk) approve(ctx context.Context, id, planHash, print string, sign fun
 				return nil, err
 			}
 		}
-		r.Approvals = append(slices.DeleteFunc(r.Approvals, func(o Approval) bool { return o.Fingerprint == print || o.PlanHash != p.Hash }), a)
-		if r.State == StatePlanned {
-			r.State = StateApproved
-		}
-		return nil, d.save(&r)
+		return nil, d.edit(&r, func(r *Request) error {
+			if r.Done() || r.PlanHash != p.Hash {
+				return model.Errorf(model.Conflict, "gdpr-approve", "the plan became void while it was approved: look at `memdesk gdpr plan` again")
+			}
+			r.Approvals = append(slices.DeleteFunc(r.Approvals, func(o Approval) bool { return o.Fingerprint == print || o.PlanHash != p.Hash }), a)
+			if r.State == StatePlanned {
+				r.State = StateApproved
+			}
+			return nil
+		})
 	})
 	if err != nil {
 		return Due{}, err

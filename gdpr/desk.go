@@ -10,12 +10,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"memdesk/audit"
 	"memdesk/gdpr/suppress"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
+	"memdesk/internal/filelock"
 	"memdesk/model"
 	"memdesk/undo"
 )
@@ -260,6 +262,33 @@ func (d *Desk) save(r *Request) error {
 	return writeJSON(d.dir("requests", r.ID+".json"), r)
 }
 
+// edit changes a request in its file. Others may have changed it since r was read, during a search or while a
+// key signed: fn gets the request as it is now, and no other edit comes between. r is then what was saved.
+func (d *Desk) edit(r *Request, fn func(*Request) error) error {
+	if err := d.prepare(); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(d.dir("requests.lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err == nil {
+		defer filelock.Close(lock) // it holds nothing that could be lost
+		err = filelock.Wait(lock, true)
+	}
+	if err != nil {
+		return model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
+	}
+	now, err := d.load(r.ID)
+	if err == nil {
+		err = fn(&now)
+	}
+	if err == nil {
+		err = d.save(&now)
+	}
+	if err == nil {
+		*r = now
+	}
+	return err
+}
+
 // change edits a request that is not complete, on record.
 func (d *Desk) change(ctx context.Context, id, action string, edit func(*Request) error) (Due, error) {
 	r, err := d.load(id)
@@ -270,10 +299,12 @@ func (d *Desk) change(ctx context.Context, id, action string, edit func(*Request
 		return Due{}, err
 	}
 	err = d.act(ctx, &r, action, nil, func(context.Context) (map[string]int64, error) {
-		if err := edit(&r); err != nil {
-			return nil, err
-		}
-		return nil, d.save(&r)
+		return nil, d.edit(&r, func(r *Request) error {
+			if err := r.over(action); err != nil {
+				return err
+			}
+			return edit(r)
+		})
 	})
 	if err != nil {
 		return Due{}, err

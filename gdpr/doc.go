@@ -8,6 +8,7 @@
 //
 //	requests/<id>.json   a request; it keeps its identifiers until the last store is done, or it is withdrawn
 //	plans/<id>.json      the newest plan: clear names and edited texts, removed at the end
+//	requests.lock        held while a request's file is read, changed and written
 //	runs/<id>.jsonl      which steps of which plan are done: numbers, no names
 //	receipts/<id>.json   signed, the subject only as a pseudonym
 //	keys/                the pseudonym key and the receipt key

@@ -166,7 +166,7 @@ func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.F
 		return Outcome{}, err
 	}
 	if r.Done() || r.PlanHash != p.Hash {
-		return Outcome{}, model.Errorf(model.Conflict, "gdpr-erase", "another plan was made meanwhile: look at `memdesk gdpr plan` again")
+		return Outcome{}, errOtherPlan()
 	}
 	m, err := subject.New(r.Terms()...)
 	if err != nil {
@@ -193,6 +193,10 @@ func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.F
 	return x.out, err
 }
 
+func errOtherPlan() error {
+	return model.Errorf(model.Conflict, "gdpr-erase", "another plan was made meanwhile: look at `memdesk gdpr plan` again")
+}
+
 func (x *run) do(ctx context.Context) error {
 	key, err := x.d.pseudonymKey()
 	if err != nil {
@@ -201,11 +205,17 @@ func (x *run) do(ctx context.Context) error {
 	if err := x.d.Suppressed().Add(key, x.r.Pseudonym, x.r.ID, x.d.Clock.Now(), x.r.Terms()...); err != nil {
 		return err
 	}
-	if x.r.Begun.IsZero() {
-		x.r.Begun = x.begun
-	}
-	x.r.State, x.r.Reason = StateRunning, ""
-	if err := x.d.save(x.r); err != nil {
+	err = x.d.edit(x.r, func(r *Request) error {
+		if r.PlanHash != x.p.Hash {
+			return errOtherPlan()
+		}
+		if r.Begun.IsZero() {
+			r.Begun = x.begun
+		}
+		r.State, r.Reason = StateRunning, ""
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	for i, sp := range x.p.Stores {

@@ -36,16 +36,13 @@ func (e Export) told() receipt.Export {
 
 // exported records an export that was written.
 func (d *Desk) exported(r *Request, path string, items int64) error {
-	now, err := d.load(r.ID) // the search takes long, and others may have changed the request
-	if err != nil {
-		return err
-	}
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
-	now.Exports = append(now.Exports, Export{N: len(now.Exports) + 1, Path: path, Made: d.Clock.Now().UTC(), Items: items, State: receipt.ExportMade})
-	*r = now
-	return d.save(r)
+	return d.edit(r, func(r *Request) error {
+		r.Exports = append(r.Exports, Export{N: len(r.Exports) + 1, Path: path, Made: d.Clock.Now().UTC(), Items: items, State: receipt.ExportMade})
+		return nil
+	})
 }
 
 // openExports are those that are neither handed over nor deleted.
@@ -98,8 +95,10 @@ func (d *Desk) MarkExport(ctx context.Context, id string, n int, state string) (
 		}
 	}
 	err = d.act(ctx, &r, op, map[string]int64{"export": int64(n)}, func(context.Context) (map[string]int64, error) {
-		r.Exports[i].State, r.Exports[i].At = state, d.Clock.Now().UTC()
-		return nil, d.save(&r)
+		return nil, d.edit(&r, func(r *Request) error {
+			r.Exports[i].State, r.Exports[i].At = state, d.Clock.Now().UTC() // the list only grows
+			return nil
+		})
 	})
 	if err != nil {
 		return Due{}, err

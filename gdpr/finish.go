@@ -18,7 +18,15 @@ import (
 // finish records the outcome. An erasure that is complete, or complete in scope, gets a receipt; only a
 // complete one loses its identifiers.
 func (x *run) finish(ctx context.Context) error {
-	x.r.State, x.r.Reason = x.out.Status, x.out.Reason
+	now, err := x.d.load(x.r.ID) // others may have changed it during the run
+	if err != nil {
+		return err
+	}
+	if now.PlanHash != x.p.Hash && (x.out.Status == StateComplete || x.out.Status == StateInScope) {
+		x.out.Status, x.out.Reason = StatePartial, "the request was changed while its plan was carried out: plan again"
+	}
+	now.Warnings = x.r.Warnings
+	*x.r = now
 	clear, err := x.nameless()
 	if err != nil {
 		return err
@@ -31,15 +39,24 @@ func (x *run) finish(ctx context.Context) error {
 		return err
 	}
 	if x.out.Status != StateComplete && x.out.Status != StateInScope {
-		return x.d.save(x.r)
+		return x.keep()
 	}
 	if err := x.receipt(ctx, clear); err != nil {
 		return err
 	}
 	if x.out.Status == StateInScope { // the next verification needs the identifiers
-		return x.d.save(x.r)
+		return x.keep()
 	}
 	return x.settle(ctx, x.d.Clock.Now().UTC())
+}
+
+// keep saves the outcome in the request.
+func (x *run) keep() error {
+	warnings := x.r.Warnings
+	return x.d.edit(x.r, func(r *Request) error {
+		r.State, r.Reason, r.Warnings = x.out.Status, x.out.Reason, warnings
+		return nil
+	})
 }
 
 // receipt writes the signed receipt.
@@ -158,7 +175,6 @@ func (d *Desk) receipted(r *Request) (receipt.Receipt, bool) {
 // resumeSettling closes such a request.
 func (x *run) resumeSettling(ctx context.Context, rec receipt.Receipt) error {
 	x.out = Outcome{Status: StateComplete, Forgotten: rec.Forgotten, Redacted: rec.Redacted, Held: receipt.Items(rec.Held), Stores: rec.Stores, Layers: rec.Layers}
-	x.r.State = StateComplete
 	finished, err := time.Parse(time.RFC3339, rec.Finished)
 	if err != nil {
 		return model.E(model.Internal, "gdpr-erase", err)
@@ -172,16 +188,19 @@ func (x *run) close(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	x.r.Subject, x.r.Aliases, x.r.Ground, x.r.Choices, x.r.Reason = "", nil, "", nil, ""
-	for i, h := range x.r.Holds {
-		if !h.hashed() {
-			x.r.Holds[i].ID = key.Item(h.place(), h.ID)
+	warnings := x.r.Warnings
+	return x.d.edit(x.r, func(r *Request) error {
+		r.State, r.Subject, r.Aliases, r.Ground, r.Choices, r.Reason = StateComplete, "", nil, "", nil, ""
+		for i, h := range r.Holds {
+			if !h.hashed() {
+				r.Holds[i].ID = key.Item(h.place(), h.ID)
+			}
+			r.Holds[i].Ground = x.m.Redact(h.Ground, Erased)
 		}
-		x.r.Holds[i].Ground = x.m.Redact(h.Ground, Erased)
-	}
-	x.r.forgetNames(x.m)
-	x.r.Finished = now
-	return x.d.save(x.r)
+		r.forgetNames(x.m)
+		r.Finished, r.Warnings = now, warnings
+		return nil
+	})
 }
 
 // Receipt returns a finished request's signed file and its content; NotFound before there is one.

@@ -242,11 +242,13 @@ func (d *Desk) Unhold(ctx context.Context, id string, holds ...Hold) (Due, error
 		}
 	}
 	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) {
-		r.Holds = without(key, r.Holds, holds)
-		if !r.Done() {
-			r.void()
-		}
-		return nil, d.save(&r)
+		return nil, d.edit(&r, func(r *Request) error {
+			r.Holds = without(key, r.Holds, holds)
+			if !r.Done() {
+				r.void()
+			}
+			return nil
+		})
 	})
 	if err != nil {
 		return Due{}, err

@@ -94,12 +94,15 @@ func (x *run) emptyOther(ctx context.Context, r *Request) error {
 	if err != nil {
 		return err
 	}
-	x.redactOther(r, func(h Hold) string { return key.Item(h.place(), h.ID) })
-	if planned { // the request first: a plan without a request is void
-		r.void()
-		r.Reason = "its plan named a person who was erased under " + x.r.ID + ": plan again"
-	}
-	if err := x.d.save(r); err != nil {
+	err = x.d.edit(r, func(r *Request) error {
+		x.redactOther(r, func(h Hold) string { return key.Item(h.place(), h.ID) })
+		if planned { // the request first: a plan without a request is void
+			r.void()
+			r.Reason = "its plan named a person who was erased under " + x.r.ID + ": plan again"
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if planned {

@@ -134,11 +134,8 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 	if err != nil {
 		return Plan{}, err
 	}
-	if err := r.over("gdpr-plan"); err != nil {
+	if err := d.unended(&r, "gdpr-plan"); err != nil {
 		return Plan{}, err
-	}
-	if _, ok := d.receipted(&r); ok {
-		return Plan{}, model.Errorf(model.Conflict, "gdpr-plan", "request %s was carried out and not closed: `memdesk gdpr erase %s --plan-hash %s` closes it", id, id, r.PlanHash)
 	}
 	var p Plan
 	err = d.act(ctx, &r, "gdpr-plan", nil, func(ctx context.Context) (map[string]int64, error) {
@@ -150,30 +147,56 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if err != nil {
 			return nil, err
 		}
-		defer filelock.Close(run.f) // the lock file holds nothing that could be lost
+		defer filelock.Close(run.f)          // the lock file holds nothing that could be lost
+		if r, err = d.load(id); err == nil { // as it is under the lock: a run may just have ended
+			err = d.unended(&r, "gdpr-plan")
+		}
+		if err != nil {
+			return nil, err
+		}
+		was := r
+		was.Holds = slices.Clone(r.Holds)
 		if p, err = d.plan(ctx, &r, fleet, step); err != nil {
 			return nil, err
 		}
+		located := r.Holds
 		if err := d.carryOver(&r, old, p, run); err != nil {
 			return nil, err
 		}
 		if err := writeJSON(d.dir("plans", r.ID+".json"), kept{p.Hash, p.Made, p}); err != nil {
 			return nil, err
 		}
-		if r.PlanHash != p.Hash {
-			r.void()
-			if r.PlanHash = p.Hash; r.State == StateOpen {
-				r.Reason = "" // why the earlier plan was void
+		err = d.edit(&r, func(r *Request) error {
+			if !slices.Equal(r.Holds, was.Holds) || !slices.Equal(r.Choices, was.Choices) || !slices.Equal(r.Whole, was.Whole) || !slices.Equal(r.Terms(), was.Terms()) {
+				return model.Errorf(model.Conflict, "gdpr-plan", "the request was changed while it was planned: plan again")
 			}
-		}
-		if r.State == StateOpen {
-			r.State = StatePlanned
-		}
+			if was.PlanHash != p.Hash {
+				r.void()
+				if r.State == StateOpen {
+					r.Reason = "" // why the earlier plan was void
+				}
+			}
+			if r.PlanHash, r.Holds = p.Hash, located; r.State == StateOpen {
+				r.State = StatePlanned
+			}
+			return nil
+		})
 		p.Note = d.otherRequestsNote(&r)
 		items, held := p.Count()
-		return map[string]int64{"items": items, "held": held, "stores": int64(len(p.Stores))}, d.save(&r)
+		return map[string]int64{"items": items, "held": held, "stores": int64(len(p.Stores))}, err
 	})
 	return p, err
+}
+
+// unended refuses an act on a request that has ended, or was carried out and only not closed yet.
+func (d *Desk) unended(r *Request, op string) error {
+	if err := r.over(op); err != nil {
+		return err
+	}
+	if _, ok := d.receipted(r); ok {
+		return model.Errorf(model.Conflict, op, "request %s was carried out and not closed: `memdesk gdpr erase %s --plan-hash %s` closes it", r.ID, r.ID, r.PlanHash)
+	}
+	return nil
 }
 
 // Plan is the newest plan of a request, or NotFound.

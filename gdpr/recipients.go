@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -59,17 +60,17 @@ func (d *Desk) Tell(ctx context.Context, id, name, told, answered string) (Due, 
 	if err != nil {
 		return Due{}, err
 	}
-	i := slices.IndexFunc(r.Recipients, func(o receipt.Recipient) bool { return o.Name == name })
-	if i < 0 {
-		i, r.Recipients = len(r.Recipients), append(r.Recipients, receipt.Recipient{Name: name, Stores: []string{}})
-	}
-	if told != "" {
-		r.Recipients[i].Told = told
-	}
-	if answered != "" {
-		r.Recipients[i].Answered = answered
-	}
-	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) { return nil, d.save(&r) })
+	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) {
+		return nil, d.edit(&r, func(r *Request) error {
+			i := slices.IndexFunc(r.Recipients, func(o receipt.Recipient) bool { return o.Name == name })
+			if i < 0 {
+				i, r.Recipients = len(r.Recipients), append(r.Recipients, receipt.Recipient{Name: name, Stores: []string{}})
+			}
+			r.Recipients[i].Told = cmp.Or(told, r.Recipients[i].Told)
+			r.Recipients[i].Answered = cmp.Or(answered, r.Recipients[i].Answered)
+			return nil
+		})
+	})
 	if err != nil {
 		return Due{}, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"memdesk/audit"
 	"memdesk/gdpr/papers"
+	"memdesk/model"
 )
 
 // Retire reduces closed requests that ended longer ago than Policy.KeepClosed to their register line, without
@@ -47,7 +48,14 @@ func (d *Desk) Retire(ctx context.Context) (int, error) {
 		line.Person = ""
 		err = d.Log.Act(ctx, audit.Entry{Action: op, Counts: map[string]int64{"year": int64(year)}}, func(context.Context) (map[string]int64, error) {
 			kept := Request{ID: r.ID, State: r.State, Received: r.Received, Extended: r.Extended, Created: r.Created, Finished: r.Finished, Kept: &line}
-			if err := d.save(&kept); err != nil {
+			err := d.edit(&r.Request, func(now *Request) error {
+				if !now.Updated.Equal(r.Updated) {
+					return model.Errorf(model.Conflict, op, "request %s was changed meanwhile", r.ID)
+				}
+				*now = kept
+				return nil
+			})
+			if err != nil {
 				return nil, err
 			}
 			return nil, removeIfThere(d.dir("receipts", r.ID+".json"))

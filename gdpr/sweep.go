@@ -371,12 +371,24 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fle
 	for i, t := range terms {
 		terms[i] = strings.Join(strings.Fields(t), " ")
 	}
-	r, err := d.refile(p, terms)
+	r, filed, err := d.refile(p, terms)
 	if err != nil {
 		return Swept{}, err
 	}
 	s := Swept{Of: p.Request, Request: r.ID}
-	err = d.act(ctx, &r, "gdpr-sweep", nil, func(context.Context) (map[string]int64, error) { return nil, d.save(&r) })
+	err = d.act(ctx, &r, "gdpr-sweep", nil, func(context.Context) (map[string]int64, error) {
+		if !filed {
+			return nil, d.save(&r)
+		}
+		return nil, d.edit(&r, func(r *Request) error {
+			for _, t := range terms {
+				if !slices.Contains(r.Terms(), t) {
+					r.Aliases = append(r.Aliases, t)
+				}
+			}
+			return r.over("gdpr-sweep") // another sweep may just have ended it
+		})
+	})
 	if err != nil {
 		return Swept{}, err
 	}
@@ -400,22 +412,16 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fle
 	return s, err
 }
 
-// refile is the request that erases a returned person again.
-func (d *Desk) refile(p suppress.Person, terms []string) (Request, error) {
+// refile is the request that erases a returned person again, and whether an earlier sweep filed it.
+func (d *Desk) refile(p suppress.Person, terms []string) (r Request, filed bool, err error) {
 	all, err := d.List()
 	if err != nil {
-		return Request{}, err
+		return r, false, err
 	}
 	for _, o := range all {
-		if o.Of != p.Request || o.Pseudonym != p.Pseudonym || o.Done() {
-			continue
+		if o.Of == p.Request && o.Pseudonym == p.Pseudonym && !o.Done() {
+			return o.Request, true, nil
 		}
-		for _, t := range terms {
-			if !slices.Contains(o.Terms(), t) {
-				o.Aliases = append(o.Aliases, t)
-			}
-		}
-		return o.Request, nil
 	}
 	var whole []string
 	for _, o := range all {
@@ -429,7 +435,7 @@ func (d *Desk) refile(p suppress.Person, terms []string) (Request, error) {
 		ID:    "er-" + now.Format("20060102") + "-" + atomicfile.Suffix()[:8], Pseudonym: p.Pseudonym, Subject: terms[0], Aliases: terms[1:],
 		Ground: "what came back after " + p.Request, Received: now.Format(dateForm), By: d.Operator.ID, ByKey: d.Operator.Key,
 		State: StateOpen, Created: now, Updated: now, Of: p.Request,
-	}, nil
+	}, false, nil
 }
 
 // unfile closes the request of a sweep that was not carried out: it would keep the subject's identifiers in

@@ -35,11 +35,14 @@ func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
 		}
 	}
 	if len(done) > 0 {
-		if r.Tally == nil {
-			r.Tally = map[string][]receipt.Store{}
-		}
-		r.Tally[fmt.Sprintf("%.16s-%d", old.Hash, l.size)] = done
-		if err := d.save(r); err != nil {
+		err := d.edit(r, func(r *Request) error {
+			if r.Tally == nil {
+				r.Tally = map[string][]receipt.Store{}
+			}
+			r.Tally[fmt.Sprintf("%.16s-%d", old.Hash, l.size)] = done
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -28,15 +28,18 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 	if err := d.refuseErased(ctx, &r, op, "the reason", reason); err != nil {
 		return Due{}, err
 	}
-	if _, ok := d.receipted(&r); ok {
-		return Due{}, model.Errorf(model.Conflict, op, "request %s was carried out and not closed: `memdesk gdpr erase %s --plan-hash %s` closes it", id, id, r.PlanHash)
-	}
 	if err := d.prepare(); err != nil {
 		return Due{}, err
 	}
 	lock, err := d.openRun(id, r.PlanHash)
 	if err != nil {
 		return Due{}, err
+	}
+	if r, err = d.load(id); err == nil { // as it is under the lock: a run may just have ended
+		err = d.unended(&r, op)
+	}
+	if err != nil {
+		return Due{}, errors.Join(err, lock.close())
 	}
 	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) { return nil, d.withdraw(&r, reason) })
 	if err = errors.Join(err, lock.close()); err != nil {
@@ -77,10 +80,12 @@ func (d *Desk) withdraw(r *Request, reason string) error {
 			return err
 		}
 	}
-	r.void()
-	r.State, r.Finished, r.Reason = StateWithdrawn, d.Clock.Now().UTC(), m.Redact(reason, Erased)
-	r.Subject, r.Aliases, r.Ground, r.Choices, r.Holds, r.PausedSince = "", nil, "", nil, nil, ""
-	r.Attested = nil
-	r.forgetNames(m)
-	return d.save(r)
+	return d.edit(r, func(r *Request) error {
+		r.void()
+		r.State, r.Finished, r.Reason = StateWithdrawn, d.Clock.Now().UTC(), m.Redact(reason, Erased)
+		r.Subject, r.Aliases, r.Ground, r.Choices, r.Holds, r.PausedSince = "", nil, "", nil, nil, ""
+		r.Attested = nil
+		r.forgetNames(m)
+		return nil
+	})
 }

@@ -1,0 +1,143 @@
+package gdpr_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/sshsig"
+	"memdesk/model"
+)
+
+// TestActsDuringARun: what others do to a request while its plan is carried out must not be lost when the run
+// saves its outcome: a hold keeps its item and voids the plan, and the receipt names an export.
+func TestActsDuringARun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	w.desk.Policy.Recipients = []gdpr.Recipient{{Name: "the archive"}}
+	r := w.file()
+	p := w.plan(r.ID)
+	id := "n2"
+	held, done := false, 0
+	out, err := w.desk.Erase(t.Context(), order(p), w.fleet, func(ctx context.Context, q gdpr.Progress) error {
+		if done++; done > 1 {
+			return nil
+		}
+		if it, err := w.store("db").Browser.Read(ctx, id); err == nil && it.ID == id {
+			held = true
+			w.hold(r.ID, "db", id)
+		}
+		if _, _, err := w.desk.Export(ctx, r.ID, filepath.Join(t.TempDir(), "out"), w.fleet); err != nil {
+			t.Error(err)
+		}
+		_, err := w.desk.Tell(ctx, r.ID, "the archive", "2026-03-01", "")
+		return err
+	})
+	if err != nil || !held {
+		t.Fatal(out, held, err)
+	}
+	got, err := w.desk.Get(r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Holds) != 1 || len(got.Exports) != 1 || len(got.Recipients) != 1 || got.PlanHash != "" {
+		t.Errorf("holds %+v, exports %+v, recipients %+v, plan %q: want one each and no plan", got.Holds, got.Exports, got.Recipients, got.PlanHash)
+	}
+	if out.Status != gdpr.StatePartial {
+		t.Errorf("the run ended %s; want partial", out.Status)
+	}
+	if _, err := w.erase(p); !model.IsRefusal(err) {
+		t.Errorf("the void plan once more: %v; want a refusal", err)
+	}
+	if _, err := w.store("db").Browser.Read(t.Context(), id); err != nil {
+		t.Errorf("the held item: %v", err)
+	}
+	w.inScope(w.plan(r.ID))
+	if _, rec, _, err := w.desk.Receipt(r.ID); err != nil || len(rec.Exports) != 1 || receipt.Items(rec.Held) != 1 {
+		t.Errorf("the receipt: exports %+v, held %+v, %v", rec.Exports, rec.Held, err)
+	}
+}
+
+// TestAVoidedRunIsNotComplete: a run whose plan became void meanwhile must not end the request, though
+// nothing is left of the subject.
+func TestAVoidedRunIsNotComplete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	out, err := w.desk.Erase(t.Context(), order(w.plan(r.ID)), w.fleet, func(ctx context.Context, q gdpr.Progress) error {
+		if q.What != "verify" {
+			return nil
+		}
+		_, err := w.desk.Hold(ctx, r.ID, gdpr.Hold{Store: "db", ID: "b1", Ground: "a claim"})
+		return err
+	})
+	if got, gerr := w.desk.Get(r.ID); err != nil || gerr != nil || out.Status != gdpr.StatePartial || got.State != gdpr.StatePartial || len(got.Holds) != 1 || got.Subject == "" {
+		t.Errorf("the run ended %s, the request is %+v, %v %v; want partial with its hold and identifiers", out.Status, got, err, gerr)
+	}
+	if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
+		t.Errorf("a receipt: %v", err)
+	}
+}
+
+// TestAHoldDuringASearch: a hold that comes while the plan is made is in no step of it: the plan must not
+// stand, and the hold must.
+func TestAHoldDuringASearch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	put := false
+	_, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, func(gdpr.Searching) {
+		if !put {
+			put = true
+			w.hold(r.ID, "db", "n2")
+		}
+	})
+	if !errors.Is(err, model.Conflict) {
+		t.Errorf("the plan: %v; want a conflict", err)
+	}
+	if got, err := w.desk.Get(r.ID); err != nil || len(got.Holds) != 1 || got.PlanHash != "" {
+		t.Errorf("%+v, %v; want the hold and no plan", got, err)
+	}
+	if st := actions(w.plan(r.ID))["db:n2"]; st.Action != gdpr.Held {
+		t.Errorf("planned again: %+v", st)
+	}
+}
+
+// slowSigner is a key that somebody has to touch.
+type slowSigner struct {
+	sshsig.Signer
+	touched func()
+}
+
+func (s slowSigner) Sign(r io.Reader, data []byte) (*ssh.Signature, error) {
+	s.touched()
+	return s.Signer.Sign(rand.Reader, data)
+}
+
+// TestAHoldDuringAnApproval: the approval of a plan that became void while the key signed must not bring the
+// plan back.
+func TestAHoldDuringAnApproval(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	s, _ := newSigner(t)
+	_, err := w.desk.Approve(t.Context(), r.ID, p.Hash, slowSigner{s, func() { w.hold(r.ID, "db", "n2") }})
+	if !errors.Is(err, model.Conflict) {
+		t.Errorf("the approval: %v; want a conflict", err)
+	}
+	if got, err := w.desk.Get(r.ID); err != nil || len(got.Holds) != 1 || got.PlanHash != "" || len(got.Approvals) != 0 {
+		t.Errorf("%+v, %v; want the hold and no plan", got, err)
+	}
+}
