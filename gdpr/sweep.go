@@ -1,8 +1,6 @@
 package gdpr
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -113,7 +111,7 @@ type returned struct {
 
 // open opens compressed data and archives, as a verification does.
 func (r *returned) open(ctx context.Context, medium io.Reader, look func(...string)) error {
-	closed, err := subject.Each(ctx, medium, func(_ string, leaf io.Reader) error { return sweepText(leaf, look) }, func(name string) { look(name) })
+	closed, err := subject.Each(ctx, medium, func(_ string, leaf io.Reader) error { return suppress.Pieces(leaf, look) }, func(name string) { look(name) })
 	for _, why := range closed {
 		if _, what, in := strings.Cut(why, ": "); in && strings.HasPrefix(why, "in ") {
 			why = what // a member's name may be a person's
@@ -323,45 +321,6 @@ func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id s
 		}
 	}
 	return nil
-}
-
-// sweepText searches a text in pieces that end between words; bytes with zeros that are no UTF-16 are no
-// text.
-func sweepText(r io.Reader, look func(...string)) error {
-	const piece, overlap = 1 << 20, 2 * subject.MaxTerm
-	b := bufio.NewReaderSize(r, piece)
-	head, err := b.Peek(512)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return model.E(model.Unavailable, "gdpr-sweep", atomicfile.Pathless(err))
-	}
-	if bytes.IndexByte(head, 0) >= 0 && !subject.Wide(head) {
-		return nil
-	}
-	var window []byte
-	for {
-		n := len(window)
-		window = append(window, make([]byte, piece)...)
-		got, err := io.ReadFull(b, window[n:])
-		window = window[:n+got]
-		end := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		if err != nil && !end {
-			return model.E(model.Unavailable, "gdpr-sweep", atomicfile.Pathless(err))
-		}
-		whole := window
-		if !end {
-			if i := bytes.LastIndexAny(window, " \n\t"); i > len(window)/2 {
-				whole = window[:i]
-			}
-		}
-		if look(string(whole)); end {
-			return nil
-		}
-		from := max(0, len(whole)-overlap)
-		if i := bytes.IndexAny(whole[from:], " \n\t"); i >= 0 {
-			from += i
-		}
-		window = slices.Clone(window[from:])
-	}
 }
 
 // again files a new request for the subject who came back, or continues the unfinished request of an earlier

@@ -1,12 +1,18 @@
 package suppress
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"hash/maphash"
+	"io"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"memdesk/gdpr/subject"
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -19,7 +25,7 @@ func Gate(l *List) model.Middleware {
 		if c.Retain == nil {
 			return next(ctx)
 		}
-		ix, found, err := l.named(*c.Retain)
+		ix, found, err := l.named(ctx, *c.Retain)
 		switch {
 		case err != nil:
 			return model.Refuse("retain", err.Error())
@@ -42,7 +48,7 @@ func Gate(l *List) model.Middleware {
 // Judge says why the gate would refuse a Retain, without regard to what the store has; empty where it names
 // no suppressed person, and where the list cannot be read now.
 func (l *List) Judge(req model.RetainRequest) string {
-	_, found, err := l.named(req)
+	_, found, err := l.named(context.Background(), req)
 	if err != nil || len(found) == 0 {
 		return ""
 	}
@@ -50,16 +56,86 @@ func (l *List) Judge(req model.RetainRequest) string {
 }
 
 // named returns the suppressed persons that a Retain names, and the index that found them.
-func (l *List) named(req model.RetainRequest) (*Index, []Match, error) {
+func (l *List) named(ctx context.Context, req model.RetainRequest) (*Index, []Match, error) {
 	texts := []string{req.Content, req.ID, req.Key, req.DataSubjectID}
 	for _, f := range req.Meta {
 		texts = append(texts, f.Value, f.Name)
+	}
+	if b := req.Beside; b != nil {
+		for _, line := range b.Lines {
+			texts = append(texts, line.Text)
+		}
+		for _, row := range b.Rows {
+			for _, c := range row.Cells {
+				if c.Type == model.CellText {
+					texts = append(texts, c.Value)
+				}
+			}
+		}
+		for _, s := range b.Seats {
+			texts = append(texts, s.Relation, s.Role)
+		}
 	}
 	ix, err := l.Now()
 	if err != nil {
 		return nil, nil, err
 	}
-	return ix, ix.Find(false, texts...), nil
+	found := ix.Find(false, texts...)
+	if len(found) == 0 && !ix.Empty() && subject.Opens(req.Content) {
+		found = ix.inside(ctx, req.Content)
+	}
+	return ix, found, nil
+}
+
+// inside returns the persons that a compressed text or an archive names. What cannot be opened names nobody
+// here: a verification says so.
+func (x *Index) inside(ctx context.Context, content string) (out []Match) {
+	look := func(texts ...string) {
+		if len(out) == 0 {
+			out = x.Find(false, texts...)
+		}
+	}
+	_, _ = subject.Each(ctx, strings.NewReader(content), func(_ string, leaf io.Reader) error { return Pieces(leaf, look) }, func(name string) { look(name) })
+	return out
+}
+
+// Pieces passes a text to look in pieces that end between words; bytes with zeros that are no UTF-16 are no
+// text.
+func Pieces(r io.Reader, look func(...string)) error {
+	const piece, overlap = 1 << 20, 2 * subject.MaxTerm
+	b := bufio.NewReaderSize(r, piece)
+	head, err := b.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return model.E(model.Unavailable, "read", atomicfile.Pathless(err))
+	}
+	if bytes.IndexByte(head, 0) >= 0 && !subject.Wide(head) {
+		return nil
+	}
+	var window []byte
+	for {
+		n := len(window)
+		window = append(window, make([]byte, piece)...)
+		got, err := io.ReadFull(b, window[n:])
+		window = window[:n+got]
+		end := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !end {
+			return model.E(model.Unavailable, "read", atomicfile.Pathless(err))
+		}
+		whole := window
+		if !end {
+			if i := bytes.LastIndexAny(window, " \n\t"); i > len(window)/2 {
+				whole = window[:i]
+			}
+		}
+		if look(string(whole)); end {
+			return nil
+		}
+		from := max(0, len(whole)-overlap)
+		if i := bytes.IndexAny(whole[from:], " \n\t"); i >= 0 {
+			from += i
+		}
+		window = slices.Clone(window[from:])
+	}
 }
 
 // appendTries bounds how often an append is judged again because another process was faster.
