@@ -247,3 +247,24 @@ func TestARecurseErasureTakesWhatItSays(t *testing.T) {
 	}
 	w.wantExactly(w.plan(r.ID))
 }
+
+// TestForgettingTakesNoHeldItemAlong: a relation on hold would go with its last but one member, so nobody may
+// forget that one; a member of no such relation may go.
+func TestForgettingTakesNoHeldItemAlong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ties("db")
+	r := w.file()
+	w.hold(r.ID, "db", "edge/far")
+	if _, err := w.store("db").Provider.Forget(t.Context(), model.ForgetRequest{ID: "y6"}); !model.IsRefusal(err) {
+		t.Errorf("forget y6 = %v; want a refusal", err)
+	}
+	if _, err := w.store("db").Browser.Read(t.Context(), "edge/far"); err != nil {
+		t.Errorf("the relation on hold: %v", err)
+	}
+	for _, id := range []string{"y4", "nobody"} {
+		if _, err := w.store("db").Provider.Forget(t.Context(), model.ForgetRequest{ID: id}); err != nil {
+			t.Errorf("forget %s: %v", id, err)
+		}
+	}
+}

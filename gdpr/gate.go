@@ -2,6 +2,7 @@ package gdpr
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"memdesk/gdpr/suppress"
@@ -23,7 +24,7 @@ func (d *Desk) Gate() model.Middleware {
 		if c.Retain == nil && c.Forget == nil {
 			return next(ctx)
 		}
-		if err := d.checkHold(c); err != nil {
+		if err := d.checkHold(ctx, c); err != nil {
 			return err
 		}
 		if ctx.Value(redaction{}) != nil {
@@ -70,7 +71,7 @@ func (d *Desk) checkHeld(c *model.Call) error {
 }
 
 // checkHold refuses to change an item that is on hold.
-func (d *Desk) checkHold(c *model.Call) error {
+func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 	id := c.ID
 	if id == "" && c.Retain != nil && c.Store.Address != nil {
 		id, _ = c.Store.Address(*c.Retain) // the store itself refuses a bad address
@@ -83,10 +84,30 @@ func (d *Desk) checkHold(c *model.Call) error {
 		return model.Refuse(string(c.Op), "nobody can say what is on hold: "+err.Error())
 	}
 	switch {
+	case held == "" && c.Forget != nil && id != "":
+		return d.checkFalls(ctx, c.Store, id)
 	case held != "" && id == "":
 		return model.Refuse(string(c.Op), "an item of this store is on hold under request "+held+": forget item by item, so that it stays")
 	case held != "":
 		return model.Refuse(string(c.Op), "the item is on hold under request "+held)
+	}
+	return nil
+}
+
+// checkFalls refuses to forget an item that would take one on hold along.
+func (d *Desk) checkFalls(ctx context.Context, s *model.Store, id string) error {
+	held, err := d.heldIn(s)
+	if err != nil || held == "" || s.Falls == nil {
+		return err
+	}
+	falls, err := s.Falls(ctx, []string{id})
+	if err != nil {
+		return err
+	}
+	for _, f := range falls {
+		if held, err = d.held(s, f.ID); err != nil || held != "" {
+			return errors.Join(err, model.Refuse(string(model.OpForget), "an item that would go with it is on hold under request "+held))
+		}
 	}
 	return nil
 }
