@@ -307,11 +307,13 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 				x.gone++
 			}
 		}
-		if st.Action == Forget {
+		switch {
+		case st.Action == Forget && !x.log.forgot(at, i): // it stays, with what the store keeps of it
+		case st.Action == Forget:
 			count.Forgotten++
 			x.out.Forgotten++
 			removed = append(removed, st.ID)
-		} else {
+		default:
 			count.Redacted++
 			x.out.Redacted++
 			if st.NewID != "" {

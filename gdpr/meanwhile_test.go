@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
@@ -139,5 +140,53 @@ func TestAHoldDuringAnApproval(t *testing.T) {
 	}
 	if got, err := w.desk.Get(r.ID); err != nil || len(got.Holds) != 1 || got.PlanHash != "" || len(got.Approvals) != 0 {
 		t.Errorf("%+v, %v; want the hold and no plan", got, err)
+	}
+}
+
+// TestAnItemThatSomebodyCleaned: an item that is without the subject when its step comes stays. It must not
+// be counted as forgotten, and what the store keeps of it must not be scrubbed as that of a removed item,
+// also when another run continues.
+func TestAnItemThatSomebodyCleaned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	var scrubbed []string
+	w.extra = append(w.extra, func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Scrub != nil && !c.Scrub.Dry {
+			scrubbed = append(scrubbed, c.Scrub.Removed...)
+		}
+		return next(ctx)
+	})
+	w.open()
+	r := w.file()
+	p := w.plan(r.ID)
+	forgets := int64(0)
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			if st.Action == gdpr.Forget {
+				forgets++
+			}
+		}
+	}
+	w.put("db", model.RetainRequest{ID: "n2", Content: "somebody asked for a copy"})
+	stop := errors.New("stop")
+	_, err := w.desk.Erase(t.Context(), order(p), w.fleet, func(_ context.Context, q gdpr.Progress) error {
+		if q.What == "verify" {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) {
+		t.Fatal(err)
+	}
+	out := w.complete(p)
+	if out.Forgotten != forgets-1 {
+		t.Errorf("%d forgotten; want %d, without the item that stays", out.Forgotten, forgets-1)
+	}
+	if slices.Contains(scrubbed, "n2") || len(scrubbed) == 0 {
+		t.Errorf("scrubbed as removed: %q", scrubbed)
+	}
+	if _, err := w.store("db").Browser.Read(t.Context(), "n2"); err != nil {
+		t.Error(err)
 	}
 }

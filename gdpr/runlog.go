@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
 	"sync"
 	"syscall"
 
@@ -21,11 +20,11 @@ type runLog struct {
 	mu    sync.Mutex
 	f     *os.File
 	plan  string
-	done  map[[2]int]bool
-	spans []runLine     // ranges of steps
-	rows  map[int]int64 // by store: rows that its scrubs have removed or rewritten
-	size  int64         // size of the journal when it was opened
-	loose int           // lines not flushed yet
+	done  map[[2]int]string // what was done
+	spans []runLine         // ranges of steps
+	rows  map[int]int64     // by store: rows that its scrubs have removed or rewritten
+	size  int64             // size of the journal when it was opened
+	loose int               // lines not flushed yet
 }
 
 type runLine struct {
@@ -33,7 +32,7 @@ type runLine struct {
 	Store int    `json:"store"`
 	Step  int    `json:"step"`
 	To    int    `json:"to,omitempty"` // the last of several steps that were done at once
-	What  string `json:"what"`         // removed, absent, edited; scrubbed
+	What  string `json:"what"`         // removed, absent, edited, clean; scrubbed
 	Rows  int64  `json:"rows,omitempty"`
 }
 
@@ -59,7 +58,7 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	if err != nil {
 		return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err)), filelock.Close(f))
 	}
-	l := &runLog{f: f, plan: plan, done: map[[2]int]bool{}, rows: map[int]int64{}, size: int64(len(b))}
+	l := &runLog{f: f, plan: plan, done: map[[2]int]string{}, rows: map[int]int64{}, size: int64(len(b))}
 	for line := range bytes.Lines(b) {
 		var r runLine
 		if json.Unmarshal(line, &r) == nil && r.Plan == plan { // skip a torn line
@@ -74,13 +73,27 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	return l, nil
 }
 
-func (l *runLog) has(store, step int) bool {
+// what says what a step did; empty where it is not done.
+func (l *runLog) what(store, step int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.done[[2]int{store, step}] || slices.ContainsFunc(l.spans, func(r runLine) bool {
-		return r.Store == store && r.Step <= step && step <= r.To
-	})
+	for _, r := range l.spans {
+		if r.Store == store && r.Step <= step && step <= r.To {
+			return r.What
+		}
+	}
+	return l.done[[2]int{store, step}]
 }
+
+func (l *runLog) has(store, step int) bool { return l.what(store, step) != "" }
+
+// forgot reports whether an item is gone by a step: one that somebody else has cleaned meanwhile stays.
+func (l *runLog) forgot(store, step int) bool {
+	return l.has(store, step) && l.what(store, step) != stepClean
+}
+
+// stepClean is what a step did that found its item changed and without the subject.
+const stepClean = "clean"
 
 func (l *runLog) take(r runLine) {
 	if r.Rows > 0 {
@@ -91,7 +104,7 @@ func (l *runLog) take(r runLine) {
 		l.spans = append(l.spans, r)
 		return
 	}
-	l.done[[2]int{r.Store, r.Step}] = true
+	l.done[[2]int{r.Store, r.Step}] = r.What
 }
 
 // flushEvery bounds how many steps a power cut may repeat.

@@ -96,7 +96,7 @@ func (x *run) changed(ctx context.Context, s model.Store, st Step, err error) (s
 	case st.Fallen, x.concerns(it):
 		return "", err
 	}
-	return "clean", nil
+	return stepClean, nil
 }
 
 func (x *run) concerns(it model.Item) bool {

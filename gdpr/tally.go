@@ -24,7 +24,7 @@ func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
 		for i, st := range sp.Steps {
 			switch {
 			case !l.has(at, i) || again[st.ID]:
-			case st.Action == Forget:
+			case st.Action == Forget && l.forgot(at, i):
 				count.Forgotten++
 			case st.Action == Redact:
 				count.Redacted++
@@ -91,7 +91,7 @@ func (x *run) uncount(sp StorePlan, still map[string]bool) {
 	for n, st := range sp.Steps {
 		switch {
 		case !still[st.ID] || !x.log.has(at, n):
-		case st.Action == Forget:
+		case st.Action == Forget && x.log.forgot(at, n):
 			x.out.Stores[i].Forgotten, x.out.Forgotten = x.out.Stores[i].Forgotten-1, x.out.Forgotten-1
 		case st.Action == Redact:
 			x.out.Stores[i].Redacted, x.out.Redacted = x.out.Stores[i].Redacted-1, x.out.Redacted-1
