@@ -190,3 +190,28 @@ func TestAnItemThatSomebodyCleaned(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestARemovedItemIsNotRenamed: an item that somebody removed after the plan must not come back under a new
+// id.
+func TestARemovedItemIsNotRenamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	id := "n5-" + ana
+	if _, err := w.desk.Choose(t.Context(), r.ID, gdpr.Choice{Store: "db", ID: id, Action: gdpr.Redact}); err != nil {
+		t.Fatal(err)
+	}
+	p := w.plan(r.ID)
+	st := actions(p)["db:"+id]
+	if st.NewID == "" {
+		t.Fatalf("%+v; want a rename", st)
+	}
+	if _, err := w.store("db").Provider.Forget(t.Context(), model.ForgetRequest{ID: id}); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(p)
+	if it, err := w.store("db").Browser.Read(t.Context(), st.NewID); !errors.Is(err, model.NotFound) {
+		t.Errorf("it came back: %+v, %v", it.Header, err)
+	}
+}

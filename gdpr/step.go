@@ -67,7 +67,16 @@ func keep(ctx context.Context, s model.Store, st Step, req model.RetainRequest) 
 
 // rename writes the redacted item under an id that names nobody, then forgets the old one.
 func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error) {
-	err := keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent})
+	old, err := s.Browser.Read(ctx, st.ID)
+	switch {
+	case errors.Is(err, model.NotFound): // somebody else removed it: its text must not come back
+		return "absent", nil
+	case err != nil:
+		return "", err
+	case old.Revision != st.Revision:
+		return x.changed(ctx, s, st, model.Errorf(model.Conflict, "gdpr-erase", "it was changed since it was planned"))
+	}
+	err = keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent})
 	if errors.Is(err, model.Conflict) || errors.Is(err, model.AlreadyExists) {
 		it, rerr := s.Browser.Read(ctx, st.NewID)
 		if rerr != nil || it.Body != st.NewBody && (!st.Binary || it.Body != string(st.NewBytes)) {
