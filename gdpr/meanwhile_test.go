@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -213,5 +214,48 @@ func TestARemovedItemIsNotRenamed(t *testing.T) {
 	w.complete(p)
 	if it, err := w.store("db").Browser.Read(t.Context(), st.NewID); !errors.Is(err, model.NotFound) {
 		t.Errorf("it came back: %+v, %v", it.Header, err)
+	}
+}
+
+// TestWorkIsCountedOnceAfterACrash: a second plan that dies after it has counted the first one's work must not
+// leave the first one to be carried out, and counted, once more.
+func TestWorkIsCountedOnceAfterACrash(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	want, _ := p.Count()
+	stop, steps := errors.New("stop"), 0
+	_, err := w.desk.Erase(t.Context(), order(p), w.fleet, func(context.Context, gdpr.Progress) error {
+		if steps++; steps == 3 {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) {
+		t.Fatal(err)
+	}
+	file := filepath.Join(w.desk.State, "gdpr", "plans", r.ID+".json")
+	old, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.desk.MakePlan(t.Context(), r.ID, w.fleet, func(gdpr.Searching) { // the new plan cannot be written
+		_ = os.Remove(file)
+		_ = os.MkdirAll(filepath.Join(file, "x"), 0o700)
+	})
+	if err == nil {
+		t.Fatal("the plan was written")
+	}
+	if err := errors.Join(os.RemoveAll(file), os.WriteFile(file, old, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.erase(p)
+	if err != nil {
+		out = w.complete(w.plan(r.ID))
+	}
+	if got := out.Forgotten + out.Redacted; got != want {
+		t.Errorf("%d items were forgotten or redacted; want %d", got, want)
 	}
 }

@@ -40,6 +40,7 @@ func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
 				r.Tally = map[string][]receipt.Store{}
 			}
 			r.Tally[fmt.Sprintf("%.16s-%d", old.Hash, l.size)] = done
+			r.PlanHash = "" // carried out once more, the old plan would count its work again
 			return nil
 		})
 		if err != nil {
