@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
@@ -257,5 +258,21 @@ func TestWorkIsCountedOnceAfterACrash(t *testing.T) {
 	}
 	if got := out.Forgotten + out.Redacted; got != want {
 		t.Errorf("%d items were forgotten or redacted; want %d", got, want)
+	}
+}
+
+// TestAFileCalledGitHistory: a file with the name of a row of the report is looked at like any other.
+func TestAFileCalledGitHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	w.agent(map[string]string{"git history": "Salted__" + strings.Repeat("\x8f\x01\xc3\x7e", 64)})
+	r := w.file()
+	p, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := w.erase(p); err != nil || out.Status != gdpr.StatePartial {
+		t.Errorf("%s, %v; want partial, because nobody can open it", out.Status, err)
 	}
 }

@@ -201,7 +201,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.By
 	files := 0
 	scans := scanLayers(ctx, x.m, s, layers, bystanders, func(model.Layer) bool { return true }, nil)
 	for i, l := range layers {
-		if l.ID == gitLayer { // its commits were searched
+		if l.ID == gitLayer && l.Kind == model.LayerExternal { // its commits were searched
 			continue
 		}
 		l.Reason = whyLeft(x.m, l)
