@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/sshsig"
@@ -258,6 +259,27 @@ func TestWorkIsCountedOnceAfterACrash(t *testing.T) {
 	}
 	if got := out.Forgotten + out.Redacted; got != want {
 		t.Errorf("%d items were forgotten or redacted; want %d", got, want)
+	}
+}
+
+// TestAStoreAddedAfterThePlan: a store that was opened after the plan was searched by nobody, so the request
+// must not end.
+func TestAStoreAddedAfterThePlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	w.more = []backends.StoreConfig{{Name: "late", Kind: "vault", Path: filepath.Join(w.dir, "late")}}
+	plant(t, filepath.Join(w.dir, "late"), map[string]string{"memory/a.md": name + " called\n"})
+	w.open()
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool { return l.Store == "late" && l.Verdict == model.VerdictUnaudited }) {
+		t.Errorf("%s, %v; want partial, and the store named", out.Status, err)
+	}
+	w.complete(w.plan(r.ID))
+	if left := w.traces(w.dir); len(left) > 0 {
+		t.Errorf("left: %q", left)
 	}
 }
 

@@ -37,6 +37,11 @@ func (x *run) verify(ctx context.Context) error {
 			x.row(r)
 		}
 	}
+	for _, m := range x.fleet.Members() {
+		if !slices.ContainsFunc(x.p.Stores, func(sp StorePlan) bool { return sp.Store == m.Name }) {
+			x.row(receipt.Layer{Store: m.Name, Layer: "items", Verdict: model.VerdictUnaudited, Method: "none", Reason: "the store is in no part of the plan: plan again"})
+		}
+	}
 	return x.verifyOwn(ctx)
 }
 
