@@ -310,3 +310,24 @@ func TestNoDeleteIsRedacted(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadWhereNothingCanBeDeleted: an item that cannot be read is unaudited in a store without a delete
+// too.
+func TestUnreadWhereNothingCanBeDeleted(t *testing.T) {
+	w := newWorld(t)
+	s := serveWith(t, w, func(far *model.Store) {
+		far.Features = map[string]bool{"forget": false, "retain": false, "cascade": false}
+	})
+	r := w.file()
+	s.unreadable.Store(true)
+	p, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+		return l.Store == "far" && l.Layer == "items" && l.Verdict == model.VerdictUnaudited && l.Reason != ""
+	}) {
+		t.Errorf("%s, %v; want the items unaudited: %+v", out.Status, err, out.Layers)
+	}
+}

@@ -88,7 +88,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	}
 	x.uncount(sp, still)
 	switch {
-	case noDelete(s) != "":
+	case noDelete(s) != "" && (items.Hits > 0 || s.Browser == nil || len(q.problems) == 0):
 		items.Verdict, items.Reason = model.VerdictOutOfScope, noDelete(s)
 	case items.Hits > 0:
 		items.Verdict, items.Reason = model.VerdictResidue, "items name the person: they came back, changed meanwhile or were kept; plan again"
