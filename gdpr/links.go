@@ -20,8 +20,8 @@ func secondName(s model.Store, l model.Layer) Step {
 		Reason: why + ": what is removed or rewritten here keeps its old text there; find it by its inode and remove it"}
 }
 
-// keepLinks copies the rows about second names from an older plan of the same request: the file's removal
-// here does not remove its other names.
+// keepLinks copies the rows about second names and old versions from an older plan of the same request: the
+// item's removal here removes neither.
 func (d *Desk) keepLinks(p *Plan) {
 	old, err := d.Plan(p.Request)
 	if err != nil {
@@ -34,7 +34,7 @@ func (d *Desk) keepLinks(p *Plan) {
 		}
 		now := &p.Stores[at]
 		for _, st := range was.Steps {
-			if st.Layer == layerLink && !slices.ContainsFunc(now.Steps, func(o Step) bool { return o.Layer == layerLink && o.ID == st.ID }) {
+			if (st.Layer == layerLink || st.Layer == layerVersion) && !slices.ContainsFunc(now.Steps, func(o Step) bool { return o.Layer == st.Layer && o.ID == st.ID }) {
 				now.Steps = append(now.Steps, st)
 			}
 		}

@@ -331,3 +331,19 @@ func TestUnreadWhereNothingCanBeDeleted(t *testing.T) {
 		t.Errorf("%s, %v; want the items unaudited: %+v", out.Status, err, out.Layers)
 	}
 }
+
+// TestVersionsOfARemovedItem: a second plan does not find the item that the first one removed, and its old
+// versions are still there.
+func TestVersionsOfARemovedItem(t *testing.T) {
+	w := newWorld(t)
+	serveWith(t, w, func(far *model.Store) { far.History = versions{"f2", "once it was of " + name} })
+	r := w.file()
+	for run := range 2 {
+		out, err := w.erase(w.plan(r.ID))
+		if err != nil || out.Status != gdpr.StateInScope || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+			return l.Store == "far" && l.Layer == "versions" && l.Verdict == model.VerdictOutOfScope && l.Hits == 1
+		}) {
+			t.Errorf("run %d: %s, %v; want the old version out of scope: %+v", run, out.Status, err, out.Layers)
+		}
+	}
+}
