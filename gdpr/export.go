@@ -102,7 +102,7 @@ func (e *exporter) write(ctx context.Context, r *Request, fleet *backends.Fleet)
 			e.miss(member.Name, "%s", model.KindOf(err))
 			continue
 		}
-		for _, p := range q.problems {
+		for _, p := range append(q.problems, q.closed...) {
 			e.miss(member.Name, "%s", p)
 		}
 		if err := e.found(ctx, member.Store, q); err != nil {

@@ -145,3 +145,17 @@ func TestAnExportsNamesAreItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestAnExportSaysWhatItCannotOpen: an item that nobody can open may hold the person, so the export must not
+// pass it over in silence.
+func TestAnExportSaysWhatItCannotOpen(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"vault/memory/idea/m.md": "Salted__" + strings.Repeat("\x8f\x01\xc3\x7e", 64)})
+	w.more = []backends.StoreConfig{{Name: "vault", Kind: "vault", Path: filepath.Join(w.dir, "vault")}}
+	w.open()
+	r := w.file()
+	_, missing, err := w.desk.Export(t.Context(), r.ID, filepath.Join(t.TempDir(), "export"), w.fleet)
+	if err != nil || !strings.Contains(strings.Join(missing, " "), "memory/idea/m.md") {
+		t.Errorf("missing %q, %v; want the item that cannot be opened", missing, err)
+	}
+}
