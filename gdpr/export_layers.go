@@ -14,6 +14,7 @@ import (
 
 	"memdesk/gdpr/subject"
 	"memdesk/model"
+	"memdesk/undo"
 )
 
 // exportIndex says what was found where, and why each part that is not in the export was left out.
@@ -317,10 +318,13 @@ func (e *exporter) displaced() error {
 	if e.d.Undo == nil {
 		return nil
 	}
-	entries, _, err := e.d.Undo.List()
+	entries, damaged, err := e.d.Undo.List()
 	if err != nil {
 		e.miss(ownStore, "what changes displaced cannot be listed: %s", model.KindOf(err))
 		return nil
+	}
+	if len(damaged) > 0 {
+		e.miss(ownStore, "what %d changes displaced cannot be read", len(damaged))
 	}
 	for _, u := range entries {
 		full, body, err := e.d.Undo.Read(u.ID)
@@ -333,6 +337,15 @@ func (e *exporter) displaced() error {
 		for _, f := range full.Meta {
 			if e.m.Names(f.Name + "\n" + f.Value) {
 				named, x.Meta[f.Name] = true, f.Value
+			}
+		}
+		for _, p := range full.Parts { // items that fell with it
+			if part := (undo.Entry{Item: p.Item, Meta: p.Meta, Beside: p.Beside}); entryNames(part, p.Body, e.m.Names) {
+				y := exportItem{Store: ownStore, ID: full.Store + ":" + p.Item, Layer: x.Layer, Reason: x.Reason}
+				e.text(&y, p.Body, mentions(e.m, p.Body, true))
+				if err := e.add(y); err != nil {
+					return err
+				}
 			}
 		}
 		if !named {

@@ -159,3 +159,21 @@ func TestAnExportSaysWhatItCannotOpen(t *testing.T) {
 		t.Errorf("missing %q, %v; want the item that cannot be opened", missing, err)
 	}
 }
+
+// TestAnExportHoldsWhatFellWithAnItem: an undo entry keeps the relations that fell with a node, and one of
+// them names the person.
+func TestAnExportHoldsWhatFellWithAnItem(t *testing.T) {
+	w := newWorld(t)
+	w.ties("db")
+	w.tie("db", "gone", name+" waits at the gate", "y7", "y8")
+	if _, _, err := w.desk.Undo.Forget(t.Context(), w.store("db"), model.ForgetRequest{ID: "y7"}); err != nil {
+		t.Fatal(err)
+	}
+	e, _, _ := export(t, w, w.file().ID)
+	for _, x := range e.Items {
+		if x.Layer == "undo" && strings.Contains(x.Body, "waits at the gate") {
+			return
+		}
+	}
+	t.Errorf("the relation that fell is in no text: %+v", e.Items)
+}
