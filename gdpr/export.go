@@ -63,19 +63,26 @@ func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet
 	var n int64
 	var missing []string
 	err = d.act(ctx, &r, "gdpr-export", nil, func(ctx context.Context) (map[string]int64, error) {
-		to, err := newSink(out, d.Clock.Now().UTC())
+		number, err := d.exporting(&r, out)
 		if err != nil {
 			return nil, err
+		}
+		to, err := newSink(out, d.Clock.Now().UTC())
+		if err != nil {
+			return nil, errors.Join(err, d.notExported(&r, number))
 		}
 		e := &exporter{d: d, out: to, head: exportHead{Format: "memdesk-export-1", Made: d.Clock.Now().UTC(), Request: r.ID, Subject: r.Subject}, missing: []string{}}
 		if err = e.write(ctx, &r, fleet); err == nil {
 			err = to.commit()
 		}
 		if err != nil {
-			return nil, errors.Join(err, to.drop())
+			if derr := to.drop(); derr != nil { // a part of it is left
+				return nil, errors.Join(err, derr)
+			}
+			return nil, errors.Join(err, d.notExported(&r, number))
 		}
 		n, missing = int64(e.count), e.missing
-		return map[string]int64{"items": n}, d.exported(&r, out, n)
+		return map[string]int64{"items": n}, d.exported(&r, number, n)
 	})
 	return n, missing, err
 }

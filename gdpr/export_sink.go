@@ -24,8 +24,11 @@ type sink struct {
 	spooled   *spool
 }
 
+// tempMark is in the name of an export that is being written.
+const tempMark = ".tmp."
+
 func newSink(out string, at time.Time) (*sink, error) {
-	s := &sink{out: out, temp: out + ".tmp." + atomicfile.Suffix(), at: at}
+	s := &sink{out: out, temp: out + tempMark + atomicfile.Suffix(), at: at}
 	if !strings.HasSuffix(strings.ToLower(out), ".zip") {
 		if err := os.MkdirAll(filepath.Join(s.temp, "documents"), 0o700); err != nil {
 			return nil, model.E(model.Unavailable, "gdpr-export", atomicfile.Pathless(err))

@@ -1,13 +1,16 @@
 package gdpr_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"memdesk/backends"
+	"memdesk/gdpr/receipt"
 	"memdesk/model"
 )
 
@@ -176,4 +179,64 @@ func TestAnExportHoldsWhatFellWithAnItem(t *testing.T) {
 		}
 	}
 	t.Errorf("the relation that fell is in no text: %+v", e.Items)
+}
+
+// TestAnExportIsOnRecordBeforeItIsWritten: a process that dies while it writes an export leaves the person's
+// data beside the destination. The request must know of it until it is gone.
+func TestAnExportIsOnRecordBeforeItIsWritten(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	out := filepath.Join(t.TempDir(), "export")
+	var during []byte
+	file := filepath.Join(w.desk.State, "gdpr", "requests", r.ID+".json")
+	w.extra = append(w.extra, func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpRead && during == nil {
+			during, _ = os.ReadFile(file)
+		}
+		return next(ctx)
+	})
+	w.open()
+	if _, _, err := w.desk.Export(t.Context(), r.ID, out, w.fleet); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(file)
+	if err != nil || len(during) == 0 {
+		t.Fatal(during, err)
+	}
+	// As the dead process left it: the record of then, and the temporary directory.
+	if err := errors.Join(os.WriteFile(file, during, 0o600), os.Rename(out, out+".tmp.0123")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := w.desk.Get(r.ID); err != nil || got.ExportsOpen != 1 {
+		t.Errorf("%d exports open, %v; want 1", got.ExportsOpen, err)
+	}
+	if _, err := w.desk.MarkExport(t.Context(), r.ID, 0, receipt.ExportDeleted); !errors.Is(err, model.Conflict) {
+		t.Errorf("marked deleted with the rest there: %v", err)
+	}
+	if err := os.RemoveAll(out + ".tmp.0123"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.desk.MarkExport(t.Context(), r.ID, 0, receipt.ExportDeleted); err != nil {
+		t.Errorf("marked deleted: %v", err)
+	}
+	// An export that fails and leaves nothing is on no record.
+	if err := os.WriteFile(file, after, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	w.extra = append(w.extra, func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpRead {
+			cancel()
+		}
+		return next(ctx)
+	})
+	w.open()
+	if _, _, err := w.desk.Export(stopped, r.ID, out, w.fleet); err == nil {
+		t.Error("a stopped export is complete")
+	}
+	if got, err := w.desk.Get(r.ID); err != nil || len(got.Exports) != 1 {
+		t.Errorf("%+v, %v; want the first alone", got.Exports, err)
+	}
+
 }

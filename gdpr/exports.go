@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"memdesk/gdpr/receipt"
@@ -34,13 +35,38 @@ func (e Export) told() receipt.Export {
 	return out
 }
 
-// exported records an export that was written.
-func (d *Desk) exported(r *Request, path string, items int64) error {
+// exporting records an export before its first file is written: a copy that a dead process left, whole or in
+// part, would be known to nobody. It returns the export's number.
+func (d *Desk) exporting(r *Request, path string) (n int, err error) {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
+	return n, d.edit(r, func(r *Request) error {
+		for _, e := range r.Exports {
+			n = max(n, e.N)
+		}
+		n++
+		r.Exports = append(r.Exports, Export{N: n, Path: path, Made: d.Clock.Now().UTC(), State: receipt.ExportMade})
+		return nil
+	})
+}
+
+// notExported removes the record of an export of which nothing is left.
+func (d *Desk) notExported(r *Request, n int) error {
 	return d.edit(r, func(r *Request) error {
-		r.Exports = append(r.Exports, Export{N: len(r.Exports) + 1, Path: path, Made: d.Clock.Now().UTC(), Items: items, State: receipt.ExportMade})
+		r.Exports = slices.DeleteFunc(r.Exports, func(e Export) bool { return e.N == n })
+		return nil
+	})
+}
+
+// exported completes the record of an export.
+func (d *Desk) exported(r *Request, n int, items int64) error {
+	return d.edit(r, func(r *Request) error {
+		for i := range r.Exports {
+			if r.Exports[i].N == n {
+				r.Exports[i].Items, r.Exports[i].Made = items, d.Clock.Now().UTC()
+			}
+		}
 		return nil
 	})
 }
@@ -80,7 +106,8 @@ func (d *Desk) MarkExport(ctx context.Context, id string, n int, state string) (
 	if n == 0 && len(open) == 1 {
 		n = open[0].N
 	}
-	i := slices.IndexFunc(r.Exports, func(e Export) bool { return e.N == n })
+	numbered := func(e Export) bool { return e.N == n }
+	i := slices.IndexFunc(r.Exports, numbered)
 	switch {
 	case len(r.Exports) == 0:
 		return Due{}, model.Errorf(model.NotFound, op, "no export was made under request %s", id)
@@ -90,13 +117,19 @@ func (d *Desk) MarkExport(ctx context.Context, id string, n int, state string) (
 		return Due{}, model.Errorf(model.InvalidInput, op, "which of %d exports? give its number: --export N, from 1", len(r.Exports))
 	}
 	if state == receipt.ExportDeleted {
-		if _, err := os.Lstat(r.Exports[i].Path); !errors.Is(err, fs.ErrNotExist) {
+		parts, gerr := unfinishedExports(r.Exports[i].Path)
+		if _, err := os.Lstat(r.Exports[i].Path); !errors.Is(err, fs.ErrNotExist) || gerr != nil {
 			return Due{}, model.Errorf(model.Conflict, op, "export %d is still there: delete it first", n)
+		}
+		if len(parts) > 0 {
+			return Due{}, model.Errorf(model.Conflict, op, "of export %d there is still what an interrupted one left, %s beside it: delete that first", n, filepath.Base(parts[0]))
 		}
 	}
 	err = d.act(ctx, &r, op, map[string]int64{"export": int64(n)}, func(context.Context) (map[string]int64, error) {
 		return nil, d.edit(&r, func(r *Request) error {
-			r.Exports[i].State, r.Exports[i].At = state, d.Clock.Now().UTC() // the list only grows
+			if i := slices.IndexFunc(r.Exports, numbered); i >= 0 {
+				r.Exports[i].State, r.Exports[i].At = state, d.Clock.Now().UTC()
+			}
 			return nil
 		})
 	})
@@ -104,6 +137,20 @@ func (d *Desk) MarkExport(ctx context.Context, id string, n int, state string) (
 		return Due{}, err
 	}
 	return r.due(d.Clock.Now()), nil
+}
+
+// unfinishedExports are what interrupted exports left beside their destination (newSink).
+func unfinishedExports(path string) (out []string, err error) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(path)+tempMark) {
+			out = append(out, filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
+	return out, err
 }
 
 // forgetNames redacts the subject in what a request keeps after its end.
