@@ -220,20 +220,25 @@ func sweepTexts(ctx context.Context, s model.Store, look lookItem) error {
 	case err != nil:
 		return err
 	case failed == nil && len(problems) > 0:
-		return model.Errorf(model.Unavailable, "gdpr-sweep", "a part of the store could not be looked at")
+		return errUnseen()
 	}
 	return failed
 }
 
+func errUnseen() error {
+	return model.Errorf(model.Unavailable, "gdpr-sweep", "a part of the store could not be looked at")
+}
+
 // sweepItems searches listed items one by one, then those in no list.
 func sweepItems(ctx context.Context, s model.Store, look lookItem) error {
-	seen := map[string]bool{}
+	seen, unseen := map[string]bool{}, false
 	req := model.PageRequest{Limit: model.MaxPage, Hidden: true}
 	for {
 		page, err := s.Browser.List(ctx, req)
 		if err != nil {
 			return err
 		}
+		unseen = unseen || slices.ContainsFunc(page.Problems, func(p string) bool { return !linked(s, p) })
 		for _, h := range page.Items {
 			it, err := s.Browser.Read(ctx, h.ID)
 			if err != nil {
@@ -246,7 +251,11 @@ func sweepItems(ctx context.Context, s model.Store, look lookItem) error {
 			seen[h.ID] = true
 		}
 		if page.Next == "" {
-			return sweepNames(ctx, s, seen, look)
+			err := sweepNames(ctx, s, seen, look)
+			if err == nil && unseen {
+				err = errUnseen()
+			}
+			return err
 		}
 		req.Cursor = page.Next
 	}
@@ -266,12 +275,13 @@ func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look l
 		return nil
 	}
 	var more []string
-	if _, err := s.Names.Names(ctx, func(id string) bool {
+	problems, err := s.Names.Names(ctx, func(id string) bool {
 		if !seen[id] {
 			more = append(more, id)
 		}
 		return true
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	for _, id := range more {
@@ -283,6 +293,9 @@ func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look l
 			continue // no text that could be read here; its layer is searched
 		}
 		look(it.ID, it.Body, it.Meta)
+	}
+	if slices.ContainsFunc(problems, func(p string) bool { return !linked(s, p) }) {
+		return errUnseen()
 	}
 	return nil
 }

@@ -33,6 +33,15 @@ func (b oddField) Read(ctx context.Context, id string) (model.Item, error) {
 	return it, err
 }
 
+// partlyListed is a browser that cannot list a part of its store.
+type partlyListed struct{ model.Browser }
+
+func (b partlyListed) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	p, err := b.Browser.List(ctx, req)
+	p.Problems = append(p.Problems, "sub/: permission denied")
+	return p, err
+}
+
 // TestASweepSaysWhatItDidNotSee: a quarantined entry and a layer that cannot be read are no proof that nobody came
 // back, and the name of a field is searched like its value.
 func TestASweepSaysWhatItDidNotSee(t *testing.T) {
@@ -49,6 +58,7 @@ func TestASweepSaysWhatItDidNotSee(t *testing.T) {
 		"nothing":             {func(*model.Store) {}, "", false},
 		"a quarantined entry": {func(s *model.Store) { s.Quarantine = shutQuarantine{} }, "a quarantined entry cannot be read", false},
 		"a layer":             {func(s *model.Store) { s.Maintainer = shutLayer{s.Maintainer} }, "no permission to read it", false},
+		"what is not listed":  {func(s *model.Store) { s.Browser, s.Texts = partlyListed{s.Browser}, nil }, "it could not be swept", false},
 		"a field's name":      {func(s *model.Store) { s.Browser, s.Texts = oddField{s.Browser}, nil }, "", true},
 	} {
 		t.Run(what, func(t *testing.T) {
