@@ -80,6 +80,11 @@ func (x *run) verifyKnown(ctx context.Context, k *known) error {
 			row.Verdict, row.Reason = model.VerdictOutOfScope, noDelete(m.Store)
 		case err != nil:
 			row.Verdict, row.Reason = model.VerdictUnaudited, "it could not be looked through to the end: "+string(model.KindOf(err))
+		case len(back.closed) > 0:
+			row.Reason = withWords(row.Reason, back.closed)
+			if slices.ContainsFunc(x.out.Layers, func(l receipt.Layer) bool { return l.Store == m.Name && l.Verdict == model.VerdictUnaudited }) { // not attested
+				row.Verdict = model.VerdictUnaudited
+			}
 		}
 		x.row(row)
 	}

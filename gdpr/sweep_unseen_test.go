@@ -71,3 +71,19 @@ func TestASweepSaysWhatItDidNotSee(t *testing.T) {
 		})
 	}
 }
+
+// TestAVerificationByHashSaysWhatItDidNotSee: a layer that cannot be read is not clean in the row of the
+// hashes either.
+func TestAVerificationByHashSaysWhatItDidNotSee(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "rain"})
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	s := w.store("db")
+	s.Maintainer = shutLayer{s.Maintainer}
+	layers, err := w.desk.Verify(t.Context(), r.ID, ana, alone(s))
+	if row := byHash(layers)["db"]; err != nil || row.Verdict != model.VerdictUnaudited || !strings.Contains(row.Reason, "no permission to read it") {
+		t.Errorf("%+v, %v; want it unaudited", row, err)
+	}
+}
