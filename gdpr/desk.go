@@ -98,7 +98,13 @@ func (d *Desk) pseudonymKey() (suppress.Key, error) {
 	if err := d.prepare(); err != nil {
 		return suppress.Key{}, err
 	}
-	return suppress.LoadKey(d.dir("keys", "pseudonym"))
+	path := d.dir("keys", "pseudonym")
+	if _, err := suppress.ReadKey(path); errors.Is(err, fs.ErrNotExist) { // another key would know none of the erased persons
+		if _, err := d.Suppressed().Persons(); err != nil {
+			return suppress.Key{}, err
+		}
+	}
+	return suppress.LoadKey(path)
 }
 
 // Suppressed is the list of erased subjects who must not come back; empty before the first erasure. It

@@ -1,11 +1,17 @@
 package gdpr_test
 
 import (
+	"bytes"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/suppress"
 	"memdesk/model"
 )
 
@@ -68,5 +74,52 @@ func TestVerifyKnowsTheNamesThatNobodyTyped(t *testing.T) {
 	w.open()
 	if rows := look(); rows["agent"].Verdict != model.VerdictResidue || rows["db"].Verdict != model.VerdictClean {
 		t.Errorf("an alias came back that nobody typed: %+v", rows)
+	}
+}
+
+// TestALostKeyLetsNobodyBack: without the key that the list of erased persons was written with nobody is
+// recognised. The gate must refuse everything then, and no act may make another key in its place.
+func TestALostKeyLetsNobodyBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	w.complete(w.plan(w.file().ID))
+	key := filepath.Join(w.desk.State, "gdpr", "keys", "pseudonym")
+	if err := os.Remove(key); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "asked"}); err == nil {
+		t.Error("a request was filed under a new key")
+	}
+	if _, err := os.Stat(key); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a key: %v", err)
+	}
+	if _, err := suppress.LoadKey(key); err != nil { // as an older program, or a hand, would
+		t.Fatal(err)
+	}
+	if _, err := w.store("db").Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "back", Mode: model.Replace, Content: name}); !model.IsRefusal(err) {
+		t.Errorf("retain with another key: %v; want a refusal", err)
+	}
+	if _, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); err == nil {
+		t.Error("a sweep with another key found nobody, and said nothing")
+	}
+}
+
+// TestADamagedListLetsNobodyBack: a hash that cannot be read names nobody, so the list must not pass as whole.
+func TestADamagedListLetsNobodyBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	w.complete(w.plan(w.file().ID))
+	file := filepath.Join(w.desk.State, "gdpr", "suppressed.json")
+	b, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, bytes.ReplaceAll(b, []byte(`"hash": "`), []byte(`"hash": "x`)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store("db").Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "back", Mode: model.Replace, Content: name}); !model.IsRefusal(err) {
+		t.Errorf("retain: %v; want a refusal", err)
 	}
 }

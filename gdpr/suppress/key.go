@@ -81,6 +81,9 @@ func (k Key) Pseudonym(id string) string {
 	return HashPrefix + k.id + ":" + hexSum(k.sum("subject", subject.Normal(id)))
 }
 
+// made reports whether a pseudonym is of this key.
+func (k Key) made(pseudonym string) bool { return strings.HasPrefix(pseudonym, HashPrefix+k.id+":") }
+
 // hexSum is a hash in the form of the files.
 func hexSum(h subject.Sum) string { return hex.EncodeToString(h[:]) }
 

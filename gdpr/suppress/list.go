@@ -262,6 +262,14 @@ func (l *List) load() error {
 	if l.key, err = ReadKey(l.keyPath); err != nil && len(f.Persons) > 0 {
 		return unreadable
 	}
+	for _, p := range f.Persons {
+		if !l.key.made(p.Pseudonym) {
+			return model.Errorf(model.Unavailable, "suppress", "the pseudonym key is not the one that the list of erased persons was written with: put gdpr/keys/pseudonym back from a backup")
+		}
+		if slices.ContainsFunc(p.Terms, func(t Term) bool { _, ok := t.known(); return !ok && t.Slug == "" }) {
+			return unreadable
+		}
+	}
 	l.seen, l.file, l.ix = info, f, newIndex(l.key, f.Persons)
 	return nil
 }
