@@ -35,7 +35,7 @@ func history(ctx context.Context, m *subject.Matcher, s model.Store) (row receip
 		BytesScanned: found.Bytes, Hits: int64(len(found.Commits))}
 	switch {
 	case err != nil:
-		row.Method, row.Reason = "not looked at", "whether commits hold the text is unknown: "+err.Error()
+		row.Verdict, row.Method, row.Reason = model.VerdictUnaudited, "not looked at", "whether commits hold the text is unknown: "+err.Error()
 	case len(found.Commits) == 0:
 		row.Reason = "no commit of any ref, stash or reflog holds the text; unreferenced objects, remotes and clones were not looked at"
 	default:

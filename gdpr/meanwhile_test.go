@@ -298,3 +298,20 @@ func TestAFileCalledGitHistory(t *testing.T) {
 		t.Errorf("%s, %v; want partial, because nobody can open it", out.Status, err)
 	}
 }
+
+// TestAHistoryThatGitCannotReadIsUnaudited: whether commits hold the person is unknown then, and unknown is not
+// clean.
+func TestAHistoryThatGitCannotReadIsUnaudited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	plant(t, w.dir, map[string]string{"vault/memory/idea/hers.md": "# Of " + name + "\n", "vault/.git/HEAD": "damaged"})
+	w.more = []backends.StoreConfig{{Name: "vault", Kind: "vault", Path: filepath.Join(w.dir, "vault")}}
+	w.open()
+	out, err := w.erase(w.plan(w.file().ID))
+	if err != nil || out.Status != gdpr.StatePartial || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+		return l.Layer == "git history" && l.Verdict == model.VerdictUnaudited && l.Reason != ""
+	}) {
+		t.Errorf("%s, %v; want the history unaudited: %+v", out.Status, err, out.Layers)
+	}
+}
