@@ -299,6 +299,31 @@ func TestAFileCalledGitHistory(t *testing.T) {
 	}
 }
 
+// TestMoreGoesWithARename: an item that gets a new id leaves the store as large as it was. It must not hide
+// that another one went with it.
+func TestMoreGoesWithARename(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	id := "n5-" + ana
+	w.extra = append(w.extra, func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		err := next(ctx)
+		if c.Forget != nil && c.ID == id && err == nil {
+			_, err = w.store("db").Provider.Forget(ctx, model.ForgetRequest{ID: "x1"})
+		}
+		return err
+	})
+	w.open()
+	r := w.file()
+	if _, err := w.desk.Choose(t.Context(), r.ID, gdpr.Choice{Store: "db", ID: id, Action: gdpr.Redact}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.erase(w.plan(r.ID))
+	if err != nil || !strings.Contains(strings.Join(out.Problems, " "), "1 more items are gone than the plan removes") {
+		t.Errorf("%s, %q, %v; want the item that went too", out.Status, out.Problems, err)
+	}
+}
+
 // TestAHistoryThatGitCannotReadIsUnaudited: whether commits hold the person is unknown then, and unknown is not
 // clean.
 func TestAHistoryThatGitCannotReadIsUnaudited(t *testing.T) {

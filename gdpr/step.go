@@ -76,7 +76,9 @@ func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error
 	case old.Revision != st.Revision:
 		return x.changed(ctx, s, st, model.Errorf(model.Conflict, "gdpr-erase", "it was changed since it was planned"))
 	}
-	err = keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent})
+	if err = keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent}); err == nil {
+		x.gone-- // the store has one more until the old one goes
+	}
 	if errors.Is(err, model.Conflict) || errors.Is(err, model.AlreadyExists) {
 		it, rerr := s.Browser.Read(ctx, st.NewID)
 		if rerr != nil || it.Body != st.NewBody && (!st.Binary || it.Body != string(st.NewBytes)) {
