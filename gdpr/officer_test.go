@@ -103,3 +103,26 @@ func TestRetentionOfClosedRequests(t *testing.T) {
 		t.Errorf("again: %d, %v", n, err)
 	}
 }
+
+// TestNoLetterOfAReceiptThatIsOver: a later run that found more must not be told as done by an earlier receipt.
+func TestNoLetterOfAReceiptThatIsOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	w.hold(r.ID, "db", "n2")
+	p := w.plan(r.ID)
+	if out, err := w.erase(p); err != nil || out.Status != gdpr.StateInScope {
+		t.Fatal(out.Status, err)
+	}
+	if _, err := w.desk.Letter(t.Context(), r.ID, "done", "en"); err != nil {
+		t.Fatal(err)
+	}
+	w.agent(map[string]string{"daily/2026-02-20.md": "- 2026-02-20T00:00:00Z — " + name + " called\n"})
+	if out, err := w.erase(p); err != nil || out.Status != gdpr.StatePartial {
+		t.Fatal(out.Status, err)
+	}
+	if _, err := w.desk.Letter(t.Context(), r.ID, "done", "en"); !errors.Is(err, model.Conflict) {
+		t.Errorf("the letter of a partial request: %v; want a conflict", err)
+	}
+}
