@@ -8,6 +8,7 @@ import (
 
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/sshsig"
+	"memdesk/gdpr/suppress"
 	"memdesk/model"
 )
 
@@ -184,29 +185,18 @@ func (d *Desk) Unattested() string {
 	return "this session has no key, so nobody could approve the request: file it with `memdesk gdpr request --key FILE` or from an SSH login"
 }
 
-// approval is the approval that a plan was carried out under; nil for none.
-func (d *Desk) approval(r *Request, plan string) *Approval {
-	for i, a := range r.Approvals {
-		if a.PlanHash == plan && (a.Method() == BySignature || d.noSession(a.Fingerprint) == "") {
-			return &r.Approvals[i]
-		}
-	}
-	return nil
-}
-
 // counts reports whether the current plan has an approval that has not expired.
 func (r *Request) counts(now time.Time) bool {
 	return slices.ContainsFunc(r.Approvals, func(a Approval) bool { return a.PlanHash == r.PlanHash && now.Before(a.Expires) })
 }
 
-// unapproved says why a plan may not be carried out yet; empty when it may. The request's file is not
-// believed: every signature is checked again.
-func (d *Desk) unapproved(ctx context.Context, r *Request, plan string) (string, error) {
+// approval is the approval under which a plan may be carried out; nil, and the reason, for none. The request's
+// file is not believed: every signature is checked again.
+func (d *Desk) approval(ctx context.Context, r *Request, plan string) (ok *Approval, why string, err error) {
 	if why, err := d.requesterDiffers(ctx, r); err != nil || why != "" {
-		return why, err
+		return nil, why, err
 	}
-	var err error
-	why := "nobody else has approved this plan"
+	why = "nobody else has approved this plan"
 	for _, a := range r.Approvals {
 		switch {
 		case a.PlanHash != plan:
@@ -223,8 +213,11 @@ func (d *Desk) unapproved(ctx context.Context, r *Request, plan string) (string,
 			if why != "" {
 				continue
 			}
-			if why, err = d.sessionOnRecord(ctx, r, a); err != nil || why == "" {
-				return why, err
+			if why, err = d.sessionOnRecord(ctx, r, a); err != nil {
+				return nil, "", err
+			}
+			if why == "" {
+				return &a, "", nil
 			}
 			continue
 		}
@@ -237,25 +230,44 @@ func (d *Desk) unapproved(ctx context.Context, r *Request, plan string) (string,
 			continue
 		}
 		recorded, err := d.approvalOnRecord(ctx, r, a)
-		if err != nil || recorded {
-			return "", err
+		if err != nil {
+			return nil, "", err
+		}
+		if recorded {
+			return &a, "", nil
 		}
 		why = noApprovalRecord
 	}
-	return why, nil
+	return nil, why, nil
 }
 
 // noApprovalRecord says why an approval without a record is not valid.
 const noApprovalRecord = "the audit log has no record of the approval: approve the plan again"
 
-// underApproval reports whether a sweep's request is covered by the approval of the erasure that it repeats.
-// An erasure that needed no approval covers none.
-func (d *Desk) underApproval(r *Request) bool {
+// underApproval reports whether a sweep's request is covered by the approval of the erasure that it repeats. An
+// erasure that needed no approval covers none. The request's file is not believed: the log has the record of
+// the sweep, and every identifier is one of the person who was erased.
+func (d *Desk) underApproval(ctx context.Context, r *Request) (bool, error) {
 	if r.Of == "" {
-		return false
+		return false, nil
 	}
 	_, rec, _, err := d.Receipt(r.Of)
-	return err == nil && rec.Request == r.Of && rec.Approver != nil
+	if err != nil || rec.Request != r.Of || rec.Approver == nil || rec.Subject != r.Pseudonym {
+		return false, nil //nolint:nilerr // without that receipt nothing covers it
+	}
+	if why, err := d.requesterDiffers(ctx, r); err != nil || why != "" {
+		return false, err
+	}
+	ix, err := d.Suppressed().Now()
+	if err != nil {
+		return false, err
+	}
+	for _, t := range r.Terms() {
+		if !slices.ContainsFunc(ix.Find(true, t), func(m suppress.Match) bool { return m.Person.Pseudonym == rec.Subject }) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // MayApprove reports whether a key could approve a request at all.

@@ -85,6 +85,8 @@ type run struct {
 	log   *runLog
 	watch func(context.Context, Progress) error
 	begun time.Time
+	// approval is the one that the run began under; nil for none.
+	approval *Approval
 
 	out    Outcome
 	scrubs map[string][]model.LayerResult
@@ -174,6 +176,9 @@ func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.F
 	}
 	x := &run{log: log, d: d, r: &r, p: p, m: m, fleet: fleet, watch: watch, begun: d.Clock.Now().UTC(),
 		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}, cascaded: map[string]int64{}, unseen: map[model.Ref]bool{}}
+	if x.approval, _, err = d.approval(ctx, &r, p.Hash); err != nil {
+		return Outcome{}, err
+	}
 	d.sweepTemps(r.ID)
 	rec, receipted := d.receipted(&r)
 	items, held := p.Count()

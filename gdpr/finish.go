@@ -80,7 +80,7 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 		Notes:       append(limits(), x.r.Warnings...),
 	}
 	rec.Identity = x.r.identityCheck()
-	if a := x.d.approval(x.r, x.p.Hash); a != nil {
+	if a := x.approval; a != nil {
 		rec.Approver = &receipt.Party{Name: x.d.Policy.Names[a.Fingerprint], Key: a.Fingerprint, Authenticated: true, Method: a.Method()}
 	}
 	if rec.LogHead.Seq, rec.LogHead.Hash, err = x.d.Log.Head(ctx); err != nil {

@@ -381,6 +381,52 @@ func TestAnApprovalThatHasExpiredIsNone(t *testing.T) {
 	}
 }
 
+// TestTheReceiptNamesTheApprovalInForce: an approval that had expired when the run began is not the one that
+// it began under.
+func TestTheReceiptNamesTheApprovalInForce(t *testing.T) {
+	w, r, p := approvals(t)
+	first, _ := newSigner(t)
+	second, _ := newSigner(t)
+	for _, s := range []sshsig.Signer{first, second} {
+		w.clock.Set(w.clock.Now().Add(gdpr.DefaultApprovalValid))
+		if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.complete(p)
+	if _, rec, _, err := w.desk.Receipt(r.ID); err != nil || rec.Approver == nil || rec.Approver.Key != sshsig.Fingerprint(second.PublicKey()) {
+		t.Errorf("the receipt's approver: %q, %v; want the second", rec.Approver, err)
+	}
+}
+
+// TestTheApprovalOfAnotherErasureCoversNone: a request that says in its file that it repeats an approved erasure
+// must still be approved itself: no sweep filed it, or it names somebody else.
+func TestTheApprovalOfAnotherErasureCoversNone(t *testing.T) {
+	w, r, p := approvals(t)
+	signer, _ := newSigner(t)
+	if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, signer); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(p)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n3", Content: "asks " + other})
+	theirs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "asked"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := w.plan(theirs.ID)
+	editRequest(t, w, theirs.ID, func(m map[string]any) { m["of"], m["pseudonym"] = r.ID, r.Pseudonym })
+	if _, err := w.erase(plan); !model.IsRefusal(err) {
+		t.Errorf("erase = %v; want a refusal", err)
+	}
+	err = w.desk.Log.Act(t.Context(), audit.Entry{Action: "gdpr-sweep", Scope: theirs.ID}, func(context.Context) (map[string]int64, error) { return nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.erase(plan); !model.IsRefusal(err) {
+		t.Errorf("erase of somebody else = %v; want a refusal", err)
+	}
+}
+
 // TestTheRequesterSigns: a request that a session without a key files with a key cannot be approved by
 // that key; where approvers are listed, an unknown key does not count.
 func TestTheRequesterSigns(t *testing.T) {

@@ -45,10 +45,14 @@ func (x *run) report() error {
 
 // Unapproved says why the current plan may not be carried out yet; empty when it may.
 func (d *Desk) Unapproved(ctx context.Context, r *Request) (string, error) {
-	if !d.Policy.RequireApproval || d.underApproval(r) {
+	if !d.Policy.RequireApproval {
 		return "", nil
 	}
-	return d.unapproved(ctx, r, r.PlanHash)
+	if covered, err := d.underApproval(ctx, r); err != nil || covered {
+		return "", err
+	}
+	_, why, err := d.approval(ctx, r, r.PlanHash)
+	return why, err
 }
 
 // StatusReport says how far a request has come: the outcome of the last run by store and layer, the work left
