@@ -155,7 +155,10 @@ func unfinishedExports(path string) (out []string, err error) {
 
 // forgetNames redacts the subject in what a request keeps after its end.
 func (r *Request) forgetNames(m *subject.Matcher) {
-	r.By, r.ByID = m.Redact(r.By, Erased), m.Redact(r.ByID, Erased)
+	r.By, r.ByID, r.OpenDSR, r.Gone = m.Redact(r.By, Erased), m.Redact(r.ByID, Erased), m.Redact(r.OpenDSR, Erased), nil
+	if r.Identity != nil {
+		r.Identity.By = m.Redact(r.Identity.By, Erased)
+	}
 	for i := range r.Exports {
 		r.Exports[i].Path = m.Redact(r.Exports[i].Path, Erased)
 	}

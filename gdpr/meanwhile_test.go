@@ -340,3 +340,44 @@ func TestAHistoryThatGitCannotReadIsUnaudited(t *testing.T) {
 		t.Errorf("%s, %v; want the history unaudited: %+v", out.Status, err, out.Layers)
 	}
 }
+
+// tied ties one item to the subject by a key of the store that is in no text.
+type tied struct{ id string }
+
+func (s tied) Concerning(_ context.Context, _ []string, yield func(model.SubjectHit) bool) error {
+	yield(model.SubjectHit{ID: s.id, Subject: ana, Reason: "its name is a hash of the id"})
+	return nil
+}
+
+// TestWhatUndoKeepsOfAnItemThatAnEarlierPlanRemoved: after an interrupted run a new plan finds the removed item no
+// more, and what undo keeps of it names nobody. It must go all the same.
+func TestWhatUndoKeepsOfAnItemThatAnEarlierPlanRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, id := range []string{"x1", "x2", "x3", "x4", "x5", "x6", "x7"} {
+		w.put("db", model.RetainRequest{Tier: "session", Key: id, Content: "likes tea"})
+	}
+	s := w.store("db")
+	s.Subjects = tied{"x1"}
+	for _, id := range []string{"x1", "x2"} {
+		if _, _, err := w.desk.Undo.Retain(t.Context(), s, model.RetainRequest{ID: id, Mode: model.Replace, Content: "likes coffee"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.fleet = alone(s)
+	r := w.file()
+	stop := errors.New("stop")
+	if _, err := w.desk.Erase(t.Context(), order(w.plan(r.ID)), w.fleet, func(ctx context.Context, _ gdpr.Progress) error {
+		if _, err := s.Browser.Read(ctx, "x1"); errors.Is(err, model.NotFound) {
+			return stop
+		}
+		return nil
+	}); !errors.Is(err, stop) {
+		t.Fatal(err)
+	}
+	w.complete(w.plan(r.ID))
+	kept, _, err := w.desk.Undo.List()
+	if err != nil || len(kept) != 1 || kept[0].Item != "x2" {
+		t.Errorf("undo keeps %+v, %v; want the bystander's alone", kept, err)
+	}
+}

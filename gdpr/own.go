@@ -50,17 +50,20 @@ func entryNames(e undo.Entry, body string, names func(string) bool) bool {
 // clear names beside the log.
 func (x *run) ownTraces(ctx context.Context) error {
 	names := func(s string) bool { return x.m.Names(s) }
+	planned, err := x.planned()
+	if err != nil {
+		return err
+	}
 	if x.d.Undo != nil {
-		planned := x.planned()
 		_, err := x.d.Undo.Erase(func(e undo.Entry, body string) bool {
-			return entryNames(e, body, names) || x.m.NamesBytes([]byte(body)) || planned[model.Ref{Store: e.Store, ID: e.Item}]
+			return entryNames(e, body, names) || x.m.NamesBytes([]byte(body)) || planned(e.Store, e.Item)
 		})
 		if err != nil {
 			x.problem(ownStore, "undo: %s", model.KindOf(err))
 		}
 	}
 	for _, t := range x.d.Traces {
-		if _, err := t.Erase(x.traced()); err != nil {
+		if _, err := t.Erase(x.traced(planned)); err != nil {
 			x.problem(ownStore, "origins: %s", model.KindOf(err))
 		}
 	}
@@ -82,8 +85,7 @@ func (x *run) ownTraces(ctx context.Context) error {
 
 // traced reports whether an entry of memdesk's notes names the subject, or an item of the subject. Entries
 // are JSON: they are read as written and with escapes resolved.
-func (x *run) traced() func([]byte) bool {
-	planned := x.planned()
+func (x *run) traced(planned func(store, id string) bool) func([]byte) bool {
 	return func(entry []byte) bool {
 		if x.m.NamesBytes(entry) {
 			return true
@@ -97,21 +99,31 @@ func (x *run) traced() func([]byte) bool {
 				return true
 			}
 		}
-		return planned[model.Ref{Store: of.Store, ID: of.ID}]
+		return planned(of.Store, of.ID)
 	}
 }
 
-// planned are the items that were to be forgotten: an undo entry of one is the subject's too.
-func (x *run) planned() map[model.Ref]bool {
-	out := map[model.Ref]bool{}
+// planned reports which items were to be forgotten, under this plan or an earlier one: an undo entry of one is
+// the subject's too.
+func (x *run) planned() (func(store, id string) bool, error) {
+	key, err := x.d.pseudonymKey()
+	if err != nil {
+		return nil, err
+	}
+	now, gone := map[model.Ref]bool{}, map[string]bool{}
 	for _, sp := range x.p.Stores {
 		for _, st := range sp.Steps {
 			if st.Action == Forget {
-				out[model.Ref{Store: sp.Store, ID: st.ID}] = true
+				now[model.Ref{Store: sp.Store, ID: st.ID}] = true
 			}
 		}
 	}
-	return out
+	for _, item := range x.r.Gone {
+		gone[item] = true
+	}
+	return func(store, id string) bool {
+		return now[model.Ref{Store: store, ID: id}] || len(gone) > 0 && gone[key.Item(store, id)]
+	}, nil
 }
 
 // mustKeepNames reports whether a file still needs the subject's identifiers: that of this request, its plan,

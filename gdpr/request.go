@@ -71,6 +71,9 @@ type Request struct {
 	Approvals  []Approval          `json:"approvals,omitempty"`
 	// Tally counts the work under earlier plans, by plan and run.
 	Tally map[string][]receipt.Store `json:"tally,omitempty"`
+	// Gone are the items that went under earlier plans, as keyed hashes: what undo keeps of them is the
+	// subject's, whatever it says.
+	Gone []string `json:"gone,omitempty"`
 	// Warnings of runs are repeated in the receipt.
 	Warnings []string `json:"warnings,omitempty"`
 	// Begun is when the first run began.

@@ -17,7 +17,12 @@ import (
 // Only items that the later search did not find are counted: an item in the new plan did not go, whatever the
 // store answered.
 func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
+	key, err := d.pseudonymKey()
+	if err != nil {
+		return err
+	}
 	var done []receipt.Store
+	var gone []string
 	for at, sp := range old.Stores {
 		again := now.found(sp.Store)
 		count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Rows: l.rows[at]}
@@ -26,6 +31,7 @@ func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
 			case !l.has(at, i) || again[st.ID]:
 			case st.Action == Forget && l.forgot(at, i):
 				count.Forgotten++
+				gone = append(gone, key.Item(sp.Store, st.ID))
 			case st.Action == Redact:
 				count.Redacted++
 			}
@@ -40,6 +46,11 @@ func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
 				r.Tally = map[string][]receipt.Store{}
 			}
 			r.Tally[fmt.Sprintf("%.16s-%d", old.Hash, l.size)] = done
+			for _, item := range gone {
+				if !slices.Contains(r.Gone, item) {
+					r.Gone = append(r.Gone, item)
+				}
+			}
 			r.PlanHash = "" // carried out once more, the old plan would count its work again
 			return nil
 		})
