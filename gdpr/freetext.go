@@ -132,6 +132,9 @@ func (n nameless) receipt(r *receipt.Receipt) {
 		}
 	}
 	r.Policy.By = n.text(r.Policy.By)
+	if r.Identity != nil { // its own copy
+		r.Identity.By = n.text(r.Identity.By)
+	}
 	n.layers(r.Layers)
 	for i := range r.Backups {
 		r.Backups[i].Reason, r.Backups[i].Where = n.text(r.Backups[i].Reason), n.text(r.Backups[i].Where)

@@ -100,6 +100,9 @@ func TestNoSignedReceiptNamesAnybody(t *testing.T) {
 	if _, err := w.desk.Hold(t.Context(), r.ID, h); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := w.desk.Identify(t.Context(), r.ID, "login", ""); err != nil {
+		t.Fatal(err)
+	}
 	out := w.inScope(w.plan(r.ID))
 	sees := func(what, text string) {
 		t.Helper()

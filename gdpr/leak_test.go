@@ -181,3 +181,21 @@ func TestHeldErasureLeaksNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestTheWordsOfOtherSystemsLeakNothing: the id of the request in the system that sent it, and the operator who
+// checked the identity, may name the subject.
+func TestTheWordsOfOtherSystemsLeakNothing(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{mail, name}, Received: "2026-02-20", Ground: "asked", OpenDSR: "erase-" + ana})
+	if err != nil {
+		t.Fatal(err)
+	}
+	editRequest(t, w, r.ID, func(m map[string]any) {
+		m["identity"] = map[string]any{"by": name, "method": "login", "on": "2026-02-20"}
+	})
+	w.complete(w.plan(r.ID))
+	if left := w.leaks(true, false); len(left) > 0 {
+		t.Errorf("she is found in %q", left)
+	}
+}

@@ -126,6 +126,12 @@ func (x *run) redactOther(r *Request, hash func(Hold) string) bool {
 		edit(&r.Ground)
 		edit(&r.By)
 		edit(&r.ByID)
+		edit(&r.OpenDSR)
+		if r.Identity != nil {
+			check := *r.Identity
+			edit(&check.By)
+			r.Identity = &check
+		}
 		r.Exports, r.Attested = slices.Clone(r.Exports), slices.Clone(r.Attested)
 		for i := range r.Exports {
 			edit(&r.Exports[i].Path)
