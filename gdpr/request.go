@@ -110,7 +110,7 @@ type Intake struct {
 
 // AddLines takes identifiers from a text, one a line; the first is the id where none was given.
 func (in *Intake) AddLines(text string) {
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) { // with the mark no key of a store would be the id
 		switch line = strings.TrimSpace(line); {
 		case line == "":
 		case in.Subject == "":

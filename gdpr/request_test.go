@@ -221,3 +221,14 @@ func TestNoLogNoRequest(t *testing.T) {
 		t.Error("a request was kept without a record of it")
 	}
 }
+
+// TestIdentifiersOfAFile: what an editor adds to a text is no part of an identifier: a store's own keys are compared
+// exactly.
+func TestIdentifiersOfAFile(t *testing.T) {
+	for _, text := range []string{"usr_maren\nMaren Holt\n", "\ufeffusr_maren\r\n\r\n Maren Holt", "\n\tusr_maren \nMaren Holt\r\n"} {
+		var in gdpr.Intake
+		if in.AddLines(text); in.Subject != "usr_maren" || len(in.Aliases) != 1 || in.Aliases[0] != "Maren Holt" {
+			t.Errorf("%q: %q %q", text, in.Subject, in.Aliases)
+		}
+	}
+}
