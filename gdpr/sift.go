@@ -89,8 +89,10 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	q.items++
 	if err != nil {
 		q.seen[t.ID] = true // so that taken does not ask the store
-		s.failed = q.unread(ctx, t.ID, err)
-		return s.failed == nil
+		if err := q.unread(ctx, t.ID, err); err != nil && s.failed == nil {
+			s.failed = err
+		}
+		return s.failed == nil // a text on its way may still come after one that failed
 	}
 	q.bytes += int64(len(t.Body))
 	q.shut(t.ID, t.Body, closed)

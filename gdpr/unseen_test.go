@@ -1,6 +1,8 @@
 package gdpr_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -169,5 +171,28 @@ func TestAPlanOverReadOnlyStores(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("not planned: %v", want)
+	}
+}
+
+// goneAway is a store that goes away in the middle of a pass, while another text is on its way.
+type goneAway struct{}
+
+func (goneAway) EachText(_ context.Context, yield func(model.Text, error) bool) ([]string, error) {
+	if yield(model.Text{ID: "a"}, model.Errorf(model.Unavailable, "read", "it went away")) {
+		return nil, errors.New("the pass was not stopped")
+	}
+	yield(model.Text{ID: "b"}, model.Errorf(model.PermissionDenied, "read", "no"))
+	return nil, nil
+}
+
+// TestAStoreThatGoesAwayDuringAPass: a part of a store must not pass for the whole.
+func TestAStoreThatGoesAwayDuringAPass(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	s := w.store("db")
+	s.Texts = goneAway{}
+	p, err := w.desk.MakePlan(t.Context(), w.file().ID, alone(s), nil)
+	if err != nil || len(p.Stores) != 1 || p.Stores[0].Error == "" {
+		t.Errorf("the plan: %+v, %v; want that the store cannot be searched", p.Stores, err)
 	}
 }
