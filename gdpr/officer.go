@@ -36,7 +36,13 @@ func (d *Desk) Letter(ctx context.Context, id, kind, lang string) (string, error
 	case err == nil && !r.Receipted(): // a later run found more: that receipt is of before
 	case err == nil:
 		l.Ended, l.Finished, l.Forgotten, l.Redacted = true, rec.Finished[:min(len(rec.Finished), len(dateForm))], rec.Forgotten, rec.Redacted
-		l.Held, l.Open, l.Recipients = rec.Held, rec.Open, rec.Recipients
+		l.Held, l.Open = rec.Held, rec.Open
+		for _, to := range rec.Recipients { // told since, perhaps
+			if i := slices.IndexFunc(r.Recipients, func(o receipt.Recipient) bool { return o.Name == to.Name }); i >= 0 {
+				to.Told = r.Recipients[i].Told
+			}
+			l.Recipients = append(l.Recipients, to)
+		}
 		for _, s := range rec.Stores {
 			l.Stores = append(l.Stores, s.Store)
 		}

@@ -126,3 +126,23 @@ func TestNoLetterOfAReceiptThatIsOver(t *testing.T) {
 		t.Errorf("the letter of a partial request: %v; want a conflict", err)
 	}
 }
+
+// TestTheLetterSaysWhomNobodyToldYet: a recipient who was not told must not be among those who were; one who was
+// told after the receipt is.
+func TestTheLetterSaysWhomNobodyToldYet(t *testing.T) {
+	w := vaultWith(t, map[string]string{"v/memory/fix/a.md": name + " called\nrain\nwind\n", "v/memory/fix/b.md": "rain\n"})
+	w.desk.Policy.Recipients = []gdpr.Recipient{{Name: "Harbour Print", Stores: []string{"notes"}}}
+	r := w.file()
+	w.complete(w.planned(r.ID))
+	for lang, open := range map[string]string{"en": "Harbour Print: on [not told yet", "de": "Harbour Print: am [noch nicht unterrichtet"} {
+		if letter, err := w.desk.Letter(t.Context(), r.ID, "done", lang); err != nil || !strings.Contains(letter, open) {
+			t.Errorf("%s: %v\n%s", lang, err, letter)
+		}
+	}
+	if _, err := w.desk.Tell(t.Context(), r.ID, "Harbour Print", "2026-03-01", ""); err != nil {
+		t.Fatal(err)
+	}
+	if letter, err := w.desk.Letter(t.Context(), r.ID, "done", "en"); err != nil || !strings.Contains(letter, "Harbour Print: on 2026-03-01") {
+		t.Errorf("told since: %v\n%s", err, letter)
+	}
+}
