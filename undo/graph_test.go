@@ -2,6 +2,8 @@ package undo_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,7 +132,7 @@ func whole(t *testing.T, b hypergraph.Backend) graph {
 			out.Vectors[n.ID], out.Models[n.ID] = v, name
 		}
 	}
-	page, err := b.ListEdges(t.Context(), hypergraph.Listing{Order: model.OrderID, Limit: 100})
+	page, err := b.ListEdges(t.Context(), hypergraph.Listing{Order: model.OrderID, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,4 +168,112 @@ func TestARelationThatDoesNotComeBackIsSaid(t *testing.T) {
 	if err != nil || len(back.Warnings) != 1 || back.Relations != 0 {
 		t.Errorf("restored: %+v, %v", back, err)
 	}
+}
+
+// TestNodesForgottenTogetherComeBackWhole: with the relations that fell with them, also one that falls only
+// when both of its members go.
+func TestNodesForgottenTogetherComeBackWhole(t *testing.T) {
+	for kind, b := range map[string]hypergraph.Backend{
+		"inmem": inmem.New(nil),
+		"own":   openFile(t, sqlite.Config{Path: filepath.Join(t.TempDir(), "g.db"), Create: true}),
+	} {
+		t.Run(kind, func(t *testing.T) {
+			s := hypergraph.Adapt(hypergraph.Config{Name: "g", Kind: "sqlite", Location: "x", Backend: b})
+			t.Cleanup(func() { _ = s.Close() })
+			ctx := t.Context()
+			must := func(err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, id := range []string{"n", "b", "c"} {
+				must(b.CreateNode(ctx, hypergraph.Node{ID: id, Type: "fact", Tier: "task", Content: id, Confidence: 1}))
+			}
+			edge := func(id string, members ...string) {
+				e := hypergraph.Edge{ID: id, Type: "relation", Label: id, Weight: 1}
+				for i, m := range members {
+					e.Members = append(e.Members, hypergraph.Membership{NodeID: m, Role: "subject", Position: int64(i)})
+				}
+				must(b.CreateEdge(ctx, e))
+			}
+			edge("two", "n", "b")
+			const threes = model.LinkLimit + 5 // more than an item shows
+			for i := range threes {
+				edge(fmt.Sprintf("three-%03d", i), "n", "b", "c")
+			}
+			before := whole(t, b)
+			k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+			stubborn := s
+			stubborn.Provider = keeps{s.Provider, "c"}
+			if _, e, err := k.Together(ctx, stubborn, []undo.Change{{Forget: &model.ForgetRequest{ID: "n"}}, {Forget: &model.ForgetRequest{ID: "c"}}}); !errors.Is(err, model.Locked) || e.ID != "" {
+				t.Errorf("a refused forget: %+v, %v", e, err)
+			}
+			if d := cmp.Diff(before, whole(t, b)); d != "" {
+				t.Errorf("rolled back (-before +after):\n%s", d)
+			}
+			_, e, err := k.Together(ctx, s, []undo.Change{{Forget: &model.ForgetRequest{ID: "n"}}, {Forget: &model.ForgetRequest{ID: "c"}}})
+			must(err)
+			back, err := k.Restore(ctx, func(string) (model.Store, error) { return s, nil }, e.ID)
+			if err != nil || len(back.Warnings) > 0 || back.Relations != 1+threes {
+				t.Errorf("restored: %+v, %v", back, err)
+			}
+			if d := cmp.Diff(before, whole(t, b)); d != "" {
+				t.Errorf("(-before +after):\n%s", d)
+			}
+		})
+	}
+}
+
+// keeps is a provider that refuses to forget one item.
+type keeps struct {
+	model.Provider
+	id string
+}
+
+func (p keeps) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
+	if req.ID == p.id {
+		return model.ForgetResult{}, model.Errorf(model.Locked, "forget", "another program has it")
+	}
+	return p.Provider.Forget(ctx, req)
+}
+
+// TestARelationThatCannotComeBackYetIsKept: while the store refuses it, the undo entry must keep its text.
+func TestARelationThatCannotComeBackYetIsKept(t *testing.T) {
+	b := inmem.New(nil)
+	s := hypergraph.Adapt(hypergraph.Config{Name: "g", Kind: "inmem", Location: "x", Backend: b})
+	t.Cleanup(func() { _ = s.Close() })
+	for _, id := range []string{"n", "b"} {
+		if err := b.CreateNode(t.Context(), hypergraph.Node{ID: id, Type: "fact", Tier: "task", Content: id, Confidence: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	members := []hypergraph.Membership{{NodeID: "n", Role: "subject"}, {NodeID: "b", Role: "object"}}
+	if err := b.CreateEdge(t.Context(), hypergraph.Edge{ID: "tie", Type: "relation", Weight: 1, Label: "ties", Members: members}); err != nil {
+		t.Fatal(err)
+	}
+	k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+	_, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: "n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy := s
+	busy.Provider = noEdges{s.Provider}
+	back, err := k.Restore(t.Context(), func(string) (model.Store, error) { return busy, nil }, e.ID)
+	if err != nil || len(back.Warnings) != 1 || back.Relations != 0 {
+		t.Errorf("restored: %+v, %v", back, err)
+	}
+	if e, _, err := k.Read(e.ID); err != nil || len(e.Parts) != 1 || e.Parts[0].Body == "" {
+		t.Errorf("the relation is lost: %+v, %v", e.Parts, err)
+	}
+}
+
+// noEdges is a provider that is busy when an edge is to be written.
+type noEdges struct{ model.Provider }
+
+func (p noEdges) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
+	if strings.HasPrefix(req.ID, "edge/") {
+		return model.RetainResult{}, model.Errorf(model.Locked, "retain", "another program has it")
+	}
+	return p.Provider.Retain(ctx, req)
 }

@@ -81,19 +81,15 @@ func (k *Keeper) relations(ctx context.Context, s model.Store, it model.Item, e 
 		}
 	}
 	for _, id := range ids {
-		rel, err := s.Browser.Read(ctx, id)
+		p, why, err := k.part(ctx, s, id)
 		if errors.Is(err, model.NotFound) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		p := Part{Item: rel.ID, Meta: rel.Meta, Body: rel.Body}
-		if why := k.obstacle(s, rel, model.OpForget); why != "" && (!e.Counted || slices.Contains(e.Falls, rel.ID)) {
-			e.lost = append(e.lost, rel.ID+": "+why)
-		}
-		if p.Beside, err = beside(ctx, s, id, model.OpForget); err != nil {
-			return err
+		if why != "" && (!e.Counted || slices.Contains(e.Falls, p.Item)) {
+			e.lost = append(e.lost, p.Item+": "+why)
 		}
 		e.Parts = append(e.Parts, p)
 	}
@@ -101,6 +97,17 @@ func (k *Keeper) relations(ctx context.Context, s model.Store, it model.Item, e 
 		e.PartsTotal = int64(len(e.Parts)) + max(more, 0)
 	}
 	return nil
+}
+
+// part reads a relation that may fall, and why it could not be retained again.
+func (k *Keeper) part(ctx context.Context, s model.Store, id string) (p Part, why string, err error) {
+	rel, err := s.Browser.Read(ctx, id)
+	if err != nil {
+		return p, "", err
+	}
+	p = Part{Item: rel.ID, Meta: rel.Meta, Body: rel.Body}
+	p.Beside, err = beside(ctx, s, id, model.OpForget)
+	return p, k.obstacle(s, rel, model.OpForget), err
 }
 
 // beside reads the data beside an item's document, and the rows that a forget removes; nil where the document

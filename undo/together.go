@@ -143,6 +143,7 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, changes []Change) (
 		if err := model.CheckMatch(string(op), c.expected(), e.Existed, e.After); err != nil {
 			return Entry{}, "", model.Errorf(model.Conflict, "", "%s: %w", c.id(), err)
 		}
+		all.related(e)
 		side := Side{Item: c.id(), Op: op, Existed: e.Existed, Before: e.After, Meta: e.Meta, Bytes: int64(len(text)), Obstacle: e.Obstacle, Beside: e.Beside}
 		if c.Retain != nil {
 			side.Plan = digest(c.Retain.Content)
@@ -153,7 +154,61 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, changes []Change) (
 		all.Sides = append(all.Sides, side)
 		body.WriteString(text)
 	}
-	return all, body.String(), nil
+	return all, body.String(), k.fallTogether(ctx, s, &all)
+}
+
+// related adds the relations that may fall with one of several items.
+func (e *Entry) related(one Entry) {
+	have := e.hasPart()
+	for _, p := range one.Parts {
+		if !have[p.Item] {
+			e.Parts = append(e.Parts, p)
+			e.PartsTotal++
+		}
+	}
+	e.PartsTotal += one.PartsTotal - int64(len(one.Parts))
+}
+
+func (e *Entry) hasPart() map[string]bool {
+	have := map[string]bool{}
+	for _, p := range e.Parts {
+		have[p.Item] = true
+	}
+	return have
+}
+
+// fallTogether adds the relations that fall only because several items go.
+func (k *Keeper) fallTogether(ctx context.Context, s model.Store, e *Entry) error {
+	var going []string
+	for _, side := range e.Sides {
+		if side.Op == model.OpForget && side.Existed {
+			going = append(going, side.Item)
+		}
+	}
+	if s.Falls == nil || len(going) == 0 {
+		return nil
+	}
+	falls, err := s.Falls(ctx, going)
+	if err != nil {
+		return err
+	}
+	e.Counted = true
+	have := e.hasPart()
+	for i, f := range falls {
+		if e.Falls = append(e.Falls, f.ID); i >= maxFalls || have[f.ID] {
+			continue
+		}
+		p, _, err := k.part(ctx, s, f.ID)
+		if errors.Is(err, model.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		e.Parts = append(e.Parts, p)
+		e.PartsTotal = max(e.PartsTotal, int64(len(e.Parts)))
+	}
+	return nil
 }
 
 func digest(text string) string {
@@ -199,6 +254,13 @@ func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body stri
 			return e, model.Errorf(model.KindOf(err), "", "%w; %s was changed already and could not be put back (%v): undo entry %s keeps what stood there", err, e.Sides[i].Item, back, e.ID)
 		}
 		e.Sides[i].After = ""
+	}
+	if failed == 0 { // nothing fell
+		return Entry{}, errors.Join(err, k.drop(e.ID))
+	}
+	if _, lost, warnings := restoreParts(ctx, s, e); lost {
+		_ = k.write(e, body)
+		return e, model.Errorf(model.KindOf(err), "", "%w; not all that fell could be put back (%s): undo entry %s keeps it", err, strings.Join(warnings, "; "), e.ID)
 	}
 	return Entry{}, errors.Join(err, k.drop(e.ID))
 }
@@ -256,7 +318,7 @@ func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, bo
 		return out, err
 	}
 	out.Result = res[len(res)-1]
-	return out, k.drop(e.ID)
+	return out, k.finish(ctx, s, e, &out)
 }
 
 // made reports whether a side's change was made and is still in place. An item in neither its old nor its

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -326,14 +327,25 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 	if err != nil {
 		return out, err
 	}
-	out.Relations, out.Warnings = restoreParts(ctx, s, e)
 	if e.Existed {
 		if e.Beside != nil {
-			out.Warnings = append(out.Result.Warnings, out.Warnings...)
+			out.Warnings = out.Result.Warnings
 		}
 		out.Notes = renewed(ctx, s, e)
 	}
-	return out, k.drop(id)
+	return out, k.finish(ctx, s, e, &out)
+}
+
+// finish restores the fallen relations of a restored item, and drops the entry. The entry stays where it has
+// the only copy of a relation.
+func (k *Keeper) finish(ctx context.Context, s model.Store, e Entry, out *Restored) error {
+	back, lost, warnings := restoreParts(ctx, s, e)
+	out.Relations, out.Warnings = back, append(out.Warnings, warnings...)
+	if lost {
+		out.Notes = append(out.Notes, "undo entry "+e.ID+" stays: it keeps what was not put back")
+		return nil
+	}
+	return k.drop(e.ID)
 }
 
 // renewed names the store's own fields that changed: a restored node is new to its store.
@@ -369,19 +381,24 @@ type Restored struct {
 	Notes       []string // the store's own fields that began anew
 }
 
-// restoreParts restores the fallen relations; one that still exists is left alone.
-func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, warnings []string) {
-	if e.Op != model.OpForget {
-		return 0, nil
+// restoreParts restores the fallen relations; one that still exists is left alone. lost reports that one may
+// still be missing.
+func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, lost bool, warnings []string) {
+	if e.Op == model.OpRetain {
+		return 0, false, nil
 	}
+	seated := e.Beside != nil || slices.ContainsFunc(e.Sides, func(side Side) bool { return side.Beside != nil })
 	for _, p := range e.Parts {
 		_, err := s.Browser.Read(ctx, p.Item)
-		if errors.Is(err, model.NotFound) {
-			_, err = s.Provider.Retain(ctx, model.RetainRequest{ID: p.Item, Content: p.Body, Mode: model.Replace, IfMatch: model.Absent, Meta: p.Meta, Restore: true, Beside: p.Beside})
-			if err == nil {
+		switch {
+		case errors.Is(err, model.NotFound):
+			if _, err = s.Provider.Retain(ctx, model.RetainRequest{ID: p.Item, Content: p.Body, Mode: model.Replace, IfMatch: model.Absent, Meta: p.Meta, Restore: true, Beside: p.Beside}); err == nil {
 				back++
 			}
-		} else if err == nil && e.Beside == nil {
+			lost = lost || err != nil
+		case err != nil:
+			lost = true
+		case !seated:
 			err = errors.New("it still stands, without this member, which only its own system can add again")
 		}
 		if err != nil {
@@ -389,17 +406,17 @@ func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, warn
 		}
 	}
 	more := e.PartsTotal - int64(len(e.Parts))
-	lost := max(int64(len(e.Falls))-maxFalls, 0)
+	beyond := max(int64(len(e.Falls))-maxFalls, 0)
 	switch {
-	case lost > 0:
-		warnings = append(warnings, fmt.Sprintf("%d relations fell beyond those that an entry keeps and were not put back", lost))
-	case more > 0 && e.Beside != nil: // they exist, and have the member again
+	case beyond > 0:
+		warnings = append(warnings, fmt.Sprintf("%d relations fell beyond those that an entry keeps and were not put back", beyond))
+	case more > 0 && seated: // they exist, and have the member again
 	case more > 0 && e.Counted:
 		warnings = append(warnings, fmt.Sprintf("%d more relations stand without this member, which only their own system can add again", more))
 	case more > 0:
 		warnings = append(warnings, "there were more relations than an entry keeps; some were not put back")
 	}
-	return back, warnings
+	return back, lost, warnings
 }
 
 // writable leaves out the store's own fields.

@@ -130,6 +130,7 @@ func (a *app) showUndo(id string, raw bool) error {
 	a.linef("%s  %s of %s at %s, kept until %s", e.ID, string(e.Op), refOf(e.Store, e.Item), when(e.At), when(e.Expires))
 	if len(e.Sides) > 0 {
 		a.showSides(e, body)
+		a.showParts(e)
 		return nil
 	}
 	if !e.Existed {
@@ -142,12 +143,17 @@ func (a *app) showUndo(id string, raw bool) error {
 	for _, f := range e.Meta {
 		a.linef("%s: %s", f.Name, f.Value)
 	}
-	for _, p := range e.Parts {
-		a.linef("relation %s: %s", p.Item, p.Body)
-	}
+	a.showParts(e)
 	a.linef("")
 	a.body(body)
 	return nil
+}
+
+// showParts prints the relations that an undo entry keeps.
+func (a *app) showParts(e undo.Entry) {
+	for _, p := range e.Parts {
+		a.linef("relation %s: %s", p.Item, p.Body)
+	}
 }
 
 // undoRow is an entry; bodies are the texts of its sides, nil to leave them out.
