@@ -231,7 +231,7 @@ func (e Entry) Bodies(body string) []string {
 func (e Entry) anySide(body string, match func(e Entry, body string) bool) bool {
 	for i, text := range e.Bodies(body) {
 		one := e
-		one.Item, one.Op, one.Existed, one.Meta, one.Sides = e.Sides[i].Item, e.Sides[i].Op, e.Sides[i].Existed, e.Sides[i].Meta, nil
+		one.Item, one.Op, one.Existed, one.Meta, one.Beside, one.Sides = e.Sides[i].Item, e.Sides[i].Op, e.Sides[i].Existed, e.Sides[i].Meta, e.Sides[i].Beside, nil
 		if match(one, text) {
 			return true
 		}

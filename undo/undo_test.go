@@ -473,3 +473,23 @@ func TestSweepLeavesWhatIsBeingWritten(t *testing.T) {
 		t.Errorf("a file that was written just now is gone: %v", err)
 	}
 }
+
+// TestEraseSeesWhatStandsBesideASide: an entry of several changes must go where only the rows beside one of its
+// items name the subject.
+func TestEraseSeesWhatStandsBesideASide(t *testing.T) {
+	s, k, _, dir := setup(t)
+	s.items["b"] = "two"
+	store := s.store()
+	store.Keep = func(_ context.Context, id string) ([]model.BesideRow, error) {
+		return []model.BesideRow{{Table: "log", Cells: []model.BesideCell{{Column: "who", Type: model.CellText, Value: "anna and " + id}}}}, nil
+	}
+	if _, _, err := k.Together(t.Context(), store, []undo.Change{{Forget: &model.ForgetRequest{ID: "a"}}, {Forget: &model.ForgetRequest{ID: "b"}}}); err != nil {
+		t.Fatal(err)
+	}
+	n, err := k.Erase(func(e undo.Entry, _ string) bool {
+		return e.Beside != nil && strings.Contains(e.Beside.Rows[0].Cells[0].Value, "anna and b")
+	})
+	if left, _ := os.ReadDir(dir); n != 1 || err != nil || len(left) != 0 {
+		t.Errorf("%d erased, %v, left %v", n, err, left)
+	}
+}
