@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
@@ -68,13 +69,42 @@ func (k *Keeper) prepare() error {
 }
 
 func (k *Keeper) write(e Entry, body string) error {
-	head, err := json.Marshal(e)
+	head, err := json.Marshal(e.encoded())
 	if err != nil {
 		return err
 	}
 	data := make([]byte, 0, len(head)+1+len(body))
 	data = append(append(append(data, head...), '\n'), body...)
 	return atomicfile.Write(k.path(e.ID), data, 0o600)
+}
+
+// encoded is the entry for JSON, which has no form for an id that is no UTF-8.
+func (e Entry) encoded() Entry {
+	e.Raw, e.Sides = raw(e.Item), slices.Clone(e.Sides)
+	for i := range e.Sides {
+		e.Sides[i].Raw = raw(e.Sides[i].Item)
+	}
+	return e
+}
+
+func raw(id string) []byte {
+	if utf8.ValidString(id) {
+		return nil
+	}
+	return []byte(id)
+}
+
+// decoded is the entry as it was, from its JSON.
+func (e Entry) decoded() Entry {
+	if e.Raw != nil {
+		e.Item = string(e.Raw)
+	}
+	for i, side := range e.Sides {
+		if side.Raw != nil {
+			e.Sides[i].Item = string(side.Raw)
+		}
+	}
+	return e.renamed()
 }
 
 func (k *Keeper) path(id string) string { return filepath.Join(k.dir, id+suffix) }
@@ -112,7 +142,7 @@ func (k *Keeper) read(id string) (Entry, string, error) {
 	if err := json.Unmarshal(head, &e); err != nil || !found {
 		return Entry{}, "", errors.New("its first line is damaged")
 	}
-	return e.renamed(), string(body), nil
+	return e.decoded(), string(body), nil
 }
 
 // List returns the entries that have not expired, newest first, without their
@@ -148,7 +178,7 @@ func (k *Keeper) head(id string) (Entry, error) {
 	if err := json.NewDecoder(io.LimitReader(f, 1<<20)).Decode(&e); err != nil {
 		return Entry{}, err
 	}
-	return e.renamed(), nil
+	return e.decoded(), nil
 }
 
 func (k *Keeper) ids() ([]string, error) {

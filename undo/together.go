@@ -53,6 +53,7 @@ func (c Change) expected() model.Revision {
 // side after the other.
 type Side struct {
 	Item    string         `json:"id"`
+	Raw     []byte         `json:"raw_id,omitempty"` // see Entry
 	Op      model.Op       `json:"op"`
 	Existed bool           `json:"existed"`
 	Before  model.Revision `json:"before"`

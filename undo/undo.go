@@ -25,6 +25,7 @@ type Entry struct {
 	Store   string    `json:"store"`
 	Where   string    `json:"where"` // identity of the store: its name may later mean another store
 	Item    string    `json:"id"`
+	Raw     []byte    `json:"raw_id,omitempty"` // the id where it is no UTF-8; only in the file
 	Op      model.Op  `json:"op"`
 	At      time.Time `json:"at"`
 	Expires time.Time `json:"expires"`

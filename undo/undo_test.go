@@ -493,3 +493,30 @@ func TestEraseSeesWhatStandsBesideASide(t *testing.T) {
 		t.Errorf("%d erased, %v, left %v", n, err, left)
 	}
 }
+
+// TestNamesThatAreNoUTF8ComeBack: JSON has no form for such an id, yet undo must find the item again.
+func TestNamesThatAreNoUTF8ComeBack(t *testing.T) {
+	const latin = "caf\xe9.md"
+	for name, act := range map[string]func(k *undo.Keeper, s model.Store) (undo.Entry, error){
+		"forget": func(k *undo.Keeper, s model.Store) (undo.Entry, error) {
+			_, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: latin})
+			return e, err
+		},
+		"together": func(k *undo.Keeper, s model.Store) (undo.Entry, error) {
+			_, e, err := k.Together(t.Context(), s, []undo.Change{{Forget: &model.ForgetRequest{ID: latin}}})
+			return e, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, k, _, _ := setup(t)
+			s.items[latin] = "text"
+			e, err := act(k, s.store())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := k.Restore(t.Context(), open(s), e.ID); err != nil || s.items[latin] != "text" || len(s.items) != 2 {
+				t.Errorf("restored as %q, %v", s.items, err)
+			}
+		})
+	}
+}
