@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -175,7 +174,7 @@ func (k *Keeper) head(id string) (Entry, error) {
 	}
 	defer f.Close()
 	var e Entry
-	if err := json.NewDecoder(io.LimitReader(f, 1<<20)).Decode(&e); err != nil {
+	if err := json.NewDecoder(f).Decode(&e); err != nil {
 		return Entry{}, err
 	}
 	return e.decoded(), nil

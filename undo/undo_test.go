@@ -520,3 +520,23 @@ func TestNamesThatAreNoUTF8ComeBack(t *testing.T) {
 		})
 	}
 }
+
+// TestALargeEntryExpires: its first line holds the relations that fell with the item, and may be long.
+func TestALargeEntryExpires(t *testing.T) {
+	s, k, c, dir := setup(t)
+	store := s.store()
+	store.Keep = func(context.Context, string) ([]model.BesideRow, error) {
+		return []model.BesideRow{{Table: "log", Cells: []model.BesideCell{{Column: "text", Type: model.CellText, Value: strings.Repeat("x", 2<<20)}}}}, nil
+	}
+	if _, _, err := k.Forget(t.Context(), store, model.ForgetRequest{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if entries, damaged, err := k.List(); len(entries) != 1 || len(damaged) != 0 || err != nil {
+		t.Errorf("%d entries, damaged %q, %v", len(entries), damaged, err)
+	}
+	c.Advance(2 * time.Hour)
+	if n, err := k.Sweep(); n != 1 || err != nil {
+		left, _ := os.ReadDir(dir)
+		t.Errorf("%d swept, %v, left %v", n, err, left)
+	}
+}
