@@ -177,6 +177,7 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 		e, err = k.settle(e, err)
 		return res, e, err
 	}
+	e.Item = res.ID
 	now, err := s.Browser.Read(ctx, res.ID)
 	if err != nil || now.Revision != res.Revision || !strings.HasSuffix(now.Body, req.Content) {
 		return res, e, nil

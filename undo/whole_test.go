@@ -213,3 +213,39 @@ func query(db *sql.DB, text string, each func(columns []string, values []any) er
 	}
 	return errors.Join(err, r.Err())
 }
+
+// TestAppendToAnEntryNamedByItsText: the append gives the entry another id, under which undo must find it.
+func TestAppendToAnEntryNamedByItsText(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "MEMORY.md")
+	const text = "one\n§\ntwo"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := func(string) string { return "" }
+	configs, err := backends.ParseOpen(backends.Builtin(), []string{"curated=" + dir}, dir, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet := backends.Open(t.Context(), backends.Builtin(), configs, backends.Env{Clock: clock.System{}, Getenv: env}, backends.Policy{Audit: backends.Unrecorded})
+	defer fleet.Close()
+	s, err := fleet.Store("curated")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := s.Browser.List(t.Context(), model.PageRequest{})
+	if err != nil || len(page.Items) != 2 {
+		t.Fatal(page.Items, err)
+	}
+	k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+	_, e, err := k.Retain(t.Context(), s, model.RetainRequest{ID: page.Items[0].ID, Mode: model.Append, Content: " more"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Restore(t.Context(), fleet.Store, e.ID); err != nil {
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(file); string(b) != text {
+		t.Errorf("the file is %q, %v", b, err)
+	}
+}
