@@ -24,6 +24,7 @@ type Taken struct {
 	Reason    string // for a skip
 	At        time.Time
 	change    undo.Change
+	edge      bool // forgotten before its members, with which it would fall
 }
 
 // Plan finds everything that a source wrote since a time and says what a take-back would do with it. It
@@ -86,7 +87,7 @@ func judge(ctx context.Context, keeper *undo.Keeper, entries []undo.Entry, open 
 	now, err := s.Browser.Read(ctx, id)
 	switch {
 	case errors.Is(err, model.NotFound) && last.Revision == model.Absent && last.Made(source) && !rows[0].Created:
-		return restore(keeper, entries, t, rows[0], model.Absent)
+		return restore(keeper, entries, s, t, rows[0], model.Absent)
 	case errors.Is(err, model.NotFound):
 		t.Reason = "it is gone already"
 		return t, nil
@@ -104,29 +105,33 @@ func judge(ctx context.Context, keeper *undo.Keeper, entries []undo.Entry, open 
 		t.Reason = "it was changed since, and nobody noted by whom"
 		return t, nil
 	case !rows[0].Created:
-		return restore(keeper, entries, t, rows[0], now.Revision)
+		return restore(keeper, entries, s, t, rows[0], now.Revision)
 	}
-	t.Action = ActForget
+	t.Action, t.edge = ActForget, now.Has(model.FlagEdge)
 	t.change.Forget = &model.ForgetRequest{ID: id, IfMatch: now.Revision}
 	return t, nil
 }
 
-// restore finds the text from before a write among the undo entries.
-func restore(keeper *undo.Keeper, entries []undo.Entry, t Taken, first Row, now model.Revision) (Taken, error) {
+// restore finds the text from before a write among the undo entries, the newest first. A later write may have
+// left the same revision; its entry keeps a text of the source's own.
+func restore(keeper *undo.Keeper, entries []undo.Entry, s model.Store, t Taken, first Row, now model.Revision) (Taken, error) {
 	for _, e := range entries {
-		if e.Store != t.Store || e.Item != t.ID || e.After != first.Revision || !e.Existed {
+		if e.Store != t.Store || e.At.After(first.At) {
 			continue
 		}
-		e, body, err := keeper.Read(e.ID)
-		if err != nil {
-			continue // expired meanwhile
-		}
-		if e.Obstacle != "" {
-			t.Reason = "the text before cannot be put back: " + e.Obstacle
+		c, err := keeper.Reverse(s, e, t.ID, first.Revision)
+		switch {
+		case errors.Is(err, model.NotFound):
+			continue // another item's, or expired meanwhile
+		case errors.Is(err, model.Unsupported):
+			t.Reason = "the text before cannot be put back: " + err.Error()
+			return t, nil
+		case err != nil:
+			t.Reason = "the text before cannot be read: " + err.Error()
 			return t, nil
 		}
-		t.Action = ActRestore
-		t.change.Retain = &model.RetainRequest{ID: t.ID, Content: body, Mode: model.Replace, IfMatch: now, Meta: writable(e.Meta)}
+		c.Retain.IfMatch = now
+		t.Action, t.change = ActRestore, c
 		return t, nil
 	}
 	t.Reason = "the text before is not kept any more"
@@ -139,7 +144,11 @@ func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken)
 	var changes []undo.Change
 	for _, t := range plan {
 		if t.Store == s.Name && t.Action != ActSkip {
-			changes = append(changes, t.change)
+			if t.edge {
+				changes = slices.Insert(changes, 0, t.change)
+			} else {
+				changes = append(changes, t.change)
+			}
 		}
 	}
 	if len(changes) == 0 {
@@ -147,18 +156,4 @@ func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken)
 	}
 	_, e, err := keeper.Together(Restoring(ctx), s, changes)
 	return e.ID, err
-}
-
-// writable are the fields that are not the store's own.
-func writable(meta []model.Field) []model.Field {
-	if meta == nil {
-		return nil
-	}
-	out := []model.Field{}
-	for _, f := range meta {
-		if !f.ReadOnly {
-			out = append(out, f)
-		}
-	}
-	return out
 }

@@ -278,6 +278,27 @@ func reverse(s model.Store, side Side, text string) Change {
 	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, Meta: meta, Binary: asBytes(s, text), Restore: true, Beside: side.Beside}}
 }
 
+// Reverse is the change that restores an item to its state before entry e's change, which left the item at
+// revision after; NotFound where e keeps no such state, Unsupported where it cannot be restored.
+func (k *Keeper) Reverse(s model.Store, e Entry, item string, after model.Revision) (Change, error) {
+	sides := e.Sides
+	if len(sides) == 0 {
+		sides = []Side{{Item: e.Item, Op: e.Op, Existed: e.Existed, After: e.After, Meta: e.Meta, Bytes: e.Bytes, Obstacle: e.Obstacle, Beside: e.Beside}}
+	}
+	i := slices.IndexFunc(sides, func(side Side) bool { return side.Item == item && side.After == after && side.Existed })
+	if i < 0 || after == "" {
+		return Change{}, model.Errorf(model.NotFound, "undo", "%s keeps no such text", e.ID)
+	}
+	if sides[i].Obstacle != "" {
+		return Change{}, model.Errorf(model.Unsupported, "", "%s", sides[i].Obstacle)
+	}
+	_, body, err := k.Read(e.ID)
+	if err != nil {
+		return Change{}, err
+	}
+	return reverse(s, sides[i], Entry{Sides: sides}.Bodies(body)[i]), nil
+}
+
 // asBytes reports whether a text can only be restored as bytes, where the store accepts those.
 func asBytes(s model.Store, text string) bool {
 	return s.Features[FeatureBinary] && (text == "" || !utf8.ValidString(text))

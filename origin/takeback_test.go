@@ -1,0 +1,99 @@
+package origin_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/model"
+	"memdesk/origin"
+	"memdesk/undo"
+)
+
+// takeBack plans and carries out the take-back of a source's writes of the last hour.
+func takeBack(t *testing.T, l *origin.Ledger, k *undo.Keeper, fleet *backends.Fleet, source string) map[string]string {
+	t.Helper()
+	plan, err := origin.Plan(t.Context(), l, k, fleet.Store, func(string) bool { return true }, source, time.Now().Add(-time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, p := range plan {
+		got[p.ID] = p.Action
+	}
+	for _, m := range fleet.Open() {
+		if _, err := origin.Take(t.Context(), k, m.Store, plan); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return got
+}
+
+// TestTakeBackOfChangesMadeTogether: one undo entry then has the texts of several items, and each must get its
+// own.
+func TestTakeBackOfChangesMadeTogether(t *testing.T) {
+	d := newDesk(t, false)
+	for id, text := range map[string]string{one: "base\n", two: "copy\n"} {
+		if err := d.retain(t.Context(), id, text, model.Append); err != nil {
+			t.Fatal(err)
+		}
+	}
+	merged := model.RetainRequest{ID: one, Content: "merged\n", Mode: model.Replace}
+	if _, _, err := d.keeper.Together(agent(t.Context(), "alpha"), d.store(), []undo.Change{{Retain: &merged}, {Forget: &model.ForgetRequest{ID: two}}}); err != nil {
+		t.Fatal(err)
+	}
+	got := takeBack(t, d.ledger, d.keeper, d.fleet, "alpha")
+	if got[one] != origin.ActRestore || got[two] != origin.ActRestore || d.read(one) != "base\n" || d.read(two) != "copy\n" {
+		t.Errorf("plan %v; after it %q and %q", got, d.read(one), d.read(two))
+	}
+}
+
+// TestTakeBackOfATextWrittenTwice must restore the text before the first write, not one between the two.
+func TestTakeBackOfATextWrittenTwice(t *testing.T) {
+	d := newDesk(t, false)
+	if err := d.retain(t.Context(), one, "by ana\n", model.Replace); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"planted\n", "planted otherwise\n", "planted\n"} {
+		if err := d.retain(agent(t.Context(), "alpha"), one, text, model.Replace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := takeBack(t, d.ledger, d.keeper, d.fleet, "alpha"); got[one] != origin.ActRestore || d.read(one) != "by ana\n" {
+		t.Errorf("plan %v; after it %q", got, d.read(one))
+	}
+}
+
+// TestTakeBackOfAGraph: an edge between two nodes of the same source falls with them, which must not stop the
+// take-back.
+func TestTakeBackOfAGraph(t *testing.T) {
+	dir := t.TempDir()
+	ready := func() error { return nil }
+	l, k := origin.OpenLedger(dir, ready), undo.New(filepath.Join(dir, "undo"), 0, clock.System{}, nil)
+	fleet := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{{Name: "graph", Kind: "inmem"}}, backends.Env{Clock: clock.System{}}, backends.Policy{
+		Audit: backends.Unrecorded, Origin: origin.Gate(origin.Rules{Ledger: l, Shelf: origin.OpenShelf(dir, ready)})})
+	t.Cleanup(func() { _ = fleet.Close() })
+	s, err := fleet.Store("graph")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := agent(context.Background(), "alpha")
+	for _, req := range []model.RetainRequest{
+		{ID: "n1", Tier: "task", Content: "first"}, {ID: "n2", Tier: "task", Content: "second"},
+		{ID: "edge/e", Tier: "edge", Content: "ties", Meta: []model.Field{{Name: "type", Value: "relation"},
+			{Name: "members", Value: `[{"node":"n1","role":"subject","position":0},{"node":"n2","role":"object","position":1}]`}}},
+	} {
+		req.Mode, req.IfMatch, req.Tier = model.Replace, model.Absent, ""
+		if _, _, err := k.Retain(ctx, s, req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := takeBack(t, l, k, fleet, "alpha")
+	page, err := s.Browser.List(t.Context(), model.PageRequest{Hidden: true})
+	if err != nil || len(page.Items) != 0 || len(got) != 3 {
+		t.Errorf("plan %v; %d items stay, %v", got, len(page.Items), err)
+	}
+}
