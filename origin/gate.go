@@ -102,30 +102,36 @@ func before(ctx context.Context, s *model.Store, id string) (*model.Item, error)
 	return nil, nil // the store itself reports a bad id
 }
 
-// review holds back a write that an operator must see first.
-func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, was *model.Item) error {
-	old := ""
+// scanned is the scanner's verdict on what a write adds to an item: its text, its fields, its id. text is the
+// item's text afterwards, and fields are the new or changed ones.
+func scanned(req model.RetainRequest, id string, was *model.Item) (v quarantine.Verdict, hit bool, text string, fields []model.Field) {
+	old, text := "", req.Content
 	if was != nil {
 		old = was.Body
 	}
-	text := c.Retain.Content
-	if c.Retain.Mode == model.Append {
+	if req.Mode == model.Append {
 		text = old + text
 	}
 	if v, hit := quarantine.Scan(text); hit && len(quarantine.Added(old, text)) > 0 {
-		return r.hold(c, w, v.Category, v.Pattern)
+		return v, true, text, nil
 	}
-	var fields []model.Field
-	for _, f := range c.Retain.Meta {
+	for _, f := range req.Meta {
 		if was != nil && has(was.Meta, f) {
 			continue
 		}
 		if v, hit := quarantine.Scan(f.Value); hit {
-			return r.hold(c, w, v.Category, v.Pattern)
+			return v, true, text, nil
 		}
 		fields = append(fields, f)
 	}
-	if v, hit := quarantine.Scan(id); hit {
+	v, hit = quarantine.Scan(id)
+	return v, hit, text, fields
+}
+
+// review holds back a write that an operator must see first.
+func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, was *model.Item) error {
+	v, hit, text, fields := scanned(*c.Retain, id, was)
+	if hit {
 		return r.hold(c, w, v.Category, v.Pattern)
 	}
 	tier := c.Retain.Tier

@@ -9,8 +9,8 @@ import (
 	"memdesk/undo"
 )
 
-// Release makes a held write, with the text that an operator has edited, or with its own. The text must pass
-// the scanner. From then on the write is trusted: an operator let it in.
+// Release makes a held write, with the text that an operator has edited, or with its own. What the item then
+// holds more than before must pass the scanner. From then on the write is trusted: an operator let it in.
 func (s *Shelf) Release(ctx context.Context, keeper *undo.Keeper, store model.Store, id string, body *string) (review.Release, error) {
 	h, err := s.Get(id)
 	if err == nil && h.Store != store.Name {
@@ -23,7 +23,19 @@ func (s *Shelf) Release(ctx context.Context, keeper *undo.Keeper, store model.St
 	if body != nil {
 		req.Content = *body
 	}
-	if v, hit := quarantine.Scan(req.Content); hit {
+	v, hit := quarantine.Scan(req.Content)
+	if !hit {
+		at := req.ID
+		if at == "" && store.Address != nil {
+			at, _ = store.Address(req) // the store itself refuses a bad address
+		}
+		was, err := before(ctx, &store, at)
+		if err != nil {
+			return review.Release{}, err
+		}
+		v, hit, _, _ = scanned(req, at, was)
+	}
+	if hit {
 		return review.Release{}, model.Errorf(model.InvalidInput, "release", "%w: %s / %s", review.ErrStillBlocked, v.Category, v.Pattern)
 	}
 	w := h.Writer

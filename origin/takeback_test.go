@@ -73,13 +73,7 @@ func TestTakeBackOfAGraph(t *testing.T) {
 	dir := t.TempDir()
 	ready := func() error { return nil }
 	l, k := origin.OpenLedger(dir, ready), undo.New(filepath.Join(dir, "undo"), 0, clock.System{}, nil)
-	fleet := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{{Name: "graph", Kind: "inmem"}}, backends.Env{Clock: clock.System{}}, backends.Policy{
-		Audit: backends.Unrecorded, Origin: origin.Gate(origin.Rules{Ledger: l, Shelf: origin.OpenShelf(dir, ready)})})
-	t.Cleanup(func() { _ = fleet.Close() })
-	s, err := fleet.Store("graph")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fleet, s := graph(t, origin.Rules{Ledger: l, Shelf: origin.OpenShelf(dir, ready)})
 	ctx := agent(context.Background(), "alpha")
 	for _, req := range []model.RetainRequest{
 		{ID: "n1", Tier: "task", Content: "first"}, {ID: "n2", Tier: "task", Content: "second"},
@@ -96,4 +90,17 @@ func TestTakeBackOfAGraph(t *testing.T) {
 	if err != nil || len(page.Items) != 0 || len(got) != 3 {
 		t.Errorf("plan %v; %d items stay, %v", got, len(page.Items), err)
 	}
+}
+
+// graph is an empty graph in memory behind a gate.
+func graph(t *testing.T, rules origin.Rules) (*backends.Fleet, model.Store) {
+	t.Helper()
+	fleet := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{{Name: "graph", Kind: "inmem"}}, backends.Env{Clock: clock.System{}},
+		backends.Policy{Audit: backends.Unrecorded, Origin: origin.Gate(rules), Extend: rules.Shelf.Attach})
+	t.Cleanup(func() { _ = fleet.Close() })
+	s, err := fleet.Store("graph")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fleet, s
 }
