@@ -501,3 +501,36 @@ func TestSpawnHasASessionOfItsOwn(t *testing.T) {
 		t.Errorf("session %d terminal %d (%v), want session %d without a terminal", session, tty, err, pid)
 	}
 }
+
+// A request that its process did not live to read must not reach the job once that is recovered.
+func TestARequestDiesWithItsProcess(t *testing.T) {
+	dir, ctx := t.TempDir(), t.Context()
+	deaf := func() *jobs.Runner { // reads no request in time
+		r, err := jobs.Open(jobs.Options{Dir: dir, Clock: clock.NewFake(epoch), Poll: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	killed, next := deaf(), deaf()
+	id := start(t, killed, func(ctx context.Context, _ *jobs.Handle) error {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	})
+	until(t, killed, id, in(jobs.Running))
+	if err := next.Pause(ctx, id); err != nil {
+		t.Fatal(err)
+	}
+	if err := killed.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Recover(ctx, id, jobs.Spec{Kind: "copy", Run: func(context.Context, *jobs.Handle) error { return nil }}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*.control")); err != nil || len(left) != 0 {
+		t.Errorf("the recovered job would read %q, %v", left, err)
+	}
+	if err := next.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+}

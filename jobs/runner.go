@@ -114,6 +114,11 @@ func (r *Runner) Recover(ctx context.Context, id ID, s Spec) error {
 	case last.State == Done:
 		err = ErrEnded
 	}
+	if err == nil { // a request to the process that had the job is none to this one
+		if err = bare(r.fs.Remove(r.controlPath(id))); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
 	if err == nil {
 		last.State, last.PID, last.Class = Queued, os.Getpid(), ""
 		last.Step, last.Kind, last.Title, last.Salt, last.Steps = "", "", "", "", len(j.steps)
