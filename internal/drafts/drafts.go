@@ -250,7 +250,7 @@ func (f *Folder) clear(dir string) (kept []string, err error) {
 		err = errors.Join(err, atomicfile.Pathless(ferr))
 		for _, file := range files {
 			path := filepath.Join(dir, d.Name(), file.Name())
-			if !file.Type().IsRegular() || backup(file.Name()) || !changed(path, was) {
+			if !file.Type().IsRegular() || backup(path) || !changed(path, was) {
 				continue
 			}
 			to, kerr := f.keep(path, noteOf(path))
@@ -263,8 +263,16 @@ func (f *Folder) clear(dir string) (kept []string, err error) {
 	return kept, errors.Join(err, atomicfile.Pathless(os.RemoveAll(dir)))
 }
 
-// backup reports whether a file is an editor's copy of the earlier text.
-func backup(name string) bool { return strings.HasSuffix(name, "~") || strings.HasSuffix(name, ".bak") }
+// backup reports whether a file is an editor's copy of the earlier text: it stands beside the text itself.
+func backup(path string) bool {
+	for _, ending := range []string{"~", ".bak"} {
+		if of, ok := strings.CutSuffix(path, ending); ok {
+			_, err := os.Lstat(of)
+			return err == nil
+		}
+	}
+	return false
+}
 
 // changed reports whether a file differs from its first text. An unreadable file counts as changed.
 func changed(path, was string) bool {

@@ -185,3 +185,21 @@ func TestErase(t *testing.T) {
 		t.Errorf("without a folder: %d, %v", n, err)
 	}
 }
+
+// TestATextOfAnyNameSurvives: a text whose own name looks like an editor's backup is no backup.
+func TestATextOfAnyNameSurvives(t *testing.T) {
+	for _, name := range []string{"plan.bak", "plan~", "lock"} {
+		f := folder(t, filepath.Join(t.TempDir(), "edit"), now)
+		d, err := f.Open(name, "as it was")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(d.Path(), []byte("typed"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := f.Close()
+		if err != nil || len(kept) != 1 || read(t, kept[0]) != "typed" {
+			t.Errorf("%s: kept %q, %v", name, kept, err)
+		}
+	}
+}
