@@ -155,7 +155,8 @@ func (f *Folder) keep(path, note string) (string, error) {
 			return path, atomicfile.Pathless(err)
 		}
 		f.keepNote(note, name)
-		return to, atomicfile.Pathless(os.Chmod(to, 0o600))
+		now := f.clock.Now() // from now on, not from its last change
+		return to, atomicfile.Pathless(errors.Join(os.Chtimes(to, now, now), os.Chmod(to, 0o600)))
 	}
 	return path, errors.New("no free name for the text that is put aside")
 }

@@ -203,3 +203,34 @@ func TestATextOfAnyNameSurvives(t *testing.T) {
 		}
 	}
 }
+
+// TestAnOldTextIsKeptFromTheDayOnWhichItIsPutAside: the time of its last change does not count.
+func TestAnOldTextIsKeptFromTheDayOnWhichItIsPutAside(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "edit")
+	f := folder(t, dir, now)
+	d, err := f.Open("notes.md", "as it was")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(d.Path(), []byte("typed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := now.Add(-drafts.Keep - time.Hour)
+	if err := os.Chtimes(d.Path(), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Leave(); err != nil { // the operator is gone
+		t.Fatal(err)
+	}
+	next := folder(t, dir, now)
+	kept, err := next.Sweep()
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept %q, %v", kept, err)
+	}
+	if text := read(t, kept[0]); text != "typed" {
+		t.Errorf("it is %q", text)
+	}
+	if all, err := next.Kept(); err != nil || len(all) != 1 {
+		t.Errorf("listed %v, %v", all, err)
+	}
+}
