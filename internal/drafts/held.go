@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,17 +77,24 @@ func (f *Folder) Held() (out []Held, err error) {
 		if err != nil {
 			return nil, atomicfile.Pathless(err)
 		}
-		out = append(out, Held{strings.TrimSuffix(e.Name(), ending), string(note), info.ModTime(), ending == lost})
+		h := Held{strings.TrimSuffix(e.Name(), ending), string(note), info.ModTime(), ending == lost}
+		if h.Lost { // unless a kill came before its text was put aside
+			_, err := os.Lstat(filepath.Join(dir, h.Key))
+			h.Lost = errors.Is(err, fs.ErrNotExist)
+		}
+		out = append(out, h)
 	}
 	return out, nil
 }
 
 // Lose puts the text of a write aside, with its note, and marks the write as lost. first is false where
-// another process has done so already.
+// another process has done so already, or has begun to.
 func (f *Folder) Lose(h Held) (first bool, err error) {
 	path := filepath.Join(f.dir, written, h.Key)
-	if err := os.Rename(path+watching, path+lost); err != nil {
-		return false, ignoreAbsent(err)
+	if err := os.Rename(path+watching, path+lost); err == nil {
+		first = true
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return false, atomicfile.Pathless(err)
 	}
 	texts, err := os.ReadDir(path)
 	for _, t := range texts {
@@ -95,9 +103,9 @@ func (f *Folder) Lose(h Held) (first bool, err error) {
 		}
 	}
 	if err != nil {
-		return true, atomicfile.Pathless(err)
+		return first, ignoreAbsent(err)
 	}
-	return true, atomicfile.Pathless(os.RemoveAll(path))
+	return first, atomicfile.Pathless(os.RemoveAll(path))
 }
 
 // Release ends the watch over a write, lost or not. A text put aside stays.
@@ -106,11 +114,42 @@ func (f *Folder) Release(h Held) error {
 	return atomicfile.Pathless(errors.Join(os.RemoveAll(path), ignoreAbsent(os.Remove(path+watching)), ignoreAbsent(os.Remove(path+lost))))
 }
 
+// killed lists what a kill in Hold left: texts without a note, whose time is that of their directory, and
+// temporary files.
+func (f *Folder) killed(held []Held) (texts []Held, temps []fs.FileInfo, err error) {
+	entries, err := os.ReadDir(filepath.Join(f.dir, written))
+	if err != nil {
+		return nil, nil, ignoreAbsent(err)
+	}
+	for _, e := range entries {
+		info, ierr := e.Info()
+		switch {
+		case errors.Is(ierr, fs.ErrNotExist):
+		case ierr != nil:
+			err = errors.Join(err, atomicfile.Pathless(ierr))
+		case strings.Contains(e.Name(), watching+".tmp."):
+			temps = append(temps, info)
+		case e.IsDir() && !slices.ContainsFunc(held, func(h Held) bool { return h.Key == e.Name() }):
+			texts = append(texts, Held{Key: e.Name(), At: info.ModTime()})
+		}
+	}
+	return texts, temps, err
+}
+
 // released ends the watch over each write for which over is true, given the write's time, the name of its
-// text, and its note and text.
+// text, and its note and text. What a kill left goes likewise; of a temporary file over gets the text alone.
 func (f *Folder) released(over func(at time.Time, name string, texts ...[]byte) bool) (n int, err error) {
 	all, err := f.Held()
-	for _, h := range all {
+	texts, temps, kerr := f.killed(all)
+	err = errors.Join(err, kerr)
+	for _, t := range temps {
+		path := filepath.Join(f.dir, written, t.Name())
+		text, rerr := os.ReadFile(path)
+		if err = errors.Join(err, ignoreAbsent(rerr)); over(t.ModTime(), "", text) {
+			err = errors.Join(err, ignoreAbsent(os.Remove(path)))
+		}
+	}
+	for _, h := range append(all, texts...) {
 		name, texts := "", [][]byte{[]byte(h.Note)}
 		dir := filepath.Join(f.dir, written, h.Key)
 		files, derr := os.ReadDir(dir)
