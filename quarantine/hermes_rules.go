@@ -20,8 +20,13 @@ const (
 	hermesWord  = `[\p{L}\p{N}_]`
 )
 
+// hermesCase adds the two letters that Python takes for an i when it ignores case, and Go does not.
+var hermesCase = strings.NewReplacer("i", "[iıİ]", "I", "[iıİ]")
+
 func hermesPattern(p string) expression {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?i)" + hermesNotation.Replace(p)) })
+	return sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?i)" + hermesNotation.Replace(hermesCase.Replace(p)))
+	})
 }
 
 func pattern(category, name, p string) hermesRule {
@@ -47,7 +52,7 @@ const (
 	modify         = `(?:update|modify|edit|write|change|append|add␣to)`
 )
 
-var commentWord = expr(`(?i)ignore|override|system|secret|hidden`)
+var commentWord = hermesPattern(`ignore|override|system|secret|hidden`)
 
 // hermesRules are the patterns for memory entries in the order of their table.
 var hermesRules = []hermesRule{
