@@ -136,6 +136,10 @@ func (s *Session) whereabouts(ctx context.Context, store model.Store, id string,
 	if s.Log == nil {
 		return nil
 	}
+	if err := s.May(ReadLog); err != nil {
+		e.add("log", NotKnown, "the log was not asked for it: %v", err)
+		return nil
+	}
 	page, err := s.Log.List(ctx, audit.Filter{Store: store.Name, Target: model.Ref{Store: store.Name, ID: id}.String(), Phase: audit.PhaseOutcome}, 1, "")
 	if err != nil {
 		return err

@@ -434,3 +434,33 @@ func TestPolicyOnRecord(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainKeepsToTheRole: only a role that may read the log may be told what the log says of a missing item.
+func TestExplainKeepsToTheRole(t *testing.T) {
+	s := newSession(t, func(*Options) {})
+	st, err := s.Fleet.Store("inmem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := s.Retain(t.Context(), "inmem", model.RetainRequest{Tier: "task", Content: "tides", Mode: model.Replace}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Forget(t.Context(), "inmem", model.ForgetRequest{ID: done.Item}, "a private reason"); err != nil {
+		t.Fatal(err)
+	}
+	for role, may := range map[Role]bool{RoleOperator: true, RoleOfficer: true, RoleReviewer: false, RoleApprover: false} {
+		s.roles = []Role{role}
+		e, err := s.Explain(t.Context(), st, done.Item, model.RecallRequest{Query: "tides", Limit: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(e.Checks, func(c RecallCheck) bool { return c.Rule == "log" })
+		if i < 0 {
+			t.Fatalf("%s: nothing is said of the log: %+v", role, e.Checks)
+		}
+		if told := strings.Contains(e.Checks[i].Why, "a private reason"); told != may || !may && e.Checks[i].Verdict != NotKnown {
+			t.Errorf("%s: %+v", role, e.Checks[i])
+		}
+	}
+}
