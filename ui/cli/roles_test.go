@@ -77,8 +77,9 @@ func TestRolesBehindSSHD(t *testing.T) {
 	for _, k := range keys {
 		all = append(all, k.PublicKey())
 	}
-	if r := d.bare("--config", config, "forget", "crewship:daily/2026-05-21.md", "--yes"); r.code != 0 {
-		t.Fatalf("a shell of the account: %d %s", r.code, r.err) // makes a log
+	first := d.bare("--config", config, "--json", "forget", "crewship:daily/2026-05-21.md", "--yes")
+	if first.code != 0 {
+		t.Fatalf("a shell of the account: %d %s", first.code, first.err) // makes a log
 	}
 	forged := filepath.Join(d.dir, "forged")
 	if err := os.WriteFile(forged, []byte("publickey "+strings.TrimSpace(string(ssh.MarshalAuthorizedKey(keys["operator"].PublicKey())))+"\n"), 0o600); err != nil {
@@ -94,6 +95,7 @@ func TestRolesBehindSSHD(t *testing.T) {
 		{[]string{"health"}, "viewer, reviewer, operator, approver, auditor, privacy officer, nobody's"},
 		{[]string{"show", "crewship:AGENT.md"}, "reviewer, operator, approver, privacy officer"},
 		{[]string{"items", "--query", "harbour"}, "reviewer, operator, approver, privacy officer"},
+		{[]string{"undo", "show", fmt.Sprint(first.rows[0]["undo"])}, "reviewer, operator, approver, privacy officer"},
 		{[]string{"audit", "list"}, "operator, auditor, privacy officer"},
 		{[]string{"gdpr", "status"}, "operator, approver, auditor, privacy officer"},
 		{[]string{"forget", "crewship:gone.md", "--yes"}, "operator"},

@@ -31,7 +31,7 @@ func (a *app) undoCommand() *cobra.Command {
 	raw := false
 	show := &cobra.Command{
 		Use: "show ID", Short: "What an entry keeps",
-		RunE: func(_ *cobra.Command, args []string) error { return a.showUndo(args[0], raw) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.showUndo(cmd.Context(), args[0], raw) },
 	}
 	show.Flags().BoolVar(&raw, "raw", false, "the displaced body, unescaped, to a pipe or file")
 	return group("undo", "What changes displaced, and putting it back", &cobra.Command{
@@ -102,9 +102,12 @@ func (a *app) restore(ctx context.Context, id string) error {
 	return partialIf(len(done.Warnings) > 0)
 }
 
-func (a *app) showUndo(id string, raw bool) error {
+func (a *app) showUndo(ctx context.Context, id string, raw bool) error {
 	s, err := a.base()
 	if err != nil {
+		return err
+	}
+	if err := s.Look(ctx, operator.ReadContent); err != nil {
 		return err
 	}
 	if err := a.checkRaw(raw); err != nil {
