@@ -98,9 +98,21 @@ func (s Server) View(ctx context.Context, op string, fn func(Tx) error) error {
 	return s.run(ctx, op, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, fn)
 }
 
-// Change implements DB.
+// changeAttempts bounds how often a change starts over because another transaction was faster.
+const changeAttempts = 40
+
+// errAgain marks a transaction that the server undid because of another one.
+var errAgain = errors.New("another transaction was in the way")
+
+// Change implements DB. It runs on one snapshot: a row that another program has changed since fn read it is
+// neither written nor removed, and fn runs again.
 func (s Server) Change(ctx context.Context, op string, fn func(Tx) error) error {
-	return s.run(ctx, op, pgx.TxOptions{}, fn)
+	for attempt := 1; ; attempt++ {
+		err := s.run(ctx, op, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, fn)
+		if attempt == changeAttempts || ctx.Err() != nil || !errors.Is(err, errAgain) {
+			return err
+		}
+	}
 }
 
 func (s Server) run(ctx context.Context, op string, o pgx.TxOptions, fn func(Tx) error) error {
@@ -180,6 +192,9 @@ func wordedServer(op string, err error) error {
 		}
 		if words := pgtls.Connect(err); words != "" {
 			return model.Errorf(kind, op, "%s (%s)", words, pg.Code)
+		}
+		if pg.Code == "40001" || pg.Code == "40P01" {
+			return model.Errorf(kind, op, "%w (%s)", errAgain, pg.Code)
 		}
 		return model.Errorf(kind, op, "%s (%s)", pg.Message, pg.Code)
 	case pgtls.Connect(err) != "":

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/records/langgraph"
@@ -269,4 +272,34 @@ func TestConformance(t *testing.T) {
 		NotByRetain:  map[string]string{"store": "a text is one JSON object under an id of labels and a key"},
 		BrokenReason: "a server that is down is the postgres kind's test",
 	})
+}
+
+// TestForgetBesideAWriter: what another program wrote after the revision was compared is not removed.
+func TestForgetBesideAWriter(t *testing.T) {
+	dsn := database(t, "javascript", seed)
+	s := open(t, langgraph.Config{}, dsn)
+	it, err := s.Browser.Read(t.Context(), "users/brin/p")
+	must(t, err)
+	writer, err := pgx.Connect(t.Context(), dsn)
+	must(t, err)
+	defer writer.Close(t.Context())
+	tx, err := writer.Begin(t.Context())
+	must(t, err)
+	_, err = tx.Exec(t.Context(), `UPDATE store SET value = '{"text":"newer"}' WHERE namespace_path = 'users:brin'`)
+	must(t, err)
+	forgot := make(chan error, 1)
+	go func() {
+		_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: it.ID, IfMatch: it.Revision})
+		forgot <- err
+	}()
+	for testpg.Value(t, dsn, `SELECT count(*)::text FROM pg_stat_activity WHERE wait_event_type = 'Lock'`) == "0" {
+		time.Sleep(10 * time.Millisecond)
+	}
+	must(t, tx.Commit(t.Context()))
+	if err := <-forgot; !errors.Is(err, model.Conflict) {
+		t.Errorf("forgetting a changed value: %v", err)
+	}
+	if got := testpg.Value(t, dsn, `SELECT count(*)::text FROM store WHERE namespace_path = 'users:brin'`); got != "1" {
+		t.Error("the newer value is gone")
+	}
 }
