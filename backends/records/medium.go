@@ -102,7 +102,10 @@ func (m ServerMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]mode
 		}
 		res := model.LayerResult{Layer: t, Method: "VACUUM FULL", Rows: done[t], Verdict: model.VerdictClean}
 		if err := m.DB.Vacuum(ctx, m.qualified(t)); err != nil {
-			res.Verdict, res.Reason = model.VerdictPending, err.Error()+": have the table's owner run VACUUM FULL"
+			res.Verdict, res.Reason = model.VerdictPending, err.Error()
+			if model.KindOf(err) != model.Locked {
+				res.Reason += ": have the table's owner run VACUUM FULL"
+			}
 		}
 		out = append(out, res)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -144,10 +145,36 @@ func (s Server) Close() error {
 	return nil
 }
 
-// Vacuum rewrites tables without their dead rows. A missing right is reported by the error.
+// keptRows matches the detail of VACUUM FULL VERBOSE: the first number counts the removed rows that it keeps.
+var keptRows = regexp.MustCompile(`^\D*(\d+)`)
+
+// Vacuum rewrites a table without its dead rows, and its samples. It is Locked where another session uses the
+// table or still sees removed rows, which are then kept. A missing right is reported by the error.
 func (s Server) Vacuum(ctx context.Context, table string) error {
-	_, err := s.Pool.Exec(ctx, "VACUUM (FULL) "+table)
-	return wordedServer("scrub", err)
+	const op = "scrub"
+	kept := int64(0)
+	cfg := s.Pool.Config().ConnConfig
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if found := keptRows.FindStringSubmatch(n.Detail); found != nil {
+			rows, _ := strconv.ParseInt(found[1], 10, 64) // digits
+			kept += rows
+		}
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return wordedServer(op, err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // a lost connection is closed too
+	// Whoever comes after a waiting rewrite waits behind it.
+	for _, text := range []string{`SET lock_timeout = '2s'`, `VACUUM (FULL, ANALYZE, VERBOSE) ` + table} {
+		if _, err := conn.Exec(ctx, text); err != nil {
+			return wordedServer(op, err)
+		}
+	}
+	if kept > 0 {
+		return model.Errorf(model.Locked, op, "%d removed rows are kept for a session that still sees them; scrub again when it is done", kept)
+	}
+	return nil
 }
 
 // Copy streams a table's rows as the server prints them.

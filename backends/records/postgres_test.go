@@ -1,0 +1,64 @@
+package records_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"memdesk/backends/records"
+	"memdesk/internal/testpg"
+	"memdesk/model"
+)
+
+// server makes a database with a table of one row, and opens it.
+func server(t *testing.T, statements ...string) (s records.Server, dsn string) {
+	t.Helper()
+	dsn = testpg.DSN(t)
+	for _, text := range append([]string{`CREATE TABLE notes (id text PRIMARY KEY, body text)`, `INSERT INTO notes VALUES ('a', 'old')`}, statements...) {
+		testpg.Exec(t, dsn, text)
+	}
+	s, _, err := records.Connect(model.NewSecret(dsn), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s, dsn
+}
+
+// TestVacuumBesideAReader: a table is not clean while another session uses it, or sees its removed rows; the
+// samples of removed rows go too.
+func TestVacuumBesideAReader(t *testing.T) {
+	for name, reads := range map[string]string{"another table": `SELECT 1`, "this table": `SELECT * FROM notes`} {
+		t.Run(name, func(t *testing.T) {
+			s, dsn := server(t, `INSERT INTO notes VALUES ('b', 'erased'), ('c', 'stays'), ('d', 'stays')`, `ANALYZE notes`)
+			reader, err := pgx.Connect(t.Context(), dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer reader.Close(context.Background())
+			for _, text := range []string{`BEGIN ISOLATION LEVEL REPEATABLE READ`, reads} {
+				if _, err := reader.Exec(t.Context(), text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			testpg.Exec(t, dsn, `DELETE FROM notes WHERE id = 'b'`)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			if err := s.Vacuum(ctx, "notes"); !errors.Is(err, model.Locked) {
+				t.Errorf("beside a reader of %s: %v", name, err)
+			}
+			if _, err := reader.Exec(t.Context(), `COMMIT`); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Vacuum(ctx, "notes"); err != nil {
+				t.Errorf("after the reader is done: %v", err)
+			}
+			if n := testpg.Value(t, dsn, `SELECT count(*)::text FROM pg_stats WHERE tablename = 'notes' AND pg_stats::text LIKE '%erased%'`); n != "0" {
+				t.Error("a sample of the removed row is left")
+			}
+		})
+	}
+}
