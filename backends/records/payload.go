@@ -37,8 +37,8 @@ var PayloadColumns = []string{"id", "vector", "payload"}
 func LitePayloads(table string) Payloads {
 	return Payloads{
 		Table: table, ID: "m.id", Vector: "m.vector", Payload: "m.payload", Object: "json_valid(m.payload)",
-		Key: func(name string) string {
-			return `CASE WHEN json_valid(m.payload) THEN json_extract(m.payload, '$.` + name + `') END`
+		Key: func(name string) string { // as text: a number is never equal to one, and sorts before all
+			return `CASE WHEN json_valid(m.payload) THEN CAST(json_extract(m.payload, '$.` + name + `') AS TEXT) END`
 		},
 		Today: "date('now')", row: "id = ?", json: "?", holds: "instr(payload, ?) > 0",
 		insert: `INSERT INTO %s (id, vector, payload%s) VALUES (?, ?, ?%s) ON CONFLICT DO NOTHING`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -269,5 +270,40 @@ func TestItems(t *testing.T) {
 	}
 	if it, err = s.Browser.Read(t.Context(), "m1"); err != nil || it.Scope != "user_id=ada/agent_id=desk" {
 		t.Errorf("%+v, %v", it, err)
+	}
+}
+
+// TestNumbersInPayloads: a program may keep an owner's id as a number, and a time in milliseconds.
+func TestNumbersInPayloads(t *testing.T) {
+	dir := t.TempDir()
+	exec(t, filepath.Join(dir, "v.db"), schema(t, "mem0"), `INSERT INTO vectors SELECT printf('n%d', value), x'00', json_object('user_id', 4711, 'data', 'text ' || value, 'createdAt', 1767225600000 + value) FROM json_each('[1,2,3,4,5]')`)
+	exec(t, filepath.Join(dir, "v_entities.db"), schema(t, "mem0"), `INSERT INTO vectors VALUES ('e', x'00', '{"user_id":4711,"data":"rye"}'), ('f', x'00', '{"user_id":47110,"data":"pier"}')`)
+	s := open(t, dir)
+	_, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Subjects: []string{"4711"}})
+	must(t, err)
+	if got := cell(t, dir+"/v_entities.db", `SELECT group_concat(id) FROM vectors`); got != "f" {
+		t.Errorf("of the entities stay %q", got)
+	}
+	var hits []string
+	must(t, s.Subjects.Concerning(t.Context(), []string{"4711"}, func(h model.SubjectHit) bool { hits = append(hits, h.ID); return true }))
+	if len(hits) != 5 {
+		t.Errorf("of the subject are %q", hits)
+	}
+	for _, order := range []model.Order{model.OrderNewest, model.OrderOldest} {
+		var got []string
+		for req := (model.PageRequest{Order: order, Limit: 2}); len(got) < 10; {
+			page, err := s.Browser.List(t.Context(), req)
+			must(t, err)
+			for _, h := range page.Items {
+				got = append(got, h.ID)
+			}
+			if req.Cursor = page.Next; req.Cursor == "" {
+				break
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != "n1 n2 n3 n4 n5" {
+			t.Errorf("%s lists %q", order, got)
+		}
 	}
 }
