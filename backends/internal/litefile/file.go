@@ -28,6 +28,7 @@ type File struct {
 	readers  *sql.DB
 	writer   *sql.DB // nil in a file opened for reading
 	identity identity
+	attached []identity
 	sidecars sidecars
 	scans    scans
 	locks    vitals.LockWatch
@@ -71,6 +72,13 @@ func Open(path string, readOnly bool, with ...Attached) (*File, error) {
 	if f.identity, err = identify(abs); err != nil {
 		return nil, Worded("open", err)
 	}
+	for _, o := range with {
+		id, err := identify(o.Path)
+		if err != nil {
+			return nil, Worded("open", err)
+		}
+		f.attached = append(f.attached, id)
+	}
 	f.connect(with)
 	return f, nil
 }
@@ -108,8 +116,16 @@ func (f *File) Explain(err error) error {
 	return err
 }
 
-// Standing is Unavailable when the file is gone or another stands in its place.
-func (f *File) Standing(op string) error { return f.identity.check(op, f.Name) }
+// Standing is Unavailable when the file, or an attached one, is gone or another stands in its place.
+func (f *File) Standing(op string) error {
+	err := f.identity.check(op, f.Name)
+	for _, id := range f.attached {
+		if err == nil {
+			err = id.check(op, filepath.Base(id.path))
+		}
+	}
+	return err
+}
 
 // RefuseWhenReadOnly is PermissionDenied with the reason in a file opened for reading.
 func (f *File) RefuseWhenReadOnly(op string) error {

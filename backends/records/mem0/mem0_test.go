@@ -3,6 +3,7 @@ package mem0_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -305,5 +306,23 @@ func TestNumbersInPayloads(t *testing.T) {
 		if strings.Join(got, " ") != "n1 n2 n3 n4 n5" {
 			t.Errorf("%s lists %q", order, got)
 		}
+	}
+}
+
+// TestReplacedHistory: a history that was restored while the store is open is another file: what goes into the
+// opened one does not reach it.
+func TestReplacedHistory(t *testing.T) {
+	dir := folder(t)
+	exec(t, dir+"/h.db", `PRAGMA journal_mode = WAL`)
+	s := open(t, dir)
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "m2", Mode: model.Replace, Content: "Brin sails"})
+	must(t, err)
+	exec(t, dir+"/restored", schema(t, "mem0-history"), `INSERT INTO memory_history (memory_id, new_value, action) VALUES ('m1', 'Ada likes rye', 'ADD'), ('m2', 'Brin waits', 'ADD')`)
+	must(t, os.Rename(dir+"/restored", dir+"/h.db"))
+	if _, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "m1"}); !errors.Is(err, model.Unavailable) {
+		t.Errorf("the forget says %v", err)
+	}
+	if n := cell(t, dir+"/v.db", `SELECT count(*) FROM vectors WHERE id = 'm1'`); n != "1" {
+		t.Error("the memory is gone without its history")
 	}
 }
