@@ -306,3 +306,13 @@ func TestVectorRows(t *testing.T) {
 		t.Errorf("the vectors are %s", got)
 	}
 }
+
+// TestOddParts: a part that is no object has no text, and does not keep the others from being counted.
+func TestOddParts(t *testing.T) {
+	s := open(t, mastra.Config{Path: file(t, seed, `INSERT INTO mastra_messages VALUES ('m4', 'b', '{"format":2,"parts":["hello",null,7,{"type":"text","text":"four"}]}', 'user', 'v2', '2026-01-01T00:00:03.000Z', 'cleo')`)})
+	defer s.Close()
+	counts, err := s.Browser.Tiers(t.Context())
+	if err != nil || !slices.Contains(counts, model.TierCount{Tier: "message", Scope: "cleo", Items: 1, Bytes: 4}) {
+		t.Errorf("%+v, %v", counts, err)
+	}
+}

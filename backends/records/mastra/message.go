@@ -48,7 +48,8 @@ func (l layout) messages() records.Table {
 		Tier:   model.TierSpec{Name: "message", Title: "what was said", KeyRule: model.KeyRequired, Document: model.Structured, Owned: true},
 		Prefix: "message/", From: "mastra_messages m LEFT JOIN mastra_threads t ON t.id = m.thread_id", Key: "m.id", Scope: "t.resourceId", At: l.column("mastra_messages", "createdAt"),
 		Size: `CASE WHEN NOT json_valid(m.content) THEN length(CAST(m.content AS BLOB)) ELSE
-			(SELECT COALESCE(sum(length(CAST(json_extract(p.value, '$.text') AS BLOB))) + 2 * (count(*) - 1), 0) FROM json_each(m.content, '$.parts') p WHERE json_extract(p.value, '$.type') = 'text') END`,
+			(SELECT COALESCE(sum(length(CAST(json_extract(p.value, '$.text') AS BLOB))) + 2 * (count(*) - 1), 0) FROM json_each(m.content, '$.parts') p
+				WHERE CASE p.type WHEN 'object' THEN json_extract(p.value, '$.type') = 'text' END) END`,
 		Columns: []string{"m.content", l.column("mastra_messages", "role"), l.column("mastra_messages", "type"), "m.thread_id"},
 		Item: func(r records.Row) model.Item {
 			c := readContent(r.Text(0))
