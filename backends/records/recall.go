@@ -64,6 +64,11 @@ func (a *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 		}
 		at, _ := slices.BinarySearchFunc(best, h, first)
 		if at < limit {
+			if text, _ := shown(it, needle); text != it.Body && a.scanner.Rejects(text) {
+				res.Total--
+				res.Quarantined = append(res.Quarantined, it.ID)
+				return
+			}
 			best = slices.Insert(best, at, h)
 			best = best[:min(len(best), limit)]
 		}
@@ -117,19 +122,27 @@ func (w Words) hold(it model.Item, needle string) bool {
 	return has(it.Body) || has(it.Title) || slices.ContainsFunc(it.Meta, func(f model.Field) bool { return slices.Contains(w.Fields, f.Name) && has(f.Value) })
 }
 
-// quote cuts a snippet. A match that is only in a field is marked with the field's name.
-func quote(it model.Item, query string) (text string, line int) {
-	needle := snippet.Fold(strings.TrimSpace(query))
+// shown is the text that a snippet is cut from. A match that is only in a field is shown by that field.
+func shown(it model.Item, needle string) (text, field string) {
 	if !strings.Contains(snippet.Fold(it.Body), needle) && !strings.Contains(snippet.Fold(it.Title), needle) {
 		for _, f := range it.Meta {
 			if strings.Contains(snippet.Fold(f.Value), needle) {
-				text, _ = snippet.Cut(f.Value, query)
-				return f.Name + ": " + text, 0
+				return f.Value, f.Name
 			}
 		}
 	}
-	if text, line = snippet.Cut(it.Body, query); text == "" {
-		text = strings.ToValidUTF8(it.Title, "\ufffd")
+	return cmp.Or(it.Body, it.Title), ""
+}
+
+// quote cuts a snippet. A match that is only in a field is marked with the field's name.
+func quote(it model.Item, query string) (string, int) {
+	from, field := shown(it, snippet.Fold(strings.TrimSpace(query)))
+	text, line := snippet.Cut(from, query)
+	switch {
+	case field != "":
+		return field + ": " + text, 0
+	case it.Body == "": // the title
+		return strings.ToValidUTF8(it.Title, "\ufffd"), 0
 	}
 	return text, line
 }
