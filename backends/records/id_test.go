@@ -1,6 +1,8 @@
 package records
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"memdesk/model"
@@ -41,5 +43,24 @@ func TestOnlyRemoves(t *testing.T) {
 		if got := onlyRemoves(c.old, c.text); got != c.want {
 			t.Errorf("%q to %q: %v, want %v", c.old, c.text, got, c.want)
 		}
+	}
+}
+
+// broken is a database whose every read fails.
+type broken struct{ DB }
+
+func (broken) View(_ context.Context, _ string, fn func(Tx) error) error { return fn(brokenTx{}) }
+
+type brokenTx struct{ Tx }
+
+func (brokenTx) Each(string, []any, func(func(...any) error) error) error {
+	return model.Errorf(model.Unavailable, "read", "the disk did not read")
+}
+
+// TestFallsUnread: what falls is unknown where a row cannot be read.
+func TestFallsUnread(t *testing.T) {
+	a := &store{Config: Config{DB: broken{}, Tables: []Table{{Key: "k", From: "x", Falls: func(Tx, Row) ([]string, error) { return nil, nil }}}}}
+	if out, err := a.falls(t.Context(), []string{"x"}); !errors.Is(err, model.Unavailable) {
+		t.Errorf("%v, %v", out, err)
 	}
 }

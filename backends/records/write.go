@@ -246,7 +246,10 @@ func (a *store) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
 				continue
 			}
 			row, found, err := t.row(tx, key)
-			if err != nil || !found {
+			if err != nil {
+				return err
+			}
+			if !found {
 				continue
 			}
 			with, err := t.Falls(tx, row)
