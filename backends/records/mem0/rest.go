@@ -125,7 +125,7 @@ func (s *server) all(ctx context.Context, op, user string) (out []listed, cut bo
 	var answer struct {
 		Results []json.RawMessage `json:"results"`
 	}
-	if json.Unmarshal(data, &answer.Results) != nil && json.Unmarshal(data, &answer) != nil {
+	if json.Unmarshal(data, &answer.Results) != nil && json.Unmarshal(data, &answer) != nil || answer.Results == nil {
 		return nil, false, model.Errorf(model.Unavailable, op, "the server did not answer with a list of memories: is it mem0's?")
 	}
 	for _, raw := range answer.Results {

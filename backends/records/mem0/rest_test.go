@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,8 +40,9 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	row := s.rows[id]
 	switch {
 	case id == "":
-		var out []map[string]any
-		for _, m := range s.rows {
+		out := []map[string]any{}
+		for _, id := range slices.Sorted(maps.Keys(s.rows)) {
+			m := s.rows[id]
 			if user := r.URL.Query().Get("user_id"); (user == "" || m["user_id"] == user) && len(out) < 1000 {
 				out = append(out, m)
 			}
@@ -199,5 +202,18 @@ func TestServerLimit(t *testing.T) {
 	_, err = mem0.Open(t.Context(), mem0.Config{BaseURL: url, APIKey: model.NewSecret("k3y")})
 	if !errors.Is(err, model.PermissionDenied) || strings.Contains(err.Error(), "k3y") {
 		t.Errorf("a wrong key: %v", err)
+	}
+}
+
+// TestServerOfAnotherKind: an answer that is no list is not an empty store.
+func TestServerOfAnotherKind(t *testing.T) {
+	for _, answer := range []string{`{"detail":"moved"}`, `null`, `{"results":null}`, `{"memories":[{"id":"r1"}]}`} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
+		s, err := mem0.Open(t.Context(), mem0.Config{BaseURL: server.URL})
+		if !errors.Is(err, model.Unavailable) {
+			t.Errorf("%s opens with %v", answer, err)
+		}
+		_ = s.Close()
+		server.Close()
 	}
 }
