@@ -367,6 +367,19 @@ func (t *Table) row(tx Tx, key string) (r Row, found bool, err error) {
 	return r, found, err
 }
 
+// row reads one row; an absent one of a store that was not read whole is Unsupported: it may be there.
+func (a *store) row(tx Tx, op string, t *Table, key string) (Row, bool, error) {
+	r, found, err := t.row(tx, key)
+	if err != nil || found {
+		return r, found, err
+	}
+	why, err := a.bound(tx)
+	if len(why) > 0 {
+		err = model.Errorf(model.Unsupported, op, "whether the store has the item is unknown: %s", why[0])
+	}
+	return r, false, err
+}
+
 // Time reads the spellings of times in foreign tables: ISO 8601 with T or a space, with or without a zone,
 // and milliseconds or seconds since 1970. It is zero for anything else.
 func Time(s string) time.Time {
@@ -424,7 +437,7 @@ func (a *store) Read(ctx context.Context, id string) (model.Item, error) {
 	}
 	var it model.Item
 	err = a.DB.View(ctx, op, func(tx Tx) error {
-		r, found, err := t.row(tx, key)
+		r, found, err := a.row(tx, op, t, key)
 		if err == nil && !found {
 			err = model.Errorf(model.NotFound, op, "this store has no item %.200q", id)
 		}

@@ -24,7 +24,7 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	losses := a.recentLosses(ctx)
 	var before, after state
 	err = a.DB.Change(ctx, op, func(tx Tx) error {
-		row, exists, err := t.row(tx, key)
+		row, exists, err := a.row(tx, op, t, key)
 		if err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func (a *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	var with []string // items that fell with it
 	err = a.DB.Change(ctx, op, func(tx Tx) error {
 		before, with, res = state{}, nil, model.ForgetResult{}
-		row, found, err := t.row(tx, key)
+		row, found, err := a.row(tx, op, t, key)
 		if err != nil || !found {
 			return err
 		}

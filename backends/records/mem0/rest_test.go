@@ -198,6 +198,16 @@ func TestServerLimit(t *testing.T) {
 	if page, err = remote(t, mem0.Config{UserID: "ada"}, url).Browser.List(t.Context(), model.PageRequest{}); err != nil || len(page.Items) != 1 || len(page.Problems) != 0 {
 		t.Errorf("one user's: %+v, %v", page, err)
 	}
+	const beyond = "x999" // is there, and not in the list
+	if _, err := s.Browser.Read(t.Context(), beyond); !errors.Is(err, model.Unsupported) {
+		t.Errorf("reading beyond the list: %v", err)
+	}
+	if n, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: beyond}); !errors.Is(err, model.Unsupported) {
+		t.Errorf("forgetting beyond the list: removed %d, %v", n.Removed, err)
+	}
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: beyond, Mode: model.Replace, Content: "x", IfMatch: model.Absent}); !errors.Is(err, model.Unsupported) {
+		t.Errorf("writing beyond the list: %v", err)
+	}
 	stand.key = "other"
 	_, err = mem0.Open(t.Context(), mem0.Config{BaseURL: url, APIKey: model.NewSecret("k3y")})
 	if !errors.Is(err, model.PermissionDenied) || strings.Contains(err.Error(), "k3y") {
