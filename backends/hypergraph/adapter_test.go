@@ -547,3 +547,27 @@ func TestHungPingsDoNotPileUp(t *testing.T) {
 	}
 	t.Errorf("the store does not recover")
 }
+
+// capped stops counting edges at a number.
+type capped struct{ *inmem.Store }
+
+func (c capped) ListEdges(ctx context.Context, l hypergraph.Listing) (hypergraph.EdgePage, error) {
+	p, err := c.Store.ListEdges(ctx, l)
+	p.Total.AtLeast = true
+	return p, err
+}
+
+// TestRecallCountsEdgesHonestly: a capped count of edges is no exact total.
+func TestRecallCountsEdgesHonestly(t *testing.T) {
+	b := capped{inmem.New(nil)}
+	s := hypergraph.Adapt(hypergraph.Config{Name: "mem", Kind: "inmem", Backend: b})
+	defer s.Close()
+	add(t, b, node("a", "x"), node("b", "y"))
+	tie(t, b, "e", "harbour", "a", "b")
+	for _, tier := range []string{"", hypergraph.EdgeTier} {
+		res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "harbour", Tier: tier})
+		if err != nil || res.Total != 1 || !res.Bounded || res.BoundNote == "" {
+			t.Errorf("%q: %+v, %v", tier, res, err)
+		}
+	}
+}

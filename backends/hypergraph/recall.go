@@ -127,6 +127,9 @@ func (r *recall) edges(ctx context.Context) error {
 		r.res.Total = model.TotalUnknown
 	case r.res.Total != model.TotalUnknown:
 		r.res.Total += page.Total.N
+		if page.Total.AtLeast {
+			r.bound("counting the edges stopped before their end")
+		}
 	}
 	score := 1.0
 	if n := len(r.res.Hits); n > 0 {
