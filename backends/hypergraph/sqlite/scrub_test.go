@@ -209,6 +209,18 @@ func TestScrubOfAKeptJournal(t *testing.T) {
 	}
 }
 
+// TestScrubOfSamples: the samples of key text that another program's ANALYZE has made leave no byte either.
+func TestScrubOfSamples(t *testing.T) {
+	s, _ := newRecurse(t, `ANALYZE`, `PRAGMA writable_schema = ON; CREATE TABLE sqlite_stat4 (tbl, idx, neq, nlt, ndlt, sample)`,
+		`INSERT INTO sqlite_stat4 VALUES ('nodes', 'i', '1', '1', '1', CAST('`+hers+`' AS BLOB))`)
+	m := s.Maintainer()
+	res, err := m.Scrub(t.Context(), naming("a"))
+	verdicts(t, res, err)
+	if left := bytesHolding(t, m, hers); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
 func TestLayersNameCopiesBeside(t *testing.T) {
 	s, path := newRecurse(t)
 	dir := filepath.Dir(path)

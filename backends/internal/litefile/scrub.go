@@ -501,6 +501,9 @@ func (m Medium) rewrite(ctx context.Context, step func(string, string)) error {
 	if err := mergeIndexes(q, step, m.File.Name); err != nil {
 		return err
 	}
+	if err := m.dropSamples(q); err != nil { // before the rewrite, which removes their bytes
+		return err
+	}
 	step(m.File.Name, "the file is rewritten (VACUUM)")
 	const inMemory = 256 << 20 // a larger copy goes to a file, which SQLite unlinks at once
 	temp := `PRAGMA temp_store = DEFAULT`
@@ -511,9 +514,6 @@ func (m Medium) rewrite(ctx context.Context, step func(string, string)) error {
 		if err := RetryBusy(ctx, func() error { return direct(ctx, conn, "scrub", text) }); err != nil {
 			return err
 		}
-	}
-	if err := m.dropSamples(q); err != nil {
-		return err
 	}
 	step(m.File.Name, "the log is emptied (checkpoint)")
 	return m.truncateLog(q)
