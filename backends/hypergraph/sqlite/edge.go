@@ -90,8 +90,8 @@ func (s *Store) selectEdges(q sqlgraph.Query, c conditions, rest string) ([]hype
 	for part := range slices.Chunk(ids, idBatch) {
 		var c conditions
 		c.In(`m.hyperedge_id`, part)
-		if err := q.Each(`SELECT m.hyperedge_id, m.node_id, COALESCE(m.role, ''), COALESCE(m.position, 0) FROM membership m`+c.Where()+`
-			ORDER BY m.hyperedge_id, COALESCE(m.position, 0), m.node_id, m.role`, c.Args, func(scan func(...any) error) error {
+		if err := q.Each(`SELECT m.hyperedge_id, m.node_id, COALESCE(m.role, ''), COALESCE(CAST(m.position AS INTEGER), 0) AS place FROM membership m`+c.Where()+`
+			ORDER BY m.hyperedge_id, place, m.node_id, m.role`, c.Args, func(scan func(...any) error) error {
 			var edge string
 			var m hypergraph.Membership
 			err := scan(&edge, &m.NodeID, &m.Role, &m.Position)

@@ -166,3 +166,17 @@ func TestNewRowsAreStampedAsTheFileOrders(t *testing.T) {
 		}
 	}
 }
+
+// TestOddCells: SQLite keeps any type in any column, and one odd cell must not hide the rest.
+func TestOddCells(t *testing.T) {
+	s, _ := newRecurse(t, `UPDATE membership SET position = 'first' WHERE rowid = (SELECT min(rowid) FROM membership)`,
+		`UPDATE membership SET position = 1.5 WHERE rowid = (SELECT max(rowid) FROM membership)`,
+		`UPDATE nodes SET access_count = 'often' WHERE id = 'a-rfc'`, `UPDATE decisions SET confidence = NULL`)
+	page, err := s.ListEdges(t.Context(), hypergraph.Listing{Limit: 100})
+	if err != nil || len(page.Edges) == 0 {
+		t.Errorf("%d edges, %v", len(page.Edges), err)
+	}
+	if ids := listIDs(t, s, hypergraph.Listing{Limit: 100}); len(ids) != 8 {
+		t.Error(ids)
+	}
+}
