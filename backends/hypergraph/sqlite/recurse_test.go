@@ -180,3 +180,13 @@ func TestOddCells(t *testing.T) {
 		t.Error(ids)
 	}
 }
+
+// TestTiersOfALiveWriter: items of a tier that the vocabulary lacks are counted too.
+func TestTiersOfALiveWriter(t *testing.T) {
+	s, _ := newRecurse(t, `PRAGMA ignore_check_constraints = ON; UPDATE nodes SET tier = 'shelf' WHERE id = 'a-rfc'`)
+	counts, err := s.Counts(t.Context())
+	must(t, err)
+	if !slices.ContainsFunc(counts, func(c model.TierCount) bool { return c.Tier == "shelf" && c.Items == 1 && c.Bytes > 0 }) {
+		t.Errorf("%+v", counts)
+	}
+}

@@ -2,6 +2,7 @@ package sqlgraph
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -85,7 +86,8 @@ func (r Reads) list(ctx context.Context, op string, l hypergraph.Listing, begin 
 	})
 }
 
-// Counts implements hypergraph.Ops: every tier of the vocabulary, empty ones included, then the edges.
+// Counts implements hypergraph.Ops: every tier of the vocabulary, empty ones included, then the edges, then
+// any other tier.
 // Bytes are the bytes of contents and edge labels.
 func (r Reads) Counts(ctx context.Context) (out []model.TierCount, err error) {
 	err = r.Read(ctx, "count", func(q Query) error {
@@ -102,6 +104,10 @@ func (r Reads) Counts(ctx context.Context) (out []model.TierCount, err error) {
 			t := got[name]
 			t.Tier = name
 			out = append(out, t)
+			delete(got, name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(got)) { // a foreign writer's
+			out = append(out, got[name])
 		}
 		return err
 	})
