@@ -12,6 +12,7 @@ import (
 
 var listCases = []Case{
 	{"H6", Contract, "filters are conjunctive and an empty list is no constraint", nodeFilters},
+	{"H6", Added, "years far from today keep their order and pass their filters", farYears},
 	{"H6", Added, "the order is an allow-list", orderAllowList},
 	{"H6", Added, "keyset pages hold every node once, in both directions, in every order", nodePages},
 	{"H6", Added, "keyset pages hold every edge once, in both directions", edgePages},
@@ -377,4 +378,25 @@ func allNodes(t *testing.T, b hypergraph.Backend) {
 		return
 	}
 	t.Errorf("with an ended context the stream is empty and without error")
+}
+
+// farYears are beyond the nanoseconds that a 64-bit number counts from 1970.
+func farYears(t *testing.T, b hypergraph.Backend) {
+	for id, year := range map[string]int{"old": 1500, "mid": 2026, "far": 9999} {
+		at := time.Date(year, 5, 21, 8, 0, 0, 0, time.UTC)
+		create(t, b, hypergraph.Node{ID: id, Type: "fact", Tier: "task", Content: "x", Confidence: 1, CreatedAt: at, UpdatedAt: at, LastAccessed: at})
+	}
+	for _, c := range []struct {
+		f    hypergraph.NodeFilter
+		want []string
+	}{
+		{hypergraph.NodeFilter{}, []string{"far", "mid", "old"}},
+		{hypergraph.NodeFilter{CreatedAfter: time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC)}, []string{"far", "mid"}},
+		{hypergraph.NodeFilter{CreatedBefore: time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)}, []string{"mid", "old"}},
+	} {
+		p, err := b.ListNodes(t.Context(), hypergraph.Listing{Filter: c.f, Order: model.OrderNewest, Limit: 100})
+		if err != nil || !slices.Equal(ids(p.Nodes), c.want) {
+			t.Errorf("%+v: %v, %v, want %v", c.f, ids(p.Nodes), err, c.want)
+		}
+	}
 }

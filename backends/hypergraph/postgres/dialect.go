@@ -50,7 +50,9 @@ var (
 
 // createdAt compares the creation times of an alias.
 func createdAt(alias string) func(*conditions, string, time.Time) {
-	return func(c *conditions, sign string, t time.Time) { c.Add(alias+`.created_at`+sign+`?`, t.UnixNano()) }
+	return func(c *conditions, sign string, t time.Time) {
+		c.Add(alias+`.created_at`+sign+`?`, sqlgraph.UnixNano(t))
+	}
 }
 
 var vocabulary = hypergraph.Recurse()
