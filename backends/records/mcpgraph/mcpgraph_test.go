@@ -554,3 +554,22 @@ func TestIndexFollows(t *testing.T) {
 		t.Errorf("%d of 400 changes were read as such", spliced)
 	}
 }
+
+// TestCarryKeepsRepeatedLines: a line that stands twice with the same bytes is in all three versions.
+func TestCarryKeepsRepeatedLines(t *testing.T) {
+	e := func(name string) string {
+		return `{"type":"entity","name":"` + name + `","entityType":"t","observations":[]}`
+	}
+	for name, twice := range map[string]string{"not JSON": "bad", "an entity": e("twin")} {
+		version := func(lines ...string) []byte {
+			return []byte(strings.Join(append(lines, twice, twice, twice), "\n"))
+		}
+		got := carry(version(e("a")), version(e("a"), e("b")), version(e("a"), e("c")))
+		if strings.Count(string(got), twice) != 3 || !strings.Contains(string(got), `"b"`) || !strings.Contains(string(got), `"c"`) {
+			t.Errorf("%s: %s", name, got)
+		}
+		if undone(version(e("a")), version(e("a"), e("b")), version(e("a"), e("b"), e("c"))) {
+			t.Errorf("%s: a change that is there counts as undone", name)
+		}
+	}
+}

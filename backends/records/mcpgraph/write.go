@@ -111,10 +111,11 @@ func carry(from, to, onto []byte) []byte {
 	}
 	was, is := byIdentity(from), byIdentity(to)
 	var out, added [][]byte
+	met := map[string]bool{}
 	for _, l := range parse(onto) {
 		id := l.identity()
 		old, now := was[id], is[id]
-		delete(is, id)
+		met[id] = true
 		switch {
 		case l.tier == "", old.says() == now.says():
 		case now.tier == "":
@@ -127,9 +128,9 @@ func carry(from, to, onto []byte) []byte {
 		out = append(out, l.raw)
 	}
 	for _, l := range parse(to) {
-		if id := l.identity(); is[id].tier != "" && is[id].says() != was[id].says() {
+		if id := l.identity(); !met[id] && l.tier != "" && is[id].says() != was[id].says() {
 			added = append(added, l.raw)
-			delete(is, id)
+			met[id] = true
 		}
 	}
 	end := len(out)
