@@ -188,10 +188,11 @@ func (b *Backend) view(ctx context.Context) (*view, error) {
 		hot[e.Record.ID] = true
 		entries = append(entries, e)
 	}
-	heads, err := b.heads(ctx, hot)
+	heads, unread, err := b.heads(ctx, hot)
 	if err != nil {
 		return nil, err
 	}
+	problems = append(problems, unread...)
 	stubs := map[string]bool{}
 	for _, h := range heads {
 		stubs[h.ID] = true

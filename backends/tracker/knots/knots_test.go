@@ -316,3 +316,23 @@ func TestTimeoutOfTheEnvironment(t *testing.T) {
 		}
 	}
 }
+
+// TestEventsInTheMaking: an index event that was read half is read again, and one that cannot be read is named.
+func TestEventsInTheMaking(t *testing.T) {
+	dir := repo(t)
+	plant(t, dir)
+	event := `{"type":"idx.knot_head","data":{"knot_id":"knot-late","title":"Late","state":"planning","type":"work","updated_at":"2026-04-03T10:00:00Z"}}`
+	path := filepath.Join(dir, ".knots", "index", "2026", "04", "9-idx.knot_head.json")
+	must(t, os.WriteFile(path, []byte(event[:50]), 0o600))
+	s, err := knots.Open(t.Context(), config(t, dir))
+	must(t, err)
+	must(t, os.WriteFile(path, []byte(event), 0o600))
+	page, err := s.Browser.List(t.Context(), model.PageRequest{})
+	if err != nil || !slices.ContainsFunc(page.Items, func(h model.Header) bool { return h.ID == "knot-late" }) || len(page.Problems) != 0 {
+		t.Errorf("%+v, %v", page, err)
+	}
+	must(t, os.WriteFile(filepath.Join(filepath.Dir(path), "8-idx.knot_head.json"), []byte(event+strings.Repeat(" ", 1<<20)), 0o600))
+	if page, err = s.Browser.List(t.Context(), model.PageRequest{}); err != nil || len(page.Problems) != 1 {
+		t.Errorf("problems %q, %v", page.Problems, err)
+	}
+}

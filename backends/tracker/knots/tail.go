@@ -35,16 +35,15 @@ func (h head) entry() tracker.Entry {
 
 // heads are the knots outside the hot tier, the newest head of each: from kno's cold search, and from the
 // index events.
-func (b *Backend) heads(ctx context.Context, hot map[string]bool) ([]head, error) {
+func (b *Backend) heads(ctx context.Context, hot map[string]bool) (out []head, problems []string, err error) {
 	var cold []head
 	if err := b.kno.Read(ctx, "read", &cold, "cold", "search", "--json", "--", ""); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	indexed, err := b.tail.heads(ctx)
+	indexed, problems, err := b.tail.heads(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []head
 	seen := map[string]int{}
 	for _, h := range slices.Concat(cold, indexed) {
 		at, again := seen[h.ID]
@@ -57,7 +56,7 @@ func (b *Backend) heads(ctx context.Context, hot map[string]bool) ([]head, error
 			out = append(out, h)
 		}
 	}
-	return out, nil
+	return out, problems, nil
 }
 
 // indexEvent is one file below .knots/index.
@@ -83,15 +82,14 @@ type tail struct {
 	seen map[string]head // by path
 }
 
-// heads are the knots that index events name, in no order; a knot may have several. Unreadable events are
-// skipped, as in kno.
-func (t *tail) heads(ctx context.Context) ([]head, error) {
+// heads are the knots that index events name, in no order; a knot may have several. Files that are no events
+// are skipped, as in kno; they may be half-written. Problems name those that cannot be read.
+func (t *tail) heads(ctx context.Context) (out []head, problems []string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.seen == nil {
 		t.seen = map[string]head{}
 	}
-	var out []head
 	for _, root := range []string{"index", "_worktree/.knots/index"} {
 		err := filepath.WalkDir(filepath.Join(t.dir, filepath.FromSlash(root)), func(path string, d fs.DirEntry, err error) error {
 			switch {
@@ -106,8 +104,13 @@ func (t *tail) heads(ctx context.Context) ([]head, error) {
 			}
 			h, known := t.seen[path]
 			if !known {
-				h = readHead(path)
-				t.seen[path] = h
+				var whole bool
+				if h, whole, err = readHead(path); whole {
+					t.seen[path] = h
+				}
+				if err != nil {
+					problems = append(problems, "the index event "+d.Name()+" of .knots cannot be read: what it names may be missing here")
+				}
 			}
 			if h.ID != "" {
 				out = append(out, h)
@@ -115,21 +118,28 @@ func (t *tail) heads(ctx context.Context) ([]head, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, model.Wrap("read", err)
+			return nil, nil, model.Wrap("read", err)
 		}
 	}
-	return out, nil
+	return out, problems, nil
 }
 
-func readHead(path string) head {
+// readHead reads one event; whole is false for a file that is none, or none yet.
+func readHead(path string) (h head, whole bool, err error) {
 	info, err := os.Stat(path)
-	if err != nil || info.Size() > eventLimit {
-		return head{}
+	if err == nil && info.Size() > eventLimit {
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		return head{}, false, err
 	}
 	data, err := os.ReadFile(path)
 	var e indexEvent
-	if err != nil || json.Unmarshal(data, &e) != nil || e.Type != "idx.knot_head" {
-		return head{}
+	switch {
+	case err != nil, json.Unmarshal(data, &e) != nil:
+		return head{}, false, err
+	case e.Type != "idx.knot_head":
+		return head{}, true, nil
 	}
-	return head{e.Data.ID, e.Data.Title, e.Data.State, e.Data.Type, e.Data.Updated}
+	return head{e.Data.ID, e.Data.Title, e.Data.State, e.Data.Type, e.Data.Updated}, true, nil
 }
