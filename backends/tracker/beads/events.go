@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/model"
@@ -26,9 +27,12 @@ func (s *Store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent,
 		return nil, err
 	}
 	out := []model.StoreEvent{}
-	f, err := s.fs.OpenFile(s.path(interactionsName), os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := s.fs.OpenFile(s.path(interactionsName), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a pipe is not waited for
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return out, nil
+	case errors.Is(err, syscall.ELOOP):
+		return nil, model.Errorf(model.Unavailable, "store-events", "%s is not a regular file", interactionsName)
 	}
 	if err != nil {
 		return nil, fileError("store-events", interactionsName, err)
@@ -37,6 +41,9 @@ func (s *Store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent,
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fileError("store-events", interactionsName, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, model.Errorf(model.Unavailable, "store-events", "%s is not a regular file", interactionsName)
 	}
 	from := max(0, info.Size()-tailBytes)
 	data, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))

@@ -1,12 +1,16 @@
 package beads_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/tracker"
@@ -93,4 +97,40 @@ func TestProvider(t *testing.T) {
 			return "notes", "one", "other"
 		},
 	})
+}
+
+// TestEventsOfALink: interactions.jsonl that leads elsewhere, or is a pipe, is not read.
+func TestEventsOfALink(t *testing.T) {
+	made := &shop{dirs: map[*testing.T]string{}}
+	dir := made.repo(t, "")
+	s := made.open(t, dir, false)
+	path := filepath.Join(dir, ".beads", "interactions.jsonl")
+	elsewhere := filepath.Join(t.TempDir(), "private.jsonl")
+	must(t, os.WriteFile(elsewhere, []byte(`{"kind":"secret","actor":"nobody"}`+"\n"), 0o600))
+	for name, mk := range map[string]func() error{
+		"link": func() error { return os.Symlink(elsewhere, path) },
+		"pipe": func() error { return syscall.Mkfifo(path, 0o600) },
+	} {
+		must(t, mk())
+		done := make(chan error, 1)
+		go func() {
+			got, err := s.Events.StoreEvents(context.Background(), 10)
+			if err == nil {
+				err = fmt.Errorf("read as %v", got)
+			}
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			if !errors.Is(err, model.Unavailable) {
+				t.Errorf("%s: %v", name, err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("%s: it is waited for", name)
+			f, err := os.OpenFile(path, os.O_RDWR, 0) // lets the reader go
+			must(t, err)
+			_ = f.Close()
+		}
+		must(t, os.Remove(path))
+	}
 }
