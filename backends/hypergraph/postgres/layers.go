@@ -204,7 +204,8 @@ func hiddenFromOthers(set map[string]string, out *[]model.Layer) {
 		model.Layer{ID: layerLog, Kind: model.LayerExternal, Reason: logReason(set) + "; " + onlySuperuser})
 }
 
-const statisticsReason = "samples of replaced rows stay in pg_statistic until it is vacuumed: a superuser runs VACUUM FULL pg_catalog.pg_statistic"
+const statisticsReason = "samples of replaced rows stay in pg_statistic until it is vacuumed, and those of a table without a row stay for good: a superuser runs " +
+	dropEmpty + "; VACUUM FULL pg_catalog.pg_statistic"
 
 func walReason(set map[string]string) string {
 	return fmt.Sprintf("the log of changes can be emptied by a superuser only; the server overwrites it as it goes on: checkpoint_timeout is %s, max_wal_size %s. To hurry, a superuser runs SELECT pg_switch_wal(); CHECKPOINT; three times over",

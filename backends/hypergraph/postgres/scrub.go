@@ -174,10 +174,17 @@ func (c *scrubber) readers(q *query) string {
 	return ": " + strings.Join(who, ", ")
 }
 
+// dropEmpty removes the samples of tables without a row, which ANALYZE leaves as they are.
+const dropEmpty = `DELETE FROM pg_catalog.pg_statistic WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = to_regnamespace('memdesk') AND reltuples = 0)`
+
 // rewriteSamples removes the samples that ANALYZE has replaced from the catalogue's files.
 func (c *scrubber) rewriteSamples(q *query, step func(string, string)) model.LayerResult {
 	res := model.LayerResult{Layer: layerStatistics, Method: "ANALYZE, VACUUM FULL of the catalogue's samples", Verdict: model.VerdictClean}
 	step(layerStatistics, "samples of removed rows are dropped")
+	if _, err := q.Exec(dropEmpty); err != nil {
+		res.Verdict, res.Reason = model.VerdictFailed, err.Error()
+		return res
+	}
 	for _, table := range []string{"pg_statistic", "pg_statistic_ext_data"} {
 		err := c.vacuum(q, `VACUUM (FULL, VERBOSE) pg_catalog.`+table)
 		switch {

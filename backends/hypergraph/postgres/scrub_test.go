@@ -355,3 +355,25 @@ func namedElsewhere(t *testing.T, srv *testpg.Server) {
 		}
 	}
 }
+
+// TestScrubOfAnEmptiedTable: ANALYZE leaves the samples of a table without rows as they are.
+func TestScrubOfAnEmptiedTable(t *testing.T) {
+	srv := testpg.New(t)
+	dsn := srv.DSN("postgres", "postgres")
+	s, err := postgres.Create(t.Context(), postgres.Config{DSN: model.NewSecret(dsn)})
+	must(t, err)
+	defer s.Close()
+	for i := range 20 {
+		must(t, s.CreateNode(t.Context(), hypergraph.Node{ID: fmt.Sprint(hers, i), Type: "fact", Tier: "task", Content: fmt.Sprint(hers, " ", i), Confidence: 1}))
+	}
+	testpg.Exec(t, dsn, `ANALYZE memdesk.nodes`)
+	for i := range 20 {
+		must(t, s.DeleteNode(t.Context(), fmt.Sprint(hers, i)))
+	}
+	m := s.Maintainer()
+	res, err := m.Scrub(t.Context(), naming())
+	verdicts(t, res, err)
+	if left := inLayers(t, m, hers); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
