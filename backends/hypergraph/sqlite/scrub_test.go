@@ -221,6 +221,21 @@ func TestScrubOfSamples(t *testing.T) {
 	}
 }
 
+// TestScrubBesideAnIndex: a table is part of a text index by what it is, not by how its name begins.
+func TestScrubBesideAnIndex(t *testing.T) {
+	s, path := newRecurse(t, `CREATE VIRTUAL TABLE memory USING fts5 (body)`, `INSERT INTO memory VALUES ('`+hers+`')`, `DELETE FROM memory`,
+		`CREATE TABLE memory_log (said TEXT)`, `INSERT INTO memory_log VALUES ('`+hers+` said so')`)
+	m := s.Maintainer()
+	res, err := m.Scrub(t.Context(), naming("a"))
+	verdicts(t, res, err)
+	if left := bytesHolding(t, m, hers); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if got := peek(t, path, `SELECT said FROM memory_log`); len(got) != 1 {
+		t.Errorf("the log has %q", got)
+	}
+}
+
 func TestLayersNameCopiesBeside(t *testing.T) {
 	s, path := newRecurse(t)
 	dir := filepath.Dir(path)

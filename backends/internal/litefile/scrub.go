@@ -128,15 +128,37 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 	return out, err
 }
 
+// parts are the names of a full-text index's own tables, behind the index's name.
+var parts = map[string][]string{
+	"fts5": {"data", "idx", "content", "docsize", "config"},
+	"fts4": {"content", "segments", "segdir", "docsize", "stat"},
+	"fts3": {"content", "segments", "segdir"},
+}
+
 // isFTS reports whether a table belongs to a full-text index, which merges its
-// own dead words away.
+// own dead words away, or to a virtual table of another kind.
 func isFTS(tables map[string]string, table string) bool {
 	for name, ddl := range tables {
-		if isVirtual(ddl) && (table == name || strings.HasPrefix(table, name+"_")) {
+		if !isVirtual(ddl) {
+			continue
+		}
+		own, known := parts[module(ddl)]
+		part, below := strings.CutPrefix(table, name+"_")
+		if table == name || below && (!known || slices.Contains(own, part)) {
 			return true
 		}
 	}
 	return false
+}
+
+// module is the kind of a virtual table: the word behind USING.
+func module(ddl string) string {
+	tokens := Tokens(ddl)
+	i := slices.IndexFunc(tokens, func(t string) bool { return strings.EqualFold(t, "USING") })
+	if i < 0 || i+1 == len(tokens) {
+		return ""
+	}
+	return strings.ToLower(tokens[i+1])
 }
 
 func isVirtual(ddl string) bool {
