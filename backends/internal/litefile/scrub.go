@@ -550,16 +550,19 @@ func mergeIndexes(q *Query, step func(string, string), name string) error {
 		return err
 	}
 	for table, ddl := range tables {
-		if !isVirtual(ddl) || !strings.Contains(strings.ToLower(ddl), "fts5") {
+		kind := module(ddl)
+		if !isVirtual(ddl) || parts[kind] == nil {
 			continue
 		}
 		command := "optimize"
-		var secure int64
-		if _, err := q.One(`SELECT count(*) FROM `+quote(table+"_config")+` WHERE k = 'secure-delete' AND v <> 0`, nil, &secure); err != nil {
-			return err
-		}
-		if secure > 0 {
-			command = "rebuild"
+		if kind == "fts5" {
+			var secure int64
+			if _, err := q.One(`SELECT count(*) FROM `+quote(table+"_config")+` WHERE k = 'secure-delete' AND v <> 0`, nil, &secure); err != nil {
+				return err
+			}
+			if secure > 0 {
+				command = "rebuild"
+			}
 		}
 		step(name, "text index: "+command)
 		err := RetryBusy(q.ctx, func() error {
