@@ -303,3 +303,22 @@ func TestForgetBesideAWriter(t *testing.T) {
 		t.Error("the newer value is gone")
 	}
 }
+
+// TestScrubOfOrphans: rows of a thread whose deletion stopped half-way are no item, and name the subject.
+func TestScrubOfOrphans(t *testing.T) {
+	dsn := database(t, "javascript", seed, `UPDATE checkpoint_blobs SET blob = convert_to('[{"content":"Ada was here"}]', 'UTF8') WHERE thread_id = 'gone'`,
+		`INSERT INTO checkpoint_blobs VALUES ('gone', '', 'other', '1', 'json', '[]'), ('left', '', 'messages', '1', 'json', '[]')`,
+		`INSERT INTO checkpoint_writes VALUES ('Ada/gone', '', '2', 'a', 0, 'messages', 'json', '[]'), ('gone', '', '2', 'a', 0, 'messages', 'json', '[]')`)
+	testpg.Exec(t, dsn, `INSERT INTO store_vectors (namespace_path, key, text_content) VALUES ('users:x', 'k', 'Ada likes tea'), ('users:y', 'k', 'tea')`)
+	s := open(t, langgraph.Config{}, dsn)
+	res, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Concerns: func(b []byte) bool { return strings.Contains(string(b), "Ada") }})
+	must(t, err)
+	for _, r := range res {
+		if r.Verdict != model.VerdictClean || r.Layer == "checkpoint_blobs" && r.Rows != 2 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if got := testpg.Value(t, dsn, `SELECT (SELECT string_agg(DISTINCT thread_id, ' ' ORDER BY thread_id) FROM checkpoint_blobs) || '; ' || (SELECT string_agg(thread_id, ' ') FROM checkpoint_writes) || '; ' || (SELECT string_agg(namespace_path, ' ' ORDER BY 1) FROM store_vectors)`); got != "left t/1 t2; t/1; users:ada:memories users:y" {
+		t.Errorf("left: %s", got)
+	}
+}

@@ -1,6 +1,8 @@
 package langgraph
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"memdesk/backends/records"
@@ -16,7 +18,8 @@ func (l layout) medium(db records.Server) records.ServerMedium {
 		Outside: "write-ahead log, replicas, base backups, dumps, LangSmith"}
 }
 
-// orphans removes the rows that an interrupted deletion of a thread left.
+// orphans removes the rows that an interrupted deletion of a thread left, and other rows without an owner
+// that name the subject.
 func (l layout) orphans(tx records.Tx, req model.ScrubRequest) (map[string]int64, error) {
 	done := map[string]int64{}
 	for _, t := range []string{"checkpoint_writes", "checkpoint_blobs"} {
@@ -36,5 +39,51 @@ func (l layout) orphans(tx records.Tx, req model.ScrubRequest) (map[string]int64
 			done[t] += n
 		}
 	}
-	return done, nil
+	return done, l.dropNamed(tx, req.Concerns, done)
+}
+
+// ownerless are rows whose thread or value is gone; group names it, and text is bytes of the row.
+type ownerless struct{ table, group, text, where string }
+
+func (l layout) ownerless() (out []ownerless) {
+	for _, t := range []string{"checkpoint_writes", "checkpoint_blobs"} {
+		if l.has(t) && l.has("checkpoints") {
+			out = append(out, ownerless{t, "b.thread_id", "b.blob", `NOT EXISTS (SELECT 1 FROM ` + l.table("checkpoints") + ` c WHERE c.thread_id = b.thread_id)`})
+		}
+	}
+	if ns, _ := l.namespace(); l.has("store") && l.has("store_vectors") {
+		out = append(out, ownerless{"store_vectors", "b." + ns + " || chr(31) || b.key", `convert_to((to_jsonb(b) - 'embedding')::text, 'UTF8')`,
+			`NOT EXISTS (SELECT 1 FROM ` + l.table("store") + ` s WHERE s.` + ns + ` = b.` + ns + ` AND s.key = b.key)`})
+	}
+	return out
+}
+
+// dropNamed removes the ownerless rows of every thread and value that the subject is named in.
+func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, done map[string]int64) error {
+	if concerns == nil {
+		return nil
+	}
+	named := map[string]bool{}
+	for _, o := range l.ownerless() {
+		err := tx.Each(`SELECT `+o.group+`, `+o.text+` FROM `+l.table(o.table)+` b WHERE `+o.where, nil, func(scan func(...any) error) error {
+			var group string
+			var text []byte
+			err := scan(&group, &text)
+			if err == nil && !named[group] && (concerns([]byte(group)) || concerns(text)) {
+				named[group] = true
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, o := range l.ownerless() {
+		n, err := tx.Exec(`DELETE FROM `+l.table(o.table)+` AS b WHERE `+o.where+` AND `+o.group+` = ANY(?)`, slices.Collect(maps.Keys(named)))
+		if err != nil {
+			return err
+		}
+		done[o.table] += n
+	}
+	return nil
 }
