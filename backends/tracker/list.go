@@ -3,6 +3,7 @@ package tracker
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,9 +182,9 @@ func sortPlaces(v View, places []int32, order model.Order) {
 func instant(v View, i int32) int64 {
 	at := v.Updated(int(i))
 	if at.IsZero() {
-		return 0 // unknown age: older than everything
+		return -math.MaxInt64 // unknown age: older than everything
 	}
-	return at.UnixNano()
+	return at.UnixMicro() // nanoseconds wrap round before 1678 and after 2261
 }
 
 // byKey sorts by a number that is computed once per entry; ties go by place.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -97,6 +99,35 @@ func TestProvider(t *testing.T) {
 			return "notes", "one", "other"
 		},
 	})
+}
+
+// TestOrderOfFarYears sorts items whose years nanoseconds since 1970 cannot count to, beside one of no date.
+func TestOrderOfFarYears(t *testing.T) {
+	var text strings.Builder
+	for _, l := range [][2]string{
+		{"now", "2026-01-02T03:04:05Z"}, {"last", "9999-12-31T23:59:59Z"}, {"none", ""}, {"before", "1969-07-20T20:17:40Z"},
+		{"first", "0009-01-01T00:00:00Z"}, {"after", "2400-01-01T00:00:00Z"},
+	} {
+		at := ""
+		if l[1] != "" {
+			at = `,"updated_at":"` + l[1] + `"`
+		}
+		fmt.Fprintf(&text, `{"id":"%s","title":"t","status":"open"%s}`+"\n", l[0], at)
+	}
+	s, _ := repo(t, map[string]string{"issues.jsonl": text.String()})
+	want := []string{"none", "first", "before", "now", "after", "last"}
+	for _, order := range []model.Order{model.OrderOldest, model.OrderNewest} {
+		p, err := s.Browser.List(t.Context(), model.PageRequest{Order: order, Limit: 10})
+		must(t, err)
+		var got []string
+		for _, it := range p.Items {
+			got = append(got, it.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", order, got, want)
+		}
+		slices.Reverse(want)
+	}
 }
 
 // TestEventsOfALink: interactions.jsonl that leads elsewhere, or is a pipe, is not read.
