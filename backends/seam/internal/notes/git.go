@@ -45,7 +45,7 @@ func gitHistory(ctx context.Context, at, root, layer string, removed []string) m
 }
 
 // commits counts the commits of all refs that touch the paths. It runs nothing that the repository
-// configures.
+// configures: a missing object is not fetched, and no transport is allowed where git is too old to know that.
 func commits(ctx context.Context, dir string, paths []string) (int64, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -58,7 +58,7 @@ func commits(ctx context.Context, dir string, paths []string) (int64, error) {
 		"log", "--all", "--no-ext-diff", "--no-textconv", "--format=%H", "--",
 	}, paths...)
 	cmd := exec.CommandContext(ctx, git, args...)
-	cmd.Env = append(cmd.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	cmd.Env = append(cmd.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "LC_ALL=C")
 	out, err := cmd.Output()
 	if err != nil {
 		return 0, errors.New("git could not read the history")
