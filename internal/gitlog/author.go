@@ -1,6 +1,7 @@
 package gitlog
 
 import (
+	"bytes"
 	"context"
 	"os/exec"
 	"path/filepath"
@@ -34,7 +35,13 @@ func AuthorOf(ctx context.Context, path string) (Author, bool) {
 	ctx, cancel := context.WithTimeout(ctx, authorPatience)
 	defer cancel()
 	g := asker{ctx: ctx, root: root, spec: filepath.ToSlash(spec)}
-	if err := g.command("diff", "--quiet", "--no-ext-diff", "HEAD", "--", g.spec).Run(); err != nil {
+	// A diff would run the filters that the repository configures.
+	was, err := g.command("rev-parse", "--verify", "--quiet", "HEAD:"+g.spec).Output()
+	if err != nil {
+		return Author{}, false
+	}
+	now, err := g.command("hash-object", "--no-filters", "--", g.spec).Output()
+	if err != nil || !bytes.Equal(was, now) {
 		return Author{}, false
 	}
 	out, err := g.command("log", "-1", "--format=%H%x00%aI%x00%an", "--", g.spec).Output()

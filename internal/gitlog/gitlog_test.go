@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"memdesk/internal/gitlog"
 )
@@ -107,5 +108,33 @@ func TestUnknownIsAnError(t *testing.T) {
 	t.Setenv("PATH", "")
 	if _, err := gitlog.Holding(t.Context(), r.dir, func([]byte) bool { return false }); err == nil || !strings.Contains(err.Error(), "git") {
 		t.Errorf("without git: %v", err)
+	}
+}
+
+// TestAuthorOf: the last commit of an unchanged file, and none of a changed one. A clean filter of the
+// repository's configuration must not run: whoever writes in the repository can set one.
+func TestAuthorOf(t *testing.T) {
+	r := newRepo(t)
+	r.commit("one", "a b.md", "x\r\n")
+	id := r.commit("two", ".gitattributes", "*.md filter=f\n")
+	ran := filepath.Join(t.TempDir(), "ran")
+	r.git("config", "filter.f.clean", "touch "+ran+"; cat")
+	path := filepath.Join(r.dir, "a b.md")
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(path, later, later); err != nil { // git must look into the file
+		t.Fatal(err)
+	}
+	who, ok := gitlog.AuthorOf(t.Context(), path)
+	if !ok || who.Name != "x" || strings.HasPrefix(id, who.Commit) {
+		t.Errorf("%+v, %v", who, ok)
+	}
+	if err := os.WriteFile(path, []byte("y\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if who, ok := gitlog.AuthorOf(t.Context(), path); ok {
+		t.Errorf("a changed file is %+v", who)
+	}
+	if _, err := os.Lstat(ran); err == nil {
+		t.Error("a command of the repository's configuration ran")
 	}
 }
