@@ -313,6 +313,8 @@ func TestCodexHistory(t *testing.T) {
 	s, err := claude.Open(t.Context(), claude.Config{Name: "c", Path: dir, Git: claude.Rewrite})
 	must(t, err)
 	before := git("status", "--short")
+	old := filepath.Join(t.TempDir(), "old")
+	must(t, os.CopyFS(old, os.DirFS(filepath.Join(dir, "memories/.git"))))
 	if got := scrub(t, s); got["memories/.git"] != model.VerdictClean {
 		t.Errorf("verdicts %v", got)
 	}
@@ -321,6 +323,16 @@ func TestCodexHistory(t *testing.T) {
 	}
 	if got := git("rev-list", "--all", "--count") + " " + git("symbolic-ref", "HEAD") + " " + git("config", "alias.kept") + before + git("status", "--short"); got != "1 refs/heads/trunk status" {
 		t.Errorf("the repository is %q", got)
+	}
+	aside := filepath.Join(dir, "memories/.memdesk-git.tmp") // where a crash right after the exchange leaves the old history
+	must(t, os.CopyFS(aside, os.DirFS(old)))
+	layers, err := s.Maintainer.Layers(t.Context())
+	must(t, err)
+	if !slices.ContainsFunc(layers, func(l model.Layer) bool { return l.ID == "memories/.memdesk-git.tmp" && !l.Readable && l.Reason != "" }) {
+		t.Errorf("an old history beside the new one counts as searched: %v", layers)
+	}
+	if got := scrub(t, s); got["memories/.memdesk-git.tmp"] != model.VerdictClean {
+		t.Errorf("verdicts %v", got)
 	}
 	left, err := os.ReadDir(filepath.Join(dir, "memories"))
 	must(t, err)

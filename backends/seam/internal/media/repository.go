@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -25,22 +26,34 @@ type Repository struct {
 	Rewrite bool
 }
 
-// Owns reports whether a path is the repository.
-func (r *Repository) Owns(path string) bool { return path == r.Path }
+// Owns reports whether a path is the repository, or in what an interrupted rewrite left.
+func (r *Repository) Owns(path string) bool {
+	return path == r.Path || path == r.aside() || strings.HasPrefix(path, r.aside()+string(filepath.Separator))
+}
 
-// Layers returns the repository as one layer.
-func (r *Repository) Layers(context.Context) ([]model.Layer, error) {
+// asideName is the other repository's name during the exchange of the two: the old one's, after it.
+const asideName = ".memdesk-git.tmp"
+
+func (r *Repository) aside() string { return filepath.Join(filepath.Dir(r.Path), asideName) }
+
+func (r *Repository) asideLayer() string { return path.Join(path.Dir(r.Layer), asideName) }
+
+// Layers returns the repository as one layer, and the one that an interrupted rewrite left.
+func (r *Repository) Layers(context.Context) (out []model.Layer, err error) {
+	if _, err := os.Lstat(r.aside()); err == nil {
+		out = append(out, model.Layer{ID: r.asideLayer(), Kind: model.LayerDerived, Reason: "a rewrite of git's history was cut off and left it: run the erasure again"})
+	}
 	info, err := os.Lstat(r.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return out, nil
 	case err != nil || !info.IsDir():
-		return []model.Layer{{ID: r.Layer, Kind: model.LayerExternal, Reason: "git keeps this repository elsewhere: look through it there"}}, nil
+		return append(out, model.Layer{ID: r.Layer, Kind: model.LayerExternal, Reason: "git keeps this repository elsewhere: look through it there"}), nil
 	}
 	if _, err := exec.LookPath("git"); err != nil {
-		return []model.Layer{{ID: r.Layer, Kind: model.LayerDerived, Reason: "no git program is installed: install git, then verify again"}}, nil
+		return append(out, model.Layer{ID: r.Layer, Kind: model.LayerDerived, Reason: "no git program is installed: install git, then verify again"}), nil
 	}
-	return []model.Layer{{ID: r.Layer, Kind: model.LayerDerived, Readable: true}}, nil
+	return append(out, model.Layer{ID: r.Layer, Kind: model.LayerDerived, Readable: true}), nil
 }
 
 // OpenLayer streams every object, reachable or not, and the repository's other files.
@@ -66,6 +79,19 @@ func (r *Repository) Scrub(ctx context.Context, req model.ScrubRequest) ([]model
 	if req.Dry || req.Traces == nil {
 		return nil, nil
 	}
+	var left []model.LayerResult
+	if _, err := os.Lstat(r.aside()); err == nil {
+		res := model.LayerResult{Layer: r.asideLayer(), Method: "what an interrupted rewrite left removed", Verdict: model.VerdictClean, Rows: 1}
+		if err := os.RemoveAll(r.aside()); err != nil {
+			res.Verdict, res.Reason = model.VerdictFailed, atomicfile.Pathless(err).Error()
+		}
+		left = append(left, res)
+	}
+	out, err := r.scrub(ctx, req)
+	return append(left, out...), err
+}
+
+func (r *Repository) scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	in, err := r.OpenLayer(ctx, r.Layer)
 	if errors.Is(err, model.NotFound) {
 		return nil, nil
@@ -151,7 +177,7 @@ func (r *Repository) rewrite(ctx context.Context) error {
 	if err := takeOver(r.Path, temp); err != nil {
 		return atomicfile.Pathless(err)
 	}
-	aside := filepath.Join(tree, ".memdesk-git.tmp")
+	aside := r.aside()
 	if err := os.Rename(temp, aside); err != nil {
 		return atomicfile.Pathless(err)
 	}
