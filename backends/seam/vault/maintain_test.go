@@ -19,6 +19,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"memdesk/backends/seam/vault"
+	"memdesk/internal/filelock"
 	"memdesk/model"
 )
 
@@ -378,5 +379,46 @@ func TestScrubRunsNothingThatTheRepositoryConfigures(t *testing.T) {
 	}
 	if i := slices.IndexFunc(results, func(r model.LayerResult) bool { return r.Layer == ".git" }); i < 0 || results[i].Verdict != model.VerdictUnaudited {
 		t.Errorf("results: %+v", results)
+	}
+}
+
+// TestScrubRemovesAnIndexThatWasCutOff: a process that is killed while it builds the local index leaves the
+// text of every note; one that still builds keeps its file.
+func TestScrubRemovesAnIndexThatWasCutOff(t *testing.T) {
+	for name, indexed := range map[string]bool{"beside an index": true, "alone": false} {
+		t.Run(name, func(t *testing.T) {
+			cfg, home := withHome(t, fresh(t))
+			plant(t, cfg.Path, "memory/idea/otto.md", "otto's note")
+			s := open(t, cfg)
+			if indexed {
+				if _, err := s.Reindexer.Reindex(t.Context(), "local-index"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			plant(t, home, ".local/state/memdesk/index/building-77.db", "maren")
+			plant(t, home, ".local/state/memdesk/index/building-78.db", "maren")
+			dir := filepath.Join(home, ".local/state/memdesk/index")
+			live, err := os.Open(filepath.Join(dir, "building-78.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer live.Close()
+			if ok, err := filelock.Try(live, true); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			results, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"memory/idea/maren.md"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Lstat(filepath.Join(dir, "building-77.db")); err == nil {
+				t.Error("the index that was cut off is still there")
+			}
+			if i := slices.IndexFunc(results, func(r model.LayerResult) bool { return r.Layer == "(memdesk)/building-78.db" }); i < 0 || results[i].Verdict != model.VerdictPending {
+				t.Errorf("an index that is being built: %+v", results)
+			}
+			if _, err := os.Lstat(live.Name()); err != nil {
+				t.Error("the index that another process builds was removed")
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/filelock"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 )
@@ -53,6 +55,9 @@ CREATE TABLE docmeta(id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL, tier TEX
 CREATE VIRTUAL TABLE docs USING fts5(path UNINDEXED, title, body, tokenize = 'porter unicode61');
 `
 
+// building begins the name of an index that is not complete.
+const building = "building-"
+
 // Reindex rebuilds the local index from the notes that a search may return: text, not skipped by the
 // agent's own search, and not rejected by the scanner. The old index stays until the new one is complete.
 func (s *store) Reindex(ctx context.Context, tier string) (int64, error) {
@@ -66,13 +71,16 @@ func (s *store) Reindex(ctx context.Context, tier string) (int64, error) {
 	if err := ensureIndexDir(s.cfg.Index.path); err != nil {
 		return 0, err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(s.cfg.Index.path), "building-*.db")
+	temp, err := os.CreateTemp(filepath.Dir(s.cfg.Index.path), building+"*.db")
 	if err != nil {
 		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be made: %w", atomicfile.Pathless(err))
 	}
 	name := temp.Name()
-	_ = temp.Close()
 	defer os.Remove(name)
+	defer filelock.Close(temp)
+	if ok, err := filelock.Try(temp, true); err != nil || !ok { // the lock says that its process lives
+		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be locked while it is made")
+	}
 	n, err := s.build(ctx, snap, name)
 	if err != nil {
 		return 0, err
@@ -189,9 +197,43 @@ func (s *store) ChangedSince(ctx context.Context, mtime float64, yield func(id s
 	return nil
 }
 
+// cutOff removes what killed processes left of the indexes that they were building. One that is still being
+// built may hold removed text.
+func (w *scrubbing) cutOff(dir string) {
+	found, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.add("(memdesk)/index", "not looked at", 0, model.E(model.Unavailable, "scrub", atomicfile.Pathless(err)))
+	}
+	for _, e := range found {
+		if !strings.HasPrefix(e.Name(), building) {
+			continue
+		}
+		name := filepath.Join(dir, e.Name())
+		f, err := os.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var free bool
+		if err == nil {
+			if free, err = filelock.Try(f, true); free {
+				err = os.Remove(name)
+			}
+			_ = filelock.Close(f)
+		}
+		switch {
+		case err != nil:
+			err = model.E(model.Unavailable, "scrub", atomicfile.Pathless(err))
+		case !free:
+			err = model.Errorf(model.Locked, "scrub", "another process builds the local index: run the erasure again when it is done")
+		}
+		w.add("(memdesk)/"+e.Name(), "an index that was cut off removed", 1, err)
+	}
+}
+
 // index applies an erasure to the local index, which is rebuilt from the remaining notes.
 func (w *scrubbing) index() {
 	path := w.store.cfg.Index.path
+	w.cutOff(filepath.Dir(path))
 	if _, err := os.Lstat(path); err != nil {
 		return // none was built
 	}
