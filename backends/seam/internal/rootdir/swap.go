@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"memdesk/model"
 )
@@ -404,12 +403,8 @@ func CopyName(base string, at time.Time, n int) string {
 	if n > 0 {
 		mark += fmt.Sprintf(" (%d)", n)
 	}
-	const longest = 255
-	if room := longest - len(mark) - len(ext); room > 0 && len(stem) > room {
-		stem = stem[:room]
-		for len(stem) > 0 && !utf8.ValidString(stem) && utf8.ValidString(base) {
-			stem = stem[:len(stem)-1]
-		}
+	if room := longest - len(mark) - len(ext); room > 0 {
+		stem = beginning(stem, room)
 	}
 	return stem + mark + ext
 }

@@ -338,3 +338,21 @@ func TestNamesAreThoseOfTheDirectory(t *testing.T) {
 		t.Errorf("the walk went on: %d, %v", seen, err)
 	}
 }
+
+// TestANameThatLeavesNoRoom: other programs make names as long as the file system takes, and these are written
+// and removed too.
+func TestANameThatLeavesNoRoom(t *testing.T) {
+	for _, name := range []string{strings.Repeat("n", 252) + ".md", "n" + strings.Repeat("é", 127)} {
+		d, dir := swapDir(t, map[string]string{name: "old"}, "", nil)
+		if _, err := d.Swap(name, seen("old"), []byte("new"), rootdir.New{Mode: 0o644}, day, nil); err != nil {
+			t.Errorf("swap: %v", err)
+		}
+		wantContents(t, dir, map[string]string{name: "new"})
+		must(t, d.Write(name, []byte("newer"), rootdir.New{Mode: 0o644}))
+		wantContents(t, dir, map[string]string{name: "newer"})
+		if _, err := d.Take(name, seen("newer"), day, nil); err != nil {
+			t.Errorf("take: %v", err)
+		}
+		wantContents(t, dir, nil)
+	}
+}

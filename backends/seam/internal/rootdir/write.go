@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 )
 
 // Step is a point of a write or a removal where a test may inject a failure.
@@ -183,7 +184,7 @@ func (d *Dir) drop(temp string, err error) error {
 	return err
 }
 
-// tempName is `<file>.tmp.<16 hex>` unless the directory has a form of its own.
+// tempName is `<file>.tmp.<16 hex>`, of a long name the beginning, unless the directory has a form of its own.
 func tempName(name string, form func(random string) string) (string, error) {
 	var b [8]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -193,5 +194,21 @@ func tempName(name string, form func(random string) string) (string, error) {
 	if form != nil {
 		return form(random), nil
 	}
-	return name + ".tmp." + random, nil
+	mark := ".tmp." + random
+	return beginning(name, longest-len(mark)) + mark, nil
+}
+
+// longest is the longest name of a file, in bytes.
+const longest = 255
+
+// beginning is as much of a name as room takes; it divides no character.
+func beginning(name string, room int) string {
+	if len(name) <= room {
+		return name
+	}
+	cut := name[:room]
+	for len(cut) > 0 && !utf8.ValidString(cut) && utf8.ValidString(name) {
+		cut = cut[:len(cut)-1]
+	}
+	return cut
 }
