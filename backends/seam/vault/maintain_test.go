@@ -422,3 +422,47 @@ func TestScrubRemovesAnIndexThatWasCutOff(t *testing.T) {
 		})
 	}
 }
+
+// TestScrubLeavesBystanders whose names end as a removed note's do.
+func TestScrubLeavesBystanders(t *testing.T) {
+	cfg, home := withHome(t, fresh(t))
+	kept := map[string]string{
+		".stversions/desk/ai~20260101-101010.md":              "an old one of desk/ai.md",
+		".stversions/memory/ideas/ai~20260101-101010.md":      "an old one of memory/ideas/ai.md",
+		".stversions/x/memory/idea/ai~20260101-101010.md":     "an old one of x/memory/idea/ai.md",
+		".stversions/other-memory/idea/ai~20260101-101010.md": "an old one of other-memory/idea/ai.md",
+		"desk/.trash/other-memory/idea/ai.md":                 "of the desk's other-memory/idea/ai.md",
+		".stversions/memory/idea/ai~light~20260101-101010.md": "an old one of memory/idea/ai~light.md",
+	}
+	gone := map[string]string{
+		".stversions/ai~20260101-101010.md":             "an old one of ai.md",
+		".stversions/memory/idea/ai~20260101-101010.md": "an old one of memory/idea/ai.md",
+		"memory/.trash/idea/ai.md":                      "in the trash of memory",
+		".trash/ai.md":                                  "in the trash, from anywhere",
+		"ai.md~":                                        "a backup",
+	}
+	for _, files := range []map[string]string{kept, gone} {
+		for name, text := range files {
+			plant(t, cfg.Path, name, text)
+		}
+	}
+	log := `{"hit":"desk/kai.md"}` + "\n" + `{"hit":"memory/idea/ai.md.old"}` + "\n" + `{"hit":"x/memory/idea/ai.md"}` + "\n" + `{"hit":"elsewhere/ai.md"}` + "\n"
+	plant(t, home, ".cache/agentm/telemetry/recall-history.jsonl", log+`{"hit":"ai.md"}`+"\n"+`{"hits":["memory/idea/ai.md","b.md"]}`+"\n"+`{"hit":"`+cfg.Path+`/ai.md"}`+"\n"+`{"note":"see ai.md."}`+"\n"+`{"hit":"\u00e9\ud83d\ude00.md"}`+"\n")
+	s := open(t, cfg)
+	if _, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"ai.md", "memory/idea/ai.md", "é😀.md"}}); err != nil {
+		t.Fatal(err)
+	}
+	for name := range kept {
+		if _, err := os.Lstat(filepath.Join(cfg.Path, name)); err != nil {
+			t.Errorf("the bystander %s: %v", name, err)
+		}
+	}
+	for name := range gone {
+		if _, err := os.Lstat(filepath.Join(cfg.Path, name)); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(home, ".cache/agentm/telemetry/recall-history.jsonl")); err != nil || string(data) != log {
+		t.Errorf("the log holds %q, %v", data, err)
+	}
+}

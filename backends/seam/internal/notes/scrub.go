@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
@@ -71,6 +73,7 @@ type scrubbing struct {
 	root  *rootdir.Dir
 	todo  []found
 	kept  map[string]bool // slugs of remaining notes
+	names []string        // of the removed notes, as lines hold them
 	out   []model.LayerResult
 }
 
@@ -258,7 +261,7 @@ var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{12,}={0,2}`)
 // ofRemoved reports whether a leftover belongs to a removed note: an unfinished write of it, or an old
 // version by the naming of sync tools.
 func (w *scrubbing) ofRemoved(id string) bool {
-	base := path.Base(id)
+	base, dir := path.Base(id), before(id)
 	return slices.ContainsFunc(w.req.Removed, func(removed string) bool {
 		name := path.Base(removed)
 		stem := strings.TrimSuffix(name, path.Ext(name))
@@ -267,11 +270,26 @@ func (w *scrubbing) ofRemoved(id string) bool {
 			return strings.HasPrefix(base, name+".") || strings.HasPrefix(base, "."+name+".") ||
 				base == name+"~" || base == ".#"+name || base == "#"+name+"#" || base == "."+name+".icloud" ||
 				base == ".syncthing."+name+".tmp" || base == "~syncthing~"+name+".tmp"
-		case strings.HasSuffix(path.Dir(id), path.Dir(removed)) || path.Dir(removed) == ".":
-			return base == name || strings.HasPrefix(base, stem+"~") && strings.HasSuffix(base, path.Ext(name))
+		case dir == path.Dir(removed):
+			version, named := strings.CutPrefix(strings.TrimSuffix(base, path.Ext(name)), stem)
+			return base == name || named && strings.HasSuffix(base, path.Ext(name)) && versionMark.MatchString(version)
 		}
 		return false
 	})
+}
+
+// versionMark is what Syncthing puts behind the stem of an old version.
+var versionMark = regexp.MustCompile(`^~[0-9]{8}-[0-9]{6}$`)
+
+// before is the directory in which an old version stood: the one above the folder of old versions, and the
+// path below that; empty for a file in no such folder.
+func before(id string) string {
+	parts := strings.Split(path.Dir(id), "/")
+	i := slices.IndexFunc(parts, func(p string) bool { return slices.Contains(oldVersions, strings.ToLower(p)) })
+	if i < 0 {
+		return ""
+	}
+	return path.Join(append([]string{"."}, slices.Delete(parts, i, i+1)...)...)
 }
 
 // books drops the entries of removed slugs that no remaining note has.
@@ -369,7 +387,7 @@ func (w *scrubbing) lines(layer string, dir *rootdir.Dir, name string) (int64, e
 		var out []byte
 		n := int64(0)
 		for line := range bytes.Lines(old) {
-			if w.concerns(line) || w.namesRemoved(line) {
+			if w.concerns(line) || w.tellsOfRemoved(line) {
 				n++
 				continue
 			}
@@ -390,8 +408,55 @@ func (w *scrubbing) lines(layer string, dir *rootdir.Dir, name string) (int64, e
 	return 0, model.Errorf(model.Locked, "scrub", "%q grows all the time; try again", name)
 }
 
-func (w *scrubbing) namesRemoved(line []byte) bool {
-	return slices.ContainsFunc(w.req.Removed, func(id string) bool { return bytes.Contains(line, []byte(id)) })
+// tellsOfRemoved reports whether a line names a removed note, by its id or its path, and not another whose
+// name ends or begins like that.
+func (w *scrubbing) tellsOfRemoved(line []byte) bool {
+	if w.names == nil {
+		for _, id := range w.req.Removed {
+			if w.names = append(w.names, id); escapedJSON(id) != id {
+				w.names = append(w.names, escapedJSON(id))
+			}
+		}
+	}
+	root := []byte(filepath.ToSlash(w.store.cfg.Path) + "/")
+	return slices.ContainsFunc(w.names, func(name string) bool { return holdsName(line, name, root) })
+}
+
+// holdsName reports whether a name stands in a line, alone or behind the root, and does not go on.
+func holdsName(line []byte, name string, root []byte) bool {
+	for at := 0; ; at++ {
+		i := bytes.Index(line[at:], []byte(name))
+		if i < 0 {
+			return false
+		}
+		at += i
+		rest := bytes.TrimPrefix(line[at+len(name):], []byte("."))
+		if (at == 0 || !inName(line[at-1]) || bytes.HasSuffix(line[:at], root)) && (len(rest) == 0 || !inName(rest[0])) {
+			return true
+		}
+	}
+}
+
+func inName(c byte) bool {
+	return c >= 0x80 || c == '/' || c == '-' || c == '_' || c == '.' || c == '~' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
+// escapedJSON writes a name as Python's JSON does: in ASCII.
+func escapedJSON(name string) string {
+	var b strings.Builder
+	for _, c := range utf16.Encode([]rune(name)) {
+		if c < 0x80 {
+			b.WriteByte(byte(c))
+		} else {
+			fmt.Fprintf(&b, `\u%04x`, c)
+		}
+	}
+	return b.String()
+}
+
+// namesRemoved reports whether bytes of any form hold the id of a removed note.
+func (w *scrubbing) namesRemoved(data []byte) bool {
+	return slices.ContainsFunc(w.req.Removed, func(id string) bool { return bytes.Contains(data, []byte(id)) })
 }
 
 // foreign searches another program's files and reports when they name the subject; it writes nothing.
