@@ -447,3 +447,27 @@ func TestIndexKeepsItsEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingThroughALinkedDirectory: an id below a symbolic link names another item's file, whose own rules,
+// holds and audit record its real id has (CC4, CC5, R34).
+func TestNothingThroughALinkedDirectory(t *testing.T) {
+	dir := sample(t)
+	must(t, os.Symlink("../../../rules/a", filepath.Join(dir, mem+"link")))
+	s := open(t, dir)
+	before := tree(t, dir)
+	id := mem + "link/b.md"
+	if it, err := s.Browser.Read(t.Context(), id); !errors.Is(err, model.PermissionDenied) {
+		t.Errorf("read %q, %v", it.Body, err)
+	}
+	for _, id := range []string{id, mem + "link/new.md"} {
+		if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Mode: model.Replace, Content: "x"}); !errors.Is(err, model.PermissionDenied) {
+			t.Errorf("retain %s: %v", id, err)
+		}
+	}
+	if got, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id}); got.Removed != 0 || !errors.Is(err, model.PermissionDenied) {
+		t.Errorf("forget: %+v, %v", got, err)
+	}
+	if tree(t, dir) != before {
+		t.Error("a file was changed through the link")
+	}
+}

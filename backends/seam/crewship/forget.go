@@ -132,6 +132,9 @@ func forget(ctx context.Context, dir *rootdir.Dir, e entry, want model.Revision)
 
 // removable refuses anything but a regular file: a link is neither followed nor removed.
 func removable(dir *rootdir.Dir, label string) error {
+	if err := dir.Plain(label); err != nil {
+		return err
+	}
 	m, err := dir.Stat(label)
 	switch {
 	case err != nil:

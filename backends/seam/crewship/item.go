@@ -77,6 +77,9 @@ func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 		return model.Item{}, err
 	}
 	defer dir.Close()
+	if err := dir.Plain(e.label); err != nil {
+		return model.Item{}, err
+	}
 	data, m, err := dir.Read(e.label, texts.WholeLimit)
 	if err != nil {
 		return model.Item{}, err

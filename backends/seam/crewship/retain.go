@@ -298,6 +298,9 @@ func current(dir *rootdir.Dir, label string) (data []byte, exists bool, err erro
 	if dir == nil {
 		return nil, false, nil
 	}
+	if err := dir.Plain(label); err != nil {
+		return nil, false, err
+	}
 	data, _, err = dir.Read(label, texts.WholeLimit)
 	if errors.Is(err, model.NotFound) {
 		return nil, false, nil

@@ -433,6 +433,25 @@ func TestLinksInTheMemory(t *testing.T) {
 	}
 }
 
+// TestNothingThroughALinkedDirectory: the file below has an id, a tier and a cap of its own.
+func TestNothingThroughALinkedDirectory(t *testing.T) {
+	s, dir := openMemory(t, map[string]string{"lessons.md": "entries: []\n", "pins.md": "p"})
+	if err := os.Symlink(".", filepath.Join(dir, "daily")); err != nil {
+		t.Skip(err)
+	}
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "daily", Key: "lessons", Content: "x", Mode: model.Replace})
+	refused(t, err, model.PermissionDenied, "symbolic link")
+	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "daily", Key: "new", Content: "x", Mode: model.Replace})
+	refused(t, err, model.PermissionDenied, "symbolic link")
+	_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "daily/pins.md"})
+	refused(t, err, model.PermissionDenied, "symbolic link")
+	_, err = s.Browser.Read(t.Context(), "daily/pins.md")
+	refused(t, err, model.PermissionDenied, "symbolic link")
+	if onDisk(t, dir, "lessons.md") != "entries: []\n" || onDisk(t, dir, "pins.md") != "p" {
+		t.Error("a file was changed through the link")
+	}
+}
+
 func TestALinkedPlaceIsNotFollowed(t *testing.T) {
 	dir := data(t, nil)
 	if err := os.RemoveAll(filepath.Join(dir, redBo)); err != nil {

@@ -84,6 +84,9 @@ func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 		return model.Item{}, absent("read", id)
 	}
 	defer root.Close()
+	if err := root.Plain(id); err != nil {
+		return model.Item{}, err
+	}
 	data, m, err := root.Read(id, texts.WholeLimit)
 	if err != nil {
 		return model.Item{}, err
@@ -130,6 +133,14 @@ func (s *store) checkID(op, id string) error {
 // locate is checkID for a change, which needs a locator.
 func (s *store) locate(op, id string) (seam.Locator, error) {
 	if err := s.checkID(op, id); err != nil {
+		return seam.Locator{}, err
+	}
+	root, err := s.open(op)
+	if root != nil {
+		err = root.Plain(id)
+		_ = root.Close() // it was only read
+	}
+	if err != nil {
 		return seam.Locator{}, err
 	}
 	return seam.Resolve(id)

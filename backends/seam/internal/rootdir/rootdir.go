@@ -179,6 +179,20 @@ func (d *Dir) Stat(name string) (Meta, error) {
 	return metaOf(fi), nil
 }
 
+// Plain is PermissionDenied, with ErrLink, when a directory in a name is a symbolic link: the name is then
+// another one's of a file that has its own.
+func (d *Dir) Plain(name string) error {
+	for i := range len(name) {
+		if name[i] != '/' {
+			continue
+		}
+		if m, err := d.Stat(name[:i]); err == nil && m.Kind == Link {
+			return fail("look", name, ErrLink)
+		}
+	}
+	return nil
+}
+
 // Entry is one child of a directory.
 type Entry struct {
 	Name string
