@@ -55,7 +55,10 @@ func newAPI(cfg Config) (*api, error) {
 // the user's id: peer cards, user models, version and inbox rows. After an error other than
 // PermissionDenied or Conflict the result is unknown; the call may be repeated.
 func (a *api) erase(ctx context.Context, subject string) (int64, error) {
-	at := a.base.JoinPath("api", "v1", "admin", "users", subject, "data")
+	if subject == "." || subject == ".." {
+		return 0, model.Errorf(model.InvalidInput, "forget", "the id cannot stand in a URL")
+	}
+	at := a.base.JoinPath("api", "v1", "admin", "users", url.PathEscape(subject), "data")
 	at.RawQuery = url.Values{"workspace_id": {a.workspace}}.Encode()
 	body, err := json.Marshal(map[string]string{"reason": apiReason})
 	if err != nil {

@@ -114,3 +114,29 @@ func TestAPIURL(t *testing.T) {
 		}
 	}
 }
+
+// TestCascadeIsForTheNamedPerson: an id is one part of the path, whatever it holds. One that a server would read
+// as a step up erases nobody.
+func TestCascadeIsForTheNamedPerson(t *testing.T) {
+	asked := ""
+	s := withAPI(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.EscapedPath()
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = io.WriteString(w, `{"rows_deleted":1}`)
+	})
+	for id, want := range map[string]string{
+		"usr%5F1": "usr%255F1", "100%": "100%25", "no/../usr_2": "no%2F..%2Fusr_2", "a?b#c": "a%3Fb%23c", "ma@x.example": "ma@x.example", "Jö": "J%C3%B6",
+	} {
+		asked = ""
+		_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{DataSubjectID: id})
+		if want = "/api/v1/admin/users/" + want + "/data"; err != nil || asked != want {
+			t.Errorf("%q: %s was asked, want %s; %v", id, asked, want, err)
+		}
+	}
+	for _, id := range []string{"..", "."} {
+		asked = ""
+		if _, err := s.Provider.Forget(t.Context(), model.ForgetRequest{DataSubjectID: id}); !errors.Is(err, model.InvalidInput) || asked != "" {
+			t.Errorf("%q: %s was asked, %v", id, asked, err)
+		}
+	}
+}
