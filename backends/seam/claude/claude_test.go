@@ -471,3 +471,34 @@ func TestNothingThroughALinkedDirectory(t *testing.T) {
 		t.Error("a file was changed through the link")
 	}
 }
+
+// TestIndexLinksAsMarkdownHasThem: forget must remove each form of link to the file, and no line of another.
+func TestIndexLinksAsMarkdownHasThem(t *testing.T) {
+	for line, gone := range map[string]bool{
+		"- [r](race(1).md) — dry":        true,
+		"- [r](race\\(1\\).md)":          true,
+		"- [r](<race(1).md>)":            true,
+		"- [r](./race%281%29.md)":        true,
+		"- [r](race(1).md \"the race\")": true,
+		"- [r](<race(1).md> 'x')":        true,
+		"- [r](race(2).md)":              false,
+		"- [r](race(1).md.md)":           false,
+		"- [r](race(1).md), [w](w.md)":   false,
+		"- [r](race(1.md)":               false,
+		"- race(1).md":                   false,
+	} {
+		dir := plant(t, t.TempDir(), mem+"race(1).md", "x\n", mem+"MEMORY.md", "- [w](w.md)\n"+line+"\n", mem+"w.md", "w\n")
+		s := open(t, dir)
+		_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: mem + "race(1).md"})
+		must(t, err)
+		data, err := os.ReadFile(filepath.Join(dir, mem, "MEMORY.md"))
+		must(t, err)
+		want := "- [w](w.md)\n"
+		if !gone {
+			want += line + "\n"
+		}
+		if string(data) != want {
+			t.Errorf("%s: the index is %q", line, data)
+		}
+	}
+}

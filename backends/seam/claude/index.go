@@ -115,8 +115,12 @@ func scalar(value string, block []string) (string, bool) {
 	return strings.TrimSpace(value), true
 }
 
-// link is a Markdown link; its words may hold a pair of brackets, as the mark of an erasure does.
-var link = regexp.MustCompile(`\[((?:\\.|\[[^\[\]\\]*\]|[^\]\\])*)\]\(((?:\\.|[^)\\])*)\)`)
+// link is a Markdown link; its words may hold a pair of brackets, as the mark of an erasure does, and its target
+// pairs of parentheses.
+var link = regexp.MustCompile(`\[((?:\\.|\[[^\[\]\\]*\]|[^\]\\])*)\]\(((?:\\.|<[^<>]*>|\((?:\\.|[^()\\])*\)|[^)\\])*)\)`)
+
+// linkTitle is what a link can say of its target, behind it.
+var linkTitle = regexp.MustCompile(`\s+("[^"]*"|'[^']*')$`)
 
 var backslash = regexp.MustCompile(`\\(.)`)
 
@@ -124,7 +128,8 @@ var backslash = regexp.MustCompile(`\\(.)`)
 func targets(line string) []string {
 	var out []string
 	for _, m := range link.FindAllStringSubmatch(line, -1) {
-		to := backslash.ReplaceAllString(strings.Trim(strings.TrimSpace(m[2]), "<>"), "$1")
+		to := linkTitle.ReplaceAllString(strings.TrimSpace(m[2]), "")
+		to = backslash.ReplaceAllString(strings.Trim(to, "<>"), "$1")
 		if plain, err := url.PathUnescape(to); err == nil {
 			to = plain
 		}
