@@ -5,6 +5,7 @@ package snippet
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"memdesk/model"
 )
@@ -58,7 +59,12 @@ func NotWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) 
 // Fold maps a text so that two spellings which differ only in letter case become
 // equal. Every character maps to exactly one, so places correspond.
 func Fold(s string) string {
-	return strings.Map(foldRune, s)
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return strings.Map(foldRune, s)
+		}
+	}
+	return strings.ToLower(s)
 }
 
 func foldRune(r rune) rune {

@@ -1,8 +1,6 @@
 package linesearch
 
-import "bytes"
-
-// Grams rule out a query for most texts: one bit for each three consecutive bytes of the lower-case text.
+// Grams rule out a query for most texts: one bit for each three consecutive bytes of the folded text.
 // Different ones can share a bit.
 type Grams [GramWords]uint64
 
@@ -27,7 +25,7 @@ func GramsOf(text []byte) (g Grams) {
 	low := append((*buf)[:0], text...)
 	*buf = low
 	if !lowerASCII(low, text) {
-		low = bytes.ToLower(text)
+		low = fold(text)
 	}
 	g[0] = 1
 	for i := 2; i < len(low); i++ {

@@ -9,7 +9,7 @@ import (
 
 // FuzzGrams: a text that contains the words must never be dismissed.
 func FuzzGrams(f *testing.F) {
-	for _, q := range []string{"kelvin", "İstanbul", "straße", "a b", "日本語", "\xff\xfeab", "ꭰꭱꭲ", "ABC abc", "", "ab"} {
+	for _, q := range []string{"kelvin", "İstanbul", "straße", "a b", "日本語", "\xff\xfeab", "ꭰꭱꭲ", "λόγος", "ABC abc", "", "ab"} {
 		f.Add("x "+strings.ToUpper(q)+" \u212aELVIN y", q)
 		f.Add(q+q, q)
 		f.Add("nothing of it", q)

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
@@ -22,7 +23,7 @@ const (
 	scoreTerms  = 0.5 // the line holds every word of it
 )
 
-// Query is a search as it was typed, and its words, in lower case.
+// Query is a search as it was typed, and its words, folded.
 type Query struct {
 	phrase string
 	terms  []string
@@ -32,7 +33,7 @@ type Query struct {
 
 // New is InvalidInput for a blank query (R19).
 func New(q string) (Query, error) {
-	q = strings.ToLower(strings.ToValidUTF8(q, "\uFFFD"))
+	q = snippet.Fold(strings.ToValidUTF8(q, "\uFFFD"))
 	out := Query{phrase: strings.TrimSpace(q), terms: strings.Fields(q)}
 	if len(out.terms) == 0 {
 		return out, model.Errorf(model.InvalidInput, "recall", "the query is blank")
@@ -43,7 +44,7 @@ func New(q string) (Query, error) {
 
 // Whole is a search for the text as it was typed, in any letter case.
 func Whole(q string) Query {
-	q = strings.ToLower(q)
+	q = snippet.Fold(q)
 	terms := []string{q}
 	return Query{phrase: q, terms: terms, rare: rarest(terms), grams: grams(terms)}
 }
@@ -64,13 +65,13 @@ func (q Query) In(text []byte) bool {
 		if isASCII(t) && contains(low, t, q.rare[i]) {
 			continue
 		}
-		// Only the full lower case decides: the word holds more than ASCII, or the text one of the two other
-		// characters whose lower case is an ASCII letter.
-		if plain || isASCII(t) && !bytes.Contains(text, []byte("\u212a")) && !bytes.Contains(text, []byte("\u0130")) {
+		// Only the full folding decides: the word holds more than ASCII, or the text one of the other characters
+		// that fold to an ASCII letter.
+		if plain || isASCII(t) && !slices.ContainsFunc(likeASCII, func(c []byte) bool { return bytes.Contains(text, c) }) {
 			return false
 		}
 		if full == nil {
-			full = bytes.ToLower(text)
+			full = fold(text)
 		}
 		if !bytes.Contains(full, []byte(t)) {
 			return false
@@ -78,6 +79,13 @@ func (q Query) In(text []byte) bool {
 	}
 	return true
 }
+
+// likeASCII are the characters beyond ASCII that fold to one of its letters: k, i, i, s.
+var likeASCII = [][]byte{[]byte("\u212a"), []byte("\u0130"), []byte("\u0131"), []byte("\u017f")}
+
+// fold makes texts equal that differ only in letter case: a word in capitals has another lower case than the
+// word itself where that ends in a Greek sigma.
+func fold(text []byte) []byte { return []byte(snippet.Fold(string(text))) }
 
 // byRarity are the usual characters of a text, the rarest first. All others count as rarer.
 const byRarity = "zqxjkvbpygfwmucldrhsnioate "
@@ -151,7 +159,7 @@ func isASCII(s string) bool {
 
 // Lines gives a hit, without its item, for every line that holds every word.
 func (q Query) Lines(text string) []model.RecallSnippet {
-	whole := strings.ToLower(text)
+	whole := snippet.Fold(text)
 	for _, t := range q.terms {
 		if !strings.Contains(whole, t) {
 			return nil
@@ -161,7 +169,7 @@ func (q Query) Lines(text string) []model.RecallSnippet {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		low := strings.ToLower(line)
+		low := snippet.Fold(line)
 		at, score := q.place(low)
 		if at < 0 {
 			continue
@@ -175,7 +183,7 @@ func (q Query) Lines(text string) []model.RecallSnippet {
 // Piece gives one hit, without its item, for a text of several lines that holds every word
 // anywhere. The hit's line is that of the match.
 func (q Query) Piece(text string) (hit model.RecallSnippet, ok bool) {
-	low := strings.ToLower(text)
+	low := snippet.Fold(text)
 	at, score := q.place(low)
 	if at < 0 {
 		return model.RecallSnippet{}, false
@@ -183,7 +191,7 @@ func (q Query) Piece(text string) (hit model.RecallSnippet, ok bool) {
 	return model.RecallSnippet{Snippet: window(text, utf8.RuneCountInString(low[:at])), Line: 1 + strings.Count(low[:at], "\n"), Score: score}, true
 }
 
-// place is the position of the query in a lower-case text, as typed or by its first word, with the score;
+// place is the position of the query in a folded text, as typed or by its first word, with the score;
 // -1 when a word is missing.
 func (q Query) place(low string) (at int, score float64) {
 	if at = strings.Index(low, q.phrase); at >= 0 {
@@ -208,7 +216,7 @@ func (q Query) allTerms(low string) int {
 }
 
 // window cuts at most SnippetRunes out of a text around the rune at, on rune
-// boundaries (R23). Lower case keeps the number of runes, so a place in it is a
+// boundaries (R23). Folding keeps the number of runes, so a place in a folded text is a
 // place in the text.
 func window(text string, at int) string {
 	if utf8.RuneCountInString(text) <= model.SnippetRunes {

@@ -9,13 +9,13 @@ import (
 // TestPiece: a text of several lines must be one hit when it contains every word anywhere, at the line
 // of the phrase, else of the first word.
 func TestPiece(t *testing.T) {
-	const text = "Deploy notes\nblue is first\nthe FIRST blue"
+	const text = "Deploy notes\nblue is first\nthe FIRST blue\nο λόγος"
 	for _, c := range []struct {
 		query string
 		line  int
 		score float64
 	}{
-		{"first blue", 3, 1}, {"blue deploy", 2, 0.5}, {"green deploy", 0, 0},
+		{"first blue", 3, 1}, {"blue deploy", 2, 0.5}, {"green deploy", 0, 0}, {"Ο ΛΌΓΟΣ", 4, 1},
 	} {
 		q, err := linesearch.New(c.query)
 		if err != nil {

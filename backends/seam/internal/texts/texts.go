@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/snippet"
 	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/walk"
@@ -73,8 +74,8 @@ func Sift(rows []int32, file func(row int32) (prefix string, f walk.File), query
 }
 
 func sift(rows []int32, file func(row int32) (prefix string, f walk.File), query string) (in, unread []int32) {
-	want, words := strings.ToLower(query), linesearch.Whole(query)
-	holds := func(s string) bool { return strings.Contains(strings.ToLower(s), want) }
+	want, words := snippet.Fold(query), linesearch.Whole(query)
+	holds := func(s string) bool { return strings.Contains(snippet.Fold(s), want) }
 	overSlash := strings.Contains(want, "/") // else it lies in one part of the id, and those need not be joined
 	var dir, above string
 	dirHolds := holds("")
