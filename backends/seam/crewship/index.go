@@ -77,7 +77,7 @@ func (w *scrubbing) indexRows(db *sql.DB, prefix string) ([]int64, error) {
 		if err := rows.Scan(&id, &name, &content); err != nil {
 			return nil, err
 		}
-		gone := slices.Contains(w.req.Removed, prefix+name)
+		gone := slices.Contains(w.req.Removed, prefix+name) || isCard(w.cards, name)
 		if gone || w.req.Concerns != nil && (w.req.Concerns([]byte(name)) || w.req.Concerns([]byte(content))) {
 			out = append(out, id)
 		}

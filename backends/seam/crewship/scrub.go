@@ -27,7 +27,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if err != nil {
 		return nil, err
 	}
-	w := scrubbing{store: s, ctx: ctx, req: req}
+	w := scrubbing{store: s, ctx: ctx, req: req, cards: snap.userSlugs(req.Subjects)}
 	for _, p := range snap.memories {
 		if p.missing {
 			continue
@@ -53,8 +53,32 @@ type scrubbing struct {
 	store *store
 	ctx   context.Context
 	req   model.ScrubRequest
+	cards map[string]string // subjects by the names of their peer cards and user models
 	out   []model.LayerResult
 }
+
+// ofRemoved reports whether a file is a copy of a removed item, or of one that the subject's own id names:
+// a snapshot of it or an unfinished write.
+func (w *scrubbing) ofRemoved(f file) bool {
+	if f.memory == nil {
+		return false
+	}
+	label := f.label
+	if rest, in := strings.CutPrefix(label, snapshots); in {
+		_, label, _ = strings.Cut(rest, "/") // behind the run
+	}
+	if isTemp(path.Base(label)) {
+		label = label[:strings.LastIndex(label, ".tmp.")]
+	}
+	removed := slices.Contains(w.req.Removed, f.memory.prefix+label)
+	if _, err := f.dir.Stat(label); err == nil && isTemp(path.Base(f.label)) && !(w.req.Dry && removed) {
+		return false // written anew, or its writer is at work
+	}
+	return removed || isCard(w.cards, label)
+}
+
+// snapshots holds the copies that Crewship makes before a run, by run.
+const snapshots = ".snapshots/"
 
 func (w *scrubbing) file(f file) {
 	switch {
@@ -145,6 +169,7 @@ func (w *scrubbing) copy(f file) {
 	if w.req.Concerns == nil {
 		return
 	}
+	removed := w.ofRemoved(f)
 	data, _, err := f.dir.Read(f.label, 0)
 	if errors.Is(err, model.NotFound) {
 		return
@@ -153,7 +178,7 @@ func (w *scrubbing) copy(f file) {
 		w.add(f, "not read", 0, err)
 		return
 	}
-	if !w.req.Concerns(data) && !w.req.Concerns([]byte(f.label)) {
+	if !removed && !w.req.Concerns(data) && !w.req.Concerns([]byte(f.label)) {
 		if !w.req.Dry {
 			w.leftover(f, data)
 		}

@@ -15,6 +15,7 @@ import (
 	"memdesk/backends/seam/crewship"
 	"memdesk/internal/clock"
 	"memdesk/model"
+	"memdesk/quarantine"
 )
 
 const (
@@ -183,6 +184,62 @@ func TestConcerningFindsPeerCards(t *testing.T) {
 	want := []string{"crews/c_red/agents/ada/peers/6c1d01a9e9c38307.md", "crews/c_red/shared/users/6c1d01a9e9c38307.md"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("= %v, %v; want %v", got, err, want)
+	}
+}
+
+// TestCopiesOfAPeerCard say nothing that names the user; their names, or the source of a quarantined one, do.
+func TestCopiesOfAPeerCard(t *testing.T) {
+	const card, other = "6c1d01a9e9c38307", "00000000000000aa" // of usr_subj in ws_1
+	blocked := func(source string) (label, text string) {
+		f := quarantine.File{QuarantinedAt: now, Category: "prompt_injection", Pattern: "x", Source: source, Body: poison + source}
+		f.SHA256 = quarantine.Sum(f.Body)
+		return ".quarantine/" + f.SHA256 + ".md", string(f.Encode())
+	}
+	mine, mineText := blocked("peers/" + card + ".md")
+	his, hisText := blocked("peers/" + other + ".md")
+	gone := []string{".snapshots/run1/peers/" + card + ".md", "peers/" + card + ".md.tmp.0123456789abcdef", ".snapshots/run1/daily/2026-05-20.md", "daily/2026-05-20.md.tmp.0123456789abcdef"}
+	kept := []string{".snapshots/run1/peers/" + other + ".md", "peers/" + other + ".md.tmp.0123456789abcdef", ".snapshots/run1/x/daily/2026-05-20.md", "daily/2026-05-21.md.tmp.0123456789abcdef"}
+	content := map[string]string{redAda + mine: mineText, redAda + his: hisText}
+	for _, label := range slices.Concat(gone, kept) {
+		content[redAda+label] = "likes short answers"
+	}
+	root := data(t, content)
+	database(t, filepath.Join(root, "crewship.db"), `INSERT INTO workspaces VALUES ('ws_1', 'Third', 'third')`)
+	makeIndex(t, filepath.Join(root, redAda, "index.sqlite"), map[string]string{"peers/" + card + ".md": "likes zzshort answers", "peers/" + other + ".md": "likes zzlong answers"})
+	s := open(t, crewship.Config{Name: "d", Path: root, Clock: clock.Fixed(now)})
+	var found []string
+	err := s.Subjects.Concerning(t.Context(), []string{"usr_subj"}, func(h model.SubjectHit) bool {
+		found = append(found, h.ID)
+		return true
+	})
+	if want := []string{"crews/c_red/agents/ada/" + mine}; err != nil || !slices.Equal(found, want) {
+		t.Errorf("found %v, want %v; %v", found, want, err)
+	}
+	var planned []string
+	req := model.ScrubRequest{Subjects: []string{"usr_subj"}, Removed: []string{"crews/c_red/agents/ada/daily/2026-05-20.md"}, Concerns: func([]byte) bool { return false },
+		Dry: true, May: func(layer string, _ []byte) bool {
+			planned = append(planned, strings.TrimPrefix(layer, "crews/c_red/agents/ada/"))
+			return true
+		}}
+	if _, err := s.Maintainer.Scrub(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(planned)
+	if want := slices.Sorted(slices.Values(gone)); !slices.Equal(planned, want) {
+		t.Errorf("planned %v, want %v", planned, want)
+	}
+	forget(t, s, model.ForgetRequest{ID: req.Removed[0]}, 1)
+	req.Dry = false
+	if _, err := s.Maintainer.Scrub(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	for i, label := range slices.Concat(gone, kept) {
+		if _, err := os.Lstat(filepath.Join(root, redAda, label)); (err == nil) != (i >= len(gone)) {
+			t.Errorf("%s: there %v", label, err == nil)
+		}
+	}
+	if left := layersHolding(t, s, "zzshort"); len(left) > 0 || len(layersHolding(t, s, "zzlong")) == 0 {
+		t.Errorf("the card's row of the index is in %v, or another's is gone", left)
 	}
 }
 

@@ -20,23 +20,45 @@ func (s *store) Concerning(ctx context.Context, subjects []string, yield func(mo
 	if err != nil {
 		return err
 	}
-	slugs := map[string]string{} // subject by slug, in every workspace there is
-	for _, ws := range snap.workspaces() {
-		for _, subject := range subjects {
-			slugs[userSlug(subject, ws)] = subject
+	slugs := snap.userSlugs(subjects)
+	for p, f := range snap.all() {
+		if isCard(slugs, f.Path()) && !yield(model.SubjectHit{ID: p.memory.prefix + f.Path(), Subject: slugs[stem(f.Name())], Reason: "its name is the hash of this user's id"}) {
+			return nil
 		}
 	}
-	for p, f := range snap.all() {
-		if dir := path.Base(f.Dir()); dir != "peers" && dir != "users" {
-			continue
-		}
-		subject, ok := slugs[strings.TrimSuffix(f.Name(), ".md")]
-		if ok && !yield(model.SubjectHit{ID: p.memory.prefix + f.Path(), Subject: subject, Reason: "its name is the hash of this user's id"}) {
+	blocked, err := s.Quarantined(ctx)
+	if err != nil {
+		return err
+	}
+	for _, q := range blocked {
+		if isCard(slugs, q.Source) && !yield(model.SubjectHit{ID: q.ID, Subject: slugs[stem(path.Base(q.Source))], Reason: "it was blocked under a name that is the hash of this user's id"}) {
 			return nil
 		}
 	}
 	return s.called(ctx, subjects, yield)
 }
+
+// userSlugs are subjects by the names of their files in every workspace there is.
+func (snap *snapshot) userSlugs(subjects []string) map[string]string {
+	slugs := map[string]string{}
+	for _, ws := range snap.workspaces() {
+		for _, subject := range subjects {
+			slugs[userSlug(subject, ws)] = subject
+		}
+	}
+	return slugs
+}
+
+// isCard reports whether a label is that of a peer card or user model of one of the subjects.
+func isCard(slugs map[string]string, label string) bool {
+	if dir := path.Base(path.Dir(label)); dir != "peers" && dir != "users" {
+		return false
+	}
+	_, ok := slugs[stem(path.Base(label))]
+	return ok
+}
+
+func stem(base string) string { return strings.TrimSuffix(base, ".md") }
 
 // called returns the database's names of the users.
 func (s *store) called(ctx context.Context, users []string, yield func(model.SubjectHit) bool) error {
