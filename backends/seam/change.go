@@ -79,16 +79,28 @@ func (d *Dir) foresee(ctx context.Context, op string, at Locator, decide func([]
 				return err
 			}
 		}
-		edit, err = decide(seen.Data, seen.Exists)
+		edit, err = decided(seen, at, decide)
 		return err
 	})
 	return edit, err
 }
 
+// decided is the decision on a file. One that is too large to be looked into can only be removed.
+func decided(seen rootdir.Seen, at Locator, decide func([]byte, bool) (Edit, error)) (Edit, error) {
+	edit, err := decide(seen.Data, seen.Exists)
+	if seen.Large != nil && (err != nil || !edit.Remove && !edit.Keep) {
+		return Edit{}, model.Errorf(model.Unsupported, "change", "%q: %w of %d bytes: it can only be removed, without an expected revision", at.Key(), rootdir.ErrTooLarge, rootdir.MaxRead)
+	}
+	return edit, err
+}
+
 func look(root *rootdir.Dir, at Locator) (rootdir.Seen, error) {
-	data, _, err := root.Read(at.Key(), 0)
-	if errors.Is(err, model.NotFound) {
+	data, m, err := root.Read(at.Key(), 0)
+	switch {
+	case errors.Is(err, model.NotFound):
 		return rootdir.Seen{}, nil
+	case errors.Is(err, rootdir.ErrTooLarge):
+		return rootdir.Seen{Exists: true, Large: &m}, nil
 	}
 	return rootdir.Seen{Exists: err == nil, Data: data}, err
 }
@@ -99,7 +111,7 @@ func (d *Dir) attempt(ctx context.Context, op string, root *rootdir.Dir, held He
 	if err != nil {
 		return rootdir.Swapped{}, err
 	}
-	edit, err := decide(seen.Data, seen.Exists)
+	edit, err := decided(seen, at, decide)
 	if err != nil || edit.Keep {
 		return rootdir.Swapped{}, err
 	}

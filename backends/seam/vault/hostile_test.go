@@ -238,3 +238,37 @@ func TestHugeIDsMakeNothing(t *testing.T) {
 	cfg := fresh(t)
 	seamtest.HugeIDs(t, open(t, cfg), cfg.Path, "")
 }
+
+// TestASparseFileEndsNothing: it costs an agent one call to make, and read as a whole it would end the process.
+func TestASparseFileEndsNothing(t *testing.T) {
+	cfg := fresh(t)
+	plant(t, cfg.Path, "big.md", "x")
+	plant(t, cfg.Path, ".big.md.tmp", "x")
+	for _, name := range []string{"big.md", ".big.md.tmp"} {
+		if err := os.Truncate(filepath.Join(cfg.Path, name), 8<<40); err != nil {
+			t.Skip(err)
+		}
+	}
+	s := open(t, cfg)
+	if _, err := s.Browser.Read(t.Context(), "big.md"); !errors.Is(err, model.Unsupported) {
+		t.Errorf("read: %v", err)
+	}
+	for _, mode := range []model.Mode{model.Replace, model.Append} {
+		if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "big.md", Mode: mode, Content: "y"}); !errors.Is(err, model.Unsupported) {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+	if _, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "big.md", IfMatch: "00"}); !errors.Is(err, model.Unsupported) {
+		t.Errorf("forget of an expected revision: %v", err)
+	}
+	results, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Concerns: func([]byte) bool { return false }})
+	if i := slices.IndexFunc(results, func(r model.LayerResult) bool { return r.Layer == ".big.md.tmp" }); err != nil || i < 0 || results[i].Verdict != model.VerdictFailed {
+		t.Errorf("scrub: %+v, %v", results, err)
+	}
+	if got, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "big.md"}); err != nil || got.Removed != 1 {
+		t.Errorf("forget: %+v, %v", got, err)
+	}
+	if left, err := os.ReadDir(cfg.Path); err != nil || len(left) != 1 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}

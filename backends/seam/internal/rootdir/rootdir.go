@@ -232,27 +232,30 @@ func (d *Dir) List(name string) ([]Entry, error) {
 // ErrTooLarge is in the error of a Read of a file over its limit.
 var ErrTooLarge = errors.New("the file is larger than the limit")
 
+// MaxRead bounds every Read, in bytes: a sparse file costs its maker nothing, and read as a whole it would end
+// the process.
+const MaxRead = 256 << 20
+
 // Read returns the bytes of a regular file. More than limit bytes are an error
-// that holds ErrTooLarge and Unsupported; a limit of 0 means none.
+// that holds ErrTooLarge and Unsupported, with the file's Meta; a limit of 0 means MaxRead.
 func (d *Dir) Read(name string, limit int64) ([]byte, Meta, error) {
+	if limit <= 0 {
+		limit = MaxRead
+	}
 	f, m, err := d.open(name, os.O_RDONLY)
 	if err != nil {
 		return nil, Meta{}, err
 	}
 	defer f.Close()
-	if limit > 0 && m.Size > limit {
+	if m.Size > limit {
 		return nil, m, model.Errorf(model.Unsupported, "read", "%q: %w of %d bytes", name, ErrTooLarge, limit)
-	}
-	var src io.Reader = f
-	if limit > 0 {
-		src = io.LimitReader(f, limit+1)
 	}
 	var data bytes.Buffer
 	data.Grow(int(m.Size) + bytes.MinRead)
-	if _, err := data.ReadFrom(src); err != nil {
+	if _, err := data.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
 		return nil, m, fail("read", name, err)
 	}
-	if limit > 0 && int64(data.Len()) > limit {
+	if int64(data.Len()) > limit {
 		return nil, m, model.Errorf(model.Unsupported, "read", "%q: %w of %d bytes", name, ErrTooLarge, limit)
 	}
 	return data.Bytes(), m, nil

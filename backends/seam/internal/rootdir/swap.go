@@ -22,6 +22,8 @@ var ErrChanged = errors.New("another writer changed it at the same moment")
 type Seen struct {
 	Exists bool
 	Data   []byte
+	// Large is set, and Data empty, for a file over MaxRead: it can be taken, and its size and time are compared.
+	Large *Meta
 }
 
 // Swapped describes the side effects of an exchange.
@@ -165,7 +167,7 @@ func (s *swapper) swap(seen Seen, data []byte, made New, guard Guard) error {
 		err = syncDir(s.in.root, ".")
 	}
 	if s.old != "" {
-		err = errors.Join(err, s.discard(s.old, seen.Data))
+		err = errors.Join(err, s.discard(s.old, seen))
 	}
 	if err != nil {
 		return fmt.Errorf("written, but not known to be durable: %w", bare(err))
@@ -196,7 +198,7 @@ func (s *swapper) exchange(temp string, seen Seen, data []byte) error {
 		return s.putBack(temp, mine, data)
 	}
 	defer f.Close()
-	same, free, err := isStill(f, seen.Data)
+	same, free, err := isStill(f, seen)
 	switch {
 	case err == nil && same && free:
 		s.old = temp
@@ -215,7 +217,7 @@ func (s *swapper) reopen(name string) (*os.File, error) {
 // discard unlinks a file that was taken out, unless another process has written to it. A writer that had
 // found the name but not yet opened the file can come late: discard waits a moment for it, checks the
 // handle once more after the unlink, and keeps late text in a copy.
-func (s *swapper) discard(name string, want []byte) error {
+func (s *swapper) discard(name string, want Seen) error {
 	f, err := s.reopen(name)
 	if err != nil {
 		return s.setAside(name)
@@ -231,6 +233,9 @@ func (s *swapper) discard(name string, want []byte) error {
 	if same, _, err := isStill(f, want); err == nil && same {
 		return nil
 	}
+	if want.Large != nil {
+		return errors.New("it is removed, and another program wrote to it meanwhile: it is too large to be kept")
+	}
 	late, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<62))
 	if err != nil {
 		return err
@@ -242,21 +247,29 @@ func (s *swapper) discard(name string, want []byte) error {
 	return s.setAside(temp)
 }
 
-// isStill reports whether a file whose old name is gone still holds the bytes; free: no process has it open
+// isStill reports whether a file whose old name is gone is still as it was seen; free: no process has it open
 // for writing.
-func isStill(f *os.File, want []byte) (same, free bool, err error) {
+func isStill(f *os.File, want Seen) (same, free bool, err error) {
 	for waited := time.Duration(0); ; waited += writerPause {
 		if free = unwritten(f); free || waited >= writerWait {
 			break
 		}
 		time.Sleep(writerPause)
 	}
-	got := make([]byte, len(want)+1)
+	if want.Large != nil {
+		fi, err := f.Stat()
+		if err != nil {
+			return false, free, err
+		}
+		now := metaOf(fi) // its change time is that of the new name
+		return now.ino == want.Large.ino && now.Size == want.Large.Size && now.Modified.Equal(want.Large.Modified), free, nil
+	}
+	got := make([]byte, len(want.Data)+1)
 	n, err := f.ReadAt(got, 0)
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return err == nil && bytes.Equal(got[:n], want), free, err
+	return err == nil && bytes.Equal(got[:n], want.Data), free, err
 }
 
 // readFull fills the buffer as far as the file goes.
@@ -289,7 +302,7 @@ func (s *swapper) putBack(foreign string, mine fs.FileInfo, data []byte) error {
 	}
 	now, err := s.in.root.Lstat(foreign)
 	if err == nil && os.SameFile(now, mine) {
-		return errors.Join(s.discard(foreign, data), ErrChanged)
+		return errors.Join(s.discard(foreign, Seen{Data: data}), ErrChanged)
 	}
 	return errors.Join(s.setAside(foreign), ErrChanged)
 }
@@ -352,7 +365,7 @@ func (s *swapper) take(seen Seen, guard Guard) error {
 	var same, free bool
 	if err == nil {
 		defer f.Close()
-		same, free, err = isStill(f, seen.Data)
+		same, free, err = isStill(f, seen)
 	}
 	if err != nil || !same || !free {
 		if perr := place(s.in.root, temp, s.base); perr != nil {
@@ -366,7 +379,7 @@ func (s *swapper) take(seen Seen, guard Guard) error {
 		}
 		return model.Errorf(model.Locked, "remove", "%q is open for writing in another program; close it there and try again", s.full(s.base))
 	}
-	if err := s.discard(temp, seen.Data); err != nil {
+	if err := s.discard(temp, seen); err != nil {
 		return err
 	}
 	if err := syncDir(s.in.root, "."); err != nil {

@@ -25,7 +25,7 @@ const (
 	ReadLimit = 4 << 20
 	// WholeLimit bounds a file that is read as a whole, in bytes. A larger one can be
 	// listed and removed only, and the error says so.
-	WholeLimit = 256 << 20
+	WholeLimit = rootdir.MaxRead
 )
 
 // errEnough ends a read whose caller has enough.
