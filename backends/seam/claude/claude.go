@@ -4,7 +4,6 @@ package claude
 
 import (
 	"context"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/media"
 	"memdesk/backends/seam/internal/notes"
+	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -162,14 +162,17 @@ var (
 	indexLine   = regexp.MustCompile(`\[[^\]]*\]\([^)]+\.md\)`)
 )
 
+// looked is the part of a file that tells the profile, in bytes.
+const looked = 1 << 20
+
 func firstLine(file string) string {
-	data, _ := os.ReadFile(file) // an unreadable file says nothing
+	data, _ := rootdir.Peek(file, looked) // an unreadable file says nothing
 	line, _, _ := strings.Cut(string(data), "\n")
 	return strings.TrimSuffix(line, "\r")
 }
 
 func indexed(dir string) bool {
-	data, _ := os.ReadFile(filepath.Join(dir, indexName)) // as firstLine
+	data, _ := rootdir.Peek(filepath.Join(dir, indexName), looked) // as firstLine
 	return indexLine.Match(data)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/seam/claude"
+	"memdesk/backends/seam/seamtest"
 	"memdesk/model"
 )
 
@@ -499,6 +500,36 @@ func TestIndexLinksAsMarkdownHasThem(t *testing.T) {
 		}
 		if string(data) != want {
 			t.Errorf("%s: the index is %q", line, data)
+		}
+	}
+}
+
+// TestOpeningReadsAFileAndLittleOfIt: whoever writes beside the memories can put a pipe, or a sparse file, in the
+// place of one that tells the profile.
+func TestOpeningReadsAFileAndLittleOfIt(t *testing.T) {
+	for _, name := range []string{"MEMORY.md", "memories/memory_summary.md"} {
+		for what, put := range map[string]func(path string) error{
+			"a pipe": func(path string) error {
+				seamtest.MakePipe(t, path)
+				return nil
+			},
+			"a sparse file": func(path string) error {
+				return errors.Join(os.WriteFile(path, []byte("x"), 0o600), os.Truncate(path, 8<<40))
+			},
+		} {
+			dir := plant(t, t.TempDir(), "memories/x.md", "x")
+			must(t, put(filepath.Join(dir, filepath.FromSlash(name))))
+			done := make(chan error, 1)
+			go func() {
+				_, err := claude.Profile(dir)
+				done <- err // a directory of the memory tool's, whatever stands there
+			}()
+			select {
+			case err := <-done:
+				must(t, err)
+			case <-time.After(10 * time.Second):
+				t.Errorf("%s as %s: it is waited for", what, name)
+			}
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"memdesk/backends/seam/internal/rootdir"
 )
 
 // workspace is one workspace of the configuration.
@@ -15,9 +17,12 @@ type workspace struct {
 	dir string // below the state directory; empty: outside it
 }
 
+// configLimit is the part of openclaw.json that is read, in bytes.
+const configLimit = 4 << 20
+
 // workspaces reads openclaw.json (OC2). problem says in words why it is unreadable.
 func workspaces(state string) (out []workspace, problem string) {
-	data, err := os.ReadFile(filepath.Join(state, configName))
+	data, err := rootdir.Peek(filepath.Join(state, configName), configLimit)
 	if err != nil {
 		if os.IsNotExist(err) {
 			return nil, ""

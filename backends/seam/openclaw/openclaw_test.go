@@ -470,3 +470,25 @@ func TestIndexThatCannotBeRead(t *testing.T) {
 		})
 	}
 }
+
+// TestConfigThatIsNoFile: a pipe in its place is not waited for, and costs only the workspaces that it would name.
+func TestConfigThatIsNoFile(t *testing.T) {
+	dir := plant(t, t.TempDir(), "workspace/MEMORY.md", "facts\n")
+	seamtest.MakePipe(t, filepath.Join(dir, "openclaw.json"))
+	done := make(chan []string, 1)
+	go func() {
+		s, err := openclaw.Open(context.Background(), openclaw.Config{Name: "o", Path: dir})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- s.Notes
+	}()
+	select {
+	case said := <-done:
+		if !strings.Contains(strings.Join(said, "\n"), "openclaw.json cannot be read") {
+			t.Errorf("said: %q", said)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the pipe is waited for")
+	}
+}

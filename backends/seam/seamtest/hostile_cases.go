@@ -261,7 +261,7 @@ func conflictCopies(t *testing.T, s Subject) {
 
 func pipes(t *testing.T, s Subject) {
 	plant(t, s, "x.md", "x")
-	makePipe(t, filepath.Join(s.Dir, "pipe.md"))
+	MakePipe(t, filepath.Join(s.Dir, "pipe.md"))
 	_, err := s.Tree.Read(t.Context(), at(t, s, "pipe.md"))
 	wantKind(t, err, model.PermissionDenied)
 	_, err = s.Tree.Write(t.Context(), at(t, s, "pipe.md"), "x")

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/gitlog"
 	"memdesk/model"
@@ -123,7 +124,7 @@ func (r *Repository) scrub(ctx context.Context, req model.ScrubRequest) ([]model
 		}
 	}
 	out := []model.LayerResult{res}
-	if config, err := os.ReadFile(filepath.Join(r.Path, "config")); err == nil && bytes.Contains(config, []byte(`[remote "`)) {
+	if config, err := rootdir.Peek(filepath.Join(r.Path, "config"), rootdir.MaxRead); err == nil && bytes.Contains(config, []byte(`[remote "`)) {
 		out = append(out, model.LayerResult{Layer: r.Layer + " (remotes)", Method: "not looked at", Verdict: model.VerdictOutOfScope,
 			Reason: "the repository has remotes, which keep what was pushed: force-push there, and tell whoever has a clone"})
 	}
@@ -154,7 +155,7 @@ func (r *Repository) rewrite(ctx context.Context) error {
 		return atomicfile.Pathless(err)
 	}
 	branch := "refs/heads/main"
-	if head, err := os.ReadFile(filepath.Join(r.Path, "HEAD")); err == nil {
+	if head, err := rootdir.Peek(filepath.Join(r.Path, "HEAD"), rootdir.MaxRead); err == nil {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: "); ok {
 			branch = name
 		}
@@ -203,7 +204,7 @@ func takeOver(from, to string) error {
 			}
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(from, name))
+		data, err := rootdir.Peek(filepath.Join(from, name), rootdir.MaxRead)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(to, name), data, info.Mode().Perm())
 		}

@@ -528,3 +528,17 @@ func (m Meta) notFile() error {
 	}
 	return ErrNotFile
 }
+
+// Peek returns at most limit bytes from the beginning of the regular file at a path, which comes from the
+// operator: links are followed. It waits for no pipe.
+func Peek(path string, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return nil, errors.Join(ErrNotFile, err)
+	}
+	return io.ReadAll(io.LimitReader(f, limit))
+}
