@@ -82,6 +82,19 @@ func TestErasureFaults(t *testing.T) {
 		}
 		r.press("r").see("Go on with the erasure").begin(id, "Go on").see("No layer that can be reached holds the person")
 	})
+	t.Run("a store is away while the plan is made", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t, "")
+		o.file("--subject", "usr_maren", "--alias", "Maren Holt")
+		r := o.console(80, 24).see("· new")
+		vault := filepath.Join(o.dir, "vault")
+		if err := os.Rename(vault, vault+".away"); err != nil {
+			t.Fatal(err)
+		}
+		r.press("p").see("The plan of", "6 of 7 stores searched; not searched: notes", "!! not searched: notes; ", "!! Not searched: notes. The request stays partial")
+		r.press("E").answer("for good?").see("!! Not searched: notes. Nothing is erased there").press("enter").see("cancelled")
+		r.press("esc").see("[6 Erasure", "planned", "!! Not searched: notes.")
+	})
 	t.Run("a layer that nothing opens is attested", func(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t, "")

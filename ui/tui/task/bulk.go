@@ -150,7 +150,9 @@ func (b *Bulk) numbers(esc safetext.Escaper) safetext.Text {
 		total, noun = done, b.found
 	}
 	text, end := esc.Sprintf("%s of %s", prose.Group(int64(done)), prose.Plural(int64(total), noun)), "done"
-	if b.Failed > 0 {
+	if b.Failed > 0 && b.Ready != "" {
+		text, end = esc.Sprintf("%s of %s searched", prose.Group(int64(done-b.Failed)), prose.Plural(int64(total), noun)), "ended"
+	} else if b.Failed > 0 {
 		text, end = esc.Sprintf("%s, %s %s", text, prose.Group(int64(b.Failed)), cmp.Or(b.Bad, "failed")), "ended"
 	} else if b.Ready != "" {
 		text, end = esc.Sprintf("%s searched", text), b.Ready

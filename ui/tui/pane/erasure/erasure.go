@@ -371,9 +371,7 @@ func (rq *Requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	if r.Reason != "" && !r.Under() && r.State != gdpr.StateWithdrawn {
 		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(r.Reason, prose.MaxReason)), Kind: text.Warn})
 	}
-	head = append(head, rq.runLines(ctx, r)...)
-	head = append(head, text.Line{Kind: text.Blank})
-	head = append(head, rq.planSummary(ctx, r)...)
+	head = append(head, rq.planSummary(ctx, r, rq.runLines(ctx, r))...)
 	head = append(head,
 		field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format("2006-01-02"), dueWords(r, now))),
 		field("received", esc.Const(r.Received)))
@@ -404,17 +402,20 @@ func (rq *Requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	return text.NewPage(head, "")
 }
 
-// planSummary is the plan in a few lines, or nothing.
-func (rq *Requests) planSummary(ctx context.Context, r operator.ErasureRequest) []text.Line {
+// planSummary is the plan in a few lines, after the lines of its run; a warning that it is not
+// complete comes first.
+func (rq *Requests) planSummary(ctx context.Context, r operator.ErasureRequest, run []text.Line) []text.Line {
+	run = append(run, text.Line{Kind: text.Blank})
 	if r.Done() || r.PlanHash == "" {
-		return nil
+		return run
 	}
 	esc := rq.D.Esc
 	p, err := rq.D.Erasure.Plan(ctx, r.ID)
 	if err != nil {
-		return []text.Line{{Value: esc.Sprintf("!! the plan cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}}
+		return append(run, text.Line{Value: esc.Sprintf("!! the plan cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn})
 	}
-	head := []text.Line{{Name: esc.Const("plan"), Value: esc.Sprintf("%s, made %s", p.Hash[:min(12, len(p.Hash))], rq.D.Time.Ago(p.Made))}}
+	head := append(unsearchedLines(esc, p, "p plans again when 1 Health shows it up."), run...)
+	head = append(head, text.Line{Name: esc.Const("plan"), Value: esc.Sprintf("%s, made %s", p.Hash[:min(12, len(p.Hash))], rq.D.Time.Ago(p.Made))})
 	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
 	switch {
 	case err != nil:

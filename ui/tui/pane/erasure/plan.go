@@ -82,6 +82,9 @@ func (rq *Requests) discover(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			return err
 		}
 		b.Settle(searched(d.Esc, p), "")
+		if missing := unsearched(p); missing != "" {
+			b.Tell(d.Esc.Sprintf("not searched: %s", d.Esc.LineMax(missing, prose.MaxTitle)))
+		}
 		return nil
 	}
 	b.Then = func() tea.Cmd {
@@ -104,6 +107,26 @@ func searched(esc safetext.Escaper, p gdpr.Plan) []task.Outcome {
 		out = append(out, o)
 	}
 	return out
+}
+
+// unsearched names the stores that the search could not reach; empty: none.
+func unsearched(p gdpr.Plan) string {
+	var out []string
+	for _, s := range p.Stores {
+		if s.Error != "" {
+			out = append(out, s.Store)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// unsearchedLines warn of the stores that the search could not reach, and say what follows.
+func unsearchedLines(esc safetext.Escaper, p gdpr.Plan, then string) []text.Line {
+	missing := unsearched(p)
+	if missing == "" {
+		return nil
+	}
+	return []text.Line{{Value: esc.Sprintf("!! Not searched: %s. %s", esc.LineMax(missing, prose.MaxReason), esc.Const(then)), Kind: text.Warn}}
 }
 
 // stepCount counts the steps of a store's plan.
@@ -442,7 +465,12 @@ func planRecord(st *paint.Styles, r PlanRow) record.Row[PlanRow] {
 		}
 		out.Cells = []safetext.Text{esc.Sprintf("%s%s", sign, esc.Line(r.store.Store)), r.bar(st), esc.Line(r.store.Kind), storeWords(esc, *r.store)}
 	default:
-		out.Cells = []safetext.Text{esc.Const("all stores"), esc.Const(""), esc.Const("plan"), esc.Const(countPlan(r.plan).words())}
+		words := esc.Const(countPlan(r.plan).words())
+		if missing := unsearched(*r.plan); missing != "" {
+			out.Tones = []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneBad}
+			words = esc.Sprintf("!! not searched: %s; %s", esc.LineMax(missing, prose.MaxTitle), words)
+		}
+		out.Cells = []safetext.Text{esc.Const("all stores"), esc.Const(""), esc.Const("plan"), words}
 	}
 	return out
 }
@@ -509,10 +537,12 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	all := countPlan(p)
 	head := []text.Line{
 		{Value: esc.Sprintf("The plan of %s", p.Request), Kind: text.Title},
+	}
+	head = append(head, unsearchedLines(esc, *p, "The request stays partial until a new plan (p) has searched it too.")...)
+	head = append(head,
 		field("person", esc.LineMax(strings.Join(append([]string{r.Subject}, r.Aliases...), ", "), prose.MaxReason)),
 		field("deadline", esc.Sprintf("%s, %s", esc.Const(r.Deadline.Format(time.DateOnly)), esc.Const(dueWords(r, rq.D.Time.Clock.Now())))),
-		field("in all", esc.Sprintf("%s: %s", prose.Plural(int64(len(p.Stores)), "store"), esc.Const(all.words()))),
-	}
+		field("in all", esc.Sprintf("%s: %s", prose.Plural(int64(len(p.Stores)), "store"), esc.Const(all.words()))))
 	if r.PlanHash != p.Hash {
 		head = append(head, text.Line{Value: esc.Const("!! This plan is void: something was changed since. p plans again."), Kind: text.Warn})
 	}
@@ -521,11 +551,6 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 			head = append(head, text.Line{Value: esc.Sprintf("!! %s.", esc.Line(s.ShareWords(max))), Kind: text.Warn})
 		}
 		head = append(head, text.Line{Value: esc.Sprintf("If they are right, E wants the number of all items of this plan typed: %s.", strconv.Itoa(all.forget+all.redact)), Kind: text.Warn})
-	}
-	for _, s := range p.Stores {
-		if s.Error != "" {
-			head = append(head, text.Line{Value: esc.Sprintf("!! %s: %s. The request stays partial until it was searched too.", esc.Line(s.Store), esc.LineMax(s.Error, prose.MaxReason)), Kind: text.Warn})
-		}
 	}
 	if p.Note != "" {
 		head = append(head, text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})
@@ -712,6 +737,9 @@ func tellPlan(esc safetext.Escaper, e PlanRow) safetext.Text {
 		return esc.Sprintf("Store %s, layer %s: %s", e.store.Store, e.layer, e.steps.words())
 	case e.store != nil:
 		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store))
+	}
+	if missing := unsearched(*e.plan); missing != "" {
+		return esc.Sprintf("Not searched: %s. The other stores: %s, %s on hold; the hash of the plan begins with %s", esc.LineMax(missing, prose.MaxTitle), prose.Plural(items, "item"), prose.Group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
 	}
 	return esc.Sprintf("All stores: %s, %s on hold; the hash of the plan begins with %s", prose.Plural(items, "item"), prose.Group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
 }

@@ -67,6 +67,7 @@ func (rq *Requests) eraseDialog(r operator.ErasureRequest, p gdpr.Plan, wrong st
 	all := countPlan(&p)
 	lines = append(lines, text.Line{Value: title, Kind: text.Title},
 		text.Line{Value: esc.Const("!! It cannot be undone: nothing is kept for z."), Kind: text.Warn, Pin: true})
+	lines = append(lines, unsearchedLines(esc, p, "Nothing is erased there, and the request stays partial.")...)
 	var production []string
 	for _, m := range d.Fleet.Members() {
 		if m.Err == nil && strings.EqualFold(m.Store.Environment, "production") {
