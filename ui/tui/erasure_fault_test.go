@@ -199,7 +199,7 @@ func TestErasureFaults(t *testing.T) {
 		// Everything that a filter shows, except its headings; the ground is asked for once, and one plan
 		// is made.
 		r.press("/", "graph forget", "enter").see("/graph forget", "x forget").press("*").see("rows marked")
-		r.asked("H", "items back from the erasure?").press("enter").see("cancelled").press("H").answer("items back from the erasure?", "tab", "a legal claim", "tab").see("[Hold]", "x forget  graph:").press("enter").see("on hold: the plan is made anew").see("1 go (1 scrub), 11 on hold", "▸ notes")
+		r.asked("H", "items back from the erasure?").press("enter").see("cancelled").press("H").answer("items back from the erasure?", "tab", "a legal claim", "tab").see("[Hold]", "x forget  graph:").press("enter").see("on hold: the plan is made anew").see("1 go (1 layer), 11 on hold", "▸ notes")
 		// A range is lifted; items not held under this request must not change.
 		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").see("1 of 11").press(" ", "v").see("2 marked")
 		r.asked("U", "Lift the hold on 2 items?").press("enter").see("cancelled").press("U").answer("Lift the hold on 2 items?", "tab").see("[Lift]").press("enter").see("lifted: the plan is made anew").see("x forget", "= hold", "▸ notes")

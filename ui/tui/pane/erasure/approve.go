@@ -46,9 +46,9 @@ func (rq *Requests) approve(r operator.ErasureRequest) tea.Cmd {
 // approvedLines are the plan in numbers and its hash.
 func (rq *Requests) approvedLines(r operator.ErasureRequest, p gdpr.Plan, how string) []text.Line {
 	esc := rq.D.Esc
-	items, held := p.Count()
+	_, held := p.Count()
 	return []text.Line{
-		{Value: esc.Sprintf("Approve the erasure of %s with your own key?", prose.Plural(items, "item")), Kind: text.Title},
+		{Value: esc.Sprintf("Approve the erasure of %s with your own key?", countPlan(&p).erased(" and the scrub of ")), Kind: text.Title},
 		{Value: esc.Sprintf("%s of %s; %s on hold. %s exactly this plan, and it is void when anything in it changes.", r.ID, prose.Plural(int64(len(p.Stores)), "store"), prose.Group(held), safetext.Const(how))},
 		{Value: esc.Sprintf("The hash of the plan: %s", esc.Line(p.Hash)), Pin: true},
 	}

@@ -174,7 +174,7 @@ func (t stepCount) words() string {
 	}
 	goes := "go"
 	if t.scrub > 0 {
-		goes = "go (" + prose.Group(int64(t.scrub)) + " scrub)"
+		goes = "go (" + prose.Plural(int64(t.scrub), "layer") + ")"
 	}
 	add(t.forget+t.scrub, goes)
 	add(t.redact, "redact")
@@ -184,6 +184,24 @@ func (t stepCount) words() string {
 		return "nothing found"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// erased says what goes or changes: items, and after the word for it, layers.
+func (t stepCount) erased(scrubbed string) string {
+	words := prose.Plural(int64(t.forget+t.redact), "item")
+	if t.scrub > 0 {
+		words += scrubbed + prose.Plural(int64(t.scrub), "layer")
+	}
+	return words
+}
+
+// layerNote says what the layers among those that go are; nothing without any.
+func layerNote(esc safetext.Escaper, t stepCount) []text.Line {
+	if t.scrub == 0 {
+		return nil
+	}
+	return []text.Line{{Value: esc.Sprintf("GO counts %s and %s. A layer is no item but an index, a log or the like: it is scrubbed, so that what names the person goes and the rest stays.",
+		prose.Plural(int64(t.forget), "item"), prose.Plural(int64(t.scrub), "layer")), Kind: text.Note}}
 }
 
 // storeWords says what happens in a store, with its share in words.
@@ -552,6 +570,7 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 		}
 		head = append(head, text.Line{Value: esc.Sprintf("If they are right, E wants the number of all items of this plan typed: %s.", strconv.Itoa(all.forget+all.redact)), Kind: text.Warn})
 	}
+	head = append(head, layerNote(esc, all)...)
 	if p.Note != "" {
 		head = append(head, text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})
 	}
@@ -729,7 +748,7 @@ func (rq *Requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, err
 
 // tellPlan is a row of a plan as a sentence.
 func tellPlan(esc safetext.Escaper, e PlanRow) safetext.Text {
-	items, held := e.plan.Count()
+	_, held := e.plan.Count()
 	switch {
 	case e.step != nil:
 		return esc.Sprintf("%s: %s in %s, layer %s", e.step.Action, esc.LineMax(e.step.ID, prose.MaxTitle), e.step.Store, e.step.Layer)
@@ -739,7 +758,7 @@ func tellPlan(esc safetext.Escaper, e PlanRow) safetext.Text {
 		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store))
 	}
 	if missing := unsearched(*e.plan); missing != "" {
-		return esc.Sprintf("Not searched: %s. The other stores: %s, %s on hold; the hash of the plan begins with %s", esc.LineMax(missing, prose.MaxTitle), prose.Plural(items, "item"), prose.Group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
+		return esc.Sprintf("Not searched: %s. The other stores: %s, %s on hold; the hash of the plan begins with %s", esc.LineMax(missing, prose.MaxTitle), countPlan(e.plan).erased(" and "), prose.Group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
 	}
-	return esc.Sprintf("All stores: %s, %s on hold; the hash of the plan begins with %s", prose.Plural(items, "item"), prose.Group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
+	return esc.Sprintf("All stores: %s, %s on hold; the hash of the plan begins with %s", countPlan(e.plan).erased(" and "), prose.Group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
 }

@@ -335,15 +335,18 @@ func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []text.
 		field("signature", esc.Sprintf("+ verified: every byte is as it was signed, with key %s", esc.Line(key))),
 		field("person", esc.Sprintf("%s (keyed pseudonym)", esc.Line(rec.Subject))),
 		field("status", esc.LineMax(rec.StatusWords(), desk.MaxField)), field("ground", esc.LineMax(rec.Ground, prose.MaxTitle)),
-		field("done", esc.Sprintf("%s forgotten, %s redacted, %s on hold", prose.Group(rec.Forgotten), prose.Group(rec.Redacted), prose.Group(receipt.Items(rec.Held)))),
+		field("done", esc.Sprintf("items: %s forgotten, %s redacted, %s on hold", prose.Group(rec.Forgotten), prose.Group(rec.Redacted), prose.Group(receipt.Items(rec.Held)))),
 		field("received", esc.Line(rec.Received)), field("deadline", esc.Line(rec.Deadline)),
 		field("begun", esc.Line(rec.Begun)), field("finished", esc.Line(rec.Finished)),
 		field("operator", esc.LineMax(rec.Operator.String(), prose.MaxTitle)), field("approved by", approver), field("plan", esc.Line(rec.Plan)),
 		{Kind: text.Blank}, {Value: esc.Const("Stores"), Kind: text.Title},
 	}
 	for _, s := range rec.Stores {
-		head = append(head, text.Line{Name: esc.Line(s.Store), Value: esc.Sprintf("%s forgotten, %s redacted, %s on hold, %s scrubbed",
-			prose.Group(s.Forgotten), prose.Group(s.Redacted), prose.Group(s.Held), prose.Plural(s.Rows, "row"))})
+		words := esc.Sprintf("%s forgotten, %s redacted, %s on hold", prose.Group(s.Forgotten), prose.Group(s.Redacted), prose.Group(s.Held))
+		if s.Rows > 0 {
+			words = esc.Sprintf("%s; %s removed from its layers", words, prose.Plural(s.Rows, "row"))
+		}
+		head = append(head, text.Line{Name: esc.Line(s.Store), Value: words})
 	}
 	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Layers"), Kind: text.Title})
 	standing, clean := receipt.Split(rec.Layers)

@@ -55,8 +55,9 @@ func (rq *Requests) erase(r operator.ErasureRequest) tea.Cmd {
 func (rq *Requests) eraseDialog(r operator.ErasureRequest, p gdpr.Plan, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.Esc
 	items, held := p.Count()
+	all := countPlan(&p)
 	whose := esc.LineMax(r.Subject, prose.MaxTitle)
-	verb, title := "Erase", esc.Sprintf("Erase %s of %s, for good?", prose.Plural(items, "item"), whose)
+	verb, title := "Erase", esc.Sprintf("Erase %s of %s, for good?", all.erased(" and scrub "), whose)
 	if r.Unfinished() || r.Stopped() {
 		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s of %s?", prose.Plural(items, "item"), whose)
 	}
@@ -64,7 +65,6 @@ func (rq *Requests) eraseDialog(r operator.ErasureRequest, p gdpr.Plan, wrong st
 	if wrong != "" {
 		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", wrong), Kind: text.Warn})
 	}
-	all := countPlan(&p)
 	lines = append(lines, text.Line{Value: title, Kind: text.Title},
 		text.Line{Value: esc.Const("!! It cannot be undone: nothing is kept for z."), Kind: text.Warn, Pin: true})
 	lines = append(lines, unsearchedLines(esc, p, "Nothing is erased there, and the request stays partial.")...)
@@ -95,7 +95,7 @@ func (rq *Requests) eraseDialog(r operator.ErasureRequest, p gdpr.Plan, wrong st
 	} else {
 		lines = append(lines, text.Line{Value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), Kind: text.Note})
 	}
-	dlg := &dialog.Dialog{Title: esc.Const("Erase"), Lines: lines, Name: r.ID, NoReason: true, Body: text.NewPage(eraseStores(d.St, p), "")}
+	dlg := &dialog.Dialog{Title: esc.Const("Erase"), Lines: lines, Name: r.ID, NoReason: true, Body: text.NewPage(append(eraseStores(d.St, p), layerNote(esc, all)...), "")}
 	over := len(p.OverShare(d.Erasure.Rules().MaxShare)) > 0
 	if over {
 		if wrong == "" {
