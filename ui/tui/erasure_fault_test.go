@@ -75,7 +75,7 @@ func TestErasureFaults(t *testing.T) {
 		if err := tx.QueryRow("SELECT count(*) FROM nodes").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
-		r.press("r").answer("Go on with the erasure", "enter").see("cancelled", "partial")
+		r.press("r").answer("Go on with the erasure of usr_maren?").see("Missing: graph: ", "redacted already").press("enter").see("cancelled", "partial")
 		r.press("r").see("Go on with the erasure").begin(id, "Go on").see("waiting", "r scrubs that layer")
 		if err := errors.Join(tx.Rollback(), db.Close()); err != nil {
 			t.Fatal(err)

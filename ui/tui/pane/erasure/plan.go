@@ -195,12 +195,12 @@ func (t stepCount) erased(scrubbed string) string {
 	return words
 }
 
-// layerNote says what the layers among those that go are; nothing without any.
+// layerNote says what happens to the layers among those that go; nothing without any.
 func layerNote(esc safetext.Escaper, t stepCount) []text.Line {
 	if t.scrub == 0 {
 		return nil
 	}
-	return []text.Line{{Value: esc.Sprintf("GO counts %s and %s. A layer is no item but an index, a log or the like: it is scrubbed, so that what names the person goes and the rest stays.",
+	return []text.Line{{Value: esc.Sprintf("GO counts %s and %s. A layer, such as an index or a log, is scrubbed: what names the person goes, the rest stays.",
 		prose.Plural(int64(t.forget), "item"), prose.Plural(int64(t.scrub), "layer")), Kind: text.Note}}
 }
 
@@ -570,7 +570,6 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 		}
 		head = append(head, text.Line{Value: esc.Sprintf("If they are right, E wants the number of all items of this plan typed: %s.", strconv.Itoa(all.forget+all.redact)), Kind: text.Warn})
 	}
-	head = append(head, layerNote(esc, all)...)
 	if p.Note != "" {
 		head = append(head, text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})
 	}
@@ -581,7 +580,8 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 		next, kind = "A comes first: it approves the plan, or says who must. Then E carries it out, for good.", text.Note
 	}
 	head = append(head, text.Line{Value: esc.Sprintf("Nothing has changed yet. %s", esc.Const(next)), Kind: kind})
-	head = append(append(append(append(head, noBackup...), text.Line{Kind: text.Blank}), eraseStores(rq.D.St, *p)...), text.Line{Kind: text.Blank})
+	head = append(append(head, noBackup...), layerNote(esc, all)...)
+	head = append(append(append(head, text.Line{Kind: text.Blank}), eraseStores(rq.D.St, *p)...), text.Line{Kind: text.Blank})
 	head = append(head, field("hash", esc.Line(p.Hash)), field("made", esc.Const(desk.Changed(rq.D.Desk, p.Made))), field("will take", esc.Const(duration(p.Estimate))))
 	if free := rq.D.Erasure.FreeBytes(); free > 0 {
 		head = append(head, field("free space", esc.Const(prose.Size(free))))

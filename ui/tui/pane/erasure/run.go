@@ -47,19 +47,19 @@ func (rq *Requests) erase(r operator.ErasureRequest) tea.Cmd {
 		if why != "" {
 			return rq.approvalDialog(now, p, why), safetext.Text{}
 		}
-		return rq.eraseDialog(now, p, ""), safetext.Text{}
+		return rq.eraseDialog(ctx, now, p, ""), safetext.Text{}
 	})
 }
 
 // eraseDialog says in numbers what will happen; wrong says what to put right.
-func (rq *Requests) eraseDialog(r operator.ErasureRequest, p gdpr.Plan, wrong string) *dialog.Dialog {
+func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, p gdpr.Plan, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.Esc
 	items, held := p.Count()
 	all := countPlan(&p)
 	whose := esc.LineMax(r.Subject, prose.MaxTitle)
 	verb, title := "Erase", esc.Sprintf("Erase %s of %s, for good?", all.erased(" and scrub "), whose)
 	if r.Unfinished() || r.Stopped() {
-		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s of %s?", prose.Plural(items, "item"), whose)
+		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s?", whose)
 	}
 	var lines []text.Line
 	if wrong != "" {
@@ -88,32 +88,74 @@ func (rq *Requests) eraseDialog(r operator.ErasureRequest, p gdpr.Plan, wrong st
 		lines = append(lines, text.Line{Value: esc.Const(strings.Join(left, " "))})
 	}
 	if verb == "Go on" {
-		lines = append(lines, text.Line{Value: esc.Const("What is done already is not done again."), Kind: text.Note})
+		lines = append(lines, rq.missingLines(ctx, r, p)...)
 	}
 	if tied := d.Erasure.Tied(); tied != "" {
 		lines = append(lines, text.Line{Value: esc.Sprintf("It ends with this console and can be gone on with: %s.", esc.LineMax(tied, prose.MaxReason)), Kind: text.Note})
 	} else {
 		lines = append(lines, text.Line{Value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), Kind: text.Note})
 	}
-	dlg := &dialog.Dialog{Title: esc.Const("Erase"), Lines: lines, Name: r.ID, NoReason: true, Body: text.NewPage(append(eraseStores(d.St, p), layerNote(esc, all)...), "")}
+	dlg := &dialog.Dialog{Title: esc.Const("Erase"), Lines: lines, Name: r.ID, NoReason: true, Body: text.NewPage(eraseStores(d.St, p), "")}
 	over := len(p.OverShare(d.Erasure.Rules().MaxShare)) > 0
 	if over {
 		if wrong == "" {
 			dlg.Lines = slices.Insert(dlg.Lines, 1, text.Line{Value: esc.Sprintf("!! %s.", esc.LineMax(p.OverShare(d.Erasure.Rules().MaxShare)[0].ShareWords(d.Erasure.Rules().MaxShare), prose.MaxReason)), Kind: text.Warn})
 		}
-		dlg.Fields = []dialog.Field{{Label: esc.Sprintf("a large part of a store goes; type %s, the number of items: ", strconv.FormatInt(items, 10))}}
+		whole := ""
+		if verb == "Go on" {
+			whole = " of the whole plan"
+		}
+		dlg.Fields = []dialog.Field{{Label: esc.Sprintf("a large part of a store goes; type %s, the number of items%s: ", strconv.FormatInt(items, 10), esc.Const(whole))}}
 	}
 	dlg.Choices = []dialog.Choice{{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		o := gdpr.Order{Request: r.ID, PlanHash: p.Hash}
 		if over {
 			o.ConfirmCount, _ = strconv.ParseInt(strings.TrimSpace(f.Fields[0]), 10, 64)
 			if o.ConfirmCount != items {
-				return dialog.Acted{Next: rq.eraseDialog(r, p, "the number of items was not typed: "+strconv.FormatInt(items, 10))}
+				return dialog.Acted{Next: rq.eraseDialog(ctx, r, p, "the number of items was not typed: "+strconv.FormatInt(items, 10))}
 			}
 		}
 		return rq.beginErasure(ctx, o)
 	}}}
 	return dlg
+}
+
+// missingMost bounds the missing parts that the question names.
+const missingMost = 3
+
+// missingLines say what the last run left, before the question whether to go on. It runs in a command.
+func (rq *Requests) missingLines(ctx context.Context, r operator.ErasureRequest, p gdpr.Plan) []text.Line {
+	esc := rq.D.Esc
+	again := []text.Line{{Value: esc.Const("What is done already is not done again."), Kind: text.Note}}
+	rep, err := rq.D.Erasure.StatusReport(ctx, r.ID)
+	if err != nil { // the question stands without it
+		return again
+	}
+	var out []text.Line
+	more := 0
+	for _, l := range rep.Left {
+		switch {
+		case l.Store == "": // no run has ended yet
+		case len(out) == missingMost:
+			more++
+		default:
+			at := l.Store
+			if l.Layer != "" {
+				at += ": " + l.Layer
+			}
+			out = append(out, text.Line{Value: esc.Sprintf("Missing: %s: %s", esc.LineMax(at, prose.MaxTitle), esc.LineMax(l.Reason, prose.MaxTitle)), Kind: text.Warn})
+		}
+	}
+	if more > 0 {
+		out = append(out, text.Line{Value: esc.Sprintf("Missing: %s more; the page of the request names all.", prose.Group(int64(more))), Kind: text.Warn})
+	}
+	if rep.Plan != p.Hash {
+		out = append(out, text.Line{Value: esc.Sprintf("That was of an earlier plan; the new one: %s.", countPlan(&p).words())})
+	}
+	if n := rep.Forgotten + rep.Redacted; n > 0 {
+		again[0].Value = esc.Sprintf("Not done again: %s forgotten and %s redacted already.", prose.Plural(rep.Forgotten, "item"), prose.Group(rep.Redacted))
+	}
+	return append(out, again...)
 }
 
 // eraseStores says what happens, store by store.
