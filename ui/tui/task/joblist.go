@@ -192,6 +192,9 @@ func jobState(row jobRow) string {
 	case jobs.Paused:
 		return "it is held at its next step"
 	case jobs.Done:
+		if row.Kind == "gdpr-erase" { // a run ends well also where a store was down
+			return "the run came to its end; 6 Erasure says whether the request is complete"
+		}
 		return "it came to its end"
 	case jobs.Cancelled:
 		return "it was stopped; what was done stays done" + takeUp(row.Kind)

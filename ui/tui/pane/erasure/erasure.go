@@ -106,8 +106,9 @@ func New(d *pane.Bench, at int) *Pane {
 		Pane: at, Noun: "request", Name: "erasures",
 		Empty: "No erasure requests. Press a to file one.",
 		Columns: []record.Column{
-			{Title: "DUE", Width: 17}, {Title: "STATE", Width: 13}, {Title: "PERSON", Width: 18}, {Title: "REQUEST"},
+			{Title: "DUE", Width: 17}, {Title: "STATE", Width: 20}, {Title: "PERSON", Width: 18}, {Title: "REQUEST"},
 		},
+		Least:  []int{15, 13, 8, 20}, // the id has to be typed
 		Traits: record.Traits[operator.ErasureRequest]{Badge: 2, Poll: true, Less: map[int]func(a, b operator.ErasureRequest) int{0: func(a, b operator.ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
 	}
 	if d.Erasure == nil {
@@ -314,7 +315,7 @@ func erasureWord(r operator.ErasureRequest) string {
 	case r.State == gdpr.StatePending:
 		return "waiting"
 	case r.State == gdpr.StateInScope:
-		return "done in scope"
+		return "complete in scope"
 	case r.State == gdpr.StateOpen:
 		return "new"
 	}
@@ -346,7 +347,7 @@ func (rq *Requests) next(r operator.ErasureRequest) string {
 	case gdpr.StatePending:
 		return "A reader or a sync holds a layer back. When it has gone, r scrubs that layer and looks again."
 	case gdpr.StateInScope:
-		return "All that memdesk can change is clean; the person is still in what is named below. When that is done, r looks again; V lists the layers, t there attests one. S saves the receipt."
+		return "memdesk changed all that it can reach; the person still is in what is named below, so the request stays open and its deadline runs. When that is done, r looks again; V lists the layers, t there attests one. S saves the receipt."
 	case gdpr.StateComplete:
 		return "No layer that can be reached holds the person. enter reads the receipt, S saves it."
 	case gdpr.StateWithdrawn:
@@ -482,7 +483,12 @@ func (rq *Requests) erasureKeys(p *record.List[operator.ErasureRequest]) []act.A
 			}
 			return rq.D.NoBulk()
 		}), request(func(r operator.ErasureRequest) tea.Cmd { return rq.discover(r, nil) })),
-		act.Erase.With(rq.noErasure(p, planned), request(rq.erase)),
+		act.Erase.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
+			if r.State == gdpr.StateInScope {
+				return "it was carried out: r looks again"
+			}
+			return planned(r)
+		}), request(rq.erase)),
 		act.Retry.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
 			if why := planned(r); why != "" {
 				return why
@@ -507,7 +513,12 @@ func (rq *Requests) erasureKeys(p *record.List[operator.ErasureRequest]) []act.A
 			}
 			return ""
 		}), request(rq.exportErasure)),
-		act.Approve.With(rq.noErasure(p, planned), request(rq.approve)),
+		act.Approve.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
+			if r.State == gdpr.StateInScope && !rq.D.Erasure.Rules().RequireApproval {
+				return "it was carried out, and needed no approval"
+			}
+			return planned(r)
+		}), request(rq.approve)),
 		act.Deadline.With(rq.noErasure(p, stillOpen), request(rq.clockDialog)),
 		act.Verify.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
 			switch {

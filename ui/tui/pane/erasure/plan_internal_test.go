@@ -105,3 +105,23 @@ func TestUnfoldWaitsForItsRow(t *testing.T) {
 		t.Error("enter folds the row that is about to go")
 	}
 }
+
+// TestInScopeIsNotErasedAgain: a request that is complete in scope must be called so, as in its receipt, and
+// have r for another look but no E.
+func TestInScopeIsNotErasedAgain(t *testing.T) {
+	var r operator.ErasureRequest
+	r.State, r.PlanHash = gdpr.StateInScope, "h"
+	if got := erasureWord(r); got != "complete in scope" {
+		t.Errorf("it is called %q", got)
+	}
+	d := desktest.New()
+	d.Acts = struct{ desk.Acts }{} // any: the keys ask only whether there is one
+	p := record.New(d, record.Kind[operator.ErasureRequest]{})
+	p.Window.Rows = []record.Row[operator.ErasureRequest]{{Raw: r}}
+	keys := (&Requests{D: &pane.Bench{Desk: d}}).erasureKeys(p)
+	for key, want := range map[string]string{"E": "it was carried out: r looks again", "r": ""} {
+		if k, ok := act.Find(keys, key); !ok || k.Why() != want {
+			t.Errorf("%s: %q, want %q", key, k.Why(), want)
+		}
+	}
+}

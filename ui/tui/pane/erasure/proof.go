@@ -56,7 +56,7 @@ func verdictAdvice(v model.Verdict) string {
 	case model.VerdictClean:
 		return "Looked at, and nothing names the person."
 	case model.VerdictResidue:
-		return "The person is still there: something came back, changed meanwhile or was kept. p plans again, then E."
+		return "The person is still there: something came back, changed meanwhile or was kept. p plans again, then r."
 	case model.VerdictPending:
 		return "Somebody holds the layer back: a reader with an old snapshot, or a sync. When it has gone, r goes on."
 	case model.VerdictUnaudited:

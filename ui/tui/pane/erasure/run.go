@@ -200,9 +200,9 @@ func (rq *Requests) phaseLine(r operator.ErasureRequest) []text.Line {
 		if r.Run != nil && strings.HasSuffix(r.Run.Note, " verify") {
 			done = 4
 		}
-	case gdpr.StatePartial, gdpr.StatePending:
+	case gdpr.StatePartial, gdpr.StatePending, gdpr.StateInScope: // the person is still somewhere
 		done = 4
-	case gdpr.StateInScope, gdpr.StateComplete:
+	case gdpr.StateComplete:
 		done = len(names)
 	}
 	if !rq.D.Erasure.Rules().RequireApproval && len(r.Approvals) == 0 { // no approval is involved
