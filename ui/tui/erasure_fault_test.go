@@ -205,7 +205,9 @@ func TestErasureFaults(t *testing.T) {
 		r.asked("U", "Lift the hold on 2 items?").press("enter").see("cancelled").press("U").answer("Lift the hold on 2 items?", "tab").see("[Lift]").press("enter").see("lifted: the plan is made anew").see("x forget", "= hold", "▸ notes")
 		// A heading stands for all rows below it.
 		r.press("g").see("all stores").press("j").see("▌ ▸ harbor").press("c").answer("Treat ", "tab").see("3 go, 33 redact", "[Forget all]").press("esc").see("cancelled")
-		r.press("H").answer("items back from the erasure?", "tab", "Art. 17(3)(e)", "tab").see("[Hold]").press("enter").see("on hold: the plan is made anew")
+		r.press("H").answer("items back from the erasure?", "tab", "Art. 17(3)(e)", "tab").see("[Hold]").press("enter").see("Plan ready: ", "▌ ▸ harbor")
+		// The plan made anew is folded as before, and the cursor is at the same row.
+		r.press("o").gone("▸").press("j", "j", "j").see("▌     harbor = hold").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("▌     harbor ~ redact", "  ▾ harbor").gone("▸")
 	})
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()

@@ -57,7 +57,7 @@ func KeyTable() []act.Section {
 	add("4 Quarantine", a.Panes[PaneQuarantine].Bindings())
 	add("5 Conflicts", a.Panes[PaneConflicts].Bindings())
 	add("6 Erasure", a.Panes[PaneErasure].Bindings())
-	add("6 Erasure: a plan", append(erasure.FoldKeys(&record.List[erasure.PlanRow]{}, nil), rq.PlanKeys(&record.List[erasure.PlanRow]{}, operator.ErasureRequest{})...))
+	add("6 Erasure: a plan", append(erasure.FoldKeys(&record.List[erasure.PlanRow]{}, nil), rq.PlanKeys(&record.List[erasure.PlanRow]{}, operator.ErasureRequest{}, nil)...))
 	add("6 Erasure: layers and verdicts (V)", rq.LayerKeys(&record.List[erasure.LayerRow]{}, operator.ErasureRequest{}))
 	add("7 Audit", a.Panes[PaneAudit].Bindings())
 	for _, s := range []struct {

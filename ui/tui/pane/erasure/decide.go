@@ -81,7 +81,7 @@ func decisions(p *record.List[PlanRow]) []gdpr.Step {
 func stepRef(st gdpr.Step) model.Ref { return model.Ref{Store: st.Store, ID: st.ID} }
 
 // PlanKeys are the keys of a plan beside those of every list.
-func (rq *Requests) PlanKeys(p *record.List[PlanRow], r operator.ErasureRequest) []act.Act {
+func (rq *Requests) PlanKeys(p *record.List[PlanRow], r operator.ErasureRequest, shown *planPages) []act.Act {
 	free := func() string { return rq.D.Locked("") }
 	can := func(ok func(PlanRow) bool, otherwise string) func() string {
 		return func() string {
@@ -101,17 +101,19 @@ func (rq *Requests) PlanKeys(p *record.List[PlanRow], r operator.ErasureRequest)
 	}
 	out := []act.Act{
 		act.Erase.Called("carry this plan out, after a question").With(free, func() tea.Cmd { return rq.erase(r) }),
-		act.Hold.With(can(PlanRow.decidable, ""), func() tea.Cmd { return rq.D.Modal.Show(rq.holdDialog(r, decisions(p), p.Marks.Outside(), placeIn(p))) }),
-		act.Lift.Called("lift the hold on this item, the marked ones, or all below this heading").With(can(PlanRow.held, "it is not on hold"), func() tea.Cmd {
-			return rq.lift(r, decisions(p), placeIn(p))
+		act.Hold.With(can(PlanRow.decidable, ""), func() tea.Cmd {
+			return rq.D.Modal.Show(rq.holdDialog(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)))
 		}),
-		act.Choose.With(can(PlanRow.going, "it is on hold"), func() tea.Cmd { return rq.choose(r, decisions(p), p.Marks.Outside(), placeIn(p)) }),
+		act.Lift.Called("lift the hold on this item, the marked ones, or all below this heading").With(can(PlanRow.held, "it is not on hold"), func() tea.Cmd {
+			return rq.lift(r, decisions(p), placeIn(p, shown))
+		}),
+		act.Choose.With(can(PlanRow.going, "it is on hold"), func() tea.Cmd { return rq.choose(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)) }),
 		act.Plan.Called("search every store again and make the plan anew").With(func() string {
 			if why := rq.D.Locked(""); why != "" {
 				return why
 			}
 			return rq.D.NoBulk()
-		}, func() tea.Cmd { return rq.discover(r, placeIn(p)) }),
+		}, func() tea.Cmd { return rq.discover(r, placeIn(p, shown)) }),
 		act.Approve.With(nil, func() tea.Cmd { return rq.approve(r) }),
 	}
 	if p.Full {

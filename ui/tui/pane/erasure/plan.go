@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,34 +32,49 @@ import (
 	"memdesk/ui/tui/task"
 )
 
-// planPlace is the cursor's item in a plan, and its screen line.
+// planPlace is the cursor's row in a plan, its screen line, and what is folded.
 type planPlace struct {
-	store, layer, id string
+	store, layer, id string // empty: of a heading
 	line             int
+	folds            folds
 }
 
-// placeIn is the cursor's place in a plan; nil on a heading.
-func placeIn(p *record.List[PlanRow]) *planPlace {
+// placeIn is the cursor's place in a plan; nil without rows.
+func placeIn(p *record.List[PlanRow], shown *planPages) *planPlace {
 	r, ok := p.Window.Current()
-	if !ok || r.Raw.step == nil {
+	if !ok {
 		return nil
 	}
-	st := r.Raw.step
-	return &planPlace{st.Store, st.Layer, st.ID, p.Window.Sel - p.Window.Top}
+	at := &planPlace{layer: r.Raw.layer, line: p.Window.Sel - p.Window.Top, folds: shown.kept()}
+	if r.Raw.store != nil {
+		at.store = r.Raw.store.Store
+	}
+	if r.Raw.step != nil { // a filter shows folded items too
+		at.id = r.Raw.step.ID
+		at.folds.open[at.store+"\x00"], at.folds.open[at.store+"\x00"+at.layer] = true, true
+	}
+	return at
 }
 
-// near is the distance of a row of another plan from the place: the item, in its layer or in
-// another one, then its store.
+// near is the distance of a row of another plan from the place: the row itself, the item in
+// another layer, then its store.
 func (at *planPlace) near(r record.Row[PlanRow]) (distance int, ok bool) {
-	switch row := r.Raw; {
-	case row.store == nil || row.store.Store != at.store:
+	store, id := "", ""
+	if r.Raw.store != nil {
+		store = r.Raw.store.Store
+	}
+	if r.Raw.step != nil {
+		id = r.Raw.step.ID
+	}
+	switch {
+	case store != at.store:
 		return 0, false
-	case row.step == nil || row.step.ID != at.id:
-		return 2, true
-	case row.step.Layer != at.layer:
+	case id == at.id && r.Raw.layer == at.layer:
+		return 0, true
+	case id != "" && id == at.id:
 		return 1, true
 	}
-	return 0, true
+	return 2, true
 }
 
 // discover searches every store for a request and shows the resulting plan, with the cursor at a
@@ -274,8 +290,7 @@ func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.D
 	shown := planPages{folds: folds{on: !d.Spoken}} // a list that is read out cannot fold
 	if at != nil {
-		shown.toggle(at.store + "\x00")
-		shown.toggle(at.store + "\x00" + at.layer)
+		shown.folds = at.folds
 	}
 	kind := record.Kind[PlanRow]{
 		Noun: "step", Tell: tellPlan, Marking: true, Whole: func(raw PlanRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
@@ -294,7 +309,9 @@ func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			}
 			return rq.planText(ctx, now, raw)
 		},
-		Keys: func(p *record.List[PlanRow]) []act.Act { return append(FoldKeys(p, &shown), rq.PlanKeys(p, r)...) },
+		Keys: func(p *record.List[PlanRow]) []act.Act {
+			return append(FoldKeys(p, &shown), rq.PlanKeys(p, r, &shown)...)
+		},
 		Crumb: func(raw PlanRow) safetext.Text {
 			switch {
 			case raw.step != nil:
@@ -344,6 +361,15 @@ func (s *planPages) turn(fold string) {
 	if s.plan != nil {
 		s.all = planRows(s.plan, &s.folds)
 	}
+}
+
+// kept is a copy of the folds, for the list of the next plan.
+func (s *planPages) kept() folds {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := map[string]bool{}
+	maps.Copy(open, s.open)
+	return folds{on: s.on, open: open}
 }
 
 // planSource reads a request and its plan.
