@@ -131,7 +131,7 @@ func JobProgress(esc safetext.Escaper, st jobs.Status) safetext.Text {
 		return esc.Sprintf("%s", prose.Plural(int64(st.Steps), "step"))
 	}
 	if UnderWay(st) {
-		return esc.Const("not told yet")
+		return esc.Const("no step done yet")
 	}
 	return safetext.Text{}
 }
@@ -257,7 +257,8 @@ func (w *Underway) cancelJob(row jobRow) tea.Cmd {
 	d, esc := w.D, w.D.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Stop the job %q?", row.Title), Kind: text.Title},
-		{Value: esc.Sprintf("It is at %s and ends at its next step. What is done stays done, the rest is left as it is.", JobProgress(esc, row.Status))},
+		{Value: esc.Sprintf("Progress: %s.", JobProgress(esc, row.Status))},
+		{Value: esc.Const("It ends at its next step. What is done stays done, the rest is left as it is.")},
 	}
 	if then := strings.TrimPrefix(takeUp(row.Kind), "; "); then != "" {
 		lines = append(lines, text.Line{Value: esc.Sprintf("Later: %s.", esc.Const(then)), Kind: text.Note})
