@@ -39,6 +39,18 @@ func (d *Desk) otherRequestsNote(r *Request) string {
 	return strings.Join(out, "; ")
 }
 
+// OtherRequests names the other open requests of the subject of a request before it is filed; empty: none.
+func (d *Desk) OtherRequests(in Intake) string {
+	if all, err := d.List(); err == nil && len(all) == 0 {
+		return "" // and no key is made for a question
+	}
+	key, err := d.pseudonymKey()
+	if err != nil {
+		return "whether another request is about the person is not known: " + err.Error()
+	}
+	return d.otherRequestsNote(&Request{Pseudonym: key.Pseudonym(in.Subject), Subject: in.Subject, Aliases: in.Aliases})
+}
+
 // has reports whether an identifier is one of the request's.
 func (r *Request) has(term string) bool {
 	n := subject.Normal(term)

@@ -70,9 +70,13 @@ func TestTwoRequestsOfOnePerson(t *testing.T) {
 				t.Errorf("the first says %q", first.Note)
 			}
 			tt.in.Received, tt.in.Ground = "2026-02-21", "asked again"
+			before := w.desk.OtherRequests(tt.in)
 			second, err := w.desk.File(t.Context(), tt.in)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if before != second.Note {
+				t.Errorf("before the filing it says %q, after it %q", before, second.Note)
 			}
 			if tt.note == "" && second.Note != "" || tt.note != "" && (!strings.Contains(second.Note, tt.note) || !strings.Contains(second.Note, first.ID)) {
 				t.Errorf("note %q; want %q and %s", second.Note, tt.note, first.ID)

@@ -192,6 +192,14 @@ func (e *Erasures) Propose(ctx context.Context, in gdpr.Intake) (all []gdpr.Prop
 	return gdpr.Propose(ctx, e.s.Fleet, in)
 }
 
+// Others names the other open requests of the subject of a request to be filed; empty: none.
+func (e *Erasures) Others(ctx context.Context, in gdpr.Intake) (string, error) {
+	if err := e.s.Look(ctx, ReadRequests); err != nil {
+		return "", err
+	}
+	return e.desk.OtherRequests(in), nil
+}
+
 // File files a request. keyFile is the filer's private key, needed where the session has none and approvals
 // are demanded; else empty.
 func (e *Erasures) File(ctx context.Context, in gdpr.Intake, keyFile string) (gdpr.Due, error) {

@@ -43,7 +43,7 @@ var acting = map[string][]Act{
 	"Erasures.Requests": {ReadRequests}, "Erasures.Request": {ReadRequests}, "Erasures.Plan": {ReadRequests}, "Erasures.Unapproved": {ReadRequests},
 	"Erasures.Report": {ReadRequests}, "Erasures.Receipt": {ReadRequests}, "Erasures.Get": {ReadRequests}, "Erasures.List": {ReadRequests},
 	"Erasures.DueWithin": {ReadRequests}, "Erasures.Authorise": {ReadRequests}, "Erasures.StatusReport": {ReadRequests},
-	"Erasures.Letter": {ReadRequests}, "Erasures.Register": {ReadRequests}, "Erasures.Propose": {ReadContent},
+	"Erasures.Letter": {ReadRequests}, "Erasures.Register": {ReadRequests}, "Erasures.Propose": {ReadContent}, "Erasures.Others": {ReadRequests},
 	"Survey.Requests": {ReadRequests}, "Survey.Due": {ReadRequests},
 }
 

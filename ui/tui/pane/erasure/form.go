@@ -140,12 +140,12 @@ func (rq *Requests) checkIntake(ctx context.Context, in intake) *dialog.Dialog {
 		notes = append(notes, "no store was asked for names: "+words(err))
 	}
 	in.proposed, in.unasked = all, notes
-	return rq.nextIntake(in)
+	return rq.nextIntake(ctx, in)
 }
 
 // nextIntake asks about the first undecided alias, those that the stores propose last, then whether
-// to file the request.
-func (rq *Requests) nextIntake(in intake) *dialog.Dialog {
+// to file the request. It runs in a command.
+func (rq *Requests) nextIntake(ctx context.Context, in intake) *dialog.Dialog {
 	esc := rq.D.Esc
 	all := in.given()
 	typed := len(all)
@@ -154,15 +154,15 @@ func (rq *Requests) nextIntake(in intake) *dialog.Dialog {
 	}
 	if n := len(in.confirmed) + len(in.left); n < len(all) {
 		alias := all[n]
-		answer := func(yes bool) func() tea.Cmd {
-			return func() tea.Cmd {
+		answer := func(yes bool) func(context.Context, dialog.Filled) dialog.Acted {
+			return func(ctx context.Context, _ dialog.Filled) dialog.Acted {
 				next := in
 				if yes {
 					next.confirmed = append(in.confirmed[:len(in.confirmed):len(in.confirmed)], alias)
 				} else {
 					next.left = append(in.left[:len(in.left):len(in.left)], alias)
 				}
-				return rq.D.Modal.Show(rq.nextIntake(next))
+				return dialog.Acted{Next: rq.nextIntake(ctx, next)}
 			}
 		}
 		lines := []text.Line{
@@ -177,17 +177,23 @@ func (rq *Requests) nextIntake(in intake) *dialog.Dialog {
 		for _, w := range subject.Warnings(alias) {
 			lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", w), Kind: text.Warn})
 		}
-		return &dialog.Dialog{Title: esc.Const("Alias"), NoReason: true, Canceled: rq.laidAside(func() intake { return in }), Lines: lines, Choices: []dialog.Choice{{Verb: "Yes, this person", Run: answer(true)}, {Verb: "Leave it out", Run: answer(false)}}}
+		return &dialog.Dialog{Title: esc.Const("Alias"), NoReason: true, Canceled: rq.laidAside(func() intake { return in }), Lines: lines, Choices: []dialog.Choice{{Verb: "Yes, this person", Act: answer(true)}, {Verb: "Leave it out", Act: answer(false)}}}
 	}
-	return rq.fileDialog(in)
+	return rq.fileDialog(ctx, in)
 }
 
-func (rq *Requests) fileDialog(in intake) *dialog.Dialog {
+// fileDialog runs in a command.
+func (rq *Requests) fileDialog(ctx context.Context, in intake) *dialog.Dialog {
 	esc := rq.D.Esc
 	field := func(name, v string) text.Line {
 		return text.Line{Value: esc.Sprintf("%s: %s", name, esc.LineMax(v, prose.MaxTitle))}
 	}
 	lines := []text.Line{{Value: esc.Const("File this request?"), Kind: text.Title}, field("person", in.subject)}
+	if others, err := rq.D.Erasure.Others(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.confirmed}); err != nil {
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! whether another request is about the person is not known: %s", prose.Reason(esc, err)), Kind: text.Warn})
+	} else if others != "" {
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(others, prose.MaxReason)), Kind: text.Warn})
+	}
 	for _, w := range subject.Warnings(in.subject) {
 		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", w), Kind: text.Warn})
 	}
