@@ -63,14 +63,17 @@ var commonWords = strings.Fields("mark will bill rose grace hope faith joy art f
 	"the and for you she her him his was has had not all new old man one two day way may can see now get let put say use fix bug run set log key map tag bot " +
 	"stein berg wolf fuchs vogel koch bauer schmidt müller weber klein groß lang kurz jung alt neu")
 
-// Sentence says in which forms an identifier of the kind is found.
-func (k Kind) Sentence() string {
-	switch k {
+// Sentence says in which forms an identifier is found.
+func Sentence(id string) string {
+	switch KindOf(id) {
 	case Address:
 		return "an address: found exactly, plus tag and dots included"
 	case Telephone:
 		return "a telephone number: found in every form of the same number"
 	case Name:
+		if p := PatternsOf(id); len(p) > 0 && p[0].Strict {
+			return "a short name: found in any spelling that begins with a capital"
+		}
 		return "a name: found in any case and spelling, last name first too"
 	}
 	return "an id: found as an exact token"

@@ -7,6 +7,15 @@ import (
 	"memdesk/gdpr/subject"
 )
 
+// The sentence of a name must not promise a spelling that the search leaves out.
+func TestSentence(t *testing.T) {
+	for id, want := range map[string]string{"Olav": "begins with a capital", "Olav Berg": "any case", "Lindström": "any case", "usr_1": "exact token"} {
+		if got := subject.Sentence(id); !strings.Contains(got, want) {
+			t.Errorf("Sentence(%q) = %q; want %q", id, got, want)
+		}
+	}
+}
+
 func TestKindsAndWarnings(t *testing.T) {
 	for id, tt := range map[string]struct {
 		kind subject.Kind

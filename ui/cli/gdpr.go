@@ -169,7 +169,7 @@ func (a *app) sayKinds(in gdpr.Intake) {
 		if subject.Check(id) != nil {
 			continue // refused when the request is filed
 		}
-		a.sayf("%s: %s", id, subject.KindOf(id).Sentence())
+		a.sayf("%s: %s", id, subject.Sentence(id))
 		for _, w := range subject.Warnings(id) {
 			a.sayf("warning: %s: %s", id, w)
 		}

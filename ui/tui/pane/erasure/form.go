@@ -168,7 +168,7 @@ func (rq *Requests) nextIntake(ctx context.Context, in intake) *dialog.Dialog {
 		lines := []text.Line{
 			{Value: esc.Sprintf("Is %s this person and nobody else?", esc.LineMax(alias, prose.MaxTitle)), Kind: text.Title},
 			{Value: esc.Sprintf("Alias %s of %s. Every item that names it will be in the plan: another person of the same name would be erased too.", prose.Group(int64(n+1)), prose.Group(int64(len(all))))},
-			{Value: esc.Sprintf("It is %s.", subject.KindOf(alias).Sentence())},
+			{Value: esc.Sprintf("It is %s.", subject.Sentence(alias))},
 		}
 		if n >= typed {
 			p := in.proposed[n-typed]
