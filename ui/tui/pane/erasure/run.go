@@ -65,7 +65,12 @@ func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	if wrong != "" {
 		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", wrong), Kind: text.Warn})
 	}
-	lines = append(lines, text.Line{Value: title, Kind: text.Title},
+	lines = append(lines, text.Line{Value: title, Kind: text.Title})
+	if verb == "Go on" {
+		lines = append(lines, rq.missingLines(ctx, r, p)...)
+	}
+	asked := len(lines)
+	lines = append(lines,
 		text.Line{Value: esc.Const("!! It cannot be undone: nothing is kept for z."), Kind: text.Warn, Pin: true})
 	lines = append(lines, unsearchedLines(esc, p, "Nothing is erased there, and the request stays partial.")...)
 	var production []string
@@ -87,9 +92,6 @@ func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	if len(left) > 0 {
 		lines = append(lines, text.Line{Value: esc.Const(strings.Join(left, " "))})
 	}
-	if verb == "Go on" {
-		lines = append(lines, rq.missingLines(ctx, r, p)...)
-	}
 	if tied := d.Erasure.Tied(); tied != "" {
 		lines = append(lines, text.Line{Value: esc.Sprintf("It ends with this console and can be gone on with: %s.", esc.LineMax(tied, prose.MaxReason)), Kind: text.Note})
 	} else {
@@ -99,7 +101,7 @@ func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	over := len(p.OverShare(d.Erasure.Rules().MaxShare)) > 0
 	if over {
 		if wrong == "" {
-			dlg.Lines = slices.Insert(dlg.Lines, 1, text.Line{Value: esc.Sprintf("!! %s.", esc.LineMax(p.OverShare(d.Erasure.Rules().MaxShare)[0].ShareWords(d.Erasure.Rules().MaxShare), prose.MaxReason)), Kind: text.Warn})
+			dlg.Lines = slices.Insert(dlg.Lines, asked, text.Line{Value: esc.Sprintf("!! %s.", esc.LineMax(p.OverShare(d.Erasure.Rules().MaxShare)[0].ShareWords(d.Erasure.Rules().MaxShare), prose.MaxReason)), Kind: text.Warn})
 		}
 		whole := ""
 		if verb == "Go on" {
