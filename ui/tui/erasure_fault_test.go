@@ -87,6 +87,7 @@ func TestErasureFaults(t *testing.T) {
 		o := newOffice(t, "")
 		o.file("--subject", "usr_maren", "--alias", "Maren Holt")
 		r := o.console(80, 24).see("· new")
+		r.press("enter").see("Erasure › er-", ": new", "p in the list").press("esc").see("· new") // no plan was made
 		vault := filepath.Join(o.dir, "vault")
 		if err := os.Rename(vault, vault+".away"); err != nil {
 			t.Fatal(err)

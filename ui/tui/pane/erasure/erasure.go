@@ -334,7 +334,7 @@ func (rq *Requests) next(r operator.ErasureRequest) string {
 	}
 	switch r.State {
 	case gdpr.StateOpen:
-		return "Nothing was searched yet, or something changed since. p searches every store and makes the plan; nothing is changed by it."
+		return "Nothing was searched yet, or something changed since. p in the list searches every store and makes the plan; nothing is changed by it."
 	case gdpr.StatePlanned:
 		if rq.D.Erasure.Rules().RequireApproval {
 			return "A plan stands, and enter shows it. A comes first: it approves the plan, or says who must. Then E carries it out."
@@ -581,13 +581,7 @@ func (rq *Requests) openErasure(p *record.List[operator.ErasureRequest], r opera
 		return p.Layout()
 	case r.PlanHash != "":
 		return rq.openPlan(r, nil)
-	case rq.D.Locked("") != "":
-		p.Full = true
-		return p.Layout()
 	}
-	if why := rq.D.NoBulk(); why != "" {
-		rq.D.Say(paint.ToneWarn, rq.D.St.Esc.Const(why))
-		return nil
-	}
-	return rq.discover(r, nil)
+	p.Full = true // p makes a plan: enter changes nothing
+	return p.Layout()
 }
