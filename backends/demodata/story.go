@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -250,17 +251,35 @@ func (s *Story) At(d Step) (time.Time, error) {
 }
 
 func (s *Story) do(ctx context.Context, d Step) (err error) {
-	if d.file == "" {
-		s.last, err = s.Run(ctx, d)
-		return err
-	}
 	at, err := s.At(d)
 	if err != nil {
 		return err
+	}
+	if d.file == "" {
+		began := time.Now().Add(-time.Second) // the clock of files is coarse
+		if s.last, err = s.Run(ctx, d); err != nil {
+			return err
+		}
+		return s.age(began, at)
 	}
 	path := filepath.Join(s.Dir, d.file)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(d.Input), 0o644)); err != nil {
 		return err
 	}
 	return os.Chtimes(path, at, at)
+}
+
+// age gives the notes written since a moment the time of their step: else the oldest of them would be
+// seconds old.
+func (s *Story) age(since, at time.Time) error {
+	return filepath.WalkDir(s.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Ext(path) != ".md" {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil || info.ModTime().Before(since) {
+			return err
+		}
+		return os.Chtimes(path, at, at)
+	})
 }

@@ -51,7 +51,7 @@ func TestConflictIsMergedHunkByHunk(t *testing.T) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
 		r.press("j", "j", "j").see("4 of 5", "▲ syncthing, +", "-status: open")
 		r.asked("m", "Difference 1 of 3 in plan.md").see("status: done").press("tab", "tab").see("[Copy]").press("enter")
-		r.see("Difference 2 of 3", "Ship on Monday.", "enter cancel").press("tab").see("[Base]").press("enter")
+		r.see("Difference 2 of 3", "@@ -7 +7 @@", "Ship on Monday.", "enter cancel").press("tab").see("[Base]").press("enter")
 		r.see("Difference 3 of 3", "Everybody is late", "enter cancel").press("tab", "tab", "tab").see("[Both]").press("enter")
 		r.see("Write the result to plan.md?", "2 lines added, 1 line removed", "enter cancel").press("tab", "tab").see("[Write]").press("enter")
 		r.see("plan.sync-conflict-20260520-083015-K3ZQ7AB.md has come back", "returned")

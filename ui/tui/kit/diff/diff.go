@@ -27,6 +27,8 @@ type Comparison struct {
 	Change
 	Around  int  // lines around a change; 0: the default
 	Unnamed bool // the names of both sides are shown elsewhere
+	// Above are the lines of each text above the compared ones.
+	Above struct{ Old, New int }
 }
 
 // Compare appends the difference of two texts, or a note that there is none.
@@ -60,7 +62,7 @@ func (c *Comparison) hunk(h *udiff.Hunk) {
 		c.replaced(gone, come)
 		gone, come = nil, nil
 	}
-	c.body.WriteString("@@ -" + strconv.Itoa(h.FromLine) + " +" + strconv.Itoa(h.ToLine) + " @@\n")
+	c.body.WriteString("@@ -" + strconv.Itoa(c.Above.Old+h.FromLine) + " +" + strconv.Itoa(c.Above.New+h.ToLine) + " @@\n")
 	for _, l := range h.Lines {
 		switch l.Kind {
 		case udiff.Delete:

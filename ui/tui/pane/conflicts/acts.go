@@ -154,6 +154,9 @@ func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threew
 	}
 	h := cmp.Hunks[at]
 	var diff diff.Comparison
+	for _, before := range cmp.Hunks[:at] {
+		diff.Above.Old, diff.Above.New = diff.Above.Old+len(before.Left), diff.Above.New+len(before.Right)
+	}
 	diff.Compare(esc, "base", "copy", strings.Join(h.Left, ""), strings.Join(h.Right, ""))
 	dlg := &dialog.Dialog{
 		Title: esc.Const("Merge"), NoReason: true, Body: diff.Text(nil),

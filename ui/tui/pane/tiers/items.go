@@ -397,6 +397,9 @@ func (l *items) columns(width int) itemColumns {
 		c.size, c.flags, c.tier, c.origin = min(c.size, 8), min(c.flags, 8), min(c.tier, 10), min(c.origin, 11)
 	}
 	rest := width - 2 - c.size - 6 - c.flags - c.tier - c.origin
+	if rest < 18 { // the detail says who wrote the item
+		rest, c.origin = rest+c.origin, 0
+	}
 	c.title = rest
 	if rest >= 56 {
 		c.title = rest * 11 / 20
