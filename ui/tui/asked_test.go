@@ -1,6 +1,8 @@
 package tui_test
 
 import (
+	"memdesk/operator"
+	"memdesk/ui/tui"
 	"strings"
 	"testing"
 )
@@ -33,6 +35,18 @@ func TestKeysBeforeAQuestionIsRead(t *testing.T) {
 	d.await("a moment, then keys count")
 	d.await("enter cancel")
 	d.keys("enter").wants(t, "cancelled: nothing was changed")
+}
+
+// Words that are typed where no field has the keys must not answer by the way: a y right after a key
+// without a meaning is not taken.
+func TestWordsAreNoAnswer(t *testing.T) {
+	d := atDesk(func(o *tui.Options) {
+		acts := o.Acts.(*actsFake)
+		acts.rows = append(acts.rows, operator.UndoRow{ID: "u-1", At: now, Op: "forget", Store: "crewship", Item: "monday.md", Existed: true, Confirmed: true})
+	})
+	d.line("undo").keys("u").await("enter cancel")
+	d.keys("b", "y").wants(t, "the key before it meant nothing here", "[Cancel]", "Undo the forget of monday.md?")
+	d.keys("y").await("put back: monday.md")
 }
 
 // through pages through a question until a text appears, and returns everything shown.

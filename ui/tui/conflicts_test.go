@@ -77,7 +77,7 @@ func TestConflictsAreHandedOut(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "c.jsonl")
 	r := conflictsRobot(t, "desk,acts,conflicts", 100, 30)
-	r.press("y").see("copied the field").press("Y").see("copied the row as JSON")
+	r.press("y").see("copied ").press("Y").see("copied the row as JSON")
 	r.asked("x", "Export the table?").press("tab", "ctrl+u", file, "tab", "enter").see("wrote 5 rows").press(":", "conflicts sync-conflict", "enter").see("/sync-conflict", "1 of 1").press("q")
 	raw, err := r.left()
 	if err != nil {

@@ -182,7 +182,7 @@ func TestErasureFaults(t *testing.T) {
 			}
 			r.press("g").gone("nothing is on hold")
 		}
-		r.answer("Lift a hold?", "tab", "x", "tab").see("[Lift]").press("enter").answer("not lifted", "tab", "backspace", "tab").see("[Lift]").press("enter").gone("1 on hold").press("esc").see("[6 Erasure")
+		r.answer("Lift a hold?", "tab", "x", "tab").see("[Lift]").press("enter").answer("not lifted", "tab", "backspace", "tab").see("[Lift]").press("enter").see("Plan ready").gone("1 on hold").press("esc").see("[6 Erasure")
 		// Closed without an erasure: only with a reason, and then for good.
 		r.press("W").answer("Withdraw "+id, "enter").see("cancelled")
 		r.press("W").answer("Withdraw "+id, "tab", "tab").see("[Withdraw]").press("enter").answer("a withdrawal needs its reason", "tab", "Teo called", "tab").see("[Withdraw]").press("enter").see("withdrawn: " + id)

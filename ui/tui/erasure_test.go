@@ -153,7 +153,7 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			r.answer("File this request?").golden(frame("file"))
 			r.press("tab").see("[File it]").press("enter").see("due in 31 days", "usr_maren")
 			r.press("ctrl+r").golden(frame("list"))
-			r.press("y").see("copied the field").press("Y").see("copied the row as JSON")
+			r.press("y").see("copied er-").press("Y").see("copied the row as JSON")
 
 			// The plan, from stores to an item and to the redacted text.
 			r.press("p").see("The plan of").golden(frame("plan"))

@@ -8,6 +8,7 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/prose"
 )
 
 func (p *List[T]) Bindings() []act.Act {
@@ -57,7 +58,10 @@ func (p *List[T]) None() string {
 func (p *List[T]) handing() []act.Act {
 	var out []act.Act
 	if p.Kind.Field != nil {
-		out = append(out, act.Act{Keys: []string{"y"}, Name: "copy ref", Doc: "copy what this row is about to the clipboard", Why: p.None, Do: func() tea.Cmd { return p.D.CopyText(p.D.Esc.Const("the field"), p.Kind.Field(p.Here())) }})
+		out = append(out, act.Act{Keys: []string{"y"}, Name: "copy ref", Doc: "copy what this row is about to the clipboard", Why: p.None, Do: func() tea.Cmd {
+			field := p.Kind.Field(p.Here())
+			return p.D.CopyText(p.D.Esc.LineMax(field, prose.MaxTitle), field)
+		}})
 	}
 	if p.Kind.Datum != nil {
 		out = append(out,

@@ -68,6 +68,7 @@ type Dialog struct {
 	Gen           int
 	Armed         bool                 // keys are accepted
 	early         bool                 // keys came before that: the first Enter is not taken for an answer
+	stray         bool                 // the key before meant nothing here
 	aimed         bool                 // the text was moved to its first change, for lack of room
 	Busy          bool                 // the act is running
 	Stop          context.CancelFunc   // of the running act, when it can be stopped
@@ -305,7 +306,14 @@ func (md *Modal) Key(k tea.KeyPressMsg) tea.Cmd {
 		return md.Host.Split(k)
 	}
 	bindings, name := md.Bindings(), k.String()
+	after := d.stray
+	d.stray = false
+	if name == "y" && after && d.input() == nil { // whoever types words does not answer
+		md.astray(md.St.Esc.Const("y: the key before it meant nothing here: look, then answer"))
+		return nil
+	}
 	if _, ok := act.Find(bindings, name); !ok && d.input() == nil {
+		d.stray = true
 		words := md.St.Esc.Sprintf("%s does nothing here: %s", name, d.keyWords())
 		if _, no := d.yes(); name == "y" && no != "" && len(d.Choices) > 0 {
 			words = md.St.Esc.Sprintf("y: %s", md.St.Esc.Const(no))

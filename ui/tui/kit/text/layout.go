@@ -305,9 +305,10 @@ func (l Layout) Around(t *Page, at RowRef, before, after int) (rows []Wrapped, i
 	return rows, max(len(rows)-1, 0)
 }
 
-// gutter is the columns left of a body: of the line numbers, which a comparison has in its own lines.
+// gutter is the columns left of a body: of the line numbers, which a comparison has in its own lines and
+// an excerpt lacks.
 func gutter(t *Page) int {
-	if t.Kind == Diff {
+	if t.Kind == Diff || t.Kind == Excerpt {
 		return 2
 	}
 	return max(len(strconv.Itoa(t.Total)), 2) + 1

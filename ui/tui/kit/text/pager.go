@@ -278,7 +278,7 @@ func (p *Pager) renderRow(st *paint.Styles, w Wrapped, width int) string {
 		switch {
 		case w.cont && w.At.sub == 0:
 			number = st.Glyphs.Continued
-		case !w.cont && p.Shown.Kind != Diff:
+		case !w.cont && p.Shown.Kind != Diff && p.Shown.Kind != Excerpt:
 			number = safetext.Const(strconv.Itoa(w.line))
 		}
 		r.Number(st.Dim, number, gutter(p.Shown)-1).Blank(1)

@@ -63,6 +63,7 @@ const (
 	Plain bodyKind = iota
 	Diff
 	Markdown
+	Excerpt // of a longer text, so that its lines have no numbers
 )
 
 // Line is one line of metadata.

@@ -223,7 +223,9 @@ func (p *Pane) show() tea.Cmd {
 		return nil
 	}
 	p.shown = key
-	return p.detail.Show(text.NewPage(p.describe(h), h.Hit.Snippet), 0, text.SearchWords(p.query))
+	page := text.NewPage(p.describe(h), h.Hit.Snippet)
+	page.Kind = text.Excerpt
+	return p.detail.Show(page, 0, text.SearchWords(p.query))
 }
 
 func (p *Pane) describe(h hitRow) []text.Line {
