@@ -165,7 +165,7 @@ func (us *Undos) Kind() record.Kind[operator.UndoRow] {
 				u := p.Here()
 				propose := d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) { return undoDialog(d, u), safetext.Text{} })
 				if p.Full { // the entry goes, and the page must not show another one
-					return tea.Batch(p.Leave(), propose)
+					return tea.Batch(p.Back(), propose)
 				}
 				return propose
 			})}

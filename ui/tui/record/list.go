@@ -355,20 +355,17 @@ func (p *List[T]) Typed() tea.Cmd {
 
 func (p *List[T]) Outermost() bool { return !p.Full && p.Query == "" }
 
+// Back goes from the whole screen to the list, whose detail begins at its first line again, or takes
+// the filter off.
 func (p *List[T]) Back() tea.Cmd {
 	switch {
 	case p.Full:
-		return p.Leave()
+		p.Full = false
+		return tea.Batch(p.Detail.EndSearch(), p.Layout(), p.Detail.Home())
 	case p.Query != "":
 		return p.Apply("")
 	}
 	return nil
-}
-
-// Leave goes from the whole screen back to the list, whose detail begins at its first line.
-func (p *List[T]) Leave() tea.Cmd {
-	p.Full = false
-	return tea.Batch(p.Detail.EndSearch(), p.Layout(), p.Detail.Home())
 }
 
 func (p *List[T]) Refresh() tea.Cmd {

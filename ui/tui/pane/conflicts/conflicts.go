@@ -35,7 +35,7 @@ func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
 		Columns: []record.Column{
 			{Title: "STORE", Width: 11}, {Title: "BASE", Width: 23}, {Title: "SURE", Width: 9}, {Title: "STATE", Width: 12}, {Title: "TOOL", Width: 13}, {Title: "AGE", Width: 5, Right: true}, {Title: "COPY"},
 		},
-		Least: []int{6, 16, 9, 12, 0, 5, 10}, Traits: record.Traits[conflict.Copy]{Badge: 4, Poll: true,
+		Least: []int{8, 16, 9, 12, 0, 5, 8}, Traits: record.Traits[conflict.Copy]{Badge: 4, Poll: true,
 			Store: func(c conflict.Copy) string { return c.Store },
 			Fault: func(c conflict.Copy) bool { return c.ID == "" },
 			Less: map[int]func(a, b conflict.Copy) int{
