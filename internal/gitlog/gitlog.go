@@ -111,13 +111,17 @@ type asker struct {
 	spec string
 }
 
-func (g *asker) command(args ...string) *exec.Cmd {
-	all := append([]string{"--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=", "-c", "log.showSignature=false", "-C", g.root}, args...)
-	cmd := exec.CommandContext(g.ctx, "git", all...)
-	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C")
+// Command asks git about the repository of a directory. It runs nothing that the repository configures:
+// a missing object is not fetched, and no transport is allowed where git is too old to know that.
+func Command(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	all := append([]string{"--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=", "-c", "log.showSignature=false", "-C", dir}, args...)
+	cmd := exec.CommandContext(ctx, "git", all...)
+	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C")
 	cmd.WaitDelay = time.Second
 	return cmd
 }
+
+func (g *asker) command(args ...string) *exec.Cmd { return Command(g.ctx, g.root, args...) }
 
 var errUnread = errors.New("git could not read the history")
 

@@ -128,8 +128,8 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 	return out, err
 }
 
-// parts are the names of a full-text index's own tables, behind the index's name.
-var parts = map[string][]string{
+// indexTables are the names of a full-text index's own tables, behind the index's name.
+var indexTables = map[string][]string{
 	"fts5": {"data", "idx", "content", "docsize", "config"},
 	"fts4": {"content", "segments", "segdir", "docsize", "stat"},
 	"fts3": {"content", "segments", "segdir"},
@@ -142,7 +142,7 @@ func isFTS(tables map[string]string, table string) bool {
 		if !isVirtual(ddl) {
 			continue
 		}
-		own, known := parts[module(ddl)]
+		own, known := indexTables[module(ddl)]
 		part, below := strings.CutPrefix(table, name+"_")
 		if table == name || below && (!known || slices.Contains(own, part)) {
 			return true
@@ -551,7 +551,7 @@ func mergeIndexes(q *Query, step func(string, string), name string) error {
 	}
 	for table, ddl := range tables {
 		kind := module(ddl)
-		if !isVirtual(ddl) || parts[kind] == nil {
+		if !isVirtual(ddl) || indexTables[kind] == nil {
 			continue
 		}
 		command := "optimize"

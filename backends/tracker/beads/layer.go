@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/gitlog"
 	"memdesk/model"
 )
 
@@ -169,10 +169,7 @@ func (s *Store) git(ctx context.Context) model.Layer {
 	}
 	ctx, cancel := context.WithTimeout(ctx, gitPatience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", "--no-pager", "-c", "core.fsmonitor=false", "-C", s.dir, "rev-list", "--count", "--all", "--", ".")
-	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // a fetch runs what the repository configures
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	out, err := gitlog.Command(ctx, s.dir, "rev-list", "--count", "--all", "--", ".").Output()
 	n := strings.TrimSpace(string(out))
 	switch {
 	case err != nil:

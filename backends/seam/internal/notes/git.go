@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/internal/gitlog"
 	"memdesk/model"
 )
 
@@ -44,22 +45,14 @@ func gitHistory(ctx context.Context, at, root, layer string, removed []string) m
 	return r
 }
 
-// commits counts the commits of all refs that touch the paths. It runs nothing that the repository
-// configures: a missing object is not fetched, and no transport is allowed where git is too old to know that.
+// commits counts the commits of all refs that touch the paths.
 func commits(ctx context.Context, dir string, paths []string) (int64, error) {
-	git, err := exec.LookPath("git")
-	if err != nil {
+	if _, err := exec.LookPath("git"); err != nil {
 		return 0, errors.New("no git program is installed")
 	}
 	ctx, cancel := context.WithTimeout(ctx, gitWait)
 	defer cancel()
-	args := append([]string{
-		"--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=", "-c", "log.showSignature=false", "-C", dir,
-		"log", "--all", "--no-ext-diff", "--no-textconv", "--format=%H", "--",
-	}, paths...)
-	cmd := exec.CommandContext(ctx, git, args...)
-	cmd.Env = append(cmd.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "LC_ALL=C")
-	out, err := cmd.Output()
+	out, err := gitlog.Command(ctx, dir, append([]string{"log", "--all", "--no-ext-diff", "--no-textconv", "--format=%H", "--"}, paths...)...).Output()
 	if err != nil {
 		return 0, errors.New("git could not read the history")
 	}
