@@ -133,9 +133,10 @@ func TestFactsDoNotKeepTheText(t *testing.T) {
 	runtime.KeepAlive(memory)
 }
 
-// TestFactsAreSmall: a store has many files, and the console remembers the facts of each.
+// TestFactsAreSmall: a store has many files, and the console remembers the facts of each. A map of 26,000 entries is
+// four fifths full; at 28,000 its tables split by chance, and a file's facts took 114 to 130 bytes.
 func TestFactsAreSmall(t *testing.T) {
-	const files, each = 28_000, 128
+	const files, each = 26_000, 120
 	memory := texts.NewMemory(func(id, text string) texts.Facts {
 		return texts.Facts{Kind: "idea", Status: "active", Title: "about " + id}
 	})
