@@ -123,7 +123,7 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 	if err := s.may(ctx); err != nil {
 		return page, err
 	}
-	filter, err := ParseAuditFilter(q.Filter)
+	filter, err := ParseAuditFilter(q.Filter, s.clock.Now())
 	if err != nil {
 		return page, err
 	}

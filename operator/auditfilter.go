@@ -30,7 +30,7 @@ type auditTerm struct {
 var AuditFields = []string{"actor", "action", "store", "outcome", "phase", "target", "reason", "seq", "since", "until"}
 
 // ParseAuditFilter reads a filter; an unknown field or an invalid time is InvalidInput.
-func ParseAuditFilter(s string) (AuditFilter, error) {
+func ParseAuditFilter(s string, now time.Time) (AuditFilter, error) {
 	var f AuditFilter
 	for _, word := range strings.Fields(s) {
 		t := auditTerm{value: strings.ToLower(word)}
@@ -44,15 +44,15 @@ func ParseAuditFilter(s string) (AuditFilter, error) {
 		if t.value == "" {
 			continue
 		}
-		if t.field == "since" || t.field == "until" {
-			at, day, err := auditTime(word[strings.IndexByte(word, ':')+1:])
-			if err != nil {
-				return f, err
-			}
-			if t.field == "until" && day {
-				at = at.AddDate(0, 0, 1) // a day counts to its end
-			}
-			t.at = at
+		var err error
+		switch given := word[strings.IndexByte(word, ':')+1:]; t.field { // in its own case
+		case "since":
+			t.at, err = ParseSince(given, now)
+		case "until":
+			t.at, err = ParseUntil(given, now)
+		}
+		if err != nil {
+			return f, err
 		}
 		f.records = f.records || t.field == "phase" || t.field == "seq"
 		f.terms = append(f.terms, t)
@@ -77,16 +77,6 @@ func (f *AuditFilter) push(t auditTerm) {
 	case "until":
 		f.Until = t.at
 	}
-}
-
-// auditTime reads a day or a moment, in UTC.
-func auditTime(s string) (at time.Time, day bool, err error) {
-	for _, layout := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339} {
-		if at, err := time.Parse(layout, s); err == nil {
-			return at.UTC(), layout == "2006-01-02", nil
-		}
-	}
-	return time.Time{}, false, model.Errorf(model.InvalidInput, "filter", "%q is no time: give 2026-05-01 or 2026-05-01T09:30", s)
 }
 
 // Match reports whether a record is shown.

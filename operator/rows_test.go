@@ -29,7 +29,7 @@ func TestWhatAnEventIsAbout(t *testing.T) {
 func TestAuditFilterFindsTheTimeThatIsShown(t *testing.T) {
 	e := AuditEvent{At: time.Date(2031, 5, 1, 9, 2, 7, 0, time.UTC)}
 	for words, want := range map[string]bool{"2031-05-01": true, "2031-05 09:02": true, "2031-05-02": false, "!2031-05-01": false} {
-		f, err := ParseAuditFilter(words)
+		f, err := ParseAuditFilter(words, e.At)
 		if err != nil || f.Match(e) != want {
 			t.Errorf("%q: %v, want %v; %v", words, !want, want, err)
 		}

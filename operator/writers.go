@@ -103,16 +103,3 @@ func (s *Session) Told(_ context.Context, items []model.Ref, since time.Time) (o
 	})
 	return out, err
 }
-
-// ParseSince takes a moment, a day or a duration before now.
-func ParseSince(s string, now time.Time) (time.Time, error) {
-	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
-		return now.Add(-d), nil
-	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	return time.Time{}, model.Errorf(model.InvalidInput, "since", "%q is no time: write 2026-05-21, 2026-05-21T10:00:00Z or a duration such as 36h", s)
-}

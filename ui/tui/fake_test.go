@@ -333,7 +333,7 @@ func (auditFake) Events(_ context.Context, q operator.PageQuery) (operator.Audit
 	}
 	p := operator.AuditPage{Total: model.Count{N: events}}
 	p.Verified = "chain verified up to 1204 at 09:29"
-	filter, err := operator.ParseAuditFilter(q.Filter)
+	filter, err := operator.ParseAuditFilter(q.Filter, now)
 	if err != nil {
 		return p, err
 	}

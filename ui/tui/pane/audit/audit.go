@@ -41,7 +41,7 @@ func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
 		if q.Not { // the whole filter is one term then, after !
 			q.Filter, q.Not = "!"+q.Filter, false
 		}
-		if _, err := operator.ParseAuditFilter(q.Filter); err != nil {
+		if _, err := operator.ParseAuditFilter(q.Filter, d.Time.Clock.Now()); err != nil {
 			return list.Span[record.Row[operator.AuditEvent]]{}, desk.Said{}, err
 		}
 		page, err := d.Audit.Events(ctx, q)
@@ -58,7 +58,7 @@ func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
 		return out, desk.Said{Text: d.Esc.LineMax(page.Verified, prose.MaxReason), Calm: true}, nil
 	}
 	kind.Check = func(query string) error {
-		_, err := operator.ParseAuditFilter(query)
+		_, err := operator.ParseAuditFilter(query, d.Time.Clock.Now())
 		return err
 	}
 	kind.Hint, kind.Name, kind.Datum = auditHint, "audit", auditDatum

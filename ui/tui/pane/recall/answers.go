@@ -24,6 +24,9 @@ type status struct {
 // more matches than it gave.
 func (p *Pane) statuses() []status {
 	st := p.d.St
+	if p.wrong != nil {
+		return []status{{text: prose.Reason(st.Esc, p.wrong), mark: "!", paint: st.Warn}}
+	}
 	if len(p.answers)+len(p.waiting) == 0 {
 		return nil
 	}
@@ -180,6 +183,8 @@ func (p *Pane) emptiness(width int) []string {
 		text = safetext.Const(desk.NoStores)
 	case p.query == "":
 		text = st.Esc.Const("Every open store is asked at once, as an agent would ask it. Hits are ordered by their rank in each store; scores of different stores are never compared.")
+	case p.wrong != nil:
+		return nil // the line below the query says why
 	case p.running:
 		text = st.Esc.Const("asking")
 	default:

@@ -23,7 +23,7 @@ func (p *Pane) Begin(query string) (tea.Cmd, error) {
 	if strings.TrimSpace(query) == "" {
 		return nil, model.Errorf(model.InvalidInput, "recall", "say what to look for: recall WORDS")
 	}
-	return p.Look(query), nil
+	return p.Look(query), p.wrong
 }
 
 // ReadPage reads the answers that have come.
@@ -59,5 +59,5 @@ func (p *Pane) Place(n int) { p.Reading, p.table.Sel = false, p.first+n }
 func (p *Pane) Item(n int) model.Ref { return p.refOf(p.hits[p.first+n]) }
 
 func (p *Pane) DetailOf(ctx context.Context, n int) (*text.Page, model.Revision) {
-	return pane.Read(ctx, p.d.Desk, pane.Reading{Ref: p.Item(n), Terms: text.SearchWords(p.query)})
+	return pane.Read(ctx, p.d.Desk, pane.Reading{Ref: p.Item(n), Terms: text.SearchWords(p.words)})
 }

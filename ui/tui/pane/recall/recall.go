@@ -12,6 +12,7 @@ import (
 	"memdesk/internal/recalled"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/desk"
@@ -47,6 +48,8 @@ type Pane struct {
 	later   func(time.Duration, any) tea.Cmd
 	Input   text.Input
 	query   string // of the answers
+	words   string // of the query, without its terms
+	wrong   error  // why the query cannot be asked
 	gen     int
 	cancel  context.CancelFunc // of the running question
 	waiting []string           // stores that have not answered yet
@@ -96,28 +99,34 @@ func (p *Pane) start() tea.Cmd {
 	p.query = strings.TrimSpace(p.Input.Value())
 	p.moved = false
 	p.who.Anew()
+	p.running, p.wrong = false, nil
 	if p.query == "" {
-		p.answers, p.rows, p.waiting, p.running = nil, nil, nil, false
+		p.answers, p.rows, p.waiting = nil, nil, nil
 		p.table.Set(0)
 		return p.show()
 	}
-	ctx, cancel := context.WithCancel(p.d.Ctx)
-	p.cancel, p.running = cancel, true
-	p.waiting = nil
-	for _, m := range p.d.Fleet.Members() {
-		p.waiting = append(p.waiting, m.Name)
+	q, only, err := p.parse()
+	if err != nil {
+		p.wrong = err // the rows stay: the operator goes on typing
+		return p.layout()
 	}
+	ctx, cancel := context.WithCancel(p.d.Ctx)
+	p.cancel, p.running, p.words = cancel, true, q.Words
+	p.waiting = only
 	p.answers = nil // the rows stay until the first answer comes
-	gen, words, esc, fleet := p.gen, text.SearchWords(p.query), p.d.St.Esc, p.d.Fleet
-	req := model.RecallRequest{Query: p.query, Limit: model.RecallLimit}
+	gen, words, esc, fleet := p.gen, text.SearchWords(q.Words), p.d.St.Esc, p.d.Fleet
+	req := model.RecallRequest{Query: q.Words, Tier: q.Tier, Limit: model.RecallLimit}
 	return p.ask(func(context.Context) any {
-		answers := fleet.Recall(ctx, req)
+		answers := fleet.Recall(ctx, req, only...)
 		var next func() any
 		next = func() any {
 			select {
 			case a, ok := <-answers:
 				if !ok {
 					return recallOver{gen}
+				}
+				if s, err := fleet.Store(a.Store); err == nil {
+					a = q.Answer(ctx, s, a)
 				}
 				out := newAnswered(esc, gen, a, words)
 				out.more = next
@@ -128,6 +137,28 @@ func (p *Pane) start() tea.Cmd {
 		}
 		return next()
 	})
+}
+
+// parse reads the query, and names the stores to ask.
+func (p *Pane) parse() (q operator.Query, only []string, err error) {
+	if q, err = operator.ParseQuery(p.query, p.d.Time.Clock.Now()); err != nil {
+		return q, nil, err
+	}
+	for _, m := range p.d.Fleet.Members() {
+		_, has := m.Store.Tier(q.Tier)
+		if (q.Store == "" || strings.EqualFold(q.Store, m.Name)) && (q.Tier == "" || has || len(m.Store.Tiers) == 0) {
+			only = append(only, m.Name)
+		}
+	}
+	switch {
+	case len(only) == 0 && q.Tier != "":
+		return q, nil, model.Errorf(model.InvalidInput, "recall", "no store that is asked has a tier %q", q.Tier)
+	case len(only) == 0 && q.Store != "":
+		return q, nil, model.Errorf(model.InvalidInput, "recall", "there is no store %q", q.Store)
+	case q.Words == "":
+		return q, nil, model.Errorf(model.InvalidInput, "recall", "write what to look for beside the terms")
+	}
+	return q, only, nil
 }
 
 func (p *Pane) Update(msg any) tea.Cmd {
@@ -225,7 +256,7 @@ func (p *Pane) show() tea.Cmd {
 	p.shown = key
 	page := text.NewPage(p.describe(h), h.Hit.Snippet)
 	page.Kind = text.Excerpt
-	return p.detail.Show(page, 0, text.SearchWords(p.query))
+	return p.detail.Show(page, 0, text.SearchWords(p.words))
 }
 
 func (p *Pane) describe(h hitRow) []text.Line {
@@ -361,7 +392,7 @@ func (p *Pane) Bindings() []act.Act {
 		}
 	}
 	return append(append([]act.Act{
-		{Keys: []string{"/"}, Name: "query", Doc: "type a query; stores are asked as you type", Do: func() tea.Cmd {
+		{Keys: []string{"/"}, Name: "query", Doc: "type a query; stores are asked as you type. These terms select by a field: " + operator.QueryTerms, Do: func() tea.Cmd {
 			p.Input.Edit(p.Input.Value())
 			return nil
 		}},
@@ -428,7 +459,7 @@ func (p *Pane) readHere() tea.Cmd {
 // open shows the item of the hit at the cursor, at its line.
 func (p *Pane) open() tea.Cmd {
 	h, _ := p.current()
-	return p.reader.Open(pane.Reading{Ref: p.refOf(h), Line: h.Hit.Line, Terms: text.SearchWords(p.query)}, true)
+	return p.reader.Open(pane.Reading{Ref: p.refOf(h), Line: h.Hit.Line, Terms: text.SearchWords(p.words)}, true)
 }
 
 // neighbour goes to the next hit that can be read.

@@ -2,6 +2,7 @@ package tiers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
@@ -175,17 +177,31 @@ func (l *items) Restart(neighbours map[string]int, once bool) tea.Cmd {
 	return l.List.ResetNear(l.fetcher(), neighbours, once)
 }
 
+// parse reads a filter: words and terms of fields, or after ! those to leave out.
+func (l *items) parse(filter string) (q operator.Query, inverted bool, err error) {
+	rest, inverted := strings.CutPrefix(filter, "!")
+	q, err = operator.ParseQuery(rest, l.d.Time.Clock.Now())
+	return q, inverted, err
+}
+
 // fetcher reads pages of the list as it is filtered and ordered now.
 func (l *items) fetcher() list.Fetcher[ItemRow] {
 	d, at := l.d, l.At
-	req := model.PageRequest{Tier: at.Tier, Scope: at.Scope, Query: l.Query, Order: l.Order, Hidden: l.Hidden}
-	not, inverted := strings.CutPrefix(l.Query, "!")
-	not = strings.ToLower(strings.TrimSpace(not))
+	q, inverted, wrong := l.parse(l.Query)
+	req := model.PageRequest{Tier: at.Tier, Scope: at.Scope, Query: q.Words, Order: l.Order, Hidden: l.Hidden || q.Archived != ""}
 	if inverted {
 		req.Query = "" // stores search for a match; its negation is filtered here, page by page
 	}
+	words := strings.ToLower(q.Words)
 	return func(ctx context.Context, f list.From, limit int) (list.Span[ItemRow], error) {
+		if wrong != nil {
+			return list.Span[ItemRow]{}, wrong
+		}
 		s, err := d.Fleet.Store(at.Store)
+		if err != nil {
+			return list.Span[ItemRow]{}, err
+		}
+		concerns, err := q.Concerning(ctx, s)
 		if err != nil {
 			return list.Span[ItemRow]{}, err
 		}
@@ -196,12 +212,18 @@ func (l *items) fetcher() list.Fetcher[ItemRow] {
 		}
 		out := list.Span[ItemRow]{Next: page.Next, Prev: page.Prev, Total: page.Total, Problems: page.Problems, Rows: make([]ItemRow, 0, len(page.Items))}
 		for _, h := range page.Items {
-			if inverted && strings.Contains(strings.ToLower(h.ID+"\n"+h.Title), not) {
+			ok, err := q.Lists(ctx, s, h, concerns)
+			if err != nil {
+				out.Problems = append(out.Problems, h.ID+": "+err.Error())
+				continue
+			}
+			ok = ok && (!inverted || strings.Contains(strings.ToLower(h.ID+"\n"+h.Title), words))
+			if ok == inverted {
 				continue
 			}
 			out.Rows = append(out.Rows, newItemRow(d.Esc, h))
 		}
-		if inverted {
+		if inverted || q.Narrows() {
 			out.Total = model.Count{Unknown: true}
 		}
 		return out, nil
@@ -240,15 +262,16 @@ func (l *items) wanted() pane.Reading {
 	if !ok {
 		return pane.Reading{}
 	}
-	return pane.Reading{Ref: model.Ref{Store: l.At.Store, ID: row.Header.ID}, Terms: l.terms()}
+	return pane.Reading{Ref: model.Ref{Store: l.At.Store, ID: row.Header.ID}, Terms: text.SearchWords(l.words())}
 }
 
-// terms are the words to mark in the preview.
-func (l *items) terms() []string {
-	if strings.HasPrefix(l.Query, "!") {
-		return nil
+// words are those that the rows and the preview mark.
+func (l *items) words() string {
+	q, inverted, _ := l.parse(l.Query)
+	if inverted {
+		return ""
 	}
-	return text.SearchWords(l.Query)
+	return q.Words
 }
 
 // preview reads the item at the cursor once the cursor rests, and asks for the writers of the rows
@@ -295,6 +318,10 @@ func (l *items) filterBindings() []act.Act {
 
 // apply puts a filter in force; an empty one shows everything.
 func (l *items) apply(query string) tea.Cmd {
+	if _, _, err := l.parse(query); err != nil {
+		l.d.Say(paint.ToneWarn, prose.Reason(l.d.Esc, err))
+		return nil // the operator goes on typing
+	}
 	l.filter.Focus = false
 	l.filter.Set(query)
 	return l.narrow(query)
@@ -427,9 +454,9 @@ func (l *items) render(width, height int) ([]string, *tea.Position) {
 		l.heading(h, c)
 	}
 	list = append(list, h.End())
-	rows := l.List.Rows
+	rows, found := l.List.Rows, l.d.Found(l.words())
 	for i := l.List.Top; i < min(len(rows), l.List.Top+l.List.Height); i++ {
-		list = append(list, l.row(rows[i], i == l.List.Sel, f.ListWidth, c))
+		list = append(list, l.row(rows[i], i == l.List.Sel, f.ListWidth, c, found))
 	}
 	list = append(list, l.emptiness(f.ListWidth)...)
 	return l.d.Join(f, list, l.reader.Pager, safetext.Const(desk.ItemAside)), cursor
@@ -465,11 +492,11 @@ func (l *items) titled(title string, up, down model.Order) safetext.Text {
 	return safetext.Const(title)
 }
 
-func (l *items) row(it ItemRow, at bool, width int, c itemColumns) string {
+func (l *items) row(it ItemRow, at bool, width int, c itemColumns, found func(string) []safetext.Span) string {
 	st := l.d.St
 	r := st.Highlighted(width, at, !l.filter.Focus)
 	st.Mark(r, l.Marks.Has(it.key))
-	r.Find = l.d.Found(l.Query)
+	r.Find = found
 	if c.id > 0 {
 		r.Cell(st.Plain, it.title, c.title-1).Blank(1).Cell(st.Dim, st.Tail(it.id, it.rawID(), "", c.id-1), c.id-1).Blank(1)
 	} else {
@@ -498,6 +525,8 @@ func (l *items) emptiness(width int) []string {
 	st := l.d.St
 	say := func(p paint.Paint, t safetext.Text) []string { return st.Paragraph(p, t, width) }
 	switch {
+	case errors.Is(l.List.Err, model.InvalidInput) && l.Query != "" && len(l.List.Rows) == 0:
+		return say(st.Warn, st.Esc.Sprintf("%s. esc shows all items, / changes the filter.", prose.Reason(st.Esc, l.List.Err)))
 	case l.List.Err != nil && len(l.List.Rows) == 0:
 		return say(st.Bad, st.Esc.Sprintf("!! the store does not list: %s. ctrl+r asks again, esc goes back.", prose.Reason(st.Esc, l.List.Err)))
 	case len(l.List.Rows) > 0 || !l.List.Loaded:

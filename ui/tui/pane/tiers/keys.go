@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/desk"
@@ -39,7 +40,7 @@ func (p *Pane) Bindings() []act.Act {
 	case p.Level == LevelItems:
 		return append(append(append(append(p.Items.List.StopLooking(&p.d.Loop, p.Items.preview), []act.Act{
 			act.Open.Called("read this item on the whole screen").With(p.noItem, p.readHere),
-			act.Filter.Called("filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id").Taking(p.Items.apply).With(nil, p.Items.startFilter),
+			act.Filter.Called("filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id. These terms select by a field: "+operator.QueryTerms).Taking(p.Items.apply).With(nil, p.Items.startFilter),
 			{Keys: []string{"f"}, Doc: "jump to a row by the first letters of its title or id; :go takes a reference", Why: p.noItem, Do: p.Items.startJump},
 			act.Edit.With(noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.Items.wanted().Ref) }),
 			act.Forget.With(p.item(p.d.Locked), p.forgetHere),

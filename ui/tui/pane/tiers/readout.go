@@ -134,6 +134,9 @@ func (r *listed) Begin(query string) (tea.Cmd, error) {
 	case s.Browser == nil:
 		return nil, model.Errorf(model.Unsupported, "list", "this store cannot list its items; recall searches it")
 	}
+	if _, _, err := r.p.Items.parse(query); err != nil {
+		return nil, err
+	}
 	r.query = query
 	r.show()
 	r.p.Items.Marks.Clear()

@@ -85,7 +85,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		if now && p.Items.List.Loading[list.ArriveReset] { // one question at a time
 			return p.Items.live.Typed(p.d.Later(p.at))
 		}
-		if now && p.Level == LevelItems {
+		if _, _, err := p.Items.parse(query); now && err == nil && p.Level == LevelItems {
 			return p.Items.narrow(query)
 		}
 	case list.RestDue:
