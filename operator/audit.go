@@ -115,8 +115,8 @@ func (s *AuditTrail) Stamp(ctx context.Context) string {
 const auditChunk = 500
 
 // Events lists, newest first, the matches of the AuditFilter in q.Filter, each act once: an intent is shown
-// by its outcome, which names it, unless it has none or the filter asks for a phase or a number. A cursor of
-// another list is InvalidInput.
+// by its outcome, which names it, unless it has none, the filter asks for a phase or a number, or the chain is
+// not verified. A cursor of another list is InvalidInput.
 func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error) {
 	var page AuditPage
 	page.Total = model.Count{Unknown: true}
@@ -132,13 +132,21 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 	}
 	v := s.verified(ctx)
 	page.Verified, page.Notice = v.words()
+	sound := v.err == nil && v.rep.OK // else nobody knows which intents are open, and all are shown
 	cursor, end := pageEnd(q.Cursor)
 	events, trouble := s.storesEvents(ctx, end)
+	item := ""
+	if q.Of.ID != "" {
+		item = q.Of.String()
+	}
 	if page.Notice == "" {
 		page.Notice = trouble
 	}
 	show := func(e AuditEvent) {
-		if e.Phase == string(audit.PhaseIntent) && !e.Open && !filter.records {
+		if e.Phase == string(audit.PhaseIntent) && !e.Open && !filter.records && sound {
+			return
+		}
+		if item != "" && e.Noted && (e.Store != q.Of.Store || e.About() != q.Of.ID) {
 			return
 		}
 		if filter.Match(e) != q.Not {
@@ -148,10 +156,10 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 	var last time.Time
 	for len(page.Events) < q.Limit {
 		limit := q.Limit - len(page.Events)
-		if q.Filter != "" {
+		if q.Filter != "" || item != "" {
 			limit = auditChunk
 		}
-		got, err := s.log.List(ctx, audit.Filter{Since: filter.Since, Until: filter.Until}, limit, cursor)
+		got, err := s.log.List(ctx, audit.Filter{Since: filter.Since, Until: filter.Until, Store: q.Of.Store, Target: item}, limit, cursor)
 		if errors.Is(err, audit.ErrBadCursor) {
 			return page, model.E(model.InvalidInput, "audit", err)
 		}

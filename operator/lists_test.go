@@ -1,10 +1,13 @@
 package operator
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,11 +124,55 @@ func TestAuditSourcePages(t *testing.T) {
 	for q, want := range map[PageQuery]int{
 		{Limit: 2}: 4, {Limit: 100}: 4, {Limit: 100, Filter: "forget"}: 1, {Limit: 1, Filter: "ana retain"}: 2, {Limit: 2, Filter: "phase:intent"}: 3, {Limit: 2, Filter: "!phase:noted"}: 7,
 		{Limit: 100, Filter: "forget", Not: true}: 3, {Limit: 100, Filter: "action:forget !phase:intent"}: 1, {Limit: 100, Filter: "since:2001-01-01 outcome:ok phase:outcome"}: 3,
-		{Limit: 100, Filter: "since:2101-01-01"}: 0, {Limit: 100, Filter: "store:s !action:retain"}: 1,
+		{Limit: 1, Of: model.Ref{Store: "s", ID: "x"}}: 3, {Limit: 100, Of: model.Ref{Store: "t", ID: "x"}}: 0,
+		{Limit: 100, Of: model.Ref{Store: "s", ID: "x"}, Filter: "forget"}: 1,
+		{Limit: 100, Filter: "since:2101-01-01"}:                           0, {Limit: 100, Filter: "store:s !action:retain"}: 1,
 	} {
 		if got := count(q); got != want {
 			t.Errorf("%+v: %d events, want %d", q, got, want)
 		}
+	}
+}
+
+// TestBrokenChainHidesNoIntent: a verification that stops early does not know which intents are open.
+func TestBrokenChainHidesNoIntent(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	log, err := audit.Open(audit.Options{Dir: dir, Actor: audit.Actor{ID: "ana"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // each is an intent without an outcome
+		if _, err := log.Intent(t.Context(), audit.Entry{Action: "retain", Store: "s", Target: "s:x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	segments, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	broken := false
+	for _, name := range segments {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if changed := bytes.Replace(raw, []byte("retain"), []byte("retail"), 1); !bytes.Equal(raw, changed) {
+			broken = true
+			if err := os.WriteFile(name, changed, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s := &AuditTrail{log: log, may: func(context.Context) error { return nil }, clock: clock.System{}}
+	page, err := s.Events(t.Context(), PageQuery{Limit: 100})
+	if err != nil || !broken || !strings.Contains(page.Notice, "BROKEN") {
+		t.Fatal(err, broken, page.Notice)
+	}
+	intents := 0
+	for _, e := range page.Events {
+		if e.Phase == string(audit.PhaseIntent) {
+			intents++
+		}
+	}
+	if intents != 2 { // the third record is damaged and has no phase
+		t.Errorf("%d intents are listed, want 2", intents)
 	}
 }
 
@@ -181,6 +228,9 @@ func TestStoreEventsStandAmongTheRecords(t *testing.T) {
 		if len(all) != 8 || len(seen) != 4 || seen["run.1"] != 1 {
 			t.Errorf("limit %d: %d events, of the stores %v", limit, len(all), seen)
 		}
+	}
+	if n := len(list(PageQuery{Limit: 100, Of: model.Ref{Store: "s", ID: "x"}})); n != 3 {
+		t.Errorf("an item has %d events, want those of the log", n)
 	}
 	if n := len(list(PageQuery{Limit: 100, Filter: "store:harbor phase:noted"})); n != 4 {
 		t.Errorf("%d of the store", n)

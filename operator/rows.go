@@ -46,6 +46,8 @@ type PageQuery struct {
 	Not    bool   // select the rows that do not match
 	Cursor string // from a page's Next; empty: the start
 	Limit  int    // 1..model.MaxPage
+	// Of selects the records of one item, in the log alone; the zero Ref selects all.
+	Of model.Ref
 }
 
 // Matches reports whether a row passes the filter, as Match reads it.

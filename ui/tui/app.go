@@ -12,6 +12,7 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
+	"memdesk/model"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
@@ -20,6 +21,7 @@ import (
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/pane/audit"
 	"memdesk/ui/tui/pane/conflicts"
 	"memdesk/ui/tui/pane/health"
 )
@@ -81,6 +83,7 @@ func NewApp(ctx context.Context, o Options) *App {
 	d.Shell = !d.Remote && jobControl()
 	d.Anchored, d.Settle = o.Anchored, cmp.Or(o.Settle, conflicts.SettleTime)
 	b := pane.NewBench(d)
+	b.Log = func(ref model.Ref) tea.Cmd { return audit.Of(b, ref) }
 	a.D, a.slow.after = b, slowAfter
 	a.Line.a, a.Curtain.a, a.early.a, a.leave.a, a.Pages.a = a, a, a, a, a
 	a.members, a.Curtain.lastKey = o.Fleet.Members(), o.Clock.Now()

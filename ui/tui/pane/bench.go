@@ -1,6 +1,9 @@
 package pane
 
 import (
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/model"
 	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
@@ -16,6 +19,16 @@ type Bench struct {
 	Revisions *change.Revisions
 	Takebacks *change.Takebacks
 	Work      *task.Underway
+	// Log lists what the operator log has about an item.
+	Log func(model.Ref) tea.Cmd
+}
+
+// NoLog says why there is no log to list.
+func (b *Bench) NoLog() string {
+	if b.Audit == nil {
+		return "no audit log is attached to this console"
+	}
+	return ""
 }
 
 // NewBench is a bench over a desk.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
@@ -26,8 +28,22 @@ const auditHint = "actor:ann action:forget store:x outcome:refused since:2026-05
 
 // New is the pane that reads the operator log, newest first.
 func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
+	kind := events(d, model.Ref{})
+	kind.Pane = at
+	return record.New(d.Desk, kind)
+}
+
+// Of lists what the log has about an item.
+func Of(d *pane.Bench, ref model.Ref) tea.Cmd {
+	kind := events(d, ref)
+	kind.Empty, kind.About = "The log has nothing about this item: nobody changed it through memdesk, or the clear name was erased.", d.Esc.LineMax(ref.ID, prose.MaxTitle)
+	return record.Open(d.Desk, "Log", kind)
+}
+
+// events are those of the log, or of one item.
+func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 	kind := record.Kind[operator.AuditEvent]{
-		Pane: at, Noun: "event", Tell: tellEvent,
+		Noun: "event", Tell: tellEvent,
 		Empty: "The log has no events yet.",
 		Columns: []record.Column{
 			{Title: "SEQ", Width: 7, Right: true}, {Title: "WHEN, UTC", Width: 17}, {Title: "ACTOR", Width: 16}, {Title: "ACTION", Width: 13}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
@@ -44,6 +60,7 @@ func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
 		if _, err := operator.ParseAuditFilter(q.Filter, d.Time.Clock.Now()); err != nil {
 			return list.Span[record.Row[operator.AuditEvent]]{}, desk.Said{}, err
 		}
+		q.Of = of
 		page, err := d.Audit.Events(ctx, q)
 		if err != nil {
 			return list.Span[record.Row[operator.AuditEvent]]{}, desk.Said{}, err
@@ -79,7 +96,7 @@ func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
 			return func(ctx context.Context) (change.Writing, bool) { return writingOfEvent(d.Desk, ctx, r.Raw) }
 		})}
 	}
-	return record.New(d.Desk, kind)
+	return kind
 }
 
 // writingOfEvent is the writer of an event. The log writes "agent NAME"; writes through a door are

@@ -400,6 +400,7 @@ func (p *Pane) Bindings() []act.Act {
 		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the hit's reference to the clipboard of the terminal", Why: p.noHit, Do: func() tea.Cmd { return p.d.Copy(p.refHere()) }},
 		{Keys: []string{"Y"}, Doc: "copy the hit as one line of JSON", Why: p.noHit, Do: p.copyRow},
 		act.Edit.Called("edit the item of this hit in $EDITOR; nothing is written before you have seen the difference").With(p.noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.refHere()) }),
+		act.Log.With(act.Unless(p.noHit, p.d.NoLog), func() tea.Cmd { return p.d.Log(p.refHere()) }),
 		p.d.Takebacks.Key(p.noHit, p.writerHere),
 		p.export(),
 	}, act.Aside(p.detail, "hit")...), act.Movement(&p.table, "hit")...)
