@@ -38,7 +38,7 @@ var (
 		Examples: []string{"forget 3", "forget; all that are marked"}}
 	History = Act{Name: "history", Keys: []string{"H"}, Verb: "history", Args: "NUMBER or REF", Doc: "the recorded versions of this item, to read and to compare",
 		Examples: []string{"history 3"}}
-	Log = Act{Name: "log", Keys: []string{"L"}, Doc: "what the operator log has about this item"}
+	Log    = Act{Name: "log", Keys: []string{"L"}, Doc: "what the operator log has about this item"}
 	Export = Act{Name: "export", Keys: []string{"x"}, Verb: "export", Args: "[NUMBER or REF]", Doc: "export the table as it is filtered to a file, CSV or JSON lines",
 		Examples: []string{"export 3; one item", "export; the list, as CSV or JSON lines"}}
 	Compare = Act{Name: "compare", Keys: []string{"c"}, Verb: "compare", Args: "NUMBER [NUMBER]", Lists: []string{"history"},

@@ -13,7 +13,7 @@ import (
 func TestPlaceIsKeptOnTheWayBack(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
 		// From Health into a store and back: the row of that store.
-		d.keys("1", "j", "j", "enter").wants(t, "Tiers › hostile").keys("esc").at(t, "hostile")
+		d.keys("1", "G", "enter").wants(t, "Tiers › hostile").keys("esc").at(t, "hostile")
 		d.keys("1").at(t, "hostile").keys("2").at(t, "hostile")
 		d.line("store graph").wants(t, "Tiers › graph").keys("esc").at(t, "graph")
 		d.line("store crewship").wants(t, "Tiers › crewship").line("tier pins").wants(t, "› pins").keys("esc").at(t, "pins")

@@ -58,7 +58,7 @@ func TestAuditPane(t *testing.T) {
 		r.press("j").see("open", "An open intent")
 		r.press("/").press("outcome:open").press("enter").see("/outcome:open", "1,203").gone("1,204")
 		r.press("/").press("ctrl+u").press("!phase:intent actor:ann since:2026-05-21T09:00").press("enter").see("/!phase:intent", "1,204").gone("1,203")
-		r.press("/").press("ctrl+u").press("since:tomorrow").press("enter").see("is no time: give 2026-05-01")
+		r.press("/").press("ctrl+u").press("since:tomorrow").press("enter").see("is no time: write 2026-05-21")
 		r.press("/").press("ctrl+u").press("colour:red").press("enter").see(`there is no field "colour"; there are actor`)
 		r.press("esc").gone("colour").press("esc").see("1,203", "chain verified").press("q")
 		raw, err := r.left()
@@ -127,5 +127,18 @@ func TestExport(t *testing.T) {
 	}
 	if b, _ := os.ReadFile(item); string(b) != "before\n\x1b]52;c;aGk=\x07after\n" {
 		t.Errorf("the item is %q", b)
+	}
+}
+
+// What the log has about an item is one key away, wherever the item is shown.
+func TestLogOfAnItem(t *testing.T) {
+	t.Parallel()
+	r := startRobot(t, start{scenario: "desk", width: 120, height: 30})
+	r.see("[2 Tiers]", "48,210").press("j", "j", "j").press("enter").see("Thursday").press("L").see("Log › crews/eng/agents/bo/", "chain verified").press("esc").see("1 of 2")
+	r.press("enter").see("deploy of billing").press("L").see("Log › crews/eng/agents/bo/").press("esc").see("deploy of billing")
+	r.press("3").press("/").press("deploy").see("1 of 40 hits").press("enter").press("L").see("Log › ").press("esc").see("1 of 40 hits")
+	r.press("enter").see("keep the deploy calendar").press("L").see("Log › ").press("esc").see("keep the deploy calendar").press("q")
+	if _, err := r.left(); err != nil {
+		t.Fatal(err)
 	}
 }

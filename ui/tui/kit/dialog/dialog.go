@@ -29,7 +29,8 @@ type Field struct {
 // Choice is a button beside Cancel.
 type Choice struct {
 	Verb  string
-	Typed bool // the name must be typed first, when the dialog has one
+	Key   string // beside its button; empty: none
+	Typed bool   // the name must be typed first, when the dialog has one
 	// Act runs in a command with the fields; nil: Run is called instead, on the update loop, and the
 	// dialog is closed.
 	Act func(ctx context.Context, f Filled) Acted
@@ -403,13 +404,24 @@ func (md *Modal) Bindings() []act.Act {
 			out = append(keys, out...)
 		}
 	}
-	if n, no := d.yes(); no == "" && d.input() == nil {
-		out = slices.Insert(out, 1, act.Act{Keys: []string{"y"}, Name: strings.ToLower(d.Choices[n].Verb), Doc: "do what is asked, where one button acts and nothing has to be typed", Do: func() tea.Cmd {
-			d.at = slices.Index(d.stops(), stop{onChoice, n})
-			return md.Enter()
-		}})
-	}
 	if d.input() == nil {
+		push := func(n int, key, doc string) act.Act {
+			return act.Act{Keys: []string{key}, Name: strings.ToLower(d.Choices[n].Verb), Doc: doc, Do: func() tea.Cmd {
+				d.at = slices.Index(d.stops(), stop{onChoice, n})
+				return md.Enter()
+			}}
+		}
+		at := 1
+		if n, no := d.yes(); no == "" {
+			out = slices.Insert(out, at, push(n, "y", "do what is asked, where one button acts and nothing has to be typed"))
+			at++
+		}
+		for n, c := range d.Choices {
+			if c.Key != "" {
+				out = slices.Insert(out, at, push(n, c.Key, "the button of this name"))
+				at++
+			}
+		}
 		out = append(out,
 			act.Act{Keys: []string{"right"}, Doc: "to the next button", Do: func() tea.Cmd { return d.button(1) }},
 			act.Act{Keys: []string{"left"}, Doc: "to the button before", Do: func() tea.Cmd { return d.button(-1) }})

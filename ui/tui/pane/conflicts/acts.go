@@ -165,20 +165,20 @@ func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threew
 			{Value: esc.Const("Which side stays here? Nothing is written before the end."), Kind: text.Note},
 		},
 	}
-	pick := func(verb string, side threeway.Side) {
-		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: verb, Run: func() tea.Cmd {
+	pick := func(key, verb string, side threeway.Side) {
+		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: verb, Key: key, Run: func() tea.Cmd {
 			chosen[at] = side
 			return rs.d.Modal.Show(rs.hunkDialog(cmp, chosen))
 		}})
 	}
-	pick("Base", threeway.TakeLeft)
-	pick("Copy", threeway.TakeRight)
-	pick("Both", threeway.TakeBoth)
+	pick("b", "Base", threeway.TakeLeft)
+	pick("c", "Copy", threeway.TakeRight)
+	pick("B", "Both", threeway.TakeBoth)
 	if h.Ancestor != nil {
-		pick("Ancestor", threeway.TakeAncestor)
+		pick("a", "Ancestor", threeway.TakeAncestor)
 	}
 	if _, why := edit.Editor(rs.d.Desk); why == "" {
-		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Edit", Run: func() tea.Cmd {
+		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Edit", Key: "e", Run: func() tea.Cmd {
 			text := threeway.Marked(cmp.Hunks, chosen, "base", "copy")
 			return rs.editConflict(cmp.Copy, &text)
 		}})
@@ -192,18 +192,22 @@ func (rs *resolutions) resultDialog(cmp conflict.Comparison, result string) *dia
 	var diff diff.Comparison
 	diff.Compare(esc, "the base as it is", "the result", cmp.BaseText, result)
 	s, _ := rs.d.Fleet.Store(cmp.Store)
+	change := "The base stays as it is."
+	if diff.Added+diff.Removed > 0 {
+		change = prose.Plural(int64(diff.Added), "line") + " added, " + prose.Plural(int64(diff.Removed), "line") + " removed."
+	}
 	dlg := &dialog.Dialog{
 		Title: esc.Const("Merge"), Body: diff.Text(nil), Name: rs.d.TypedName(s, cmp.Target),
 		Lines: []text.Line{
 			{Value: esc.Sprintf("Write the result to %s?", esc.LineMax(path.Base(cmp.Target), prose.MaxTitle)), Kind: text.Title},
-			{Value: esc.Sprintf("%s added, %s removed. The copy goes; z puts both back.", prose.Plural(int64(diff.Added), "line"), prose.Plural(int64(diff.Removed), "line")), Kind: text.Note},
+			{Value: esc.Sprintf("%s The copy goes; z puts both back.", change), Kind: text.Note},
 		},
 		Choices: []dialog.Choice{{Verb: "Write", Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			return rs.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.Reason)
 		}}},
 	}
 	if _, why := edit.Editor(rs.d.Desk); why == "" {
-		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Edit", Run: func() tea.Cmd { return rs.editConflict(cmp.Copy, &result) }})
+		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Edit", Key: "e", Run: func() tea.Cmd { return rs.editConflict(cmp.Copy, &result) }})
 	}
 	return dlg
 }

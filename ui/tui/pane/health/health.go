@@ -64,6 +64,7 @@ type Pane struct {
 	counts  func(store string) []model.TierCount // of items; nil: not counted
 	ask     func(func(context.Context) any) tea.Cmd
 	table   list.Table
+	moved   bool // the operator has chosen a row, or acted on one; else the first is selected
 	Reports map[string]backends.HealthReport
 	past    map[string]*checks
 	running map[string]bool // one outstanding check per store
@@ -87,7 +88,10 @@ func New(d *pane.Bench, at int, counts func(store string) []model.TierCount) *Pa
 	}
 	p.detail = text.New(d.St, p.ask)
 	p.rest = list.NewRest(&d.Loop, at)
-	p.table.Moved = p.rest.Moved
+	p.table.Moved = func() tea.Cmd {
+		p.moved = true
+		return p.rest.Moved()
+	}
 	p.table.Set(len(d.Fleet.Members()))
 	return p
 }
@@ -240,6 +244,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		p.Log = msg
 		return p.Resize(p.width, p.height)
 	case Checked:
+		at := p.StoreHere()
 		p.running[msg.report.Store] = false
 		p.tell(msg.report)
 		p.Reports[msg.report.Store] = msg.report
@@ -248,6 +253,9 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		}
 		p.past[msg.report.Store].add(msg.report)
 		p.table.Set(len(p.d.Fleet.Members()))
+		if p.moved {
+			p.choose(at)
+		}
 		return p.show()
 	case reindexed:
 		delete(p.indexing, msg.store)
@@ -280,9 +288,36 @@ func (p *Pane) tell(now backends.HealthReport) {
 	}
 }
 
+// members are the stores, the worst first; those that are equally well keep the order of the fleet.
+func (p *Pane) members() []backends.Member {
+	out := p.d.Fleet.Members()
+	slices.SortStableFunc(out, func(a, b backends.Member) int { return p.tone(a).Urgency() - p.tone(b).Urgency() })
+	return out
+}
+
+// tone is how a store was at its last check; an unchecked store is not worse than a good one.
+func (p *Pane) tone(m backends.Member) paint.Tone {
+	rep, known := p.Reports[m.Name]
+	switch {
+	case rep.Status.State == model.HealthDegraded:
+		return paint.ToneWarn
+	case !known || rep.Status.OK:
+		return paint.ToneGood
+	}
+	return paint.ToneBad
+}
+
+// choose selects a store.
+func (p *Pane) choose(store string) {
+	if i := slices.IndexFunc(p.members(), func(m backends.Member) bool { return m.Name == store }); i >= 0 {
+		p.table.Sel, p.moved = i, true
+		p.table.Clamp(1)
+	}
+}
+
 // here is the store at the cursor; its name is empty where there is none.
 func (p *Pane) here() backends.Member {
-	if members := p.d.Fleet.Members(); p.table.Sel < len(members) {
+	if members := p.members(); p.table.Sel < len(members) {
 		return members[p.table.Sel]
 	}
 	return backends.Member{}
@@ -313,6 +348,7 @@ func (p *Pane) noIndex() string {
 
 // reindex rebuilds the index of the store at the cursor; the old one stays in use until then.
 func (p *Pane) reindex() tea.Cmd {
+	p.moved = true
 	s := p.here().Store
 	p.indexing[s.Name] = true
 	p.d.Say(paint.ToneInfo, p.d.St.Esc.Sprintf("building the index of %s", s.Name))
@@ -456,7 +492,7 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	st := p.d.St
 	rows := make([]string, 0, f.ListHeight)
 	h := st.Row(f.ListWidth).Blank(1)
-	members := p.d.Fleet.Members()
+	members := p.members()
 	var fit list.Fit
 	fit.See(0, len("STORE"))
 	fit.See(1, len("KIND"))
@@ -546,6 +582,7 @@ func pad(s string, width int) string {
 
 func (p *Pane) Bindings() []act.Act {
 	again := func() tea.Cmd {
+		p.moved = true
 		p.d.Tell("asking %s", p.StoreHere())
 		return p.Check(p.StoreHere())
 	}
@@ -598,7 +635,10 @@ func (p *Pane) noItems() string {
 	return ""
 }
 
-func (p *Pane) items() tea.Cmd { return p.d.Open(desk.ScopeOf{Store: p.StoreHere()}) }
+func (p *Pane) items() tea.Cmd {
+	p.moved = true
+	return p.d.Open(desk.ScopeOf{Store: p.StoreHere()})
+}
 
 func (p *Pane) Position() (safetext.Text, bool) {
 	ok := 0

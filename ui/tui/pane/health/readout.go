@@ -56,7 +56,7 @@ func (p *Pane) Row(n int) safetext.Text {
 	}
 }
 
-func (p *Pane) Place(n int) { p.table.Sel = n }
+func (p *Pane) Place(n int) { p.choose(p.d.Fleet.Members()[n].Name) }
 
 func (p *Pane) DetailOf(_ context.Context, n int) (*text.Page, model.Revision) {
 	return text.NewPage(p.Describe(p.d.Fleet.Members()[n]), ""), ""

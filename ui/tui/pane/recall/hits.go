@@ -111,7 +111,7 @@ func answerStatus(esc safetext.Escaper, a backends.Answer) safetext.Text {
 	case a.Result.Total == model.TotalUnknown:
 		text = esc.Sprintf("%s, the store does not count how many match, %s", prose.Plural(n, "hit"), took)
 	case a.Result.Total > n:
-		text = esc.Sprintf("%s of %s, %s; more words find the others", prose.Group(n), prose.Plural(a.Result.Total, "hit"), took)
+		text = esc.Sprintf("%s of %s, %s; narrow the query to see others", prose.Group(n), prose.Plural(a.Result.Total, "hit"), took)
 	default:
 		text = esc.Sprintf("%s, %s", prose.Plural(n, "hit"), took)
 	}
