@@ -86,7 +86,7 @@ func (r *run) address(c *carried, it model.Item, spec model.TierSpec) {
 	case spec.KeyRule != model.KeyIgnored:
 		c.at = []address{{key: key}}
 	}
-	if !r.family && spec.KeyRule != model.KeyRequired {
+	if len(c.at) == 0 || !r.family && spec.KeyRule != model.KeyRequired {
 		c.at = append(c.at, address{})
 	}
 }

@@ -284,3 +284,29 @@ func TestAFailedItemDoesNotStopTheRest(t *testing.T) {
 		t.Errorf("again: %+v %v", sum, err)
 	}
 }
+
+// TestATierOfOneItem: an item that goes to a tier without keys must be written there, also between stores of
+// the same tiers.
+func TestATierOfOneItem(t *testing.T) {
+	open := func(name string, files map[string]string) model.Store {
+		s, err := crewship.Open(t.Context(), crewship.Config{Name: name, Path: memoryDir(t, files)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	from, to := open("from", map[string]string{"AGENT.md": "harbour\n"}), open("to", map[string]string{"daily/x.md": "x\n"})
+	other := to
+	other.Name, other.Kind = "other", "remote"
+	for _, tt := range []struct {
+		to   model.Store
+		tier string
+		id   string
+	}{{to, "pins", "pins.md"}, {other, "AGENT", "AGENT.md"}} {
+		sum, all, err := run(t, from, tt.to, transfer.Options{Map: map[string]string{"AGENT": tt.tier}}, &memory{})
+		it, unread := to.Browser.Read(t.Context(), tt.id)
+		if err != nil || sum.Copied != 1 || unread != nil || it.Body != "harbour\n" {
+			t.Errorf("%s: %+v %+v %v; it reads %q, %v", tt.tier, sum, all, err, it.Body, unread)
+		}
+	}
+}
