@@ -46,7 +46,7 @@ type Writer func(ctx context.Context, s model.Store, req model.RetainRequest) (m
 // source cannot be listed, the context or the journal ends. report receives every item once, in the order in
 // which they are settled.
 func (p Plan) Run(ctx context.Context, j Journal, write Writer, report func(Outcome)) (Summary, error) {
-	r := &run{Plan: p, journal: j, write: write, report: report, from: p.From.Identity(), to: p.To.Identity()}
+	r := &run{Plan: p, journal: j, write: write, report: report, from: p.From.Identity(), to: p.To.Identity(), keys: map[[2]string]string{}}
 	if err := r.pages(ctx); err != nil {
 		return r.sum, err
 	}
@@ -79,7 +79,10 @@ type run struct {
 	sum      Summary
 	total    int64
 	later    []string // ids that wait for others
-	stuck    bool     // the last pass settled nothing: waiting items fail in the next
+	// keys are the first ids by destination tier and key, where items are replaced: another item of the same
+	// key would replace the first one's copy.
+	keys  map[[2]string]string
+	stuck bool // the last pass settled nothing: waiting items fail in the next
 }
 
 func (r *run) pages(ctx context.Context) error {
@@ -99,6 +102,11 @@ func (r *run) pages(ctx context.Context) error {
 			r.settle(Outcome{ID: "", Result: Failed, Reason: "not looked at: " + why})
 		}
 		for _, h := range page.Items {
+			if r.Replace && !r.family {
+				if at := [2]string{r.mapping(h.Tier).To, keyOf(h.ID)}; r.keys[at] == "" {
+					r.keys[at] = h.ID
+				}
+			}
 			if h.Has(model.FlagEdge) {
 				r.later = append(r.later, h.ID)
 				continue
@@ -250,6 +258,9 @@ func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, 
 		return Outcome{ID: id, To: at, Result: Skipped, Reason: "it stands there already, the same"}
 	case !r.Replace:
 		return Outcome{ID: id, To: at, Result: Skipped, Reason: "something else stands there already; --replace puts this in its place"}
+	}
+	if first := r.keys[[2]string{req.Tier, req.Key}]; first != "" && first != id {
+		return Outcome{ID: id, To: at, Result: Failed, Reason: first + " has the same key there, and this would replace its copy"}
 	}
 	req.IfMatch = have.Revision
 	req.Meta = slices.DeleteFunc(req.Meta, func(f model.Field) bool { return f.ReadOnly })

@@ -310,3 +310,24 @@ func TestATierOfOneItem(t *testing.T) {
 		}
 	}
 }
+
+// TestReplaceSparesTheSameCopy: two items whose names make one key must not replace each other.
+func TestReplaceSparesTheSameCopy(t *testing.T) {
+	from := openInMemory("from")
+	for _, id := range []string{"a-b", "a/b"} {
+		if _, err := from.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Tier: "task", Content: "text of " + id, Mode: model.Replace}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to, err := crewship.Open(t.Context(), crewship.Config{Name: "to", Path: memoryDir(t, map[string]string{"daily/a-b.md": "old\n"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range []*memory{{}, {done: map[string]bool{from.Identity() + "\x00" + to.Identity() + "\x00a-b": true}}} { // the second continues the first
+		sum, all, err := run(t, from, to, transfer.Options{Map: map[string]string{"task": "daily"}, Replace: true}, j)
+		it, unread := to.Browser.Read(t.Context(), "daily/a-b.md")
+		if err != nil || sum.Failed != 1 || unread != nil || !strings.HasSuffix(it.Body, "text of a-b") {
+			t.Errorf("%+v %+v %v; it reads %q, %v", sum, all, err, it.Body, unread)
+		}
+	}
+}
