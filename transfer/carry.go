@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"memdesk/model"
 )
@@ -38,7 +39,7 @@ func (r *run) carry(it model.Item, tier string, beside *model.Beside) carried {
 		// cannot be made without them.
 		c.req.Meta = renamed(it.Meta, it.Tier, tier)
 	case spec.Text == model.TextObject:
-		c.req.Content = object(it.Body, more)
+		c.req.Content, c.lost = members(append([]model.Field{{Name: "text", Value: it.Body}}, more...))
 	case spec.Document == model.Opaque && source.Document == model.Structured:
 		c.req.Content = model.Document{Meta: more, Body: it.Body}.Encode(model.Structured)
 	case spec.Document == model.Opaque: // bytes are kept
@@ -46,7 +47,8 @@ func (r *run) carry(it model.Item, tier string, beside *model.Beside) carried {
 			c.lose(r.about(it))
 		}
 	case spec.Extra != "":
-		c.req.Meta = []model.Field{{Name: spec.Extra, Value: members(more)}}
+		text, lost := members(more)
+		c.req.Meta, c.lost = []model.Field{{Name: spec.Extra, Value: text}}, lost
 	default:
 		c.req.Meta = writable(it.Meta)
 		kept := map[string]bool{}
@@ -193,22 +195,26 @@ func renamed(meta []model.Field, from, to string) []model.Field {
 	return out
 }
 
-// object writes a text and fields as one JSON object.
-func object(text string, fields []model.Field) string {
-	return members(append([]model.Field{{Name: "text", Value: text}}, fields...))
-}
-
-// members writes fields as a JSON object in their order; a repeated name is left out.
-func members(fields []model.Field) string {
+// members writes fields as a JSON object in their order. A repeated name is left out, and what JSON cannot
+// hold is replaced: lost says so.
+func members(fields []model.Field) (text string, lost []string) {
 	var out []string
 	seen := map[string]bool{}
 	for _, f := range fields {
-		if !seen[f.Name] {
-			seen[f.Name] = true
-			out = append(out, quoted(f.Name)+":"+quoted(f.Value))
+		if seen[f.Name] {
+			lost = append(lost, f.Name)
+			continue
+		}
+		seen[f.Name] = true
+		out = append(out, quoted(f.Name)+":"+quoted(f.Value))
+		if strings.Contains(f.Name+f.Value, "\x00") {
+			lost = append(lost, "NUL of "+f.Name)
+		}
+		if !utf8.ValidString(f.Name) || !utf8.ValidString(f.Value) {
+			lost = append(lost, "bytes of "+f.Name)
 		}
 	}
-	return "{" + strings.Join(out, ",") + "}"
+	return "{" + strings.Join(out, ",") + "}", lost
 }
 
 // quoted is a text as a JSON string without NUL, which PostgreSQL accepts in no JSON.

@@ -331,3 +331,25 @@ func TestReplaceSparesTheSameCopy(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatAnObjectCannotHold: a field that an object has no place for must be named.
+func TestWhatAnObjectCannotHold(t *testing.T) {
+	from := openInMemory("from")
+	if _, err := from.Provider.Retain(t.Context(), model.RetainRequest{ID: "n", Tier: "task", Content: "a\x00b", Mode: model.Replace,
+		Meta: []model.Field{{Name: "type", Value: "fact"}, {Name: "tier", Value: "task"}, {Name: "subject", Value: "u\xff"}}}); err != nil {
+		t.Fatal(err)
+	}
+	var got model.RetainRequest
+	to := openInMemory("to").Wrap(func(_ context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op != model.OpRetain {
+			return next(t.Context())
+		}
+		got = *c.Retain
+		return nil
+	})
+	to.Tiers = []model.TierSpec{{Name: "task", Writable: true, KeyRule: model.KeyRequired, Document: model.Structured, Text: model.TextObject}}
+	_, all, err := run(t, from, to, transfer.Options{Tier: "task"}, &memory{})
+	if err != nil || len(all) != 1 || all[0].Reason != "not carried: NUL of text, bytes of subject" {
+		t.Errorf("%+v, %v: %s", all, err, got.Content)
+	}
+}
