@@ -104,6 +104,7 @@ func Export(ctx context.Context, s model.Store, dir string, at time.Time, progre
 	if s.Browser == nil {
 		return m, model.Errorf(model.Unsupported, "export", "store %s cannot be listed, so it cannot be exported", s.Name)
 	}
+	dir = filepath.Clean(dir) // without a final slash
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return m, cmp.Or(err, model.Errorf(model.AlreadyExists, "export", "%s exists already", dir))
 	}
@@ -133,7 +134,7 @@ func Export(ctx context.Context, s model.Store, dir string, at time.Time, progre
 func (m *Manifest) items(ctx context.Context, s model.Store, path string, progress func(done, total int64)) error {
 	sum := sha256.New()
 	err := writeNew(path, func(w io.Writer) error {
-		out := safetext.NewJSONWriter(io.MultiWriter(w, sum))
+		out := io.MultiWriter(w, sum)
 		req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
 		for {
 			page, err := s.Browser.List(ctx, req)
@@ -142,14 +143,15 @@ func (m *Manifest) items(ctx context.Context, s model.Store, path string, progre
 			}
 			m.Problems = append(m.Problems, page.Problems...)
 			for _, h := range page.Items {
-				switch line, err := pack(ctx, s, h.ID); {
+				line, err := pack(ctx, s, h.ID)
+				switch {
 				case errors.Is(err, model.NotFound): // deleted since the listing
 				case ctx.Err() != nil:
 					return model.FromContext(ctx, "export")
 				case err != nil:
 					m.Problems = append(m.Problems, model.EncodeID(h.ID)+": "+err.Error())
 				default:
-					if err := out.Write(line); err != nil {
+					if _, err := out.Write(append(line, '\n')); err != nil {
 						return err
 					}
 					m.Items++
@@ -180,26 +182,29 @@ func writeNew(path string, fill func(io.Writer) error) error {
 	return errors.Join(fill(w), w.Flush(), f.Sync(), f.Close())
 }
 
-// pack reads one item whole.
-func pack(ctx context.Context, s model.Store, id string) (archived, error) {
+// pack reads one item whole, and writes it as JSON.
+func pack(ctx context.Context, s model.Store, id string) ([]byte, error) {
 	it, err := s.Browser.Read(ctx, id)
 	if err != nil {
-		return archived{}, err
+		return nil, err
+	}
+	if y := it.Modified.Year(); y < 0 || y > 9999 { // JSON has no such date
+		it.Modified = time.Time{}
 	}
 	a := archived{ID: exact(it.ID), Tier: exact(it.Tier), Scope: exact(it.Scope), Title: exact(it.Title), Bytes: it.Bytes, Modified: it.Modified,
 		Flags: it.Flags, Body: exact(it.Body)}
 	for _, f := range it.Meta {
 		a.Meta = append(a.Meta, field{exact(f.Name), exact(f.Value), f.ReadOnly, f.Sealed})
 	}
-	if s.Beside == nil {
-		return a, nil
+	if s.Beside != nil {
+		switch b, err := s.Beside(ctx, id); {
+		case err == nil:
+			a.Beside = &b
+		case !errors.Is(err, model.NotFound):
+			return nil, err
+		}
 	}
-	b, err := s.Beside(ctx, id)
-	if errors.Is(err, model.NotFound) {
-		return a, nil
-	}
-	a.Beside = &b
-	return a, err
+	return safetext.MarshalJSON(a)
 }
 
 func (a archived) item() model.Item {

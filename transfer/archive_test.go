@@ -3,6 +3,7 @@ package transfer_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -227,6 +228,9 @@ func TestExportIsWholeOrNotThere(t *testing.T) {
 	if left, _ := os.ReadDir(parent); len(left) != 0 {
 		t.Errorf("it left %v", left)
 	}
+	if _, err := transfer.Export(t.Context(), s, dir+string(filepath.Separator), now, func(int64, int64) {}); err != nil {
+		t.Errorf("with a final slash: %v", err)
+	}
 	dir = export(t, s)
 	if _, err := transfer.Export(t.Context(), s, dir, now, func(int64, int64) {}); !errors.Is(err, model.AlreadyExists) {
 		t.Errorf("over another: %v", err)
@@ -246,5 +250,38 @@ func TestExportIsWholeOrNotThere(t *testing.T) {
 	}
 	if _, _, err := transfer.OpenExport(parent); !errors.Is(err, model.InvalidInput) {
 		t.Errorf("no export: %v", err)
+	}
+}
+
+// dated is a store whose items hold what JSON cannot.
+type dated struct{ model.Browser }
+
+func (o dated) Read(ctx context.Context, id string) (model.Item, error) {
+	it, err := o.Browser.Read(ctx, id)
+	if id == "late" {
+		it.Modified = time.UnixMilli(1716300000000000)
+	}
+	return it, err
+}
+
+// TestOneOddItemDoesNotEndAnExport: a date beyond the year 9999 is unknown in an export; an item that cannot
+// be written is named.
+func TestOneOddItemDoesNotEndAnExport(t *testing.T) {
+	s := openInMemory("from")
+	for _, id := range []string{"late", "nan", "plain"} {
+		if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Tier: "task", Content: "text", Mode: model.Replace}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Browser = dated{s.Browser}
+	s.Beside = func(_ context.Context, id string) (model.Beside, error) {
+		if id == "nan" {
+			return model.Beside{Vector: []float32{float32(math.NaN())}}, nil
+		}
+		return model.Beside{}, nil
+	}
+	m, err := transfer.Export(t.Context(), s, filepath.Join(t.TempDir(), "export"), now, func(int64, int64) {})
+	if err != nil || m.Items != 2 || len(m.Problems) != 1 || !strings.HasPrefix(m.Problems[0], "nan: ") {
+		t.Errorf("%+v, %v", m, err)
 	}
 }
