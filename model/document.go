@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +22,8 @@ const (
 
 // Encode writes the document as text. An opaque document is its body; a
 // structured one is front matter, one `name: value` line per field, and the body
-// after it, byte for byte.
+// after it, byte for byte. Names that would be read as something else are written
+// as JSON strings, like values.
 func (d Document) Encode(kind DocumentKind) string {
 	if kind == Opaque {
 		return d.Body
@@ -50,7 +52,11 @@ func (d Document) Encode(kind DocumentKind) string {
 }
 
 func writeField(b *strings.Builder, f Field) {
-	b.WriteString(f.Name)
+	if f.Name == "" || strings.ContainsAny(f.Name, " \t\":") || f.Name[0] == '#' || !plainValue(f.Name) {
+		b.WriteString(quote(f.Name))
+	} else {
+		b.WriteString(f.Name)
+	}
 	b.WriteString(":")
 	if f.Value != "" {
 		b.WriteString(" ")
@@ -59,12 +65,22 @@ func writeField(b *strings.Builder, f Field) {
 	b.WriteString("\n")
 }
 
+// binaryMark begins a value that is no UTF-8, as in YAML.
+const binaryMark = "!!binary "
+
 // encodeValue writes a value on one line: bare where that is unambiguous, else as
-// a JSON string.
+// a JSON string, or in base64 where it is no UTF-8.
 func encodeValue(v string) string {
-	if plainValue(v) {
+	switch {
+	case !utf8.ValidString(v):
+		return binaryMark + base64.StdEncoding.EncodeToString([]byte(v))
+	case plainValue(v) && !strings.HasPrefix(v, binaryMark):
 		return v
 	}
+	return quote(v)
+}
+
+func quote(v string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -131,11 +147,25 @@ func DecodeDocument(kind DocumentKind, text string) (Document, error) {
 
 func decodeField(row string, line int) (Field, error) {
 	name, value, ok := strings.Cut(row, ":")
-	if !ok || name == "" || strings.ContainsAny(name, " \t\"") {
+	ok = ok && name != "" && !strings.ContainsAny(name, " \t\"")
+	if row[0] == '"' {
+		d := json.NewDecoder(strings.NewReader(row))
+		ok = d.Decode(&name) == nil
+		if ok {
+			value, ok = strings.CutPrefix(row[d.InputOffset():], ":")
+		}
+	}
+	if !ok {
 		return Field{}, Errorf(InvalidInput, "document", "line %d: a front matter line reads `name: value`", line)
 	}
 	value = strings.TrimSpace(value)
-	if strings.HasPrefix(value, `"`) {
+	if text, is := strings.CutPrefix(value, binaryMark); is {
+		data, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return Field{}, Errorf(InvalidInput, "document", "line %d: the value of %q is not base64", line, name)
+		}
+		value = string(data)
+	} else if strings.HasPrefix(value, `"`) {
 		var s string
 		if err := json.Unmarshal([]byte(value), &s); err != nil {
 			return Field{}, Errorf(InvalidInput, "document", "line %d: the value of %q opens a quote that is not a JSON string", line, name)
