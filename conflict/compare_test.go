@@ -25,6 +25,15 @@ func TestCompareFrontMatter(t *testing.T) {
 	}
 }
 
+// TestCompareRepeatedFields: a field's first value counts on both sides.
+func TestCompareRepeatedFields(t *testing.T) {
+	got := conflict.CompareFront("---\na: 1\n---\n", "---\na: 2\na: 1\nb: 3\nb: 4\n---\n")
+	want := []conflict.FieldPair{{Name: "a", Base: "1", Copy: "2", InBase: true, InCopy: true}, {Name: "b", Copy: "3", InCopy: true}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestMarkers(t *testing.T) {
 	const block = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n"
 	for name, c := range map[string]struct {

@@ -81,7 +81,9 @@ func CompareFront(base, copied string) []FieldPair {
 	}
 	for _, f := range fc {
 		if i, ok := at[f.Name]; ok {
-			out[i].Copy, out[i].InCopy = f.Value, true
+			if !out[i].InCopy {
+				out[i].Copy, out[i].InCopy = f.Value, true
+			}
 			continue
 		}
 		at[f.Name] = len(out)
