@@ -34,6 +34,19 @@ func TestCompareRepeatedFields(t *testing.T) {
 	}
 }
 
+// TestABaseOfAnotherNormalForm: a base that differs in its normal form only is nearer than one that differs in
+// case (conflict-names.md, Base derivation 4).
+func TestABaseOfAnotherNormalForm(t *testing.T) {
+	const decomposed, composed, lower = "E\u0301", "\u00c9", "\u00e9"
+	for _, tt := range []struct{ copied, base string }{{decomposed, composed}, {composed, decomposed}} {
+		copied := tt.copied + " (conflicted copy 2026-05-27 083015).md"
+		d := newDesk(t, map[string]string{copied: "a\n", tt.base + ".md": "b\n", lower + ".md": "c\n"})
+		if c := d.find(copied); c.BaseID != tt.base+".md" {
+			t.Errorf("%+q: the base is %+q", copied, c.BaseID)
+		}
+	}
+}
+
 func TestMarkers(t *testing.T) {
 	const block = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n"
 	for name, c := range map[string]struct {

@@ -326,15 +326,18 @@ func (t *tree) lookup(id string) (string, bool) {
 	if t.has(id) {
 		return id, true
 	}
-	f := fold(id)
-	if f != id && t.has(f) {
-		return f, true
+	// A difference of the normal form comes before one of case.
+	nfc, f := norm.NFC.String(id), fold(id)
+	if nfc != id && t.has(nfc) {
+		return nfc, true
 	}
-	nfc := norm.NFC.String(id)
 	for _, c := range t.clear[f] {
-		if norm.NFC.String(c) == nfc { // a difference of the normal form before one of case
+		if norm.NFC.String(c) == nfc {
 			return c, true
 		}
+	}
+	if f != id && t.has(f) {
+		return f, true
 	}
 	if all := t.clear[f]; len(all) > 0 {
 		return all[0], true
