@@ -47,5 +47,6 @@ func newSlug(slug, oldStem, newStem string) string {
 	if !ok {
 		suffix = "-version"
 	}
-	return strings.TrimRight(slug[:min(len(slug), slugMost-len(suffix))], "-") + suffix
+	cut := slug[:min(len(slug), slugMost-len(suffix))]
+	return strings.TrimRight(strings.ToValidUTF8(cut, ""), "-") + suffix
 }

@@ -11,6 +11,7 @@ func TestNewSlugFits(t *testing.T) {
 		{"plan", "plan", "plan-version-2", "plan-version-2"},
 		{"plan", "p", "version-p-version-2", "plan-version"},
 		{long, "p", "p-version-12", strings.Repeat("a", 60) + "-version-12"},
+		{strings.Repeat("é", 36), "p", "p-version-12", strings.Repeat("é", 30) + "-version-12"},
 	} {
 		if got := newSlug(tt.slug, tt.old, tt.now); got != tt.want || len(got) > slugMost {
 			t.Errorf("%q from %q: %q, want %q", tt.slug, tt.now, got, tt.want)
