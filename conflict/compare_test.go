@@ -12,6 +12,7 @@ import (
 
 	"memdesk/conflict"
 	"memdesk/conflict/merge"
+	"memdesk/internal/gitlog/gitlogtest"
 )
 
 func TestCompareFrontMatter(t *testing.T) {
@@ -44,6 +45,22 @@ func TestABaseOfAnotherNormalForm(t *testing.T) {
 		if c := d.find(copied); c.BaseID != tt.base+".md" {
 			t.Errorf("%+q: the base is %+q", copied, c.BaseID)
 		}
+	}
+}
+
+// TestTheAncestorIsNotFetched: git gets a missing object of a partial clone by a command of the repository's
+// own configuration.
+func TestTheAncestorIsNotFetched(t *testing.T) {
+	const base, copied = "n.md", "n.sync-conflict-20260527-083015-K3ZQ7AB.md"
+	d := newDesk(t, map[string]string{base: "1\n"})
+	ran := gitlogtest.Partial(t, d.root, "HEAD:"+base)
+	write(t, d.root, map[string]string{base: "2\n", copied: "3\n"})
+	got, err := conflict.Compare(t.Context(), d.store, d.find(copied))
+	if err != nil || got.Threefold() || !strings.Contains(got.Unknown, "cannot be read") {
+		t.Errorf("%q (%s), %v", got.Origin, got.Unknown, err)
+	}
+	if _, err := os.Lstat(ran); err == nil {
+		t.Error("a command of the repository's configuration ran")
 	}
 }
 

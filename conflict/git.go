@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"memdesk/internal/gitlog"
 )
 
 // The bounds of a question to git.
@@ -18,8 +20,7 @@ const (
 	gitBytes = 32 << 20
 )
 
-// gitVersion asks git for a file's newest committed text from before a moment. Only the repository's objects
-// are trusted, not its configuration: no hook, filter, signature or fetch runs, and an id is never read as an
+// gitVersion asks git for a file's newest committed text from before a moment. An id is never read as an
 // option.
 func gitVersion(ctx context.Context, root, id string, before time.Time) (text, origin, why string) {
 	const unknown = "the history of git is unknown: "
@@ -32,12 +33,12 @@ func gitVersion(ctx context.Context, root, id string, before time.Time) (text, o
 	if _, err := exec.LookPath("git"); err != nil {
 		return "", "", unknown + "git is not installed"
 	}
-	if !inRepository(root) {
+	if _, ok := gitlog.Root(root); !ok {
 		return "", "", "the folder is in no git repository"
 	}
 	ctx, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
-	args := []string{"log", "-n", "1", "--no-show-signature", "--format=%H"}
+	args := []string{"log", "-n", "1", "--format=%H"}
 	if !before.IsZero() {
 		args = append(args, "--before=@"+strconv.FormatInt(before.Unix(), 10))
 	}
@@ -56,28 +57,8 @@ func gitVersion(ctx context.Context, root, id string, before time.Time) (text, o
 	return string(blob), "git commit " + hash[:12], ""
 }
 
-// inRepository looks for a .git above a folder, to avoid useless runs of git.
-func inRepository(dir string) bool {
-	for range 64 {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return false
-		}
-		dir = up
-	}
-	return false
-}
-
 func git(ctx context.Context, root string, args ...string) ([]byte, error) {
-	fixed := []string{"--literal-pathspecs", "--no-pager", "--no-replace-objects", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false"}
-	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
-	cmd.Dir = root
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull, "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
-		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1"}
-	cmd.WaitDelay = time.Second
+	cmd := gitlog.Command(ctx, root, args...)
 	out := &bounded{left: gitBytes}
 	cmd.Stdout = out
 	err := cmd.Run()

@@ -20,6 +20,7 @@ import (
 
 	"memdesk/backends/seam/vault"
 	"memdesk/internal/filelock"
+	"memdesk/internal/gitlog/gitlogtest"
 	"memdesk/model"
 )
 
@@ -343,33 +344,9 @@ func TestWatch(t *testing.T) {
 // TestScrubRunsNothingThatTheRepositoryConfigures: a missing object of a partial clone makes git fetch it by a
 // command that the repository's own configuration names, and whoever writes in the vault writes that too.
 func TestScrubRunsNothingThatTheRepositoryConfigures(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git program is installed")
-	}
 	cfg := fresh(t)
 	plant(t, cfg.Path, "d/n.md", "maren")
-	git := func(args ...string) string {
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", cfg.Path, "-c", "user.name=a", "-c", "user.email=a@example.test"}, args...)...)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %v: %v %s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	git("init", "-q")
-	git("add", "d")
-	git("commit", "-q", "-m", "x")
-	ran := filepath.Join(t.TempDir(), "ran")
-	for _, set := range [][]string{
-		{"core.repositoryformatversion", "1"}, {"extensions.partialClone", "origin"}, {"remote.origin.promisor", "true"},
-		{"remote.origin.url", "ext::touch " + ran}, {"protocol.ext.allow", "always"},
-	} {
-		git("config", set[0], set[1])
-	}
-	id := git("rev-parse", "HEAD:d")
-	if err := os.Remove(filepath.Join(cfg.Path, ".git", "objects", id[:2], id[2:])); err != nil {
-		t.Fatal(err)
-	}
+	ran := gitlogtest.Partial(t, cfg.Path, "HEAD:d")
 	results, err := open(t, cfg).Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"d/n.md"}})
 	if err != nil {
 		t.Fatal(err)

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/tracker/beads"
+	"memdesk/internal/gitlog/gitlogtest"
 	"memdesk/model"
 )
 
@@ -159,29 +159,8 @@ func TestLayersAreRead(t *testing.T) {
 // TestLayersRunNothingOfGit: a missing object of a partial clone makes git fetch it, by a command of the
 // repository's own configuration.
 func TestLayersRunNothingOfGit(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git program is installed")
-	}
 	s, dir := repo(t, map[string]string{"issues.jsonl": `{"id":"x-1","title":"a"}` + "\n"})
-	git := func(args ...string) string {
-		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", filepath.Dir(dir), "-c", "user.name=a", "-c", "user.email=a@example.test"}, args...)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %v: %v %s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	git("init", "-q")
-	git("add", "--all")
-	git("commit", "-q", "-m", "x")
-	ran := filepath.Join(t.TempDir(), "ran")
-	for _, set := range [][]string{
-		{"core.repositoryformatversion", "1"}, {"extensions.partialClone", "origin"}, {"remote.origin.promisor", "true"},
-		{"remote.origin.url", "ext::touch " + ran}, {"protocol.ext.allow", "always"},
-	} {
-		git("config", set[0], set[1])
-	}
-	id := git("rev-parse", "HEAD^{tree}")
-	must(t, os.Remove(filepath.Join(filepath.Dir(dir), ".git", "objects", id[:2], id[2:])))
+	ran := gitlogtest.Partial(t, filepath.Dir(dir), "HEAD^{tree}")
 	_, err := s.Maintainer.Layers(t.Context())
 	must(t, err)
 	if _, err := os.Lstat(ran); err == nil {
