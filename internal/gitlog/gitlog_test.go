@@ -138,3 +138,17 @@ func TestAuthorOf(t *testing.T) {
 		t.Error("a command of the repository's configuration ran")
 	}
 }
+
+// TestAnotherRepositoryInTheEnvironment: the variables of a git hook that started this program name another
+// repository.
+func TestAnotherRepositoryInTheEnvironment(t *testing.T) {
+	r, other := newRepo(t), newRepo(t)
+	brought := r.commit("a", "a.md", "about zxq\n")
+	other.commit("b", "a.md", "tea\n")
+	t.Setenv("GIT_DIR", filepath.Join(other.dir, ".git"))
+	t.Setenv("GIT_WORK_TREE", other.dir)
+	got, err := gitlog.Holding(t.Context(), filepath.Join(r.dir, "a.md"), func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) })
+	if err != nil || !slices.Equal(got.Commits, []string{brought}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
