@@ -173,10 +173,18 @@ func once[T any](ctx context.Context, r *client, method, path string, body any) 
 	case res.StatusCode != http.StatusOK:
 		return out, failureIn(op, res.StatusCode, data)
 	}
-	if err := json.Unmarshal(data, &out); err != nil {
+	if err := unmarshal(data, &out); err != nil {
 		return out, model.Errorf(model.Unavailable, op, "the server did not answer with what the call gives")
 	}
 	return out, nil
+}
+
+// unmarshal refuses bytes that are no UTF-8: the decoder would replace them.
+func unmarshal(data []byte, out any) error {
+	if !utf8.Valid(data) {
+		return errors.New("no UTF-8")
+	}
+	return json.Unmarshal(data, out)
 }
 
 func (r *client) send(ctx context.Context, op, method, path string, body any) (*http.Response, error) {
@@ -422,7 +430,7 @@ func (r *client) stream(ctx context.Context, op, method string, body any, each f
 	in.Buffer(make([]byte, 64<<10), MaxLine)
 	for in.Scan() {
 		var l line
-		switch err := json.Unmarshal(in.Bytes(), &l); {
+		switch err := unmarshal(in.Bytes(), &l); {
 		case err != nil:
 			return nil, model.Errorf(model.Unavailable, op, "the server sent a line that is no JSON")
 		case l.Error != nil:

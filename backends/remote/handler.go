@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"memdesk/internal/bearer"
 	"memdesk/internal/safetext"
@@ -131,6 +132,9 @@ func readBody(w http.ResponseWriter, r *http.Request, rt route, in *bearer.Call)
 // decode reads a request; an unknown field is an error, because it may have meant something.
 func decode[T any](body []byte) (T, error) {
 	var v T
+	if !utf8.Valid(body) { // the decoder would replace other bytes
+		return v, model.Errorf(model.InvalidInput, "serve", "the request is not UTF-8 text")
+	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&v); err != nil {

@@ -3,6 +3,7 @@ package remote_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -183,5 +184,34 @@ func TestScopes(t *testing.T) {
 	}
 	if got := strings.Join(refused, ","); got != "a memory:retain,a memory:forget" {
 		t.Errorf("refused %q", got)
+	}
+}
+
+// TestOnlyUTF8: a decoder would replace other bytes, so that another text is stored than was sent (R12).
+func TestOnlyUTF8(t *testing.T) {
+	url, reached := far(t, "a")
+	if status, body := send(t, url, "a", "/v1/retain", strings.NewReader("{\"id\":\"x\",\"mode\":\"replace\",\"content\":\"caf\xe9\"}")); status != http.StatusBadRequest || reached() > 0 {
+		t.Errorf("a request: %d %s", status, body)
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/store":
+			_, _ = w.Write([]byte(`{"kind":"x","tiers":[],"facets":["browse","names"]}`))
+		case "/v1/read":
+			_, _ = w.Write([]byte("{\"id\":\"x\",\"tier\":\"task\",\"bytes\":4,\"content\":\"caf\xe9\"}"))
+		default:
+			_, _ = w.Write([]byte("{\"id\":\"caf\xe9\"}\n{\"done\":true}\n"))
+		}
+	}))
+	defer srv.Close()
+	s, err := remote.Open(t.Context(), remote.Config{Name: "far", BaseURL: srv.URL, Token: model.NewSecret(token)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if it, err := s.Browser.Read(t.Context(), "x"); !errors.Is(err, model.Unavailable) {
+		t.Errorf("an answer: %q, %v", it.Body, err)
+	}
+	if _, err := s.Names.Names(t.Context(), func(string) bool { return true }); !errors.Is(err, model.Unavailable) {
+		t.Errorf("a line: %v", err)
 	}
 }
