@@ -252,7 +252,10 @@ func (r *client) Retain(ctx context.Context, req model.RetainRequest) (model.Ret
 		return model.RetainResult{}, model.Errorf(model.InvalidInput, "retain", "the content is not UTF-8 text")
 	}
 	if req.Meta != nil {
-		meta := mapped(req.Meta, fieldOut)
+		meta := mapped(req.Meta, func(f model.Field) field {
+			f.Sealed = false // the store knows, and an older server refuses the word
+			return fieldOut(f)
+		})
 		w.Meta = &meta
 	}
 	res, err := call[retainResult](ctx, r, http.MethodPost, "/v1/retain", w)
@@ -289,7 +292,7 @@ func (r *client) Forget(ctx context.Context, req model.ForgetRequest) (model.For
 		return model.ForgetResult{}, err
 	}
 	res, err := call[forgetResult](ctx, r, http.MethodPost, "/v1/forget", forgetRequest{WorkspaceID: req.WorkspaceID, AgentID: req.AgentID,
-		CrewID: req.CrewID, ID: id(req.ID), DataSubjectID: req.DataSubjectID, IfMatch: req.IfMatch})
+		CrewID: req.CrewID, ID: id(req.ID), DataSubjectID: req.DataSubjectID, IfMatch: req.IfMatch, KeepHistory: req.KeepHistory})
 	return model.ForgetResult{Removed: res.Removed, Warnings: res.Warnings}, err
 }
 

@@ -7,8 +7,9 @@ import (
 	"memdesk/model"
 )
 
+// timeOf is nil for an unknown time and for one that JSON cannot hold.
 func timeOf(t time.Time) *time.Time {
-	if t.IsZero() {
+	if y := t.UTC().Year(); t.IsZero() || y < 0 || y > 9999 {
 		return nil
 	}
 	u := t.UTC()
@@ -31,10 +32,8 @@ func mapped[A, B any](in []A, fn func(A) B) []B {
 	return out
 }
 
-func fieldOut(f model.Field) field { return field{f.Name, f.Value, f.ReadOnly} }
-func fieldIn(f field) model.Field {
-	return model.Field{Name: f.Name, Value: f.Value, ReadOnly: f.ReadOnly}
-}
+func fieldOut(f model.Field) field { return field{f.Name, f.Value, f.ReadOnly, f.Sealed} }
+func fieldIn(f field) model.Field  { return model.Field(f) }
 
 // tierOut: data beside a document is not served, so a store with such data renews it.
 func tierOut(t model.TierSpec, beside bool) tier {

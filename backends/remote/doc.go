@@ -46,6 +46,7 @@ type field struct {
 	Name     string `json:"name"`
 	Value    string `json:"value"`
 	ReadOnly bool   `json:"read_only,omitempty"`
+	Sealed   bool   `json:"sealed,omitempty"`
 }
 
 // id is the handle of an item, in the form of a reference: controls, bytes that are no UTF-8 and % are
@@ -145,6 +146,7 @@ type forgetRequest struct {
 	ID            id             `json:"id,omitempty"`
 	DataSubjectID string         `json:"data_subject_id,omitempty"`
 	IfMatch       model.Revision `json:"if_match,omitempty"`
+	KeepHistory   bool           `json:"keep_history,omitempty"`
 }
 
 type forgetResult struct {

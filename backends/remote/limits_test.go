@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/remote"
@@ -214,4 +215,50 @@ func TestOnlyUTF8(t *testing.T) {
 	if _, err := s.Names.Names(t.Context(), func(string) bool { return true }); !errors.Is(err, model.Unavailable) {
 		t.Errorf("a line: %v", err)
 	}
+}
+
+// TestOddValuesTravel: a date beyond the year 9999 must not hide the other items, a field that nothing can edit
+// must say so, and a removal must keep the history that the operator wants to keep.
+func TestOddValuesTravel(t *testing.T) {
+	near := graph(inmem.New(nil), false)
+	asked := model.ForgetRequest{}
+	near = near.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpForget {
+			asked = *c.Forget
+		}
+		return next(ctx)
+	})
+	near.Browser = dated{near.Browser}
+	s := serve(t, near)
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "n", Tier: "task", Content: "x", Mode: model.Replace}); err != nil {
+		t.Fatal(err)
+	}
+	if it, err := s.Browser.Read(t.Context(), "n"); err != nil || len(it.Meta) == 0 || !it.Meta[0].Sealed {
+		t.Errorf("%+v, %v", it, err)
+	}
+	if page, err := s.Browser.List(t.Context(), model.PageRequest{}); err != nil || len(page.Items) != 1 || !page.Items[0].Modified.IsZero() {
+		t.Errorf("%+v, %v", page, err)
+	}
+	if _, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "n", KeepHistory: true}); err != nil || !asked.KeepHistory {
+		t.Errorf("%+v, %v", asked, err)
+	}
+}
+
+// dated gives every item a date that JSON cannot hold, and a sealed field.
+type dated struct{ model.Browser }
+
+func (d dated) Read(ctx context.Context, id string) (model.Item, error) {
+	it, err := d.Browser.Read(ctx, id)
+	if len(it.Meta) > 0 {
+		it.Meta[0].Sealed = true
+	}
+	return it, err
+}
+
+func (d dated) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	page, err := d.Browser.List(ctx, req)
+	for i := range page.Items {
+		page.Items[i].Modified = time.UnixMilli(1716300000000000)
+	}
+	return page, err
 }

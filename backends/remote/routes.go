@@ -148,7 +148,7 @@ func recall(ctx context.Context, s model.Store, r recallRequest) (any, error) {
 
 func forget(ctx context.Context, s model.Store, r forgetRequest) (any, error) {
 	res, err := s.Provider.Forget(ctx, model.ForgetRequest{WorkspaceID: r.WorkspaceID, AgentID: r.AgentID, CrewID: r.CrewID,
-		ID: string(r.ID), DataSubjectID: r.DataSubjectID, IfMatch: r.IfMatch})
+		ID: string(r.ID), DataSubjectID: r.DataSubjectID, IfMatch: r.IfMatch, KeepHistory: r.KeepHistory})
 	return forgetResult{res.Removed, res.Warnings}, err
 }
 
