@@ -227,7 +227,7 @@ func (g *graph) retain(ctx context.Context, req model.RetainRequest) (model.Reta
 		if err != nil {
 			return model.RetainResult{}, err
 		}
-		return g.look(ctx, id, from+" "+relation+" "+to)
+		return g.look(ctx, id, was, from+" "+relation+" "+to)
 	}
 	if strings.HasPrefix(id, "edge/") {
 		return model.RetainResult{}, model.Errorf(model.InvalidInput, op, "a relation's id is edge/FROM/TYPE/TO, slashes inside a part written %%2F")
@@ -240,7 +240,7 @@ func (g *graph) retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	if err != nil {
 		return model.RetainResult{}, err
 	}
-	return g.look(ctx, id, entity.Encode(want))
+	return g.look(ctx, id, was, entity.Encode(want))
 }
 
 // observe gives an entity the wanted observations, and returns them.
@@ -309,16 +309,26 @@ func steps(have, want []string) (gone, more []string) {
 	return gone, want[n:]
 }
 
-// look reads back the written text. Another text is a Conflict: somebody wrote at the same time.
-func (g *graph) look(ctx context.Context, id, body string) (model.RetainResult, error) {
+// look reads back the written text. Another text means that somebody wrote at the same time.
+func (g *graph) look(ctx context.Context, id string, was model.Item, body string) (model.RetainResult, error) {
 	it, err := g.read(ctx, id)
 	if err != nil && model.KindOf(err) != model.NotFound {
-		return model.RetainResult{}, err
+		return model.RetainResult{}, model.Errorf(model.Internal, "retain", "the change could not be looked at: %w", err)
 	}
 	if err != nil || it.Body != body {
-		return model.RetainResult{}, model.Errorf(model.Conflict, "retain", "the memory server keeps another text than was written: somebody else writes at the same time")
+		return model.RetainResult{}, crossed("retain", was, it, "the memory server keeps another text than was written")
 	}
 	return model.RetainResult{ID: id, Bytes: it.Bytes, Revision: it.Revision}, nil
+}
+
+// crossed is the error of a change among another caller's: a Conflict only where the item is as it was before,
+// because a Conflict says that nothing was changed.
+func crossed(op string, was, is model.Item, what string) error {
+	kind := model.Internal
+	if is.Revision == was.Revision {
+		kind = model.Conflict
+	}
+	return model.Errorf(kind, op, "%s: somebody else writes at the same time", what)
 }
 
 // forget removes an entity with its relations, or one relation.
@@ -341,8 +351,11 @@ func (g *graph) forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	if _, err := g.ask(ctx, op, tool, args); err != nil {
 		return model.ForgetResult{}, err
 	}
-	if _, err := g.read(ctx, req.ID); err == nil {
-		return model.ForgetResult{}, model.Errorf(model.Conflict, op, "the memory server still has the item: somebody else writes at the same time")
+	switch is, err := g.read(ctx, req.ID); {
+	case err == nil:
+		return model.ForgetResult{}, crossed(op, it, is, "the memory server still has the item")
+	case model.KindOf(err) != model.NotFound:
+		return model.ForgetResult{}, model.Errorf(model.Internal, op, "the removal could not be looked at: %w", err)
 	}
 	return model.ForgetResult{Removed: 1}, nil
 }

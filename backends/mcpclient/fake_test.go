@@ -1,0 +1,134 @@
+package mcpclient_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"memdesk/backends/mcpclient"
+	"memdesk/model"
+)
+
+// answers are the tools of a server: what each gives, as structured content.
+type answers map[string]func(args json.RawMessage) (any, error)
+
+// fake opens a server whose tools the test writes. An error of a tool is one of the protocol.
+func fake(t *testing.T, tools answers) model.Store {
+	t.Helper()
+	server := mcp.NewServer(&mcp.Implementation{Name: "fake", Version: "1"}, nil)
+	for name, answer := range tools {
+		server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			out, err := answer(req.Params.Arguments)
+			if said, ok := out.(string); ok {
+				return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: said}}}, nil
+			}
+			return &mcp.CallToolResult{StructuredContent: out}, err
+		})
+	}
+	srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
+	s := opened(t, mcpclient.Config{BaseURL: srv.URL})
+	t.Cleanup(func() {
+		_ = s.Close()
+		srv.CloseClientConnections()
+		srv.Close()
+	})
+	return s
+}
+
+type thing struct {
+	Name         string   `json:"name"`
+	EntityType   string   `json:"entityType"`
+	Observations []string `json:"observations"`
+}
+
+// memoryTools are those of the official memory server over one entity; others is called after each change, for
+// another caller's writes.
+func memoryTools(kept *[]thing, others func()) answers {
+	read := func(json.RawMessage) (any, error) {
+		return map[string]any{"entities": *kept, "relations": []any{}}, nil
+	}
+	changed := func(change func(args json.RawMessage)) func(json.RawMessage) (any, error) {
+		return func(args json.RawMessage) (any, error) {
+			change(args)
+			others()
+			return map[string]any{}, nil
+		}
+	}
+	return answers{"read_graph": read, "open_nodes": read, "search_nodes": read,
+		"create_entities": changed(func(args json.RawMessage) {
+			var in struct{ Entities []thing }
+			_ = json.Unmarshal(args, &in)
+			*kept = append(*kept, in.Entities...)
+		}),
+		"delete_observations": changed(func(args json.RawMessage) {
+			var in struct{ Deletions []thing }
+			_ = json.Unmarshal(args, &in)
+			(*kept)[0].Observations = slices.DeleteFunc((*kept)[0].Observations, func(o string) bool { return slices.Contains(in.Deletions[0].Observations, o) })
+		}),
+		"add_observations": changed(func(args json.RawMessage) {
+			var in struct{ Observations []struct{ Contents []string } }
+			_ = json.Unmarshal(args, &in)
+			(*kept)[0].Observations = append((*kept)[0].Observations, in.Observations[0].Contents...)
+		}),
+		"delete_entities": changed(func(json.RawMessage) { *kept = nil }),
+	}
+}
+
+// TestAChangeAmongOthers: where another caller writes at the same time, only a change that was undone as a
+// whole may be told as one that was not made: the displaced text is dropped then.
+func TestAChangeAmongOthers(t *testing.T) {
+	before := []thing{{"A", "note", []string{"one", "two"}}}
+	for name, tt := range map[string]struct {
+		others []thing
+		undone bool
+	}{
+		"undone":  {before, true},
+		"covered": {[]thing{{"A", "note", []string{"three", "four"}}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var kept []thing
+			reset := func(to []thing) {
+				kept = []thing{{to[0].Name, to[0].EntityType, slices.Clone(to[0].Observations)}}
+			}
+			reset(before)
+			calls := 0
+			s := fake(t, memoryTools(&kept, func() {
+				if calls++; calls == 2 || len(kept) == 0 { // after the last change
+					reset(tt.others)
+				}
+			}))
+			_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "A", Content: "- three", Mode: model.Replace})
+			if err == nil || model.Unchanged(err) != tt.undone || errors.Is(err, model.Conflict) != tt.undone {
+				t.Errorf("retain: %v", err)
+			}
+			reset(before)
+			_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "A"})
+			if err == nil || model.Unchanged(err) != tt.undone || errors.Is(err, model.Conflict) != tt.undone {
+				t.Errorf("forget: %v", err)
+			}
+		})
+	}
+}
+
+// TestAnUnseenRemoval: a removal whose result cannot be looked at is no success.
+func TestAnUnseenRemoval(t *testing.T) {
+	kept := []thing{{"A", "note", []string{"one"}}}
+	tools := memoryTools(&kept, func() {})
+	read := tools["open_nodes"]
+	tools["open_nodes"] = func(args json.RawMessage) (any, error) {
+		if len(kept) == 0 {
+			return "the file cannot be read", nil
+		}
+		return read(args)
+	}
+	res, err := fake(t, tools).Provider.Forget(t.Context(), model.ForgetRequest{ID: "A"})
+	if err == nil || model.Unchanged(err) {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
