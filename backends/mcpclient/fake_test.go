@@ -132,3 +132,18 @@ func TestAnUnseenRemoval(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
+
+// TestAFailureAfterTheChange: an error of the protocol that does not refuse the request says nothing about
+// the change.
+func TestAFailureAfterTheChange(t *testing.T) {
+	kept := []thing{{"A", "note", []string{"one"}}}
+	tools := memoryTools(&kept, func() {})
+	remove := tools["delete_entities"]
+	tools["delete_entities"] = func(args json.RawMessage) (any, error) {
+		_, _ = remove(args)
+		return nil, errors.New("internal error")
+	}
+	if _, err := fake(t, tools).Provider.Forget(t.Context(), model.ForgetRequest{ID: "A"}); err == nil || model.Unchanged(err) {
+		t.Errorf("%v, kept %v", err, kept)
+	}
+}

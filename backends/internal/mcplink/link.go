@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -182,6 +183,9 @@ func (l *Link) Call(ctx context.Context, op, tool string, args map[string]any) (
 	return res, nil
 }
 
+// refusals are the codes that say the server did nothing; with any other it may have begun.
+var refusals = []int64{jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, jsonrpc.CodeMethodNotFound, jsonrpc.CodeInvalidParams}
+
 // worded is a failure of the connection or of the protocol. Its own text may hold an
 // address and is dropped, but for what the server itself answered.
 func worded(ctx context.Context, op string, err error) error {
@@ -193,8 +197,10 @@ func worded(ctx context.Context, op string, err error) error {
 	switch {
 	case errors.As(err, &known):
 		return &model.Error{Op: op, Kind: known.Kind, Retryable: known.Retryable, Err: known.Err}
-	case errors.As(err, &answered):
+	case errors.As(err, &answered) && slices.Contains(refusals, answered.Code):
 		return model.Errorf(model.InvalidInput, op, "the server refuses the call: %s", Said(answered.Message))
+	case errors.As(err, &answered):
+		return model.Errorf(model.Internal, op, "the server: %s", Said(answered.Message))
 	case errors.Is(err, exec.ErrNotFound):
 		return model.Errorf(model.Unavailable, op, "there is no such command")
 	}
