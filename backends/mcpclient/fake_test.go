@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -145,5 +146,21 @@ func TestAFailureAfterTheChange(t *testing.T) {
 	}
 	if _, err := fake(t, tools).Provider.Forget(t.Context(), model.ForgetRequest{ID: "A"}); err == nil || model.Unchanged(err) {
 		t.Errorf("%v, kept %v", err, kept)
+	}
+}
+
+// TestEverySilentStoreIsNamed: a recall names every store behind the server that did not answer.
+func TestEverySilentStoreIsNamed(t *testing.T) {
+	s := fake(t, answers{
+		"memory_health": func(json.RawMessage) (any, error) {
+			return map[string]any{"stores": []any{map[string]any{"store": "a", "ok": true, "tiers": []string{"t"}}}, "writable": true}, nil
+		},
+		"memory_recall": func(json.RawMessage) (any, error) {
+			return map[string]any{"hits": []any{}, "stores": []any{map[string]any{"store": "a", "error": "down"}, map[string]any{"store": "b", "error": "slow"}, map[string]any{"store": "c"}}}, nil
+		},
+	})
+	res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "x"})
+	if err != nil || !res.Bounded || !strings.Contains(res.BoundNote, "store a") || !strings.Contains(res.BoundNote, "store b") || strings.Contains(res.BoundNote, "store c") {
+		t.Errorf("%+v, %v", res, err)
 	}
 }

@@ -294,10 +294,14 @@ func (o *own) search(ctx context.Context, query, tier string, limit int) (model.
 	if got.Total != nil {
 		out.Total = max(*got.Total, int64(len(got.Hits)))
 	}
+	var silent []string
 	for _, st := range got.Stores {
 		if st.Error != "" {
-			out.Bounded, out.BoundNote = true, "store "+mcplink.Said(st.Store)+" did not answer: "+mcplink.Said(st.Error)
+			silent = append(silent, "store "+mcplink.Said(st.Store)+" did not answer: "+mcplink.Said(st.Error))
 		}
+	}
+	if len(silent) > 0 {
+		out.Bounded, out.BoundNote = true, strings.Join(silent, "; ")
 	}
 	for _, h := range got.Hits {
 		id, err := idOf(op, h.Ref)
