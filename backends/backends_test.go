@@ -512,3 +512,24 @@ func TestNoRecordNoAct(t *testing.T) {
 		t.Errorf("recall: %v", err)
 	}
 }
+
+// late is a store whose health takes as long as its channel stays open.
+type late struct {
+	fake
+	until chan struct{}
+}
+
+func (l *late) Health(context.Context) model.HealthStatus {
+	<-l.until
+	return model.HealthStatus{OK: true, CheckedAt: time.Now()}
+}
+
+// TestALateHealth: the status of a store that does not answer in time is unknown and fresh (R35, R37).
+func TestALateHealth(t *testing.T) {
+	l := &late{until: make(chan struct{})}
+	defer close(l.until)
+	s := model.Store{Name: "s", Provider: l}.Wrap(backends.Deadline(time.Millisecond))
+	if st := s.Provider.Health(t.Context()); st.OK || st.State != model.HealthUnknown || st.Message != "health check timeout" || st.CheckedAt.IsZero() {
+		t.Errorf("%+v", st)
+	}
+}

@@ -1,6 +1,10 @@
 package model
 
-import "context"
+import (
+	"context"
+	"errors"
+	"time"
+)
 
 // Op names what a call does, for logs and policies.
 type Op string
@@ -167,13 +171,14 @@ func (p wrappedProvider) Forget(ctx context.Context, req ForgetRequest) (ForgetR
 }
 
 func (p wrappedProvider) Health(ctx context.Context) HealthStatus {
-	var seen HealthStatus
-	err := p.around(ctx, &Call{Store: p.store, Op: OpHealth}, func(ctx context.Context) error {
-		seen = p.next.Health(ctx)
-		return nil
+	seen, err := do(ctx, p.wrapped, &Call{Op: OpHealth}, func(ctx context.Context) (HealthStatus, error) {
+		return p.next.Health(ctx), nil
 	})
-	if err != nil {
-		seen.OK, seen.State, seen.Message = false, HealthDown, err.Error()
+	switch {
+	case errors.Is(err, Timeout): // the store may still answer, and nobody waits for it (R35)
+		return NewHealth(time.Now(), HealthFinding{Kind: FindingTimeout, Message: "health check timeout", State: HealthUnknown})
+	case err != nil:
+		return NewHealth(time.Now(), HealthFinding{Kind: FindingUnreachable, Message: err.Error()})
 	}
 	return seen.Whole()
 }
