@@ -323,7 +323,10 @@ func LoadConfig(reg *Registry, path string, explicit bool, env func(string) stri
 	}
 	data, err := privatefile.Read(path, privatefile.Unwritable, maxConfig)
 	if errors.Is(err, os.ErrNotExist) && !explicit {
-		return Config{}, nil
+		// A link that leads nowhere is a configuration that cannot be read: its roles must not fall away.
+		if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+			return Config{}, nil
+		}
 	}
 	if errors.Is(err, privatefile.ErrShared) {
 		return Config{}, model.E(model.InvalidInput, "config", fmt.Errorf("%s: %w", path, err))

@@ -2,6 +2,7 @@ package backends_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -193,5 +194,19 @@ func TestOpenPostgresTakesAName(t *testing.T) {
 		if _, err := backends.ParseOpen(backends.Builtin(), []string{flag}, "/d", env); err == nil || strings.Contains(err.Error(), "p4ss") {
 			t.Errorf("%s: %v", flag, err)
 		}
+	}
+}
+
+// TestALinkToNowhere: a configuration that is a broken link is not an absent one.
+func TestALinkToNowhere(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "config.toml")
+	if _, err := backends.LoadConfig(testRegistry(t), link, false, os.Getenv); err != nil {
+		t.Errorf("no configuration: %v", err)
+	}
+	if err := os.Symlink("gone", link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backends.LoadConfig(testRegistry(t), link, false, os.Getenv); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a broken link: %v", err)
 	}
 }
