@@ -91,7 +91,7 @@ func (c *Comparison) fromHistory(ctx context.Context, h model.History, before ti
 	}
 	c.Unknown = "the store has no version from before both"
 	for _, v := range all.Versions[:min(len(all.Versions), maxVersions)] {
-		if !v.Readable || v.At.After(before) {
+		if !v.Readable || v.At.IsZero() || v.At.After(before) { // of an unknown time it may be later than both
 			continue
 		}
 		it, err := h.ReadRevision(ctx, c.BaseID, v.ID)

@@ -1,6 +1,7 @@
 package conflict_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"memdesk/conflict"
 	"memdesk/conflict/merge"
 	"memdesk/internal/gitlog/gitlogtest"
+	"memdesk/model"
 )
 
 func TestCompareFrontMatter(t *testing.T) {
@@ -45,6 +47,28 @@ func TestABaseOfAnotherNormalForm(t *testing.T) {
 		if c := d.find(copied); c.BaseID != tt.base+".md" {
 			t.Errorf("%+q: the base is %+q", copied, c.BaseID)
 		}
+	}
+}
+
+// undated is a history whose only version has a time that the store cannot read.
+type undated struct{}
+
+func (undated) Revisions(context.Context, string) (model.Versions, error) {
+	return model.Versions{State: model.Recorded, Versions: []model.Version{{ID: "v1", Readable: true}}}, nil
+}
+
+func (undated) ReadRevision(context.Context, string, string) (model.Item, error) {
+	return model.Item{Body: "2\n"}, nil
+}
+
+// TestAVersionWithoutATimeIsNoAncestor: it may be the base itself, and then every change of the base looks
+// undone by the copy.
+func TestAVersionWithoutATimeIsNoAncestor(t *testing.T) {
+	const base, copied = "n.md", "n.sync-conflict-20260527-083015-K3ZQ7AB.md"
+	d := newDesk(t, map[string]string{base: "2\n", copied: "3\n"})
+	d.store.History = undated{}
+	if got, err := conflict.Compare(t.Context(), d.store, d.find(copied)); err != nil || got.Threefold() {
+		t.Errorf("%q, %v", got.Origin, err)
 	}
 }
 
