@@ -486,6 +486,26 @@ func TestAWriteOverAWrite(t *testing.T) {
 	}
 }
 
+// TestAServerThatWritesAllTheTime: a change that may still be in the file must not be told as one that was not
+// made.
+func TestAServerThatWritesAllTheTime(t *testing.T) {
+	f, err := openFile(write(t, sample), filepath.Join(t.TempDir(), "memdesk", "locks"))
+	must(t, err)
+	defer f.Close()
+	swaps := 0
+	f.swap = func(path string, want, data []byte) ([]byte, error) {
+		swaps++
+		must(t, os.WriteFile(path, data, 0o640))
+		return fmt.Appendf(nil, `{"type":"entity","name":"theirs %d","entityType":"t","observations":[]}`, swaps), nil
+	}
+	err = f.Change(t.Context(), "test", func(tx records.Tx) error {
+		return tx.(graphTx).InsertLine(len(tx.(graphTx).lines), []byte(`{"type":"entity","name":"mine","entityType":"t","observations":[]}`))
+	})
+	if err == nil || model.Unchanged(model.Wrap("retain", err)) {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestIndexFollows: after any change of the file, lines and index must equal those of a fresh read,
 // with repeated names that come and go.
 func TestIndexFollows(t *testing.T) {

@@ -100,7 +100,8 @@ func (f *file) change(ctx context.Context, op string, fn func(records.Tx) error)
 			before, stands = carry(stands, came, before), after
 		}
 	}
-	return nil, nil, errors.Join(err, model.Errorf(model.Conflict, op, "the change could not be taken back: look at the item"))
+	// The earlier error does not count any more: it may say that nothing was changed.
+	return nil, nil, model.Errorf(model.Internal, op, "the memory server writes all the time, and the change could not be taken back: look at the item")
 }
 
 // carry applies the change from one version of the file to another to a third version: it removes the removed
