@@ -283,6 +283,14 @@ func (a *app) confirm(ctx context.Context, question string) error {
 	return nil
 }
 
+// agree refuses an act that is not allowed, then asks.
+func (a *app) agree(ctx context.Context, act operator.Act, store, question string) error {
+	if err := a.session.Allow(ctx, act, store, ""); err != nil {
+		return err
+	}
+	return a.confirm(ctx, question)
+}
+
 // askLine reads one line from the terminal.
 func (a *app) askLine(ctx context.Context, question string) (string, error) {
 	_, _ = io.WriteString(a.Stderr, a.text.Line(question).String())

@@ -20,16 +20,17 @@ func (a *app) auditCommand() *cobra.Command {
 		a.auditAcknowledgeCommand(), a.auditCheckpointCommand(), a.auditProveCommand(), a.auditKeyCommand(), a.auditRetireCommand())
 }
 
-// auditLog is the log, for commands on it.
-func (a *app) auditLog() (*audit.Log, error) {
-	s, err := a.base()
-	if err != nil {
-		return nil, err
-	}
-	if s.Log == nil {
-		return nil, statedir.ErrNoHome
-	}
-	return s.Log, s.Look(context.Background(), operator.ReadLog)
+// onLog runs a command on the log.
+func (a *app) onLog(do func(ctx context.Context, log *audit.Log, args []string) error) command {
+	return a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
+		if s.Log == nil {
+			return statedir.ErrNoHome
+		}
+		if err := s.Look(ctx, operator.ReadLog); err != nil {
+			return err
+		}
+		return do(ctx, s.Log, args)
+	})
 }
 
 type auditFlags struct {
@@ -43,7 +44,7 @@ func (a *app) auditListCommand() *cobra.Command {
 	var f auditFlags
 	c := &cobra.Command{
 		Use: "list", Short: "Records, newest first, names joined where they still exist",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.auditList(cmd.Context(), f) },
+		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error { return a.auditList(ctx, log, f) }),
 	}
 	fl := c.Flags()
 	fl.BoolVar(&f.recalls, "recalls", false, "what was given to which caller of a door, instead of records")
@@ -85,11 +86,7 @@ func (a *app) auditFilter(f auditFlags) (audit.Filter, error) {
 	return q, nil
 }
 
-func (a *app) auditList(ctx context.Context, f auditFlags) error {
-	log, err := a.auditLog()
-	if err != nil {
-		return err
-	}
+func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error {
 	q, err := a.auditFilter(f)
 	if err != nil {
 		return err
@@ -209,11 +206,7 @@ func parseTime(s string) (time.Time, error) {
 	return time.Time{}, usage("%q is no time: write 2026-05-21 or 2026-05-21T10:00:00Z", s)
 }
 
-func (a *app) auditVerify(ctx context.Context, f verifyFlags) error {
-	log, err := a.auditLog()
-	if err != nil {
-		return err
-	}
+func (a *app) auditVerify(ctx context.Context, log *audit.Log, f verifyFlags) error {
 	var given []audit.Statement
 	for _, name := range slices.Concat(f.since, f.anchors) {
 		st, err := audit.ReadStatement(a.path(name))
@@ -297,26 +290,22 @@ func (a *app) auditAcknowledgeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "acknowledge", Short: "Take note of a broken chain, so that changes are possible again",
 		Long: "Records in a new segment that an operator has seen the break. The break itself stays in the log\nand `audit verify` goes on naming it.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error {
 			if a.flags.reason == "" {
 				return usage("give --reason: what happened to the log")
-			}
-			log, err := a.auditLog()
-			if err != nil {
-				return err
 			}
 			if err := a.session.May(operator.Acknowledge); err != nil {
 				return err
 			}
-			rep, err := log.Verify(cmd.Context())
+			rep, err := log.Verify(ctx)
 			if err == nil && (rep.OK || rep.Acknowledged) {
 				return usage("there is nothing to acknowledge: the chain is intact, or its break has been acknowledged")
 			}
-			if err := a.confirm(cmd.Context(), "take note of the break and go on in a new segment?"); err != nil {
+			if err := a.confirm(ctx, "take note of the break and go on in a new segment?"); err != nil {
 				return err
 			}
-			return a.session.Acknowledge(cmd.Context(), a.flags.reason)
-		},
+			return a.session.Acknowledge(ctx, a.flags.reason)
+		}),
 	}
 	c.Flags().StringVar(&a.flags.reason, "reason", "", "what happened")
 	return a.asks(c)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"strings"
@@ -25,7 +26,7 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 		Long: "Reads the log from its first record and compares every byte with the chain of hashes, the saved head\n" +
 			"and the checkpoints of every anchor that is a file. It changes nothing. Without an anchor it finds what\n" +
 			"others changed and what was damaged, not what the owner of the files rewrote.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.auditVerify(cmd.Context(), f) },
+		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error { return a.auditVerify(ctx, log, f) }),
 	}
 	c.Flags().StringArrayVar(&f.since, "since", nil, "also against the checkpoint in this `FILE` (repeatable)")
 	c.Flags().StringArrayVar(&f.anchors, "anchor", nil, "also against every checkpoint in this `FILE` (repeatable)")
@@ -60,33 +61,18 @@ func (a *app) auditCheckpointCommand() *cobra.Command {
 		Use: "checkpoint", Short: "Sign the log's head and print it: keep it elsewhere",
 		Long: "Prints the signed head of the log (c2sp.org/tlog-checkpoint) and gives it to every anchor. A copy of it\n" +
 			"proves later that nothing before it was changed: audit verify --since FILE.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := a.auditLog()
+		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error {
+			signed, err := log.Checkpoint(ctx)
 			if err != nil {
 				return err
 			}
-			signed, err := log.Checkpoint(cmd.Context())
-			if err != nil {
-				return tamperedOr(err)
-			}
-			if err := log.Push(cmd.Context(), true); err != nil {
+			if err := log.Push(ctx, true); err != nil {
 				a.sayf("not every anchor has it: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 			}
 			_, err = a.out.Write(signed)
 			return err
-		},
+		}),
 	}
-}
-
-// tamperedOr gives an error of the log its exit code.
-func tamperedOr(err error) error {
-	switch {
-	case errors.Is(err, audit.ErrTampered):
-		return &exitError{exitTampered, err}
-	case errors.Is(err, audit.ErrNoCheckpoint):
-		return &exitError{exitNotFound, err}
-	}
-	return err
 }
 
 func (a *app) auditProveCommand() *cobra.Command {
@@ -95,27 +81,23 @@ func (a *app) auditProveCommand() *cobra.Command {
 		Use: "prove SEQ --out FILE", Short: "Write the proof that a record stands in the log",
 		Long: "Writes the record, its path in the tree and the signed checkpoint (c2sp.org/tlog-proof). Whoever has the\n" +
 			"log's verifier key (audit key) checks it offline: memdesk-verify FILE --key KEYFILE.",
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: a.onLog(func(ctx context.Context, log *audit.Log, args []string) error {
 			seq, err := strconv.ParseUint(args[0], 10, 64)
 			if err != nil || seq == 0 || out == "" {
 				return usage("give a record's sequence and --out FILE")
 			}
-			log, err := a.auditLog()
-			if err != nil {
+			if _, err := log.Checkpoint(ctx); err != nil {
 				return err
 			}
-			if _, err := log.Checkpoint(cmd.Context()); err != nil {
-				return tamperedOr(err)
-			}
-			p, err := log.Prove(cmd.Context(), seq)
-			if errors.Is(err, audit.ErrTampered) {
-				return &exitError{exitTampered, err}
-			}
-			if err != nil {
+			p, err := log.Prove(ctx, seq)
+			switch {
+			case errors.Is(err, audit.ErrTampered):
+				return err
+			case err != nil:
 				return &exitError{exitNotFound, err}
 			}
 			return atomicfile.Write(a.path(out), p.Bytes(), 0o644)
-		},
+		}),
 	}
 	c.Flags().StringVar(&out, "out", "", "`FILE` for the proof (required)")
 	return c
@@ -127,34 +109,27 @@ func (a *app) auditKeyCommand() *cobra.Command {
 		Use: "key", Short: "Print the log's verifier key; --rotate begins with another on record",
 		Long: "Prints the key that checks the log's checkpoints, as name+hash+key. With --rotate the log goes on with\n" +
 			"another key: a record names it, and the next checkpoint carries the signatures of both.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := a.auditLog()
-			if err != nil {
-				return err
-			}
+		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error {
 			if rotate {
-				if err := a.session.Allow(cmd.Context(), operator.RotateKey, "", ""); err != nil {
+				if err := a.agree(ctx, operator.RotateKey, "", "sign checkpoints with another key from now on?"); err != nil {
 					return err
 				}
-				if err := a.confirm(cmd.Context(), "sign checkpoints with another key from now on?"); err != nil {
+				if err := a.session.RotateLogKey(ctx); err != nil {
 					return err
-				}
-				if err := a.session.RotateLogKey(cmd.Context()); err != nil {
-					return tamperedOr(err)
 				}
 			}
 			keys, err := log.VerifierKeys()
 			if errors.Is(err, audit.ErrNoCheckpoint) {
-				if _, err = log.Checkpoint(cmd.Context()); err == nil {
+				if _, err = log.Checkpoint(ctx); err == nil {
 					keys, err = log.VerifierKeys()
 				}
 			}
 			if err != nil {
-				return tamperedOr(err)
+				return err
 			}
 			a.result("key", row{"key": keys[len(keys)-1]}, "%s", keys[len(keys)-1])
 			return nil
-		},
+		}),
 	}
 	c.Flags().BoolVar(&rotate, "rotate", false, "make another key")
 	return a.asks(c)
@@ -168,7 +143,7 @@ func (a *app) auditRetireCommand() *cobra.Command {
 			"says which; the hashes of the tree stay, so that every proof and every anchored checkpoint of before still holds.\n" +
 			"Every anchor must have the newest checkpoint first. An act without an outcome stays, and so does all from\n" +
 			"the day on which the oldest open erasure request was filed; the policy of erasures is recorded anew.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: a.onLog(func(ctx context.Context, _ *audit.Log, _ []string) error {
 			at, err := parseTime(before)
 			if err != nil {
 				return err
@@ -176,25 +151,22 @@ func (a *app) auditRetireCommand() *cobra.Command {
 			if at.IsZero() {
 				return usage("give --before DATE: what is older goes")
 			}
-			if _, err := a.auditLog(); err != nil {
-				return err
-			}
 			if err := a.session.May(operator.RetireLog); err != nil {
-				return a.session.Allow(cmd.Context(), operator.RetireLog, "", "")
+				return a.session.Allow(ctx, operator.RetireLog, "", "")
 			}
-			if err := a.confirm(cmd.Context(), "remove the log's segments from before "+before+"? They cannot be put back."); err != nil {
+			if err := a.confirm(ctx, "remove the log's segments from before "+before+"? They cannot be put back."); err != nil {
 				return err
 			}
-			n, upTo, err := a.session.RetireLog(cmd.Context(), at, a.flags.reason)
+			n, upTo, err := a.session.RetireLog(ctx, at, a.flags.reason)
 			if err != nil {
-				return tamperedOr(err)
+				return err
 			}
 			if upTo.Before(at) {
 				a.sayf("records from %s on stay: the erasure request that was filed then is still open", upTo.UTC().Format(time.RFC3339Nano))
 			}
 			a.result("retired", row{"records": n, "before": stamp(upTo)}, "removed %s", plural(n, "record"))
 			return nil
-		},
+		}),
 	}
 	c.Flags().StringVar(&before, "before", "", "the `DATE` up to which records go (required)")
 	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the log")

@@ -58,10 +58,7 @@ func (a *app) copy(ctx context.Context, f copyFlags) error {
 	if f.dryRun {
 		return nil
 	}
-	if err := s.Allow(ctx, operator.Copy, f.to, ""); err != nil {
-		return err
-	}
-	if err := a.confirm(ctx, a.text.Sprintf("copy from store %s to store %s?", f.from, f.to).String()); err != nil {
+	if err := a.agree(ctx, operator.Copy, f.to, a.text.Sprintf("copy from store %s to store %s?", f.from, f.to).String()); err != nil {
 		return err
 	}
 	return a.withJobs(ctx, func(r *jobs.Runner) error { return a.runCopy(ctx, r, s, plan, f) })

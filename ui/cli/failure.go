@@ -4,7 +4,9 @@ import (
 	"errors"
 	"slices"
 
+	"memdesk/audit"
 	"memdesk/backends"
+	"memdesk/gdpr/receipt"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
@@ -112,7 +114,9 @@ func exitCode(err error) int {
 		return exitPartial
 	case model.IsRefusal(err):
 		return exitRefused
-	case errors.Is(err, model.NotFound):
+	case errors.Is(err, audit.ErrTampered), errors.Is(err, receipt.ErrTampered):
+		return exitTampered
+	case errors.Is(err, model.NotFound), errors.Is(err, audit.ErrNoCheckpoint):
 		return exitNotFound
 	case errors.Is(err, model.Conflict), errors.Is(err, model.AlreadyExists):
 		return exitConflict

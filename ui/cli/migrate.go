@@ -161,10 +161,7 @@ func (a *app) reindexCommand() *cobra.Command {
 			for _, m := range asked {
 				names = append(names, m.Name)
 			}
-			if err := s.Allow(ctx, operator.Reindex, "", ""); err != nil {
-				return err
-			}
-			if err := a.confirm(ctx, "build the index of "+strings.Join(names, ", ")+" anew?"); err != nil {
+			if err := a.agree(ctx, operator.Reindex, "", "build the index of "+strings.Join(names, ", ")+" anew?"); err != nil {
 				return err
 			}
 			var t tally
@@ -205,10 +202,7 @@ func (a *app) repairCommand() *cobra.Command {
 				a.repaired(store.Name, "", operator.Done{})
 				return nil
 			}
-			if err := s.Allow(ctx, operator.Repair, store.Name, ""); err != nil {
-				return err
-			}
-			if err := a.confirm(ctx, "move "+plural(int64(len(ids)), "line")+" of "+store.Name+" into a file beside it?"); err != nil {
+			if err := a.agree(ctx, operator.Repair, store.Name, "move "+plural(int64(len(ids)), "line")+" of "+store.Name+" into a file beside it?"); err != nil {
 				return err
 			}
 			file, done, err := s.Repair(ctx, store.Name, ids)
@@ -237,10 +231,7 @@ func (a *app) stateCommand() *cobra.Command {
 			"state is read and not written before. State of a newer version is refused: use that version. Stop servers\n" +
 			"and consoles first, and keep a copy of the directory that `memdesk info` names: there is no way back.",
 		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
-			if err := s.Allow(ctx, operator.MigrateState, "", ""); err != nil {
-				return err
-			}
-			if err := a.confirm(ctx, "Migrate the state directory? There is no way back."); err != nil {
+			if err := a.agree(ctx, operator.MigrateState, "", "Migrate the state directory? There is no way back."); err != nil {
 				return err
 			}
 			from, to, err := s.MigrateState(ctx)

@@ -153,10 +153,7 @@ func (a *app) changesWork(c *cobra.Command) *cobra.Command {
 
 // workOn asks, runs a change of a store and prints the result.
 func workOn[T any](a *app, ctx context.Context, s *operator.Session, store model.Store, question string, do func(context.Context, work.Desk) work.Result[T], id func(work.Result[T]) string) error {
-	if err := s.Allow(ctx, operator.ChangeWork, store.Name, ""); err != nil {
-		return err
-	}
-	if err := a.confirm(ctx, question); err != nil {
+	if err := a.agree(ctx, operator.ChangeWork, store.Name, question); err != nil {
 		return err
 	}
 	ctx, desk, kept, err := s.Work(ctx, store.Name, a.flags.reason)
