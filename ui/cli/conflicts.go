@@ -47,7 +47,16 @@ func (a *app) listConflicts(ctx context.Context, markers string) error {
 		if opt.Removed, err = s.Undo.Removed(store); err != nil {
 			a.sayf("%s: whether a copy has come back is not known: %v", store.Name, err)
 		}
-		return a.conflictsOf(ctx, store, opt, tab)
+		for c, err := range conflict.List(ctx, store, opt) {
+			if err != nil {
+				return err
+			}
+			if !c.Returned.IsZero() {
+				a.sayf("%s has come back: it was resolved %s; resolve it again once every device has synced", refOf(c.Store, c.ID), when(c.Returned))
+			}
+			tab.put("conflict", conflictRow(c))
+		}
+		return nil
 	})
 	tab.flush()
 	a.sayInterrupted(s)
@@ -66,19 +75,6 @@ func (a *app) sayInterrupted(s *operator.Session) {
 	for _, e := range entries {
 		a.sayf("a change of %s was interrupted: both texts are kept, memdesk conflicts undo %s puts them back", refOf(e.Store, e.Item), e.ID)
 	}
-}
-
-func (a *app) conflictsOf(ctx context.Context, s model.Store, opt conflict.Options, tab *table) error {
-	for c, err := range conflict.List(ctx, s, opt) {
-		if err != nil {
-			return err
-		}
-		if !c.Returned.IsZero() {
-			a.sayf("%s has come back: it was resolved %s; resolve it again once every device has synced", refOf(c.Store, c.ID), when(c.Returned))
-		}
-		tab.put("conflict", conflictRow(c))
-	}
-	return nil
 }
 
 // conflictRow is one copy.
@@ -190,7 +186,9 @@ func (a *app) unified(cmp conflict.Comparison) {
 	line := func(sign, l string) { a.linef("%s%s", sign, strings.TrimRight(l, "\n")) }
 	for i, h := range cmp.Hunks {
 		if h.Kind == merge.Same {
-			a.contextOf(h.Left, i == 0, i == len(cmp.Hunks)-1, line)
+			for _, l := range contextOf(h.Left, i == 0, i == len(cmp.Hunks)-1) {
+				line(" ", l)
+			}
 			continue
 		}
 		if who := changedBy(h.Kind); cmp.Threefold() {
@@ -207,26 +205,20 @@ func (a *app) unified(cmp conflict.Comparison) {
 	}
 }
 
-func (a *app) contextOf(lines []string, first, last bool, line func(sign, l string)) {
-	head, tail := lines, []string(nil)
-	if len(lines) > 2*contextLines {
-		head, tail = lines[:contextLines], lines[len(lines)-contextLines:]
+// contextOf shortens many equal lines to those beside a difference: the first hunk has none before it, the
+// last none after it.
+func contextOf(equal []string, first, last bool) (shown []string) {
+	if len(equal) <= 2*contextLines {
+		return equal
 	}
-	if first && tail != nil {
-		head = nil
+	if !first {
+		shown = append(shown, equal[:contextLines]...)
 	}
-	for _, l := range head {
-		line(" ", l)
+	shown = append(shown, "...")
+	if !last {
+		shown = append(shown, equal[len(equal)-contextLines:]...)
 	}
-	if tail != nil {
-		line(" ", "...")
-	}
-	if last {
-		return
-	}
-	for _, l := range tail {
-		line(" ", l)
-	}
+	return shown
 }
 
 func changedBy(k merge.Kind) string {

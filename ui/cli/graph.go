@@ -28,11 +28,10 @@ func (a *app) neighboursCommand() *cobra.Command {
 				return noGraph("neighbours", s)
 			}
 			items, err := s.Graph.Neighbours(ctx, ref.ID, req)
-			if err != nil {
-				return err
+			if err == nil {
+				a.printItems(s.Name, items)
 			}
-			a.printItems(s.Name, items)
-			return nil
+			return err
 		}),
 	}
 	f := c.Flags()
@@ -47,7 +46,7 @@ func (a *app) neighboursCommand() *cobra.Command {
 func (a *app) printItems(store string, items []model.Header) {
 	tab := a.table("REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE")
 	for _, h := range items {
-		a.printHeader(store, h, tab, nil)
+		tab.put("item", headerRow(store, h))
 	}
 	tab.flush()
 }
@@ -113,11 +112,10 @@ func (a *app) similarCommand() *cobra.Command {
 				return noGraph("similar", s)
 			}
 			res, err := s.Graph.Similar(ctx, ref.ID, limit)
-			if err != nil {
-				return err
+			if err == nil {
+				a.printSimilar(s.Name, res)
 			}
-			a.printSimilar(s.Name, res)
-			return nil
+			return err
 		}),
 	}
 	c.Flags().IntVar(&limit, "limit", model.RecallLimit, "at most `N` items")

@@ -72,10 +72,6 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 	if left == 0 && !unlimited {
 		left = model.DefaultPage
 	}
-	var who func(model.Header) (origin.Row, string, bool)
-	if f.origin {
-		who = func(h model.Header) (origin.Row, string, bool) { return a.session.WriterOf(ctx, s, h) }
-	}
 	for {
 		req.Limit = model.MaxPage
 		if !unlimited {
@@ -86,7 +82,11 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 			return err
 		}
 		for _, h := range page.Items {
-			a.printHeader(s.Name, h, tab, who)
+			r := headerRow(s.Name, h)
+			if f.origin {
+				r["origin"] = writer(a.session.WriterOf(ctx, s, h))
+			}
+			tab.put("item", r)
 		}
 		tab.page()
 		left -= len(page.Items)
@@ -121,26 +121,12 @@ func (a *app) written(ctx context.Context, s model.Store, id string) (origin.Row
 	return a.session.WriterOfItem(s, it)
 }
 
-// originValue is an origin for JSON, null when unknown.
-func originValue(r origin.Row, kept string, ok bool) any {
-	return onlyIf(ok, originRow(r, kept).object())
-}
-
-func originWords(r origin.Row, _ string, ok bool) string {
+// writer is who wrote an item: null, or unknown in the table, when ok is false.
+func writer(r origin.Row, kept string, ok bool) as {
 	if !ok {
-		return origin.Unknown
+		return as{nil, origin.Unknown}
 	}
-	return r.Actor + " " + r.Source() + " " + r.Trust
-}
-
-// printHeader prints a listed item. who finds its writer; nil leaves the origin out.
-func (a *app) printHeader(store string, h model.Header, tab *table, who func(model.Header) (origin.Row, string, bool)) {
-	r := headerRow(store, h)
-	if who != nil {
-		o, kept, ok := who(h)
-		r["origin"] = as{originValue(o, kept, ok), originWords(o, kept, ok)}
-	}
-	tab.put("item", r)
+	return as{originRow(r, kept).object(), r.Actor + " " + r.Source() + " " + r.Trust}
 }
 
 // printPageEnd prints how much of a store the list did not show.

@@ -115,12 +115,9 @@ func (a *app) takeback(ctx context.Context, f takebackFlags) error {
 }
 
 func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[string]int, ids []string) error {
-	var undone any // one id, or all of them
-	switch {
-	case len(ids) == 1:
+	var undone any = ids
+	if len(ids) == 1 {
 		undone = ids[0]
-	case ids != nil || !f.dryRun && counts[origin.ActForget]+counts[origin.ActRestore] > 0:
-		undone = ids
 	}
 	a.emit("summary", row{"matched": len(plan), "forgotten": counts[origin.ActForget], "restored": counts[origin.ActRestore],
 		"skipped": counts[origin.ActSkip], "undo": undone, "dry_run": f.dryRun})
@@ -129,8 +126,8 @@ func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[str
 		word = "would be taken back"
 	}
 	a.hintf("%s %s: %d to forget, %d to restore, %d left as they are", plural(int64(len(plan)), "item"), word, counts[origin.ActForget], counts[origin.ActRestore], counts[origin.ActSkip])
-	if id, ok := undone.(string); ok && id != "" {
-		a.hintf("to undo it: memdesk undo restore %s", id)
+	if len(ids) == 1 && ids[0] != "" {
+		a.hintf("to undo it: memdesk undo restore %s", ids[0])
 	}
 	return partialIf(counts[origin.ActSkip] > 0)
 }

@@ -21,27 +21,23 @@ func (a *app) quarantineCommand() *cobra.Command {
 	show.Flags().BoolVar(&raw, "raw", false, "the blocked content, unescaped, to a pipe or file: never feed it to a model")
 	del := &cobra.Command{
 		Use: "delete REF...", Short: "Remove entries from the quarantine (a live item is removed with forget)",
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
 			if _, err := a.refs(args); err != nil {
 				return err
 			}
-			s, err := a.base()
-			if err == nil {
-				err = s.Allow(cmd.Context(), operator.Forget, "", "")
-			}
-			if err != nil {
+			if err := s.Allow(ctx, operator.Forget, "", ""); err != nil {
 				return err
 			}
 			for _, text := range args {
-				if err := a.checkFiled(cmd.Context(), text); err != nil {
+				if err := a.checkFiled(ctx, text); err != nil {
 					return err
 				}
 			}
-			if err := a.confirm(cmd.Context(), "remove "+plural(int64(len(args)), "quarantine entry")+"? The live sources stay as they are."); err != nil {
+			if err := a.confirm(ctx, "remove "+plural(int64(len(args)), "quarantine entry")+"? The live sources stay as they are."); err != nil {
 				return err
 			}
-			return a.forgetAll(cmd.Context(), args, model.ForgetRequest{})
-		},
+			return a.forgetAll(ctx, args, model.ForgetRequest{})
+		}),
 	}
 	c := group("quarantine", "Review content that scanners blocked", a.releaseCommand(), a.listing(&cobra.Command{
 		Use: "list", Short: "Filed entries, and live items that the scanner rejects",

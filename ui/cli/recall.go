@@ -93,7 +93,7 @@ func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backend
 			r := row{"store": h.Store, "id": model.EncodeID(h.ID), "source": h.Source, "snippet": h.Snippet,
 				"line": h.Line, "score": h.Score, "rank": h.Rank, "meta": fieldMap(h.Meta), "signals": planted}
 			if origins {
-				r["origin"] = originValue(a.written(ctx, storeOf(s, h.Store), h.ID))
+				r["origin"] = writer(a.written(ctx, storeOf(s, h.Store), h.ID))
 			}
 			a.emit("hit", r)
 			continue
@@ -107,7 +107,7 @@ func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backend
 			a.linef("    looks planted: %s", strings.Join(planted, ", "))
 		}
 		if origins {
-			a.linef("    origin: %s", originWords(a.written(ctx, storeOf(s, h.Store), h.ID)))
+			a.linef("    origin: %s", writer(a.written(ctx, storeOf(s, h.Store), h.ID)).cell)
 		}
 		for _, f := range h.Meta {
 			a.linef("    %s: %s", f.Name, f.Value)
@@ -195,6 +195,9 @@ const (
 
 // hook makes one fenced block for an agent, empty where memory has nothing.
 func (a *app) hook(ctx context.Context, query string, limit int) (string, error) {
+	if limit < 200 {
+		return "", usage("--bytes must be 200 or more")
+	}
 	s, err := a.stores(ctx)
 	if err != nil {
 		return "", err
@@ -213,11 +216,8 @@ func (a *app) hook(ctx context.Context, query string, limit int) (string, error)
 }
 
 func (a *app) recallHook(ctx context.Context, query string, limit int, format string) error {
-	switch {
-	case format != hookText && format != hookClaude:
+	if format != hookText && format != hookClaude {
 		return usage("--format is %s or %s", hookText, hookClaude)
-	case limit < 200:
-		return usage("--bytes must be 200 or more")
 	}
 	block, err := a.hook(ctx, query, limit)
 	if err != nil || block == "" {
@@ -257,9 +257,6 @@ func (a *app) turnCommand() *cobra.Command {
 }
 
 func (a *app) turnBefore(ctx context.Context, query, out string, limit int) error {
-	if limit < 200 {
-		return usage("--bytes must be 200 or more")
-	}
 	block, err := a.hook(ctx, query, limit)
 	if err != nil {
 		return err

@@ -43,18 +43,17 @@ func (a *app) storesCommand() *cobra.Command {
 
 // storeRow is a configured or discovered store.
 func storeRow(m backends.Member) row {
-	r := row{"store": m.Name, "kind": m.Kind, "location": m.Location, "origin": m.Origin, "environment": m.Environment,
-		"ok": m.Err == nil, "error": errorValue(m.Err), "capabilities": map[string]bool{}, "limits": map[string]int{}, "deviations": []row{}, "notes": []string{}}
-	if m.Err != nil {
-		return r
-	}
 	devs, limits := []row{}, map[string]int{}
 	for _, d := range m.Store.Deviations {
 		devs = append(devs, row{"rule": d.Rule, "reason": d.Reason})
 	}
 	maps.Copy(limits, m.Store.Limits)
-	return r.with(row{"capabilities": m.Store.Capabilities(), "limits": limits, "read_only": m.Store.ReadOnly, "read_only_reason": m.Store.ReadOnlyReason,
-		"deviations": devs, "notes": list(m.Store.Notes)})
+	r := row{"store": m.Name, "kind": m.Kind, "location": m.Location, "origin": m.Origin, "environment": m.Environment, "ok": m.Err == nil,
+		"error": errorValue(m.Err), "capabilities": row{}, "limits": limits, "deviations": devs, "notes": list(m.Store.Notes)}
+	if m.Err == nil {
+		r["capabilities"], r["read_only"], r["read_only_reason"] = m.Store.Capabilities(), m.Store.ReadOnly, m.Store.ReadOnlyReason
+	}
+	return r
 }
 
 func (a *app) printStore(m backends.Member) {
@@ -72,15 +71,14 @@ func (a *app) printStore(m backends.Member) {
 		a.wrapf("    read-only: %s", m.Store.ReadOnlyReason)
 	}
 	var can, cannot []string
-	for k, v := range m.Store.Capabilities() {
-		if v {
+	all := m.Store.Capabilities()
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		if all[k] {
 			can = append(can, k)
 		} else {
 			cannot = append(cannot, k)
 		}
 	}
-	slices.Sort(can)
-	slices.Sort(cannot)
 	a.wrapf("    can: %s", strings.Join(can, ", "))
 	if len(cannot) > 0 {
 		a.wrapf("    cannot: %s", strings.Join(cannot, ", "))
@@ -124,17 +122,12 @@ func (a *app) createCommand() *cobra.Command {
 func (a *app) healthCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use: "health", Short: "Every provider's health, asked side by side",
-		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
-			if !a.healthRound(ctx, s) {
-				return &exitError{code: exitFailed}
-			}
-			return nil
-		}),
+		RunE: a.onStores(a.health),
 	}, true)
 }
 
-// healthRound prints the health of every store, and reports whether all of them serve.
-func (a *app) healthRound(ctx context.Context, s *operator.Session) bool {
+// health prints the health of every store. A store that does not serve is exit code 1.
+func (a *app) health(ctx context.Context, s *operator.Session, _ []string) error {
 	reports := map[string]backends.HealthReport{}
 	for r := range s.Fleet.Health(ctx) {
 		reports[r.Store] = r
@@ -160,7 +153,10 @@ func (a *app) healthRound(ctx context.Context, s *operator.Session) bool {
 		a.hintf("%s", words)
 	}
 	a.healthOfLog(ctx, s)
-	return len(down) == 0
+	if len(down) > 0 {
+		return &exitError{code: exitFailed}
+	}
+	return nil
 }
 
 // healthOfLog prints how much of the audit log is anchored. The log is no store, so it has no row in the
