@@ -5,6 +5,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -102,16 +103,9 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) error {
 
 // escaper escapes to ASCII where the locale names a charset other than UTF-8.
 func escaper(env func(string) string) safetext.Escaper {
-	for _, k := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		v := env(k)
-		if v == "" {
-			continue
-		}
-		_, charset, named := strings.Cut(strings.ToLower(v), ".")
-		ascii := named && !strings.HasPrefix(charset, "utf-8") && !strings.HasPrefix(charset, "utf8")
-		return safetext.Escaper{ASCII: ascii}
-	}
-	return safetext.Escaper{}
+	locale := cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG"))
+	_, charset, named := strings.Cut(strings.ToLower(locale), ".")
+	return safetext.Escaper{ASCII: named && !strings.HasPrefix(charset, "utf-8") && !strings.HasPrefix(charset, "utf8")}
 }
 
 // app is one run of the program.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -186,12 +187,7 @@ func why(r audit.Row) string {
 	return strings.TrimSpace(r.Reason + " [" + r.Origin + "]")
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func orDash(s string) string { return cmp.Or(s, "-") }
 
 // parseTime takes a date or a moment; empty is the zero time.
 func parseTime(s string) (time.Time, error) {

@@ -115,7 +115,7 @@ func (a *app) itemRefs(ctx context.Context, store, begun string) (refs []string)
 
 // requestIDs are the erasure requests.
 func (a *app) requestIDs() (ids []string) {
-	d, err := a.desk()
+	d, err := a.desk(context.Background(), "")
 	if err != nil {
 		return nil
 	}

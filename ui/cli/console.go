@@ -130,9 +130,7 @@ func (a *app) away() operator.Away {
 	case len(a.flags.open) == 0 && len(a.session.Config.Stores) == 0:
 		return operator.Away{Tied: "the stores were found and not configured, and another process looks from another directory"}
 	}
-	return operator.Away{Begin: func(_ context.Context, o gdpr.Order) (int, error) {
-		return a.spawnErase(eraseFlags{Order: o})
-	}}
+	return operator.Away{Begin: func(_ context.Context, o gdpr.Order) (int, error) { return a.spawnErase(o) }}
 }
 
 // background runs what visitors leave behind. It ends with the server.

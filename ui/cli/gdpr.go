@@ -31,8 +31,8 @@ func (a *app) gdprCommand() *cobra.Command {
 	return c
 }
 
-// desk opens the session's erasures.
-func (a *app) desk() (*operator.Erasures, error) {
+// desk opens the session's erasures. It refuses act, unless that is empty, before any question is asked.
+func (a *app) desk(ctx context.Context, act operator.Act) (*operator.Erasures, error) {
 	if len(a.flags.stores) > 0 { // stores that are left out would be neither searched nor named
 		return nil, usage("an erasure is over all stores: leave --store out")
 	}
@@ -40,22 +40,17 @@ func (a *app) desk() (*operator.Erasures, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Erasures(nil, operator.Away{})
-}
-
-// deskFor is desk that refuses an act, unless it is empty, before any question is asked.
-func (a *app) deskFor(ctx context.Context, act operator.Act) (*operator.Erasures, error) {
-	d, err := a.desk()
+	d, err := s.Erasures(nil, operator.Away{})
 	if err != nil || act == "" {
 		return d, err
 	}
-	return d, a.session.Allow(ctx, act, "", "")
+	return d, s.Allow(ctx, act, "", "")
 }
 
 // onDesk runs a command on the erasures.
 func (a *app) onDesk(act operator.Act, do func(ctx context.Context, d *operator.Erasures, args []string) error) command {
 	return func(cmd *cobra.Command, args []string) error {
-		d, err := a.deskFor(cmd.Context(), act)
+		d, err := a.desk(cmd.Context(), act)
 		if err != nil {
 			return err
 		}
@@ -65,7 +60,7 @@ func (a *app) onDesk(act operator.Act, do func(ctx context.Context, d *operator.
 
 // request finds a request. It refuses act, unless act is empty or allowed.
 func (a *app) request(ctx context.Context, act operator.Act, id string) (d *operator.Erasures, r gdpr.Due, err error) {
-	if d, err = a.deskFor(ctx, act); err == nil {
+	if d, err = a.desk(ctx, act); err == nil {
 		r, err = d.Get(id)
 	}
 	return d, r, err
@@ -399,36 +394,34 @@ func (a *app) changeRequest(ctx context.Context, act operator.Act, id string, ch
 	return err
 }
 
-// itemFlag adds the flag --item, once for each item.
-func itemFlag(c *cobra.Command, refs *[]string) *cobra.Command {
-	c.Flags().StringArrayVar(refs, "item", nil, "the `REF` of the item; give the flag once for each of several")
+// requestItemsCommand is requestCommand for the items that --item names, at least one.
+func (a *app) requestItemsCommand(use, short, long string, act operator.Act, change func(context.Context, *operator.Erasures, string, []model.Ref) error) *cobra.Command {
+	var items []string
+	c := a.requestCommand(use, short, long, act, func(ctx context.Context, d *operator.Erasures, id string) error {
+		if len(items) == 0 {
+			return usage("say which item: --item REF")
+		}
+		refs, err := parseRefs(items)
+		if err != nil {
+			return err
+		}
+		return change(ctx, d, id, refs)
+	})
+	c.Flags().StringArrayVar(&items, "item", nil, "the `REF` of the item; give the flag once for each of several")
 	return c
 }
 
-// flaggedItems reads the flags --item; one is needed.
-func flaggedItems(refs []string) ([]model.Ref, error) {
-	if len(refs) == 0 {
-		return nil, usage("say which item: --item REF")
-	}
-	return parseRefs(refs)
-}
-
 func (a *app) gdprHoldCommand() *cobra.Command {
-	var items []string
 	var ground string
-	c := a.requestCommand("hold REQUEST --item REF --ground TEXT", "Keep items back from the erasure, with the ground that permits it", "", operator.Hold,
-		func(ctx context.Context, d *operator.Erasures, id string) error {
-			refs, err := flaggedItems(items)
-			if err == nil {
-				_, err = a.stores(ctx)
-			}
-			if err != nil {
+	c := a.requestItemsCommand("hold REQUEST --item REF --ground TEXT", "Keep items back from the erasure, with the ground that permits it", "", operator.Hold,
+		func(ctx context.Context, d *operator.Erasures, id string, refs []model.Ref) error {
+			if _, err := a.stores(ctx); err != nil {
 				return err
 			}
 			return d.Hold(ctx, id, holdsOn(refs, ground)...)
 		})
 	c.Flags().StringVar(&ground, "ground", "", "the exception that applies, such as Art. 17(3)(e): of these words the receipt has the article alone")
-	return itemFlag(c, &items)
+	return c
 }
 
 func holdsOn(refs []model.Ref, ground string) []gdpr.Hold {
@@ -440,32 +433,22 @@ func holdsOn(refs []model.Ref, ground string) []gdpr.Hold {
 }
 
 func (a *app) gdprUnholdCommand() *cobra.Command {
-	var items []string
-	return itemFlag(a.requestCommand("unhold REQUEST --item REF", "Lift holds: the items go with the next plan, or the next sweep",
+	return a.requestItemsCommand("unhold REQUEST --item REF", "Lift holds: the items go with the next plan, or the next sweep",
 		"Lifts holds, which voids the plan. Of a complete request too: `gdpr sweep` erases what the hold kept.", operator.Unhold,
-		func(ctx context.Context, d *operator.Erasures, id string) error {
-			refs, err := flaggedItems(items)
-			if err != nil {
-				return err
-			}
+		func(ctx context.Context, d *operator.Erasures, id string, refs []model.Ref) error {
 			_, _ = a.stores(ctx) // the store may have another name now, or be gone
-			err = d.Unhold(ctx, id, holdsOn(refs, "")...)
+			err := d.Unhold(ctx, id, holdsOn(refs, "")...)
 			if r, gerr := d.Get(id); err == nil && gerr == nil && r.State == gdpr.StateComplete {
 				a.sayf("to erase what it kept: memdesk gdpr sweep")
 			}
 			return err
-		}), &items)
+		})
 }
 
 func (a *app) gdprChooseCommand() *cobra.Command {
-	var items []string
 	var action string
-	c := a.requestCommand("choose REQUEST --item REF --action forget|redact", "Decide otherwise than the policy for items", "", operator.Choose,
-		func(ctx context.Context, d *operator.Erasures, id string) error {
-			refs, err := flaggedItems(items)
-			if err != nil {
-				return err
-			}
+	c := a.requestItemsCommand("choose REQUEST --item REF --action forget|redact", "Decide otherwise than the policy for items", "", operator.Choose,
+		func(ctx context.Context, d *operator.Erasures, id string, refs []model.Ref) error {
 			choices := make([]gdpr.Choice, len(refs))
 			for i, ref := range refs {
 				choices[i] = gdpr.Choice{Store: ref.Store, ID: ref.ID, Action: gdpr.Action(strings.ToLower(action))}
@@ -473,7 +456,7 @@ func (a *app) gdprChooseCommand() *cobra.Command {
 			return d.Choose(ctx, id, choices...)
 		})
 	c.Flags().StringVar(&action, "action", "", "forget or redact")
-	return itemFlag(c, &items)
+	return c
 }
 
 func (a *app) gdprExtendCommand() *cobra.Command {

@@ -58,32 +58,26 @@ func (a *app) erase(ctx context.Context, d *operator.Erasures, r gdpr.Due, f era
 	if err := a.confirm(ctx, a.text.Sprintf("erase %d items for good, %d on hold? This cannot be undone.", items, held).String()); err != nil {
 		return err
 	}
-	if f.detach {
-		return a.detachErase(f)
+	if !f.detach {
+		return a.runErase(ctx, f)
 	}
-	return a.runErase(ctx, f)
-}
-
-// detachErase starts the erasure in another process.
-func (a *app) detachErase(f eraseFlags) error {
-	pid, err := a.spawnErase(f)
+	pid, err := a.spawnErase(f.Order)
 	if err != nil {
 		return err
 	}
-	a.result("detached", row{"request": f.Request, "pid": pid},
-		"%s goes on in the background; `memdesk jobs` and `memdesk gdpr status %s` show it", f.Request, f.Request)
+	a.result("detached", row{"request": r.ID, "pid": pid}, "%s goes on in the background; `memdesk jobs` and `memdesk gdpr status %s` show it", r.ID, r.ID)
 	return nil
 }
 
 // spawnErase starts another process of this program in a session of its own.
-func (a *app) spawnErase(f eraseFlags) (int, error) {
+func (a *app) spawnErase(o gdpr.Order) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, model.Errorf(model.Internal, "gdpr-erase", "the program cannot find itself to start in the background")
 	}
-	args := []string{"gdpr", "erase", f.Request, "--plan-hash", f.PlanHash, "--yes", "--json"}
-	if f.ConfirmCount != 0 {
-		args = append(args, "--confirm-count", strconv.FormatInt(f.ConfirmCount, 10))
+	args := []string{"gdpr", "erase", o.Request, "--plan-hash", o.PlanHash, "--yes", "--json"}
+	if o.ConfirmCount != 0 {
+		args = append(args, "--confirm-count", strconv.FormatInt(o.ConfirmCount, 10))
 	}
 	args = append(args, a.storeArgs(a.flags.config)...)
 	if len(a.flags.open) == 0 && len(a.session.Config.Stores) == 0 {
@@ -104,7 +98,13 @@ func (a *app) runErase(ctx context.Context, f eraseFlags) error {
 			return err
 		}
 		last := ""
-		out, err := d.EraseHere(ctx, f.Order, func(p gdpr.Progress) { last = a.printProgress(p, last) })
+		out, err := d.EraseHere(ctx, f.Order, func(p gdpr.Progress) { // people get the first row of each step
+			a.emit("progress", row{"store": p.Store, "what": p.What, "done": p.Done, "total": p.Total, "note": p.Note})
+			if step := p.Store + ": " + p.What; step != last {
+				last = step
+				a.hintf("%s", step)
+			}
+		})
 		if errors.Is(err, operator.ErrEndedEarly) {
 			return &exitError{exitPartial, err}
 		}
@@ -113,16 +113,6 @@ func (a *app) runErase(ctx context.Context, f eraseFlags) error {
 		}
 		return a.printOutcome(ctx, d, f.Request, out, f.all)
 	})
-}
-
-// printProgress prints every row with --json, else the first row of each step.
-func (a *app) printProgress(p gdpr.Progress, last string) string {
-	a.emit("progress", row{"store": p.Store, "what": p.What, "done": p.Done, "total": p.Total, "note": p.Note})
-	if now := p.Store + " " + p.What; now != last {
-		a.hintf("%s: %s", p.Store, p.What)
-		return now
-	}
-	return last
 }
 
 // printOutcome prints how a run ended, and last what is left to do.

@@ -306,8 +306,11 @@ func (t *table) cells(r row) []any {
 		if two, ok := v.(as); ok {
 			v = two.cell
 		}
-		if b, ok := v.(bool); ok {
-			v = yesNo(b)
+		switch v {
+		case true:
+			v = "yes"
+		case false:
+			v = "no"
 		}
 		out[i] = v
 	}
@@ -338,13 +341,6 @@ func (t *table) print(r record) {
 	if len(t.rows) >= model.MaxPage {
 		t.page()
 	}
-}
-
-func yesNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
 }
 
 // refOf is the reference to an item as people type it.

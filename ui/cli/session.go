@@ -102,15 +102,11 @@ func (a *app) storeConfigs(s *operator.Session) ([]backends.StoreConfig, error) 
 	}
 	var chosen []backends.StoreConfig
 	for _, name := range a.flags.stores {
-		found := false
-		for _, c := range configs {
-			if c.Name == name {
-				chosen, found = append(chosen, c), true
-			}
+		i := slices.IndexFunc(configs, func(c backends.StoreConfig) bool { return c.Name == name })
+		if i < 0 {
+			return nil, model.Errorf(model.InvalidInput, "store", "no store is named %q", name)
 		}
-		if !found {
-			return nil, &exitError{exitUsage, model.Errorf(model.InvalidInput, "store", "no store is named %q", name)}
-		}
+		chosen = append(chosen, configs[i])
 	}
 	return chosen, nil
 }
@@ -196,15 +192,15 @@ func (a *app) need(store string) {
 // which is about an item.
 func (a *app) openStore(name string) (model.Store, error) {
 	for _, m := range a.session.Fleet.Members() {
-		switch {
-		case m.Name == name && m.Err != nil:
+		if m.Name == name && m.Err != nil {
 			return model.Store{}, &exitError{exitFailed, m.Err}
-		case m.Name == name:
-			return m.Store, nil
 		}
 	}
-	_, err := a.session.Fleet.Store(name)
-	return model.Store{}, &exitError{exitUsage, err}
+	s, err := a.session.Fleet.Store(name)
+	if err != nil {
+		err = &exitError{exitUsage, err}
+	}
+	return s, err
 }
 
 // progress prints the progress of long work on standard error from its first second on: on a terminal in one
