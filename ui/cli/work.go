@@ -19,69 +19,72 @@ func (a *app) workCommand() *cobra.Command {
 		Long: "The published port of work items over the stores that keep them. With --json every command ends with a row of\n" +
 			"type result: ok, and on failure an error with code, message and retryable.",
 	}
-	c.AddCommand(a.workListCommand("list", "Work items, all that the filters pass", func(ctx context.Context, d work.Desk, _ []string, f model.WorkFilter) workList {
-		return d.List(ctx, f, "")
-	}), a.workListCommand("ready", "Work that can be begun now", func(ctx context.Context, d work.Desk, _ []string, f model.WorkFilter) workList {
-		return d.ListReady(ctx, f, "")
-	}), a.workListCommand("search TEXT", "Items whose id, title or description holds a text, case apart",
-		func(ctx context.Context, d work.Desk, args []string, f model.WorkFilter) workList {
-			return d.Search(ctx, args[0], f, "")
-		}), a.workQueryCommand(), a.workShowCommand(), a.workCreateCommand(), a.workUpdateCommand(), a.workCloseCommand(), a.workDeleteCommand(),
-		a.workDepsCommand(), a.workDepCommand())
+	var f model.WorkFilter
+	c.AddCommand(
+		workFilters(&f, a.workListCommand("list", "Work items, all that the filters pass", func(ctx context.Context, d work.Desk, _ string) workList {
+			return d.List(ctx, f, "")
+		})),
+		workFilters(&f, a.workListCommand("ready", "Work that can be begun now", func(ctx context.Context, d work.Desk, _ string) workList {
+			return d.ListReady(ctx, f, "")
+		})),
+		workFilters(&f, a.workListCommand("search TEXT", "Items whose id, title or description holds a text, case apart", func(ctx context.Context, d work.Desk, text string) workList {
+			return d.Search(ctx, text, f, "")
+		})),
+		a.workListCommand("query QUERY", "Items that a query finds: terms like type:bug status:open, all of them", func(ctx context.Context, d work.Desk, query string) workList {
+			return d.Query(ctx, query, "")
+		}),
+		a.workShowCommand(), a.workCreateCommand(), a.workUpdateCommand(), a.workCloseCommand(), a.workDeleteCommand(), a.workDepsCommand(), a.workDepCommand())
 	return c
 }
 
-type (
-	workList = work.Result[[]model.WorkItem]
-	workView func(ctx context.Context, d work.Desk, args []string, f model.WorkFilter) workList
-)
+type workList = work.Result[[]model.WorkItem]
 
-// workFilters holds the flags of a work filter.
-type workFilters struct {
-	model.WorkFilter
-	priority int
+// optional is the value of a flag whose target stays nil where the flag is not given.
+type optional[T any] struct {
+	to   **T
+	kind string // of pflag's own
+	read func(string) (T, error)
 }
 
-func (f *workFilters) flags(c *cobra.Command) {
+// Set implements pflag.Value.
+func (o optional[T]) Set(text string) error {
+	v, err := o.read(text)
+	*o.to = &v
+	return err
+}
+
+// String implements pflag.Value.
+func (o optional[T]) String() string { return "" }
+
+// Type implements pflag.Value.
+func (o optional[T]) Type() string { return o.kind }
+
+func optionalInt(to **int) optional[int] { return optional[int]{to, "int", strconv.Atoi} }
+
+func optionalText(to **string) optional[string] {
+	return optional[string]{to, "string", func(text string) (string, error) { return text, nil }}
+}
+
+// workFilters adds the flags of a filter.
+func workFilters(f *model.WorkFilter, c *cobra.Command) *cobra.Command {
 	fl := c.Flags()
 	fl.StringVar(&f.Type, "type", "", "only this `TYPE`")
 	fl.StringVar(&f.State, "status", "", "only this `STATUS` or workflow state; queued and in_action are phases")
-	fl.IntVar(&f.priority, "priority", 0, "only this `PRIORITY`, 0 to 4")
+	fl.Var(optionalInt(&f.Priority), "priority", "only this `PRIORITY`, 0 to 4")
 	fl.StringVar(&f.Label, "label", "", "only with this `LABEL`")
 	fl.StringVar(&f.Assignee, "assignee", "", "only of this `ASSIGNEE`")
 	fl.StringVar(&f.Owner, "owner", "", "only of this `OWNER`")
 	fl.StringVar(&f.Parent, "parent", "", "only below this `ID`")
 	fl.StringVar(&f.Profile, "profile", "", "only with this workflow `PROFILE`")
-}
-
-func (f *workFilters) filter(c *cobra.Command) model.WorkFilter {
-	out := f.WorkFilter
-	if c.Flags().Changed("priority") {
-		out.Priority = &f.priority
-	}
-	return out
-}
-
-func (a *app) workListCommand(use, short string, view workView) *cobra.Command {
-	limit := 0
-	var f workFilters
-	c := &cobra.Command{
-		Use: use, Short: short,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.workEach(cmd.Context(), limit, func(d work.Desk) workList { return view(cmd.Context(), d, args, f.filter(cmd)) })
-		},
-	}
-	c.Flags().IntVar(&limit, "limit", 0, "at most `N` per store (default 100)")
-	f.flags(c)
 	return c
 }
 
-func (a *app) workQueryCommand() *cobra.Command {
+func (a *app) workListCommand(use, short string, view func(ctx context.Context, d work.Desk, text string) workList) *cobra.Command {
 	limit := 0
 	c := &cobra.Command{
-		Use: "query QUERY", Short: "Items that a query finds: terms like type:bug status:open, all of them",
+		Use: use, Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.workEach(cmd.Context(), limit, func(d work.Desk) workList { return d.Query(cmd.Context(), args[0], "") })
+			return a.workEach(cmd.Context(), limit, func(d work.Desk) workList { return view(cmd.Context(), d, argument(args, 0)) })
 		},
 	}
 	c.Flags().IntVar(&limit, "limit", 0, "at most `N` per store (default 100)")
@@ -151,8 +154,8 @@ func (a *app) changesWork(c *cobra.Command) *cobra.Command {
 	return a.asks(c)
 }
 
-// workOn asks, runs a change of a store and prints the result.
-func workOn[T any](a *app, ctx context.Context, s *operator.Session, store model.Store, question string, do func(context.Context, work.Desk) work.Result[T], id func(work.Result[T]) string) error {
+// workOn asks, runs a change of a store, which returns the id of the item, and prints the result.
+func workOn[T any](a *app, ctx context.Context, s *operator.Session, store model.Store, question string, do func(context.Context, work.Desk) (string, work.Result[T])) error {
 	if err := a.agree(ctx, operator.ChangeWork, store.Name, question); err != nil {
 		return err
 	}
@@ -160,42 +163,36 @@ func workOn[T any](a *app, ctx context.Context, s *operator.Session, store model
 	if err != nil {
 		return err
 	}
-	r := do(ctx, desk)
+	id, r := do(ctx, desk)
 	if r.OK && !a.flags.json {
-		a.linef("%s", model.Ref{Store: store.Name, ID: id(r)}.String())
+		a.linef("%s", refOf(store.Name, id))
 		a.sayUndo(*kept)
 	}
-	return finished(a, store.Name, r, row{"id": model.EncodeID(id(r)), "undo": nilIfEmpty(kept.Undo)})
+	return finished(a, store.Name, r, row{"id": model.EncodeID(id), "undo": nilIfEmpty(kept.Undo)})
 }
 
 func (a *app) workCreateCommand() *cobra.Command {
 	var d work.Draft
-	priority := 0
 	c := &cobra.Command{
 		Use: "create TITLE", Short: "Make a work item in the store that --store names",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.stores(cmd.Context())
-			if err != nil {
-				return err
-			}
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			store, err := a.workStore(s)
 			if err != nil {
 				return err
 			}
 			d.Title = args[0]
-			if cmd.Flags().Changed("priority") {
-				d.Priority = &priority
-			}
-			return workOn(a, cmd.Context(), s, store, "create the work item "+strconv.Quote(d.Title)+" in "+store.Name+"?",
-				func(ctx context.Context, desk work.Desk) work.Result[string] { return desk.Create(ctx, d, "") },
-				func(r work.Result[string]) string { return r.Data })
-		},
+			return workOn(a, ctx, s, store, "create the work item "+strconv.Quote(d.Title)+" in "+store.Name+"?",
+				func(ctx context.Context, desk work.Desk) (string, work.Result[string]) {
+					r := desk.Create(ctx, d, "")
+					return r.Data, r
+				})
+		}),
 	}
 	f := c.Flags()
 	f.StringVar(&d.ID, "id", "", "the `ID` of the new item; the store makes one when it is empty")
 	f.StringVar(&d.Description, "description", "", "its `TEXT`")
 	f.StringVar(&d.Type, "type", "", "its `TYPE` (default task)")
-	f.IntVar(&priority, "priority", 0, "its `PRIORITY`, 0 to 4 (default 2)")
+	f.Var(optionalInt(&d.Priority), "priority", "its `PRIORITY`, 0 to 4 (default 2)")
 	f.StringArrayVar(&d.Labels, "label", nil, "a `LABEL`; repeatable")
 	f.StringVar(&d.Assignee, "assignee", "", "its `ASSIGNEE`")
 	f.StringVar(&d.Owner, "owner", "", "its `OWNER`")
@@ -224,36 +221,21 @@ func (a *app) workStore(s *operator.Session) (model.Store, error) {
 
 func (a *app) workUpdateCommand() *cobra.Command {
 	var c work.Change
-	values := map[string]*string{}
-	priority := 0
 	cmd := &cobra.Command{
 		Use: "update REF", Short: "Change fields of a work item; what is not named stays",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, store, ref, err := a.at(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			for name, into := range map[string]**string{"title": &c.Title, "description": &c.Description, "notes": &c.Notes, "acceptance": &c.Acceptance,
-				"type": &c.Type, "status": &c.State, "assignee": &c.Assignee, "owner": &c.Owner, "parent": &c.Parent} {
-				if cmd.Flags().Changed(name) {
-					*into = values[name]
-				}
-			}
-			if cmd.Flags().Changed("priority") {
-				c.Priority = &priority
-			}
-			return workOn(a, cmd.Context(), s, store, "change "+args[0]+"?",
-				func(ctx context.Context, d work.Desk) work.Result[model.WorkItem] {
-					return d.Update(ctx, ref.ID, c, "")
-				},
-				func(work.Result[model.WorkItem]) string { return ref.ID })
-		},
+		RunE: a.onItem(func(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error {
+			return workOn(a, ctx, s, store, "change "+ref.String()+"?",
+				func(ctx context.Context, d work.Desk) (string, work.Result[model.WorkItem]) {
+					return ref.ID, d.Update(ctx, ref.ID, c, "")
+				})
+		}),
 	}
 	f := cmd.Flags()
-	for _, name := range []string{"title", "description", "notes", "acceptance", "type", "status", "assignee", "owner", "parent"} {
-		values[name] = f.String(name, "", "its new "+name+"; empty takes it out where the store can")
+	for name, to := range map[string]**string{"title": &c.Title, "description": &c.Description, "notes": &c.Notes, "acceptance": &c.Acceptance,
+		"type": &c.Type, "status": &c.State, "assignee": &c.Assignee, "owner": &c.Owner, "parent": &c.Parent} {
+		f.Var(optionalText(to), name, "its new "+name+"; empty takes it out where the store can")
 	}
-	f.IntVar(&priority, "priority", 0, "its new priority, 0 to 4")
+	f.Var(optionalInt(&c.Priority), "priority", "its new priority, 0 to 4")
 	f.StringArrayVar(&c.Labels, "label", nil, "add a `LABEL`; repeatable")
 	f.StringArrayVar(&c.RemoveLabels, "remove-label", nil, "take a `LABEL` away; repeatable")
 	return a.changesWork(cmd)
@@ -263,15 +245,12 @@ func (a *app) workUpdateCommand() *cobra.Command {
 func (a *app) workRefCommand(use, short, verb string, do func(context.Context, work.Desk, string) work.Result[work.None]) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, store, ref, err := a.at(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return workOn(a, cmd.Context(), s, store, verb+" "+args[0]+"?",
-				func(ctx context.Context, d work.Desk) work.Result[work.None] { return do(ctx, d, ref.ID) },
-				func(work.Result[work.None]) string { return ref.ID })
-		},
+		RunE: a.onItem(func(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error {
+			return workOn(a, ctx, s, store, verb+" "+ref.String()+"?",
+				func(ctx context.Context, d work.Desk) (string, work.Result[work.None]) {
+					return ref.ID, do(ctx, d, ref.ID)
+				})
+		}),
 	}
 	return a.changesWork(c)
 }
@@ -344,10 +323,9 @@ func (a *app) workDepCommand() *cobra.Command {
 					return usage("%s and %s are in two stores: a dependency is within one", args[0], args[1])
 				}
 				return workOn(a, cmd.Context(), s, store, fmt.Sprintf("%s the dependency of %s on %s?", v.verb, args[1], args[0]),
-					func(ctx context.Context, d work.Desk) work.Result[work.None] {
-						return v.do(d, ctx, blocker.ID, blocked.ID, "")
-					},
-					func(work.Result[work.None]) string { return blocked.ID })
+					func(ctx context.Context, d work.Desk) (string, work.Result[work.None]) {
+						return blocked.ID, v.do(d, ctx, blocker.ID, blocked.ID, "")
+					})
 			},
 		}
 		c.AddCommand(a.changesWork(one))
