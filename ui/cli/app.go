@@ -162,6 +162,13 @@ func (a *app) sayf(format string, args ...any) {
 	}
 }
 
+// sayEach is sayf for each of some texts, which is the last argument of the format.
+func (a *app) sayEach(texts []string, format string, args ...any) {
+	for _, t := range texts {
+		a.sayf(format, append(slices.Clip(args), t)...)
+	}
+}
+
 // hintf is sayf without --json, where an object says the same.
 func (a *app) hintf(format string, args ...any) {
 	if !a.flags.json {

@@ -25,7 +25,8 @@ func (a *app) conflictsCommand() *cobra.Command {
 	list.Flags().StringVar(&markers, "markers", "auto", "open items in search of merge markers: `auto|all|none`")
 	return group("conflicts", "Second copies that sync tools, merges and refused writes left",
 		a.listing(list, true), &cobra.Command{Use: "show REF", Short: "One conflict: what it is, why that is thought, and both sides compared", RunE: a.onItem(a.showConflict)},
-		a.resolveCommand(), a.undoResolveCommand())
+		a.resolveCommand(), a.restoreCommand("undo ID", "Put back both sides of a resolved conflict",
+			"Puts back what a resolve displaced, as `memdesk undo restore` does. If a side has changed since,\nnothing is overwritten and the exit code is 5."))
 }
 
 func (a *app) listConflicts(ctx context.Context, markers string) error {

@@ -111,9 +111,7 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options, ru
 		return errors.Join(err, o.Drafts.Leave())
 	}
 	kept, serr = o.Drafts.Close()
-	for _, path := range kept {
-		a.sayf("your text was not written; it is kept for 30 days: %s", path)
-	}
+	a.sayEach(kept, "your text was not written; it is kept for 30 days: %s")
 	return errors.Join(err, serr)
 }
 

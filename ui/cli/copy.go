@@ -49,9 +49,7 @@ func (a *app) copy(ctx context.Context, f copyFlags) error {
 	if err != nil {
 		return err
 	}
-	for _, line := range plan.Words() {
-		a.sayf("%s", line)
-	}
+	a.sayEach(plan.Words(), "%s")
 	if !plan.Carries() {
 		return usage("no tier of store %s goes anywhere: map one with --map FROM=TO", f.from)
 	}
@@ -100,9 +98,7 @@ func (a *app) copySource(name string) (model.Store, error) {
 		return a.openStore(name)
 	}
 	from, m, err := transfer.OpenExport(a.path(name))
-	for _, p := range m.Problems {
-		a.sayf("the export does not hold: %s", p)
-	}
+	a.sayEach(m.Problems, "the export does not hold: %s")
 	return from, err
 }
 

@@ -77,15 +77,9 @@ func (a *app) forgetQuestion(ctx context.Context, texts []string) (string, error
 		if err != nil {
 			return "", err
 		}
-		a.sayEach(texts[i], warnings)
+		a.sayEach(warnings, "%s: %s", texts[i])
 	}
 	return question + "?", nil
-}
-
-func (a *app) sayEach(text string, warnings []string) {
-	for _, w := range warnings {
-		a.sayf("%s: %s", text, w)
-	}
 }
 
 // sayFalls names the relations that go with the items of refs.
@@ -132,13 +126,13 @@ func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetReques
 	req.ID = ref.ID
 	told, _ := s.Preview(ctx, store.Name, ref.ID) // the act reports an unreadable item
 	if a.flags.yes {                              // else the question told it
-		a.sayEach(text, told)
+		a.sayEach(told, "%s: %s", text)
 	}
 	done, err := s.Forget(ctx, store.Name, req, a.flags.reason)
 	if err != nil {
 		return err
 	}
-	a.sayEach(text, slices.DeleteFunc(done.Warnings, func(w string) bool { return slices.Contains(told, w) }))
+	a.sayEach(slices.DeleteFunc(done.Warnings, func(w string) bool { return slices.Contains(told, w) }), "%s: %s", text)
 	with := ""
 	if done.Relations > 0 {
 		with = ", and " + plural(done.Relations, done.Fell) + " with it"

@@ -165,9 +165,7 @@ func (a *app) sayKinds(in gdpr.Intake) {
 			continue // refused when the request is filed
 		}
 		a.sayf("%s: %s", id, subject.Sentence(id))
-		for _, w := range subject.Warnings(id) {
-			a.sayf("warning: %s: %s", id, w)
-		}
+		a.sayEach(subject.Warnings(id), "warning: %s: %s", id)
 	}
 }
 
@@ -293,10 +291,8 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 			incomplete = true
 			a.sayf("%s: %s", s.Store, s.Error)
 		}
-		for _, problem := range s.Problems {
-			incomplete = true
-			a.sayf("%s: not looked at: %s", s.Store, problem)
-		}
+		incomplete = incomplete || len(s.Problems) > 0
+		a.sayEach(s.Problems, "%s: not looked at: %s", s.Store)
 		for _, note := range s.Notes {
 			notes = append(notes, s.Store+": "+note)
 			a.sayf("%s: %s", s.Store, note)

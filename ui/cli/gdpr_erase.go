@@ -118,9 +118,7 @@ func (a *app) runErase(ctx context.Context, f eraseFlags) error {
 // printOutcome prints how a run ended, and last what is left to do.
 func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string, out gdpr.Outcome, all bool) error {
 	a.printLayers(out.Layers, all)
-	for _, p := range out.Problems {
-		a.sayf("not done: %s", p)
-	}
+	a.sayEach(out.Problems, "not done: %s")
 	left := []string{}
 	rep, err := d.StatusReport(ctx, id)
 	if err != nil && model.KindOf(err) != model.NotFound { // it is complete

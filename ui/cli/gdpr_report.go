@@ -115,9 +115,7 @@ func (a *app) gdprExportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, m := range missing {
-				a.sayf("not in the export: %s", m)
-			}
+			a.sayEach(missing, "not in the export: %s")
 			a.result("export", row{"request": r.ID, "items": n, "missing": list(missing)}, "%s: %s exported", r.ID, plural(n, "item"))
 			return partialIf(len(missing) > 0)
 		},
@@ -191,9 +189,7 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 				a.result("swept", row{"of": w.Of, "request": w.Request, "items": w.Items, "status": w.Outcome.Status, "reason": w.Outcome.Reason},
 					"%s  erased before under %s: %s, %s", w.Request, w.Of, plural(w.Items, "item"), string(w.Outcome.Status))
 			}
-			for _, p := range problems {
-				a.sayf("%s", p)
-			}
+			a.sayEach(problems, "%s")
 			if err != nil {
 				return err
 			}
@@ -229,8 +225,6 @@ func (a *app) propose(ctx context.Context, in gdpr.Intake) error {
 		a.sayf("proposed: %s ties %q to this person (%s): if it is this person's and nobody else's, give it with --alias", p.Store, p.Value, p.Field)
 		a.emit("proposal", row{"store": p.Store, "field": p.Field, "value": p.Value})
 	}
-	for _, n := range notes {
-		a.sayf("%s", n)
-	}
+	a.sayEach(notes, "%s")
 	return nil
 }

@@ -103,9 +103,7 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 
 // incomplete prints what a list could not read, and returns the exit code for a partial list.
 func (a *app) incomplete(store string, page model.Page) error {
-	for _, p := range page.Problems {
-		a.sayf("%s: not looked at: %s", store, p)
-	}
+	a.sayEach(page.Problems, "%s: not looked at: %s", store)
 	return partialIf(len(page.Problems) > 0)
 }
 

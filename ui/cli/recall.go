@@ -209,9 +209,7 @@ func (a *app) hook(ctx context.Context, query string, limit int) (string, error)
 	w := s.Writer()
 	w.Face = "hook"
 	block, problems, err := d.Hook(ctx, query, limit, w)
-	for _, p := range problems {
-		a.sayf("%s", p)
-	}
+	a.sayEach(problems, "%s")
 	return block, err
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,9 +70,7 @@ func (a *app) resolveOne(ctx context.Context, text string, ch conflict.Choice) e
 	if err != nil {
 		return err
 	}
-	for _, w := range found.Cautions {
-		a.sayf("caution: %s", w)
-	}
+	a.sayEach(found.Cautions, "caution: %s")
 	if err := a.confirm(ctx, resolveQuestion(found, ch.Take)); err != nil {
 		return err
 	}
@@ -105,9 +102,7 @@ func resolveQuestion(c conflict.Copy, take conflict.Take) string {
 }
 
 func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Take) {
-	for _, n := range done.Warnings {
-		a.sayf("note: %s", n)
-	}
+	a.sayEach(done.Warnings, "note: %s")
 	what := "the copy was removed"
 	if c.ID == done.Item {
 		what = "the text without merge markers stands there now"
@@ -162,15 +157,4 @@ func (a *app) resolveRedundant(ctx context.Context) error {
 		}
 	}
 	return t.result()
-}
-
-func (a *app) undoResolveCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "undo ID", Short: "Put back both sides of a resolved conflict",
-		Long: "Puts back what a resolve displaced, as `memdesk undo restore` does. If a side has changed since,\nnothing is overwritten and the exit code is 5.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.restore(cmd.Context(), strings.TrimSpace(args[0]))
-		},
-	}
-	return a.asks(c)
 }

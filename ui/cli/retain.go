@@ -82,9 +82,7 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 	if err == nil {
 		found()
 	}
-	for _, w := range done.Warnings {
-		a.sayf("warning: %s", w)
-	}
+	a.sayEach(done.Warnings, "warning: %s")
 	a.emit("retained", row{"store": store.Name, "id": model.EncodeID(done.Item), "bytes": done.Bytes,
 		"revision": done.Revision, "undo": nilIfEmpty(done.Undo), "warnings": list(done.Warnings)})
 	if done.Item == "" { // a store that only adds returns no id, and nothing to undo

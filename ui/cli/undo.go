@@ -23,11 +23,8 @@ func (a *app) sayUndo(d operator.Done) {
 }
 
 func (a *app) undoCommand() *cobra.Command {
-	restore := &cobra.Command{
-		Use: "restore ID", Short: "Put back what a change displaced",
-		Long: "Puts back what a change displaced, through the same audited path. If the item has changed since,\nnothing is overwritten and the exit code is 5.",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.restore(cmd.Context(), args[0]) },
-	}
+	restore := a.restoreCommand("restore ID", "Put back what a change displaced",
+		"Puts back what a change displaced, through the same audited path. If the item has changed since,\nnothing is overwritten and the exit code is 5.")
 	raw := false
 	show := &cobra.Command{
 		Use: "show ID", Short: "What an entry keeps",
@@ -37,7 +34,13 @@ func (a *app) undoCommand() *cobra.Command {
 	return group("undo", "What changes displaced, and putting it back", &cobra.Command{
 		Use: "list", Short: "What can be put back, newest first",
 		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error { return a.listUndo(ctx, s) }),
-	}, a.asks(restore), show)
+	}, restore, show)
+}
+
+func (a *app) restoreCommand(use, short, long string) *cobra.Command {
+	return a.asks(&cobra.Command{Use: use, Short: short, Long: long, RunE: func(cmd *cobra.Command, args []string) error {
+		return a.restore(cmd.Context(), strings.TrimSpace(args[0]))
+	}})
 }
 
 func (a *app) listUndo(ctx context.Context, s *operator.Session) error {
@@ -50,9 +53,7 @@ func (a *app) listUndo(ctx context.Context, s *operator.Session) error {
 		tab.put("undo", undoRow(e, nil))
 	}
 	tab.flush()
-	for _, id := range damaged {
-		a.sayf("entry %s is damaged and cannot be put back", id)
-	}
+	a.sayEach(damaged, "entry %s is damaged and cannot be put back")
 	return partialIf(len(damaged) > 0)
 }
 
@@ -83,12 +84,8 @@ func (a *app) restore(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range done.Warnings {
-		a.sayf("not put back: %s", w)
-	}
-	for _, n := range done.Notes {
-		a.sayf("note: %s", n)
-	}
+	a.sayEach(done.Warnings, "not put back: %s")
+	a.sayEach(done.Notes, "note: %s")
 	word := "put back"
 	if done.Gone {
 		word = "removed again: the change had created it"

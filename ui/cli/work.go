@@ -121,9 +121,7 @@ func (a *app) printWork(store string, r workList) error {
 		tab.put("work", workRow(store, b))
 	}
 	tab.flush()
-	for _, term := range r.Ignored {
-		a.sayf("%s: the term %q means nothing in this language and matches everything: the result is wider than was asked", store, term)
-	}
+	a.sayEach(r.Ignored, "%s: the term %q means nothing in this language and matches everything: the result is wider than was asked", store)
 	if n := int64(len(r.Data)); r.OK && r.Total > n {
 		a.hintf("%s: there are %s; ask for more with --limit", store, plural(r.Total, "item"))
 	}
