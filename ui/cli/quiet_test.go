@@ -1,6 +1,9 @@
 package cli_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestQuiet: -q must leave out the messages, but no data and no errors.
 func TestQuiet(t *testing.T) {
@@ -16,4 +19,13 @@ func TestHealthSaysHowManyServe(t *testing.T) {
 	d := newDesk(t)
 	d.run("--open", "vault="+d.dir+"/gone", "health").want(t, 1, "1 of 2 stores serve; down: vault")
 	d.run("--open", "inmem=", "health").want(t, 0, "2 of 2 stores serve")
+}
+
+// TestRecallNamesStoresWithoutAHitInOneLine: only stores with hits may have a line of their own.
+func TestRecallNamesStoresWithoutAHitInOneLine(t *testing.T) {
+	d := newDesk(t)
+	r := d.run("--open", "inmem=", "recall", "harbour").want(t, 0)
+	if !strings.Contains(r.err, "crewship: 2 hits") || !strings.Contains(r.err, "no hit in 1 store: inmem\n") || strings.Contains(r.err, "0 hits") {
+		t.Errorf("talk: %q", r.err)
+	}
 }

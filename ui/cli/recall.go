@@ -64,9 +64,16 @@ func (a *app) recallCommand() *cobra.Command {
 			}
 			a.printHits(cmd.Context(), s, backends.Fuse(answers), origins)
 			var t tally
+			var without []string
 			for _, ans := range answers {
 				t.addAsked(ans.Err)
 				a.printAnswer(ans)
+				if nothing(ans) {
+					without = append(without, ans.Store)
+				}
+			}
+			if len(without) > 0 {
+				a.hintf("no hit in %s: %s", plural(int64(len(without)), "store"), strings.Join(without, ", "))
 			}
 			return t.result()
 		},
@@ -118,6 +125,11 @@ func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backend
 	}
 }
 
+// nothing reports a store that was searched to its end without a hit. One line names all of these.
+func nothing(ans backends.Answer) bool {
+	return ans.Err == nil && !ans.Result.Bounded && len(ans.Result.Hits) == 0
+}
+
 func (a *app) printAnswer(ans backends.Answer) {
 	for _, q := range ans.Result.Quarantined {
 		a.emit("quarantined", row{"store": ans.Store, "source": q})
@@ -126,7 +138,7 @@ func (a *app) printAnswer(ans backends.Answer) {
 	a.emit("store", row{"store": ans.Store, "error": errorValue(ans.Err), "total": onlyIf(ans.Err == nil && ans.Result.Total != model.TotalUnknown, ans.Result.Total),
 		"bounded": ans.Result.Bounded, "bound_note": ans.Result.BoundNote, "hits": len(ans.Result.Hits), "took_ms": float64(ans.Took.Microseconds()) / 1000})
 	switch {
-	case a.flags.json:
+	case a.flags.json, nothing(ans):
 	case ans.Err != nil:
 		a.failed(model.Ref{Store: ans.Store}, ans.Err)
 	case ans.Result.Bounded:
