@@ -26,15 +26,7 @@ func (a *app) migrateCommand() *cobra.Command {
 			if cmd.Flags().Changed("to") && to < 0 {
 				return usage("--to takes a version, 0 or more")
 			}
-			s, err := a.stores(cmd.Context())
-			if err != nil {
-				return err
-			}
-			m := s.Fleet.Members()
-			if len(m) != 1 {
-				return usage("name the one store to migrate with --store NAME")
-			}
-			store, err := a.openStore(m[0].Name)
+			s, store, err := a.onlyStore(cmd.Context(), "the one to migrate")
 			if err != nil {
 				return err
 			}
@@ -51,11 +43,12 @@ func (a *app) migrateCommand() *cobra.Command {
 			if err := s.Allow(cmd.Context(), operator.Migrate, store.Name, ""); err != nil {
 				return err
 			}
-			ask := func() error { return a.confirm(cmd.Context(), migrateQuestion(store.Name, before.Current, to)) }
 			if to < before.Current {
-				ask = func() error { return a.confirmDown(cmd.Context(), named, count, store, before, to) }
+				err = a.confirmDown(cmd.Context(), named, count, store, before, to)
+			} else {
+				err = a.confirm(cmd.Context(), fmt.Sprintf("migrate %s from schema %d to %d?", store.Name, before.Current, to))
 			}
-			if err := ask(); err != nil {
+			if err != nil {
 				return err
 			}
 			after, err := s.Migrate(cmd.Context(), store.Name, to)
@@ -69,10 +62,6 @@ func (a *app) migrateCommand() *cobra.Command {
 	f.StringVar(&named, "confirm", "", "the store's `NAME` again, on the way down, where there is no terminal to type it on")
 	f.Int64Var(&count, "confirm-count", -1, "the `NUMBER` of the store's items, on the way down in production, where there is no terminal")
 	return c
-}
-
-func migrateQuestion(store string, from, to int) string {
-	return fmt.Sprintf("migrate %s from schema %d to %d?", store, from, to)
 }
 
 // confirmName asks for the store's name, because a migration down cannot be undone.

@@ -39,11 +39,7 @@ func (a *app) resolveCommand() *cobra.Command {
 					return usage("a FILE goes with --take merged only")
 				}
 			case conflict.TakeMerged:
-				name := ""
-				if len(args) == 2 {
-					name = args[1]
-				}
-				text, err := a.readInput(ctx, name)
+				text, err := a.readInput(ctx, argument(args, 1))
 				if err != nil {
 					return err
 				}

@@ -132,14 +132,7 @@ func (a *app) retainTarget(ctx context.Context, req *model.RetainRequest, args [
 	if len(args) > 1 {
 		return nil, store, "", usage("with --tier the only argument is the FILE")
 	}
-	if s, err = a.stores(ctx); err != nil {
-		return nil, store, "", err
-	}
-	members := s.Fleet.Members()
-	if len(members) != 1 {
-		return nil, store, "", usage("there are %d stores: name one with --store", len(members))
-	}
-	store, err = a.openStore(members[0].Name)
+	s, store, err = a.onlyStore(ctx, "one")
 	return s, store, argument(args, 0), err
 }
 

@@ -168,7 +168,7 @@ func (a *app) serveProviderCommand() *cobra.Command {
 			"stands in the audit log under the name of its token.\n" +
 			"Tokens are lines \"NAME TOKEN\" of a file that only its owner may read; it is read again when it changes.\n" +
 			"Without --tokens one is made in the state directory. An address that other machines can reach needs --tls-cert and --tls-key.",
-		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error { return a.serveProvider(ctx, s, f) }),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveProvider(cmd.Context(), f) },
 	}
 	f.flags(c, "127.0.0.1:7811", "`ADDRESS` to listen on; without a host it is this machine only")
 	return c
@@ -182,12 +182,9 @@ func (f *providerFlags) flags(c *cobra.Command, listen, where string) {
 	c.Flags().StringVar(&f.key, "tls-key", "", "private key `FILE` of the certificate, PEM")
 }
 
-func (a *app) serveProvider(ctx context.Context, s *operator.Session, f providerFlags) error {
-	members := s.Fleet.Members()
-	if len(members) != 1 {
-		return usage("there are %d stores: name the one to serve with --store", len(members))
-	}
-	if _, err := a.openStore(members[0].Name); err != nil {
+func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
+	s, store, err := a.onlyStore(ctx, "the one to serve")
+	if err != nil {
 		return err
 	}
 	g, end, err := a.guests(ctx, s, f.tokens)
@@ -200,9 +197,9 @@ func (a *app) serveProvider(ctx context.Context, s *operator.Session, f provider
 		return err
 	}
 	defer l.Close() // ServeUntil closes it; this is for earlier returns
-	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), g.Tokens(), g.File)
+	a.sayf("serving store %s on %s://%s to %s from %s", store.Name, scheme, l.Addr(), g.Tokens(), g.File)
 	g.Watch(ctx)
-	return a.serveUntil(ctx, l, g.Provider(members[0].Name))
+	return a.serveUntil(ctx, l, g.Provider(store.Name))
 }
 
 // listen opens the listener that the flags ask for.

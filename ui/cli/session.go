@@ -126,6 +126,20 @@ func (a *app) stores(ctx context.Context) (*operator.Session, error) {
 	return s, nil
 }
 
+// onlyStore opens the one store of a command; which says in the error of several what it is for.
+func (a *app) onlyStore(ctx context.Context, which string) (*operator.Session, model.Store, error) {
+	s, err := a.stores(ctx)
+	if err != nil {
+		return nil, model.Store{}, err
+	}
+	members := s.Fleet.Members()
+	if len(members) != 1 {
+		return nil, model.Store{}, usage("there are %d stores: name %s with --store", len(members), which)
+	}
+	store, err := a.openStore(members[0].Name)
+	return s, store, err
+}
+
 func noStore() error {
 	return usage("no store: none is configured and none was found. Give --open KIND=LOCATION, write a configuration (`memdesk config init`), or try `memdesk demo`")
 }

@@ -258,7 +258,11 @@ func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error 
 	t.add(nil)
 	tab := a.table("REF", "CHANGE", "SCORE", "SIGNALS")
 	for _, c := range changes {
-		tab.put("rescan", row{"store": c.Store, "id": model.EncodeID(c.ID), "ref": cell(refOf(c.Store, c.ID)), "change": changeWord(c.Now), "score": round(c.Score.Sum),
+		word := "no longer flagged"
+		if c.Now {
+			word = "newly flagged"
+		}
+		tab.put("rescan", row{"store": c.Store, "id": model.EncodeID(c.ID), "ref": cell(refOf(c.Store, c.ID)), "change": word, "score": round(c.Score.Sum),
 			"signals": as{c.Score.Names(), strings.Join(c.Score.Names(), ", ")}})
 	}
 	tab.flush()
@@ -269,11 +273,4 @@ func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error 
 	}
 	a.sayf("%s flagged under rules %s; the last scan was under %s", plural(int64(len(flagged)), "item"), signal.RuleVersion, orDash(last.Rules))
 	return t.result()
-}
-
-func changeWord(now bool) string {
-	if now {
-		return "newly flagged"
-	}
-	return "no longer flagged"
 }
