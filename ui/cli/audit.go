@@ -36,9 +36,9 @@ func (a *app) onLog(do func(ctx context.Context, log *audit.Log, args []string) 
 
 type auditFlags struct {
 	audit.Filter
-	result, phase, since, until, cursor string
-	limit                               int
-	all, recalls, storeEvents           bool
+	since, until, cursor      string
+	limit                     int
+	all, recalls, storeEvents bool
 }
 
 func (a *app) auditListCommand() *cobra.Command {
@@ -51,8 +51,8 @@ func (a *app) auditListCommand() *cobra.Command {
 	fl.BoolVar(&f.recalls, "recalls", false, "what was given to which caller of a door, instead of records")
 	fl.StringVar(&f.Actor, "actor", "", "only this `ACTOR` or key fingerprint")
 	fl.StringVar(&f.Action, "action", "", "only this `ACTION`: retain, forget, …")
-	fl.StringVar(&f.result, "result", "", "only this `RESULT`: ok, partial, failed, pending, unknown, refused")
-	fl.StringVar(&f.phase, "phase", "", "only this `PHASE`: intent, outcome, note")
+	fl.StringVar((*string)(&f.Result), "result", "", "only this `RESULT`: ok, partial, failed, pending, unknown, refused")
+	fl.StringVar((*string)(&f.Phase), "phase", "", "only this `PHASE`: intent, outcome, note")
 	fl.StringVar(&f.since, "since", "", "only from this `TIME` on (2026-05-21 or 2026-05-21T10:00:00Z)")
 	fl.StringVar(&f.until, "until", "", "only before this `TIME`")
 	fl.StringVar(&f.Target, "target", "", "only what concerns this `REF`")
@@ -69,14 +69,13 @@ func (a *app) auditListCommand() *cobra.Command {
 // prove that nothing happened.
 func (a *app) auditFilter(f auditFlags) (audit.Filter, error) {
 	q := f.Filter
-	q.Result, q.Phase = audit.Verdict(f.result), audit.Phase(f.phase)
 	results := []audit.Verdict{"", audit.OK, audit.Partial, audit.Failed, audit.Pending, audit.Unknown, audit.Refused}
 	phases := []audit.Phase{"", audit.PhaseIntent, audit.PhaseOutcome, audit.PhaseNote}
 	switch {
 	case !slices.Contains(results, q.Result):
-		return q, usage("--result %q: there are ok, partial, failed, pending, unknown, refused", f.result)
+		return q, usage("--result %q: there are ok, partial, failed, pending, unknown, refused", f.Result)
 	case !slices.Contains(phases, q.Phase):
-		return q, usage("--phase %q: there are intent, outcome, note", f.phase)
+		return q, usage("--phase %q: there are intent, outcome, note", f.Phase)
 	case f.limit < 1:
 		return q, usage("--limit must be 1 or more")
 	case len(a.flags.stores) > 1:
@@ -202,9 +201,9 @@ func parseTime(s string) (time.Time, error) {
 	return time.Time{}, usage("%q is no time: write 2026-05-21 or 2026-05-21T10:00:00Z", s)
 }
 
-func (a *app) auditVerify(ctx context.Context, log *audit.Log, f verifyFlags) error {
+func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses []string) error {
 	var given []audit.Statement
-	for _, name := range slices.Concat(f.since, f.anchors) {
+	for _, name := range files {
 		st, err := audit.ReadStatement(a.path(name))
 		if err != nil {
 			return usage("%s: %v", name, err)
@@ -216,7 +215,7 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, f verifyFlags) er
 	if err != nil {
 		return &exitError{exitTampered, err}
 	}
-	for _, url := range f.witnesses {
+	for _, url := range witnesses {
 		p, err := a.session.AskWitness(ctx, url)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,23 +15,20 @@ import (
 	"memdesk/operator"
 )
 
-// verifyFlags are the flags of audit verify.
-type verifyFlags struct {
-	since, anchors, witnesses []string
-}
-
 func (a *app) auditVerifyCommand() *cobra.Command {
-	var f verifyFlags
+	var since, anchors, witnesses []string
 	c := &cobra.Command{
 		Use: "verify", Short: "Walk the whole chain, compare it with every anchor; exit 7 with the first break",
 		Long: "Reads the log from its first record and compares every byte with the chain of hashes, the saved head\n" +
 			"and the checkpoints of every anchor that is a file. It changes nothing. Without an anchor it finds what\n" +
 			"others changed and what was damaged, not what the owner of the files rewrote.",
-		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error { return a.auditVerify(ctx, log, f) }),
+		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error {
+			return a.auditVerify(ctx, log, slices.Concat(since, anchors), witnesses)
+		}),
 	}
-	c.Flags().StringArrayVar(&f.since, "since", nil, "also against the checkpoint in this `FILE` (repeatable)")
-	c.Flags().StringArrayVar(&f.anchors, "anchor", nil, "also against every checkpoint in this `FILE` (repeatable)")
-	c.Flags().StringArrayVar(&f.witnesses, "witness", nil, "also ask the witness at this `URL`, which an anchor configures (repeatable)")
+	c.Flags().StringArrayVar(&since, "since", nil, "also against the checkpoint in this `FILE` (repeatable)")
+	c.Flags().StringArrayVar(&anchors, "anchor", nil, "also against every checkpoint in this `FILE` (repeatable)")
+	c.Flags().StringArrayVar(&witnesses, "witness", nil, "also ask the witness at this `URL`, which an anchor configures (repeatable)")
 	return c
 }
 

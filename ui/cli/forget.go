@@ -12,12 +12,12 @@ import (
 )
 
 func (a *app) forgetCommand() *cobra.Command {
-	ifMatch, keepHistory := "", false
+	var req model.ForgetRequest
 	c := &cobra.Command{
 		Use: "forget REF...", Short: "Delete items",
 		Long: "Deletes items one by one; an absent item counts 0 and is no error. What goes is kept for\n`memdesk undo`, unless an erasure removes it there too.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if ifMatch != "" && len(args) > 1 {
+			if req.IfMatch != "" && len(args) > 1 {
 				return usage("--if-match goes with one REF")
 			}
 			question, err := a.forgetQuestion(cmd.Context(), args)
@@ -27,11 +27,11 @@ func (a *app) forgetCommand() *cobra.Command {
 			if err := a.confirm(cmd.Context(), question); err != nil {
 				return err
 			}
-			return a.forgetAll(cmd.Context(), args, model.ForgetRequest{IfMatch: model.Revision(ifMatch), KeepHistory: keepHistory})
+			return a.forgetAll(cmd.Context(), args, req)
 		},
 	}
-	c.Flags().StringVar(&ifMatch, "if-match", "", "only if the item is at this `REVISION`")
-	c.Flags().BoolVar(&keepHistory, "keep-history", false, "leave the earlier texts that the store keeps: the item's text stays readable there")
+	c.Flags().StringVar((*string)(&req.IfMatch), "if-match", "", "only if the item is at this `REVISION`")
+	c.Flags().BoolVar(&req.KeepHistory, "keep-history", false, "leave the earlier texts that the store keeps: the item's text stays readable there")
 	return a.asksWhy(c)
 }
 

@@ -251,7 +251,7 @@ func (a *app) showPlain(s model.Store, it model.Item) {
 // itemFilterFlags holds the flags of operator.ItemFilter.
 type itemFilterFlags struct {
 	operator.ItemFilter
-	since, until, archived string
+	since, until string
 }
 
 func (f *itemFilterFlags) add(fl *pflag.FlagSet) {
@@ -260,13 +260,12 @@ func (f *itemFilterFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.since, "since", "", "only what changed at this `TIME` or later (2026-05-21 or 2026-05-21T10:00:00Z)")
 	fl.StringVar(&f.until, "until", "", "only what changed before this `TIME`")
 	fl.Float64Var(&f.Confidence, "confidence", 0, "only items of this confidence or more, `0..1`")
-	fl.StringVar(&f.archived, "archived", "", "`also|only` items that the store's own search skips")
+	fl.StringVar((*string)(&f.Archived), "archived", "", "`also|only` items that the store's own search skips")
 }
 
 // filter reads the flags.
 func (f *itemFilterFlags) filter() (out operator.ItemFilter, err error) {
 	out = f.ItemFilter
-	out.Archived = operator.Archived(f.archived)
 	if out.Since, err = parseTime(f.since); err != nil {
 		return out, err
 	}

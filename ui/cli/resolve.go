@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) resolveCommand() *cobra.Command {
-	var take, baseRev, copyRev string
+	var ch conflict.Choice
 	redundant := false
 	c := &cobra.Command{
 		Use: "resolve (REF --take base|copy|both|merged [FILE|-] | --redundant)", Short: "End a conflict; both texts can be put back",
@@ -24,7 +24,7 @@ func (a *app) resolveCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if redundant {
-				if len(args) > 0 || take != "" {
+				if len(args) > 0 || ch.Take != "" {
 					return usage("--redundant takes no REF and no --take")
 				}
 				return a.resolveRedundant(ctx)
@@ -32,7 +32,6 @@ func (a *app) resolveCommand() *cobra.Command {
 			if len(args) == 0 {
 				return usage("give the REF of a copy, or --redundant")
 			}
-			ch := conflict.Choice{Take: conflict.Take(take), BaseRev: model.Revision(baseRev), CopyRev: model.Revision(copyRev)}
 			switch ch.Take {
 			case conflict.TakeBase, conflict.TakeCopy, conflict.TakeBoth:
 				if len(args) == 2 {
@@ -45,14 +44,14 @@ func (a *app) resolveCommand() *cobra.Command {
 				}
 				ch.Merged = text
 			default:
-				return usage("--take takes base, copy, both or merged, not %q", take)
+				return usage("--take takes base, copy, both or merged, not %q", ch.Take)
 			}
 			return a.resolveOne(ctx, args[0], ch)
 		},
 	}
-	c.Flags().StringVar(&take, "take", "", "which side stays: `base|copy|both|merged`")
-	c.Flags().StringVar(&baseRev, "base-rev", "", "only if the base is at this `REVISION`")
-	c.Flags().StringVar(&copyRev, "copy-rev", "", "only if the copy is at this `REVISION`")
+	c.Flags().StringVar((*string)(&ch.Take), "take", "", "which side stays: `base|copy|both|merged`")
+	c.Flags().StringVar((*string)(&ch.BaseRev), "base-rev", "", "only if the base is at this `REVISION`")
+	c.Flags().StringVar((*string)(&ch.CopyRev), "copy-rev", "", "only if the copy is at this `REVISION`")
 	c.Flags().BoolVar(&redundant, "redundant", false, "every copy that is byte for byte its base")
 	return a.asksWhy(c)
 }

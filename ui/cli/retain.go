@@ -11,14 +11,9 @@ import (
 	"memdesk/operator"
 )
 
-type retainFlags struct {
-	model.RetainRequest
-	mode, ifMatch string
-	kept          bool
-}
-
 func (a *app) retainCommand() *cobra.Command {
-	var f retainFlags
+	var req model.RetainRequest
+	kept := false
 	c := &cobra.Command{
 		Use: "retain (REF | --tier T [--key K]) --mode replace|append [FILE|-]", Short: "Write an item",
 		Long: "Writes one item, addressed by its reference or by tier and key, from a file or standard input.\n" +
@@ -26,26 +21,24 @@ func (a *app) retainCommand() *cobra.Command {
 			"aside for the item, because no store took it or the store's own program undid the write.\n" +
 			"What the write displaces is kept for `memdesk undo`.",
 		Args: cobra.MaximumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.retain(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.retain(cmd.Context(), req, kept, args) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.Tier, "tier", "", "the `TIER` to write to, instead of a REF")
-	fl.StringVar(&f.Key, "key", "", "the `KEY` inside the tier")
-	fl.StringVar(&f.mode, "mode", "", "replace or append")
-	fl.StringVar(&f.ifMatch, "if-match", "", "only if the item is at this `REVISION`, or absent")
-	fl.StringVar(&f.WorkspaceID, "workspace", "", "the `WORKSPACE` that owns the item")
-	fl.StringVar(&f.CrewID, "crew", "", "the `CREW` that owns the item")
-	fl.StringVar(&f.AgentID, "agent", "", "the `AGENT` that owns the item")
-	fl.StringVar(&f.DataSubjectID, "subject", "", "the person (`ID`) whom the item concerns")
-	fl.BoolVar(&f.kept, "kept", false, "write the text that was put aside for REF, instead of a FILE")
+	fl.StringVar(&req.Tier, "tier", "", "the `TIER` to write to, instead of a REF")
+	fl.StringVar(&req.Key, "key", "", "the `KEY` inside the tier")
+	fl.StringVar((*string)(&req.Mode), "mode", "", "replace or append")
+	fl.StringVar((*string)(&req.IfMatch), "if-match", "", "only if the item is at this `REVISION`, or absent")
+	fl.StringVar(&req.WorkspaceID, "workspace", "", "the `WORKSPACE` that owns the item")
+	fl.StringVar(&req.CrewID, "crew", "", "the `CREW` that owns the item")
+	fl.StringVar(&req.AgentID, "agent", "", "the `AGENT` that owns the item")
+	fl.StringVar(&req.DataSubjectID, "subject", "", "the person (`ID`) whom the item concerns")
+	fl.BoolVar(&kept, "kept", false, "write the text that was put aside for REF, instead of a FILE")
 	return a.asksWhy(c)
 }
 
-func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
-	req := f.RetainRequest
-	req.Mode, req.IfMatch = model.Mode(f.mode), model.Revision(f.ifMatch)
+func (a *app) retain(ctx context.Context, req model.RetainRequest, kept bool, args []string) error {
 	if err := req.Mode.Check(); err != nil {
-		return usage("--mode %q: give --mode replace or --mode append", f.mode)
+		return usage("--mode %q: give --mode replace or --mode append", req.Mode)
 	}
 	s, store, file, err := a.retainTarget(ctx, &req, args)
 	if err != nil {
@@ -53,7 +46,7 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 	}
 	var content string
 	found := func() {} // removes the kept text once it is written
-	if f.kept {
+	if kept {
 		content, found, err = a.keptText(s.State, store.Name, req, file)
 	} else {
 		content, err = a.readInput(ctx, file)
@@ -72,7 +65,7 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 	if what == "" {
 		what = req.Tier + " " + req.Key
 	}
-	if err := a.confirm(ctx, a.text.Sprintf("%s %s in store %s with %d bytes?", f.mode, what, store.Name, len(req.Content)).String()); err != nil {
+	if err := a.confirm(ctx, a.text.Sprintf("%s %s in store %s with %d bytes?", string(req.Mode), what, store.Name, len(req.Content)).String()); err != nil {
 		return err
 	}
 	done, err := s.Retain(ctx, store.Name, req, a.flags.reason)
