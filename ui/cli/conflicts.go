@@ -20,7 +20,9 @@ func (a *app) conflictsCommand() *cobra.Command {
 		Long: "Lists copies by their names, with the texts as evidence where a name alone says little, then merge\n" +
 			"markers inside items. Looking for markers opens every item: in a store of more than " + strconv.Itoa(conflict.MarkersUpTo) + " items\n" +
 			"only --markers all does it.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.listConflicts(cmd.Context(), markers) },
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
+			return a.listConflicts(ctx, s, markers)
+		}),
 	}
 	list.Flags().StringVar(&markers, "markers", "auto", "open items in search of merge markers: `auto|all|none`")
 	return group("conflicts", "Second copies that sync tools, merges and refused writes left",
@@ -29,16 +31,12 @@ func (a *app) conflictsCommand() *cobra.Command {
 			"Puts back what a resolve displaced, as `memdesk undo restore` does. If a side has changed since,\nnothing is overwritten and the exit code is 5."))
 }
 
-func (a *app) listConflicts(ctx context.Context, markers string) error {
+func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers string) error {
 	look, ok := map[string]conflict.Look{"auto": conflict.LookAuto, "all": conflict.LookAll, "none": conflict.LookNone}[markers]
 	if !ok {
 		return usage("--markers takes auto, all or none, not %q", markers)
 	}
-	s, err := a.stores(ctx)
-	if err != nil {
-		return err
-	}
-	opt := a.session.ConflictOptions()
+	opt := s.ConflictOptions()
 	opt.Markers = look
 	var t tally
 	tab := a.table("COPY", "BASE", "TOOL", "CONFIDENCE", "STATE", "REASON")

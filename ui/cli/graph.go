@@ -82,25 +82,19 @@ func (a *app) subgraphCommand() *cobra.Command {
 }
 
 // oneStore parses references, which must be of one store, and opens it.
-func (a *app) oneStore(cmd *cobra.Command, args []string) ([]string, model.Store, error) {
-	var ids []string
-	var store model.Store
-	for i, text := range args {
-		ref, err := model.ParseRef(text)
-		if err != nil {
-			return nil, store, err
-		}
-		if i == 0 {
-			if _, store, _, err = a.at(cmd.Context(), text); err != nil {
-				return nil, store, err
-			}
-		}
-		if ref.Store != store.Name {
-			return nil, store, usage("every REF must be of one store: %s is not of %s", text, store.Name)
+func (a *app) oneStore(cmd *cobra.Command, args []string) (ids []string, store model.Store, err error) {
+	refs, err := parseRefs(args)
+	if err != nil {
+		return nil, store, err
+	}
+	for i, ref := range refs {
+		if ref.Store != refs[0].Store {
+			return nil, store, usage("every REF must be of one store: %s is not of %s", args[i], refs[0].Store)
 		}
 		ids = append(ids, ref.ID)
 	}
-	return ids, store, nil
+	_, store, _, err = a.at(cmd.Context(), args[0])
+	return ids, store, err
 }
 
 func (a *app) similarCommand() *cobra.Command {

@@ -163,15 +163,11 @@ func (a *app) showCommand() *cobra.Command {
 		Use: "show REF", Short: "One item, whole",
 		Long: "Shows one item with its metadata; whatever could drive the terminal is escaped visibly.\n" +
 			"--raw writes the document exactly as `memdesk retain` takes it back, to a pipe or a file only.",
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, s model.Store, ref model.Ref) error {
 			if err := a.checkRaw(raw); err != nil {
 				return err
 			}
-			_, s, ref, err := a.at(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			it, err := readItem(cmd.Context(), s, ref.ID, version)
+			it, err := readItem(ctx, s, ref.ID, version)
 			if err != nil {
 				return err
 			}
@@ -184,7 +180,7 @@ func (a *app) showCommand() *cobra.Command {
 				a.showPlain(s, it)
 			}
 			return err
-		},
+		}),
 	}
 	c.Flags().BoolVar(&raw, "raw", false, "the stored document, unescaped, to a pipe or file")
 	c.Flags().StringVar(&version, "version", "", "the item as it was at this `VERSION`, see `memdesk history`")

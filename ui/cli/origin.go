@@ -59,7 +59,7 @@ func (a *app) takebackCommand() *cobra.Command {
 			"S is an actor, a client, CLIENT/VERSION, a session, channel:CHANNEL or a source as it was given, as `memdesk\n" +
 			"origin` shows them; it must be equal as a whole. An item that somebody else has changed since is left as it is.\n" +
 			"T is a time, a date or a duration such as 1h. One undo per store puts everything back.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.takeback(cmd.Context(), f) },
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error { return a.takeback(ctx, s, f) }),
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.source, "source", "", "whose writes: `SOURCE`")
@@ -68,7 +68,7 @@ func (a *app) takebackCommand() *cobra.Command {
 	return a.asksWhy(c)
 }
 
-func (a *app) takeback(ctx context.Context, f takebackFlags) error {
+func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags) error {
 	if f.source == "" {
 		return usage("say whose writes: --source SOURCE")
 	}
@@ -78,10 +78,6 @@ func (a *app) takeback(ctx context.Context, f takebackFlags) error {
 	since, err := operator.ParseSince(f.since, a.Clock.Now())
 	if err != nil {
 		return usage("%v", err)
-	}
-	s, err := a.stores(ctx)
-	if err != nil {
-		return err
 	}
 	if s.Ledger == nil {
 		return statedir.ErrNoHome
@@ -134,15 +130,11 @@ func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[str
 
 // listRecalls prints which caller was given which item, oldest first.
 func (a *app) listRecalls(actor string, since, until time.Time) error {
-	s, err := a.base()
-	if err != nil {
-		return err
-	}
-	if s.Trace == nil {
+	if a.session.Trace == nil {
 		return statedir.ErrNoHome
 	}
 	tab := a.table("AT", "ACTOR", "CLIENT", "SESSION", "VERB", "REF")
-	err = s.Trace.All(func(r origin.Recall) bool {
+	err := a.session.Trace.All(func(r origin.Recall) bool {
 		if actor != "" && r.Actor != actor || r.At.Before(since) || !until.IsZero() && !r.At.Before(until) {
 			return true
 		}

@@ -16,7 +16,9 @@ func (a *app) quarantineCommand() *cobra.Command {
 	raw := false
 	show := &cobra.Command{
 		Use: "show REF", Short: "One blocked item: every hit, where, and what it decodes to",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.showQuarantined(cmd.Context(), args[0], raw) },
+		RunE: a.onItem(func(ctx context.Context, desk *operator.Session, s model.Store, ref model.Ref) error {
+			return a.showQuarantined(ctx, desk, s, ref, raw)
+		}),
 	}
 	show.Flags().BoolVar(&raw, "raw", false, "the blocked content, unescaped, to a pipe or file: never feed it to a model")
 	del := &cobra.Command{
@@ -147,12 +149,8 @@ func entryRow(e review.Entry) row {
 		"known_false_positive": e.FalsePositive != "", "false_positive_reason": e.FalsePositive, "problem": e.Problem}
 }
 
-func (a *app) showQuarantined(ctx context.Context, text string, raw bool) error {
+func (a *app) showQuarantined(ctx context.Context, desk *operator.Session, s model.Store, ref model.Ref, raw bool) error {
 	if err := a.checkRaw(raw); err != nil {
-		return err
-	}
-	desk, s, ref, err := a.at(ctx, text)
-	if err != nil {
 		return err
 	}
 	e, err := review.Read(ctx, s, ref.ID)

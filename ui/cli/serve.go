@@ -83,7 +83,7 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	if err := tui.CheckKeys(own.Config.UI.Keys); err != nil {
 		return usage("%s", err)
 	}
-	hostKey, err := a.hostKey(f.hostKey)
+	hostKey, err := a.hostKey(own.State, f.hostKey)
 	if err != nil {
 		return err
 	}
@@ -109,21 +109,17 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	return server.Serve(ctx, l)
 }
 
-func (a *app) hostKey(path string) (ssh.Signer, error) {
+func (a *app) hostKey(state, path string) (ssh.Signer, error) {
 	if path != "" {
 		return sshd.HostKey(a.path(path))
 	}
-	s, err := a.base()
-	if err != nil {
-		return nil, err
-	}
-	if s.State == "" {
+	if state == "" {
 		return nil, usage("%v; give --host-key FILE", statedir.ErrNoHome)
 	}
-	if err := statedir.Ensure(s.State); err != nil {
+	if err := statedir.Ensure(state); err != nil {
 		return nil, err
 	}
-	return sshd.HostKey(filepath.Join(s.State, "ssh", "host_ed25519"))
+	return sshd.HostKey(filepath.Join(state, "ssh", "host_ed25519"))
 }
 
 // receive runs one visitor's console. The visitor has a session of its own, so that the log records

@@ -36,7 +36,7 @@ func (a *app) signalCommands() []*cobra.Command {
 			"writer wrote. --apply N makes N the threshold of what untrusted writers add to these stores; tiers that are\n" +
 			"loaded as instructions get one that is lower by 1.5, trusted writers one that is higher by 1.5. Before it\n" +
 			"is applied, nothing waits for its words alone.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd.Context(), apply) },
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error { return a.calibrate(ctx, s, apply) }),
 	}
 	calibrate.Flags().Float64Var(&apply, "apply", 0, "hold back untrusted writes that score `N` or more")
 	train := &cobra.Command{
@@ -55,7 +55,7 @@ func (a *app) signalCommands() []*cobra.Command {
 		Use: "clear REF...", Short: "Mark suspect items, and all that say nearly the same, as harmless",
 		Long: "Notes the hash of each text with the version of the rules. It counts until the rules change; it releases\n" +
 			"nothing that a store's own scanner blocks.",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.clearSuspects(cmd.Context(), args) },
+		RunE: a.onStores(a.clearSuspects),
 	}
 	harmless.Flags().StringVar(&a.flags.reason, "reason", "", "why they are harmless, for the audit log")
 	keep := false
@@ -122,13 +122,9 @@ func replayRow(name, label string, c *operator.ReplayCount) row {
 // round rounds a score to two decimals.
 func round(v float64) float64 { return float64(int64(v*100+0.5)) / 100 }
 
-func (a *app) calibrate(ctx context.Context, apply float64) error {
+func (a *app) calibrate(ctx context.Context, s *operator.Session, apply float64) error {
 	if apply < 0 {
 		return usage("a threshold is above 0")
-	}
-	s, err := a.stores(ctx)
-	if err != nil {
-		return err
 	}
 	var t tally
 	var open []model.Store
@@ -221,15 +217,11 @@ func (a *app) stories(ctx context.Context, s *operator.Session) error {
 	return t.result()
 }
 
-func (a *app) clearSuspects(ctx context.Context, args []string) error {
+func (a *app) clearSuspects(ctx context.Context, s *operator.Session, args []string) error {
 	if strings.TrimSpace(a.flags.reason) == "" {
 		return usage("give --reason: why are they harmless")
 	}
 	refs, err := parseRefs(args)
-	if err != nil {
-		return err
-	}
-	s, err := a.stores(ctx)
 	if err != nil {
 		return err
 	}

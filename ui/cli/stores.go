@@ -98,22 +98,18 @@ func (a *app) createCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "create KIND=LOCATION", Short: "Make a new, empty store",
 		Long: "Makes a new, empty store of a kind that memdesk keeps itself (sqlite). Stores of other systems are\nmade by those systems. What exists is never touched.",
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
 			configs, err := backends.ParseOpen(a.Kinds, args, a.Dir, a.Env)
 			if err != nil {
 				return err
 			}
 			c := configs[0]
-			s, err := a.base()
-			if err != nil {
-				return err
-			}
-			if err := s.MakeStore(cmd.Context(), c); err != nil {
+			if err := s.MakeStore(ctx, c); err != nil {
 				return err
 			}
 			a.result("created", row{"kind": c.Kind, "location": c.Path}, "%s", c.Path)
 			return nil
-		},
+		}),
 	}
 	c.Flags().BoolVar(&a.flags.yes, "yes", false, "accepted for scripts: nothing is asked, as nothing is displaced")
 	return c

@@ -28,7 +28,9 @@ func (a *app) undoCommand() *cobra.Command {
 	raw := false
 	show := &cobra.Command{
 		Use: "show ID", Short: "What an entry keeps",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.showUndo(cmd.Context(), args[0], raw) },
+		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
+			return a.showUndo(ctx, s, args[0], raw)
+		}),
 	}
 	show.Flags().BoolVar(&raw, "raw", false, "the displaced body, unescaped, to a pipe or file")
 	return group("undo", "What changes displaced, and putting it back", &cobra.Command{
@@ -99,11 +101,7 @@ func (a *app) restore(ctx context.Context, id string) error {
 	return partialIf(len(done.Warnings) > 0)
 }
 
-func (a *app) showUndo(ctx context.Context, id string, raw bool) error {
-	s, err := a.base()
-	if err != nil {
-		return err
-	}
+func (a *app) showUndo(ctx context.Context, s *operator.Session, id string, raw bool) error {
 	if err := s.Look(ctx, operator.ReadContent); err != nil {
 		return err
 	}

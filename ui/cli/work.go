@@ -83,25 +83,21 @@ func (a *app) workListCommand(use, short string, view func(ctx context.Context, 
 	limit := 0
 	c := &cobra.Command{
 		Use: use, Short: short,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.workEach(cmd.Context(), limit, func(d work.Desk) workList { return view(cmd.Context(), d, argument(args, 0)) })
-		},
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
+			return a.workEach(s, limit, func(d work.Desk) workList { return view(ctx, d, argument(args, 0)) })
+		}),
 	}
 	c.Flags().IntVar(&limit, "limit", 0, "at most `N` per store (default 100)")
 	return c
 }
 
 // workEach asks every store that keeps work items, or those that --store names.
-func (a *app) workEach(ctx context.Context, limit int, view func(work.Desk) workList) error {
+func (a *app) workEach(s *operator.Session, limit int, view func(work.Desk) workList) error {
 	if limit < 0 {
 		return usage("--limit must not be negative")
 	}
 	if limit == 0 {
 		limit = model.DefaultPage
-	}
-	s, err := a.stores(ctx)
-	if err != nil {
-		return err
 	}
 	asked := a.having(s, func(store model.Store) bool { return store.Work != nil })
 	if len(asked) == 0 {
