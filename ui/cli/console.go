@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/internal/drafts"
 	"memdesk/internal/statedir"
@@ -39,7 +38,10 @@ func (a *app) console(ctx context.Context) error {
 		Fleet: s.Fleet, Operator: inFrame(s), Authenticated: s.Who.Authenticated, ReadOnlyReason: s.Unwritable(),
 		Plain: a.flags.plain || s.Config.UI.Plain, NoColor: a.flags.noColor || s.Config.UI.NoColor, ASCII: a.text.ASCII,
 		Environ: os.Environ(), Clock: a.Clock, Sources: desk.Sources{Quarantine: s.Quarantine(), Origins: s, Stories: s, Conflicts: s.Conflicts(changes), Changes: changes},
-		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, Keys: s.Config.UI.Keys, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock), Poll: pollEvery(s.Config.UI.Poll),
+		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, Keys: s.Config.UI.Keys, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock), Poll: 3 * time.Second,
+	}
+	if p := s.Config.UI.Poll; p != nil {
+		o.Poll = time.Duration(*p)
 	}
 	// A terminal without cursor control gets the linear mode where plain output is asked for. Without
 	// --plain the console is tried, in ASCII and without colour.
@@ -63,14 +65,6 @@ func (a *app) console(ctx context.Context) error {
 		return a.acting(ctx, s, o, run)
 	}
 	return run(ctx, o)
-}
-
-// pollEvery is the interval of polling for lists that report no changes.
-func pollEvery(configured *backends.Duration) time.Duration {
-	if configured == nil {
-		return 3 * time.Second
-	}
-	return time.Duration(*configured)
 }
 
 // inFrame names the operator, with the role where it is neither operator nor reader.

@@ -279,15 +279,11 @@ func (a *app) gdprReceiptCommand() *cobra.Command {
 	out, all := "", false
 	c := &cobra.Command{
 		Use: "receipt REQUEST --out FILE", Short: "The signed receipt of an erasure; as a page when FILE ends in .md",
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: a.onRequest("", func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error {
 			if out == "" {
 				return usage("--out is missing: where should the receipt go")
 			}
-			d, r, err := a.request(cmd.Context(), "", args[0])
-			if err != nil {
-				return err
-			}
-			file, rec, key, err := d.Receipt(cmd.Context(), r.ID)
+			file, rec, key, err := d.Receipt(ctx, r.ID)
 			if err != nil {
 				return err
 			}
@@ -300,7 +296,7 @@ func (a *app) gdprReceiptCommand() *cobra.Command {
 			a.result("receipt", row{"request": r.ID, "key_id": key, "public_key": nilIfEmpty(d.PublicKey()), "bytes": len(file)}, "%s: receipt written", r.ID)
 			a.hintf("where nobody knows this desk: memdesk gdpr verify FILE --key %s", d.PublicKey())
 			return nil
-		},
+		}),
 	}
 	c.Flags().StringVar(&out, "out", "", "the `FILE` to write")
 	c.Flags().BoolVar(&all, "all", false, "on a page: "+allLayers)

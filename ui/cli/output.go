@@ -129,9 +129,6 @@ func (a *app) table(head ...string) *table {
 	return t
 }
 
-// excerpt is a cell that is cut at maxExcerpt.
-type excerpt string
-
 // maxExcerpt bounds the shown part of an excerpt, in bytes.
 const maxExcerpt = 120
 
@@ -142,8 +139,6 @@ func (t *table) add(cells []any) {
 		switch v := c.(type) {
 		case safetext.Text:
 			row[i] = v
-		case excerpt:
-			row[i] = t.a.text.LineMax(string(v), maxExcerpt)
 		default:
 			row[i] = t.a.text.Line(fmt.Sprint(v))
 		}

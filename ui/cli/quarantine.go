@@ -110,7 +110,7 @@ func (a *app) listQuarantine(ctx context.Context, s *operator.Session) error {
 			if e.Problem != "" {
 				problems++
 			}
-			tab.put("quarantine", entryRow(e))
+			tab.put("quarantine", a.entryRow(e))
 		}
 		return nil
 	})
@@ -138,13 +138,13 @@ func liveWord(e review.Entry) string {
 }
 
 // entryRow is a quarantined entry.
-func entryRow(e review.Entry) row {
+func (a *app) entryRow(e review.Entry) row {
 	note, text := e.Problem, e.Before+e.Match+e.After
 	if e.FalsePositive != "" {
 		note = "known false positive: " + e.FalsePositive
 	}
 	return row{"store": e.Store, "id": model.EncodeID(e.ID), "ref": cell(refOf(e.Store, e.ID)), "source": e.Source, "source_id": nilIfEmpty(model.EncodeID(e.SourceID)),
-		"filed": e.Filed, "category": e.Category, "pattern": e.Pattern, "sha256": e.SHA256, "bytes": e.Bytes, "line": e.Line, "col": e.Col, "excerpt": as{text, excerpt(text)},
+		"filed": e.Filed, "category": e.Category, "pattern": e.Pattern, "sha256": e.SHA256, "bytes": e.Bytes, "line": e.Line, "col": e.Col, "excerpt": as{text, a.text.LineMax(text, maxExcerpt)},
 		"match": e.Match, "decoded": e.Decoded, "live": as{e.Live, liveWord(e)}, "quarantined_at": stamp(e.At), "at": cell(when(e.At)), "note": cell(orDash(note)),
 		"known_false_positive": e.FalsePositive != "", "false_positive_reason": e.FalsePositive, "problem": e.Problem}
 }
@@ -171,7 +171,7 @@ func (a *app) showQuarantined(ctx context.Context, desk *operator.Session, s mod
 			found = append(found, row{"category": f.Category, "pattern": f.Pattern, "stage": f.Stage.String(), "start": f.Start, "end": f.End,
 				"line": f.Line, "col": f.Col, "match": f.Match, "decoded": f.Decoded})
 		}
-		a.emit("quarantine", entryRow(e).with(row{"score": score.Sum, "signals": list(score.Signals), "findings": found, "body": e.Body}))
+		a.emit("quarantine", a.entryRow(e).with(row{"score": score.Sum, "signals": list(score.Signals), "findings": found, "body": e.Body}))
 		return nil
 	}
 	a.linef("%s", ref.String())
