@@ -56,10 +56,7 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 			if was != "" && !strings.HasSuffix(was, "\n") {
 				text = strings.TrimSuffix(text, "\n") // a text without a final newline keeps that
 			}
-			if err := e.Draft.Write(text); err != nil {
-				return l.a.D.Edits.Edited(e, err)
-			}
-			return l.a.D.Edits.Edited(e, nil)
+			return l.a.D.Edits.Edited(e, e.Draft.Write(text))
 		case line == ".cancel" && was == e.Original && e.Original == e.Base:
 			l.a.D.Edits.Editing = nil
 			return l.a.D.Edits.ThrowAway(e, "cancelled: nothing was changed")
