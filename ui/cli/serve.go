@@ -281,7 +281,6 @@ func (a *app) serveMetrics(ctx context.Context, f providerFlags, every time.Dura
 	if err != nil {
 		return err
 	}
-	defer l.Close() // Serve closes it; this is for earlier returns
 	calls := ""
 	if s.State != "" {
 		calls = filepath.Join(s.State, filepath.FromSlash(door.CallsFile))

@@ -128,25 +128,16 @@ func (a *app) listenMCP(ctx context.Context, s *operator.Session, f mcpFlags) er
 			return &exitError{exitUsage, err}
 		}
 	}
-	g, end, err := a.guests(ctx, s, f.tokens)
-	if err != nil {
-		return err
-	}
-	defer end()
-	l, scheme, err := a.listen(f.providerFlags)
-	if err != nil {
-		return err
-	}
-	defer l.Close() // ServeUntil closes it; this is for earlier returns
-	mux := http.NewServeMux()
-	mux.Handle("/", door.HTTP{Door: g.Door, Desk: g.Desks(f.settings(a)), Origins: f.origins, Called: g.Called}.Handler())
-	a.sayf("serving %s on %s://%s%s to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, l.Addr(), door.Path, g.Tokens(), g.File)
-	if f.provider != "" {
-		mux.Handle("/v1/", g.Provider(f.provider))
-		a.sayf("serving the contract of store %s on %s://%s/v1/", f.provider, scheme, l.Addr())
-	}
-	g.Watch(ctx)
-	return a.serveUntil(ctx, l, mux)
+	return a.serveGuests(ctx, s, f.providerFlags, func(g *door.Guests, scheme string, at net.Addr) http.Handler {
+		mux := http.NewServeMux()
+		mux.Handle("/", door.HTTP{Door: g.Door, Desk: g.Desks(f.settings(a)), Origins: f.origins, Called: g.Called}.Handler())
+		a.sayf("serving %s on %s://%s%s to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, at, door.Path, g.Tokens(), g.File)
+		if f.provider != "" {
+			mux.Handle("/v1/", g.Provider(f.provider))
+			a.sayf("serving the contract of store %s on %s://%s/v1/", f.provider, scheme, at)
+		}
+		return mux
+	})
 }
 
 // settings makes the settings of every caller's desk.
@@ -187,6 +178,14 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 	if err != nil {
 		return err
 	}
+	return a.serveGuests(ctx, s, f, func(g *door.Guests, scheme string, at net.Addr) http.Handler {
+		a.sayf("serving store %s on %s://%s to %s from %s", store.Name, scheme, at, g.Tokens(), g.File)
+		return g.Provider(store.Name)
+	})
+}
+
+// serveGuests serves the callers of a file of tokens over HTTP until ctx ends. handler says what they reach.
+func (a *app) serveGuests(ctx context.Context, s *operator.Session, f providerFlags, handler func(g *door.Guests, scheme string, at net.Addr) http.Handler) error {
 	g, end, err := a.guests(ctx, s, f.tokens)
 	if err != nil {
 		return err
@@ -196,10 +195,9 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 	if err != nil {
 		return err
 	}
-	defer l.Close() // ServeUntil closes it; this is for earlier returns
-	a.sayf("serving store %s on %s://%s to %s from %s", store.Name, scheme, l.Addr(), g.Tokens(), g.File)
+	h := handler(g, scheme, l.Addr())
 	g.Watch(ctx)
-	return a.serveUntil(ctx, l, g.Provider(store.Name))
+	return a.serveUntil(ctx, l, h)
 }
 
 // listen opens the listener that the flags ask for.
