@@ -187,36 +187,20 @@ func Merge(base, theirs, yours string) (merged string, clean bool) {
 	if len(base)+len(theirs)+len(yours) > 2*maxDiff {
 		return yours, false
 	}
-	if edits, ok := udiff.Merge(udiff.Lines(base, theirs), udiff.Lines(base, yours)); ok {
-		if out, err := udiff.Apply(base, edits); err == nil {
-			return out, true
-		}
+	if merged, open := threeway.Text(threeway.Three(base, theirs, yours), nil); open == 0 {
+		return merged, true
 	}
 	return BothSides(theirs, yours), false
 }
 
 // BothSides is a text that holds both, with marks around what differs.
 func BothSides(theirs, yours string) string {
-	if len(theirs)+len(yours) > maxDiff {
-		return oursMark + Ended(yours) + middleMark + Ended(theirs) + theirsMark
+	hunks := []threeway.Hunk{{Kind: threeway.Conflict, Left: threeway.Lines(yours), Right: threeway.Lines(theirs)}}
+	if len(theirs)+len(yours) <= maxDiff {
+		hunks = threeway.Two(yours, theirs)
 	}
-	var b strings.Builder
-	at := 0
-	for _, e := range udiff.Lines(theirs, yours) {
-		b.WriteString(theirs[at:e.Start])
-		b.WriteString(oursMark + Ended(e.New) + middleMark + Ended(theirs[e.Start:e.End]) + theirsMark)
-		at = e.End
-	}
-	b.WriteString(theirs[at:])
-	return b.String()
+	return threeway.Marked(hunks, nil, "yours", "as it is in the store now")
 }
-
-// The lines around a part that both sides have changed.
-const (
-	oursMark   = "<<<<<<< yours\n"
-	middleMark = "=======\n"
-	theirsMark = ">>>>>>> as it is in the store now\n"
-)
 
 // Marked reports whether a text still has merge markers.
 func Marked(s string) bool {
