@@ -321,34 +321,11 @@ func SearchWords(query string) []string {
 	})
 }
 
-// Matches finds words in a text, case-insensitive. Where folding changes the length of the text,
-// only ASCII is folded.
+// Matches finds words in a text, case-insensitive.
 func Matches(t safetext.Text, words []string) []safetext.Span {
-	if len(words) == 0 || t.IsEmpty() {
-		return nil
+	var n needle
+	for _, w := range words {
+		n.forms = append(n.forms, newForm(w))
 	}
-	s := strings.ToLower(t.String())
-	if len(s) != t.Len() {
-		s = strings.Map(func(r rune) rune {
-			if r < 0x80 {
-				return unicode.ToLower(r)
-			}
-			return r
-		}, t.String())
-	}
-	var out []safetext.Span
-	for at := 0; at < len(s); {
-		start, end := -1, 0
-		for _, w := range words {
-			if i := strings.Index(s[at:], w); i >= 0 && (start < 0 || at+i < start || at+i == start && at+i+len(w) > end) {
-				start, end = at+i, at+i+len(w)
-			}
-		}
-		if start < 0 {
-			break
-		}
-		out = append(out, safetext.Span{Start: start, End: end})
-		at = end
-	}
-	return out
+	return n.spans(t)
 }

@@ -1,6 +1,8 @@
 package text
 
 import (
+	"regexp"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -37,24 +39,8 @@ type Page struct {
 // maxFront bounds the search for the end of a front matter, in bytes.
 const maxFront = 64 << 10
 
-// frontEnd is the end of a document's front matter.
-func frontEnd(body string) int {
-	body = strings.ReplaceAll(body[:min(len(body), maxFront)], "\r\n", " \n") // of the same length
-	if !strings.HasPrefix(strings.Replace(body, " \n", "\n", 1), "---\n") {
-		return 0
-	}
-	for at := strings.IndexByte(body, '\n') + 1; at < len(body); {
-		end := strings.IndexByte(body[at:], '\n')
-		if end < 0 {
-			end = len(body) - at - 1
-		}
-		if line := strings.TrimRight(body[at:at+end+1], " \n"); line == "---" || line == "..." {
-			return at + end + 1
-		}
-		at += end + 1
-	}
-	return 0
-}
+// frontMatter matches the front matter of a document, with the lines around it.
+var frontMatter = regexp.MustCompile(`\A--- ?\r?\n(?:.*\n)*?(?:---|\.\.\.)[ \r]*(?:\n|\z)`)
 
 // bodyKind says how the lines of a body are drawn.
 type bodyKind int
@@ -97,7 +83,7 @@ func NewPage(head []Line, body string) *Page {
 		t.Total++
 	}
 	t.indexFences()
-	t.front = frontEnd(body)
+	t.front = len(frontMatter.FindString(body[:min(len(body), maxFront)]))
 	return t
 }
 
@@ -115,15 +101,7 @@ func (t *Page) offsetOf(line int) int {
 	if line <= 1 || len(t.lines) == 0 {
 		return 0
 	}
-	b := len(t.lines) - 1
-	for lo, hi := 0, len(t.lines); lo < hi; { // the last block with fewer newlines before it
-		mid := (lo + hi) / 2
-		if t.lines[mid] < line-1 {
-			b, lo = mid, mid+1
-		} else {
-			hi = mid
-		}
-	}
+	b := sort.SearchInts(t.lines, line-1) - 1 // the last block with fewer newlines before it
 	off := b * blockBytes
 	for n := line - 1 - t.lines[b]; n > 0; n-- {
 		i := strings.IndexByte(t.Body[off:], '\n')
@@ -148,14 +126,18 @@ func (t *Page) PieceEnd(off int) (end, next int) {
 	if t.Body[limit] == '\n' {
 		return limit, limit + 1
 	}
-	cut := limit
-	for cut > limit-utf8.UTFMax && !utf8.RuneStart(t.Body[cut]) {
-		cut--
-	}
-	if !utf8.RuneStart(t.Body[cut]) {
-		cut = limit
-	}
+	cut := t.cut(limit)
 	return cut, cut
+}
+
+// cut is the start of the character at an offset; the offset itself where there is none.
+func (t *Page) cut(off int) int {
+	for at := off; at > off-utf8.UTFMax; at-- {
+		if at >= len(t.Body) || utf8.RuneStart(t.Body[at]) {
+			return at
+		}
+	}
+	return off
 }
 
 // pieceBefore is the start of the piece that ends at off. Pieces of a long line are counted from
@@ -182,13 +164,7 @@ func (t *Page) pieceBefore(off int) int {
 func (t *Page) pieceNear(start, off int) int {
 	at := start
 	for {
-		next := at + pieceBytes
-		for next > at+pieceBytes-utf8.UTFMax && next < len(t.Body) && !utf8.RuneStart(t.Body[next]) {
-			next--
-		}
-		if next < len(t.Body) && !utf8.RuneStart(t.Body[next]) {
-			next = at + pieceBytes
-		}
+		next := t.cut(at + pieceBytes)
 		if next > off {
 			return at
 		}
