@@ -1,6 +1,8 @@
 package record
 
 import (
+	"path"
+
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
@@ -30,16 +32,12 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 		}
 		out = append(out, st.Row(width).Blank(1).Put(pt, n).End())
 	}
-	var cursor *tea.Position
 	f := p.D.Split(width, height-len(out))
 	h := st.Row(f.ListWidth).Blank(p.indent())
 	widths := p.Kind.widths(f.ListWidth-p.indent(), p.fit)
-	if p.jump.In.Focus {
-		col := p.jump.In.Render(h, st.Esc.Const("jump to: "), st.Esc.Const("the first letters of a cell"))
-		cursor = &tea.Position{X: col + 1, Y: len(out)}
-	} else if p.filter.Focus {
-		col := p.filter.Render(h, st.Esc.Const("/"), st.Esc.Const(p.Kind.Hint))
-		cursor = &tea.Position{X: col + 1, Y: len(out)}
+	cursor := p.Browser.Render(h)
+	if cursor != nil {
+		cursor.Y = len(out)
 	} else {
 		for i, c := range p.Kind.Columns {
 			p.cell(h, i, widths[i], st.Heading, p.heading(i, c))
@@ -119,6 +117,19 @@ func (k *Kind[T]) widths(room int, fit list.Fit) []int {
 	return out
 }
 
+// names are the texts to find a row by: its cells, and its subject.
+func (p *List[T]) names(r Row[T]) []string {
+	var out []string
+	for _, c := range r.Cells {
+		out = append(out, c.String())
+	}
+	if p.Kind.Field != nil {
+		name := p.Kind.Field(r.Raw)
+		out = append(out, name, path.Base(name))
+	}
+	return out
+}
+
 func (p *List[T]) cell(r *paint.Row, i, width int, paint paint.Paint, t safetext.Text) {
 	switch c := p.Kind.Columns[i]; {
 	case i == len(p.Kind.Columns)-1:
@@ -133,7 +144,7 @@ func (p *List[T]) cell(r *paint.Row, i, width int, paint paint.Paint, t safetext
 
 func (p *List[T]) drawRow(rec Row[T], at bool, width int, widths []int) string {
 	st := p.D.St
-	r := st.Highlighted(width, at, !p.filter.Focus)
+	r := st.Highlighted(width, at, !p.Filter.Focus)
 	if p.Kind.Marking {
 		st.Mark(r, p.Marks.Has(rec.Key))
 	}

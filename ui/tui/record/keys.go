@@ -86,25 +86,16 @@ func (p *List[T]) common() []act.Act {
 			{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Kind.Noun + " before", Do: func() tea.Cmd { return p.Move(-1) }},
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the list", Do: p.Back},
 		}, append(p.factKeys(), act.Movement(p.Detail, "line")...)...)
-	case p.jump.In.Focus:
-		return p.jumpBindings()
 	case p.Typing() != nil:
-		return p.live.Bindings("list", &p.filter, &p.Query, p.Apply)
+		return p.InputBindings("list")
 	}
 	return append(append([]act.Act{
 		act.Open.Called("this "+p.Kind.Noun+" on the whole screen").With(none, func() tea.Cmd {
 			p.Full = true
 			return p.Layout()
 		}),
-		act.Filter.Called("filter the list while typing; ! in front inverts").Taking(p.Apply).With(nil, func() tea.Cmd {
-			p.live.Begin(p.Query)
-			p.filter.Edit(p.Query)
-			return nil
-		}),
-		{Keys: []string{"f"}, Doc: "jump to a row by the first letters of a cell", Why: none, Do: func() tea.Cmd {
-			p.jump.Open(p.Window.Sel)
-			return nil
-		}},
+		act.Filter.Called("filter the list while typing; ! in front inverts").Taking(p.Apply).With(nil, p.StartFilter),
+		{Keys: []string{"f"}, Doc: "jump to a row by the first letters of a cell", Why: none, Do: p.Jump},
 	}, append(append(p.factKeys(), p.sortKeys()...), act.Aside(p.Detail, "detail")...)...), act.Movement(p, p.Kind.Noun)...)
 }
 

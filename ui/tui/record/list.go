@@ -12,8 +12,6 @@ import (
 	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
-	"memdesk/ui/tui/kit/paint"
-	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -42,21 +40,15 @@ type looked struct {
 
 // List is a pane over a source: a windowed list, a filter, a detail.
 type List[T any] struct {
+	*list.Browser[Row[T], Row[T]]
 	D      *desk.Desk
 	Kind   Kind[T]
 	Ask    func(func(context.Context) any) tea.Cmd
-	Window *list.Window[Row[T]]
-	whole  *list.Held[Row[T]] // the unfiltered list
-	jump   list.Jump
 	Detail *text.Pager
 	looked
-	filter  text.Input
-	live    list.Filter
-	Query   string
 	notice  desk.Said
 	Pick    string // key of the record for the cursor, once it is there
 	Open    bool
-	Marks   *list.Marks[Row[T], Row[T]]
 	rest    list.Rest
 	sorted  sorting
 	stamp   string // of a source that grows by itself
@@ -70,10 +62,10 @@ type List[T any] struct {
 
 func New[T any](d *desk.Desk, kind Kind[T]) *List[T] {
 	p := &List[T]{D: d, Kind: kind, Ask: d.Asker(kind.Pane)}
-	p.Window = list.NewWindow(p.Ask, func(r Row[T]) string { return r.Key })
+	p.Browser = list.NewBrowser(&d.Loop, kind.Pane, func(r Row[T]) string { return r.Key }, func(r Row[T]) Row[T] { return Row[T]{Key: r.Key, Raw: r.Raw} })
+	p.Names, p.Fetcher, p.Moved, p.Check = p.names, p.fetcher, p.follow, kind.Check
 	p.Window.Forward = true
 	p.Detail, p.rest = text.New(d.St, p.Ask), list.NewRest(&d.Loop, kind.Pane)
-	p.Marks = list.NewMarks(func() *list.Window[Row[T]] { return p.Window }, func(r Row[T]) Row[T] { return Row[T]{Key: r.Key, Raw: r.Raw} })
 	if kind.Whole != nil {
 		p.Marks.Whole = func(r Row[T]) bool { return kind.Whole(r.Raw) }
 	}
@@ -129,7 +121,7 @@ func (p *List[T]) Enter() tea.Cmd {
 		p.Window.Trail.Line = p.Kind.Line
 		return tea.Batch(cmd, p.Watch())
 	}
-	return tea.Batch(p.restart(nil, false), p.Watch())
+	return tea.Batch(p.Window.ResetNear(p.fetcher(), nil, false), p.Watch())
 }
 
 // Awaiting reports whether the rows are about to be replaced: an act on the row at the cursor waits
@@ -139,11 +131,6 @@ func (p *List[T]) Awaiting() bool {
 }
 
 func (p *List[T]) Visible() bool { return p.D.Frame == nil || p.D.Frame.Shows(p.Kind.Pane) }
-
-// restart fetches the list anew; the cursor goes to the nearest remaining row.
-func (p *List[T]) restart(neighbours map[string]int, once bool) tea.Cmd {
-	return p.Window.ResetNear(p.fetcher(), neighbours, once)
-}
 
 // fetcher reads pages under the current filter, with the source's note.
 func (p *List[T]) fetcher() list.Fetcher[Row[T]] {
@@ -209,13 +196,7 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 			return p.Detail.Show(msg.text, 0, text.SearchWords(p.Query))
 		}
 	case list.FilterDue:
-		query, now := p.live.Due(msg, &p.filter, p.Query)
-		if now && p.Window.Loading[list.ArriveReset] { // one question at a time: a source may keep one walk only
-			return p.live.Typed(p.D.Later(p.Kind.Pane))
-		}
-		if now && (p.Kind.Check == nil || p.Kind.Check(query) == nil) {
-			return p.narrow(query)
-		}
+		return p.Due(msg)
 	case list.RestDue:
 		if p.rest.Over(msg) {
 			return p.Show()
@@ -335,22 +316,10 @@ func (p *List[T]) Position() (safetext.Text, bool) {
 }
 
 func (p *List[T]) Typing() *text.Input {
-	switch {
-	case p.Full:
-	case p.jump.In.Focus:
-		return &p.jump.In
-	case p.filter.Focus:
-		return &p.filter
+	if p.Full {
+		return nil
 	}
-	return nil
-}
-
-// Typed: filter and jump follow the letters.
-func (p *List[T]) Typed() tea.Cmd {
-	if p.jump.In.Focus {
-		return p.jumped()
-	}
-	return p.live.Typed(p.D.Later(p.Kind.Pane))
+	return p.Browser.Typing()
 }
 
 func (p *List[T]) Outermost() bool { return !p.Full && p.Query == "" }
@@ -376,67 +345,19 @@ func (p *List[T]) Refresh() tea.Cmd {
 	return p.Window.Refresh()
 }
 
-func (p *List[T]) Apply(query string) tea.Cmd {
-	if p.Kind.Check != nil {
-		if err := p.Kind.Check(query); err != nil {
-			p.D.Say(paint.ToneWarn, prose.Reason(p.D.Esc, err))
-			return nil // the operator goes on typing
-		}
-	}
-	p.filter.Focus = false
-	p.filter.Set(query)
-	return p.narrow(query)
-}
-
-// narrow applies a filter and leaves the input unchanged.
-func (p *List[T]) narrow(query string) tea.Cmd {
-	was := p.Query
-	p.Query = query
-	p.Marks.Stop()
-	neighbours := p.Window.Neighbours()
-	p.Window.Fetch = p.fetcher()
-	count := p.Marks.Filtered(query)
-	return tea.Batch(p.refilter(was, query, neighbours), count)
-}
-
-// refilter shows the list under another filter.
-func (p *List[T]) refilter(was, query string, neighbours map[string]int) tea.Cmd {
-	switch whole := p.whole; {
-	case query != "":
-		if was == "" {
-			p.whole = p.Window.Hold()
-		}
-		return p.restart(neighbours, true)
-	case whole != nil:
-		p.whole = nil
-		row, ok := p.Window.Current()
-		if _, there := whole.Rows(p.Window.Id)[row.Key]; there || !ok {
-			return tea.Batch(p.Window.Take(p.fetcher(), whole, row.Key), p.follow())
-		}
-	}
-	return p.restart(neighbours, false)
-}
-
 // trailed takes a page of a trail.
 func (p *List[T]) trailed(m list.Trailed[Row[T]], notice desk.Said) tea.Cmd {
 	if m.Trail == p.Window.Trail && m.Trail.Anew && m.Trail.Seen == 0 && m.Err == nil {
 		p.notice = notice
 	}
-	cmd, over, found := p.Window.Trailed(m)
+	cmd, _ := p.Trailed(m)
 	p.Kind.fitted(&p.fit, p.Window.Rows)
-	if over {
-		list.TrailOver(&p.D.Loop, m, found)
-	}
 	return tea.Batch(cmd, p.Layout(), p.follow())
 }
 
-func (p *List[T]) Move(by int) tea.Cmd     { return tea.Batch(p.Window.Move(by), p.follow()) }
-func (p *List[T]) Page(by float64) tea.Cmd { return tea.Batch(p.Window.Page(by), p.follow()) }
-func (p *List[T]) Home() tea.Cmd           { return tea.Batch(p.Window.Home(), p.follow()) }
-
 // End goes to the last row read: a source is read from its start.
 func (p *List[T]) End() tea.Cmd {
-	cmd := tea.Batch(p.Window.End(), p.follow())
+	cmd := p.Browser.End()
 	if n := len(p.Window.Pages); n > 0 && p.Window.Pages[n-1].Next != "" {
 		p.D.Tell("this is as far as the list was read; End again goes on")
 	}

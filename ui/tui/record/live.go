@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"reflect"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -61,7 +60,7 @@ func (p *List[T]) ticked() tea.Cmd {
 		return tea.Batch(p.Ask(func(ctx context.Context) any { return liveStamp{live(ctx)} }), p.Watch())
 	case !p.Open:
 		return p.Enter()
-	case p.Marks.Walk == nil && p.Marks.Uncounted() == "" && !slices.Contains(p.Window.Loading[:], true) && p.Window.Trail == nil && len(p.D.Exports.Files) == 0:
+	case p.Settled() && len(p.D.Exports.Files) == 0:
 		p.pulse.Ask("", p.D.Time.Clock.Now())
 		p.Window.Quiet = true
 		return tea.Batch(p.Window.Refresh(), p.Watch())

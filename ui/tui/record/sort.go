@@ -80,7 +80,7 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (l
 func (p *List[T]) sortKeys() []act.Act {
 	to := func(s sorting) tea.Cmd {
 		p.sorted = s
-		return p.restart(p.Window.Neighbours(), false)
+		return p.Restart(false)
 	}
 	n := len(p.Kind.Columns) + 1
 	none := func() string {

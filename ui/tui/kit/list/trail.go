@@ -2,7 +2,6 @@ package list
 
 import (
 	"context"
-	"maps"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -208,7 +207,7 @@ func (w *Window[T]) Hold() *Held[T] {
 	return &Held[T]{w.Pages, w.before, w.first, w.Sel, w.Top}
 }
 
-func (h *Held[T]) Rows(id func(T) string) map[string]int {
+func (h *Held[T]) rows(id func(T) string) map[string]int {
 	out := map[string]int{}
 	n := 0
 	for _, p := range h.pages {
@@ -231,7 +230,7 @@ func (w *Window[T]) Take(f Fetcher[T], h *Held[T], key string) tea.Cmd {
 	w.Pages, w.before, w.first = h.pages, h.before, h.first
 	w.join()
 	w.Sel, w.Top = h.Sel, h.top
-	if at, ok := h.Rows(w.Id)[key]; ok && at != h.Sel {
+	if at, ok := h.rows(w.Id)[key]; ok && at != h.Sel {
 		w.Sel, w.Top = at, at-line
 	}
 	w.clamp()
@@ -255,15 +254,4 @@ func (w *Window[T]) StopLooking(d *loop.Loop, then func() tea.Cmd) []act.Act {
 		d.Tell("stopped after %s", prose.Plural(int64(w.Trail.Seen), "row"))
 		return tea.Batch(w.leave(), then())
 	}}}
-}
-
-// Merged joins distances: rows of near come first.
-func Merged(near, far map[string]int) map[string]int {
-	out := maps.Clone(near)
-	for k, d := range far {
-		if _, ok := out[k]; !ok {
-			out[k] = d + 1<<20
-		}
-	}
-	return out
 }

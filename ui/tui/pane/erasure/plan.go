@@ -531,7 +531,7 @@ func (r PlanRow) bar(st *paint.Styles) safetext.Text {
 // FoldKeys list the steps of a store or a layer, or fold them away.
 func FoldKeys(p *record.List[PlanRow], shown *planPages) []act.Act {
 	fold := func() (string, bool) {
-		if p.Window == nil { // the key table
+		if p.Browser == nil { // the key table
 			return "all", false
 		}
 		row, ok := p.Window.Current()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
-	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
@@ -48,21 +48,15 @@ func firstWords(title string) string {
 // items is the second level of the Tiers pane: a windowed list of headers with a
 // preview of the one at the cursor.
 type items struct {
+	*list.Browser[ItemRow, markedItem]
 	d      *desk.Desk
 	At     desk.ScopeOf
-	List   *list.Window[ItemRow]
 	reader *pane.Reader
-	filter text.Input
-	live   list.Filter
-	Query  string // the filter in force
 	Order  model.Order
 	Orders []model.Order
 	Hidden bool
-	Marks  *list.Marks[ItemRow, markedItem]
-	jump   list.Jump
-	pinned bool                // the reader shows an item that the list has not reached
-	whole  *list.Held[ItemRow] // the unfiltered list
-	left   []leftPlace         // lists left earlier, the last one last
+	pinned bool        // the reader shows an item that the list has not reached
+	left   []leftPlace // lists left earlier, the last one last
 	who    *pane.Writers
 	pulse  desk.Pulse
 	fit    list.Fit // of the columns below
@@ -81,7 +75,7 @@ func (l *items) fitted() {
 	for i, title := range []string{"TIER", "ORIGIN", "SIZE", "FLAGS"} {
 		l.fit.See(i, len(title)+1) // for the sign of the order
 	}
-	for _, r := range l.List.Rows {
+	for _, r := range l.Window.Rows {
 		who, _ := l.who.Cell(model.Ref{Store: l.At.Store, ID: r.key})
 		for i, t := range []safetext.Text{r.tier, who, r.size, r.flags} {
 			l.fit.See(i, t.Width())
@@ -109,10 +103,15 @@ type markedItem struct {
 }
 
 func newItems(d *desk.Desk, address int, r *pane.Reader) *items {
-	l := &items{d: d, reader: r, who: pane.NewWriters(d, address), List: list.NewWindow(d.Asker(address), func(r ItemRow) string { return r.key })}
-	l.Marks = list.NewMarks(func() *list.Window[ItemRow] { return l.List }, func(r ItemRow) markedItem {
+	l := &items{d: d, reader: r, who: pane.NewWriters(d, address)}
+	l.Browser = list.NewBrowser(&d.Loop, address, func(r ItemRow) string { return r.key }, func(r ItemRow) markedItem {
 		return markedItem{r.Header.Stamp, r.Header.Revision, r.Header.Bytes}
 	})
+	l.Names, l.Fetcher, l.Moved = itemNames, l.fetcher, l.preview
+	l.Check = func(query string) error {
+		_, _, err := l.parse(query)
+		return err
+	}
 	return l
 }
 
@@ -122,16 +121,12 @@ func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 	var left leftPlace
 	if at != l.At {
 		left = l.leave(at)
-		fresh := list.NewWindow(l.List.Ask, l.List.Id)
-		fresh.Gen = l.List.Gen // answers for the old list stay stale
-		fresh.Height, fresh.PerPage, fresh.Leap = l.List.Height, l.List.PerPage, l.List.Leap
-		l.List, l.whole = fresh, nil
-		l.Query, l.filter, l.Order = left.query, text.Input{}, left.order
-		l.Marks.Clear()
+		l.Anew()
+		l.Query, l.Order = left.query, left.order
 		l.pulse, l.fit = desk.Pulse{}, nil
 	}
 	l.At, l.Hidden, l.pinned = at, hidden, false
-	l.jump.Close()
+	l.EndJump()
 	s, err := l.d.Fleet.Store(at.Store)
 	if err == nil {
 		l.Orders = s.Orders
@@ -139,17 +134,20 @@ func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 	switch {
 	case left.rows != nil && left.hidden == hidden:
 		defer l.fitted()
-		return l.List.Take(l.fetcher(), left.rows, "")
-	case same && l.List.Hold() != nil:
-		return l.List.Take(l.fetcher(), l.List.Hold(), "")
+		return l.Window.Take(l.fetcher(), left.rows, "")
+	case same && l.Window.Hold() != nil:
+		return l.Window.Take(l.fetcher(), l.Window.Hold(), "")
 	}
-	return l.Restart(nil, false)
+	return l.begin()
 }
+
+// begin reads the list from its start.
+func (l *items) begin() tea.Cmd { return l.Window.ResetNear(l.fetcher(), nil, false) }
 
 // read notes the age of the list, from an answer with the list's start.
 func (l *items) read(m list.Fetched[ItemRow]) {
 	switch now := l.d.Time.Clock.Now(); {
-	case m.Gen != l.List.Gen || m.How != list.ArriveReset && m.How != list.ArriveRefresh:
+	case m.Gen != l.Window.Gen || m.How != list.ArriveReset && m.How != list.ArriveRefresh:
 	case m.Err != nil:
 		l.pulse.Failed(now)
 	default:
@@ -165,16 +163,11 @@ func (l *items) leave(to desk.ScopeOf) (back leftPlace) {
 		}
 		return p.at == to || p.at == l.At
 	})
-	if h := l.List.Hold(); h != nil {
+	if h := l.Window.Hold(); h != nil {
 		l.left = append(l.left, leftPlace{l.At, h, l.Query, l.Order, l.Hidden})
 		l.left = l.left[max(len(l.left)-keptPlaces, 0):]
 	}
 	return back
-}
-
-// Restart fetches the list anew; the cursor goes to the nearest remaining row.
-func (l *items) Restart(neighbours map[string]int, once bool) tea.Cmd {
-	return l.List.ResetNear(l.fetcher(), neighbours, once)
 }
 
 // parse reads a filter: words and terms of fields, or after ! those to leave out.
@@ -256,9 +249,22 @@ func newItemRow(esc safetext.Escaper, h model.Header) ItemRow {
 	return r
 }
 
+// itemNames are the texts to find an item by: title, id, and the id's last part.
+func itemNames(r ItemRow) []string {
+	return []string{r.Header.Title, r.Header.ID, path.Base(r.Header.ID)}
+}
+
+// trailed takes a page of a trail.
+func (l *items) trailed(m list.Trailed[ItemRow]) tea.Cmd {
+	cmd, found := l.Trailed(m)
+	l.fitted()
+	l.pinned = l.pinned && !found
+	return tea.Batch(cmd, l.preview())
+}
+
 // wanted is the item at the cursor.
 func (l *items) wanted() pane.Reading {
-	row, ok := l.List.Current()
+	row, ok := l.Window.Current()
 	if !ok {
 		return pane.Reading{}
 	}
@@ -280,8 +286,8 @@ func (l *items) preview() tea.Cmd { return tea.Batch(l.named(), l.previewed()) }
 
 // named asks for the writers of the rows on the screen.
 func (l *items) named() tea.Cmd {
-	rows := l.List.Rows[min(l.List.Top, len(l.List.Rows)):]
-	return l.who.Want(func(int) string { return l.At.Store }, min(len(rows), l.List.Height), func(i int) model.Header { return rows[i].Header })
+	rows := l.Window.Rows[min(l.Window.Top, len(l.Window.Rows)):]
+	return l.who.Want(func(int) string { return l.At.Store }, min(len(rows), l.Window.Height), func(i int) model.Header { return rows[i].Header })
 }
 
 func (l *items) previewed() tea.Cmd {
@@ -290,7 +296,7 @@ func (l *items) previewed() tea.Cmd {
 		return nil
 	}
 	if w.Ref.Store == "" {
-		if l.List.Loaded {
+		if l.Window.Loaded {
 			l.reader.Clear()
 		}
 		return nil
@@ -301,69 +307,9 @@ func (l *items) previewed() tea.Cmd {
 	return l.reader.Rest(w)
 }
 
-func (l *items) Move(by int) tea.Cmd     { return tea.Batch(l.List.Move(by), l.preview()) }
-func (l *items) Page(by float64) tea.Cmd { return tea.Batch(l.List.Page(by), l.preview()) }
-func (l *items) Home() tea.Cmd           { return tea.Batch(l.List.Home(), l.preview()) }
-func (l *items) End() tea.Cmd            { return tea.Batch(l.List.End(), l.preview()) }
-
-func (l *items) startFilter() tea.Cmd {
-	l.live.Begin(l.Query)
-	l.filter.Edit(l.Query)
-	return nil
-}
-
-func (l *items) filterBindings() []act.Act {
-	return l.live.Bindings("items", &l.filter, &l.Query, l.apply)
-}
-
-// apply puts a filter in force; an empty one shows everything.
-func (l *items) apply(query string) tea.Cmd {
-	if _, _, err := l.parse(query); err != nil {
-		l.d.Say(paint.ToneWarn, prose.Reason(l.d.Esc, err))
-		return nil // the operator goes on typing
-	}
-	l.filter.Focus = false
-	l.filter.Set(query)
-	return l.narrow(query)
-}
-
-// narrow applies a filter and leaves the input unchanged.
-func (l *items) narrow(query string) tea.Cmd {
-	if strings.Trim(query, "! ") == "" {
-		query = ""
-	}
-	was := l.Query
-	l.Query = query
-	l.List.Fetch = l.fetcher()
-	count := l.Marks.Filtered(query)
-	return tea.Batch(l.refilter(was, query), count)
-}
-
-// refilter shows the list under another filter.
-func (l *items) refilter(was, query string) tea.Cmd {
-	switch neighbours := l.List.Neighbours(); {
-	case was == "" && query != "": // a filter's matches are wanted at once
-		l.whole = l.List.Hold()
-		return l.Restart(neighbours, true)
-	case query != "" || l.whole == nil:
-		return l.Restart(neighbours, query != "")
-	default: // the whole list again
-		whole, rows := l.whole, l.whole.Rows(l.List.Id)
-		l.whole = nil
-		row, ok := l.List.Current()
-		if _, there := rows[row.key]; there || !ok {
-			return l.List.Take(l.fetcher(), whole, row.key)
-		}
-		for k, n := range rows {
-			rows[k] = 2 * max(n-whole.Sel, whole.Sel-n)
-		}
-		return l.Restart(list.Merged(neighbours, rows), false)
-	}
-}
-
 func (l *items) showHidden(on bool) tea.Cmd {
-	l.Hidden, l.whole = on, nil
-	return l.Restart(l.List.Neighbours(), false)
+	l.Hidden, l.Whole = on, nil
+	return l.Restart(false)
 }
 
 func (l *items) oneOrder() string {
@@ -385,8 +331,8 @@ func (l *items) orderBy(name string) tea.Cmd {
 	}
 	l.Order = model.Order(name)
 	l.d.Tell("order: %s", name)
-	l.whole = nil
-	return l.Restart(l.List.Neighbours(), false)
+	l.Whole = nil
+	return l.Restart(false)
 }
 
 func (l *items) crumbs() []safetext.Text {
@@ -406,7 +352,7 @@ func (l *items) crumbs() []safetext.Text {
 	case l.Query != "":
 		out = append(out, esc.Sprintf("/%s", esc.Line(l.Query)))
 	}
-	return append(append(out, l.Marks.Crumb(esc)...), l.List.Looking(esc)...)
+	return append(append(out, l.Marks.Crumb(esc)...), l.Window.Looking(esc)...)
 }
 
 // Columns of the list: the numbers go first, title and id share the rest.
@@ -439,24 +385,16 @@ func (l *items) render(width, height int) ([]string, *tea.Position) {
 	f := l.d.Split(width, height)
 	st := l.d.St
 	c := l.columns(f.ListWidth)
-	var cursor *tea.Position
 	list := make([]string, 0, f.ListHeight)
-	h := st.Row(f.ListWidth)
-	if l.jump.In.Focus {
-		h.Blank(1)
-		col := l.jump.In.Render(h, st.Esc.Const("jump to: "), st.Esc.Const("the first letters of a title or id"))
-		cursor = &tea.Position{X: col + 1}
-	} else if l.filter.Focus {
-		h.Blank(1)
-		col := l.filter.Render(h, st.Esc.Const("/"), safetext.Text{})
-		cursor = &tea.Position{X: col + 1}
-	} else {
+	h := st.Row(f.ListWidth).Blank(1)
+	cursor := l.Browser.Render(h)
+	if cursor == nil {
 		l.heading(h, c)
 	}
 	list = append(list, h.End())
-	rows, found := l.List.Rows, l.d.Found(l.words())
-	for i := l.List.Top; i < min(len(rows), l.List.Top+l.List.Height); i++ {
-		list = append(list, l.row(rows[i], i == l.List.Sel, f.ListWidth, c, found))
+	rows, found := l.Window.Rows, l.d.Found(l.words())
+	for i := l.Window.Top; i < min(len(rows), l.Window.Top+l.Window.Height); i++ {
+		list = append(list, l.row(rows[i], i == l.Window.Sel, f.ListWidth, c, found))
 	}
 	list = append(list, l.emptiness(f.ListWidth)...)
 	return l.d.Join(f, list, l.reader.Pager, safetext.Const(desk.ItemAside)), cursor
@@ -464,16 +402,14 @@ func (l *items) render(width, height int) ([]string, *tea.Position) {
 
 func (l *items) heading(h *paint.Row, c itemColumns) {
 	st := l.d.St
-	h.Blank(2).Cell(st.Heading, safetext.Const("TITLE"), c.title).Cell(st.Heading, l.titled("ID", model.OrderID, ""), c.id)
+	h.Blank(1).Cell(st.Heading, safetext.Const("TITLE"), c.title).Cell(st.Heading, l.titled("ID", model.OrderID, ""), c.id)
 	if c.tier > 0 {
 		h.Cell(st.Heading, safetext.Const("TIER"), c.tier)
 	}
 	if c.origin > 0 {
 		h.Cell(st.Heading, safetext.Const("ORIGIN"), c.origin)
 	}
-	if c.size > 0 {
-		h.Number(st.Heading, l.titled("SIZE", "", model.OrderLargest), c.size)
-	}
+	h.Number(st.Heading, l.titled("SIZE", "", model.OrderLargest), c.size)
 	h.Number(st.Heading, l.titled("AGE", model.OrderNewest, model.OrderOldest), 5).Blank(1).Lit(st.Heading, "FLAGS")
 }
 
@@ -494,13 +430,12 @@ func (l *items) titled(title string, up, down model.Order) safetext.Text {
 
 func (l *items) row(it ItemRow, at bool, width int, c itemColumns, found func(string) []safetext.Span) string {
 	st := l.d.St
-	r := st.Highlighted(width, at, !l.filter.Focus)
+	r := st.Highlighted(width, at, !l.Filter.Focus)
 	st.Mark(r, l.Marks.Has(it.key))
 	r.Find = found
+	r.Cell(st.Plain, it.title, c.title-1).Blank(1)
 	if c.id > 0 {
-		r.Cell(st.Plain, it.title, c.title-1).Blank(1).Cell(st.Dim, st.Tail(it.id, it.rawID(), "", c.id-1), c.id-1).Blank(1)
-	} else {
-		r.Cell(st.Plain, it.title, c.title-1).Blank(1)
+		r.Cell(st.Dim, st.Tail(it.id, it.rawID(), "", c.id-1), c.id-1).Blank(1)
 	}
 	if c.tier > 0 {
 		r.Cell(st.Dim, it.tier, c.tier-1).Blank(1)
@@ -509,9 +444,7 @@ func (l *items) row(it ItemRow, at bool, width int, c itemColumns, found func(st
 		who, pt := l.who.Cell(model.Ref{Store: l.At.Store, ID: it.key})
 		r.Cell(pt, who, c.origin-1).Blank(1)
 	}
-	if c.size > 0 {
-		r.Number(st.Dim, it.size, c.size)
-	}
+	r.Number(st.Dim, it.size, c.size)
 	r.Number(st.Dim, safetext.Const(l.d.Time.Age(it.Header.Modified)), 5).Blank(1)
 	flags := st.Warn
 	if it.blocked {
@@ -525,11 +458,11 @@ func (l *items) emptiness(width int) []string {
 	st := l.d.St
 	say := func(p paint.Paint, t safetext.Text) []string { return st.Paragraph(p, t, width) }
 	switch {
-	case errors.Is(l.List.Err, model.InvalidInput) && l.Query != "" && len(l.List.Rows) == 0:
-		return say(st.Warn, st.Esc.Sprintf("%s. esc shows all items, / changes the filter.", prose.Reason(st.Esc, l.List.Err)))
-	case l.List.Err != nil && len(l.List.Rows) == 0:
-		return say(st.Bad, st.Esc.Sprintf("!! the store does not list: %s. ctrl+r asks again, esc goes back.", prose.Reason(st.Esc, l.List.Err)))
-	case len(l.List.Rows) > 0 || !l.List.Loaded:
+	case errors.Is(l.Window.Err, model.InvalidInput) && l.Query != "" && len(l.Window.Rows) == 0:
+		return say(st.Warn, st.Esc.Sprintf("%s. esc shows all items, / changes the filter.", prose.Reason(st.Esc, l.Window.Err)))
+	case l.Window.Err != nil && len(l.Window.Rows) == 0:
+		return say(st.Bad, st.Esc.Sprintf("!! the store does not list: %s. ctrl+r asks again, esc goes back.", prose.Reason(st.Esc, l.Window.Err)))
+	case len(l.Window.Rows) > 0 || !l.Window.Loaded:
 		return nil
 	case l.Query != "":
 		return say(st.Dim, st.Esc.Sprintf("Nothing matches %q. esc shows all items, / changes the filter.", l.Query))

@@ -26,8 +26,8 @@ func (p *Pane) Bindings() []act.Act {
 	case p.Level == levelOverview:
 		return append(append([]act.Act{
 			act.Items.Called("the items of this store, scope or tier").With(p.noList, p.openHere),
-			act.Filter.Called("show the stores, scopes and tiers that have these words; ! in front shows the others").Taking(p.Overview.apply).With(p.noTree, p.Overview.startFilter),
-			{Keys: []string{"f"}, Doc: "jump to a store, scope or tier by its first letters; :go takes a reference", Why: p.noTree, Do: p.Overview.startJump},
+			act.Filter.Called("show the stores, scopes and tiers that have these words; ! in front shows the others").Taking(p.Overview.apply).With(p.noTree, p.Overview.StartFilter),
+			{Keys: []string{"f"}, Doc: "jump to a store, scope or tier by its first letters; :go takes a reference", Why: p.noTree, Do: func() tea.Cmd { return p.Overview.StartJump(p.Overview.table.Sel) }},
 			{Keys: []string{"space"}, Name: "fold", Doc: "list what lies below this store or scope, or only its sums", Why: p.noTree, Do: p.Overview.fold},
 			{Keys: []string{"F"}, Doc: "fold every store, or unfold all", Why: p.noTree, Do: p.Overview.foldAll},
 			{Keys: []string{"o"}, Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: p.Overview.nextOrder},
@@ -38,10 +38,10 @@ func (p *Pane) Bindings() []act.Act {
 	case p.Level == LevelItems && p.Items.Marks.Walk != nil:
 		return append(p.Items.Marks.Bindings(p.noItem, p.Items.Move), act.Movement(p.Items, "item")...)
 	case p.Level == LevelItems:
-		return append(append(append(append(p.Items.List.StopLooking(&p.d.Loop, p.Items.preview), []act.Act{
+		return append(append(append(append(p.Items.Window.StopLooking(&p.d.Loop, p.Items.preview), []act.Act{
 			act.Open.Called("read this item on the whole screen").With(p.noItem, p.readHere),
-			act.Filter.Called("filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id. These terms select by a field: "+operator.QueryTerms).Taking(p.Items.apply).With(nil, p.Items.startFilter),
-			{Keys: []string{"f"}, Doc: "jump to a row by the first letters of its title or id; :go takes a reference", Why: p.noItem, Do: p.Items.startJump},
+			act.Filter.Called("filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id. These terms select by a field: "+operator.QueryTerms).Taking(p.Items.Apply).With(nil, p.Items.StartFilter),
+			{Keys: []string{"f"}, Doc: "jump to a row by the first letters of its title or id; :go takes a reference", Why: p.noItem, Do: p.Items.Jump},
 			act.Edit.With(noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.Items.wanted().Ref) }),
 			act.Forget.With(p.item(p.d.Locked), p.forgetHere),
 			act.Create.Whole().With(p.noCreate, p.createHere),
@@ -63,7 +63,7 @@ func (p *Pane) Bindings() []act.Act {
 // page is the item on the whole screen.
 func (p *Pane) page() pane.ItemPage {
 	return pane.ItemPage{D: p.d, Reader: p.reader, Of: "item of the list", Place: "list", Step: p.neighbour, Back: p.Back, Row: func() (desk.Datum, string) {
-		row, ok := p.Items.List.Current()
+		row, ok := p.Items.Window.Current()
 		if !ok || row.Header.ID != p.reader.Want.Ref.ID {
 			return desk.Datum{}, "this item has no row in the list that is loaded"
 		}
@@ -85,7 +85,7 @@ func (p *Pane) seen() model.Revision {
 }
 
 func (p *Pane) noItem() string {
-	if _, ok := p.Items.List.Current(); !ok {
+	if _, ok := p.Items.Window.Current(); !ok {
 		return "there is no item here"
 	}
 	return ""
@@ -138,13 +138,13 @@ func (p *Pane) forgetMarked() tea.Cmd {
 }
 
 func (p *Pane) copyRow() tea.Cmd {
-	row, _ := p.Items.List.Current()
+	row, _ := p.Items.Window.Current()
 	return p.d.CopyRow(desk.HeaderDatum(p.Items.At.Store, row.Header).Object())
 }
 
 // exportTable writes the list with its filter and order, all pages.
 func (p *Pane) exportTable() tea.Cmd {
-	fetch, store := p.Items.List.Fetch, p.Items.At.Store
+	fetch, store := p.Items.Window.Fetch, p.Items.At.Store
 	name := store
 	if p.Items.At.Tier != "" {
 		name += "-" + p.Items.At.Tier

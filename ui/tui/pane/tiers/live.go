@@ -61,26 +61,16 @@ func (p *Pane) looked(now stamped) tea.Cmd {
 		}
 	}
 	stamp, shown := now[p.Items.At.Store]
-	if p.Level == levelOverview || !shown || !p.Items.settled() {
+	if p.Level == levelOverview || !shown || !p.Items.Settled() || len(p.d.Exports.Files) > 0 {
 		return tea.Batch(cmds...)
 	}
 	if u := &p.Items.pulse; u.Due(stamp, at, every) {
 		u.Ask(stamp, at)
-		p.Items.List.Quiet = true
-		cmds = append(cmds, p.Items.List.Refresh())
+		p.Items.Window.Quiet = true
+		cmds = append(cmds, p.Items.Window.Refresh())
 		if p.reader.Shown == p.reader.Want.Ref {
 			cmds = append(cmds, p.reader.Open(p.reader.Want, true))
 		}
 	}
 	return tea.Batch(cmds...)
-}
-
-// settled reports whether a refresh would disturb no running work.
-func (l *items) settled() bool {
-	for _, loading := range l.List.Loading {
-		if loading {
-			return false
-		}
-	}
-	return l.List.Trail == nil && l.Marks.Walk == nil && l.Marks.Uncounted() == "" && len(l.d.Exports.Files) == 0
 }

@@ -29,7 +29,6 @@ type tierRow struct {
 	bytes  int64
 	spec   model.TierSpec
 	isTier bool
-	hidden bool
 	failed bool
 	over   int    // one-item tiers over their cap, here or below
 	guide  string // lines to the rows above
@@ -46,6 +45,7 @@ type tallied struct {
 // overview is the first level of the Tiers pane: every store with its scopes and
 // tiers.
 type overview struct {
+	list.Inputs
 	d       *desk.Desk
 	ask     func(func(context.Context) any) tea.Cmd
 	Tallies map[string]tallied
@@ -56,15 +56,11 @@ type overview struct {
 	folded  map[desk.ScopeOf]bool // the stores and scopes that are folded
 	items   int                   // the width of the column of counts
 	table   list.Table
-	hidden  bool // tiers hidden from lists are shown too
-	filter  text.Input
-	live    list.Filter
-	query   string       // the filter in force
+	hidden  bool         // tiers hidden from lists are shown too
 	order   int          // of treeOrders
 	wanted  desk.ScopeOf // the cursor goes there as soon as such a row exists
 	last    desk.ScopeOf // the row of the cursor before
 	before  *treePlace   // its place before the filter; nil once the operator has moved
-	jump    list.Jump
 	detail  *text.Pager
 	shown   string
 	rest    list.Rest
@@ -333,7 +329,7 @@ func (o *overview) tierRows(s model.Store, counts []model.TierCount) []tierRow {
 		}
 		out = append(out, tierRow{
 			over: over, at: desk.ScopeOf{Store: s.Name, Scope: c.Scope, Tier: c.Tier}, depth: depth, name: esc.Line(c.Tier), note: note,
-			items: c.Items, bytes: c.Bytes, spec: spec, isTier: true, hidden: spec.Hidden,
+			items: c.Items, bytes: c.Bytes, spec: spec, isTier: true,
 		})
 	}
 	return out
@@ -500,13 +496,9 @@ func (o *overview) render(width, height int) ([]string, *tea.Position) {
 	f := o.d.Split(width, height)
 	st := o.d.St
 	list := make([]string, 0, f.ListHeight)
-	h, cursor := st.Row(f.ListWidth).Blank(1), (*tea.Position)(nil)
-	switch {
-	case o.jump.In.Focus:
-		cursor = &tea.Position{X: o.jump.In.Render(h, st.Esc.Const("jump to: "), st.Esc.Const("the first letters of a store, scope or tier")) + 1}
-	case o.filter.Focus:
-		cursor = &tea.Position{X: o.filter.Render(h, st.Esc.Const("/"), safetext.Text{}) + 1}
-	default:
+	h := st.Row(f.ListWidth).Blank(1)
+	cursor := o.Render(h)
+	if cursor == nil {
 		name, noted := o.nameColumn(f.ListWidth)
 		h.Cell(st.Heading, safetext.Const("STORE, SCOPE, TIER"), name).
 			Number(st.Heading, safetext.Const("ITEMS"), o.items).Number(st.Heading, safetext.Const("SIZE"), sizes).
@@ -520,8 +512,8 @@ func (o *overview) render(width, height int) ([]string, *tea.Position) {
 		list = append(list, o.row(o.rows[i], i == o.table.Sel, f.ListWidth))
 	}
 	switch {
-	case len(o.rows) == 0 && o.query != "":
-		list = append(list, st.Paragraph(st.Dim, st.Esc.Sprintf("No store, scope or tier has %q. esc shows all of them, / changes the filter.", o.query), f.ListWidth)...)
+	case len(o.rows) == 0 && o.Query != "":
+		list = append(list, st.Paragraph(st.Dim, st.Esc.Sprintf("No store, scope or tier has %q. esc shows all of them, / changes the filter.", o.Query), f.ListWidth)...)
 	case len(o.rows) == 0:
 		list = append(list, st.Paragraph(st.Dim, st.Esc.Const(desk.NoStores), f.ListWidth)...)
 	}
@@ -541,12 +533,12 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 		r.Blank(2)
 		room -= 2
 	}
-	r.Find = o.d.Found(o.query)
+	r.Find = o.d.Found(o.Query)
 	name := st.Plain
 	switch {
 	case t.depth == 0:
 		name = st.Strong
-	case t.hidden:
+	case t.spec.Hidden:
 		name = st.Dim
 	}
 	shown := t.name

@@ -134,7 +134,7 @@ func (r *listed) Begin(query string) (tea.Cmd, error) {
 	case s.Browser == nil:
 		return nil, model.Errorf(model.Unsupported, "list", "this store cannot list its items; recall searches it")
 	}
-	if _, _, err := r.p.Items.parse(query); err != nil {
+	if err := r.p.Items.Check(query); err != nil {
 		return nil, err
 	}
 	r.query = query
@@ -149,7 +149,7 @@ func (r *listed) show() {
 	r.p.Level = LevelItems
 	_ = it.Open(r.at, r.hidden)
 	it.Query, it.Order = r.query, r.order
-	_ = it.Restart(nil, false)
+	_ = it.begin()
 }
 
 func (r *listed) Changed() bool {
@@ -161,7 +161,7 @@ func (r *listed) Changed() bool {
 }
 
 func (r *listed) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
-	page, err := r.p.Items.List.Fetch(ctx, list.From{Cursor: cursor}, limit)
+	page, err := r.p.Items.Window.Fetch(ctx, list.From{Cursor: cursor}, limit)
 	if err != nil {
 		return desk.PageRead{}, err
 	}
@@ -188,7 +188,7 @@ func (r *listed) Row(n int) safetext.Text {
 
 func (r *listed) Place(n int) {
 	r.show()
-	w := r.p.Items.List
+	w := r.p.Items.Window
 	w.Rows, w.Sel, w.Loaded = r.read, n, true
 }
 

@@ -1,8 +1,6 @@
 package tiers
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
@@ -67,7 +65,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		return p.Items.trailed(msg)
 	case list.Fetched[ItemRow]:
 		p.Items.read(msg)
-		cmd := p.Items.List.Arrive(msg)
+		cmd := p.Items.Window.Arrive(msg)
 		p.Items.fitted()
 		return tea.Batch(cmd, p.Items.preview())
 	case list.Peeked[ItemRow]:
@@ -81,13 +79,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	case pane.ReadDue:
 		return p.reader.Due(msg)
 	case list.FilterDue:
-		query, now := p.Items.live.Due(msg, &p.Items.filter, p.Items.Query)
-		if now && p.Items.List.Loading[list.ArriveReset] { // one question at a time
-			return p.Items.live.Typed(p.d.Later(p.at))
-		}
-		if _, _, err := p.Items.parse(query); now && err == nil && p.Level == LevelItems {
-			return p.Items.narrow(query)
-		}
+		return p.Items.Due(msg)
 	case list.RestDue:
 		if p.Overview.rest.Over(msg) {
 			return p.Overview.show()
@@ -148,7 +140,7 @@ func (p *Pane) Resize(width, height int) tea.Cmd {
 // layout gives the reader the room of its level.
 func (p *Pane) layout() tea.Cmd {
 	f := p.d.Split(p.width, p.height)
-	p.Items.List.Resize(f.ListHeight-1, f.Beside)
+	p.Items.Window.Resize(f.ListHeight-1, f.Beside)
 	p.reader.Pager.Brief = p.Level == LevelItems && f.DetailHeight < briefBelow
 	if p.Level == LevelItem {
 		return p.reader.Pager.Resize(p.width-2, p.height)
@@ -189,7 +181,7 @@ func (p *Pane) Position() (safetext.Text, bool) {
 	case levelOverview:
 		return p.Overview.position()
 	case LevelItems:
-		return p.d.Aged(p.listPosition(), p.Items.pulse), p.Items.List.Busy()
+		return p.d.Aged(p.listPosition(), p.Items.pulse), p.Items.Window.Busy()
 	}
 	return p.reader.Pager.Position(), p.reader.Loading()
 }
@@ -197,7 +189,7 @@ func (p *Pane) Position() (safetext.Text, bool) {
 // listPosition is the place in the list, and the number of items counted by the tree but not
 // listed: archived and bookkeeping ones.
 func (p *Pane) listPosition() safetext.Text {
-	l := p.Items.List
+	l := p.Items.Window
 	at := l.Position()
 	total := l.Total()
 	if p.Items.Hidden || p.Items.Query != "" || !l.Loaded || l.Err != nil || total.Unknown || total.AtLeast {
@@ -210,48 +202,32 @@ func (p *Pane) listPosition() safetext.Text {
 }
 
 func (p *Pane) Typing() *text.Input {
-	switch {
-	case p.Level == LevelItems && p.Items.jump.In.Focus:
-		return &p.Items.jump.In
-	case p.Level == LevelItems && p.Items.filter.Focus:
-		return &p.Items.filter
-	case p.Level == levelOverview && p.Overview.jump.In.Focus:
-		return &p.Overview.jump.In
-	case p.Level == levelOverview && p.Overview.filter.Focus:
-		return &p.Overview.filter
+	switch p.Level {
+	case levelOverview:
+		return p.Overview.Typing()
+	case LevelItems:
+		return p.Items.Typing()
 	}
 	return nil
 }
 
 // Typed: filter and jump follow the letters.
 func (p *Pane) Typed() tea.Cmd {
-	switch {
-	case p.Level == LevelItems && p.Items.filter.Focus:
-		return p.Items.live.Typed(p.d.Later(p.at))
-	case p.Level == levelOverview && p.Overview.filter.Focus: // the tree is in memory
-		return p.Overview.narrow(strings.TrimSpace(p.Overview.filter.Value()))
-	case p.Level == LevelItems && p.Items.jump.In.Focus:
-		return p.Items.jumped()
-	case p.Level == levelOverview && p.Overview.jump.In.Focus:
-		return p.Overview.jumped()
+	if p.Level == LevelItems {
+		return p.Items.Typed()
 	}
-	return nil
+	return p.Overview.typed()
 }
 
 // inputBindings are the keys of the input that has the focus.
 func (p *Pane) inputBindings() []act.Act {
-	switch p.Typing() {
-	case &p.Items.jump.In:
-		return p.Items.jumpBindings()
-	case &p.Overview.jump.In:
-		return p.Overview.jumpBindings()
-	case &p.Overview.filter:
-		return p.Overview.filterBindings()
+	if p.Level == LevelItems {
+		return p.Items.InputBindings("items")
 	}
-	return p.Items.filterBindings()
+	return p.Overview.inputBindings()
 }
 
-func (p *Pane) Outermost() bool { return p.Level == levelOverview && p.Overview.query == "" }
+func (p *Pane) Outermost() bool { return p.Level == levelOverview && p.Overview.Query == "" }
 
 func (p *Pane) Back() tea.Cmd {
 	switch {
@@ -264,7 +240,7 @@ func (p *Pane) Back() tea.Cmd {
 		p.Level = LevelItems
 		return tea.Batch(p.reader.Pager.EndSearch(), p.layout())
 	case p.Level == LevelItems && p.Items.Query != "":
-		return p.Items.apply("")
+		return p.Items.Apply("")
 	case p.Level == LevelItems:
 		p.Level = levelOverview
 		return tea.Batch(p.Overview.goTo(p.Items.At), p.Overview.Refresh())
@@ -278,21 +254,21 @@ func (p *Pane) Refresh() tea.Cmd {
 		return p.Overview.Refresh()
 	case LevelItems:
 		p.Items.who.Anew()
-		return tea.Batch(p.Overview.countStore(p.Items.At.Store), p.Items.List.Refresh(), p.Items.Marks.Filtered(p.Items.Query), p.reader.Open(p.reader.Want, true))
+		return tea.Batch(p.Overview.countStore(p.Items.At.Store), p.Items.Window.Refresh(), p.Items.Marks.Filtered(p.Items.Query), p.reader.Open(p.reader.Want, true))
 	}
 	return p.reader.Open(p.reader.Want, true)
 }
 
 func (p *Pane) Trouble() safetext.Text {
 	if p.Level == LevelItems {
-		return p.Items.List.Trouble(p.d.Esc)
+		return p.Items.Window.Trouble(p.d.Esc)
 	}
 	return safetext.Text{}
 }
 
 // Awaiting: the items of another place, filter or order are being loaded.
 func (p *Pane) Awaiting() bool {
-	return p.Level == LevelItems && p.Items.List.Loading[list.ArriveReset]
+	return p.Level == LevelItems && p.Items.Window.Loading[list.ArriveReset]
 }
 
 func (p *Pane) Beneath() []act.Act {
@@ -322,7 +298,7 @@ func (p *Pane) noList() string {
 }
 
 func (p *Pane) noTree() string {
-	if len(p.Overview.rows) == 0 && p.Overview.query == "" {
+	if len(p.Overview.rows) == 0 && p.Overview.Query == "" {
 		return "no store is open"
 	}
 	return ""
@@ -340,10 +316,10 @@ func (p *Pane) Changed() tea.Cmd {
 	p.Items.who.Anew()
 	count := p.Overview.countStore(p.Items.At.Store)
 	if p.Level == LevelItem {
-		return tea.Batch(count, p.reader.Open(p.reader.Want, true), p.Items.List.Refresh())
+		return tea.Batch(count, p.reader.Open(p.reader.Want, true), p.Items.Window.Refresh())
 	}
 	p.reader.Clear()
-	return tea.Batch(count, p.layout(), p.Items.List.Refresh())
+	return tea.Batch(count, p.layout(), p.Items.Window.Refresh())
 }
 
 func (p *Pane) openHere() tea.Cmd {
@@ -358,7 +334,7 @@ func (p *Pane) readHere() tea.Cmd {
 
 func (p *Pane) neighbour(by int) tea.Cmd {
 	p.Items.pinned = false
-	return tea.Batch(p.Items.List.Move(by), p.reader.Open(p.Items.wanted(), false))
+	return tea.Batch(p.Items.Window.Move(by), p.reader.Open(p.Items.wanted(), false))
 }
 
 func (p *Pane) Listed() (desk.Visible, bool) {
@@ -366,27 +342,27 @@ func (p *Pane) Listed() (desk.Visible, bool) {
 	case levelOverview:
 		return desk.TableListed(&p.Overview.table, p.d.Desk, p.width, p.height, 1, desk.PlaceAside)
 	case LevelItems:
-		return desk.WindowListed(p.Items.List, p.d.Desk, p.width, p.height, 1, desk.ItemAside, p.Items.Move)
+		return desk.WindowListed(p.Items.Window, p.d.Desk, p.width, p.height, 1, desk.ItemAside, p.Items.Move)
 	}
 	return desk.Visible{}, false
 }
 
 func (p *Pane) Keep() func() tea.Cmd {
 	if p.Level == levelOverview {
-		query := p.Overview.query
+		query := p.Overview.Query
 		return func() tea.Cmd {
 			p.Level = levelOverview
 			return p.Overview.apply(query)
 		}
 	}
 	at, query := p.Items.At, p.Items.Query
-	return func() tea.Cmd { return tea.Batch(p.OpenList(at), p.Items.narrow(query)) }
+	return func() tea.Cmd { return tea.Batch(p.OpenList(at), p.Items.Narrow(query)) }
 }
 
 // Refs are the items of the list, as far as it is loaded.
 func (p *Pane) Refs() []model.Ref {
 	var out []model.Ref
-	for _, r := range p.Items.List.Rows {
+	for _, r := range p.Items.Window.Rows {
 		out = append(out, model.Ref{Store: p.Items.At.Store, ID: r.Header.ID})
 	}
 	return out
@@ -401,11 +377,11 @@ func (p *Pane) GoTo(ref model.Ref, h model.Header) tea.Cmd {
 	spec, _ := s.Tier(h.Tier)
 	hidden := p.Overview.hidden || spec.Hidden || h.Has(model.FlagArchived) || h.Has(model.FlagBookkeeping)
 	p.Items.Open(desk.ScopeOf{Store: ref.Store, Scope: h.Scope, Tier: h.Tier}, hidden) // its answer is not awaited: the list begins at the item
-	p.Items.Query, p.Items.whole = "", nil
-	p.Items.List.Fetch = p.Items.fetcher()
+	p.Items.Query, p.Items.Whole = "", nil
+	p.Items.Window.Fetch = p.Items.fetcher()
 	p.Items.pinned = true
 	p.Level = LevelItem
-	list := p.Items.List.Restart(list.From{})
-	find := p.Items.seek(func(r ItemRow) bool { return r.Header.ID == h.ID }, p.d.Esc.LineMax(h.ID, prose.MaxTitle))
+	list := p.Items.Window.Restart(list.From{})
+	find := p.Items.Seek(func(r ItemRow) bool { return r.Header.ID == h.ID }, p.d.Esc.LineMax(h.ID, prose.MaxTitle))
 	return tea.Batch(list, find, p.layout(), p.reader.Open(pane.Reading{Ref: ref}, false), p.reader.Whole())
 }

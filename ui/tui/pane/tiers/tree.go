@@ -12,7 +12,6 @@ import (
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/prose"
 )
 
@@ -58,7 +57,7 @@ func (o *overview) drawn(rows []tierRow) []tierRow {
 		clear(follows[r.depth+1:])
 	}
 	o.items = max(len(prose.Group(most)), len("ITEMS")) + 2
-	if o.query != "" {
+	if o.Query != "" {
 		return rows
 	}
 	under := -1 // the depth of the folded row that the rows are under
@@ -134,10 +133,10 @@ func (o *overview) ordered(rows []tierRow, depth int) []tierRow {
 }
 
 func (o *overview) filtered(rows []tierRow) []tierRow {
-	if o.query == "" {
+	if o.Query == "" {
 		return rows
 	}
-	words, not := strings.CutPrefix(o.query, "!")
+	words, not := strings.CutPrefix(o.Query, "!")
 	q := operator.PageQuery{Filter: strings.TrimSpace(words), Not: not}
 	keep := make([]bool, len(rows))
 	var above [3]int // the current ancestor at each depth
@@ -166,12 +165,6 @@ func (o *overview) filtered(rows []tierRow) []tierRow {
 	return out
 }
 
-func (o *overview) startFilter() tea.Cmd {
-	o.live.Begin(o.query)
-	o.filter.Edit(o.query)
-	return nil
-}
-
 // treePlace is a row of the tree, and its line of the screen.
 type treePlace struct {
 	at   desk.ScopeOf
@@ -181,7 +174,7 @@ type treePlace struct {
 // apply applies a filter of the tree; an empty one shows everything, with the cursor at its earlier
 // place unless the operator has moved it.
 func (o *overview) apply(query string) tea.Cmd {
-	o.filter.Focus = false
+	o.Filter.Focus = false
 	return o.narrow(query)
 }
 
@@ -190,10 +183,10 @@ func (o *overview) narrow(query string) tea.Cmd {
 	if strings.Trim(query, "! ") == "" {
 		query = ""
 	}
-	if r, ok := o.current(); ok && o.query == "" && query != "" {
+	if r, ok := o.current(); ok && o.Query == "" && query != "" {
 		o.before = &treePlace{r.at, o.table.Sel - o.table.Top}
 	}
-	o.query = query
+	o.Query = query
 	o.build()
 	if was := o.before; was != nil && query == "" {
 		o.before, o.wanted = nil, was.at
@@ -202,15 +195,6 @@ func (o *overview) narrow(query string) tea.Cmd {
 		o.table.Clamp(1)
 	}
 	return o.show()
-}
-
-func (o *overview) filterBindings() []act.Act {
-	return o.live.Bindings("tree", &o.filter, &o.query, o.apply)
-}
-
-func (o *overview) startJump() tea.Cmd {
-	o.jump.Open(o.table.Sel)
-	return nil
 }
 
 // treeNames are the texts to find a row of the tree by.
@@ -227,18 +211,25 @@ func treeNames(r tierRow) []string {
 	return []string{name}
 }
 
-func (o *overview) jumped() tea.Cmd {
-	text := o.jump.In.Value()
-	at := list.After(o.jump.From, len(o.rows), text, func(i int) []string { return treeNames(o.rows[i]) })
+// typed follows the letters.
+func (o *overview) typed() tea.Cmd {
+	words := o.Typing().Value()
+	if !o.Jumping() {
+		return o.narrow(strings.TrimSpace(words))
+	}
+	at := o.Found(len(o.rows), func(i int) []string { return treeNames(o.rows[i]) })
 	if at < 0 {
-		return o.d.Tell("no store, scope or tier begins with %q", text)
+		return o.d.Tell("no store, scope or tier begins with %q", words)
 	}
 	return o.table.Move(at - o.table.Sel)
 }
 
-func (o *overview) jumpBindings() []act.Act {
+func (o *overview) inputBindings() []act.Act {
+	if !o.Jumping() {
+		return o.FilterKeys("tree", o.apply)
+	}
 	all := func(string) bool { return true } // the tree has no pages that are not loaded
-	return list.JumpKeys(&o.jump, all, nil, func() tea.Cmd { return o.table.Move(o.jump.From - o.table.Sel) })
+	return o.JumpKeys(all, nil, func(from int) tea.Cmd { return o.table.Move(from - o.table.Sel) })
 }
 
 // crumbs say which filter and order are in force.
@@ -247,8 +238,8 @@ func (o *overview) crumbs() []safetext.Text {
 	if o.order > 0 {
 		out = append(out, o.d.St.Esc.Const(treeOrders[o.order]))
 	}
-	if o.query != "" {
-		out = append(out, o.d.St.Esc.Sprintf("/%s", o.query))
+	if o.Query != "" {
+		out = append(out, o.d.St.Esc.Sprintf("/%s", o.Query))
 	}
 	return out
 }
@@ -275,7 +266,7 @@ func tierDatum(r tierRow) desk.Datum {
 	d.Add("bytes", r.bytes)
 	d.Add("cap", r.spec.Cap)
 	d.Add("cap_unit", string(r.spec.CapUnit))
-	d.Add("hidden", r.hidden)
+	d.Add("hidden", r.spec.Hidden)
 	d.Add("note", r.note.String())
 	return d
 }

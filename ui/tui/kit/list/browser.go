@@ -1,0 +1,163 @@
+package list
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// Browser is a window with what every list has: a filter that follows the typing, a jump to a row,
+// and marks.
+type Browser[T, M any] struct {
+	Inputs
+	Window *Window[T]
+	Marks  *Marks[T, M]
+	Whole  *Held[T] // the unfiltered list, while a filter is in force
+
+	Names   func(T) []string         // the texts to find a row by
+	Fetcher func() Fetcher[T]        // reads the list under the filter in force
+	Moved   func() tea.Cmd           // after the cursor has moved
+	Check   func(query string) error // why a filter cannot be taken; nil: all can
+
+	loop  *loop.Loop
+	later func(time.Duration, any) tea.Cmd
+}
+
+func NewBrowser[T, M any](d *loop.Loop, pane int, id func(T) string, small func(T) M) *Browser[T, M] {
+	b := &Browser[T, M]{Window: NewWindow(d.Asker(pane), id), loop: d, later: d.Later(pane)}
+	b.Marks = NewMarks(func() *Window[T] { return b.Window }, small)
+	return b
+}
+
+func (b *Browser[T, M]) Move(by int) tea.Cmd     { return tea.Batch(b.Window.Move(by), b.Moved()) }
+func (b *Browser[T, M]) Page(by float64) tea.Cmd { return tea.Batch(b.Window.Page(by), b.Moved()) }
+func (b *Browser[T, M]) Home() tea.Cmd           { return tea.Batch(b.Window.Home(), b.Moved()) }
+func (b *Browser[T, M]) End() tea.Cmd            { return tea.Batch(b.Window.End(), b.Moved()) }
+
+// Anew begins with another list: no rows, marks or filter, and answers for the old list are stale.
+func (b *Browser[T, M]) Anew() {
+	was := b.Window
+	b.Window = NewWindow(was.Ask, was.Id)
+	b.Window.Gen, b.Window.Height, b.Window.PerPage, b.Window.Leap = was.Gen, was.Height, was.PerPage, was.Leap
+	b.Query, b.Filter, b.Whole = "", text.Input{}, nil
+	b.Marks.Clear()
+}
+
+// Settled reports whether a refresh would disturb no running work.
+func (b *Browser[T, M]) Settled() bool {
+	return !slices.Contains(b.Window.Loading[:], true) && b.Window.Trail == nil && b.Marks.Walk == nil && b.Marks.Uncounted() == ""
+}
+
+// Typed follows the letters.
+func (b *Browser[T, M]) Typed() tea.Cmd {
+	if !b.Jumping() {
+		return b.typed(b.later)
+	}
+	at := b.Found(len(b.Window.Rows), func(i int) []string { return b.Names(b.Window.Rows[i]) })
+	if at < 0 {
+		return b.loop.Tell("nothing that is loaded begins with %q; enter looks on through the list", b.jump.Value())
+	}
+	return b.Move(at - b.Window.Sel)
+}
+
+// InputBindings are the keys of the input that has the focus; what names the rows.
+func (b *Browser[T, M]) InputBindings(what string) []act.Act {
+	if !b.Jumping() {
+		return b.FilterKeys(what, b.Apply)
+	}
+	here := func(text string) bool {
+		row, ok := b.Window.Current()
+		return ok && begins(text, b.Names(row))
+	}
+	return b.JumpKeys(here, func(text string) tea.Cmd {
+		return b.Seek(func(r T) bool { return begins(text, b.Names(r)) }, b.loop.Esc.Sprintf("%q", text))
+	}, func(from int) tea.Cmd { return b.Move(from - b.Window.Sel) })
+}
+
+// Jump begins a jump from the row at the cursor.
+func (b *Browser[T, M]) Jump() tea.Cmd { return b.StartJump(b.Window.Sel) }
+
+// Seek looks through the list, page by page.
+func (b *Browser[T, M]) Seek(want func(T) bool, word safetext.Text) tea.Cmd {
+	return b.Window.Follow(&Trail[T]{Word: word, Near: func(r T) (int, bool) { return 0, want(r) }})
+}
+
+// Trailed takes a page of a trail, and says how the trail ended.
+func (b *Browser[T, M]) Trailed(m Trailed[T]) (cmd tea.Cmd, found bool) {
+	cmd, over, found := b.Window.Trailed(m)
+	switch word := m.Trail.Word; {
+	case !over || found || word.IsEmpty():
+	case m.Err != nil:
+		b.loop.Warn("not looked for to the end: %s: %s", word, prose.Reason(b.loop.Esc, m.Err))
+	default:
+		b.loop.Warn("not in this list: %s", word)
+	}
+	return cmd, found
+}
+
+// Due applies what was typed once the typing pauses. One question at a time: a source may keep one
+// walk only.
+func (b *Browser[T, M]) Due(m FilterDue) tea.Cmd {
+	query, now := b.due(m)
+	switch {
+	case now && b.Window.Loading[ArriveReset]:
+		return b.typed(b.later)
+	case now && (b.Check == nil || b.Check(query) == nil):
+		return b.Narrow(query)
+	}
+	return nil
+}
+
+// Apply puts a filter in force; an empty one shows everything.
+func (b *Browser[T, M]) Apply(query string) tea.Cmd {
+	if b.Check != nil {
+		if err := b.Check(query); err != nil {
+			b.loop.Say(paint.ToneWarn, prose.Reason(b.loop.Esc, err))
+			return nil // the operator goes on typing
+		}
+	}
+	b.Filter.Focus = false
+	b.Filter.Set(query)
+	return b.Narrow(query)
+}
+
+// Narrow applies a filter and leaves the input unchanged.
+func (b *Browser[T, M]) Narrow(query string) tea.Cmd {
+	was := b.Query
+	b.Query = asked(query)
+	b.Marks.Stop()
+	b.Window.Fetch = b.Fetcher()
+	return tea.Batch(b.refilter(was), b.Marks.Filtered(b.Query))
+}
+
+// refilter shows the list under the filter in force.
+func (b *Browser[T, M]) refilter(was string) tea.Cmd {
+	switch whole := b.Whole; {
+	case b.Query != "":
+		if was == "" {
+			b.Whole = b.Window.Hold()
+		}
+		return b.Restart(true)
+	case whole != nil:
+		b.Whole = nil
+		row, ok := b.Window.Current()
+		if _, there := whole.rows(b.Window.Id)[b.Window.Id(row)]; there || !ok {
+			return tea.Batch(b.Window.Take(b.Fetcher(), whole, b.Window.Id(row)), b.Moved())
+		}
+	}
+	return b.Restart(false)
+}
+
+// Restart fetches the list anew; the cursor goes to the nearest remaining row. once: a filter's
+// matches are wanted at once.
+func (b *Browser[T, M]) Restart(once bool) tea.Cmd {
+	return b.Window.ResetNear(b.Fetcher(), b.Window.Neighbours(), once)
+}

@@ -1,0 +1,157 @@
+package list
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
+)
+
+// filterPause is the debounce of filter input: a word typed in one go is one question.
+const filterPause = 150 * time.Millisecond
+
+// FilterDue says that the debounce is over.
+type FilterDue struct{ gen int }
+
+// Inputs are the inputs of a list, which follows the typing: a filter, and the first letters of a row
+// to jump to.
+type Inputs struct {
+	Query  string     // the filter in force
+	Filter text.Input // where it is typed
+	before string     // the filter in force when typing began
+	gen    int        // of the typing
+
+	jump text.Input
+	from int // the cursor's row when the jump began
+}
+
+// Typing is the input that has the focus, or nil.
+func (in *Inputs) Typing() *text.Input {
+	switch {
+	case in.jump.Focus:
+		return &in.jump
+	case in.Filter.Focus:
+		return &in.Filter
+	}
+	return nil
+}
+
+// Jumping reports whether the operator types the first letters of a row.
+func (in *Inputs) Jumping() bool { return in.jump.Focus }
+
+// Render draws the input that has the focus in place of the heading; nil without one.
+func (in *Inputs) Render(h *paint.Row) *tea.Position {
+	typing, prompt := in.Typing(), "/"
+	switch {
+	case typing == nil:
+		return nil
+	case in.jump.Focus:
+		prompt = "jump to: "
+	}
+	return &tea.Position{X: typing.Render(h, h.St.Esc.Const(prompt), safetext.Text{}) + 1}
+}
+
+func (in *Inputs) StartFilter() tea.Cmd {
+	in.gen, in.before = in.gen+1, in.Query
+	in.Filter.Edit(in.Query)
+	return nil
+}
+
+// typed asks again when typing pauses.
+func (in *Inputs) typed(later func(time.Duration, any) tea.Cmd) tea.Cmd {
+	in.gen++
+	return later(filterPause, FilterDue{in.gen})
+}
+
+// due reports whether to apply what was typed now.
+func (in *Inputs) due(m FilterDue) (query string, now bool) {
+	query = asked(strings.TrimSpace(in.Filter.Value()))
+	return query, m.gen == in.gen && in.Filter.Focus && query != in.Query
+}
+
+// asked is a filter as it counts: a sign without words is none.
+func asked(query string) string {
+	if strings.Trim(query, "! ") == "" {
+		return ""
+	}
+	return query
+}
+
+// FilterKeys end typing and keep the last filter; esc restores the one before.
+func (in *Inputs) FilterKeys(what string, apply func(string) tea.Cmd) []act.Act {
+	end := func(words string) tea.Cmd {
+		in.gen++
+		if words == in.Query {
+			in.Filter.Focus = false
+			in.Filter.Set(words)
+			return nil
+		}
+		return apply(words)
+	}
+	return []act.Act{
+		{Keys: []string{"enter"}, Name: "keep", Doc: "keep this filter and go to the " + what + "; ! in front shows the others", Do: func() tea.Cmd { return end(strings.TrimSpace(in.Filter.Value())) }},
+		{Keys: []string{"esc"}, Name: "cancel", Doc: "back to the list as it was", Do: func() tea.Cmd { return end(in.before) }},
+	}
+}
+
+// StartJump begins a jump from the cursor's row.
+func (in *Inputs) StartJump(at int) tea.Cmd {
+	in.jump.Set("")
+	in.jump.Focus, in.from = true, at
+	return nil
+}
+
+func (in *Inputs) EndJump() { in.jump.Focus = false }
+
+// Found is the first of n rows that begins with what was typed, from the row where the jump began on
+// and around the end; -1 when none does.
+func (in *Inputs) Found(n int, names func(i int) []string) int {
+	from := min(in.from, max(n-1, 0))
+	if in.jump.Value() == "" {
+		return from
+	}
+	for i := range n {
+		if at := (from + i) % n; begins(in.jump.Value(), names(at)) {
+			return at
+		}
+	}
+	return -1
+}
+
+// begins reports whether one of the names begins with the text.
+func begins(text string, names []string) bool {
+	text = strings.ToLower(text)
+	for _, n := range names {
+		if n != "" && strings.HasPrefix(strings.ToLower(n), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// JumpKeys end a jump. Where the row at the cursor begins with what was typed (here), enter stays
+// there; else look searches the pages that are not loaded.
+func (in *Inputs) JumpKeys(here func(text string) bool, look func(text string) tea.Cmd, back func(from int) tea.Cmd) []act.Act {
+	enter := act.Act{Keys: []string{"enter"}, Name: "stay here", Doc: "stay at this row, which begins so", Do: func() tea.Cmd {
+		in.EndJump()
+		return nil
+	}}
+	if text := in.jump.Value(); text != "" && !here(text) {
+		enter.Name, enter.Doc = "look on", "look for a row that begins so in the pages that are not loaded"
+		enter.Do = func() tea.Cmd {
+			in.EndJump()
+			return look(text)
+		}
+	}
+	return []act.Act{enter,
+		{Keys: []string{"esc"}, Name: "back", Doc: "back to the row where the cursor was", Do: func() tea.Cmd {
+			in.EndJump()
+			return back(in.from)
+		}},
+	}
+}
