@@ -183,6 +183,20 @@ type Acted struct {
 	Then    func() tea.Cmd // runs at once; nil: nothing
 }
 
+// Again asks the same question with what was typed, and says why above it. It runs in a command, so
+// the dialog on the screen stays as it is.
+func (d *Dialog) Again(f Filled, why safetext.Text) Acted {
+	next := &Dialog{Title: d.Title, Body: d.Body, Name: d.Name, NoReason: d.NoReason, Must: d.Must, Form: d.Form, Choices: d.Choices, Canceled: d.Canceled}
+	next.Lines = append([]text.Line{{Value: why, Kind: text.Warn}}, d.Lines...)
+	for i := range d.Fields {
+		next.Fields = append(next.Fields, Field{Label: d.Fields[i].Label})
+		if i < len(f.Fields) {
+			next.Fields[i].Input.Set(f.Fields[i])
+		}
+	}
+	return Acted{Next: next}
+}
+
 // Propose prepares a dialog in a command and shows it if the operator is still at the same place.
 func (md *Modal) Propose(prepare func(ctx context.Context) (*Dialog, safetext.Text)) tea.Cmd {
 	from, writable := md.Host.Here(), md.Host.Refusal() == ""

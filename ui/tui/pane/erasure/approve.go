@@ -35,53 +35,38 @@ func (rq *Requests) approve(r operator.ErasureRequest) tea.Cmd {
 		case err != nil:
 			return dialog.Acted{Quiet: true, Text: prose.Reason(d.Esc, err)}
 		case why != "" && d.Erasure.BySession(&now.Request) && d.Locked("") == "":
-			return dialog.Acted{Quiet: true, Next: rq.approveHereDialog(now, p)}
+			dlg := rq.approveDialog(now, p, "You approve", "the record of your session", func(ctx context.Context, _ dialog.Filled) error { return d.Erasure.ApproveHere(ctx, r.ID, p.Hash) })
+			dlg.Lines = append(dlg.Lines, text.Line{Value: d.Esc.Const("The log records it with the key of your login, and the receipt names that.")})
+			return dialog.Acted{Quiet: true, Next: dlg}
 		case why == "" || d.Remote || d.Locked("") != "":
 			return dialog.Acted{Ok: true, Quiet: true, Title: "Approval", Page: text.NewPage(rq.approvalLines(now, p, why), "")}
 		}
-		return dialog.Acted{Quiet: true, Next: rq.approveDialog(now, p, why)}
+		dlg := rq.approveDialog(now, p, "You sign", "your signature", func(ctx context.Context, f dialog.Filled) error {
+			return rq.sign(ctx, now, p.Hash, strings.TrimSpace(f.Fields[0]))
+		})
+		dlg.Lines = append(dlg.Lines, rq.approvalLines(now, p, why)...)
+		dlg.Fields = []dialog.Field{{Label: d.Esc.Const("your private SSH key file, or empty for a key of your agent: ")}}
+		return dialog.Acted{Quiet: true, Next: dlg}
 	})
 }
 
-// approvedLines are the plan in numbers and its hash.
-func (rq *Requests) approvedLines(r operator.ErasureRequest, p gdpr.Plan, how string) []text.Line {
+// approveDialog shows the plan in numbers with its hash, and asks whether to approve it. how says what
+// the operator does, by what approves it.
+func (rq *Requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, how, by string, approve func(context.Context, dialog.Filled) error) *dialog.Dialog {
 	esc := rq.D.Esc
 	_, held := p.Count()
-	return []text.Line{
-		{Value: esc.Sprintf("Approve the erasure of %s with your own key?", countPlan(&p).erased(" and the scrub of ")), Kind: text.Title},
-		{Value: esc.Sprintf("%s of %s; %s on hold. %s exactly this plan, and it is void when anything in it changes.", r.ID, prose.Plural(int64(len(p.Stores)), "store"), prose.Group(held), safetext.Const(how))},
-		{Value: esc.Sprintf("The hash of the plan: %s", esc.Line(p.Hash)), Pin: true},
-	}
-}
-
-// approveHereDialog asks for an approval by this session, which a key has authenticated.
-func (rq *Requests) approveHereDialog(r operator.ErasureRequest, p gdpr.Plan) *dialog.Dialog {
-	esc := rq.D.Esc
 	return &dialog.Dialog{
 		Title: esc.Const("Approve"), NoReason: true, Body: text.NewPage(eraseStores(rq.D.St, p), ""),
-		Lines: append(rq.approvedLines(r, p, "You approve"), text.Line{Value: esc.Const("The log records it with the key of your login, and the receipt names that.")}),
-		Choices: []dialog.Choice{{Verb: "Approve", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
-			if err := rq.D.Erasure.ApproveHere(ctx, r.ID, p.Hash); err != nil {
-				return dialog.Acted{Text: esc.Sprintf("not approved: %s", prose.Reason(esc, err))}
-			}
-			return dialog.Acted{Ok: true, Text: esc.Sprintf("approved %s by the record of your session over the plan %s", r.ID, safetext.Const(p.Hash[:min(12, len(p.Hash))]))}
-		}}},
-	}
-}
-
-// approveDialog shows the plan to be signed, and asks for the key.
-func (rq *Requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, why string) *dialog.Dialog {
-	esc := rq.D.Esc
-	lines := rq.approvedLines(r, p, "You sign")
-	return &dialog.Dialog{
-		Title: esc.Const("Approve"), NoReason: true, Lines: append(lines, rq.approvalLines(r, p, why)...),
-		Body:   text.NewPage(eraseStores(rq.D.St, p), ""),
-		Fields: []dialog.Field{{Label: esc.Const("your private SSH key file, or empty for a key of your agent: ")}},
+		Lines: []text.Line{
+			{Value: esc.Sprintf("Approve the erasure of %s with your own key?", countPlan(&p).erased(" and the scrub of ")), Kind: text.Title},
+			{Value: esc.Sprintf("%s of %s; %s on hold. %s exactly this plan, and it is void when anything in it changes.", r.ID, prose.Plural(int64(len(p.Stores)), "store"), prose.Group(held), safetext.Const(how))},
+			{Value: esc.Sprintf("The hash of the plan: %s", esc.Line(p.Hash)), Pin: true},
+		},
 		Choices: []dialog.Choice{{Verb: "Approve", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
-			if err := rq.sign(ctx, r, p.Hash, strings.TrimSpace(f.Fields[0])); err != nil {
+			if err := approve(ctx, f); err != nil {
 				return dialog.Acted{Text: esc.Sprintf("not approved: %s", prose.Reason(esc, err))}
 			}
-			return dialog.Acted{Ok: true, Text: esc.Sprintf("approved %s by your signature over the plan %s", r.ID, safetext.Const(p.Hash[:min(12, len(p.Hash))]))}
+			return dialog.Acted{Ok: true, Text: esc.Sprintf("approved %s by %s over the plan %s", r.ID, safetext.Const(by), safetext.Const(p.Hash[:min(12, len(p.Hash))]))}
 		}}},
 	}
 }

@@ -42,12 +42,12 @@ func (rq *Requests) LayerKeys(p *record.List[LayerRow], r operator.ErasureReques
 		return "the program can judge it itself: " + strings.TrimLeft(verdictWords(l.Verdict), "+!~?x-= ")
 	}, func() tea.Cmd {
 		l, _ := layer()
-		return rq.D.Modal.Show(rq.attestDialog(r, l, "", ""))
+		return rq.attest(r, l)
 	})}
 }
 
-// attestDialog asks for the ground on which an inspected layer may stay as it is.
-func (rq *Requests) attestDialog(r operator.ErasureRequest, l receipt.Layer, ground, wrong string) *dialog.Dialog {
+// attest asks for the ground on which an inspected layer may stay as it is.
+func (rq *Requests) attest(r operator.ErasureRequest, l receipt.Layer) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Attest %s?", esc.LineMax(l.Store+": "+l.Layer, prose.MaxTitle)), Kind: text.Title},
@@ -57,17 +57,13 @@ func (rq *Requests) attestDialog(r operator.ErasureRequest, l receipt.Layer, gro
 	if l.Reason != "" {
 		lines = append(lines, text.Line{Value: esc.LineMax(l.Reason, prose.MaxReason), Kind: text.Note})
 	}
-	if wrong != "" {
-		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
-	}
 	dlg := &dialog.Dialog{Title: esc.Const("Attest"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("ground, required: ")}, {Label: esc.Const("who looked, empty for you: ")}}}
-	dlg.Fields[0].Input.Set(ground)
 	dlg.Choices = []dialog.Choice{{Verb: "Attest", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		in := gdpr.Looked{Store: l.Store, Layers: []string{l.Layer}, Ground: strings.TrimSpace(f.Fields[0]), By: strings.TrimSpace(f.Fields[1])}
 		if err := d.Erasure.Attest(ctx, r.ID, in); err != nil {
-			return dialog.Acted{Next: rq.attestDialog(r, l, f.Fields[0], "not attested: "+prose.Reason(d.Esc, err).String())}
+			return dlg.Again(f, d.Esc.Sprintf("!! not attested: %s", prose.Reason(d.Esc, err)))
 		}
 		return dialog.Acted{Ok: true, Text: d.Esc.Sprintf("attested: %s; r looks again", d.Esc.LineMax(l.Layer, prose.MaxTitle))}
 	}}}
-	return dlg
+	return d.Modal.Show(dlg)
 }

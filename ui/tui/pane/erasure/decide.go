@@ -178,7 +178,7 @@ func (rq *Requests) lift(r operator.ErasureRequest, items []gdpr.Step, at *planP
 			return nil, prose.Reason(esc, err)
 		}
 		if len(items) == 1 {
-			return rq.liftDialog(now, stepRef(items[0]).String(), "", at), safetext.Text{}
+			return rq.liftDialog(now, stepRef(items[0]).String(), at), safetext.Text{}
 		}
 		own := map[model.Ref]bool{}
 		for _, h := range now.Holds {

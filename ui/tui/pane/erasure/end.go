@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"memdesk/gdpr"
 	"memdesk/model"
 	"memdesk/operator"
@@ -15,12 +17,9 @@ import (
 // liftDialog asks which hold of a request to lift: the item of a list where there is one, else a
 // typed one. A complete request no longer has the ids of its held items: only the operator knows
 // them.
-func (rq *Requests) liftDialog(r operator.ErasureRequest, item, wrong string, at *planPlace) *dialog.Dialog {
+func (rq *Requests) liftDialog(r operator.ErasureRequest, item string, at *planPlace) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{{Value: esc.Const("Lift a hold?"), Kind: text.Title}}
-	if wrong != "" {
-		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
-	}
 	for _, h := range r.Holds {
 		ref := model.Ref{Store: h.Store, ID: h.ID}.String()
 		if item == "" && !r.Done() {
@@ -42,7 +41,7 @@ func (rq *Requests) liftDialog(r operator.ErasureRequest, item, wrong string, at
 		}
 		switch {
 		case err != nil:
-			return dialog.Acted{Next: rq.liftDialog(r, f.Fields[0], "not lifted: "+prose.Reason(d.Esc, err).String(), at)}
+			return dlg.Again(f, d.Esc.Sprintf("!! not lifted: %s", prose.Reason(d.Esc, err)))
 		case r.Done():
 			return dialog.Acted{Ok: true, Text: d.Esc.Const("lifted; memdesk gdpr sweep erases what it kept")}
 		}
@@ -51,8 +50,8 @@ func (rq *Requests) liftDialog(r operator.ErasureRequest, item, wrong string, at
 	return dlg
 }
 
-// withdrawDialog asks why to close a request without an erasure.
-func (rq *Requests) withdrawDialog(r operator.ErasureRequest, wrong string) *dialog.Dialog {
+// withdraw asks why to close a request without an erasure.
+func (rq *Requests) withdraw(r operator.ErasureRequest) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Withdraw %s?", r.ID), Kind: text.Title},
@@ -61,15 +60,12 @@ func (rq *Requests) withdrawDialog(r operator.ErasureRequest, wrong string) *dia
 	if r.Unfinished() || r.Stopped() {
 		lines = append(lines, text.Line{Value: esc.Const("!! Its erasure has begun: what is erased stays erased, the rest stays."), Kind: text.Warn})
 	}
-	if wrong != "" {
-		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
-	}
 	dlg := &dialog.Dialog{Title: esc.Const("Withdraw"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("who took it back and why, required: ")}}}
 	dlg.Choices = []dialog.Choice{{Verb: "Withdraw", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		if err := d.Erasure.Withdraw(ctx, r.ID, f.Fields[0]); err != nil {
-			return dialog.Acted{Next: rq.withdrawDialog(r, "not withdrawn: "+prose.Reason(d.Esc, err).String())}
+			return dlg.Again(f, d.Esc.Sprintf("!! not withdrawn: %s", prose.Reason(d.Esc, err)))
 		}
 		return dialog.Acted{Ok: true, Text: d.Esc.Sprintf("withdrawn: %s", r.ID)}
 	}}}
-	return dlg
+	return d.Modal.Show(dlg)
 }

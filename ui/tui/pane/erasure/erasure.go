@@ -241,15 +241,6 @@ func (p *Pane) tick() tea.Cmd {
 	return nil
 }
 
-// currentErasure is the request at the cursor.
-func currentErasure(p *record.List[operator.ErasureRequest]) (operator.ErasureRequest, bool) {
-	r, ok := p.Window.Current()
-	if !ok {
-		return operator.ErasureRequest{}, false
-	}
-	return r.Raw, true
-}
-
 func erasureRecord(d *desk.Desk, r operator.ErasureRequest) record.Row[operator.ErasureRequest] {
 	esc := d.Esc
 	due := paint.ToneInfo
@@ -430,21 +421,6 @@ func (rq *Requests) planSummary(ctx context.Context, r operator.ErasureRequest, 
 	return append(append(head, eraseStores(rq.D.St, p)...), text.Line{Kind: text.Blank})
 }
 
-// noErasure says why an act on the request at the cursor is impossible; more adds the reasons of
-// the request itself.
-func (rq *Requests) noErasure(p *record.List[operator.ErasureRequest], more func(r operator.ErasureRequest) string) func() string {
-	return func() string {
-		r, ok := currentErasure(p)
-		if !ok {
-			return p.Window.Nothing() + "; a files a request"
-		}
-		if why := rq.D.Locked(""); why != "" {
-			return why
-		}
-		return more(r)
-	}
-}
-
 // stillOpen says why a request cannot be changed; empty where it can.
 func stillOpen(r operator.ErasureRequest) string {
 	switch {
@@ -460,11 +436,16 @@ func stillOpen(r operator.ErasureRequest) string {
 
 // erasureKeys are the keys of this pane beside those of every list.
 func (rq *Requests) erasureKeys(p *record.List[operator.ErasureRequest]) []act.Act {
-	request := func(do func(r operator.ErasureRequest) tea.Cmd) func() tea.Cmd {
-		return func() tea.Cmd {
-			r, _ := currentErasure(p)
-			return do(r)
+	none := func() string {
+		if p.None() == "" {
+			return ""
 		}
+		return p.None() + "; a files a request"
+	}
+	// on is an act on the request at the cursor; no adds the reasons of the request itself.
+	on := func(a act.Act, no func(operator.ErasureRequest) string, do func(operator.ErasureRequest) tea.Cmd) act.Act {
+		why := act.Unless(none, func() string { return rq.D.Locked("") })
+		return a.With(act.Unless(why, func() string { return no(p.Here()) }), func() tea.Cmd { return do(p.Here()) })
 	}
 	planned := func(r operator.ErasureRequest) string {
 		if why := stillOpen(r); why != "" {
@@ -475,21 +456,27 @@ func (rq *Requests) erasureKeys(p *record.List[operator.ErasureRequest]) []act.A
 		}
 		return ""
 	}
+	withdrawn := func(r operator.ErasureRequest) string {
+		if r.State == gdpr.StateWithdrawn {
+			return stillOpen(r)
+		}
+		return ""
+	}
 	out := []act.Act{
 		act.Request.With(func() string { return rq.D.Locked("") }, func() tea.Cmd { return rq.D.Modal.Show(rq.intakeDialog(rq.intake, -1, "")) }),
-		act.Plan.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
+		on(act.Plan, func(r operator.ErasureRequest) string {
 			if why := stillOpen(r); why != "" {
 				return why
 			}
 			return rq.D.NoBulk()
-		}), request(func(r operator.ErasureRequest) tea.Cmd { return rq.discover(r, nil) })),
-		act.Erase.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
+		}, func(r operator.ErasureRequest) tea.Cmd { return rq.discover(r, nil) }),
+		on(act.Erase, func(r operator.ErasureRequest) string {
 			if r.State == gdpr.StateInScope {
 				return "it was carried out: r looks again"
 			}
 			return planned(r)
-		}), request(rq.erase)),
-		act.Retry.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
+		}, rq.erase),
+		on(act.Retry, func(r operator.ErasureRequest) string {
 			if why := planned(r); why != "" {
 				return why
 			}
@@ -497,52 +484,43 @@ func (rq *Requests) erasureKeys(p *record.List[operator.ErasureRequest]) []act.A
 				return "no run has begun: E begins one"
 			}
 			return ""
-		}), request(rq.erase)),
-		act.Pause.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
+		}, rq.erase),
+		on(act.Pause, func(r operator.ErasureRequest) string {
 			if !r.Under() {
 				return "no run is under way"
 			}
 			return ""
-		}), request(rq.pauseErasure)),
-		act.ExportPerson.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
-			switch {
-			case r.State == gdpr.StateWithdrawn:
-				return stillOpen(r)
-			case r.Done():
+		}, rq.pauseErasure),
+		on(act.ExportPerson, func(r operator.ErasureRequest) string {
+			if why := withdrawn(r); why != "" {
+				return why
+			}
+			if r.Done() {
 				return "the request is complete: there is nothing left to export"
 			}
 			return ""
-		}), request(rq.exportErasure)),
-		act.Approve.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
+		}, rq.exportErasure),
+		on(act.Approve, func(r operator.ErasureRequest) string {
 			if r.State == gdpr.StateInScope && !rq.D.Erasure.Rules().RequireApproval {
 				return "it was carried out, and needed no approval"
 			}
 			return planned(r)
-		}), request(rq.approve)),
-		act.Deadline.With(rq.noErasure(p, stillOpen), request(rq.clockDialog)),
-		act.Verify.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
-			switch {
-			case r.State == gdpr.StateWithdrawn:
-				return stillOpen(r)
-			case r.Under():
+		}, rq.approve),
+		on(act.Deadline, stillOpen, rq.deadline),
+		on(act.Verify, func(r operator.ErasureRequest) string {
+			if r.Under() {
 				return "a run is under way, which looks again at its end"
 			}
-			return ""
-		}), request(rq.verifyErasure)),
+			return withdrawn(r)
+		}, rq.verifyErasure),
 		act.Layers.With(func() string {
-			r, ok := currentErasure(p)
-			if !ok || !r.Receipted() && !r.Unfinished() {
+			if r := p.Here(); p.None() != "" || !r.Receipted() && !r.Unfinished() {
 				return "there are verdicts at the end of a run"
 			}
 			return ""
-		}, request(rq.openVerdicts)),
-		act.Receipt.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
-			if r.State == gdpr.StateWithdrawn {
-				return stillOpen(r)
-			}
-			return ""
-		}), request(rq.saveReceipt)),
-		act.Lift.With(rq.noErasure(p, func(r operator.ErasureRequest) string {
+		}, func() tea.Cmd { return rq.openVerdicts(p.Here()) }),
+		on(act.Receipt, withdrawn, rq.saveReceipt),
+		on(act.Lift, func(r operator.ErasureRequest) string {
 			switch {
 			case r.Under():
 				return stillOpen(r)
@@ -550,25 +528,20 @@ func (rq *Requests) erasureKeys(p *record.List[operator.ErasureRequest]) []act.A
 				return "nothing is on hold under this request"
 			}
 			return ""
-		}), request(func(r operator.ErasureRequest) tea.Cmd { return rq.D.Modal.Show(rq.liftDialog(r, "", "", nil)) })),
-		act.Withdraw.With(rq.noErasure(p, stillOpen), request(func(r operator.ErasureRequest) tea.Cmd { return rq.D.Modal.Show(rq.withdrawDialog(r, "")) })),
+		}, func(r operator.ErasureRequest) tea.Cmd { return rq.D.Modal.Show(rq.liftDialog(r, "", nil)) }),
+		on(act.Withdraw, stillOpen, rq.withdraw),
 	}
 	if p.Full {
 		out = slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the request before
 		return append([]act.Act{{Keys: []string{"enter"}, Name: "receipt", Doc: "read the receipt of a request that is complete",
 			Why: func() string {
-				if r, ok := currentErasure(p); !ok || !r.Receipted() {
+				if r := p.Here(); p.None() != "" || !r.Receipted() {
 					return "there is a receipt when the request is complete; esc goes back"
 				}
 				return ""
-			}, Do: request(rq.showReceipt)}}, out...)
+			}, Do: func() tea.Cmd { return rq.showReceipt(p.Here()) }}}, out...)
 	}
-	return append([]act.Act{act.Show.With(func() string {
-		if _, ok := currentErasure(p); !ok {
-			return p.Window.Nothing() + "; a files a request"
-		}
-		return ""
-	}, request(func(r operator.ErasureRequest) tea.Cmd { return rq.openErasure(p, r) }))}, out...)
+	return append([]act.Act{act.Show.With(none, func() tea.Cmd { return rq.openErasure(p, p.Here()) })}, out...)
 }
 
 // openErasure opens the list that a request needs now.

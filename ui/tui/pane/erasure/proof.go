@@ -48,8 +48,6 @@ func verdictWords(v model.Verdict) string {
 	return "? " + string(v)
 }
 
-func passes(v model.Verdict) bool { return receipt.Passes(v) }
-
 // verdictAdvice says what to do about a verdict.
 func verdictAdvice(v model.Verdict) string {
 	switch v {
@@ -96,31 +94,21 @@ func (rq *Requests) layersSide(r operator.ErasureRequest, title string, get func
 			if err != nil {
 				return list.Span[record.Row[LayerRow]]{}, desk.Said{}, err
 			}
-			start := 0
-			if q.Cursor != "" {
-				if start, err = strconv.Atoi(q.Cursor); err != nil {
-					return list.Span[record.Row[LayerRow]]{}, desk.Said{}, model.Errorf(model.InvalidInput, "layers", "this cursor is of another list")
-				}
-			}
-			rows, clean := receipt.Split(layers)
+			standing, clean := receipt.Split(layers)
 			if q.Filter != "" {
-				rows = append(rows, clean.Rows...)
+				standing = append(standing, clean.Rows...)
 			}
-			out := list.Span[record.Row[LayerRow]]{Total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
-			i := start
-			for ; i < len(rows) && len(out.Rows) < q.Limit; i++ {
-				l := rows[i]
+			var rows []record.Row[LayerRow]
+			for i, l := range standing {
 				if q.Matches(l.Store, l.Layer, verdictWords(l.Verdict), l.Method, l.Reason) {
-					out.Rows = append(out.Rows, layerRecord(d.Esc, i, l))
+					rows = append(rows, layerRecord(d.Esc, i, l))
 				}
 			}
-			switch {
-			case i < len(rows):
-				out.Next = strconv.Itoa(i)
-			case q.Filter == "" && clean.Layers > 0:
-				out.Rows, out.Total.N = append(out.Rows, foldRecord(d.Esc, clean)), out.Total.N+1
+			if q.Filter == "" && clean.Layers > 0 {
+				rows = append(rows, foldRecord(d.Esc, clean))
 			}
-			return out, desk.Said{Text: layersNotice(d.Esc, layers)}, nil
+			first, page := desk.PageOf(len(rows), q.Cursor, q.Limit)
+			return list.Span[record.Row[LayerRow]]{Rows: rows[first : first+page.Rows], Next: page.Next, Total: page.Total}, desk.Said{Text: layersNotice(d.Esc, layers)}, nil
 		},
 		Detail: func(_ context.Context, raw LayerRow) *text.Page {
 			if raw.folded {
@@ -180,7 +168,7 @@ func layerLine(esc safetext.Escaper, l receipt.Layer) text.Line {
 func layersNotice(esc safetext.Escaper, layers []receipt.Layer) safetext.Text {
 	bad := 0
 	for _, l := range layers {
-		if !passes(l.Verdict) {
+		if !receipt.Passes(l.Verdict) {
 			bad++
 		}
 	}
@@ -195,7 +183,7 @@ func layerRecord(esc safetext.Escaper, i int, l receipt.Layer) record.Row[LayerR
 	switch {
 	case l.Verdict == model.VerdictResidue || l.Verdict == model.VerdictFailed:
 		t = paint.ToneBad
-	case !passes(l.Verdict):
+	case !receipt.Passes(l.Verdict):
 		t = paint.ToneWarn
 	}
 	return record.Row[LayerRow]{Key: strconv.Itoa(i), Raw: LayerRow{layer: l}, Tones: []paint.Tone{paint.ToneInfo, t}, Cells: []safetext.Text{
@@ -256,7 +244,7 @@ func (rq *Requests) verifyNow(r operator.ErasureRequest, typed string, aliases .
 		}
 		var rows []task.Outcome
 		for _, l := range layers {
-			rows = append(rows, task.Outcome{Store: l.Store, Name: l.Layer, Ok: passes(l.Verdict), Word: verdictWords(l.Verdict), Why: d.Esc.LineMax(l.Reason, prose.MaxReason)})
+			rows = append(rows, task.Outcome{Store: l.Store, Name: l.Layer, Ok: receipt.Passes(l.Verdict), Word: verdictWords(l.Verdict), Why: d.Esc.LineMax(l.Reason, prose.MaxReason)})
 		}
 		b.Settle(rows, "layer")
 		return nil
@@ -270,11 +258,7 @@ func (rq *Requests) verifyNow(r operator.ErasureRequest, typed string, aliases .
 	return rq.D.Work.Watch(b)
 }
 
-// approvalDialog answers a wish to erase that another operator must approve first.
-func (rq *Requests) approvalDialog(r operator.ErasureRequest, p gdpr.Plan, why string) *dialog.Dialog {
-	return &dialog.Dialog{Title: rq.D.Esc.Const("Approval"), NoReason: true, Lines: rq.approvalLines(r, p, why)}
-}
-
+// approvalLines say who has to approve a plan, and how.
 func (rq *Requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why string) []text.Line {
 	d, esc := rq.D, rq.D.Esc
 	rules := d.Erasure.Rules()
@@ -391,10 +375,6 @@ func (rq *Requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
 	if !r.Receipted() {
 		name = r.ID + "-report.md"
 	}
-	return rq.D.Modal.Show(rq.saveDialogOf(r, "~/"+name, ""))
-}
-
-func (rq *Requests) saveDialogOf(r operator.ErasureRequest, path, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	dlg := &dialog.Dialog{Title: esc.Const("Receipt"), NoReason: true, Lines: []text.Line{
 		{Value: esc.Sprintf("Save the receipt of %s?", r.ID), Kind: text.Title},
@@ -407,41 +387,30 @@ func (rq *Requests) saveDialogOf(r operator.ErasureRequest, path, wrong string) 
 			{Value: esc.Const("It is not complete, so this is no receipt: what is done, what is left and what to do, and nobody's name. JSON, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), Kind: text.Note},
 		}
 	}
-	if wrong != "" {
-		dlg.Lines = append([]text.Line{{Value: esc.Sprintf("!! %s", wrong), Kind: text.Warn}}, dlg.Lines...)
-	}
 	dlg.Fields = []dialog.Field{{Label: esc.Const("file: ")}}
-	dlg.Fields[0].Input.Set(path)
+	dlg.Fields[0].Input.Set("~/" + name)
 	dlg.Choices = []dialog.Choice{{Verb: "Save", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		n, err := d.Erasure.SaveReceipt(ctx, r.ID, strings.TrimSpace(f.Fields[0]))
 		if err != nil {
-			return dialog.Acted{Next: rq.saveDialogOf(r, f.Fields[0], "not saved: "+prose.Reason(d.Esc, err).String())}
+			return dlg.Again(f, d.Esc.Sprintf("!! not saved: %s", prose.Reason(d.Esc, err)))
 		}
 		return dialog.Acted{Ok: true, Quiet: true, Text: d.Esc.Sprintf("saved, %s bytes: %s", prose.Group(n), d.Esc.LineMax(f.Fields[0], prose.MaxTitle))}
 	}}}
-	return dlg
+	return d.Modal.Show(dlg)
 }
 
 // exportErasure asks where to write all data about the subject.
 func (rq *Requests) exportErasure(r operator.ErasureRequest) tea.Cmd {
-	return rq.D.Modal.Show(rq.personExportDialog(r, "~/"+r.ID+"-export", ""))
-}
-
-func (rq *Requests) personExportDialog(r operator.ErasureRequest, path, wrong string) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
-	lines := []text.Line{
+	dlg := &dialog.Dialog{Title: esc.Const("Export"), NoReason: true, Fields: []dialog.Field{{Label: esc.Const("directory or .zip: ")}}, Lines: []text.Line{
 		{Value: esc.Sprintf("Export everything about %s?", esc.LineMax(r.Subject, prose.MaxTitle)), Kind: text.Title},
 		{Value: esc.Const("For the person (Art. 15, 20): a new directory with export.json and a document per item, or one file where the name ends in .zip, for your eyes only. Shared items: only the lines that name the person."), Kind: text.Note},
-	}
-	if wrong != "" {
-		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", wrong), Kind: text.Warn}}, lines...)
-	}
-	dlg := &dialog.Dialog{Title: esc.Const("Export"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("directory or .zip: ")}}}
-	dlg.Fields[0].Input.Set(path)
+	}}
+	dlg.Fields[0].Input.Set("~/" + r.ID + "-export")
 	dlg.Choices = []dialog.Choice{{Verb: "Export", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		n, missing, err := d.Erasure.Export(ctx, r.ID, strings.TrimSpace(f.Fields[0]))
 		if err != nil {
-			return dialog.Acted{Next: rq.personExportDialog(r, f.Fields[0], "not exported: "+prose.Reason(d.Esc, err).String())}
+			return dlg.Again(f, d.Esc.Sprintf("!! not exported: %s", prose.Reason(d.Esc, err)))
 		}
 		out := dialog.Acted{Ok: true, Quiet: true, Text: d.Esc.Sprintf("exported %s: %s", prose.Plural(n, "item"), d.Esc.LineMax(f.Fields[0], prose.MaxTitle))}
 		if len(missing) > 0 {
@@ -450,5 +419,5 @@ func (rq *Requests) personExportDialog(r operator.ErasureRequest, path, wrong st
 		}
 		return out
 	}}}
-	return dlg
+	return d.Modal.Show(dlg)
 }

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
@@ -45,14 +46,14 @@ func (rq *Requests) erase(r operator.ErasureRequest) tea.Cmd {
 			return nil, prose.Reason(esc, err)
 		}
 		if why != "" {
-			return rq.approvalDialog(now, p, why), safetext.Text{}
+			return &dialog.Dialog{Title: esc.Const("Approval"), NoReason: true, Lines: rq.approvalLines(now, p, why)}, safetext.Text{}
 		}
-		return rq.eraseDialog(ctx, now, p, ""), safetext.Text{}
+		return rq.eraseDialog(ctx, now, p), safetext.Text{}
 	})
 }
 
-// eraseDialog says in numbers what will happen; wrong says what to put right.
-func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, p gdpr.Plan, wrong string) *dialog.Dialog {
+// eraseDialog says in numbers what will happen.
+func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, p gdpr.Plan) *dialog.Dialog {
 	d, esc := rq.D, rq.D.Esc
 	items, held := p.Count()
 	all := countPlan(&p)
@@ -61,17 +62,16 @@ func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	if r.Unfinished() || r.Stopped() {
 		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s?", whose)
 	}
-	var lines []text.Line
-	if wrong != "" {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", wrong), Kind: text.Warn})
-	}
-	lines = append(lines, text.Line{Value: title, Kind: text.Title})
+	lines := []text.Line{{Value: title, Kind: text.Title}}
 	if verb == "Go on" {
 		lines = append(lines, rq.missingLines(ctx, r, p)...)
 	}
-	asked := len(lines)
-	lines = append(lines,
-		text.Line{Value: esc.Const("!! It cannot be undone: nothing is kept for z."), Kind: text.Warn, Pin: true})
+	max := d.Erasure.Rules().MaxShare
+	over := p.OverShare(max)
+	if len(over) > 0 {
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s.", esc.LineMax(over[0].ShareWords(max), prose.MaxReason)), Kind: text.Warn})
+	}
+	lines = append(lines, text.Line{Value: esc.Const("!! It cannot be undone: nothing is kept for z."), Kind: text.Warn, Pin: true})
 	lines = append(lines, unsearchedLines(esc, p, "Nothing is erased there, and the request stays partial.")...)
 	var production []string
 	for _, m := range d.Fleet.Members() {
@@ -98,11 +98,7 @@ func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 		lines = append(lines, text.Line{Value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), Kind: text.Note})
 	}
 	dlg := &dialog.Dialog{Title: esc.Const("Erase"), Lines: lines, Name: r.ID, NoReason: true, Body: text.NewPage(eraseStores(d.St, p), "")}
-	over := len(p.OverShare(d.Erasure.Rules().MaxShare)) > 0
-	if over {
-		if wrong == "" {
-			dlg.Lines = slices.Insert(dlg.Lines, asked, text.Line{Value: esc.Sprintf("!! %s.", esc.LineMax(p.OverShare(d.Erasure.Rules().MaxShare)[0].ShareWords(d.Erasure.Rules().MaxShare), prose.MaxReason)), Kind: text.Warn})
-		}
+	if len(over) > 0 {
 		whole := ""
 		if verb == "Go on" {
 			whole = " of the whole plan"
@@ -111,10 +107,10 @@ func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	}
 	dlg.Choices = []dialog.Choice{{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		o := gdpr.Order{Request: r.ID, PlanHash: p.Hash}
-		if over {
+		if len(over) > 0 {
 			o.ConfirmCount, _ = strconv.ParseInt(strings.TrimSpace(f.Fields[0]), 10, 64)
 			if o.ConfirmCount != items {
-				return dialog.Acted{Next: rq.eraseDialog(ctx, r, p, "the number of items was not typed: "+strconv.FormatInt(items, 10))}
+				return dlg.Again(dialog.Filled{}, esc.Sprintf("!! the number of items was not typed: %d", items))
 			}
 		}
 		return rq.beginErasure(ctx, o)
@@ -339,7 +335,7 @@ func (rq *Requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 	}
 	clean := 0
 	for _, l := range rep.Layers {
-		if passes(l.Verdict) && !l.HoldsPerson() {
+		if receipt.Passes(l.Verdict) && !l.HoldsPerson() {
 			clean++
 		}
 	}
@@ -348,48 +344,31 @@ func (rq *Requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 	return append(head, text.Line{Value: esc.Const("S saves it as a page to print, with what to do."), Kind: text.Note})
 }
 
-// clockDialog asks what to do about the deadline.
-func (rq *Requests) clockDialog(r operator.ErasureRequest) tea.Cmd {
-	return rq.D.Modal.Show(rq.deadlineDialog(r, ""))
-}
-
-func (rq *Requests) deadlineDialog(r operator.ErasureRequest, wrong string) *dialog.Dialog {
+// deadline asks what to do about the deadline.
+func (rq *Requests) deadline(r operator.ErasureRequest) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
-	extend := func(ctx context.Context, id string, f dialog.Filled) error {
-		told := ""
-		if len(f.Fields) > 0 {
-			told = strings.TrimSpace(f.Fields[0])
-		}
-		return d.Erasure.Extend(ctx, id, told)
-	}
-	clock := func(do func(context.Context, string) error) func(context.Context, string, dialog.Filled) error {
-		return func(ctx context.Context, id string, _ dialog.Filled) error { return do(ctx, id) }
-	}
-	does := func(what string, do func(context.Context, string, dialog.Filled) error) func(context.Context, dialog.Filled) dialog.Acted {
-		return func(ctx context.Context, f dialog.Filled) dialog.Acted {
-			if err := do(ctx, r.ID, f); err != nil {
-				return dialog.Acted{Next: rq.deadlineDialog(r, "Not changed: "+prose.Reason(d.Esc, err).String())}
-			}
-			return dialog.Acted{Ok: true, Text: d.Esc.Const(what)}
-		}
-	}
 	dlg := &dialog.Dialog{Title: esc.Const("Deadline"), NoReason: true, Lines: []text.Line{
 		{Value: esc.Sprintf("The deadline of %s: %s, %s", r.ID, r.Deadline.Format("2006-01-02"), dueWords(r, d.Time.Clock.Now())), Kind: text.Title},
 		{Value: esc.Const("Two further months are allowed once, where the request is complex, and the person is told within the first month (Art. 12(3)). While an identity is checked the clock may stand (Art. 12(6)).")},
 	}}
+	add := func(verb, done string, do func(ctx context.Context, id, told string) error) {
+		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: verb, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+			if err := do(ctx, r.ID, strings.TrimSpace(strings.Join(f.Fields, ""))); err != nil {
+				return dlg.Again(f, d.Esc.Sprintf("!! Not changed: %s", prose.Reason(d.Esc, err)))
+			}
+			return dialog.Acted{Ok: true, Text: d.Esc.Const(done)}
+		}})
+	}
 	if !r.Extended {
 		if r.DaysLeft(d.Time.Clock.Now()) < 0 {
 			dlg.Fields = []dialog.Field{{Label: esc.Const("the month is over; the person was told of an extension on (YYYY-MM-DD): ")}}
 		}
-		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Extend by two months", Act: does("extended by two months", extend)})
+		add("Extend by two months", "extended by two months", d.Erasure.Extend)
 	}
 	if r.PausedSince == "" {
-		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Stop the clock", Act: does("the clock stands; T lets it run again", clock(d.Erasure.StopClock))})
+		add("Stop the clock", "the clock stands; T lets it run again", func(ctx context.Context, id, _ string) error { return d.Erasure.StopClock(ctx, id) })
 	} else {
-		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Let it run", Act: does("the clock runs again", clock(d.Erasure.StartClock))})
+		add("Let it run", "the clock runs again", func(ctx context.Context, id, _ string) error { return d.Erasure.StartClock(ctx, id) })
 	}
-	if wrong != "" {
-		dlg.Lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, dlg.Lines...)
-	}
-	return dlg
+	return d.Modal.Show(dlg)
 }
