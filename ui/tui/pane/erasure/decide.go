@@ -19,22 +19,11 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// decidable reports whether a row is, or stands for, an item that an operator can decide about.
-func (r PlanRow) decidable() bool {
-	if r.step != nil {
-		return r.step.Action != gdpr.Scrub && r.step.Action != gdpr.OutOfScope
-	}
-	return r.steps.forget+r.steps.redact+r.steps.held > 0
-}
-
-// held and going report whether one of the items of a row is on hold, or is not.
-func (r PlanRow) held() bool {
-	return r.steps.held > 0 || r.step != nil && r.step.Action == gdpr.Held
-}
-
-func (r PlanRow) going() bool {
-	return r.steps.forget+r.steps.redact > 0 || r.step != nil && r.step.Action != gdpr.Held
-}
+// held and going report whether one of the items of a row is on hold, or is not. An operator can
+// decide about either, but not about layers.
+func (r PlanRow) held() bool      { return r.steps.held > 0 }
+func (r PlanRow) going() bool     { return r.steps.forget+r.steps.redact > 0 }
+func (r PlanRow) decidable() bool { return r.held() || r.going() }
 
 // items appends the steps on items that a row stands for.
 func (r PlanRow) items(out []gdpr.Step) []gdpr.Step {
@@ -46,10 +35,9 @@ func (r PlanRow) items(out []gdpr.Step) []gdpr.Step {
 		if r.store != nil && s.Store != r.store.Store {
 			continue
 		}
-		for j := range s.Steps {
-			row := PlanRow{step: &s.Steps[j]}
-			if row.decidable() && (r.layer == "" || row.step.Layer == r.layer) {
-				out = append(out, *row.step)
+		for _, st := range s.Steps {
+			if st.Action != gdpr.Scrub && st.Action != gdpr.OutOfScope && (r.layer == "" || st.Layer == r.layer) {
+				out = append(out, st)
 			}
 		}
 	}
@@ -160,13 +148,17 @@ func (rq *Requests) holdDialog(r operator.ErasureRequest, items []gdpr.Step, hid
 		text.Line{Value: esc.Sprintf("%s, and the receipt says so, with the article alone. The ground is the exception that applies, such as Art. 17(3)(e), a legal claim.", esc.Const(stays))})
 	dlg.Fields = []dialog.Field{{Label: esc.Const("ground, required: ")}}
 	dlg.Choices = []dialog.Choice{{Verb: "Hold", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
-		holds := make([]gdpr.Hold, len(items))
-		for i, st := range items {
-			holds[i] = gdpr.Hold{Store: st.Store, ID: st.ID, Ground: strings.TrimSpace(f.Fields[0])}
-		}
-		return rq.replanned(r, rq.D.Erasure.Hold(ctx, r.ID, holds...), "on hold", at)
+		return rq.replanned(r, rq.D.Erasure.Hold(ctx, r.ID, holdsOf(items, strings.TrimSpace(f.Fields[0]))...), "on hold", at)
 	}}}
 	return dlg
+}
+
+func holdsOf(items []gdpr.Step, ground string) []gdpr.Hold {
+	holds := make([]gdpr.Hold, len(items))
+	for i, st := range items {
+		holds[i] = gdpr.Hold{Store: st.Store, ID: st.ID, Ground: ground}
+	}
+	return holds
 }
 
 // lift asks whether to lift the holds of this request on items.
@@ -195,11 +187,7 @@ func (rq *Requests) lift(r operator.ErasureRequest, items []gdpr.Step, at *planP
 		}
 		dlg := rq.decision("Hold", esc.Sprintf("Lift the hold on %s?", itemWords(esc, items)), items, 0, lines...)
 		dlg.Choices = []dialog.Choice{{Verb: "Lift", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
-			holds := make([]gdpr.Hold, len(items))
-			for i, st := range items {
-				holds[i] = gdpr.Hold{Store: st.Store, ID: st.ID}
-			}
-			return rq.replanned(r, d.Erasure.Unhold(ctx, r.ID, holds...), "lifted", at)
+			return rq.replanned(r, d.Erasure.Unhold(ctx, r.ID, holdsOf(items, "")...), "lifted", at)
 		}}}
 		return dlg, safetext.Text{}
 	})

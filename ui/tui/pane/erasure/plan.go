@@ -468,7 +468,7 @@ func planRows(p *gdpr.Plan, f *folds) []PlanRow {
 				out = append(out, layer)
 			}
 			if layer.open {
-				out = append(out, PlanRow{plan: p, store: s, layer: s.Steps[j].Layer, step: &s.Steps[j]})
+				out = append(out, PlanRow{plan: p, store: s, layer: s.Steps[j].Layer, step: &s.Steps[j], steps: countSteps(s.Steps[j : j+1])})
 			}
 		}
 	}
