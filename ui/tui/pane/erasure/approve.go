@@ -22,15 +22,7 @@ import (
 func (rq *Requests) approve(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return d.Ask(func(ctx context.Context) any {
-		now, err := d.Erasure.Request(ctx, r.ID)
-		var p gdpr.Plan
-		if err == nil {
-			p, err = d.Erasure.Plan(ctx, r.ID)
-		}
-		var why string
-		if err == nil {
-			why, err = d.Erasure.Unapproved(ctx, r.ID)
-		}
+		now, p, why, err := rq.standing(ctx, r.ID)
 		switch {
 		case err != nil:
 			return dialog.Acted{Quiet: true, Text: prose.Reason(d.Esc, err)}

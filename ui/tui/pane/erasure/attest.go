@@ -23,13 +23,7 @@ func (rq *Requests) LayerKeys(p *record.List[LayerRow], r operator.ErasureReques
 		row, ok := p.Window.Current()
 		return row.Raw.layer, ok && !row.Raw.folded
 	}
-	return []act.Act{act.Attest.With(func() string {
-		if why := rq.D.Locked(""); why != "" {
-			return why
-		}
-		if why := stillOpen(r); why != "" {
-			return why
-		}
+	return []act.Act{act.Attest.With(act.Unless(func() string { return rq.D.Locked("") }, func() string { return stillOpen(r) }, func() string {
 		l, ok := layer()
 		switch {
 		case !ok:
@@ -40,7 +34,7 @@ func (rq *Requests) LayerKeys(p *record.List[LayerRow], r operator.ErasureReques
 			return "it is attested"
 		}
 		return "the program can judge it itself: " + strings.TrimLeft(verdictWords(l.Verdict), "+!~?x-= ")
-	}, func() tea.Cmd {
+	}), func() tea.Cmd {
 		l, _ := layer()
 		return rq.attest(r, l)
 	})}

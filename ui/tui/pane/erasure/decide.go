@@ -96,12 +96,7 @@ func (rq *Requests) PlanKeys(p *record.List[PlanRow], r operator.ErasureRequest,
 			return rq.lift(r, decisions(p), placeIn(p, shown))
 		}),
 		act.Choose.With(can(PlanRow.going, "it is on hold"), func() tea.Cmd { return rq.choose(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)) }),
-		act.Plan.Called("search every store again and make the plan anew").With(func() string {
-			if why := rq.D.Locked(""); why != "" {
-				return why
-			}
-			return rq.D.NoBulk()
-		}, func() tea.Cmd { return rq.discover(r, placeIn(p, shown)) }),
+		act.Plan.Called("search every store again and make the plan anew").With(act.Unless(free, rq.D.NoBulk), func() tea.Cmd { return rq.discover(r, placeIn(p, shown)) }),
 		act.Approve.With(nil, func() tea.Cmd { return rq.approve(r) }),
 	}
 	if p.Full {

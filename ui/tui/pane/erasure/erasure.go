@@ -129,8 +129,7 @@ func New(d *pane.Bench, at int) *Pane {
 		out.Total = model.Count{N: int64(len(out.Rows))}
 		return out, desk.Said{Due: dueOf(all, d.Time.Clock.Now())}, nil
 	}
-	kind.Detail = func(ctx context.Context, raw operator.ErasureRequest) *text.Page { return rq.text(ctx, raw) }
-	kind.Keys = func(r *record.List[operator.ErasureRequest]) []act.Act { return rq.erasureKeys(r) }
+	kind.Detail, kind.Keys = rq.text, rq.erasureKeys
 	kind.Fresh = func(ctx context.Context, raw operator.ErasureRequest) (record.Row[operator.ErasureRequest], error) {
 		now, err := d.Erasure.Request(ctx, raw.ID)
 		return erasureRecord(d.Desk, now), err

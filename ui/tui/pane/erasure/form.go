@@ -9,13 +9,11 @@ import (
 	"memdesk/gdpr"
 	"memdesk/gdpr/subject"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
 )
 
-// intake is the form of a new request.
 type intake struct {
 	subject, aliases, received, ground, by, key string
 	confirmed, left                             []string // aliases that the operator has decided on
@@ -46,15 +44,12 @@ func (rq *Requests) laidAside(in func() intake) func() tea.Cmd {
 		rq.intake = in()
 		rq.intake.confirmed, rq.intake.left, rq.intake.proposed, rq.intake.unasked = nil, nil, nil, nil
 		if !rq.intake.begun() {
-			rq.D.Say(paint.ToneInfo, rq.D.Esc.Const("cancelled: nothing was filed"))
-			return nil
+			return rq.D.Tell("cancelled: nothing was filed")
 		}
-		rq.D.Say(paint.ToneInfo, rq.D.Esc.Const("cancelled: nothing was filed; a opens the form as you left it"))
-		return nil
+		return rq.D.Tell("cancelled: nothing was filed; a opens the form as you left it")
 	}
 }
 
-// given are the typed aliases.
 func (in intake) given() []string { return namesIn(in.aliases, in.subject) }
 
 // namesIn splits aliases at ; and leaves out the id.

@@ -27,29 +27,30 @@ func (rq *Requests) erase(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		esc := d.Esc
-		now, err := d.Erasure.Request(ctx, r.ID)
-		if err != nil {
+		now, p, why, err := rq.standing(ctx, r.ID)
+		switch {
+		case err != nil:
 			return nil, prose.Reason(esc, err)
-		}
-		p, err := d.Erasure.Plan(ctx, r.ID)
-		if err != nil {
-			return nil, prose.Reason(esc, err)
-		}
-		if why := stillOpen(now); why != "" {
-			return nil, esc.Const(why)
-		}
-		if now.PlanHash != p.Hash {
+		case stillOpen(now) != "":
+			return nil, esc.Const(stillOpen(now))
+		case now.PlanHash != p.Hash:
 			return nil, esc.Const("the plan is void, something was changed since: p plans again")
-		}
-		why, err := d.Erasure.Unapproved(ctx, r.ID)
-		if err != nil {
-			return nil, prose.Reason(esc, err)
-		}
-		if why != "" {
+		case why != "":
 			return &dialog.Dialog{Title: esc.Const("Approval"), NoReason: true, Lines: rq.approvalLines(now, p, why)}, safetext.Text{}
 		}
 		return rq.eraseDialog(ctx, now, p), safetext.Text{}
 	})
+}
+
+// standing is a request as it is now with its plan, and why that has to be approved first.
+func (rq *Requests) standing(ctx context.Context, id string) (r operator.ErasureRequest, p gdpr.Plan, why string, err error) {
+	if r, err = rq.D.Erasure.Request(ctx, id); err == nil {
+		p, err = rq.D.Erasure.Plan(ctx, id)
+	}
+	if err == nil {
+		why, err = rq.D.Erasure.Unapproved(ctx, id)
+	}
+	return r, p, why, err
 }
 
 // eraseDialog says in numbers what will happen.
@@ -344,7 +345,6 @@ func (rq *Requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 	return append(head, text.Line{Value: esc.Const("S saves it as a page to print, with what to do."), Kind: text.Note})
 }
 
-// deadline asks what to do about the deadline.
 func (rq *Requests) deadline(r operator.ErasureRequest) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
 	dlg := &dialog.Dialog{Title: esc.Const("Deadline"), NoReason: true, Lines: []text.Line{
