@@ -104,7 +104,6 @@ func marksOf(text string) string {
 	return b.String()
 }
 
-// textOf reverses marksOf.
 func textOf(marks string) string {
 	var b strings.Builder
 	for marks = strings.ReplaceAll(marks, string(tabSign), "\t"); ; {
@@ -124,7 +123,6 @@ func textOf(marks string) string {
 	}
 }
 
-// Resize gives the editor its room.
 func (c *Composer) Resize(width, height int) {
 	c.area.SetWidth(width - 2)
 	c.area.SetHeight(height)
@@ -137,7 +135,6 @@ func (c *Composer) Bindings() []act.Act {
 	}
 }
 
-// Key takes a keystroke.
 func (c *Composer) Key(k tea.KeyPressMsg) tea.Cmd {
 	if b, ok := act.Find(c.Bindings(), k.String()); ok {
 		return b.Do()
@@ -153,7 +150,6 @@ func (c *Composer) Paste(s string) tea.Cmd {
 	return c.save()
 }
 
-// save schedules a save of the draft.
 func (c *Composer) save() tea.Cmd {
 	if c.waits {
 		return nil
@@ -208,7 +204,6 @@ func (c *Composer) Render(st *paint.Styles, width, height int) ([]string, *tea.P
 	return st.FillTo(out, width, height), &tea.Position{X: at.X + 1, Y: at.Y}
 }
 
-// Position is the line of the cursor.
 func (c *Composer) Position() safetext.Text {
 	return safetext.Sprintf("line %d of %d", c.area.Line()+1, c.area.LineCount())
 }

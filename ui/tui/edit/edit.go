@@ -131,7 +131,6 @@ func (ed *Edits) discardText(e *Edit) tea.Cmd {
 	return ed.throw(e, "your text was thrown away: nothing was changed", func(e *Edit) { settled(ed.D, e) })
 }
 
-// ThrowAway removes the draft.
 func (ed *Edits) ThrowAway(e *Edit, word string) tea.Cmd { return ed.throw(e, word, func(*Edit) {}) }
 
 func (ed *Edits) throw(e *Edit, word string, also func(*Edit)) tea.Cmd {

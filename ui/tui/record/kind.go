@@ -27,7 +27,6 @@ type Row[T any] struct {
 	Raw   T
 }
 
-// tone is the tone of a cell.
 func (r Row[T]) tone(i int) paint.Tone {
 	if i < len(r.Tones) {
 		return r.Tones[i]

@@ -22,7 +22,6 @@ type Noticed[T any] struct {
 	Notice desk.Said
 }
 
-// detailed is the detail of a record.
 type detailed struct {
 	key  string
 	text *text.Page
@@ -91,7 +90,6 @@ func (p *List[T]) Here() T {
 	return r.Raw
 }
 
-// StoreHere is the store of the row at the cursor.
 func (p *List[T]) StoreHere() string {
 	r, ok := p.Window.Current()
 	if !ok || p.Kind.Store == nil {
@@ -345,7 +343,6 @@ func (p *List[T]) Refresh() tea.Cmd {
 	return p.Window.Refresh()
 }
 
-// trailed takes a page of a trail.
 func (p *List[T]) trailed(m list.Trailed[Row[T]], notice desk.Said) tea.Cmd {
 	if m.Trail == p.Window.Trail && m.Trail.Anew && m.Trail.Seen == 0 && m.Err == nil {
 		p.notice = notice

@@ -76,7 +76,6 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (l
 	}
 }
 
-// sortKeys are the keys that sort a list.
 func (p *List[T]) sortKeys() []act.Act {
 	to := func(s sorting) tea.Cmd {
 		p.sorted = s

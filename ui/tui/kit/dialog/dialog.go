@@ -77,7 +77,6 @@ type Dialog struct {
 	Progress      func() safetext.Text // of the running act; nil: unknown
 }
 
-// The kinds of stops of a dialog.
 const (
 	onCancel = iota
 	onField
@@ -167,7 +166,6 @@ type Proposal struct {
 	Writable bool
 }
 
-// Acted is the result of an act.
 type Acted struct {
 	Gen     int
 	Ok      bool
@@ -230,7 +228,6 @@ func (md *Modal) Gone() tea.Cmd {
 	return md.Tell("you have gone on meanwhile: nothing was asked and nothing done")
 }
 
-// Show opens a dialog at once.
 func (md *Modal) Show(d *Dialog) tea.Cmd {
 	md.count++
 	d.Gen = md.count

@@ -33,7 +33,6 @@ type Marks[T, M any] struct {
 	look    int             // generation of the running count
 }
 
-// Marked are marks of any row type.
 type Marked interface {
 	N() int
 	Clear()

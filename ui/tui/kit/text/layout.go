@@ -17,7 +17,6 @@ type RowRef struct{ Off, sub int }
 
 var Start = RowRef{Off: -1}
 
-// Wrapped is one row of the screen.
 type Wrapped struct {
 	At     RowRef
 	next   int // start of the next piece; the body's length at its end
@@ -119,7 +118,6 @@ func (l Layout) seek(t *Page, n int, rows []Wrapped) {
 	l.cut(h.Value, runs(partValue, h.Value), rows)
 }
 
-// lookAt is the look of a match.
 func (l Layout) lookAt(at spot) paint.Look {
 	if at == l.here {
 		return paint.LookHere

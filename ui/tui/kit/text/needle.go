@@ -13,7 +13,6 @@ import (
 // the operator types what the screen shows.
 type needle struct{ forms []form }
 
-// form is one stored form of a needle.
 type form struct {
 	units  []rune   // folded; an invalid byte is rawByte plus its value
 	firsts []string // stored forms of the first unit

@@ -13,7 +13,6 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// LaidOut is the answer of a layout command.
 type LaidOut struct {
 	gen   int
 	Text  *Page
@@ -69,7 +68,6 @@ func (p *Pager) Show(t *Page, line int, terms []string) tea.Cmd {
 	return p.LayOut(at, 0, false)
 }
 
-// Clear drops the text.
 func (p *Pager) Clear() {
 	p.gen++
 	p.Text, p.Shown, p.Rows, p.Top, p.Busy = nil, nil, nil, 0, false
@@ -243,7 +241,6 @@ func (p *Pager) Position() safetext.Text {
 	return safetext.Sprintf("line %s of %s", safetext.Const(prose.Group(int64(max(last.line, 1)))), safetext.Const(prose.Group(int64(p.Shown.Total))))
 }
 
-// Render draws the visible rows.
 func (p *Pager) Render(st *paint.Styles, width, height int) []string {
 	out := make([]string, 0, height)
 	for i := p.Top; i < len(p.Rows) && len(out) < height; i++ {

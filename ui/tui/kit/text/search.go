@@ -27,7 +27,6 @@ type search struct {
 	last   *atomic.Int64
 }
 
-// target is a match to go to.
 type target struct {
 	number int64
 	from   spot
@@ -35,7 +34,6 @@ type target struct {
 	still  bool // the screen stays: only the numbers are wanted
 }
 
-// sight is the answer to a target.
 type sight struct {
 	found *finding
 	here  spot
@@ -144,7 +142,6 @@ func (p *Pager) topNow(m LaidOut) int {
 	return slices.IndexFunc(m.rows, func(r Wrapped) bool { return r.At == p.topPlace() })
 }
 
-// startSearch opens the search line.
 func (p *Pager) startSearch() tea.Cmd {
 	p.Search.Origin = p.topPlace()
 	p.Search.In.Edit(p.Search.Words)

@@ -372,7 +372,6 @@ func (s *planPages) kept() folds {
 	return folds{on: s.on, open: open}
 }
 
-// planSource reads a request and its plan.
 type planSource interface {
 	Request(ctx context.Context, id string) (operator.ErasureRequest, error)
 	Plan(ctx context.Context, id string) (gdpr.Plan, error)

@@ -254,7 +254,6 @@ func itemNames(r ItemRow) []string {
 	return []string{r.Header.Title, r.Header.ID, path.Base(r.Header.ID)}
 }
 
-// trailed takes a page of a trail.
 func (l *items) trailed(m list.Trailed[ItemRow]) tea.Cmd {
 	cmd, found := l.Trailed(m)
 	l.fitted()

@@ -105,7 +105,6 @@ func (o *overview) Refresh() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// countStore counts one store again.
 func (o *overview) countStore(name string) tea.Cmd {
 	for _, m := range o.d.Fleet.Members() {
 		if m.Name == name {

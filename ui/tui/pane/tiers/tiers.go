@@ -13,7 +13,6 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// The levels of the Tiers pane.
 const (
 	levelOverview = iota
 	LevelItems

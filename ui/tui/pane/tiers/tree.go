@@ -211,7 +211,6 @@ func treeNames(r tierRow) []string {
 	return []string{name}
 }
 
-// typed follows the letters.
 func (o *overview) typed() tea.Cmd {
 	words := o.Typing().Value()
 	if !o.Jumping() {
