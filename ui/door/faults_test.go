@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"memdesk/internal/bearer"
+	"memdesk/model"
+	"memdesk/ui/door"
 )
 
 // endless yields n bytes of one letter.
@@ -173,5 +176,43 @@ func TestNoFieldDrivesATerminal(t *testing.T) {
 		if strings.ContainsAny(string(facts), "\x1b\x07") {
 			t.Errorf("%s: raw controls in the facts: %q", tool, facts)
 		}
+	}
+}
+
+// TestSessionOfOldScopes: a session must not keep the scopes that its token has lost, whatever form its
+// calls have.
+func TestSessionOfOldScopes(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "vault", "memory", "fix"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	token := strings.Repeat("w", 40)
+	wide := bearer.Caller{Name: "planner", Token: model.NewSecret(token)}
+	narrow := wide
+	narrow.Scopes = []string{bearer.ScopeRecall}
+	desks := map[bool]*door.Desk{true: deskOver(t, wide, dir, "vault="+filepath.Join(dir, "vault")), false: deskOver(t, narrow, dir, "vault="+filepath.Join(dir, "vault"))}
+	callers := bearer.New([]bearer.Caller{wide}, bearer.Limits{})
+	srv := httptest.NewServer(door.HTTP{Door: callers, Desk: func(c bearer.Caller) *door.Desk { return desks[c.Scopes == nil] }}.Handler())
+	t.Cleanup(srv.Close)
+	res, _ := post(t, srv.URL+"/mcp", token, hello)
+	id := res.Header.Get("Mcp-Session-Id")
+	retain := `"method":"tools/call","params":{"name":"memory_retain","arguments":{"content":"x","ref":"` + note + `"}}`
+	callers.Update([]bearer.Caller{narrow})
+	for name, body := range map[string]string{
+		"a plain call":      `{"jsonrpc":"2.0","id":2,` + retain + `}`,
+		"a second Method":   `{"jsonrpc":"2.0","id":2,` + retain + `,"Method":"ping"}`,
+		"second Params":     `{"jsonrpc":"2.0","id":2,` + retain + `,"PARAMS":{"name":"memory_health"}}`,
+		"a field misshapen": `{"jsonrpc":"2.0","id":2,` + retain + `,"METHOD":5}`,
+	} {
+		res, answer := post(t, srv.URL+"/mcp", token, body, "Mcp-Session-Id", id)
+		if _, err := os.Stat(filepath.Join(dir, "vault", "memory", "fix", "note.md")); err == nil {
+			t.Fatalf("%s: %d %s: written without the scope", name, res.StatusCode, answer)
+		}
+	}
+	if res, _ := post(t, srv.URL+"/mcp", token, `{"jsonrpc":"2.0","id":3,"method":"tools/list"}`, "Mcp-Session-Id", id); res.StatusCode != http.StatusNotFound {
+		t.Errorf("the old session answers %d: a client begins anew at 404 only", res.StatusCode)
+	}
+	if res, body := post(t, srv.URL+"/mcp", token, hello); res.StatusCode != http.StatusOK {
+		t.Errorf("a new session: %d %s", res.StatusCode, body)
 	}
 }

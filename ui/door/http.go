@@ -53,9 +53,9 @@ func (c HTTP) Handler() http.Handler {
 	if c.Door == nil {
 		c.Door = bearer.New(c.Callers, bearer.Limits{})
 	}
-	h := &handler{HTTP: c, servers: map[*Desk]*mcp.Server{}}
+	h := &handler{HTTP: c, servers: map[*Desk]*mcp.Server{}, desks: map[string]*Desk{}}
 	stream := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
-		return h.server(r.Context().Value(deskKey{}).(*Desk))
+		return r.Context().Value(serverKey{}).(*mcp.Server)
 	}, &mcp.StreamableHTTPOptions{JSONResponse: true, SessionTimeout: idleSession, MaxRequestBodyBytes: MaxRequest})
 	// The token was checked before; this binds a session to its first caller.
 	h.inner = auth.RequireBearerToken(h.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(stream)
@@ -72,19 +72,29 @@ type handler struct {
 
 	mu      sync.Mutex
 	servers map[*Desk]*mcp.Server
+	desks   map[string]*Desk // the newest of each caller, by name
 }
 
-// deskKey carries the desk of a request's caller.
-type deskKey struct{}
+// serverKey carries the server of a request's caller.
+type serverKey struct{}
 
-// server is the desk's server; it is made once.
-func (h *handler) server(d *Desk) *mcp.Server {
+// server is the desk's server; it is made once. When the caller had another desk before, with other scopes,
+// the sessions of that one end: their calls would still have its scopes.
+func (h *handler) server(caller string, d *Desk) *mcp.Server {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	s := h.servers[d]
 	if s == nil {
 		s = d.Server()
 		h.servers[d] = s
+	}
+	before := h.desks[caller]
+	h.desks[caller] = d
+	old := h.servers[before]
+	h.mu.Unlock()
+	if before != nil && before != d {
+		for session := range old.Sessions() {
+			_ = session.Close() // it takes no more calls in any case
+		}
 	}
 	return s
 }
@@ -158,6 +168,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer call.End()
+	server := h.server(guest.Name, desk)
 	if r.Method == http.MethodPost {
 		body, err := call.Body(w, r, MaxRequest)
 		if err != nil {
@@ -169,13 +180,13 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusForbidden, "the token has not the scope "+scope)
 			return
 		}
-		if r.Header.Get("Mcp-Session-Id") == "" && h.crowded(desk) {
+		if r.Header.Get("Mcp-Session-Id") == "" && crowded(server) {
 			refuse(w, http.StatusTooManyRequests, "too many sessions of this token: end some")
 			return
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
-	h.inner.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), deskKey{}, desk)))
+	h.inner.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), serverKey{}, server)))
 }
 
 func statusOf(err error) int {
@@ -189,9 +200,9 @@ func statusOf(err error) int {
 }
 
 // crowded reports whether a caller has reached its limit of sessions.
-func (h *handler) crowded(d *Desk) bool {
+func crowded(s *mcp.Server) bool {
 	n := 0
-	for range h.server(d).Sessions() {
+	for range s.Sessions() {
 		n++
 	}
 	return n >= maxSessions
