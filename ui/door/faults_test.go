@@ -1,6 +1,7 @@
 package door_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -214,5 +215,25 @@ func TestSessionOfOldScopes(t *testing.T) {
 	}
 	if res, body := post(t, srv.URL+"/mcp", token, hello); res.StatusCode != http.StatusOK {
 		t.Errorf("a new session: %d %s", res.StatusCode, body)
+	}
+}
+
+// TestTheEndOfInputWaits: calls that came before the end of input must be answered, and not cancelled.
+func TestTheEndOfInputWaits(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	lines := []string{hello, `{"jsonrpc":"2.0","method":"notifications/initialized"}`}
+	for i := range 20 {
+		lines = append(lines, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"memory_retain","arguments":{"ref":"vault:memory/fix/e%02d.md","content":"whole\n"}}}`, i+2, i))
+	}
+	var out bytes.Buffer
+	if err := d.Stdio(t.Context(), strings.NewReader(strings.Join(lines, "\n")+"\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "\n"); n != 21 || strings.Count(out.String(), `"retained"`) != 20 {
+		t.Errorf("%d answers: %s", n, out.String())
+	}
+	items, _ := call(t, client(t, d), "memory_list", nil).facts["items"].([]any)
+	if len(items) != 20 {
+		t.Errorf("%d items", len(items))
 	}
 }

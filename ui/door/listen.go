@@ -72,7 +72,7 @@ func ServeUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 		return err
 	case <-ctx.Done():
 	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
 	err := srv.Shutdown(grace)
 	if serr := <-ended; !errors.Is(serr, http.ErrServerClosed) {

@@ -5,17 +5,24 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // process names the session of a caller over standard input, which has no session id.
 var process = rand.Text()[:16]
 
-// Stdio serves the desk over a reader and a writer until ctx ends or the reader, which is no error. It writes
-// nothing but the protocol.
+// farewell bounds the wait for calls in flight at the end of a server.
+const farewell = 10 * time.Second
+
+// Stdio serves the desk over a reader and a writer until ctx ends or the reader, which is no error: the calls
+// that came before its end are still answered. It writes nothing but the protocol.
 func (d *Desk) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	err := d.Server().Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: leaveOpen{out}, MaxLineLength: MaxRequest})
+	err := d.Server().Run(ctx, patient{&mcp.IOTransport{Reader: io.NopCloser(in), Writer: leaveOpen{out}, MaxLineLength: MaxRequest}})
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
 	}
@@ -27,3 +34,65 @@ type leaveOpen struct{ io.Writer }
 
 // Close does nothing.
 func (leaveOpen) Close() error { return nil }
+
+// patient is a transport that answers the calls that came before the end of its input. The library cancels
+// them there, perhaps in the middle of a write.
+type patient struct{ mcp.Transport }
+
+// Connect implements mcp.Transport.
+func (p patient) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := p.Transport.Connect(ctx)
+	return &patientConn{Connection: c, answered: make(chan struct{}, 1), closed: make(chan struct{})}, err
+}
+
+type patientConn struct {
+	mcp.Connection
+	calls    atomic.Int64  // without an answer
+	answered chan struct{} // has an element after an answer
+	closed   chan struct{}
+	once     sync.Once
+}
+
+// Read holds its error back until the calls are answered.
+func (c *patientConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	msg, err := c.Connection.Read(ctx)
+	if r, ok := msg.(*jsonrpc.Request); err == nil && ok && r.IsCall() {
+		c.calls.Add(1)
+	}
+	if err == nil {
+		return msg, nil
+	}
+	limit := time.NewTimer(farewell)
+	defer limit.Stop()
+	for c.calls.Load() > 0 {
+		select {
+		case <-c.answered:
+		case <-ctx.Done():
+			return msg, err
+		case <-c.closed:
+			return msg, err
+		case <-limit.C:
+			return msg, err
+		}
+	}
+	return msg, err
+}
+
+// Write counts an answer.
+func (c *patientConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, msg)
+	if _, ok := msg.(*jsonrpc.Response); ok {
+		c.calls.Add(-1)
+		select {
+		case c.answered <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+// Close ends the wait too.
+func (c *patientConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Connection.Close()
+}
