@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -235,5 +236,38 @@ func TestTheEndOfInputWaits(t *testing.T) {
 	items, _ := call(t, client(t, d), "memory_list", nil).facts["items"].([]any)
 	if len(items) != 20 {
 		t.Errorf("%d items", len(items))
+	}
+}
+
+// TestAListKnowsChangedItems: a list must not give a text that somebody else wrote to the agent that wrote
+// the one before.
+func TestAListKnowsChangedItems(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	c := client(t, d)
+	call(t, c, "memory_retain", args{"ref": note, "content": "the agent's\n"})
+	writer := func() any {
+		items, _ := call(t, c, "memory_list", nil).facts["items"].([]any)
+		if len(items) != 1 {
+			t.Fatalf("%d items", len(items))
+		}
+		return items[0].(map[string]any)["origin"]
+	}
+	if o, _ := writer().(map[string]any); o["actor"] != "planner" {
+		t.Errorf("its own text: %v", o)
+	}
+	s, err := d.Fleet.Store("vault")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(s.Location, "memory", "fix", "note.md")
+	if err := os.WriteFile(file, []byte("somebody else's\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	later := time.Now().Add(time.Minute)
+	if err := os.Chtimes(file, later, later); err != nil {
+		t.Fatal(err)
+	}
+	if o := writer(); o != nil {
+		t.Errorf("another's text is given to %v", o)
 	}
 }

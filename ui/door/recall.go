@@ -271,7 +271,13 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 			f.Modified = &t
 		}
 		if c.Ledger != nil {
-			if r, ok, _ := c.Ledger.Latest(s.Name, h.ID); ok && (h.Revision == "" || h.Revision == r.Revision) {
+			r, ok, _ := c.Ledger.Latest(s.Name, h.ID)
+			switch {
+			case ok && h.Revision == "" && h.Modified.After(r.At): // perhaps by another program
+				if it, err := s.Browser.Read(ctx, h.ID); err == nil {
+					f.Origin = c.originOf(s, it)
+				}
+			case ok && (h.Revision == "" || h.Revision == r.Revision):
 				f.Origin = &originFact{r.Actor, r.Client, r.Channel, r.Detail, r.Trust, r.At}
 			}
 		}
