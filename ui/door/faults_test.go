@@ -17,8 +17,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"memdesk/backends"
 	"memdesk/internal/bearer"
 	"memdesk/model"
+	"memdesk/origin"
 	"memdesk/ui/door"
 )
 
@@ -269,5 +271,25 @@ func TestAListKnowsChangedItems(t *testing.T) {
 	}
 	if o := writer(); o != nil {
 		t.Errorf("another's text is given to %v", o)
+	}
+}
+
+// unread is a store that lists an item and cannot read it.
+type unread struct{ model.Browser }
+
+func (u unread) Read(context.Context, string) (model.Item, error) {
+	return model.Item{}, model.Errorf(model.Unavailable, "show", "the disk does not answer")
+}
+
+// TestAHookNamesWhatItCannotRead: a hook must say on standard error that an item could not be read.
+func TestAHookNamesWhatItCannotRead(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	call(t, client(t, d), "memory_retain", args{"ref": note, "content": "x\n"})
+	members := d.Fleet.Members()
+	members[0].Store.Browser = unread{members[0].Store.Browser}
+	d.Fleet = backends.NewFleet(members, nil)
+	block, problems, err := d.Hook(t.Context(), "", 4096, origin.Writer{Actor: "planner"})
+	if err != nil || block != "" || len(problems) != 1 || !strings.Contains(problems[0], "does not answer") {
+		t.Errorf("%q, %q, %v", block, problems, err)
 	}
 }

@@ -431,6 +431,9 @@ func (c *call) newest(ctx context.Context, b *block) (refs []model.Ref, problems
 			continue
 		}
 		it, err := c.read(ctx, s, h.ID)
+		if err != nil && model.KindOf(err) != model.NotFound {
+			problems = append(problems, plainLine(h.ref.String())+": "+message(err))
+		}
 		if err != nil || strings.TrimSpace(it.Body) == "" {
 			continue
 		}
