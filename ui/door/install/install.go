@@ -18,6 +18,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/model"
 )
 
 // Client is a program whose configuration can name MCP servers.
@@ -85,10 +86,17 @@ var Clients = []Client{
 }
 
 // Replace writes a configuration, and keeps the old one beside it: backup is its path, empty when there was
-// none. It follows links, as the clients do.
+// none. It is Conflict when the file is not as old any more, because the client writes it too. It follows
+// links, as the clients do.
 func Replace(file string, old, edited []byte, now time.Time) (backup string, err error) {
 	if to, err := filepath.EvalSymlinks(file); err == nil {
 		file = to
+	}
+	switch now, err := os.ReadFile(file); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	case !bytes.Equal(now, old):
+		return "", model.Errorf(model.Conflict, "", "%s has changed meanwhile: nothing was written", file)
 	}
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(file); err == nil {
