@@ -81,8 +81,11 @@ func (a *app) run(ctx context.Context) int {
 	if a.session != nil {
 		err = errors.Join(err, a.session.Close())
 	}
-	if ferr := a.out.Flush(); ferr != nil && err == nil {
-		err = ferr
+	if ferr := a.out.Flush(); ferr != nil && !errors.Is(err, ferr) {
+		a.complain(ferr)
+		if code := exitCode(err); code == exitDone || code == exitPartial { // what succeeded was not printed
+			err = &exitError{exitFailed, ferr}
+		}
 	}
 	return exitCode(err)
 }

@@ -1,0 +1,48 @@
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/ui/cli"
+)
+
+// full is an output without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
+}
+
+// TestAFullOutput: data that could not be written must be an error that is said, also where the code would
+// say that what succeeded was printed.
+func TestAFullOutput(t *testing.T) {
+	d := newDesk(t)
+	for name, tt := range map[string]struct {
+		args []string
+		code int
+	}{
+		"done":    {[]string{"items"}, 1},
+		"partial": {[]string{"--open", "sqlite=" + filepath.Join(d.dir, "none.db"), "items"}, 1},
+		"usage":   {[]string{"items", "--limit", "-1"}, 2},
+		"objects": {[]string{"--json", "tiers"}, 1},
+	} {
+		var errw bytes.Buffer
+		p := cli.Program{Args: append([]string{"--open", "crewship=" + d.mem}, tt.args...), Stdin: strings.NewReader(""), Stdout: full{}, Stderr: &errw,
+			Env: func(k string) string { return d.env[k] }, Dir: d.dir, Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(),
+			Terminal: func(any) bool { return false }, User: "op"}
+		code := p.Run(t.Context())
+		if said := strings.Contains(errw.String(), "no space left"); code != tt.code || said != (name != "usage") {
+			t.Errorf("%s: exit %d, %s", name, code, errw.String())
+		}
+		if name == "objects" && !strings.HasPrefix(errw.String(), `{"kind":`) {
+			t.Errorf("%s: no object: %s", name, errw.String())
+		}
+	}
+}
