@@ -17,8 +17,7 @@ func (a *app) complain(err error) {
 	if err.Error() == "" {
 		return // every store's own error has been printed
 	}
-	// Arguments that cannot be parsed leave the flags behind them unset.
-	if a.flags.json || slices.Contains(a.Args, "--json") {
+	if a.asksJSON() {
 		where := model.Ref{}
 		if len(a.only) == 1 {
 			where.Store = a.only[0]
@@ -27,6 +26,25 @@ func (a *app) complain(err error) {
 		return
 	}
 	a.errorf("memdesk: %v", err)
+}
+
+// asksJSON reports whether objects are asked for. Arguments that cannot be parsed leave the flags behind them
+// unset.
+func (a *app) asksJSON() bool {
+	if a.flags.json || a.flags.output == "json" {
+		return true
+	}
+	for i, s := range a.Args {
+		switch s {
+		case "--json", "--json=true", "-ojson", "-o=json", "--output=json":
+			return true
+		case "-o", "--output":
+			if i+1 < len(a.Args) && a.Args[i+1] == "json" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // failed prints the error of one store, or of one item, on standard error.

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,6 +44,27 @@ func TestAFullOutput(t *testing.T) {
 		}
 		if name == "objects" && !strings.HasPrefix(errw.String(), `{"kind":`) {
 			t.Errorf("%s: no object: %s", name, errw.String())
+		}
+	}
+}
+
+// TestErrorsOfArgumentsAreObjects: -o json asks for objects as --json does, in every spelling, also before
+// and behind what cannot be parsed.
+func TestErrorsOfArgumentsAreObjects(t *testing.T) {
+	d := newDesk(t)
+	for _, args := range [][]string{
+		{"-o", "json", "show"}, {"-ojson", "show"}, {"--output=json", "show"}, {"-o", "json", "nonsense"}, {"items", "--nonsense", "-o", "json"},
+		{"items", "--nonsense", "-o=json"}, {"items", "--nonsense", "--output", "json"}, {"items", "--limit", "x", "-ojson"}, {"--json=true", "show"},
+	} {
+		r := d.run(args...).want(t, 2)
+		var m map[string]any
+		if err := json.Unmarshal([]byte(r.err), &m); err != nil || m["type"] != "error" || m["kind"] != "INVALID_INPUT" {
+			t.Errorf("%v: %s", args, r.err)
+		}
+	}
+	for _, args := range [][]string{{"-o", "wide", "show"}, {"items", "--nonsense", "--query", "json"}} {
+		if r := d.run(args...).want(t, 2); strings.HasPrefix(r.err, "{") {
+			t.Errorf("%v: nobody asked for objects: %s", args, r.err)
 		}
 	}
 }
