@@ -77,7 +77,10 @@ func (a *app) failure(where model.Ref, err error) {
 	if where.ID != "" {
 		r["id"] = model.EncodeID(where.ID)
 	}
-	_ = safetext.NewJSONWriter(a.errRaw).Write(r) // nobody is left to tell
+	line, err := safetext.MarshalJSON(r)
+	if err == nil && a.round.isNew("", string(line)) {
+		_, _ = a.errRaw.Write(append(line, '\n')) // nobody is left to tell
+	}
 }
 
 // Exit codes, fixed for scripts.
