@@ -72,6 +72,7 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 	if left == 0 && !unlimited {
 		left = model.DefaultPage
 	}
+	var problems []string // of every page; a store may name one on each
 	for {
 		req.Limit = model.MaxPage
 		if !unlimited {
@@ -88,11 +89,16 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 			}
 			tab.put("item", r)
 		}
+		for _, p := range page.Problems {
+			if !slices.Contains(problems, p) {
+				problems = append(problems, p)
+			}
+		}
 		tab.page()
 		left -= len(page.Items)
 		if page.Next == "" || !unlimited && left <= 0 {
 			a.printPageEnd(s.Name, page)
-			return a.incomplete(s.Name, page)
+			return a.incomplete(s.Name, problems)
 		}
 		if err := a.out.Err(); err != nil { // the output has no reader
 			return err
@@ -102,9 +108,9 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 }
 
 // incomplete prints what a list could not read, and returns the exit code for a partial list.
-func (a *app) incomplete(store string, page model.Page) error {
-	a.sayEach(page.Problems, "%s: not looked at: %s", store)
-	return partialIf(len(page.Problems) > 0)
+func (a *app) incomplete(store string, problems []string) error {
+	a.sayEach(problems, "%s: not looked at: %s", store)
+	return partialIf(len(problems) > 0)
 }
 
 // written reads an item and finds its writer; false when unknown.

@@ -223,5 +223,5 @@ func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table) error {
 			"cap_bytes": onlyIf(use.Cap > 0 && ofBytes, use.Cap), "cap_unit": use.CapUnit, "writable": use.Writable, "hidden": use.Hidden, "at_least": len(problems) > 0,
 			"what": cell(use.Title)})
 	}
-	return a.incomplete(s.Name, model.Page{Problems: problems})
+	return a.incomplete(s.Name, problems)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"strings"
@@ -10,6 +11,29 @@ import (
 	"memdesk/internal/lines"
 	"memdesk/model"
 )
+
+// pages is a store whose first page could not be read whole.
+type pages struct{ model.Browser }
+
+func (pages) List(_ context.Context, req model.PageRequest) (model.Page, error) {
+	if req.Cursor != "" {
+		return model.Page{Items: []model.Header{{ID: "b"}}}, nil
+	}
+	return model.Page{Items: []model.Header{{ID: "a"}}, Next: "2", Problems: []string{"a place"}}, nil
+}
+
+// TestProblemsOfEveryPage: a list of several pages is partial when any of them is, and names each problem
+// once.
+func TestProblemsOfEveryPage(t *testing.T) {
+	var out, talk bytes.Buffer
+	a := &app{}
+	a.out, a.errRaw = lines.New(&out, &talk)
+	a.errw = a.errRaw
+	err := a.itemsOf(t.Context(), model.Store{Name: "s", Browser: pages{}}, itemsFlags{all: true}, a.table("REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE"))
+	if exitCode(err) != exitPartial || strings.Count(talk.String(), "not looked at: a place") != 1 {
+		t.Errorf("exit %d, %q", exitCode(err), talk.String())
+	}
+}
 
 // TestAWatchedErrorIsPrintedOnce: under --watch the error of a store must be printed once, until it
 // changes, as an object too.
