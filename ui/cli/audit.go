@@ -45,7 +45,14 @@ func (a *app) auditListCommand() *cobra.Command {
 	var f auditFlags
 	c := &cobra.Command{
 		Use: "list", Short: "Records, newest first, names joined where they still exist",
-		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error { return a.auditList(ctx, log, f) }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.recalls {
+				if err := alone(cmd, "recalls", "actor", "since", "until", "sort", "watch"); err != nil {
+					return err
+				}
+			}
+			return a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error { return a.auditList(ctx, log, f) })(cmd, args)
+		},
 	}
 	fl := c.Flags()
 	fl.BoolVar(&f.recalls, "recalls", false, "what was given to which caller of a door, instead of records")

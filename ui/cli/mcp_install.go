@@ -55,6 +55,8 @@ func (a *app) mcpEntry(m install.Client, f installFlags) (map[string]any, error)
 		return nil, usage("--url needs --token-env: the token itself never stands in a configuration")
 	case f.url == "" && f.tokenEnv != "":
 		return nil, usage("--token-env goes with --url")
+	case f.url != "" && (a.flags.readOnly || len(a.flags.stores)+len(a.flags.open) > 0):
+		return nil, usage("--url names a server, which has its own stores and rights: --store, --open and --read-only do not go with it")
 	case f.url != "":
 		return m.HTTP(f.url, f.tokenEnv), nil
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -135,7 +136,7 @@ func (a *app) listRecalls(actor string, since, until time.Time) error {
 	}
 	tab := a.table("AT", "ACTOR", "CLIENT", "SESSION", "VERB", "REF")
 	err := a.session.Trace.All(func(r origin.Recall) bool {
-		if actor != "" && r.Actor != actor || r.At.Before(since) || !until.IsZero() && !r.At.Before(until) {
+		if actor != "" && r.Actor != actor || len(a.flags.stores) > 0 && !slices.Contains(a.flags.stores, r.Store) || r.At.Before(since) || !until.IsZero() && !r.At.Before(until) {
 			return true
 		}
 		tab.put("recall", row{"store": r.Store, "id": model.EncodeID(r.ID), "ref": cell(refOf(r.Store, r.ID)), "verb": r.Verb, "actor": r.Actor, "client": dash(r.Client),

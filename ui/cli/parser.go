@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,6 +98,16 @@ func flagError(c *cobra.Command, err error) error {
 		return usage("--%s needs a value: %s", missing.GetFlag().Name, takes(missing.GetFlag()))
 	}
 	return &exitError{exitUsage, err}
+}
+
+// alone refuses the command's own flags beside a flag that they would not change, save those that go with it.
+func alone(c *cobra.Command, flag string, with ...string) (err error) {
+	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && f.Name != flag && !slices.Contains(with, f.Name) && err == nil {
+			err = usage("--%s does not go with --%s", f.Name, flag)
+		}
+	})
+	return err
 }
 
 // takes describes the value of a flag.

@@ -37,13 +37,22 @@ func (a *app) recallCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if hook {
+				if err := alone(cmd, "hook", "bytes", "format"); err != nil {
+					return err
+				}
 				return a.recallHook(cmd.Context(), strings.Join(args, " "), limit, format)
+			}
+			if cmd.Flags().Changed("bytes") || cmd.Flags().Changed("format") {
+				return usage("--bytes and --format go with --hook")
 			}
 			req.Query = strings.Join(args, " ")
 			if strings.TrimSpace(req.Query) == "" {
 				return usage("a query must not be blank")
 			}
 			if explain != "" {
+				if err := alone(cmd, "explain", "tier", "limit", "workspace", "crew", "agent"); err != nil {
+					return err
+				}
 				return a.explain(cmd.Context(), explain, req)
 			}
 			filter, err := pick.filter()

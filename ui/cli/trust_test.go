@@ -68,3 +68,33 @@ func TestErrorsOfArgumentsAreObjects(t *testing.T) {
 		}
 	}
 }
+
+// TestNoFlagIsDropped: a flag that a command would read and not obey must be refused, above all one that
+// narrows what an agent is given.
+func TestNoFlagIsDropped(t *testing.T) {
+	d := newDesk(t)
+	for _, args := range [][]string{
+		{"recall", "--hook", "--agent", "lena"}, {"recall", "--hook", "--crew", "c"}, {"recall", "--hook", "--workspace", "w"}, {"recall", "--hook", "--tier", "AGENT"},
+		{"recall", "--hook", "--subject", "lena"}, {"recall", "--hook", "--limit", "1"}, {"recall", "--hook", "harbour", "--explain", "crewship:AGENT.md"},
+		{"recall", "harbour", "--explain", "crewship:AGENT.md", "--since", "2026-01-01"}, {"recall", "harbour", "--explain", "crewship:AGENT.md", "--origin"},
+		{"recall", "harbour", "--bytes", "300"}, {"recall", "harbour", "--format", "claude"},
+		{"audit", "list", "--recalls", "--target", "crewship:AGENT.md"}, {"audit", "list", "--recalls", "--limit", "1"}, {"audit", "list", "--recalls", "--store-events"},
+		{"--read-only", "mcp", "install", "claude", "--url", "http://127.0.0.1:1/mcp", "--token-env", "T", "--dry-run"},
+		{"mcp", "install", "claude", "--url", "http://127.0.0.1:1/mcp", "--token-env", "T", "--dry-run"},
+	} {
+		if r := d.run(args...); r.code != 2 || r.out != "" {
+			t.Errorf("%v: exit %d\n%s%s", args, r.code, r.out, r.err)
+		}
+	}
+	d.run("recall", "harbour", "--hook", "--bytes", "300", "--format", "claude").want(t, 0, "harbour")
+	d.run("recall", "harbour", "--explain", "crewship:AGENT.md", "--tier", "AGENT", "--limit", "3").want(t, 0)
+	d.run("audit", "list", "--recalls", "--actor", "nobody", "--since", "2026-01-01").want(t, 0)
+	d.bare("mcp", "install", "claude", "--url", "http://127.0.0.1:1/mcp", "--token-env", "T", "--dry-run").want(t, 0, "127.0.0.1")
+	if r := d.run("audit", "list", "--recalls", "--json"); len(r.rows) == 0 {
+		t.Errorf("no recall was noted: %s", r.err)
+	}
+	d.write("AGENT.md", "# Ada\n")
+	if r := d.bare("--open", "crewship="+d.mem, "--open", "crewship="+d.mem, "--store", "crewship-2", "audit", "list", "--recalls", "--json"); len(r.rows) != 0 || r.code != 0 {
+		t.Errorf("another store's recalls: %s%s", r.out, r.err)
+	}
+}
