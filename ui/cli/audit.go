@@ -256,7 +256,7 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 			a.linef("open intent: record %d, %s in %s at %s: the outcome is not known", r.Seq, r.Action, orDash(r.Store), when(r.TS))
 		}
 	}
-	if rep.OK && slices.ContainsFunc(rep.Proven, func(p audit.Proven) bool { return p.Kind == "witness" && p.State == audit.ProvenUnreadable }) {
+	if rep.OK && rep.Names.Forged == 0 && slices.ContainsFunc(rep.Proven, func(p audit.Proven) bool { return p.Kind == "witness" && p.State == audit.ProvenUnreadable }) {
 		return &exitError{code: exitPartial} // an anchor did not answer
 	}
 	if !rep.OK && !rep.Acknowledged {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"memdesk/audit/witness"
 	"memdesk/backends"
 	"memdesk/internal/clock"
 	"memdesk/ui/cli"
@@ -96,5 +97,33 @@ func TestNoFlagIsDropped(t *testing.T) {
 	d.write("AGENT.md", "# Ada\n")
 	if r := d.bare("--open", "crewship="+d.mem, "--open", "crewship="+d.mem, "--store", "crewship-2", "audit", "list", "--recalls", "--json"); len(r.rows) != 0 || r.code != 0 {
 		t.Errorf("another store's recalls: %s%s", r.out, r.err)
+	}
+}
+
+// TestForgedNamesAreTampering: a witness that does not answer must not turn altered names into a partial
+// result.
+func TestForgedNamesAreTampering(t *testing.T) {
+	d := newDesk(t)
+	w, err := witness.Open(witness.Options{Dir: filepath.Join(d.dir, "witness"), Trust: true, Clock: clock.System{}, Note: func(string, ...any) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const gone = "http://127.0.0.1:1"
+	config := filepath.Join(d.dir, "own.toml")
+	if err := os.WriteFile(config, []byte("[[audit.anchor]]\nkind = \"witness\"\nurl = \""+gone+"\"\nkey = \""+w.VerifierKey()+"\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.run("--config", config, "forget", "crewship:AGENT.md", "--yes").want(t, 0)
+	d.run("--config", config, "audit", "verify", "--witness", gone).want(t, 3)
+	names := filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "audit", "names.jsonl")
+	b, err := os.ReadFile(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(names, bytes.ReplaceAll(b, []byte("AGENT.md"), []byte("AGENT.nd")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := d.run("--config", config, "--json", "audit", "verify", "--witness", gone).want(t, 7); r.row(t, "verify")["ok"] != false {
+		t.Errorf("%s", r.out)
 	}
 }
