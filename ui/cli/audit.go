@@ -104,7 +104,7 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 	if q.Until, err = parseTime(f.until); err != nil {
 		return err
 	}
-	events, err := a.wantedEvents(ctx, f, q)
+	events, missing, err := a.wantedEvents(ctx, f, q)
 	if err != nil {
 		return err
 	}
@@ -150,27 +150,31 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 		a.sayf("damaged records are marked; `memdesk audit verify` says where the chain breaks")
 		return &exitError{code: exitTampered}
 	}
-	return nil
+	return partialIf(missing)
 }
 
-// wantedEvents lists the stores' own events that the flags ask for, newest first.
-func (a *app) wantedEvents(ctx context.Context, f auditFlags, q audit.Filter) ([]operator.StoreEvent, error) {
+// wantedEvents lists the stores' own events that the flags ask for, newest first. missing: those of a store
+// could not be read.
+func (a *app) wantedEvents(ctx context.Context, f auditFlags, q audit.Filter) (all []operator.StoreEvent, missing bool, err error) {
 	switch {
 	case !f.storeEvents:
-		return nil, nil
+		return nil, false, nil
 	case f.OldestFirst, f.cursor != "":
-		return nil, usage("--store-events lists the newest first from the beginning: leave out --oldest and --cursor")
+		return nil, false, usage("--store-events lists the newest first from the beginning: leave out --oldest and --cursor")
 	}
 	s, err := a.stores(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	all := operator.StoreEvents(ctx, s.Fleet, func(store string, err error) { a.failed(model.Ref{Store: store}, err) })
+	all = operator.StoreEvents(ctx, s.Fleet, func(store string, err error) {
+		missing = true
+		a.failed(model.Ref{Store: store}, err)
+	})
 	all = slices.DeleteFunc(all, func(e operator.StoreEvent) bool { return !e.Passes(q) })
 	if !f.all && len(all) > f.limit {
 		all = all[:f.limit]
 	}
-	return all, nil
+	return all, missing, nil
 }
 
 // auditRow is a record of the log.

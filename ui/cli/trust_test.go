@@ -127,3 +127,16 @@ func TestForgedNamesAreTampering(t *testing.T) {
 		t.Errorf("%s", r.out)
 	}
 }
+
+// TestStoreEventsThatCannotBeRead: a list without the events of a store that fails is partial.
+func TestStoreEventsThatCannotBeRead(t *testing.T) {
+	d := newDesk(t)
+	dir := filepath.Join(d.dir, "repo", ".beads")
+	if err := os.MkdirAll(filepath.Join(dir, "interactions.jsonl"), 0o755); err != nil { // a directory
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "issues.jsonl"), []byte(`{"id":"a","title":"first","status":"open"}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d.bare("--open", "beads="+dir, "audit", "list", "--store-events").want(t, 3, "beads: ")
+}
