@@ -254,9 +254,9 @@ func (e *persistError) orPartial(done model.RetainResult) error {
 }
 
 // certain reports whether a failed add certainly stored nothing: it was not sent, or was refused by a status
-// in the 400s.
+// in the 400s, or belongs elsewhere. A server that has carried a call out may answer 302 or 303.
 func certain(f *failure) bool {
-	return f.Unsent || f.Status >= 300 && f.Status < 500 && f.Status != 408
+	return f.Unsent || f.Status >= 300 && f.Status < 500 && f.Status != 302 && f.Status != 303 && f.Status != 408
 }
 
 // persist adds and flushes, each once, with their events.

@@ -108,6 +108,9 @@ func replies(t *testing.T) map[string]struct {
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere?"+userKey, http.StatusTemporaryRedirect)
 		}, model.Unavailable, "redirect"},
+		"see other": {func(w http.ResponseWriter, r *http.Request) { // as after a call that was carried out
+			http.Redirect(w, r, "/elsewhere?"+userKey, http.StatusSeeOther)
+		}, model.Unavailable, "redirect"},
 	}
 }
 
