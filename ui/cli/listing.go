@@ -121,7 +121,7 @@ func (t *table) sortedBy() (column int, down bool, err error) {
 
 // sorted prints the rows held for --sort.
 func (t *table) sorted() {
-	if len(t.held) == 0 {
+	if t.a.flags.sort == "" {
 		return
 	}
 	column, down, err := t.sortedBy()
