@@ -98,9 +98,13 @@ func (a *app) installMCP(cmd *cobra.Command, m install.Client, f installFlags) e
 		return err
 	}
 	snippet := m.Snippet(f.name, entry)
+	object := func(written bool) {
+		a.emit("install", row{"client": m.Name, "file": file, "name": f.name, "entry": snippet, "written": written})
+	}
 	if f.dryRun {
-		a.linef("%s", file)
-		a.body(snippet)
+		a.tellf("%s", file)
+		a.tellBody(snippet)
+		object(false)
 		return nil
 	}
 	old, err := os.ReadFile(file)
@@ -109,11 +113,13 @@ func (a *app) installMCP(cmd *cobra.Command, m install.Client, f installFlags) e
 	}
 	edited, err := m.Edit(old, f.name, entry)
 	if err != nil {
-		a.body(snippet)
+		a.tellBody(snippet)
+		object(false)
 		return &exitError{exitRefused, fmt.Errorf("%s was left as it is: %w; the entry is printed above", file, err)}
 	}
 	if bytes.Equal(edited, old) {
 		a.sayf("%s names memdesk already", file)
+		object(false)
 		return nil
 	}
 	if err := a.confirm(cmd.Context(), a.text.Sprintf("add %s to %s?", f.name, file).String()); err != nil {
@@ -126,6 +132,7 @@ func (a *app) installMCP(cmd *cobra.Command, m install.Client, f installFlags) e
 	if err != nil {
 		return err
 	}
-	a.linef("%s", file)
+	a.tellf("%s", file)
+	object(true)
 	return nil
 }

@@ -271,6 +271,13 @@ func (a *app) body(text string) {
 	}
 }
 
+// tellBody is body without --json, where an object has the text.
+func (a *app) tellBody(text string) {
+	if !a.flags.json {
+		a.body(text)
+	}
+}
+
 // when formats a time for people.
 func when(t time.Time) string {
 	if t.IsZero() {

@@ -100,6 +100,27 @@ func TestNoFlagIsDropped(t *testing.T) {
 	}
 }
 
+// TestAnInstalledEntryIsAnObject: with --json the entry must be an object, written, only shown or refused.
+func TestAnInstalledEntryIsAnObject(t *testing.T) {
+	d := newDesk(t)
+	file := filepath.Join(d.env["HOME"], ".claude.json")
+	for _, tt := range []struct {
+		args    []string
+		code    int
+		written bool
+	}{{[]string{"--dry-run"}, 0, false}, {[]string{"--yes"}, 0, true}, {[]string{"--url", "http://127.0.0.1:1/mcp", "--token-env", "T", "--name", "other", "--yes"}, 6, false}} {
+		if tt.code != 0 {
+			if err := os.WriteFile(file, []byte(`{"mcpServers":{"other":{"url":"x"}}}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := d.bare(append([]string{"--json", "mcp", "install", "claude"}, tt.args...)...).want(t, tt.code)
+		if row := r.row(t, "install"); row["file"] != file || row["written"] != tt.written || !strings.Contains(row["entry"].(string), "mcpServers") {
+			t.Errorf("%v: %s", tt.args, r.out)
+		}
+	}
+}
+
 // TestForgedNamesAreTampering: a witness that does not answer must not turn altered names into a partial
 // result.
 func TestForgedNamesAreTampering(t *testing.T) {
