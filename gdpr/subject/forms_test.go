@@ -59,6 +59,12 @@ var forms = map[string]struct{ yes, no []string }{
 		yes: []string{"usr_1", "UID:us\r\n r_1", "UID:usr\n\t_1", "asked usr_1.", "(usr_1)", "usr_1's", "@usr_1", "notes/usr_1.md", "user:usr_1", "usr_1@ noon", "usr%5F1", `\u0075sr_1`, b64("by usr_1, yes")},
 		no:  []string{"usr_10", "usr_1.5", "usr_1-old", "usr_1_b", "xusr_1", "usr-1", "usr 1", "USR_1", b64("by usr_10, yes")},
 	},
+	"@maren_h":             {yes: []string{"@maren_h", "Maren_H", "ask @maren_h.", "t.me/maren_h", b64("by @maren_h, yes")}, no: []string{"@maren_h2", "@maren", "@maren_h_", "xmaren_h"}},
+	"_maren_":              {yes: []string{"_maren_", "@_Maren_", "(_maren_)", b64("by _maren_, yes")}, no: []string{"maren", "_maren", "maren_", "__maren_", "x_maren_", "_maren__"}},
+	"-1001234567890":       {yes: []string{`{"chat": -1001234567890}`, "-1001234567890"}, no: []string{"1001234567890", "5-1001234567890", "-10012345678901"}},
+	"<ida_q@mail.example>": {yes: []string{"IDA_Q@mail.example", "<ida_q@mail.example>"}, no: []string{"ida@mail.example", "ida_q@mail.example.org"}},
+	"_ida@mail.example":    {yes: []string{"to _ida@mail.example,"}, no: []string{"ida@mail.example", "x_ida@mail.example"}},
+	"Ida Frost (Kiel)":     {yes: []string{"met Ida Frost (Kiel) there"}, no: []string{"Ida Frost (Kielce)"}},
 	"subj-ana": {
 		yes: []string{"SUBJ-ana", "n5-subj-ana", "subj-ana.md", "s\u200bubj-ana", "subj&#45;ana", "subj\u2010ana", hex.EncodeToString([]byte("of subj-ana"))},
 		no:  []string{"subj-ana-2", "subj-ana2", "subj ana", "subj_ana", "subjana", "subj-ana.5"},

@@ -28,11 +28,12 @@ func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 			return 0, false, false
 		}
 	default:
-		if p.Exact != "" && p.Key(v.src[v.from[lo]:v.to[hi-1]]) != p.Exact {
+		if key := p.Key(v, lo, hi); key == "" || p.Exact != "" && key != p.Exact {
 			return 0, false, false
 		}
 	}
-	before, after := v.src[max(0, int(v.from[lo])-maxJoined):v.from[lo]], v.src[v.to[hi-1]:min(len(v.src), int(v.to[hi-1])+maxJoined)]
+	start, end := int(v.from[lo])-p.Lead, int(v.to[hi-1])+p.Tail
+	before, after := v.src[max(0, start-maxJoined):start], v.src[end:min(len(v.src), end+maxJoined)]
 	if p.Kind == Name {
 		before, after = unemphasised(before, after)
 	}
@@ -54,8 +55,14 @@ func unemphasised(before, after []byte) ([]byte, []byte) {
 	return b, a
 }
 
-// Key returns b in the form by which identifiers of the pattern's kind are compared.
-func (p *Pattern) Key(b []byte) string {
+// Key returns the identifier around the letters v.text[lo:hi] in the form by which identifiers of the
+// pattern's kind are compared; empty where the text is too short for it.
+func (p *Pattern) Key(v *view, lo, hi int) string {
+	start, end := int(v.from[lo])-p.Lead, int(v.to[hi-1])+p.Tail
+	if start < 0 || end > len(v.src) {
+		return ""
+	}
+	b := v.src[start:end]
 	if p.Strict {
 		return shown(b)
 	}

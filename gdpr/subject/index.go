@@ -107,7 +107,7 @@ func (x *Index) at(v *view, l *layer, lo int, yield func(known int, clear string
 		for _, i := range x.letters[x.hash("term-letters", string(v.text[lo:hi]))] {
 			k := &x.known[i]
 			from, whole, ok := k.fits(v, lo, hi)
-			if !ok || !whole || k.Key != (Sum{}) && x.hash("term-key", k.Pattern.Key(v.src[v.from[from]:v.to[hi-1]])) != k.Key {
+			if !ok || !whole || k.Key != (Sum{}) && x.hash("term-key", k.Pattern.Key(v, from, hi)) != k.Key {
 				continue
 			}
 			start, end := l.place(int(v.from[from]), int(v.to[hi-1]))
@@ -176,7 +176,7 @@ func (p *Pattern) clear(v *view, from, lo, hi int) string {
 		return phonenumbers.Format(n, phonenumbers.INTERNATIONAL)
 	case Name:
 	default:
-		return shown(v.src[v.from[lo]:v.to[hi-1]])
+		return shown(v.src[int(v.from[lo])-p.Lead : int(v.to[hi-1])+p.Tail])
 	}
 	words := func(lo, hi int) string {
 		var b strings.Builder

@@ -92,6 +92,10 @@ type Pattern struct {
 	Strict bool   `json:"strict,omitempty"` // of an id: exact case only; of a name: not in lower case
 	Region string `json:"region,omitempty"` // of a telephone number; empty: not known
 	Shape  shape  `json:"shape,omitempty"`
+	// Lead and Tail count the underscores and hyphens around the letters of an id or an address. They are part
+	// of it; any other mark at its ends, as in @ana, is not.
+	Lead int `json:"lead,omitempty"`
+	Tail int `json:"tail,omitempty"`
 	// Letters and Exact are empty where only hashes are known. Exact is the Key of the identifier itself.
 	Letters string `json:"-"`
 	Exact   string `json:"-"`
@@ -175,15 +179,22 @@ func shown(b []byte) string {
 func PatternsOf(id string) []Pattern {
 	id = strings.TrimSpace(id)
 	v := newView([]byte(id), false)
-	p := Pattern{Kind: KindOf(id), Letters: string(v.text), Exact: canonical([]byte(id))}
-	p.Shape = shapeOf(p.Exact)
+	p, core := Pattern{Kind: KindOf(id), Letters: string(v.text)}, id
+	if n := len(v.text); n > 0 {
+		from, to := int(v.from[0]), int(v.to[n-1])
+		p.Shape = shapeOf(canonical(v.src[from:to]))
+		p.Lead = from - len(strings.TrimRight(id[:from], "_-"))
+		p.Tail = len(id) - to - len(strings.TrimLeft(id[to:], "_-"))
+		core = id[from-p.Lead : to+p.Tail]
+	}
+	p.Exact = canonical([]byte(core))
 	short := utf8.RuneCountInString(p.Exact) < 6
 	var out []Pattern
 	switch p.Kind {
 	case Name:
 		return namePatterns(id)
 	case Telephone:
-		p.Shape = bare
+		p.Shape, p.Lead, p.Tail = bare, 0, 0
 		if n, err := phonenumbers.Parse(id, ""); err == nil {
 			p.Region, p.Letters = phonenumbers.GetRegionCodeForNumber(n), phonenumbers.GetNationalSignificantNumber(n)
 			if p.Region == "" {
@@ -193,7 +204,7 @@ func PatternsOf(id string) []Pattern {
 		p.Exact = ""
 	case ID:
 		if p.Strict = short; short {
-			p.Exact = shown([]byte(id))
+			p.Exact = shown([]byte(core))
 		}
 	}
 	p.Length = len(p.Letters)
