@@ -56,6 +56,56 @@ func TestForeignTables(t *testing.T) {
 	}
 }
 
+// TestForeignNumbers erases a subject's number from number cells of another program's tables: as the column's
+// rules allow, never a number that only contains it.
+func TestForeignNumbers(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})
+	db, err := sql.Open("sqlite3", "file:"+w.path("db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	execAll(t, db,
+		`CREATE TABLE chats(chat_id INTEGER, n INT)`, `INSERT INTO chats VALUES(123456789, 1), (1234567890, 2), (9123456789, 3), (12345, 4), (-1234567, 5), (1234567.5, 6)`,
+		`CREATE TABLE loose(v, n INT NOT NULL)`, `INSERT INTO loose VALUES(123456789.0, 123456789), ('{"id": 123456789, "s": "a \" 123456789", "d": -123456789}', 4930555012340)`,
+		`CREATE TABLE own(id INTEGER PRIMARY KEY, x)`, `INSERT INTO own VALUES(123456789, 'a'), (30555012345, 'b'), (0, 'c')`,
+		`CREATE TABLE strict(id INTEGER NOT NULL UNIQUE, phone INTEGER) STRICT`, `INSERT INTO strict VALUES(123456789, 4930555012345), (0, 30555012345), (1, 5550123456789)`,
+		`CREATE TABLE packed(j BLOB)`, `INSERT INTO packed VALUES(jsonb('{"id": 123456789, "n": 7}'))`,
+	)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{"123456789", "+49 30 555 012345", "12345"}, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := w.plan(r.ID)
+	for _, table := range []string{"chats", "loose", "own", "strict", "packed"} {
+		if !slices.ContainsFunc(p.Stores[0].Steps, func(st gdpr.Step) bool { return st.ID == "memory.sqlite:"+table }) {
+			t.Errorf("the plan does not name %s", table)
+		}
+	}
+	w.complete(p)
+	db, err = sql.Open("sqlite3", "file:"+w.path("db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for query, want := range map[string]string{
+		`SELECT group_concat(COALESCE(chat_id, 'NULL')) FROM chats`:             "NULL,1234567890,9123456789,12345,-1234567,1234567.5",
+		`SELECT group_concat(COALESCE(v, 'NULL') || ' ' || n, '; ') FROM loose`: `NULL 0; {"id": null, "s": "a \" [erased]", "d": null} 4930555012340`,
+		`SELECT group_concat(id || x) FROM own`:                                 "-2b,-1a,0c",
+		`SELECT group_concat(id || ' ' || COALESCE(phone, 'NULL')) FROM strict`: "-1 NULL,0 NULL,1 5550123456789",
+		`SELECT json(j) FROM packed`:                                            `{"id":null,"n":7}`,
+	} {
+		var got string
+		if err := db.QueryRow(query).Scan(&got); err != nil || got != want {
+			t.Errorf("%s = %q, %v; want %q", query, got, err, want)
+		}
+	}
+}
+
 // TestHoldHidesNothing has an item on hold in a database where an unchangeable table also names the
 // subject: that table is residue, even with few hits.
 func TestHoldHidesNothing(t *testing.T) {

@@ -1,8 +1,11 @@
 package gdpr
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"io"
+	"regexp"
 	"slices"
 
 	"memdesk/gdpr/receipt"
@@ -83,11 +86,32 @@ func (sp *StorePlan) touches() bool {
 // redactor edits a record of a store's medium.
 func redactor(m *subject.Matcher) func([]byte) []byte {
 	return func(b []byte) []byte {
-		if out, ok := m.RedactBytes(b, Erased); ok {
-			return out
+		out, ok := m.RedactBytes(b, Erased)
+		if !ok {
+			out = []byte(m.Redact(string(b), Erased))
 		}
-		return []byte(m.Redact(string(b), Erased))
+		return mendJSON(b, out)
 	}
+}
+
+// erasedNumber matches a string of JSON, or the mark where a number was.
+var erasedNumber = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?` + regexp.QuoteMeta(Erased))
+
+// mendJSON makes a text JSON again that was JSON: a mark in the place of a number becomes null.
+func mendJSON(was, now []byte) []byte {
+	if !json.Valid(was) || json.Valid(now) {
+		return now
+	}
+	mended := erasedNumber.ReplaceAllFunc(now, func(b []byte) []byte {
+		if b[0] == '"' {
+			return b
+		}
+		return []byte("null")
+	})
+	if !json.Valid(mended) || len(bytes.TrimSpace(mended)) == len("null") { // a text that was a number is none
+		return now
+	}
+	return mended
 }
 
 // scrub cleans what Forget leaves in the store's medium.

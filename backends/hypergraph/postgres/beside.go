@@ -117,9 +117,15 @@ func (m maintainer) openBeside(ctx context.Context, id string) (r io.ReadCloser,
 	if err != nil || !ok {
 		return nil, false, err
 	}
+	r, err = m.copying(ctx, func(ctx context.Context, conn *pgxpool.Conn, w io.Writer) error { return copyRows(ctx, conn, t, w) })
+	return r, true, err
+}
+
+// copying streams what a COPY writes.
+func (m maintainer) copying(ctx context.Context, copyTo func(ctx context.Context, conn *pgxpool.Conn, w io.Writer) error) (io.ReadCloser, error) {
 	conn, err := m.s.pool.Acquire(ctx)
 	if err != nil {
-		return nil, false, worded("open-layer", err)
+		return nil, worded("open-layer", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	pr, pw := io.Pipe()
@@ -127,9 +133,9 @@ func (m maintainer) openBeside(ctx context.Context, id string) (r io.ReadCloser,
 	go func() {
 		defer close(c.done)
 		defer conn.Release()
-		_ = pw.CloseWithError(worded("open-layer", copyRows(ctx, conn, t, pw))) // nil is the end
+		_ = pw.CloseWithError(worded("open-layer", copyTo(ctx, conn, pw))) // nil is the end
 	}()
-	return c, true, nil
+	return c, nil
 }
 
 func copyRows(ctx context.Context, conn *pgxpool.Conn, t besideTable, w io.Writer) error {

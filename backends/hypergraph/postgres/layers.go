@@ -129,6 +129,9 @@ func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 		if out = grouped(files, model.LayerDerived, true, ""); !super {
 			hide(out)
 		}
+		if err := numberLayers(q, &out); err != nil {
+			return err
+		}
 		set, err := settings(q)
 		if err != nil {
 			return err

@@ -11,10 +11,13 @@ import (
 const mediumChunk = 1 << 20
 
 // OpenLayer reads a layer's files one after the other, as stored on the server's disk; of another
-// program's table it reads the rows.
+// program's table, and of number columns, it reads the rows.
 func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	const op = "open-layer"
 	if r, ok, err := m.openBeside(ctx, id); ok || err != nil {
+		return r, err
+	}
+	if r, ok, err := m.openNumbers(ctx, id); ok || err != nil {
 		return r, err
 	}
 	var files []relation

@@ -3,11 +3,13 @@ package postgres_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -163,6 +165,7 @@ func TestScrub(t *testing.T) {
 	t.Run("a superuser leaves no byte", func(t *testing.T) { scrubLeavesNoByte(t, srv) })
 	t.Run("a reader of an older state", func(t *testing.T) { scrubWithAReader(t, srv) })
 	t.Run("the tables' owner", func(t *testing.T) { scrubByTheOwner(t, srv) })
+	t.Run("numbers of side tables", func(t *testing.T) { sideNumbers(t, srv) })
 	t.Run("tables of other programs", func(t *testing.T) { besideOthers(t, srv) })
 	t.Run("elsewhere", func(t *testing.T) { namedElsewhere(t, srv) })
 }
@@ -285,6 +288,40 @@ func scrubByTheOwner(t *testing.T, srv *testpg.Server) {
 		t.Errorf("reasons: %+v, %+v", got["wal"], got["statistics"])
 	}
 	inLayers(t, s.Maintainer(), hers) // each must say why it cannot be read
+}
+
+// sideNumbers must find and clean a subject's number in number columns: the file's bytes do not show it.
+func sideNumbers(t *testing.T, srv *testpg.Server) {
+	dsn := database(t, srv, "numbers", "postgres")
+	s := create(t, dsn)
+	testpg.Exec(t, dsn, `CREATE TABLE memdesk.chats (id bigint PRIMARY KEY, phone numeric, n int, x float8, note text);
+		INSERT INTO memdesk.chats VALUES (123456789, 123456789.00, 1, 123456789, 'a'), (1234567890, 123456789.5, 123456789, 'NaN', 'b'), (0, 9123456789, 2, 1e300, '123456789')`)
+	m := s.Maintainer()
+	const hers = "123456789"
+	names := regexp.MustCompile(`(^|[^0-9.])(00?)?` + hers + `($|[^0-9.])`)
+	look := func() int {
+		t.Helper()
+		r, err := m.OpenLayer(t.Context(), "chats (rows)")
+		must(t, err)
+		b, err := io.ReadAll(r)
+		must(t, errors.Join(err, r.Close()))
+		return len(names.FindAll(bytes.ReplaceAll(b, []byte(";"), []byte(";;")), -1))
+	}
+	if n := look(); n != 12 {
+		t.Errorf("found %d times", n)
+	}
+	res, err := m.Scrub(t.Context(), model.ScrubRequest{Concerns: names.Match, Redact: func(b []byte) []byte { return names.ReplaceAll(b, []byte("gone")) }})
+	if got := verdicts(t, res, err)["chats (rows)"]; got.Verdict != model.VerdictClean || got.Rows != 3 {
+		t.Errorf("%+v", got)
+	}
+	var rows string
+	conn, err := pgx.Connect(t.Context(), dsn)
+	must(t, err)
+	defer conn.Close(t.Context())
+	must(t, conn.QueryRow(t.Context(), `SELECT string_agg(concat_ws(' ', id, COALESCE(phone::text, 'NULL'), COALESCE(n::text, 'NULL'), COALESCE(x::text, 'NULL'), note), '; ' ORDER BY note) FROM memdesk.chats`).Scan(&rows))
+	if want := "-1 NULL 1 NULL a; 1234567890 123456789.5 NULL NaN b; 0 9123456789 2 1e+300 gone"; rows != want || look() != 0 {
+		t.Errorf("rows %q, want %q; found %d times", rows, want, look())
+	}
 }
 
 // besideOthers must read every row of other programs' tables, and name the tables it cannot read.

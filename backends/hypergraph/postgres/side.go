@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/model"
 )
 
@@ -20,14 +19,13 @@ func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest,
 	var out []model.LayerResult
 	err := m.s.transaction(ctx, "scrub", func(q *query) error {
 		out = nil
-		var tables []string
-		if err := q.Each(`SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('memdesk') AND relkind = 'r' AND NOT relispartition AND relname <> ALL($1) ORDER BY 1`,
-			[]any{itemTables}, sqlgraph.Collect(&tables)); err != nil {
+		tables, err := sideTables(q)
+		if err != nil {
 			return err
 		}
 		for _, table := range tables {
 			step(table, "rows that name the person or what is gone")
-			res := model.LayerResult{Layer: table + " (rows)", Method: "rows rewritten or removed", Verdict: model.VerdictClean}
+			res := model.LayerResult{Layer: rowsLayer(table), Method: "rows rewritten or removed", Verdict: model.VerdictClean}
 			var may bool
 			if _, err := q.One(`SELECT has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE')
 				FROM pg_class c WHERE c.relnamespace = to_regnamespace('memdesk') AND c.relname = $1`, []any{table}, &may); err != nil {
@@ -48,43 +46,41 @@ func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest,
 // cleanTable cleans one table: it removes a row tied to a removed item, drops removed ids from a list
 // of ids, and redacts a text that names the subject.
 func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *model.LayerResult) error {
-	var texts, names []string
-	kinds := map[string]string{}
-	err := q.Each(`SELECT attname, format_type(atttypid, atttypmod), atttypid IN ('text'::regtype, 'varchar'::regtype, 'json'::regtype, 'jsonb'::regtype, 'bpchar'::regtype)
-		FROM pg_attribute WHERE attrelid = (quote_ident('memdesk') || '.' || quote_ident($1))::regclass AND attnum > 0 AND NOT attisdropped`, []any{table},
-		func(scan func(...any) error) error {
-			var name, kind string
-			var text bool
-			err := scan(&name, &kind, &text)
-			kinds[name] = kind
-			if names = append(names, name); text {
-				texts = append(texts, name)
-			}
-			return err
-		})
+	columns, err := columnsOf(q, table)
 	if err != nil {
 		return err
 	}
+	var texts []string
+	var quoted []string // expressions: of the texts, then of the numbers
+	var numbers []column
+	kinds := map[string]string{}
 	from, mine := schemaName+`.`+quote(table), ``
 	args := []any{}
-	if slices.Contains(names, "workspace") && slices.Contains(texts, "workspace") {
+	if shared(columns) {
 		mine, args = ` AND workspace = $1`, []any{workspace}
-		texts = slices.DeleteFunc(texts, func(c string) bool { return c == "workspace" })
 	}
-	if res.Rows, err = dropTied(q, from, mine, args, texts, req.Removed); err != nil || len(texts) == 0 {
+	for _, c := range columns {
+		kinds[c.name] = c.kind
+		if c.text && c.name != "workspace" {
+			texts, quoted = append(texts, c.name), append(quoted, quote(c.name)+`::text`)
+		}
+	}
+	for _, c := range columns {
+		if c.number && req.Concerns != nil {
+			numbers, quoted = append(numbers, c), append(quoted, c.spellings())
+		}
+	}
+	if res.Rows, err = dropTied(q, from, mine, args, texts, req.Removed); err != nil || len(quoted) == 0 {
 		return err
-	}
-	quoted := make([]string, len(texts))
-	for i, c := range texts {
-		quoted[i] = quote(c) + `::text`
 	}
 	type change struct {
 		row   string
 		cells map[int]string
+		none  []column // numbers that go
 		drop  bool
 	}
 	var changes []change
-	cells, dest, row := make([]*string, len(texts)), make([]any, len(texts)+1), ""
+	cells, dest, row := make([]*string, len(quoted)), make([]any, len(quoted)+1), ""
 	dest[0] = &row
 	for i := range cells {
 		dest[i+1] = &cells[i]
@@ -98,13 +94,19 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 			if cell == nil {
 				continue
 			}
+			if i >= len(texts) {
+				if req.Concerns([]byte(*cell)) {
+					c.none, c.drop = append(c.none, numbers[i-len(texts)]), c.drop || req.Redact == nil
+				}
+				continue
+			}
 			after, drop := cleaned(*cell, req)
 			c.drop = c.drop || drop
 			if after != *cell {
 				c.cells[i] = after
 			}
 		}
-		if c.drop || len(c.cells) > 0 {
+		if c.drop || len(c.cells)+len(c.none) > 0 {
 			changes = append(changes, c)
 		}
 		return nil
@@ -121,6 +123,13 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 			for i, v := range c.cells {
 				with = append(with, v)
 				set = append(set, fmt.Sprintf(`%s = $%d::text::%s`, quote(texts[i]), len(with), kinds[texts[i]]))
+			}
+			for _, n := range c.none {
+				if n.wanted { // a number of nobody, which no row has
+					set = append(set, fmt.Sprintf(`%s = (SELECT least(min(%s), 0) - 1 FROM %s)`, quote(n.name), quote(n.name), from))
+				} else {
+					set = append(set, quote(n.name)+` = NULL`)
+				}
 			}
 			_, err = q.Exec(`UPDATE `+from+` SET `+strings.Join(set, `, `)+` WHERE ctid = $1::tid`, with...)
 		}

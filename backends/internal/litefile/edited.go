@@ -50,11 +50,15 @@ func (m Medium) cleanRow(q *Query, req model.ScrubRequest, id, table, column, va
 	err = eachRow(q, table, []string{column}, columns, ` WHERE `+quote(column)+` = ?`, []any{value}, func(at, cells []any) error {
 		row = &cleanRow{at: at, cells: map[int]any{}}
 		for i, c := range cells {
-			text := cellText(c)
-			if text == "" || !req.Concerns([]byte(text)) {
+			text, after, put := cellText(c), "", any(nil)
+			if n := number(c); n != "" && req.Concerns([]byte(spellings(n))) {
+				text, put = n, noNumber{}
+			} else if text == "" || !req.Concerns([]byte(text)) {
 				continue
+			} else {
+				after = string(req.Redact([]byte(text)))
+				put = likeCell(c, after)
 			}
-			after := string(req.Redact([]byte(text)))
 			if req.Concerns([]byte(after)) {
 				res.Verdict, res.Reason = model.VerdictResidue, fmt.Sprintf("a value of column %q cannot be redacted: change it with the program whose table it is", columns[i])
 			}
@@ -65,14 +69,14 @@ func (m Medium) cleanRow(q *Query, req model.ScrubRequest, id, table, column, va
 				res.Verdict, res.Reason = model.VerdictResidue, "nobody has seen it as it is now: make a new plan"
 				continue
 			}
-			row.cells[i] = likeCell(c, after)
+			row.cells[i] = put
 		}
 		return nil
 	})
 	if err != nil || row == nil || len(row.cells) == 0 || req.Dry {
 		return err
 	}
-	if err := q.Atomically(func() error { return row.write(q, table, []string{column}, columns) }); err != nil {
+	if err := row.writeOnce(q, table, []string{column}, columns, 0); err != nil {
 		if q.Broken() != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memdesk/model"
@@ -386,6 +387,10 @@ func clean(at, cells []any, req model.ScrubRequest, removed map[string]bool) *cl
 	r := cleanRow{at: at, cells: map[int]any{}}
 	for i, c := range cells {
 		text := cellText(c)
+		if n := number(c); n != "" && req.Concerns != nil && req.Concerns([]byte(spellings(n))) {
+			r.drop = r.drop || req.Redact == nil
+			r.cells[i] = noNumber{}
+		}
 		after, emptied := withoutIDs(text, removed)
 		if emptied {
 			r.drop = true
@@ -419,6 +424,35 @@ func redacted(c any, text string, req model.ScrubRequest) string {
 	}
 	return ""
 }
+
+// leastDigits is how many digits a number needs before it can be a person's: shorter ones count things.
+const leastDigits = 6
+
+// number is a cell's number as its digits; empty for a cell that is none, or whose number is too short or no
+// whole one.
+func number(c any) string {
+	var n int64
+	switch v := c.(type) {
+	case int64:
+		n = v
+	case float64:
+		if n = int64(v); float64(n) != v || v > 1<<53 || v < -1<<53 {
+			return ""
+		}
+	}
+	text := strconv.FormatInt(n, 10)
+	if len(strings.TrimPrefix(text, "-")) < leastDigits {
+		return ""
+	}
+	return text
+}
+
+// spellings are the ways to write a number: a column of numbers keeps no zeros before it. The marks between
+// them join nothing.
+func spellings(n string) string { return n + ";0" + n + ";00" + n + ";" }
+
+// noNumber stands where a number was: nothing, or where the table wants a number, one that is nobody's.
+type noNumber struct{}
 
 // cellText is a cell's text.
 func cellText(c any) string {
@@ -465,9 +499,21 @@ func withoutIDs(text string, removed map[string]bool) (after string, emptied boo
 	return string(out), len(kept) == 0
 }
 
-// writeOnce writes a row, and once more with numbers behind what is new where the
+// writeOnce writes a row, and once more with numbers behind what is new, or below zero, where the
 // table takes a value once only.
 func (r cleanRow) writeOnce(q *Query, table string, key, columns []string, n int) error {
+	for i, v := range r.cells {
+		if v != (noNumber{}) {
+			continue
+		}
+		var wanted int64
+		if _, err := q.One(`SELECT "notnull" <> 0 OR pk > 0 FROM pragma_table_info(?) WHERE name = ?`, []any{table, columns[i]}, &wanted); err != nil {
+			return err
+		}
+		if r.cells[i] = nil; wanted != 0 {
+			r.cells[i] = int64(0)
+		}
+	}
 	err := q.Atomically(func() error { return r.write(q, table, key, columns) })
 	if err == nil || q.broken != nil || r.drop {
 		return err
@@ -478,6 +524,8 @@ func (r cleanRow) writeOnce(q *Query, table string, key, columns []string, n int
 			r.cells[i] = fmt.Sprintf("%s-%d", v, n+1)
 		case []byte:
 			r.cells[i] = fmt.Appendf(slices.Clone(v), "-%d", n+1)
+		case int64:
+			r.cells[i] = int64(-n - 1)
 		}
 	}
 	return q.Atomically(func() error { return r.write(q, table, key, columns) })

@@ -62,9 +62,10 @@ func (m Medium) tableOf(ctx context.Context, id string) (table string, ok bool, 
 	return table, ok, err
 }
 
-// openTable gives the cells of a table that hold text or bytes as a tar archive: one
-// member per cell, named by its column. Each cell is a medium of its own for who reads it,
-// and may be an archive itself. The reader holds one connection until it is closed.
+// openTable gives the cells of a table as a tar archive, each member named by its column.
+// A cell of text or bytes is a member, and so a medium of its own for who reads it, which may
+// be an archive itself; the numbers of a column are many to a member. The reader holds one
+// connection until it is closed.
 func (m Medium) openTable(ctx context.Context, table string) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
 	r, w := io.Pipe()
@@ -80,31 +81,52 @@ func (m Medium) openTable(ctx context.Context, table string) io.ReadCloser {
 			if err != nil || len(columns) == 0 {
 				return err
 			}
-			return eachRow(q, table, nil, columns, "", nil, func(_, cells []any) error {
+			numbers := make([]strings.Builder, len(columns))
+			err = eachRow(q, table, nil, columns, "", nil, func(_, cells []any) error {
 				begun = true
-				return writeCells(out, columns, cells)
+				return writeCells(out, columns, cells, numbers)
 			})
+			for i := range numbers {
+				err = errors.Join(err, writeMember(out, columns[i], numbers[i].String()))
+			}
+			return err
 		})
 		w.CloseWithError(errors.Join(err, out.Close()))
 	}()
 	return &tableReader{PipeReader: r, cancel: cancel, done: done}
 }
 
-func writeCells(out *tar.Writer, columns []string, cells []any) error {
+// manyNumbers is how many bytes of a column's numbers are one member.
+const manyNumbers = 64 << 10
+
+func writeCells(out *tar.Writer, columns []string, cells []any, numbers []strings.Builder) error {
 	for i, c := range cells {
-		text := cellText(c)
-		if text == "" {
-			continue
+		if n := number(c); n != "" {
+			numbers[i].WriteString(spellings(n) + "\n")
 		}
-		// A name in quotes is never that of a directory.
-		if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: quote(columns[i]), Mode: 0o600, Size: int64(len(text))}); err != nil {
+		if err := writeMember(out, columns[i], cellText(c)); err != nil {
 			return err
 		}
-		if _, err := io.WriteString(out, text); err != nil {
-			return err
+		if numbers[i].Len() >= manyNumbers {
+			if err := writeMember(out, columns[i], numbers[i].String()); err != nil {
+				return err
+			}
+			numbers[i].Reset()
 		}
 	}
 	return nil
+}
+
+func writeMember(out *tar.Writer, column, text string) error {
+	if text == "" {
+		return nil
+	}
+	// A name in quotes is never that of a directory.
+	if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: quote(column), Mode: 0o600, Size: int64(len(text))}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, text)
+	return err
 }
 
 // tableReader ends its query when it is closed.
