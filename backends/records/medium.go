@@ -24,8 +24,9 @@ type ServerMedium struct {
 	// Outside names data that no statement reaches.
 	Outside string
 	// Clean removes and rewrites rows that are no items, before the tables are rewritten without dead rows;
-	// done counts them by table. nil: there are none.
-	Clean func(tx Tx, req model.ScrubRequest) (done map[string]int64, err error)
+	// done counts them by table. It asks may before it changes a table, which a dry run never allows. nil:
+	// there are none.
+	Clean func(tx Tx, req model.ScrubRequest, may func(table string) bool) (done map[string]int64, err error)
 }
 
 var _ model.Maintainer = ServerMedium{}
@@ -53,7 +54,16 @@ func (m ServerMedium) Layers(ctx context.Context) ([]model.Layer, error) {
 		}
 		return nil
 	})
-	return append(out, model.Layer{ID: m.Outside, Kind: model.LayerExternal, Reason: "no statement reaches them: they keep old rows until they are recycled, expire or are deleted"}), err
+	return append(out, model.Layer{ID: layerStatistics, Kind: model.LayerExternal, Reason: m.samples()}, model.Layer{ID: m.Outside, Kind: model.LayerExternal, Reason: "no statement reaches them: they keep old rows until they are recycled, expire or are deleted"}), err
+}
+
+const layerStatistics = "statistics"
+
+// samples says which values of removed rows the catalogue keeps, and who removes them.
+func (m ServerMedium) samples() string {
+	return "samples of replaced rows stay in pg_statistic until it is vacuumed, and those of a table without a row stay for good: a superuser runs " +
+		"DELETE FROM pg_catalog.pg_statistic WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = to_regnamespace('" + strings.ReplaceAll(pgx.Identifier{m.Schema}.Sanitize(), "'", "''") +
+		"') AND reltuples = 0); VACUUM FULL pg_catalog.pg_statistic"
 }
 
 // OpenLayer streams a table's rows; bytes are unencoded, so that text inside them is found.
@@ -79,18 +89,27 @@ func (m ServerMedium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, 
 
 // Scrub cleans rows that are no items, and rewrites the tables without dead rows.
 func (m ServerMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if req.Dry {
-		return nil, nil
-	}
 	var done map[string]int64
+	refused := map[string]model.LayerResult{}
 	if m.Clean != nil {
-		err := m.DB.Change(ctx, "scrub", func(tx Tx) (err error) {
-			done, err = m.Clean(tx, req)
+		run := m.DB.Change
+		if req.Dry {
+			run = m.DB.View
+		}
+		err := run(ctx, "scrub", func(tx Tx) (err error) {
+			done, err = m.Clean(tx, req, func(table string) bool {
+				res, ok := req.Permits(table, nil)
+				refused[table] = res
+				return ok
+			})
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
+	}
+	if req.Dry {
+		return nil, nil
 	}
 	var out []model.LayerResult
 	for _, t := range m.Tables {
@@ -107,9 +126,12 @@ func (m ServerMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]mode
 				res.Reason += ": have the table's owner run VACUUM FULL"
 			}
 		}
+		if r := refused[t]; r.Verdict != "" {
+			res.Verdict, res.Reason = r.Verdict, r.Reason
+		}
 		out = append(out, res)
 	}
-	return out, nil
+	return append(out, model.LayerResult{Layer: layerStatistics, Method: "ANALYZE", Verdict: model.VerdictOutOfScope, Reason: m.samples()}), nil
 }
 
 // ServerColumns names the columns of a schema's tables.

@@ -153,26 +153,34 @@ func (p Payloads) Insert(tx Tx, r model.BesideRow) (PayloadRow, error) {
 }
 
 // Clean removes the rows whose member owner is an erased subject, and redacts the subject in other rows; a
-// row that is no JSON without it goes.
-func (p Payloads) Clean(tx Tx, owner string, req model.ScrubRequest) (done int64, err error) {
+// row that is no JSON without it goes. It asks may before the first of them.
+func (p Payloads) Clean(tx Tx, owner string, req model.ScrubRequest, may func() bool) (done int64, err error) {
 	if p.Table == "" {
 		return 0, nil
 	}
-	for _, subject := range req.Subjects {
-		n, err := tx.Exec(`DELETE FROM `+p.Table+` AS m WHERE `+p.Key(owner)+` = ?`, subject)
-		if err != nil {
-			return 0, err
-		}
-		done += n
+	owned := p.Key(owner) + ` = ANY(?)`
+	var mine int64
+	if _, err := One(tx, `SELECT count(*) FROM `+p.Table+` AS m WHERE `+owned, []any{req.Subjects}, &mine); err != nil {
+		return 0, err
 	}
-	rows, err := p.Rows(tx, "")
-	if err != nil || req.Concerns == nil {
-		return done, err
+	named := func() (rows []PayloadRow, err error) {
+		if req.Concerns == nil {
+			return nil, nil
+		}
+		rows, err = p.Rows(tx, "")
+		return slices.DeleteFunc(rows, func(r PayloadRow) bool { return !req.Concerns([]byte(r.Payload)) }), err
+	}
+	rows, err := named()
+	if err != nil || int(mine)+len(rows) == 0 || !may() {
+		return 0, err
+	}
+	if done, err = tx.Exec(`DELETE FROM `+p.Table+` AS m WHERE `+owned, req.Subjects); err != nil {
+		return 0, err
+	}
+	if rows, err = named(); err != nil {
+		return 0, err
 	}
 	for _, r := range rows {
-		if !req.Concerns([]byte(r.Payload)) {
-			continue
-		}
 		done++
 		if req.Redact != nil {
 			if clean := req.Redact([]byte(r.Payload)); json.Valid(clean) {

@@ -19,11 +19,11 @@ func (l layout) medium(db records.Server) records.ServerMedium {
 }
 
 // orphans removes the rows that an interrupted deletion of a thread left, and other rows without an owner
-// that name the subject.
-func (l layout) orphans(tx records.Tx, req model.ScrubRequest) (map[string]int64, error) {
+// that name the subject. Rows of a removed thread go with it, and are not asked about.
+func (l layout) orphans(tx records.Tx, req model.ScrubRequest, may func(string) bool) (map[string]int64, error) {
 	done := map[string]int64{}
 	for _, t := range []string{"checkpoint_writes", "checkpoint_blobs"} {
-		if !l.has(t) || !l.has("checkpoints") {
+		if req.Dry || !l.has(t) || !l.has("checkpoints") {
 			continue
 		}
 		for _, id := range req.Removed {
@@ -39,7 +39,7 @@ func (l layout) orphans(tx records.Tx, req model.ScrubRequest) (map[string]int64
 			done[t] += n
 		}
 	}
-	return done, l.dropNamed(tx, req.Concerns, done)
+	return done, l.dropNamed(tx, req.Concerns, may, done)
 }
 
 // ownerless are rows whose thread or value is gone; group names it, and text is bytes of the row.
@@ -59,7 +59,7 @@ func (l layout) ownerless() (out []ownerless) {
 }
 
 // dropNamed removes the ownerless rows of every thread and value that the subject is named in.
-func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, done map[string]int64) error {
+func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, may func(string) bool, done map[string]int64) error {
 	if concerns == nil {
 		return nil
 	}
@@ -78,8 +78,17 @@ func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, done map[st
 			return err
 		}
 	}
+	groups := slices.Collect(maps.Keys(named))
 	for _, o := range l.ownerless() {
-		n, err := tx.Exec(`DELETE FROM `+l.table(o.table)+` AS b WHERE `+o.where+` AND `+o.group+` = ANY(?)`, slices.Collect(maps.Keys(named)))
+		these := ` FROM ` + l.table(o.table) + ` AS b WHERE ` + o.where + ` AND ` + o.group + ` = ANY(?)`
+		var n int64
+		if _, err := records.One(tx, `SELECT count(*)`+these, []any{groups}, &n); err != nil {
+			return err
+		}
+		if n == 0 || !may(o.table) {
+			continue
+		}
+		n, err := tx.Exec(`DELETE`+these, groups)
 		if err != nil {
 			return err
 		}

@@ -47,8 +47,8 @@ func (c Config) over(ctx context.Context, server records.Server, location string
 		reason = "opened for reading only"
 	}
 	tables := records.ServerMedium{DB: server, Schema: schema, Tables: []string{name, entities}, Columns: have, Vectors: []string{"vector"},
-		Clean: func(tx records.Tx, req model.ScrubRequest) (map[string]int64, error) {
-			n, err := s.entities.Clean(tx, "user_id", req)
+		Clean: func(tx records.Tx, req model.ScrubRequest, may func(string) bool) (map[string]int64, error) {
+			n, err := s.entities.Clean(tx, "user_id", req, func() bool { return may(entities) })
 			return map[string]int64{entities: n}, err
 		},
 		Outside: "write-ahead log, replicas, base backups, dumps, graph stores"}
