@@ -229,7 +229,7 @@ func (a *store) part(i int, w window) (text string, args []any, ok bool) {
 	}
 	at := "''"
 	if w.order != model.OrderID && t.At != "" {
-		at = `COALESCE(` + t.At + `, '')`
+		at = a.instant(`COALESCE(` + t.At + `, '')`)
 	}
 	var cond []string
 	if w.scope != "" {
@@ -268,6 +268,17 @@ func (a *store) part(i int, w window) (text string, args []any, ok bool) {
 	text = `SELECT ` + strconv.Itoa(i) + ` AS t, ` + t.Key + ` AS k, ` + at + ` AS a FROM ` + t.From + t.where(w.hidden, cond...) +
 		w.sort("a", "", `(`+t.Key+`)`+a.collate()) + ` LIMIT ` + strconv.Itoa(w.limit+1)
 	return `SELECT t, k, a FROM (` + text + `) p` + strconv.Itoa(i), args, true
+}
+
+// instant is a text that sorts a time by its instant, whatever zone it is written in: in UTC, then as it is
+// written. A time that is none of ISO 8601 with a date sorts as it is written.
+func (a *store) instant(at string) string {
+	if a.Collate == "" { // SQLite
+		return `(SELECT CASE WHEN x LIKE '____-__-__%' THEN COALESCE(strftime('%Y-%m-%dT%H:%M:%f', x) || ' ', '') ELSE '' END || x FROM (SELECT ` + at + ` AS x) times)`
+	}
+	// A cast to a time would end the query at a day that does not exist, and `?` is a parameter here.
+	return `(SELECT COALESCE(to_char(make_date(q[1]::int, q[2]::int, 1) + (q[3]::int - 1) + (q[4] || q[5])::interval - COALESCE(q[8] || COALESCE(q[9], ':00'), '+00:00')::interval, 'YYYY-MM-DD"T"HH24:MI:SS.US') || ' ', '') || x
+		FROM (SELECT x, regexp_match(x, '^([1-9][0-9]{3})-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])[T ]([01][0-9]|2[0-3])(:[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9}){0,1})(Z|([+-][0-9]{2})(:[0-9]{2}){0,1}){0,1}$') AS q FROM (SELECT ` + at + ` AS x) w) v)`
 }
 
 // down reports whether places are read from the last to the first: newest is oldest backwards.

@@ -3,6 +3,7 @@ package mem0_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -325,4 +326,49 @@ func TestReplacedHistory(t *testing.T) {
 	if n := cell(t, dir+"/v.db", `SELECT count(*) FROM vectors WHERE id = 'm1'`); n != "1" {
 		t.Error("the memory is gone without its history")
 	}
+}
+
+// zoned are memories by their times, the oldest first: as text they sort otherwise.
+var zoned = []string{"2026-02-31T99:00:00Z", "2026-01-01 20:00:00", "2026-01-01T22:30:00.5+02:00", "2026-01-02T03:00:00Z", "2026-01-01T23:00:00-07:00"}
+
+// inOrder lists the zoned memories, one a page.
+func inOrder(t *testing.T, s model.Store, id func(n int) string) {
+	t.Helper()
+	for order, want := range map[model.Order][]int{model.OrderOldest: {1, 2, 3, 4}, model.OrderNewest: {4, 3, 2, 1}} {
+		var got []string
+		for next := ""; ; {
+			page, err := s.Browser.List(t.Context(), model.PageRequest{Tier: "memory", Order: order, Limit: 1, Cursor: next})
+			must(t, err)
+			for _, it := range page.Items {
+				got = append(got, it.ID)
+			}
+			if next = page.Next; next == "" {
+				break
+			}
+		}
+		got = slices.DeleteFunc(got, func(have string) bool { return have == id(0) }) // of no time
+		if !slices.Equal(got, []string{id(want[0]), id(want[1]), id(want[2]), id(want[3])}) {
+			t.Errorf("%s: %q", order, got)
+		}
+	}
+}
+
+// TestOrderOfZones orders memories by the instant, whatever zone their times are written in.
+func TestOrderOfZones(t *testing.T) {
+	dir := t.TempDir()
+	exec(t, filepath.Join(dir, "v.db"), schema(t, "mem0"))
+	for i, at := range zoned {
+		exec(t, filepath.Join(dir, "v.db"), fmt.Sprintf(`INSERT INTO vectors VALUES ('m%d', x'', '{"data":"x","created_at":"%s"}')`, i, at))
+	}
+	inOrder(t, open(t, dir), func(n int) string { return fmt.Sprint("m", n) })
+}
+
+// TestOrderOfZonesInACollection does so on a server.
+func TestOrderOfZonesInACollection(t *testing.T) {
+	id := func(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-00000000000%d", n) }
+	var more []string
+	for i, at := range zoned {
+		more = append(more, fmt.Sprintf(`INSERT INTO memories VALUES ('%s', '{1}', '{"data":"x","created_at":"%s"}')`, id(i), at))
+	}
+	inOrder(t, collection(t, mem0.Config{}, database(t, more...)), id)
 }
