@@ -241,6 +241,9 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 		}
 		if err != nil {
 			sp.Error, sp.Steps = "it cannot be searched: "+string(model.KindOf(err)), nil
+			if model.KindOf(err) == model.Unsupported { // it does not pass: the words say what to do instead
+				sp.Error += ": " + m.Redact(err.Error(), Erased)
+			}
 		}
 		p.Stores = append(p.Stores, sp)
 	}

@@ -196,3 +196,22 @@ func TestAStoreThatGoesAwayDuringAPass(t *testing.T) {
 		t.Errorf("the plan: %+v, %v; want that the store cannot be searched", p.Stores, err)
 	}
 }
+
+// halfListed is a store that cannot list all that a subject has.
+type halfListed struct{}
+
+func (halfListed) Concerning(_ context.Context, keys []string, _ func(model.SubjectHit) bool) error {
+	return model.Errorf(model.Unsupported, "subjects", "no more than 1000 of %s are given: open the files instead", keys[0])
+}
+
+// TestAPlanSaysWhyAStoreCannotBeSearched: trying again does not help where the store has no way, so the plan
+// says what does, and names nobody.
+func TestAPlanSaysWhyAStoreCannotBeSearched(t *testing.T) {
+	w := newWorld(t)
+	s := w.store("db")
+	s.Subjects = halfListed{}
+	p, err := w.desk.MakePlan(t.Context(), w.file().ID, alone(s), nil)
+	if err != nil || len(p.Stores) != 1 || !strings.Contains(p.Stores[0].Error, "open the files instead") || strings.Contains(p.Stores[0].Error, ana) {
+		t.Errorf("the plan: %+v, %v", p.Stores, err)
+	}
+}
