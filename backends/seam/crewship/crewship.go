@@ -77,6 +77,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if s.clock == nil {
 		s.clock = clock.System{}
 	}
+	sweepCopies()
 	if s.api, err = newAPI(cfg); err != nil {
 		return model.Store{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/mattn/go-sqlite3"
 )
@@ -111,7 +112,7 @@ func (d database) readCopy(ctx context.Context, fn func(*sql.DB) error) error {
 	if size > copyLimit {
 		return fmt.Errorf("its writer left a log behind and it is too large to copy (%d MiB); start Crewship once", size>>20)
 	}
-	dir, err := os.MkdirTemp("", "memdesk-")
+	dir, err := os.MkdirTemp("", copyPrefix)
 	if err != nil {
 		return errors.New(reason(err))
 	}
@@ -123,6 +124,26 @@ func (d database) readCopy(ctx context.Context, fn func(*sql.DB) error) error {
 		}
 	}
 	return d.run(ctx, to, false, fn)
+}
+
+// copyPrefix begins the names of the directories of copies, and staleCopy is the age from which nobody reads
+// one any more.
+const (
+	copyPrefix = "memdesk-crewship-"
+	staleCopy  = time.Hour
+)
+
+// sweepCopies removes the copies that a killed run left.
+func sweepCopies() {
+	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), copyPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range dirs {
+		if fi, err := os.Lstat(dir); err == nil && fi.IsDir() && time.Since(fi.ModTime()) > staleCopy {
+			_ = os.RemoveAll(dir) // another user's stays
+		}
+	}
 }
 
 func copyFile(from, to string) error {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/seam/crewship"
@@ -26,6 +27,32 @@ func scopeTitle(t *testing.T, s model.Store, scope string) string {
 		}
 	}
 	return ""
+}
+
+// TestCopiesOfAKilledRun: a run that was killed while it read a copy of the database leaves the copy.
+func TestCopiesOfAKilledRun(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	old, fresh := filepath.Join(temp, "memdesk-crewship-1"), filepath.Join(temp, "memdesk-crewship-2")
+	for _, dir := range []string{old, fresh} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "crewship.db"), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(old, long, long); err != nil {
+		t.Fatal(err)
+	}
+	open(t, crewship.Config{Name: "s", Path: data(t, nil)})
+	if _, err := os.Lstat(old); !os.IsNotExist(err) {
+		t.Errorf("the left copy stays: %v", err)
+	}
+	if _, err := os.Lstat(fresh); err != nil {
+		t.Errorf("a copy that may be read is gone: %v", err)
+	}
 }
 
 // TestADatabaseInUse reads while a writer's changes are only in its log.
