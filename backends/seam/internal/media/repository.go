@@ -11,9 +11,11 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/filelock"
 	"memdesk/internal/gitlog"
 	"memdesk/model"
 )
@@ -119,7 +121,7 @@ func (r *Repository) scrub(ctx context.Context, req model.ScrubRequest) ([]model
 		if err := r.rewrite(ctx); err != nil {
 			res.Verdict, res.Reason = model.VerdictFailed, err.Error()
 			if errors.Is(err, fs.ErrExist) {
-				res.Verdict, res.Reason = model.VerdictPending, "git is at work in the repository: run the erasure again when it is done"
+				res.Verdict, res.Reason = model.VerdictPending, "git is at work in the repository: run the erasure again when it is done, or, where no git runs, remove the index.lock that one left"
 			}
 		}
 	}
@@ -134,6 +136,44 @@ func (r *Repository) scrub(ctx context.Context, req model.ScrubRequest) ([]model
 // kept are the files that a rewritten repository takes over.
 var kept = []string{"config", "description", "hooks", "info"}
 
+// lockMark tells a lock of this program from git's own.
+const lockMark = "memdesk rewrites the history\n"
+
+// lockIndex takes git's lock. One that a killed run of this program left, which nobody holds, is taken over.
+func lockIndex(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if err == nil {
+		if _, err = filelock.Try(f, true); err == nil {
+			_, err = f.WriteString(lockMark)
+		}
+		if err != nil {
+			_ = os.Remove(path)
+			_ = f.Close() // the first error counts
+			return nil, err
+		}
+		return f, nil
+	}
+	left, failed := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if failed != nil {
+		return nil, err
+	}
+	b, failed := io.ReadAll(io.LimitReader(left, int64(len(lockMark)+1)))
+	if failed == nil && string(b) == lockMark {
+		if free, failed := filelock.Try(left, true); failed == nil && free && same(left, path) {
+			return left, nil
+		}
+	}
+	_ = left.Close() // only read
+	return nil, err
+}
+
+// same reports whether an open file still has its name.
+func same(f *os.File, path string) bool {
+	have, err := f.Stat()
+	now, gone := os.Lstat(path)
+	return err == nil && gone == nil && os.SameFile(have, now)
+}
+
 // rewrite builds a repository of one commit and exchanges the two. It runs nothing that the old one
 // configures, and git's own lock keeps git out.
 func (r *Repository) rewrite(ctx context.Context) error {
@@ -143,12 +183,14 @@ func (r *Repository) rewrite(ctx context.Context) error {
 		}
 	}
 	lock := filepath.Join(r.Path, "index.lock")
-	f, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := lockIndex(lock)
 	if err != nil {
 		return atomicfile.Pathless(err)
 	}
-	defer os.Remove(lock) // on success it went with the old repository
-	_ = f.Close()         // it holds nothing
+	defer func() {
+		_ = os.Remove(lock) // on success it went with the old repository
+		_ = filelock.Close(f)
+	}()
 	tree := filepath.Dir(r.Path)
 	temp := filepath.Join(r.Path, "memdesk-new")
 	if err := os.RemoveAll(temp); err != nil { // of a run that was cut off

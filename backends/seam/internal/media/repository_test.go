@@ -1,0 +1,64 @@
+package media
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"memdesk/internal/filelock"
+	"memdesk/model"
+)
+
+// TestALeftIndexLock: a rewrite that was killed left git's lock. The next run takes over its own, and neither
+// git's nor one that is held.
+func TestALeftIndexLock(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		held bool
+		want model.Verdict
+	}{
+		"its own":        {lockMark, false, model.VerdictClean},
+		"its own, alive": {lockMark, true, model.VerdictPending},
+		"git's":          {"DIRC", false, model.VerdictPending},
+		"git's, empty":   {"", false, model.VerdictPending},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := t.TempDir()
+			r := &Repository{Path: filepath.Join(tree, ".git"), Layer: ".git", Rewrite: true}
+			for _, args := range [][]string{{"init", "--quiet"}, {"-c", "user.name=x", "-c", "user.email=x@x", "commit", "--quiet", "--allow-empty", "-m", "about ana"}} {
+				cmd := exec.Command("git", args...)
+				cmd.Dir = tree
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
+			lock := filepath.Join(r.Path, "index.lock")
+			if err := os.WriteFile(lock, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if tt.held {
+				f, err := os.Open(lock)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer filelock.Close(f)
+				if got, err := filelock.Try(f, true); !got || err != nil {
+					t.Fatal(got, err)
+				}
+			}
+			res, err := r.Scrub(t.Context(), model.ScrubRequest{Traces: func(_ context.Context, medium io.Reader) (bool, error) {
+				_, err := io.Copy(io.Discard, medium)
+				return true, err
+			}})
+			if err != nil || len(res) != 1 || res[0].Verdict != tt.want {
+				t.Fatalf("%+v, %v; want %s", res, err, tt.want)
+			}
+			if _, err := os.Lstat(lock); os.IsNotExist(err) != (tt.want == model.VerdictClean) {
+				t.Errorf("the lock afterwards: %v", err)
+			}
+		})
+	}
+}
