@@ -283,15 +283,19 @@ func (j *Judge) Set(bounds ...Threshold) error {
 	if err := j.ready(); err != nil {
 		return err
 	}
+	all := slices.Clone(j.bounds)
 	for _, b := range bounds {
-		j.bounds = slices.DeleteFunc(j.bounds, func(old Threshold) bool { return old.Store == b.Store && old.Tier == b.Tier })
-		j.bounds = append(j.bounds, b)
+		all = slices.DeleteFunc(all, func(old Threshold) bool { return old.Store == b.Store && old.Tier == b.Tier })
+		all = append(all, b)
 	}
-	out, err := json.MarshalIndent(j.bounds, "", "  ")
-	if err != nil {
-		return err
+	out, err := json.MarshalIndent(all, "", "  ")
+	if err == nil {
+		err = atomicfile.Write(j.path(boundsFile), append(out, '\n'), 0o600)
 	}
-	return atomicfile.Write(j.path(boundsFile), append(out, '\n'), 0o600)
+	if err == nil { // what the file lacks is not in force
+		j.bounds = all
+	}
+	return err
 }
 
 // Scan is the result of a rescan, kept to show what newer rules would change. It has hashes of texts and no

@@ -30,6 +30,18 @@ func suspect(j *Judge, tier, text string, trusted bool) Verdict {
 	return j.Suspect(context.Background(), Write{Store: model.Store{Name: "s"}, Tier: tier, Text: text, Trusted: trusted})
 }
 
+// TestAThresholdThatIsNotWritten is not in force: the next process would not know it.
+func TestAThresholdThatIsNotWritten(t *testing.T) {
+	dir := t.TempDir()
+	j, err := NewJudge(JudgeOptions{Dir: dir, Ready: func() error { return os.MkdirAll(filepath.Join(dir, boundsFile, "in the way"), 0o700) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Set(Threshold{Store: "s", Tier: "notes", Untrusted: 4, Trusted: 50}); err == nil || len(j.bounds) > 0 {
+		t.Errorf("%v, %+v", err, j.bounds)
+	}
+}
+
 func TestNothingWaitsBeforeCalibration(t *testing.T) {
 	dir := t.TempDir()
 	j := judgeIn(t, dir)
