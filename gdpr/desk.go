@@ -268,6 +268,9 @@ func (d *Desk) save(r *Request) error {
 	return writeJSON(d.dir("requests", r.ID+".json"), r)
 }
 
+// requestsWait bounds the wait for another program that changes a request.
+var requestsWait = 10 * time.Second
+
 // edit changes a request in its file. Others may have changed it since r was read, during a search or while a
 // key signed: fn gets the request as it is now, and no other edit comes between. r is then what was saved.
 func (d *Desk) edit(r *Request, fn func(*Request) error) error {
@@ -275,12 +278,21 @@ func (d *Desk) edit(r *Request, fn func(*Request) error) error {
 		return err
 	}
 	lock, err := os.OpenFile(d.dir("requests.lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
-	if err == nil {
-		defer filelock.Close(lock) // it holds nothing that could be lost
-		err = filelock.Wait(lock, true)
-	}
 	if err != nil {
 		return model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
+	}
+	defer filelock.Close(lock) // it holds nothing that could be lost
+	for end := time.Now().Add(requestsWait); ; time.Sleep(5 * time.Millisecond) {
+		got, err := filelock.Try(lock, true)
+		switch {
+		case err != nil:
+			return model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
+		case !got && time.Now().After(end):
+			return model.Errorf(model.Locked, "gdpr", "another program changes a request and holds requests.lock; try again when it is done")
+		}
+		if got {
+			break
+		}
 	}
 	now, err := d.load(r.ID)
 	if err == nil {

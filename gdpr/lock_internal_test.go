@@ -1,0 +1,40 @@
+package gdpr
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"memdesk/internal/clock"
+	"memdesk/internal/filelock"
+	"memdesk/model"
+)
+
+// TestAHeldRequestsLock: another program that hangs with the lock of the requests must not stop this one for good.
+func TestAHeldRequestsLock(t *testing.T) {
+	d := &Desk{State: t.TempDir(), Clock: clock.System{}, Ensure: func() error { return nil }}
+	if err := d.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(d.dir("requests.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer filelock.Close(f)
+	if got, err := filelock.Try(f, true); !got || err != nil {
+		t.Fatal(got, err)
+	}
+	wait := requestsWait
+	defer func() { requestsWait = wait }()
+	requestsWait = 50 * time.Millisecond
+	done := make(chan error, 1)
+	go func() { done <- d.edit(&Request{ID: "er-1"}, func(*Request) error { return nil }) }()
+	select {
+	case err := <-done:
+		if model.KindOf(err) != model.Locked {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("it still waits")
+	}
+}
