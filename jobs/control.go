@@ -87,12 +87,18 @@ func (r *Runner) obey(ctx context.Context, j *job) {
 	}
 }
 
-// takeRequest reads and removes a request; empty when there is none.
+// takeRequest reads and removes a request; empty when there is none. It is moved aside first, so that what is
+// removed is what was read, and not a newer request.
 func (r *Runner) takeRequest(id ID) (string, error) {
-	f, err := r.fs.OpenFile(r.controlPath(id), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	taken := r.controlPath(id) + ".taken"
+	err := r.fs.Rename(r.controlPath(id), taken)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
+	if err != nil {
+		return "", bare(err)
+	}
+	f, err := r.fs.OpenFile(taken, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return "", bare(err)
 	}
@@ -101,7 +107,7 @@ func (r *Runner) takeRequest(id ID) (string, error) {
 	if err != nil {
 		return "", bare(err)
 	}
-	return string(b), r.fs.Remove(r.controlPath(id))
+	return string(b), bare(r.fs.Remove(taken))
 }
 
 // Watch sends the status now and at each change, only the newest when the reader is slow, and closes the

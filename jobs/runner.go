@@ -288,8 +288,10 @@ func (r *Runner) Sweep(ctx context.Context, t time.Time) (int, error) {
 		if err := r.fs.Remove(r.path(st.ID)); err != nil {
 			return n, fmt.Errorf("sweep jobs: %w", bare(err))
 		}
-		if err := r.fs.Remove(r.controlPath(st.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return n, fmt.Errorf("sweep jobs: %w", bare(err))
+		for _, request := range []string{r.controlPath(st.ID), r.controlPath(st.ID) + ".taken"} {
+			if err := r.fs.Remove(request); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return n, fmt.Errorf("sweep jobs: %w", bare(err))
+			}
 		}
 		n++
 	}
