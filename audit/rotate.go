@@ -41,7 +41,12 @@ func (l *Log) rotateKey(ctx context.Context) error {
 	if s, err := l.oldSigner(ctx, t.vkey()); err == nil {
 		signers, old = append(signers, s), 1
 	}
-	if b, err := readFile(l.fs, l.inTree(signFile), 4096); err == nil {
+	known, err := note.NewVerifier(t.vkey())
+	if err != nil {
+		return err
+	}
+	kept, err := l.keyIn(oldSignFile) // of a rotation that was killed: the other file may hold a key that no record names
+	if b, rerr := readFile(l.fs, l.inTree(signFile), 4096); rerr == nil && (err != nil || kept.KeyHash() != known.KeyHash()) {
 		if err := atomicfile.WriteFS(l.fs, l.inTree(oldSignFile), b, atomicfile.Options{}); err != nil {
 			return bare(err)
 		}

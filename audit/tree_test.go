@@ -26,6 +26,7 @@ import (
 
 	"memdesk/audit/checkpoint"
 	"memdesk/audit/witness"
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/atomicfile/faultfs"
 	"memdesk/internal/clock"
 )
@@ -521,6 +522,55 @@ func TestRotatedKeys(t *testing.T) {
 	if rep := b.verify(); rep.OK {
 		t.Error("a key that no record names passes")
 	}
+}
+
+// unmovedFS refuses to move a file to one name.
+type unmovedFS struct {
+	atomicfile.OS
+	name string
+}
+
+func (u unmovedFS) Rename(from, to string) error {
+	if to == u.name {
+		return errors.New("killed here")
+	}
+	return u.OS.Rename(from, to)
+}
+
+// TestTwoKillsInARotation: a rotation that follows one that was killed, and is killed itself, must not lose
+// the key in force.
+func TestTwoKillsInARotation(t *testing.T) {
+	b := newBench(t)
+	b.acts(2)
+	l := b.open()
+	sign, old := l.inTree(signFile), l.inTree(oldSignFile)
+	st, err := l.readTree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inForce, err := os.ReadFile(sign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unnamed, _, err := note.GenerateKey(nil, st.Origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(old, inForce, 0o600), os.WriteFile(sign, []byte(unnamed+"\n"), 0o600)); err != nil { // the first kill
+		t.Fatal(err)
+	}
+	l.fs = unmovedFS{name: sign}
+	if err := l.RotateKey(t.Context()); err == nil {
+		t.Fatal("the second rotation was not stopped")
+	}
+	if kept, err := os.ReadFile(old); err != nil || string(kept) != string(inForce) {
+		t.Errorf("the key in force is lost: %v", err)
+	}
+	if err := b.open().RotateKey(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.acts(1)
+	b.wantOK()
 }
 
 func TestALostKey(t *testing.T) {
