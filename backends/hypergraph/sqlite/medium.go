@@ -10,7 +10,12 @@ import (
 // Maintainer shows and cleans the database's file and the files beside it. Scrub is refused where the
 // store is read-only.
 func (s *Store) Maintainer() model.Maintainer {
+	var loose map[string]string
+	if s.kind == RecurseSchema { // an item's id is text
+		loose = map[string]string{"nodes": `typeof(id) <> 'text'`, "hyperedges": `typeof(id) <> 'text'`}
+	}
 	return litefile.Medium{
+		Loose:   loose,
 		File:    s.file,
 		Items:   []string{"nodes", "hyperedges", "membership", "decisions", "counters"},
 		Tied:    []string{"node_id", "hyperedge_id"},

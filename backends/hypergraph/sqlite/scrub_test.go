@@ -152,6 +152,27 @@ func TestScrubCleansTheSideTables(t *testing.T) {
 	}
 }
 
+// TestScrubOfANodeWithoutAnID: recurse's column takes NULL and bytes for an id. No item is named by them, so
+// only the scrub can clean such a row.
+func TestScrubOfANodeWithoutAnID(t *testing.T) {
+	s, path := newRecurse(t, `INSERT INTO nodes (id, type, content) VALUES (NULL, 'fact', 'ask `+hers+`'), (x'00ff', 'fact', 'ask `+hers+` again'), (NULL, 'fact', 'ask `+his+`'), ('named', 'fact', 'ask `+hers+`')`)
+	m := s.Maintainer()
+	res, err := m.Scrub(t.Context(), naming())
+	verdicts(t, res, err)
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var got string
+	if err := db.QueryRow(`SELECT group_concat(COALESCE(hex(id), 'NULL') || ' ' || content, '; ') FROM nodes WHERE content LIKE 'ask%'`).Scan(&got); err != nil {
+		t.Fatal(err)
+	}
+	if want := " ask [erased]; 00FF ask [erased] again;  ask " + his + "; 6E616D6564 ask " + hers; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestScrubIsPendingWhileAReaderLooks holds an old snapshot in another connection.
 func TestScrubIsPendingWhileAReaderLooks(t *testing.T) {
 	s, _, path := newStore(t)

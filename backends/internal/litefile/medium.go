@@ -20,6 +20,9 @@ type Medium struct {
 	File *File
 	// Items names the tables that hold items: Retain and Forget change them, Scrub never does.
 	Items []string
+	// Loose are conditions on rows of such tables that are no items, because nothing can name them: Scrub
+	// cleans these as it does those of other tables.
+	Loose map[string]string
 	// Tied names the columns that hold the id of an item, in any other table: a row tied to
 	// a removed item goes with it.
 	Tied []string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +48,7 @@ func (m Medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 // wouldClean asks about each table whose rows the scrub would change because they name
 // the subject. Rows tied to an item go with it, and are not asked about.
 func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
-	tables, err := m.sideTables(q)
+	tables, err := m.cleaned(q)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 			return err
 		}
 		found := false
-		err = eachRow(q, table, key, columns, "", nil, func(at, cells []any) error {
+		err = eachRow(q, table, key, columns, m.loose(table), nil, func(at, cells []any) error {
 			found = found || clean(at, cells, req, nil) != nil
 			return nil
 		})
@@ -76,6 +77,20 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 		}
 	}
 	return nil
+}
+
+// cleaned are the tables whose rows are cleaned.
+func (m Medium) cleaned(q *Query) ([]string, error) {
+	tables, err := m.sideTables(q)
+	return append(tables, slices.Sorted(maps.Keys(m.Loose))...), err
+}
+
+// loose is the condition on a table's rows that are cleaned; empty: all are.
+func (m Medium) loose(table string) string {
+	if cond := m.Loose[table]; cond != "" {
+		return ` WHERE ` + cond
+	}
+	return ""
 }
 
 // verdictOf tells what a failed step says of its layer: a lock is waited for.
@@ -97,7 +112,7 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 				return err
 			}
 		}
-		tables, err := m.sideTables(q)
+		tables, err := m.cleaned(q)
 		if err != nil {
 			return err
 		}
@@ -200,7 +215,7 @@ func (m Medium) cleanTable(q *Query, table string, key []string, req model.Scrub
 	for _, id := range req.Removed {
 		removed[id] = true
 	}
-	err = eachRow(q, table, key, columns, "", nil, func(at, cells []any) error {
+	err = eachRow(q, table, key, columns, m.loose(table), nil, func(at, cells []any) error {
 		if r := clean(at, cells, req, removed); r != nil {
 			rows = append(rows, *r)
 		}
