@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,11 +65,11 @@ func (a *app) auditCheckpointCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := log.Push(ctx, true); err != nil {
-				a.sayf("not every anchor has it: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+			missing := log.Push(ctx, true)
+			if _, err := a.out.Write(signed); err != nil || missing == nil {
+				return err
 			}
-			_, err = a.out.Write(signed)
-			return err
+			return &exitError{exitPartial, fmt.Errorf("not every anchor has it: %s", strings.ReplaceAll(missing.Error(), "\n", "; "))}
 		}),
 	}
 }

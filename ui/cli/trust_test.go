@@ -161,3 +161,14 @@ func TestStoreEventsThatCannotBeRead(t *testing.T) {
 	}
 	d.bare("--open", "beads="+dir, "audit", "list", "--store-events").want(t, 3, "beads: ")
 }
+
+// TestACheckpointWithoutItsAnchor: a checkpoint that an anchor did not take is partial, and -q hides it not.
+func TestACheckpointWithoutItsAnchor(t *testing.T) {
+	d := newDesk(t)
+	config := filepath.Join(d.dir, "own.toml")
+	if err := os.WriteFile(config, []byte("[[audit.anchor]]\nkind = \"file\"\npath = \""+filepath.Join(d.dir, "absent", "anchor")+"\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.run("--config", config, "forget", "crewship:AGENT.md", "--yes").want(t, 0)
+	d.run("--config", config, "-q", "audit", "checkpoint").want(t, 3, "not every anchor has it", "memdesk/")
+}
