@@ -152,6 +152,38 @@ func TestScrubCleansTheSideTables(t *testing.T) {
 	}
 }
 
+// TestScrubAsksForSideTables: rows that nobody has seen as they are now stay and are a residue; rows tied to a
+// removed item go all the same.
+func TestScrubAsksForSideTables(t *testing.T) {
+	s, path := newRecurse(t,
+		`CREATE TABLE proposals (id TEXT PRIMARY KEY, node_ids TEXT, title TEXT NOT NULL)`,
+		`INSERT INTO proposals (id, node_ids, title) VALUES ('p', '["gone","stays"]', 'for `+hers+`'), ('q', '["gone"]', 'for `+his+`')`)
+	req := naming("gone")
+	req.May = func(layer string, _ []byte) bool { return !strings.Contains(layer, "proposals") }
+	res, err := s.Maintainer().Scrub(t.Context(), req)
+	refused := 0
+	for layer, v := range verdicts(t, res, err) {
+		if v == model.VerdictResidue && strings.Contains(layer, "proposals") {
+			refused++
+		}
+	}
+	if refused != 1 {
+		t.Errorf("%+v: the refused table is no residue", res)
+	}
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var got string
+	if err := db.QueryRow(`SELECT group_concat(id || node_ids || title, '; ') FROM proposals`).Scan(&got); err != nil {
+		t.Fatal(err)
+	}
+	if want := `p["stays"]for ` + hers; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestScrubOfANodeWithoutAnID: recurse's column takes NULL and bytes for an id. No item is named by them, so
 // only the scrub can clean such a row.
 func TestScrubOfANodeWithoutAnID(t *testing.T) {

@@ -128,9 +128,12 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 				out = append(out, res)
 				continue
 			}
-			kept := 0
-			if res.Rows, kept, err = m.cleanTable(q, table, key, req); err != nil {
+			kept, refused := 0, model.LayerResult{}
+			if res.Rows, kept, refused, err = m.cleanTable(q, table, key, req); err != nil {
 				return err
+			}
+			if refused.Layer != "" {
+				res.Method, res.Verdict, res.Reason = refused.Method, refused.Verdict, refused.Reason
 			}
 			if kept > 0 {
 				res.Verdict, res.Reason = model.VerdictFailed, fmt.Sprintf("%d rows cannot be changed, because of the table's own rules: change them with the program whose table it is", kept)
@@ -186,60 +189,74 @@ func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 
 // cleanTable goes through one table row by row: a row tied to a removed item goes,
 // a list of ids loses the removed ones, a text that names the person is redacted.
-// It counts the rows it changed, and those that the table's own rules kept.
-func (m Medium) cleanTable(q *Query, table string, key []string, req model.ScrubRequest) (done int64, kept int, err error) {
+// It counts the rows it changed, and those that the table's own rules kept. Rows that name the person stay
+// where the request refuses the table.
+func (m Medium) cleanTable(q *Query, table string, key []string, req model.ScrubRequest) (done int64, kept int, refused model.LayerResult, err error) {
 	gone, err := m.dropTied(q, table, req.Removed)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, refused, err
 	}
 	owned, err := deleteBy(q, table, m.Owners, req.Subjects)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, refused, err
 	}
 	gone += owned
 	if cond := m.OwnedRows[table]; cond != "" {
 		for _, s := range req.Subjects {
 			n, err := q.Exec(`DELETE FROM `+quote(table)+` WHERE `+cond, s)
 			if err != nil {
-				return 0, 0, err
+				return 0, 0, refused, err
 			}
 			gone += n
 		}
 	}
 	columns, err := textColumns(q, table)
 	if err != nil || len(columns) == 0 {
-		return gone, 0, err
+		return gone, 0, refused, err
 	}
 	var rows []cleanRow
 	removed := make(map[string]bool, len(req.Removed))
 	for _, id := range req.Removed {
 		removed[id] = true
 	}
-	err = eachRow(q, table, key, columns, m.loose(table), nil, func(at, cells []any) error {
-		if r := clean(at, cells, req, removed); r != nil {
-			rows = append(rows, *r)
+	named := false
+	read := func() error {
+		rows = nil
+		return eachRow(q, table, key, columns, m.loose(table), nil, func(at, cells []any) error {
+			if r := clean(at, cells, req, removed); r != nil {
+				rows, named = append(rows, *r), named || clean(at, cells, req, nil) != nil
+			}
+			return nil
+		})
+	}
+	if err := read(); err != nil {
+		return 0, 0, refused, err
+	}
+	if named {
+		var may bool
+		if refused, may = req.Permits(m.tableLayer(table), nil); !may {
+			req.Concerns = nil // the rows of removed items go all the same
+			if err := read(); err != nil {
+				return 0, 0, refused, err
+			}
 		}
-		return nil
-	})
-	if err != nil {
-		return 0, 0, err
 	}
 	whole, err := m.wholeRows(q, table, key)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, refused, err
 	}
 	for n, r := range rows {
-		r.drop = r.drop || whole[fmt.Sprint(r.at)]
+		r.drop = r.drop || whole[fmt.Sprint(r.at)] && refused.Layer == ""
 		switch err := r.writeOnce(q, table, key, columns, n); {
 		case err == nil:
 			gone++
 		case q.broken != nil:
-			return 0, 0, err
+			return 0, 0, refused, err
 		default:
 			kept++
 		}
 	}
-	return gone, kept, nil
+	return gone, kept, refused, nil
 }
 
 // wholeRows are the rows of a table, by their key, that go as a whole when they name the person.
