@@ -3,6 +3,7 @@ package tui_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,6 +40,14 @@ func (f *storiesFake) Stories(_ context.Context, note func(model.Ref, error)) []
 		all = append(all, review.Story{Signals: []string{"permanent"}, Parts: []review.Part{part, part}})
 	}
 	return all
+}
+
+// Planted flags the note about deploys of one agent.
+func (f *storiesFake) Planted(body string) []string {
+	if strings.Contains(body, "Mara is away") {
+		return []string{"standing-order"}
+	}
+	return nil
 }
 
 func (f *storiesFake) Family(context.Context, []model.Ref, func(model.Ref, error)) ([]string, int, error) {
@@ -93,4 +102,15 @@ func TestStoriesSayWhyNot(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,acts", width: 120, height: 30, env: []string{"HOME=" + t.TempDir()}})
 	r.see("[2 Tiers]", "48,210").press("4").see("1 of 3").press("S").see("stories need a state directory")
+}
+
+// A text that looks planted is marked where it is read, and among the hits of a recall.
+func TestPlantedTextsAreMarked(t *testing.T) {
+	t.Parallel()
+	r := startRobot(t, start{scenario: "desk,acts,origins", width: 120, height: 40, env: []string{"HOME=" + t.TempDir()}})
+	r.see("[2 Tiers]", "48,210").press("f").press("daily").press("enter").press("enter").see("Wednesday").press("enter").see("! looks planted: standing-order; 4 Quarantine, S lists such texts")
+	r.press("n").see("Thursday").gone("looks planted").press("q")
+	if _, err := r.left(); err != nil {
+		t.Fatal(err)
+	}
 }

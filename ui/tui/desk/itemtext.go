@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"strings"
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -31,6 +32,9 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	for _, f := range it.Flags {
 		head = append(head, text.Line{Value: esc.Line(cmp.Or(flagWords[f], string(f))), Kind: text.Warn})
 	}
+	if why := d.Planted(it.Body); !why.IsEmpty() {
+		head = append(head, text.Line{Value: why, Kind: text.Warn})
+	}
 	spec, _ := s.Tier(it.Tier)
 	tier := esc.Line(it.Tier)
 	if spec.Title != "" {
@@ -56,6 +60,18 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 		head = append(head, text.Line{Value: esc.Const("The body is empty."), Kind: text.Note})
 	}
 	return text.NewPage(head, it.Body)
+}
+
+// Planted says why a text looks planted; empty for any other.
+func (d *Desk) Planted(body string) safetext.Text {
+	if d.Stories == nil {
+		return safetext.Text{}
+	}
+	signals := d.Stories.Planted(body)
+	if len(signals) == 0 {
+		return safetext.Text{}
+	}
+	return d.Esc.Sprintf("! looks planted: %s; 4 Quarantine, S lists such texts by writer", strings.Join(signals, ", "))
 }
 
 func sizeText(esc safetext.Escaper, spec model.TierSpec, it model.Item) safetext.Text {

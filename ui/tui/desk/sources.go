@@ -104,6 +104,8 @@ type Jobs interface {
 type StorySource interface {
 	// Stories searches all stores, the largest story first; note hears what could not be read.
 	Stories(ctx context.Context, note func(model.Ref, error)) []review.Story
+	// Planted are the signals of a text that looks planted, none for any other.
+	Planted(text string) []string
 	// Family returns the texts of some items and of every suspect that is alike; alike counts those
 	// suspects.
 	Family(ctx context.Context, refs []model.Ref, note func(model.Ref, error)) (texts []string, alike int, err error)

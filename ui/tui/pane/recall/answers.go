@@ -172,6 +172,9 @@ func (p *Pane) row(h hitRow, at bool, width int, c hitColumns) string {
 		who, pt := p.who.Cell(p.refOf(h))
 		r.Cell(pt, who, c.writer-1).Blank(1)
 	}
+	if !h.planted.IsEmpty() {
+		r.Lit(st.Warn, "! ")
+	}
 	return r.Hits(st.Dim, h.Snippet, h.matches).End()
 }
 

@@ -25,7 +25,8 @@ type hitRow struct {
 	Snippet  safetext.Text // one line, from a little before the first match
 	matches  []safetext.Span
 	score    safetext.Text
-	Withheld bool // quarantined: agents do not get it
+	planted  safetext.Text // why it looks planted
+	Withheld bool          // quarantined: agents do not get it
 	Heading  bool
 }
 
@@ -55,7 +56,8 @@ type answered struct {
 // snippetLead is the length of a list's snippet before its first match.
 const snippetLead = 10
 
-func newAnswered(esc safetext.Escaper, gen int, a backends.Answer, words []string) answered {
+func newAnswered(d *desk.Desk, gen int, a backends.Answer, words []string) answered {
+	esc := d.Esc
 	out := answered{gen: gen, answer: a, failed: a.Err != nil, Status: answerStatus(esc, a)}
 	name := esc.Line(a.Store)
 	for i, h := range a.Result.Hits {
@@ -63,7 +65,7 @@ func newAnswered(esc safetext.Escaper, gen int, a backends.Answer, words []strin
 		row := hitRow{
 			Store: a.Store, Rank: i + 1, Hit: h, Name: name,
 			Snippet: snippet, matches: text.Matches(snippet, words),
-			score: safetext.Const(strconv.FormatFloat(h.Score, 'f', 2, 64)),
+			planted: d.Planted(h.Snippet), score: safetext.Const(strconv.FormatFloat(h.Score, 'f', 2, 64)),
 		}
 		row.Where = esc.Sprintf("%s%s", esc.LineMax(h.Source, prose.MaxTitle), row.suffix())
 		out.hits = append(out.hits, row)

@@ -1,10 +1,12 @@
 package recall
 
 import (
+	"strings"
 	"testing"
 
 	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/pane"
 )
@@ -19,7 +21,7 @@ func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
 	p.Input.Insert(" second")
 	p.start()
 	hit := backends.Answer{Store: "s", Result: model.RecallResult{Hits: []model.RecallSnippet{{ID: "x", Snippet: "first"}}}}
-	p.Update(newAnswered(d.Esc, old, hit, nil))
+	p.Update(newAnswered(d.Desk, old, hit, nil))
 	if len(p.rows) != 0 {
 		t.Error("an answer to the older question is shown")
 	}
@@ -27,7 +29,7 @@ func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
 	if !p.running {
 		t.Error("the end of the older question ends the newer one")
 	}
-	p.Update(newAnswered(d.Esc, p.gen, hit, nil))
+	p.Update(newAnswered(d.Desk, p.gen, hit, nil))
 	if len(p.rows) != 1 {
 		t.Error("the answer to the question is not shown")
 	}
@@ -45,5 +47,25 @@ func TestRecallWaitsForAPause(t *testing.T) {
 	}
 	if p.Update(recallDue{p.gen}); p.query != "ab" {
 		t.Errorf("asked for %q after the pause", p.query)
+	}
+}
+
+type planter struct{ desk.StorySource }
+
+func (planter) Planted(text string) []string { return strings.Fields(text)[:1] }
+
+func TestAPlantedHitIsMarked(t *testing.T) {
+	d := pane.NewBench(desktest.New())
+	d.Stories = planter{}
+	p := New(d, 2)
+	p.Resize(100, 30)
+	p.Input.Insert("x")
+	p.start()
+	p.Update(newAnswered(d.Desk, p.gen, backends.Answer{Store: "s", Result: model.RecallResult{Hits: []model.RecallSnippet{{ID: "x", Snippet: "sleeper wakes"}}}}, nil))
+	if got := p.describe(p.rows[0]); len(got) < 2 || !strings.Contains(got[1].Value.String(), "looks planted: sleeper") {
+		t.Errorf("the detail says %v", got)
+	}
+	if rows := strings.Join(p.renderList(90), "\n"); !strings.Contains(rows, "! ") {
+		t.Errorf("the row has no mark: %q", rows)
 	}
 }

@@ -114,7 +114,7 @@ func (p *Pane) start() tea.Cmd {
 	p.cancel, p.running, p.words = cancel, true, q.Words
 	p.waiting = only
 	p.answers = nil // the rows stay until the first answer comes
-	gen, words, esc, fleet := p.gen, text.SearchWords(q.Words), p.d.St.Esc, p.d.Fleet
+	gen, words, d, fleet := p.gen, text.SearchWords(q.Words), p.d.Desk, p.d.Fleet
 	req := model.RecallRequest{Query: q.Words, Tier: q.Tier, Limit: model.RecallLimit}
 	return p.ask(func(context.Context) any {
 		answers := fleet.Recall(ctx, req, only...)
@@ -128,7 +128,7 @@ func (p *Pane) start() tea.Cmd {
 				if s, err := fleet.Store(a.Store); err == nil {
 					a = q.Answer(ctx, s, a)
 				}
-				out := newAnswered(esc, gen, a, words)
+				out := newAnswered(d, gen, a, words)
 				out.more = next
 				return out
 			case <-ctx.Done():
@@ -268,11 +268,12 @@ func (p *Pane) describe(h hitRow) []text.Line {
 			{Value: esc.Const("Quarantined: the scanner rejects it, so a recall names it to operators only and gives agents nothing of it. 4 Quarantine shows what matched."), Kind: text.Warn},
 		}
 	}
-	return []text.Line{
-		{Value: h.Where, Kind: text.Title},
-		{Value: esc.Sprintf("rank %d in %s, score %s (comparable inside this store only)", h.Rank, h.Name, h.score), Kind: text.Note},
-		{Kind: text.Blank},
+	out := []text.Line{{Value: h.Where, Kind: text.Title}}
+	if !h.planted.IsEmpty() {
+		out = append(out, text.Line{Value: h.planted, Kind: text.Warn})
 	}
+	return append(out,
+		text.Line{Value: esc.Sprintf("rank %d in %s, score %s (comparable inside this store only)", h.Rank, h.Name, h.score), Kind: text.Note}, text.Line{Kind: text.Blank})
 }
 
 func (p *Pane) Resize(width, height int) tea.Cmd {
