@@ -172,6 +172,7 @@ func (d *Database) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.L
 	if err != nil {
 		return []model.LayerResult{d.unread(err)}, nil
 	}
+	req.May = nil // it permits the file as a whole
 	out, err := d.Medium(f).Scrub(ctx, req)
 	if cerr := f.Close(); err == nil {
 		err = cerr

@@ -40,16 +40,21 @@ type hitRows struct {
 	fit   list.Fit
 }
 
+// question is what was asked.
+type question struct {
+	query string
+	words string // of the query, without its terms
+	wrong error  // why it could not be asked
+}
+
 // Pane is the pane that tries a recall as an agent would make it.
 type Pane struct {
 	desk.Fixed
-	d       *pane.Bench
-	ask     func(func(context.Context) any) tea.Cmd
-	later   func(time.Duration, any) tea.Cmd
-	Input   text.Input
-	query   string // of the answers
-	words   string // of the query, without its terms
-	wrong   error  // why the query cannot be asked
+	d     *pane.Bench
+	ask   func(func(context.Context) any) tea.Cmd
+	later func(time.Duration, any) tea.Cmd
+	Input text.Input
+	question
 	gen     int
 	cancel  context.CancelFunc // of the running question
 	waiting []string           // stores that have not answered yet
