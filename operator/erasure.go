@@ -557,9 +557,11 @@ func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progres
 			defer close(rows)
 		}
 		n, last := 0, ""
+		var at gdpr.Progress
 		var err error
 		*out, err = e.desk.Erase(within(ctx), o, e.s.Fleet, func(ctx context.Context, p gdpr.Progress) error {
 			now := p.Store + " " + p.What
+			at = p
 			h.Progress(p.Done, p.Total, "step", now)
 			if n++; n%pauseEvery == 1 || now != last {
 				if err := h.Checkpoint(ctx, ""); err != nil {
@@ -579,6 +581,9 @@ func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progres
 			}
 			return nil
 		})
+		if err == nil { // a run comes to its end also where a store was down
+			h.Progress(at.Done, at.Total, "step", strings.ReplaceAll(string(out.Status), "_", " "))
+		}
 		return err
 	}
 	return spec

@@ -106,6 +106,10 @@ func TestDetachedErasureOutlivesItsTerminal(t *testing.T) {
 	wait(t, "the end", func() bool {
 		return d.run("gdpr", "status", id, "--json").want(t, 0).last(t, "request")["state"] == "complete"
 	})
+	wait(t, "the end of the job", func() bool { return d.eraseJobNow()["state"] == "done" })
+	if note := d.eraseJobNow()["note"]; note != "complete" { // done says only that the run came to its end
+		t.Errorf("the job says %q of its request", note)
+	}
 	if left() != 0 {
 		t.Errorf("%d notes are left", left())
 	}

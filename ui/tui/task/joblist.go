@@ -52,7 +52,7 @@ func (w *Underway) JobsKind() record.Kind[jobRow] {
 	d := w.D
 	return record.Kind[jobRow]{
 		Noun: "job", Empty: "No long work is on record: nothing runs, and nothing has run lately.", Name: "jobs",
-		Columns: []record.Column{{Title: "STATE", Width: 13}, {Title: "KIND", Width: 11}, {Title: "PROGRESS", Width: 26}, {Title: "AGE", Width: 5, Right: true}, {Title: "WHAT"}},
+		Columns: []record.Column{{Title: "STATE", Width: 18}, {Title: "KIND", Width: 11}, {Title: "PROGRESS", Width: 26}, {Title: "AGE", Width: 5, Right: true}, {Title: "WHAT"}},
 		Fetch:   w.fetchJobs,
 		Detail:  func(_ context.Context, raw jobRow) *text.Page { return jobText(d, raw) },
 		Field:   func(raw jobRow) string { return string(raw.ID) }, Datum: jobDatum,
@@ -115,9 +115,24 @@ func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
 	case jobs.Interrupted, jobs.Cancelled, jobs.Paused:
 		t = paint.ToneWarn
 	}
+	word := jobWord(row.State)
+	if how := erasedHow(row); how != "" {
+		word = how
+		if how != "complete" {
+			t = paint.ToneWarn
+		}
+	}
 	return record.Row[jobRow]{Key: string(row.ID), Raw: row, Tones: []paint.Tone{t}, Cells: []safetext.Text{
-		esc.Line(jobWord(row.State)), esc.LineMax(JobKind(row.Kind), prose.MaxTitle), JobProgress(esc, row.Status), esc.Const(d.Time.Age(row.Started)), esc.LineMax(row.Title, prose.MaxTitle),
+		esc.Line(word), esc.LineMax(JobKind(row.Kind), prose.MaxTitle), JobProgress(esc, row.Status), esc.Const(d.Time.Age(row.Started)), esc.LineMax(row.Title, prose.MaxTitle),
 	}}
+}
+
+// erasedHow is what an erasure that came to its end made of its request; empty for any other job.
+func erasedHow(row jobRow) string {
+	if row.State == jobs.Done && row.Kind == "gdpr-erase" && slices.Contains([]string{"complete", "complete in scope", "partial", "pending"}, row.Note) {
+		return row.Note
+	}
+	return ""
 }
 
 // JobProgress is the progress of a job.
@@ -156,7 +171,7 @@ func jobText(d *desk.Desk, row jobRow) *text.Page {
 		field("last sign", esc.Sprintf("%s, %s", prose.Moment(row.Updated), d.Time.Ago(row.Updated))),
 		field("took", esc.Const(row.Updated.Sub(row.Started).Round(time.Second).String())),
 	)
-	if row.Note != "" {
+	if row.Note != "" && erasedHow(row) == "" {
 		head = append(head, field("is at", esc.LineMax(row.Note, prose.MaxTitle)))
 	}
 	if row.Class != "" {
@@ -192,7 +207,10 @@ func jobState(row jobRow) string {
 	case jobs.Paused:
 		return "it is held at its next step"
 	case jobs.Done:
-		if row.Kind == "gdpr-erase" { // a run ends well also where a store was down
+		if how := erasedHow(row); how != "" {
+			return "it came to its end, and the request is " + how
+		}
+		if row.Kind == "gdpr-erase" { // of an earlier version
 			return "the run came to its end; 6 Erasure says whether the request is complete"
 		}
 		return "it came to its end"

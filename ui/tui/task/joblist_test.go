@@ -1,0 +1,27 @@
+package task
+
+import (
+	"testing"
+
+	"memdesk/internal/safetext"
+	"memdesk/jobs"
+	"memdesk/ui/tui/desk/desktest"
+	"memdesk/ui/tui/kit/paint"
+)
+
+// A run that came to its end may have left its request partial: the list must not say done.
+func TestJobOfAnErasure(t *testing.T) {
+	d := desktest.New()
+	for _, c := range []struct {
+		kind, note, want string
+		tone             paint.Tone
+	}{
+		{"gdpr-erase", "complete", "complete", paint.ToneInfo}, {"gdpr-erase", "complete in scope", "complete in scope", paint.ToneWarn}, {"gdpr-erase", "partial", "partial", paint.ToneWarn},
+		{"gdpr-erase", "notes verify", "done", paint.ToneInfo}, {"copy", "partial", "done", paint.ToneInfo},
+	} {
+		r := jobRecord(d, jobRow{Status: jobs.Status{Kind: c.kind, State: jobs.Done, Note: c.note}})
+		if r.Cells[0] != safetext.Const(c.want) || r.Tones[0] != c.tone {
+			t.Errorf("%s %q: %s in tone %d, want %s in %d", c.kind, c.note, r.Cells[0], r.Tones[0], c.want, c.tone)
+		}
+	}
+}
