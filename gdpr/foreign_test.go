@@ -10,36 +10,53 @@ import (
 	"memdesk/model"
 )
 
-// TestForeignTables erases a subject from other programs' tables beside the store's own, for any name
-// of the key, any declared column type, and unique keys.
-func TestForeignTables(t *testing.T) {
-	w := newWorld(t)
+// foreign gives a store an item of the subject and another program's tables beside it.
+func foreign(t *testing.T, w *world, statements ...string) {
+	t.Helper()
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})
 	db, err := sql.Open("sqlite3", "file:"+w.path("db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	execAll(t, db,
+	execAll(t, db, statements...)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// holds asks the store's database for one text each.
+func holds(t *testing.T, w *world, want map[string]string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+w.path("db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for query, want := range want {
+		var got string
+		if err := db.QueryRow(query).Scan(&got); err != nil || got != want {
+			t.Errorf("%s = %q, %v; want %q", query, got, err, want)
+		}
+	}
+}
+
+// TestForeignTables erases a subject from other programs' tables beside the store's own, for any name
+// of the key, any declared column type, and unique keys.
+func TestForeignTables(t *testing.T) {
+	w := newWorld(t)
+	foreign(t, w,
 		`CREATE TABLE notes(xid TEXT PRIMARY KEY, txt TEXT)`, `INSERT INTO notes VALUES('k1', 'ask `+name+`'), ('k2', 'ask `+other+`'), ('`+ana+`', 'x'), ('`+mail+`', 'y')`,
 		`CREATE TABLE bare(id2 TEXT PRIMARY KEY, n INT, txt TEXT) WITHOUT ROWID`, `INSERT INTO bare VALUES('k1', 1, 'ask `+name+`'), ('k2', 2, 'ask `+other+`'), ('`+ana+`', 3, 'z'), ('`+mail+`', 4, 'zz')`,
 		`CREATE TABLE shadow(rowid TEXT, oid TEXT, txt TEXT)`, `INSERT INTO shadow VALUES('a', 'b', 'ask `+name+`')`,
 		`CREATE TABLE odd(n NUMERIC, i INT, d DATETIME, b BLOB)`, `INSERT INTO odd VALUES('`+ana+`', '`+mail+`', 'after `+name+`', x'00'), (1, 2, '2026-01-02 03:04:05', 'ask `+other+`')`,
 	)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
 	w.open()
 	r := w.file()
 	w.complete(w.plan(r.ID))
 	if left := w.traces(w.dir); len(left) > 0 {
 		t.Errorf("traces: %q", left)
 	}
-	db, err = sql.Open("sqlite3", "file:"+w.path("db")+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for query, want := range map[string]string{
+	holds(t, w, map[string]string{
 		`SELECT txt FROM notes WHERE xid = 'k2'`:                          "ask " + other,
 		`SELECT txt FROM notes WHERE xid = 'k1'`:                          "ask [erased]",
 		`SELECT group_concat(xid) FROM notes WHERE txt IN ('x', 'y')`:     "[erased],[erased]-3",
@@ -48,33 +65,20 @@ func TestForeignTables(t *testing.T) {
 		`SELECT rowid || oid || txt FROM shadow`:                          "abask [erased]",
 		`SELECT +d || b FROM odd WHERE n = 1`:                             "2026-01-02 03:04:05ask " + other,
 		`SELECT n || i || +d || hex(b) FROM odd WHERE typeof(n) = 'text'`: "[erased][erased]after [erased]00",
-	} {
-		var got string
-		if err := db.QueryRow(query).Scan(&got); err != nil || got != want {
-			t.Errorf("%s = %q, %v; want %q", query, got, err, want)
-		}
-	}
+	})
 }
 
 // TestForeignNumbers erases a subject's number from number cells of another program's tables: as the column's
 // rules allow, never a number that only contains it.
 func TestForeignNumbers(t *testing.T) {
 	w := newWorld(t)
-	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})
-	db, err := sql.Open("sqlite3", "file:"+w.path("db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	execAll(t, db,
+	foreign(t, w,
 		`CREATE TABLE chats(chat_id INTEGER, n INT)`, `INSERT INTO chats VALUES(123456789, 1), (1234567890, 2), (9123456789, 3), (12345, 4), (-1234567, 5), (1234567.5, 6)`,
 		`CREATE TABLE loose(v, n INT NOT NULL)`, `INSERT INTO loose VALUES(123456789.0, 123456789), ('{"id": 123456789, "s": "a \" 123456789", "d": -123456789}', 4930555012340)`,
 		`CREATE TABLE own(id INTEGER PRIMARY KEY, x)`, `INSERT INTO own VALUES(123456789, 'a'), (30555012345, 'b'), (0, 'c')`,
 		`CREATE TABLE strict(id INTEGER NOT NULL UNIQUE, phone INTEGER) STRICT`, `INSERT INTO strict VALUES(123456789, 4930555012345), (0, 30555012345), (1, 5550123456789)`,
 		`CREATE TABLE packed(j BLOB)`, `INSERT INTO packed VALUES(jsonb('{"id": 123456789, "n": 7}'))`,
 	)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
 	w.open()
 	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{"123456789", "+49 30 555 012345", "12345"}, Received: "2026-02-20", Ground: "a letter"})
 	if err != nil {
@@ -87,23 +91,13 @@ func TestForeignNumbers(t *testing.T) {
 		}
 	}
 	w.complete(p)
-	db, err = sql.Open("sqlite3", "file:"+w.path("db")+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for query, want := range map[string]string{
+	holds(t, w, map[string]string{
 		`SELECT group_concat(COALESCE(chat_id, 'NULL')) FROM chats`:             "NULL,1234567890,9123456789,12345,-1234567,1234567.5",
 		`SELECT group_concat(COALESCE(v, 'NULL') || ' ' || n, '; ') FROM loose`: `NULL 0; {"id": null, "s": "a \" [erased]", "d": null} 4930555012340`,
 		`SELECT group_concat(id || x) FROM own`:                                 "-2b,-1a,0c",
 		`SELECT group_concat(id || ' ' || COALESCE(phone, 'NULL')) FROM strict`: "-1 NULL,0 NULL,1 5550123456789",
 		`SELECT json(j) FROM packed`:                                            `{"id":null,"n":7}`,
-	} {
-		var got string
-		if err := db.QueryRow(query).Scan(&got); err != nil || got != want {
-			t.Errorf("%s = %q, %v; want %q", query, got, err, want)
-		}
-	}
+	})
 }
 
 // TestHoldHidesNothing has an item on hold in a database where an unchangeable table also names the

@@ -548,6 +548,19 @@ func (e *Erasures) Retire(ctx context.Context) (int, error) {
 // pauseEvery is the number of steps between two lines of the job's journal. The job can pause at every step.
 const pauseEvery = 32
 
+func statusWords(s gdpr.State) string { return strings.ReplaceAll(string(s), "_", " ") }
+
+// ErasedHow is what the job of an erasure made of its request; empty for any other job, one that has not come to
+// its end, and one of an earlier version.
+func ErasedHow(j jobs.Status) string {
+	for _, s := range []gdpr.State{gdpr.StateComplete, gdpr.StateInScope, gdpr.StatePartial, gdpr.StatePending} {
+		if j.State == jobs.Done && j.Kind == eraseKind && j.Note == statusWords(s) {
+			return j.Note
+		}
+	}
+	return ""
+}
+
 // job is an erasure as a job. It sends its progress to rows, which it closes; nil has no listener. out may be
 // read when the job has ended.
 func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progress) jobs.Spec {
@@ -582,7 +595,7 @@ func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progres
 			return nil
 		})
 		if err == nil { // a run comes to its end also where a store was down
-			h.Progress(at.Done, at.Total, "step", strings.ReplaceAll(string(out.Status), "_", " "))
+			h.Progress(at.Done, at.Total, "step", statusWords(out.Status))
 		}
 		return err
 	}

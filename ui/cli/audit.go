@@ -199,17 +199,16 @@ func why(r audit.Row) string {
 
 func orDash(s string) string { return cmp.Or(s, "-") }
 
-// parseTime takes a date or a moment; empty is the zero time.
+// parseTime is operator.ParseSince for a flag; empty is the zero time.
 func parseTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02"} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), nil
-		}
+	t, err := operator.ParseSince(s, time.Now())
+	if err != nil {
+		return time.Time{}, &exitError{exitUsage, err}
 	}
-	return time.Time{}, usage("%q is no time: write 2026-05-21 or 2026-05-21T10:00:00Z", s)
+	return t, nil
 }
 
 func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses []string) error {

@@ -116,7 +116,7 @@ func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
 		t = paint.ToneWarn
 	}
 	word := jobWord(row.State)
-	if how := erasedHow(row); how != "" {
+	if how := operator.ErasedHow(row.Status); how != "" {
 		word = how
 		if how != "complete" {
 			t = paint.ToneWarn
@@ -125,14 +125,6 @@ func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
 	return record.Row[jobRow]{Key: string(row.ID), Raw: row, Tones: []paint.Tone{t}, Cells: []safetext.Text{
 		esc.Line(word), esc.LineMax(JobKind(row.Kind), prose.MaxTitle), JobProgress(esc, row.Status), esc.Const(d.Time.Age(row.Started)), esc.LineMax(row.Title, prose.MaxTitle),
 	}}
-}
-
-// erasedHow is what an erasure that came to its end made of its request; empty for any other job.
-func erasedHow(row jobRow) string {
-	if row.State == jobs.Done && row.Kind == "gdpr-erase" && slices.Contains([]string{"complete", "complete in scope", "partial", "pending"}, row.Note) {
-		return row.Note
-	}
-	return ""
 }
 
 // JobProgress is the progress of a job.
@@ -171,7 +163,7 @@ func jobText(d *desk.Desk, row jobRow) *text.Page {
 		field("last sign", esc.Sprintf("%s, %s", prose.Moment(row.Updated), d.Time.Ago(row.Updated))),
 		field("took", esc.Const(row.Updated.Sub(row.Started).Round(time.Second).String())),
 	)
-	if row.Note != "" && erasedHow(row) == "" {
+	if row.Note != "" && operator.ErasedHow(row.Status) == "" {
 		head = append(head, field("is at", esc.LineMax(row.Note, prose.MaxTitle)))
 	}
 	if row.Class != "" {
@@ -207,7 +199,7 @@ func jobState(row jobRow) string {
 	case jobs.Paused:
 		return "it is held at its next step"
 	case jobs.Done:
-		if how := erasedHow(row); how != "" {
+		if how := operator.ErasedHow(row.Status); how != "" {
 			return "it came to its end, and the request is " + how
 		}
 		if row.Kind == "gdpr-erase" { // of an earlier version

@@ -524,7 +524,7 @@ func (p *Pane) row(m backends.Member, at bool, width, nameWidth, kindWidth int) 
 	switch {
 	case !known:
 		return r.Lit(st.Dim, pad("..", 8)).Blank(7+2+9).Cell(st.Dim, kind, kindWidth-1).Blank(1).Lit(st.Dim, "checking").End()
-	case rep.Status.State == model.HealthDegraded:
+	case p.tone(m) == paint.ToneWarn:
 		r.Cell(st.Warn, st.Badge(paint.ToneWarn, st.Esc.Const("look")), 8)
 	case rep.Status.OK:
 		r.Cell(st.Good, st.Badge(paint.ToneGood, st.Esc.Const("OK")), 8)
