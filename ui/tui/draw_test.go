@@ -358,7 +358,6 @@ func (t *seen) take(b *testing.B, screen string) {
 	lines := strings.Split(screen, "\n")
 	if len(t.Rows) == 0 {
 		t.Above, t.Below, t.Left = lines[:2], lines[drawEnd:], drawLeft
-		t.Crumbs = strings.Replace(lines[2], fmt.Sprintf("── 1 of %d", drawRows), fmt.Sprintf("%%s of %d", drawRows), 1)
 		t.Heading = cut(lines[drawTop], 0, drawLeft)
 	}
 	var detail []string
@@ -372,7 +371,7 @@ func (t *seen) take(b *testing.B, screen string) {
 	if row == "" {
 		b.Fatalf("no row has the cursor:\n%s", screen)
 	}
-	t.Rows, t.Details = append(t.Rows, row), append(t.Details, strings.Join(detail, "\n"))
+	t.Crumbs, t.Rows, t.Details = append(t.Crumbs, lines[2]), append(t.Rows, row), append(t.Details, strings.Join(detail, "\n"))
 }
 
 // comparable is the part of the screen that both programs must show alike. It excludes the cursor's

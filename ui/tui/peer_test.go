@@ -2,10 +2,8 @@ package tui_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 
 	"charm.land/bubbles/v2/list"
@@ -26,7 +24,7 @@ const (
 // seen is the content of a screen with a list and a detail beside it.
 type seen struct {
 	Above, Below []string // lines of the frame
-	Crumbs       string   // the border with the position; %s is the cursor's position
+	Crumbs       []string // the border with the position, one per row
 	Heading      string   // above the list
 	Left         int      // columns of the list
 	Rows         []string // of the list, without the cursor's column
@@ -88,10 +86,8 @@ func (p *peer) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (p *peer) View() tea.View {
 	left := lipgloss.NewStyle().Width(p.texts.Left).Render(p.texts.Heading + "\n" + p.list.View())
 	bar := strings.TrimSuffix(strings.Repeat("│ \n", p.detail.Height()), "\n")
-	place := " " + strconv.Itoa(p.at+1)
-	placed := strings.Repeat("─", 4-len(place)) + place
 	lines := append([]string{}, p.texts.Above...)
-	lines = append(lines, fmt.Sprintf(p.texts.Crumbs, placed), lipgloss.JoinHorizontal(lipgloss.Top, left, bar, p.detail.View()))
+	lines = append(lines, p.texts.Crumbs[p.at], lipgloss.JoinHorizontal(lipgloss.Top, left, bar, p.detail.View()))
 	v := tea.NewView(strings.Join(append(lines, p.texts.Below...), "\n"))
 	v.AltScreen = true
 	return v
