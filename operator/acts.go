@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -206,35 +207,34 @@ func (s *Session) PlanTakeback(ctx context.Context, source string, since time.Ti
 	return origin.Plan(ctx, s.Ledger, s.Undo, s.Fleet.Store, want, source, since)
 }
 
-// Takeback carries out such a plan store by store, each under one undo entry, and records it as one act
-// around the changes. It returns the ids of the undo entries.
-func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason string) (undone []string, err error) {
+// Takeback carries out such a plan, each store as a whole under one undo entry, and records it as one act
+// around the changes. A store that refuses stays as it is and stops no other. It returns what was carried out, a
+// planned skip too, and the ids of the undo entries.
+func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason string) (done []origin.Taken, undone []string, err error) {
 	ctx = audit.WithReason(ctx, reason)
 	if err := s.Allow(ctx, Takeback, "", ""); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	planned, done := map[string]int64{}, map[string]int64{}
-	for _, t := range plan {
-		planned[t.Action]++
-	}
-	err = s.Log.Act(ctx, audit.Entry{Action: string(Takeback), Reason: reason, Counts: planned}, func(ctx context.Context) (map[string]int64, error) {
+	err = s.Log.Act(ctx, audit.Entry{Action: string(Takeback), Reason: reason, Counts: origin.Count(plan)}, func(ctx context.Context) (map[string]int64, error) {
+		var failed error
 		for _, m := range s.Fleet.Open() {
 			id, err := origin.Take(ctx, s.Undo, m.Store, plan)
-			if err != nil {
-				return done, err
-			}
-			for _, t := range plan {
-				if t.Store == m.Store.Name {
-					done[t.Action]++
-				}
-			}
 			if id != "" {
 				undone = append(undone, id)
 			}
+			if err != nil {
+				failed = errors.Join(failed, fmt.Errorf("store %s: %w", m.Name, err))
+				continue
+			}
+			for _, t := range plan {
+				if t.Store == m.Name {
+					done = append(done, t)
+				}
+			}
 		}
-		return done, nil
+		return origin.Count(done), failed
 	})
-	return undone, err
+	return done, undone, err
 }
 
 // Repair moves items that the store's own program cannot read into a file beside the store. The file is

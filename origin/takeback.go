@@ -138,6 +138,15 @@ func restore(keeper *undo.Keeper, entries []undo.Entry, s model.Store, t Taken, 
 	return t, nil
 }
 
+// Count counts the items of a plan by action.
+func Count(plan []Taken) map[string]int64 {
+	counts := map[string]int64{}
+	for _, t := range plan {
+		counts[t.Action]++
+	}
+	return counts
+}
+
 // Take carries out the plan of one store, all of it under one undo entry or nothing. It returns the entry's
 // id; empty when there was nothing to do.
 func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken) (string, error) {

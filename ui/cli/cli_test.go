@@ -2,8 +2,10 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +26,7 @@ type desk struct {
 	dir string
 	mem string // an agent's .memory directory
 	in  string
+	ask io.Reader // stdin instead of in
 	tty bool
 }
 
@@ -66,7 +69,7 @@ func (d *desk) read(rel string) string {
 func (d *desk) bare(args ...string) result {
 	d.t.Helper()
 	var out, errw bytes.Buffer
-	p := cli.Program{Args: args, Stdin: strings.NewReader(d.in), Stdout: &out, Stderr: &errw,
+	p := cli.Program{Args: args, Stdin: cmp.Or[io.Reader](d.ask, strings.NewReader(d.in)), Stdout: &out, Stderr: &errw,
 		Env: func(k string) string { return d.env[k] }, Dir: d.dir, Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(),
 		Example: "# example\n", Terminal: func(any) bool { return d.tty }, User: "op", TTY: "/dev/pts/9"}
 	r := result{code: p.Run(d.t.Context()), out: out.String(), err: errw.String()}

@@ -63,3 +63,40 @@ func TestAnIncident(t *testing.T) {
 		t.Errorf("the take-back is recorded %d times as a whole", recorded)
 	}
 }
+
+// readerFunc is a reader made of one function.
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestATakebackPastARefusal: a store whose item changes after the preview must stay, stop no other store, and be
+// missing from the summary.
+func TestATakebackPastARefusal(t *testing.T) {
+	d := newDesk(t)
+	other := filepath.Join(d.dir, "other", ".memory")
+	if err := os.MkdirAll(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	both := func(args ...string) result {
+		return d.bare(append([]string{"--open", "crewship=" + d.mem, "--open", "crewship=" + other}, args...)...)
+	}
+	d.in = "the tide is at six\n"
+	for _, store := range []string{"crewship", "crewship-2"} {
+		both("turn", "after", "-s", store, "--tier", "daily", "--key", "2031-02-01", "--source", "web:https://x.example", "--yes", "-").want(t, 0)
+	}
+	mine, theirs := filepath.Join(d.mem, "daily", "2031-02-01.md"), filepath.Join(other, "daily", "2031-02-01.md")
+	answer := strings.NewReader("y\n")
+	d.tty, d.ask = true, readerFunc(func(p []byte) (int, error) {
+		if err := os.WriteFile(mine, []byte("somebody else's\n"), 0o644); err != nil {
+			t.Error(err)
+		}
+		return answer.Read(p)
+	})
+	both("takeback", "--source", "web:https://x.example", "--since", "1h", "--json").want(t, 5, `"matched":2`, `"forgotten":1`)
+	if _, err := os.Stat(theirs); err == nil {
+		t.Error("the other store was not taken back")
+	}
+	if b, err := os.ReadFile(mine); err != nil || string(b) != "somebody else's\n" {
+		t.Errorf("the changed note: %q, %v", b, err)
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -92,39 +93,38 @@ func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags
 	if err != nil {
 		return err
 	}
-	counts := map[string]int{}
 	for _, t := range plan {
-		counts[t.Action]++
 		a.result("item", row{"store": t.Store, "id": model.EncodeID(t.ID), "action": t.Action, "reason": t.Reason, "at": stamp(t.At)},
 			"%s  %s  %s %s", refOf(t.Store, t.ID), when(t.At), t.Action, t.Reason)
 	}
+	done, counts := plan, origin.Count(plan)
 	var undone []string
 	if !f.dryRun && counts[origin.ActForget]+counts[origin.ActRestore] > 0 {
 		question := a.text.Sprintf("forget %d and restore %d items that %s wrote?", counts[origin.ActForget], counts[origin.ActRestore], f.source).String()
 		if err := a.confirm(ctx, question); err != nil {
 			return err
 		}
-		if undone, err = s.Takeback(ctx, plan, a.flags.reason); err != nil {
-			return err
-		}
+		done, undone, err = s.Takeback(ctx, plan, a.flags.reason)
 	}
-	return a.printTakeback(f, plan, counts, undone)
+	return cmp.Or(err, a.printTakeback(f, plan, done, undone))
 }
 
-func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[string]int, ids []string) error {
+// printTakeback sums up what was done of a plan.
+func (a *app) printTakeback(f takebackFlags, plan, done []origin.Taken, ids []string) error {
+	counts := origin.Count(done)
 	var undone any = ids
 	if len(ids) == 1 {
 		undone = ids[0]
 	}
 	a.emit("summary", row{"matched": len(plan), "forgotten": counts[origin.ActForget], "restored": counts[origin.ActRestore],
 		"skipped": counts[origin.ActSkip], "undo": undone, "dry_run": f.dryRun})
-	word := "taken back"
+	forgotten, restored := "forgotten", "restored"
 	if f.dryRun {
-		word = "would be taken back"
+		forgotten, restored = "to forget", "to restore"
 	}
-	a.hintf("%s %s: %d to forget, %d to restore, %d left as they are", plural(int64(len(plan)), "item"), word, counts[origin.ActForget], counts[origin.ActRestore], counts[origin.ActSkip])
-	if len(ids) == 1 && ids[0] != "" {
-		a.hintf("to undo it: memdesk undo restore %s", ids[0])
+	a.hintf("%s: %d %s, %d %s, %d left as they are", plural(int64(len(plan)), "item"), counts[origin.ActForget], forgotten, counts[origin.ActRestore], restored, counts[origin.ActSkip])
+	for _, id := range ids {
+		a.hintf("to undo it: memdesk undo restore %s", id)
 	}
 	return partialIf(counts[origin.ActSkip] > 0)
 }

@@ -54,12 +54,12 @@ func (o originsFake) PlanTakeback(_ context.Context, source string, since time.T
 	return plan, nil
 }
 
-func (o originsFake) Takeback(ctx context.Context, plan []origin.Taken, reason string) ([]string, error) {
+func (o originsFake) Takeback(ctx context.Context, plan []origin.Taken, reason string) ([]origin.Taken, []string, error) {
 	if o.acts.meddle != nil {
-		return nil, errors.New("the store is full")
+		return nil, nil, errors.New("the store is full")
 	}
 	done, err := o.acts.Forget(ctx, "crewship", model.ForgetRequest{ID: plan[0].ID}, reason)
-	return []string{done.Undo}, err
+	return plan, []string{done.Undo}, err
 }
 
 func (originsFake) Told(context.Context, []model.Ref, time.Time) ([]origin.Recall, error) {

@@ -95,11 +95,10 @@ func (tb *Takebacks) propose(ctx context.Context, w Writing) *dialog.Dialog {
 // question asks whether to carry out a plan.
 func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, plan []origin.Taken) *dialog.Dialog {
 	esc := tb.D.Esc
-	counts := map[string]int64{}
+	counts := origin.Count(plan)
 	var rows, environments []text.Line
 	var stores []string
 	for _, t := range plan {
-		counts[t.Action]++
 		rows = append(rows, takenLine(esc, t))
 		if t.Action != origin.ActSkip && !slices.Contains(stores, t.Store) {
 			stores = append(stores, t.Store)
@@ -211,7 +210,7 @@ func (tb *Takebacks) begin(plan []origin.Taken, why string) *task.Bulk {
 	b := &task.Bulk{Kind: "console-takeback", Title: "take back " + prose.Plural(int64(len(plan)), "item"), Noun: "item", Total: len(plan)}
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		return j.Step(ctx, "takeback", func(ctx context.Context) error {
-			undone, err := tb.D.Origins.Takeback(context.WithoutCancel(ctx), plan, why)
+			done, undone, err := tb.D.Origins.Takeback(context.WithoutCancel(ctx), plan, why)
 			b.Mu.Lock()
 			b.Undo = append(b.Undo, undone...)
 			b.Mu.Unlock()
@@ -220,7 +219,7 @@ func (tb *Takebacks) begin(plan []origin.Taken, why string) *task.Bulk {
 				switch {
 				case t.Action == origin.ActSkip:
 					o.Word, o.Why = "left", esc.LineMax(t.Reason, prose.MaxReason)
-				case err != nil:
+				case !slices.ContainsFunc(done, func(d origin.Taken) bool { return d.Store == t.Store }):
 					o.Ok, o.Word, o.Why = false, "not known", prose.Reason(esc, err)
 				case t.Action == origin.ActForget:
 					o.Word = "forgotten"

@@ -54,7 +54,7 @@ type OriginSource interface {
 	PlanTakeback(ctx context.Context, source string, since time.Time) ([]origin.Taken, error)
 	// Takeback carries out such a plan store by store, each as a whole or not at all, and returns the
 	// undo entries.
-	Takeback(ctx context.Context, plan []origin.Taken, reason string) (undone []string, err error)
+	Takeback(ctx context.Context, plan []origin.Taken, reason string) (done []origin.Taken, undone []string, err error)
 	// Told lists when items were given to agents since a time, oldest first.
 	Told(ctx context.Context, items []model.Ref, since time.Time) ([]origin.Recall, error)
 }
