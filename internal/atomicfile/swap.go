@@ -46,7 +46,9 @@ func Swap(path string, want, data []byte) (came []byte, err error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, ErrMoved
 		case err == nil:
-			now, err = os.ReadFile(temp)
+			if now, err = os.ReadFile(temp); err != nil {
+				err = errors.Join(err, Exchange(temp, path)) // what nobody has read is nobody's to remove
+			}
 		}
 	}
 	if err != nil {
