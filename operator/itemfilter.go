@@ -11,6 +11,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/origin"
 )
 
 // ItemFilter selects items by their own fields, beside the tier and the words that a store's list and recall
@@ -24,6 +25,12 @@ type ItemFilter struct {
 	Since, Until time.Time
 	Confidence   float64 // at least; 0: any
 	Archived     Archived
+	Writers      Writers // who wrote what through memdesk, for Agent; nil: the items' own fields alone
+}
+
+// Writers names the writer of an item; Session does.
+type Writers interface {
+	WriterOfItem(model.Store, model.Item) (row origin.Row, kept string, ok bool)
 }
 
 // Archived says whether to list items that a store's own search skips.
@@ -57,7 +64,10 @@ func (f ItemFilter) Check() error {
 }
 
 // IsZero reports whether every item passes.
-func (f ItemFilter) IsZero() bool { return f == ItemFilter{} }
+func (f ItemFilter) IsZero() bool {
+	f.Writers = nil
+	return f == ItemFilter{}
+}
 
 // reads reports whether the header is not enough.
 func (f ItemFilter) reads() bool {
@@ -79,7 +89,7 @@ func (f ItemFilter) header(h model.Header) bool {
 
 // Match reports whether an item passes. concerns holds the ids that the store itself ties to the subject, see
 // Concerning.
-func (f ItemFilter) Match(it model.Item, concerns map[string]bool) bool {
+func (f ItemFilter) Match(s model.Store, it model.Item, concerns map[string]bool) bool {
 	if !f.header(it.Header) {
 		return false
 	}
@@ -99,7 +109,7 @@ func (f ItemFilter) Match(it model.Item, concerns map[string]bool) bool {
 	switch {
 	case f.Subject != "" && !concerns[it.ID] && !any(subjectFields, func(v string) bool { return v == f.Subject }):
 		return false
-	case f.Agent != "" && !any(agentFields, same(f.Agent)) && !inScope(it.Scope, f.Agent):
+	case f.Agent != "" && !any(agentFields, same(f.Agent)) && !inScope(it.Scope, f.Agent) && !f.wrote(s, it):
 		return false
 	case f.Type != "" && !any(typeFields, same(f.Type)):
 		return false
@@ -107,6 +117,15 @@ func (f ItemFilter) Match(it model.Item, concerns map[string]bool) bool {
 		return false
 	}
 	return true
+}
+
+// wrote reports whether the filter's agent wrote the item, by its name with or without the log's "agent ".
+func (f ItemFilter) wrote(s model.Store, it model.Item) bool {
+	if f.Writers == nil {
+		return false
+	}
+	r, _, ok := f.Writers.WriterOfItem(s, it)
+	return ok && (strings.EqualFold(r.Actor, f.Agent) || strings.EqualFold(strings.TrimPrefix(r.Actor, "agent "), f.Agent))
 }
 
 // inScope reports whether a scope is an agent's: its last part, or the value of its agent_id.
@@ -228,7 +247,7 @@ func (f ItemFilter) Has(ctx context.Context, s model.Store, id string, concerns 
 	if errors.Is(err, model.NotFound) {
 		return false, nil
 	}
-	return err == nil && f.Match(it, concerns), err
+	return err == nil && f.Match(s, it, concerns), err
 }
 
 // nextAfter is the cursor after item i of a page: that of the page's first i+1 items.

@@ -9,6 +9,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/origin"
 )
 
 // all reads every page of a filtered list, n items at a time.
@@ -46,6 +47,7 @@ func TestItemFilterPicks(t *testing.T) {
 		{"graph", "type", ItemFilter{Type: "Fact"}, func(it model.Item) bool { return field(it, "type") == "fact" || field(it, "subtype") == "fact" }},
 		{"graph", "confidence", ItemFilter{Confidence: 0.9}, func(it model.Item) bool { c := field(it, "confidence"); return c == "1" || c >= "0.9" && c < "1" }},
 		{"harbor", "agent", ItemFilter{Agent: "ada"}, func(it model.Item) bool { return strings.Contains(it.ID, "/agents/ada/") }},
+		{"notes", "agent that memdesk noted", ItemFilter{Agent: "ADA", Writers: writersOf("memory/reference/")}, func(it model.Item) bool { return strings.HasPrefix(it.ID, "memory/reference/") }},
 		{"shop", "subject", ItemFilter{Subject: "shop_inga"}, func(it model.Item) bool { return field(it, "user_id") == "shop_inga" }},
 		{"notes", "type in front matter", ItemFilter{Type: "convention"}, func(it model.Item) bool { return strings.Contains(it.Body, "\nkind: convention\n") }},
 		{"graph", "archived only", ItemFilter{Archived: ArchivedOnly}, func(it model.Item) bool { return it.Has(model.FlagArchived) }},
@@ -82,6 +84,16 @@ func TestItemFilterPicks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// writersOf names the agent ada as the writer of the items with a prefix.
+type writersOf string
+
+func (dir writersOf) WriterOfItem(_ model.Store, it model.Item) (origin.Row, string, bool) {
+	if !strings.HasPrefix(it.ID, string(dir)) {
+		return origin.Row{}, "", false
+	}
+	return origin.Row{Writer: origin.Writer{Actor: "agent ada"}}, origin.InLedger, true
 }
 
 func field(it model.Item, name string) string {

@@ -39,6 +39,7 @@ func (a *app) itemsCommand() *cobra.Command {
 			if f.filter, err = f.pick.filter(); err != nil {
 				return err
 			}
+			f.filter.Writers = s
 			if members := s.Fleet.Members(); f.cursor != "" && len(members) != 1 {
 				return usage("--cursor belongs to one store: name it with --store")
 			}

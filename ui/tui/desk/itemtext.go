@@ -127,10 +127,10 @@ func linkLines(esc safetext.Escaper, it model.Item) []text.Line {
 // Nobody fills the column ORIGIN where the writer is unknown.
 const Nobody = "?"
 
-// WriterCell is a writer in a narrow column: the name, and the channel of a text that came from
-// elsewhere.
+// WriterCell is a writer in a narrow column: the name, the same for an agent that the log calls "agent NAME"
+// and its store NAME, and the channel of a text that came from elsewhere.
 func WriterCell(esc safetext.Escaper, r origin.Row) safetext.Text {
-	who := esc.LineMax(r.Actor, prose.MaxTitle)
+	who := esc.LineMax(strings.TrimPrefix(r.Actor, "agent "), prose.MaxTitle)
 	if r.Actor == origin.Unknown || r.Actor == "" {
 		if who = esc.Const(Nobody); r.Session != "" {
 			who = esc.LineMax(r.Session, prose.MaxTitle)
