@@ -7,7 +7,7 @@ func TestAConflictBeginsWithItsDifference(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{80, 24}, {120, 40}} {
 		r := conflictsRobot(t, "desk,acts,conflicts", size[0], size[1])
-		r.press("j", "j", "j").see("4 of 5", "-status: open", "+status: done", "!! Sync may restore").gone("name pattern 8")
+		r.press("j", "j").see("3 of 5", "-status: open", "+status: done", "!! Sync may restore").gone("name pattern 8")
 		r.press("i").see("name pattern 8", "K3ZQ7AB").press("i").see("+status: done")
 	}
 }
@@ -16,5 +16,5 @@ func TestAConflictBeginsWithItsDifference(t *testing.T) {
 func TestYOfSeveralAnswers(t *testing.T) {
 	t.Parallel()
 	r := conflictsRobot(t, "desk,acts,conflicts", 100, 30)
-	r.press("j", "j", "j").see("4 of 5").asked("m", "Difference 1 of 3 in plan.md").press("y").see("y: there is more than one answer", "enter cancel").press("esc").see("cancelled")
+	r.press("j", "j").see("3 of 5").asked("m", "Difference 1 of 3 in plan.md").press("y").see("y: there is more than one answer", "enter cancel").press("esc").see("cancelled")
 }

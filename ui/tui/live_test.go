@@ -19,12 +19,12 @@ func TestConflictsAppearByThemselves(t *testing.T) {
 		}
 	}
 	touch()
-	r.see("3 of 6", "fresh.md ", "… copy.md", "[5 Conflicts 6]").press("b").see("it has no base")
+	r.see("2 of 6", "fresh.md ", "finder", "[5 Conflicts 6]").press("b").see("it has no base")
 	r.press("ctrl+s").see("frozen, as of 09:30:00Z", "stand still")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	r.press("1").see("[1 Health").press("5").see("3 of 6, frozen")
+	r.press("1").see("[1 Health").press("5").see("2 of 6, frozen")
 	r.press("ctrl+s").see("2 of 5").gone("frozen")
 	r.press("1").see("5 Conflicts 5").press("q")
 	touch() // the process that waits for the file continues

@@ -86,7 +86,7 @@ func TestJumpInRecordsRobot(t *testing.T) {
 		r.see("STORE, SCOPE").press("7").see("1 of 1,204")
 		r.press("f", "intent").see("jump to: intent", "4 of 1,204").press("esc").see("1 of 1,204")
 		r.press("f", "7", "7", ":").see("nothing that is loaded begins with").press("enter").see("not in this list").press("4").see("1 of 3")
-		r.press("f", "2026").see("2 of 3").press("enter").gone("jump to").press("q")
+		r.press("f", "2026").see("3 of 3").press("enter").gone("jump to").press("q")
 		if _, err := r.left(); err != nil {
 			t.Fatal(err)
 		}

@@ -87,9 +87,12 @@ func (k *Kind[T]) fitted(fit *list.Fit, rows []Row[T]) {
 	}
 }
 
+// shortest is the width below which a column that may go is not worth its room.
+const shortest = 14
+
 // widths are the columns for a width: as wide as their cells, up to the width of the column, and
-// wider where the last column leaves room. For lack of room the least important go first, then
-// others shrink, so that the last one stays readable.
+// wider where the last column leaves room. For lack of room the least important shrink and go first,
+// then others shrink, so that the last one stays readable.
 func (k *Kind[T]) widths(room int, fit list.Fit) []int {
 	out, last := make([]int, len(k.Columns)), len(k.Columns)-1
 	for i, c := range k.Columns[:last] {
@@ -106,7 +109,11 @@ func (k *Kind[T]) widths(room int, fit list.Fit) []int {
 	}
 	for i, least := range k.Least[:last] {
 		if least == 0 && room < k.Least[last] {
-			room, out[i] = room+out[i], 0
+			room += out[i]
+			if out[i] = room - k.Least[last]; out[i] < shortest {
+				out[i] = 0
+			}
+			room -= out[i]
 		}
 	}
 	for i, least := range k.Least[:last] {

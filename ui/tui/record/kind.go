@@ -37,6 +37,7 @@ func (r Row[T]) tone(i int) paint.Tone {
 // Traits are the extras of a list: signs, orders, facts about a row.
 type Traits[T any] struct {
 	Badge int                                         // the column of a state with a sign, from 1, sorted worst first; 0: none
+	Worst bool                                        // a list of one page begins with the worst state, a longer one as its source has it
 	Less  map[int]func(a, b T) int                    // orders by column, where text order is wrong; nil: none needed
 	Store func(raw T) string                          // the row's store; nil: not of one store
 	Fault func(raw T) bool                            // the row tells of a store that cannot be read; nil: none does
@@ -53,7 +54,7 @@ type Kind[T any] struct {
 	Noun    string
 	Empty   string // what an empty list means
 	Columns []Column
-	// Least is the width that each column keeps for lack of room: 0 goes first, and the last is what
+	// Least is the width that each column keeps for lack of room: 0 shrinks and goes first, and the last is what
 	// the last column needs. nil: all stay as they are.
 	Least   []int
 	Fetch   func(ctx context.Context, q operator.PageQuery) (list.Span[Row[T]], desk.Said, error)

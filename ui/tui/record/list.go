@@ -62,6 +62,7 @@ type List[T any] struct {
 func New[T any](d *desk.Desk, kind Kind[T]) *List[T] {
 	p := &List[T]{D: d, Kind: kind, Ask: d.Asker(kind.Pane)}
 	p.Browser = list.NewBrowser(&d.Loop, kind.Pane, func(r Row[T]) string { return r.Key }, func(r Row[T]) Row[T] { return Row[T]{Key: r.Key, Raw: r.Raw} })
+	p.Hint = kind.Hint
 	p.Names, p.Fetcher, p.Moved, p.Check = p.names, p.fetcher, p.follow, kind.Check
 	p.Window.Forward = true
 	p.Detail, p.rest = text.New(d.St, p.Ask), list.NewRest(&d.Loop, kind.Pane)

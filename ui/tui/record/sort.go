@@ -27,9 +27,18 @@ type sorting struct {
 
 // sortedFetch reads all rows of a source and returns them in the current order.
 func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (list.Span[Row[T]], desk.Said, error)) func(context.Context, operator.PageQuery) (list.Span[Row[T]], desk.Said, error) {
-	by := p.sorted
-	if by.column == 0 {
+	by, worst := p.sorted, p.Kind.Badge-1
+	switch {
+	case by.column == 0 && !p.Kind.Worst:
 		return fetch
+	case by.column == 0:
+		return func(ctx context.Context, q operator.PageQuery) (list.Span[Row[T]], desk.Said, error) {
+			page, told, err := fetch(ctx, q)
+			if q.Cursor == "" && page.Next == "" {
+				slices.SortStableFunc(page.Rows, func(a, b Row[T]) int { return cmp.Compare(a.tone(worst).Urgency(), b.tone(worst).Urgency()) })
+			}
+			return page, told, err
+		}
 	}
 	at := by.column - 1
 	less := p.Kind.Less[at]
@@ -57,7 +66,7 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (l
 		}
 		slices.SortStableFunc(all.Rows, func(a, b Row[T]) int {
 			n := 0
-			if by.column == p.Kind.Badge {
+			if at == worst {
 				n = cmp.Compare(a.tone(at).Urgency(), b.tone(at).Urgency())
 			}
 			switch {

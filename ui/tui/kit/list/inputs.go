@@ -1,12 +1,12 @@
 package list
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/internal/safetext"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
@@ -14,6 +14,9 @@ import (
 
 // filterPause is the debounce of filter input: a word typed in one go is one question.
 const filterPause = 150 * time.Millisecond
+
+// filterHint says what operator.Match takes.
+const filterHint = "words, an expression or -f letters; ! shows the others"
 
 // FilterDue says that the debounce is over.
 type FilterDue struct{ gen int }
@@ -23,6 +26,7 @@ type FilterDue struct{ gen int }
 type Inputs struct {
 	Query  string     // the filter in force
 	Filter text.Input // where it is typed
+	Hint   string     // what it takes, said where nothing is typed yet; empty: words
 	before string     // the filter in force when typing began
 	gen    int        // of the typing
 
@@ -46,14 +50,14 @@ func (in *Inputs) Jumping() bool { return in.jump.Focus }
 
 // Render draws the input that has the focus in place of the heading; nil without one.
 func (in *Inputs) Render(h *paint.Row) *tea.Position {
-	typing, prompt := in.Typing(), "/"
+	typing, prompt, hint := in.Typing(), "/", cmp.Or(in.Hint, filterHint)
 	switch {
 	case typing == nil:
 		return nil
 	case in.jump.Focus:
-		prompt = "jump to: "
+		prompt, hint = "jump to: ", "how its row begins"
 	}
-	return &tea.Position{X: typing.Render(h, h.St.Esc.Const(prompt), safetext.Text{}) + 1}
+	return &tea.Position{X: typing.Render(h, h.St.Esc.Const(prompt), h.St.Esc.Const(hint)) + 1}
 }
 
 func (in *Inputs) StartFilter() tea.Cmd {

@@ -117,16 +117,17 @@ func (in *Input) Key(k tea.KeyPressMsg) (changed, used bool) {
 }
 
 // Render draws the line behind its prompt; the second result is the column of the cursor. A line
-// longer than the room shows the part around the cursor.
+// longer than the room shows the part around the cursor, an empty one the hint.
 func (in *Input) Render(r *paint.Row, prompt, hint safetext.Text) int {
 	st, full := r.St, r.Left
 	r.Put(st.Key, prompt)
 	value, at := []rune(in.Value()), in.line().Position()
 	if len(value) == 0 {
 		at := full - r.Left
-		if !in.Focus {
-			r.Put(st.Dim, hint)
+		if in.Focus {
+			r.Blank(1) // for the cursor
 		}
+		r.Put(st.Dim, hint)
 		return at
 	}
 	room := max(r.Left-1, 1)

@@ -23,7 +23,7 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// auditHint is shown in the empty input.
+// auditHint is shown in an empty filter.
 const auditHint = "actor:ann action:forget store:x outcome:refused since:2026-05-01 words; ! inverts a term"
 
 // New is the pane that reads the operator log, newest first.

@@ -33,14 +33,14 @@ func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
 		Pane: at, Noun: "conflict",
 		Empty: "Nothing is in conflict in any store that could be read. 1 Health shows stores that could not.",
 		Columns: []record.Column{
-			{Title: "STORE", Width: 11}, {Title: "BASE", Width: 23}, {Title: "SURE", Width: 9}, {Title: "STATE", Width: 12}, {Title: "TOOL", Width: 13}, {Title: "AGE", Width: 5, Right: true}, {Title: "COPY"},
+			{Title: "STORE", Width: 11}, {Title: "BASE", Width: 23}, {Title: "SURE", Width: 9}, {Title: "STATE", Width: 12}, {Title: "AGE", Width: 5, Right: true}, {Title: "COPY", Width: 40}, {Title: "TOOL"},
 		},
-		Least: []int{8, 16, 9, 12, 0, 5, 8}, Traits: record.Traits[conflict.Copy]{Badge: 4, Poll: true,
+		Least: []int{8, 16, 9, 12, 5, 0, 9}, Traits: record.Traits[conflict.Copy]{Badge: 4, Worst: true, Poll: true,
 			Store: func(c conflict.Copy) string { return c.Store },
 			Fault: func(c conflict.Copy) bool { return c.ID == "" },
 			Less: map[int]func(a, b conflict.Copy) int{
 				1: func(a, b conflict.Copy) int { return list.Natural(path.Base(a.Target), path.Base(b.Target)) },
-				5: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },
+				4: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },
 			}},
 	}
 	if d.Conflicts == nil {
@@ -138,12 +138,13 @@ func conflictRecord(d *desk.Desk, c conflict.Copy) record.Row[conflict.Copy] {
 		own = esc.Sprintf("%s%s", paint.LeftOut(esc), esc.LineMax(rest, prose.MaxTitle)) // the row has the base
 	}
 	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, conflictTone(c)}
-	if c.Problem != "" {
-		own = esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxTitle))
+	tool := esc.Line(c.Tool)
+	if c.Problem != "" { // in the column that has room at every width
+		tool = esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxTitle))
 	}
 	return record.Row[conflict.Copy]{
 		Key: c.Store + "\x00" + c.ID, Raw: c, Tones: tones,
-		Cells: []safetext.Text{esc.Line(c.Store), base, esc.Const(string(c.Confidence)), esc.Const(conflictWord(c)), esc.Line(c.Tool), esc.Const(d.Time.Age(c.At)), own},
+		Cells: []safetext.Text{esc.Line(c.Store), base, esc.Const(string(c.Confidence)), esc.Const(conflictWord(c)), esc.Const(d.Time.Age(c.At)), own, tool},
 	}
 }
 
@@ -277,7 +278,7 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 			head = append(head, first)
 		}
 		if !low {
-			head = append(head, rs.outcome(c)...)
+			head = slices.Concat(rs.conflictBrief(c)[:1], head, rs.outcome(c))
 		}
 		return diff.Text(head)
 	}

@@ -149,6 +149,7 @@ func (p *Pane) parse() (q operator.Query, only []string, err error) {
 	if q, err = operator.ParseQuery(p.query, p.d.Time.Clock.Now()); err != nil {
 		return q, nil, err
 	}
+	q.Writers = p.d.Origins
 	for _, m := range p.d.Fleet.Members() {
 		_, has := m.Store.Tier(q.Tier)
 		if (q.Store == "" || strings.EqualFold(q.Store, m.Name)) && (q.Tier == "" || has || len(m.Store.Tiers) == 0) {
@@ -307,7 +308,11 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 		return p.reader.Pager.Framed(st, width, height), nil
 	}
 	r := st.Row(width).Blank(1)
-	col := p.Input.Render(r, st.Esc.Const("/ "), st.Esc.Const("press / and type what an agent would ask its memory"))
+	hint := st.Esc.Const("press / and type what an agent would ask its memory")
+	if p.Input.Focus {
+		hint = st.Esc.Sprintf("words; %s", st.Esc.Const(operator.QueryTerms))
+	}
+	col := p.Input.Render(r, st.Esc.Const("/ "), hint)
 	out := []string{r.End()}
 	status := p.renderStatus(width)
 	out = append(out, status...)

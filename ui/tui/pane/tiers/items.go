@@ -107,7 +107,7 @@ func newItems(d *desk.Desk, address int, r *pane.Reader) *items {
 	l.Browser = list.NewBrowser(&d.Loop, address, func(r ItemRow) string { return r.key }, func(r ItemRow) markedItem {
 		return markedItem{r.Header.Stamp, r.Header.Revision, r.Header.Bytes}
 	})
-	l.Names, l.Fetcher, l.Moved = itemNames, l.fetcher, l.preview
+	l.Names, l.Fetcher, l.Moved, l.Hint = itemNames, l.fetcher, l.preview, "words; ! shows the others; "+operator.QueryTerms
 	l.Check = func(query string) error {
 		_, _, err := l.parse(query)
 		return err
@@ -174,6 +174,7 @@ func (l *items) leave(to desk.ScopeOf) (back leftPlace) {
 func (l *items) parse(filter string) (q operator.Query, inverted bool, err error) {
 	rest, inverted := strings.CutPrefix(filter, "!")
 	q, err = operator.ParseQuery(rest, l.d.Time.Clock.Now())
+	q.Writers = l.d.Origins
 	return q, inverted, err
 }
 
