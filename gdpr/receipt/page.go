@@ -164,6 +164,7 @@ func (m *methods) number(method string) int {
 
 // backups says until when copies out of reach may hold the subject.
 func (p *page) backups(all []Backup) {
+	all = Folded(all)
 	p.list("Backups", "", len(all), func(i int) string { return all[i].String() })
 }
 

@@ -2,6 +2,7 @@ package receipt_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,5 +36,14 @@ func TestPageIsShort(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
+	}
+}
+
+// TestFolded must join stores of whose backups the same is said, and no others.
+func TestFolded(t *testing.T) {
+	got := receipt.Folded([]receipt.Backup{{Store: "a", Reason: "unknown"}, {Store: "b", Reason: "unknown"}, {Store: "c", Reason: "unknown", Where: "tape"}, {Store: "d", Reason: "unknown"}})
+	want := []receipt.Backup{{Store: "a, b, d", Reason: "unknown"}, {Store: "c", Reason: "unknown", Where: "tape"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v", got)
 	}
 }

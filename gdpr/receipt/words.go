@@ -2,6 +2,7 @@ package receipt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -89,6 +90,23 @@ func (b Backup) String() string {
 		words += "; after a restore: " + b.Guard
 	}
 	return words
+}
+
+// Folded joins the stores of whose backups the same is said, for people; a file has a row for each store.
+func Folded(all []Backup) []Backup {
+	var out []Backup
+	for _, b := range all {
+		at := slices.IndexFunc(out, func(o Backup) bool {
+			o.Store = b.Store
+			return o == b
+		})
+		if at < 0 {
+			out = append(out, b)
+			continue
+		}
+		out[at].Store += ", " + b.Store
+	}
+	return out
 }
 
 // String is the row as a line for people.

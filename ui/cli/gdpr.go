@@ -299,9 +299,7 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 		}
 	}
 	tab.flush()
-	for _, b := range d.Backups(p) {
-		a.printBackup(b)
-	}
+	a.printBackups(d.Backups(p))
 	items, held := p.Count()
 	names, count := []string{}, ""
 	over := p.OverShare(d.Rules().MaxShare)

@@ -61,9 +61,7 @@ func (a *app) printReport(rep receipt.Report, all bool) {
 		a.result("store", row{"store": s.Store, "kind": s.Kind, "forgotten": s.Forgotten, "redacted": s.Redacted, "held": s.Held, "rows": s.Rows},
 			"%s: %d forgotten, %d redacted, %d on hold, %s scrubbed", s.Store, s.Forgotten, s.Redacted, s.Held, plural(s.Rows, "row"))
 	}
-	for _, b := range rep.Backups {
-		a.printBackup(b)
-	}
+	a.printBackups(rep.Backups)
 	for _, e := range rep.Exports { // for people it is among what is left, with the next step
 		a.emit("export", row{"n": e.N, "made": e.Made, "items": e.Items, "state": e.State})
 	}
@@ -81,9 +79,13 @@ func (a *app) printReport(rep receipt.Report, all bool) {
 		"%s: %s; %d forgotten, %d redacted, %d on hold; deadline %s (%s)", rep.Request, rep.State, rep.Forgotten, rep.Redacted, rep.Held, rep.Deadline, rep.Due)
 }
 
-func (a *app) printBackup(b receipt.Backup) {
-	a.result("backup", row{"store": b.Store, "where": nilIfEmpty(b.Where), "until": nilIfEmpty(b.Until), "restore_guard": nilIfEmpty(b.Guard), "note": b.Reason},
-		"backups of %s", b.String())
+func (a *app) printBackups(all []receipt.Backup) {
+	for _, b := range all {
+		a.emit("backup", row{"store": b.Store, "where": nilIfEmpty(b.Where), "until": nilIfEmpty(b.Until), "restore_guard": nilIfEmpty(b.Guard), "note": b.Reason})
+	}
+	for _, b := range receipt.Folded(all) {
+		a.tellf("backups of %s", b.String())
+	}
 }
 
 func (a *app) gdprExportCommand() *cobra.Command {

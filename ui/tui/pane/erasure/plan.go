@@ -633,7 +633,7 @@ func backupLines(esc safetext.Escaper, all []receipt.Backup) (missing, configure
 	if len(unknown) > 0 {
 		missing = append(missing, text.Line{Value: esc.Sprintf("! Backups may hold the person: no [[backup]] is configured for %s.", esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Warn})
 	}
-	return missing, chapter(esc, "Backups", known)
+	return missing, chapter(esc, "Backups", receipt.Folded(known))
 }
 
 // duration is an estimate in words.

@@ -325,12 +325,20 @@ func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []text.
 		field("operator", esc.LineMax(rec.Operator.String(), prose.MaxTitle)), field("approved by", approver), field("plan", esc.Line(rec.Plan)),
 		{Kind: text.Blank}, {Value: esc.Const("Stores"), Kind: text.Title},
 	}
+	var without []string // any item or row of the person
 	for _, s := range rec.Stores {
+		if s.Forgotten+s.Redacted+s.Held+s.Rows == 0 {
+			without = append(without, s.Store)
+			continue
+		}
 		words := esc.Sprintf("%s forgotten, %s redacted, %s on hold", prose.Group(s.Forgotten), prose.Group(s.Redacted), prose.Group(s.Held))
 		if s.Rows > 0 {
 			words = esc.Sprintf("%s; %s removed from its layers", words, prose.Plural(s.Rows, "row"))
 		}
 		head = append(head, text.Line{Name: esc.Line(s.Store), Value: words})
+	}
+	if len(without) > 0 {
+		head = append(head, text.Line{Value: esc.Sprintf("Nothing to erase in %s: %s.", prose.Plural(int64(len(without)), "store"), esc.LineMax(strings.Join(without, ", "), prose.MaxReason))})
 	}
 	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Layers"), Kind: text.Title})
 	standing, clean := receipt.Split(rec.Layers)
@@ -347,7 +355,7 @@ func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []text.
 	head = append(head, chapter(esc, "Attested", rec.Attested)...)
 	head = append(head, chapter(esc, "Exports", rec.Exports)...)
 	head = append(head, chapter(esc, "Recipients", rec.Recipients)...)
-	head = append(head, chapter(esc, "Backups", rec.Backups)...)
+	head = append(head, chapter(esc, "Backups", receipt.Folded(rec.Backups))...)
 	if len(rec.Notes) > 0 {
 		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Limits"), Kind: text.Title})
 		for _, n := range rec.Notes {

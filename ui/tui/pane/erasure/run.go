@@ -341,7 +341,7 @@ func (rq *Requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 		}
 	}
 	head = append(head, text.Line{Value: esc.Sprintf("%s of %s are clean, attested or out of reach; V lists all.", prose.Group(int64(clean)), prose.Plural(int64(len(rep.Layers)), "layer")), Kind: text.Note})
-	head = append(head, chapter(esc, "Backups", rep.Backups)...)
+	head = append(head, chapter(esc, "Backups", receipt.Folded(rep.Backups))...)
 	return append(head, text.Line{Value: esc.Const("S saves it as a page to print, with what to do."), Kind: text.Note})
 }
 
