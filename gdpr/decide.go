@@ -3,6 +3,7 @@ package gdpr
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -402,6 +403,9 @@ var frontMatter = regexp.MustCompile(`\A\x{feff}?---\r?\n(?s:.*?)\n---[ \t]*(?:\
 // then also has the text as people read it.
 func (st *Step) body(m *subject.Matcher, it model.Item, with string) {
 	st.NewBody = m.Redact(it.Body, with)
+	if value := wholeJSON(st.NewBody); json.Valid([]byte(it.Body)) && strings.ContainsAny(it.Body[:1], "{[") && json.Valid([]byte(value)) {
+		st.NewBody = value
+	}
 	if !raw(it) {
 		return
 	}
@@ -413,6 +417,19 @@ func (st *Step) body(m *subject.Matcher, it model.Item, with string) {
 			st.Reason += note
 		}
 	}
+}
+
+// markedNumber is a text of JSON, or the mark that stands where a number was.
+var markedNumber = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?` + regexp.QuoteMeta(Erased) + `(?:\.0+)?`)
+
+// wholeJSON makes null of a number that was redacted: its store takes no body that is not JSON any more.
+func wholeJSON(body string) string {
+	return markedNumber.ReplaceAllStringFunc(body, func(s string) string {
+		if s[0] == '"' {
+			return s
+		}
+		return "null"
+	})
 }
 
 // free returns an id that no item has, now or in this plan; empty stays empty.
