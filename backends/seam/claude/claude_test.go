@@ -106,6 +106,35 @@ func TestItems(t *testing.T) {
 	}
 }
 
+// TestFrontMatter: the type must be read in every form that YAML has for it, and in no other (CC3).
+func TestFrontMatter(t *testing.T) {
+	for text, want := range map[string]string{
+		"---\nmetadata: {node: x, \"type\": feedback}\n---\n":                          "feedback",
+		"---\n{name: a, metadata: {type: user}}\n---\n":                                "user",
+		"---\n\"metadata\" :\n# what it is\n  type : user\t# it's \"the\" user\n---\n": "user",
+		"---\nmetadata:\n  source:\n    type: feedback\n  type: user\n---\n":           "user",
+		"---\nmetadata:\n  type: user\n  source:\n    type: feedback\n---\n":           "user",
+		"---\nmetadata:\n  source:\n    type: user\n---\n":                             "note",
+		"---\ndescription: \"dry\n  all year\"\ntags: [a,\n  b]\ntype: user\n---\n":    "user",
+		"---\nkind: &k user\nmetadata:\n  type: *k\n---\n":                             "user",
+		"---\ntags:\n-\n  a\ntype: !!str \"\\u0075ser\"\n---\n":                        "user",
+		"--- \r\ntype: >-\r\n  user\r\n--- \r\n":                                       "user",
+		"---\ntype: user\n---":                                                         "user",
+		"---\ndescription: Note: `make` runs dry\ntype: user\n---\n":                   "user", // as agents write it
+		"---\nname: a\n  b: c\ntype: user\n---\n":                                      "note",
+		"---\nmetadata:\n\ttype: user\n---\n":                                          "note",
+		"---\nname: a\ntype:user\n---\n":                                               "note",
+		"---\n- type: user\n---\n":                                                     "note",
+		"---\n---\ntype: user\n":                                                       "note",
+	} {
+		page, err := open(t, plant(t, t.TempDir(), mem+"a.md", text)).Browser.List(t.Context(), model.PageRequest{})
+		must(t, err)
+		if got := page.Items[0].Tier; string(got) != want {
+			t.Errorf("%q: the tier is %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestIndexFollows: a new memory must get its line, a changed name must change it, and forget must
 // remove it (CC7, CC9, CC10).
 func TestIndexFollows(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"memdesk/backends/seam"
 	"memdesk/model"
 )
@@ -24,95 +26,66 @@ const (
 type front struct {
 	has                     bool
 	name, description, kind string
+	body                    string // the text behind it
 }
 
-// parse reads the front matter of a memory: scalars, block scalars, the type at the top or below metadata.
-// It is for display and for the index; broken front matter is empty.
+// fences hold a front matter. Other programs accept spaces behind the dashes.
+var fences = regexp.MustCompile(`(?s)\A---[ \t]*\n(.*?\n)??---[ \t]*(?:\n|\z)`)
+
+// plain is a top-level value without quotes, as agents write it: `description: Note: runs dry` is no YAML.
+var plain = regexp.MustCompile(`(?m)^([\w-]+):[ \t]+([^"'|>{\[&*!#\s].*)$`)
+
+// parse reads the name, the description and the type of a memory, which is at the top or below metadata. It is
+// for display and for the index; broken front matter is empty.
 func parse(text string) front {
-	text = strings.TrimPrefix(text, "\ufeff")
-	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	end := slices.Index(lines[min(1, len(lines)):], "---")
-	if lines[0] != "---" || end < 0 {
-		return front{}
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	m := fences.FindStringSubmatch(text)
+	if m == nil {
+		return front{body: text}
 	}
-	f := front{has: true}
-	lines = lines[1 : end+1]
-	old := ""
-	for i := 0; i < len(lines); {
-		line := lines[i]
-		i++
-		key, value, ok := strings.Cut(line, ":")
-		if strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "#") {
-			continue
-		}
-		if !ok || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
-			return front{has: true}
-		}
-		at := i
-		for i < len(lines) && (lines[i] == "" || lines[i][0] == ' ' || lines[i][0] == '\t' || strings.HasPrefix(lines[i], "- ")) {
-			i++
-		}
-		value, ok = scalar(value, lines[at:i])
-		if !ok {
-			return front{has: true}
-		}
-		switch key {
-		case "name":
-			f.name = value
-		case "description":
-			f.description = value
-		case "type":
-			old = value
-		case "metadata":
-			for _, l := range lines[at:i] {
-				if k, v, ok := strings.Cut(strings.TrimSpace(l), ":"); ok && k == "type" {
-					f.kind, _ = scalar(v, nil)
-				}
-			}
+	f := front{has: true, body: text[len(m[0]):]}
+	var doc yaml.Node
+	if yaml.Unmarshal([]byte(m[1]), &doc) != nil {
+		quoted := plain.ReplaceAllStringFunc(m[1], func(l string) string {
+			key, value, _ := strings.Cut(l, ":")
+			return key + ": '" + strings.ReplaceAll(strings.TrimSpace(value), "'", "''") + "'"
+		})
+		if yaml.Unmarshal([]byte(quoted), &doc) != nil {
+			return f
 		}
 	}
-	if f.kind == "" {
-		f.kind = old
+	if len(doc.Content) == 0 {
+		return f
+	}
+	root := doc.Content[0]
+	f.name, f.description = scalar(field(root, "name")), scalar(field(root, "description"))
+	if f.kind = scalar(field(field(root, "metadata"), "type")); f.kind == "" {
+		f.kind = scalar(field(root, "type"))
 	}
 	return f
 }
 
-// scalar is an unquoted value, or a block scalar's lines; false for an open quote or bracket.
-func scalar(value string, block []string) (string, bool) {
-	value = strings.TrimSpace(value)
-	switch {
-	case value == "":
-		return "", true
-	case value[0] == '|' || value[0] == '>':
-		var parts []string
-		for _, l := range block {
-			parts = append(parts, strings.TrimSpace(l))
-		}
-		with := "\n"
-		if value[0] == '>' {
-			with = " "
-		}
-		return strings.TrimSpace(strings.Join(parts, with)), true
-	case value[0] == '"' || value[0] == '\'':
-		end := strings.LastIndexByte(value, value[0])
-		if end == 0 {
-			return "", false
-		}
-		inner := value[1:end]
-		if value[0] == '\'' {
-			return strings.ReplaceAll(inner, "''", "'"), true
-		}
-		return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, "\n", `\t`, "\t").Replace(inner), true
-	case value[0] == '[' && !strings.HasSuffix(value, "]"), value[0] == '{' && !strings.HasSuffix(value, "}"):
-		return "", false
+// field is the last value of a key in a mapping; nil without one.
+func field(n *yaml.Node, key string) (value *yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
 	}
-	if i := strings.Index(value, " #"); i >= 0 {
-		value = strings.TrimSpace(value[:i])
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			value = n.Content[i+1]
+		}
 	}
-	for _, l := range block {
-		value += " " + strings.TrimSpace(l)
+	if value != nil && value.Kind == yaml.AliasNode {
+		value = value.Alias
 	}
-	return strings.TrimSpace(value), true
+	return value
+}
+
+func scalar(n *yaml.Node) string {
+	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		return ""
+	}
+	return strings.TrimSpace(n.Value)
 }
 
 // link is a Markdown link; its words may hold a pair of brackets, as the mark of an erasure does, and its target
@@ -162,7 +135,7 @@ func (s *store) place(id string) (index seam.Locator, file string, ok bool) {
 // line is the index line of a new memory (CC7).
 func line(file, text string) string {
 	f := parse(text)
-	first, _, _ := strings.Cut(strings.TrimSpace(body(text)), "\n")
+	first, _, _ := strings.Cut(strings.TrimSpace(f.body), "\n")
 	if f.name == "" {
 		f.name = strings.TrimSpace(strings.TrimLeft(first, "# "))
 	}
@@ -178,15 +151,6 @@ func line(file, text string) string {
 
 func escaped(s string) string {
 	return strings.NewReplacer("]", `\]`, ")", `\)`, "\r\n", " ", "\n", " ", "\r", " ").Replace(s)
-}
-
-func body(text string) string {
-	if rest, ok := strings.CutPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "---\n"); ok {
-		if _, after, ok := strings.Cut(rest, "\n---\n"); ok {
-			return after
-		}
-	}
-	return text
 }
 
 // change rewrites the lines of an index. An empty index is removed.
