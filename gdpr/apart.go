@@ -81,7 +81,8 @@ func (x *run) withLock(store string, rows []receipt.Layer) []receipt.Layer {
 		Reason: fmt.Sprintf("another program keeps the store locked: %d steps wait for it", n)})
 }
 
-// sizes counts the items by scope and tier; nil where the store cannot count them.
+// sizes counts the items by scope and tier, without indexes, which come and go with the items that they list;
+// nil where the store cannot count them.
 func sizes(ctx context.Context, s model.Store) map[string]int64 {
 	if s.Browser == nil {
 		return nil
@@ -92,6 +93,9 @@ func sizes(ctx context.Context, s model.Store) map[string]int64 {
 	}
 	out := map[string]int64{}
 	for _, t := range all {
+		if isIndex(s, t.Tier) {
+			continue
+		}
 		out[strings.TrimPrefix(t.Scope+"/"+t.Tier, "/")] += t.Items
 	}
 	return out

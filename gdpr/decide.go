@@ -40,7 +40,8 @@ import (
 //     its members are redacted and keep their ids.
 //  9. An item with a read-only field that names the subject goes as a whole: a comment in bd's database.
 //  10. A work item that is assigned to the subject is the team's: it is redacted.
-//  11. Every other item that concerns the subject is forgotten, quarantine entries and items that are no
+//  11. An index is redacted: files stay that it lists. Lines of a file that goes go with it.
+//  12. Every other item that concerns the subject is forgotten, quarantine entries and items that are no
 //     text in any encoding among them.
 
 // Erased stands where an identifier stood.
@@ -121,9 +122,17 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		out = append(out, st)
 	}
 	for i := range out {
-		if out[i].Action == Redact {
-			redact(m, s, q.found[i].Item, &out[i], renamed)
+		if out[i].Action != Redact {
+			continue
 		}
+		it := q.found[i].Item
+		if isIndex(s, it.Tier) {
+			var err error
+			if it, err = unlisted(ctx, s, it, out); err != nil {
+				return nil, err
+			}
+		}
+		redact(m, s, it, &out[i], renamed)
 	}
 	return indexesFirst(s, q.found, renamesFirst(edgesFirst(childrenFirst(out, q.children)))), nil
 }
@@ -133,12 +142,11 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 func indexesFirst(s model.Store, found []Found, steps []Step) []Step {
 	index := map[string]bool{}
 	for i := range found {
-		tier, _ := s.Tier(found[i].Item.Tier)
-		index[found[i].Item.ID] = tier.Index
+		index[found[i].Item.ID] = isIndex(s, found[i].Item.Tier)
 	}
 	slices.SortStableFunc(steps, func(a, b Step) int {
 		rank := func(st Step) int {
-			if index[st.ID] && st.Action == Redact && st.NewID == "" {
+			if index[st.ID] && st.Action == Redact {
 				return 0
 			}
 			return 1
@@ -148,12 +156,37 @@ func indexesFirst(s model.Store, found []Found, steps []Step) []Step {
 	return steps
 }
 
-// relisted is an index whose links lead to the new ids of renamed items.
-func relisted(it model.Item, renamed map[string]string) model.Item {
+// unlisted is an index without the lines of the files that go: once it is redacted they lead nowhere.
+func unlisted(ctx context.Context, s model.Store, it model.Item, steps []Step) (model.Item, error) {
+	if s.Beside == nil {
+		return it, nil
+	}
 	dir := strings.TrimSuffix(it.ID, path.Base(it.ID))
+	lines := slices.Collect(strings.Lines(it.Body))
+	for _, st := range steps {
+		if st.Action != Forget || st.Layer != layerItem || !strings.HasPrefix(st.ID, dir) {
+			continue
+		}
+		beside, err := s.Beside(ctx, st.ID)
+		if err != nil {
+			return it, err
+		}
+		for _, l := range beside.Lines {
+			if l.At < len(lines) && lines[l.At] == l.Text {
+				lines[l.At] = ""
+			}
+		}
+	}
+	it.Body = strings.Join(lines, "")
+	return it, nil
+}
+
+// relisted is an index whose links lead to the new ids of renamed items. It may move with them.
+func relisted(it model.Item, renamed map[string]string) model.Item {
+	dir := func(id string) string { return strings.TrimSuffix(id, path.Base(id)) }
 	for was, is := range renamed {
-		from, in := strings.CutPrefix(was, dir)
-		to, stays := strings.CutPrefix(is, dir)
+		from, in := strings.CutPrefix(was, dir(it.ID))
+		to, stays := strings.CutPrefix(is, dir(cmp.Or(renamed[it.ID], it.ID)))
 		if in && stays {
 			it.Body = replaceName(it.Body, from, to)
 			if linked := inLink(from); linked != from {
@@ -225,6 +258,8 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 		return Forget
 	case len(f.Others) > 0:
 		return Redact
+	case isIndex(s, f.Item.Tier):
+		return Redact
 	case f.Tagged || f.Derived, isIdentifierID(m, id):
 		return Forget
 	case sealedField(m, f.Item) != "" && can["forget"]:
@@ -237,6 +272,11 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 		return Redact
 	}
 	return Forget
+}
+
+func isIndex(s model.Store, tier string) bool {
+	t, _ := s.Tier(tier)
+	return t.Index
 }
 
 // owned reports whether the store names the owner of a tier's items.

@@ -334,6 +334,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	if err := x.log.flush(); err != nil {
 		return err
 	}
+	x.forgetMoved(ctx, s, sp)
 	x.overDeleted(ctx, s, before)
 	if x.locked[sp.Store] > 0 { // the scrub would wait for the lock again
 		return nil

@@ -1,10 +1,13 @@
 package gdpr_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"memdesk/backends"
 	"memdesk/gdpr"
@@ -63,5 +66,61 @@ func TestAnIndexOfFilesThatAreRenamed(t *testing.T) {
 	it, err := s.Browser.Read(t.Context(), "projects/-home-dev/memory/erased-mail.md")
 	if err != nil || it.Tier != "user" || it.Title != "erased prefers mail" {
 		t.Errorf("the renamed file is of tier %q, %q, %v", it.Tier, it.Title, err)
+	}
+}
+
+// TestIndexesOfFilesThatGo: an index must lose the lines of forgotten files, must be edited and not forgotten
+// however much of it names the subject, may go with its last line, and must move with a directory that is
+// named after the subject.
+func TestIndexesOfFilesThatGo(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.dir, "claude")
+	for file, text := range map[string]string{
+		"agent-memory/a/MEMORY.md":                                    "# Index\n- [Mail](ana-zxribeiro.md) — prefers it\n- [Tea](tea.md)\n",
+		"agent-memory/a/ana-zxribeiro.md":                             name + " prefers mail.\n",
+		"agent-memory/a/tea.md":                                       "Tea.\n",
+		"agent-memory/b/MEMORY.md":                                    "- [" + name + "](tea.md)\n",
+		"agent-memory/b/tea.md":                                       "Tea.\n",
+		"agent-memory/c/MEMORY.md":                                    "- [Mail](mail.md)\n",
+		"agent-memory/c/mail.md":                                      name + " prefers mail.\n",
+		"projects/-home-ana-zxribeiro-w/memory/MEMORY.md":             "# Index\n\n- [Tea](tea.md)\n- [Mail](mail.md)\n- [Chat](ana-zxribeiro-chat.md) and [Tea](tea.md)\n",
+		"projects/-home-ana-zxribeiro-w/memory/tea.md":                "Tea.\n",
+		"projects/-home-ana-zxribeiro-w/memory/mail.md":               name + " prefers mail.\n",
+		"projects/-home-ana-zxribeiro-w/memory/ana-zxribeiro-chat.md": "Never.\n" + name + " said so.\nAnd on.\nAnd on.\n",
+	} {
+		at := filepath.Join(dir, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.more = []backends.StoreConfig{{Name: "claude", Kind: "claude", Path: dir}}
+	w.open()
+	out, err := w.erase(w.plan(w.file().ID))
+	if err != nil || out.Status != gdpr.StateComplete && out.Status != gdpr.StateInScope {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	got := map[string]string{}
+	err = filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(dir, at)
+			data, rerr := os.ReadFile(at)
+			got[filepath.ToSlash(rel)], err = string(data), rerr
+		}
+		return err
+	})
+	want := map[string]string{
+		"agent-memory/a/MEMORY.md":                      "# Index\n- [Tea](tea.md)\n",
+		"agent-memory/a/tea.md":                         "Tea.\n",
+		"agent-memory/b/MEMORY.md":                      "- [[erased]](tea.md)\n",
+		"agent-memory/b/tea.md":                         "Tea.\n",
+		"projects/-home-erased-w/memory/MEMORY.md":      "# Index\n\n- [Tea](tea.md)\n- [Chat](erased-chat.md) and [Tea](tea.md)\n",
+		"projects/-home-erased-w/memory/tea.md":         "Tea.\n",
+		"projects/-home-erased-w/memory/erased-chat.md": "Never.\n[erased] said so.\nAnd on.\nAnd on.\n",
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v, the files are (-want +got)\n%s", err, diff)
 	}
 }

@@ -3,6 +3,8 @@ package gdpr
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"memdesk/gdpr/subject"
 	"memdesk/model"
@@ -76,7 +78,7 @@ func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error
 	case old.Revision != st.Revision:
 		return x.changed(ctx, s, st, model.Errorf(model.Conflict, "gdpr-erase", "it was changed since it was planned"))
 	}
-	if err = keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent}); err == nil {
+	if err = keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent}); err == nil && !isIndex(s, old.Tier) {
 		x.gone-- // the store has one more until the old one goes
 	}
 	if errors.Is(err, model.Conflict) || errors.Is(err, model.AlreadyExists) {
@@ -89,7 +91,45 @@ func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error
 	if err != nil {
 		return "", err
 	}
+	if isIndex(s, old.Tier) { // it stays until its directory is empty
+		return "edited", nil
+	}
 	return x.forget(ctx, s, st)
+}
+
+// forgetMoved removes the old places of moved indexes, now that the files that they list have moved or gone, and
+// their lines with them.
+func (x *run) forgetMoved(ctx context.Context, s model.Store, sp StorePlan) {
+	if !slices.ContainsFunc(s.Tiers, func(t model.TierSpec) bool { return t.Index }) {
+		return
+	}
+	renamed := map[string]string{}
+	for _, st := range sp.Steps {
+		if st.NewID != "" {
+			renamed[st.ID] = st.NewID
+		}
+	}
+	for _, st := range sp.Steps {
+		if st.NewID == "" {
+			continue
+		}
+		old, err := s.Browser.Read(ctx, st.ID)
+		if err != nil || !isIndex(s, old.Tier) {
+			continue // verification reports what is left
+		}
+		planned := strings.Split(st.NewBody, "\n")
+		for line := range strings.SplitSeq(x.m.Redact(relisted(old, renamed).Body, Erased), "\n") {
+			if !slices.Contains(planned, line) {
+				err = model.Errorf(model.Conflict, "gdpr-erase", "it was changed since it was planned")
+			}
+		}
+		if err == nil {
+			_, err = s.Provider.Forget(ctx, model.ForgetRequest{ID: st.ID, IfMatch: old.Revision})
+		}
+		if err != nil {
+			x.problem(sp.Store, "%s could not be done: %s", x.m.Redact(st.ID, Erased), x.failureWords(s, st, err))
+		}
+	}
 }
 
 // changed handles an item that differs from the plan. If it is gone or clean, the step is done; otherwise it

@@ -4,6 +4,8 @@ package claude
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -349,10 +351,25 @@ func (s *store) check(op, id string) error {
 		return model.Errorf(model.Unsupported, op, "Codex writes its memories itself: an item can be forgotten and not edited")
 	case tier == tierInstructions:
 		return model.Errorf(model.Unsupported, op, "%q is instructions that people write: edit it in its own program", id)
-	case tier == tierIndex && op == "forget":
+	case tier == tierIndex && op == "forget" && s.lists(path.Dir(id)):
 		return model.Errorf(model.Unsupported, op, "%q is the index of its directory: edit it", id)
 	}
 	return nil
+}
+
+// lists reports whether a directory holds a memory beside its index, or cannot be looked at.
+func (s *store) lists(dir string) bool {
+	err := filepath.WalkDir(filepath.Join(s.path, filepath.FromSlash(dir)), func(at string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(s.path, at)
+		switch id := filepath.ToSlash(rel); {
+		case err != nil:
+			return err
+		case !d.IsDir() && id != path.Join(dir, indexName) && s.item(id):
+			return fs.ErrExist
+		}
+		return nil
+	})
+	return err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // fresh gives a new memory the type of its tier (CC8).
