@@ -140,6 +140,10 @@ func Profile(dir string) (string, error) {
 		return project, nil
 	case has("memories"):
 		return memtool, nil
+	case has("projects/*/memory", "agent-memory/*"): // the last memory was forgotten, and an undo must find its store
+		return home, nil
+	case has(indexName) && emptied(dir):
+		return project, nil
 	}
 	return "", model.Errorf(model.InvalidInput, "open", "%q holds no coding agent's memory: looked for projects/*/memory/*.md, agent-memory/*/*.md, "+
 		"memories/ with memories_1.sqlite or a memory_summary.md of v1, GEMINI.md with settings.json, a MEMORY.md with links to .md files, memories/", filepath.Base(abs))
@@ -161,6 +165,7 @@ var codexVersion = regexp.MustCompile(`^v[0-9]{1,4}$`)
 var (
 	literal     = regexp.MustCompile(`[*?\[\\]`)
 	projectPath = regexp.MustCompile(`/projects/[^/]+/memory$`)
+	headings    = regexp.MustCompile(`\A(?:\s|#[^\n]*)*\z`)
 	indexLine   = regexp.MustCompile(`\[[^\]]*\]\([^)]+\.md\)`)
 )
 
@@ -173,9 +178,21 @@ func firstLine(file string) string {
 	return strings.TrimSuffix(line, "\r")
 }
 
+// emptied reports whether an index holds headings alone.
+func emptied(dir string) bool {
+	data, err := rootdir.Peek(filepath.Join(dir, indexName), looked)
+	return err == nil && headings.Match(data)
+}
+
 func indexed(dir string) bool {
 	data, _ := rootdir.Peek(filepath.Join(dir, indexName), looked) // as firstLine
 	return indexLine.Match(data)
+}
+
+// tellsAlone reports whether the directory of one project is known by its MEMORY.md only.
+func (s *store) tellsAlone() bool {
+	abs, err := filepath.Abs(s.path)
+	return s.profile == project && (err != nil || !projectPath.MatchString(filepath.ToSlash(abs)))
 }
 
 // open reports whether a file or directory of this name is not a program's own.

@@ -503,6 +503,19 @@ func TestNothingThroughALinkedDirectory(t *testing.T) {
 	}
 }
 
+// TestLastMemory: a store whose last memory was forgotten must open again, or no undo finds it.
+func TestLastMemory(t *testing.T) {
+	for _, files := range [][]string{{"a.md", "a", "MEMORY.md", "- [a](a.md)\n"}, {"a.md", "a", "MEMORY.md", "# Mill\n- [a](a.md)\n"}, {mem + "a.md", "a"}, {"agent-memory/b/a.md", "a"}} {
+		dir := plant(t, t.TempDir(), files...)
+		s := open(t, dir)
+		_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: files[0]})
+		must(t, err)
+		if again, err := claude.Open(t.Context(), claude.Config{Path: dir}); err != nil || !slices.Equal(again.Notes, s.Notes) {
+			t.Errorf("without %s: %q, %v", files[0], again.Notes, err)
+		}
+	}
+}
+
 // TestIndexLinksAsMarkdownHasThem: forget must remove each form of link to the file, and no line of another.
 func TestIndexLinksAsMarkdownHasThem(t *testing.T) {
 	for line, gone := range map[string]bool{

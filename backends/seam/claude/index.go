@@ -153,12 +153,12 @@ func escaped(s string) string {
 	return strings.NewReplacer("]", `\]`, ")", `\)`, "\r\n", " ", "\n", " ", "\r", " ").Replace(s)
 }
 
-// change rewrites the lines of an index. An empty index is removed.
+// change rewrites the lines of an index. An empty index is removed, unless the store is known by it.
 func (s *store) change(ctx context.Context, op string, index seam.Locator, edit func(lines []string) []string) error {
 	_, err := s.tree.Change(ctx, op, index, func(old []byte, exists bool) (seam.Edit, error) {
 		before := slices.Collect(strings.Lines(string(old)))
 		after := strings.Join(ended(before, edit(slices.Clone(before))), "")
-		return seam.Edit{Data: []byte(after), Keep: after == string(old), Remove: exists && after == ""}, nil
+		return seam.Edit{Data: []byte(after), Keep: after == string(old), Remove: exists && after == "" && !s.tellsAlone()}, nil
 	})
 	return err
 }
