@@ -20,16 +20,24 @@ func Line(text string) string {
 	return ""
 }
 
-// Heading is the first heading of a Markdown text, else the first line that says
-// anything, cut to Runes.
+// Heading is the first heading of a Markdown text, outside of code blocks, else the
+// first line that says anything, cut to Runes.
 func Heading(text string) string {
 	if len(text) > looked {
 		text = strings.ToValidUTF8(text[:looked], "") // the cut may divide a character
 	}
-	first := ""
+	first, fence := "", ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if h := strings.TrimSpace(strings.TrimLeft(line, "#")); h != "" && strings.HasPrefix(line, "#") {
+		switch mark := fenceOf(line); {
+		case fence == "" && mark != "":
+			fence = mark
+			continue
+		case fence != "" && strings.HasPrefix(mark, fence) && mark == line:
+			fence = ""
+			continue
+		}
+		if h := strings.TrimSpace(strings.TrimLeft(line, "#")); fence == "" && h != "" && strings.HasPrefix(line, "#") {
 			return Cut(h)
 		}
 		if first == "" && line != "---" {
@@ -37,6 +45,16 @@ func Heading(text string) string {
 		}
 	}
 	return Cut(first)
+}
+
+// fenceOf is the mark at a line's start that begins or ends a code block: three or more of ` or ~.
+func fenceOf(line string) string {
+	for _, c := range []string{"`", "~"} {
+		if mark := line[:len(line)-len(strings.TrimLeft(line, c))]; len(mark) >= 3 {
+			return mark
+		}
+	}
+	return ""
 }
 
 // Cut keeps the first Runes characters; where more was there, the last of them is …

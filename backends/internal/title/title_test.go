@@ -17,6 +17,8 @@ func TestTitle(t *testing.T) {
 		{"a heading below", "one\n\n## Two\n", "one", "Two"},
 		{"no heading: nothing behind the marks", "##\none", "##", "##"},
 		{"a fence is no title", "---\none", "---", "one"},
+		{"a comment in a code block", "```sh\n# make\n```\n# Two", "```sh", "Two"},
+		{"a fence inside a code block", "~~~\n```\n# make\n~~~~\n# Two", "~~~", "Two"},
 		{"as long as a title may be", long, long, long},
 		{"longer", "# " + long + "x", "# " + long[:2*(title.Runes-3)] + "…", long[:2*(title.Runes-1)] + "…"},
 		{"a heading beyond what is looked at", "one" + strings.Repeat("\nmore", 1000) + "\n# Two", "one", "one"},
