@@ -393,7 +393,7 @@ func (s *store) lists(dir string) bool {
 func (s *store) fresh(id, tier, text string) (string, error) {
 	f := parse(text)
 	switch {
-	case !slices.Contains(types, tier) || s.profile == gemini:
+	case s.profile == gemini, s.profile == memtool, !slices.Contains(types, tier) && (tier != tierNote || !slices.Contains(types, f.kind)):
 		return text, nil
 	case !f.has:
 		return "---\nmetadata:\n  type: " + tier + "\n---\n" + text, nil

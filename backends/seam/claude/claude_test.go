@@ -385,6 +385,9 @@ func TestTypes(t *testing.T) {
 	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "user", Key: "c", Mode: model.Replace, Content: typed}); !errors.Is(err, model.InvalidInput) {
 		t.Errorf("another type: %v", err)
 	}
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "note", Key: "c", Mode: model.Replace, Content: typed}); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a type, in the tier of memories without one: %v", err)
+	}
 }
 
 func TestConformance(t *testing.T) {
