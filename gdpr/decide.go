@@ -32,6 +32,7 @@ import (
 //     in which a bracket begins a list, it has no brackets.
 //  5. An item that can only be forgotten is forgotten, whatever was chosen for it: a tracker's line of an
 //     item that was deleted long ago.
+//     An item of a tier that only people change, in another program, is out of scope: it is named, and left.
 //  6. An item whose id is exactly the subject's identifier is about the subject, whatever its text: it is
 //     forgotten. If the id has other words too and the item stays, it gets an id without the identifier.
 //  7. In a store without a delete every item is redacted.
@@ -111,6 +112,8 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 			if raw(f.Item) && !editable(m, f.Item) {
 				st.Reason += "; its bytes are no text that could be edited, so it goes as a whole"
 			}
+		case OutOfScope:
+			st.Reason += "; " + foreignReason
 		case Held:
 			st.Ground = q.held(f.Item.ID)
 		case Redact:
@@ -244,6 +247,9 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 	if q.held(id) != "" {
 		return Held
 	}
+	if isForeign(s, f.Item) {
+		return OutOfScope
+	}
 	if isSealed(s, f.Item) || s.Browser == nil { // an item that is known by recall alone cannot be edited
 		return Forget
 	}
@@ -283,6 +289,14 @@ func isIndex(s model.Store, tier string) bool {
 func owned(s model.Store, tier string) bool {
 	t, ok := s.Tier(tier)
 	return ok && t.Owned
+}
+
+const foreignReason = "people write it, and it is left to them: edit it in its own program"
+
+// isForeign reports whether only people change an item, in another program.
+func isForeign(s model.Store, it model.Item) bool {
+	t, _ := s.Tier(it.Tier)
+	return t.Foreign
 }
 
 // isSealed reports whether an item can be removed but not edited.

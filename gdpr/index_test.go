@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,8 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
 )
 
 // TestAnIndexOfFilesThatAreRenamed: a file named after the subject must get another name, and its index
@@ -122,5 +125,56 @@ func TestIndexesOfFilesThatGo(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v, the files are (-want +got)\n%s", err, diff)
+	}
+}
+
+// TestInstructionsAreLeftToPeople: what only people edit, in another program, must be planned as out of scope,
+// named, and left byte for byte; the rest of the request must end.
+func TestInstructionsAreLeftToPeople(t *testing.T) {
+	w := newWorld(t)
+	files := map[string]string{
+		"claude/CLAUDE.md":                   "Ask " + name + ".\n",
+		"claude/rules/ana-zxribeiro.md":      "Be brief.\n",
+		"claude/agent-memory/a/mail.md":      name + " prefers mail.\n",
+		"openclaw/openclaw.json":             "{}",
+		"openclaw/workspace/SOUL.md":         "Serve " + name + ".\n",
+		"openclaw/workspace/memory/mail.md":  name + " prefers mail.\n",
+		"openclaw/workspace/memory/other.md": "Tea.\n",
+	}
+	for file, text := range files {
+		at := filepath.Join(w.dir, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.more = []backends.StoreConfig{{Name: "claude", Kind: "claude", Path: filepath.Join(w.dir, "claude")}, {Name: "claw", Kind: "openclaw", Path: filepath.Join(w.dir, "openclaw")}}
+	w.open()
+	p := w.plan(w.file().ID)
+	for _, sp := range p.Stores {
+		for _, st := range sp.Steps {
+			if people := st.ID == "CLAUDE.md" || st.ID == "rules/ana-zxribeiro.md" || st.ID == "workspace/SOUL.md"; people && st.Action != gdpr.OutOfScope {
+				t.Errorf("%s is planned as %s", st.ID, st.Action)
+			}
+		}
+	}
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StateInScope {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	for file, text := range files {
+		data, err := os.ReadFile(filepath.Join(w.dir, filepath.FromSlash(file)))
+		if gone := strings.HasSuffix(file, "mail.md"); gone != (err != nil) || !gone && string(data) != text {
+			t.Errorf("%s is %q, %v", file, data, err)
+		}
+	}
+	for _, id := range []string{"CLAUDE.md", "workspace/SOUL.md", "names"} {
+		if !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+			return l.Layer == id && l.Verdict == model.VerdictOutOfScope && l.Hits == 1
+		}) {
+			t.Errorf("no layer names %s: %+v", id, out.Layers)
+		}
 	}
 }

@@ -74,6 +74,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		}
 	}
 	items := receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean, BytesScanned: q.bytes}
+	left := map[string]string{}
 	still, kept := map[string]bool{}, int64(len(q.heldShut))
 	for _, f := range q.found {
 		if _, ok := held[f.Item.ID]; ok {
@@ -81,6 +82,10 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 			if !q.heldShut[f.Item.ID] {
 				kept++
 			}
+			continue
+		}
+		if isForeign(s, f.Item) { // its file's row names it
+			left[f.Item.ID] = foreignReason
 			continue
 		}
 		items.Hits++
@@ -127,11 +132,13 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	if row, ok := x.handles(ctx, s); ok {
 		out = append(out, row)
 	}
-	out = append(out, x.recall(ctx, s, held))
+	stays := maps.Clone(held)
+	maps.Copy(stays, left)
+	out = append(out, x.recall(ctx, s, stays))
 	for i := range out {
 		x.attestRow(s, &out[i])
 	}
-	layers, err := x.bytesOf(ctx, s, q.bystanders, held)
+	layers, err := x.bytesOf(ctx, s, q.bystanders, held, left)
 	return append(out, layers...), err
 }
 
@@ -188,7 +195,7 @@ func (x *run) recall(ctx context.Context, s model.Store, held map[string]string)
 }
 
 // bytesOf scans every layer of the medium, and adds the scrub's results.
-func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.Bystanders, held map[string]string) ([]receipt.Layer, error) {
+func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.Bystanders, held, left map[string]string) ([]receipt.Layer, error) {
 	if s.Maintainer == nil {
 		row := receipt.Layer{Store: s.Name, Layer: "medium", Method: "none", Verdict: model.VerdictUnaudited, Reason: "the store does not show what lies beneath its items"}
 		if !filepath.IsAbs(s.Location) { // not on this machine
@@ -222,6 +229,9 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.By
 		if kept && (row.Verdict == model.VerdictUnaudited || row.Verdict == model.VerdictResidue && attached(l)) {
 			row.Verdict, row.Held, row.Reason = model.VerdictOutOfScope, true, "on hold: "+row.Reason
 		}
+		if why := left[l.ItemID]; why != "" && row.Verdict == model.VerdictResidue {
+			row.Verdict, row.Reason = model.VerdictOutOfScope, why
+		}
 		if err := x.r.applyAttestation(x.m, s, &row, l.ID, func() (string, error) { return layerSum(ctx, s, l, row) }); err != nil {
 			return nil, err
 		}
@@ -238,7 +248,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.By
 	if ctx.Err() != nil {
 		return out, model.FromContext(ctx, "gdpr-erase")
 	}
-	names := x.names(s.Name, layers, held)
+	names := x.names(s.Name, layers, held, left)
 	x.attestRow(s, &names)
 	out = append(out, names)
 	if files > 0 {
@@ -249,7 +259,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.By
 }
 
 // names checks the names of layers: a file's name is as clear as its text.
-func (x *run) names(store string, layers []model.Layer, held map[string]string) receipt.Layer {
+func (x *run) names(store string, layers []model.Layer, held, left map[string]string) receipt.Layer {
 	row := receipt.Layer{Store: store, Layer: "names", Method: "names of files, directories and layers: exact, folded, slug", Verdict: model.VerdictClean}
 	foreign := int64(0)
 	for _, l := range layers {
@@ -257,7 +267,7 @@ func (x *run) names(store string, layers []model.Layer, held map[string]string) 
 		_, kept := held[l.ItemID]
 		switch {
 		case !x.m.Names(l.ID) || l.ItemID != "" && kept:
-		case l.Kind == model.LayerExternal:
+		case l.Kind == model.LayerExternal, left[l.ItemID] != "":
 			foreign++
 		default:
 			row.Hits++

@@ -46,6 +46,7 @@ type TierSpec struct {
 	Hidden   bool // left out of lists unless asked for
 	Document DocumentKind
 	Sealed   bool // not Writable, and no edit passes: its items can only be forgotten
+	Foreign  bool // neither Retain nor Forget changes its items: people keep them in another program
 	Aside    bool // Recall without a tier leaves it out, as the store's own agents do
 	// OwnerMakes: Retain edits existing items; only the owner's program makes new ones.
 	OwnerMakes bool

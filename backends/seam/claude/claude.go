@@ -286,7 +286,8 @@ func (s *store) tiers() []model.TierSpec {
 			t.Title, t.Writable = "instructions that people write, loaded whole: not edited here", false
 		}
 		t.Writable = t.Writable && s.profile != codex
-		t.Sealed = !t.Writable
+		t.Foreign = name == tierInstructions && s.profile != codex
+		t.Sealed = !t.Writable && !t.Foreign
 		if s.made(name) {
 			out = append(out, t)
 		}

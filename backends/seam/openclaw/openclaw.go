@@ -287,8 +287,10 @@ func tiers(one bool) []model.TierSpec {
 		case tierDigest:
 			spec.Cap, spec.CapUnit = digestCap, model.CapBytes
 			spec.Writable, spec.Sealed = false, true
-		case tierDreams, tierInstructions:
+		case tierDreams:
 			spec.Writable, spec.Sealed = false, true
+		case tierInstructions:
+			spec.Writable, spec.Foreign = false, true
 		}
 		out = append(out, spec)
 	}
