@@ -95,8 +95,8 @@ func (s Store) Capabilities() map[string]bool {
 		"recall":     s.Provider != nil,
 		"health":     s.Provider != nil,
 		"retain":     s.Provider != nil && writable && !s.ReadOnly,
-		"forget":     s.Provider != nil && !s.ReadOnly && !s.deviates("R30"),
-		"cascade":    s.Provider != nil && !s.ReadOnly && !s.deviates("R33"),
+		"forget":     s.Provider != nil && !s.ReadOnly && !s.Deviates("R30"),
+		"cascade":    s.Provider != nil && !s.ReadOnly && !s.Deviates("R33"),
 		"browse":     s.Browser != nil,
 		"history":    s.History != nil,
 		"quarantine": s.Quarantine != nil,
@@ -118,7 +118,8 @@ func (s Store) Capabilities() map[string]bool {
 	return caps
 }
 
-func (s Store) deviates(rule string) bool {
+// Deviates reports whether the store declares that it does not keep a rule.
+func (s Store) Deviates(rule string) bool {
 	for _, d := range s.Deviations {
 		if d.Rule == rule {
 			return true

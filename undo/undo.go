@@ -97,8 +97,9 @@ const tries = 10
 
 // Retain writes through s and durably keeps the displaced text before the write. A replace is bound to
 // exactly the kept revision, so nothing unseen is lost; without IfMatch it is retried when another writer was
-// faster. Where a store cannot show its items the write has no undo, and the entry is zero. An error that
-// leaves open whether the change was made comes with the entry, unconfirmed.
+// faster. An append is bound too where the store joins texts its own way (R06): the earlier text cannot be cut
+// out of the new one there. Where a store cannot show its items the write has no undo, and the entry is zero.
+// An error that leaves open whether the change was made comes with the entry, unconfirmed.
 func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, Entry, error) {
 	id := req.ID
 	addressed := id != ""
@@ -113,7 +114,7 @@ func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequ
 		return res, Entry{}, err
 	case id == "": // the store makes a new item: nothing is displaced
 		return k.act(ctx, s, Entry{Op: model.OpRetain, After: model.Absent}, "", req)
-	case req.Mode == model.Append && req.IfMatch == "":
+	case req.Mode == model.Append && req.IfMatch == "" && !s.Deviates("R06"):
 		return k.append(ctx, s, id, req)
 	}
 	var seen model.Revision

@@ -20,6 +20,7 @@ type shelf struct {
 	mu     sync.Mutex
 	items  map[string]string
 	before func()
+	trims  bool // a text is a list: no final newline, each addition on a line of its own
 }
 
 func (s *shelf) store() model.Store {
@@ -42,7 +43,10 @@ func (s *shelf) Retain(_ context.Context, req model.RetainRequest) (model.Retain
 	if err := s.check("retain", id, req.IfMatch); err != nil {
 		return model.RetainResult{}, err
 	}
-	if req.Mode == model.Append {
+	switch {
+	case req.Mode == model.Append && s.trims:
+		req.Content = s.items[id] + "\n" + strings.TrimSuffix(req.Content, "\n")
+	case req.Mode == model.Append:
 		req.Content = s.items[id] + req.Content
 	}
 	s.items[id] = req.Content
@@ -109,6 +113,11 @@ func TestRoundTrips(t *testing.T) {
 			_, e, err := k.Retain(t.Context(), s, model.RetainRequest{Tier: "a", Content: "+", Mode: model.Append})
 			return must(t, e, err)
 		}, "one+"},
+		{"append to a list", func(t *testing.T, k *undo.Keeper, s model.Store) undo.Entry {
+			s.Provider.(*shelf).trims, s.Deviations = true, []model.Deviation{{Rule: "R06"}}
+			_, e, err := k.Retain(t.Context(), s, model.RetainRequest{ID: "a", Content: "+\n", Mode: model.Append})
+			return must(t, e, err)
+		}, "one\n+"},
 		{"forget", func(t *testing.T, k *undo.Keeper, s model.Store) undo.Entry {
 			_, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: "a"})
 			return must(t, e, err)
