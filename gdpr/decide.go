@@ -137,7 +137,8 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		}
 		redact(m, s, it, &out[i], renamed)
 	}
-	return indexesFirst(s, q.found, renamesFirst(edgesFirst(childrenFirst(out, q.children)))), nil
+	out, err := fallsFirst(ctx, s, edgesFirst(childrenFirst(out, q.children)))
+	return indexesFirst(s, q.found, renamesFirst(out)), err
 }
 
 // indexesFirst puts index items before the items that they list: a rename or removal also edits the index's

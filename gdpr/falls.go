@@ -133,6 +133,27 @@ func edgesFirst(steps []Step) []Step {
 	return steps
 }
 
+// fallsFirst puts items before those that would take them along, so each goes by its own step.
+func fallsFirst(ctx context.Context, s model.Store, steps []Step) ([]Step, error) {
+	if s.Falls == nil {
+		return steps, nil
+	}
+	under := map[string][]string{}
+	for _, st := range steps {
+		if st.Action != Forget && st.NewID == "" {
+			continue
+		}
+		falls, err := s.Falls(ctx, []string{st.ID})
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range falls {
+			under[st.ID] = append(under[st.ID], f.ID)
+		}
+	}
+	return childrenFirst(steps, under), nil
+}
+
 // takesMore refuses to remove an item that would take another existing item along: the plan's own steps for
 // those come first, so the store no longer matches the plan.
 func takesMore(ctx context.Context, s model.Store, st Step) error {

@@ -248,6 +248,34 @@ func TestARecurseErasureTakesWhatItSays(t *testing.T) {
 	w.wantExactly(w.plan(r.ID))
 }
 
+// TestLinesOfAGraphGoByThemselves: repeated lines would go with their entity or the first of them, so the plan
+// has them before it. A key that the server does not know is redacted in its line.
+func TestLinesOfAGraphGoByThemselves(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(w.dir, "memory.jsonl")
+	var text strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&text, `{"type":"entity","name":"pier %d","entityType":"place","observations":["x"]}`+"\n", i)
+	}
+	fmt.Fprintf(&text, `{"type":"entity","name":"tea","entityType":"drink","observations":["x"],"by":%q,"n":1.50}`+"\n", ana)
+	fmt.Fprintf(&text, `{"type":"relation","from":"tea","to":"pier 1","relationType":"at","by":%q}`+"\n", ana)
+	for range 3 {
+		fmt.Fprintf(&text, `{"type":"entity","name":%q,"entityType":"person","observations":["x"]}`+"\n", name)
+		fmt.Fprintf(&text, `{"type":"relation","from":%q,"to":"tea","relationType":"likes"}`+"\n", name)
+		text.WriteString("cut off " + ana + "\n")
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.more = []backends.StoreConfig{{Name: "graph", Kind: "mcpgraph", Path: path}}
+	w.open()
+	w.wantExactly(w.plan(w.file().ID))
+	b, err := os.ReadFile(path)
+	if err != nil || !strings.HasSuffix(string(b), `"observations":["x"],"by":"[erased]","n":1.50}`+"\n"+`{"type":"relation","from":"tea","to":"pier 1","relationType":"at","by":"[erased]"}`+"\n") {
+		t.Errorf("%v, the file is\n%s", err, b)
+	}
+}
+
 // TestForgettingTakesNoHeldItemAlong: a relation on hold would go with its last but one member, so nobody may
 // forget that one; a member of no such relation may go.
 func TestForgettingTakesNoHeldItemAlong(t *testing.T) {

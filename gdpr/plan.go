@@ -453,7 +453,7 @@ func wouldScrub(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 		return true
 	}})
 	for i, st := range sp.Steps {
-		if st.Action == Redact && st.NewID == "" && st.Layer == layerItem {
+		if st.Action == Redact && st.NewID == "" && (st.Layer == layerItem || st.Layer == layerEdge) {
 			sp.Steps[i].Beside = beside[st.ID]
 		}
 	}

@@ -98,10 +98,13 @@ func Join(have, more []string) []string {
 	return out
 }
 
-// Type reads the one metadata field of an entity; without it the type is fallback.
+// Type reads the one writable metadata field of an entity; without it the type is fallback.
 func Type(meta []model.Field, fallback string) (string, error) {
 	for _, f := range meta {
-		if f.Name != "entityType" {
+		switch {
+		case f.ReadOnly:
+			continue
+		case f.Name != "entityType":
 			return "", model.Errorf(model.InvalidInput, "retain", "an entity has the field entityType and no other")
 		}
 		fallback = f.Value

@@ -89,21 +89,22 @@ func (o *Object) Set(value []byte, names ...string) {
 // Remove takes out every member of the names, so that no older duplicate comes to
 // light.
 func (o *Object) Remove(names ...string) {
-	for {
-		i := o.Find(names...)
-		if i < 0 {
-			return
-		}
-		m := o.Members[i]
-		start, end := m.Key.Start-1, m.Value.End
-		switch {
-		case i > 0: // with the comma before it
-			start = o.Members[i-1].Value.End
-		case len(o.Members) > 1: // with the comma behind it
-			end = o.Members[1].Key.Start - 1
-		}
-		o.splice(start, end, nil)
+	for i := o.Find(names...); i >= 0; i = o.Find(names...) {
+		o.Cut(i)
 	}
+}
+
+// Cut takes out member i.
+func (o *Object) Cut(i int) {
+	m := o.Members[i]
+	start, end := m.Key.Start-1, m.Value.End
+	switch {
+	case i > 0: // with the comma before it
+		start = o.Members[i-1].Value.End
+	case len(o.Members) > 1: // with the comma behind it
+		end = o.Members[1].Key.Start - 1
+	}
+	o.splice(start, end, nil)
 }
 
 // QuoteList writes texts as a JSON list, each as Quote does.

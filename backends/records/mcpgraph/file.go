@@ -54,7 +54,7 @@ func openFile(path, locks string) (*file, error) {
 	if info, err := os.Stat(abs); err == nil && !info.Mode().IsRegular() {
 		return nil, model.Errorf(model.InvalidInput, "open", "%q is not a regular file", filepath.Base(abs))
 	}
-	index, err := records.NewMemory("items", strings.Split("tier key size body title name etype origin relation target line why", " "), "tier, key", "origin", "target")
+	index, err := records.NewMemory("items", strings.Split("tier key size body title name etype origin relation target line why more", " "), "tier, key", "origin", "target")
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (f *file) load(ctx context.Context, data []byte) error {
 		}
 		for _, l := range lines[from:to] {
 			if err == nil && l.tier != "" {
-				err = put(l.tier, l.key(), len(l.body), l.body, l.title, l.name, l.entityType, l.from, l.relation, l.to, l.number, l.why)
+				err = put(l.tier, l.key(), len(l.body), l.body, l.title, l.name, l.entityType, l.from, l.relation, l.to, l.number, l.why, l.more)
 			}
 		}
 		return err

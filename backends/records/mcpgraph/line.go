@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -41,7 +42,7 @@ type line struct {
 	name, entityType   string // of an entity
 	from, relation, to string // of a relation
 	why                string // of a problem
-	more               bool   // it has keys that the server's next write drops
+	more               string // its members that the server's next write drops, a JSON object
 }
 
 // identity is the key that must be unique in the file: a name, a relation; for a problem, its bytes.
@@ -141,11 +142,11 @@ func readLine(raw []byte) line {
 		var ok1, ok2 bool
 		l.name, ok1 = text(o, "name")
 		l.entityType, ok2 = text(o, "entityType")
-		var obs []string
-		if !ok1 || !ok2 || o.Find("observations") < 0 || json.Unmarshal(o.Raw("observations"), &obs) != nil || string(o.Raw("observations")) == "null" || !utf8.Valid(raw) {
+		obs, ok3 := texts(o.Raw("observations"))
+		if !ok1 || !ok2 || !ok3 || !utf8.Valid(raw) {
 			return problem(raw, whyShape)
 		}
-		l.tier, l.id, l.title, l.body, l.more = entityTier, entity.ID(l.name), l.name, entity.Encode(obs), len(o.Members) > 4
+		l.tier, l.id, l.title, l.body, l.more = entityTier, entity.ID(l.name), l.name, entity.Encode(obs), more(o, entityMembers)
 	case "relation":
 		var ok1, ok2, ok3 bool
 		l.from, ok1 = text(o, "from")
@@ -154,12 +155,45 @@ func readLine(raw []byte) line {
 		if !ok1 || !ok2 || !ok3 || !utf8.Valid(raw) {
 			return problem(raw, whyShape)
 		}
-		l.tier, l.id, l.body, l.more = relationTier, entity.RelationID(l.from, l.relation, l.to), l.from+" "+l.relation+" "+l.to, len(o.Members) > 4
+		l.tier, l.id, l.body, l.more = relationTier, entity.RelationID(l.from, l.relation, l.to), l.from+" "+l.relation+" "+l.to, more(o, relationMembers)
 		l.title = l.body
 	default:
 		return problem(raw, whyType)
 	}
 	return l
+}
+
+// The members of a line that are in its item.
+var (
+	entityMembers   = []string{"type", "name", "entityType", "observations"}
+	relationMembers = []string{"type", "from", "to", "relationType"}
+)
+
+// extra reports whether a member is none of the item's, or an older duplicate.
+func extra(o *jsonedit.Object, i int, own []string) bool {
+	name := o.Members[i].Name
+	return !slices.Contains(own, name) || o.Find(name) != i
+}
+
+// more is the object of the members that are extra; empty where there is none.
+func more(o *jsonedit.Object, own []string) string {
+	var out []string
+	for i, m := range o.Members {
+		if extra(o, i, own) {
+			out = append(out, string(jsonedit.Quote(m.Name))+":"+string(m.Value.In(o.Line)))
+		}
+	}
+	if out == nil {
+		return ""
+	}
+	return "{" + strings.Join(out, ",") + "}"
+}
+
+// texts reads a list in which every element is a string.
+func texts(raw []byte) (out []string, ok bool) {
+	ok = json.Unmarshal(raw, &out) == nil && out != nil
+	err := jsonedit.Elements(raw, func(v jsonedit.Span) { ok = ok && raw[v.Start] == '"' })
+	return out, ok && err == nil
 }
 
 // text returns a member that is a string.

@@ -82,16 +82,24 @@ func entities() records.Table {
 	same := func(id string) (string, bool) { return id, true }
 	return records.Table{
 		Tier: model.TierSpec{Name: entityTier, Title: "entities: the observations are the text", KeyRule: model.KeyRequired, KeyHint: "the entity's name", Document: model.Structured, Owned: true, Text: model.TextList},
-		From: "items m", Where: "m.tier = 'entity'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.title", "m.etype", "m.name"},
+		From: "items m", Where: "m.tier = 'entity'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.title", "m.etype", "m.name", "m.more"},
 		Search: []string{"m.body", "m.key", "m.title", "m.etype"},
 		Escape: func(key string) string { return key }, Unescape: same,
 		Item: func(r records.Row) model.Item {
-			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: []model.Field{{Name: "entityType", Value: r.Text(2)}}}
+			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: append([]model.Field{{Name: "entityType", Value: r.Text(2)}}, others(r.Text(4))...)}
 		},
 		Parts: observations, Join: join, Save: saveEntity, Create: createEntity,
 		Falls: func(tx records.Tx, r records.Row) ([]string, error) { return withEntity(tx, r), nil },
 		Drop:  func(tx records.Tx, r records.Row) error { return drop(tx.(graphTx), append(withEntity(tx, r), r.Key)) },
 	}.KeepLine()
+}
+
+// others shows the members of a line that are in no other field and that the server's next write drops.
+func others(more string) []model.Field {
+	if more == "" {
+		return nil
+	}
+	return []model.Field{{Name: "other", Value: more, ReadOnly: true}}
 }
 
 // observations are those in a body of this kind.
@@ -227,6 +235,18 @@ func withRelation(tx records.Tx, r records.Row) (out []string) {
 	return out
 }
 
+// withProblem lists the later lines of the same bytes: the first of them would have the forgotten line's id.
+func withProblem(tx records.Tx, r records.Row) (out []string) {
+	later := false
+	for _, l := range tx.(graphTx).lines {
+		if later && l.tier == problemTier && l.body == r.Text(0) {
+			out = append(out, l.id)
+		}
+		later = later || l.id == "problem/"+r.Key
+	}
+	return out
+}
+
 // drop removes the lines with these ids.
 func drop(g graphTx, ids []string) error {
 	var raw [][]byte
@@ -241,12 +261,12 @@ func drop(g graphTx, ids []string) error {
 func relations() records.Table {
 	return records.Table{
 		Tier:   model.TierSpec{Name: relationTier, Title: "relations between entities", KeyRule: model.KeyRequired, KeyHint: "FROM/TYPE/TO, by id", Document: model.Structured},
-		Prefix: "edge/", From: "items m", Where: "m.tier = 'relation'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.origin", "m.relation", "m.target"},
+		Prefix: "edge/", From: "items m", Where: "m.tier = 'relation'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.origin", "m.relation", "m.target", "m.more"},
 		Search: []string{"m.body", "m.key"},
 		Escape: func(key string) string { return key }, Unescape: func(id string) (string, bool) { return id, true },
 		Item: func(r records.Row) model.Item {
-			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(0), Flags: []model.Flag{model.FlagEdge}}, Meta: []model.Field{
-				{Name: "from", Value: r.Text(1), ReadOnly: true}, {Name: "relationType", Value: r.Text(2), ReadOnly: true}, {Name: "to", Value: r.Text(3), ReadOnly: true}}}
+			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(0), Flags: []model.Flag{model.FlagEdge}}, Meta: append([]model.Field{
+				{Name: "from", Value: r.Text(1), ReadOnly: true}, {Name: "relationType", Value: r.Text(2), ReadOnly: true}, {Name: "to", Value: r.Text(3), ReadOnly: true}}, others(r.Text(4))...)}
 		},
 		Save: func(records.Tx, *records.Change) error {
 			return model.Errorf(model.InvalidInput, "retain", "a relation has no text of its own: forget it and create another")
@@ -284,7 +304,10 @@ func problems() records.Table {
 			}
 			return nil, tx.(graphTx).InsertLine(len(tx.(graphTx).lines), raw)
 		},
-		Drop: func(tx records.Tx, r records.Row) error { return drop(tx.(graphTx), []string{"problem/" + r.Key}) },
+		Falls: func(tx records.Tx, r records.Row) ([]string, error) { return withProblem(tx, r), nil },
+		Drop: func(tx records.Tx, r records.Row) error {
+			return drop(tx.(graphTx), append(withProblem(tx, r), "problem/"+r.Key))
+		},
 	}.KeepLine()
 }
 

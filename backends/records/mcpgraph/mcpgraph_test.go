@@ -79,6 +79,15 @@ func TestItems(t *testing.T) {
 	}
 }
 
+// TestShapes: a line of another shape than the server writes is a problem, not an entity with less in it.
+func TestShapes(t *testing.T) {
+	for _, obs := range []string{`null`, `["a",null]`, `["a",1]`, `{"a":1}`, `"a"`} {
+		if l := readLine([]byte(`{"type":"entity","name":"a","entityType":"b","observations":` + obs + `}`)); l.why != whyShape {
+			t.Errorf("observations %s: %q, %q", obs, l.tier, l.why)
+		}
+	}
+}
+
 // TestBody: observations and their text convert into each other (MG2).
 func TestBody(t *testing.T) {
 	for _, obs := range [][]string{{}, {"one"}, {""}, {"two\nlines", "- looks like a list\n  and more"}, {"a\n\nb", "c\n"}} {

@@ -2,6 +2,7 @@ package mcpgraph
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -67,7 +68,7 @@ func (m medium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 
 func (m medium) files() records.Files { return records.Files{Store: m.f.path, Beside: m.f.kept} }
 
-// Scrub redacts the lines of edited entities beside their observations, and removes files beside the store
+// Scrub redacts the lines of edited items beside their fields, and removes files beside the store
 // that name the subject.
 func (m medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if req.Concerns == nil {
@@ -88,27 +89,36 @@ func (m medium) scrubLines(ctx context.Context, req model.ScrubRequest) ([]model
 		raw := g.raw()
 		res.Rows = 0
 		for i, l := range g.lines {
-			if l.tier != entityTier || !slices.Contains(req.Edited, l.id) || req.Redact == nil {
+			own := map[string][]string{entityTier: entityMembers, relationTier: relationMembers}[l.tier]
+			if own == nil || !slices.Contains(req.Edited, l.id) || req.Redact == nil {
 				continue
 			}
 			o, err := jsonedit.Parse(l.raw)
 			if err != nil {
 				continue
 			}
-			for _, m := range slices.Clone(o.Members) {
-				name, before := m.Name, o.Raw(m.Name)
-				if slices.Contains([]string{"type", "name", "entityType", "observations"}, name) || !req.Concerns(before) {
+			for n := len(o.Members) - 1; n >= 0; n-- {
+				name, before := o.Members[n].Name, o.Members[n].Value.In(o.Line)
+				if !extra(o, n, own) || !req.Concerns(before) && !req.Concerns([]byte(name)) {
 					continue
 				}
 				after := req.Redact(before)
+				if o.Find(name) != n || req.Concerns([]byte(name)) || req.Concerns(after) || !json.Valid(after) {
+					after = nil
+				}
 				if req.MayEdit != nil && !req.MayEdit(model.RecordEdit{Layer: res.Layer, ID: l.id, Path: name, Before: string(before), After: string(after)}) {
 					res.Verdict, res.Reason = model.VerdictResidue, "nobody has seen it as it is now: make a new plan"
 					continue
 				}
-				if o.Set(after, name); !req.Dry && string(o.Line) != string(l.raw) {
-					raw[i] = o.Line
-					res.Rows++
+				if after == nil { // the server's next write drops it too
+					o.Cut(n)
+				} else {
+					o.Set(after, name)
 				}
+			}
+			if !req.Dry && string(o.Line) != string(l.raw) {
+				raw[i] = o.Line
+				res.Rows++
 			}
 		}
 		if res.Rows == 0 {

@@ -21,7 +21,7 @@ func (f *file) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	more := 0
 	lines := tx.(graphTx).lines
 	for _, l := range lines {
-		if l.more {
+		if l.more != "" {
 			more++
 		}
 		if l.tier != problemTier {
