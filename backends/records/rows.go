@@ -139,7 +139,7 @@ func DropNamed(tx Tx, table, owner string, columns []string, concerns func([]byt
 		return 0, nil
 	}
 	named := map[string][]int64{}
-	err = tx.Each(`SELECT rowid, `+owner+`, `+strings.Join(columns, `, `)+` FROM `+table, nil, func(scan func(...any) error) error {
+	err = tx.Each(`SELECT rowid, COALESCE(`+owner+`, ''), `+strings.Join(columns, `, `)+` FROM `+table, nil, func(scan func(...any) error) error {
 		var id int64
 		var of string
 		texts := make([]sql.NullString, len(columns))

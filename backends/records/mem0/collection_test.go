@@ -55,7 +55,7 @@ func pythonHistory(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "history.db")
 	exec(t, path, `CREATE TABLE history (id TEXT PRIMARY KEY, memory_id TEXT, old_memory TEXT, new_memory TEXT, event TEXT, created_at DATETIME, updated_at DATETIME, is_deleted INTEGER, actor_id TEXT, role TEXT)`,
 		`INSERT INTO history VALUES ('1', '`+adas+`', NULL, 'Ada likes rye', 'ADD', '2026-01-01 00:00:00', NULL, 0, 'a', 'user'), ('2', '`+gone+`', NULL, 'Ada was here', 'ADD', '2026-01-01 00:00:00', NULL, 0, NULL, NULL),
-			('3', '`+brins+`', NULL, 'Brin met Ada at the pier', 'ADD', '2026-01-02 00:00:00', NULL, 0, NULL, NULL), ('4', 'nobody', NULL, 'rain', 'ADD', '2026-01-02 00:00:00', NULL, 0, NULL, NULL)`)
+			('3', '`+brins+`', NULL, 'Brin met Ada at the pier', 'ADD', '2026-01-02 00:00:00', NULL, 0, NULL, NULL), ('5', NULL, NULL, 'Ada of no memory', 'ADD', NULL, NULL, 0, NULL, NULL), ('4', 'nobody', NULL, 'rain', 'ADD', '2026-01-02 00:00:00', NULL, 0, NULL, NULL)`)
 	return path
 }
 

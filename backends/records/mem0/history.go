@@ -129,7 +129,7 @@ func (s *store) observe(tx records.Tx) ([]model.HealthFinding, error) {
 
 // pastOf counts the memories with a history, the deleted ones among them, and the rows of these.
 func (s *store) pastOf(tx records.Tx, ids map[string]bool) (known, gone, rows int64, err error) {
-	err = records.Beside(tx).Each(`SELECT memory_id, count(*) FROM `+s.history+` GROUP BY memory_id`, nil, func(scan func(...any) error) error {
+	err = records.Beside(tx).Each(`SELECT COALESCE(memory_id, ''), count(*) FROM `+s.history+` GROUP BY 1`, nil, func(scan func(...any) error) error {
 		var id string
 		var n int64
 		err := scan(&id, &n)

@@ -179,6 +179,23 @@ func TestScrub(t *testing.T) {
 	}
 }
 
+// TestHistoryOfNoMemory: Python's history lets a row name no memory. It counts as a deleted one's.
+func TestHistoryOfNoMemory(t *testing.T) {
+	dir := folder(t)
+	exec(t, dir+"/h.db", `CREATE TABLE h AS SELECT * FROM memory_history`, `DROP TABLE memory_history`, `ALTER TABLE h RENAME TO memory_history`,
+		`INSERT INTO memory_history (new_value, action) VALUES ('Ada of no memory', 'ADD'), ('no memory', 'ADD')`)
+	s := open(t, dir)
+	if text := fmt.Sprint(backendtest.Examined(t, s).Findings); !strings.Contains(text, "3 deleted memories are still readable") {
+		t.Errorf("health says %s", text)
+	}
+	_, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Concerns: func(b []byte) bool { return strings.Contains(string(b), "Ada") },
+		Redact: func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "Ada", "[erased]")) }})
+	must(t, err)
+	if got := cell(t, dir+"/h.db", `SELECT group_concat(new_value, ';') FROM memory_history WHERE memory_id IS NULL`); got != "no memory" {
+		t.Errorf("the history has %q", got)
+	}
+}
+
 // TestHistory lists a memory's rows, the newest first.
 func TestHistory(t *testing.T) {
 	s := open(t, folder(t))
