@@ -5,6 +5,7 @@ package jsonedit
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // Object is one line as an editable sequence of members. Only what is set or
@@ -105,6 +106,26 @@ func (o *Object) Cut(i int) {
 		end = o.Members[1].Key.Start - 1
 	}
 	o.splice(start, end, nil)
+}
+
+// Extra reports whether member i is none of these names, or a duplicate that does not count.
+func (o *Object) Extra(i int, own ...string) bool {
+	name := o.Members[i].Name
+	return !slices.Contains(own, name) || o.Find(name) != i
+}
+
+// Rest is the object of the extra members; empty where there is none.
+func (o *Object) Rest(own ...string) string {
+	var out []string
+	for i, m := range o.Members {
+		if o.Extra(i, own...) {
+			out = append(out, string(Quote(m.Name))+":"+string(m.Value.In(o.Line)))
+		}
+	}
+	if out == nil {
+		return ""
+	}
+	return "{" + strings.Join(out, ",") + "}"
 }
 
 // QuoteList writes texts as a JSON list, each as Quote does.

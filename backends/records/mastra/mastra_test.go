@@ -307,6 +307,30 @@ func TestVectorRows(t *testing.T) {
 	}
 }
 
+// TestFieldsBesideTheText: what a message's content says beside its parts and texts is shown, so that an erasure
+// finds it.
+func TestFieldsBesideTheText(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"format":2,"parts":[{"type":"text","text":"a"}],"content":"a"}`:                                "",
+		`{"format":2,"parts":[{"type":"text","text":"a"}],"content":"b","metadata":{"n":1.50}}`:          `{"content":"b","metadata":{"n":1.50}}`,
+		`{"format":2,"parts":[{"type":"text","text":"a","by":"b"},{"type":"text","text":"c"}],"x":null}`: `{"by":"b"}` + "\n" + `{"x":null}`,
+	} {
+		s := open(t, mastra.Config{Path: file(t, `INSERT INTO mastra_messages VALUES ('m', 't', '`+raw+`', 'user', 'v2', '2026-01-01T00:00:00.000Z', 'ada')`)})
+		it, err := s.Browser.Read(t.Context(), "message/m")
+		must(t, err)
+		must(t, s.Close())
+		got := ""
+		for _, f := range it.Meta {
+			if f.Name == "other" {
+				got = f.Value
+			}
+		}
+		if got != want {
+			t.Errorf("%s shows %s, want %s", raw, got, want)
+		}
+	}
+}
+
 // TestOddParts: a part that is no object has no text, and does not keep the others from being counted.
 func TestOddParts(t *testing.T) {
 	s := open(t, mastra.Config{Path: file(t, seed, `INSERT INTO mastra_messages VALUES ('m4', 'b', '{"format":2,"parts":["hello",null,7,{"type":"text","text":"four"}]}', 'user', 'v2', '2026-01-01T00:00:03.000Z', 'cleo')`)})

@@ -2,6 +2,7 @@ package mastra
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"memdesk/backends/internal/jsonedit"
@@ -17,6 +18,7 @@ type content struct {
 	types []string // types of the parts, in order
 	texts []string // texts of the text parts
 	tools []string // all other parts, raw
+	more  []string // what stands beside the parts and in text parts beside the text, as JSON objects
 	bad   bool     // no JSON object
 }
 
@@ -35,11 +37,16 @@ func readContent(raw string) content {
 		c.types = append(c.types, kind)
 		if kind == "text" {
 			text, _ := part.Text("text")
-			c.texts = append(c.texts, text)
+			c.texts, c.more = append(c.texts, text), append(c.more, part.Rest("type", "text"))
 		} else {
 			c.tools = append(c.tools, string(part.Line))
 		}
 	})
+	own := []string{"format", "parts"}
+	if text, ok := o.Text("content"); ok && text == strings.Join(c.texts, separator) {
+		own = append(own, "content")
+	}
+	c.more = slices.DeleteFunc(append(c.more, o.Rest(own...)), func(s string) bool { return s == "" })
 	return c
 }
 
@@ -54,7 +61,7 @@ func (l layout) messages() records.Table {
 		Item: func(r records.Row) model.Item {
 			c := readContent(r.Text(0))
 			it := model.Item{Body: strings.Join(c.texts, separator), Meta: readOnly("role", r.Text(1), "type", r.Text(2), "thread", r.Text(3), "resourceId", r.Scope,
-				"parts", strings.Join(c.types, ", "), "tool", strings.Join(c.tools, "\n"))}
+				"parts", strings.Join(c.types, ", "), "tool", strings.Join(c.tools, "\n"), "other", strings.Join(c.more, "\n"))}
 			if c.bad {
 				it.Body, it.Flags = r.Text(0), []model.Flag{model.FlagUnreadable}
 			}

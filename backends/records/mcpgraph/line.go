@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -146,7 +145,7 @@ func readLine(raw []byte) line {
 		if !ok1 || !ok2 || !ok3 || !utf8.Valid(raw) {
 			return problem(raw, whyShape)
 		}
-		l.tier, l.id, l.title, l.body, l.more = entityTier, entity.ID(l.name), l.name, entity.Encode(obs), more(o, entityMembers)
+		l.tier, l.id, l.title, l.body, l.more = entityTier, entity.ID(l.name), l.name, entity.Encode(obs), o.Rest(entityMembers...)
 	case "relation":
 		var ok1, ok2, ok3 bool
 		l.from, ok1 = text(o, "from")
@@ -155,7 +154,7 @@ func readLine(raw []byte) line {
 		if !ok1 || !ok2 || !ok3 || !utf8.Valid(raw) {
 			return problem(raw, whyShape)
 		}
-		l.tier, l.id, l.body, l.more = relationTier, entity.RelationID(l.from, l.relation, l.to), l.from+" "+l.relation+" "+l.to, more(o, relationMembers)
+		l.tier, l.id, l.body, l.more = relationTier, entity.RelationID(l.from, l.relation, l.to), l.from+" "+l.relation+" "+l.to, o.Rest(relationMembers...)
 		l.title = l.body
 	default:
 		return problem(raw, whyType)
@@ -168,26 +167,6 @@ var (
 	entityMembers   = []string{"type", "name", "entityType", "observations"}
 	relationMembers = []string{"type", "from", "to", "relationType"}
 )
-
-// extra reports whether a member is none of the item's, or an older duplicate.
-func extra(o *jsonedit.Object, i int, own []string) bool {
-	name := o.Members[i].Name
-	return !slices.Contains(own, name) || o.Find(name) != i
-}
-
-// more is the object of the members that are extra; empty where there is none.
-func more(o *jsonedit.Object, own []string) string {
-	var out []string
-	for i, m := range o.Members {
-		if extra(o, i, own) {
-			out = append(out, string(jsonedit.Quote(m.Name))+":"+string(m.Value.In(o.Line)))
-		}
-	}
-	if out == nil {
-		return ""
-	}
-	return "{" + strings.Join(out, ",") + "}"
-}
 
 // texts reads a list in which every element is a string.
 func texts(raw []byte) (out []string, ok bool) {

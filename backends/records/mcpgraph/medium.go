@@ -99,7 +99,7 @@ func (m medium) scrubLines(ctx context.Context, req model.ScrubRequest) ([]model
 			}
 			for n := len(o.Members) - 1; n >= 0; n-- {
 				name, before := o.Members[n].Name, o.Members[n].Value.In(o.Line)
-				if !extra(o, n, own) || !req.Concerns(before) && !req.Concerns([]byte(name)) {
+				if !o.Extra(n, own...) || !req.Concerns(before) && !req.Concerns([]byte(name)) {
 					continue
 				}
 				after := req.Redact(before)
