@@ -19,6 +19,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"memdesk/internal/privatefile"
+	"memdesk/internal/statedir"
 	"memdesk/model"
 )
 
@@ -301,14 +302,11 @@ func ConfigPath(flag string, env func(string) string) (path string, explicit boo
 	if p := env("MEMDESK_CONFIG"); p != "" {
 		return p, true
 	}
-	dir := env("XDG_CONFIG_HOME")
+	dir := statedir.Base(env, "XDG_CONFIG_HOME", ".config")
 	if dir == "" {
-		if env("HOME") == "" {
-			return "", false
-		}
-		dir = filepath.Join(env("HOME"), ".config")
+		return "", false
 	}
-	return filepath.Join(dir, "memdesk", "config.toml"), false
+	return filepath.Join(dir, "config.toml"), false
 }
 
 // maxConfig is the largest configuration, in bytes.

@@ -17,17 +17,27 @@ import (
 )
 
 // ErrNoHome is returned when the place for state is unknown.
-var ErrNoHome = errors.New("neither XDG_STATE_HOME nor HOME is set: no place for the audit log")
+var ErrNoHome = errors.New("neither HOME nor an absolute XDG_STATE_HOME is set: no place for the audit log")
 
 // Path is $XDG_STATE_HOME/memdesk, or ~/.local/state/memdesk. It touches nothing.
 func Path(env func(string) string) (string, error) {
-	if d := env("XDG_STATE_HOME"); d != "" {
-		return filepath.Join(d, "memdesk"), nil
-	}
-	if h := env("HOME"); h != "" {
-		return filepath.Join(h, ".local", "state", "memdesk"), nil
+	if d := Base(env, "XDG_STATE_HOME", ".local/state"); d != "" {
+		return d, nil
 	}
 	return "", ErrNoHome
+}
+
+// Base is memdesk's directory below the one that an XDG variable names, else below rel in the home directory;
+// empty without either. The XDG specification ignores a relative path: every working directory would have its
+// own.
+func Base(env func(string) string, variable, rel string) string {
+	if d := env(variable); filepath.IsAbs(d) {
+		return filepath.Join(d, "memdesk")
+	}
+	if h := env("HOME"); h != "" {
+		return filepath.Join(h, rel, "memdesk")
+	}
+	return ""
 }
 
 // Check reports why the directory cannot be used, nil when it can or does not exist yet. It creates nothing.

@@ -19,6 +19,8 @@ func TestPath(t *testing.T) {
 		{"xdg wins", map[string]string{"XDG_STATE_HOME": "/s", "HOME": "/h"}, "/s/memdesk"},
 		{"home", map[string]string{"HOME": "/h"}, "/h/.local/state/memdesk"},
 		{"neither", nil, ""},
+		{"relative is ignored", map[string]string{"XDG_STATE_HOME": "s", "HOME": "/h"}, "/h/.local/state/memdesk"},
+		{"relative without home", map[string]string{"XDG_STATE_HOME": "./s"}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"memdesk/backends"
+	"memdesk/internal/statedir"
 	"memdesk/operator"
 )
 
@@ -17,7 +18,7 @@ func (a *app) infoCommand() *cobra.Command {
 		Use: "info", Short: "Version, paths, and where state lies",
 		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
 			config, _ := backends.ConfigPath(a.flags.config, a.Env)
-			cache := a.cacheDir()
+			cache := statedir.Base(a.Env, "XDG_CACHE_HOME", ".cache")
 			if a.flags.json {
 				a.emit("info", row{"version": a.Version, "go": runtime.Version(), "config": nilIfEmpty(config), "state": nilIfEmpty(s.State), "cache": nilIfEmpty(cache), "kinds": a.Kinds.Names()})
 				return nil
@@ -31,15 +32,4 @@ func (a *app) infoCommand() *cobra.Command {
 			return nil
 		}),
 	}
-}
-
-// cacheDir is $XDG_CACHE_HOME/memdesk, or ~/.cache/memdesk; empty without either. Nothing is made.
-func (a *app) cacheDir() string {
-	if d := a.Env("XDG_CACHE_HOME"); d != "" {
-		return filepath.Join(d, "memdesk")
-	}
-	if h := a.Env("HOME"); h != "" {
-		return filepath.Join(h, ".cache", "memdesk")
-	}
-	return ""
 }
