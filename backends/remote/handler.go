@@ -111,12 +111,25 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, rt route, store
 	ctx, cancel := context.WithTimeout(r.Context(), h.cfg.Timeout)
 	defer cancel()
 	out, err := rt.call(ctx, store, body)
+	var data []byte
+	if err == nil {
+		data, err = encode(out)
+	}
 	h.cfg.Called(rt.verb(), bearer.Outcome(err))
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	write(w, http.StatusOK, out)
+	write(w, http.StatusOK, data)
+}
+
+// encode writes an answer before its status is sent: JSON holds no score that is not a number.
+func encode(v any) ([]byte, error) {
+	data, err := safetext.MarshalJSON(v)
+	if err != nil {
+		return nil, model.Errorf(model.Internal, "serve", "the store's answer holds a value that JSON cannot: %w", err)
+	}
+	return data, nil
 }
 
 func readBody(w http.ResponseWriter, r *http.Request, rt route, in *bearer.Call) ([]byte, error) {
@@ -220,15 +233,16 @@ func streamTo(w http.ResponseWriter, r *http.Request, rt route, store model.Stor
 	return err
 }
 
-func write(w http.ResponseWriter, status int, v any) {
+func write(w http.ResponseWriter, status int, data []byte) {
 	w.WriteHeader(status)
-	_ = safetext.NewJSONWriter(w).Write(v)
+	_, _ = w.Write(append(data, '\n'))
 }
 
 func fail(w http.ResponseWriter, err error) { refuse(w, statusOf(err), err) }
 
 func refuse(w http.ResponseWriter, status int, err error) {
-	write(w, status, failed{failureOf(err)})
+	data, _ := encode(failed{failureOf(err)}) // strings and a bool: JSON holds them
+	write(w, status, data)
 }
 
 func failureOf(err error) failure {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -261,4 +262,22 @@ func (d dated) List(ctx context.Context, req model.PageRequest) (model.Page, err
 		page.Items[i].Modified = time.UnixMilli(1716300000000000)
 	}
 	return page, err
+}
+
+// TestAnAnswerThatJSONCannotHold: a score that is no number must be an error in words, not an empty success.
+func TestAnAnswerThatJSONCannotHold(t *testing.T) {
+	near := graph(inmem.New(nil), false)
+	near.Provider = unscored{near.Provider}
+	srv := httptest.NewServer(remote.Handler(remote.ServeConfig{Store: func(remote.Caller) model.Store { return near },
+		Callers: []bearer.Caller{{Name: "a", Token: model.NewSecret(token)}}}))
+	t.Cleanup(srv.Close)
+	if code, body := send(t, srv.URL, "", "/v1/recall", strings.NewReader(`{"query":"x"}`)); code != http.StatusInternalServerError || !strings.Contains(body, "NaN") {
+		t.Errorf("%d %q", code, body)
+	}
+}
+
+type unscored struct{ model.Provider }
+
+func (unscored) Recall(context.Context, model.RecallRequest) (model.RecallResult, error) {
+	return model.RecallResult{Hits: []model.RecallSnippet{{ID: "n", Score: math.NaN()}}}, nil
 }
