@@ -30,9 +30,12 @@ type AuditTrail struct {
 func (s *Session) AuditTrail() *AuditTrail {
 	may := func(ctx context.Context) error { return s.Look(ctx, ReadLog) }
 	return &AuditTrail{log: s.Log, may: may, clock: s.Clock, noted: func(ctx context.Context) (out []StoreEvent, trouble string) {
-		out = StoreEvents(ctx, s.Fleet, func(store string, err error) {
+		out, bounded := StoreEvents(ctx, s.Fleet, func(store string, err error) {
 			trouble = "the events of " + store + " are missing: " + err.Error()
 		})
+		if trouble == "" && len(bounded) > 0 {
+			trouble = OnlyNewest(bounded[0])
+		}
 		return out, trouble
 	}}
 }

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,11 @@ import (
 // storeEventsKept bounds a store's own events to the newest.
 const storeEventsKept = 1000
 
+// OnlyNewest says that a store has more events than StoreEvents lists.
+func OnlyNewest(store string) string {
+	return fmt.Sprintf("%s: only the newest %d of its events are listed", store, storeEventsKept)
+}
+
 // StoreEvent is an event of a store's own system: Crewship's journal, recurse's evolution log, the
 // interactions beside beads, the results of a gateway's calls. The operator log holds none of them.
 type StoreEvent struct {
@@ -22,23 +28,26 @@ type StoreEvent struct {
 }
 
 // StoreEvents asks every store that keeps events, the newest first; failed hears of those that do not answer.
-func StoreEvents(ctx context.Context, fleet *backends.Fleet, failed func(store string, err error)) []StoreEvent {
-	var out []StoreEvent
+// bounded names the stores that have more than the newest.
+func StoreEvents(ctx context.Context, fleet *backends.Fleet, failed func(store string, err error)) (out []StoreEvent, bounded []string) {
 	for _, m := range fleet.Members() {
 		if m.Err != nil || m.Store.Events == nil {
 			continue
 		}
-		all, err := m.Store.Events.StoreEvents(ctx, storeEventsKept)
+		all, err := m.Store.Events.StoreEvents(ctx, storeEventsKept+1)
 		if err != nil {
 			failed(m.Name, err)
 			continue
+		}
+		if len(all) > storeEventsKept {
+			all, bounded = all[:storeEventsKept], append(bounded, m.Name)
 		}
 		for _, e := range all {
 			out = append(out, StoreEvent{m.Name, e})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b StoreEvent) int { return b.At.Compare(a.At) })
-	return out
+	return out, bounded
 }
 
 // Between splits off the leading events newer than a moment; a zero moment takes all.

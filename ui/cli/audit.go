@@ -104,7 +104,7 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 	if q.Until, err = parseTime(f.until); err != nil {
 		return err
 	}
-	events, missing, err := a.wantedEvents(ctx, f, q)
+	own, err := a.wantedEvents(ctx, f, q)
 	if err != nil {
 		return err
 	}
@@ -124,23 +124,21 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 		for _, r := range page.Rows {
 			damaged = damaged || r.Damaged != ""
 			var newer []operator.StoreEvent
-			newer, events = operator.Between(events, r.TS)
+			newer, own.rows = operator.Between(own.rows, r.TS)
 			for _, e := range newer {
 				tab.put("store_event", eventRow(e))
 			}
 			tab.put("audit", auditRow(r))
 		}
 		if page.Next == "" {
-			for _, e := range events {
+			for _, e := range own.rows {
 				tab.put("store_event", eventRow(e))
 			}
+			own.rows = nil
 		}
 		tab.page()
 		if page.Next == "" || !f.all {
-			if page.Next != "" {
-				a.emit("page", row{"next": page.Next})
-				a.hintf("there are more; go on with --cursor %s, or take all with --all", page.Next)
-			}
+			a.pageOfAudit(page.Next, own.left+len(own.rows), own.bounded)
 			break
 		}
 		cursor = page.Next
@@ -150,31 +148,56 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 		a.sayf("damaged records are marked; `memdesk audit verify` says where the chain breaks")
 		return &exitError{code: exitTampered}
 	}
-	return partialIf(missing)
+	return partialIf(own.missing)
 }
 
-// wantedEvents lists the stores' own events that the flags ask for, newest first. missing: those of a store
-// could not be read.
-func (a *app) wantedEvents(ctx context.Context, f auditFlags, q audit.Filter) (all []operator.StoreEvent, missing bool, err error) {
+// pageOfAudit says what the list leaves out: records from a cursor on, the stores' own events, and the stores
+// that have more events than are read.
+func (a *app) pageOfAudit(next string, left int, bounded []string) {
+	if next == "" && left == 0 && len(bounded) == 0 {
+		return
+	}
+	a.emit("page", row{"next": nilIfEmpty(next), "store_events_left": left, "bounded": append([]string{}, bounded...)})
+	if next != "" {
+		a.hintf("there are more; go on with --cursor %s, or take all with --all", next)
+	}
+	if left > 0 {
+		a.hintf("%s of the stores left out: take all with --all", plural(int64(left), "older event"))
+	}
+	for _, store := range bounded {
+		a.hintf("%s", operator.OnlyNewest(store))
+	}
+}
+
+// ownEvents are the stores' own events, newest first.
+type ownEvents struct {
+	rows    []operator.StoreEvent
+	left    int      // beyond --limit
+	bounded []string // stores that have more than are read
+	missing bool     // those of a store could not be read
+}
+
+// wantedEvents lists the stores' own events that the flags ask for.
+func (a *app) wantedEvents(ctx context.Context, f auditFlags, q audit.Filter) (own ownEvents, err error) {
 	switch {
 	case !f.storeEvents:
-		return nil, false, nil
+		return own, nil
 	case f.OldestFirst, f.cursor != "":
-		return nil, false, usage("--store-events lists the newest first from the beginning: leave out --oldest and --cursor")
+		return own, usage("--store-events lists the newest first from the beginning: leave out --oldest and --cursor")
 	}
 	s, err := a.stores(ctx)
 	if err != nil {
-		return nil, false, err
+		return own, err
 	}
-	all = operator.StoreEvents(ctx, s.Fleet, func(store string, err error) {
-		missing = true
+	own.rows, own.bounded = operator.StoreEvents(ctx, s.Fleet, func(store string, err error) {
+		own.missing = true
 		a.failed(model.Ref{Store: store}, err)
 	})
-	all = slices.DeleteFunc(all, func(e operator.StoreEvent) bool { return !e.Passes(q) })
-	if !f.all && len(all) > f.limit {
-		all = all[:f.limit]
+	own.rows = slices.DeleteFunc(own.rows, func(e operator.StoreEvent) bool { return !e.Passes(q) })
+	if !f.all && len(own.rows) > f.limit {
+		own.rows, own.left = own.rows[:f.limit], len(own.rows)-f.limit
 	}
-	return all, missing, nil
+	return own, nil
 }
 
 // auditRow is a record of the log.

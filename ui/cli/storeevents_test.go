@@ -45,6 +45,18 @@ func TestStoreEventsAreListed(t *testing.T) {
 	if r := run("audit", "list", "--store-events", "--action", "llm_call"); !strings.Contains(r.out, "(the store)") || strings.Contains(r.out, "field_change") {
 		t.Errorf("filtered: %s", r.out)
 	}
+	// What --limit leaves out must be counted, with records beyond it or without.
+	for _, c := range []struct {
+		args []string
+		left float64
+	}{{[]string{"--limit", "1"}, 2}, {[]string{"--limit", "1", "--since", "2026-03-01", "--until", "2026-03-03"}, 1}} {
+		if r := run(append([]string{"audit", "list", "--store-events", "--json"}, c.args...)...); r.row(t, "page")["store_events_left"] != c.left {
+			t.Errorf("%v: %s", c.args, r.out)
+		}
+	}
+	if r := run("audit", "list", "--store-events", "--limit", "1"); !strings.Contains(r.err, "2 older events of the stores left out") {
+		t.Errorf("in words: %s", r.err)
+	}
 	if r := run("audit", "list", "--store-events", "--oldest"); r.code != 2 {
 		t.Errorf("an order that is not there: %d %s", r.code, r.err)
 	}
