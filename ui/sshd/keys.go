@@ -103,19 +103,21 @@ func ParseAuthorizedKeys(r io.Reader) ([]AuthorizedKey, error) {
 
 // granted are options that this server keeps in any case, because it lacks the functions that they restrict.
 var granted = []string{
-	"restrict", "pty", "no-agent-forwarding", "no-port-forwarding", "no-user-rc", "no-x11-forwarding",
+	"no-agent-forwarding", "no-port-forwarding", "no-user-rc", "no-x11-forwarding",
 	"agent-forwarding", "port-forwarding", "user-rc", "x11-forwarding", "no-touch-required",
 }
 
 func roleOf(options []string) (Role, error) {
-	role := Role("")
+	role, pty := Role(""), true
 	for _, o := range options {
 		name, value, _ := strings.Cut(o, "=")
 		name = strings.ToLower(name)
 		switch {
 		case slices.Contains(granted, name):
-		case name == "no-pty":
-			return "", errors.New("no-pty leaves nothing that this server has")
+		case name == "restrict", name == "no-pty":
+			pty = false
+		case name == "pty": // after restrict, as in sshd(8)
+			pty = true
 		case name == "environment":
 			set, isRole := strings.CutPrefix(strings.Trim(value, `"`), RoleVariable+"=")
 			if !isRole {
@@ -130,6 +132,9 @@ func roleOf(options []string) (Role, error) {
 		default:
 			return "", fmt.Errorf("the option %q is not known here: memdesk would not keep it, so it grants nothing", name)
 		}
+	}
+	if !pty {
+		return "", errors.New("restrict or no-pty takes the terminal away, and this server has only the console: add pty after it")
 	}
 	if role == "" {
 		role = Operator
