@@ -112,7 +112,7 @@ func (d *Desk) approve(ctx context.Context, id, planHash, print string, sign fun
 				return nil, err
 			}
 		}
-		return nil, d.edit(&r, func(r *Request) error {
+		return nil, d.edit(ctx, &r, func(r *Request) error {
 			if r.Done() || r.PlanHash != p.Hash {
 				return model.Errorf(model.Conflict, "gdpr-approve", "the plan became void while it was approved: look at `memdesk gdpr plan` again")
 			}

@@ -273,7 +273,8 @@ var requestsWait = 10 * time.Second
 
 // edit changes a request in its file. Others may have changed it since r was read, during a search or while a
 // key signed: fn gets the request as it is now, and no other edit comes between. r is then what was saved.
-func (d *Desk) edit(r *Request, fn func(*Request) error) error {
+// The context ends a wait for them, not the edit.
+func (d *Desk) edit(ctx context.Context, r *Request, fn func(*Request) error) error {
 	if err := d.prepare(); err != nil {
 		return err
 	}
@@ -284,14 +285,14 @@ func (d *Desk) edit(r *Request, fn func(*Request) error) error {
 	defer filelock.Close(lock) // it holds nothing that could be lost
 	for end := time.Now().Add(requestsWait); ; time.Sleep(5 * time.Millisecond) {
 		got, err := filelock.Try(lock, true)
-		switch {
-		case err != nil:
+		if err != nil {
 			return model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
-		case !got && time.Now().After(end):
-			return model.Errorf(model.Locked, "gdpr", "another program changes a request and holds requests.lock; try again when it is done")
 		}
 		if got {
 			break
+		}
+		if ctx.Err() != nil || time.Now().After(end) {
+			return model.Errorf(model.Locked, "gdpr", "another program changes a request and holds requests.lock; try again when it is done")
 		}
 	}
 	now, err := d.load(r.ID)
@@ -317,7 +318,7 @@ func (d *Desk) change(ctx context.Context, id, action string, edit func(*Request
 		return Due{}, err
 	}
 	err = d.act(ctx, &r, action, nil, func(context.Context) (map[string]int64, error) {
-		return nil, d.edit(&r, func(r *Request) error {
+		return nil, d.edit(ctx, &r, func(r *Request) error {
 			if err := r.over(action); err != nil {
 				return err
 			}

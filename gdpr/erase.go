@@ -210,7 +210,7 @@ func (x *run) do(ctx context.Context) error {
 	if err := x.d.Suppressed().Add(key, x.r.Pseudonym, x.r.ID, x.d.Clock.Now(), x.r.Terms()...); err != nil {
 		return err
 	}
-	err = x.d.edit(x.r, func(r *Request) error {
+	err = x.d.edit(ctx, x.r, func(r *Request) error {
 		if r.PlanHash != x.p.Hash {
 			return errOtherPlan()
 		}

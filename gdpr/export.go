@@ -63,13 +63,13 @@ func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet
 	var n int64
 	var missing []string
 	err = d.act(ctx, &r, "gdpr-export", nil, func(ctx context.Context) (map[string]int64, error) {
-		number, err := d.exporting(&r, out)
+		number, err := d.exporting(ctx, &r, out)
 		if err != nil {
 			return nil, err
 		}
 		to, err := newSink(out, d.Clock.Now().UTC())
 		if err != nil {
-			return nil, errors.Join(err, d.notExported(&r, number))
+			return nil, errors.Join(err, d.notExported(ctx, &r, number))
 		}
 		e := &exporter{d: d, out: to, head: exportHead{Format: "memdesk-export-1", Made: d.Clock.Now().UTC(), Request: r.ID, Subject: r.Subject}, missing: []string{}}
 		if err = e.write(ctx, &r, fleet); err == nil {
@@ -79,10 +79,10 @@ func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet
 			if derr := to.drop(); derr != nil { // a part of it is left
 				return nil, errors.Join(err, derr)
 			}
-			return nil, errors.Join(err, d.notExported(&r, number))
+			return nil, errors.Join(err, d.notExported(ctx, &r, number))
 		}
 		n, missing = int64(e.count), e.missing
-		return map[string]int64{"items": n}, d.exported(&r, number, n)
+		return map[string]int64{"items": n}, d.exported(ctx, &r, number, n)
 	})
 	return n, missing, err
 }

@@ -37,11 +37,11 @@ func (e Export) told() receipt.Export {
 
 // exporting records an export before its first file is written: a copy that a dead process left, whole or in
 // part, would be known to nobody. It returns the export's number.
-func (d *Desk) exporting(r *Request, path string) (n int, err error) {
+func (d *Desk) exporting(ctx context.Context, r *Request, path string) (n int, err error) {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
-	return n, d.edit(r, func(r *Request) error {
+	return n, d.edit(ctx, r, func(r *Request) error {
 		for _, e := range r.Exports {
 			n = max(n, e.N)
 		}
@@ -52,16 +52,16 @@ func (d *Desk) exporting(r *Request, path string) (n int, err error) {
 }
 
 // notExported removes the record of an export of which nothing is left.
-func (d *Desk) notExported(r *Request, n int) error {
-	return d.edit(r, func(r *Request) error {
+func (d *Desk) notExported(ctx context.Context, r *Request, n int) error {
+	return d.edit(context.WithoutCancel(ctx), r, func(r *Request) error {
 		r.Exports = slices.DeleteFunc(r.Exports, func(e Export) bool { return e.N == n })
 		return nil
 	})
 }
 
 // exported completes the record of an export.
-func (d *Desk) exported(r *Request, n int, items int64) error {
-	return d.edit(r, func(r *Request) error {
+func (d *Desk) exported(ctx context.Context, r *Request, n int, items int64) error {
+	return d.edit(context.WithoutCancel(ctx), r, func(r *Request) error {
 		for i := range r.Exports {
 			if r.Exports[i].N == n {
 				r.Exports[i].Items, r.Exports[i].Made = items, d.Clock.Now().UTC()
@@ -126,7 +126,7 @@ func (d *Desk) MarkExport(ctx context.Context, id string, n int, state string) (
 		}
 	}
 	err = d.act(ctx, &r, op, map[string]int64{"export": int64(n)}, func(context.Context) (map[string]int64, error) {
-		return nil, d.edit(&r, func(r *Request) error {
+		return nil, d.edit(ctx, &r, func(r *Request) error {
 			if i := slices.IndexFunc(r.Exports, numbered); i >= 0 {
 				r.Exports[i].State, r.Exports[i].At = state, d.Clock.Now().UTC()
 			}

@@ -39,21 +39,21 @@ func (x *run) finish(ctx context.Context) error {
 		return err
 	}
 	if x.out.Status != StateComplete && x.out.Status != StateInScope {
-		return x.keep()
+		return x.keep(ctx)
 	}
 	if err := x.receipt(ctx, clear); err != nil {
 		return err
 	}
 	if x.out.Status == StateInScope { // the next verification needs the identifiers
-		return x.keep()
+		return x.keep(ctx)
 	}
 	return x.settle(ctx, x.d.Clock.Now().UTC())
 }
 
 // keep saves the outcome in the request.
-func (x *run) keep() error {
+func (x *run) keep(ctx context.Context) error {
 	warnings := x.r.Warnings
-	return x.d.edit(x.r, func(r *Request) error {
+	return x.d.edit(context.WithoutCancel(ctx), x.r, func(r *Request) error {
 		r.State, r.Reason, r.Warnings = x.out.Status, x.out.Reason, warnings
 		return nil
 	})
@@ -159,7 +159,7 @@ func (x *run) settle(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	return x.close(now)
+	return x.close(ctx, now)
 }
 
 // receipted is the receipt of a request that was carried out but not closed, because its process died in
@@ -183,13 +183,13 @@ func (x *run) resumeSettling(ctx context.Context, rec receipt.Receipt) error {
 }
 
 // close removes everything that names the subject from the request.
-func (x *run) close(now time.Time) error {
+func (x *run) close(ctx context.Context, now time.Time) error {
 	key, err := x.d.pseudonymKey()
 	if err != nil {
 		return err
 	}
 	warnings := x.r.Warnings
-	return x.d.edit(x.r, func(r *Request) error {
+	return x.d.edit(context.WithoutCancel(ctx), x.r, func(r *Request) error {
 		r.State, r.Subject, r.Aliases, r.Ground, r.Choices, r.Reason = StateComplete, "", nil, "", nil, ""
 		for i, h := range r.Holds {
 			if !h.hashed() {

@@ -242,7 +242,7 @@ func (d *Desk) Unhold(ctx context.Context, id string, holds ...Hold) (Due, error
 		}
 	}
 	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) {
-		return nil, d.edit(&r, func(r *Request) error {
+		return nil, d.edit(ctx, &r, func(r *Request) error {
 			r.Holds = without(key, r.Holds, holds)
 			if !r.Done() {
 				r.void()

@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"context"
 	"os"
 	"testing"
 	"time"
@@ -26,15 +27,22 @@ func TestAHeldRequestsLock(t *testing.T) {
 	}
 	wait := requestsWait
 	defer func() { requestsWait = wait }()
-	requestsWait = 50 * time.Millisecond
-	done := make(chan error, 1)
-	go func() { done <- d.edit(&Request{ID: "er-1"}, func(*Request) error { return nil }) }()
-	select {
-	case err := <-done:
-		if model.KindOf(err) != model.Locked {
-			t.Errorf("%v", err)
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		ctx  context.Context
+		wait time.Duration
+	}{{t.Context(), 50 * time.Millisecond}, {canceled, time.Minute}} {
+		requestsWait = c.wait
+		done := make(chan error, 1)
+		go func() { done <- d.edit(c.ctx, &Request{ID: "er-1"}, func(*Request) error { return nil }) }()
+		select {
+		case err := <-done:
+			if model.KindOf(err) != model.Locked {
+				t.Errorf("%v", err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Error("it still waits")
 		}
-	case <-time.After(5 * time.Second):
-		t.Error("it still waits")
 	}
 }

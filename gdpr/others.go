@@ -94,7 +94,7 @@ func (x *run) emptyOther(ctx context.Context, r *Request) error {
 	if err != nil {
 		return err
 	}
-	err = x.d.edit(r, func(r *Request) error {
+	err = x.d.edit(ctx, r, func(r *Request) error {
 		x.redactOther(r, func(h Hold) string { return key.Item(h.place(), h.ID) })
 		if planned { // the request first: a plan without a request is void
 			r.void()

@@ -160,13 +160,13 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 			return nil, err
 		}
 		located := r.Holds
-		if err := d.carryOver(&r, old, p, run); err != nil {
+		if err := d.carryOver(ctx, &r, old, p, run); err != nil {
 			return nil, err
 		}
 		if err := writeJSON(d.dir("plans", r.ID+".json"), kept{p.Hash, p.Made, p}); err != nil {
 			return nil, err
 		}
-		err = d.edit(&r, func(r *Request) error {
+		err = d.edit(ctx, &r, func(r *Request) error {
 			if !slices.Equal(r.Holds, was.Holds) || !slices.Equal(r.Choices, was.Choices) || !slices.Equal(r.Whole, was.Whole) || !slices.Equal(r.Terms(), was.Terms()) {
 				return model.Errorf(model.Conflict, "gdpr-plan", "the request was changed while it was planned: plan again")
 			}

@@ -61,7 +61,7 @@ func (d *Desk) Tell(ctx context.Context, id, name, told, answered string) (Due, 
 		return Due{}, err
 	}
 	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) {
-		return nil, d.edit(&r, func(r *Request) error {
+		return nil, d.edit(ctx, &r, func(r *Request) error {
 			i := slices.IndexFunc(r.Recipients, func(o receipt.Recipient) bool { return o.Name == name })
 			if i < 0 {
 				i, r.Recipients = len(r.Recipients), append(r.Recipients, receipt.Recipient{Name: name, Stores: []string{}})

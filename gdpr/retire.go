@@ -48,7 +48,7 @@ func (d *Desk) Retire(ctx context.Context) (int, error) {
 		line.Person = ""
 		err = d.Log.Act(ctx, audit.Entry{Action: op, Counts: map[string]int64{"year": int64(year)}}, func(context.Context) (map[string]int64, error) {
 			kept := Request{ID: r.ID, State: r.State, Received: r.Received, Extended: r.Extended, Created: r.Created, Finished: r.Finished, Kept: &line}
-			err := d.edit(&r.Request, func(now *Request) error {
+			err := d.edit(ctx, &r.Request, func(now *Request) error {
 				if !now.Updated.Equal(r.Updated) {
 					return model.Errorf(model.Conflict, op, "request %s was changed meanwhile", r.ID)
 				}

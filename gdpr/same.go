@@ -109,7 +109,7 @@ func (x *run) closeRequest(ctx context.Context, id string) error {
 	r, err := x.d.load(id) // read again under the lock
 	if err == nil && !r.Done() && x.covers(&r) {
 		reason := "completed by " + x.r.ID
-		err = x.d.act(audit.WithReason(ctx, reason), &r, op, nil, func(context.Context) (map[string]int64, error) { return nil, x.d.withdraw(&r, reason) })
+		err = x.d.act(audit.WithReason(ctx, reason), &r, op, nil, func(ctx context.Context) (map[string]int64, error) { return nil, x.d.withdraw(ctx, &r, reason) })
 	}
 	if err = errors.Join(err, lock.close()); err != nil {
 		return err

@@ -352,7 +352,7 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fle
 		if !filed {
 			return nil, d.save(&r)
 		}
-		return nil, d.edit(&r, func(r *Request) error {
+		return nil, d.edit(ctx, &r, func(r *Request) error {
 			for _, t := range terms {
 				if !slices.Contains(r.Terms(), t) {
 					r.Aliases = append(r.Aliases, t)

@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,7 +17,7 @@ import (
 //
 // Only items that the later search did not find are counted: an item in the new plan did not go, whatever the
 // store answered.
-func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
+func (d *Desk) carryOver(ctx context.Context, r *Request, old, now Plan, l *runLog) error {
 	key, err := d.pseudonymKey()
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
 		}
 	}
 	if len(done) > 0 {
-		err := d.edit(r, func(r *Request) error {
+		err := d.edit(ctx, r, func(r *Request) error {
 			if r.Tally == nil {
 				r.Tally = map[string][]receipt.Store{}
 			}

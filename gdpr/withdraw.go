@@ -41,7 +41,7 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 	if err != nil {
 		return Due{}, errors.Join(err, lock.close())
 	}
-	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) { return nil, d.withdraw(&r, reason) })
+	err = d.act(ctx, &r, op, nil, func(ctx context.Context) (map[string]int64, error) { return nil, d.withdraw(ctx, &r, reason) })
 	if err = errors.Join(err, lock.close()); err != nil {
 		return Due{}, err
 	}
@@ -51,7 +51,7 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 
 // withdraw empties the request. The request's file goes last, except for the run's log: after a crash before
 // that it can be withdrawn again.
-func (d *Desk) withdraw(r *Request, reason string) error {
+func (d *Desk) withdraw(ctx context.Context, r *Request, reason string) error {
 	m, err := subject.New(r.Terms()...)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (d *Desk) withdraw(r *Request, reason string) error {
 			return err
 		}
 	}
-	return d.edit(r, func(r *Request) error {
+	return d.edit(ctx, r, func(r *Request) error {
 		r.void()
 		r.State, r.Finished, r.Reason = StateWithdrawn, d.Clock.Now().UTC(), m.Redact(reason, Erased)
 		r.Subject, r.Aliases, r.Ground, r.Choices, r.Holds, r.PausedSince = "", nil, "", nil, nil, ""
