@@ -72,12 +72,13 @@ func (c *call) existing(ctx context.Context, path string) (spot, model.Item, err
 	if err != nil || ok {
 		return at, it, err
 	}
-	below, _, err := c.entries(ctx, at, at.name+"/", 1)
-	if err == nil && len(below) > 0 {
+	below, more, err := c.entries(ctx, at, at.name+"/", 1)
+	switch {
+	case err != nil:
+	case len(below) > 0:
 		err = &faceError{"The path " + path + " is not a file."}
-	}
-	if err == nil {
-		err = absent(path)
+	default:
+		err = notSeen(path, more)
 	}
 	return at, it, err
 }
@@ -209,9 +210,13 @@ func (c *call) below(ctx context.Context, at spot) (files []entry, directory boo
 	switch {
 	case err != nil:
 		return nil, true, err
+	case len(files) == 0 && more:
+		return nil, true, notSeen(at.path, more)
 	case len(files) == 0:
 		return nil, true, &faceError{"The path " + at.path + " does not exist"}
-	case more || len(files) > maxTogether:
+	case more && len(files) <= maxTogether:
+		return nil, true, say("The directory % may hold more files than those among the first % items of its tier; take its files one by one.", at.path, strconv.Itoa(maxEntries))
+	case len(files) > maxTogether:
 		return nil, true, say("The directory % holds more than % files; take its parts one by one.", at.path, strconv.Itoa(maxTogether))
 	}
 	return files, true, nil

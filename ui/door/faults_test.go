@@ -293,3 +293,44 @@ func TestAHookNamesWhatItCannotRead(t *testing.T) {
 		t.Errorf("%q, %q, %v", block, problems, err)
 	}
 }
+
+// crowded lists 20,000 items before those of the store.
+type crowded struct{ model.Browser }
+
+func (c crowded) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	var n int
+	if _, err := fmt.Sscanf(req.Cursor, "many%d", &n); req.Cursor != "" && err != nil || n == 20_000 {
+		if n > 0 {
+			req.Cursor = ""
+		}
+		return c.Browser.List(ctx, req)
+	}
+	page := model.Page{Next: fmt.Sprintf("many%d", n+1000)}
+	for i := range 1000 {
+		page.Items = append(page.Items, model.Header{ID: fmt.Sprintf("memory/fix/%d.md", n+i), Tier: req.Tier})
+	}
+	return page, nil
+}
+
+// TestBeyondTheFirstItemsOfATier: a path that a listing does not reach must not be said to be absent.
+func TestBeyondTheFirstItemsOfATier(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	d.Face = door.Memory
+	c := client(t, d)
+	dir := "/memories/vault/other/memory/fix/deep"
+	if r := call(t, c, "memory", args{"command": "create", "path": dir + "/a.md", "file_text": "x"}); r.error {
+		t.Fatal(r)
+	}
+	members := d.Fleet.Members()
+	members[0].Store.Browser = crowded{members[0].Store.Browser}
+	d.Fleet = backends.NewFleet(members, nil)
+	for _, a := range []args{{"command": "view", "path": dir}, {"command": "delete", "path": dir}, {"command": "rename", "old_path": dir, "new_path": dir + "2"},
+		{"command": "insert", "path": dir, "insert_text": "y"}} {
+		if r := call(t, c, "memory", a); !r.error || !strings.Contains(r.text, "among the first 20000 items") {
+			t.Errorf("%v: %+v", a, r)
+		}
+	}
+	if r := call(t, c, "memory", args{"command": "view", "path": dir + "/a.md"}); r.error {
+		t.Errorf("the file: %+v", r)
+	}
+}

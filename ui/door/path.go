@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 
@@ -30,6 +31,15 @@ func say(format string, args ...string) error {
 
 func absent(p string) error {
 	return &faceError{"The path " + p + " does not exist. Please provide a valid path."}
+}
+
+// notSeen is absent where the tier was listed whole. Beyond maxEntries a file is found by its name, a
+// directory is not.
+func notSeen(p string, more bool) error {
+	if !more {
+		return absent(p)
+	}
+	return say("The path % is no file, and no directory among the first % items of its tier. Name a file.", p, strconv.Itoa(maxEntries))
 }
 
 // plainMessage is an error as the memory face says it.
@@ -142,10 +152,10 @@ func (c *call) file(ctx context.Context, at spot) (model.Item, bool, error) {
 	return model.Item{}, false, nil
 }
 
-// holds reports whether files lie below a name.
+// holds reports whether files lie below a name, or may.
 func (c *call) holds(ctx context.Context, at spot) bool {
-	below, _, err := c.entries(ctx, at, at.name+"/", 1)
-	return err == nil && len(below) > 0
+	below, more, err := c.entries(ctx, at, at.name+"/", 1)
+	return err == nil && (len(below) > 0 || more)
 }
 
 // called is an item's name in the form that the path of at uses: the given name, else the same form of its

@@ -93,7 +93,7 @@ func (c *call) viewDirectory(ctx context.Context, at spot) (string, error) {
 			prefix += "/"
 		}
 		if all, more, err = c.entries(ctx, at, prefix, maxEntries); err == nil && at.name != "" && len(all) == 0 {
-			return "", absent(at.path)
+			return "", notSeen(at.path, more)
 		}
 		for _, e := range all {
 			place(sizes, strings.TrimPrefix(e.name, prefix), e.bytes, 2)
