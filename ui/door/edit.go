@@ -123,7 +123,7 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 		}
 		req.Tier = at.tier.Name
 	} else {
-		req.IfMatch = model.Absent
+		req.IfMatch, req.Tier = model.Absent, at.tier.Name
 		if req.ID, err = model.DecodeID(at.name); err != nil {
 			return "", absent(a.Path)
 		}
@@ -320,7 +320,7 @@ func (c *call) move(ctx context.Context, from, to spot, files []entry, target fu
 			return absent(to.path)
 		}
 		changes = append(changes,
-			undo.Change{Retain: &model.RetainRequest{ID: id, Content: it.Body, Mode: model.Replace, IfMatch: model.Absent}},
+			undo.Change{Retain: &model.RetainRequest{ID: id, Tier: to.tier.Name, Content: it.Body, Mode: model.Replace, IfMatch: model.Absent}},
 			undo.Change{Forget: &model.ForgetRequest{ID: f.id, IfMatch: it.Revision}})
 	}
 	_, _, err := c.Undo.Together(ctx, from.store, changes)

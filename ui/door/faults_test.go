@@ -294,6 +294,32 @@ func TestAHookNamesWhatItCannotRead(t *testing.T) {
 	}
 }
 
+// TestAFileStaysInItsTier: a path whose tier the store gives to other ids must be refused. The file would be
+// saved under another path and not be found at its own.
+func TestAFileStaysInItsTier(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	d.Face = door.Memory
+	c := client(t, d)
+	mine := "/memories/vault/fix/memory/fix/a.md"
+	for _, tt := range []struct {
+		args args
+		want string
+	}{
+		{args{"command": "create", "path": "/memories/vault/idea/memory/fix/a.md", "file_text": "x"}, "is of tier fix, not idea"},
+		{args{"command": "create", "path": "/memories/vault/other/memory/k.md", "file_text": "---\nkind: idea\n---\nx"}, "is of tier idea, not other"},
+		{args{"command": "create", "path": "/memories/vault/idea/memory/k.md", "file_text": "---\nkind: idea\n---\nx"}, "created"},
+		{args{"command": "view", "path": "/memories/vault/idea/memory/k.md"}, "kind: idea"},
+		{args{"command": "create", "path": mine, "file_text": "x"}, "created"},
+		{args{"command": "rename", "old_path": mine, "new_path": "/memories/vault/idea/memory/fix/b.md"}, "is of tier fix, not idea"},
+		{args{"command": "view", "path": mine}, "1\tx"},
+		{args{"command": "rename", "old_path": mine, "new_path": "/memories/vault/idea/memory/idea/b.md"}, "Successfully"},
+	} {
+		if r := call(t, c, "memory", tt.args); !strings.Contains(r.text, tt.want) {
+			t.Errorf("%v: %+v", tt.args, r)
+		}
+	}
+}
+
 // crowded lists 20,000 items before those of the store.
 type crowded struct{ model.Browser }
 

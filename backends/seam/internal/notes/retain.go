@@ -148,7 +148,7 @@ func (s *store) agrees(to target, req model.RetainRequest) error {
 	if _, ok := s.tier(req.Tier); !ok {
 		return model.Errorf(model.InvalidInput, "retain", "unknown tier %q; there are %s", req.Tier, s.tierNames())
 	}
-	if got := s.tierAt(id); got != req.Tier {
+	if got := s.tierAt(id, req.Content); got != req.Tier {
 		return model.Errorf(model.InvalidInput, "retain", "%q is of tier %s, not %s", id, got, req.Tier)
 	}
 	if req.Key != "" && !agreesKey(id, req.Key) {
@@ -162,14 +162,17 @@ func agreesKey(id, key string) bool {
 	return base == key || base == key+".md"
 }
 
-// tierAt is the tier of the present or future item at an id.
-func (s *store) tierAt(id string) string {
-	var h head
+// tierAt is the tier of the item at an id, or of a new one with the text.
+func (s *store) tierAt(id, text string) string {
 	if root, err := s.open("look"); err == nil && root != nil {
 		defer root.Close()
-		if data, _, err := root.Head(id, headBytes); err == nil && isNote(id) {
-			h = parseHead(string(data))
+		if data, _, err := root.Head(id, headBytes); err == nil {
+			text = string(data)
 		}
+	}
+	var h head
+	if isNote(id) {
+		h = parseHead(text)
 	}
 	return s.entryTier(id, h.kind)
 }
