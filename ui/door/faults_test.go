@@ -241,6 +241,27 @@ func TestTheEndOfInputWaits(t *testing.T) {
 	}
 }
 
+// TestBrokenLines: a line without a message must be answered with an error, and the calls after it must run.
+func TestBrokenLines(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	for _, tt := range []struct{ line, want string }{
+		{`{"jsonrpc":"2.0","id":7,`, "-32700"}, {"\ufeff{}", "-32700"}, {`{"a":1}{"a":1}`, "-32700"}, {"\xff", "-32700"},
+		{`{"a":1}`, "-32600"}, {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, "-32600"}, {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "-32600"},
+		{`[]`, "-32600"}, {`[1]`, "-32600"}, {`"x"`, "-32600"}, {"\r", ""}, {"", ""},
+		{`[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`, ""},
+	} {
+		var out bytes.Buffer
+		in := hello + "\n" + tt.line + "\n" + `{"jsonrpc":"2.0","id":8,"method":"ping"}`
+		if err := d.Stdio(t.Context(), strings.NewReader(in), &out); err != nil {
+			t.Errorf("%q: %v", tt.line, err)
+		}
+		if n := strings.Count(out.String(), `"id":null`); !strings.Contains(out.String(), tt.want) || n != min(1, len(tt.want)) || !strings.Contains(out.String(), `"id":8,"result"`) ||
+			strings.Contains(tt.line, `"id":4`) != strings.Contains(out.String(), `"id":4,"result"`) {
+			t.Errorf("%q: %s", tt.line, out.String())
+		}
+	}
+}
+
 // TestAListKnowsChangedItems: a list must not give a text that somebody else wrote to the agent that wrote
 // the one before.
 func TestAListKnowsChangedItems(t *testing.T) {

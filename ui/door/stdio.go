@@ -1,8 +1,11 @@
 package door
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"io"
 	"sync"
@@ -22,18 +25,93 @@ const farewell = 10 * time.Second
 // Stdio serves the desk over a reader and a writer until ctx ends or the reader, which is no error: the calls
 // that came before its end are still answered. It writes nothing but the protocol.
 func (d *Desk) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	err := d.Server().Run(ctx, patient{&mcp.IOTransport{Reader: io.NopCloser(in), Writer: leaveOpen{out}, MaxLineLength: MaxRequest}})
+	lines := &lineWriter{w: out}
+	sound := &soundLines{in: bufio.NewReader(in), out: lines}
+	err := d.Server().Run(ctx, patient{&mcp.IOTransport{Reader: io.NopCloser(sound), Writer: lines, MaxLineLength: MaxRequest}})
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
 }
 
-// leaveOpen is a writer that its owner closes.
-type leaveOpen struct{ io.Writer }
+// lineWriter writes the lines of the server and of soundLines one at a time. The writer's owner closes it.
+type lineWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Write implements io.Writer.
+func (l *lineWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
 
 // Close does nothing.
-func (leaveOpen) Close() error { return nil }
+func (*lineWriter) Close() error { return nil }
+
+// soundLines passes on the lines that hold a message. It answers others by itself, where the library would
+// end the session, and with it the calls of everybody who shares it.
+type soundLines struct {
+	in   *bufio.Reader
+	out  io.Writer
+	rest []byte // of the line that is passed on
+}
+
+// Read implements io.Reader.
+func (s *soundLines) Read(p []byte) (int, error) {
+	for len(s.rest) == 0 {
+		line, err := s.line()
+		if answer := unsound(line); answer != "" {
+			line = nil
+			if _, err := io.WriteString(s.out, answer+"\n"); err != nil {
+				return 0, err
+			}
+		}
+		if s.rest = line; len(line) == 0 && err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+// line is the next line, or the start of one that is longer than the library takes.
+func (s *soundLines) line() (line []byte, err error) {
+	for len(line) <= MaxRequest {
+		part, err := s.in.ReadSlice('\n')
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+	return line, nil
+}
+
+// unsound is the answer to a line without a message, else empty. Its id is null: it cannot be relied on.
+func unsound(line []byte) string {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || len(line) > MaxRequest {
+		return ""
+	}
+	if !json.Valid(line) {
+		return `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the line is no JSON: a message is one line of UTF-8 text"}}`
+	}
+	var messages []json.RawMessage
+	if err := json.Unmarshal(line, &messages); err != nil { // no batch
+		messages = []json.RawMessage{line}
+	}
+	for _, m := range messages {
+		if _, err := jsonrpc.DecodeMessage(m); err != nil {
+			messages = nil
+		}
+	}
+	if len(messages) == 0 {
+		return `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the line is no JSON-RPC 2.0 message"}}`
+	}
+	return ""
+}
 
 // patient is a transport that answers the calls that came before the end of its input. The library cancels
 // them there, perhaps in the middle of a write.
