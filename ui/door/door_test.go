@@ -405,11 +405,18 @@ func TestHTTP(t *testing.T) {
 		"too large":            {"/mcp", w, strings.Repeat(" ", door.MaxRequest+1), nil, 413},
 		"beyond the scopes":    {"/mcp", r, retain, nil, 403},
 		"in a batch":           {"/mcp", r, "[" + retain + "]", nil, 403},
+		"another name too":     {"/mcp", r, strings.Replace(retain, `"name":`, `"Name":"memory_recall","name":`, 1), nil, 403},
+		"a name in capitals":   {"/mcp", r, strings.Replace(retain, `"arguments":`, `"Name":"memory_recall","arguments":`, 1), nil, 403},
+		"with a rest":          {"/mcp", r, retain + "x", nil, 400},
+		"no message":           {"/mcp", w, `{"a":1}`, nil, 400},
 		"a good greeting":      {"/mcp", r, hello, nil, 200},
 	} {
 		res, body := post(t, url+tt.path, tt.token, tt.body, tt.header...)
 		if res.StatusCode != tt.want || strings.Contains(body, w) {
 			t.Errorf("%s: %d %.200s, want %d", name, res.StatusCode, body, tt.want)
+		}
+		if res.StatusCode == 400 && !strings.Contains(body, `"jsonrpc":"2.0"`) {
+			t.Errorf("%s: no JSON-RPC error: %s", name, body)
 		}
 		if res.StatusCode == 401 && !strings.Contains(res.Header.Get("WWW-Authenticate"), "resource_metadata=") {
 			t.Errorf("%s: %q", name, res.Header.Get("WWW-Authenticate"))
@@ -430,7 +437,7 @@ func TestHTTP(t *testing.T) {
 			t.Errorf("the metadata for %s: %d, want %d", host, res.StatusCode, want)
 		}
 	}
-	if strings.Join(*refused, ",") != "reader retain,reader retain" {
+	if strings.Join(*refused, ",") != "reader retain,reader retain,reader retain,reader retain" {
 		t.Errorf("recorded: %v", *refused)
 	}
 }

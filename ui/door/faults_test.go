@@ -247,6 +247,7 @@ func TestBrokenLines(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{`{"jsonrpc":"2.0","id":7,`, "-32700"}, {"\ufeff{}", "-32700"}, {`{"a":1}{"a":1}`, "-32700"}, {"\xff", "-32700"},
 		{`{"a":1}`, "-32600"}, {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, "-32600"}, {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "-32600"},
+		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "-32600"}, {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "-32600"},
 		{`[]`, "-32600"}, {`[1]`, "-32600"}, {`"x"`, "-32600"}, {"\r", ""}, {"", ""},
 		{`[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`, ""},
 	} {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"memdesk/backends"
@@ -175,7 +176,14 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 			refuse(w, statusOf(err), message(err))
 			return
 		}
-		if scope := missing(r.Context(), desk, body); scope != "" {
+		calls, answer := messages(body)
+		if answer != "" {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, answer+"\n")
+			return
+		}
+		if scope := missing(r.Context(), desk, calls); scope != "" {
 			w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer error=\"insufficient_scope\", scope=%q, %s", scope, where))
 			refuse(w, http.StatusForbidden, "the token has not the scope "+scope)
 			return
@@ -210,33 +218,21 @@ func crowded(s *mcp.Server) bool {
 
 // missing is the first scope that a request's tool calls need and the caller lacks (AD5). The refusal is
 // recorded.
-func missing(ctx context.Context, d *Desk, body []byte) string {
-	type rpc struct {
-		Method string `json:"method"`
-		Params struct {
-			Name      string          `json:"name"`
-			Arguments json.RawMessage `json:"arguments"`
-		} `json:"params"`
-	}
-	var all []rpc
-	var one rpc
-	switch {
-	case json.Unmarshal(body, &one) == nil:
-		all = []rpc{one}
-	case json.Unmarshal(body, &all) != nil:
-		return "" // the protocol's own error follows
-	}
+func missing(ctx context.Context, d *Desk, all []jsonrpc.Message) string {
 	for _, m := range all {
-		if m.Method != "tools/call" {
+		r, ok := m.(*jsonrpc.Request)
+		var params map[string]json.RawMessage // names as they are spelled: a struct takes Name for name
+		var name string
+		if !ok || r.Method != "tools/call" || json.Unmarshal(r.Params, &params) != nil || json.Unmarshal(params["name"], &name) != nil {
 			continue
 		}
-		args := m.Params.Arguments
+		args := params["arguments"]
 		if len(args) == 0 {
 			args = json.RawMessage("{}")
 		}
-		if scope := d.Missing(m.Params.Name, args); scope != "" {
+		if scope := d.Missing(name, args); scope != "" {
 			d.Refused(ctx, bearer.Verb(scope), scope)
-			d.called(m.Params.Name, model.Refuse("serve", scope))
+			d.called(name, model.Refuse("serve", scope))
 			return scope
 		}
 	}

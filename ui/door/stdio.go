@@ -2,10 +2,8 @@ package door
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"io"
 	"sync"
@@ -62,7 +60,11 @@ type soundLines struct {
 func (s *soundLines) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 {
 		line, err := s.line()
-		if answer := unsound(line); answer != "" {
+		if len(line) > MaxRequest {
+			s.rest = line // the library's own error
+			break
+		}
+		if _, answer := messages(line); answer != "" {
 			line = nil
 			if _, err := io.WriteString(s.out, answer+"\n"); err != nil {
 				return 0, err
@@ -87,30 +89,6 @@ func (s *soundLines) line() (line []byte, err error) {
 		}
 	}
 	return line, nil
-}
-
-// unsound is the answer to a line without a message, else empty. Its id is null: it cannot be relied on.
-func unsound(line []byte) string {
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 || len(line) > MaxRequest {
-		return ""
-	}
-	if !json.Valid(line) {
-		return `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the line is no JSON: a message is one line of UTF-8 text"}}`
-	}
-	var messages []json.RawMessage
-	if err := json.Unmarshal(line, &messages); err != nil { // no batch
-		messages = []json.RawMessage{line}
-	}
-	for _, m := range messages {
-		if _, err := jsonrpc.DecodeMessage(m); err != nil {
-			messages = nil
-		}
-	}
-	if len(messages) == 0 {
-		return `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the line is no JSON-RPC 2.0 message"}}`
-	}
-	return ""
 }
 
 // patient is a transport that answers the calls that came before the end of its input. The library cancels

@@ -1,0 +1,52 @@
+package door
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// The answers to a text without a message (agents-door.md, AD13). Their id is null: the text's cannot be
+// relied on.
+const (
+	noJSON    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no JSON text: over stdio, a message is one line"}}`
+	noMessage = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"this is no JSON-RPC 2.0 message with a string or an integer below 2^53 as its id"}}`
+)
+
+// messages decodes a message or a batch as the library does, so that both see the same calls. answer is for a
+// text that holds none; blanks need no answer.
+func messages(text []byte) (all []jsonrpc.Message, answer string) {
+	if text = bytes.TrimSpace(text); len(text) == 0 {
+		return nil, ""
+	}
+	if !json.Valid(text) {
+		return nil, noJSON
+	}
+	var parts []json.RawMessage
+	if err := json.Unmarshal(text, &parts); err != nil { // no batch
+		parts = []json.RawMessage{text}
+	}
+	for _, part := range parts {
+		m, err := jsonrpc.DecodeMessage(part)
+		if err != nil || !soundID(part) {
+			return nil, noMessage
+		}
+		all = append(all, m)
+	}
+	if len(all) == 0 {
+		return nil, noMessage
+	}
+	return all, ""
+}
+
+// soundID refuses a number that the library would answer as another one.
+func soundID(message []byte) bool {
+	var fields map[string]json.RawMessage
+	var n float64
+	if json.Unmarshal(message, &fields) != nil || json.Unmarshal(fields["id"], &n) != nil {
+		return true
+	}
+	return n == math.Trunc(n) && math.Abs(n) < 1<<53
+}
