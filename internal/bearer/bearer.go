@@ -102,8 +102,8 @@ func (d *Door) Update(callers []Caller) {
 // Admit finds the caller of a request's token, or nil. All tokens are compared, in constant time. A token
 // counts only in the header, never in the query.
 func (d *Door) Admit(r *http.Request) *Guest {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok || token == "" {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if token = strings.TrimLeft(token, " "); token == "" || !strings.EqualFold(scheme, "Bearer") { // RFC 9110, 11.1 and 11.4
 		return nil
 	}
 	sum := sha256.Sum256([]byte(token))

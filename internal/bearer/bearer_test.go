@@ -66,7 +66,7 @@ func TestReadTokens(t *testing.T) {
 func TestAdmit(t *testing.T) {
 	d := bearer.New([]bearer.Caller{{Name: "a", Token: model.NewSecret(token)}, {Name: "unset"}}, bearer.Limits{})
 	for header, want := range map[string]bool{
-		"Bearer " + token: true, "Bearer ": false, token: false, "Bearer " + token + "x": false, "Basic " + token: false, "": false,
+		"Bearer " + token: true, "bearer  " + token: true, "Bearer ": false, "Bearer" + token: false, token: false, "Bearer " + token + "x": false, "Basic " + token: false, "": false,
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/?access_token="+token, nil)
 		if header != "" {
