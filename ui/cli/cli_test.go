@@ -225,6 +225,7 @@ func TestExitCodes(t *testing.T) {
 		{"nothing to acknowledge", func(d *desk) result { return d.run("audit", "acknowledge", "--reason", "x", "--yes") }, 2, "nothing to acknowledge"},
 		{"one of two fails", func(d *desk) result { return d.run("--open", "sqlite="+d.dir+"/none.db", "items") }, 3, "none.db"},
 		{"raw to a terminal", func(d *desk) result { d.tty = true; return d.run("show", "--raw", "crewship:AGENT.md") }, 2, "pipe"},
+		{"raw as JSON", func(d *desk) result { return d.run("show", "--raw", "--json", "crewship:AGENT.md") }, 2, "is no JSON"},
 		{"console without a terminal", func(d *desk) result { return d.run() }, 2, "terminal"},
 		{"absent undo", func(d *desk) result { return d.run("undo", "restore", "20260101T000000-000000000000", "--yes") }, 4, ""},
 		{"poison", func(d *desk) result {

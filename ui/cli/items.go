@@ -194,9 +194,12 @@ func (a *app) showCommand() *cobra.Command {
 	return c
 }
 
-// checkRaw refuses --raw on a terminal.
+// checkRaw refuses --raw on a terminal, and where objects are wanted.
 func (a *app) checkRaw(raw bool) error {
-	if raw && a.Terminal(a.Stdout) {
+	switch {
+	case raw && a.flags.json:
+		return usage("--raw writes the document itself, which is no JSON: leave out --json, whose objects hold the body")
+	case raw && a.Terminal(a.Stdout):
 		return usage("--raw writes unescaped bytes: send it to a file or a pipe")
 	}
 	return nil
