@@ -214,6 +214,8 @@ func TestServeMCPRefuses(t *testing.T) {
 		"an unknown face":    {"--face", "faces"},
 		"an unknown alias":   {"--alias", "none"},
 		"a mount of a tool":  {"--mount", "crewship/daily"},
+		"a tier of nothing":  {"--tier", "none"},
+		"a tier of files":    {"--face", "memory", "--tier", "daily"},
 		"a mount of nothing": {"--face", "memory", "--mount", "crewship/none"},
 	} {
 		r := d.bare(append([]string{"--open", "crewship=" + d.mem, "serve", "mcp"}, args...)...)

@@ -62,6 +62,8 @@ func (f mcpFlags) check() error {
 		return usage("--mount goes with --face memory")
 	case f.mount != "" && !strings.Contains(f.mount, "/"):
 		return usage("--mount is STORE/TIER")
+	case f.tier != "" && f.face == door.Memory:
+		return usage("--tier goes with --face tools")
 	case len(f.aliases) > 0 && f.face == door.Memory:
 		return usage("--alias goes with --face tools")
 	case f.listen == "" && f.provider != "":
@@ -106,8 +108,14 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	return a.listenMCP(ctx, s, f)
 }
 
-// mounted refuses a mount whose store or tier does not exist.
+// mounted refuses a mount whose store or tier does not exist, and a default tier that no store has.
 func (f mcpFlags) mounted(fleet *backends.Fleet) error {
+	if f.tier != "" && !slices.ContainsFunc(fleet.Members(), func(m backends.Member) bool {
+		_, ok := m.Store.Tier(f.tier)
+		return ok || m.Err != nil
+	}) {
+		return usage("no store has a tier %q", f.tier)
+	}
 	if f.mount == "" {
 		return nil
 	}
