@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -256,11 +257,15 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 		rep.Add(p)
 	}
 	if a.flags.json {
+		reason := rep.Reason
+		if rep.OK && rep.Names.Forged > 0 {
+			reason = forgedWords(rep.Names)
+		}
 		anchors := []row{}
 		for _, p := range rep.Proven {
 			anchors = append(anchors, row{"by": p.By, "kind": p.Kind, "state": p.State, "seq": p.Seq, "ts": stamp(p.At), "why": p.Why})
 		}
-		a.emit("verify", row{"ok": rep.OK && rep.Names.Forged == 0, "events": rep.Events, "head": rep.Head, "reason": rep.Reason, "first_bad": rep.FirstBad,
+		a.emit("verify", row{"ok": rep.OK && rep.Names.Forged == 0, "events": rep.Events, "head": rep.Head, "reason": reason, "first_bad": rep.FirstBad,
 			"segments": rep.Segments, "retired": rep.Retired, "open_intents": len(rep.OpenIntents), "acknowledged": rep.Acknowledged, "torn_bytes": rep.Torn,
 			"names_ok": rep.Names.OK, "names_absent": rep.Names.Absent, "names_forged": rep.Names.Forged, "names_unchecked": rep.Names.Unchecked, "anchors": anchors})
 	} else {
@@ -297,7 +302,7 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 // sayNames reports on the clear names, which the chain of hashes does not cover.
 func (a *app) sayNames(n audit.Names) {
 	if n.Forged > 0 {
-		a.linef("NAMES ALTERED: of %s beside the log the record has another, first at record %d; they are not shown", plural(n.Forged, "name"), n.FirstForged)
+		a.linef("NAMES ALTERED: %s; they are not shown", forgedWords(n))
 	}
 	if n.Absent > 0 {
 		a.linef("%s no clear name: erased with a person, never kept, or taken away", plural(n.Absent, "record")+verb(n.Absent, " has", " have"))
@@ -305,6 +310,11 @@ func (a *app) sayNames(n audit.Names) {
 	if n.Unchecked > 0 {
 		a.linef("%s a name that cannot be checked: the key of its time is gone", plural(n.Unchecked, "record")+verb(n.Unchecked, " has", " have"))
 	}
+}
+
+// forgedWords say which clear names were altered.
+func forgedWords(n audit.Names) string {
+	return fmt.Sprintf("of %s beside the log the record has another, first at record %d", plural(n.Forged, "name"), n.FirstForged)
 }
 
 func verb(n int64, one, many string) string {

@@ -56,6 +56,7 @@ func TestANameBesideTheLogIsProved(t *testing.T) {
 		t.Errorf("a name that is not the record's is listed:\n%s", r.out)
 	}
 	d.run("audit", "verify").want(t, 7, "intact", "NAMES ALTERED")
+	d.run("audit", "verify", "--json").want(t, 7, `"reason":"of 1 name beside the log`)
 	must(t, os.Remove(path))
 	d.run("audit", "list").want(t, 0, "no name")
 	d.run("audit", "verify").want(t, 0, "no clear name")
