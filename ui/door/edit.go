@@ -93,6 +93,23 @@ func (c *call) taken(ctx context.Context, at spot) (bool, error) {
 	return len(below) > 0, err
 }
 
+// underFile refuses a new name below one that is a file (AD25). Stores of files refuse it themselves.
+func (c *call) underFile(ctx context.Context, to spot) error {
+	for i, r := range to.name {
+		if r != '/' || !to.assigns() {
+			continue
+		}
+		up := to
+		up.name = to.name[:i]
+		if _, file, err := c.file(ctx, up); err != nil {
+			return err
+		} else if file {
+			return absent(to.path)
+		}
+	}
+	return nil
+}
+
 func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 	at, err := c.spotOf(a.Path)
 	switch {
@@ -114,6 +131,9 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 		return "", &faceError{"File " + a.Path + " already exists"}
 	}
 	if err := c.writable(at, *a.FileText); err != nil {
+		return "", err
+	}
+	if err := c.underFile(ctx, at); err != nil {
 		return "", err
 	}
 	req := model.RetainRequest{Content: *a.FileText, Mode: model.Replace}
@@ -270,6 +290,9 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 		return "", &faceError{"Cannot rename from one store to another: create the file there, then delete it here"}
 	case !to.tier.Writable || to.store.ReadOnly || c.Unwritable() != "":
 		return "", readOnly(a.NewPath)
+	}
+	if err := c.underFile(ctx, to); err != nil {
+		return "", err
 	}
 	target := func(f entry) string {
 		if directory {

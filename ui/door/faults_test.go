@@ -342,6 +342,27 @@ func TestAFileStaysInItsTier(t *testing.T) {
 	}
 }
 
+// TestNoFileIsADirectory: a name below a file must be refused, as a file system does.
+func TestNoFileIsADirectory(t *testing.T) {
+	for name, open := range map[string]string{"task": "inmem=", "fix": "vault=" + t.TempDir()} {
+		d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), open)
+		d.Face = door.Memory
+		c := client(t, d)
+		dir := "/memories/" + d.Fleet.Members()[0].Name + "/" + name + "/memory/fix/"
+		for _, p := range []string{dir + "a.md", dir + "b.md"} {
+			if r := call(t, c, "memory", args{"command": "create", "path": p, "file_text": "x"}); r.error {
+				t.Fatal(r)
+			}
+		}
+		for _, a := range []args{{"command": "create", "path": dir + "a.md/x.md", "file_text": "x"}, {"command": "rename", "old_path": dir + "b.md", "new_path": dir + "a.md/b.md"},
+			{"command": "rename", "old_path": dir + "b.md", "new_path": dir + "b.md/b.md"}} {
+			if r := call(t, c, "memory", a); !r.error {
+				t.Errorf("%v: %+v", a, r)
+			}
+		}
+	}
+}
+
 // crowded lists 20,000 items before those of the store.
 type crowded struct{ model.Browser }
 
