@@ -61,8 +61,12 @@ func (s *store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, erro
 		}
 		return true
 	}
-	if snap, _, fresh := s.last(); fresh && s.cfg.Layout == nil {
-		for _, id := range snap.tree.Aside {
+	if s.cfg.Layout == nil {
+		tree, err := s.named(ctx, "conflicts")
+		if err != nil || tree == nil {
+			return out, err
+		}
+		for _, id := range tree.Aside {
 			take(id)
 		}
 		return out, nil

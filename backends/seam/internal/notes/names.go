@@ -8,18 +8,39 @@ import (
 
 // Names walks the directories alone, and not at all while the last walk is current.
 func (s *store) Names(ctx context.Context, yield func(id string) bool) ([]string, error) {
-	if snap, _, fresh := s.last(); fresh {
-		for _, f := range snap.tree.All() {
-			if !yield(f.Path()) {
-				break
-			}
-		}
-		return snap.problems(), nil
+	tree, err := s.named(ctx, "names")
+	if err != nil || tree == nil {
+		return nil, err
 	}
-	root, err := s.open("names")
+	for _, f := range tree.All() {
+		if !yield(f.Path()) {
+			break
+		}
+	}
+	return tree.Problems, nil
+}
+
+// named is a current tree, perhaps of names alone; nil where the first write will make the store's directory.
+func (s *store) named(ctx context.Context, op string) (*walk.Tree, error) {
+	snap, _, fresh := s.last()
+	if !fresh && s.follows() {
+		var err error
+		if snap, err = s.look(ctx); err != nil {
+			return nil, err
+		}
+		fresh = true
+	}
+	var old *walk.Tree
+	if snap != nil {
+		old = snap.tree
+	}
+	if fresh {
+		return old, nil
+	}
+	root, err := s.open(op)
 	if err != nil || root == nil {
 		return nil, err
 	}
 	defer root.Close()
-	return walk.Names(ctx, "names", root, s.rules(), yield)
+	return walk.Scan(ctx, op, root, s.rules(), old, nil, nil)
 }

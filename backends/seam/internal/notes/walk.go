@@ -207,11 +207,14 @@ func (s *store) current(snap *snapshot) bool {
 
 // rules are those of every walk over the store: no dot folder, no machinery.
 func (s *store) rules() walk.Rules {
-	take := func(_ string, name []byte) bool { return !isMachinery(string(name)) }
 	if l := s.cfg.Layout; l != nil {
-		take = layoutItem(l)
+		return walk.Rules{Enter: s.isOpenDir, Take: layoutItem(l)}
 	}
-	return walk.Rules{Enter: s.isOpenDir, Take: take}
+	return walk.Rules{
+		Enter: s.isOpenDir,
+		Take:  func(_ string, name []byte) bool { return !isMachinery(string(name)) },
+		Aside: func(_ string, name []byte) bool { return bytes.Contains(name, tempMark) && isLeftover(string(name)) },
+	}
 }
 
 func layoutItem(l *Layout) func(dir string, name []byte) bool {
@@ -230,10 +233,6 @@ func (s *store) walk(ctx context.Context, old *snapshot, follow bool, r *recall)
 		return snap, err
 	}
 	defer root.Close()
-	rules := s.rules()
-	if s.cfg.Layout == nil {
-		rules.Aside = func(_ string, name []byte) bool { return bytes.Contains(name, tempMark) && isLeftover(string(name)) }
-	}
 	g := glance{s: s, recall: r, known: &walk.Known{}}
 	var before *walk.Tree
 	if old != nil {
@@ -243,9 +242,9 @@ func (s *store) walk(ctx context.Context, old *snapshot, follow bool, r *recall)
 		g.known = walk.OpenKnown(s.cfg.Index.known())
 	}
 	if follow {
-		snap.tree, err = s.resident.Scan(ctx, "list", s.cfg.Path, root, rules, before, g.look)
+		snap.tree, err = s.resident.Scan(ctx, "list", s.cfg.Path, root, s.rules(), before, g.look)
 	} else {
-		snap.tree, err = walk.Scan(ctx, "list", root, rules, before, nil, g.look)
+		snap.tree, err = walk.Scan(ctx, "list", root, s.rules(), before, nil, g.look)
 	}
 	if err == nil && r != nil {
 		err = r.err

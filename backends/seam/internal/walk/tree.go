@@ -224,11 +224,12 @@ func compareDirs(a, b string) int {
 }
 
 // Scan reads the names below root, and looks at the files of each directory in parallel. look may be nil:
-// then only the names are known. old may be nil. follow may be nil; else directories unchanged since its last
-// walk, which made old, are taken from there.
+// then only the names are known, and those of unchanged directories are taken from old while that lives. old may
+// be nil. follow may be nil; else directories unchanged since its last walk, which made old, are taken from there.
 func Scan(ctx context.Context, op string, root *rootdir.Dir, r Rules, old *Tree, follow *Follower, look Look) (_ *Tree, err error) {
 	s := scan{ctx: ctx, op: op, rules: r, look: look, from: root, full: true, Tree: &Tree{Age: Age{Began: time.Now()}}}
 	before := old.top()
+	s.reuse = look == nil && old != nil && old.lives()
 	if follow != nil {
 		if s.heard, s.full, err = follow.take(); err != nil {
 			return nil, err
@@ -262,6 +263,7 @@ type scan struct {
 	follow *Follower
 	heard  changes
 	full   bool        // read every directory
+	reuse  bool        // take the names of unchanged directories from the earlier tree
 	linked atomic.Bool // a file has more than one name
 	met    []met
 	names  []byte // buffers
@@ -295,7 +297,7 @@ func (s *scan) directory(above *rootdir.Dir, at rootdir.Place, before *folder) (
 		if path != "" {
 			defer dir.Close()
 		}
-		if d.meta, err = dir.Stat("."); err == nil {
+		if d.meta, err = dir.Stat("."); err == nil && !(s.reuse && d.take(before)) {
 			err = s.read(d, dir)
 		}
 	}
@@ -393,6 +395,15 @@ func orRoot(path string) string {
 		return "."
 	}
 	return path
+}
+
+// take takes the names of the directory in the earlier tree, where it is unchanged since.
+func (d *folder) take(before *folder) bool {
+	if before == nil || before.again || !before.meta.Same(d.meta) || before.at.Sub(before.meta.Modified) < racy {
+		return false
+	}
+	d.names, d.rows, d.aside, d.subs = before.names, before.rows, before.aside, slices.Clone(before.subs)
+	return true
 }
 
 // read collects the names that the rules admit.

@@ -183,11 +183,13 @@ func Stat(files *rootdir.Files, at rootdir.Place) (rootdir.Meta, bool) {
 	return m, true
 }
 
+func (t *Age) lives() bool { return time.Since(t.Began) <= max(life, share*t.Took) }
+
 // Fresh reports whether the walk is young enough and its directories are unchanged: one stat of every
 // directory instead of every file. It uses the real clock, since it compares with the times of the file
 // system. open opens a root by its name.
 func (t *Age) Fresh(open func(root string) (*rootdir.Dir, error)) bool {
-	if time.Since(t.Began) > max(life, share*t.Took) {
+	if !t.lives() {
 		return false
 	}
 	var root *rootdir.Dir

@@ -94,6 +94,55 @@ func TestScanKnowsTheTreeBefore(t *testing.T) {
 	}
 }
 
+// TestNamesOfTheTreeBefore: the names of a directory must come from the earlier tree when it has long been
+// unchanged, and from no other one.
+func TestNamesOfTheTreeBefore(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a/b", "a/c/d", "a/c/gone", "still/x", "still/not taken", "z")
+	for _, d := range []string{"a/c", "a", "still", "."} {
+		touch(t, filepath.Join(dir, d), time.Now().Add(-time.Hour))
+	}
+	names := func(old *walk.Tree, want ...string) {
+		t.Helper()
+		var got []string
+		tree, err := walk.Scan(t.Context(), "names", open(t, dir), walk.Rules{}, old, nil, nil)
+		for _, f := range tree.All() {
+			got = append(got, f.Path())
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q, want %q, %v", got, want, err)
+		}
+	}
+	scan := func() *walk.Tree {
+		t.Helper()
+		taken := walk.Rules{Take: func(_ string, name []byte) bool { return string(name) != "not taken" }}
+		tree, err := walk.Scan(t.Context(), "list", open(t, dir), taken, nil, nil, lengths)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tree
+	}
+	old := scan()
+	write(t, dir, "a/c/new", "n/m")
+	if err := os.Remove(filepath.Join(dir, "a/c/gone")); err != nil {
+		t.Fatal(err)
+	}
+	names(old, "a/b", "a/c/d", "a/c/new", "n/m", "still/x", "z")
+	touch(t, filepath.Join(dir, "still"), time.Now()) // it may change again unseen
+	names(scan(), "a/b", "a/c/d", "a/c/new", "n/m", "still/not taken", "still/x", "z")
+	touch(t, filepath.Join(dir, "still"), time.Now().Add(-time.Hour))
+	old = scan()
+	old.Began = time.Now().Add(-time.Minute) // too long ago
+	names(old, "a/b", "a/c/d", "a/c/new", "n/m", "still/not taken", "still/x", "z")
+}
+
+func touch(t *testing.T, path string, at time.Time) {
+	t.Helper()
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestKnown: kept facts must hold for an unchanged file, and for no other.
 func TestKnown(t *testing.T) {
 	dir := t.TempDir()
