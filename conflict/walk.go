@@ -147,20 +147,26 @@ func (t *tree) walk(ctx context.Context, s model.Store) error {
 		return err
 	}
 	want, byName := t.wanted(), t.dumpNames()
-	taught := len(t.hosts) > first && t.taught()
-	if len(want) == 0 && len(byName) == 0 && !taught {
+	var found map[string]bool // in this walk; nil where the other need not look for more copies
+	if len(t.hosts) > first && t.taught() {
+		found = map[string]bool{}
+		for _, c := range t.found {
+			found[c.id] = true
+		}
+	}
+	if len(want) == 0 && len(byName) == 0 && found == nil {
 		return nil
 	}
 	t.clear, t.byName = map[string][]string{}, map[string][]string{}
 	_, err = stream(ctx, s, func(id string) bool {
-		t.again(id, want, byName, taught)
+		t.again(id, want, byName, found)
 		return true
 	})
 	return err
 }
 
 // again handles one id in the second walk.
-func (t *tree) again(id string, want, byName map[string]bool, taught bool) {
+func (t *tree) again(id string, want, byName, found map[string]bool) {
 	if inVersions(id) {
 		return
 	}
@@ -173,7 +179,7 @@ func (t *tree) again(id string, want, byName map[string]bool, taught bool) {
 	if byName[name] && !dumpedID(id) {
 		t.byName[name] = append(t.byName[name], id)
 	}
-	if taught && len(names.Classify(name, nil)) == 0 {
+	if found != nil && !found[id] {
 		if m := names.Classify(name, t.hosts); len(m) > 0 {
 			t.found = append(t.found, candidate{id: id, matches: m})
 			if f := t.otherSpelling(id, m); f != "" { // rare, and not worth another walk
@@ -218,7 +224,7 @@ func (t *tree) learn(m names.Match) {
 	t.hosts[strings.ToLower(m.Who)] = true
 }
 
-// lastPart is the text after a name's last hyphen, or its last group: a possible host or user.
+// lastPart is the text after a name's last hyphen but not a number, or its last group: a possible host or user.
 func lastPart(name string) string {
 	stem, _ := names.Split(name)
 	if strings.HasSuffix(stem, ")") {
@@ -231,16 +237,21 @@ func lastPart(name string) string {
 	if i <= 0 {
 		return ""
 	}
-	if tail := stem[i+1:]; len(tail) > 2 || strings.Trim(tail, "0123456789") != "" {
+	if tail := stem[i+1:]; !isNumber(tail) {
 		return tail
 	}
 	return stem[strings.LastIndexByte(stem[:i], '-')+1 : i]
 }
 
-// taught reports whether a name ends in a learned host.
+func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// taught reports whether a name may end in a learned host; one that ends in a number may be anywhere.
 func (t *tree) taught() bool {
 	for h := range t.hosts {
 		part := h[strings.LastIndexByte(h, '-')+1:]
+		if isNumber(part) {
+			return true
+		}
 		for _, p := range []string{h, part} {
 			if t.tails.has(t.hash(p)) {
 				return true
