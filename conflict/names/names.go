@@ -67,8 +67,8 @@ type Row struct {
 	// Orphan is the confidence of a name whose base is missing; empty: no match then.
 	Orphan Confidence
 	Place  Part
-	// Keywords are lower case; a group must contain one of them, or the pattern's match does not count.
-	// Empty: the pattern alone decides.
+	// Keywords are lower case; a group, or a name of AtEnd, must contain one of them, or the pattern's match
+	// does not count. Empty: the pattern alone decides.
 	Keywords []string
 	// Pattern matches the whole text of its part or, for AtEnd and InName, the text to cut. The
 	// subexpressions who and keep are the author and the text that stays in the base's name.
@@ -158,12 +158,13 @@ func read(out []Match, hints hint, name, stem, ext string, known Known) []Match 
 	if hints&hintGroup != 0 {
 		out = groups(out, hints, name, stem, ext, known)
 	}
+	folded := strings.ToLower(name)
 	for i := range table {
 		switch r := &table[i]; {
 		case r.hint&hints == 0:
 		case r.Place == InBracket:
 			out = bracket(out, r, name, stem, ext)
-		case r.Place == AtEnd:
+		case r.Place == AtEnd && holds(folded, r.Keywords):
 			out = atEnd(out, r, name, stem, ext)
 		}
 	}
