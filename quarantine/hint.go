@@ -62,11 +62,17 @@ func literalHints(text string) hint {
 	return h
 }
 
+// telling are the rare letters and signs that wordHints starts from.
+var telling = [256]bool{'g': true, 'G': true, 'y': true, 'Y': true, '.': true, 'w': true, 'W': true}
+
 // wordHints reads each byte once. It starts from a rare letter or sign of each word, so that most bytes take
-// only the switch.
+// only the table.
 func wordHints(text string) hint {
 	var h hint
 	for i := 0; i < len(text); i++ {
+		if !telling[text[i]] {
+			continue
+		}
 		switch text[i] {
 		case 'g', 'G':
 			h |= aroundG(text, i)
