@@ -87,6 +87,17 @@ var likeASCII = [][]byte{[]byte("\u212a"), []byte("\u0130"), []byte("\u0131"), [
 // word itself where that ends in a Greek sigma.
 func fold(text []byte) []byte { return []byte(snippet.Fold(string(text))) }
 
+// folded is snippet.Fold, faster for ASCII.
+func folded(text string) string {
+	buf := lowered.Get().(*[]byte)
+	defer lowered.Put(buf)
+	*buf = append((*buf)[:0], text...)
+	if !lowerASCII(*buf, *buf) {
+		return snippet.Fold(text)
+	}
+	return string(*buf)
+}
+
 // byRarity are the usual characters of a text, the rarest first. All others count as rarer.
 const byRarity = "zqxjkvbpygfwmucldrhsnioate "
 
@@ -121,8 +132,8 @@ func contains(text []byte, word string, rare int) bool {
 	return false
 }
 
-// lowerASCII copies text into low, of the same length, with ASCII letters in lower case: eight bytes at a
-// time. plain: the text is ASCII.
+// lowerASCII copies text into low, of the same length or text itself, with ASCII letters in lower case: eight
+// bytes at a time. plain: the text is ASCII.
 func lowerASCII(low, text []byte) (plain bool) {
 	const (
 		ones = 0x0101010101010101
@@ -159,17 +170,21 @@ func isASCII(s string) bool {
 
 // Lines gives a hit, without its item, for every line that holds every word.
 func (q Query) Lines(text string) []model.RecallSnippet {
-	whole := snippet.Fold(text)
+	rest := folded(text)
 	for _, t := range q.terms {
-		if !strings.Contains(whole, t) {
+		if !strings.Contains(rest, t) {
 			return nil
 		}
 	}
 	var out []model.RecallSnippet
 	n := 0
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(text) { // its folded form is a line too
 		n++
-		low := snippet.Fold(line)
+		low := rest[:strings.IndexByte(rest, '\n')+1]
+		if low == "" {
+			low = rest
+		}
+		rest = rest[len(low):]
 		at, score := q.place(low)
 		if at < 0 {
 			continue
@@ -183,7 +198,7 @@ func (q Query) Lines(text string) []model.RecallSnippet {
 // Piece gives one hit, without its item, for a text of several lines that holds every word
 // anywhere. The hit's line is that of the match.
 func (q Query) Piece(text string) (hit model.RecallSnippet, ok bool) {
-	low := snippet.Fold(text)
+	low := folded(text)
 	at, score := q.place(low)
 	if at < 0 {
 		return model.RecallSnippet{}, false
@@ -194,7 +209,7 @@ func (q Query) Piece(text string) (hit model.RecallSnippet, ok bool) {
 // place is the position of the query in a folded text, as typed or by its first word, with the score;
 // -1 when a word is missing.
 func (q Query) place(low string) (at int, score float64) {
-	if at = strings.Index(low, q.phrase); at >= 0 {
+	if at = strings.Index(low, q.phrase); at >= 0 || len(q.terms) == 1 && q.terms[0] == q.phrase {
 		return at, scorePhrase
 	}
 	return q.allTerms(low), scoreTerms
