@@ -130,7 +130,11 @@ func (r *recall) text(s *store, e *entry, data []byte, m rootdir.Meta, err error
 		if s.cfg.Layout == nil {
 			lines = bestLine(text, lines)
 		}
-		f = s.facts.Of(e.id, text, m)
+		if s.cfg.SearchOnly { // nothing asks again
+			f = s.examine(e.id, text)
+		} else {
+			f = s.facts.Of(e.id, text, m)
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
