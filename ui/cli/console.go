@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,10 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/linear"
 )
+
+// consoleHeap is how far the heap of a console may grow over what lives, in per cent, until garbage is collected:
+// a console mostly waits, and what it learns of a large store stays as long as it is open.
+const consoleHeap = 25
 
 // console opens the desk on the stores of the session.
 func (a *app) console(ctx context.Context) error {
@@ -50,6 +55,7 @@ func (a *app) console(ctx context.Context) error {
 	if s.Config.UI.Linear || o.Plain && (term == "" || term == "dumb") {
 		run = linear.Run
 	}
+	debug.SetGCPercent(consoleHeap)
 	if a.screen != nil {
 		o.Terminal = *a.screen
 	}
