@@ -144,6 +144,8 @@ func Profile(dir string) (string, error) {
 		return home, nil
 	case has(indexName) && emptied(dir):
 		return project, nil
+	case has("settings.json") && filepath.Base(abs) == ".gemini":
+		return gemini, nil
 	}
 	return "", model.Errorf(model.InvalidInput, "open", "%q holds no coding agent's memory: looked for projects/*/memory/*.md, agent-memory/*/*.md, "+
 		"memories/ with memories_1.sqlite or a memory_summary.md of v1, GEMINI.md with settings.json, a MEMORY.md with links to .md files, memories/", filepath.Base(abs))

@@ -508,8 +508,8 @@ func TestNothingThroughALinkedDirectory(t *testing.T) {
 
 // TestLastMemory: a store whose last memory was forgotten must open again, or no undo finds it.
 func TestLastMemory(t *testing.T) {
-	for _, files := range [][]string{{"a.md", "a", "MEMORY.md", "- [a](a.md)\n"}, {"a.md", "a", "MEMORY.md", "# Mill\n- [a](a.md)\n"}, {mem + "a.md", "a"}, {"agent-memory/b/a.md", "a"}} {
-		dir := plant(t, t.TempDir(), files...)
+	for _, files := range [][]string{{"a.md", "a", "MEMORY.md", "- [a](a.md)\n"}, {"a.md", "a", "MEMORY.md", "# Mill\n- [a](a.md)\n"}, {mem + "a.md", "a"}, {"agent-memory/b/a.md", "a"}, {"GEMINI.md", "a", "settings.json", "{}"}} {
+		dir := plant(t, filepath.Join(t.TempDir(), ".gemini"), files...)
 		s := open(t, dir)
 		_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: files[0]})
 		must(t, err)
