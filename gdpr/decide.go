@@ -458,8 +458,10 @@ var frontMatter = regexp.MustCompile(`\A\x{feff}?---\r?\n(?s:.*?)\n---[ \t]*(?:\
 // then also has the text as people read it.
 func (st *Step) body(m *subject.Matcher, it model.Item, with string) {
 	st.NewBody = m.Redact(it.Body, with)
-	if value := wholeJSON(st.NewBody); json.Valid([]byte(it.Body)) && strings.ContainsAny(it.Body[:1], "{[") && json.Valid([]byte(value)) {
-		st.NewBody = value
+	if json.Valid([]byte(it.Body)) && strings.ContainsAny(it.Body[:1], "{[") {
+		if value := wholeJSON(st.NewBody); json.Valid([]byte(value)) {
+			st.NewBody = value
+		}
 	}
 	if !raw(it) {
 		return

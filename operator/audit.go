@@ -34,7 +34,7 @@ func (s *Session) AuditTrail() *AuditTrail {
 			trouble = "the events of " + store + " are missing: " + err.Error()
 		})
 		if trouble == "" && len(bounded) > 0 {
-			trouble = OnlyNewest(bounded[0])
+			trouble = OnlyNewest(bounded)
 		}
 		return out, trouble
 	}}

@@ -15,9 +15,9 @@ import (
 // storeEventsKept bounds a store's own events to the newest.
 const storeEventsKept = 1000
 
-// OnlyNewest says that a store has more events than StoreEvents lists.
-func OnlyNewest(store string) string {
-	return fmt.Sprintf("%s: only the newest %d of its events are listed", store, storeEventsKept)
+// OnlyNewest says that stores have more events than StoreEvents lists.
+func OnlyNewest(stores []string) string {
+	return fmt.Sprintf("only the newest %d events are listed of %s", storeEventsKept, strings.Join(stores, ", "))
 }
 
 // StoreEvent is an event of a store's own system: Crewship's journal, recurse's evolution log, the

@@ -47,7 +47,7 @@ func Swap(path string, want, data []byte) (came []byte, err error) {
 			return nil, ErrMoved
 		case err == nil:
 			if now, err = os.ReadFile(temp); err != nil {
-				err = errors.Join(err, Exchange(temp, path)) // what nobody has read is nobody's to remove
+				err = errors.Join(err, Exchange(temp, path)) // it may be another program's write: it goes back
 			}
 		}
 	}

@@ -165,8 +165,8 @@ func (a *app) pageOfAudit(next string, left int, bounded []string) {
 	if left > 0 {
 		a.hintf("%s of the stores left out: take all with --all", plural(int64(left), "older event"))
 	}
-	for _, store := range bounded {
-		a.hintf("%s", operator.OnlyNewest(store))
+	if len(bounded) > 0 {
+		a.hintf("%s", operator.OnlyNewest(bounded))
 	}
 }
 

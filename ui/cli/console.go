@@ -21,7 +21,7 @@ import (
 )
 
 // consoleHeap is how far the heap of a console may grow over what lives, in per cent, until garbage is collected:
-// a console mostly waits, and what it learns of a large store stays as long as it is open.
+// a console mostly waits, and what it learns of a large store stays as long as it is open. GOGC overrides it.
 const consoleHeap = 25
 
 // console opens the desk on the stores of the session.
@@ -55,7 +55,9 @@ func (a *app) console(ctx context.Context) error {
 	if s.Config.UI.Linear || o.Plain && (term == "" || term == "dumb") {
 		run = linear.Run
 	}
-	debug.SetGCPercent(consoleHeap)
+	if a.Env("GOGC") == "" {
+		debug.SetGCPercent(consoleHeap)
+	}
 	if a.screen != nil {
 		o.Terminal = *a.screen
 	}

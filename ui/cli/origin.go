@@ -123,6 +123,9 @@ func (a *app) printTakeback(f takebackFlags, plan, done []origin.Taken, ids []st
 		forgotten, restored = "to forget", "to restore"
 	}
 	a.hintf("%s: %d %s, %d %s, %d left as they are", plural(int64(len(plan)), "item"), counts[origin.ActForget], forgotten, counts[origin.ActRestore], restored, counts[origin.ActSkip])
+	if left := len(plan) - len(done); left > 0 {
+		a.hintf("%s not taken back: the error says why", plural(int64(left), "item"))
+	}
 	for _, id := range ids {
 		a.hintf("to undo it: memdesk undo restore %s", id)
 	}

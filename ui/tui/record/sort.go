@@ -25,9 +25,11 @@ type sorting struct {
 	down   bool
 }
 
-// sortedFetch reads all rows of a source and returns them in the current order.
+// sortedFetch returns all rows of a source in the chosen order. Without one it returns the source's pages, the
+// worst first where the kind wants it and one page holds all.
 func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (list.Span[Row[T]], desk.Said, error)) func(context.Context, operator.PageQuery) (list.Span[Row[T]], desk.Said, error) {
 	by, worst := p.sorted, p.Kind.Badge-1
+	urgency := func(a, b Row[T]) int { return cmp.Compare(a.tone(worst).Urgency(), b.tone(worst).Urgency()) }
 	switch {
 	case by.column == 0 && !p.Kind.Worst:
 		return fetch
@@ -35,7 +37,7 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (l
 		return func(ctx context.Context, q operator.PageQuery) (list.Span[Row[T]], desk.Said, error) {
 			page, told, err := fetch(ctx, q)
 			if q.Cursor == "" && page.Next == "" {
-				slices.SortStableFunc(page.Rows, func(a, b Row[T]) int { return cmp.Compare(a.tone(worst).Urgency(), b.tone(worst).Urgency()) })
+				slices.SortStableFunc(page.Rows, urgency)
 			}
 			return page, told, err
 		}
@@ -67,7 +69,7 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (l
 		slices.SortStableFunc(all.Rows, func(a, b Row[T]) int {
 			n := 0
 			if at == worst {
-				n = cmp.Compare(a.tone(at).Urgency(), b.tone(at).Urgency())
+				n = urgency(a, b)
 			}
 			switch {
 			case n != 0:
