@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,6 +47,12 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
+// environ is a copy of the environment, as a process has it: a server reads it while the test sets up the next program.
+func (d *desk) environ() func(string) string {
+	env := maps.Clone(d.env)
+	return func(k string) string { return env[k] }
+}
+
 func (d *desk) write(rel, text string) {
 	d.t.Helper()
 	path := filepath.Join(d.mem, rel)
@@ -70,7 +77,7 @@ func (d *desk) bare(args ...string) result {
 	d.t.Helper()
 	var out, errw bytes.Buffer
 	p := cli.Program{Args: args, Stdin: cmp.Or[io.Reader](d.ask, strings.NewReader(d.in)), Stdout: &out, Stderr: &errw,
-		Env: func(k string) string { return d.env[k] }, Dir: d.dir, Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(),
+		Env: d.environ(), Dir: d.dir, Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(),
 		Example: "# example\n", Terminal: func(any) bool { return d.tty }, User: "op", TTY: "/dev/pts/9"}
 	r := result{code: p.Run(d.t.Context()), out: out.String(), err: errw.String()}
 	if slices.Contains(args, "--json") {

@@ -83,7 +83,7 @@ func TestWatchSaysWhatIsNewAndWhatIsGone(t *testing.T) {
 		`"type":"gone"`: stop,
 	}
 	p := cli.Program{Args: []string{"--open", "crewship=" + d.mem, "quarantine", "list", "--watch", "--json"}, Stdin: strings.NewReader(""), Stdout: out, Stderr: out,
-		Env: func(k string) string { return d.env[k] }, Dir: d.dir, Clock: clock.System{}, Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "op"}
+		Env: d.environ(), Dir: d.dir, Clock: clock.System{}, Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "op"}
 	if code := p.Run(ctx); code != 0 {
 		t.Errorf("exit %d", code)
 	}
@@ -101,7 +101,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 	d.write("topics/"+strings.Repeat("long-", 20)+"name.md", strings.Repeat("title ", 40)+"\n")
 	at := func(width int, args ...string) string {
 		var out, errw bytes.Buffer
-		p := cli.Program{Args: append([]string{"--open", "crewship=" + d.mem}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errw, Env: func(k string) string { return d.env[k] },
+		p := cli.Program{Args: append([]string{"--open", "crewship=" + d.mem}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errw, Env: d.environ(),
 			Dir: d.dir, Clock: clock.System{}, Kinds: backends.Builtin(), Terminal: func(s any) bool { return s == any(&out) }, Columns: func() int { return width }, User: "op"}
 		if code := p.Run(t.Context()); code != 0 {
 			t.Fatal(errw.String())

@@ -35,7 +35,7 @@ func (d *desk) servedAs(what string, args ...string) (url string) {
 	r, w := io.Pipe()
 	ended := make(chan int, 1)
 	p := cli.Program{Args: append([]string{"serve", what, "--listen", "127.0.0.1:0"}, args...),
-		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: w, Env: func(k string) string { return d.env[k] }, Dir: d.dir,
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: w, Env: d.environ(), Dir: d.dir,
 		Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "daemon"}
 	go func() {
 		ended <- p.Run(ctx)

@@ -194,7 +194,7 @@ func (d *desk) server(keys string) (addr string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan int, 1)
 	p := cli.Program{Args: []string{"--open", "crewship=" + d.mem, "serve", "ssh", "--listen", "127.0.0.1:0", "--authorized-keys", file},
-		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: w, Env: func(k string) string { return d.env[k] }, Dir: d.dir,
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: w, Env: d.environ(), Dir: d.dir,
 		Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "daemon"}
 	go func() {
 		ended <- p.Run(ctx)
@@ -268,7 +268,9 @@ func TestServeSSH(t *testing.T) {
 	if !found {
 		t.Error("the log has no outcome of the forget")
 	}
+	reader.mu.Lock()
 	raw := reader.raw.String()
+	reader.mu.Unlock()
 	if !strings.Contains(raw, "\x1b[38;2;") && !strings.Contains(raw, "\x1b[38;5;") {
 		t.Error("the console over SSH has no colours")
 	}

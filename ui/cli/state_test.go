@@ -101,7 +101,7 @@ func TestEveryFormatOpens(t *testing.T) {
 		run := func(in string, args ...string) result {
 			var out, errw bytes.Buffer
 			code := cli.Program{Args: append([]string{"--open", "crewship=" + d.mem}, args...), Stdin: strings.NewReader(in), Stdout: &out, Stderr: &errw,
-				Env: func(k string) string { return d.env[k] }, Dir: d.dir, Clock: now, Version: "test", Kinds: backends.Builtin(),
+				Env: d.environ(), Dir: d.dir, Clock: now, Version: "test", Kinds: backends.Builtin(),
 				Terminal: func(any) bool { return false }, User: "op"}.Run(t.Context())
 			return result{code: code, out: out.String(), err: errw.String()}
 		}

@@ -37,7 +37,7 @@ func TestAFullOutput(t *testing.T) {
 	} {
 		var errw bytes.Buffer
 		p := cli.Program{Args: append([]string{"--open", "crewship=" + d.mem}, tt.args...), Stdin: strings.NewReader(""), Stdout: full{}, Stderr: &errw,
-			Env: func(k string) string { return d.env[k] }, Dir: d.dir, Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(),
+			Env: d.environ(), Dir: d.dir, Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(),
 			Terminal: func(any) bool { return false }, User: "op"}
 		code := p.Run(t.Context())
 		if said := strings.Contains(errw.String(), "no space left"); code != tt.code || said != (name != "usage") {
