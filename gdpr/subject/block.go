@@ -221,7 +221,7 @@ func (l *layer) decodeWide(size int, yield func(*layer)) {
 			d := decoding{of: l}
 			// Half a character at an end: in the other byte order the text is shifted by one byte.
 			if skip == 1 && size == 2 && big && l.text[0] != 0 {
-				d.addRune(rune(l.text[0]), 0, 1)
+				d.add(string(rune(l.text[0])), 0, 1)
 			}
 			for i := skip; i+size <= len(l.text); i += size {
 				r, n := unit(l.text[i:], size, big), i+size
@@ -230,11 +230,11 @@ func (l *layer) decodeWide(size int, yield func(*layer)) {
 						r, n = (r-0xd800)<<10|(low-0xdc00)+0x10000, n+2
 					}
 				}
-				d.addRune(r, i, n)
+				d.add(string(r), i, n)
 				i = n - size
 			}
 			if last := len(l.text) - 1; size == 2 && !big && (len(l.text)-skip)%2 == 1 && l.text[last] != 0 {
-				d.addRune(rune(l.text[last]), last, last+1)
+				d.add(string(rune(l.text[last])), last, last+1)
 			}
 			if wide := d.layer(UTF16); wide != nil {
 				yield(wide)

@@ -146,7 +146,7 @@ func (l *layer) decoded(c *charset) *layer {
 		if r >= utf8.RuneSelf {
 			r, n = c.next(l.text[i:])
 		}
-		d.addRune(r, i, i+n)
+		d.add(string(r), i, i+n)
 		i += n
 	}
 	return d.layer(Charset)
@@ -191,7 +191,7 @@ func (l *layer) shifted(c *charset) *layer {
 		d.keep(last, from)
 		for i := inside; i+1 < behind; i += 2 {
 			if r := c.two[int(l.text[i]|0x80)<<8|int(l.text[i+1]|0x80)]; r != 0 {
-				d.addRune(r, from, to)
+				d.add(string(r), from, to)
 			}
 		}
 		last = to

@@ -56,20 +56,7 @@ type decoding struct {
 // add appends the decoded text of of.text[from:to].
 func (d *decoding) add(text string, from, to int) {
 	d.text = append(d.text, text...)
-	d.placed(len(text), from, to)
-}
-
-func (d *decoding) addRune(r rune, from, to int) {
-	n := len(d.text)
-	d.text = utf8.AppendRune(d.text, r)
-	d.placed(len(d.text)-n, from, to)
-}
-
-func (d *decoding) placed(n, from, to int) {
-	if d.of.probe {
-		return
-	}
-	for range n {
+	for k := 0; k < len(text) && !d.of.probe; k++ {
 		d.at, d.to = append(d.at, int32(from)), append(d.to, int32(to))
 	}
 }
@@ -95,6 +82,56 @@ func (d *decoding) layer(method Method) *layer {
 	return &layer{text: d.text, at: d.at, to: d.to, block: l.block, start: l.start, end: l.end, method: cmp.Or(l.method, method), depth: l.depth + 1, loose: l.loose, units: l.units || method == UTF16, escapes: l.escapes, family: l.family, probe: l.probe}
 }
 
+// resolving decodes escapes. It yields a layer around each, or around several that are near one another: the
+// text elsewhere is as it was, and has been searched.
+type resolving struct {
+	decoding
+	reach  int
+	method Method // of the first escape of the layer; empty before it
+	last   int    // kept or resolved up to here
+	yield  func(*layer)
+}
+
+// escape adds the text of an escape at of.text[from:to].
+func (r *resolving) escape(text string, m Method, from, to int) {
+	if r.method != "" && from-r.last > 2*r.reach {
+		r.end()
+	}
+	if r.method == "" {
+		r.method, r.last = m, start(r.of.text, from-r.reach)
+	}
+	r.keep(r.last, from)
+	r.add(text, from, to)
+	r.last = to
+}
+
+// end yields the layer that has an escape, if any.
+func (r *resolving) end() {
+	if r.method == "" {
+		return
+	}
+	r.keep(r.last, end(r.of.text, r.last+r.reach))
+	if l := r.layer(r.method); l != nil {
+		r.yield(l)
+	}
+	r.decoding, r.method = decoding{of: r.of}, ""
+}
+
+// start and end move the border of a part outwards, so that it cuts no word, and no block of digits.
+func start(b []byte, at int) int {
+	if at <= 0 {
+		return 0
+	}
+	return whole(b, blockStart(b, wordStart(b, at)), -1)
+}
+
+func end(b []byte, at int) int {
+	if at >= len(b) {
+		return len(b)
+	}
+	return whole(b, blockEnd(b, wordEnd(b, at)), 1)
+}
+
 // escapes are the characters with which an escape begins.
 var escapes = func() (t [256]bool) {
 	for _, c := range []byte(`%&=\+?`) {
@@ -114,10 +151,9 @@ var followed = [][]int{{0, 1}, {0}, {}, {0, 1, 2}}
 const unresolved = 3
 
 // unescape resolves the escapes of a family once: percent encoding, HTML entities, the escapes of JSON and of
-// programming languages; quoted-printable with its soft line breaks; UTF-7. It is nil where there are none.
-func (l *layer) unescape(family string) *layer {
-	d := decoding{of: l}
-	var method Method
+// programming languages; quoted-printable with its soft line breaks; UTF-7.
+func (l *layer) unescape(family string, reach int, yield func(*layer)) {
+	r := resolving{decoding: decoding{of: l}, reach: reach, yield: yield}
 	src := l.text
 	first := len(src)
 	for i := range len(family) { // one search each is faster than one for all
@@ -125,7 +161,6 @@ func (l *layer) unescape(family string) *layer {
 			first = n
 		}
 	}
-	last := 0 // kept or resolved up to here
 	for i := first; i < len(src); i++ {
 		if !escapes[src[i]] || strings.IndexByte(family, src[i]) < 0 {
 			continue
@@ -137,26 +172,16 @@ func (l *layer) unescape(family string) *layer {
 		if src[i] == '=' && text == "" && padding(src, i) {
 			text = wordJoiner
 		}
-		if method == "" {
-			method, d.text = m, make([]byte, 0, len(src))
-		}
-		d.keep(last, i)
-		d.add(text, i, i+n)
-		last = i + n
-		i = last - 1
+		r.escape(text, m, i, i+n)
+		i += n - 1
 	}
-	if method == "" {
-		return nil
-	}
-	d.keep(last, len(src))
-	return d.layer(method)
+	r.end()
 }
 
 // unfold removes the line breaks that vCards and calendars insert (RFC 6350, 3.2; RFC 5545, 3.1): a line end
-// and one blank, anywhere in a word. It is nil where there are none.
-func (l *layer) unfold() *layer {
-	d := decoding{of: l}
-	last := 0
+// and one blank, anywhere in a word.
+func (l *layer) unfold(reach int, yield func(*layer)) {
+	r := resolving{decoding: decoding{of: l}, reach: reach, yield: yield}
 	for i := 0; i < len(l.text); i++ {
 		n := bytes.IndexByte(l.text[i:], '\n')
 		if n < 0 {
@@ -165,18 +190,13 @@ func (l *layer) unfold() *layer {
 		if i += n; !foldAt(l.text, i) {
 			continue
 		}
-		end := i
+		from := i
 		if l.text[i-1] == '\r' {
-			end--
+			from--
 		}
-		d.keep(last, end)
-		last = i + 2
+		r.escape("", Folded, from, i+2)
 	}
-	if last == 0 {
-		return nil
-	}
-	d.keep(last, len(l.text))
-	return d.layer(Folded)
+	r.end()
 }
 
 // foldAt reports whether a word may continue after the line that ends at i and one blank. A quotation or

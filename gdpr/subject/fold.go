@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"bytes"
 	"slices"
 	"sync/atomic"
 	"unicode"
@@ -260,10 +261,8 @@ func markup(b []byte) int {
 			if rest[1] == '!' && string(rest[i-2:i]) != "--" {
 				continue
 			}
-			for _, c := range rest[1:i] {
-				if c == '@' { // an address in angle brackets is no tag
-					return 1
-				}
+			if bytes.IndexByte(rest[1:i], '@') >= 0 { // an address in angle brackets is no tag
+				return 1
 			}
 			return i + 1
 		case '<':

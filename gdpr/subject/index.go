@@ -82,7 +82,7 @@ func (x *Index) Find(text string, yield func(known int, clear string, start, end
 	if len(text) < least {
 		return
 	}
-	w := walker{least: least, foreign: true, charsets: allCharsets}
+	w := walker{least: least, reach: maxMark + 10*MaxTerm, foreign: true, charsets: allCharsets}
 	w.look = func(v *view, l *layer) bool {
 		for lo := range v.text {
 			if v.begins(lo) && (!x.at(v, l, lo, yield) || !x.atNormal(v, l, lo, yield)) {

@@ -322,7 +322,7 @@ func (m *Matcher) find(b []byte, loose, first bool) []Hit {
 // It reports what it could not see.
 func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first bool, near func(*layer) bool) ([]Hit, unseen) {
 	var hits []Hit
-	w := walker{pieces: m.pieces, least: m.least, foreign: m.foreign, charsets: m.charsets, near: near}
+	w := walker{pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: near}
 	w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) } // ASCII identifiers can end differently next to other letters
 	w.look = func(v *view, l *layer) bool {
 		if loose && l.depth == 0 {

@@ -299,36 +299,47 @@ func (m *Matcher) encodedRuns(b []byte, lo, hi int, add func(lo, hi int)) (done 
 			done = to
 			continue
 		}
-		// The block: lines of only digits, above and below.
-		for from > 0 {
-			k := from - 1
-			for k > 0 && from-k < 64 && slices.Contains([]byte(" \t>|#*\r\n"), b[k]) {
-				k--
-			}
-			if k <= 0 || !base64Digits[b[k]] || !follows(b[k+1:from]) {
-				break
-			}
-			for from = k; from > 0 && base64Digits[b[from-1]]; from-- {
-			}
-		}
-		for to < len(b) {
-			k := to
-			for k < len(b) && (k-to < 64) && slices.Contains([]byte(" \t>|#*\r\n="), b[k]) {
-				k++
-			}
-			if k >= len(b) || !base64Digits[b[k]] || !follows(b[to:k]) {
-				to = min(len(b), max(to, k))
-				break
-			}
-			for to = k; to < len(b) && base64Digits[b[to]]; to++ {
-			}
-		}
+		from, to = blockStart(b, from), blockEnd(b, to)
 		if to-from >= max(minRun, m.least*4/3) {
 			add(from, to)
 		}
 		done = to
 	}
 	return done
+}
+
+// blockStart and blockEnd are the borders of the block around a place in a run of digits: lines of only
+// digits, above and below.
+func blockStart(b []byte, from int) int {
+	for {
+		for from > 0 && base64Digits[b[from-1]] {
+			from--
+		}
+		k := from - 1
+		for k > 0 && from-k < 64 && slices.Contains([]byte(" \t>|#*\r\n"), b[k]) {
+			k--
+		}
+		if k <= 0 || !base64Digits[b[k]] || !follows(b[k+1:from]) {
+			return from
+		}
+		from = k
+	}
+}
+
+func blockEnd(b []byte, to int) int {
+	for {
+		for to < len(b) && base64Digits[b[to]] {
+			to++
+		}
+		k := to
+		for k < len(b) && k-to < 64 && slices.Contains([]byte(" \t>|#*\r\n="), b[k]) {
+			k++
+		}
+		if k >= len(b) || !base64Digits[b[k]] || !follows(b[to:k]) {
+			return k
+		}
+		to = k
+	}
 }
 
 func capitals(b []byte) bool { return !bytes.ContainsFunc(b, unicode.IsLower) }

@@ -24,6 +24,9 @@ func TestPiecesLoseNothing(t *testing.T) {
 				b.WriteString(beside[rng.IntN(len(beside))])
 			}
 			b.WriteString(strings.Repeat(".", rng.IntN(140)))
+			if rng.IntN(8) == 0 {
+				b.WriteString(strings.Repeat("a note %41 of lines\n", rng.IntN(3)) + strings.Repeat("ribeiro ana subj. ", rng.IntN(200)))
+			}
 			name := names[rng.IntN(len(names))]
 			switch at := 1 + rng.IntN(len(name)-1); rng.IntN(4) {
 			case 0, 1:
@@ -40,10 +43,14 @@ func TestPiecesLoseNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := m.find(text, false, false)
-		all := walker{least: m.least, foreign: m.foreign, charsets: m.charsets}
+		all := walker{least: m.least, reach: 1 << 20, foreign: m.foreign, charsets: m.charsets}
+		var want []Hit
 		all.look = func(v *view, l *layer) bool {
 			m.match(v, func(_ *Pattern, lo, hi int, whole bool) bool {
 				start, end := l.place(int(v.from[lo]), int(v.to[hi-1]))
+				if whole {
+					want = append(want, Hit{Start: start, End: end})
+				}
 				if found++; whole && !slices.ContainsFunc(got, func(h Hit) bool { return h.Start < end && start < h.End }) {
 					t.Errorf("%q: %q is not found in the pieces of %q", term, text[start:end], text)
 				}
@@ -52,6 +59,11 @@ func TestPiecesLoseNothing(t *testing.T) {
 			return true
 		}
 		all.text(&layer{text: text, family: unresolved})
+		for _, h := range got {
+			if !slices.ContainsFunc(want, func(o Hit) bool { return h.Start < o.End && o.Start < h.End }) {
+				t.Errorf("%q: %q is found in the pieces alone of %q", term, text[h.Start:h.End], text)
+			}
+		}
 		if t.Failed() {
 			return // the other failures would have the same cause
 		}

@@ -25,6 +25,7 @@ type walker struct {
 	// pieces yields the stretches of a text that need a search; nil: all of it.
 	pieces  func(text []byte, packed func(at int), yield func(lo, hi int))
 	least   int  // length of the shortest pattern, in bytes
+	reach   int  // how far an occurrence may extend from an escape, in bytes
 	foreign bool // a pattern has non-Latin letters
 	done    bool
 	view    view // reused for each call of look
@@ -86,14 +87,12 @@ func (w *walker) piece(l *layer) {
 		if !slices.Contains(followed[l.family], i) || l.escapes > 2 || w.done {
 			continue
 		}
-		if u := l.unescape(family); u != nil {
+		l.unescape(family, w.reach, func(u *layer) {
 			u.family, u.escapes = i, l.escapes+1
 			w.piece(u)
-		}
+		})
 	}
-	if u := l.unfold(); u != nil {
-		w.piece(u)
-	}
+	l.unfold(w.reach, w.piece)
 	for _, enc := range w.charsets {
 		if u := l.shifted(enc); u != nil && !w.done {
 			w.see(u)
