@@ -103,7 +103,7 @@ func TestColourBlindTheme(t *testing.T) {
 	}
 	for _, dark := range []bool{true, false} {
 		for _, kind := range []string{"protan", "deutan"} {
-			if got := distance(paint.SafePalette(dark), kind); got < 0.2 {
+			if got := distance(paint.PaletteOf(paint.ThemeColourBlind, dark), kind); got < 0.2 {
 				t.Errorf("dark %v, %s: states are %.2f apart", dark, kind, got)
 			}
 		}

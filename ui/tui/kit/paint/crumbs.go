@@ -6,19 +6,6 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// Toned is the paint of a tone.
-func (s *Styles) Toned(t Tone) Paint {
-	switch t {
-	case ToneWarn:
-		return s.Warn
-	case ToneBad:
-		return s.Bad
-	case ToneGood:
-		return s.Good
-	}
-	return Paint{}
-}
-
 func (s *Styles) CrumbsWidth(crumbs []safetext.Text) int {
 	n := (len(crumbs) - 1) * s.Glyphs.Crumb.Width()
 	for _, c := range crumbs {

@@ -11,7 +11,7 @@ import (
 // Every colour must be one of a terminal of 256, so that it looks the same over SSH; with 16 the states
 // must still differ, and bad ones be red.
 func TestColoursOfSimpleTerminals(t *testing.T) {
-	for name, p := range map[string]Palette{"dark": darkPalette(), "light": lightPalette(), "colour-blind, dark": SafePalette(true), "colour-blind, light": SafePalette(false), "contrast": contrastPalette(true)} {
+	for name, p := range map[string]Palette{"dark": PaletteOf(ThemeDark, false), "light": PaletteOf(ThemeLight, true), "colour-blind, dark": PaletteOf(ThemeColourBlind, true), "colour-blind, light": PaletteOf(ThemeColourBlind, false), "contrast": PaletteOf(ThemeHighContrast, true)} {
 		for what, c := range map[string]color.Color{"accent": p.Accent, "dim": p.Dim, "good": p.Good, "warn": p.Warn, "bad": p.Bad, "match": p.Match, "escape": p.Escape,
 			"selFg": p.SelFg, "selBg": p.SelBg, "barFg": p.BarFg, "barBg": p.BarBg, "alarmFg": p.AlarmFg, "alarmBg": p.AlarmBg, "shade": p.Shade} {
 			r, g, b, _ := c.RGBA()
@@ -21,7 +21,7 @@ func TestColoursOfSimpleTerminals(t *testing.T) {
 			}
 		}
 	}
-	for name, p := range map[string]Palette{"dark": darkPalette(), "light": lightPalette()} {
+	for name, p := range map[string]Palette{"dark": PaletteOf(ThemeDark, false), "light": PaletteOf(ThemeLight, true)} {
 		good, warn, bad := colorprofile.ANSI.Convert(p.Good), colorprofile.ANSI.Convert(p.Warn), colorprofile.ANSI.Convert(p.Bad)
 		if good == warn || warn == bad || good == bad {
 			t.Errorf("%s: with 16 colours good, warn and bad are %v, %v, %v", name, good, warn, bad)
