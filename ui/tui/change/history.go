@@ -111,14 +111,10 @@ func versionText(d *desk.Desk, ctx context.Context, ref model.Ref, v model.Versi
 }
 
 func versionDatum(v model.Version) desk.Datum {
-	var r desk.Datum
-	r.Add("version", v.ID)
-	r.Add("at", desk.StampOf(v.At))
-	r.Add("by", v.By)
-	r.Add("bytes", v.Bytes)
-	r.Add("sha256", v.Hash)
-	r.Add("readable", v.Readable)
-	return r
+	return desk.DatumOf(
+		"version", v.ID, "at", desk.StampOf(v.At), "by", v.By, "bytes", v.Bytes, "sha256", v.Hash,
+		"readable", v.Readable,
+	)
 }
 
 // sides are the versions to compare, the older one first; without a mark the

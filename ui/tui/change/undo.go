@@ -240,18 +240,11 @@ func (us *Undos) Open() tea.Cmd {
 }
 
 func undoDatum(u operator.UndoRow) desk.Datum {
-	var r desk.Datum
-	r.Add("undo", u.ID)
-	r.Add("store", u.Store)
-	r.Add("id", model.EncodeID(u.Item))
-	r.Add("op", u.Op)
-	r.Add("at", desk.StampOf(u.At))
-	r.Add("expires", desk.StampOf(u.Expires))
-	r.Add("bytes", u.Bytes)
-	r.Add("existed", u.Existed)
-	r.Add("confirmed", u.Confirmed)
-	r.Add("obstacle", u.Obstacle)
-	return r
+	return desk.DatumOf(
+		"undo", u.ID, "store", u.Store, "id", model.EncodeID(u.Item), "op", u.Op, "at", desk.StampOf(u.At),
+		"expires", desk.StampOf(u.Expires), "bytes", u.Bytes, "existed", u.Existed, "confirmed", u.Confirmed,
+		"obstacle", u.Obstacle,
+	)
 }
 
 // tellUndo is an entry of the undo store as a sentence.

@@ -32,6 +32,14 @@ func (r *Datum) Add(name string, value any) {
 	r.values = append(r.values, value)
 }
 
+// DatumOf is a row of names, each with its value.
+func DatumOf(pairs ...any) (r Datum) {
+	for pair := range slices.Chunk(pairs, 2) {
+		r.Add(pair[0].(string), pair[1])
+	}
+	return r
+}
+
 // Object is the row for JSON.
 func (r Datum) Object() map[string]any {
 	out := map[string]any{}
@@ -63,21 +71,14 @@ func (r Datum) cells() []string {
 }
 
 func HeaderDatum(store string, h model.Header) Datum {
-	var r Datum
-	r.Add("store", store)
-	r.Add("id", model.EncodeID(h.ID))
-	r.Add("tier", h.Tier)
-	r.Add("scope", h.Scope)
-	r.Add("title", h.Title)
-	r.Add("bytes", h.Bytes)
-	r.Add("modified", StampOf(h.Modified))
-	r.Add("stamp", h.Stamp)
 	flags := make([]string, len(h.Flags))
 	for i, f := range h.Flags {
 		flags[i] = string(f)
 	}
-	r.Add("flags", flags)
-	return r
+	return DatumOf(
+		"store", store, "id", model.EncodeID(h.ID), "tier", h.Tier, "scope", h.Scope, "title", h.Title, "bytes", h.Bytes,
+		"modified", StampOf(h.Modified), "stamp", h.Stamp, "flags", flags,
+	)
 }
 
 // itemDatum is a whole item. JSON cannot hold invalid UTF-8: the bytes are added beside it then.

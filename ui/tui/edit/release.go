@@ -50,21 +50,10 @@ func (ed *Edits) Release(e operator.QuarantineEntry) tea.Cmd {
 }
 
 func QuarantineDatum(e operator.QuarantineEntry) desk.Datum {
-	var r desk.Datum
-	r.Add("store", e.Store)
-	r.Add("id", model.EncodeID(e.ID))
-	r.Add("source", e.Source)
-	r.Add("filed", e.Filed)
-	r.Add("category", e.Category)
-	r.Add("pattern", e.Pattern)
-	r.Add("sha256", e.SHA256)
-	r.Add("line", e.Line)
-	r.Add("col", e.Col)
-	r.Add("excerpt", e.Excerpt)
-	r.Add("live", string(desk.LivenessOf(e.Live)))
-	r.Add("quarantined_at", desk.StampOf(e.At))
-	r.Add("bytes", e.Bytes)
-	r.Add("known_false_positive", e.FalsePositive)
-	r.Add("problem", e.Problem)
-	return r
+	return desk.DatumOf(
+		"store", e.Store, "id", model.EncodeID(e.ID), "source", e.Source, "filed", e.Filed, "category", e.Category,
+		"pattern", e.Pattern, "sha256", e.SHA256, "line", e.Line, "col", e.Col, "excerpt", e.Excerpt,
+		"live", string(desk.LivenessOf(e.Live)), "quarantined_at", desk.StampOf(e.At), "bytes", e.Bytes,
+		"known_false_positive", e.FalsePositive, "problem", e.Problem,
+	)
 }

@@ -373,13 +373,9 @@ func (b *Bulk) Each(ctx context.Context, j operator.Running, n int, key func(int
 var errNotDone = errors.New("not done")
 
 func outcomeDatum(o Outcome) desk.Datum {
-	var r desk.Datum
-	r.Add("store", o.Store)
-	r.Add("item", o.Name)
-	r.Add("ok", o.Ok)
-	r.Add("outcome", o.Word)
-	r.Add("why", o.Why.String())
-	return r
+	return desk.DatumOf(
+		"store", o.Store, "item", o.Name, "ok", o.Ok, "outcome", o.Word, "why", o.Why.String(),
+	)
 }
 
 // tellOutcome is the outcome of one item as a sentence.

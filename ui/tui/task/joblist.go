@@ -232,18 +232,11 @@ func takeUp(kind string) string {
 }
 
 func jobDatum(row jobRow) desk.Datum {
-	var r desk.Datum
-	r.Add("job", string(row.ID))
-	r.Add("kind", row.Kind)
-	r.Add("title", row.Title)
-	r.Add("state", string(row.State))
-	r.Add("done", row.Done)
-	r.Add("total", row.Total)
-	r.Add("unit", row.Unit)
-	r.Add("class", row.Class)
-	r.Add("started", desk.StampOf(row.Started))
-	r.Add("updated", desk.StampOf(row.Updated))
-	return r
+	return desk.DatumOf(
+		"job", string(row.ID), "kind", row.Kind, "title", row.Title, "state", string(row.State), "done", row.Done,
+		"total", row.Total, "unit", row.Unit, "class", row.Class, "started", desk.StampOf(row.Started),
+		"updated", desk.StampOf(row.Updated),
+	)
 }
 
 func (w *Underway) noCancel(p *record.List[jobRow]) string {

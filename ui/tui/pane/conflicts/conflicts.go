@@ -92,22 +92,13 @@ func conflictDatum(c conflict.Copy) desk.Datum {
 		}
 		return v
 	}
-	var r desk.Datum
-	r.Add("store", c.Store)
-	r.Add("copy", model.EncodeID(c.ID))
-	r.Add("base", known(c.BaseID != "", model.EncodeID(c.BaseID)))
-	r.Add("target", known(c.Target != "", model.EncodeID(c.Target)))
-	r.Add("confidence", string(c.Confidence))
-	r.Add("reason", c.Reason)
-	r.Add("redundant", known(c.Base != conflict.BaseUnknown, c.Redundant))
-	r.Add("orphan", c.Orphan)
-	r.Add("tool", c.Tool)
-	r.Add("who", known(c.Who != "", c.Who))
-	r.Add("at", desk.StampOf(c.At))
-	r.Add("copy_bytes", c.CopySize)
-	r.Add("base_bytes", c.BaseSize)
-	r.Add("problem", known(c.Problem != "", c.Problem))
-	return r
+	return desk.DatumOf(
+		"store", c.Store, "copy", model.EncodeID(c.ID), "base", known(c.BaseID != "", model.EncodeID(c.BaseID)),
+		"target", known(c.Target != "", model.EncodeID(c.Target)), "confidence", string(c.Confidence),
+		"reason", c.Reason, "redundant", known(c.Base != conflict.BaseUnknown, c.Redundant), "orphan", c.Orphan,
+		"tool", c.Tool, "who", known(c.Who != "", c.Who), "at", desk.StampOf(c.At), "copy_bytes", c.CopySize,
+		"base_bytes", c.BaseSize, "problem", known(c.Problem != "", c.Problem),
+	)
 }
 
 func conflictWord(c conflict.Copy) string {

@@ -143,18 +143,11 @@ func New(d *pane.Bench, at int) *Pane {
 // erasureDatum is a request as a row. It has the subject's pseudonym only: no erasure can reach a
 // clipboard.
 func erasureDatum(q operator.ErasureRequest) desk.Datum {
-	var r desk.Datum
-	r.Add("request", q.ID)
-	r.Add("pseudonym", q.Pseudonym)
-	r.Add("state", string(q.State))
-	r.Add("received", q.Received)
-	r.Add("deadline", q.Deadline.Format(time.DateOnly))
-	r.Add("overdue", q.Overdue)
-	r.Add("due", q.Words)
-	r.Add("plan_hash", q.PlanHash)
-	r.Add("approvals", len(q.Approvals))
-	r.Add("by", q.By)
-	return r
+	return desk.DatumOf(
+		"request", q.ID, "pseudonym", q.Pseudonym, "state", string(q.State), "received", q.Received,
+		"deadline", q.Deadline.Format(time.DateOnly), "overdue", q.Overdue, "due", q.Words, "plan_hash", q.PlanHash,
+		"approvals", len(q.Approvals), "by", q.By,
+	)
 }
 
 func (p *Pane) Enter() tea.Cmd { return tea.Batch(p.List.Enter(), p.tick()) }

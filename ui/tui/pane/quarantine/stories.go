@@ -334,16 +334,11 @@ func (sa *Stories) AskRescan() tea.Cmd {
 }
 
 func storyDatum(s review.Story) desk.Datum {
-	var r desk.Datum
-	r.Add("source", s.Source)
-	r.Add("session", s.Session)
-	r.Add("entries", int64(len(s.Parts)))
-	r.Add("recalled", int64(s.Recalled))
-	r.Add("signals", s.Signals)
-	r.Add("first", desk.StampOf(s.First))
-	r.Add("last", desk.StampOf(s.Last))
-	r.Add("refs", strings.Fields(storyRefs(s)))
-	return r
+	return desk.DatumOf(
+		"source", s.Source, "session", s.Session, "entries", int64(len(s.Parts)), "recalled", int64(s.Recalled),
+		"signals", s.Signals, "first", desk.StampOf(s.First), "last", desk.StampOf(s.Last),
+		"refs", strings.Fields(storyRefs(s)),
+	)
 }
 
 // tellStory is a story as a sentence.

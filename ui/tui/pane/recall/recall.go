@@ -511,15 +511,10 @@ func (p *Pane) copyRow() tea.Cmd {
 }
 
 func hitDatum(h hitRow) desk.Datum {
-	var r desk.Datum
-	r.Add("store", h.Store)
-	r.Add("id", model.EncodeID(h.Hit.ID))
-	r.Add("source", h.Hit.Source)
-	r.Add("line", h.Hit.Line)
-	r.Add("score", h.Hit.Score)
-	r.Add("snippet", h.Hit.Snippet)
-	r.Add("quarantined", h.Withheld)
-	return r
+	return desk.DatumOf(
+		"store", h.Store, "id", model.EncodeID(h.Hit.ID), "source", h.Hit.Source, "line", h.Hit.Line,
+		"score", h.Hit.Score, "snippet", h.Hit.Snippet, "quarantined", h.Withheld,
+	)
 }
 
 func (p *Pane) export() act.Act {

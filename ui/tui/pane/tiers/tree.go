@@ -257,15 +257,8 @@ func (o *overview) exportTree() tea.Cmd {
 }
 
 func tierDatum(r tierRow) desk.Datum {
-	var d desk.Datum
-	d.Add("store", r.at.Store)
-	d.Add("scope", r.at.Scope)
-	d.Add("tier", r.at.Tier)
-	d.Add("items", r.items)
-	d.Add("bytes", r.bytes)
-	d.Add("cap", r.spec.Cap)
-	d.Add("cap_unit", string(r.spec.CapUnit))
-	d.Add("hidden", r.spec.Hidden)
-	d.Add("note", r.note.String())
-	return d
+	return desk.DatumOf(
+		"store", r.at.Store, "scope", r.at.Scope, "tier", r.at.Tier, "items", r.items, "bytes", r.bytes,
+		"cap", r.spec.Cap, "cap_unit", string(r.spec.CapUnit), "hidden", r.spec.Hidden, "note", r.note.String(),
+	)
 }
