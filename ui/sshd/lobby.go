@@ -31,9 +31,10 @@ type guest struct {
 	// All under lobby.mu.
 	source   string
 	consoles int
-	channels int
 	gone     bool
 	limit    *time.Timer
+
+	channels chan struct{} // one per open channel
 }
 
 // enter adds a connection; out, if any, has to leave for it, and the caller closes out.
@@ -42,7 +43,7 @@ func (l *lobby) enter(conn net.Conn) (in, out *guest) {
 	if err != nil {
 		source = conn.RemoteAddr().String()
 	}
-	in = &guest{Conn: conn, lobby: l, source: source}
+	in = &guest{Conn: conn, lobby: l, source: source, channels: make(chan struct{}, maxChannels)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return in, l.add(in)
@@ -141,29 +142,17 @@ const (
 
 // channel serves one channel of a connection, or refuses it when the connection has too many.
 func channel(srv *charm.Server, conn *ssh.ServerConn, ch ssh.NewChannel, ctx charm.Context) {
-	g := guestOf(ctx)
-	if g == nil || !g.openChannel() {
+	var open chan struct{}
+	if g := guestOf(ctx); g != nil {
+		open = g.channels
+	}
+	select {
+	case open <- struct{}{}:
+		defer func() { <-open }()
+		charm.DefaultSessionHandler(srv, conn, filtered{ch}, ctx)
+	default: // without a guest too
 		_ = ch.Reject(ssh.ResourceShortage, "too many channels on this connection")
-		return
 	}
-	defer g.closeChannel()
-	charm.DefaultSessionHandler(srv, conn, filtered{ch}, ctx)
-}
-
-func (g *guest) openChannel() bool {
-	g.lobby.mu.Lock()
-	defer g.lobby.mu.Unlock()
-	if g.channels >= maxChannels {
-		return false
-	}
-	g.channels++
-	return true
-}
-
-func (g *guest) closeChannel() {
-	g.lobby.mu.Lock()
-	defer g.lobby.mu.Unlock()
-	g.channels--
 }
 
 // filtered is a channel that passes only the requests of a console. All others are answered "no" here: the

@@ -52,9 +52,7 @@ func forgetDialog(d *desk.Desk, s model.Store, it model.Item, seen model.Revisio
 	if it.Title != "" && it.Title != it.ID {
 		lines = append(lines, text.Line{Value: esc.Sprintf("Its title: %s", esc.LineMax(it.Title, prose.MaxTitle))})
 	}
-	if s.Environment != "" {
-		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
-	}
+	lines = append(lines, d.EnvironmentOf(s.Name)...)
 	if seen != "" && it.Revision != seen {
 		lines = append(lines, text.Line{Value: esc.Const("!! it has changed since it was shown: Cancel and read it first"), Kind: text.Warn})
 	}

@@ -227,9 +227,7 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 		}
 	}
 	d.Lines = append(d.Lines, text.Line{Value: title, Kind: text.Title}, text.Line{Value: numbers})
-	if e.Store.Environment != "" {
-		d.Lines = append(d.Lines, desk.EnvironmentLine(esc, e.Store.Environment, e.Store.Name))
-	}
+	d.Lines = append(d.Lines, ed.D.EnvironmentOf(e.Store.Name)...)
 	if diff.Marked(words) {
 		d.Lines = append(d.Lines, text.Line{Value: esc.Const("!! The marks of the merge (<<<<<<<, =======, >>>>>>>) are still in the text."), Kind: text.Warn})
 	}

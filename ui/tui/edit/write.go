@@ -67,10 +67,8 @@ func (ed *Edits) createDialog(s model.Store, at desk.ScopeOf) *dialog.Dialog {
 	if at.Scope != "" {
 		lines = append(lines, text.Line{Value: esc.Sprintf("It belongs to %s.", esc.LineMax(at.Scope, prose.MaxTitle))})
 	}
-	if s.Environment != "" {
-		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
-	}
-	lines = append(lines, text.Line{Value: esc.Const("The editor opens next; nothing is written before you have seen it again. Tiers:"), Kind: text.Note})
+	lines = append(append(lines, ed.D.EnvironmentOf(s.Name)...),
+		text.Line{Value: esc.Const("The editor opens next; nothing is written before you have seen it again. Tiers:"), Kind: text.Note})
 	tier, only := at.Tier, ""
 	for _, t := range s.Tiers {
 		if !t.Writable || t.OwnerMakes || t.Hidden && t.Name != at.Tier {

@@ -206,8 +206,6 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 		return p.ticked()
 	case liveStamp:
 		return p.grown(msg)
-	case list.Peeked[Row[T]]:
-		return p.Marks.Peeked(msg)
 	case list.Walked[Row[T]]:
 		return p.Marks.Walked(&p.D.Loop, msg)
 	}

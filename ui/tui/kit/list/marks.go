@@ -38,13 +38,6 @@ type Marked interface {
 	Clear()
 }
 
-// Peeked is the next page of a filtered list, searched for marks.
-type Peeked[T any] struct {
-	look int
-	page Span[T]
-	err  error
-}
-
 // Filtered recounts the marks for a new filter. Where there are marks, the list is read to find out
 // which of them it shows: an act must not reach further than the operator knows.
 func (m *Marks[T, M]) Filtered(filter string) tea.Cmd {
@@ -53,19 +46,12 @@ func (m *Marks[T, M]) Filtered(filter string) tea.Cmd {
 	if m.counted {
 		return nil
 	}
-	return m.peek(From{})
+	return m.read(m.list().Fetch, From{}, m.look, true)
 }
 
-func (m *Marks[T, M]) peek(at From) tea.Cmd {
-	look, fetch := m.look, m.list().Fetch
-	return m.list().Ask(func(ctx context.Context) any {
-		page, err := fetch(ctx, at, model.MaxPage)
-		return Peeked[T]{look, page, err}
-	})
-}
-
-func (m *Marks[T, M]) Peeked(a Peeked[T]) tea.Cmd {
-	if a.look != m.look || m.counted || a.err != nil {
+// seen counts the marks of a page.
+func (m *Marks[T, M]) seen(a Walked[T]) tea.Cmd {
+	if a.gen != m.look || m.counted || a.err != nil {
 		return nil
 	}
 	for _, r := range a.page.Rows {
@@ -76,7 +62,7 @@ func (m *Marks[T, M]) Peeked(a Peeked[T]) tea.Cmd {
 	if m.counted = a.page.Next == "" || len(m.inside) == m.N(); m.counted {
 		return nil
 	}
-	return m.peek(From{Cursor: a.page.Next})
+	return m.read(m.list().Fetch, From{Cursor: a.page.Next}, m.look, true)
 }
 
 // Shown reports whether the current filter shows a marked row.
@@ -109,11 +95,12 @@ type walk[T any] struct {
 	back    From
 }
 
-// Walked is the next page of a walk.
+// Walked is the next page of a walk, or of a filtered list whose marks are counted.
 type Walked[T any] struct {
-	gen  int
-	page Span[T]
-	err  error
+	gen   int
+	count bool
+	page  Span[T]
+	err   error
 }
 
 func NewMarks[T, M any](list func() *Window[T], small func(T) M) *Marks[T, M] {
@@ -208,11 +195,12 @@ func (m *Marks[T, M]) begin(w *walk[T], at From) tea.Cmd {
 	return m.next(at)
 }
 
-func (m *Marks[T, M]) next(at From) tea.Cmd {
-	gen, fetch := m.gen, m.Walk.fetch
+func (m *Marks[T, M]) next(at From) tea.Cmd { return m.read(m.Walk.fetch, at, m.gen, false) }
+
+func (m *Marks[T, M]) read(fetch Fetcher[T], at From, gen int, count bool) tea.Cmd {
 	return m.list().Ask(func(ctx context.Context) any {
 		page, err := fetch(ctx, at, model.MaxPage)
-		return Walked[T]{gen, page, err}
+		return Walked[T]{gen, count, page, err}
 	})
 }
 
@@ -224,7 +212,10 @@ func (m *Marks[T, M]) Stop() {
 
 // Walked takes a page and asks for the next; said tells the end of the walk.
 func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
-	if a.gen != m.gen || m.Walk == nil {
+	switch {
+	case a.count:
+		return m.seen(a)
+	case a.gen != m.gen, m.Walk == nil:
 		return nil
 	}
 	w := m.Walk

@@ -67,8 +67,6 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		cmd := p.Items.Window.Arrive(msg)
 		p.Items.fitted()
 		return tea.Batch(cmd, p.Items.preview())
-	case list.Peeked[ItemRow]:
-		return p.Items.Marks.Peeked(msg)
 	case list.Walked[ItemRow]:
 		return p.Items.Marks.Walked(&p.d.Loop, msg)
 	case pane.WritersCame:
