@@ -274,10 +274,7 @@ func (a *app) confirm(ctx context.Context, question string) error {
 	if a.flags.yes {
 		return nil
 	}
-	if !a.Terminal(a.Stdin) || !a.Terminal(a.Stderr) {
-		return usage("there is no terminal to ask on: %s Give --yes if so", question)
-	}
-	answer, err := a.askLine(ctx, question+" [y/N] ")
+	answer, err := a.askLine(ctx, question+" [y/N] ", usage("there is no terminal to ask on: %s Give --yes if so", question))
 	if err != nil {
 		return err
 	}
@@ -295,8 +292,11 @@ func (a *app) agree(ctx context.Context, act operator.Act, store, question strin
 	return a.confirm(ctx, question)
 }
 
-// askLine reads one line from the terminal.
-func (a *app) askLine(ctx context.Context, question string) (string, error) {
+// askLine reads one line from the terminal; unasked is the error where there is none.
+func (a *app) askLine(ctx context.Context, question string, unasked error) (string, error) {
+	if !a.Terminal(a.Stdin) || !a.Terminal(a.Stderr) {
+		return "", unasked
+	}
 	_, _ = io.WriteString(a.Stderr, a.text.Line(question).String())
 	answer, err := interruptible(ctx, func() (string, error) {
 		s, err := bufio.NewReader(a.Stdin).ReadString('\n')

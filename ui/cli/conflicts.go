@@ -190,8 +190,8 @@ func (a *app) unified(cmp conflict.Comparison) {
 			}
 			continue
 		}
-		if who := changedBy(h.Kind); cmp.Threefold() {
-			a.linef("@@ %s @@", who)
+		if cmp.Threefold() {
+			a.linef("@@ %s @@", changedBy[h.Kind])
 		} else {
 			a.linef("@@")
 		}
@@ -220,23 +220,17 @@ func contextOf(equal []string, first, last bool) (shown []string) {
 	return shown
 }
 
-func changedBy(k merge.Kind) string {
-	switch k {
-	case merge.Left:
-		return "changed in the base only"
-	case merge.Right:
-		return "changed in the copy only"
-	case merge.Agreed:
-		return "changed alike in both"
-	}
-	return "changed in both"
+// changedBy says which side a hunk has changed.
+var changedBy = map[merge.Kind]string{
+	merge.Left: "changed in the base only", merge.Right: "changed in the copy only",
+	merge.Agreed: "changed alike in both", merge.Conflict: "changed in both",
 }
 
 func comparisonRow(cmp conflict.Comparison) row {
 	hunks, fields := []row{}, []row{}
 	for _, h := range cmp.Hunks {
 		if h.Kind != merge.Same {
-			hunks = append(hunks, row{"changed": changedBy(h.Kind), "open": h.Open(), "ancestor": list(h.Ancestor), "base": list(h.Left), "copy": list(h.Right)})
+			hunks = append(hunks, row{"changed": changedBy[h.Kind], "open": h.Open(), "ancestor": list(h.Ancestor), "base": list(h.Left), "copy": list(h.Right)})
 		}
 	}
 	for _, f := range cmp.Front {

@@ -17,11 +17,8 @@ func addExamples(root *cobra.Command) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if c := exampleOf(root, line); c.Example == "" {
-			c.Example = "  " + line
-		} else {
-			c.Example += "\n  " + line
-		}
+		c := exampleOf(root, line)
+		c.Example = strings.TrimPrefix(c.Example+"\n  "+line, "\n")
 	}
 }
 

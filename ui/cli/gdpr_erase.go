@@ -257,22 +257,17 @@ func (a *app) verifyRequest(ctx context.Context, id string, aliases []string, al
 		return err
 	}
 	a.printLayers(out, all)
-	code := exitDone
+	open := false
 	for _, l := range out {
 		switch l.Verdict {
 		case model.VerdictClean, model.VerdictOutOfScope, model.VerdictAttested:
 		case model.VerdictResidue:
-			code = exitTampered
+			return &exitError{code: exitTampered}
 		default:
-			if code == exitDone {
-				code = exitPartial
-			}
+			open = true
 		}
 	}
-	if code != exitDone {
-		return &exitError{code: code}
-	}
-	return nil
+	return partialIf(open)
 }
 
 func (a *app) gdprReceiptCommand() *cobra.Command {

@@ -54,11 +54,8 @@ func (a *app) gdprLetterCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.flags.json {
-				a.emit("letter", row{"request": r.ID, "kind": kind, "lang": lang, "text": text})
-			} else {
-				a.body(text)
-			}
+			a.emit("letter", row{"request": r.ID, "kind": kind, "lang": lang, "text": text})
+			a.tellBody(text)
 			return nil
 		}),
 	}

@@ -109,24 +109,15 @@ func (a *app) watchList(ctx context.Context, whole bool, run func() error) error
 	}
 }
 
-// sortedBy finds the column that --sort names; down: descending.
-func (t *table) sortedBy() (column int, down bool, err error) {
-	name, down := strings.CutPrefix(t.a.flags.sort, "-")
-	i := slices.IndexFunc(t.head, func(h string) bool { return strings.EqualFold(h, name) })
-	if i < 0 {
-		return 0, false, usage("--sort %q: the columns are %s", name, strings.Join(t.head, ", "))
-	}
-	return i, down, nil
-}
-
 // sorted prints the rows held for --sort.
 func (t *table) sorted() {
 	if t.a.flags.sort == "" {
 		return
 	}
-	column, down, err := t.sortedBy()
-	if err != nil {
-		t.a.unsortable, t.held = err, nil
+	name, down := strings.CutPrefix(t.a.flags.sort, "-")
+	column := slices.IndexFunc(t.head, func(h string) bool { return strings.EqualFold(h, name) })
+	if column < 0 {
+		t.a.unsortable, t.held = usage("--sort %q: the columns are %s", name, strings.Join(t.head, ", ")), nil
 		return
 	}
 	slices.SortStableFunc(t.held, func(a, b record) int {

@@ -74,11 +74,9 @@ func (a *app) confirmName(ctx context.Context, named string, s model.Store, at m
 		q += " Environment: " + s.Environment + "."
 	}
 	if named == "" {
-		if !a.Terminal(a.Stdin) || !a.Terminal(a.Stderr) {
-			return usage("going down cannot be undone: without a terminal to type the store's name on, give --confirm %s", s.Name)
-		}
 		var err error
-		if named, err = a.askLine(ctx, q+" Type the store's name to go on: "); err != nil {
+		unasked := usage("going down cannot be undone: without a terminal to type the store's name on, give --confirm %s", s.Name)
+		if named, err = a.askLine(ctx, q+" Type the store's name to go on: ", unasked); err != nil {
 			return err
 		}
 	}
@@ -103,10 +101,8 @@ func (a *app) confirmDown(ctx context.Context, named string, count int64, s mode
 		items += t.Items
 	}
 	if count < 0 {
-		if !a.Terminal(a.Stdin) || !a.Terminal(a.Stderr) {
-			return usage("%s is production: give --confirm-count with the number of its items (`memdesk tiers -s %s`)", s.Name, s.Name)
-		}
-		typed, err := a.askLine(ctx, fmt.Sprintf("%s is production and holds %d items. Type that number to go on: ", s.Name, items))
+		typed, err := a.askLine(ctx, fmt.Sprintf("%s is production and holds %d items. Type that number to go on: ", s.Name, items),
+			usage("%s is production: give --confirm-count with the number of its items (`memdesk tiers -s %s`)", s.Name, s.Name))
 		if err != nil {
 			return err
 		}

@@ -91,9 +91,7 @@ func forgetOne(d *desk.Desk, ctx context.Context, b *task.Bulk, t Target, why st
 	case done.Obstacle != "":
 		o.Why = d.Esc.Sprintf("kept as %s, but it cannot be undone: %s", done.Undo, d.Esc.LineMax(done.Obstacle, prose.MaxReason))
 	case done.Undo != "":
-		b.Mu.Lock()
-		b.Undo = append(b.Undo, done.Undo)
-		b.Mu.Unlock()
+		b.Locked(func() { b.Undo = append(b.Undo, done.Undo) })
 	default:
 		o.Why = d.Esc.Const("nothing was kept for undo")
 	}
@@ -275,9 +273,7 @@ func undoEach(d *desk.Desk, items []Target, why string) *task.Bulk {
 				o.Why = prose.Reason(d.Esc, err)
 				return o
 			}
-			b.Mu.Lock()
-			b.Undone = append(b.Undone, items[i].undo)
-			b.Mu.Unlock()
+			b.Locked(func() { b.Undone = append(b.Undone, items[i].undo) })
 			o.Ok, o.Word = true, "put back"
 			for _, w := range done.Warnings {
 				o.Why = d.Esc.Sprintf("not put back: %s", d.Esc.LineMax(w, prose.MaxReason))

@@ -98,8 +98,10 @@ func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, p
 	counts := origin.Count(plan)
 	var rows, environments []text.Line
 	var stores []string
+	var refs []model.Ref
 	for _, t := range plan {
 		rows = append(rows, takenLine(esc, t))
+		refs = append(refs, model.Ref{Store: t.Store, ID: t.ID})
 		if t.Action != origin.ActSkip && !slices.Contains(stores, t.Store) {
 			stores = append(stores, t.Store)
 			environments = append(environments, tb.D.EnvironmentOf(t.Store)...)
@@ -110,8 +112,8 @@ func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, p
 		{Value: esc.Sprintf("%s: %s to forget, %s to put back as it was before, %s left.", prose.Plural(int64(len(plan)), "item"),
 			prose.Group(counts[origin.ActForget]), prose.Group(counts[origin.ActRestore]), prose.Group(counts[origin.ActSkip]))},
 	}
-	if told := tb.toldWords(ctx, plan, since); !told.IsEmpty() {
-		lines = append(lines, text.Line{Value: told, Kind: text.Warn})
+	if given := tb.GivenWords(ctx, refs, since); !given.IsEmpty() { // the operator can ask them what they derived
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", given), Kind: text.Warn})
 	}
 	lines = append(append(lines, environments...), text.Line{Value: esc.Const("One job, each store as a whole. The text is kept: z puts it back."), Kind: text.Note})
 	out := &dialog.Dialog{Title: esc.Const("Take back"), Lines: lines, Body: text.NewPage(rows, "")}
@@ -140,19 +142,6 @@ func takenLine(esc safetext.Escaper, t origin.Taken) text.Line {
 		l.Value = esc.Sprintf("%s: %s", l.Value, esc.LineMax(t.Reason, prose.MaxReason))
 	}
 	return l
-}
-
-// toldWords say which agents were given the items since, so that the operator can ask them what
-// they derived.
-func (tb *Takebacks) toldWords(ctx context.Context, plan []origin.Taken, since time.Time) safetext.Text {
-	var refs []model.Ref
-	for _, t := range plan {
-		refs = append(refs, model.Ref{Store: t.Store, ID: t.ID})
-	}
-	if words := tb.GivenWords(ctx, refs, since); !words.IsEmpty() {
-		return tb.D.Esc.Sprintf("!! %s", words)
-	}
-	return safetext.Text{}
 }
 
 // GivenWords says which agents were given some items since a time; empty: none.
@@ -211,9 +200,7 @@ func (tb *Takebacks) begin(plan []origin.Taken, why string) *task.Bulk {
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		return j.Step(ctx, "takeback", func(ctx context.Context) error {
 			done, undone, err := tb.D.Origins.Takeback(context.WithoutCancel(ctx), plan, why)
-			b.Mu.Lock()
-			b.Undo = append(b.Undo, undone...)
-			b.Mu.Unlock()
+			b.Locked(func() { b.Undo = append(b.Undo, undone...) })
 			for _, t := range plan {
 				o := task.Outcome{Store: t.Store, Name: t.ID, Ok: true}
 				switch {

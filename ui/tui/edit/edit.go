@@ -105,14 +105,6 @@ func (ed *Edits) Begin(prepare func(ctx context.Context) (*Edit, error)) tea.Cmd
 	})
 }
 
-// extension is the file extension by which an editor chooses its mode.
-func extension(e *Edit) string {
-	if path.Ext(e.Label) == "" {
-		return ".md"
-	}
-	return ""
-}
-
 func (ed *Edits) hiddenDialog(e *Edit, n int) *dialog.Dialog {
 	esc := ed.D.Esc
 	return &dialog.Dialog{

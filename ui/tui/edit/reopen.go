@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -27,7 +28,10 @@ func (e *Edit) note() string {
 
 // draftOf makes the file for the editor, with the note that lets it be opened again.
 func draftOf(d *desk.Desk, e *Edit, name string) (err error) {
-	if e.Draft, err = d.Drafts.Open(name+extension(e), e.Original); err != nil {
+	if path.Ext(e.Label) == "" {
+		name += ".md" // an editor chooses its mode by it
+	}
+	if e.Draft, err = d.Drafts.Open(name, e.Original); err != nil {
 		return err
 	}
 	if note := e.note(); note != "" {

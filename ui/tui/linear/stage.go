@@ -180,10 +180,8 @@ func (l *linear) progress() {
 func (l *linear) jobEnded(job *tui.Side, b *task.Bulk) {
 	l.told = ""
 	l.a.Side = l.board.side
-	b.Mu.Lock()
-	left := b.Failed
-	b.Mu.Unlock()
-	if left == 0 {
+	left := 0
+	if b.Locked(func() { left = b.Failed }); left == 0 {
 		return
 	}
 	l.say("Not done:")

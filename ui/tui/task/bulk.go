@@ -70,7 +70,7 @@ type Bulk struct {
 	Cancel      context.CancelFunc
 	list        desk.Listing // of its outcomes, when last shown; nil: never
 
-	Mu      sync.Mutex
+	mu      sync.Mutex
 	id      jobs.ID // in the journal, once it has begun
 	rows    []Outcome
 	now     safetext.Text // the current step, where that is more than a count
@@ -87,22 +87,27 @@ type Bulk struct {
 // keptEnded bounds the jobs of this session that keep their outcomes after the end.
 const keptEnded = 20
 
-func (b *Bulk) JobID() jobs.ID {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	return b.id
+// Locked reads or writes what the work and the screen share.
+func (b *Bulk) Locked(do func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	do()
+}
+
+func (b *Bulk) JobID() (id jobs.ID) {
+	b.Locked(func() { id = b.id })
+	return id
 }
 
 // Done counts its items with an outcome.
-func (b *Bulk) Done() int {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	return len(b.rows)
+func (b *Bulk) Done() (n int) {
+	b.Locked(func() { n = len(b.rows) })
+	return n
 }
 
 func (b *Bulk) Add(o Outcome) {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.rows = append(b.rows, o)
 	if !o.Ok {
 		b.Failed++
@@ -110,32 +115,18 @@ func (b *Bulk) Add(o Outcome) {
 }
 
 // Note names the current step.
-func (b *Bulk) Note(t safetext.Text) {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	b.now = t
-}
+func (b *Bulk) Note(t safetext.Text) { b.Locked(func() { b.now = t }) }
 
 // Tell adds words to the end of the work.
-func (b *Bulk) Tell(t safetext.Text) {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	b.tail = t
-}
+func (b *Bulk) Tell(t safetext.Text) { b.Locked(func() { b.tail = t }) }
 
 // Stop marks the work as stopped by the operator.
-func (b *Bulk) Stop() {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	b.stopped = true
-}
+func (b *Bulk) Stop() { b.Locked(func() { b.stopped = true }) }
 
 // Settle replaces the outcomes by the final ones. These may count other things than the work did:
 // found names them.
 func (b *Bulk) Settle(rows []Outcome, found string) {
-	b.Mu.Lock()
-	b.rows, b.Failed, b.found = nil, 0, found
-	b.Mu.Unlock()
+	b.Locked(func() { b.rows, b.Failed, b.found = nil, 0, found })
 	for _, o := range rows {
 		b.Add(o)
 	}
@@ -143,8 +134,8 @@ func (b *Bulk) Settle(rows []Outcome, found string) {
 
 // numbers is the progress in words.
 func (b *Bulk) numbers(esc safetext.Escaper) safetext.Text {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	done, total, noun := len(b.rows), b.Total, b.Noun
 	if b.found != "" {
 		total, noun = done, b.found
@@ -173,10 +164,15 @@ func (b *Bulk) numbers(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("%s: %s", end, text)
 }
 
+func (b *Bulk) hasEnded() (ended bool) {
+	b.Locked(func() { ended = b.ended })
+	return ended
+}
+
 // Progress is the progress without the keys of a screen.
 func (b *Bulk) Progress(esc safetext.Escaper) safetext.Text {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	text := esc.Sprintf("%s of %s, %s not done", prose.Group(int64(len(b.rows))), prose.Plural(int64(b.Total), b.Noun), prose.Group(int64(b.Failed)))
 	if !b.now.IsEmpty() {
 		text = esc.Sprintf("%s; %s", text, b.now)
@@ -193,14 +189,10 @@ func (w *Underway) Watch(b *Bulk) tea.Cmd {
 	work := w.D.Ask(func(context.Context) any {
 		defer cancel()
 		err := runner.Run(ctx, b.Kind, b.Title, func(ctx context.Context, j operator.Running) error {
-			b.Mu.Lock()
-			b.id = j.ID()
-			b.Mu.Unlock()
+			b.Locked(func() { b.id = j.ID() })
 			return b.Run(ctx, j, b)
 		})
-		b.Mu.Lock()
-		b.ended, b.Err = true, err
-		b.Mu.Unlock()
+		b.Locked(func() { b.ended, b.Err = true, err })
 		return loop.Then(func() tea.Cmd { return w.bulkEnded(b) })
 	})
 	return tea.Batch(work, w.openBulk(b, false), w.bulkTick(b))
@@ -226,10 +218,7 @@ func (w *Underway) bulkTick(b *Bulk) tea.Cmd {
 
 // ticked updates the long work on the screen.
 func (w *Underway) ticked(b *Bulk) tea.Cmd {
-	b.Mu.Lock()
-	ended := b.ended
-	b.Mu.Unlock()
-	if ended {
+	if b.hasEnded() {
 		return nil
 	}
 	if w.shown(b) {
@@ -271,39 +260,23 @@ func (w *Underway) BulkKind(b *Bulk) record.Kind[Outcome] {
 		Noun: "outcome", Tell: tellOutcome, Empty: "Nothing is done yet.",
 		Columns: []record.Column{{Title: "OUTCOME", Width: 16}, {Title: "STORE", Width: 12}, {Title: "ITEM"}},
 		Fetch: func(_ context.Context, q operator.PageQuery) (list.Span[record.Row[Outcome]], desk.Said, error) {
-			b.Mu.Lock()
-			rows, calm := b.rows[:len(b.rows):len(b.rows)], b.Failed == 0
-			b.Mu.Unlock()
+			var rows []Outcome
+			var calm bool
+			b.Locked(func() { rows, calm = b.rows[:len(b.rows):len(b.rows)], b.Failed == 0 })
 			if w.D.Spoken { // read out when it is over: its progress was heard already
 				rows = slices.DeleteFunc(slices.Clone(rows), func(o Outcome) bool { return o.Ok })
 			}
-			start := 0
-			if q.Cursor != "" {
-				var err error
-				if start, err = strconv.Atoi(q.Cursor); err != nil || start > len(rows) {
-					return list.Span[record.Row[Outcome]]{}, desk.Said{}, model.Errorf(model.InvalidInput, "job", "this cursor is of another list")
-				}
-			}
-			out := list.Span[record.Row[Outcome]]{Total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
-			i := start
-			for ; i < len(rows) && len(out.Rows) < q.Limit; i++ {
-				if q.Matches(rows[i].Word, rows[i].Store, rows[i].Name, rows[i].Why.String()) {
-					out.Rows = append(out.Rows, outcomeRecord(esc, i, rows[i]))
-				}
-			}
-			if i < len(rows) {
-				out.Next = strconv.Itoa(i)
-			}
-			return out, desk.Said{Text: b.numbers(esc), Calm: calm}, nil
+			out, err := pageOf(rows, q, func(i int, o Outcome) (record.Row[Outcome], bool) {
+				return outcomeRecord(esc, i, o), q.Matches(o.Word, o.Store, o.Name, o.Why.String())
+			})
+			return out, desk.Said{Text: b.numbers(esc), Calm: calm}, err
 		},
 		Detail: func(_ context.Context, raw Outcome) *text.Page { return outcomeText(esc, raw) },
 		Name:   "job", Field: func(raw Outcome) string { return raw.Name }, Datum: outcomeDatum,
 		Keys: func(*record.List[Outcome]) []act.Act {
 			return []act.Act{{Keys: []string{"C"}, Name: "stop", Verb: "stop", Doc: "stop after the item under way; what is done stays done",
 				Why: func() string {
-					b.Mu.Lock()
-					defer b.Mu.Unlock()
-					if b.ended {
+					if b.hasEnded() {
 						return "it has ended"
 					}
 					return ""
@@ -315,6 +288,26 @@ func (w *Underway) BulkKind(b *Bulk) record.Kind[Outcome] {
 				}}}
 		},
 	}
+}
+
+// pageOf cuts a page out of rows in memory. row makes a row, and reports whether the filter passes it.
+func pageOf[T, R any](all []T, q operator.PageQuery, row func(i int, v T) (record.Row[R], bool)) (out list.Span[record.Row[R]], err error) {
+	i := 0
+	if q.Cursor != "" {
+		if i, err = strconv.Atoi(q.Cursor); err != nil || i < 0 || i > len(all) {
+			return out, model.Errorf(model.InvalidInput, "jobs", "this cursor is of another list")
+		}
+	}
+	out.Total = model.Count{N: int64(len(all)), Unknown: q.Filter != ""}
+	for ; i < len(all) && len(out.Rows) < q.Limit; i++ {
+		if r, passes := row(i, all[i]); passes {
+			out.Rows = append(out.Rows, r)
+		}
+	}
+	if i < len(all) {
+		out.Next = strconv.Itoa(i)
+	}
+	return out, nil
 }
 
 func outcomeRecord(esc safetext.Escaper, i int, o Outcome) record.Row[Outcome] {

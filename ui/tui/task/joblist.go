@@ -75,30 +75,17 @@ func (w *Underway) fetchJobs(ctx context.Context, q operator.PageQuery) (list.Sp
 	if err != nil {
 		return list.Span[record.Row[jobRow]]{}, desk.Said{}, err
 	}
-	start := 0
-	if q.Cursor != "" {
-		if start, err = strconv.Atoi(q.Cursor); err != nil || start < 0 || start > len(all) {
-			return list.Span[record.Row[jobRow]]{}, desk.Said{}, model.Errorf(model.InvalidInput, "jobs", "this cursor is of another list")
-		}
-	}
-	out := list.Span[record.Row[jobRow]]{Total: model.Count{N: int64(len(all)), Unknown: q.Filter != ""}}
-	i := start
-	for ; i < len(all) && len(out.Rows) < q.Limit; i++ {
-		row := jobRow{all[i], d.Jobs.Tied(all[i].ID)}
-		if q.Matches(string(row.State), jobWord(row.State), JobKind(row.Kind), row.Title, string(row.ID)) {
-			out.Rows = append(out.Rows, jobRecord(d, row))
-		}
-	}
-	if i < len(all) {
-		out.Next = strconv.Itoa(i)
-	}
+	out, err := pageOf(all, q, func(_ int, st jobs.Status) (record.Row[jobRow], bool) {
+		row := jobRow{st, d.Jobs.Tied(st.ID)}
+		return jobRecord(d, row), q.Matches(string(row.State), jobWord(row.State), JobKind(row.Kind), row.Title, string(row.ID))
+	})
 	running := 0
 	for _, st := range all {
 		if UnderWay(st) {
 			running++
 		}
 	}
-	return out, desk.Said{Text: d.Esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", prose.Plural(int64(running), "job"), prose.Group(int64(len(all)-running))), Calm: true}, nil
+	return out, desk.Said{Text: d.Esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", prose.Plural(int64(running), "job"), prose.Group(int64(len(all)-running))), Calm: true}, err
 }
 
 // UnderWay reports whether a job runs or waits for its turn.
@@ -298,20 +285,18 @@ func (w *Underway) openOutcomes(p *record.List[jobRow]) tea.Cmd {
 
 // bulkOf is a job of this session, with its outcomes while they are kept.
 func (w *Underway) bulkOf(id jobs.ID) *Bulk {
-	for _, b := range slices.Concat(w.Bulks, w.ended) {
-		if id != "" && b.JobID() == id {
-			return b
-		}
-	}
-	return nil
+	return w.bulkThat(func(b *Bulk) bool { return id != "" && b.JobID() == id })
 }
 
 // BulkIn is the job of this session whose outcomes a list shows; nil: another list.
 func (w *Underway) BulkIn(list desk.Listing) *Bulk {
-	for _, b := range slices.Concat(w.Bulks, w.ended) {
-		if b.list == list {
-			return b
-		}
+	return w.bulkThat(func(b *Bulk) bool { return b.list == list })
+}
+
+func (w *Underway) bulkThat(is func(*Bulk) bool) *Bulk {
+	all := slices.Concat(w.Bulks, w.ended)
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i]
 	}
 	return nil
 }

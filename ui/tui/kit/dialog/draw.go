@@ -14,23 +14,13 @@ import (
 // render draws the question, the fields and the buttons. A question without room is cut and says
 // so; fields and buttons never are.
 func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Position) {
-	fields, gap := len(d.Fields)+1, 1 // the buttons, and a blank line above everything
-	for _, f := range d.Fields {
-		if !f.Wrong.IsEmpty() {
-			fields++
-		}
-	}
+	answers, cursor := d.answers(st, width)
+	gap := 1 // a blank line above them
 	if height <= 12 {
 		gap = 0
 	}
-	if !d.NoReason {
-		fields++
-	}
-	if d.Name != "" {
-		fields++
-	}
 	var out []string
-	room := height - fields - gap
+	room := height - len(answers) - gap
 	share := func() int {
 		if d.Pager == nil {
 			return room
@@ -44,7 +34,7 @@ func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 	}
 	out = append(out, d.question(st, width, max(share(), 1))...)
 	if d.Pager != nil {
-		left := max(height-len(out)-1-len(pinned)-fields-gap, 1)
+		left := max(height-len(out)-1-len(pinned)-len(answers)-gap, 1)
 		d.Pager.Height = left
 		d.aim(left)
 		out = append(out, st.Rule(d.bodySign(st), width))
@@ -54,7 +44,14 @@ func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 	for range gap {
 		out = append(out, st.Row(width).End())
 	}
-	var cursor *tea.Position
+	if cursor != nil {
+		cursor.Y += len(out)
+	}
+	return st.FillTo(append(out, answers...), width, height), cursor
+}
+
+// answers draws the fields and the buttons.
+func (d *Dialog) answers(st *paint.Styles, width int) (out []string, cursor *tea.Position) {
 	at := d.here()
 	line := func(s stop, label safetext.Text, in *text.Input) {
 		r := st.Row(width).Blank(1)
@@ -83,8 +80,7 @@ func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 	if d.Name != "" {
 		line(stop{onName, 0}, st.Esc.Sprintf("type %s to confirm: ", st.Esc.Line(d.Name)), &d.typed)
 	}
-	out = append(out, d.buttons(st, width))
-	return st.FillTo(out, width, height), cursor
+	return append(out, d.buttons(st, width)), cursor
 }
 
 // labels are the labels of the fields; in a form the inputs align below each other.
@@ -148,17 +144,12 @@ func (d *Dialog) bodySign(st *paint.Styles) safetext.Text {
 		where = st.Esc.Sprintf("%d to %d of %d", p.Top+1, end, len(p.Rows))
 	}
 	switch {
-	case d.bodyEnds():
+	case p.AtEnd() && p.Top+p.Height >= len(p.Rows):
 		return st.Esc.Sprintf("%s, the end: PgUp", where)
 	case p.Top == 0 && p.AtStart():
 		return st.Esc.Sprintf("there is more, %s: PgDn", where)
 	}
 	return st.Esc.Sprintf("there is more, %s: PgDn, PgUp", where)
-}
-
-// bodyEnds reports whether the end of the text is on the screen.
-func (d *Dialog) bodyEnds() bool {
-	return d.Pager == nil || d.Pager.AtEnd() && d.Pager.Top+d.Pager.Height >= len(d.Pager.Rows)
 }
 
 // bodyRows is the number of rows of the text that are laid out.

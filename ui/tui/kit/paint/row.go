@@ -151,8 +151,7 @@ func (r *Row) blanks(p Paint) {
 	if r.gap == 0 {
 		return
 	}
-	switch {
-	case r.over, p != r.last || !p.bare:
+	if r.over || p != r.last || !p.bare {
 		p = Paint{}
 	}
 	r.out.WriteString(p.On)
@@ -364,9 +363,5 @@ func (s *Styles) Rule(heading safetext.Text, width int) string {
 	if !heading.IsEmpty() {
 		r.Put(s.Dim, s.Glyphs.section).Put(s.Heading, heading).Blank(1)
 	}
-	n := max(r.Left, 0)
-	if n > 0 {
-		r.Put(s.Dim, s.Esc.Const(strings.Repeat(s.Glyphs.Horizontal.String(), n)))
-	}
-	return r.End()
+	return s.line(r, r.Left).End()
 }

@@ -52,19 +52,16 @@ func (c Clock) Ago(t time.Time) string {
 }
 
 // Moment is an absolute time, to the second, in UTC.
-func Moment(t time.Time) string {
-	if t.IsZero() {
-		return "unknown"
-	}
-	return t.UTC().Format("2006-01-02 15:04:05Z")
-}
+func Moment(t time.Time) string { return inUTC(t, "2006-01-02 15:04:05Z") }
 
 // Minute is an absolute time for a column, in UTC.
-func Minute(t time.Time) string {
+func Minute(t time.Time) string { return inUTC(t, "2006-01-02 15:04") }
+
+func inUTC(t time.Time, layout string) string {
 	if t.IsZero() {
 		return "unknown"
 	}
-	return t.UTC().Format("2006-01-02 15:04")
+	return t.UTC().Format(layout)
 }
 
 // Group writes 48210 as 48,210.

@@ -212,12 +212,9 @@ func (s *search) Tally(esc safetext.Escaper) safetext.Text {
 		return esc.Const("looking")
 	case s.Found.Total == 0:
 		return esc.Const("not found")
-	case s.round > 0:
-		return esc.Sprintf("%s/%s, on from the start", prose.Group(int64(s.rank)), prose.Group(int64(s.Found.Total)))
-	case s.round < 0:
-		return esc.Sprintf("%s/%s, on from the end", prose.Group(int64(s.rank)), prose.Group(int64(s.Found.Total)))
 	}
-	return esc.Sprintf("%s/%s", prose.Group(int64(s.rank)), prose.Group(int64(s.Found.Total)))
+	around := map[int]string{1: ", on from the start", -1: ", on from the end"}[s.round]
+	return esc.Sprintf("%s/%s%s", prose.Group(int64(s.rank)), prose.Group(int64(s.Found.Total)), around)
 }
 
 // TextKeys are the search keys of one text.

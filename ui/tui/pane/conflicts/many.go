@@ -111,9 +111,7 @@ func (rs *resolutions) resolveEach(all []conflict.Copy, t conflict.Take, reason 
 			case done.Obstacle != "":
 				o.Why = d.Esc.Sprintf("it cannot be undone: %s", d.Esc.LineMax(done.Obstacle, prose.MaxReason))
 			case done.Undo != "":
-				b.Mu.Lock()
-				b.Undo = append(b.Undo, done.Undo)
-				b.Mu.Unlock()
+				b.Locked(func() { b.Undo = append(b.Undo, done.Undo) })
 			}
 			return o
 		})
