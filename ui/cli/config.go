@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"memdesk/backends"
+	"memdesk/internal/statedir"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui"
 )
 
@@ -88,5 +91,27 @@ func (a *app) versionCommand() *cobra.Command {
 			a.result("version", row{"version": a.Version, "kinds": a.Kinds.Names(), "go": runtime.Version()}, "memdesk %s (%s)", a.Version, runtime.Version())
 			return nil
 		},
+	}
+}
+
+// infoCommand prints version and paths.
+func (a *app) infoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "info", Short: "Version, paths, and where state lies",
+		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
+			config, _ := backends.ConfigPath(a.flags.config, a.Env)
+			cache := statedir.Base(a.Env, "XDG_CACHE_HOME", ".cache")
+			if a.flags.json {
+				a.emit("info", row{"version": a.Version, "go": runtime.Version(), "config": nilIfEmpty(config), "state": nilIfEmpty(s.State), "cache": nilIfEmpty(cache), "kinds": a.Kinds.Names()})
+				return nil
+			}
+			t := a.table("WHAT", "WHERE")
+			for _, cells := range [][]any{{"version", a.Version + " (" + runtime.Version() + ")"}, {"configuration", config}, {"state", s.State},
+				{"audit log", filepath.Join(s.State, "audit")}, {"undo", filepath.Join(s.State, "undo")}, {"cache", cache}} {
+				t.add(cells)
+			}
+			t.flush()
+			return nil
+		}),
 	}
 }

@@ -212,11 +212,7 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			tab := a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE")
-			for _, r := range all {
-				tab.put("request", requestRow(r))
-			}
-			tab.flush()
+			putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE"), "request", all, requestRow)
 			if len(all) == 0 {
 				a.hintf("no requests")
 			}

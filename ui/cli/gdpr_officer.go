@@ -27,11 +27,7 @@ func (a *app) gdprDueCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			tab := a.table("REQUEST", "STATE", "DEADLINE", "DUE")
-			for _, r := range all {
-				tab.put("due", requestRow(r))
-			}
-			tab.flush()
+			putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE"), "due", all, requestRow)
 			if len(all) > 0 {
 				return &exitError{code: exitPartial}
 			}

@@ -44,11 +44,7 @@ func (a *app) neighboursCommand() *cobra.Command {
 }
 
 func (a *app) printItems(store string, items []model.Header) {
-	tab := a.table("REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE")
-	for _, h := range items {
-		tab.put("item", headerRow(store, h))
-	}
-	tab.flush()
+	putAll(a.table("REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE"), "item", items, func(h model.Header) row { return headerRow(store, h) })
 }
 
 func (a *app) subgraphCommand() *cobra.Command {
@@ -68,12 +64,10 @@ func (a *app) subgraphCommand() *cobra.Command {
 				return err
 			}
 			a.printItems(s.Name, items)
-			tab := a.table("RELATION", "KIND", "ITEMS", "LABEL")
-			for _, l := range links {
-				tab.put("link", row{"store": s.Name, "id": model.EncodeID(l.ID), "relation": cell(refOf(s.Name, l.ID)), "kind": l.Kind, "label": l.Label,
-					"items": as{ids(l.Other), strings.Join(l.Other, " ")}})
-			}
-			tab.flush()
+			putAll(a.table("RELATION", "KIND", "ITEMS", "LABEL"), "link", links, func(l model.Link) row {
+				return row{"store": s.Name, "id": model.EncodeID(l.ID), "relation": cell(refOf(s.Name, l.ID)), "kind": l.Kind, "label": l.Label,
+					"items": as{ids(l.Other), strings.Join(l.Other, " ")}}
+			})
 			return nil
 		},
 	}
@@ -117,12 +111,10 @@ func (a *app) similarCommand() *cobra.Command {
 }
 
 func (a *app) printSimilar(store string, res model.RecallResult) {
-	tab := a.table("REF", "SCORE", "TEXT")
-	for _, h := range res.Hits {
-		tab.put("hit", row{"store": store, "id": model.EncodeID(h.ID), "ref": cell(refOf(store, h.ID)), "source": h.Source, "snippet": h.Snippet, "text": cell(h.Snippet),
-			"line": h.Line, "score": h.Score})
-	}
-	tab.flush()
+	putAll(a.table("REF", "SCORE", "TEXT"), "hit", res.Hits, func(h model.RecallSnippet) row {
+		return row{"store": store, "id": model.EncodeID(h.ID), "ref": cell(refOf(store, h.ID)), "source": h.Source, "snippet": h.Snippet, "text": cell(h.Snippet),
+			"line": h.Line, "score": h.Score}
+	})
 	for _, q := range res.Quarantined {
 		a.emit("quarantined", row{"store": store, "source": q})
 		a.hintf("%s: %s is near too, but the scanner rejects it: not shown", store, q)

@@ -298,12 +298,10 @@ func (a *app) historyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			tab := a.table("VERSION", "AT", "BY", "BYTES", "READABLE", "HASH")
-			for _, v := range h.Versions {
-				tab.put("version", row{"store": s.Name, "id": model.EncodeID(ref.ID), "version": v.ID, "at": stamp(v.At), "by": v.By, "bytes": v.Bytes,
-					"sha256": v.Hash, "hash": cell(v.Hash), "readable": v.Readable})
-			}
-			tab.flush()
+			putAll(a.table("VERSION", "AT", "BY", "BYTES", "READABLE", "HASH"), "version", h.Versions, func(v model.Version) row {
+				return row{"store": s.Name, "id": model.EncodeID(ref.ID), "version": v.ID, "at": stamp(v.At), "by": v.By, "bytes": v.Bytes,
+					"sha256": v.Hash, "hash": cell(v.Hash), "readable": v.Readable}
+			})
 			a.emit("history", row{"store": s.Name, "id": model.EncodeID(ref.ID), "state": h.State, "reason": h.Reason, "versions": len(h.Versions)})
 			if h.Reason != "" || len(h.Versions) == 0 {
 				a.hintf("%s: %s", string(h.State), orDash(h.Reason))

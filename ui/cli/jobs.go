@@ -50,12 +50,10 @@ func (a *app) listJobs(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		tab := a.table("JOB", "KIND", "STATE", "PROGRESS", "STARTED", "TITLE")
-		for _, j := range all {
-			tab.put("job", row{"job": j.ID, "kind": j.Kind, "title": j.Title, "state": j.State, "progress": cell(progress(j)), "done": j.Done, "total": j.Total,
-				"unit": j.Unit, "note": j.Note, "steps": j.Steps, "class": j.Class, "pid": j.PID, "started": stamp(j.Started), "updated": stamp(j.Updated)})
-		}
-		tab.flush()
+		putAll(a.table("JOB", "KIND", "STATE", "PROGRESS", "STARTED", "TITLE"), "job", all, func(j jobs.Status) row {
+			return row{"job": j.ID, "kind": j.Kind, "title": j.Title, "state": j.State, "progress": cell(progress(j)), "done": j.Done, "total": j.Total,
+				"unit": j.Unit, "note": j.Note, "steps": j.Steps, "class": j.Class, "pid": j.PID, "started": stamp(j.Started), "updated": stamp(j.Updated)}
+		})
 		if len(all) == 0 {
 			a.hintf("no jobs")
 		}

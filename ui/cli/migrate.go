@@ -120,11 +120,9 @@ func (a *app) printSchema(store string, s model.SchemaState, err error) error {
 	if err != nil {
 		return err
 	}
-	tab := a.table("VERSION", "APPLIED", "WHAT")
-	for _, step := range s.Steps {
-		tab.put("step", row{"store": store, "version": step.Version, "what": step.What, "applied": step.Applied})
-	}
-	tab.flush()
+	putAll(a.table("VERSION", "APPLIED", "WHAT"), "step", s.Steps, func(step model.SchemaStep) row {
+		return row{"store": store, "version": step.Version, "what": step.What, "applied": step.Applied}
+	})
 	a.emit("schema", row{"store": store, "current": s.Current, "latest": s.Latest})
 	return nil
 }

@@ -29,11 +29,7 @@ func (a *app) showOrigin(ctx context.Context, s *operator.Session, store model.S
 	if err != nil {
 		return err
 	}
-	tab := a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION")
-	for _, o := range all {
-		tab.put("origin", originRow(o.Row, o.Kept))
-	}
-	tab.flush()
+	putAll(a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION"), "origin", all, func(o operator.Origin) row { return originRow(o.Row, o.Kept) })
 	return nil
 }
 

@@ -328,6 +328,14 @@ func (t *table) put(kind string, r row, below ...[]any) {
 	}
 }
 
+// putAll prints rows that are in memory, and ends the table.
+func putAll[T any](t *table, kind string, all []T, of func(T) row) {
+	for _, v := range all {
+		t.put(kind, of(v))
+	}
+	t.flush()
+}
+
 func (t *table) print(r record) {
 	name := fmt.Sprint(r.cells[0]) // the subject of a row is its first column
 	if t.a.flags.json {

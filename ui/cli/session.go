@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -221,8 +221,7 @@ func (a *app) openStore(name string) (model.Store, error) {
 // line that it overwrites, elsewhere in a line every few seconds. end removes the line.
 func (a *app) progress() (told func(string), end func()) {
 	const firstAfter, lineEvery = time.Second, 5
-	var mu sync.Mutex
-	now := ""
+	var now atomic.Pointer[string]
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	over := a.Terminal(a.Stderr) && !a.flags.plain && !a.flags.json
 	go func() {
@@ -238,24 +237,17 @@ func (a *app) progress() (told func(string), end func()) {
 				return
 			case <-tick.C:
 			}
-			mu.Lock()
-			line := now
-			mu.Unlock()
-			switch {
-			case line == "":
+			switch line := now.Load(); {
+			case line == nil:
 			case over:
-				_, _ = io.WriteString(a.Stderr, "\r\x1b[K"+a.text.Line(line).String())
+				_, _ = io.WriteString(a.Stderr, "\r\x1b[K"+a.text.Line(*line).String())
 			case n%lineEvery == 0:
-				a.sayf("%s", line)
+				a.sayf("%s", *line)
 			}
 		}
 	}()
-	return func(line string) {
-			mu.Lock()
-			defer mu.Unlock()
-			now = line
-		}, func() {
-			close(stop)
-			<-stopped
-		}
+	return func(line string) { now.Store(&line) }, func() {
+		close(stop)
+		<-stopped
+	}
 }

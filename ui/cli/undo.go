@@ -50,11 +50,7 @@ func (a *app) listUndo(ctx context.Context, s *operator.Session) error {
 	if err != nil {
 		return err
 	}
-	tab := a.table("UNDO", "REF", "OP", "AT", "EXPIRES", "BYTES")
-	for _, e := range entries {
-		tab.put("undo", undoRow(e, nil))
-	}
-	tab.flush()
+	putAll(a.table("UNDO", "REF", "OP", "AT", "EXPIRES", "BYTES"), "undo", entries, func(e undo.Entry) row { return undoRow(e, nil) })
 	a.sayEach(damaged, "entry %s is damaged and cannot be put back")
 	return partialIf(len(damaged) > 0)
 }

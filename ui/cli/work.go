@@ -112,11 +112,7 @@ func (a *app) workEach(s *operator.Session, limit int, view func(work.Desk) work
 
 // printWork prints the work items of one store and, with --json, the envelope.
 func (a *app) printWork(store string, r workList) error {
-	tab := a.table("REF", "STATE", "TYPE", "PRIORITY", "ASSIGNEE", "TITLE")
-	for _, b := range r.Data {
-		tab.put("work", workRow(store, b))
-	}
-	tab.flush()
+	putAll(a.table("REF", "STATE", "TYPE", "PRIORITY", "ASSIGNEE", "TITLE"), "work", r.Data, func(b model.WorkItem) row { return workRow(store, b) })
 	a.sayEach(r.Ignored, "%s: the term %q means nothing in this language and matches everything: the result is wider than was asked", store)
 	if n := int64(len(r.Data)); r.OK && r.Total > n {
 		a.hintf("%s: there are %s; ask for more with --limit", store, plural(r.Total, "item"))
@@ -283,12 +279,10 @@ func (a *app) workDepsCommand() *cobra.Command {
 		Use: "deps REF", Short: "The items that block an item, and those that it blocks",
 		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, s model.Store, ref model.Ref) error {
 			r := work.Desk{Store: s}.ListDependencies(ctx, ref.ID, "", "")
-			tab := a.table("BLOCKER", "BLOCKED", "KIND")
-			for _, d := range r.Data {
-				tab.put("dependency", row{"store": s.Name, "blocker": as{model.EncodeID(d.Blocker), refOf(s.Name, d.Blocker)},
-					"blocked": as{model.EncodeID(d.Blocked), refOf(s.Name, d.Blocked)}, "kind": d.Kind})
-			}
-			tab.flush()
+			putAll(a.table("BLOCKER", "BLOCKED", "KIND"), "dependency", r.Data, func(d model.Dependency) row {
+				return row{"store": s.Name, "blocker": as{model.EncodeID(d.Blocker), refOf(s.Name, d.Blocker)},
+					"blocked": as{model.EncodeID(d.Blocked), refOf(s.Name, d.Blocked)}, "kind": d.Kind}
+			})
 			return finished(a, s.Name, r, nil)
 		}),
 	}
