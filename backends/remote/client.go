@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -175,6 +176,9 @@ func once[T any](ctx context.Context, r *client, method, path string, body any) 
 	}
 	if err := unmarshal(data, &out); err != nil {
 		return out, model.Errorf(model.Unavailable, op, "the server did not answer with what the call gives")
+	}
+	if name := missing(data, reflect.TypeFor[T]()); name != "" {
+		return out, model.Errorf(model.Unavailable, op, "the server did not answer with what the call gives: %q is missing", name)
 	}
 	return out, nil
 }

@@ -250,6 +250,48 @@ func TestBadServers(t *testing.T) {
 	}
 }
 
+// TestAnAnswerWithoutItsFieldsIsAnError: {} from a proxy must not be an empty store, a search without a
+// hit, or a change that was made.
+func TestAnAnswerWithoutItsFieldsIsAnError(t *testing.T) {
+	answer := ""
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/store" {
+			_, _ = io.WriteString(w, `{"kind":"x","tiers":[],"facets":["browse","history","quarantine","conflicts","falls"]}`)
+			return
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	defer srv.Close()
+	s, err := remote.Open(t.Context(), remote.Config{Name: "far", BaseURL: srv.URL, Token: model.NewSecret(token)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	calls := map[string]func() error{
+		"retain": func() error {
+			_, err := s.Provider.Retain(ctx, model.RetainRequest{Tier: "AGENT", Mode: model.Append, Content: "x"})
+			return err
+		},
+		"recall":        func() error { _, err := s.Provider.Recall(ctx, model.RecallRequest{Query: "x"}); return err },
+		"forget":        func() error { _, err := s.Provider.Forget(ctx, model.ForgetRequest{ID: "x"}); return err },
+		"list":          func() error { _, err := s.Browser.List(ctx, model.PageRequest{}); return err },
+		"read":          func() error { _, err := s.Browser.Read(ctx, "x"); return err },
+		"tiers":         func() error { _, err := s.Browser.Tiers(ctx); return err },
+		"revisions":     func() error { _, err := s.History.Revisions(ctx, "x"); return err },
+		"read-revision": func() error { _, err := s.History.ReadRevision(ctx, "x", "1"); return err },
+		"quarantined":   func() error { _, err := s.Quarantine.Quarantined(ctx); return err },
+		"conflicts":     func() error { _, err := s.Conflicts.StoreConflicts(ctx); return err },
+		"falls":         func() error { _, err := s.Falls(ctx, []string{"x"}); return err },
+	}
+	for _, answer = range []string{`{}`, `null`, `{"status":"ok"}`, `{"error":{"code":"CONFLICT","message":"no"}}`} {
+		for name, call := range calls {
+			if err := call(); !errors.Is(err, model.Unavailable) || model.Unchanged(err) {
+				t.Errorf("%s answered with %s: %v, want unavailable", name, answer, err)
+			}
+		}
+	}
+}
+
 // TestACutStreamIsAnError: a truncated list must not look complete.
 func TestACutStreamIsAnError(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
