@@ -149,18 +149,59 @@ func TestAFailureAfterTheChange(t *testing.T) {
 	}
 }
 
-// TestEverySilentStoreIsNamed: a recall names every store behind the server that did not answer.
+// TestAnAnswerWithoutItsFieldsIsAnError: {} must not be an empty memory, a search without a hit, or a removal.
+func TestAnAnswerWithoutItsFieldsIsAnError(t *testing.T) {
+	empty := func(json.RawMessage) (any, error) { return map[string]any{}, nil }
+	health := func(json.RawMessage) (any, error) {
+		return map[string]any{"stores": []any{map[string]any{"store": "a", "ok": true, "tiers": []string{"t"}}}, "writable": true}, nil
+	}
+	for name, tools := range map[string]answers{
+		"own": {"memory_health": health, "memory_recall": empty, "memory_retain": empty, "memory_list": empty, "memory_get": empty, "memory_forget": empty},
+		"official": {"read_graph": empty, "open_nodes": empty, "search_nodes": empty, "create_entities": empty, "delete_observations": empty,
+			"add_observations": empty, "delete_entities": empty},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, ctx := fake(t, tools), t.Context()
+			for call, run := range map[string]func() error{
+				"list":   func() error { _, err := s.Browser.List(ctx, model.PageRequest{}); return err },
+				"read":   func() error { _, err := s.Browser.Read(ctx, "a:b"); return err },
+				"recall": func() error { _, err := s.Provider.Recall(ctx, model.RecallRequest{Query: "x"}); return err },
+				"forget": func() error { _, err := s.Provider.Forget(ctx, model.ForgetRequest{ID: "a:b"}); return err },
+				"retain": func() error {
+					_, err := s.Provider.Retain(ctx, model.RetainRequest{ID: "a:b", Content: "x", Mode: model.Append})
+					return err
+				},
+			} {
+				if err := run(); !errors.Is(err, model.Unavailable) {
+					t.Errorf("%s: %v, want unavailable", call, err)
+				}
+			}
+		})
+	}
+}
+
+// TestEverySilentStoreIsNamed: a recall and a list name every store behind the server that they do not cover.
 func TestEverySilentStoreIsNamed(t *testing.T) {
+	some := []any{map[string]any{"store": "a", "error": "down"}, map[string]any{"store": "b", "error": "slow"}, map[string]any{"store": "c"}}
 	s := fake(t, answers{
 		"memory_health": func(json.RawMessage) (any, error) {
 			return map[string]any{"stores": []any{map[string]any{"store": "a", "ok": true, "tiers": []string{"t"}}}, "writable": true}, nil
 		},
 		"memory_recall": func(json.RawMessage) (any, error) {
-			return map[string]any{"hits": []any{}, "stores": []any{map[string]any{"store": "a", "error": "down"}, map[string]any{"store": "b", "error": "slow"}, map[string]any{"store": "c"}}}, nil
+			return map[string]any{"hits": []any{}, "stores": some}, nil
 		},
+		"memory_list": func(json.RawMessage) (any, error) { return map[string]any{"items": []any{}, "stores": some}, nil },
+		"memory_get":  func(json.RawMessage) (any, error) { return "nothing is read here", nil },
 	})
+	named := func(words string) bool {
+		return strings.Contains(words, "store a") && strings.Contains(words, "store b") && !strings.Contains(words, "store c")
+	}
 	res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "x"})
-	if err != nil || !res.Bounded || !strings.Contains(res.BoundNote, "store a") || !strings.Contains(res.BoundNote, "store b") || strings.Contains(res.BoundNote, "store c") {
+	if err != nil || !res.Bounded || !named(res.BoundNote) {
 		t.Errorf("%+v, %v", res, err)
+	}
+	page, err := s.Browser.List(t.Context(), model.PageRequest{})
+	if err != nil || !named(strings.Join(page.Problems, "; ")) {
+		t.Errorf("%+v, %v", page, err)
 	}
 }

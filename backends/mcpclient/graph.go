@@ -111,7 +111,7 @@ func (g *graph) ask(ctx context.Context, op, tool string, args map[string]any) (
 	case res.IsError:
 		return graphPart{}, model.Errorf(model.Internal, op, "the server: %s", mcplink.Said(mcplink.Text(res)))
 	case tool == "read_graph" || tool == "open_nodes" || tool == "search_nodes":
-		return mcplink.Facts[graphPart](op, res)
+		return mcplink.Facts[graphPart](op, res, "entities", "relations")
 	}
 	return graphPart{}, nil
 }

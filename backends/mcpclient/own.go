@@ -94,7 +94,7 @@ func (o *own) state(ctx context.Context, op string) (ownHealth, map[string][]dec
 	if err != nil {
 		return ownHealth{}, nil, err
 	}
-	h, err := mcplink.Facts[ownHealth](op, res)
+	h, err := mcplink.Facts[ownHealth](op, res, "stores")
 	if err != nil {
 		return ownHealth{}, nil, err
 	}
@@ -195,7 +195,21 @@ func (i ownItem) header(op string) (model.Header, error) {
 	return model.Header{ID: id, Tier: i.Store + "/" + i.Tier, Title: i.Title, Bytes: i.Bytes, Modified: i.Modified, Stamp: stamp, Revision: i.Revision}, err
 }
 
-// items walks the server's pages.
+// silent are the stores behind the server that an answer does not cover, or not to the end.
+type silent []struct{ Store, Error string }
+
+// words say which these are; an entry without an error is of a store that answered.
+func (s silent) words() []string {
+	var out []string
+	for _, st := range s {
+		if st.Error != "" {
+			out = append(out, "store "+mcplink.Said(st.Store)+" was not looked at to the end: "+mcplink.Said(st.Error))
+		}
+	}
+	return out
+}
+
+// items walks the server's pages. Stores that a page could not list are problems.
 func (o *own) items(ctx context.Context) (all []model.Header, problems []string, err error) {
 	const op = "list"
 	args := map[string]any{}
@@ -205,9 +219,10 @@ func (o *own) items(ctx context.Context) (all []model.Header, problems []string,
 			return nil, nil, err
 		}
 		page, err := mcplink.Facts[struct {
-			Items []ownItem
-			Next  string
-		}](op, res)
+			Items  []ownItem
+			Next   string
+			Stores silent
+		}](op, res, "items")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -218,11 +233,16 @@ func (o *own) items(ctx context.Context) (all []model.Header, problems []string,
 			}
 			all = append(all, h)
 		}
+		for _, words := range page.Stores.words() {
+			if !slices.Contains(problems, words) { // each page may name it
+				problems = append(problems, words)
+			}
+		}
 		switch {
 		case page.Next == "":
-			return all, nil, nil
+			return all, problems, nil
 		case len(all) >= maxItems || page.Next == args["cursor"]:
-			return all, []string{fmt.Sprintf("only the first %d items were looked at: the server's list leads on", len(all))}, nil
+			return all, append(problems, fmt.Sprintf("only the first %d items were looked at: the server's list leads on", len(all))), nil
 		}
 		args["cursor"] = page.Next
 	}
@@ -238,7 +258,7 @@ func (o *own) read(ctx context.Context, id string) (model.Item, error) {
 	if err != nil {
 		return model.Item{}, err
 	}
-	got, err := mcplink.Facts[ownItem](op, res)
+	got, err := mcplink.Facts[ownItem](op, res, "ref", "content")
 	if err != nil {
 		return model.Item{}, err
 	}
@@ -285,8 +305,8 @@ func (o *own) search(ctx context.Context, query, tier string, limit int) (model.
 		}
 		Total   *int64
 		Bounded bool
-		Stores  []struct{ Store, Error string }
-	}](op, res)
+		Stores  silent
+	}](op, res, "hits")
 	if err != nil {
 		return model.RecallResult{}, err
 	}
@@ -294,14 +314,8 @@ func (o *own) search(ctx context.Context, query, tier string, limit int) (model.
 	if got.Total != nil {
 		out.Total = max(*got.Total, int64(len(got.Hits)))
 	}
-	var silent []string
-	for _, st := range got.Stores {
-		if st.Error != "" {
-			silent = append(silent, "store "+mcplink.Said(st.Store)+" did not answer: "+mcplink.Said(st.Error))
-		}
-	}
-	if len(silent) > 0 {
-		out.Bounded, out.BoundNote = true, strings.Join(silent, "; ")
+	if left := got.Stores.words(); len(left) > 0 {
+		out.Bounded, out.BoundNote = true, strings.Join(left, "; ")
 	}
 	for _, h := range got.Hits {
 		id, err := idOf(op, h.Ref)
@@ -437,6 +451,6 @@ func (o *own) forget(ctx context.Context, req model.ForgetRequest) (model.Forget
 	if err != nil {
 		return model.ForgetResult{}, err
 	}
-	got, err := mcplink.Facts[struct{ Removed int64 }](op, res)
+	got, err := mcplink.Facts[struct{ Removed int64 }](op, res, "removed")
 	return model.ForgetResult{Removed: got.Removed}, err
 }

@@ -212,8 +212,9 @@ func Said(text string) string {
 	return safetext.LineMax(snippet.First(text, 500), 500).String()
 }
 
-// Facts reads the structured answer of a tool, or the text that older servers send.
-func Facts[T any](op string, res *mcp.CallToolResult) (T, error) {
+// Facts reads the structured answer of a tool, or the text that older servers send. An answer without one of the
+// fields in must is an error.
+func Facts[T any](op string, res *mcp.CallToolResult, must ...string) (T, error) {
 	var out T
 	data := []byte(Text(res))
 	if res.StructuredContent != nil {
@@ -224,6 +225,9 @@ func Facts[T any](op string, res *mcp.CallToolResult) (T, error) {
 	}
 	if json.Unmarshal(data, &out) != nil {
 		return out, model.Errorf(model.Unavailable, op, "the server did not answer with what the tool gives")
+	}
+	if name := endpoint.Missing(data, must...); name != "" {
+		return out, model.Errorf(model.Unavailable, op, "the server did not answer with what the tool gives: %q is missing", name)
 	}
 	return out, nil
 }
