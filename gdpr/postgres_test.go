@@ -102,3 +102,32 @@ func TestPostgresForeignTable(t *testing.T) {
 	testpg.Exec(t, dsn, `DELETE FROM public.crm WHERE n = 1`)
 	w.complete(w.plan(r.ID))
 }
+
+// TestPostgresOtherWorkspace leaves the subject in another workspace of the same tables, whose bytes lie in
+// the same files: the residue must say which workspace to make a store.
+func TestPostgresOtherWorkspace(t *testing.T) {
+	t.Setenv("MEMDESK_GDPR_DSN", testpg.DSN(t))
+	server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
+	harbour := backends.StoreConfig{Name: "harbour", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN", Workspace: "harbour"}
+	w := newWorld(t)
+	kind, _ := backends.Builtin().Kind("postgres")
+	if err := kind.Create(t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
+		t.Fatal(err)
+	}
+	w.more = []backends.StoreConfig{server, harbour}
+	w.open()
+	w.put("pg", model.RetainRequest{ID: "p", Tier: "task", Content: "talked with " + name})
+	w.put("harbour", model.RetainRequest{ID: "p", Tier: "task", Content: "talked with " + name})
+	w.more = []backends.StoreConfig{server}
+	w.open()
+	out, err := w.erase(w.plan(w.file().ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+		return l.Store == "pg" && l.Layer == "nodes" && l.Verdict == model.VerdictResidue && strings.Contains(l.Reason, "harbour")
+	})
+	if out.Status != gdpr.StatePartial || !told {
+		t.Errorf("status %s, told %v: %+v", out.Status, told, out.Layers)
+	}
+}

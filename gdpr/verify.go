@@ -374,7 +374,7 @@ func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
 			rows[i].Verdict, rows[i].Reason = l.Verdict, l.Reason
 		case i >= 0 && rows[i].Verdict != model.VerdictOutOfScope:
 			rows[i].Method = l.Method + "; " + rows[i].Method
-			if l.Verdict != model.VerdictClean && rows[i].Verdict == model.VerdictResidue {
+			if l.Reason != "" && rows[i].Verdict == model.VerdictResidue {
 				rows[i].Reason += "; " + l.Reason // why the scrub could not clean it
 			}
 		case i >= 0 && l.Rows > 0: // out of memdesk's reach, and cleaned there by others

@@ -140,7 +140,7 @@ type LayerResult struct {
 	Method  string // in words: "FTS optimize, VACUUM, checkpoint"
 	Rows    int64  // records removed or rewritten
 	Verdict Verdict
-	Reason  string // of every verdict but clean
+	Reason  string // of every verdict but clean; of clean, why a scan may still find the subject
 }
 
 // Reindexer rebuilds the data that a store derives from its items.

@@ -48,7 +48,20 @@ func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, c.rewriteTables(q, files, step)...)
+	shared, err := m.s.otherWorkspaces(q, len(files) > 0)
+	if err != nil {
+		return nil, err
+	}
+	rewritten := c.rewriteTables(q, files, step)
+	if super {
+		rewritten = append(rewritten, c.rewriteSamples(q, step))
+	}
+	for _, res := range rewritten {
+		if res.Verdict == model.VerdictClean { // told only where the scan still finds the subject
+			res.Reason = shared
+		}
+		out = append(out, res)
+	}
 	if !super {
 		set, err := settings(q)
 		if err != nil {
@@ -60,7 +73,33 @@ func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.
 		return append(out, model.LayerResult{Layer: layerStatistics, Method: "ANALYZE", Verdict: model.VerdictOutOfScope, Reason: statisticsReason},
 			model.LayerResult{Layer: layerWAL, Method: "none", Verdict: model.VerdictOutOfScope, Reason: walReason(set)}), nil
 	}
-	return append(out, c.rewriteSamples(q, step), c.overwriteLog(q, step)), ctxErr(ctx)
+	return append(out, c.overwriteLog(q, step)), ctxErr(ctx)
+}
+
+// otherWorkspaces says whose rows the tables hold beside this store's, since no erasure in this store reaches
+// them; empty for none.
+func (s *Store) otherWorkspaces(q *query, made bool) (string, error) {
+	const shown = 5
+	if !made {
+		return "", nil
+	}
+	var names []string
+	err := q.Each(`SELECT workspace FROM (SELECT workspace FROM memdesk.nodes UNION SELECT workspace FROM memdesk.hyperedges) w
+		WHERE workspace <> $1 ORDER BY 1`, []any{s.workspace}, func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		names = append(names, name)
+		return err
+	})
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	who := strings.Join(names[:min(shown, len(names))], ", ")
+	if n := len(names) - shown; n > 0 {
+		who += fmt.Sprintf(" and %d more", n)
+	}
+	return "the same files hold the rows of other workspaces, which this store does not change: " + who +
+		"; make each that knows the person a [[store]] with its workspace, then plan again", nil
 }
 
 func ctxErr(ctx context.Context) error { return model.FromContext(ctx, "scrub") }
