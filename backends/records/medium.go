@@ -27,6 +27,9 @@ type ServerMedium struct {
 	// done counts them by table. It asks may before it changes a table, which a dry run never allows. nil:
 	// there are none.
 	Clean func(tx Tx, req model.ScrubRequest, may func(table string) bool) (done map[string]int64, err error)
+	// Tell says by table whose rows still name the subject where the items do not show it, and what to do. nil:
+	// the items show everything.
+	Tell func(tx Tx, concerns func([]byte) bool) (why map[string]string, err error)
 }
 
 var _ model.Maintainer = ServerMedium{}
@@ -111,6 +114,16 @@ func (m ServerMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]mode
 	if req.Dry {
 		return nil, nil
 	}
+	var why map[string]string
+	if m.Tell != nil && req.Concerns != nil {
+		err := m.DB.View(ctx, "scrub", func(tx Tx) (err error) {
+			why, err = m.Tell(tx, req.Concerns)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	var out []model.LayerResult
 	for _, t := range m.Tables {
 		if !m.has(t) {
@@ -119,7 +132,7 @@ func (m ServerMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]mode
 		if req.Step != nil {
 			req.Step(t, "the table is rewritten (VACUUM FULL)")
 		}
-		res := model.LayerResult{Layer: t, Method: "VACUUM FULL", Rows: done[t], Verdict: model.VerdictClean}
+		res := model.LayerResult{Layer: t, Method: "VACUUM FULL", Rows: done[t], Verdict: model.VerdictClean, Reason: why[t]}
 		if err := m.DB.Vacuum(ctx, m.qualified(t)); err != nil {
 			res.Verdict, res.Reason = model.VerdictPending, err.Error()
 			if model.KindOf(err) != model.Locked {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -341,5 +342,22 @@ func TestScrubOfOrphans(t *testing.T) {
 	}
 	if got := testpg.Value(t, dsn, `SELECT (SELECT string_agg(DISTINCT thread_id, ' ' ORDER BY thread_id) FROM checkpoint_blobs) || '; ' || (SELECT string_agg(thread_id, ' ') FROM checkpoint_writes) || '; ' || (SELECT string_agg(namespace_path, ' ' ORDER BY 1) FROM store_vectors)`); got != "left t/1 t2; t/1; users:ada:memories users:y" {
 		t.Errorf("left: %s", got)
+	}
+}
+
+// TestScrubNamesConversations: a text in msgpack, an older version and a pending write are in no item's text,
+// so the scrub says whose rows hold them. A longer name is somebody else's.
+func TestScrubNamesConversations(t *testing.T) {
+	dsn := database(t, "javascript", seed,
+		`INSERT INTO checkpoint_blobs VALUES ('t2', '', 'other', '9', 'msgpack', convert_to('told Ada', 'UTF8') || '\xdc'::bytea), ('t2', '', 'other', '8', 'msgpack', convert_to('told Adam', 'UTF8'))`,
+		`INSERT INTO checkpoint_writes VALUES ('t2', '', '9', 'a', 0, 'other', 'msgpack', convert_to('told Adam', 'UTF8'))`)
+	s := open(t, langgraph.Config{}, dsn)
+	word := regexp.MustCompile(`told Ada(\\|$)`)
+	res, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Concerns: word.Match})
+	must(t, err)
+	for _, r := range res {
+		if named := strings.Contains(r.Reason, "thread/t2"); named != (r.Layer == "checkpoint_blobs") || named && r.Verdict != model.VerdictClean {
+			t.Errorf("%+v", r)
+		}
 	}
 }

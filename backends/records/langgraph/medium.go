@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ var scanned = []string{"store", "store_vectors", "checkpoints", "checkpoint_blob
 
 // medium are the tables in the form of a maintainer.
 func (l layout) medium(db records.Server) records.ServerMedium {
-	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans,
+	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans, Tell: l.mentions,
 		Outside: "write-ahead log, replicas, base backups, dumps, LangSmith"}
 }
 
@@ -42,13 +43,17 @@ func (l layout) orphans(tx records.Tx, req model.ScrubRequest, may func(string) 
 	return done, l.dropNamed(tx, req.Concerns, may, done)
 }
 
+// escaped is a blob as the scan reads it (OpenLayer). In the bytes of msgpack a name has no clear end, and a
+// longer one would count as the subject's.
+const escaped = `convert_to(COALESCE(encode(b.blob, 'escape'), ''), 'UTF8')`
+
 // ownerless are rows whose thread or value is gone; group names it, and text is bytes of the row.
 type ownerless struct{ table, group, text, where string }
 
 func (l layout) ownerless() (out []ownerless) {
 	for _, t := range []string{"checkpoint_writes", "checkpoint_blobs"} {
 		if l.has(t) && l.has("checkpoints") {
-			out = append(out, ownerless{t, "b.thread_id", "b.blob", `NOT EXISTS (SELECT 1 FROM ` + l.table("checkpoints") + ` c WHERE c.thread_id = b.thread_id)`})
+			out = append(out, ownerless{t, "b.thread_id", escaped, `NOT EXISTS (SELECT 1 FROM ` + l.table("checkpoints") + ` c WHERE c.thread_id = b.thread_id)`})
 		}
 	}
 	if ns, _ := l.namespace(); l.has("store") && l.has("store_vectors") {
@@ -95,4 +100,41 @@ func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, may func(st
 		done[o.table] += n
 	}
 	return nil
+}
+
+// mentions names the conversations whose rows name the subject: in msgpack, in an older version, or in a
+// pending write, which the item's text does not show.
+func (l layout) mentions(tx records.Tx, concerns func([]byte) bool) (map[string]string, error) {
+	const shown = 10
+	why := map[string]string{}
+	for _, t := range checkpointTables {
+		if !l.has(t) {
+			continue
+		}
+		blob := `''::bytea`
+		if slices.Contains(l.have[t], "blob") {
+			blob = escaped
+		}
+		named := map[string]bool{}
+		err := tx.Each(`SELECT b.thread_id, convert_to((to_jsonb(b) - 'blob')::text, 'UTF8') || `+blob+` FROM `+l.table(t)+` b`, nil, func(scan func(...any) error) error {
+			var thread string
+			var row []byte
+			err := scan(&thread, &row)
+			if id := "thread/" + records.Escape(thread); err == nil && !named[id] && concerns(row) {
+				named[id] = true
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if ids := slices.Sorted(maps.Keys(named)); len(ids) > 0 {
+			who := strings.Join(ids[:min(shown, len(ids))], ", ")
+			if n := len(ids) - shown; n > 0 {
+				who += fmt.Sprintf(" and %d more", n)
+			}
+			why[t] = "rows of these conversations name the person: " + who + "; no part of one can be edited: forget each as a whole, then run this again"
+		}
+	}
+	return why, nil
 }
