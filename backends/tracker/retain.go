@@ -205,7 +205,7 @@ func (a *adapter) want(id string, have Record, exists bool, req model.RetainRequ
 		return Record{}, err
 	}
 	want.Fields = merged
-	return want, checkFields(have, want)
+	return want, checkFields(have, want, req.Restore)
 }
 
 // newRecord is a new item. The store's own fields are accepted as they were shown, so that a forgotten item
@@ -262,7 +262,7 @@ func (a *adapter) newRecord(id string, req model.RetainRequest) (Record, error) 
 	if want.Field(FieldPriority) == "" {
 		want.set(FieldPriority, strconv.Itoa(DefaultPriority))
 	}
-	return want, checkFields(Record{}, want)
+	return want, checkFields(Record{}, want, req.Restore)
 }
 
 // set writes a field in its place, or as the last one.
@@ -284,8 +284,8 @@ func (r Record) With(name, value string) Record {
 }
 
 // checkFields checks only changed fields, so that an odd value from a foreign writer never blocks another
-// edit.
-func checkFields(have, want Record) error {
+// edit. A restored item may have the odd status or priority that the store held.
+func checkFields(have, want Record, restore bool) error {
 	if want.Kind == Memory {
 		return nil
 	}
@@ -294,11 +294,11 @@ func checkFields(have, want Record) error {
 			return model.Errorf(model.InvalidInput, "retain", "field %q is missing: a work item always has one", name)
 		}
 	}
-	if s := want.Field(FieldStatus); s != have.Field(FieldStatus) && !IsStatus(s) {
+	if s := want.Field(FieldStatus); s != have.Field(FieldStatus) && !IsStatus(s) && !restore {
 		return model.Errorf(model.InvalidInput, "retain", "status %q: a status is a small letter and then letters, digits, - or _", s)
 	}
 	if p := want.Field(FieldPriority); p != have.Field(FieldPriority) {
-		if n, err := strconv.Atoi(p); p != "" && (err != nil || n < 0 || n > 4) {
+		if n, err := strconv.Atoi(p); p != "" && (err != nil || (n < 0 || n > 4) && !restore) {
 			return model.Errorf(model.InvalidInput, "retain", "priority %q: it is 0, 1, 2, 3 or 4", p)
 		}
 	}
