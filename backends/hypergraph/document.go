@@ -222,7 +222,7 @@ func (a *adapter) applyNode(n *Node, req model.RetainRequest, creating bool) err
 		if err := oneOf(fieldType, n.Type, a.Vocabulary.NodeTypes); err != nil {
 			return err
 		}
-		if have.Decision != nil {
+		if have.Decision != nil && n.Type != typeDecision {
 			return model.Errorf(model.InvalidInput, "retain", "the node has a decision record: its type stays %q", have.Type)
 		}
 	}
@@ -253,15 +253,18 @@ func (a *adapter) applyNode(n *Node, req model.RetainRequest, creating bool) err
 	if a.caps.HasSubjects {
 		n.SubjectID, _ = set.take(fieldSubject)
 	}
-	if err := applyDecision(n, have.Decision, set); err != nil {
+	if err := applyDecision(n, have.Decision, creating, set); err != nil {
 		return err
 	}
 	return set.unknown()
 }
 
-// applyDecision writes the decision fields, which exist on decision nodes only.
-func applyDecision(n *Node, have *Decision, set fieldSet) error {
-	if n.Type != "decision" {
+const typeDecision = "decision"
+
+// applyDecision writes the decision fields, which exist on decision nodes, and on those whose row another
+// program has written.
+func applyDecision(n *Node, have *Decision, creating bool, set fieldSet) error {
+	if n.Type != typeDecision && have == nil && !creating {
 		return nil // a decision field then counts as unknown
 	}
 	fresh := have == nil

@@ -40,7 +40,7 @@ type Node struct {
 	// Oversize is the size in bytes of a row beyond MaxText, whose content, provenance and metadata are
 	// left empty; 0 for any other row.
 	Oversize int64
-	Decision *Decision // set on a node of type decision whose row exists
+	Decision *Decision // set on a node whose row exists: in memdesk's own schemas only nodes of type decision have one
 }
 
 // Decision is the reasoning-trace row beside a decision node.

@@ -13,16 +13,26 @@ import (
 	"memdesk/model"
 )
 
-// A file's bytes do not show the digits of a number. The number columns of tables that others have added to
-// the schema are a layer of their own, read by rows.
+// A file's bytes do not show the digits of a number. The number columns that others have added to the schema
+// are a layer of their own, read by rows.
 
 // rowsLayer is the id of that layer.
 func rowsLayer(table string) string { return table + " (rows)" }
 
-// sideTables are the tables that hold no items.
+// sideTables are the tables that hold no items, and those of items to which somebody has added a column.
 func sideTables(q *query) (tables []string, err error) {
-	return tables, q.Each(`SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('memdesk') AND relkind = 'r' AND NOT relispartition AND relname <> ALL($1) ORDER BY 1`,
-		[]any{itemTables}, sqlgraph.Collect(&tables))
+	var own []string // as table.column
+	for table, columns := range itemTables {
+		for _, c := range columns {
+			own = append(own, table+"."+c)
+		}
+		if columns == nil {
+			own = append(own, table+".*")
+		}
+	}
+	return tables, q.Each(`SELECT relname FROM pg_class c WHERE relnamespace = to_regnamespace('memdesk') AND relkind = 'r' AND NOT relispartition
+			AND relname || '.*' <> ALL($1) AND EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND relname || '.' || attname <> ALL($1))
+		ORDER BY 1`, []any{own}, sqlgraph.Collect(&tables))
 }
 
 // column is a column of such a table.
@@ -38,6 +48,9 @@ func columnsOf(q *query, table string) (out []column, err error) {
 		func(scan func(...any) error) error {
 			var c column
 			err := scan(&c.name, &c.kind, &c.text, &c.number, &c.wanted)
+			if c.name != "workspace" && slices.Contains(itemTables[table], c.name) {
+				c.text, c.number = false, false // the items' own
+			}
 			out = append(out, c)
 			return err
 		})

@@ -10,11 +10,20 @@ import (
 	"memdesk/model"
 )
 
-// itemTables hold items, or no subject data: Retain and Forget change them, Scrub only rewrites their files.
-var itemTables = []string{"nodes", "hyperedges", "membership", "decisions", "node_embeddings", "node_vectors", "schema_migrations"}
+// itemTables hold items, or no subject data, each with its own columns; none: all. Retain and Forget change
+// these, Scrub only rewrites their files. A column that others have added is cleaned as a side table is.
+var itemTables = map[string][]string{
+	"nodes":             append([]string{"workspace", "row_version", "has_vector"}, nodeColumns...),
+	"hyperedges":        {"workspace", "id", "type", "label", "weight", "created_at", "row_version", "metadata"},
+	"membership":        {"workspace", "hyperedge_id", "node_id", "role", "position"},
+	"decisions":         {"workspace", "node_id", "decision_type", "confidence", "prompt", "files", "branch", "commit_hash", "parent_id", "status"},
+	"node_embeddings":   {"workspace", "node_id", "embedding", "model", "dimensions", "created_at", "updated_at"},
+	"node_vectors":      nil,
+	"schema_migrations": nil,
+}
 
-// scrubSideTables cleans, in one transaction, tables that others have added to the schema, for instance
-// a history written by a trigger.
+// scrubSideTables cleans, in one transaction, tables and columns that others have added to the schema, for
+// instance a history written by a trigger.
 func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest, step func(string, string)) ([]model.LayerResult, error) {
 	var out []model.LayerResult
 	err := m.s.transaction(ctx, "scrub", func(q *query) error {
@@ -49,6 +58,10 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 	columns, err := columnsOf(q, table)
 	if err != nil {
 		return err
+	}
+	_, items := itemTables[table]
+	if items && req.Redact == nil { // a row of an item stays
+		req.Redact = func([]byte) []byte { return nil }
 	}
 	var texts []string
 	var quoted []string // expressions: of the texts, then of the numbers
@@ -106,7 +119,7 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 				c.cells[i] = after
 			}
 		}
-		if c.drop || len(c.cells)+len(c.none) > 0 {
+		if c.drop = c.drop && !items; c.drop || len(c.cells)+len(c.none) > 0 {
 			changes = append(changes, c)
 		}
 		return nil

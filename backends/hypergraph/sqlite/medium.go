@@ -11,18 +11,36 @@ import (
 // store is read-only.
 func (s *Store) Maintainer() model.Maintainer {
 	var loose map[string]string
+	items := ownItems
 	if s.kind == RecurseSchema { // an item's id is text
-		loose = map[string]string{"nodes": `typeof(id) <> 'text'`, "hyperedges": `typeof(id) <> 'text'`}
+		loose = map[string]string{"nodes": `typeof(id) <> 'text'`, "hyperedges": `typeof(id) <> 'text'`, "decisions": `node_id IS NULL OR node_id NOT IN (SELECT id FROM nodes)`}
+		items = recurseItems
 	}
 	return litefile.Medium{
 		Loose:   loose,
 		File:    s.file,
-		Items:   []string{"nodes", "hyperedges", "membership", "decisions", "counters"},
+		Items:   items,
 		Tied:    []string{"node_id", "hyperedge_id"},
 		Raw:     func(id string) string { return strings.TrimPrefix(id, "edge/") },
 		Sibling: s.sibling,
 	}
 }
+
+// ownItems and recurseItems are the tables of items of the two schemas, with their columns.
+var (
+	ownItems = map[string][]string{
+		"nodes":      append([]string{"seq", "row_version", "has_vector"}, nodeColumns...),
+		"hyperedges": edgeItem,
+		"membership": memberItem,
+		"decisions":  decisionItem,
+		"counters":   nil,
+	}
+	recurseItems = map[string][]string{"nodes": recurseColumns, "hyperedges": edgeItem, "membership": memberItem, "decisions": decisionItem}
+
+	edgeItem     = []string{"id", "type", "label", "weight", "created_at", "metadata"}
+	memberItem   = []string{"hyperedge_id", "node_id", "role", "position"}
+	decisionItem = []string{"node_id", "decision_type", "confidence", "prompt", "files", "branch", "commit_hash", "parent_id", "status"}
+)
 
 // sibling explains why a file beside the database belongs to the same agent; empty: it does not.
 func (s *Store) sibling(name string) string {

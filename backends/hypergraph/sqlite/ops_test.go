@@ -77,6 +77,9 @@ func TestInvalidNodes(t *testing.T) {
 			},
 			"status": func(n *hypergraph.Node) { n.Type, n.Decision = "decision", &hypergraph.Decision{Kind: "goal"} },
 		} {
+			if name == "decision" && !s.Capabilities().HasSubjects {
+				continue // recurse's table takes a row of any node
+			}
 			n := fact("n", "x")
 			change(&n)
 			if err := s.CreateNode(context.Background(), n); !errors.Is(err, model.InvalidInput) {

@@ -18,8 +18,10 @@ import (
 // refused where the file was opened for reading.
 type Medium struct {
 	File *File
-	// Items names the tables that hold items: Retain and Forget change them, Scrub never does.
-	Items []string
+	// Items names the tables that hold items, each with its columns that the items are made of; none: all.
+	// Retain and Forget change these, Scrub never does. A column that somebody added is cleaned as a side
+	// table is.
+	Items map[string][]string
 	// Loose are conditions on rows of such tables that are no items, because nothing can name them: Scrub
 	// cleans these as it does those of other tables.
 	Loose map[string]string

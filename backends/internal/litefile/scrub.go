@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,49 +47,33 @@ func (m Medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 // wouldClean asks about each table whose rows the scrub would change because they name
 // the subject. Rows tied to an item go with it, and are not asked about.
 func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
-	tables, err := m.cleaned(q)
+	tables, err := m.sideTables(q)
 	if err != nil {
 		return err
 	}
 	for _, table := range tables {
-		key, err := rowKey(q, table)
+		key, err := rowKey(q, table.name)
 		if err != nil {
 			return err
 		}
 		if len(key) == 0 {
 			continue // nothing of it can be changed: the scan of its layer tells what it holds
 		}
-		columns, err := textColumns(q, table)
-		if err != nil {
-			return err
-		}
 		found := false
-		err = eachRow(q, table, key, columns, m.loose(table), nil, func(at, cells []any) error {
-			found = found || clean(at, cells, req, nil) != nil
-			return nil
-		})
-		if err != nil {
-			return err
+		for _, p := range table.parts {
+			err = eachRow(q, table.name, key, p.columns, p.where, nil, func(at, cells []any) error {
+				found = found || clean(at, cells, req, nil) != nil
+				return nil
+			})
+			if err != nil {
+				return err
+			}
 		}
 		if found {
-			req.Permits(m.tableLayer(table), nil)
+			req.Permits(m.tableLayer(table.name), nil)
 		}
 	}
 	return nil
-}
-
-// cleaned are the tables whose rows are cleaned.
-func (m Medium) cleaned(q *Query) ([]string, error) {
-	tables, err := m.sideTables(q)
-	return append(tables, slices.Sorted(maps.Keys(m.Loose))...), err
-}
-
-// loose is the condition on a table's rows that are cleaned; empty: all are.
-func (m Medium) loose(table string) string {
-	if cond := m.Loose[table]; cond != "" {
-		return ` WHERE ` + cond
-	}
-	return ""
 }
 
 // verdictOf tells what a failed step says of its layer: a lock is waited for.
@@ -112,14 +95,14 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 				return err
 			}
 		}
-		tables, err := m.cleaned(q)
+		tables, err := m.sideTables(q)
 		if err != nil {
 			return err
 		}
 		for _, table := range tables {
-			step(table, "rows that name the person or what is gone")
-			res := model.LayerResult{Layer: m.tableLayer(table), Method: "rows rewritten or removed", Verdict: model.VerdictClean}
-			key, err := rowKey(q, table)
+			step(table.name, "rows that name the person or what is gone")
+			res := model.LayerResult{Layer: m.tableLayer(table.name), Method: "rows rewritten or removed", Verdict: model.VerdictClean}
+			key, err := rowKey(q, table.name)
 			if err != nil {
 				return err
 			}
@@ -128,12 +111,20 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 				out = append(out, res)
 				continue
 			}
-			kept, refused := 0, model.LayerResult{}
-			if res.Rows, kept, refused, err = m.cleanTable(q, table, key, req); err != nil {
-				return err
+			if !table.items {
+				if res.Rows, err = m.dropRows(q, table.name, req); err != nil {
+					return err
+				}
 			}
-			if refused.Layer != "" {
-				res.Method, res.Verdict, res.Reason = refused.Method, refused.Verdict, refused.Reason
+			kept := 0
+			for _, p := range table.parts {
+				done, stuck, refused, err := m.cleanTable(q, table.name, p, key, req)
+				if err != nil {
+					return err
+				}
+				if res.Rows, kept = res.Rows+done, kept+stuck; refused.Layer != "" {
+					res.Method, res.Verdict, res.Reason = refused.Method, refused.Verdict, refused.Reason
+				}
 			}
 			if kept > 0 {
 				res.Verdict, res.Reason = model.VerdictFailed, fmt.Sprintf("%d rows cannot be changed, because of the table's own rules: change them with the program whose table it is", kept)
@@ -187,32 +178,37 @@ func isVirtual(ddl string) bool {
 // quote makes an identifier of a name that came from the file.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// cleanTable goes through one table row by row: a row tied to a removed item goes,
-// a list of ids loses the removed ones, a text that names the person is redacted.
-// It counts the rows it changed, and those that the table's own rules kept. Rows that name the person stay
-// where the request refuses the table.
-func (m Medium) cleanTable(q *Query, table string, key []string, req model.ScrubRequest) (done int64, kept int, refused model.LayerResult, err error) {
+// dropRows removes the rows of a table that are tied to a removed item or belong to the person, and counts them.
+func (m Medium) dropRows(q *Query, table string, req model.ScrubRequest) (int64, error) {
 	gone, err := m.dropTied(q, table, req.Removed)
 	if err != nil {
-		return 0, 0, refused, err
+		return 0, err
 	}
 	owned, err := deleteBy(q, table, m.Owners, req.Subjects)
-	if err != nil {
-		return 0, 0, refused, err
-	}
 	gone += owned
-	if cond := m.OwnedRows[table]; cond != "" {
+	if cond := m.OwnedRows[table]; cond != "" && err == nil {
 		for _, s := range req.Subjects {
 			n, err := q.Exec(`DELETE FROM `+quote(table)+` WHERE `+cond, s)
 			if err != nil {
-				return 0, 0, refused, err
+				return 0, err
 			}
 			gone += n
 		}
 	}
-	columns, err := textColumns(q, table)
-	if err != nil || len(columns) == 0 {
-		return gone, 0, refused, err
+	return gone, err
+}
+
+// cleanTable goes through one part of a table row by row: a list of ids loses the removed ones, a text that
+// names the person is redacted. A row of an item always stays.
+// It counts the rows it changed, and those that the table's own rules kept. Rows that name the person stay
+// where the request refuses the table.
+func (m Medium) cleanTable(q *Query, table string, p part, key []string, req model.ScrubRequest) (done int64, kept int, refused model.LayerResult, err error) {
+	if p.beside && req.Redact == nil {
+		req.Redact = func([]byte) []byte { return nil }
+	}
+	columns := p.columns
+	if len(columns) == 0 {
+		return 0, 0, refused, nil
 	}
 	var rows []cleanRow
 	removed := make(map[string]bool, len(req.Removed))
@@ -222,8 +218,9 @@ func (m Medium) cleanTable(q *Query, table string, key []string, req model.Scrub
 	named := false
 	read := func() error {
 		rows = nil
-		return eachRow(q, table, key, columns, m.loose(table), nil, func(at, cells []any) error {
+		return eachRow(q, table, key, columns, p.where, nil, func(at, cells []any) error {
 			if r := clean(at, cells, req, removed); r != nil {
+				r.drop = r.drop && !p.beside
 				rows, named = append(rows, *r), named || clean(at, cells, req, nil) != nil
 			}
 			return nil
@@ -249,14 +246,14 @@ func (m Medium) cleanTable(q *Query, table string, key []string, req model.Scrub
 		r.drop = r.drop || whole[fmt.Sprint(r.at)] && refused.Layer == ""
 		switch err := r.writeOnce(q, table, key, columns, n); {
 		case err == nil:
-			gone++
+			done++
 		case q.broken != nil:
 			return 0, 0, refused, err
 		default:
 			kept++
 		}
 	}
-	return gone, kept, refused, nil
+	return done, kept, refused, nil
 }
 
 // wholeRows are the rows of a table, by their key, that go as a whole when they name the person.

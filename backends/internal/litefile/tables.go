@@ -13,11 +13,69 @@ import (
 	"memdesk/model"
 )
 
-// sideTables are the tables that hold no items: the store's own side tables and those of
-// other programs. The tables of a full-text index are left out: their words are merged away.
-func (m Medium) sideTables(q *Query) ([]string, error) {
+// sideTable is a table with rows or columns that are no items.
+type sideTable struct {
+	name  string
+	items bool // the other rows and columns are items
+	parts []part
+}
+
+// part is what one statement reads of such a table.
+type part struct {
+	columns []string
+	where   string
+	beside  bool // columns beside those of the items, in the items' own rows
+}
+
+// sideTables are the tables that hold no items, the store's own side tables and those of other programs, and
+// what a table of items has beside them. The tables of a full-text index are left out: their words are merged
+// away.
+func (m Medium) sideTables(q *Query) ([]sideTable, error) {
 	names, ddl, err := Tables(q)
-	return slices.DeleteFunc(names, func(table string) bool { return slices.Contains(m.Items, table) || isFTS(ddl, table) }), err
+	if err != nil {
+		return nil, err
+	}
+	var out []sideTable
+	for _, name := range names {
+		if isFTS(ddl, name) {
+			continue
+		}
+		t := sideTable{name: name}
+		columns, err := textColumns(q, name)
+		if err != nil {
+			return nil, err
+		}
+		var own []string
+		if own, t.items = m.Items[name]; !t.items {
+			t.parts = []part{{columns: columns}}
+		} else if t.parts, err = m.besideItems(q, name, columns, own); err != nil {
+			return nil, err
+		}
+		if len(t.parts) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// besideItems are the rows and columns of a table of items that are no items.
+func (m Medium) besideItems(q *Query, table string, columns, own []string) (out []part, err error) {
+	if cond := m.Loose[table]; cond != "" {
+		var some bool
+		if _, err := q.One(`SELECT EXISTS (SELECT 1 FROM `+quote(table)+` WHERE `+cond+`)`, nil, &some); err != nil {
+			return nil, err
+		}
+		if some {
+			out = append(out, part{columns: columns, where: ` WHERE ` + cond})
+		}
+	}
+	isOwn := func(c string) bool {
+		return slices.ContainsFunc(own, func(o string) bool { return strings.EqualFold(o, c) })
+	}
+	if more := slices.DeleteFunc(slices.Clone(columns), isOwn); len(own) > 0 && len(more) > 0 {
+		out = append(out, part{columns: more, beside: true})
+	}
+	return out, nil
 }
 
 // tableLayer is the id of a table's layer.
@@ -31,7 +89,7 @@ func (m Medium) tables(ctx context.Context) ([]model.Layer, error) {
 		tables, err := m.sideTables(q)
 		out = nil
 		for _, table := range tables {
-			l := model.Layer{ID: m.tableLayer(table), Kind: model.LayerDerived, Readable: true}
+			l := model.Layer{ID: m.tableLayer(table.name), Kind: model.LayerDerived, Readable: true}
 			if m.sibling(l.ID) {
 				l.Readable, l.Reason = false, "a file beside the database has the same name as this table of it: rename the file"
 			}
@@ -49,14 +107,17 @@ func (m Medium) sibling(id string) bool {
 }
 
 // tableOf is the table whose layer an id is; false for that of a file.
-func (m Medium) tableOf(ctx context.Context, id string) (table string, ok bool, err error) {
-	table, named := strings.CutPrefix(id, m.File.Name+":")
+func (m Medium) tableOf(ctx context.Context, id string) (table sideTable, ok bool, err error) {
+	name, named := strings.CutPrefix(id, m.File.Name+":")
 	if !named || m.sibling(id) {
-		return "", false, nil
+		return sideTable{}, false, nil
 	}
 	err = m.File.View(ctx, "open-layer", func(q *Query) error {
 		tables, err := m.sideTables(q)
-		ok = slices.Contains(tables, table)
+		i := slices.IndexFunc(tables, func(t sideTable) bool { return t.name == name })
+		if ok = i >= 0; ok {
+			table = tables[i]
+		}
 		return err
 	})
 	return table, ok, err
@@ -66,7 +127,7 @@ func (m Medium) tableOf(ctx context.Context, id string) (table string, ok bool, 
 // A cell of text or bytes is a member, and so a medium of its own for who reads it, which may
 // be an archive itself; the numbers of a column are many to a member. The reader holds one
 // connection until it is closed.
-func (m Medium) openTable(ctx context.Context, table string) io.ReadCloser {
+func (m Medium) openTable(ctx context.Context, table sideTable) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
 	r, w := io.Pipe()
 	done := make(chan struct{})
@@ -77,19 +138,23 @@ func (m Medium) openTable(ctx context.Context, table string) io.ReadCloser {
 			if begun {
 				return model.Errorf(model.Unavailable, "open-layer", "the table cannot be read to the end while another program changes the database; try again")
 			}
-			columns, err := textColumns(q, table)
-			if err != nil || len(columns) == 0 {
-				return err
+			for _, p := range table.parts {
+				if len(p.columns) == 0 {
+					continue
+				}
+				numbers := make([]strings.Builder, len(p.columns))
+				err := eachRow(q, table.name, nil, p.columns, p.where, nil, func(_, cells []any) error {
+					begun = true
+					return writeCells(out, p.columns, cells, numbers)
+				})
+				for i := range numbers {
+					err = errors.Join(err, writeMember(out, p.columns[i], numbers[i].String()))
+				}
+				if err != nil {
+					return err
+				}
 			}
-			numbers := make([]strings.Builder, len(columns))
-			err = eachRow(q, table, nil, columns, "", nil, func(_, cells []any) error {
-				begun = true
-				return writeCells(out, columns, cells, numbers)
-			})
-			for i := range numbers {
-				err = errors.Join(err, writeMember(out, columns[i], numbers[i].String()))
-			}
-			return err
+			return nil
 		})
 		w.CloseWithError(errors.Join(err, out.Close()))
 	}()

@@ -62,7 +62,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Name: c.Name, Kind: Kind, Location: c.Path, DB: db, ReadOnlyReason: f.ReadOnlyReason(), Clock: c.Clock,
 		Tables: []records.Table{observations(), prompts(), sessions()}, Observe: observe,
 		Origin:     model.MetaOrigin(map[string]string{"session": "session", "tool": "detail", "created_at": "at"}),
-		Maintainer: litefile.Medium{File: f, Items: []string{"observations", "user_prompts", "sessions"}, Edited: editedRow},
+		Maintainer: litefile.Medium{File: f, Items: needed, Edited: editedRow},
 	}), nil
 }
 

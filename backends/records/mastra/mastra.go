@@ -41,6 +41,14 @@ var optional = map[string][]string{
 	"mastra_thread_state": {"threadId", "type", "value"},
 }
 
+// items are the tables of items, with the columns that the items are made of.
+var items = map[string][]string{
+	"mastra_threads":              append(slices.Clone(needed["mastra_threads"]), usual["mastra_threads"]...),
+	"mastra_messages":             append(append(slices.Clone(needed["mastra_messages"]), usual["mastra_messages"]...), "resourceId"),
+	"mastra_resources":            optional["mastra_resources"],
+	"mastra_observational_memory": optional["mastra_observational_memory"],
+}
+
 // layout says which optional parts a file has.
 type layout struct {
 	owner, resources, observations, state bool     // owner: messages carry resourceId
@@ -83,7 +91,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 			"an erasure takes the workflow snapshots of the person: a run that is suspended then cannot resume"},
 		Concerning: has.concerning, Observe: has.observe,
 		Maintainer: litefile.Medium{
-			File: f, Items: []string{"mastra_threads", "mastra_messages", "mastra_resources", "mastra_observational_memory"},
+			File: f, Items: items,
 			Tied: []string{"threadId", "thread_id"}, Raw: threadKey, Owners: []string{"resourceId", "userId"}, OwnedRows: has.ownedVectors(), Edited: editedRow,
 		},
 	}), nil

@@ -62,7 +62,7 @@ func (c Config) over(ctx context.Context, server records.Server, location string
 			return model.Store{}, err
 		}
 		db := records.Joined{DB: server, Beside: records.Lite{File: file}}
-		medium := litefile.Medium{File: file, Items: []string{"messages"}, Tied: []string{"memory_id"}, Rows: s.dropOwnerless(server)}
+		medium := litefile.Medium{File: file, Items: messageTable, Tied: []string{"memory_id"}, Rows: s.dropOwnerless(server)}
 		cfg.DB, cfg.ReadOnlyReason = db, cmp.Or(reason, s.unknown, file.ReadOnlyReason())
 		cfg.Maintainer = litefile.Media{ownerless{medium, db, s}, tables}
 	}

@@ -28,6 +28,9 @@ var known = map[string]map[string][]string{
 
 func fileKind(ctx context.Context, path string) string { return records.Tell(ctx, path, known) }
 
+// messageTable is the table of messages beside a history.
+var messageTable = map[string][]string{"messages": {"id", "session_scope", "role", "content", "name", "created_at"}}
+
 const entitiesSuffix = "_entities"
 
 // locate finds the files of a store: a directory, or the vector file itself.

@@ -189,7 +189,7 @@ func (s *store) database(agent string) *media.Database {
 			return dropChunks(q, f.Name, files(req.Removed), req)
 		}}
 		if !s.redact {
-			m.Items = []string{transcriptTable} // left unchanged
+			m.Items = map[string][]string{transcriptTable: nil} // left unchanged
 		}
 		return m
 	}

@@ -200,16 +200,13 @@ func (w Writes) UpdateNode(ctx context.Context, n hypergraph.Node) error {
 // outcomes, proposals) stay: erasure finds them.
 func (w Writes) DeleteNode(ctx context.Context, id string) error {
 	return w.Change(ctx, "delete", func(q Query) error {
-		n, err := w.Node(q, id)
-		if err != nil {
+		if _, err := w.Node(q, id); err != nil {
 			return err
 		}
-		if n.Type == DecisionType {
-			if err := w.refuseParent(q, id); err != nil {
-				return err
-			}
+		if err := w.refuseParent(q, id); err != nil {
+			return err
 		}
-		_, err = w.RemoveNodes(q, []string{id})
+		_, err := w.RemoveNodes(q, []string{id})
 		return err
 	})
 }

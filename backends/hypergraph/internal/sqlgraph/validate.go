@@ -74,7 +74,7 @@ func (r Rules) Node(op string, n hypergraph.Node, old *hypergraph.Node) error {
 
 func (r Rules) decision(op string, n hypergraph.Node, files string) error {
 	d := n.Decision
-	if n.Type != DecisionType {
+	if n.Type != DecisionType && r.Subjects { // recurse's table takes a row of any node
 		return model.Errorf(model.InvalidInput, op, "only a node of type decision has a decision, this one is %q", n.Type)
 	}
 	if err := first(

@@ -1,0 +1,158 @@
+package gdpr_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/internal/testpg"
+	"memdesk/model"
+)
+
+// liteStore adds a store over an SQLite file that the statements make, and returns the file.
+func liteStore(t *testing.T, w *world, kind string, statements ...string) string {
+	t.Helper()
+	path := filepath.Join(w.dir, kind+".db")
+	execFile(t, path, statements...)
+	w.more = append(w.more, backends.StoreConfig{Name: kind, Kind: kind, Path: path})
+	return path
+}
+
+func execFile(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execAll(t, db, statements...)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func recurseSchema(t *testing.T) string {
+	t.Helper()
+	schema, err := os.ReadFile(filepath.Join("..", "backends", "hypergraph", "sqlite", "testdata", "recurse.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(schema)
+}
+
+// cell reads one text of an SQLite file.
+func cell(t *testing.T, path, query string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var got string
+	if err := db.QueryRow(query).Scan(&got); err != nil {
+		t.Fatalf("%v\n%s", err, query)
+	}
+	return got
+}
+
+// TestForeignColumns erases a subject from columns that somebody added to the tables of items, in rows of
+// others: the items stay, and the plan names the table.
+func TestForeignColumns(t *testing.T) {
+	w := newWorld(t)
+	foreign(t, w, `ALTER TABLE nodes ADD extra TEXT`, `ALTER TABLE nodes ADD phone INTEGER`, `ALTER TABLE membership ADD by TEXT`,
+		`INSERT INTO nodes (id, type, created_at, updated_at, content, extra, phone) VALUES ('b1', 'fact', 1, 1, 'likes rye', 'heard from `+name+`', 123456789), ('b2', 'fact', 1, 1, 'likes oats', 'heard from `+other+`', 1234567890)`,
+		`INSERT INTO hyperedges (id, type, created_at) VALUES ('e1', 'relation', 1)`,
+		`INSERT INTO membership (hyperedge_id, node_id, role, by) VALUES ('e1', 'b1', 'subject', '`+mail+`'), ('e1', 'b2', 'object', '`+other+`')`)
+	files := map[string]string{"db": w.path("db")}
+	files["mem0"] = liteStore(t, w, "mem0", `CREATE TABLE vectors (id TEXT PRIMARY KEY, vector BLOB, payload TEXT, note TEXT)`,
+		`INSERT INTO vectors VALUES ('m1', x'00000000', '{"user_id":"bob","data":"likes rye"}', 'heard from `+name+`')`)
+	files["mastra"] = liteStore(t, w, "mastra", `CREATE TABLE mastra_threads (id TEXT PRIMARY KEY, resourceId TEXT, title TEXT, metadata TEXT, createdAt TEXT, updatedAt TEXT, note TEXT)`,
+		`CREATE TABLE mastra_messages (id TEXT PRIMARY KEY, thread_id TEXT, content TEXT, role TEXT, type TEXT, createdAt TEXT, resourceId TEXT)`,
+		`INSERT INTO mastra_threads VALUES ('t1', 'bob', 'rye', NULL, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 'heard from `+name+`')`)
+	files["engram"] = liteStore(t, w, "engram", `CREATE TABLE sessions (id TEXT PRIMARY KEY, project TEXT, directory TEXT, started_at TEXT, ended_at TEXT, summary TEXT)`,
+		`CREATE TABLE observations (id INTEGER PRIMARY KEY, session_id TEXT, type TEXT, title TEXT, content TEXT, tool_name TEXT, project TEXT, scope TEXT, topic_key TEXT, normalized_hash TEXT, revision_count INT, created_at TEXT, updated_at TEXT, deleted_at TEXT, note TEXT)`,
+		`CREATE TABLE user_prompts (id INTEGER PRIMARY KEY, session_id TEXT, content TEXT, project TEXT, created_at TEXT)`,
+		`INSERT INTO observations (id, session_id, type, title, content, revision_count, created_at, updated_at, note) VALUES (1, 's', 'note', 'rye', 'likes rye', 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00', 'heard from `+name+`')`)
+	w.open()
+	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{mail, name, "123456789"}, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.complete(w.plan(r.ID))
+	if left := w.traces(w.dir); len(left) > 0 {
+		t.Errorf("traces: %q", left)
+	}
+	for _, c := range []struct{ store, query, want string }{
+		{"db", `SELECT group_concat(content || ': ' || extra || ' ' || COALESCE(phone, 'NULL'), '; ') FROM nodes ORDER BY id`, "likes rye: heard from [erased] NULL; likes oats: heard from " + other + " 1234567890"},
+		{"db", `SELECT group_concat(node_id || by, ' ') FROM (SELECT * FROM membership ORDER BY node_id)`, "b1[erased] b2" + other},
+		{"mem0", `SELECT payload || note FROM vectors`, `{"user_id":"bob","data":"likes rye"}heard from [erased]`},
+		{"mastra", `SELECT title || ': ' || note FROM mastra_threads`, "rye: heard from [erased]"},
+		{"engram", `SELECT content || ': ' || note FROM observations`, "likes rye: heard from [erased]"},
+	} {
+		if got := cell(t, files[c.store], c.query); got != c.want {
+			t.Errorf("%s: %q, want %q", c.store, got, c.want)
+		}
+	}
+}
+
+// TestForeignColumnsPostgres is TestForeignColumns on a server.
+func TestForeignColumnsPostgres(t *testing.T) {
+	dsn := testpg.DSN(t)
+	t.Setenv("MEMDESK_GDPR_DSN", dsn)
+	server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
+	w := newWorld(t)
+	kind, _ := backends.Builtin().Kind("postgres")
+	if err := kind.Create(t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
+		t.Fatal(err)
+	}
+	w.more = []backends.StoreConfig{server}
+	w.open()
+	w.put("pg", model.RetainRequest{ID: "b1", Tier: "task", Content: "likes rye"})
+	w.put("pg", model.RetainRequest{ID: "b2", Tier: "task", Content: "likes oats"})
+	testpg.Exec(t, dsn, `ALTER TABLE memdesk.nodes ADD extra text, ADD phone bigint; UPDATE memdesk.nodes SET extra = 'heard from `+name+`', phone = 617093421 WHERE id = 'b1'; UPDATE memdesk.nodes SET extra = 'heard from `+other+`', phone = 6170934215 WHERE id = 'b2'`)
+	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{mail, name, "617093421"}, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.complete(w.plan(r.ID))
+	if got, want := testpg.Value(t, dsn, `SELECT string_agg(concat_ws(' ', content, extra, coalesce(phone::text, 'NULL')), '; ' ORDER BY id) FROM memdesk.nodes`),
+		"likes rye heard from [erased] NULL; likes oats heard from "+other+" 6170934215"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestLooseDecisions erases a subject from rows of recurse's decisions that belong to no decision: of a node
+// of another type, also where it is a parent, and of a node that is gone.
+func TestLooseDecisions(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(w.dir, "rlm.db")
+	execFile(t, path, recurseSchema(t),
+		`INSERT INTO nodes (id, type, content) VALUES ('b1', 'fact', 'likes rye'), ('up', 'fact', '`+name+`'), ('down', 'fact', '`+mail+`'), ('`+ana+` plan', 'fact', 'the plan of the year
+
+one line
+two lines')`,
+		`INSERT INTO decisions (node_id, decision_type, prompt, parent_id, status) VALUES ('b1', 'goal', 'asked by `+name+`', NULL, 'active'), ('up', 'goal', 'x', NULL, 'active'), ('down', 'action', 'y', 'up', 'active'), ('`+ana+` plan', 'goal', 'z', NULL, 'active')`,
+		`PRAGMA foreign_keys = OFF`, `INSERT INTO decisions (node_id, decision_type, prompt) VALUES ('nowhere', 'goal', 'asked by `+name+`'), ('elsewhere', 'goal', 'asked by `+other+`')`)
+	w.more = []backends.StoreConfig{{Name: "rlm", Kind: "sqlite", Path: path}}
+	w.open()
+	r := w.file()
+	p := w.plan(r.ID)
+	i := slices.IndexFunc(p.Stores, func(s gdpr.StorePlan) bool { return s.Store == "rlm" })
+	for id, want := range map[string]gdpr.Action{"b1": gdpr.Redact, "up": gdpr.Forget, "down": gdpr.Forget, "rlm.db:decisions": gdpr.Scrub} {
+		if !slices.ContainsFunc(p.Stores[i].Steps, func(st gdpr.Step) bool { return st.ID == id && st.Action == want }) {
+			t.Errorf("no step %s %s in %+v", want, id, p.Stores[i].Steps)
+		}
+	}
+	w.complete(p)
+	if left := w.traces(w.dir); len(left) > 0 {
+		t.Errorf("traces: %q", left)
+	}
+	if got, want := cell(t, path, `SELECT group_concat(node_id || ': ' || prompt, '; ') FROM (SELECT * FROM decisions ORDER BY node_id)`),
+		"b1: asked by [erased]; elsewhere: asked by "+other+"; "; !strings.HasPrefix(got, want) {
+		t.Errorf("decisions %q, want %q", got, want)
+	}
+}
