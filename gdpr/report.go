@@ -79,7 +79,7 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 		}
 		return rep, nil
 	}
-	plan, erase := "memdesk gdpr plan "+r.ID, "memdesk gdpr erase "+r.ID+" --plan-hash "+r.PlanHash
+	plan, erase := "memdesk gdpr plan "+r.ID, d.EraseCommand(&r)
 	out, of, err := d.Report(id)
 	switch {
 	case model.KindOf(err) == model.NotFound:
@@ -93,7 +93,7 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 	rep.Backups, rep.Notes = d.backupsOf(out.Stores), r.Warnings
 	if of != r.PlanHash { // the plan was replaced since that run
 		if erase = plan; r.PlanHash != "" {
-			erase = "memdesk gdpr erase " + r.ID + " --plan-hash " + r.PlanHash + " (a newer plan)"
+			erase = d.EraseCommand(&r) + " (a newer plan)"
 		}
 	}
 	for _, p := range out.Problems {
@@ -120,6 +120,17 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 	}
 	rep.Left = append(rep.Left, d.unreached(&r, out)...)
 	return rep, nil
+}
+
+// EraseCommand is the command that carries out the request's plan, with the number of items where it is asked
+// for.
+func (d *Desk) EraseCommand(r *Request) string {
+	text := "memdesk gdpr erase " + r.ID + " --plan-hash " + r.PlanHash
+	if p, err := d.Plan(r.ID); err == nil && p.Hash == r.PlanHash && len(p.OverShare(d.Policy.MaxShare)) > 0 {
+		items, _ := p.Count()
+		text += fmt.Sprintf(" --confirm-count %d", items)
+	}
+	return text
 }
 
 // notBegun is the next step of a request without an ended run.
@@ -165,7 +176,7 @@ func leftIn(r *Request, out Outcome, l receipt.Layer, plan, erase string) receip
 // by which command.
 func (d *Desk) unreached(r *Request, out Outcome) []receipt.Left {
 	var left []receipt.Left
-	again := "memdesk gdpr erase " + r.ID + " --plan-hash " + r.PlanHash
+	again := d.EraseCommand(r)
 	for _, l := range out.Layers {
 		if !l.HoldsPerson() {
 			continue

@@ -134,6 +134,9 @@ func (s *Session) Erasures(runner *jobs.Runner, away Away) (*Erasures, error) {
 // Backups says until when backups of a plan's stores may hold the subject's data.
 func (e *Erasures) Backups(p gdpr.Plan) []receipt.Backup { return e.desk.Backups(p) }
 
+// EraseCommand is the command that carries out the request's plan.
+func (e *Erasures) EraseCommand(r *gdpr.Request) string { return e.desk.EraseCommand(r) }
+
 // Rules are the configuration of erasures.
 func (e *Erasures) Rules() gdpr.Policy { return e.desk.Policy }
 

@@ -223,6 +223,12 @@ func TestServeMCPRefuses(t *testing.T) {
 			t.Errorf("%s: exit %d, %q", name, r.code, r.err)
 		}
 	}
+	for _, what := range []string{"mcp", "provider"} {
+		d.run("serve", what, "--listen", "0.0.0.0:0").want(t, 2, "in clear")
+	}
+	if _, err := os.Stat(filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "serve", "tokens")); err == nil {
+		t.Error("a refused address made a token")
+	}
 	d.in = ""
 	if r := d.bare("--open", "crewship="+d.mem, "serve", "mcp"); r.code != 0 || r.out != "" {
 		t.Errorf("no input: exit %d, %q %s", r.code, r.out, r.err)

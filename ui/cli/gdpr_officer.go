@@ -62,11 +62,15 @@ func (a *app) gdprLetterCommand() *cobra.Command {
 
 func (a *app) gdprRegisterCommand() *cobra.Command {
 	year, asCSV := 0, false
-	c := &cobra.Command{
+	var c *cobra.Command
+	c = &cobra.Command{
 		Use: "register --year YEAR [--csv]", Short: "The register of a year's requests, pseudonymous",
 		RunE: a.onDesk("", func(ctx context.Context, d *operator.Erasures, _ []string) error {
-			if year == 0 {
+			if !c.Flags().Changed("year") {
 				year = a.Clock.Now().UTC().Year()
+			}
+			if year < 1 {
+				return usage("--year %d is no year", year)
 			}
 			r, err := d.Register(ctx, year)
 			if err != nil {
@@ -168,7 +172,7 @@ func (a *app) attest(ctx context.Context, d *operator.Erasures, id string, in gd
 	}
 	next := "to look again: memdesk gdpr plan " + id
 	if r, err := d.Get(id); err == nil && r.PlanHash != "" && r.Unfinished() {
-		next = "to look again: memdesk gdpr erase " + id + " --plan-hash " + r.PlanHash
+		next = "to look again: " + d.EraseCommand(&r.Request)
 	}
 	a.sayf("%s", next)
 	return nil

@@ -92,6 +92,8 @@ func TestALargePartIsExplained(t *testing.T) {
 	plan := d.run("gdpr", "plan", id, "--json").want(t, 0) // it is kept with the request
 	hash, _ := plan.last(t, "summary")["plan_hash"].(string)
 	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes").want(t, 6, "22 of the 22 items of crewship", "--confirm-count 22")
+	d.run("gdpr", "report", id).want(t, 0, "memdesk gdpr erase "+id+" --plan-hash "+hash+" --confirm-count 22")
+	d.run("gdpr", "register", "--year", "0").want(t, 2, "--year 0")
 	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes", "--confirm-count", "22").want(t, 0, "complete")
 }
 

@@ -98,7 +98,7 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 		tab.page()
 		left -= len(page.Items)
 		if page.Next == "" || !unlimited && left <= 0 {
-			a.printPageEnd(s.Name, page)
+			a.printPageEnd(s.Name, page, f.all)
 			return a.incomplete(s.Name, problems)
 		}
 		if err := a.out.Err(); err != nil { // the output has no reader
@@ -134,8 +134,8 @@ func writer(r origin.Row, kept string, ok bool) as {
 	return as{originRow(r, kept).object(), r.Actor + " " + r.Source() + " " + r.Trust}
 }
 
-// printPageEnd prints how much of a store the list did not show.
-func (a *app) printPageEnd(store string, p model.Page) {
+// printPageEnd prints how much of a store the list did not show; all says that --all was given.
+func (a *app) printPageEnd(store string, p model.Page, all bool) {
 	a.emit("page", row{"store": store, "next": nilIfEmpty(p.Next), "total": onlyIf(!p.Total.Unknown, p.Total.N), "total_at_least": p.Total.AtLeast})
 	if p.Next == "" {
 		return
@@ -148,7 +148,11 @@ func (a *app) printPageEnd(store string, p model.Page) {
 	default:
 		total = "there are " + plural(p.Total.N, "item")
 	}
-	a.hintf("%s: %s; go on with --cursor %s, or take all with --all", store, total, p.Next)
+	rest := "with --all"
+	if all {
+		rest = "without --limit"
+	}
+	a.hintf("%s: %s; go on with --cursor %s, or take all %s", store, total, p.Next, rest)
 }
 
 func headerRow(store string, h model.Header) row {

@@ -144,3 +144,10 @@ func TestParserErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestAPageEndAdvisesWhatIsNotGiven: where --all was given, only --limit bounds the list.
+func TestAPageEndAdvisesWhatIsNotGiven(t *testing.T) {
+	d := newDesk(t)
+	d.run("items", "--limit", "1").want(t, 0, "or take all with --all")
+	d.run("items", "--all", "--limit", "1").want(t, 0, "or take all without --limit")
+}

@@ -194,15 +194,16 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 
 // serveGuests serves the callers of a file of tokens over HTTP until ctx ends. handler says what they reach.
 func (a *app) serveGuests(ctx context.Context, s *operator.Session, f providerFlags, handler func(g *door.Guests, scheme string, at net.Addr) http.Handler) error {
+	l, scheme, err := a.listen(f) // first: a refused address makes no token
+	if err != nil {
+		return err
+	}
 	g, end, err := a.guests(ctx, s, f.tokens)
 	if err != nil {
+		_ = l.Close()
 		return err
 	}
 	defer end()
-	l, scheme, err := a.listen(f)
-	if err != nil {
-		return err
-	}
 	h := handler(g, scheme, l.Addr())
 	g.Watch(ctx)
 	return a.serveUntil(ctx, l, h)

@@ -248,7 +248,7 @@ func TestBrokenLines(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":7,`, "-32700"}, {"\ufeff{}", "-32700"}, {`{"a":1}{"a":1}`, "-32700"}, {"\xff", "-32700"},
 		{`{"a":1}`, "-32600"}, {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, "-32600"}, {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "-32600"},
 		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "-32600"}, {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "-32600"},
-		{`[]`, "-32600"}, {`[1]`, "-32600"}, {`"x"`, "-32600"}, {"\r", ""}, {"", ""},
+		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, "-32600"}, {`[]`, "-32600"}, {`[1]`, "-32600"}, {`"x"`, "-32600"}, {"\r", ""}, {"", ""},
 		{`[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`, ""},
 	} {
 		var out bytes.Buffer
@@ -401,5 +401,16 @@ func TestBeyondTheFirstItemsOfATier(t *testing.T) {
 	}
 	if r := call(t, c, "memory", args{"command": "view", "path": dir + "/a.md"}); r.error {
 		t.Errorf("the file: %+v", r)
+	}
+}
+
+// TestNullIDOverHTTP: a call whose id is null must be answered with an error of JSON-RPC,
+// as over stdio.
+func TestNullIDOverHTTP(t *testing.T) {
+	url, _ := web(t)
+	token := strings.Repeat("w", 40)
+	res, body := post(t, url+door.Path, token, `{"jsonrpc":"2.0","id":null,"method":"tools/list"}`)
+	if res.StatusCode != http.StatusBadRequest || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") || !strings.Contains(body, `"code":-32600`) {
+		t.Errorf("%s %s %q", res.Status, res.Header.Get("Content-Type"), body)
 	}
 }

@@ -41,12 +41,16 @@ func messages(text []byte) (all []jsonrpc.Message, answer string) {
 	return all, ""
 }
 
-// soundID refuses a number that the library would answer as another one.
+// soundID refuses a number that the library would answer as another one, and null, which it takes for a
+// notification.
 func soundID(message []byte) bool {
 	var fields map[string]json.RawMessage
-	var n float64
+	var n *float64
 	if json.Unmarshal(message, &fields) != nil || json.Unmarshal(fields["id"], &n) != nil {
 		return true
 	}
-	return n == math.Trunc(n) && math.Abs(n) < 1<<53
+	if n == nil {
+		return fields["method"] == nil
+	}
+	return *n == math.Trunc(*n) && math.Abs(*n) < 1<<53
 }
