@@ -1,6 +1,7 @@
 package gdpr_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -39,6 +40,9 @@ func TestPeerCardGoesWithItsCopies(t *testing.T) {
 			w.more = append(w.more, backends.StoreConfig{Name: "ship", Kind: "crewship", Path: filepath.Join(w.dir, "ship")})
 			w.open()
 			w.complete(w.plan(w.file().Request.ID))
+			if log, err := os.ReadFile(filepath.Join(w.desk.State, "audit", "names.jsonl")); err != nil || bytes.Contains(log, []byte(slug(ana))) {
+				t.Errorf("the log keeps the card's name: %v", err)
+			}
 			for i, files := range []map[string]string{hers, his} {
 				for name := range files {
 					if _, err := os.Lstat(filepath.Join(w.dir, name)); (err == nil) != (i == 1) {

@@ -77,7 +77,8 @@ func (x *run) ownTraces(ctx context.Context) error {
 	if _, err := eventlog.Erase(filepath.Join(x.d.State, "events"), x.m.NamesBytes); err != nil {
 		x.problem(ownStore, "events of stores: %s", model.KindOf(err))
 	}
-	if _, err := x.d.Log.EraseNames(ctx, x.r.Terms(), names); err != nil {
+	tied := x.tied()
+	if _, err := x.d.Log.EraseNames(ctx, x.r.Terms(), func(s string) bool { return names(s) || tied[s] }); err != nil {
 		return model.Refuse("gdpr-erase", err.Error())
 	}
 	return nil
@@ -124,6 +125,20 @@ func (x *run) planned() (func(store, id string) bool, error) {
 	return func(store, id string) bool {
 		return now[model.Ref{Store: store, ID: id}] || len(gone) > 0 && gone[key.Item(store, id)]
 	}, nil
+}
+
+// tied are the refs of items that go and that the store ties to the subject: such an id can be made from the
+// subject's own.
+func (x *run) tied() map[string]bool {
+	out := map[string]bool{}
+	for _, sp := range x.p.Stores {
+		for _, st := range sp.Steps {
+			if st.Tied && (st.Action == Forget || st.NewID != "") {
+				out[model.Ref{Store: sp.Store, ID: st.ID}.String()] = true
+			}
+		}
+	}
+	return out
 }
 
 // mustKeepNames reports whether a file still needs the subject's identifiers: that of this request, its plan,

@@ -51,6 +51,8 @@ type Step struct {
 	Ground string   `json:"ground,omitempty"` // of a hold
 	// Others says that other persons are concerned too.
 	Others bool `json:"others,omitempty"`
+	// Tied says that the store itself ties the item to the subject, perhaps by its id.
+	Tied bool `json:"tied,omitempty"`
 	// Fallen says that the item does not concern the subject and goes only because others do.
 	Fallen bool `json:"fallen,omitempty"`
 }
