@@ -22,13 +22,14 @@ type sink struct {
 	file      *os.File    // of the zip
 	at        time.Time
 	spooled   *spool
+	syncDir   func(name string) error
 }
 
 // tempMark is in the name of an export that is being written.
 const tempMark = ".tmp."
 
 func newSink(out string, at time.Time) (*sink, error) {
-	s := &sink{out: out, temp: out + tempMark + atomicfile.Suffix(), at: at}
+	s := &sink{out: out, temp: out + tempMark + atomicfile.Suffix(), at: at, syncDir: atomicfile.OS{}.SyncDir}
 	if !strings.HasSuffix(strings.ToLower(out), ".zip") {
 		if err := os.MkdirAll(filepath.Join(s.temp, "documents"), 0o700); err != nil {
 			return nil, model.E(model.Unavailable, "gdpr-export", atomicfile.Pathless(err))
@@ -79,8 +80,14 @@ func (s *sink) commit() error {
 		s.file = nil
 	}
 	err := s.dropSpool()
+	if err == nil && s.zip == nil {
+		err = errors.Join(s.syncDir(filepath.Join(s.temp, "documents")), s.syncDir(s.temp))
+	}
 	if err == nil {
 		err = os.Rename(s.temp, s.out)
+	}
+	if err == nil {
+		_ = s.syncDir(filepath.Dir(s.out)) // the export is in place either way
 	}
 	return s.failed(err)
 }
