@@ -247,6 +247,9 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 	}
 	rep, err := log.Verify(ctx, given...)
 	if err != nil {
+		if a.flags.json && ctx.Err() == nil {
+			a.emitVerified(rep)
+		}
 		return &exitError{exitTampered, err}
 	}
 	for _, url := range witnesses {
@@ -257,17 +260,7 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 		rep.Add(p)
 	}
 	if a.flags.json {
-		reason := rep.Reason
-		if rep.OK && rep.Names.Forged > 0 {
-			reason = forgedWords(rep.Names)
-		}
-		anchors := []row{}
-		for _, p := range rep.Proven {
-			anchors = append(anchors, row{"by": p.By, "kind": p.Kind, "state": p.State, "seq": p.Seq, "ts": stamp(p.At), "why": p.Why})
-		}
-		a.emit("verify", row{"ok": rep.OK && rep.Names.Forged == 0, "events": rep.Events, "head": rep.Head, "reason": reason, "first_bad": rep.FirstBad,
-			"segments": rep.Segments, "retired": rep.Retired, "open_intents": len(rep.OpenIntents), "acknowledged": rep.Acknowledged, "torn_bytes": rep.Torn,
-			"names_ok": rep.Names.OK, "names_absent": rep.Names.Absent, "names_forged": rep.Names.Forged, "names_unchecked": rep.Names.Unchecked, "anchors": anchors})
+		a.emitVerified(rep)
 	} else {
 		word := "intact"
 		if !rep.OK {
@@ -297,6 +290,21 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 		return &exitError{code: exitTampered}
 	}
 	return nil
+}
+
+// emitVerified prints the report as one object.
+func (a *app) emitVerified(rep audit.Report) {
+	reason := rep.Reason
+	if rep.OK && rep.Names.Forged > 0 {
+		reason = forgedWords(rep.Names)
+	}
+	anchors := []row{}
+	for _, p := range rep.Proven {
+		anchors = append(anchors, row{"by": p.By, "kind": p.Kind, "state": p.State, "seq": p.Seq, "ts": stamp(p.At), "why": p.Why})
+	}
+	a.emit("verify", row{"ok": rep.OK && rep.Names.Forged == 0, "events": rep.Events, "head": rep.Head, "reason": reason, "first_bad": rep.FirstBad,
+		"segments": rep.Segments, "retired": rep.Retired, "open_intents": len(rep.OpenIntents), "acknowledged": rep.Acknowledged, "torn_bytes": rep.Torn,
+		"names_ok": rep.Names.OK, "names_absent": rep.Names.Absent, "names_forged": rep.Names.Forged, "names_unchecked": rep.Names.Unchecked, "anchors": anchors})
 }
 
 // sayNames reports on the clear names, which the chain of hashes does not cover.

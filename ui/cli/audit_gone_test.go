@@ -90,3 +90,24 @@ func TestALogThatIsOlderThanAReceipt(t *testing.T) {
 	d.run("audit", "acknowledge", "--reason", "the back-up of May", "--yes").want(t, 0)
 	d.run("forget", "crewship:daily/2026-06-01.md", "--yes").want(t, 0)
 }
+
+// TestALogThatCannotBeReadIsAVerdict: a script reads one verify object, also where a segment is a directory or a
+// link.
+func TestALogThatCannotBeReadIsAVerdict(t *testing.T) {
+	for name, harm := range map[string]func(path string) error{
+		"a directory": func(path string) error { return os.Mkdir(path, 0o700) },
+		"a link":      func(path string) error { return os.Symlink(path+".old", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.run("forget", "crewship:AGENT.md", "--yes").want(t, 0)
+			path := filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "audit", "log-000001.jsonl")
+			must(t, os.Rename(path, path+".old"))
+			must(t, harm(path))
+			r := d.run("audit", "verify", "--json")
+			if r.want(t, 7); len(r.rows) != 1 || r.rows[0]["type"] != "verify" || r.rows[0]["ok"] != false || r.rows[0]["reason"] == "" {
+				t.Errorf("%v %s", r.rows, r.err)
+			}
+		})
+	}
+}
