@@ -27,6 +27,7 @@ const (
 	whyType      = "unknown type"
 	whyShape     = "shape"
 	whyDuplicate = "duplicate"
+	whyNameless  = "no name" // an entity's name is its id, and no id is empty
 )
 
 // line is one line of the file.
@@ -144,6 +145,9 @@ func readLine(raw []byte) line {
 		obs, ok3 := texts(o.Raw("observations"))
 		if !ok1 || !ok2 || !ok3 || !utf8.Valid(raw) {
 			return problem(raw, whyShape)
+		}
+		if l.name == "" {
+			return problem(raw, whyNameless)
 		}
 		l.tier, l.id, l.title, l.body, l.more = entityTier, entity.ID(l.name), l.name, entity.Encode(obs), o.Rest(entityMembers...)
 	case "relation":

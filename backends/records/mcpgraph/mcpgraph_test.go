@@ -602,3 +602,28 @@ func TestCarryKeepsRepeatedLines(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEntityWithoutAName: no id is empty, so the line is a problem, which can be read and forgotten.
+func TestAnEntityWithoutAName(t *testing.T) {
+	s := open(t, write(t, `{"type":"entity","name":"","entityType":"note","observations":["asks for Maren Holt"]}`+"\n"+`{"type":"entity","name":"Ada","entityType":"person","observations":["sails"]}`))
+	page, err := s.Browser.List(t.Context(), model.PageRequest{})
+	must(t, err)
+	for _, h := range page.Items {
+		if h.ID == "" {
+			t.Fatalf("an item has no id: %+v", h)
+		}
+		if h.Tier != problemTier {
+			continue
+		}
+		it, err := s.Browser.Read(t.Context(), h.ID)
+		if must(t, err); !strings.Contains(it.Body, "Maren Holt") {
+			t.Errorf("it is read as %q", it.Body)
+		}
+		if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: h.ID}); err != nil || res.Removed != 1 {
+			t.Errorf("forgotten: %+v, %v", res, err)
+		}
+	}
+	if page, err = s.Browser.List(t.Context(), model.PageRequest{}); err != nil || len(page.Items) != 1 {
+		t.Errorf("left: %+v, %v", page.Items, err)
+	}
+}
