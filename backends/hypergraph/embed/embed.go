@@ -130,7 +130,11 @@ func (p program) Embed(ctx context.Context, text string) ([]float32, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	switch err := cmd.Run(); {
+	err := cmd.Run()
+	if cmd.Process != nil { // Cancel is not called once the shell has ended
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // mostly nothing is left
+	}
+	switch {
 	case out.left < 0:
 		return nil, model.Errorf(model.Unavailable, "embed", "embed_command writes more than %d bytes", answerLimit)
 	case err != nil:
