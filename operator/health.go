@@ -81,13 +81,15 @@ func (a Anchoring) Words(now time.Time) string {
 	return words
 }
 
-// State is the matching health state. A log without anchors is as configured; Words says the consequence.
+// State is the matching health state: a log that nothing outside vouches for needs a look.
 func (a Anchoring) State() model.HealthState {
 	switch {
 	case a.Alarm != "":
 		return model.HealthDown
 	case a.Error != "":
 		return model.HealthUnknown
+	case len(a.Anchors) == 0 && a.Newest > 0:
+		return model.HealthDegraded
 	}
 	for _, one := range a.Anchors {
 		if one.Error != "" || one.Seq == 0 {

@@ -121,20 +121,19 @@ func (p *Pane) footing() []string {
 	if p.Log.Words == "" {
 		return nil
 	}
-	st, sign := p.d.St, ""
-	paint := st.Dim
+	st, tone := p.d.St, paint.ToneWarn
+	pt := st.Warn
 	switch p.Log.state {
 	case model.HealthOK:
+		tone, pt = paint.ToneGood, st.Dim
 	case model.HealthDown:
-		sign, paint = "!! ", st.Bad
-	default:
-		sign, paint = "! ", st.Warn
+		tone, pt = paint.ToneBad, st.Bad
 	}
-	words := st.Esc.Sprintf("%saudit log: %s", st.Esc.Const(sign), st.Esc.LineMax(p.Log.Words, prose.MaxReason))
+	words := st.Badge(tone, st.Esc.Sprintf("audit log: %s", st.Esc.LineMax(p.Log.Words, prose.MaxReason)))
 	if p.height < 16 { // the stores come first
-		return []string{st.Row(p.width).Blank(1).Cell(paint, words, p.width-2).End()}
+		return []string{st.Row(p.width).Blank(1).Cell(pt, words, p.width-2).End()}
 	}
-	return st.Paragraph(paint, words, p.width)
+	return st.Paragraph(pt, words, p.width)
 }
 
 func (p *Pane) tick() tea.Cmd {
@@ -595,7 +594,7 @@ func (p *Pane) Bindings() []act.Act {
 	return append(append([]act.Act{
 		{Keys: []string{"r"}, Name: "ask again", Verb: "check", Args: "NUMBER", Doc: "check this store now; one that is not open is tried again", Why: none, Do: again},
 		act.Items.Called("the items of this store").With(act.Unless(p.shut, p.noItems), p.items),
-		{Keys: []string{"i"}, Verb: "reindex", Args: "NUMBER", Doc: "build this store's search index anew; no item changes", Why: act.Unless(p.shut, p.noIndex), Do: p.reindex},
+		{Keys: []string{"I"}, Verb: "reindex", Args: "NUMBER", Doc: "build this store's search index anew; no item changes", Why: act.Unless(p.shut, p.noIndex), Do: p.reindex},
 		{Keys: []string{"x"}, Verb: act.Export.Verb, Doc: "export how every store is to a file, CSV or JSON lines", Why: act.Unless(none, p.d.NoTable), Do: p.export},
 	}, act.Aside(p.detail, "detail")...), act.Movement(&p.table, "store")...)
 }
