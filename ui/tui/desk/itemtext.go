@@ -27,8 +27,7 @@ func FailedText(esc safetext.Escaper, ref model.Ref, err error) *text.Page {
 // ItemText is an item for the pager: metadata first, then the body.
 func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	esc := d.Esc
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
-	head := []text.Line{{Value: esc.LineMax(cmp.Or(it.Title, it.ID), MaxField), Kind: text.Title}}
+	head := []text.Line{{Value: esc.LineMax(cmp.Or(FirstWords(it.Title), it.ID), MaxField), Kind: text.Title}}
 	for _, f := range it.Flags {
 		head = append(head, text.Line{Value: esc.Line(cmp.Or(flagWords[f], string(f))), Kind: text.Warn})
 	}
@@ -40,14 +39,14 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	if spec.Title != "" {
 		tier = esc.Sprintf("%s (%s)", tier, esc.Line(spec.Title))
 	}
-	head = append(head, field("reference", esc.Line(model.Ref{Store: s.Name, ID: it.ID}.String())), field("tier", tier))
+	head = append(head, Field("reference", esc.Line(model.Ref{Store: s.Name, ID: it.ID}.String())), Field("tier", tier))
 	if it.Scope != "" {
-		head = append(head, field("scope", esc.Line(it.Scope)))
+		head = append(head, Field("scope", esc.Line(it.Scope)))
 	}
-	head = append(head, field("size", sizeText(esc, spec, it)), field("changed", esc.Const(Changed(d, it.Modified))))
+	head = append(head, Field("size", sizeText(esc, spec, it)), Field("changed", esc.Const(Changed(d, it.Modified))))
 	head = append(head, d.writerLines(s, it)...)
 	if it.Revision != "" {
-		head = append(head, field("revision", esc.Line(string(it.Revision))))
+		head = append(head, Field("revision", esc.Line(string(it.Revision))))
 	}
 	if hidden := safetext.Hidden(it.Body); hidden > 0 {
 		head = append(head, text.Line{Name: esc.Const("hidden"), Kind: text.Warn,

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -35,6 +36,18 @@ func (d *Desk) Where(p string) safetext.Text {
 	return d.Esc.Line(p)
 }
 
+// timeFirst is a bullet and a time at the start of a title: the age stands
+// beside it, and the words tell more.
+var timeFirst = regexp.MustCompile(`^[-*#>\s]*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?[\s—–:|-]*`)
+
+// FirstWords is a title without its leading time, if words follow.
+func FirstWords(title string) string {
+	if words := timeFirst.ReplaceAllString(title, ""); words != "" {
+		return words
+	}
+	return title
+}
+
 // Fingerprint changes when a page changes.
 func Fingerprint(name string, head []text.Line) string {
 	var b strings.Builder
@@ -46,6 +59,11 @@ func Fingerprint(name string, head []text.Line) string {
 		b.WriteString(h.Value.String())
 	}
 	return b.String()
+}
+
+// Field is a named fact; the name is the program's own.
+func Field(name string, v safetext.Text) text.Line {
+	return text.Line{Name: safetext.Const(name), Value: v}
 }
 
 func OrElse(t, other safetext.Text) safetext.Text {

@@ -342,7 +342,6 @@ func (rq *Requests) next(r operator.ErasureRequest) string {
 // text is everything about a request. It runs in a command.
 func (rq *Requests) text(ctx context.Context, r operator.ErasureRequest) *text.Page {
 	d, esc := rq.D, rq.D.Esc
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	now := d.Time.Clock.Now()
 	kind := text.Note
 	if r.Unfinished() || r.Stopped() {
@@ -357,30 +356,30 @@ func (rq *Requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	}
 	head = append(head, rq.planSummary(ctx, r, rq.runLines(ctx, r))...)
 	head = append(head,
-		field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format("2006-01-02"), dueWords(r, now))),
-		field("received", esc.Const(r.Received)))
+		desk.Field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format("2006-01-02"), dueWords(r, now))),
+		desk.Field("received", esc.Const(r.Received)))
 	if r.Extended {
-		head = append(head, field("extended", esc.Sprintf("by two months, once (Art. 12(3)); the person was told on %s", esc.Line(cmp.Or(r.Told, "a day that is not on record")))))
+		head = append(head, desk.Field("extended", esc.Sprintf("by two months, once (Art. 12(3)); the person was told on %s", esc.Line(cmp.Or(r.Told, "a day that is not on record")))))
 	}
 	if r.PausedSince != "" {
-		head = append(head, field("clock", esc.Sprintf("stopped since %s while the person's identity is checked", esc.Line(r.PausedSince))))
+		head = append(head, desk.Field("clock", esc.Sprintf("stopped since %s while the person's identity is checked", esc.Line(r.PausedSince))))
 	}
 	if r.Done() {
-		head = append(head, field("person", esc.Sprintf("%s (keyed pseudonym; the names are gone)", esc.LineMax(r.Pseudonym, prose.MaxTitle))),
-			field("finished", esc.Const(prose.Moment(r.Finished))))
+		head = append(head, desk.Field("person", esc.Sprintf("%s (keyed pseudonym; the names are gone)", esc.LineMax(r.Pseudonym, prose.MaxTitle))),
+			desk.Field("finished", esc.Const(prose.Moment(r.Finished))))
 		if r.Reason != "" {
-			head = append(head, field("reason", esc.LineMax(r.Reason, prose.MaxReason)))
+			head = append(head, desk.Field("reason", esc.LineMax(r.Reason, prose.MaxReason)))
 		}
 	} else {
-		head = append(head, field("person", esc.LineMax(r.Subject, desk.MaxField)))
+		head = append(head, desk.Field("person", esc.LineMax(r.Subject, desk.MaxField)))
 		for _, a := range r.Aliases {
-			head = append(head, field("alias", esc.LineMax(a, desk.MaxField)))
+			head = append(head, desk.Field("alias", esc.LineMax(a, desk.MaxField)))
 		}
-		head = append(head, field("ground", esc.LineMax(r.Ground, desk.MaxField)))
+		head = append(head, desk.Field("ground", esc.LineMax(r.Ground, desk.MaxField)))
 	}
-	head = append(head, field("filed by", esc.LineMax(r.By, prose.MaxTitle)))
+	head = append(head, desk.Field("filed by", esc.LineMax(r.By, prose.MaxTitle)))
 	for _, h := range r.Holds {
-		head = append(head, field("hold", esc.Sprintf("%s: %s", esc.LineMax(model.Ref{Store: h.Store, ID: h.ID}.String(), prose.MaxTitle), esc.LineMax(h.Ground, prose.MaxTitle))))
+		head = append(head, desk.Field("hold", esc.Sprintf("%s: %s", esc.LineMax(model.Ref{Store: h.Store, ID: h.ID}.String(), prose.MaxTitle), esc.LineMax(h.Ground, prose.MaxTitle))))
 	}
 	head = append(head, rq.reportLines(ctx, r)...)
 	return text.NewPage(head, "")
@@ -399,7 +398,7 @@ func (rq *Requests) planSummary(ctx context.Context, r operator.ErasureRequest, 
 		return append(run, text.Line{Value: esc.Sprintf("!! the plan cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn})
 	}
 	head := append(unsearchedLines(esc, p, "p plans again when 1 Health shows it up."), run...)
-	head = append(head, text.Line{Name: esc.Const("plan"), Value: esc.Sprintf("%s, made %s", p.Hash[:min(12, len(p.Hash))], rq.D.Time.Ago(p.Made))})
+	head = append(head, desk.Field("plan", esc.Sprintf("%s, made %s", p.Hash[:min(12, len(p.Hash))], rq.D.Time.Ago(p.Made))))
 	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
 	switch {
 	case err != nil:

@@ -576,16 +576,15 @@ func (rq *Requests) planText(ctx context.Context, r operator.ErasureRequest, row
 
 func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureRequest, p *gdpr.Plan) []text.Line {
 	esc := rq.D.Esc
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	all := countPlan(p)
 	head := []text.Line{
 		{Value: esc.Sprintf("The plan of %s", p.Request), Kind: text.Title},
 	}
 	head = append(head, unsearchedLines(esc, *p, "The request stays partial until a new plan (p) has searched it too.")...)
 	head = append(head,
-		field("person", esc.LineMax(strings.Join(append([]string{r.Subject}, r.Aliases...), ", "), prose.MaxReason)),
-		field("deadline", esc.Sprintf("%s, %s", esc.Const(r.Deadline.Format(time.DateOnly)), esc.Const(dueWords(r, rq.D.Time.Clock.Now())))),
-		field("in all", esc.Sprintf("%s: %s", prose.Plural(int64(len(p.Stores)), "store"), esc.Const(all.words()))))
+		desk.Field("person", esc.LineMax(strings.Join(append([]string{r.Subject}, r.Aliases...), ", "), prose.MaxReason)),
+		desk.Field("deadline", esc.Sprintf("%s, %s", esc.Const(r.Deadline.Format(time.DateOnly)), esc.Const(dueWords(r, rq.D.Time.Clock.Now())))),
+		desk.Field("in all", esc.Sprintf("%s: %s", prose.Plural(int64(len(p.Stores)), "store"), esc.Const(all.words()))))
 	if r.PlanHash != p.Hash {
 		head = append(head, text.Line{Value: esc.Const("!! This plan is void: something was changed since. p plans again."), Kind: text.Warn})
 	}
@@ -607,12 +606,12 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	head = append(head, text.Line{Value: esc.Sprintf("Nothing has changed yet. %s", esc.Const(next)), Kind: kind})
 	head = append(append(head, noBackup...), layerNote(esc, all)...)
 	head = append(append(append(head, text.Line{Kind: text.Blank}), eraseStores(rq.D.St, *p)...), text.Line{Kind: text.Blank})
-	head = append(head, field("hash", esc.Line(p.Hash)), field("made", esc.Const(desk.Changed(rq.D.Desk, p.Made))), field("will take", esc.Const(duration(p.Estimate))))
+	head = append(head, desk.Field("hash", esc.Line(p.Hash)), desk.Field("made", esc.Const(desk.Changed(rq.D.Desk, p.Made))), desk.Field("will take", esc.Const(duration(p.Estimate))))
 	if free := rq.D.Erasure.FreeBytes(); free > 0 {
-		head = append(head, field("free space", esc.Const(prose.Size(free))))
+		head = append(head, desk.Field("free space", esc.Const(prose.Size(free))))
 	}
 	if err == nil && why != "" {
-		head = append(head, field("approval", esc.LineMax(why, prose.MaxTitle)))
+		head = append(head, desk.Field("approval", esc.LineMax(why, prose.MaxTitle)))
 	}
 	return append(head, backups...)
 }
@@ -692,19 +691,18 @@ func stepLines(esc safetext.Escaper, row PlanRow) []text.Line {
 // marked, or as redacted.
 func (rq *Requests) stepText(ctx context.Context, r operator.ErasureRequest, st gdpr.Step) *text.Page {
 	esc := rq.D.Esc
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{
 		{Value: esc.LineMax(st.ID, desk.MaxField), Kind: text.Title},
-		field("action", esc.Const(stepWords(st))),
-		field("reason", esc.LineMax(st.Reason, desk.MaxField)),
+		desk.Field("action", esc.Const(stepWords(st))),
+		desk.Field("reason", esc.LineMax(st.Reason, desk.MaxField)),
 	}
 	if st.Ground != "" {
-		head = append(head, field("held for", esc.LineMax(st.Ground, desk.MaxField)))
+		head = append(head, desk.Field("held for", esc.LineMax(st.Ground, desk.MaxField)))
 	}
 	if st.NewID != "" {
-		head = append(head, field("new id", esc.LineMax(st.NewID, desk.MaxField)))
+		head = append(head, desk.Field("new id", esc.LineMax(st.NewID, desk.MaxField)))
 	}
-	head = append(head, field("store", esc.Line(st.Store)), field("layer", esc.Line(st.Layer)))
+	head = append(head, desk.Field("store", esc.Line(st.Store)), desk.Field("layer", esc.Line(st.Layer)))
 	if st.Action == gdpr.Scrub || st.Action == gdpr.OutOfScope {
 		return text.NewPage(head, "")
 	}
@@ -725,7 +723,7 @@ func (rq *Requests) stepText(ctx context.Context, r operator.ErasureRequest, st 
 		old, edited := st.Edited(it)
 		c.Compare(esc, "as it is", "as it will be", old, edited)
 		if c.Added+c.Removed > 0 {
-			head = append(head[:len(head)-1], field("change", c.Words(esc)), text.Line{Kind: text.Blank})
+			head = append(head[:len(head)-1], desk.Field("change", c.Words(esc)), text.Line{Kind: text.Blank})
 		}
 		return c.Text(head)
 	}

@@ -192,17 +192,16 @@ func layerRecord(esc safetext.Escaper, i int, l receipt.Layer) record.Row[LayerR
 }
 
 func layerText(esc safetext.Escaper, l receipt.Layer) *text.Page {
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{
 		{Value: esc.LineMax(l.Layer, desk.MaxField), Kind: text.Title},
-		field("verdict", esc.Const(verdictWords(l.Verdict))),
+		desk.Field("verdict", esc.Const(verdictWords(l.Verdict))),
 		{Value: esc.Const(verdictAdvice(l.Verdict)), Kind: text.Note},
 	}
 	if l.Reason != "" {
-		head = append(head, field("reason", esc.LineMax(l.Reason, prose.MaxReason)))
+		head = append(head, desk.Field("reason", esc.LineMax(l.Reason, prose.MaxReason)))
 	}
-	return text.NewPage(append(head, field("store", esc.Line(l.Store)), field("method", esc.LineMax(l.Method, desk.MaxField)),
-		field("looked at", esc.Const(prose.Bytes(l.BytesScanned))), field("found", esc.Sprintf("%s", prose.Plural(l.Hits, "hit")))), "")
+	return text.NewPage(append(head, desk.Field("store", esc.Line(l.Store)), desk.Field("method", esc.LineMax(l.Method, desk.MaxField)),
+		desk.Field("looked at", esc.Const(prose.Bytes(l.BytesScanned))), desk.Field("found", esc.Sprintf("%s", prose.Plural(l.Hits, "hit")))), "")
 }
 
 // verifyErasure verifies every store and layer again; a complete request has no identifiers any
@@ -312,17 +311,16 @@ func (rq *Requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
 
 // receiptLines are the receipt for people.
 func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []text.Line {
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	approver := esc.LineMax(rec.ApproverWords(), prose.MaxTitle)
 	head := []text.Line{
 		{Value: esc.Sprintf("Receipt of the erasure %s", esc.Line(rec.Request)), Kind: text.Title},
-		field("signature", esc.Sprintf("+ verified: every byte is as it was signed, with key %s", esc.Line(key))),
-		field("person", esc.Sprintf("%s (keyed pseudonym)", esc.Line(rec.Subject))),
-		field("status", esc.LineMax(rec.StatusWords(), desk.MaxField)), field("ground", esc.LineMax(rec.Ground, prose.MaxTitle)),
-		field("done", esc.Sprintf("items: %s forgotten, %s redacted, %s on hold", prose.Group(rec.Forgotten), prose.Group(rec.Redacted), prose.Group(receipt.Items(rec.Held)))),
-		field("received", esc.Line(rec.Received)), field("deadline", esc.Line(rec.Deadline)),
-		field("begun", esc.Line(rec.Begun)), field("finished", esc.Line(rec.Finished)),
-		field("operator", esc.LineMax(rec.Operator.String(), prose.MaxTitle)), field("approved by", approver), field("plan", esc.Line(rec.Plan)),
+		desk.Field("signature", esc.Sprintf("+ verified: every byte is as it was signed, with key %s", esc.Line(key))),
+		desk.Field("person", esc.Sprintf("%s (keyed pseudonym)", esc.Line(rec.Subject))),
+		desk.Field("status", esc.LineMax(rec.StatusWords(), desk.MaxField)), desk.Field("ground", esc.LineMax(rec.Ground, prose.MaxTitle)),
+		desk.Field("done", esc.Sprintf("items: %s forgotten, %s redacted, %s on hold", prose.Group(rec.Forgotten), prose.Group(rec.Redacted), prose.Group(receipt.Items(rec.Held)))),
+		desk.Field("received", esc.Line(rec.Received)), desk.Field("deadline", esc.Line(rec.Deadline)),
+		desk.Field("begun", esc.Line(rec.Begun)), desk.Field("finished", esc.Line(rec.Finished)),
+		desk.Field("operator", esc.LineMax(rec.Operator.String(), prose.MaxTitle)), desk.Field("approved by", approver), desk.Field("plan", esc.Line(rec.Plan)),
 		{Kind: text.Blank}, {Value: esc.Const("Stores"), Kind: text.Title},
 	}
 	var without []string // any item or row of the person

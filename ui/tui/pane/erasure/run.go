@@ -15,6 +15,7 @@ import (
 	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/chart"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/paint"
@@ -253,18 +254,17 @@ func (rq *Requests) runLines(ctx context.Context, r operator.ErasureRequest) []t
 		return nil
 	}
 	esc := rq.D.Esc
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{{Kind: text.Blank}}
 	if r.Run == nil {
 		return nil
 	}
-	head = append(head, field("run", esc.Sprintf("%s, begun %s, job %s", esc.Line(string(r.Run.State)), rq.D.Time.Ago(r.Run.Started), esc.Line(string(r.Run.ID)))))
+	head = append(head, desk.Field("run", esc.Sprintf("%s, begun %s, job %s", esc.Line(string(r.Run.State)), rq.D.Time.Ago(r.Run.Started), esc.Line(string(r.Run.ID)))))
 	if r.Run.Class != "" {
-		head = append(head, field("ended by", esc.LineMax(r.Run.Class, prose.MaxTitle)))
+		head = append(head, desk.Field("ended by", esc.LineMax(r.Run.Class, prose.MaxTitle)))
 	}
 	p, err := rq.D.Erasure.Plan(ctx, r.ID)
 	if err != nil {
-		return append(head, field("progress", esc.Sprintf("%s, %s of %s", esc.LineMax(r.Run.Note, prose.MaxTitle), prose.Group(r.Run.Done), prose.Group(r.Run.Total))))
+		return append(head, desk.Field("progress", esc.Sprintf("%s, %s of %s", esc.LineMax(r.Run.Note, prose.MaxTitle), prose.Group(r.Run.Done), prose.Group(r.Run.Total))))
 	}
 	if bar := chart.Progress(rq.D.St, r.Run.Done, r.Run.Total); !bar.IsEmpty() {
 		head = append(head, text.Line{Value: bar})

@@ -376,16 +376,15 @@ func (p *Pane) show() tea.Cmd {
 // Describe is everything known about a store, in words.
 func (p *Pane) Describe(m backends.Member) []text.Line {
 	esc := p.d.St.Esc
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{{Value: esc.Line(m.Name), Kind: text.Title}}
 	r, known := p.Reports[m.Name]
 	switch {
 	case !known:
-		head = append(head, field("health", esc.Const("not checked yet")))
+		head = append(head, desk.Field("health", esc.Const("not checked yet")))
 	case r.Status.OK && len(r.Status.Findings) == 0:
-		head = append(head, field("health", esc.Const("OK, it answers")))
+		head = append(head, desk.Field("health", esc.Const("OK, it answers")))
 	case r.Status.OK:
-		head = append(head, field("health", esc.Line(string(r.Status.State))))
+		head = append(head, desk.Field("health", esc.Line(string(r.Status.State))))
 	default:
 		head = append(head, text.Line{Name: esc.Const("health"), Value: esc.Sprintf("!! %s", esc.LineMax(r.Status.Message, prose.MaxReason)), Kind: text.Warn})
 	}
@@ -400,26 +399,26 @@ func (p *Pane) Describe(m backends.Member) []text.Line {
 		if p.d.Spoken {
 			course = past.counted
 		}
-		head = append(head, field("checks", course(esc)))
+		head = append(head, desk.Field("checks", course(esc)))
 		if !past.down.IsZero() {
 			head = append(head, text.Line{Name: esc.Const("down since"), Value: esc.Sprintf("%s, %s", esc.Const(prose.Moment(past.down)), esc.Const(p.d.Time.Age(past.down))), Kind: text.Warn})
 		} else if !past.failed.IsZero() {
-			head = append(head, field("last error", esc.Sprintf("%s, %s", esc.Const(prose.Moment(past.failed)), esc.LineMax(past.wrong, prose.MaxReason))))
+			head = append(head, desk.Field("last error", esc.Sprintf("%s, %s", esc.Const(prose.Moment(past.failed)), esc.LineMax(past.wrong, prose.MaxReason))))
 		}
 		last := esc.Const("not since this console was opened")
 		if !past.lastOK.IsZero() {
 			last = esc.Const(prose.Moment(past.lastOK))
 		}
-		head = append(head, field("last success", last))
+		head = append(head, desk.Field("last success", last))
 	}
 	if known && !r.Status.OK {
-		head = append(head, text.Line{Name: esc.Const("what to do"), Value: esc.Const(advice(model.KindOf(m.Err)))})
+		head = append(head, desk.Field("what to do", esc.Const(advice(model.KindOf(m.Err)))))
 	}
 	head = append(head,
-		field("kind", esc.Line(m.Kind)),
-		field("location", esc.Line(m.Location)),
-		field("environment", desk.OrElse(esc.Line(m.Environment), esc.Const("not named"))),
-		field("source", desk.OrElse(esc.Line(m.Origin), esc.Const("not said"))),
+		desk.Field("kind", esc.Line(m.Kind)),
+		desk.Field("location", esc.Line(m.Location)),
+		desk.Field("environment", desk.OrElse(esc.Line(m.Environment), esc.Const("not named"))),
+		desk.Field("source", desk.OrElse(esc.Line(m.Origin), esc.Const("not said"))),
 	)
 	if m.Err != nil {
 		return append(head, text.Line{Kind: text.Blank},
@@ -435,9 +434,9 @@ func (p *Pane) describeStore(s model.Store) []text.Line {
 	if s.ReadOnly {
 		access = esc.Sprintf("read-only: %s", desk.OrElse(esc.Line(s.ReadOnlyReason), esc.Const("opened so")))
 	}
-	head = append(head, text.Line{Name: esc.Const("access"), Value: access})
+	head = append(head, desk.Field("access", access))
 	if h := p.holds(s); h.hidden > 0 {
-		head = append(head, text.Line{Name: esc.Const("items"), Value: esc.Sprintf("%s, and %s in hidden tiers", prose.Plural(h.shown, "item"), prose.Group(h.hidden))})
+		head = append(head, desk.Field("items", esc.Sprintf("%s, and %s in hidden tiers", prose.Plural(h.shown, "item"), prose.Group(h.hidden))))
 	}
 	var can, cannot []string
 	caps := s.Capabilities()
@@ -453,8 +452,8 @@ func (p *Pane) describeStore(s model.Store) []text.Line {
 	}
 	slices.Sort(can)
 	head = append(head,
-		text.Line{Name: esc.Const("can"), Value: desk.OrElse(esc.Line(strings.Join(can, ", ")), esc.Const("nothing"))},
-		text.Line{Name: esc.Const("cannot"), Value: desk.OrElse(esc.Line(strings.Join(cannot, ", ")), esc.Const("nothing is missing"))},
+		desk.Field("can", desk.OrElse(esc.Line(strings.Join(can, ", ")), esc.Const("nothing"))),
+		desk.Field("cannot", desk.OrElse(esc.Line(strings.Join(cannot, ", ")), esc.Const("nothing is missing"))),
 	)
 	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
 		head = append(head, text.Line{Name: esc.Line(name), Value: esc.Sprintf("%d", s.Limits[name])})

@@ -362,12 +362,11 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 // quarantineFacts are the fields of an entry, the evidence first.
 func quarantineFacts(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail) []text.Line {
 	esc, live := d.Esc, desk.LivenessOf(e.Live)
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	return append([]text.Line{
-		field("matched", esc.LineMax(e.Excerpt, desk.MaxField)), field("rule", esc.LineMax(e.Pattern, desk.MaxField)),
-		field("category", esc.Line(e.Category)), field("at", esc.Const(matchPlace(e))), field("source now", esc.Const(desk.LiveWords[live])),
-		field("store", esc.Line(e.Store)), field("blocked", esc.Const(desk.Changed(d, e.At))),
-		field("size", esc.Const(prose.Size(e.Bytes))), field("sha256", esc.Line(e.SHA256)), field("entry", esc.LineMax(e.ID, desk.MaxField)),
+		desk.Field("matched", esc.LineMax(e.Excerpt, desk.MaxField)), desk.Field("rule", esc.LineMax(e.Pattern, desk.MaxField)),
+		desk.Field("category", esc.Line(e.Category)), desk.Field("at", esc.Const(matchPlace(e))), desk.Field("source now", esc.Const(desk.LiveWords[live])),
+		desk.Field("store", esc.Line(e.Store)), desk.Field("blocked", esc.Const(desk.Changed(d, e.At))),
+		desk.Field("size", esc.Const(prose.Size(e.Bytes))), desk.Field("sha256", esc.Line(e.SHA256)), desk.Field("entry", esc.LineMax(e.ID, desk.MaxField)),
 	}, desk.MetaLines(esc, model.Item{Meta: full.Fields})...)
 }
 

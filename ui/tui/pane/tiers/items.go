@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -31,18 +30,6 @@ type ItemRow struct {
 	size      safetext.Text
 	flags     safetext.Text
 	blocked   bool
-}
-
-// timeFirst is a bullet and a time at the start of a title: the list has a column of ages, and the
-// words tell more.
-var timeFirst = regexp.MustCompile(`^[-*#>\s]*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?[\s—–:|-]*`)
-
-// firstWords is a title without its leading time, if words follow.
-func firstWords(title string) string {
-	if words := timeFirst.ReplaceAllString(title, ""); words != "" {
-		return words
-	}
-	return title
 }
 
 // items is the second level of the Tiers pane: a windowed list of headers with a
@@ -236,7 +223,7 @@ func newItemRow(esc safetext.Escaper, h model.Header) ItemRow {
 	r := ItemRow{
 		key: h.ID, Header: h,
 		id: esc.LineMax(h.ID, prose.MaxTitle), tier: esc.Line(h.Tier),
-		title: esc.LineMax(firstWords(h.Title), prose.MaxTitle),
+		title: esc.LineMax(desk.FirstWords(h.Title), prose.MaxTitle),
 		size:  safetext.Const(prose.Size(h.Bytes)), blocked: h.Has(model.FlagBlocked),
 	}
 	if h.Title == "" || h.Title == h.ID {

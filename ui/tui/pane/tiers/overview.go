@@ -360,7 +360,6 @@ func (o *overview) show() tea.Cmd {
 
 func (o *overview) describe(r tierRow) []text.Line {
 	esc := o.d.St.Esc
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{{Value: r.name, Kind: text.Title}}
 	if r.failed {
 		head = append(head, text.Line{Value: r.note, Kind: text.Warn}, text.Line{Value: esc.Const("1 Health tries it again; ctrl+r counts again."), Kind: text.Note})
@@ -369,19 +368,19 @@ func (o *overview) describe(r tierRow) []text.Line {
 	if err != nil {
 		return head
 	}
-	head = append(head, field("items", esc.Const(prose.Plural(r.items, "item")+", "+prose.Size(r.bytes))))
+	head = append(head, desk.Field("items", esc.Const(prose.Plural(r.items, "item")+", "+prose.Size(r.bytes))))
 	switch {
 	case r.isTier:
 		head = append(head, tierLines(esc, r.spec)...)
 	case r.depth == 1:
-		head = append(head, field("scope", r.name), field("belongs to", desk.OrElse(r.note, esc.Const("not named by the store"))))
+		head = append(head, desk.Field("scope", r.name), desk.Field("belongs to", desk.OrElse(r.note, esc.Const("not named by the store"))))
 	default:
-		head = append(head, field("kind", esc.Line(s.Kind)), field("location", esc.Line(s.Location)))
+		head = append(head, desk.Field("kind", esc.Line(s.Kind)), desk.Field("location", esc.Line(s.Location)))
 		if n := hiddenTiers(s); n > 0 && !o.hidden {
-			head = append(head, field("hidden", esc.Sprintf("%s; a shows them", prose.Plural(int64(n), "tier"))))
+			head = append(head, desk.Field("hidden", esc.Sprintf("%s; a shows them", prose.Plural(int64(n), "tier"))))
 		}
 		for _, note := range s.Notes {
-			head = append(head, text.Line{Name: esc.Const("note"), Value: esc.Line(note)})
+			head = append(head, desk.Field("note", esc.Line(note)))
 		}
 	}
 	if !r.isTier {
@@ -433,7 +432,6 @@ func hiddenTiers(s model.Store) int {
 
 // tierLines says in words what a store declares about a tier.
 func tierLines(esc safetext.Escaper, t model.TierSpec) []text.Line {
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	key := "one item per key"
 	switch t.KeyRule {
 	case model.KeyIgnored:
@@ -454,9 +452,9 @@ func tierLines(esc safetext.Escaper, t model.TierSpec) []text.Line {
 		document = "metadata fields and a body"
 	}
 	return []text.Line{
-		field("holds", desk.OrElse(esc.Line(t.Title), esc.Const("not described by the store"))),
-		field("keys", keyText), field("cap", esc.Const(prose.Capacity(t)+" per item")),
-		field("writable", esc.Const(writable)), field("documents", esc.Const(document)),
+		desk.Field("holds", desk.OrElse(esc.Line(t.Title), esc.Const("not described by the store"))),
+		desk.Field("keys", keyText), desk.Field("cap", esc.Const(prose.Capacity(t)+" per item")),
+		desk.Field("writable", esc.Const(writable)), desk.Field("documents", esc.Const(document)),
 	}
 }
 

@@ -177,7 +177,7 @@ func (r *listed) Row(n int) safetext.Text {
 	esc, h := r.p.d.Esc, r.read[n].Header
 	text := esc.LineMax(h.ID, prose.MaxTitle)
 	if h.Title != "" && h.Title != h.ID {
-		text = esc.Sprintf("%s, id %s", esc.LineMax(firstWords(h.Title), prose.MaxTitle), text)
+		text = esc.Sprintf("%s, id %s", esc.LineMax(desk.FirstWords(h.Title), prose.MaxTitle), text)
 	}
 	text = esc.Sprintf("%s, tier %s, %s", text, esc.Line(h.Tier), prose.Size(h.Bytes))
 	for _, f := range h.Flags {

@@ -1,6 +1,10 @@
-package tiers
+package desk_test
 
-import "testing"
+import (
+	"testing"
+
+	"memdesk/ui/tui/desk"
+)
 
 func TestFirstWords(t *testing.T) {
 	for in, want := range map[string]string{
@@ -11,7 +15,7 @@ func TestFirstWords(t *testing.T) {
 		"Thursday":                                 "Thursday",
 		"- a list":                                 "- a list",
 	} {
-		if got := firstWords(in); got != want {
+		if got := desk.FirstWords(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
