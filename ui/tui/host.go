@@ -2,6 +2,7 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"memdesk/internal/safetext"
 	"memdesk/ui/tui/desk"
@@ -27,6 +28,13 @@ func (a *App) Underneath(w, h int) (lines []string, row int) {
 	if p, ok := a.pane().(pointable); ok {
 		if list, ok := p.Listed(); ok {
 			row = list.First + list.Sel - list.Top
+			if row < len(lines) && list.Width < w { // the box is about the row, not about the line of the detail beside it
+				cut := ansi.WcWidth
+				if a.D.St.Clusters {
+					cut = ansi.GraphemeWidth
+				}
+				lines[row] = cut.Truncate(lines[row], list.Width, "") + a.D.St.Shaded(cut.TruncateLeft(lines[row], list.Width, ""))
+			}
 		}
 	}
 	return a.D.St.FillTo(lines, w, h), row
