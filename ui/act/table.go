@@ -85,7 +85,7 @@ var (
 	Show = Act{Name: "open", Keys: []string{"enter"}, Verb: "show", Args: "NUMBER", Lists: []string{"erasure"},
 		Doc: "what comes next: the plan, the run, what is left, or the receipt", Examples: []string{"show 1"}}
 	Unfold    = Act{Name: "unfold", Keys: []string{"enter"}, Verb: "unfold", Args: "NUMBER", Lists: []string{"steps"}, Doc: "list what is planned in this store or layer, or fold it away"}
-	UnfoldAll = Act{Keys: []string{"o"}, Verb: "unfold all", Lists: []string{"steps"}, Doc: "list all that is planned in every store, or fold all of it away"}
+	UnfoldAll = Act{Keys: []string{"F"}, Verb: "unfold all", Lists: []string{"steps"}, Doc: "list all that is planned in every store, or fold all of it away"}
 	Hold      = Act{Name: "hold", Keys: []string{"H"}, Verb: "hold", Args: "NUMBER", Lists: []string{"steps"},
 		Doc: "hold back this item, the marked ones, or all below this heading, on a ground that permits it", Examples: []string{"hold 4"}}
 	Lift = Act{Keys: []string{"U"}, Verb: "unhold", Args: "NUMBER", Lists: []string{"erasure", "steps"},

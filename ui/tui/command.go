@@ -170,12 +170,7 @@ func (l *commandLine) runCommand() tea.Cmd {
 // run obeys a line, typed or bound to a key.
 func (l *commandLine) run(line string) tea.Cmd {
 	name, _, _ := strings.Cut(line, " ")
-	var v act.Act
-	for _, k := range l.known() {
-		if _, ok := k.Takes(line); ok && len(k.Verb) > len(v.Verb) { // mark all, not mark
-			v = k
-		}
-	}
+	v := l.meant(line)
 	argument, ok := v.Takes(line)
 	switch near := l.nearest(name); {
 	case !ok && near != "":
@@ -195,6 +190,25 @@ func (l *commandLine) run(line string) tea.Cmd {
 		return l.a.Refuse(v, why)
 	}
 	return v.Run(argument)
+}
+
+// meant is the command that a line begins with.
+func (l *commandLine) meant(line string) (v act.Act) {
+	for _, k := range l.known() {
+		if _, ok := k.Takes(line); ok && len(k.Verb) > len(v.Verb) { // mark all, not mark
+			v = k
+		}
+	}
+	return v
+}
+
+// meaning is what follows the typed command, and what that does; empty before it is one.
+func (l *commandLine) meaning() safetext.Text {
+	v := l.meant(l.in.Value())
+	if v.Verb == "" {
+		return safetext.Text{}
+	}
+	return l.a.D.Esc.Const(strings.TrimSpace(v.Args + "  " + v.Doc))
 }
 
 // nearest is the most likely command; empty when none is near.

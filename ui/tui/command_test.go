@@ -82,6 +82,7 @@ func TestCommandLine(t *testing.T) {
 	for _, c := range "store gr" {
 		d.keys(string(c))
 	}
+	d.wants(t, "[NAME [TIER [SCOPE]]]  the items of a store") // what may follow, and what it does
 	d.keys("tab").wants(t, ":store graph")
 	d.keys("enter").wants(t, "Tiers › graph › all tiers")
 	d.line("nonsense").wants(t, `no command "nonsense"`)

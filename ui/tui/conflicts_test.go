@@ -21,10 +21,11 @@ func TestConflictsPane(t *testing.T) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
 		r.see("deleting a .Conflict").golden(frame("conflicts"))
 		r.press("j").see("2 of 5", "orphan").press("b").see("it has no base")
-		r.press("j").see("3 of 5", "▲ syncthing, +", "-status: open").press("enter").see("▲ syncthing, +", "status: done").golden(frame("conflict")).press("G").see("is late.")
-		if w >= 100 { // a wide screen shows both sides without a key
+		if r.press("j").see("3 of 5"); w >= 200 { // a wide screen shows both sides without a key
+			r.see("BASE", "status: «open»").press("enter").see("Conflicts › crewship", "status: «done»").golden(frame("conflict")).press("G").see("is late.")
 			r.see("BASE", "COPY").press("s").see("@@").press("s")
 		} else {
+			r.see("▲ syncthing, +", "-status: open").press("enter").see("▲ syncthing, +", "status: done").golden(frame("conflict")).press("G").see("is late.")
 			r.see("+Everybody is late.").press("s")
 		}
 		r.see("BASE", "COPY", "---").golden(frame("conflict-sides"))
@@ -49,7 +50,7 @@ func TestARedundantCopyTakesThreePresses(t *testing.T) {
 func TestConflictIsMergedHunkByHunk(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
-		r.press("j", "j").see("3 of 5", "▲ syncthing, +", "-status: open")
+		r.press("j", "j").see("3 of 5", "syncthing", "status: ")
 		r.asked("m", "Difference 1 of 3 in plan.md").see("status: done").press("tab", "tab").see("[Copy]").press("enter")
 		r.see("Difference 2 of 3", "@@ -7 +7 @@", "Ship on Monday.", "enter cancel", "b base").press("b")
 		r.see("Difference 3 of 3", "Everybody is late", "enter cancel").press("B")

@@ -208,7 +208,7 @@ func TestErasureFaults(t *testing.T) {
 		r.press("g").see("all stores").press("j").see("▌ ▸ harbor").press("c").answer("Treat ", "tab").see("3 go, 33 redact", "[Forget all]").press("esc").see("cancelled")
 		r.press("H").answer("items back from the erasure?", "tab", "Art. 17(3)(e)", "tab").see("[Hold]").press("enter").see("Plan ready: ", "▌ ▸ harbor")
 		// The plan made anew is folded as before, and the cursor is at the same row.
-		r.press("o").gone("▸").press("j", "j", "j").see("▌     harbor = hold").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("▌     harbor ~ redact", "  ▾ harbor").gone("▸")
+		r.press("F").gone("▸").press("j", "j", "j").see("▌     harbor = hold").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("▌     harbor ~ redact", "  ▾ harbor").gone("▸")
 	})
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()

@@ -145,11 +145,11 @@ func (a *App) bar() string {
 			r.Put(st.Active, st.Esc.Sprintf("[%s%s]", t.label, t.badge)).Blank(1 - margin)
 			continue
 		}
-		p := st.Plain
+		p, key := st.Plain, []paint.Stretch{{Start: 0, End: 1, Look: paint.LookCode}} // the digit is a key
 		if a.Panes[i].Unavailable() != "" {
-			p = st.Dim
+			p, key = st.Dim, nil
 		}
-		r.Blank(margin).Put(p, t.label).Put(st.Toned(t.tone), t.badge).Blank(1)
+		r.Blank(margin).Rich(p, t.label, nil, key).Put(st.Toned(t.tone), t.badge).Blank(1)
 	}
 	if _, production := a.Environment(); production && r.Left > 0 { // in production the rest of the first line is loud too
 		return r.Put(st.Alarm, st.Esc.Const(strings.Repeat(" ", r.Left))).End()
@@ -189,7 +189,7 @@ func (a *App) identity() string {
 		}
 		r.Put(st.Warn, why)
 	} else if len(a.members) > 0 {
-		r.Put(st.Dim, st.Glyphs.Dot).Lit(st.Dim, "read and write")
+		r.Put(st.Dim, st.Glyphs.Dot).Lit(st.Dim, "writable")
 	}
 	end := st.Row(right).Blank(right - counts)
 	return r.End() + end.Put(st.Plain, all).Put(st.Bad, failed).End()
@@ -314,7 +314,7 @@ func (a *App) status() (line string, cursor int) {
 	if a.Line.typing {
 		r.Blank(1)
 		col := a.Line.in.Render(r, st.Esc.Const(":"), st.Esc.Const(""))
-		return r.End(), col + 1
+		return r.Blank(2).Put(st.Dim, a.Line.meaning()).End(), col + 1
 	}
 	if p := a.text(); p != nil && (p.Search.In.Focus || p.Search.Needle != nil && a.said.text.IsEmpty()) {
 		return a.searchLine(p)

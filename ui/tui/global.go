@@ -45,7 +45,7 @@ func (a *App) global() []act.Act {
 
 func (a *App) outermost() string {
 	if a.Side == nil && a.pane().Outermost() {
-		return "nothing to go back to (q to quit)"
+		return "nothing to go back to (q leaves)"
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -133,7 +134,8 @@ func (ps *pages) noticeLines() []text.Line {
 	var lines []text.Line
 	if !ps.a.D.Spoken {
 		lines = []text.Line{
-			{Value: esc.Const("What you should know before you go on. esc closes it, :notices shows it again."), Kind: text.Note},
+			{Value: esc.Const("Before you go on"), Kind: text.Title},
+			{Value: esc.Const("esc closes it, :notices shows it again."), Kind: text.Note},
 			{Kind: text.Blank},
 		}
 	}
@@ -188,11 +190,14 @@ func (ps *pages) helpLines() []text.Line {
 		}
 		lines = append(lines, text.Line{Kind: text.Blank})
 	}
+	g := ps.a.D.St.Glyphs
 	return append(append(lines, ps.commandLines()...),
 		text.Line{Value: esc.Const("signs"), Kind: text.Title},
-		text.Line{Name: esc.Const("^[ \\x9b"), Value: esc.Const("text that stands for itself only here: a control character or a byte of a store that is shown and not sent to the terminal")},
-		text.Line{Name: esc.Concat(ps.a.D.St.Glyphs.Up, esc.Const(" "), ps.a.D.St.Glyphs.Down), Value: esc.Const("after the place in a list: there are rows above, below. On the line beside a detail: it goes on there; K and J scroll it")},
-		text.Line{Name: esc.Const("at least"), Value: esc.Const("counting stopped there; there may be more")},
+		text.Line{Name: esc.Const(strings.Join([]string{g.State[paint.ToneGood], g.State[paint.ToneWarn], g.State[paint.ToneBad], g.State[paint.ToneInfo]}, " ")), Value: esc.Const("before a state: well, to be looked at, bad, without urgency")},
+		desk.Field("! !!", esc.Const("a warning, and a loud one")),
+		desk.Field("^[ \\x9b", esc.Const("text that stands for itself only here: a control character or a byte of a store that is shown and not sent to the terminal")),
+		text.Line{Name: esc.Concat(g.Up, esc.Const(" "), g.Down), Value: esc.Const("after the place in a list: there are rows above, below. On the line beside a detail: it goes on there; K and J scroll it")},
+		desk.Field("at least", esc.Const("counting stopped there; there may be more")),
 	)
 }
 

@@ -34,7 +34,7 @@ func TestPlaceInAPlanIsKept(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
 	o.file("--subject", "usr_maren")
-	r := o.console(100, 30).see("usr_maren").press("p").see("The plan of", "▸ harbor").press("o").see("▾ harbor", "x forget").press("j", "j", "j").see("4 of ")
+	r := o.console(100, 30).see("usr_maren").press("p").see("The plan of", "▸ harbor").press("F").see("▾ harbor", "x forget").press("j", "j", "j").see("4 of ")
 	r.press("H").answer("Keep ", "tab", "a claim", "tab").see("[Hold]").press("enter").see("Plan of", "4 of ", "▾ graph", "held for").gone("[Hold]")
 	r.press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("Plan of", "4 of ").gone("held for")
 	r.press("c").answer("redacted instead?", "tab").press("enter").see("Plan of", "4 of ").gone("instead?")
@@ -45,5 +45,5 @@ func TestAPlanNamesBackups(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "[[backup]]\nstore = \"graph\"\nwhere = \"tapes in the cellar\"\nexpires_after = \"30d\"\nrestore_guard = \"the runbook\"\n")
 	o.file("--subject", "usr_maren")
-	o.console(200, 50).see("usr_maren").press("p").see("The plan of", "Backups", "graph: tapes in the cellar", "until 2026-06-20", "Backups may hold the person: no [[backup]]", "desk, work.")
+	o.console(200, 50).see("usr_maren").press("p").see("The plan of", "Backups", "graph: tapes in the cellar", "2026-06-20 (they", "Backups may hold the person: no [[backup]]", "desk, work.")
 }

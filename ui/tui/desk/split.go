@@ -20,6 +20,13 @@ type split struct {
 	DetailWidth, DetailHeight int
 }
 
+// WideDetail is the width of a detail, in columns, that has room for two texts beside each other. It gets
+// them from a list that keeps leastBeside.
+const (
+	WideDetail  = 100
+	leastBeside = 90
+)
+
 // Split puts the detail beside the list in wide terminals, below it in narrower ones and in plain
 // mode, which is linear.
 func (d *Desk) Split(width, height int) split {
@@ -28,6 +35,9 @@ func (d *Desk) Split(width, height int) split {
 	}
 	if width >= paint.WideFrom && !d.Plain {
 		left := width * 11 / 20
+		if most := width - WideDetail - 3; most >= leastBeside {
+			left = min(left, most)
+		}
 		if d.Share > 0 {
 			left = (width*d.Share + 999) / 1000
 		}

@@ -71,7 +71,7 @@ func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
 	aside := &layout{}
 	kind.Lay = func(p *record.List[conflict.Copy]) {
 		if !aside.chosen {
-			aside.beside = p.Detail.Width >= asideFrom
+			aside.beside = p.Detail.Width >= desk.WideDetail
 		}
 		p.Kind.Detail = rs.conflictDetail(room{aside.beside, p.Detail.Width, p.Detail.Height})
 	}
@@ -278,9 +278,6 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 // layout says how the sides of a conflict are arranged: by the width, until the operator chooses.
 type layout struct{ beside, chosen bool }
 
-// asideFrom is the width, in columns, from which the sides are beside each other by default.
-const asideFrom = 100
-
 // conflictBrief holds the facts to know before the texts are compared; i shows the rest.
 func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 	d := rs.d
@@ -340,10 +337,9 @@ func conflictTone(c conflict.Copy) paint.Tone {
 func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []text.Line {
 	d := rs.d
 	esc := d.Esc
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{
 		{Value: esc.LineMax(path.Base(c.ID), desk.MaxField), Kind: text.Title},
-		field(string(c.Confidence), esc.LineMax(c.Reason, desk.MaxField)),
+		desk.Field(string(c.Confidence), esc.LineMax(c.Reason, desk.MaxField)),
 	}
 	head = append(head, rs.warnings(c)...)
 	for _, t := range c.Twins {
@@ -354,32 +350,32 @@ func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []
 		if c.Orphan {
 			word = "base, gone"
 		}
-		head = append(head, field(word, esc.LineMax(c.Target, desk.MaxField)))
+		head = append(head, desk.Field(word, esc.LineMax(c.Target, desk.MaxField)))
 	}
 	tools := c.Tool
 	if len(c.Also) > 0 {
 		tools += ", or " + strings.Join(c.Also, ", ")
 	}
-	head = append(head, field("tool", esc.Line(tools)))
+	head = append(head, desk.Field("tool", esc.Line(tools)))
 	if c.Who != "" {
-		head = append(head, field("made by", esc.LineMax(c.Who, prose.MaxTitle)))
+		head = append(head, desk.Field("made by", esc.LineMax(c.Who, prose.MaxTitle)))
 	}
 	for i, s := range c.Chain {
 		if len(c.Chain) > 1 {
-			head = append(head, field("step", esc.Sprintf("%s: %s", esc.Const(prose.Group(int64(i+1))), esc.LineMax(s.Name, prose.MaxTitle))))
+			head = append(head, desk.Field("step", esc.Sprintf("%s: %s", esc.Const(prose.Group(int64(i+1))), esc.LineMax(s.Name, prose.MaxTitle))))
 		}
 	}
-	head = append(head, field("copy", esc.Sprintf("%s, %s", prose.Size(c.CopySize), desk.Changed(d.Desk, c.CopyTime))))
+	head = append(head, desk.Field("copy", esc.Sprintf("%s, %s", prose.Size(c.CopySize), desk.Changed(d.Desk, c.CopyTime))))
 	if !c.Orphan && c.Class != names.InFile {
-		head = append(head, field("base", esc.Sprintf("%s, %s", prose.Size(c.BaseSize), desk.Changed(d.Desk, c.BaseTime))))
+		head = append(head, desk.Field("base", esc.Sprintf("%s, %s", prose.Size(c.BaseSize), desk.Changed(d.Desk, c.BaseTime))))
 		switch {
 		case cmp.Threefold():
-			head = append(head, field("ancestor", esc.LineMax(cmp.Origin, prose.MaxTitle)))
+			head = append(head, desk.Field("ancestor", esc.LineMax(cmp.Origin, prose.MaxTitle)))
 		case cmp.Unknown != "":
-			head = append(head, field("ancestor", esc.Sprintf("not known: %s", esc.LineMax(cmp.Unknown, prose.MaxTitle))))
+			head = append(head, desk.Field("ancestor", esc.Sprintf("not known: %s", esc.LineMax(cmp.Unknown, prose.MaxTitle))))
 		}
 	}
-	return append(append(head, field("store", esc.Line(c.Store))), frontLines(esc, cmp)...)
+	return append(append(head, desk.Field("store", esc.Line(c.Store))), frontLines(esc, cmp)...)
 }
 
 // frontLines are the differing metadata, the base's value first.

@@ -267,10 +267,9 @@ func (p *Pane) show() tea.Cmd {
 
 func (p *Pane) describe(h hitRow) []text.Line {
 	esc := p.d.St.Esc
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	if h.Withheld {
 		return []text.Line{
-			{Value: h.Where, Kind: text.Title}, field("store", h.Name),
+			{Value: h.Where, Kind: text.Title}, desk.Field("store", h.Name),
 			{Value: esc.Const("Quarantined: the scanner rejects it, so a recall names it to operators only and gives agents nothing of it. 4 Quarantine shows what matched."), Kind: text.Warn},
 		}
 	}
@@ -314,10 +313,13 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	}
 	col := p.Input.Render(r, st.Esc.Const("/ "), hint)
 	out := []string{r.End()}
-	status := p.renderStatus(width)
-	out = append(out, status...)
-	f := p.d.Split(width, height-len(out))
-	out = append(out, p.d.Join(f, p.renderList(f.ListWidth), p.detail, safetext.Const(desk.HitAside))...)
+	out = append(out, p.renderStatus(width)...)
+	if p.query == "" { // nothing was asked: neither a list nor a detail
+		out = append(out, p.emptiness(width)...)
+	} else {
+		f := p.d.Split(width, height-len(out))
+		out = append(out, p.d.Join(f, p.renderList(f.ListWidth), p.detail, safetext.Const(desk.HitAside))...)
+	}
 	if p.Input.Focus {
 		return out, &tea.Position{X: col + 1}
 	}
