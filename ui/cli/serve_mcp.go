@@ -307,11 +307,10 @@ func sentence(format string) string { return placeholder.ReplaceAllString(format
 
 // logf is sayf with the time, for servers.
 func (a *app) logf(format string, args ...any) {
-	if a.logger != nil {
-		a.logger.Info(sentence(format))
-		return
+	if a.logger == nil { // its lines have the time already
+		format, args = "%s "+format, append([]any{when(a.Clock.Now())}, args...)
 	}
-	a.sayf("%s "+format, append([]any{when(a.Clock.Now())}, args...)...)
+	a.sayf(format, args...)
 }
 
 // RunProcess is Run with signals: SIGINT and SIGTERM end the command. SIGHUP ends it too, unless it is

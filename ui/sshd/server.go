@@ -67,7 +67,10 @@ func New(o Options) (*Server, error) {
 		wish.WithPublicKeyAuth(s.admit), // the only method: passwords and "none" are refused
 		wish.WithVersion("memdesk"),
 		charm.EmulatePty(),
-		charm.WrapConn(s.arrive),
+		charm.WrapConn(func(ctx charm.Context, conn net.Conn) net.Conn { // that arrivals accepted
+			ctx.SetValue(guestKey{}, conn.(*guest))
+			return conn
+		}),
 		func(c *charm.Server) error {
 			c.AddHostKey(o.HostKey)
 			c.Handler = s.session
@@ -134,12 +137,6 @@ func (a arrivals) Accept() (net.Conn, error) {
 		_ = out.Close()
 	}
 	return in, nil
-}
-
-// arrive is the first moment of a connection that arrivals accepted.
-func (s *Server) arrive(ctx charm.Context, conn net.Conn) net.Conn {
-	ctx.SetValue(guestKey{}, conn.(*guest))
-	return conn
 }
 
 // login configures the login of one connection. Only the key that signed counts: a client may ask about keys

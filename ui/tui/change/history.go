@@ -39,7 +39,8 @@ func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
 		Detail:  func(ctx context.Context, raw model.Version) *text.Page { return versionText(d, ctx, ref, raw) },
 		Marking: true, Name: "history", Field: func(raw model.Version) string { return raw.ID }, Datum: versionDatum,
 		Keys: func(p *record.List[model.Version]) []act.Act {
-			return []act.Act{act.Compare.With(func() string { return noCompare(p) }, func() tea.Cmd { return rv.compareVersions(ref, p) })}
+			why := func() string { _, _, why := sides(p); return why }
+			return []act.Act{act.Compare.With(why, func() tea.Cmd { return rv.compareVersions(ref, p) })}
 		},
 	})
 }
@@ -150,11 +151,6 @@ func sides(p *record.List[model.Version]) (old, new *model.Version, why string) 
 		versions[0], versions[1] = versions[1], versions[0]
 	}
 	return versions[0], versions[1], ""
-}
-
-func noCompare(p *record.List[model.Version]) string {
-	_, _, why := sides(p)
-	return why
 }
 
 // compareVersions shows what has changed between two versions.

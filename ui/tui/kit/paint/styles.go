@@ -40,6 +40,19 @@ type glyphs struct {
 	Guide                [3]string              // of a tree: past a branch, to a branch, to the last one
 }
 
+// Looks says how the screen may be painted, from options and environment.
+type Looks struct {
+	Colour, Ascii, Bare bool
+	Theme               string
+}
+
+// MinWidth is the narrowest terminal drawn, in columns; from WideFrom columns on, list and detail
+// are side by side.
+const (
+	MinWidth = 60
+	WideFrom = 100
+)
+
 // Styles is the one palette. Colour never carries meaning alone: every coloured state has a word or
 // a sign too.
 type Styles struct {
