@@ -86,7 +86,7 @@ func (d *Desk) approve(ctx context.Context, id, planHash, print string, sign fun
 	if err != nil {
 		return Due{}, err
 	}
-	if p.Hash != planHash || r.PlanHash != p.Hash {
+	if !r.Planned(planHash) || r.PlanHash != p.Hash {
 		return Due{}, d.refused(ctx, &r, "gdpr-approve", "the plan is not the one that was shown: look at `memdesk gdpr plan` again")
 	}
 	why := ""

@@ -114,14 +114,14 @@ func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 		return Plan{}, d.refused(ctx, &r, "gdpr-erase",
 			fmt.Sprintf("the request is paused since %s for an identity check: `memdesk gdpr resume %s` when it is known who asks", r.PausedSince, r.ID))
 	}
-	if _, ok := d.receipted(&r); ok && o.PlanHash == r.PlanHash {
+	if _, ok := d.receipted(&r); ok && r.Planned(o.PlanHash) {
 		return Plan{Request: r.ID, Pseudonym: r.Pseudonym, Hash: r.PlanHash}, nil // only closing the request is left
 	}
 	p, err := d.Plan(r.ID)
 	if err != nil {
 		return Plan{}, err
 	}
-	if p.Hash != o.PlanHash || r.PlanHash != p.Hash {
+	if !r.Planned(o.PlanHash) || r.PlanHash != p.Hash {
 		return Plan{}, d.refused(ctx, &r, "gdpr-erase", "the plan is not the one that was shown: look at `memdesk gdpr plan` again")
 	}
 	if items, _ := p.Count(); len(p.OverShare(d.Policy.MaxShare)) > 0 && o.ConfirmCount != items {

@@ -32,6 +32,12 @@ func TestErasesOnlyWhatWasShown(t *testing.T) {
 			_, err := w.desk.Erase(t.Context(), o, w.fleet, nil)
 			return err
 		}},
+		{"too little of the hash", func(t *testing.T, w *world, _ gdpr.Due, p gdpr.Plan) error {
+			o := order(p)
+			o.PlanHash = p.Hash[:gdpr.ShortHash-1]
+			_, err := w.desk.Erase(t.Context(), o, w.fleet, nil)
+			return err
+		}},
 		{"an older plan", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
 			w.put("db", model.RetainRequest{Tier: "session", Key: "n9", Content: "more of " + name})
 			w.plan(r.ID)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"memdesk/backends"
@@ -86,6 +87,18 @@ type Plan struct {
 	Estimate time.Duration `json:"-"`
 	// Note names the subject's other open requests at the time when this plan is read.
 	Note string `json:"-"`
+}
+
+// ShortHash is how much of a plan's hash a screen shows. Nobody types all of it, and this much names the one
+// plan that a request has; signatures are over the whole.
+const ShortHash = 12
+
+// Short is the hash as a screen shows it.
+func (p *Plan) Short() string { return p.Hash[:min(ShortHash, len(p.Hash))] }
+
+// Planned reports whether a hash, whole or cut off, is that of the request's plan.
+func (r *Request) Planned(hash string) bool {
+	return hash == r.PlanHash || len(hash) >= ShortHash && strings.HasPrefix(r.PlanHash, hash)
 }
 
 // kept is a plan as it is stored.

@@ -35,7 +35,7 @@ func (a *app) gdprEraseCommand() *cobra.Command {
 		RunE: a.onRequest(operator.Erase, func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error { return a.erase(ctx, d, r, f) }),
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.PlanHash, "plan-hash", "", "the `HASH` that `gdpr plan` printed")
+	fl.StringVar(&f.PlanHash, "plan-hash", "", "the `HASH` that `gdpr plan` printed, or its first 12 digits or more")
 	fl.Int64Var(&f.ConfirmCount, "confirm-count", 0, "the `NUMBER` of items, where a large part of a store goes")
 	fl.BoolVar(&f.all, "all", false, allLayers)
 	fl.BoolVar(&f.detach, "detach", false, "go on in the background: memdesk jobs shows it")
@@ -47,7 +47,7 @@ func (a *app) erase(ctx context.Context, d *operator.Erasures, r gdpr.Due, f era
 		return usage("--plan-hash is missing: `memdesk gdpr plan %s` prints it", r.ID)
 	}
 	f.Request = r.ID
-	if r.State == gdpr.StateComplete && r.PlanHash == f.PlanHash { // the caller of an earlier, cut-off run asks again
+	if r.State == gdpr.StateComplete && r.Planned(f.PlanHash) { // the caller of an earlier, cut-off run asks again
 		return a.printOutcome(ctx, d, r.ID, gdpr.Outcome{Status: gdpr.StateComplete, Reason: "this plan was carried out to its end before; nothing was done now"}, f.all)
 	}
 	p, err := d.Authorise(ctx, f.Order)

@@ -55,7 +55,7 @@ func TestErasureFromAScript(t *testing.T) {
 	if d.read("daily/2026-07-01.md") != "- Ida Quill-9931 called\n- quiet\n" {
 		t.Fatal("a refused erasure changed something")
 	}
-	out := d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes", "--json").want(t, 0)
+	out := d.run("gdpr", "erase", id, "--plan-hash", hash[:12], "--yes", "--json").want(t, 0)
 	if s := out.last(t, "summary"); s["status"] != "complete" || out.last(t, "progress") == nil {
 		t.Errorf("erase: %v", out.rows)
 	}
@@ -68,7 +68,7 @@ func TestErasureFromAScript(t *testing.T) {
 		t.Errorf("after: %q", got)
 	}
 	// A caller who missed the end runs the command again.
-	if s := d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes", "--json").want(t, 0).last(t, "summary"); s["status"] != "complete" || s["redacted"] != 0.0 {
+	if s := d.run("gdpr", "erase", id, "--plan-hash", hash[:16], "--yes", "--json").want(t, 0).last(t, "summary"); s["status"] != "complete" || s["redacted"] != 0.0 {
 		t.Errorf("erased again: %v", s)
 	}
 	d.run("gdpr", "erase", id, "--plan-hash", "0000", "--yes").want(t, 5)

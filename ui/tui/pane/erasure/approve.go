@@ -58,7 +58,7 @@ func (rq *Requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, how, b
 			if err := approve(ctx, f); err != nil {
 				return dialog.Acted{Text: esc.Sprintf("not approved: %s", prose.Reason(esc, err))}
 			}
-			return dialog.Acted{Ok: true, Text: esc.Sprintf("approved %s by %s over the plan %s", r.ID, safetext.Const(by), safetext.Const(p.Hash[:min(12, len(p.Hash))]))}
+			return dialog.Acted{Ok: true, Text: esc.Sprintf("approved %s by %s over the plan %s", r.ID, safetext.Const(by), safetext.Const(p.Short()))}
 		}}},
 	}
 }

@@ -398,7 +398,7 @@ func (rq *Requests) planSummary(ctx context.Context, r operator.ErasureRequest, 
 		return append(run, text.Line{Value: esc.Sprintf("!! the plan cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn})
 	}
 	head := append(unsearchedLines(esc, p, "p plans again when 1 Health shows it up."), run...)
-	head = append(head, desk.Field("plan", esc.Sprintf("%s, made %s", p.Hash[:min(12, len(p.Hash))], rq.D.Time.Ago(p.Made))))
+	head = append(head, desk.Field("plan", esc.Sprintf("%s, made %s", p.Short(), rq.D.Time.Ago(p.Made))))
 	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
 	switch {
 	case err != nil:

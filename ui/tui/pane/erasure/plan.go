@@ -781,7 +781,7 @@ func tellPlan(esc safetext.Escaper, e PlanRow) safetext.Text {
 		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store))
 	}
 	if missing := unsearched(*e.plan); missing != "" {
-		return esc.Sprintf("Not searched: %s. The other stores: %s, %s on hold; the hash of the plan begins with %s", esc.LineMax(missing, prose.MaxTitle), countPlan(e.plan).erased(" and "), prose.Group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
+		return esc.Sprintf("Not searched: %s. The other stores: %s, %s on hold; the hash of the plan begins with %s", esc.LineMax(missing, prose.MaxTitle), countPlan(e.plan).erased(" and "), prose.Group(held), e.plan.Short())
 	}
-	return esc.Sprintf("All stores: %s, %s on hold; the hash of the plan begins with %s", countPlan(e.plan).erased(" and "), prose.Group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
+	return esc.Sprintf("All stores: %s, %s on hold; the hash of the plan begins with %s", countPlan(e.plan).erased(" and "), prose.Group(held), e.plan.Short())
 }
