@@ -27,7 +27,6 @@ const (
 	whyType      = "unknown type"
 	whyShape     = "shape"
 	whyDuplicate = "duplicate"
-	whyNameless  = "no name" // an entity's name is its id, and no id is empty
 )
 
 // line is one line of the file.
@@ -143,11 +142,8 @@ func readLine(raw []byte) line {
 		l.name, ok1 = text(o, "name")
 		l.entityType, ok2 = text(o, "entityType")
 		obs, ok3 := texts(o.Raw("observations"))
-		if !ok1 || !ok2 || !ok3 || !utf8.Valid(raw) {
+		if !ok1 || !ok2 || !ok3 || l.name == "" || !utf8.Valid(raw) { // no id is empty
 			return problem(raw, whyShape)
-		}
-		if l.name == "" {
-			return problem(raw, whyNameless)
 		}
 		l.tier, l.id, l.title, l.body, l.more = entityTier, entity.ID(l.name), l.name, entity.Encode(obs), o.Rest(entityMembers...)
 	case "relation":

@@ -211,7 +211,7 @@ func (l line) about(name string) bool {
 		return l.from == name || l.to == name
 	case l.tier == entityTier:
 		return l.name == name
-	case l.why != whyDuplicate && l.why != whyShape && l.why != whyNameless:
+	case l.why != whyDuplicate && l.why != whyShape:
 		return false
 	}
 	o, err := jsonedit.Parse(l.raw)

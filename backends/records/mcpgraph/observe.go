@@ -29,9 +29,8 @@ func (f *file) observe(tx records.Tx) ([]model.HealthFinding, error) {
 		}
 		what := map[string]string{
 			whyNotJSON: "is not JSON: the memory server fails on every call", whyNotObject: "is not an object: the memory server fails on every call",
-			whyType: "is of an unknown type: the server's next write drops it", whyShape: "has not the shape of its type: search and adding fail on it",
+			whyType: "is of an unknown type: the server's next write drops it", whyShape: "has not the shape of its type, or no name: search and adding may fail on it",
 			whyDuplicate: "repeats a name or a relation: the first line counts",
-			whyNameless:  "is an entity without a name: nothing can address it",
 		}[l.why]
 		if l.why == whyNotJSON && l.number == len(lines) {
 			what = "is the last one and is cut off, without a newline: the memory server fails on every call"
