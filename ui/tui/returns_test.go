@@ -49,14 +49,14 @@ func TestRealStoresDieAndComeBack(t *testing.T) {
 		if err := os.Rename(vault, vault+".away"); err != nil {
 			t.Fatal(err)
 		}
-		r.press("r").see("1 of 2 answer", " down", "what to do", "down since", "!!", "vault is down: ")
+		r.press("r").see("1 of 2 answer", " down", "what to do", "down since", "✖", "vault is down: ")
 		if err := os.Rename(vault+".away", vault); err != nil {
 			t.Fatal(err)
 		}
 		r.press("r").see("2 of 2 answer", "last error", "vault is up again").gone("what to do").press("enter").see("Rye is baked", "1 of 1").press("1")
 		srv.CloseClientConnections()
 		srv.Close()
-		r.press("j").see("remote").press("r").see("1 of 2 answer", "what to do", "!!")
+		r.press("j").see("remote").press("r").see("1 of 2 answer", "what to do", "✖")
 		r.press("enter").see("[2 Tiers]", "the store does not list").press("1").see("1 of 2 answer")
 		srv = serveAt(t, addr, s)
 		defer srv.Close()

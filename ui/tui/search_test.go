@@ -17,7 +17,7 @@ func TestSearchInATextRobot(t *testing.T) {
 		// A list of records: the detail on the whole screen.
 		r.press("7").see("event 1,204").press("enter").see("n next").press("/", "mara").see("1/1").press("esc").gone("1/1").press("esc").see("1 of 1,204")
 		// Versions, and what has changed between two.
-		r.press("2").see("2 of 2").press("H").see("History").press("enter").see("n next").press("/", "As it").see("1/").press("enter", "esc", "esc").see("WHEN").press("esc").see("2 of 2")
+		r.press("2").see("2 of 2").press("H").see("History", "1 of 2").press("enter").see("n next").press("/", "As it").see("1/").press("enter", "esc", "esc").see("WHEN").press("esc").see("2 of 2")
 		// Help.
 		r.press("?").see("Help: Tiers").press("/", "history").see("1/").press("enter", "esc").see("Help: Tiers").press("esc").gone("Help:").press("q")
 		if raw, err := r.left(); err != nil {

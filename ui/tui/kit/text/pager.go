@@ -292,7 +292,7 @@ func (p *Pager) renderRow(st *paint.Styles, w Wrapped, width int) string {
 }
 
 func headPaint(s *paint.Styles, k Kind) paint.Paint {
-	return [...]paint.Paint{Title: s.Title, Note: s.Dim, Warn: s.Warn, Blank: {}}[k]
+	return [...]paint.Paint{Title: s.Title, Note: s.Dim, Warn: s.Warn, Bad: s.Bad, Blank: {}}[k]
 }
 
 // Update replaces a text by a similar one; same keeps the position, as far as the new text reaches.

@@ -67,6 +67,7 @@ const (
 	Title
 	Note
 	Warn
+	Bad // a state that a list has in red
 	Blank
 )
 

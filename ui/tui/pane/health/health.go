@@ -386,7 +386,7 @@ func (p *Pane) Describe(m backends.Member) []text.Line {
 	case r.Status.OK:
 		head = append(head, desk.Field("health", esc.Line(string(r.Status.State))))
 	default:
-		head = append(head, text.Line{Name: esc.Const("health"), Value: esc.Sprintf("!! %s", esc.LineMax(r.Status.Message, prose.MaxReason)), Kind: text.Warn})
+		head = append(head, text.Line{Name: esc.Const("health"), Value: p.d.St.Badge(paint.ToneBad, esc.LineMax(r.Status.Message, prose.MaxReason)), Kind: text.Bad})
 	}
 	for _, f := range r.Status.Findings {
 		if !f.State.Serves() && f.Message == r.Status.Message {
@@ -401,7 +401,7 @@ func (p *Pane) Describe(m backends.Member) []text.Line {
 		}
 		head = append(head, desk.Field("checks", course(esc)))
 		if !past.down.IsZero() {
-			head = append(head, text.Line{Name: esc.Const("down since"), Value: esc.Sprintf("%s, %s", esc.Const(prose.Moment(past.down)), esc.Const(p.d.Time.Age(past.down))), Kind: text.Warn})
+			head = append(head, text.Line{Name: esc.Const("down since"), Value: esc.Sprintf("%s, %s", esc.Const(prose.Moment(past.down)), esc.Const(p.d.Time.Age(past.down))), Kind: text.Bad})
 		} else if !past.failed.IsZero() {
 			head = append(head, desk.Field("last error", esc.Sprintf("%s, %s", esc.Const(prose.Moment(past.failed)), esc.LineMax(past.wrong, prose.MaxReason))))
 		}

@@ -315,12 +315,12 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	if e.Problem != "" {
 		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(e.Problem, prose.MaxReason)), Kind: text.Warn}), "")
 	}
-	tone, kind := paint.ToneBad, text.Warn
+	tone, kind := paint.ToneBad, text.Bad
 	switch live {
 	case operator.LiveClean, operator.LiveGone:
 		tone, kind = paint.ToneGood, text.Field
 	case operator.LiveUnknown:
-		tone = paint.ToneWarn
+		tone, kind = paint.ToneWarn, text.Warn
 	}
 	head = append(head,
 		text.Line{Value: st.Badge(tone, esc.Const(verdicts[live])), Kind: kind},

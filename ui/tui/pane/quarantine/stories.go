@@ -222,7 +222,7 @@ func (sa *Stories) toldOf(ctx context.Context, s review.Story) safetext.Text {
 func (sa *Stories) whyLines(p review.Part) []text.Line {
 	esc, st := sa.D.Esc, sa.D.St
 	if p.Category != review.CategorySignals {
-		return []text.Line{{Value: st.Badge(paint.ToneBad, esc.Sprintf("blocked: %s (%s)", esc.LineMax(p.Cause, prose.MaxTitle), esc.Line(p.Category))), Kind: text.Warn}}
+		return []text.Line{{Value: st.Badge(paint.ToneBad, esc.Sprintf("blocked: %s (%s)", esc.LineMax(p.Cause, prose.MaxTitle), esc.Line(p.Category))), Kind: text.Bad}}
 	}
 	out := []text.Line{{Value: st.Badge(paint.ToneWarn, esc.Sprintf("score %s, because it", strconv.FormatFloat(p.Sum, 'f', 1, 64))), Kind: text.Note}}
 	for _, g := range p.Found {
