@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -416,17 +417,16 @@ func TestKilledAtEveryStep(t *testing.T) {
 // A truncated line must not swallow the next one.
 func TestATornLineStandsAlone(t *testing.T) {
 	dir := t.TempDir()
-	cut := false
+	var cut atomic.Bool // the runner looks for requests meanwhile
 	l := faultfs.New(func(_ int, step string) *faultfs.Fault {
-		if cut && strings.HasPrefix(step, "write") {
-			cut = false
+		if strings.HasPrefix(step, "write") && cut.CompareAndSwap(true, false) {
 			return &faultfs.Fault{Err: syscall.ENOSPC, Part: 20}
 		}
 		return nil
 	})
 	r := open(t, dir, l)
 	id := start(t, r, func(ctx context.Context, h *jobs.Handle) error {
-		return h.Step(ctx, "a", func(context.Context) error { cut = true; return nil })
+		return h.Step(ctx, "a", func(context.Context) error { cut.Store(true); return nil })
 	})
 	if st := last(t, r, id); st.State != jobs.Failed || !errors.Is(st.Err, syscall.ENOSPC) {
 		t.Errorf("%+v, want failed for want of space", st)
