@@ -157,10 +157,18 @@ func (d *Dialog) bodyRows() int { return max(len(d.Pager.Rows), 1) }
 
 // paragraphs wraps lines for a question.
 func paragraphs(st *paint.Styles, lines []text.Line, width int) []string {
-	paints := [...]paint.Paint{text.Title: st.Title, text.Note: st.Dim, text.Warn: st.Bad, text.Bad: st.Bad, text.Blank: st.Plain}
 	var out []string
 	for _, l := range lines {
-		out = append(out, st.Paragraph(paints[l.Kind], l.Value, width)...)
+		pt := st.Plain
+		switch l.Kind {
+		case text.Title:
+			pt = st.Title
+		case text.Warn, text.Bad:
+			pt = st.Bad
+		case text.Note:
+			pt = st.Dim
+		}
+		out = append(out, st.Paragraph(pt, l.Value, width)...)
 	}
 	return out
 }
@@ -175,8 +183,16 @@ func (d *Dialog) question(st *paint.Styles, width, room int) []string {
 		return out
 	}
 	lines := slices.DeleteFunc(slices.Clone(d.Lines), func(l text.Line) bool { return l.Pin })
-	rank := [...]int{text.Field: 1, text.Title: 1, text.Note: 2, text.Warn: 0, text.Bad: 0, text.Blank: 1}
-	slices.SortStableFunc(lines[min(len(lines), 2):], func(a, b text.Line) int { return rank[a.Kind] - rank[b.Kind] })
+	rank := func(l text.Line) int {
+		switch l.Kind {
+		case text.Warn, text.Bad:
+			return 0
+		case text.Note:
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(lines[min(len(lines), 2):], func(a, b text.Line) int { return rank(a) - rank(b) })
 	out = paragraphs(st, lines, width)
 	if d.rows = len(out); d.rows <= room {
 		d.above = 0

@@ -41,13 +41,36 @@ type Stretch struct {
 
 // PaintOf is the palette's paint for a look.
 func (s *Styles) PaintOf(l Look) Paint {
-	return [...]Paint{
-		LookMark: s.match, LookAdded: s.Good, LookRemoved: s.Bad, LookPlace: s.Title, LookHeading: s.Title, LookCode: s.Key,
-		LookStrong: s.Strong, LookLink: s.Key, LookDim: s.Dim, LookFound: s.match, LookHere: s.Selected,
-	}[l]
+	switch l {
+	case LookMark, LookFound:
+		return s.match
+	case LookAdded:
+		return s.Good
+	case LookRemoved:
+		return s.Bad
+	case LookPlace, LookHeading:
+		return s.Title
+	case LookCode, LookLink:
+		return s.Key
+	case LookStrong:
+		return s.Strong
+	case LookDim:
+		return s.Dim
+	case LookHere:
+		return s.Selected
+	}
+	return Paint{}
 }
 
 // Toned is the paint of a tone.
 func (s *Styles) Toned(t Tone) Paint {
-	return [...]Paint{ToneWarn: s.Warn, ToneBad: s.Bad, ToneGood: s.Good}[t]
+	switch t {
+	case ToneWarn:
+		return s.Warn
+	case ToneBad:
+		return s.Bad
+	case ToneGood:
+		return s.Good
+	}
+	return Paint{}
 }

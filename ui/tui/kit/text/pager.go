@@ -292,7 +292,17 @@ func (p *Pager) renderRow(st *paint.Styles, w Wrapped, width int) string {
 }
 
 func headPaint(s *paint.Styles, k Kind) paint.Paint {
-	return [...]paint.Paint{Title: s.Title, Note: s.Dim, Warn: s.Warn, Bad: s.Bad, Blank: {}}[k]
+	switch k {
+	case Title:
+		return s.Title
+	case Note:
+		return s.Dim
+	case Warn:
+		return s.Warn
+	case Bad:
+		return s.Bad
+	}
+	return paint.Paint{}
 }
 
 // Update replaces a text by a similar one; same keeps the position, as far as the new text reaches.
