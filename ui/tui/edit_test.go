@@ -106,7 +106,7 @@ func TestReopenAKeptText(t *testing.T) {
 		kept := func() *robot { return r.press(":").press("kept").press("enter").see("Kept texts") }
 		p.will(`:`)
 		kept().see("1 of 1", "crewship:crews/eng/agents/bo/daily/2026-05-20.md", "enter edit").press("enter").see("Save crews/eng/agents/bo/daily/2026-05-20.md?", "+- deploy of billing went out at 15:30", "enter cancel")
-		r.press("esc").see("your text is kept for 30 days", "1 of 1") // and one it stays
+		r.press("esc").see("your text is kept for 30 days", "1 of 1", " B 20260521-093000-1-") // and one it stays, under its new name
 		if text := p.kept(); !strings.Contains(text, "15:30") {
 			t.Errorf("kept %q", text)
 		}
@@ -137,7 +137,7 @@ func TestReopenAfterAChange(t *testing.T) {
 	r.press(":").press("kept").press("enter").see("1 of 1").press("enter").see("Save crews", "enter cancel").press("tab", "tab").see("[Save]").press("enter")
 	r.see("has changed.", "Lines: yours +1 -1 against theirs. What you began with is not kept.", "-- deploy of billing went out at 17:00", "+- deploy of billing went out at 15:30", "enter cancel")
 	p.will(`cp "$1" ` + p.dir + `/seen`)
-	r.press("tab", "tab", "tab").see("[Edit again]").press("enter").see("Save crews", "The marks of the merge", "enter cancel").press("esc").see("your text is kept")
+	r.press("tab", "tab", "tab").see("[Edit again]").press("enter").see("Save crews", "The marks of the merge", "enter cancel").press("esc").see("your text is kept", " B 20260521-093000-1-")
 	seen, _ := os.ReadFile(filepath.Join(p.dir, "seen"))
 	if s := string(seen); !strings.Contains(s, "<<<<<<< yours") || !strings.Contains(s, "15:30") || !strings.Contains(s, "17:00") {
 		t.Errorf("the editor got\n%s", s)
