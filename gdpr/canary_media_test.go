@@ -173,18 +173,6 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// postgres opens a server's database as a store; put fills it.
-func (c *canaries) postgres(t *testing.T, w *world) {
-	t.Helper()
-	t.Setenv("MEMDESK_GDPR_DSN", testpg.DSN(t))
-	server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
-	kind, _ := backends.Builtin().Kind("postgres")
-	if err := kind.Create(t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
-		t.Fatal(err)
-	}
-	w.more = append(w.more, server)
-}
-
 func (c *canaries) putPostgres(t *testing.T, w *world) {
 	t.Helper()
 	for i, of := range []func(string) string{c.her, c.him} {

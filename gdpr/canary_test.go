@@ -13,6 +13,7 @@ import (
 	"memdesk/backends/seam"
 	"memdesk/conflict"
 	"memdesk/gdpr"
+	"memdesk/internal/testpg"
 	"memdesk/model"
 )
 
@@ -110,7 +111,7 @@ func TestCanaryInEveryLayer(t *testing.T) {
 	})
 	his = append(his, "vault/memory/idea/his.txt")
 	c.recurse(t, w)
-	c.postgres(t, w)
+	w.addPostgres(testpg.DSN(t))
 	makeChunks(t, filepath.Join(w.dir, red, "index.sqlite"), "met "+c.her("crewship index"), "met "+c.him("crewship index"))
 
 	w.more = append(w.more, []backends.StoreConfig{

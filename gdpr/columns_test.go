@@ -102,14 +102,8 @@ func TestForeignColumns(t *testing.T) {
 // TestForeignColumnsPostgres is TestForeignColumns on a server.
 func TestForeignColumnsPostgres(t *testing.T) {
 	dsn := testpg.DSN(t)
-	t.Setenv("MEMDESK_GDPR_DSN", dsn)
-	server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
 	w := newWorld(t)
-	kind, _ := backends.Builtin().Kind("postgres")
-	if err := kind.Create(t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
-		t.Fatal(err)
-	}
-	w.more = []backends.StoreConfig{server}
+	w.addPostgres(dsn)
 	w.open()
 	w.put("pg", model.RetainRequest{ID: "b1", Tier: "task", Content: "likes rye"})
 	w.put("pg", model.RetainRequest{ID: "b2", Tier: "task", Content: "likes oats"})

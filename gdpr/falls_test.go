@@ -78,13 +78,7 @@ func TestThePlanHasWhatFalls(t *testing.T) {
 		t.Run(store, func(t *testing.T) {
 			w := newWorld(t)
 			if store == "pg" {
-				t.Setenv("MEMDESK_GDPR_DSN", testpg.DSN(t))
-				server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
-				kind, _ := backends.Builtin().Kind("postgres")
-				if err := kind.Create(t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
-					t.Fatal(err)
-				}
-				w.more = []backends.StoreConfig{server}
+				w.addPostgres(testpg.DSN(t))
 				w.open()
 			}
 			w.ties(store)

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/testpg"
@@ -15,14 +14,8 @@ import (
 // TestErasePostgres erases a subject from a PostgreSQL server, an SQLite file and a Crewship directory
 // in one request, scrub and verification included.
 func TestErasePostgres(t *testing.T) {
-	t.Setenv("MEMDESK_GDPR_DSN", testpg.DSN(t))
-	server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
 	w := newWorld(t)
-	kind, _ := backends.Builtin().Kind("postgres")
-	if err := kind.Create(t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
-		t.Fatal(err)
-	}
-	w.more = []backends.StoreConfig{server}
+	w.addPostgres(testpg.DSN(t))
 	w.open()
 	w.fill()
 	put := func(id, subject, text string) {
@@ -79,15 +72,9 @@ func TestErasePostgres(t *testing.T) {
 // be complete, and the receipt must list the table, its hits and the role that can finish it.
 func TestPostgresForeignTable(t *testing.T) {
 	dsn := testpg.DSN(t)
-	t.Setenv("MEMDESK_GDPR_DSN", dsn)
-	server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
 	w := newWorld(t)
-	kind, _ := backends.Builtin().Kind("postgres")
-	if err := kind.Create(t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
-		t.Fatal(err)
-	}
+	w.addPostgres(dsn)
 	testpg.Exec(t, dsn, `CREATE TABLE public.crm (n int, who text); INSERT INTO public.crm VALUES (1, '`+name+`'), (2, '`+other+`')`)
-	w.more = []backends.StoreConfig{server}
 	w.open()
 	w.put("pg", model.RetainRequest{ID: "p1", Tier: "task", Content: "talked with " + name})
 	r := w.file()
@@ -106,19 +93,15 @@ func TestPostgresForeignTable(t *testing.T) {
 // TestPostgresOtherWorkspace leaves the subject in another workspace of the same tables, whose bytes lie in
 // the same files: the residue must say which workspace to make a store.
 func TestPostgresOtherWorkspace(t *testing.T) {
-	t.Setenv("MEMDESK_GDPR_DSN", testpg.DSN(t))
-	server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
-	harbour := backends.StoreConfig{Name: "harbour", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN", Workspace: "harbour"}
 	w := newWorld(t)
-	kind, _ := backends.Builtin().Kind("postgres")
-	if err := kind.Create(t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
-		t.Fatal(err)
-	}
-	w.more = []backends.StoreConfig{server, harbour}
+	w.addPostgres(testpg.DSN(t))
+	harbour := w.more[0]
+	harbour.Name, harbour.Workspace = "harbour", "harbour"
+	w.more = append(w.more, harbour)
 	w.open()
 	w.put("pg", model.RetainRequest{ID: "p", Tier: "task", Content: "talked with " + name})
 	w.put("harbour", model.RetainRequest{ID: "p", Tier: "task", Content: "talked with " + name})
-	w.more = []backends.StoreConfig{server}
+	w.more = w.more[:1]
 	w.open()
 	out, err := w.erase(w.plan(w.file().ID))
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"memdesk/backends"
 	"memdesk/backends/hypergraph/postgres"
 	"memdesk/gdpr"
 	"memdesk/internal/testpg"
@@ -24,14 +23,8 @@ func TestWithoutASuperuser(t *testing.T) {
 	}
 	testpg.Exec(t, super, `ALTER DATABASE "`+strings.TrimPrefix(u.Path, "/")+`" OWNER TO gdpr_tenant`)
 	u.User = url.User("gdpr_tenant")
-	t.Setenv("MEMDESK_GDPR_DSN", u.String())
-	server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
 	w := newWorld(t)
-	kind, _ := backends.Builtin().Kind("postgres")
-	if err := kind.Create(t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
-		t.Fatal(err)
-	}
-	w.more = []backends.StoreConfig{server}
+	w.addPostgres(u.String())
 	w.open()
 	w.put("pg", model.RetainRequest{Tier: "longterm", Key: "p1", Content: "talked with " + name})
 	for _, key := range []string{"a", "b", "c", "d", "e", "f"} {

@@ -54,6 +54,18 @@ func memDir(t testing.TB) string {
 	return dir
 }
 
+// addPostgres makes an empty store of a database, named pg; open opens it.
+func (w *world) addPostgres(dsn string) {
+	w.t.Helper()
+	w.t.Setenv("MEMDESK_GDPR_DSN", dsn)
+	server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
+	kind, _ := backends.Builtin().Kind("postgres")
+	if err := kind.Create(w.t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.more = append(w.more, server)
+}
+
 // newWorldFrom copies the stores of another world.
 func newWorldFrom(t testing.TB, dir string) *world {
 	t.Helper()
