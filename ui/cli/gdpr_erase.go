@@ -35,7 +35,7 @@ func (a *app) gdprEraseCommand() *cobra.Command {
 		RunE: a.onRequest(operator.Erase, func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error { return a.erase(ctx, d, r, f) }),
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.PlanHash, "plan-hash", "", "the `HASH` that `gdpr plan` printed, or its first 12 digits or more")
+	fl.StringVar(&f.PlanHash, "plan-hash", "", "the `HASH` that `gdpr plan` printed, or at least its first 12 digits")
 	fl.Int64Var(&f.ConfirmCount, "confirm-count", 0, "the `NUMBER` of items, where a large part of a store goes")
 	fl.BoolVar(&f.all, "all", false, allLayers)
 	fl.BoolVar(&f.detach, "detach", false, "go on in the background: memdesk jobs shows it")

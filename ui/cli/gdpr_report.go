@@ -136,7 +136,7 @@ func (a *app) gdprApproveCommand() *cobra.Command {
 		operator.Approve, func(ctx context.Context, d *operator.Erasures, id string) error {
 			return a.approve(ctx, d, id, hash, keyFile)
 		})
-	c.Flags().StringVar(&hash, "plan-hash", "", "the `HASH` of the plan that you have seen, or its first 12 digits or more")
+	c.Flags().StringVar(&hash, "plan-hash", "", "the `HASH` of the plan that you have seen, or at least its first 12 digits")
 	c.Flags().StringVar(&keyFile, "key", "", "your private key `FILE` (default: the agent's)")
 	return c
 }
