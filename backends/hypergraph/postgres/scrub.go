@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"memdesk/backends/hypergraph/internal/sqlgraph"
+	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
@@ -79,26 +81,16 @@ func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.
 // otherWorkspaces says whose rows the tables hold beside this store's, since no erasure in this store reaches
 // them; empty for none.
 func (s *Store) otherWorkspaces(q *query, made bool) (string, error) {
-	const shown = 5
 	if !made {
 		return "", nil
 	}
 	var names []string
 	err := q.Each(`SELECT workspace FROM (SELECT workspace FROM memdesk.nodes UNION SELECT workspace FROM memdesk.hyperedges) w
-		WHERE workspace <> $1 ORDER BY 1`, []any{s.workspace}, func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		names = append(names, name)
-		return err
-	})
+		WHERE workspace <> $1 ORDER BY 1`, []any{s.workspace}, sqlgraph.Collect(&names))
 	if err != nil || len(names) == 0 {
 		return "", err
 	}
-	who := strings.Join(names[:min(shown, len(names))], ", ")
-	if n := len(names) - shown; n > 0 {
-		who += fmt.Sprintf(" and %d more", n)
-	}
-	return "the same files hold the rows of other workspaces, which this store does not change: " + who +
+	return "the same files hold the rows of other workspaces, which this store does not change: " + snippet.Names(names, 5) +
 		"; make each that knows the person a [[store]] with its workspace, then plan again", nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/internal/litefile"
+	"memdesk/backends/internal/snippet"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -175,17 +176,11 @@ func (c contents) describe() string {
 	if len(c.order) == 0 {
 		return "it holds no tables"
 	}
-	const most = 8
-	names := c.order[:min(most, len(c.order))]
-	quoted := make([]string, len(names))
-	for i, n := range names {
+	quoted := make([]string, len(c.order))
+	for i, n := range c.order {
 		quoted[i] = fmt.Sprintf("%.40q", n)
 	}
-	more := ""
-	if n := len(c.order) - len(names); n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
-	}
-	return "its tables are " + strings.Join(quoted, ", ") + more
+	return "its tables are " + snippet.Names(quoted, 8)
 }
 
 // recurseNotes says which of the two databases is open, what each holds, and what this one cannot address.

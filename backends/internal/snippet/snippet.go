@@ -3,6 +3,7 @@
 package snippet
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,6 +52,15 @@ func First(s string, n int) string {
 		}
 	}
 	return s
+}
+
+// Names lists the first n names, and counts the rest.
+func Names(all []string, n int) string {
+	list := strings.Join(all[:min(n, len(all))], ", ")
+	if more := len(all) - n; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
 }
 
 // NotWord reports whether a character separates words.

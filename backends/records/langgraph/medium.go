@@ -1,11 +1,11 @@
 package langgraph
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/snippet"
 	"memdesk/backends/records"
 	"memdesk/model"
 )
@@ -105,7 +105,6 @@ func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, may func(st
 // mentions names the conversations whose rows name the subject: in msgpack, in an older version, or in a
 // pending write, which the item's text does not show.
 func (l layout) mentions(tx records.Tx, concerns func([]byte) bool) (map[string]string, error) {
-	const shown = 10
 	why := map[string]string{}
 	for _, t := range checkpointTables {
 		if !l.has(t) {
@@ -129,11 +128,7 @@ func (l layout) mentions(tx records.Tx, concerns func([]byte) bool) (map[string]
 			return nil, err
 		}
 		if ids := slices.Sorted(maps.Keys(named)); len(ids) > 0 {
-			who := strings.Join(ids[:min(shown, len(ids))], ", ")
-			if n := len(ids) - shown; n > 0 {
-				who += fmt.Sprintf(" and %d more", n)
-			}
-			why[t] = "rows of these conversations name the person: " + who + "; no part of one can be edited: forget each as a whole, then run this again"
+			why[t] = "rows of these conversations name the person: " + snippet.Names(ids, 10) + "; no part of one can be edited: forget each as a whole, then run this again"
 		}
 	}
 	return why, nil
