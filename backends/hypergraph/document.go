@@ -222,7 +222,7 @@ func (a *adapter) applyNode(n *Node, req model.RetainRequest, creating bool) err
 		if err := oneOf(fieldType, n.Type, a.Vocabulary.NodeTypes); err != nil {
 			return err
 		}
-		if have.Decision != nil && n.Type != typeDecision {
+		if have.Decision != nil && n.Type != DecisionType {
 			return model.Errorf(model.InvalidInput, "retain", "the node has a decision record: its type stays %q", have.Type)
 		}
 	}
@@ -259,12 +259,10 @@ func (a *adapter) applyNode(n *Node, req model.RetainRequest, creating bool) err
 	return set.unknown()
 }
 
-const typeDecision = "decision"
-
-// applyDecision writes the decision fields, which exist on decision nodes, and on those whose row another
-// program has written.
+// applyDecision writes the decision fields, which exist on decision nodes and, since recurse's table takes a row
+// of any node, on one that has a row or is put back with it. A store of memdesk's own refuses that.
 func applyDecision(n *Node, have *Decision, creating bool, set fieldSet) error {
-	if n.Type != typeDecision && have == nil && !creating {
+	if n.Type != DecisionType && have == nil && !creating {
 		return nil // a decision field then counts as unknown
 	}
 	fresh := have == nil

@@ -120,7 +120,7 @@ func subjectNodes(ctx context.Context, tx Ops, subject string) ([]string, error)
 		}
 		ids = append(ids, id)
 	}
-	for n, err := range tx.AllNodes(ctx, NodeFilter{SubjectID: subject, Types: []string{"decision"}}) {
+	for n, err := range tx.AllNodes(ctx, NodeFilter{SubjectID: subject, Types: []string{DecisionType}}) {
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func subjectNodes(ctx context.Context, tx Ops, subject string) ([]string, error)
 	if len(parent) == 0 {
 		return ids, nil
 	}
-	for n, err := range tx.AllNodes(ctx, NodeFilter{Types: []string{"decision"}}) {
+	for n, err := range tx.AllNodes(ctx, NodeFilter{Types: []string{DecisionType}}) {
 		if err != nil {
 			return nil, err
 		}

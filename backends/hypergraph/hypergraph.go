@@ -43,6 +43,9 @@ type Node struct {
 	Decision *Decision // set on a node whose row exists: in memdesk's own schemas only nodes of type decision have one
 }
 
+// DecisionType is the type of the nodes that have a decision.
+const DecisionType = "decision"
+
 // Decision is the reasoning-trace row beside a decision node.
 type Decision struct {
 	Kind       string // goal, decision, option, action, outcome, observation

@@ -196,7 +196,7 @@ func (s *state) checkNode(op string, n hypergraph.Node) error {
 	switch {
 	case d == nil:
 		return nil
-	case n.Type != "decision":
+	case n.Type != hypergraph.DecisionType:
 		return model.Errorf(model.InvalidInput, op, "only a node of type decision has a decision record")
 	case d.Confidence < 0 || d.Confidence > 100:
 		return model.Errorf(model.InvalidInput, op, "a decision's confidence lies in 0..100")

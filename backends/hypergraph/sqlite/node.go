@@ -51,7 +51,7 @@ func (s *Store) weighNodes(q sqlgraph.Query, weight, from string, args []any) ([
 		err := scan(&r.rowid, &n.ID, &n.Type, &n.Subtype, &n.Content, &n.Tier, &n.Confidence, &n.Provenance, &n.Metadata,
 			&n.SubjectID, &created, &updated, &accessed, &n.AccessCount, &n.HasVector, &n.RowVersion, &n.Oversize, &r.weight)
 		n.CreatedAt, n.UpdatedAt, n.LastAccessed = moment(created), moment(updated), moment(accessed)
-		if n.Type == sqlgraph.DecisionType || !s.layout.own { // recurse's table takes a row of any node
+		if n.Type == hypergraph.DecisionType || !s.layout.own { // recurse's table takes a row of any node
 			decisions = append(decisions, n.ID)
 		}
 		return err

@@ -230,7 +230,7 @@ func (w Writes) DeleteNodes(ctx context.Context, ids []string) (removed int64, e
 // updateDecision changes the row beside a decision node and reports whether it differed.
 func (w Writes) updateDecision(q Query, old, n hypergraph.Node) (bool, error) {
 	switch {
-	case n.Type != DecisionType && old.Type == DecisionType:
+	case n.Type != hypergraph.DecisionType && old.Type == hypergraph.DecisionType:
 		if err := w.refuseParent(q, n.ID); err != nil {
 			return false, err
 		}

@@ -12,9 +12,6 @@ import (
 	"memdesk/model"
 )
 
-// DecisionType is the type of the nodes that may have a row in decisions.
-const DecisionType = "decision"
-
 // The lists of the schema's CHECK constraints.
 var (
 	decisionKinds    = []string{"goal", "decision", "option", "action", "outcome", "observation"}
@@ -74,7 +71,7 @@ func (r Rules) Node(op string, n hypergraph.Node, old *hypergraph.Node) error {
 
 func (r Rules) decision(op string, n hypergraph.Node, files string) error {
 	d := n.Decision
-	if n.Type != DecisionType && r.Subjects { // recurse's table takes a row of any node
+	if n.Type != hypergraph.DecisionType && r.Subjects { // recurse's table takes a row of any node
 		return model.Errorf(model.InvalidInput, op, "only a node of type decision has a decision, this one is %q", n.Type)
 	}
 	if err := first(
