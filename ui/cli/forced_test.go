@@ -167,6 +167,7 @@ func (d *desk) forcedLines(lines []string, env []string, args ...string) *realSS
 	config := write("config", strings.Join([]string{
 		"HostKey " + write("host", string(pem.EncodeToMemory(block))), "AuthorizedKeysFile " + write("keys", authorized.String()),
 		"ExposeAuthInfo yes", "AcceptEnv *", "StrictModes no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin yes", "PidFile none",
+		"SetEnv HOME=" + dir, // a shell that sshd starts reads the account's own startup files, which may take a second
 	}, "\n")+"\n")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -287,18 +287,12 @@ func TestAFullDiskStopsAnErasure(t *testing.T) {
 // TestAFullDiskFromTheStart fills the disk from one of a thread's first writes on, before the run's own
 // journal exists: the program must end and say so.
 func TestAFullDiskFromTheStart(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("no strace on this machine; to run this test: apt-get install -y strace")
-	}
-	if out, err := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
-		t.Skipf("strace may not trace here: %s", out)
-	}
+	strace := tracer(t)
 	k := newKillDesk(t)
 	for n := 1; n <= 8; n++ {
 		k.restore()
 		begun := time.Now()
-		cmd := k.process([]string{"timeout", "-k", "5", "30", strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=write", "-e", fmt.Sprintf("inject=write:error=ENOSPC:when=%d+", n)}, k.erase())
+		cmd := k.process(slices.Concat([]string{"timeout", "-k", "5", "30"}, strace, []string{"-e", "trace=write", "-e", fmt.Sprintf("inject=write:error=ENOSPC:when=%d+", n)}), k.erase())
 		if out, _ := cmd.CombinedOutput(); time.Since(begun) >= 30*time.Second {
 			t.Fatalf("from write %d on: the run does not end: %s", n, out)
 		}
@@ -317,13 +311,7 @@ type faults struct {
 // machines run in parallel.
 func afterFault(t *testing.T, f faults) {
 	t.Helper()
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("no strace on this machine; to run this test: apt-get install -y strace")
-	}
-	if out, err := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
-		t.Skipf("strace may not trace here: %s", out)
-	}
+	strace := tracer(t)
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() { // flushes do not change what a killed process leaves
 		t.Setenv("TMPDIR", "/dev/shm")
 	}
@@ -341,12 +329,12 @@ func afterFault(t *testing.T, f faults) {
 	}
 }
 
-func (f faults) run(t *testing.T, strace string, r *rand.Rand) {
+func (f faults) run(t *testing.T, strace []string, r *rand.Rand) {
 	t.Helper()
 	k := newKillDesk(t)
 	// A run without a kill, to learn the calls and the end.
 	list := filepath.Join(k.image, "calls")
-	if out, err := k.process([]string{strace, "-f", "-qq", "-o", list, "-e", "trace=" + strings.Join(f.calls, ",")}, k.erase()).CombinedOutput(); err != nil {
+	if out, err := k.process(slices.Concat(strace, []string{"-o", list, "-e", "trace=" + strings.Join(f.calls, ",")}), k.erase()).CombinedOutput(); err != nil {
 		t.Fatalf("unharmed: %v\n%s", err, out)
 	}
 	want, done := k.end(), k.on("gdpr", "verify", k.receipt(), "--json").want(t, 0).last(t, "verify")
@@ -369,11 +357,11 @@ func (f faults) run(t *testing.T, strace string, r *rand.Rand) {
 
 // once is one run with a fault and a second run after it. False: the fault did not occur, because that
 // thread made fewer calls this time.
-func (f faults) once(t *testing.T, k *killDesk, strace, call string, nth int, want map[string]string, done map[string]any) bool {
+func (f faults) once(t *testing.T, k *killDesk, strace []string, call string, nth int, want map[string]string, done map[string]any) bool {
 	t.Helper()
 	k.restore()
 	begun := time.Now()
-	cmd := k.process([]string{"timeout", "-k", "5", "600", strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=" + call, "-e", f.at(call, nth)}, k.erase())
+	cmd := k.process(slices.Concat([]string{"timeout", "-k", "5", "600"}, strace, []string{"-e", "trace=" + call, "-e", f.at(call, nth)}), k.erase())
 	out, err := cmd.CombinedOutput()
 	at := fmt.Sprintf("fault at %s %d", call, nth)
 	if time.Since(begun) >= 10*time.Minute { // under strace, on a busy machine
