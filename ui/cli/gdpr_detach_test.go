@@ -38,6 +38,7 @@ func wait(t *testing.T, what string, ok func() bool) {
 // TestDetachedErasureOutlivesItsTerminal begins an erasure at a real terminal and closes it: the work
 // must continue; a pause must stop it, and it must then continue to its end.
 func TestDetachedErasureOutlivesItsTerminal(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	vault := filepath.Join(d.dir, "vault")
 	const notes = 400

@@ -17,6 +17,7 @@ import (
 // TestAKilledDoor: a server killed while it writes must leave only complete items and every acknowledged one,
 // and the next server must continue and close every open intent. A few kills here, many with MEMDESK_SOAK.
 func TestAKilledDoor(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

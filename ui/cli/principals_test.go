@@ -39,6 +39,7 @@ func trusts(authority ssh.Signer, principals string) string {
 // TestPrincipalsBehindSSHD: principals of certificates that the machine's own sshd has checked must
 // give their roles. The same principal from another authority must give none, though sshd lets it in.
 func TestPrincipalsBehindSSHD(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	authority, other, plain := signer(t), signer(t), signer(t)
 	block := func(principal, role string) string {

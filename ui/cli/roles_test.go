@@ -66,6 +66,7 @@ func (s *realSSHD) exec(key ssh.Signer, env map[string]string) int {
 // TestRolesBehindSSHD: each key's role must apply behind the machine's own sshd. A client whose
 // environment names another role, key, log and configuration must stay its key.
 func TestRolesBehindSSHD(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	keys := map[string]ssh.Signer{}
 	var all []ssh.PublicKey

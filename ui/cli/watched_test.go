@@ -212,6 +212,7 @@ func (p *prometheus) until(missing func() []string) {
 // TestDashboardOnPrometheus: a real Prometheus reads the metrics; every panel of the dashboard must
 // have a value there, and the alert rules must load and fire.
 func TestDashboardOnPrometheus(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	u, metrics := d.watched()
 	p := d.scraped(metrics)
@@ -239,6 +240,7 @@ func TestDashboardOnPrometheus(t *testing.T) {
 
 // TestDashboardOfTheDemo: the panels of the demo workspace must show the same values as the commands.
 func TestDashboardOfTheDemo(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	dir := filepath.Join(d.dir, "demo")
 	d.bare("demo", "--seed-only", "--dir", dir).want(t, 0)
