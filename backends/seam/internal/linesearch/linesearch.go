@@ -49,6 +49,9 @@ func Whole(q string) Query {
 	return Query{phrase: q, terms: terms, rare: rarest(terms), grams: grams(terms)}
 }
 
+// Word reports whether the query is one word: every text that holds it has a line that does.
+func (q Query) Word() bool { return len(q.terms) == 1 }
+
 // lowered are buffers for lower-case texts.
 var lowered = sync.Pool{New: func() any { return new([]byte) }}
 
@@ -251,6 +254,7 @@ type Ranking struct {
 
 	hits  []hit
 	total int64
+	floor time.Time // of the last hit of a full answer, if that has the best score
 }
 
 // hit is a match with its rank data.
@@ -280,7 +284,16 @@ func (r *Ranking) rank() {
 			strings.Compare(a.ID, b.ID), cmp.Compare(a.Line, b.Line))
 	})
 	r.hits = r.hits[:min(len(r.hits), r.Limit)]
+	if n := len(r.hits); n == r.Limit && r.hits[n-1].Score == scorePhrase {
+		r.floor = r.hits[n-1].modified
+	}
 }
+
+// Full reports whether no line of a text of that time can be in the answer any more.
+func (r *Ranking) Full(modified time.Time) bool { return modified.Before(r.floor) }
+
+// Count counts a matching text without its lines.
+func (r *Ranking) Count() { r.total++ }
 
 // Result is the ranked answer. limit is the size, in bytes, above which a file is not searched.
 func (r *Ranking) Result(limit int64) model.RecallResult {

@@ -122,13 +122,17 @@ func (r *recall) wants(s *store, e *entry) bool {
 func (r *recall) text(s *store, e *entry, data []byte, m rootdir.Meta, err error) error {
 	var lines []model.RecallSnippet
 	var f texts.Facts
+	counted := false // the answer is full of newer ones
 	if err == nil {
 		text := string(data)
-		if lines = r.query.Lines(text); len(lines) == 0 {
-			return nil
-		}
-		if s.cfg.Layout == nil {
-			lines = bestLine(text, lines)
+		if counted = r.query.Word() && r.full(m); !counted {
+			lines = r.query.Lines(text)
+			if len(lines) == 0 {
+				return nil
+			}
+			if s.cfg.Layout == nil {
+				lines = bestLine(text, lines)
+			}
 		}
 		if s.cfg.SearchOnly { // nothing asks again
 			f = s.examine(e.id, text)
@@ -148,10 +152,18 @@ func (r *recall) text(s *store, e *entry, data []byte, m rootdir.Meta, err error
 		r.Unreadable++
 	case !f.Verdict.Clean():
 		r.Quarantined = append(r.Quarantined, e.id)
+	case counted:
+		r.Count()
 	default:
 		r.Add(e.id, m.Modified, lines)
 	}
 	return nil
+}
+
+func (r *recall) full(m rootdir.Meta) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Full(m.Modified)
 }
 
 // bestLine keeps one line of a note: the best score, the body before the front matter.
