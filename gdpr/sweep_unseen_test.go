@@ -2,6 +2,7 @@ package gdpr_test
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
 
@@ -23,6 +24,27 @@ type shutLayer struct{ model.Maintainer }
 func (m shutLayer) Layers(ctx context.Context) ([]model.Layer, error) {
 	all, err := m.Maintainer.Layers(ctx)
 	return append(all, model.Layer{ID: "old.bak", Kind: model.LayerDerived, Reason: "no permission to read it"}), err
+}
+
+// goneLayers are layers that stand in the list and cannot be read any more: the store went away.
+type goneLayers struct{ model.Maintainer }
+
+func (goneLayers) OpenLayer(context.Context, string) (io.ReadCloser, error) {
+	return nil, model.Errorf(model.Unavailable, "layer", "the store is down")
+}
+
+// TestAPlanSaysWhichLayersItDidNotSee: a store that goes away while its bytes are searched leaves a plan that is
+// not complete.
+func TestAPlanSaysWhichLayersItDidNotSee(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	r := w.file()
+	s := w.store("db")
+	s.Maintainer = goneLayers{s.Maintainer}
+	p, err := w.desk.MakePlan(t.Context(), r.ID, alone(s), nil)
+	if err != nil || len(p.Stores) != 1 || !strings.Contains(strings.Join(p.Stores[0].Problems, "\n"), ": it cannot be looked at: unavailable") {
+		t.Errorf("%+v, %v", p.Stores, err)
+	}
 }
 
 type oddField struct{ model.Browser }
