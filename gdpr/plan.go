@@ -428,7 +428,9 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 			st.Reason = "it cannot be looked at: " + l.Reason
 		case err != nil:
 			st.Reason = "it cannot be looked at: " + string(model.KindOf(err))
-			sp.Problems = append(sp.Problems, m.Redact(l.ID, Erased)+": "+st.Reason)
+			if model.KindOf(err) != model.NotFound { // a program may remove a journal meanwhile
+				sp.Problems = append(sp.Problems, m.Redact(l.ID, Erased)+": "+st.Reason)
+			}
 		case rep.Hits > 0:
 			st.Reason = "its bytes name the subject" + m.Redact(inMembers(scans[i].rep.Members), Erased)
 		case m.Names(l.ID):
