@@ -16,6 +16,7 @@ import (
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
+	"memdesk/gdpr/suppress"
 	"memdesk/internal/clock"
 	"memdesk/internal/statedir"
 	"memdesk/jobs"
@@ -108,8 +109,9 @@ func New(o Options) (*Session, error) {
 	if o.Beside != nil && o.Beside.State == s.State {
 		beside = o.Beside.Log
 	}
+	var erased *suppress.List
 	s.Log, err = audit.Open(audit.Options{
-		Beside: beside,
+		Beside: beside, Names: func(texts ...string) (bool, error) { return erased.Names(texts...) },
 		Dir:    filepath.Join(s.State, "audit"), Clock: o.Clock, Tool: s.tool(),
 		Actor: s.Who, Role: s.Role(), Session: o.TTY, SegmentBytes: o.Config.Audit.SegmentBytes, Traces: s.traces, Marks: s.marks,
 		Permit:  func() error { return statedir.Barred(s.State) },
@@ -121,6 +123,7 @@ func New(o Options) (*Session, error) {
 	}
 	s.Undo = undo.New(filepath.Join(s.State, "undo"), time.Duration(o.Config.Undo.Keep), o.Clock, ready)
 	s.desk = s.newDesk(ready)
+	erased = s.desk.Suppressed()
 	return s, nil
 }
 
