@@ -250,15 +250,33 @@ func TestBrokenLines(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "-32600"}, {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "-32600"},
 		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, "-32600"}, {`[]`, "-32600"}, {`[1]`, "-32600"}, {`"x"`, "-32600"}, {"\r", ""}, {"", ""},
 		{`[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`, ""},
+		{`{"jsonrpc":"2.0","id":9,"method":"ping","params":{"_meta":{"x":"` + strings.Repeat("y", door.MaxRequest) + `"}}}`, "-32600"},
+		{"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\",\"params\":{\"_meta\":{\"x\":\"caf\xe9\"}}}", "-32700"},
 	} {
 		var out bytes.Buffer
 		in := hello + "\n" + tt.line + "\n" + `{"jsonrpc":"2.0","id":8,"method":"ping"}`
 		if err := d.Stdio(t.Context(), strings.NewReader(in), &out); err != nil {
-			t.Errorf("%q: %v", tt.line, err)
+			t.Errorf("%.80q: %v", tt.line, err)
 		}
 		if n := strings.Count(out.String(), `"id":null`); !strings.Contains(out.String(), tt.want) || n != min(1, len(tt.want)) || !strings.Contains(out.String(), `"id":8,"result"`) ||
 			strings.Contains(tt.line, `"id":4`) != strings.Contains(out.String(), `"id":4,"result"`) {
-			t.Errorf("%q: %s", tt.line, out.String())
+			t.Errorf("%.80q: %s", tt.line, out.String())
+		}
+	}
+}
+
+// TestACharacterCutInHalf: half of a surrogate pair must be refused, because the decoder would write another
+// character in its place.
+func TestACharacterCutInHalf(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	for content, want := range map[string]string{
+		`boat \ud83d`: "invalid_input", `boat \uDEA4 x`: "invalid_input", `\ud83d\ud83d\udea4`: "invalid_input",
+		`boat \ud83d\udea4`: "retained", `C:\\ud800`: "retained", `\u00e9`: "retained",
+	} {
+		var out bytes.Buffer
+		in := hello + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_retain","arguments":{"ref":"` + note + `","content":"` + content + `"}}}` + "\n"
+		if err := d.Stdio(t.Context(), strings.NewReader(in), &out); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %v, %s", content, err, out.String())
 		}
 	}
 }
