@@ -55,6 +55,9 @@ func (l *Log) Act(ctx context.Context, e Entry, act func(context.Context) (map[s
 }
 
 func (l *Log) act(ctx context.Context, e Entry, act func(context.Context) (Result, error)) error {
+	if e.Origin == "" {
+		e.Origin, _ = ctx.Value(originKey{}).(string)
+	}
 	seq, err := l.Intent(ctx, e)
 	if err != nil {
 		return model.Refuse(e.Action, "it could not be recorded first: "+err.Error())
@@ -73,7 +76,6 @@ func (l *Log) act(ctx context.Context, e Entry, act func(context.Context) (Resul
 func entryOf(ctx context.Context, c *model.Call) Entry {
 	e := Entry{Action: string(c.Op), Store: c.Store.Name, Counts: map[string]int64{}}
 	e.Reason, _ = ctx.Value(reasonKey{}).(string)
-	e.Origin, _ = ctx.Value(originKey{}).(string)
 	id := c.ID
 	switch {
 	case c.Retain != nil:
