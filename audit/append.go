@@ -32,7 +32,7 @@ func (l *Log) Intent(ctx context.Context, e Entry) (seq uint64, err error) {
 // finds out later; a second outcome is added to the first. An error means that the act is done and its intent
 // stays open.
 func (l *Log) Outcome(ctx context.Context, intentSeq uint64, res Result) error {
-	_, err := l.append(ctx, PhaseOutcome, Entry{}, res, intentSeq)
+	_, err := l.append(ctx, PhaseOutcome, Entry{Target: res.Target}, res, intentSeq)
 	return err
 }
 
@@ -261,7 +261,10 @@ func (l *Log) compose(phase Phase, e Entry, res Result, link uint64, k key) (Rec
 			return Record{}, err
 		}
 		r.Action, r.Store, r.Scope, r.Tier = intent.Action, intent.Store, intent.Scope, intent.Tier
-		r.Target, r.Subject, r.Plan = intent.Target, intent.Subject, intent.Plan
+		if intent.Target != "" {
+			r.Target = intent.Target
+		}
+		r.Subject, r.Plan = intent.Subject, intent.Plan
 	}
 	if phase != PhaseIntent {
 		counts = res.Counts

@@ -65,6 +65,8 @@ type Result struct {
 	Verdict Verdict
 	Class   string // the error's kind, never its text
 	Counts  map[string]int64
+	// Target is the item that an act made, where its intent could not name it: the store makes its id.
+	Target string
 }
 
 // Record is one stored record, decoded.

@@ -17,6 +17,8 @@ type waiting struct {
 	entry Entry
 	res   Result
 	link  uint64
+	// unnamed: the entry names an erased person, so its clear texts are not kept.
+	unnamed bool
 
 	lead chan struct{} // closed when it is this caller's turn to write for all
 	done chan struct{}
@@ -92,7 +94,7 @@ func (g *group) next() {
 // append returns a record once it is durable. Records of concurrent callers are written together: a flush
 // costs the same for one record and for many.
 func (l *Log) append(ctx context.Context, phase Phase, e Entry, res Result, link uint64) (Record, error) {
-	w := &waiting{log: l, ctx: ctx, phase: phase, entry: e, res: res, link: link, lead: make(chan struct{}), done: make(chan struct{})}
+	w := &waiting{log: l, ctx: ctx, phase: phase, entry: e, res: res, link: link, unnamed: l.namesErased(e), lead: make(chan struct{}), done: make(chan struct{})}
 	if !l.group.join(w) {
 		select {
 		case <-w.done:
@@ -224,9 +226,12 @@ func (w *waiting) add(k key, lines, names *[]byte, h *head) error {
 	if err != nil {
 		return err
 	}
-	name, err := nameRowOf(w.entry, &r, h.Seq+1)
-	if err != nil {
-		return err
+	var name []byte
+	known := w.phase == PhaseOutcome && r.Target != k.target(w.entry.Target) // by the intent, whose row has the name
+	if !w.unnamed && !known {
+		if name, err = nameRowOf(w.entry, &r, h.Seq+1); err != nil {
+			return err
+		}
 	}
 	more, next, err := chain(*lines, *h, &r)
 	if err != nil {

@@ -245,3 +245,62 @@ func TestHostileText(t *testing.T) {
 		t.Errorf("too many counts: %v", err)
 	}
 }
+
+// The outcome must name an item whose id the store made, for those who look for the records of that item.
+func TestAnOutcomeNamesTheItemThatItMade(t *testing.T) {
+	ctx := context.Background()
+	s := fresh(t)
+	l := s.open(t)
+	seq, err := l.Intent(ctx, audit.Entry{Action: "retain", Store: "a", Origin: "client x"})
+	must(t, err)
+	must(t, l.Outcome(ctx, seq, audit.Result{Verdict: audit.OK, Target: "a:made-7"}))
+	act(t, l, audit.Entry{Action: "forget", Store: "a", Target: "a:made-7", Reason: "old"})
+	page, err := l.List(ctx, audit.Filter{Target: "a:made-7", OldestFirst: true}, 0, "")
+	must(t, err)
+	var got []string
+	for _, r := range page.Rows {
+		got = append(got, fmt.Sprintf("%s %s %s %q %q", r.Action, r.Phase, r.Name, r.Reason, r.Origin))
+	}
+	want := []string{`retain outcome a:made-7 "" "client x"`, `forget intent a:made-7 "old" ""`, `forget outcome a:made-7 "old" ""`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the records of the item (-want +got):\n%s", diff)
+	}
+	if rep := wantOK(t, s.dir, 5); rep.Names.OK != 2 || rep.Names.Forged != 0 {
+		t.Errorf("names %+v", rep.Names)
+	}
+	if n, err := l.EraseNames(ctx, []string{"made-7"}, audit.Nobody); err != nil || n != 2 {
+		t.Errorf("erased %d rows, %v", n, err)
+	}
+}
+
+// A record about an erased person must keep no clear text: the erasure was before it.
+func TestNoClearTextOfAnErasedPerson(t *testing.T) {
+	s := fresh(t)
+	broken := false
+	s.names = func(texts ...string) (bool, error) {
+		if broken {
+			return false, errors.New("the list is damaged")
+		}
+		return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "Zelda") }), nil
+	}
+	l := s.open(t)
+	act(t, l, audit.Entry{Action: "retain", Store: "a", Target: "a:Zelda.md"})
+	act(t, l, audit.Entry{Action: "forget", Store: "a", Target: "a:1", Reason: "asked by Zelda"})
+	act(t, l, audit.Entry{Action: "retain", Store: "a", Target: "a:2", Origin: "source user:Zelda"})
+	act(t, l, audit.Entry{Action: "forget", Store: "a", Target: "a:3", Reason: "tidy"})
+	broken = true
+	act(t, l, audit.Entry{Action: "forget", Store: "a", Target: "a:Zelda-4"})
+	for name, body := range snapshot(t, s.dir) {
+		if strings.Contains(body, "Zelda") {
+			t.Errorf("%s holds the name", name)
+		}
+	}
+	if rep := wantOK(t, s.dir, 11); rep.Names.OK != 1 || rep.Names.Absent != 4 {
+		t.Errorf("names %+v", rep.Names)
+	}
+	page, err := l.List(context.Background(), audit.Filter{Target: "a:Zelda.md"}, 0, "")
+	must(t, err)
+	if len(page.Rows) != 2 {
+		t.Errorf("%d records found by the hash of the name, want 2", len(page.Rows))
+	}
+}

@@ -50,6 +50,9 @@ type Options struct {
 	Permit func() error
 	// Marks are the statements outside the log about its length; may be nil.
 	Marks func() []Mark
+	// Names reports whether texts name an erased person. A record about one is kept without its clear name,
+	// reason and origin; also on an error, since the erasure was before the record. Nil: nobody is erased.
+	Names func(texts ...string) (bool, error)
 	// Anchors keep the log's checkpoints elsewhere.
 	Anchors []Anchor
 	// CheckpointEvery is the number of records, and AnchorEvery the time, after which a process signs the
@@ -75,6 +78,7 @@ type Log struct {
 	traces func() string
 	marks  func() []Mark
 	permit func() error
+	erased func(texts ...string) (bool, error)
 	base   Record // fields with the same value in every record
 
 	anchors []Anchor
@@ -132,7 +136,7 @@ func Open(o Options) (*Log, error) {
 	}
 	return &Log{
 		group: g,
-		fs:    o.FS, clock: o.Clock, dir: filepath.Clean(o.Dir), limit: o.SegmentBytes, start: o.Clock.Now(), traces: o.Traces, marks: o.Marks, permit: o.Permit,
+		fs:    o.FS, clock: o.Clock, dir: filepath.Clean(o.Dir), limit: o.SegmentBytes, start: o.Clock.Now(), traces: o.Traces, marks: o.Marks, permit: o.Permit, erased: o.Names,
 		anchors: o.Anchors, source: keySource{o.KeyAgent, o.AgentSocket, o.KeyCommand}, every: o.CheckpointEvery, wait: o.AnchorEvery,
 		base: Record{
 			V: version, Boot: token(bootID()), Host: hostID(), PID: os.Getpid(), Tool: token(o.Tool), Actor: stored(o.Actor.ID),

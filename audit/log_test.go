@@ -33,13 +33,14 @@ type setup struct {
 
 	traces func() string
 	marks  func() []audit.Mark
+	names  func(texts ...string) (bool, error)
 }
 
 func (s setup) open(t testing.TB) *audit.Log {
 	t.Helper()
 	l, err := audit.Open(audit.Options{
 		Dir: s.dir, Clock: s.clock, Tool: "memdesk 1.0", Actor: audit.Actor{ID: "unauthenticated ann@pts/0"}, Role: "operator",
-		Session: "pts/0", SegmentBytes: s.limit, FS: s.fs, Traces: s.traces, Marks: s.marks,
+		Session: "pts/0", SegmentBytes: s.limit, FS: s.fs, Traces: s.traces, Marks: s.marks, Names: s.names,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -38,9 +38,9 @@ func Middleware(l *Log) model.Middleware {
 		if !c.Op.Mutates() {
 			return next(ctx)
 		}
-		return l.Act(ctx, entryOf(ctx, c), func(ctx context.Context) (map[string]int64, error) {
+		return l.act(ctx, entryOf(ctx, c), func(ctx context.Context) (Result, error) {
 			err := next(ctx)
-			return countsOf(c), err
+			return Result{Counts: countsOf(c), Target: madeBy(c)}, err
 		})
 	}
 }
@@ -48,15 +48,25 @@ func Middleware(l *Log) model.Middleware {
 // Act runs act between its intent and its outcome. act returns the outcome's counts. When the intent cannot
 // be written act does not run and the error is a Refusal.
 func (l *Log) Act(ctx context.Context, e Entry, act func(context.Context) (map[string]int64, error)) error {
+	return l.act(ctx, e, func(ctx context.Context) (Result, error) {
+		counts, err := act(ctx)
+		return Result{Counts: counts}, err
+	})
+}
+
+func (l *Log) act(ctx context.Context, e Entry, act func(context.Context) (Result, error)) error {
+	if e.Origin == "" {
+		e.Origin, _ = ctx.Value(originKey{}).(string)
+	}
 	seq, err := l.Intent(ctx, e)
 	if err != nil {
 		return model.Refuse(e.Action, "it could not be recorded first: "+err.Error())
 	}
-	counts, acted := act(ctx)
+	done, acted := act(ctx)
 	// The outcome is written even when the caller has gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeWait)
 	defer cancel()
-	if err := l.Outcome(ctx, seq, resultOf(counts, acted)); err != nil {
+	if err := l.Outcome(ctx, seq, resultOf(done, acted)); err != nil {
 		logged := model.Errorf(model.Internal, e.Action, "record %d stays open, its outcome could not be recorded: %w", seq, err)
 		return errors.Join(acted, logged)
 	}
@@ -66,7 +76,6 @@ func (l *Log) Act(ctx context.Context, e Entry, act func(context.Context) (map[s
 func entryOf(ctx context.Context, c *model.Call) Entry {
 	e := Entry{Action: string(c.Op), Store: c.Store.Name, Counts: map[string]int64{}}
 	e.Reason, _ = ctx.Value(reasonKey{}).(string)
-	e.Origin, _ = ctx.Value(originKey{}).(string)
 	id := c.ID
 	switch {
 	case c.Retain != nil:
@@ -101,9 +110,18 @@ func countsOf(c *model.Call) map[string]int64 {
 	return counts
 }
 
-func resultOf(counts map[string]int64, err error) Result {
+// madeBy is the item of a write whose id the store made; empty for any other call.
+func madeBy(c *model.Call) string {
+	if c.Retained == nil || c.Retained.ID == "" {
+		return ""
+	}
+	return model.Ref{Store: c.Store.Name, ID: c.Retained.ID}.String()
+}
+
+func resultOf(done Result, err error) Result {
 	if err == nil {
-		return Result{Verdict: OK, Counts: counts}
+		done.Verdict = OK
+		return done
 	}
 	res := Result{Verdict: Failed, Class: string(model.KindOf(err))}
 	switch {

@@ -58,6 +58,15 @@ func nameRowOf(e Entry, r *Record, seq uint64) ([]byte, error) {
 	return append(row, '\n'), nil
 }
 
+// namesErased reports whether an entry's clear texts name an erased person, or nobody can say.
+func (l *Log) namesErased(e Entry) bool {
+	if l.erased == nil || e.Target == "" && e.Reason == "" && e.Origin == "" {
+		return false
+	}
+	named, err := l.erased(e.Target, e.Reason, e.Origin)
+	return named || err != nil
+}
+
 // writeNames appends rows to the side table and flushes it once, before their records: the reason of an act
 // must be kept, so an act whose reason cannot be written is refused.
 func (l *Log) writeNames(rows []byte) error {
@@ -148,11 +157,18 @@ func (l *Log) join(ctx context.Context, rows []Row) error {
 	return nil
 }
 
+// joinRow takes the clear form of an outcome from its intent's row, and from its own where the act made the
+// item that it names.
 func joinRow(f atomicfile.File, size int64, k key, r *Row) error {
-	seq, ts := r.Seq, r.TS.Format(tsLayout)
 	if r.Phase == PhaseOutcome {
-		seq, ts = r.Link, ""
+		if err := joinFrom(f, size, k, r, r.Link, ""); err != nil || r.NameState != NameAbsent {
+			return err
+		}
 	}
+	return joinFrom(f, size, k, r, r.Seq, r.TS.Format(tsLayout))
+}
+
+func joinFrom(f atomicfile.File, size int64, k key, r *Row, seq uint64, ts string) error {
 	from, err := seek(f, size, seq, nameSeq)
 	if err != nil {
 		return err
@@ -167,8 +183,11 @@ func joinRow(f atomicfile.File, size int64, k key, r *Row) error {
 		if ok && n.Seq > seq {
 			return nil
 		}
-		if ok && n.Target == r.Target && (ts == "" || n.TS == ts) {
-			r.Reason, r.Origin, r.Name = n.Reason, n.Origin, ""
+		if ok && (n.Target == r.Target && (ts == "" || n.TS == ts) || ts == "" && n.Target == "") {
+			if r.Phase != PhaseOutcome || seq == r.Link {
+				r.Reason, r.Origin = n.Reason, n.Origin
+			}
+			r.Name = ""
 			if r.NameState = n.state(k, r.Target); r.NameState == NameOK {
 				r.Name = n.Name
 			}
@@ -253,7 +272,8 @@ func (c *nameCheck) next() {
 // take finds the row of one record.
 func (c *nameCheck) take(r *line) {
 	target := r.value(fTarget)
-	if len(target) == 0 || string(r.value(fPhase)) == string(PhaseOutcome) {
+	outcome := string(r.value(fPhase)) == string(PhaseOutcome)
+	if len(target) == 0 {
 		return
 	}
 	state := NameAbsent
@@ -261,6 +281,9 @@ func (c *nameCheck) take(r *line) {
 		if c.row.Seq == r.seq && c.row.Target == string(target) && c.row.TS == string(r.value(fTS)) {
 			state = c.row.state(c.key, c.row.Target)
 		}
+	}
+	if outcome && state == NameAbsent {
+		return // its intent has the name
 	}
 	c.count(state, r.seq)
 }

@@ -2,6 +2,8 @@ package model
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -120,12 +122,15 @@ func (s Store) Capabilities() map[string]bool {
 
 // Deviates reports whether the store declares that it does not keep a rule.
 func (s Store) Deviates(rule string) bool {
-	for _, d := range s.Deviations {
-		if d.Rule == rule {
-			return true
-		}
+	return slices.ContainsFunc(s.Deviations, func(d Deviation) bool { return RuleName(d.Rule) == RuleName(rule) })
+}
+
+// RuleName is one spelling of a rule: stores write R6 and R06.
+func RuleName(rule string) string {
+	if rule == "" {
+		return ""
 	}
-	return false
+	return rule[:1] + strings.TrimLeft(rule[1:], "0")
 }
 
 // Tier finds a declared tier.

@@ -12,6 +12,7 @@ import (
 	"memdesk/backends"
 	"memdesk/model"
 	"memdesk/origin"
+	"memdesk/quarantine"
 )
 
 // ItemFilter selects items by their own fields, beside the tier and the words that a store's list and recall
@@ -55,7 +56,7 @@ func (f ItemFilter) Check() error {
 	switch {
 	case f.Archived != "" && f.Archived != ArchivedAlso && f.Archived != ArchivedOnly:
 		return model.Errorf(model.InvalidInput, "filter", "archived: there are also and only, not %q", string(f.Archived))
-	case f.Confidence < 0 || f.Confidence > 1:
+	case !(f.Confidence >= 0 && f.Confidence <= 1): // nor NaN
 		return model.Errorf(model.InvalidInput, "filter", "confidence is between 0 and 1, not %g", f.Confidence)
 	case !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until):
 		return model.Errorf(model.InvalidInput, "filter", "since is not before until: nothing can be between them")
@@ -260,10 +261,19 @@ func nextAfter(ctx context.Context, s model.Store, req model.PageRequest, page m
 	return short.Next, err
 }
 
-// Answer is a store's answer with the hits that pass. The store ranked and counted without the filter, so the
-// answer is bounded and names the number of hits before the filter.
-func (f ItemFilter) Answer(ctx context.Context, s model.Store, ans backends.Answer) backends.Answer {
-	if f.IsZero() || ans.Err != nil || len(ans.Result.Hits) == 0 {
+// Answer is a store's answer to a recall with the hits that pass. The store ranked and counted without the
+// filter, so the answer is bounded and names the number of hits before the filter. Archived items, which no
+// recall gives, come from the store's list, after the hits.
+func (f ItemFilter) Answer(ctx context.Context, s model.Store, req model.RecallRequest, ans backends.Answer) backends.Answer {
+	if f.IsZero() || ans.Err != nil {
+		return ans
+	}
+	archived, aerr := f.archived(ctx, s, req)
+	if aerr != nil {
+		ans.Err = aerr
+		return ans
+	}
+	if len(ans.Result.Hits)+len(archived) == 0 {
 		return ans
 	}
 	concerns, err := f.Concerning(ctx, s)
@@ -285,6 +295,36 @@ func (f ItemFilter) Answer(ctx context.Context, s model.Store, ans backends.Answ
 		ans.Err = err
 		return ans
 	}
+	for _, h := range archived {
+		if len(picked) < model.ClampLimit(req.Limit) && !slices.ContainsFunc(picked, func(p model.RecallSnippet) bool { return p.ID == h.ID }) {
+			picked = append(picked, h)
+		}
+	}
+	if len(archived) > 0 {
+		note += "; archived items as the list finds them, unranked"
+	}
 	ans.Result.Hits, ans.Result.Total, ans.Result.Bounded, ans.Result.BoundNote = picked, model.TotalUnknown, true, note
 	return ans
+}
+
+// archived are the archived items that the store's list finds by the query, as hits without a score; none
+// unless the filter asks for them.
+func (f ItemFilter) archived(ctx context.Context, s model.Store, req model.RecallRequest) (out []model.RecallSnippet, err error) {
+	if f.Archived == "" || s.Browser == nil {
+		return nil, nil
+	}
+	f.Archived = ArchivedOnly
+	page, err := f.List(ctx, s, model.PageRequest{Tier: req.Tier, Query: req.Query, Limit: model.ClampLimit(req.Limit)})
+	if model.KindOf(err) == model.Unsupported { // the list takes no words
+		return nil, nil
+	}
+	for _, h := range page.Items {
+		it, rerr := s.Browser.Read(ctx, h.ID)
+		if _, hit := quarantine.RulesOf(s.Scanner).Load(it.Body); rerr != nil || hit || it.Has(model.FlagBlocked) {
+			continue
+		}
+		text := []rune(it.Body)
+		out = append(out, model.RecallSnippet{ID: h.ID, Source: h.ID, Snippet: string(text[:min(len(text), model.SnippetRunes)])})
+	}
+	return out, err
 }

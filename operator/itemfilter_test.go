@@ -2,6 +2,7 @@ package operator
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -108,7 +109,7 @@ func field(it model.Item, name string) string {
 func day(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
 
 func TestItemFilterChecks(t *testing.T) {
-	for _, f := range []ItemFilter{{Archived: "yes"}, {Confidence: 2}, {Since: day(2026, 5, 2), Until: day(2026, 5, 1)}} {
+	for _, f := range []ItemFilter{{Archived: "yes"}, {Confidence: 2}, {Confidence: math.NaN()}, {Since: day(2026, 5, 2), Until: day(2026, 5, 1)}} {
 		if err := f.Check(); !errors.Is(err, model.InvalidInput) {
 			t.Errorf("%+v: %v", f, err)
 		}
@@ -131,7 +132,7 @@ func TestItemFilterOnAnAnswer(t *testing.T) {
 	if err != nil || len(res.Hits) < 2 {
 		t.Fatal(len(res.Hits), err)
 	}
-	ans := ItemFilter{Type: "decision"}.Answer(t.Context(), s, backends.Answer{Store: s.Name, Result: res})
+	ans := ItemFilter{Type: "decision"}.Answer(t.Context(), s, model.RecallRequest{Query: "deploy"}, backends.Answer{Store: s.Name, Result: res})
 	if len(ans.Result.Hits) >= len(res.Hits) || !ans.Result.Bounded || !strings.HasPrefix(ans.Result.BoundNote, "picked among the first") || ans.Result.Total != model.TotalUnknown {
 		t.Errorf("%d of %d hits: %+v", len(ans.Result.Hits), len(res.Hits), ans.Result)
 	}
@@ -141,7 +142,35 @@ func TestItemFilterOnAnAnswer(t *testing.T) {
 		}
 	}
 	s.Browser = nil
-	if ans := (ItemFilter{Type: "decision"}).Answer(t.Context(), s, backends.Answer{Store: s.Name, Result: res}); !errors.Is(ans.Err, model.Unsupported) {
+	if ans := (ItemFilter{Type: "decision"}).Answer(t.Context(), s, model.RecallRequest{Query: "deploy"}, backends.Answer{Store: s.Name, Result: res}); !errors.Is(ans.Err, model.Unsupported) {
 		t.Errorf("a store that shows no items: %v", ans.Err)
+	}
+}
+
+// No recall gives archived items: the filter that asks for them must find them all the same.
+func TestArchivedItemsOfARecall(t *testing.T) {
+	s, err := demoFleet(t).Store("graph")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := ItemFilter{Archived: ArchivedOnly}.List(t.Context(), s, model.PageRequest{})
+	if err != nil || len(page.Items) == 0 {
+		t.Fatal(page.Items, err)
+	}
+	it, err := s.Browser.Read(t.Context(), page.Items[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := model.RecallRequest{Query: it.Body}
+	for _, f := range []ItemFilter{{Archived: ArchivedOnly}, {Archived: ArchivedAlso}} {
+		res, err := s.Provider.Recall(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ans := f.Answer(t.Context(), s, req, backends.Answer{Store: s.Name, Result: res})
+		found := slices.ContainsFunc(ans.Result.Hits, func(h model.RecallSnippet) bool { return h.ID == it.ID && h.Snippet == it.Body })
+		if ans.Err != nil || !found || !ans.Result.Bounded || !strings.Contains(ans.Result.BoundNote, "archived") {
+			t.Errorf("%s: found %v, %+v", f.Archived, found, ans.Result)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
+	"memdesk/gdpr/suppress"
 	"memdesk/internal/clock"
 	"memdesk/internal/statedir"
 	"memdesk/jobs"
@@ -108,9 +109,10 @@ func New(o Options) (*Session, error) {
 	if o.Beside != nil && o.Beside.State == s.State {
 		beside = o.Beside.Log
 	}
+	var erased *suppress.List
 	s.Log, err = audit.Open(audit.Options{
-		Beside: beside,
-		Dir:    filepath.Join(s.State, "audit"), Clock: o.Clock, Tool: s.tool(),
+		Beside: beside, Names: func(texts ...string) (bool, error) { return erased.Names(texts...) },
+		Dir: filepath.Join(s.State, "audit"), Clock: o.Clock, Tool: s.tool(),
 		Actor: s.Who, Role: s.Role(), Session: o.TTY, SegmentBytes: o.Config.Audit.SegmentBytes, Traces: s.traces, Marks: s.marks,
 		Permit:  func() error { return statedir.Barred(s.State) },
 		Anchors: anchors(o.Config.Audit.Anchors), CheckpointEvery: uint64(o.Config.Audit.CheckpointEvery), AnchorEvery: time.Duration(o.Config.Audit.AnchorEvery),
@@ -121,6 +123,7 @@ func New(o Options) (*Session, error) {
 	}
 	s.Undo = undo.New(filepath.Join(s.State, "undo"), time.Duration(o.Config.Undo.Keep), o.Clock, ready)
 	s.desk = s.newDesk(ready)
+	erased = s.desk.Suppressed()
 	return s, nil
 }
 
@@ -188,6 +191,9 @@ func (s *Session) Open(ctx context.Context, stores []backends.StoreConfig, timeo
 	if s.State != "" {
 		policy.Gate = s.desk.Gate()
 		s.Undo.Heed(s.desk.Suppressed().Judge)
+		s.Paths.Record = func(ctx context.Context, store, id string, rename func(context.Context) error) error {
+			return s.recorded(ctx, "rename", store, id, "", rename)
+		}
 		s.Trace.Names, s.Paths.Names = s.desk.Suppressed().Names, s.desk.Suppressed().Names
 		policy.Origin = origin.Gate(origin.Rules{Ledger: s.Ledger, Shelf: s.Shelf, Clock: s.Clock, Default: s.Writer(),
 			Names: s.desk.Suppressed().Names, ReviewAll: s.Config.Door.Untrusted == "review", Suspect: s.Judge.Suspect, Note: s.note})

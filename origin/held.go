@@ -38,7 +38,7 @@ type Held struct {
 const HeldPrefix = "door/"
 
 // HeldSource is the source that a held entry names.
-const HeldSource = "door"
+const HeldSource = review.HeldSource
 
 // maxHeld is how many writes a shelf keeps; the oldest are dropped.
 const maxHeld = 1000

@@ -2,14 +2,17 @@ package origin
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"memdesk/model"
+	"memdesk/quarantine"
 )
 
 // Paths are the names that the memory face gave to items of stores that make their own ids (agents-door.md
@@ -30,6 +33,8 @@ type Paths struct {
 	// Names reports whether texts name an erased person; no item gets such a name. Nil: nobody is erased. On
 	// an error no name is given.
 	Names func(texts ...string) (bool, error)
+	// Record runs a rename between its two records in the audit log. Nil records nothing.
+	Record func(ctx context.Context, store, id string, rename func(context.Context) error) error
 }
 
 type pathRow struct {
@@ -59,8 +64,23 @@ func (p *Paths) Set(store, tier, id, name string) error {
 	return p.file.add(append(line, '\n'))
 }
 
-// Check is PermissionDenied for a name that names an erased person.
+// Rename is Set as an act of its own: no write of the item records it.
+func (p *Paths) Rename(ctx context.Context, store, tier, id, name string) error {
+	rename := func(context.Context) error { return p.Set(store, tier, id, name) }
+	if p.Record == nil {
+		return rename(ctx)
+	}
+	return p.Record(ctx, store, id, rename)
+}
+
+// Check is PermissionDenied for a name that names an erased person, or that the scanner rejects: agents read
+// the names of files.
 func (p *Paths) Check(texts ...string) error {
+	for _, t := range texts {
+		if v, hit := quarantine.Scan(t); hit {
+			return model.Refuse("name", fmt.Sprintf("the scanner rejects the name (%s / %s); nothing was written", v.Category, v.Pattern))
+		}
+	}
 	if p.Names == nil {
 		return nil
 	}
@@ -116,11 +136,15 @@ func (p *Paths) load() {
 		if json.Unmarshal(line, &r) != nil {
 			continue
 		}
+		name := r.Store + "\x00" + r.Tier + "\x00" + r.Name
 		if old, ok := p.ids[r.Store+"\x00"+r.ID]; ok {
 			delete(p.own, old.Store+"\x00"+old.Tier+"\x00"+old.Name)
 		}
+		if other, ok := p.own[name]; ok { // forgotten when the name was given again; an undo may bring it back
+			delete(p.ids, r.Store+"\x00"+other)
+		}
 		p.ids[r.Store+"\x00"+r.ID] = r
-		p.own[r.Store+"\x00"+r.Tier+"\x00"+r.Name] = r.ID
+		p.own[name] = r.ID
 	}
 }
 

@@ -214,7 +214,8 @@ func query(db *sql.DB, text string, each func(columns []string, values []any) er
 	return errors.Join(err, r.Err())
 }
 
-// TestAppendToAnEntryNamedByItsText: the append gives the entry another id, under which undo must find it.
+// TestAppendToAnEntryNamedByItsText: the append gives the entry another id, under which undo must find it, and
+// the store takes the white space around an entry off.
 func TestAppendToAnEntryNamedByItsText(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "MEMORY.md")
@@ -238,14 +239,23 @@ func TestAppendToAnEntryNamedByItsText(t *testing.T) {
 		t.Fatal(page.Items, err)
 	}
 	k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
-	_, e, err := k.Retain(t.Context(), s, model.RetainRequest{ID: page.Items[0].ID, Mode: model.Append, Content: " more"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := k.Restore(t.Context(), fleet.Store, e.ID); err != nil {
-		t.Error(err)
-	}
-	if b, err := os.ReadFile(file); string(b) != text {
-		t.Errorf("the file is %q, %v", b, err)
+	for _, req := range []model.RetainRequest{
+		{ID: page.Items[0].ID, Content: " more"}, {ID: page.Items[0].ID, Content: " more\n"},
+		{Tier: "MEMORY", Content: "three"}, {Tier: "MEMORY", Content: "\n three\n"},
+	} {
+		req.Mode = model.Append
+		_, e, err := k.Retain(t.Context(), s, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(file); string(b) == text {
+			t.Errorf("append of %q: the file is %q, %v", req.Content, b, err)
+		}
+		if _, err := k.Restore(t.Context(), fleet.Store, e.ID); err != nil {
+			t.Errorf("undo of an append of %q: %v", req.Content, err)
+		}
+		if b, err := os.ReadFile(file); string(b) != text {
+			t.Fatalf("append of %q and undo: the file is %q, %v", req.Content, b, err)
+		}
 	}
 }

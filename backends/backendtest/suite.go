@@ -100,7 +100,7 @@ func Run(t *testing.T, h Harness) {
 	for _, c := range Cases() {
 		var reason string
 		ok := t.Run(c.String(), func(t *testing.T) {
-			if r, ok := deviations[ruleNumber(c.Rule)]; ok {
+			if r, ok := deviations[model.RuleName(c.Rule)]; ok {
 				reason = "deviation: " + r
 				t.Skip(reason)
 			}
@@ -141,17 +141,9 @@ func deviationsOf(t *testing.T, h Harness) map[string]string {
 		if d.Reason == "" {
 			t.Errorf("the deviation from %s has no reason", d.Rule)
 		}
-		out[ruleNumber(d.Rule)] = d.Reason
+		out[model.RuleName(d.Rule)] = d.Reason
 	}
 	return out
-}
-
-// ruleNumber maps R5 and R05 to one rule.
-func ruleNumber(rule string) string {
-	if rule == "" {
-		return ""
-	}
-	return rule[:1] + strings.TrimLeft(rule[1:], "0")
 }
 
 // run runs a case on its own goroutine, because Fatalf and Skip end the goroutine.

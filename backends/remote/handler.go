@@ -68,7 +68,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, model.Errorf(model.PermissionDenied, "serve", "the server rejected the token (401)"))
 		return
 	}
-	call, err := guest.Begin()
+	call, err := guest.BeginSoon(r)
 	if err != nil {
 		fail(w, err)
 		return

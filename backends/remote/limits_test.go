@@ -33,7 +33,7 @@ func far(t *testing.T, callers ...string) (url string, reached func() int) {
 		mu.Unlock()
 		return next(ctx)
 	})
-	cfg := remote.ServeConfig{Store: func(remote.Caller) model.Store { return store }}
+	cfg := remote.ServeConfig{Limits: bearer.Limits{Waiting: -1}, Store: func(remote.Caller) model.Store { return store }}
 	for _, c := range callers {
 		cfg.Callers = append(cfg.Callers, bearer.Caller{Name: c, Token: model.NewSecret(token + c)})
 	}

@@ -501,7 +501,7 @@ func TestTooManyCallsAreTurnedAway(t *testing.T) {
 		}
 		return next(ctx)
 	})
-	srv := httptest.NewServer(remote.Handler(remote.ServeConfig{Limits: bearer.Limits{Calls: 1}, Timeout: time.Minute,
+	srv := httptest.NewServer(remote.Handler(remote.ServeConfig{Limits: bearer.Limits{Calls: 1, Waiting: -1}, Timeout: time.Minute,
 		Store: func(remote.Caller) model.Store { return s }, Callers: []remote.Caller{{Token: model.NewSecret(token)}}}))
 	defer srv.Close()
 	far, err := remote.Open(t.Context(), remote.Config{BaseURL: srv.URL, Token: model.NewSecret(token)})

@@ -4,6 +4,7 @@ package bearer
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"memdesk/model"
 )
@@ -28,6 +30,7 @@ type Caller struct {
 // another; 0 is the default.
 type Limits struct {
 	Calls, CallShare int   // at a time
+	Waiting          int   // further calls of one caller, which wait for their turn; -1: none
 	Bytes, ByteShare int64 // of request bodies held at a time
 }
 
@@ -35,6 +38,7 @@ type Limits struct {
 const (
 	Calls     = 64
 	CallShare = 16
+	Waiting   = 64
 	Bytes     = 320 << 20
 	ByteShare = 160 << 20
 )
@@ -47,6 +51,7 @@ type Door struct {
 	guests []*Guest // never changed in place
 	calls  int
 	bytes  int64
+	ended  chan struct{} // closed and made anew at the end of a call
 }
 
 // Guest is a caller with its current calls and bytes.
@@ -55,8 +60,9 @@ type Guest struct {
 	door *Door
 	sum  [sha256.Size]byte
 
-	calls int // under door.mu, as bytes
-	bytes int64
+	calls   int // under door.mu, as the others
+	waiting int
+	bytes   int64
 }
 
 // New makes a door for the callers whose token is set.
@@ -73,7 +79,10 @@ func New(callers []Caller, l Limits) *Door {
 	if l.ByteShare == 0 {
 		l.ByteShare = min(ByteShare, l.Bytes)
 	}
-	d := &Door{limits: l}
+	if l.Waiting == 0 {
+		l.Waiting = Waiting
+	}
+	d := &Door{limits: l, ended: make(chan struct{})}
 	d.Update(callers)
 	return d
 }
@@ -126,21 +135,47 @@ type Call struct {
 	once  sync.Once
 }
 
-// Begin counts a call. It is RateLimited when the caller, or all together, have too
-// many. The caller of Begin calls End.
-func (g *Guest) Begin() (*Call, error) {
+// Begin counts a call. Beyond the caller's share, or everybody's, the call waits for the end of another one:
+// RateLimited when too many wait, or when ctx ends first. The caller of Begin calls End.
+func (g *Guest) Begin(ctx context.Context) (*Call, error) {
 	d := g.door
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	switch {
-	case g.calls >= d.limits.CallShare:
-		return nil, model.Errorf(model.RateLimited, "serve", "more than %d calls of one caller at a time: try again", d.limits.CallShare)
-	case d.calls >= d.limits.Calls:
-		return nil, model.Errorf(model.RateLimited, "serve", "more than %d calls at a time: try again", d.limits.Calls)
+	for {
+		var full error
+		switch {
+		case g.calls >= d.limits.CallShare:
+			full = model.Errorf(model.RateLimited, "serve", "more than %d calls of one caller at a time: try again", d.limits.CallShare)
+		case d.calls >= d.limits.Calls:
+			full = model.Errorf(model.RateLimited, "serve", "more than %d calls at a time: try again", d.limits.Calls)
+		default:
+			g.calls++
+			d.calls++
+			return &Call{guest: g}, nil
+		}
+		if g.waiting >= d.limits.Waiting || ctx.Err() != nil {
+			return nil, full
+		}
+		g.waiting++
+		ended := d.ended
+		d.mu.Unlock()
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		}
+		d.mu.Lock()
+		g.waiting--
 	}
-	g.calls++
-	d.calls++
-	return &Call{guest: g}, nil
+}
+
+// Patience is how long a call of a served address waits for its turn.
+const Patience = 10 * time.Second
+
+// BeginSoon is Begin for a request, with Patience.
+func (g *Guest) BeginSoon(r *http.Request) (*Call, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), Patience)
+	defer cancel()
+	return g.Begin(ctx)
 }
 
 // End releases the call's share.
@@ -153,6 +188,8 @@ func (c *Call) End() {
 		d.calls--
 		c.guest.bytes -= c.bytes
 		d.bytes -= c.bytes
+		close(d.ended)
+		d.ended = make(chan struct{})
 	})
 }
 

@@ -2,13 +2,17 @@ package bearer_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -90,13 +94,73 @@ func guests(t *testing.T, l bearer.Limits) (a, b *bearer.Guest) {
 	return out[0], out[1]
 }
 
+// now is a context in which no call waits for its turn.
+func now() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// Calls beyond the share must wait for their turn, in a bounded number.
+func TestCallsWait(t *testing.T) {
+	a, b := guests(t, bearer.Limits{Calls: 5, CallShare: 4, Waiting: 50})
+	var wg sync.WaitGroup
+	var most, running atomic.Int64
+	for range 50 {
+		wg.Go(func() {
+			c, err := a.Begin(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.End()
+			if n := running.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			runtime.Gosched()
+			running.Add(-1)
+		})
+	}
+	wg.Wait()
+	if n := most.Load(); n > 4 {
+		t.Errorf("%d calls of one caller at a time", n)
+	}
+	a, b = guests(t, bearer.Limits{Calls: 5, CallShare: 1, Waiting: 1})
+	first, err := a.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := make(chan error, 2)
+	for range 2 { // whichever comes last finds the place of the other taken
+		go func() {
+			c, err := a.Begin(t.Context())
+			if err == nil {
+				c.End()
+			}
+			later <- err
+		}()
+	}
+	if err := <-later; !errors.Is(err, model.RateLimited) {
+		t.Errorf("a call beyond those that wait: %v", err)
+	}
+	if c, err := b.Begin(now()); err != nil {
+		t.Errorf("the other caller: %v", err)
+	} else {
+		c.End()
+	}
+	first.End()
+	if err := <-later; err != nil {
+		t.Errorf("the call that waited: %v", err)
+	}
+}
+
 // One caller must get only its share of the calls, and leave the rest to others.
 func TestCallShare(t *testing.T) {
 	a, b := guests(t, bearer.Limits{Calls: 6, CallShare: 4})
 	var held []*bearer.Call
 	refused := 0
 	for range 20 {
-		c, err := a.Begin()
+		c, err := a.Begin(now())
 		switch {
 		case err == nil:
 			held = append(held, c)
@@ -110,19 +174,19 @@ func TestCallShare(t *testing.T) {
 		t.Errorf("one caller has %d calls, %d refused", len(held), refused)
 	}
 	for range 2 {
-		if _, err := b.Begin(); err != nil {
+		if _, err := b.Begin(now()); err != nil {
 			t.Errorf("the other caller: %v", err)
 		}
 	}
-	if _, err := b.Begin(); !errors.Is(err, model.RateLimited) {
+	if _, err := b.Begin(now()); !errors.Is(err, model.RateLimited) {
 		t.Errorf("a call beyond all: %v", err)
 	}
 	held[0].End()
 	held[0].End() // a second End changes nothing
-	if _, err := a.Begin(); err != nil {
+	if _, err := a.Begin(now()); err != nil {
 		t.Errorf("after the end of a call: %v", err)
 	}
-	if _, err := a.Begin(); err == nil {
+	if _, err := a.Begin(now()); err == nil {
 		t.Error("one end gave back two calls")
 	}
 }
@@ -132,7 +196,7 @@ func TestByteShare(t *testing.T) {
 	a, b := guests(t, bearer.Limits{Bytes: 3 << 20, ByteShare: 1 << 20})
 	read := func(g *bearer.Guest, size, limit int64, known bool) (*bearer.Call, error) {
 		t.Helper()
-		c, err := g.Begin()
+		c, err := g.Begin(now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +237,7 @@ func TestByteShare(t *testing.T) {
 
 func TestACutBody(t *testing.T) {
 	a, _ := guests(t, bearer.Limits{})
-	c, err := a.Begin()
+	c, err := a.Begin(now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -174,6 +174,9 @@ func fromItem(s model.Store, it model.Item) (Entry, bool) {
 	return e, true
 }
 
+// HeldSource is the source that a held write of an agent names.
+const HeldSource = "door"
+
 // locate fills in the place of the hit in the body.
 func (e *Entry) locate(rules quarantine.RuleSet) {
 	if e.Body == "" {
@@ -181,7 +184,8 @@ func (e *Entry) locate(rules quarantine.RuleSet) {
 	}
 	e.Findings = rules.All(e.Body)
 	if len(e.Findings) == 0 {
-		if _, hit := rules.Load(e.Body); e.Filed && !hit && e.Problem == "" && e.Category != CategoryOrigin && e.Category != CategorySignals {
+		// The verdict on a held addition is that of the item with it.
+		if _, hit := rules.Load(e.Body); e.Filed && !hit && e.Problem == "" && e.Source != HeldSource && e.Category != CategoryOrigin && e.Category != CategorySignals {
 			e.Problem = "this scanner finds nothing in it: filed by other rules, or not with this content"
 		}
 		return

@@ -212,3 +212,22 @@ func TestAReleaseIsScanned(t *testing.T) {
 		t.Errorf("a clean text: %v, written %q", err, door.took)
 	}
 }
+
+// A held addition to a blocked item is harmless by itself: that is no problem of its entry.
+func TestAHeldAdditionIsNoProblem(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".memory")
+	held, heldText := filed(review.HeldSource, "more\n")
+	other, otherText := filed("pins.md", "something else\n")
+	write(t, dir, map[string]string{"AGENT.md": "fine\n", held: heldText, other: otherText})
+	s, err := crewship.Open(t.Context(), crewship.Config{Name: "cs", Path: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := entries(t, s)
+	if e := got[held]; !e.Filed || e.Problem != "" {
+		t.Errorf("a held addition: %+v", e)
+	}
+	if e := got[other]; e.Problem == "" {
+		t.Errorf("an entry of another source: %+v", e)
+	}
+}

@@ -72,7 +72,7 @@ func (a *app) recallCommand() *cobra.Command {
 			}
 			answers := s.Fleet.RecallAll(cmd.Context(), req)
 			for i, ans := range answers {
-				answers[i] = filter.Answer(cmd.Context(), storeOf(s, ans.Store), ans)
+				answers[i] = filter.Answer(cmd.Context(), storeOf(s, ans.Store), req, ans)
 			}
 			a.printHits(cmd.Context(), s, backends.Fuse(answers), origins)
 			var t tally

@@ -126,6 +126,22 @@ func TestWordsOfStores(t *testing.T) {
 	}
 }
 
+// TestARecallThatFails: the text of an answer must say which stores did not answer, because no hit there is not
+// the same as nothing remembered; when none answered, the call failed.
+func TestARecallThatFails(t *testing.T) {
+	c := client(t, overVerbs(t, "half of it is locked", "bare", "cut"))
+	if r := call(t, c, "memory_recall", args{"query": "fail"}); !r.error || !strings.Contains(r.text, "half of it is locked") {
+		t.Errorf("no store answers: %+v", r)
+	}
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	both := overVerbs(t, "half of it is locked", "bare")
+	both.Fleet = backends.NewFleet(append(both.Fleet.Members(), d.Fleet.Members()...), nil)
+	r := call(t, client(t, both), "memory_recall", args{"query": "fail"})
+	if r.error || !strings.Contains(r.text, "[not searched: bare: half of it is locked]\n--- end of recalled memory ---") {
+		t.Errorf("one of two stores answers: %+v", r)
+	}
+}
+
 // TestAListOfManyStores: a store that cannot list must be named, and the list must continue with the
 // next store.
 func TestAListOfManyStores(t *testing.T) {

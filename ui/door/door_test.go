@@ -409,6 +409,7 @@ func TestHTTP(t *testing.T) {
 		"a name in capitals":   {"/mcp", r, strings.Replace(retain, `"arguments":`, `"Name":"memory_recall","arguments":`, 1), nil, 403},
 		"with a rest":          {"/mcp", r, retain + "x", nil, 400},
 		"no message":           {"/mcp", w, `{"a":1}`, nil, 400},
+		"no UTF-8":             {"/mcp", w, strings.Replace(retain, `"x"`, "\"caf\xe9\"", 1), nil, 400},
 		"a good greeting":      {"/mcp", r, hello, nil, 200},
 	} {
 		res, body := post(t, url+tt.path, tt.token, tt.body, tt.header...)
@@ -439,6 +440,28 @@ func TestHTTP(t *testing.T) {
 	}
 	if strings.Join(*refused, ",") != "reader retain,reader retain,reader retain,reader retain" {
 		t.Errorf("recorded: %v", *refused)
+	}
+}
+
+// TestParallelCallsOverHTTP: more calls than may run at once must wait for their turn, so that none is lost (AD15).
+func TestParallelCallsOverHTTP(t *testing.T) {
+	url, _ := web(t)
+	w := strings.Repeat("w", 40)
+	res, _ := post(t, url+"/mcp", w, hello)
+	session := res.Header.Get("Mcp-Session-Id")
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"memory_retain","arguments":{"content":"line\n","ref":%q}}}`, i+2, note)
+			if res, answer := post(t, url+"/mcp", w, body, "Mcp-Session-Id", session); res.StatusCode != http.StatusOK || !strings.Contains(answer, `"status":"retained"`) {
+				t.Errorf("%d %.200s", res.StatusCode, answer)
+			}
+		})
+	}
+	wg.Wait()
+	_, answer := post(t, url+"/mcp", w, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_get","arguments":{"ref":"`+note+`"}}}`, "Mcp-Session-Id", session)
+	if !strings.Contains(answer, `"bytes":250`) {
+		t.Errorf("not every line is there: %.300s", answer)
 	}
 }
 

@@ -302,7 +302,7 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 	}
 	if from.assigns() && from.tier.Name == to.tier.Name {
 		for _, f := range files {
-			if err := c.Names.Set(from.store.Name, from.tier.Name, f.id, target(f)); err != nil {
+			if err := c.Names.Rename(ctx, from.store.Name, from.tier.Name, f.id, target(f)); err != nil {
 				return "", err
 			}
 		}

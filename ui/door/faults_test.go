@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -250,15 +251,33 @@ func TestBrokenLines(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "-32600"}, {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "-32600"},
 		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, "-32600"}, {`[]`, "-32600"}, {`[1]`, "-32600"}, {`"x"`, "-32600"}, {"\r", ""}, {"", ""},
 		{`[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`, ""},
+		{`{"jsonrpc":"2.0","id":9,"method":"ping","params":{"_meta":{"x":"` + strings.Repeat("y", door.MaxRequest) + `"}}}`, "-32600"},
+		{"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\",\"params\":{\"_meta\":{\"x\":\"caf\xe9\"}}}", "-32700"},
 	} {
 		var out bytes.Buffer
 		in := hello + "\n" + tt.line + "\n" + `{"jsonrpc":"2.0","id":8,"method":"ping"}`
 		if err := d.Stdio(t.Context(), strings.NewReader(in), &out); err != nil {
-			t.Errorf("%q: %v", tt.line, err)
+			t.Errorf("%.80q: %v", tt.line, err)
 		}
 		if n := strings.Count(out.String(), `"id":null`); !strings.Contains(out.String(), tt.want) || n != min(1, len(tt.want)) || !strings.Contains(out.String(), `"id":8,"result"`) ||
 			strings.Contains(tt.line, `"id":4`) != strings.Contains(out.String(), `"id":4,"result"`) {
-			t.Errorf("%q: %s", tt.line, out.String())
+			t.Errorf("%.80q: %s", tt.line, out.String())
+		}
+	}
+}
+
+// TestACharacterCutInHalf: half of a surrogate pair must be refused, because the decoder would write another
+// character in its place.
+func TestACharacterCutInHalf(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	for content, want := range map[string]string{
+		`boat \ud83d`: "invalid_input", `boat \uDEA4 x`: "invalid_input", `\ud83d\ud83d\udea4`: "invalid_input",
+		`boat \ud83d\udea4`: "retained", `C:\\ud800`: "retained", `\u00e9`: "retained",
+	} {
+		var out bytes.Buffer
+		in := hello + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_retain","arguments":{"ref":"` + note + `","content":"` + content + `"}}}` + "\n"
+		if err := d.Stdio(t.Context(), strings.NewReader(in), &out); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %v, %s", content, err, out.String())
 		}
 	}
 }
@@ -360,6 +379,54 @@ func TestNoFileIsADirectory(t *testing.T) {
 				t.Errorf("%v: %+v", a, r)
 			}
 		}
+	}
+}
+
+// TestNamesOfFiles: agents read the names of files. A name must pass the scanner, a rename must be recorded, and
+// every listed name must lead to one item, also when an undo brings back one whose name was given again (AD22).
+func TestNamesOfFiles(t *testing.T) {
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")
+	d.Face = door.Memory
+	var recorded []string
+	d.Names.Record = func(ctx context.Context, store, _ string, rename func(context.Context) error) error {
+		recorded = append(recorded, store)
+		return rename(ctx)
+	}
+	c := client(t, d)
+	const dir = "/memories/inmem/task/"
+	run := func(a args) result { t.Helper(); return call(t, c, "memory", a) }
+	for _, a := range []args{{"command": "create", "path": dir + poison, "file_text": "x"}, {"command": "create", "path": dir + "a.md", "file_text": "first"},
+		{"command": "rename", "old_path": dir + "a.md", "new_path": dir + poison + ".md"}} {
+		if r := run(a); r.error != (a["path"] != dir+"a.md") || r.error && !strings.Contains(r.text, "scanner") {
+			t.Errorf("%v: %+v", a, r)
+		}
+	}
+	if r := run(args{"command": "rename", "old_path": dir + "a.md", "new_path": dir + "b.md"}); r.error || len(recorded) != 2 {
+		t.Errorf("%+v, recorded %q", r, recorded)
+	}
+	s, _ := d.Fleet.Store("inmem")
+	page, err := s.Browser.List(t.Context(), model.PageRequest{Tier: "task"})
+	if err != nil || len(page.Items) != 1 {
+		t.Fatalf("%v, %v", page.Items, err)
+	}
+	first, err := s.Browser.Read(t.Context(), page.Items[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(args{"command": "delete", "path": dir + "b.md"})
+	run(args{"command": "create", "path": dir + "b.md", "file_text": "second"})
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: first.ID, Content: first.Body, Mode: model.Replace, IfMatch: model.Absent}); err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, line := range strings.Split(run(args{"command": "view", "path": dir}).text, "\n")[2:] {
+		_, path, _ := strings.Cut(line, "\t")
+		r := run(args{"command": "view", "path": path})
+		texts = append(texts, r.text[strings.LastIndex(r.text, "\t")+1:])
+	}
+	slices.Sort(texts)
+	if got := strings.Join(texts, " "); got != "first second" {
+		t.Errorf("the listed names lead to %q", got)
 	}
 }
 

@@ -221,7 +221,7 @@ func Only(callers *bearer.Door, scope string, next http.Handler) http.Handler {
 			http.Error(w, "the token has not the scope "+scope, http.StatusForbidden)
 			return
 		}
-		call, err := guest.Begin()
+		call, err := guest.BeginSoon(r)
 		if err != nil {
 			http.Error(w, "too many calls at a time", http.StatusTooManyRequests)
 			return

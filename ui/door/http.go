@@ -163,7 +163,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, "POST requests, DELETE ends a session")
 		return
 	}
-	call, err := guest.Begin()
+	call, err := guest.BeginSoon(r)
 	if err != nil {
 		refuse(w, http.StatusTooManyRequests, message(err))
 		return

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"regexp"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -11,6 +14,8 @@ import (
 // The answers to a text without a message (agents-door.md, AD13). Their id is null: the text's cannot be
 // relied on.
 const (
+	noText    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the message is not UTF-8 text"}}`
+	tooLong   = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the message is larger than 1048576 bytes"}}`
 	noJSON    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no JSON text: over stdio, a message is one line"}}`
 	noMessage = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"this is no JSON-RPC 2.0 message with a string or an integer below 2^53 as its id"}}`
 )
@@ -20,6 +25,9 @@ const (
 func messages(text []byte) (all []jsonrpc.Message, answer string) {
 	if text = bytes.TrimSpace(text); len(text) == 0 {
 		return nil, ""
+	}
+	if !utf8.Valid(text) { // the decoder would replace the bytes, so that another text is stored than was sent
+		return nil, noText
 	}
 	if !json.Valid(text) {
 		return nil, noJSON
@@ -39,6 +47,18 @@ func messages(text []byte) (all []jsonrpc.Message, answer string) {
 		return nil, noMessage
 	}
 	return all, ""
+}
+
+var surrogate = regexp.MustCompile(`\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)`)
+
+// halfPair reports whether a JSON text has half of a surrogate pair, as programs leave it that cut texts by
+// UTF-16 units. The decoder would replace it.
+func halfPair(text []byte) bool {
+	if !bytes.Contains(text, []byte(`\ud`)) && !bytes.Contains(text, []byte(`\uD`)) {
+		return false
+	}
+	const half = len(`\ud800`)
+	return slices.ContainsFunc(surrogate.FindAll(text, -1), func(escape []byte) bool { return len(escape) == half })
 }
 
 // soundID refuses a number that the library would answer as another one, and null, which it takes for a

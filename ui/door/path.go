@@ -205,7 +205,7 @@ func (c *call) entries(ctx context.Context, at spot, prefix string, limit int) (
 	}
 	for _, h := range heads {
 		name := c.nameOf(at, h.ID, ids)
-		if !strings.HasPrefix(name, prefix) {
+		if !strings.HasPrefix(name, prefix) || poisoned(name) {
 			continue
 		}
 		if len(out) == limit {

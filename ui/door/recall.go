@@ -1,6 +1,7 @@
 package door
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -62,6 +63,11 @@ func recall(ctx context.Context, c *call, a recallArgs) (answer, error) {
 		return answer{}, err
 	}
 	b := newBlock(maxText)
+	for _, s := range out.Stores { // no hit is not the same as no answer
+		if s.Error != "" {
+			b.note("[not searched: " + s.Store + ": " + s.Error + "]")
+		}
+	}
 	refs := make([]model.Ref, 0, len(out.Hits))
 	for _, h := range out.Hits {
 		b.add(h.Ref, h.Tier, h.Origin.words(), h.Snippet, false)
@@ -94,21 +100,24 @@ func (c *call) recall(ctx context.Context, query string, limit int, store, tier 
 		answers = append(answers, ans)
 	}
 	slices.SortFunc(answers, func(a, b backends.Answer) int { return strings.Compare(a.Store, b.Store) })
-	total, counted, failed := int64(0), true, error(nil)
+	total, counted, answered, failed := int64(0), true, 0, error(nil)
 	for _, ans := range answers {
 		f := storeFact{Store: ans.Store}
 		switch {
 		case ans.Err != nil:
-			f.Error, failed = message(ans.Err), ans.Err
+			f.Error, failed = message(ans.Err), cmp.Or(failed, ans.Err)
 		case ans.Result.Total == model.TotalUnknown:
 			counted = false
 		default:
 			total += ans.Result.Total
 		}
+		if ans.Err == nil {
+			answered++
+		}
 		out.Bounded = out.Bounded || ans.Result.Bounded
 		out.Stores = append(out.Stores, f)
 	}
-	if len(answers) == 1 && failed != nil { // no other store could answer
+	if len(answers) > 0 && answered == 0 {
 		return out, failed
 	}
 	if counted && failed == nil {

@@ -59,12 +59,12 @@ type soundLines struct {
 // Read implements io.Reader.
 func (s *soundLines) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 {
-		line, err := s.line()
-		if len(line) > MaxRequest {
-			s.rest = line // the library's own error
-			break
+		line, long, err := s.line()
+		_, answer := messages(line)
+		if long {
+			answer = tooLong
 		}
-		if _, answer := messages(line); answer != "" {
+		if answer != "" {
 			line = nil
 			if _, err := io.WriteString(s.out, answer+"\n"); err != nil {
 				return 0, err
@@ -79,16 +79,19 @@ func (s *soundLines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line is the next line, or the start of one that is longer than the library takes.
-func (s *soundLines) line() (line []byte, err error) {
-	for len(line) <= MaxRequest {
+// line is the next line. One that is longer than the library takes is read to its end, and dropped.
+func (s *soundLines) line() (line []byte, long bool, err error) {
+	for {
 		part, err := s.in.ReadSlice('\n')
-		line = append(line, part...)
+		if long = long || len(line)+len(part) > MaxRequest; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
+			return line, long, err
 		}
 	}
-	return line, nil
 }
 
 // patient is a transport that answers the calls that came before the end of its input. The library cancels

@@ -62,5 +62,12 @@ func (x *block) add(ref, tier, origin, text string, whole bool) bool {
 	return true
 }
 
+// note adds a line of memdesk's own; it is left out where it does not fit.
+func (x *block) note(line string) {
+	if x.b.Len()+len(line)+1+len(fenceEnd) <= x.limit {
+		x.b.WriteString(line + "\n")
+	}
+}
+
 // String closes the block.
 func (x *block) String() string { return x.b.String() + fenceEnd }

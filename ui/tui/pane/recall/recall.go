@@ -131,7 +131,7 @@ func (p *Pane) start() tea.Cmd {
 					return recallOver{gen}
 				}
 				if s, err := fleet.Store(a.Store); err == nil {
-					a = q.Answer(ctx, s, a)
+					a = q.Answer(ctx, s, req, a)
 				}
 				out := newAnswered(d, gen, a, words)
 				out.more = next
