@@ -189,7 +189,7 @@ func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outc
 	if err := model.CheckMatch("retain", req.IfMatch, exists, seam.RevisionOf(string(old))); err != nil {
 		return outcome{}, err
 	}
-	if !exists && !req.Binary { // a restore may use any name
+	if !exists && !req.Binary && !req.Restore { // what stood there before may have any name
 		if !model.PlainID(id) {
 			return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q: a new item's name must not hold control, format or invalid characters (R34)", id)
 		}
