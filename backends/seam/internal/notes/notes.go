@@ -115,7 +115,10 @@ func (s *store) value(snap *snapshot) model.Store {
 		Provider: s, Browser: s, Names: s, Texts: s, Conflicts: s, Maintainer: s, Watcher: s,
 		Address: s.address, Closer: s.resident.Close,
 	}
-	if l := s.cfg.Layout; l != nil && l.Beside != nil {
+	switch l := s.cfg.Layout; {
+	case l == nil: // a new file may be read by all; those with a layout of their own are private
+		out.Keep = s.keepMode
+	case l.Beside != nil:
 		out.Beside = l.Beside
 	}
 	if s.cfg.Index != nil {
