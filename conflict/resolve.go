@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"memdesk/conflict/names"
@@ -194,7 +195,16 @@ func (r *resolver) rename(changes []undo.Change) ([]undo.Change, error) {
 		text = withSlug(text, newSlug(slug, stemOf(target), stemOf(own)))
 		r.out.Notes = append(r.out.Notes, "the kept copy has the slug "+slugOf(text)+": two notes with one slug are one to their agent")
 	}
-	return append(changes, undo.Change{Retain: &model.RetainRequest{ID: id, Content: text, Mode: model.Replace, IfMatch: model.Absent, Binary: asBytes(text)}}, r.forget()), nil
+	req := model.RetainRequest{ID: id, Content: text, Mode: model.Replace, IfMatch: model.Absent, Binary: asBytes(text)}
+	if r.s.Keep != nil { // who may not read the copy may not read it under its new name
+		rows, err := r.s.Keep(r.ctx, r.c.ID)
+		if err != nil {
+			return nil, err
+		}
+		rows = slices.DeleteFunc(rows, func(row model.BesideRow) bool { return row.Table != model.FileRow })
+		req.Beside = &model.Beside{Rows: rows}
+	}
+	return append(changes, undo.Change{Retain: &req}, r.forget()), nil
 }
 
 func stemOf(name string) string {

@@ -1,11 +1,17 @@
 package gdpr
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"time"
 
+	"memdesk/audit"
 	"memdesk/gdpr/receipt"
 )
+
+// ActExport is the audit log's word for a whole store that memdesk wrote into a directory.
+const ActExport = "export"
 
 // Backup describes copies of a store that memdesk does not reach.
 type Backup struct {
@@ -75,4 +81,47 @@ func (d *Desk) backupsOf(stores []receipt.Store) []receipt.Backup {
 		out = append(out, d.backups(s.Store, s.Kind)...)
 	}
 	return out
+}
+
+// storeExports says of which of the stores memdesk itself made whole copies, newest first, by the audit log: no
+// erasure reaches them.
+func (d *Desk) storeExports(ctx context.Context, stores []string) (out []receipt.Backup, err error) {
+	open := map[string]bool{}
+	for _, name := range stores {
+		open[name] = true
+	}
+	_, _, err = d.onRecord(ctx, audit.Filter{Action: ActExport, Phase: audit.PhaseOutcome}, func(r audit.Row) bool {
+		if open[r.Store] && r.Result != audit.Refused {
+			delete(open, r.Store)
+			out = append(out, receipt.Backup{Store: r.Store, Reason: fmt.Sprintf("memdesk exported the whole store, last on %s (record %d): delete the exports from before this erasure; `memdesk audit list --action %s` lists them", r.TS.Format(dateForm), r.Seq, ActExport)})
+		}
+		return len(open) == 0
+	})
+	return out, err
+}
+
+// exportsNote is storeExports for a plan.
+func (d *Desk) exportsNote(ctx context.Context, p Plan) string {
+	var names, notes []string
+	for _, s := range p.Stores {
+		names = append(names, s.Store)
+	}
+	rows, err := d.storeExports(ctx, names)
+	if err != nil {
+		return "whether memdesk exported one of the stores is not known: " + err.Error()
+	}
+	for _, b := range rows {
+		notes = append(notes, b.String())
+	}
+	return strings.Join(notes, "; ")
+}
+
+// copies are the backups of all stores, and memdesk's own exports of them.
+func (d *Desk) copies(ctx context.Context, stores []receipt.Store) ([]receipt.Backup, error) {
+	var names []string
+	for _, s := range stores {
+		names = append(names, s.Store)
+	}
+	own, err := d.storeExports(ctx, names)
+	return append(d.backupsOf(stores), own...), err
 }

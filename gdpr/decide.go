@@ -117,7 +117,9 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		case Held:
 			st.Ground = q.held(f.Item.ID)
 		case Redact:
-			if m.Names(f.Item.ID) && !q.stays[f.Item.ID] { // a new id would break its ties
+			if m.Names(f.Item.ID) && ownIDs(s, f.Item.Tier) {
+				st.Reason += "; " + ownIDsReason
+			} else if m.Names(f.Item.ID) && !q.stays[f.Item.ID] { // a new id would break its ties
 				st.NewID = q.free(ctx, m.Redact(f.Item.ID, "erased"))
 				renamed[f.Item.ID] = st.NewID
 			}
@@ -292,6 +294,14 @@ func owned(s model.Store, tier string) bool {
 	return ok && t.Owned
 }
 
+// ownIDs reports whether only the store's own program gives ids to a tier's items: none can get another here.
+func ownIDs(s model.Store, tier string) bool {
+	t, ok := s.Tier(tier)
+	return ok && t.OwnerMakes
+}
+
+const ownIDsReason = "its id names the subject, and only the program that owns the store gives ids: forget it as a whole (`memdesk gdpr choose REQUEST --item REF --action forget`), or keep it back (`memdesk gdpr hold`)"
+
 const foreignReason = "people write it, and it is left to them: edit it in its own program"
 
 // isForeign reports whether only people change an item, in another program.
@@ -423,7 +433,8 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step, renamed 
 			st.NewMeta = meta
 		}
 	}
-	if strings.TrimSpace(st.NewBody) == "" && (!work || it.Body != "" || len(st.NewMeta) == 0) {
+	bare := it.Body == "" && len(st.NewMeta) > 0 && (work || tier.Text == model.TextList) // fields alone make the item
+	if strings.TrimSpace(st.NewBody) == "" && !bare {
 		st.NewBody, st.NewBytes, st.Binary = Erased, nil, false // an empty text cannot be written
 	}
 }
@@ -514,14 +525,13 @@ func (q *search) taken(ctx context.Context, id string) bool {
 }
 
 // redactField edits a metadata value. A value that is exactly an identifier is emptied: a field with only a
-// mark in it says nothing.
+// mark in it says nothing. JSON stays JSON.
 func redactField(m *subject.Matcher, f model.Field) string {
-	for _, t := range m.Terms() {
-		if f.Value == t {
-			return ""
-		}
+	now := m.Redact(f.Value, Erased)
+	if now == Erased {
+		return ""
 	}
-	return m.Redact(f.Value, Erased)
+	return string(mendJSON([]byte(f.Value), []byte(now)))
 }
 
 // redactWork edits a field of a work item so that its store accepts it: a title, a status and a type are

@@ -70,12 +70,16 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 	if err != nil {
 		return err
 	}
+	copies, err := x.d.copies(ctx, x.out.Stores)
+	if err != nil {
+		return err
+	}
 	rec := receipt.Receipt{
 		Request: x.r.ID, Subject: x.r.Pseudonym, Status: string(x.out.Status), Plan: x.p.Hash, Received: x.r.Received, Deadline: x.r.deadline(now).Format(dateForm),
 		Begun: x.r.Begun.Format(time.RFC3339), Finished: now.Format(time.RFC3339), Ground: requestGround(x.r.Ground), Policy: policy,
 		Operator:  receipt.Party{Name: x.d.Operator.ID, Key: x.d.Operator.Key, Authenticated: x.d.Operator.Key != ""},
 		Forgotten: x.out.Forgotten, Redacted: x.out.Redacted, Stores: x.out.Stores, Layers: x.out.Layers,
-		Held: x.heldItems(), Attested: x.attestations(), Open: x.d.unreached(x.r, x.out), Exports: x.r.exports(), Backups: x.d.backupsOf(x.out.Stores), Recipients: x.recipients(),
+		Held: x.heldItems(), Attested: x.attestations(), Open: x.d.unreached(x.r, x.out), Exports: x.r.exports(), Backups: copies, Recipients: x.recipients(),
 		Suppression: receipt.Suppression{Active: true, Method: "keyed hashes of the identifiers; what names the person is refused at the gate and found by `memdesk gdpr sweep`"},
 		Notes:       append(limits(), x.r.Warnings...),
 	}

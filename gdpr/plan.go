@@ -196,7 +196,7 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 			}
 			return nil
 		})
-		p.Note = d.otherRequestsNote(&r)
+		p.Note = strings.Trim(d.otherRequestsNote(&r)+"; "+d.exportsNote(ctx, p), "; ")
 		items, held := p.Count()
 		return map[string]int64{"items": items, "held": held, "stores": int64(len(p.Stores))}, err
 	})

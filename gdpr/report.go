@@ -90,7 +90,10 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 		return receipt.Report{}, err
 	}
 	rep.Plan, rep.Forgotten, rep.Redacted, rep.Held, rep.Stores, rep.Layers = of, out.Forgotten, out.Redacted, out.Held, out.Stores, out.Layers
-	rep.Backups, rep.Notes = d.backupsOf(out.Stores), r.Warnings
+	if rep.Backups, err = d.copies(ctx, out.Stores); err != nil {
+		return rep, err
+	}
+	rep.Notes = r.Warnings
 	if of != r.PlanHash { // the plan was replaced since that run
 		if erase = plan; r.PlanHash != "" {
 			erase = d.EraseCommand(&r) + " (a newer plan)"

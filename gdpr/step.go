@@ -48,6 +48,11 @@ func (x *run) redact(ctx context.Context, s model.Store, st Step) (string, error
 	if errors.Is(err, model.Conflict) || errors.Is(err, model.NotFound) {
 		return x.changed(ctx, s, st, err)
 	}
+	if err == nil && x.m.Names(st.ID) && s.Browser != nil {
+		if it, rerr := s.Browser.Read(ctx, st.ID); rerr == nil && ownIDs(s, it.Tier) {
+			err = model.Errorf(model.Unsupported, "gdpr-erase", ownIDsReason)
+		}
+	}
 	return "edited", err
 }
 

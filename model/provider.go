@@ -115,6 +115,9 @@ type Beside struct {
 	Rows []BesideRow `json:"rows,omitempty"`
 }
 
+// FileRow is the table of the row that keeps the mode of an item's own file.
+const FileRow = "file"
+
 // BesideRow is a whole row of a table; a row that Forget only changes, in its state before.
 type BesideRow struct {
 	Table string       `json:"table"`

@@ -72,7 +72,8 @@ type Store struct {
 	Beside func(ctx context.Context, id string) (Beside, error)
 
 	// Keep reads the rows that Forget of an item would remove, for Beside.Rows of the request that restores
-	// it (TierSpec.Restores). NotFound for an absent item. nil where no tier has such items.
+	// it (TierSpec.Restores); of an item that is a file, the row with its mode (FileRow). NotFound for an absent
+	// item. nil where no tier has such items.
 	Keep func(ctx context.Context, id string) ([]BesideRow, error)
 
 	// Closer releases the store's resources; nil when there are none.

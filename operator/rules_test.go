@@ -17,6 +17,7 @@ import (
 
 	"memdesk/audit"
 	"memdesk/backends"
+	"memdesk/gdpr"
 	"memdesk/internal/clock"
 	"memdesk/jobs"
 	"memdesk/model"
@@ -200,6 +201,13 @@ func TestEveryMethodIsAnActOrAReading(t *testing.T) {
 	}
 	if want := len(acting) + len(reading); seen != want {
 		t.Errorf("%d methods, %d listed", seen, want)
+	}
+}
+
+// TestTheWordOfAnExport: an erasure asks the log for exports by this word.
+func TestTheWordOfAnExport(t *testing.T) {
+	if ExportStore != gdpr.ActExport {
+		t.Errorf("the log has exports as %q, and an erasure looks for %q", ExportStore, gdpr.ActExport)
 	}
 }
 

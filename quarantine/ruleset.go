@@ -1,9 +1,12 @@
 package quarantine
 
+import "strings"
+
 // The rule sets that a store can declare as its own agents'.
 const (
 	CrewshipRules = ""
 	HermesRules   = "hermes"
+	NotesRules    = "notes" // Crewship's, but for a byte order mark at the very beginning
 )
 
 // RuleSet is the set of rules that a store's own agents scan with.
@@ -32,5 +35,12 @@ func RulesOf(name string) RuleSet {
 			KnownFalsePositive: func(string) (string, bool) { return "", false },
 		}
 	}
-	return RuleSet{Scan: Scan, Load: Scan, All: ScanAll, Beside: Strict, Added: Added, KnownFalsePositive: Triage}
+	rules := RuleSet{Scan: Scan, Load: Scan, All: ScanAll, Beside: Strict, Added: Added, KnownFalsePositive: Triage}
+	if name == NotesRules {
+		rules.Scan, rules.Load = scanNote, scanNote
+	}
+	return rules
 }
+
+// scanNote is Scan without the byte order mark that some editors write at the beginning: it hides nothing.
+func scanNote(text string) (Verdict, bool) { return Scan(strings.TrimPrefix(text, "\ufeff")) }

@@ -150,13 +150,27 @@ func (k *Keeper) obstacle(s model.Store, it model.Item, op model.Op) string {
 	case declared && t.HardCap() > 0 && size(it.Body, t.CapUnit) > t.Cap:
 		return "it is over the cap of its tier"
 	}
-	if v, hit := quarantine.RulesOf(s.Scanner).Scan(it.Body); hit {
+	if v, hit := blocked(s, it); hit {
 		return "the scanner blocks it (" + v.Category + ")"
 	}
 	if k.judge == nil {
 		return ""
 	}
 	return k.judge(model.RetainRequest{ID: it.ID, Content: it.Body, Meta: it.Meta})
+}
+
+// blocked is the scanner's verdict on all that the store scans of a new item: of a work item its fields too.
+func blocked(s model.Store, it model.Item) (quarantine.Verdict, bool) {
+	scan := quarantine.RulesOf(s.Scanner).Scan
+	if v, hit := scan(it.Body); hit || s.Work == nil {
+		return v, hit
+	}
+	for _, f := range it.Meta {
+		if v, hit := scan(f.Value); hit && !f.ReadOnly {
+			return v, true
+		}
+	}
+	return quarantine.Verdict{}, false
 }
 
 func size(body string, unit model.CapUnit) int64 {

@@ -3,6 +3,7 @@ package seam
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"memdesk/backends/seam/internal/rootdir"
@@ -14,6 +15,8 @@ type Edit struct {
 	Data   []byte
 	Remove bool
 	Keep   bool
+	// Within bounds the mode of a new file: it gets no bit that Within lacks. 0: the store's own mode.
+	Within fs.FileMode
 }
 
 // Changed describes the side effects of a change.
@@ -128,5 +131,9 @@ func (d *Dir) attempt(ctx context.Context, op string, root *rootdir.Dir, held He
 	if err := root.MkdirAll(name(at.Parent()), d.opt.RootMode); err != nil {
 		return rootdir.Swapped{}, err
 	}
-	return root.Swap(at.Key(), seen, edit.Data, rootdir.New{Mode: d.opt.FileMode, Inherit: true}, now, guard)
+	mode := d.opt.FileMode
+	if edit.Within != 0 {
+		mode &= edit.Within
+	}
+	return root.Swap(at.Key(), seen, edit.Data, rootdir.New{Mode: mode, Inherit: true}, now, guard)
 }

@@ -251,11 +251,11 @@ func escapeAt(b []byte) (text string, n int, m Method) {
 		if c, ok := hexByte(b[1:]); ok {
 			return string([]byte{c}), 3, Quoted
 		}
-		i := 1
-		for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r') {
-			i++
-		}
+		i := len(b) - len(bytes.TrimLeft(b[1:], " \t\r"))
 		if i < len(b)-1 && b[i] == '\n' && b[i+1] != '\n' {
+			if rest := bytes.TrimLeft(b[i+1:], " \t>"); len(b)-len(rest) != i+2 || b[i+1] == '>' { // quoted or indented; one blank is text
+				i = len(b) - len(rest) - 1
+			}
 			return "", i + 1, Quoted
 		}
 	case '?':

@@ -109,7 +109,7 @@ var forms = map[string]struct{ yes, no []string }{
 	"田中花子":                  {yes: []string{in(japanese.ISO2022JP, "と田中花子さん"), in(japanese.ISO2022JP, "田中 花子"), b64(in(japanese.ISO2022JP, "船は田中花子の")), `{"t":"\u001b$B` + in(japanese.ISO2022JP, "田中花子")[3:] + `"}`, b64(in(utf16le, "田中花子")), hex.EncodeToString([]byte(in(utf16le, "この田中花子"))), in(japanese.ShiftJIS, "田中花子さん"), in(japanese.EUCJP, "と田中花子"), "田中　花子"}, no: []string{"田中花"}},
 	"김민준":                   {yes: []string{"\x1b$)C\x0e" + sevenBits(in(korean.EUCKR, "그리고김민준")) + "\x0f.", b64(in(utf16le, "김민준")), in(korean.EUCKR, "그리고 김민준 씨")}, no: []string{"김민수"}},
 	"Νίκος Παππάς":          {yes: []string{in(charmap.Windows1253, "ο Νίκος Παππάς"), "ΝΙΚΟΣ ΠΑΠΠΑΣ"}, no: []string{"Νίκος Παπ"}},
-	"Lüsan Søsüpük-Qovitax": {yes: []string{"met Luesan Soesuepuek-Qovit=\r\nax, and"}, no: []string{"met Luesan Soesuepuek-Qovit=\r\naxe"}},
+	"Lüsan Søsüpük-Qovitax": {yes: []string{"met Luesan Soesuepuek-Qovit=\r\nax, and", "> met Luesan Soesue=\r\n> puek-Qovitax", ">> Lü=\n>> san Søs=\n>> üpük-Qovitax", "- Luesan Soesue=\n  puek-Qovitax", "so=\n Luesan Soesue=\npuek-Qovitax"}, no: []string{"met Luesan Soesuepuek-Qovit=\r\naxe", "> Luesan Soesuepuek-Qovit=\n> axe", "Luesan Soesue=\n puek-Qovitax"}},
 	"Ann":                   {yes: []string{"Ann said", "ANN"}, no: []string{"ann", "Anna", "Ann-Marie", "Mary-Ann"}},
 	"Łukić":                 {yes: []string{"ŁUKIĆ", in(charmap.Windows1250, "pan Łukić"), in(charmap.Windows1250, "LUKIć"), "Lukic", "&#321;uki&#263;"}, no: []string{"Lukicevic"}},
 }

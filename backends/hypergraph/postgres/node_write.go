@@ -70,7 +70,7 @@ func (d dialect) RewriteNode(q sqlgraph.Query, old, n hypergraph.Node, set sqlgr
 	set.Put(`has_vector`, old.HasVector && old.Content != n.Content, false)
 	set.Put(`updated_at`, true, d.Time(d.Now()))
 	set.Add(`row_version = row_version + 1`)
-	return d.Update(q, "nodes", n.ID, set)
+	return d.Update(q, "nodes", "id", n.ID, set)
 }
 
 // removeBatch is how many nodes one statement of RemoveNodes removes.

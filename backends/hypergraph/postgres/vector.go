@@ -34,5 +34,5 @@ func (d dialect) MarkVector(shared sqlgraph.Query, n hypergraph.Node, vector []f
 	if set.Empty() {
 		return nil
 	}
-	return d.Update(q, "nodes", n.ID, set)
+	return d.Update(q, "nodes", "id", n.ID, set)
 }

@@ -108,7 +108,7 @@ func (d dialect) RewriteNode(q sqlgraph.Query, old, n hypergraph.Node, set sqlgr
 		if set.Empty() {
 			set.Add(`updated_at = updated_at`)
 		}
-		return d.Update(q, "nodes", n.ID, set)
+		return d.Update(q, "nodes", "id", n.ID, set)
 	}
 	const row = `= (SELECT seq FROM nodes WHERE id = ?)`
 	text := old.Content != n.Content || old.Metadata != n.Metadata
@@ -120,7 +120,7 @@ func (d dialect) RewriteNode(q sqlgraph.Query, old, n hypergraph.Node, set sqlgr
 	set.Put(`has_vector`, old.HasVector && old.Content != n.Content, false)
 	set.Put(`updated_at`, true, d.Time(d.Now()))
 	set.Add(`row_version = row_version + 1`)
-	if err := d.Update(q, "nodes", n.ID, set); err != nil {
+	if err := d.Update(q, "nodes", "id", n.ID, set); err != nil {
 		return err
 	}
 	if text {

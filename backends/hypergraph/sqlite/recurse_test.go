@@ -135,6 +135,21 @@ func TestOddValuesOfALiveWriterMayStay(t *testing.T) {
 	}
 }
 
+// A column of a decision that an edit does not name keeps its NULL: 0 would be a confidence, and NULL is none.
+func TestEditLeavesADecisionsOtherColumns(t *testing.T) {
+	s, path := newRecurse(t, `INSERT INTO nodes (id, type, content) VALUES ('d-none', 'decision', 'paint it')`,
+		`INSERT INTO decisions (node_id, decision_type, prompt) VALUES ('d-none', 'goal', 'asked')`)
+	ctx := context.Background()
+	n, err := s.GetNode(ctx, "d-none")
+	must(t, err)
+	n.Decision.Prompt = "asked again"
+	must(t, s.UpdateNode(ctx, n))
+	got := peek(t, path, `SELECT prompt, typeof(confidence), typeof(files), typeof(branch), typeof(commit_hash), typeof(parent_id) FROM decisions WHERE node_id = 'd-none'`)
+	if got[0] != "asked again null null null null null" {
+		t.Error(got)
+	}
+}
+
 func TestOddIDsAreReported(t *testing.T) {
 	s, _ := newRecurse(t, `INSERT INTO nodes (id, type, content) VALUES (NULL, 'fact', 'x'), (X'00ff', 'fact', 'y')`)
 	if notes := strings.Join(s.Notes(), "\n"); !strings.Contains(notes, "2 nodes have no text as their id") {

@@ -88,7 +88,7 @@ func (d dialect) MarkVector(q sqlgraph.Query, n hypergraph.Node, vector []float3
 	if !d.layout.own || set.Empty() {
 		return nil
 	}
-	return d.Update(q, "nodes", n.ID, set)
+	return d.Update(q, "nodes", "id", n.ID, set)
 }
 
 // decodeJSONVector reads the other writer's JSON form; nil for other bytes.

@@ -259,7 +259,7 @@ func (s *store) evaluate(dir *rootdir.Dir, to target, req model.RetainRequest) (
 	if err := model.CheckMatch("retain", req.IfMatch, exists, revisionOf(old)); err != nil {
 		return outcome{}, err
 	}
-	if !exists && !model.PlainID(to.label) {
+	if !exists && !req.Restore && !model.PlainID(to.label) { // what stood there before may have any name
 		return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q: a new item's name must not hold control, format or invalid characters (R34)", to.label)
 	}
 	out := outcome{data: []byte(req.Content)}

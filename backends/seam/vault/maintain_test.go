@@ -120,6 +120,30 @@ func TestLayersNameEverything(t *testing.T) {
 	}
 }
 
+// The books keep the slugs of notes that went before, by other hands: an erasure that left them could never end.
+func TestScrubTakesTheSubjectOutOfTheBooks(t *testing.T) {
+	cfg := fresh(t)
+	plant(t, cfg.Path, "memory/idea/otto.md", "otto's note")
+	plant(t, cfg.Path, ".lifecycle.json", `{"version": 1, "entries": {"maren-boat": {"n": 1}, "otto": {"near": "maren-boat", "n": 1.50}}}`)
+	plant(t, cfg.Path, ".heat.json", `{"maren": 3, "otto": 4}`)
+	s := open(t, cfg)
+	req := model.ScrubRequest{
+		Concerns: func(b []byte) bool { return bytes.Contains(b, []byte("maren")) },
+		Redact:   func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("maren"), []byte("[erased]")) },
+	}
+	if _, err := s.Maintainer.Scrub(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		".lifecycle.json": `{"version": 1, "entries": {"otto": {"near": "[erased]-boat", "n": 1.50}}}`,
+		".heat.json":      `{"otto": 4}`,
+	} {
+		if data, err := os.ReadFile(filepath.Join(cfg.Path, name)); err != nil || string(data) != want {
+			t.Errorf("%s holds %q, %v; want %q", name, data, err, want)
+		}
+	}
+}
+
 func TestScrub(t *testing.T) {
 	cfg, home := withHome(t, fresh(t))
 	for name, text := range residue() {

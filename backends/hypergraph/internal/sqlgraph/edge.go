@@ -189,7 +189,7 @@ func (w Writes) rewriteEdge(q Query, id string, set Set) error {
 	if set.Empty() {
 		return nil
 	}
-	return w.Update(q, "hyperedges", id, set)
+	return w.Update(q, "hyperedges", "id", id, set)
 }
 
 // DeleteEdge implements hypergraph.Ops.

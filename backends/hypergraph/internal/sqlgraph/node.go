@@ -238,25 +238,47 @@ func (w Writes) updateDecision(q Query, old, n hypergraph.Node) (bool, error) {
 		return true, err
 	case n.Decision == nil, old.Decision != nil && *old.Decision == *n.Decision:
 		return false, nil
+	case old.Decision == nil:
+		return true, w.putDecision(q, n)
 	}
-	return true, w.putDecision(q, n)
+	was, d := old.Decision, n.Decision
+	parent, err := w.parent(q, n.ID, d.ParentID)
+	if err != nil {
+		return false, err
+	}
+	var set Set // NULL reads as the zero value: a column that keeps its value keeps its NULL too
+	put := w.formedSet(n.Forms, "decisions", &set)
+	put(`decision_type`, was.Kind != d.Kind, d.Kind)
+	put(`confidence`, was.Confidence != d.Confidence, d.Confidence)
+	put(`prompt`, was.Prompt != d.Prompt, d.Prompt)
+	put(`files`, was.Files != d.Files, d.Files)
+	put(`branch`, was.Branch != d.Branch, d.Branch)
+	put(`commit_hash`, was.Commit != d.Commit, d.Commit)
+	put(`parent_id`, was.ParentID != d.ParentID, parent)
+	put(`status`, was.Status != d.Status, d.Status)
+	return true, w.Update(q, "decisions", "node_id", n.ID, set)
 }
 
 var decisionColumns = []string{"node_id", "decision_type", "confidence", "prompt", "files", "branch", "commit_hash", "parent_id", "status"}
 
-// putDecision writes the row beside a decision node. A parent that is no decision is
+// putDecision writes the new row beside a decision node. A parent that is no decision is
 // Conflict, one that descends from the node InvalidInput.
 func (w Writes) putDecision(q Query, n hypergraph.Node) error {
 	id, d := n.ID, *n.Decision
-	var parent any
-	if d.ParentID != "" {
-		if err := w.checkParent(q, id, d.ParentID); err != nil {
-			return err
-		}
-		parent = d.ParentID
+	parent, err := w.parent(q, id, d.ParentID)
+	if err != nil {
+		return err
 	}
 	return w.Upsert(q, "decisions", decisionColumns, "", w.formed(n.Forms, "decisions", decisionColumns,
 		id, d.Kind, d.Confidence, d.Prompt, d.Files, d.Branch, d.Commit, parent, d.Status)...)
+}
+
+// parent is the column of a decision's parent, NULL for none.
+func (w Writes) parent(q Query, id, parent string) (any, error) {
+	if parent == "" {
+		return nil, nil
+	}
+	return parent, w.checkParent(q, id, parent)
 }
 
 // formed converts a row's values to their forms.

@@ -103,10 +103,10 @@ func (s *Set) Add(part string) { s.parts = append(s.parts, part) }
 // Empty reports whether nothing is written.
 func (s *Set) Empty() bool { return len(s.parts) == 0 }
 
-// Update changes the row with the id.
-func (s Schema) Update(q Query, table, id string, set Set) error {
+// Update changes the row whose key column has the id.
+func (s Schema) Update(q Query, table, key, id string, set Set) error {
 	c := s.Conditions("t")
-	c.Add(`t.id = ?`, id)
+	c.Add(`t.`+key+` = ?`, id)
 	text := `UPDATE ` + s.Table(table) + c.SQL(` AS t SET `+strings.Join(set.parts, `, `), set.args...)
 	_, err := q.Exec(text+c.Where(), c.Args...)
 	return err

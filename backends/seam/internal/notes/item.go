@@ -34,11 +34,8 @@ func (s *store) examine(id, text string) texts.Facts {
 	return f
 }
 
-// scan is the scanner's verdict. A byte order mark at the very beginning comes from some editors, and hides
-// nothing.
-func scan(text string) (quarantine.Verdict, bool) {
-	return quarantine.Scan(strings.TrimPrefix(text, "\ufeff"))
-}
+// scan is the scanner's verdict.
+var scan = quarantine.RulesOf(quarantine.NotesRules).Scan
 
 // header is the row of a list, from the entry and, when it was read, the facts.
 func (s *store) header(e *entry, f texts.Facts, m rootdir.Meta) model.Header {

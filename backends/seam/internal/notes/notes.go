@@ -16,6 +16,7 @@ import (
 	"memdesk/backends/seam/internal/walk"
 	"memdesk/internal/clock"
 	"memdesk/model"
+	"memdesk/quarantine"
 )
 
 // Config describes a member.
@@ -101,7 +102,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 
 func (s *store) value(snap *snapshot) model.Store {
 	out := model.Store{
-		Name: s.cfg.Name, Kind: s.cfg.Kind, Location: s.cfg.Path,
+		Name: s.cfg.Name, Kind: s.cfg.Kind, Location: s.cfg.Path, Scanner: quarantine.NotesRules,
 		ReadOnly: s.reason != "", ReadOnlyReason: s.reason,
 		Tiers:  s.tiers,
 		Orders: []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest, model.OrderLargest},
@@ -114,7 +115,10 @@ func (s *store) value(snap *snapshot) model.Store {
 		Provider: s, Browser: s, Names: s, Texts: s, Conflicts: s, Maintainer: s, Watcher: s,
 		Address: s.address, Closer: s.resident.Close,
 	}
-	if l := s.cfg.Layout; l != nil && l.Beside != nil {
+	switch l := s.cfg.Layout; {
+	case l == nil: // a new file may be read by all; those with a layout of their own are private
+		out.Keep = s.keepMode
+	case l.Beside != nil:
 		out.Beside = l.Beside
 	}
 	if s.cfg.Index != nil {

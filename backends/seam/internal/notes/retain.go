@@ -58,7 +58,7 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 		if err == nil {
 			out, err = evaluate(to, ask, old, exists)
 		}
-		return seam.Edit{Data: out.data}, err
+		return seam.Edit{Data: out.data, Within: modeIn(req.Beside)}, err
 	})
 	warnings := append(out.warnings, s.noteDisplaced(to.at.Key(), done, s.clock.Now().UTC())...)
 	if err != nil {
@@ -189,7 +189,7 @@ func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outc
 	if err := model.CheckMatch("retain", req.IfMatch, exists, seam.RevisionOf(string(old))); err != nil {
 		return outcome{}, err
 	}
-	if !exists && !req.Binary { // a restore may use any name
+	if !exists && !req.Binary && !req.Restore { // what stood there before may have any name
 		if !model.PlainID(id) {
 			return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q: a new item's name must not hold control, format or invalid characters (R34)", id)
 		}

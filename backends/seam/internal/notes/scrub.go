@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -292,7 +293,8 @@ func before(id string) string {
 	return path.Join(append([]string{"."}, slices.Delete(parts, i, i+1)...)...)
 }
 
-// books drops the entries of removed slugs that no remaining note has.
+// books drops the entries of slugs that no remaining note has: those of removed notes, and those that name the
+// subject. What else names the subject in them is redacted.
 func (w *scrubbing) books(id string) (int64, error) {
 	slugs := map[string]bool{}
 	for _, r := range w.req.Removed {
@@ -301,13 +303,22 @@ func (w *scrubbing) books(id string) (int64, error) {
 		}
 	}
 	at, err := seam.Resolve(id)
-	if err != nil || len(slugs) == 0 {
+	if err != nil {
 		return 0, err
 	}
 	n := 0
 	cut := func(old []byte) (out []byte, err error) {
-		if out, n, err = cutMembers(old, func(key string) bool { return slugs[key] }); err != nil {
+		if len(slugs) == 0 && !w.concerns(old) {
+			n = 0
+			return nil, nil
+		}
+		if out, n, err = cutMembers(old, func(key string) bool { return slugs[key] || !w.kept[key] && w.concerns([]byte(key)) }); err != nil {
 			return nil, model.Errorf(model.Internal, "scrub", "%q is not JSON that can be edited; drop the slugs by hand", id)
+		}
+		if w.concerns(out) && w.req.Redact != nil && !w.keptConcern() {
+			if now := w.req.Redact(out); json.Valid(now) {
+				out, n = now, n+1
+			}
 		}
 		if n == 0 {
 			return nil, nil
@@ -333,6 +344,16 @@ func (w *scrubbing) books(id string) (int64, error) {
 		return seam.Edit{Data: out, Keep: n == 0}, err
 	})
 	return int64(n), err
+}
+
+// keptConcern reports whether a remaining note's slug names the subject: the note is on hold, and so are its entries.
+func (w *scrubbing) keptConcern() bool {
+	for slug := range w.kept {
+		if w.concerns([]byte(slug)) {
+			return true
+		}
+	}
+	return false
 }
 
 // outside scrubs AgentM's directories beyond the store.

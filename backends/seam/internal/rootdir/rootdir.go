@@ -439,6 +439,15 @@ func (d *Dir) Readlink(name string) (string, error) {
 	return to, nil
 }
 
+// Mode returns a file's permission bits.
+func (d *Dir) Mode(name string) (fs.FileMode, error) {
+	fi, err := d.root.Lstat(filepath.FromSlash(name))
+	if err != nil {
+		return 0, fail("mode", name, err)
+	}
+	return fi.Mode().Perm(), nil
+}
+
 // Unlink removes a symbolic link, never its target. It is NotFound when it is gone.
 func (d *Dir) Unlink(name string) error {
 	m, err := d.Stat(name)

@@ -1,0 +1,45 @@
+package gdpr_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"memdesk/audit"
+	"memdesk/gdpr"
+)
+
+// TestStoreExportsAreNamed: a whole store that memdesk wrote into a directory still holds the person, and the log
+// knows of it. The plan names it before the act, the receipt after it; of a refused one nothing is said.
+func TestStoreExportsAreNamed(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	entry := func(store string) audit.Entry {
+		return audit.Entry{Action: gdpr.ActExport, Store: store, Target: "/srv/copy"}
+	}
+	if err := w.desk.Log.Act(t.Context(), entry("db"), func(context.Context) (map[string]int64, error) { return nil, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.desk.Log.Note(t.Context(), entry("agent"), audit.Result{Verdict: audit.Refused}); err != nil {
+		t.Fatal(err)
+	}
+	r := w.file()
+	p := w.plan(r.ID)
+	if !strings.HasPrefix(p.Note, "db: memdesk exported the whole store") || strings.Contains(p.Note, "agent") {
+		t.Errorf("the plan's note is %q", p.Note)
+	}
+	w.complete(p)
+	_, rec, _, err := w.desk.Receipt(r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	for _, b := range rec.Backups {
+		if strings.Contains(b.Reason, "exported") {
+			named = append(named, b.Store)
+		}
+	}
+	if len(named) != 1 || named[0] != "db" {
+		t.Errorf("the receipt names exports of %q: %+v", named, rec.Backups)
+	}
+}
