@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"unicode/utf8"
 
 	"memdesk/conflict/names"
@@ -196,13 +195,8 @@ func (r *resolver) rename(changes []undo.Change) ([]undo.Change, error) {
 		r.out.Notes = append(r.out.Notes, "the kept copy has the slug "+slugOf(text)+": two notes with one slug are one to their agent")
 	}
 	req := model.RetainRequest{ID: id, Content: text, Mode: model.Replace, IfMatch: model.Absent, Binary: asBytes(text)}
-	if r.s.Keep != nil { // who may not read the copy may not read it under its new name
-		rows, err := r.s.Keep(r.ctx, r.c.ID)
-		if err != nil {
-			return nil, err
-		}
-		rows = slices.DeleteFunc(rows, func(row model.BesideRow) bool { return row.Table != model.FileRow })
-		req.Beside = &model.Beside{Rows: rows}
+	if req.Beside, err = r.s.FileOf(r.ctx, r.c.ID); err != nil {
+		return nil, err
 	}
 	return append(changes, undo.Change{Retain: &req}, r.forget()), nil
 }

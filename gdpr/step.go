@@ -83,7 +83,11 @@ func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error
 	case old.Revision != st.Revision:
 		return x.changed(ctx, s, st, model.Errorf(model.Conflict, "gdpr-erase", "it was changed since it was planned"))
 	}
-	if err = keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent}); err == nil && !isIndex(s, old.Tier) {
+	file, err := s.FileOf(ctx, st.ID)
+	if err != nil {
+		return "", err
+	}
+	if err = keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent, Beside: file}); err == nil && !isIndex(s, old.Tier) {
 		x.gone-- // the store has one more until the old one goes
 	}
 	if errors.Is(err, model.Conflict) || errors.Is(err, model.AlreadyExists) {

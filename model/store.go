@@ -121,6 +121,20 @@ func (s Store) Capabilities() map[string]bool {
 	return caps
 }
 
+// FileOf is what the file of a renamed item takes over: who may not read the one may not read the other. nil where
+// an item is no file of its own.
+func (s Store) FileOf(ctx context.Context, id string) (*Beside, error) {
+	if s.Keep == nil {
+		return nil, nil
+	}
+	rows, err := s.Keep(ctx, id)
+	rows = slices.DeleteFunc(rows, func(r BesideRow) bool { return r.Table != FileRow })
+	if KindOf(err) == Unsupported || len(rows) == 0 && err == nil {
+		return nil, nil
+	}
+	return &Beside{Rows: rows}, err
+}
+
 // Deviates reports whether the store declares that it does not keep a rule.
 func (s Store) Deviates(rule string) bool {
 	return slices.ContainsFunc(s.Deviations, func(d Deviation) bool { return RuleName(d.Rule) == RuleName(rule) })
