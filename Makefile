@@ -18,7 +18,7 @@ demo: build ## the console on a throw-away workspace
 	./bin/memdesk demo
 
 test: ## every test
-	$(GO) test -tags "$(TAGS)" $(PKG)
+	$(GO) test -tags "$(TAGS)" -timeout 20m $(PKG)
 
 programs: ## the programs whose stores memdesk opens, from npm, on those stores: says what was run and what could not be
 	@log=$$(mktemp); trap 'rm -f $$log' EXIT; code=0; $(GO) test -tags "$(TAGS)" -v ./backends/programs >$$log 2>&1 || code=$$?; \
@@ -26,7 +26,7 @@ programs: ## the programs whose stores memdesk opens, from npm, on those stores:
 
 # The detector keeps a process for a second at its end; tests start hundreds.
 race: ## every test under the race detector
-	GORACE=atexit_sleep_ms=0 $(GO) test -tags "$(TAGS)" -race $(PKG)
+	GORACE=atexit_sleep_ms=0 $(GO) test -tags "$(TAGS)" -race -timeout 20m $(PKG)
 
 bench: ## benchmarks, printed as ratios against a named peer
 	$(GO) test -tags "$(TAGS)" -run '^$$' -bench . -benchtime 300ms -p 1 -timeout 60m $(PKG)
