@@ -159,7 +159,7 @@ func Builtin() *Registry {
 func openCrewship(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	cfg := crewship.Config{
 		Name: c.Name, Path: c.Path, BasePath: c.BasePath, MemoryRoot: c.MemoryRoot,
-		Workspace: c.Workspace, Crew: c.Crew, Agent: c.Agent, APIURL: c.APIURL, ReadOnly: c.ReadOnly, Clock: env.Clock,
+		Workspace: c.Workspace, Crew: c.Crew, Agent: c.Agent, APIURL: c.APIURL, ReadOnly: c.ReadOnly, Clock: env.Clock, Kept: env.kept(c),
 	}
 	if c.APIURL != "" {
 		var err error
@@ -242,12 +242,16 @@ func openCurated(ctx context.Context, c StoreConfig, env Env) (model.Store, erro
 func openClaude(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	transcripts, _ := c.Own["transcripts"].(string) // the configuration's reader has checked the types
 	git, _ := c.Own["git"].(string)
-	return claude.Open(ctx, claude.Config{Name: c.Name, Path: c.Path, Transcripts: transcripts, Git: git, ReadOnly: c.ReadOnly, Clock: env.Clock, SearchOnly: env.SearchOnly})
+	return claude.Open(ctx, claude.Config{
+		Name: c.Name, Path: c.Path, Transcripts: transcripts, Git: git, ReadOnly: c.ReadOnly, Clock: env.Clock, SearchOnly: env.SearchOnly, Kept: env.kept(c),
+	})
 }
 
 func openOpenClaw(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	transcripts, _ := c.Own["transcripts"].(string) // as in openClaude
-	return openclaw.Open(ctx, openclaw.Config{Name: c.Name, Path: c.Path, Transcripts: transcripts, ReadOnly: c.ReadOnly, Clock: env.Clock, SearchOnly: env.SearchOnly})
+	return openclaw.Open(ctx, openclaw.Config{
+		Name: c.Name, Path: c.Path, Transcripts: transcripts, ReadOnly: c.ReadOnly, Clock: env.Clock, SearchOnly: env.SearchOnly, Kept: env.kept(c),
+	})
 }
 
 func openMastra(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {

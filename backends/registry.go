@@ -52,6 +52,20 @@ type Env struct {
 	// SearchOnly: the caller only recalls over every tier. A kind whose tiers stand in its
 	// items may leave them out of Store.Tiers then.
 	SearchOnly bool
+	// Kept returns the ids of the items that undo keeps for the store of a kind and path. A change may have
+	// removed the file that identifies the store: these ids identify it then, so that the undo can open it.
+	// nil: undo keeps nothing.
+	Kept func(kind, path string) []string
+}
+
+// kept asks Kept about one store, and only when the adapter calls it: it reads every undo entry.
+func (e Env) kept(c StoreConfig) func() []string {
+	return func() []string {
+		if e.Kept == nil {
+			return nil
+		}
+		return e.Kept(c.Kind, c.Path)
+	}
 }
 
 // lookup reads the environment.

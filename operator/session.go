@@ -201,7 +201,10 @@ func (s *Session) Open(ctx context.Context, stores []backends.StoreConfig, timeo
 			policy.Extend = s.Shelf.Attach
 		}
 	}
-	s.Fleet = backends.Open(ctx, s.Kinds, stores, backends.Env{Clock: s.Clock, Getenv: s.Env, SearchOnly: s.SearchOnly}, policy)
+	kept := func(kind, path string) []string {
+		return s.Undo.Kept(model.Store{Kind: kind, Location: path}.Identity())
+	}
+	s.Fleet = backends.Open(ctx, s.Kinds, stores, backends.Env{Clock: s.Clock, Getenv: s.Env, SearchOnly: s.SearchOnly, Kept: kept}, policy)
 }
 
 func (s *Session) note(problem string) {

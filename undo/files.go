@@ -166,6 +166,22 @@ func (k *Keeper) List() (entries []Entry, damaged []string, err error) {
 	return entries, damaged, nil
 }
 
+// Kept returns the ids of the items that the entries of one store are about. where is the store's Identity.
+func (k *Keeper) Kept(where string) []string {
+	entries, _, _ := k.List() // an unreadable entry identifies no store
+	var ids []string
+	for _, e := range entries {
+		if e.Where != where {
+			continue
+		}
+		ids = append(ids, e.Item)
+		for _, side := range e.Sides {
+			ids = append(ids, side.Item)
+		}
+	}
+	return ids
+}
+
 // head reads an entry's first line only.
 func (k *Keeper) head(id string) (Entry, error) {
 	f, err := os.Open(k.path(id))

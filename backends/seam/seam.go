@@ -20,6 +20,9 @@ const (
 	StrategyWholeFile = "whole-file" // both files are kept
 )
 
+// KeptNote is the note of a store that its own files no longer identify, only the undo entries of its items.
+const KeptNote = "no file here identifies this store any more: it opens while undo keeps an item of it"
+
 // Capabilities are the four published flags of a member; each defaults to false
 // (S13). They are declarations, not mechanisms.
 type Capabilities struct {

@@ -77,3 +77,50 @@ func TestUndoOfANodeWithOddMetadata(t *testing.T) {
 		t.Errorf("put back as %q with %q", content, metadata)
 	}
 }
+
+// TestUndoOpensAStoreWithoutItsSign: a change may remove the file that identifies the store. The undo must open the
+// store all the same, and a directory without an undo entry must stay refused.
+func TestUndoOpensAStoreWithoutItsSign(t *testing.T) {
+	index := "- [Weir](weir.md)\n"
+	for name, c := range map[string]struct {
+		kind  string
+		act   []string
+		files map[string]string
+	}{
+		"openclaw":             {"openclaw", []string{"forget", "openclaw:MEMORY.md"}, map[string]string{"MEMORY.md": "facts\n", "AGENTS.md": "be kind\n"}},
+		"openclaw daily":       {"openclaw", []string{"forget", "openclaw:memory/2026-05-01.md"}, map[string]string{"memory/2026-05-01.md": "rope\n", "SOUL.md": "calm\n"}},
+		"claude index":         {"claude", []string{"retain", "claude:MEMORY.md", "--mode", "replace", "-"}, map[string]string{"MEMORY.md": index, "weir.md": "dusk\n"}},
+		"claude last link":     {"claude", []string{"forget", "claude:weir.md"}, map[string]string{"MEMORY.md": "Words.\n" + index, "weir.md": "dusk\n"}},
+		"claude last sub link": {"claude", []string{"forget", "claude:sub/weir.md"}, map[string]string{"MEMORY.md": "Words.\n- [Weir](sub/weir.md)\n", "sub/weir.md": "dusk\n"}},
+		"gemini":               {"claude", []string{"forget", "claude:GEMINI.md"}, map[string]string{"GEMINI.md": "facts\n", "settings.json": "{}"}},
+		"crewship":             {"crewship", []string{"forget", "crewship:AGENT.md"}, map[string]string{"AGENT.md": "facts\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			dir := filepath.Join(d.dir, "store")
+			for file, text := range c.files {
+				must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755))
+				must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+			}
+			on := func(args ...string) result { return d.bare(append([]string{"--open", c.kind + "=" + dir}, args...)...) }
+			d.in = "no line here leads anywhere\n"
+			r := on(append(c.act, "--yes", "--json")...).want(t, 0)
+			id, _ := r.rows[len(r.rows)-1]["undo"].(string)
+			on("stores").want(t, 0, "while undo keeps an item of it")
+			on("undo", "restore", id, "--yes").want(t, 0)
+			for file, text := range c.files {
+				if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(got) != text {
+					t.Errorf("%s is %q, %v", file, got, err)
+				}
+			}
+			if r := on("stores").want(t, 0); strings.Contains(r.out, "while undo keeps") {
+				t.Error("the restored store is told by undo alone")
+			}
+			for file := range c.files {
+				must(t, os.Remove(filepath.Join(dir, file)))
+			}
+			must(t, os.RemoveAll(filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "undo")))
+			on("stores").want(t, 1)
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -38,6 +39,9 @@ type Config struct {
 	// it by one new commit.
 	Git   string
 	Clock clock.Clock // nil means the system's
+	// Kept returns the ids of the items that undo keeps for this directory; nil: none. They identify it when
+	// its own files no longer do.
+	Kept func() []string
 	// Fault lets a test fail a step of a write; nil otherwise.
 	Fault seam.Fault
 }
@@ -76,6 +80,12 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return model.Store{}, err
 	}
 	profile, err := Profile(c.Path)
+	var said []string
+	if err != nil && c.Kept != nil {
+		if profile = keptProfile(c.Path, c.Kept()); profile != "" {
+			said, err = []string{seam.KeptNote}, nil
+		}
+	}
 	if err != nil {
 		return model.Store{}, err
 	}
@@ -88,7 +98,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Tiers: s.tiers(), Enter: s.enter, Item: s.item, Head: s.head, Scope: s.scope, Address: s.address, Check: s.check, Fresh: s.fresh,
 		Wrote: s.wrote, Removed: s.removed, Beside: s.beside, Side: s.side, Path: unside, Deep: s.deep,
 	}
-	said := []string{"profile " + profile}
+	said = append(said, "profile "+profile)
 	if profile == codex {
 		s.layout.Parts = s.codexParts(c)
 		said = append(said, "Codex writes its files anew from memories_1.sqlite: an item can be forgotten and not edited, and comes back unless its row goes too")
@@ -151,6 +161,19 @@ func Profile(dir string) (string, error) {
 		"memories/ with memories_1.sqlite or a memory_summary.md of v1, GEMINI.md with settings.json, a MEMORY.md with links to .md files, memories/", filepath.Base(abs))
 }
 
+// keptProfile is the profile of a directory whose files no longer tell it, by the ids that undo keeps; empty
+// where those do not tell it either. Only these two profiles are told by files: forget removes no directory.
+func keptProfile(dir string, ids []string) string {
+	_, err := os.Lstat(filepath.Join(dir, "settings.json"))
+	switch {
+	case err == nil && slices.Contains(ids, "GEMINI.md"):
+		return gemini
+	case slices.ContainsFunc(ids, func(id string) bool { return !inDirectory.MatchString(id) }):
+		return project
+	}
+	return ""
+}
+
 // unknown says why this package does not know a directory's version, which is then opened read-only. A
 // summary of another version is still Codex's, and none of the memory tool's files.
 func (s *store) unknown() string {
@@ -167,6 +190,7 @@ var codexVersion = regexp.MustCompile(`^v[0-9]{1,4}$`)
 var (
 	literal     = regexp.MustCompile(`[*?\[\\]`)
 	projectPath = regexp.MustCompile(`/projects/[^/]+/memory$`)
+	inDirectory = regexp.MustCompile(`^(projects|agent-memory|memories)/`) // an id of the other profiles
 	headings    = regexp.MustCompile(`\A(?:\s|#[^\n]*)*\z`)
 	indexLine   = regexp.MustCompile(`\[[^\]]*\]\([^)]+\.md\)`)
 )
@@ -371,7 +395,7 @@ func (s *store) check(op, id string) error {
 		return model.Errorf(model.Unsupported, op, "Codex writes its memories itself: an item can be forgotten and not edited")
 	case tier == tierInstructions:
 		return model.Errorf(model.Unsupported, op, "%q is instructions that people write: edit it in its own program", id)
-	case tier == tierIndex && op == "forget" && s.lists(path.Dir(id)):
+	case tier == tierIndex && op == "forget" && (s.tellsAlone() && id == indexName || s.lists(path.Dir(id))):
 		return model.Errorf(model.Unsupported, op, "%q is the index of its directory: edit it", id)
 	}
 	return nil

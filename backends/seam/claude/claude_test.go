@@ -519,6 +519,15 @@ func TestLastMemory(t *testing.T) {
 	}
 }
 
+// TestTheIndexThatTellsItsStoreStays: a store is known by this index, so that it must stay without other files too (CC9).
+func TestTheIndexThatTellsItsStoreStays(t *testing.T) {
+	dir := plant(t, t.TempDir(), "MEMORY.md", "- [Gone](gone.md)\n")
+	before := tree(t, dir)
+	if _, err := open(t, dir).Provider.Forget(t.Context(), model.ForgetRequest{ID: "MEMORY.md"}); !errors.Is(err, model.Unsupported) || tree(t, dir) != before {
+		t.Errorf("the index was forgotten: %v", err)
+	}
+}
+
 // TestIndexLinksAsMarkdownHasThem: forget must remove each form of link to the file, and no line of another.
 func TestIndexLinksAsMarkdownHasThem(t *testing.T) {
 	for line, gone := range map[string]bool{

@@ -38,6 +38,9 @@ type Config struct {
 	APIURL   string
 	APIToken model.Secret
 	Clock    clock.Clock // nil means the system's
+	// Kept returns the ids of the items that undo keeps for this directory; nil: none. They identify it when
+	// its own files no longer do.
+	Kept func() []string
 
 	// Fault lets a test fail a step of a write; nil otherwise.
 	Fault rootdir.Fault
@@ -134,6 +137,9 @@ func (s *store) deviations() []model.Deviation {
 // notes are facts that an operator must know about this store.
 func (s *store) notes(snap *snapshot) []string {
 	var out []string
+	if s.at.kept {
+		out = append(out, seam.KeptNote)
+	}
 	if why := snap.names.problem; why != "" && !s.at.single {
 		out = append(out, "names and history come from crewship.db, and "+why)
 	}

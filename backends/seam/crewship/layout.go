@@ -17,6 +17,7 @@ type layout struct {
 	memory string    // M: versions and workspace tier; empty when there is none
 	db     string    // crewship.db; empty when there is none
 	bound  memoryDir // of a single directory: the owner, as far as its path names one
+	kept   bool      // only undo entries identify it
 }
 
 const (
@@ -56,6 +57,9 @@ func recognise(cfg Config) (layout, error) {
 		return layout{}, model.Errorf(model.InvalidInput, "open", "%q holds crewship.db but no output directory: set base_path to the directory that holds crews", filepath.Base(path))
 	case has("output"):
 		return layout{}, model.Errorf(model.InvalidInput, "open", "%q holds an output directory without crews, and no crewship.db: it is no Crewship data directory, or half of one", filepath.Base(path))
+	case cfg.Kept != nil && len(cfg.Kept()) > 0: // forget removes no directory, so that a data directory keeps its signs
+		at = singleLayout(path)
+		at.kept = true
 	default:
 		return layout{}, model.Errorf(model.InvalidInput, "open", "%q is no Crewship memory: a data directory holds crewship.db and output, a memory directory is named .memory or holds AGENT.md, CREW.md or daily", filepath.Base(path))
 	}

@@ -39,6 +39,9 @@ type Config struct {
 	SearchOnly  bool        // as backends.Env has it
 	Transcripts string      // Keep or Redact
 	Clock       clock.Clock // nil means the system's
+	// Kept returns the ids of the items that undo keeps for this directory; nil: none. They identify it when
+	// its own files no longer do.
+	Kept func() []string
 	// Fault lets a test fail a step of a write; nil otherwise.
 	Fault seam.Fault
 }
@@ -74,7 +77,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return model.Store{}, err
 	}
 	s := &store{path: c.Path, redact: c.Transcripts == Redact, known: map[string]provenance{}}
-	said, err := s.detect()
+	said, err := s.detect(c.Kept)
 	if err != nil {
 		return model.Store{}, err
 	}
@@ -118,14 +121,18 @@ func has(dir, pattern string) bool {
 }
 
 // detect finds the workspaces (OC1, OC2) and names those that are not opened.
-func (s *store) detect() (said []string, err error) {
+func (s *store) detect(kept func() []string) (said []string, err error) {
+	const one = "one workspace: who wrote what stands in the state directory, which is not open"
 	switch {
 	case s.path == "":
 		return nil, model.Errorf(model.InvalidInput, "open", "a path is needed: a state directory of OpenClaw, or one workspace")
 	case isState(s.path):
 	case isWorkspace(s.path):
 		s.agents = []agent{{}}
-		return []string{"one workspace: who wrote what stands in the state directory, which is not open"}, nil
+		return []string{one}, nil
+	case kept != nil && len(kept()) > 0: // forget removes no directory, so that a state directory keeps its signs
+		s.agents = []agent{{}}
+		return []string{one, seam.KeptNote}, nil
 	default:
 		return nil, model.Errorf(model.InvalidInput, "open", "%q is no state directory of OpenClaw and no workspace: looked for %s beside workspace*/, "+
 			"agents/*/agent/%s, and for MEMORY.md or memory/YYYY-MM-DD*.md with AGENTS.md or SOUL.md", filepath.Base(s.path), configName, indexName)
