@@ -261,7 +261,7 @@ func (a *App) visit(at desk.ScopeOf) tea.Cmd {
 }
 
 func (a *App) say(t paint.Tone, text safetext.Text) {
-	a.said.tone, a.said.text = t, text
+	a.said.tone, a.said.text, a.said.news = t, text, false
 	a.said.add(a.O.Clock.Now(), t, text)
 }
 

@@ -7,6 +7,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -42,6 +43,15 @@ func (a *App) Underneath(w, h int) (lines []string, row int) {
 
 func (a *App) Hush()                 { a.said.text = safetext.Text{} }
 func (a *App) Saying() safetext.Text { return a.said.text }
+
+func (a *App) News(t paint.Tone, text safetext.Text) {
+	if free := a.said.text.IsEmpty() || a.said.news; !free && !a.D.Spoken {
+		a.said.add(a.O.Clock.Now(), t, text)
+		return
+	}
+	a.D.Say(t, text)
+	a.said.news = true
+}
 
 func (a *App) Did(undo, undone []string) {
 	for _, id := range undone {

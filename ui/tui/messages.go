@@ -17,6 +17,7 @@ const maxMessages = 500
 type messages struct {
 	text safetext.Text // that stands there now
 	tone paint.Tone
+	news bool // nobody waits for that text
 	kept []message
 	gone int // older ones
 }

@@ -11,6 +11,7 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -20,6 +21,9 @@ type Frame interface {
 	dialog.Host
 	// Saying is the text of the status line.
 	Saying() safetext.Text
+	// News says what happened by itself. The result of an act is not replaced by it: then it is kept among the
+	// messages alone.
+	News(tone paint.Tone, text safetext.Text)
 	// Refuse says why a key does not work, on a page where a line is too short.
 	Refuse(b act.Act, why string) tea.Cmd
 	// Enter makes a pane visible; Refresh fetches again what is shown.

@@ -185,8 +185,8 @@ func (p *Pane) told(pages []list.Span[record.Row[operator.ErasureRequest]]) {
 		for _, row := range page.Rows {
 			r := row.Raw
 			now[r.ID] = erasureWord(r)
-			if was, known := p.states[r.ID]; known && was != now[r.ID] && !p.Visible() && p.D.Frame.Saying().IsEmpty() {
-				p.D.Say(paint.ToneInfo, p.D.Esc.Sprintf("6 Erasure: %s is now %s", p.D.Esc.Line(r.ID), p.D.Esc.Const(now[r.ID])))
+			if was, known := p.states[r.ID]; known && was != now[r.ID] && !p.Visible() {
+				p.D.Frame.News(paint.ToneInfo, p.D.Esc.Sprintf("6 Erasure: %s is now %s", p.D.Esc.Line(r.ID), p.D.Esc.Const(now[r.ID])))
 			}
 		}
 	}

@@ -281,9 +281,9 @@ func (p *Pane) tell(now backends.HealthReport) {
 	switch {
 	case !known || was.Status.OK == now.Status.OK:
 	case now.Status.OK:
-		p.d.Say(paint.ToneInfo, esc.Sprintf("%s is up again", now.Store))
+		p.d.Frame.News(paint.ToneInfo, esc.Sprintf("%s is up again", now.Store))
 	default:
-		p.d.Say(paint.ToneBad, esc.Sprintf("%s is down: %s", now.Store, esc.LineMax(now.Status.Message, prose.MaxReason)))
+		p.d.Frame.News(paint.ToneBad, esc.Sprintf("%s is down: %s", now.Store, esc.LineMax(now.Status.Message, prose.MaxReason)))
 	}
 }
 
