@@ -581,7 +581,7 @@ func pad(s string, width int) string {
 func (p *Pane) Bindings() []act.Act {
 	again := func() tea.Cmd {
 		p.moved = true
-		p.d.Tell("asking %s", p.StoreHere())
+		p.d.Frame.News(paint.ToneInfo, p.d.Esc.Sprintf("asking %s", p.StoreHere())) // the answer takes its place
 		return p.Check(p.StoreHere())
 	}
 	none := func() string {
