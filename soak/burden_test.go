@@ -50,9 +50,8 @@ func (m *machine) atRest(c *exec.Cmd) burden {
 	least := m.burdenOf(c)
 	for range 4 {
 		time.Sleep(250 * time.Millisecond)
-		if b := m.burdenOf(c); b.heap < least.heap {
-			least = b
-		}
+		b := m.burdenOf(c)
+		least = burden{min(least.files, b.files), min(least.goroutines, b.goroutines), min(least.heap, b.heap)}
 	}
 	return least
 }
