@@ -72,8 +72,8 @@ func NewApp(ctx context.Context, o Options) *App {
 	if o.Fleet == nil {
 		o.Fleet = backends.NewFleet(nil, nil)
 	}
-	a := &App{O: o, look: look{dark: paint.DarkFirst(environment(o.Environ)), paint: looksOf(o)}}
-	d := desk.New(loop.Loop{Ctx: ctx, Time: prose.Clock{Clock: o.Clock}, St: paint.New(a.look.paint, a.look.dark), Say: a.say, Later: loop.Ticking}, o.Fleet, a, o.Plain)
+	a := &App{O: o, look: look{dark: paint.DarkFirst(environment(o.Environ)), paint: looksOf(o)}, said: messages{time: o.Clock}}
+	d := desk.New(loop.Loop{Ctx: ctx, Time: prose.Clock{Clock: o.Clock}, St: paint.New(a.look.paint, a.look.dark), Say: a.said.say, Later: loop.Ticking}, o.Fleet, a, o.Plain)
 	d.ReadOnly, d.Open, d.Sources = o.ReadOnlyReason, a.visit, o.Sources
 	d.Glances.Every = o.Poll
 	d.Edit, d.Env, d.Environ = o.Edit, environment(o.Environ), o.Environ
@@ -258,11 +258,6 @@ func (a *App) Enter(n int) tea.Cmd {
 // visit lists items in the Tiers pane.
 func (a *App) visit(at desk.ScopeOf) tea.Cmd {
 	return tea.Batch(a.Enter(PaneTiers), a.Tiers.OpenList(at))
-}
-
-func (a *App) say(t paint.Tone, text safetext.Text) {
-	a.said.tone, a.said.text, a.said.news = t, text, false
-	a.said.add(a.O.Clock.Now(), t, text)
 }
 
 // key routes a keystroke: to the overlay, the command line, the focused input,

@@ -46,7 +46,7 @@ func (a *App) Saying() safetext.Text { return a.said.text }
 
 func (a *App) News(t paint.Tone, text safetext.Text) {
 	if free := a.said.text.IsEmpty() || a.said.news; !free && !a.D.Spoken {
-		a.said.add(a.O.Clock.Now(), t, text)
+		a.said.add(t, text)
 		return
 	}
 	a.D.Say(t, text)

@@ -3,6 +3,7 @@ package tui
 import (
 	"time"
 
+	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
@@ -19,6 +20,7 @@ type messages struct {
 	tone paint.Tone
 	news bool // nobody waits for that text
 	kept []message
+	time clock.Clock
 	gone int // older ones
 }
 
@@ -28,11 +30,17 @@ type message struct {
 	text safetext.Text
 }
 
-func (m *messages) add(at time.Time, t paint.Tone, text safetext.Text) {
+// say puts a text on the status line.
+func (m *messages) say(t paint.Tone, text safetext.Text) {
+	m.tone, m.text, m.news = t, text, false
+	m.add(t, text)
+}
+
+func (m *messages) add(t paint.Tone, text safetext.Text) {
 	if text.IsEmpty() {
 		return
 	}
-	m.kept = append(m.kept, message{at, t, text})
+	m.kept = append(m.kept, message{m.time.Now(), t, text})
 	if over := len(m.kept) - maxMessages; over > 0 {
 		m.kept, m.gone = m.kept[over:], m.gone+over
 	}
