@@ -103,7 +103,7 @@ func now() context.Context {
 
 // Calls beyond the share must wait for their turn, in a bounded number.
 func TestCallsWait(t *testing.T) {
-	a, b := guests(t, bearer.Limits{Calls: 5, CallShare: 4, Waiting: 50})
+	a, _ := guests(t, bearer.Limits{Calls: 5, CallShare: 4, Waiting: 50})
 	var wg sync.WaitGroup
 	var most, running atomic.Int64
 	for range 50 {
@@ -125,7 +125,7 @@ func TestCallsWait(t *testing.T) {
 	if n := most.Load(); n > 4 {
 		t.Errorf("%d calls of one caller at a time", n)
 	}
-	a, b = guests(t, bearer.Limits{Calls: 5, CallShare: 1, Waiting: 1})
+	a, b := guests(t, bearer.Limits{Calls: 5, CallShare: 1, Waiting: 1})
 	first, err := a.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
