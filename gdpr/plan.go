@@ -196,7 +196,8 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 			}
 			return nil
 		})
-		p.Note = strings.Trim(d.otherRequestsNote(&r)+"; "+d.exportsNote(ctx, p), "; ")
+		notes := []string{d.otherRequestsNote(&r), d.exportsNote(ctx, p)}
+		p.Note = strings.Join(slices.DeleteFunc(notes, func(n string) bool { return n == "" }), "; ")
 		items, held := p.Count()
 		return map[string]int64{"items": items, "held": held, "stores": int64(len(p.Stores))}, err
 	})

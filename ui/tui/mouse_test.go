@@ -98,7 +98,7 @@ func TestListsFilterWhileOneTypes(t *testing.T) {
 	r.press("5").see("[5 Conflicts]", "harbour-fees").press("/", "boat").see("enter keep").gone("harbour-fees").press("enter").see("› /boat").press("esc").see("harbour-fees")
 }
 
-// TestAQuestionIsABoxOverItsList: the row in question, and others, must stay visible.
+// TestAQuestionIsABoxOverItsList: the row in question must stay visible, below the headings of its columns.
 func TestAQuestionIsABoxOverItsList(t *testing.T) {
 	t.Parallel()
 	for _, s := range []struct{ width, height int }{{80, 24}, {120, 40}} {
