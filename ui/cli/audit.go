@@ -127,13 +127,13 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 			var newer []operator.StoreEvent
 			newer, own.rows = operator.Between(own.rows, r.TS)
 			for _, e := range newer {
-				tab.put("store_event", eventRow(e))
+				tab.put("store_event", newEventRow(e))
 			}
-			tab.put("audit", auditRow(r))
+			tab.put("audit", newAuditRow(r))
 		}
 		if page.Next == "" {
 			for _, e := range own.rows {
-				tab.put("store_event", eventRow(e))
+				tab.put("store_event", newEventRow(e))
 			}
 			own.rows = nil
 		}
@@ -152,13 +152,20 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 	return partialIf(own.missing)
 }
 
+// auditPageRow says what a list of records leaves out.
+type auditPageRow struct {
+	Next    *string  `json:"next"` // cursor of the next page
+	Left    int      `json:"store_events_left"`
+	Bounded []string `json:"bounded"` // stores with more events than are read
+}
+
 // pageOfAudit says what the list leaves out: records from a cursor on, the stores' own events, and the stores
 // that have more events than are read.
 func (a *app) pageOfAudit(next string, left int, bounded []string) {
 	if next == "" && left == 0 && len(bounded) == 0 {
 		return
 	}
-	a.emit("page", row{"next": nilIfEmpty(next), "store_events_left": left, "bounded": append([]string{}, bounded...)})
+	a.emit("page", auditPageRow{nilIfEmpty(next), left, list(bounded)})
 	if next != "" {
 		a.hintf("there are more; go on with --cursor %s, or take all with --all", next)
 	}
@@ -202,15 +209,44 @@ func (a *app) wantedEvents(ctx context.Context, f auditFlags, q audit.Filter) (o
 }
 
 // auditRow is a record of the log.
-func auditRow(r audit.Row) row {
+type auditRow struct {
+	Source    string           `json:"source"` // memdesk
+	Seq       uint64           `json:"seq"`
+	TS        stamp            `json:"ts" col:"TIME"`
+	Actor     string           `json:"actor"`
+	ActorKey  string           `json:"actor_key"`
+	Role      string           `json:"role"`
+	Action    string           `json:"action"`
+	Store     dashed           `json:"store"`
+	Tier      string           `json:"tier"`
+	Target    string           `json:"target"`
+	Subject   string           `json:"subject"`
+	Name      string           `json:"name"`
+	NameWords string           `json:"-" col:"NAME"`
+	NameState audit.NameState  `json:"name_state"`
+	Reason    string           `json:"reason"`
+	Why       string           `json:"-" col:"REASON"` // with the origin
+	Origin    string           `json:"origin"`
+	Session   string           `json:"session"`
+	Phase     audit.Phase      `json:"phase"`
+	Intent    uint64           `json:"intent"`
+	Result    dashed           `json:"result"`
+	Class     string           `json:"class"`
+	Counts    map[string]int64 `json:"counts"`
+	Prev      string           `json:"prev"`
+	Hash      string           `json:"hash"`
+	Damaged   string           `json:"damaged"`
+}
+
+func newAuditRow(r audit.Row) auditRow {
 	name := operator.NameWords(r)
 	if r.Damaged != "" {
 		name = "DAMAGED: " + r.Damaged
 	}
-	return row{"source": "memdesk", "seq": r.Seq, "ts": stamp(r.TS), "time": cell(when(r.TS)), "actor": r.Actor, "actor_key": r.ActorKey, "role": r.Role,
-		"action": r.Action, "store": dash(r.Store), "tier": r.Tier, "target": r.Target, "subject": r.Subject, "name": as{r.Name, orDash(name)}, "name_state": r.NameState,
-		"reason": as{r.Reason, why(r)}, "origin": r.Origin, "session": r.Session, "phase": r.Phase, "intent": r.Link, "result": dash(r.Result), "class": r.Class,
-		"counts": r.Counts, "prev": r.Prev, "hash": r.Hash, "damaged": r.Damaged}
+	return auditRow{Source: "memdesk", Seq: r.Seq, TS: stamp(r.TS), Actor: r.Actor, ActorKey: r.ActorKey, Role: r.Role, Action: r.Action, Store: dashed(r.Store),
+		Tier: r.Tier, Target: r.Target, Subject: r.Subject, Name: r.Name, NameWords: orDash(name), NameState: r.NameState, Reason: r.Reason, Why: why(r),
+		Origin: r.Origin, Session: r.Session, Phase: r.Phase, Intent: r.Link, Result: dashed(r.Result), Class: r.Class, Counts: r.Counts,
+		Prev: r.Prev, Hash: r.Hash, Damaged: r.Damaged}
 }
 
 // why joins the reason of a record with its origin.
@@ -292,19 +328,48 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 	return nil
 }
 
+// chainRow says whether the log is unchanged.
+type chainRow struct {
+	OK             bool        `json:"ok"`
+	Events         uint64      `json:"events"`
+	Head           string      `json:"head"`
+	Reason         string      `json:"reason"`
+	FirstBad       uint64      `json:"first_bad"`
+	Segments       int         `json:"segments"`
+	Retired        uint64      `json:"retired"`
+	OpenIntents    int         `json:"open_intents"`
+	Acknowledged   bool        `json:"acknowledged"`
+	TornBytes      int64       `json:"torn_bytes"`
+	NamesOK        int64       `json:"names_ok"`
+	NamesAbsent    int64       `json:"names_absent"`
+	NamesForged    int64       `json:"names_forged"`
+	NamesUnchecked int64       `json:"names_unchecked"`
+	Anchors        []provenRow `json:"anchors"`
+}
+
+// provenRow is what a checkpoint outside the records proves.
+type provenRow struct {
+	By    string            `json:"by"`
+	Kind  string            `json:"kind"`
+	State audit.ProvenState `json:"state"`
+	Seq   uint64            `json:"seq"`
+	TS    stamp             `json:"ts"`
+	Why   string            `json:"why"`
+}
+
 // emitVerified prints the report as one object.
 func (a *app) emitVerified(rep audit.Report) {
 	reason := rep.Reason
 	if rep.OK && rep.Names.Forged > 0 {
 		reason = forgedWords(rep.Names)
 	}
-	anchors := []row{}
+	anchors := []provenRow{}
 	for _, p := range rep.Proven {
-		anchors = append(anchors, row{"by": p.By, "kind": p.Kind, "state": p.State, "seq": p.Seq, "ts": stamp(p.At), "why": p.Why})
+		anchors = append(anchors, provenRow{p.By, p.Kind, p.State, p.Seq, stamp(p.At), p.Why})
 	}
-	a.emit("verify", row{"ok": rep.OK && rep.Names.Forged == 0, "events": rep.Events, "head": rep.Head, "reason": reason, "first_bad": rep.FirstBad,
-		"segments": rep.Segments, "retired": rep.Retired, "open_intents": len(rep.OpenIntents), "acknowledged": rep.Acknowledged, "torn_bytes": rep.Torn,
-		"names_ok": rep.Names.OK, "names_absent": rep.Names.Absent, "names_forged": rep.Names.Forged, "names_unchecked": rep.Names.Unchecked, "anchors": anchors})
+	a.emit("verify", chainRow{OK: rep.OK && rep.Names.Forged == 0, Events: rep.Events, Head: rep.Head, Reason: reason, FirstBad: rep.FirstBad,
+		Segments: rep.Segments, Retired: rep.Retired, OpenIntents: len(rep.OpenIntents), Acknowledged: rep.Acknowledged, TornBytes: rep.Torn,
+		NamesOK: rep.Names.OK, NamesAbsent: rep.Names.Absent, NamesForged: rep.Names.Forged, NamesUnchecked: rep.Names.Unchecked, Anchors: anchors})
 }
 
 // sayNames reports on the clear names, which the chain of hashes does not cover.
@@ -358,7 +423,21 @@ func (a *app) auditAcknowledgeCommand() *cobra.Command {
 }
 
 // eventRow is an event from a store's own system.
-func eventRow(e operator.StoreEvent) row {
-	return row{"source": "store", "store": e.Store, "ts": stamp(e.At), "action": e.Name, "payload": fieldMap(e.Payload), "seq": cell("-"), "time": cell(when(e.At)),
-		"actor": cell("(the store)"), "phase": cell("-"), "result": cell("-"), "name": cell(orDash(e.Words())), "reason": cell("")}
+type eventRow struct {
+	Source  string            `json:"source"` // store
+	Store   string            `json:"store"`
+	TS      stamp             `json:"ts" col:"TIME"`
+	Action  string            `json:"action"`
+	Payload map[string]string `json:"payload"`
+	Actor   string            `json:"-" col:"ACTOR"`
+	Words   dashed            `json:"-" col:"NAME"`
+	// What only memdesk's own records have.
+	Seq    dashed `json:"-" col:"SEQ"`
+	Phase  dashed `json:"-" col:"PHASE"`
+	Result dashed `json:"-" col:"RESULT"`
+	Reason string `json:"-" col:"REASON"`
+}
+
+func newEventRow(e operator.StoreEvent) eventRow {
+	return eventRow{Source: "store", Store: e.Store, TS: stamp(e.At), Action: e.Name, Payload: fieldMap(e.Payload), Actor: "(the store)", Words: dashed(e.Words())}
 }

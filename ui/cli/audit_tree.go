@@ -126,12 +126,23 @@ func (a *app) auditKeyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.result("key", row{"key": keys[len(keys)-1]}, "%s", keys[len(keys)-1])
+			a.result("key", keyRow{keys[len(keys)-1]}, "%s", keys[len(keys)-1])
 			return nil
 		}),
 	}
 	c.Flags().BoolVar(&rotate, "rotate", false, "make another key")
 	return a.asks(c)
+}
+
+// keyRow is the public key of the log's checkpoints.
+type keyRow struct {
+	Key string `json:"key"`
+}
+
+// retiredRow counts the records that went after their retention.
+type retiredRow struct {
+	Records int64 `json:"records"`
+	Before  stamp `json:"before"`
 }
 
 func (a *app) auditRetireCommand() *cobra.Command {
@@ -163,7 +174,7 @@ func (a *app) auditRetireCommand() *cobra.Command {
 			if upTo.Before(at) {
 				a.sayf("records from %s on stay: the erasure request that was filed then is still open", upTo.UTC().Format(time.RFC3339Nano))
 			}
-			a.result("retired", row{"records": n, "before": stamp(upTo)}, "removed %s", plural(n, "record"))
+			a.result("retired", retiredRow{n, stamp(upTo)}, "removed %s", plural(n, "record"))
 			return nil
 		}),
 	}

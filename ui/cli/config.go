@@ -17,6 +17,29 @@ import (
 	"memdesk/ui/tui"
 )
 
+// configRow is the configuration file, as `config path` and `config check` describe it.
+type configRow struct {
+	Path   string `json:"path"`
+	Exists *bool  `json:"exists,omitempty"`
+	OK     bool   `json:"ok,omitempty"`
+	Stores *int   `json:"stores,omitempty"`
+}
+
+// versionInfoRow is the version of the program.
+type versionInfoRow struct {
+	Version string   `json:"version"`
+	Kinds   []string `json:"kinds"`
+	Go      string   `json:"go"`
+}
+
+// infoRow is the version with the paths.
+type infoRow struct {
+	versionInfoRow
+	Config *string `json:"config"`
+	State  *string `json:"state"`
+	Cache  *string `json:"cache"`
+}
+
 func (a *app) configCommand() *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "The configuration file"}
 	c.AddCommand(
@@ -28,7 +51,7 @@ func (a *app) configCommand() *cobra.Command {
 					return usage("neither HOME nor an absolute XDG_CONFIG_HOME is set: name a file with --config")
 				}
 				_, err := os.Stat(path)
-				a.result("config", row{"path": path, "exists": err == nil}, "%s", path)
+				a.result("config", configRow{Path: path, Exists: onlyIf(true, err == nil)}, "%s", path)
 				return nil
 			},
 		},
@@ -55,7 +78,7 @@ func (a *app) checkConfig() error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		a.sayf("there is no %s; memdesk looks where stores usually live. `memdesk config init` writes an example", path)
 	}
-	a.result("config", row{"path": path, "ok": true, "stores": len(cfg.Stores)}, "%s: fine, %s", path, plural(int64(len(cfg.Stores)), "store"))
+	a.result("config", configRow{Path: path, OK: true, Stores: onlyIf(true, len(cfg.Stores))}, "%s: fine, %s", path, plural(int64(len(cfg.Stores)), "store"))
 	return nil
 }
 
@@ -88,7 +111,7 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "The version and what it was built with",
 		RunE: func(*cobra.Command, []string) error {
-			a.result("version", row{"version": a.Version, "kinds": a.Kinds.Names(), "go": runtime.Version()}, "memdesk %s (%s)", a.Version, runtime.Version())
+			a.result("version", versionInfoRow{a.Version, a.Kinds.Names(), runtime.Version()}, "memdesk %s (%s)", a.Version, runtime.Version())
 			return nil
 		},
 	}
@@ -102,7 +125,7 @@ func (a *app) infoCommand() *cobra.Command {
 			config, _ := backends.ConfigPath(a.flags.config, a.Env)
 			cache := statedir.Base(a.Env, "XDG_CACHE_HOME", ".cache")
 			if a.flags.json {
-				a.emit("info", row{"version": a.Version, "go": runtime.Version(), "config": nilIfEmpty(config), "state": nilIfEmpty(s.State), "cache": nilIfEmpty(cache), "kinds": a.Kinds.Names()})
+				a.emit("info", infoRow{versionInfoRow{a.Version, a.Kinds.Names(), runtime.Version()}, nilIfEmpty(config), nilIfEmpty(s.State), nilIfEmpty(cache)})
 				return nil
 			}
 			t := a.table("WHAT", "WHERE")

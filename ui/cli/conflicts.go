@@ -9,6 +9,7 @@ import (
 
 	"memdesk/conflict"
 	"memdesk/conflict/merge"
+	"memdesk/conflict/names"
 	"memdesk/model"
 	"memdesk/operator"
 )
@@ -53,7 +54,7 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 			if !c.Returned.IsZero() {
 				a.sayf("%s has come back: it was resolved %s; resolve it again once every device has synced", refOf(c.Store, c.ID), when(c.Returned))
 			}
-			tab.put("conflict", conflictRow(c))
+			tab.put("conflict", newConflictRow(c))
 		}
 		return nil
 	})
@@ -77,32 +78,62 @@ func (a *app) sayInterrupted(s *operator.Session) {
 }
 
 // conflictRow is one copy.
-func conflictRow(c conflict.Copy) row {
-	chain := []row{}
+type conflictRow struct {
+	Store        string             `json:"store"`
+	Copy         string             `json:"copy"`
+	CopyRef      string             `json:"-" col:"COPY"`
+	Base         *string            `json:"base"` // null: an orphan
+	BaseRef      string             `json:"-" col:"BASE"`
+	Target       *string            `json:"target"` // the base by the copy's name alone
+	Tool         string             `json:"tool"`
+	Alternatives []string           `json:"tool_alternatives"`
+	Row          int                `json:"row"` // of the table in conflict-names.md
+	Class        names.Class        `json:"class"`
+	Confidence   names.Confidence   `json:"confidence"`
+	State        string             `json:"-" col:"STATE"`
+	Reason       string             `json:"reason"`
+	Redundant    *bool              `json:"redundant"` // null: not compared
+	Orphan       bool               `json:"orphan"`
+	BaseState    conflict.BaseState `json:"base_state"`
+	Chain        []markerRow        `json:"chain"`
+	Caution      []string           `json:"caution"`
+	Twins        []string           `json:"twins"`
+	Who          *string            `json:"who"`
+	At           stamp              `json:"at"`
+	Shared       *int               `json:"shared"` // equal lines in per cent
+	Blocks       int                `json:"blocks"`
+	Binary       bool               `json:"binary"`
+	CopyRevision model.Revision     `json:"copy_revision"`
+	BaseRevision model.Revision     `json:"base_revision"`
+	CopyBytes    int64              `json:"copy_bytes"`
+	BaseBytes    int64              `json:"base_bytes"`
+	Problem      *string            `json:"problem"`
+	Returned     stamp              `json:"returned"`
+}
+
+// markerRow is a marker that was cut from a name.
+type markerRow struct {
+	Name   string `json:"name"`
+	Marker string `json:"marker"`
+	Tool   string `json:"tool"`
+	Row    int    `json:"row"`
+}
+
+func newConflictRow(c conflict.Copy) conflictRow {
+	chain := []markerRow{}
 	for _, s := range c.Chain {
-		chain = append(chain, row{"name": s.Name, "marker": s.Marker, "tool": s.Tool, "row": s.Row})
+		chain = append(chain, markerRow{s.Name, s.Marker, s.Tool, s.Row})
 	}
 	base := "-"
 	if c.BaseID != "" {
 		base = refOf(c.Store, c.BaseID)
 	}
-	return row{"store": c.Store, "copy": as{model.EncodeID(c.ID), refOf(c.Store, c.ID)}, "base": as{nilIfEmpty(model.EncodeID(c.BaseID)), base}, "target": nilIfEmpty(model.EncodeID(c.Target)),
-		"tool": c.Tool, "tool_alternatives": list(c.Also), "row": c.Row, "class": c.Class, "confidence": c.Confidence, "state": cell(operator.ConflictState(c)), "reason": c.Reason,
-		"redundant": onlyIf(c.Base != conflict.BaseUnknown, c.Redundant), // not compared is not "differs"
-		"orphan":    c.Orphan, "base_state": c.Base, "chain": chain, "caution": list(c.Cautions), "twins": ids(c.Twins), "who": nilIfEmpty(c.Who), "at": stamp(c.At),
-		"shared": onlyIf(c.Shared >= 0, c.Shared), "blocks": c.Blocks, "binary": c.Binary, "copy_revision": c.CopyRev, "base_revision": c.BaseRev,
-		"copy_bytes": c.CopySize, "base_bytes": c.BaseSize, "problem": nilIfEmpty(c.Problem), "returned": stamp(c.Returned)}
-}
-
-// list is a list that is never null.
-func list[T any](all []T) []T { return append([]T{}, all...) }
-
-func ids(all []string) []string {
-	out := make([]string, len(all))
-	for i, id := range all {
-		out[i] = model.EncodeID(id)
-	}
-	return out
+	return conflictRow{Store: c.Store, Copy: model.EncodeID(c.ID), CopyRef: refOf(c.Store, c.ID), Base: nilIfEmpty(model.EncodeID(c.BaseID)), BaseRef: base,
+		Target: nilIfEmpty(model.EncodeID(c.Target)), Tool: c.Tool, Alternatives: list(c.Also), Row: c.Row, Class: c.Class, Confidence: c.Confidence,
+		State: operator.ConflictState(c), Reason: c.Reason, Redundant: onlyIf(c.Base != conflict.BaseUnknown, c.Redundant), Orphan: c.Orphan, BaseState: c.Base,
+		Chain: chain, Caution: list(c.Cautions), Twins: ids(c.Twins), Who: nilIfEmpty(c.Who), At: stamp(c.At), Shared: onlyIf(c.Shared >= 0, c.Shared),
+		Blocks: c.Blocks, Binary: c.Binary, CopyRevision: c.CopyRev, BaseRevision: c.BaseRev, CopyBytes: c.CopySize, BaseBytes: c.BaseSize,
+		Problem: nilIfEmpty(c.Problem), Returned: stamp(c.Returned)}
 }
 
 func (a *app) showConflict(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error {
@@ -115,7 +146,7 @@ func (a *app) showConflict(ctx context.Context, s *operator.Session, store model
 		return err
 	}
 	if a.flags.json {
-		a.emit("conflict", comparisonRow(cmp))
+		a.emit("conflict", newComparisonRow(cmp))
 		return nil
 	}
 	a.linef("%s", refOf(c.Store, c.ID))
@@ -226,18 +257,46 @@ var changedBy = map[merge.Kind]string{
 	merge.Agreed: "changed alike in both", merge.Conflict: "changed in both",
 }
 
-func comparisonRow(cmp conflict.Comparison) row {
-	hunks, fields := []row{}, []row{}
+// comparisonRow is a copy beside its base.
+type comparisonRow struct {
+	conflictRow
+	Hunks           []hunkRow  `json:"hunks"`
+	Fields          []frontRow `json:"fields"`
+	Ancestor        *string    `json:"ancestor"` // what both came from
+	AncestorUnknown *string    `json:"ancestor_unknown"`
+	BaseTime        stamp      `json:"base_time"`
+	CopyTime        stamp      `json:"copy_time"`
+}
+
+// hunkRow are lines in which the two differ.
+type hunkRow struct {
+	Changed  string   `json:"changed"`
+	Open     bool     `json:"open"` // somebody must choose
+	Ancestor []string `json:"ancestor"`
+	Base     []string `json:"base"`
+	Copy     []string `json:"copy"`
+}
+
+// frontRow is a field of the front matter; null: a side lacks it.
+type frontRow struct {
+	Name string  `json:"name"`
+	Base *string `json:"base"`
+	Copy *string `json:"copy"`
+	Same bool    `json:"same"`
+}
+
+func newComparisonRow(cmp conflict.Comparison) comparisonRow {
+	hunks, fields := []hunkRow{}, []frontRow{}
 	for _, h := range cmp.Hunks {
 		if h.Kind != merge.Same {
-			hunks = append(hunks, row{"changed": changedBy[h.Kind], "open": h.Open(), "ancestor": list(h.Ancestor), "base": list(h.Left), "copy": list(h.Right)})
+			hunks = append(hunks, hunkRow{changedBy[h.Kind], h.Open(), list(h.Ancestor), list(h.Left), list(h.Right)})
 		}
 	}
 	for _, f := range cmp.Front {
-		fields = append(fields, row{"name": f.Name, "base": onlyIf(f.InBase, f.Base), "copy": onlyIf(f.InCopy, f.Copy), "same": f.Same()})
+		fields = append(fields, frontRow{f.Name, onlyIf(f.InBase, f.Base), onlyIf(f.InCopy, f.Copy), f.Same()})
 	}
-	return conflictRow(cmp.Copy).with(row{"hunks": hunks, "fields": fields, "ancestor": onlyIf(cmp.Threefold(), cmp.Origin),
-		"ancestor_unknown": onlyIf(!cmp.Threefold(), cmp.Unknown), "base_time": stamp(cmp.BaseTime), "copy_time": stamp(cmp.CopyTime)})
+	return comparisonRow{newConflictRow(cmp.Copy), hunks, fields, onlyIf(cmp.Threefold(), cmp.Origin), onlyIf(!cmp.Threefold(), cmp.Unknown),
+		stamp(cmp.BaseTime), stamp(cmp.CopyTime)}
 }
 
 func (a *app) resolveCommand() *cobra.Command {
@@ -326,6 +385,18 @@ func resolveQuestion(c conflict.Copy, take conflict.Take) string {
 	return "write the merged text over " + base + ", and remove " + copied + "?"
 }
 
+// resolvedRow is a conflict that was resolved.
+type resolvedRow struct {
+	Store    string         `json:"store"`
+	Base     string         `json:"base"`
+	Copy     string         `json:"copy"`
+	Take     conflict.Take  `json:"take"`
+	Revision model.Revision `json:"revision"`
+	Undo     *string        `json:"undo"`
+	Kept     *string        `json:"kept"` // where the copy's text stands
+	Notes    []string       `json:"notes"`
+}
+
 func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Take) {
 	a.sayEach(done.Warnings, "note: %s")
 	what := "the copy was removed"
@@ -335,8 +406,8 @@ func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Tak
 	if done.Kept != "" {
 		what = "the copy's text stands in " + done.Kept
 	}
-	a.result("resolved", row{"store": done.Store, "base": model.EncodeID(done.Item), "copy": model.EncodeID(c.ID), "take": take, "revision": done.Revision,
-		"undo": nilIfEmpty(done.Undo), "kept": nilIfEmpty(model.EncodeID(done.Kept)), "notes": list(done.Warnings)}, "%s  %s", refOf(done.Store, done.Item), what)
+	a.result("resolved", resolvedRow{Store: done.Store, Base: model.EncodeID(done.Item), Copy: model.EncodeID(c.ID), Take: take, Revision: done.Revision,
+		Undo: nilIfEmpty(done.Undo), Kept: nilIfEmpty(model.EncodeID(done.Kept)), Notes: list(done.Warnings)}, "%s  %s", refOf(done.Store, done.Item), what)
 	if done.Undo != "" && done.Obstacle == "" {
 		a.hintf("to take it back: memdesk conflicts undo %s (until %s)", done.Undo, when(done.Expires))
 	} else {

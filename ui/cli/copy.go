@@ -139,12 +139,38 @@ func (a *app) export(ctx context.Context, store, out string) error {
 		return err
 	}
 	tab := a.table("DIRECTORY", "ITEMS", "SHA256")
-	tab.put("export", row{"store": store, "dir": dir, "directory": cell(dir), "items": m.Items, "sha256": m.SHA256, "problems": m.Problems})
+	tab.put("export", storeExportRow{store, dir, m.Items, m.SHA256, m.Problems})
 	tab.flush()
 	for _, p := range m.Problems {
 		a.errorf("%s: not exported: %s", store, p)
 	}
 	return partialIf(len(m.Problems) > 0)
+}
+
+// storeExportRow is a store that was exported.
+type storeExportRow struct {
+	Store    string   `json:"store"`
+	Dir      string   `json:"dir" col:"DIRECTORY"`
+	Items    int64    `json:"items"`
+	SHA256   string   `json:"sha256"`
+	Problems []string `json:"problems"`
+}
+
+// copiedRow counts the outcomes of a copy.
+type copiedRow struct {
+	Copied  int64   `json:"copied"`
+	Skipped int64   `json:"skipped"`
+	Failed  int64   `json:"failed"`
+	Job     jobs.ID `json:"job"`
+}
+
+// copyRow is the outcome of one item.
+type copyRow struct {
+	ID      string          `json:"id"`
+	Item    string          `json:"-" col:"ITEM"`
+	To      string          `json:"to"`
+	Outcome transfer.Result `json:"outcome" col:"RESULT"`
+	Reason  string          `json:"reason" col:"WHY"`
 }
 
 // runCopy runs the plan as a job and shows its progress.
@@ -161,7 +187,7 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 		return err
 	}
 	tab.flush()
-	a.result("summary", row{"copied": done.Copied, "skipped": done.Skipped, "failed": done.Failed, "job": string(done.Job)},
+	a.result("summary", copiedRow{done.Copied, done.Skipped, done.Failed, done.Job},
 		"copied %d, skipped %d, failed %d", done.Copied, done.Skipped, done.Failed)
 	switch {
 	case done.Failed > 0 && done.Copied+done.Skipped == 0:
@@ -192,7 +218,7 @@ func copyTitle(f copyFlags) string {
 // outcome prints the outcome of one item: of every item with --json, else where there is a reason.
 func (t *table) outcome(x transfer.Outcome) {
 	if t.a.flags.json || x.Reason != "" {
-		t.put("item", row{"id": model.EncodeID(x.ID), "item": cell(x.ID), "to": model.EncodeID(x.To), "outcome": x.Result, "result": cell(x.Result), "reason": x.Reason, "why": cell(x.Reason)})
+		t.put("item", copyRow{model.EncodeID(x.ID), x.ID, model.EncodeID(x.To), x.Result, x.Reason})
 	}
 	if len(t.rows) >= 100 {
 		t.page()

@@ -21,6 +21,12 @@ import (
 	"memdesk/ui/tui"
 )
 
+// demoRow is a demo that was made.
+type demoRow struct {
+	Dir    string `json:"dir"`
+	Config string `json:"config"`
+}
+
 func (a *app) demoCommand() *cobra.Command {
 	var dir string
 	seedOnly, guided := false, false
@@ -65,7 +71,7 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly, guided bool) (err 
 	}
 	if seedOnly {
 		config := filepath.Join(dir, demodata.ConfigFile)
-		a.result("demo", row{"dir": dir, "config": config}, "%s", dir)
+		a.result("demo", demoRow{dir, config}, "%s", dir)
 		a.hintf("open it with: memdesk --config %s", config)
 		return nil
 	}

@@ -35,7 +35,7 @@ func TestTheDemosStory(t *testing.T) {
 	if err := p.app().story(dir).Tell(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	md := func(code int, args ...string) (rows []row) {
+	md := func(code int, args ...string) (rows []map[string]any) {
 		t.Helper()
 		var out, talk bytes.Buffer
 		p := p
@@ -44,7 +44,7 @@ func TestTheDemosStory(t *testing.T) {
 			t.Fatalf("%v ended with %d, not %d: %s", args, got, code, &talk)
 		}
 		for line := range bytes.Lines(out.Bytes()) {
-			var r row
+			var r map[string]any
 			if err := json.Unmarshal(line, &r); err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,6 @@ import (
 	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/gdpr/receipt"
-	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
 )
@@ -60,6 +59,15 @@ func (a *app) failed(where model.Ref, err error) {
 	}
 }
 
+// errorRow is an error.
+type errorRow struct {
+	Kind      string  `json:"kind"`
+	Retryable bool    `json:"retryable"`
+	Message   string  `json:"message"`
+	Store     *string `json:"store"`
+	ID        string  `json:"id,omitempty"`
+}
+
 // failure prints an error as one JSON object on standard error.
 func (a *app) failure(where model.Ref, err error) {
 	kind, retryable := model.KindOf(err), false
@@ -73,11 +81,7 @@ func (a *app) failure(where model.Ref, err error) {
 	default:
 		retryable = kind.Retryable()
 	}
-	r := row{"type": "error", "v": 1, "kind": kind.Code(), "retryable": retryable, "message": err.Error(), "store": nilIfEmpty(where.Store)}
-	if where.ID != "" {
-		r["id"] = model.EncodeID(where.ID)
-	}
-	line, err := safetext.MarshalJSON(r)
+	line, err := object("error", errorRow{kind.Code(), retryable, err.Error(), nilIfEmpty(where.Store), model.EncodeID(where.ID)})
 	if err == nil && a.round.isNew("", string(line)) {
 		_, _ = a.errRaw.Write(append(line, '\n')) // nobody is left to tell
 	}

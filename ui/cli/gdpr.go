@@ -11,6 +11,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
 	"memdesk/model"
 	"memdesk/operator"
@@ -170,7 +171,31 @@ func (a *app) sayKinds(in gdpr.Intake) {
 }
 
 // requestRow is an erasure request.
-func requestRow(r gdpr.Due) row {
+type requestRow struct {
+	Request       string                 `json:"request"`
+	State         gdpr.State             `json:"state"`
+	Deadline      string                 `json:"deadline"`
+	Received      string                 `json:"received"`
+	Overdue       bool                   `json:"overdue"`
+	Due           string                 `json:"due"`
+	Reason        string                 `json:"reason"`
+	By            string                 `json:"by"`
+	Subject       *string                `json:"subject"` // null once it is erased
+	Pseudonym     string                 `json:"pseudonym"`
+	Aliases       int                    `json:"aliases"`
+	PlanHash      *string                `json:"plan_hash"`
+	Approvals     int                    `json:"approvals"`
+	Extended      bool                   `json:"extended"`
+	Holds         []string               `json:"holds"`
+	OpenExports   int                    `json:"open_exports"` // neither handed over nor deleted
+	Open          dashed                 `json:"-" col:"NOTE"`
+	OpenDSR       *string                `json:"subject_request_id"`
+	OpenDSRStatus string                 `json:"request_status"`
+	Identity      *receipt.IdentityCheck `json:"identity_check"`
+	Note          string                 `json:"note,omitempty"`
+}
+
+func newRequestRow(r gdpr.Due) requestRow {
 	note := r.Reason
 	if r.ExportsOpen > 0 {
 		note = strings.TrimPrefix(note+"; "+plural(int64(r.ExportsOpen), "export")+" neither handed over nor deleted", "; ")
@@ -179,20 +204,14 @@ func requestRow(r gdpr.Due) row {
 	for _, h := range r.Holds {
 		held = append(held, refOf(h.Store, h.ID))
 	}
-	return row{"request": r.ID, "deadline": r.Deadline.Format("2006-01-02"), "received": r.Received, "state": r.State, "overdue": r.Overdue,
-		"due": r.Words, "reason": r.Reason, "by": r.By, "subject": nilIfEmpty(r.Subject), "pseudonym": r.Pseudonym, "aliases": len(r.Aliases),
-		"plan_hash": nilIfEmpty(r.PlanHash), "approvals": len(r.Approvals), "extended": r.Extended, "holds": held, "open_exports": r.ExportsOpen,
-		"note": cell(orDash(note)), "subject_request_id": nilIfEmpty(r.OpenDSR), "request_status": r.OpenDSRStatus(), "identity_check": r.Identity}
+	return requestRow{Request: r.ID, State: r.State, Deadline: r.Deadline.Format("2006-01-02"), Received: r.Received, Overdue: r.Overdue, Due: r.Words,
+		Reason: r.Reason, By: r.By, Subject: nilIfEmpty(r.Subject), Pseudonym: r.Pseudonym, Aliases: len(r.Aliases), PlanHash: nilIfEmpty(r.PlanHash),
+		Approvals: len(r.Approvals), Extended: r.Extended, Holds: held, OpenExports: r.ExportsOpen, Open: dashed(note), OpenDSR: nilIfEmpty(r.OpenDSR),
+		OpenDSRStatus: r.OpenDSRStatus(), Identity: r.Identity, Note: r.Note}
 }
 
-func nilIfEmpty(s string) any { return onlyIf(s != "", s) }
-
 func (a *app) printRequest(r gdpr.Due) {
-	out := requestRow(r)
-	if r.Note != "" {
-		out["note"] = r.Note
-	}
-	a.result("request", out, "%s  %s  deadline %s (%s)", r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words)
+	a.result("request", newRequestRow(r), "%s  %s  deadline %s (%s)", r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words)
 	if r.Reason != "" {
 		a.tellf("  %s", r.Reason)
 	}
@@ -212,7 +231,7 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE"), "request", all, requestRow)
+			putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE"), "request", all, newRequestRow)
 			if len(all) == 0 {
 				a.hintf("no requests")
 			}
@@ -271,10 +290,10 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 	}
 	for _, s := range p.Stores {
 		for _, st := range s.Steps {
-			r := planRow(st)
+			r := newPlanRow(st)
 			if text && a.flags.json && st.Action == gdpr.Redact {
 				if it, err := before(ctx, fleet, st); err == nil {
-					r["body"], r["meta"] = it.Body, fieldMap(it.Meta)
+					r.beforeRow = &beforeRow{it.Body, fieldMap(it.Meta)}
 				}
 			}
 			tab.put("item", r)
@@ -302,8 +321,8 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 	for _, s := range over {
 		names = append(names, s.Store)
 	}
-	a.result("summary", row{"plan_hash": p.Hash, "items": items, "stores": len(p.Stores), "held": held, "request": p.Request,
-		"estimate_ms": p.Estimate.Milliseconds(), "free_bytes": d.FreeBytes(), "over_share": names, "complete": !incomplete, "notes": notes},
+	a.result("summary", planSumRow{PlanHash: p.Hash, Items: items, Stores: len(p.Stores), Held: held, Request: p.Request,
+		EstimateMS: p.Estimate.Milliseconds(), FreeBytes: d.FreeBytes(), OverShare: names, Complete: !incomplete, Notes: notes},
 		"%s in %s, %d on hold, about %s", plural(items, "item"), plural(int64(len(p.Stores)), "store"), held, p.Estimate.Round(time.Second).String())
 	for _, s := range over {
 		a.tellf("%s.", s.ShareWords(d.Rules().MaxShare))
@@ -317,8 +336,51 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 	return partialIf(incomplete)
 }
 
+// planSumRow sums up a plan.
+type planSumRow struct {
+	PlanHash   string   `json:"plan_hash"`
+	Items      int64    `json:"items"`
+	Stores     int      `json:"stores"`
+	Held       int64    `json:"held"`
+	Request    string   `json:"request"`
+	EstimateMS int64    `json:"estimate_ms"`
+	FreeBytes  int64    `json:"free_bytes"`
+	OverShare  []string `json:"over_share"` // stores that would lose so much that the number must be typed
+	Complete   bool     `json:"complete"`   // everything could be looked at
+	Notes      []string `json:"notes"`
+}
+
 // planRow is one step of a plan.
-func planRow(r gdpr.Step) row {
+type planRow struct {
+	Store  string      `json:"store"`
+	ID     string      `json:"id"`
+	Ref    string      `json:"-" col:"REF"`
+	Layer  string      `json:"layer"`
+	Reason string      `json:"reason"`
+	Why    string      `json:"-" col:"REASON"` // with the ground of a hold
+	Action gdpr.Action `json:"action"`
+	Bytes  int64       `json:"bytes"`
+	Ground *string     `json:"ground"` // of a hold
+	NewID  *string     `json:"new_id"`
+	Shared bool        `json:"shared"` // it concerns other persons too
+	*redactedRow
+	*beforeRow
+}
+
+// redactedRow is an item as a redaction leaves it.
+type redactedRow struct {
+	NewBody string            `json:"new_body"`
+	NewMeta map[string]string `json:"new_meta"` // null: unchanged
+	Beside  []gdpr.Beside     `json:"beside"`
+}
+
+// beforeRow is an item before its redaction.
+type beforeRow struct {
+	Body string            `json:"body"`
+	Meta map[string]string `json:"meta"`
+}
+
+func newPlanRow(r gdpr.Step) planRow {
 	reason := r.Reason
 	if r.Ground != "" {
 		reason += "; on hold: " + r.Ground
@@ -326,10 +388,13 @@ func planRow(r gdpr.Step) row {
 	if n := int64(len(r.Beside)); n > 0 {
 		reason += "; beside its fields " + plural(n, "value") + " of its line too"
 	}
-	out := row{"store": r.Store, "id": model.EncodeID(r.ID), "ref": cell(refOf(r.Store, r.ID)), "layer": r.Layer, "reason": as{r.Reason, reason}, "action": r.Action,
-		"bytes": r.Bytes, "ground": nilIfEmpty(r.Ground), "new_id": nilIfEmpty(model.EncodeID(r.NewID)), "shared": r.Others}
+	out := planRow{Store: r.Store, ID: model.EncodeID(r.ID), Ref: refOf(r.Store, r.ID), Layer: r.Layer, Reason: r.Reason, Why: reason, Action: r.Action,
+		Bytes: r.Bytes, Ground: nilIfEmpty(r.Ground), NewID: nilIfEmpty(model.EncodeID(r.NewID)), Shared: r.Others}
 	if r.Action == gdpr.Redact {
-		return out.with(row{"new_body": r.NewBody, "new_meta": onlyIf(r.NewMeta != nil, fieldMap(r.NewMeta)), "beside": list(r.Beside)})
+		out.redactedRow = &redactedRow{NewBody: r.NewBody, Beside: list(r.Beside)}
+		if r.NewMeta != nil {
+			out.NewMeta = fieldMap(r.NewMeta)
+		}
 	}
 	return out
 }

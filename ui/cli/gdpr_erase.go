@@ -65,8 +65,14 @@ func (a *app) erase(ctx context.Context, d *operator.Erasures, r gdpr.Due, f era
 	if err != nil {
 		return err
 	}
-	a.result("detached", row{"request": r.ID, "pid": pid}, "%s goes on in the background; `memdesk jobs` and `memdesk gdpr status %s` show it", r.ID, r.ID)
+	a.result("detached", detachedRow{r.ID, pid}, "%s goes on in the background; `memdesk jobs` and `memdesk gdpr status %s` show it", r.ID, r.ID)
 	return nil
+}
+
+// detachedRow is an erasure that goes on in the background.
+type detachedRow struct {
+	Request string `json:"request"`
+	PID     int    `json:"pid"`
 }
 
 // spawnErase starts another process of this program in a session of its own.
@@ -86,6 +92,15 @@ func (a *app) spawnErase(o gdpr.Order) (int, error) {
 	return jobs.Spawn(self, args...)
 }
 
+// progressRow is a step of an erasure.
+type progressRow struct {
+	Store string `json:"store"`
+	What  string `json:"what"`
+	Done  int64  `json:"done"`
+	Total int64  `json:"total"`
+	Note  string `json:"note"`
+}
+
 // runErase runs the erasure as a job of this process and prints its progress.
 func (a *app) runErase(ctx context.Context, f eraseFlags) error {
 	s, err := a.stores(ctx)
@@ -99,7 +114,7 @@ func (a *app) runErase(ctx context.Context, f eraseFlags) error {
 		}
 		last := ""
 		out, err := d.EraseHere(ctx, f.Order, func(p gdpr.Progress) { // people get the first row of each step
-			a.emit("progress", row{"store": p.Store, "what": p.What, "done": p.Done, "total": p.Total, "note": p.Note})
+			a.emit("progress", progressRow{p.Store, p.What, p.Done, p.Total, p.Note})
 			if step := p.Store + ": " + p.What; step != last {
 				last = step
 				a.hintf("%s", step)
@@ -115,6 +130,18 @@ func (a *app) runErase(ctx context.Context, f eraseFlags) error {
 	})
 }
 
+// outcomeRow is how a run ended.
+type outcomeRow struct {
+	Request   string     `json:"request"`
+	Status    gdpr.State `json:"status"`
+	Reason    string     `json:"reason"`
+	Forgotten int64      `json:"forgotten"`
+	Redacted  int64      `json:"redacted"`
+	Held      int64      `json:"held"`
+	Problems  []string   `json:"problems"` // what was not done
+	Left      []string   `json:"left"`     // and how to finish it
+}
+
 // printOutcome prints how a run ended, and last what is left to do.
 func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string, out gdpr.Outcome, all bool) error {
 	a.printLayers(out.Layers, all)
@@ -127,8 +154,7 @@ func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string,
 	for _, l := range rep.Left {
 		left = append(left, l.String())
 	}
-	a.result("summary", row{"request": id, "status": out.Status, "reason": out.Reason, "forgotten": out.Forgotten,
-		"redacted": out.Redacted, "held": out.Held, "problems": list(out.Problems), "left": left},
+	a.result("summary", outcomeRow{id, out.Status, out.Reason, out.Forgotten, out.Redacted, out.Held, list(out.Problems), left},
 		"%s: %s; %d forgotten, %d redacted, %d on hold", id, string(out.Status), out.Forgotten, out.Redacted, out.Held)
 	if out.Reason != "" {
 		a.hintf("%s", out.Reason)
@@ -149,6 +175,18 @@ func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string,
 // allLayers is the help of --all, which prints the rows that printLayers sums up.
 const allLayers = "list every clean layer too, a row each"
 
+// layerRow is what became of one layer of a store.
+type layerRow struct {
+	Store        string        `json:"store"`
+	Layer        string        `json:"layer"`
+	Verdict      model.Verdict `json:"verdict"`
+	Method       string        `json:"method" col:"HOW"`
+	BytesScanned int64         `json:"bytes_scanned" col:"BYTES"`
+	Hits         int64         `json:"hits"`
+	Reason       *string       `json:"reason"`
+	Note         dashed        `json:"-" col:"NOTE"`
+}
+
 // printLayers prints the verdicts: layers that are not clean, then one line for the clean ones, or all
 // rows with all. With --json it prints every layer in the order of the search.
 func (a *app) printLayers(layers []receipt.Layer, all bool) {
@@ -161,8 +199,7 @@ func (a *app) printLayers(layers []receipt.Layer, all bool) {
 	}
 	tab := a.table("STORE", "LAYER", "VERDICT", "HITS", "BYTES", "HOW", "NOTE")
 	for _, l := range standing {
-		tab.put("layer", row{"store": l.Store, "layer": l.Layer, "verdict": l.Verdict, "method": l.Method, "how": cell(l.Method), "bytes_scanned": l.BytesScanned,
-			"bytes": cell(strconv.FormatInt(l.BytesScanned, 10)), "hits": l.Hits, "reason": nilIfEmpty(l.Reason), "note": cell(orDash(l.Reason))})
+		tab.put("layer", layerRow{l.Store, l.Layer, l.Verdict, l.Method, l.BytesScanned, l.Hits, nilIfEmpty(l.Reason), dashed(l.Reason)})
 	}
 	tab.flush()
 	if clean.Layers == 0 || all || a.flags.json {
@@ -205,6 +242,30 @@ func (a *app) gdprVerifyCommand() *cobra.Command {
 	return c
 }
 
+// badReceiptRow is a receipt that is not as it was signed.
+type badReceiptRow struct {
+	OK     bool   `json:"ok"` // false
+	Reason string `json:"reason"`
+}
+
+// signedRow is a receipt that is as it was signed.
+type signedRow struct {
+	OK        bool          `json:"ok"`        // somebody vouches for the key
+	Signature string        `json:"signature"` // valid
+	Key       receipt.Vouch `json:"key"`
+	Request   string        `json:"request"`
+	KeyID     string        `json:"key_id"`
+	PublicKey string        `json:"public_key"`
+	Subject   string        `json:"subject"` // pseudonym
+	PlanHash  string        `json:"plan_hash"`
+	Begun     string        `json:"begun"`
+	Finished  string        `json:"finished"`
+	Forgotten int64         `json:"forgotten"`
+	Redacted  int64         `json:"redacted"`
+	Held      int64         `json:"held"`
+	Status    string        `json:"status"`
+}
+
 func (a *app) verifyReceipt(path, pin string, all bool) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -219,15 +280,15 @@ func (a *app) verifyReceipt(path, pin string, all bool) error {
 	}
 	rec, signer, err := d.CheckReceipt(b, pin)
 	if errors.Is(err, receipt.ErrTampered) {
-		a.emit("verify", row{"ok": false, "reason": err.Error()})
+		a.emit("verify", badReceiptRow{Reason: err.Error()})
 	}
 	if err != nil {
 		return err
 	}
 	a.printLayers(rec.Layers, all)
-	a.emit("verify", row{"ok": signer.Known != "", "signature": "valid", "key": cmp.Or(signer.Known, "unknown"), "request": rec.Request, "key_id": signer.KeyID,
-		"public_key": signer.PublicKey, "subject": rec.Subject, "plan_hash": rec.Plan, "begun": rec.Begun, "finished": rec.Finished,
-		"forgotten": rec.Forgotten, "redacted": rec.Redacted, "held": receipt.Items(rec.Held), "status": rec.Status})
+	a.emit("verify", signedRow{OK: signer.Known != "", Signature: "valid", Key: cmp.Or(signer.Known, "unknown"), Request: rec.Request, KeyID: signer.KeyID,
+		PublicKey: signer.PublicKey, Subject: rec.Subject, PlanHash: rec.Plan, Begun: rec.Begun, Finished: rec.Finished,
+		Forgotten: rec.Forgotten, Redacted: rec.Redacted, Held: receipt.Items(rec.Held), Status: rec.Status})
 	switch signer.Known {
 	case receipt.OwnKey:
 		a.tellf("%s: as it was signed, with this desk's own key %s; finished %s", rec.Request, signer.KeyID, rec.Finished)
@@ -270,6 +331,14 @@ func (a *app) verifyRequest(ctx context.Context, id string, aliases []string, al
 	return partialIf(open)
 }
 
+// receiptRow is a receipt that was written.
+type receiptRow struct {
+	Request   string  `json:"request"`
+	KeyID     string  `json:"key_id"`
+	PublicKey *string `json:"public_key"`
+	Bytes     int     `json:"bytes"`
+}
+
 func (a *app) gdprReceiptCommand() *cobra.Command {
 	out, all := "", false
 	c := &cobra.Command{
@@ -288,7 +357,7 @@ func (a *app) gdprReceiptCommand() *cobra.Command {
 			if err := atomicfile.Write(a.path(out), file, 0o600); err != nil {
 				return model.Errorf(model.Unavailable, "receipt", "%s cannot be written", filepath.Base(out))
 			}
-			a.result("receipt", row{"request": r.ID, "key_id": key, "public_key": nilIfEmpty(d.PublicKey()), "bytes": len(file)}, "%s: receipt written", r.ID)
+			a.result("receipt", receiptRow{r.ID, key, nilIfEmpty(d.PublicKey()), len(file)}, "%s: receipt written", r.ID)
 			a.hintf("where nobody knows this desk: memdesk gdpr verify FILE --key %s", d.PublicKey())
 			return nil
 		}),

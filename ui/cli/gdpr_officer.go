@@ -27,7 +27,7 @@ func (a *app) gdprDueCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE"), "due", all, requestRow)
+			putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE"), "due", all, newRequestRow)
 			if len(all) > 0 {
 				return &exitError{code: exitPartial}
 			}
@@ -37,6 +37,14 @@ func (a *app) gdprDueCommand() *cobra.Command {
 	}
 	c.Flags().IntVar(&within, "within", within, "the number of `DAYS` from today")
 	return c
+}
+
+// letterRow is a letter to the person.
+type letterRow struct {
+	Request string `json:"request"`
+	Kind    string `json:"kind"`
+	Lang    string `json:"lang"`
+	Text    string `json:"text"`
 }
 
 func (a *app) gdprLetterCommand() *cobra.Command {
@@ -50,7 +58,7 @@ func (a *app) gdprLetterCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.emit("letter", row{"request": r.ID, "kind": kind, "lang": lang, "text": text})
+			a.emit("letter", letterRow{r.ID, kind, lang, text})
 			a.tellBody(text)
 			return nil
 		}),
@@ -58,6 +66,25 @@ func (a *app) gdprLetterCommand() *cobra.Command {
 	c.Flags().StringVar(&kind, "kind", "", "which letter: "+strings.Join(papers.Kinds, ", "))
 	c.Flags().StringVar(&lang, "lang", lang, "the language: "+strings.Join(papers.Languages, ", "))
 	return c
+}
+
+// registerRow is a request of the register.
+type registerRow struct {
+	Request   string  `json:"request"`
+	Person    string  `json:"person"` // pseudonym
+	Received  string  `json:"received"`
+	Deadline  string  `json:"deadline"`
+	Extended  bool    `json:"extended"`
+	State     string  `json:"state"`
+	Finished  *string `json:"finished"`
+	Days      int     `json:"days"`
+	Late      bool    `json:"late"`
+	Ground    *string `json:"ground"`
+	Forgotten int64   `json:"forgotten"`
+	Redacted  int64   `json:"redacted"`
+	Held      int64   `json:"held"`
+	Attested  int     `json:"attested"`
+	Exports   int     `json:"exports"`
 }
 
 func (a *app) gdprRegisterCommand() *cobra.Command {
@@ -78,9 +105,9 @@ func (a *app) gdprRegisterCommand() *cobra.Command {
 			}
 			if a.flags.json {
 				for _, e := range r.Entries {
-					a.emit("entry", row{"request": e.Request, "person": e.Person, "received": e.Received, "deadline": e.Deadline, "extended": e.Extended, "state": e.State,
-						"finished": nilIfEmpty(e.Finished), "days": e.Days, "late": e.Late, "ground": nilIfEmpty(e.Ground), "forgotten": e.Forgotten, "redacted": e.Redacted,
-						"held": e.Held, "attested": e.Layers, "exports": e.Exports})
+					a.emit("entry", registerRow{Request: e.Request, Person: e.Person, Received: e.Received, Deadline: e.Deadline, Extended: e.Extended, State: e.State,
+						Finished: nilIfEmpty(e.Finished), Days: e.Days, Late: e.Late, Ground: nilIfEmpty(e.Ground), Forgotten: e.Forgotten, Redacted: e.Redacted,
+						Held: e.Held, Attested: e.Layers, Exports: e.Exports})
 				}
 				return nil
 			}
@@ -178,6 +205,19 @@ func (a *app) attest(ctx context.Context, d *operator.Erasures, id string, in gd
 	return nil
 }
 
+// policyRow is the policy of erasures.
+type policyRow struct {
+	RequireApproval bool     `json:"require_approval"`
+	Approvers       []string `json:"approvers"`
+	ApprovalValid   string   `json:"approval_valid"`
+	Approval        string   `json:"approval"` // how it is proven
+	MaxShare        float64  `json:"max_share"`
+	Hash            string   `json:"hash"`
+	Record          uint64   `json:"record"` // of the log
+	By              *string  `json:"by"`
+	InForce         bool     `json:"in_force"`
+}
+
 func (a *app) gdprPolicyCommand() *cobra.Command {
 	accept := false
 	c := &cobra.Command{
@@ -196,8 +236,8 @@ func (a *app) gdprPolicyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.result("policy", row{"require_approval": p.Approval, "approvers": list(p.Approvers), "approval_valid": p.ApprovalValid, "approval": cmp.Or(p.Method, gdpr.BySignature),
-				"max_share": p.MaxShare, "hash": p.Hash, "record": p.Record, "by": nilIfEmpty(p.By), "in_force": p.InForce}, "%s", p.Policy.String())
+			a.result("policy", policyRow{RequireApproval: p.Approval, Approvers: list(p.Approvers), ApprovalValid: p.ApprovalValid, Approval: cmp.Or(p.Method, gdpr.BySignature),
+				MaxShare: p.MaxShare, Hash: p.Hash, Record: p.Record, By: nilIfEmpty(p.By), InForce: p.InForce}, "%s", p.Policy.String())
 			if !p.InForce {
 				a.sayf("the configured policy is not the one in force: memdesk gdpr policy --accept --reason TEXT")
 				return &exitError{code: exitPartial}

@@ -51,41 +51,87 @@ func (a *app) saveReport(rep receipt.Report, out string, all bool) error {
 	if err := atomicfile.Write(a.path(out), file, 0o600); err != nil {
 		return model.Errorf(model.Unavailable, "report", "%s cannot be written", filepath.Base(out))
 	}
-	a.result("report", row{"request": rep.Request, "bytes": len(file)}, "%s: report written", rep.Request)
+	a.result("report", reportFileRow{rep.Request, len(file)}, "%s: report written", rep.Request)
 	return nil
+}
+
+// reportFileRow is a report that was written.
+type reportFileRow struct {
+	Request string `json:"request"`
+	Bytes   int    `json:"bytes"`
+}
+
+// leftRow is what is not done, and how to finish it.
+type leftRow struct {
+	Store   *string `json:"store"`
+	Layer   *string `json:"layer"`
+	Verdict *string `json:"verdict"`
+	Reason  string  `json:"reason"`
+	Do      string  `json:"do"`
+}
+
+// reportRow sums up a report.
+type reportRow struct {
+	Request   string  `json:"request"`
+	Status    string  `json:"status"`
+	Reason    *string `json:"reason"`
+	PlanHash  *string `json:"plan_hash"`
+	Deadline  string  `json:"deadline"`
+	Due       string  `json:"due"`
+	Begun     *string `json:"begun"`
+	Forgotten int64   `json:"forgotten"`
+	Redacted  int64   `json:"redacted"`
+	Held      int64   `json:"held"`
+	Left      int     `json:"left"`
 }
 
 func (a *app) printReport(rep receipt.Report, all bool) {
 	a.printLayers(rep.Layers, all)
 	for _, s := range rep.Stores {
-		a.result("store", row{"store": s.Store, "kind": s.Kind, "forgotten": s.Forgotten, "redacted": s.Redacted, "held": s.Held, "rows": s.Rows},
+		a.result("store", s,
 			"%s: %d forgotten, %d redacted, %d on hold, %s scrubbed", s.Store, s.Forgotten, s.Redacted, s.Held, plural(s.Rows, "row"))
 	}
 	a.printBackups(rep.Backups)
 	for _, e := range rep.Exports { // for people it is among what is left, with the next step
-		a.emit("export", row{"n": e.N, "made": e.Made, "items": e.Items, "state": e.State})
+		a.emit("export", e)
 	}
 	for _, l := range rep.Left {
 		at := l.Store
 		if l.Layer != "" {
 			at += ": " + l.Layer + " (" + string(l.Verdict) + ")"
 		}
-		a.result("left", row{"store": nilIfEmpty(l.Store), "layer": nilIfEmpty(l.Layer), "verdict": nilIfEmpty(string(l.Verdict)), "reason": l.Reason, "do": l.Do},
+		a.result("left", leftRow{nilIfEmpty(l.Store), nilIfEmpty(l.Layer), nilIfEmpty(string(l.Verdict)), l.Reason, l.Do},
 			"left: %s: %s", orDash(at), l.Reason)
 		a.tellf("  to do: %s", l.Do)
 	}
-	a.result("summary", row{"request": rep.Request, "status": rep.State, "reason": nilIfEmpty(rep.Reason), "plan_hash": nilIfEmpty(rep.Plan), "deadline": rep.Deadline,
-		"due": rep.Due, "begun": nilIfEmpty(rep.Begun), "forgotten": rep.Forgotten, "redacted": rep.Redacted, "held": rep.Held, "left": len(rep.Left)},
+	a.result("summary", reportRow{Request: rep.Request, Status: rep.State, Reason: nilIfEmpty(rep.Reason), PlanHash: nilIfEmpty(rep.Plan), Deadline: rep.Deadline,
+		Due: rep.Due, Begun: nilIfEmpty(rep.Begun), Forgotten: rep.Forgotten, Redacted: rep.Redacted, Held: rep.Held, Left: len(rep.Left)},
 		"%s: %s; %d forgotten, %d redacted, %d on hold; deadline %s (%s)", rep.Request, rep.State, rep.Forgotten, rep.Redacted, rep.Held, rep.Deadline, rep.Due)
+}
+
+// backupRow is a backup that may still hold the person.
+type backupRow struct {
+	Store        string  `json:"store"`
+	Where        *string `json:"where"`
+	Until        *string `json:"until"` // null: not known
+	RestoreGuard *string `json:"restore_guard"`
+	Note         string  `json:"note"`
 }
 
 func (a *app) printBackups(all []receipt.Backup) {
 	for _, b := range all {
-		a.emit("backup", row{"store": b.Store, "where": nilIfEmpty(b.Where), "until": nilIfEmpty(b.Until), "restore_guard": nilIfEmpty(b.Guard), "note": b.Reason})
+		a.emit("backup", backupRow{b.Store, nilIfEmpty(b.Where), nilIfEmpty(b.Until), nilIfEmpty(b.Guard), b.Reason})
 	}
 	for _, b := range receipt.Folded(all) {
 		a.tellf("backups of %s", b.String())
 	}
+}
+
+// personExportRow is an export for the person.
+type personExportRow struct {
+	Request string   `json:"request"`
+	Items   int64    `json:"items"`
+	Missing []string `json:"missing"`
 }
 
 func (a *app) gdprExportCommand() *cobra.Command {
@@ -118,7 +164,7 @@ func (a *app) gdprExportCommand() *cobra.Command {
 				return err
 			}
 			a.sayEach(missing, "not in the export: %s")
-			a.result("export", row{"request": r.ID, "items": n, "missing": list(missing)}, "%s: %s exported", r.ID, plural(n, "item"))
+			a.result("export", personExportRow{r.ID, n, list(missing)}, "%s: %s exported", r.ID, plural(n, "item"))
 			return partialIf(len(missing) > 0)
 		},
 	}
@@ -188,7 +234,7 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 			}
 			swept, problems, err := d.Sweep(ctx, restored, ask)
 			for _, w := range swept {
-				a.result("swept", row{"of": w.Of, "request": w.Request, "items": w.Items, "status": w.Outcome.Status, "reason": w.Outcome.Reason},
+				a.result("swept", sweptRow{w.Of, w.Request, w.Items, w.Outcome.Status, w.Outcome.Reason},
 					"%s  erased before under %s: %s, %s", w.Request, w.Of, plural(w.Items, "item"), string(w.Outcome.Status))
 			}
 			a.sayEach(problems, "%s")
@@ -212,6 +258,22 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 	return a.asks(c)
 }
 
+// sweptRow is an erased person who came back and was erased again.
+type sweptRow struct {
+	Of      string     `json:"of"` // the request of the first erasure
+	Request string     `json:"request"`
+	Items   int64      `json:"items"`
+	Status  gdpr.State `json:"status"`
+	Reason  string     `json:"reason"`
+}
+
+// proposalRow is a name that a store ties to the person.
+type proposalRow struct {
+	Store string `json:"store"`
+	Field string `json:"field"`
+	Value string `json:"value"`
+}
+
 // propose prints aliases that the stores tie to the subject and the request lacks.
 func (a *app) propose(ctx context.Context, in gdpr.Intake) error {
 	s, err := a.open(ctx)
@@ -225,7 +287,7 @@ func (a *app) propose(ctx context.Context, in gdpr.Intake) error {
 	}
 	for _, p := range all {
 		a.sayf("proposed: %s ties %q to this person (%s): if it is this person's and nobody else's, give it with --alias", p.Store, p.Value, p.Field)
-		a.emit("proposal", row{"store": p.Store, "field": p.Field, "value": p.Value})
+		a.emit("proposal", proposalRow{p.Store, p.Field, p.Value})
 	}
 	a.sayEach(notes, "%s")
 	return nil

@@ -44,7 +44,18 @@ func (a *app) neighboursCommand() *cobra.Command {
 }
 
 func (a *app) printItems(store string, items []model.Header) {
-	putAll(a.table("REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE"), "item", items, func(h model.Header) row { return headerRow(store, h) })
+	putAll(a.table("REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE"), "item", items, func(h model.Header) itemRow { return newItemRow(store, h) })
+}
+
+// linkRow is a relation between items.
+type linkRow struct {
+	Store    string   `json:"store"`
+	ID       string   `json:"id"`
+	Relation string   `json:"-" col:"RELATION"`
+	Kind     string   `json:"kind"`
+	Label    string   `json:"label"`
+	Items    []string `json:"items"`
+	Members  string   `json:"-" col:"ITEMS"`
 }
 
 func (a *app) subgraphCommand() *cobra.Command {
@@ -64,9 +75,8 @@ func (a *app) subgraphCommand() *cobra.Command {
 				return err
 			}
 			a.printItems(s.Name, items)
-			putAll(a.table("RELATION", "KIND", "ITEMS", "LABEL"), "link", links, func(l model.Link) row {
-				return row{"store": s.Name, "id": model.EncodeID(l.ID), "relation": cell(refOf(s.Name, l.ID)), "kind": l.Kind, "label": l.Label,
-					"items": as{ids(l.Other), strings.Join(l.Other, " ")}}
+			putAll(a.table("RELATION", "KIND", "ITEMS", "LABEL"), "link", links, func(l model.Link) linkRow {
+				return linkRow{s.Name, model.EncodeID(l.ID), refOf(s.Name, l.ID), l.Kind, l.Label, ids(l.Other), strings.Join(l.Other, " ")}
 			})
 			return nil
 		},
@@ -110,16 +120,34 @@ func (a *app) similarCommand() *cobra.Command {
 	return c
 }
 
+// similarRow is an item with a vector that is near.
+type similarRow struct {
+	Store   string  `json:"store"`
+	ID      string  `json:"id"`
+	Ref     string  `json:"-" col:"REF"`
+	Source  string  `json:"source"`
+	Snippet string  `json:"snippet" col:"TEXT"`
+	Line    int     `json:"line"`
+	Score   float64 `json:"score"`
+}
+
+// nearRow ends the list of a store.
+type nearRow struct {
+	Store   string `json:"store"`
+	Total   *int64 `json:"total"` // null: unknown
+	Bounded bool   `json:"bounded"`
+	Note    string `json:"note"`
+}
+
 func (a *app) printSimilar(store string, res model.RecallResult) {
-	putAll(a.table("REF", "SCORE", "TEXT"), "hit", res.Hits, func(h model.RecallSnippet) row {
-		return row{"store": store, "id": model.EncodeID(h.ID), "ref": cell(refOf(store, h.ID)), "source": h.Source, "snippet": h.Snippet, "text": cell(h.Snippet),
-			"line": h.Line, "score": h.Score}
+	putAll(a.table("REF", "SCORE", "TEXT"), "hit", res.Hits, func(h model.RecallSnippet) similarRow {
+		return similarRow{store, model.EncodeID(h.ID), refOf(store, h.ID), h.Source, h.Snippet, h.Line, h.Score}
 	})
 	for _, q := range res.Quarantined {
-		a.emit("quarantined", row{"store": store, "source": q})
+		a.emit("quarantined", blockedRow{store, q})
 		a.hintf("%s: %s is near too, but the scanner rejects it: not shown", store, q)
 	}
-	a.emit("store", row{"store": store, "total": onlyIf(res.Total != model.TotalUnknown, res.Total), "bounded": res.Bounded, "note": res.BoundNote})
+	a.emit("store", nearRow{store, onlyIf(res.Total != model.TotalUnknown, res.Total), res.Bounded, res.BoundNote})
 	if res.Bounded {
 		a.hintf("%s: %s", store, res.BoundNote)
 	}

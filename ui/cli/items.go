@@ -84,9 +84,10 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 			return err
 		}
 		for _, h := range page.Items {
-			r := headerRow(s.Name, h)
+			r := newItemRow(s.Name, h)
 			if f.origin {
-				r["origin"] = writer(a.session.WriterOf(ctx, s, h))
+				tab.put("item", writtenItemRow{r, newWriterRow(a.session.WriterOf(ctx, s, h))})
+				continue
 			}
 			tab.put("item", r)
 		}
@@ -126,17 +127,31 @@ func (a *app) written(ctx context.Context, s model.Store, id string) (origin.Row
 	return a.session.WriterOfItem(s, it)
 }
 
-// writer is who wrote an item: null, or unknown in the table, when ok is false.
-func writer(r origin.Row, kept string, ok bool) as {
+// writerRow is who wrote an item: null, or unknown in words.
+type writerRow struct {
+	Origin *originRow `json:"origin"`
+	Words  string     `json:"-" col:"ORIGIN"`
+}
+
+func newWriterRow(r origin.Row, kept string, ok bool) writerRow {
 	if !ok {
-		return as{nil, origin.Unknown}
+		return writerRow{nil, origin.Unknown}
 	}
-	return as{originRow(r, kept).object(), r.Actor + " " + r.Source() + " " + r.Trust}
+	o := newOriginRow(r, kept)
+	return writerRow{&o, r.Actor + " " + r.Source() + " " + r.Trust}
+}
+
+// pageRow says how much of a store a list did not show.
+type pageRow struct {
+	Store        string  `json:"store"`
+	Next         *string `json:"next"`  // cursor of the next page
+	Total        *int64  `json:"total"` // null: unknown
+	TotalAtLeast bool    `json:"total_at_least"`
 }
 
 // printPageEnd prints how much of a store the list did not show; all says that --all was given.
 func (a *app) printPageEnd(store string, p model.Page, all bool) {
-	a.emit("page", row{"store": store, "next": nilIfEmpty(p.Next), "total": onlyIf(!p.Total.Unknown, p.Total.N), "total_at_least": p.Total.AtLeast})
+	a.emit("page", pageRow{store, nilIfEmpty(p.Next), onlyIf(!p.Total.Unknown, p.Total.N), p.Total.AtLeast})
 	if p.Next == "" {
 		return
 	}
@@ -155,9 +170,50 @@ func (a *app) printPageEnd(store string, p model.Page, all bool) {
 	a.hintf("%s: %s; go on with --cursor %s, or take all %s", store, total, p.Next, rest)
 }
 
-func headerRow(store string, h model.Header) row {
-	return row{"store": store, "id": model.EncodeID(h.ID), "ref": cell(refOf(store, h.ID)), "tier": h.Tier, "scope": h.Scope, "title": h.Title, "bytes": h.Bytes,
-		"modified": stamp(h.Modified), "stamp": h.Stamp, "revision": nilIfEmpty(string(h.Revision)), "flags": as{list(h.Flags), joinFlags(h)}}
+// itemRow is an item without its text.
+type itemRow struct {
+	Store     string       `json:"store"`
+	ID        string       `json:"id"`
+	Ref       string       `json:"-" col:"REF"`
+	Tier      string       `json:"tier"`
+	Scope     string       `json:"scope"`
+	Title     string       `json:"title"`
+	Bytes     int64        `json:"bytes"`
+	Modified  stamp        `json:"modified"`
+	Stamp     string       `json:"stamp"`
+	Revision  *string      `json:"revision"`
+	Flags     []model.Flag `json:"flags"`
+	FlagWords string       `json:"-" col:"FLAGS"`
+}
+
+// writtenItemRow is an item with its writer.
+type writtenItemRow struct {
+	itemRow
+	writerRow
+}
+
+// documentRow is a whole item.
+type documentRow struct {
+	itemRow
+	Meta       map[string]string `json:"meta"`
+	Body       string            `json:"body"`
+	BodyBase64 string            `json:"body_base64,omitempty"` // the bytes, where JSON cannot hold them
+	Links      []itemLinkRow     `json:"links"`
+	LinksTotal int64             `json:"links_total"`
+}
+
+// itemLinkRow is a relation as one of its members sees it.
+type itemLinkRow struct {
+	ID    string   `json:"id"`
+	Kind  string   `json:"kind"`
+	Role  string   `json:"role"`
+	Label string   `json:"label"`
+	Other []string `json:"other"`
+}
+
+func newItemRow(store string, h model.Header) itemRow {
+	return itemRow{Store: store, ID: model.EncodeID(h.ID), Ref: refOf(store, h.ID), Tier: h.Tier, Scope: h.Scope, Title: h.Title, Bytes: h.Bytes,
+		Modified: stamp(h.Modified), Stamp: h.Stamp, Revision: nilIfEmpty(string(h.Revision)), Flags: list(h.Flags), FlagWords: joinFlags(h)}
 }
 
 func joinFlags(h model.Header) string {
@@ -186,7 +242,7 @@ func (a *app) showCommand() *cobra.Command {
 			case raw:
 				_, err = a.out.WriteString(it.Document().Encode(operator.DocumentKind(s, it.Tier)))
 			case a.flags.json:
-				a.emit("item", itemRow(s.Name, it))
+				a.emit("item", newDocumentRow(s.Name, it))
 			default:
 				a.showPlain(s, it)
 			}
@@ -222,14 +278,13 @@ func readItem(ctx context.Context, s model.Store, id, version string) (model.Ite
 	return s.Browser.Read(ctx, id)
 }
 
-func itemRow(store string, it model.Item) row {
-	links := []row{}
+func newDocumentRow(store string, it model.Item) documentRow {
+	r := documentRow{itemRow: newItemRow(store, it.Header), Meta: fieldMap(it.Meta), Body: it.Body, Links: []itemLinkRow{}, LinksTotal: it.LinksTotal}
 	for _, l := range it.Links {
-		links = append(links, row{"id": model.EncodeID(l.ID), "kind": l.Kind, "role": l.Role, "label": l.Label, "other": l.Other})
+		r.Links = append(r.Links, itemLinkRow{model.EncodeID(l.ID), l.Kind, l.Role, l.Label, l.Other})
 	}
-	r := headerRow(store, it.Header).with(row{"meta": fieldMap(it.Meta), "body": it.Body, "links": links, "links_total": it.LinksTotal})
-	if !utf8.ValidString(it.Body) { // JSON cannot hold it: the bytes beside the readable form
-		r["body_base64"] = base64.StdEncoding.EncodeToString([]byte(it.Body))
+	if !utf8.ValidString(it.Body) {
+		r.BodyBase64 = base64.StdEncoding.EncodeToString([]byte(it.Body))
 	}
 	return r
 }
@@ -289,6 +344,27 @@ func noHistory(s model.Store) error {
 	return model.Errorf(model.Unsupported, "history", "store %s keeps no earlier versions; `memdesk undo list` shows what memdesk itself displaced", s.Name)
 }
 
+// versionRow is an earlier version of an item.
+type versionRow struct {
+	Store    string `json:"store"`
+	ID       string `json:"id"`
+	Version  string `json:"version"`
+	At       stamp  `json:"at"`
+	By       string `json:"by"`
+	Bytes    int64  `json:"bytes"`
+	SHA256   string `json:"sha256" col:"HASH"`
+	Readable bool   `json:"readable"`
+}
+
+// historyRow says what a store records of an item's versions.
+type historyRow struct {
+	Store    string             `json:"store"`
+	ID       string             `json:"id"`
+	State    model.HistoryState `json:"state"`
+	Reason   string             `json:"reason"`
+	Versions int                `json:"versions"`
+}
+
 func (a *app) historyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "history REF", Short: "Earlier versions that the store itself keeps",
@@ -302,11 +378,10 @@ func (a *app) historyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			putAll(a.table("VERSION", "AT", "BY", "BYTES", "READABLE", "HASH"), "version", h.Versions, func(v model.Version) row {
-				return row{"store": s.Name, "id": model.EncodeID(ref.ID), "version": v.ID, "at": stamp(v.At), "by": v.By, "bytes": v.Bytes,
-					"sha256": v.Hash, "hash": cell(v.Hash), "readable": v.Readable}
+			putAll(a.table("VERSION", "AT", "BY", "BYTES", "READABLE", "HASH"), "version", h.Versions, func(v model.Version) versionRow {
+				return versionRow{s.Name, model.EncodeID(ref.ID), v.ID, stamp(v.At), v.By, v.Bytes, v.Hash, v.Readable}
 			})
-			a.emit("history", row{"store": s.Name, "id": model.EncodeID(ref.ID), "state": h.State, "reason": h.Reason, "versions": len(h.Versions)})
+			a.emit("history", historyRow{s.Name, model.EncodeID(ref.ID), h.State, h.Reason, len(h.Versions)})
 			if h.Reason != "" || len(h.Versions) == 0 {
 				a.hintf("%s: %s", string(h.State), orDash(h.Reason))
 			}

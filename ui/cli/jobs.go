@@ -44,15 +44,33 @@ func (a *app) withJobs(ctx context.Context, fn func(*jobs.Runner) error) (err er
 	return fn(r)
 }
 
+// jobRow is a job.
+type jobRow struct {
+	Job      jobs.ID    `json:"job"`
+	Kind     string     `json:"kind"`
+	Title    string     `json:"title"`
+	State    jobs.State `json:"state"`
+	Progress string     `json:"-" col:"PROGRESS"`
+	Done     int64      `json:"done"`
+	Total    int64      `json:"total"` // 0: unknown
+	Unit     string     `json:"unit"`
+	Note     string     `json:"note"`
+	Steps    int        `json:"steps"`
+	Class    string     `json:"class"`
+	PID      int        `json:"pid"`
+	Started  stamp      `json:"started"`
+	Updated  stamp      `json:"updated"`
+}
+
 func (a *app) listJobs(ctx context.Context) error {
 	return a.withJobs(ctx, func(r *jobs.Runner) error {
 		all, err := r.List(ctx)
 		if err != nil {
 			return err
 		}
-		putAll(a.table("JOB", "KIND", "STATE", "PROGRESS", "STARTED", "TITLE"), "job", all, func(j jobs.Status) row {
-			return row{"job": j.ID, "kind": j.Kind, "title": j.Title, "state": j.State, "progress": cell(progress(j)), "done": j.Done, "total": j.Total,
-				"unit": j.Unit, "note": j.Note, "steps": j.Steps, "class": j.Class, "pid": j.PID, "started": stamp(j.Started), "updated": stamp(j.Updated)}
+		putAll(a.table("JOB", "KIND", "STATE", "PROGRESS", "STARTED", "TITLE"), "job", all, func(j jobs.Status) jobRow {
+			return jobRow{Job: j.ID, Kind: j.Kind, Title: j.Title, State: j.State, Progress: progress(j), Done: j.Done, Total: j.Total, Unit: j.Unit,
+				Note: j.Note, Steps: j.Steps, Class: j.Class, PID: j.PID, Started: stamp(j.Started), Updated: stamp(j.Updated)}
 		})
 		if len(all) == 0 {
 			a.hintf("no jobs")

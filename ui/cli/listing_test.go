@@ -88,7 +88,7 @@ func TestWatchSaysWhatIsNewAndWhatIsGone(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	text := out.out.String()
-	for _, want := range []string{`"id":"topics/first.md"`, `"id":"topics/second.md"`, `{"name":"crewship:topics/first.md","type":"gone","v":1}`} {
+	for _, want := range []string{`"id":"topics/first.md"`, `"id":"topics/second.md"`, `{"type":"gone","v":1,"name":"crewship:topics/first.md"}`} {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("%s stands there %d times, want once:\n%s", want, strings.Count(text, want), text)
 		}

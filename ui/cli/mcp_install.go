@@ -78,6 +78,15 @@ func (a *app) mcpEntry(m install.Client, f installFlags) (map[string]any, error)
 	return m.Stdio(command, append(args, "serve", "mcp")), nil
 }
 
+// installRow is memdesk's entry in an agent's configuration.
+type installRow struct {
+	Client  string `json:"client"`
+	File    string `json:"file"`
+	Name    string `json:"name"`
+	Entry   string `json:"entry"`
+	Written bool   `json:"written"`
+}
+
 func (a *app) installMCP(cmd *cobra.Command, m install.Client, f installFlags) error {
 	if !install.IsName(f.name) {
 		return usage("--name takes letters, digits, - and _")
@@ -99,7 +108,7 @@ func (a *app) installMCP(cmd *cobra.Command, m install.Client, f installFlags) e
 	}
 	snippet := m.Snippet(f.name, entry)
 	object := func(written bool) {
-		a.emit("install", row{"client": m.Name, "file": file, "name": f.name, "entry": snippet, "written": written})
+		a.emit("install", installRow{m.Name, file, f.name, snippet, written})
 	}
 	if f.dryRun {
 		a.tellf("%s", file)

@@ -116,15 +116,36 @@ func (a *app) confirmDown(ctx context.Context, named string, count int64, s mode
 	return nil
 }
 
+// stepRow is a version of a store's schema.
+type stepRow struct {
+	Store   string `json:"store"`
+	Version int    `json:"version"`
+	What    string `json:"what"`
+	Applied bool   `json:"applied"`
+}
+
+// schemaRow is where a store's schema stands.
+type schemaRow struct {
+	Store   string `json:"store"`
+	Current int    `json:"current"`
+	Latest  int    `json:"latest"`
+}
+
 func (a *app) printSchema(store string, s model.SchemaState, err error) error {
 	if err != nil {
 		return err
 	}
-	putAll(a.table("VERSION", "APPLIED", "WHAT"), "step", s.Steps, func(step model.SchemaStep) row {
-		return row{"store": store, "version": step.Version, "what": step.What, "applied": step.Applied}
+	putAll(a.table("VERSION", "APPLIED", "WHAT"), "step", s.Steps, func(step model.SchemaStep) stepRow {
+		return stepRow{store, step.Version, step.What, step.Applied}
 	})
-	a.emit("schema", row{"store": store, "current": s.Current, "latest": s.Latest})
+	a.emit("schema", schemaRow{store, s.Current, s.Latest})
 	return nil
+}
+
+// reindexedRow is a store with a new index.
+type reindexedRow struct {
+	Store string `json:"store"`
+	Items int64  `json:"items"`
 }
 
 // reindexCommand rebuilds the indexes of stores.
@@ -151,7 +172,7 @@ func (a *app) reindexCommand() *cobra.Command {
 			t.each(a, asked, false, func(store model.Store) error {
 				n, err := s.Reindex(ctx, store.Name, tier)
 				if err == nil {
-					a.result("reindexed", row{"store": store.Name, "items": n}, "%s: %s in the new index", store.Name, plural(n, "item"))
+					a.result("reindexed", reindexedRow{store.Name, n}, "%s: %s in the new index", store.Name, plural(n, "item"))
 				}
 				return err
 			})
@@ -198,13 +219,28 @@ func (a *app) repairCommand() *cobra.Command {
 	return a.asks(c)
 }
 
+// repairRow is what a repair set aside.
+type repairRow struct {
+	Store string  `json:"store"`
+	Aside *string `json:"aside"` // the file
+	Lines int64   `json:"lines"`
+	Undo  *string `json:"undo"`
+}
+
 func (a *app) repaired(store, file string, done operator.Done) {
 	words := "nothing to repair"
 	if done.Removed > 0 {
 		words = plural(done.Removed, "line") + " moved to " + strings.TrimSpace(file)
 	}
-	a.result("repair", row{"store": store, "aside": nilIfEmpty(file), "lines": done.Removed, "undo": nilIfEmpty(done.Undo)}, "%s: %s", store, words)
+	a.result("repair", repairRow{store, nilIfEmpty(file), done.Removed, nilIfEmpty(done.Undo)}, "%s: %s", store, words)
 	a.sayUndo(done)
+}
+
+// stateRow is the state directory after a migration.
+type stateRow struct {
+	State string `json:"state"`
+	From  int    `json:"from"`
+	To    int    `json:"to"`
 }
 
 func (a *app) stateCommand() *cobra.Command {
@@ -225,7 +261,7 @@ func (a *app) stateCommand() *cobra.Command {
 			if from == to {
 				words = a.text.Sprintf("the state directory has format %d: nothing to migrate", to)
 			}
-			a.result("state", row{"state": s.State, "from": from, "to": to}, "%s", words)
+			a.result("state", stateRow{s.State, from, to}, "%s", words)
 			return nil
 		}),
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -29,19 +30,79 @@ func (a *app) showOrigin(ctx context.Context, s *operator.Session, store model.S
 	if err != nil {
 		return err
 	}
-	putAll(a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION"), "origin", all, func(o operator.Origin) row { return originRow(o.Row, o.Kept) })
+	putAll(a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION"), "origin", all, func(o operator.Origin) originRow { return newOriginRow(o.Row, o.Kept) })
 	return nil
 }
 
-// originRow is one write of an item; kept says where that is recorded.
-func originRow(r origin.Row, kept string) row {
+// originRow is one write of an item.
+type originRow struct {
+	Store         string         `json:"store"`
+	ID            string         `json:"id"`
+	Revision      model.Revision `json:"revision"`
+	Actor         string         `json:"actor"`
+	Client        string         `json:"client"`
+	Program       string         `json:"-" col:"CLIENT"` // and its version
+	ClientVersion string         `json:"client_version"`
+	Session       string         `json:"session"`
+	Face          dashed         `json:"face"`
+	Source        string         `json:"-" col:"SOURCE"`
+	Channel       string         `json:"channel"`
+	Detail        string         `json:"detail"`
+	Trust         string         `json:"trust"`
+	At            stamp          `json:"at"`
+	Kept          string         `json:"kept"` // where the write is recorded
+}
+
+func newOriginRow(r origin.Row, kept string) originRow {
 	client := r.Client
 	if r.Version != "" {
 		client += "/" + r.Version
 	}
-	return row{"store": r.Store, "id": model.EncodeID(r.ID), "revision": r.Revision, "actor": r.Actor, "client": as{r.Client, orDash(client)},
-		"client_version": r.Version, "session": r.Session, "face": dash(r.Face), "source": cell(r.Source()), "channel": r.Channel, "detail": r.Detail, "trust": r.Trust,
-		"at": stamp(r.At), "kept": kept}
+	return originRow{Store: r.Store, ID: model.EncodeID(r.ID), Revision: r.Revision, Actor: r.Actor, Client: r.Client, Program: orDash(client),
+		ClientVersion: r.Version, Session: r.Session, Face: dashed(r.Face), Source: r.Source(), Channel: r.Channel, Detail: r.Detail, Trust: r.Trust,
+		At: stamp(r.At), Kept: kept}
+}
+
+// takenRow is an item of a takeback.
+type takenRow struct {
+	Store  string `json:"store"`
+	ID     string `json:"id"`
+	Action string `json:"action"`
+	Reason string `json:"reason"`
+	At     stamp  `json:"at"`
+}
+
+// takebackRow sums up a takeback.
+type takebackRow struct {
+	Matched   int      `json:"matched"`
+	Forgotten int64    `json:"forgotten"`
+	Restored  int64    `json:"restored"`
+	Skipped   int64    `json:"skipped"`
+	Undo      undoneBy `json:"undo"`
+	DryRun    bool     `json:"dry_run"`
+}
+
+// undoneBy are undo entries: one is a string, several are a list.
+type undoneBy []string
+
+// MarshalJSON implements json.Marshaler.
+func (u undoneBy) MarshalJSON() ([]byte, error) {
+	if len(u) == 1 {
+		return json.Marshal(u[0])
+	}
+	return json.Marshal([]string(u))
+}
+
+// recalledRow is an item that a caller was given.
+type recalledRow struct {
+	Store   string `json:"store"`
+	ID      string `json:"id"`
+	Ref     string `json:"-" col:"REF"`
+	Verb    string `json:"verb"`
+	Actor   string `json:"actor"`
+	Client  dashed `json:"client"`
+	Session dashed `json:"session"`
+	At      stamp  `json:"at"`
 }
 
 type takebackFlags struct {
@@ -90,7 +151,7 @@ func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags
 		return err
 	}
 	for _, t := range plan {
-		a.result("item", row{"store": t.Store, "id": model.EncodeID(t.ID), "action": t.Action, "reason": t.Reason, "at": stamp(t.At)},
+		a.result("item", takenRow{t.Store, model.EncodeID(t.ID), t.Action, t.Reason, stamp(t.At)},
 			"%s  %s  %s %s", refOf(t.Store, t.ID), when(t.At), t.Action, t.Reason)
 	}
 	done, counts := plan, origin.Count(plan)
@@ -108,12 +169,7 @@ func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags
 // printTakeback sums up what was done of a plan.
 func (a *app) printTakeback(f takebackFlags, plan, done []origin.Taken, ids []string) error {
 	counts := origin.Count(done)
-	var undone any = ids
-	if len(ids) == 1 {
-		undone = ids[0]
-	}
-	a.emit("summary", row{"matched": len(plan), "forgotten": counts[origin.ActForget], "restored": counts[origin.ActRestore],
-		"skipped": counts[origin.ActSkip], "undo": undone, "dry_run": f.dryRun})
+	a.emit("summary", takebackRow{len(plan), counts[origin.ActForget], counts[origin.ActRestore], counts[origin.ActSkip], ids, f.dryRun})
 	forgotten, restored := "forgotten", "restored"
 	if f.dryRun {
 		forgotten, restored = "to forget", "to restore"
@@ -138,8 +194,7 @@ func (a *app) listRecalls(actor string, since, until time.Time) error {
 		if actor != "" && r.Actor != actor || len(a.flags.stores) > 0 && !slices.Contains(a.flags.stores, r.Store) || r.At.Before(since) || !until.IsZero() && !r.At.Before(until) {
 			return true
 		}
-		tab.put("recall", row{"store": r.Store, "id": model.EncodeID(r.ID), "ref": cell(refOf(r.Store, r.ID)), "verb": r.Verb, "actor": r.Actor, "client": dash(r.Client),
-			"session": dash(r.Session), "at": stamp(r.At)})
+		tab.put("recall", recalledRow{r.Store, model.EncodeID(r.ID), refOf(r.Store, r.ID), r.Verb, r.Actor, dashed(r.Client), dashed(r.Session), stamp(r.At)})
 		return a.out.Err() == nil
 	})
 	tab.flush()

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -17,53 +17,44 @@ import (
 // all of it.
 const lastColumn = 80
 
-// row is one row of a command's output, the fields of its JSON object by name. A column of the table shows
-// the field of its own name; every object also carries its type and the version of the format.
-type row map[string]any
-
-// cell is a column that is no field of the object.
-type cell string
-
-// as is a field that the table shows in another form.
-type as struct{ field, cell any }
-
-// object removes what only the table shows.
-func (r row) object() row {
-	for k, v := range r {
-		switch v := v.(type) {
-		case cell:
-			delete(r, k)
-		case as:
-			r[k] = v.field
-		}
-	}
-	return r
-}
-
-// with is the row with more fields.
-func (r row) with(more row) row {
-	maps.Copy(r, more)
-	return r
-}
+// A row of a command's output is a struct. Its json tags make an object of --json, which also carries its type and
+// the version of the format. A column of the table shows the field with its name as col tag, else the field with
+// its name as json tag: LET IN is let_in. A field with the tag json:"-" is of the table alone.
 
 // onlyIf is v, or null.
-func onlyIf(known bool, v any) any {
+func onlyIf[T any](known bool, v T) *T {
 	if known {
-		return v
+		return &v
 	}
 	return nil
 }
 
+func nilIfEmpty(s string) *string { return onlyIf(s != "", s) }
+
 // errorValue is an error for JSON, null without one.
-func errorValue(err error) any {
+func errorValue(err error) *string {
 	if err == nil {
 		return nil
 	}
-	return err.Error()
+	return new(err.Error())
 }
 
-// dash is a field that the table shows as - when it is empty.
-func dash[T ~string](s T) as { return as{s, orDash(string(s))} }
+// list is a list that is never null.
+func list[T any](all []T) []T { return append([]T{}, all...) }
+
+// ids are identifiers for JSON.
+func ids(all []string) []string {
+	out := make([]string, len(all))
+	for i, id := range all {
+		out[i] = model.EncodeID(id)
+	}
+	return out
+}
+
+// dashed is a text that the table shows as - when it is empty.
+type dashed string
+
+func (d dashed) String() string { return orDash(string(d)) }
 
 // stamp is a time in a row. The zero time is null in the object and - in the table.
 type stamp time.Time
@@ -78,17 +69,30 @@ func (s stamp) MarshalJSON() ([]byte, error) {
 
 func (s stamp) String() string { return when(time.Time(s)) }
 
+// object is a row as one line of JSON.
+func object(kind string, row any) ([]byte, error) {
+	fields, err := safetext.MarshalJSON(row)
+	if err != nil {
+		return nil, err
+	}
+	head := fmt.Sprintf(`{"type":%q,"v":1`, kind)
+	if len(fields) > len("{}") {
+		head += ","
+	}
+	return append([]byte(head), fields[1:]...), nil
+}
+
 // emit prints one JSON object with --json. As with every print, the error of a failed write ends the program
 // with code 1 when the command returns.
-func (a *app) emit(kind string, r row) {
+func (a *app) emit(kind string, row any) {
 	if a.flags.json {
-		a.emitOf("", kind, r)
+		a.emitOf("", kind, row)
 	}
 }
 
 // emitOf prints one JSON object under a name, by which --watch compares rounds.
-func (a *app) emitOf(name, kind string, r row) {
-	line, err := safetext.MarshalJSON(r.object().with(row{"type": kind, "v": 1}))
+func (a *app) emitOf(name, kind string, row any) {
+	line, err := object(kind, row)
 	if err != nil {
 		a.out.Fail(err)
 	} else if a.round.isNew(name, string(line)) {
@@ -97,8 +101,8 @@ func (a *app) emitOf(name, kind string, r row) {
 }
 
 // result prints the result of a command: an object with --json, else one line.
-func (a *app) result(kind string, r row, format string, args ...any) {
-	a.emit(kind, r)
+func (a *app) result(kind string, row any, format string, args ...any) {
+	a.emit(kind, row)
 	a.tellf(format, args...)
 }
 
@@ -109,17 +113,19 @@ type table struct {
 	rows [][]safetext.Text
 	min  []int
 	held []record // under --sort, until flush
-	done bool     // the head is out
+	// columns are the fields that a type of row shows, in the order of the head.
+	columns map[reflect.Type][][]int
+	done    bool // the head is out
 	// whole: the last column is never cut.
-	whole   bool
-	columns int // of the terminal; 0: not one
+	whole bool
+	width int // of the terminal in columns; 0: not one
 }
 
 func (a *app) table(head ...string) *table {
 	if t := a.tables[strings.Join(head, " ")]; t != nil { // of the round before
 		return t
 	}
-	t := &table{a: a, head: head, min: make([]int, len(head))}
+	t := &table{a: a, head: head, min: make([]int, len(head)), columns: map[reflect.Type][][]int{}}
 	for i, h := range head {
 		t.min[i] = len(h)
 	}
@@ -191,10 +197,10 @@ const gap = "  "
 // A pipe and -o wide get the full width.
 func (t *table) fit() {
 	const least = 8
-	if t.columns = t.a.columns(); t.columns == 0 || t.whole {
+	if t.width = t.a.columns(); t.width == 0 || t.whole {
 		return
 	}
-	room := t.columns - least - len(gap)*(len(t.min)-1)
+	room := t.width - least - len(gap)*(len(t.min)-1)
 	others := t.min[:len(t.min)-1]
 	for sum(others) > room && slices.Max(others) > least {
 		i := slices.Index(others, slices.Max(others))
@@ -221,7 +227,7 @@ func (t *table) line(cells []safetext.Text) {
 	used := 0
 	for i, c := range cells {
 		if i < len(cells)-1 {
-			if t.columns > 0 && !t.whole {
+			if t.width > 0 && !t.whole {
 				c = t.a.text.Trunc(c, t.min[i])
 			}
 			c = safetext.Pad(c, t.min[i])
@@ -231,8 +237,8 @@ func (t *table) line(cells []safetext.Text) {
 		}
 		switch {
 		case t.whole || t.a.flags.output == "wide":
-		case t.columns > 0:
-			c = t.a.text.Trunc(c, max(t.columns-used, 1))
+		case t.width > 0:
+			c = t.a.text.Trunc(c, max(t.width-used, 1))
 		default:
 			c = t.a.text.Trunc(c, lastColumn)
 		}
@@ -292,36 +298,52 @@ func plural(n int64, noun string) string { return safetext.Count(n, noun) }
 // record is one row of a table with its kind, and further lines that only the table has.
 type record struct {
 	kind  string
-	row   row
+	row   any
 	cells []any // of the row's own line
 	below [][]any
 }
 
-// cells picks the columns of a row: "LET IN" is let_in. Every column has a value.
-func (t *table) cells(r row) []any {
-	out := make([]any, len(t.head))
+// fields finds the fields that the columns show of a type of row. Every column has one.
+func (t *table) fields(of reflect.Type) [][]int {
+	if found, ok := t.columns[of]; ok {
+		return found
+	}
+	all := map[string][]int{}
+	for _, tag := range []string{"json", "col"} { // a col tag goes before
+		for _, f := range reflect.VisibleFields(of) {
+			if name, _, _ := strings.Cut(f.Tag.Get(tag), ","); name != "" {
+				all[strings.ReplaceAll(strings.ToUpper(name), "_", " ")] = f.Index
+			}
+		}
+	}
+	out := make([][]int, len(t.head))
 	for i, h := range t.head {
-		v, known := r[strings.ReplaceAll(strings.ToLower(h), " ", "_")]
-		if !known {
-			panic("a row without the column " + h)
+		if out[i] = all[h]; out[i] == nil {
+			panic(of.String() + " has no column " + h)
 		}
-		if two, ok := v.(as); ok {
-			v = two.cell
-		}
-		switch v {
+	}
+	t.columns[of] = out
+	return out
+}
+
+// cells are what the columns show of a row.
+func (t *table) cells(row any) []any {
+	out, v := make([]any, len(t.head)), reflect.ValueOf(row)
+	for i, index := range t.fields(v.Type()) {
+		out[i] = v.FieldByIndex(index).Interface()
+		switch out[i] {
 		case true:
-			v = "yes"
+			out[i] = "yes"
 		case false:
-			v = "no"
+			out[i] = "no"
 		}
-		out[i] = v
 	}
 	return out
 }
 
 // put prints one row as the flags ask for it. Call flush after the last one.
-func (t *table) put(kind string, r row, below ...[]any) {
-	if rec := (record{kind, r, t.cells(r), below}); t.a.flags.sort == "" {
+func (t *table) put(kind string, row any, below ...[]any) {
+	if rec := (record{kind, row, t.cells(row), below}); t.a.flags.sort == "" {
 		t.print(rec)
 	} else {
 		t.held = append(t.held, rec)
@@ -329,7 +351,7 @@ func (t *table) put(kind string, r row, below ...[]any) {
 }
 
 // putAll prints rows that are in memory, and ends the table.
-func putAll[T any](t *table, kind string, all []T, of func(T) row) {
+func putAll[T, R any](t *table, kind string, all []T, of func(T) R) {
 	for _, v := range all {
 		t.put(kind, of(v))
 	}

@@ -80,8 +80,7 @@ func (a *app) releaseCommand() *cobra.Command {
 				return err
 			}
 			source := model.Ref{Store: store.Name, ID: done.Item}
-			a.result("released", row{"store": store.Name, "id": model.EncodeID(ref.ID), "source": model.EncodeID(done.Item),
-				"revision": done.Revision, "removed": done.Removed, "undo": nilIfEmpty(done.Undo)},
+			a.result("released", releasedRow{store.Name, model.EncodeID(ref.ID), model.EncodeID(done.Item), done.Revision, done.Removed, nilIfEmpty(done.Undo)},
 				"%s  released, %s removed", source.String(), plural(done.Removed, "entry"))
 			a.sayUndo(done)
 			return nil
@@ -110,7 +109,7 @@ func (a *app) listQuarantine(ctx context.Context, s *operator.Session) error {
 			if e.Problem != "" {
 				problems++
 			}
-			tab.put("quarantine", a.entryRow(e))
+			tab.put("quarantine", a.newEntryRow(e))
 		}
 		return nil
 	})
@@ -137,16 +136,74 @@ func liveWord(e review.Entry) string {
 	return "clean now"
 }
 
+// releasedRow is an entry whose source agents get again.
+type releasedRow struct {
+	Store    string         `json:"store"`
+	ID       string         `json:"id"`
+	Source   string         `json:"source"`
+	Revision model.Revision `json:"revision"`
+	Removed  int64          `json:"removed"` // entries
+	Undo     *string        `json:"undo"`
+}
+
 // entryRow is a quarantined entry.
-func (a *app) entryRow(e review.Entry) row {
+type entryRow struct {
+	Store         string  `json:"store"`
+	ID            string  `json:"id"`
+	Ref           string  `json:"-" col:"REF"`
+	Source        string  `json:"source"`
+	SourceID      *string `json:"source_id"`
+	Filed         bool    `json:"filed"` // false: only the live item was found
+	Category      string  `json:"category"`
+	Pattern       string  `json:"pattern"`
+	SHA256        string  `json:"sha256"`
+	Bytes         int64   `json:"bytes"`
+	Line          int     `json:"line"`
+	Col           int     `json:"col"`
+	Excerpt       string  `json:"excerpt"`
+	Cut           any     `json:"-" col:"EXCERPT"`
+	Match         string  `json:"match"`
+	Decoded       string  `json:"decoded"`
+	Live          *bool   `json:"live"` // the source would be blocked today; null: unknown
+	LiveWord      string  `json:"-" col:"LIVE"`
+	QuarantinedAt stamp   `json:"quarantined_at" col:"AT"`
+	Note          dashed  `json:"-" col:"NOTE"`
+	Known         bool    `json:"known_false_positive"`
+	KnownReason   string  `json:"false_positive_reason"`
+	Problem       string  `json:"problem"`
+}
+
+// heldRow is a quarantined entry, whole.
+type heldRow struct {
+	entryRow
+	Score    float64         `json:"score"`
+	Signals  []signal.Signal `json:"signals"`
+	Findings []foundRow      `json:"findings"`
+	Body     string          `json:"body"`
+}
+
+// foundRow is a passage that a rule blocks.
+type foundRow struct {
+	Category string `json:"category"`
+	Pattern  string `json:"pattern"`
+	Stage    string `json:"stage"`
+	Start    int    `json:"start"`
+	End      int    `json:"end"`
+	Line     int    `json:"line"`
+	Col      int    `json:"col"`
+	Match    string `json:"match"`
+	Decoded  string `json:"decoded"`
+}
+
+func (a *app) newEntryRow(e review.Entry) entryRow {
 	note, text := e.Problem, e.Before+e.Match+e.After
 	if e.FalsePositive != "" {
 		note = "known false positive: " + e.FalsePositive
 	}
-	return row{"store": e.Store, "id": model.EncodeID(e.ID), "ref": cell(refOf(e.Store, e.ID)), "source": e.Source, "source_id": nilIfEmpty(model.EncodeID(e.SourceID)),
-		"filed": e.Filed, "category": e.Category, "pattern": e.Pattern, "sha256": e.SHA256, "bytes": e.Bytes, "line": e.Line, "col": e.Col, "excerpt": as{text, a.text.LineMax(text, maxExcerpt)},
-		"match": e.Match, "decoded": e.Decoded, "live": as{e.Live, liveWord(e)}, "quarantined_at": stamp(e.At), "at": cell(when(e.At)), "note": cell(orDash(note)),
-		"known_false_positive": e.FalsePositive != "", "false_positive_reason": e.FalsePositive, "problem": e.Problem}
+	return entryRow{Store: e.Store, ID: model.EncodeID(e.ID), Ref: refOf(e.Store, e.ID), Source: e.Source, SourceID: nilIfEmpty(model.EncodeID(e.SourceID)),
+		Filed: e.Filed, Category: e.Category, Pattern: e.Pattern, SHA256: e.SHA256, Bytes: e.Bytes, Line: e.Line, Col: e.Col, Excerpt: text,
+		Cut: a.text.LineMax(text, maxExcerpt), Match: e.Match, Decoded: e.Decoded, Live: e.Live, LiveWord: liveWord(e), QuarantinedAt: stamp(e.At), Note: dashed(note),
+		Known: e.FalsePositive != "", KnownReason: e.FalsePositive, Problem: e.Problem}
 }
 
 func (a *app) showQuarantined(ctx context.Context, desk *operator.Session, s model.Store, ref model.Ref, raw bool) error {
@@ -166,12 +223,12 @@ func (a *app) showQuarantined(ctx context.Context, desk *operator.Session, s mod
 		score = desk.HeldScore(e.ID, e.Body)
 	}
 	if a.flags.json {
-		found := []row{}
+		found := []foundRow{}
 		for _, f := range e.Findings {
-			found = append(found, row{"category": f.Category, "pattern": f.Pattern, "stage": f.Stage.String(), "start": f.Start, "end": f.End,
-				"line": f.Line, "col": f.Col, "match": f.Match, "decoded": f.Decoded})
+			found = append(found, foundRow{Category: f.Category, Pattern: f.Pattern, Stage: f.Stage.String(), Start: f.Start, End: f.End,
+				Line: f.Line, Col: f.Col, Match: f.Match, Decoded: f.Decoded})
 		}
-		a.emit("quarantine", a.entryRow(e).with(row{"score": score.Sum, "signals": list(score.Signals), "findings": found, "body": e.Body}))
+		a.emit("quarantine", heldRow{a.newEntryRow(e), score.Sum, list(score.Signals), found, e.Body})
 		return nil
 	}
 	a.linef("%s", ref.String())

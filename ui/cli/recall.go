@@ -105,16 +105,36 @@ func (a *app) recallCommand() *cobra.Command {
 	return c
 }
 
+// hitRow is a hit of a recall.
+type hitRow struct {
+	Store   string            `json:"store"`
+	ID      string            `json:"id"`
+	Source  string            `json:"source"`
+	Snippet string            `json:"snippet"`
+	Line    int               `json:"line"` // 0: unknown
+	Score   float64           `json:"score"`
+	Rank    int               `json:"rank"`
+	Meta    map[string]string `json:"meta"`
+	Signals []string          `json:"signals"` // by which it looks planted
+}
+
+// writtenHitRow is a hit with its writer.
+type writtenHitRow struct {
+	hitRow
+	writerRow
+}
+
 func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backends.FusedHit, origins bool) {
 	for _, h := range hits {
 		planted := a.session.Planted(h.Snippet)
 		if a.flags.json {
-			r := row{"store": h.Store, "id": model.EncodeID(h.ID), "source": h.Source, "snippet": h.Snippet,
-				"line": h.Line, "score": h.Score, "rank": h.Rank, "meta": fieldMap(h.Meta), "signals": planted}
+			r := hitRow{Store: h.Store, ID: model.EncodeID(h.ID), Source: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score, Rank: h.Rank,
+				Meta: fieldMap(h.Meta), Signals: planted}
 			if origins {
-				r["origin"] = writer(a.written(ctx, storeOf(s, h.Store), h.ID))
+				a.emit("hit", writtenHitRow{r, newWriterRow(a.written(ctx, storeOf(s, h.Store), h.ID))})
+			} else {
+				a.emit("hit", r)
 			}
-			a.emit("hit", r)
 			continue
 		}
 		where := refOf(h.Store, h.ID)
@@ -126,7 +146,7 @@ func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backend
 			a.linef("    looks planted: %s", strings.Join(planted, ", "))
 		}
 		if origins {
-			a.linef("    origin: %s", writer(a.written(ctx, storeOf(s, h.Store), h.ID)).cell)
+			a.linef("    origin: %s", newWriterRow(a.written(ctx, storeOf(s, h.Store), h.ID)).Words)
 		}
 		for _, f := range h.Meta {
 			a.linef("    %s: %s", f.Name, f.Value)
@@ -137,6 +157,23 @@ func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backend
 	}
 }
 
+// answerRow is how a store answered a recall.
+type answerRow struct {
+	Store     string  `json:"store"`
+	Error     *string `json:"error"`
+	Total     *int64  `json:"total"` // null: unknown
+	Bounded   bool    `json:"bounded"`
+	BoundNote string  `json:"bound_note"`
+	Hits      int     `json:"hits"`
+	TookMS    float64 `json:"took_ms"`
+}
+
+// blockedRow is an item that agents do not get.
+type blockedRow struct {
+	Store  string `json:"store"`
+	Source string `json:"source"`
+}
+
 // nothing reports a store that was searched to its end without a hit. One line names all of these.
 func nothing(ans backends.Answer) bool {
 	return ans.Err == nil && !ans.Result.Bounded && len(ans.Result.Hits) == 0
@@ -144,11 +181,11 @@ func nothing(ans backends.Answer) bool {
 
 func (a *app) printAnswer(ans backends.Answer) {
 	for _, q := range ans.Result.Quarantined {
-		a.emit("quarantined", row{"store": ans.Store, "source": q})
+		a.emit("quarantined", blockedRow{ans.Store, q})
 		a.hintf("%s: %s is quarantined: agents do not get it", ans.Store, q)
 	}
-	a.emit("store", row{"store": ans.Store, "error": errorValue(ans.Err), "total": onlyIf(ans.Err == nil && ans.Result.Total != model.TotalUnknown, ans.Result.Total),
-		"bounded": ans.Result.Bounded, "bound_note": ans.Result.BoundNote, "hits": len(ans.Result.Hits), "took_ms": float64(ans.Took.Microseconds()) / 1000})
+	a.emit("store", answerRow{ans.Store, errorValue(ans.Err), onlyIf(ans.Err == nil && ans.Result.Total != model.TotalUnknown, ans.Result.Total),
+		ans.Result.Bounded, ans.Result.BoundNote, len(ans.Result.Hits), float64(ans.Took.Microseconds()) / 1000})
 	switch {
 	case a.flags.json, nothing(ans):
 	case ans.Err != nil:
@@ -168,6 +205,28 @@ func storeOf(s *operator.Session, name string) model.Store {
 		return out
 	}
 	return model.Store{Name: name}
+}
+
+// checkRow is a rule that decides whether an item is a hit.
+type checkRow struct {
+	Store   string           `json:"store"`
+	ID      string           `json:"id"`
+	Rule    string           `json:"rule"`
+	Verdict operator.Verdict `json:"verdict"`
+	Why     string           `json:"why"`
+}
+
+// explainedRow says whether an item is a hit.
+type explainedRow struct {
+	Store     string   `json:"store"`
+	ID        string   `json:"id"`
+	Hit       bool     `json:"hit"`
+	Rank      *int     `json:"rank"`
+	Score     *float64 `json:"score"`
+	Hits      int      `json:"hits"`
+	Total     *int64   `json:"total"` // null: unknown
+	Bounded   bool     `json:"bounded"`
+	BoundNote string   `json:"bound_note"`
 }
 
 // explain prints why a recall returns an item or not.
@@ -191,14 +250,14 @@ func (a *app) explain(ctx context.Context, text string, req model.RecallRequest)
 	tab := a.table("RULE", "VERDICT", "WHY")
 	tab.whole = true
 	for _, c := range e.Checks {
-		tab.put("check", row{"store": store.Name, "id": model.EncodeID(ref.ID), "rule": c.Rule, "verdict": c.Verdict, "why": c.Why})
+		tab.put("check", checkRow{store.Name, model.EncodeID(ref.ID), c.Rule, c.Verdict, c.Why})
 	}
 	tab.flush()
-	r := row{"store": store.Name, "id": model.EncodeID(ref.ID), "hit": e.Hit != nil, "rank": nil, "score": nil, "hits": len(e.Answer.Hits),
-		"total": onlyIf(e.Answer.Total != model.TotalUnknown, e.Answer.Total), "bounded": e.Answer.Bounded, "bound_note": e.Answer.BoundNote}
+	r := explainedRow{Store: store.Name, ID: model.EncodeID(ref.ID), Hit: e.Hit != nil, Hits: len(e.Answer.Hits),
+		Total: onlyIf(e.Answer.Total != model.TotalUnknown, e.Answer.Total), Bounded: e.Answer.Bounded, BoundNote: e.Answer.BoundNote}
 	word := "no hit"
 	if e.Hit != nil {
-		r["rank"], r["score"], word = e.Rank, e.Hit.Score, "a hit"
+		r.Rank, r.Score, word = &e.Rank, &e.Hit.Score, "a hit"
 	}
 	a.emit("explained", r)
 	a.hintf("%s is %s", ref.String(), word)
@@ -319,7 +378,7 @@ func (a *app) turnAfter(ctx context.Context, file, tier, key, source string) err
 	if err != nil {
 		return err
 	}
-	a.result("retained", row{"store": store.Name, "id": model.EncodeID(done.Item), "bytes": done.Bytes, "revision": done.Revision, "undo": nilIfEmpty(done.Undo)},
+	a.result("retained", newRetainedRow(done),
 		"%s  %d bytes", refOf(store.Name, done.Item), done.Bytes)
 	a.sayUndo(done)
 	return nil

@@ -76,8 +76,7 @@ func (a *app) retain(ctx context.Context, req model.RetainRequest, kept bool, ar
 		found()
 	}
 	a.sayEach(done.Warnings, "warning: %s")
-	a.emit("retained", row{"store": store.Name, "id": model.EncodeID(done.Item), "bytes": done.Bytes,
-		"revision": done.Revision, "undo": nilIfEmpty(done.Undo), "warnings": list(done.Warnings)})
+	a.emit("retained", newRetainedRow(done))
 	if done.Item == "" { // a store that only adds returns no id, and nothing to undo
 		a.tellf("added to %s  %d bytes", store.Name, done.Bytes)
 		return err
@@ -85,6 +84,20 @@ func (a *app) retain(ctx context.Context, req model.RetainRequest, kept bool, ar
 	a.tellf("%s  %d bytes  revision %s", refOf(store.Name, done.Item), done.Bytes, string(done.Revision))
 	a.sayUndo(done)
 	return err
+}
+
+// retainedRow is an item that was written.
+type retainedRow struct {
+	Store    string         `json:"store"`
+	ID       string         `json:"id"`
+	Bytes    int64          `json:"bytes"`
+	Revision model.Revision `json:"revision"`
+	Undo     *string        `json:"undo"`
+	Warnings []string       `json:"warnings"`
+}
+
+func newRetainedRow(done operator.Done) retainedRow {
+	return retainedRow{done.Store, model.EncodeID(done.Item), done.Bytes, done.Revision, nilIfEmpty(done.Undo), list(done.Warnings)}
 }
 
 // keptText reads the newest kept text of an item. found removes it once it is written.

@@ -4,26 +4,36 @@ import (
 	"bytes"
 	"io"
 	"testing"
-	"time"
 
 	"memdesk/internal/lines"
 )
 
-// One row is both a line of the table and an object: a cell is of the line alone, and of `as` each has its form.
+// exampleRow has a field of each sort.
+type exampleRow struct {
+	Ref      string `json:"-" col:"REF"`
+	At       stamp  `json:"at"`
+	LetIn    int    `json:"let_in"`
+	Readable bool   `json:"readable"`
+	By       dashed `json:"by"`
+	Size     int    `json:"size"`
+	Words    string `json:"-" col:"SIZE"`
+}
+
+// One row is both a line of the table and an object: a field with a col tag stands in the line.
 func TestARowIsALineAndAnObject(t *testing.T) {
 	for _, tt := range []struct {
 		json bool
 		want string
 	}{
-		{false, "REF  LET IN  AT  READABLE  BY\nn:1  3       -   yes       -\n"},
-		{true, `{"at":null,"by":"","let_in":3,"readable":true,"type":"kind","v":1}` + "\n"},
+		{false, "REF  LET IN  AT  READABLE  BY  SIZE\nn:1  3       -   yes       -   2 KiB\n"},
+		{true, `{"type":"kind","v":1,"at":null,"let_in":3,"readable":true,"by":"","size":2048}` + "\n"},
 	} {
 		var out bytes.Buffer
 		a := &app{}
 		a.out, _ = lines.New(&out, io.Discard)
 		a.flags.json = tt.json
-		tab := a.table("REF", "LET IN", "AT", "READABLE", "BY")
-		tab.put("kind", row{"ref": cell("n:1"), "let_in": 3, "at": stamp(time.Time{}), "readable": true, "by": dash("")})
+		tab := a.table("REF", "LET IN", "AT", "READABLE", "BY", "SIZE")
+		tab.put("kind", exampleRow{Ref: "n:1", LetIn: 3, Readable: true, Size: 2048, Words: "2 KiB"})
 		tab.flush()
 		if err := a.out.Flush(); err != nil || out.String() != tt.want {
 			t.Errorf("got %q (%v), want %q", out.String(), err, tt.want)

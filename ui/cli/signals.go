@@ -83,6 +83,16 @@ func (a *app) set(path string) ([]signal.Sample, error) {
 	return out, nil
 }
 
+// replayedRow is the outcome of one text of a set.
+type replayedRow struct {
+	ID       signal.SampleID `json:"id"`
+	Flagged  bool            `json:"flagged"`
+	Score    float64         `json:"score"`
+	Signals  []string        `json:"signals"`
+	Outcome  string          `json:"outcome"`
+	Recalled bool            `json:"recalled"`
+}
+
 func (a *app) replay(ctx context.Context, path string) error {
 	set, err := a.set(path)
 	if err != nil {
@@ -99,7 +109,7 @@ func (a *app) replay(ctx context.Context, path string) error {
 		}
 		sums[r.Kind()].Add(r)
 		all.Add(r)
-		a.emit("entry", row{"id": r.ID, "flagged": r.Flagged, "score": round(r.Score.Sum), "signals": r.Score.Names(), "outcome": r.Outcome, "recalled": r.Recalled})
+		a.emit("entry", replayedRow{r.ID, r.Flagged, round(r.Score.Sum), r.Score.Names(), r.Outcome, r.Recalled})
 	})
 	if err != nil {
 		return err
@@ -107,20 +117,35 @@ func (a *app) replay(ctx context.Context, path string) error {
 	a.sayf("flagged: a score of %g or more, the default threshold (a scratch store is not calibrated)", signal.Default)
 	tab := a.table("LABEL", "ENTRIES", "LET IN", "HELD", "REFUSED", "RECALLED", "FLAGGED")
 	for _, label := range slices.Sorted(maps.Keys(sums)) {
-		tab.put("label", replayRow(orDash(label), label, sums[label]))
+		tab.put("label", labelRow{label, orDash(label), *sums[label], signal.RuleVersion})
 	}
-	tab.put("summary", replayRow("all", "", all))
+	tab.put("summary", labelRow{"", "all", *all, signal.RuleVersion})
 	tab.flush()
 	return nil
 }
 
-// replayRow counts the outcomes of one label, or of all.
-func replayRow(name, label string, c *operator.ReplayCount) row {
-	return row{"label": as{label, name}, "entries": c.Entries, "let_in": c.LetIn, "held": c.Held, "refused": c.Refused, "recalled": c.Recalled, "flagged": c.Flagged, "rules": signal.RuleVersion}
+// labelRow counts the outcomes of one label, or of all.
+type labelRow struct {
+	Label string `json:"label"`
+	Name  string `json:"-" col:"LABEL"`
+	operator.ReplayCount
+	Rules string `json:"rules"`
 }
 
 // round rounds a score to two decimals.
 func round(v float64) float64 { return float64(int64(v*100+0.5)) / 100 }
+
+// calibrationRow counts what a threshold would hold back in a tier.
+type calibrationRow struct {
+	Store         string  `json:"store"`
+	Tier          string  `json:"tier"`
+	Items         int64   `json:"items"`
+	Threshold     float64 `json:"threshold"`
+	Flagged       int64   `json:"flagged" col:"WOULD FLAG"`
+	Writer        string  `json:"writer"` // the one with the most of them
+	WriterFlagged int64   `json:"writer_flagged"`
+	ByOneWriter   string  `json:"-" col:"BY ONE WRITER"`
+}
 
 func (a *app) calibrate(ctx context.Context, s *operator.Session, apply float64) error {
 	if apply < 0 {
@@ -139,8 +164,7 @@ func (a *app) calibrate(ctx context.Context, s *operator.Session, apply float64)
 				if writer != "" {
 					who = plural(most, "item") + " by " + writer
 				}
-				tab.put("calibration", row{"store": c.Store, "tier": c.Tier, "items": c.Items, "threshold": at, "flagged": c.Flagged[i],
-					"would_flag": cell(strconv.FormatInt(c.Flagged[i], 10)), "writer": writer, "writer_flagged": most, "by_one_writer": cell(who)})
+				tab.put("calibration", calibrationRow{c.Store, c.Tier, c.Items, at, c.Flagged[i], writer, most, who})
 			}
 		}
 		return err
@@ -184,18 +208,39 @@ func (a *app) train(set, out string) error {
 	return nil
 }
 
+// storyRow is a group of held entries that belong together.
+type storyRow struct {
+	Story    int       `json:"story"`
+	Source   string    `json:"source"`
+	Session  string    `json:"session"`
+	Entries  []toldRow `json:"entries"`
+	Signals  []string  `json:"signals"`
+	First    stamp     `json:"first"`
+	Last     stamp     `json:"last"`
+	Recalled int       `json:"recalled"`
+}
+
+// toldRow is an entry of a story.
+type toldRow struct {
+	Store    string   `json:"store"`
+	ID       string   `json:"id"`
+	Category string   `json:"category"`
+	Pattern  string   `json:"pattern"`
+	Score    float64  `json:"score"`
+	Signals  []string `json:"signals"`
+	Recalled int      `json:"recalled"`
+}
+
 func (a *app) stories(ctx context.Context, s *operator.Session) error {
 	var t tally
 	for i, story := range s.Stories(ctx, a.noting(&t)) {
 		t.add(nil)
 		if a.flags.json {
-			entries := []row{}
+			entries := []toldRow{}
 			for _, p := range story.Parts {
-				entries = append(entries, row{"store": p.Store, "id": model.EncodeID(p.ID), "category": p.Category, "pattern": p.Cause,
-					"score": round(p.Sum), "signals": p.Signals, "recalled": p.Recalled})
+				entries = append(entries, toldRow{p.Store, model.EncodeID(p.ID), p.Category, p.Cause, round(p.Sum), p.Signals, p.Recalled})
 			}
-			a.emit("story", row{"story": i + 1, "source": story.Source, "session": story.Session, "entries": entries,
-				"signals": story.Signals, "first": stamp(story.First), "last": stamp(story.Last), "recalled": story.Recalled})
+			a.emit("story", storyRow{i + 1, story.Source, story.Session, entries, story.Signals, stamp(story.First), stamp(story.Last), story.Recalled})
 			continue
 		}
 		who := "of unknown writers, alike"
@@ -241,6 +286,17 @@ func (a *app) clearSuspects(ctx context.Context, s *operator.Session, args []str
 	return t.result()
 }
 
+// rescanRow is an item that the rules judge otherwise than before.
+type rescanRow struct {
+	Store   string   `json:"store"`
+	ID      string   `json:"id"`
+	Ref     string   `json:"-" col:"REF"`
+	Change  string   `json:"change"`
+	Score   float64  `json:"score"`
+	Signals []string `json:"signals"`
+	Names   string   `json:"-" col:"SIGNALS"`
+}
+
 func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error {
 	var t tally
 	changes, flagged, last, err := s.Difference(ctx, a.noting(&t))
@@ -254,8 +310,7 @@ func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error 
 		if c.Now {
 			word = "newly flagged"
 		}
-		tab.put("rescan", row{"store": c.Store, "id": model.EncodeID(c.ID), "ref": cell(refOf(c.Store, c.ID)), "change": word, "score": round(c.Score.Sum),
-			"signals": as{c.Score.Names(), strings.Join(c.Score.Names(), ", ")}})
+		tab.put("rescan", rescanRow{c.Store, model.EncodeID(c.ID), refOf(c.Store, c.ID), word, round(c.Score.Sum), c.Score.Names(), strings.Join(c.Score.Names(), ", ")})
 	}
 	tab.flush()
 	if keep {

@@ -42,23 +42,43 @@ func (a *app) storesCommand() *cobra.Command {
 }
 
 // storeRow is a configured or discovered store.
-func storeRow(m backends.Member) row {
-	devs, limits := []row{}, map[string]int{}
+type storeRow struct {
+	Store          string          `json:"store"`
+	Kind           string          `json:"kind"`
+	Location       string          `json:"location"`
+	Origin         string          `json:"origin"`
+	Environment    string          `json:"environment"`
+	OK             bool            `json:"ok"`
+	Error          *string         `json:"error"`
+	Capabilities   map[string]bool `json:"capabilities"`
+	ReadOnly       *bool           `json:"read_only,omitempty"`
+	ReadOnlyReason *string         `json:"read_only_reason,omitempty"`
+	Limits         map[string]int  `json:"limits"`
+	Deviations     []deviationRow  `json:"deviations"`
+	Notes          []string        `json:"notes"`
+}
+
+type deviationRow struct {
+	Rule   string `json:"rule"`
+	Reason string `json:"reason"`
+}
+
+func newStoreRow(m backends.Member) storeRow {
+	r := storeRow{Store: m.Name, Kind: m.Kind, Location: m.Location, Origin: m.Origin, Environment: m.Environment, OK: m.Err == nil,
+		Error: errorValue(m.Err), Capabilities: map[string]bool{}, Limits: map[string]int{}, Deviations: []deviationRow{}, Notes: list(m.Store.Notes)}
 	for _, d := range m.Store.Deviations {
-		devs = append(devs, row{"rule": d.Rule, "reason": d.Reason})
+		r.Deviations = append(r.Deviations, deviationRow{d.Rule, d.Reason})
 	}
-	maps.Copy(limits, m.Store.Limits)
-	r := row{"store": m.Name, "kind": m.Kind, "location": m.Location, "origin": m.Origin, "environment": m.Environment, "ok": m.Err == nil,
-		"error": errorValue(m.Err), "capabilities": row{}, "limits": limits, "deviations": devs, "notes": list(m.Store.Notes)}
+	maps.Copy(r.Limits, m.Store.Limits)
 	if m.Err == nil {
-		r["capabilities"], r["read_only"], r["read_only_reason"] = m.Store.Capabilities(), m.Store.ReadOnly, m.Store.ReadOnlyReason
+		r.Capabilities, r.ReadOnly, r.ReadOnlyReason = m.Store.Capabilities(), &m.Store.ReadOnly, &m.Store.ReadOnlyReason
 	}
 	return r
 }
 
 func (a *app) printStore(m backends.Member) {
 	if a.flags.json {
-		a.emit("store", storeRow(m))
+		a.emit("store", newStoreRow(m))
 		return
 	}
 	a.wrapf("%s  %s  %s", m.Name, m.Kind, m.Location)
@@ -94,6 +114,12 @@ func (a *app) printStore(m backends.Member) {
 	}
 }
 
+// createdRow is a store that was made.
+type createdRow struct {
+	Kind     string `json:"kind"`
+	Location string `json:"location"`
+}
+
 func (a *app) createCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "create KIND=LOCATION", Short: "Make a new, empty store",
@@ -107,7 +133,7 @@ func (a *app) createCommand() *cobra.Command {
 			if err := s.MakeStore(ctx, c); err != nil {
 				return err
 			}
-			a.result("created", row{"kind": c.Kind, "location": c.Path}, "%s", c.Path)
+			a.result("created", createdRow{c.Kind, c.Path}, "%s", c.Path)
 			return nil
 		}),
 	}
@@ -155,6 +181,29 @@ func (a *app) health(ctx context.Context, s *operator.Session, _ []string) error
 	return nil
 }
 
+// logHealthRow is the health of the audit log, in the form of a store's.
+type logHealthRow struct {
+	Store     *string           `json:"store"` // null
+	OK        bool              `json:"ok"`
+	State     model.HealthState `json:"state"`
+	Message   string            `json:"message"`
+	LatencyMS int               `json:"latency_ms"`
+	CheckedAt stamp             `json:"checked_at"`
+	Findings  []findingRow      `json:"findings"`
+	Seq       uint64            `json:"seq"`
+	Taken     int               `json:"taken"`
+	Anchors   []anchorRow       `json:"anchors"`
+	Alarm     *string           `json:"alarm"`
+}
+
+type anchorRow struct {
+	Anchor string  `json:"anchor"`
+	Seq    uint64  `json:"seq"`
+	At     stamp   `json:"at"`
+	Error  *string `json:"error"`
+	Alarm  *string `json:"alarm"`
+}
+
 // healthOfLog prints how much of the audit log is anchored. The log is no store, so it has no row in the
 // table.
 func (a *app) healthOfLog(ctx context.Context, s *operator.Session) {
@@ -163,20 +212,45 @@ func (a *app) healthOfLog(ctx context.Context, s *operator.Session) {
 	if words == "" {
 		return
 	}
-	state, each := anchored.State(), []row{}
+	state, each := anchored.State(), []anchorRow{}
 	for _, one := range anchored.Anchors {
-		each = append(each, row{"anchor": one.Name(), "seq": one.Seq, "at": stamp(one.At), "error": nilIfEmpty(one.Error), "alarm": nilIfEmpty(one.Alarm)})
+		each = append(each, anchorRow{one.Name(), one.Seq, stamp(one.At), nilIfEmpty(one.Error), nilIfEmpty(one.Alarm)})
 	}
-	a.emit("audit-log", row{"store": nil, "ok": state != model.HealthDown, "state": state, "message": words, "checked_at": stamp(a.Clock.Now()), "latency_ms": 0, "findings": []row{}, "seq": anchored.Newest, "taken": anchored.Taken, "anchors": each, "alarm": nilIfEmpty(anchored.Alarm)})
+	a.emit("audit-log", logHealthRow{OK: state != model.HealthDown, State: state, Message: words, CheckedAt: stamp(a.Clock.Now()), Findings: []findingRow{},
+		Seq: anchored.Newest, Taken: anchored.Taken, Anchors: each, Alarm: nilIfEmpty(anchored.Alarm)})
 	a.hintf("audit log: %s", words)
+}
+
+// healthRow is the health of a store.
+type healthRow struct {
+	Store         string            `json:"store"`
+	OK            bool              `json:"ok"`
+	State         model.HealthState `json:"state"`
+	Message       string            `json:"message"`
+	First         string            `json:"-" col:"MESSAGE"` // finding in words
+	LatencyMS     float64           `json:"latency_ms"`
+	Latency       string            `json:"-" col:"LATENCY"`
+	CheckedAt     stamp             `json:"checked_at"`
+	Checked       stamp             `json:"-" col:"CHECKED"` // time of the first finding
+	DeepCheckedAt stamp             `json:"deep_checked_at"`
+	Findings      []findingRow      `json:"findings"`
+}
+
+type findingRow struct {
+	Kind      string            `json:"kind"`
+	ID        string            `json:"id"`
+	Ref       string            `json:"ref"` // the id under its older name
+	Message   string            `json:"message"`
+	State     model.HealthState `json:"state"`
+	CheckedAt stamp             `json:"checked_at"`
 }
 
 // putHealth prints the health of a store. The table has a line for each finding, and names the store once.
 func (t *table) putHealth(store string, st model.HealthStatus, latency time.Duration) {
 	at, words := st.CheckedAt, ""
-	findings, below := []row{}, [][]any(nil)
+	findings, below := []findingRow{}, [][]any(nil)
 	for i, f := range st.Findings {
-		findings = append(findings, row{"kind": f.Kind, "id": model.EncodeID(f.Ref), "ref": model.EncodeID(f.Ref), "message": f.Message, "state": f.State, "checked_at": stamp(f.CheckedAt)})
+		findings = append(findings, findingRow{f.Kind, model.EncodeID(f.Ref), model.EncodeID(f.Ref), f.Message, f.State, stamp(f.CheckedAt)})
 		if i == 0 {
 			at, words = f.CheckedAt, findingWords(f)
 		} else {
@@ -184,8 +258,8 @@ func (t *table) putHealth(store string, st model.HealthStatus, latency time.Dura
 		}
 	}
 	ms := float64(latency.Microseconds()) / 1000
-	t.put("health", row{"store": store, "ok": st.OK, "state": st.State, "message": as{st.Message, words}, "latency_ms": ms, "latency": cell(strconv.FormatFloat(ms, 'f', 1, 64) + " ms"),
-		"checked_at": stamp(st.CheckedAt), "checked": cell(when(at)), "findings": findings, "deep_checked_at": stamp(st.DeepCheckedAt)}, below...)
+	t.put("health", healthRow{Store: store, OK: st.OK, State: st.State, Message: st.Message, First: words, LatencyMS: ms, Latency: strconv.FormatFloat(ms, 'f', 1, 64) + " ms",
+		CheckedAt: stamp(st.CheckedAt), Checked: stamp(at), DeepCheckedAt: stamp(st.DeepCheckedAt), Findings: findings}, below...)
 }
 
 // findingWords joins a finding's message with its ref.
@@ -209,6 +283,22 @@ func (a *app) tiersCommand() *cobra.Command {
 	}
 }
 
+// tierRow is a tier with its contents.
+type tierRow struct {
+	Store    string        `json:"store"`
+	Tier     string        `json:"tier"`
+	Items    int64         `json:"items"`
+	Bytes    int64         `json:"bytes"`
+	Cap      *int64        `json:"cap"`
+	CapEach  string        `json:"-" col:"CAP EACH"`
+	CapBytes *int64        `json:"cap_bytes"` // null where the cap counts something else
+	CapUnit  model.CapUnit `json:"cap_unit"`
+	Writable bool          `json:"writable"`
+	Hidden   bool          `json:"hidden"`
+	AtLeast  bool          `json:"at_least"` // not everything could be counted
+	What     string        `json:"-" col:"WHAT"`
+}
+
 func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table) error {
 	all, problems, err := operator.Tiers(ctx, s)
 	if err != nil {
@@ -219,9 +309,9 @@ func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table) error {
 		if use.Cap > 0 {
 			limit = strconv.FormatInt(use.Cap, 10)
 		}
-		tab.put("tier", row{"store": s.Name, "tier": use.Name, "items": use.Items, "bytes": use.Bytes, "cap": onlyIf(use.Cap > 0, use.Cap), "cap_each": cell(limit),
-			"cap_bytes": onlyIf(use.Cap > 0 && ofBytes, use.Cap), "cap_unit": use.CapUnit, "writable": use.Writable, "hidden": use.Hidden, "at_least": len(problems) > 0,
-			"what": cell(use.Title)})
+		tab.put("tier", tierRow{Store: s.Name, Tier: use.Name, Items: use.Items, Bytes: use.Bytes, Cap: onlyIf(use.Cap > 0, use.Cap), CapEach: limit,
+			CapBytes: onlyIf(use.Cap > 0 && ofBytes, use.Cap), CapUnit: use.CapUnit, Writable: use.Writable, Hidden: use.Hidden, AtLeast: len(problems) > 0,
+			What: use.Title})
 	}
 	return a.incomplete(s.Name, problems)
 }

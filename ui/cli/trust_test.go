@@ -43,7 +43,7 @@ func TestAFullOutput(t *testing.T) {
 		if said := strings.Contains(errw.String(), "no space left"); code != tt.code || said != (name != "usage") {
 			t.Errorf("%s: exit %d, %s", name, code, errw.String())
 		}
-		if name == "objects" && !strings.HasPrefix(errw.String(), `{"kind":`) {
+		if name == "objects" && !strings.HasPrefix(errw.String(), `{"type":"error","v":1,`) {
 			t.Errorf("%s: no object: %s", name, errw.String())
 		}
 	}

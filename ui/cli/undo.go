@@ -50,9 +50,22 @@ func (a *app) listUndo(ctx context.Context, s *operator.Session) error {
 	if err != nil {
 		return err
 	}
-	putAll(a.table("UNDO", "REF", "OP", "AT", "EXPIRES", "BYTES"), "undo", entries, func(e undo.Entry) row { return undoRow(e, nil) })
+	putAll(a.table("UNDO", "REF", "OP", "AT", "EXPIRES", "BYTES"), "undo", entries, func(e undo.Entry) undoRow { return newUndoRow(e, nil) })
 	a.sayEach(damaged, "entry %s is damaged and cannot be put back")
 	return partialIf(len(damaged) > 0)
+}
+
+// restoredRow is what an undo put back.
+type restoredRow struct {
+	Store     string         `json:"store"`
+	ID        string         `json:"id"`
+	Removed   bool           `json:"removed"` // the change had made the item
+	Bytes     int64          `json:"bytes"`
+	Revision  model.Revision `json:"revision"`
+	Relations int64          `json:"relations"`
+	Undo      *string        `json:"undo"`
+	Warnings  []string       `json:"warnings"`
+	Notes     []string       `json:"notes"`
 }
 
 func (a *app) restore(ctx context.Context, id string) error {
@@ -91,8 +104,8 @@ func (a *app) restore(ctx context.Context, id string) error {
 	if done.Relations > 0 {
 		word += ", and " + plural(done.Relations, done.Fell) + " with it"
 	}
-	a.result("restored", row{"store": done.Store, "id": model.EncodeID(done.Item), "removed": done.Gone, "bytes": done.Bytes, "revision": done.Revision,
-		"relations": done.Relations, "undo": nilIfEmpty(done.Undo), "warnings": list(done.Warnings), "notes": list(done.Notes)}, "%s  %s", refOf(done.Store, done.Item), word)
+	a.result("restored", restoredRow{Store: done.Store, ID: model.EncodeID(done.Item), Removed: done.Gone, Bytes: done.Bytes, Revision: done.Revision,
+		Relations: done.Relations, Undo: nilIfEmpty(done.Undo), Warnings: list(done.Warnings), Notes: list(done.Notes)}, "%s  %s", refOf(done.Store, done.Item), word)
 	a.sayUndo(done)
 	return partialIf(len(done.Warnings) > 0)
 }
@@ -113,12 +126,11 @@ func (a *app) showUndo(ctx context.Context, s *operator.Session, id string, raw 
 		_, err := a.out.WriteString(body)
 		return err
 	case a.flags.json:
-		parts := []row{}
+		parts := []partRow{}
 		for _, p := range e.Parts {
-			parts = append(parts, row{"id": model.EncodeID(p.Item), "meta": fieldMap(p.Meta), "body": p.Body})
+			parts = append(parts, partRow{model.EncodeID(p.Item), fieldMap(p.Meta), p.Body})
 		}
-		a.emit("undo", undoRow(e, e.Bodies(body)).with(row{"existed": e.Existed, "obstacle": e.Obstacle,
-			"meta": fieldMap(e.Meta), "parts": parts, "parts_total": e.PartsTotal, "body": body}))
+		a.emit("undo", keptRow{newUndoRow(e, e.Bodies(body)), e.Existed, e.Obstacle, fieldMap(e.Meta), parts, e.PartsTotal, body})
 		return nil
 	}
 	a.linef("%s  %s of %s at %s, kept until %s", e.ID, string(e.Op), refOf(e.Store, e.Item), when(e.At), when(e.Expires))
@@ -150,18 +162,60 @@ func (a *app) showParts(e undo.Entry) {
 	}
 }
 
-// undoRow is an entry; bodies are the texts of its sides, nil to leave them out.
-func undoRow(e undo.Entry, bodies []string) row {
-	sides := []row{}
+// undoRow is an undo entry.
+type undoRow struct {
+	Undo      string    `json:"undo"`
+	Store     string    `json:"store"`
+	ID        string    `json:"id"`
+	Ref       string    `json:"-" col:"REF"`
+	Op        model.Op  `json:"op"`
+	At        stamp     `json:"at"`
+	Expires   stamp     `json:"expires"`
+	Bytes     int64     `json:"bytes"`
+	Confirmed bool      `json:"confirmed"` // false: it is not known whether the change was made
+	Sides     []sideRow `json:"sides"`
+}
+
+// sideRow is one of several items that were changed together.
+type sideRow struct {
+	ID        string   `json:"id"`
+	Op        model.Op `json:"op"`
+	Existed   bool     `json:"existed"`
+	Confirmed bool     `json:"confirmed"`
+	Bytes     int64    `json:"bytes"`
+	Body      *string  `json:"body,omitempty"`
+}
+
+// keptRow is an undo entry with its texts.
+type keptRow struct {
+	undoRow
+	Existed    bool              `json:"existed"`
+	Obstacle   string            `json:"obstacle"`
+	Meta       map[string]string `json:"meta"`
+	Parts      []partRow         `json:"parts"`
+	PartsTotal int64             `json:"parts_total"`
+	Body       string            `json:"body"`
+}
+
+// partRow is an item that fell with the one of the entry.
+type partRow struct {
+	ID   string            `json:"id"`
+	Meta map[string]string `json:"meta"`
+	Body string            `json:"body"`
+}
+
+// newUndoRow has the texts of the entry's sides unless bodies is nil.
+func newUndoRow(e undo.Entry, bodies []string) undoRow {
+	sides := []sideRow{}
 	for i, side := range e.Sides {
-		r := row{"id": model.EncodeID(side.Item), "op": side.Op, "existed": side.Existed, "confirmed": side.After != "", "bytes": side.Bytes}
+		r := sideRow{ID: model.EncodeID(side.Item), Op: side.Op, Existed: side.Existed, Confirmed: side.After != "", Bytes: side.Bytes}
 		if bodies != nil {
-			r["body"] = bodies[i]
+			r.Body = &bodies[i]
 		}
 		sides = append(sides, r)
 	}
-	return row{"undo": e.ID, "store": e.Store, "id": model.EncodeID(e.Item), "ref": cell(refOf(e.Store, e.Item)), "op": e.Op, "at": stamp(e.At), "expires": stamp(e.Expires),
-		"bytes": e.Bytes, "confirmed": e.After != "", "sides": sides}
+	return undoRow{Undo: e.ID, Store: e.Store, ID: model.EncodeID(e.Item), Ref: refOf(e.Store, e.Item), Op: e.Op, At: stamp(e.At), Expires: stamp(e.Expires),
+		Bytes: e.Bytes, Confirmed: e.After != "", Sides: sides}
 }
 
 // showSides prints the items that an undo entry keeps.

@@ -112,30 +112,67 @@ func (a *app) workEach(s *operator.Session, limit int, view func(work.Desk) work
 
 // printWork prints the work items of one store and, with --json, the envelope.
 func (a *app) printWork(store string, r workList) error {
-	putAll(a.table("REF", "STATE", "TYPE", "PRIORITY", "ASSIGNEE", "TITLE"), "work", r.Data, func(b model.WorkItem) row { return workRow(store, b) })
+	putAll(a.table("REF", "STATE", "TYPE", "PRIORITY", "ASSIGNEE", "TITLE"), "work", r.Data, func(b model.WorkItem) workRow { return newWorkRow(store, b) })
 	a.sayEach(r.Ignored, "%s: the term %q means nothing in this language and matches everything: the result is wider than was asked", store)
 	if n := int64(len(r.Data)); r.OK && r.Total > n {
 		a.hintf("%s: there are %s; ask for more with --limit", store, plural(r.Total, "item"))
 	}
-	return finished(a, store, r, row{"total": r.Total, "ignored": list(r.Ignored)})
+	a.emit("result", workListRow{envelope(store, r), r.Total, list(r.Ignored)})
+	return r.Err()
 }
 
 // workRow is a work item.
-func workRow(store string, b model.WorkItem) row {
-	return row{"store": store, "id": model.EncodeID(b.ID), "ref": cell(refOf(store, b.ID)), "title": b.Title, "work_type": b.Type, "type": cell(b.Type), "state": b.State,
-		"status": b.Status, "priority": b.Priority, "labels": b.Labels, "assignee": dash(b.Assignee), "owner": b.Owner, "parent": b.Parent, "workflow": b.Workflow, "profile": b.Profile,
-		"description": b.Description, "notes": b.Notes, "acceptance": b.Acceptance,
-		"created": stamp(b.Created), "updated": stamp(b.Updated), "closed": stamp(b.Closed)}
+type workRow struct {
+	Store       string   `json:"store"`
+	ID          string   `json:"id"`
+	Ref         string   `json:"-" col:"REF"`
+	Title       string   `json:"title"`
+	Type        string   `json:"work_type" col:"TYPE"` // every object has a type of its own
+	State       string   `json:"state"`
+	Status      string   `json:"status"`
+	Priority    int      `json:"priority"`
+	Labels      []string `json:"labels"`
+	Assignee    dashed   `json:"assignee"`
+	Owner       string   `json:"owner"`
+	Parent      string   `json:"parent"`
+	Workflow    string   `json:"workflow"`
+	Profile     string   `json:"profile"`
+	Description string   `json:"description"`
+	Notes       string   `json:"notes"`
+	Acceptance  string   `json:"acceptance"`
+	Created     stamp    `json:"created"`
+	Updated     stamp    `json:"updated"`
+	Closed      stamp    `json:"closed"`
 }
 
-// finished prints the envelope with --json and returns the error for the exit code.
-func finished[T any](a *app, store string, r work.Result[T], more row) error {
-	out := row{"store": store, "ok": r.OK, "error": nil}.with(more)
-	if r.Error != nil {
-		out["error"] = row{"code": r.Error.Code, "message": r.Error.Message, "retryable": r.Error.Retryable}
-	}
-	a.emit("result", out)
-	return r.Err()
+func newWorkRow(store string, b model.WorkItem) workRow {
+	return workRow{Store: store, ID: model.EncodeID(b.ID), Ref: refOf(store, b.ID), Title: b.Title, Type: b.Type, State: b.State,
+		Status: b.Status, Priority: b.Priority, Labels: b.Labels, Assignee: dashed(b.Assignee), Owner: b.Owner, Parent: b.Parent, Workflow: b.Workflow, Profile: b.Profile,
+		Description: b.Description, Notes: b.Notes, Acceptance: b.Acceptance,
+		Created: stamp(b.Created), Updated: stamp(b.Updated), Closed: stamp(b.Closed)}
+}
+
+// workResultRow is the envelope that ends every command on work items.
+type workResultRow struct {
+	Store string        `json:"store"`
+	OK    bool          `json:"ok"`
+	Error *work.Failure `json:"error"`
+}
+
+type workListRow struct {
+	workResultRow
+	Total   int64    `json:"total"`
+	Ignored []string `json:"ignored"` // terms that mean nothing in the query's language
+}
+
+type workChangeRow struct {
+	workResultRow
+	ID   string  `json:"id"`
+	Undo *string `json:"undo"`
+}
+
+func envelope[T any](store string, r work.Result[T]) workResultRow {
+	return workResultRow{store, r.OK, r.Error}
 }
 
 // changesWork adds the flags of a change. --reason is the item's own field, so the log's is --why.
@@ -158,7 +195,8 @@ func workOn[T any](a *app, ctx context.Context, s *operator.Session, store model
 		a.linef("%s", refOf(store.Name, id))
 		a.sayUndo(*kept)
 	}
-	return finished(a, store.Name, r, row{"id": model.EncodeID(id), "undo": nilIfEmpty(kept.Undo)})
+	a.emit("result", workChangeRow{envelope(store.Name, r), model.EncodeID(id), nilIfEmpty(kept.Undo)})
+	return r.Err()
 }
 
 func (a *app) workCreateCommand() *cobra.Command {
@@ -274,16 +312,26 @@ func (a *app) workShowCommand() *cobra.Command {
 	}
 }
 
+// dependencyRow is one item that waits for another.
+type dependencyRow struct {
+	Store      string `json:"store"`
+	Blocker    string `json:"blocker"`
+	BlockerRef string `json:"-" col:"BLOCKER"`
+	Blocked    string `json:"blocked"`
+	BlockedRef string `json:"-" col:"BLOCKED"`
+	Kind       string `json:"kind"`
+}
+
 func (a *app) workDepsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "deps REF", Short: "The items that block an item, and those that it blocks",
 		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, s model.Store, ref model.Ref) error {
 			r := work.Desk{Store: s}.ListDependencies(ctx, ref.ID, "", "")
-			putAll(a.table("BLOCKER", "BLOCKED", "KIND"), "dependency", r.Data, func(d model.Dependency) row {
-				return row{"store": s.Name, "blocker": as{model.EncodeID(d.Blocker), refOf(s.Name, d.Blocker)},
-					"blocked": as{model.EncodeID(d.Blocked), refOf(s.Name, d.Blocked)}, "kind": d.Kind}
+			putAll(a.table("BLOCKER", "BLOCKED", "KIND"), "dependency", r.Data, func(d model.Dependency) dependencyRow {
+				return dependencyRow{s.Name, model.EncodeID(d.Blocker), refOf(s.Name, d.Blocker), model.EncodeID(d.Blocked), refOf(s.Name, d.Blocked), d.Kind}
 			})
-			return finished(a, s.Name, r, nil)
+			a.emit("result", envelope(s.Name, r))
+			return r.Err()
 		}),
 	}
 }
