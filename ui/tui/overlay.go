@@ -169,7 +169,7 @@ func (ps *pages) commandLines() []text.Line {
 	esc := ps.a.D.St.Esc
 	lines := []text.Line{{Value: esc.Const("commands, after :"), Kind: text.Title}}
 	for _, v := range ps.a.Line.Verbs() {
-		lines = append(lines, text.Line{Name: esc.Const(":" + v.Usage()), Value: esc.Const(v.Doc), Kind: text.Field})
+		lines = append(lines, text.Line{Name: esc.Const(":" + v.Usage()), Value: esc.Const(v.Doc), Kind: text.Key})
 	}
 	return append(lines, text.Line{Kind: text.Blank})
 }
@@ -181,7 +181,7 @@ func (ps *pages) helpLines() []text.Line {
 		lines = append(lines, text.Line{Value: esc.Const(s.Title), Kind: text.Title})
 		for _, b := range s.Acts {
 			words := esc.Const(b.Doc)
-			kind := text.Field
+			kind := text.Key
 			if why := b.Reason(); why != "" {
 				words = esc.Sprintf("%s (not now: %s)", words, why)
 				kind = text.Note

@@ -94,7 +94,7 @@ func (l Layout) headRows(t *Page) []Wrapped {
 	}
 	for i := range out {
 		out[i].At = RowRef{Off: -1, sub: i}
-		if out[i].kind == Field && l.needle == nil {
+		if (out[i].kind == Field || out[i].kind == Key) && l.needle == nil {
 			out[i].hits = Matches(out[i].Text, l.terms)
 		}
 	}

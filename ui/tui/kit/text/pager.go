@@ -282,10 +282,14 @@ func (p *Pager) renderRow(st *paint.Styles, w Wrapped, width int) string {
 		return r.Rich(st.PaintOf(w.Look), w.Text, w.hits, w.Runs).End()
 	}
 	if !w.label.IsEmpty() {
+		name := st.Dim
+		if w.kind == Key {
+			name = st.Key
+		}
 		if len(w.labelRuns) > 0 && st.Width(w.label) <= w.labels {
-			r.Rich(st.Dim, w.label, nil, w.labelRuns).Blank(w.labels - st.Width(w.label) + 1)
+			r.Rich(name, w.label, nil, w.labelRuns).Blank(w.labels - st.Width(w.label) + 1)
 		} else {
-			r.Cell(st.Dim, w.label, w.labels).Blank(1)
+			r.Cell(name, w.label, w.labels).Blank(1)
 		}
 	}
 	return r.Rich(headPaint(st, w.kind), w.Text, w.hits, w.Runs).End()

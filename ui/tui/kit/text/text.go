@@ -64,6 +64,7 @@ type Kind int
 
 const (
 	Field Kind = iota
+	Key        // a field named by what is typed
 	Title
 	Note
 	Warn
