@@ -280,7 +280,13 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	}
 	var removed, edited []string
 	locked := false
-	for i, st := range sp.Steps {
+	todo := make([]int, len(sp.Steps))
+	for i := range todo {
+		todo[i] = i
+	}
+	for n := 0; n < len(todo); n++ {
+		i := todo[n]
+		st := sp.Steps[i]
 		if st.Action != Forget && st.Action != Redact {
 			continue
 		}
@@ -296,6 +302,9 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 			case isLocked(err):
 				locked = true
 				x.locked[sp.Store] = 1
+				continue
+			case errors.Is(err, model.Conflict) && st.NewID != "" && n < len(sp.Steps):
+				todo = slices.Insert(todo, len(sp.Steps), i) // what still hangs under the old id moves first, deepest last
 				continue
 			case err != nil:
 				x.problem(sp.Store, "%s could not be done: %s", x.m.Redact(st.ID, Erased), x.failureWords(s, st, err))

@@ -2,6 +2,7 @@ package gdpr_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,5 +78,31 @@ func TestRenamedWorkItem(t *testing.T) {
 	}
 	if strings.Join(deps, " ") != "x-1 x-erased x-erased x-3" || items["x-2"]["parent"] != "x-erased" {
 		t.Errorf("x-2 hangs under %v and waits for %q", items["x-2"]["parent"], deps)
+	}
+}
+
+// TestRenamedDecisions: decisions of recurse whose ids name the subject get new ids in one run, and the tree
+// stays as it was.
+func TestRenamedDecisions(t *testing.T) {
+	w := newWorld(t)
+	statements := []string{recurseSchema(t)}
+	decision := func(id, parent string) {
+		statements = append(statements, `INSERT INTO nodes (id, type, subtype, content) VALUES ('`+id+`', 'decision', 'goal', 'pick a bridge')`,
+			`INSERT INTO decisions (node_id, decision_type, parent_id) VALUES ('`+id+`', 'goal', nullif('`+parent+`', ''))`)
+	}
+	decision("top-"+ana, "")
+	decision("mid-"+ana, "top-"+ana)
+	decision("leaf", "mid-"+ana)
+	decision(ana, "leaf") // goes as a whole where nothing hangs under it
+	decision("end", ana)
+	for i := range 20 {
+		statements = append(statements, fmt.Sprintf(`INSERT INTO nodes (id, type, content) VALUES ('q%d', 'fact', 'note %d on bridges')`, i, i))
+	}
+	path := liteStore(t, w, "sqlite", statements...)
+	w.open()
+	w.complete(w.plan(w.file().ID))
+	const query = `SELECT group_concat(node_id || '<' || ifnull(parent_id, ''), ' ') FROM (SELECT * FROM decisions WHERE node_id NOT IN ('g-goal', 'h-option') ORDER BY node_id)`
+	if got, want := cell(t, path, query), "end<erased erased<leaf leaf<mid-erased mid-erased<top-erased top-erased<"; got != want {
+		t.Errorf("the tree is %s; want %s", got, want)
 	}
 }
