@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"memdesk/audit"
@@ -356,8 +357,15 @@ func (x *run) failureWords(s model.Store, st Step, err error) string {
 	if held, herr := x.d.held(&s, st.ID); herr == nil && held != "" && model.IsRefusal(err) {
 		return "it is on hold under request " + held + ": plan again, so that it is left out"
 	}
-	return x.m.Redact(err.Error(), Erased)
+	words := x.m.Redact(err.Error(), Erased)
+	if errors.Is(err, model.Conflict) && !strings.Contains(words, planAgain) {
+		words += ": " + planAgain
+	}
+	return words
 }
+
+// planAgain ends a problem that no further run of the same plan solves.
+const planAgain = "plan again"
 
 // cascade lets the store remove everything in one transaction where that is exactly the plan; the store's
 // ties to the subject are read again just before.
