@@ -440,7 +440,8 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step, renamed 
 			st.NewMeta = meta
 		}
 	}
-	bare := it.Body == "" && len(st.NewMeta) > 0 && (work || tier.Text == model.TextList) // fields alone make the item
+	fields := len(st.NewMeta) > 0 && (work || tier.Text == model.TextList) // fields alone make the item
+	bare := it.Body == "" && (fields || declared && tier.Document == model.Structured && !work)
 	if strings.TrimSpace(st.NewBody) == "" && !bare {
 		st.NewBody, st.NewBytes, st.Binary = Erased, nil, false // an empty text cannot be written
 	}
