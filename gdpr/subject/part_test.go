@@ -127,6 +127,16 @@ func TestPartsOfOtherNames(t *testing.T) {
 	}
 }
 
+// TestANameInAnAddressOfTheSubject: it is no other id.
+func TestANameInAnAddressOfTheSubject(t *testing.T) {
+	m := matcher(t, "Ana Ribeiro", "ana.ribeiro@host.test")
+	var f subject.Bystanders
+	f.Add(m, "ana.ribeiro@host.test, ana.ribeiro@host.test.uk")
+	if diff := cmp.Diff([]string{"ana.ribeiro@host.test.uk"}, f.Joined()); diff != "" {
+		t.Errorf("Joined (-want +got):\n%s", diff)
+	}
+}
+
 // TestJoinedIdsAreTold: ids that may be the subject's under a longer id must be reported for people to
 // judge, and explained in the bytes of a database.
 func TestJoinedIdsAreTold(t *testing.T) {
