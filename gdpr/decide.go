@@ -117,11 +117,15 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		case Held:
 			st.Ground = q.held(f.Item.ID)
 		case Redact:
-			if m.Names(f.Item.ID) && ownIDs(s, f.Item.Tier) {
+			switch id := f.Item.ID; {
+			case !m.Names(id):
+			case ownIDs(s, f.Item.Tier):
 				st.Reason += "; " + ownIDsReason
-			} else if m.Names(f.Item.ID) && !q.stays[f.Item.ID] { // a new id would break its ties
-				st.NewID = q.free(ctx, m.Redact(f.Item.ID, "erased"))
-				renamed[f.Item.ID] = st.NewID
+			case slices.ContainsFunc(q.children[id], func(child string) bool { return q.held(child) != "" }):
+				st.Reason += "; an item on hold hangs under it, so it keeps its id"
+			case !q.stays[id]: // a new id would break its ties
+				st.NewID = q.free(ctx, m.Redact(id, "erased"))
+				renamed[id] = st.NewID
 			}
 		}
 		out = append(out, st)
