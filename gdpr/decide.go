@@ -117,11 +117,15 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		case Held:
 			st.Ground = q.held(f.Item.ID)
 		case Redact:
-			if m.Names(f.Item.ID) && ownIDs(s, f.Item.Tier) {
+			switch id := f.Item.ID; {
+			case !m.Names(id):
+			case ownIDs(s, f.Item.Tier):
 				st.Reason += "; " + ownIDsReason
-			} else if m.Names(f.Item.ID) && !q.stays[f.Item.ID] { // a new id would break its ties
-				st.NewID = q.free(ctx, m.Redact(f.Item.ID, "erased"))
-				renamed[f.Item.ID] = st.NewID
+			case slices.ContainsFunc(q.children[id], func(child string) bool { return q.held(child) != "" }):
+				st.Reason += "; an item on hold hangs under it, so it keeps its id"
+			case !q.stays[id]: // a new id would break its ties
+				st.NewID = q.free(ctx, m.Redact(id, "erased"))
+				renamed[id] = st.NewID
 			}
 		}
 		out = append(out, st)
@@ -140,7 +144,7 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		redact(m, s, it, &out[i], renamed)
 	}
 	out, err := fallsFirst(ctx, s, edgesFirst(childrenFirst(out, q.children)))
-	return indexesFirst(s, q.found, renamesFirst(out)), err
+	return indexesFirst(s, q.found, renamesFirst(out, q.children)), err
 }
 
 // indexesFirst puts index items before the items that they list: a rename or removal also edits the index's
@@ -230,16 +234,23 @@ func replaceName(text, from, to string) string {
 }
 
 // renamesFirst puts items that get a new id before those that hang under them, or link to them, and are
-// edited: a link must lead to an existing item.
-func renamesFirst(steps []Step) []Step {
-	slices.SortStableFunc(steps, func(a, b Step) int {
-		last := func(st Step) int {
-			if st.Action == Redact && st.NewID == "" {
-				return 1
-			}
+// edited, and a parent before its children: a link must lead to an existing item.
+func renamesFirst(steps []Step, children map[string][]string) []Step {
+	height := heights(children)
+	rank := func(st Step) int {
+		switch {
+		case st.Action != Redact:
 			return 0
+		case st.NewID != "":
+			return 1
 		}
-		return last(a) - last(b)
+		return 2
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int {
+		if rank(a) == 1 && rank(b) == 1 {
+			return height(b.ID) - height(a.ID)
+		}
+		return rank(a) - rank(b)
 	})
 	return steps
 }
@@ -413,7 +424,7 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step, renamed 
 				continue
 			}
 			was := f.Value
-			if work {
+			if work || parentField(f.Name) && !f.ReadOnly {
 				f.Value = relinked(f, renamed)
 			}
 			v := redactField(m, f)
@@ -433,7 +444,8 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step, renamed 
 			st.NewMeta = meta
 		}
 	}
-	bare := it.Body == "" && len(st.NewMeta) > 0 && (work || tier.Text == model.TextList) // fields alone make the item
+	fields := len(st.NewMeta) > 0 && (work || tier.Text == model.TextList) // fields alone make the item
+	bare := it.Body == "" && (fields || declared && tier.Document == model.Structured && !work)
 	if strings.TrimSpace(st.NewBody) == "" && !bare {
 		st.NewBody, st.NewBytes, st.Binary = Erased, nil, false // an empty text cannot be written
 	}
@@ -560,20 +572,26 @@ func redactWork(m *subject.Matcher, f model.Field) string {
 
 // childrenFirst orders the steps so that no item goes before those under it.
 func childrenFirst(steps []Step, children map[string][]string) []Step {
-	depth := map[string]int{}
+	height := heights(children)
+	slices.SortStableFunc(steps, func(a, b Step) int { return height(a.ID) - height(b.ID) })
+	return steps
+}
+
+// heights returns the function that counts the generations under an item.
+func heights(children map[string][]string) func(id string) int {
+	height := map[string]int{}
 	var down func(id string, seen int) int
 	down = func(id string, seen int) int {
-		if d, ok := depth[id]; ok || seen > 1000 {
+		if d, ok := height[id]; ok || seen > 1000 {
 			return d
 		}
-		depth[id] = 0 // a cycle ends here
+		height[id] = 0 // a cycle ends here
 		n := 0
 		for _, c := range children[id] {
 			n = max(n, 1+down(c, seen+1))
 		}
-		depth[id] = n
+		height[id] = n
 		return n
 	}
-	slices.SortStableFunc(steps, func(a, b Step) int { return down(a.ID, 0) - down(b.ID, 0) })
-	return steps
+	return func(id string) int { return down(id, 0) }
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"memdesk/audit"
@@ -280,7 +281,13 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	}
 	var removed, edited []string
 	locked := false
-	for i, st := range sp.Steps {
+	todo := make([]int, len(sp.Steps))
+	for i := range todo {
+		todo[i] = i
+	}
+	for n := 0; n < len(todo); n++ {
+		i := todo[n]
+		st := sp.Steps[i]
 		if st.Action != Forget && st.Action != Redact {
 			continue
 		}
@@ -296,6 +303,9 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 			case isLocked(err):
 				locked = true
 				x.locked[sp.Store] = 1
+				continue
+			case errors.Is(err, model.Conflict) && st.NewID != "" && n < len(sp.Steps):
+				todo = slices.Insert(todo, len(sp.Steps), i) // what still hangs under the old id moves first, deepest last
 				continue
 			case err != nil:
 				x.problem(sp.Store, "%s could not be done: %s", x.m.Redact(st.ID, Erased), x.failureWords(s, st, err))
@@ -347,8 +357,15 @@ func (x *run) failureWords(s model.Store, st Step, err error) string {
 	if held, herr := x.d.held(&s, st.ID); herr == nil && held != "" && model.IsRefusal(err) {
 		return "it is on hold under request " + held + ": plan again, so that it is left out"
 	}
-	return x.m.Redact(err.Error(), Erased)
+	words := x.m.Redact(err.Error(), Erased)
+	if errors.Is(err, model.Conflict) && !strings.Contains(words, planAgain) {
+		words += ": " + planAgain
+	}
+	return words
 }
+
+// planAgain ends a problem that no further run of the same plan solves.
+const planAgain = "plan again"
 
 // cascade lets the store remove everything in one transaction where that is exactly the plan; the store's
 // ties to the subject are read again just before.

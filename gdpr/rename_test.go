@@ -2,6 +2,7 @@ package gdpr_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,5 +78,56 @@ func TestRenamedWorkItem(t *testing.T) {
 	}
 	if strings.Join(deps, " ") != "x-1 x-erased x-erased x-3" || items["x-2"]["parent"] != "x-erased" {
 		t.Errorf("x-2 hangs under %v and waits for %q", items["x-2"]["parent"], deps)
+	}
+}
+
+// TestRenamedDecisions: decisions of recurse whose ids name the subject get new ids in one run, and the tree
+// stays as it was.
+func TestRenamedDecisions(t *testing.T) {
+	w := newWorld(t)
+	statements := []string{recurseSchema(t)}
+	decision := func(id, parent string) {
+		statements = append(statements, `INSERT INTO nodes (id, type, subtype, content) VALUES ('`+id+`', 'decision', 'goal', 'pick a bridge')`,
+			`INSERT INTO decisions (node_id, decision_type, parent_id) VALUES ('`+id+`', 'goal', nullif('`+parent+`', ''))`)
+	}
+	decision("top-"+ana, "")
+	decision("mid-"+ana, "top-"+ana)
+	decision("leaf", "mid-"+ana)
+	decision(ana, "leaf") // goes as a whole where nothing hangs under it
+	decision("end", ana)
+	for i := range 20 {
+		statements = append(statements, fmt.Sprintf(`INSERT INTO nodes (id, type, content) VALUES ('q%d', 'fact', 'note %d on bridges')`, i, i))
+	}
+	path := liteStore(t, w, "sqlite", statements...)
+	w.open()
+	w.complete(w.plan(w.file().ID))
+	const query = `SELECT group_concat(node_id || '<' || ifnull(parent_id, ''), ' ') FROM (SELECT * FROM decisions WHERE node_id NOT IN ('g-goal', 'h-option') ORDER BY node_id)`
+	if got, want := cell(t, path, query), "end<erased erased<leaf leaf<mid-erased mid-erased<top-erased top-erased<"; got != want {
+		t.Errorf("the tree is %s; want %s", got, want)
+	}
+}
+
+// TestARenamedParentOfAHeldItem: an item on hold stays as it is, so its parent keeps the id that it names.
+func TestARenamedParentOfAHeldItem(t *testing.T) {
+	w := newWorld(t)
+	statements := []string{recurseSchema(t),
+		`INSERT INTO nodes (id, type, subtype, content) VALUES ('top-` + ana + `', 'decision', 'goal', 'pick a bridge'), ('leaf', 'decision', 'goal', 'of ` + name + `')`,
+		`INSERT INTO decisions (node_id, decision_type, parent_id) VALUES ('top-` + ana + `', 'goal', NULL), ('leaf', 'goal', 'top-` + ana + `')`}
+	for i := range 20 {
+		statements = append(statements, fmt.Sprintf(`INSERT INTO nodes (id, type, content) VALUES ('q%d', 'fact', 'note %d on bridges')`, i, i))
+	}
+	path := liteStore(t, w, "sqlite", statements...)
+	w.open()
+	r := w.file()
+	w.plan(r.ID)
+	if _, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "sqlite", ID: "leaf", Ground: "Art. 17(3)(e)"}); err != nil {
+		t.Fatal(err)
+	}
+	p := w.plan(r.ID)
+	if out, err := w.erase(p); err != nil || len(out.Problems) > 0 || out.Status != gdpr.StatePartial {
+		t.Errorf("erase = %s, %q, %v; want partial: the id still names her", out.Status, out.Problems, err)
+	}
+	if got := cell(t, path, `SELECT group_concat(node_id || '<' || ifnull(parent_id, ''), ' ') FROM (SELECT * FROM decisions WHERE node_id NOT IN ('g-goal', 'h-option') ORDER BY node_id)`); got != "leaf<top-"+ana+" top-"+ana+"<" {
+		t.Errorf("the tree is %s", got)
 	}
 }

@@ -101,7 +101,11 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 	}
 	for _, p := range out.Problems {
 		store, what, _ := strings.Cut(p, ": ")
-		rep.Left = append(rep.Left, receipt.Left{Store: store, Reason: what, Do: erase})
+		do := erase
+		if strings.Contains(what, planAgain) && of == r.PlanHash {
+			do = replan(plan)
+		}
+		rep.Left = append(rep.Left, receipt.Left{Store: store, Reason: what, Do: do})
 	}
 	for _, a := range out.Advices { // said once, before the layers
 		n := 0
@@ -156,12 +160,14 @@ func (d *Desk) notBegun(ctx context.Context, r *Request, plan, erase string) (re
 	return next, nil
 }
 
+func replan(plan string) string { return plan + ", look at it, then carry the new plan out" }
+
 // leftIn returns the work left on a layer that does not pass.
 func leftIn(r *Request, out Outcome, l receipt.Layer, plan, erase string) receipt.Left {
 	left := receipt.Left{Store: l.Store, Layer: l.Layer, Verdict: l.Verdict, Reason: l.Reason, Do: erase}
 	switch l.Verdict {
 	case model.VerdictResidue:
-		left.Do = plan + ", look at it, then carry the new plan out"
+		left.Do = replan(plan)
 	case model.VerdictPending:
 		left.Do = "when the reader or the sync has gone: " + erase
 	case model.VerdictUnaudited:

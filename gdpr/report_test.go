@@ -83,3 +83,31 @@ func TestAReportOfPartialWork(t *testing.T) {
 		t.Errorf("backups: %+v", rec.Backups)
 	}
 }
+
+// TestTheReportOfAChangedItem: the same plan never carries out a step whose item has changed, so the report
+// advises a new one.
+func TestTheReportOfAChangedItem(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	p := w.plan(w.file().ID)
+	w.put("db", model.RetainRequest{ID: "n2", Content: name + " asked for two copies"})
+	if _, err := w.erase(p); err != nil {
+		t.Fatal(err)
+	}
+	rep, err := w.desk.StatusReport(t.Context(), p.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, l := range rep.Left {
+		if strings.HasPrefix(l.Reason, "n2 ") {
+			n++
+			if !strings.Contains(l.Reason, "plan again") || !strings.HasPrefix(l.Do, "memdesk gdpr plan ") {
+				t.Errorf("it says %q and advises %q", l.Reason, l.Do)
+			}
+		}
+	}
+	if n != 1 {
+		t.Errorf("left: %+v", rep.Left)
+	}
+}

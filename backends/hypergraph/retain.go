@@ -68,8 +68,8 @@ func (a *adapter) checkRetain(req model.RetainRequest) (itemID, error) {
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is not valid UTF-8 text")
 	case len(req.Content) > MaxText:
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content has %d bytes: an item of this store has at most %d", len(req.Content), MaxText)
-	case req.Content == "" && !target.edge && !req.Restore && req.Beside == nil: // an edge without a label is an ordinary one
-		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is empty: forget the item to remove it")
+	case req.Content == "" && !target.edge && !req.Restore && req.Beside == nil && (!cleans(req) || req.Meta == nil): // an edge without a label is an ordinary one
+		return itemID{}, emptyContent()
 	case req.Content == "" && req.Meta == nil && req.Beside == nil:
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is empty")
 	case req.DataSubjectID != "" && target.edge:
@@ -78,6 +78,10 @@ func (a *adapter) checkRetain(req model.RetainRequest) (itemID, error) {
 		return itemID{}, model.Errorf(model.Unsupported, "retain", "this store keeps no data subject keys")
 	}
 	return target, nil
+}
+
+func emptyContent() error {
+	return model.Errorf(model.InvalidInput, "retain", "the content is empty: forget the item to remove it")
 }
 
 // target resolves ID, or Tier and Key, to an item; those that are set must agree.
@@ -126,6 +130,9 @@ func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.Re
 	exists, err := found(t, req, err, have.Oversize, a.nodeRevision(have))
 	if err != nil {
 		return model.RetainResult{}, err
+	}
+	if req.Content == "" && have.Content != "" && !req.Restore && req.Beside == nil { // another program's node may be empty, and stay so
+		return model.RetainResult{}, emptyContent()
 	}
 	var want Node
 	if exists {

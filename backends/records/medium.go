@@ -21,6 +21,8 @@ type ServerMedium struct {
 	Columns map[string][]string
 	// Vectors names the columns that hold vectors, which no scan for text reads.
 	Vectors []string
+	// Blob is the column blob of a row as text; nil where no table has that column.
+	Blob func(blob []byte) string
 	// Outside names data that no statement reaches.
 	Outside string
 	// Clean removes and rewrites rows that are no items, before the tables are rewritten without dead rows;
@@ -75,19 +77,39 @@ func (m ServerMedium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, 
 		return nil, model.Errorf(model.NotFound, "open-layer", "the store has no layer %q", id)
 	}
 	var columns []string
+	blobs := false
 	for _, c := range m.Columns[id] {
 		switch {
-		case c == "blob":
-			columns = append(columns, `encode(blob, 'escape')`)
+		case c == "blob" && m.Blob != nil:
+			blobs = true
 		case !slices.Contains(m.Vectors, c):
 			columns = append(columns, pgx.Identifier{c}.Sanitize()+`::text`)
 		}
 	}
 	r, w := io.Pipe()
 	go func() { // ends with the copy, which the reader's Close ends
+		if blobs {
+			w.CloseWithError(m.copyBlobs(ctx, `SELECT concat_ws(chr(9), `+strings.Join(columns, `, `)+`), blob FROM `+m.qualified(id), w))
+			return
+		}
 		w.CloseWithError(m.DB.Copy(ctx, `SELECT `+strings.Join(columns, `, `)+` FROM `+m.qualified(id), w))
 	}()
 	return r, nil
+}
+
+// copyBlobs streams rows of a text and a blob.
+func (m ServerMedium) copyBlobs(ctx context.Context, query string, w io.Writer) error {
+	return m.DB.View(ctx, "open-layer", func(tx Tx) error {
+		return tx.Each(query, nil, func(scan func(...any) error) error {
+			var text string
+			var blob []byte
+			err := scan(&text, &blob)
+			if err == nil {
+				_, err = io.WriteString(w, text+"\t"+m.Blob(blob)+"\n")
+			}
+			return err
+		})
+	})
 }
 
 // Scrub cleans rows that are no items, and rewrites the tables without dead rows.

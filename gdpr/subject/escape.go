@@ -224,11 +224,7 @@ func padding(b []byte, at int) bool {
 	for from > 0 && at-from < 16 && base64Digits[b[from-1]] {
 		from--
 	}
-	return at-from == 16 && capitalised(b[from:at])
-}
-
-func capitalised(b []byte) bool {
-	return bytes.ContainsFunc(b, unicode.IsUpper) && bytes.ContainsFunc(b, unicode.IsLower)
+	return at-from == 16 && bytes.ContainsFunc(b[from:at], unicode.IsUpper) && bytes.ContainsFunc(b[from:at], unicode.IsLower)
 }
 
 // escapeAt resolves the escape at the beginning of b; n is its length, 0 for none.
@@ -336,6 +332,9 @@ func backslash(b []byte) (string, int) {
 	case 'n', 'r', 't', 'b', 'f', 'v':
 		return " \n\r\t\b\f\v"[strings.IndexByte("xnrtbfv", c):][:1], 2
 	case '"', '\'', '/', '\\':
+		if n, k := number(2, 2, 16); c == '\'' && k == 2 && n >= utf8.RuneSelf { // of RTF
+			return string([]byte{byte(n)}), 4
+		}
 		return string(c), 2
 	case 'x', 'u', 'U':
 		if len(b) > 2 && b[2] == '{' {
@@ -343,6 +342,9 @@ func backslash(b []byte) (string, int) {
 				return string(rune(n)), 4 + k
 			}
 			return "", 0
+		}
+		if n, k := number(2, 5, 10); c == 'u' && k > 0 && len(b) >= 6+k && string(b[2+k:4+k]) == `\'` { // of RTF, with what other programs read
+			return string(rune(n)), 6 + k
 		}
 		want := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
 		n, k := number(2, want, 16)

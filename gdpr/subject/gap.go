@@ -9,8 +9,7 @@ import (
 )
 
 // fits reports whether the letters v.text[lo:hi], which equal those of the pattern, are an occurrence of the
-// identifier, and returns its first letter: a telephone number may have a prefix before lo. loose, for a
-// record whose fields touch, means that it needs no borders.
+// identifier, and returns its first letter: a telephone number may have a prefix before lo.
 func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 	if !v.chars(lo, hi) {
 		return 0, false, false
@@ -36,6 +35,9 @@ func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 	before, after := v.src[max(0, start-maxJoined):start], v.src[end:min(len(v.src), end+maxJoined)]
 	if p.Kind == Name {
 		before, after = unemphasised(before, after)
+		if len(after) > 1 && after[0] == '@' && wordByte(after[1]) && !bytes.ContainsAny(v.src[start:end], " \n") {
+			return lo, false, true // the local part of an address, which is an identifier of its own
+		}
 	}
 	if slug {
 		return lo, slugBefore(before) && slugAfter(after), true
@@ -211,9 +213,6 @@ func (p *Pattern) dialled(v *view, lo, hi int) (from int, ok bool) {
 		}
 		before := bytes.TrimRight(v.src[max(0, int(v.from[s])-8):v.from[s]], " (\u00a0")
 		r, _ := lastRune(before)
-		if len(before) == 0 {
-			r = ' '
-		}
 		plus := r == '+' || r == '＋'
 		if near, _ := lastRune(v.src[:v.from[s]]); v.from[s] > 0 && wordRune(near) || s > 0 && digits(s-1) && joinsDigits(v.gap(s)) {
 			continue
@@ -228,8 +227,7 @@ func (p *Pattern) dialled(v *view, lo, hi int) (from int, ok bool) {
 
 // joinsDigits reports whether a gap joins the digits on both sides into one number.
 func joinsDigits(g []byte) bool {
-	t := string(g)
-	return t == "-" || t == "." || t == "/" || t == ""
+	return len(g) == 0 || len(g) == 1 && bytes.IndexByte([]byte("-./"), g[0]) >= 0
 }
 
 // dialGap reports whether g may separate the digits of a telephone number.

@@ -15,7 +15,7 @@ var scanned = []string{"store", "store_vectors", "checkpoints", "checkpoint_blob
 
 // medium are the tables in the form of a maintainer.
 func (l layout) medium(db records.Server) records.ServerMedium {
-	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans, Tell: l.mentions,
+	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans, Tell: l.mentions, Blob: readable,
 		Outside: "write-ahead log, replicas, base backups, dumps, LangSmith"}
 }
 
@@ -43,17 +43,13 @@ func (l layout) orphans(tx records.Tx, req model.ScrubRequest, may func(string) 
 	return done, l.dropNamed(tx, req.Concerns, may, done)
 }
 
-// escaped is a blob as the scan reads it (OpenLayer). In the bytes of msgpack a name has no clear end, and a
-// longer one would count as the subject's.
-const escaped = `convert_to(COALESCE(encode(b.blob, 'escape'), ''), 'UTF8')`
-
 // ownerless are rows whose thread or value is gone; group names it, and text is bytes of the row.
 type ownerless struct{ table, group, text, where string }
 
 func (l layout) ownerless() (out []ownerless) {
 	for _, t := range []string{"checkpoint_writes", "checkpoint_blobs"} {
 		if l.has(t) && l.has("checkpoints") {
-			out = append(out, ownerless{t, "b.thread_id", escaped, `NOT EXISTS (SELECT 1 FROM ` + l.table("checkpoints") + ` c WHERE c.thread_id = b.thread_id)`})
+			out = append(out, ownerless{t, "b.thread_id", "b.blob", `NOT EXISTS (SELECT 1 FROM ` + l.table("checkpoints") + ` c WHERE c.thread_id = b.thread_id)`})
 		}
 	}
 	if ns, _ := l.namespace(); l.has("store") && l.has("store_vectors") {
@@ -74,7 +70,7 @@ func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, may func(st
 			var group string
 			var text []byte
 			err := scan(&group, &text)
-			if err == nil && !named[group] && (concerns([]byte(group)) || concerns(text)) {
+			if err == nil && !named[group] && (concerns([]byte(group)) || concerns([]byte(readable(text)))) {
 				named[group] = true
 			}
 			return err
@@ -110,16 +106,16 @@ func (l layout) mentions(tx records.Tx, concerns func([]byte) bool) (map[string]
 		if !l.has(t) {
 			continue
 		}
-		blob := `''::bytea`
+		blob := `NULL::bytea`
 		if slices.Contains(l.have[t], "blob") {
-			blob = escaped
+			blob = `b.blob`
 		}
 		named := map[string]bool{}
-		err := tx.Each(`SELECT b.thread_id, convert_to((to_jsonb(b) - 'blob')::text, 'UTF8') || `+blob+` FROM `+l.table(t)+` b`, nil, func(scan func(...any) error) error {
-			var thread string
-			var row []byte
-			err := scan(&thread, &row)
-			if id := "thread/" + records.Escape(thread); err == nil && !named[id] && concerns(row) {
+		err := tx.Each(`SELECT b.thread_id, (to_jsonb(b) - 'blob')::text, `+blob+` FROM `+l.table(t)+` b`, nil, func(scan func(...any) error) error {
+			var thread, row string
+			var blob []byte
+			err := scan(&thread, &row, &blob)
+			if id := "thread/" + records.Escape(thread); err == nil && !named[id] && concerns([]byte(row+"\n"+readable(blob))) {
 				named[id] = true
 			}
 			return err

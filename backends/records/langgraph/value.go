@@ -14,6 +14,9 @@ import (
 // unit joins namespace and key into one key; neither package allows control characters in a label.
 const unit = "\x1f"
 
+// storeColumns are the columns of the store that both packages know, beside the namespace's.
+var storeColumns = []string{"key", "value", "created_at", "updated_at", "expires_at", "ttl_minutes"}
+
 // values are the rows of the store.
 func (l layout) values() records.Table {
 	ns, sep := l.namespace()
@@ -25,6 +28,12 @@ func (l layout) values() records.Table {
 	}
 	if slices.Contains(l.have["store"], "ttl_minutes") {
 		columns = append(columns, "COALESCE(m.ttl_minutes::text, '')")
+	} else {
+		columns = append(columns, "''")
+	}
+	known := append(slices.Clone(storeColumns), ns)
+	if slices.ContainsFunc(l.have["store"], func(c string) bool { return !slices.Contains(known, c) }) {
+		columns = append(columns, `(to_jsonb(m) - ARRAY['`+strings.Join(known, `','`)+`'])::text`)
 	} else {
 		columns = append(columns, "''")
 	}
@@ -100,6 +109,9 @@ func value(r records.Row, sep string) model.Item {
 		if f[1] != "" {
 			it.Meta = append(it.Meta, model.Field{Name: f[0], Value: f[1], ReadOnly: true})
 		}
+	}
+	if r.Text(9) != "" {
+		it.Meta = append(it.Meta, model.Field{Name: "columns", Value: r.Text(9), ReadOnly: true, Sealed: true})
 	}
 	if r.Text(6) == "true" {
 		it.Flags = []model.Flag{model.FlagExpired}

@@ -113,6 +113,12 @@ func isWorkspace(dir string) bool {
 	return (has(dir, "MEMORY.md") || has(dir, "memory/????-??-??*.md")) && (has(dir, "AGENTS.md") || has(dir, "SOUL.md"))
 }
 
+// isEmptied reports whether a directory is a workspace whose last memory was forgotten or erased. Discovery
+// takes it for none: instructions alone are in many projects.
+func isEmptied(dir string) bool {
+	return has(dir, "AGENTS.md") && has(dir, "SOUL.md") || has(dir, "memory") && (has(dir, "AGENTS.md") || has(dir, "SOUL.md"))
+}
+
 var literal = regexp.MustCompile(`[*?\[\\]`)
 
 func has(dir, pattern string) bool {
@@ -130,6 +136,9 @@ func (s *store) detect(kept func() []string) (said []string, err error) {
 	case isWorkspace(s.path):
 		s.agents = []agent{{}}
 		return []string{one}, nil
+	case isEmptied(s.path):
+		s.agents = []agent{{}}
+		return []string{one, "no memory is in it: its instructions identify it"}, nil
 	case kept != nil && len(kept()) > 0: // forget removes no directory, so that a state directory keeps its signs
 		s.agents = []agent{{}}
 		return []string{one, seam.KeptNote}, nil

@@ -492,3 +492,24 @@ func TestConfigThatIsNoFile(t *testing.T) {
 		t.Error("the pipe is waited for")
 	}
 }
+
+// TestEmptiedWorkspace: a workspace whose last memory was erased opens again, and discovery does not take
+// instructions alone for one.
+func TestEmptiedWorkspace(t *testing.T) {
+	for _, files := range [][]string{{"AGENTS.md", "SOUL.md"}, {"SOUL.md", "memory/"}} {
+		dir := t.TempDir()
+		for _, f := range files {
+			if name, isDir := strings.CutSuffix(f, "/"); isDir {
+				must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
+			} else {
+				must(t, os.WriteFile(filepath.Join(dir, f), []byte("be kind\n"), 0o600))
+			}
+		}
+		s, err := openclaw.Open(t.Context(), openclaw.Config{Path: dir})
+		if err != nil || openclaw.Holds(dir) {
+			t.Errorf("%q: open %v; discovered %v", files, err, openclaw.Holds(dir))
+			continue
+		}
+		must(t, s.Close())
+	}
+}

@@ -1,0 +1,37 @@
+package gdpr_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/internal/testpg"
+)
+
+// TestLangGraphBeyondItsText: the subject is named in msgpack alone, where the length before the name is a
+// letter, and in columns that LangGraph has not. One run erases both, and a bystander stays.
+func TestLangGraphBeyondItsText(t *testing.T) {
+	w := newWorld(t)
+	schema, err := os.ReadFile(filepath.Join("..", "backends", "records", "langgraph", "testdata", "javascript.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn := testpg.DSN(t)
+	long := name + strings.Repeat(".", 'E'-len(name))
+	testpg.Exec(t, dsn, string(schema)+`;
+		ALTER TABLE store ADD note text, ADD raw bytea;
+		INSERT INTO store (namespace_path, key, value, note) VALUES ('users', 'a', '{"text":"rye"}', 'of `+name+`'), ('users', 'c', '{"text":"rye"}', 'of `+other+`');
+		INSERT INTO store (namespace_path, key, value, raw) VALUES ('users', 'b', '{"text":"rye"}', convert_to('of `+name+`', 'UTF8'));
+		INSERT INTO checkpoints VALUES ('t1', '', '1', NULL, 'json', '{"channel_versions":{"messages":"1"}}', '{}'), ('t2', '', '1', NULL, 'json', '{"channel_versions":{"messages":"1"}}', '{}');
+		INSERT INTO checkpoint_blobs VALUES ('t1', '', 'messages', '1', 'msgpack', '\x91d945'::bytea || convert_to('`+long+`', 'UTF8')),
+			('t2', '', 'messages', '1', 'msgpack', '\x91ae'::bytea || convert_to('`+other+`', 'UTF8'))`)
+	t.Setenv("MEMDESK_GDPR_DSN", dsn)
+	w.more = []backends.StoreConfig{{Name: "graph", Kind: "langgraph", DSNEnv: "MEMDESK_GDPR_DSN"}}
+	w.open()
+	w.complete(w.plan(w.file().ID))
+	if got := testpg.Value(t, dsn, `SELECT (SELECT string_agg(key, ' ') FROM store) || ' ' || (SELECT string_agg(thread_id, ' ') FROM checkpoint_blobs)`); got != "c t2" {
+		t.Errorf("left: %s; want c t2", got)
+	}
+}
