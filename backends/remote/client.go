@@ -87,7 +87,8 @@ func contractTiers() []model.TierSpec {
 
 func (r *client) minimal(c Config) model.Store {
 	return model.Store{Name: c.Name, Kind: Kind, Location: r.host, Tiers: contractTiers(), Provider: r, Closer: r.close,
-		Notes: []string{"the server answers the four calls of the contract only: its memory can be searched and changed, not browsed"}}
+		Features: map[string]bool{model.FeatureWorkspaces: true, model.FeatureCrews: true, model.FeatureAgents: true}, // R17, R27
+		Notes:    []string{"the server answers the four calls of the contract only: its memory can be searched and changed, not browsed"}}
 }
 
 func (r *client) declared(c Config, info storeInfo) model.Store {
