@@ -58,7 +58,7 @@ func Resolve(ctx context.Context, k *undo.Keeper, s model.Store, c Copy, ch Choi
 	if err != nil {
 		return r.out, err
 	}
-	res, entry, err := k.Together(ctx, s, changes)
+	res, entry, err := k.Together(ctx, s, undo.OpResolve, changes)
 	r.out.Undo = entry
 	if err != nil {
 		return r.out, err

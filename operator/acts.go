@@ -252,7 +252,8 @@ func (s *Session) Repair(ctx context.Context, store string, ids []string) (file 
 	for i, id := range ids {
 		changes[i].Forget = &model.ForgetRequest{ID: id}
 	}
-	_, e, err := s.Undo.Together(ctx, st, changes)
+	slices.Reverse(changes) // undo goes from the last to the first, so each line comes back before those behind it
+	_, e, err := s.Undo.Together(ctx, st, undo.OpRepair, changes)
 	done.keep(e)
 	return file, done, err
 }
@@ -346,7 +347,7 @@ func (w Writes) Forget(ctx context.Context, st model.Store, req model.ForgetRequ
 }
 
 // Together is undo's, after the session's rules.
-func (w Writes) Together(ctx context.Context, st model.Store, changes []undo.Change) ([]model.RetainResult, undo.Entry, error) {
+func (w Writes) Together(ctx context.Context, st model.Store, op model.Op, changes []undo.Change) ([]model.RetainResult, undo.Entry, error) {
 	for _, c := range changes {
 		act, id := Forget, ""
 		if c.Retain != nil {
@@ -358,7 +359,7 @@ func (w Writes) Together(ctx context.Context, st model.Store, changes []undo.Cha
 			return nil, undo.Entry{}, err
 		}
 	}
-	return w.s.Undo.Together(ctx, st, changes)
+	return w.s.Undo.Together(ctx, st, op, changes)
 }
 
 // Acknowledge records in a new segment that an operator knows the break of the log.

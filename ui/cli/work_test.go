@@ -124,3 +124,21 @@ func TestWorkIsChanged(t *testing.T) {
 		t.Errorf("the log: %s", r.out)
 	}
 }
+
+// TestUndoOfARepair: the lines must come back in their places, and the entry must name the act.
+func TestUndoOfARepair(t *testing.T) {
+	d := newDesk(t)
+	file := filepath.Join(d.dir, "memory.jsonl")
+	entity := func(name string) string {
+		return `{"type":"entity","name":"` + name + `","entityType":"p","observations":["x"]}` + "\n"
+	}
+	before := "first\n" + entity("a") + "broken\n" + entity("b") + "broken\nbroken two\n" + entity("c")
+	must(t, os.WriteFile(file, []byte(before), 0o600))
+	run := func(args ...string) result { return d.bare(append([]string{"--open", "mcpgraph=" + file}, args...)...) }
+	id, _ := run("repair", "mcpgraph", "--yes", "--json").want(t, 0, `"lines":4`).row(t, "repair")["undo"].(string)
+	run("undo", "list").want(t, 0, id+"  ", "  repair  ")
+	run("undo", "restore", id, "--yes").want(t, 0)
+	if after, err := os.ReadFile(file); err != nil || string(after) != before {
+		t.Errorf("%v\n%s\nwas\n%s", err, after, before)
+	}
+}
