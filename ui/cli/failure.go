@@ -62,17 +62,7 @@ func (a *app) failed(where model.Ref, err error) {
 
 // failure prints an error as one JSON object on standard error.
 func (a *app) failure(where model.Ref, err error) {
-	kind, retryable := model.KindOf(err), false
-	var e *model.Error
-	var ex *exitError
-	switch {
-	case errors.As(err, &e):
-		retryable = e.Retryable
-	case errors.As(err, &ex) && ex.code == exitUsage:
-		kind = model.InvalidInput
-	default:
-		retryable = kind.Retryable()
-	}
+	kind, retryable := kindOf(err)
 	r := row{"type": "error", "v": 1, "kind": kind.Code(), "retryable": retryable, "message": err.Error(), "store": nilIfEmpty(where.Store)}
 	if where.ID != "" {
 		r["id"] = model.EncodeID(where.ID)
@@ -81,6 +71,20 @@ func (a *app) failure(where model.Ref, err error) {
 	if err == nil && a.round.isNew("", string(line)) {
 		_, _ = a.errRaw.Write(append(line, '\n')) // nobody is left to tell
 	}
+}
+
+// kindOf is the kind of an error, and whether to retry.
+func kindOf(err error) (kind model.Kind, retryable bool) {
+	kind = model.KindOf(err)
+	var e *model.Error
+	var ex *exitError
+	switch {
+	case errors.As(err, &e):
+		return kind, e.Retryable
+	case errors.As(err, &ex) && ex.code == exitUsage:
+		return model.InvalidInput, false
+	}
+	return kind, kind.Retryable()
 }
 
 // Exit codes, fixed for scripts.

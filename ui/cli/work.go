@@ -34,7 +34,28 @@ func (a *app) workCommand() *cobra.Command {
 			return d.Query(ctx, query, "")
 		}),
 		a.workShowCommand(), a.workCreateCommand(), a.workUpdateCommand(), a.workCloseCommand(), a.workDeleteCommand(), a.workDepsCommand(), a.workDepCommand())
+	a.endInResult(c)
 	return c
+}
+
+// endInResult prints the envelope of a command that failed before a store was asked.
+func (a *app) endInResult(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		a.endInResult(sub)
+	}
+	if c.RunE == nil {
+		return
+	}
+	run := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		a.ended = false
+		err := run(cmd, args)
+		if err != nil && !a.ended {
+			kind, retryable := kindOf(err)
+			a.emit("result", row{"store": nil, "ok": false, "error": row{"code": kind.Code(), "message": err.Error(), "retryable": retryable}})
+		}
+		return err
+	}
 }
 
 type workList = work.Result[[]model.WorkItem]
@@ -130,6 +151,7 @@ func workRow(store string, b model.WorkItem) row {
 
 // finished prints the envelope with --json and returns the error for the exit code.
 func finished[T any](a *app, store string, r work.Result[T], more row) error {
+	a.ended = true
 	out := row{"store": store, "ok": r.OK, "error": nil}.with(more)
 	if r.Error != nil {
 		out["error"] = row{"code": r.Error.Code, "message": r.Error.Message, "retryable": r.Error.Retryable}

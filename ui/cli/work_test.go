@@ -66,6 +66,11 @@ func TestWorkIsChanged(t *testing.T) {
 		}
 		return r.rows[len(r.rows)-1]
 	}
+	for _, args := range [][]string{{"get", "nope"}, {"close", "no-store:x", "--yes"}, {"dep", "add", "nope", "beads:a", "--yes"}, {"list", "--limit", "-1"}, {"delete", "beads:a"}} {
+		if r := run(args...); r.code != 2 || last(r)["ok"] != false || last(r)["error"].(map[string]any)["code"] != "INVALID_INPUT" {
+			t.Errorf("%q: %d %s %s", args, r.code, r.out, r.err)
+		}
+	}
 	made := last(run("create", "Tar the keel", "--id", "b", "--label", "dock", "--priority", "1", "--description", "with tar", "--yes"))
 	if made["ok"] != true || made["id"] != "b" {
 		t.Fatalf("created %v", made)
