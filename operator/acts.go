@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -288,7 +289,7 @@ func (s *Session) MakeStore(ctx context.Context, c backends.StoreConfig) error {
 	if kind.Create == nil {
 		return model.Errorf(model.Unsupported, "create", "a %s store is made by the system that it belongs to", c.Kind)
 	}
-	return s.Log.Act(ctx, audit.Entry{Action: string(MakeStore), Store: c.Name, Target: c.Path}, func(ctx context.Context) (map[string]int64, error) {
+	return s.Log.Act(ctx, audit.Entry{Action: string(MakeStore), Store: c.Name, Target: cmp.Or(c.Path, c.Location)}, func(ctx context.Context) (map[string]int64, error) {
 		return nil, kind.Create(ctx, c, backends.Env{Clock: s.Clock, Getenv: s.Env})
 	})
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -107,7 +108,8 @@ func (a *app) createCommand() *cobra.Command {
 			if err := s.MakeStore(ctx, c); err != nil {
 				return err
 			}
-			a.result("created", row{"kind": c.Kind, "location": c.Path}, "%s", c.Path)
+			where := cmp.Or(c.Path, c.Location)
+			a.result("created", row{"kind": c.Kind, "location": where}, "%s", where)
 			return nil
 		}),
 	}
