@@ -34,11 +34,11 @@ func (b Bound) Features() map[string]bool {
 	return map[string]bool{FeatureWorkspaces: b.Workspace != "", FeatureCrews: b.CrewID != "", FeatureAgents: b.AgentID != ""}
 }
 
-// CheckScope refuses a scope that the store would ignore, as Unsupported.
+// CheckScope refuses a scope that the store would ignore, as InvalidInput.
 func (s Store) CheckScope(op, workspace, agent, crew string) error {
 	for _, f := range []struct{ feature, asked string }{{FeatureWorkspaces, workspace}, {FeatureCrews, crew}, {FeatureAgents, agent}} {
 		if f.asked != "" && !s.Features[f.feature] {
-			return Errorf(Unsupported, op, "store %s knows no %s: leave out %q", s.Name, f.feature, f.asked)
+			return Errorf(InvalidInput, op, "store %s knows no %s: leave out %q", s.Name, f.feature, f.asked)
 		}
 	}
 	return nil

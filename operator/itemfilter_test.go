@@ -178,7 +178,7 @@ func TestScopeOfARecall(t *testing.T) {
 		}
 		knows := s.Features[model.FeatureCrews]
 		for _, req := range []model.RecallRequest{{Query: c.query, CrewID: "crew_platform"}, {Query: c.query, WorkspaceID: "nowhere"}} {
-			if _, err := (ItemFilter{}).Recall(t.Context(), s, req); !knows && !errors.Is(err, model.Unsupported) {
+			if _, err := (ItemFilter{}).Recall(t.Context(), s, req); !knows && !errors.Is(err, model.InvalidInput) {
 				t.Errorf("%s with %+v: %v", c.store, req, err)
 			}
 		}

@@ -153,7 +153,11 @@ func exitCode(err error) int {
 
 // tally counts the results of one command in several stores and derives an exit code: done, partial or
 // failed. A store without the requested tier or order has not failed, as long as another store has it.
-type tally struct{ good, bad, refused, lacking int }
+type tally struct {
+	good, bad, refused, lacking int
+	// plain: the request names nothing that a store may lack.
+	plain bool
+}
 
 func (t *tally) add(err error) {
 	if err != nil {
@@ -217,6 +221,9 @@ func partly(err error) bool {
 
 // result is nil when nothing failed. The failures themselves have been printed.
 func (t tally) result() error {
+	if t.plain && t.good > 0 {
+		t.bad += t.lacking
+	}
 	switch {
 	case t.bad == 0 && t.good == 0 && t.lacking > 0:
 		return &exitError{code: exitUsage}

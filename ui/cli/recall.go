@@ -77,7 +77,7 @@ func (a *app) recallCommand() *cobra.Command {
 				return filter.Recall(ctx, store, req)
 			}))
 			a.printHits(cmd.Context(), s, backends.Fuse(answers), origins)
-			var t tally
+			t := tally{plain: req.Tier == "" && req.WorkspaceID == "" && req.CrewID == ""}
 			var without []string
 			for _, ans := range answers {
 				t.addAsked(ans.Err)
