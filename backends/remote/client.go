@@ -19,6 +19,7 @@ import (
 	"memdesk/backends/internal/endpoint"
 	"memdesk/backends/internal/snippet"
 	"memdesk/internal/clock"
+	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
@@ -185,9 +186,9 @@ func once[T any](ctx context.Context, r *client, method, path string, body any) 
 	return out, nil
 }
 
-// unmarshal refuses bytes that are no UTF-8: the decoder would replace them.
+// unmarshal refuses text that the decoder would replace: what is no UTF-8, and half of a surrogate pair.
 func unmarshal(data []byte, out any) error {
-	if !utf8.Valid(data) {
+	if !utf8.Valid(data) || safetext.HalfPair(data) {
 		return errors.New("no UTF-8")
 	}
 	return json.Unmarshal(data, out)

@@ -414,7 +414,7 @@ func stale(ctx context.Context, s model.Store, id string, err error) error {
 // decode reads a tool's arguments. strict refuses unknown ones.
 func decode[T any](args json.RawMessage, strict bool) (T, error) {
 	var v T
-	if halfPair(args) {
+	if safetext.HalfPair(args) {
 		return v, model.Errorf(model.InvalidInput, "call", "a text is cut inside a character: it holds half of a surrogate pair")
 	}
 	d := json.NewDecoder(strings.NewReader(string(args)))
