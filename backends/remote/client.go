@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -359,7 +358,7 @@ func (r *client) List(ctx context.Context, req model.PageRequest) (model.Page, e
 	out.Next, out.Prev = next.String(), cursor{at: p.Prev}.String()
 	out.Problems = r.concealAll(out.Problems)
 	if named := slices.DeleteFunc(out.Items, func(h model.Header) bool { return h.ID == "" }); len(named) < len(p.Items) {
-		out.Items, out.Problems = named, append(out.Problems, fmt.Sprintf("%d items without an id", len(p.Items)-len(named)))
+		out.Items, out.Problems = named, append(out.Problems, safetext.Count(int64(len(p.Items)-len(named)), "item")+" without an id")
 	}
 	return out, err
 }
