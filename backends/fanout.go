@@ -23,22 +23,29 @@ type Answer struct {
 // its middleware sets. The channel is closed when all have answered or the
 // context ends; abandoning it costs nothing once the context is cancelled.
 func (f *Fleet) Recall(ctx context.Context, req model.RecallRequest, only ...string) <-chan Answer {
+	return f.RecallBy(ctx, func(ctx context.Context, s model.Store) (model.RecallResult, error) {
+		return s.Provider.Recall(ctx, req)
+	}, only...)
+}
+
+// RecallBy is Recall with the caller's own question to each store.
+func (f *Fleet) RecallBy(ctx context.Context, ask func(context.Context, model.Store) (model.RecallResult, error), only ...string) <-chan Answer {
 	return fanOut(ctx, f.Members(), only, func(ctx context.Context, m Member) Answer {
 		a := Answer{Store: m.Name, Err: m.Err}
 		start := time.Now()
 		if a.Err == nil {
-			a.Result, a.Err = m.Store.Provider.Recall(ctx, req)
+			a.Result, a.Err = ask(ctx, m.Store)
 		}
 		a.Took = time.Since(start)
 		return a
 	})
 }
 
-// RecallAll is Recall in the fleet's order; a store that did not answer before the end is there with
-// the reason.
-func (f *Fleet) RecallAll(ctx context.Context, req model.RecallRequest) (out []Answer) {
+// InOrder are all answers of a recall in the fleet's order; a store that did not answer before the end is there
+// with the reason.
+func (f *Fleet) InOrder(ctx context.Context, answers <-chan Answer) (out []Answer) {
 	got := map[string]Answer{}
-	for a := range f.Recall(ctx, req) {
+	for a := range answers {
 		got[a.Store] = a
 	}
 	for _, m := range f.Members() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"memdesk/conflict/names"
@@ -58,7 +59,7 @@ func Resolve(ctx context.Context, k *undo.Keeper, s model.Store, c Copy, ch Choi
 	if err != nil {
 		return r.out, err
 	}
-	res, entry, err := k.Together(ctx, s, changes)
+	res, entry, err := k.Together(ctx, s, undo.OpResolve, changes)
 	r.out.Undo = entry
 	if err != nil {
 		return r.out, err
@@ -206,10 +207,21 @@ func stemOf(name string) string {
 	return stem
 }
 
+// plain replaces what no new item may have in its name.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if model.PlainID(string(r)) && r != utf8.RuneError {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
 // freeName returns a free `stem-version-2.ext` beside the base, or a higher number.
 func (r *resolver) freeName() (string, error) {
 	dir, name := folder(r.c.Target)
 	stem, ext := names.Split(name)
+	stem, ext = plain(stem), plain(ext)
 	for n := 2; n < 1000; n++ {
 		id := fmt.Sprintf("%s%s-version-%d%s", dir, stem, n, ext)
 		_, own := folder(id)

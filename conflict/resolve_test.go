@@ -142,6 +142,21 @@ func TestEveryWayToResolve(t *testing.T) {
 	}
 }
 
+// The kept copy of a base with a hostile name gets a name that a new item may have.
+func TestBothOfAHostileName(t *testing.T) {
+	given := map[string]string{"notes/p\x1b[2J\xffl.md": "base\n", "notes/p\x1b[2J\xffl (Ada's conflicted copy 2026-05-01).md": "copy\n"}
+	d := newDesk(t, given)
+	res, err := conflict.Resolve(t.Context(), d.keeper, d.store, d.find("notes/p\x1b[2J\xffl (Ada's conflicted copy 2026-05-01).md"), conflict.Choice{Take: conflict.TakeBoth})
+	if err != nil || res.Kept != "notes/p_[2J_l-version-2.md" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	d.want(map[string]string{"notes/p\x1b[2J\xffl.md": "base\n", res.Kept: "copy\n"})
+	if _, err := d.keeper.Restore(t.Context(), d.open, res.Undo.ID); err != nil {
+		t.Fatal(err)
+	}
+	d.want(given)
+}
+
 func TestASideThatChangedStopsIt(t *testing.T) {
 	for _, id := range []string{baseID, copyID} {
 		for _, gone := range []bool{false, true} {

@@ -21,3 +21,25 @@ func (b Bound) CheckBound(op, workspace, agent, crew string) error {
 	}
 	return nil
 }
+
+// The features of a store that keeps to the scope of a request (R17, R27); another would ignore it.
+const (
+	FeatureWorkspaces = "workspaces"
+	FeatureCrews      = "crews"
+	FeatureAgents     = "agents"
+)
+
+// Features are the scopes that the store is tied to.
+func (b Bound) Features() map[string]bool {
+	return map[string]bool{FeatureWorkspaces: b.Workspace != "", FeatureCrews: b.CrewID != "", FeatureAgents: b.AgentID != ""}
+}
+
+// CheckScope refuses a scope that the store would ignore, as InvalidInput.
+func (s Store) CheckScope(op, workspace, agent, crew string) error {
+	for _, f := range []struct{ feature, asked string }{{FeatureWorkspaces, workspace}, {FeatureCrews, crew}, {FeatureAgents, agent}} {
+		if f.asked != "" && !s.Features[f.feature] {
+			return Errorf(InvalidInput, op, "store %s knows no %s: leave out %q", s.Name, f.feature, f.asked)
+		}
+	}
+	return nil
+}

@@ -91,12 +91,18 @@ func NewHealth(at time.Time, findings ...HealthFinding) HealthStatus {
 }
 
 // Whole is the status with every field set: a provider of only the four verbs fills OK, Message and
-// CheckedAt. Its own values are unchanged.
+// CheckedAt. Its own values are unchanged, except a state that nobody knows.
 func (h HealthStatus) Whole() HealthStatus {
 	if h.State == "" || h.State.rank() < 0 || h.State.Serves() != h.OK {
 		h.State = HealthDown
 		if h.OK {
 			h.State = HealthOK
+		}
+	}
+	for i, f := range h.Findings {
+		if f.State != "" && f.State.rank() < 0 {
+			h.Findings = slices.Clone(h.Findings)
+			h.Findings[i].State = HealthUnknown
 		}
 	}
 	if !h.OK && !slices.ContainsFunc(h.Findings, func(f HealthFinding) bool { return !f.State.Serves() }) {

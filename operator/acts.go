@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -252,7 +253,8 @@ func (s *Session) Repair(ctx context.Context, store string, ids []string) (file 
 	for i, id := range ids {
 		changes[i].Forget = &model.ForgetRequest{ID: id}
 	}
-	_, e, err := s.Undo.Together(ctx, st, changes)
+	slices.Reverse(changes) // undo goes from the last to the first, so each line comes back before those behind it
+	_, e, err := s.Undo.Together(ctx, st, undo.OpRepair, changes)
 	done.keep(e)
 	return file, done, err
 }
@@ -287,7 +289,7 @@ func (s *Session) MakeStore(ctx context.Context, c backends.StoreConfig) error {
 	if kind.Create == nil {
 		return model.Errorf(model.Unsupported, "create", "a %s store is made by the system that it belongs to", c.Kind)
 	}
-	return s.Log.Act(ctx, audit.Entry{Action: string(MakeStore), Store: c.Name, Target: c.Path}, func(ctx context.Context) (map[string]int64, error) {
+	return s.Log.Act(ctx, audit.Entry{Action: string(MakeStore), Store: c.Name, Target: cmp.Or(c.Path, c.Location)}, func(ctx context.Context) (map[string]int64, error) {
 		return nil, kind.Create(ctx, c, backends.Env{Clock: s.Clock, Getenv: s.Env})
 	})
 }
@@ -346,7 +348,7 @@ func (w Writes) Forget(ctx context.Context, st model.Store, req model.ForgetRequ
 }
 
 // Together is undo's, after the session's rules.
-func (w Writes) Together(ctx context.Context, st model.Store, changes []undo.Change) ([]model.RetainResult, undo.Entry, error) {
+func (w Writes) Together(ctx context.Context, st model.Store, op model.Op, changes []undo.Change) ([]model.RetainResult, undo.Entry, error) {
 	for _, c := range changes {
 		act, id := Forget, ""
 		if c.Retain != nil {
@@ -358,7 +360,7 @@ func (w Writes) Together(ctx context.Context, st model.Store, changes []undo.Cha
 			return nil, undo.Entry{}, err
 		}
 	}
-	return w.s.Undo.Together(ctx, st, changes)
+	return w.s.Undo.Together(ctx, st, op, changes)
 }
 
 // Acknowledge records in a new segment that an operator knows the break of the log.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"memdesk/backends"
 	"memdesk/model"
 	"memdesk/origin"
 	"memdesk/quarantine"
@@ -261,39 +260,50 @@ func nextAfter(ctx context.Context, s model.Store, req model.PageRequest, page m
 	return short.Next, err
 }
 
-// Answer is a store's answer to a recall with the hits that pass. The store ranked and counted without the
-// filter, so the answer is bounded and names the number of hits before the filter. Archived items, which no
-// recall gives, come from the store's list, after the hits.
-func (f ItemFilter) Answer(ctx context.Context, s model.Store, req model.RecallRequest, ans backends.Answer) backends.Answer {
-	if f.IsZero() || ans.Err != nil {
-		return ans
+// Recall asks a store and keeps the hits that pass. A store that knows agents narrows the search to Agent itself;
+// each that knows no workspaces or crews refuses them. The store ranked and counted without the rest of the filter,
+// so the answer is bounded and names the number of hits before the filter. Archived items, which no recall gives,
+// come from the store's list, after the hits. Items that cannot be read do not pass, and the answer names one.
+func (f ItemFilter) Recall(ctx context.Context, s model.Store, req model.RecallRequest) (model.RecallResult, error) {
+	none := model.RecallResult{Hits: []model.RecallSnippet{}}
+	if err := s.CheckScope("recall", req.WorkspaceID, "", req.CrewID); err != nil {
+		return none, err
 	}
-	archived, aerr := f.archived(ctx, s, req)
-	if aerr != nil {
-		ans.Err = aerr
-		return ans
+	if f.Archived != "" && s.Browser == nil {
+		return none, model.Errorf(model.Unsupported, "recall", "store %s cannot list its items, so archived ones are not found: leave out archived", s.Name)
 	}
-	if len(ans.Result.Hits)+len(archived) == 0 {
-		return ans
+	res, hits, err := f.ask(ctx, s, req)
+	if err != nil || f.IsZero() {
+		return res, err
+	}
+	archived, unread, err := f.archived(ctx, s, req)
+	if err != nil {
+		return none, err
+	}
+	if hits.IsZero() && f.Archived == "" || len(res.Hits)+len(archived)+len(unread) == 0 {
+		return res, nil
 	}
 	concerns, err := f.Concerning(ctx, s)
+	if err != nil {
+		return none, err
+	}
 	picked := []model.RecallSnippet{}
-	for _, h := range ans.Result.Hits {
-		var ok bool
-		if ok, err = f.Has(ctx, s, h.ID, concerns); err != nil {
-			break
-		}
-		if ok {
+	for _, h := range res.Hits {
+		ok, err := hits.Has(ctx, s, h.ID, concerns)
+		switch {
+		case model.KindOf(err) == model.Unsupported:
+			return none, err
+		case ctx.Err() != nil:
+			return none, model.FromContext(ctx, "recall")
+		case err != nil:
+			unread = append(unread, h.ID+": "+err.Error())
+		case ok:
 			picked = append(picked, h)
 		}
 	}
-	note := "picked among the first " + plural(int64(len(ans.Result.Hits)), "hit")
-	if ans.Result.BoundNote != "" {
-		note += "; " + ans.Result.BoundNote
-	}
-	if err != nil {
-		ans.Err = err
-		return ans
+	notes := []string{"picked among the first " + plural(int64(len(res.Hits)), "hit")}
+	if res.BoundNote != "" {
+		notes = append(notes, res.BoundNote)
 	}
 	for _, h := range archived {
 		if len(picked) < model.ClampLimit(req.Limit) && !slices.ContainsFunc(picked, func(p model.RecallSnippet) bool { return p.ID == h.ID }) {
@@ -301,30 +311,52 @@ func (f ItemFilter) Answer(ctx context.Context, s model.Store, req model.RecallR
 		}
 	}
 	if len(archived) > 0 {
-		note += "; archived items as the list finds them, unranked"
+		notes = append(notes, "archived items as the list finds them, unranked")
 	}
-	ans.Result.Hits, ans.Result.Total, ans.Result.Bounded, ans.Result.BoundNote = picked, model.TotalUnknown, true, note
-	return ans
+	if len(unread) > 0 {
+		notes = append(notes, "not looked at: "+plural(int64(len(unread)), "item")+", such as "+unread[0])
+	}
+	res.Hits, res.Total, res.Bounded, res.BoundNote = picked, model.TotalUnknown, true, strings.Join(notes, "; ")
+	return res, nil
 }
 
-// archived are the archived items that the store's list finds by the query, as hits without a score; none
-// unless the filter asks for them.
-func (f ItemFilter) archived(ctx context.Context, s model.Store, req model.RecallRequest) (out []model.RecallSnippet, err error) {
-	if f.Archived == "" || s.Browser == nil {
-		return nil, nil
+// ask asks the store, and returns what of the filter is left for the hits. An agent whom the store does not know
+// has no items of its own there, and may have written others.
+func (f ItemFilter) ask(ctx context.Context, s model.Store, req model.RecallRequest) (model.RecallResult, ItemFilter, error) {
+	if f.Agent != "" && s.Features[model.FeatureAgents] {
+		own := req
+		own.AgentID = f.Agent
+		if res, err := s.Provider.Recall(ctx, own); model.KindOf(err) != model.InvalidInput {
+			f.Agent = ""
+			return res, f, err
+		}
+	}
+	res, err := s.Provider.Recall(ctx, req)
+	return res, f, err
+}
+
+// archived are the archived items that the store's list finds by the query, as hits without a score, and those
+// that cannot be read; none unless the filter asks for them.
+func (f ItemFilter) archived(ctx context.Context, s model.Store, req model.RecallRequest) (out []model.RecallSnippet, unread []string, err error) {
+	if f.Archived == "" {
+		return nil, nil, nil
 	}
 	f.Archived = ArchivedOnly
 	page, err := f.List(ctx, s, model.PageRequest{Tier: req.Tier, Query: req.Query, Limit: model.ClampLimit(req.Limit)})
-	if model.KindOf(err) == model.Unsupported { // the list takes no words
-		return nil, nil
+	if model.KindOf(err) == model.Unsupported {
+		return nil, []string{"archived items: the store's list takes no words"}, nil
 	}
+	unread = page.Problems
 	for _, h := range page.Items {
 		it, rerr := s.Browser.Read(ctx, h.ID)
+		if rerr != nil && !errors.Is(rerr, model.NotFound) {
+			unread = append(unread, h.ID+": "+rerr.Error())
+		}
 		if _, hit := quarantine.RulesOf(s.Scanner).Load(it.Body); rerr != nil || hit || it.Has(model.FlagBlocked) {
 			continue
 		}
 		text := []rune(it.Body)
 		out = append(out, model.RecallSnippet{ID: h.ID, Source: h.ID, Snippet: string(text[:min(len(text), model.SnippetRunes)])})
 	}
-	return out, err
+	return out, unread, err
 }

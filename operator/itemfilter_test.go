@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -8,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"memdesk/backends"
 	"memdesk/model"
 	"memdesk/origin"
 )
@@ -132,18 +132,100 @@ func TestItemFilterOnAnAnswer(t *testing.T) {
 	if err != nil || len(res.Hits) < 2 {
 		t.Fatal(len(res.Hits), err)
 	}
-	ans := ItemFilter{Type: "decision"}.Answer(t.Context(), s, model.RecallRequest{Query: "deploy"}, backends.Answer{Store: s.Name, Result: res})
-	if len(ans.Result.Hits) >= len(res.Hits) || !ans.Result.Bounded || !strings.HasPrefix(ans.Result.BoundNote, "picked among the first") || ans.Result.Total != model.TotalUnknown {
-		t.Errorf("%d of %d hits: %+v", len(ans.Result.Hits), len(res.Hits), ans.Result)
+	got, err := ItemFilter{Type: "decision"}.Recall(t.Context(), s, model.RecallRequest{Query: "deploy"})
+	if err != nil || len(got.Hits) >= len(res.Hits) || !got.Bounded || !strings.HasPrefix(got.BoundNote, "picked among the first") || got.Total != model.TotalUnknown {
+		t.Errorf("%d of %d hits: %+v, %v", len(got.Hits), len(res.Hits), got, err)
 	}
-	for _, h := range ans.Result.Hits {
+	for _, h := range got.Hits {
 		if it, err := s.Browser.Read(t.Context(), h.ID); err != nil || field(it, "type") != "decision" {
 			t.Errorf("%s passed: %v", h.ID, err)
 		}
 	}
 	s.Browser = nil
-	if ans := (ItemFilter{Type: "decision"}).Answer(t.Context(), s, model.RecallRequest{Query: "deploy"}, backends.Answer{Store: s.Name, Result: res}); !errors.Is(ans.Err, model.Unsupported) {
-		t.Errorf("a store that shows no items: %v", ans.Err)
+	for _, f := range []ItemFilter{{Type: "decision"}, {Archived: ArchivedAlso}, {Agent: "ada"}} {
+		if got, err := f.Recall(t.Context(), s, model.RecallRequest{Query: "deploy"}); !errors.Is(err, model.Unsupported) || len(got.Hits) > 0 {
+			t.Errorf("%+v of a store that shows no items: %d hits, %v", f, len(got.Hits), err)
+		}
+	}
+}
+
+// Each store narrows a recall to an agent, a crew and a workspace, or refuses.
+func TestScopeOfARecall(t *testing.T) {
+	fleet := demoFleet(t)
+	for _, c := range []struct{ store, query, agent string }{{"harbor", "deploy", "ada"}, {"notes", "ferry", "ada"}, {"desk", "Maren", "ada"}} {
+		s, err := fleet.Store(c.store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := model.RecallRequest{Query: c.query}
+		every, err := s.Provider.Recall(t.Context(), req)
+		if err != nil || len(every.Hits) == 0 {
+			t.Fatal(c.store, every.Hits, err)
+		}
+		f := ItemFilter{Agent: c.agent}
+		got, err := f.Recall(t.Context(), s, req)
+		if err != nil {
+			t.Errorf("%s: %v", c.store, err)
+		}
+		for _, h := range got.Hits {
+			it, err := s.Browser.Read(t.Context(), h.ID)
+			if err != nil || !f.Match(s, it, nil) && !strings.Contains(it.Scope, "/shared") {
+				t.Errorf("%s: %s is no hit of %s: %v", c.store, h.ID, c.agent, err)
+			}
+		}
+		if got, err := (ItemFilter{Agent: "nobody"}).Recall(t.Context(), s, req); err != nil || len(got.Hits) > 0 {
+			t.Errorf("%s: an agent without memory: %d hits, %v", c.store, len(got.Hits), err)
+		}
+		knows := s.Features[model.FeatureCrews]
+		for _, req := range []model.RecallRequest{{Query: c.query, CrewID: "crew_platform"}, {Query: c.query, WorkspaceID: "nowhere"}} {
+			if _, err := (ItemFilter{}).Recall(t.Context(), s, req); !knows && !errors.Is(err, model.InvalidInput) {
+				t.Errorf("%s with %+v: %v", c.store, req, err)
+			}
+		}
+	}
+}
+
+// unreadable cannot read one item.
+type unreadable struct {
+	model.Browser
+	id string
+}
+
+func (u unreadable) Read(ctx context.Context, id string) (model.Item, error) {
+	if id == u.id {
+		return model.Item{}, model.Errorf(model.PermissionDenied, "read", "nobody may read it")
+	}
+	return u.Browser.Read(ctx, id)
+}
+
+// An unreadable item does not pass, and the answer says so.
+func TestUnreadableItemsOfARecall(t *testing.T) {
+	s, err := demoFleet(t).Store("graph")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := ItemFilter{Archived: ArchivedOnly}.List(t.Context(), s, model.PageRequest{})
+	if err != nil || len(page.Items) == 0 {
+		t.Fatal(page.Items, err)
+	}
+	archived, err := s.Browser.Read(t.Context(), page.Items[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "deploy"})
+	if err != nil || len(res.Hits) == 0 {
+		t.Fatal(res.Hits, err)
+	}
+	for _, c := range []struct {
+		filter    ItemFilter
+		query, id string
+	}{{ItemFilter{Archived: ArchivedOnly}, archived.Body, archived.ID}, {ItemFilter{Type: "decision"}, "deploy", res.Hits[0].ID}} {
+		broken := s
+		broken.Browser = unreadable{s.Browser, c.id}
+		got, err := c.filter.Recall(t.Context(), broken, model.RecallRequest{Query: c.query})
+		if err != nil || !got.Bounded || !strings.Contains(got.BoundNote, "not looked at: 1 item, such as "+c.id) {
+			t.Errorf("%+v: %+v, %v", c.filter, got, err)
+		}
 	}
 }
 
@@ -163,14 +245,10 @@ func TestArchivedItemsOfARecall(t *testing.T) {
 	}
 	req := model.RecallRequest{Query: it.Body}
 	for _, f := range []ItemFilter{{Archived: ArchivedOnly}, {Archived: ArchivedAlso}} {
-		res, err := s.Provider.Recall(t.Context(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ans := f.Answer(t.Context(), s, req, backends.Answer{Store: s.Name, Result: res})
-		found := slices.ContainsFunc(ans.Result.Hits, func(h model.RecallSnippet) bool { return h.ID == it.ID && h.Snippet == it.Body })
-		if ans.Err != nil || !found || !ans.Result.Bounded || !strings.Contains(ans.Result.BoundNote, "archived") {
-			t.Errorf("%s: found %v, %+v", f.Archived, found, ans.Result)
+		got, err := f.Recall(t.Context(), s, req)
+		found := slices.ContainsFunc(got.Hits, func(h model.RecallSnippet) bool { return h.ID == it.ID && h.Snippet == it.Body })
+		if err != nil || !found || !got.Bounded || !strings.Contains(got.BoundNote, "archived") {
+			t.Errorf("%s: found %v, %+v, %v", f.Archived, found, got, err)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type Held struct {
 }
 
 // HeldPrefix begins the ids of held writes: no store has such an item.
-const HeldPrefix = "door/"
+const HeldPrefix = review.HeldPrefix
 
 // HeldSource is the source that a held entry names.
 const HeldSource = review.HeldSource

@@ -163,6 +163,6 @@ func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken)
 	if len(changes) == 0 {
 		return "", nil
 	}
-	_, e, err := keeper.Together(Restoring(ctx), s, changes)
+	_, e, err := keeper.Together(Restoring(ctx), s, undo.OpTakeback, changes)
 	return e.ID, err
 }

@@ -42,7 +42,7 @@ func TestTakeBackOfChangesMadeTogether(t *testing.T) {
 		}
 	}
 	merged := model.RetainRequest{ID: one, Content: "merged\n", Mode: model.Replace}
-	if _, _, err := d.keeper.Together(agent(t.Context(), "alpha"), d.store(), []undo.Change{{Retain: &merged}, {Forget: &model.ForgetRequest{ID: two}}}); err != nil {
+	if _, _, err := d.keeper.Together(agent(t.Context(), "alpha"), d.store(), undo.OpResolve, []undo.Change{{Retain: &merged}, {Forget: &model.ForgetRequest{ID: two}}}); err != nil {
 		t.Fatal(err)
 	}
 	got := takeBack(t, d.ledger, d.keeper, d.fleet, "alpha")

@@ -206,13 +206,13 @@ func TestNodesForgottenTogetherComeBackWhole(t *testing.T) {
 			k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
 			stubborn := s
 			stubborn.Provider = keeps{s.Provider, "c"}
-			if _, e, err := k.Together(ctx, stubborn, []undo.Change{{Forget: &model.ForgetRequest{ID: "n"}}, {Forget: &model.ForgetRequest{ID: "c"}}}); !errors.Is(err, model.Locked) || e.ID != "" {
+			if _, e, err := k.Together(ctx, stubborn, undo.OpResolve, []undo.Change{{Forget: &model.ForgetRequest{ID: "n"}}, {Forget: &model.ForgetRequest{ID: "c"}}}); !errors.Is(err, model.Locked) || e.ID != "" {
 				t.Errorf("a refused forget: %+v, %v", e, err)
 			}
 			if d := cmp.Diff(before, whole(t, b)); d != "" {
 				t.Errorf("rolled back (-before +after):\n%s", d)
 			}
-			_, e, err := k.Together(ctx, s, []undo.Change{{Forget: &model.ForgetRequest{ID: "n"}}, {Forget: &model.ForgetRequest{ID: "c"}}})
+			_, e, err := k.Together(ctx, s, undo.OpResolve, []undo.Change{{Forget: &model.ForgetRequest{ID: "n"}}, {Forget: &model.ForgetRequest{ID: "c"}}})
 			must(err)
 			back, err := k.Restore(ctx, func(string) (model.Store, error) { return s, nil }, e.ID)
 			if err != nil || len(back.Warnings) > 0 || back.Relations != 1+threes {

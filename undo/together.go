@@ -13,9 +13,13 @@ import (
 	"memdesk/model"
 )
 
-// OpResolve is the operation of an entry that stands for the changes of one resolved
-// conflict.
-const OpResolve model.Op = "resolve"
+// The operations of entries that stand for several changes, beside those of one change.
+const (
+	OpResolve  model.Op = "resolve"
+	OpRepair   model.Op = "repair"
+	OpRename   model.Op = "rename"
+	OpTakeback model.Op = "takeback"
+)
 
 // wasResolve is the operation's name in entries of earlier versions.
 const wasResolve model.Op = "together"
@@ -75,12 +79,12 @@ const rollbackTime = 10 * time.Second
 // they displace, before the first of them. Every change is bound to the kept revision, or to the one that the
 // caller expects: if one item differs, nothing is changed and the error is Conflict. When a later change is
 // refused, the earlier ones are rolled back; if that fails, the entry stays and the error names it. The
-// results are in the changes' order.
-func (k *Keeper) Together(ctx context.Context, s model.Store, changes []Change) ([]model.RetainResult, Entry, error) {
+// results are in the changes' order. op names the act in the entry.
+func (k *Keeper) Together(ctx context.Context, s model.Store, op model.Op, changes []Change) ([]model.RetainResult, Entry, error) {
 	if s.Browser == nil {
 		return nil, Entry{}, model.Errorf(model.Unsupported, "undo", "the store cannot show its items, so nothing could be kept")
 	}
-	e, body, err := k.lookAll(ctx, s, changes)
+	e, body, err := k.lookAll(ctx, s, op, changes)
 	if err != nil {
 		return nil, Entry{}, err
 	}
@@ -123,11 +127,11 @@ func carryOut(ctx context.Context, s model.Store, c Change, before model.Revisio
 }
 
 // lookAll reads the texts that the changes would displace.
-func (k *Keeper) lookAll(ctx context.Context, s model.Store, changes []Change) (Entry, string, error) {
+func (k *Keeper) lookAll(ctx context.Context, s model.Store, act model.Op, changes []Change) (Entry, string, error) {
 	if len(changes) == 0 {
 		return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "there is nothing to change")
 	}
-	all := Entry{Op: OpResolve, Item: changes[0].id(), Existed: true, Store: s.Name, Where: s.Identity()}
+	all := Entry{Op: act, Item: changes[0].id(), Existed: true, Store: s.Name, Where: s.Identity()}
 	var body strings.Builder
 	for i, c := range changes {
 		if slices.ContainsFunc(changes[:i], func(o Change) bool { return o.id() == c.id() }) {
@@ -334,7 +338,7 @@ func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, bo
 		out.Notes = []string{"everything stands as it did before the change: there was nothing to put back"}
 		return out, k.drop(e.ID)
 	}
-	res, again, err := k.Together(ctx, s, changes)
+	res, again, err := k.Together(ctx, s, e.Op, changes)
 	out.Again = again
 	if err != nil {
 		return out, err

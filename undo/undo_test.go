@@ -492,7 +492,7 @@ func TestEraseSeesWhatStandsBesideASide(t *testing.T) {
 	store.Keep = func(_ context.Context, id string) ([]model.BesideRow, error) {
 		return []model.BesideRow{{Table: "log", Cells: []model.BesideCell{{Column: "who", Type: model.CellText, Value: "anna and " + id}}}}, nil
 	}
-	if _, _, err := k.Together(t.Context(), store, []undo.Change{{Forget: &model.ForgetRequest{ID: "a"}}, {Forget: &model.ForgetRequest{ID: "b"}}}); err != nil {
+	if _, _, err := k.Together(t.Context(), store, undo.OpResolve, []undo.Change{{Forget: &model.ForgetRequest{ID: "a"}}, {Forget: &model.ForgetRequest{ID: "b"}}}); err != nil {
 		t.Fatal(err)
 	}
 	n, err := k.Erase(func(e undo.Entry, _ string) bool {
@@ -512,7 +512,7 @@ func TestNamesThatAreNoUTF8ComeBack(t *testing.T) {
 			return e, err
 		},
 		"together": func(k *undo.Keeper, s model.Store) (undo.Entry, error) {
-			_, e, err := k.Together(t.Context(), s, []undo.Change{{Forget: &model.ForgetRequest{ID: latin}}})
+			_, e, err := k.Together(t.Context(), s, undo.OpResolve, []undo.Change{{Forget: &model.ForgetRequest{ID: latin}}})
 			return e, err
 		},
 	} {

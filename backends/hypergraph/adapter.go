@@ -2,6 +2,7 @@ package hypergraph
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	"memdesk/backends/internal/verdicts"
@@ -103,6 +104,7 @@ func Adapt(c Config) model.Store {
 		Beside:     a.beside,
 		Closer:     a.close,
 	}
+	maps.Copy(s.Features, c.Bound.Features())
 	if caps.HasSubjects {
 		s.Subjects = subjects{a}
 	} else {

@@ -33,7 +33,7 @@ func fake(t *testing.T, tools answers) model.Store {
 		})
 	}
 	srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
-	s := opened(t, mcpclient.Config{BaseURL: srv.URL})
+	s := opened(t, mcpclient.Config{BaseURL: srv.URL, Token: model.NewSecret(token)})
 	t.Cleanup(func() {
 		_ = s.Close()
 		srv.CloseClientConnections()
@@ -78,6 +78,22 @@ func memoryTools(kept *[]thing, others func()) answers {
 			(*kept)[0].Observations = append((*kept)[0].Observations, in.Observations[0].Contents...)
 		}),
 		"delete_entities": changed(func(json.RawMessage) { *kept = nil }),
+	}
+}
+
+// TestAnEchoedToken: what a server says of a failure must not show the token that it was sent.
+func TestAnEchoedToken(t *testing.T) {
+	for name, fail := range map[string]func() (any, error){
+		"of the tool":     func() (any, error) { return "no use for " + token, nil },
+		"of the protocol": func() (any, error) { return nil, errors.New("no use for " + token) },
+	} {
+		tools := memoryTools(&[]thing{}, func() {})
+		tools["create_entities"] = func(json.RawMessage) (any, error) { return fail() }
+		s := fake(t, tools)
+		_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "b", Tier: "entity", Content: "- y\n", Mode: model.Append})
+		if err == nil || strings.Contains(err.Error(), token) || !strings.Contains(err.Error(), "no use for ***") {
+			t.Errorf("a failure %s: %v", name, err)
+		}
 	}
 }
 

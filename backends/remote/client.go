@@ -18,6 +18,7 @@ import (
 	"memdesk/backends/internal/endpoint"
 	"memdesk/backends/internal/snippet"
 	"memdesk/internal/clock"
+	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
@@ -87,14 +88,15 @@ func contractTiers() []model.TierSpec {
 
 func (r *client) minimal(c Config) model.Store {
 	return model.Store{Name: c.Name, Kind: Kind, Location: r.host, Tiers: contractTiers(), Provider: r, Closer: r.close,
-		Notes: []string{"the server answers the four calls of the contract only: its memory can be searched and changed, not browsed"}}
+		Features: map[string]bool{model.FeatureWorkspaces: true, model.FeatureCrews: true, model.FeatureAgents: true}, // R17, R27
+		Notes:    []string{"the server answers the four calls of the contract only: its memory can be searched and changed, not browsed"}}
 }
 
 func (r *client) declared(c Config, info storeInfo) model.Store {
 	s := model.Store{
-		Name: c.Name, Kind: Kind, Location: r.host, ReadOnly: info.ReadOnly, ReadOnlyReason: info.ReadOnlyReason,
+		Name: c.Name, Kind: Kind, Location: r.host, ReadOnly: info.ReadOnly, ReadOnlyReason: r.conceal(info.ReadOnlyReason),
 		Tiers: mapped(info.Tiers, tierIn), Orders: info.Orders, Deviations: mapped(info.Deviations, func(d deviation) model.Deviation { return model.Deviation(d) }), Features: info.Features, Limits: info.Limits,
-		Notes:    append([]string{"served over HTTP; its own kind is " + info.Kind}, info.Notes...),
+		Notes:    append([]string{"served over HTTP; its own kind is " + info.Kind}, r.concealAll(info.Notes)...),
 		Provider: r, Closer: r.close,
 	}
 	has := func(facet string) bool { return slices.Contains(info.Facets, facet) }
@@ -170,9 +172,9 @@ func once[T any](ctx context.Context, r *client, method, path string, body any) 
 	case res.StatusCode == http.StatusTooManyRequests: // whatever the body says: a proxy may have written it
 		var f failed
 		_ = json.Unmarshal(data, &f) // a body of another shape is ignored
-		return out, endpoint.PutOff(op, res.Header.Get("Retry-After"), snippet.First(f.Error.Message, 500))
+		return out, endpoint.PutOff(op, res.Header.Get("Retry-After"), snippet.First(r.conceal(f.Error.Message), 500))
 	case res.StatusCode != http.StatusOK:
-		return out, failureIn(op, res.StatusCode, data)
+		return out, r.failureIn(op, res.StatusCode, data)
 	}
 	if err := unmarshal(data, &out); err != nil {
 		return out, model.Errorf(model.Unavailable, op, "the server did not answer with what the call gives")
@@ -183,9 +185,9 @@ func once[T any](ctx context.Context, r *client, method, path string, body any) 
 	return out, nil
 }
 
-// unmarshal refuses bytes that are no UTF-8: the decoder would replace them.
+// unmarshal refuses text that the decoder would replace: what is no UTF-8, and half of a surrogate pair.
 func unmarshal(data []byte, out any) error {
-	if !utf8.Valid(data) {
+	if !utf8.Valid(data) || safetext.HalfPair(data) {
 		return errors.New("no UTF-8")
 	}
 	return json.Unmarshal(data, out)
@@ -205,23 +207,35 @@ func (r *client) send(ctx context.Context, op, method, path string, body any) (*
 }
 
 // failureIn reads a server's error. A body of another shape, which a proxy may have written, is not repeated.
-func failureIn(op string, status int, data []byte) error {
+func (r *client) failureIn(op string, status int, data []byte) error {
 	var f failed
 	if json.Unmarshal(data, &f) != nil || f.Error.Code == "" {
-		kind := model.Unavailable
+		kind, advice := model.Unavailable, ""
 		switch {
 		case status == http.StatusUnauthorized || status == http.StatusForbidden:
-			kind = model.PermissionDenied
+			kind, advice = model.PermissionDenied, ": it refuses the token; check token_env or token_file"
 		case status == http.StatusNotFound || status == http.StatusNotImplemented:
 			kind = model.Unsupported
+		case status >= 300 && status < 400:
+			advice = ", a redirect, which is not followed: correct base_url"
 		}
-		return model.Errorf(kind, op, "the server answered with HTTP status %d", status)
+		return model.Errorf(kind, op, "the server answered with HTTP status %d%s", status, advice)
 	}
-	return f.Error.err(op)
+	return r.worded(op, f.Error)
 }
 
-func (f failure) err(op string) error {
-	message := snippet.First(f.Message, 500)
+func (r *client) conceal(s string) string { return endpoint.Conceal(s, r.token) }
+
+func (r *client) concealAll(all []string) []string {
+	if len(all) == 0 {
+		return all
+	}
+	return mapped(all, r.conceal)
+}
+
+// worded is a server's error.
+func (r *client) worded(op string, f failure) error {
+	message := snippet.First(r.conceal(f.Message), 500)
 	if f.Refused {
 		return model.Refuse(op, strings.TrimPrefix(message, "refused: "))
 	}
@@ -263,7 +277,7 @@ func (r *client) Retain(ctx context.Context, req model.RetainRequest) (model.Ret
 		w.Meta = &meta
 	}
 	res, err := call[retainResult](ctx, r, http.MethodPost, "/v1/retain", w)
-	return model.RetainResult{ID: string(res.ID), Bytes: res.Bytes, Revision: res.Revision, Warnings: res.Warnings}, err
+	return model.RetainResult{ID: string(res.ID), Bytes: res.Bytes, Revision: res.Revision, Warnings: r.concealAll(res.Warnings)}, err
 }
 
 // Recall enforces the limits of the contract on whatever the server sends (R21–R24).
@@ -277,8 +291,8 @@ func (r *client) Recall(ctx context.Context, req model.RecallRequest) (model.Rec
 	if err != nil {
 		return model.RecallResult{}, err
 	}
-	out := model.RecallResult{Hits: []model.RecallSnippet{}, Quarantined: res.Quarantined, Total: model.TotalUnknown, Bounded: res.Bounded, BoundNote: res.BoundNote}
-	if res.Total != nil {
+	out := model.RecallResult{Hits: []model.RecallSnippet{}, Quarantined: res.Quarantined, Total: model.TotalUnknown, Bounded: res.Bounded, BoundNote: r.conceal(res.BoundNote)}
+	if res.Total != nil && *res.Total >= 0 {
 		out.Total = *res.Total
 	}
 	for _, h := range res.Hits[:min(limit, len(res.Hits))] {
@@ -297,7 +311,10 @@ func (r *client) Forget(ctx context.Context, req model.ForgetRequest) (model.For
 	}
 	res, err := call[forgetResult](ctx, r, http.MethodPost, "/v1/forget", forgetRequest{WorkspaceID: req.WorkspaceID, AgentID: req.AgentID,
 		CrewID: req.CrewID, ID: id(req.ID), DataSubjectID: req.DataSubjectID, IfMatch: req.IfMatch, KeepHistory: req.KeepHistory})
-	return model.ForgetResult{Removed: res.Removed, Warnings: res.Warnings}, err
+	if err == nil && res.Removed < 0 {
+		err = model.Errorf(model.Unavailable, "forget", "the server says that it removed %d items: whether it removed any is not known", res.Removed)
+	}
+	return model.ForgetResult{Removed: max(0, res.Removed), Warnings: r.concealAll(res.Warnings)}, err
 }
 
 // maxFindings bounds the findings accepted from a server.
@@ -321,26 +338,50 @@ func (r *client) Health(ctx context.Context) model.HealthStatus {
 		st.DeepCheckedAt = res.DeepCheckedAt.UTC()
 	}
 	for _, f := range res.Findings[:min(len(res.Findings), maxFindings)] {
-		st.Findings = append(st.Findings, model.HealthFinding{Kind: f.Kind, Ref: f.Ref, Message: snippet.First(f.Message, 500), CheckedAt: f.CheckedAt.UTC(), State: f.State})
+		st.Findings = append(st.Findings, model.HealthFinding{Kind: f.Kind, Ref: f.Ref, Message: snippet.First(r.conceal(f.Message), 500), CheckedAt: f.CheckedAt.UTC(), State: f.State})
 	}
 	if !st.OK {
-		st.Message = cmp.Or(snippet.First(res.Message, 500), "the server says that it is not well, and not why")
+		st.Message = cmp.Or(snippet.First(r.conceal(res.Message), 500), "the server says that it is not well, and not why")
 	}
 	return st.Whole()
 }
 
 func (r *client) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	at := cursorOf(req.Cursor)
 	p, err := call[page](ctx, r, http.MethodPost, "/v1/list", listRequest{Tier: req.Tier, Scope: req.Scope, Query: req.Query, Order: req.Order,
-		Cursor: req.Cursor, End: req.End, Limit: req.Limit, Hidden: req.Hidden})
-	return pageIn(p), err
+		Cursor: at.at, End: req.End, Limit: req.Limit, Hidden: req.Hidden})
+	if err != nil {
+		return model.Page{}, err
+	}
+	out := pageIn(p)
+	next, err := at.next(p.Next)
+	out.Next, out.Prev = next.String(), cursor{at: p.Prev}.String()
+	out.Problems = r.concealAll(out.Problems)
+	if named := slices.DeleteFunc(out.Items, func(h model.Header) bool { return h.ID == "" }); len(named) < len(p.Items) {
+		out.Items, out.Problems = named, append(out.Problems, safetext.Count(int64(len(p.Items)-len(named)), "item")+" without an id")
+	}
+	return out, err
 }
 
 func (r *client) Read(ctx context.Context, name string) (model.Item, error) {
-	it, err := call[item](ctx, r, http.MethodPost, "/v1/read", idRequest{ID: id(name)})
+	return r.item(ctx, "read", idRequest{ID: id(name)})
+}
+
+// item reads an item. An answer with another one, as a broken cache gives, would be shown, kept and written in its
+// place.
+func (r *client) item(ctx context.Context, op string, req idRequest) (model.Item, error) {
+	it, err := call[item](ctx, r, http.MethodPost, "/v1/"+op, req)
+	if err == nil && it.ID != req.ID {
+		err = anotherItem(op)
+	}
 	if err != nil {
 		return model.Item{}, err
 	}
-	return itemIn("read", it)
+	return itemIn(op, it)
+}
+
+func anotherItem(op string) error {
+	return model.Errorf(model.Unavailable, op, "the server answered with another item than the one that was asked for")
 }
 
 func (r *client) Tiers(ctx context.Context) ([]model.TierCount, error) {
@@ -363,11 +404,7 @@ func (r *client) Revisions(ctx context.Context, name string) (model.Versions, er
 }
 
 func (r *client) ReadRevision(ctx context.Context, name, version string) (model.Item, error) {
-	it, err := call[item](ctx, r, http.MethodPost, "/v1/read-revision", idRequest{ID: id(name), Version: version})
-	if err != nil {
-		return model.Item{}, err
-	}
-	return itemIn("read-revision", it)
+	return r.item(ctx, "read-revision", idRequest{ID: id(name), Version: version})
 }
 
 func (r *client) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
@@ -386,6 +423,9 @@ func (r *client) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
 
 func (r *client) ReadQuarantined(ctx context.Context, name string) (model.Quarantined, error) {
 	q, err := call[quarantined](ctx, r, http.MethodPost, "/v1/read-quarantined", idRequest{ID: id(name)})
+	if err == nil && string(q.ID) != name {
+		err = anotherItem("read-quarantined")
+	}
 	if err != nil {
 		return model.Quarantined{}, err
 	}
@@ -431,7 +471,7 @@ func (r *client) stream(ctx context.Context, op, method string, body any, each f
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		data, _ := io.ReadAll(io.LimitReader(res.Body, MaxLine))
-		return nil, failureIn(op, res.StatusCode, data)
+		return nil, r.failureIn(op, res.StatusCode, data)
 	}
 	in := bufio.NewScanner(res.Body)
 	in.Buffer(make([]byte, 64<<10), MaxLine)
@@ -441,7 +481,7 @@ func (r *client) stream(ctx context.Context, op, method string, body any, each f
 		case err != nil:
 			return nil, model.Errorf(model.Unavailable, op, "the server sent a line that is no JSON")
 		case l.Error != nil:
-			return nil, l.Error.err(op)
+			return nil, r.worded(op, *l.Error)
 		case l.Done:
 			return l.Problems, nil
 		case !each(l):

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"strings"
@@ -148,12 +149,15 @@ func decode[T any](body []byte) (T, error) {
 	if !utf8.Valid(body) { // the decoder would replace other bytes
 		return v, model.Errorf(model.InvalidInput, "serve", "the request is not UTF-8 text")
 	}
+	if safetext.HalfPair(body) {
+		return v, model.Errorf(model.InvalidInput, "serve", "a text is cut inside a character: it holds half of a surrogate pair")
+	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&v); err != nil {
 		return v, model.Errorf(model.InvalidInput, "serve", "the request is not what the call takes: %s", plain(err))
 	}
-	if d.More() {
+	if _, err := d.Token(); err != io.EOF {
 		return v, model.Errorf(model.InvalidInput, "serve", "the request holds more than one object")
 	}
 	return v, checkFields(reflect.ValueOf(v))
@@ -202,7 +206,7 @@ func plain(err error) string {
 	var typ *json.UnmarshalTypeError
 	var syn *json.SyntaxError
 	switch {
-	case errors.As(err, &typ):
+	case errors.As(err, &typ) && typ.Field != "":
 		return fmt.Sprintf("%s wants another type", typ.Field)
 	case errors.As(err, &syn):
 		return fmt.Sprintf("no JSON at byte %d", syn.Offset)

@@ -195,12 +195,19 @@ func TestOnlyUTF8(t *testing.T) {
 	if status, body := send(t, url, "a", "/v1/retain", strings.NewReader("{\"id\":\"x\",\"mode\":\"replace\",\"content\":\"caf\xe9\"}")); status != http.StatusBadRequest || reached() > 0 {
 		t.Errorf("a request: %d %s", status, body)
 	}
+	for _, request := range []string{`{"id":"x","mode":"replace","content":"a \ud800 b"}`, `{"id":"x","mode":"replace","content":"a"}}`, `{"id":"x","mode":"replace","content":"a"}]`,
+		`{"id":"x","mode":"replace","content":"a"} {}`, `[]`} {
+		if status, body := send(t, url, "a", "/v1/retain", strings.NewReader(request)); status != http.StatusBadRequest || reached() > 0 {
+			t.Errorf("%s: %d %s", request, status, body)
+		}
+	}
+	cut := "caf\xe9"
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/v1/store":
 			_, _ = w.Write([]byte(`{"kind":"x","tiers":[],"facets":["browse","names"]}`))
 		case "/v1/read":
-			_, _ = w.Write([]byte("{\"id\":\"x\",\"tier\":\"task\",\"bytes\":4,\"content\":\"caf\xe9\"}"))
+			_, _ = w.Write([]byte("{\"id\":\"x\",\"tier\":\"task\",\"bytes\":4,\"content\":\"" + cut + "\"}"))
 		default:
 			_, _ = w.Write([]byte("{\"id\":\"caf\xe9\"}\n{\"done\":true}\n"))
 		}
@@ -210,8 +217,10 @@ func TestOnlyUTF8(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if it, err := s.Browser.Read(t.Context(), "x"); !errors.Is(err, model.Unavailable) {
-		t.Errorf("an answer: %q, %v", it.Body, err)
+	for _, cut = range []string{cut, `a \udc00 b`} {
+		if it, err := s.Browser.Read(t.Context(), "x"); !errors.Is(err, model.Unavailable) {
+			t.Errorf("an answer: %q, %v", it.Body, err)
+		}
 	}
 	if _, err := s.Names.Names(t.Context(), func(string) bool { return true }); !errors.Is(err, model.Unavailable) {
 		t.Errorf("a line: %v", err)

@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -85,6 +86,7 @@ func Adapt(c Config) model.Store {
 		Work:     a,
 		Closer:   c.Backend.Close,
 	}
+	maps.Copy(s.Features, c.Bound.Features())
 	if c.NewID != nil {
 		s.Address = a.address
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"sync"
 	"unicode/utf8"
 )
@@ -103,4 +105,16 @@ func (c *encoder) escapeJSON(s string, i int) int {
 
 func appendU(dst []byte, v uint16) []byte {
 	return append(dst, '\\', 'u', lowerHex[v>>12], lowerHex[v>>8&15], lowerHex[v>>4&15], lowerHex[v&15])
+}
+
+var surrogate = regexp.MustCompile(`\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)`)
+
+// HalfPair reports whether a JSON text has half of a surrogate pair, as programs leave it that cut texts by
+// UTF-16 units. The decoder of the standard library replaces it, so the text would be another.
+func HalfPair(text []byte) bool {
+	if !bytes.Contains(text, []byte(`\ud`)) && !bytes.Contains(text, []byte(`\uD`)) {
+		return false
+	}
+	const half = len(`\ud800`)
+	return slices.ContainsFunc(surrogate.FindAll(text, -1), func(escape []byte) bool { return len(escape) == half })
 }

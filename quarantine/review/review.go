@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strings"
 	"time"
 
 	"memdesk/model"
@@ -174,8 +175,12 @@ func fromItem(s model.Store, it model.Item) (Entry, bool) {
 	return e, true
 }
 
-// HeldSource is the source that a held write of an agent names.
-const HeldSource = "door"
+// HeldSource is the source that a held write of an agent names, and HeldPrefix begins its id: no store has such an
+// item. Only the id is memdesk's own word; a store's file may name any source.
+const (
+	HeldSource = "door"
+	HeldPrefix = "door/"
+)
 
 // locate fills in the place of the hit in the body.
 func (e *Entry) locate(rules quarantine.RuleSet) {
@@ -185,7 +190,7 @@ func (e *Entry) locate(rules quarantine.RuleSet) {
 	e.Findings = rules.All(e.Body)
 	if len(e.Findings) == 0 {
 		// The verdict on a held addition is that of the item with it.
-		if _, hit := rules.Load(e.Body); e.Filed && !hit && e.Problem == "" && e.Source != HeldSource && e.Category != CategoryOrigin && e.Category != CategorySignals {
+		if _, hit := rules.Load(e.Body); e.Filed && !hit && e.Problem == "" && !strings.HasPrefix(e.ID, HeldPrefix) {
 			e.Problem = "this scanner finds nothing in it: filed by other rules, or not with this content"
 		}
 		return

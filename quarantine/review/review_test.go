@@ -213,21 +213,44 @@ func TestAReleaseIsScanned(t *testing.T) {
 	}
 }
 
-// A held addition to a blocked item is harmless by itself: that is no problem of its entry.
+// A held addition to a blocked item is harmless by itself: that is no problem of its entry. A store's own file that
+// names the door as its source is no held write.
 func TestAHeldAdditionIsNoProblem(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".memory")
-	held, heldText := filed(review.HeldSource, "more\n")
+	posing, posingText := filed(review.HeldSource, "more\n")
 	other, otherText := filed("pins.md", "something else\n")
-	write(t, dir, map[string]string{"AGENT.md": "fine\n", held: heldText, other: otherText})
+	write(t, dir, map[string]string{"AGENT.md": "fine\n", posing: posingText, other: otherText})
 	s, err := crewship.Open(t.Context(), crewship.Config{Name: "cs", Path: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Quarantine = withHeld{s.Quarantine, model.Quarantined{ID: review.HeldPrefix + "1", Source: review.HeldSource, SourceID: "AGENT.md", Body: "more\n"}}
 	got := entries(t, s)
-	if e := got[held]; !e.Filed || e.Problem != "" {
+	if e := got[review.HeldPrefix+"1"]; !e.Filed || e.Problem != "" {
 		t.Errorf("a held addition: %+v", e)
+	}
+	if e := got[posing]; e.Problem == "" {
+		t.Errorf("a file that names the door: %+v", e)
 	}
 	if e := got[other]; e.Problem == "" {
 		t.Errorf("an entry of another source: %+v", e)
 	}
+}
+
+// withHeld is a store's quarantine with a held write.
+type withHeld struct {
+	model.Quarantine
+	held model.Quarantined
+}
+
+func (w withHeld) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
+	all, err := w.Quarantine.Quarantined(ctx)
+	return append(all, w.held), err
+}
+
+func (w withHeld) ReadQuarantined(ctx context.Context, id string) (model.Quarantined, error) {
+	if id == w.held.ID {
+		return w.held, nil
+	}
+	return w.Quarantine.ReadQuarantined(ctx, id)
 }

@@ -128,6 +128,7 @@ type app struct {
 	visitor *sshd.Session     // the console's operator, when another user runs the program
 	behind  *background       // work that visitors leave running; nil: none can be left
 	demoing bool              // the stores are the demo's
+	ended   bool              // a command of work has printed its result
 	screen  *tui.Terminal     // of the tour; nil: this process's own
 	round   *watchRound       // of --watch; nil: the command runs once
 	tables  map[string]*table // under --watch: they keep their widths

@@ -70,21 +70,25 @@ type errorRow struct {
 
 // failure prints an error as one JSON object on standard error.
 func (a *app) failure(where model.Ref, err error) {
-	kind, retryable := model.KindOf(err), false
-	var e *model.Error
-	var ex *exitError
-	switch {
-	case errors.As(err, &e):
-		retryable = e.Retryable
-	case errors.As(err, &ex) && ex.code == exitUsage:
-		kind = model.InvalidInput
-	default:
-		retryable = kind.Retryable()
-	}
+	kind, retryable := kindOf(err)
 	line, err := object("error", errorRow{kind.Code(), retryable, err.Error(), nilIfEmpty(where.Store), model.EncodeID(where.ID)})
 	if err == nil && a.round.isNew("", string(line)) {
 		_, _ = a.errRaw.Write(append(line, '\n')) // nobody is left to tell
 	}
+}
+
+// kindOf is the kind of an error, and whether to retry.
+func kindOf(err error) (kind model.Kind, retryable bool) {
+	kind = model.KindOf(err)
+	var e *model.Error
+	var ex *exitError
+	switch {
+	case errors.As(err, &e):
+		return kind, e.Retryable
+	case errors.As(err, &ex) && ex.code == exitUsage:
+		return model.InvalidInput, false
+	}
+	return kind, kind.Retryable()
 }
 
 // Exit codes, fixed for scripts.
@@ -153,7 +157,11 @@ func exitCode(err error) int {
 
 // tally counts the results of one command in several stores and derives an exit code: done, partial or
 // failed. A store without the requested tier or order has not failed, as long as another store has it.
-type tally struct{ good, bad, refused, lacking int }
+type tally struct {
+	good, bad, refused, lacking int
+	// plain: the request names nothing that a store may lack.
+	plain bool
+}
 
 func (t *tally) add(err error) {
 	if err != nil {
@@ -217,6 +225,9 @@ func partly(err error) bool {
 
 // result is nil when nothing failed. The failures themselves have been printed.
 func (t tally) result() error {
+	if t.plain && t.good > 0 {
+		t.bad += t.lacking
+	}
 	switch {
 	case t.bad == 0 && t.good == 0 && t.lacking > 0:
 		return &exitError{code: exitUsage}

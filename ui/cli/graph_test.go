@@ -72,6 +72,9 @@ func TestMigrate(t *testing.T) {
 		}
 	}
 	at(0, "migrate", "--show")
+	db("health", "--json").want(t, 0, `"state":"degraded"`, "no memdesk schema", "memdesk create")
+	d.env["OTHER_DSN"] = testpg.DSN(t)
+	d.bare("create", "postgres=OTHER_DSN").want(t, 0, "OTHER_DSN")
 	db("migrate").want(t, 2, "--yes")
 	at(3, "migrate", "--yes")
 	d.in = "kept"

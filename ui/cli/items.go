@@ -47,7 +47,7 @@ func (a *app) itemsCommand() *cobra.Command {
 			if f.origin {
 				head = slices.Insert(head, 5, "ORIGIN")
 			}
-			var t tally
+			t := tally{plain: f.tier == "" && f.order == ""}
 			tab := a.table(head...)
 			t.each(a, s.Fleet.Members(), true, func(store model.Store) error { return a.itemsOf(ctx, store, f, tab) })
 			tab.flush()

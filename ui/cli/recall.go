@@ -27,7 +27,8 @@ func (a *app) recallCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "recall QUERY", Short: "Search as an agent would, in every store at once",
 		Long: "Prints what an agent would be given, ranked over all stores, and what became of the question in each.\n" +
-			"--subject, --type, --since, --until, --confidence and --archived pick among the hits of each store.\n" +
+			"--subject, --type, --since, --until, --confidence and --archived pick among the hits of each store; so does --agent\n" +
+			"where the store knows no agents. A store that knows no workspaces or crews refuses --workspace and --crew.\n" +
 			"--explain says of one item which rule, tier, limit, quarantine or tokenizer kept it out, or why it is a hit.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if hook {
@@ -56,6 +57,7 @@ func (a *app) recallCommand() *cobra.Command {
 				if err := alone(cmd, "explain", "tier", "limit", "workspace", "crew", "agent"); err != nil {
 					return err
 				}
+				req.AgentID = pick.Agent
 				return a.explain(cmd.Context(), explain, req)
 			}
 			filter, err := pick.filter()
@@ -70,12 +72,12 @@ func (a *app) recallCommand() *cobra.Command {
 			if s, err = a.stores(cmd.Context()); err != nil {
 				return err
 			}
-			answers := s.Fleet.RecallAll(cmd.Context(), req)
-			for i, ans := range answers {
-				answers[i] = filter.Answer(cmd.Context(), storeOf(s, ans.Store), req, ans)
-			}
+			filter.Writers = s
+			answers := s.Fleet.InOrder(cmd.Context(), s.Fleet.RecallBy(cmd.Context(), func(ctx context.Context, store model.Store) (model.RecallResult, error) {
+				return filter.Recall(ctx, store, req)
+			}))
 			a.printHits(cmd.Context(), s, backends.Fuse(answers), origins)
-			var t tally
+			t := tally{plain: req.Tier == "" && req.WorkspaceID == "" && req.CrewID == ""}
 			var without []string
 			for _, ans := range answers {
 				t.addAsked(ans.Err)
@@ -101,7 +103,7 @@ func (a *app) recallCommand() *cobra.Command {
 	f.IntVar(&req.Limit, "limit", 0, "at most `N` hits per store, 20 at the most")
 	f.StringVar(&req.WorkspaceID, "workspace", "", "only this `WORKSPACE`")
 	f.StringVar(&req.CrewID, "crew", "", "only this `CREW`")
-	f.StringVar(&req.AgentID, "agent", "", "only this `AGENT`")
+	f.StringVar(&pick.Agent, "agent", "", "only this `AGENT`'s memory; where a store knows no agents, what the agent owns or wrote")
 	return c
 }
 
@@ -241,6 +243,9 @@ func (a *app) explain(ctx context.Context, text string, req model.RecallRequest)
 	}
 	s, store, ref, err := a.at(ctx, ref.String())
 	if err != nil {
+		return err
+	}
+	if err := store.CheckScope("recall", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
 		return err
 	}
 	e, err := s.Explain(ctx, store, ref.ID, req)

@@ -133,13 +133,15 @@ func (a *app) retainTarget(ctx context.Context, req *model.RetainRequest, args [
 			return nil, store, "", err
 		}
 		req.ID = ref.ID
-		return s, store, argument(args, 1), nil
+		return s, store, argument(args, 1), store.CheckScope("retain", req.WorkspaceID, req.AgentID, req.CrewID)
 	}
 	if len(args) > 1 {
 		return nil, store, "", usage("with --tier the only argument is the FILE")
 	}
-	s, store, err = a.onlyStore(ctx, "one")
-	return s, store, argument(args, 0), err
+	if s, store, err = a.onlyStore(ctx, "one"); err != nil {
+		return s, store, "", err
+	}
+	return s, store, argument(args, 0), store.CheckScope("retain", req.WorkspaceID, req.AgentID, req.CrewID)
 }
 
 func argument(args []string, n int) string {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -133,7 +134,8 @@ func (a *app) createCommand() *cobra.Command {
 			if err := s.MakeStore(ctx, c); err != nil {
 				return err
 			}
-			a.result("created", createdRow{c.Kind, c.Path}, "%s", c.Path)
+			where := cmp.Or(c.Path, c.Location)
+			a.result("created", createdRow{c.Kind, where}, "%s", where)
 			return nil
 		}),
 	}

@@ -34,7 +34,28 @@ func (a *app) workCommand() *cobra.Command {
 			return d.Query(ctx, query, "")
 		}),
 		a.workShowCommand(), a.workCreateCommand(), a.workUpdateCommand(), a.workCloseCommand(), a.workDeleteCommand(), a.workDepsCommand(), a.workDepCommand())
+	a.endInResult(c)
 	return c
+}
+
+// endInResult prints the envelope of a command that failed before a store was asked.
+func (a *app) endInResult(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		a.endInResult(sub)
+	}
+	if c.RunE == nil {
+		return
+	}
+	run := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		a.ended = false
+		err := run(cmd, args)
+		if err != nil && !a.ended {
+			kind, retryable := kindOf(err)
+			a.emit("result", workResultRow{Error: &work.Failure{Code: kind.Code(), Message: err.Error(), Retryable: retryable}})
+		}
+		return err
+	}
 }
 
 type workList = work.Result[[]model.WorkItem]
@@ -117,8 +138,7 @@ func (a *app) printWork(store string, r workList) error {
 	if n := int64(len(r.Data)); r.OK && r.Total > n {
 		a.hintf("%s: there are %s; ask for more with --limit", store, plural(r.Total, "item"))
 	}
-	a.emit("result", workListRow{envelope(store, r), r.Total, list(r.Ignored)})
-	return r.Err()
+	return a.endWork(workListRow{envelope(store, r), r.Total, list(r.Ignored)}, r.Err())
 }
 
 // workRow is a work item.
@@ -154,7 +174,7 @@ func newWorkRow(store string, b model.WorkItem) workRow {
 
 // workResultRow is the envelope that ends every command on work items.
 type workResultRow struct {
-	Store string        `json:"store"`
+	Store *string       `json:"store"` // null: none was asked
 	OK    bool          `json:"ok"`
 	Error *work.Failure `json:"error"`
 }
@@ -172,7 +192,14 @@ type workChangeRow struct {
 }
 
 func envelope[T any](store string, r work.Result[T]) workResultRow {
-	return workResultRow{store, r.OK, r.Error}
+	return workResultRow{&store, r.OK, r.Error}
+}
+
+// endWork prints the envelope of a command with --json.
+func (a *app) endWork(row any, err error) error {
+	a.ended = true
+	a.emit("result", row)
+	return err
 }
 
 // changesWork adds the flags of a change. --reason is the item's own field, so the log's is --why.
@@ -195,8 +222,7 @@ func workOn[T any](a *app, ctx context.Context, s *operator.Session, store model
 		a.linef("%s", refOf(store.Name, id))
 		a.sayUndo(*kept)
 	}
-	a.emit("result", workChangeRow{envelope(store.Name, r), model.EncodeID(id), nilIfEmpty(kept.Undo)})
-	return r.Err()
+	return a.endWork(workChangeRow{envelope(store.Name, r), model.EncodeID(id), nilIfEmpty(kept.Undo)}, r.Err())
 }
 
 func (a *app) workCreateCommand() *cobra.Command {
@@ -330,8 +356,7 @@ func (a *app) workDepsCommand() *cobra.Command {
 			putAll(a.table("BLOCKER", "BLOCKED", "KIND"), "dependency", r.Data, func(d model.Dependency) dependencyRow {
 				return dependencyRow{s.Name, model.EncodeID(d.Blocker), refOf(s.Name, d.Blocker), model.EncodeID(d.Blocked), refOf(s.Name, d.Blocked), d.Kind}
 			})
-			a.emit("result", envelope(s.Name, r))
-			return r.Err()
+			return a.endWork(envelope(s.Name, r), r.Err())
 		}),
 	}
 }

@@ -66,6 +66,11 @@ func TestWorkIsChanged(t *testing.T) {
 		}
 		return r.rows[len(r.rows)-1]
 	}
+	for _, args := range [][]string{{"get", "nope"}, {"close", "no-store:x", "--yes"}, {"dep", "add", "nope", "beads:a", "--yes"}, {"list", "--limit", "-1"}, {"delete", "beads:a"}} {
+		if r := run(args...); r.code != 2 || last(r)["ok"] != false || last(r)["error"].(map[string]any)["code"] != "INVALID_INPUT" {
+			t.Errorf("%q: %d %s %s", args, r.code, r.out, r.err)
+		}
+	}
 	made := last(run("create", "Tar the keel", "--id", "b", "--label", "dock", "--priority", "1", "--description", "with tar", "--yes"))
 	if made["ok"] != true || made["id"] != "b" {
 		t.Fatalf("created %v", made)
@@ -122,5 +127,23 @@ func TestWorkIsChanged(t *testing.T) {
 	}
 	if r := d.run("--open", "beads="+dir, "audit", "list", "--json"); strings.Count(r.out, `"action":"retain"`) < 8 {
 		t.Errorf("the log: %s", r.out)
+	}
+}
+
+// TestUndoOfARepair: the lines must come back in their places, and the entry must name the act.
+func TestUndoOfARepair(t *testing.T) {
+	d := newDesk(t)
+	file := filepath.Join(d.dir, "memory.jsonl")
+	entity := func(name string) string {
+		return `{"type":"entity","name":"` + name + `","entityType":"p","observations":["x"]}` + "\n"
+	}
+	before := "first\n" + entity("a") + "broken\n" + entity("b") + "broken\nbroken two\n" + entity("c")
+	must(t, os.WriteFile(file, []byte(before), 0o600))
+	run := func(args ...string) result { return d.bare(append([]string{"--open", "mcpgraph=" + file}, args...)...) }
+	id, _ := run("repair", "mcpgraph", "--yes", "--json").want(t, 0, `"lines":4`).row(t, "repair")["undo"].(string)
+	run("undo", "list").want(t, 0, id+"  ", "  repair  ")
+	run("undo", "restore", id, "--yes").want(t, 0)
+	if after, err := os.ReadFile(file); err != nil || string(after) != before {
+		t.Errorf("%v\n%s\nwas\n%s", err, after, before)
 	}
 }

@@ -44,7 +44,7 @@ const (
 type Writes interface {
 	Retain(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, undo.Entry, error)
 	Forget(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, undo.Entry, error)
-	Together(ctx context.Context, s model.Store, changes []undo.Change) ([]model.RetainResult, undo.Entry, error)
+	Together(ctx context.Context, s model.Store, op model.Op, changes []undo.Change) ([]model.RetainResult, undo.Entry, error)
 }
 
 // Desk is the workplace of one caller: the stores opened for this caller, with the notes and the undo of the
@@ -204,7 +204,7 @@ func (nowhere) Forget(context.Context, model.Store, model.ForgetRequest) (model.
 	return model.ForgetResult{}, undo.Entry{}, model.Refuse("forget", noUndo)
 }
 
-func (nowhere) Together(context.Context, model.Store, []undo.Change) ([]model.RetainResult, undo.Entry, error) {
+func (nowhere) Together(context.Context, model.Store, model.Op, []undo.Change) ([]model.RetainResult, undo.Entry, error) {
 	return nil, undo.Entry{}, model.Refuse("retain", noUndo)
 }
 
@@ -414,7 +414,7 @@ func stale(ctx context.Context, s model.Store, id string, err error) error {
 // decode reads a tool's arguments. strict refuses unknown ones.
 func decode[T any](args json.RawMessage, strict bool) (T, error) {
 	var v T
-	if halfPair(args) {
+	if safetext.HalfPair(args) {
 		return v, model.Errorf(model.InvalidInput, "call", "a text is cut inside a character: it holds half of a surrogate pair")
 	}
 	d := json.NewDecoder(strings.NewReader(string(args)))

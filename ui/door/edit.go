@@ -261,7 +261,7 @@ func (c *call) remove(ctx context.Context, a memoryArgs) (string, error) {
 	if len(changes) == 1 {
 		_, _, err = c.Undo.Forget(ctx, at.store, *changes[0].Forget)
 	} else {
-		_, _, err = c.Undo.Together(ctx, at.store, changes)
+		_, _, err = c.Undo.Together(ctx, at.store, model.OpForget, changes)
 	}
 	return saved(a.Path, "Successfully deleted "+a.Path, err)
 }
@@ -346,6 +346,6 @@ func (c *call) move(ctx context.Context, from, to spot, files []entry, target fu
 			undo.Change{Retain: &model.RetainRequest{ID: id, Tier: to.tier.Name, Content: it.Body, Mode: model.Replace, IfMatch: model.Absent}},
 			undo.Change{Forget: &model.ForgetRequest{ID: f.id, IfMatch: it.Revision}})
 	}
-	_, _, err := c.Undo.Together(ctx, from.store, changes)
+	_, _, err := c.Undo.Together(ctx, from.store, undo.OpRename, changes)
 	return err
 }

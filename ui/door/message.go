@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"regexp"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -47,18 +45,6 @@ func messages(text []byte) (all []jsonrpc.Message, answer string) {
 		return nil, noMessage
 	}
 	return all, ""
-}
-
-var surrogate = regexp.MustCompile(`\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)`)
-
-// halfPair reports whether a JSON text has half of a surrogate pair, as programs leave it that cut texts by
-// UTF-16 units. The decoder would replace it.
-func halfPair(text []byte) bool {
-	if !bytes.Contains(text, []byte(`\ud`)) && !bytes.Contains(text, []byte(`\uD`)) {
-		return false
-	}
-	const half = len(`\ud800`)
-	return slices.ContainsFunc(surrogate.FindAll(text, -1), func(escape []byte) bool { return len(escape) == half })
 }
 
 // soundID refuses a number that the library would answer as another one, and null, which it takes for a

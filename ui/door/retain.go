@@ -108,7 +108,10 @@ func (c *call) target(a retainArgs) (model.Store, model.RetainRequest, error) {
 		return s, req, model.Errorf(model.InvalidInput, "retain", "there is no such tier; give one of %s", strings.Join(writableTiers(s), ", "))
 	}
 	req.Key = a.Key
-	return s, req, scoped(&req, a.Scope)
+	if err := scoped(&req, a.Scope); err != nil {
+		return s, req, err
+	}
+	return s, req, s.CheckScope("retain", req.WorkspaceID, req.AgentID, req.CrewID)
 }
 
 // titleField is the field of items that have a title of their own.

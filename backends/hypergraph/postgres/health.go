@@ -64,7 +64,12 @@ func (s *Store) look(ctx context.Context, held int) []model.HealthFinding {
 
 func (s *Store) judge(version int, readOnly bool, missing []string, holder, seconds int64) []model.HealthFinding {
 	var found []model.HealthFinding
-	if version != latest() {
+	switch version {
+	case latest():
+	case 0: // Ping has found the server ready to get one
+		found = append(found, vitals.Degraded(model.FindingSchema, "",
+			"the database has no memdesk schema: the first change makes it; `memdesk create postgres=NAME`, with the name of the variable that holds the connection string, makes it now")...)
+	default:
 		found = append(found, vitals.Down(model.FindingSchema, fmt.Sprintf("the schema is at %d and this program works with %d: run `memdesk migrate`", version, latest()))...)
 	}
 	if readOnly && s.ReadOnlyReason() == "" {

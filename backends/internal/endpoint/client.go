@@ -142,6 +142,14 @@ func PutOff(op, after, why string) error {
 	return e
 }
 
+// Conceal removes a key from a server's words: an echoed request must not put it on a screen.
+func Conceal(words string, key model.Secret) string {
+	if !key.IsSet() {
+		return words
+	}
+	return strings.ReplaceAll(words, key.Reveal(), "***")
+}
+
 // refused words an answer that is no success. The server's reason is repeated only where it is about
 // the request.
 func (c Client) refused(op string, status int, data []byte) error {
@@ -156,7 +164,7 @@ func (c Client) refused(op string, status int, data []byte) error {
 		}
 		words, _ := "", json.Unmarshal(data, &why) // another shape says nothing
 		if text, ok := why.Detail.(string); ok {
-			words = ": " + snippet.First(text, 300)
+			words = ": " + snippet.First(Conceal(text, c.key), 300)
 		}
 		return model.Errorf(model.InvalidInput, op, "the server does not take the request (HTTP status %d)%s", status, words)
 	}

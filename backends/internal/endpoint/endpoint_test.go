@@ -67,3 +67,20 @@ func TestClientIsPutOff(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEchoedKey: the reason of a server must not show the key that it was sent.
+func TestAnEchoedKey(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(`{"detail":"no use for ` + r.Header.Get("X-API-Key") + `"}`))
+	}))
+	defer srv.Close()
+	c, err := endpoint.NewClient(srv.URL, "X-API-Key", model.NewSecret("hunter2"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Do(t.Context(), "list", http.MethodGet, "x", nil, nil); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "no use for ***") {
+		t.Error(err)
+	}
+}

@@ -43,6 +43,7 @@ type Config struct {
 type Link struct {
 	Where string // for people
 	dial  func() mcp.Transport
+	token model.Secret
 
 	mu      sync.Mutex
 	session *mcp.ClientSession
@@ -64,7 +65,7 @@ func New(c Config) (*Link, error) {
 		return nil, err
 	}
 	client := &http.Client{CheckRedirect: endpoint.NoRedirect, Transport: bearer{c.Token, &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute}}}
-	return &Link{Where: base.Host + base.Path, dial: func() mcp.Transport {
+	return &Link{Where: base.Host + base.Path, token: c.Token, dial: func() mcp.Transport {
 		return &mcp.StreamableClientTransport{Endpoint: base.String(), HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxAnswer}
 	}}, nil
 }
@@ -178,9 +179,27 @@ func (l *Link) Call(ctx context.Context, op, tool string, args map[string]any) (
 		if !errors.As(err, &answered) && ctx.Err() == nil {
 			l.lost(s)
 		}
+		if answered != nil {
+			answered.Message = endpoint.Conceal(answered.Message, l.token)
+		}
 		return nil, worded(ctx, op, err)
 	}
+	if res.IsError {
+		l.conceal(res)
+	}
 	return res, nil
+}
+
+// conceal removes the token from the words of a failure.
+func (l *Link) conceal(res *mcp.CallToolResult) {
+	for _, c := range res.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			t.Text = endpoint.Conceal(t.Text, l.token)
+		}
+	}
+	if data, err := json.Marshal(res.StructuredContent); err == nil && res.StructuredContent != nil {
+		res.StructuredContent = json.RawMessage(endpoint.Conceal(string(data), l.token))
+	}
 }
 
 // refusals are the codes that say the server did nothing; with any other it may have begun.

@@ -82,20 +82,26 @@ func (a *api) erase(ctx context.Context, subject string) (int64, error) {
 	if err != nil || len(data) > apiLimit {
 		return 0, model.Errorf(model.Unavailable, "forget", "Crewship's answer did not arrive whole; whether it erased is not known, the call may be repeated")
 	}
-	return apiResult(res.StatusCode, data)
+	return apiResult(res.StatusCode, data, subject)
 }
 
-// apiResult reads an answer. A 207 is a partial erasure, and never counts as done.
-func apiResult(status int, data []byte) (int64, error) {
+// apiResult reads an answer. A 207 is a partial erasure, and never counts as done; neither does a success of a proxy,
+// which counts no rows, or of another person's erasure.
+func apiResult(status int, data []byte, subject string) (int64, error) {
 	var answer struct {
-		Rows json.RawMessage `json:"rows_deleted"`
+		Subject *string         `json:"data_subject"`
+		Rows    json.RawMessage `json:"rows_deleted"`
 	}
 	switch status {
 	case http.StatusAccepted, http.StatusOK:
-		if err := json.Unmarshal(data, &answer); err != nil {
-			return 0, model.Errorf(model.Unavailable, "forget", "Crewship answered with status %d and not with what it documents", status)
+		rows, ok := int64(0), json.Unmarshal(data, &answer) == nil && (answer.Subject == nil || *answer.Subject == subject)
+		if ok {
+			rows, ok = rowsDeleted(answer.Rows)
 		}
-		return rowsDeleted(answer.Rows), nil
+		if !ok {
+			return 0, model.Errorf(model.Unavailable, "forget", "Crewship answered with status %d and not with what it documents; whether it erased is not known, the call may be repeated", status)
+		}
+		return rows, nil
 	case http.StatusMultiStatus:
 		return 0, model.Errorf(model.Unavailable, "forget", "Crewship erased a part only (status 207); run it again")
 	case http.StatusConflict:
@@ -105,23 +111,29 @@ func apiResult(status int, data []byte) (int64, error) {
 	case http.StatusBadRequest:
 		return 0, model.Errorf(model.InvalidInput, "forget", "Crewship refuses the request (status 400)")
 	}
+	if status == http.StatusTooManyRequests {
+		return 0, model.Errorf(model.RateLimited, "forget", "Crewship takes no more requests now and erased nothing (status 429); run it again later")
+	}
 	return 0, model.Errorf(model.Unavailable, "forget", "Crewship answered with status %d; whether it erased is not known", status)
 }
 
-// rowsDeleted sums a number, or numbers by table.
-func rowsDeleted(raw json.RawMessage) int64 {
-	var n int64
-	if json.Unmarshal(raw, &n) == nil {
-		return n
+// rowsDeleted sums a number, or numbers by table; false for what counts nothing.
+func rowsDeleted(raw json.RawMessage) (n int64, ok bool) {
+	var one *int64
+	if json.Unmarshal(raw, &one) == nil && one != nil {
+		return *one, *one >= 0
 	}
 	var by map[string]int64
-	if json.Unmarshal(raw, &by) != nil {
-		return 0
+	if json.Unmarshal(raw, &by) != nil || by == nil {
+		return 0, false
 	}
 	for _, v := range by {
+		if v < 0 {
+			return 0, false
+		}
 		n += v
 	}
-	return n
+	return n, true
 }
 
 // cascade erases through Crewship, where it is configured.

@@ -53,6 +53,7 @@ func TestCascadeFailures(t *testing.T) {
 	for status, want := range map[int]model.Kind{
 		207: model.Unavailable, 400: model.InvalidInput, 401: model.PermissionDenied, 403: model.PermissionDenied,
 		409: model.Conflict, 500: model.Unavailable, 302: model.Unavailable,
+		429: model.RateLimited,
 	} {
 		s := withAPI(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")
@@ -64,9 +65,13 @@ func TestCascadeFailures(t *testing.T) {
 			t.Errorf("%d: %v (%s), want %s", status, err, model.KindOf(err), want)
 		}
 	}
-	s := withAPI(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
-	if _, err := s.Provider.Forget(t.Context(), model.ForgetRequest{DataSubjectID: "u"}); !errors.Is(err, model.Unavailable) {
-		t.Errorf("nonsense: %v", err)
+	answer := ""
+	s := withAPI(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) })
+	for _, answer = range []string{"<html>", "{}", "null", `{"status":"ok"}`, `{"action_id":"ga_1"}`, `{"action_id":"ga_1","rows_deleted":null}`,
+		`{"action_id":"ga_1","rows_deleted":-1}`, `{"action_id":"ga_1","rows_deleted":{"a":-1}}`, `{"action_id":"ga_1","data_subject":"v","rows_deleted":1}`} {
+		if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{DataSubjectID: "u"}); !errors.Is(err, model.Unavailable) || res.Removed != 0 {
+			t.Errorf("%s: %+v, %v", answer, res, err)
+		}
 	}
 }
 

@@ -97,13 +97,17 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 }
 
 func (s *store) value(snap *snapshot) model.Store {
+	features := seam.Capabilities{ConcurrentWriters: true}.Features() // through flock
+	for _, f := range []string{model.FeatureWorkspaces, model.FeatureCrews, model.FeatureAgents} {
+		features[f] = true
+	}
 	return model.Store{
 		Name: s.cfg.Name, Kind: Kind, Location: firstOf(s.cfg.Path, s.cfg.BasePath),
 		ReadOnly: s.reason != "", ReadOnlyReason: s.reason,
 		Tiers:      s.tiers,
 		Orders:     []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest, model.OrderLargest},
 		Deviations: s.deviations(),
-		Features:   seam.Capabilities{ConcurrentWriters: true}.Features(), // through flock
+		Features:   features,
 		Notes:      s.notes(snap),
 		Provider:   s, Browser: s, History: s, Quarantine: s, Names: s, Texts: s, Subjects: s, Maintainer: s,
 		Events:  s,

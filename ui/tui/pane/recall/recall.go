@@ -122,16 +122,15 @@ func (p *Pane) start() tea.Cmd {
 	gen, words, d, fleet := p.gen, text.SearchWords(q.Words), p.d.Desk, p.d.Fleet
 	req := model.RecallRequest{Query: q.Words, Tier: q.Tier, Limit: model.RecallLimit}
 	return p.ask(func(context.Context) any {
-		answers := fleet.Recall(ctx, req, only...)
+		answers := fleet.RecallBy(ctx, func(ctx context.Context, s model.Store) (model.RecallResult, error) {
+			return q.Recall(ctx, s, req)
+		}, only...)
 		var next func() any
 		next = func() any {
 			select {
 			case a, ok := <-answers:
 				if !ok {
 					return recallOver{gen}
-				}
-				if s, err := fleet.Store(a.Store); err == nil {
-					a = q.Answer(ctx, s, req, a)
 				}
 				out := newAnswered(d, gen, a, words)
 				out.more = next
