@@ -35,9 +35,6 @@ func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 	before, after := v.src[max(0, start-maxJoined):start], v.src[end:min(len(v.src), end+maxJoined)]
 	if p.Kind == Name {
 		before, after = unemphasised(before, after)
-		if len(after) > 1 && after[0] == '@' && wordByte(after[1]) && !bytes.ContainsAny(v.src[start:end], " \n") {
-			return lo, false, true // the local part of an address, which is an identifier of its own
-		}
 	}
 	if slug {
 		return lo, slugBefore(before) && slugAfter(after), true

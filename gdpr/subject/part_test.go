@@ -113,9 +113,9 @@ func TestPartsOfOtherNames(t *testing.T) {
 	m := matcher(t, "Zoë Ångström")
 	for text, hers := range map[string]bool{
 		"Zoë Ångström.": true, "Dr.Zoë Ångström": true, "Zoë Ångström.Then": true, "ex-Zoë Ångström": true, "2026-05-01-Zoë Ångström": true,
-		"(Zoë Ångström)": true, "Zoë Ångström@work": true, "- Zoë Ångström": true, "x@Zoë Ångström": true, "zoe.angstrom.md": true, "zoe.angstrom@ noon": true,
-		"zoe.angstrom@example.test.uk": false, "<zoe_angstrom@example.test>": false, "ZoeAngstrom@example.test": false, // an address is an identifier of its own
-		"Jean-Zoë Ångström": false, "JEAN-ZOË ÅNGSTRÖM": false, "Éva-Zoë Ångström": false, "Zoë Ångström-Berg": false,
+		"(Zoë Ångström)": true, "Zoë Ångström@work": true, "- Zoë Ångström": true, "x@Zoë Ångström": true, "zoe.angstrom.md": true,
+		"zoe.angstrom@example.test": true, // nobody gave this address; it says the name all the same
+		"Jean-Zoë Ångström":         false, "JEAN-ZOË ÅNGSTRÖM": false, "Éva-Zoë Ångström": false, "Zoë Ångström-Berg": false,
 	} {
 		if m.Names(text) != hers {
 			t.Errorf("Names(%q) = %v", text, !hers)
@@ -124,16 +124,6 @@ func TestPartsOfOtherNames(t *testing.T) {
 		if err != nil || rep.Hits > 0 != hers {
 			t.Errorf("Scan(%q) = %+v, %v; want %v", text, rep, err, hers)
 		}
-	}
-}
-
-// TestANameInAnAddressOfTheSubject: it is no other id.
-func TestANameInAnAddressOfTheSubject(t *testing.T) {
-	m := matcher(t, "Ana Ribeiro", "ana.ribeiro@host.test")
-	var f subject.Bystanders
-	f.Add(m, "ana.ribeiro@host.test, ana.ribeiro@host.test.uk")
-	if diff := cmp.Diff([]string{"ana.ribeiro@host.test.uk"}, f.Joined()); diff != "" {
-		t.Errorf("Joined (-want +got):\n%s", diff)
 	}
 }
 

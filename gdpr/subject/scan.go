@@ -29,13 +29,13 @@ func (f *Bystanders) Add(m *Matcher, text string) {
 	m.pieces(raw(text), nil, func(lo, hi int) {
 		v := newView(raw(text)[lo:hi], false)
 		m.match(v, func(p *Pattern, lo, hi int, whole bool) bool {
-			from, to := int(v.from[lo]), int(v.to[hi-1])
-			if whole || m.Names(string(v.src[wordStart(v.src, from):wordEnd(v.src, to)])) { // a name in an address that is the subject's too
+			if whole {
 				return true
 			}
 			if f.words == nil {
 				f.words = map[[3]string]bool{}
 			}
+			from, to := int(v.from[lo]), int(v.to[hi-1])
 			f.words[[3]string{string(v.src[wordStart(v.src, from):from]), string(v.src[from:to]), strings.TrimRight(string(v.src[to:wordEnd(v.src, to)]), ".")}] = true
 			return true
 		})
