@@ -196,6 +196,8 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 		return &exitError{exitPartial, errors.New("not everything was copied; the same command takes up what failed")}
 	case done.End.State == jobs.Cancelled:
 		return &exitError{exitPartial, errors.New("stopped; the same command takes it up again")}
+	case done.End.Err != nil && done.Copied > 0:
+		return &exitError{exitPartial, done.End.Err}
 	}
 	return done.End.Err
 }

@@ -1,6 +1,9 @@
 package cli_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,4 +79,30 @@ func TestExportAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.run("copy", "--from", out, "--to", "crewship", "--yes").want(t, 2, "not as it was written")
+}
+
+// TestACopyWhoseListBreaks: items that were copied before the source failed make the copy partial.
+func TestACopyWhoseListBreaks(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch r.URL.Path {
+		case "/v1/store":
+			_, _ = io.WriteString(w, `{"kind":"x","tiers":[{"name":"notes"}],"facets":["browse"]}`)
+		case "/v1/read":
+			_, _ = io.WriteString(w, `{"id":"a","tier":"notes","bytes":4,"content":"rope"}`)
+		case "/v1/list":
+			if strings.Contains(string(body), "next") {
+				w.WriteHeader(http.StatusBadGateway)
+				return
+			}
+			_, _ = io.WriteString(w, `{"items":[{"id":"a","tier":"notes","bytes":4}],"next":"next","total":{"n":2}}`)
+		}
+	}))
+	defer srv.Close()
+	d := newDesk(t)
+	d.env["FAR_TOKEN"] = "a-token-of-this-test-0123456789"
+	r := d.run("--open", "remote=FAR_TOKEN@"+srv.URL, "copy", "--from", "remote", "--to", "crewship", "--map", "notes=topics", "--yes", "--json").want(t, 3, "502")
+	if sum := r.row(t, "summary"); sum["copied"] != 1.0 {
+		t.Errorf("summary: %v", sum)
+	}
 }
