@@ -138,14 +138,18 @@ func Unchanged(err error) bool {
 
 // FromContext turns a context's end into a Timeout error; nil while the context is alive.
 func FromContext(ctx context.Context, op string) error {
-	switch err := ctx.Err(); {
-	case err == nil:
+	if ctx.Err() == nil {
 		return nil
-	case errors.Is(err, context.Canceled):
-		return E(Timeout, op, errors.New("cancelled"))
-	default:
-		return E(Timeout, op, errors.New("deadline exceeded"))
 	}
+	return Ended(op, ctx.Err())
+}
+
+// Ended words the end of a context, whose error is given.
+func Ended(op string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return E(Timeout, op, errors.New("cancelled"))
+	}
+	return E(Timeout, op, errors.New("no answer in time: the store's timeout, or --timeout, gives it more"))
 }
 
 // Refusal means that a policy refused an act, as opposed to a store that could not do it: read-only, a role,

@@ -205,10 +205,8 @@ func wordedServer(op string, err error) error {
 		return nil
 	case errors.As(err, &known):
 		return err
-	case errors.Is(err, context.Canceled):
-		return model.Errorf(model.Timeout, op, "cancelled")
-	case errors.Is(err, context.DeadlineExceeded):
-		return model.Errorf(model.Timeout, op, "deadline exceeded")
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return model.Ended(op, err)
 	case errors.As(err, &pg):
 		kind := model.Internal
 		for _, code := range []string{pg.Code, pg.Code[:min(2, len(pg.Code))]} {

@@ -31,10 +31,8 @@ func worded(op string, err error) error {
 			return model.Errorf(model.PermissionDenied, op, "%s (SQLSTATE %s)", words, server.Code)
 		}
 		return wordedServer(op, server)
-	case errors.Is(err, context.Canceled):
-		return model.Errorf(model.Timeout, op, "cancelled")
-	case errors.Is(err, context.DeadlineExceeded):
-		return model.Errorf(model.Timeout, op, "deadline exceeded")
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return model.Ended(op, err)
 	case errors.Is(err, pgx.ErrTxCommitRollback):
 		return model.Errorf(model.Internal, op, "the server rolled the transaction back instead of committing it: nothing was changed")
 	case err.Error() == "closed pool":

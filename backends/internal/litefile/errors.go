@@ -24,10 +24,8 @@ func Worded(op string, err error) error {
 		return nil
 	case errors.As(err, &known):
 		return err
-	case errors.Is(err, context.Canceled):
-		return model.Errorf(model.Timeout, op, "cancelled")
-	case errors.Is(err, context.DeadlineExceeded):
-		return model.Errorf(model.Timeout, op, "deadline exceeded")
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return model.Ended(op, err)
 	case errors.Is(err, sql.ErrConnDone):
 		return model.Errorf(model.Unavailable, op, "the store is closed")
 	case errors.As(err, &lite):
