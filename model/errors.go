@@ -149,7 +149,7 @@ func Ended(op string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return E(Timeout, op, errors.New("cancelled"))
 	}
-	return E(Timeout, op, errors.New("no answer in time: the store's timeout, or --timeout, gives it more"))
+	return E(Timeout, op, errors.New("no answer within the store's timeout"))
 }
 
 // Refusal means that a policy refused an act, as opposed to a store that could not do it: read-only, a role,

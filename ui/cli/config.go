@@ -51,7 +51,7 @@ func (a *app) configCommand() *cobra.Command {
 					return usage("neither HOME nor an absolute XDG_CONFIG_HOME is set: name a file with --config")
 				}
 				_, err := os.Stat(path)
-				a.result("config", configRow{Path: path, Exists: onlyIf(true, err == nil)}, "%s", path)
+				a.result("config", configRow{Path: path, Exists: new(err == nil)}, "%s", path)
 				return nil
 			},
 		},
@@ -78,7 +78,7 @@ func (a *app) checkConfig() error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		a.sayf("there is no %s; memdesk looks where stores usually live. `memdesk config init` writes an example", path)
 	}
-	a.result("config", configRow{Path: path, OK: true, Stores: onlyIf(true, len(cfg.Stores))}, "%s: fine, %s", path, plural(int64(len(cfg.Stores)), "store"))
+	a.result("config", configRow{Path: path, OK: true, Stores: new(len(cfg.Stores))}, "%s: fine, %s", path, plural(int64(len(cfg.Stores)), "store"))
 	return nil
 }
 

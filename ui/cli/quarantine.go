@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/quarantine/review"
@@ -148,29 +149,29 @@ type releasedRow struct {
 
 // entryRow is a quarantined entry.
 type entryRow struct {
-	Store         string  `json:"store"`
-	ID            string  `json:"id"`
-	Ref           string  `json:"-" col:"REF"`
-	Source        string  `json:"source"`
-	SourceID      *string `json:"source_id"`
-	Filed         bool    `json:"filed"` // false: only the live item was found
-	Category      string  `json:"category"`
-	Pattern       string  `json:"pattern"`
-	SHA256        string  `json:"sha256"`
-	Bytes         int64   `json:"bytes"`
-	Line          int     `json:"line"`
-	Col           int     `json:"col"`
-	Excerpt       string  `json:"excerpt"`
-	Cut           any     `json:"-" col:"EXCERPT"`
-	Match         string  `json:"match"`
-	Decoded       string  `json:"decoded"`
-	Live          *bool   `json:"live"` // the source would be blocked today; null: unknown
-	LiveWord      string  `json:"-" col:"LIVE"`
-	QuarantinedAt stamp   `json:"quarantined_at" col:"AT"`
-	Note          dashed  `json:"-" col:"NOTE"`
-	Known         bool    `json:"known_false_positive"`
-	KnownReason   string  `json:"false_positive_reason"`
-	Problem       string  `json:"problem"`
+	Store         string        `json:"store"`
+	ID            string        `json:"id"`
+	Ref           string        `json:"-" col:"REF"`
+	Source        string        `json:"source"`
+	SourceID      *string       `json:"source_id"`
+	Filed         bool          `json:"filed"` // false: only the live item was found
+	Category      string        `json:"category"`
+	Pattern       string        `json:"pattern"`
+	SHA256        string        `json:"sha256"`
+	Bytes         int64         `json:"bytes"`
+	Line          int           `json:"line"`
+	Col           int           `json:"col"`
+	Excerpt       string        `json:"excerpt"`
+	Cut           safetext.Text `json:"-" col:"EXCERPT"`
+	Match         string        `json:"match"`
+	Decoded       string        `json:"decoded"`
+	Live          *bool         `json:"live"` // the source would be blocked today; null: unknown
+	LiveWord      string        `json:"-" col:"LIVE"`
+	QuarantinedAt stamp         `json:"quarantined_at" col:"AT"`
+	Note          dashed        `json:"-" col:"NOTE"`
+	Known         bool          `json:"known_false_positive"`
+	KnownReason   string        `json:"false_positive_reason"`
+	Problem       string        `json:"problem"`
 }
 
 // heldRow is a quarantined entry, whole.
