@@ -84,9 +84,9 @@ func Begin() (*Server, error) {
 		return nil, err
 	}
 	// A socket's path has about a hundred bytes, so the directory's is short.
-	base := "/tmp"
-	if _, err := os.Stat(base); err != nil {
-		base = os.TempDir()
+	base := os.TempDir()
+	if len(base) > 40 {
+		base = "/tmp"
 	}
 	dir, err := os.MkdirTemp(base, "mdpg")
 	if err != nil {

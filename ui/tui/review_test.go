@@ -102,7 +102,7 @@ func TestExport(t *testing.T) {
 	r.asked("x", "Export the table?").see("to: memdesk-crewship-daily-20260521-093000.csv").press("esc").see("cancelled")
 	r.asked("x", "Export the table?").press("tab").press("ctrl+u").press("nowhere/x.csv").press("tab").press("enter").see("cannot be made: no such file", "enter cancel").press("esc").see("cancelled")
 	r.asked("x", "Export the table?").press("tab").press("ctrl+u").press(table).press("tab").press("enter").see("wrote 2 rows to")
-	r.asked("x", "Export the table?").press("tab").press("ctrl+u").press(table).press("tab").press("enter").see("give another name", "enter cancel").press("esc").see("cancelled")
+	r.asked("x", "Export the table?").press("tab").press("ctrl+u").press(table).press("tab").press("enter").see("another", "enter cancel").press("esc").see("cancelled")
 	r.press(":").press("store graph").press("enter").see("48,210")
 	r.asked("x", "Export the table?").press("tab").press("ctrl+u").press(lines).press("tab").press("enter").see("wrote 48,210 rows")
 	r.press(":").press("store hostile").press("enter").see("1 of 10").press("enter").see("after")
