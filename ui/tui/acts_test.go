@@ -23,7 +23,7 @@ func (r *robot) asked(key, question string) *robot {
 func TestForgetStartsOnCancel(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := daily(t, "desk,acts", w, h)
-		r.asked("d", "Forget crews/eng/agents/bo/daily/2026-05-20.md?").see("This removes 1 item", "!! The environment: PRODUCTION", "type 2026-05-20.md to confirm")
+		r.asked("d", "Forget crews/eng/agents/bo/daily/2026-05-20.md?").see("This removes 1 item", "▲ The environment: PRODUCTION", "type 2026-05-20.md to confirm")
 		r.press("enter").see("cancelled: nothing was changed", "1 of 2")
 		r.asked("d", "Forget crews").press("esc").see("cancelled", "1 of 2")
 		r.press("enter").see("went out at 14:02", "forget").asked("d", "Forget crews").press("esc").see("cancelled", "went out at 14:02")

@@ -107,7 +107,7 @@ func TestConflictsAreHandedOut(t *testing.T) {
 func TestMarkedConflictsAreResolvedAtOnce(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
-		r.press("*").see("5 marked").asked("b", "Keep the base of 3 conflicts?").see("!! 2 more of the marked ones cannot", "!! The vendors of the tools of 3 warn")
+		r.press("*").see("5 marked").asked("b", "Keep the base of 3 conflicts?").see("▲ 2 more of the marked ones cannot", "▲ The vendors of the tools of 3 warn")
 		r.press("esc").see("cancelled", "5 marked").asked("b", "Keep the base of 3 conflicts?").press("y")
 		r.see("Job", "done: 3 of 3 conflicts", "resolved", "z takes back what was done").press("esc").see("1 of 2").gone("marked")
 	})

@@ -75,19 +75,20 @@ func TestWithoutColour(t *testing.T) {
 	for _, tt := range []struct {
 		name, scenario string
 		env            []string
+		bad, warn      string // the signs
 	}{
-		{"NO_COLOR", "desk,acts,conflicts", []string{"NO_COLOR=1"}},
-		{"option", "desk,acts,conflicts,nocolor", nil},
-		{"plain", "desk,acts,conflicts,plain", nil},
-		{"dumb", "desk,acts,conflicts", []string{"TERM=dumb"}},
+		{"NO_COLOR", "desk,acts,conflicts", []string{"NO_COLOR=1"}, "✖", "▲"},
+		{"option", "desk,acts,conflicts,nocolor", nil, "✖", "▲"},
+		{"plain", "desk,acts,conflicts,plain", nil, "x", "!"},
+		{"dumb", "desk,acts,conflicts", []string{"TERM=dumb"}, "x", "!"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			eachSize(t, func(t *testing.T, w, h int) {
 				r := console(t, tt.scenario, w, h, tt.env...)
 				r.press("1").see("[1 Health", "3 of 4 answer", "OK ", " down")
-				r.press("3", "/", "deploy").see("1 of 40 hits", "!! no answer").press("enter").gone("to the hits")
+				r.press("3", "/", "deploy").see("1 of 40 hits", tt.bad+" no answer").press("enter").gone("to the hits")
 				r.press("4").see("[4 Quarantine]", "still poisoned", "poisoned   3h").press(" ").see("1 marked", "*")
-				r.press("5").see("[5 Conflicts]", "1 of 5", "differs", "!! the vendor warns").press("s").see("BASE", "COPY")
+				r.press("5").see("[5 Conflicts]", "1 of 5", "differs", tt.warn+" the vendor warns").press("s").see("BASE", "COPY")
 				r.press("7").see("[7 Audit]", "event 1,204", "chain verified").press("?").see("Help: Audit").press("esc").gone("Help: Audit")
 				r.press("2").see("[2 Tiers]", "PRODUCTION").press(":", "tier daily", "enter").see("Thursday", "1 of 2")
 				r.asked("d", "Forget crews").see("This removes 1 item").press("tab", "tab").see("[Forget]").press("esc").see("cancelled", "1 of 2")
@@ -208,13 +209,13 @@ func TestStoreReturns(t *testing.T) {
 	t.Parallel()
 	back := filepath.Join(t.TempDir(), "back")
 	r := startRobot(t, start{scenario: "desk,returns", width: 120, height: 30, env: []string{goneEnv + "=" + back}})
-	r.see("48,210", "down: vault", "!! not open").press("G").press("enter").see("the store is not open")
+	r.see("48,210", "down: vault", "✖ not open").press("G").press("enter").see("the store is not open")
 	r.press("1").see("3 of 4 answer", "It could not be opened").press("enter").see("r tries again")
 	if err := os.WriteFile(back, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r.press("r").see("4 of 4 answer").gone(" down")
-	r.press("enter").see("› vault › all tiers", "Wednesday").press("left").gone("!! not open").press("q")
+	r.press("enter").see("› vault › all tiers", "Wednesday").press("left").gone("✖ not open").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func TestEdit(t *testing.T) {
 		r, p := noted(t, "desk,acts", w, h)
 		r.press("e").see("the text is as it was: nothing was changed", "1 of 2")
 		p.will(`sed -i s/14:02/15:30/ "$1"; stat -c %a "$1" > ` + p.dir + `/mode`)
-		r.press("e").see("Save crews/eng/agents/bo/daily/2026-05-20.md?", "1 line added, 1 line removed", "!! The environment: PRODUCTION", "-- deploy of billing went out at 14:02", "+- deploy of billing went out at 15:30", "[Cancel]", "enter cancel")
+		r.press("e").see("Save crews/eng/agents/bo/daily/2026-05-20.md?", "1 line added, 1 line removed", "▲ The environment: PRODUCTION", "-- deploy of billing went out at 14:02", "+- deploy of billing went out at 15:30", "[Cancel]", "enter cancel")
 		if mode, _ := os.ReadFile(filepath.Join(p.dir, "mode")); string(mode) != "600\n" {
 			t.Errorf("the draft has mode %s", mode)
 		}
@@ -270,7 +270,7 @@ func TestCreateAndAppend(t *testing.T) {
 		p.will(`echo "a new day" > "$1"`)
 		r.press("c").form("Create an item in the store crewship?").see("daily: a key is needed (a date, 2026-05-21)", "crews/eng/agents/bo", "tier: daily")
 		r.press("esc").see("cancelled").press(":", "create", "enter").form("Create an item")
-		r.press("tab", "tab").see("[Write it]").press("enter").see("!! The tier daily needs a key", "enter next")
+		r.press("tab", "tab").see("[Write it]").press("enter").see("✖ The tier daily needs a key", "enter next")
 		r.press("../x").gone("needs a key").press("tab").see("[Write it]").press("enter").see("leaves the tier", "enter next")
 		r.press("ctrl+u").press("2026-05-22.md").press("tab").see("[Write it]").press("enter")
 		r.see("Create daily/2026-05-22.md?", "This writes 1 new item (10 bytes)", "+a new day", "enter cancel")

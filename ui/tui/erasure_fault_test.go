@@ -92,9 +92,9 @@ func TestErasureFaults(t *testing.T) {
 		if err := os.Rename(vault, vault+".away"); err != nil {
 			t.Fatal(err)
 		}
-		r.press("p").see("The plan of", "6 of 7 stores searched; not searched: notes", "!! not searched: notes; ", "!! Not searched: notes. The request stays partial")
-		r.press("E").answer("for good?").see("!! Not searched: notes. Nothing is erased there").press("enter").see("cancelled")
-		r.press("esc").see("[6 Erasure", "planned", "!! Not searched: notes.")
+		r.press("p").see("The plan of", "6 of 7 stores searched; not searched: notes", "✖ not searched: notes; ", "▲ Not searched: notes. The request stays partial")
+		r.press("E").answer("for good?").see("▲ Not searched: notes. Nothing is erased there").press("enter").see("cancelled")
+		r.press("esc").see("[6 Erasure", "planned", "▲ Not searched: notes.")
 	})
 	t.Run("a layer that nothing opens is attested", func(t *testing.T) {
 		t.Parallel()
@@ -111,7 +111,7 @@ func TestErasureFaults(t *testing.T) {
 		r.press("V").see("not clean yet").press("/", "map.zst", "enter").see("/map.zst", "? not looked at", "1 of 1")
 		r.press("t").answer("Attest notes: map.zst?").golden("erasure-attest-80x24")
 		r.press("enter").see("cancelled: nothing was changed")
-		r.press("t").answer("Attest notes: map.zst?", "tab", "tab", "tab").see("[Attest]").press("enter").answer("!! not attested: ")
+		r.press("t").answer("Attest notes: map.zst?", "tab", "tab", "tab").see("[Attest]").press("enter").answer("▲ not attested: ")
 		r.press("tab", "opened by hand", "tab", "tab").see("[Attest]").press("enter").see("attested: map.zst; r looks again")
 		r.press("esc").press("esc").see("partial", "r does what is missing")
 		r.press("r").see("Go on with the erasure").begin(id, "Go on").see("No layer that can be reached holds the person", "complete")

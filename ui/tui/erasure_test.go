@@ -239,7 +239,7 @@ func TestThePlanNamesTheOtherRequest(t *testing.T) {
 	// The question before a third one must say so too.
 	r.press("a").form("File a request to be forgotten", "usr_maren", "tab", "Olav", "tab", "tab", "a letter", "tab", "tab").see("[Go on]").press("enter")
 	r.answer("Is Olav this person").see("a short name: found in any spelling that begins with a capital").press("tab").see("[Yes, this person]").press("enter")
-	r.answer("File this request?").see("!! the same person has a request that is open: er-").press("esc").see("nothing was filed")
+	r.answer("File this request?").see("▲ the same person has a request that is open: er-").press("esc").see("nothing was filed")
 }
 
 // A query without hits must empty the list of an earlier query with many, over real stores that answer

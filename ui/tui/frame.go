@@ -321,7 +321,7 @@ func (a *App) status() (line string, cursor int) {
 	}
 	if a.said.text.IsEmpty() && a.Pages.Overlay == nil && a.D.Modal.Dialog == nil {
 		if trouble := a.pane().Trouble(); !trouble.IsEmpty() {
-			return r.Blank(1).Put(st.Bad, trouble).End(), 0
+			return r.Blank(1).Put(st.Bad, st.Badge(paint.ToneBad, trouble)).End(), 0
 		}
 		return r.Blank(1).Put(st.Dim, a.D.Work.Words()).End(), 0
 	}

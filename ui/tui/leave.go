@@ -99,11 +99,11 @@ func (l *leaver) leaveNow(running []jobs.Status, tied map[jobs.ID]bool, unknown 
 	n := int64(len(stops))
 	lines := []text.Line{
 		{Value: esc.Const("Leave memdesk?"), Kind: text.Title},
-		{Value: esc.Sprintf("!! This stops %s of this session after the step under way, unless it has ended meanwhile. What is done stays done, the rest is left as it is.", prose.Plural(n, "job")), Kind: text.Warn},
+		{Value: esc.Sprintf("This stops %s of this session after the step under way, unless it has ended meanwhile. What is done stays done, the rest is left as it is.", prose.Plural(n, "job")), Kind: text.Alert},
 	}
 	lines = append(lines, few(esc, stops)...)
 	if unknown != nil {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! What else runs is not known: %s.", prose.Reason(esc, unknown)), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.Sprintf("What else runs is not known: %s.", prose.Reason(esc, unknown)), Kind: text.Alert})
 	}
 	if len(goes) > 0 {
 		lines = append(lines, text.Line{Value: esc.Sprintf("%s run on their own and go on:", prose.Plural(int64(len(goes)), "job"))})

@@ -95,7 +95,7 @@ func (l *commandLine) proposeWritable(from int) func(context.Context) any {
 		{Value: esc.Const("Keys that change memory work again, in every store that is not read-only itself.")},
 	}
 	if env, production := l.a.Environment(); production {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! The environment: %s", env), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.Sprintf("The environment: %s", env), Kind: text.Alert})
 	}
 	d := &dialog.Dialog{Title: esc.Const("Writable"), Lines: lines, NoReason: true, Choices: []dialog.Choice{{Verb: "Make writable", Run: func() tea.Cmd {
 		l.a.D.ReadOnly = ""

@@ -194,7 +194,6 @@ func (ps *pages) helpLines() []text.Line {
 	return append(append(lines, ps.commandLines()...),
 		text.Line{Value: esc.Const("signs"), Kind: text.Title},
 		text.Line{Name: esc.Const(strings.Join([]string{g.State[paint.ToneGood], g.State[paint.ToneWarn], g.State[paint.ToneBad], g.State[paint.ToneInfo]}, " ")), Value: esc.Const("before a state: well, to be looked at, bad, without urgency")},
-		desk.Field("! !!", esc.Const("a warning, and a loud one")),
 		desk.Field("^[ \\x9b", esc.Const("text that stands for itself only here: a control character or a byte of a store that is shown and not sent to the terminal")),
 		text.Line{Name: esc.Concat(g.Up, esc.Const(" "), g.Down), Value: esc.Const("after the place in a list: there are rows above, below. On the line beside a detail: it goes on there; K and J scroll it")},
 		desk.Field("at least", esc.Const("counting stopped there; there may be more")),

@@ -94,7 +94,7 @@ func TestGatewayRestarts(t *testing.T) {
 		srv.CloseClientConnections()
 		srv.Close()
 		r.press("r").see("0 of 1 answer", "no connection to the gateway", "what to do")
-		r.press("3").press(":", "recall lights", "enter").see("!! no answer").press("1")
+		r.press("3").press(":", "recall lights", "enter").see("✖ no answer").press("1")
 		srv = serve()
 		defer srv.Close()
 		r.see("1 of 1 answer").gone("what to do") // without a key press

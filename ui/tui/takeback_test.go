@@ -88,11 +88,11 @@ func TestTakeBack(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk,acts,origins", width: w, height: h, env: []string{"HOME=" + t.TempDir()}})
 		r.see("[2 Tiers]", "48,210").press("4").see("1 of 3").asked("T", "Take back what ada wrote since 2026-05-20?")
-		r.see("2 items: 1 to forget, 0 to put back as it was before, 1 left", "!! given to agents 3 times since: brin", "PRODUCTION", "forget", "daily/2026-05-20.md", "leave", "changed it since").golden(fmt.Sprintf("takeback-%dx%d", w, h))
+		r.see("2 items: 1 to forget, 0 to put back as it was before, 1 left", "▲ given to agents 3 times since: brin", "PRODUCTION", "forget", "daily/2026-05-20.md", "leave", "changed it since").golden(fmt.Sprintf("takeback-%dx%d", w, h))
 		r.press("esc").see("cancelled")
 		r.asked("T", "Take back what ada").press("tab", "tab", "tab", "tab").see("[Change]").press("enter").see("web:https://a.test/").form("known as: ada; s-42; claude-code/2.1")
 		r.press("ctrl+u").press("s-42").press("tab", "tab").see("[Preview]").press("enter").see("what s-42 wrote since 2026-05-20", "0 to forget", "enter cancel")
-		r.press("tab").see("[Change]").press("enter").form("known as").press("tab", "ctrl+u").press("yesterday").press("tab").press("enter").form(`!! "yesterday" is no time`).press("ctrl+u").press("36h")
+		r.press("tab").see("[Change]").press("enter").form("known as").press("tab", "ctrl+u").press("yesterday").press("tab").press("enter").form(`✖ "yesterday" is no time`).press("ctrl+u").press("36h")
 		r.press("shift+tab", "ctrl+u").press("nobody").press("tab", "tab").press("enter").form("Nothing is noted that nobody wrote since 36h.").press("esc").see("cancelled")
 		r.asked("T", "Take back what ada").press("tab").press("they lied").press("tab").press("ada").press("tab").see("[Take back]").press("enter").see("done: 2 of 2 items", "forgotten", "left")
 		r.press("esc").asked("z", "Undo the forget of").press("esc").see("cancelled")

@@ -54,10 +54,10 @@ func forgetDialog(d *desk.Desk, s model.Store, it model.Item, seen model.Revisio
 	}
 	lines = append(lines, d.EnvironmentOf(s.Name)...)
 	if seen != "" && it.Revision != seen {
-		lines = append(lines, text.Line{Value: esc.Const("!! it has changed since it was shown: Cancel and read it first"), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.Const("it has changed since it was shown: Cancel and read it first"), Kind: text.Alert})
 	}
 	for _, w := range warnings {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(w, prose.MaxReason)), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.LineMax(w, prose.MaxReason), Kind: text.Alert})
 	}
 	if len(warnings) == 0 {
 		lines = append(lines, text.Line{Value: esc.Const("The text is kept: z puts it back."), Kind: text.Note})
@@ -101,12 +101,12 @@ func DoForget(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revis
 func conflictText(d *desk.Desk, ctx context.Context, ref model.Ref) *text.Page {
 	esc := d.Esc
 	note := []text.Line{
-		{Value: esc.Const("!! The item has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Warn},
+		{Value: esc.Const("The item has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Alert},
 		{Kind: text.Blank},
 	}
 	s, it, err := d.Readable(ctx, ref)
 	if err != nil {
-		return text.NewPage(append(note, text.Line{Value: esc.Sprintf("!! it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}), "")
+		return text.NewPage(append(note, text.Line{Value: esc.Sprintf("it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Alert}), "")
 	}
 	t := desk.ItemText(d, s, it)
 	t.Head = append(note, t.Head...)
@@ -146,7 +146,7 @@ func fallsWith(d *desk.Desk, ctx context.Context, items []Target) ([]text.Line, 
 			if noun == "relation" {
 				why = ", left with fewer than two members"
 			}
-			out = append(out, text.Line{Value: d.Esc.Sprintf("!! With them %s of %s%s: %s.", prose.Plural(n, noun), name, why, fallNames(d.Esc, falls)), Kind: text.Warn})
+			out = append(out, text.Line{Value: d.Esc.Sprintf("With them %s of %s%s: %s.", prose.Plural(n, noun), name, why, fallNames(d.Esc, falls)), Kind: text.Alert})
 		}
 	}
 	return out, nil

@@ -104,7 +104,7 @@ func versionText(d *desk.Desk, ctx context.Context, ref model.Ref, v model.Versi
 		it, err = s.History.ReadRevision(ctx, ref.ID, v.ID)
 	}
 	if err != nil {
-		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! this version cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}), "")
+		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("this version cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Alert}), "")
 	}
 	t := desk.ItemText(d, s, it)
 	t.Head = append(head, t.Head...)

@@ -169,10 +169,10 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 		{Value: esc.Sprintf("This removes %s (%s bytes)%s.", prose.Plural(n, q.What), prose.Group(bytes), from)},
 	}
 	if hidden := n - int64(len(here)); hidden > 0 {
-		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("!! %s marked, %s of them not in this filter (%s): they are not on the screen.", prose.Group(n), prose.Group(hidden), q.Filter), Kind: text.Warn})
+		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("%s marked, %s of them not in this filter (%s): they are not on the screen.", prose.Group(n), prose.Group(hidden), q.Filter), Kind: text.Alert})
 	}
 	if q.Left > 0 {
-		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("!! %s left out and marked still: nothing of them can be deleted here.", prose.Plural(int64(q.Left), "marked row")), Kind: text.Warn})
+		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("%s left out and marked still: nothing of them can be deleted here.", prose.Plural(int64(q.Left), "marked row")), Kind: text.Alert})
 	}
 	for _, t := range q.Items[:min(len(q.Items), 5)] {
 		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("- %s", esc.LineMax(t.Name, prose.MaxTitle))})

@@ -113,7 +113,7 @@ func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, p
 			prose.Group(counts[origin.ActForget]), prose.Group(counts[origin.ActRestore]), prose.Group(counts[origin.ActSkip]))},
 	}
 	if given := tb.GivenWords(ctx, refs, since); !given.IsEmpty() { // the operator can ask them what they derived
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", given), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: given, Kind: text.Alert})
 	}
 	lines = append(append(lines, environments...), text.Line{Value: esc.Const("One job, each store as a whole. The text is kept: z puts it back."), Kind: text.Note})
 	out := &dialog.Dialog{Title: esc.Const("Take back"), Lines: lines, Body: text.NewPage(rows, "")}

@@ -54,7 +54,7 @@ func (d *Desk) CopyText(what safetext.Text, words string) tea.Cmd {
 		Title: esc.Const("Copy"), NoReason: true,
 		Lines: []text.Line{
 			{Value: esc.Sprintf("Copy %s?", what), Kind: text.Title},
-			{Value: esc.Sprintf("!! It holds %s. The clipboard gets the bytes as they are stored; pasting them into a shell may run them.", prose.Plural(hidden, "control or invisible character")), Kind: text.Warn},
+			{Value: esc.Sprintf("It holds %s. The clipboard gets the bytes as they are stored; pasting them into a shell may run them.", prose.Plural(hidden, "control or invisible character")), Kind: text.Alert},
 		},
 		Choices: []dialog.Choice{{Verb: "Copy", Run: send}},
 	})

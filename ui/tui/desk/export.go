@@ -167,7 +167,7 @@ func (ex *exports) exportDialog(question, about safetext.Text, noun, name string
 		}
 		if !out.Ok { // asked again, with the reason on top
 			again := ex.exportDialog(question, about, noun, f.Fields[0], act)
-			again.Lines = append([]text.Line{{Value: esc.Sprintf("!! %s", out.Text), Kind: text.Warn}}, again.Lines...)
+			again.Lines = append([]text.Line{{Value: out.Text, Kind: text.Alert}}, again.Lines...)
 			return dialog.Acted{Next: again}
 		}
 		return out

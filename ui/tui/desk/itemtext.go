@@ -19,7 +19,7 @@ func FailedText(esc safetext.Escaper, ref model.Ref, err error) *text.Page {
 	return text.NewPage([]text.Line{
 		{Value: esc.Line(ref.ID), Kind: text.Title},
 		{Kind: text.Blank},
-		{Value: esc.Sprintf("!! it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn},
+		{Value: esc.Sprintf("it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Alert},
 		{Value: esc.Const("ctrl+r asks the store again."), Kind: text.Note},
 	}, "")
 }
@@ -32,7 +32,7 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 		head = append(head, text.Line{Value: esc.Line(cmp.Or(flagWords[f], string(f))), Kind: text.Warn})
 	}
 	if why := d.Planted(it.Body); !why.IsEmpty() {
-		head = append(head, text.Line{Value: why, Kind: text.Warn})
+		head = append(head, text.Line{Value: why, Kind: text.Alert})
 	}
 	spec, _ := s.Tier(it.Tier)
 	tier := esc.Line(it.Tier)
@@ -70,7 +70,7 @@ func (d *Desk) Planted(body string) safetext.Text {
 	if len(signals) == 0 {
 		return safetext.Text{}
 	}
-	return d.Esc.Sprintf("! looks planted: %s; 4 Quarantine, S lists such texts by writer", strings.Join(signals, ", "))
+	return d.Esc.Sprintf("looks planted: %s; 4 Quarantine, S lists such texts by writer", strings.Join(signals, ", "))
 }
 
 func sizeText(esc safetext.Escaper, spec model.TierSpec, it model.Item) safetext.Text {

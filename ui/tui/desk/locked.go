@@ -48,7 +48,7 @@ func EnvironmentLine(esc safetext.Escaper, environment, store string) text.Line 
 		where = esc.Sprintf(" The store: %s.", esc.Line(store))
 	}
 	if IsProduction(environment) {
-		return text.Line{Value: esc.Sprintf("!! The environment: PRODUCTION.%s", where), Kind: text.Warn, Pin: true}
+		return text.Line{Value: esc.Sprintf("The environment: PRODUCTION.%s", where), Kind: text.Alert, Pin: true}
 	}
 	return text.Line{Value: esc.Sprintf("The environment: %s.%s", esc.Line(environment), where), Kind: text.Note, Pin: true}
 }

@@ -111,7 +111,7 @@ func (ed *Edits) hiddenDialog(e *Edit, n int) *dialog.Dialog {
 		Title: esc.Const("Edit"), NoReason: true,
 		Lines: []text.Line{
 			{Value: esc.Sprintf("Open %s in the editor?", esc.LineMax(e.Label, prose.MaxTitle)), Kind: text.Title},
-			{Value: esc.Sprintf("!! It holds %s. The editor gets the bytes as they are stored: what they do there is the editor's business.", prose.Plural(int64(n), "control or invisible character")), Kind: text.Warn},
+			{Value: esc.Sprintf("It holds %s. The editor gets the bytes as they are stored: what they do there is the editor's business.", prose.Plural(int64(n), "control or invisible character")), Kind: text.Alert},
 		},
 		Choices:  []dialog.Choice{{Verb: "Open", Run: func() tea.Cmd { return ed.StartEditor(e) }}},
 		Canceled: func() tea.Cmd { return ed.ThrowAway(e, "cancelled: nothing was changed") },
@@ -221,10 +221,10 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 	d.Lines = append(d.Lines, text.Line{Value: title, Kind: text.Title}, text.Line{Value: numbers})
 	d.Lines = append(d.Lines, ed.D.EnvironmentOf(e.Store.Name)...)
 	if diff.Marked(words) {
-		d.Lines = append(d.Lines, text.Line{Value: esc.Const("!! The marks of the merge (<<<<<<<, =======, >>>>>>>) are still in the text."), Kind: text.Warn})
+		d.Lines = append(d.Lines, text.Line{Value: esc.Const("The marks of the merge (<<<<<<<, =======, >>>>>>>) are still in the text."), Kind: text.Alert})
 	}
 	if n := safetext.Hidden(words); n > 0 {
-		d.Lines = append(d.Lines, text.Line{Value: esc.Sprintf("!! The text holds %s.", prose.Plural(int64(n), "control or invisible character")), Kind: text.Warn})
+		d.Lines = append(d.Lines, text.Line{Value: esc.Sprintf("The text holds %s.", prose.Plural(int64(n), "control or invisible character")), Kind: text.Alert})
 	}
 	d.Lines = append(d.Lines, text.Line{Value: esc.Const("If the item has changed meanwhile, nothing is overwritten. Cancel puts your text aside."), Kind: text.Note})
 	return d
@@ -276,7 +276,7 @@ func (ed *Edits) save(ctx context.Context, e *Edit, text, why string) dialog.Act
 func WarningPage(d *desk.Desk, title safetext.Text, warnings []string) *text.Page {
 	head := []text.Line{{Value: title, Kind: text.Title}, {Kind: text.Blank}}
 	for _, w := range warnings {
-		head = append(head, text.Line{Value: d.Esc.Sprintf("!! %s", d.Esc.LineMax(w, prose.MaxReason)), Kind: text.Warn})
+		head = append(head, text.Line{Value: d.Esc.LineMax(w, prose.MaxReason), Kind: text.Alert})
 	}
 	return text.NewPage(head, "")
 }
@@ -338,7 +338,7 @@ func (ed *Edits) troubleDialog(e *Edit, what safetext.Text, words string) *dialo
 		Title: esc.Const("Not saved"), NoReason: true, Choices: choices,
 		Lines: []text.Line{
 			{Value: esc.Sprintf("%s is not saved.", esc.LineMax(e.Label, prose.MaxTitle)), Kind: text.Title},
-			{Value: esc.Sprintf("!! %s", what), Kind: text.Warn},
+			{Value: what, Kind: text.Alert},
 			{Value: esc.Const("Your text is safe: Cancel puts it aside and says where, Edit again goes on with it."), Kind: text.Note},
 		},
 		Canceled: func() tea.Cmd { return ed.PutAside(e, "not saved") },
@@ -365,7 +365,7 @@ func (ed *Edits) conflictDialog(ctx context.Context, e *Edit, words string) *dia
 	}
 	d.Lines = []text.Line{
 		{Value: esc.Sprintf("%s has changed.", esc.LineMax(e.Label, prose.MaxTitle)), Kind: text.Title},
-		{Value: esc.Sprintf("!! %s", what), Kind: text.Warn},
+		{Value: what, Kind: text.Alert},
 		{Value: esc.Sprintf("Edit again opens both. %s replaces theirs, z undoes. Cancel puts yours aside.", verb), Kind: text.Note},
 	}
 	var c diff.Comparison

@@ -72,7 +72,7 @@ func (ed *Edits) keptText(k drafts.Kept) *text.Page {
 	head = append(head, text.Line{Value: next, Kind: text.Note}, text.Line{Kind: text.Blank})
 	body, err := ed.D.Drafts.ReadKept(k.Name)
 	if err != nil {
-		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! it cannot be read: %s", esc.Err(err)), Kind: text.Warn}), "")
+		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("it cannot be read: %s", esc.Err(err)), Kind: text.Alert}), "")
 	}
 	return text.NewPage(head, body)
 }

@@ -15,7 +15,7 @@ import (
 // unless the operator types the word that the question names.
 func (l *linear) converse(d *dialog.Dialog) tea.Cmd {
 	for _, line := range d.Lines {
-		l.sentence(line.Value)
+		l.sentence(l.worded(line))
 	}
 	if d.Body != nil {
 		l.readAll(d.Body)
@@ -45,7 +45,7 @@ func (l *linear) fillIn(d *dialog.Dialog) bool {
 	for i := range d.Fields {
 		in := &d.Fields[i].Input
 		if wrong := d.Fields[i].Wrong; !wrong.IsEmpty() {
-			l.sentence(l.esc.Sprintf("!! %s", wrong))
+			l.sentence(l.esc.Sprintf("Not taken: %s", wrong))
 		}
 		prompt := strings.TrimSuffix(d.Fields[i].Label.String(), ": ")
 		if was := l.esc.Line(in.Value()); !was.IsEmpty() {

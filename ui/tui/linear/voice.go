@@ -98,13 +98,21 @@ func (v *voice) readAll(t *text.Page) {
 	v.more = nil
 }
 
+// worded is a line that stands alone; a warning, which is a sign on a screen, is a word here.
+func (v *voice) worded(l text.Line) safetext.Text {
+	if l.Kind == text.Alert {
+		return v.esc.Sprintf("Warning: %s", l.Value)
+	}
+	return l.Value
+}
+
 // read speaks a text in pieces that a listener can take in; more continues.
 func (v *voice) read(t *text.Page) {
 	for _, h := range t.Head {
 		switch {
 		case h.Kind == text.Blank:
 		case h.Name.IsEmpty():
-			v.print(h.Value)
+			v.print(v.worded(h))
 		default:
 			v.say("%s: %s", h.Name, h.Value)
 		}

@@ -174,7 +174,7 @@ func (p *List[T]) emptiness(width int) []string {
 	switch {
 	case p.Window.Err != nil:
 		pt = st.Bad
-		text = st.Esc.Sprintf("!! %s. ctrl+r asks again.", prose.Reason(st.Esc, p.Window.Err))
+		text = st.Badge(paint.ToneBad, st.Esc.Sprintf("%s. ctrl+r asks again.", prose.Reason(st.Esc, p.Window.Err)))
 	case len(p.Window.Rows) > 0 || !p.Window.Loaded:
 		return nil
 	case p.Query != "":

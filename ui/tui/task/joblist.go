@@ -254,7 +254,7 @@ func (w *Underway) cancelJob(row jobRow) tea.Cmd {
 		lines = append(lines, text.Line{Value: esc.Sprintf("Later: %s.", esc.Const(then)), Kind: text.Note})
 	}
 	if !row.tied {
-		lines = append(lines, text.Line{Value: esc.Const("!! It is not of this session: somebody else, or an earlier session, began it."), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.Const("It is not of this session: somebody else, or an earlier session, began it."), Kind: text.Alert})
 	}
 	own := w.bulkOf(row.ID)
 	return w.D.Modal.Show(&dialog.Dialog{Title: esc.Const("Stop a job"), Lines: lines, NoReason: true, Choices: []dialog.Choice{{Verb: "Stop it", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {

@@ -31,6 +31,18 @@ func signs(st *paint.Styles) [5]string {
 	return [5]string{"█", "▄", "▌", "░", " "}
 }
 
+// looks paint the signs of a bar or of the legend, which begins at an offset of its line. Each sign stands in one place.
+func looks(st *paint.Styles, drawn string, at int) []paint.Stretch {
+	var out []paint.Stretch
+	for i, look := range []paint.Look{paint.LookRemoved, paint.LookWarn, paint.LookCode, paint.LookDim} {
+		sign := signs(st)[i]
+		if start := strings.Index(drawn, sign); start >= 0 {
+			out = append(out, paint.Stretch{Start: at + start, End: at + strings.LastIndex(drawn, sign) + len(sign), Look: look})
+		}
+	}
+	return out
+}
+
 // Bar shows the fates of the findings in cells; most fills all cells.
 func Bar(st *paint.Styles, r Row, most int64, cells int) string {
 	if most <= 0 || r.Found <= 0 {
@@ -71,31 +83,33 @@ func Table(st *paint.Styles, rows []Row) []text.Line {
 		most = max(most, r.Found)
 		all = all.add(r)
 	}
-	line := func(name safetext.Text, found, bar, goes, redact, hold, left string) safetext.Text {
-		return esc.Sprintf("%s%s %s%s%s%s%s", esc.Pad(st.Esc.Trunc(name, nameCells), nameCells), esc.Const(pad(found, 5)), esc.Const(bar),
-			esc.Const(pad(goes, 4)), esc.Const(pad(redact, 7)), esc.Const(pad(hold, 5)), esc.Const(pad(left, 5)))
+	line := func(kind text.Kind, name safetext.Text, found, bar, goes, redact, hold, left string) text.Line {
+		before := esc.Sprintf("%s%s ", esc.Pad(st.Esc.Trunc(name, nameCells), nameCells), esc.Const(pad(found, 5)))
+		after := pad(goes, 4) + pad(redact, 7) + pad(hold, 5) + pad(left, 5)
+		return text.Line{Value: esc.Concat(before, esc.Const(bar+after)), Kind: kind, Runs: looks(st, bar, before.Len())}
 	}
-	row := func(r Row, name safetext.Text) safetext.Text {
-		return line(name, number(r.Found), Bar(st, r, most, barCells), number(r.Go), number(r.Redact), number(r.Hold), number(r.Left))
+	row := func(kind text.Kind, r Row, name safetext.Text) text.Line {
+		return line(kind, name, number(r.Found), Bar(st, r, most, barCells), number(r.Go), number(r.Redact), number(r.Hold), number(r.Left))
 	}
-	out := []text.Line{{Value: line(esc.Const("STORE"), "FOUND", strings.Repeat(" ", barCells), "GO", "REDACT", "HOLD", "LEFT"), Kind: text.Note}}
+	out := []text.Line{line(text.Note, esc.Const("STORE"), "FOUND", strings.Repeat(" ", barCells), "GO", "REDACT", "HOLD", "LEFT")}
 	for _, r := range rows {
 		switch {
 		case r.Trouble:
-			out = append(out, text.Line{Value: row(r, esc.Sprintf("!! %s", esc.Line(r.Store))), Kind: text.Warn})
+			out = append(out, row(text.Warn, r, st.Badge(paint.ToneWarn, esc.Line(r.Store))))
 		case r.Found == 0:
 			empty = append(empty, esc.Line(r.Store))
 		default:
-			out = append(out, text.Line{Value: row(r, esc.Line(r.Store))})
+			out = append(out, row(text.Field, r, esc.Line(r.Store)))
 		}
 	}
 	most = all.Found
-	out = append(out, text.Line{Value: row(all, esc.Const("all")), Kind: text.Title})
+	out = append(out, row(text.Title, all, esc.Const("all")))
 	if len(empty) > 0 {
 		out = append(out, text.Line{Value: esc.Sprintf("nothing in %s", esc.Join(empty, ", ")), Kind: text.Note})
 	}
 	s := signs(st)
-	return append(out, text.Line{Value: esc.Const(s[0] + " goes for good  " + s[1] + " redacted  " + s[2] + " held  " + s[3] + " left"), Kind: text.Note})
+	legend := s[0] + " goes for good  " + s[1] + " redacted  " + s[2] + " held  " + s[3] + " left"
+	return append(out, text.Line{Value: esc.Const(legend), Kind: text.Note, Runs: looks(st, legend, 0)})
 }
 
 // number is a count in a table; a zero does not draw the eye.
@@ -109,30 +123,37 @@ func number(n int64) string {
 func pad(s string, width int) string { return strings.Repeat(" ", max(width-len(s), 1)) + s }
 
 // Phases are the steps of an erasure with a sign each: done, current or next, and to come.
-func Phases(st *paint.Styles, names []string, done int, stuck bool) safetext.Text {
-	parts := make([]safetext.Text, len(names))
+func Phases(st *paint.Styles, names []string, done int, stuck bool) text.Line {
+	var out text.Line
 	for i, name := range names {
-		tone := paint.ToneInfo
+		tone, look := paint.ToneInfo, paint.LookDim
 		switch {
 		case i < done:
-			tone = paint.ToneGood
+			tone, look = paint.ToneGood, paint.LookAdded
 		case i == done && stuck:
-			tone = paint.ToneBad
+			tone, look = paint.ToneBad, paint.LookRemoved
 		case i == done:
-			tone = paint.ToneWarn
+			tone, look = paint.ToneWarn, paint.LookWarn
 		}
-		parts[i] = st.Badge(tone, st.Esc.Const(name))
+		if i > 0 {
+			out.Value = st.Esc.Concat(out.Value, st.Esc.Const("  "))
+		}
+		start := out.Value.Len()
+		out.Value = st.Esc.Concat(out.Value, st.Badge(tone, st.Esc.Const(name)))
+		out.Runs = append(out.Runs, paint.Stretch{Start: start, End: out.Value.Len(), Look: look})
 	}
-	return st.Esc.Join(parts, " ")
+	return out
 }
 
 // Progress is a progress bar with its number.
-func Progress(st *paint.Styles, done, total int64) safetext.Text {
+func Progress(st *paint.Styles, done, total int64) text.Line {
 	const cells = 24
 	if total <= 0 {
-		return safetext.Text{}
+		return text.Line{Kind: text.Blank}
 	}
 	full := int(min(max(done, 0), total) * cells / total)
-	bar := strings.Repeat(st.Glyphs.Full, full) + strings.Repeat(st.Glyphs.Rest, cells-full)
-	return st.Esc.Const(bar + " " + strconv.FormatInt(done*100/total, 10) + " %, step " + prose.Group(done) + " of " + prose.Group(total))
+	bar := strings.Repeat(st.Glyphs.Full, full)
+	runs := []paint.Stretch{{End: len(bar), Look: paint.LookAdded}}
+	bar += strings.Repeat(st.Glyphs.Rest, cells-full)
+	return text.Line{Runs: runs, Value: st.Esc.Const(bar + " " + strconv.FormatInt(done*100/total, 10) + " %, step " + prose.Group(done) + " of " + prose.Group(total))}
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
 )
 
 func styles(ascii bool) *paint.Styles { return paint.New(paint.Looks{Ascii: ascii}, true) }
@@ -38,7 +39,7 @@ func TestTable(t *testing.T) {
 		all = append(all, strings.TrimRight(l.Value.String(), " "))
 	}
 	got := strings.Join(all, "\n")
-	for _, want := range []string{"harbor       5 #~.      2      2    -    1", "!! down", "graph     1,200 #####= 1,199      -    1    -", "all       1,205 ###~=.", "nothing in desk"} {
+	for _, want := range []string{"harbor       5 #~.      2      2    -    1", "! down", "graph     1,200 #####= 1,199      -    1    -", "all       1,205 ###~=.", "nothing in desk"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -48,16 +49,16 @@ func TestTable(t *testing.T) {
 // The phase of a run must be recognisable without colour.
 func TestPhasesAndProgress(t *testing.T) {
 	st := styles(true)
-	if got := Phases(st, []string{"filed", "planned", "erased"}, 1, false).String(); got != "+ filed ! planned - erased" {
+	if got := Phases(st, []string{"filed", "planned", "erased"}, 1, false).Value.String(); got != "+ filed  ! planned  - erased" {
 		t.Error(got)
 	}
-	if got := Phases(st, []string{"filed", "planned"}, 1, true).String(); got != "+ filed x planned" {
+	if got := Phases(st, []string{"filed", "planned"}, 1, true).Value.String(); got != "+ filed  x planned" {
 		t.Error(got)
 	}
-	if got := Progress(st, 3, 12).String(); got != "######------------------ 25 %, step 3 of 12" {
+	if got := Progress(st, 3, 12).Value.String(); got != "######------------------ 25 %, step 3 of 12" {
 		t.Error(got)
 	}
-	if got := Progress(st, 0, 0); !got.IsEmpty() {
+	if got := Progress(st, 0, 0); got.Kind != text.Blank {
 		t.Error(got)
 	}
 }

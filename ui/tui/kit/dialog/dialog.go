@@ -185,7 +185,7 @@ type Acted struct {
 // the dialog on the screen stays as it is.
 func (d *Dialog) Again(f Filled, why safetext.Text) Acted {
 	next := &Dialog{Title: d.Title, Body: d.Body, Name: d.Name, NoReason: d.NoReason, Must: d.Must, Form: d.Form, Choices: d.Choices, Canceled: d.Canceled}
-	next.Lines = append([]text.Line{{Value: why, Kind: text.Warn}}, d.Lines...)
+	next.Lines = append([]text.Line{{Value: why, Kind: text.Alert}}, d.Lines...)
 	for i := range d.Fields {
 		next.Fields = append(next.Fields, Field{Label: d.Fields[i].Label})
 		if i < len(f.Fields) {
@@ -342,7 +342,7 @@ func (d *Dialog) answered() {
 	if s := d.here(); s.kind == onField {
 		d.Fields[s.n].Wrong = safetext.Text{}
 	}
-	if len(d.Fields) > 0 && d.Lines[0].Kind == text.Warn {
+	if len(d.Fields) > 0 && d.Lines[0].Kind == text.Alert {
 		d.Lines[0] = text.Line{Kind: text.Note}
 	}
 }

@@ -67,7 +67,7 @@ func (d *Dialog) answers(st *paint.Styles, width int) (out []string, cursor *tea
 	for i := range d.Fields {
 		line(stop{onField, i}, labels[i], &d.Fields[i].Input)
 		if wrong := d.Fields[i].Wrong; !wrong.IsEmpty() {
-			out = append(out, st.Row(width).Blank(1+labels[i].Width()).Put(st.Bad, st.Esc.Sprintf("!! %s", wrong)).End())
+			out = append(out, st.Row(width).Blank(1+labels[i].Width()).Put(st.Bad, st.Badge(paint.ToneBad, wrong)).End())
 		}
 	}
 	label := st.Esc.Const("reason (optional): ")
@@ -165,6 +165,8 @@ func paragraphs(st *paint.Styles, lines []text.Line, width int) []string {
 			pt = st.Title
 		case text.Warn, text.Bad:
 			pt = st.Bad
+		case text.Alert:
+			pt, l.Value = st.Bad, st.Badge(paint.ToneWarn, l.Value)
 		case text.Note:
 			pt = st.Dim
 		}
@@ -185,7 +187,7 @@ func (d *Dialog) question(st *paint.Styles, width, room int) []string {
 	lines := slices.DeleteFunc(slices.Clone(d.Lines), func(l text.Line) bool { return l.Pin })
 	rank := func(l text.Line) int {
 		switch l.Kind {
-		case text.Warn, text.Bad:
+		case text.Alert, text.Warn, text.Bad:
 			return 0
 		case text.Note:
 			return 2

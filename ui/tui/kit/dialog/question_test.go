@@ -17,7 +17,7 @@ func TestQuestionKeepsItsWarnings(t *testing.T) {
 	line := func(s string, k text.Kind) text.Line { return text.Line{Value: safetext.Line(s), Kind: k} }
 	d := &Dialog{Lines: []text.Line{
 		line("Forget a?", text.Title), line("This removes 1 item.", text.Field), line("Its title: b", text.Field),
-		line("A note.", text.Note), line("!! It cannot be put back.", text.Warn), line("!! The environment: PRODUCTION.", text.Warn),
+		line("A note.", text.Note), line("It cannot be put back.", text.Alert), line("The environment: PRODUCTION.", text.Alert),
 	}}
 	for room, want := range map[int][]string{
 		6: {"Forget a?", "This removes", "Its title", "A note", "cannot be put back", "PRODUCTION"},

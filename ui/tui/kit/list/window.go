@@ -413,7 +413,7 @@ func (w *Window[T]) Trouble(esc safetext.Escaper) safetext.Text {
 	if len(w.Rows) == 0 {
 		return safetext.Text{}
 	}
-	return esc.Sprintf("!! the list is as it was, the store does not answer: %s", prose.Reason(esc, w.Err))
+	return esc.Sprintf("the list is as it was, the store does not answer: %s", prose.Reason(esc, w.Err))
 }
 
 // problems says that the list is incomplete.
@@ -430,9 +430,9 @@ func (w *Window[T]) problems(esc safetext.Escaper) safetext.Text {
 	case 0:
 		return safetext.Text{}
 	case 1:
-		return esc.Sprintf("!! not looked at: %s", esc.LineMax(all[0], prose.MaxReason))
+		return esc.Sprintf("not looked at: %s", esc.LineMax(all[0], prose.MaxReason))
 	}
-	return esc.Sprintf("!! not looked at: %s (and %s)", esc.LineMax(all[0], prose.MaxReason), prose.Plural(int64(len(all)-1), "more problem"))
+	return esc.Sprintf("not looked at: %s (and %s)", esc.LineMax(all[0], prose.MaxReason), prose.Plural(int64(len(all)-1), "more problem"))
 }
 
 // Nothing says why there is no row at the cursor: a list that is still loading is not empty.

@@ -397,7 +397,7 @@ func TestListsLeapBesideADetail(t *testing.T) {
 func TestProblemsOfAListAreShown(t *testing.T) {
 	w := NewWindow(nil, func(s string) string { return s })
 	w.Pages = []Span[string]{{Problems: []string{"dir a: \x1b[31mdenied"}}, {Problems: []string{"dir a: \x1b[31mdenied", "dir b"}}}
-	if got := w.Trouble(safetext.Escaper{}).String(); got != "!! not looked at: dir a: ^[[31mdenied (and 1 more problem)" {
+	if got := w.Trouble(safetext.Escaper{}).String(); got != "not looked at: dir a: ^[[31mdenied (and 1 more problem)" {
 		t.Errorf("%q", got)
 	}
 }

@@ -23,6 +23,7 @@ const (
 	LookMark       // matched by a rule, changed in a line
 	LookAdded
 	LookRemoved
+	LookWarn
 	LookPlace // the head of a hunk
 	LookHeading
 	LookCode
@@ -48,6 +49,8 @@ func (s *Styles) PaintOf(l Look) Paint {
 		return s.Good
 	case LookRemoved:
 		return s.Bad
+	case LookWarn:
+		return s.Warn
 	case LookPlace, LookHeading:
 		return s.Title
 	case LookCode, LookLink:

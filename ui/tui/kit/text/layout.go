@@ -74,6 +74,12 @@ func (l Layout) headRows(t *Page) []Wrapped {
 		switch {
 		case h.Kind == Blank:
 			out = append(out, Wrapped{kind: Blank})
+		case h.Kind == Alert:
+			sign := safetext.Const(l.St.Glyphs.State[paint.ToneWarn])
+			for _, part := range l.St.Wrap(h.Value, max(l.Width-paint.BadgeSign, 8)) {
+				out = append(out, Wrapped{Text: part, kind: Alert, label: sign, labels: paint.BadgeSign - 1})
+				sign = safetext.Const(" ")
+			}
 		case h.Name.IsEmpty():
 			for _, part := range l.St.Wrap(h.Value, l.Width) {
 				out = append(out, Wrapped{Text: part, kind: h.Kind})
@@ -89,6 +95,9 @@ func (l Layout) headRows(t *Page) []Wrapped {
 		}
 		for i := first; i < len(out); i++ {
 			out[i].head = n
+		}
+		if len(h.Runs) > 0 {
+			l.cut(h.Value, h.Runs, out[first:])
 		}
 		l.seek(t, n, out[first:])
 	}

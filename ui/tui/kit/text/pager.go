@@ -283,8 +283,11 @@ func (p *Pager) renderRow(st *paint.Styles, w Wrapped, width int) string {
 	}
 	if !w.label.IsEmpty() {
 		name := st.Dim
-		if w.kind == Key {
+		switch w.kind {
+		case Key:
 			name = st.Key
+		case Alert:
+			name = st.Warn
 		}
 		if len(w.labelRuns) > 0 && st.Width(w.label) <= w.labels {
 			r.Rich(name, w.label, nil, w.labelRuns).Blank(w.labels - st.Width(w.label) + 1)
@@ -301,7 +304,7 @@ func headPaint(s *paint.Styles, k Kind) paint.Paint {
 		return s.Title
 	case Note:
 		return s.Dim
-	case Warn:
+	case Warn, Alert:
 		return s.Warn
 	case Bad:
 		return s.Bad

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
 )
 
 // Mark is a part of a body that is painted apart, by offset.
@@ -57,6 +58,7 @@ type Line struct {
 	Name  safetext.Text // empty: value stands alone
 	Value safetext.Text
 	Kind  Kind
+	Runs  []paint.Stretch // parts of Value with a look of their own
 	Pin   bool // in a question: stays in sight
 }
 
@@ -68,7 +70,8 @@ const (
 	Title
 	Note
 	Warn
-	Bad // a state that a list has in red
+	Alert // a warning that stands alone, drawn with its sign
+	Bad   // a state that a list has in red
 	Blank
 )
 

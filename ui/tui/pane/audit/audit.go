@@ -178,7 +178,7 @@ func auditText(d *desk.Desk, e operator.AuditEvent) *text.Page {
 		}
 	}
 	if e.Open {
-		head = append(head, text.Line{Kind: text.Warn, Value: esc.Const("!! An open intent: the act began and no outcome is recorded. It is under way in another session, or its program was cut off before it could write one. " +
+		head = append(head, text.Line{Kind: text.Alert, Value: esc.Const("An open intent: the act began and no outcome is recorded. It is under way in another session, or its program was cut off before it could write one. " +
 			"Whether the change was made is not known: look at the item, and at the history and the undo list of its store.")})
 	}
 	add := func(name, value string) {

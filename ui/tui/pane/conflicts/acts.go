@@ -69,7 +69,7 @@ func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Tak
 		lines = append(lines, text.Line{Value: esc.Const("The copy is renamed and not deleted:"), Kind: text.Note})
 	}
 	for _, w := range c.Cautions {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.Line(w)), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.Line(w), Kind: text.Alert})
 	}
 	lines = append(lines, text.Line{Value: esc.Const("Both texts are kept: z puts them back."), Kind: text.Note})
 	return &dialog.Dialog{
@@ -111,7 +111,7 @@ func (rs *resolutions) doResolve(ctx context.Context, c conflict.Copy, ch confli
 func (rs *resolutions) changedSides(ctx context.Context, c conflict.Copy) *text.Page {
 	t := rs.conflictDetail(room{})(ctx, c)
 	t.Head = append([]text.Line{
-		{Value: rs.d.Esc.Const("!! A side has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Warn},
+		{Value: rs.d.Esc.Const("A side has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Alert},
 		{Kind: text.Blank},
 	}, t.Head...)
 	return t
@@ -264,10 +264,10 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 				{Value: esc.Const("Each is byte for byte its base, which stays. Each is kept: z puts them back. They are:"), Kind: text.Note},
 			}}
 		if spared > 0 {
-			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("!! %s more of Resilio Sync stay: deleting one can delete the real file on other peers.", prose.Group(int64(spared))), Kind: text.Warn})
+			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("%s more of Resilio Sync stay: deleting one can delete the real file on other peers.", prose.Group(int64(spared))), Kind: text.Alert})
 		}
 		if err != nil {
-			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("!! not every store was looked at: %s", prose.Reason(esc, err)), Kind: text.Warn})
+			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("not every store was looked at: %s", prose.Reason(esc, err)), Kind: text.Alert})
 		}
 		dlg.Choices = []dialog.Choice{{Verb: "Remove", Typed: true, Act: func(context.Context, dialog.Filled) dialog.Acted {
 			return dialog.Acted{Instead: d.Work.Watching(rs.resolveEach(all, conflict.TakeBase, "redundant copy"))}

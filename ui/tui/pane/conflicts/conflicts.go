@@ -64,7 +64,7 @@ func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
 		cmp, err := d.Conflicts.Compare(ctx, c)
 		head := rs.conflictHead(cmp, c)
 		if err != nil {
-			head = append(head, text.Line{Value: d.Esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.Esc, err)), Kind: text.Warn})
+			head = append(head, text.Line{Value: d.Esc.Sprintf("both sides cannot be read: %s", prose.Reason(d.Esc, err)), Kind: text.Alert})
 		}
 		return text.NewPage(head, "")
 	}
@@ -131,7 +131,7 @@ func conflictRecord(d *desk.Desk, c conflict.Copy) record.Row[conflict.Copy] {
 	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, conflictTone(c)}
 	tool := esc.Line(c.Tool)
 	if c.Problem != "" { // in the column that has room at every width
-		tool = esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxTitle))
+		tool = d.St.Badge(paint.ToneBad, esc.LineMax(c.Problem, prose.MaxTitle))
 	}
 	return record.Row[conflict.Copy]{
 		Key: c.Store + "\x00" + c.ID, Raw: c, Tones: tones,
@@ -234,11 +234,11 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 	d := rs.d
 	return func(ctx context.Context, c conflict.Copy) *text.Page {
 		if c.ID == "" {
-			return text.NewPage([]text.Line{{Value: d.Esc.LineMax(c.Store, desk.MaxField), Kind: text.Title}, {Value: d.Esc.Sprintf("!! %s", d.Esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn}}, "")
+			return text.NewPage([]text.Line{{Value: d.Esc.LineMax(c.Store, desk.MaxField), Kind: text.Title}, {Value: d.Esc.LineMax(c.Problem, prose.MaxReason), Kind: text.Alert}}, "")
 		}
 		cmp, err := d.Conflicts.Compare(ctx, c)
 		if err != nil {
-			return text.NewPage(append(rs.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.Esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.Esc, err)), Kind: text.Warn}), "")
+			return text.NewPage(append(rs.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.Esc.Sprintf("both sides cannot be read: %s", prose.Reason(d.Esc, err)), Kind: text.Alert}), "")
 		}
 		head := append(rs.conflictBrief(c), text.Line{Kind: text.Blank})
 		switch {
@@ -309,13 +309,13 @@ func (rs *resolutions) outcome(c conflict.Copy) []text.Line {
 func (rs *resolutions) warnings(c conflict.Copy) (out []text.Line) {
 	esc := rs.d.Esc
 	if c.Problem != "" {
-		out = append(out, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn})
+		out = append(out, text.Line{Value: esc.LineMax(c.Problem, prose.MaxReason), Kind: text.Alert})
 	}
 	if !c.Returned.IsZero() {
-		out = append(out, text.Line{Value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", desk.Changed(rs.d.Desk, c.Returned)), Kind: text.Warn})
+		out = append(out, text.Line{Value: esc.Sprintf("It has come back: it was resolved %s. Resolve it again once every device has synced.", desk.Changed(rs.d.Desk, c.Returned)), Kind: text.Alert})
 	}
 	for _, w := range c.Cautions {
-		out = append(out, text.Line{Value: esc.Sprintf("!! %s", esc.Line(w)), Kind: text.Warn})
+		out = append(out, text.Line{Value: esc.Line(w), Kind: text.Alert})
 	}
 	return out
 }

@@ -69,11 +69,11 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 	lines := []text.Line{{Value: esc.Sprintf(words.question, count), Kind: text.Title}, {Value: esc.Sprintf("%s Both texts of each are kept and can be put back.", esc.Const(words.what))}}
 	warn := func(n int, format string) {
 		if n > 0 {
-			lines = append(lines, text.Line{Value: esc.Sprintf(format, prose.Group(int64(n))), Kind: text.Warn})
+			lines = append(lines, text.Line{Value: esc.Sprintf(format, prose.Group(int64(n))), Kind: text.Alert})
 		}
 	}
-	warn(left, "!! %s more of the marked ones cannot be resolved this way, and stay.")
-	warn(hidden, "!! %s of the marked ones are not in the filter.")
+	warn(left, "%s more of the marked ones cannot be resolved this way, and stay.")
+	warn(hidden, "%s of the marked ones are not in the filter.")
 	var list strings.Builder
 	cautions, renamed := 0, 0
 	for _, c := range all {
@@ -83,8 +83,8 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 			renamed++
 		}
 	}
-	warn(renamed, "!! Renamed and not deleted, as the vendor of their tool advises: %s.")
-	warn(cautions, "!! The vendors of the tools of %s warn of something; each conflict says what.")
+	warn(renamed, "Renamed and not deleted, as the vendor of their tool advises: %s.")
+	warn(cautions, "The vendors of the tools of %s warn of something; each conflict says what.")
 	return &dialog.Dialog{Title: esc.Const("Resolve"), Lines: lines, Body: text.NewPage(nil, list.String()), Name: rs.typedAny(all),
 		Choices: []dialog.Choice{{Verb: words.verb, Typed: true, Begin: func() tea.Cmd { begun(); return nil }, Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
 			return dialog.Acted{Instead: d.Work.Watching(rs.resolveEach(all, t, f.Reason))}

@@ -55,7 +55,7 @@ func (rq *Requests) attest(r operator.ErasureRequest, l receipt.Layer) tea.Cmd {
 	dlg.Choices = []dialog.Choice{{Verb: "Attest", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		in := gdpr.Looked{Store: l.Store, Layers: []string{l.Layer}, Ground: strings.TrimSpace(f.Fields[0]), By: strings.TrimSpace(f.Fields[1])}
 		if err := d.Erasure.Attest(ctx, r.ID, in); err != nil {
-			return dlg.Again(f, d.Esc.Sprintf("!! not attested: %s", prose.Reason(d.Esc, err)))
+			return dlg.Again(f, d.Esc.Sprintf("not attested: %s", prose.Reason(d.Esc, err)))
 		}
 		return dialog.Acted{Ok: true, Text: d.Esc.Sprintf("attested: %s; r looks again", d.Esc.LineMax(l.Layer, prose.MaxTitle))}
 	}}}

@@ -119,7 +119,7 @@ func (rq *Requests) decision(title string, question safetext.Text, items []gdpr.
 	esc := rq.D.St.Esc
 	all := append([]text.Line{{Value: question, Kind: text.Title}}, lines...)
 	if hidden > 0 {
-		all = append(all, text.Line{Value: esc.Sprintf("!! %s of the marked ones are not in the filter.", prose.Group(int64(hidden))), Kind: text.Warn})
+		all = append(all, text.Line{Value: esc.Sprintf("%s of the marked ones are not in the filter.", prose.Group(int64(hidden))), Kind: text.Alert})
 	}
 	dlg := &dialog.Dialog{Title: esc.Const(title), NoReason: true, Lines: append(all, text.Line{Value: esc.Const("This voids the plan and its approvals, and replans."), Kind: text.Note})}
 	if len(items) > 1 {

@@ -41,7 +41,7 @@ func (rq *Requests) liftDialog(r operator.ErasureRequest, item string, at *planP
 		}
 		switch {
 		case err != nil:
-			return dlg.Again(f, d.Esc.Sprintf("!! not lifted: %s", prose.Reason(d.Esc, err)))
+			return dlg.Again(f, d.Esc.Sprintf("not lifted: %s", prose.Reason(d.Esc, err)))
 		case r.Done():
 			return dialog.Acted{Ok: true, Text: d.Esc.Const("lifted; memdesk gdpr sweep erases what it kept")}
 		}
@@ -58,12 +58,12 @@ func (rq *Requests) withdraw(r operator.ErasureRequest) tea.Cmd {
 		{Value: esc.Const("It is closed for good: its names, holds and plan go, and the record that there was one stays. No store is touched.")},
 	}
 	if r.Unfinished() || r.Stopped() {
-		lines = append(lines, text.Line{Value: esc.Const("!! Its erasure has begun: what is erased stays erased, the rest stays."), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.Const("Its erasure has begun: what is erased stays erased, the rest stays."), Kind: text.Alert})
 	}
 	dlg := &dialog.Dialog{Title: esc.Const("Withdraw"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("who took it back and why, required: ")}}}
 	dlg.Choices = []dialog.Choice{{Verb: "Withdraw", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		if err := d.Erasure.Withdraw(ctx, r.ID, f.Fields[0]); err != nil {
-			return dlg.Again(f, d.Esc.Sprintf("!! not withdrawn: %s", prose.Reason(d.Esc, err)))
+			return dlg.Again(f, d.Esc.Sprintf("not withdrawn: %s", prose.Reason(d.Esc, err)))
 		}
 		return dialog.Acted{Ok: true, Text: d.Esc.Sprintf("withdrawn: %s", r.ID)}
 	}}}

@@ -352,7 +352,7 @@ func (rq *Requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	}
 	head = append(append(head, rq.phaseLine(r)...), text.Line{Value: esc.Const(rq.next(r)), Kind: kind})
 	if r.Reason != "" && !r.Under() && r.State != gdpr.StateWithdrawn {
-		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(r.Reason, prose.MaxReason)), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.LineMax(r.Reason, prose.MaxReason), Kind: text.Alert})
 	}
 	head = append(head, rq.planSummary(ctx, r, rq.runLines(ctx, r))...)
 	head = append(head,
@@ -395,7 +395,7 @@ func (rq *Requests) planSummary(ctx context.Context, r operator.ErasureRequest, 
 	esc := rq.D.Esc
 	p, err := rq.D.Erasure.Plan(ctx, r.ID)
 	if err != nil {
-		return append(run, text.Line{Value: esc.Sprintf("!! the plan cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn})
+		return append(run, text.Line{Value: esc.Sprintf("the plan cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Alert})
 	}
 	head := append(unsearchedLines(esc, p, "p plans again when 1 Health shows it up."), run...)
 	head = append(head, desk.Field("plan", esc.Sprintf("%s, made %s", p.Short(), rq.D.Time.Ago(p.Made))))

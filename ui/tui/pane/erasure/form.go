@@ -75,7 +75,7 @@ func (rq *Requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog
 		{Value: esc.Const("The id is how stores tag the person. Aliases are each name, address and number that may stand in a text, whole and as written. Separate aliases with \";\". You confirm each one. Nothing is searched or changed yet."), Kind: text.Note},
 	}
 	if wrong != "" && at < 0 {
-		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
+		lines = append([]text.Line{{Value: esc.LineMax(wrong, prose.MaxReason), Kind: text.Alert}}, lines...)
 	}
 	d := &dialog.Dialog{Title: esc.Const("New request"), Lines: lines, NoReason: true, Form: true, Fields: []dialog.Field{
 		{Label: esc.Const("person's id: ")}, {Label: esc.Const("aliases: ")}, {Label: esc.Const("received (YYYY-MM-DD): ")},
@@ -170,7 +170,7 @@ func (rq *Requests) nextIntake(ctx context.Context, in intake) *dialog.Dialog {
 			lines = append(lines, text.Line{Value: esc.Sprintf("You did not give it: %s ties it to the person (%s).", p.Store, esc.LineMax(p.Field, prose.MaxTitle)), Kind: text.Note})
 		}
 		for _, w := range subject.Warnings(alias) {
-			lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", w), Kind: text.Warn})
+			lines = append(lines, text.Line{Value: esc.Line(w), Kind: text.Alert})
 		}
 		return &dialog.Dialog{Title: esc.Const("Alias"), NoReason: true, Canceled: rq.laidAside(func() intake { return in }), Lines: lines, Choices: []dialog.Choice{{Verb: "Yes, this person", Act: answer(true)}, {Verb: "Leave it out", Act: answer(false)}}}
 	}
@@ -185,18 +185,18 @@ func (rq *Requests) fileDialog(ctx context.Context, in intake) *dialog.Dialog {
 	}
 	lines := []text.Line{{Value: esc.Const("File this request?"), Kind: text.Title}, field("person", in.subject)}
 	if others, err := rq.D.Erasure.Others(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.confirmed}); err != nil {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! whether another request is about the person is not known: %s", prose.Reason(esc, err)), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.Sprintf("whether another request is about the person is not known: %s", prose.Reason(esc, err)), Kind: text.Alert})
 	} else if others != "" {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(others, prose.MaxReason)), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.LineMax(others, prose.MaxReason), Kind: text.Alert})
 	}
 	for _, w := range subject.Warnings(in.subject) {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", w), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.Line(w), Kind: text.Alert})
 	}
 	for _, alias := range in.confirmed {
 		lines = append(lines, field("alias", alias))
 	}
 	for _, why := range in.unasked {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(why, prose.MaxReason)), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.LineMax(why, prose.MaxReason), Kind: text.Alert})
 	}
 	lines = append(lines, field("ground", in.ground))
 	if day, err := gdpr.ParseDate(in.received); err == nil {
@@ -205,7 +205,7 @@ func (rq *Requests) fileDialog(ctx context.Context, in intake) *dialog.Dialog {
 	if in.key != "" {
 		lines = append(lines, field("your key", in.key))
 	} else if why := rq.D.Erasure.Unattested(); why != "" {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(why, prose.MaxReason)), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.LineMax(why, prose.MaxReason), Kind: text.Alert})
 	}
 	lines = append(lines, text.Line{Value: esc.Const("The names stay with the request until the last store is done; the audit log keeps keyed hashes."), Kind: text.Note})
 	return &dialog.Dialog{Title: esc.Const("New request"), Lines: lines, NoReason: true, Canceled: rq.laidAside(func() intake { return in }), Choices: []dialog.Choice{

@@ -142,7 +142,7 @@ func unsearchedLines(esc safetext.Escaper, p gdpr.Plan, then string) []text.Line
 	if missing == "" {
 		return nil
 	}
-	return []text.Line{{Value: esc.Sprintf("!! Not searched: %s. %s", esc.LineMax(missing, prose.MaxReason), esc.Const(then)), Kind: text.Warn}}
+	return []text.Line{{Value: esc.Sprintf("Not searched: %s. %s", esc.LineMax(missing, prose.MaxReason), esc.Const(then)), Kind: text.Alert}}
 }
 
 // stepCount counts the steps of a store's plan.
@@ -223,7 +223,7 @@ func layerNote(esc safetext.Escaper, t stepCount) []text.Line {
 // storeWords says what happens in a store, with its share in words.
 func storeWords(esc safetext.Escaper, s gdpr.StorePlan) safetext.Text {
 	if s.Error != "" {
-		return esc.Sprintf("!! %s", esc.LineMax(s.Error, prose.MaxTitle))
+		return esc.LineMax(s.Error, prose.MaxTitle)
 	}
 	words := countSteps(s.Steps).words()
 	if s.Targets > 0 && s.Items > 0 {
@@ -499,19 +499,21 @@ func planRecord(st *paint.Styles, r PlanRow) record.Row[PlanRow] {
 	case r.layer != "":
 		out.Cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(r.store.Store)), r.bar(st), esc.Line(r.layer), esc.Const(r.steps.words())}
 	case r.store != nil:
+		words := storeWords(esc, *r.store)
 		if r.store.Error != "" || len(r.store.Problems) > 0 {
 			out.Tones = []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneBad}
+			words = st.Badge(paint.ToneBad, words)
 		}
 		sign := esc.Const("  ")
 		if r.fold() != "" {
 			sign = st.Glyphs.Fold[r.open]
 		}
-		out.Cells = []safetext.Text{esc.Sprintf("%s%s", sign, esc.Line(r.store.Store)), r.bar(st), esc.Line(r.store.Kind), storeWords(esc, *r.store)}
+		out.Cells = []safetext.Text{esc.Sprintf("%s%s", sign, esc.Line(r.store.Store)), r.bar(st), esc.Line(r.store.Kind), words}
 	default:
 		words := esc.Const(countPlan(r.plan).words())
 		if missing := unsearched(*r.plan); missing != "" {
 			out.Tones = []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneBad}
-			words = esc.Sprintf("!! not searched: %s; %s", esc.LineMax(missing, prose.MaxTitle), words)
+			words = st.Badge(paint.ToneBad, esc.Sprintf("not searched: %s; %s", esc.LineMax(missing, prose.MaxTitle), words))
 		}
 		out.Cells = []safetext.Text{esc.Const("all stores"), esc.Const(""), esc.Const("plan"), words}
 	}
@@ -586,11 +588,11 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 		desk.Field("deadline", esc.Sprintf("%s, %s", esc.Const(r.Deadline.Format(time.DateOnly)), esc.Const(dueWords(r, rq.D.Time.Clock.Now())))),
 		desk.Field("in all", esc.Sprintf("%s: %s", prose.Plural(int64(len(p.Stores)), "store"), esc.Const(all.words()))))
 	if r.PlanHash != p.Hash {
-		head = append(head, text.Line{Value: esc.Const("!! This plan is void: something was changed since. p plans again."), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.Const("This plan is void: something was changed since. p plans again."), Kind: text.Alert})
 	}
 	if max := rq.D.Erasure.Rules().MaxShare; len(p.OverShare(max)) > 0 {
 		for _, s := range p.OverShare(max) {
-			head = append(head, text.Line{Value: esc.Sprintf("!! %s.", esc.Line(s.ShareWords(max))), Kind: text.Warn})
+			head = append(head, text.Line{Value: esc.Sprintf("%s.", esc.Line(s.ShareWords(max))), Kind: text.Alert})
 		}
 		head = append(head, text.Line{Value: esc.Sprintf("If they are right, E wants the number of all items of this plan typed: %s.", strconv.Itoa(all.forget+all.redact)), Kind: text.Warn})
 	}
@@ -630,7 +632,7 @@ func backupLines(esc safetext.Escaper, all []receipt.Backup) (missing, configure
 		}
 	}
 	if len(unknown) > 0 {
-		missing = append(missing, text.Line{Value: esc.Sprintf("! Backups may hold the person: no [[backup]] is configured for %s.", esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Warn})
+		missing = append(missing, text.Line{Value: esc.Sprintf("Backups may hold the person: no [[backup]] is configured for %s.", esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Alert})
 	}
 	return missing, chapter(esc, "Backups", receipt.Folded(known))
 }
@@ -650,18 +652,18 @@ func duration(t time.Duration) string {
 
 func (rq *Requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 	esc := rq.D.Esc
-	head := []text.Line{
-		{Value: esc.Sprintf("%s (%s)", esc.Line(s.Store), esc.Line(s.Kind)), Kind: text.Title},
-		{Value: storeWords(esc, s)},
+	head := []text.Line{{Value: esc.Sprintf("%s (%s)", esc.Line(s.Store), esc.Line(s.Kind)), Kind: text.Title}}
+	if s.Error == "" {
+		head = append(head, text.Line{Value: storeWords(esc, s)})
 	}
 	if s.Cascade {
 		head = append(head, text.Line{Value: esc.Const("The store's own cascade removes exactly these, in one transaction."), Kind: text.Note})
 	}
 	if s.Error != "" {
-		head = append(head, text.Line{Value: esc.Sprintf("!! %s. 1 Health tries the store again; then p plans again.", esc.LineMax(s.Error, prose.MaxReason)), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.Sprintf("%s. 1 Health tries the store again; then p plans again.", esc.LineMax(s.Error, prose.MaxReason)), Kind: text.Alert})
 	}
 	for _, p := range s.Problems {
-		head = append(head, text.Line{Value: esc.Sprintf("!! not looked at: %s", esc.LineMax(p, prose.MaxReason)), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.Sprintf("not looked at: %s", esc.LineMax(p, prose.MaxReason)), Kind: text.Alert})
 	}
 	for _, n := range s.Notes {
 		head = append(head, text.Line{Value: esc.LineMax(n, prose.MaxReason), Kind: text.Note})
@@ -712,10 +714,10 @@ func (rq *Requests) stepText(ctx context.Context, r operator.ErasureRequest, st 
 	case errors.Is(err, model.NotFound):
 		return text.NewPage(append(head, text.Line{Value: esc.Const("It is gone already."), Kind: text.Note}), "")
 	case err != nil:
-		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}), "")
+		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Alert}), "")
 	}
 	if seen != "" && st.Revision != "" && seen != st.Revision {
-		head = append(head, text.Line{Value: esc.Const("!! It has changed since it was planned and would be left alone: p plans again."), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.Const("It has changed since it was planned and would be left alone: p plans again."), Kind: text.Alert})
 	}
 	head = append(head, text.Line{Kind: text.Blank})
 	if st.Action == gdpr.Redact {

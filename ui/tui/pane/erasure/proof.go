@@ -297,7 +297,7 @@ func (rq *Requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
 		_, rec, key, err := d.Erasure.Receipt(ctx, r.ID)
 		if errors.Is(err, receipt.ErrTampered) {
 			return dialog.Acted{Quiet: true, Title: "Receipt", Text: d.Esc.Const("the receipt is NOT as it was signed"), Page: text.NewPage([]text.Line{
-				{Value: d.Esc.Const("!! The receipt is not as it was signed, so it proves nothing."), Kind: text.Warn},
+				{Value: d.Esc.Const("The receipt is not as it was signed, so it proves nothing."), Kind: text.Alert},
 				{Value: prose.Reason(d.Esc, err)},
 				{Value: d.Esc.Const("Take the file from a backup of the state directory, or look again with v."), Kind: text.Note},
 			}, "")}
@@ -398,7 +398,7 @@ func (rq *Requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
 	dlg.Choices = []dialog.Choice{{Verb: "Save", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		n, err := d.Erasure.SaveReceipt(ctx, r.ID, strings.TrimSpace(f.Fields[0]))
 		if err != nil {
-			return dlg.Again(f, d.Esc.Sprintf("!! not saved: %s", prose.Reason(d.Esc, err)))
+			return dlg.Again(f, d.Esc.Sprintf("not saved: %s", prose.Reason(d.Esc, err)))
 		}
 		return dialog.Acted{Ok: true, Quiet: true, Text: d.Esc.Sprintf("saved, %s bytes: %s", prose.Group(n), d.Esc.LineMax(f.Fields[0], prose.MaxTitle))}
 	}}}
@@ -416,7 +416,7 @@ func (rq *Requests) exportErasure(r operator.ErasureRequest) tea.Cmd {
 	dlg.Choices = []dialog.Choice{{Verb: "Export", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		n, missing, err := d.Erasure.Export(ctx, r.ID, strings.TrimSpace(f.Fields[0]))
 		if err != nil {
-			return dlg.Again(f, d.Esc.Sprintf("!! not exported: %s", prose.Reason(d.Esc, err)))
+			return dlg.Again(f, d.Esc.Sprintf("not exported: %s", prose.Reason(d.Esc, err)))
 		}
 		out := dialog.Acted{Ok: true, Quiet: true, Text: d.Esc.Sprintf("exported %s: %s", prose.Plural(n, "item"), d.Esc.LineMax(f.Fields[0], prose.MaxTitle))}
 		if len(missing) > 0 {

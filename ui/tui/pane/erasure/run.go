@@ -71,9 +71,9 @@ func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	max := d.Erasure.Rules().MaxShare
 	over := p.OverShare(max)
 	if len(over) > 0 {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s.", esc.LineMax(over[0].ShareWords(max), prose.MaxReason)), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s.", esc.LineMax(over[0].ShareWords(max), prose.MaxReason)), Kind: text.Alert})
 	}
-	lines = append(lines, text.Line{Value: esc.Const("!! It cannot be undone: nothing is kept for z."), Kind: text.Warn, Pin: true})
+	lines = append(lines, text.Line{Value: esc.Const("It cannot be undone: nothing is kept for z."), Kind: text.Alert, Pin: true})
 	lines = append(lines, unsearchedLines(esc, p, "Nothing is erased there, and the request stays partial.")...)
 	var production []string
 	for _, m := range d.Fleet.Members() {
@@ -82,7 +82,7 @@ func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 		}
 	}
 	if len(production) > 0 {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! Production: %s", esc.LineMax(strings.Join(production, ", "), prose.MaxTitle)), Kind: text.Warn, Pin: true})
+		lines = append(lines, text.Line{Value: esc.Sprintf("Production: %s", esc.LineMax(strings.Join(production, ", "), prose.MaxTitle)), Kind: text.Alert, Pin: true})
 	}
 	var left []string
 	if held > 0 {
@@ -112,7 +112,7 @@ func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 		if len(over) > 0 {
 			o.ConfirmCount, _ = strconv.ParseInt(strings.TrimSpace(f.Fields[0]), 10, 64)
 			if o.ConfirmCount != items {
-				return dlg.Again(dialog.Filled{}, esc.Sprintf("!! the number of items was not typed: %d", items))
+				return dlg.Again(dialog.Filled{}, esc.Sprintf("the number of items was not typed: %d", items))
 			}
 		}
 		return rq.beginErasure(ctx, o)
@@ -171,7 +171,7 @@ func eraseStores(st *paint.Styles, p gdpr.Plan) []text.Line {
 			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: storeWords(esc, s), Kind: text.Warn})
 		case len(s.Problems) > 0:
 			rows[i].Trouble = true
-			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: esc.Sprintf("!! %s not looked at", prose.Plural(int64(len(s.Problems)), "place")), Kind: text.Warn})
+			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: esc.Sprintf("%s not looked at", prose.Plural(int64(len(s.Problems)), "place")), Kind: text.Alert})
 		}
 	}
 	return append(chart.Table(st, rows), trouble...)
@@ -211,7 +211,7 @@ func (rq *Requests) phaseLine(r operator.ErasureRequest) []text.Line {
 			done--
 		}
 	}
-	return []text.Line{{Value: chart.Phases(rq.D.St, names, done, r.Stopped() || r.State == gdpr.StatePartial)}}
+	return []text.Line{chart.Phases(rq.D.St, names, done, r.Stopped() || r.State == gdpr.StatePartial)}
 }
 
 // beginErasure runs in a command.
@@ -266,9 +266,7 @@ func (rq *Requests) runLines(ctx context.Context, r operator.ErasureRequest) []t
 	if err != nil {
 		return append(head, desk.Field("progress", esc.Sprintf("%s, %s of %s", esc.LineMax(r.Run.Note, prose.MaxTitle), prose.Group(r.Run.Done), prose.Group(r.Run.Total))))
 	}
-	if bar := chart.Progress(rq.D.St, r.Run.Done, r.Run.Total); !bar.IsEmpty() {
-		head = append(head, text.Line{Value: bar})
-	}
+	head = append(head, chart.Progress(rq.D.St, r.Run.Done, r.Run.Total))
 	return append(head, progressLines(esc, p, r.Run)...)
 }
 
@@ -321,7 +319,7 @@ func (rq *Requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 		return nil
 	}
 	if err != nil {
-		return []text.Line{{Kind: text.Blank}, {Value: esc.Sprintf("!! %s", prose.Reason(esc, err)), Kind: text.Warn}}
+		return []text.Line{{Kind: text.Blank}, {Value: prose.Reason(esc, err), Kind: text.Alert}}
 	}
 	head := []text.Line{{Kind: text.Blank}, {Value: esc.Const("Left after the last run"), Kind: text.Title},
 		{Value: esc.Sprintf("%s forgotten, %s redacted, %s on hold", prose.Group(rep.Forgotten), prose.Group(rep.Redacted), prose.Group(rep.Held))}}
@@ -329,10 +327,10 @@ func (rq *Requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 		head = append(head, text.Line{Value: esc.Const("It was of an earlier plan."), Kind: text.Note})
 	}
 	for _, l := range rep.Left {
-		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(l.String(), prose.MaxReason)), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.LineMax(l.String(), prose.MaxReason), Kind: text.Alert})
 	}
 	for _, n := range rep.Notes {
-		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(n, prose.MaxReason)), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.LineMax(n, prose.MaxReason), Kind: text.Alert})
 	}
 	clean := 0
 	for _, l := range rep.Layers {
@@ -354,7 +352,7 @@ func (rq *Requests) deadline(r operator.ErasureRequest) tea.Cmd {
 	add := func(verb, done string, do func(ctx context.Context, id, told string) error) {
 		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: verb, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			if err := do(ctx, r.ID, strings.TrimSpace(strings.Join(f.Fields, ""))); err != nil {
-				return dlg.Again(f, d.Esc.Sprintf("!! Not changed: %s", prose.Reason(d.Esc, err)))
+				return dlg.Again(f, d.Esc.Sprintf("Not changed: %s", prose.Reason(d.Esc, err)))
 			}
 			return dialog.Acted{Ok: true, Text: d.Esc.Const(done)}
 		}})

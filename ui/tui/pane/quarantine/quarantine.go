@@ -188,7 +188,7 @@ func (en *entries) discardDialog(s model.Store, e operator.QuarantineEntry, warn
 		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
 	}
 	for _, w := range warnings {
-		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(w, prose.MaxReason)), Kind: text.Warn})
+		lines = append(lines, text.Line{Value: esc.LineMax(w, prose.MaxReason), Kind: text.Alert})
 	}
 	ref := model.Ref{Store: e.Store, ID: e.ID}
 	return &dialog.Dialog{
@@ -270,7 +270,7 @@ func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[opera
 	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneWarn, paint.ToneInfo}
 	switch {
 	case e.Problem != "":
-		what = esc.Sprintf("!! %s", esc.LineMax(e.Problem, prose.MaxTitle))
+		what = d.St.Badge(paint.ToneBad, esc.LineMax(e.Problem, prose.MaxTitle))
 		tones = append(tones, paint.ToneInfo, paint.ToneBad)
 	case e.FalsePositive:
 		what = esc.Sprintf("(known false positive) %s", what)
@@ -313,7 +313,7 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	live := desk.LivenessOf(e.Live)
 	head := []text.Line{{Value: esc.LineMax(e.Source, desk.MaxField), Kind: text.Title}}
 	if e.Problem != "" {
-		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(e.Problem, prose.MaxReason)), Kind: text.Warn}), "")
+		return text.NewPage(append(head, text.Line{Value: esc.LineMax(e.Problem, prose.MaxReason), Kind: text.Alert}), "")
 	}
 	tone, kind := paint.ToneBad, text.Bad
 	switch live {
@@ -339,7 +339,7 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 		head = append(head, text.Line{Value: esc.Sprintf("Written by %s.", desk.WriterWords(d, *e.Writer)), Kind: text.Note})
 	}
 	if err != nil {
-		head = append(head, text.Line{Value: esc.Sprintf("!! its content cannot be read: %s", prose.Reason(esc, err)), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.Sprintf("its content cannot be read: %s", prose.Reason(esc, err)), Kind: text.Alert})
 	}
 	if how.facts || err != nil {
 		return text.NewPage(append(append(head, text.Line{Kind: text.Blank}), quarantineFacts(d, e, full)...), "")

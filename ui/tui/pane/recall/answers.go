@@ -25,7 +25,7 @@ type status struct {
 func (p *Pane) statuses() []status {
 	st := p.d.St
 	if p.wrong != nil {
-		return []status{{text: prose.Reason(st.Esc, p.wrong), mark: "!", paint: st.Warn}}
+		return []status{{text: prose.Reason(st.Esc, p.wrong), mark: st.Glyphs.State[paint.ToneWarn], paint: st.Warn}}
 	}
 	if len(p.answers)+len(p.waiting) == 0 {
 		return nil
@@ -33,17 +33,17 @@ func (p *Pane) statuses() []status {
 	out := []status{{text: p.summary(), paint: st.Dim}}
 	for _, a := range p.answers {
 		if a.failed {
-			out = append(out, status{st.Esc.Line(a.answer.Store), a.Status, "!!", st.Bad})
+			out = append(out, status{st.Esc.Line(a.answer.Store), a.Status, st.Glyphs.State[paint.ToneBad], st.Bad})
 		}
 	}
 	for _, name := range p.waiting {
 		if !p.running {
-			out = append(out, status{st.Esc.Line(name), safetext.Const("no answer: the question was withdrawn"), "!!", st.Bad})
+			out = append(out, status{st.Esc.Line(name), safetext.Const("no answer: the question was withdrawn"), st.Glyphs.State[paint.ToneBad], st.Bad})
 		}
 	}
 	for _, a := range p.answers {
 		if r := a.answer.Result; !a.failed && (r.Bounded || r.Total == model.TotalUnknown || r.Total > int64(len(r.Hits))) {
-			out = append(out, status{st.Esc.Line(a.answer.Store), a.Status, "!", st.Warn})
+			out = append(out, status{st.Esc.Line(a.answer.Store), a.Status, st.Glyphs.State[paint.ToneWarn], st.Warn})
 		}
 	}
 	return out
@@ -158,9 +158,9 @@ func (p *Pane) row(h hitRow, at bool, width int, c hitColumns) string {
 	r.Cell(st.Plain, h.Name, 11).Blank(1)
 	if h.Withheld {
 		if c.numbers {
-			r.Number(st.Bad, safetext.Const("!!"), 4).Blank(8)
+			r.Number(st.Bad, safetext.Const(st.Glyphs.State[paint.ToneBad]), 4).Blank(8)
 		} else {
-			r.Lit(st.Bad, "!! ")
+			r.Lit(st.Bad, st.Glyphs.State[paint.ToneBad]+" ")
 		}
 		return r.Put(st.Warn, h.Where).End()
 	}
@@ -173,7 +173,7 @@ func (p *Pane) row(h hitRow, at bool, width int, c hitColumns) string {
 		r.Cell(pt, who, c.writer-1).Blank(1)
 	}
 	if !h.planted.IsEmpty() {
-		r.Lit(st.Warn, "! ")
+		r.Lit(st.Warn, st.Glyphs.State[paint.ToneWarn]+" ")
 	}
 	return r.Hits(st.Dim, h.Snippet, h.matches).End()
 }
@@ -191,7 +191,7 @@ func (p *Pane) emptiness(width int) []string {
 	case p.running:
 		text = st.Esc.Const("asking")
 	default:
-		text = st.Esc.Sprintf("No store has anything for %q. Stores that did not answer are marked !! above.", p.query)
+		text = st.Esc.Sprintf("No store has anything for %q. Stores that did not answer are marked %s above.", p.query, st.Glyphs.State[paint.ToneBad])
 	}
 	return st.Paragraph(st.Dim, text, width)
 }

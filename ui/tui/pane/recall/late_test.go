@@ -65,7 +65,7 @@ func TestAPlantedHitIsMarked(t *testing.T) {
 	if got := p.describe(p.rows[0]); len(got) < 2 || !strings.Contains(got[1].Value.String(), "looks planted: sleeper") {
 		t.Errorf("the detail says %v", got)
 	}
-	if rows := strings.Join(p.renderList(90), "\n"); !strings.Contains(rows, "! ") {
+	if rows := strings.Join(p.renderList(90), "\n"); !strings.Contains(rows, "▲ ") {
 		t.Errorf("the row has no mark: %q", rows)
 	}
 }

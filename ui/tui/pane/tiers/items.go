@@ -448,7 +448,7 @@ func (l *items) emptiness(width int) []string {
 	case errors.Is(l.Window.Err, model.InvalidInput) && l.Query != "" && len(l.Window.Rows) == 0:
 		return say(st.Warn, st.Esc.Sprintf("%s. esc shows all items, / changes the filter.", prose.Reason(st.Esc, l.Window.Err)))
 	case l.Window.Err != nil && len(l.Window.Rows) == 0:
-		return say(st.Bad, st.Esc.Sprintf("!! the store does not list: %s. ctrl+r asks again, esc goes back.", prose.Reason(st.Esc, l.Window.Err)))
+		return say(st.Bad, st.Badge(paint.ToneBad, st.Esc.Sprintf("the store does not list: %s. ctrl+r asks again, esc goes back.", prose.Reason(st.Esc, l.Window.Err))))
 	case len(l.Window.Rows) > 0 || !l.Window.Loaded:
 		return nil
 	case l.Query != "":

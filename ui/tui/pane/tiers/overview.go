@@ -253,18 +253,18 @@ func (o *overview) storeRows(m backends.Member) []tierRow {
 	switch {
 	case m.Err != nil:
 		top.failed = true
-		top.note = esc.Sprintf("!! not open: %s", prose.Reason(esc, m.Err))
+		top.note = esc.Sprintf("not open: %s", prose.Reason(esc, m.Err))
 		return []tierRow{top}
 	case !known:
 		top.note = esc.Const("counting")
 		return []tierRow{top}
 	case t.err != nil && t.Counts == nil:
 		top.failed = true
-		top.note = esc.Sprintf("!! %s", prose.Reason(esc, t.err))
+		top.note = prose.Reason(esc, t.err)
 		return []tierRow{top}
 	case t.err != nil:
 		top.failed = true
-		top.note = esc.Sprintf("!! old counts: %s", prose.Reason(esc, t.err))
+		top.note = esc.Sprintf("old counts: %s", prose.Reason(esc, t.err))
 	default:
 		top.note = esc.Line(m.Kind)
 	}
@@ -362,7 +362,7 @@ func (o *overview) describe(r tierRow) []text.Line {
 	esc := o.d.St.Esc
 	head := []text.Line{{Value: r.name, Kind: text.Title}}
 	if r.failed {
-		head = append(head, text.Line{Value: r.note, Kind: text.Warn}, text.Line{Value: esc.Const("1 Health tries it again; ctrl+r counts again."), Kind: text.Note})
+		head = append(head, text.Line{Value: r.note, Kind: text.Alert}, text.Line{Value: esc.Const("1 Health tries it again; ctrl+r counts again."), Kind: text.Note})
 	}
 	s, err := o.d.Fleet.Store(r.at.Store)
 	if err != nil {
@@ -557,7 +557,7 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 	}
 	switch {
 	case t.failed:
-		r.Put(st.Bad, t.note)
+		r.Put(st.Bad, st.Badge(paint.ToneBad, t.note))
 	case noted:
 		r.Put(st.Dim, t.note)
 	}
