@@ -108,7 +108,7 @@ func TestErasureFaults(t *testing.T) {
 		}
 		r := o.console(80, 24).see("planned")
 		r.press("E").begin(id, "Erase").see("partial", "r does what is missing")
-		r.press("V").see("not clean yet").press("/", "map.zst", "enter").see("/map.zst", "? not looked at", "1 of 1")
+		r.press("V").see("not clean yet").press("/", "map.zst", "enter").see("/map.zst", "▲ not looked at", "1 of 1")
 		r.press("t").answer("Attest notes: map.zst?").golden("erasure-attest-80x24")
 		r.press("enter").see("cancelled: nothing was changed")
 		r.press("t").answer("Attest notes: map.zst?", "tab", "tab", "tab").see("[Attest]").press("enter").answer("▲ not attested: ")
@@ -156,14 +156,14 @@ func TestErasureFaults(t *testing.T) {
 		// A plan over a large part of a store must ask for the number of items.
 		r.press("E").answer("the number of items:", "tab", "7", "tab", id, "tab").see("[Erase]").press("enter").answer("the number of items was not typed", "esc").see("cancelled")
 		// Holding an item voids the plan, which is made anew.
-		r.press("enter").see("The plan of").press("/", "graph forget", "enter").see("/graph forget", "x forget")
+		r.press("enter").see("The plan of").press("/", "graph forget", "enter").see("/graph forget", "█ forget")
 		r.press("H").answer("Keep ", "tab", "tab").see("[Hold]").press("enter").see("not changed: a hold needs its ground")
 		r.press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("held for", "a legal claim").press("g").see("1 on hold")
 		r.press("c").answer("Treat 31 items otherwise?", "enter").see("cancelled") // everything below the heading except the held item
 		// The hold is lifted, from the plan and from the request.
-		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").press("U").answer("Lift a hold?", "enter").see("cancelled").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("action       forget").press("g").gone("1 on hold")
+		r.press("/", "graph hold", "enter").see("/graph hold", "▌ hold").press("U").answer("Lift a hold?", "enter").see("cancelled").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("action       forget").press("g").gone("1 on hold")
 		r.press("U").see("U: it is not on hold")
-		r.press("/", "graph forget", "enter").see("/graph forget", "x forget").press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("held for", "a legal claim").press("g").see("1 on hold")
+		r.press("/", "graph forget", "enter").see("/graph forget", "█ forget").press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("held for", "a legal claim").press("g").see("1 on hold")
 		// Another session replans meanwhile: the shown plan must not be carried out.
 		if out, code := o.run("gdpr", "hold", id, "--item", "graph:nothing-like-this", "--ground", "x"); code != 4 {
 			t.Fatalf("hold of nothing: exit %d: %s", code, out)
@@ -199,16 +199,16 @@ func TestErasureFaults(t *testing.T) {
 		r.press(" ").see("space: this row stands for those below it")
 		// Everything that a filter shows, except its headings; the ground is asked for once, and one plan
 		// is made.
-		r.press("/", "graph forget", "enter").see("/graph forget", "x forget").press("*").see("rows marked")
-		r.asked("H", "items back from the erasure?").press("enter").see("cancelled").press("H").answer("items back from the erasure?", "tab", "a legal claim", "tab").see("[Hold]", "x forget  graph:").press("enter").see("on hold: the plan is made anew").see("1 go (1 layer), 11 on hold", "▸ notes")
+		r.press("/", "graph forget", "enter").see("/graph forget", "█ forget").press("*").see("rows marked")
+		r.asked("H", "items back from the erasure?").press("enter").see("cancelled").press("H").answer("items back from the erasure?", "tab", "a legal claim", "tab").see("[Hold]", "forget  graph:").press("enter").see("on hold: the plan is made anew").see("1 go (1 layer), 11 on hold", "▸ notes")
 		// A range is lifted; items not held under this request must not change.
-		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").see("1 of 11").press(" ", "v").see("2 marked")
-		r.asked("U", "Lift the hold on 2 items?").press("enter").see("cancelled").press("U").answer("Lift the hold on 2 items?", "tab").see("[Lift]").press("enter").see("lifted: the plan is made anew").see("x forget", "= hold", "▸ notes")
+		r.press("/", "graph hold", "enter").see("/graph hold", "▌ hold").see("1 of 11").press(" ", "v").see("2 marked")
+		r.asked("U", "Lift the hold on 2 items?").press("enter").see("cancelled").press("U").answer("Lift the hold on 2 items?", "tab").see("[Lift]").press("enter").see("lifted: the plan is made anew").see("█ forget", "▌ hold", "▸ notes")
 		// A heading stands for all rows below it.
 		r.press("g").see("all stores").press("j").see("▌ ▸ harbor").press("c").answer("Treat ", "tab").see("3 go, 33 redact", "[Forget all]").press("esc").see("cancelled")
 		r.press("H").answer("items back from the erasure?", "tab", "Art. 17(3)(e)", "tab").see("[Hold]").press("enter").see("Plan ready: ", "▌ ▸ harbor")
 		// The plan made anew is folded as before, and the cursor is at the same row.
-		r.press("F").gone("▸").press("j", "j", "j").see("▌     harbor = hold").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("▌     harbor ~ redact", "  ▾ harbor").gone("▸")
+		r.press("F").gone("▸").press("j", "j", "j").see("▌     harbor ▌ hold").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("▌     harbor ▄ redact", "  ▾ harbor").gone("▸")
 	})
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()
@@ -313,7 +313,7 @@ func TestErasureKeepsTheClearNameOffTheScreen(t *testing.T) {
 	id := o.planned("--subject", "usr_teo", "--alias", "Teo Alvarez")
 	r := o.console(200, 50).see("usr_teo")
 	r.press("E").begin(id, "Erase").see("No layer that can be reached holds the person").press("esc").see("answered")
-	r.gone("usr_teo").press("enter").see("+ verified").gone("usr_teo").press("esc").gone("+ verified")
+	r.gone("usr_teo").press("enter").see("● verified: every").gone("usr_teo").press("esc").gone("● verified: every")
 	r.press("v").answer("Type the person's id", "tab", "usr_maren", "tab", "tab").see("[Look again]").press("enter").see("type the subject's id instead")
 	// Other names are asked for too: one that was not erased must be refused, and without any the layers
 	// must say so.

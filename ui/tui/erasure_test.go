@@ -169,12 +169,12 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			id := o.only()
 			r.press("E").answer("for good?", "tab", id, "tab").see("[Erase]").press("enter")
 			r.see("No layer that can be reached holds the person", "has ended: complete", "Erasure › er-", "enter receipt").gone("has begun")
-			r.press("enter").see("+ verified").press("esc").gone("+ verified").press("esc").see("answered")
+			r.press("enter").see("● verified: every").press("esc").gone("● verified: every").press("esc").see("answered")
 			r.press("ctrl+r").golden(frame("complete"))
-			r.press("enter").see("+ verified").press("esc").gone("+ verified")
+			r.press("enter").see("● verified: every").press("esc").gone("● verified: every")
 			// All clean layers share one row after the others, which names each of them.
-			r.press("V").see("(running sessions)", "+ clean", " lock files", "1 of 2").press("end").see("2 of 2").press("enter")
-			r.see("nothing names the person", "+ clean: items").press("esc").see("2 of 2").press("/", "recall", "enter").see("+ clean", "recall").gone("lock files").press("esc").press("esc").see("answered")
+			r.press("V").see("(running sessions)", "● clean", " lock files", "1 of 2").press("end").see("2 of 2").press("enter")
+			r.see("nothing names the person", "● clean: items").press("esc").see("2 of 2").press("/", "recall", "enter").see("● clean", "recall").gone("lock files").press("esc").press("esc").see("answered")
 
 			// The saved receipt must be the shown one and verify offline.
 			r.press("S").answer("Save the receipt", "enter").see("cancelled")

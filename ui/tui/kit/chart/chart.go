@@ -23,7 +23,20 @@ func (r Row) add(o Row) Row {
 	return r
 }
 
-// signs are the parts of a bar: removed, redacted, held, left, and the rest.
+// Fate is what becomes of a finding.
+type Fate int
+
+const (
+	Goes Fate = iota
+	Redacted
+	Held
+	Left
+)
+
+// Sign is the sign of a fate, the same in a bar and before a word.
+func Sign(st *paint.Styles, f Fate) string { return signs(st)[f] }
+
+// signs are the parts of a bar: a sign for each fate, and the rest.
 func signs(st *paint.Styles) [5]string {
 	if st.Esc.ASCII {
 		return [5]string{"#", "~", "=", ".", " "}

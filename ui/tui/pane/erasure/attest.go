@@ -33,7 +33,7 @@ func (rq *Requests) LayerKeys(p *record.List[LayerRow], r operator.ErasureReques
 		case l.Verdict == model.VerdictAttested:
 			return "it is attested"
 		}
-		return "the program can judge it itself: " + strings.TrimLeft(verdictWords(l.Verdict), "+!~?x-= ")
+		return "the program can judge it itself: " + verdictWords(l.Verdict)
 	}), func() tea.Cmd {
 		l, _ := layer()
 		return rq.attest(r, l)

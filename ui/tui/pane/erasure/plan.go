@@ -247,9 +247,13 @@ func share(n, of int64) string {
 	}
 }
 
-// actionWords say what happens to an item, with a sign: never by colour alone.
-var actionWords = map[gdpr.Action]string{
-	gdpr.Forget: "x forget", gdpr.Redact: "~ redact", gdpr.Scrub: "x scrub", gdpr.Held: "= hold", gdpr.OutOfScope: "- left",
+// actionWords say what happens to an item.
+var actionWords = map[gdpr.Action]string{gdpr.Forget: "forget", gdpr.Redact: "redact", gdpr.Scrub: "scrub", gdpr.Held: "hold", gdpr.OutOfScope: "left"}
+
+// actionBadge is the word with the sign that the bars have for it.
+func actionBadge(st *paint.Styles, a gdpr.Action) safetext.Text {
+	fate := map[gdpr.Action]chart.Fate{gdpr.Redact: chart.Redacted, gdpr.Held: chart.Held, gdpr.OutOfScope: chart.Left}[a]
+	return st.Esc.Const(chart.Sign(st, fate) + " " + actionWords[a])
 }
 
 // PlanRow is a row of the plan: all of it, a store, a layer of one, or one step.
@@ -493,9 +497,9 @@ func planRecord(st *paint.Styles, r PlanRow) record.Row[PlanRow] {
 	out := record.Row[PlanRow]{Key: r.key(), Raw: r}
 	switch {
 	case r.step != nil:
-		tones := map[gdpr.Action]paint.Tone{gdpr.Forget: paint.ToneWarn, gdpr.Scrub: paint.ToneWarn}
+		tones := map[gdpr.Action]paint.Tone{gdpr.Forget: paint.ToneBad, gdpr.Scrub: paint.ToneBad, gdpr.Redact: paint.ToneWarn}
 		out.Tones = []paint.Tone{paint.ToneInfo, tones[r.step.Action]}
-		out.Cells = []safetext.Text{esc.Sprintf("    %s", esc.Line(r.step.Store)), esc.Const(actionWords[r.step.Action]), esc.Line(r.step.Layer), prose.NameFirst(esc, r.step.ID)}
+		out.Cells = []safetext.Text{esc.Sprintf("    %s", esc.Line(r.step.Store)), actionBadge(st, r.step.Action), esc.Line(r.step.Layer), prose.NameFirst(esc, r.step.ID)}
 	case r.layer != "":
 		out.Cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(r.store.Store)), r.bar(st), esc.Line(r.layer), esc.Const(r.steps.words())}
 	case r.store != nil:

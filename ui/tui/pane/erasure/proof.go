@@ -26,26 +26,36 @@ import (
 	"memdesk/ui/tui/task"
 )
 
-// verdictWords say what a layer's verdict means, with a sign: never by colour
-// alone (erasure-physical.md, Verdicts).
+// verdictWords say what a layer's verdict means (erasure-physical.md, Verdicts).
 func verdictWords(v model.Verdict) string {
 	switch v {
-	case model.VerdictClean:
-		return "+ clean"
 	case model.VerdictResidue:
-		return "! something left"
+		return "something left"
 	case model.VerdictPending:
-		return "~ waits"
+		return "waits"
 	case model.VerdictUnaudited:
-		return "? not looked at"
-	case model.VerdictFailed:
-		return "x failed"
+		return "not looked at"
 	case model.VerdictOutOfScope:
-		return "- out of reach"
-	case model.VerdictAttested:
-		return "= attested"
+		return "out of reach"
 	}
-	return "? " + string(v)
+	return string(v)
+}
+
+func verdictTone(v model.Verdict) paint.Tone {
+	switch v {
+	case model.VerdictClean, model.VerdictAttested:
+		return paint.ToneGood
+	case model.VerdictResidue, model.VerdictFailed:
+		return paint.ToneBad
+	}
+	if receipt.Passes(v) {
+		return paint.ToneInfo
+	}
+	return paint.ToneWarn
+}
+
+func verdictBadge(st *paint.Styles, v model.Verdict) safetext.Text {
+	return st.Badge(verdictTone(v), st.Esc.Line(verdictWords(v)))
 }
 
 // verdictAdvice says what to do about a verdict.
@@ -101,20 +111,20 @@ func (rq *Requests) layersSide(r operator.ErasureRequest, title string, get func
 			var rows []record.Row[LayerRow]
 			for i, l := range standing {
 				if q.Matches(l.Store, l.Layer, verdictWords(l.Verdict), l.Method, l.Reason) {
-					rows = append(rows, layerRecord(d.Esc, i, l))
+					rows = append(rows, layerRecord(d.St, i, l))
 				}
 			}
 			if q.Filter == "" && clean.Layers > 0 {
-				rows = append(rows, foldRecord(d.Esc, clean))
+				rows = append(rows, foldRecord(d.St, clean))
 			}
 			first, page := desk.PageOf(len(rows), q.Cursor, q.Limit)
 			return list.Span[record.Row[LayerRow]]{Rows: rows[first : first+page.Rows], Next: page.Next, Total: page.Total}, desk.Said{Text: layersNotice(d.Esc, layers)}, nil
 		},
 		Detail: func(_ context.Context, raw LayerRow) *text.Page {
 			if raw.folded {
-				return foldText(d.Esc, raw.clean)
+				return foldText(d.St, raw.clean)
 			}
-			return layerText(d.Esc, raw.layer)
+			return layerText(d.St, raw.layer)
 		},
 		Keys: func(p *record.List[LayerRow]) []act.Act { return rq.LayerKeys(p, r) },
 		Crumb: func(raw LayerRow) safetext.Text {
@@ -134,14 +144,16 @@ type LayerRow struct {
 }
 
 // foldRecord is the row of the clean layers.
-func foldRecord(esc safetext.Escaper, f receipt.Fold) record.Row[LayerRow] {
-	return record.Row[LayerRow]{Key: "clean", Raw: LayerRow{clean: f, folded: true}, Cells: []safetext.Text{
-		esc.Const(prose.Plural(f.Layers, "layer")), esc.Const(verdictWords(model.VerdictClean)), esc.Const(prose.Size(f.Bytes)), esc.LineMax(f.Words(), desk.MaxField),
+func foldRecord(st *paint.Styles, f receipt.Fold) record.Row[LayerRow] {
+	esc, tones := st.Esc, []paint.Tone{paint.ToneInfo, paint.ToneGood}
+	return record.Row[LayerRow]{Key: "clean", Raw: LayerRow{clean: f, folded: true}, Tones: tones, Cells: []safetext.Text{
+		esc.Const(prose.Plural(f.Layers, "layer")), verdictBadge(st, model.VerdictClean), esc.Const(prose.Size(f.Bytes)), esc.LineMax(f.Words(), desk.MaxField),
 	}}
 }
 
 // foldText names each clean layer, store by store.
-func foldText(esc safetext.Escaper, f receipt.Fold) *text.Page {
+func foldText(st *paint.Styles, f receipt.Fold) *text.Page {
+	esc := st.Esc
 	head := []text.Line{
 		{Value: esc.Sprintf("%s clean", prose.Plural(f.Layers, "layer")), Kind: text.Title},
 		{Value: esc.Const(verdictAdvice(model.VerdictClean))},
@@ -150,14 +162,15 @@ func foldText(esc safetext.Escaper, f receipt.Fold) *text.Page {
 		{Kind: text.Blank},
 	}
 	for _, l := range f.Rows {
-		head = append(head, layerLine(esc, l))
+		head = append(head, layerLine(st, l))
 	}
 	return text.NewPage(head, "")
 }
 
 // layerLine is a layer in a line of a page.
-func layerLine(esc safetext.Escaper, l receipt.Layer) text.Line {
-	line := esc.Sprintf("%s: %s, %s looked at", verdictWords(l.Verdict), esc.LineMax(l.Layer, prose.MaxTitle), prose.Size(l.BytesScanned))
+func layerLine(st *paint.Styles, l receipt.Layer) text.Line {
+	esc := st.Esc
+	line := esc.Sprintf("%s: %s, %s looked at", verdictBadge(st, l.Verdict), esc.LineMax(l.Layer, prose.MaxTitle), prose.Size(l.BytesScanned))
 	if l.Reason != "" {
 		line = esc.Sprintf("%s. %s", line, esc.LineMax(l.Reason, prose.MaxTitle))
 	}
@@ -178,23 +191,18 @@ func layersNotice(esc safetext.Escaper, layers []receipt.Layer) safetext.Text {
 	return esc.Sprintf("%s of %s not clean yet", prose.Group(int64(bad)), prose.Plural(int64(len(layers)), "layer"))
 }
 
-func layerRecord(esc safetext.Escaper, i int, l receipt.Layer) record.Row[LayerRow] {
-	t := paint.ToneInfo
-	switch {
-	case l.Verdict == model.VerdictResidue || l.Verdict == model.VerdictFailed:
-		t = paint.ToneBad
-	case !receipt.Passes(l.Verdict):
-		t = paint.ToneWarn
-	}
-	return record.Row[LayerRow]{Key: strconv.Itoa(i), Raw: LayerRow{layer: l}, Tones: []paint.Tone{paint.ToneInfo, t}, Cells: []safetext.Text{
-		esc.Line(l.Store), esc.Const(verdictWords(l.Verdict)), esc.Const(prose.Size(l.BytesScanned)), esc.LineMax(l.Layer, prose.MaxTitle),
+func layerRecord(st *paint.Styles, i int, l receipt.Layer) record.Row[LayerRow] {
+	esc := st.Esc
+	return record.Row[LayerRow]{Key: strconv.Itoa(i), Raw: LayerRow{layer: l}, Tones: []paint.Tone{paint.ToneInfo, verdictTone(l.Verdict)}, Cells: []safetext.Text{
+		esc.Line(l.Store), verdictBadge(st, l.Verdict), esc.Const(prose.Size(l.BytesScanned)), esc.LineMax(l.Layer, prose.MaxTitle),
 	}}
 }
 
-func layerText(esc safetext.Escaper, l receipt.Layer) *text.Page {
+func layerText(st *paint.Styles, l receipt.Layer) *text.Page {
+	esc := st.Esc
 	head := []text.Line{
 		{Value: esc.LineMax(l.Layer, desk.MaxField), Kind: text.Title},
-		desk.Field("verdict", esc.Const(verdictWords(l.Verdict))),
+		desk.Field("verdict", verdictBadge(st, l.Verdict)),
 		{Value: esc.Const(verdictAdvice(l.Verdict)), Kind: text.Note},
 	}
 	if l.Reason != "" {
@@ -305,16 +313,17 @@ func (rq *Requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
 		if err != nil {
 			return dialog.Acted{Quiet: true, Text: prose.Reason(d.Esc, err)}
 		}
-		return dialog.Acted{Ok: true, Quiet: true, Title: "Receipt of " + r.ID, Page: text.NewPage(receiptLines(d.Esc, rec, key), "")}
+		return dialog.Acted{Ok: true, Quiet: true, Title: "Receipt of " + r.ID, Page: text.NewPage(receiptLines(d.St, rec, key), "")}
 	})
 }
 
 // receiptLines are the receipt for people.
-func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []text.Line {
+func receiptLines(st *paint.Styles, rec receipt.Receipt, key string) []text.Line {
+	esc := st.Esc
 	approver := esc.LineMax(rec.ApproverWords(), prose.MaxTitle)
 	head := []text.Line{
 		{Value: esc.Sprintf("Receipt of the erasure %s", esc.Line(rec.Request)), Kind: text.Title},
-		desk.Field("signature", esc.Sprintf("+ verified: every byte is as it was signed, with key %s", esc.Line(key))),
+		desk.Field("signature", st.Badge(paint.ToneGood, esc.Sprintf("verified: every byte is as it was signed, with key %s", esc.Line(key)))),
 		desk.Field("person", esc.Sprintf("%s (keyed pseudonym)", esc.Line(rec.Subject))),
 		desk.Field("status", esc.LineMax(rec.StatusWords(), desk.MaxField)), desk.Field("ground", esc.LineMax(rec.Ground, prose.MaxTitle)),
 		desk.Field("done", esc.Sprintf("items: %s forgotten, %s redacted, %s on hold", prose.Group(rec.Forgotten), prose.Group(rec.Redacted), prose.Group(receipt.Items(rec.Held)))),
@@ -341,7 +350,7 @@ func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []text.
 	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Layers"), Kind: text.Title})
 	standing, clean := receipt.Split(rec.Layers)
 	for _, l := range standing {
-		head = append(head, layerLine(esc, l))
+		head = append(head, layerLine(st, l))
 	}
 	if clean.Layers > 0 {
 		head = append(head, text.Line{Value: esc.Sprintf("%s. V lists all.", esc.LineMax(clean.String(), desk.MaxField))})

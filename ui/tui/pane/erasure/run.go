@@ -267,12 +267,13 @@ func (rq *Requests) runLines(ctx context.Context, r operator.ErasureRequest) []t
 		return append(head, desk.Field("progress", esc.Sprintf("%s, %s of %s", esc.LineMax(r.Run.Note, prose.MaxTitle), prose.Group(r.Run.Done), prose.Group(r.Run.Total))))
 	}
 	head = append(head, chart.Progress(rq.D.St, r.Run.Done, r.Run.Total))
-	return append(head, progressLines(esc, p, r.Run)...)
+	return append(head, progressLines(rq.D.St, p, r.Run)...)
 }
 
 // progressLines derive every store's progress from the store that the run is at: the stores are
 // erased in the order of the plan, then verified in the same order.
-func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []text.Line {
+func progressLines(st *paint.Styles, p gdpr.Plan, run *jobs.Status) []text.Line {
+	esc := st.Esc
 	store, what := run.Note, ""
 	if i := strings.LastIndexByte(store, ' '); i >= 0 {
 		store, what = store[:i], store[i+1:]
@@ -286,24 +287,24 @@ func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []text.L
 	verifying := what == "verify"
 	var out []text.Line
 	for i, s := range p.Stores {
-		word := ". waits"
+		tone, word := paint.ToneInfo, "waits"
 		switch {
 		case at < 0:
 		case verifying && i < at:
-			word = "+ done, verified"
+			tone, word = paint.ToneGood, "done, verified"
 		case verifying && i == at:
-			word = "> verifying"
+			tone, word = paint.ToneWarn, "verifying"
 		case verifying || i < at:
-			word = "+ done, to be verified"
+			tone, word = paint.ToneGood, "done, to be verified"
 		case i == at && what == string(gdpr.Scrub):
-			word = "> what deleting leaves is scrubbed"
+			tone, word = paint.ToneWarn, "what deleting leaves is scrubbed"
 		case i == at:
-			word = "> " + what
+			tone, word = paint.ToneWarn, what
 			if run.Total > 0 {
 				word += ", step " + prose.Group(run.Done) + " of " + prose.Group(run.Total)
 			}
 		}
-		out = append(out, text.Line{Name: esc.Line(s.Store), Value: esc.Const(word)})
+		out = append(out, text.Line{Name: esc.Line(s.Store), Value: st.Badge(tone, esc.Const(word))})
 	}
 	return out
 }
