@@ -225,6 +225,8 @@ func (r Request) due(now time.Time) Due {
 		out.Overdue, out.Words = true, "overdue by "+days(-left)
 	case left == 0:
 		out.Words = "due today"
+	case left == 1:
+		out.Words = "due tomorrow"
 	default:
 		out.Words = "due in " + days(left)
 	}

@@ -97,6 +97,8 @@ func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
 	esc := d.Esc
 	t := paint.ToneInfo
 	switch row.State {
+	case jobs.Done:
+		t = paint.ToneGood
 	case jobs.Failed:
 		t = paint.ToneBad
 	case jobs.Interrupted, jobs.Cancelled, jobs.Paused:
@@ -110,7 +112,7 @@ func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
 		}
 	}
 	return record.Row[jobRow]{Key: string(row.ID), Raw: row, Tones: []paint.Tone{t}, Cells: []safetext.Text{
-		esc.Line(word), esc.LineMax(JobKind(row.Kind), prose.MaxTitle), JobProgress(esc, row.Status), esc.Const(d.Time.Age(row.Started)), esc.LineMax(row.Title, prose.MaxTitle),
+		d.St.Badge(t, esc.Line(word)), esc.LineMax(JobKind(row.Kind), prose.MaxTitle), JobProgress(esc, row.Status), esc.Const(d.Time.Age(row.Started)), esc.LineMax(row.Title, prose.MaxTitle),
 	}}
 }
 
