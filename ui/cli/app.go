@@ -101,7 +101,11 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) error {
 	}
 	root.Version = a.Version
 	root.SilenceErrors, root.SilenceUsage = true, true
-	return root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
+	if err != nil {
+		a.endInResult(c, err)
+	}
+	return err
 }
 
 // escaper escapes to ASCII where the locale names a charset other than UTF-8.
@@ -128,7 +132,6 @@ type app struct {
 	visitor *sshd.Session     // the console's operator, when another user runs the program
 	behind  *background       // work that visitors leave running; nil: none can be left
 	demoing bool              // the stores are the demo's
-	ended   bool              // a command of work has printed its result
 	screen  *tui.Terminal     // of the tour; nil: this process's own
 	round   *watchRound       // of --watch; nil: the command runs once
 	tables  map[string]*table // under --watch: they keep their widths
