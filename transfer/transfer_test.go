@@ -182,6 +182,59 @@ func TestStoppedAnywhere(t *testing.T) {
 	}
 }
 
+// TestTakenUpIntoAnEmptiedStore: what the first run copied and somebody removed must be copied again, and what
+// stands under an id of the destination's own must not.
+func TestTakenUpIntoAnEmptiedStore(t *testing.T) {
+	vault := crewshipAt(t, memoryDir(t, map[string]string{"AGENT.md": "a", "daily/2026-05-21.md": "d", "daily/2026-05-22.md": "e", "pins.md": "p"}))
+	nodes, bare := openInMemory("nodes"), openInMemory("own")
+	fill(t, nodes)
+	own := bare.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpRetain && c.Retain.ID+c.Retain.Key != "" { // it makes every id
+			return model.Errorf(model.InvalidInput, "retain", "no ids")
+		}
+		return next(ctx)
+	})
+	for _, tt := range []struct {
+		name     string
+		from, to model.Store
+		again    bool
+	}{
+		{"nodes to nodes", nodes, openInMemory("to"), true},
+		{"texts to nodes", vault, openInMemory("to"), true},
+		{"texts to texts", vault, crewshipAt(t, memoryDir(t, map[string]string{"pins.md": "p"})), true},
+		{"texts under the destination's ids", vault, own, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := transfer.Options{}
+			if tt.from.Kind != tt.to.Kind {
+				o.Map = map[string]string{"*": "task"}
+			}
+			j := &memory{}
+			first, all, err := run(t, tt.from, tt.to, o, j)
+			if err != nil || first.Copied < 3 || first.Failed > 0 {
+				t.Fatalf("%+v %+v %v", first, all, err)
+			}
+			want := content(t, tt.to)
+			if sum, _, err := run(t, tt.from, tt.to, o, j); err != nil || sum.Copied+sum.Failed > 0 {
+				t.Errorf("taken up at once: %+v %v", sum, err)
+			}
+			for range want { // a parent goes after its children
+				for id := range content(t, tt.to) {
+					_, _ = tt.to.Provider.Forget(t.Context(), model.ForgetRequest{ID: id})
+				}
+			}
+			switch sum, all, err := run(t, tt.from, tt.to, o, j); {
+			case err != nil || sum.Failed > 0 || (sum.Copied > 0) != tt.again:
+				t.Errorf("%+v %+v %v", sum, all, err)
+			case tt.again:
+				if d := cmp.Diff(want, content(t, tt.to)); d != "" {
+					t.Error(d)
+				}
+			}
+		})
+	}
+}
+
 func TestWhatStandsThere(t *testing.T) {
 	from, to := openInMemory("from"), openInMemory("to")
 	put := func(s model.Store, id, text string) {
