@@ -60,8 +60,7 @@ func (p Program) Run(ctx context.Context) int { return p.app().run(ctx) }
 // app prepares one run of the program.
 func (p Program) app() *app {
 	a := &app{Program: p, serving: new(atomic.Bool), text: escaper(p.Env)}
-	a.out, a.errRaw = lines.New(p.Stdout, p.Stderr)
-	a.errw = a.text.NewWriter(a.errRaw)
+	a.out, a.errw = lines.New(p.Stdout, p.Stderr)
 	return a
 }
 
@@ -119,8 +118,7 @@ func escaper(env func(string) string) safetext.Escaper {
 type app struct {
 	Program
 	out     *lines.Writer
-	errw    io.Writer // escapes
-	errRaw  io.Writer // for escaped text
+	errw    io.Writer // takes escaped text
 	text    safetext.Escaper
 	flags   globalFlags
 	only    []string // names of the stores that the arguments need; empty: all
