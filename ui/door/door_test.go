@@ -171,6 +171,8 @@ func TestBadCalls(t *testing.T) {
 		{"memory_retain", args{"content": "x", "ref": note, "mode": "REPLACE"}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "tier": "fix", "key": "x", "scope": "ada"}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "ref": note, "colour": "red"}, "invalid_input"},
+		{"memory_retain", args{"content": "x", "REF": note}, "invalid_input"},
+		{"memory_recall", args{"Query": "x"}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "ref": deep}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "ref": "vault:memory/../../../etc/x.md"}, "invalid_input"},
 		{"memory_recall", args{"query": " \n"}, "invalid_input"},
