@@ -446,6 +446,31 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
+// TestNoSessionOverHTTP: revision 2026-07-28 has no session, so its calls must be answered without one (AD2),
+// under the same scopes.
+func TestNoSessionOverHTTP(t *testing.T) {
+	url, refused := web(t)
+	ask := func(token, method, params string) (int, string) {
+		res, body := post(t, url+door.Path, strings.Repeat(token, 40), `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+			`"io.modelcontextprotocol/clientInfo":{"name":"probe","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`,
+			"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method, "Mcp-Name", "memory_retain")
+		if res.Header.Get("Mcp-Session-Id") != "" {
+			t.Errorf("%s: a session", method)
+		}
+		return res.StatusCode, body
+	}
+	if status, body := ask("w", "server/discover", ""); status != 200 || !strings.Contains(body, `"2026-07-28"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	const write = `"name":"memory_retain","arguments":{"ref":"` + note + `","content":"the heron leaves at six\n"},`
+	if status, body := ask("w", "tools/call", write); status != 200 || !strings.Contains(body, `"status":"retained"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, body := ask("r", "tools/call", write); status != http.StatusForbidden || len(*refused) != 1 {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
 // TestParallelCallsOverHTTP: more calls than may run at once must wait for their turn, so that none is lost (AD15).
 func TestParallelCallsOverHTTP(t *testing.T) {
 	url, _ := web(t)
