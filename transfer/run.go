@@ -135,6 +135,8 @@ func (r *run) settle(o Outcome) {
 	r.journal.Progress(r.sum.Copied+r.sum.Skipped+r.sum.Failed, r.total, "item", "")
 }
 
+const theSame = "it stands there already, the same"
+
 // errWaits is returned for an item that must follow another.
 var errWaits = errors.New("waits for another item")
 
@@ -196,21 +198,48 @@ func (r *run) gone(ctx context.Context, id string) bool {
 	if err != nil || m.To == "" {
 		return false
 	}
-	c := r.carry(it, m.To, nil)
-	for _, at := range c.at {
-		req := c.req
-		req.ID, req.Key = at.id, at.key
-		if there := r.addressed(req); there == "" {
-			known := true
-			err := r.journal.Step(ctx, r.made(id), func(context.Context) error { known = false; return errWaits })
-			if known || !errors.Is(err, errWaits) {
-				return false
-			}
-		} else if _, err := r.To.Browser.Read(ctx, there); !errors.Is(err, model.NotFound) && !errors.Is(err, model.InvalidInput) {
+	known := true
+	err = r.journal.Step(ctx, r.made(id), func(context.Context) error { known = false; return errWaits })
+	if known || !errors.Is(err, errWaits) {
+		return false
+	}
+	for _, there := range append(r.places(r.carry(it, m.To, nil)), r.places(r.before(it, m))...) {
+		if _, err := r.To.Browser.Read(ctx, there); !errors.Is(err, model.NotFound) && !errors.Is(err, model.InvalidInput) {
 			return false
 		}
 	}
 	return true
+}
+
+// before is the write of an item as an earlier copy may have made it: a tier that came to the destination with that
+// copy was not there, so that the item went to the tier for all others.
+func (r *run) before(it model.Item, m TierMapping) carried {
+	if r.rest == "" || m.To == r.rest || m.To != m.From {
+		return carried{}
+	}
+	return r.carry(it, r.rest, nil)
+}
+
+// places are the ids that a write may go to.
+func (r *run) places(c carried) (ids []string) {
+	for _, at := range c.at {
+		req := c.req
+		req.ID, req.Key = at.id, at.key
+		if id := r.addressed(req); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// standing is where a write has been made already, empty for nowhere.
+func (r *run) standing(ctx context.Context, c carried) string {
+	for _, there := range r.places(c) {
+		if have, err := r.To.Browser.Read(ctx, there); err == nil && same(c.req, have) {
+			return there
+		}
+	}
+	return ""
 }
 
 // addressed is the id that a write goes to; empty where the destination makes one, or refuses the address.
@@ -245,6 +274,9 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 		beside = &b
 	}
 	c := r.carry(it, m.To, beside)
+	if at := r.standing(ctx, r.before(it, m)); at != "" {
+		return Outcome{ID: id, To: at, Result: Skipped, Reason: theSame}
+	}
 	res, req, lost, err := r.put(ctx, c)
 	if err == nil && r.addressed(req) == "" {
 		if err := r.journal.Step(ctx, r.made(id), func(context.Context) error { return nil }); err != nil {
@@ -303,7 +335,7 @@ func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, 
 	case err != nil:
 		return Outcome{ID: id, To: at, Result: Failed, Reason: err.Error()}
 	case same(req, have):
-		return Outcome{ID: id, To: at, Result: Skipped, Reason: "it stands there already, the same"}
+		return Outcome{ID: id, To: at, Result: Skipped, Reason: theSame}
 	case !r.Replace:
 		return Outcome{ID: id, To: at, Result: Skipped, Reason: "something else stands there already; --replace puts this in its place"}
 	}

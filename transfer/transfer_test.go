@@ -15,6 +15,7 @@ import (
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
 	"memdesk/backends/seam/crewship"
+	"memdesk/backends/seam/devicelocal"
 	"memdesk/model"
 	"memdesk/transfer"
 )
@@ -232,6 +233,34 @@ func TestTakenUpIntoAnEmptiedStore(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestATierThatCameWithACopy: the first copy brings a note whose type is a tier of its own from then on, so that
+// --map '*' no longer sends it elsewhere. A second copy must find it all the same.
+func TestATierThatCameWithACopy(t *testing.T) {
+	from := crewshipAt(t, memoryDir(t, map[string]string{"daily/2026-05-21.md": "---\nkind: daily\n---\nlow tide\n"}))
+	dir := memoryDir(t, map[string]string{"idea/a.md": "---\nkind: idea\n---\na\n"})
+	copied := func(j transfer.Journal) transfer.Summary {
+		to, err := devicelocal.Open(t.Context(), devicelocal.Config{Name: "to", Path: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = to.Close() }()
+		sum, all, err := run(t, from, to, transfer.Options{Map: map[string]string{"*": "idea"}}, j)
+		if err != nil || sum.Failed > 0 {
+			t.Errorf("%+v %v", all, err)
+		}
+		return sum
+	}
+	j := &memory{}
+	if sum := copied(j); sum.Copied != 1 {
+		t.Errorf("%+v", sum)
+	}
+	for name, again := range map[string]transfer.Journal{"taken up": j, "anew": &memory{}} {
+		if sum := copied(again); sum.Copied > 0 {
+			t.Errorf("%s: %+v", name, sum)
+		}
 	}
 }
 
