@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"memdesk/model"
 )
@@ -379,9 +380,15 @@ func same(req model.RetainRequest, have model.Item) bool {
 	return !slices.ContainsFunc(req.Meta, func(f model.Field) bool { return !f.ReadOnly && stored[f.Name] != f.Value })
 }
 
-// keyOf makes one path segment of an id.
+// keyOf makes one path segment of an id, a name that a new item may have.
 func keyOf(id string) string {
-	key := strings.Trim(strings.NewReplacer("/", "-", `\`, "-", "..", "-").Replace(strings.TrimSuffix(id, ".md")), "-.")
+	plain := strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !model.PlainID(string(r)) {
+			return '-'
+		}
+		return r
+	}, strings.ReplaceAll(strings.TrimSuffix(id, ".md"), model.Inner, ""))
+	key := strings.Trim(strings.NewReplacer("/", "-", `\`, "-", "..", "-").Replace(plain), "-.")
 	if key == "" {
 		return "item"
 	}

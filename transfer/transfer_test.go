@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
+	"memdesk/backends/records/mcpgraph"
 	"memdesk/backends/seam/crewship"
 	"memdesk/backends/seam/devicelocal"
 	"memdesk/model"
@@ -433,5 +435,31 @@ func TestWhatAnObjectCannotHold(t *testing.T) {
 	_, all, err := run(t, from, to, transfer.Options{Tier: "task"}, &memory{})
 	if err != nil || len(all) != 1 || all[0].Reason != "not carried: NUL of text, bytes of subject" {
 		t.Errorf("%+v, %v: %s", all, err, got.Content)
+	}
+}
+
+// TestANameThatNoFileMayHave: an id with controls must become a name, and a relation, whose id is of several parts,
+// too.
+func TestANameThatNoFileMayHave(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "memory.jsonl")
+	graph := `{"type":"entity","name":"two\nlines","entityType":"note","observations":["a"]}` + "\n" + `{"type":"entity","name":"b","entityType":"note","observations":["b"]}` + "\n" +
+		`{"type":"relation","from":"two\nlines","to":"b","relationType":"knows"}` + "\n"
+	if err := os.WriteFile(file, []byte(graph), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	from, err := mcpgraph.Open(t.Context(), mcpgraph.Config{Name: "graph", Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = from.Close() })
+	to := crewshipAt(t, memoryDir(t, map[string]string{"pins.md": "p"}))
+	sum, all, err := run(t, from, to, transfer.Options{Map: map[string]string{"*": "daily"}}, &memory{})
+	if err != nil || sum.Copied != 3 {
+		t.Errorf("%+v %v", all, err)
+	}
+	for _, id := range []string{"daily/two-lines.md", "daily/b.md", "daily/edge-two-lines-knows-b.md"} {
+		if _, err := to.Browser.Read(t.Context(), id); err != nil {
+			t.Error(err)
+		}
 	}
 }
