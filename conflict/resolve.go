@@ -196,6 +196,8 @@ func (r *resolver) rename(changes []undo.Change) ([]undo.Change, error) {
 		r.out.Notes = append(r.out.Notes, "the kept copy has the slug "+slugOf(text)+": two notes with one slug are one to their agent")
 	}
 	req := model.RetainRequest{ID: id, Content: text, Mode: model.Replace, IfMatch: model.Absent, Binary: asBytes(text)}
+	dir, _ := folder(id)
+	req.Restore = !model.PlainID(dir) // it stands there already, so it may have any name
 	if req.Beside, err = r.s.FileOf(r.ctx, r.c.ID); err != nil {
 		return nil, err
 	}

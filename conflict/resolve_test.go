@@ -144,17 +144,20 @@ func TestEveryWayToResolve(t *testing.T) {
 
 // The kept copy of a base with a hostile name gets a name that a new item may have.
 func TestBothOfAHostileName(t *testing.T) {
-	given := map[string]string{"notes/p\x1b[2J\xffl.md": "base\n", "notes/p\x1b[2J\xffl (Ada's conflicted copy 2026-05-01).md": "copy\n"}
-	d := newDesk(t, given)
-	res, err := conflict.Resolve(t.Context(), d.keeper, d.store, d.find("notes/p\x1b[2J\xffl (Ada's conflicted copy 2026-05-01).md"), conflict.Choice{Take: conflict.TakeBoth})
-	if err != nil || res.Kept != "notes/p_[2J_l-version-2.md" {
-		t.Fatalf("%+v, %v", res, err)
+	for _, dir := range []string{"notes/", "no\x1b[2Jtes/"} { // a directory keeps its name
+		base, copied := dir+"p\x1b[2J\xffl.md", dir+"p\x1b[2J\xffl (Ada's conflicted copy 2026-05-01).md"
+		given := map[string]string{base: "base\n", copied: "copy\n"}
+		d := newDesk(t, given)
+		res, err := conflict.Resolve(t.Context(), d.keeper, d.store, d.find(copied), conflict.Choice{Take: conflict.TakeBoth})
+		if err != nil || res.Kept != dir+"p_[2J_l-version-2.md" {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		d.want(map[string]string{base: "base\n", res.Kept: "copy\n"})
+		if _, err := d.keeper.Restore(t.Context(), d.open, res.Undo.ID); err != nil {
+			t.Fatal(err)
+		}
+		d.want(given)
 	}
-	d.want(map[string]string{"notes/p\x1b[2J\xffl.md": "base\n", res.Kept: "copy\n"})
-	if _, err := d.keeper.Restore(t.Context(), d.open, res.Undo.ID); err != nil {
-		t.Fatal(err)
-	}
-	d.want(given)
 }
 
 func TestASideThatChangedStopsIt(t *testing.T) {

@@ -37,6 +37,9 @@ func (f *folderStore) Retain(ctx context.Context, req model.RetainRequest) (mode
 	if err != nil {
 		return model.RetainResult{}, err
 	}
+	if _, absent := f.Read(ctx, at.Key()); absent != nil && !req.Restore && !model.PlainID(req.ID) { // R34, as in every text tree
+		return model.RetainResult{}, model.Errorf(model.InvalidInput, "retain", "no name of a new item")
+	}
 	if req.Binary && !utf8.ValidString(req.Content) {
 		err = f.writeBytes(ctx, at, req)
 	} else {

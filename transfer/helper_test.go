@@ -4,7 +4,19 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"memdesk/backends/seam/crewship"
+	"memdesk/model"
 )
+
+func crewshipAt(t *testing.T, dir string) model.Store {
+	t.Helper()
+	s, err := crewship.Open(t.Context(), crewship.Config{Name: filepath.Base(filepath.Dir(dir)), Path: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 func memoryDir(t *testing.T, files map[string]string) string {
 	t.Helper()

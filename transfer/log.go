@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func (r *run) log(ctx context.Context) error {
 		id := fmt.Sprintf("%s-%s-%04d", logSubtype, r.From.Name, at/logPart+1)
 		at += len(part)
 		key := fmt.Sprintf("%s\x00%d", id, len(part)) // the last part grows
-		if err := r.step(ctx, id, key, func(ctx context.Context) Outcome { return r.copyLog(ctx, id, part) }); err != nil {
+		if err := r.step(ctx, id, key, func(ctx context.Context) bool { return r.absent(ctx, id) }, func(ctx context.Context) Outcome { return r.copyLog(ctx, id, part) }); err != nil {
 			return err
 		}
 	}
@@ -80,4 +81,9 @@ func (r *run) copyLog(ctx context.Context, id string, events []model.StoreEvent)
 		return r.existing(ctx, id, req, lost, err, true)
 	}
 	return Outcome{ID: id, To: res.ID, Result: Copied, Reason: fmt.Sprintf("%d events of the source's own log", len(events))}
+}
+
+func (r *run) absent(ctx context.Context, id string) bool {
+	_, err := r.To.Browser.Read(ctx, id)
+	return errors.Is(err, model.NotFound)
 }

@@ -24,6 +24,7 @@ type Plan struct {
 	Tiers    []TierMapping
 	Replace  bool
 	only     string
+	rest     string // the tier for those that the destination has not; empty: none
 	sameKind bool
 	// family says that both stores declare the same tiers, so they know the same fields.
 	family bool
@@ -48,7 +49,7 @@ func NewPlan(from, to model.Store, o Options) (Plan, error) {
 	case to.ReadOnly:
 		return Plan{}, model.Refuse("copy", "store "+to.Name+" is read-only: "+to.ReadOnlyReason)
 	}
-	p := Plan{From: from, To: to, Replace: o.Replace, only: o.Tier, sameKind: from.Kind == to.Kind, family: slices.Equal(tierNames(from), tierNames(to))}
+	p := Plan{From: from, To: to, Replace: o.Replace, only: o.Tier, rest: o.Map["*"], sameKind: from.Kind == to.Kind, family: slices.Equal(tierNames(from), tierNames(to))}
 	for name, target := range o.Map {
 		if _, ok := from.Tier(name); !ok && name != "*" {
 			return Plan{}, unknownTier(from, name)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"memdesk/model"
 )
@@ -135,20 +136,23 @@ func (r *run) settle(o Outcome) {
 	r.journal.Progress(r.sum.Copied+r.sum.Skipped+r.sum.Failed, r.total, "item", "")
 }
 
+const theSame = "it stands there already, the same"
+
 // errWaits is returned for an item that must follow another.
 var errWaits = errors.New("waits for another item")
 
 // item copies one item as a step of the journal. last makes a waiting item fail now.
 func (r *run) item(ctx context.Context, id string, last bool) error {
-	return r.step(ctx, id, id, func(ctx context.Context) Outcome { return r.copy(ctx, id, last) })
+	return r.step(ctx, id, id, func(ctx context.Context) bool { return r.gone(ctx, id) }, func(ctx context.Context) Outcome { return r.copy(ctx, id, last) })
 }
 
-// step does one item unless an earlier run has. The journal's key contains the identities of both stores, so
-// that a name that now means another store begins another copy. An outcome without a result means that the
-// item waits for another.
-func (r *run) step(ctx context.Context, id, key string, do func(context.Context) Outcome) error {
-	o := Outcome{ID: id, Result: Skipped, Reason: "copied by an earlier run"}
-	err := r.journal.Step(ctx, r.from+"\x00"+r.to+"\x00"+key, func(ctx context.Context) error {
+// step does one item unless an earlier run has, and the destination still has it. An outcome without a result
+// means that the item waits for another.
+func (r *run) step(ctx context.Context, id, key string, gone func(context.Context) bool, do func(context.Context) Outcome) error {
+	o := Outcome{ID: id, Result: Skipped, Reason: "settled by an earlier run"}
+	done := true
+	work := func(ctx context.Context) error {
+		done = false
 		// Stopping, or losing the connection, lets the current item finish within its store's deadline: cut
 		// off, its state would be unknown.
 		o = do(context.WithoutCancel(ctx))
@@ -159,7 +163,11 @@ func (r *run) step(ctx context.Context, id, key string, do func(context.Context)
 			return errFailed // not complete: a later run tries again
 		}
 		return nil
-	})
+	}
+	err := r.journal.Step(ctx, r.key(key), work)
+	if err == nil && done && gone(ctx) {
+		err = work(ctx)
+	}
 	switch {
 	case errors.Is(err, errWaits):
 		r.later = append(r.later, id)
@@ -175,6 +183,74 @@ func (r *run) step(ctx context.Context, id, key string, do func(context.Context)
 }
 
 var errFailed = errors.New("not copied")
+
+// key is a key of the journal. It contains the identities of both stores, so that a name that now means another
+// store begins another copy.
+func (r *run) key(what string) string { return r.from + "\x00" + r.to + "\x00" + what }
+
+// made is the key that the journal has of an item under an id that the destination made: it cannot be looked for.
+func (r *run) made(id string) string { return r.key("made\x00" + id) }
+
+// gone reports that an item which an earlier run settled stands nowhere in the destination: it was emptied
+// meanwhile. Where that cannot be said, the item counts as there.
+func (r *run) gone(ctx context.Context, id string) bool {
+	it, err := r.From.Browser.Read(ctx, id)
+	m := r.mapping(it.Tier)
+	if err != nil || m.To == "" {
+		return false
+	}
+	known := true
+	err = r.journal.Step(ctx, r.made(id), func(context.Context) error { known = false; return errWaits })
+	if known || !errors.Is(err, errWaits) {
+		return false
+	}
+	for _, there := range append(r.places(r.carry(it, m.To, nil)), r.places(r.before(it, m))...) {
+		if _, err := r.To.Browser.Read(ctx, there); !errors.Is(err, model.NotFound) && !errors.Is(err, model.InvalidInput) {
+			return false
+		}
+	}
+	return true
+}
+
+// before is the write of an item as an earlier copy may have made it: a tier that came to the destination with that
+// copy was not there, so that the item went to the tier for all others.
+func (r *run) before(it model.Item, m TierMapping) carried {
+	if r.rest == "" || m.To == r.rest || m.To != m.From {
+		return carried{}
+	}
+	return r.carry(it, r.rest, nil)
+}
+
+// places are the ids that a write may go to.
+func (r *run) places(c carried) (ids []string) {
+	for _, at := range c.at {
+		req := c.req
+		req.ID, req.Key = at.id, at.key
+		if id := r.addressed(req); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// standing is where a write has been made already, empty for nowhere.
+func (r *run) standing(ctx context.Context, c carried) string {
+	for _, there := range r.places(c) {
+		if have, err := r.To.Browser.Read(ctx, there); err == nil && same(c.req, have) {
+			return there
+		}
+	}
+	return ""
+}
+
+// addressed is the id that a write goes to; empty where the destination makes one, or refuses the address.
+func (r *run) addressed(req model.RetainRequest) string {
+	if req.ID != "" || r.To.Address == nil {
+		return req.ID
+	}
+	id, _ := r.To.Address(req) // refused: nothing is there
+	return id
+}
 
 // copy reads and writes one item. An outcome without a result means that the item waits for another.
 func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
@@ -199,7 +275,15 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 		beside = &b
 	}
 	c := r.carry(it, m.To, beside)
+	if at := r.standing(ctx, r.before(it, m)); at != "" {
+		return Outcome{ID: id, To: at, Result: Skipped, Reason: theSame}
+	}
 	res, req, lost, err := r.put(ctx, c)
+	if err == nil && r.addressed(req) == "" {
+		if err := r.journal.Step(ctx, r.made(id), func(context.Context) error { return nil }); err != nil {
+			return Outcome{ID: id, To: res.ID, Result: Failed, Reason: err.Error()}
+		}
+	}
 	if err == nil {
 		return Outcome{ID: id, To: res.ID, Result: Copied, Reason: r.notCarried(lost, res)}
 	}
@@ -239,10 +323,7 @@ func (r *run) put(ctx context.Context, c carried) (res model.RetainResult, req m
 
 // existing handles an item that could not be written as new.
 func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, lost []string, refused error, last bool) Outcome {
-	at := req.ID
-	if at == "" && r.To.Address != nil {
-		at, _ = r.To.Address(req) // the address was refused
-	}
+	at := r.addressed(req)
 	if at == "" {
 		return Outcome{ID: id, Result: Failed, Reason: refused.Error()}
 	}
@@ -255,7 +336,7 @@ func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, 
 	case err != nil:
 		return Outcome{ID: id, To: at, Result: Failed, Reason: err.Error()}
 	case same(req, have):
-		return Outcome{ID: id, To: at, Result: Skipped, Reason: "it stands there already, the same"}
+		return Outcome{ID: id, To: at, Result: Skipped, Reason: theSame}
 	case !r.Replace:
 		return Outcome{ID: id, To: at, Result: Skipped, Reason: "something else stands there already; --replace puts this in its place"}
 	}
@@ -299,9 +380,15 @@ func same(req model.RetainRequest, have model.Item) bool {
 	return !slices.ContainsFunc(req.Meta, func(f model.Field) bool { return !f.ReadOnly && stored[f.Name] != f.Value })
 }
 
-// keyOf makes one path segment of an id.
+// keyOf makes one path segment of an id, a name that a new item may have.
 func keyOf(id string) string {
-	key := strings.Trim(strings.NewReplacer("/", "-", `\`, "-", "..", "-").Replace(strings.TrimSuffix(id, ".md")), "-.")
+	plain := strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !model.PlainID(string(r)) {
+			return '-'
+		}
+		return r
+	}, strings.ReplaceAll(strings.TrimSuffix(id, ".md"), model.Inner, ""))
+	key := strings.Trim(strings.NewReplacer("/", "-", `\`, "-", "..", "-").Replace(plain), "-.")
 	if key == "" {
 		return "item"
 	}

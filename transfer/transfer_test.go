@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +15,9 @@ import (
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
+	"memdesk/backends/records/mcpgraph"
 	"memdesk/backends/seam/crewship"
+	"memdesk/backends/seam/devicelocal"
 	"memdesk/model"
 	"memdesk/transfer"
 )
@@ -178,6 +181,87 @@ func TestStoppedAnywhere(t *testing.T) {
 			if n != 1 {
 				t.Errorf("stopped after %d: %s was written %d times", stop, id, n)
 			}
+		}
+	}
+}
+
+// TestTakenUpIntoAnEmptiedStore: what the first run copied and somebody removed must be copied again, and what
+// stands under an id of the destination's own must not.
+func TestTakenUpIntoAnEmptiedStore(t *testing.T) {
+	vault := crewshipAt(t, memoryDir(t, map[string]string{"AGENT.md": "a", "daily/2026-05-21.md": "d", "daily/2026-05-22.md": "e", "pins.md": "p"}))
+	nodes, bare := openInMemory("nodes"), openInMemory("own")
+	fill(t, nodes)
+	own := bare.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpRetain && c.Retain.ID+c.Retain.Key != "" { // it makes every id
+			return model.Errorf(model.InvalidInput, "retain", "no ids")
+		}
+		return next(ctx)
+	})
+	for _, tt := range []struct {
+		name     string
+		from, to model.Store
+		again    bool
+	}{
+		{"nodes to nodes", nodes, openInMemory("to"), true},
+		{"texts to nodes", vault, openInMemory("to"), true},
+		{"texts to texts", vault, crewshipAt(t, memoryDir(t, map[string]string{"pins.md": "p"})), true},
+		{"texts under the destination's ids", vault, own, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := transfer.Options{}
+			if tt.from.Kind != tt.to.Kind {
+				o.Map = map[string]string{"*": "task"}
+			}
+			j := &memory{}
+			first, all, err := run(t, tt.from, tt.to, o, j)
+			if err != nil || first.Copied < 3 || first.Failed > 0 {
+				t.Fatalf("%+v %+v %v", first, all, err)
+			}
+			want := content(t, tt.to)
+			if sum, _, err := run(t, tt.from, tt.to, o, j); err != nil || sum.Copied+sum.Failed > 0 {
+				t.Errorf("taken up at once: %+v %v", sum, err)
+			}
+			for range want { // a parent goes after its children
+				for id := range content(t, tt.to) {
+					_, _ = tt.to.Provider.Forget(t.Context(), model.ForgetRequest{ID: id})
+				}
+			}
+			switch sum, all, err := run(t, tt.from, tt.to, o, j); {
+			case err != nil || sum.Failed > 0 || (sum.Copied > 0) != tt.again:
+				t.Errorf("%+v %+v %v", sum, all, err)
+			case tt.again:
+				if d := cmp.Diff(want, content(t, tt.to)); d != "" {
+					t.Error(d)
+				}
+			}
+		})
+	}
+}
+
+// TestATierThatCameWithACopy: the first copy brings a note whose type is a tier of its own from then on, so that
+// --map '*' no longer sends it elsewhere. A second copy must find it all the same.
+func TestATierThatCameWithACopy(t *testing.T) {
+	from := crewshipAt(t, memoryDir(t, map[string]string{"daily/2026-05-21.md": "---\nkind: daily\n---\nlow tide\n"}))
+	dir := memoryDir(t, map[string]string{"idea/a.md": "---\nkind: idea\n---\na\n"})
+	copied := func(j transfer.Journal) transfer.Summary {
+		to, err := devicelocal.Open(t.Context(), devicelocal.Config{Name: "to", Path: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = to.Close() }()
+		sum, all, err := run(t, from, to, transfer.Options{Map: map[string]string{"*": "idea"}}, j)
+		if err != nil || sum.Failed > 0 {
+			t.Errorf("%+v %v", all, err)
+		}
+		return sum
+	}
+	j := &memory{}
+	if sum := copied(j); sum.Copied != 1 {
+		t.Errorf("%+v", sum)
+	}
+	for name, again := range map[string]transfer.Journal{"taken up": j, "anew": &memory{}} {
+		if sum := copied(again); sum.Copied > 0 {
+			t.Errorf("%s: %+v", name, sum)
 		}
 	}
 }
@@ -351,5 +435,31 @@ func TestWhatAnObjectCannotHold(t *testing.T) {
 	_, all, err := run(t, from, to, transfer.Options{Tier: "task"}, &memory{})
 	if err != nil || len(all) != 1 || all[0].Reason != "not carried: NUL of text, bytes of subject" {
 		t.Errorf("%+v, %v: %s", all, err, got.Content)
+	}
+}
+
+// TestANameThatNoFileMayHave: an id with controls must become a name, and a relation, whose id is of several parts,
+// too.
+func TestANameThatNoFileMayHave(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "memory.jsonl")
+	graph := `{"type":"entity","name":"two\nlines","entityType":"note","observations":["a"]}` + "\n" + `{"type":"entity","name":"b","entityType":"note","observations":["b"]}` + "\n" +
+		`{"type":"relation","from":"two\nlines","to":"b","relationType":"knows"}` + "\n"
+	if err := os.WriteFile(file, []byte(graph), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	from, err := mcpgraph.Open(t.Context(), mcpgraph.Config{Name: "graph", Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = from.Close() })
+	to := crewshipAt(t, memoryDir(t, map[string]string{"pins.md": "p"}))
+	sum, all, err := run(t, from, to, transfer.Options{Map: map[string]string{"*": "daily"}}, &memory{})
+	if err != nil || sum.Copied != 3 {
+		t.Errorf("%+v %v", all, err)
+	}
+	for _, id := range []string{"daily/two-lines.md", "daily/b.md", "daily/edge-two-lines-knows-b.md"} {
+		if _, err := to.Browser.Read(t.Context(), id); err != nil {
+			t.Error(err)
+		}
 	}
 }

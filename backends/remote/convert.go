@@ -93,8 +93,8 @@ func hitOut(h model.RecallSnippet) hit {
 	return hit{id(h.ID), h.Source, h.Snippet, h.Line, h.Score, mapped(h.Meta, fieldOut)}
 }
 
-func recallOut(r model.RecallResult) recallResult {
-	out := recallResult{Hits: mapped(r.Hits, hitOut), Quarantined: r.Quarantined, Bounded: r.Bounded, BoundNote: r.BoundNote}
+func recallOut(r model.RecallResult, warnings []string) recallResult {
+	out := recallResult{Hits: mapped(r.Hits, hitOut), Quarantined: r.Quarantined, Bounded: r.Bounded, BoundNote: r.BoundNote, Warnings: warnings}
 	if r.Total != model.TotalUnknown {
 		out.Total = &r.Total
 	}

@@ -128,6 +128,7 @@ type recallResult struct {
 	Total       *int64   `json:"total,omitempty"` // absent: not counted
 	Bounded     bool     `json:"bounded,omitempty"`
 	BoundNote   string   `json:"bound_note,omitempty"`
+	Warnings    []string `json:"warnings,omitempty"`
 }
 
 type hit struct {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/remote"
 	"memdesk/internal/bearer"
@@ -99,6 +100,23 @@ func TestFieldsAreBounded(t *testing.T) {
 	large := strings.Repeat("harbour lights ", 100_000)
 	if status, body := send(t, url, "a", "/v1/retain", strings.NewReader(`{"mode":"replace","tier":"task","content":"`+large+`"}`)); status != 200 {
 		t.Errorf("a document of %d bytes: %d %s", len(large), status, body)
+	}
+}
+
+// A scope that the store does not know must be named as ignored, and one that it knows must not.
+func TestAnIgnoredScope(t *testing.T) {
+	unbound := hypergraph.Adapt(hypergraph.Config{Name: "near", Kind: "inmem", Backend: inmem.New(nil), Bound: model.Bound{Workspace: "ws"}})
+	srv := httptest.NewServer(remote.Handler(remote.ServeConfig{Store: func(remote.Caller) model.Store { return unbound },
+		Callers: []bearer.Caller{{Name: "a", Token: model.NewSecret(token + "a")}}}))
+	t.Cleanup(srv.Close)
+	for path, body := range map[string]string{"/v1/retain": `"workspace_id":"ws","tier":"task","mode":"replace","content":"x"`, "/v1/recall": `"query":"x"`, "/v1/forget": `"id":"none"`} {
+		status, got := send(t, srv.URL, "a", path, strings.NewReader(`{"agent_id":"bob",`+body+`}`))
+		if status != 200 || !strings.Contains(got, `"warnings":["agent_id was ignored: the store knows no agents"]`) {
+			t.Errorf("%s: %d %s", path, status, got)
+		}
+		if _, got := send(t, srv.URL, "a", path, strings.NewReader(`{`+body+`}`)); strings.Contains(got, "ignored") {
+			t.Errorf("%s: %s", path, got)
+		}
 	}
 }
 

@@ -137,19 +137,32 @@ func retain(ctx context.Context, s model.Store, r retainRequest) (any, error) {
 		req.Meta = mapped(*r.Meta, fieldIn)
 	}
 	res, err := s.Provider.Retain(ctx, req)
-	return retainResult{id(res.ID), res.Bytes, res.Revision, res.Warnings}, err
+	return retainResult{id(res.ID), res.Bytes, res.Revision, append(res.Warnings, ignored(s, r.WorkspaceID, r.AgentID, r.CrewID)...)}, err
 }
 
 func recall(ctx context.Context, s model.Store, r recallRequest) (any, error) {
 	res, err := s.Provider.Recall(ctx, model.RecallRequest{WorkspaceID: r.WorkspaceID, AgentID: r.AgentID, CrewID: r.CrewID,
 		Tier: r.Tier, Query: r.Query, Limit: r.Limit})
-	return recallOut(res), err
+	return recallOut(res, ignored(s, r.WorkspaceID, r.AgentID, r.CrewID)), err
 }
 
 func forget(ctx context.Context, s model.Store, r forgetRequest) (any, error) {
 	res, err := s.Provider.Forget(ctx, model.ForgetRequest{WorkspaceID: r.WorkspaceID, AgentID: r.AgentID, CrewID: r.CrewID,
 		ID: string(r.ID), DataSubjectID: r.DataSubjectID, IfMatch: r.IfMatch, KeepHistory: r.KeepHistory})
-	return forgetResult{res.Removed, res.Warnings}, err
+	return forgetResult{res.Removed, append(res.Warnings, ignored(s, r.WorkspaceID, r.AgentID, r.CrewID)...)}, err
+}
+
+// ignored says which parts of a request's scope the store knows nothing of. They are no errors, because clients of
+// the published contract send a workspace always (R17).
+func ignored(s model.Store, workspace, agent, crew string) (warnings []string) {
+	for _, f := range []struct{ name, value, feature string }{
+		{"workspace_id", workspace, model.FeatureWorkspaces}, {"agent_id", agent, model.FeatureAgents}, {"crew_id", crew, model.FeatureCrews},
+	} {
+		if f.value != "" && !s.Features[f.feature] {
+			warnings = append(warnings, f.name+" was ignored: the store knows no "+f.feature)
+		}
+	}
+	return warnings
 }
 
 func healthOf(ctx context.Context, s model.Store) (any, error) {

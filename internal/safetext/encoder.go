@@ -20,7 +20,6 @@ const maxRun = 1 << 20
 type encoder struct {
 	ascii   bool
 	quote   bool // quote literals that would read as a form
-	open    bool // more text follows: quote a literal that may become a form
 	tab     int  // columns between tab stops; 0: tabs show as ^I
 	json    bool // JSON string syntax instead of forms
 	buf     []byte
@@ -91,7 +90,7 @@ func (c *encoder) run(s string) string {
 func (c *encoder) keep(s string, i int) int {
 	b := s[i]
 	if b < utf8.RuneSelf {
-		if b < ' ' || b == 0x7F || c.quote && introduces(s, i, c.open) {
+		if b < ' ' || b == 0x7F || c.quote && introduces(s, i) {
 			return 0
 		}
 		c.start(rune(b))

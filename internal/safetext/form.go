@@ -132,12 +132,9 @@ func bracketForm(s string) (int, Kind) {
 }
 
 // introduces reports whether the ASCII literal at i would read as a form in the output: with the literals
-// that follow, or with the escape of the next character. open says that text follows s.
-func introduces(s string, i int, open bool) bool {
+// that follow, or with the escape of the next character.
+func introduces(s string, i int) bool {
 	rest := s[i+1:]
-	if open && len(rest) < maxAmbiguous && (rest == "" || s[i] == '<' || s[i] == '\\' && len(rest) < 3) {
-		return true
-	}
 	if s[i] != '^' {
 		n, _ := form(s, i)
 		return n > 0

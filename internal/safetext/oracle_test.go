@@ -1,7 +1,6 @@
 package safetext_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -241,46 +240,6 @@ func TestHostileCorpusNeedsTheFilter(t *testing.T) {
 	for name, body := range hostile(t) {
 		if !calm[name[:8]] && safetext.Hidden(body) == 0 {
 			t.Errorf("%s: nothing hidden found", name)
-		}
-	}
-}
-
-func TestSafeWriter(t *testing.T) {
-	var out bytes.Buffer
-	w := safetext.Escaper{}.NewWriter(&out)
-	for _, part := range []string{"a\x1b[0", "m\r\nb\tc", "\xe2\x80", "\xae\n", "^", "[tail"} {
-		if n, err := w.Write([]byte(part)); n != len(part) || err != nil {
-			t.Fatalf("Write = %d, %v", n, err)
-		}
-	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	want := "a^[[0m\nb       c⟦U+202E⟧\n⟦^⟧[tail"
-	if out.String() != want {
-		t.Errorf("got %q, want %q", out.String(), want)
-	}
-}
-
-func TestSafeWriterBoundsALineWithoutEnd(t *testing.T) {
-	for _, in := range []string{repeat("a", 300<<10), repeat("^", 300<<10), repeat("é\x1b", 100<<10), repeat(`\x9b<U+009B>`, 30<<10)} {
-		var out bytes.Buffer
-		w := safetext.Escaper{}.NewWriter(&out)
-		if _, err := w.Write([]byte(in)); err != nil {
-			t.Fatal(err)
-		}
-		if out.Len() == 0 {
-			t.Error("nothing written before the end of the line")
-		}
-		if err := w.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		checkSafe(t, "Writer", out.String(), false)
-		if back, err := safetext.Unescape(out.String()); err != nil || back != in {
-			t.Errorf("%.20q does not come back: %v", in, err)
-		}
-		if utf8.ValidString(in) && strings.Contains(out.String(), `\xc3`) {
-			t.Errorf("%.20q is cut through a character", in)
 		}
 	}
 }

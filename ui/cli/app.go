@@ -60,8 +60,7 @@ func (p Program) Run(ctx context.Context) int { return p.app().run(ctx) }
 // app prepares one run of the program.
 func (p Program) app() *app {
 	a := &app{Program: p, serving: new(atomic.Bool), text: escaper(p.Env)}
-	a.out, a.errRaw = lines.New(p.Stdout, p.Stderr)
-	a.errw = a.text.NewWriter(a.errRaw)
+	a.out, a.errw = lines.New(p.Stdout, p.Stderr)
 	return a
 }
 
@@ -101,7 +100,11 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) error {
 	}
 	root.Version = a.Version
 	root.SilenceErrors, root.SilenceUsage = true, true
-	return root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
+	if err != nil {
+		a.endInResult(c, err)
+	}
+	return err
 }
 
 // escaper escapes to ASCII where the locale names a charset other than UTF-8.
@@ -115,8 +118,7 @@ func escaper(env func(string) string) safetext.Escaper {
 type app struct {
 	Program
 	out     *lines.Writer
-	errw    io.Writer // escapes
-	errRaw  io.Writer // for escaped text
+	errw    io.Writer // takes escaped text
 	text    safetext.Escaper
 	flags   globalFlags
 	only    []string // names of the stores that the arguments need; empty: all
@@ -128,7 +130,6 @@ type app struct {
 	visitor *sshd.Session     // the console's operator, when another user runs the program
 	behind  *background       // work that visitors leave running; nil: none can be left
 	demoing bool              // the stores are the demo's
-	ended   bool              // a command of work has printed its result
 	screen  *tui.Terminal     // of the tour; nil: this process's own
 	round   *watchRound       // of --watch; nil: the command runs once
 	tables  map[string]*table // under --watch: they keep their widths

@@ -25,7 +25,7 @@ func (a *app) copyCommand() *cobra.Command {
 		Use: "copy --from STORE|DIR --to STORE", Short: "Copy content from one store, or an export, to another",
 		Long: "Copies item by item, archived and bookkeeping items included, after saying which tier goes where and what\n" +
 			"cannot be carried. What stands in the destination already is left alone unless --replace is given. A copy that\n" +
-			"was stopped is taken up by the same command: what was copied is not copied again.",
+			"was stopped is taken up by the same command: what was copied and still stands there is not copied again.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.copy(cmd.Context(), f) },
 	}
 	fl := c.Flags()
@@ -179,7 +179,7 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 	told, end := a.progress()
 	done, err := s.Copy(ctx, r, plan, operator.Copying{To: f.to, Title: copyTitle(f), Reason: a.flags.reason, Item: tab.outcome,
 		TakenUp: func(st jobs.Status) {
-			a.sayf("taking up job %s, %s done before", string(st.ID), plural(int64(st.Steps), "item"))
+			a.sayf("taking up job %s, %s done before", string(st.ID), plural(int64(st.Steps), "step"))
 		},
 		Status: func(st jobs.Status) { told(progress(st)) }})
 	end()

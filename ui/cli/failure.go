@@ -73,7 +73,7 @@ func (a *app) failure(where model.Ref, err error) {
 	kind, retryable := kindOf(err)
 	line, err := object("error", errorRow{kind.Code(), retryable, err.Error(), nilIfEmpty(where.Store), model.EncodeID(where.ID)})
 	if err == nil && a.round.isNew("", string(line)) {
-		_, _ = a.errRaw.Write(append(line, '\n')) // nobody is left to tell
+		_, _ = a.errw.Write(append(line, '\n')) // nobody is left to tell
 	}
 }
 

@@ -49,3 +49,11 @@ func TestErrorsAreObjects(t *testing.T) {
 		t.Errorf("without --json: %s", r.err)
 	}
 }
+
+// A plain error must be escaped once: the escape of an escape hides what was there.
+func TestErrorsAreEscapedOnce(t *testing.T) {
+	r := newDesk(t).run("items", "--no\x1b[31m\u202eflag").want(t, 2)
+	if !strings.Contains(r.err, "--no^[[31m⟦U+202E⟧flag") {
+		t.Errorf("%q", r.err)
+	}
+}

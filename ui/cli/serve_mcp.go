@@ -292,7 +292,7 @@ func (a *app) openLog() error {
 	switch a.flags.log {
 	case "", logText:
 	case logJSON:
-		a.logger = slog.New(slog.NewJSONHandler(a.errRaw, nil))
+		a.logger = slog.New(slog.NewJSONHandler(a.errw, nil))
 	default:
 		return usage("--log-format is %s or %s", logText, logJSON)
 	}

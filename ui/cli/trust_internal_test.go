@@ -27,8 +27,7 @@ func (pages) List(_ context.Context, req model.PageRequest) (model.Page, error) 
 func TestProblemsOfEveryPage(t *testing.T) {
 	var out, talk bytes.Buffer
 	a := &app{}
-	a.out, a.errRaw = lines.New(&out, &talk)
-	a.errw = a.errRaw
+	a.out, a.errw = lines.New(&out, &talk)
 	err := a.itemsOf(t.Context(), model.Store{Name: "s", Browser: pages{}}, itemsFlags{all: true}, a.table("REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE"))
 	if exitCode(err) != exitPartial || strings.Count(talk.String(), "not looked at: a place") != 1 {
 		t.Errorf("exit %d, %q", exitCode(err), talk.String())
@@ -41,8 +40,8 @@ func TestAWatchedErrorIsPrintedOnce(t *testing.T) {
 	for _, asObject := range []bool{false, true} {
 		var talk bytes.Buffer
 		a := &app{round: &watchRound{first: true, now: map[string]string{}}}
-		a.out, a.errRaw = lines.New(io.Discard, &talk)
-		a.errw, a.flags.json = a.errRaw, asObject
+		a.out, a.errw = lines.New(io.Discard, &talk)
+		a.flags.json = asObject
 		for _, words := range []string{"down", "down", "down", "gone"} {
 			a.failed(model.Ref{Store: "s"}, errors.New(words))
 			a.round = &watchRound{now: map[string]string{}, last: a.round.now}

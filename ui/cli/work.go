@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -34,28 +35,26 @@ func (a *app) workCommand() *cobra.Command {
 			return d.Query(ctx, query, "")
 		}),
 		a.workShowCommand(), a.workCreateCommand(), a.workUpdateCommand(), a.workCloseCommand(), a.workDeleteCommand(), a.workDepsCommand(), a.workDepCommand())
-	a.endInResult(c)
 	return c
 }
 
-// endInResult prints the envelope of a command that failed before a store was asked.
-func (a *app) endInResult(c *cobra.Command) {
-	for _, sub := range c.Commands() {
-		a.endInResult(sub)
+// enveloped is an error whose envelope has been printed.
+type enveloped struct{ error }
+
+// Unwrap gives exit codes the error itself.
+func (e enveloped) Unwrap() error { return e.error }
+
+// endInResult prints the envelope of a command on work items that failed before a store was asked: its arguments
+// may be wrong.
+func (a *app) endInResult(c *cobra.Command, err error) {
+	if strings.HasPrefix(c.CommandPath()+" ", "memdesk work ") && a.asksJSON() && !errors.As(err, new(enveloped)) {
+		a.emitOf("", "result", workResultRow{Error: failureOf(err)})
 	}
-	if c.RunE == nil {
-		return
-	}
-	run := c.RunE
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		a.ended = false
-		err := run(cmd, args)
-		if err != nil && !a.ended {
-			kind, retryable := kindOf(err)
-			a.emit("result", workResultRow{Error: &work.Failure{Code: kind.Code(), Message: err.Error(), Retryable: retryable}})
-		}
-		return err
-	}
+}
+
+func failureOf(err error) *work.Failure {
+	kind, retryable := kindOf(err)
+	return &work.Failure{Code: kind.Code(), Message: err.Error(), Retryable: retryable}
 }
 
 type workList = work.Result[[]model.WorkItem]
@@ -125,10 +124,18 @@ func (a *app) workEach(s *operator.Session, limit int, view func(work.Desk) work
 		return model.Errorf(model.Unsupported, "work", "no open store keeps work items")
 	}
 	var t tally
+	for _, m := range asked {
+		if m.Err != nil {
+			a.emit("result", workListRow{workResultRow{Store: &m.Name, Error: failureOf(m.Err)}, 0, list[string](nil)})
+		}
+	}
 	t.each(a, asked, true, func(store model.Store) error {
 		return a.printWork(store.Name, view(work.Desk{Store: store, Limit: limit}))
 	})
-	return t.result()
+	if err := t.result(); err != nil {
+		return enveloped{err}
+	}
+	return nil
 }
 
 // printWork prints the work items of one store and, with --json, the envelope.
@@ -197,9 +204,11 @@ func envelope[T any](store string, r work.Result[T]) workResultRow {
 
 // endWork prints the envelope of a command with --json.
 func (a *app) endWork(row any, err error) error {
-	a.ended = true
 	a.emit("result", row)
-	return err
+	if err == nil {
+		return nil
+	}
+	return enveloped{err}
 }
 
 // changesWork adds the flags of a change. --reason is the item's own field, so the log's is --why.

@@ -66,10 +66,17 @@ func TestWorkIsChanged(t *testing.T) {
 		}
 		return r.rows[len(r.rows)-1]
 	}
-	for _, args := range [][]string{{"get", "nope"}, {"close", "no-store:x", "--yes"}, {"dep", "add", "nope", "beads:a", "--yes"}, {"list", "--limit", "-1"}, {"delete", "beads:a"}} {
+	for _, args := range [][]string{{"get", "nope"}, {"close", "no-store:x", "--yes"}, {"dep", "add", "nope", "beads:a", "--yes"}, {"list", "--limit", "-1"}, {"delete", "beads:a"},
+		{"create"}, {"close", "beads:a", "beads:b"}, {"list", "--nosuch"}, {"ready", "--limit", "x"}, {"nosuch"}, {"ready", "--timeout", "-1s"}} {
 		if r := run(args...); r.code != 2 || last(r)["ok"] != false || last(r)["error"].(map[string]any)["code"] != "INVALID_INPUT" {
 			t.Errorf("%q: %d %s %s", args, r.code, r.out, r.err)
 		}
+	}
+	if r := d.run("--open", "beads="+dir, "work", "create", "-o", "json"); !strings.Contains(r.out, `"ok":false`) {
+		t.Errorf("without a title: %s", r.out)
+	}
+	if r := d.run("--open", "beads="+filepath.Join(d.dir, "none"), "work", "list", "--json"); last(r)["store"] != "beads" || last(r)["error"] == nil || len(r.rows) != 1 {
+		t.Errorf("a store that does not open: %s", r.out)
 	}
 	made := last(run("create", "Tar the keel", "--id", "b", "--label", "dock", "--priority", "1", "--description", "with tar", "--yes"))
 	if made["ok"] != true || made["id"] != "b" {

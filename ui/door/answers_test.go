@@ -211,8 +211,9 @@ func TestAliasesOfOthers(t *testing.T) {
 	c := client(t, d)
 	for tool, a := range map[string]args{
 		"memory_list": {"page": 1, "page_size": 10, "tag": "x"}, "memory_health": {"detail": true}, "get_memories": {"user_id": "u", "page": 2},
-		"memory_search": {"query": "x", "mode": "semantic"}, "search_memories": {"query": "x", "filters": args{"a": 1}, "limit": 500},
-		"memory_store": {"content": "kept", "tags": "a,b", "metadata": args{}}, "add_memory": {"text": "kept", "metadata": args{}}, "read_graph": {"depth": 2},
+		"memory_search": {"query": "x", "mode": "semantic"}, "search_memories": {"query": "x", "Query": 1, "filters": args{"a": 1}, "limit": 500},
+		"create_entities": {"entities": []any{args{"name": "Pier", "NAME": 1, "observations": []string{"long"}}}},
+		"memory_store":    {"content": "kept", "tags": "a,b", "metadata": args{}}, "add_memory": {"text": "kept", "metadata": args{}}, "read_graph": {"depth": 2},
 	} {
 		if r := call(t, c, tool, a); r.error {
 			t.Errorf("%s: %+v", tool, r)

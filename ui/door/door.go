@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -417,23 +418,62 @@ func decode[T any](args json.RawMessage, strict bool) (T, error) {
 	if safetext.HalfPair(args) {
 		return v, model.Errorf(model.InvalidInput, "call", "a text is cut inside a character: it holds half of a surrogate pair")
 	}
-	d := json.NewDecoder(strings.NewReader(string(args)))
-	if strict {
-		d.DisallowUnknownFields()
+	known, unknown := spelled(args, reflect.TypeFor[T]())
+	if strict && unknown != "" {
+		return v, model.Errorf(model.InvalidInput, "call", "the arguments are not what the tool takes: unknown field %q", origin.Clip(unknown))
 	}
-	if err := d.Decode(&v); err != nil {
+	if err := json.Unmarshal(known, &v); err != nil {
 		return v, model.Errorf(model.InvalidInput, "call", "the arguments are not what the tool takes: %s", jsonProblem(err))
 	}
 	return v, nil
 }
 
+// spelled is a JSON value without the names that its type does not spell just so, and the first of them by
+// alphabet: the decoder takes Query for query, and JSON Schema does not.
+func spelled(value json.RawMessage, t reflect.Type) (known json.RawMessage, unknown string) {
+	switch t.Kind() {
+	case reflect.Struct:
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(value, &fields) != nil || fields == nil {
+			return value, "" // the decoder says what is wrong
+		}
+		types := map[string]reflect.Type{}
+		for f := range t.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			types[name] = f.Type
+		}
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			inner := ""
+			if of, ok := types[name]; ok {
+				fields[name], inner = spelled(fields[name], of)
+			} else {
+				delete(fields, name)
+				inner = name
+			}
+			unknown = cmp.Or(unknown, inner)
+		}
+		known, _ = json.Marshal(fields)
+	case reflect.Slice:
+		var all []json.RawMessage
+		if t.Elem().Kind() != reflect.Struct || json.Unmarshal(value, &all) != nil || all == nil {
+			return value, ""
+		}
+		for i := range all {
+			inner := ""
+			all[i], inner = spelled(all[i], t.Elem())
+			unknown = cmp.Or(unknown, inner)
+		}
+		known, _ = json.Marshal(all)
+	default:
+		return value, ""
+	}
+	return known, unknown
+}
+
 func jsonProblem(err error) string {
 	var typ *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &typ):
+	if errors.As(err, &typ) && typ.Field != "" {
 		return typ.Field + " wants another type"
-	case strings.HasPrefix(err.Error(), "json: unknown field"):
-		return origin.Clip(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return "no JSON object"
 }

@@ -171,6 +171,8 @@ func TestBadCalls(t *testing.T) {
 		{"memory_retain", args{"content": "x", "ref": note, "mode": "REPLACE"}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "tier": "fix", "key": "x", "scope": "ada"}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "ref": note, "colour": "red"}, "invalid_input"},
+		{"memory_retain", args{"content": "x", "REF": note}, "invalid_input"},
+		{"memory_recall", args{"Query": "x"}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "ref": deep}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "ref": "vault:memory/../../../etc/x.md"}, "invalid_input"},
 		{"memory_recall", args{"query": " \n"}, "invalid_input"},
@@ -441,6 +443,31 @@ func TestHTTP(t *testing.T) {
 	}
 	if strings.Join(*refused, ",") != "reader retain,reader retain,reader retain,reader retain" {
 		t.Errorf("recorded: %v", *refused)
+	}
+}
+
+// TestNoSessionOverHTTP: revision 2026-07-28 has no session, so its calls must be answered without one (AD2),
+// under the same scopes.
+func TestNoSessionOverHTTP(t *testing.T) {
+	url, refused := web(t)
+	ask := func(token, method, params string) (int, string) {
+		res, body := post(t, url+door.Path, strings.Repeat(token, 40), `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+			`"io.modelcontextprotocol/clientInfo":{"name":"probe","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`,
+			"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method, "Mcp-Name", "memory_retain")
+		if res.Header.Get("Mcp-Session-Id") != "" {
+			t.Errorf("%s: a session", method)
+		}
+		return res.StatusCode, body
+	}
+	if status, body := ask("w", "server/discover", ""); status != 200 || !strings.Contains(body, `"2026-07-28"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	const write = `"name":"memory_retain","arguments":{"ref":"` + note + `","content":"the heron leaves at six\n"},`
+	if status, body := ask("w", "tools/call", write); status != 200 || !strings.Contains(body, `"status":"retained"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, body := ask("r", "tools/call", write); status != http.StatusForbidden || len(*refused) != 1 {
+		t.Errorf("%d %s", status, body)
 	}
 }
 

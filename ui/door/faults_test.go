@@ -481,3 +481,34 @@ func TestNullIDOverHTTP(t *testing.T) {
 		t.Errorf("%s %s %q", res.Status, res.Header.Get("Content-Type"), body)
 	}
 }
+
+// TestTwoCallsOfOneID: the second must be refused at once, the first answered, and the session must go on.
+func TestTwoCallsOfOneID(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	const ping, list = `{"jsonrpc":"2.0","id":5,"method":"ping"}`, `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"memory_list"}}`
+	for _, lines := range []string{list + "\n" + list, list + "\n[" + ping + "]", "[" + list + "," + ping + "]\n" + list} {
+		in, write := io.Pipe()
+		read := make(chan struct{})
+		d.Called = func(string, string) { <-read } // until then the call has no answer
+		go func() {
+			for line := range strings.Lines(hello + "\n" + lines + "\n" + `{"jsonrpc":"2.0","id":8,"method":"ping"}` + "\n") {
+				_, _ = io.WriteString(write, line) // it is taken when the line before has been read
+			}
+			close(read)
+			_ = write.Close()
+		}()
+		var out bytes.Buffer
+		if err := d.Stdio(t.Context(), in, &out); err != nil {
+			t.Errorf("%s: %v", lines, err)
+		}
+		for _, want := range []string{`"id":null,"error":{"code":-32600,"message":"another call`, `"id":5,"result"`, `"id":8,"result"`} {
+			if strings.Count(out.String(), want) != 1 {
+				t.Errorf("%s: %s", lines, out.String())
+			}
+		}
+	}
+	url, _ := web(t)
+	if res, body := post(t, url+door.Path, strings.Repeat("w", 40), "["+ping+","+list+"]"); res.StatusCode != http.StatusBadRequest || !strings.Contains(body, `"code":-32600`) {
+		t.Errorf("%s %s", res.Status, body)
+	}
+}

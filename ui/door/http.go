@@ -55,11 +55,15 @@ func (c HTTP) Handler() http.Handler {
 		c.Door = bearer.New(c.Callers, bearer.Limits{})
 	}
 	h := &handler{HTTP: c, servers: map[*Desk]*mcp.Server{}, desks: map[string]*Desk{}}
-	stream := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
-		return r.Context().Value(serverKey{}).(*mcp.Server)
-	}, &mcp.StreamableHTTPOptions{JSONResponse: true, SessionTimeout: idleSession, MaxRequestBodyBytes: MaxRequest})
-	// The token was checked before; this binds a session to its first caller.
-	h.inner = auth.RequireBearerToken(h.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(stream)
+	stream := func(o mcp.StreamableHTTPOptions) http.Handler {
+		o.JSONResponse, o.MaxRequestBodyBytes = true, MaxRequest
+		inner := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
+			return r.Context().Value(serverKey{}).(*mcp.Server)
+		}, &o)
+		// The token was checked before; this binds a session to its first caller.
+		return auth.RequireBearerToken(h.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(inner)
+	}
+	h.sessions, h.single = stream(mcp.StreamableHTTPOptions{SessionTimeout: idleSession}), stream(mcp.StreamableHTTPOptions{Stateless: true})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+metadataPath, h.metadata)
 	mux.HandleFunc("GET "+metadataPath+Path, h.metadata)
@@ -69,7 +73,7 @@ func (c HTTP) Handler() http.Handler {
 
 type handler struct {
 	HTTP
-	inner http.Handler
+	sessions, single http.Handler // of revisions with sessions, and without
 
 	mu      sync.Mutex
 	servers map[*Desk]*mcp.Server
@@ -177,6 +181,9 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		calls, answer := messages(body)
+		if answer == "" && !new(asked).add(calls) {
+			answer = sameID
+		}
 		if answer != "" {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
@@ -188,14 +195,21 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusForbidden, "the token has not the scope "+scope)
 			return
 		}
-		if r.Header.Get("Mcp-Session-Id") == "" && crowded(server) {
+		if !isSingle(r) && r.Header.Get("Mcp-Session-Id") == "" && crowded(server) {
 			refuse(w, http.StatusTooManyRequests, "too many sessions of this token: end some")
 			return
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
-	h.inner.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), serverKey{}, server)))
+	inner := h.sessions
+	if isSingle(r) {
+		inner = h.single
+	}
+	inner.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), serverKey{}, server)))
 }
+
+// isSingle reports whether a request is of a revision without sessions (AD2): the first is 2026-07-28.
+func isSingle(r *http.Request) bool { return r.Header.Get("Mcp-Protocol-Version") >= "2026" }
 
 func statusOf(err error) int {
 	switch model.KindOf(err) {

@@ -54,8 +54,7 @@ func memoryTool() tool {
 			if args == nil {
 				return bearer.Scopes[:3]
 			}
-			var a memoryArgs
-			_ = json.Unmarshal(args, &a) // an unknown command needs no scope: it fails
+			a, _ := decode[memoryArgs](args, false) // an unknown command needs no scope: it fails
 			return commands[a.Command].scopes
 		},
 		run: memory,

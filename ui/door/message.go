@@ -3,7 +3,9 @@ package door
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -16,6 +18,7 @@ const (
 	tooLong   = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the message is larger than 1048576 bytes"}}`
 	noJSON    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no JSON text: over stdio, a message is one line"}}`
 	noMessage = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"this is no JSON-RPC 2.0 message with a string or an integer below 2^53 as its id"}}`
+	sameID    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"another call with this id has no answer yet"}}`
 )
 
 // messages decodes a message or a batch as the library does, so that both see the same calls. answer is for a
@@ -45,6 +48,47 @@ func messages(text []byte) (all []jsonrpc.Message, answer string) {
 		return nil, noMessage
 	}
 	return all, ""
+}
+
+// asked are the ids of the calls that have no answer yet. Its zero value has none.
+type asked struct {
+	mu  sync.Mutex
+	ids map[jsonrpc.ID]bool
+}
+
+// add takes in the calls among messages, or none of them where two calls would have the same id: the library
+// leaves the second without an answer, and ends the session over a batch.
+func (a *asked) add(all []jsonrpc.Message) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ids := map[jsonrpc.ID]bool{}
+	for _, m := range all {
+		if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+			if ids[r.ID] || a.ids[r.ID] {
+				return false
+			}
+			ids[r.ID] = true
+		}
+	}
+	if a.ids == nil {
+		a.ids = map[jsonrpc.ID]bool{}
+	}
+	maps.Copy(a.ids, ids)
+	return true
+}
+
+// answered takes out a call.
+func (a *asked) answered(id jsonrpc.ID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.ids, id)
+}
+
+// some reports whether a call waits for its answer.
+func (a *asked) some() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.ids) > 0
 }
 
 // soundID refuses a number that the library would answer as another one, and null, which it takes for a

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -24,8 +23,9 @@ const farewell = 10 * time.Second
 // that came before its end are still answered. It writes nothing but the protocol.
 func (d *Desk) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := &lineWriter{w: out}
-	sound := &soundLines{in: bufio.NewReader(in), out: lines}
-	err := d.Server().Run(ctx, patient{&mcp.IOTransport{Reader: io.NopCloser(sound), Writer: lines, MaxLineLength: MaxRequest}})
+	open := new(asked)
+	sound := &soundLines{in: bufio.NewReader(in), out: lines, asked: open}
+	err := d.Server().Run(ctx, patient{&mcp.IOTransport{Reader: io.NopCloser(sound), Writer: lines, MaxLineLength: MaxRequest}, open})
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
 	}
@@ -51,18 +51,22 @@ func (*lineWriter) Close() error { return nil }
 // soundLines passes on the lines that hold a message. It answers others by itself, where the library would
 // end the session, and with it the calls of everybody who shares it.
 type soundLines struct {
-	in   *bufio.Reader
-	out  io.Writer
-	rest []byte // of the line that is passed on
+	in    *bufio.Reader
+	out   io.Writer
+	asked *asked
+	rest  []byte // of the line that is passed on
 }
 
 // Read implements io.Reader.
 func (s *soundLines) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 {
 		line, long, err := s.line()
-		_, answer := messages(line)
-		if long {
+		all, answer := messages(line)
+		switch {
+		case long:
 			answer = tooLong
+		case answer == "" && !s.asked.add(all):
+			answer = sameID
 		}
 		if answer != "" {
 			line = nil
@@ -96,17 +100,20 @@ func (s *soundLines) line() (line []byte, long bool, err error) {
 
 // patient is a transport that answers the calls that came before the end of its input. The library cancels
 // them there, perhaps in the middle of a write.
-type patient struct{ mcp.Transport }
+type patient struct {
+	mcp.Transport
+	asked *asked
+}
 
 // Connect implements mcp.Transport.
 func (p patient) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := p.Transport.Connect(ctx)
-	return &patientConn{Connection: c, answered: make(chan struct{}, 1), closed: make(chan struct{})}, err
+	return &patientConn{Connection: c, asked: p.asked, answered: make(chan struct{}, 1), closed: make(chan struct{})}, err
 }
 
 type patientConn struct {
 	mcp.Connection
-	calls    atomic.Int64  // without an answer
+	asked    *asked
 	answered chan struct{} // has an element after an answer
 	closed   chan struct{}
 	once     sync.Once
@@ -115,15 +122,12 @@ type patientConn struct {
 // Read holds its error back until the calls are answered.
 func (c *patientConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := c.Connection.Read(ctx)
-	if r, ok := msg.(*jsonrpc.Request); err == nil && ok && r.IsCall() {
-		c.calls.Add(1)
-	}
 	if err == nil {
 		return msg, nil
 	}
 	limit := time.NewTimer(farewell)
 	defer limit.Stop()
-	for c.calls.Load() > 0 {
+	for c.asked.some() {
 		select {
 		case <-c.answered:
 		case <-ctx.Done():
@@ -137,11 +141,11 @@ func (c *patientConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-// Write counts an answer.
+// Write notes an answer.
 func (c *patientConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, msg)
-	if _, ok := msg.(*jsonrpc.Response); ok {
-		c.calls.Add(-1)
+	if r, ok := msg.(*jsonrpc.Response); ok {
+		c.asked.answered(r.ID)
 		select {
 		case c.answered <- struct{}{}:
 		default:

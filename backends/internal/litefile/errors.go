@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
+	"syscall"
 
 	"github.com/mattn/go-sqlite3"
 
@@ -40,7 +41,7 @@ func fileKind(err error) model.Kind {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return model.NotFound
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return model.PermissionDenied
 	}
 	return model.Unavailable

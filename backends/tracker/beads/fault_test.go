@@ -97,24 +97,27 @@ func TestKillPoints(t *testing.T) {
 	}
 }
 
-func TestFullDisk(t *testing.T) {
-	for _, verb := range []string{"create", "write", "sync", "rename"} {
-		_, dir := repo(t, map[string]string{"issues.jsonl": two})
-		layer := faultfs.New(func(_ int, step string) *faultfs.Fault {
-			if strings.HasPrefix(step, verb) {
-				return &faultfs.Fault{Err: syscall.ENOSPC, Part: 10}
+// TestFaultyDisk: a write that fails must change nothing and leave nothing, and its kind must say whether to retry.
+func TestFaultyDisk(t *testing.T) {
+	for fault, kind := range map[error]model.Kind{syscall.ENOSPC: model.Unavailable, syscall.EIO: model.Unavailable, syscall.EROFS: model.PermissionDenied} {
+		for _, verb := range []string{"create", "write", "sync", "rename"} {
+			_, dir := repo(t, map[string]string{"issues.jsonl": two})
+			layer := faultfs.New(func(_ int, step string) *faultfs.Fault {
+				if strings.HasPrefix(step, verb) {
+					return &faultfs.Fault{Err: fault, Part: 10}
+				}
+				return nil
+			})
+			s := beads.NewStore(dir, beads.Config{FS: layer})
+			if _, err := s.Remove(t.Context(), "x-1", func(tracker.Record) error { return nil }); model.KindOf(err) != kind {
+				t.Errorf("%s fails: %v is of kind %q", verb, err, model.KindOf(err))
 			}
-			return nil
-		})
-		s := beads.NewStore(dir, beads.Config{FS: layer})
-		if _, err := s.Remove(t.Context(), "x-1", func(tracker.Record) error { return nil }); err == nil {
-			t.Errorf("%s fails, and no error", verb)
-		}
-		if content(t, filepath.Join(dir, "issues.jsonl")) != two {
-			t.Errorf("%s fails, and the file is changed", verb)
-		}
-		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-			t.Errorf("%s fails, and %v is left, %v", verb, entries, err)
+			if content(t, filepath.Join(dir, "issues.jsonl")) != two {
+				t.Errorf("%s fails, and the file is changed", verb)
+			}
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+				t.Errorf("%s fails, and %v is left, %v", verb, entries, err)
+			}
 		}
 	}
 }

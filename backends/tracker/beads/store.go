@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"memdesk/backends/internal/jsonedit"
@@ -191,12 +192,9 @@ func (s *Store) read(name string) ([]byte, error) {
 
 // fileError names the file and never its directory (R15).
 func fileError(op, name string, err error) error {
-	kind := model.Internal
-	switch {
-	case errors.Is(err, fs.ErrPermission):
+	kind := model.Unavailable // a full disk too: it may have space again
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		kind = model.PermissionDenied
-	case errors.Is(err, fs.ErrNotExist):
-		kind = model.Unavailable
 	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
