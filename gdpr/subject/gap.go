@@ -102,7 +102,7 @@ func (p *Pattern) joined(v *view, lo, hi int) (slug, ok bool) {
 func besideUnspaced(v *view, i int) bool {
 	a, _ := lastRune(v.src[:v.to[i-1]])
 	b, _ := decodeRune(v.src[v.from[i]:])
-	return unicode.In(a, unspaced...) && unicode.In(b, unspaced...)
+	return unicode.In(a, Unspaced...) && unicode.In(b, Unspaced...)
 }
 
 // gap classifies the characters between two letters.
