@@ -2,6 +2,7 @@ package gdpr_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -63,7 +64,7 @@ func TestAStoreThatRemovesTooMuchIsNoticed(t *testing.T) {
 	r := w.file()
 	p := w.plan(r.ID)
 	out, err := w.erase(p)
-	if err != nil || out.Status != gdpr.StatePartial || !strings.Contains(strings.Join(out.Problems, "\n"), "3 more items are gone than the plan removes (longterm 3 to 0, session 1 to 0)") {
+	if err != nil || out.Status != gdpr.StatePartial || !strings.Contains(fmt.Sprint(out.Problems), "3 more items are gone than the plan removes (longterm 3 to 0, session 1 to 0)") {
 		t.Fatalf("%s %q %v; want it said", out.Status, out.Problems, err)
 	}
 	w.complete(p)
