@@ -60,6 +60,10 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		}
 	}
 	q := newSearch(s, x.m)
+	var err error
+	if q.bystanders, err = x.besides(ctx, s); err != nil {
+		return nil, err
+	}
 	q.isAttested, q.held = x.r.attestedItems(x.m, s), func(id string) string { return held[id] }
 	if _, err := q.run(ctx, nil); err != nil {
 		return nil, err
@@ -140,6 +144,33 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	}
 	layers, err := x.bytesOf(ctx, s, q.bystanders, held, left)
 	return append(out, layers...), err
+}
+
+// besides are the bystanders in other stores whose items lie in the same files, what is on hold there among
+// them: it is no residue of this store.
+func (x *run) besides(ctx context.Context, s model.Store) (*subject.Bystanders, error) {
+	out := &subject.Bystanders{}
+	for _, sp := range x.p.Stores {
+		o, err := x.fleet.Store(sp.Store)
+		if err != nil || o.Medium() != s.Medium() || o.Identity() == s.Identity() {
+			continue
+		}
+		q := newSearch(o, x.m)
+		q.bystanders = out
+		if _, err := q.run(ctx, nil); err != nil {
+			return nil, err
+		}
+		for _, f := range q.found {
+			by, err := x.d.held(&o, f.Item.ID)
+			if err != nil {
+				return nil, err
+			}
+			if by != "" {
+				keepItem(q, f.Item)
+			}
+		}
+	}
+	return out, nil
 }
 
 // keepItem records where an item that stays names the subject, to distinguish its bytes from residue.
