@@ -232,6 +232,26 @@ func (d *Desk) Plan(id string) (Plan, error) {
 	return k.Plan, nil
 }
 
+// PlannedIn are the items of a store, given by its identity, that the plans of open requests list.
+func (d *Desk) PlannedIn(where string) []string {
+	var out []string
+	all, _ := d.List() // unread requests identify no store
+	for _, r := range all {
+		p, err := d.Plan(r.ID)
+		if err != nil || r.Done() {
+			continue
+		}
+		for _, sp := range p.Stores {
+			for _, st := range sp.Steps {
+				if sp.Where == where && st.Layer == layerItem {
+					out = append(out, st.ID)
+				}
+			}
+		}
+	}
+	return out
+}
+
 func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step func(Searching)) (Plan, error) {
 	m, err := subject.New(r.Terms()...)
 	if err != nil {
