@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,6 +101,39 @@ func sizes(ctx context.Context, s model.Store) map[string]int64 {
 	}
 	return out
 }
+
+// vanished reports whether a store has no item at all where the plan leaves some, and no run has changed it: its
+// disk is away, or it was replaced. An empty store proves no erasure.
+func (x *run) vanished(ctx context.Context, s model.Store, sp StorePlan) bool {
+	stay := sp.Items
+	at := slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store })
+	for i, st := range sp.Steps {
+		if x.log != nil && (x.log.what(at, i) == "removed" || x.log.what(at, i) == "edited") {
+			return false // overDeleted has noticed what else went
+		}
+		if st.Action == Forget && (st.Layer == layerItem || st.Layer == layerEdge) {
+			stay--
+		}
+	}
+	if stay <= 0 || s.Browser == nil {
+		return false
+	}
+	page, err := s.Browser.List(ctx, model.PageRequest{Limit: 1, Hidden: true})
+	there := err != nil || len(page.Items) > 0 || page.Next != "" // an error has its own row
+	if !there && s.Names != nil {
+		_, err = s.Names.Names(ctx, func(string) bool { there = true; return false })
+		there = there || err != nil
+	}
+	return !there && !slices.ContainsFunc(sp.Steps, func(st Step) bool { // an item that is in no list
+		if st.Action != Redact && st.Action != Held {
+			return false
+		}
+		_, err := s.Browser.Read(ctx, cmp.Or(st.NewID, st.ID))
+		return !errors.Is(err, model.NotFound)
+	})
+}
+
+const vanishedReason = "the store is empty, and the plan leaves items in it: look whether its disk is there"
 
 // overDeleted notices that the store lost more items than the run removed. The run reports it as a problem,
 // and the receipt states it.

@@ -301,6 +301,10 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		x.replan(sp.Store, "another store stands under this name")
 		return nil
 	}
+	if x.vanished(ctx, s, sp) {
+		x.problem(sp.Store, vanishedReason)
+		return nil
+	}
 	before := sizes(ctx, s)
 	if err := x.cascade(ctx, at, sp, s); err != nil {
 		return err

@@ -97,6 +97,8 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	}
 	x.uncount(sp, still)
 	switch {
+	case x.vanished(ctx, s, sp):
+		items.Verdict, items.Reason = model.VerdictFailed, vanishedReason
 	case noDelete(s) != "" && (items.Hits > 0 || s.Browser == nil || len(q.problems) == 0):
 		items.Verdict, items.Reason = model.VerdictOutOfScope, noDelete(s)
 	case items.Hits > 0:

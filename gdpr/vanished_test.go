@@ -1,0 +1,59 @@
+package gdpr_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// TestAStoreThatVanished: the files of a store are away while its plan is carried out. Nothing may pass, nothing is
+// counted, and the same plan does its work once they are back.
+func TestAStoreThatVanished(t *testing.T) {
+	w := newWorld(t)
+	graph := filepath.Join(w.dir, "graph.jsonl")
+	plant(t, w.dir, map[string]string{
+		"graph.jsonl": `{"type":"entity","name":"` + name + `","entityType":"person","observations":["rye"]}` + "\n" + `{"type":"entity","name":"Quay","entityType":"place","observations":["wet"]}` + "\n",
+		"v/hers.md":   name + " likes rye\n", "v/tide.md": "high at noon\n",
+	})
+	w.more = []backends.StoreConfig{{Name: "graph", Kind: "mcpgraph", Path: graph}, {Name: "v", Kind: "vault", Path: filepath.Join(w.dir, "v")}}
+	w.open()
+	p := w.plan(w.file().ID)
+	away := filepath.Join(w.dir, "away")
+	if err := os.Mkdir(away, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move(graph, filepath.Join(away, "graph.jsonl"))
+	move(filepath.Join(w.dir, "v"), filepath.Join(away, "v"))
+	if err := os.Mkdir(filepath.Join(w.dir, "v"), 0o700); err != nil { // a mount point without its disk
+		t.Fatal(err)
+	}
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || out.Forgotten+out.Redacted > 0 || strings.Count(fmt.Sprint(out.Problems), "is empty") != 2 {
+		t.Errorf("%s, %d forgotten, %q, %v; want partial", out.Status, out.Forgotten, out.Problems, err)
+	}
+	for _, l := range out.Layers {
+		if l.Layer == "items" && l.Store != "db" && l.Verdict != model.VerdictFailed {
+			t.Errorf("%+v; want failed", l)
+		}
+	}
+	move(filepath.Join(away, "graph.jsonl"), graph)
+	if err := os.Remove(filepath.Join(w.dir, "v")); err != nil {
+		t.Fatal(err)
+	}
+	move(filepath.Join(away, "v"), filepath.Join(w.dir, "v"))
+	if out := w.complete(p); out.Forgotten != 2 {
+		t.Errorf("%d forgotten; want 2", out.Forgotten)
+	}
+}
