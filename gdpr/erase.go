@@ -280,6 +280,9 @@ func (x *run) replan(store, format string, args ...any) {
 
 // store carries out one store's part. It returns an error only for what ends the whole run.
 func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
+	if sp.Away > 0 {
+		return nil
+	}
 	count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Items: sp.Items}
 	defer func() { x.out.Stores = append(x.out.Stores, count) }()
 	for _, st := range sp.Steps {

@@ -73,6 +73,8 @@ type StorePlan struct {
 	// Notes list remaining items that a person should look at; nothing waits for them.
 	Notes []string `json:"notes,omitempty"`
 	Steps []Step   `json:"steps"`
+	// Away counts the steps of an earlier plan that were not done in a store that is not configured any more.
+	Away int64 `json:"away,omitempty"`
 }
 
 // Plan is exactly what an erasure would do. Hash covers all of it but Made, Estimate
@@ -174,6 +176,12 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if p, err = d.plan(ctx, &r, fleet, step); err != nil {
 			return nil, err
 		}
+		if away := p.away(old, run); len(away) > 0 {
+			p.Stores = append(p.Stores, away...)
+			if p.Hash, err = p.sum(); err != nil {
+				return nil, err
+			}
+		}
 		located := r.Holds
 		if err := d.carryOver(ctx, &r, old, p, run); err != nil {
 			return nil, err
@@ -202,6 +210,27 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		return map[string]int64{"items": items, "held": held, "stores": int64(len(p.Stores))}, err
 	})
 	return p, err
+}
+
+// away are the stores of the request's earlier plan that are not open any more and where work was left: they still
+// hold the subject.
+func (p *Plan) away(old Plan, run *runLog) []StorePlan {
+	var out []StorePlan
+	for at, sp := range old.Stores {
+		if slices.ContainsFunc(p.Stores, func(o StorePlan) bool { return o.Where == sp.Where || o.Where == "" && o.Store == sp.Store }) {
+			continue
+		}
+		if n := sp.Away + int64(run.remaining(at, sp)); n > 0 {
+			left := StorePlan{Store: sp.Store, Kind: sp.Kind, Where: sp.Where, Away: n}
+			left.Notes = []string{left.awayWords()}
+			out = append(out, left)
+		}
+	}
+	return out
+}
+
+func (sp *StorePlan) awayWords() string {
+	return fmt.Sprintf("it is not configured any more, and by the earlier plan %d of its items name the person: configure it and plan again", sp.Away)
 }
 
 // unended refuses an act on a request that has ended, or was carried out and only not closed yet.

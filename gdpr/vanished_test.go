@@ -57,3 +57,40 @@ func TestAStoreThatVanished(t *testing.T) {
 		t.Errorf("%d forgotten; want 2", out.Forgotten)
 	}
 }
+
+// TestAStoreThatLeftTheConfiguration: a store that still holds the person is not forgotten with its block. It is named
+// until it is configured again, or somebody vouches for it.
+func TestAStoreThatLeftTheConfiguration(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"v/hers.md": name + " likes rye\n", "v/tide.md": "high at noon\n"})
+	vault := []backends.StoreConfig{{Name: "v", Kind: "vault", Path: filepath.Join(w.dir, "v")}}
+	w.more = vault
+	w.open()
+	id := w.file().ID
+	w.plan(id)
+	w.more = nil
+	w.open()
+	for range 2 { // a further plan knows it too
+		out, err := w.erase(w.plan(id))
+		if err != nil || out.Status != gdpr.StateInScope {
+			t.Fatalf("%s, %q, %v; want complete in scope", out.Status, out.Problems, err)
+		}
+		told := false
+		for _, l := range out.Layers {
+			told = told || l.Layer == "store v" && l.Hits == 1 && strings.Contains(l.Reason, "not configured")
+		}
+		if !told {
+			t.Errorf("not named: %+v", out.Layers)
+		}
+	}
+	w.more = vault
+	w.open()
+	w.complete(w.plan(id))
+
+	plant(t, w.dir, map[string]string{"v/hers.md": name + " likes rye\n"})
+	id = w.file().ID
+	w.plan(id)
+	w.more = nil
+	w.open()
+	w.inScope(w.plan(id)) // attested, it ends
+}

@@ -18,6 +18,12 @@ import (
 // verify checks everything again: by recall as agents do, and by bytes.
 func (x *run) verify(ctx context.Context) error {
 	for _, sp := range x.p.Stores {
+		if sp.Away > 0 {
+			row := receipt.Layer{Store: ownStore, Layer: "store " + sp.Store, Method: "not looked at", Verdict: model.VerdictOutOfScope, Hits: sp.Away, Reason: sp.awayWords()}
+			x.attestRow(own(), &row)
+			x.row(row)
+			continue
+		}
 		s, err := x.fleet.Store(sp.Store)
 		if err != nil {
 			x.row(receipt.Layer{Store: sp.Store, Layer: "items", Verdict: model.VerdictFailed, Method: "browse", Reason: "it cannot be opened: " + string(model.KindOf(err))})
