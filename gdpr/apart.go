@@ -111,7 +111,7 @@ func (x *run) vanished(ctx context.Context, s model.Store, sp StorePlan) bool {
 		if x.log != nil && (x.log.what(at, i) == "removed" || x.log.what(at, i) == "edited") {
 			return false // overDeleted has noticed what else went
 		}
-		if st.Action == Forget && (st.Layer == layerItem || st.Layer == layerEdge) {
+		if st.Action == Forget && (st.Layer == layerItem || st.Layer == layerEdge || st.Listed) {
 			stay--
 		}
 	}

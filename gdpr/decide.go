@@ -85,7 +85,8 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 	for i := range q.found {
 		f := &q.found[i]
 		st := Step{Store: s.Name, ID: f.Item.ID, Layer: f.Layer, Reason: f.Reason, Action: d.action(m, s, q, f),
-			Revision: f.Item.Revision, Bytes: f.Item.Bytes, Others: len(f.Others) > 0, Tied: len(q.reasons[f.Item.ID]) > 0}
+			Revision: f.Item.Revision, Bytes: f.Item.Bytes, Others: len(f.Others) > 0, Tied: len(q.reasons[f.Item.ID]) > 0,
+			Listed: f.Layer == layerQuarantine && q.seen[f.Item.ID]}
 		fall, falls := q.falls[f.Item.ID]
 		switch {
 		case falls:

@@ -351,7 +351,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 			if err := x.log.mark(at, i, what); err != nil {
 				return err
 			}
-			if what == "removed" && st.Layer != layerQuarantine {
+			if what == "removed" && (st.Layer != layerQuarantine || st.Listed) {
 				x.gone++
 			}
 		}

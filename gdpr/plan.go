@@ -54,6 +54,8 @@ type Step struct {
 	Others bool `json:"others,omitempty"`
 	// Tied says that the store itself ties the item to the subject, perhaps by its id.
 	Tied bool `json:"tied,omitempty"`
+	// Listed says that a quarantine entry is an item of the store too, and goes with it.
+	Listed bool `json:"listed,omitempty"`
 	// Fallen says that the item does not concern the subject and goes only because others do.
 	Fallen bool `json:"fallen,omitempty"`
 }
