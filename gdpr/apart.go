@@ -55,6 +55,24 @@ func (x *run) stepOrWait(ctx context.Context, s model.Store, st Step, locked boo
 	}
 }
 
+// count counts the steps of a store that did this.
+func (l *runLog) count(at int, sp StorePlan, what string) (n int64) {
+	for i := range sp.Steps {
+		if l.what(at, i) == what {
+			n++
+		}
+	}
+	return n
+}
+
+// partAway notices that items of the plan are gone without a step of it, and others with them: a directory may be
+// away that comes back with the person. removed are the items that earlier runs have removed.
+func (x *run) partAway(sp StorePlan, before map[string]int64, removed, absent int64) {
+	if others := sp.Counted - total(before) - removed - absent; before != nil && absent > 0 && others > 0 {
+		x.replan(sp.Store, "%d of the items that the plan forgets were gone, and %d more with them: look whether a part of the store is away", absent, others)
+	}
+}
+
 // remaining counts the steps of a store that are not done.
 func (l *runLog) remaining(at int, sp StorePlan) int {
 	n := 0

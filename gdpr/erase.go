@@ -308,7 +308,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		x.problem(sp.Store, vanishedReason)
 		return nil
 	}
-	before := sizes(ctx, s)
+	before, earlier := sizes(ctx, s), x.log.count(at, sp, "removed")
 	if err := x.cascade(ctx, at, sp, s); err != nil {
 		return err
 	}
@@ -379,6 +379,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	}
 	x.forgetMoved(ctx, s, sp)
 	x.overDeleted(ctx, s, before)
+	x.partAway(sp, before, earlier, x.log.count(at, sp, "absent"))
 	if x.locked[sp.Store] > 0 { // the scrub would wait for the lock again
 		return nil
 	}

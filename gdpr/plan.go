@@ -62,11 +62,13 @@ type Step struct {
 
 // StorePlan is the part of a plan in one store.
 type StorePlan struct {
-	Store   string `json:"store"`
-	Kind    string `json:"kind"`
-	Where   string `json:"where"` // identity beyond the name
-	Items   int64  `json:"items"` // in the store
-	Targets int64  `json:"targets"`
+	Store string `json:"store"`
+	Kind  string `json:"kind"`
+	Where string `json:"where"` // identity beyond the name
+	Items int64  `json:"items"` // in the store
+	// Counted are those that the store's tiers count; 0 where it cannot count them.
+	Counted int64 `json:"counted,omitempty"`
+	Targets int64 `json:"targets"`
 	// Cascade says that the store's own cascade does all steps, in one transaction.
 	Cascade bool   `json:"cascade,omitempty"`
 	Error   string `json:"error,omitempty"` // why it could not be searched, in words
@@ -332,9 +334,8 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 
 func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, t *teller) error {
 	t.part("items", 0)
-	if t.step != nil {
-		t.part("items", total(sizes(ctx, s)))
-	}
+	sp.Counted = total(sizes(ctx, s))
+	t.part("items", sp.Counted)
 	q := newSearch(s, m)
 	q.isAttested = r.attestedItems(m, s)
 	q.chosen = map[string]Action{}

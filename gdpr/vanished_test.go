@@ -94,3 +94,30 @@ func TestAStoreThatLeftTheConfiguration(t *testing.T) {
 	w.open()
 	w.inScope(w.plan(id)) // attested, it ends
 }
+
+// TestAPartOfAStoreThatVanished: a directory is away with the person's note and with others. The run says so, and a
+// note that somebody else deleted is no such case.
+func TestAPartOfAStoreThatVanished(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.dir, "v")
+	plant(t, dir, map[string]string{"sub/hers.md": name + " likes rye\n", "sub/tide.md": "high at noon\n", "oats.md": "none\n"})
+	w.more = []backends.StoreConfig{{Name: "v", Kind: "vault", Path: dir}}
+	w.open()
+	p := w.plan(w.file().ID)
+	away := filepath.Join(w.dir, "away")
+	if err := os.Rename(filepath.Join(dir, "sub"), away); err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || !strings.Contains(fmt.Sprint(out.Problems), "1 more with them") {
+		t.Errorf("%s, %q, %v; want partial", out.Status, out.Problems, err)
+	}
+	if err := os.Rename(away, filepath.Join(dir, "sub")); err != nil {
+		t.Fatal(err)
+	}
+	p = w.plan(p.Request)
+	if err := os.Remove(filepath.Join(dir, "sub", "hers.md")); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(p)
+}
