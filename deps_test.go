@@ -51,6 +51,7 @@ var layers = []layer{
 	{"conflict/merge", nil},
 	{"conflict", []string{"internal", "model", "quarantine", "backends", "undo", "conflict"}},
 	{"gdpr/subject", []string{"internal", "model"}},
+	{"gdpr/identifier", []string{"internal", "model", "gdpr/subject"}},
 	{"gdpr/suppress", []string{"internal", "model", "gdpr/subject"}},
 	{"gdpr/sshsig", []string{"model"}},
 	{"gdpr/receipt", []string{"internal", "model"}},

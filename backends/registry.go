@@ -52,9 +52,9 @@ type Env struct {
 	// SearchOnly: the caller only recalls over every tier. A kind whose tiers stand in its
 	// items may leave them out of Store.Tiers then.
 	SearchOnly bool
-	// Kept returns the ids of the items that undo keeps for the store of a kind and path. A change may have
-	// removed the file that identifies the store: these ids identify it then, so that the undo can open it.
-	// nil: undo keeps nothing.
+	// Kept returns the ids of the items that undo keeps, or an open erasure lists, for the store of a kind and
+	// path. A change may have removed the file that identifies the store: these ids identify it then, so that the
+	// undo, or the erasure's next run, can open it. nil: none are.
 	Kept func(kind, path string) []string
 }
 

@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +55,24 @@ func (x *run) stepOrWait(ctx context.Context, s model.Store, st Step, locked boo
 	}
 }
 
+// count counts the steps of a store that did this.
+func (l *runLog) count(at int, sp StorePlan, what string) (n int64) {
+	for i := range sp.Steps {
+		if l.what(at, i) == what {
+			n++
+		}
+	}
+	return n
+}
+
+// partAway notices that items of the plan are gone without a step of it, and others with them: a directory may be
+// away that comes back with the person. removed are the items that earlier runs have removed.
+func (x *run) partAway(sp StorePlan, before map[string]int64, removed, absent int64) {
+	if others := sp.Counted - total(before) - removed - absent; before != nil && absent > 0 && others > 0 {
+		x.replan(sp.Store, "%d of the items that the plan forgets were gone, and %d more with them: look whether a part of the store is away", absent, others)
+	}
+}
+
 // remaining counts the steps of a store that are not done.
 func (l *runLog) remaining(at int, sp StorePlan) int {
 	n := 0
@@ -100,6 +119,39 @@ func sizes(ctx context.Context, s model.Store) map[string]int64 {
 	}
 	return out
 }
+
+// vanished reports whether a store has no item at all where the plan leaves some, and no run has changed it: its
+// disk is away, or it was replaced. An empty store proves no erasure.
+func (x *run) vanished(ctx context.Context, s model.Store, sp StorePlan) bool {
+	stay := sp.Items
+	at := slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store })
+	for i, st := range sp.Steps {
+		if x.log != nil && (x.log.what(at, i) == "removed" || x.log.what(at, i) == "edited") {
+			return false // overDeleted has noticed what else went
+		}
+		if st.Action == Forget && (st.Layer == layerItem || st.Layer == layerEdge || st.Listed) {
+			stay--
+		}
+	}
+	if stay <= 0 || s.Browser == nil {
+		return false
+	}
+	page, err := s.Browser.List(ctx, model.PageRequest{Limit: 1, Hidden: true})
+	there := err != nil || len(page.Items) > 0 || page.Next != "" // an error has its own row
+	if !there && s.Names != nil {
+		_, err = s.Names.Names(ctx, func(string) bool { there = true; return false })
+		there = there || err != nil
+	}
+	return !there && !slices.ContainsFunc(sp.Steps, func(st Step) bool { // an item that is in no list
+		if st.Action != Redact && st.Action != Held {
+			return false
+		}
+		_, err := s.Browser.Read(ctx, cmp.Or(st.NewID, st.ID))
+		return !errors.Is(err, model.NotFound)
+	})
+}
+
+const vanishedReason = "the store is empty, and the plan leaves items in it: look whether its disk is there"
 
 // overDeleted notices that the store lost more items than the run removed. The run reports it as a problem,
 // and the receipt states it.

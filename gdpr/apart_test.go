@@ -2,12 +2,16 @@ package gdpr_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/model"
 )
@@ -63,7 +67,7 @@ func TestAStoreThatRemovesTooMuchIsNoticed(t *testing.T) {
 	r := w.file()
 	p := w.plan(r.ID)
 	out, err := w.erase(p)
-	if err != nil || out.Status != gdpr.StatePartial || !strings.Contains(strings.Join(out.Problems, "\n"), "3 more items are gone than the plan removes (longterm 3 to 0, session 1 to 0)") {
+	if err != nil || out.Status != gdpr.StatePartial || !strings.Contains(fmt.Sprint(out.Problems), "3 more items are gone than the plan removes (longterm 3 to 0, session 1 to 0)") {
 		t.Fatalf("%s %q %v; want it said", out.Status, out.Problems, err)
 	}
 	w.complete(p)
@@ -94,5 +98,19 @@ func TestALockedStoreIsWaitedForOnce(t *testing.T) {
 		t.Fatalf("%s after %d tries, %q, %v; want pending", out.Status, asked.Load(), out.Problems, err)
 	}
 	open.Store(1)
+	w.complete(p)
+}
+
+// TestABlockedEntryIsRemovedOnce: an entry that the scanner blocks is an item and a quarantine entry. Its removal is
+// the plan's own.
+func TestABlockedEntryIsRemovedOnce(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"cur/MEMORY.md": "tea\n§\n" + name + " likes\u200b rye\n§\nboats\n§\nsun\n§\nrain"})
+	w.more = []backends.StoreConfig{{Name: "cur", Kind: "curated", Path: filepath.Join(w.dir, "cur")}}
+	w.open()
+	p := w.plan(w.file().ID)
+	if i := slices.IndexFunc(p.Stores, func(sp gdpr.StorePlan) bool { return sp.Store == "cur" }); p.Stores[i].Items != 5 {
+		t.Errorf("%d items; want 5", p.Stores[i].Items)
+	}
 	w.complete(p)
 }

@@ -186,7 +186,7 @@ func TestAHoldOfWhatThePlanCannotFind(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/att/map.zst": shut, "v/memory/fix/a.md": "rain\n"})
 	r := w.file()
 	for _, id := range []string{"att/map.zst", "memory/fix/a.md"} {
-		h, err := gdpr.Locate(t.Context(), w.fleet, gdpr.Hold{Store: "notes", ID: id, Ground: "Art. 17(3)(e)"})
+		h, err := w.desk.Locate(t.Context(), w.fleet, gdpr.Hold{Store: "notes", ID: id, Ground: "Art. 17(3)(e)"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,8 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 	for i := range q.found {
 		f := &q.found[i]
 		st := Step{Store: s.Name, ID: f.Item.ID, Layer: f.Layer, Reason: f.Reason, Action: d.action(m, s, q, f),
-			Revision: f.Item.Revision, Bytes: f.Item.Bytes, Others: len(f.Others) > 0, Tied: len(q.reasons[f.Item.ID]) > 0}
+			Revision: f.Item.Revision, Bytes: f.Item.Bytes, Others: len(f.Others) > 0, Tied: len(q.reasons[f.Item.ID]) > 0,
+			Listed: f.Layer == layerQuarantine && q.seen[f.Item.ID]}
 		fall, falls := q.falls[f.Item.ID]
 		switch {
 		case falls:
@@ -274,7 +275,7 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 	switch {
 	case !can["forget"] && can["retain"] && f.Layer == layerItem:
 		return Redact
-	case f.Layer == layerQuarantine, f.Item.Has(model.FlagUnreadable), !editable(m, f.Item):
+	case f.Layer == layerQuarantine, f.Item.Has(model.FlagUnreadable), !editable(m, f.Item) && !isIndex(s, f.Item.Tier):
 		return Forget
 	case len(f.Others) > 0:
 		return Redact
@@ -489,13 +490,16 @@ func (st *Step) body(m *subject.Matcher, it model.Item, with string) {
 	if !raw(it) {
 		return
 	}
-	if b, ok := m.RedactBytes([]byte(it.Body), with); ok {
-		_, enc, _ := subject.Plain([]byte(it.Body))
-		text, _, _ := subject.Plain(b)
-		st.Binary, st.NewBytes, st.NewBody = true, b, strings.TrimPrefix(text, "\ufeff")
-		if note := fmt.Sprintf("; its text is %s and stays so, or becomes UTF-8 where the store takes nothing else", enc); !strings.Contains(st.Reason, note) {
-			st.Reason += note
-		}
+	b, ok := m.RedactBytes([]byte(it.Body), with)
+	if !ok { // an index of bytes that are no text
+		st.Binary, st.NewBytes, st.NewBody = true, []byte(st.NewBody), strings.ToValidUTF8(st.NewBody, "\ufffd")
+		return
+	}
+	_, enc, _ := subject.Plain([]byte(it.Body))
+	text, _, _ := subject.Plain(b)
+	st.Binary, st.NewBytes, st.NewBody = true, b, strings.TrimPrefix(text, "\ufeff")
+	if note := fmt.Sprintf("; its text is %s and stays so, or becomes UTF-8 where the store takes nothing else", enc); !strings.Contains(st.Reason, note) {
+		st.Reason += note
 	}
 }
 

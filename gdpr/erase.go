@@ -2,6 +2,7 @@ package gdpr
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,10 +42,30 @@ type Outcome struct {
 	Held      int64
 	Stores    []receipt.Store
 	Layers    []receipt.Layer
-	// Problems say what was not done.
-	Problems []string
+	Problems  []Problem
 	// Advices tell an operator with more rights how to deal with layers that could not be looked at.
 	Advices []Advice
+}
+
+// Problem is what a run did not do in a store.
+type Problem struct {
+	Store  string
+	What   string
+	Replan bool // no further run of the same plan solves it
+}
+
+func (p Problem) String() string { return p.Store + ": " + p.What }
+
+// UnmarshalJSON also reads a problem that an earlier version stored as words.
+func (p *Problem) UnmarshalJSON(b []byte) error {
+	var words string
+	if json.Unmarshal(b, &words) != nil {
+		type plain Problem
+		return json.Unmarshal(b, (*plain)(p))
+	}
+	p.Store, p.What, _ = strings.Cut(words, ": ")
+	p.Replan = strings.Contains(p.What, "plan again")
+	return nil
 }
 
 // Advice is the advice for layers of one store.
@@ -249,11 +270,19 @@ func (x *run) tell(ctx context.Context, p Progress) error {
 
 // problem records what was not done; the other stores continue.
 func (x *run) problem(store, format string, args ...any) {
-	x.out.Problems = append(x.out.Problems, store+": "+fmt.Sprintf(format, args...))
+	x.out.Problems = append(x.out.Problems, Problem{Store: store, What: fmt.Sprintf(format, args...)})
+}
+
+// replan records what only a new plan can do.
+func (x *run) replan(store, format string, args ...any) {
+	x.out.Problems = append(x.out.Problems, Problem{Store: store, What: fmt.Sprintf(format, args...) + planAgain, Replan: true})
 }
 
 // store carries out one store's part. It returns an error only for what ends the whole run.
 func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
+	if sp.Away > 0 {
+		return nil
+	}
 	count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Items: sp.Items}
 	defer func() { x.out.Stores = append(x.out.Stores, count) }()
 	for _, st := range sp.Steps {
@@ -268,14 +297,18 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		return nil
 	}
 	if sp.Error != "" {
-		x.problem(sp.Store, "%s; plan again", sp.Error)
+		x.replan(sp.Store, "%s", sp.Error)
 		return nil
 	}
 	if sp.Where != s.Identity() {
-		x.problem(sp.Store, "another store stands under this name: plan again")
+		x.replan(sp.Store, "another store stands under this name")
 		return nil
 	}
-	before := sizes(ctx, s)
+	if x.vanished(ctx, s, sp) {
+		x.problem(sp.Store, vanishedReason)
+		return nil
+	}
+	before, earlier := sizes(ctx, s), x.log.count(at, sp, "removed")
 	if err := x.cascade(ctx, at, sp, s); err != nil {
 		return err
 	}
@@ -305,10 +338,10 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 				x.locked[sp.Store] = 1
 				continue
 			case errors.Is(err, model.Conflict) && st.NewID != "" && n < len(sp.Steps):
-				todo = slices.Insert(todo, len(sp.Steps), i) // what still hangs under the old id moves first, deepest last
+				todo = slices.Insert(todo, len(sp.Steps), i) // what still hangs under the old id moves first
 				continue
 			case err != nil:
-				x.problem(sp.Store, "%s could not be done: %s", x.m.Redact(st.ID, Erased), x.failureWords(s, st, err))
+				x.failed(s, st, err)
 				continue
 			}
 			if isLocked(err) {
@@ -318,7 +351,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 			if err := x.log.mark(at, i, what); err != nil {
 				return err
 			}
-			if what == "removed" && st.Layer != layerQuarantine {
+			if what == "removed" && (st.Layer != layerQuarantine || st.Listed) {
 				x.gone++
 			}
 		}
@@ -346,26 +379,29 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	}
 	x.forgetMoved(ctx, s, sp)
 	x.overDeleted(ctx, s, before)
+	x.partAway(sp, before, earlier, x.log.count(at, sp, "absent"))
 	if x.locked[sp.Store] > 0 { // the scrub would wait for the lock again
 		return nil
 	}
 	return x.scrub(ctx, s, at, sp, removed, edited, &count)
 }
 
-// failureWords says why a step failed: the process that holds the item, else the error, redacted.
-func (x *run) failureWords(s model.Store, st Step, err error) string {
-	if held, herr := x.d.held(&s, st.ID); herr == nil && held != "" && model.IsRefusal(err) {
-		return "it is on hold under request " + held + ": plan again, so that it is left out"
+// failed records why a step failed: the request that holds the item, else the error, redacted.
+func (x *run) failed(s model.Store, st Step, err error) {
+	id, words := x.m.Redact(st.ID, Erased), x.m.Redact(strings.TrimSuffix(err.Error(), planAgain), Erased)
+	held, herr := x.d.held(&s, st.ID)
+	switch {
+	case herr == nil && held != "" && model.IsRefusal(err):
+		x.replan(s.Name, "%s could not be done: it is on hold under request %s", id, held)
+	case errors.Is(err, model.Conflict):
+		x.replan(s.Name, "%s could not be done: %s", id, words)
+	default:
+		x.problem(s.Name, "%s could not be done: %s", id, words)
 	}
-	words := x.m.Redact(err.Error(), Erased)
-	if errors.Is(err, model.Conflict) && !strings.Contains(words, planAgain) {
-		words += ": " + planAgain
-	}
-	return words
 }
 
-// planAgain ends a problem that no further run of the same plan solves.
-const planAgain = "plan again"
+// planAgain ends the words of a problem that no further run of the same plan solves.
+const planAgain = ": plan again"
 
 // cascade lets the store remove everything in one transaction where that is exactly the plan; the store's
 // ties to the subject are read again just before.

@@ -51,7 +51,7 @@ func TestAnIDThatOnlyItsProgramGives(t *testing.T) {
 	r := w.file()
 	p := w.plan(r.ID)
 	out, err := w.erase(p)
-	if err != nil || out.Status != gdpr.StatePartial || len(out.Problems) != 1 || !strings.Contains(out.Problems[0], "--action forget") {
+	if err != nil || out.Status != gdpr.StatePartial || len(out.Problems) != 1 || !strings.Contains(out.Problems[0].What, "--action forget") {
 		t.Fatalf("%s, %q, %v", out.Status, out.Problems, err)
 	}
 	if it, err := w.store("mem0").Browser.Read(t.Context(), "id-"+ana); err != nil || it.Body != "likes rye" {

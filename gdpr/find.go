@@ -377,7 +377,9 @@ func (q *search) quarantine(ctx context.Context) error {
 		return err
 	}
 	for _, e := range all {
-		q.items++
+		if !q.seen[e.ID] {
+			q.items++
+		}
 		full, err := q.store.Quarantine.ReadQuarantined(ctx, e.ID)
 		if errors.Is(err, model.NotFound) {
 			continue

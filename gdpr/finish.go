@@ -33,7 +33,7 @@ func (x *run) finish(ctx context.Context) error {
 	}
 	clear.layers(x.out.Layers)
 	for i, p := range x.out.Problems {
-		x.out.Problems[i] = clear.text(p)
+		x.out.Problems[i].What = clear.text(p.What)
 	}
 	if err := x.report(); err != nil {
 		return err

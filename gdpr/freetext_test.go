@@ -93,7 +93,7 @@ func TestNoSignedReceiptNamesAnybody(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.hold(r.ID, "db", "n2")
-	h, err := gdpr.Locate(t.Context(), w.fleet, gdpr.Hold{Store: "db", ID: "n2", Ground: "art. 17 (3)(E): " + name + " against " + openName})
+	h, err := w.desk.Locate(t.Context(), w.fleet, gdpr.Hold{Store: "db", ID: "n2", Ground: "art. 17 (3)(E): " + name + " against " + openName})
 	if err != nil {
 		t.Fatal(err)
 	}

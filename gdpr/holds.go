@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,22 @@ type Hold struct {
 	Where  string `json:"where,omitempty"`
 	ID     string `json:"id"`
 	Ground string `json:"ground"`
+	// File is the hash of the item's path (fileHash): another store over the same directory has the same file
+	// under another id. Empty where the store is not on this machine, and in an old hold until the next plan.
+	File string `json:"file,omitempty"`
+}
+
+// fileHash is the hash of the path that an item has where its store is a tree of files; empty where the store is
+// not on this machine.
+func fileHash(key suppress.Key, s *model.Store, id string) string {
+	if !filepath.IsAbs(s.Location) {
+		return ""
+	}
+	root, err := filepath.EvalSymlinks(s.Location)
+	if err != nil {
+		root = s.Location
+	}
+	return key.Item("file", filepath.Join(root, filepath.FromSlash(id)))
 }
 
 // place is the store of a hold: its identity, or else its name.
@@ -153,14 +170,18 @@ func (d *Desk) keepHeld(ctx context.Context, r *Request, s model.Store, q *searc
 	return nil
 }
 
-// Locate completes a hold with the identity of the item's store. An item that does not exist is NotFound: a
+// Locate completes a hold with the identity of the item's store and the item's file. An item that does not exist is NotFound: a
 // hold on it would keep nothing.
-func Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold, error) {
+func (d *Desk) Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold, error) {
 	s, err := fleet.Store(h.Store)
 	if err != nil {
 		return h, err
 	}
-	h.Where = s.Identity()
+	key, err := d.pseudonymKey()
+	if err != nil {
+		return h, err
+	}
+	h.Where, h.File = s.Identity(), fileHash(key, &s, h.ID)
 	if s.Browser == nil {
 		return h, nil // a store that cannot be read can still have a hold
 	}
@@ -269,6 +290,9 @@ func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error
 		if h.Where == "" && h.Store == s.Name {
 			r.Holds[i].Where = where
 		}
+		if h = r.Holds[i]; h.Where == where && h.File == "" && !h.hashed() {
+			r.Holds[i].File = fileHash(key, &s, h.ID)
+		}
 	}
 	if _, err := d.held(&s, "-"); err != nil { // the holds can be read
 		return nil, err
@@ -282,8 +306,15 @@ func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error
 		switch {
 		case err != nil:
 			return "nobody can say what is on hold" // and so no item goes
-		case other != "" && other != r.ID:
+		case other == "":
+			return ""
+		case other != r.ID:
 			return "on hold under request " + other
+		}
+		for _, h := range r.Holds { // another store over the same directory has the item
+			if h.File != "" && h.File == fileHash(key, &s, id) {
+				return h.Ground + "; on hold as " + model.Ref{Store: h.Store, ID: h.ID}.String()
+			}
 		}
 		return ""
 	}, nil
@@ -298,7 +329,7 @@ type holdCache struct {
 	// items are requests by the store's place and the item's id, or by the hash of both where the request is
 	// done and the id is gone.
 	items  map[model.Ref]string
-	hashes map[string]string
+	hashes map[string]string // and by the hash of the item's file
 	stores map[string]string // a request with a hold in the store
 	key    suppress.Key
 }
@@ -325,6 +356,9 @@ func (d *Desk) held(s *model.Store, id string) (string, error) {
 					return r
 				}
 			}
+		}
+		if len(c.hashes) > 0 {
+			return c.hashes[fileHash(c.key, s, id)]
 		}
 		return ""
 	})
@@ -377,6 +411,9 @@ func (c *holdCache) read(d *Desk) error {
 	for _, r := range all {
 		for _, h := range r.Holds {
 			c.stores[h.place()] = r.ID
+			if h.File != "" {
+				c.hashes[h.File] = r.ID
+			}
 			if h.hashed() {
 				c.hashes[h.ID] = r.ID
 			} else {

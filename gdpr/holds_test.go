@@ -3,6 +3,7 @@ package gdpr_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,7 @@ import (
 // hold puts an item on hold as the commands do.
 func (w *world) hold(request, store, id string) {
 	w.t.Helper()
-	h, err := gdpr.Locate(w.t.Context(), w.fleet, gdpr.Hold{Store: store, ID: id, Ground: "a claim"})
+	h, err := w.desk.Locate(w.t.Context(), w.fleet, gdpr.Hold{Store: store, ID: id, Ground: "a claim"})
 	if err == nil {
 		_, err = w.desk.Hold(w.t.Context(), request, h)
 	}
@@ -81,7 +82,7 @@ func TestAHoldOnNothing(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
 	r := w.file()
-	if _, err := gdpr.Locate(t.Context(), w.fleet, gdpr.Hold{Store: "db", ID: "nothing-like-this", Ground: "x"}); !errors.Is(err, model.NotFound) {
+	if _, err := w.desk.Locate(t.Context(), w.fleet, gdpr.Hold{Store: "db", ID: "nothing-like-this", Ground: "x"}); !errors.Is(err, model.NotFound) {
 		t.Errorf("Locate: %v; want NotFound", err)
 	}
 	for _, h := range []gdpr.Hold{{Store: "db", ID: "gone-since", Ground: "its item is not there"}, {Store: "gone", ID: "n2", Ground: "its store is not open"}} {
@@ -139,7 +140,7 @@ func TestAHoldOfAnotherRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	w2.hold(bobs.ID, "db", "n4")
-	if out, err := w2.erase(p); err != nil || out.Status != gdpr.StatePartial || !strings.Contains(strings.Join(out.Problems, "\n"), bobs.ID) {
+	if out, err := w2.erase(p); err != nil || out.Status != gdpr.StatePartial || !strings.Contains(fmt.Sprint(out.Problems), bobs.ID) {
 		t.Errorf("%s, %q, %v; want partial, naming %s", out.Status, out.Problems, err, bobs.ID)
 	}
 }
@@ -264,5 +265,29 @@ func TestDecisionsOnMany(t *testing.T) {
 	}
 	if h, u, c := records("gdpr-hold"), records("gdpr-unhold"), records("gdpr-choose"); h != 2 || u != 1 || c != 1 {
 		t.Errorf("records: %d of holds, %d of a lift, %d of a choice; want 2, 1, 1", h, u, c)
+	}
+}
+
+// TestAHoldUnderAnotherStore: two stores show the same file, one from a directory above. A hold in one keeps the file
+// in both, also after the request is done, and from a plain forget.
+func TestAHoldUnderAnotherStore(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"v/team/claim.md": "the claim of " + name + "\n", "v/team/tide.md": "high at noon\n", "v/rye.md": name + " likes rye\n", "v/oats.md": "none\n"})
+	w.more = []backends.StoreConfig{{Name: "all", Kind: "vault", Path: filepath.Join(w.dir, "v")}, {Name: "team", Kind: "devicelocal", Path: filepath.Join(w.dir, "v", "team")}}
+	w.open()
+	r := w.file()
+	w.hold(r.ID, "team", "claim.md")
+	p := w.plan(r.ID)
+	if out := w.inScope(p); out.Held != 2 || out.Forgotten != 1 {
+		t.Errorf("%d held, %d forgotten; want the file under both names held, and one forgotten", out.Held, out.Forgotten)
+	}
+	if text := w.contents()["all:team/claim.md"]; !strings.Contains(text, name) {
+		t.Errorf("the file on hold is %q", text)
+	}
+	if _, err := w.store("all").Provider.Forget(t.Context(), model.ForgetRequest{ID: "team/claim.md"}); !model.IsRefusal(err) {
+		t.Errorf("forget = %v; want it refused", err)
+	}
+	if _, err := w.store("all").Provider.Forget(t.Context(), model.ForgetRequest{ID: "team/tide.md"}); err != nil {
+		t.Errorf("beside it: %v", err)
 	}
 }

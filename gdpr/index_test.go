@@ -178,3 +178,21 @@ func TestInstructionsAreLeftToPeople(t *testing.T) {
 		}
 	}
 }
+
+// TestAnIndexOfBytesThatAreNoText: an index is redacted even where its bytes cannot be decoded: files stay that
+// it lists.
+func TestAnIndexOfBytesThatAreNoText(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.dir, "claude")
+	plant(t, dir, map[string]string{
+		"projects/-home-dev/memory/MEMORY.md":  "# Index \x00\x81\xff\n\n- [Deploys](deploys.md) — Tuesdays\n- [Tea](tea.md) — of " + name + "\n",
+		"projects/-home-dev/memory/deploys.md": "---\nname: Deploys\ndescription: Tuesdays\ntype: project\n---\nOn Tuesdays.\n",
+		"projects/-home-dev/memory/tea.md":     "---\nname: Tea\ndescription: green\ntype: project\n---\nGreen tea.\n",
+	})
+	w.more = []backends.StoreConfig{{Name: "claude", Kind: "claude", Path: dir}}
+	w.open()
+	w.complete(w.plan(w.file().ID))
+	if got, want := tree(t, dir)["projects/-home-dev/memory/MEMORY.md"], "# Index \x00\x81\xff\n\n- [Deploys](deploys.md) — Tuesdays\n- [Tea](tea.md) — of [erased]\n"; got != want {
+		t.Errorf("the index is %q; want %q", got, want)
+	}
+}

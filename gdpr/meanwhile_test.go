@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -319,7 +320,7 @@ func TestMoreGoesWithARename(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := w.erase(w.plan(r.ID))
-	if err != nil || !strings.Contains(strings.Join(out.Problems, " "), "1 more items are gone than the plan removes") {
+	if err != nil || !strings.Contains(fmt.Sprint(out.Problems), "1 more items are gone than the plan removes") {
 		t.Errorf("%s, %q, %v; want the item that went too", out.Status, out.Problems, err)
 	}
 }

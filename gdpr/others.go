@@ -171,7 +171,7 @@ func (x *run) redactReport(ctx context.Context, id string) error {
 	}
 	out.Reason = x.m.Redact(out.Reason, Erased)
 	for i := range out.Problems {
-		out.Problems[i] = x.m.Redact(out.Problems[i], Erased)
+		out.Problems[i].What = x.m.Redact(out.Problems[i].What, Erased)
 	}
 	for i, l := range out.Layers {
 		out.Layers[i].Layer, out.Layers[i].Reason = x.m.Redact(l.Layer, Erased), x.m.Redact(l.Reason, Erased)

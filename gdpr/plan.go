@@ -54,17 +54,21 @@ type Step struct {
 	Others bool `json:"others,omitempty"`
 	// Tied says that the store itself ties the item to the subject, perhaps by its id.
 	Tied bool `json:"tied,omitempty"`
+	// Listed says that a quarantine entry is an item of the store too, and goes with it.
+	Listed bool `json:"listed,omitempty"`
 	// Fallen says that the item does not concern the subject and goes only because others do.
 	Fallen bool `json:"fallen,omitempty"`
 }
 
 // StorePlan is the part of a plan in one store.
 type StorePlan struct {
-	Store   string `json:"store"`
-	Kind    string `json:"kind"`
-	Where   string `json:"where"` // identity beyond the name
-	Items   int64  `json:"items"` // in the store
-	Targets int64  `json:"targets"`
+	Store string `json:"store"`
+	Kind  string `json:"kind"`
+	Where string `json:"where"` // identity beyond the name
+	Items int64  `json:"items"` // in the store
+	// Counted are those that the store's tiers count; 0 where it cannot count them.
+	Counted int64 `json:"counted,omitempty"`
+	Targets int64 `json:"targets"`
 	// Cascade says that the store's own cascade does all steps, in one transaction.
 	Cascade bool   `json:"cascade,omitempty"`
 	Error   string `json:"error,omitempty"` // why it could not be searched, in words
@@ -73,6 +77,8 @@ type StorePlan struct {
 	// Notes list remaining items that a person should look at; nothing waits for them.
 	Notes []string `json:"notes,omitempty"`
 	Steps []Step   `json:"steps"`
+	// Away counts the steps of an earlier plan that were not done in a store that is not configured any more.
+	Away int64 `json:"away,omitempty"`
 }
 
 // Plan is exactly what an erasure would do. Hash covers all of it but Made, Estimate
@@ -174,6 +180,12 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if p, err = d.plan(ctx, &r, fleet, step); err != nil {
 			return nil, err
 		}
+		if away := p.away(old, run); len(away) > 0 {
+			p.Stores = append(p.Stores, away...)
+			if p.Hash, err = p.sum(); err != nil {
+				return nil, err
+			}
+		}
 		located := r.Holds
 		if err := d.carryOver(ctx, &r, old, p, run); err != nil {
 			return nil, err
@@ -204,6 +216,27 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 	return p, err
 }
 
+// away are the stores of the request's earlier plan that are not open any more and where work was left: they still
+// hold the subject.
+func (p *Plan) away(old Plan, run *runLog) []StorePlan {
+	var out []StorePlan
+	for at, sp := range old.Stores {
+		if slices.ContainsFunc(p.Stores, func(o StorePlan) bool { return o.Where == sp.Where || o.Where == "" && o.Store == sp.Store }) {
+			continue
+		}
+		if n := sp.Away + int64(run.remaining(at, sp)); n > 0 {
+			left := StorePlan{Store: sp.Store, Kind: sp.Kind, Where: sp.Where, Away: n}
+			left.Notes = []string{left.awayWords()}
+			out = append(out, left)
+		}
+	}
+	return out
+}
+
+func (sp *StorePlan) awayWords() string {
+	return fmt.Sprintf("it is not configured any more, and by the earlier plan %d of its items name the person: configure it and plan again", sp.Away)
+}
+
 // unended refuses an act on a request that has ended, or was carried out and only not closed yet.
 func (d *Desk) unended(r *Request, op string) error {
 	if err := r.over(op); err != nil {
@@ -230,6 +263,26 @@ func (d *Desk) Plan(id string) (Plan, error) {
 		k.Plan.Note = d.otherRequestsNote(&r)
 	}
 	return k.Plan, nil
+}
+
+// PlannedIn are the items of a store, given by its identity, that the plans of open requests list.
+func (d *Desk) PlannedIn(where string) []string {
+	var out []string
+	all, _ := d.List() // unread requests identify no store
+	for _, r := range all {
+		p, err := d.Plan(r.ID)
+		if err != nil || r.Done() {
+			continue
+		}
+		for _, sp := range p.Stores {
+			for _, st := range sp.Steps {
+				if sp.Where == where && st.Layer == layerItem {
+					out = append(out, st.ID)
+				}
+			}
+		}
+	}
+	return out
 }
 
 func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step func(Searching)) (Plan, error) {
@@ -281,9 +334,8 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 
 func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, t *teller) error {
 	t.part("items", 0)
-	if t.step != nil {
-		t.part("items", total(sizes(ctx, s)))
-	}
+	sp.Counted = total(sizes(ctx, s))
+	t.part("items", sp.Counted)
 	q := newSearch(s, m)
 	q.isAttested = r.attestedItems(m, s)
 	q.chosen = map[string]Action{}

@@ -114,3 +114,25 @@ func TestPostgresOtherWorkspace(t *testing.T) {
 		t.Errorf("status %s, told %v: %+v", out.Status, told, out.Layers)
 	}
 }
+
+// TestPostgresHoldInAnotherWorkspace: the files of the tables hold the rows of both stores, so what is on hold
+// in one is no residue of the other.
+func TestPostgresHoldInAnotherWorkspace(t *testing.T) {
+	w := newWorld(t)
+	w.addPostgres(testpg.DSN(t))
+	harbour := w.more[0]
+	harbour.Name, harbour.Workspace = "harbour", "harbour"
+	w.more = append(w.more, harbour)
+	w.open()
+	w.put("pg", model.RetainRequest{ID: "p", Tier: "task", Content: "talked with " + name + " of the early boat"})
+	w.put("harbour", model.RetainRequest{ID: "h", Tier: "task", Content: "a claim of " + name + " is open"})
+	r := w.file()
+	w.plan(r.ID)
+	if _, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "harbour", ID: "h", Ground: "Art. 17(3)(e)"}); err != nil {
+		t.Fatal(err)
+	}
+	w.inScope(w.plan(r.ID))
+	if text := w.contents()["harbour:h"]; !strings.Contains(text, name) {
+		t.Errorf("the item on hold is %q", text)
+	}
+}

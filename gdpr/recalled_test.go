@@ -3,6 +3,7 @@ package gdpr_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -122,7 +123,7 @@ func TestAStoreOfFourVerbsThatCannotCascade(t *testing.T) {
 	w := far.open(t)
 	r := w.file()
 	out, err := w.erase(w.plan(r.ID))
-	if err != nil || out.Status != gdpr.StatePartial || !strings.Contains(strings.Join(out.Problems, "\n"), "cascade could not be run") {
+	if err != nil || out.Status != gdpr.StatePartial || !strings.Contains(fmt.Sprint(out.Problems), "cascade could not be run") {
 		t.Errorf("%s %q %v; want partial", out.Status, out.Problems, err)
 	}
 	if far.items["b"] != "" || far.items["c"] != "" || far.items["d"] == "" {

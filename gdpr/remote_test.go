@@ -137,7 +137,7 @@ func TestServerFaults(t *testing.T) {
 				t.Error("a receipt of partial work")
 			}
 			for _, at := range []string{ana, name} {
-				if strings.Contains(strings.Join(out.Problems, " ")+out.Reason+fmt.Sprint(out.Layers), at) {
+				if strings.Contains(fmt.Sprint(out.Problems)+out.Reason+fmt.Sprint(out.Layers), at) {
 					t.Errorf("the report names her: %q, %+v", out.Problems, out.Layers)
 				}
 			}

@@ -100,12 +100,11 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 		}
 	}
 	for _, p := range out.Problems {
-		store, what, _ := strings.Cut(p, ": ")
 		do := erase
-		if strings.Contains(what, planAgain) && of == r.PlanHash {
+		if p.Replan && of == r.PlanHash {
 			do = replan(plan)
 		}
-		rep.Left = append(rep.Left, receipt.Left{Store: store, Reason: what, Do: do})
+		rep.Left = append(rep.Left, receipt.Left{Store: p.Store, Reason: p.What, Do: do})
 	}
 	for _, a := range out.Advices { // said once, before the layers
 		n := 0

@@ -136,7 +136,7 @@ func (x *run) forgetMoved(ctx context.Context, s model.Store, sp StorePlan) {
 			_, err = s.Provider.Forget(ctx, model.ForgetRequest{ID: st.ID, IfMatch: old.Revision})
 		}
 		if err != nil {
-			x.problem(sp.Store, "%s could not be done: %s", x.m.Redact(st.ID, Erased), x.failureWords(s, st, err))
+			x.failed(s, st, err)
 		}
 	}
 }

@@ -18,6 +18,12 @@ import (
 // verify checks everything again: by recall as agents do, and by bytes.
 func (x *run) verify(ctx context.Context) error {
 	for _, sp := range x.p.Stores {
+		if sp.Away > 0 {
+			row := receipt.Layer{Store: ownStore, Layer: "store " + sp.Store, Method: "not looked at", Verdict: model.VerdictOutOfScope, Hits: sp.Away, Reason: sp.awayWords()}
+			x.attestRow(own(), &row)
+			x.row(row)
+			continue
+		}
 		s, err := x.fleet.Store(sp.Store)
 		if err != nil {
 			x.row(receipt.Layer{Store: sp.Store, Layer: "items", Verdict: model.VerdictFailed, Method: "browse", Reason: "it cannot be opened: " + string(model.KindOf(err))})
@@ -60,6 +66,10 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		}
 	}
 	q := newSearch(s, x.m)
+	var err error
+	if q.bystanders, err = x.besides(ctx, s); err != nil {
+		return nil, err
+	}
 	q.isAttested, q.held = x.r.attestedItems(x.m, s), func(id string) string { return held[id] }
 	if _, err := q.run(ctx, nil); err != nil {
 		return nil, err
@@ -93,6 +103,8 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	}
 	x.uncount(sp, still)
 	switch {
+	case x.vanished(ctx, s, sp):
+		items.Verdict, items.Reason = model.VerdictFailed, vanishedReason
 	case noDelete(s) != "" && (items.Hits > 0 || s.Browser == nil || len(q.problems) == 0):
 		items.Verdict, items.Reason = model.VerdictOutOfScope, noDelete(s)
 	case items.Hits > 0:
@@ -140,6 +152,33 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	}
 	layers, err := x.bytesOf(ctx, s, q.bystanders, held, left)
 	return append(out, layers...), err
+}
+
+// besides are the bystanders in other stores whose items lie in the same files, what is on hold there among
+// them: it is no residue of this store.
+func (x *run) besides(ctx context.Context, s model.Store) (*subject.Bystanders, error) {
+	out := &subject.Bystanders{}
+	for _, sp := range x.p.Stores {
+		o, err := x.fleet.Store(sp.Store)
+		if err != nil || o.Medium() != s.Medium() || o.Identity() == s.Identity() {
+			continue
+		}
+		q := newSearch(o, x.m)
+		q.bystanders = out
+		if _, err := q.run(ctx, nil); err != nil {
+			return nil, err
+		}
+		for _, f := range q.found {
+			by, err := x.d.held(&o, f.Item.ID)
+			if err != nil {
+				return nil, err
+			}
+			if by != "" {
+				keepItem(q, f.Item)
+			}
+		}
+	}
+	return out, nil
 }
 
 // keepItem records where an item that stays names the subject, to distinguish its bytes from residue.

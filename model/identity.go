@@ -4,7 +4,19 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
+	"strings"
 )
+
+const workspacePart = ", workspace "
+
+// InWorkspace is the location of a store that shares its files with the other workspaces of a database.
+func InWorkspace(database, workspace string) string { return database + workspacePart + workspace }
+
+// Medium is the place of the files in which the store's items lie: all workspaces of a database have the same.
+func (s Store) Medium() string {
+	database, _, _ := strings.Cut(s.Location, workspacePart)
+	return s.Kind + " " + database
+}
 
 // Identity identifies a store beyond its name: by its kind and its place, a file or directory by the current
 // target of its path. All that is remembered about a store (undo, holds, plans, jobs) is stored with its

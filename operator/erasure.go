@@ -253,7 +253,7 @@ func (e *Erasures) Hold(ctx context.Context, id string, holds ...gdpr.Hold) erro
 		located := make([]gdpr.Hold, len(holds))
 		for i, h := range holds {
 			var err error
-			if located[i], err = gdpr.Locate(ctx, e.s.Fleet, h); err != nil {
+			if located[i], err = e.desk.Locate(ctx, e.s.Fleet, h); err != nil {
 				return gdpr.Due{}, err
 			}
 		}
@@ -266,7 +266,7 @@ func (e *Erasures) Unhold(ctx context.Context, id string, holds ...gdpr.Hold) er
 	return e.change(ctx, Unhold, func() (gdpr.Due, error) {
 		located := make([]gdpr.Hold, len(holds))
 		for i, h := range holds {
-			located[i], _ = gdpr.Locate(ctx, e.s.Fleet, h) // to know its store; the item may be gone
+			located[i], _ = e.desk.Locate(ctx, e.s.Fleet, h) // to know its store; the item may be gone
 		}
 		return e.desk.Unhold(ctx, id, located...)
 	})

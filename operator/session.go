@@ -202,7 +202,8 @@ func (s *Session) Open(ctx context.Context, stores []backends.StoreConfig, timeo
 		}
 	}
 	kept := func(kind, path string) []string {
-		return s.Undo.Kept(model.Store{Kind: kind, Location: path}.Identity())
+		where := model.Store{Kind: kind, Location: path}.Identity()
+		return append(s.Undo.Kept(where), s.desk.PlannedIn(where)...)
 	}
 	s.Fleet = backends.Open(ctx, s.Kinds, stores, backends.Env{Clock: s.Clock, Getenv: s.Env, SearchOnly: s.SearchOnly, Kept: kept}, policy)
 }

@@ -20,8 +20,8 @@ const (
 	StrategyWholeFile = "whole-file" // both files are kept
 )
 
-// KeptNote is the note of a store that its own files no longer identify, only the undo entries of its items.
-const KeptNote = "no file here identifies this store any more: it opens while undo keeps an item of it"
+// KeptNote is the note of a store that its own files no longer identify, only items that it had.
+const KeptNote = "no file here identifies this store any more: it opens while undo keeps an item of it, or an erasure is open that lists one"
 
 // Capabilities are the four published flags of a member; each defaults to false
 // (S13). They are declarations, not mechanisms.

@@ -37,6 +37,9 @@ var declensions = []struct {
 	{"", [5]string{"а", "у", "а", "ом/ем", "е"}},
 }
 
+// Declines reports whether the cases of a name are searched for too.
+func Declines(id string) bool { return declined(id) != nil }
+
 // declined are the cases of a Cyrillic name of several words: all words in the same case. A word that ends in
 // another vowel does not decline. A single word is not declined: Ivanova is another person than Ivanov, and
 // also the genitive of Ivanov.

@@ -332,8 +332,8 @@ func backslash(b []byte) (string, int) {
 	case 'n', 'r', 't', 'b', 'f', 'v':
 		return " \n\r\t\b\f\v"[strings.IndexByte("xnrtbfv", c):][:1], 2
 	case '"', '\'', '/', '\\':
-		if n, k := number(2, 2, 16); c == '\'' && k == 2 && n >= utf8.RuneSelf { // of RTF
-			return string([]byte{byte(n)}), 4
+		if n := rtfByte(b); n >= utf8.RuneSelf {
+			return string([]byte{n}), 4
 		}
 		return string(c), 2
 	case 'x', 'u', 'U':
@@ -343,7 +343,8 @@ func backslash(b []byte) (string, int) {
 			}
 			return "", 0
 		}
-		if n, k := number(2, 5, 10); c == 'u' && k > 0 && len(b) >= 6+k && string(b[2+k:4+k]) == `\'` { // of RTF, with what other programs read
+		// Of RTF, with the byte that other programs read. In JavaScript 20xx is punctuation, in RTF it would be N'Ko.
+		if n, k := number(2, 5, 10); c == 'u' && k > 0 && b[2] != '0' && n/100 != 20 && rtfByte(b[2+k:]) > 0 {
 			return string(rune(n)), 6 + k
 		}
 		want := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
@@ -365,6 +366,18 @@ func backslash(b []byte) (string, int) {
 		return string([]byte{byte(n)}), 4
 	}
 	return "", 0
+}
+
+// rtfByte is the byte of an RTF escape; 0 for none. Digits in both cases begin a name instead: O\'Dea.
+func rtfByte(b []byte) byte {
+	if len(b) < 4 || string(b[:2]) != `\'` {
+		return 0
+	}
+	n, _ := hexByte(b[2:])
+	if h := string(b[2:4]); h != strings.ToLower(h) && h != strings.ToUpper(h) {
+		return 0
+	}
+	return n
 }
 
 // utf7 resolves a piece of UTF-7 (RFC 2152).

@@ -90,8 +90,8 @@ func ignorable(r rune) bool {
 		r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0000 && r <= 0xe0fff
 }
 
-// unspaced are scripts without spaces between words, where the characters around a name prove nothing.
-var unspaced = []*unicode.RangeTable{
+// Unspaced are scripts without spaces between words, where the characters around a name prove nothing.
+var Unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
 
@@ -99,7 +99,7 @@ func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > 0 && wordByte(byte(r))
 	}
-	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && r != utf8.RuneError && !apostrophe(r) && !unicode.In(r, unspaced...)
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && r != utf8.RuneError && !apostrophe(r) && !unicode.In(r, Unspaced...)
 }
 
 func wordByte(b byte) bool {

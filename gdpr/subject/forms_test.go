@@ -168,6 +168,42 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestEncodedLineBesideWords: a line of base64 that holds the name is taken without the words above and below.
+func TestEncodedLineBesideWords(t *testing.T) {
+	m := matcher(t, "Maren Holt")
+	long := base64.StdEncoding.EncodeToString([]byte("a longer note that says what Maren Holt wanted, and more of it"))
+	for text, want := range map[string]string{
+		"TWFyZW4gSG9sdA\nnext":                     "[erased]\nnext",
+		"TWFyZW4gSG9sdA\nnext\nwords":              "[erased]\nnext\nwords",
+		"words\nTWFyZW4gSG9sdA==\nnext":            "words\n[erased]\nnext",
+		"words\n" + long[:76] + "\n" + long[76:]:   "words\n[erased]",
+		long[:40] + "\n" + long[40:80] + "\nnext":  "[erased]",     // perhaps its last line
+		long[:38] + "\n" + long[38:70] + " and":    "[erased] and", // a name across lines of any width
+		b64("by Maren Ho") + "\n" + b64("lt said"): b64("by Maren Ho") + "\n" + b64("lt said"),
+	} {
+		if got := m.Redact(text, "[erased]"); got != want {
+			t.Errorf("Redact(%q) = %q; want %q", text, got, want)
+		}
+	}
+}
+
+// TestQuotesBehindAnEscapeAreNoRTF: JavaScript escapes quotation marks as RTF escapes bytes.
+func TestQuotesBehindAnEscapeAreNoRTF(t *testing.T) {
+	for id, texts := range map[string][]string{
+		"Jana Krň":     {`'of Jana Kr\u0148\'s notes'`, `{\rtf1 Jana Kr\u328\'f2 x}`, `{\rtf1 Jana Kr\u328\'3f x}`},
+		"Seán O'Dea":   {`'Se\u00e1n O\'Dea'`, `{\rtf1 Se\'e1n O\'92Dea}`},
+		"Zoë O'Brien":  {`'Zo\u00eb O\u2019Brien'`, `{\rtf1 Zo\u235\'eb O\u8217\'92Brien}`},
+		"Zoë Ångström": {`'Zo\u00eb \u00c5ngstr\u00f6m\u2019\'a9'`},
+		"Иван Петров":  {`{\rtf1 \u1048\'c8\u1074\'e2\u1072\'e0\u1085\'ed \u1055\'cf\u1077\'e5\u1090\'f2\u1088\'f0\u1086\'ee\u1074\'e2}`},
+	} {
+		for _, text := range texts {
+			if m := matcher(t, id); !m.Names(text) {
+				t.Errorf("%s is not found in %s", id, text)
+			}
+		}
+	}
+}
+
 func newGzip(b []byte) (*gzip.Reader, error) { return gzip.NewReader(bytes.NewReader(b)) }
 
 // TestInTheSameBlock: text next to an encoding, or inside a word, must hide no name at any offset.

@@ -42,6 +42,13 @@ func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 	return lo, !partBefore(before, p.Shape) && !partAfter(after, p.Shape), true
 }
 
+// goesOn reports whether the letters v.text[lo:hi] are those of an address that a longer one begins with.
+func (p *Pattern) goesOn(v *view, lo, hi int) bool {
+	_, _, ok := p.fits(v, lo, hi)
+	end := int(v.to[hi-1]) + p.Tail
+	return ok && p.Kind == Address && partAfter(v.src[end:min(len(v.src), end+maxJoined)], p.Shape)
+}
+
 // unemphasised are the bytes around a name without underscores of emphasis.
 func unemphasised(before, after []byte) ([]byte, []byte) {
 	b, a := bytes.TrimRight(before, "_"), bytes.TrimLeft(after, "_")
@@ -102,7 +109,7 @@ func (p *Pattern) joined(v *view, lo, hi int) (slug, ok bool) {
 func besideUnspaced(v *view, i int) bool {
 	a, _ := lastRune(v.src[:v.to[i-1]])
 	b, _ := decodeRune(v.src[v.from[i]:])
-	return unicode.In(a, unspaced...) && unicode.In(b, unspaced...)
+	return unicode.In(a, Unspaced...) && unicode.In(b, Unspaced...)
 }
 
 // gap classifies the characters between two letters.

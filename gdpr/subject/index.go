@@ -107,7 +107,7 @@ func (x *Index) at(v *view, l *layer, lo int, yield func(known int, clear string
 		for _, i := range x.letters[x.hash("term-letters", string(v.text[lo:hi]))] {
 			k := &x.known[i]
 			from, whole, ok := k.fits(v, lo, hi)
-			if !ok || !whole || k.Key != (Sum{}) && x.hash("term-key", k.Pattern.Key(v, from, hi)) != k.Key {
+			if !ok || !whole || !x.same(k, v, from, hi) || k.Kind != Address && x.inOther(v, lo, hi) {
 				continue
 			}
 			start, end := l.place(int(v.from[from]), int(v.to[hi-1]))
@@ -117,6 +117,25 @@ func (x *Index) at(v *view, l *layer, lo int, yield func(known int, clear string
 		}
 	}
 	return true
+}
+
+// same compares an identifier in its own form; one without such a form is told by its letters alone.
+func (x *Index) same(k *Known, v *view, lo, hi int) bool {
+	return k.Key == (Sum{}) || x.hash("term-key", k.Pattern.Key(v, lo, hi)) == k.Key
+}
+
+// inOther is that of Matcher.
+func (x *Index) inOther(v *view, lo, hi int) bool {
+	for _, n := range x.lengths {
+		for at := max(0, hi-n); at <= lo && at+n <= len(v.text); at++ {
+			for _, i := range x.letters[x.hash("term-letters", string(v.text[at:at+n]))] {
+				if k := &x.known[i]; k.goesOn(v, at, at+n) && x.same(k, v, at, at+n) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // atNormal searches for an identifier from a list of the first version.

@@ -357,7 +357,11 @@ func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first boo
 	}
 	w.text(&layer{text: b, loose: loose, family: unresolved})
 	return merge(slices.DeleteFunc(hits, func(h Hit) bool { // Ana Ribeiro, ana@example.test
-		return (h.Method == Reversed || h.Method == Prefix) && slices.ContainsFunc(hits, func(o Hit) bool {
+		joined := slices.Contains(w.joined, span{h.Start, h.End})
+		return (joined || h.Method == Reversed || h.Method == Prefix) && slices.ContainsFunc(hits, func(o Hit) bool {
+			if joined {
+				return h.Start <= o.Start && o.End <= h.End && o.End-o.Start < h.End-h.Start
+			}
 			return o.Method != Reversed && o.Method != Prefix && o.Start < h.End && h.Start < o.End
 		})
 	})), w.unseen
@@ -390,11 +394,24 @@ func (m *Matcher) match(v *view, yield func(p *Pattern, lo, hi int, whole bool) 
 			}
 			lo, hi := at+n, at+n+len(p.Letters)
 			at = lo + 1
-			if from, whole, ok := p.fits(v, lo, hi); ok && !yield(p, from, hi, whole) {
+			if from, whole, ok := p.fits(v, lo, hi); ok && !yield(p, from, hi, whole && !m.inOther(p, v, lo, hi)) {
 				return
 			}
 		}
 	}
+}
+
+// inOther reports whether v.text[lo:hi] lies in an address that continues one of the subject's: it is somebody
+// else's, with the name in it.
+func (m *Matcher) inOther(in *Pattern, v *view, lo, hi int) bool {
+	return in.Kind != Address && slices.ContainsFunc(m.patterns, func(p Pattern) bool {
+		for at := max(0, hi-len(p.Letters)); p.Kind == Address && at <= lo; at++ {
+			if bytes.HasPrefix(v.text[at:], []byte(p.Letters)) && p.goesOn(v, at, at+len(p.Letters)) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // merge orders hits and joins overlapping ones, so that a redaction replaces each place once. An exact method

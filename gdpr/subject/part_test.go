@@ -2,6 +2,7 @@ package subject_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"strings"
 	"testing"
@@ -124,6 +125,49 @@ func TestPartsOfOtherNames(t *testing.T) {
 		if err != nil || rep.Hits > 0 != hers {
 			t.Errorf("Scan(%q) = %+v, %v; want %v", text, rep, err, hers)
 		}
+	}
+}
+
+// TestTheNameInAnAddressThatContinuesTheSubjects: only that address is somebody else's; any other that says the
+// name is taken for the subject's own. The index of a suppression list must judge alike.
+func TestTheNameInAnAddressThatContinuesTheSubjects(t *testing.T) {
+	terms := []string{"kaja.lindqvist@example.org", "Kaja Lindqvist", "kaja-lindqvist"}
+	m := matcher(t, terms...)
+	hash := func(label, s string) subject.Sum {
+		full := sha256.Sum256([]byte(label + "\x00" + s))
+		return subject.Sum(full[:16])
+	}
+	var sealed []subject.Known
+	for _, term := range terms {
+		sealed = append(sealed, subject.Sealed(term, hash)...)
+	}
+	x := subject.NewIndex(sealed, hash)
+	for text, hers := range map[string]bool{
+		"kaja.lindqvist@example.org.uk": false, "<Kaja.Lindqvist@Example.org.uk>": false, "ask kaja.lindqvist@example.org-old": false,
+		"kaja.lindqvist@example.orgx": false, "https://kaja.lindqvist@example.org.uk/a": false,
+		"kaja.lindqvist@example.org": true, "kaja.lindqvist@example.org.": true, "kaja.lindqvist@example.com": true, "kaja.lindqvist@example.com.uk": true,
+		"kaja-lindqvist@example.net": true, "kaja.lindqvist@example.org.uk of Kaja Lindqvist": true, "info.kaja.lindqvist@example.org": true,
+	} {
+		if m.Names(text) != hers {
+			t.Errorf("Names(%q) = %v", text, !hers)
+		}
+		known := false
+		x.Find(text, func(int, string, int, int) bool { known = true; return false })
+		if known != hers {
+			t.Errorf("Index.Find(%q) = %v", text, known)
+		}
+		var f subject.Bystanders
+		f.Add(m, text)
+		rep, err := m.Scan(t.Context(), strings.NewReader("\x00\x01fact"+text+"\x00\x02"), &f)
+		if err != nil || rep.Hits > 0 != hers {
+			t.Errorf("%q in a database: %+v, %v", text, rep, err)
+		}
+		if told := f.Joined(); !hers && len(told) == 0 {
+			t.Errorf("%q is not told", text)
+		}
+	}
+	if got, want := m.Redact("Kaja Lindqvist <kaja.lindqvist@example.org.uk>", "[erased]"), "[erased] <kaja.lindqvist@example.org.uk>"; got != want {
+		t.Errorf("Redact = %q; want %q", got, want)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr"
+	"memdesk/gdpr/identifier"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
 	"memdesk/model"
@@ -165,8 +166,8 @@ func (a *app) sayKinds(in gdpr.Intake) {
 		if subject.Check(id) != nil {
 			continue // refused when the request is filed
 		}
-		a.sayf("%s: %s", id, subject.Sentence(id))
-		a.sayEach(subject.Warnings(id), "warning: %s: %s", id)
+		a.sayf("%s: %s", id, identifier.Sentence(id))
+		a.sayEach(identifier.Warnings(id), "warning: %s: %s", id)
 	}
 }
 

@@ -145,8 +145,11 @@ type outcomeRow struct {
 // printOutcome prints how a run ended, and last what is left to do.
 func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string, out gdpr.Outcome, all bool) error {
 	a.printLayers(out.Layers, all)
-	a.sayEach(out.Problems, "not done: %s")
-	left := []string{}
+	problems, left := []string{}, []string{}
+	for _, p := range out.Problems {
+		problems = append(problems, p.String())
+	}
+	a.sayEach(problems, "not done: %s")
 	rep, err := d.StatusReport(ctx, id)
 	if err != nil && model.KindOf(err) != model.NotFound { // it is complete
 		return err
@@ -154,7 +157,7 @@ func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string,
 	for _, l := range rep.Left {
 		left = append(left, l.String())
 	}
-	a.result("summary", outcomeRow{id, out.Status, out.Reason, out.Forgotten, out.Redacted, out.Held, list(out.Problems), left},
+	a.result("summary", outcomeRow{id, out.Status, out.Reason, out.Forgotten, out.Redacted, out.Held, problems, left},
 		"%s: %s; %d forgotten, %d redacted, %d on hold", id, string(out.Status), out.Forgotten, out.Redacted, out.Held)
 	if out.Reason != "" {
 		a.hintf("%s", out.Reason)

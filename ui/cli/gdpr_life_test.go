@@ -151,3 +151,28 @@ func TestASecondRequestNamesTheFirst(t *testing.T) {
 		t.Errorf("stderr %q does not name %s", third.err, first)
 	}
 }
+
+// TestEraseOpensAStoreWithoutItsSign: a run removed the file that identifies a store and could not do the rest. The
+// next run must open the store all the same.
+func TestEraseOpensAStoreWithoutItsSign(t *testing.T) {
+	d := newDesk(t)
+	work, graph := filepath.Join(d.dir, "work"), filepath.Join(d.dir, "graph.jsonl")
+	must(t, os.MkdirAll(work, 0o755))
+	must(t, os.WriteFile(filepath.Join(work, "MEMORY.md"), []byte("of usr_ida9931\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(work, "AGENTS.md"), []byte("be kind\n"), 0o600))
+	must(t, os.WriteFile(graph, []byte(`{"type":"entity","name":"usr_ida9931","entityType":"person","observations":["tea"]}`+"\n"+`{"type":"entity","name":"quay","entityType":"place","observations":["wet"]}`+"\n"), 0o600))
+	on := func(args ...string) result {
+		return d.bare(append([]string{"--open", "openclaw=" + work, "--open", "mcpgraph=" + graph}, args...)...)
+	}
+	id, _ := on("gdpr", "request", "--subject", "usr_ida9931", "--ground", "asked", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)
+	last := on("gdpr", "plan", id, "--json").want(t, 0).last(t, "summary")
+	hash, _ := last["plan_hash"].(string)
+	erase := []string{"gdpr", "erase", id, "--plan-hash", hash, "--confirm-count", fmt.Sprint(last["items"]), "--yes"}
+	must(t, os.Rename(graph, graph+".away"))
+	on(erase...).want(t, 3, "mcpgraph")
+	if _, err := os.Stat(filepath.Join(work, "MEMORY.md")); err == nil {
+		t.Fatal("the memory is still there")
+	}
+	must(t, os.Rename(graph+".away", graph))
+	on(erase...).want(t, 0, "complete")
+}

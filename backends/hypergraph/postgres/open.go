@@ -119,7 +119,7 @@ func location(c *pgx.ConnConfig, workspace string) string {
 	if !strings.HasPrefix(c.Host, "/") {
 		where = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 	}
-	return fmt.Sprintf("%s, database %s, workspace %s", where, c.Database, workspace)
+	return model.InWorkspace(where+", database "+c.Database, workspace)
 }
 
 // prepare checks the server and the schema.

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/gdpr"
+	"memdesk/gdpr/identifier"
 	"memdesk/gdpr/subject"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/prose"
@@ -163,13 +164,13 @@ func (rq *Requests) nextIntake(ctx context.Context, in intake) *dialog.Dialog {
 		lines := []text.Line{
 			{Value: esc.Sprintf("Is %s this person and nobody else?", esc.LineMax(alias, prose.MaxTitle)), Kind: text.Title},
 			{Value: esc.Sprintf("Alias %s of %s. Every item that names it will be in the plan: another person of the same name would be erased too.", prose.Group(int64(n+1)), prose.Group(int64(len(all))))},
-			{Value: esc.Sprintf("It is %s.", subject.Sentence(alias))},
+			{Value: esc.Sprintf("It is %s.", identifier.Sentence(alias))},
 		}
 		if n >= typed {
 			p := in.proposed[n-typed]
 			lines = append(lines, text.Line{Value: esc.Sprintf("You did not give it: %s ties it to the person (%s).", p.Store, esc.LineMax(p.Field, prose.MaxTitle)), Kind: text.Note})
 		}
-		for _, w := range subject.Warnings(alias) {
+		for _, w := range identifier.Warnings(alias) {
 			lines = append(lines, text.Line{Value: esc.Line(w), Kind: text.Alert})
 		}
 		return &dialog.Dialog{Title: esc.Const("Alias"), NoReason: true, Canceled: rq.laidAside(func() intake { return in }), Lines: lines, Choices: []dialog.Choice{{Verb: "Yes, this person", Act: answer(true)}, {Verb: "Leave it out", Act: answer(false)}}}
@@ -189,7 +190,7 @@ func (rq *Requests) fileDialog(ctx context.Context, in intake) *dialog.Dialog {
 	} else if others != "" {
 		lines = append(lines, text.Line{Value: esc.LineMax(others, prose.MaxReason), Kind: text.Alert})
 	}
-	for _, w := range subject.Warnings(in.subject) {
+	for _, w := range identifier.Warnings(in.subject) {
 		lines = append(lines, text.Line{Value: esc.Line(w), Kind: text.Alert})
 	}
 	for _, alias := range in.confirmed {

@@ -1,4 +1,5 @@
-package subject
+// Package identifier tells an operator what an identifier will find before it is searched for. It searches for nothing.
+package identifier
 
 import (
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/nyaruka/phonenumbers"
+
+	"memdesk/gdpr/subject"
 )
 
 // Warnings say what is wrong with an identifier before it is searched for, without repeating it. No warnings
@@ -18,33 +21,33 @@ func Warnings(id string) []string {
 	warn := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	word := strings.ToLower(id)
 	runes := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || ignorable(r) {
+		if unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) {
 			return -1
 		}
 		return r
 	}, id))
-	switch kind := KindOf(id); {
+	switch kind := subject.KindOf(id); {
 	case slices.Contains(calendar, word):
 		warn("it is a month or a day of the week: every date that names it would be erased too; give the whole name")
 	case slices.Contains(commonWords, word):
 		warn("it is a common word: texts that do not mean the person would be erased too; give the whole name")
-	case kind == Telephone:
+	case kind == subject.Telephone:
 		if n, err := phonenumbers.Parse(id, ""); err != nil {
 			warn("it is a telephone number without its country: only this way to write it is found; give it with + and the country")
 		} else if !phonenumbers.IsValidNumber(n) {
 			warn("no country has such a telephone number: check its digits")
 		}
-	case len(runes) <= 2 && !slices.ContainsFunc(runes, func(r rune) bool { return !unicode.In(r, unspaced...) }):
+	case len(runes) <= 2 && !slices.ContainsFunc(runes, func(r rune) bool { return !unicode.In(r, subject.Unspaced...) }):
 		warn("it is one or two characters of a script without spaces: it stands inside other words and names too; give a longer name")
-	case kind == Name && !strings.ContainsFunc(id, unicode.IsSpace) && utf8.RuneCountInString(id) < 6 && isASCII(id):
+	case kind == subject.Name && !strings.ContainsFunc(id, unicode.IsSpace) && utf8.RuneCountInString(id) < 6 && len(id) == utf8.RuneCountInString(id):
 		warn("it is one short word: it is found with a capital only, and means other people of that name too; give the whole name")
-	case kind == Name && !strings.ContainsFunc(id, unicode.IsSpace):
+	case kind == subject.Name && !strings.ContainsFunc(id, unicode.IsSpace):
 		warn("it is one word: it means other people of that name too; give the whole name")
-	case kind == ID && utf8.RuneCountInString(id) < 6:
+	case kind == subject.ID && utf8.RuneCountInString(id) < 6:
 		warn("it is short: it is found in exactly this case only")
 	}
 	switch cyrillic := slices.ContainsFunc(runes, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }); {
-	case cyrillic && declined(id) != nil:
+	case cyrillic && subject.Declines(id):
 		warn("the cases of Russian are searched too, and may be the name of a woman with the same names: look at the plan; give the cases of other languages as aliases")
 	case cyrillic:
 		warn("names decline in languages that are written so: give the other cases as aliases")
@@ -65,13 +68,13 @@ var commonWords = strings.Fields("mark will bill rose grace hope faith joy art f
 
 // Sentence says in which forms an identifier is found.
 func Sentence(id string) string {
-	switch KindOf(id) {
-	case Address:
+	switch subject.KindOf(id) {
+	case subject.Address:
 		return "an address: found exactly, plus tag and dots included"
-	case Telephone:
+	case subject.Telephone:
 		return "a telephone number: found in every form of the same number"
-	case Name:
-		if p := PatternsOf(id); len(p) > 0 && p[0].Strict {
+	case subject.Name:
+		if p := subject.PatternsOf(id); len(p) > 0 && p[0].Strict {
 			return "a short name: found in any spelling that begins with a capital"
 		}
 		return "a name: found in any case and spelling, last name first too"

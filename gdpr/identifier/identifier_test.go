@@ -1,16 +1,17 @@
-package subject_test
+package identifier_test
 
 import (
 	"strings"
 	"testing"
 
+	"memdesk/gdpr/identifier"
 	"memdesk/gdpr/subject"
 )
 
 // The sentence of a name must not promise a spelling that the search leaves out.
 func TestSentence(t *testing.T) {
 	for id, want := range map[string]string{"Olav": "begins with a capital", "Olav Berg": "any case", "Lindström": "any case", "usr_1": "exact token"} {
-		if got := subject.Sentence(id); !strings.Contains(got, want) {
+		if got := identifier.Sentence(id); !strings.Contains(got, want) {
 			t.Errorf("Sentence(%q) = %q; want %q", id, got, want)
 		}
 	}
@@ -42,7 +43,7 @@ func TestKindsAndWarnings(t *testing.T) {
 		if got := subject.KindOf(id); got != tt.kind {
 			t.Errorf("KindOf(%q) = %s; want %s", id, got, tt.kind)
 		}
-		got := strings.Join(subject.Warnings(id), "; ")
+		got := strings.Join(identifier.Warnings(id), "; ")
 		if tt.warn == "" && got != "" || !strings.Contains(got, tt.warn) {
 			t.Errorf("Warnings(%q) = %q; want %q", id, got, tt.warn)
 		}

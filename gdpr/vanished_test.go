@@ -1,0 +1,123 @@
+package gdpr_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// TestAStoreThatVanished: the files of a store are away while its plan is carried out. Nothing may pass, nothing is
+// counted, and the same plan does its work once they are back.
+func TestAStoreThatVanished(t *testing.T) {
+	w := newWorld(t)
+	graph := filepath.Join(w.dir, "graph.jsonl")
+	plant(t, w.dir, map[string]string{
+		"graph.jsonl": `{"type":"entity","name":"` + name + `","entityType":"person","observations":["rye"]}` + "\n" + `{"type":"entity","name":"Quay","entityType":"place","observations":["wet"]}` + "\n",
+		"v/hers.md":   name + " likes rye\n", "v/tide.md": "high at noon\n",
+	})
+	w.more = []backends.StoreConfig{{Name: "graph", Kind: "mcpgraph", Path: graph}, {Name: "v", Kind: "vault", Path: filepath.Join(w.dir, "v")}}
+	w.open()
+	p := w.plan(w.file().ID)
+	away := filepath.Join(w.dir, "away")
+	if err := os.Mkdir(away, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move(graph, filepath.Join(away, "graph.jsonl"))
+	move(filepath.Join(w.dir, "v"), filepath.Join(away, "v"))
+	if err := os.Mkdir(filepath.Join(w.dir, "v"), 0o700); err != nil { // a mount point without its disk
+		t.Fatal(err)
+	}
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || out.Forgotten+out.Redacted > 0 || strings.Count(fmt.Sprint(out.Problems), "is empty") != 2 {
+		t.Errorf("%s, %d forgotten, %q, %v; want partial", out.Status, out.Forgotten, out.Problems, err)
+	}
+	for _, l := range out.Layers {
+		if l.Layer == "items" && l.Store != "db" && l.Verdict != model.VerdictFailed {
+			t.Errorf("%+v; want failed", l)
+		}
+	}
+	move(filepath.Join(away, "graph.jsonl"), graph)
+	if err := os.Remove(filepath.Join(w.dir, "v")); err != nil {
+		t.Fatal(err)
+	}
+	move(filepath.Join(away, "v"), filepath.Join(w.dir, "v"))
+	if out := w.complete(p); out.Forgotten != 2 {
+		t.Errorf("%d forgotten; want 2", out.Forgotten)
+	}
+}
+
+// TestAStoreThatLeftTheConfiguration: a store that still holds the person is not forgotten with its block. It is named
+// until it is configured again, or somebody vouches for it.
+func TestAStoreThatLeftTheConfiguration(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"v/hers.md": name + " likes rye\n", "v/tide.md": "high at noon\n"})
+	vault := []backends.StoreConfig{{Name: "v", Kind: "vault", Path: filepath.Join(w.dir, "v")}}
+	w.more = vault
+	w.open()
+	id := w.file().ID
+	w.plan(id)
+	w.more = nil
+	w.open()
+	for range 2 { // a further plan knows it too
+		out, err := w.erase(w.plan(id))
+		if err != nil || out.Status != gdpr.StateInScope {
+			t.Fatalf("%s, %q, %v; want complete in scope", out.Status, out.Problems, err)
+		}
+		told := false
+		for _, l := range out.Layers {
+			told = told || l.Layer == "store v" && l.Hits == 1 && strings.Contains(l.Reason, "not configured")
+		}
+		if !told {
+			t.Errorf("not named: %+v", out.Layers)
+		}
+	}
+	w.more = vault
+	w.open()
+	w.complete(w.plan(id))
+
+	plant(t, w.dir, map[string]string{"v/hers.md": name + " likes rye\n"})
+	id = w.file().ID
+	w.plan(id)
+	w.more = nil
+	w.open()
+	w.inScope(w.plan(id)) // attested, it ends
+}
+
+// TestAPartOfAStoreThatVanished: a directory is away with the person's note and with others. The run says so, and a
+// note that somebody else deleted is no such case.
+func TestAPartOfAStoreThatVanished(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.dir, "v")
+	plant(t, dir, map[string]string{"sub/hers.md": name + " likes rye\n", "sub/tide.md": "high at noon\n", "oats.md": "none\n"})
+	w.more = []backends.StoreConfig{{Name: "v", Kind: "vault", Path: dir}}
+	w.open()
+	p := w.plan(w.file().ID)
+	away := filepath.Join(w.dir, "away")
+	if err := os.Rename(filepath.Join(dir, "sub"), away); err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || !strings.Contains(fmt.Sprint(out.Problems), "1 more with them") {
+		t.Errorf("%s, %q, %v; want partial", out.Status, out.Problems, err)
+	}
+	if err := os.Rename(away, filepath.Join(dir, "sub")); err != nil {
+		t.Fatal(err)
+	}
+	p = w.plan(p.Request)
+	if err := os.Remove(filepath.Join(dir, "sub", "hers.md")); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(p)
+}
