@@ -59,7 +59,7 @@ type Line struct {
 	Value safetext.Text
 	Kind  Kind
 	Runs  []paint.Stretch // parts of Value with a look of their own
-	Pin   bool // in a question: stays in sight
+	Pin   bool            // in a question: stays in sight
 }
 
 type Kind int
