@@ -16,11 +16,11 @@ func TestJobOfAnErasure(t *testing.T) {
 		kind, note, want string
 		tone             paint.Tone
 	}{
-		{"gdpr-erase", "complete", "complete", paint.ToneInfo}, {"gdpr-erase", "complete in scope", "complete in scope", paint.ToneWarn}, {"gdpr-erase", "partial", "partial", paint.ToneWarn},
-		{"gdpr-erase", "notes verify", "done", paint.ToneInfo}, {"copy", "partial", "done", paint.ToneInfo},
+		{"gdpr-erase", "complete", "complete", paint.ToneGood}, {"gdpr-erase", "complete in scope", "complete in scope", paint.ToneWarn}, {"gdpr-erase", "partial", "partial", paint.ToneWarn},
+		{"gdpr-erase", "notes verify", "done", paint.ToneGood}, {"copy", "partial", "done", paint.ToneGood},
 	} {
 		r := jobRecord(d, jobRow{Status: jobs.Status{Kind: c.kind, State: jobs.Done, Note: c.note}})
-		if r.Cells[0] != safetext.Const(c.want) || r.Tones[0] != c.tone {
+		if r.Cells[0] != d.St.Badge(c.tone, safetext.Const(c.want)) || r.Tones[0] != c.tone {
 			t.Errorf("%s %q: %s in tone %d, want %s in %d", c.kind, c.note, r.Cells[0], r.Tones[0], c.want, c.tone)
 		}
 	}
