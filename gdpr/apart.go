@@ -69,7 +69,7 @@ func (l *runLog) count(at int, sp StorePlan, what string) (n int64) {
 // away that comes back with the person. removed are the items that earlier runs have removed.
 func (x *run) partAway(sp StorePlan, before map[string]int64, removed, absent int64) {
 	if others := sp.Counted - total(before) - removed - absent; before != nil && absent > 0 && others > 0 {
-		x.replan(sp.Store, "%d of the items that the plan forgets were gone, and %d more with them: look whether a part of the store is away", absent, others)
+		x.replan(sp.Store, "%d of the items that the plan forgets were gone, and %d more with them: look whether a part of the store is away, for a new plan takes it for gone", absent, others)
 	}
 }
 
@@ -123,17 +123,13 @@ func sizes(ctx context.Context, s model.Store) map[string]int64 {
 // vanished reports whether a store has no item at all where the plan leaves some, and no run has changed it: its
 // disk is away, or it was replaced. An empty store proves no erasure.
 func (x *run) vanished(ctx context.Context, s model.Store, sp StorePlan) bool {
-	stay := sp.Items
 	at := slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store })
-	for i, st := range sp.Steps {
+	for i := range sp.Steps {
 		if x.log != nil && (x.log.what(at, i) == "removed" || x.log.what(at, i) == "edited") {
 			return false // overDeleted has noticed what else went
 		}
-		if st.Action == Forget && (st.Layer == layerItem || st.Layer == layerEdge || st.Listed) {
-			stay--
-		}
 	}
-	if stay <= 0 || s.Browser == nil {
+	if sp.stay() <= 0 || s.Browser == nil {
 		return false
 	}
 	page, err := s.Browser.List(ctx, model.PageRequest{Limit: 1, Hidden: true})

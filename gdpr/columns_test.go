@@ -76,7 +76,8 @@ func TestForeignColumns(t *testing.T) {
 	files["engram"] = liteStore(t, w, "engram", `CREATE TABLE sessions (id TEXT PRIMARY KEY, project TEXT, directory TEXT, started_at TEXT, ended_at TEXT, summary TEXT)`,
 		`CREATE TABLE observations (id INTEGER PRIMARY KEY, session_id TEXT, type TEXT, title TEXT, content TEXT, tool_name TEXT, project TEXT, scope TEXT, topic_key TEXT, normalized_hash TEXT, revision_count INT, created_at TEXT, updated_at TEXT, deleted_at TEXT, note TEXT)`,
 		`CREATE TABLE user_prompts (id INTEGER PRIMARY KEY, session_id TEXT, content TEXT, project TEXT, created_at TEXT)`,
-		`INSERT INTO observations (id, session_id, type, title, content, revision_count, created_at, updated_at, note) VALUES (1, 's', 'note', 'rye', 'likes rye', 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00', 'heard from `+name+`')`)
+		`INSERT INTO observations (id, session_id, type, title, content, revision_count, created_at, updated_at, note) VALUES (1, 's', 'note', 'rye', 'likes rye', 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00', 'heard from `+name+`')`,
+		`INSERT INTO observations (id, session_id, type, title, content, project, revision_count, created_at, updated_at) VALUES (2, 's', 'note', '`+name+`', 'rye', 'p', 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00'), (3, 's', 'note', 'oats', 'none', '`+name+`', 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
 	w.open()
 	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{mail, name, "123456789"}, Received: "2026-02-20", Ground: "a letter"})
 	if err != nil {
@@ -91,7 +92,7 @@ func TestForeignColumns(t *testing.T) {
 		{"db", `SELECT group_concat(node_id || by, ' ') FROM (SELECT * FROM membership ORDER BY node_id)`, "b1[erased] b2" + other},
 		{"mem0", `SELECT payload || note FROM vectors`, `{"user_id":"bob","data":"likes rye"}heard from [erased]`},
 		{"mastra", `SELECT title || ': ' || note FROM mastra_threads`, "rye: heard from [erased]"},
-		{"engram", `SELECT content || ': ' || note FROM observations`, "likes rye: heard from [erased]"},
+		{"engram", `SELECT content || ': ' || note FROM observations WHERE id = 1`, "likes rye: heard from [erased]"},
 	} {
 		if got := cell(t, files[c.store], c.query); got != c.want {
 			t.Errorf("%s: %q, want %q", c.store, got, c.want)

@@ -77,7 +77,8 @@ type StorePlan struct {
 	// Notes list remaining items that a person should look at; nothing waits for them.
 	Notes []string `json:"notes,omitempty"`
 	Steps []Step   `json:"steps"`
-	// Away counts the steps of an earlier plan that were not done in a store that is not configured any more.
+	// Away counts the steps of an earlier plan that were not done in a store that is not configured any more, or empty
+	// now; its note says which.
 	Away int64 `json:"away,omitempty"`
 }
 
@@ -180,11 +181,9 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if p, err = d.plan(ctx, &r, fleet, step); err != nil {
 			return nil, err
 		}
-		if away := p.away(old, run); len(away) > 0 {
-			p.Stores = append(p.Stores, away...)
-			if p.Hash, err = p.sum(); err != nil {
-				return nil, err
-			}
+		p.away(old, run)
+		if p.Hash, err = p.sum(); err != nil {
+			return nil, err
 		}
 		located := r.Holds
 		if err := d.carryOver(ctx, &r, old, p, run); err != nil {
@@ -216,25 +215,43 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 	return p, err
 }
 
-// away are the stores of the request's earlier plan that are not open any more and where work was left: they still
-// hold the subject.
-func (p *Plan) away(old Plan, run *runLog) []StorePlan {
-	var out []StorePlan
+// away adds the stores of the request's earlier plan that are not open any more, or are empty now, and where work was
+// left: they still hold the subject. An empty store may be a disk that is away.
+func (p *Plan) away(old Plan, run *runLog) {
 	for at, sp := range old.Stores {
-		if slices.ContainsFunc(p.Stores, func(o StorePlan) bool { return o.Where == sp.Where || o.Where == "" && o.Store == sp.Store }) {
+		n := sp.Away + int64(run.remaining(at, sp))
+		now := slices.IndexFunc(p.Stores, func(o StorePlan) bool { return o.Where == sp.Where || o.Where == "" && o.Store == sp.Store })
+		if n == 0 || now >= 0 && !(p.Stores[now].empty() && (sp.Away > 0 || sp.stay() > 0)) {
 			continue
 		}
-		if n := sp.Away + int64(run.remaining(at, sp)); n > 0 {
-			left := StorePlan{Store: sp.Store, Kind: sp.Kind, Where: sp.Where, Away: n}
-			left.Notes = []string{left.awayWords()}
-			out = append(out, left)
+		left := StorePlan{Store: sp.Store, Kind: sp.Kind, Where: sp.Where, Away: n}
+		words := "it is not configured any more, and by the earlier plan %d of its items name the person: configure it and plan again"
+		if now >= 0 {
+			words = "it is empty, and by the earlier plan %d of its items name the person: look whether its disk is there, and plan again"
+		}
+		left.Notes = []string{fmt.Sprintf(words, n)}
+		if now >= 0 {
+			p.Stores[now] = left
+		} else {
+			p.Stores = append(p.Stores, left)
 		}
 	}
-	return out
 }
 
-func (sp *StorePlan) awayWords() string {
-	return fmt.Sprintf("it is not configured any more, and by the earlier plan %d of its items name the person: configure it and plan again", sp.Away)
+// empty reports whether a store was searched and has nothing.
+func (sp *StorePlan) empty() bool {
+	return sp.Error == "" && sp.Items == 0 && !slices.ContainsFunc(sp.Steps, func(st Step) bool { return st.Action != OutOfScope })
+}
+
+// stay counts the items that a store's plan leaves.
+func (sp *StorePlan) stay() int64 {
+	n := sp.Items
+	for _, st := range sp.Steps {
+		if st.Action == Forget && (st.Layer == layerItem || st.Layer == layerEdge || st.Listed) {
+			n--
+		}
+	}
+	return n
 }
 
 // unended refuses an act on a request that has ended, or was carried out and only not closed yet.

@@ -13,7 +13,7 @@ import (
 )
 
 // TestAStoreThatVanished: the files of a store are away while its plan is carried out. Nothing may pass, nothing is
-// counted, and the same plan does its work once they are back.
+// counted, and a plan does its work once they are back.
 func TestAStoreThatVanished(t *testing.T) {
 	w := newWorld(t)
 	graph := filepath.Join(w.dir, "graph.jsonl")
@@ -48,14 +48,35 @@ func TestAStoreThatVanished(t *testing.T) {
 			t.Errorf("%+v; want failed", l)
 		}
 	}
+	for range 2 { // a new plan takes it for no erased store either
+		if out, err = w.erase(w.plan(p.Request)); err != nil || out.Status != gdpr.StateInScope || strings.Count(fmt.Sprint(out.Layers), "it is empty, and by the earlier plan 1 of its items") != 2 {
+			t.Fatalf("%s, %+v, %v; want complete in scope", out.Status, out.Layers, err)
+		}
+	}
 	move(filepath.Join(away, "graph.jsonl"), graph)
 	if err := os.Remove(filepath.Join(w.dir, "v")); err != nil {
 		t.Fatal(err)
 	}
 	move(filepath.Join(away, "v"), filepath.Join(w.dir, "v"))
-	if out := w.complete(p); out.Forgotten != 2 {
+	if out := w.complete(w.plan(p.Request)); out.Forgotten != 2 {
 		t.Errorf("%d forgotten; want 2", out.Forgotten)
 	}
+}
+
+// TestAStoreThatWasEmptied: somebody else emptied a store for good. Attested, its erasure ends.
+func TestAStoreThatWasEmptied(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.dir, "v")
+	plant(t, dir, map[string]string{"hers.md": name + " likes rye\n", "tide.md": "high at noon\n"})
+	w.more = []backends.StoreConfig{{Name: "v", Kind: "vault", Path: dir}}
+	w.open()
+	p := w.plan(w.file().ID)
+	for _, file := range []string{"hers.md", "tide.md"} {
+		if err := os.Remove(filepath.Join(dir, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.inScope(w.plan(p.Request))
 }
 
 // TestAStoreThatLeftTheConfiguration: a store that still holds the person is not forgotten with its block. It is named

@@ -19,7 +19,7 @@ import (
 func (x *run) verify(ctx context.Context) error {
 	for _, sp := range x.p.Stores {
 		if sp.Away > 0 {
-			row := receipt.Layer{Store: ownStore, Layer: "store " + sp.Store, Method: "not looked at", Verdict: model.VerdictOutOfScope, Hits: sp.Away, Reason: sp.awayWords()}
+			row := receipt.Layer{Store: ownStore, Layer: "store " + sp.Store, Method: "not looked at", Verdict: model.VerdictOutOfScope, Hits: sp.Away, Reason: sp.Notes[0]}
 			x.attestRow(own(), &row)
 			x.row(row)
 			continue

@@ -281,20 +281,22 @@ var hexDigit = func() (t [256]byte) {
 	return t
 }()
 
-// entity resolves an HTML character reference.
+// entity resolves an HTML character reference, as browsers do without its semicolon too.
 func entity(b []byte) (string, int) {
 	end := 1
 	for end < len(b) && end < 34 && (wordByte(b[end]) || b[end] == '#') {
 		end++
 	}
-	if end < 3 || end == len(b) || b[end] != ';' {
+	ref := string(b[:min(len(b), end+1)])
+	text := html.UnescapeString(ref)
+	_, n := utf8.DecodeRuneInString(text)
+	switch {
+	case text == ref:
 		return "", 0
+	case strings.HasSuffix(ref, ";") && !strings.HasSuffix(text, ";"): // it may be two characters
+		return text, len(ref)
 	}
-	ref := string(b[:end+1])
-	if text := html.UnescapeString(ref); text != ref {
-		return text, end + 1
-	}
-	return "", 0
+	return text[:n], len(ref) - len(text) + n
 }
 
 // encodedWord is the length of the gap between two encoded words of a mail header (RFC 2047), with the

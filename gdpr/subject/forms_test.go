@@ -84,7 +84,7 @@ var forms = map[string]struct{ yes, no []string }{
 			"Lindström-Quay, Théa", "N:Lindström-Quay;Théa;;;", "thea-lindstroem-quay.md", "memory/2026-call_with-thea_lindstrom_quay-notes.md", "Théa **Lindström-Quay**", "<b>Théa</b> Lindström-Quay", "[Théa](x) Lindström-Quay",
 			"FN:Théa Lind\r\n ström-Quay", "N:Lind\r\n ström-Quay;Thé\r\n a;;;", "SUMMARY:Th\xc3\r\n \xa9a Lindström-Qu\n\tay", b64("FN:Théa Lind\r\n ström-Quay\r\n"),
 			"Théa Lind-\n  ström-Quay", "Théa Lindström-Quays boat", norm.NFD.String("Théa Lindström-Quay"), "Тhéa Lindström-Quay", "Th\u200béa\u00a0Lindström-Quay", "ＴＨÉＡ Lindström-Quay",
-			`Th\u00e9a Lindstr\u00f6m-Quay`, `Th\xe9a Lindstr\xf6m-Quay`, `Th\u{e9}a Lindstr\u{f6}m-Quay`, `Th\303\251a Lindstr\303\266m-Quay`, "Th&eacute;a Lindstr&#246;m-Quay", "Th%C3%A9a+Lindstr%C3%B6m-Quay", "Th%25C3%25A9a%2520Lindstr%25C3%25B6m-Quay",
+			`Th\u00e9a Lindstr\u00f6m-Quay`, `Th\xe9a Lindstr\xf6m-Quay`, `Th\u{e9}a Lindstr\u{f6}m-Quay`, `Th\303\251a Lindstr\303\266m-Quay`, "Th&eacute;a Lindstr&#246;m-Quay", "Th&eacutea Lindstr&#246m-Quay", "Th%C3%A9a+Lindstr%C3%B6m-Quay", "Th%25C3%25A9a%2520Lindstr%25C3%25B6m-Quay",
 			"Th=C3=A9a Lind=\nstr=C3=B6m-Quay", "=?utf-8?Q?Th=C3=A9a?= =?utf-8?Q?_Lindstr=C3=B6m-Quay?=", "Th+AOk-a Lindstr+APY-m-Quay", "Th\xe9a Lindstr\xf6m-Quay", b64("met Théa Lindström-Quay"), b64(b64("met Théa Lindström-Quay")), b64(gz("met Théa Lindström-Quay today")),
 			b64("met TheA LiNdSTröM-QUAY"), base32.StdEncoding.EncodeToString([]byte("of Théa Lindström-Quay")), hex.EncodeToString([]byte("Théa Lindström-Quay")), strings.ToUpper(hex.EncodeToString([]byte("by Théa Lindström-Quay."))),
 			string(wide("met Théa Lindström-Quay", false)), string(wide("Théa Lindström-Quay", true)), hex.EncodeToString(wide("Théa Lindström-Quay", true)), `{"n":"Th\u00e9a\nLindström-Quay"}`, "a/b/" + b64("to Théa Lindström-Quay."),
@@ -111,7 +111,7 @@ var forms = map[string]struct{ yes, no []string }{
 	"Νίκος Παππάς":          {yes: []string{in(charmap.Windows1253, "ο Νίκος Παππάς"), "ΝΙΚΟΣ ΠΑΠΠΑΣ"}, no: []string{"Νίκος Παπ"}},
 	"Lüsan Søsüpük-Qovitax": {yes: []string{"met Luesan Soesuepuek-Qovit=\r\nax, and", "> met Luesan Soesue=\r\n> puek-Qovitax", ">> Lü=\n>> san Søs=\n>> üpük-Qovitax", "- Luesan Soesue=\n  puek-Qovitax", "so=\n Luesan Soesue=\npuek-Qovitax"}, no: []string{"met Luesan Soesuepuek-Qovit=\r\naxe", "> Luesan Soesuepuek-Qovit=\n> axe", "Luesan Soesue=\n puek-Qovitax"}},
 	"Ann":                   {yes: []string{"Ann said", "ANN"}, no: []string{"ann", "Anna", "Ann-Marie", "Mary-Ann"}},
-	"Łukić":                 {yes: []string{"ŁUKIĆ", in(charmap.Windows1250, "pan Łukić"), in(charmap.Windows1250, "LUKIć"), "Lukic", "&#321;uki&#263;"}, no: []string{"Lukicevic"}},
+	"Łukić":                 {yes: []string{"ŁUKIĆ", in(charmap.Windows1250, "pan Łukić"), in(charmap.Windows1250, "LUKIć"), "Lukic", "&#321;uki&#263;", "&#321uki&#263", "pan &#321uki&#x107 x"}, no: []string{"Lukicevic"}},
 }
 
 // TestForms searches with Matcher in a text, in a stream and in a binary medium, and with Index, which

@@ -79,23 +79,34 @@ func (x *Index) Find(text string, yield func(known int, clear string, start, end
 	if len(x.normal) == 0 {
 		least = leastBytes(x.lengths[0], false)
 	}
-	if len(text) < least {
-		return
-	}
 	w := walker{least: least, reach: maxMark + 10*MaxTerm, foreign: true, charsets: allCharsets}
+	var found []occurrence
+	var others []span // as in Matcher.search
 	w.look = func(v *view, l *layer) bool {
 		for lo := range v.text {
-			if v.begins(lo) && (!x.at(v, l, lo, yield) || !x.atNormal(v, l, lo, yield)) {
-				return false
+			if v.begins(lo) {
+				x.at(v, l, lo, &found, &others)
+				x.atNormal(v, l, lo, &found)
 			}
 		}
 		return true
 	}
 	w.text(&layer{text: raw(text), family: unresolved})
+	for _, o := range found {
+		if !slices.Contains(others, o.span) && !yield(o.known, o.clear, o.lo, o.hi) {
+			return
+		}
+	}
+}
+
+type occurrence struct {
+	known int
+	clear string
+	span
 }
 
 // at searches for an identifier whose letters begin at lo.
-func (x *Index) at(v *view, l *layer, lo int, yield func(known int, clear string, start, end int) bool) bool {
+func (x *Index) at(v *view, l *layer, lo int, found *[]occurrence, others *[]span) {
 	for _, n := range x.lengths {
 		hi := lo + n
 		if hi > len(v.text) {
@@ -107,16 +118,18 @@ func (x *Index) at(v *view, l *layer, lo int, yield func(known int, clear string
 		for _, i := range x.letters[x.hash("term-letters", string(v.text[lo:hi]))] {
 			k := &x.known[i]
 			from, whole, ok := k.fits(v, lo, hi)
-			if !ok || !whole || !x.same(k, v, from, hi) || k.Kind != Address && x.inOther(v, lo, hi) {
+			if !ok || !whole || !x.same(k, v, from, hi) {
 				continue
 			}
 			start, end := l.place(int(v.from[from]), int(v.to[hi-1]))
-			if !yield(i, k.clear(v, from, lo, hi), start, end) {
-				return false
+			switch {
+			case k.Kind == Address || !x.inOther(v, lo, hi):
+				*found = append(*found, occurrence{i, k.clear(v, from, lo, hi), span{start, end}})
+			case !l.block:
+				*others = append(*others, span{start, end})
 			}
 		}
 	}
-	return true
 }
 
 // same compares an identifier in its own form; one without such a form is told by its letters alone.
@@ -139,7 +152,7 @@ func (x *Index) inOther(v *view, lo, hi int) bool {
 }
 
 // atNormal searches for an identifier from a list of the first version.
-func (x *Index) atNormal(v *view, l *layer, lo int, yield func(known int, clear string, start, end int) bool) bool {
+func (x *Index) atNormal(v *view, l *layer, lo int, found *[]occurrence) {
 	for hi := lo + 2; hi <= len(v.text) && hi-lo <= x.longest; hi++ {
 		if !v.chars(lo, hi) || hi < len(v.text) && v.to[hi-1] == v.from[hi] && !v.ends(hi) {
 			continue
@@ -155,14 +168,13 @@ func (x *Index) atNormal(v *view, l *layer, lo int, yield func(known int, clear 
 		for _, h := range []Sum{x.hash("term", normal), x.hash("term", words), x.hash("term-exact", string(text))} {
 			i, ok := x.normal[h]
 			before, after := v.src[max(0, int(v.from[lo])-maxJoined):v.from[lo]], v.src[v.to[hi-1]:min(len(v.src), int(v.to[hi-1])+maxJoined)]
-			if !ok || partBefore(before, shapeOf(normal)) || partAfter(after, shapeOf(normal)) {
-				continue
+			if ok && !partBefore(before, shapeOf(normal)) && !partAfter(after, shapeOf(normal)) {
+				start, end := l.place(int(v.from[lo]), int(v.to[hi-1]))
+				*found = append(*found, occurrence{i, shown(text), span{start, end}})
+				return
 			}
-			start, end := l.place(int(v.from[lo]), int(v.to[hi-1]))
-			return yield(i, shown(text), start, end)
 		}
 	}
-	return true
 }
 
 // begins reports whether an identifier may begin at a letter: one that does not continue the word before.

@@ -322,6 +322,8 @@ func (m *Matcher) find(b []byte, loose, first bool) []Hit {
 // It reports what it could not see.
 func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first bool, near func(*layer) bool) ([]Hit, unseen) {
 	var hits []Hit
+	var others []span // names in addresses of others that only a decoded layer shows whole
+	first = first && !(bytes.ContainsFunc(b, func(r rune) bool { return r < 0x80 && escapes[r] }) && slices.ContainsFunc(m.patterns, func(p Pattern) bool { return p.Kind == Address }))
 	w := walker{pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: near}
 	w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) } // ASCII identifiers can end differently next to other letters
 	w.look = func(v *view, l *layer) bool {
@@ -331,6 +333,9 @@ func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first boo
 		m.match(v, func(p *Pattern, lo, hi int, whole bool) bool {
 			h := Hit{Term: p.term, Method: l.method}
 			h.Start, h.End = l.place(int(v.from[lo]), int(v.to[hi-1]))
+			if !whole && !l.block && l.method != "" && m.inOther(p, v, lo, hi) {
+				others = append(others, span{h.Start, h.End})
+			}
 			switch {
 			case l.loose && whole && l.method == "" && len(p.Letters) < shortTerm && !amidText(v.src, int(v.from[lo]), int(v.to[hi-1])):
 				return true
@@ -358,7 +363,7 @@ func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first boo
 	w.text(&layer{text: b, loose: loose, family: unresolved})
 	return merge(slices.DeleteFunc(hits, func(h Hit) bool { // Ana Ribeiro, ana@example.test
 		joined := slices.Contains(w.joined, span{h.Start, h.End})
-		return (joined || h.Method == Reversed || h.Method == Prefix) && slices.ContainsFunc(hits, func(o Hit) bool {
+		return slices.Contains(others, span{h.Start, h.End}) || (joined || h.Method == Reversed || h.Method == Prefix) && slices.ContainsFunc(hits, func(o Hit) bool {
 			if joined {
 				return h.Start <= o.Start && o.End <= h.End && o.End-o.Start < h.End-h.Start
 			}

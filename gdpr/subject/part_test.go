@@ -146,7 +146,11 @@ func TestTheNameInAnAddressThatContinuesTheSubjects(t *testing.T) {
 		"kaja.lindqvist@example.org.uk": false, "<Kaja.Lindqvist@Example.org.uk>": false, "ask kaja.lindqvist@example.org-old": false,
 		"kaja.lindqvist@example.orgx": false, "https://kaja.lindqvist@example.org.uk/a": false,
 		"kaja.lindqvist@example.org": true, "kaja.lindqvist@example.org.": true, "kaja.lindqvist@example.com": true, "kaja.lindqvist@example.com.uk": true,
-		"kaja-lindqvist@example.net": true, "kaja.lindqvist@example.org.uk of Kaja Lindqvist": true, "info.kaja.lindqvist@example.org": true,
+		"kaja-lindqvist@example.net": true, "kaja.lindqvist@example.org.uk of Kaja Lindqvist": true,
+		"mailto:kaja.lindqvist%40example.org.uk?x=1": false, "kaja.lindqvist&#64;example.org.uk": false, "kaja.lindqvist&#64example.org.uk": false, "kaja.lindqvist%2540example.org.uk": false,
+		`"kaja.lindqvist\u0040example.org.uk"`: false, "kaja.lindqvist=40example.org.uk": false, "kaja.lindqvist@example%2Eorg%2Euk": false,
+		"kaja.lindqvist%40example.org&x=1": true, "kaja.lindqvist%40example.com.uk": true, "kaja.lindqvist%40example.org\n please": true,
+		"kaja.lindqvist%40example.org.uk of Kaja%20Lindqvist": true, "info.kaja.lindqvist@example.org": true,
 	} {
 		if m.Names(text) != hers {
 			t.Errorf("Names(%q) = %v", text, !hers)

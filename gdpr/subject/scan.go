@@ -26,10 +26,10 @@ func (f *Bystanders) Add(m *Matcher, text string) {
 	if !m.anchors.any(raw(text)) {
 		return
 	}
-	m.pieces(raw(text), nil, func(lo, hi int) {
-		v := newView(raw(text)[lo:hi], false)
-		m.match(v, func(p *Pattern, lo, hi int, whole bool) bool {
-			if whole {
+	w := walker{pieces: m.pieces, least: m.least, reach: m.reach, near: m.prober()}
+	w.look = func(v *view, l *layer) bool {
+		m.match(v, func(_ *Pattern, lo, hi int, whole bool) bool {
+			if whole || l.block || l.method == Folded { // a folded line may be two
 				return true
 			}
 			if f.words == nil {
@@ -39,7 +39,9 @@ func (f *Bystanders) Add(m *Matcher, text string) {
 			f.words[[3]string{string(v.src[wordStart(v.src, from):from]), string(v.src[from:to]), strings.TrimRight(string(v.src[to:wordEnd(v.src, to)]), ".")}] = true
 			return true
 		})
-	})
+		return true
+	}
+	w.text(&layer{text: raw(text), family: unresolved})
 }
 
 // Joined are the words in which a hyphen, a dot or an at sign joins an identifier to more, in order: other

@@ -93,12 +93,12 @@ func observations() records.Table {
 		Tier:   model.TierSpec{Name: "observation", Title: "what an agent noted in a session", KeyRule: model.KeyRequired, Document: model.Structured},
 		Prefix: "observation/", From: "observations m", Key: "CAST(m.id AS TEXT)", Lookup: records.Numbered("m.id"), Scope: "m.project", At: "m.updated_at",
 		Size: "length(CAST(m.content AS BLOB))", Gone: "m.deleted_at IS NOT NULL",
-		Columns: []string{"m.content", "m.title", "m.type", "m.topic_key", "m.session_id", "m.tool_name", "m.scope", "m.revision_count", "m.created_at", "m.deleted_at"},
-		Search:  []string{"m.content", "m.title", "m.type", "m.topic_key", "m.session_id", "m.tool_name", "m.scope", "m.created_at", "CAST(m.id AS TEXT)", "CAST(m.revision_count AS TEXT)", "m.deleted_at"},
+		Columns: []string{"m.content", "m.title", "m.type", "m.topic_key", "m.session_id", "m.tool_name", "m.scope", "m.revision_count", "m.created_at", "m.deleted_at", "m.project"},
+		Search:  []string{"m.content", "m.title", "m.type", "m.topic_key", "m.session_id", "m.tool_name", "m.scope", "m.created_at", "CAST(m.id AS TEXT)", "CAST(m.revision_count AS TEXT)", "m.deleted_at", "m.project"},
 		Item: func(r records.Row) model.Item {
 			it := model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: append([]model.Field{
 				{Name: "title", Value: r.Text(1)}, {Name: "type", Value: r.Text(2)}, {Name: "topic_key", Value: r.Text(3)}},
-				fixed("session", r.Text(4), "tool", r.Text(5), "scope", r.Text(6), "revision", r.Text(7), "created_at", r.Text(8), "deleted_at", r.Text(9))...)}
+				fixed("session", r.Text(4), "tool", r.Text(5), "scope", r.Text(6), "revision", r.Text(7), "created_at", r.Text(8), "deleted_at", r.Text(9), "project", r.Text(10))...)}
 			if r.Text(9) != "" {
 				it.Flags = []model.Flag{model.FlagArchived}
 			}
@@ -120,8 +120,8 @@ func observations() records.Table {
 					}
 				}
 			}
-			if title == "" || kind == "" {
-				return model.Errorf(model.InvalidInput, "retain", "an observation needs a title and a type")
+			if kind == "" { // an erasure may empty a title
+				return model.Errorf(model.InvalidInput, "retain", "an observation needs a type")
 			}
 			return records.Updated(tx.Exec(`UPDATE observations SET content = ?, title = ?, type = ?, topic_key = NULLIF(?, ''), normalized_hash = ?, revision_count = revision_count + 1, updated_at = ?
 				WHERE id = ? AND content = ?`, c.New.Body, title, kind, topic, normalized(c.New.Body), c.Now.Format("2006-01-02 15:04:05"), c.Row.Key, c.Row.Cells[0]))
@@ -140,9 +140,9 @@ func prompts() records.Table {
 	return records.Table{
 		Tier:   model.TierSpec{Name: "prompt", Title: "what a user asked: a record, which can be forgotten, not edited", KeyRule: model.KeyRequired, Document: model.Structured},
 		Prefix: "prompt/", From: "user_prompts m", Key: "CAST(m.id AS TEXT)", Lookup: records.Numbered("m.id"), Scope: "m.project", At: "m.created_at",
-		Size: "length(CAST(m.content AS BLOB))", Columns: []string{"m.content", "m.session_id"}, Search: []string{"m.content", "m.session_id", "CAST(m.id AS TEXT)"},
+		Size: "length(CAST(m.content AS BLOB))", Columns: []string{"m.content", "m.session_id", "m.project"}, Search: []string{"m.content", "m.session_id", "CAST(m.id AS TEXT)", "m.project"},
 		Item: func(r records.Row) model.Item {
-			return model.Item{Body: r.Text(0), Meta: fixed("session", r.Text(1))}
+			return model.Item{Body: r.Text(0), Meta: fixed("session", r.Text(1), "project", r.Text(2))}
 		},
 		Drop: records.DropBy("user_prompts", "id"),
 	}
@@ -152,9 +152,9 @@ func sessions() records.Table {
 	return records.Table{
 		Tier:   model.TierSpec{Name: "session", Title: "a session of an agent: the summary is the text", KeyRule: model.KeyRequired, Document: model.Structured},
 		Prefix: "session/", From: "sessions m", Key: "m.id", Scope: "m.project", At: "COALESCE(m.ended_at, m.started_at)",
-		Size: "COALESCE(length(CAST(m.summary AS BLOB)), 0)", Columns: []string{"m.summary", "m.directory", "m.started_at", "m.ended_at"},
+		Size: "COALESCE(length(CAST(m.summary AS BLOB)), 0)", Columns: []string{"m.summary", "m.directory", "m.started_at", "m.ended_at", "m.project"},
 		Item: func(r records.Row) model.Item {
-			return model.Item{Body: r.Text(0), Meta: fixed("directory", r.Text(1), "started_at", r.Text(2), "ended_at", r.Text(3))}
+			return model.Item{Body: r.Text(0), Meta: fixed("directory", r.Text(1), "started_at", r.Text(2), "ended_at", r.Text(3), "project", r.Text(4))}
 		},
 		Save: func(tx records.Tx, c *records.Change) error {
 			return records.Updated(tx.Exec(`UPDATE sessions SET summary = ? WHERE id = ? AND COALESCE(summary, '') = ?`, c.New.Body, c.Row.Key, c.Old.Body))
