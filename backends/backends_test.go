@@ -149,6 +149,30 @@ func TestOneSlowStoreDoesNotHoldTheOthers(t *testing.T) {
 	})
 }
 
+// TestWhyAStoreDidNotOpenInTime: the store's own reason must be said where it comes soon after the deadline.
+func TestWhyAStoreDidNotOpenInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reg := &backends.Registry{}
+		err := reg.Register(backends.Kind{Name: "fake", Open: func(ctx context.Context, c backends.StoreConfig, _ backends.Env) (model.Store, error) {
+			<-ctx.Done()
+			if c.Name == "locked" {
+				time.Sleep(100 * time.Millisecond)
+				return model.Store{}, model.Errorf(model.Locked, "open", "another program holds it")
+			}
+			return model.Store{}, model.FromContext(ctx, "open")
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fleet := backends.Open(t.Context(), reg, configs("locked", "silent"), backends.Env{}, backends.Policy{Timeout: time.Second})
+		for name, want := range map[string]model.Kind{"locked": model.Locked, "silent": model.Timeout} {
+			if _, err := fleet.Store(name); !errors.Is(err, want) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
 func TestAChangeIsNeverAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{deaf: true, until: make(chan struct{})}

@@ -3,6 +3,7 @@ package backends
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -274,6 +275,10 @@ func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Po
 	return m
 }
 
+// lastWords is how long a store may still say, after its deadline, why it did not open. SQLite's wait for a lock
+// cannot be interrupted.
+const lastWords = 250 * time.Millisecond
+
 // openWithin gives up on a place that does not answer: a dead mount keeps a stat
 // for ever. What it opens too late is closed again.
 func openWithin(ctx context.Context, timeout time.Duration, k Kind, c StoreConfig, env Env) (model.Store, error) {
@@ -297,15 +302,18 @@ func openWithin(ctx context.Context, timeout time.Duration, k Kind, c StoreConfi
 		return o.store, o.err
 	case <-ctx.Done():
 		select {
-		case o := <-done: // it came at the same moment
-			return o.store, o.err
-		default:
-		}
-		go func() {
-			if o := <-done; o.err == nil {
-				_ = o.store.Close()
+		case o := <-done: // a store that honours the deadline knows best why it had to wait
+			if errors.Is(o.err, model.Timeout) {
+				break
 			}
-		}()
+			return o.store, o.err
+		case <-time.After(lastWords):
+			go func() {
+				if o := <-done; o.err == nil {
+					_ = o.store.Close()
+				}
+			}()
+		}
 		return model.Store{}, model.Errorf(model.Timeout, "open", "the place did not answer within %s", timeout)
 	}
 }

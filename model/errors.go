@@ -119,6 +119,15 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
+// IsRetryable reports whether err passes by itself: as its store says, else as its kind does. nil does not.
+func IsRetryable(err error) bool {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Retryable
+	}
+	return KindOf(err).Retryable()
+}
+
 // Unchanged reports whether err proves that nothing was changed. After any other error of a change it is
 // unknown whether the change was made.
 func Unchanged(err error) bool {

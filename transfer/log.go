@@ -36,11 +36,11 @@ func (r *run) log(ctx context.Context) error {
 	}
 	events, err := r.From.Events.StoreEvents(ctx, maxEvents)
 	if err != nil {
-		r.settle(Outcome{ID: logSubtype, Result: Failed, Reason: err.Error()})
+		r.settle(failed(logSubtype, "", err))
 		return model.FromContext(ctx, "copy")
 	}
 	if len(events) == maxEvents {
-		r.settle(Outcome{ID: logSubtype, Result: Failed, Reason: fmt.Sprintf("only the newest %d events are carried", maxEvents)})
+		r.settle(failed(logSubtype, "", model.Errorf(model.Unsupported, "", "only the newest %d events are carried", maxEvents)))
 	}
 	slices.Reverse(events)
 	at := 0
@@ -68,7 +68,7 @@ func (r *run) copyLog(ctx context.Context, id string, events []model.StoreEvent)
 		}
 		text, err := json.Marshal(line)
 		if err != nil {
-			return Outcome{ID: id, Result: Failed, Reason: err.Error()}
+			return failed(id, "", err)
 		}
 		b.Write(append(text, '\n'))
 	}

@@ -26,11 +26,19 @@ type Outcome struct {
 	To     string // in the destination, where it is known
 	Result Result
 	Reason string
+	Err    error // of a failure, where there is one; Reason has its words
 }
 
 // Summary counts outcomes.
 type Summary struct {
 	Copied, Skipped, Failed int64
+	// Err is the failure of one item that stands for all: the first that passes by itself, else the first.
+	Err error
+}
+
+// failed is the outcome of an item that an error kept from being copied; to is empty where it is not known.
+func failed(id, to string, err error) Outcome {
+	return Outcome{ID: id, To: to, Result: Failed, Reason: err.Error(), Err: err}
 }
 
 // Journal remembers steps between runs; *jobs.Handle is one.
@@ -131,6 +139,9 @@ func (r *run) settle(o Outcome) {
 		r.sum.Skipped++
 	case Failed:
 		r.sum.Failed++
+		if r.sum.Err == nil || model.IsRetryable(o.Err) && !model.IsRetryable(r.sum.Err) {
+			r.sum.Err = o.Err
+		}
 	}
 	r.report(o)
 	r.journal.Progress(r.sum.Copied+r.sum.Skipped+r.sum.Failed, r.total, "item", "")
@@ -259,7 +270,7 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 	case errors.Is(err, model.NotFound):
 		return Outcome{ID: id, Result: Skipped, Reason: "it is gone from the source meanwhile"}
 	case err != nil:
-		return Outcome{ID: id, Result: Failed, Reason: err.Error()}
+		return failed(id, "", err)
 	}
 	m := r.mapping(it.Tier)
 	if m.To == "" {
@@ -269,7 +280,7 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 	if r.From.Beside != nil {
 		b, err := r.From.Beside(ctx, id)
 		if err != nil && !errors.Is(err, model.NotFound) {
-			return Outcome{ID: id, Result: Failed, Reason: err.Error()}
+			return failed(id, "", err)
 		}
 		b.Seats, b.Lines = nil, nil // relations are items of their own and name their members
 		beside = &b
@@ -281,7 +292,7 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 	res, req, lost, err := r.put(ctx, c)
 	if err == nil && r.addressed(req) == "" {
 		if err := r.journal.Step(ctx, r.made(id), func(context.Context) error { return nil }); err != nil {
-			return Outcome{ID: id, To: res.ID, Result: Failed, Reason: err.Error()}
+			return failed(id, res.ID, err)
 		}
 	}
 	if err == nil {
@@ -291,7 +302,7 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 		return Outcome{} // a field may name an item that is copied later
 	}
 	if !errors.Is(err, model.Conflict) && !errors.Is(err, model.AlreadyExists) && !errors.Is(err, model.NotFound) {
-		return Outcome{ID: id, Result: Failed, Reason: err.Error()}
+		return failed(id, "", err)
 	}
 	return r.existing(ctx, id, req, lost, err, last)
 }
@@ -325,29 +336,29 @@ func (r *run) put(ctx context.Context, c carried) (res model.RetainResult, req m
 func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, lost []string, refused error, last bool) Outcome {
 	at := r.addressed(req)
 	if at == "" {
-		return Outcome{ID: id, Result: Failed, Reason: refused.Error()}
+		return failed(id, "", refused)
 	}
 	have, err := r.To.Browser.Read(ctx, at)
 	switch {
 	case errors.Is(err, model.NotFound) && last:
-		return Outcome{ID: id, Result: Failed, Reason: refused.Error()}
+		return failed(id, "", refused)
 	case errors.Is(err, model.NotFound):
 		return Outcome{} // something else is missing, and may come later
 	case err != nil:
-		return Outcome{ID: id, To: at, Result: Failed, Reason: err.Error()}
+		return failed(id, at, err)
 	case same(req, have):
 		return Outcome{ID: id, To: at, Result: Skipped, Reason: theSame}
 	case !r.Replace:
 		return Outcome{ID: id, To: at, Result: Skipped, Reason: "something else stands there already; --replace puts this in its place"}
 	}
 	if first := r.keys[[2]string{req.Tier, req.Key}]; first != "" && first != id {
-		return Outcome{ID: id, To: at, Result: Failed, Reason: first + " has the same key there, and this would replace its copy"}
+		return failed(id, at, model.E(model.Conflict, "", errors.New(first+" has the same key there, and this would replace its copy")))
 	}
 	req.IfMatch = have.Revision
 	req.Meta = slices.DeleteFunc(req.Meta, func(f model.Field) bool { return f.ReadOnly })
 	res, _, more, err := r.put(ctx, carried{at: []address{{req.ID, req.Key}}, req: req, lost: lost})
 	if err != nil {
-		return Outcome{ID: id, To: at, Result: Failed, Reason: err.Error()}
+		return failed(id, at, err)
 	}
 	why := r.notCarried(more, res)
 	if why == "" {

@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -130,14 +131,15 @@ func isSQLite(path string) bool {
 	return string(magic[:n]) == "SQLite format 3\x00"
 }
 
-// Tell names the kind whose columns an SQLite file has; empty for none, or for an unreadable file.
-func Tell(ctx context.Context, path string, kinds map[string]map[string][]string) (kind string) {
+// Tell names the kind whose columns an SQLite file has; empty for none, or for an unreadable file. The error is
+// Locked, or the end of ctx: the file could not be told.
+func Tell(ctx context.Context, path string, kinds map[string]map[string][]string) (kind string, err error) {
 	f, err := litefile.Open(path, true)
 	if err != nil {
-		return ""
+		return "", nil
 	}
 	defer f.Close()
-	_ = Lite{f}.View(ctx, "open", func(tx Tx) error { // an unreadable file is no candidate
+	err = Lite{f}.View(ctx, "open", func(tx Tx) error {
 		for name, columns := range kinds {
 			missing, err := Missing(tx, columns)
 			if err != nil {
@@ -149,5 +151,8 @@ func Tell(ctx context.Context, path string, kinds map[string]map[string][]string
 		}
 		return nil
 	})
-	return kind
+	if errors.Is(err, model.Locked) || errors.Is(err, model.Timeout) {
+		return "", model.Errorf(model.KindOf(err), "open", "%q: %w", filepath.Base(path), errors.Unwrap(err))
+	}
+	return kind, nil // an unreadable file is no candidate
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -190,16 +191,30 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 	a.result("summary", copiedRow{done.Copied, done.Skipped, done.Failed, done.Job},
 		"copied %d, skipped %d, failed %d", done.Copied, done.Skipped, done.Failed)
 	switch {
-	case done.Failed > 0 && done.Copied+done.Skipped == 0:
-		return &exitError{exitFailed, errors.New("nothing was copied")}
 	case done.Failed > 0:
-		return &exitError{exitPartial, errors.New("not everything was copied; the same command takes up what failed")}
+		return notCopied(done.Summary)
 	case done.End.State == jobs.Cancelled:
-		return &exitError{exitPartial, errors.New("stopped; the same command takes it up again")}
+		return &exitError{exitPartial, model.E(model.Timeout, "", errors.New("stopped; the same command takes it up again"))}
 	case done.End.Err != nil && done.Copied > 0:
 		return &exitError{exitPartial, done.End.Err}
 	}
 	return done.End.Err
+}
+
+// notCopied is the error of a copy with failed items: of the kind of one of them, and retryable where the same
+// command may do better.
+func notCopied(done transfer.Summary) error {
+	kind, again := kindOf(done.Err)
+	code, words := exitPartial, "not everything was copied"
+	if done.Copied+done.Skipped == 0 {
+		code, words = exitFailed, "nothing was copied"
+	}
+	if again {
+		words += "; the same command takes up what failed"
+	} else {
+		words += "; mend the reasons that are printed, and the same command takes up what failed"
+	}
+	return &exitError{code, &model.Error{Kind: cmp.Or(kind, model.Internal), Retryable: again, Err: errors.New(words)}}
 }
 
 // copyTitle names a copy. Two copies of the same title are one job.

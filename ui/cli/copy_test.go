@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -104,5 +105,47 @@ func TestACopyWhoseListBreaks(t *testing.T) {
 	r := d.run("--open", "remote=FAR_TOKEN@"+srv.URL, "copy", "--from", "remote", "--to", "crewship", "--map", "notes=topics", "--yes", "--json").want(t, 3, "502")
 	if sum := r.row(t, "summary"); sum["copied"] != 1.0 {
 		t.Errorf("summary: %v", sum)
+	}
+}
+
+// TestACopyThatFailsInPart: the error that ends it must say whether the same command may do better.
+func TestACopyThatFailsInPart(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		items     string
+		status    int
+		code      int
+		kind      string
+		retryable bool
+		words     string
+	}{
+		{"it passes by itself", `{"id":"a","tier":"notes","bytes":4},{"id":"b","tier":"notes","bytes":4}`, http.StatusServiceUnavailable, 3, "UNAVAILABLE", true, "not everything was copied; the same command"},
+		{"it does not", `{"id":"a","tier":"notes","bytes":4},{"id":"b","tier":"notes","bytes":4}`, http.StatusForbidden, 3, "PERMISSION_DENIED", false, "mend"},
+		{"nothing", `{"id":"b","tier":"notes","bytes":4}`, http.StatusServiceUnavailable, 1, "UNAVAILABLE", true, "nothing was copied"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				switch {
+				case r.URL.Path == "/v1/store":
+					_, _ = io.WriteString(w, `{"kind":"x","tiers":[{"name":"notes"}],"facets":["browse"]}`)
+				case r.URL.Path == "/v1/read" && strings.Contains(string(body), `"b"`):
+					w.WriteHeader(tt.status)
+				case r.URL.Path == "/v1/read":
+					_, _ = io.WriteString(w, `{"id":"a","tier":"notes","bytes":4,"content":"rope"}`)
+				case r.URL.Path == "/v1/list":
+					_, _ = io.WriteString(w, `{"items":[`+tt.items+`],"total":{"n":2}}`)
+				}
+			}))
+			defer srv.Close()
+			d := newDesk(t)
+			d.env["FAR_TOKEN"] = "a-token-of-this-test-0123456789"
+			r := d.run("--open", "remote=FAR_TOKEN@"+srv.URL, "copy", "--from", "remote", "--to", "crewship", "--map", "notes=topics", "--yes", "--json").want(t, tt.code)
+			for _, want := range []string{`"kind":"` + tt.kind + `"`, `"retryable":` + strconv.FormatBool(tt.retryable), tt.words} {
+				if !strings.Contains(r.err, want) {
+					t.Errorf("%q is missing in %s", want, r.err)
+				}
+			}
+		})
 	}
 }

@@ -79,16 +79,12 @@ func (a *app) failure(where model.Ref, err error) {
 
 // kindOf is the kind of an error, and whether to retry.
 func kindOf(err error) (kind model.Kind, retryable bool) {
-	kind = model.KindOf(err)
 	var e *model.Error
 	var ex *exitError
-	switch {
-	case errors.As(err, &e):
-		return kind, e.Retryable
-	case errors.As(err, &ex) && ex.code == exitUsage:
+	if !errors.As(err, &e) && errors.As(err, &ex) && ex.code == exitUsage {
 		return model.InvalidInput, false
 	}
-	return kind, kind.Retryable()
+	return model.KindOf(err), model.IsRetryable(err)
 }
 
 // Exit codes, fixed for scripts.

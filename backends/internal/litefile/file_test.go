@@ -1,10 +1,16 @@
 package litefile
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/mattn/go-sqlite3"
+
+	"memdesk/model"
 )
 
 // TestEscapedPath: a part of a path must never become an option of the connection.
@@ -70,5 +76,24 @@ func TestAScanLetsGoOfTheJournal(t *testing.T) {
 		if kept := len(f.scans.files) - before; kept != want {
 			t.Errorf("s.db%s: %d descriptors stay open, want %d", suffix, kept, want)
 		}
+	}
+}
+
+// TestALockOutlivesTheDeadline: where a lock used up the time of a call, the error must name the lock.
+func TestALockOutlivesTheDeadline(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	calls := 0
+	err := RetryBusy(ctx, func() error {
+		if calls++; calls == 1 {
+			return sqlite3.Error{Code: sqlite3.ErrBusy}
+		}
+		cancel()
+		return ctx.Err()
+	})
+	if err = Worded("open", err); !errors.Is(err, model.Locked) || calls != 2 {
+		t.Errorf("after %d calls: %v", calls, err)
+	}
+	if err := RetryBusy(ctx, func() error { return ctx.Err() }); errors.Is(Worded("open", err), model.Locked) {
+		t.Errorf("without a lock: %v", err)
 	}
 }

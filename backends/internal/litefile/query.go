@@ -200,14 +200,20 @@ type impatient struct{}
 func Impatient(ctx context.Context) context.Context { return context.WithValue(ctx, impatient{}, true) }
 
 // RetryBusy repeats fn while another program's lock is in the way, up to busyWait
-// or the end of ctx; it is then Locked.
+// or the end of ctx; it is then Locked, also where ctx ended a later attempt: the lock is what
+// used up the time.
 func RetryBusy(ctx context.Context, fn func() error) error {
 	deadline := time.Now().Add(busyWait)
+	var busy error
 	for {
 		err := fn()
+		if busy != nil && ctx.Err() != nil && model.KindOf(Worded("", err)) == model.Timeout {
+			return busy
+		}
 		if err == nil || !isBusy(err) {
 			return err
 		}
+		busy = err
 		if time.Now().After(deadline) || ctx.Value(impatient{}) != nil {
 			return err
 		}

@@ -6,3 +6,6 @@ import "memdesk/model"
 
 // Disk cannot be asked here.
 func Disk(string) []model.HealthFinding { return nil }
+
+// Unwritable cannot be asked here.
+func Unwritable(string) string { return "" }

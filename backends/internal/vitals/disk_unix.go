@@ -22,18 +22,25 @@ const (
 // of the kernel. It writes no probe (R39). What cannot be told is no finding: the look at the
 // store itself says that it is gone.
 func Disk(path string) []model.HealthFinding {
-	err := unix.Access(path, unix.W_OK)
-	switch {
-	case errors.Is(err, unix.EROFS):
-		return Down(model.FindingDisk, "the file system is mounted read-only: nothing can be retained")
-	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
-		return Down(model.FindingDisk, "this user may not write the store any more: nothing can be retained")
+	if why := Unwritable(path); why != "" {
+		return Down(model.FindingDisk, why+": nothing can be retained")
 	}
 	var st unix.Statfs_t
-	if err != nil || unix.Statfs(path, &st) != nil {
+	if unix.Access(path, unix.W_OK) != nil || unix.Statfs(path, &st) != nil {
 		return nil
 	}
 	return space(int64(st.Bavail)*int64(st.Bsize), st.Blocks == 0) //nolint:unconvert // the types differ between systems
+}
+
+// Unwritable says why a file or a directory cannot be written; empty where it can, and where that cannot be told.
+func Unwritable(path string) string {
+	switch err := unix.Access(path, unix.W_OK); {
+	case errors.Is(err, unix.EROFS):
+		return "the file system is mounted read-only"
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return "this user may not write there"
+	}
+	return ""
 }
 
 // space judges free bytes; a file system without blocks (fuse, proc) does not tell them.

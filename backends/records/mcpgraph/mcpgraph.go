@@ -14,6 +14,7 @@ import (
 
 	"memdesk/backends/internal/entity"
 	"memdesk/backends/internal/jsonedit"
+	"memdesk/backends/internal/vitals"
 	"memdesk/backends/records"
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -55,7 +56,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if c.Locks != "" {
 		recent = records.NewRecent(filepath.Dir(c.Locks), f.path, c.Clock)
 	}
-	if c.ReadOnly {
+	if reason = cmp.Or(reason, vitals.Unwritable(filepath.Dir(f.path))); c.ReadOnly { // a write replaces the file
 		reason = "opened for reading only"
 	}
 	return records.New(records.Config{

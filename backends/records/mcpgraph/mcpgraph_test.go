@@ -627,3 +627,19 @@ func TestAnEntityWithoutAName(t *testing.T) {
 		t.Errorf("left: %+v, %v", page.Items, err)
 	}
 }
+
+// TestWhereNothingMayBeWritten: the graph must be read-only and say why, before a change is tried.
+func TestWhereNothingMayBeWritten(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	dir := t.TempDir()
+	must(t, os.Chmod(dir, 0o555))
+	defer os.Chmod(dir, 0o700)
+	s, err := Open(t.Context(), Config{Path: filepath.Join(dir, "memory.jsonl"), Locks: t.TempDir()})
+	must(t, err)
+	defer s.Close()
+	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "may not write") || s.Tiers[0].Writable {
+		t.Errorf("read-only %v: %q", s.ReadOnly, s.ReadOnlyReason)
+	}
+}

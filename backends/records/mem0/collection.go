@@ -101,7 +101,10 @@ func (c Config) choose(schema string, have map[string][]string) (name, entities 
 
 // openHistory opens a history file in another place.
 func (s *store) openHistory(ctx context.Context, c Config) (*litefile.File, error) {
-	kind := fileKind(ctx, c.History)
+	kind, err := records.Tell(ctx, c.History, known)
+	if err != nil {
+		return nil, err
+	}
 	if kind != "python" && kind != "history" {
 		return nil, model.Errorf(model.InvalidInput, "open", "the history file has not the columns of mem0's history")
 	}

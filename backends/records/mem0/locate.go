@@ -26,8 +26,6 @@ var known = map[string]map[string][]string{
 	"python":  {"history": {"id", "memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at"}},
 }
 
-func fileKind(ctx context.Context, path string) string { return records.Tell(ctx, path, known) }
-
 // messageTable is the table of messages beside a history.
 var messageTable = map[string][]string{"messages": {"id", "session_scope", "role", "content", "name", "created_at"}}
 
@@ -53,7 +51,10 @@ func locate(ctx context.Context, path, history string) (files, error) {
 	}
 	var vectors, histories, python []string
 	for _, name := range names {
-		kind := fileKind(ctx, filepath.Join(dir, name))
+		kind, err := records.Tell(ctx, filepath.Join(dir, name), known)
+		if err != nil {
+			return f, err // it may be a part of the store
+		}
 		switch {
 		case kind == "vectors" && !strings.HasSuffix(stem(name), entitiesSuffix):
 			vectors = append(vectors, name)
@@ -76,8 +77,9 @@ func locate(ctx context.Context, path, history string) (files, error) {
 		return f, model.Errorf(model.InvalidInput, "open", "no file in %q has the columns of mem0's vectors (id, vector, payload)", filepath.Base(dir))
 	}
 	if history != "" {
-		f.history, f.python = history, fileKind(ctx, history) == "python"
-		return f.withEntities(names), nil
+		kind, err := records.Tell(ctx, history, known)
+		f.history, f.python = history, kind == "python"
+		return f.withEntities(names), err
 	}
 	if f.history, err = only(dir, "history file", append(histories, python...)); err != nil {
 		return f, err

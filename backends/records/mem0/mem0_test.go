@@ -2,6 +2,7 @@ package mem0_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"memdesk/backends/backendtest"
+	"memdesk/backends/internal/litefile"
 	"memdesk/backends/records/mem0"
 	"memdesk/backends/records/recordstest"
 	"memdesk/model"
@@ -234,6 +236,23 @@ func TestOpen(t *testing.T) {
 	exec(t, filepath.Join(alone, "v.db"), `INSERT INTO vectors VALUES ('m1', x'00', '{"data":"x"}')`)
 	if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "m1"}); err != nil || !strings.Contains(strings.Join(res.Warnings, ""), "no history file was found") {
 		t.Errorf("the forget says %q, %v", res.Warnings, err)
+	}
+}
+
+// TestALockedFile: what another program holds cannot be told, and is not missing.
+func TestALockedFile(t *testing.T) {
+	for _, name := range []string{"v.db", "h.db"} {
+		dir := folder(t)
+		db, err := sql.Open("sqlite3", filepath.Join(dir, name))
+		must(t, err)
+		defer db.Close()
+		db.SetMaxOpenConns(1)
+		_, err = db.Exec(`BEGIN EXCLUSIVE`)
+		must(t, err)
+		ctx := litefile.Impatient(t.Context())
+		if _, err := mem0.Open(ctx, mem0.Config{Path: dir}); !errors.Is(err, model.Locked) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is locked: %v", name, err)
+		}
 	}
 }
 

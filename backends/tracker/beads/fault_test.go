@@ -202,3 +202,21 @@ func TestTwoWriters(t *testing.T) {
 		}
 	}
 }
+
+// TestWhereNothingMayBeWritten: the store must be read-only and say why, before a change is tried.
+func TestWhereNothingMayBeWritten(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	dir := filepath.Join(t.TempDir(), ".beads")
+	if err := os.Mkdir(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "may not write") || s.Tiers[0].Writable {
+		t.Errorf("read-only %v: %q", s.ReadOnly, s.ReadOnlyReason)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"memdesk/backends/internal/vitals"
 	"memdesk/backends/tracker"
 	"memdesk/backends/tracker/command"
 	"memdesk/model"
@@ -57,6 +58,9 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	why = joined(led, why)
 	if cli {
 		return openCLI(ctx, c, dir, why)
+	}
+	if why := vitals.Unwritable(dir); why != "" && !c.ReadOnly {
+		c.ReadOnly, c.ReadOnlyReason = true, why
 	}
 	s := NewStore(dir, c)
 	snap, whole, err := s.beginning(ctx, 1)
