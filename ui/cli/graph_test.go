@@ -81,6 +81,7 @@ func TestMigrate(t *testing.T) {
 	db("retain", "--tier", "task", "--key", "k", "--mode", "replace", "-", "--yes").want(t, 0)
 	db("migrate", "--to", "1", "--yes").want(t, 2, "--confirm")
 	db("migrate", "--to", "1", "--confirm", "other").want(t, 6, "not the name")
+	db("migrate", "--to", "1", "--confirm", "other", "--json").want(t, 6, `"store":"postgres"`)
 	conf := filepath.Join(d.dir, "production.toml")
 	if err := os.WriteFile(conf, []byte("[[store]]\nname = \"postgres\"\nkind = \"postgres\"\ndsn_env = \"DESK_DSN\"\nenvironment = \"production\"\n"), 0o600); err != nil {
 		t.Fatal(err)

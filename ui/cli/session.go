@@ -136,6 +136,7 @@ func (a *app) onlyStore(ctx context.Context, which string) (*operator.Session, m
 	if len(members) != 1 {
 		return nil, model.Store{}, usage("there are %d stores: name %s with --store", len(members), which)
 	}
+	a.only = []string{members[0].Name} // an error from here on is of this store
 	store, err := a.openStore(members[0].Name)
 	return s, store, err
 }
