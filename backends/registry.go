@@ -59,7 +59,7 @@ type Env struct {
 	Kept func(kind, path string) []string
 }
 
-// kept asks Kept about one store, and only when the adapter calls it: it reads every undo entry.
+// kept asks Kept about one store, and only when the adapter calls it: it reads every undo entry and every open plan.
 func (e Env) kept(c StoreConfig) func() []string {
 	return func() []string {
 		if e.Kept == nil {

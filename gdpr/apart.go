@@ -124,10 +124,8 @@ func sizes(ctx context.Context, s model.Store) map[string]int64 {
 // disk is away, or it was replaced. An empty store proves no erasure.
 func (x *run) vanished(ctx context.Context, s model.Store, sp StorePlan) bool {
 	at := slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store })
-	for i := range sp.Steps {
-		if x.log != nil && (x.log.what(at, i) == "removed" || x.log.what(at, i) == "edited") {
-			return false // overDeleted has noticed what else went
-		}
+	if x.log != nil && x.log.count(at, sp, "removed")+x.log.count(at, sp, "edited") > 0 {
+		return false // overDeleted has noticed what else went
 	}
 	if sp.stay() <= 0 || s.Browser == nil {
 		return false

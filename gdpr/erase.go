@@ -64,7 +64,7 @@ func (p *Problem) UnmarshalJSON(b []byte) error {
 		return json.Unmarshal(b, (*plain)(p))
 	}
 	p.Store, p.What, _ = strings.Cut(words, ": ")
-	p.Replan = strings.Contains(p.What, "plan again")
+	p.Replan = strings.Contains(p.What, "plan again") // as it was told then
 	return nil
 }
 
@@ -388,7 +388,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 
 // failed records why a step failed: the request that holds the item, else the error, redacted.
 func (x *run) failed(s model.Store, st Step, err error) {
-	id, words := x.m.Redact(st.ID, Erased), x.m.Redact(strings.TrimSuffix(err.Error(), planAgain), Erased)
+	id, words := x.m.Redact(st.ID, Erased), x.m.Redact(err.Error(), Erased)
 	held, herr := x.d.held(&s, st.ID)
 	switch {
 	case herr == nil && held != "" && model.IsRefusal(err):

@@ -165,7 +165,7 @@ func takesMore(ctx context.Context, s model.Store, st Step) error {
 		return err
 	}
 	if len(falls) > 0 {
-		return model.Errorf(model.Conflict, "gdpr-erase", "an item that is not in the plan as it is would go with it: plan again")
+		return model.Errorf(model.Conflict, "gdpr-erase", "an item that is not in the plan as it is would go with it")
 	}
 	return nil
 }

@@ -170,8 +170,8 @@ func (d *Desk) keepHeld(ctx context.Context, r *Request, s model.Store, q *searc
 	return nil
 }
 
-// Locate completes a hold with the identity of the item's store and the item's file. An item that does not exist is NotFound: a
-// hold on it would keep nothing.
+// Locate completes a hold with the identity of the item's store and the item's file. An item that does not exist is
+// NotFound: a hold on it would keep nothing.
 func (d *Desk) Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold, error) {
 	s, err := fleet.Store(h.Store)
 	if err != nil {

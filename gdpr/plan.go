@@ -224,17 +224,13 @@ func (p *Plan) away(old Plan, run *runLog) {
 		if n == 0 || now >= 0 && !(p.Stores[now].empty() && (sp.Away > 0 || sp.stay() > 0)) {
 			continue
 		}
-		left := StorePlan{Store: sp.Store, Kind: sp.Kind, Where: sp.Where, Away: n}
-		words := "it is not configured any more, and by the earlier plan %d of its items name the person: configure it and plan again"
+		why, do := "it is not configured any more", "configure it"
 		if now >= 0 {
-			words = "it is empty, and by the earlier plan %d of its items name the person: look whether its disk is there, and plan again"
+			why, do = "it is empty", "look whether its disk is there,"
+			p.Stores = slices.Delete(p.Stores, now, now+1)
 		}
-		left.Notes = []string{fmt.Sprintf(words, n)}
-		if now >= 0 {
-			p.Stores[now] = left
-		} else {
-			p.Stores = append(p.Stores, left)
-		}
+		note := fmt.Sprintf("%s, and by the earlier plan %d of its items name the person: %s and plan again", why, n, do)
+		p.Stores = append(p.Stores, StorePlan{Store: sp.Store, Kind: sp.Kind, Where: sp.Where, Away: n, Notes: []string{note}})
 	}
 }
 

@@ -210,17 +210,16 @@ func (r *run) gone(ctx context.Context, id string) bool {
 	if err != nil || m.To == "" {
 		return false
 	}
-	known := true
-	err = r.journal.Step(ctx, r.made(id), func(context.Context) error { known = false; return errWaits })
-	if known || !errors.Is(err, errWaits) {
-		return false
+	if err := r.journal.Step(ctx, r.made(id), func(context.Context) error { return errWaits }); !errors.Is(err, errWaits) {
+		return false // it was made, or nobody can say
 	}
-	for _, there := range append(r.places(r.carry(it, m.To, nil)), r.places(r.before(it, m))...) {
+	places := append(r.places(r.carry(it, m.To, nil)), r.places(r.before(it, m))...)
+	for _, there := range places {
 		if _, err := r.To.Browser.Read(ctx, there); !errors.Is(err, model.NotFound) && !errors.Is(err, model.InvalidInput) {
 			return false
 		}
 	}
-	return true
+	return len(places) > 0
 }
 
 // before is the write of an item as an earlier copy may have made it: a tier that came to the destination with that

@@ -137,7 +137,7 @@ func (x *Index) same(k *Known, v *view, lo, hi int) bool {
 	return k.Key == (Sum{}) || x.hash("term-key", k.Pattern.Key(v, lo, hi)) == k.Key
 }
 
-// inOther is that of Matcher.
+// inOther does what Matcher.inOther does, by hashes.
 func (x *Index) inOther(v *view, lo, hi int) bool {
 	for _, n := range x.lengths {
 		for at := max(0, hi-n); at <= lo && at+n <= len(v.text); at++ {

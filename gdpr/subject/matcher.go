@@ -322,7 +322,7 @@ func (m *Matcher) find(b []byte, loose, first bool) []Hit {
 // It reports what it could not see.
 func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first bool, near func(*layer) bool) ([]Hit, unseen) {
 	var hits []Hit
-	var others []span // names in addresses of others that only a decoded layer shows whole
+	var others []span // names in addresses of others that only a decoded layer shows whole: so a first hit may be none
 	first = first && !(bytes.ContainsFunc(b, func(r rune) bool { return r < 0x80 && escapes[r] }) && slices.ContainsFunc(m.patterns, func(p Pattern) bool { return p.Kind == Address }))
 	w := walker{pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: near}
 	w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) } // ASCII identifiers can end differently next to other letters

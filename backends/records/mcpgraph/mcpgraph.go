@@ -56,7 +56,8 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if c.Locks != "" {
 		recent = records.NewRecent(filepath.Dir(c.Locks), f.path, c.Clock)
 	}
-	if reason = cmp.Or(reason, vitals.Unwritable(filepath.Dir(f.path))); c.ReadOnly { // a write replaces the file
+	reason = cmp.Or(reason, vitals.Unwritable(filepath.Dir(f.path))) // a write replaces the file
+	if c.ReadOnly {
 		reason = "opened for reading only"
 	}
 	return records.New(records.Config{
