@@ -15,31 +15,19 @@ func node(tx records.Tx, id string) (h model.Header, found bool, err error) {
 	return h, found, err
 }
 
-// links finds an entity's relations. An end without an entity is shown only by the relation.
+// links finds an entity's relations, those from it first. An end without an entity is shown only by the relation.
 func links(tx records.Tx, id string, req model.GraphRequest) (out []model.Link, err error) {
-	ends := []string{"origin", "target"}
-	switch {
-	case req.Outgoing && !req.Incoming:
-		ends = ends[:1]
-	case req.Incoming && !req.Outgoing:
-		ends = ends[1:]
-	}
-	seen := map[string]bool{}
-	for _, end := range ends {
-		err = tx.Each(`SELECT key, relation, body, origin, target FROM items WHERE tier = 'relation' AND `+end+` = ? ORDER BY key`, []any{entity.Name(id)}, func(scan func(...any) error) error {
-			var key, from, to string
-			var l model.Link
-			err := scan(&key, &l.Kind, &l.Label, &from, &to)
-			l.ID, l.Other = "edge/"+key, []string{entity.ID(from), entity.ID(to)}
-			if !seen[l.ID] && (len(req.Kinds) == 0 || slices.Contains(req.Kinds, l.Kind)) {
-				seen[l.ID] = true
-				out = append(out, l)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
+	name, either := entity.Name(id), req.Outgoing == req.Incoming
+	const q = `SELECT key, relation, body, origin, target FROM items WHERE tier = 'relation' AND (? AND origin = ? OR ? AND target = ?) ORDER BY origin <> ?, key`
+	err = tx.Each(q, []any{either || req.Outgoing, name, either || req.Incoming, name, name}, func(scan func(...any) error) error {
+		var key, from, to string
+		var l model.Link
+		err := scan(&key, &l.Kind, &l.Label, &from, &to)
+		l.ID, l.Other = "edge/"+key, []string{entity.ID(from), entity.ID(to)}
+		if len(req.Kinds) == 0 || slices.Contains(req.Kinds, l.Kind) {
+			out = append(out, l)
 		}
-	}
-	return out, nil
+		return err
+	})
+	return out, err
 }
