@@ -20,9 +20,11 @@ type Look int
 
 const (
 	LookPlain Look = iota
-	LookMark       // matched by a rule, changed in a line
+	LookMark       // matched by a rule
 	LookAdded
 	LookRemoved
+	LookCome // the words that changed in an added line
+	LookGone // the words that changed in a removed one
 	LookWarn
 	LookPlace // the head of a hunk
 	LookHeading
@@ -48,7 +50,11 @@ func (s *Styles) PaintOf(l Look) Paint {
 	case LookAdded:
 		return s.Good
 	case LookRemoved:
-		return s.Bad
+		return s.removed
+	case LookCome:
+		return s.come
+	case LookGone:
+		return s.gone
 	case LookWarn:
 		return s.Warn
 	case LookPlace, LookHeading:

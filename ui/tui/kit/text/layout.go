@@ -165,7 +165,7 @@ func (l Layout) pieceRows(t *Page, off, line int) []Wrapped {
 		terms = nil // one search at a time
 	}
 	var out []Wrapped
-	for i, part := range l.St.Wrap(escaped, max(l.Width-gutter(t), 1)) {
+	for i, part := range l.St.Wrap(escaped, max(l.Width-gutter(t)-hang(t), 1)) {
 		out = append(out, Wrapped{
 			At: RowRef{off, i}, next: next, line: line, cont: cont || i > 0,
 			Text: part, hits: Matches(part, terms), Look: whole,
@@ -178,14 +178,18 @@ func (l Layout) pieceRows(t *Page, off, line int) []Wrapped {
 // drawn is a piece of the body as drawn: its text, the look of the whole, and parts with other
 // looks, by their place in the text.
 func (l Layout) drawn(t *Page, off int, raw string, cont bool) (string, paint.Look, []paint.Stretch) {
+	whole, marked := paint.LookPlain, paint.LookMark
+	if t.Kind == Diff {
+		whole, marked = diffLooks(t.Body[t.LineStart(off):])
+	}
 	var parts []paint.Stretch
 	for _, m := range t.marksIn(off, off+len(raw)) {
-		parts = append(parts, paint.Stretch{Start: m.Start - off, End: m.End - off, Look: paint.LookMark})
+		parts = append(parts, paint.Stretch{Start: m.Start - off, End: m.End - off, Look: marked})
 	}
 	parts = over(parts, l.matchesIn(t, off, off+len(raw)))
 	switch {
 	case t.Kind == Diff:
-		return raw, diffLook(raw, cont), parts
+		return raw, whole, parts
 	case l.Markdown && off < t.front:
 		return raw, paint.LookDim, parts
 	case l.Markdown && !cont && len(parts) == 0 && len(raw) < pieceBytes:
@@ -319,6 +323,34 @@ func gutter(t *Page) int {
 		return 2
 	}
 	return max(len(strconv.Itoa(t.Total)), 2) + 1
+}
+
+// hang is the columns by which the rows of a wrapped line stand behind its first: in a comparison, below the
+// text and not below its sign.
+func hang(t *Page) int {
+	if t.Kind == Diff {
+		return 1
+	}
+	return 0
+}
+
+// Fold wraps one line to columns, its marked parts in one look and the rest in another.
+func Fold(st *paint.Styles, line string, columns int, rest, marked paint.Look, marks []Mark) []Wrapped {
+	l := Layout{St: st}
+	escaped := st.Esc.EscapeLine([]byte(line), 8)
+	var parts []paint.Stretch
+	for _, m := range marks {
+		parts = append(parts, paint.Stretch{Start: m.Start, End: m.End, Look: marked})
+	}
+	if rest != paint.LookPlain {
+		parts = over([]paint.Stretch{{End: len(line), Look: rest}}, parts)
+	}
+	var out []Wrapped
+	for _, part := range st.Wrap(escaped, columns) {
+		out = append(out, Wrapped{Text: part})
+	}
+	l.cut(escaped, l.place(line, escaped, parts), out)
+	return out
 }
 
 // SearchWords are the words of a query to find in texts.

@@ -8,23 +8,22 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// diffLook is the look of a line of a unified diff, by its first character.
-func diffLook(raw string, cont bool) paint.Look {
+// diffLooks are the looks of a line of a unified diff and of the words that changed in it, by its first character.
+func diffLooks(line string) (whole, words paint.Look) {
 	switch {
-	case cont || raw == "":
-		return paint.LookPlain
-	case strings.HasPrefix(raw, "+++ "), strings.HasPrefix(raw, "--- "):
-		return paint.LookStrong
-	case raw[0] == '+':
-		return paint.LookAdded
-	case raw[0] == '-':
-		return paint.LookRemoved
-	case raw[0] == '@', raw[0] == '#':
-		return paint.LookPlace
-	case raw[0] == '\\':
-		return paint.LookDim
+	case line == "":
+	case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
+		return paint.LookStrong, paint.LookMark
+	case line[0] == '+':
+		return paint.LookAdded, paint.LookCome
+	case line[0] == '-':
+		return paint.LookRemoved, paint.LookGone
+	case line[0] == '@', line[0] == '#':
+		return paint.LookPlace, paint.LookMark
+	case line[0] == '\\':
+		return paint.LookDim, paint.LookMark
 	}
-	return paint.LookPlain
+	return paint.LookPlain, paint.LookMark
 }
 
 // marksIn returns the marks that touch a part of the body, cut to it.

@@ -279,6 +279,9 @@ func (p *Pager) renderRow(st *paint.Styles, w Wrapped, width int) string {
 			number = safetext.Const(strconv.Itoa(w.line))
 		}
 		r.Number(st.Dim, number, gutter(p.Shown)-1).Blank(1)
+		if w.cont {
+			r.Blank(hang(p.Shown))
+		}
 		return r.Rich(st.PaintOf(w.Look), w.Text, w.hits, w.Runs).End()
 	}
 	if !w.label.IsEmpty() {

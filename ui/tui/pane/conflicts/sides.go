@@ -10,6 +10,7 @@ import (
 	threeway "memdesk/conflict/merge"
 	"memdesk/internal/safetext"
 	"memdesk/ui/tui/kit/diff"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -18,52 +19,93 @@ import (
 // bound.
 const maxSides = 2000
 
+// side is a line of one side: its number, and the words that differ from the other side.
+type side struct {
+	line        string
+	number      int // 0: there is no such line here
+	words       []text.Mark
+	look, wordy paint.Look
+}
+
 // sides puts both texts beside each other. A sign between the columns marks rows that differ: <
-// only in the base, > only in the copy, | in both, differently; there the differing words are
-// between « and ».
+// only in the base, > only in the copy, | in both, differently.
 func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 	esc := rs.d.Esc
 	digits := len(strconv.Itoa(1 + max(strings.Count(cmp.BaseText, "\n"), strings.Count(cmp.CopyText, "\n"))))
 	half := max((width-5)/2-digits-1, 12)
 	var out []text.Line
-	wrapped := func(line string) []safetext.Text {
-		return rs.d.St.Wrap(esc.LineMax(strings.TrimRight(line, "\r\n"), half*maxSides), half)
-	}
-	put := func(l, r string, left, right int, sign string, kind text.Kind) {
-		base, other := wrapped(l), wrapped(r)
-		for i := range max(len(base), len(other)) {
-			out = append(out, text.Line{Value: esc.Sprintf("%s %s %s", column(esc, base, i, left, digits, half), esc.Const(sign), column(esc, other, i, right, digits, half)), Kind: kind})
+	put := func(base, other side, sign string, kind text.Kind) {
+		left, right := base.wrapped(rs.d.St, half), other.wrapped(rs.d.St, half)
+		for i := range max(len(left), len(right)) {
+			var row text.Line
+			base.put(esc, &row, left, i, digits, half)
+			row.Value = esc.Sprintf("%s %s ", row.Value, esc.Const(sign))
+			other.put(esc, &row, right, i, digits, half)
+			row.Kind = kind
+			out = append(out, row)
 			sign = " " // the line goes on
 		}
 	}
 	base, copied := sideWords(cmp.BaseSize, cmp.BaseTime, cmp.CopyTime), sideWords(cmp.CopySize, cmp.CopyTime, cmp.BaseTime)
-	put("BASE, "+base, "COPY, "+copied, 0, 0, " ", text.Title)
+	put(side{line: "BASE, " + base}, side{line: "COPY, " + copied}, " ", text.Title)
 	left, right := 0, 0 // the numbers of the last lines
 	for _, h := range threeway.Two(cmp.BaseText, cmp.CopyText) {
 		for i := range max(len(h.Left), len(h.Right)) {
 			if len(out) > maxSides {
-				return append(out, text.Line{Value: esc.Sprintf("This view ends after %s rows; s shows all of it, one below the other.", prose.Group(maxSides)), Kind: text.Warn})
+				return append(out, text.Advice(esc, "This view ends after %s rows; `s` shows all of it, one below the other.", prose.Group(maxSides)).As(text.Warn))
 			}
-			switch {
-			case i >= len(h.Left):
-				right++
-				put("", h.Right[i], 0, right, ">", text.Warn)
-				continue
-			case i >= len(h.Right):
+			var base, other side
+			if i < len(h.Left) {
 				left++
-				put(h.Left[i], "", left, 0, "<", text.Warn)
-				continue
+				base = side{line: h.Left[i], number: left, look: paint.LookRemoved, wordy: paint.LookGone}
 			}
-			left, right = left+1, right+1
-			if h.Kind == threeway.Same {
-				put(h.Left[i], h.Right[i], left, right, " ", text.Field)
-				continue
+			if i < len(h.Right) {
+				right++
+				other = side{line: h.Right[i], number: right, look: paint.LookAdded, wordy: paint.LookCome}
 			}
-			gone, come := diff.Words(h.Left[i], h.Right[i])
-			put(pointed(h.Left[i], gone), pointed(h.Right[i], come), left, right, "|", text.Warn)
+			sign := "|"
+			switch {
+			case h.Kind == threeway.Same:
+				base.look, other.look, sign = paint.LookPlain, paint.LookPlain, " "
+			case base.number == 0:
+				sign = ">"
+			case other.number == 0:
+				sign = "<"
+			default:
+				base.words, other.words = diff.Words(base.line, other.line)
+			}
+			put(base, other, sign, text.Field)
 		}
 	}
 	return out
+}
+
+// wrapped is the line without its end, wrapped. The end of a line that is longer than the view is left out,
+// with its size.
+func (s side) wrapped(st *paint.Styles, columns int) []text.Wrapped {
+	line := strings.TrimRight(s.line, "\r\n")
+	if most := columns * maxSides; len(line) > most {
+		line = strings.ToValidUTF8(line[:most], "") + " (and " + prose.Size(int64(len(line)-most)) + " more)"
+	}
+	return text.Fold(st, line, columns, s.look, s.wordy, s.words)
+}
+
+// put appends row i of a side, padded, with the number of the line before its first row.
+func (s side) put(esc safetext.Escaper, row *text.Line, rows []text.Wrapped, i, digits, columns int) {
+	number := ""
+	if i == 0 && s.number > 0 {
+		number = strconv.Itoa(s.number)
+	}
+	at := row.Value.Len() + digits
+	row.Runs = append(row.Runs, paint.Stretch{Start: at - digits, End: at, Look: paint.LookDim})
+	var part safetext.Text
+	if i < len(rows) {
+		part = rows[i].Text
+		for _, r := range rows[i].Runs {
+			row.Runs = append(row.Runs, paint.Stretch{Start: at + 1 + r.Start, End: at + 1 + r.End, Look: r.Look})
+		}
+	}
+	row.Value = esc.Sprintf("%s%s %s", row.Value, esc.Const(fmt.Sprintf("%*s", digits, number)), safetext.Pad(part, columns))
 }
 
 // sideWords are the size and the time of a side, and whether it is the newer one.
@@ -76,30 +118,4 @@ func sideWords(size int64, at, other time.Time) string {
 		words += ", newer"
 	}
 	return words
-}
-
-// column is part i of a wrapped line, padded, with the line's number before the first part; 0: none.
-func column(esc safetext.Escaper, parts []safetext.Text, i, number, digits, width int) safetext.Text {
-	var part safetext.Text
-	if i < len(parts) {
-		part = parts[i]
-	}
-	n := ""
-	if i == 0 && number > 0 {
-		n = strconv.Itoa(number)
-	}
-	return esc.Sprintf("%s %s", esc.Const(fmt.Sprintf("%*s", digits, n)), safetext.Pad(part, width))
-}
-
-// pointed puts the marked parts of a line between « and ».
-func pointed(line string, marks []text.Mark) string {
-	var b strings.Builder
-	at := 0
-	for _, m := range marks {
-		b.WriteString(line[at:m.Start])
-		b.WriteString("«" + strings.TrimRight(line[m.Start:m.End], "\r\n") + "»")
-		at = m.End
-	}
-	b.WriteString(line[at:])
-	return b.String()
 }

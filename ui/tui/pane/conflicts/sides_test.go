@@ -9,20 +9,30 @@ import (
 
 	"memdesk/conflict"
 	"memdesk/ui/tui/desk/desktest"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/pane"
 )
 
-// TestSidesKeepTheirColumns: a line longer than its column must continue below, beside its other side.
+// TestSidesKeepTheirColumns: a line longer than its column must continue below, beside its other side, and the
+// words that differ must be painted in both.
 func TestSidesKeepTheirColumns(t *testing.T) {
 	day := time.Date(2026, 5, 21, 8, 30, 0, 0, time.UTC)
 	rs := &resolutions{d: &pane.Bench{Desk: desktest.New()}}
-	var got []string
+	var got, gone, come []string
 	for _, l := range rs.sides(conflict.Comparison{
 		Copy:     conflict.Copy{BaseSize: 15, CopySize: 17, BaseTime: day, CopyTime: day.Add(time.Hour)},
 		BaseText: "same\nthe early boat leaves at five from pier two\nlast\n",
 		CopyText: "same\nthe early boat leaves at six from pier two\nlast\nmore than one column has room for\n",
 	}, 45) {
 		got = append(got, strings.TrimRight(l.Value.String(), " "))
+		for _, r := range l.Runs {
+			switch r.Look {
+			case paint.LookGone:
+				gone = append(gone, l.Value.String()[r.Start:r.End])
+			case paint.LookCome:
+				come = append(come, l.Value.String()[r.Start:r.End])
+			}
+		}
 	}
 	want := []string{
 		"  BASE, 15 B,            COPY, 17 B,",
@@ -30,14 +40,17 @@ func TestSidesKeepTheirColumns(t *testing.T) {
 		"  08:30:00Z              09:30:00Z, newer",
 		"1 same                 1 same",
 		"2 the early boat     | 2 the early boat",
-		"  leaves at «five»       leaves at «six»",
-		"  from pier two          from pier two",
+		"  leaves at five         leaves at six from",
+		"  from pier two          pier two",
 		"3 last                 3 last",
 		"                     > 4 more than one",
 		"                         column has room",
 		"                         for",
 	}
 	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([][]string{{"five"}, {"six"}}, [][]string{gone, come}); d != "" {
 		t.Error(d)
 	}
 }
