@@ -135,7 +135,7 @@ func (ps *pages) noticeLines() []text.Line {
 	if !ps.a.D.Spoken {
 		lines = []text.Line{
 			{Value: esc.Const("Before you go on"), Kind: text.Title},
-			{Value: esc.Const("esc closes it, :notices shows it again."), Kind: text.Note},
+			text.Advice(esc, "`esc` closes it, `:notices` shows it again."),
 			{Kind: text.Blank},
 		}
 	}

@@ -60,7 +60,7 @@ func forgetDialog(d *desk.Desk, s model.Store, it model.Item, seen model.Revisio
 		lines = append(lines, text.Line{Value: esc.LineMax(w, prose.MaxReason), Kind: text.Alert})
 	}
 	if len(warnings) == 0 {
-		lines = append(lines, text.Line{Value: esc.Const("The text is kept: z puts it back."), Kind: text.Note})
+		lines = append(lines, text.Advice(esc, "The text is kept: `z` puts it back."))
 	}
 	ref := model.Ref{Store: s.Name, ID: it.ID}
 	return &dialog.Dialog{
@@ -101,7 +101,7 @@ func DoForget(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revis
 func conflictText(d *desk.Desk, ctx context.Context, ref model.Ref) *text.Page {
 	esc := d.Esc
 	note := []text.Line{
-		{Value: esc.Const("The item has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Alert},
+		text.Advice(esc, "The item has changed since it was shown. Nothing was changed by you. This is its state now; `esc` closes this page.").As(text.Alert),
 		{Kind: text.Blank},
 	}
 	s, it, err := d.Readable(ctx, ref)

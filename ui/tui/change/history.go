@@ -30,7 +30,7 @@ func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
 		Noun:  "version",
 		Empty: "The store has recorded no version of this item.",
 		Columns: []record.Column{
-			{Title: "WHEN", Width: 21}, {Title: "SIZE", Width: 10, Right: true}, {Title: "BYTES", Width: 9}, {Title: "BY", Width: 16}, {Title: "VERSION"},
+			{Title: "WHEN", Width: 21, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "BYTES", Width: 9, Dim: true}, {Title: "BY", Width: 16}, {Title: "VERSION"},
 		},
 		Least: []int{21, 10, 9, 8, 10}, About: d.Esc.LineMax(ref.ID, prose.MaxTitle),
 		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[model.Version]], desk.Said, error) {

@@ -115,7 +115,7 @@ func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, p
 	if given := tb.GivenWords(ctx, refs, since); !given.IsEmpty() { // the operator can ask them what they derived
 		lines = append(lines, text.Line{Value: given, Kind: text.Alert})
 	}
-	lines = append(append(lines, environments...), text.Line{Value: esc.Const("One job, each store as a whole. The text is kept: z puts it back."), Kind: text.Note})
+	lines = append(append(lines, environments...), text.Advice(esc, "One job, each store as a whole. The text is kept: `z` puts it back."))
 	out := &dialog.Dialog{Title: esc.Const("Take back"), Lines: lines, Body: text.NewPage(rows, "")}
 	if counts[origin.ActForget]+counts[origin.ActRestore] > 0 {
 		for _, name := range stores {

@@ -154,7 +154,7 @@ func (us *Undos) Kind() record.Kind[operator.UndoRow] {
 		Noun: "change", Tell: tellUndo,
 		Empty: "Nothing is kept: no change of the last weeks can be taken back.",
 		Columns: []record.Column{
-			{Title: "WHEN", Width: 21}, {Title: "CHANGE", Width: 8}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true}, {Title: "ITEM"},
+			{Title: "WHEN", Width: 21, Dim: true}, {Title: "CHANGE", Width: 8}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM"},
 		},
 		Least:  []int{21, 8, 8, 0, 18},
 		Fetch:  us.fetch,

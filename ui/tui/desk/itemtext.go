@@ -20,7 +20,7 @@ func FailedText(esc safetext.Escaper, ref model.Ref, err error) *text.Page {
 		{Value: esc.Line(ref.ID), Kind: text.Title},
 		{Kind: text.Blank},
 		{Value: esc.Sprintf("it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Alert},
-		{Value: esc.Const("ctrl+r asks the store again."), Kind: text.Note},
+		text.Advice(esc, "`ctrl+r` asks the store again."),
 	}, "")
 }
 

@@ -366,7 +366,7 @@ func (ed *Edits) conflictDialog(ctx context.Context, e *Edit, words string) *dia
 	d.Lines = []text.Line{
 		{Value: esc.Sprintf("%s has changed.", esc.LineMax(e.Label, prose.MaxTitle)), Kind: text.Title},
 		{Value: what, Kind: text.Alert},
-		{Value: esc.Sprintf("Edit again opens both. %s replaces theirs, z undoes. Cancel puts yours aside.", verb), Kind: text.Note},
+		text.Advice(esc, "Edit again opens both. %s replaces theirs, `z` undoes. Cancel puts yours aside.", verb),
 	}
 	var c diff.Comparison
 	var theirs diff.Change

@@ -31,7 +31,7 @@ func (ed *Edits) KeptKind() record.Kind[drafts.Kept] {
 	d := ed.D
 	return record.Kind[drafts.Kept]{
 		Noun: "text", Empty: "No text was put aside: every one that you wrote was saved, or thrown away by you.", Name: "kept",
-		Columns: []record.Column{{Title: "WHEN", Width: 21}, {Title: "AGE", Width: 5, Right: true}, {Title: "SIZE", Width: 10, Right: true}, {Title: "NAME"}},
+		Columns: []record.Column{{Title: "WHEN", Width: 21, Dim: true}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "NAME"}},
 		Fetch: func(_ context.Context, q operator.PageQuery) (list.Span[record.Row[drafts.Kept]], desk.Said, error) {
 			all, err := d.Drafts.Kept()
 			if err != nil {
@@ -64,12 +64,12 @@ func (ed *Edits) keptText(k drafts.Kept) *text.Page {
 		{Name: esc.Const("put aside"), Value: esc.Const(desk.Changed(ed.D, k.At))},
 		{Name: esc.Const("goes"), Value: esc.Const(prose.Moment(k.At.Add(drafts.Keep)))},
 	}
-	next := esc.Const("y copies the text; memdesk retain writes the file to an item.")
+	next := text.Advice(esc, "`y` copies the text; memdesk retain writes the file to an item.")
 	if o, ok := purposeOf(k); ok {
 		head = append(head, text.Line{Name: esc.Const("for"), Value: esc.LineMax(model.Ref{Store: o.Store, ID: o.Label}.String(), desk.MaxField)})
-		next = esc.Const("enter opens it in the editor again; y copies the text.")
+		next = text.Advice(esc, "`enter` opens it in the editor again; `y` copies the text.")
 	}
-	head = append(head, text.Line{Value: next, Kind: text.Note}, text.Line{Kind: text.Blank})
+	head = append(head, next, text.Line{Kind: text.Blank})
 	body, err := ed.D.Drafts.ReadKept(k.Name)
 	if err != nil {
 		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("it cannot be read: %s", esc.Err(err)), Kind: text.Alert}), "")

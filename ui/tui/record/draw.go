@@ -40,7 +40,7 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 		cursor.Y = len(out)
 	} else {
 		for i, c := range p.Kind.Columns {
-			p.cell(h, i, widths[i], st.Heading, p.heading(i, c))
+			p.cell(h, i, widths[i], st.Heading, p.heading(i, c), nil)
 		}
 	}
 	list := []string{h.End()}
@@ -137,15 +137,15 @@ func (p *List[T]) names(r Row[T]) []string {
 	return out
 }
 
-func (p *List[T]) cell(r *paint.Row, i, width int, paint paint.Paint, t safetext.Text) {
+func (p *List[T]) cell(r *paint.Row, i, width int, pt paint.Paint, t safetext.Text, parts []paint.Stretch) {
 	switch c := p.Kind.Columns[i]; {
 	case i == len(p.Kind.Columns)-1:
-		r.Put(paint, t)
+		r.Rich(pt, t, nil, parts)
 	case width == 0: // there is no room for it
 	case c.Right:
-		r.Number(paint, t, width-1).Blank(1)
+		r.Number(pt, t, width-1).Blank(1)
 	default:
-		r.Cell(paint, t, width-1).Blank(1)
+		r.Cell(pt, t, width-1, parts...).Blank(1)
 	}
 }
 
@@ -159,10 +159,13 @@ func (p *List[T]) drawRow(rec Row[T], at bool, width int, widths []int) string {
 	for i, t := range rec.Cells {
 		tone := rec.tone(i)
 		pt := st.Toned(tone)
+		if tone == paint.ToneInfo && p.Kind.Columns[i].Dim {
+			pt = st.Dim
+		}
 		if i+1 == p.Kind.Badge {
 			t = st.Badge(tone, t)
 		}
-		p.cell(r, i, widths[i], pt, t)
+		p.cell(r, i, widths[i], pt, t, rec.Parts[i])
 	}
 	return r.End()
 }

@@ -17,13 +17,15 @@ type Column struct {
 	Title string
 	Width int
 	Right bool
+	Dim   bool // it supports the others: a size, an age, a kind
 }
 
 // Row is one row, escaped when its page arrived.
 type Row[T any] struct {
 	Key   string
 	Cells []safetext.Text
-	Tones []paint.Tone // of the cells; shorter is padded with toneInfo
+	Tones []paint.Tone            // of the cells; shorter is padded with toneInfo
+	Parts map[int][]paint.Stretch // parts of a cell with a look of their own; nil: none
 	Raw   T
 }
 

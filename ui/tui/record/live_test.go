@@ -23,7 +23,7 @@ func TestDetailFollowsItsRow(t *testing.T) {
 	state, asked := "planned", 0
 	d := desktest.New()
 	p := New(d, Kind[string]{
-		Noun: "toy", Columns: []Column{{"TOY", 0, false}}, Traits: Traits[string]{Poll: true},
+		Noun: "toy", Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Poll: true},
 		Fetch: func(context.Context, operator.PageQuery) (out list.Span[Row[string]], _ desk.Said, _ error) {
 			out.Rows = []Row[string]{{Key: "kite", Cells: []safetext.Text{d.Esc.Line("kite")}, Raw: state}}
 			return out, desk.Said{}, nil
@@ -69,7 +69,7 @@ func TestDetailFollowsItsRow(t *testing.T) {
 
 // TestBadge: a tab without a number has nothing waiting, and one not counted yet must say so.
 func TestBadge(t *testing.T) {
-	p := New(desktest.New(), Kind[string]{Columns: []Column{{"TOY", 0, false}}, Traits: Traits[string]{Poll: true}})
+	p := New(desktest.New(), Kind[string]{Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Poll: true}})
 	p.D.Glances.Every = time.Second
 	badge := func(want string) {
 		t.Helper()

@@ -25,7 +25,7 @@ func TestWorstFirst(t *testing.T) {
 		limit      int
 		want       string
 	}{{"all", "", 2, "poisoned"}, {"short", "more", 50, "poisoned"}, {"full", "more", 2, "clean"}} {
-		p := New(desktest.New(), Kind[string]{Columns: []Column{{"TOY", 0, false}}, Traits: Traits[string]{Worst: true, Badge: 1}})
+		p := New(desktest.New(), Kind[string]{Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Worst: true, Badge: 1}})
 		page, _, err := p.sortedFetch(func(context.Context, operator.PageQuery) (list.Span[Row[string]], desk.Said, error) {
 			return list.Span[Row[string]]{Rows: slices.Clone(found), Next: c.next}, desk.Said{}, nil
 		})(context.Background(), operator.PageQuery{Limit: c.limit})

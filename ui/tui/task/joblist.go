@@ -52,7 +52,7 @@ func (w *Underway) JobsKind() record.Kind[jobRow] {
 	d := w.D
 	return record.Kind[jobRow]{
 		Noun: "job", Empty: "No long work is on record: nothing runs, and nothing has run lately.", Name: "jobs",
-		Columns: []record.Column{{Title: "STATE", Width: 18}, {Title: "KIND", Width: 11}, {Title: "PROGRESS", Width: 26}, {Title: "AGE", Width: 5, Right: true}, {Title: "WHAT"}},
+		Columns: []record.Column{{Title: "STATE", Width: 18}, {Title: "KIND", Width: 11, Dim: true}, {Title: "PROGRESS", Width: 26}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "WHAT"}},
 		Fetch:   w.fetchJobs,
 		Detail:  func(_ context.Context, raw jobRow) *text.Page { return jobText(d, raw) },
 		Field:   func(raw jobRow) string { return string(raw.ID) }, Datum: jobDatum,

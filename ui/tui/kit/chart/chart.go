@@ -44,8 +44,8 @@ func signs(st *paint.Styles) [5]string {
 	return [5]string{"█", "▄", "▌", "░", " "}
 }
 
-// looks paint the signs of a bar or of the legend, which begins at an offset of its line. Each sign stands in one place.
-func looks(st *paint.Styles, drawn string, at int) []paint.Stretch {
+// Looks paint the signs of a bar or of the legend, which begins at an offset of its line. Each sign stands in one place.
+func Looks(st *paint.Styles, drawn string, at int) []paint.Stretch {
 	var out []paint.Stretch
 	for i, look := range []paint.Look{paint.LookRemoved, paint.LookWarn, paint.LookCode, paint.LookDim} {
 		sign := signs(st)[i]
@@ -99,7 +99,7 @@ func Table(st *paint.Styles, rows []Row) []text.Line {
 	line := func(kind text.Kind, name safetext.Text, found, bar, goes, redact, hold, left string) text.Line {
 		before := esc.Sprintf("%s%s ", esc.Pad(st.Esc.Trunc(name, nameCells), nameCells), esc.Const(pad(found, 5)))
 		after := pad(goes, 4) + pad(redact, 7) + pad(hold, 5) + pad(left, 5)
-		return text.Line{Value: esc.Concat(before, esc.Const(bar+after)), Kind: kind, Runs: looks(st, bar, before.Len())}
+		return text.Line{Value: esc.Concat(before, esc.Const(bar+after)), Kind: kind, Runs: Looks(st, bar, before.Len())}
 	}
 	row := func(kind text.Kind, r Row, name safetext.Text) text.Line {
 		return line(kind, name, number(r.Found), Bar(st, r, most, barCells), number(r.Go), number(r.Redact), number(r.Hold), number(r.Left))
@@ -122,7 +122,7 @@ func Table(st *paint.Styles, rows []Row) []text.Line {
 	}
 	s := signs(st)
 	legend := s[0] + " goes for good  " + s[1] + " redacted  " + s[2] + " held  " + s[3] + " left"
-	return append(out, text.Line{Value: esc.Const(legend), Kind: text.Note, Runs: looks(st, legend, 0)})
+	return append(out, text.Line{Value: esc.Const(legend), Kind: text.Note, Runs: Looks(st, legend, 0)})
 }
 
 // number is a count in a table; a zero does not draw the eye.

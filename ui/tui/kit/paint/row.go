@@ -113,12 +113,15 @@ func within(spans []safetext.Span, n int) []safetext.Span {
 // Lit writes the program's own words.
 func (r *Row) Lit(p Paint, s string) *Row { return r.Put(p, r.St.Esc.Const(s)) }
 
-// Cell writes t in exactly width columns.
-func (r *Row) Cell(p Paint, t safetext.Text, width int) *Row {
+// Cell writes t in exactly width columns, with the looks of its parts where it fits.
+func (r *Row) Cell(p Paint, t safetext.Text, width int, runs ...Stretch) *Row {
 	width = min(width, r.Left)
-	t = r.St.trunc(t, width)
-	w := r.St.Width(t)
-	r.write(p, t, w, nil, nil)
+	cut := r.St.trunc(t, width)
+	if cut != t {
+		runs = nil
+	}
+	w := r.St.Width(cut)
+	r.write(p, cut, w, nil, runs)
 	return r.Blank(width - w)
 }
 

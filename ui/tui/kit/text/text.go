@@ -62,6 +62,28 @@ type Line struct {
 	Pin   bool            // in a question: stays in sight
 }
 
+// Advice is a note that says what to do. Keys stand between backquotes in its format and are painted as keys; a
+// percent sign begins a verb.
+func Advice(esc safetext.Escaper, format string, args ...any) Line {
+	out := Line{Kind: Note}
+	for i, part := range strings.Split(format, "`") {
+		n := strings.Count(part, "%")
+		said := esc.Sprintf(part, args[:n]...)
+		args = args[n:]
+		if i%2 == 1 {
+			out.Runs = append(out.Runs, paint.Stretch{Start: out.Value.Len(), End: out.Value.Len() + said.Len(), Look: paint.LookCode})
+		}
+		out.Value = esc.Concat(out.Value, said)
+	}
+	return out
+}
+
+// As is the line in another kind.
+func (l Line) As(kind Kind) Line {
+	l.Kind = kind
+	return l
+}
+
 type Kind int
 
 const (

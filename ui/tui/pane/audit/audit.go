@@ -46,7 +46,7 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 		Noun: "event", Tell: tellEvent,
 		Empty: "The log has no events yet.",
 		Columns: []record.Column{
-			{Title: "SEQ", Width: 7, Right: true}, {Title: "WHEN, UTC", Width: 17}, {Title: "ACTOR", Width: 16}, {Title: "ACTION", Width: 13}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
+			{Title: "SEQ", Width: 7, Right: true, Dim: true}, {Title: "WHEN, UTC", Width: 17, Dim: true}, {Title: "ACTOR", Width: 16}, {Title: "ACTION", Width: 13}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
 		},
 		Least: []int{0, 17, 10, 14, 11, 16}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
 	}

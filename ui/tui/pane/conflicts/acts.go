@@ -71,7 +71,7 @@ func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Tak
 	for _, w := range c.Cautions {
 		lines = append(lines, text.Line{Value: esc.Line(w), Kind: text.Alert})
 	}
-	lines = append(lines, text.Line{Value: esc.Const("Both texts are kept: z puts them back."), Kind: text.Note})
+	lines = append(lines, text.Advice(esc, "Both texts are kept: `z` puts them back."))
 	return &dialog.Dialog{
 		Title: esc.Const("Resolve"), Lines: lines, Name: rs.d.TypedName(s, c.Target), NoReason: c.Redundant,
 		Choices: []dialog.Choice{{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
@@ -111,7 +111,7 @@ func (rs *resolutions) doResolve(ctx context.Context, c conflict.Copy, ch confli
 func (rs *resolutions) changedSides(ctx context.Context, c conflict.Copy) *text.Page {
 	t := rs.conflictDetail(room{})(ctx, c)
 	t.Head = append([]text.Line{
-		{Value: rs.d.Esc.Const("A side has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Alert},
+		text.Advice(rs.d.Esc, "A side has changed since it was shown. Nothing was changed by you. This is its state now; `esc` closes this page.").As(text.Alert),
 		{Kind: text.Blank},
 	}, t.Head...)
 	return t
@@ -200,7 +200,7 @@ func (rs *resolutions) resultDialog(cmp conflict.Comparison, result string) *dia
 		Title: esc.Const("Merge"), Body: diff.Text(nil), Name: rs.d.TypedName(s, cmp.Target),
 		Lines: []text.Line{
 			{Value: esc.Sprintf("Write the result to %s?", esc.LineMax(path.Base(cmp.Target), prose.MaxTitle)), Kind: text.Title},
-			{Value: esc.Sprintf("%s The copy goes; z puts both back.", change), Kind: text.Note},
+			text.Advice(esc, "%s The copy goes; `z` puts both back.", change),
 		},
 		Choices: []dialog.Choice{{Verb: "Write", Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			return rs.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.Reason)
@@ -261,7 +261,7 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 		dlg := &dialog.Dialog{Title: esc.Const("Redundant"), NoReason: true, Body: text.NewPage(nil, list.String()), Name: rs.typedAny(all),
 			Lines: []text.Line{
 				{Value: esc.Sprintf("Remove %s?", prose.Plural(int64(len(all)), "redundant copy")), Kind: text.Title},
-				{Value: esc.Const("Each is byte for byte its base, which stays. Each is kept: z puts them back. They are:"), Kind: text.Note},
+				text.Advice(esc, "Each is byte for byte its base, which stays. Each is kept: `z` puts them back. They are:"),
 			}}
 		if spared > 0 {
 			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("%s more of Resilio Sync stay: deleting one can delete the real file on other peers.", prose.Group(int64(spared))), Kind: text.Alert})

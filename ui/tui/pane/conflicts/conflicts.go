@@ -33,7 +33,7 @@ func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
 		Pane: at, Noun: "conflict",
 		Empty: "Nothing is in conflict in any store that could be read. 1 Health shows stores that could not.",
 		Columns: []record.Column{
-			{Title: "STORE", Width: 11}, {Title: "BASE", Width: 23}, {Title: "SURE", Width: 9}, {Title: "STATE", Width: 12}, {Title: "AGE", Width: 5, Right: true}, {Title: "COPY", Width: 40}, {Title: "TOOL"},
+			{Title: "STORE", Width: 11}, {Title: "BASE", Width: 23}, {Title: "SURE", Width: 9, Dim: true}, {Title: "STATE", Width: 12}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "COPY", Width: 40, Dim: true}, {Title: "TOOL", Dim: true},
 		},
 		Least: []int{8, 16, 9, 12, 5, 0, 9}, Traits: record.Traits[conflict.Copy]{Badge: 4, Worst: true, Poll: true,
 			Store: func(c conflict.Copy) string { return c.Store },
@@ -243,7 +243,7 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 		head := append(rs.conflictBrief(c), text.Line{Kind: text.Blank})
 		switch {
 		case cmp.Binary:
-			return text.NewPage(append(head, text.Line{Value: d.Esc.Const("One side is not text. b, c and B resolve it as bytes."), Kind: text.Note}), "")
+			return text.NewPage(append(head, text.Advice(d.Esc, "One side is not text. `b`, `c` and `B` resolve it as bytes.")), "")
 		case c.Class == names.InFile || c.Orphan:
 			return text.NewPage(head, cmp.CopyText)
 		case cmp.Redundant:
@@ -291,18 +291,18 @@ func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 
 // outcome says what each key does with the two texts.
 func (rs *resolutions) outcome(c conflict.Copy) []text.Line {
-	words := "b deletes the copy, c replaces the base with it, B keeps both."
+	words := "`b` deletes the copy, `c` replaces the base with it, `B` keeps both."
 	switch {
 	case rs.d.Spoken || rs.noResolveOf(c) != "": // a listener has words, not keys
 		return nil
 	case c.Class == names.InFile:
-		words = "e opens the text to be cleaned of its markers."
+		words = "`e` opens the text to be cleaned of its markers."
 	case c.Orphan:
-		words = "c gives the copy the base's name, B a new one."
+		words = "`c` gives the copy the base's name, `B` a new one."
 	case c.RenameOnly():
-		words = "b renames the copy, c also replaces the base with it, B keeps both."
+		words = "`b` renames the copy, `c` also replaces the base with it, `B` keeps both."
 	}
-	return []text.Line{{Value: rs.d.Esc.Sprintf("%s z undoes it.", rs.d.Esc.Const(words)), Kind: text.Note}}
+	return []text.Line{text.Advice(rs.d.Esc, words+" `z` undoes it.")}
 }
 
 // warnings are the dangers of resolving a conflict.

@@ -46,7 +46,7 @@ func (rq *Requests) attest(r operator.ErasureRequest, l receipt.Layer) tea.Cmd {
 	lines := []text.Line{
 		{Value: esc.Sprintf("Attest %s?", esc.LineMax(l.Store+": "+l.Layer, prose.MaxTitle)), Kind: text.Title},
 		{Value: esc.Const("You say that you looked at it where the program cannot, and that it holds nothing of the person or may stay. The receipt names you, the day and the article of the ground, never its words.")},
-		{Value: esc.Const("When its bytes change it is asked again. r looks again at the end."), Kind: text.Note},
+		text.Advice(esc, "When its bytes change it is asked again. `r` looks again at the end."),
 	}
 	if l.Reason != "" {
 		lines = append(lines, text.Line{Value: esc.LineMax(l.Reason, prose.MaxReason), Kind: text.Note})

@@ -106,7 +106,7 @@ func New(d *pane.Bench, at int) *Pane {
 		Pane: at, Noun: "request", Name: "erasures",
 		Empty: "No erasure requests. Press a to file one.",
 		Columns: []record.Column{
-			{Title: "DUE", Width: 17}, {Title: "STATE", Width: 20}, {Title: "PERSON", Width: 18}, {Title: "REQUEST"},
+			{Title: "DUE", Width: 17}, {Title: "STATE", Width: 20}, {Title: "PERSON", Width: 18}, {Title: "REQUEST", Dim: true},
 		},
 		Least:  []int{15, 13, 8, 20}, // the id has to be typed
 		Traits: record.Traits[operator.ErasureRequest]{Badge: 2, Poll: true, Less: map[int]func(a, b operator.ErasureRequest) int{0: func(a, b operator.ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
@@ -309,32 +309,32 @@ func erasureWord(r operator.ErasureRequest) string {
 func (rq *Requests) next(r operator.ErasureRequest) string {
 	switch {
 	case r.Under() && r.Run.State == jobs.Paused:
-		return "The run is paused. P lets it go on."
+		return "The run is paused. `P` lets it go on."
 	case r.Under():
-		return "The run is under way and needs nobody. P pauses it at its next step."
+		return "The run is under way and needs nobody. `P` pauses it at its next step."
 	case r.Stopped():
-		return "A run began and broke off. What is done stays done: r goes on with the rest."
+		return "A run began and broke off. What is done stays done: `r` goes on with the rest."
 	}
 	switch r.State {
 	case gdpr.StateOpen:
-		return "Nothing was searched yet, or something changed since. p in the list searches every store and makes the plan; nothing is changed by it."
+		return "Nothing was searched yet, or something changed since. `p` in the list searches every store and makes the plan; nothing is changed by it."
 	case gdpr.StatePlanned:
 		if rq.D.Erasure.Rules().RequireApproval {
-			return "A plan stands, and enter shows it. A comes first: it approves the plan, or says who must. Then E carries it out."
+			return "A plan stands, and `enter` shows it. `A` comes first: it approves the plan, or says who must. Then `E` carries it out."
 		}
-		return "A plan stands. enter shows it, E carries it out."
+		return "A plan stands. `enter` shows it, `E` carries it out."
 	case gdpr.StateApproved:
-		return "The plan is approved. E carries it out."
+		return "The plan is approved. `E` carries it out."
 	case gdpr.StatePartial:
-		return "Something is left, so there is no receipt yet. Put right what is named below; then r does what is missing, or p plans again where something came back."
+		return "Something is left, so there is no receipt yet. Put right what is named below; then `r` does what is missing, or `p` plans again where something came back."
 	case gdpr.StatePending:
-		return "A reader or a sync holds a layer back. When it has gone, r scrubs that layer and looks again."
+		return "A reader or a sync holds a layer back. When it has gone, `r` scrubs that layer and looks again."
 	case gdpr.StateInScope:
-		return "memdesk changed all that it can reach; the person still is in what is named below, so the request stays open and its deadline runs. When that is done, r looks again; V lists the layers, t there attests one. S saves the receipt."
+		return "memdesk changed all that it can reach; the person still is in what is named below, so the request stays open and its deadline runs. When that is done, `r` looks again; `V` lists the layers, `t` there attests one. `S` saves the receipt."
 	case gdpr.StateComplete:
-		return "No layer that can be reached holds the person. enter reads the receipt, S saves it."
+		return "No layer that can be reached holds the person. `enter` reads the receipt, `S` saves it."
 	case gdpr.StateWithdrawn:
-		return "It was withdrawn, and its names are gone. Nothing more is done; a files a new one."
+		return "It was withdrawn, and its names are gone. Nothing more is done; `a` files a new one."
 	}
 	return ""
 }
@@ -350,7 +350,7 @@ func (rq *Requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	head := []text.Line{
 		{Value: esc.Sprintf("%s: %s", esc.Line(r.ID), erasureWord(r)), Kind: text.Title},
 	}
-	head = append(append(head, rq.phaseLine(r)...), text.Line{Value: esc.Const(rq.next(r)), Kind: kind})
+	head = append(append(head, rq.phaseLine(r)...), text.Advice(esc, rq.next(r)).As(kind))
 	if r.Reason != "" && !r.Under() && r.State != gdpr.StateWithdrawn {
 		head = append(head, text.Line{Value: esc.LineMax(r.Reason, prose.MaxReason), Kind: text.Alert})
 	}
@@ -397,7 +397,7 @@ func (rq *Requests) planSummary(ctx context.Context, r operator.ErasureRequest, 
 	if err != nil {
 		return append(run, text.Line{Value: esc.Sprintf("the plan cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Alert})
 	}
-	head := append(unsearchedLines(esc, p, "p plans again when 1 Health shows it up."), run...)
+	head := append(unsearchedLines(esc, p, "`p` plans again when `1` Health shows it up."), run...)
 	head = append(head, desk.Field("plan", esc.Sprintf("%s, made %s", p.Short(), rq.D.Time.Ago(p.Made))))
 	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
 	switch {

@@ -142,7 +142,7 @@ func unsearchedLines(esc safetext.Escaper, p gdpr.Plan, then string) []text.Line
 	if missing == "" {
 		return nil
 	}
-	return []text.Line{{Value: esc.Sprintf("Not searched: %s. %s", esc.LineMax(missing, prose.MaxReason), esc.Const(then)), Kind: text.Alert}}
+	return []text.Line{text.Advice(esc, "Not searched: %s. "+then, esc.LineMax(missing, prose.MaxReason)).As(text.Alert)}
 }
 
 // stepCount counts the steps of a store's plan.
@@ -298,7 +298,7 @@ func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	}
 	kind := record.Kind[PlanRow]{
 		Noun: "step", Tell: tellPlan, Marking: true, Whole: func(raw PlanRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
-		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "KIND, LAYER", Width: 12}, {Title: "WHAT"}},
+		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "KIND, LAYER", Width: 12, Dim: true}, {Title: "WHAT"}},
 		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
 			p, rows, err := shown.rows(ctx, d.Erasure, r.ID, q)
 			if err != nil {
@@ -495,24 +495,31 @@ const planBar = 8
 func planRecord(st *paint.Styles, r PlanRow) record.Row[PlanRow] {
 	esc := st.Esc
 	out := record.Row[PlanRow]{Key: r.key(), Raw: r}
+	var bar safetext.Text
+	if r.store != nil && r.step == nil {
+		drawn := chart.Bar(st, chartRow(r.store.Store, r.steps), r.most(), planBar)
+		bar, out.Parts = esc.Const(drawn), map[int][]paint.Stretch{1: chart.Looks(st, drawn, 0)}
+	}
 	switch {
 	case r.step != nil:
 		tones := map[gdpr.Action]paint.Tone{gdpr.Forget: paint.ToneBad, gdpr.Scrub: paint.ToneBad, gdpr.Redact: paint.ToneWarn}
 		out.Tones = []paint.Tone{paint.ToneInfo, tones[r.step.Action]}
 		out.Cells = []safetext.Text{esc.Sprintf("    %s", esc.Line(r.step.Store)), actionBadge(st, r.step.Action), esc.Line(r.step.Layer), prose.NameFirst(esc, r.step.ID)}
 	case r.layer != "":
-		out.Cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(r.store.Store)), r.bar(st), esc.Line(r.layer), esc.Const(r.steps.words())}
+		out.Cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(r.store.Store)), bar, esc.Line(r.layer), esc.Const(r.steps.words())}
 	case r.store != nil:
 		words := storeWords(esc, *r.store)
 		if r.store.Error != "" || len(r.store.Problems) > 0 {
 			out.Tones = []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneBad}
 			words = st.Badge(paint.ToneBad, words)
+		} else if len(r.store.Steps) == 0 {
+			out.Parts[3] = []paint.Stretch{{End: words.Len(), Look: paint.LookDim}}
 		}
 		sign := esc.Const("  ")
 		if r.fold() != "" {
 			sign = st.Glyphs.Fold[r.open]
 		}
-		out.Cells = []safetext.Text{esc.Sprintf("%s%s", sign, esc.Line(r.store.Store)), r.bar(st), esc.Line(r.store.Kind), words}
+		out.Cells = []safetext.Text{esc.Sprintf("%s%s", sign, esc.Line(r.store.Store)), bar, esc.Line(r.store.Kind), words}
 	default:
 		words := esc.Const(countPlan(r.plan).words())
 		if missing := unsearched(*r.plan); missing != "" {
@@ -524,13 +531,12 @@ func planRecord(st *paint.Styles, r PlanRow) record.Row[PlanRow] {
 	return out
 }
 
-// bar is the row's share of the store with the most findings.
-func (r PlanRow) bar(st *paint.Styles) safetext.Text {
-	var most int64
+// most are the findings of the store that has the most: the bars of all rows are parts of it.
+func (r PlanRow) most() (most int64) {
 	for _, s := range r.plan.Stores {
 		most = max(most, int64(len(s.Steps)))
 	}
-	return st.Esc.Const(chart.Bar(st, chartRow(r.store.Store, r.steps), most, planBar))
+	return most
 }
 
 // FoldKeys list the steps of a store or a layer, or fold them away.
@@ -586,30 +592,30 @@ func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	head := []text.Line{
 		{Value: esc.Sprintf("The plan of %s", p.Request), Kind: text.Title},
 	}
-	head = append(head, unsearchedLines(esc, *p, "The request stays partial until a new plan (p) has searched it too.")...)
+	head = append(head, unsearchedLines(esc, *p, "The request stays partial until a new plan (`p`) has searched it too.")...)
 	head = append(head,
 		desk.Field("person", esc.LineMax(strings.Join(append([]string{r.Subject}, r.Aliases...), ", "), prose.MaxReason)),
 		desk.Field("deadline", esc.Sprintf("%s, %s", esc.Const(r.Deadline.Format(time.DateOnly)), esc.Const(dueWords(r, rq.D.Time.Clock.Now())))),
 		desk.Field("in all", esc.Sprintf("%s: %s", prose.Plural(int64(len(p.Stores)), "store"), esc.Const(all.words()))))
 	if r.PlanHash != p.Hash {
-		head = append(head, text.Line{Value: esc.Const("This plan is void: something was changed since. p plans again."), Kind: text.Alert})
+		head = append(head, text.Advice(esc, "This plan is void: something was changed since. `p` plans again.").As(text.Alert))
 	}
 	if max := rq.D.Erasure.Rules().MaxShare; len(p.OverShare(max)) > 0 {
 		for _, s := range p.OverShare(max) {
 			head = append(head, text.Line{Value: esc.Sprintf("%s.", esc.Line(s.ShareWords(max))), Kind: text.Alert})
 		}
-		head = append(head, text.Line{Value: esc.Sprintf("If they are right, E wants the number of all items of this plan typed: %s.", strconv.Itoa(all.forget+all.redact)), Kind: text.Warn})
+		head = append(head, text.Advice(esc, "If they are right, `E` wants the number of all items of this plan typed: %s.", strconv.Itoa(all.forget+all.redact)).As(text.Warn))
 	}
 	if p.Note != "" {
 		head = append(head, text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})
 	}
 	noBackup, backups := backupLines(esc, rq.D.Erasure.Backups(*p))
-	next, kind := "E carries the plan out, for good.", text.Warn
+	next, kind := "Nothing has changed yet. `E` carries the plan out, for good.", text.Warn
 	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
 	if err == nil && why != "" {
-		next, kind = "A comes first: it approves the plan, or says who must. Then E carries it out, for good.", text.Note
+		next, kind = "Nothing has changed yet. `A` comes first: it approves the plan, or says who must. Then `E` carries it out, for good.", text.Note
 	}
-	head = append(head, text.Line{Value: esc.Sprintf("Nothing has changed yet. %s", esc.Const(next)), Kind: kind})
+	head = append(head, text.Advice(esc, next).As(kind))
 	head = append(append(head, noBackup...), layerNote(esc, all)...)
 	head = append(append(append(head, text.Line{Kind: text.Blank}), eraseStores(rq.D.St, *p)...), text.Line{Kind: text.Blank})
 	head = append(head, desk.Field("hash", esc.Line(p.Hash)), desk.Field("made", esc.Const(desk.Changed(rq.D.Desk, p.Made))), desk.Field("will take", esc.Const(duration(p.Estimate))))
@@ -664,7 +670,7 @@ func (rq *Requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 		head = append(head, text.Line{Value: esc.Const("The store's own cascade removes exactly these, in one transaction."), Kind: text.Note})
 	}
 	if s.Error != "" {
-		head = append(head, text.Line{Value: esc.Sprintf("%s. 1 Health tries the store again; then p plans again.", esc.LineMax(s.Error, prose.MaxReason)), Kind: text.Alert})
+		head = append(head, text.Advice(esc, "%s. `1` Health tries the store again; then `p` plans again.", esc.LineMax(s.Error, prose.MaxReason)).As(text.Alert))
 	}
 	for _, p := range s.Problems {
 		head = append(head, text.Line{Value: esc.Sprintf("not looked at: %s", esc.LineMax(p, prose.MaxReason)), Kind: text.Alert})
@@ -685,7 +691,7 @@ func stepLines(esc safetext.Escaper, row PlanRow) []text.Line {
 		switch {
 		case row.layer != "" && st.Layer != row.layer:
 		case len(out) > maxStepLines:
-			return append(out, text.Line{Value: esc.Const("There are more: enter lists all of them."), Kind: text.Note})
+			return append(out, text.Advice(esc, "There are more: `enter` lists all of them."))
 		default:
 			out = append(out, text.Line{Name: esc.Const(actionWords[st.Action]), Value: prose.NameFirst(esc, st.ID)})
 		}
@@ -721,7 +727,7 @@ func (rq *Requests) stepText(ctx context.Context, r operator.ErasureRequest, st 
 		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Alert}), "")
 	}
 	if seen != "" && st.Revision != "" && seen != st.Revision {
-		head = append(head, text.Line{Value: esc.Const("It has changed since it was planned and would be left alone: p plans again."), Kind: text.Alert})
+		head = append(head, text.Advice(esc, "It has changed since it was planned and would be left alone: `p` plans again.").As(text.Alert))
 	}
 	head = append(head, text.Line{Kind: text.Blank})
 	if st.Action == gdpr.Redact {

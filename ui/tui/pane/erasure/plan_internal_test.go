@@ -70,6 +70,19 @@ func TestPlanIsReadOnce(t *testing.T) {
 	}
 }
 
+// TestTheBarOfAStoreHasColours: red for what goes, yellow for what is redacted, as in the table beside the list.
+func TestTheBarOfAStoreHasColours(t *testing.T) {
+	plan := gdpr.Plan{Stores: []gdpr.StorePlan{{Store: "db", Steps: []gdpr.Step{{ID: "a", Action: gdpr.Forget}, {ID: "b", Action: gdpr.Redact}}}}}
+	row := planRecord(paint.New(paint.Looks{}, true), PlanRow{plan: &plan, store: &plan.Stores[0], steps: countSteps(plan.Stores[0].Steps)})
+	got := map[paint.Look]string{}
+	for _, p := range row.Parts[1] {
+		got[p.Look] = row.Cells[1].String()[p.Start:p.End]
+	}
+	if gone, edited := got[paint.LookRemoved], got[paint.LookWarn]; gone == "" || strings.Trim(gone, "█") != "" || edited == "" || strings.Trim(edited, "▄") != "" {
+		t.Errorf("%q: %q goes, %q is redacted", row.Cells[1], gone, edited)
+	}
+}
+
 // oneItem is a store that holds one item.
 type oneItem struct {
 	model.Browser

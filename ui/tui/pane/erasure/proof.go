@@ -64,15 +64,15 @@ func verdictAdvice(v model.Verdict) string {
 	case model.VerdictClean:
 		return "Looked at, and nothing names the person."
 	case model.VerdictResidue:
-		return "The person is still there: something came back, changed meanwhile or was kept. p plans again, then r."
+		return "The person is still there: something came back, changed meanwhile or was kept. `p` plans again, then `r`."
 	case model.VerdictPending:
-		return "Somebody holds the layer back: a reader with an old snapshot, or a sync. When it has gone, r goes on."
+		return "Somebody holds the layer back: a reader with an old snapshot, or a sync. When it has gone, `r` goes on."
 	case model.VerdictUnaudited:
-		return "Nobody could look at it, so nobody can say that it is clean. Put right what the reason names, or look at it yourself and attest it with t; then r."
+		return "Nobody could look at it, so nobody can say that it is clean. Put right what the reason names, or look at it yourself and attest it with `t`; then `r`."
 	case model.VerdictFailed:
-		return "The store did not do it. 1 Health tries the store again; then r goes on."
+		return "The store did not do it. `1` Health tries the store again; then `r` goes on."
 	case model.VerdictOutOfScope:
-		return "memdesk cannot change it; the receipt names it, with the reason. What is on hold stands here too. Where it holds the person, the request stays open until that is done or attested with t."
+		return "memdesk cannot change it; the receipt names it, with the reason. What is on hold stands here too. Where it holds the person, the request stays open until that is done or attested with `t`."
 	case model.VerdictAttested:
 		return "A person looked at it where memdesk cannot. Another text of it asks for that again."
 	}
@@ -98,7 +98,7 @@ func (rq *Requests) layersSide(r operator.ErasureRequest, title string, get func
 	d := rq.D
 	return record.Open(rq.D.Desk, title, record.Kind[LayerRow]{
 		Noun: "layer", Empty: "There are no layers.",
-		Columns: []record.Column{{Title: "STORE", Width: 13}, {Title: "VERDICT", Width: 17}, {Title: "BYTES", Width: 12, Right: true}, {Title: "LAYER"}},
+		Columns: []record.Column{{Title: "STORE", Width: 13}, {Title: "VERDICT", Width: 17}, {Title: "BYTES", Width: 12, Right: true, Dim: true}, {Title: "LAYER"}},
 		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[LayerRow]], desk.Said, error) {
 			layers, err := get(ctx)
 			if err != nil {
@@ -156,7 +156,7 @@ func foldText(st *paint.Styles, f receipt.Fold) *text.Page {
 	esc := st.Esc
 	head := []text.Line{
 		{Value: esc.Sprintf("%s clean", prose.Plural(f.Layers, "layer")), Kind: text.Title},
-		{Value: esc.Const(verdictAdvice(model.VerdictClean))},
+		text.Advice(esc, verdictAdvice(model.VerdictClean)).As(text.Field),
 		{Name: esc.Const("kinds"), Value: esc.LineMax(f.Words(), desk.MaxField)},
 		{Name: esc.Const("looked at"), Value: esc.Const(prose.Bytes(f.Bytes))},
 		{Kind: text.Blank},
@@ -203,7 +203,7 @@ func layerText(st *paint.Styles, l receipt.Layer) *text.Page {
 	head := []text.Line{
 		{Value: esc.LineMax(l.Layer, desk.MaxField), Kind: text.Title},
 		desk.Field("verdict", verdictBadge(st, l.Verdict)),
-		{Value: esc.Const(verdictAdvice(l.Verdict)), Kind: text.Note},
+		text.Advice(esc, verdictAdvice(l.Verdict)),
 	}
 	if l.Reason != "" {
 		head = append(head, desk.Field("reason", esc.LineMax(l.Reason, prose.MaxReason)))
@@ -353,7 +353,7 @@ func receiptLines(st *paint.Styles, rec receipt.Receipt, key string) []text.Line
 		head = append(head, layerLine(st, l))
 	}
 	if clean.Layers > 0 {
-		head = append(head, text.Line{Value: esc.Sprintf("%s. V lists all.", esc.LineMax(clean.String(), desk.MaxField))})
+		head = append(head, text.Advice(esc, "%s. `V` lists all.", esc.LineMax(clean.String(), desk.MaxField)).As(text.Field))
 		for _, n := range clean.Notes {
 			head = append(head, text.Line{Name: esc.Line(n.Store), Value: esc.Sprintf("%s: %s", esc.LineMax(n.Layer, prose.MaxTitle), esc.LineMax(n.Reason, prose.MaxTitle))})
 		}
@@ -369,7 +369,7 @@ func receiptLines(st *paint.Styles, rec receipt.Receipt, key string) []text.Line
 			head = append(head, text.Line{Value: esc.LineMax(n, prose.MaxReason)})
 		}
 	}
-	return append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("This page is for people. S saves the signed file, which is the proof: memdesk gdpr verify FILE checks it offline."), Kind: text.Note})
+	return append(head, text.Line{Kind: text.Blank}, text.Advice(esc, "This page is for people. `S` saves the signed file, which is the proof: memdesk gdpr verify FILE checks it offline."))
 }
 
 // chapter is a heading with a line for each row; nothing without rows.

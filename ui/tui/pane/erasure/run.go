@@ -339,9 +339,9 @@ func (rq *Requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 			clean++
 		}
 	}
-	head = append(head, text.Line{Value: esc.Sprintf("%s of %s are clean, attested or out of reach; V lists all.", prose.Group(int64(clean)), prose.Plural(int64(len(rep.Layers)), "layer")), Kind: text.Note})
+	head = append(head, text.Advice(esc, "%s of %s are clean, attested or out of reach; `V` lists all.", prose.Group(int64(clean)), prose.Plural(int64(len(rep.Layers)), "layer")))
 	head = append(head, chapter(esc, "Backups", receipt.Folded(rep.Backups))...)
-	return append(head, text.Line{Value: esc.Const("S saves it as a page to print, with what to do."), Kind: text.Note})
+	return append(head, text.Advice(esc, "`S` saves it as a page to print, with what to do."))
 }
 
 func (rq *Requests) deadline(r operator.ErasureRequest) tea.Cmd {

@@ -117,7 +117,7 @@ func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []
 		out = append(out, text.Line{Value: esc.Sprintf("%s within the cap.", prose.Plural(within, "tier")), Kind: text.Note})
 	}
 	if several > 0 {
-		out = append(out, text.Line{Value: esc.Sprintf("%s with a cap for each item: 2 Tiers lists them.", prose.Plural(several, "tier")), Kind: text.Note})
+		out = append(out, text.Advice(esc, "%s with a cap for each item: `2` Tiers lists them.", prose.Plural(several, "tier")))
 	}
 	if len(out) == 0 {
 		return nil
@@ -135,5 +135,5 @@ func advice(kind model.Kind) string {
 	case model.Locked:
 		return "Another program holds it; it is tried again by itself."
 	}
-	return "It is tried again every 5 seconds; r tries now. Its lists show what was known before."
+	return "It is tried again every 5 seconds; `r` tries now. Its lists show what was known before."
 }

@@ -412,7 +412,9 @@ func (p *Pane) Describe(m backends.Member) []text.Line {
 		head = append(head, desk.Field("last success", last))
 	}
 	if known && !r.Status.OK {
-		head = append(head, desk.Field("what to do", esc.Const(advice(model.KindOf(m.Err)))))
+		what := text.Advice(esc, advice(model.KindOf(m.Err))).As(text.Field)
+		what.Name = esc.Const("what to do")
+		head = append(head, what)
 	}
 	head = append(head,
 		desk.Field("kind", esc.Line(m.Kind)),
@@ -422,7 +424,7 @@ func (p *Pane) Describe(m backends.Member) []text.Line {
 	)
 	if m.Err != nil {
 		return append(head, text.Line{Kind: text.Blank},
-			text.Line{Value: esc.Const("It could not be opened. It is tried again every 5 seconds, and when you press r."), Kind: text.Note})
+			text.Advice(esc, "It could not be opened. It is tried again every 5 seconds, and when you press `r`."))
 	}
 	return append(head, p.describeStore(m.Store)...)
 }

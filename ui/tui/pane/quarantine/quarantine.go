@@ -30,7 +30,7 @@ func New(d *pane.Bench, at int, stories *Stories) *record.List[operator.Quaranti
 		Pane: at, Noun: "entry", Tell: tellEntry,
 		Empty: "Nothing is quarantined in any store that could be read. 1 Health shows stores that could not.",
 		Columns: []record.Column{
-			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "CATEGORY", Width: 13}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true}, {Title: "RULE, MATCH"},
+			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "CATEGORY", Width: 13, Dim: true}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH"},
 		},
 		Least: []int{9, 16, 0, 11, 5, 16}, Traits: record.Traits[operator.QuarantineEntry]{Badge: 4, Worst: true, Poll: true,
 			Store: func(e operator.QuarantineEntry) string { return e.Store },
@@ -39,7 +39,7 @@ func New(d *pane.Bench, at int, stories *Stories) *record.List[operator.Quaranti
 	}
 	if d.Origins != nil { // before the rule, which takes the rest
 		at := len(kind.Columns) - 1
-		kind.Columns = slices.Insert(kind.Columns, at, record.Column{Title: "ORIGIN", Width: pane.OriginWidth})
+		kind.Columns = slices.Insert(kind.Columns, at, record.Column{Title: "ORIGIN", Width: pane.OriginWidth, Dim: true})
 		kind.Least = slices.Insert(kind.Least, at, 8)
 	}
 	if d.Quarantine == nil {
@@ -326,11 +326,11 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 		text.Line{Value: st.Badge(tone, esc.Const(verdicts[live])), Kind: kind},
 		text.Line{Value: esc.Sprintf("Blocked for %s (%s) at %s.", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e))), Kind: text.Note})
 	if noDiscardOf(d, e) == "" && !how.low && !d.Spoken { // a listener has words, not keys
-		words := "d deletes this entry, for good."
+		words := "`d` deletes this entry, for good."
 		if live != operator.LiveGone && e.SourceID != "" {
-			words = "e edits the source, and the scanner checks it. d deletes this entry alone, for good."
+			words = "`e` edits the source, and the scanner checks it. `d` deletes this entry alone, for good."
 		}
-		head = append(head, text.Line{Value: esc.Const(words), Kind: text.Note})
+		head = append(head, text.Advice(esc, words))
 	}
 	if e.FalsePositive {
 		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})

@@ -74,7 +74,7 @@ func (sa *Stories) Kind() record.Kind[review.Story] {
 		Noun: "story", Tell: tellStory, Name: "stories",
 		Empty: "Nothing is blocked, and nothing looks planted.",
 		Columns: []record.Column{
-			{Title: "WRITTEN BY", Width: 17}, {Title: "ITEMS", Width: 6, Right: true}, {Title: "GIVEN", Width: 6, Right: true}, {Title: "AGE", Width: 5, Right: true}, {Title: "THE FIRST", Width: 24}, {Title: "SIGNALS"},
+			{Title: "WRITTEN BY", Width: 17}, {Title: "ITEMS", Width: 6, Right: true, Dim: true}, {Title: "GIVEN", Width: 6, Right: true, Dim: true}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "THE FIRST", Width: 24}, {Title: "SIGNALS"},
 		},
 		Least: []int{12, 6, 6, 5, 14, 14},
 		Traits: record.Traits[review.Story]{Badge: 6, Less: map[int]func(a, b review.Story) int{

@@ -362,7 +362,7 @@ func (o *overview) describe(r tierRow) []text.Line {
 	esc := o.d.St.Esc
 	head := []text.Line{{Value: r.name, Kind: text.Title}}
 	if r.failed {
-		head = append(head, text.Line{Value: r.note, Kind: text.Alert}, text.Line{Value: esc.Const("1 Health tries it again; ctrl+r counts again."), Kind: text.Note})
+		head = append(head, text.Line{Value: r.note, Kind: text.Alert}, text.Advice(esc, "`1` Health tries it again; `ctrl+r` counts again."))
 	}
 	s, err := o.d.Fleet.Store(r.at.Store)
 	if err != nil {
@@ -386,7 +386,7 @@ func (o *overview) describe(r tierRow) []text.Line {
 	if !r.isTier {
 		head = append(head, o.tierSums(s, r)...)
 	}
-	return append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("enter lists the items."), Kind: text.Note})
+	return append(head, text.Line{Kind: text.Blank}, text.Advice(esc, "`enter` lists the items."))
 }
 
 // tierSums are the tiers of a store, summed over its scopes, or those of one scope.
