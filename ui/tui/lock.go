@@ -84,7 +84,7 @@ func (c *curtain) lockFrame() []string {
 
 // leavingLines replace the status line where there is none.
 func (a *App) leavingLines() []string {
-	return append([]string{a.D.St.Row(a.width).End()}, a.D.St.Paragraph(a.D.St.Warn, a.leave.leaveWarning(), a.width)...)
+	return append([]string{a.D.St.Row(a.width).End()}, text.Paragraph(a.D.St, text.Line{Value: a.leave.leaveWarning(), Kind: text.Warn}, a.width)...)
 }
 
 // proposeWritable asks before a session that was made read-only is writable again.

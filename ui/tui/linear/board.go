@@ -12,6 +12,7 @@ import (
 	"memdesk/ui/tui"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // board is the current list, to which numbers refer: a list of the console that is read out page by
@@ -156,7 +157,7 @@ func (l *linear) page() error {
 	case b.next != "":
 		l.say("next goes on.")
 	case b.number == 0 && b.query == "" && is.Empty != "":
-		l.sentence(l.esc.Const(is.Empty))
+		l.sentence(text.Advice(l.esc, is.Empty).Value)
 	default:
 		l.say("End of the list.")
 	}

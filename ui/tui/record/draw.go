@@ -9,6 +9,7 @@ import (
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 func (p *List[T]) noticeLines() []safetext.Text {
@@ -172,18 +173,14 @@ func (p *List[T]) drawRow(rec Row[T], at bool, width int, widths []int) string {
 
 func (p *List[T]) emptiness(width int) []string {
 	st := p.D.St
-	var text safetext.Text
-	pt := st.Dim
+	line := text.Advice(st.Esc, p.Kind.Empty)
 	switch {
 	case p.Window.Err != nil:
-		pt = st.Bad
-		text = st.Badge(paint.ToneBad, st.Esc.Sprintf("%s. ctrl+r asks again.", prose.Reason(st.Esc, p.Window.Err)))
+		line = text.Advice(st.Esc, "%s. `ctrl+r` asks again.", st.Badge(paint.ToneBad, prose.Reason(st.Esc, p.Window.Err))).As(text.Bad)
 	case len(p.Window.Rows) > 0 || !p.Window.Loaded:
 		return nil
 	case p.Query != "":
-		text = st.Esc.Sprintf("Nothing matches %q. esc shows everything.", p.Query)
-	default:
-		text = st.Esc.Const(p.Kind.Empty)
+		line = text.Advice(st.Esc, "Nothing matches %q. `esc` shows everything.", p.Query)
 	}
-	return st.Paragraph(pt, text, width)
+	return text.Paragraph(st, line, width)
 }

@@ -54,7 +54,7 @@ type Kind[T any] struct {
 	Pane    int
 	Missing string // why there is no source; empty: there is one
 	Noun    string
-	Empty   string // what an empty list means
+	Empty   string // what an empty list means, as advice
 	Columns []Column
 	// Least is the width that each column keeps for lack of room: 0 shrinks and goes first, and the last is what
 	// the last column needs. nil: all stay as they are.

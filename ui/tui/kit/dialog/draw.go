@@ -159,18 +159,7 @@ func (d *Dialog) bodyRows() int { return max(len(d.Pager.Rows), 1) }
 func paragraphs(st *paint.Styles, lines []text.Line, width int) []string {
 	var out []string
 	for _, l := range lines {
-		pt := st.Plain
-		switch l.Kind {
-		case text.Title:
-			pt = st.Title
-		case text.Warn, text.Bad:
-			pt = st.Bad
-		case text.Alert:
-			pt, l.Value = st.Bad, st.Badge(paint.ToneWarn, l.Value)
-		case text.Note:
-			pt = st.Dim
-		}
-		out = append(out, st.Paragraph(pt, l.Value, width)...)
+		out = append(out, text.Paragraph(st, l, width)...)
 	}
 	return out
 }

@@ -321,15 +321,6 @@ func (s *Styles) Wrap(t safetext.Text, columns int) []safetext.Text {
 	return parts
 }
 
-// Paragraph is a text of one paint, wrapped.
-func (s *Styles) Paragraph(p Paint, t safetext.Text, width int) []string {
-	var out []string
-	for _, part := range s.Wrap(t, width-2) {
-		out = append(out, s.Row(width).Blank(1).Put(p, part).End())
-	}
-	return out
-}
-
 // FillTo pads a block with empty lines to height, or cuts it.
 func (s *Styles) FillTo(lines []string, width, height int) []string {
 	if len(lines) > height {

@@ -284,6 +284,12 @@ func (p *Pager) renderRow(st *paint.Styles, w Wrapped, width int) string {
 		}
 		return r.Rich(st.PaintOf(w.Look), w.Text, w.hits, w.Runs).End()
 	}
+	return headRow(st, w, width)
+}
+
+// headRow draws a row of a head.
+func headRow(st *paint.Styles, w Wrapped, width int) string {
+	r := st.Row(width)
 	if !w.label.IsEmpty() {
 		name := st.Dim
 		switch w.kind {
@@ -313,6 +319,15 @@ func headPaint(s *paint.Styles, k Kind) paint.Paint {
 		return s.Bad
 	}
 	return paint.Paint{}
+}
+
+// Paragraph draws a line between two blank columns, wrapped.
+func Paragraph(st *paint.Styles, l Line, width int) []string {
+	var out []string
+	for _, w := range (Layout{St: st, Width: width - 2}).headRows(&Page{Head: []Line{l}}) {
+		out = append(out, " "+headRow(st, w, width-2)+" ")
+	}
+	return out
 }
 
 // Update replaces a text by a similar one; same keeps the position, as far as the new text reaches.

@@ -31,7 +31,7 @@ func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
 	rs := &resolutions{d: d, settle: d.Settle}
 	kind := record.Kind[conflict.Copy]{
 		Pane: at, Noun: "conflict",
-		Empty: "Nothing is in conflict in any store that could be read. 1 Health shows stores that could not.",
+		Empty: "Nothing is in conflict in any store that could be read. `1` Health shows stores that could not.",
 		Columns: []record.Column{
 			{Title: "STORE", Width: 11}, {Title: "BASE", Width: 23}, {Title: "SURE", Width: 9, Dim: true}, {Title: "STATE", Width: 12}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "COPY", Width: 40, Dim: true}, {Title: "TOOL", Dim: true},
 		},

@@ -104,7 +104,7 @@ func New(d *pane.Bench, at int) *Pane {
 	rq := &Requests{D: d, List: p}
 	kind := record.Kind[operator.ErasureRequest]{
 		Pane: at, Noun: "request", Name: "erasures",
-		Empty: "No erasure requests. Press a to file one.",
+		Empty: "No erasure requests. Press `a` to file one.",
 		Columns: []record.Column{
 			{Title: "DUE", Width: 17}, {Title: "STATE", Width: 20}, {Title: "PERSON", Width: 18}, {Title: "REQUEST", Dim: true},
 		},

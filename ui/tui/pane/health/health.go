@@ -121,19 +121,18 @@ func (p *Pane) footing() []string {
 	if p.Log.Words == "" {
 		return nil
 	}
-	st, tone := p.d.St, paint.ToneWarn
-	pt := st.Warn
+	st, tone, kind := p.d.St, paint.ToneWarn, text.Warn
 	switch p.Log.state {
 	case model.HealthOK:
-		tone, pt = paint.ToneGood, st.Dim
+		tone, kind = paint.ToneGood, text.Note
 	case model.HealthDown:
-		tone, pt = paint.ToneBad, st.Bad
+		tone, kind = paint.ToneBad, text.Bad
 	}
 	words := st.Badge(tone, st.Esc.Sprintf("audit log: %s", st.Esc.LineMax(p.Log.Words, prose.MaxReason)))
 	if p.height < 16 { // the stores come first
-		return []string{st.Row(p.width).Blank(1).Cell(pt, words, p.width-2).End()}
+		words = st.Esc.Trunc(words, p.width-2)
 	}
-	return st.Paragraph(pt, words, p.width)
+	return text.Paragraph(st, text.Line{Value: words, Kind: kind}, p.width)
 }
 
 func (p *Pane) tick() tea.Cmd {
@@ -507,7 +506,7 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 		rows = append(rows, p.row(members[i], i == p.table.Sel, f.ListWidth, name, kind))
 	}
 	if len(members) == 0 {
-		rows = append(rows, st.Paragraph(st.Dim, st.Esc.Const(desk.NoStores), f.ListWidth)...)
+		rows = append(rows, text.Paragraph(st, text.Line{Value: st.Esc.Const(desk.NoStores), Kind: text.Note}, f.ListWidth)...)
 	}
 	return append(p.d.Join(f, rows, p.detail, safetext.Const(desk.StoreAside)), below...), nil
 }

@@ -28,7 +28,7 @@ func New(d *pane.Bench, at int, stories *Stories) *record.List[operator.Quaranti
 	en := &entries{d}
 	kind := record.Kind[operator.QuarantineEntry]{
 		Pane: at, Noun: "entry", Tell: tellEntry,
-		Empty: "Nothing is quarantined in any store that could be read. 1 Health shows stores that could not.",
+		Empty: "Nothing is quarantined in any store that could be read. `1` Health shows stores that could not.",
 		Columns: []record.Column{
 			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "CATEGORY", Width: 13, Dim: true}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH"},
 		},

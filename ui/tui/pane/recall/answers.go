@@ -10,6 +10,7 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
 )
 
@@ -180,18 +181,18 @@ func (p *Pane) row(h hitRow, at bool, width int, c hitColumns) string {
 
 func (p *Pane) emptiness(width int) []string {
 	st := p.d.St
-	var text safetext.Text
+	words := text.Line{Kind: text.Note}
 	switch {
 	case len(p.d.Fleet.Members()) == 0:
-		text = safetext.Const(desk.NoStores)
+		words.Value = safetext.Const(desk.NoStores)
 	case p.query == "":
-		text = st.Esc.Const("Every open store is asked at once, as an agent would ask it. Hits are ordered by their rank in each store; scores of different stores are never compared.")
+		words.Value = st.Esc.Const("Every open store is asked at once, as an agent would ask it. Hits are ordered by their rank in each store; scores of different stores are never compared.")
 	case p.wrong != nil:
 		return nil // the line below the query says why
 	case p.running:
-		text = st.Esc.Const("asking")
+		words.Value = st.Esc.Const("asking")
 	default:
-		text = st.Esc.Sprintf("No store has anything for %q. Stores that did not answer are marked %s above.", p.query, st.Glyphs.State[paint.ToneBad])
+		words.Value = st.Esc.Sprintf("No store has anything for %q. Stores that did not answer are marked %s above.", p.query, st.Glyphs.State[paint.ToneBad])
 	}
-	return st.Paragraph(st.Dim, text, width)
+	return text.Paragraph(st, words, width)
 }

@@ -443,18 +443,19 @@ func (l *items) row(it ItemRow, at bool, width int, c itemColumns, found func(st
 // emptiness says why there are no rows, what failed, and what to do.
 func (l *items) emptiness(width int) []string {
 	st := l.d.St
-	say := func(p paint.Paint, t safetext.Text) []string { return st.Paragraph(p, t, width) }
+	line := text.Advice(st.Esc, "No items here, hidden ones included. `esc` goes back.")
 	switch {
 	case errors.Is(l.Window.Err, model.InvalidInput) && l.Query != "" && len(l.Window.Rows) == 0:
-		return say(st.Warn, st.Esc.Sprintf("%s. esc shows all items, / changes the filter.", prose.Reason(st.Esc, l.Window.Err)))
+		line = text.Advice(st.Esc, "%s. `esc` shows all items, `/` changes the filter.", prose.Reason(st.Esc, l.Window.Err)).As(text.Warn)
 	case l.Window.Err != nil && len(l.Window.Rows) == 0:
-		return say(st.Bad, st.Badge(paint.ToneBad, st.Esc.Sprintf("the store does not list: %s. ctrl+r asks again, esc goes back.", prose.Reason(st.Esc, l.Window.Err))))
+		why := st.Badge(paint.ToneBad, st.Esc.Sprintf("the store does not list: %s", prose.Reason(st.Esc, l.Window.Err)))
+		line = text.Advice(st.Esc, "%s. `ctrl+r` asks again, `esc` goes back.", why).As(text.Bad)
 	case len(l.Window.Rows) > 0 || !l.Window.Loaded:
 		return nil
 	case l.Query != "":
-		return say(st.Dim, st.Esc.Sprintf("Nothing matches %q. esc shows all items, / changes the filter.", l.Query))
+		line = text.Advice(st.Esc, "Nothing matches %q. `esc` shows all items, `/` changes the filter.", l.Query)
 	case !l.Hidden:
-		return say(st.Dim, st.Esc.Const("No items here. a also looks at hidden, archived and bookkeeping ones; esc goes back."))
+		line = text.Advice(st.Esc, "No items here. `a` also looks at hidden, archived and bookkeeping ones; `esc` goes back.")
 	}
-	return say(st.Dim, st.Esc.Const("No items here, hidden ones included. esc goes back."))
+	return text.Paragraph(st, line, width)
 }

@@ -510,9 +510,9 @@ func (o *overview) render(width, height int) ([]string, *tea.Position) {
 	}
 	switch {
 	case len(o.rows) == 0 && o.Query != "":
-		list = append(list, st.Paragraph(st.Dim, st.Esc.Sprintf("No store, scope or tier has %q. esc shows all of them, / changes the filter.", o.Query), f.ListWidth)...)
+		list = append(list, text.Paragraph(st, text.Advice(st.Esc, "No store, scope or tier has %q. `esc` shows all of them, `/` changes the filter.", o.Query), f.ListWidth)...)
 	case len(o.rows) == 0:
-		list = append(list, st.Paragraph(st.Dim, st.Esc.Const(desk.NoStores), f.ListWidth)...)
+		list = append(list, text.Paragraph(st, text.Line{Value: st.Esc.Const(desk.NoStores), Kind: text.Note}, f.ListWidth)...)
 	}
 	return o.d.Join(f, list, o.detail, safetext.Const(desk.PlaceAside)), cursor
 }
