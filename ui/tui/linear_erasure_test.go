@@ -100,8 +100,8 @@ func TestLinearErasure(t *testing.T) {
 	c.say("back", "show 1", "approve", "erase", "no").hears("The numbers are those of erasures again.", "Plan of "+id, "The plan needs no approval: E carries it out", "for good?", "Type "+id+" to do it", "Nothing was changed.")
 	c.say("erase", id).hears("for good?", "It runs on its own", "P pauses it")
 	c.say("erasure").hears("memdesk> ").until("1", "No layer that can be reached holds the person")
-	c.say("show 1", "layers 1", "verify 1", "", "", "no").hears("Receipt of "+id, "+ verified", "Layers of "+id, "+ clean")
-	c.say("back", "verify 1", "usr_maren", "Maren Holt", "look again").hears("Type the person's id", "looked at now", "+ clean")
+	c.say("show 1", "layers 1", "verify 1", "", "", "no").hears("Receipt of "+id, "signature: verified", "Layers of "+id, "verdict clean")
+	c.say("back", "verify 1", "usr_maren", "Maren Holt", "look again").hears("Type the person's id", "looked at now", "verdict clean")
 	c.say("back", "receipt 1", filepath.Join(o.dir, "r.json"), "save").hears("saved,")
 	c.say("edit graph:x", "quit").hears("left memdesk")
 	if err := c.cmd.Wait(); err != nil {

@@ -98,10 +98,13 @@ func (v *voice) readAll(t *text.Page) {
 	v.more = nil
 }
 
-// worded is a line that stands alone; a warning, which is a sign on a screen, is a word here.
+// worded is a line without its signs; a warning, which is a sign on a screen, is a word here.
 func (v *voice) worded(l text.Line) safetext.Text {
-	if l.Kind == text.Alert {
+	switch {
+	case l.Kind == text.Alert:
 		return v.esc.Sprintf("Warning: %s", l.Value)
+	case !l.Said.IsEmpty():
+		return l.Said
 	}
 	return l.Value
 }
@@ -114,7 +117,7 @@ func (v *voice) read(t *text.Page) {
 		case h.Name.IsEmpty():
 			v.print(v.worded(h))
 		default:
-			v.say("%s: %s", h.Name, h.Value)
+			v.say("%s: %s", h.Name, v.worded(h))
 		}
 	}
 	v.body(&spoken{t: t})

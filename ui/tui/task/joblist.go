@@ -51,7 +51,7 @@ func (w *Underway) OpenJobs() tea.Cmd {
 func (w *Underway) JobsKind() record.Kind[jobRow] {
 	d := w.D
 	return record.Kind[jobRow]{
-		Noun: "job", Empty: "No long work is on record: nothing runs, and nothing has run lately.", Name: "jobs",
+		Noun: "job", Empty: "No long work is on record: nothing runs, and nothing has run lately.", Name: "jobs", Traits: record.Traits[jobRow]{Badge: 1},
 		Columns: []record.Column{{Title: "STATE", Width: 18}, {Title: "KIND", Width: 11, Dim: true}, {Title: "PROGRESS", Width: 26}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "WHAT"}},
 		Fetch:   w.fetchJobs,
 		Detail:  func(_ context.Context, raw jobRow) *text.Page { return jobText(d, raw) },
@@ -112,7 +112,7 @@ func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
 		}
 	}
 	return record.Row[jobRow]{Key: string(row.ID), Raw: row, Tones: []paint.Tone{t}, Cells: []safetext.Text{
-		d.St.Badge(t, esc.Line(word)), esc.LineMax(JobKind(row.Kind), prose.MaxTitle), JobProgress(esc, row.Status), esc.Const(d.Time.Age(row.Started)), esc.LineMax(row.Title, prose.MaxTitle),
+		esc.Line(word), esc.LineMax(JobKind(row.Kind), prose.MaxTitle), JobProgress(esc, row.Status), esc.Const(d.Time.Age(row.Started)), esc.LineMax(row.Title, prose.MaxTitle),
 	}}
 }
 

@@ -139,21 +139,21 @@ func pad(s string, width int) string { return strings.Repeat(" ", max(width-len(
 func Phases(st *paint.Styles, names []string, done int, stuck bool) text.Line {
 	var out text.Line
 	for i, name := range names {
-		tone, look := paint.ToneInfo, paint.LookDim
+		tone := paint.ToneInfo
 		switch {
 		case i < done:
-			tone, look = paint.ToneGood, paint.LookAdded
+			tone = paint.ToneGood
 		case i == done && stuck:
-			tone, look = paint.ToneBad, paint.LookRemoved
+			tone = paint.ToneBad
 		case i == done:
-			tone, look = paint.ToneWarn, paint.LookWarn
+			tone = paint.ToneWarn
 		}
 		if i > 0 {
 			out.Value = st.Esc.Concat(out.Value, st.Esc.Const("  "))
 		}
 		start := out.Value.Len()
 		out.Value = st.Esc.Concat(out.Value, st.Badge(tone, st.Esc.Const(name)))
-		out.Runs = append(out.Runs, paint.Stretch{Start: start, End: out.Value.Len(), Look: look})
+		out.Runs = append(out.Runs, paint.Stretch{Start: start, End: out.Value.Len(), Look: paint.LookOf(tone)})
 	}
 	return out
 }

@@ -60,6 +60,7 @@ type Line struct {
 	Kind  Kind
 	Runs  []paint.Stretch // parts of Value with a look of their own
 	Pin   bool            // in a question: stays in sight
+	Said  safetext.Text   // what a listener hears instead of Value; empty: Value
 }
 
 // Advice is a note that says what to do. Keys stand between backquotes in its format and are painted as keys; a
@@ -76,6 +77,17 @@ func Advice(esc safetext.Escaper, format string, args ...any) Line {
 		out.Value = esc.Concat(out.Value, said)
 	}
 	return out
+}
+
+// State is a line of a state, whose sign has the colour of its tone. A listener hears its words.
+func State(st *paint.Styles, tone paint.Tone, words safetext.Text) Line {
+	return Line{Value: st.Badge(tone, words), Said: words, Runs: []paint.Stretch{{End: len(st.Glyphs.State[tone]), Look: paint.LookOf(tone)}}}
+}
+
+// Named is the line as a field.
+func (l Line) Named(name string) Line {
+	l.Name = safetext.Const(name)
+	return l
 }
 
 // As is the line in another kind.

@@ -260,7 +260,7 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 		if !diff.Unnamed {
 			return diff.Text(slices.Concat(head[:len(head)-1], frontLines(d.Esc, cmp), []text.Line{{Value: diff.CopyWords(d.Esc), Kind: text.Note}, {Kind: text.Blank}}))
 		}
-		head = []text.Line{{Value: d.St.Badge(conflictTone(c), d.Esc.Sprintf("%s, %s", desk.OrElse(d.Esc.Line(c.Tool), d.Esc.Const(conflictWord(c))), diff.CopyWords(d.Esc))), Kind: text.Note}}
+		head = []text.Line{text.State(d.St, conflictTone(c), d.Esc.Sprintf("%s, %s", desk.OrElse(d.Esc.Line(c.Tool), d.Esc.Const(conflictWord(c))), diff.CopyWords(d.Esc))).As(text.Note)}
 		if warnings := rs.warnings(c); len(warnings) > 0 {
 			first := warnings[0]
 			if low { // the texts come before the rest of the warning
@@ -284,7 +284,7 @@ func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 	esc := d.Esc
 	head := []text.Line{
 		{Value: esc.LineMax(path.Base(c.ID), desk.MaxField), Kind: text.Title},
-		{Value: d.St.Badge(conflictTone(c), esc.Sprintf("%s, %s: %s", esc.Const(conflictWord(c)), desk.OrElse(esc.Line(c.Tool), esc.Const("by no known tool")), esc.LineMax(c.Reason, desk.MaxField))), Kind: text.Note},
+		text.State(d.St, conflictTone(c), esc.Sprintf("%s, %s: %s", esc.Const(conflictWord(c)), desk.OrElse(esc.Line(c.Tool), esc.Const("by no known tool")), esc.LineMax(c.Reason, desk.MaxField))).As(text.Note),
 	}
 	return append(append(head, rs.outcome(c)...), rs.warnings(c)...)
 }

@@ -54,10 +54,6 @@ func verdictTone(v model.Verdict) paint.Tone {
 	return paint.ToneWarn
 }
 
-func verdictBadge(st *paint.Styles, v model.Verdict) safetext.Text {
-	return st.Badge(verdictTone(v), st.Esc.Line(verdictWords(v)))
-}
-
 // verdictAdvice says what to do about a verdict.
 func verdictAdvice(v model.Verdict) string {
 	switch v {
@@ -97,7 +93,7 @@ func (rq *Requests) openVerdicts(r operator.ErasureRequest) tea.Cmd {
 func (rq *Requests) layersSide(r operator.ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
 	d := rq.D
 	return record.Open(rq.D.Desk, title, record.Kind[LayerRow]{
-		Noun: "layer", Empty: "There are no layers.",
+		Noun: "layer", Empty: "There are no layers.", Traits: record.Traits[LayerRow]{Badge: 2},
 		Columns: []record.Column{{Title: "STORE", Width: 13}, {Title: "VERDICT", Width: 17}, {Title: "BYTES", Width: 12, Right: true, Dim: true}, {Title: "LAYER"}},
 		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[LayerRow]], desk.Said, error) {
 			layers, err := get(ctx)
@@ -147,7 +143,7 @@ type LayerRow struct {
 func foldRecord(st *paint.Styles, f receipt.Fold) record.Row[LayerRow] {
 	esc, tones := st.Esc, []paint.Tone{paint.ToneInfo, paint.ToneGood}
 	return record.Row[LayerRow]{Key: "clean", Raw: LayerRow{clean: f, folded: true}, Tones: tones, Cells: []safetext.Text{
-		esc.Const(prose.Plural(f.Layers, "layer")), verdictBadge(st, model.VerdictClean), esc.Const(prose.Size(f.Bytes)), esc.LineMax(f.Words(), desk.MaxField),
+		esc.Const(prose.Plural(f.Layers, "layer")), esc.Const(verdictWords(model.VerdictClean)), esc.Const(prose.Size(f.Bytes)), esc.LineMax(f.Words(), desk.MaxField),
 	}}
 }
 
@@ -170,11 +166,13 @@ func foldText(st *paint.Styles, f receipt.Fold) *text.Page {
 // layerLine is a layer in a line of a page.
 func layerLine(st *paint.Styles, l receipt.Layer) text.Line {
 	esc := st.Esc
-	line := esc.Sprintf("%s: %s, %s looked at", verdictBadge(st, l.Verdict), esc.LineMax(l.Layer, prose.MaxTitle), prose.Size(l.BytesScanned))
+	words := esc.Sprintf("%s: %s, %s looked at", esc.Line(verdictWords(l.Verdict)), esc.LineMax(l.Layer, prose.MaxTitle), prose.Size(l.BytesScanned))
 	if l.Reason != "" {
-		line = esc.Sprintf("%s. %s", line, esc.LineMax(l.Reason, prose.MaxTitle))
+		words = esc.Sprintf("%s. %s", words, esc.LineMax(l.Reason, prose.MaxTitle))
 	}
-	return text.Line{Name: esc.Line(l.Store), Value: line}
+	line := text.State(st, verdictTone(l.Verdict), words)
+	line.Name = esc.Line(l.Store)
+	return line
 }
 
 // layersNotice counts the layers that do not pass; empty when all do.
@@ -194,7 +192,7 @@ func layersNotice(esc safetext.Escaper, layers []receipt.Layer) safetext.Text {
 func layerRecord(st *paint.Styles, i int, l receipt.Layer) record.Row[LayerRow] {
 	esc := st.Esc
 	return record.Row[LayerRow]{Key: strconv.Itoa(i), Raw: LayerRow{layer: l}, Tones: []paint.Tone{paint.ToneInfo, verdictTone(l.Verdict)}, Cells: []safetext.Text{
-		esc.Line(l.Store), verdictBadge(st, l.Verdict), esc.Const(prose.Size(l.BytesScanned)), esc.LineMax(l.Layer, prose.MaxTitle),
+		esc.Line(l.Store), esc.Line(verdictWords(l.Verdict)), esc.Const(prose.Size(l.BytesScanned)), esc.LineMax(l.Layer, prose.MaxTitle),
 	}}
 }
 
@@ -202,7 +200,7 @@ func layerText(st *paint.Styles, l receipt.Layer) *text.Page {
 	esc := st.Esc
 	head := []text.Line{
 		{Value: esc.LineMax(l.Layer, desk.MaxField), Kind: text.Title},
-		desk.Field("verdict", verdictBadge(st, l.Verdict)),
+		text.State(st, verdictTone(l.Verdict), esc.Line(verdictWords(l.Verdict))).Named("verdict"),
 		text.Advice(esc, verdictAdvice(l.Verdict)),
 	}
 	if l.Reason != "" {
@@ -323,7 +321,7 @@ func receiptLines(st *paint.Styles, rec receipt.Receipt, key string) []text.Line
 	approver := esc.LineMax(rec.ApproverWords(), prose.MaxTitle)
 	head := []text.Line{
 		{Value: esc.Sprintf("Receipt of the erasure %s", esc.Line(rec.Request)), Kind: text.Title},
-		desk.Field("signature", st.Badge(paint.ToneGood, esc.Sprintf("verified: every byte is as it was signed, with key %s", esc.Line(key)))),
+		text.State(st, paint.ToneGood, esc.Sprintf("verified: every byte is as it was signed, with key %s", esc.Line(key))).Named("signature"),
 		desk.Field("person", esc.Sprintf("%s (keyed pseudonym)", esc.Line(rec.Subject))),
 		desk.Field("status", esc.LineMax(rec.StatusWords(), desk.MaxField)), desk.Field("ground", esc.LineMax(rec.Ground, prose.MaxTitle)),
 		desk.Field("done", esc.Sprintf("items: %s forgotten, %s redacted, %s on hold", prose.Group(rec.Forgotten), prose.Group(rec.Redacted), prose.Group(receipt.Items(rec.Held)))),

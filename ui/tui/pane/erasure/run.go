@@ -304,7 +304,9 @@ func progressLines(st *paint.Styles, p gdpr.Plan, run *jobs.Status) []text.Line 
 				word += ", step " + prose.Group(run.Done) + " of " + prose.Group(run.Total)
 			}
 		}
-		out = append(out, text.Line{Name: esc.Line(s.Store), Value: st.Badge(tone, esc.Const(word))})
+		line := text.State(st, tone, esc.Const(word))
+		line.Name = esc.Line(s.Store)
+		out = append(out, line)
 	}
 	return out
 }

@@ -381,11 +381,11 @@ func (p *Pane) Describe(m backends.Member) []text.Line {
 	case !known:
 		head = append(head, desk.Field("health", esc.Const("not checked yet")))
 	case r.Status.OK && len(r.Status.Findings) == 0:
-		head = append(head, desk.Field("health", esc.Const("OK, it answers")))
+		head = append(head, text.State(p.d.St, paint.ToneGood, esc.Const("OK, it answers")).Named("health"))
 	case r.Status.OK:
-		head = append(head, desk.Field("health", esc.Line(string(r.Status.State))))
+		head = append(head, text.State(p.d.St, paint.ToneWarn, esc.Line(string(r.Status.State))).Named("health"))
 	default:
-		head = append(head, text.Line{Name: esc.Const("health"), Value: p.d.St.Badge(paint.ToneBad, esc.LineMax(r.Status.Message, prose.MaxReason)), Kind: text.Bad})
+		head = append(head, text.State(p.d.St, paint.ToneBad, esc.LineMax(r.Status.Message, prose.MaxReason)).Named("health").As(text.Bad))
 	}
 	for _, f := range r.Status.Findings {
 		if !f.State.Serves() && f.Message == r.Status.Message {
@@ -411,9 +411,7 @@ func (p *Pane) Describe(m backends.Member) []text.Line {
 		head = append(head, desk.Field("last success", last))
 	}
 	if known && !r.Status.OK {
-		what := text.Advice(esc, advice(model.KindOf(m.Err))).As(text.Field)
-		what.Name = esc.Const("what to do")
-		head = append(head, what)
+		head = append(head, text.Advice(esc, advice(model.KindOf(m.Err))).Named("what to do").As(text.Field))
 	}
 	head = append(head,
 		desk.Field("kind", esc.Line(m.Kind)),

@@ -323,7 +323,7 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 		tone, kind = paint.ToneWarn, text.Warn
 	}
 	head = append(head,
-		text.Line{Value: st.Badge(tone, esc.Const(verdicts[live])), Kind: kind},
+		text.State(st, tone, esc.Const(verdicts[live])).As(kind),
 		text.Line{Value: esc.Sprintf("Blocked for %s (%s) at %s.", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e))), Kind: text.Note})
 	if noDiscardOf(d, e) == "" && !how.low && !d.Spoken { // a listener has words, not keys
 		words := "`d` deletes this entry, for good."

@@ -183,7 +183,7 @@ func (sa *Stories) detail(ctx context.Context, s review.Story) *text.Page {
 	}
 	head := []text.Line{{Value: title, Kind: text.Title}}
 	note := func(t paint.Tone, words safetext.Text) {
-		head = append(head, text.Line{Value: st.Badge(t, words), Kind: text.Note})
+		head = append(head, text.State(st, t, words).As(text.Note))
 	}
 	switch b := blocked(s); {
 	case b == len(s.Parts):
@@ -224,7 +224,7 @@ func (sa *Stories) whyLines(p review.Part) []text.Line {
 	if p.Category != review.CategorySignals {
 		return []text.Line{{Value: st.Badge(paint.ToneBad, esc.Sprintf("blocked: %s (%s)", esc.LineMax(p.Cause, prose.MaxTitle), esc.Line(p.Category))), Kind: text.Bad}}
 	}
-	out := []text.Line{{Value: st.Badge(paint.ToneWarn, esc.Sprintf("score %s, because it", strconv.FormatFloat(p.Sum, 'f', 1, 64))), Kind: text.Note}}
+	out := []text.Line{text.State(st, paint.ToneWarn, esc.Sprintf("score %s, because it", strconv.FormatFloat(p.Sum, 'f', 1, 64))).As(text.Note)}
 	for _, g := range p.Found {
 		why := esc.Sprintf("%s (%s)", esc.LineMax(g.Title, prose.MaxTitle), strconv.FormatFloat(g.Weight, 'f', 1, 64))
 		if g.Evidence != "" {
