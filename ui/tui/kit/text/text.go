@@ -68,7 +68,7 @@ type Line struct {
 func Advice(esc safetext.Escaper, format string, args ...any) Line {
 	out := Line{Kind: Note}
 	for i, part := range strings.Split(format, "`") {
-		n := strings.Count(part, "%")
+		n := min(strings.Count(part, "%"), len(args))
 		said := esc.Sprintf(part, args[:n]...)
 		args = args[n:]
 		if i%2 == 1 {
