@@ -94,6 +94,7 @@ var forms = map[string]struct{ yes, no []string }{
 	"Végan Mülåpøk-Qøgügéx":     {yes: []string{"Muelaapoek-Qoeguegéx, Végan", "Végan Muelaapoek-Qoegueg=C3=A9x"}, no: []string{"Végan Muelaapoek-Qoegueg=C3=A9xa"}},
 	"Jürgen Groß":               {yes: []string{"JÜRGEN GROSS", "Juergen Gross", "Jurgen Gross", "jürgen-gross", "JÜRGEN GROẞ", `J\'fcrgen Gro\'df.`, `{\rtf1 J\u252\'fcrgen Gro\u223\'df}`}, no: []string{`J\'fcrgen Gro\'dfmann`, "Jürgen Grossmann", "Jorgen Gross"}},
 	"สมชาย วงศ์ไทย":             {yes: []string{"พบสมชาย วงศ์ไทย", in(charmap.Windows874, "พบ สมชาย วงศ์ไทย ที่นี่")}, no: []string{"สมหญิง วงศ์ไทย"}},
+	"Märit Weißgärber":          {yes: []string{"Märit Weiβgärber", "MAERIT WEIΒGÄRBER", "marit-weissgaerber"}, no: []string{"Märit Weibgärber", "Märit Weiβgärberin"}},
 	"Siobhán O'Neill":           {yes: []string{"siobhan-oneill", "siobhan_oneill.md", "siobhan-o-neill", "Siobhán O´Neill", "Siobhán O`Neill", `Siobhán O\'Neill`, "Siobhán O''Neill", "Siobhán O’Neill", "Siobhán Oʼ\u200bNeill", "Siobhán OʼNeill", "Siobhan O&#39;Neill", "O'Neill, Siobhán"}, no: []string{"Siobhán O'Neil", "Siobhán Neill"}},
 	"Jean-Pierre Dubois-Martel": {yes: []string{"Jean Pierre Dubois Martel", "Jean–Pierre Dubois–Martel", "JeanPierre DuboisMartel"}, no: []string{"Jean Dubois-Martel"}},
 	"محمد علي":                  {yes: []string{"مُحَمَّد عَلِي", "محـمد علي", "ومحمد علي", "لمحمد علي."}, no: []string{"محمدي علي"}},

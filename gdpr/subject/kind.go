@@ -189,7 +189,6 @@ func PatternsOf(id string) []Pattern {
 	}
 	p.Exact = canonical([]byte(core))
 	short := utf8.RuneCountInString(p.Exact) < 6
-	var out []Pattern
 	switch p.Kind {
 	case Name:
 		return namePatterns(id)
@@ -208,7 +207,7 @@ func PatternsOf(id string) []Pattern {
 		}
 	}
 	p.Length = len(p.Letters)
-	return append(out, p)
+	return []Pattern{p}
 }
 
 // namePatterns are a name's spellings: with ae for ä where it has one, in the Russian cases, and with each
@@ -256,8 +255,8 @@ func parted(gap []byte) bool {
 	return slices.ContainsFunc([]rune(string(gap)), func(r rune) bool { return !ignorable(r) && !unicode.IsMark(r) && r != 0x640 })
 }
 
-// umlauts are the letters that German and Nordic names also spell out.
-var umlauts = map[rune]string{'ä': "ae", 'ö': "oe", 'ü': "ue", 'å': "aa", 'ø': "oe", 'Ä': "Ae", 'Ö': "Oe", 'Ü': "Ue", 'Å': "Aa", 'Ø': "Oe"}
+// umlauts are the letters that German and Nordic names also spell out, and the one that is also typed as a Greek beta.
+var umlauts = map[rune]string{'ß': "β", 'ä': "ae", 'ö': "oe", 'ü': "ue", 'å': "aa", 'ø': "oe", 'Ä': "Ae", 'Ö': "Oe", 'Ü': "Ue", 'Å': "Aa", 'Ø': "Oe"}
 
 // spelledOut are a name and its spellings with some umlauts spelled out; with more than three umlauts, with
 // all of them.

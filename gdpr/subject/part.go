@@ -124,20 +124,21 @@ func isProclitic(s string) bool {
 // dated reports whether s ends in a complete date.
 func dated(s string) bool {
 	const form = "2006-01-02"
-	if len(s) < len(form) {
+	at := len(s) - len(form)
+	if at < 0 {
 		return false
 	}
-	rest, date := s[:len(s)-len(form)], s[len(s)-len(form):]
-	if _, err := time.Parse(form, date); err != nil {
-		return false
-	}
-	_, r := lastShown(rest)
-	return !wordRune(r) && r != '-' && r != '.' && r != '@'
+	_, err := time.Parse(form, s[at:])
+	_, r := lastShown(s[:at])
+	return err == nil && !wordRune(r) && r != '-' && r != '.' && r != '@'
 }
 
 // partAfter reports whether the beginning of b makes the preceding identifier a part of another one.
 func partAfter(b []byte, sh shape) bool {
 	s := string(b)
+	if mark, n, _ := escapeAt([]byte(s + " ")); mark == "." || mark == "@" || mark == "-" { // it joins as the mark itself does
+		s = mark + s[n:]
+	}
 	rest, r := firstShown(s)
 	switch {
 	case r == 's' && sh == name: // the genitive of German names

@@ -96,7 +96,8 @@ func TestPartsBesideAnAddressAndACompound(t *testing.T) {
 	m := matcher(t, "ana.r@example.test", "subj-ana", "RC-ANA-5512")
 	for text, hers := range map[string]bool{
 		"mail ana.r@example.test.": true, "<ana.r@example.test>": true, "contact-ana.r@example.test": true, "ana.r@example.test.md": true,
-		"mary-ana.r@example.test": false, "x.ana.r@example.test": false, "ana.r@example.test.uk": false, "ana.r@example.test@x": false,
+		"mary-ana.r@example.test": false, "x.ana.r@example.test": false, "ana.r@example.test.uk": false, "ana.r@example.test%2Euk": false, "ana.r@example.test&#46;uk": false, `ana.r@example.test\u002euk`: false,
+		"ana.r@example.test=2Euk": false, "ana.r@example.test%2E": true, "ana.r@example.test%2Emd": true, "ana.r@example.test%2C": true, "ana.r@example.test%2Dx": false, "ana.r@example.test@x": false,
 		"n5-subj-ana": true, "team.subj-ana": true, "subj-ana.backup": true, "subj-ana@host": true, "ticket-RC-ANA-5512": true,
 		"subj-ana-b": false, "subj-ana2": false, "xsubj-ana": false, "RC-ANA-55": false, "_subj_ana": false,
 	} {
