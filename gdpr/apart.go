@@ -55,10 +55,10 @@ func (x *run) stepOrWait(ctx context.Context, s model.Store, st Step, locked boo
 	}
 }
 
-// count counts the steps of a store that did this.
+// count counts the steps of a store that did this. A move, which forgets the old id, has removed no item.
 func (l *runLog) count(at int, sp StorePlan, what string) (n int64) {
-	for i := range sp.Steps {
-		if l.what(at, i) == what {
+	for i, st := range sp.Steps {
+		if l.what(at, i) == what && (st.NewID == "" || what != "removed") {
 			n++
 		}
 	}
@@ -66,11 +66,55 @@ func (l *runLog) count(at int, sp StorePlan, what string) (n int64) {
 }
 
 // partAway notices that items of the plan are gone without a step of it, and others with them: a directory may be
-// away that comes back with the person. removed are the items that earlier runs have removed.
-func (x *run) partAway(sp StorePlan, before map[string]int64, removed, absent int64) {
-	if others := sp.Counted - total(before) - removed - absent; before != nil && absent > 0 && others > 0 {
-		x.replan(sp.Store, "%d of the items that the plan forgets were gone, and %d more with them: look whether a part of the store is away, for a new plan takes it for gone", absent, others)
+// away that comes back with the person. items are those that verification has looked at.
+func (x *run) partAway(sp StorePlan, items int64) {
+	at := x.at(sp)
+	if x.log == nil || at < 0 {
+		return
 	}
+	absent := x.log.count(at, sp, "absent")
+	if others := sp.Items - items - x.log.count(at, sp, "removed") - absent; absent > 0 && others > 0 {
+		x.replan(sp.Store, "%d of the items that the plan forgets were gone, and %d more with them: look whether a part of the store is away", absent, others)
+	}
+}
+
+// at is the place of a store in the plan, by which the journal knows it; -1 for none.
+func (x *run) at(sp StorePlan) int {
+	return slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store })
+}
+
+// missingItems is the row of items that an earlier plan found and that are still missing; without a store where none is.
+func missingItems(ctx context.Context, s model.Store, sp StorePlan) receipt.Layer {
+	gone := absent(ctx, s, sp.Missing)
+	if len(gone) == 0 {
+		return receipt.Layer{}
+	}
+	return receipt.Layer{Store: s.Name, Layer: "missing items", Method: "not looked at", Verdict: model.VerdictOutOfScope, Hits: int64(len(gone)), Reason: missingReason}
+}
+
+const missingReason = "by an earlier plan they name the person, and they and other items went without a run of memdesk: look whether a part of the store is away, and plan again when it is back"
+
+// absent are those of some items that a store does not have.
+func absent(ctx context.Context, s model.Store, ids []string) []string {
+	if s.Browser == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		_, err := s.Browser.Read(ctx, id)
+		return !errors.Is(err, model.NotFound)
+	})
+}
+
+// left are the items of a store's plan that no step has erased: those that it had missed already, those whose step is
+// not done, and those that the step did not find.
+func (l *runLog) left(at int, sp StorePlan) []string {
+	out := slices.Clone(sp.Missing)
+	for i, st := range sp.Steps {
+		if what := l.what(at, i); (st.Action == Forget || st.Action == Redact) && (what == "" || what == "absent") && !slices.Contains(out, st.ID) {
+			out = append(out, st.ID)
+		}
+	}
+	return out
 }
 
 // remaining counts the steps of a store that are not done.
@@ -123,7 +167,7 @@ func sizes(ctx context.Context, s model.Store) map[string]int64 {
 // vanished reports whether a store has no item at all where the plan leaves some, and no run has changed it: its
 // disk is away, or it was replaced. An empty store proves no erasure.
 func (x *run) vanished(ctx context.Context, s model.Store, sp StorePlan) bool {
-	at := slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store })
+	at := x.at(sp)
 	if x.log != nil && x.log.count(at, sp, "removed")+x.log.count(at, sp, "edited") > 0 {
 		return false // overDeleted has noticed what else went
 	}

@@ -115,10 +115,11 @@ type run struct {
 	// unlinked are open files without a name, read once for all stores.
 	unlinked map[string]string
 	pending  map[string]bool
-	locked   map[string]int     // steps that wait for the store's lock, by store
-	cascaded map[string]int64   // removals that stores report from their own cascades
-	gone     int64              // items that the current run has removed from the current store
-	unseen   map[model.Ref]bool // layers that differ from the plan
+	locked   map[string]int                 // steps that wait for the store's lock, by store
+	cascaded map[string]int64               // removals that stores report from their own cascades
+	gone     int64                          // items that the current run has removed from the current store
+	unseen   map[model.Ref]bool             // layers that differ from the plan
+	beside   map[string]*subject.Bystanders // by medium
 }
 
 // Authorise checks that an order may be carried out: the plan is the one that was shown, the requester's
@@ -197,7 +198,7 @@ func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.F
 		return Outcome{}, err
 	}
 	x := &run{log: log, d: d, r: &r, p: p, m: m, fleet: fleet, watch: watch, begun: d.Clock.Now().UTC(),
-		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}, cascaded: map[string]int64{}, unseen: map[model.Ref]bool{}}
+		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}, cascaded: map[string]int64{}, unseen: map[model.Ref]bool{}, beside: map[string]*subject.Bystanders{}}
 	if x.approval, _, err = d.approval(ctx, &r, p.Hash); err != nil {
 		return Outcome{}, err
 	}
@@ -308,7 +309,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		x.problem(sp.Store, vanishedReason)
 		return nil
 	}
-	before, earlier := sizes(ctx, s), x.log.count(at, sp, "removed")
+	before := sizes(ctx, s)
 	if err := x.cascade(ctx, at, sp, s); err != nil {
 		return err
 	}
@@ -379,7 +380,6 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	}
 	x.forgetMoved(ctx, s, sp)
 	x.overDeleted(ctx, s, before)
-	x.partAway(sp, before, earlier, x.log.count(at, sp, "absent"))
 	if x.locked[sp.Store] > 0 { // the scrub would wait for the lock again
 		return nil
 	}

@@ -62,13 +62,11 @@ type Step struct {
 
 // StorePlan is the part of a plan in one store.
 type StorePlan struct {
-	Store string `json:"store"`
-	Kind  string `json:"kind"`
-	Where string `json:"where"` // identity beyond the name
-	Items int64  `json:"items"` // in the store
-	// Counted are those that the store's tiers count; 0 where it cannot count them.
-	Counted int64 `json:"counted,omitempty"`
-	Targets int64 `json:"targets"`
+	Store   string `json:"store"`
+	Kind    string `json:"kind"`
+	Where   string `json:"where"` // identity beyond the name
+	Items   int64  `json:"items"` // that the search has looked at
+	Targets int64  `json:"targets"`
 	// Cascade says that the store's own cascade does all steps, in one transaction.
 	Cascade bool   `json:"cascade,omitempty"`
 	Error   string `json:"error,omitempty"` // why it could not be searched, in words
@@ -80,6 +78,9 @@ type StorePlan struct {
 	// Away counts the steps of an earlier plan that were not done in a store that is not configured any more, or empty
 	// now; its note says which.
 	Away int64 `json:"away,omitempty"`
+	// Missing are the items of an earlier plan that are gone without a step of it, and others with them: a part of the
+	// store may be away.
+	Missing []string `json:"missing,omitempty"`
 }
 
 // Plan is exactly what an erasure would do. Hash covers all of it but Made, Estimate
@@ -181,7 +182,7 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if p, err = d.plan(ctx, &r, fleet, step); err != nil {
 			return nil, err
 		}
-		p.away(old, run)
+		p.away(ctx, old, run, fleet)
 		if p.Hash, err = p.sum(); err != nil {
 			return nil, err
 		}
@@ -215,23 +216,49 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 	return p, err
 }
 
-// away adds the stores of the request's earlier plan that are not open any more, or are empty now, and where work was
-// left: they still hold the subject. An empty store may be a disk that is away.
-func (p *Plan) away(old Plan, run *runLog) {
+// away keeps in a new plan what the request's earlier plan found and nobody has erased, and which is out of sight now:
+// its store is not open any more, is empty or cannot be searched, or a part of it may be away. It still holds the subject.
+func (p *Plan) away(ctx context.Context, old Plan, run *runLog, fleet *backends.Fleet) {
 	for at, sp := range old.Stores {
-		n := sp.Away + int64(run.remaining(at, sp))
+		left := run.left(at, sp)
 		now := slices.IndexFunc(p.Stores, func(o StorePlan) bool { return o.Where == sp.Where || o.Where == "" && o.Store == sp.Store })
-		if n == 0 || now >= 0 && !(p.Stores[now].empty() && (sp.Away > 0 || sp.stay() > 0)) {
+		if now >= 0 && !(p.Stores[now].empty() && (sp.Away > 0 || sp.stay() > 0)) {
+			if sp.Items -= run.count(at, sp, "removed"); len(left) > 0 {
+				p.Stores[now].lookForMissing(ctx, sp, left, fleet)
+			}
+			continue
+		}
+		n := max(sp.Away, int64(len(sp.Missing))) + int64(run.remaining(at, sp))
+		if n == 0 {
 			continue
 		}
 		why, do := "it is not configured any more", "configure it"
-		if now >= 0 {
+		switch {
+		case now >= 0:
 			why, do = "it is empty", "look whether its disk is there,"
 			p.Stores = slices.Delete(p.Stores, now, now+1)
+		case slices.ContainsFunc(p.Stores, func(o StorePlan) bool { return o.Store == sp.Store && o.Kind == sp.Kind }):
+			why, do = "its name means another place now", "attest this where all of it was moved there; else configure the old place under a name of its own"
 		}
 		note := fmt.Sprintf("%s, and by the earlier plan %d of its items name the person: %s and plan again", why, n, do)
-		p.Stores = append(p.Stores, StorePlan{Store: sp.Store, Kind: sp.Kind, Where: sp.Where, Away: n, Notes: []string{note}})
+		p.Stores = append(p.Stores, StorePlan{Store: sp.Store, Kind: sp.Kind, Where: sp.Where, Items: sp.Items, Away: n, Missing: left, Notes: []string{note}})
 	}
+}
+
+// lookForMissing notes which items that an earlier plan left are missing, where more items of the store are: was is the
+// earlier plan, without what its run removed. Of a store that could not be searched all are kept.
+func (sp *StorePlan) lookForMissing(ctx context.Context, was StorePlan, left []string, fleet *backends.Fleet) {
+	s, err := fleet.Store(sp.Store)
+	if err != nil || sp.Error != "" {
+		sp.Missing = left
+		return
+	}
+	gone := absent(ctx, s, left)
+	known := slices.DeleteFunc(slices.Clone(gone), func(id string) bool { return !slices.Contains(was.Missing, id) })
+	if was.Items-sp.Items > int64(len(gone)-len(known)) {
+		known = gone
+	}
+	sp.Missing = known
 }
 
 // empty reports whether a store was searched and has nothing.
@@ -347,8 +374,7 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 
 func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, t *teller) error {
 	t.part("items", 0)
-	sp.Counted = total(sizes(ctx, s))
-	t.part("items", sp.Counted)
+	t.part("items", total(sizes(ctx, s)))
 	q := newSearch(s, m)
 	q.isAttested = r.attestedItems(m, s)
 	q.chosen = map[string]Action{}

@@ -1,8 +1,10 @@
 package gdpr_test
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"memdesk/gdpr"
@@ -134,5 +136,30 @@ func TestPostgresHoldInAnotherWorkspace(t *testing.T) {
 	w.inScope(w.plan(r.ID))
 	if text := w.contents()["harbour:h"]; !strings.Contains(text, name) {
 		t.Errorf("the item on hold is %q", text)
+	}
+}
+
+// TestPostgresWorkspacesAreSearchedOnce: to verify a workspace takes a search of each other one in the same files, and
+// they are searched once for all.
+func TestPostgresWorkspacesAreSearchedOnce(t *testing.T) {
+	w := newWorld(t)
+	w.addPostgres(testpg.DSN(t))
+	for _, place := range []string{"harbour", "quay", "mole", "pier"} {
+		c := w.more[0]
+		c.Name, c.Workspace = place, place
+		w.more = append(w.more, c)
+	}
+	var searches atomic.Int64
+	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpConcerning && c.Store.Kind == "postgres" {
+			searches.Add(1)
+		}
+		return next(ctx)
+	}}
+	w.open()
+	p := w.plan(w.file().ID)
+	planned := searches.Swap(0)
+	if _, err := w.erase(p); err != nil || planned != 5 || searches.Load() != 2*planned {
+		t.Errorf("%d searches to plan and %d to verify, %v; want 5 and 10", planned, searches.Load(), err)
 	}
 }

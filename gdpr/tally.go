@@ -96,7 +96,7 @@ func (p *Plan) found(store string) map[string]bool {
 
 // uncount subtracts counted items of a store that still exist.
 func (x *run) uncount(sp StorePlan, still map[string]bool) {
-	at := slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store })
+	at := x.at(sp)
 	i := slices.IndexFunc(x.out.Stores, func(o receipt.Store) bool { return o.Store == sp.Store })
 	if at < 0 || i < 0 || x.log == nil {
 		return

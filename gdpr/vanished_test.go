@@ -116,8 +116,27 @@ func TestAStoreThatLeftTheConfiguration(t *testing.T) {
 	w.inScope(w.plan(id)) // attested, it ends
 }
 
-// TestAPartOfAStoreThatVanished: a directory is away with the person's note and with others. The run says so, and a
-// note that somebody else deleted is no such case.
+// TestAStoreThatMoved: another place under the store's name may be all of it or a copy, so the old one stays named, and
+// the report says what to do where it was moved.
+func TestAStoreThatMoved(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"v/hers.md": name + " likes rye\n", "v/tide.md": "high at noon\n"})
+	w.more = []backends.StoreConfig{{Name: "v", Kind: "vault", Path: filepath.Join(w.dir, "v")}}
+	w.open()
+	id := w.file().ID
+	w.plan(id)
+	if err := os.Rename(filepath.Join(w.dir, "v"), filepath.Join(w.dir, "new")); err != nil {
+		t.Fatal(err)
+	}
+	w.more[0].Path = filepath.Join(w.dir, "new")
+	w.open()
+	if out := w.inScope(w.plan(id)); out.Forgotten != 1 || !strings.Contains(fmt.Sprint(out.Layers), "attest this where all of it was moved there") {
+		t.Errorf("%d forgotten, %+v", out.Forgotten, out.Layers)
+	}
+}
+
+// TestAPartOfAStoreThatVanished: a directory is away with the person's note and with others. The run says so, and so
+// does each plan that is made meanwhile; a note that somebody else deleted is no such case.
 func TestAPartOfAStoreThatVanished(t *testing.T) {
 	w := newWorld(t)
 	dir := filepath.Join(w.dir, "v")
@@ -126,19 +145,55 @@ func TestAPartOfAStoreThatVanished(t *testing.T) {
 	w.open()
 	p := w.plan(w.file().ID)
 	away := filepath.Join(w.dir, "away")
-	if err := os.Rename(filepath.Join(dir, "sub"), away); err != nil {
-		t.Fatal(err)
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
 	}
-	out, err := w.erase(p)
-	if err != nil || out.Status != gdpr.StatePartial || !strings.Contains(fmt.Sprint(out.Problems), "1 more with them") {
-		t.Errorf("%s, %q, %v; want partial", out.Status, out.Problems, err)
+	for _, run := range []bool{true, false} { // the directory goes before the run, or before a new plan
+		move(filepath.Join(dir, "sub"), away)
+		if run {
+			out, err := w.erase(p)
+			if err != nil || out.Status != gdpr.StatePartial || !strings.Contains(fmt.Sprint(out.Problems), "1 more with them") {
+				t.Errorf("%s, %q, %v; want partial", out.Status, out.Problems, err)
+			}
+		}
+		for range 2 {
+			out, err := w.erase(w.plan(p.Request))
+			if err != nil || out.Status != gdpr.StateInScope || strings.Count(fmt.Sprint(out.Layers), "look whether a part of the store is away") != 1 {
+				t.Fatalf("%s, %+v, %v; want complete in scope", out.Status, out.Layers, err)
+			}
+		}
+		move(away, filepath.Join(dir, "sub"))
+		p = w.plan(p.Request)
 	}
-	if err := os.Rename(away, filepath.Join(dir, "sub")); err != nil {
-		t.Fatal(err)
-	}
-	p = w.plan(p.Request)
 	if err := os.Remove(filepath.Join(dir, "sub", "hers.md")); err != nil {
 		t.Fatal(err)
 	}
 	w.complete(p)
+}
+
+// TestAPartOfAStoreThatWasRemoved: somebody else removed the directory for good, or edited the note that came back.
+// Attested, or without the name, its erasure ends.
+func TestAPartOfAStoreThatWasRemoved(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		w := newWorld(t)
+		dir := filepath.Join(w.dir, "v")
+		plant(t, dir, map[string]string{"sub/hers.md": name + " likes rye\n", "sub/tide.md": "high at noon\n", "oats.md": "none\n"})
+		w.more = []backends.StoreConfig{{Name: "v", Kind: "vault", Path: dir}}
+		w.open()
+		id := w.file().ID
+		w.plan(id)
+		if err := os.RemoveAll(filepath.Join(dir, "sub")); err != nil {
+			t.Fatal(err)
+		}
+		p := w.plan(id)
+		if back {
+			plant(t, dir, map[string]string{"sub/hers.md": "rye\n"})
+			w.complete(p)
+		} else {
+			w.inScope(p)
+		}
+	}
 }

@@ -117,7 +117,11 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	if recallOnly(s) {
 		x.describeUnlisted(s, sp, &items)
 	}
+	x.partAway(sp, q.items)
 	out := []receipt.Layer{items}
+	if row := missingItems(ctx, s, sp); row.Store != "" {
+		out = append(out, row)
+	}
 	if len(held) > 0 {
 		out = append(out, receipt.Layer{Store: s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: kept,
 			Reason: fmt.Sprintf("%d on hold: %s", len(held), strings.Join(sortedValues(held), "; "))})
@@ -154,15 +158,24 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	return append(out, layers...), err
 }
 
-// besides are the bystanders in other stores whose items lie in the same files, what is on hold there among
-// them: it is no residue of this store.
+// besides are the bystanders in the stores whose items lie in the same files, what is on hold there among them: it is no
+// residue of this store. Each of the stores is searched once for all of them.
 func (x *run) besides(ctx context.Context, s model.Store) (*subject.Bystanders, error) {
-	out := &subject.Bystanders{}
+	medium := s.Medium()
+	if known := x.beside[medium]; known != nil {
+		return known, nil
+	}
+	var beside []model.Store
 	for _, sp := range x.p.Stores {
-		o, err := x.fleet.Store(sp.Store)
-		if err != nil || o.Medium() != s.Medium() || o.Identity() == s.Identity() {
-			continue
+		if o, err := x.fleet.Store(sp.Store); err == nil && o.Medium() == medium {
+			beside = append(beside, o)
 		}
+	}
+	out := &subject.Bystanders{}
+	if len(beside) == 1 {
+		beside = nil // its own search finds the same
+	}
+	for _, o := range beside {
 		q := newSearch(o, x.m)
 		q.bystanders = out
 		if _, err := q.run(ctx, nil); err != nil {
@@ -178,6 +191,7 @@ func (x *run) besides(ctx context.Context, s model.Store) (*subject.Bystanders, 
 			}
 		}
 	}
+	x.beside[medium] = out
 	return out, nil
 }
 
@@ -524,7 +538,7 @@ func (d *Desk) verifyTerms(ctx context.Context, r *Request, terms []string, flee
 	if err != nil {
 		return nil, err
 	}
-	x := &run{d: d, r: r, m: m, fleet: fleet, scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}}
+	x := &run{d: d, r: r, m: m, fleet: fleet, scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}, beside: map[string]*subject.Bystanders{}}
 	if x.p, err = d.Plan(r.ID); err != nil { // without a plan no hold is known
 		x.p = Plan{}
 		for _, m := range fleet.Members() {
