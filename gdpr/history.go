@@ -2,7 +2,6 @@ package gdpr
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"time"
 
@@ -32,14 +31,16 @@ func history(ctx context.Context, m *subject.Matcher, s model.Store) (row receip
 	defer cancel()
 	found, err := gitlog.Holding(ctx, s.Location, m.NamesBytes)
 	row = receipt.Layer{Store: s.Name, Layer: gitLayer, Method: "every version that git has of these files, byte scan", Verdict: model.VerdictOutOfScope,
-		BytesScanned: found.Bytes, Hits: int64(len(found.Commits))}
+		BytesScanned: found.Bytes, Hits: found.Hits()}
 	switch {
 	case err != nil:
 		row.Verdict, row.Method, row.Reason = model.VerdictUnaudited, "not looked at", "whether commits hold the text is unknown: "+err.Error()
-	case len(found.Commits) == 0:
-		row.Reason = "no commit of any ref, stash or reflog holds the text; unreferenced objects, remotes and clones were not looked at"
+	case row.Hits > 0:
+		row.Reason = found.Words() + "; rewrite every ref, expire the reflog, prune, repack, force-push, and tell whoever has a clone"
+	case found.Whole:
+		row.Reason = "no object, ref or reflog of the repository holds the text; remotes and clones were not looked at"
 	default:
-		row.Reason = fmt.Sprintf("commits hold the text: %s (%d); rewrite every ref, expire the reflog, prune, repack, force-push, and tell whoever has a clone", found.Words(), len(found.Commits))
+		row.Reason = "no commit of any ref, stash or reflog holds the text, nor the index; unreferenced objects, remotes and clones were not looked at"
 	}
 	return row, err != nil
 }

@@ -23,6 +23,12 @@ type Found struct {
 	// Commits are the ids of the commits that added or removed the text or name it in their message, newest
 	// first in git's order.
 	Commits []string
+	// Loose are the ids of other objects that hold it: tags, what is staged, what no ref leads to.
+	Loose []string
+	// Files counts the repository's own files that hold it, by their names or bytes: refs, reflogs, the index.
+	Files int
+	// Whole says that all of the repository was searched, and not only what concerns the path.
+	Whole bool
 	// Objects and Bytes measure the searched part.
 	Objects, Bytes int64
 }
@@ -39,9 +45,13 @@ func Root(path string) (string, bool) {
 	}
 }
 
-// Holding searches every version of a path, in all refs, the stash and the reflog, and the messages of the
-// commits that touch it. It leaves out unreferenced objects, other repositories and clones. An error means
-// that nothing is known; it is worded for people and holds no path.
+// Hits counts what holds the text.
+func (f Found) Hits() int64 { return int64(len(f.Commits) + len(f.Loose) + f.Files) }
+
+// Holding searches every version of a path, in all refs, the stash, the reflog and the index, and the commits that touch
+// it. Where the path is the repository's own directory, it searches every object, unreferenced ones too, and the files
+// beside them. It leaves out other repositories and clones. An error means that nothing is known; it is worded for people
+// and holds no path.
 func Holding(ctx context.Context, path string, holds func(object []byte) bool) (Found, error) {
 	var out Found
 	if _, err := exec.LookPath("git"); err != nil {
@@ -56,53 +66,70 @@ func Holding(ctx context.Context, path string, holds func(object []byte) bool) (
 		return out, errors.New("its place in the repository cannot be told")
 	}
 	g := asker{ctx: ctx, root: root, spec: filepath.ToSlash(spec)}
+	out.Whole = g.spec == "."
 	commits, objects, err := g.objects()
 	if err != nil {
 		return out, err
-	}
-	var blobs []string
-	err = g.read(append(slices.Clone(commits), objects...), func(id, kind string, data []byte) {
-		out.Objects++
-		out.Bytes += int64(len(data))
-		switch {
-		case !holds(data):
-		case kind == "commit":
-			out.Commits = append(out.Commits, id)
-		default:
-			blobs = append(blobs, id)
-		}
-	})
-	if err != nil {
-		return out, err
-	}
-	for part := range slices.Chunk(blobs, 200) {
-		more, err := g.with(part)
-		if err != nil {
-			return out, err
-		}
-		out.Commits = append(out.Commits, more...)
 	}
 	at := map[string]int{}
 	for i, c := range commits {
 		at[c] = i
 	}
+	named := map[string]bool{} // and whether a commit has it
+	err = g.read(append(slices.Clone(commits), objects...), func(id, _ string, data []byte) {
+		out.Objects++
+		out.Bytes += int64(len(data))
+		if holds(data) {
+			named[id] = false
+		}
+	})
+	if err != nil {
+		return out, err
+	}
+	if len(named) > 0 {
+		if out.Commits, err = g.with(named); err != nil {
+			return out, err
+		}
+	}
+	for id, has := range named {
+		if !has {
+			out.Loose = append(out.Loose, id)
+		}
+	}
+	slices.Sort(out.Loose)
 	slices.SortFunc(out.Commits, func(a, b string) int { return at[a] - at[b] })
-	out.Commits = slices.Compact(out.Commits)
-	return out, nil
+	if out.Whole {
+		out.Files, err = g.files(holds)
+	}
+	return out, err
 }
 
-// Words names the commits, as many as fit into a line, and counts the rest.
+// Words names the commits and other objects, as many as fit into a line, and counts the rest.
 func (f Found) Words() string {
+	var out []string
+	if len(f.Commits) > 0 {
+		out = append(out, fmt.Sprintf("commits hold the text: %s (%d)", words(f.Commits), len(f.Commits)))
+	}
+	if len(f.Loose) > 0 {
+		out = append(out, fmt.Sprintf("objects of no commit hold it (git show ID): %s (%d)", words(f.Loose), len(f.Loose)))
+	}
+	if f.Files > 0 {
+		out = append(out, fmt.Sprintf("beside the objects it is in %d of the files (refs, reflogs, the index, the configuration, the last message)", f.Files))
+	}
+	return strings.Join(out, "; ")
+}
+
+func words(ids []string) string {
 	const named = 20
 	short := []string{}
-	for _, c := range f.Commits[:min(len(f.Commits), named)] {
+	for _, c := range ids[:min(len(ids), named)] {
 		short = append(short, c[:min(len(c), 12)])
 	}
-	words := strings.Join(short, ", ")
-	if n := len(f.Commits) - named; n > 0 {
-		words += fmt.Sprintf(" and %d more", n)
+	out := strings.Join(short, ", ")
+	if n := len(ids) - named; n > 0 {
+		out += fmt.Sprintf(" and %d more", n)
 	}
-	return words
+	return out
 }
 
 type asker struct {
@@ -127,18 +154,39 @@ func (g *asker) command(args ...string) *exec.Cmd { return Command(g.ctx, g.root
 
 var errUnread = errors.New("git could not read the history")
 
-// objects are the commits that touch the path, newest first, and every version of the path.
+// objects are the commits that touch the path, newest first, and every version of the path; of a whole repository all
+// commits and all objects.
 func (g *asker) objects() (commits, objects []string, err error) {
-	b, err := g.command("rev-list", "--all", "--reflog", "--objects", "--", g.spec).Output()
+	args := []string{"rev-list", "--all", "--reflog", "--indexed-objects", "--objects"}
+	if g.spec != "." { // a commit that changes no file touches no path
+		args = append(args, "--", g.spec)
+	}
+	b, err := g.command(args...).Output()
 	if err != nil {
 		return nil, nil, errUnread
 	}
+	seen := map[string]bool{}
 	for line := range strings.Lines(string(b)) {
-		id, name, named := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		id, name, isNamed := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch {
-		case !named: // a commit, or a tag of one, has no name here
+		case !isNamed: // a commit, or a tag of one, has no name here
 			commits = append(commits, id)
 		case name == "" || g.spec == "." || name == g.spec || strings.HasPrefix(name, g.spec+"/") || strings.HasPrefix(g.spec, name+"/"):
+			objects = append(objects, id)
+		default:
+			continue
+		}
+		seen[id] = true
+	}
+	if g.spec != "." {
+		return commits, objects, nil
+	}
+	b, err = g.command("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname)").Output()
+	if err != nil {
+		return nil, nil, errUnread
+	}
+	for id := range strings.Lines(string(b)) {
+		if id = strings.TrimSuffix(id, "\n"); !seen[id] {
 			objects = append(objects, id)
 		}
 	}
@@ -191,17 +239,63 @@ func (g *asker) read(ids []string, fn func(id, kind string, data []byte)) (err e
 	return nil
 }
 
-// with are the commits that added or removed one of the objects.
-func (g *asker) with(objects []string) ([]string, error) {
-	args := []string{"log", "--all", "--reflog", "--no-ext-diff", "--no-textconv", "-m", "-t", "--format=%H"}
-	for _, o := range objects {
-		args = append(args, "--find-object="+o)
+// with are the commits that are among the objects, or that added or removed one of them; it marks the objects that they
+// have.
+func (g *asker) with(objects map[string]bool) (commits []string, err error) {
+	args := []string{"log", "--all", "--reflog", "--no-ext-diff", "--no-textconv", "-m", "-t", "--root", "--raw", "--no-abbrev", "--no-renames", "--format=%H %T"}
+	if g.spec != "." {
+		args = append(args, "--", g.spec)
 	}
-	b, err := g.command(append(args, "--", g.spec)...).Output()
+	b, err := g.command(args...).Output()
 	if err != nil {
 		return nil, errUnread
 	}
-	return strings.Fields(string(b)), nil
+	commit := ""
+	for line := range strings.Lines(string(b)) {
+		ids := strings.Fields(line)
+		if strings.HasPrefix(line, ":") && len(ids) > 4 { // :mode mode old new status, and the name
+			ids = ids[2:4]
+		} else if len(ids) == 2 {
+			commit = ids[0]
+		}
+		for _, id := range ids {
+			if _, is := objects[id]; is && commit != "" {
+				objects[id] = true
+				commits = append(commits, commit)
+			}
+		}
+	}
+	slices.Sort(commits)
+	return slices.Compact(commits), nil
+}
+
+// largest bounds a file that is read whole.
+const largest = 64 << 20
+
+// files counts the files beside the objects that hold the text by their names or bytes.
+func (g *asker) files(holds func([]byte) bool) (n int, err error) {
+	dir := filepath.Join(g.root, ".git")
+	return n, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil || g.ctx.Err() != nil:
+			return errUnread
+		case d.IsDir() && path == filepath.Join(dir, "objects"):
+			return filepath.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		}
+		if info, err := d.Info(); err != nil || info.Size() > largest {
+			return errUnread
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return errUnread
+		}
+		if holds(data) || holds([]byte(strings.TrimPrefix(path, dir))) {
+			n++
+		}
+		return nil
+	})
 }
 
 // Objects streams every object of a repository, unreferenced ones included, and then its other files: the

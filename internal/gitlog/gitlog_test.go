@@ -39,8 +39,7 @@ func (r repo) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// commit writes a file and returns the commit's id.
-func (r repo) commit(message, name, body string) string {
+func (r repo) write(name, body string) {
 	r.t.Helper()
 	path := filepath.Join(r.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -49,6 +48,12 @@ func (r repo) commit(message, name, body string) string {
 	if err := os.WriteFile(path, []byte(body), 0o644); err != nil {
 		r.t.Fatal(err)
 	}
+}
+
+// commit writes a file and returns the commit's id.
+func (r repo) commit(message, name, body string) string {
+	r.t.Helper()
+	r.write(name, body)
 	r.git("add", "-A")
 	r.git("commit", "-q", "-m", message)
 	return r.git("rev-parse", "HEAD")
@@ -88,6 +93,55 @@ func TestHolding(t *testing.T) {
 	none, err := gitlog.Holding(t.Context(), r.dir, func([]byte) bool { return false })
 	if err != nil || len(none.Commits) != 0 || none.Objects == 0 {
 		t.Errorf("nothing to find: %+v, %v", none, err)
+	}
+}
+
+// TestHoldingInAWholeRepository: git keeps a text in more places than in the files of its commits.
+func TestHoldingInAWholeRepository(t *testing.T) {
+	type want struct{ commits, loose, files int }
+	cases := map[string]struct {
+		do   func(r repo)
+		want want
+	}{
+		"a message of a commit without files": {func(r repo) { r.git("commit", "-q", "--allow-empty", "-m", "for zxq") }, want{1, 0, 3}},
+		"the author of one":                   {func(r repo) { r.git("commit", "-q", "--allow-empty", "--author=zxq <x@y>", "-m", "x") }, want{1, 0, 0}},
+		"a name of a file": {func(r repo) {
+			r.commit("x", "zxq.md", "tea\n")
+			r.git("rm", "-q", "zxq.md")
+			r.git("commit", "-qm", "x")
+		}, want{1, 0, 0}},
+		"what is staged": {func(r repo) {
+			r.write("c.md", "zxq\n")
+			r.git("add", "-A")
+			r.write("c.md", "tea\n")
+		}, want{0, 1, 0}},
+		"the message of a tag": {func(r repo) { r.git("tag", "-a", "v1", "-m", "by zxq") }, want{0, 1, 0}},
+		"an unreferenced object": {func(r repo) {
+			r.commit("x", "c.md", "zxq\n")
+			r.git("reset", "-q", "--hard", "HEAD~1")
+			r.git("reflog", "expire", "--expire=now", "--all")
+		}, want{0, 1, 0}},
+		"a branch's name": {func(r repo) { r.git("branch", "zxq") }, want{0, 0, 2}},
+		"the stash":       {func(r repo) { r.write("a.md", "zxq\n"); r.git("stash", "-q") }, want{1, 0, 0}},
+		"nothing":         {func(repo) {}, want{}},
+	}
+	for what, c := range cases {
+		r := newRepo(t)
+		r.commit("a", "a.md", "tea\n")
+		c.do(r)
+		got, err := gitlog.Holding(t.Context(), r.dir, func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) })
+		if is := (want{len(got.Commits), len(got.Loose), got.Files}); err != nil || is != c.want || got.Hits() != int64(is.commits+is.loose+is.files) {
+			t.Errorf("%s: %+v (%s), %v; want %+v", what, is, got.Words(), err, c.want)
+		}
+	}
+	r := newRepo(t) // of a directory in a repository, what concerns it
+	r.commit("a", "n/a.md", "tea\n")
+	r.write("n/c.md", "zxq\n")
+	r.write("d.md", "also zxq\n")
+	r.git("add", "-A")
+	got, err := gitlog.Holding(t.Context(), filepath.Join(r.dir, "n"), func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) })
+	if err != nil || len(got.Commits) != 0 || len(got.Loose) != 1 {
+		t.Errorf("staged in a directory: %+v, %v", got, err)
 	}
 }
 
