@@ -110,7 +110,7 @@ func absent(ctx context.Context, s model.Store, ids []string) []string {
 func (l *runLog) left(at int, sp StorePlan) []string {
 	out := slices.Clone(sp.Missing)
 	for i, st := range sp.Steps {
-		if what := l.what(at, i); (st.Action == Forget || st.Action == Redact) && (what == "" || what == "absent") && !slices.Contains(out, st.ID) {
+		if what := l.what(at, i); (st.Action == Forget || st.Action == Redact) && (what == "" || what == "absent") && !slices.Contains(sp.Missing, st.ID) {
 			out = append(out, st.ID)
 		}
 	}

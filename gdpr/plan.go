@@ -224,7 +224,7 @@ func (p *Plan) away(ctx context.Context, old Plan, run *runLog, fleet *backends.
 		now := slices.IndexFunc(p.Stores, func(o StorePlan) bool { return o.Where == sp.Where || o.Where == "" && o.Store == sp.Store })
 		if now >= 0 && !(p.Stores[now].empty() && (sp.Away > 0 || sp.stay() > 0)) {
 			if sp.Items -= run.count(at, sp, "removed"); len(left) > 0 {
-				p.Stores[now].lookForMissing(ctx, sp, left, fleet)
+				p.lookForMissing(ctx, now, sp, left, fleet)
 			}
 			continue
 		}
@@ -245,20 +245,21 @@ func (p *Plan) away(ctx context.Context, old Plan, run *runLog, fleet *backends.
 	}
 }
 
-// lookForMissing notes which items that an earlier plan left are missing, where more items of the store are: was is the
-// earlier plan, without what its run removed. Of a store that could not be searched all are kept.
-func (sp *StorePlan) lookForMissing(ctx context.Context, was StorePlan, left []string, fleet *backends.Fleet) {
+// lookForMissing notes which items that an earlier plan left are missing from a store of this one, where more items of the
+// store are: was is the earlier plan, without what its run removed. Of a store that could not be searched all are kept.
+func (p *Plan) lookForMissing(ctx context.Context, now int, was StorePlan, left []string, fleet *backends.Fleet) {
+	sp := &p.Stores[now]
 	s, err := fleet.Store(sp.Store)
 	if err != nil || sp.Error != "" {
 		sp.Missing = left
 		return
 	}
-	gone := absent(ctx, s, left)
-	known := slices.DeleteFunc(slices.Clone(gone), func(id string) bool { return !slices.Contains(was.Missing, id) })
-	if was.Items-sp.Items > int64(len(gone)-len(known)) {
-		known = gone
+	here := p.found(sp.Store)
+	gone := absent(ctx, s, slices.DeleteFunc(left, func(id string) bool { return here[id] }))
+	known := slices.DeleteFunc(slices.Clone(was.Missing), func(id string) bool { return !slices.Contains(gone, id) })
+	if sp.Missing = known; was.Items-sp.Items > int64(len(gone)-len(known)) {
+		sp.Missing = gone
 	}
-	sp.Missing = known
 }
 
 // empty reports whether a store was searched and has nothing.
