@@ -151,7 +151,7 @@ func (d *Desk) sumOfLayer(ctx context.Context, r *Request, m *subject.Matcher, s
 	if i < 0 {
 		i = slices.IndexFunc(layers, func(l model.Layer) bool { return m.Redact(l.ID, Erased) == id }) // the name that a run prints
 	}
-	if i < 0 || id == gitLayer {
+	if i < 0 || id == gitLayer || nested(layers[i]) {
 		return d.sumOfRow(r, s, id)
 	}
 	scan := scanLayers(ctx, m, s, layers[i:i+1], nil, func(model.Layer) bool { return true }, nil)

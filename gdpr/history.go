@@ -2,6 +2,7 @@ package gdpr
 
 import (
 	"context"
+	"path"
 	"path/filepath"
 	"time"
 
@@ -27,10 +28,24 @@ func history(ctx context.Context, m *subject.Matcher, s model.Store) (row receip
 	if _, in := gitlog.Root(s.Location); !in {
 		return row, false
 	}
+	return historyOf(ctx, m, s.Name, gitLayer, s.Location)
+}
+
+// nested reports whether a layer is a repository below the store's directory that the store does not look into.
+func nested(l model.Layer) bool {
+	return l.Kind == model.LayerExternal && path.Base(l.ID) == ".git" && l.ID != ".git" && l.File != ""
+}
+
+// nestedHistory is the row about such a repository.
+func nestedHistory(ctx context.Context, m *subject.Matcher, s model.Store, l model.Layer) (row receipt.Layer, unknown bool) {
+	return historyOf(ctx, m, s.Name, l.ID, filepath.Dir(l.File))
+}
+
+func historyOf(ctx context.Context, m *subject.Matcher, store, layer, place string) (row receipt.Layer, unknown bool) {
 	ctx, cancel := context.WithTimeout(ctx, gitWait)
 	defer cancel()
-	found, err := gitlog.Holding(ctx, s.Location, m.NamesBytes)
-	row = receipt.Layer{Store: s.Name, Layer: gitLayer, Method: "every version that git has of these files, byte scan", Verdict: model.VerdictOutOfScope,
+	found, err := gitlog.Holding(ctx, place, m.NamesBytes)
+	row = receipt.Layer{Store: store, Layer: layer, Method: "every version that git has of these files, byte scan", Verdict: model.VerdictOutOfScope,
 		BytesScanned: found.Bytes, Hits: found.Hits()}
 	switch {
 	case err != nil:

@@ -173,3 +173,41 @@ func TestGitHistoryIsNamed(t *testing.T) {
 		t.Error("a commit is named for a store of which it holds nothing of her")
 	}
 }
+
+// TestARepositoryInAStore erases a subject whom the history of a repository below the store's directory names: the commits
+// are named, and the repository stays whole.
+func TestARepositoryInAStore(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git on this machine")
+	}
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"notes/tide.md": "high\n", "notes/sub/her.md": "of " + name + "\n", "ship/crews/c1/agents/a/.memory/daily/2026-02-01.md": "rain\n",
+		"ship/crews/c1/agents/a/.memory/topics/her.md": "of " + name + "\n"})
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "notes")}, {Name: "ship", Kind: "crewship", Path: filepath.Join(w.dir, "ship"), BasePath: filepath.Join(w.dir, "ship")}}
+	dirs := []string{filepath.Join(w.dir, "notes/sub"), filepath.Join(w.dir, "ship/crews/c1/agents/a/.memory")}
+	git := func(dir string, args ...string) {
+		t.Helper()
+		if out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@y"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
+	for _, dir := range dirs {
+		git(dir, "init", "-q")
+		git(dir, "add", "-A")
+		git(dir, "commit", "-qm", "as it was")
+		git(dir, "rm", "-qr", "--cached", ".")
+		git(dir, "gc", "-q")
+	}
+	w.open()
+	out := w.inScope(w.plan(w.file().ID)) // each layer that holds her is attested
+	for _, store := range []string{"notes", "ship"} {
+		if !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+			return l.Store == store && strings.HasSuffix(l.Layer, "/.git") && l.HoldsPerson()
+		}) {
+			t.Errorf("%s: the repository is not named: %+v", store, out.Layers)
+		}
+	}
+	for _, dir := range dirs {
+		git(dir, "fsck", "--full")
+	}
+}

@@ -508,7 +508,13 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 			continue
 		}
 		if !ours(l) {
-			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: whyLeft(m, l)})
+			st := Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: whyLeft(m, l)}
+			if nested(l) {
+				if found, unknown := nestedHistory(ctx, m, s, l); found.Hits > 0 || unknown {
+					st.Layer, st.Reason = "git", found.Reason
+				}
+			}
+			sp.Steps = append(sp.Steps, st)
 			continue
 		}
 		st := Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: Scrub, Revision: dry[l.ID]}

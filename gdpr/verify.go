@@ -270,6 +270,12 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.By
 			continue
 		}
 		l.Reason = whyLeft(x.m, l)
+		if nested(l) {
+			row, _ := nestedHistory(ctx, x.m, s, l)
+			x.attestRow(s, &row)
+			out = append(out, row)
+			continue
+		}
 		row := scanRow(s, l, scans[i])
 		_, kept := held[l.ItemID]
 		if !kept && attached(l) { // another request may hold an item that does not name this subject

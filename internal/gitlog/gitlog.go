@@ -33,6 +33,9 @@ type Found struct {
 	Objects, Bytes int64
 }
 
+// Kept says why a repository is a layer that memdesk leaves.
+const Kept = "git's history keeps every committed text; rewriting it, its remotes and clones is out of reach"
+
 // Root is the directory of the repository around a path; false outside any.
 func Root(path string) (string, bool) {
 	for d := path; ; d = filepath.Dir(d) {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/walk"
+	"memdesk/internal/gitlog"
 	"memdesk/model"
 )
 
@@ -77,6 +79,8 @@ func (f file) layer(dir string) model.Layer {
 	switch {
 	case f.problem != "":
 		l.Readable = false
+	case f.meta.Kind == rootdir.Directory: // a repository
+		l.Kind, l.Readable, l.Reason, l.File = model.LayerExternal, false, gitlog.Kept, filepath.Join(dir, filepath.FromSlash(f.label))
 	case f.meta.Kind == rootdir.Link:
 		l.Kind, l.ItemID, l.Readable, l.Reason = model.LayerExternal, "", false, model.LinkReason
 	case f.meta.Kind != rootdir.File:
@@ -88,8 +92,8 @@ func (f file) layer(dir string) model.Layer {
 	return l
 }
 
-// eachFile walks everything beneath a memory directory. An unreadable part is passed on as a file with a
-// problem.
+// eachFile walks everything beneath a memory directory. A git repository is passed on as its directory: each file of it is
+// a part of everybody's history. An unreadable part is passed on as a file with a problem.
 func (s *store) eachFile(ctx context.Context, p *memoryDir, fn func(file)) error {
 	dir, err := s.open(p)
 	switch {
@@ -102,7 +106,8 @@ func (s *store) eachFile(ctx context.Context, p *memoryDir, fn func(file)) error
 		return nil
 	}
 	defer dir.Close()
-	return walk.Everything(ctx, "layers", dir, nil, func(w walk.Found) {
+	enter := func(at string) bool { return path.Base(at) != ".git" }
+	return walk.Everything(ctx, "layers", dir, enter, func(w walk.Found) {
 		if !w.Empty {
 			fn(file{memory: p, label: w.Path, meta: w.Meta, problem: w.Problem, dir: dir})
 		}

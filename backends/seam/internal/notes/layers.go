@@ -11,6 +11,7 @@ import (
 
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/walk"
+	"memdesk/internal/gitlog"
 	"memdesk/model"
 )
 
@@ -103,8 +104,7 @@ func (f found) layer(dir string) model.Layer {
 		l.Bytes = 0
 		return l
 	case sortGit:
-		l.Kind, l.Readable = model.LayerExternal, false
-		l.Reason = "git's history keeps every committed text; rewriting it, its remotes and clones is out of reach"
+		l.Kind, l.Readable, l.Reason, l.File = model.LayerExternal, false, gitlog.Kept, filepath.Join(dir, filepath.FromSlash(f.id))
 		return l
 	case sortCopy, sortBooks, sortLines:
 	}
