@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -235,7 +236,7 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 			swept, problems, err := d.Sweep(ctx, restored, ask)
 			for _, w := range swept {
 				a.result("swept", sweptRow{w.Of, w.Request, w.Items, w.Outcome.Status, w.Outcome.Reason},
-					"%s  erased before under %s: %s, %s", w.Request, w.Of, plural(w.Items, "item"), string(w.Outcome.Status))
+					"%s  erased before under %s: %s, %s", w.Request, w.Of, plural(w.Items, "item"), cmp.Or(string(w.Outcome.Status), "not carried out"))
 			}
 			a.sayEach(problems, "%s")
 			if err != nil {
