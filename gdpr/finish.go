@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -82,6 +83,10 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 		Held: x.heldItems(), Attested: x.attestations(), Open: x.d.unreached(x.r, x.out), Exports: x.r.exports(), Backups: copies, Recipients: x.recipients(),
 		Suppression: receipt.Suppression{Active: true, Method: "keyed hashes of the identifiers; what names the person is refused at the gate and found by `memdesk gdpr sweep`"},
 		Notes:       append(limits(), x.r.Warnings...),
+	}
+	both := x.p.shared(x.fleet)
+	for _, i := range slices.Sorted(maps.Keys(both)) {
+		rec.Notes = append(rec.Notes, x.p.Stores[i].Store+": "+both[i])
 	}
 	rec.Identity = x.r.identityCheck()
 	if a := x.approval; a != nil {

@@ -37,11 +37,16 @@ func fileHash(key suppress.Key, s *model.Store, id string) string {
 	if !filepath.IsAbs(s.Location) {
 		return ""
 	}
+	return key.Item("file", filepath.Join(rootOf(s), filepath.FromSlash(id)))
+}
+
+// rootOf is the directory of a store, without links.
+func rootOf(s *model.Store) string {
 	root, err := filepath.EvalSymlinks(s.Location)
 	if err != nil {
-		root = s.Location
+		return s.Location
 	}
-	return key.Item("file", filepath.Join(root, filepath.FromSlash(id)))
+	return root
 }
 
 // place is the store of a hold: its identity, or else its name.

@@ -211,3 +211,20 @@ func TestARepositoryInAStore(t *testing.T) {
 		git(dir, "fsck", "--full")
 	}
 }
+
+// TestAFileOfTwoStores: each of two stores counts its item, and plan and receipt say that it is one file.
+func TestAFileOfTwoStores(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"v/sub/hers.md": name + " likes rye\n", "v/tide.md": "high\n", "v/sub/tide.md": "high\n"})
+	w.more = []backends.StoreConfig{{Name: "v", Kind: "vault", Path: filepath.Join(w.dir, "v")}, {Name: "part", Kind: "vault", Path: filepath.Join(w.dir, "v", "sub")}}
+	w.open()
+	p := w.plan(w.file().ID)
+	const words = "1 of its items are files that v shows too"
+	if i := slices.IndexFunc(p.Stores, func(sp gdpr.StorePlan) bool { return sp.Store == "part" }); !strings.Contains(strings.Join(p.Stores[i].Notes, "; "), words) {
+		t.Errorf("the plan says %q", p.Stores[i].Notes)
+	}
+	w.complete(p)
+	if _, rec, _, err := w.desk.Receipt(p.Request); err != nil || rec.Forgotten != 2 || !strings.Contains(strings.Join(rec.Notes, "; "), "part: "+words) {
+		t.Errorf("the receipt counts %d and says %q, %v", rec.Forgotten, rec.Notes, err)
+	}
+}

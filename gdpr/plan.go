@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -278,6 +279,33 @@ func (sp *StorePlan) stay() int64 {
 	return n
 }
 
+// shared says of a store, by its place in the plan, how many of its items are files that an earlier one shows too: an
+// item of each store is counted, and the file goes once.
+func (p *Plan) shared(fleet *backends.Fleet) map[int]string {
+	out, shown := map[int]string{}, map[string]string{}
+	for i, sp := range p.Stores {
+		s, err := fleet.Store(sp.Store)
+		if err != nil || !filepath.IsAbs(s.Location) {
+			continue
+		}
+		root, n, by := rootOf(&s), 0, ""
+		for _, st := range sp.Steps {
+			file := filepath.Join(root, filepath.FromSlash(st.ID))
+			switch first := shown[file]; {
+			case st.Layer != layerItem || st.Action != Forget && st.Action != Redact:
+			case first == "":
+				shown[file] = sp.Store
+			case first != sp.Store:
+				n, by = n+1, first
+			}
+		}
+		if n > 0 {
+			out[i] = fmt.Sprintf("%d of its items are files that %s shows too: both count them", n, by)
+		}
+	}
+	return out
+}
+
 // unended refuses an act on a request that has ended, or was carried out and only not closed yet.
 func (d *Desk) unended(r *Request, op string) error {
 	if err := r.over(op); err != nil {
@@ -366,6 +394,9 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 	}
 	if err := d.checkWhole(r, &p); err != nil {
 		return Plan{}, err
+	}
+	for i, words := range p.shared(fleet) {
+		p.Stores[i].Notes = append(p.Stores[i].Notes, words)
 	}
 	d.keepLinks(&p)
 	p.Estimate = 2*d.Clock.Now().Sub(begun) + time.Second
