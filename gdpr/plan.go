@@ -261,6 +261,9 @@ func (p *Plan) lookForMissing(ctx context.Context, now int, was StorePlan, left 
 	if sp.Missing = known; was.Items-sp.Items > int64(len(gone)-len(known)) {
 		sp.Missing = gone
 	}
+	if n := len(sp.Missing); n > 0 {
+		sp.Notes = append(sp.Notes, fmt.Sprintf("items are missing (%d): %s", n, missingReason))
+	}
 }
 
 // empty reports whether a store was searched and has nothing.

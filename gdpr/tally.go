@@ -81,10 +81,13 @@ func (x *run) addTally() {
 	}
 }
 
-// found are the items of a store in which a plan found the subject.
+// found are the items of a store in which a plan found the subject, and those that it misses.
 func (p *Plan) found(store string) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range p.Stores {
+		for _, id := range s.Missing {
+			out[id] = out[id] || s.Store == store
+		}
 		for _, st := range s.Steps {
 			if s.Store == store && (st.Action == Forget || st.Action == Redact || st.Action == Held) {
 				out[st.ID] = true
