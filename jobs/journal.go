@@ -132,6 +132,11 @@ func (j *journal) load(ctx context.Context) (first, last entry, err error) {
 	if err := take(ctx, j.f); err != nil {
 		return first, last, err
 	}
+	return j.read()
+}
+
+// read fills in the completed steps and the salt, and returns the first and the last line.
+func (j *journal) read() (first, last entry, err error) {
 	b, err := io.ReadAll(j.f)
 	if err != nil {
 		return first, last, fmt.Errorf("read journal: %w", bare(err))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"memdesk/internal/atomicfile"
@@ -245,6 +246,29 @@ func (r *Runner) Get(ctx context.Context, id ID) (Status, error) {
 		return st, nil
 	}
 	return readStatus(r.fs, r.path(id), id)
+}
+
+// Steps reports which steps a job has completed by now, by their keys. It takes no lock.
+func (r *Runner) Steps(ctx context.Context, id ID) (completed func(key string) bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !id.valid() {
+		return nil, ErrNotFound
+	}
+	f, err := r.fs.OpenFile(r.path(id), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", bare(err))
+	}
+	defer f.Close()
+	j := &journal{f: f, steps: map[string]bool{}}
+	if _, _, err := j.read(); err != nil {
+		return nil, err
+	}
+	return func(key string) bool { return j.steps[j.stepKey(key)] }, nil
 }
 
 // List is every job, newest first; none when there is no directory.

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"memdesk/audit"
 	"memdesk/jobs"
@@ -58,6 +59,29 @@ func (s *Session) Copy(ctx context.Context, r *jobs.Runner, plan transfer.Plan, 
 	return out, err
 }
 
+// TryCopy reports what Copy would do, item by item: what stands there, what an unfinished job of the same title has
+// settled, and what suppression and holds refuse. It writes nothing.
+func (s *Session) TryCopy(ctx context.Context, r *jobs.Runner, plan transfer.Plan, c Copying) (sum transfer.Summary, err error) {
+	began := s.Clock.Now()
+	try := transfer.Rehearsal{Progress: func(done, total int64) {
+		c.Status(jobs.Status{Done: done, Total: total, Unit: "item", Started: began, Updated: s.Clock.Now()})
+	}}
+	if s.desk != nil {
+		try.Gate = s.desk.Gate()
+	}
+	open, err := unfinished(ctx, r, string(Copy), c.Title)
+	if err != nil {
+		return sum, err
+	}
+	if len(open) > 0 {
+		c.TakenUp(open[0])
+		if try.Settled, err = r.Steps(ctx, open[0].ID); err != nil {
+			return sum, err
+		}
+	}
+	return plan.Try(ctx, try, c.Item)
+}
+
 // ExportStore writes a whole store into a new directory, which transfer.OpenExport reads again. It changes no
 // memory and is recorded, because no erasure reaches the copy.
 func (s *Session) ExportStore(ctx context.Context, store, dir, reason string, progress func(done, total int64)) (m transfer.Manifest, err error) {
@@ -74,14 +98,11 @@ func (s *Session) ExportStore(ctx context.Context, store, dir, reason string, pr
 
 // startOrRecover continues the newest incomplete job of the same kind and title, or starts one.
 func startOrRecover(ctx context.Context, r *jobs.Runner, spec jobs.Spec, takenUp func(jobs.Status)) (jobs.ID, error) {
-	all, err := r.List(ctx)
+	open, err := unfinished(ctx, r, spec.Kind, spec.Title)
 	if err != nil {
 		return "", err
 	}
-	for _, st := range all {
-		if st.Kind != spec.Kind || st.Title != spec.Title || st.State == jobs.Done {
-			continue
-		}
+	for _, st := range open {
 		switch err := r.Recover(ctx, st.ID, spec); {
 		case err == nil:
 			takenUp(st)
@@ -91,6 +112,14 @@ func startOrRecover(ctx context.Context, r *jobs.Runner, spec jobs.Spec, takenUp
 		}
 	}
 	return r.Start(ctx, spec)
+}
+
+// unfinished are the jobs of a kind and title that are not done, the newest first.
+func unfinished(ctx context.Context, r *jobs.Runner, kind, title string) ([]jobs.Status, error) {
+	all, err := r.List(ctx)
+	return slices.DeleteFunc(all, func(st jobs.Status) bool {
+		return st.Kind != kind || st.Title != title || st.State == jobs.Done
+	}), err
 }
 
 // follow reports the progress of a job until its end; the end of ctx cancels the job at its next step.

@@ -56,6 +56,7 @@ var reading = []string{
 	"Session.Falls", "Session.Undos", "Session.PlanTakeback", "Session.WriterOf", "Session.WriterOfItem", "Session.Told", "Session.Calibration", "Session.Difference", "Session.Family", "Session.Flagged", "Session.HeldScore",
 	"Session.Planted", "Session.Stories", "Session.Withheld", "Session.Survey", "Session.Explain", "Session.Anchoring",
 	"Session.FallsOf", "Session.OriginsOf", "Session.Watch", "Session.AskWitness",
+	"Session.TryCopy",      // a dry run
 	"Session.Replay",       // into a scratch store
 	"Session.CloseOrphans", // only records that the outcome of another process's act is unknown
 	"Survey.Health", "Survey.Tiers", "Survey.Quarantined", "Survey.Conflicts", "Survey.Log",

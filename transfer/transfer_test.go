@@ -55,14 +55,25 @@ func direct(ctx context.Context, s model.Store, req model.RetainRequest) (model.
 	return s.Provider.Retain(ctx, req)
 }
 
-func run(t *testing.T, from, to model.Store, o transfer.Options, j transfer.Journal) (transfer.Summary, []transfer.Outcome, error) {
+func run(t *testing.T, from, to model.Store, o transfer.Options, j transfer.Journal) (sum transfer.Summary, all []transfer.Outcome, err error) {
 	t.Helper()
 	plan, err := transfer.NewPlan(from, to, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []transfer.Outcome
-	sum, err := plan.Run(t.Context(), j, direct, func(o transfer.Outcome) { all = append(all, o) })
+	var would transfer.Summary
+	// A dry run must count what the run counts, but for items that the destination refuses when they are written.
+	if m, ok := j.(*memory); ok && m.stop == 0 {
+		if would, err = plan.Try(t.Context(), transfer.Rehearsal{Settled: func(key string) bool { return m.done[key] }}, func(transfer.Outcome) {}); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if would.Skipped != sum.Skipped || would.Copied+would.Failed != sum.Copied+sum.Failed || would.Failed > sum.Failed {
+				t.Errorf("the dry run counted %+v, the run %+v", would, sum)
+			}
+		}()
+	}
+	sum, err = plan.Run(t.Context(), j, direct, func(o transfer.Outcome) { all = append(all, o) })
 	if got := sum.Copied + sum.Skipped + sum.Failed; got != int64(len(all)) {
 		t.Errorf("%d outcomes, %d counted", len(all), got)
 	}

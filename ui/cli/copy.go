@@ -35,7 +35,7 @@ func (a *app) copyCommand() *cobra.Command {
 	fl.StringVar(&f.tier, "tier", "", "only this `TIER` of the source")
 	fl.StringArrayVar(&f.maps, "map", nil, "put a tier's items into another: `FROM=TO`, * for every tier that the destination has not (repeatable)")
 	fl.BoolVar(&f.replace, "replace", false, "replace what stands there already and differs; it is kept for undo")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would go where, and do nothing")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "read both stores and say what would become of each item; write nothing")
 	return a.asksWhy(c)
 }
 
@@ -55,7 +55,7 @@ func (a *app) copy(ctx context.Context, f copyFlags) error {
 		return usage("no tier of store %s goes anywhere: map one with --map FROM=TO", f.from)
 	}
 	if f.dryRun {
-		return nil
+		return a.withJobs(ctx, func(r *jobs.Runner) error { return a.tryCopy(ctx, r, s, plan, f) })
 	}
 	if err := a.agree(ctx, operator.Copy, f.to, a.text.Sprintf("copy from store %s to store %s?", f.from, f.to).String()); err != nil {
 		return err
@@ -162,7 +162,8 @@ type copiedRow struct {
 	Copied  int64   `json:"copied"`
 	Skipped int64   `json:"skipped"`
 	Failed  int64   `json:"failed"`
-	Job     jobs.ID `json:"job"`
+	Job     jobs.ID `json:"job"` // empty for a dry run, which is none
+	DryRun  bool    `json:"dry_run"`
 }
 
 // copyRow is the outcome of one item.
@@ -178,17 +179,13 @@ type copyRow struct {
 func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, plan transfer.Plan, f copyFlags) error {
 	tab := a.table("RESULT", "ITEM", "WHY")
 	told, end := a.progress()
-	done, err := s.Copy(ctx, r, plan, operator.Copying{To: f.to, Title: copyTitle(f), Reason: a.flags.reason, Item: tab.outcome,
-		TakenUp: func(st jobs.Status) {
-			a.sayf("taking up job %s, %s done before", string(st.ID), plural(int64(st.Steps), "step"))
-		},
-		Status: func(st jobs.Status) { told(progress(st)) }})
+	done, err := s.Copy(ctx, r, plan, a.copying(f, tab, "taking up job %s, %s done before", told))
 	end()
 	if err != nil {
 		return err
 	}
 	tab.flush()
-	a.result("summary", copiedRow{done.Copied, done.Skipped, done.Failed, done.Job},
+	a.result("summary", copiedRow{done.Copied, done.Skipped, done.Failed, done.Job, false},
 		"copied %d, skipped %d, failed %d", done.Copied, done.Skipped, done.Failed)
 	switch {
 	case done.Failed > 0:
@@ -199,6 +196,28 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 		return &exitError{exitPartial, done.End.Err}
 	}
 	return done.End.Err
+}
+
+// copying is what a copy, or its dry run, needs to know and whom it tells.
+func (a *app) copying(f copyFlags, tab *table, takenUp string, told func(string)) operator.Copying {
+	return operator.Copying{To: f.to, Title: copyTitle(f), Reason: a.flags.reason, Item: tab.outcome,
+		TakenUp: func(st jobs.Status) { a.sayf(takenUp, string(st.ID), plural(int64(st.Steps), "step")) },
+		Status:  func(st jobs.Status) { told(progress(st)) }}
+}
+
+// tryCopy prints what the copy would do.
+func (a *app) tryCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, plan transfer.Plan, f copyFlags) error {
+	tab := a.table("RESULT", "ITEM", "WHY")
+	told, end := a.progress()
+	sum, err := s.TryCopy(ctx, r, plan, a.copying(f, tab, "the copy would take up job %s, %s done before", told))
+	end()
+	if err != nil {
+		return err
+	}
+	tab.flush()
+	a.result("summary", copiedRow{sum.Copied, sum.Skipped, sum.Failed, "", true},
+		"would be copied %d, skipped %d, failed %d; what the destination's own checks refuse (scanner, cap, form) fails only at the write", sum.Copied, sum.Skipped, sum.Failed)
+	return nil
 }
 
 // notCopied is the error of a copy with failed items: of the kind of one of them, and retryable where the same

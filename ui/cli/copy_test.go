@@ -26,12 +26,19 @@ func TestCopy(t *testing.T) {
 		t.Errorf("without a mapping: %d %s", r.code, r.err)
 	}
 	maps := []string{"--map", "AGENT=longterm", "--map", "daily=session"}
-	if r := copying(append(maps, "--dry-run")...); r.code != 0 || r.out != "" || !strings.Contains(r.err, "tier AGENT goes to tier longterm") {
-		t.Errorf("dry run: %d %q %q", r.code, r.out, r.err)
+	try := func(copied, skipped, failed float64) {
+		t.Helper()
+		r := copying(append(maps, "--dry-run")...).want(t, 0, "tier AGENT goes to tier longterm")
+		if sum := r.row(t, "summary"); len(r.rows) != 3 || sum["copied"] != copied || sum["skipped"] != skipped || sum["failed"] != failed || sum["dry_run"] != true {
+			t.Errorf("dry run: %v", r.rows)
+		}
 	}
+	try(2, 0, 0)
 	if r := copying(maps...); r.code != 2 {
 		t.Errorf("without --yes and a terminal: %d", r.code)
 	}
+	d.run(append(open, "items", "-s", "sqlite", "-o", "name")...).want(t, 0)
+	try(2, 0, 0) // the first wrote nothing
 	r := copying(append(maps, "--yes")...)
 	if r.code != 0 || len(r.rows) != 3 || r.rows[2]["type"] != "summary" || r.rows[2]["copied"] != 2.0 {
 		t.Fatalf("copy: %d %v %s", r.code, r.rows, r.err)
@@ -44,6 +51,7 @@ func TestCopy(t *testing.T) {
 	if r = copying(append(maps, "--yes")...); r.code != 0 || r.rows[2]["copied"] != 0.0 || r.rows[2]["skipped"] != 2.0 {
 		t.Errorf("again: %d %v", r.code, r.rows)
 	}
+	try(0, 2, 0)
 	if r = d.run(append(open, "show", "sqlite:daily/2026-05-21.md")...); r.code != 0 || !strings.Contains(r.out, "second harbour") {
 		t.Errorf("show: %d %s %s", r.code, r.out, r.err)
 	}

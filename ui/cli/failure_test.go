@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -11,6 +12,8 @@ import (
 // and its store.
 func TestErrorsAreObjects(t *testing.T) {
 	d := newDesk(t)
+	db := filepath.Join(d.dir, "graph.db")
+	d.bare("create", "--yes", "sqlite="+db).want(t, 0)
 	for name, tt := range map[string]struct {
 		args []string
 		code int
@@ -23,7 +26,7 @@ func TestErrorsAreObjects(t *testing.T) {
 		"one of two": {[]string{"forget", "crewship:AGENT.md", "crewship:../\u202egone", "--yes"}, 3, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": "crewship"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := d.run(append([]string{"--json"}, tt.args...)...).want(t, tt.code)
+			r := d.run(append([]string{"--json", "--open", "sqlite=" + db}, tt.args...)...).want(t, tt.code)
 			var found map[string]any
 			for line := range strings.Lines(r.err) {
 				var m map[string]any
