@@ -81,8 +81,15 @@ func (a *app) failure(where model.Ref, err error) {
 func kindOf(err error) (kind model.Kind, retryable bool) {
 	var e *model.Error
 	var ex *exitError
-	if !errors.As(err, &e) && errors.As(err, &ex) && ex.code == exitUsage {
-		return model.InvalidInput, false
+	if !errors.As(err, &e) && errors.As(err, &ex) {
+		switch ex.code {
+		case exitUsage:
+			return model.InvalidInput, false
+		case exitRefused:
+			return model.PermissionDenied, false
+		case exitNotFound:
+			return model.NotFound, false
+		}
 	}
 	return model.KindOf(err), model.IsRetryable(err)
 }

@@ -19,11 +19,12 @@ func TestErrorsAreObjects(t *testing.T) {
 		code int
 		want map[string]any
 	}{
-		"no item":    {[]string{"show", "crewship:daily/1999-01-01.md"}, 4, map[string]any{"kind": "NOT_FOUND", "retryable": false, "store": "crewship"}},
-		"no store":   {[]string{"show", "nobody:x"}, 2, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": "nobody"}},
-		"no flag":    {[]string{"items", "--no-such-flag"}, 2, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": nil}},
-		"unanswered": {[]string{"forget", "crewship:AGENT.md"}, 2, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": "crewship"}},
-		"one of two": {[]string{"forget", "crewship:AGENT.md", "crewship:../\u202egone", "--yes"}, 3, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": "crewship"}},
+		"no item":       {[]string{"show", "crewship:daily/1999-01-01.md"}, 4, map[string]any{"kind": "NOT_FOUND", "retryable": false, "store": "crewship"}},
+		"no store":      {[]string{"show", "nobody:x"}, 2, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": "nobody"}},
+		"no flag":       {[]string{"items", "--no-such-flag"}, 2, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": nil}},
+		"unanswered":    {[]string{"forget", "crewship:AGENT.md"}, 2, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": "crewship"}},
+		"not confirmed": {[]string{"migrate", "-s", "sqlite", "--to", "0", "--confirm", "another"}, 6, map[string]any{"kind": "PERMISSION_DENIED", "retryable": false, "store": "sqlite"}},
+		"one of two":    {[]string{"forget", "crewship:AGENT.md", "crewship:../\u202egone", "--yes"}, 3, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": "crewship"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := d.run(append([]string{"--json", "--open", "sqlite=" + db}, tt.args...)...).want(t, tt.code)

@@ -8,9 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Writable asks for access without opening the file.
-func Writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }
-
 // CheckReadable is PermissionDenied where this user cannot read the file.
 func CheckReadable(path string) error {
 	if err := unix.Access(path, unix.R_OK); err != nil {

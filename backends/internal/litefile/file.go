@@ -3,6 +3,7 @@
 package litefile
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -38,10 +39,10 @@ type File struct {
 	closed  error
 }
 
-// Open opens a database file for reading, and for changes unless asked not to or the file
-// cannot be written. It creates nothing. Each connection sees the attached files too; whether
-// they can be written is the caller's to ask. Errors are NotFound, InvalidInput for what is no
-// regular file with content, and PermissionDenied.
+// Open opens a database file for reading, and for changes unless asked not to or the file,
+// or an attached one, cannot be written. It creates nothing. Each connection sees the attached
+// files too. Errors are NotFound, InvalidInput for what is no regular file with content, and
+// PermissionDenied.
 func Open(path string, readOnly bool, with ...Attached) (*File, error) {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return nil, model.Errorf(model.InvalidInput, "open", "a path is needed: a database file")
@@ -62,13 +63,7 @@ func Open(path string, readOnly bool, with ...Attached) (*File, error) {
 	if err := CheckReadable(abs); err != nil {
 		return nil, err
 	}
-	f := &File{Path: abs, Name: filepath.Base(abs), sidecars: noteSidecars(abs)}
-	switch {
-	case readOnly:
-		f.readOnly = "opened for reading only"
-	case !Writable(abs):
-		f.readOnly = "the file cannot be written by this user or on this medium"
-	}
+	f := &File{Path: abs, Name: filepath.Base(abs), sidecars: noteSidecars(abs), readOnly: vitals.Unwritable(abs)}
 	if f.identity, err = identify(abs); err != nil {
 		return nil, Worded("open", err)
 	}
@@ -78,6 +73,10 @@ func Open(path string, readOnly bool, with ...Attached) (*File, error) {
 			return nil, Worded("open", err)
 		}
 		f.attached = append(f.attached, id)
+		f.readOnly = cmp.Or(f.readOnly, vitals.Unwritable(o.Path))
+	}
+	if readOnly {
+		f.readOnly = "opened for reading only"
 	}
 	f.connect(with)
 	return f, nil
@@ -106,7 +105,7 @@ func (f *File) Writer() *sql.DB { return f.writer }
 func (f *File) Explain(err error) error {
 	switch model.KindOf(err) {
 	case model.Unavailable:
-		if f.readOnly != "" || !Writable(filepath.Dir(f.Path)) {
+		if f.readOnly != "" || vitals.Unwritable(filepath.Dir(f.Path)) != "" {
 			return model.Errorf(model.Unavailable, "open", "%q is in WAL mode and SQLite cannot keep its -shm file beside it: "+
 				"give write access to the directory, or open a copy of the file", f.Name)
 		}

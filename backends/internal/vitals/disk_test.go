@@ -3,6 +3,8 @@
 package vitals
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -56,4 +58,27 @@ torn`
 			t.Errorf("after %v with process %d: %+v", tt.after, tt.pid, f)
 		}
 	}
+}
+
+// TestUnwritable asks about a directory without the right to enter it, and about a mode that root overrides.
+func TestUnwritable(t *testing.T) {
+	dir := t.TempDir()
+	if why := Unwritable(dir); why != "" {
+		t.Errorf("a directory of ours: %s", why)
+	}
+	if why := Unwritable(filepath.Join(dir, "gone")); why != "" {
+		t.Errorf("what is not there: %s", why)
+	}
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	for _, mode := range []os.FileMode{0o500, 0o600} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		if why := Unwritable(dir); !strings.Contains(why, "this user may not write there") {
+			t.Errorf("mode %o: %q", mode, why)
+		}
+	}
+	_ = os.Chmod(dir, 0o700) //nolint:gosec // for its removal
 }

@@ -5,6 +5,7 @@ package vitals
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -23,10 +24,10 @@ const (
 // store itself says that it is gone.
 func Disk(path string) []model.HealthFinding {
 	if why := Unwritable(path); why != "" {
-		return Down(model.FindingDisk, why+": nothing can be retained")
+		return Down(model.FindingDisk, "nothing can be retained: "+why)
 	}
 	var st unix.Statfs_t
-	if unix.Access(path, unix.W_OK) != nil || unix.Statfs(path, &st) != nil {
+	if unix.Statfs(path, &st) != nil {
 		return nil
 	}
 	return space(int64(st.Bavail)*int64(st.Bsize), st.Blocks == 0) //nolint:unconvert // the types differ between systems
@@ -34,11 +35,15 @@ func Disk(path string) []model.HealthFinding {
 
 // Unwritable says why a file or a directory cannot be written; empty where it can, and where that cannot be told.
 func Unwritable(path string) string {
-	switch err := unix.Access(path, unix.W_OK); {
+	mode := uint32(unix.W_OK)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		mode |= unix.X_OK // without it no file can be made there
+	}
+	switch err := unix.Access(path, mode); {
 	case errors.Is(err, unix.EROFS):
 		return "the file system is mounted read-only"
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
-		return "this user may not write there"
+		return "this user may not write there; run as the store's own user"
 	}
 	return ""
 }

@@ -52,8 +52,8 @@ func locate(ctx context.Context, path, history string) (files, error) {
 	var vectors, histories, python []string
 	for _, name := range names {
 		kind, err := records.Tell(ctx, filepath.Join(dir, name), known)
-		if err != nil {
-			return f, err // it may be a part of the store
+		if err != nil && (info.IsDir() || history == "") { // it may be a part of the store
+			return f, err
 		}
 		switch {
 		case kind == "vectors" && !strings.HasSuffix(stem(name), entitiesSuffix):

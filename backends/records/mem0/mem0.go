@@ -79,21 +79,18 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	default:
 		s.history, s.spoken = historyName+".memory_history", historyName+".messages"
 	}
-	readOnly := c.ReadOnly
 	var with []litefile.Attached
 	for _, other := range []litefile.Attached{{Name: historyName, Path: found.history}, {Name: entitiesName, Path: found.entities}} {
-		if other.Path == "" {
-			continue
+		if other.Path != "" {
+			with = append(with, other)
 		}
-		with = append(with, other)
-		readOnly = readOnly || !litefile.Writable(other.Path)
 	}
-	f, err := litefile.Open(found.vectors, readOnly, with...)
+	f, err := litefile.Open(found.vectors, c.ReadOnly, with...)
 	if err != nil {
 		return model.Store{}, err
 	}
 	db := records.Lite{File: f}
-	media, others, reason, err := found.media(ctx, f, readOnly)
+	media, others, reason, err := found.media(ctx, f, c.ReadOnly)
 	if err == nil {
 		err = db.View(ctx, "open", func(tx records.Tx) error {
 			return cmp.Or(s.look(tx), s.memories.Look(tx), s.entities.Look(tx))

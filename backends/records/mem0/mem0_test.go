@@ -239,10 +239,14 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestALockedFile: what another program holds cannot be told, and is not missing.
+// TestALockedFile: a file that another program holds may be a part of the store, so the error names it. A store
+// whose files are all named opens without it.
 func TestALockedFile(t *testing.T) {
-	for _, name := range []string{"v.db", "h.db"} {
+	for _, name := range []string{"v.db", "h.db", "w.db"} {
 		dir := folder(t)
+		if name == "w.db" {
+			exec(t, filepath.Join(dir, name), `CREATE TABLE other (x)`)
+		}
 		db, err := sql.Open("sqlite3", filepath.Join(dir, name))
 		must(t, err)
 		defer db.Close()
@@ -252,6 +256,13 @@ func TestALockedFile(t *testing.T) {
 		ctx := litefile.Impatient(t.Context())
 		if _, err := mem0.Open(ctx, mem0.Config{Path: dir}); !errors.Is(err, model.Locked) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is locked: %v", name, err)
+		}
+		s, err := mem0.Open(ctx, mem0.Config{Path: filepath.Join(dir, "v.db"), History: filepath.Join(dir, "h.db")})
+		if errors.Is(err, model.Locked) != (name != "w.db") {
+			t.Errorf("%s is locked, and the store's files are named: %v", name, err)
+		}
+		if err == nil {
+			must(t, s.Close())
 		}
 	}
 }

@@ -164,25 +164,16 @@ func (s *store) readOnlyReason(snap *snapshot) string {
 	if s.cfg.ReadOnly {
 		return "its configuration says read_only"
 	}
-	var denied error
+	var why string
 	for _, p := range snap.memories {
 		if p.missing {
 			continue
 		}
-		dir, err := s.open(p)
-		if err == nil {
-			err = dir.Writable(".")
-			_ = dir.Close()
-		}
-		if err == nil {
+		if why = vitals.Unwritable(filepath.Join(p.root, p.dir)); why == "" {
 			return ""
 		}
-		denied = err
 	}
-	if denied == nil {
-		return ""
-	}
-	return "this user may not write there: " + denied.Error() + "; run as root or as the store's own user"
+	return why
 }
 
 // checkWritable refuses a change of a read-only store.

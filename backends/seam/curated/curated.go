@@ -83,8 +83,8 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	defer d.Close()
 	if cfg.ReadOnly {
 		s.reason = "its configuration says read_only"
-	} else if err := d.Writable("."); err != nil {
-		s.reason = "this user may not write there: " + err.Error()
+	} else {
+		s.reason = vitals.Unwritable(s.path)
 	}
 	s.look(d)
 	s.declare()

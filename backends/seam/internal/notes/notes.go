@@ -145,15 +145,7 @@ func (s *store) readOnlyReason() string {
 	if s.cfg.Unknown != "" {
 		return s.cfg.Unknown
 	}
-	root, err := s.open("open")
-	if err != nil || root == nil {
-		return ""
-	}
-	defer root.Close()
-	if err := root.Writable("."); err != nil {
-		return "this user may not write there: " + err.Error() + "; run as the store's own user"
-	}
-	return ""
+	return vitals.Unwritable(s.cfg.Path)
 }
 
 // open returns nil without an error for a root that the first write will make.

@@ -484,23 +484,6 @@ func syncDir(root *os.Root, name string) error {
 	return f.Sync()
 }
 
-// Writable reports whether this process may make files in a directory, without
-// making one.
-func (d *Dir) Writable(name string) error {
-	if err := checkAny(name); err != nil {
-		return err
-	}
-	f, err := d.root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return fail("look", name, err)
-	}
-	defer f.Close()
-	if err := access(f); err != nil {
-		return fail("look", name, err)
-	}
-	return nil
-}
-
 // Readable reports whether a directory's names can be read; it reads one.
 func (d *Dir) Readable(name string) error {
 	if err := checkAny(name); err != nil {

@@ -21,6 +21,4 @@ func flock(*os.File) (bool, error) {
 	return false, model.E(model.Unsupported, "lock", errors.New("this system has no flock; open the store read-only"))
 }
 
-func access(*os.File) error { return nil }
-
 func kindOfErrno(error) model.Kind { return model.Internal }

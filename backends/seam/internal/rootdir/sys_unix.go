@@ -34,13 +34,6 @@ func owner(fi fs.FileInfo) (uid, gid int, ok bool) {
 // flock reports whether the lock was free.
 func flock(f *os.File) (bool, error) { return filelock.Try(f, true) }
 
-// access reports whether the process may make entries in a directory. It only informs, so using the path
-// again is harmless.
-func access(dir *os.File) error {
-	const writeAndSearch = 2 | 1
-	return syscall.Access(dir.Name(), writeAndSearch)
-}
-
 func kindOfErrno(err error) model.Kind {
 	switch {
 	case errors.Is(err, syscall.ENOTDIR):
