@@ -37,3 +37,18 @@ func TestQuestionKeepsItsWarnings(t *testing.T) {
 		}
 	}
 }
+
+// TestOneColourForOneSign: a warning has the sign and the colour of a warning, as on every page; only what a list has
+// in red is red (docs/design/console.md).
+func TestOneColourForOneSign(t *testing.T) {
+	st := paint.New(paint.Looks{Colour: true}, true)
+	for kind, want := range map[text.Kind]paint.Paint{text.Warn: st.Warn, text.Alert: st.Warn, text.Bad: st.Bad} {
+		got := paragraphs(st, []text.Line{{Value: safetext.Const("look"), Kind: kind}}, 40)
+		if len(got) != 1 || !strings.Contains(got[0], want.On+"look"+want.Off) {
+			t.Errorf("kind %d: %q, want it in %q", kind, got, want.On)
+		}
+	}
+	if st.Warn == st.Bad {
+		t.Error("both colours are one here, so that this test says nothing")
+	}
+}
