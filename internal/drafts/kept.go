@@ -3,12 +3,14 @@ package drafts
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"io/fs"
-	"memdesk/internal/atomicfile"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"memdesk/internal/atomicfile"
 )
 
 // Kept is a text that was put aside.
@@ -48,12 +50,18 @@ func (f *Folder) Kept() ([]Kept, error) {
 	return out, nil
 }
 
-// ReadKept is the text of one of them.
+// ErrGone is the error of a list that is older than what it shows.
+var ErrGone = errors.New("this text was saved, thrown away or put aside anew since the list was read: list the kept texts again")
+
+// ReadKept is the text of one of them, ErrGone where it is kept no more.
 func (f *Folder) ReadKept(name string) (string, error) {
 	if name != filepath.Base(name) {
 		return "", fs.ErrInvalid
 	}
 	b, err := os.ReadFile(filepath.Join(f.dir, aside, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", ErrGone
+	}
 	return string(b), atomicfile.Pathless(err)
 }
 

@@ -1,6 +1,7 @@
 package drafts_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -109,6 +110,9 @@ func TestNotes(t *testing.T) {
 			if text == "three" && len(got) == 3 {
 				if err := f.Drop(k.Name); err != nil {
 					t.Fatal(err)
+				}
+				if _, err := f.ReadKept(k.Name); !errors.Is(err, drafts.ErrGone) { // a list may still show it
+					t.Errorf("a dropped text: %v", err)
 				}
 			}
 		}
