@@ -40,7 +40,8 @@ func (a *app) withJobs(ctx context.Context, fn func(*jobs.Runner) error) (err er
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.Close(ctx)) }()
+	// An interrupt ends the work, which has been waited for, and not this.
+	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
 	return fn(r)
 }
 
