@@ -55,6 +55,8 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly, guided bool) (err 
 		return model.Refuse("demo", "--read-only was given")
 	case guided && (seedOnly || !typed || !drawn || !a.Terminal(in) || !a.Terminal(out)):
 		return usage("--tour needs a terminal, and the console on it")
+	case guided && tour.Room(out) != nil:
+		return usage("%v", tour.Room(out))
 	case dir == "" && seedOnly:
 		return usage("--seed-only needs --dir: say where")
 	case dir == "":

@@ -3,6 +3,7 @@ package tour
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,29 @@ import (
 
 // captionLines are the lines at the bottom of the terminal kept from the console.
 const captionLines = 2
+
+// The smallest terminal for the tour: a caption has up to 76 columns, and the console needs 15 lines of its own.
+const leastWidth, leastHeight = 78, 15 + captionLines
+
+// small says why a terminal has no room for the tour; empty where it has.
+func small(w, h int) string {
+	if w >= leastWidth && h >= leastHeight {
+		return ""
+	}
+	return fmt.Sprintf("the tour needs %dx%d, this is %dx%d: enlarge it", leastWidth, leastHeight, w, h)
+}
+
+// Room is an error where a terminal has no room for the tour.
+func Room(out *os.File) error {
+	w, h, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		return fmt.Errorf("the size of the terminal: %w", err)
+	}
+	if why := small(w, h); why != "" {
+		return errors.New(why)
+	}
+	return nil
+}
 
 const (
 	betweenKeys = 180 * time.Millisecond // so that the typing is visible
@@ -101,7 +125,11 @@ func (p *player) draw() {
 	}
 	head := fmt.Sprintf("── tour, %d of %d; any key ends it ", p.at, len(Steps))
 	rule := []rune(head + strings.Repeat("─", max(p.width-len([]rune(head)), 0)))
-	text := []rune(" " + p.caption)
+	caption := p.caption
+	if why := small(p.width, p.height); why != "" { // the terminal was made smaller
+		caption = why
+	}
+	text := []rune(" " + caption)
 	fmt.Fprintf(p.out, "\x1b7\x1b[%d;1H\x1b[0;2m%s\x1b[0K\x1b[%d;1H\x1b[0;1m%s\x1b[0m\x1b[0K\x1b8",
 		p.height-1, string(rule[:min(len(rule), p.width)]), p.height, string(text[:min(len(text), p.width-1)]))
 }

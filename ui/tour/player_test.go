@@ -77,6 +77,22 @@ func TestTheTourTypesItsScript(t *testing.T) {
 }
 
 // The first key must end the tour and have no other effect; then the console gets keys and screen.
+// A terminal without room for the captions must be told so, before the tour and while it is resized.
+func TestTheTourNeedsRoom(t *testing.T) {
+	for size, fits := range map[[2]int]bool{{60, 15}: false, {78, 16}: false, {77, 17}: false, {78, 17}: true, {300, 80}: true} {
+		if why := small(size[0], size[1]); (why == "") != fits {
+			t.Errorf("%v: %q", size, why)
+		}
+	}
+	out := &screen{}
+	p := newPlayer(out)
+	p.resize(t.Context(), 60, 15)
+	p.say(1, "first things")
+	if out.has("first things") || !out.has("the tour needs 78x17, this is 60x15: enlarge it") {
+		t.Errorf("in a small terminal: %q", out.buf.String())
+	}
+}
+
 func TestAKeyEndsTheTour(t *testing.T) {
 	for _, key := range []string{"x", "\x1b", "\x1b[A", "q"} {
 		p := newPlayer(&screen{})
