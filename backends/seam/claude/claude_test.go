@@ -455,7 +455,7 @@ func TestCodexOfAnotherVersion(t *testing.T) {
 func TestIndexKeepsItsEnd(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n"} {
 		for _, final := range []string{"", end} {
-			index := strings.Join([]string{"# Mill", "- [Weir and A](weir.md) and [A](a.md)", "- [A](a.md)", "- [Weir](weir.md) — old"}, end) + final
+			index := strings.Join([]string{"# Mill", "- [Weir and A](weir.md) and [A](a.md)", "- [A](a.md)", "- [Weir](weir.md) — twice", "- [Weir](weir.md) — twice", "- [Weir](weir.md) — old"}, end) + final
 			dir := plant(t, t.TempDir(), mem+"MEMORY.md", index, mem+"weir.md", "w", mem+"a.md", "a")
 			s := open(t, dir)
 			before := tree(t, dir)

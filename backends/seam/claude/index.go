@@ -206,10 +206,13 @@ func (s *store) wrote(ctx context.Context, id, old, text string, with *model.Bes
 		case old != "" && at >= 0:
 			return follow(lines, file, parse(old), parse(text))
 		case with != nil && old == "":
+			there := slices.Clone(lines) // the same line may have stood there twice
 			for _, l := range with.Lines {
-				if !slices.Contains(lines, l.Text) {
-					lines = slices.Insert(lines, min(l.At, len(lines)), l.Text)
+				if i := slices.Index(there, l.Text); i >= 0 {
+					there = slices.Delete(there, i, i+1)
+					continue
 				}
+				lines = slices.Insert(lines, min(l.At, len(lines)), l.Text)
 			}
 			return lines
 		case old != "" || at >= 0:
