@@ -344,6 +344,8 @@ func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, bo
 		return out, err
 	}
 	out.Result = res[len(res)-1]
+	first := changes[len(changes)-1]
+	out.Removed = first.Forget != nil && first.Forget.ID == e.Item
 	return out, k.finish(ctx, s, e, &out)
 }
 

@@ -155,6 +155,22 @@ func TestUndoOfACreateRemovesIt(t *testing.T) {
 	}
 }
 
+// TestUndoOfAnActThatMadeAnItemSaysSo: taking the only copy makes its base, and the undo must say that the base is
+// removed again.
+func TestUndoOfAnActThatMadeAnItemSaysSo(t *testing.T) {
+	s, k, _, _ := setup(t)
+	s.items["copy"] = "text"
+	_, e, err := k.Together(t.Context(), s.store(), undo.OpResolve, []undo.Change{
+		{Retain: &model.RetainRequest{ID: "base", Mode: model.Replace, Content: "text", IfMatch: model.Absent}}, {Forget: &model.ForgetRequest{ID: "copy"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := k.Restore(t.Context(), open(s), e.ID)
+	if _, there := s.items["base"]; err != nil || there || s.items["copy"] != "text" || out.Item != "base" || !out.Removed {
+		t.Errorf("%+v, %v, left %q", out, err, s.items)
+	}
+}
+
 func TestRestoreRefusesAChangedItem(t *testing.T) {
 	s, k, _, _ := setup(t)
 	_, e, err := k.Forget(t.Context(), s.store(), model.ForgetRequest{ID: "a"})
