@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -92,22 +93,20 @@ func decodings(text []byte, lines []line, in *[256]bool, foreign bool) [][]byte 
 	var out [][]byte
 	decoded := make([]byte, len(all))
 	add := func(n int, _ error) {
-		if b := decoded[:n]; n > 0 && (sensible(b) || foreign && sensibleWide(b)) {
+		same := func(o []byte) bool { return bytes.HasPrefix(o, decoded[:n]) } // a repeated digit
+		if b := decoded[:n]; n > 0 && !slices.ContainsFunc(out, same) && (sensible(b) || foreign && sensibleWide(b)) {
 			out = append(out, bytes.Clone(b))
 		}
 	}
 	switch in {
 	case &base64Digits:
-		for i, c := range all {
-			switch c {
-			case '-':
-				all[i] = '+'
-			case '_':
-				all[i] = '/'
-			}
-		}
+		all = bytes.ReplaceAll(bytes.ReplaceAll(all, []byte("-"), []byte("+")), []byte("_"), []byte("/"))
 		for skip := range min(4, len(all)) {
-			add(base64.RawStdEncoding.Decode(decoded, all[skip:len(all)-boolInt((len(all)-skip)%4 == 1)]))
+			n := len(all) - skip
+			if n%4 == 1 {
+				n--
+			}
+			add(base64.RawStdEncoding.Decode(decoded, all[skip:skip+n]))
 		}
 	case &hexDigits:
 		for skip := range 2 {
