@@ -124,6 +124,29 @@ func (k Key) sum(label, text string) subject.Sum {
 	return subject.Sum(outer[:16])
 }
 
+// A text longer than longText, in bytes, is searched with the hashes of up to maxRemembered of its parts remembered:
+// one that repeats itself, as a hostile one may, has few. In a short text that costs more than it saves.
+const (
+	longText      = 32 << 10
+	maxRemembered = 1 << 16
+)
+
+// remembering is sum for the search of one text.
+func (k Key) remembering() subject.Hash {
+	type part struct{ label, text string }
+	known := map[part]subject.Sum{}
+	return func(label, text string) subject.Sum {
+		h, ok := known[part{label, text}]
+		if !ok {
+			h = k.sum(label, text)
+			if len(known) < maxRemembered {
+				known[part{label, text}] = h
+			}
+		}
+		return h
+	}
+}
+
 // HashPrefix is the prefix of every keyed hash.
 const HashPrefix = "hmac:"
 

@@ -312,21 +312,22 @@ func (l *List) Now() (*Index, error) {
 // Index is a snapshot of the list. It is immutable and safe for concurrent use.
 type Index struct {
 	*subject.Index
+	key     Key
+	known   []subject.Known
 	persons []Person
 	owner   []int // the person of each identifier
 }
 
 func newIndex(k Key, persons []Person) *Index {
-	x := &Index{persons: persons}
-	var all []subject.Known
+	x := &Index{key: k, persons: persons}
 	for i, p := range persons {
 		for _, t := range p.Terms {
 			if known, ok := t.known(); ok {
-				all, x.owner = append(all, known), append(x.owner, i)
+				x.known, x.owner = append(x.known, known), append(x.owner, i)
 			}
 		}
 	}
-	x.Index = subject.NewIndex(all, k.sum)
+	x.Index = subject.NewIndex(x.known, k.sum)
 	return x
 }
 
@@ -337,8 +338,11 @@ func (x *Index) Find(all bool, texts ...string) []Match {
 		return nil
 	}
 	for _, t := range texts {
-		from := len(out)
-		x.Index.Find(t, func(known int, clear string, start, end int) bool {
+		from, ix := len(out), x.Index
+		if len(t) > longText {
+			ix = subject.NewIndex(x.known, x.key.remembering())
+		}
+		ix.Find(t, func(known int, clear string, start, end int) bool {
 			m := Match{Person: x.persons[x.owner[known]], Text: clear, Start: start, End: end}
 			if !slices.ContainsFunc(out[from:], func(o Match) bool {
 				return o.Start <= start && end <= o.End && o.Person.Pseudonym == m.Person.Pseudonym

@@ -12,6 +12,24 @@ import (
 	"memdesk/gdpr/suppress"
 )
 
+// TestFindInALongText: the remembered hashes of a long text must find what the others find.
+func TestFindInALongText(t *testing.T) {
+	dir := t.TempDir()
+	key, err := suppress.LoadKey(filepath.Join(dir, "key"))
+	l := suppress.Open(filepath.Join(dir, "suppressed.json"), filepath.Join(dir, "key"))
+	if err != nil || l.Add(key, key.Pseudonym("subj-ana"), "er-1", time.Unix(0, 0), "subj-ana", "Ana Ribeiro") != nil {
+		t.Fatal("no list", err)
+	}
+	for _, filler := range []string{"tide ", "x", "船"} {
+		long := strings.Repeat(filler, 40<<10/len(filler))
+		for text, want := range map[string]int{long: 0, long + "\nfor Ana Ribeiro, and subj-ana": 2} {
+			if got, err := l.Find(text, true); err != nil || len(got) != want {
+				t.Errorf("%d bytes of %q: %v, %v; want %d", len(text), filler, got, err, want)
+			}
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	key, err := suppress.LoadKey(filepath.Join(dir, "key"))
