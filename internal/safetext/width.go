@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -140,7 +141,7 @@ func (e Escaper) Pad(t Text, width int) Text { return Pad(t, width) }
 func (e Escaper) PadLeft(t Text, width int) Text { return PadLeft(t, width) }
 
 // Wrap breaks t into lines of at most width columns, after a blank where there
-// is one. One blank that would start a line is dropped; everything else stays.
+// is one, but not after one symbol, which stays with its word. One blank that would start a line is dropped; everything else stays.
 // An escape or a character wider than width has a line of its own: width below
 // [MaxMark] may be exceeded. An empty t is one empty line.
 func Wrap(t Text, width int) []Text { return slices.Collect(WrapSeq(t, width)) }
@@ -184,8 +185,23 @@ func lineEnd(s string, width int) int {
 		n += size
 		w += uw
 	}
-	if n == len(s) || s[n] == ' ' || blank == 0 {
+	if n == len(s) {
 		return n
 	}
-	return blank
+	if s[n] == ' ' || blank == 0 {
+		blank = n
+	}
+	return beforeSign(s[:blank])
+}
+
+// beforeSign is the end of a line that would end with a sign, such as that of a state: it stays with its word. Otherwise it
+// is the line's own end.
+func beforeSign(line string) int {
+	words := strings.TrimRight(line, " ")
+	at := strings.LastIndexByte(words, ' ') + 1
+	r, n := utf8.DecodeRuneInString(words[at:])
+	if at > 0 && at+n == len(words) && (r == '·' || unicode.Is(unicode.So, r)) {
+		return at
+	}
+	return len(line)
 }

@@ -103,6 +103,9 @@ func TestWrap(t *testing.T) {
 		{"too narrow for an escape", "a\u202eb", 2, []string{"a", "⟦U+202E⟧", "b"}},
 		{"too narrow for a character", "漢a字", 1, []string{"漢", "a", "字"}},
 		{"tags keep their blanks", "\U000E0061\U000E0020\U000E0062 c", 9, []string{"⟦tag:a b⟧", "c"}},
+		{"a sign stays with its word", "filed ▲ erased", 8, []string{"filed ", "▲ erased"}},
+		{"a sign before a word without room", "filed · erased", 7, []string{"filed ", "· ", "erased"}},
+		{"a sign alone", "▲ erased", 3, []string{"▲ ", "era", "sed"}},
 		{"marks stay", "e\u0301e\u0301", 1, []string{"e\u0301", "e\u0301"}},
 	}
 	for _, tt := range tests {

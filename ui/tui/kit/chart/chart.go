@@ -138,10 +138,6 @@ func pad(s string, width int) string { return strings.Repeat(" ", max(width-len(
 // Phases are the steps of an erasure with a sign each: done, current or next, and to come.
 func Phases(st *paint.Styles, names []string, done int, stuck bool) text.Line {
 	var out text.Line
-	joint := "\u00a0" // a line must not end between a sign and its name
-	if st.Esc.ASCII {
-		joint = " "
-	}
 	for i, name := range names {
 		tone := paint.ToneInfo
 		switch {
@@ -156,7 +152,7 @@ func Phases(st *paint.Styles, names []string, done int, stuck bool) text.Line {
 			out.Value = st.Esc.Concat(out.Value, st.Esc.Const("  "))
 		}
 		start := out.Value.Len()
-		out.Value = st.Esc.Concat(out.Value, st.Esc.Const(st.Glyphs.State[tone]+joint+name))
+		out.Value = st.Esc.Concat(out.Value, st.Badge(tone, st.Esc.Const(name)))
 		out.Runs = append(out.Runs, paint.Stretch{Start: start, End: out.Value.Len(), Look: paint.LookOf(tone)})
 	}
 	return out
