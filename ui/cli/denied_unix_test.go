@@ -27,8 +27,8 @@ func TestAResolveThatIsDeniedChangesNothing(t *testing.T) {
 		words        string
 		changed      bool
 	}{
-		{"the folder is read-only", "vault", 0o555, "base", "denied", false},
-		{"the folder is read-only, and the base would be written", "vault", 0o555, "copy", "denied", false},
+		{"the folder is read-only", "vault", 0o555, "base", "this user may not write there", false},
+		{"the folder is read-only, and the base would be written", "vault", 0o555, "copy", "this user may not write there", false},
 		{"the copy cannot be read", "vault/" + killName, 0, "base", "permission denied", false},
 		{"the base cannot be read", "vault/plan.md", 0, "copy", "permission denied", false},
 		{"the folder cannot be read", "vault", 0, "base", "denied", false},
