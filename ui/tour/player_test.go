@@ -76,7 +76,6 @@ func TestTheTourTypesItsScript(t *testing.T) {
 	}
 }
 
-// The first key must end the tour and have no other effect; then the console gets keys and screen.
 // A terminal without room for the captions must be told so, before the tour and while it is resized.
 func TestTheTourNeedsRoom(t *testing.T) {
 	for size, fits := range map[[2]int]bool{{60, 15}: false, {78, 16}: false, {77, 17}: false, {78, 17}: true, {300, 80}: true} {
@@ -93,6 +92,7 @@ func TestTheTourNeedsRoom(t *testing.T) {
 	}
 }
 
+// The first key must end the tour and have no other effect; then the console gets keys and screen.
 func TestAKeyEndsTheTour(t *testing.T) {
 	for _, key := range []string{"x", "\x1b", "\x1b[A", "q"} {
 		p := newPlayer(&screen{})
