@@ -117,7 +117,7 @@ func (f Found) Words() string {
 		out = append(out, fmt.Sprintf("objects of no commit hold it (git show ID): %s (%d)", words(f.Loose), len(f.Loose)))
 	}
 	if f.Files > 0 {
-		out = append(out, fmt.Sprintf("beside the objects it is in %d of the files (refs, reflogs, the index, the configuration, the last message)", f.Files))
+		out = append(out, fmt.Sprintf("files beside the objects hold it (refs, reflogs, the index, the configuration, the last message): %d", f.Files))
 	}
 	return strings.Join(out, "; ")
 }
@@ -272,33 +272,31 @@ func (g *asker) with(objects map[string]bool) (commits []string, err error) {
 	return slices.Compact(commits), nil
 }
 
-// largest bounds a file that is read whole.
+// largest bounds a file that is read whole, in bytes.
 const largest = 64 << 20
 
-// files counts the files beside the objects that hold the text by their names or bytes.
+// files counts the files beside the objects that hold the text by their names or bytes. They lie with the repository, which
+// a worktree only names.
 func (g *asker) files(holds func([]byte) bool) (n int, err error) {
-	dir := filepath.Join(g.root, ".git")
-	return n, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		switch {
-		case err != nil || g.ctx.Err() != nil:
-			return errUnread
-		case d.IsDir() && path == filepath.Join(dir, "objects"):
-			return filepath.SkipDir
-		case !d.Type().IsRegular():
-			return nil
-		}
-		if info, err := d.Info(); err != nil || info.Size() > largest {
-			return errUnread
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
+	out, err := g.command("rev-parse", "--git-common-dir").Output()
+	if err != nil {
+		return 0, errUnread
+	}
+	dir := strings.TrimSuffix(string(out), "\n")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(g.root, dir)
+	}
+	err = besideObjects(dir, func(f *os.File) error {
+		data, err := io.ReadAll(io.LimitReader(f, largest+1))
+		if err != nil || len(data) > largest || g.ctx.Err() != nil {
 			return errUnread
 		}
-		if holds(data) || holds([]byte(strings.TrimPrefix(path, dir))) {
+		if holds(data) || holds([]byte(strings.TrimPrefix(f.Name(), dir))) {
 			n++
 		}
 		return nil
 	})
+	return n, err
 }
 
 // Objects streams every object of a repository, unreferenced ones included, and then its other files: the
@@ -319,13 +317,19 @@ func Objects(ctx context.Context, dir string) (io.ReadCloser, error) {
 			_ = w.CloseWithError(errUnread) // a pipe's writer accepts any error
 			return
 		}
-		_ = w.CloseWithError(files(dir, w)) // nil ends the stream
+		_ = w.CloseWithError(besideObjects(dir, func(f *os.File) error { // nil ends the stream
+			_, err := io.Copy(w, f)
+			if err == nil {
+				_, err = io.WriteString(w, "\n")
+			}
+			return err
+		}))
 	}()
 	return r, nil
 }
 
-// files writes what a repository keeps beside its objects.
-func files(dir string, w io.Writer) error {
+// besideObjects opens each file that a repository keeps beside its objects; fn must not keep it.
+func besideObjects(dir string, fn func(f *os.File) error) error {
 	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -340,9 +344,6 @@ func files(dir string, w io.Writer) error {
 			return errUnread
 		}
 		defer f.Close()
-		if _, err = io.Copy(w, f); err == nil {
-			_, err = io.WriteString(w, "\n")
-		}
-		return err
+		return fn(f)
 	})
 }

@@ -134,6 +134,13 @@ func TestHoldingInAWholeRepository(t *testing.T) {
 			t.Errorf("%s: %+v (%s), %v; want %+v", what, is, got.Words(), err, c.want)
 		}
 	}
+	far := newRepo(t) // of a worktree, the repository that it belongs to
+	far.commit("a", "a.md", "tea\n")
+	linked := filepath.Join(t.TempDir(), "linked")
+	far.git("worktree", "add", "-q", "-b", "zxq", linked)
+	if got, err := gitlog.Holding(t.Context(), linked, func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) }); err != nil || got.Files == 0 {
+		t.Errorf("a branch's name, from a worktree: %+v, %v", got, err)
+	}
 	r := newRepo(t) // of a directory in a repository, what concerns it
 	r.commit("a", "n/a.md", "tea\n")
 	r.write("n/c.md", "zxq\n")
