@@ -141,9 +141,10 @@ func (e Escaper) Pad(t Text, width int) Text { return Pad(t, width) }
 func (e Escaper) PadLeft(t Text, width int) Text { return PadLeft(t, width) }
 
 // Wrap breaks t into lines of at most width columns, after a blank where there
-// is one, but not after one symbol, which stays with its word. One blank that would start a line is dropped; everything else stays.
-// An escape or a character wider than width has a line of its own: width below
-// [MaxMark] may be exceeded. An empty t is one empty line.
+// is one. A lone symbol stays with the word that follows it. One blank that would
+// start a line is dropped; everything else stays. An escape or a character wider
+// than width has a line of its own: width below [MaxMark] may be exceeded. An
+// empty t is one empty line.
 func Wrap(t Text, width int) []Text { return slices.Collect(WrapSeq(t, width)) }
 
 // Wrap is [Wrap].
@@ -194,8 +195,7 @@ func lineEnd(s string, width int) int {
 	return beforeSign(s[:blank])
 }
 
-// beforeSign is the end of a line that would end with a sign, such as that of a state: it stays with its word. Otherwise it
-// is the line's own end.
+// beforeSign returns the length of a line without a lone symbol at its end, such as the sign of a state.
 func beforeSign(line string) int {
 	words := strings.TrimRight(line, " ")
 	at := strings.LastIndexByte(words, ' ') + 1

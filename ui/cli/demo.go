@@ -50,13 +50,16 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly, guided bool) (err 
 	if len(a.flags.open) > 0 || a.flags.config != "" {
 		return usage("demo brings its own stores: --open and --config do not go with it")
 	}
+	if guided && drawn && a.Terminal(out) {
+		if err := tour.Room(out); err != nil {
+			return usage("%v", err)
+		}
+	}
 	switch {
 	case a.flags.readOnly && dir != "":
 		return model.Refuse("demo", "--read-only was given")
 	case guided && (seedOnly || !typed || !drawn || !a.Terminal(in) || !a.Terminal(out)):
 		return usage("--tour needs a terminal, and the console on it")
-	case guided && tour.Room(out) != nil:
-		return usage("%v", tour.Room(out))
 	case dir == "" && seedOnly:
 		return usage("--seed-only needs --dir: say where")
 	case dir == "":

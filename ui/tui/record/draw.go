@@ -138,15 +138,15 @@ func (p *List[T]) names(r Row[T]) []string {
 	return out
 }
 
-func (p *List[T]) cell(r *paint.Row, i, width int, pt paint.Paint, t safetext.Text, parts []paint.Stretch) {
+func (p *List[T]) cell(r *paint.Row, i, width int, pt paint.Paint, t safetext.Text, runs []paint.Stretch) {
 	switch c := p.Kind.Columns[i]; {
 	case i == len(p.Kind.Columns)-1:
-		r.Rich(pt, t, nil, parts)
+		r.Rich(pt, t, nil, runs)
 	case width == 0: // there is no room for it
 	case c.Right:
 		r.Number(pt, t, width-1).Blank(1)
 	default:
-		r.Cell(pt, t, width-1, parts...).Blank(1)
+		r.Cell(pt, t, width-1, runs...).Blank(1)
 	}
 }
 
@@ -166,7 +166,7 @@ func (p *List[T]) drawRow(rec Row[T], at bool, width int, widths []int) string {
 		if i+1 == p.Kind.Badge {
 			t = st.Badge(tone, t)
 		}
-		p.cell(r, i, widths[i], pt, t, rec.Parts[i])
+		p.cell(r, i, widths[i], pt, t, rec.Runs[i])
 	}
 	return r.End()
 }

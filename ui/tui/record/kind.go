@@ -25,7 +25,7 @@ type Row[T any] struct {
 	Key   string
 	Cells []safetext.Text
 	Tones []paint.Tone            // of the cells; shorter is padded with toneInfo
-	Parts map[int][]paint.Stretch // parts of a cell with a look of their own; nil: none
+	Runs  map[int][]paint.Stretch // parts of a cell with a look of their own; nil: none
 	Raw   T
 }
 

@@ -23,8 +23,8 @@ const (
 	LookMark       // matched by a rule
 	LookAdded
 	LookRemoved
-	LookCome // the words that changed in an added line
-	LookGone // the words that changed in a removed one
+	LookAddedWord   // the words that changed in an added line
+	LookRemovedWord // the words that changed in a removed one
 	LookWarn
 	LookPlace // the head of a hunk
 	LookHeading
@@ -56,10 +56,10 @@ func (s *Styles) PaintOf(l Look) Paint {
 		return s.Good
 	case LookRemoved:
 		return s.removed
-	case LookCome:
-		return s.come
-	case LookGone:
-		return s.gone
+	case LookAddedWord:
+		return s.addedWord
+	case LookRemovedWord:
+		return s.removedWord
 	case LookWarn:
 		return s.Warn
 	case LookPlace, LookHeading:

@@ -66,7 +66,9 @@ type Styles struct {
 	Good, Warn, Bad      Paint
 	Key, Hint, Input     Paint
 	match, Escape        Paint
-	removed, come, gone  Paint // in a comparison, beside Good
+	removed              Paint // in a comparison, beside Good
+	addedWord            Paint
+	removedWord          Paint
 	Alarm                Paint // production
 	shade                Paint // the screen behind a box
 	Selected, selectedIn Paint // the row under the cursor: in the pane that has the focus, and elsewhere
@@ -87,7 +89,7 @@ func New(l Looks, dark bool) *Styles {
 		s.Warn, s.Bad = s.Strong, newPaint(n().Bold(true))
 		s.Key, s.Hint, s.Input = s.Strong, s.Dim, newPaint(n().Underline(true))
 		s.match, s.Escape = newPaint(n().Bold(true).Underline(true)), newPaint(n().Underline(true))
-		s.removed, s.come, s.gone = s.Bad, s.match, s.match
+		s.removed, s.addedWord, s.removedWord = s.Bad, s.match, s.match
 		s.Selected, s.selectedIn = newPaint(n().Reverse(true)), newPaint(n().Bold(true))
 		s.Alarm, s.shade = newPaint(n().Reverse(true).Bold(true)), s.Dim
 		return s
@@ -102,7 +104,7 @@ func New(l Looks, dark bool) *Styles {
 	s.Key, s.Hint, s.Input = newPaint(fg(p.Accent).Bold(true)), newPaint(fg(p.Dim)), s.bar
 	s.match, s.Escape = newPaint(fg(p.Match).Bold(true).Underline(true)), newPaint(fg(p.Escape))
 	s.removed = newPaint(fg(p.Bad))
-	s.come, s.gone = newPaint(fg(p.Good).Reverse(true)), newPaint(fg(p.Bad).Reverse(true))
+	s.addedWord, s.removedWord = newPaint(fg(p.Good).Reverse(true)), newPaint(fg(p.Bad).Reverse(true))
 	s.Selected = newPaint(n().Foreground(p.SelFg).Background(p.SelBg))
 	s.selectedIn = newPaint(n().Foreground(p.BarFg).Background(p.BarBg))
 	if l.Theme == ThemeHighContrast { // the background alone would not show this row

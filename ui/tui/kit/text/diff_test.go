@@ -17,11 +17,11 @@ func TestAComparisonHangs(t *testing.T) {
 	rows, _ := Layout{St: st, Width: 11}.Around(page, Start, 0, 9)
 	p := &Pager{Text: page, Shown: page, Rows: rows}
 	paints := map[paint.Look]string{}
-	for _, look := range []paint.Look{paint.LookRemoved, paint.LookGone, paint.LookAdded, paint.LookCome} {
+	for _, look := range []paint.Look{paint.LookRemoved, paint.LookRemovedWord, paint.LookAdded, paint.LookAddedWord} {
 		paints[look] = st.PaintOf(look).On
 	}
 	want := []string{
-		"  " + paints[paint.LookRemoved] + "-one " + st.PaintOf(paint.LookRemoved).Off + paints[paint.LookGone] + "two" + st.PaintOf(paint.LookGone).Off + " ",
+		"  " + paints[paint.LookRemoved] + "-one " + st.PaintOf(paint.LookRemoved).Off + paints[paint.LookRemovedWord] + "two" + st.PaintOf(paint.LookRemovedWord).Off + " ",
 		"   " + paints[paint.LookRemoved] + "three" + st.PaintOf(paint.LookRemoved).Off + "   ",
 	}
 	var got []string
@@ -31,7 +31,7 @@ func TestAComparisonHangs(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if len(paints) != 4 || paints[paint.LookGone] == paints[paint.LookCome] || paints[paint.LookGone] == paints[paint.LookRemoved] {
+	if len(paints) != 4 || paints[paint.LookRemovedWord] == paints[paint.LookAddedWord] || paints[paint.LookRemovedWord] == paints[paint.LookRemoved] {
 		t.Errorf("looks are alike: %v", paints)
 	}
 }

@@ -15,9 +15,9 @@ func diffLooks(line string) (whole, words paint.Look) {
 	case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
 		return paint.LookStrong, paint.LookMark
 	case line[0] == '+':
-		return paint.LookAdded, paint.LookCome
+		return paint.LookAdded, paint.LookAddedWord
 	case line[0] == '-':
-		return paint.LookRemoved, paint.LookGone
+		return paint.LookRemoved, paint.LookRemovedWord
 	case line[0] == '@', line[0] == '#':
 		return paint.LookPlace, paint.LookMark
 	case line[0] == '\\':

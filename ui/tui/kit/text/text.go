@@ -85,8 +85,8 @@ func State(st *paint.Styles, tone paint.Tone, words safetext.Text) Line {
 }
 
 // Named is the line as a field.
-func (l Line) Named(name string) Line {
-	l.Name = safetext.Const(name)
+func (l Line) Named(name safetext.Text) Line {
+	l.Name = name
 	return l
 }
 

@@ -21,10 +21,10 @@ const maxSides = 2000
 
 // side is a line of one side: its number, and the words that differ from the other side.
 type side struct {
-	line        string
-	number      int // 0: there is no such line here
-	words       []text.Mark
-	look, wordy paint.Look
+	line         string
+	number       int         // 0: there is no such line here
+	marks        []text.Mark // the words
+	rest, marked paint.Look
 }
 
 // sides puts both texts beside each other. A sign between the columns marks rows that differ: <
@@ -57,22 +57,22 @@ func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 			var base, other side
 			if i < len(h.Left) {
 				left++
-				base = side{line: h.Left[i], number: left, look: paint.LookRemoved, wordy: paint.LookGone}
+				base = side{line: h.Left[i], number: left, rest: paint.LookRemoved, marked: paint.LookRemovedWord}
 			}
 			if i < len(h.Right) {
 				right++
-				other = side{line: h.Right[i], number: right, look: paint.LookAdded, wordy: paint.LookCome}
+				other = side{line: h.Right[i], number: right, rest: paint.LookAdded, marked: paint.LookAddedWord}
 			}
 			sign := "|"
 			switch {
 			case h.Kind == threeway.Same:
-				base.look, other.look, sign = paint.LookPlain, paint.LookPlain, " "
+				base.rest, other.rest, sign = paint.LookPlain, paint.LookPlain, " "
 			case base.number == 0:
 				sign = ">"
 			case other.number == 0:
 				sign = "<"
 			default:
-				base.words, other.words = diff.Words(base.line, other.line)
+				base.marks, other.marks = diff.Words(base.line, other.line)
 			}
 			put(base, other, sign, text.Field)
 		}
@@ -87,7 +87,7 @@ func (s side) wrapped(st *paint.Styles, columns int) []text.Wrapped {
 	if most := columns * maxSides; len(line) > most {
 		line = strings.ToValidUTF8(line[:most], "") + " (and " + prose.Size(int64(len(line)-most)) + " more)"
 	}
-	return text.Fold(st, line, columns, s.look, s.wordy, s.words)
+	return text.Fold(st, line, columns, s.rest, s.marked, s.marks)
 }
 
 // put appends row i of a side, padded, with the number of the line before its first row.

@@ -27,9 +27,9 @@ func TestSidesKeepTheirColumns(t *testing.T) {
 		got = append(got, strings.TrimRight(l.Value.String(), " "))
 		for _, r := range l.Runs {
 			switch r.Look {
-			case paint.LookGone:
+			case paint.LookRemovedWord:
 				gone = append(gone, l.Value.String()[r.Start:r.End])
-			case paint.LookCome:
+			case paint.LookAddedWord:
 				come = append(come, l.Value.String()[r.Start:r.End])
 			}
 		}

@@ -498,7 +498,7 @@ func planRecord(st *paint.Styles, r PlanRow) record.Row[PlanRow] {
 	var bar safetext.Text
 	if r.store != nil && r.step == nil {
 		drawn := chart.Bar(st, chartRow(r.store.Store, r.steps), r.most(), planBar)
-		bar, out.Parts = esc.Const(drawn), map[int][]paint.Stretch{1: chart.Looks(st, drawn, 0)}
+		bar, out.Runs = esc.Const(drawn), map[int][]paint.Stretch{1: chart.Looks(st, drawn, 0)}
 	}
 	switch {
 	case r.step != nil:
@@ -513,7 +513,7 @@ func planRecord(st *paint.Styles, r PlanRow) record.Row[PlanRow] {
 			out.Tones = []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneBad}
 			words = st.Badge(paint.ToneBad, words)
 		} else if len(r.store.Steps) == 0 {
-			out.Parts[3] = []paint.Stretch{{End: words.Len(), Look: paint.LookDim}}
+			out.Runs[3] = []paint.Stretch{{End: words.Len(), Look: paint.LookDim}}
 		}
 		sign := esc.Const("  ")
 		if r.fold() != "" {

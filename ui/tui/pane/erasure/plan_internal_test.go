@@ -75,7 +75,7 @@ func TestTheBarOfAStoreHasColours(t *testing.T) {
 	plan := gdpr.Plan{Stores: []gdpr.StorePlan{{Store: "db", Steps: []gdpr.Step{{ID: "a", Action: gdpr.Forget}, {ID: "b", Action: gdpr.Redact}}}}}
 	row := planRecord(paint.New(paint.Looks{}, true), PlanRow{plan: &plan, store: &plan.Stores[0], steps: countSteps(plan.Stores[0].Steps)})
 	got := map[paint.Look]string{}
-	for _, p := range row.Parts[1] {
+	for _, p := range row.Runs[1] {
 		got[p.Look] = row.Cells[1].String()[p.Start:p.End]
 	}
 	if gone, edited := got[paint.LookRemoved], got[paint.LookWarn]; gone == "" || strings.Trim(gone, "█") != "" || edited == "" || strings.Trim(edited, "▄") != "" {

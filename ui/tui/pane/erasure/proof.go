@@ -170,9 +170,7 @@ func layerLine(st *paint.Styles, l receipt.Layer) text.Line {
 	if l.Reason != "" {
 		words = esc.Sprintf("%s. %s", words, esc.LineMax(l.Reason, prose.MaxTitle))
 	}
-	line := text.State(st, verdictTone(l.Verdict), words)
-	line.Name = esc.Line(l.Store)
-	return line
+	return text.State(st, verdictTone(l.Verdict), words).Named(esc.Line(l.Store))
 }
 
 // layersNotice counts the layers that do not pass; empty when all do.
@@ -200,7 +198,7 @@ func layerText(st *paint.Styles, l receipt.Layer) *text.Page {
 	esc := st.Esc
 	head := []text.Line{
 		{Value: esc.LineMax(l.Layer, desk.MaxField), Kind: text.Title},
-		text.State(st, verdictTone(l.Verdict), esc.Line(verdictWords(l.Verdict))).Named("verdict"),
+		text.State(st, verdictTone(l.Verdict), esc.Line(verdictWords(l.Verdict))).Named(esc.Const("verdict")),
 		text.Advice(esc, verdictAdvice(l.Verdict)),
 	}
 	if l.Reason != "" {
@@ -321,7 +319,7 @@ func receiptLines(st *paint.Styles, rec receipt.Receipt, key string) []text.Line
 	approver := esc.LineMax(rec.ApproverWords(), prose.MaxTitle)
 	head := []text.Line{
 		{Value: esc.Sprintf("Receipt of the erasure %s", esc.Line(rec.Request)), Kind: text.Title},
-		text.State(st, paint.ToneGood, esc.Sprintf("verified: every byte is as it was signed, with key %s", esc.Line(key))).Named("signature"),
+		text.State(st, paint.ToneGood, esc.Sprintf("verified: every byte is as it was signed, with key %s", esc.Line(key))).Named(esc.Const("signature")),
 		desk.Field("person", esc.Sprintf("%s (keyed pseudonym)", esc.Line(rec.Subject))),
 		desk.Field("status", esc.LineMax(rec.StatusWords(), desk.MaxField)), desk.Field("ground", esc.LineMax(rec.Ground, prose.MaxTitle)),
 		desk.Field("done", esc.Sprintf("items: %s forgotten, %s redacted, %s on hold", prose.Group(rec.Forgotten), prose.Group(rec.Redacted), prose.Group(receipt.Items(rec.Held)))),

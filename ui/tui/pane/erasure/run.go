@@ -304,9 +304,7 @@ func progressLines(st *paint.Styles, p gdpr.Plan, run *jobs.Status) []text.Line 
 				word += ", step " + prose.Group(run.Done) + " of " + prose.Group(run.Total)
 			}
 		}
-		line := text.State(st, tone, esc.Const(word))
-		line.Name = esc.Line(s.Store)
-		out = append(out, line)
+		out = append(out, text.State(st, tone, esc.Const(word)).Named(esc.Line(s.Store)))
 	}
 	return out
 }

@@ -381,11 +381,11 @@ func (p *Pane) Describe(m backends.Member) []text.Line {
 	case !known:
 		head = append(head, desk.Field("health", esc.Const("not checked yet")))
 	case r.Status.OK && len(r.Status.Findings) == 0:
-		head = append(head, text.State(p.d.St, paint.ToneGood, esc.Const("OK, it answers")).Named("health"))
+		head = append(head, text.State(p.d.St, paint.ToneGood, esc.Const("OK, it answers")).Named(esc.Const("health")))
 	case r.Status.OK:
-		head = append(head, text.State(p.d.St, paint.ToneWarn, esc.Line(string(r.Status.State))).Named("health"))
+		head = append(head, text.State(p.d.St, paint.ToneWarn, esc.Line(string(r.Status.State))).Named(esc.Const("health")))
 	default:
-		head = append(head, text.State(p.d.St, paint.ToneBad, esc.LineMax(r.Status.Message, prose.MaxReason)).Named("health").As(text.Bad))
+		head = append(head, text.State(p.d.St, paint.ToneBad, esc.LineMax(r.Status.Message, prose.MaxReason)).Named(esc.Const("health")).As(text.Bad))
 	}
 	for _, f := range r.Status.Findings {
 		if !f.State.Serves() && f.Message == r.Status.Message {
@@ -411,7 +411,7 @@ func (p *Pane) Describe(m backends.Member) []text.Line {
 		head = append(head, desk.Field("last success", last))
 	}
 	if known && !r.Status.OK {
-		head = append(head, text.Advice(esc, advice(model.KindOf(m.Err))).Named("what to do").As(text.Field))
+		head = append(head, text.Advice(esc, advice(model.KindOf(m.Err))).Named(esc.Const("what to do")).As(text.Field))
 	}
 	head = append(head,
 		desk.Field("kind", esc.Line(m.Kind)),
