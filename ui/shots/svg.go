@@ -34,8 +34,8 @@ var steady = []struct {
 	{regexp.MustCompile(`\b\d+\.\d GB\b`), "71.4 GB"},
 }
 
-// answered is a time at the end of a text, of varying length.
-var answered = regexp.MustCompile(`(\bhits?,) \d+ ms$`)
+// answered is a time in a sentence, of varying length.
+var answered = regexp.MustCompile(`(\bhits?,|\bwas \w+,) \d+ ms`)
 
 func steadied(s string) string {
 	for _, c := range steady {

@@ -285,7 +285,7 @@ func (a *App) breadcrumbs() string {
 	if p, ok := p.(pointable); ok {
 		list, ok := p.Listed()
 		if ok && list.First == 1 && list.Width < a.width {
-			t.List, t.Aside = list.Width, safetext.Const(list.Aside)
+			t.List, t.Aside = list.Width+1, safetext.Const(list.Aside)
 		}
 		if ok && !at.IsEmpty() {
 			t.At = a.D.St.Esc.Sprintf("%s%s", at, list.Beyond(a.D.St))

@@ -20,7 +20,7 @@ func TestTheDetailBesideTheRowIsShaded(t *testing.T) {
 	list, ok := a.Tiers.Listed()
 	lines, row := a.Underneath(120, 27)
 	aside := ansi.TruncateLeft(ansi.Strip(lines[row]), list.Width, "")
-	if !ok || !strings.HasPrefix(aside, "│") || !strings.HasSuffix(lines[row], a.D.St.Shaded(aside)) {
+	if !ok || !strings.HasPrefix(aside, " │") || !strings.HasSuffix(lines[row], a.D.St.Shaded(aside)) {
 		t.Errorf("the detail is not shaded:\n%q", lines[row])
 	}
 	if before := strings.TrimSuffix(lines[row], a.D.St.Shaded(aside)); ansi.StringWidth(before) != list.Width {

@@ -41,7 +41,7 @@ func (d *Desk) Split(width, height int) split {
 		if d.Share > 0 {
 			left = (width*d.Share + 999) / 1000
 		}
-		return split{Beside: true, ListWidth: left, ListHeight: height, DetailWidth: width - left - 3, DetailHeight: height}
+		return split{Beside: true, ListWidth: left - 1, ListHeight: height, DetailWidth: width - left - 3, DetailHeight: height}
 	}
 	below := max(height*2/5, 3)
 	return split{ListWidth: width, ListHeight: height - below - 1, DetailWidth: width - 2, DetailHeight: below}

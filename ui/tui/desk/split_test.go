@@ -11,9 +11,9 @@ import (
 // too narrow for that.
 func TestSplit(t *testing.T) {
 	d := desktest.New()
-	for width, want := range map[int]int{100: 55, 120: 66, 192: 105, 193: 90, 200: 97, 300: 165} {
+	for width, want := range map[int]int{100: 54, 120: 65, 192: 104, 193: 89, 200: 96, 300: 164} {
 		f := d.Split(width, 40)
-		if f.ListWidth != want || f.ListWidth+f.DetailWidth+3 != width {
+		if f.ListWidth != want || f.ListWidth+f.DetailWidth+4 != width {
 			t.Errorf("at %d columns the list has %d and the detail %d, want a list of %d", width, f.ListWidth, f.DetailWidth, want)
 		}
 		if width >= 193 && f.DetailWidth < desk.WideDetail {

@@ -98,13 +98,10 @@ func (v *voice) readAll(t *text.Page) {
 	v.more = nil
 }
 
-// worded is a line without its signs; a warning, which is a sign on a screen, is a word here.
+// worded is a line for a listener: a warning, which is a sign on a screen, is a word here.
 func (v *voice) worded(l text.Line) safetext.Text {
-	switch {
-	case l.Kind == text.Alert:
+	if l.Kind == text.Alert {
 		return v.esc.Sprintf("Warning: %s", l.Value)
-	case !l.Said.IsEmpty():
-		return l.Said
 	}
 	return l.Value
 }

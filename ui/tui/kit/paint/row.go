@@ -333,7 +333,7 @@ func (s *Styles) FillTo(lines []string, width, height int) []string {
 	return lines
 }
 
-// Beside puts two blocks of the same height next to each other. A sign in the line between them
+// Beside puts two blocks of the same height next to each other, a blank apart. A sign in the line between them
 // says that the right one goes on.
 func (s *Styles) Beside(left, right []string, above, below bool) []string {
 	bar := s.Row(1).Put(s.Dim, s.Glyphs.Vertical).End()
@@ -346,7 +346,7 @@ func (s *Styles) Beside(left, right []string, above, below bool) []string {
 		case i == len(left)-1 && below:
 			sign = s.Row(1).Put(s.Key, s.Glyphs.Down).End()
 		}
-		out[i] = left[i] + sign + right[i]
+		out[i] = left[i] + " " + sign + right[i]
 	}
 	return out
 }

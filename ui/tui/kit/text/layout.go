@@ -24,6 +24,8 @@ type Wrapped struct {
 	cont   bool
 	label  safetext.Text // of a head field
 	labels int           // columns of the labels
+	sign   safetext.Text // of a state, in the colour of its tone
+	tone   paint.Tone
 	Text   safetext.Text
 	kind   Kind
 	hits   []safetext.Span // matches of the searched words in text
@@ -71,27 +73,10 @@ func (l Layout) headRows(t *Page) []Wrapped {
 	label := l.labels(t)
 	for n, h := range t.Head {
 		first := len(out)
-		switch {
-		case h.Kind == Blank:
+		if h.Kind == Blank {
 			out = append(out, Wrapped{kind: Blank})
-		case h.Kind == Alert:
-			sign := safetext.Const(l.St.Glyphs.State[paint.ToneWarn])
-			for _, part := range l.St.Wrap(h.Value, max(l.Width-paint.BadgeSign, 8)) {
-				out = append(out, Wrapped{Text: part, kind: Alert, label: sign, labels: paint.BadgeSign - 1})
-				sign = safetext.Const(" ")
-			}
-		case h.Name.IsEmpty():
-			for _, part := range l.St.Wrap(h.Value, l.Width) {
-				out = append(out, Wrapped{Text: part, kind: h.Kind})
-			}
-		default:
-			for i, part := range l.St.Wrap(h.Value, max(l.Width-label-1, 8)) {
-				w := Wrapped{Text: part, kind: h.Kind, label: safetext.Const(" "), labels: label}
-				if i == 0 {
-					w.label = h.Name
-				}
-				out = append(out, w)
-			}
+		} else {
+			out = append(out, l.headLine(h, label)...)
 		}
 		for i := first; i < len(out); i++ {
 			out[i].head = n
@@ -105,6 +90,33 @@ func (l Layout) headRows(t *Page) []Wrapped {
 		out[i].At = RowRef{Off: -1, sub: i}
 		if (out[i].kind == Field || out[i].kind == Key) && l.needle == nil {
 			out[i].hits = Matches(out[i].Text, l.terms)
+		}
+	}
+	return out
+}
+
+// headLine wraps a line of a head beside its label and its sign.
+func (l Layout) headLine(h Line, label int) (out []Wrapped) {
+	w := Wrapped{kind: h.Kind, sign: safetext.Const(h.sign), tone: h.tone}
+	if h.Kind == Alert {
+		w.sign, w.tone = safetext.Const(l.St.Glyphs.State[paint.ToneWarn]), paint.ToneWarn
+	}
+	room := l.Width
+	if !w.sign.IsEmpty() {
+		room -= paint.BadgeSign
+	}
+	if !h.Name.IsEmpty() {
+		w.label, w.labels = h.Name, label
+		room -= label + 1
+	}
+	blank := safetext.Const(" ")
+	for _, w.Text = range l.St.Wrap(h.Value, max(room, 8)) {
+		out = append(out, w)
+		if !w.label.IsEmpty() {
+			w.label = blank
+		}
+		if !w.sign.IsEmpty() {
+			w.sign = blank
 		}
 	}
 	return out

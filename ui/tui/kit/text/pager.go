@@ -292,17 +292,17 @@ func headRow(st *paint.Styles, w Wrapped, width int) string {
 	r := st.Row(width)
 	if !w.label.IsEmpty() {
 		name := st.Dim
-		switch w.kind {
-		case Key:
+		if w.kind == Key {
 			name = st.Key
-		case Alert:
-			name = st.Warn
 		}
 		if len(w.labelRuns) > 0 && st.Width(w.label) <= w.labels {
 			r.Rich(name, w.label, nil, w.labelRuns).Blank(w.labels - st.Width(w.label) + 1)
 		} else {
 			r.Cell(name, w.label, w.labels).Blank(1)
 		}
+	}
+	if !w.sign.IsEmpty() {
+		r.Put(st.Toned(w.tone), w.sign).Blank(1)
 	}
 	return r.Rich(headPaint(st, w.kind), w.Text, w.hits, w.Runs).End()
 }

@@ -60,7 +60,8 @@ type Line struct {
 	Kind  Kind
 	Runs  []paint.Stretch // parts of Value with a look of their own
 	Pin   bool            // in a question: stays in sight
-	Said  safetext.Text   // what a listener hears instead of Value; empty: Value
+	sign  string          // before the value, for the eye alone
+	tone  paint.Tone      // of the sign
 }
 
 // Advice is a note that says what to do. Keys stand between backquotes in its format and are painted as keys; a
@@ -79,9 +80,9 @@ func Advice(esc safetext.Escaper, format string, args ...any) Line {
 	return out
 }
 
-// State is a line of a state, whose sign has the colour of its tone. A listener hears its words.
+// State is a line of a state, with the sign of its tone.
 func State(st *paint.Styles, tone paint.Tone, words safetext.Text) Line {
-	return Line{Value: st.Badge(tone, words), Said: words, Runs: []paint.Stretch{{End: len(st.Glyphs.State[tone]), Look: paint.LookOf(tone)}}}
+	return Line{Value: words, sign: st.Glyphs.State[tone], tone: tone}
 }
 
 // Named is the line as a field.
