@@ -4,17 +4,13 @@ import (
 	"context"
 	"slices"
 
-	tea "charm.land/bubbletea/v2"
-
 	"memdesk/model"
-	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane/erasure"
 	"memdesk/ui/tui/pane/tiers"
-	"memdesk/ui/tui/record"
 	"memdesk/ui/tui/task"
 )
 
@@ -31,7 +27,7 @@ const (
 // bindings.
 func KeyTable() []act.Section {
 	a := NewApp(context.Background(), Options{})
-	t, r, rq := a.Tiers, a.Recall, &erasure.Requests{D: a.D, List: a.erasures}
+	t, r := a.Tiers, a.Recall
 	var out []act.Section
 	add := func(title string, bindings []act.Act) {
 		out = append(out, act.Section{Title: title, Acts: withoutMovement(bindings)})
@@ -57,23 +53,17 @@ func KeyTable() []act.Section {
 	add("4 Quarantine", a.Panes[PaneQuarantine].Bindings())
 	add("5 Conflicts", a.Panes[PaneConflicts].Bindings())
 	add("6 Erasure", a.Panes[PaneErasure].Bindings())
-	add("6 Erasure: a plan", append(erasure.FoldKeys(&record.List[erasure.PlanRow]{}, nil), rq.PlanKeys(&record.List[erasure.PlanRow]{}, operator.ErasureRequest{}, nil)...))
-	add("6 Erasure: layers and verdicts (V)", rq.LayerKeys(&record.List[erasure.LayerRow]{}, operator.ErasureRequest{}))
+	plan, layers := erasure.Keys(a.D)
+	add("6 Erasure: a plan", plan)
+	add("6 Erasure: layers and verdicts (V)", layers)
 	add("7 Audit", a.Panes[PaneAudit].Bindings())
-	for _, s := range []struct {
-		title string
-		open  func() tea.Cmd
-	}{
-		{"Versions of an item (H)", func() tea.Cmd { return a.D.Revisions.Open(model.Ref{}) }},
-		{"4 Quarantine: stories (S)", func() tea.Cmd { return record.Open(a.D.Desk, "Stories", a.stories.Kind()) }},
-		{"What can be put back (:undo)", func() tea.Cmd { return record.Open(a.D.Desk, "Undo", a.D.Undos.Kind()) }},
-		{"Texts that were put aside (:kept)", func() tea.Cmd { return record.Open(a.D.Desk, "Kept texts", a.D.Edits.KeptKind()) }},
-		{"Jobs (:jobs)", func() tea.Cmd { return record.Open(a.D.Desk, "Jobs", a.D.Work.JobsKind()) }},
-		{"An act on many items", func() tea.Cmd { return record.Open(a.D.Desk, "Job", a.D.Work.BulkKind(&task.Bulk{})) }},
-	} {
-		s.open()
-		add(s.title, a.Side.List.OwnKeys())
-	}
+	a.D.Revisions.Open(model.Ref{})
+	add("Versions of an item (H)", a.Side.List.OwnKeys())
+	add("4 Quarantine: stories (S)", a.stories.List(0).OwnKeys())
+	add("What can be put back (:undo)", a.D.Undos.List(0).OwnKeys())
+	add("Texts that were put aside (:kept)", a.D.Edits.Kept(0).OwnKeys())
+	add("Jobs (:jobs)", a.D.Work.Jobs(0).OwnKeys())
+	add("An act on many items", a.D.Work.Outcomes(&task.Bulk{}, 0).OwnKeys())
 	a.D.Modal.Dialog = &dialog.Dialog{Armed: true, NoReason: true, Pager: &text.Pager{Text: &text.Page{}}}
 	add(sectionQuestion, a.D.Modal.Bindings())
 	a.D.Modal.Dialog = nil

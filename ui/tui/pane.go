@@ -1,6 +1,8 @@
 package tui
 
 import (
+	tea "charm.land/bubbletea/v2"
+
 	"memdesk/model"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/pane"
@@ -35,8 +37,9 @@ var registry = []registered{
 	}},
 	PaneConflicts: {"Conflicts", "Conf", func(s *screens, d *pane.Bench, at int) desk.Pane { return s.record(at, conflicts.New(d, at)) }},
 	PaneErasure: {"Erasure", "Erase", func(s *screens, d *pane.Bench, at int) desk.Pane {
-		s.erasures = erasure.New(d, at)
-		return s.record(at, s.erasures)
+		p, count := erasure.New(d, at)
+		s.countDue = count
+		return s.record(at, p)
 	}},
 	PaneAudit: {"Audit", "Audit", func(s *screens, d *pane.Bench, at int) desk.Pane { return s.record(at, audit.New(d, at)) }},
 }
@@ -46,7 +49,7 @@ type screens struct {
 	Health   *health.Pane
 	Tiers    *tiers.Pane
 	Recall   *recall.Pane
-	erasures *erasure.Pane
+	countDue func() tea.Cmd // of the erasure requests, for the badge
 	stories  *quarantine.Stories
 	Records  map[int]desk.Listing // those that list records
 }

@@ -40,7 +40,7 @@ func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
 		Marking: true, Name: "history", Field: func(raw model.Version) string { return raw.ID }, Datum: versionDatum,
 		Keys: func(p *record.List[model.Version]) []act.Act {
 			why := func() string { _, _, why := sides(p); return why }
-			return []act.Act{act.Compare.With(why, func() tea.Cmd { return rv.compareVersions(ref, p) })}
+			return []act.Act{act.Compare.With(why, func() tea.Cmd { return compareVersions(rv, ref, p) })}
 		},
 	})
 }
@@ -154,7 +154,7 @@ func sides(p *record.List[model.Version]) (old, new *model.Version, why string) 
 }
 
 // compareVersions shows what has changed between two versions.
-func (rv *Revisions) compareVersions(ref model.Ref, p *record.List[model.Version]) tea.Cmd {
+func compareVersions(rv *Revisions, ref model.Ref, p *record.List[model.Version]) tea.Cmd {
 	old, new, _ := sides(p)
 	d, esc := rv.D, rv.D.Esc
 	return rv.D.Ask(func(ctx context.Context) any {

@@ -147,8 +147,10 @@ func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) d
 	return out
 }
 
-// Kind is the list of what can be put back.
-func (us *Undos) Kind() record.Kind[operator.UndoRow] {
+// List is the list of what can be put back.
+func (us *Undos) List(address int) desk.Listing { return record.Of(us.D, undoKind(us))(address) }
+
+func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 	d := us.D
 	return record.Kind[operator.UndoRow]{
 		Noun: "change", Tell: tellUndo,
@@ -236,7 +238,7 @@ func (us *Undos) Open() tea.Cmd {
 	if us.D.Acts == nil {
 		return us.D.Warn("no undo is attached to this console: memdesk undo list shows it")
 	}
-	return record.Open(us.D, "Undo", us.Kind())
+	return us.D.Frame.Beside("Undo", false, us.List)
 }
 
 func undoDatum(u operator.UndoRow) desk.Datum {

@@ -24,10 +24,13 @@ func (ed *Edits) OpenKept() tea.Cmd {
 	if ed.D.Drafts == nil {
 		return ed.D.Warn("there is no state directory, so no text was put aside")
 	}
-	return record.Open(ed.D, "Kept texts", ed.KeptKind())
+	return ed.D.Frame.Beside("Kept texts", false, ed.Kept)
 }
 
-func (ed *Edits) KeptKind() record.Kind[drafts.Kept] {
+// Kept is the list of those texts.
+func (ed *Edits) Kept(address int) desk.Listing { return record.Of(ed.D, keptKind(ed))(address) }
+
+func keptKind(ed *Edits) record.Kind[drafts.Kept] {
 	d := ed.D
 	return record.Kind[drafts.Kept]{
 		Noun: "text", Empty: "No text was put aside: every one that you wrote was saved, or thrown away by you.", Name: "kept",

@@ -204,7 +204,7 @@ func (w *Underway) Watching(b *Bulk) func() tea.Cmd { return func() tea.Cmd { re
 // openBulk lists the outcomes of long work, above the current list or in its place.
 func (w *Underway) openBulk(b *Bulk, above bool) tea.Cmd {
 	return w.D.Frame.Beside("Job", above, func(address int) desk.Listing {
-		b.list = record.Of(w.D, w.BulkKind(b))(address)
+		b.list = w.Outcomes(b, address)
 		return b.list
 	})
 }
@@ -253,8 +253,12 @@ func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
 	return w.D.Frame.Changed(true)
 }
 
-// BulkKind is the list of outcomes.
-func (w *Underway) BulkKind(b *Bulk) record.Kind[Outcome] {
+// Outcomes is the list of the outcomes of long work.
+func (w *Underway) Outcomes(b *Bulk, address int) desk.Listing {
+	return record.Of(w.D, bulkKind(w, b))(address)
+}
+
+func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {
 	esc := w.D.Esc
 	return record.Kind[Outcome]{
 		Noun: "outcome", Tell: tellOutcome, Empty: "Nothing is done yet.",

@@ -44,11 +44,13 @@ func (w *Underway) OpenJobs() tea.Cmd {
 	if w.D.Jobs == nil {
 		return w.D.Warn("there is no journal for long work here, so there are no jobs")
 	}
-	return record.Open(w.D, "Jobs", w.JobsKind())
+	return w.D.Frame.Beside("Jobs", false, w.Jobs)
 }
 
-// JobsKind is the list of long work, of this console and of other processes.
-func (w *Underway) JobsKind() record.Kind[jobRow] {
+// Jobs is the list of long work, of this console and of other processes.
+func (w *Underway) Jobs(address int) desk.Listing { return record.Of(w.D, jobsKind(w))(address) }
+
+func jobsKind(w *Underway) record.Kind[jobRow] {
 	d := w.D
 	return record.Kind[jobRow]{
 		Noun: "job", Empty: "No long work is on record: nothing runs, and nothing has run lately.", Name: "jobs", Traits: record.Traits[jobRow]{Badge: 1},
@@ -62,8 +64,8 @@ func (w *Underway) JobsKind() record.Kind[jobRow] {
 		},
 		Keys: func(p *record.List[jobRow]) []act.Act {
 			return []act.Act{
-				act.Stop.With(func() string { return w.noCancel(p) }, func() tea.Cmd { return w.cancelJob(p.Here()) }),
-				act.Outcomes.With(p.None, func() tea.Cmd { return w.openOutcomes(p) }),
+				act.Stop.With(func() string { return noCancel(w, p) }, func() tea.Cmd { return w.cancelJob(p.Here()) }),
+				act.Outcomes.With(p.None, func() tea.Cmd { return openOutcomes(w, p) }),
 			}
 		},
 	}
@@ -228,7 +230,7 @@ func jobDatum(row jobRow) desk.Datum {
 	)
 }
 
-func (w *Underway) noCancel(p *record.List[jobRow]) string {
+func noCancel(w *Underway, p *record.List[jobRow]) string {
 	if why := p.None(); why != "" {
 		return why
 	}
@@ -276,7 +278,7 @@ func (w *Underway) cancelJob(row jobRow) tea.Cmd {
 
 // openOutcomes lists the outcomes of a job of this session, and shows the job itself for another
 // session's.
-func (w *Underway) openOutcomes(p *record.List[jobRow]) tea.Cmd {
+func openOutcomes(w *Underway, p *record.List[jobRow]) tea.Cmd {
 	row := p.Here()
 	if b := w.bulkOf(row.ID); b != nil {
 		return w.openBulk(b, true)

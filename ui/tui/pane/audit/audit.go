@@ -27,7 +27,7 @@ import (
 const auditHint = "actor:ann action:forget store:x outcome:refused since:2026-05-01 words; ! inverts a term"
 
 // New is the pane that reads the operator log, newest first.
-func New(d *pane.Bench, at int) *record.List[operator.AuditEvent] {
+func New(d *pane.Bench, at int) desk.Listing {
 	kind := events(d, model.Ref{})
 	kind.Pane = at
 	return record.New(d.Desk, kind)

@@ -27,7 +27,7 @@ import (
 )
 
 // New is the pane that triages conflict copies.
-func New(d *pane.Bench, at int) *record.List[conflict.Copy] {
+func New(d *pane.Bench, at int) desk.Listing {
 	rs := &resolutions{d: d, settle: d.Settle}
 	kind := record.Kind[conflict.Copy]{
 		Pane: at, Noun: "conflict",

@@ -19,7 +19,7 @@ import (
 
 // approve asks a second operator to sign the current plan. Where nothing is left to sign, or no key
 // of the operator can be reached, it says who must approve, and how.
-func (rq *Requests) approve(r operator.ErasureRequest) tea.Cmd {
+func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return d.Ask(func(ctx context.Context) any {
 		now, p, why, err := rq.standing(ctx, r.ID)
@@ -44,7 +44,7 @@ func (rq *Requests) approve(r operator.ErasureRequest) tea.Cmd {
 
 // approveDialog shows the plan in numbers with its hash, and asks whether to approve it. how says what
 // the operator does, by what approves it.
-func (rq *Requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, how, by string, approve func(context.Context, dialog.Filled) error) *dialog.Dialog {
+func (rq *requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, how, by string, approve func(context.Context, dialog.Filled) error) *dialog.Dialog {
 	esc := rq.D.Esc
 	_, held := p.Count()
 	return &dialog.Dialog{
@@ -64,7 +64,7 @@ func (rq *Requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, how, b
 }
 
 // sign approves with the key of a file, or with the agent's first permitted key.
-func (rq *Requests) sign(ctx context.Context, r operator.ErasureRequest, hash, keyFile string) error {
+func (rq *requests) sign(ctx context.Context, r operator.ErasureRequest, hash, keyFile string) error {
 	d := rq.D
 	env := func(k string) string { return d.Env[k] }
 	if keyFile != "" {

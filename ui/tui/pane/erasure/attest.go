@@ -17,8 +17,8 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// LayerKeys are the keys of a list of layers beside those of every list.
-func (rq *Requests) LayerKeys(p *record.List[LayerRow], r operator.ErasureRequest) []act.Act {
+// layerKeys are the keys of a list of layers beside those of every list.
+func layerKeys(rq *requests, p *record.List[layerRow], r operator.ErasureRequest) []act.Act {
 	layer := func() (receipt.Layer, bool) {
 		row, ok := p.Window.Current()
 		return row.Raw.layer, ok && !row.Raw.folded
@@ -41,7 +41,7 @@ func (rq *Requests) LayerKeys(p *record.List[LayerRow], r operator.ErasureReques
 }
 
 // attest asks for the ground on which an inspected layer may stay as it is.
-func (rq *Requests) attest(r operator.ErasureRequest, l receipt.Layer) tea.Cmd {
+func (rq *requests) attest(r operator.ErasureRequest, l receipt.Layer) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Attest %s?", esc.LineMax(l.Store+": "+l.Layer, prose.MaxTitle)), Kind: text.Title},

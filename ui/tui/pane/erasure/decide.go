@@ -21,12 +21,12 @@ import (
 
 // held and going report whether one of the items of a row is on hold, or is not. An operator can
 // decide about either, but not about layers.
-func (r PlanRow) held() bool      { return r.steps.held > 0 }
-func (r PlanRow) going() bool     { return r.steps.forget+r.steps.redact > 0 }
-func (r PlanRow) decidable() bool { return r.held() || r.going() }
+func (r planRow) held() bool      { return r.steps.held > 0 }
+func (r planRow) going() bool     { return r.steps.forget+r.steps.redact > 0 }
+func (r planRow) decidable() bool { return r.held() || r.going() }
 
 // items appends the steps on items that a row stands for.
-func (r PlanRow) items(out []gdpr.Step) []gdpr.Step {
+func (r planRow) items(out []gdpr.Step) []gdpr.Step {
 	if r.step != nil {
 		return append(out, *r.step)
 	}
@@ -46,7 +46,7 @@ func (r PlanRow) items(out []gdpr.Step) []gdpr.Step {
 
 // decisions are the items of an act on a plan: the marked ones, else those of the row at the
 // cursor. Each is named once, however many layers hold it.
-func decisions(p *record.List[PlanRow]) []gdpr.Step {
+func decisions(p *record.List[planRow]) []gdpr.Step {
 	var all []gdpr.Step
 	if row, ok := p.Window.Current(); p.Marks.N() == 0 || p.Full {
 		if ok {
@@ -68,10 +68,10 @@ func decisions(p *record.List[PlanRow]) []gdpr.Step {
 
 func stepRef(st gdpr.Step) model.Ref { return model.Ref{Store: st.Store, ID: st.ID} }
 
-// PlanKeys are the keys of a plan beside those of every list.
-func (rq *Requests) PlanKeys(p *record.List[PlanRow], r operator.ErasureRequest, shown *planPages) []act.Act {
+// planKeys are the keys of a plan beside those of every list.
+func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest, shown *planPages) []act.Act {
 	free := func() string { return rq.D.Locked("") }
-	can := func(ok func(PlanRow) bool, otherwise string) func() string {
+	can := func(ok func(planRow) bool, otherwise string) func() string {
 		return func() string {
 			row, some := p.Window.Current()
 			switch {
@@ -89,13 +89,13 @@ func (rq *Requests) PlanKeys(p *record.List[PlanRow], r operator.ErasureRequest,
 	}
 	out := []act.Act{
 		act.Erase.Called("carry this plan out, after a question").With(free, func() tea.Cmd { return rq.erase(r) }),
-		act.Hold.With(can(PlanRow.decidable, ""), func() tea.Cmd {
+		act.Hold.With(can(planRow.decidable, ""), func() tea.Cmd {
 			return rq.D.Modal.Show(rq.holdDialog(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)))
 		}),
-		act.Lift.Called("lift the hold on this item, the marked ones, or all below this heading").With(can(PlanRow.held, "it is not on hold"), func() tea.Cmd {
+		act.Lift.Called("lift the hold on this item, the marked ones, or all below this heading").With(can(planRow.held, "it is not on hold"), func() tea.Cmd {
 			return rq.lift(r, decisions(p), placeIn(p, shown))
 		}),
-		act.Choose.With(can(PlanRow.going, "it is on hold"), func() tea.Cmd { return rq.choose(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)) }),
+		act.Choose.With(can(planRow.going, "it is on hold"), func() tea.Cmd { return rq.choose(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)) }),
 		act.Plan.Called("search every store again and make the plan anew").With(act.Unless(free, rq.D.NoBulk), func() tea.Cmd { return rq.discover(r, placeIn(p, shown)) }),
 		act.Approve.With(nil, func() tea.Cmd { return rq.approve(r) }),
 	}
@@ -115,7 +115,7 @@ func itemWords(esc safetext.Escaper, items []gdpr.Step) safetext.Text {
 
 // decision is a dialog about items of a plan: a question, its lines, and a list of several items.
 // hidden counts those that the filter hides.
-func (rq *Requests) decision(title string, question safetext.Text, items []gdpr.Step, hidden int, lines ...text.Line) *dialog.Dialog {
+func (rq *requests) decision(title string, question safetext.Text, items []gdpr.Step, hidden int, lines ...text.Line) *dialog.Dialog {
 	esc := rq.D.St.Esc
 	all := append([]text.Line{{Value: question, Kind: text.Title}}, lines...)
 	if hidden > 0 {
@@ -133,7 +133,7 @@ func (rq *Requests) decision(title string, question safetext.Text, items []gdpr.
 }
 
 // holdDialog asks for the ground of a hold.
-func (rq *Requests) holdDialog(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) *dialog.Dialog {
+func (rq *requests) holdDialog(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) *dialog.Dialog {
 	esc := rq.D.St.Esc
 	stays := "It stays as it is"
 	if len(items) > 1 {
@@ -157,7 +157,7 @@ func holdsOf(items []gdpr.Step, ground string) []gdpr.Hold {
 }
 
 // lift asks whether to lift the holds of this request on items.
-func (rq *Requests) lift(r operator.ErasureRequest, items []gdpr.Step, at *planPlace) tea.Cmd {
+func (rq *requests) lift(r operator.ErasureRequest, items []gdpr.Step, at *planPlace) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
 	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		now, err := d.Erasure.Request(ctx, r.ID) // holds were made since the plan was opened
@@ -189,7 +189,7 @@ func (rq *Requests) lift(r operator.ErasureRequest, items []gdpr.Step, at *planP
 }
 
 // choose asks whether to override the policy for items. Those on hold stay.
-func (rq *Requests) choose(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) tea.Cmd {
+func (rq *requests) choose(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
 	all := len(items)
 	items = slices.DeleteFunc(items, func(st gdpr.Step) bool { return st.Action == gdpr.Held })
@@ -240,7 +240,7 @@ func passive(act gdpr.Action) string {
 }
 
 // replanned continues with a new plan after decisions on items.
-func (rq *Requests) replanned(r operator.ErasureRequest, err error, what string, at *planPlace) dialog.Acted {
+func (rq *requests) replanned(r operator.ErasureRequest, err error, what string, at *planPlace) dialog.Acted {
 	if err != nil {
 		return dialog.Acted{Text: rq.D.Esc.Sprintf("not changed: %s", prose.Reason(rq.D.Esc, err))}
 	}

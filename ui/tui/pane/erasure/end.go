@@ -17,7 +17,7 @@ import (
 // liftDialog asks which hold of a request to lift: the item of a list where there is one, else a
 // typed one. A complete request no longer has the ids of its held items: only the operator knows
 // them.
-func (rq *Requests) liftDialog(r operator.ErasureRequest, item string, at *planPlace) *dialog.Dialog {
+func (rq *requests) liftDialog(r operator.ErasureRequest, item string, at *planPlace) *dialog.Dialog {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{{Value: esc.Const("Lift a hold?"), Kind: text.Title}}
 	for _, h := range r.Holds {
@@ -51,7 +51,7 @@ func (rq *Requests) liftDialog(r operator.ErasureRequest, item string, at *planP
 }
 
 // withdraw asks why to close a request without an erasure.
-func (rq *Requests) withdraw(r operator.ErasureRequest) tea.Cmd {
+func (rq *requests) withdraw(r operator.ErasureRequest) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Withdraw %s?", r.ID), Kind: text.Title},

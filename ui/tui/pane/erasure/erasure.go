@@ -24,9 +24,9 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// Pane is the pane of erasure requests: a list by deadline, with the facts and acts of the request
+// screen is the pane of erasure requests: a list by deadline, with the facts and acts of the request
 // at the cursor.
-type Pane struct {
+type screen struct {
 	*record.List[operator.ErasureRequest]
 	ticking bool
 	begun   begun
@@ -43,8 +43,8 @@ const (
 
 type dueTick struct{}
 
-// CountDue counts off the update loop, and repeats after dueEvery.
-func (p *Pane) CountDue() tea.Cmd {
+// countDue counts off the update loop, and repeats after dueEvery.
+func (p *screen) countDue() tea.Cmd {
 	if p.D.Erasure == nil {
 		return nil
 	}
@@ -73,7 +73,7 @@ func dueOf(all []operator.ErasureRequest, now time.Time) (n desk.Due) {
 	return n
 }
 
-func (p *Pane) Badge() (safetext.Text, paint.Tone) {
+func (p *screen) Badge() (safetext.Text, paint.Tone) {
 	switch {
 	case p.due.Overdue > 0:
 		return safetext.Sprintf("!%d", p.due.Overdue), paint.ToneBad
@@ -99,9 +99,17 @@ type begun struct {
 	said    safetext.Text // its line on the status line
 }
 
-func New(d *pane.Bench, at int) *Pane {
-	p := &Pane{}
-	rq := &Requests{D: d, List: p}
+// Keys are the keys of a plan and of a list of layers, for the key table.
+func Keys(d *pane.Bench) (plan, layers []act.Act) {
+	rq, p := &requests{D: d}, &record.List[planRow]{}
+	plan = append(foldKeys(p, nil), planKeys(rq, p, operator.ErasureRequest{}, nil)...)
+	return plan, layerKeys(rq, &record.List[layerRow]{}, operator.ErasureRequest{})
+}
+
+// New returns the pane, and what counts the due requests from then on.
+func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
+	p := &screen{}
+	rq := &requests{D: d, List: p}
 	kind := record.Kind[operator.ErasureRequest]{
 		Pane: at, Noun: "request", Name: "erasures",
 		Empty: "No erasure requests. Press `a` to file one.",
@@ -129,7 +137,7 @@ func New(d *pane.Bench, at int) *Pane {
 		out.Total = model.Count{N: int64(len(out.Rows))}
 		return out, desk.Said{Due: dueOf(all, d.Time.Clock.Now())}, nil
 	}
-	kind.Detail, kind.Keys = rq.text, rq.erasureKeys
+	kind.Detail, kind.Keys = rq.text, func(p *record.List[operator.ErasureRequest]) []act.Act { return erasureKeys(rq, p) }
 	kind.Fresh = func(ctx context.Context, raw operator.ErasureRequest) (record.Row[operator.ErasureRequest], error) {
 		now, err := d.Erasure.Request(ctx, raw.ID)
 		return erasureRecord(d.Desk, now), err
@@ -137,7 +145,7 @@ func New(d *pane.Bench, at int) *Pane {
 	kind.Crumb = func(raw operator.ErasureRequest) safetext.Text { return d.Esc.Line(raw.ID) }
 	kind.Field, kind.Datum = func(raw operator.ErasureRequest) string { return raw.ID }, erasureDatum
 	p.List = record.New(d.Desk, kind)
-	return p
+	return p, p.countDue
 }
 
 // erasureDatum is a request as a row. It has the subject's pseudonym only: no erasure can reach a
@@ -150,15 +158,15 @@ func erasureDatum(q operator.ErasureRequest) desk.Datum {
 	)
 }
 
-func (p *Pane) Enter() tea.Cmd { return tea.Batch(p.List.Enter(), p.tick()) }
+func (p *screen) Enter() tea.Cmd { return tea.Batch(p.List.Enter(), p.tick()) }
 
-func (p *Pane) Update(msg any) tea.Cmd {
+func (p *screen) Update(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case desk.Due:
 		p.due = msg
 		return nil
 	case dueTick:
-		return p.CountDue()
+		return p.countDue()
 	case record.Noticed[operator.ErasureRequest]:
 		if msg.Trail == nil && msg.Page.Err == nil {
 			p.due = msg.Notice.Due
@@ -179,7 +187,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 
 // told reports news of a request while another pane is on the screen: an approval, the end of a
 // run.
-func (p *Pane) told(pages []list.Span[record.Row[operator.ErasureRequest]]) {
+func (p *screen) told(pages []list.Span[record.Row[operator.ErasureRequest]]) {
 	now := map[string]string{}
 	for _, page := range pages {
 		for _, row := range page.Rows {
@@ -196,7 +204,7 @@ func (p *Pane) told(pages []list.Span[record.Row[operator.ErasureRequest]]) {
 }
 
 // began remembers the run that was begun here.
-func (p *Pane) began(request string, said safetext.Text) {
+func (p *screen) began(request string, said safetext.Text) {
 	p.begun = begun{request: request, said: said}
 	for _, r := range p.Window.Rows {
 		if q := r.Raw; q.ID == request && q.Run != nil {
@@ -206,7 +214,7 @@ func (p *Pane) began(request string, said safetext.Text) {
 }
 
 // ended replaces the status line of a run begun here, if it is still there when the run is over.
-func (p *Pane) ended() {
+func (p *screen) ended() {
 	for _, row := range p.Window.Rows {
 		r := row.Raw
 		if p.begun.request == "" || r.ID != p.begun.request || r.Run == nil || r.Run.ID == p.begun.before || r.Under() {
@@ -220,7 +228,7 @@ func (p *Pane) ended() {
 }
 
 // tick looks again soon while a run is going.
-func (p *Pane) tick() tea.Cmd {
+func (p *screen) tick() tea.Cmd {
 	if p.ticking {
 		return nil
 	}
@@ -306,7 +314,7 @@ func erasureWord(r operator.ErasureRequest) string {
 }
 
 // next says what a state means and what to do.
-func (rq *Requests) next(r operator.ErasureRequest) string {
+func (rq *requests) next(r operator.ErasureRequest) string {
 	switch {
 	case r.Under() && r.Run.State == jobs.Paused:
 		return "The run is paused. `P` lets it go on."
@@ -340,7 +348,7 @@ func (rq *Requests) next(r operator.ErasureRequest) string {
 }
 
 // text is everything about a request. It runs in a command.
-func (rq *Requests) text(ctx context.Context, r operator.ErasureRequest) *text.Page {
+func (rq *requests) text(ctx context.Context, r operator.ErasureRequest) *text.Page {
 	d, esc := rq.D, rq.D.Esc
 	now := d.Time.Clock.Now()
 	kind := text.Note
@@ -387,7 +395,7 @@ func (rq *Requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 
 // planSummary is the plan in a few lines, after the lines of its run; a warning that it is not
 // complete comes first.
-func (rq *Requests) planSummary(ctx context.Context, r operator.ErasureRequest, run []text.Line) []text.Line {
+func (rq *requests) planSummary(ctx context.Context, r operator.ErasureRequest, run []text.Line) []text.Line {
 	run = append(run, text.Line{Kind: text.Blank})
 	if r.Done() || r.PlanHash == "" {
 		return run
@@ -426,7 +434,7 @@ func stillOpen(r operator.ErasureRequest) string {
 }
 
 // erasureKeys are the keys of this pane beside those of every list.
-func (rq *Requests) erasureKeys(p *record.List[operator.ErasureRequest]) []act.Act {
+func erasureKeys(rq *requests, p *record.List[operator.ErasureRequest]) []act.Act {
 	none := func() string {
 		if p.None() == "" {
 			return ""
@@ -532,11 +540,11 @@ func (rq *Requests) erasureKeys(p *record.List[operator.ErasureRequest]) []act.A
 				return ""
 			}, Do: func() tea.Cmd { return rq.showReceipt(p.Here()) }}}, out...)
 	}
-	return append([]act.Act{act.Show.With(none, func() tea.Cmd { return rq.openErasure(p, p.Here()) })}, out...)
+	return append([]act.Act{act.Show.With(none, func() tea.Cmd { return openErasure(rq, p, p.Here()) })}, out...)
 }
 
 // openErasure opens the list that a request needs now.
-func (rq *Requests) openErasure(p *record.List[operator.ErasureRequest], r operator.ErasureRequest) tea.Cmd {
+func openErasure(rq *requests, p *record.List[operator.ErasureRequest], r operator.ErasureRequest) tea.Cmd {
 	switch {
 	case r.State == gdpr.StateComplete:
 		return rq.showReceipt(r)

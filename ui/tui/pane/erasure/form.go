@@ -22,10 +22,10 @@ type intake struct {
 	unasked                                     []string // stores that could not be asked for aliases, in words
 }
 
-// Requests are the acts on erasure requests.
-type Requests struct {
+// requests are the acts on erasure requests.
+type requests struct {
 	D      *pane.Bench
-	List   *Pane
+	List   *screen
 	intake intake // the form as it was left
 }
 
@@ -37,7 +37,7 @@ func (in intake) begun() bool {
 // laidAside keeps the fields when a page of the form is closed: the next form of this session
 // begins with them. They are written nowhere. The linear mode asks for everything anew: by ear the
 // operator would miss an earlier subject's values.
-func (rq *Requests) laidAside(in func() intake) func() tea.Cmd {
+func (rq *requests) laidAside(in func() intake) func() tea.Cmd {
 	if rq.D.Spoken {
 		return nil
 	}
@@ -66,7 +66,7 @@ func namesIn(typed, id string) []string {
 
 // intakeDialog is the form of a new request; wrong is the error of the field at, -1 for the whole
 // form.
-func (rq *Requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog {
+func (rq *requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog {
 	esc := rq.D.St.Esc
 	if in.received == "" {
 		in.received = rq.D.Time.Clock.Now().UTC().Format("2006-01-02")
@@ -114,7 +114,7 @@ func (rq *Requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog
 
 // checkIntake returns the next question, or the form again. It runs in a command, since it asks the
 // stores for further aliases.
-func (rq *Requests) checkIntake(ctx context.Context, in intake) *dialog.Dialog {
+func (rq *requests) checkIntake(ctx context.Context, in intake) *dialog.Dialog {
 	_, idErr := subject.New(in.subject)
 	_, allErr := subject.New(append([]string{in.subject}, in.given()...)...)
 	_, dateErr := gdpr.Received(in.received, rq.D.Time.Clock.Now())
@@ -141,7 +141,7 @@ func (rq *Requests) checkIntake(ctx context.Context, in intake) *dialog.Dialog {
 
 // nextIntake asks about the first undecided alias, those that the stores propose last, then whether
 // to file the request. It runs in a command.
-func (rq *Requests) nextIntake(ctx context.Context, in intake) *dialog.Dialog {
+func (rq *requests) nextIntake(ctx context.Context, in intake) *dialog.Dialog {
 	esc := rq.D.Esc
 	all := in.given()
 	typed := len(all)
@@ -179,7 +179,7 @@ func (rq *Requests) nextIntake(ctx context.Context, in intake) *dialog.Dialog {
 }
 
 // fileDialog runs in a command.
-func (rq *Requests) fileDialog(ctx context.Context, in intake) *dialog.Dialog {
+func (rq *requests) fileDialog(ctx context.Context, in intake) *dialog.Dialog {
 	esc := rq.D.Esc
 	field := func(name, v string) text.Line {
 		return text.Line{Value: esc.Sprintf("%s: %s", name, esc.LineMax(v, prose.MaxTitle))}
@@ -216,7 +216,7 @@ func (rq *Requests) fileDialog(ctx context.Context, in intake) *dialog.Dialog {
 }
 
 // fileRequest runs in a command.
-func (rq *Requests) fileRequest(ctx context.Context, in intake) dialog.Acted {
+func (rq *requests) fileRequest(ctx context.Context, in intake) dialog.Acted {
 	r, err := rq.D.Erasure.File(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.confirmed, Received: in.received, Ground: in.ground, By: strings.TrimSpace(in.by)}, in.key)
 	if err != nil {
 		in.confirmed, in.left = nil, nil

@@ -40,7 +40,7 @@ type planPlace struct {
 }
 
 // placeIn is the cursor's place in a plan; nil without rows.
-func placeIn(p *record.List[PlanRow], shown *planPages) *planPlace {
+func placeIn(p *record.List[planRow], shown *planPages) *planPlace {
 	r, ok := p.Window.Current()
 	if !ok {
 		return nil
@@ -58,7 +58,7 @@ func placeIn(p *record.List[PlanRow], shown *planPages) *planPlace {
 
 // near is the distance of a row of another plan from the place: the row itself, the item in
 // another layer, then its store.
-func (at *planPlace) near(r record.Row[PlanRow]) (distance int, ok bool) {
+func (at *planPlace) near(r record.Row[planRow]) (distance int, ok bool) {
 	store, id := "", ""
 	if r.Raw.store != nil {
 		store = r.Raw.store.Store
@@ -79,7 +79,7 @@ func (at *planPlace) near(r record.Row[PlanRow]) (distance int, ok bool) {
 
 // discover searches every store for a request and shows the resulting plan, with the cursor at a
 // place of the previous one; nil: at its start.
-func (rq *Requests) discover(r operator.ErasureRequest, at *planPlace) tea.Cmd {
+func (rq *requests) discover(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.D
 	b := &task.Bulk{Kind: "console-plan", Title: "plan " + r.ID, Noun: "store", Ready: "Plan ready", Total: len(d.Fleet.Members())}
 	b.Run = func(ctx context.Context, _ operator.Running, b *task.Bulk) error {
@@ -256,8 +256,8 @@ func actionBadge(st *paint.Styles, a gdpr.Action) safetext.Text {
 	return st.Esc.Const(chart.Sign(st, fate) + " " + actionWords[a])
 }
 
-// PlanRow is a row of the plan: all of it, a store, a layer of one, or one step.
-type PlanRow struct {
+// planRow is a row of the plan: all of it, a store, a layer of one, or one step.
+type planRow struct {
 	plan  *gdpr.Plan
 	store *gdpr.StorePlan
 	layer string // of the step or steps of the row; empty: of a whole store
@@ -267,7 +267,7 @@ type PlanRow struct {
 }
 
 // fold names the row's fold; empty: none.
-func (r PlanRow) fold() string {
+func (r planRow) fold() string {
 	if r.store == nil || r.step != nil || r.steps == (stepCount{}) {
 		return ""
 	}
@@ -290,33 +290,33 @@ func (f *folds) toggle(fold string) {
 }
 
 // openPlan lists the current plan, with the cursor at a place of it; nil: at its start.
-func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
+func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.D
 	shown := planPages{folds: folds{on: !d.Spoken}} // a list that is read out cannot fold
 	if at != nil {
 		shown.folds = at.folds
 	}
-	kind := record.Kind[PlanRow]{
-		Noun: "step", Tell: tellPlan, Marking: true, Whole: func(raw PlanRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
+	kind := record.Kind[planRow]{
+		Noun: "step", Tell: tellPlan, Marking: true, Whole: func(raw planRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
 		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "KIND, LAYER", Width: 12, Dim: true}, {Title: "WHAT"}},
-		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[planRow]], desk.Said, error) {
 			p, rows, err := shown.rows(ctx, d.Erasure, r.ID, q)
 			if err != nil {
-				return list.Span[record.Row[PlanRow]]{}, desk.Said{}, err
+				return list.Span[record.Row[planRow]]{}, desk.Said{}, err
 			}
 			return planPage(d.St, p, rows, q)
 		},
-		Detail: func(ctx context.Context, raw PlanRow) *text.Page {
+		Detail: func(ctx context.Context, raw planRow) *text.Page {
 			now, err := d.Erasure.Request(ctx, r.ID)
 			if err != nil {
 				now = r
 			}
 			return rq.planText(ctx, now, raw)
 		},
-		Keys: func(p *record.List[PlanRow]) []act.Act {
-			return append(FoldKeys(p, &shown), rq.PlanKeys(p, r, &shown)...)
+		Keys: func(p *record.List[planRow]) []act.Act {
+			return append(foldKeys(p, &shown), planKeys(rq, p, r, &shown)...)
 		},
-		Crumb: func(raw PlanRow) safetext.Text {
+		Crumb: func(raw planRow) safetext.Text {
 			switch {
 			case raw.step != nil:
 				return d.Esc.LineMax(raw.step.ID, prose.MaxTitle)
@@ -325,13 +325,13 @@ func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			}
 			return d.Esc.Const("all stores")
 		},
-		Field: func(raw PlanRow) string {
+		Field: func(raw planRow) string {
 			if st := raw.step; st != nil {
 				return model.Ref{Store: st.Store, ID: st.ID}.String()
 			}
 			return raw.plan.Hash
 		},
-		Traits: record.Traits[PlanRow]{Store: func(raw PlanRow) string {
+		Traits: record.Traits[planRow]{Store: func(raw planRow) string {
 			if raw.store == nil {
 				return ""
 			}
@@ -349,7 +349,7 @@ func (rq *Requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 type planPages struct {
 	mu   sync.Mutex
 	plan *gdpr.Plan
-	all  []PlanRow
+	all  []planRow
 	folds
 }
 
@@ -381,7 +381,7 @@ type planSource interface {
 	Plan(ctx context.Context, id string) (gdpr.Plan, error)
 }
 
-func (s *planPages) rows(ctx context.Context, src planSource, id string, q operator.PageQuery) (*gdpr.Plan, []PlanRow, error) {
+func (s *planPages) rows(ctx context.Context, src planSource, id string, q operator.PageQuery) (*gdpr.Plan, []planRow, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.plan != nil && q.Cursor != "" {
@@ -401,16 +401,16 @@ func (s *planPages) rows(ctx context.Context, src planSource, id string, q opera
 }
 
 // planPage returns the rows from a cursor on: the whole, then store by store, layer by layer.
-func planPage(st *paint.Styles, p *gdpr.Plan, rows []PlanRow, q operator.PageQuery) (list.Span[record.Row[PlanRow]], desk.Said, error) {
+func planPage(st *paint.Styles, p *gdpr.Plan, rows []planRow, q operator.PageQuery) (list.Span[record.Row[planRow]], desk.Said, error) {
 	start := 0
 	if q.Cursor != "" {
 		hash, n, _ := strings.Cut(q.Cursor, ":")
 		var err error
 		if start, err = strconv.Atoi(n); err != nil || hash != p.Hash || start < 0 {
-			return list.Span[record.Row[PlanRow]]{}, desk.Said{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
+			return list.Span[record.Row[planRow]]{}, desk.Said{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
 		}
 	}
-	out := list.Span[record.Row[PlanRow]]{Total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
+	out := list.Span[record.Row[planRow]]{Total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
 	i := start
 	for ; i < len(rows) && len(out.Rows) < q.Limit; i++ {
 		if rows[i].matches(q) {
@@ -425,7 +425,7 @@ func planPage(st *paint.Styles, p *gdpr.Plan, rows []PlanRow, q operator.PageQue
 
 // matches applies a filter. A heading matches by its name alone: a search for an action means
 // items.
-func (r PlanRow) matches(q operator.PageQuery) bool {
+func (r planRow) matches(q operator.PageQuery) bool {
 	switch {
 	case r.step != nil:
 		return q.Matches(r.step.Store, actionWords[r.step.Action], r.step.Layer, r.step.ID, r.step.Reason)
@@ -437,11 +437,11 @@ func (r PlanRow) matches(q operator.PageQuery) bool {
 
 // planRows are the rows of a plan: the whole, then store by store, layer by layer. A store with
 // several layers has a row for each, where rows can fold.
-func planRows(p *gdpr.Plan, f *folds) []PlanRow {
-	out := []PlanRow{{plan: p}}
+func planRows(p *gdpr.Plan, f *folds) []planRow {
+	out := []planRow{{plan: p}}
 	for i := range p.Stores {
 		s := &p.Stores[i]
-		head := PlanRow{plan: p, store: s, steps: countSteps(s.Steps)}
+		head := planRow{plan: p, store: s, steps: countSteps(s.Steps)}
 		out[0].steps.join(head.steps)
 		head.open = f.shows(head.fold())
 		out = append(out, head)
@@ -463,15 +463,15 @@ func planRows(p *gdpr.Plan, f *folds) []PlanRow {
 			}
 			return strings.Compare(s.Steps[x].ID, s.Steps[y].ID)
 		})
-		layer := PlanRow{open: true}
+		layer := planRow{open: true}
 		for _, j := range at {
 			if st := &s.Steps[j]; st.Layer != layer.layer && f.on && len(layers) > 1 {
-				layer = PlanRow{plan: p, store: s, layer: st.Layer, steps: *layers[st.Layer]}
+				layer = planRow{plan: p, store: s, layer: st.Layer, steps: *layers[st.Layer]}
 				layer.open = f.shows(layer.fold())
 				out = append(out, layer)
 			}
 			if layer.open {
-				out = append(out, PlanRow{plan: p, store: s, layer: s.Steps[j].Layer, step: &s.Steps[j], steps: countSteps(s.Steps[j : j+1])})
+				out = append(out, planRow{plan: p, store: s, layer: s.Steps[j].Layer, step: &s.Steps[j], steps: countSteps(s.Steps[j : j+1])})
 			}
 		}
 	}
@@ -479,7 +479,7 @@ func planRows(p *gdpr.Plan, f *folds) []PlanRow {
 }
 
 // key identifies a row in its plan, whatever is folded.
-func (r PlanRow) key() string {
+func (r planRow) key() string {
 	switch {
 	case r.step != nil:
 		return r.plan.Hash + "\x00" + r.store.Store + "\x00" + r.layer + "\x00" + r.step.ID
@@ -492,9 +492,9 @@ func (r PlanRow) key() string {
 // planBar is the width of the bar of a store in the list.
 const planBar = 8
 
-func planRecord(st *paint.Styles, r PlanRow) record.Row[PlanRow] {
+func planRecord(st *paint.Styles, r planRow) record.Row[planRow] {
 	esc := st.Esc
-	out := record.Row[PlanRow]{Key: r.key(), Raw: r}
+	out := record.Row[planRow]{Key: r.key(), Raw: r}
 	var bar safetext.Text
 	if r.store != nil && r.step == nil {
 		drawn := chart.Bar(st, chartRow(r.store.Store, r.steps), r.most(), planBar)
@@ -532,15 +532,15 @@ func planRecord(st *paint.Styles, r PlanRow) record.Row[PlanRow] {
 }
 
 // most are the findings of the store that has the most: the bars of all rows are parts of it.
-func (r PlanRow) most() (most int64) {
+func (r planRow) most() (most int64) {
 	for _, s := range r.plan.Stores {
 		most = max(most, int64(len(s.Steps)))
 	}
 	return most
 }
 
-// FoldKeys list the steps of a store or a layer, or fold them away.
-func FoldKeys(p *record.List[PlanRow], shown *planPages) []act.Act {
+// foldKeys list the steps of a store or a layer, or fold them away.
+func foldKeys(p *record.List[planRow], shown *planPages) []act.Act {
 	fold := func() (string, bool) {
 		if p.Browser == nil { // the key table
 			return "all", false
@@ -573,7 +573,7 @@ func FoldKeys(p *record.List[PlanRow], shown *planPages) []act.Act {
 }
 
 // planText is a row of the plan in full. It runs in a command.
-func (rq *Requests) planText(ctx context.Context, r operator.ErasureRequest, row PlanRow) *text.Page {
+func (rq *requests) planText(ctx context.Context, r operator.ErasureRequest, row planRow) *text.Page {
 	switch {
 	case row.step != nil:
 		return rq.stepText(ctx, r, *row.step)
@@ -586,7 +586,7 @@ func (rq *Requests) planText(ctx context.Context, r operator.ErasureRequest, row
 	return text.NewPage(rq.wholePlanLines(ctx, r, row.plan), "")
 }
 
-func (rq *Requests) wholePlanLines(ctx context.Context, r operator.ErasureRequest, p *gdpr.Plan) []text.Line {
+func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureRequest, p *gdpr.Plan) []text.Line {
 	esc := rq.D.Esc
 	all := countPlan(p)
 	head := []text.Line{
@@ -660,7 +660,7 @@ func duration(t time.Duration) string {
 	return "about " + prose.Plural(int64(t/time.Hour), "hour")
 }
 
-func (rq *Requests) storePlanLines(s gdpr.StorePlan) []text.Line {
+func (rq *requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 	esc := rq.D.Esc
 	head := []text.Line{{Value: esc.Sprintf("%s (%s)", esc.Line(s.Store), esc.Line(s.Kind)), Kind: text.Title}}
 	if s.Error == "" {
@@ -685,7 +685,7 @@ func (rq *Requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 const maxStepLines = 500
 
 // stepLines names the steps of a store or of a layer.
-func stepLines(esc safetext.Escaper, row PlanRow) []text.Line {
+func stepLines(esc safetext.Escaper, row planRow) []text.Line {
 	out := []text.Line{{Kind: text.Blank}}
 	for _, st := range row.store.Steps {
 		switch {
@@ -701,7 +701,7 @@ func stepLines(esc safetext.Escaper, row PlanRow) []text.Line {
 
 // stepText is one item of the plan: why it is there, and its text with the subject's identifiers
 // marked, or as redacted.
-func (rq *Requests) stepText(ctx context.Context, r operator.ErasureRequest, st gdpr.Step) *text.Page {
+func (rq *requests) stepText(ctx context.Context, r operator.ErasureRequest, st gdpr.Step) *text.Page {
 	esc := rq.D.Esc
 	head := []text.Line{
 		{Value: esc.LineMax(st.ID, desk.MaxField), Kind: text.Title},
@@ -767,7 +767,7 @@ func stepWords(st gdpr.Step) string {
 }
 
 // stepItem reads the item of a step, as it is now.
-func (rq *Requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {
+func (rq *requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {
 	s, err := rq.D.Fleet.Store(st.Store)
 	switch {
 	case err != nil:
@@ -782,7 +782,7 @@ func (rq *Requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, err
 }
 
 // tellPlan is a row of a plan as a sentence.
-func tellPlan(esc safetext.Escaper, e PlanRow) safetext.Text {
+func tellPlan(esc safetext.Escaper, e planRow) safetext.Text {
 	_, held := e.plan.Count()
 	switch {
 	case e.step != nil:

@@ -73,7 +73,7 @@ func TestPlanIsReadOnce(t *testing.T) {
 // TestTheBarOfAStoreHasColours: red for what goes, yellow for what is redacted, as in the table beside the list.
 func TestTheBarOfAStoreHasColours(t *testing.T) {
 	plan := gdpr.Plan{Stores: []gdpr.StorePlan{{Store: "db", Steps: []gdpr.Step{{ID: "a", Action: gdpr.Forget}, {ID: "b", Action: gdpr.Redact}}}}}
-	row := planRecord(paint.New(paint.Looks{}, true), PlanRow{plan: &plan, store: &plan.Stores[0], steps: countSteps(plan.Stores[0].Steps)})
+	row := planRecord(paint.New(paint.Looks{}, true), planRow{plan: &plan, store: &plan.Stores[0], steps: countSteps(plan.Stores[0].Steps)})
 	got := map[paint.Look]string{}
 	for _, p := range row.Runs[1] {
 		got[p.Look] = row.Cells[1].String()[p.Start:p.End]
@@ -97,7 +97,7 @@ func TestARedactionShowsItsMetadata(t *testing.T) {
 	it := model.Item{Header: model.Header{ID: "n1"}, Body: "of Ida\nand tea\n", Meta: []model.Field{{Name: "note", Value: "with Ida"}, {Name: "made", Value: "1", ReadOnly: true}}}
 	st := gdpr.Step{Store: "db", ID: "n1", Layer: "item", Action: gdpr.Redact, NewBody: "of [erased]\nand tea\n", NewMeta: []model.Field{{Name: "note", Value: "with [erased]"}}}
 	d := &desk.Desk{Fleet: backends.NewFleet([]backends.Member{{Name: "db", Kind: "inmem", Store: model.Store{Name: "db", Kind: "inmem", Browser: oneItem{item: it}}}}, nil)}
-	got := (&Requests{D: &pane.Bench{Desk: d}}).stepText(t.Context(), operator.ErasureRequest{}, st).Body
+	got := (&requests{D: &pane.Bench{Desk: d}}).stepText(t.Context(), operator.ErasureRequest{}, st).Body
 	for _, want := range []string{"-note: with Ida\n", "+note: with [erased]\n", "-of Ida\n", "+of [erased]\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -111,9 +111,9 @@ func TestARedactionShowsItsMetadata(t *testing.T) {
 // TestUnfoldWaitsForItsRow: enter, pressed while the filtered rows are on their way, must not fold the row of
 // before. Keys wait for rows only if their act can say why it does not work.
 func TestUnfoldWaitsForItsRow(t *testing.T) {
-	p := record.New(desktest.New(), record.Kind[PlanRow]{})
-	p.Window.Rows = []record.Row[PlanRow]{{Raw: PlanRow{store: &gdpr.StorePlan{Store: "graph"}, steps: stepCount{forget: 1}}}}
-	k, ok := act.Find(FoldKeys(p, &planPages{}), "enter")
+	p := record.New(desktest.New(), record.Kind[planRow]{})
+	p.Window.Rows = []record.Row[planRow]{{Raw: planRow{store: &gdpr.StorePlan{Store: "graph"}, steps: stepCount{forget: 1}}}}
+	k, ok := act.Find(foldKeys(p, &planPages{}), "enter")
 	if !ok || k.Why == nil {
 		t.Error("enter folds the row that is about to go")
 	}
@@ -131,7 +131,7 @@ func TestInScopeIsNotErasedAgain(t *testing.T) {
 	d.Acts = struct{ desk.Acts }{} // any: the keys ask only whether there is one
 	p := record.New(d, record.Kind[operator.ErasureRequest]{})
 	p.Window.Rows = []record.Row[operator.ErasureRequest]{{Raw: r}}
-	keys := (&Requests{D: &pane.Bench{Desk: d}}).erasureKeys(p)
+	keys := erasureKeys(&requests{D: &pane.Bench{Desk: d}}, p)
 	for key, want := range map[string]string{"E": "it was carried out: r looks again", "r": ""} {
 		if k, ok := act.Find(keys, key); !ok || k.Why() != want {
 			t.Errorf("%s: %q, want %q", key, k.Why(), want)

@@ -76,7 +76,7 @@ func verdictAdvice(v model.Verdict) string {
 }
 
 // openVerdicts lists the layers of a request with their verdicts.
-func (rq *Requests) openVerdicts(r operator.ErasureRequest) tea.Cmd {
+func (rq *requests) openVerdicts(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.layersSide(r, "Layers of "+r.ID, func(ctx context.Context) ([]receipt.Layer, error) {
 		if r.Done() {
@@ -90,21 +90,21 @@ func (rq *Requests) openVerdicts(r operator.ErasureRequest) tea.Cmd {
 
 // layersSide lists the layers that are not clean, the worst first, and one row for all clean ones,
 // whose detail names each. A filter searches all.
-func (rq *Requests) layersSide(r operator.ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
+func (rq *requests) layersSide(r operator.ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
 	d := rq.D
-	return record.Open(rq.D.Desk, title, record.Kind[LayerRow]{
-		Noun: "layer", Empty: "There are no layers.", Traits: record.Traits[LayerRow]{Badge: 2},
+	return record.Open(rq.D.Desk, title, record.Kind[layerRow]{
+		Noun: "layer", Empty: "There are no layers.", Traits: record.Traits[layerRow]{Badge: 2},
 		Columns: []record.Column{{Title: "STORE", Width: 13}, {Title: "VERDICT", Width: 17}, {Title: "BYTES", Width: 12, Right: true, Dim: true}, {Title: "LAYER"}},
-		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[LayerRow]], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[layerRow]], desk.Said, error) {
 			layers, err := get(ctx)
 			if err != nil {
-				return list.Span[record.Row[LayerRow]]{}, desk.Said{}, err
+				return list.Span[record.Row[layerRow]]{}, desk.Said{}, err
 			}
 			standing, clean := receipt.Split(layers)
 			if q.Filter != "" {
 				standing = append(standing, clean.Rows...)
 			}
-			var rows []record.Row[LayerRow]
+			var rows []record.Row[layerRow]
 			for i, l := range standing {
 				if q.Matches(l.Store, l.Layer, verdictWords(l.Verdict), l.Method, l.Reason) {
 					rows = append(rows, layerRecord(d.St, i, l))
@@ -114,16 +114,16 @@ func (rq *Requests) layersSide(r operator.ErasureRequest, title string, get func
 				rows = append(rows, foldRecord(d.St, clean))
 			}
 			first, page := desk.PageOf(len(rows), q.Cursor, q.Limit)
-			return list.Span[record.Row[LayerRow]]{Rows: rows[first : first+page.Rows], Next: page.Next, Total: page.Total}, desk.Said{Text: layersNotice(d.Esc, layers)}, nil
+			return list.Span[record.Row[layerRow]]{Rows: rows[first : first+page.Rows], Next: page.Next, Total: page.Total}, desk.Said{Text: layersNotice(d.Esc, layers)}, nil
 		},
-		Detail: func(_ context.Context, raw LayerRow) *text.Page {
+		Detail: func(_ context.Context, raw layerRow) *text.Page {
 			if raw.folded {
 				return foldText(d.St, raw.clean)
 			}
 			return layerText(d.St, raw.layer)
 		},
-		Keys: func(p *record.List[LayerRow]) []act.Act { return rq.LayerKeys(p, r) },
-		Crumb: func(raw LayerRow) safetext.Text {
+		Keys: func(p *record.List[layerRow]) []act.Act { return layerKeys(rq, p, r) },
+		Crumb: func(raw layerRow) safetext.Text {
 			if raw.folded {
 				return d.Esc.Const(prose.Plural(raw.clean.Layers, "clean layer"))
 			}
@@ -132,17 +132,17 @@ func (rq *Requests) layersSide(r operator.ErasureRequest, title string, get func
 	})
 }
 
-// LayerRow is a layer, or one row for all clean ones.
-type LayerRow struct {
+// layerRow is a layer, or one row for all clean ones.
+type layerRow struct {
 	layer  receipt.Layer
 	clean  receipt.Fold
 	folded bool
 }
 
 // foldRecord is the row of the clean layers.
-func foldRecord(st *paint.Styles, f receipt.Fold) record.Row[LayerRow] {
+func foldRecord(st *paint.Styles, f receipt.Fold) record.Row[layerRow] {
 	esc, tones := st.Esc, []paint.Tone{paint.ToneInfo, paint.ToneGood}
-	return record.Row[LayerRow]{Key: "clean", Raw: LayerRow{clean: f, folded: true}, Tones: tones, Cells: []safetext.Text{
+	return record.Row[layerRow]{Key: "clean", Raw: layerRow{clean: f, folded: true}, Tones: tones, Cells: []safetext.Text{
 		esc.Const(prose.Plural(f.Layers, "layer")), esc.Const(verdictWords(model.VerdictClean)), esc.Const(prose.Size(f.Bytes)), esc.LineMax(f.Words(), desk.MaxField),
 	}}
 }
@@ -187,9 +187,9 @@ func layersNotice(esc safetext.Escaper, layers []receipt.Layer) safetext.Text {
 	return esc.Sprintf("%s of %s not clean yet", prose.Group(int64(bad)), prose.Plural(int64(len(layers)), "layer"))
 }
 
-func layerRecord(st *paint.Styles, i int, l receipt.Layer) record.Row[LayerRow] {
+func layerRecord(st *paint.Styles, i int, l receipt.Layer) record.Row[layerRow] {
 	esc := st.Esc
-	return record.Row[LayerRow]{Key: strconv.Itoa(i), Raw: LayerRow{layer: l}, Tones: []paint.Tone{paint.ToneInfo, verdictTone(l.Verdict)}, Cells: []safetext.Text{
+	return record.Row[layerRow]{Key: strconv.Itoa(i), Raw: layerRow{layer: l}, Tones: []paint.Tone{paint.ToneInfo, verdictTone(l.Verdict)}, Cells: []safetext.Text{
 		esc.Line(l.Store), esc.Line(verdictWords(l.Verdict)), esc.Const(prose.Size(l.BytesScanned)), esc.LineMax(l.Layer, prose.MaxTitle),
 	}}
 }
@@ -210,7 +210,7 @@ func layerText(st *paint.Styles, l receipt.Layer) *text.Page {
 
 // verifyErasure verifies every store and layer again; a complete request has no identifiers any
 // more, so the subject's id is asked for.
-func (rq *Requests) verifyErasure(r operator.ErasureRequest) tea.Cmd {
+func (rq *requests) verifyErasure(r operator.ErasureRequest) tea.Cmd {
 	if !r.Done() {
 		return rq.verifyNow(r, "")
 	}
@@ -228,7 +228,7 @@ func (rq *Requests) verifyErasure(r operator.ErasureRequest) tea.Cmd {
 }
 
 // verifyNow runs as long work, then lists the layers.
-func (rq *Requests) verifyNow(r operator.ErasureRequest, typed string, aliases ...string) tea.Cmd {
+func (rq *requests) verifyNow(r operator.ErasureRequest, typed string, aliases ...string) tea.Cmd {
 	d := rq.D
 	if why := d.NoBulk(); why != "" {
 		d.Say(paint.ToneWarn, d.St.Esc.Const(why))
@@ -262,7 +262,7 @@ func (rq *Requests) verifyNow(r operator.ErasureRequest, typed string, aliases .
 }
 
 // approvalLines say who has to approve a plan, and how.
-func (rq *Requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why string) []text.Line {
+func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why string) []text.Line {
 	d, esc := rq.D, rq.D.Esc
 	rules := d.Erasure.Rules()
 	title := esc.Const("The plan is approved: E carries it out")
@@ -295,7 +295,7 @@ func (rq *Requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why st
 }
 
 // showReceipt shows the receipt, and whether its signature holds.
-func (rq *Requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
+func (rq *requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.D.Ask(func(ctx context.Context) any {
 		_, rec, key, err := d.Erasure.Receipt(ctx, r.ID)
@@ -381,7 +381,7 @@ func chapter[T fmt.Stringer](esc safetext.Escaper, title string, rows []T) []tex
 }
 
 // saveReceipt asks for a file for the receipt, or for the status report while there is none.
-func (rq *Requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
+func (rq *requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
 	name := r.ID + ".json"
 	if !r.Receipted() {
 		name = r.ID + "-report.md"
@@ -411,7 +411,7 @@ func (rq *Requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
 }
 
 // exportErasure asks where to write all data about the subject.
-func (rq *Requests) exportErasure(r operator.ErasureRequest) tea.Cmd {
+func (rq *requests) exportErasure(r operator.ErasureRequest) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
 	dlg := &dialog.Dialog{Title: esc.Const("Export"), NoReason: true, Fields: []dialog.Field{{Label: esc.Const("directory or .zip: ")}}, Lines: []text.Line{
 		{Value: esc.Sprintf("Export everything about %s?", esc.LineMax(r.Subject, prose.MaxTitle)), Kind: text.Title},

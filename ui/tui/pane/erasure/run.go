@@ -24,7 +24,7 @@ import (
 )
 
 // erase asks whether to carry out, or continue, the plan of a request.
-func (rq *Requests) erase(r operator.ErasureRequest) tea.Cmd {
+func (rq *requests) erase(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		esc := d.Esc
@@ -44,7 +44,7 @@ func (rq *Requests) erase(r operator.ErasureRequest) tea.Cmd {
 }
 
 // standing is a request as it is now with its plan, and why that has to be approved first.
-func (rq *Requests) standing(ctx context.Context, id string) (r operator.ErasureRequest, p gdpr.Plan, why string, err error) {
+func (rq *requests) standing(ctx context.Context, id string) (r operator.ErasureRequest, p gdpr.Plan, why string, err error) {
 	if r, err = rq.D.Erasure.Request(ctx, id); err == nil {
 		p, err = rq.D.Erasure.Plan(ctx, id)
 	}
@@ -55,7 +55,7 @@ func (rq *Requests) standing(ctx context.Context, id string) (r operator.Erasure
 }
 
 // eraseDialog says in numbers what will happen.
-func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, p gdpr.Plan) *dialog.Dialog {
+func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, p gdpr.Plan) *dialog.Dialog {
 	d, esc := rq.D, rq.D.Esc
 	items, held := p.Count()
 	all := countPlan(&p)
@@ -124,7 +124,7 @@ func (rq *Requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 const missingMost = 3
 
 // missingLines say what the last run left, before the question whether to go on. It runs in a command.
-func (rq *Requests) missingLines(ctx context.Context, r operator.ErasureRequest, p gdpr.Plan) []text.Line {
+func (rq *requests) missingLines(ctx context.Context, r operator.ErasureRequest, p gdpr.Plan) []text.Line {
 	esc := rq.D.Esc
 	again := []text.Line{{Value: esc.Const("What is done already is not done again."), Kind: text.Note}}
 	rep, err := rq.D.Erasure.StatusReport(ctx, r.ID)
@@ -185,7 +185,7 @@ func chartRow(store string, t stepCount) chart.Row {
 }
 
 // phaseLine is the phase of a request; none for a withdrawn one.
-func (rq *Requests) phaseLine(r operator.ErasureRequest) []text.Line {
+func (rq *requests) phaseLine(r operator.ErasureRequest) []text.Line {
 	names := []string{"filed", "planned", "approved", "erased", "verified"}
 	done := 1
 	switch r.State {
@@ -215,7 +215,7 @@ func (rq *Requests) phaseLine(r operator.ErasureRequest) []text.Line {
 }
 
 // beginErasure runs in a command.
-func (rq *Requests) beginErasure(ctx context.Context, o gdpr.Order) dialog.Acted {
+func (rq *requests) beginErasure(ctx context.Context, o gdpr.Order) dialog.Acted {
 	esc := rq.D.Esc
 	if err := rq.D.Erasure.Erase(ctx, o); err != nil {
 		return dialog.Acted{Text: esc.Sprintf("not begun, nothing was erased: %s", prose.Reason(esc, err))}
@@ -233,7 +233,7 @@ func (rq *Requests) beginErasure(ctx context.Context, o gdpr.Order) dialog.Acted
 }
 
 // pauseErasure pauses a run at its next step, or resumes it.
-func (rq *Requests) pauseErasure(r operator.ErasureRequest) tea.Cmd {
+func (rq *requests) pauseErasure(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.D.Ask(func(ctx context.Context) any {
 		run, word := d.Erasure.Pause, "it pauses at its next step"
@@ -249,7 +249,7 @@ func (rq *Requests) pauseErasure(r operator.ErasureRequest) tea.Cmd {
 }
 
 // runLines are the progress of a run: each store of the plan, and the steps after it.
-func (rq *Requests) runLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
+func (rq *requests) runLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
 	if !r.Under() && !r.Stopped() {
 		return nil
 	}
@@ -310,7 +310,7 @@ func progressLines(st *paint.Styles, p gdpr.Plan, run *jobs.Status) []text.Line 
 }
 
 // reportLines list the work left by the last run.
-func (rq *Requests) reportLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
+func (rq *requests) reportLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
 	if !r.Unfinished() || r.Under() {
 		return nil
 	}
@@ -344,7 +344,7 @@ func (rq *Requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 	return append(head, text.Advice(esc, "`S` saves it as a page to print, with what to do."))
 }
 
-func (rq *Requests) deadline(r operator.ErasureRequest) tea.Cmd {
+func (rq *requests) deadline(r operator.ErasureRequest) tea.Cmd {
 	d, esc := rq.D, rq.D.St.Esc
 	dlg := &dialog.Dialog{Title: esc.Const("Deadline"), NoReason: true, Lines: []text.Line{
 		{Value: esc.Sprintf("The deadline of %s: %s, %s", r.ID, r.Deadline.Format("2006-01-02"), dueWords(r, d.Time.Clock.Now())), Kind: text.Title},

@@ -24,7 +24,7 @@ import (
 )
 
 // New is the pane that reviews quarantine entries.
-func New(d *pane.Bench, at int, stories *Stories) *record.List[operator.QuarantineEntry] {
+func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 	en := &entries{d}
 	kind := record.Kind[operator.QuarantineEntry]{
 		Pane: at, Noun: "entry", Tell: tellEntry,
@@ -79,7 +79,7 @@ func New(d *pane.Bench, at int, stories *Stories) *record.List[operator.Quaranti
 					return change.WritingOf(e.Writer.Row), true
 				}
 			}),
-			act.Stories.With(stories.refusal, func() tea.Cmd { return record.Open(d.Desk, "Stories", stories.Kind()) }),
+			act.Stories.With(stories.refusal, func() tea.Cmd { return d.Frame.Beside("Stories", false, stories.List) }),
 			act.SameRule.With(p.None, func() tea.Cmd {
 				rule := p.Here()
 				return p.Marks.All(func(r record.Row[operator.QuarantineEntry]) bool {

@@ -66,9 +66,11 @@ func (sa *Stories) refusal() string {
 	return ""
 }
 
-// Kind is the grouped quarantine: the texts of one session or source, else similar texts; suspect
+// List is the grouped quarantine: the texts of one session or source, else similar texts; suspect
 // texts are beside blocked ones.
-func (sa *Stories) Kind() record.Kind[review.Story] {
+func (sa *Stories) List(address int) desk.Listing { return record.Of(sa.D.Desk, storyKind(sa))(address) }
+
+func storyKind(sa *Stories) record.Kind[review.Story] {
 	var told toldStories
 	kind := record.Kind[review.Story]{
 		Noun: "story", Tell: tellStory, Name: "stories",
@@ -103,7 +105,7 @@ func (sa *Stories) Kind() record.Kind[review.Story] {
 				story := p.Here()
 				return func(context.Context) (change.Writing, bool) { return writingOfStory(story), true }
 			}),
-			act.Harmless.With(func() string { return sa.noHarmless(p) }, func() tea.Cmd { return sa.askHarmless(p.Here()) }),
+			act.Harmless.With(func() string { return noHarmless(sa, p) }, func() tea.Cmd { return sa.askHarmless(p.Here()) }),
 		}
 	}
 	return kind
@@ -250,7 +252,7 @@ func bodyLines(esc safetext.Escaper, body string) []text.Line {
 }
 
 // noHarmless says why a story cannot be marked as harmless.
-func (sa *Stories) noHarmless(p *record.List[review.Story]) string {
+func noHarmless(sa *Stories, p *record.List[review.Story]) string {
 	if why := p.None(); why != "" {
 		return why
 	}
