@@ -8,16 +8,11 @@ import (
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/tui/desk"
-	"memdesk/ui/tui/record"
 )
 
-// NoRelease says why the entry at the cursor cannot be released.
-func NoRelease(p *record.List[operator.QuarantineEntry]) string {
-	if why := p.None(); why != "" {
-		return why
-	}
-	e := p.Here()
-	if why := NoEdit(p.D, e.Store); why != "" {
+// NoRelease says why an entry cannot be released.
+func NoRelease(d *desk.Desk, e operator.QuarantineEntry) string {
+	if why := NoEdit(d, e.Store); why != "" {
 		return why
 	}
 	switch {

@@ -68,7 +68,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 	}
 	kind.Keys = func(p *record.List[operator.QuarantineEntry]) []act.Act {
 		return []act.Act{
-			act.Release.With(func() string { return edit.NoRelease(p) }, func() tea.Cmd { return d.Edits.Release(p.Here()) }),
+			act.Release.With(act.Unless(p.None, func() string { return edit.NoRelease(d.Desk, p.Here()) }), func() tea.Cmd { return d.Edits.Release(p.Here()) }),
 			act.Delete.With(func() string { return en.noDiscard(p) }, func() tea.Cmd { return en.discardHere(p) }),
 			d.Takebacks.Key(p.None, func() func(context.Context) (change.Writing, bool) {
 				e := p.Here()
