@@ -3,8 +3,10 @@ package text
 import (
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
+	"memdesk/internal/safetext"
 	"memdesk/ui/tui/kit/paint"
 )
 
@@ -33,5 +35,33 @@ func TestAComparisonHangs(t *testing.T) {
 	}
 	if len(paints) != 4 || paints[paint.LookRemovedWord] == paints[paint.LookAddedWord] || paints[paint.LookRemovedWord] == paints[paint.LookRemoved] {
 		t.Errorf("looks are alike: %v", paints)
+	}
+}
+
+// TestABreakIsNotMarked: a mark over a break has no blank at the end of its row.
+func TestABreakIsNotMarked(t *testing.T) {
+	page := NewPage(nil, "one two three\n")
+	page.Kind, page.Marks = Diff, []Mark{{0, 13}}
+	rows, _ := Layout{St: paint.New(paint.Looks{Colour: true}, true), Width: 10}.Around(page, Start, 0, 9)
+	var marked []string
+	for _, r := range rows {
+		for _, m := range r.Runs {
+			marked = append(marked, r.Text.String()[m.Start:m.End])
+		}
+	}
+	if d := cmp.Diff([]string{"one two", "three"}, marked); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestAStateHangs: the words of a state go on below its first word, not below its sign.
+func TestAStateHangs(t *testing.T) {
+	st := paint.New(paint.Looks{Colour: true}, true)
+	var got []string
+	for _, row := range Paragraph(st, State(st, paint.ToneBad, safetext.Const("one two three")), 12) {
+		got = append(got, ansi.Strip(row))
+	}
+	if d := cmp.Diff([]string{" " + st.Glyphs.State[paint.ToneBad] + " one two  ", "   three    "}, got); d != "" {
+		t.Error(d)
 	}
 }

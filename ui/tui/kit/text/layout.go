@@ -154,7 +154,11 @@ func (l Layout) cut(whole safetext.Text, runs []paint.Stretch, rows []Wrapped) {
 		if !strings.HasPrefix(whole.String()[at:], part.String()) {
 			at++ // wrapping drops the blank at a break
 		}
-		rows[i].Runs = cutRuns(runs, at, at+part.Len())
+		shown := part.String()
+		if i < len(rows)-1 { // the blank at a break is neither underlined nor reversed
+			shown = strings.TrimRight(shown, " ")
+		}
+		rows[i].Runs = cutRuns(runs, at, at+len(shown))
 		if !begun && slices.ContainsFunc(rows[i].Runs, func(r paint.Stretch) bool { return r.Look == paint.LookHere }) {
 			rows[i].here, begun = true, true
 		}
