@@ -171,6 +171,10 @@ func (g *Guest) Begin(ctx context.Context) (*Call, error) {
 // Patience is how long a call of a served address waits for its turn.
 const Patience = 10 * time.Second
 
+// RetryAfter is the header's value, in seconds, of the answer to a call that found no turn: its turn may come at
+// any moment, and the next try waits with Patience.
+const RetryAfter = "1"
+
 // BeginSoon is Begin for a request, with Patience.
 func (g *Guest) BeginSoon(r *http.Request) (*Call, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), Patience)

@@ -77,6 +77,35 @@ func TestHugeCalls(t *testing.T) {
 	}
 }
 
+// TestNoTurnOverHTTP: a caller without a turn must read when to try again, at both addresses; and text that is no
+// message must be told without a word on another transport.
+func TestNoTurnOverHTTP(t *testing.T) {
+	caller := bearer.Caller{Name: "writer", Token: model.NewSecret(strings.Repeat("w", 40)), Scopes: bearer.Scopes}
+	callers := bearer.New([]bearer.Caller{caller}, bearer.Limits{Calls: 1, Waiting: -1})
+	desk := newDesk(t, caller)
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", door.HTTP{Door: callers, Desk: func(bearer.Caller) *door.Desk { return desk }}.Handler())
+	mux.Handle("/metrics", door.Only(callers, bearer.ScopeHealth, http.NotFoundHandler()))
+	srv := httptest.NewServer(mux)
+	defer srv.Close()
+	if _, body := post(t, srv.URL+"/mcp", caller.Token.Reveal(), "{"); !strings.Contains(body, "no JSON") || strings.Contains(body, "stdio") {
+		t.Errorf("no JSON: %s", body)
+	}
+	in := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", nil)
+	in.Header.Set("Authorization", "Bearer "+caller.Token.Reveal())
+	turn, err := callers.Admit(in).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer turn.End()
+	for _, path := range []string{"/mcp", "/metrics"} {
+		res, body := post(t, srv.URL+path, caller.Token.Reveal(), hello)
+		if res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") != "1" {
+			t.Errorf("%s: %d, again after %q: %s", path, res.StatusCode, res.Header.Get("Retry-After"), body)
+		}
+	}
+}
+
 // TestCancelledCalls: calls that their client cancels, at any moment, must leave complete items and a
 // server that answers.
 func TestCancelledCalls(t *testing.T) {

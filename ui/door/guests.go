@@ -223,6 +223,7 @@ func Only(callers *bearer.Door, scope string, next http.Handler) http.Handler {
 		}
 		call, err := guest.BeginSoon(r)
 		if err != nil {
+			w.Header().Set("Retry-After", bearer.RetryAfter)
 			http.Error(w, "too many calls at a time", http.StatusTooManyRequests)
 			return
 		}

@@ -263,6 +263,9 @@ func (h *handler) verify(_ context.Context, _ string, r *http.Request) (*auth.To
 }
 
 func refuse(w http.ResponseWriter, status int, why string) {
+	if status == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", bearer.RetryAfter)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = safetext.NewJSONWriter(w).Write(object{"error": why})

@@ -16,7 +16,8 @@ import (
 const (
 	noText    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the message is not UTF-8 text"}}`
 	tooLong   = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the message is larger than 1048576 bytes"}}`
-	noJSON    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no JSON text: over stdio, a message is one line"}}`
+	noJSON    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no JSON text, or it is nested too deep"}}`
+	noLine    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no JSON text, or it is nested too deep: over stdio, a message is one line"}}`
 	noMessage = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"this is no JSON-RPC 2.0 message with a string or an integer below 2^53 as its id"}}`
 	sameID    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"another call with this id has no answer yet"}}`
 )

@@ -65,6 +65,8 @@ func (s *soundLines) Read(p []byte) (int, error) {
 		switch {
 		case long:
 			answer = tooLong
+		case answer == noJSON: // a part of a message that was written over several lines
+			answer = noLine
 		case answer == "" && !s.asked.add(all):
 			answer = sameID
 		}
