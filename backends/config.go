@@ -42,6 +42,17 @@ type Config struct {
 
 	// File is where it was read from, empty for none.
 	File string `toml:"-"`
+	at   keyIndex
+}
+
+// Wrong is the error of a table's key that others than the registry check, such as a key of the console. Like the
+// errors of the file itself it says file, line and column.
+func (c *Config) Wrong(table, key string, why error) error {
+	pos := c.at.find(toml.Key{table, key})
+	if pos == (position{1, 1}) {
+		pos = c.at.find(toml.Key{table}) // the table is one line, or the key is spelled with escapes
+	}
+	return model.Errorf(model.InvalidInput, "config", "%s:%d:%d: %w", c.File, pos.line, pos.col, why)
 }
 
 // OperatorConfig says who operators are.
@@ -352,6 +363,7 @@ func LoadConfig(reg *Registry, path string, explicit bool, env func(string) stri
 func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	cfg := Config{File: file}
 	at := locateKeys(text)
+	cfg.at = at
 	fail := func(pos position, format string, args ...any) (Config, error) {
 		return Config{}, model.Errorf(model.InvalidInput, "config", "%s:%d:%d: %s", file, pos.line, pos.col, fmt.Sprintf(format, args...))
 	}

@@ -427,6 +427,16 @@ func TestConfigCommands(t *testing.T) {
 	}
 	d.bare("config", "check").want(t, 2, ":3:1:", "quotes")
 	d.bare("items").want(t, 2, ":3:1:")
+	for text, at := range map[string]string{
+		"[ui.keys]\nX = \"forget\"\n\"ctrl+i\" = \"forget\"\n": ":3:1: [ui.keys] \"ctrl+i\" is no key",
+		"[ui.keys]\n  j = \"edit\"\n":                          ":2:3: [ui.keys] j: ",
+		"[ui]\nkeys = { X = \"nothing\" }\n":                   ":2:1: [ui.keys] X: no act is called",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d.bare("config", "check").want(t, 2, path+at)
+	}
 }
 
 func TestDiscoveryAndEnvironment(t *testing.T) {

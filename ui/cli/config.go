@@ -72,13 +72,22 @@ func (a *app) checkConfig() error {
 	if err != nil {
 		return err
 	}
-	if err := tui.CheckKeys(cfg.UI.Keys); err != nil {
-		return usage("%s: %s", path, err)
+	if err := checkKeys(&cfg); err != nil {
+		return err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		a.sayf("there is no %s; memdesk looks where stores usually live. `memdesk config init` writes an example", path)
 	}
 	a.result("config", configRow{Path: path, OK: true, Stores: new(len(cfg.Stores))}, "%s: fine, %s", path, plural(int64(len(cfg.Stores)), "store"))
+	return nil
+}
+
+// checkKeys says by line and column which key of the console cannot be used.
+func checkKeys(cfg *backends.Config) error {
+	key, err := tui.CheckKeys(cfg.UI.Keys)
+	if err != nil {
+		return cfg.Wrong("ui.keys", key, err)
+	}
 	return nil
 }
 

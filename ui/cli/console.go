@@ -33,8 +33,8 @@ func (a *app) console(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := tui.CheckKeys(s.Config.UI.Keys); err != nil {
-		return usage("%s", err)
+	if err := checkKeys(&s.Config); err != nil {
+		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

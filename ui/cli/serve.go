@@ -24,7 +24,6 @@ import (
 	"memdesk/operator/metrics"
 	"memdesk/ui/door"
 	"memdesk/ui/sshd"
-	"memdesk/ui/tui"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -80,8 +79,8 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := tui.CheckKeys(own.Config.UI.Keys); err != nil {
-		return usage("%s", err)
+	if err := checkKeys(&own.Config); err != nil {
+		return err
 	}
 	hostKey, err := a.hostKey(own.State, f.hostKey)
 	if err != nil {

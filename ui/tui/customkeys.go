@@ -47,9 +47,9 @@ func (c customKeys) hotkeys(l *commandLine) (out []act.Act) {
 	return out
 }
 
-// CheckKeys says why the configured keys cannot be used: a key that no terminal sends, an unknown
-// word, or a key shared by two acts of one place.
-func CheckKeys(keys map[string]string) error {
+// CheckKeys says why the configured keys cannot be used, and which key is wrong: a key that no terminal sends, an
+// unknown word, or a key shared by two acts of one place.
+func CheckKeys(keys map[string]string) (wrong string, err error) {
 	c := customKeys(keys)
 	a := NewApp(context.Background(), Options{})
 	table := KeyTable()
@@ -57,23 +57,23 @@ func CheckKeys(keys map[string]string) error {
 		word := c[key]
 		switch line, hot := strings.CutPrefix(word, ":"); {
 		case !pressable(key):
-			return fmt.Errorf("[ui.keys] %q is no key: write one letter or sign, ctrl+LETTER, or f1 to f12", key)
+			return key, fmt.Errorf("[ui.keys] %q is no key: write one letter or sign, ctrl+LETTER, or f1 to f12", key)
 		case hot:
 			verb, _, _ := strings.Cut(line, " ")
 			if !slices.ContainsFunc(a.Line.Verbs(), func(v act.Act) bool { return v.Verb == verb }) {
-				return fmt.Errorf("[ui.keys] %s: there is no command :%s", key, verb)
+				return key, fmt.Errorf("[ui.keys] %s: there is no command :%s", key, verb)
 			}
 		case !slices.ContainsFunc(places(table), func(s act.Section) bool {
 			return slices.ContainsFunc(s.Acts, func(b act.Act) bool { return named(b, word) })
 		}):
-			return fmt.Errorf("[ui.keys] %s: no act is called %q; docs/keys.md has the words, and a command line begins with a colon", key, word)
+			return key, fmt.Errorf("[ui.keys] %s: no act is called %q; docs/keys.md has the words, and a command line begins with a colon", key, word)
 		}
 	}
 	return c.clash(table)
 }
 
 // clash finds a key shared by two acts of one place.
-func (c customKeys) clash(table []act.Section) error {
+func (c customKeys) clash(table []act.Section) (key string, err error) {
 	var everywhere []act.Act
 	for _, s := range table {
 		if s.Title == sectionMoves || s.Title == sectionEverywhere {
@@ -85,11 +85,11 @@ func (c customKeys) clash(table []act.Section) error {
 			acts := slices.Concat(s.Acts, everywhere)
 			wanted := strings.HasPrefix(c[key], ":") || slices.ContainsFunc(acts, func(b act.Act) bool { return named(b, c[key]) })
 			if taken, ok := act.Find(acts, key); wanted && ok && !named(taken, c[key]) {
-				return fmt.Errorf("[ui.keys] %s: %q and %q would share this key (%s)", key, c[key], taken.Doc, s.Title)
+				return key, fmt.Errorf("[ui.keys] %s: %q and %q would share this key (%s)", key, c[key], taken.Doc, s.Title)
 			}
 		}
 	}
-	return nil
+	return "", nil
 }
 
 // places are the sections of the key table where custom keys work: not text inputs and not

@@ -27,19 +27,19 @@ func TestCheckKeys(t *testing.T) {
 		{"\x1b", "forget", "is no key"},
 		{"X", "yes", `no act is called "yes"`}, // questions take no custom keys
 	} {
-		err := tui.CheckKeys(map[string]string{c.key: c.word})
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s = %s: %v, want %q", c.key, c.word, err, c.want)
+		wrong, err := tui.CheckKeys(map[string]string{c.key: c.word})
+		if (err == nil) != (c.want == "") || err != nil && (wrong != c.key || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s = %s: %q, %v, want %q", c.key, c.word, wrong, err, c.want)
 		}
 	}
 }
 
 // Two custom keys must not conflict with each other either.
 func TestCheckKeysOfOneAct(t *testing.T) {
-	if err := tui.CheckKeys(map[string]string{"X": "forget", "ctrl+x": "forget", "D": ":jobs"}); err == nil || !strings.Contains(err.Error(), "every redundant copy") {
+	if _, err := tui.CheckKeys(map[string]string{"X": "forget", "ctrl+x": "forget", "D": ":jobs"}); err == nil || !strings.Contains(err.Error(), "every redundant copy") {
 		t.Errorf("D is a key of conflicts: %v", err)
 	}
-	if err := tui.CheckKeys(map[string]string{"X": "forget", "ctrl+x": "forget"}); err != nil {
+	if _, err := tui.CheckKeys(map[string]string{"X": "forget", "ctrl+x": "forget"}); err != nil {
 		t.Errorf("two keys for one act: %v", err)
 	}
 }
