@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"memdesk/backends/internal/vitals"
@@ -11,9 +12,25 @@ import (
 // Health pings the backend under a deadline of its own.
 func (a *adapter) Health(ctx context.Context) model.HealthStatus {
 	return a.vitals.Check(ctx, vitals.Local, a.Clock.Now, func(ctx context.Context) []model.HealthFinding {
-		if down := vitals.Down(model.FindingUnreachable, vitals.Words(a.Backend.Ping(ctx), a.Location)); down != nil || a.ReadOnly || !filepath.IsAbs(a.Location) {
+		if down := vitals.Down(model.FindingUnreachable, vitals.Words(a.Backend.Ping(ctx), a.Location)); down != nil {
 			return down
 		}
-		return vitals.Disk(a.Location)
+		found := a.unread()
+		if a.ReadOnly || !filepath.IsAbs(a.Location) {
+			return found
+		}
+		return append(found, vitals.Disk(a.Location)...)
 	}, nil)
+}
+
+func (a *adapter) unread() []model.HealthFinding {
+	s, ok := a.Backend.(Skipper)
+	if !ok {
+		return nil
+	}
+	parts := s.Unread()
+	if len(parts) == 0 {
+		return nil
+	}
+	return vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("lines that cannot be read, and are kept as they are: %d; the first: %s", len(parts), parts[0]))
 }

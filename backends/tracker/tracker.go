@@ -156,6 +156,12 @@ type Backend interface {
 	Close() error
 }
 
+// Skipper is a Backend that leaves out the parts of its files that it cannot read.
+type Skipper interface {
+	// Unread names them, as of the last time that it read the files. It reads nothing itself.
+	Unread() []string
+}
+
 // Keeper is a Backend that can restore a removed entry in its old place.
 type Keeper interface {
 	// Keep returns what Remove would remove of an entry, for Record.Back; NotFound for an absent one.

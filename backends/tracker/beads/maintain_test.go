@@ -73,6 +73,24 @@ func TestUndecidedMergeIsReportedAndNotWritten(t *testing.T) {
 	}
 }
 
+// TestUnreadLinesAreNotHealthy: a store that leaves lines out must say so, and be in order again once they are.
+func TestUnreadLinesAreNotHealthy(t *testing.T) {
+	const good, foreign = `{"id":"x-1","title":"a"}` + "\n", `{"_type":"foreign"}` + "\n"
+	s, dir := repo(t, map[string]string{"issues.jsonl": good + foreign})
+	if st := backendtest.Health(t, s); st.State != model.HealthOK {
+		t.Errorf("lines of another kind: %+v", st)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "issues.jsonl"), []byte(good+"{torn\n"+foreign+`{"title":"no id"}`+"\n"), 0o644))
+	st := backendtest.Health(t, s)
+	if !st.OK || st.State != model.HealthDegraded || len(st.Findings) != 1 || !strings.Contains(st.Findings[0].Message, ": 2; the first: ") || !strings.Contains(st.Findings[0].Message, "line 2 of issues.jsonl") {
+		t.Errorf("health = %+v", st)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "issues.jsonl"), []byte(good), 0o644))
+	if st := backendtest.Health(t, s); st.State != model.HealthOK {
+		t.Errorf("repaired: %+v", st)
+	}
+}
+
 func TestScrub(t *testing.T) {
 	s, dir := repo(t, map[string]string{
 		"issues.jsonl":                   `{"id":"x-1","title":"a"}` + "\n",

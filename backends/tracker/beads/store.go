@@ -231,6 +231,17 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
+// Unread implements tracker.Skipper.
+func (s *Store) Unread() []string {
+	s.mu.Lock()
+	snap := s.cached
+	s.mu.Unlock()
+	if snap == nil {
+		return nil
+	}
+	return snap.Problems()
+}
+
 // pingBytes is the largest file that a health check reads.
 const pingBytes = 4 << 20
 
