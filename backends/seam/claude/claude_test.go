@@ -209,6 +209,25 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestLinksOutOfTheStore: a target that is not looked at must not be told as missing.
+func TestLinksOutOfTheStore(t *testing.T) {
+	dir := sample(t)
+	out := filepath.Join(filepath.Dir(dir), "out.md")
+	must(t, os.WriteFile(out, []byte("x\n"), 0o600))
+	plant(t, dir, mem+"MEMORY.md", "- [a]("+strings.Repeat("../", strings.Count(mem, "/")+1)+"out.md)\n- [b]("+out+")\n- [c](gone.md)\n")
+	want := map[string]string{"line 1 ": "not looked at", "line 2 ": "not looked at", "line 3 ": "not there"}
+	for _, f := range backendtest.Examined(t, open(t, dir)).Findings {
+		for line, words := range want {
+			if strings.HasPrefix(f.Message, line) && strings.Contains(f.Message, words) {
+				delete(want, line)
+			}
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("findings without %q", want)
+	}
+}
+
 // TestLayers: each of Claude Code's records of a conversation must be named by its kind (CC14).
 func TestLayers(t *testing.T) {
 	s := open(t, sample(t))

@@ -73,7 +73,10 @@ func (s *store) checkIndex(root *rootdir.Dir, dir, text string, linked map[strin
 		for _, t := range to {
 			file := path.Join(dir, t)
 			linked[file] = true
-			if _, err := root.Stat(file); err != nil {
+			switch _, err := root.Stat(file); {
+			case path.IsAbs(t), err != nil && model.KindOf(err) != model.NotFound:
+				out = append(out, notes.Finding("dangling_index", at, "line %d leads to %s, which is not looked at: link a file of this store, by a relative path", n, t))
+			case err != nil:
 				out = append(out, notes.Finding("dangling_index", at, "line %d leads to %s, which is not there", n, t))
 			}
 		}
