@@ -261,6 +261,33 @@ func (e *Erasures) Hold(ctx context.Context, id string, holds ...gdpr.Hold) erro
 	})
 }
 
+// Redacted are the items of refs that a run of the request's plan has already redacted: a hold keeps what is left of
+// them. Ask before the hold. An item that cannot be read is not among them.
+func (e *Erasures) Redacted(ctx context.Context, id string, refs []model.Ref) (out []model.Ref, err error) {
+	plan, err := e.Plan(ctx, id)
+	if err != nil {
+		if errors.Is(err, model.NotFound) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	for _, part := range plan.Stores {
+		s, err := e.s.Fleet.Store(part.Store)
+		if err != nil || s.Browser == nil {
+			continue
+		}
+		for _, st := range part.Steps {
+			if st.Action != gdpr.Redact || !slices.Contains(refs, model.Ref{Store: st.Store, ID: st.ID}) {
+				continue
+			}
+			if now, err := s.Browser.Read(ctx, st.ID); err == nil && now.Revision != st.Revision && now.Body == st.NewBody {
+				out = append(out, model.Ref{Store: st.Store, ID: st.ID})
+			}
+		}
+	}
+	return out, nil
+}
+
 // Unhold lifts holds, also of a complete request; this voids the plan.
 func (e *Erasures) Unhold(ctx context.Context, id string, holds ...gdpr.Hold) error {
 	return e.change(ctx, Unhold, func() (gdpr.Due, error) {

@@ -118,10 +118,9 @@ func TestIdentifiersFromAFile(t *testing.T) {
 	file("--identifiers", "-").want(t, 2)
 }
 
-// Attestation from a script: by reference, refused for a readable file, and it must end the request
-// under the same plan.
-func TestAttestFromAScript(t *testing.T) {
-	d := newDesk(t)
+// partly is a vault with a note of the subject and a file that nobody can open, and its request with a plan.
+func partly(t *testing.T, d *desk) (on func(args ...string) result, id, hash string) {
+	t.Helper()
 	vault := filepath.Join(d.dir, "v")
 	for name, text := range map[string]string{"att/map.zst": "\x28\xb5\x2f\xfdno frame at all\x00\x7f", "memory/fix/a.md": "Ida Quill-9931 called\nrain\nwind\n"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(vault, name)), 0o755); err != nil {
@@ -131,9 +130,33 @@ func TestAttestFromAScript(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	on := func(args ...string) result { return d.bare(append([]string{"--open", "vault=" + vault}, args...)...) }
-	id, _ := on("gdpr", "request", "--subject", "usr_ida9931", "--alias", "Ida Quill-9931", "--received", "2026-01-31", "--ground", "Art. 17(1)(b)", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)
+	on = func(args ...string) result { return d.bare(append([]string{"--open", "vault=" + vault}, args...)...) }
+	id, _ = on("gdpr", "request", "--subject", "usr_ida9931", "--alias", "Ida Quill-9931", "--received", "2026-01-31", "--ground", "Art. 17(1)(b)", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)
+	hash, _ = on("gdpr", "plan", id, "--json").want(t, 3).last(t, "summary")["plan_hash"].(string)
+	return on, id, hash
+}
+
+// TestHoldAfterTheRun: a hold that comes after the item was redacted must say that it came too late.
+func TestHoldAfterTheRun(t *testing.T) {
+	on, id, _ := partly(t, newDesk(t))
+	const item = "vault:memory/fix/a.md"
+	const late = item + " was redacted before the hold"
+	if r := on("gdpr", "hold", id, "--item", item, "--ground", "Art. 17(3)(e)").want(t, 0); strings.Contains(r.err, late) {
+		t.Errorf("before the run: %s", r.err)
+	}
+	on("gdpr", "unhold", id, "--item", item).want(t, 0)
 	hash, _ := on("gdpr", "plan", id, "--json").want(t, 3).last(t, "summary")["plan_hash"].(string)
+	on("gdpr", "erase", id, "--plan-hash", hash, "--confirm-count", "1", "--yes").want(t, 3)
+	if r := on("gdpr", "hold", id, "--item", item, "--ground", "Art. 17(3)(e)").want(t, 0); !strings.Contains(r.err, late) {
+		t.Errorf("after the run: %s", r.err)
+	}
+}
+
+// Attestation from a script: by reference, refused for a readable file, and it must end the request
+// under the same plan.
+func TestAttestFromAScript(t *testing.T) {
+	d := newDesk(t)
+	on, id, hash := partly(t, d)
 	on("gdpr", "erase", id, "--plan-hash", hash, "--confirm-count", "1", "--yes").want(t, 3, "gdpr report "+id)
 	on("gdpr", "report", id).want(t, 0, "memdesk gdpr attest "+id+" --store vault --layer 'att/map.zst' --ground TEXT")
 	on("gdpr", "attest", id, "--ground", "x").want(t, 2)
