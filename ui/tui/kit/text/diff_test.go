@@ -1,6 +1,8 @@
 package text
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
@@ -42,7 +44,7 @@ func TestAComparisonHangs(t *testing.T) {
 func TestABreakIsNotMarked(t *testing.T) {
 	page := NewPage(nil, "one two three\n")
 	page.Kind, page.Marks = Diff, []Mark{{0, 13}}
-	rows, _ := Layout{St: paint.New(paint.Looks{Colour: true}, true), Width: 10}.Around(page, Start, 0, 9)
+	rows, _ := Layout{St: paint.New(paint.Looks{Colour: true}, true), Width: 12}.Around(page, Start, 0, 9)
 	var marked []string
 	for _, r := range rows {
 		for _, m := range r.Runs {
@@ -63,5 +65,20 @@ func TestAStateHangs(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{" " + st.Glyphs.State[paint.ToneBad] + " one two  ", "   three    "}, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestRemovedRuleIsNoHead: a removed or added line that begins like the names of a comparison must look like what
+// it is, also in the first and the last place.
+func TestRemovedRuleIsNoHead(t *testing.T) {
+	const body = "# one\n--- old\n+++ new\n@@ -1 +1 @@\n--- sql\n+++ plus\n same\n--- end\n+++ end\n# two\n--- old\n+++ new\n@@ -1 +1 @@\n--- only\n"
+	want := map[int]paint.Look{1: paint.LookStrong, 2: paint.LookStrong, 4: paint.LookRemoved, 5: paint.LookAdded, 7: paint.LookRemoved,
+		8: paint.LookAdded, 10: paint.LookStrong, 11: paint.LookStrong, 13: paint.LookRemoved}
+	at := 0
+	for n, line := range slices.Collect(strings.Lines(body)) {
+		if whole, _ := diffLooks(body[at:]); want[n] != paint.LookPlain && whole != want[n] {
+			t.Errorf("line %d, %q: %v, want %v", n, line, whole, want[n])
+		}
+		at += len(line)
 	}
 }

@@ -8,22 +8,39 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// diffLooks are the looks of a line of a unified diff and of the words that changed in it, by its first character.
-func diffLooks(line string) (whole, words paint.Look) {
+// diffLooks are the looks of the first line of rest, which is a unified diff from there on, and of the words that
+// changed in it.
+func diffLooks(rest string) (whole, words paint.Look) {
 	switch {
-	case line == "":
-	case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
+	case rest == "":
+	case isDiffHead(rest):
 		return paint.LookStrong, paint.LookMark
-	case line[0] == '+':
+	case rest[0] == '+':
 		return paint.LookAdded, paint.LookAddedWord
-	case line[0] == '-':
+	case rest[0] == '-':
 		return paint.LookRemoved, paint.LookRemovedWord
-	case line[0] == '@', line[0] == '#':
+	case rest[0] == '@', rest[0] == '#':
 		return paint.LookPlace, paint.LookMark
-	case line[0] == '\\':
+	case rest[0] == '\\':
 		return paint.LookDim, paint.LookMark
 	}
 	return paint.LookPlain, paint.LookMark
+}
+
+// isDiffHead reports whether a unified diff goes on with the names of its sides. A removed line can begin as they
+// do; the names stand just above a hunk, where a hunk before it would have ended with unchanged lines.
+func isDiffHead(rest string) bool {
+	if !strings.HasPrefix(rest, "--- ") && !strings.HasPrefix(rest, "+++ ") {
+		return false
+	}
+	_, after, _ := strings.Cut(rest, "\n")
+	if rest[0] == '-' {
+		if !strings.HasPrefix(after, "+++ ") {
+			return false
+		}
+		_, after, _ = strings.Cut(after, "\n")
+	}
+	return strings.HasPrefix(after, "@@ -")
 }
 
 // marksIn returns the marks that touch a part of the body, cut to it.
