@@ -133,7 +133,7 @@ func TestTreeIsFilteredAndSorted(t *testing.T) {
 		d.keys("/").typed("eng/shared").keys("enter").wants(t, "Tiers › /eng/shared", "crewship", "pins").lacks(t, "sqlite").lacks(t, "└ lessons")
 		d.keys("esc").wants(t, "graph", "lessons")
 		d.keys("/").typed("!crewship").keys("enter").wants(t, "/!crewship", "graph", "hostile").lacks(t, "└ lessons")
-		d.keys("/", "ctrl+u").typed("nothing of this").keys("enter").wants(t, `has "nothing of this"`).keys("enter").wants(t, "no store is open")
+		d.keys("/", "ctrl+u").typed("nothing of this").keys("enter").wants(t, `has "nothing of this"`).keys("enter").wants(t, "the filter leaves nothing")
 		d.keys("esc")
 		d.keys("o").wants(t, "order: most items first", "Tiers › most items first").keys("home").at(t, "graph")
 		d.keys("o", "o").wants(t, "by name").keys("home").at(t, "crewship")
@@ -149,6 +149,17 @@ func TestTreeIsFolded(t *testing.T) {
 		d.keys("space").wants(t, "pins", "▸ crews/eng/agents/bo").lacks(t, "└ lessons")
 		d.keys("F").wants(t, "lessons").lacks(t, "▸").keys("F").lacks(t, "└ lessons").lacks(t, "▾")
 		d.line("store crewship").line("tier lessons").keys("esc").at(t, "lessons") // leaving a list must show where it is
+	})
+}
+
+// TestTreeWithoutRows: no key of the tree may end the console while the filter leaves nothing.
+func TestTreeWithoutRows(t *testing.T) {
+	bothSizes(t, func(t *testing.T, d *driver) {
+		d.keys("/").typed("nosuchtier").keys("enter")
+		for _, key := range []string{"space", "F", "f", "o", "a", "j", "G", "enter", "}", "ctrl+w"} {
+			d.keys(key)
+		}
+		d.keys("space").wants(t, "the filter leaves nothing").keys("esc").wants(t, "crewship")
 	})
 }
 

@@ -27,8 +27,8 @@ func (p *Pane) Bindings() []act.Act {
 		return append(append([]act.Act{
 			act.Items.Called("the items of this store, scope or tier").With(p.noList, p.openHere),
 			act.Filter.Called("show the stores, scopes and tiers that have these words; ! in front shows the others").Taking(p.Overview.apply).With(p.noTree, p.Overview.StartFilter),
-			{Keys: []string{"f"}, Doc: "jump to a store, scope or tier by its first letters; :go takes a reference", Why: p.noTree, Do: func() tea.Cmd { return p.Overview.StartJump(p.Overview.table.Sel) }},
-			{Keys: []string{"space"}, Name: "fold", Doc: "list what lies below this store or scope, or only its sums", Why: p.noTree, Do: p.Overview.fold},
+			{Keys: []string{"f"}, Doc: "jump to a store, scope or tier by its first letters; :go takes a reference", Why: p.noRow, Do: func() tea.Cmd { return p.Overview.StartJump(p.Overview.table.Sel) }},
+			{Keys: []string{"space"}, Name: "fold", Doc: "list what lies below this store or scope, or only its sums", Why: p.noRow, Do: p.Overview.fold},
 			{Keys: []string{"F"}, Doc: "fold every store, or unfold all", Why: p.noTree, Do: p.Overview.foldAll},
 			{Keys: []string{"o"}, Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: p.Overview.nextOrder},
 			act.Create.Whole().With(p.noCreate, p.createHere),

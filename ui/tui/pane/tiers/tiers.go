@@ -282,7 +282,7 @@ func (p *Pane) Unavailable() string { return "" }
 func (p *Pane) noList() string {
 	r, ok := p.Overview.current()
 	if !ok {
-		return "no store is open"
+		return p.noRow()
 	}
 	s, err := p.d.Fleet.Store(r.at.Store)
 	switch {
@@ -299,6 +299,14 @@ func (p *Pane) noTree() string {
 		return "no store is open"
 	}
 	return ""
+}
+
+// noRow says why the tree has no row to act on.
+func (p *Pane) noRow() string {
+	if len(p.Overview.rows) == 0 && p.Overview.Query != "" {
+		return "the filter leaves nothing: esc shows all again"
+	}
+	return p.noTree()
 }
 
 // Changed shows the memory after an act, and keeps the place.
