@@ -439,6 +439,20 @@ func TestConfigCommands(t *testing.T) {
 	}
 }
 
+// TestReaderByEnvironment: the variable by which sshd makes a key a reader must bind a session behind the machine's
+// sshd too, and an unknown role must give no session.
+func TestReaderByEnvironment(t *testing.T) {
+	d := newDesk(t)
+	d.env["MEMDESK_ROLE"] = "readonly"
+	d.run("items").want(t, 0)
+	d.in = "x\n"
+	d.run("retain", "crewship:AGENT.md", "--mode", "append", "--yes").want(t, 6, "may only look")
+	d.env["MEMDESK_ROLE"] = "reader"
+	d.run("items").want(t, 2, "MEMDESK_ROLE is operator or readonly")
+	d.env["MEMDESK_ROLE"] = "operator"
+	d.run("items").want(t, 0)
+}
+
 func TestDiscoveryAndEnvironment(t *testing.T) {
 	d := newDesk(t)
 	d.env["CREWSHIP_DATA_DIR"] = d.mem

@@ -37,6 +37,13 @@ func (a *app) base() (*operator.Session, error) {
 		o.Door, o.Who, o.Looker = operator.Visit, v.Operator, v.Role != sshd.Operator
 	default:
 		o.Who = audit.IdentifyOperator(a.Env, a.User, a.TTY)
+		switch role := a.Env(sshd.RoleVariable); sshd.Role(role) {
+		case "", sshd.Operator:
+		case sshd.Reader: // the machine's sshd sets it too, from the key's line
+			o.Looker = true
+		default:
+			return nil, usage("%s is %s or %s, not %q", sshd.RoleVariable, sshd.Operator, sshd.Reader, role)
+		}
 	}
 	a.session, err = operator.New(o)
 	return a.session, err
