@@ -112,6 +112,9 @@ func (in *Input) Key(k tea.KeyPressMsg) (changed, used bool) {
 		in.replaced()
 	}
 	in.fresh = false
+	if key.Matches(k, keys.DeleteWordForward) && m.Position() == utf8.RuneCountInString(before)-1 {
+		k = tea.KeyPressMsg{Code: tea.KeyDelete} // for a word of one character at the end, the library looks behind the end
+	}
 	in.model, _ = m.Update(k)
 	return in.model.Value() != before, true
 }

@@ -85,3 +85,35 @@ func TestLineKeys(t *testing.T) {
 		})
 	}
 }
+
+// TestEveryKeyAtEveryPlace: no key may end the console, wherever the cursor stands.
+func TestEveryKeyAtEveryPlace(t *testing.T) {
+	var keys []tea.KeyPressMsg
+	for _, mod := range []tea.KeyMod{0, tea.ModCtrl, tea.ModAlt, tea.ModShift} {
+		for _, code := range []rune{tea.KeyLeft, tea.KeyRight, tea.KeyHome, tea.KeyEnd, tea.KeyBackspace, tea.KeyDelete} {
+			keys = append(keys, tea.KeyPressMsg{Code: code, Mod: mod})
+		}
+		for code := 'a'; code <= 'z'; code++ {
+			keys = append(keys, tea.KeyPressMsg{Code: code, Mod: mod})
+		}
+	}
+	for _, words := range []string{"", "a", " ", "ab", "a ", " a", "  ", "ab cd", "ab  ", "漢 字"} {
+		for at := range len([]rune(words)) + 1 {
+			for _, first := range keys {
+				for _, second := range []tea.KeyPressMsg{first, {Code: 'd', Mod: tea.ModAlt}} {
+					in := &Input{Focus: true}
+					in.Set(words)
+					in.line().SetCursor(at)
+					_, _ = in.Key(first)
+					_, _ = in.Key(second)
+				}
+			}
+		}
+	}
+	in := &Input{Focus: true}
+	in.Set("one x")
+	in.line().SetCursor(4)
+	if changed, used := in.Key(tea.KeyPressMsg{Code: 'd', Mod: tea.ModAlt}); !changed || !used || in.Value() != "one " {
+		t.Errorf("the last word: %q, changed %v, used %v", in.Value(), changed, used)
+	}
+}
