@@ -402,6 +402,12 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	if t := cfg.UI.Theme; t != "" && !slices.Contains(Themes, t) {
 		return fail(at.find(toml.Key{"ui", "theme"}), "theme %q is not there; there are %s", t, strings.Join(Themes, ", "))
 	}
+	if d := time.Duration(cfg.UI.IdleLock); d > 0 && d < minIdle {
+		return fail(at.find(toml.Key{"ui", "idle_lock"}), "ui.idle_lock must be %s or more, or 0s for never: a shorter one locks before a key can be pressed", minIdle)
+	}
+	if p := cfg.UI.Poll; p != nil && *p > 0 && time.Duration(*p) < minPoll {
+		return fail(at.find(toml.Key{"ui", "poll"}), "ui.poll must be %s or more, or 0s for never", minPoll)
+	}
 	if u := cfg.Door.Untrusted; u != "" && u != "label" && u != "review" {
 		return fail(at.find(toml.Key{"door", "untrusted"}), "door.untrusted is \"label\" or \"review\"")
 	}
@@ -504,6 +510,12 @@ func (c *Config) checkOfficer() (key, why string) {
 
 // Themes are the values of [ui] theme; the console paints them.
 var Themes = []string{"auto", "dark", "light", "high-contrast", "colour-blind"}
+
+// The shortest times of the console that leave it usable.
+const (
+	minIdle = time.Second
+	minPoll = 100 * time.Millisecond
+)
 
 // minSegment is the smallest segment of the audit log that is worth a file.
 const minSegment = 64 << 10

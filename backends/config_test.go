@@ -53,6 +53,8 @@ func TestParseConfigErrors(t *testing.T) {
 		{"a recipient without a name", "[[recipient]]\ncontact = \"x\"", `recipient block 1 has no name`},
 		{"a recipient twice", "[[recipient]]\nname = \"x\"\n[[recipient]]\nname = \"x\"", `two recipient blocks are called "x"`},
 		{"a recipient of no store", "[[recipient]]\nname = \"x\"\nstores = [\"other\"]\n[[store]]\nkind=\"tree\"\npath=\"p\"", `recipient "x" names a store "other"`},
+		{"a lock without a pause", "[ui]\nidle_lock = \"1ms\"", "c.toml:2:1: ui.idle_lock must be 1s"},
+		{"a look without a pause", "[ui]\npoll = \"1ns\"", "c.toml:2:1: ui.poll must be 100ms"},
 		{"too small a segment", "[audit]\nsegment_bytes = -5", "c.toml:2:1: audit.segment_bytes must be"},
 		{"too long", "[undo]\nkeep = \"9999999d\"", "no duration"},
 		{"not UTF-8", "\xff\xfe[\x00u\x00", "UTF-8"},
