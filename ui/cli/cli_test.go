@@ -439,6 +439,14 @@ func TestConfigCommands(t *testing.T) {
 	}
 }
 
+// TestConsoleOverSSHWithoutATerminal: whoever has a forced command has no other command to turn to.
+func TestConsoleOverSSHWithoutATerminal(t *testing.T) {
+	d := newDesk(t)
+	d.run().want(t, 2, "for scripts there are commands")
+	d.env["SSH_CONNECTION"] = "192.0.2.1 50000 192.0.2.2 22"
+	d.run().want(t, 2, "`ssh -t` asks for one")
+}
+
 // TestReaderByEnvironment: the variable by which sshd makes a key a reader must bind a session behind the machine's
 // sshd too, and an unknown role must give no session.
 func TestReaderByEnvironment(t *testing.T) {

@@ -27,6 +27,9 @@ const consoleHeap = 25
 // console opens the desk on the stores of the session.
 func (a *app) console(ctx context.Context) error {
 	if !a.Terminal(a.Stdin) || !a.Terminal(a.Stdout) {
+		if a.Env("SSH_CONNECTION") != "" { // a command, and a forced one without a terminal, ends here
+			return usage("the console needs a terminal, and this SSH session has none: `ssh -t` asks for one")
+		}
 		return usage("the console needs a terminal; for scripts there are commands: memdesk --help")
 	}
 	s, err := a.stores(ctx)
