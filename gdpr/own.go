@@ -210,7 +210,7 @@ func (x *run) verifyOwn(ctx context.Context) error {
 	case kept > 0 || len(staying) > 0:
 		row.Hits, row.Verdict = kept, model.VerdictOutOfScope // those requests are still open
 		if kept > 0 {
-			staying = append(staying, "a store was once called like the person: what was logged under that name stays as it was written until its segment of the log expires")
+			staying = append(staying, "a store or an operator is called like the person: what was logged under that name stays as it was written until its segment of the log expires")
 		}
 		row.Reason = strings.Join(staying, "; ")
 	case len(ending) > 0:

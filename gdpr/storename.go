@@ -3,6 +3,7 @@ package gdpr
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"regexp"
 
@@ -20,11 +21,12 @@ func refuseStoreName(m *subject.Matcher, store string) error {
 		"a store is called like the person, and its name would stand in every record: give store %q another name in the configuration, then plan again", store)
 }
 
-// storeNames matches the store's name in memdesk's own records.
-var storeNames = regexp.MustCompile(`"store":\s*"[a-z0-9-]+"`)
+// loggedNames matches what says in memdesk's own records where something was done and who did it; a receipt's proof holds
+// such a record.
+var loggedNames = regexp.MustCompile(`"(store|actor|inclusion_proof)":\s*"(?:[^"\\]|\\.)*"`)
 
-// scanOwn searches for the subject in a file of memdesk's own. kept counts hits that are a store's name from
-// before this erasure: a log is not rewritten.
+// scanOwn searches for the subject in a file of memdesk's own. kept counts hits that are the name of a
+// store, from before this erasure, or of an operator: a log is not rewritten.
 func (x *run) scanOwn(ctx context.Context, f io.ReadSeeker) (rep subject.Report, kept int64, err error) {
 	rep, err = x.m.Scan(ctx, f, nil)
 	if err != nil || rep.Hits == 0 {
@@ -37,9 +39,13 @@ func (x *run) scanOwn(ctx context.Context, f io.ReadSeeker) (rep subject.Report,
 	if err != nil {
 		return rep, 0, err
 	}
-	masked := storeNames.ReplaceAllFunc(whole, func(b []byte) []byte {
-		if x.m.Names(string(b)) {
-			return []byte(`"store":""`)
+	var receipt struct{ Payload []byte }
+	if json.Unmarshal(whole, &receipt) == nil && len(receipt.Payload) > 0 {
+		whole = receipt.Payload
+	}
+	masked := loggedNames.ReplaceAllFunc(whole, func(b []byte) []byte {
+		if x.m.NamesBytes(b) {
+			return []byte(`"":""`)
 		}
 		return b
 	})

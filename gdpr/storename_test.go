@@ -3,10 +3,13 @@ package gdpr_test
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"memdesk/audit"
 	"memdesk/backends"
+	"memdesk/gdpr/receipt"
 	"memdesk/model"
 )
 
@@ -36,5 +39,27 @@ func TestAStoreIsCalledLikeThePerson(t *testing.T) {
 	}
 	if !told {
 		t.Errorf("the log's old name is not told: %+v", out.Layers)
+	}
+}
+
+// An operator called like the subject stands in every record of the erasure. The hits are reported, and an attestation of
+// them lasts although each further run adds records.
+func TestAnOperatorIsCalledLikeThePerson(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	if err := w.desk.Log.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	w.desk.Log, err = audit.Open(audit.Options{Dir: filepath.Join(w.desk.State, "audit"), Clock: w.clock, Tool: "test", FS: nosync{}, Actor: audit.Actor{ID: "unauthenticated " + ana + "@-"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	out := w.inScope(w.plan(w.file().ID))
+	if !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+		return l.Store == "memdesk" && l.HoldsPerson() && strings.Contains(l.Reason, "an operator is called like the person")
+	}) {
+		t.Errorf("the operator's name in the log is not reported: %+v", out.Layers)
 	}
 }
