@@ -56,13 +56,25 @@ func (r *Request) deadline(now time.Time) time.Time {
 	if r.Extended {
 		months = 3
 	}
-	days := r.PausedDays
-	if r.PausedSince != "" {
-		if since, err := ParseDate(r.PausedSince); err == nil {
-			days += daysBetween(since, now)
-		}
+	days := r.stoppedDays(now)
+	if since, err := ParseDate(r.PausedSince); err == nil {
+		days += daysBetween(since, now)
 	}
 	return AddMonths(received, months).AddDate(0, 0, days)
+}
+
+// stoppedDays are the days of the pauses that ended. A pause whose end lies ahead ended under a wrong clock: nobody knows
+// its days, and none of them counts.
+func (r *Request) stoppedDays(now time.Time) int {
+	days := r.PausedDays
+	for _, p := range r.Pauses {
+		from, err1 := ParseDate(p.From)
+		to, err2 := ParseDate(p.To)
+		if err1 == nil && err2 == nil && !to.After(day(now)) {
+			days += daysBetween(from, to)
+		}
+	}
+	return days
 }
 
 func daysBetween(from, to time.Time) int {

@@ -377,11 +377,10 @@ func (d *Desk) Pause(ctx context.Context, id string) (Due, error) {
 // Resume restarts the clock.
 func (d *Desk) Resume(ctx context.Context, id string) (Due, error) {
 	return d.change(ctx, id, "gdpr-resume", func(r *Request) error {
-		since, err := ParseDate(r.PausedSince)
-		if err != nil {
+		if r.PausedSince == "" {
 			return model.Errorf(model.Conflict, "gdpr", "the clock is running")
 		}
-		r.PausedDays += daysBetween(since, d.Clock.Now())
+		r.Pauses = append(r.Pauses, Pause{From: r.PausedSince, To: day(d.Clock.Now()).Format(dateForm)})
 		r.PausedSince = ""
 		return nil
 	})

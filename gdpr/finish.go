@@ -88,7 +88,7 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 	for _, i := range slices.Sorted(maps.Keys(both)) {
 		rec.Notes = append(rec.Notes, x.p.Stores[i].Store+": "+both[i])
 	}
-	rec.Identity = x.r.identityCheck()
+	rec.Identity = x.r.identityCheck(x.d.Clock.Now())
 	if a := x.approval; a != nil {
 		rec.Approver = &receipt.Party{Name: x.d.Policy.Names[a.Fingerprint], Key: a.Fingerprint, Authenticated: true, Method: a.Method()}
 	}

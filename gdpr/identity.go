@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"memdesk/gdpr/receipt"
 	"memdesk/model"
@@ -38,12 +39,12 @@ func (d *Desk) Identify(ctx context.Context, id, method, on string) (Due, error)
 }
 
 // identityCheck is the receipt's member; nil when no check was recorded and the clock never stopped.
-func (r *Request) identityCheck() *receipt.IdentityCheck {
+func (r *Request) identityCheck(now time.Time) *receipt.IdentityCheck {
 	var c receipt.IdentityCheck
 	if r.Identity != nil {
 		c = *r.Identity
 	}
-	if c.StoppedDays = r.PausedDays; c == (receipt.IdentityCheck{}) {
+	if c.StoppedDays = r.stoppedDays(now); c == (receipt.IdentityCheck{}) {
 		return nil
 	}
 	return &c

@@ -47,7 +47,9 @@ type Request struct {
 	Extended    bool   `json:"extended,omitempty"`
 	Told        string `json:"told,omitempty"` // when the subject was told of the extension
 	PausedSince string `json:"paused_since,omitempty"`
-	PausedDays  int    `json:"paused_days,omitempty"`
+	// Pauses are those that ended; PausedDays are those of an older memdesk.
+	Pauses     []Pause `json:"pauses,omitempty"`
+	PausedDays int     `json:"paused_days,omitempty"`
 	// Identity says how the requester's identity was checked; OpenDSR is the request's id in the system that
 	// sent it.
 	Identity *receipt.IdentityCheck `json:"identity,omitempty"`
@@ -94,6 +96,12 @@ type Choice struct {
 	Store  string `json:"store"`
 	ID     string `json:"id"`
 	Action Action `json:"action"`
+}
+
+// Pause is the first and the last day of a check of the requester's identity.
+type Pause struct {
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // Intake holds the particulars of a new request.

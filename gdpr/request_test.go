@@ -96,6 +96,31 @@ func TestPauseStopsTheClock(t *testing.T) {
 	}
 }
 
+// TestResumeUnderAWrongClock: days of a pause that ended under a clock far ahead do not count when the clock is right
+// again; those of an earlier pause do.
+func TestResumeUnderAWrongClock(t *testing.T) {
+	c := at("2026-02-05T10:00:00Z")
+	d := newDesk(t, c)
+	r, err := d.File(t.Context(), intake("subj-ana"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := c.Now().AddDate(0, 0, 10)
+	for _, resumed := range []time.Time{c.Now().AddDate(0, 0, 2), c.Now().AddDate(3, 0, 0)} {
+		if _, err := d.Pause(t.Context(), r.ID); err != nil {
+			t.Fatal(err)
+		}
+		c.Set(resumed)
+		if _, err := d.Resume(t.Context(), r.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Set(right)
+	if got, _ := d.Get(r.ID); got.Deadline.Format("2006-01-02") != "2026-03-02" {
+		t.Errorf("deadline %v; want only the two days of the first pause", got.Deadline)
+	}
+}
+
 // TestExtendInTime: the subject must be notified within the month; after the month the day of that
 // notice must be given. A refusal is recorded.
 func TestExtendInTime(t *testing.T) {
