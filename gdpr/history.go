@@ -2,7 +2,6 @@ package gdpr
 
 import (
 	"context"
-	"path"
 	"path/filepath"
 	"time"
 
@@ -31,14 +30,19 @@ func history(ctx context.Context, m *subject.Matcher, s model.Store) (row receip
 	return historyOf(ctx, m, s.Name, gitLayer, s.Location)
 }
 
-// nested reports whether a layer is a repository below the store's directory that the store does not look into.
+// nested reports whether a layer is a repository in the store that the store does not look into: not its own, which history
+// is about.
 func nested(l model.Layer) bool {
-	return l.Kind == model.LayerExternal && path.Base(l.ID) == ".git" && l.ID != ".git" && l.File != ""
+	return l.Reason == gitlog.Kept && l.File != "" && l.ID != ".git"
 }
 
 // nestedHistory is the row about such a repository.
 func nestedHistory(ctx context.Context, m *subject.Matcher, s model.Store, l model.Layer) (row receipt.Layer, unknown bool) {
-	return historyOf(ctx, m, s.Name, l.ID, filepath.Dir(l.File))
+	place := l.File
+	if filepath.Base(place) == ".git" {
+		place = filepath.Dir(place)
+	}
+	return historyOf(ctx, m, s.Name, l.ID, place)
 }
 
 func historyOf(ctx context.Context, m *subject.Matcher, store, layer, place string) (row receipt.Layer, unknown bool) {

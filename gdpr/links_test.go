@@ -198,13 +198,26 @@ func TestARepositoryInAStore(t *testing.T) {
 		git(dir, "rm", "-qr", "--cached", ".")
 		git(dir, "gc", "-q")
 	}
+	for _, mirror := range []string{"notes/mirror", "ship/crews/c1/agents/a/.memory/topics/mirror"} { // bare ones
+		mirror = filepath.Join(w.dir, mirror)
+		git(w.dir, "clone", "-q", "--bare", dirs[0], mirror)
+		git(mirror, "repack", "-adq")
+		dirs = append(dirs, mirror)
+	}
 	w.open()
+	for id := range w.contents() {
+		if strings.Contains(id, "mirror") {
+			t.Errorf("%s of a repository is an item", id)
+		}
+	}
 	out := w.inScope(w.plan(w.file().ID)) // each layer that holds her is attested
 	for _, store := range []string{"notes", "ship"} {
-		if !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
-			return l.Store == store && strings.HasSuffix(l.Layer, "/.git") && l.HoldsPerson()
-		}) {
-			t.Errorf("%s: the repository is not named: %+v", store, out.Layers)
+		for _, end := range []string{"/.git", "mirror"} {
+			if !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+				return l.Store == store && strings.HasSuffix(l.Layer, end) && l.HoldsPerson()
+			}) {
+				t.Errorf("%s: the repository %s is not named: %+v", store, end, out.Layers)
+			}
 		}
 	}
 	for _, dir := range dirs {

@@ -36,6 +36,27 @@ type Found struct {
 // Kept says why a repository is a layer that memdesk leaves.
 const Kept = "git's history keeps every committed text; rewriting it, its remotes and clones is out of reach"
 
+// Marks is how many names of IsMark a repository's own directory holds: .git, or a bare repository of any name.
+const Marks = 3
+
+// IsMark reports whether git knows a repository's own directory by this name in it.
+func IsMark[name string | []byte](n name) bool {
+	s := string(n)
+	return s == "HEAD" || s == "objects" || s == "refs"
+}
+
+// isRepository reports whether a directory is a repository's own.
+func isRepository(dir string) bool {
+	entries, _ := os.ReadDir(dir) // one that cannot be read has none of them
+	n := 0
+	for _, e := range entries {
+		if IsMark(e.Name()) {
+			n++
+		}
+	}
+	return n == Marks
+}
+
 // Root is the directory of the repository around a path; false outside any.
 func Root(path string) (string, bool) {
 	for d := path; ; d = filepath.Dir(d) {
@@ -61,6 +82,9 @@ func Holding(ctx context.Context, path string, holds func(object []byte) bool) (
 		return out, errors.New("no git program is installed")
 	}
 	root, ok := Root(path)
+	if isRepository(path) {
+		root, ok = path, true
+	}
 	if !ok {
 		return out, errors.New("it lies in no repository")
 	}
@@ -153,7 +177,12 @@ func Command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (g *asker) command(args ...string) *exec.Cmd { return Command(g.ctx, g.root, args...) }
+// command asks the repository of the root, and where that is damaged no other around it.
+func (g *asker) command(args ...string) *exec.Cmd {
+	cmd := Command(g.ctx, g.root, args...)
+	cmd.Env = append(cmd.Env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(g.root))
+	return cmd
+}
 
 var errUnread = errors.New("git could not read the history")
 

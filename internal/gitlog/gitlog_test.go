@@ -159,6 +159,13 @@ func TestUnknownIsAnError(t *testing.T) {
 	}
 	first := r.commit("a", "a.md", "zxq\n")
 	r.commit("b", "b.md", "tea\n")
+	damaged := filepath.Join(r.dir, "damaged")
+	if err := os.MkdirAll(filepath.Join(damaged, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gitlog.Holding(t.Context(), damaged, func([]byte) bool { return false }); err == nil {
+		t.Error("the repository around a damaged one has the answer for it")
+	}
 	blob := r.git("rev-parse", first+":a.md")
 	if err := os.Remove(filepath.Join(r.dir, ".git", "objects", blob[:2], blob[2:])); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
@@ -49,7 +48,9 @@ type file struct {
 	label   string
 	meta    rootdir.Meta
 	problem string
-	dir     *rootdir.Dir // open during the walk
+	// repository: it is a git repository's own directory, or the file that leads there.
+	repository bool
+	dir        *rootdir.Dir // open during the walk
 }
 
 func (f file) id() string {
@@ -79,8 +80,8 @@ func (f file) layer(dir string) model.Layer {
 	switch {
 	case f.problem != "":
 		l.Readable = false
-	case f.meta.Kind == rootdir.Directory: // a repository
-		l.Kind, l.Readable, l.Reason, l.File = model.LayerExternal, false, gitlog.Kept, filepath.Join(dir, filepath.FromSlash(f.label))
+	case f.repository:
+		l.Kind, l.ItemID, l.Readable, l.Reason, l.File = model.LayerExternal, "", false, gitlog.Kept, filepath.Join(dir, filepath.FromSlash(f.label))
 	case f.meta.Kind == rootdir.Link:
 		l.Kind, l.ItemID, l.Readable, l.Reason = model.LayerExternal, "", false, model.LinkReason
 	case f.meta.Kind != rootdir.File:
@@ -92,8 +93,7 @@ func (f file) layer(dir string) model.Layer {
 	return l
 }
 
-// eachFile walks everything beneath a memory directory. A git repository is passed on as its directory: each file of it is
-// a part of everybody's history. An unreadable part is passed on as a file with a problem.
+// eachFile walks everything beneath a memory directory. An unreadable part is passed on as a file with a problem.
 func (s *store) eachFile(ctx context.Context, p *memoryDir, fn func(file)) error {
 	dir, err := s.open(p)
 	switch {
@@ -106,10 +106,9 @@ func (s *store) eachFile(ctx context.Context, p *memoryDir, fn func(file)) error
 		return nil
 	}
 	defer dir.Close()
-	enter := func(at string) bool { return path.Base(at) != ".git" }
-	return walk.Everything(ctx, "layers", dir, enter, func(w walk.Found) {
+	return walk.Everything(ctx, "layers", dir, nil, func(w walk.Found) {
 		if !w.Empty {
-			fn(file{memory: p, label: w.Path, meta: w.Meta, problem: w.Problem, dir: dir})
+			fn(file{memory: p, label: w.Path, meta: w.Meta, problem: w.Problem, repository: w.Repository, dir: dir})
 		}
 	})
 }

@@ -30,8 +30,6 @@ type OutsideDir struct {
 // oldVersions are the folders in which sync tools and editors keep removed or replaced files.
 var oldVersions = []string{".stversions", ".trash", ".trashed"}
 
-const gitDir = ".git"
-
 // layer kinds of this package's own walk.
 type sort int
 
@@ -41,7 +39,7 @@ const (
 	sortBooks        // AgentM's per-slug books
 	sortForeign      // another program's own
 	sortEmpty        // an empty directory: only its name holds data
-	sortGit          // a git directory, not searched
+	sortGit          // a git repository, not searched
 	sortLines        // another program's text: lines that name the subject are removed
 )
 
@@ -131,8 +129,7 @@ func (s *store) eachFound(ctx context.Context, fn func(found)) error {
 		return err
 	}
 	defer root.Close()
-	enter := func(path string) bool { return baseName(path) != gitDir }
-	return walk.Everything(ctx, "layers", root, enter, func(w walk.Found) {
+	return walk.Everything(ctx, "layers", root, nil, func(w walk.Found) {
 		f := sorted(w)
 		if s.ofPart(f.id) {
 			return
@@ -165,7 +162,7 @@ func sorted(w walk.Found) found {
 	switch {
 	case f.problem != "":
 		f.sort = sortForeign
-	case name == gitDir:
+	case w.Repository:
 		f.sort = sortGit
 	case w.Empty:
 		f.sort = sortEmpty

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/gitlog"
 	"memdesk/model"
 )
 
@@ -406,10 +407,14 @@ func (d *folder) take(before *folder) bool {
 	return true
 }
 
-// read collects the names that the rules admit.
+// read collects the names that the rules admit; none of a git repository's own directory.
 func (s *scan) read(d *folder, dir *rootdir.Dir) error {
 	names, rows, r := s.names[:0], s.rows[:0], s.rules
+	marks := 0
 	err := dir.Names(".", func(name []byte, isDir bool) bool {
+		if gitlog.IsMark(name) {
+			marks++
+		}
 		switch {
 		case isDir:
 			at := rootdir.Place{Dir: d.path, Name: string(name)}
@@ -424,6 +429,9 @@ func (s *scan) read(d *folder, dir *rootdir.Dir) error {
 		}
 		return true
 	})
+	if marks == gitlog.Marks && d.path != "" {
+		names, rows, d.subs, d.aside = names[:0], rows[:0], nil, nil
+	}
 	d.names, d.rows = string(names), slices.Clone(rows)
 	s.names, s.rows = names, rows
 	slices.SortFunc(d.rows, func(a, b row) int { return strings.Compare(d.name(&a), d.name(&b)) })

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/gitlog"
 	"memdesk/model"
 )
 
@@ -47,10 +48,13 @@ func Names(ctx context.Context, op string, root *rootdir.Dir, r Rules, yield fun
 
 // Found is a file of a complete walk, or a directory that the walk does not enter.
 type Found struct {
-	Path    string // from the root
-	Meta    rootdir.Meta
-	Empty   bool   // an empty directory
-	Problem string // why nothing below the path could be read, in words
+	Path  string // from the root
+	Meta  rootdir.Meta
+	Empty bool // an empty directory
+	// Repository: it is a git repository's own directory, or the file that leads there. Each file in it is a part of
+	// everybody's history, so the walk does not enter it.
+	Repository bool
+	Problem    string // why nothing below the path could be read, in words
 }
 
 // Everything yields every file below root, dot directories included, in the order of their directories.
@@ -85,7 +89,11 @@ func (e *everything) directory(dir *rootdir.Dir, at string) error {
 		dir  bool
 	}
 	var children []child
+	marks := 0
 	err := dir.Names(".", func(name []byte, isDir bool) bool {
+		if gitlog.IsMark(name) {
+			marks++
+		}
 		children = append(children, child{string(name), isDir})
 		return true
 	})
@@ -97,13 +105,18 @@ func (e *everything) directory(dir *rootdir.Dir, at string) error {
 		e.batch = append(e.batch, Found{Path: at, Empty: true})
 	}
 	slices.SortFunc(children, func(a, b child) int { return strings.Compare(a.name, b.name) })
+	if at != "." && marks == gitlog.Marks {
+		e.batch = append(e.batch, Found{Path: at, Repository: true})
+		return nil
+	}
 	for _, c := range children {
 		path := c.name
 		if at != "." {
 			path = at + "/" + c.name
 		}
-		if !c.dir || e.enter != nil && !e.enter(path) {
-			if e.batch = append(e.batch, Found{Path: path}); len(e.batch) >= batchSize {
+		repository := c.name == ".git" // of a worktree it is a file
+		if !c.dir || repository || e.enter != nil && !e.enter(path) {
+			if e.batch = append(e.batch, Found{Path: path, Repository: repository}); len(e.batch) >= batchSize {
 				if err := e.flush(); err != nil {
 					return err
 				}
