@@ -130,7 +130,7 @@ func (a *store) wrote(t *Table, before, after state) (warnings []string) {
 		text = after.item.Document().Encode(t.Tier.Document)
 		w.Purpose = drafts.Purpose{Store: a.Name, Label: id, Kind: t.Tier.Document, Req: model.RetainRequest{ID: id, Mode: model.Replace, IfMatch: before.revision()}}
 	}
-	all, err := r.held()
+	all, err := r.held(w.Of)
 	for _, h := range all {
 		if old := h.watched; old.Of == w.Of { // both may be undone at once
 			if !h.Lost {
@@ -141,7 +141,7 @@ func (a *store) wrote(t *Table, before, after state) (warnings []string) {
 	}
 	note, jerr := json.Marshal(w)
 	if err == nil && jerr == nil {
-		err = r.drafts.Hold(id+".md", string(note), text)
+		err = r.drafts.Hold(w.Of, id+".md", string(note), text)
 	}
 	if err != nil {
 		return []string{"whether the write stands cannot be watched: " + err.Error()}
@@ -155,8 +155,9 @@ type heldWrite struct {
 	watched watched
 }
 
-func (r *Recent) held() (out []heldWrite, err error) {
-	all, err := r.drafts.Held()
+// held are the held writes of an item, by its hash, in the order of time; empty: of all.
+func (r *Recent) held(of string) (out []heldWrite, err error) {
+	all, err := r.drafts.Held(of)
 	for _, h := range all {
 		var w watched
 		if json.Unmarshal([]byte(h.Note), &w) == nil && w.Where == r.where {
@@ -172,7 +173,7 @@ func (r *Recent) release(ids []string) (warnings []string) {
 	if r == nil || len(ids) == 0 {
 		return nil
 	}
-	all, err := r.held()
+	all, err := r.held("")
 	for _, h := range all {
 		if slices.ContainsFunc(ids, func(id string) bool { return short(r.where+id) == h.watched.Of }) {
 			err = cmp.Or(err, r.drafts.Release(h.Held))
@@ -192,7 +193,7 @@ type loss struct {
 
 // lost returns the last undone writes, at every call, and stops watching those that are settled.
 func (a *store) lost(ctx context.Context) (out []loss, err error) {
-	all, err := a.Recent.held()
+	all, err := a.Recent.held("")
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ const (
 	written  = "written"
 	watching = ".note"
 	lost     = ".lost"
+	apart    = "-" // ends what a write is of, in its name
 )
 
 // Purpose is the note of a text: what it was written for, enough to reopen it and to write it as if it had
@@ -40,14 +41,14 @@ type Held struct {
 	Lost bool
 }
 
-// Hold records a write: its text, where it has one, and a note. It stays until Release, or until Keep has
-// passed.
-func (f *Folder) Hold(name, note, text string) error {
+// Hold records a write of something, given by letters and digits: its text, where it has one, and a note. It stays until
+// Release, or until Keep has passed.
+func (f *Folder) Hold(of, name, note, text string) error {
 	dir := filepath.Join(f.dir, written)
 	if err := errors.Join(f.ready(), os.MkdirAll(dir, 0o700)); err != nil {
 		return atomicfile.Pathless(err)
 	}
-	mine, err := os.MkdirTemp(dir, "w")
+	mine, err := os.MkdirTemp(dir, of+apart)
 	if err == nil && text != "" {
 		err = os.WriteFile(filepath.Join(mine, safetext.FileName(name)), []byte(text), 0o600)
 	}
@@ -57,8 +58,9 @@ func (f *Folder) Hold(name, note, text string) error {
 	return atomicfile.Pathless(err)
 }
 
-// Held lists the held writes, in no order. It makes and removes nothing.
-func (f *Folder) Held() (out []Held, err error) {
+// Held lists the held writes, in no order: all of them, or those of something alone, and those that do not say of what. It
+// makes and removes nothing.
+func (f *Folder) Held(of string) (out []Held, err error) {
 	dir := filepath.Join(f.dir, written)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -67,6 +69,9 @@ func (f *Folder) Held() (out []Held, err error) {
 	for _, e := range entries {
 		ending := filepath.Ext(e.Name())
 		if ending != watching && ending != lost {
+			continue
+		}
+		if is, _, says := strings.Cut(e.Name(), apart); of != "" && says && is != of { // nothing else is read, of many writes
 			continue
 		}
 		note, err := os.ReadFile(filepath.Join(dir, e.Name()))
@@ -139,7 +144,7 @@ func (f *Folder) killed(held []Held) (texts []Held, temps []fs.FileInfo, err err
 // released ends the watch over each write for which over is true, given the write's time, the name of its
 // text, and its note and text. What a kill left goes likewise; of a temporary file over gets the text alone.
 func (f *Folder) released(over func(at time.Time, name string, texts ...[]byte) bool) (n int, err error) {
-	all, err := f.Held()
+	all, err := f.Held("")
 	texts, temps, kerr := f.killed(all)
 	err = errors.Join(err, kerr)
 	for _, t := range temps {
