@@ -141,6 +141,22 @@ func (p *Plan) Count() (items, held int64) {
 	return items, held
 }
 
+// writeTakes is about what one item takes beside the searches: the store's write, its two records in the log and the run's
+// journal, each flushed to the disk.
+const writeTakes = 10 * time.Millisecond
+
+// writes counts the items that are written one by one.
+func (p *Plan) writes() (n int64) {
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			if !s.Cascade && (st.Action == Forget || st.Action == Redact) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // held counts the items that were found and are on hold.
 func (s *StorePlan) held() (n int64) {
 	for _, st := range s.Steps {
@@ -402,7 +418,7 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 		p.Stores[i].Notes = append(p.Stores[i].Notes, words)
 	}
 	d.keepLinks(&p)
-	p.Estimate = 2*d.Clock.Now().Sub(begun) + time.Second
+	p.Estimate = 2*d.Clock.Now().Sub(begun) + time.Duration(p.writes())*writeTakes + time.Second
 	p.Hash, err = p.sum()
 	return p, err
 }

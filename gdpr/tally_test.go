@@ -147,3 +147,14 @@ func TestNoPlanDuringARun(t *testing.T) {
 		t.Errorf("%v %v", out.Status, err)
 	}
 }
+
+// TestAPlanCountsItsWrites: the promised time grows with the items that are written one by one, not only with the search.
+func TestAPlanCountsItsWrites(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	p := w.plan(w.file().ID)
+	items, _ := p.Count()
+	if w.clock.Now().Sub(p.Made) != 0 || p.Estimate < time.Second+time.Duration(items)*10*time.Millisecond {
+		t.Errorf("%s for %d items", p.Estimate, items)
+	}
+}
