@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
 	"memdesk/model"
 )
 
@@ -180,5 +181,40 @@ func TestAnExportSaysThatForeignRowsAreNotGiven(t *testing.T) {
 	}
 	if !slices.ContainsFunc(ix.Rules, func(r string) bool { return strings.Contains(r, "tables of other programs") }) {
 		t.Errorf("the rules do not speak of other tables: %q", ix.Rules)
+	}
+}
+
+// TestForeignTextIndexes erases a subject from another program's full-text indexes that keep their texts themselves.
+func TestForeignTextIndexes(t *testing.T) {
+	w := newWorld(t)
+	foreign(t, w,
+		`CREATE VIRTUAL TABLE five USING fts5(txt)`, `INSERT INTO five VALUES('ask `+name+`'), ('ask `+other+`')`,
+		`CREATE VIRTUAL TABLE grams USING fts5(txt, tokenize='trigram')`, `INSERT INTO grams VALUES('ask `+name+`')`,
+	)
+	w.open()
+	w.complete(w.plan(w.file().ID))
+	if left := w.traces(w.dir); len(left) > 0 {
+		t.Errorf("traces: %q", left)
+	}
+	holds(t, w, map[string]string{
+		`SELECT group_concat(txt) FROM five`:              "ask [erased],ask " + other,
+		`SELECT txt FROM five('erased')`:                  "ask [erased]",
+		`SELECT txt FROM five('"` + other + `"')`:         "ask " + other,
+		`SELECT count(*) || '' FROM grams('"Zxribeiro"')`: "0",
+		`PRAGMA integrity_check`:                          "ok",
+	})
+}
+
+// TestADefinitionNamesThePerson: a definition that names the subject is nothing that memdesk changes, and the end of the run
+// says so.
+func TestADefinitionNamesThePerson(t *testing.T) {
+	w := newWorld(t)
+	foreign(t, w, `CREATE VIEW hers AS SELECT '`+name+`' AS who`)
+	w.open()
+	out, err := w.erase(w.plan(w.file().ID))
+	if err != nil || out.Status != gdpr.StatePartial || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+		return l.Verdict == model.VerdictResidue && strings.Contains(l.Reason, "the definition of the view names the person")
+	}) {
+		t.Errorf("%s, %v: %+v", out.Status, err, out.Layers)
 	}
 }

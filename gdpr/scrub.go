@@ -149,7 +149,11 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		if ctx.Err() != nil {
 			return model.FromContext(ctx, "gdpr-erase")
 		}
-		x.problem(s.Name, "it could not be scrubbed: %s", model.KindOf(err))
+		why := string(model.KindOf(err))
+		if model.KindOf(err) == model.PermissionDenied { // it does not pass: the words say what to do
+			why = x.m.Redact(err.Error(), Erased)
+		}
+		x.problem(s.Name, "it could not be scrubbed: %s", why)
 		return nil
 	}
 	res = slices.DeleteFunc(res, func(l model.LayerResult) bool { return kept[l.Layer] }) // verification reports them

@@ -40,8 +40,32 @@ func (m Medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	file := model.LayerResult{Layer: m.File.Name, Method: "text index optimised, VACUUM, checkpoint TRUNCATE", Verdict: model.VerdictClean}
 	if err := m.rewrite(ctx, step); err != nil {
 		file.Verdict, file.Reason = verdictOf(err), err.Error()
+	} else if named, err := m.schemaNames(ctx, req); err != nil {
+		return nil, err
+	} else if named != "" {
+		file.Verdict, file.Reason = model.VerdictResidue, "the definition of the "+named+" names the person: the program whose database it is has to change it"
 	}
 	return append(out, file), nil
+}
+
+// schemaNames is the kind of a table, view, index or trigger whose name or definition names the subject; empty for none.
+func (m Medium) schemaNames(ctx context.Context, req model.ScrubRequest) (kind string, err error) {
+	if req.Concerns == nil {
+		return "", nil
+	}
+	err = m.File.View(ctx, "scrub", func(q *Query) error {
+		return q.Each(`SELECT type, name || ' ' || COALESCE(sql, '') FROM sqlite_master ORDER BY type`, nil, func(scan func(...any) error) error {
+			var of, text string
+			if err := scan(&of, &text); err != nil {
+				return err
+			}
+			if kind == "" && req.Concerns([]byte(text)) {
+				kind = of
+			}
+			return nil
+		})
+	})
+	return kind, err
 }
 
 // wouldClean asks about each table whose rows the scrub would change because they name
@@ -159,6 +183,12 @@ func isFTS(tables map[string]string, table string) bool {
 		}
 	}
 	return false
+}
+
+// keepsTexts reports whether a table is a full-text index with a table of its own for the texts.
+func keepsTexts(tables map[string]string, name string) bool {
+	_, own := tables[name+"_content"]
+	return own && isVirtual(tables[name]) && indexTables[module(tables[name])] != nil
 }
 
 // module is the kind of a virtual table: the word behind USING.
@@ -324,7 +354,7 @@ func hasColumn(q *Query, table, column string) (bool, error) {
 // none for what is like a view.
 func rowKey(q *Query, table string) ([]string, error) {
 	var without int64
-	found, err := q.One(`SELECT wr FROM pragma_table_list WHERE name = ? AND type = 'table'`, []any{table}, &without)
+	found, err := q.One(`SELECT wr FROM pragma_table_list WHERE name = ? AND type IN ('table', 'virtual')`, []any{table}, &without)
 	if err != nil || !found {
 		return nil, err
 	}

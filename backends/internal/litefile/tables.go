@@ -29,7 +29,7 @@ type part struct {
 
 // sideTables are the tables that hold no items, the store's own side tables and those of other programs, and
 // what a table of items has beside them. The tables of a full-text index are left out: their words are merged
-// away.
+// away. An index that keeps its texts itself is a table like others.
 func (m Medium) sideTables(q *Query) ([]sideTable, error) {
 	names, ddl, err := Tables(q)
 	if err != nil {
@@ -37,7 +37,7 @@ func (m Medium) sideTables(q *Query) ([]sideTable, error) {
 	}
 	var out []sideTable
 	for _, name := range names {
-		if isFTS(ddl, name) {
+		if isFTS(ddl, name) && !keepsTexts(ddl, name) {
 			continue
 		}
 		t := sideTable{name: name}
