@@ -190,6 +190,8 @@ func TestForeignTextIndexes(t *testing.T) {
 	foreign(t, w,
 		`CREATE VIRTUAL TABLE five USING fts5(txt)`, `INSERT INTO five VALUES('ask `+name+`'), ('ask `+other+`')`,
 		`CREATE VIRTUAL TABLE grams USING fts5(txt, tokenize='trigram')`, `INSERT INTO grams VALUES('ask `+name+`')`,
+		`CREATE TABLE texts(id INTEGER PRIMARY KEY, txt TEXT)`, `INSERT INTO texts VALUES(1, 'ask `+name+`'), (2, 'ask `+other+`')`,
+		`CREATE VIRTUAL TABLE beside USING fts5(txt, content="texts", content_rowid=id)`, `INSERT INTO beside(beside) VALUES('rebuild')`,
 	)
 	w.open()
 	w.complete(w.plan(w.file().ID))
@@ -197,12 +199,33 @@ func TestForeignTextIndexes(t *testing.T) {
 		t.Errorf("traces: %q", left)
 	}
 	holds(t, w, map[string]string{
+		`SELECT count(*) || '' FROM beside('zxribeiro')`:  "0",
+		`SELECT txt FROM beside('ask AND yw7k')`:          "ask " + other,
 		`SELECT group_concat(txt) FROM five`:              "ask [erased],ask " + other,
 		`SELECT txt FROM five('erased')`:                  "ask [erased]",
 		`SELECT txt FROM five('"` + other + `"')`:         "ask " + other,
 		`SELECT count(*) || '' FROM grams('"Zxribeiro"')`: "0",
 		`PRAGMA integrity_check`:                          "ok",
 	})
+}
+
+// TestATextIndexWithoutTexts: nobody can tell whether an index without texts holds the words of a name together, so the
+// erasure is not complete before somebody has looked.
+func TestATextIndexWithoutTexts(t *testing.T) {
+	w := newWorld(t)
+	foreign(t, w, `CREATE VIRTUAL TABLE bare USING fts5(txt, content='')`, `INSERT INTO bare(rowid, txt) VALUES(1, 'ask `+name+`')`)
+	w.open()
+	p := w.plan(w.file().ID)
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+		return l.Verdict == model.VerdictUnaudited && strings.HasSuffix(l.Layer, ":bare")
+	}) {
+		t.Fatalf("%s, %v: %+v", out.Status, err, out.Layers)
+	}
+	if _, err := w.desk.Attest(t.Context(), p.Request, w.fleet, gdpr.Looked{Store: "db", Layers: []string{"memory.sqlite:bare"}, Ground: "looked at"}); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(p)
 }
 
 // TestADefinitionNamesThePerson: a definition that names the subject is nothing that memdesk changes, and the end of the run

@@ -191,6 +191,20 @@ func keepsTexts(tables map[string]string, name string) bool {
 	return own && isVirtual(tables[name]) && indexTables[module(tables[name])] != nil
 }
 
+// contentOf is the table whose texts a full-text index refers to: its option content. none: the index has no texts at all.
+func contentOf(ddl string) (table string, none bool) {
+	tokens := Tokens(ddl)
+	for i := range tokens {
+		if i+1 == len(tokens) || !strings.EqualFold(tokens[i], "content") || tokens[i+1] != "=" || !isVirtual(ddl) || indexTables[module(ddl)] == nil {
+			continue
+		}
+		value, _, _ := strings.Cut(strings.Join(tokens[i+2:], ""), ",")
+		table = strings.Trim(strings.TrimSuffix(value, ")"), `'"[]`+"`")
+		return table, table == ""
+	}
+	return "", false
+}
+
 // module is the kind of a virtual table: the word behind USING.
 func module(ddl string) string {
 	tokens := Tokens(ddl)
@@ -627,7 +641,7 @@ func (m Medium) rewrite(ctx context.Context, step func(string, string)) error {
 	}
 	defer conn.Close()
 	q := &Query{ctx: ctx, conn: conn, op: "scrub"}
-	if err := mergeIndexes(q, step, m.File.Name); err != nil {
+	if err := m.mergeIndexes(q, step); err != nil {
 		return err
 	}
 	if err := m.dropSamples(q); err != nil { // before the rewrite, which removes their bytes
@@ -651,7 +665,9 @@ func (m Medium) rewrite(ctx context.Context, step func(string, string)) error {
 // mergeIndexes leaves each full-text index one segment without dead words. One
 // that ever had secure-delete keeps words in its page index that only a rebuild
 // clears (erasure-physical.md, finding 2).
-func mergeIndexes(q *Query, step func(string, string), name string) error {
+//
+// One over a table that holds no items is rebuilt too: it has the words of the texts as they were.
+func (m Medium) mergeIndexes(q *Query, step func(string, string)) error {
 	_, tables, err := Tables(q)
 	if err != nil {
 		return err
@@ -671,7 +687,11 @@ func mergeIndexes(q *Query, step func(string, string), name string) error {
 				command = "rebuild"
 			}
 		}
-		step(name, "text index: "+command)
+		of, _ := contentOf(ddl)
+		if _, own := m.Items[of]; !own && tables[of] != "" {
+			command = "rebuild"
+		}
+		step(m.File.Name, "text index: "+command)
 		err := RetryBusy(q.ctx, func() error {
 			return direct(q.ctx, q.conn, "scrub", fmt.Sprintf(`INSERT INTO %s (%s) VALUES ('%s')`, quote(table), quote(table), command))
 		})

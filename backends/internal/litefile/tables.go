@@ -95,6 +95,16 @@ func (m Medium) tables(ctx context.Context) ([]model.Layer, error) {
 			}
 			out = append(out, l)
 		}
+		if err != nil {
+			return err
+		}
+		names, ddl, err := Tables(q)
+		for _, name := range names {
+			if _, none := contentOf(ddl[name]); none {
+				out = append(out, model.Layer{ID: m.tableLayer(name), Kind: model.LayerDerived,
+					Reason: "a text index without texts: nobody can tell which of its words stood beside each other; the program whose index it is makes it anew"})
+			}
+		}
 		return err
 	})
 	return out, err
