@@ -247,9 +247,10 @@ func (e *Erasures) change(ctx context.Context, act Act, do func() (gdpr.Due, err
 	return err
 }
 
-// Hold puts holds on items and voids the plan. Where one item is missing, none is held.
-func (e *Erasures) Hold(ctx context.Context, id string, holds ...gdpr.Hold) error {
-	return e.change(ctx, Hold, func() (gdpr.Due, error) {
+// Hold puts holds on items and voids the plan. Where one item is missing, none is held. redacted are those that a run
+// of the plan had redacted before: the hold keeps what is left of them.
+func (e *Erasures) Hold(ctx context.Context, id string, holds ...gdpr.Hold) (redacted []model.Ref, err error) {
+	err = e.change(ctx, Hold, func() (gdpr.Due, error) {
 		located := make([]gdpr.Hold, len(holds))
 		for i, h := range holds {
 			var err error
@@ -257,19 +258,21 @@ func (e *Erasures) Hold(ctx context.Context, id string, holds ...gdpr.Hold) erro
 				return gdpr.Due{}, err
 			}
 		}
+		redacted = e.redacted(ctx, id, located)
 		return e.desk.Hold(ctx, id, located...)
 	})
+	return redacted, err
 }
 
-// Redacted are the items of refs that a run of the request's plan has already redacted: a hold keeps what is left of
-// them. Ask before the hold. An item that cannot be read is not among them.
-func (e *Erasures) Redacted(ctx context.Context, id string, refs []model.Ref) (out []model.Ref, err error) {
-	plan, err := e.Plan(ctx, id)
+// redacted are the items that have the text of the plan's redaction. An item that cannot be read is not among them.
+func (e *Erasures) redacted(ctx context.Context, id string, holds []gdpr.Hold) (out []model.Ref) {
+	plan, err := e.desk.Plan(id)
 	if err != nil {
-		if errors.Is(err, model.NotFound) {
-			return nil, nil
-		}
-		return nil, err
+		return nil // no run without a plan
+	}
+	held := map[model.Ref]bool{}
+	for _, h := range holds {
+		held[model.Ref{Store: h.Store, ID: h.ID}] = true
 	}
 	for _, part := range plan.Stores {
 		s, err := e.s.Fleet.Store(part.Store)
@@ -277,15 +280,16 @@ func (e *Erasures) Redacted(ctx context.Context, id string, refs []model.Ref) (o
 			continue
 		}
 		for _, st := range part.Steps {
-			if st.Action != gdpr.Redact || !slices.Contains(refs, model.Ref{Store: st.Store, ID: st.ID}) {
+			ref := model.Ref{Store: st.Store, ID: st.ID}
+			if st.Action != gdpr.Redact || !held[ref] {
 				continue
 			}
 			if now, err := s.Browser.Read(ctx, st.ID); err == nil && now.Revision != st.Revision && now.Body == st.NewBody {
-				out = append(out, model.Ref{Store: st.Store, ID: st.ID})
+				out = append(out, ref)
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // Unhold lifts holds, also of a complete request; this voids the plan.

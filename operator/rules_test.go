@@ -41,7 +41,7 @@ var acting = map[string][]Act{
 	"Erasures.Verify": {Verify}, "Erasures.Export": {Export}, "Erasures.MarkExport": {Export}, "Erasures.Tell": {Tell}, "Erasures.Sweep": {Sweep}, "Erasures.Retire": {Sweep},
 	// Readings that some roles lack.
 	"AuditTrail.Events": {ReadLog},
-	"Erasures.Requests": {ReadRequests}, "Erasures.Request": {ReadRequests}, "Erasures.Plan": {ReadRequests}, "Erasures.Redacted": {ReadRequests}, "Erasures.Unapproved": {ReadRequests},
+	"Erasures.Requests": {ReadRequests}, "Erasures.Request": {ReadRequests}, "Erasures.Plan": {ReadRequests}, "Erasures.Unapproved": {ReadRequests},
 	"Erasures.Report": {ReadRequests}, "Erasures.Receipt": {ReadRequests}, "Erasures.Get": {ReadRequests}, "Erasures.List": {ReadRequests},
 	"Erasures.DueWithin": {ReadRequests}, "Erasures.Authorise": {ReadRequests}, "Erasures.StatusReport": {ReadRequests},
 	"Erasures.Letter": {ReadRequests}, "Erasures.Register": {ReadRequests}, "Erasures.Propose": {ReadContent}, "Erasures.Others": {ReadRequests},

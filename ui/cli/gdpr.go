@@ -474,17 +474,14 @@ func (a *app) gdprHoldCommand() *cobra.Command {
 			if _, err := a.stores(ctx); err != nil {
 				return err
 			}
-			late, err := d.Redacted(ctx, id, refs)
+			redacted, err := d.Hold(ctx, id, holdsOn(refs, ground)...)
 			if err != nil {
 				return err
 			}
-			err = d.Hold(ctx, id, holdsOn(refs, ground)...)
-			for _, ref := range late {
-				if err == nil {
-					a.sayf("%s was redacted before the hold, by the run of this request: the hold keeps it as it is now, without the identifiers", ref)
-				}
+			for _, ref := range redacted {
+				a.sayf("%s was redacted before the hold, by the run of this request: the hold keeps it as it is now, without the identifiers", ref)
 			}
-			return err
+			return nil
 		})
 	c.Flags().StringVar(&ground, "ground", "", "the exception that applies, such as Art. 17(3)(e): of these words the receipt has the article alone")
 	return c

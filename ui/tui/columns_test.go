@@ -21,4 +21,5 @@ func TestColumnsAndViews(t *testing.T) {
 	r.press(">", ">", ">").see("NOW↑").press("home").see("▌ crewship CREW.md  crews/eng/s… ✖ poisoned") // the worst state first
 	r.press("-", "<", "<", "<", "<")
 	r.press(":", "view none", "enter").see("there is no view")
+	r.press(":", "view", "enter").see("say which view")
 }

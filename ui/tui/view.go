@@ -38,7 +38,10 @@ func (l *commandLine) saveView(name string) tea.Cmd {
 func (l *commandLine) openView(name string) tea.Cmd {
 	a := l.a
 	i := slices.IndexFunc(l.views, func(v view) bool { return v.name == name })
-	if i < 0 {
+	switch {
+	case name == "":
+		return a.D.Warn("say which view: :view mine")
+	case i < 0:
 		return a.D.Warn("there is no view %q; :save keeps one", name)
 	}
 	v := l.views[i]

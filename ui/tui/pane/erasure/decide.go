@@ -2,6 +2,7 @@ package erasure
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -143,7 +144,12 @@ func (rq *requests) holdDialog(r operator.ErasureRequest, items []gdpr.Step, hid
 		text.Line{Value: esc.Sprintf("%s, and the receipt says so, with the article alone. The ground is the exception that applies, such as Art. 17(3)(e), a legal claim.", esc.Const(stays))})
 	dlg.Fields = []dialog.Field{{Label: esc.Const("ground, required: ")}}
 	dlg.Choices = []dialog.Choice{{Verb: "Hold", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
-		return rq.replanned(r, rq.D.Erasure.Hold(ctx, r.ID, holdsOf(items, strings.TrimSpace(f.Fields[0]))...), "on hold", at)
+		redacted, err := rq.D.Erasure.Hold(ctx, r.ID, holdsOf(items, strings.TrimSpace(f.Fields[0]))...)
+		what := "on hold"
+		if n := int64(len(redacted)); n > 0 {
+			what = fmt.Sprintf("on hold, %s of them redacted before by the run", prose.Group(n))
+		}
+		return rq.replanned(r, err, what, at)
 	}}}
 	return dlg
 }
