@@ -36,6 +36,9 @@ const (
 // Ended reports whether the job is over; an interrupted one is not.
 func (s State) Ended() bool { return s == Done || s == Failed || s == Cancelled }
 
+// UnderWay reports whether the job runs or waits for its turn.
+func (s State) UnderWay() bool { return s == Queued || s == Running || s == Paused }
+
 // Errors for callers.
 var (
 	ErrNotFound  = errors.New("no such job")

@@ -268,7 +268,7 @@ func (e *Erasures) Hold(ctx context.Context, id string, holds ...gdpr.Hold) (red
 func (e *Erasures) redacted(ctx context.Context, id string, holds []gdpr.Hold) (out []model.Ref) {
 	plan, err := e.desk.Plan(id)
 	if err != nil {
-		return nil // no run without a plan
+		return nil // without a readable plan nobody can tell
 	}
 	held := map[model.Ref]bool{}
 	for _, h := range holds {

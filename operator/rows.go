@@ -184,7 +184,7 @@ type ErasureRequest struct {
 
 // Under reports whether a run is going, also a paused one.
 func (r ErasureRequest) Under() bool {
-	return r.Run != nil && (r.Run.State == jobs.Queued || r.Run.State == jobs.Running || r.Run.State == jobs.Paused)
+	return r.Run != nil && r.Run.State.UnderWay()
 }
 
 // Stopped reports whether a run began and broke off.

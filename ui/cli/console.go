@@ -27,10 +27,11 @@ const consoleHeap = 25
 // console opens the desk on the stores of the session.
 func (a *app) console(ctx context.Context) error {
 	if !a.Terminal(a.Stdin) || !a.Terminal(a.Stdout) {
-		if a.Env("SSH_CONNECTION") != "" { // a command, and a forced one without a terminal, ends here
-			return usage("the console needs a terminal, and this SSH session has none: `ssh -t` asks for one")
+		how := ""
+		if a.Env("SSH_CONNECTION") != "" {
+			how = ", which `ssh -t` asks for"
 		}
-		return usage("the console needs a terminal; for scripts there are commands: memdesk --help")
+		return usage("the console needs a terminal%s; for scripts there are commands: memdesk --help", how)
 	}
 	s, err := a.stores(ctx)
 	if err != nil {

@@ -38,7 +38,7 @@ func (l *leaver) leave() tea.Cmd {
 		tied := map[jobs.ID]bool{}
 		if runner != nil {
 			running, err = runner.List(ctx)
-			running = slices.DeleteFunc(running, func(st jobs.Status) bool { return !task.UnderWay(st) })
+			running = slices.DeleteFunc(running, func(st jobs.Status) bool { return !st.State.UnderWay() })
 		}
 		for _, st := range running {
 			tied[st.ID] = runner.Tied(st.ID)

@@ -2,8 +2,10 @@ package claude
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -74,10 +76,12 @@ func (s *store) checkIndex(root *rootdir.Dir, dir, text string, linked map[strin
 			file := path.Join(dir, t)
 			linked[file] = true
 			switch _, err := root.Stat(file); {
-			case path.IsAbs(t), err != nil && model.KindOf(err) != model.NotFound:
+			case path.IsAbs(t), !filepath.IsLocal(file):
 				out = append(out, notes.Finding("dangling_index", at, "line %d leads to %s, which is not looked at: link a file of this store, by a relative path", n, t))
-			case err != nil:
+			case errors.Is(err, model.NotFound):
 				out = append(out, notes.Finding("dangling_index", at, "line %d leads to %s, which is not there", n, t))
+			case err != nil:
+				out = append(out, notes.Finding("dangling_index", at, "line %d leads to %s, which cannot be looked at: %s", n, t, model.KindOf(err)))
 			}
 		}
 	}

@@ -233,10 +233,11 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Unread implements tracker.Skipper.
 func (s *Store) Unread() []string {
+	at, err := s.stat()
 	s.mu.Lock()
-	snap := s.cached
+	snap, current := s.cached, err == nil && s.stamps == at
 	s.mu.Unlock()
-	if snap == nil {
+	if snap == nil || !current { // of the files as they are now nobody knows
 		return nil
 	}
 	return snap.Problems()

@@ -148,7 +148,7 @@ func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) d
 }
 
 // List is the list of what can be put back.
-func (us *Undos) List(address int) desk.Listing { return record.Of(us.D, undoKind(us))(address) }
+func (us *Undos) List(address int) desk.Listing { return record.Of(us.D, undoKind(us), address) }
 
 func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 	d := us.D

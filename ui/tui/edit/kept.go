@@ -28,7 +28,7 @@ func (ed *Edits) OpenKept() tea.Cmd {
 }
 
 // Kept is the list of those texts.
-func (ed *Edits) Kept(address int) desk.Listing { return record.Of(ed.D, keptKind(ed))(address) }
+func (ed *Edits) Kept(address int) desk.Listing { return record.Of(ed.D, keptKind(ed), address) }
 
 func keptKind(ed *Edits) record.Kind[drafts.Kept] {
 	d := ed.D

@@ -47,7 +47,7 @@ type List[T any] struct {
 	looked
 	notice  desk.Said
 	Pick    string // key of the record for the cursor, once it is there
-	Open    bool
+	Entered bool
 	rest    list.Rest
 	sorted  sorting
 	stamp   string // of a source that grows by itself
@@ -74,15 +74,13 @@ func New[T any](d *desk.Desk, kind Kind[T]) *List[T] {
 
 // Open shows a new list in place of the pane; esc goes back.
 func Open[T any](d *desk.Desk, title string, kind Kind[T]) tea.Cmd {
-	return d.Frame.Beside(title, false, Of(d, kind))
+	return d.Frame.Beside(title, false, func(address int) desk.Listing { return Of(d, kind, address) })
 }
 
-// Of makes a list. Each has its own address, so that an answer for a closed list reaches no other.
-func Of[T any](d *desk.Desk, kind Kind[T]) func(address int) desk.Listing {
-	return func(address int) desk.Listing {
-		kind.Pane = address
-		return New(d, kind)
-	}
+// Of makes a list with an address of its own, so that an answer for a closed list reaches no other.
+func Of[T any](d *desk.Desk, kind Kind[T], address int) desk.Listing {
+	kind.Pane = address
+	return New(d, kind)
 }
 
 // Here is the row at the cursor; the zero value where there is none.
@@ -104,13 +102,13 @@ func (p *List[T]) Trouble() safetext.Text { return p.Window.Trouble(p.D.Esc) }
 func (p *List[T]) Unavailable() string { return p.Kind.Missing }
 
 func (p *List[T]) Enter() tea.Cmd {
-	if p.Open && p.D.Glances.Frozen && p.follows() {
+	if p.Entered && p.D.Glances.Frozen && p.follows() {
 		return p.Watch()
 	}
-	if p.Open {
+	if p.Entered {
 		return tea.Batch(p.Window.Refresh(), p.Watch())
 	}
-	p.Open = true
+	p.Entered = true
 	if p.Window.Loading[list.ArriveReset] { // a filter has asked for it
 		return p.Watch()
 	}

@@ -40,7 +40,7 @@ func (p *List[T]) Watch() tea.Cmd {
 	pause := liveEvery
 	if p.Kind.Live == nil {
 		pause = max(p.D.Glances.Every, desk.Restful*p.pulse.Took)
-		if p.Open && !p.Visible() {
+		if p.Entered && !p.Visible() {
 			pause *= hiddenPoll
 		}
 	}
@@ -58,7 +58,7 @@ func (p *List[T]) ticked() tea.Cmd {
 	case p.Kind.Live != nil:
 		live := p.Kind.Live
 		return tea.Batch(p.Ask(func(ctx context.Context) any { return liveStamp{live(ctx)} }), p.Watch())
-	case !p.Open:
+	case !p.Entered:
 		return p.Enter()
 	case p.Settled() && len(p.D.Exports.Files) == 0:
 		p.pulse.Ask("", p.D.Time.Clock.Now())

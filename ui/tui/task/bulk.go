@@ -255,7 +255,7 @@ func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
 
 // Outcomes is the list of the outcomes of long work.
 func (w *Underway) Outcomes(b *Bulk, address int) desk.Listing {
-	return record.Of(w.D, bulkKind(w, b))(address)
+	return record.Of(w.D, bulkKind(w, b), address)
 }
 
 func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {

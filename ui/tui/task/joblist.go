@@ -48,7 +48,7 @@ func (w *Underway) OpenJobs() tea.Cmd {
 }
 
 // Jobs is the list of long work, of this console and of other processes.
-func (w *Underway) Jobs(address int) desk.Listing { return record.Of(w.D, jobsKind(w))(address) }
+func (w *Underway) Jobs(address int) desk.Listing { return record.Of(w.D, jobsKind(w), address) }
 
 func jobsKind(w *Underway) record.Kind[jobRow] {
 	d := w.D
@@ -83,16 +83,11 @@ func (w *Underway) fetchJobs(ctx context.Context, q operator.PageQuery) (list.Sp
 	})
 	running := 0
 	for _, st := range all {
-		if UnderWay(st) {
+		if st.State.UnderWay() {
 			running++
 		}
 	}
 	return out, desk.Said{Text: d.Esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", prose.Plural(int64(running), "job"), prose.Group(int64(len(all)-running))), Calm: true}, err
-}
-
-// UnderWay reports whether a job runs or waits for its turn.
-func UnderWay(st jobs.Status) bool {
-	return st.State == jobs.Queued || st.State == jobs.Running || st.State == jobs.Paused
 }
 
 func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
@@ -128,7 +123,7 @@ func JobProgress(esc safetext.Escaper, st jobs.Status) safetext.Text {
 	case st.Steps > 0:
 		return esc.Sprintf("%s", prose.Plural(int64(st.Steps), "step"))
 	}
-	if UnderWay(st) {
+	if st.State.UnderWay() {
 		return esc.Const("no step done yet")
 	}
 	return safetext.Text{}
@@ -136,35 +131,34 @@ func JobProgress(esc safetext.Escaper, st jobs.Status) safetext.Text {
 
 func jobText(d *desk.Desk, row jobRow) *text.Page {
 	esc := d.Esc
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{
 		{Value: esc.LineMax(row.Title, desk.MaxField), Kind: text.Title},
-		field("state", esc.Sprintf("%s: %s", jobWord(row.State), esc.Const(jobState(row)))),
-		field("progress", desk.OrElse(JobProgress(esc, row.Status), esc.Const("not counted"))),
+		desk.Field("state", esc.Sprintf("%s: %s", jobWord(row.State), esc.Const(jobState(row)))),
+		desk.Field("progress", desk.OrElse(JobProgress(esc, row.Status), esc.Const("not counted"))),
 	}
-	if UnderWay(row.Status) {
+	if row.State.UnderWay() {
 		word := "does not stop it: it runs on its own"
 		if row.tied {
 			word = "stops it after the item under way"
 		}
-		head = append(head, field("leaving", esc.Const(word)))
+		head = append(head, desk.Field("leaving", esc.Const(word)))
 	}
 	head = append(head,
-		field("began", esc.Sprintf("%s, %s", prose.Moment(row.Started), d.Time.Ago(row.Started))),
-		field("last sign", esc.Sprintf("%s, %s", prose.Moment(row.Updated), d.Time.Ago(row.Updated))),
-		field("took", esc.Const(row.Updated.Sub(row.Started).Round(time.Second).String())),
+		desk.Field("began", esc.Sprintf("%s, %s", prose.Moment(row.Started), d.Time.Ago(row.Started))),
+		desk.Field("last sign", esc.Sprintf("%s, %s", prose.Moment(row.Updated), d.Time.Ago(row.Updated))),
+		desk.Field("took", esc.Const(row.Updated.Sub(row.Started).Round(time.Second).String())),
 	)
 	if row.Note != "" && operator.ErasedHow(row.Status) == "" {
-		head = append(head, field("is at", esc.LineMax(row.Note, prose.MaxTitle)))
+		head = append(head, desk.Field("is at", esc.LineMax(row.Note, prose.MaxTitle)))
 	}
 	if row.Class != "" {
-		head = append(head, field("ended by", esc.LineMax(row.Class, prose.MaxTitle)))
+		head = append(head, desk.Field("ended by", esc.LineMax(row.Class, prose.MaxTitle)))
 	}
 	if row.Err != nil {
 		head = append(head, text.Line{Name: esc.Const("why"), Value: prose.Reason(esc, row.Err), Kind: text.Warn})
 	}
-	head = append(head, field("steps", esc.Sprintf("%s in its journal", prose.Plural(int64(row.Steps), "complete step"))),
-		field("job", esc.Line(string(row.ID))), field("kind", esc.LineMax(row.Kind, prose.MaxTitle)), field("process", esc.Const(strconv.Itoa(row.PID))))
+	head = append(head, desk.Field("steps", esc.Sprintf("%s in its journal", prose.Plural(int64(row.Steps), "complete step"))),
+		desk.Field("job", esc.Line(string(row.ID))), desk.Field("kind", esc.LineMax(row.Kind, prose.MaxTitle)), desk.Field("process", esc.Const(strconv.Itoa(row.PID))))
 	return text.NewPage(head, "")
 }
 

@@ -110,7 +110,8 @@ func (l Layout) headLine(h Line, label int) (out []Wrapped) {
 		room -= label + 1
 	}
 	blank := safetext.Const(" ")
-	for _, w.Text = range l.St.Wrap(h.Value, max(room, 8)) {
+	for _, part := range l.St.Wrap(h.Value, max(room, 8)) {
+		w.Text = part
 		out = append(out, w)
 		if !w.label.IsEmpty() {
 			w.label = blank

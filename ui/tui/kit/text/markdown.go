@@ -27,8 +27,8 @@ func diffLooks(rest string) (whole, words paint.Look) {
 	return paint.LookPlain, paint.LookMark
 }
 
-// isDiffHead reports whether a unified diff goes on with the names of its sides. A removed line can begin as they
-// do; the names stand just above a hunk, where a hunk before it would have ended with unchanged lines.
+// isDiffHead reports whether a unified diff goes on with the names of its sides. They stand directly above a hunk;
+// inside a hunk such a line is a removed or an added one, for a hunk ends with unchanged lines.
 func isDiffHead(rest string) bool {
 	if !strings.HasPrefix(rest, "--- ") && !strings.HasPrefix(rest, "+++ ") {
 		return false

@@ -43,7 +43,7 @@ func (rs *resolutions) lookAgain(c conflict.Copy) tea.Cmd {
 
 func (rs *resolutions) cameBack(c conflict.Copy) tea.Cmd {
 	rs.d.Say(paint.ToneWarn, rs.d.Esc.Sprintf("%s has come back: 5 Conflicts lists it again", rs.d.Esc.LineMax(path.Base(c.ID), prose.MaxTitle)))
-	if rs.list != nil && rs.list.Open {
+	if rs.list != nil && rs.list.Entered {
 		return rs.list.Refresh()
 	}
 	return nil

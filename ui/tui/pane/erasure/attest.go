@@ -23,7 +23,7 @@ func layerKeys(rq *requests, p *record.List[layerRow], r operator.ErasureRequest
 		row, ok := p.Window.Current()
 		return row.Raw.layer, ok && !row.Raw.folded
 	}
-	return []act.Act{act.Attest.With(act.Unless(func() string { return rq.D.Locked("") }, func() string { return stillOpen(r) }, func() string {
+	return []act.Act{act.Attest.With(act.Unless(func() string { return rq.D.Locked("") }, func() string { return noChange(r) }, func() string {
 		l, ok := layer()
 		switch {
 		case !ok:

@@ -2,7 +2,6 @@ package erasure
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -146,8 +145,14 @@ func (rq *requests) holdDialog(r operator.ErasureRequest, items []gdpr.Step, hid
 	dlg.Choices = []dialog.Choice{{Verb: "Hold", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		redacted, err := rq.D.Erasure.Hold(ctx, r.ID, holdsOf(items, strings.TrimSpace(f.Fields[0]))...)
 		what := "on hold"
-		if n := int64(len(redacted)); n > 0 {
-			what = fmt.Sprintf("on hold, %s of them redacted before by the run", prose.Group(n))
+		switch n := len(redacted); {
+		case n == len(items):
+			what = "on hold, after the run had redacted it"
+			if n > 1 {
+				what = "on hold, after the run had redacted them"
+			}
+		case n > 0:
+			what = "on hold, after the run had redacted " + prose.Group(int64(n)) + " of them"
 		}
 		return rq.replanned(r, err, what, at)
 	}}}

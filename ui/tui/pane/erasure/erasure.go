@@ -420,8 +420,8 @@ func (rq *requests) planSummary(ctx context.Context, r operator.ErasureRequest, 
 	return append(append(head, eraseStores(rq.D.St, p)...), text.Line{Kind: text.Blank})
 }
 
-// stillOpen says why a request cannot be changed; empty where it can.
-func stillOpen(r operator.ErasureRequest) string {
+// noChange says why a request cannot be changed; empty where it can.
+func noChange(r operator.ErasureRequest) string {
 	switch {
 	case r.State == gdpr.StateWithdrawn:
 		return "the request was withdrawn, and its names are gone"
@@ -447,7 +447,7 @@ func erasureKeys(rq *requests, p *record.List[operator.ErasureRequest]) []act.Ac
 		return a.With(act.Unless(why, func() string { return no(p.Here()) }), func() tea.Cmd { return do(p.Here()) })
 	}
 	planned := func(r operator.ErasureRequest) string {
-		if why := stillOpen(r); why != "" {
+		if why := noChange(r); why != "" {
 			return why
 		}
 		if r.PlanHash == "" {
@@ -457,14 +457,14 @@ func erasureKeys(rq *requests, p *record.List[operator.ErasureRequest]) []act.Ac
 	}
 	withdrawn := func(r operator.ErasureRequest) string {
 		if r.State == gdpr.StateWithdrawn {
-			return stillOpen(r)
+			return noChange(r)
 		}
 		return ""
 	}
 	out := []act.Act{
 		act.Request.With(func() string { return rq.D.Locked("") }, func() tea.Cmd { return rq.D.Modal.Show(rq.intakeDialog(rq.intake, -1, "")) }),
 		on(act.Plan, func(r operator.ErasureRequest) string {
-			if why := stillOpen(r); why != "" {
+			if why := noChange(r); why != "" {
 				return why
 			}
 			return rq.D.NoBulk()
@@ -505,7 +505,7 @@ func erasureKeys(rq *requests, p *record.List[operator.ErasureRequest]) []act.Ac
 			}
 			return planned(r)
 		}, rq.approve),
-		on(act.Deadline, stillOpen, rq.deadline),
+		on(act.Deadline, noChange, rq.deadline),
 		on(act.Verify, func(r operator.ErasureRequest) string {
 			if r.Under() {
 				return "a run is under way, which looks again at its end"
@@ -522,13 +522,13 @@ func erasureKeys(rq *requests, p *record.List[operator.ErasureRequest]) []act.Ac
 		on(act.Lift, func(r operator.ErasureRequest) string {
 			switch {
 			case r.Under():
-				return stillOpen(r)
+				return noChange(r)
 			case len(r.Holds) == 0:
 				return "nothing is on hold under this request"
 			}
 			return ""
 		}, func(r operator.ErasureRequest) tea.Cmd { return rq.D.Modal.Show(rq.liftDialog(r, "", nil)) }),
-		on(act.Withdraw, stillOpen, rq.withdraw),
+		on(act.Withdraw, noChange, rq.withdraw),
 	}
 	if p.Full {
 		out = slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the request before
@@ -548,12 +548,9 @@ func openErasure(rq *requests, p *record.List[operator.ErasureRequest], r operat
 	switch {
 	case r.State == gdpr.StateComplete:
 		return rq.showReceipt(r)
-	case r.Under() || r.Done() || r.Unfinished() || r.Stopped():
-		p.Full = true
-		return p.Layout()
-	case r.PlanHash != "":
+	case r.PlanHash != "" && !r.Under() && !r.Done() && !r.Unfinished() && !r.Stopped():
 		return rq.openPlan(r, nil)
 	}
-	p.Full = true // p makes a plan: enter changes nothing
+	p.Full = true
 	return p.Layout()
 }

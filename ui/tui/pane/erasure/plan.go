@@ -304,7 +304,8 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			if err != nil {
 				return list.Span[record.Row[planRow]]{}, desk.Said{}, err
 			}
-			return planPage(d.St, p, rows, q)
+			page, err := planPage(d.St, p, rows, q)
+			return page, desk.Said{}, err
 		},
 		Detail: func(ctx context.Context, raw planRow) *text.Page {
 			now, err := d.Erasure.Request(ctx, r.ID)
@@ -401,13 +402,13 @@ func (s *planPages) rows(ctx context.Context, src planSource, id string, q opera
 }
 
 // planPage returns the rows from a cursor on: the whole, then store by store, layer by layer.
-func planPage(st *paint.Styles, p *gdpr.Plan, rows []planRow, q operator.PageQuery) (list.Span[record.Row[planRow]], desk.Said, error) {
+func planPage(st *paint.Styles, p *gdpr.Plan, rows []planRow, q operator.PageQuery) (list.Span[record.Row[planRow]], error) {
 	start := 0
 	if q.Cursor != "" {
 		hash, n, _ := strings.Cut(q.Cursor, ":")
 		var err error
 		if start, err = strconv.Atoi(n); err != nil || hash != p.Hash || start < 0 {
-			return list.Span[record.Row[planRow]]{}, desk.Said{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
+			return list.Span[record.Row[planRow]]{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
 		}
 	}
 	out := list.Span[record.Row[planRow]]{Total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
@@ -420,7 +421,7 @@ func planPage(st *paint.Styles, p *gdpr.Plan, rows []planRow, q operator.PageQue
 	if i < len(rows) {
 		out.Next = p.Hash + ":" + strconv.Itoa(i)
 	}
-	return out, desk.Said{}, nil
+	return out, nil
 }
 
 // matches applies a filter. A heading matches by its name alone: a search for an action means
@@ -783,7 +784,6 @@ func (rq *requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, err
 
 // tellPlan is a row of a plan as a sentence.
 func tellPlan(esc safetext.Escaper, e planRow) safetext.Text {
-	_, held := e.plan.Count()
 	switch {
 	case e.step != nil:
 		return esc.Sprintf("%s: %s in %s, layer %s", e.step.Action, esc.LineMax(e.step.ID, prose.MaxTitle), e.step.Store, e.step.Layer)
@@ -792,6 +792,7 @@ func tellPlan(esc safetext.Escaper, e planRow) safetext.Text {
 	case e.store != nil:
 		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store))
 	}
+	_, held := e.plan.Count()
 	if missing := unsearched(*e.plan); missing != "" {
 		return esc.Sprintf("Not searched: %s. The other stores: %s, %s on hold; the hash of the plan begins with %s", esc.LineMax(missing, prose.MaxTitle), countPlan(e.plan).erased(" and "), prose.Group(held), e.plan.Short())
 	}

@@ -52,7 +52,7 @@ func TestPlanIsReadOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, _, err := planPage(paint.New(paint.Looks{}, true), p, rows, q)
+		page, err := planPage(paint.New(paint.Looks{}, true), p, rows, q)
 		if err != nil {
 			t.Fatal(err)
 		}

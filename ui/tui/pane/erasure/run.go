@@ -32,8 +32,8 @@ func (rq *requests) erase(r operator.ErasureRequest) tea.Cmd {
 		switch {
 		case err != nil:
 			return nil, prose.Reason(esc, err)
-		case stillOpen(now) != "":
-			return nil, esc.Const(stillOpen(now))
+		case noChange(now) != "":
+			return nil, esc.Const(noChange(now))
 		case now.PlanHash != p.Hash:
 			return nil, esc.Const("the plan is void, something was changed since: p plans again")
 		case why != "":

@@ -69,7 +69,7 @@ func (sa *Stories) refusal() string {
 // List is the grouped quarantine: the texts of one session or source, else similar texts; suspect
 // texts are beside blocked ones.
 func (sa *Stories) List(address int) desk.Listing {
-	return record.Of(sa.D.Desk, storyKind(sa))(address)
+	return record.Of(sa.D.Desk, storyKind(sa), address)
 }
 
 func storyKind(sa *Stories) record.Kind[review.Story] {

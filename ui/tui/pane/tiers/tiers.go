@@ -303,7 +303,10 @@ func (p *Pane) noTree() string {
 
 // noRow says why the tree has no row to act on.
 func (p *Pane) noRow() string {
-	if len(p.Overview.rows) == 0 && p.Overview.Query != "" {
+	switch {
+	case len(p.Overview.rows) > 0:
+		return ""
+	case p.Overview.Query != "":
 		return "the filter leaves nothing: esc shows all again"
 	}
 	return p.noTree()
