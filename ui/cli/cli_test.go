@@ -444,7 +444,7 @@ func TestConsoleOverSSHWithoutATerminal(t *testing.T) {
 	d := newDesk(t)
 	d.run().want(t, 2, "for scripts there are commands")
 	d.env["SSH_CONNECTION"] = "192.0.2.1 50000 192.0.2.2 22"
-	d.run().want(t, 2, "`ssh -t` asks for one")
+	d.run().want(t, 2, "which `ssh -t` asks for")
 }
 
 // TestReaderByEnvironment: the variable by which sshd makes a key a reader must bind a session behind the machine's
