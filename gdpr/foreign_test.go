@@ -241,3 +241,16 @@ func TestADefinitionNamesThePerson(t *testing.T) {
 		t.Errorf("%s, %v: %+v", out.Status, err, out.Layers)
 	}
 }
+
+// TestATriggerForbidsTheScrub: the problem says what stands in the way, and what to do when it is gone.
+func TestATriggerForbidsTheScrub(t *testing.T) {
+	w := newWorld(t)
+	foreign(t, w, `CREATE TABLE texts(txt TEXT)`, `INSERT INTO texts VALUES('ask `+name+`')`, `CREATE TRIGGER guard AFTER UPDATE ON texts BEGIN SELECT 1; END`)
+	w.open()
+	out, err := w.erase(w.plan(w.file().ID))
+	if err != nil || out.Status != gdpr.StatePartial || !slices.ContainsFunc(out.Problems, func(p gdpr.Problem) bool {
+		return strings.Contains(p.What, "could not be scrubbed") && strings.Contains(p.What, `"guard"`) && strings.Contains(p.What, "remove the cause, then run the same command again")
+	}) {
+		t.Errorf("%s, %v: %+v", out.Status, err, out.Problems)
+	}
+}

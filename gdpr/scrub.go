@@ -149,9 +149,10 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		if ctx.Err() != nil {
 			return model.FromContext(ctx, "gdpr-erase")
 		}
-		why := string(model.KindOf(err))
-		if model.KindOf(err) == model.PermissionDenied { // it does not pass: the words say what to do
-			why = x.m.Redact(err.Error(), Erased)
+		kind := model.KindOf(err)
+		why := string(kind)
+		if kind == model.PermissionDenied { // the kind alone does not say what forbids the scrub
+			why = x.m.Redact(err.Error(), Erased) + "; remove the cause, then run the same command again"
 		}
 		x.problem(s.Name, "it could not be scrubbed: %s", why)
 		return nil
