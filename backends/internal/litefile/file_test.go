@@ -97,3 +97,29 @@ func TestALockOutlivesTheDeadline(t *testing.T) {
 		t.Errorf("without a lock: %v", err)
 	}
 }
+
+// TestAScrubKeepsItsResults: when the definitions cannot be read after the rewrite, the results of the rows that are
+// gone by then stay.
+func TestAScrubKeepsItsResults(t *testing.T) {
+	f, path := opened(t)
+	raw, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	if _, err := raw.Exec(`INSERT INTO t VALUES ('the name')`); err != nil {
+		t.Fatal(err)
+	}
+	res, err := Medium{File: f}.Scrub(t.Context(), model.ScrubRequest{
+		Concerns: func(b []byte) bool { return strings.Contains(string(b), "name") },
+		Redact:   func([]byte) []byte { return nil },
+		Step: func(_, what string) {
+			if strings.Contains(what, "checkpoint") {
+				f.readers.Close()
+			}
+		},
+	})
+	if err != nil || len(res) != 2 || res[0].Rows != 1 || res[1].Verdict != model.VerdictFailed || res[1].Reason == "" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}

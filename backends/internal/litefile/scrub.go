@@ -41,7 +41,7 @@ func (m Medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if err := m.rewrite(ctx, step); err != nil {
 		file.Verdict, file.Reason = verdictOf(err), err.Error()
 	} else if named, err := m.schemaNames(ctx, req); err != nil {
-		return nil, err
+		file.Verdict, file.Reason = verdictOf(err), err.Error()
 	} else if named != "" {
 		file.Verdict, file.Reason = model.VerdictResidue, "the definition of the "+named+" names the person: the program whose database it is has to change it"
 	}
