@@ -123,3 +123,24 @@ func TestAScrubKeepsItsResults(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
+
+// TestAnIndexOverTiedRows: the store removes rows tied to an item with the item, before the scrub counts any.
+func TestAnIndexOverTiedRows(t *testing.T) {
+	f, path := opened(t)
+	raw, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	if _, err := raw.Exec(`CREATE TABLE history (memory_id, txt); INSERT INTO history VALUES ('m1', 'mauve');
+		CREATE VIRTUAL TABLE words USING fts5(txt, content=history); INSERT INTO words (words) VALUES ('rebuild'); DELETE FROM history`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Medium{File: f, Tied: []string{"memory_id"}}).Scrub(t.Context(), model.ScrubRequest{Removed: []string{"m1"}}); err != nil {
+		t.Fatal(err)
+	}
+	var left int
+	if err := raw.QueryRow(`SELECT count(*) FROM words('mauve')`).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d rows, %v", left, err)
+	}
+}

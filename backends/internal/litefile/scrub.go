@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,7 +159,10 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 		}
 		edited, err := m.cleanEdited(q, req)
 		out = append(out, edited...)
-		return err
+		if err != nil {
+			return err
+		}
+		return m.rebuildIndexes(q, req, out, step)
 	})
 	return out, err
 }
@@ -191,18 +196,41 @@ func keepsTexts(tables map[string]string, name string) bool {
 	return own && isVirtual(tables[name]) && indexTables[module(tables[name])] != nil
 }
 
-// contentOf is the table whose texts a full-text index refers to: its option content. none: the index has no texts at all.
-func contentOf(ddl string) (table string, none bool) {
-	tokens := Tokens(ddl)
-	for i := range tokens {
-		if i+1 == len(tokens) || !strings.EqualFold(tokens[i], "content") || tokens[i+1] != "=" || !isVirtual(ddl) || indexTables[module(ddl)] == nil {
+// sqlWords splits a definition into quoted names and texts, comments, blanks, words and single characters.
+var sqlWords = regexp.MustCompile("(?s)'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\\[[^]]*\\]|--[^\\n]*|/\\*.*?\\*/|\\s+|\\w+|.")
+
+// contentOf is the table or view whose texts a full-text index refers to: its option content, which FTS5 takes
+// shortened too. none: the index has no texts at all.
+func contentOf(ddl string) (source string, none bool) {
+	if !isVirtual(ddl) || indexTables[module(ddl)] == nil {
+		return "", false
+	}
+	var before [3]string // an option is a comma or parenthesis, a name and an equal sign
+	start, end := -1, 0
+	for _, at := range sqlWords.FindAllStringIndex(ddl, -1) {
+		word := ddl[at[0]:at[1]]
+		if strings.TrimSpace(word) == "" || strings.HasPrefix(word, "--") || strings.HasPrefix(word, "/*") {
 			continue
 		}
-		value, _, _ := strings.Cut(strings.Join(tokens[i+2:], ""), ",")
-		table = strings.Trim(strings.TrimSuffix(value, ")"), `'"[]`+"`")
-		return table, table == ""
+		if start < 0 && (before[0] == "(" || before[0] == ",") && strings.HasPrefix("content", strings.ToLower(before[1])) && before[2] == "=" {
+			start, end = at[0], at[0]
+		}
+		if start >= 0 && (word == "," || word == ")") {
+			source = unquoted(ddl[start:end])
+			return source, source == ""
+		}
+		before, end = [3]string{before[1], before[2], word}, at[1]
 	}
 	return "", false
+}
+
+// unquoted is a name or text of a definition without its quotes.
+func unquoted(s string) string {
+	if len(s) < 2 || !strings.Contains("'\"`[", s[:1]) {
+		return s
+	}
+	end := s[len(s)-1:]
+	return strings.ReplaceAll(s[1:len(s)-1], end+end, end)
 }
 
 // module is the kind of a virtual table: the word behind USING.
@@ -665,8 +693,6 @@ func (m Medium) rewrite(ctx context.Context, step func(string, string)) error {
 // mergeIndexes leaves each full-text index one segment without dead words. One
 // that ever had secure-delete keeps words in its page index that only a rebuild
 // clears (erasure-physical.md, finding 2).
-//
-// One over a table that holds no items is rebuilt too: it has the words of the texts as they were.
 func (m Medium) mergeIndexes(q *Query, step func(string, string)) error {
 	_, tables, err := Tables(q)
 	if err != nil {
@@ -683,19 +709,105 @@ func (m Medium) mergeIndexes(q *Query, step func(string, string)) error {
 			if _, err := q.One(`SELECT count(*) FROM `+quote(table+"_config")+` WHERE k = 'secure-delete' AND v <> 0`, nil, &secure); err != nil {
 				return err
 			}
-			if secure > 0 {
-				command = "rebuild"
+			if _, none := contentOf(ddl); secure > 0 && !none {
+				reads, err := readsTexts(q, table)
+				if err != nil {
+					return err
+				}
+				if reads {
+					command = "rebuild"
+				}
 			}
-		}
-		of, _ := contentOf(ddl)
-		if _, own := m.Items[of]; !own && tables[of] != "" {
-			command = "rebuild"
 		}
 		step(m.File.Name, "text index: "+command)
 		err := RetryBusy(q.ctx, func() error {
 			return direct(q.ctx, q.conn, "scrub", fmt.Sprintf(`INSERT INTO %s (%s) VALUES ('%s')`, quote(table), quote(table), command))
 		})
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// textIndex is a full-text index over a table or view that holds no items.
+type textIndex struct {
+	name, source string
+	follows      bool // rows of the source change with those of other tables
+	lost         bool // the source is missing or cannot be read
+}
+
+// foreignIndexes are the full-text indexes over tables and views that hold no items.
+func (m Medium) foreignIndexes(q *Query) ([]textIndex, error) {
+	names, ddl, err := Tables(q)
+	if err != nil {
+		return nil, err
+	}
+	var out []textIndex
+	for _, name := range names {
+		source, _ := contentOf(ddl[name])
+		items := func(table string) bool { return strings.EqualFold(table, source) }
+		if source == "" || slices.ContainsFunc(slices.Collect(maps.Keys(m.Items)), items) {
+			continue
+		}
+		ix := textIndex{name: name}
+		var follows int64
+		found, err := q.One(`SELECT name, type = 'view' OR EXISTS (SELECT 1 FROM pragma_foreign_key_list(m.name)) FROM sqlite_master m
+			WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE`, []any{source}, &ix.source, &follows)
+		if err != nil {
+			return nil, err
+		}
+		reads := false
+		if found {
+			if reads, err = readsTexts(q, name); err != nil {
+				return nil, err
+			}
+		}
+		ix.follows, ix.lost = follows != 0, !reads
+		for _, column := range slices.Concat(m.Tied, m.Owners) { // the store removes such rows with an item
+			tied, err := hasColumn(q, ix.source, column)
+			if err != nil {
+				return nil, err
+			}
+			ix.follows = ix.follows || tied
+		}
+		out = append(out, ix)
+	}
+	return out, nil
+}
+
+// readsTexts reports whether a full-text index can read the texts that it refers to.
+func readsTexts(q *Query, index string) (bool, error) {
+	apart := &Query{ctx: q.ctx, conn: q.conn, op: q.op} // that it cannot breaks no transaction
+	var n int64
+	_, err := apart.One(`SELECT count(*) FROM (SELECT * FROM `+quote(index)+` LIMIT 1)`, nil, &n)
+	if model.KindOf(err) == model.Internal {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// rebuildIndexes rebuilds each foreign index whose source has changed rows, because it keeps the words that these rows had.
+// It runs in the transaction that changes the rows: no later run sees that they changed. The other indexes stay, because a
+// rebuild also indexes rows that their program left out.
+func (m Medium) rebuildIndexes(q *Query, req model.ScrubRequest, done []model.LayerResult, step func(string, string)) error {
+	indexes, err := m.foreignIndexes(q)
+	if err != nil {
+		return err
+	}
+	some := len(req.Removed)+len(req.Edited) > 0
+	changed := map[string]bool{}
+	for _, r := range done {
+		some = some || r.Rows > 0
+		changed[r.Layer] = changed[r.Layer] || r.Rows > 0 || r.Verdict == model.VerdictUnaudited
+	}
+	for _, ix := range indexes {
+		rows, looked := changed[m.tableLayer(ix.source)]
+		if ix.lost || !rows && !(some && (ix.follows || !looked)) {
+			continue
+		}
+		step(m.File.Name, "text index: rebuild")
+		if _, err := q.Exec(fmt.Sprintf(`INSERT INTO %s (%s) VALUES ('rebuild')`, quote(ix.name), quote(ix.name))); err != nil {
 			return err
 		}
 	}

@@ -105,6 +105,16 @@ func (m Medium) tables(ctx context.Context) ([]model.Layer, error) {
 					Reason: "a text index without texts: nobody can tell which of its words stood beside each other; the program whose index it is makes it anew"})
 			}
 		}
+		if err != nil {
+			return err
+		}
+		indexes, err := m.foreignIndexes(q)
+		for _, ix := range indexes {
+			if ix.lost {
+				out = append(out, model.Layer{ID: m.tableLayer(ix.name), Kind: model.LayerDerived,
+					Reason: "a text index whose content table or view is missing or cannot be read: nobody can tell which of its words stood beside each other; the program whose index it is makes it anew"})
+			}
+		}
 		return err
 	})
 	return out, err
