@@ -20,6 +20,9 @@ import (
 // ownStore names memdesk's own files in a verification.
 const ownStore = "memdesk"
 
+// stateLayer is the row about memdesk's own files.
+const stateLayer = "state"
+
 // entryNames reports whether any part of an undo entry names the subject.
 func entryNames(e undo.Entry, body string, names func(string) bool) bool {
 	found := names(body) || names(e.Item)
@@ -163,7 +166,7 @@ func hashesOnly(path string) bool { return strings.Contains(filepath.ToSlash(pat
 // verifyOwn scans memdesk's own state, except the request and its plan, which are emptied last, and except
 // open requests of the same subject: those are listed.
 func (x *run) verifyOwn(ctx context.Context) error {
-	row := receipt.Layer{Store: ownStore, Layer: "state", Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
+	row := receipt.Layer{Store: ownStore, Layer: stateLayer, Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
 	kept := int64(0)
 	var closed []string
 	ending, staying, err := x.otherRequests()
