@@ -36,25 +36,28 @@ type Found struct {
 // Kept says why a repository is a layer that memdesk leaves.
 const Kept = "git's history keeps every committed text; rewriting it, its remotes and clones is out of reach"
 
-// Marks is how many names of IsMark a repository's own directory holds: .git, or a bare repository of any name.
-const Marks = 3
+// Marks counts the entries by which git recognises a repository's own directory, .git or a bare one of any name: the file
+// HEAD and the directories objects and refs.
+type Marks int
 
-// IsMark reports whether git knows a repository's own directory by this name in it.
-func IsMark[name string | []byte](n name) bool {
-	s := string(n)
-	return s == "HEAD" || s == "objects" || s == "refs"
+// See counts an entry of the directory.
+func (m *Marks) See(name string, dir bool) {
+	if name == "HEAD" && !dir || (name == "objects" || name == "refs") && dir {
+		*m++
+	}
 }
+
+// Repository reports whether the directory has all of them.
+func (m Marks) Repository() bool { return m == 3 }
 
 // isRepository reports whether a directory is a repository's own.
 func isRepository(dir string) bool {
 	entries, _ := os.ReadDir(dir) // one that cannot be read has none of them
-	n := 0
+	var marks Marks
 	for _, e := range entries {
-		if IsMark(e.Name()) {
-			n++
-		}
+		marks.See(e.Name(), e.IsDir())
 	}
-	return n == Marks
+	return marks.Repository()
 }
 
 // Root is the directory of the repository around a path; false outside any.

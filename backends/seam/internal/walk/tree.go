@@ -410,11 +410,9 @@ func (d *folder) take(before *folder) bool {
 // read collects the names that the rules admit; none of a git repository's own directory.
 func (s *scan) read(d *folder, dir *rootdir.Dir) error {
 	names, rows, r := s.names[:0], s.rows[:0], s.rules
-	marks := 0
+	var marks gitlog.Marks
 	err := dir.Names(".", func(name []byte, isDir bool) bool {
-		if gitlog.IsMark(name) {
-			marks++
-		}
+		marks.See(string(name), isDir)
 		switch {
 		case isDir:
 			at := rootdir.Place{Dir: d.path, Name: string(name)}
@@ -429,7 +427,7 @@ func (s *scan) read(d *folder, dir *rootdir.Dir) error {
 		}
 		return true
 	})
-	if marks == gitlog.Marks && d.path != "" {
+	if d.path != "" && marks.Repository() {
 		names, rows, d.subs, d.aside = names[:0], rows[:0], nil, nil
 	}
 	d.names, d.rows = string(names), slices.Clone(rows)

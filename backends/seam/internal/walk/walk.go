@@ -89,26 +89,25 @@ func (e *everything) directory(dir *rootdir.Dir, at string) error {
 		dir  bool
 	}
 	var children []child
-	marks := 0
+	var marks gitlog.Marks
 	err := dir.Names(".", func(name []byte, isDir bool) bool {
-		if gitlog.IsMark(name) {
-			marks++
-		}
-		children = append(children, child{string(name), isDir})
+		c := child{string(name), isDir}
+		marks.See(c.name, isDir)
+		children = append(children, c)
 		return true
 	})
 	if err != nil {
 		e.problem(at, err)
 		return nil
 	}
+	if at != "." && marks.Repository() {
+		e.batch = append(e.batch, Found{Path: at, Repository: true})
+		return nil
+	}
 	if len(children) == 0 && at != "." {
 		e.batch = append(e.batch, Found{Path: at, Empty: true})
 	}
 	slices.SortFunc(children, func(a, b child) int { return strings.Compare(a.name, b.name) })
-	if at != "." && marks == gitlog.Marks {
-		e.batch = append(e.batch, Found{Path: at, Repository: true})
-		return nil
-	}
 	for _, c := range children {
 		path := c.name
 		if at != "." {

@@ -279,3 +279,33 @@ func mustMeta(t *testing.T, dir, path string) rootdir.Meta {
 	}
 	return m
 }
+
+// TestRepositories: git's own directory is one thing, whatever its name. Files that are only called like parts of one hide
+// nothing.
+func TestRepositories(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "bare/HEAD", "bare/objects/pack/a.pack", "bare/refs/heads/main", "bare/x.md")
+	notes := []string{"files/HEAD", "files/objects", "files/refs", "files/x.md", "head/HEAD/y", "head/objects/y", "head/refs/y", "some/HEAD", "some/refs/y"}
+	write(t, dir, notes...)
+	tree, err := walk.Scan(t.Context(), "list", open(t, dir), walk.Rules{}, nil, nil, lengths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range tree.All() {
+		names = append(names, f.Path())
+	}
+	if !slices.Equal(names, notes) {
+		t.Errorf("listed %q; want %q", names, notes)
+	}
+	var found []string
+	err = walk.Everything(t.Context(), "layers", open(t, dir), nil, func(f walk.Found) {
+		if f.Repository != (f.Path == "bare") {
+			t.Errorf("%s: a repository: %v", f.Path, f.Repository)
+		}
+		found = append(found, f.Path)
+	})
+	if slices.Sort(found); err != nil || !slices.Equal(found, append([]string{"bare"}, notes...)) {
+		t.Errorf("%q, %v", found, err)
+	}
+}
