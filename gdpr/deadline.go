@@ -58,7 +58,7 @@ func (r *Request) deadline(now time.Time) time.Time {
 	}
 	days := r.stoppedDays(now)
 	if since, err := ParseDate(r.PausedSince); err == nil {
-		days += daysBetween(since, now)
+		days += r.stopped(since, now)
 	}
 	return AddMonths(received, months).AddDate(0, 0, days)
 }
@@ -71,10 +71,18 @@ func (r *Request) stoppedDays(now time.Time) int {
 		from, err1 := ParseDate(p.From)
 		to, err2 := ParseDate(p.To)
 		if err1 == nil && err2 == nil && !to.After(day(now)) {
-			days += daysBetween(from, to)
+			days += r.stopped(from, to)
 		}
 	}
 	return days
+}
+
+// stopped counts the days of a pause. A pause that begins before the request began under a clock that was behind.
+func (r *Request) stopped(from, to time.Time) int {
+	if received, err := ParseDate(r.Received); err == nil && from.Before(received) {
+		from = received
+	}
+	return daysBetween(from, to)
 }
 
 func daysBetween(from, to time.Time) int {

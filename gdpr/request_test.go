@@ -121,6 +121,28 @@ func TestResumeUnderAWrongClock(t *testing.T) {
 	}
 }
 
+// TestPauseUnderAWrongClock: of a pause that began under a clock that is behind, no day before the request counts.
+func TestPauseUnderAWrongClock(t *testing.T) {
+	c := at("2026-02-05T10:00:00Z")
+	d := newDesk(t, c)
+	r, err := d.File(t.Context(), intake("subj-ana"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := c.Now()
+	c.Set(at("1970-01-01T00:00:00Z").Now())
+	if _, err := d.Pause(t.Context(), r.ID); err != nil {
+		t.Fatal(err)
+	}
+	c.Set(right)
+	if got, _ := d.Get(r.ID); got.Deadline.Format("2006-01-02") != "2026-03-05" {
+		t.Errorf("while paused: deadline %v; want the five days since the request", got.Deadline)
+	}
+	if got, err := d.Resume(t.Context(), r.ID); err != nil || got.Deadline.Format("2006-01-02") != "2026-03-05" {
+		t.Errorf("resumed: deadline %v, %v; want the five days since the request", got.Deadline, err)
+	}
+}
+
 // TestExtendInTime: the subject must be notified within the month; after the month the day of that
 // notice must be given. A refusal is recorded.
 func TestExtendInTime(t *testing.T) {
