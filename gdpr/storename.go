@@ -3,10 +3,12 @@ package gdpr
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"regexp"
 
+	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
 	"memdesk/model"
 )
@@ -39,17 +41,29 @@ func (x *run) scanOwn(ctx context.Context, f io.ReadSeeker) (rep subject.Report,
 	if err != nil {
 		return rep, 0, err
 	}
-	var receipt struct{ Payload []byte }
-	if json.Unmarshal(whole, &receipt) == nil && len(receipt.Payload) > 0 {
-		whole = receipt.Payload
+	var signed struct {
+		Type    string `json:"payloadType"`
+		Payload []byte
 	}
-	masked := loggedNames.ReplaceAllFunc(whole, func(b []byte) []byte {
+	var masked []byte
+	if json.Unmarshal(whole, &signed) == nil && signed.Type == receipt.PayloadType { // only its payload has a log's record
+		masked = bytes.Replace(whole, inBase64(signed.Payload), inBase64(x.withoutLogged(signed.Payload)), 1)
+	} else {
+		masked = x.withoutLogged(whole)
+	}
+	rest, err := x.m.Scan(ctx, bytes.NewReader(masked), nil)
+	kept, rep.Hits = rep.Hits-rest.Hits, rest.Hits
+	return rep, kept, err
+}
+
+// withoutLogged empties each of loggedNames that names the subject.
+func (x *run) withoutLogged(text []byte) []byte {
+	return loggedNames.ReplaceAllFunc(text, func(b []byte) []byte {
 		if x.m.NamesBytes(b) {
 			return []byte(`"":""`)
 		}
 		return b
 	})
-	rest, err := x.m.Scan(ctx, bytes.NewReader(masked), nil)
-	kept, rep.Hits = rep.Hits-rest.Hits, rest.Hits
-	return rep, kept, err
 }
+
+func inBase64(b []byte) []byte { return base64.StdEncoding.AppendEncode(nil, b) }
