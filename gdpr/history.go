@@ -33,7 +33,7 @@ func history(ctx context.Context, m *subject.Matcher, s model.Store) (row receip
 // nested reports whether a layer is a repository in the store that the store does not look into: not its own, which history
 // is about.
 func nested(l model.Layer) bool {
-	return l.Reason == gitlog.Kept && l.File != "" && l.ID != ".git"
+	return l.Repository && l.File != "" && l.ID != ".git"
 }
 
 // nestedHistory is the row about such a repository.

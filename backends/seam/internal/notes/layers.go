@@ -103,6 +103,7 @@ func (f found) layer(dir string) model.Layer {
 		return l
 	case sortGit:
 		l.Kind, l.Readable, l.Reason, l.File = model.LayerExternal, false, gitlog.Kept, filepath.Join(dir, filepath.FromSlash(f.id))
+		l.Repository = true
 		return l
 	case sortCopy, sortBooks, sortLines:
 	}
