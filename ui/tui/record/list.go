@@ -169,6 +169,10 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 		if msg.Trail != nil {
 			return p.trailed(*msg.Trail, msg.Notice)
 		}
+		if p.D.Glances.Frozen && p.Window.Drop(msg.Page) {
+			p.pulse.Failed(p.D.Time.Clock.Now())
+			return nil
+		}
 		if msg.Page.Gen == p.Window.Gen {
 			p.notice = msg.Notice
 		}

@@ -60,6 +60,13 @@ func TestDetailFollowsItsRow(t *testing.T) {
 		t.Error("a frozen list was looked at")
 	}
 	d.Glances.Frozen = false
+	late := p.ticked()
+	d.Glances.Frozen = true // while the source is asked
+	run(late)
+	if asked != 1 {
+		t.Error("a frozen list took an answer that was under way")
+	}
+	d.Glances.Frozen = false
 	run(p.ticked())
 	lines, _ := p.Render(120, 20)
 	if asked != 2 || !strings.Contains(strings.Join(lines, "\n"), "approved") {

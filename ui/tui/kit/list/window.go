@@ -177,6 +177,16 @@ func (w *Window[T]) Arrive(m Fetched[T]) tea.Cmd {
 	return w.ahead()
 }
 
+// Drop ends an automatic refresh without its rows, and reports whether m is its answer: the list was frozen
+// meanwhile. A refresh that somebody has asked for meanwhile keeps it.
+func (w *Window[T]) Drop(m Fetched[T]) bool {
+	if m.Gen != w.Gen || m.How != ArriveRefresh || !w.Quiet || w.again {
+		return false
+	}
+	w.Loading[ArriveRefresh], w.Quiet = false, false
+	return true
+}
+
 func (w *Window[T]) begin(pages []Span[T]) {
 	w.Pages, w.before = pages, nil
 	w.join()

@@ -98,6 +98,7 @@ func (o *overview) counted(at desk.ScopeOf) (n int64, ok bool) {
 
 // Refresh counts all stores again, each by itself; old counts stay until then.
 func (o *overview) Refresh() tea.Cmd {
+	clear(o.quiet) // somebody asks
 	var cmds []tea.Cmd
 	for _, m := range o.d.Fleet.Members() {
 		cmds = append(cmds, o.count(m))
@@ -136,8 +137,14 @@ func (o *overview) count(m backends.Member) tea.Cmd {
 }
 
 func (o *overview) tallied(m tallied) tea.Cmd {
+	unasked := o.quiet[m.store]
 	o.running[m.store], o.quiet[m.store] = false, false
-	if now := o.d.Time.Clock.Now(); m.err == nil {
+	now := o.d.Time.Clock.Now()
+	if unasked && o.d.Glances.Frozen { // frozen since it was counted
+		o.pulse(m.store).Failed(now)
+		return nil
+	}
+	if m.err == nil {
 		o.pulse(m.store).Read(now)
 	} else {
 		o.pulse(m.store).Failed(now)

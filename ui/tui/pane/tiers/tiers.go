@@ -63,6 +63,10 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	case list.Trailed[ItemRow]:
 		return p.Items.trailed(msg)
 	case list.Fetched[ItemRow]:
+		if p.d.Glances.Frozen && p.Items.Window.Drop(msg) {
+			p.Items.pulse.Failed(p.d.Time.Clock.Now())
+			return nil
+		}
 		p.Items.read(msg)
 		cmd := p.Items.Window.Arrive(msg)
 		p.Items.fitted()
