@@ -129,7 +129,7 @@ func (s *store) eachBlob(ctx context.Context, fn func(file)) error {
 	defer dir.Close()
 	return walk.Everything(ctx, "layers", dir, nil, func(w walk.Found) {
 		if !w.Empty {
-			fn(file{label: w.Path, meta: w.Meta, problem: w.Problem, dir: dir})
+			fn(file{label: w.Path, meta: w.Meta, problem: w.Problem, repository: w.Repository, dir: dir})
 		}
 	})
 }
