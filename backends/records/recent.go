@@ -155,9 +155,10 @@ type heldWrite struct {
 	watched watched
 }
 
-// held are the held writes of an item, by its hash, in the order of time; empty: of all.
-func (r *Recent) held(of string) (out []heldWrite, err error) {
-	all, err := r.drafts.Held(of)
+// held are the held writes of items, by their hashes, in the order of time; for none given, of all. One of an older memdesk
+// is always among them.
+func (r *Recent) held(of ...string) (out []heldWrite, err error) {
+	all, err := r.drafts.Held(of...)
 	for _, h := range all {
 		var w watched
 		if json.Unmarshal([]byte(h.Note), &w) == nil && w.Where == r.where {
@@ -173,9 +174,13 @@ func (r *Recent) release(ids []string) (warnings []string) {
 	if r == nil || len(ids) == 0 {
 		return nil
 	}
-	all, err := r.held("")
+	of := make([]string, len(ids))
+	for i, id := range ids {
+		of[i] = short(r.where + id)
+	}
+	all, err := r.held(of...)
 	for _, h := range all {
-		if slices.ContainsFunc(ids, func(id string) bool { return short(r.where+id) == h.watched.Of }) {
+		if slices.Contains(of, h.watched.Of) {
 			err = cmp.Or(err, r.drafts.Release(h.Held))
 		}
 	}
@@ -193,7 +198,7 @@ type loss struct {
 
 // lost returns the last undone writes, at every call, and stops watching those that are settled.
 func (a *store) lost(ctx context.Context) (out []loss, err error) {
-	all, err := a.Recent.held("")
+	all, err := a.Recent.held()
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}

@@ -58,9 +58,9 @@ func (f *Folder) Hold(of, name, note, text string) error {
 	return atomicfile.Pathless(err)
 }
 
-// Held lists the held writes, in no order: all of them, or those of something alone, and those that do not say of what. It
-// makes and removes nothing.
-func (f *Folder) Held(of string) (out []Held, err error) {
+// Held lists the held writes in no order: of some things, each given as to Hold, or of all for none given. A write held by an
+// older memdesk names nothing and is always listed. Held makes and removes nothing.
+func (f *Folder) Held(of ...string) (out []Held, err error) {
 	dir := filepath.Join(f.dir, written)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -71,7 +71,7 @@ func (f *Folder) Held(of string) (out []Held, err error) {
 		if ending != watching && ending != lost {
 			continue
 		}
-		if is, _, says := strings.Cut(e.Name(), apart); of != "" && says && is != of { // nothing else is read, of many writes
+		if owner, _, named := strings.Cut(e.Name(), apart); len(of) > 0 && named && !slices.Contains(of, owner) { // skip without reading
 			continue
 		}
 		note, err := os.ReadFile(filepath.Join(dir, e.Name()))
@@ -144,7 +144,7 @@ func (f *Folder) killed(held []Held) (texts []Held, temps []fs.FileInfo, err err
 // released ends the watch over each write for which over is true, given the write's time, the name of its
 // text, and its note and text. What a kill left goes likewise; of a temporary file over gets the text alone.
 func (f *Folder) released(over func(at time.Time, name string, texts ...[]byte) bool) (n int, err error) {
-	all, err := f.Held("")
+	all, err := f.Held()
 	texts, temps, kerr := f.killed(all)
 	err = errors.Join(err, kerr)
 	for _, t := range temps {

@@ -48,7 +48,7 @@ func TestALossIsFinishedAfterAKill(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "edit")
 	heldFiles(t, dir, map[string]string{"w1/note.md": "typed", "w1.lost": "{}"})
 	f := folder(t, dir, now)
-	all, err := f.Held("")
+	all, err := f.Held()
 	if err != nil || len(all) != 1 || all[0].Lost {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -62,7 +62,7 @@ func TestALossIsFinishedAfterAKill(t *testing.T) {
 	if text, err := f.ReadKept(kept[0].Name); text != "typed" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
-	if all, err := f.Held(""); err != nil || len(all) != 1 || !all[0].Lost {
+	if all, err := f.Held(); err != nil || len(all) != 1 || !all[0].Lost {
 		t.Errorf("afterwards %+v, %v", all, err)
 	}
 }
@@ -73,14 +73,19 @@ func TestHeldOfOneThing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "edit")
 	heldFiles(t, dir, map[string]string{"w1.note": "old", "bb-2.note/unreadable": ""})
 	f := folder(t, dir, now)
-	if err := f.Hold("aa", "note.md", "new", "typed"); err != nil {
-		t.Fatal(err)
+	for _, of := range []string{"aa", "cc"} {
+		if err := f.Hold(of, "note.md", "new", "typed"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	all, err := f.Held("aa")
 	if err != nil || len(all) != 2 || all[0].Note != "new" || all[1].Note != "old" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if _, err := f.Held(""); err == nil {
+	if all, err := f.Held("aa", "cc"); err != nil || len(all) != 3 {
+		t.Errorf("of two: %+v, %v", all, err)
+	}
+	if _, err := f.Held(); err == nil {
 		t.Error("one that cannot be read is told by nothing")
 	}
 }
