@@ -87,7 +87,7 @@ func (w *scrubbing) file(f file) {
 	case f.meta.Kind == rootdir.Link && w.req.Concerns != nil && w.req.Concerns([]byte(path.Base(f.label))):
 		w.link(f)
 	case w.req.Dry && (f.isItem() || isIndex(path.Base(f.label)) || strings.HasSuffix(f.label, ".lock")): // not asked about
-	case f.isItem(), f.meta.Kind != rootdir.File:
+	case f.repository, f.isItem(), f.meta.Kind != rootdir.File: // git keeps a repository
 	case isIndex(path.Base(f.label)):
 		if path.Base(f.label) == indexName {
 			n, err := w.index(f)
