@@ -82,6 +82,7 @@ func (f file) layer(dir string) model.Layer {
 		l.Readable = false
 	case f.repository:
 		l.Kind, l.ItemID, l.Readable, l.Reason, l.File = model.LayerExternal, "", false, gitlog.Kept, filepath.Join(dir, filepath.FromSlash(f.label))
+		l.Repository = true
 	case f.meta.Kind == rootdir.Link:
 		l.Kind, l.ItemID, l.Readable, l.Reason = model.LayerExternal, "", false, model.LinkReason
 	case f.meta.Kind != rootdir.File:
