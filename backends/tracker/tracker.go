@@ -158,7 +158,7 @@ type Backend interface {
 
 // Skipper is a Backend that leaves out the parts of its files that it cannot read.
 type Skipper interface {
-	// Unread names them, as of the last time that it read the files. It reads nothing itself.
+	// Unread names them; none while the files have changed since they were read. It reads no file.
 	Unread() []string
 }
 

@@ -439,7 +439,7 @@ func TestConfigCommands(t *testing.T) {
 	}
 }
 
-// TestConsoleOverSSHWithoutATerminal: whoever has a forced command has no other command to turn to.
+// TestConsoleOverSSHWithoutATerminal: the refusal says how ssh gives a terminal.
 func TestConsoleOverSSHWithoutATerminal(t *testing.T) {
 	d := newDesk(t)
 	d.run().want(t, 2, "for scripts there are commands")

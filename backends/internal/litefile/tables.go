@@ -98,21 +98,23 @@ func (m Medium) tables(ctx context.Context) ([]model.Layer, error) {
 		if err != nil {
 			return err
 		}
-		names, ddl, err := Tables(q)
-		for _, name := range names {
-			if _, none := contentOf(ddl[name]); none {
-				out = append(out, model.Layer{ID: m.tableLayer(name), Kind: model.LayerDerived,
-					Reason: "a text index without texts: nobody can tell which of its words stood beside each other; the program whose index it is makes it anew"})
-			}
+		unread := func(index, why string) {
+			out = append(out, model.Layer{ID: m.tableLayer(index), Kind: model.LayerDerived,
+				Reason: why + ": nobody can tell which of its words stood beside each other; the program whose index it is makes it anew"})
 		}
+		names, ddl, err := Tables(q)
 		if err != nil {
 			return err
+		}
+		for _, name := range names {
+			if _, none := contentOf(ddl[name]); none {
+				unread(name, "a text index without texts")
+			}
 		}
 		indexes, err := m.foreignIndexes(q)
 		for _, ix := range indexes {
 			if ix.lost {
-				out = append(out, model.Layer{ID: m.tableLayer(ix.name), Kind: model.LayerDerived,
-					Reason: "a text index whose content table or view is missing or cannot be read: nobody can tell which of its words stood beside each other; the program whose index it is makes it anew"})
+				unread(ix.name, "a text index whose content table or view is missing or cannot be read")
 			}
 		}
 		return err
