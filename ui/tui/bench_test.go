@@ -322,7 +322,7 @@ var budgetPlaces = []struct {
 	{"items", "Fact 40 ", []string{":store graph", "enter"}},
 	{"item", "all of 2 lines", []string{":store graph", "enter", "enter"}},
 	{"hostile", "literal", []string{"G", "k", "enter"}},
-	{"health", "3 of 4 answer", []string{"1"}},
+	{"health", "1 of 4", []string{"1"}},
 	{"recall", "of 40 hits", []string{"3", "/deploy", "enter"}},
 	{"quarantine", "still poisoned", []string{"4"}},
 	{"conflicts", "garden.md", []string{"5"}},

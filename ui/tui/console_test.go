@@ -28,7 +28,7 @@ func TestPanes(t *testing.T) {
 		r.press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2").golden(frame("items"))
 		r.press("down").see("2 of 2").press("enter").see("› crews/eng/agents/bo/daily/2026-05-21.md", "deploy window moved").golden(frame("item"))
 		r.press("esc").see("2 of 2").press("esc").see("STORE, SCOPE, TIER")
-		r.press("1").see("[1 Health", "3 of 4 answer").press("j").see("~/.crewship").golden(frame("health"))
+		r.press("1").see("[1 Health", "1 of 4").gone("checking").press("j").see("~/.crewship").golden(frame("health"))
 		r.press("3").see("press / and type").golden(frame("recall-empty"))
 		r.press("/").press("deploy").see("1 of 40 hits").press("enter").gone("to the hits").golden(frame("recall"))
 		r.press("enter").see("keep the deploy calendar", "all of 4 lines").press("esc").see("1 of 40 hits")
@@ -49,7 +49,7 @@ func TestEmptyConsole(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "empty", width: 80, height: 24})
 	r.see("No store is open", "0/0 stores up").golden("empty-80x24")
-	r.press("enter").see("no store is open").press("a").see("are shown").press("1").see("0 of 0 answer").press("r").see("r: no store is open")
+	r.press("enter").see("no store is open").press("a").see("are shown").press("1").see("none").press("r").see("r: the list is empty")
 	r.press("4").see("no quarantine source is attached").press("7").see("no audit log is attached").press("2").see("STORE, SCOPE, TIER")
 	r.press("?").see("Help: Tiers").press("esc").gone("Help").press("q")
 	if _, err := r.left(); err != nil {
@@ -85,7 +85,7 @@ func TestWithoutColour(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			eachSize(t, func(t *testing.T, w, h int) {
 				r := console(t, tt.scenario, w, h, tt.env...)
-				r.press("1").see("[1 Health", "3 of 4 answer", "OK ", " down")
+				r.press("1").see("[1 Health", "OK ", " down")
 				r.press("3", "/", "deploy").see("1 of 40 hits", tt.bad+" no answer").press("enter").gone("to the hits")
 				r.press("4").see("[4 Quarantine]", "still poisoned", "poisoned   3h").press(" ").see("1 marked", "*")
 				r.press("5").see("[5 Conflicts]", "1 of 5", "differs", tt.warn+" the vendor warns").press("s").see("BASE", "COPY")
@@ -193,12 +193,12 @@ func TestStoreVanishes(t *testing.T) {
 	r.press("ctrl+r").see("the list is as it was", "the directory is gone", "Thursday")
 	r.press("down").see("2 of 2").press("enter").see("cannot be shown: the directory is gone", "n next")
 	r.press("esc").see("2 of 2").press("left").see("old counts")
-	r.press("1").press("ctrl+r").see("2 of 4 answer")
+	r.press("1").press("ctrl+r").see("2/4 stores up")
 	r.press("3").press("/").press("deploy").see("no answer: the directory is gone").press("enter")
 	if err := os.Remove(gone); err != nil {
 		t.Fatal(err)
 	}
-	r.press("1").press("ctrl+r").see("3 of 4 answer")
+	r.press("1").press("ctrl+r").see("3/4 stores up")
 	r.press("2").press("ctrl+r").gone("old counts").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)
@@ -210,11 +210,11 @@ func TestStoreReturns(t *testing.T) {
 	back := filepath.Join(t.TempDir(), "back")
 	r := startRobot(t, start{scenario: "desk,returns", width: 120, height: 30, env: []string{goneEnv + "=" + back}})
 	r.see("48,210", "down: vault", "✖ not open").press("G").press("enter").see("the store is not open")
-	r.press("1").see("3 of 4 answer", "It could not be opened").press("enter").see("r tries again")
+	r.press("1").see("3/4 stores up", "It could not be opened").press("enter").see("r tries again")
 	if err := os.WriteFile(back, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.press("r").see("4 of 4 answer").gone(" down")
+	r.press("r").see("4/4 stores up").gone(" down")
 	r.press("enter").see("› vault › all tiers", "Wednesday").press("left").gone("✖ not open").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func TestIndexIsBuiltOnAKey(t *testing.T) {
 	r := startRobot(t, start{scenario: programScenario, width: 120, height: 40, env: []string{
 		argsEnv + "=" + strings.Join(args, "\n"), "XDG_STATE_HOME=" + filepath.Join(dir, "state"),
 	}})
-	r.see("[2 Tiers]", "vault").press("1").see("2 of 2 answer").press("I").see("vault: 1 item in the new index")
+	r.see("[2 Tiers]", "vault").press("1").see("2/2 stores up").press("I").see("vault: 1 item in the new index")
 	r.press("j").see("inmem").press("I").see("this store keeps no index of its own").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)

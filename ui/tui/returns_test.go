@@ -45,22 +45,22 @@ func TestRealStoresDieAndComeBack(t *testing.T) {
 		r := startRobot(t, start{scenario: programScenario, width: w, height: h, env: []string{
 			argsEnv + "=" + strings.Join(args, "\n"), "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "TOKEN=s3cret",
 		}})
-		r.see("[2 Tiers]", "vault", "remote").press("1").see("2 of 2 answer", "last success")
+		r.see("[2 Tiers]", "vault", "remote").press("1").see("2/2 stores up", "last success")
 		if err := os.Rename(vault, vault+".away"); err != nil {
 			t.Fatal(err)
 		}
-		r.press("r").see("1 of 2 answer", " down", "what to do", "down since", "✖", "vault is down: ")
+		r.press("r").see("1/2 stores up", " down", "what to do", "down since", "✖", "vault is down: ")
 		if err := os.Rename(vault+".away", vault); err != nil {
 			t.Fatal(err)
 		}
-		r.press("r").see("2 of 2 answer", "last error", "vault is up again").gone("what to do").press("enter").see("Rye is baked", "1 of 1").press("1")
+		r.press("r").see("2/2 stores up", "last error", "vault is up again").gone("what to do").press("enter").see("Rye is baked", "1 of 1").press("1")
 		srv.CloseClientConnections()
 		srv.Close()
-		r.press("j").see("remote").press("r").see("1 of 2 answer", "what to do", "✖")
-		r.press("enter").see("[2 Tiers]", "the store does not list").press("1").see("1 of 2 answer")
+		r.press("j").see("remote").press("r").see("1/2 stores up", "what to do", "✖")
+		r.press("enter").see("[2 Tiers]", "the store does not list").press("1").see("1/2 stores up")
 		srv = serveAt(t, addr, s)
 		defer srv.Close()
-		r.press("r").see("2 of 2 answer").gone("what to do").press("enter").see("1 of 6", "Thursday")
+		r.press("r").see("2/2 stores up").gone("what to do").press("enter").see("1 of 6", "Thursday")
 	})
 }
 
@@ -89,15 +89,15 @@ func TestGatewayRestarts(t *testing.T) {
 		r := startRobot(t, start{scenario: programScenario, width: w, height: h, env: []string{
 			argsEnv + "=" + strings.Join([]string{"--config", config}, "\n"), "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "GW_KEY=uk_1",
 		}})
-		r.see("[2 Tiers]", "gw").press("1").see("1 of 1 answer").press("enter").see("3 Recall searches it")
+		r.see("[2 Tiers]", "gw").press("1").see("1/1 store up").press("enter").see("3 Recall searches it")
 		r.press("3", "/", "harbour").see("1 hit").press("enter").see("harbour lights").press("1")
 		srv.CloseClientConnections()
 		srv.Close()
-		r.press("r").see("0 of 1 answer", "no connection to the gateway", "what to do")
+		r.press("r").see("0/1 store up", "no connection to the gateway", "what to do")
 		r.press("3").press(":", "recall lights", "enter").see("✖ no answer").press("1")
 		srv = serve()
 		defer srv.Close()
-		r.see("1 of 1 answer").gone("what to do") // without a key press
+		r.see("1/1 store up").gone("what to do") // without a key press
 		r.press("3").press(":", "recall harbour", "enter").see("1 hit", "harbour lights").press("q")
 		if _, err := r.left(); err != nil {
 			t.Fatal(err)

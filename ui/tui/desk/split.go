@@ -120,7 +120,6 @@ func (v Visible) Beyond(st *paint.Styles) safetext.Text {
 
 // Titles of the details.
 const (
-	StoreAside = "store"
 	PlaceAside = "details"
 	ItemAside  = "preview"
 	HitAside   = "hit"

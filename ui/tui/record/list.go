@@ -287,12 +287,12 @@ func (p *List[T]) Crumbs() []safetext.Text {
 		out = append(out, p.D.St.Esc.Sprintf("/%s", p.Query))
 	}
 	if r, ok := p.Window.Current(); ok && p.Full {
-		if store := p.StoreHere(); store != "" {
-			out = append(out, p.D.Esc.Line(store))
-		}
 		name := r.Cells[0]
 		if p.Kind.Crumb != nil {
 			name = p.Kind.Crumb(r.Raw)
+		}
+		if store := p.StoreHere(); store != "" && store != name.String() {
+			out = append(out, p.D.Esc.Line(store))
 		}
 		out = append(out, name)
 	}

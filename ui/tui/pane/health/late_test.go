@@ -2,13 +2,19 @@ package health
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/backends"
+	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
+	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/pane"
 )
 
@@ -27,5 +33,64 @@ func TestHealthHasOneCheckUnderWay(t *testing.T) {
 	p.Update(Checked{backends.HealthReport{Store: "a"}})
 	if p.Round(); asked != 2 {
 		t.Errorf("%d checks after the first has ended", asked)
+	}
+}
+
+// frame is a screen that shows the pane, and nothing else.
+type frame struct{ desk.Frame }
+
+func (frame) News(paint.Tone, safetext.Text) {}
+func (frame) Shows(int) bool                 { return true }
+
+// TestWorstStoreFirst: the cursor is on the worst store until the operator moves, and stays on its store
+// afterwards.
+func TestWorstStoreFirst(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	var members []backends.Member
+	for _, n := range names {
+		members = append(members, backends.Member{Name: n, Store: model.Store{Name: n}})
+	}
+	d := desktest.New(members...)
+	d.Frame = frame{}
+	p := New(pane.NewBench(d), 0, nil)
+	var run func(tea.Cmd)
+	run = func(cmd tea.Cmd) {
+		if cmd == nil {
+			return
+		}
+		switch msg := cmd().(type) {
+		case tea.BatchMsg:
+			for _, c := range msg {
+				run(c)
+			}
+		case loop.Reply:
+			run(p.Update(msg.Msg))
+		}
+	}
+	p.ticking = true // checks come from the test
+	run(p.Resize(120, 20))
+	run(p.Enter())
+	check := func(store string, ok bool, want string) {
+		t.Helper()
+		run(p.Update(Checked{backends.HealthReport{Store: store, Status: model.HealthStatus{OK: ok}}}))
+		if got := p.StoreHere(); got != want {
+			t.Errorf("after the check of %s the cursor is on %q, want %q", store, got, want)
+		}
+	}
+	for _, n := range names {
+		check(n, true, "a")
+	}
+	check("c", false, "c")
+	lines, _ := p.Render(120, 20)
+	if !strings.Contains(lines[1], "c") || !strings.Contains(lines[1], "down") {
+		t.Errorf("the first row is %q", lines[1])
+	}
+	check("c", true, "a")
+	move, _ := act.Find(p.Bindings(), "j")
+	run(move.Do())
+	check("c", false, "b")
+	run(p.Apply("down"))
+	if got := p.StoreHere(); got != "c" {
+		t.Errorf("filtered by down, the cursor is on %q", got)
 	}
 }

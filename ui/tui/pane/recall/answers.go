@@ -98,7 +98,7 @@ func (p *Pane) renderStatus(width int) []string {
 func (p *Pane) renderList(width int) []string {
 	st := p.d.St
 	c := p.columns(width)
-	h := st.Row(width).Blank(1).Cell(st.Heading, safetext.Const("STORE"), 12)
+	h := st.Row(width).Blank(1).Cell(st.Heading, safetext.Const("STORE"), c.store)
 	if c.numbers {
 		h.Number(st.Heading, safetext.Const("RANK"), 4).Number(st.Heading, safetext.Const("SCORE"), 6).Blank(2)
 	}
@@ -119,14 +119,15 @@ func (p *Pane) renderList(width int) []string {
 
 // hitColumns are the columns of the hits; the snippet takes the rest.
 type hitColumns struct {
-	numbers       bool // rank and score
-	where, writer int
+	numbers              bool // rank and score
+	store, where, writer int
 }
 
-// columns drops the rank before the writer for lack of room: the detail has the rank. Sources and
-// writers take no more than they need.
+// columns drops the rank before the writer for lack of room: the detail has the rank. No column takes more than
+// it needs.
 func (p *Pane) columns(width int) hitColumns {
-	c, room := hitColumns{numbers: true}, width-30
+	c := hitColumns{numbers: true, store: p.fit.Width(2, 12)}
+	room := width - 18 - c.store
 	if p.d.Origins != nil {
 		c.numbers, c.writer = width >= 76, p.fit.Width(1, pane.OriginWidth)
 		room -= c.writer
@@ -135,12 +136,14 @@ func (p *Pane) columns(width int) hitColumns {
 	return c
 }
 
-// fitted notes the widths of the sources and the writers of the hits.
+// fitted notes the widths of the stores, the sources and the writers of the hits.
 func (p *Pane) fitted() {
 	p.fit = nil
 	p.fit.See(0, len("WHERE"))
 	p.fit.See(1, len("ORIGIN"))
+	p.fit.See(2, len("STORE"))
 	for _, h := range p.rows {
+		p.fit.See(2, h.Name.Width())
 		if h.Heading || h.Withheld {
 			continue
 		}
@@ -156,7 +159,7 @@ func (p *Pane) row(h hitRow, at bool, width int, c hitColumns) string {
 		return st.Row(width).Blank(1).Put(st.Warn, h.Where).End()
 	}
 	r := st.Highlighted(width, at, !p.Input.Focus)
-	r.Cell(st.Plain, h.Name, 11).Blank(1)
+	r.Cell(st.Plain, h.Name, c.store-1).Blank(1)
 	if h.Withheld {
 		if c.numbers {
 			r.Number(st.Bad, safetext.Const(st.Glyphs.State[paint.ToneBad]), 4).Blank(8)

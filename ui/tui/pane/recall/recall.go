@@ -32,7 +32,7 @@ type recallDue struct{ gen int }
 // recallOver says that every store has answered, or that the question was cancelled.
 type recallOver struct{ gen int }
 
-// hitRows are the rows of the list, and the widths of its columns WHERE and ORIGIN.
+// hitRows are the rows of the list, and the widths of its columns WHERE, ORIGIN and STORE.
 type hitRows struct {
 	hits  []hitRow // read out: the page begins at first
 	first int
