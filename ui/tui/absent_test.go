@@ -33,7 +33,7 @@ func (p *absent) Position() (safetext.Text, bool) { return safetext.Text{}, fals
 
 func (p *absent) Render(width, height int) ([]string, *tea.Position) {
 	var out []string
-	for _, part := range p.d.St.Esc.Wrap(p.d.St.Esc.Const(p.why), width) {
+	for _, part := range p.d.Esc.Wrap(p.d.Esc.Const(p.why), width) {
 		out = append(out, p.d.St.Text(p.d.St.Dim, part, width))
 	}
 	return p.d.St.FillTo(out, width, height), nil

@@ -364,7 +364,7 @@ type stacked interface {
 // strayWords answers a key that means nothing here. A key of the list below the page gets its own
 // answer: the operator is thinking of that list.
 func (a *App) strayWords(name string) safetext.Text {
-	esc := a.D.St.Esc
+	esc := a.D.Esc
 	if p, ok := a.pane().(stacked); ok && a.Pages.Overlay == nil {
 		if _, known := act.Find(p.Beneath(), name); known {
 			return esc.Sprintf("%s is a key of the list: left goes back there", name)
@@ -376,7 +376,7 @@ func (a *App) strayWords(name string) safetext.Text {
 // Refuse says why a key does not work: on the status line, or on a page where the reason is too
 // long for it.
 func (a *App) Refuse(b act.Act, why string) tea.Cmd {
-	esc := a.D.St.Esc
+	esc := a.D.Esc
 	if a.D.Spoken {
 		return a.D.Warn("Not here: %s", why)
 	}
@@ -406,18 +406,18 @@ func (a *App) paste(s string) tea.Cmd {
 	case a.D.Modal.Dialog != nil:
 		return a.D.Modal.Paste(s)
 	case a.Line.typing:
-		a.Note(a.Line.in.Paste(a.D.St.Esc, s))
+		a.Note(a.Line.in.Paste(a.D.Esc, s))
 		return nil
 	case a.Searching() != nil:
 		text := a.Searching()
-		a.Note(text.Search.In.Paste(a.D.St.Esc, s))
+		a.Note(text.Search.In.Paste(a.D.Esc, s))
 		return text.Searched()
 	case a.Pages.Overlay != nil:
 		return nil
 	case in == nil:
 		return a.D.Tell("nothing to paste into here; / opens an input")
 	}
-	a.Note(in.Paste(a.D.St.Esc, s))
+	a.Note(in.Paste(a.D.Esc, s))
 	return p.Typed()
 }
 

@@ -450,7 +450,7 @@ func (l *commandLine) Place(words string) (at desk.ScopeOf, why string) {
 		return at, "say which store; there are " + strings.Join(names, ", ")
 	}
 	if _, err := l.a.D.Fleet.Store(at.Store); err != nil {
-		return at, prose.Reason(l.a.D.St.Esc, err).String()
+		return at, prose.Reason(l.a.D.Esc, err).String()
 	}
 	return at, ""
 }
@@ -558,7 +558,7 @@ const ownReadOnly = "you made this session read-only; :readonly off lifts that"
 // RunReadOnly protects the operator from slips: it refuses what the keys would do. It never lifts
 // read-only set by configuration, role or log.
 func (l *commandLine) RunReadOnly(word string) tea.Cmd {
-	esc := l.a.D.St.Esc
+	esc := l.a.D.Esc
 	on := l.a.D.ReadOnly != ""
 	want := word == "on" || word == "" && !on
 	switch {

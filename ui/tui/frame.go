@@ -105,7 +105,7 @@ type tab struct {
 // tabs are the entries of the bar in the longest form that fits: full names set apart, full names
 // close together, short names, or the active name alone. margin is the blanks before each.
 func (a *App) tabs() (tabs []tab, margin int) {
-	esc := a.D.St.Esc
+	esc := a.D.Esc
 	tabs = make([]tab, len(a.Panes))
 	for form := range 4 {
 		margin = 1 - min(form, 1)
@@ -197,7 +197,7 @@ func (a *App) identity() string {
 
 // storeCount is the frame's summary of the stores.
 func (a *App) storeCount() (all, failed safetext.Text) {
-	esc := a.D.St.Esc
+	esc := a.D.Esc
 	down := a.Health.Down()
 	up := len(a.members) - len(down)
 	all = esc.Sprintf("%d/%s up", up, prose.Plural(int64(len(a.members)), "store"))
@@ -238,22 +238,22 @@ func (a *App) Environment() (words safetext.Text, production bool) {
 		}
 	}
 	if len(names) == 0 {
-		return a.D.St.Esc.Const("no environment"), false
+		return a.D.Esc.Const("no environment"), false
 	}
 	parts := make([]safetext.Text, len(names))
 	for i, n := range names {
 		if desk.IsProduction(n) {
 			n, production = strings.ToUpper(n), true
 		}
-		parts[i] = a.D.St.Esc.Line(n)
+		parts[i] = a.D.Esc.Line(n)
 	}
-	return a.D.St.Esc.Join(parts, "+"), production
+	return a.D.Esc.Join(parts, "+"), production
 }
 
 // ReadOnly says that nothing, or which stores, can be changed; short is for a frame without room,
 // where the help begins with the whole reason.
 func (a *App) ReadOnly() (why, short safetext.Text) {
-	esc := a.D.St.Esc
+	esc := a.D.Esc
 	switch a.D.ReadOnly {
 	case "":
 	case ownReadOnly:
@@ -288,7 +288,7 @@ func (a *App) breadcrumbs() string {
 			t.List, t.Aside = list.Width+1, safetext.Const(list.Aside)
 		}
 		if ok && !at.IsEmpty() {
-			t.At = a.D.St.Esc.Sprintf("%s%s", at, list.Beyond(a.D.St))
+			t.At = a.D.Esc.Sprintf("%s%s", at, list.Beyond(a.D.St))
 		}
 	}
 	return a.D.St.Border(t)

@@ -14,7 +14,7 @@ import (
 
 // runGo goes to the item of a reference; without a store the store at the cursor is meant.
 func (l *commandLine) runGo(words string) tea.Cmd {
-	esc := l.a.D.St.Esc
+	esc := l.a.D.Esc
 	if words == "" {
 		return l.a.D.Warn("give a reference, store:id, as lists show it and y copies it; tab completes")
 	}
@@ -42,7 +42,7 @@ func (l *commandLine) runGo(words string) tea.Cmd {
 
 // found opens an item on the whole screen, with the list of its tier under it.
 func (l *commandLine) found(ref model.Ref, head model.Header, err error) tea.Cmd {
-	esc := l.a.D.St.Esc
+	esc := l.a.D.Esc
 	if err != nil {
 		return l.a.D.Warn("%s: %s", esc.LineMax(ref.String(), prose.MaxTitle), prose.Reason(esc, err))
 	}

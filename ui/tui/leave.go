@@ -61,7 +61,7 @@ func (l *leaver) interrupt() tea.Cmd {
 
 // leaveWarning is for a screen without room for a question.
 func (l *leaver) leaveWarning() safetext.Text {
-	return l.a.D.St.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
+	return l.a.D.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
 }
 
 // leaveNow asks if leaving would stop work, and else leaves; tied tells the jobs that end with this

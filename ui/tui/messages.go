@@ -48,7 +48,7 @@ func (m *messages) add(t paint.Tone, text safetext.Text) {
 
 // messageLines is the page of messages, the newest first.
 func (ps *pages) messageLines() []text.Line {
-	esc := ps.a.D.St.Esc
+	esc := ps.a.D.Esc
 	lines := []text.Line{{Value: esc.Const("What was said on the status line in this session, the last first. The audit log has what was done."), Kind: text.Note}, {Kind: text.Blank}}
 	for i := len(ps.a.said.kept) - 1; i >= 0; i-- {
 		m := ps.a.said.kept[i]

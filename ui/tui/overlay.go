@@ -130,7 +130,7 @@ func (ps *pages) notices() *overlay {
 }
 
 func (ps *pages) noticeLines() []text.Line {
-	esc := ps.a.D.St.Esc
+	esc := ps.a.D.Esc
 	var lines []text.Line
 	if !ps.a.D.Spoken {
 		lines = []text.Line{
@@ -166,7 +166,7 @@ func (ps *pages) Help() []act.Section {
 
 // commandLines are the `:` commands for the help.
 func (ps *pages) commandLines() []text.Line {
-	esc := ps.a.D.St.Esc
+	esc := ps.a.D.Esc
 	lines := []text.Line{{Value: esc.Const("commands, after :"), Kind: text.Title}}
 	for _, v := range ps.a.Line.Verbs() {
 		lines = append(lines, text.Line{Name: esc.Const(":" + v.Usage()), Value: esc.Const(v.Doc), Kind: text.Key})
@@ -175,7 +175,7 @@ func (ps *pages) commandLines() []text.Line {
 }
 
 func (ps *pages) helpLines() []text.Line {
-	esc := ps.a.D.St.Esc
+	esc := ps.a.D.Esc
 	lines := ps.readOnlyLines()
 	for _, s := range ps.Help() {
 		lines = append(lines, text.Line{Value: esc.Const(s.Title), Kind: text.Title})
@@ -203,7 +203,7 @@ func (ps *pages) helpLines() []text.Line {
 // readOnlyLines are the full reasons, for the help.
 func (ps *pages) readOnlyLines() []text.Line {
 	a := ps.a
-	esc := a.D.St.Esc
+	esc := a.D.Esc
 	why, _ := a.ReadOnly()
 	if why.IsEmpty() {
 		return nil

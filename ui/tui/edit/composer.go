@@ -73,7 +73,7 @@ func (ed *Edits) composed(e *Edit, words string) tea.Cmd {
 	}
 	if why != "" {
 		ed.Editing = nil
-		return ed.D.Modal.Show(ed.troubleDialog(e, ed.D.St.Esc.Const("It was not opened: "+why+". An editor of your own can: through sshd, or on the machine itself."), ""))
+		return ed.D.Modal.Show(ed.troubleDialog(e, ed.D.Esc.Const("It was not opened: "+why+". An editor of your own can: through sshd, or on the machine itself."), ""))
 	}
 	ed.Page = c
 	return nil
@@ -165,7 +165,7 @@ func (c *Composer) save() tea.Cmd {
 		return c.ed.D.Ask(func(context.Context) any {
 			if err := c.e.Draft.Write(now); err != nil {
 				return loop.Then(func() tea.Cmd {
-					c.ed.D.Say(paint.ToneBad, c.ed.D.St.Esc.Sprintf("what you wrote is not in its file yet: %s", c.ed.D.St.Esc.Err(err)))
+					c.ed.D.Say(paint.ToneBad, c.ed.D.Esc.Sprintf("what you wrote is not in its file yet: %s", c.ed.D.Esc.Err(err)))
 					return nil
 				})
 			}
@@ -185,7 +185,7 @@ func (c *Composer) done() tea.Cmd {
 				return ed.Edited(c.e, nil)
 			}
 			ed.Page = c
-			ed.D.Say(paint.ToneBad, ed.D.St.Esc.Sprintf("what you wrote cannot be put into its file: %s", ed.D.St.Esc.Err(err)))
+			ed.D.Say(paint.ToneBad, ed.D.Esc.Sprintf("what you wrote cannot be put into its file: %s", ed.D.Esc.Err(err)))
 			return nil
 		})
 	})
@@ -209,4 +209,4 @@ func (c *Composer) Position() safetext.Text {
 }
 
 // Label names what is being written.
-func (c *Composer) Label() safetext.Text { return c.ed.D.St.Esc.LineMax(c.e.Label, prose.MaxTitle) }
+func (c *Composer) Label() safetext.Text { return c.ed.D.Esc.LineMax(c.e.Label, prose.MaxTitle) }

@@ -16,7 +16,7 @@ func (p *List[T]) noticeLines() []safetext.Text {
 	if p.notice.Text.IsEmpty() {
 		return nil
 	}
-	lines := p.D.St.Esc.Wrap(p.notice.Text, p.width-2)
+	lines := p.D.Esc.Wrap(p.notice.Text, p.width-2)
 	return lines[:min(len(lines), 3)]
 }
 
@@ -59,9 +59,9 @@ func (p *List[T]) heading(i int, c Column) safetext.Text {
 	case by.column != i+1:
 		return safetext.Const(c.Title)
 	case by.down:
-		return p.D.St.Esc.Sprintf("%s%s", safetext.Const(c.Title), g.Down)
+		return p.D.Esc.Sprintf("%s%s", safetext.Const(c.Title), g.Down)
 	}
-	return p.D.St.Esc.Sprintf("%s%s", safetext.Const(c.Title), g.Up)
+	return p.D.Esc.Sprintf("%s%s", safetext.Const(c.Title), g.Up)
 }
 
 // indent is the width before the first column: the cursor, and the marks.

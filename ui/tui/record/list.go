@@ -284,7 +284,7 @@ func (p *List[T]) Crumbs() []safetext.Text {
 		out = append(out, p.Kind.About)
 	}
 	if p.Query != "" {
-		out = append(out, p.D.St.Esc.Sprintf("/%s", p.Query))
+		out = append(out, p.D.Esc.Sprintf("/%s", p.Query))
 	}
 	if r, ok := p.Window.Current(); ok && p.Full {
 		name := r.Cells[0]
@@ -303,7 +303,7 @@ func (p *List[T]) Position() (safetext.Text, bool) {
 	if p.Full {
 		row := p.Window.Position()
 		if above, below := p.Detail.Beyond(); above || below {
-			row = p.D.St.Esc.Sprintf("%s, %s", row, p.Detail.Position())
+			row = p.D.Esc.Sprintf("%s, %s", row, p.Detail.Position())
 		}
 		return row, p.Detail.Busy
 	}

@@ -210,7 +210,7 @@ func (rs *resolutions) conflictKeys(p *record.List[conflict.Copy], aside *layout
 			if aside.beside {
 				word = "both sides beside each other; s sets them one below the other"
 			}
-			d.Say(paint.ToneInfo, d.St.Esc.Const(word))
+			d.Say(paint.ToneInfo, d.Esc.Const(word))
 			return p.Show()
 		}},
 		act.Redundant.With(func() string {

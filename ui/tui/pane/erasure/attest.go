@@ -42,7 +42,7 @@ func layerKeys(rq *requests, p *record.List[layerRow], r operator.ErasureRequest
 
 // attest asks for the ground on which an inspected layer may stay as it is.
 func (rq *requests) attest(r operator.ErasureRequest, l receipt.Layer) tea.Cmd {
-	d, esc := rq.D, rq.D.St.Esc
+	d, esc := rq.D, rq.D.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Attest %s?", esc.LineMax(l.Store+": "+l.Layer, prose.MaxTitle)), Kind: text.Title},
 		{Value: esc.Const("You say that you looked at it where the program cannot, and that it holds nothing of the person or may stay. The receipt names you, the day and the article of the ground, never its words.")},

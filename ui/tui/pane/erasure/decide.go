@@ -116,7 +116,7 @@ func itemWords(esc safetext.Escaper, items []gdpr.Step) safetext.Text {
 // decision is a dialog about items of a plan: a question, its lines, and a list of several items.
 // hidden counts those that the filter hides.
 func (rq *requests) decision(title string, question safetext.Text, items []gdpr.Step, hidden int, lines ...text.Line) *dialog.Dialog {
-	esc := rq.D.St.Esc
+	esc := rq.D.Esc
 	all := append([]text.Line{{Value: question, Kind: text.Title}}, lines...)
 	if hidden > 0 {
 		all = append(all, text.Line{Value: esc.Sprintf("%s of the marked ones are not in the filter.", prose.Group(int64(hidden))), Kind: text.Alert})
@@ -134,7 +134,7 @@ func (rq *requests) decision(title string, question safetext.Text, items []gdpr.
 
 // holdDialog asks for the ground of a hold.
 func (rq *requests) holdDialog(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) *dialog.Dialog {
-	esc := rq.D.St.Esc
+	esc := rq.D.Esc
 	stays := "It stays as it is"
 	if len(items) > 1 {
 		stays = "They stay as they are"
@@ -169,7 +169,7 @@ func holdsOf(items []gdpr.Step, ground string) []gdpr.Hold {
 
 // lift asks whether to lift the holds of this request on items.
 func (rq *requests) lift(r operator.ErasureRequest, items []gdpr.Step, at *planPlace) tea.Cmd {
-	d, esc := rq.D, rq.D.St.Esc
+	d, esc := rq.D, rq.D.Esc
 	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		now, err := d.Erasure.Request(ctx, r.ID) // holds were made since the plan was opened
 		if err != nil {
@@ -201,7 +201,7 @@ func (rq *requests) lift(r operator.ErasureRequest, items []gdpr.Step, at *planP
 
 // choose asks whether to override the policy for items. Those on hold stay.
 func (rq *requests) choose(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) tea.Cmd {
-	d, esc := rq.D, rq.D.St.Esc
+	d, esc := rq.D, rq.D.Esc
 	all := len(items)
 	items = slices.DeleteFunc(items, func(st gdpr.Step) bool { return st.Action == gdpr.Held })
 	count := countSteps(items)

@@ -18,7 +18,7 @@ import (
 // typed one. A complete request no longer has the ids of its held items: only the operator knows
 // them.
 func (rq *requests) liftDialog(r operator.ErasureRequest, item string, at *planPlace) *dialog.Dialog {
-	d, esc := rq.D, rq.D.St.Esc
+	d, esc := rq.D, rq.D.Esc
 	lines := []text.Line{{Value: esc.Const("Lift a hold?"), Kind: text.Title}}
 	for _, h := range r.Holds {
 		ref := model.Ref{Store: h.Store, ID: h.ID}.String()
@@ -52,7 +52,7 @@ func (rq *requests) liftDialog(r operator.ErasureRequest, item string, at *planP
 
 // withdraw asks why to close a request without an erasure.
 func (rq *requests) withdraw(r operator.ErasureRequest) tea.Cmd {
-	d, esc := rq.D, rq.D.St.Esc
+	d, esc := rq.D, rq.D.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Withdraw %s?", r.ID), Kind: text.Title},
 		{Value: esc.Const("It is closed for good: its names, holds and plan go, and the record that there was one stays. No store is touched.")},

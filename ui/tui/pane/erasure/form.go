@@ -67,7 +67,7 @@ func namesIn(typed, id string) []string {
 // intakeDialog is the form of a new request; wrong is the error of the field at, -1 for the whole
 // form.
 func (rq *requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog {
-	esc := rq.D.St.Esc
+	esc := rq.D.Esc
 	if in.received == "" {
 		in.received = rq.D.Time.Clock.Now().UTC().Format("2006-01-02")
 	}

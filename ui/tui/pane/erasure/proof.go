@@ -214,7 +214,7 @@ func (rq *requests) verifyErasure(r operator.ErasureRequest) tea.Cmd {
 	if !r.Done() {
 		return rq.verifyNow(r, "")
 	}
-	esc := rq.D.St.Esc
+	esc := rq.D.Esc
 	dlg := &dialog.Dialog{Title: esc.Const("Verify"), NoReason: true, Lines: []text.Line{
 		{Value: esc.Sprintf("Look again at every store for the person of %s?", r.ID), Kind: text.Title},
 		{Value: esc.Const("The names are gone from here. Type the person's id as it was filed; it is not kept, and another person's is refused.")},
@@ -231,7 +231,7 @@ func (rq *requests) verifyErasure(r operator.ErasureRequest) tea.Cmd {
 func (rq *requests) verifyNow(r operator.ErasureRequest, typed string, aliases ...string) tea.Cmd {
 	d := rq.D
 	if why := d.NoBulk(); why != "" {
-		d.Say(paint.ToneWarn, d.St.Esc.Const(why))
+		d.Say(paint.ToneWarn, d.Esc.Const(why))
 		return nil
 	}
 	var layers []receipt.Layer
@@ -386,7 +386,7 @@ func (rq *requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
 	if !r.Receipted() {
 		name = r.ID + "-report.md"
 	}
-	d, esc := rq.D, rq.D.St.Esc
+	d, esc := rq.D, rq.D.Esc
 	dlg := &dialog.Dialog{Title: esc.Const("Receipt"), NoReason: true, Lines: []text.Line{
 		{Value: esc.Sprintf("Save the receipt of %s?", r.ID), Kind: text.Title},
 		{Value: esc.Const("The signed file, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), Kind: text.Note},
@@ -412,7 +412,7 @@ func (rq *requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
 
 // exportErasure asks where to write all data about the subject.
 func (rq *requests) exportErasure(r operator.ErasureRequest) tea.Cmd {
-	d, esc := rq.D, rq.D.St.Esc
+	d, esc := rq.D, rq.D.Esc
 	dlg := &dialog.Dialog{Title: esc.Const("Export"), NoReason: true, Fields: []dialog.Field{{Label: esc.Const("directory or .zip: ")}}, Lines: []text.Line{
 		{Value: esc.Sprintf("Export everything about %s?", esc.LineMax(r.Subject, prose.MaxTitle)), Kind: text.Title},
 		{Value: esc.Const("For the person (Art. 15, 20): a new directory with export.json and a document per item, or one file where the name ends in .zip, for your eyes only. Shared items: only the lines that name the person."), Kind: text.Note},

@@ -345,7 +345,7 @@ func (rq *requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 }
 
 func (rq *requests) deadline(r operator.ErasureRequest) tea.Cmd {
-	d, esc := rq.D, rq.D.St.Esc
+	d, esc := rq.D, rq.D.Esc
 	dlg := &dialog.Dialog{Title: esc.Const("Deadline"), NoReason: true, Lines: []text.Line{
 		{Value: esc.Sprintf("The deadline of %s: %s, %s", r.ID, r.Deadline.Format("2006-01-02"), dueWords(r, d.Time.Clock.Now())), Kind: text.Title},
 		{Value: esc.Const("Two further months are allowed once, where the request is complex, and the person is told within the first month (Art. 12(3)). While an identity is checked the clock may stand (Art. 12(6)).")},

@@ -187,7 +187,7 @@ func (p *Pane) Down() []safetext.Text {
 	var names []safetext.Text
 	for _, m := range p.d.Fleet.Members() {
 		if rep, known := p.reports[m.Name]; known && !rep.Status.OK || !known && m.Err != nil {
-			names = append(names, p.d.St.Esc.Line(m.Name))
+			names = append(names, p.d.Esc.Line(m.Name))
 		}
 	}
 	return names
@@ -253,10 +253,10 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	case reindexed:
 		delete(p.indexing, msg.store)
 		if msg.err != nil {
-			p.d.Say(paint.ToneWarn, p.d.St.Esc.Sprintf("%s: %s", msg.store, p.d.St.Esc.LineMax(msg.err.Error(), prose.MaxReason)))
+			p.d.Say(paint.ToneWarn, p.d.Esc.Sprintf("%s: %s", msg.store, p.d.Esc.LineMax(msg.err.Error(), prose.MaxReason)))
 			return nil
 		}
-		p.d.Say(paint.ToneInfo, p.d.St.Esc.Sprintf("%s: %s in the new index", msg.store, prose.Plural(msg.items, "item")))
+		p.d.Say(paint.ToneInfo, p.d.Esc.Sprintf("%s: %s in the new index", msg.store, prose.Plural(msg.items, "item")))
 		return p.Check(msg.store)
 	}
 	return p.Listing.Update(msg)
@@ -265,7 +265,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 // tell says that a store went down or is back since the check before.
 func (p *Pane) tell(now backends.HealthReport) {
 	was, known := p.reports[now.Store]
-	esc := p.d.St.Esc
+	esc := p.d.Esc
 	switch {
 	case !known || was.Status.OK == now.Status.OK:
 	case now.Status.OK:
@@ -300,7 +300,7 @@ func (p *Pane) reindex() tea.Cmd {
 	p.moved = true
 	store := p.StoreHere()
 	p.indexing[store] = true
-	p.d.Say(paint.ToneInfo, p.d.St.Esc.Sprintf("building the index of %s", store))
+	p.d.Say(paint.ToneInfo, p.d.Esc.Sprintf("building the index of %s", store))
 	return p.ask(func(ctx context.Context) any {
 		n, err := p.d.Acts.Reindex(ctx, store, "")
 		return reindexed{store, n, err}

@@ -52,7 +52,7 @@ func (p *Pane) statuses() []status {
 
 // summary is how many stores have answered, and the slowest of them or those still asked.
 func (p *Pane) summary() safetext.Text {
-	esc := p.d.St.Esc
+	esc := p.d.Esc
 	var slowest backends.Answer
 	n := 0
 	for _, a := range p.answers {

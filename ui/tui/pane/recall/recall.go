@@ -222,7 +222,7 @@ func (p *Pane) rebuild() tea.Cmd {
 	if p.moved && p.table.Sel < len(p.rows) {
 		at = p.rows[p.table.Sel].key()
 	}
-	p.rows = arrange(p.d.St.Esc, p.answers)
+	p.rows = arrange(p.d.Esc, p.answers)
 	p.fitted()
 	p.table.Sel, p.table.Top = 0, 0
 	if i := slices.IndexFunc(p.rows, func(h hitRow) bool { return at != "" && h.key() == at }); i >= 0 {
@@ -265,7 +265,7 @@ func (p *Pane) show() tea.Cmd {
 }
 
 func (p *Pane) describe(h hitRow) []text.Line {
-	esc := p.d.St.Esc
+	esc := p.d.Esc
 	if h.Withheld {
 		return []text.Line{
 			{Value: h.Where, Kind: text.Title}, desk.Field("store", h.Name),
@@ -328,10 +328,10 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 func (p *Pane) Crumbs() []safetext.Text {
 	var out []safetext.Text
 	if p.query != "" {
-		out = append(out, p.d.St.Esc.Line(p.query))
+		out = append(out, p.d.Esc.Line(p.query))
 	}
 	if p.Reading {
-		out = append(out, p.d.St.Esc.Line(p.reader.Want.Ref.String()))
+		out = append(out, p.d.Esc.Line(p.reader.Want.Ref.String()))
 	}
 	return out
 }

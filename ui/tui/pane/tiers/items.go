@@ -323,7 +323,7 @@ func (l *items) orderBy(name string) tea.Cmd {
 }
 
 func (l *items) crumbs() []safetext.Text {
-	esc := l.d.St.Esc
+	esc := l.d.Esc
 	out := []safetext.Text{esc.Line(l.At.Store)}
 	if l.At.Scope != "" {
 		out = append(out, esc.Line(l.At.Scope))
@@ -408,9 +408,9 @@ func (l *items) titled(title string, up, down model.Order) safetext.Text {
 	}
 	switch {
 	case by != "" && by == up:
-		return l.d.St.Esc.Sprintf("%s%s", safetext.Const(title), l.d.St.Glyphs.Up)
+		return l.d.Esc.Sprintf("%s%s", safetext.Const(title), l.d.St.Glyphs.Up)
 	case by != "" && by == down:
-		return l.d.St.Esc.Sprintf("%s%s", safetext.Const(title), l.d.St.Glyphs.Down)
+		return l.d.Esc.Sprintf("%s%s", safetext.Const(title), l.d.St.Glyphs.Down)
 	}
 	return safetext.Const(title)
 }

@@ -254,7 +254,7 @@ func (o *overview) reach() {
 }
 
 func (o *overview) storeRows(m backends.Member) []tierRow {
-	esc := o.d.St.Esc
+	esc := o.d.Esc
 	top := tierRow{at: desk.ScopeOf{Store: m.Name}, name: esc.Line(m.Name)}
 	t, known := o.Tallies[m.Name]
 	switch {
@@ -289,7 +289,7 @@ func (o *overview) storeRows(m backends.Member) []tierRow {
 // tierRows orders counts by scope and by the store's own order of tiers. A store
 // with one scope shows its tiers directly.
 func (o *overview) tierRows(s model.Store, counts []model.TierCount) []tierRow {
-	esc := o.d.St.Esc
+	esc := o.d.Esc
 	order := map[string]int{}
 	for i, t := range s.Tiers {
 		order[t.Name] = i
@@ -366,7 +366,7 @@ func (o *overview) show() tea.Cmd {
 }
 
 func (o *overview) describe(r tierRow) []text.Line {
-	esc := o.d.St.Esc
+	esc := o.d.Esc
 	head := []text.Line{{Value: r.name, Kind: text.Title}}
 	if r.failed {
 		head = append(head, text.Line{Value: r.note, Kind: text.Alert}, text.Advice(esc, "`1` Health tries it again; `ctrl+r` counts again."))
@@ -398,7 +398,7 @@ func (o *overview) describe(r tierRow) []text.Line {
 
 // tierSums are the tiers of a store, summed over its scopes, or those of one scope.
 func (o *overview) tierSums(s model.Store, of tierRow) []text.Line {
-	esc := o.d.St.Esc
+	esc := o.d.Esc
 	var order []string
 	sums := map[string]tierRow{}
 	for _, r := range o.tierRows(s, o.Tallies[s.Name].Counts) {

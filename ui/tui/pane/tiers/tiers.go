@@ -122,7 +122,7 @@ func (p *Pane) OpenList(at desk.ScopeOf) tea.Cmd {
 	s, err := p.d.Fleet.Store(at.Store)
 	switch {
 	case err != nil:
-		return p.d.Warn("%s", prose.Reason(p.d.St.Esc, err))
+		return p.d.Warn("%s", prose.Reason(p.d.Esc, err))
 	case s.Browser == nil:
 		return p.d.Warn("%s cannot list its items: 3 Recall searches it", at.Store)
 	}
@@ -172,7 +172,7 @@ func (p *Pane) Crumbs() []safetext.Text {
 	}
 	out := p.Items.crumbs()
 	if p.Level == LevelItem {
-		out = append(out, p.d.St.Esc.Line(p.reader.Want.Ref.ID))
+		out = append(out, p.d.Esc.Line(p.reader.Want.Ref.ID))
 	}
 	return out
 }
@@ -197,7 +197,7 @@ func (p *Pane) listPosition() safetext.Text {
 		return at
 	}
 	if n, ok := p.Overview.counted(p.Items.At); ok && n > total.N {
-		return p.d.St.Esc.Sprintf("%s, a shows %s more", at, prose.Group(n-total.N))
+		return p.d.Esc.Sprintf("%s, a shows %s more", at, prose.Group(n-total.N))
 	}
 	return at
 }

@@ -235,10 +235,10 @@ func (o *overview) inputBindings() []act.Act {
 func (o *overview) crumbs() []safetext.Text {
 	var out []safetext.Text
 	if o.order > 0 {
-		out = append(out, o.d.St.Esc.Const(treeOrders[o.order]))
+		out = append(out, o.d.Esc.Const(treeOrders[o.order]))
 	}
 	if o.Query != "" {
-		out = append(out, o.d.St.Esc.Sprintf("/%s", o.Query))
+		out = append(out, o.d.Esc.Sprintf("/%s", o.Query))
 	}
 	return out
 }
