@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -151,6 +152,9 @@ func (l *Log) Push(ctx context.Context, force bool) error {
 			continue
 		}
 		s, err := l.push(ctx, a, s, t, h)
+		if errors.Is(err, errOvertaken) {
+			continue // the other process notes the answer
+		}
 		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 			return errors.Join(append(failed, ctx.Err())...) // the caller stopped it, which says nothing about the anchor
 		}
@@ -264,6 +268,9 @@ func runAnchor(ctx context.Context, command string, signed []byte) error {
 	return nil
 }
 
+// errOvertaken says that another process has shown the witness a newer checkpoint of this log meanwhile.
+var errOvertaken = errors.New("another process has shown a newer checkpoint meanwhile")
+
 // toWitness shows the checkpoint to a witness, with a proof that it continues the one that the witness has,
 // and returns the witness's signature line.
 func (l *Log) toWitness(ctx context.Context, a Anchor, old int64, t treeState, h signedHead) (string, error) {
@@ -284,6 +291,9 @@ func (l *Log) toWitness(ctx context.Context, a Anchor, old int64, t treeState, h
 		case answer.Inconsistent:
 			return "", tampered("the witness has another log of this name: what it saw up to record %d is not what this log holds", t.seq(old))
 		case answer.Conflict && answer.Size > h.Size:
+			if _, now, err := l.signedTree(); err != nil || answer.Size <= now.Size {
+				return "", cmp.Or(err, errOvertaken)
+			}
 			return "", tampered("the log was rolled back: the witness has seen record %d, the newest checkpoint is of record %d", t.seq(answer.Size), t.seq(h.Size))
 		case answer.Conflict && answer.Size == h.Size && old == h.Size:
 			return "", tampered("the log forked: the witness has seen another record %d", t.seq(h.Size))

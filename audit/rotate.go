@@ -117,6 +117,8 @@ func (l *Log) Ask(ctx context.Context, a Anchor) (Proven, error) {
 	defer cancel()
 	_, err = l.toWitness(ctx, a, l.readAnchors()[a.Name()].Size, t, h)
 	switch {
+	case errors.Is(err, errOvertaken):
+		return l.Ask(ctx, a)
 	case errors.Is(err, ErrTampered):
 		p.State, p.Why = ProvenBroken, words(err)
 	case err != nil:

@@ -647,6 +647,50 @@ func TestAWitnessFindsARollBackAndAFork(t *testing.T) {
 	}
 }
 
+// TestAWitnessSeesTheNewerCheckpointFirst: two processes anchor one log. The one whose checkpoint comes second,
+// and is older, must not tell of a log that was rolled back.
+func TestAWitnessSeesTheNewerCheckpointFirst(t *testing.T) {
+	direct, vkey, _ := served(t, filepath.Join(t.TempDir(), "w"))
+	b := newBench(t)
+	overtake := func() {}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		overtake()
+		overtake = func() {}
+		to, err := neturl.Parse(direct)
+		if err != nil {
+			t.Error(err)
+		}
+		httputil.NewSingleHostReverseProxy(to).ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	slow := Anchor{Kind: "witness", URL: proxy.URL, Key: vkey}
+	b.acts(2)
+	other := func() {
+		b.options.Anchors = []Anchor{{Kind: "witness", URL: direct, Key: vkey}}
+		l := b.open()
+		act(t, l)
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	b.options.Anchors = []Anchor{slow}
+	l := b.open()
+	act(t, l)
+	overtake = other
+	if err := l.Close(t.Context()); err != nil {
+		t.Errorf("the push of the older checkpoint: %v", err)
+	}
+	b.options.Anchors = []Anchor{slow}
+	l = b.open()
+	overtake = other
+	if p, err := l.Ask(t.Context(), slow); err != nil || p.State != ProvenHolds {
+		t.Errorf("asked while another process anchors: %+v %v", p, err)
+	}
+	b.options.Anchors = []Anchor{slow}
+	b.acts(1)
+	b.wantOK()
+}
+
 // appendAnyway appends despite an alarm, as a program without alarms would.
 func (l *Log) appendAnyway(t *testing.T, b *bench) {
 	t.Helper()
