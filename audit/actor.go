@@ -44,6 +44,9 @@ func (a Actor) Named(names map[string]string) Actor {
 	return a
 }
 
+// Is reports whether the actor has a configured name, as it was written or as records have it.
+func (a Actor) Is(name string) bool { return a.ID == name || a.ID == token(name) }
+
 // maxAuthFile bounds what sshd writes for a session.
 const maxAuthFile = 64 << 10
 

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 )
 
 // Match is the filter of a list: words that must all occur, a regular expression, or, after -f, letters that
@@ -124,7 +125,8 @@ func (m *Match) letters(s string) [][2]int {
 		if i < 0 {
 			return nil
 		}
-		end := at + i + len(string(r))
+		_, size := utf8.DecodeRuneInString(low[at+i:]) // a byte that is no UTF-8 is found as U+FFFD
+		end := at + i + size
 		if n := len(out); n > 0 && out[n-1][1] == at+i {
 			out[n-1][1] = end
 		} else {

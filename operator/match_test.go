@@ -25,6 +25,8 @@ func TestMatch(t *testing.T) {
 		{"(conflicted", []string{"a (conflicted copy)"}, true, [][2]int{{2, 13}}}, // no valid expression: taken as words
 		{"-f bmd", []string{"boats.md"}, true, [][2]int{{0, 1}, {6, 8}}},
 		{"-f dmb", []string{"boats.md"}, false, nil},
+		{"-f \ufffdx", []string{"a\xff"}, false, nil},
+		{"-f \ufffdx", []string{"a\xffx"}, true, [][2]int{{1, 3}}},
 		{"oa at", []string{"boats"}, true, [][2]int{{1, 4}}},
 	} {
 		m := operator.NewMatch(tt.filter)

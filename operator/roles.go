@@ -46,7 +46,7 @@ func (s *Session) grantedRoles() []Role {
 		case b.Key != "":
 			mine = s.Who.Authenticated && s.Who.Key == b.Key
 		default:
-			mine = s.Who.ID == b.Name
+			mine = s.Who.Is(b.Name)
 		}
 		if mine && !slices.Contains(out, Role(b.Role)) {
 			out = append(out, Role(b.Role))

@@ -71,6 +71,14 @@ var reading = []string{
 var who = []visitor{
 	{"operator", func(*Options) {}, func(Act) bool { return true }},
 	{"reader by the configuration", func(o *Options) { o.Config.Operator.Readers = []string{"ana"} }, rulesFor(func(r rule) bool { return r.readers })},
+	{"reader with a name beyond ASCII", func(o *Options) {
+		o.Who, o.Config.Operator.Names = audit.Actor{ID: "SHA256:j", Authenticated: true, Key: "SHA256:j"}, map[string]string{"SHA256:j": "Jörg"}
+		o.Config.Operator.Readers = []string{"Jörg"}
+	}, rulesFor(func(r rule) bool { return r.readers })},
+	{"auditor with a name beyond ASCII", func(o *Options) {
+		o.Who, o.Config.Operator.Names = audit.Actor{ID: "SHA256:j", Authenticated: true, Key: "SHA256:j"}, map[string]string{"SHA256:j": "Jörg"}
+		o.Config.Operator.Roles = []backends.RoleConfig{{Name: "Jörg", Role: "auditor"}}
+	}, inTable("auditor")},
 	{"key that may only look", func(o *Options) { o.Looker, o.Door = true, Visit }, rulesFor(func(r rule) bool { return r.readers })},
 	{"--read-only", func(o *Options) { o.ReadOnly = true }, rulesFor(func(r rule) bool { return r.readers })},
 	{"agent", func(o *Options) { o.Door = Agents }, rulesFor(func(r rule) bool { return r.agents })},

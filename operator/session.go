@@ -88,7 +88,7 @@ func New(o Options) (*Session, error) {
 	s := &Session{Options: o}
 	s.Who = o.Who.Named(o.Config.Operator.Names)
 	s.reader = slices.ContainsFunc(o.Config.Operator.Readers, func(r string) bool {
-		return r != "" && (r == s.Who.ID || r == s.Who.Key)
+		return r != "" && (s.Who.Is(r) || r == s.Who.Key)
 	})
 	s.roles, s.policy = s.grantedRoles(), policyHash(o.Config.Operator)
 	var err error
@@ -202,6 +202,9 @@ func (s *Session) Open(ctx context.Context, stores []backends.StoreConfig, timeo
 		}
 	}
 	kept := func(kind, path string) []string {
+		if s.State == "" {
+			return nil
+		}
 		where := model.Store{Kind: kind, Location: path}.Identity()
 		return append(s.Undo.Kept(where), s.desk.PlannedIn(where)...)
 	}
