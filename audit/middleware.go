@@ -3,6 +3,8 @@ package audit
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"memdesk/model"
@@ -118,17 +120,20 @@ func madeBy(c *model.Call) string {
 	return model.Ref{Store: c.Store.Name, ID: c.Retained.ID}.String()
 }
 
+// resultOf is the outcome of an act: what it did stands in the record, also when its rest failed.
 func resultOf(done Result, err error) Result {
 	if err == nil {
 		done.Verdict = OK
 		return done
 	}
-	res := Result{Verdict: Failed, Class: string(model.KindOf(err))}
+	done.Verdict, done.Class = Failed, string(model.KindOf(err))
 	switch {
+	case slices.Max(append(slices.Collect(maps.Values(done.Counts)), 0)) > 0:
+		done.Verdict = Partial
 	case model.IsRefusal(err):
-		res.Verdict = Refused
+		done.Verdict = Refused
 	case !model.Unchanged(err): // it may have succeeded
-		res.Verdict = Unknown
+		done.Verdict = Unknown
 	}
-	return res
+	return done
 }

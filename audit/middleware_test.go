@@ -135,3 +135,28 @@ func glob(t *testing.T, dir, pattern string) []string {
 	}
 	return out
 }
+
+// TestWhatAFailedActDid: an act over several stores fails in the last one. Its record must say what it did.
+func TestWhatAFailedActDid(t *testing.T) {
+	l, err := audit.Open(audit.Options{Dir: filepath.Join(t.TempDir(), "audit")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	act := func(n int64) error {
+		return l.Act(t.Context(), audit.Entry{Action: "takeback"}, func(context.Context) (map[string]int64, error) {
+			return map[string]int64{"removed": n}, model.Refuse("takeback", "the last store says no")
+		})
+	}
+	for n, want := range map[int64]audit.Verdict{0: audit.Refused, 3: audit.Partial} {
+		if err := act(n); !model.IsRefusal(err) {
+			t.Fatal(err)
+		}
+		page, err := l.List(t.Context(), audit.Filter{}, 1, "")
+		if err != nil || len(page.Rows) != 1 {
+			t.Fatal(err)
+		}
+		if r := page.Rows[0]; r.Result != want || r.Counts["removed"] != n {
+			t.Errorf("%d removed: the outcome is %s with %v, want %s", n, r.Result, r.Counts, want)
+		}
+	}
+}

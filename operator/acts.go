@@ -245,7 +245,7 @@ func (s *Session) Repair(ctx context.Context, store string, ids []string) (file 
 	if err != nil {
 		return "", done, err
 	}
-	done = Done{Store: store, Removed: int64(len(ids))}
+	done = Done{Store: store}
 	if file, err = st.Repairer.SetAside(ctx, ids); err != nil {
 		return "", done, err
 	}
@@ -255,6 +255,9 @@ func (s *Session) Repair(ctx context.Context, store string, ids []string) (file 
 	}
 	slices.Reverse(changes) // undo goes from the last to the first, so each line comes back before those behind it
 	_, e, err := s.Undo.Together(ctx, st, undo.OpRepair, changes)
+	if err == nil {
+		done.Removed = int64(len(ids))
+	}
 	done.keep(e)
 	return file, done, err
 }
