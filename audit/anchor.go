@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -196,9 +197,9 @@ func (l *Log) push(ctx context.Context, a Anchor, s anchorState, t treeState, h 
 	return s, nil
 }
 
-// appendCheckpoint adds a checkpoint to a file with one write.
+// appendCheckpoint adds a checkpoint to a file with one write. One that was cut short before it is ended first.
 func appendCheckpoint(path string, signed []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return bare(err)
 	}
@@ -206,8 +207,15 @@ func appendCheckpoint(path string, signed []byte) error {
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("it is no regular file")
 	}
+	var before []byte
+	if err == nil && info.Size() > 0 {
+		tail := make([]byte, min(info.Size(), 4096)) // a line of a signature is shorter
+		if _, err = f.ReadAt(tail, info.Size()-int64(len(tail))); !whole(tail) {
+			before = []byte("\n\n\n")
+		}
+	}
 	if err == nil {
-		_, err = f.Write(append(bytes.Clone(signed), '\n'))
+		_, err = f.Write(slices.Concat(before, signed, []byte{'\n'}))
 	}
 	if err == nil {
 		err = f.Sync()
@@ -219,6 +227,12 @@ func appendCheckpoint(path string, signed []byte) error {
 		return bare(err)
 	}
 	return nil
+}
+
+// whole reports whether a file of checkpoints ends with one: the line of a signature and an empty line.
+func whole(tail []byte) bool {
+	rest, ok := bytes.CutSuffix(tail, []byte("\n\n"))
+	return ok && bytes.HasPrefix(rest[bytes.LastIndexByte(rest, '\n')+1:], []byte("— "))
 }
 
 // readTail reads the end of a file of checkpoints, beginning with a whole one.

@@ -691,6 +691,49 @@ func TestAWitnessSeesTheNewerCheckpointFirst(t *testing.T) {
 	b.wantOK()
 }
 
+// TestACheckpointThatWasCutShort: a power failure has left a part of a checkpoint in the anchor's file. The next
+// one must be readable all the same.
+func TestACheckpointThatWasCutShort(t *testing.T) {
+	b := newBench(t)
+	b.acts(2)
+	one, err := os.ReadFile(b.usb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blank := bytes.Index(one, []byte("\n\n")) + 2
+	for _, cut := range []int{3, blank - 1, blank, len(one) - 9, len(one) - 1} {
+		if err := os.WriteFile(b.usb, one[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.acts(1)
+		all, err := os.ReadFile(b.usb)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := checkpoint.Split(all)
+		if last := parts[len(parts)-1]; len(parts) != 2 || !bytes.HasPrefix(last, one[:bytes.IndexByte(one, '\n')+1]) {
+			t.Errorf("cut at %d of %d: %d parts, the last %q", cut, len(one), len(parts), last)
+		}
+	}
+}
+
+// TestAnAlarmEnds: another process has acknowledged the break that this one has found.
+func TestAnAlarmEnds(t *testing.T) {
+	b := newBench(t)
+	b.acts(3)
+	l := b.open()
+	l.alarm = "something"
+	if err := l.Writable(); err == nil {
+		t.Fatal("an alarm does not stop acts")
+	}
+	if rep, err := l.Verify(t.Context()); err != nil || !rep.OK || rep.Seq < 6 {
+		t.Fatal(rep, err)
+	}
+	if err := l.Writable(); err != nil {
+		t.Error(err)
+	}
+}
+
 // appendAnyway appends despite an alarm, as a program without alarms would.
 func (l *Log) appendAnyway(t *testing.T, b *bench) {
 	t.Helper()

@@ -19,6 +19,7 @@ type Report struct {
 	OK       bool
 	Events   uint64 // records read that continue the chain
 	Head     string // hash of the last of them
+	Seq      uint64 // its number
 	Reason   string // the first break in words; when OK, a remark
 	FirstBad uint64 // sequence of the first record that is wrong or missing
 	Segments int
@@ -44,14 +45,19 @@ func Verify(ctx context.Context, dir string) (Report, error) {
 }
 
 // Verify is the function over this log; a break that nobody acknowledged stops
-// further appends of this Log.
+// further appends of this Log until one finds the log whole, or the break acknowledged.
+// Appends go on during the walk.
 //
 // The checkpoints that are given, beside those of the anchors' files, must fit too.
 func (l *Log) Verify(ctx context.Context, given ...Statement) (Report, error) {
+	rep, err := l.verify(ctx, given...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	rep, err := l.verify(ctx, given...)
-	if err == nil && !rep.OK && !rep.Acknowledged {
+	switch {
+	case err != nil:
+	case rep.OK || rep.Acknowledged:
+		l.alarm = ""
+	default:
 		l.alarm = rep.Reason
 	}
 	return rep, err
@@ -116,7 +122,7 @@ func (w *walker) walk(ctx context.Context) (Report, error) {
 		w.whole = nil // as saved before
 	}
 	w.rep.OK = w.rep.Reason == ""
-	w.rep.Head, w.rep.Segments = w.prev, len(w.parts)
+	w.rep.Head, w.rep.Seq, w.rep.Segments = w.prev, w.seq, len(w.parts)
 	w.remark()
 	return w.rep, nil
 }

@@ -79,24 +79,25 @@ func Open(signed []byte, known ...note.Verifier) (Checkpoint, *note.Note, error)
 }
 
 // Split splits a text into its signed checkpoints, each followed by an empty line. A part that is no
-// checkpoint is returned as it is, so that the caller reports it.
+// checkpoint is returned as it is, so that the caller reports it; two empty lines end one that was cut short.
 func Split(text []byte) [][]byte {
 	var out [][]byte
 	var one bytes.Buffer
-	signed := false
+	signed, gap := false, false
 	end := func() {
 		if one.Len() > 0 {
 			out = append(out, bytes.Clone(one.Bytes()))
 		}
 		one.Reset()
-		signed = false
+		signed, gap = false, false
 	}
 	for line := range bytes.Lines(text) {
 		empty := len(bytes.TrimSpace(line)) == 0
-		if empty && (signed || one.Len() == 0) {
+		if empty && (signed || gap || one.Len() == 0) {
 			end()
 			continue
 		}
+		gap = empty
 		signed = signed || bytes.HasPrefix(line, []byte("— "))
 		one.Write(line)
 	}
