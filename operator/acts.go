@@ -402,7 +402,11 @@ func (s *Session) Refused(ctx context.Context, verb, scope string) {
 	if s.Log == nil {
 		return
 	}
-	err := s.Log.Act(ctx, audit.Entry{Action: verb, Store: s.Fleet.Members()[0].Name, Reason: "the token has not the scope " + scope},
+	store := "" // a token is for all stores
+	if m := s.Fleet.Members(); len(m) == 1 {
+		store = m[0].Name
+	}
+	err := s.Log.Act(ctx, audit.Entry{Action: verb, Store: store, Reason: "the token has not the scope " + scope},
 		func(context.Context) (map[string]int64, error) {
 			return nil, model.Refuse(verb, "the scope "+scope+" is needed")
 		})

@@ -43,10 +43,11 @@ func (s *Session) AuditTrail() *AuditTrail {
 // verification is the result of the last walk over the chain.
 type verification struct {
 	at   time.Time
-	seq  uint64 // of the newest record then
 	rep  audit.Report
 	err  error
 	open map[uint64]bool // intents without an outcome
+	// ended are the later intents whose outcome has been seen.
+	ended map[uint64]bool
 }
 
 // verifyEvery is the lifetime of a verification: walking the chain reads the whole log.
@@ -57,16 +58,13 @@ func (s *AuditTrail) verified(ctx context.Context) verification {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
-	if !s.last.at.IsZero() && now.Sub(s.last.at) < verifyEvery && s.last.err == nil && s.last.rep.OK {
+	if !s.last.at.IsZero() && now.Sub(s.last.at) < verifyEvery && s.last.err == nil && (s.last.rep.OK || s.last.rep.Acknowledged) {
 		return s.last
 	}
-	v := verification{at: now, open: map[uint64]bool{}}
+	v := verification{at: now, open: map[uint64]bool{}, ended: map[uint64]bool{}}
 	v.rep, v.err = s.log.Verify(ctx)
 	for _, r := range v.rep.OpenIntents {
 		v.open[r.Seq] = true
-	}
-	if got, err := s.log.List(ctx, audit.Filter{}, 1, ""); err == nil && len(got.Rows) > 0 {
-		v.seq = got.Rows[0].Seq
 	}
 	s.last = v
 	return v
@@ -77,12 +75,17 @@ func (s *AuditTrail) settled(intent uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.last.open, intent)
+	if intent > s.last.rep.Seq {
+		s.last.ended[intent] = true
+	}
 }
 
+// open reports whether an intent has no outcome. The log is read newest first: the outcome of one that is newer
+// than the verification was seen before it.
 func (s *AuditTrail) open(seq uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.last.open[seq]
+	return s.last.open[seq] || seq > s.last.rep.Seq && !s.last.ended[seq]
 }
 
 // words says how far the chain is verified.
@@ -95,7 +98,7 @@ func (v verification) words() (state, trouble string) {
 	case !v.rep.OK:
 		return "", "the chain is BROKEN: " + v.rep.Reason
 	}
-	state = "chain verified up to " + strconv.FormatUint(v.seq, 10) + " (" + plural(int64(v.rep.Events), "record") + ") at " + when(v.at)
+	state = "chain verified up to " + strconv.FormatUint(v.rep.Seq, 10) + " (" + plural(int64(v.rep.Events), "record") + ") at " + when(v.at)
 	if n := len(v.open); n > 0 {
 		state += "; " + plural(int64(n), "open intent") + ": outcome:open shows them"
 	}
@@ -137,19 +140,17 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 	page.Verified, page.Notice = v.words()
 	sound := v.err == nil && v.rep.OK // else nobody knows which intents are open, and all are shown
 	cursor, end := pageEnd(q.Cursor)
-	events, trouble := s.storesEvents(ctx, end)
-	item := ""
+	item, events, trouble := "", []StoreEvent(nil), ""
 	if q.Of.ID != "" {
 		item = q.Of.String()
+	} else { // a store's own event names no item
+		events, trouble = s.storesEvents(ctx, end)
 	}
 	if page.Notice == "" {
 		page.Notice = trouble
 	}
 	show := func(e AuditEvent) {
 		if e.Phase == string(audit.PhaseIntent) && !e.Open && !filter.records && sound {
-			return
-		}
-		if item != "" && e.Noted && (e.Store != q.Of.Store || e.About() != q.Of.ID) {
 			return
 		}
 		if filter.Match(e) != q.Not {

@@ -464,6 +464,7 @@ func (e *Erasures) SaveReceipt(ctx context.Context, id, path string) (int64, err
 	}
 	_, err = f.Write(file)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		_ = os.Remove(target) // a cut proof would stand in the way of the whole one
 		return 0, model.Errorf(model.Unavailable, "receipt", "%s cannot be written to its end", filepath.Base(target))
 	}
 	return int64(len(file)), nil

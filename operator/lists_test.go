@@ -229,8 +229,9 @@ func TestStoreEventsStandAmongTheRecords(t *testing.T) {
 			t.Errorf("limit %d: %d events, of the stores %v", limit, len(all), seen)
 		}
 	}
-	if n := len(list(PageQuery{Limit: 100, Of: model.Ref{Store: "s", ID: "x"}})); n != 3 {
-		t.Errorf("an item has %d events, want those of the log", n)
+	of, err := s.Events(t.Context(), PageQuery{Limit: 100, Of: model.Ref{Store: "s", ID: "x"}})
+	if err != nil || len(of.Events) != 3 || of.Notice != "" {
+		t.Errorf("an item has %d events, want those of the log: %q %v", len(of.Events), of.Notice, err)
 	}
 	if n := len(list(PageQuery{Limit: 100, Filter: "store:harbor phase:noted"})); n != 4 {
 		t.Errorf("%d of the store", n)
@@ -238,4 +239,39 @@ func TestStoreEventsStandAmongTheRecords(t *testing.T) {
 	if n := len(list(PageQuery{Limit: 100, Filter: "!phase:noted"})); n != 7 {
 		t.Errorf("%d of the log", n)
 	}
+}
+
+// TestIntentsNewerThanTheVerification: an act that began after the chain was verified is open until its
+// outcome is there, and the verification says no more than it has read.
+func TestIntentsNewerThanTheVerification(t *testing.T) {
+	log, err := audit.Open(audit.Options{Dir: filepath.Join(t.TempDir(), "audit"), Actor: audit.Actor{ID: "ana"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	act := func() uint64 {
+		seq, err := log.Intent(t.Context(), audit.Entry{Action: "retain", Store: "s", Target: "s:x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seq
+	}
+	ended := func(seq uint64) {
+		if err := log.Outcome(t.Context(), seq, audit.Result{Verdict: audit.OK}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &AuditTrail{log: log, may: func(context.Context) error { return nil }, clock: clock.Fixed(time.Unix(0, 0))}
+	open := func(want int) {
+		t.Helper()
+		page, err := s.Events(t.Context(), PageQuery{Limit: 100, Filter: "outcome:open"})
+		if err != nil || len(page.Events) != want || !strings.Contains(page.Verified, "up to 3 ") {
+			t.Errorf("%d open acts, want %d; %q %v", len(page.Events), want, page.Verified, err)
+		}
+	}
+	ended(act())
+	open(0) // verifies the chain, whose first record is of the log itself
+	later := act()
+	open(1)
+	ended(later)
+	open(0)
 }

@@ -28,6 +28,7 @@ import (
 type Meters struct {
 	session  *operator.Session
 	clock    clock.Clock
+	mu       sync.Mutex // a scrape reads a metric before its values are replaced, or after
 	registry *prometheus.Registry
 
 	up, latency                            *prometheus.GaugeVec
@@ -45,7 +46,7 @@ func New(s *operator.Session, clk clock.Clock, calls string) *Meters {
 	m := &Meters{session: s, clock: clk, registry: prometheus.NewRegistry()}
 	vec := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "memdesk", Name: name, Help: help}, labels)
-		m.registry.MustRegister(v)
+		m.registry.MustRegister(guarded{v, &m.mu})
 		return v
 	}
 	one := func(name, help string) prometheus.Gauge {
@@ -136,8 +137,20 @@ func seconds(t time.Time) float64 {
 	return float64(t.UnixMilli()) / 1000
 }
 
-// series are the values of one metric by their labels. Set replaces them all, so that vanished ones are not
-// shown.
+// guarded is a metric that is not read while its values are replaced.
+type guarded struct {
+	*prometheus.GaugeVec
+	mu *sync.Mutex
+}
+
+// Collect implements prometheus.Collector.
+func (g guarded) Collect(out chan<- prometheus.Metric) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.GaugeVec.Collect(out)
+}
+
+// series are the values of one metric by their labels.
 type series struct {
 	vec    *prometheus.GaugeVec
 	values map[string]float64
@@ -147,10 +160,15 @@ func seriesOf(vec *prometheus.GaugeVec) *series { return &series{vec, map[string
 
 func (s *series) add(n float64, labels ...string) { s.values[strings.Join(labels, "\x00")] += n }
 
-func (s *series) set() {
-	s.vec.Reset()
-	for key, n := range s.values {
-		s.vec.WithLabelValues(strings.Split(key, "\x00")...).Set(n)
+// replace sets all values of some metrics; vanished ones are not shown any more.
+func (m *Meters) replace(all ...*series) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range all {
+		s.vec.Reset()
+		for key, n := range s.values {
+			s.vec.WithLabelValues(strings.Split(key, "\x00")...).Set(n)
+		}
 	}
 }
 
@@ -171,8 +189,7 @@ func (m *Meters) health(ctx context.Context, v *operator.Survey) (missed int) {
 		up.add(n, r.Store, kinds[r.Store], string(r.Status.State))
 		latency.add(r.Latency.Seconds(), r.Store)
 	}
-	up.set()
-	latency.set()
+	m.replace(up, latency)
 	return missed
 }
 
@@ -192,9 +209,7 @@ func (m *Meters) tiers(ctx context.Context, v *operator.Survey) (missed int) {
 			}
 		}
 	}
-	for _, s := range []*series{items, bytes, caps, use} {
-		s.set()
-	}
+	m.replace(items, bytes, caps, use)
 	return missed
 }
 
@@ -213,7 +228,7 @@ func (m *Meters) perStore(vec *prometheus.GaugeVec, each func(count func(store, 
 		}
 		s.add(1, store)
 	})
-	s.set()
+	m.replace(s)
 	return missed
 }
 
@@ -251,17 +266,18 @@ func (m *Meters) due(v *operator.Survey) int {
 			next = r.Deadline
 		}
 	}
-	s.set()
+	m.replace(s)
 	m.nextDeadline.Set(seconds(next))
 	return 0
 }
 
 func (m *Meters) log(ctx context.Context, v *operator.Survey) int {
 	l, err := v.Log(ctx)
-	m.writable.Set(0)
+	writable := 0.0
 	if l.Unwritable == "" {
-		m.writable.Set(1)
+		writable = 1
 	}
+	m.writable.Set(writable)
 	if err != nil {
 		return 1
 	}
@@ -284,9 +300,7 @@ func (m *Meters) log(ctx context.Context, v *operator.Survey) int {
 			trouble.add(0, name)
 		}
 	}
-	for _, s := range []*series{age, behind, trouble} {
-		s.set()
-	}
+	m.replace(age, behind, trouble)
 	return 0
 }
 
