@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"memdesk/model"
@@ -14,9 +15,10 @@ import (
 // walked is a list made by a walk over every store, as far as pages have asked for it: a first page begins a
 // walk, later pages continue it. The zero value has none. It is safe for concurrent use.
 type walked[T any] struct {
-	mu    sync.Mutex
-	walk  *walk[T]
-	walks int
+	mu     sync.Mutex
+	walk   *walk[T]
+	walks  int
+	cancel atomic.Pointer[context.CancelFunc] // ends the walk's reads; nil before the first walk
 }
 
 // walk is one walk over all stores.
@@ -35,17 +37,22 @@ type walkedPage[T any] struct {
 	total model.Count
 }
 
-// pageWait is the longest search for a page before the rows so far are returned.
+// pageWait is the longest search for a page that has rows before they are returned.
 const pageWait = time.Second
 
-// page is the page of q with the matching rows. begin starts a walk, which outlives its first page: every
-// read in it has its store's deadline.
+// page is the page of q with the matching rows. begin starts a walk, which outlives its first page. A stream of
+// names has no deadline, so the end of ctx and the next first page end the reads of a walk that hangs.
 func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches func(T) bool, begin func(context.Context) iter.Seq[T]) (walkedPage[T], error) {
+	if c := l.cancel.Load(); c != nil && q.Cursor == "" {
+		(*c)()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := 0
 	if q.Cursor == "" {
-		l.begin(begin(context.WithoutCancel(ctx)))
+		walkCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		l.cancel.Store(&cancel)
+		l.begin(begin(walkCtx))
 	} else {
 		id, n, ok := strings.Cut(q.Cursor, ":")
 		var err error
@@ -53,6 +60,7 @@ func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches fu
 			return walkedPage[T]{}, model.Errorf(model.InvalidInput, op, "this cursor is of another list")
 		}
 	}
+	defer context.AfterFunc(ctx, *l.cancel.Load())()
 	w, page := l.walk, walkedPage[T]{}
 	until := time.Now().Add(pageWait)
 	for i := at; ; i++ {
