@@ -23,3 +23,14 @@ func TestColumnsAndViews(t *testing.T) {
 	r.press(":", "view none", "enter").see("there is no view")
 	r.press(":", "view", "enter").see("say which view")
 }
+
+// TestCommandsWhileTyping: the line shows what a command may become, and that nothing begins so.
+func TestCommandsWhileTyping(t *testing.T) {
+	t.Parallel()
+	r := startRobot(t, start{scenario: "desk", width: 100, height: 24})
+	r.see("[2 Tiers]", "crewship").press(":").see("store  tier  go  recall").press("co").see("conflicts").gone("store  tier")
+	r.press("zz").see("no command begins so").press("esc").gone("no command").press("q")
+	if _, err := r.left(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -202,13 +202,20 @@ func (l *commandLine) meant(line string) (v act.Act) {
 	return v
 }
 
-// meaning is what follows the typed command, and what that does; empty before it is one.
+// meaning is what follows the typed command, and what that does; before it is one, the commands that it may become.
 func (l *commandLine) meaning() safetext.Text {
-	v := l.meant(l.in.Value())
-	if v.Verb == "" {
-		return safetext.Text{}
+	esc, line := l.a.D.Esc, l.in.Value()
+	if v := l.meant(line); v.Verb != "" {
+		return esc.Const(strings.TrimSpace(v.Args + "  " + v.Doc))
 	}
-	return l.a.D.Esc.Const(strings.TrimSpace(v.Args + "  " + v.Doc))
+	switch all := l.possible(line); {
+	case len(l.candidates) > 0: // tab shows them
+		return safetext.Text{}
+	case len(all) == 0:
+		return esc.Const("no command begins so")
+	default:
+		return esc.Const(strings.Join(all, "  "))
+	}
 }
 
 // nearest is the most likely command; empty when none is near.

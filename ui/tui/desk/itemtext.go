@@ -85,15 +85,24 @@ func MetaLines(esc safetext.Escaper, it model.Item) []text.Line {
 		return nil
 	}
 	lines := []text.Line{{Kind: text.Blank}, {Value: esc.Const("metadata"), Kind: text.Title}}
+	var empty []safetext.Text
 	for i, f := range it.Meta {
 		if i == maxFields {
-			return append(lines, text.Line{Value: esc.Sprintf("and %s", prose.Plural(int64(len(it.Meta)-i), "more field")), Kind: text.Note})
+			lines = append(lines, text.Line{Value: esc.Sprintf("and %s", prose.Plural(int64(len(it.Meta)-i), "more field")), Kind: text.Note})
+			break
+		}
+		if f.Value == "" {
+			empty = append(empty, esc.LineMax(f.Name, 200))
+			continue
 		}
 		kind := text.Field
 		if f.ReadOnly {
 			kind = text.Note
 		}
 		lines = append(lines, text.Line{Name: esc.LineMax(f.Name, 200), Value: esc.LineMax(f.Value, MaxField), Kind: kind})
+	}
+	if len(empty) > 0 {
+		lines = append(lines, text.Line{Value: esc.Sprintf("empty: %s", esc.Join(empty, ", ")), Kind: text.Note})
 	}
 	return lines
 }

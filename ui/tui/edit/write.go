@@ -70,17 +70,29 @@ func (ed *Edits) createDialog(s model.Store, at desk.ScopeOf) *dialog.Dialog {
 	lines = append(append(lines, ed.D.EnvironmentOf(s.Name)...),
 		text.Line{Value: esc.Const("The editor opens next; nothing is written before you have seen it again. Tiers:"), Kind: text.Note})
 	tier, only := at.Tier, ""
+	var names, rule safetext.Text // of tiers beside each other that want the same key
+	tell := func() {
+		if !names.IsEmpty() {
+			lines = append(lines, text.Line{Value: esc.Sprintf("%s: %s", names, rule)})
+		}
+	}
 	for _, t := range s.Tiers {
 		if !t.Writable || t.OwnerMakes || t.Hidden && t.Name != at.Tier {
 			continue
 		}
-		lines = append(lines, text.Line{Value: esc.Sprintf("%s: %s", esc.Line(t.Name), keyWords(esc, t))})
+		if words := keyWords(esc, t); words == rule {
+			names = esc.Sprintf("%s, %s", names, esc.Line(t.Name))
+		} else {
+			tell()
+			names, rule = esc.Line(t.Name), words
+		}
 		if only == "" {
 			only = t.Name
 		} else {
 			only = "-"
 		}
 	}
+	tell()
 	if tier == "" && only != "-" {
 		tier = only
 	}
