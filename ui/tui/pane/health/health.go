@@ -73,6 +73,7 @@ type Pane struct {
 	looks    int
 	present  presence
 	latest   atomic.Pointer[[]observed] // for the list, which is read in a command
+	pulse    desk.Pulse                 // of the list
 	log      anchored
 	width    int
 	height   int
@@ -348,7 +349,12 @@ func (p *Pane) items() tea.Cmd {
 	return p.d.Open(desk.ScopeOf{Store: p.StoreHere()})
 }
 
-func (p *Pane) Refresh() tea.Cmd { return p.Round() }
+func (p *Pane) Refresh() tea.Cmd { return tea.Batch(p.Round(), p.observe()) }
+
+func (p *Pane) Position() (safetext.Text, bool) {
+	at, _ := p.Listing.Position() // a refresh reads the memory alone
+	return p.d.Aged(at, p.pulse), false
+}
 
 // Begin checks every store before the list is read out.
 func (p *Pane) Begin(query string) (tea.Cmd, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -43,7 +44,7 @@ func (frame) News(paint.Tone, safetext.Text) {}
 func (frame) Shows(int) bool                 { return true }
 
 // TestWorstStoreFirst: the cursor is on the worst store until the operator moves, and stays on its store
-// afterwards.
+// afterwards. A frozen list stands still.
 func TestWorstStoreFirst(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	var members []backends.Member
@@ -52,6 +53,9 @@ func TestWorstStoreFirst(t *testing.T) {
 	}
 	d := desktest.New(members...)
 	d.Frame = frame{}
+	d.Later = func(int) func(time.Duration, any) tea.Cmd { // the test checks by itself
+		return func(time.Duration, any) tea.Cmd { return nil }
+	}
 	p := New(pane.NewBench(d), 0, nil)
 	var run func(tea.Cmd)
 	run = func(cmd tea.Cmd) {
@@ -89,6 +93,14 @@ func TestWorstStoreFirst(t *testing.T) {
 	move, _ := act.Find(p.Bindings(), "j")
 	run(move.Do())
 	check("c", false, "b")
+	d.Glances.Frozen = true
+	check("b", false, "b")
+	if at, _ := p.Position(); !strings.Contains(at.String(), "frozen, as of") {
+		t.Errorf("the position of a frozen list is %q", at)
+	}
+	check("b", true, "b")
+	d.Glances.Frozen = false
+	run(p.Refresh())
 	run(p.Apply("down"))
 	if got := p.StoreHere(); got != "c" {
 		t.Errorf("filtered by down, the cursor is on %q", got)

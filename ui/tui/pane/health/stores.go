@@ -64,6 +64,9 @@ func (p *Pane) kind() record.Kind[observed] {
 // observe takes what is known of every store into the list, the worst first. Stores that are equally well
 // keep the order of the fleet.
 func (p *Pane) observe() tea.Cmd {
+	if p.d.Glances.Frozen && len(*p.latest.Load()) > 0 {
+		return nil
+	}
 	var all []observed
 	for _, m := range p.d.Fleet.Members() {
 		o := observed{name: m.Name, kind: m.Kind, location: m.Location}
@@ -83,6 +86,7 @@ func (p *Pane) observe() tea.Cmd {
 	if !p.moved && len(all) > 0 {
 		p.pick(all[0].name)
 	}
+	p.pulse.Read(p.d.Time.Clock.Now())
 	if p.d.Frame != nil && !p.d.Frame.Shows(p.at) {
 		return nil // the next visit fetches the rows
 	}
