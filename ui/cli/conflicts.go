@@ -42,7 +42,7 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 	var t tally
 	tab := a.table("COPY", "BASE", "TOOL", "CONFIDENCE", "STATE", "REASON")
 	short := false
-	t.each(a, s.Fleet.Members(), false, func(store model.Store) (err error) {
+	t.each(a, s.Fleet.Members(), func(store model.Store) (err error) {
 		opt.Note = func(s string) { a.sayf("%s: %s", store.Name, s); short = true }
 		if opt.Removed, err = s.Undo.Removed(store); err != nil {
 			a.sayf("%s: whether a copy has come back is not known: %v", store.Name, err)

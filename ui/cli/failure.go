@@ -162,11 +162,16 @@ func exitCode(err error) int {
 // failed. A store without the requested tier or order has not failed, as long as another store has it.
 type tally struct {
 	good, bad, refused, lacking int
+	asked                       bool // not every store can answer the request
 	// plain: the request names nothing that a store may lack.
 	plain bool
 }
 
 func (t *tally) add(err error) {
+	if t.asked && errors.Is(err, model.InvalidInput) {
+		t.lacking++
+		return
+	}
 	if err != nil {
 		t.bad++
 	}
@@ -186,30 +191,14 @@ func (t *tally) note(a *app, where model.Ref, err error) {
 	}
 }
 
-// addAsked counts a request that may not fit every store.
-func (t *tally) addAsked(err error) {
-	if errors.Is(err, model.InvalidInput) {
-		t.lacking++
-		return
-	}
-	t.add(err)
-}
-
-// each runs do for every store, counts and prints the failures. asked: not every store can answer.
-func (t *tally) each(a *app, members []backends.Member, asked bool, do func(model.Store) error) {
+// each runs do for every store, counts and prints the failures.
+func (t *tally) each(a *app, members []backends.Member, do func(model.Store) error) {
 	for _, m := range members {
 		err := m.Err
 		if err == nil {
 			err = do(m.Store)
 		}
-		if asked {
-			t.addAsked(err)
-		} else {
-			t.add(err)
-		}
-		if err != nil {
-			a.failed(model.Ref{Store: m.Name}, err)
-		}
+		t.note(a, model.Ref{Store: m.Name}, err)
 	}
 }
 

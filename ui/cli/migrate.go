@@ -169,7 +169,7 @@ func (a *app) reindexCommand() *cobra.Command {
 				return err
 			}
 			var t tally
-			t.each(a, asked, false, func(store model.Store) error {
+			t.each(a, asked, func(store model.Store) error {
 				n, err := s.Reindex(ctx, store.Name, tier)
 				if err == nil {
 					a.result("reindexed", reindexedRow{store.Name, n}, "%s: %s in the new index", store.Name, plural(n, "item"))

@@ -102,7 +102,7 @@ func (a *app) listQuarantine(ctx context.Context, s *operator.Session) error {
 			a.failed(model.Ref{}, err)
 		}
 	}
-	t.each(a, s.Fleet.Members(), false, func(store model.Store) error {
+	t.each(a, s.Fleet.Members(), func(store model.Store) error {
 		for e, err := range review.List(ctx, store) {
 			if err != nil {
 				return err

@@ -77,10 +77,10 @@ func (a *app) recallCommand() *cobra.Command {
 				return filter.Recall(ctx, store, req)
 			}))
 			a.printHits(cmd.Context(), s, backends.Fuse(answers), origins)
-			t := tally{plain: req.Tier == "" && req.WorkspaceID == "" && req.CrewID == ""}
+			t := tally{asked: true, plain: req.Tier == "" && req.WorkspaceID == "" && req.CrewID == ""}
 			var without []string
 			for _, ans := range answers {
-				t.addAsked(ans.Err)
+				t.add(ans.Err)
 				a.printAnswer(ans)
 				if nothing(ans) {
 					without = append(without, ans.Store)

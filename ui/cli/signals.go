@@ -154,7 +154,7 @@ func (a *app) calibrate(ctx context.Context, s *operator.Session, apply float64)
 	var t tally
 	var open []model.Store
 	tab := a.table("STORE", "TIER", "ITEMS", "THRESHOLD", "WOULD FLAG", "BY ONE WRITER")
-	t.each(a, s.Fleet.Members(), false, func(store model.Store) error {
+	t.each(a, s.Fleet.Members(), func(store model.Store) error {
 		open = append(open, store)
 		tiers, err := s.Calibration(ctx, store)
 		for _, c := range tiers {

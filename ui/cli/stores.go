@@ -278,7 +278,7 @@ func (a *app) tiersCommand() *cobra.Command {
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			tab := a.table("STORE", "TIER", "ITEMS", "BYTES", "CAP EACH", "WHAT")
 			var t tally
-			t.each(a, s.Fleet.Members(), false, func(store model.Store) error { return a.tiersOf(ctx, store, tab) })
+			t.each(a, s.Fleet.Members(), func(store model.Store) error { return a.tiersOf(ctx, store, tab) })
 			tab.flush()
 			return t.result()
 		}),
