@@ -120,8 +120,7 @@ func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequ
 
 // forgottenRow is an item that was removed.
 type forgottenRow struct {
-	Store     string  `json:"store"`
-	ID        string  `json:"id"`
+	itemAt
 	Removed   int64   `json:"removed"`
 	Relations int64   `json:"relations"` // that fell with it
 	Undo      *string `json:"undo"`
@@ -146,7 +145,7 @@ func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetReques
 	if done.Relations > 0 {
 		with = ", and " + plural(done.Relations, done.Fell) + " with it"
 	}
-	a.result("forgotten", forgottenRow{store.Name, model.EncodeID(ref.ID), done.Removed, done.Relations, nilIfEmpty(done.Undo)},
+	a.result("forgotten", forgottenRow{newItemAt(store.Name, ref.ID), done.Removed, done.Relations, nilIfEmpty(done.Undo)},
 		"%s  removed %d%s", ref.String(), done.Removed, with)
 	if req.KeepHistory {
 		a.hintf("%s: its earlier texts stay in the store's history", ref.String())

@@ -353,9 +353,7 @@ type planSumRow struct {
 
 // planRow is one step of a plan.
 type planRow struct {
-	Store  string      `json:"store"`
-	ID     string      `json:"id"`
-	Ref    string      `json:"-" col:"REF"`
+	itemAt
 	Layer  string      `json:"layer"`
 	Reason string      `json:"reason"`
 	Why    string      `json:"-" col:"REASON"` // with the ground of a hold
@@ -389,7 +387,7 @@ func newPlanRow(r gdpr.Step) planRow {
 	if n := int64(len(r.Beside)); n > 0 {
 		reason += "; beside its fields " + plural(n, "value") + " of its line too"
 	}
-	out := planRow{Store: r.Store, ID: model.EncodeID(r.ID), Ref: refOf(r.Store, r.ID), Layer: r.Layer, Reason: r.Reason, Why: reason, Action: r.Action,
+	out := planRow{itemAt: newItemAt(r.Store, r.ID), Layer: r.Layer, Reason: r.Reason, Why: reason, Action: r.Action,
 		Bytes: r.Bytes, Ground: nilIfEmpty(r.Ground), NewID: nilIfEmpty(model.EncodeID(r.NewID)), Shared: r.Others}
 	if r.Action == gdpr.Redact {
 		out.redactedRow = &redactedRow{NewBody: r.NewBody, Beside: list(r.Beside)}

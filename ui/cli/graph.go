@@ -122,9 +122,7 @@ func (a *app) similarCommand() *cobra.Command {
 
 // similarRow is an item with a vector that is near.
 type similarRow struct {
-	Store   string  `json:"store"`
-	ID      string  `json:"id"`
-	Ref     string  `json:"-" col:"REF"`
+	itemAt
 	Source  string  `json:"source"`
 	Snippet string  `json:"snippet" col:"TEXT"`
 	Line    int     `json:"line"`
@@ -141,7 +139,7 @@ type nearRow struct {
 
 func (a *app) printSimilar(store string, res model.RecallResult) {
 	putAll(a.table("REF", "SCORE", "TEXT"), "hit", res.Hits, func(h model.RecallSnippet) similarRow {
-		return similarRow{store, model.EncodeID(h.ID), refOf(store, h.ID), h.Source, h.Snippet, h.Line, h.Score}
+		return similarRow{newItemAt(store, h.ID), h.Source, h.Snippet, h.Line, h.Score}
 	})
 	for _, q := range res.Quarantined {
 		a.emit("quarantined", blockedRow{store, q})

@@ -172,9 +172,7 @@ func (a *app) printPageEnd(store string, p model.Page, all bool) {
 
 // itemRow is an item without its text.
 type itemRow struct {
-	Store     string       `json:"store"`
-	ID        string       `json:"id"`
-	Ref       string       `json:"-" col:"REF"`
+	itemAt
 	Tier      string       `json:"tier"`
 	Scope     string       `json:"scope"`
 	Title     string       `json:"title"`
@@ -212,7 +210,7 @@ type itemLinkRow struct {
 }
 
 func newItemRow(store string, h model.Header) itemRow {
-	return itemRow{Store: store, ID: model.EncodeID(h.ID), Ref: refOf(store, h.ID), Tier: h.Tier, Scope: h.Scope, Title: h.Title, Bytes: h.Bytes,
+	return itemRow{itemAt: newItemAt(store, h.ID), Tier: h.Tier, Scope: h.Scope, Title: h.Title, Bytes: h.Bytes,
 		Modified: stamp(h.Modified), Stamp: h.Stamp, Revision: nilIfEmpty(string(h.Revision)), Flags: list(h.Flags), FlagWords: joinFlags(h)}
 }
 
@@ -346,8 +344,7 @@ func noHistory(s model.Store) error {
 
 // versionRow is an earlier version of an item.
 type versionRow struct {
-	Store    string `json:"store"`
-	ID       string `json:"id"`
+	itemAt
 	Version  string `json:"version"`
 	At       stamp  `json:"at"`
 	By       string `json:"by"`
@@ -358,8 +355,7 @@ type versionRow struct {
 
 // historyRow says what a store records of an item's versions.
 type historyRow struct {
-	Store    string             `json:"store"`
-	ID       string             `json:"id"`
+	itemAt
 	State    model.HistoryState `json:"state"`
 	Reason   string             `json:"reason"`
 	Versions int                `json:"versions"`
@@ -379,9 +375,9 @@ func (a *app) historyCommand() *cobra.Command {
 				return err
 			}
 			putAll(a.table("VERSION", "AT", "BY", "BYTES", "READABLE", "HASH"), "version", h.Versions, func(v model.Version) versionRow {
-				return versionRow{s.Name, model.EncodeID(ref.ID), v.ID, stamp(v.At), v.By, v.Bytes, v.Hash, v.Readable}
+				return versionRow{newItemAt(s.Name, ref.ID), v.ID, stamp(v.At), v.By, v.Bytes, v.Hash, v.Readable}
 			})
-			a.emit("history", historyRow{s.Name, model.EncodeID(ref.ID), h.State, h.Reason, len(h.Versions)})
+			a.emit("history", historyRow{newItemAt(s.Name, ref.ID), h.State, h.Reason, len(h.Versions)})
 			if h.Reason != "" || len(h.Versions) == 0 {
 				a.hintf("%s: %s", string(h.State), orDash(h.Reason))
 			}

@@ -36,8 +36,7 @@ func (a *app) showOrigin(ctx context.Context, s *operator.Session, store model.S
 
 // originRow is one write of an item.
 type originRow struct {
-	Store         string         `json:"store"`
-	ID            string         `json:"id"`
+	itemAt
 	Revision      model.Revision `json:"revision"`
 	Actor         string         `json:"actor"`
 	Client        string         `json:"client"`
@@ -58,15 +57,14 @@ func newOriginRow(r origin.Row, kept string) originRow {
 	if r.Version != "" {
 		client += "/" + r.Version
 	}
-	return originRow{Store: r.Store, ID: model.EncodeID(r.ID), Revision: r.Revision, Actor: r.Actor, Client: r.Client, Program: orDash(client),
+	return originRow{itemAt: newItemAt(r.Store, r.ID), Revision: r.Revision, Actor: r.Actor, Client: r.Client, Program: orDash(client),
 		ClientVersion: r.Version, Session: r.Session, Face: dashed(r.Face), Source: r.Source(), Channel: r.Channel, Detail: r.Detail, Trust: r.Trust,
 		At: stamp(r.At), Kept: kept}
 }
 
 // takenRow is an item of a takeback.
 type takenRow struct {
-	Store  string `json:"store"`
-	ID     string `json:"id"`
+	itemAt
 	Action string `json:"action"`
 	Reason string `json:"reason"`
 	At     stamp  `json:"at"`
@@ -95,9 +93,7 @@ func (u undoneBy) MarshalJSON() ([]byte, error) {
 
 // recalledRow is an item that a caller was given.
 type recalledRow struct {
-	Store   string `json:"store"`
-	ID      string `json:"id"`
-	Ref     string `json:"-" col:"REF"`
+	itemAt
 	Verb    string `json:"verb"`
 	Actor   string `json:"actor"`
 	Client  dashed `json:"client"`
@@ -151,7 +147,7 @@ func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags
 		return err
 	}
 	for _, t := range plan {
-		a.result("item", takenRow{t.Store, model.EncodeID(t.ID), t.Action, t.Reason, stamp(t.At)},
+		a.result("item", takenRow{newItemAt(t.Store, t.ID), t.Action, t.Reason, stamp(t.At)},
 			"%s  %s  %s %s", refOf(t.Store, t.ID), when(t.At), t.Action, t.Reason)
 	}
 	done, counts := plan, origin.Count(plan)
@@ -194,7 +190,7 @@ func (a *app) listRecalls(actor string, since, until time.Time) error {
 		if actor != "" && r.Actor != actor || len(a.flags.stores) > 0 && !slices.Contains(a.flags.stores, r.Store) || r.At.Before(since) || !until.IsZero() && !r.At.Before(until) {
 			return true
 		}
-		tab.put("recall", recalledRow{r.Store, model.EncodeID(r.ID), refOf(r.Store, r.ID), r.Verb, r.Actor, dashed(r.Client), dashed(r.Session), stamp(r.At)})
+		tab.put("recall", recalledRow{newItemAt(r.Store, r.ID), r.Verb, r.Actor, dashed(r.Client), dashed(r.Session), stamp(r.At)})
 		return a.out.Err() == nil
 	})
 	tab.flush()

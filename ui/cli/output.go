@@ -377,3 +377,14 @@ func (t *table) print(r record) {
 
 // refOf is the reference to an item as people type it.
 func refOf(store, id string) string { return model.Ref{Store: store, ID: id}.String() }
+
+// itemAt names the item of a row.
+type itemAt struct {
+	Store string `json:"store"`
+	ID    string `json:"id"`
+	Ref   string `json:"-" col:"REF"`
+}
+
+func newItemAt(store, id string) itemAt {
+	return itemAt{store, model.EncodeID(id), refOf(store, id)}
+}

@@ -81,7 +81,7 @@ func (a *app) releaseCommand() *cobra.Command {
 				return err
 			}
 			source := model.Ref{Store: store.Name, ID: done.Item}
-			a.result("released", releasedRow{store.Name, model.EncodeID(ref.ID), model.EncodeID(done.Item), done.Revision, done.Removed, nilIfEmpty(done.Undo)},
+			a.result("released", releasedRow{newItemAt(store.Name, ref.ID), model.EncodeID(done.Item), done.Revision, done.Removed, nilIfEmpty(done.Undo)},
 				"%s  released, %s removed", source.String(), plural(done.Removed, "entry"))
 			a.sayUndo(done)
 			return nil
@@ -139,8 +139,7 @@ func liveWord(e review.Entry) string {
 
 // releasedRow is an entry whose source agents get again.
 type releasedRow struct {
-	Store    string         `json:"store"`
-	ID       string         `json:"id"`
+	itemAt
 	Source   string         `json:"source"`
 	Revision model.Revision `json:"revision"`
 	Removed  int64          `json:"removed"` // entries
@@ -149,9 +148,7 @@ type releasedRow struct {
 
 // entryRow is a quarantined entry.
 type entryRow struct {
-	Store         string        `json:"store"`
-	ID            string        `json:"id"`
-	Ref           string        `json:"-" col:"REF"`
+	itemAt
 	Source        string        `json:"source"`
 	SourceID      *string       `json:"source_id"`
 	Filed         bool          `json:"filed"` // false: only the live item was found
@@ -201,7 +198,7 @@ func (a *app) newEntryRow(e review.Entry) entryRow {
 	if e.FalsePositive != "" {
 		note = "known false positive: " + e.FalsePositive
 	}
-	return entryRow{Store: e.Store, ID: model.EncodeID(e.ID), Ref: refOf(e.Store, e.ID), Source: e.Source, SourceID: nilIfEmpty(model.EncodeID(e.SourceID)),
+	return entryRow{itemAt: newItemAt(e.Store, e.ID), Source: e.Source, SourceID: nilIfEmpty(model.EncodeID(e.SourceID)),
 		Filed: e.Filed, Category: e.Category, Pattern: e.Pattern, SHA256: e.SHA256, Bytes: e.Bytes, Line: e.Line, Col: e.Col, Excerpt: text,
 		Cut: a.text.LineMax(text, maxExcerpt), Match: e.Match, Decoded: e.Decoded, Live: e.Live, LiveWord: liveWord(e), QuarantinedAt: stamp(e.At), Note: dashed(note),
 		Known: e.FalsePositive != "", KnownReason: e.FalsePositive, Problem: e.Problem}

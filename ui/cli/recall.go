@@ -109,8 +109,7 @@ func (a *app) recallCommand() *cobra.Command {
 
 // hitRow is a hit of a recall.
 type hitRow struct {
-	Store   string            `json:"store"`
-	ID      string            `json:"id"`
+	itemAt
 	Source  string            `json:"source"`
 	Snippet string            `json:"snippet"`
 	Line    int               `json:"line"` // 0: unknown
@@ -130,7 +129,7 @@ func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backend
 	for _, h := range hits {
 		planted := a.session.Planted(h.Snippet)
 		if a.flags.json {
-			r := hitRow{Store: h.Store, ID: model.EncodeID(h.ID), Source: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score, Rank: h.Rank,
+			r := hitRow{itemAt: newItemAt(h.Store, h.ID), Source: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score, Rank: h.Rank,
 				Meta: fieldMap(h.Meta), Signals: planted}
 			if origins {
 				a.emit("hit", writtenHitRow{r, newWriterRow(a.written(ctx, storeOf(s, h.Store), h.ID))})
@@ -211,8 +210,7 @@ func storeOf(s *operator.Session, name string) model.Store {
 
 // checkRow is a rule that decides whether an item is a hit.
 type checkRow struct {
-	Store   string           `json:"store"`
-	ID      string           `json:"id"`
+	itemAt
 	Rule    string           `json:"rule"`
 	Verdict operator.Verdict `json:"verdict"`
 	Why     string           `json:"why"`
@@ -220,8 +218,7 @@ type checkRow struct {
 
 // explainedRow says whether an item is a hit.
 type explainedRow struct {
-	Store     string   `json:"store"`
-	ID        string   `json:"id"`
+	itemAt
 	Hit       bool     `json:"hit"`
 	Rank      *int     `json:"rank"`
 	Score     *float64 `json:"score"`
@@ -255,10 +252,10 @@ func (a *app) explain(ctx context.Context, text string, req model.RecallRequest)
 	tab := a.table("RULE", "VERDICT", "WHY")
 	tab.whole = true
 	for _, c := range e.Checks {
-		tab.put("check", checkRow{store.Name, model.EncodeID(ref.ID), c.Rule, c.Verdict, c.Why})
+		tab.put("check", checkRow{newItemAt(store.Name, ref.ID), c.Rule, c.Verdict, c.Why})
 	}
 	tab.flush()
-	r := explainedRow{Store: store.Name, ID: model.EncodeID(ref.ID), Hit: e.Hit != nil, Hits: len(e.Answer.Hits),
+	r := explainedRow{itemAt: newItemAt(store.Name, ref.ID), Hit: e.Hit != nil, Hits: len(e.Answer.Hits),
 		Total: onlyIf(e.Answer.Total != model.TotalUnknown, e.Answer.Total), Bounded: e.Answer.Bounded, BoundNote: e.Answer.BoundNote}
 	word := "no hit"
 	if e.Hit != nil {

@@ -88,8 +88,7 @@ func (a *app) retain(ctx context.Context, req model.RetainRequest, kept bool, ar
 
 // retainedRow is an item that was written.
 type retainedRow struct {
-	Store    string         `json:"store"`
-	ID       string         `json:"id"`
+	itemAt
 	Bytes    int64          `json:"bytes"`
 	Revision model.Revision `json:"revision"`
 	Undo     *string        `json:"undo"`
@@ -97,7 +96,7 @@ type retainedRow struct {
 }
 
 func newRetainedRow(done operator.Done) retainedRow {
-	return retainedRow{done.Store, model.EncodeID(done.Item), done.Bytes, done.Revision, nilIfEmpty(done.Undo), list(done.Warnings)}
+	return retainedRow{newItemAt(done.Store, done.Item), done.Bytes, done.Revision, nilIfEmpty(done.Undo), list(done.Warnings)}
 }
 
 // keptText reads the newest kept text of an item. found removes it once it is written.

@@ -222,8 +222,7 @@ type storyRow struct {
 
 // toldRow is an entry of a story.
 type toldRow struct {
-	Store    string   `json:"store"`
-	ID       string   `json:"id"`
+	itemAt
 	Category string   `json:"category"`
 	Pattern  string   `json:"pattern"`
 	Score    float64  `json:"score"`
@@ -238,7 +237,7 @@ func (a *app) stories(ctx context.Context, s *operator.Session) error {
 		if a.flags.json {
 			entries := []toldRow{}
 			for _, p := range story.Parts {
-				entries = append(entries, toldRow{p.Store, model.EncodeID(p.ID), p.Category, p.Cause, round(p.Sum), p.Signals, p.Recalled})
+				entries = append(entries, toldRow{newItemAt(p.Store, p.ID), p.Category, p.Cause, round(p.Sum), p.Signals, p.Recalled})
 			}
 			a.emit("story", storyRow{i + 1, story.Source, story.Session, entries, story.Signals, stamp(story.First), stamp(story.Last), story.Recalled})
 			continue
@@ -288,9 +287,7 @@ func (a *app) clearSuspects(ctx context.Context, s *operator.Session, args []str
 
 // rescanRow is an item that the rules judge otherwise than before.
 type rescanRow struct {
-	Store   string   `json:"store"`
-	ID      string   `json:"id"`
-	Ref     string   `json:"-" col:"REF"`
+	itemAt
 	Change  string   `json:"change"`
 	Score   float64  `json:"score"`
 	Signals []string `json:"signals"`
@@ -310,7 +307,7 @@ func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error 
 		if c.Now {
 			word = "newly flagged"
 		}
-		tab.put("rescan", rescanRow{c.Store, model.EncodeID(c.ID), refOf(c.Store, c.ID), word, round(c.Score.Sum), c.Score.Names(), strings.Join(c.Score.Names(), ", ")})
+		tab.put("rescan", rescanRow{newItemAt(c.Store, c.ID), word, round(c.Score.Sum), c.Score.Names(), strings.Join(c.Score.Names(), ", ")})
 	}
 	tab.flush()
 	if keep {

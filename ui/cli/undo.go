@@ -57,8 +57,7 @@ func (a *app) listUndo(ctx context.Context, s *operator.Session) error {
 
 // restoredRow is what an undo put back.
 type restoredRow struct {
-	Store     string         `json:"store"`
-	ID        string         `json:"id"`
+	itemAt
 	Removed   bool           `json:"removed"` // the change had made the item
 	Bytes     int64          `json:"bytes"`
 	Revision  model.Revision `json:"revision"`
@@ -104,7 +103,7 @@ func (a *app) restore(ctx context.Context, id string) error {
 	if done.Relations > 0 {
 		word += ", and " + plural(done.Relations, done.Fell) + " with it"
 	}
-	a.result("restored", restoredRow{Store: done.Store, ID: model.EncodeID(done.Item), Removed: done.Gone, Bytes: done.Bytes, Revision: done.Revision,
+	a.result("restored", restoredRow{itemAt: newItemAt(done.Store, done.Item), Removed: done.Gone, Bytes: done.Bytes, Revision: done.Revision,
 		Relations: done.Relations, Undo: nilIfEmpty(done.Undo), Warnings: list(done.Warnings), Notes: list(done.Notes)}, "%s  %s", refOf(done.Store, done.Item), word)
 	a.sayUndo(done)
 	return partialIf(len(done.Warnings) > 0)
@@ -164,10 +163,8 @@ func (a *app) showParts(e undo.Entry) {
 
 // undoRow is an undo entry.
 type undoRow struct {
-	Undo      string    `json:"undo"`
-	Store     string    `json:"store"`
-	ID        string    `json:"id"`
-	Ref       string    `json:"-" col:"REF"`
+	Undo string `json:"undo"`
+	itemAt
 	Op        model.Op  `json:"op"`
 	At        stamp     `json:"at"`
 	Expires   stamp     `json:"expires"`
@@ -214,7 +211,7 @@ func newUndoRow(e undo.Entry, bodies []string) undoRow {
 		}
 		sides = append(sides, r)
 	}
-	return undoRow{Undo: e.ID, Store: e.Store, ID: model.EncodeID(e.Item), Ref: refOf(e.Store, e.Item), Op: e.Op, At: stamp(e.At), Expires: stamp(e.Expires),
+	return undoRow{Undo: e.ID, itemAt: newItemAt(e.Store, e.Item), Op: e.Op, At: stamp(e.At), Expires: stamp(e.Expires),
 		Bytes: e.Bytes, Confirmed: e.After != "", Sides: sides}
 }
 

@@ -150,9 +150,7 @@ func (a *app) printWork(store string, r workList) error {
 
 // workRow is a work item.
 type workRow struct {
-	Store       string   `json:"store"`
-	ID          string   `json:"id"`
-	Ref         string   `json:"-" col:"REF"`
+	itemAt
 	Title       string   `json:"title"`
 	Type        string   `json:"work_type" col:"TYPE"` // every object has a type of its own
 	State       string   `json:"state"`
@@ -173,7 +171,7 @@ type workRow struct {
 }
 
 func newWorkRow(store string, b model.WorkItem) workRow {
-	return workRow{Store: store, ID: model.EncodeID(b.ID), Ref: refOf(store, b.ID), Title: b.Title, Type: b.Type, State: b.State,
+	return workRow{itemAt: newItemAt(store, b.ID), Title: b.Title, Type: b.Type, State: b.State,
 		Status: b.Status, Priority: b.Priority, Labels: b.Labels, Assignee: dashed(b.Assignee), Owner: b.Owner, Parent: b.Parent, Workflow: b.Workflow, Profile: b.Profile,
 		Description: b.Description, Notes: b.Notes, Acceptance: b.Acceptance,
 		Created: stamp(b.Created), Updated: stamp(b.Updated), Closed: stamp(b.Closed)}
