@@ -83,7 +83,7 @@ type conflictRow struct {
 	Copy         string             `json:"copy"`
 	CopyRef      string             `json:"-" col:"COPY"`
 	Base         *string            `json:"base"` // null: an orphan
-	BaseRef      string             `json:"-" col:"BASE"`
+	BaseRef      *string            `json:"-" col:"BASE"`
 	Target       *string            `json:"target"` // the base by the copy's name alone
 	Tool         string             `json:"tool"`
 	Alternatives []string           `json:"tool_alternatives"`
@@ -124,11 +124,7 @@ func newConflictRow(c conflict.Copy) conflictRow {
 	for _, s := range c.Chain {
 		chain = append(chain, markerRow{s.Name, s.Marker, s.Tool, s.Row})
 	}
-	base := "-"
-	if c.BaseID != "" {
-		base = refOf(c.Store, c.BaseID)
-	}
-	return conflictRow{Store: c.Store, Copy: model.EncodeID(c.ID), CopyRef: refOf(c.Store, c.ID), Base: nilIfEmpty(model.EncodeID(c.BaseID)), BaseRef: base,
+	return conflictRow{Store: c.Store, Copy: model.EncodeID(c.ID), CopyRef: refOf(c.Store, c.ID), Base: nilIfEmpty(model.EncodeID(c.BaseID)), BaseRef: onlyIf(c.BaseID != "", refOf(c.Store, c.BaseID)),
 		Target: nilIfEmpty(model.EncodeID(c.Target)), Tool: c.Tool, Alternatives: list(c.Also), Row: c.Row, Class: c.Class, Confidence: c.Confidence,
 		State: operator.ConflictState(c), Reason: c.Reason, Redundant: onlyIf(c.Base != conflict.BaseUnknown, c.Redundant), Orphan: c.Orphan, BaseState: c.Base,
 		Chain: chain, Caution: list(c.Cautions), Twins: ids(c.Twins), Who: nilIfEmpty(c.Who), At: stamp(c.At), Shared: onlyIf(c.Shared >= 0, c.Shared),

@@ -186,8 +186,7 @@ type layerRow struct {
 	Method       string        `json:"method" col:"HOW"`
 	BytesScanned int64         `json:"bytes_scanned" col:"BYTES"`
 	Hits         int64         `json:"hits"`
-	Reason       *string       `json:"reason"`
-	Note         dashed        `json:"-" col:"NOTE"`
+	Reason       *string       `json:"reason" col:"NOTE"`
 }
 
 // printLayers prints the verdicts: layers that are not clean, then one line for the clean ones, or all
@@ -202,7 +201,7 @@ func (a *app) printLayers(layers []receipt.Layer, all bool) {
 	}
 	tab := a.table("STORE", "LAYER", "VERDICT", "HITS", "BYTES", "HOW", "NOTE")
 	for _, l := range standing {
-		tab.put("layer", layerRow{l.Store, l.Layer, l.Verdict, l.Method, l.BytesScanned, l.Hits, nilIfEmpty(l.Reason), dashed(l.Reason)})
+		tab.put("layer", layerRow{l.Store, l.Layer, l.Verdict, l.Method, l.BytesScanned, l.Hits, nilIfEmpty(l.Reason)})
 	}
 	tab.flush()
 	if clean.Layers == 0 || all || a.flags.json {

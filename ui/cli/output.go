@@ -19,7 +19,7 @@ const lastColumn = 80
 
 // A row of a command's output is a struct. Its json tags make an object of --json, which also carries its type and
 // the version of the format. A column of the table shows the field with its name as col tag, else the field with
-// its name as json tag: LET IN is let_in. A field with the tag json:"-" is of the table alone.
+// its name as json tag: LET IN is let_in. It shows null as -. A field with the tag json:"-" is of the table alone.
 
 // onlyIf is v, or null.
 func onlyIf[T any](known bool, v T) *T {
@@ -330,7 +330,10 @@ func (t *table) fields(of reflect.Type) [][]int {
 func (t *table) cells(row any) []any {
 	out, v := make([]any, len(t.head)), reflect.ValueOf(row)
 	for i, index := range t.fields(v.Type()) {
-		out[i] = v.FieldByIndex(index).Interface()
+		out[i] = "-" // null
+		if cell := reflect.Indirect(v.FieldByIndex(index)); cell.IsValid() {
+			out[i] = cell.Interface()
+		}
 		switch out[i] {
 		case true:
 			out[i] = "yes"

@@ -291,8 +291,7 @@ type tierRow struct {
 	Tier     string        `json:"tier"`
 	Items    int64         `json:"items"`
 	Bytes    int64         `json:"bytes"`
-	Cap      *int64        `json:"cap"`
-	CapEach  string        `json:"-" col:"CAP EACH"`
+	Cap      *int64        `json:"cap" col:"CAP EACH"`
 	CapBytes *int64        `json:"cap_bytes"` // null where the cap counts something else
 	CapUnit  model.CapUnit `json:"cap_unit"`
 	Writable bool          `json:"writable"`
@@ -307,11 +306,8 @@ func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table) error {
 		return err
 	}
 	for _, use := range all {
-		limit, ofBytes := "-", use.CapUnit == model.CapBytes || use.CapUnit == ""
-		if use.Cap > 0 {
-			limit = strconv.FormatInt(use.Cap, 10)
-		}
-		tab.put("tier", tierRow{Store: s.Name, Tier: use.Name, Items: use.Items, Bytes: use.Bytes, Cap: onlyIf(use.Cap > 0, use.Cap), CapEach: limit,
+		ofBytes := use.CapUnit == model.CapBytes || use.CapUnit == ""
+		tab.put("tier", tierRow{Store: s.Name, Tier: use.Name, Items: use.Items, Bytes: use.Bytes, Cap: onlyIf(use.Cap > 0, use.Cap),
 			CapBytes: onlyIf(use.Cap > 0 && ofBytes, use.Cap), CapUnit: use.CapUnit, Writable: use.Writable, Hidden: use.Hidden, AtLeast: len(problems) > 0,
 			What: use.Title})
 	}
