@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +36,7 @@ func (a *app) onLog(do func(ctx context.Context, log *audit.Log, args []string) 
 
 type auditFlags struct {
 	audit.Filter
-	since, until, cursor      string
+	cursor                    string
 	limit                     int
 	all, recalls, storeEvents bool
 }
@@ -61,8 +60,8 @@ func (a *app) auditListCommand() *cobra.Command {
 	fl.StringVar(&f.Action, "action", "", "only this `ACTION`: retain, forget, …")
 	fl.StringVar((*string)(&f.Result), "result", "", "only this `RESULT`: ok, partial, failed, pending, unknown, refused")
 	fl.StringVar((*string)(&f.Phase), "phase", "", "only this `PHASE`: intent, outcome, note")
-	fl.StringVar(&f.since, "since", "", "only from this `TIME` on (2026-05-21 or 2026-05-21T10:00:00Z)")
-	fl.StringVar(&f.until, "until", "", "only before this `TIME`")
+	timeVar(fl, &f.Since, "since", "only from this `TIME` on (2026-05-21 or 2026-05-21T10:00:00Z)")
+	timeVar(fl, &f.Until, "until", "only before this `TIME`")
 	fl.StringVar(&f.Target, "target", "", "only what concerns this `REF`")
 	fl.StringVar(&f.Subject, "subject", "", "only what concerns this person (`ID`)")
 	fl.BoolVar(&f.OldestFirst, "oldest", false, "oldest first")
@@ -97,12 +96,6 @@ func (a *app) auditFilter(f auditFlags) (audit.Filter, error) {
 func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error {
 	q, err := a.auditFilter(f)
 	if err != nil {
-		return err
-	}
-	if q.Since, err = parseTime(f.since); err != nil {
-		return err
-	}
-	if q.Until, err = parseTime(f.until); err != nil {
 		return err
 	}
 	own, err := a.wantedEvents(ctx, f, q)
@@ -258,18 +251,6 @@ func why(r audit.Row) string {
 }
 
 func orDash(s string) string { return cmp.Or(s, "-") }
-
-// parseTime is operator.ParseSince for a flag; empty is the zero time.
-func parseTime(s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	t, err := operator.ParseSince(s, time.Now())
-	if err != nil {
-		return time.Time{}, &exitError{exitUsage, err}
-	}
-	return t, nil
-}
 
 func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses []string) error {
 	var given []audit.Statement

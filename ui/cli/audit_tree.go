@@ -154,12 +154,12 @@ func (a *app) auditRetireCommand() *cobra.Command {
 			"Every anchor must have the newest checkpoint first. An act without an outcome stays, and so does all from\n" +
 			"the day on which the oldest open erasure request was filed; the policy of erasures is recorded anew.",
 		RunE: a.onLog(func(ctx context.Context, _ *audit.Log, _ []string) error {
-			at, err := parseTime(before)
-			if err != nil {
-				return err
-			}
-			if at.IsZero() {
+			if before == "" {
 				return usage("give --before DATE: what is older goes")
+			}
+			at, err := operator.ParseSince(before, time.Now())
+			if err != nil {
+				return usage("%v", err)
 			}
 			if err := a.session.May(operator.RetireLog); err != nil {
 				return a.session.Allow(ctx, operator.RetireLog, "", "")

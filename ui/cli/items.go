@@ -20,8 +20,7 @@ type itemsFlags struct {
 	tier, query, order, cursor string
 	limit                      int
 	all, origin                bool
-	pick                       itemFilterFlags
-	filter                     operator.ItemFilter // as pick says
+	filter                     operator.ItemFilter
 }
 
 func (a *app) itemsCommand() *cobra.Command {
@@ -35,8 +34,7 @@ func (a *app) itemsCommand() *cobra.Command {
 			if f.limit < 0 {
 				return usage("--limit must not be negative")
 			}
-			var err error
-			if f.filter, err = f.pick.filter(); err != nil {
+			if err := f.filter.Check(); err != nil {
 				return err
 			}
 			f.filter.Writers = s
@@ -61,8 +59,8 @@ func (a *app) itemsCommand() *cobra.Command {
 	fl.IntVar(&f.limit, "limit", 0, "at most `N` per store (default 100)")
 	fl.StringVar(&f.cursor, "cursor", "", "go on at the `CURSOR` that the last page gave")
 	fl.BoolVar(&f.all, "all", false, "every page, archived and bookkeeping items included")
-	f.pick.add(fl)
-	fl.StringVar(&f.pick.Agent, "agent", "", "only items of this `AGENT`, or written by it")
+	filterFlags(fl, &f.filter)
+	fl.StringVar(&f.filter.Agent, "agent", "", "only items of this `AGENT`, or written by it")
 	fl.BoolVar(&f.origin, "origin", false, "also who wrote each item last, as far as memdesk or its store knows")
 	return a.listing(c, false)
 }
@@ -311,31 +309,14 @@ func (a *app) showPlain(s model.Store, it model.Item) {
 	a.body(it.Body)
 }
 
-// itemFilterFlags holds the flags of operator.ItemFilter.
-type itemFilterFlags struct {
-	operator.ItemFilter
-	since, until string
-}
-
-func (f *itemFilterFlags) add(fl *pflag.FlagSet) {
+// filterFlags adds the flags of a filter.
+func filterFlags(fl *pflag.FlagSet, f *operator.ItemFilter) {
 	fl.StringVar(&f.Subject, "subject", "", "only what concerns this person (`ID`), by the store's own keys")
 	fl.StringVar(&f.Type, "type", "", "only items of this `TYPE` or kind")
-	fl.StringVar(&f.since, "since", "", "only what changed at this `TIME` or later (2026-05-21 or 2026-05-21T10:00:00Z)")
-	fl.StringVar(&f.until, "until", "", "only what changed before this `TIME`")
+	timeVar(fl, &f.Since, "since", "only what changed at this `TIME` or later (2026-05-21 or 2026-05-21T10:00:00Z)")
+	timeVar(fl, &f.Until, "until", "only what changed before this `TIME`")
 	fl.Float64Var(&f.Confidence, "confidence", 0, "only items of this confidence or more, `0..1`")
 	fl.StringVar((*string)(&f.Archived), "archived", "", "`also|only` items that the store's own search skips")
-}
-
-// filter reads the flags.
-func (f *itemFilterFlags) filter() (out operator.ItemFilter, err error) {
-	out = f.ItemFilter
-	if out.Since, err = parseTime(f.since); err != nil {
-		return out, err
-	}
-	if out.Until, err = parseTime(f.until); err != nil {
-		return out, err
-	}
-	return out, out.Check()
 }
 
 func noHistory(s model.Store) error {

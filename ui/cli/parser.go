@@ -5,9 +5,12 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"memdesk/operator"
 )
 
 // farthest is the edit distance up to which a word is suggested.
@@ -81,7 +84,10 @@ func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError
+	var own *exitError
 	switch {
+	case errors.As(err, &own):
+		return own
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
@@ -108,6 +114,19 @@ func alone(c *cobra.Command, flag string, with ...string) (err error) {
 		}
 	})
 	return err
+}
+
+// timeVar adds a flag for a time, as operator.ParseSince reads it; empty is the zero time.
+func timeVar(fl *pflag.FlagSet, to *time.Time, name, about string) {
+	fl.Func(name, about, func(text string) (err error) {
+		if *to = (time.Time{}); text == "" {
+			return nil
+		}
+		if *to, err = operator.ParseSince(text, time.Now()); err != nil {
+			return usage("%v", err)
+		}
+		return nil
+	})
 }
 
 // takes describes the value of a flag.

@@ -23,7 +23,7 @@ func (a *app) recallCommand() *cobra.Command {
 	var req model.RecallRequest
 	hook, origins, limit, format := false, false, hookBytes, hookText
 	explain := ""
-	var pick itemFilterFlags
+	var filter operator.ItemFilter
 	c := &cobra.Command{
 		Use: "recall QUERY", Short: "Search as an agent would, in every store at once",
 		Long: "Prints what an agent would be given, ranked over all stores, and what became of the question in each.\n" +
@@ -57,11 +57,10 @@ func (a *app) recallCommand() *cobra.Command {
 				if err := alone(cmd, "explain", "tier", "limit", "workspace", "crew", "agent"); err != nil {
 					return err
 				}
-				req.AgentID = pick.Agent
+				req.AgentID = filter.Agent
 				return a.explain(cmd.Context(), explain, req)
 			}
-			filter, err := pick.filter()
-			if err != nil {
+			if err := filter.Check(); err != nil {
 				return err
 			}
 			s, err := a.base()
@@ -98,12 +97,12 @@ func (a *app) recallCommand() *cobra.Command {
 	f.StringVar(&format, "format", hookText, "with --hook: text, or claude for Claude Code's SessionStart hook")
 	f.BoolVar(&origins, "origin", false, "also who wrote each hit last, as far as memdesk or its store knows")
 	f.StringVar(&explain, "explain", "", "why this item (`REF`, or its id in the one --store) is a hit or is not, instead of the hits")
-	pick.add(f)
+	filterFlags(f, &filter)
 	f.StringVar(&req.Tier, "tier", "", "only this `TIER`")
 	f.IntVar(&req.Limit, "limit", 0, "at most `N` hits per store, 20 at the most")
 	f.StringVar(&req.WorkspaceID, "workspace", "", "only this `WORKSPACE`")
 	f.StringVar(&req.CrewID, "crew", "", "only this `CREW`")
-	f.StringVar(&pick.Agent, "agent", "", "only this `AGENT`'s memory; where a store knows no agents, what the agent owns or wrote")
+	f.StringVar(&filter.Agent, "agent", "", "only this `AGENT`'s memory; where a store knows no agents, what the agent owns or wrote")
 	return c
 }
 
