@@ -15,16 +15,13 @@ const completed = 50
 
 // complete lets the shell complete arguments and flags by the word that their usage has for them.
 func (a *app) complete(c *cobra.Command) {
-	words := strings.Fields(c.Use)
-	if len(words) > 1 {
-		if f := a.completer(strings.Trim(words[1], "[].")); f != nil {
-			repeats := strings.HasSuffix(words[1], "...")
-			c.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-				if len(args) > 0 && !repeats {
-					return nil, cobra.ShellCompDirectiveDefault // of the words after the first, some are files
-				}
-				return f(cmd, args, begun)
+	if words := strings.Fields(c.Use); len(words) > 1 {
+		repeats := strings.HasSuffix(words[1], "...")
+		c.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 && !repeats {
+				return nil, cobra.ShellCompDirectiveDefault // of the words after the first, some are files
 			}
+			return a.offer(cmd.Context(), strings.Trim(words[1], "[]."), begun)
 		}
 	}
 	c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
@@ -32,45 +29,37 @@ func (a *app) complete(c *cobra.Command) {
 		if flag.Name == "store" {
 			word = "STORE"
 		}
-		if f := a.completer(word); f != nil {
-			_ = c.RegisterFlagCompletionFunc(flag.Name, f) // fails only for a flag that is not there
-		}
+		_ = c.RegisterFlagCompletionFunc(flag.Name, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+			return a.offer(cmd.Context(), word, begun)
+		}) // fails only for a flag that is not there
 	})
 	for _, sub := range c.Commands() {
 		a.complete(sub)
 	}
 }
 
-// completer offers the values of a word in a usage line; nil: unknown.
-func (a *app) completer(word string) cobra.CompletionFunc {
+// offer returns the values of a word in a usage line; of an unknown word none, and the shell offers files.
+func (a *app) offer(ctx context.Context, word, begun string) (values []string, next cobra.ShellCompDirective) {
 	const only, goesOn = cobra.ShellCompDirectiveNoFileComp, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	switch word {
 	case "FORMAT":
-		return cobra.FixedCompletions([]string{"json", "wide", "name"}, only)
+		return []string{"json", "wide", "name"}, only
 	case "KIND=LOCATION":
-		return func(*cobra.Command, []string, string) (kinds []string, next cobra.ShellCompDirective) {
-			for _, k := range a.Kinds.Names() {
-				kinds = append(kinds, k+"=")
-			}
-			return kinds, goesOn
+		for _, k := range a.Kinds.Names() {
+			values = append(values, k+"=")
 		}
+		return values, goesOn
 	case "STORE":
-		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return a.storeNames(""), only
-		}
+		return a.storeNames(""), only
 	case "REF":
-		return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-			if store, id, found := strings.Cut(begun, ":"); found {
-				return a.itemRefs(cmd.Context(), store, id), only
-			}
-			return a.storeNames(":"), goesOn
+		if store, id, found := strings.Cut(begun, ":"); found {
+			return a.itemRefs(ctx, store, id), only
 		}
+		return a.storeNames(":"), goesOn
 	case "REQUEST":
-		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return a.requestIDs(), only
-		}
+		return a.requestIDs(ctx), only
 	}
-	return nil
+	return nil, cobra.ShellCompDirectiveDefault
 }
 
 // storeNames are the stores that would be opened, each with an end.
@@ -114,8 +103,8 @@ func (a *app) itemRefs(ctx context.Context, store, begun string) (refs []string)
 }
 
 // requestIDs are the erasure requests.
-func (a *app) requestIDs() (ids []string) {
-	d, err := a.desk(context.Background(), "")
+func (a *app) requestIDs(ctx context.Context) (ids []string) {
+	d, err := a.desk(ctx, "")
 	if err != nil {
 		return nil
 	}
