@@ -151,7 +151,11 @@ func (a *app) showConflict(ctx context.Context, s *operator.Session, store model
 	} else {
 		a.linef("copy of     nothing that is there; by its name of %s", c.Target)
 	}
-	a.linef("tool        %s%s", c.Tool, alternatives(c.Also))
+	tool := c.Tool
+	if len(c.Also) > 0 {
+		tool += ", or " + strings.Join(c.Also, ", ")
+	}
+	a.linef("tool        %s", tool)
 	a.linef("confidence  %s: %s", string(c.Confidence), c.Reason)
 	if c.Who != "" {
 		a.linef("made by     %s", c.Who)
@@ -186,13 +190,6 @@ func (a *app) showConflict(ctx context.Context, s *operator.Session, store model
 		a.unified(cmp)
 	}
 	return nil
-}
-
-func alternatives(also []string) string {
-	if len(also) == 0 {
-		return ""
-	}
-	return ", or " + strings.Join(also, ", ")
 }
 
 func sideOf(v string, there bool) string {

@@ -75,12 +75,7 @@ func (a *app) copyPlan(ctx context.Context, f copyFlags) (transfer.Plan, *operat
 	if !transfer.IsExport(f.from) {
 		a.need(f.from)
 	}
-	a.need(f.to)
-	s, err := a.stores(ctx)
-	if err != nil {
-		return transfer.Plan{}, nil, err
-	}
-	to, err := a.openStore(f.to)
+	s, to, err := a.named(ctx, f.to)
 	if err != nil {
 		return transfer.Plan{}, nil, err
 	}
@@ -122,12 +117,8 @@ func (a *app) export(ctx context.Context, store, out string) error {
 	if out == "" {
 		return usage("say where to: --out DIR")
 	}
-	a.need(store)
-	s, err := a.stores(ctx)
+	s, _, err := a.named(ctx, store)
 	if err != nil {
-		return err
-	}
-	if _, err := a.openStore(store); err != nil {
 		return err
 	}
 	told, end := a.progress()

@@ -126,27 +126,28 @@ type writtenHitRow struct {
 
 func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backends.FusedHit, origins bool) {
 	for _, h := range hits {
-		planted := a.session.Planted(h.Snippet)
+		r := hitRow{itemAt: newItemAt(h.Store, h.ID), Source: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score, Rank: h.Rank,
+			Meta: fieldMap(h.Meta), Signals: s.Planted(h.Snippet)}
+		row, writer := any(r), writerRow{}
+		if origins {
+			store, _ := s.Fleet.Store(h.Store) // of one that has closed since the writer is unknown
+			writer = newWriterRow(a.written(ctx, store, h.ID))
+			row = writtenHitRow{r, writer}
+		}
 		if a.flags.json {
-			r := hitRow{itemAt: newItemAt(h.Store, h.ID), Source: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score, Rank: h.Rank,
-				Meta: fieldMap(h.Meta), Signals: planted}
-			if origins {
-				a.emit("hit", writtenHitRow{r, newWriterRow(a.written(ctx, storeOf(s, h.Store), h.ID))})
-			} else {
-				a.emit("hit", r)
-			}
+			a.emit("hit", row)
 			continue
 		}
-		where := refOf(h.Store, h.ID)
+		where := r.Ref
 		if h.Line > 0 {
 			where = a.text.Sprintf("%s:%d", where, h.Line).String()
 		}
 		a.linef("%s  %.2f", where, h.Score)
-		if len(planted) > 0 {
-			a.linef("    looks planted: %s", strings.Join(planted, ", "))
+		if len(r.Signals) > 0 {
+			a.linef("    looks planted: %s", strings.Join(r.Signals, ", "))
 		}
 		if origins {
-			a.linef("    origin: %s", newWriterRow(a.written(ctx, storeOf(s, h.Store), h.ID)).Words)
+			a.linef("    origin: %s", writer.Words)
 		}
 		for _, f := range h.Meta {
 			a.linef("    %s: %s", f.Name, f.Value)
@@ -197,14 +198,6 @@ func (a *app) printAnswer(ans backends.Answer) {
 	default:
 		a.sayf("%s: %s in %s", ans.Store, plural(int64(len(ans.Result.Hits)), "hit"), plural(ans.Result.Total, "item"))
 	}
-}
-
-// storeOf finds an open store. One that has closed since is a name only.
-func storeOf(s *operator.Session, name string) model.Store {
-	if out, err := s.Fleet.Store(name); err == nil {
-		return out
-	}
-	return model.Store{Name: name}
 }
 
 // checkRow is a rule that decides whether an item is a hit.

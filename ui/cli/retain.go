@@ -123,24 +123,22 @@ func (a *app) keptText(state, store string, req model.RetainRequest, file string
 
 // retainTarget finds the store and the input's name from the arguments.
 func (a *app) retainTarget(ctx context.Context, req *model.RetainRequest, args []string) (s *operator.Session, store model.Store, file string, err error) {
-	if req.Tier == "" {
-		if len(args) == 0 {
-			return nil, store, "", usage("say what to write: a REF, or --tier and --key")
-		}
+	switch {
+	case req.Tier == "" && len(args) == 0:
+		return nil, store, "", usage("say what to write: a REF, or --tier and --key")
+	case req.Tier == "":
 		var ref model.Ref
-		if s, store, ref, err = a.at(ctx, args[0]); err != nil {
-			return nil, store, "", err
-		}
-		req.ID = ref.ID
-		return s, store, argument(args, 1), store.CheckScope("retain", req.WorkspaceID, req.AgentID, req.CrewID)
-	}
-	if len(args) > 1 {
+		s, store, ref, err = a.at(ctx, args[0])
+		req.ID, args = ref.ID, args[1:]
+	case len(args) > 1:
 		return nil, store, "", usage("with --tier the only argument is the FILE")
+	default:
+		s, store, err = a.onlyStore(ctx, "one")
 	}
-	if s, store, err = a.onlyStore(ctx, "one"); err != nil {
-		return s, store, "", err
+	if err == nil {
+		err = store.CheckScope("retain", req.WorkspaceID, req.AgentID, req.CrewID)
 	}
-	return s, store, argument(args, 0), store.CheckScope("retain", req.WorkspaceID, req.AgentID, req.CrewID)
+	return s, store, argument(args, 0), err
 }
 
 func argument(args []string, n int) string {

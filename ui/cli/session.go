@@ -153,18 +153,22 @@ func noStore() error {
 }
 
 // at finds the store that a reference names.
-func (a *app) at(ctx context.Context, text string) (*operator.Session, model.Store, model.Ref, error) {
-	ref, err := model.ParseRef(text)
-	if err != nil {
-		return nil, model.Store{}, model.Ref{}, err
+func (a *app) at(ctx context.Context, text string) (s *operator.Session, store model.Store, ref model.Ref, err error) {
+	if ref, err = model.ParseRef(text); err == nil {
+		s, store, err = a.named(ctx, ref.Store)
 	}
-	a.need(ref.Store)
+	return s, store, ref, err
+}
+
+// named opens the store of this name, and no other one unless it is open already.
+func (a *app) named(ctx context.Context, name string) (*operator.Session, model.Store, error) {
+	a.need(name)
 	s, err := a.stores(ctx)
 	if err != nil {
-		return nil, model.Store{}, model.Ref{}, err
+		return nil, model.Store{}, err
 	}
-	store, err := a.openStore(ref.Store)
-	return s, store, ref, err
+	store, err := a.openStore(name)
+	return s, store, err
 }
 
 // command is the function of a cobra command.
@@ -183,13 +187,12 @@ func (a *app) onBase(do func(ctx context.Context, s *operator.Session, args []st
 
 // onStores runs a command over the open stores, at least one.
 func (a *app) onStores(do func(ctx context.Context, s *operator.Session, args []string) error) command {
-	return func(cmd *cobra.Command, args []string) error {
-		s, err := a.stores(cmd.Context())
-		if err != nil {
+	return a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
+		if _, err := a.stores(ctx); err != nil {
 			return err
 		}
-		return do(cmd.Context(), s, args)
-	}
+		return do(ctx, s, args)
+	})
 }
 
 // onItem runs a command on the item that the first argument names.

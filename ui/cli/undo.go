@@ -76,8 +76,7 @@ func (a *app) restore(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	a.need(entry.Store)
-	s, err := a.stores(ctx)
+	s, _, err := a.named(ctx, entry.Store)
 	if err != nil {
 		return err
 	}
@@ -85,9 +84,6 @@ func (a *app) restore(ctx context.Context, id string) error {
 		a.sayf("it comes back without its %s: the store makes these anew", strings.Join(entry.Renewed, ", "))
 	}
 	if err := a.confirm(ctx, "put back what "+id+" displaced?"); err != nil {
-		return err
-	}
-	if _, err := a.openStore(entry.Store); err != nil {
 		return err
 	}
 	done, err := s.Restore(ctx, id, "")
