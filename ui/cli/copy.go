@@ -54,11 +54,10 @@ func (a *app) copy(ctx context.Context, f copyFlags) error {
 	if !plan.Carries() {
 		return usage("no tier of store %s goes anywhere: map one with --map FROM=TO", f.from)
 	}
-	if f.dryRun {
-		return a.withJobs(ctx, func(r *jobs.Runner) error { return a.tryCopy(ctx, r, s, plan, f) })
-	}
-	if err := a.agree(ctx, operator.Copy, f.to, a.text.Sprintf("copy from store %s to store %s?", f.from, f.to).String()); err != nil {
-		return err
+	if !f.dryRun {
+		if err := a.agree(ctx, operator.Copy, f.to, a.text.Sprintf("copy from store %s to store %s?", f.from, f.to).String()); err != nil {
+			return err
+		}
 	}
 	return a.withJobs(ctx, func(r *jobs.Runner) error { return a.runCopy(ctx, r, s, plan, f) })
 }
@@ -166,19 +165,33 @@ type copyRow struct {
 	Reason  string          `json:"reason" col:"WHY"`
 }
 
-// runCopy runs the plan as a job and shows its progress.
-func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, plan transfer.Plan, f copyFlags) error {
+// runCopy runs the plan as a job, or tries it, and shows its progress.
+func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, plan transfer.Plan, f copyFlags) (err error) {
 	tab := a.table("RESULT", "ITEM", "WHY")
 	told, end := a.progress()
-	done, err := s.Copy(ctx, r, plan, a.copying(f, tab, "taking up job %s, %s done before", told))
+	takenUp, words := "taking up job %s, %s done before", "copied %d, skipped %d, failed %d"
+	if f.dryRun {
+		takenUp = "the copy would take up job %s, %s done before"
+		words = "would be " + words + "; what the destination's own checks refuse (scanner, cap, form) fails only at the write"
+	}
+	copying := operator.Copying{To: f.to, Title: copyTitle(f), Reason: a.flags.reason, Item: tab.outcome,
+		TakenUp: func(st jobs.Status) { a.sayf(takenUp, string(st.ID), plural(int64(st.Steps), "step")) },
+		Status:  func(st jobs.Status) { told(progress(st)) }}
+	var done operator.Copied
+	if f.dryRun {
+		done.Summary, err = s.TryCopy(ctx, r, plan, copying)
+	} else {
+		done, err = s.Copy(ctx, r, plan, copying)
+	}
 	end()
 	if err != nil {
 		return err
 	}
 	tab.flush()
-	a.result("summary", copiedRow{done.Copied, done.Skipped, done.Failed, done.Job, false},
-		"copied %d, skipped %d, failed %d", done.Copied, done.Skipped, done.Failed)
+	a.result("summary", copiedRow{done.Copied, done.Skipped, done.Failed, done.Job, f.dryRun}, words, done.Copied, done.Skipped, done.Failed)
 	switch {
+	case f.dryRun:
+		return nil
 	case done.Failed > 0:
 		return notCopied(done.Summary)
 	case done.End.State == jobs.Cancelled:
@@ -187,28 +200,6 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 		return &exitError{exitPartial, done.End.Err}
 	}
 	return done.End.Err
-}
-
-// copying is what a copy, or its dry run, needs to know and whom it tells.
-func (a *app) copying(f copyFlags, tab *table, takenUp string, told func(string)) operator.Copying {
-	return operator.Copying{To: f.to, Title: copyTitle(f), Reason: a.flags.reason, Item: tab.outcome,
-		TakenUp: func(st jobs.Status) { a.sayf(takenUp, string(st.ID), plural(int64(st.Steps), "step")) },
-		Status:  func(st jobs.Status) { told(progress(st)) }}
-}
-
-// tryCopy prints what the copy would do.
-func (a *app) tryCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, plan transfer.Plan, f copyFlags) error {
-	tab := a.table("RESULT", "ITEM", "WHY")
-	told, end := a.progress()
-	sum, err := s.TryCopy(ctx, r, plan, a.copying(f, tab, "the copy would take up job %s, %s done before", told))
-	end()
-	if err != nil {
-		return err
-	}
-	tab.flush()
-	a.result("summary", copiedRow{sum.Copied, sum.Skipped, sum.Failed, "", true},
-		"would be copied %d, skipped %d, failed %d; what the destination's own checks refuse (scanner, cap, form) fails only at the write", sum.Copied, sum.Skipped, sum.Failed)
-	return nil
 }
 
 // notCopied is the error of a copy with failed items: of the kind of one of them, and retryable where the same
