@@ -39,10 +39,10 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 	}
 	opt := s.ConflictOptions()
 	opt.Markers = look
-	var t tally
+	t := tally{app: a}
 	tab := a.table("COPY", "BASE", "TOOL", "CONFIDENCE", "STATE", "REASON")
 	short := false
-	t.each(a, s.Fleet.Members(), func(store model.Store) (err error) {
+	t.each(s.Fleet.Members(), func(store model.Store) (err error) {
 		opt.Note = func(s string) { a.sayf("%s: %s", store.Name, s); short = true }
 		if opt.Removed, err = s.Undo.Removed(store); err != nil {
 			a.sayf("%s: whether a copy has come back is not known: %v", store.Name, err)
@@ -414,13 +414,13 @@ func (a *app) resolveRedundant(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var t tally
+	t := tally{app: a}
 	var all []conflict.Copy
 	spared := 0
 	for _, m := range s.Fleet.Members() {
 		copies, left, err := s.Redundant(ctx, m)
 		all, spared = append(all, copies...), spared+left
-		t.note(a, model.Ref{Store: m.Name}, err)
+		t.note(model.Ref{Store: m.Name}, err)
 	}
 	if spared > 0 {
 		a.sayf("%s of Resilio Sync is left: deleting it can delete the real file on other peers; rename it with --take both", plural(int64(spared), "copy"))
@@ -440,7 +440,7 @@ func (a *app) resolveRedundant(ctx context.Context) error {
 		if err == nil {
 			a.sayResolved(c, done, conflict.TakeBase)
 		}
-		t.note(a, model.Ref{Store: c.Store, ID: c.ID}, err)
+		t.note(model.Ref{Store: c.Store, ID: c.ID}, err)
 		if err != nil && len(all) == 1 {
 			return err
 		}

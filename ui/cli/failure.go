@@ -161,6 +161,7 @@ func exitCode(err error) int {
 // tally counts the results of one command in several stores and derives an exit code: done, partial or
 // failed. A store without the requested tier or order has not failed, as long as another store has it.
 type tally struct {
+	app                         *app
 	good, bad, refused, lacking int
 	asked                       bool // not every store can answer the request
 	// plain: the request names nothing that a store may lack.
@@ -184,21 +185,21 @@ func (t *tally) add(err error) {
 }
 
 // note counts a result and prints a failure.
-func (t *tally) note(a *app, where model.Ref, err error) {
+func (t *tally) note(where model.Ref, err error) {
 	t.add(err)
 	if err != nil {
-		a.failed(where, err)
+		t.app.failed(where, err)
 	}
 }
 
 // each runs do for every store, counts and prints the failures.
-func (t *tally) each(a *app, members []backends.Member, do func(model.Store) error) {
+func (t *tally) each(members []backends.Member, do func(model.Store) error) {
 	for _, m := range members {
 		err := m.Err
 		if err == nil {
 			err = do(m.Store)
 		}
-		t.note(a, model.Ref{Store: m.Name}, err)
+		t.note(model.Ref{Store: m.Name}, err)
 	}
 }
 

@@ -106,14 +106,14 @@ func (a *app) sayFalls(ctx context.Context, refs []model.Ref) (all []string, err
 // forgetAll removes items one by one. It returns the failure of a single item as it is; of several it
 // prints each failure and goes on.
 func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequest) error {
-	var t tally
+	t := tally{app: a}
 	for _, text := range refs {
 		err := a.forgetOne(ctx, text, req)
 		if err != nil && len(refs) == 1 {
 			return err
 		}
 		ref, _ := model.ParseRef(text)
-		t.note(a, ref, err)
+		t.note(ref, err)
 	}
 	return t.result()
 }

@@ -45,9 +45,9 @@ func (a *app) itemsCommand() *cobra.Command {
 			if f.origin {
 				head = slices.Insert(head, 5, "ORIGIN")
 			}
-			t := tally{asked: true, plain: f.tier == "" && f.order == ""}
+			t := tally{app: a, asked: true, plain: f.tier == "" && f.order == ""}
 			tab := a.table(head...)
-			t.each(a, s.Fleet.Members(), func(store model.Store) error { return a.itemsOf(ctx, store, f, tab) })
+			t.each(s.Fleet.Members(), func(store model.Store) error { return a.itemsOf(ctx, store, f, tab) })
 			tab.flush()
 			return t.result()
 		}),

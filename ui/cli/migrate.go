@@ -168,8 +168,8 @@ func (a *app) reindexCommand() *cobra.Command {
 			if err := a.agree(ctx, operator.Reindex, "", "build the index of "+strings.Join(names, ", ")+" anew?"); err != nil {
 				return err
 			}
-			var t tally
-			t.each(a, asked, func(store model.Store) error {
+			t := tally{app: a}
+			t.each(asked, func(store model.Store) error {
 				n, err := s.Reindex(ctx, store.Name, tier)
 				if err == nil {
 					a.result("reindexed", reindexedRow{store.Name, n}, "%s: %s in the new index", store.Name, plural(n, "item"))

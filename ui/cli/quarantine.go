@@ -93,7 +93,7 @@ func (a *app) releaseCommand() *cobra.Command {
 }
 
 func (a *app) listQuarantine(ctx context.Context, s *operator.Session) error {
-	var t tally
+	t := tally{app: a}
 	tab := a.table("REF", "SOURCE", "CATEGORY", "PATTERN", "AT", "LIVE", "NOTE", "EXCERPT")
 	problems := 0
 	if s.Judge != nil {
@@ -102,7 +102,7 @@ func (a *app) listQuarantine(ctx context.Context, s *operator.Session) error {
 			a.failed(model.Ref{}, err)
 		}
 	}
-	t.each(a, s.Fleet.Members(), func(store model.Store) error {
+	t.each(s.Fleet.Members(), func(store model.Store) error {
 		for e, err := range review.List(ctx, store) {
 			if err != nil {
 				return err

@@ -76,7 +76,7 @@ func (a *app) recallCommand() *cobra.Command {
 				return filter.Recall(ctx, store, req)
 			}))
 			a.printHits(cmd.Context(), s, backends.Fuse(answers), origins)
-			t := tally{asked: true, plain: req.Tier == "" && req.WorkspaceID == "" && req.CrewID == ""}
+			t := tally{app: a, asked: true, plain: req.Tier == "" && req.WorkspaceID == "" && req.CrewID == ""}
 			var without []string
 			for _, ans := range answers {
 				t.add(ans.Err)

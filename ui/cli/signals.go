@@ -151,10 +151,10 @@ func (a *app) calibrate(ctx context.Context, s *operator.Session, apply float64)
 	if apply < 0 {
 		return usage("a threshold is above 0")
 	}
-	var t tally
+	t := tally{app: a}
 	var open []model.Store
 	tab := a.table("STORE", "TIER", "ITEMS", "THRESHOLD", "WOULD FLAG", "BY ONE WRITER")
-	t.each(a, s.Fleet.Members(), func(store model.Store) error {
+	t.each(s.Fleet.Members(), func(store model.Store) error {
 		open = append(open, store)
 		tiers, err := s.Calibration(ctx, store)
 		for _, c := range tiers {
@@ -182,11 +182,6 @@ func (a *app) calibrate(ctx context.Context, s *operator.Session, apply float64)
 		a.sayf("the thresholds of %s are set; rules %s", plural(int64(n), "tier"), signal.RuleVersion)
 	}
 	return t.result()
-}
-
-// noting returns a function that counts a failure and prints it.
-func (a *app) noting(t *tally) func(model.Ref, error) {
-	return func(ref model.Ref, err error) { t.note(a, ref, err) }
 }
 
 func (a *app) train(set, out string) error {
@@ -231,8 +226,8 @@ type toldRow struct {
 }
 
 func (a *app) stories(ctx context.Context, s *operator.Session) error {
-	var t tally
-	for i, story := range s.Stories(ctx, a.noting(&t)) {
+	t := tally{app: a}
+	for i, story := range s.Stories(ctx, t.note) {
 		t.add(nil)
 		if a.flags.json {
 			entries := []toldRow{}
@@ -269,8 +264,8 @@ func (a *app) clearSuspects(ctx context.Context, s *operator.Session, args []str
 	if err != nil {
 		return err
 	}
-	var t tally
-	texts, alike, err := s.Family(ctx, refs, a.noting(&t))
+	t := tally{app: a}
+	texts, alike, err := s.Family(ctx, refs, t.note)
 	if err != nil {
 		return err
 	}
@@ -295,8 +290,8 @@ type rescanRow struct {
 }
 
 func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error {
-	var t tally
-	changes, flagged, last, err := s.Difference(ctx, a.noting(&t))
+	t := tally{app: a}
+	changes, flagged, last, err := s.Difference(ctx, t.note)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (a *app) storesCommand() *cobra.Command {
 			if len(s.Fleet.Members())+len(a.unknown) == 0 {
 				return noStore()
 			}
-			var t tally
+			t := tally{app: a}
 			for _, m := range s.Fleet.Members() {
 				t.add(m.Err)
 				a.printStore(m)
@@ -277,8 +277,8 @@ func (a *app) tiersCommand() *cobra.Command {
 		Use: "tiers", Short: "Tiers with their counts, bytes and caps",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			tab := a.table("STORE", "TIER", "ITEMS", "BYTES", "CAP EACH", "WHAT")
-			var t tally
-			t.each(a, s.Fleet.Members(), func(store model.Store) error { return a.tiersOf(ctx, store, tab) })
+			t := tally{app: a}
+			t.each(s.Fleet.Members(), func(store model.Store) error { return a.tiersOf(ctx, store, tab) })
 			tab.flush()
 			return t.result()
 		}),

@@ -123,13 +123,13 @@ func (a *app) workEach(s *operator.Session, limit int, view func(work.Desk) work
 	if len(asked) == 0 {
 		return model.Errorf(model.Unsupported, "work", "no open store keeps work items")
 	}
-	t := tally{asked: true}
+	t := tally{app: a, asked: true}
 	for _, m := range asked {
 		if m.Err != nil {
 			a.emit("result", workListRow{workResultRow{Store: &m.Name, Error: failureOf(m.Err)}, 0, list[string](nil)})
 		}
 	}
-	t.each(a, asked, func(store model.Store) error {
+	t.each(asked, func(store model.Store) error {
 		return a.printWork(store.Name, view(work.Desk{Store: store, Limit: limit}))
 	})
 	if err := t.result(); err != nil {
