@@ -30,24 +30,23 @@ func (r *Runner) Pause(ctx context.Context, id ID) error { return r.ask(ctx, id,
 // Resume continues a paused job.
 func (r *Runner) Resume(ctx context.Context, id ID) error { return r.ask(ctx, id, askResume) }
 
-func (r *Runner) ask(ctx context.Context, id ID, what string) error {
-	if j := r.mine(id); j != nil {
-		if err := j.obey(what); err != nil {
-			return fmt.Errorf("%s job: %w", what, err)
+func (r *Runner) ask(ctx context.Context, id ID, what string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s job: %w", what, err)
 		}
-		return nil
+	}()
+	if j := r.mine(id); j != nil {
+		return j.obey(what)
 	}
 	st, err := r.Get(ctx, id)
-	if err != nil {
-		return fmt.Errorf("%s job: %w", what, err)
+	switch {
+	case err != nil:
+		return err
+	case st.State.Ended() || st.State == Interrupted:
+		return ErrEnded
 	}
-	if st.State.Ended() || st.State == Interrupted {
-		return fmt.Errorf("%s job: %w", what, ErrEnded)
-	}
-	if err := atomicfile.WriteFS(r.fs, r.controlPath(id), []byte(what), atomicfile.Options{}); err != nil {
-		return fmt.Errorf("%s job: %w", what, bare(err))
-	}
-	return nil
+	return atomicfile.Pathless(atomicfile.WriteFS(r.fs, r.controlPath(id), []byte(what), atomicfile.Options{}))
 }
 
 func (j *job) obey(what string) error {
@@ -96,18 +95,18 @@ func (r *Runner) takeRequest(id ID) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", bare(err)
+		return "", atomicfile.Pathless(err)
 	}
 	f, err := r.fs.OpenFile(taken, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
-		return "", bare(err)
+		return "", atomicfile.Pathless(err)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, 64))
 	if err != nil {
-		return "", bare(err)
+		return "", atomicfile.Pathless(err)
 	}
-	return string(b), bare(r.fs.Remove(taken))
+	return string(b), atomicfile.Pathless(r.fs.Remove(taken))
 }
 
 // Watch sends the status now and at each change, only the newest when the reader is slow, and closes the

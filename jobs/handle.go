@@ -55,7 +55,7 @@ func (h *Handle) Progress(done, total int64, unit, note string) {
 // and the journal is durable; a crash in between runs fn again, so fn must be idempotent. Keys are unique in
 // a job. A job can pause and end at a Step.
 func (h *Handle) Step(ctx context.Context, key string, fn func(ctx context.Context) error) error {
-	if err := h.wait(ctx); err != nil {
+	if err := h.Wait(ctx); err != nil {
 		return err
 	}
 	h.mu.Lock()
@@ -80,39 +80,22 @@ func (h *Handle) Step(ctx context.Context, key string, fn func(ctx context.Conte
 	return nil
 }
 
-// Checkpoint makes mark durable for a recovery to read with Mark. A job can pause and end there. The mark
-// must not hold personal data.
-func (h *Handle) Checkpoint(ctx context.Context, mark string) error {
-	if len(mark) > maxText {
-		return fmt.Errorf("checkpoint: mark is longer than %d bytes", maxText)
-	}
-	if err := h.wait(ctx); err != nil {
+// Checkpoint makes the progress durable. A job can pause and end there.
+func (h *Handle) Checkpoint(ctx context.Context) error {
+	if err := h.Wait(ctx); err != nil {
 		return err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	e := h.now
-	e.Mark = mark
-	if err := h.put(e, true); err != nil {
+	if err := h.put(h.now, true); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	h.now.Mark = mark
 	h.notify()
 	return nil
 }
 
-// Mark is the last checkpoint's mark, also from an earlier run; empty without one.
-func (h *Handle) Mark() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.now.Mark
-}
-
-// Wait lets a job pause and end without a write: for many short steps.
-func (h *Handle) Wait(ctx context.Context) error { return h.wait(ctx) }
-
-// wait blocks while the job is paused.
-func (h *Handle) wait(ctx context.Context) error {
+// Wait blocks while the job is paused. A job can pause and end there without a write: for many short steps.
+func (h *Handle) Wait(ctx context.Context) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -130,13 +113,13 @@ func (h *Handle) wait(ctx context.Context) error {
 	}
 }
 
-// pause and unpause change the state at once; the work stops at its next step.
 func (h *Handle) over() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.ended
 }
 
+// pause and unpause change the state at once; the work stops at its next step.
 func (h *Handle) pause() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

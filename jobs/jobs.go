@@ -7,7 +7,7 @@
 // interrupted and can be recovered: steps that the journal holds are skipped.
 // Spawn starts such a process in a session of its own.
 //
-// Kinds, titles, units, notes and marks are stored in clear and outlive what
+// Kinds, titles, units and notes are stored in clear and outlive what
 // they speak of: they must not hold personal data, content or paths. Step keys
 // may name items; the journal holds their salted hash only.
 package jobs
@@ -70,7 +70,6 @@ type Status struct {
 	State       State
 	Done, Total int64 // Total 0 means unknown
 	Unit, Note  string
-	Mark        string // of the last checkpoint
 	Steps       int    // completed steps in the journal
 	Class       string // class of the error that ended it
 	PID         int

@@ -89,10 +89,10 @@ func TestRunToTheEnd(t *testing.T) {
 			return err
 		}
 		h.Progress(3, 3, "items", "all")
-		return h.Checkpoint(ctx, "end")
+		return h.Checkpoint(ctx)
 	})
 	want := jobs.Status{
-		ID: id, Kind: "copy", Title: "copy 3 items", State: jobs.Done, Done: 3, Total: 3, Unit: "items", Note: "all", Mark: "end",
+		ID: id, Kind: "copy", Title: "copy 3 items", State: jobs.Done, Done: 3, Total: 3, Unit: "items", Note: "all",
 		Steps: 1, PID: os.Getpid(), Started: epoch, Updated: epoch,
 	}
 	if diff := cmp.Diff(want, last(t, r, id)); diff != "" {
@@ -288,14 +288,11 @@ func TestClosedAndRecovered(t *testing.T) {
 		return func(ctx context.Context, h *jobs.Handle) error {
 			for _, key := range []string{"a", "b", "c"} {
 				if stop && key == "c" {
-					if err := h.Checkpoint(ctx, "before c"); err != nil {
+					if err := h.Checkpoint(ctx); err != nil {
 						return err
 					}
 					<-ctx.Done()
 					return context.Cause(ctx)
-				}
-				if !stop && h.Mark() != "before c" {
-					return errors.New("the mark is lost")
 				}
 				if err := h.Step(ctx, key, func(context.Context) error { ran[key]++; return nil }); err != nil {
 					return err
@@ -305,7 +302,7 @@ func TestClosedAndRecovered(t *testing.T) {
 		}
 	}
 	id := start(t, r, work(true))
-	until(t, r, id, func(st jobs.Status) bool { return st.Mark == "before c" })
+	until(t, r, id, func(st jobs.Status) bool { return st.Steps == 2 })
 	next := open(t, dir, nil)
 	if err := next.Recover(ctx, id, jobs.Spec{Kind: "copy", Run: work(false)}); !errors.Is(err, jobs.ErrRunning) {
 		t.Errorf("recovering a job that runs: %v", err)

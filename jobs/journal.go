@@ -41,7 +41,6 @@ type entry struct {
 	Total   int64     `json:"total"`
 	Unit    string    `json:"unit,omitempty"`
 	Note    string    `json:"note,omitempty"`
-	Mark    string    `json:"mark,omitempty"`
 	Steps   int       `json:"steps"`
 	Class   string    `json:"class,omitempty"`
 	Started time.Time `json:"started"`
@@ -50,7 +49,7 @@ type entry struct {
 func (e entry) status(id ID, first entry) Status {
 	return Status{
 		ID: id, Kind: first.Kind, Title: first.Title, State: e.State, Done: e.Done, Total: e.Total, Unit: e.Unit, Note: e.Note,
-		Mark: e.Mark, Steps: e.Steps, Class: e.Class, PID: e.PID, Started: first.Started, Updated: e.At,
+		Steps: e.Steps, Class: e.Class, PID: e.PID, Started: first.Started, Updated: e.At,
 	}
 }
 
@@ -84,13 +83,13 @@ func (j *journal) append(e entry, sync bool) error {
 		err = io.ErrShortWrite
 	}
 	if j.torn = err != nil; j.torn {
-		return fmt.Errorf("write journal: %w", bare(err))
+		return fmt.Errorf("write journal: %w", atomicfile.Pathless(err))
 	}
 	if !sync {
 		return nil
 	}
 	if err := j.f.Sync(); err != nil {
-		return fmt.Errorf("flush journal: %w", bare(err))
+		return fmt.Errorf("flush journal: %w", atomicfile.Pathless(err))
 	}
 	return nil
 }
@@ -99,13 +98,13 @@ func (j *journal) append(e entry, sync bool) error {
 func createJournal(ctx context.Context, fsys atomicfile.FS, path, salt string) (*journal, error) {
 	f, err := fsys.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("create journal: %w", bare(err))
+		return nil, fmt.Errorf("create journal: %w", atomicfile.Pathless(err))
 	}
 	if err := take(ctx, f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	if err := fsys.SyncDir(filepath.Dir(path)); err != nil {
-		return nil, errors.Join(fmt.Errorf("flush directory: %w", bare(err)), f.Close())
+		return nil, errors.Join(fmt.Errorf("flush directory: %w", atomicfile.Pathless(err)), f.Close())
 	}
 	return &journal{f: f, salt: salt, steps: map[string]bool{}}, nil
 }
@@ -118,28 +117,24 @@ func openJournal(ctx context.Context, fsys atomicfile.FS, path string) (*journal
 		return nil, entry{}, entry{}, ErrNotFound
 	}
 	if err != nil {
-		return nil, entry{}, entry{}, fmt.Errorf("open journal: %w", bare(err))
+		return nil, entry{}, entry{}, fmt.Errorf("open journal: %w", atomicfile.Pathless(err))
 	}
 	j := &journal{f: f, steps: map[string]bool{}}
-	first, last, err := j.load(ctx)
+	if err := take(ctx, f); err != nil {
+		return nil, entry{}, entry{}, errors.Join(err, f.Close())
+	}
+	first, last, err := j.read()
 	if err != nil {
 		return nil, entry{}, entry{}, errors.Join(err, f.Close())
 	}
 	return j, first, last, nil
 }
 
-func (j *journal) load(ctx context.Context) (first, last entry, err error) {
-	if err := take(ctx, j.f); err != nil {
-		return first, last, err
-	}
-	return j.read()
-}
-
 // read fills in the completed steps and the salt, and returns the first and the last line.
 func (j *journal) read() (first, last entry, err error) {
 	b, err := io.ReadAll(j.f)
 	if err != nil {
-		return first, last, fmt.Errorf("read journal: %w", bare(err))
+		return first, last, fmt.Errorf("read journal: %w", atomicfile.Pathless(err))
 	}
 	j.torn = len(b) > 0 && b[len(b)-1] != '\n'
 	for i, e := range entries(b) {
@@ -201,7 +196,7 @@ func readStatus(fsys atomicfile.FS, path string, id ID) (Status, error) {
 		return Status{}, ErrNotFound
 	}
 	if err != nil {
-		return Status{}, fmt.Errorf("open journal: %w", bare(err))
+		return Status{}, fmt.Errorf("open journal: %w", atomicfile.Pathless(err))
 	}
 	defer f.Close()
 	// Checked before the lines are read: a job that ends in between counts as ended.
@@ -211,7 +206,7 @@ func readStatus(fsys atomicfile.FS, path string, id ID) (Status, error) {
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return Status{}, fmt.Errorf("look at journal: %w", bare(err))
+		return Status{}, fmt.Errorf("look at journal: %w", atomicfile.Pathless(err))
 	}
 	begin, err := readAt(f, 0, min(info.Size(), tail))
 	if err != nil {
@@ -235,22 +230,9 @@ func readStatus(fsys atomicfile.FS, path string, id ID) (Status, error) {
 func readAt(f io.ReaderAt, off, n int64) ([]byte, error) {
 	b := make([]byte, n)
 	if _, err := f.ReadAt(b, off); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read journal: %w", bare(err))
+		return nil, fmt.Errorf("read journal: %w", atomicfile.Pathless(err))
 	}
 	return b, nil
-}
-
-// bare drops the absolute path that the standard library puts into its errors.
-func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return fmt.Errorf("%s: %w", pe.Op, pe.Err)
-	}
-	var le *os.LinkError
-	if errors.As(err, &le) {
-		return fmt.Errorf("%s: %w", le.Op, le.Err)
-	}
-	return err
 }
 
 func clip(s string) string {

@@ -79,7 +79,7 @@ func (r *Runner) Start(ctx context.Context, s Spec) (ID, error) {
 		return "", errors.New("start job: kind and run are needed")
 	}
 	if err := makeDirs(r.fs, r.dir); err != nil {
-		return "", fmt.Errorf("start job: make directory: %w", bare(err))
+		return "", fmt.Errorf("start job: make directory: %w", atomicfile.Pathless(err))
 	}
 	now := r.clock.Now().UTC()
 	id := ID(now.Format("20060102t150405") + "-" + atomicfile.Suffix())
@@ -116,7 +116,7 @@ func (r *Runner) Recover(ctx context.Context, id ID, s Spec) error {
 		err = ErrEnded
 	}
 	if err == nil { // a request to the process that had the job is none to this one
-		if err = bare(r.fs.Remove(r.controlPath(id))); errors.Is(err, fs.ErrNotExist) {
+		if err = atomicfile.Pathless(r.fs.Remove(r.controlPath(id))); errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 	}
@@ -187,7 +187,7 @@ func (r *Runner) work(ctx context.Context, j *job, s Spec) error {
 	if err := j.begin(); err != nil {
 		return err
 	}
-	if err := j.wait(ctx); err != nil {
+	if err := j.Wait(ctx); err != nil {
 		return err
 	}
 	return guarded(ctx, j.Handle, s)
@@ -261,7 +261,7 @@ func (r *Runner) Steps(ctx context.Context, id ID) (completed func(key string) b
 		return nil, ErrNotFound
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open journal: %w", bare(err))
+		return nil, fmt.Errorf("open journal: %w", atomicfile.Pathless(err))
 	}
 	defer f.Close()
 	j := &journal{f: f, steps: map[string]bool{}}
@@ -278,7 +278,7 @@ func (r *Runner) List(ctx context.Context) ([]Status, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list jobs: %w", bare(err))
+		return nil, fmt.Errorf("list jobs: %w", atomicfile.Pathless(err))
 	}
 	var out []Status
 	for _, e := range slices.Backward(entries) {
@@ -310,11 +310,11 @@ func (r *Runner) Sweep(ctx context.Context, t time.Time) (int, error) {
 			continue
 		}
 		if err := r.fs.Remove(r.path(st.ID)); err != nil {
-			return n, fmt.Errorf("sweep jobs: %w", bare(err))
+			return n, fmt.Errorf("sweep jobs: %w", atomicfile.Pathless(err))
 		}
 		for _, request := range []string{r.controlPath(st.ID), r.controlPath(st.ID) + ".taken"} {
 			if err := r.fs.Remove(request); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return n, fmt.Errorf("sweep jobs: %w", bare(err))
+				return n, fmt.Errorf("sweep jobs: %w", atomicfile.Pathless(err))
 			}
 		}
 		n++

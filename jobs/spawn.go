@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+
+	"memdesk/internal/atomicfile"
 )
 
 // Spawn starts a program in a session of its own, without a terminal, so that a closed connection does not
@@ -21,7 +23,7 @@ func Spawn(program string, args ...string) (int, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("spawn job: %w", bare(err))
+		return 0, fmt.Errorf("spawn job: %w", atomicfile.Pathless(err))
 	}
 	// Ends with the child; without it a long-lived console collects dead entries in the process table. The
 	// job's journal, not the exit code, tells how it ended.

@@ -612,7 +612,7 @@ func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progres
 			at = p
 			h.Progress(p.Done, p.Total, "step", now)
 			if n++; n%pauseEvery == 1 || now != last {
-				if err := h.Checkpoint(ctx, ""); err != nil {
+				if err := h.Checkpoint(ctx); err != nil {
 					return err
 				}
 			} else if err := h.Wait(ctx); err != nil {
