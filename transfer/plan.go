@@ -106,9 +106,6 @@ func (p Plan) mapTier(from model.TierSpec, asked map[string]string) TierMapping 
 	return m
 }
 
-// to is the tier that a mapping leads to.
-func to(p Plan, m TierMapping) (model.TierSpec, bool) { return p.To.Tier(m.To) }
-
 // beside reports whether both stores keep data beside an item's document.
 func (p Plan) beside() bool { return p.family && p.From.Beside != nil && p.To.Beside != nil }
 
@@ -158,7 +155,7 @@ func (p Plan) Words() []string {
 	if p.carriesLog() {
 		out = append(out, fmt.Sprintf("the agent's own log (recurse: evolution_log, without its metadata) becomes items of %d events, hidden as bookkeeping", logPart))
 	}
-	if !p.family && slices.ContainsFunc(p.Tiers, func(m TierMapping) bool { t, ok := to(p, m); return ok && t.KeyRule != model.KeyRequired }) {
+	if !p.family && slices.ContainsFunc(p.Tiers, func(m TierMapping) bool { t, ok := p.To.Tier(m.To); return ok && t.KeyRule != model.KeyRequired }) {
 		out = append(out, "where the destination makes its own ids, a second copy makes second items")
 	}
 	if p.Replace {

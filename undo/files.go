@@ -28,11 +28,12 @@ var idShape = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}-[0-9a-f]{12}$`)
 
 // save writes a new entry and returns it with its id. A failure is a Refusal: a text that cannot be kept must
 // not be displaced.
-func (k *Keeper) save(e Entry, body string) (Entry, error) {
+func (k *Keeper) save(s model.Store, e Entry, body string) (Entry, error) {
 	now := k.clock.Now().UTC()
 	var r [6]byte
 	_, _ = rand.Read(r[:]) // never fails
 	e.ID = now.Format("20060102T150405") + "-" + hex.EncodeToString(r[:])
+	e.Store, e.Where = s.Name, s.Identity()
 	e.At, e.Expires, e.Bytes = now, now.Add(k.keep), int64(len(body))
 	pending := e
 	pending.After = ""                      // not confirmed yet

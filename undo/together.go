@@ -88,7 +88,7 @@ func (k *Keeper) Together(ctx context.Context, s model.Store, op model.Op, chang
 	if err != nil {
 		return nil, Entry{}, err
 	}
-	if e, err = k.save(e, body); err != nil {
+	if e, err = k.save(s, e, body); err != nil {
 		return nil, Entry{}, err
 	}
 	results := make([]model.RetainResult, len(changes))
@@ -131,7 +131,7 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, act model.Op, chang
 	if len(changes) == 0 {
 		return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "there is nothing to change")
 	}
-	all := Entry{Op: act, Item: changes[0].id(), Existed: true, Store: s.Name, Where: s.Identity()}
+	all := Entry{Op: act, Item: changes[0].id(), Existed: true}
 	var body strings.Builder
 	for i, c := range changes {
 		if slices.ContainsFunc(changes[:i], func(o Change) bool { return o.id() == c.id() }) {

@@ -147,8 +147,7 @@ func lasting(conflict error, tried, now model.Revision) bool {
 
 // act saves the entry and makes the write.
 func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, req model.RetainRequest) (model.RetainResult, Entry, error) {
-	e.Store, e.Where = s.Name, s.Identity()
-	e, err := k.save(e, body)
+	e, err := k.save(s, e, body)
 	if err != nil {
 		return model.RetainResult{}, Entry{}, err
 	}
@@ -169,8 +168,7 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 	if err != nil {
 		return model.RetainResult{}, Entry{}, err
 	}
-	e.Store, e.Where = s.Name, s.Identity()
-	if e, err = k.save(e, body); err != nil {
+	if e, err = k.save(s, e, body); err != nil {
 		return model.RetainResult{}, Entry{}, err
 	}
 	res, err := s.Provider.Retain(ctx, req)
@@ -258,8 +256,7 @@ func forgetAbsent(ctx context.Context, s model.Store, req model.ForgetRequest) (
 const neverSeen model.Revision = "never-seen"
 
 func (k *Keeper) forget(ctx context.Context, s model.Store, e Entry, body string, req model.ForgetRequest) (model.ForgetResult, Entry, error) {
-	e.Store, e.Where = s.Name, s.Identity()
-	e, err := k.save(e, body)
+	e, err := k.save(s, e, body)
 	if err != nil {
 		return model.ForgetResult{}, Entry{}, err
 	}

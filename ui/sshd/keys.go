@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/crypto/ssh"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/privatefile"
 )
 
 // Role is the rights of a key.
@@ -43,27 +42,11 @@ type AuthorizedKey struct {
 // writable by nobody else. A line with a restriction unknown to this server, such as from= or command=, is an
 // error: ignoring it would grant more than was written.
 func ReadAuthorizedKeys(path string) ([]AuthorizedKey, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	text, err := privatefile.Read(path, privatefile.Unwritable, maxKeyFile)
 	if err != nil {
-		return nil, fmt.Errorf("authorized keys cannot be read: %w", atomicfile.Pathless(err))
+		return nil, fmt.Errorf("the authorized keys cannot be read: %w", atomicfile.Pathless(err))
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("authorized keys cannot be read: %w", atomicfile.Pathless(err))
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, errors.New("authorized keys are no regular file")
-	case !ok || st.Uid != 0 && int(st.Uid) != os.Getuid():
-		return nil, errors.New("the authorized keys belong to another user: this user or root must own them")
-	case info.Mode().Perm()&0o022 != 0:
-		return nil, fmt.Errorf("the authorized keys can be written by others (mode %04o); run chmod 600 on them", info.Mode().Perm())
-	case info.Size() > maxKeyFile:
-		return nil, fmt.Errorf("the authorized keys are larger than %d bytes", maxKeyFile)
-	}
-	return ParseAuthorizedKeys(io.LimitReader(f, maxKeyFile))
+	return ParseAuthorizedKeys(bytes.NewReader(text))
 }
 
 // ParseAuthorizedKeys reads the lines. A file without a key is an error: nobody could log in.
