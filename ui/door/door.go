@@ -350,13 +350,12 @@ func factOf(err error) errorFact {
 
 func failure(t tool, err error) *mcp.CallToolResult {
 	f := factOf(err)
+	text := f.Kind + ": " + f.Message
 	if t.plain {
-		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: plainMessage(err)}}}
+		text = plainMessage(err)
 	}
-	out := &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: f.Kind + ": " + f.Message}}}
-	if facts, err := safetext.MarshalJSON(failed{"error", f}); err == nil {
-		out.StructuredContent = json.RawMessage(facts)
-	}
+	out, _ := success(t, answer{failed{"error", f}, text}) // texts always encode
+	out.IsError = true
 	return out
 }
 

@@ -170,26 +170,23 @@ func (g *Guests) Close() {
 func (g *Guests) Desks(settings Desk) func(bearer.Caller) *Desk {
 	var mu sync.Mutex
 	made := map[string]*Desk{}
+	settings.Called = g.Called
 	return func(c bearer.Caller) *Desk {
 		mu.Lock()
 		defer mu.Unlock()
 		key := c.Name + " " + strings.Join(c.Scopes, ",")
 		if made[key] == nil {
 			made[key] = settings.Of(g.Session(c.Name), c)
-			made[key].Called = g.Called
 		}
 		return made[key]
 	}
 }
 
-// Of is the desk of a caller over a session's stores. It takes tier, face, mount, aliases, version and clock
-// from d.
+// Of is the desk of a caller over a session's stores, with the settings of d.
 func (d Desk) Of(s *operator.Session, c bearer.Caller) *Desk {
-	return &Desk{
-		Fleet: s.Fleet, Undo: s.Writes(), Ledger: s.Ledger, Trace: s.Trace, Names: s.Paths, Clock: d.Clock, Caller: c,
-		Trusted: s.Config.Door.Trust[c.Name], Unwritable: s.Unwritable, Refused: s.Refused, Suspect: s.Withheld(),
-		Tier: d.Tier, Face: d.Face, Mount: d.Mount, Aliases: d.Aliases, Version: d.Version,
-	}
+	d.Fleet, d.Undo, d.Ledger, d.Trace, d.Names, d.Caller = s.Fleet, s.Writes(), s.Ledger, s.Trace, s.Paths, c
+	d.Trusted, d.Unwritable, d.Refused, d.Suspect = s.Config.Door.Trust[c.Name], s.Unwritable, s.Refused, s.Withheld()
+	return &d
 }
 
 // Provider is the Provider contract of one store, for all guests.

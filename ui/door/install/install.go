@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -280,12 +281,7 @@ func inlineTable(text []byte, table string) bool {
 func tomlTable(table, name string, entry map[string]any) string {
 	var b strings.Builder
 	b.WriteString("[" + table + "." + name + "]\n")
-	keys := []string{}
-	for k := range entry {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(entry)) {
 		switch v := entry[k].(type) {
 		case []string:
 			var quoted []string
