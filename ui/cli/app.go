@@ -149,6 +149,7 @@ type globalFlags struct {
 	json     bool
 	quiet    bool
 	yes      bool
+	raw      bool // the bytes as they are
 	reason   string
 	output   string // json, wide, name, or empty
 	sort     string // a column of the list
@@ -237,7 +238,8 @@ func (a *app) root() *cobra.Command {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Browse", []*cobra.Command{a.storesCommand(), a.healthCommand(), a.watchCommand(), a.tiersCommand(), a.itemsCommand(), a.showCommand(), a.historyCommand(), a.recallCommand(), a.graphCommand(), a.workCommand()}},
+		{"Browse", []*cobra.Command{a.storesCommand(), a.healthCommand(), a.watchCommand(), a.tiersCommand(), a.itemsCommand(), a.showCommand(), a.historyCommand(), a.recallCommand(),
+			group("graph", "Walk relations between items, in graph stores", a.neighboursCommand(), a.subgraphCommand(), a.similarCommand()), a.workCommand()}},
 		{"Change", []*cobra.Command{a.retainCommand(), a.forgetCommand(), a.undoCommand(), a.copyCommand(), a.exportCommand(), a.createCommand(), a.repairCommand(), a.reindexCommand(), a.migrateCommand()}},
 		{"Triage", []*cobra.Command{a.quarantineCommand(), a.conflictsCommand(), a.originCommand(), a.takebackCommand()}},
 		{"Erasure and audit", []*cobra.Command{a.gdprCommand(), a.auditCommand()}},

@@ -17,17 +17,11 @@ func addExamples(root *cobra.Command) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		c := exampleOf(root, line)
+		_, call, _ := strings.Cut(line, "memdesk ") // in a pipe too
+		c, _, err := root.Find(strings.Fields(call))
+		if err != nil {
+			c = root
+		}
 		c.Example = strings.TrimPrefix(c.Example+"\n  "+line, "\n")
 	}
-}
-
-// exampleOf is the command of an example line, in a pipe too.
-func exampleOf(root *cobra.Command, line string) *cobra.Command {
-	_, call, _ := strings.Cut(line, "memdesk ")
-	c, _, err := root.Find(strings.Fields(call))
-	if err != nil {
-		return root
-	}
-	return c
 }

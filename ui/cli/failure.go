@@ -179,7 +179,8 @@ func (t *tally) add(err error) {
 	if model.IsRefusal(err) {
 		t.refused++
 	}
-	if err == nil || partly(err) {
+	var ex *exitError // of a partial result, which was printed
+	if err == nil || errors.As(err, &ex) && ex.code == exitPartial {
 		t.good++
 	}
 }
@@ -208,12 +209,6 @@ func (a *app) having(s *operator.Session, can func(model.Store) bool) []backends
 	return slices.DeleteFunc(slices.Clone(s.Fleet.Members()), func(m backends.Member) bool {
 		return m.Err == nil && !can(m.Store) && len(a.flags.stores) == 0
 	})
-}
-
-// partly reports an error whose results were printed in part.
-func partly(err error) bool {
-	var ex *exitError
-	return errors.As(err, &ex) && ex.code == exitPartial
 }
 
 // result is nil when nothing failed. The failures themselves have been printed.

@@ -10,11 +10,6 @@ import (
 	"memdesk/operator"
 )
 
-// graphCommand groups the commands on relations.
-func (a *app) graphCommand() *cobra.Command {
-	return group("graph", "Walk relations between items, in graph stores", a.neighboursCommand(), a.subgraphCommand(), a.similarCommand())
-}
-
 func noGraph(op string, s model.Store) error {
 	return model.Errorf(model.Unsupported, op, "store %s knows no relations of items", s.Name)
 }

@@ -221,13 +221,13 @@ func joinFlags(h model.Header) string {
 }
 
 func (a *app) showCommand() *cobra.Command {
-	raw, version := false, ""
+	version := ""
 	c := &cobra.Command{
 		Use: "show REF", Short: "One item, whole",
 		Long: "Shows one item with its metadata; whatever could drive the terminal is escaped visibly.\n" +
 			"--raw writes the document exactly as `memdesk retain` takes it back, to a pipe or a file only.",
 		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, s model.Store, ref model.Ref) error {
-			if err := a.checkRaw(raw); err != nil {
+			if err := a.checkRaw(); err != nil {
 				return err
 			}
 			it, err := readItem(ctx, s, ref.ID, version)
@@ -235,7 +235,7 @@ func (a *app) showCommand() *cobra.Command {
 				return err
 			}
 			switch {
-			case raw:
+			case a.flags.raw:
 				_, err = a.out.WriteString(it.Document().Encode(operator.DocumentKind(s, it.Tier)))
 			case a.flags.json:
 				a.emit("item", newDocumentRow(s.Name, it))
@@ -245,17 +245,17 @@ func (a *app) showCommand() *cobra.Command {
 			return err
 		}),
 	}
-	c.Flags().BoolVar(&raw, "raw", false, "the stored document, unescaped, to a pipe or file")
+	c.Flags().BoolVar(&a.flags.raw, "raw", false, "the stored document, unescaped, to a pipe or file")
 	c.Flags().StringVar(&version, "version", "", "the item as it was at this `VERSION`, see `memdesk history`")
 	return c
 }
 
 // checkRaw refuses --raw on a terminal, and where objects are wanted.
-func (a *app) checkRaw(raw bool) error {
+func (a *app) checkRaw() error {
 	switch {
-	case raw && a.flags.json:
+	case a.flags.raw && a.flags.json:
 		return usage("--raw writes the document itself, which is no JSON: leave out --json, whose objects hold the body")
-	case raw && a.Terminal(a.Stdout):
+	case a.flags.raw && a.Terminal(a.Stdout):
 		return usage("--raw writes unescaped bytes: send it to a file or a pipe")
 	}
 	return nil

@@ -14,14 +14,11 @@ import (
 )
 
 func (a *app) quarantineCommand() *cobra.Command {
-	raw := false
 	show := &cobra.Command{
 		Use: "show REF", Short: "One blocked item: every hit, where, and what it decodes to",
-		RunE: a.onItem(func(ctx context.Context, desk *operator.Session, s model.Store, ref model.Ref) error {
-			return a.showQuarantined(ctx, desk, s, ref, raw)
-		}),
+		RunE: a.onItem(a.showQuarantined),
 	}
-	show.Flags().BoolVar(&raw, "raw", false, "the blocked content, unescaped, to a pipe or file: never feed it to a model")
+	show.Flags().BoolVar(&a.flags.raw, "raw", false, "the blocked content, unescaped, to a pipe or file: never feed it to a model")
 	del := &cobra.Command{
 		Use: "delete REF...", Short: "Remove entries from the quarantine (a live item is removed with forget)",
 		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
@@ -44,7 +41,7 @@ func (a *app) quarantineCommand() *cobra.Command {
 	}
 	c := group("quarantine", "Review content that scanners blocked", a.releaseCommand(), a.listing(&cobra.Command{
 		Use: "list", Short: "Filed entries, and live items that the scanner rejects",
-		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error { return a.listQuarantine(ctx, s) }),
+		RunE: a.onStores(a.listQuarantine),
 	}, true), show, a.asksWhy(del))
 	c.AddCommand(a.signalCommands()...)
 	return c
@@ -92,7 +89,7 @@ func (a *app) releaseCommand() *cobra.Command {
 	return a.asks(c)
 }
 
-func (a *app) listQuarantine(ctx context.Context, s *operator.Session) error {
+func (a *app) listQuarantine(ctx context.Context, s *operator.Session, _ []string) error {
 	t := tally{app: a}
 	tab := a.table("REF", "SOURCE", "CATEGORY", "PATTERN", "AT", "LIVE", "NOTE", "EXCERPT")
 	problems := 0
@@ -204,15 +201,15 @@ func (a *app) newEntryRow(e review.Entry) entryRow {
 		Known: e.FalsePositive != "", KnownReason: e.FalsePositive, Problem: e.Problem}
 }
 
-func (a *app) showQuarantined(ctx context.Context, desk *operator.Session, s model.Store, ref model.Ref, raw bool) error {
-	if err := a.checkRaw(raw); err != nil {
+func (a *app) showQuarantined(ctx context.Context, desk *operator.Session, s model.Store, ref model.Ref) error {
+	if err := a.checkRaw(); err != nil {
 		return err
 	}
 	e, err := review.Read(ctx, s, ref.ID)
 	if err != nil {
 		return err
 	}
-	if raw {
+	if a.flags.raw {
 		_, err := a.out.WriteString(e.Body)
 		return err
 	}

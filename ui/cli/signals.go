@@ -49,7 +49,7 @@ func (a *app) signalCommands() []*cobra.Command {
 	train.Flags().StringVar(&out, "out", "", "where the weights go: `FILE`")
 	stories := &cobra.Command{
 		Use: "stories", Short: "Blocked and suspect items, grouped by who wrote them or by what they say",
-		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error { return a.stories(ctx, s) }),
+		RunE: a.onStores(a.stories),
 	}
 	harmless := &cobra.Command{
 		Use: "clear REF...", Short: "Mark suspect items, and all that say nearly the same, as harmless",
@@ -225,7 +225,7 @@ type toldRow struct {
 	Recalled int      `json:"recalled"`
 }
 
-func (a *app) stories(ctx context.Context, s *operator.Session) error {
+func (a *app) stories(ctx context.Context, s *operator.Session, _ []string) error {
 	t := tally{app: a}
 	for i, story := range s.Stories(ctx, t.note) {
 		t.add(nil)

@@ -25,17 +25,14 @@ func (a *app) sayUndo(d operator.Done) {
 func (a *app) undoCommand() *cobra.Command {
 	restore := a.restoreCommand("restore ID", "Put back what a change displaced",
 		"Puts back what a change displaced, through the same audited path. If the item has changed since,\nnothing is overwritten and the exit code is 5.")
-	raw := false
 	show := &cobra.Command{
 		Use: "show ID", Short: "What an entry keeps",
-		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
-			return a.showUndo(ctx, s, args[0], raw)
-		}),
+		RunE: a.onBase(a.showUndo),
 	}
-	show.Flags().BoolVar(&raw, "raw", false, "the displaced body, unescaped, to a pipe or file")
+	show.Flags().BoolVar(&a.flags.raw, "raw", false, "the displaced body, unescaped, to a pipe or file")
 	return group("undo", "What changes displaced, and putting it back", &cobra.Command{
 		Use: "list", Short: "What can be put back, newest first",
-		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error { return a.listUndo(ctx, s) }),
+		RunE: a.onBase(a.listUndo),
 	}, restore, show)
 }
 
@@ -45,7 +42,7 @@ func (a *app) restoreCommand(use, short, long string) *cobra.Command {
 	}})
 }
 
-func (a *app) listUndo(ctx context.Context, s *operator.Session) error {
+func (a *app) listUndo(_ context.Context, s *operator.Session, _ []string) error {
 	entries, damaged, err := s.Undo.List()
 	if err != nil {
 		return err
@@ -105,19 +102,19 @@ func (a *app) restore(ctx context.Context, id string) error {
 	return partialIf(len(done.Warnings) > 0)
 }
 
-func (a *app) showUndo(ctx context.Context, s *operator.Session, id string, raw bool) error {
+func (a *app) showUndo(ctx context.Context, s *operator.Session, args []string) error {
 	if err := s.Look(ctx, operator.ReadContent); err != nil {
 		return err
 	}
-	if err := a.checkRaw(raw); err != nil {
+	if err := a.checkRaw(); err != nil {
 		return err
 	}
-	e, body, err := s.Undo.Read(id)
+	e, body, err := s.Undo.Read(args[0])
 	if err != nil {
 		return err
 	}
 	switch {
-	case raw:
+	case a.flags.raw:
 		_, err := a.out.WriteString(body)
 		return err
 	case a.flags.json:
