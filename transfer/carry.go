@@ -115,7 +115,9 @@ func (r *run) setBeside(c *carried, it model.Item, beside *model.Beside) {
 			c.req.DataSubjectID = subject(it)
 		}
 	case r.family && r.From.Beside != nil:
-		c.lose(keptByStore(it))
+		if !it.Has(model.FlagEdge) { // lost are the fields that the store fills by itself
+			c.lose(slices.DeleteFunc(nonEmpty(it.Meta), func(f model.Field) bool { return !f.ReadOnly }))
+		}
 	case vector:
 		c.lost = append(c.lost, "vector")
 	}
@@ -150,11 +152,6 @@ func (r *run) about(it model.Item) []model.Field {
 // owners are the fields in which stores name an item's owner.
 var owners = []string{"subject", "user_id", "userId", "resourceId"}
 
-// keptByStore are the fields that a store fills by itself.
-func keptByStore(it model.Item) []model.Field {
-	return slices.DeleteFunc(nonEmpty(it.Meta), func(f model.Field) bool { return !f.ReadOnly || it.Has(model.FlagEdge) })
-}
-
 // subject is the person that the source's own fields name; empty for none.
 func subject(it model.Item) string {
 	for _, name := range owners {
@@ -174,13 +171,7 @@ func nonEmpty(meta []model.Field) []model.Field {
 
 // writable are the fields that a writer may set; never nil, which would leave them to the store.
 func writable(meta []model.Field) []model.Field {
-	out := []model.Field{}
-	for _, f := range meta {
-		if !f.ReadOnly {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(append([]model.Field{}, meta...), func(f model.Field) bool { return f.ReadOnly })
 }
 
 // renamed are the fields, where the one that holds the tier follows the mapping.

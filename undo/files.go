@@ -198,20 +198,23 @@ func (k *Keeper) head(id string) (Entry, error) {
 }
 
 func (k *Keeper) ids() ([]string, error) {
-	names, err := os.ReadDir(k.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, model.Errorf(model.Internal, "undo", "the entries cannot be listed: %w", atomicfile.Pathless(err))
-	}
+	names, err := k.names()
 	var ids []string
 	for _, n := range names {
 		if id, ok := strings.CutSuffix(n.Name(), suffix); ok && idShape.MatchString(id) {
 			ids = append(ids, id)
 		}
 	}
-	return ids, nil
+	return ids, err
+}
+
+// names lists the files of the directory.
+func (k *Keeper) names() ([]os.DirEntry, error) {
+	names, err := os.ReadDir(k.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, model.Errorf(model.Internal, "undo", "the entries cannot be listed: %w", atomicfile.Pathless(err))
+	}
+	return names, nil
 }
 
 // staleTemp is the age from which a temporary file has no writer any more.
@@ -220,37 +223,35 @@ const staleTemp = time.Hour
 // Sweep removes expired entries and files of interrupted writes, and returns how many files went.
 func (k *Keeper) Sweep() (int, error) {
 	now := k.clock.Now()
-	gone, err := k.sweepTemps(staleTemp)
-	if err != nil {
-		return gone, err
-	}
-	ids, err := k.ids()
-	if err != nil {
-		return gone, err
-	}
-	for _, id := range ids {
-		if e, err := k.head(id); err != nil || e.Expires.After(now) {
-			continue // damaged entries stay: a person must look at them
-		}
-		if err := k.drop(id); err != nil {
-			return gone, err
-		}
-		gone++
-	}
-	return gone, nil
+	return k.remove(staleTemp, func(id string) (bool, error) {
+		e, err := k.head(id)
+		return err == nil && !e.Expires.After(now), nil // damaged entries stay: a person must look at them
+	})
 }
 
-// sweepTemps removes temporary files whose last write is older than age, by the file system's time.
-func (k *Keeper) sweepTemps(age time.Duration) (int, error) {
+// Erase removes the entries that match, for an erasure request, and returns how many files went. match sees
+// the displaced body; files of interrupted writes go without a call, because their content is unknown.
+func (k *Keeper) Erase(match func(e Entry, body string) bool) (int, error) {
+	return k.remove(0, func(id string) (bool, error) {
+		e, body, err := k.read(id)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return false, nil
+		case err != nil:
+			return false, model.Errorf(model.Internal, "undo", "entry %s cannot be read, so nobody can say whom it names: %w", id, atomicfile.Pathless(err))
+		}
+		return match(e, body) || e.anySide(body, match), nil
+	})
+}
+
+// remove removes the entries that go, and temporary files whose last write is older than age, by the file system's
+// time. It returns how many files went.
+func (k *Keeper) remove(age time.Duration, goes func(id string) (bool, error)) (gone int, err error) {
 	before := time.Now().Add(-age)
-	names, err := os.ReadDir(k.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
+	names, err := k.names()
 	if err != nil {
-		return 0, model.Errorf(model.Internal, "undo", "the entries cannot be listed: %w", atomicfile.Pathless(err))
+		return 0, err
 	}
-	gone := 0
 	for _, n := range names {
 		if !strings.Contains(n.Name(), suffix+".tmp.") {
 			continue
@@ -263,29 +264,16 @@ func (k *Keeper) sweepTemps(age time.Duration) (int, error) {
 		}
 		gone++
 	}
-	return gone, nil
-}
-
-// Erase removes the entries that match, for an erasure request, and returns how many files went. match sees
-// the displaced body; files of interrupted writes go without a call, because their content is unknown.
-func (k *Keeper) Erase(match func(e Entry, body string) bool) (int, error) {
-	gone, err := k.sweepTemps(0)
-	if err != nil {
-		return gone, err
-	}
 	ids, err := k.ids()
 	if err != nil {
 		return gone, err
 	}
 	for _, id := range ids {
-		e, body, err := k.read(id)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+		ok, err := goes(id)
 		if err != nil {
-			return gone, model.Errorf(model.Internal, "undo", "entry %s cannot be read, so nobody can say whom it names: %w", id, atomicfile.Pathless(err))
+			return gone, err
 		}
-		if !match(e, body) && !e.anySide(body, match) {
+		if !ok {
 			continue
 		}
 		if err := k.drop(id); err != nil {

@@ -421,14 +421,5 @@ func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, lost
 
 // writable leaves out the store's own fields.
 func writable(meta []model.Field) []model.Field {
-	if meta == nil {
-		return nil
-	}
-	out := []model.Field{}
-	for _, f := range meta {
-		if !f.ReadOnly {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(meta), func(f model.Field) bool { return f.ReadOnly })
 }
