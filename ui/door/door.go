@@ -340,12 +340,9 @@ type errorFact struct {
 
 // factOf is an error in the form of an answer.
 func factOf(err error) errorFact {
-	f := errorFact{Kind: snake(model.KindOf(err)), Message: message(err), Retryable: model.KindOf(err).Retryable(), Revision: revisionOf(err)}
-	var e *model.Error
-	if errors.As(err, &e) {
-		f.Retryable = e.Retryable
-	}
-	return f
+	var s staleError
+	_ = errors.As(err, &s) // else it has no revision
+	return errorFact{snake(model.KindOf(err)), message(err), model.IsRetryable(err), s.now}
 }
 
 func failure(t tool, err error) *mcp.CallToolResult {
@@ -390,14 +387,6 @@ type staleError struct {
 }
 
 func (e staleError) Unwrap() error { return e.error }
-
-func revisionOf(err error) model.Revision {
-	var s staleError
-	if errors.As(err, &s) {
-		return s.now
-	}
-	return ""
-}
 
 // stale adds the current revision to a conflict.
 func stale(ctx context.Context, s model.Store, id string, err error) error {
