@@ -126,17 +126,13 @@ func (a *app) auditKeyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.result("key", keyRow{keys[len(keys)-1]}, "%s", keys[len(keys)-1])
+			newest := keys[len(keys)-1]
+			a.result("key", map[string]string{"key": newest}, "%s", newest)
 			return nil
 		}),
 	}
 	c.Flags().BoolVar(&rotate, "rotate", false, "make another key")
 	return a.asks(c)
-}
-
-// keyRow is the public key of the log's checkpoints.
-type keyRow struct {
-	Key string `json:"key"`
 }
 
 // retiredRow counts the records that went after their retention.

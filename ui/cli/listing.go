@@ -86,7 +86,7 @@ func (a *app) watchList(ctx context.Context, whole bool, run func() error) error
 		}
 		if whole && err == nil && ctx.Err() == nil { // nothing is known about a failed store
 			for _, name := range a.round.gone() {
-				a.emit("gone", goneRow{name})
+				a.emit("gone", map[string]string{"name": name})
 				a.hintf("gone: %s", name)
 			}
 		}
@@ -107,11 +107,6 @@ func (a *app) watchList(ctx context.Context, whole bool, run func() error) error
 		}
 		a.round = &watchRound{now: map[string]string{}, last: a.round.now}
 	}
-}
-
-// goneRow is a row of the last round that this one lacks.
-type goneRow struct {
-	Name string `json:"name"`
 }
 
 // sorted prints the rows held for --sort.
