@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,14 +62,8 @@ func Open(o Options) (*Runner, error) {
 	if o.FS == nil {
 		o.FS = atomicfile.OS{}
 	}
-	if o.Parallel <= 0 {
-		o.Parallel = 4
-	}
-	if o.Poll <= 0 {
-		o.Poll = 250 * time.Millisecond
-	}
 	return &Runner{
-		fs: o.FS, clock: o.Clock, dir: o.Dir, poll: o.Poll, slots: make(chan struct{}, o.Parallel), live: map[ID]*job{},
+		fs: o.FS, clock: o.Clock, dir: o.Dir, poll: cmp.Or(o.Poll, 250*time.Millisecond), slots: make(chan struct{}, cmp.Or(o.Parallel, 4)), live: map[ID]*job{},
 	}, nil
 }
 
@@ -161,15 +156,13 @@ func (r *Runner) run(ctx context.Context, j *job, s Spec) {
 	err := r.work(ctx, j, s)
 	state, class := Done, ""
 	switch cause := context.Cause(ctx); {
+	case err == nil:
 	case errors.Is(cause, ErrClosed):
 		state = Interrupted
-	case errors.Is(cause, ErrCancelled) && err != nil:
+	case errors.Is(cause, ErrCancelled):
 		state, class = Cancelled, "cancelled"
-	case err != nil:
+	default:
 		state, class = Failed, classify(s, err)
-	}
-	if err == nil {
-		state, class = Done, ""
 	}
 	j.end(state, class, err)
 	r.mu.Lock()

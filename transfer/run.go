@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -359,11 +360,7 @@ func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, 
 	if err != nil {
 		return failed(id, at, err)
 	}
-	why := r.notCarried(more, res)
-	if why == "" {
-		why = "replaced what stood there"
-	}
-	return Outcome{ID: id, To: res.ID, Result: Copied, Reason: why}
+	return Outcome{ID: id, To: res.ID, Result: Copied, Reason: cmp.Or(r.notCarried(more, res), "replaced what stood there")}
 }
 
 // notCarried says what of an item the destination did not accept.

@@ -3,6 +3,7 @@
 package undo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,9 +129,7 @@ func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequ
 			return model.RetainResult{}, Entry{}, conflict
 		}
 		bound := req
-		if bound.IfMatch == "" {
-			bound.IfMatch = e.After
-		}
+		bound.IfMatch = cmp.Or(bound.IfMatch, e.After)
 		res, e, err := k.act(ctx, s, e, body, bound)
 		if !errors.Is(err, model.Conflict) || req.IfMatch != "" || n == tries {
 			return res, e, err
@@ -246,9 +245,7 @@ func (k *Keeper) forgetRecalled(ctx context.Context, s model.Store, req model.Fo
 // forgetAbsent asks the store about an item that was not seen, so that it answers by its own rules. If the
 // item exists by now, it must not go unseen: an impossible revision makes that a conflict.
 func forgetAbsent(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, error) {
-	if req.IfMatch == "" {
-		req.IfMatch = neverSeen
-	}
+	req.IfMatch = cmp.Or(req.IfMatch, neverSeen)
 	return s.Provider.Forget(ctx, req)
 }
 

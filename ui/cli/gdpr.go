@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -101,9 +102,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 					return err
 				}
 			}
-			if in.Received == "" {
-				in.Received = a.Clock.Now().UTC().Format("2006-01-02")
-			}
+			in.Received = cmp.Or(in.Received, a.Clock.Now().UTC().Format("2006-01-02"))
 			r, err := d.File(ctx, in, keyFile)
 			if err != nil {
 				return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
@@ -61,10 +62,7 @@ func (a *app) retain(ctx context.Context, req model.RetainRequest, kept bool, ar
 	for _, f := range unwritten {
 		a.sayf("note: %s is kept by the store (%s) and was not written", f.Name, f.Value)
 	}
-	what := req.ID
-	if what == "" {
-		what = req.Tier + " " + req.Key
-	}
+	what := cmp.Or(req.ID, req.Tier+" "+req.Key)
 	if err := a.confirm(ctx, a.text.Sprintf("%s %s in store %s with %d bytes?", string(req.Mode), what, store.Name, len(req.Content)).String()); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,9 +117,6 @@ func (a *app) workEach(s *operator.Session, limit int, view func(work.Desk) work
 	if limit < 0 {
 		return usage("--limit must not be negative")
 	}
-	if limit == 0 {
-		limit = model.DefaultPage
-	}
 	asked := a.having(s, func(store model.Store) bool { return store.Work != nil })
 	if len(asked) == 0 {
 		return model.Errorf(model.Unsupported, "work", "no open store keeps work items")
@@ -130,7 +128,7 @@ func (a *app) workEach(s *operator.Session, limit int, view func(work.Desk) work
 		}
 	}
 	t.each(asked, func(store model.Store) error {
-		return a.printWork(store.Name, view(work.Desk{Store: store, Limit: limit}))
+		return a.printWork(store.Name, view(work.Desk{Store: store, Limit: cmp.Or(limit, model.DefaultPage)}))
 	})
 	if err := t.result(); err != nil {
 		return enveloped{err}

@@ -180,15 +180,10 @@ func (d *Desk) defaults() {
 	if d.Undo == nil {
 		d.Undo, d.Unwritable = nowhere{}, func() string { return noUndo }
 	}
-	if d.Names == nil {
-		d.Names = &origin.Paths{}
-	}
 	if d.Refused == nil {
 		d.Refused = func(context.Context, string, string) {}
 	}
-	if d.Face == "" {
-		d.Face = Tools
-	}
+	d.Names, d.Face = cmp.Or(d.Names, &origin.Paths{}), cmp.Or(d.Face, Tools)
 }
 
 // noUndo says why a desk without Undo changes nothing.
@@ -294,9 +289,7 @@ func (d *Desk) writer(req *mcp.CallToolRequest) origin.Writer {
 	if req.Session != nil {
 		w.Session = origin.Clip(req.Session.ID())
 	}
-	if w.Session == "" {
-		w.Session = process
-	}
+	w.Session = cmp.Or(w.Session, process)
 	return w
 }
 

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -76,10 +77,7 @@ func retain(ctx context.Context, c *call, a retainArgs) (answer, error) {
 
 // target is the store and the request of the arguments (AD9).
 func (c *call) target(a retainArgs) (model.Store, model.RetainRequest, error) {
-	req := model.RetainRequest{Content: a.Content, Mode: model.Mode(a.Mode), IfMatch: model.Revision(a.IfMatch), DataSubjectID: a.Subject}
-	if req.Mode == "" {
-		req.Mode = model.Append
-	}
+	req := model.RetainRequest{Content: a.Content, Mode: cmp.Or(model.Mode(a.Mode), model.Append), IfMatch: model.Revision(a.IfMatch), DataSubjectID: a.Subject}
 	if err := req.Mode.Check(); err != nil {
 		return model.Store{}, req, err
 	}
@@ -98,10 +96,7 @@ func (c *call) target(a retainArgs) (model.Store, model.RetainRequest, error) {
 	if err != nil {
 		return s, req, err
 	}
-	if req.Tier = a.Tier; req.Tier == "" {
-		req.Tier = c.Tier
-	}
-	if req.Tier == "" {
+	if req.Tier = cmp.Or(a.Tier, c.Tier); req.Tier == "" {
 		return s, req, model.Errorf(model.InvalidInput, "retain", "give tier, one of %s", strings.Join(writableTiers(s), ", "))
 	}
 	if _, ok := s.Tier(req.Tier); !ok {

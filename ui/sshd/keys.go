@@ -3,6 +3,7 @@ package sshd
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -119,10 +120,7 @@ func roleOf(options []string) (Role, error) {
 	if !pty {
 		return "", errors.New("restrict or no-pty takes the terminal away, and this server has only the console: add pty after it")
 	}
-	if role == "" {
-		role = Operator
-	}
-	return role, nil
+	return cmp.Or(role, Operator), nil
 }
 
 // find gives the line of a key, or false.

@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,12 +56,7 @@ func New(o Options) (*Server, error) {
 	if o.HostKey == nil || o.Keys == nil || o.Console == nil {
 		return nil, errors.New("serve ssh: host key, authorized keys and console are needed")
 	}
-	if o.Sessions <= 0 {
-		o.Sessions = DefaultSessions
-	}
-	if o.Patience <= 0 {
-		o.Patience = patience
-	}
+	o.Sessions, o.Patience = cmp.Or(o.Sessions, DefaultSessions), cmp.Or(o.Patience, patience)
 	s := &Server{o: o, seat: make(chan struct{}, o.Sessions), lobby: &lobby{size: maxWaiting, patience: o.Patience}, ctx: context.Background()}
 	var err error
 	s.ssh, err = wish.NewServer(
