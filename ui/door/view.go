@@ -96,7 +96,7 @@ func (c *call) viewDirectory(ctx context.Context, at spot) (string, error) {
 			return "", notSeen(at.path, more)
 		}
 		for _, e := range all {
-			place(sizes, strings.TrimPrefix(e.name, prefix), e.bytes, 2)
+			place(sizes, strings.TrimPrefix(e.name, prefix), e.bytes)
 		}
 	}
 	if err != nil {
@@ -138,20 +138,20 @@ func (c *call) tiers(ctx context.Context, at spot, sizes map[string]int64) (more
 		}
 		more = more || cut
 		for _, e := range all {
-			place(sizes, t.Name+"/"+e.name, e.bytes, 2)
+			place(sizes, t.Name+"/"+e.name, e.bytes)
 		}
 	}
 	return more, nil
 }
 
-// place adds a file, or the directories above it that are at most levels deep. Hidden names and node_modules
+// place adds a file, or the directories above it that are at most two levels deep. Hidden names and node_modules
 // are left out.
-func place(sizes map[string]int64, rel string, bytes int64, levels int) {
+func place(sizes map[string]int64, rel string, bytes int64) {
 	parts := strings.Split(rel, "/")
 	if slices.ContainsFunc(parts, func(s string) bool { return strings.HasPrefix(s, ".") || s == "node_modules" }) {
 		return
 	}
-	for n := 1; n <= min(levels, len(parts)); n++ {
+	for n := 1; n <= min(2, len(parts)); n++ {
 		p := strings.Join(parts[:n], "/")
 		if n == len(parts) {
 			sizes[p] = bytes
