@@ -150,29 +150,25 @@ func (r *Runner) watchOther(ctx context.Context, id ID, st Status, out chan<- St
 	defer close(out)
 	t := time.NewTicker(r.poll)
 	defer t.Stop()
-	for sent := false; ; {
-		if !sent {
-			select {
-			case out <- st:
-				sent = true
-			case <-ctx.Done():
-				return
-			}
+	for {
+		select {
+		case out <- st:
+		case <-ctx.Done():
+			return
 		}
 		if st.State.Ended() || st.State == Interrupted {
 			return
 		}
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			return
-		}
-		next, err := r.Get(ctx, id)
-		if err != nil {
-			return
-		}
-		if next != st {
-			st, sent = next, false
+		for sent := st; st == sent; {
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+				return
+			}
+			var err error
+			if st, err = r.Get(ctx, id); err != nil {
+				return
+			}
 		}
 	}
 }
