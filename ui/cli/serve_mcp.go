@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -345,14 +346,11 @@ func (a *app) heedHangup(ctx context.Context, end func()) {
 func (a *app) running(ctx context.Context) (over func()) {
 	a.serving.Store(true)
 	a.notify(sdnotify.Ready)
-	told := make(chan struct{})
-	never := context.AfterFunc(ctx, func() { defer close(told); a.notify(sdnotify.Stopping) })
+	stopping := sync.OnceFunc(func() { a.notify(sdnotify.Stopping) })
+	never := context.AfterFunc(ctx, stopping)
 	return func() {
-		switch {
-		case !never():
-			<-told
-		case ctx.Err() != nil:
-			a.notify(sdnotify.Stopping)
+		if never(); ctx.Err() != nil {
+			stopping()
 		}
 	}
 }
