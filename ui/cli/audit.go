@@ -288,9 +288,7 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 			a.linef("records 1 to %d were removed after their time, on record", rep.Retired)
 		}
 		a.linef("head: %s", orDash(rep.Head))
-		if rep.Reason != "" {
-			a.linef("%s", rep.Reason)
-		}
+		a.fieldf("%s", rep.Reason)
 		a.sayProven(rep.Proven)
 		a.sayNames(rep.Names)
 		for _, r := range rep.OpenIntents {

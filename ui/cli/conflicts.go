@@ -157,9 +157,7 @@ func (a *app) showConflict(ctx context.Context, s *operator.Session, store model
 	}
 	a.linef("tool        %s", tool)
 	a.linef("confidence  %s: %s", string(c.Confidence), c.Reason)
-	if c.Who != "" {
-		a.linef("made by     %s", c.Who)
-	}
+	a.fieldf("made by     %s", c.Who)
 	a.linef("base        %d bytes, %s, revision %s", cmp.BaseSize, when(cmp.BaseTime), string(cmp.BaseRev))
 	a.linef("copy        %d bytes, %s, revision %s", cmp.CopySize, when(cmp.CopyTime), string(cmp.CopyRev))
 	for _, t := range c.Twins {

@@ -288,9 +288,7 @@ func newDocumentRow(store string, it model.Item) documentRow {
 func (a *app) showPlain(s model.Store, it model.Item) {
 	a.linef("%s", refOf(s.Name, it.ID))
 	a.linef("tier: %s", it.Tier)
-	if it.Scope != "" {
-		a.linef("scope: %s", it.Scope)
-	}
+	a.fieldf("scope: %s", it.Scope)
 	a.linef("bytes: %d  modified: %s  revision: %s  flags: %s", it.Bytes, when(it.Modified), string(it.Revision), joinFlags(it.Header))
 	for _, f := range it.Meta {
 		a.linef("%s: %s", f.Name, f.Value)

@@ -252,6 +252,13 @@ func (a *app) linef(format string, args ...any) {
 	_, _ = a.out.WriteString(a.text.Sprintf(format, args...).String() + "\n")
 }
 
+// fieldf is linef for a value that may be empty: then it prints nothing.
+func (a *app) fieldf(format, value string) {
+	if value != "" {
+		a.linef(format, value)
+	}
+}
+
 // tellf is linef without --json, where an object says the same.
 func (a *app) tellf(format string, args ...any) {
 	if !a.flags.json {

@@ -229,12 +229,8 @@ func (a *app) showQuarantined(ctx context.Context, desk *operator.Session, s mod
 	a.linef("%s", ref.String())
 	a.linef("source: %s (%s)", e.Source, liveWord(e))
 	a.linef("verdict: %s / %s   sha256 %s   quarantined %s", e.Category, e.Pattern, e.SHA256, when(e.At))
-	if e.FalsePositive != "" {
-		a.linef("known false positive: %s", e.FalsePositive)
-	}
-	if e.Problem != "" {
-		a.linef("problem: %s", e.Problem)
-	}
+	a.fieldf("known false positive: %s", e.FalsePositive)
+	a.fieldf("problem: %s", e.Problem)
 	for _, f := range e.Findings {
 		a.linef("  line %d col %d  %s / %s  %q", f.Line, f.Col, f.Category, f.Pattern, f.Match)
 		if f.Decoded != "" {

@@ -135,9 +135,7 @@ func (a *app) showUndo(ctx context.Context, s *operator.Session, args []string) 
 		a.linef("the change created the item: putting back means removing it")
 		return nil
 	}
-	if e.Obstacle != "" {
-		a.linef("it cannot be undone: %s", e.Obstacle)
-	}
+	a.fieldf("it cannot be undone: %s", e.Obstacle)
 	for _, f := range e.Meta {
 		a.linef("%s: %s", f.Name, f.Value)
 	}
@@ -223,9 +221,7 @@ func (a *app) showSides(e undo.Entry, body string) {
 		}
 		a.linef("")
 		a.linef("%s  %s", refOf(e.Store, side.Item), state)
-		if side.Obstacle != "" {
-			a.linef("it cannot be undone: %s", side.Obstacle)
-		}
+		a.fieldf("it cannot be undone: %s", side.Obstacle)
 		if side.Existed {
 			a.body(text)
 		}
