@@ -50,7 +50,8 @@ func (r *run) carry(it model.Item, tier string, beside *model.Beside) carried {
 		text, lost := members(more)
 		c.req.Meta, c.lost = []model.Field{{Name: spec.Extra, Value: text}}, lost
 	default:
-		c.req.Meta = writable(it.Meta)
+		// Never nil, which would leave the fields to the store.
+		c.req.Meta = slices.DeleteFunc(append([]model.Field{}, it.Meta...), func(f model.Field) bool { return f.ReadOnly })
 		kept := map[string]bool{}
 		for _, f := range c.req.Meta {
 			kept[f.Name] = true
@@ -167,11 +168,6 @@ func subject(it model.Item) string {
 // nonEmpty are the fields that have a value.
 func nonEmpty(meta []model.Field) []model.Field {
 	return slices.DeleteFunc(slices.Clone(meta), func(f model.Field) bool { return f.Value == "" })
-}
-
-// writable are the fields that a writer may set; never nil, which would leave them to the store.
-func writable(meta []model.Field) []model.Field {
-	return slices.DeleteFunc(append([]model.Field{}, meta...), func(f model.Field) bool { return f.ReadOnly })
 }
 
 // renamed are the fields, where the one that holds the tier follows the mapping.

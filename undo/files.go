@@ -104,7 +104,10 @@ func (e Entry) decoded() Entry {
 			e.Sides[i].Item = string(side.Raw)
 		}
 	}
-	return e.renamed()
+	if e.Op == wasResolve {
+		e.Op = OpResolve
+	}
+	return e
 }
 
 func (k *Keeper) path(id string) string { return filepath.Join(k.dir, id+suffix) }

@@ -24,14 +24,6 @@ const (
 // wasResolve is the operation's name in entries of earlier versions.
 const wasResolve model.Op = "together"
 
-// renamed is the entry with its operation's current name.
-func (e Entry) renamed() Entry {
-	if e.Op == wasResolve {
-		e.Op = OpResolve
-	}
-	return e
-}
-
 // Change is one of several changes under one entry: a Retain in replace mode or a Forget, each by ID. Exactly
 // one of the two is set.
 type Change struct {

@@ -208,7 +208,11 @@ func (k *Keeper) Forget(ctx context.Context, s model.Store, req model.ForgetRequ
 			return model.ForgetResult{}, Entry{}, conflict
 		}
 		if !e.Existed {
-			res, err := forgetAbsent(ctx, s, req)
+			// The store answers by its own rules about an item that was not seen. One that exists by now must not go
+			// unseen: an impossible revision makes that a conflict.
+			unseen := req
+			unseen.IfMatch = cmp.Or(req.IfMatch, neverSeen)
+			res, err := s.Provider.Forget(ctx, unseen)
 			if errors.Is(err, model.Conflict) && req.IfMatch == "" && n < tries {
 				continue // created meanwhile: look again
 			}
@@ -240,13 +244,6 @@ func (k *Keeper) forgetRecalled(ctx context.Context, s model.Store, req model.Fo
 	}
 	e := Entry{Item: req.ID, Op: model.OpForget, After: model.Absent, Existed: true, Meta: it.Meta, Obstacle: recalled.Obstacle}
 	return k.forget(ctx, s, e, it.Body, req)
-}
-
-// forgetAbsent asks the store about an item that was not seen, so that it answers by its own rules. If the
-// item exists by now, it must not go unseen: an impossible revision makes that a conflict.
-func forgetAbsent(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, error) {
-	req.IfMatch = cmp.Or(req.IfMatch, neverSeen)
-	return s.Provider.Forget(ctx, req)
 }
 
 // neverSeen is no revision of any item.

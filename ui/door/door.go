@@ -159,7 +159,7 @@ func (d *Desk) Server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "memdesk", Version: d.Version}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	for _, t := range d.tools() {
-		if !d.mayUse(t) {
+		if !slices.ContainsFunc(t.scopes(nil), d.Caller.May) { // no use of it is allowed
 			continue
 		}
 		s.AddTool(t.def, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -202,11 +202,6 @@ func (nowhere) Forget(context.Context, model.Store, model.ForgetRequest) (model.
 
 func (nowhere) Together(context.Context, model.Store, model.Op, []undo.Change) ([]model.RetainResult, undo.Entry, error) {
 	return nil, undo.Entry{}, model.Refuse("retain", noUndo)
-}
-
-// mayUse reports whether the caller's scopes reach any use of the tool.
-func (d *Desk) mayUse(t tool) bool {
-	return slices.ContainsFunc(t.scopes(nil), d.Caller.May)
 }
 
 // Missing is the first scope that a call needs and the caller lacks; empty when there is none. Unknown tools

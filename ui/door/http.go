@@ -195,7 +195,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusForbidden, "the token has not the scope "+scope)
 			return
 		}
-		if !isSingle(r) && r.Header.Get("Mcp-Session-Id") == "" && crowded(server) {
+		if !isSingle(r) && r.Header.Get("Mcp-Session-Id") == "" && len(slices.Collect(server.Sessions())) >= maxSessions {
 			refuse(w, http.StatusTooManyRequests, "too many sessions of this token: end some")
 			return
 		}
@@ -219,15 +219,6 @@ func statusOf(err error) int {
 		return http.StatusTooManyRequests
 	}
 	return http.StatusBadRequest
-}
-
-// crowded reports whether a caller has reached its limit of sessions.
-func crowded(s *mcp.Server) bool {
-	n := 0
-	for range s.Sessions() {
-		n++
-	}
-	return n >= maxSessions
 }
 
 // missing is the first scope that a request's tool calls need and the caller lacks (AD5). The refusal is
