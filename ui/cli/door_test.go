@@ -223,7 +223,7 @@ func TestServeMCPRefuses(t *testing.T) {
 			t.Errorf("%s: exit %d, %q", name, r.code, r.err)
 		}
 	}
-	for _, what := range []string{"mcp", "provider"} {
+	for _, what := range []string{"mcp", "provider", "metrics"} {
 		d.run("serve", what, "--listen", "0.0.0.0:0").want(t, 2, "in clear")
 	}
 	if _, err := os.Stat(filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "serve", "tokens")); err == nil {

@@ -268,18 +268,6 @@ func (a *app) serveMetrics(ctx context.Context, f providerFlags, every time.Dura
 	if err != nil {
 		return err
 	}
-	tokens, err := a.tokensFile(s, f.tokens)
-	if err != nil {
-		return err
-	}
-	g, err := door.Invite(ctx, tokens, nil, a.sayf)
-	if err != nil {
-		return err
-	}
-	l, scheme, err := a.listen(f)
-	if err != nil {
-		return err
-	}
 	calls := ""
 	if s.State != "" {
 		calls = filepath.Join(s.State, filepath.FromSlash(door.CallsFile))
@@ -289,10 +277,11 @@ func (a *app) serveMetrics(ctx context.Context, f providerFlags, every time.Dura
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	wg.Go(func() { m.Run(looking, every) })
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", door.Only(g.Door, bearer.ScopeHealth, m.Handler()))
-	a.sayf("serving metrics of %s on %s://%s/metrics to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, l.Addr(), g.Tokens(), g.File)
-	g.Watch(ctx)
-	return a.serveUntil(ctx, l, mux)
+	return a.serveGuests(ctx, s, f, false, func(g *door.Guests, scheme string, at net.Addr) http.Handler {
+		wg.Go(func() { m.Run(looking, every) })
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", door.Only(g.Door, bearer.ScopeHealth, m.Handler()))
+		a.sayf("serving metrics of %s on %s://%s/metrics to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, at, g.Tokens(), g.File)
+		return mux
+	})
 }

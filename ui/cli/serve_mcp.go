@@ -137,7 +137,7 @@ func (a *app) listenMCP(ctx context.Context, s *operator.Session, f mcpFlags) er
 			return &exitError{exitUsage, err}
 		}
 	}
-	return a.serveGuests(ctx, s, f.providerFlags, func(g *door.Guests, scheme string, at net.Addr) http.Handler {
+	return a.serveGuests(ctx, s, f.providerFlags, true, func(g *door.Guests, scheme string, at net.Addr) http.Handler {
 		mux := http.NewServeMux()
 		mux.Handle("/", door.HTTP{Door: g.Door, Desk: g.Desks(f.settings(a)), Origins: f.origins, Called: g.Called}.Handler())
 		a.sayf("serving %s on %s://%s%s to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, at, door.Path, g.Tokens(), g.File)
@@ -187,19 +187,20 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.serveGuests(ctx, s, f, func(g *door.Guests, scheme string, at net.Addr) http.Handler {
+	return a.serveGuests(ctx, s, f, true, func(g *door.Guests, scheme string, at net.Addr) http.Handler {
 		a.sayf("serving store %s on %s://%s to %s from %s", store.Name, scheme, at, g.Tokens(), g.File)
 		return g.Provider(store.Name)
 	})
 }
 
-// serveGuests serves the callers of a file of tokens over HTTP until ctx ends. handler says what they reach.
-func (a *app) serveGuests(ctx context.Context, s *operator.Session, f providerFlags, handler func(g *door.Guests, scheme string, at net.Addr) http.Handler) error {
+// serveGuests serves the callers of a file of tokens over HTTP until ctx ends: callers of stores, or others, which
+// need no sessions. handler says what they reach.
+func (a *app) serveGuests(ctx context.Context, s *operator.Session, f providerFlags, ofStores bool, handler func(g *door.Guests, scheme string, at net.Addr) http.Handler) error {
 	l, scheme, err := a.listen(f) // first: a refused address makes no token
 	if err != nil {
 		return err
 	}
-	g, end, err := a.guests(ctx, s, f.tokens)
+	g, end, err := a.guests(ctx, s, f.tokens, ofStores)
 	if err != nil {
 		_ = l.Close()
 		return err
@@ -239,10 +240,14 @@ func (a *app) tokensFile(s *operator.Session, file string) (string, error) {
 	return file, err
 }
 
-// guests opens a session for every caller of the file of tokens, and counts their calls until end.
-func (a *app) guests(ctx context.Context, s *operator.Session, file string) (g *door.Guests, end func(), err error) {
+// guests reads the file of tokens. For every caller of stores it opens a session, and counts the calls until end.
+func (a *app) guests(ctx context.Context, s *operator.Session, file string, ofStores bool) (g *door.Guests, end func(), err error) {
 	if file, err = a.tokensFile(s, file); err != nil {
 		return nil, nil, err
+	}
+	if !ofStores {
+		g, err = door.Invite(ctx, file, nil, a.sayf)
+		return g, func() {}, err
 	}
 	g, err = door.Invite(ctx, file, func(ctx context.Context, name string) (*operator.Session, error) {
 		v := &app{Program: a.Program, flags: a.flags, errw: a.errw, text: a.text, logger: a.logger, caller: name, beside: a.session}
