@@ -427,20 +427,17 @@ func (a *app) printRedaction(ctx context.Context, fleet *backends.Fleet, st gdpr
 
 // requestCommand declares a command that changes a request and prints it afterwards.
 func (a *app) requestCommand(use, short, long string, act operator.Act, change func(context.Context, *operator.Erasures, string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(cmd *cobra.Command, args []string) error {
-		return a.changeRequest(cmd.Context(), act, args[0], change)
-	}}
+	return &cobra.Command{Use: use, Short: short, Long: long, RunE: a.onRequest(act, func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error {
+		return a.changed(d, r.ID, change(ctx, d, r.ID))
+	})}
 }
 
-// changeRequest changes a request and prints it.
-func (a *app) changeRequest(ctx context.Context, act operator.Act, id string, change func(context.Context, *operator.Erasures, string) error) error {
-	d, r, err := a.request(ctx, act, id)
-	if err == nil {
-		err = change(ctx, d, r.ID)
+// changed prints a request after a change.
+func (a *app) changed(d *operator.Erasures, id string, err error) error {
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		r, err = d.Get(r.ID)
-	}
+	r, err := d.Get(id)
 	if err == nil {
 		a.printRequest(r)
 	}

@@ -141,33 +141,26 @@ func (a *app) gdprExportCommand() *cobra.Command {
 		Use: "export REQUEST (--out DIR | --mark handed_over|deleted [--export N])", Short: "Everything about the person, for the person (Art. 15, 20); a zip when DIR ends in .zip",
 		Long: "Writes everything about the person for the person. An export is a copy that no erasure reaches: receipt, report\n" +
 			"and status name it until --mark says that it was handed over or deleted.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if mark != "" {
-				if out != "" {
-					return usage("--mark is about an export that was made: leave --out out")
-				}
-				return a.changeRequest(cmd.Context(), operator.Export, args[0], func(ctx context.Context, d *operator.Erasures, id string) error {
-					return d.MarkExport(ctx, id, n, mark)
-				})
-			}
-			if out == "" {
+		RunE: a.onRequest(operator.Export, func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error {
+			switch {
+			case mark != "" && out != "":
+				return usage("--mark is about an export that was made: leave --out out")
+			case mark != "":
+				return a.changed(d, r.ID, d.MarkExport(ctx, r.ID, n, mark))
+			case out == "":
 				return usage("--out is missing: which directory should be made")
 			}
-			d, r, err := a.request(cmd.Context(), operator.Export, args[0])
-			if err != nil {
+			if _, err := a.stores(ctx); err != nil {
 				return err
 			}
-			if _, err := a.stores(cmd.Context()); err != nil {
-				return err
-			}
-			n, missing, err := d.Export(cmd.Context(), r.ID, out)
+			n, missing, err := d.Export(ctx, r.ID, out)
 			if err != nil {
 				return err
 			}
 			a.sayEach(missing, "not in the export: %s")
 			a.result("export", personExportRow{r.ID, n, list(missing)}, "%s: %s exported", r.ID, plural(n, "item"))
 			return partialIf(len(missing) > 0)
-		},
+		}),
 	}
 	c.Flags().StringVar(&out, "out", "", "the `DIR` to make, or a file ending in .zip")
 	c.Flags().StringVar(&mark, "mark", "", "what became of an export: handed_over or deleted")
