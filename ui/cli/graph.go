@@ -115,13 +115,17 @@ func (a *app) similarCommand() *cobra.Command {
 	return c
 }
 
-// similarRow is an item with a vector that is near.
-type similarRow struct {
+// snippetRow is an item with the passage that a search found.
+type snippetRow struct {
 	itemAt
 	Source  string  `json:"source"`
 	Snippet string  `json:"snippet" col:"TEXT"`
-	Line    int     `json:"line"`
+	Line    int     `json:"line"` // 0: unknown
 	Score   float64 `json:"score"`
+}
+
+func newSnippetRow(store string, h model.RecallSnippet) snippetRow {
+	return snippetRow{newItemAt(store, h.ID), h.Source, h.Snippet, h.Line, h.Score}
 }
 
 // nearRow ends the list of a store.
@@ -133,9 +137,7 @@ type nearRow struct {
 }
 
 func (a *app) printSimilar(store string, res model.RecallResult) {
-	putAll(a.table("REF", "SCORE", "TEXT"), "hit", res.Hits, func(h model.RecallSnippet) similarRow {
-		return similarRow{newItemAt(store, h.ID), h.Source, h.Snippet, h.Line, h.Score}
-	})
+	putAll(a.table("REF", "SCORE", "TEXT"), "hit", res.Hits, func(h model.RecallSnippet) snippetRow { return newSnippetRow(store, h) })
 	for _, q := range res.Quarantined {
 		a.emit("quarantined", blockedRow{store, q})
 		a.hintf("%s: %s is near too, but the scanner rejects it: not shown", store, q)

@@ -108,11 +108,7 @@ func (a *app) recallCommand() *cobra.Command {
 
 // hitRow is a hit of a recall.
 type hitRow struct {
-	itemAt
-	Source  string            `json:"source"`
-	Snippet string            `json:"snippet"`
-	Line    int               `json:"line"` // 0: unknown
-	Score   float64           `json:"score"`
+	snippetRow
 	Rank    int               `json:"rank"`
 	Meta    map[string]string `json:"meta"`
 	Signals []string          `json:"signals"` // by which it looks planted
@@ -126,8 +122,7 @@ type writtenHitRow struct {
 
 func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backends.FusedHit, origins bool) {
 	for _, h := range hits {
-		r := hitRow{itemAt: newItemAt(h.Store, h.ID), Source: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score, Rank: h.Rank,
-			Meta: fieldMap(h.Meta), Signals: s.Planted(h.Snippet)}
+		r := hitRow{newSnippetRow(h.Store, h.RecallSnippet), h.Rank, fieldMap(h.Meta), s.Planted(h.Snippet)}
 		row, writer := any(r), writerRow{}
 		if origins {
 			store, _ := s.Fleet.Store(h.Store) // of one that has closed since the writer is unknown
