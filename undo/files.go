@@ -178,8 +178,7 @@ func (k *Keeper) Kept(where string) []string {
 		if e.Where != where {
 			continue
 		}
-		ids = append(ids, e.Item)
-		for _, side := range e.Sides {
+		for _, side := range e.sides() {
 			ids = append(ids, side.Item)
 		}
 	}
