@@ -265,16 +265,3 @@ func verb(n int64, one, many string) string {
 	}
 	return many
 }
-
-// fallen counts the relations of an entry that went with the item: expected to go, and gone.
-func fallen(ctx context.Context, s model.Store, e Entry) (n int64, err error) {
-	for _, id := range e.Falls {
-		switch _, err := s.Browser.Read(ctx, id); {
-		case errors.Is(err, model.NotFound):
-			n++
-		case err != nil:
-			return n, err
-		}
-	}
-	return n, nil
-}

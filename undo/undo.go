@@ -267,11 +267,19 @@ func (k *Keeper) forget(ctx context.Context, s model.Store, e Entry, body string
 
 // Fell counts, by looking, the relations that went with the forgotten item: one that has a new member
 // meanwhile remains.
-func (e Entry) Fell(ctx context.Context, s model.Store) (int64, error) {
-	if e.After != model.Absent || len(e.Falls) == 0 {
+func (e Entry) Fell(ctx context.Context, s model.Store) (n int64, err error) {
+	if e.After != model.Absent {
 		return 0, nil
 	}
-	return fallen(ctx, s, e)
+	for _, id := range e.Falls {
+		switch _, err := s.Browser.Read(ctx, id); {
+		case errors.Is(err, model.NotFound):
+			n++
+		case err != nil:
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // settle handles an entry whose change failed: it is removed when the error proves that nothing was changed,
