@@ -80,12 +80,7 @@ func (a *app) storeNames(end string) (names []string) {
 
 // itemRefs are references to items of a store with this beginning.
 func (a *app) itemRefs(ctx context.Context, store, begun string) (refs []string) {
-	a.only = []string{store}
-	s, err := a.stores(ctx)
-	if err != nil {
-		return nil
-	}
-	st, err := s.Fleet.Store(store)
+	_, st, err := a.named(ctx, store)
 	if err != nil || st.Browser == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -22,13 +23,19 @@ func LocalAddress(s string) string {
 	return s
 }
 
-// Listen listens for HTTP, or for HTTPS with a certificate and its key, which are PEM files. Other machines
-// are served over TLS only, because tokens and memory would travel in clear.
+// maxPEM is the largest certificate or key file, in bytes.
+const maxPEM = 1 << 20
+
+// Listen listens for HTTP, or for HTTPS with a certificate, which only its owner may change, and its key, which only
+// its owner may read: PEM files. Other machines are served over TLS only, because tokens and memory would travel in
+// clear.
 func Listen(address, cert, key string) (l net.Listener, scheme string, err error) {
 	var certificate *tls.Config
 	if cert != "" || key != "" {
-		pair, err := certificateOf(cert, key)
-		if err != nil {
+		certPEM, certErr := privatefile.Read(cert, privatefile.Unwritable, maxPEM)
+		keyPEM, keyErr := privatefile.Read(key, privatefile.Unreadable, maxPEM)
+		pair, err := tls.X509KeyPair(certPEM, keyPEM)
+		if err := cmp.Or(certErr, keyErr, err); err != nil {
 			return nil, "", model.Errorf(model.InvalidInput, "", "the certificate cannot be used: %v", err)
 		}
 		certificate = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
@@ -44,22 +51,6 @@ func Listen(address, cert, key string) (l net.Listener, scheme string, err error
 		return nil, "", model.Errorf(model.InvalidInput, "", "%s can be reached from other machines: tokens and memory would travel in clear; give --tls-cert and --tls-key", l.Addr())
 	}
 	return l, "http", nil
-}
-
-// maxPEM is the largest certificate or key file, in bytes.
-const maxPEM = 1 << 20
-
-// certificateOf reads a certificate and its key, which only its owner may read.
-func certificateOf(cert, key string) (tls.Certificate, error) {
-	certPEM, err := privatefile.Read(cert, privatefile.Unwritable, maxPEM)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	keyPEM, err := privatefile.Read(key, privatefile.Unreadable, maxPEM)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	return tls.X509KeyPair(certPEM, keyPEM)
 }
 
 // ServeUntil serves until ctx ends, then lets calls in flight finish.
