@@ -3,6 +3,7 @@ package records
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,7 +74,7 @@ func (a *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 		if page.Total, err = a.total(tx, w, req, int64(len(items)), more); err != nil {
 			return err
 		}
-		page.Problems, err = a.bound(tx)
+		page.Problems, err = a.unread(tx)
 		page.Total.AtLeast = page.Total.AtLeast || len(page.Problems) > 0
 		return err
 	})
@@ -90,6 +91,22 @@ func (a *store) bound(tx Tx) ([]string, error) {
 		return nil, err
 	}
 	return []string{why}, err
+}
+
+// unread is bound, and the rows that cannot be items: SQLite permits NULL in the primary keys of other programs' tables.
+func (a *store) unread(tx Tx) ([]string, error) {
+	out, err := a.bound(tx)
+	for i := range a.Tables {
+		t := &a.Tables[i]
+		if err != nil || a.Collate != "" {
+			break // PostgreSQL permits none
+		}
+		var n int64
+		if _, err = One(tx, `SELECT count(*) FROM `+t.From+` WHERE (`+t.Key+`) IS NULL`, nil, &n); n > 0 {
+			out = append(out, fmt.Sprintf("rows of tier %s without an id (%d) are not shown: give them one, or delete them, with a program for SQLite", t.Tier.Name, n))
+		}
+	}
+	return out, err
 }
 
 // window reads the request; back says that the page lies before a known place.
@@ -302,16 +319,13 @@ func (w window) sort(at, table, key string) string {
 // where joins a table's own conditions with more.
 func (t *Table) where(hidden bool, more ...string) string {
 	var cond []string
-	for _, c := range append([]string{t.Where}, more...) {
+	for _, c := range append([]string{t.Where, `(` + t.Key + `) IS NOT NULL`}, more...) {
 		if c != "" {
 			cond = append(cond, c)
 		}
 	}
 	if !hidden && t.Gone != "" {
 		cond = append(cond, `NOT COALESCE((`+t.Gone+`), FALSE)`)
-	}
-	if len(cond) == 0 {
-		return ""
 	}
 	return ` WHERE ` + strings.Join(cond, ` AND `)
 }
@@ -392,7 +406,7 @@ func (a *store) row(tx Tx, op string, t *Table, key string) (Row, bool, error) {
 }
 
 // Time reads the spellings of times in foreign tables: ISO 8601 with T or a space, with or without a zone,
-// and milliseconds or seconds since 1970. It is zero for anything else.
+// and seconds, milliseconds, microseconds or nanoseconds since 1970. It is zero for anything else.
 func Time(s string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999-07", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02"} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -400,7 +414,12 @@ func Time(s string) time.Time {
 		}
 	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 {
-		if n > 1e11 {
+		switch { // the ranges meet in the year 5138
+		case n > 1e17:
+			return time.Unix(0, n).UTC()
+		case n > 1e14:
+			return time.UnixMicro(n).UTC()
+		case n > 1e11:
 			return time.UnixMilli(n).UTC()
 		}
 		return time.Unix(n, 0).UTC()
@@ -559,9 +578,9 @@ func (a *store) EachText(ctx context.Context, yield func(model.Text, error) bool
 		return yield(model.Text{ID: it.ID, Body: it.Body, Meta: it.Meta, Whole: func() model.Item { return it }}, nil)
 	})
 	var problems []string
-	if err == nil && a.Bound != nil {
+	if err == nil {
 		err = a.DB.View(ctx, op, func(tx Tx) (err error) {
-			problems, err = a.bound(tx)
+			problems, err = a.unread(tx)
 			return err
 		})
 	}

@@ -75,9 +75,9 @@ func (p Payloads) Rows(tx Tx, cond string, args ...any) (out []PayloadRow, err e
 		return nil, nil
 	}
 	if cond != "" {
-		cond = ` WHERE ` + cond
+		cond = ` AND ` + cond
 	}
-	err = tx.Each(`SELECT `+p.ID+`, `+p.Payload+` FROM `+p.Table+` m`+cond, args, func(scan func(...any) error) error {
+	err = tx.Each(`SELECT `+p.ID+`, COALESCE(`+p.Payload+`, '') FROM `+p.Table+` m WHERE m.id IS NOT NULL`+cond, args, func(scan func(...any) error) error {
 		var r PayloadRow
 		err := scan(&r.ID, &r.Payload)
 		out = append(out, r)

@@ -203,7 +203,7 @@ func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subj
 			for i := range args {
 				args[i] = s
 			}
-			err := tx.Each(q.sql, args, func(scan func(...any) error) error {
+			err := tx.Each(`SELECT id FROM (`+q.sql+`) WHERE id IS NOT NULL`, args, func(scan func(...any) error) error {
 				var key string
 				err := scan(&key)
 				yield(q.prefix+records.Escape(key), s, q.reason)
@@ -279,7 +279,7 @@ func (l layout) observe(tx records.Tx) ([]model.HealthFinding, error) {
 			}})
 	}
 	for _, c := range checks {
-		err := tx.Each(c.sql+` ORDER BY 1`, nil, func(scan func(...any) error) error {
+		err := tx.Each(c.sql+` AND id IS NOT NULL ORDER BY 1`, nil, func(scan func(...any) error) error {
 			var key, more string
 			err := scan(&key, &more)
 			c.say(key, more)

@@ -62,7 +62,7 @@ func (s *store) concerning(tx records.Tx, subjects []string, yield func(id, subj
 	if s.spoken == "" {
 		return nil
 	}
-	return tx.Each(`SELECT id, COALESCE(session_scope, '') FROM `+s.spoken, nil, func(scan func(...any) error) error {
+	return tx.Each(`SELECT id, COALESCE(session_scope, '') FROM `+s.spoken+` WHERE id IS NOT NULL`, nil, func(scan func(...any) error) error {
 		var id, scope string
 		err := scan(&id, &scope)
 		for _, part := range strings.Split(scope, "&") {
