@@ -102,7 +102,7 @@ func (a *store) unread(tx Tx) ([]string, error) {
 			break // PostgreSQL permits none
 		}
 		var n int64
-		if _, err = One(tx, `SELECT count(*) FROM `+t.From+` WHERE (`+t.Key+`) IS NULL`, nil, &n); n > 0 {
+		if _, err = One(tx, `SELECT count(*) FROM `+t.From+` WHERE `+t.nameless(), nil, &n); n > 0 {
 			out = append(out, fmt.Sprintf("rows of tier %s without an id (%d) are not shown: give them one, or delete them, with a program for SQLite", t.Tier.Name, n))
 		}
 	}
@@ -316,10 +316,18 @@ func (w window) sort(at, table, key string) string {
 	return ` ORDER BY ` + strings.Join(by, `, `)
 }
 
+// nameless is the condition of rows that cannot be items: without a prefix an empty key is no id.
+func (t *Table) nameless() string {
+	if t.Prefix == "" {
+		return `(` + t.Key + `) IS NULL OR (` + t.Key + `) = ''`
+	}
+	return `(` + t.Key + `) IS NULL`
+}
+
 // where joins a table's own conditions with more.
 func (t *Table) where(hidden bool, more ...string) string {
 	var cond []string
-	for _, c := range append([]string{t.Where, `(` + t.Key + `) IS NOT NULL`}, more...) {
+	for _, c := range append([]string{t.Where, `NOT (` + t.nameless() + `)`}, more...) {
 		if c != "" {
 			cond = append(cond, c)
 		}

@@ -243,7 +243,7 @@ func (a *store) locate(op, id string) (*Table, string, error) {
 			bare = t
 			continue
 		}
-		if rest, ok := strings.CutPrefix(id, t.Prefix); ok && rest != "" {
+		if rest, ok := strings.CutPrefix(id, t.Prefix); ok {
 			if key, ok := t.unescape(rest); ok {
 				return t, key, nil
 			}

@@ -423,15 +423,15 @@ func TestOrderOfZonesInACollection(t *testing.T) {
 // SQLite permits NULL in a primary key of text: such a row is no item, hides no other, and is told.
 func TestRowsWithoutAnID(t *testing.T) {
 	dir := folder(t)
-	exec(t, filepath.Join(dir, "v.db"), `INSERT INTO vectors VALUES (NULL, x'', '{"user_id":"ada","data":"Ada lost"}'), (NULL, x'', '{"user_id":"ada","data":"Ada lost too"}')`)
-	exec(t, filepath.Join(dir, "h.db"), `INSERT INTO messages (content) VALUES ('Ada')`)
+	exec(t, filepath.Join(dir, "v.db"), `INSERT INTO vectors VALUES (NULL, x'', '{"user_id":"ada","data":"Ada lost"}'), (NULL, x'', '{"user_id":"ada","data":"Ada lost too"}'), ('', x'', '{"user_id":"ada","data":"Ada lost again"}')`)
+	exec(t, filepath.Join(dir, "h.db"), `INSERT INTO messages (content) VALUES ('Ada')`, `INSERT INTO messages (id, content) VALUES ('', 'Ada')`)
 	s := open(t, dir)
 	want := []string{
-		"rows of tier memory without an id (2) are not shown: give them one, or delete them, with a program for SQLite",
+		"rows of tier memory without an id (3) are not shown: give them one, or delete them, with a program for SQLite",
 		"rows of tier message without an id (1) are not shown: give them one, or delete them, with a program for SQLite",
 	}
 	page, err := s.Browser.List(t.Context(), model.PageRequest{Hidden: true})
-	if err != nil || len(page.Items) != 5 || page.Total != (model.Count{N: 5, AtLeast: true}) || !slices.Equal(page.Problems, want) {
+	if err != nil || len(page.Items) != 6 || page.Total != (model.Count{N: 6, AtLeast: true}) || !slices.Equal(page.Problems, want) {
 		t.Errorf("%d items, total %+v, problems %q, %v", len(page.Items), page.Total, page.Problems, err)
 	}
 	problems, err := s.Texts.EachText(t.Context(), func(model.Text, error) bool { return true })
@@ -445,6 +445,9 @@ func TestRowsWithoutAnID(t *testing.T) {
 	concern := 0
 	if err := s.Subjects.Concerning(t.Context(), []string{"ada"}, func(model.SubjectHit) bool { concern++; return true }); err != nil || concern == 0 {
 		t.Errorf("%d items concern the subject, %v", concern, err)
+	}
+	if it, err := s.Browser.Read(t.Context(), "message/"); err != nil || it.Body != "Ada" {
+		t.Errorf("an empty key after a prefix: %q, %v", it.Body, err)
 	}
 	if _, err := s.Browser.Read(t.Context(), "absent"); !errors.Is(err, model.NotFound) {
 		t.Errorf("an absent item: %v", err)
