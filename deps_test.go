@@ -21,6 +21,7 @@ var layers = []layer{
 	{"internal/clock", nil},
 	{"internal/gitlog", nil},
 	{"internal/filelock", nil},
+	{"internal/exactjson", nil},
 	{"internal/eventlog", []string{"internal/filelock"}},
 	{"internal/safetext", nil},
 	{"internal/sdnotify", nil},

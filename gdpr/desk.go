@@ -17,6 +17,7 @@ import (
 	"memdesk/gdpr/suppress"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
+	"memdesk/internal/exactjson"
 	"memdesk/internal/filelock"
 	"memdesk/model"
 	"memdesk/undo"
@@ -416,11 +417,11 @@ func readJSON(path string, into any) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(b, into)
+	return exactjson.Unmarshal(b, into)
 }
 
 func writeJSON(path string, v any) error {
-	b, err := json.MarshalIndent(v, "", " ")
+	b, err := json.MarshalIndent(exactjson.Form(v), "", " ")
 	if err != nil {
 		return model.E(model.Internal, "gdpr", err)
 	}

@@ -2,7 +2,6 @@ package gdpr
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/drafts"
 	"memdesk/internal/eventlog"
+	"memdesk/internal/exactjson"
 	"memdesk/model"
 	"memdesk/undo"
 )
@@ -95,7 +95,7 @@ func (x *run) traced(planned func(store, id string) bool) func([]byte) bool {
 			return true
 		}
 		var of struct{ Store, ID, Name, Detail, Client, Session string }
-		if json.Unmarshal(entry, &of) != nil {
+		if exactjson.Unmarshal(entry, &of) != nil {
 			return x.m.Names(string(entry))
 		}
 		for _, s := range []string{of.ID, of.Name, of.Detail, of.Client, of.Session} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr/subject"
+	"memdesk/internal/exactjson"
 	"memdesk/internal/filelock"
 	"memdesk/model"
 )
@@ -118,7 +118,7 @@ type kept struct {
 }
 
 func (p *Plan) sum() (string, error) {
-	b, err := json.Marshal(p)
+	b, err := exactjson.Marshal(p)
 	if err != nil {
 		return "", model.E(model.Internal, "plan", err)
 	}

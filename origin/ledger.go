@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/exactjson"
 	"memdesk/model"
 )
 
@@ -41,7 +42,7 @@ func OpenLedger(dir string, ready func() error) *Ledger {
 
 // Append adds one row.
 func (l *Ledger) Append(r Row) error {
-	line, err := json.Marshal(r)
+	line, err := exactjson.Marshal(r)
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func rows(in io.Reader, yield func(Row) bool) (int64, error) {
 		}
 		read += int64(len(line))
 		var row Row
-		if json.Unmarshal(line, &row) == nil && row.ID != "" && !yield(row) {
+		if exactjson.Unmarshal(line, &row) == nil && row.ID != "" && !yield(row) {
 			return read, nil
 		}
 	}

@@ -149,6 +149,22 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// The names of two files may differ only in bytes that are no UTF-8.
+func TestLedgerOfNamesThatAreNoUTF8(t *testing.T) {
+	ready := func() error { return nil }
+	l := origin.OpenLedger(t.TempDir(), ready)
+	for _, id := range []string{"caf\xe8.md", "caf\xe9.md"} {
+		if err := l.Append(origin.Row{Store: "vault", ID: id, Revision: "1"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, want := range map[string]int{"caf\xe9.md": 1, "caf\ufffd.md": 0} {
+		if rows, err := l.Of("vault", id); err != nil || len(rows) != want {
+			t.Errorf("%q: %+v, %v", id, rows, err)
+		}
+	}
+}
+
 // An erasure may be killed after any of its acts: no record may name an erased subject, and nothing may
 // be recorded while the erased subjects are unknown.
 func TestLedgerOfTheErased(t *testing.T) {

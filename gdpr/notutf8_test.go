@@ -1,0 +1,31 @@
+package gdpr_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"memdesk/backends"
+)
+
+// Names of files in another charset are no UTF-8, for which JSON has no form: a plan with one must be the plan
+// that was made, a hold on one must keep it, and two that differ in such a byte must stay two.
+func TestNamesThatAreNoUTF8(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const held, gone, bystander = "idea/caf\xe8.md", "idea/caf\xe9.md", "idea/caf\xea.md"
+	plant(t, w.dir, map[string]string{"s/" + held: "of " + name + "\n", "s/" + gone: "of " + name + "\n", "s/" + bystander: "rain\n"})
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "devicelocal", Path: filepath.Join(w.dir, "s")}}
+	w.open()
+	r := w.file()
+	w.hold(r.ID, "notes", held)
+	out, err := w.erase(w.plan(r.ID))
+	if err != nil || out.Forgotten != 1 || out.Held != 1 || len(out.Problems) > 0 {
+		t.Fatalf("forgotten %d, held %d, %q, %v", out.Forgotten, out.Held, out.Problems, err)
+	}
+	for file, want := range map[string]bool{held: true, gone: false, bystander: true} {
+		if _, err := os.Lstat(filepath.Join(w.dir, "s", file)); (err == nil) != want {
+			t.Errorf("%q: %v", file, err)
+		}
+	}
+}
