@@ -39,6 +39,10 @@ func Resolve(parts ...string) (Locator, error) {
 	return Locator{strings.Join(kept, "/")}, nil
 }
 
+// Listed is the locator of a file that a list shows, from its key in normal form: files that other programs made may have
+// names that Resolve takes for no new one (S5), and have to be removable all the same.
+func Listed(key string) Locator { return Locator{key} }
+
 func invalid(part, why string) error {
 	return model.Errorf(model.InvalidInput, "resolve", "%w %q: %s", ErrInvalidLocator, part, why)
 }

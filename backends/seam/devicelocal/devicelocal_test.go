@@ -1,6 +1,7 @@
 package devicelocal_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -140,4 +141,28 @@ func TestTheRootIsMadeByTheFirstWrite(t *testing.T) {
 func TestHugeIDsMakeNothing(t *testing.T) {
 	dir := t.TempDir()
 	seamtest.HugeIDs(t, open(t, devicelocal.Config{Name: "d", Path: dir}), dir, "")
+}
+
+// A file whose name holds a backslash is one that another program made: it can be edited, forgotten and put back,
+// and no new one is made (provider-contract.md S5).
+func TestNamesWithABackslash(t *testing.T) {
+	if filepath.Separator == '\\' {
+		t.Skip("a backslash divides directories here")
+	}
+	dir := t.TempDir()
+	const id = `idea/a\b.md`
+	plant(t, dir, id, "rain\n")
+	s := open(t, devicelocal.Config{Path: dir})
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Content: "sun\n", Mode: model.Replace}); err != nil {
+		t.Error(err)
+	}
+	if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id}); err != nil || res.Removed != 1 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Content: "sun\n", Mode: model.Replace}); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a new item: %v", err)
+	}
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Content: "sun\n", Mode: model.Replace, Restore: true}); err != nil {
+		t.Errorf("put back: %v", err)
+	}
 }

@@ -115,7 +115,7 @@ func (s *store) checkID(op, id string) error {
 	if len(id) > rootdir.MaxName {
 		return rootdir.CheckName(id) // it does not quote the id
 	}
-	at, err := seam.Resolve(strings.ReplaceAll(id, `\`, "_")) // a file of this name can be shown, not written
+	at, err := seam.Resolve(strings.ReplaceAll(id, `\`, "_")) // a file of this name is shown and removed, and none is made
 	switch {
 	case err != nil:
 		return model.Errorf(model.InvalidInput, op, "%q names no file of the store", id)
@@ -140,5 +140,5 @@ func (s *store) locate(op, id string) (seam.Locator, error) {
 	if err != nil {
 		return seam.Locator{}, err
 	}
-	return seam.Resolve(id)
+	return seam.Listed(id), nil
 }

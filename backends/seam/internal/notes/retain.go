@@ -190,6 +190,9 @@ func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outc
 		return outcome{}, err
 	}
 	if !exists && !req.Binary && !req.Restore { // what stood there before may have any name
+		if strings.Contains(id, `\`) {
+			return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q: a new item's name must not hold a backslash (S5)", id)
+		}
 		if !model.PlainID(id) {
 			return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q: a new item's name must not hold control, format or invalid characters (R34)", id)
 		}
