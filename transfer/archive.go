@@ -108,6 +108,9 @@ func Export(ctx context.Context, s model.Store, dir string, at time.Time, progre
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return m, cmp.Or(err, model.Errorf(model.AlreadyExists, "export", "%s exists already", dir))
 	}
+	if inside(dir, s.Location) {
+		return m, model.Errorf(model.InvalidInput, "export", "%s lies inside store %s, which would list the export as its own: choose another place", dir, s.Name)
+	}
 	part, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+".part-")
 	if err != nil {
 		return m, model.E(model.InvalidInput, "export", err)

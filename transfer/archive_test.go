@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -283,5 +284,38 @@ func TestOneOddItemDoesNotEndAnExport(t *testing.T) {
 	m, err := transfer.Export(t.Context(), s, filepath.Join(t.TempDir(), "export"), now, func(int64, int64) {})
 	if err != nil || m.Items != 2 || len(m.Problems) != 1 || !strings.HasPrefix(m.Problems[0], "nan: ") {
 		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// A store lists what lies in its directory: an export there would be its items, and a copy there would copy itself again.
+func TestNothingGoesIntoTheSource(t *testing.T) {
+	dir := memoryDir(t, map[string]string{"AGENT.md": "likes tea\n"})
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	s := crewshipAt(t, dir)
+	for _, out := range []string{filepath.Join(dir, "topics", "ex"), filepath.Join(link, "ex")} {
+		if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := transfer.Export(t.Context(), s, out, time.Now(), func(int64, int64) {}); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("exported into %s: %v", out, err)
+		}
+		if entries, err := os.ReadDir(filepath.Dir(out)); err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.Contains(e.Name(), "ex") }) {
+			t.Errorf("left in %s: %v, %v", filepath.Dir(out), entries, err)
+		}
+	}
+	to := s
+	to.Name = "other"
+	for _, place := range []string{dir, link, filepath.Join(dir, "topics")} {
+		to.Location = place
+		if _, err := transfer.NewPlan(s, to, transfer.Options{}); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("copied into %s: %v", place, err)
+		}
+	}
+	to.Location = dir + "-2"
+	if _, err := transfer.NewPlan(s, to, transfer.Options{}); err != nil {
+		t.Errorf("beside it: %v", err)
 	}
 }

@@ -5,6 +5,8 @@ package transfer
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -42,6 +44,8 @@ func NewPlan(from, to model.Store, o Options) (Plan, error) {
 	switch {
 	case from.Name == to.Name:
 		return Plan{}, model.Errorf(model.InvalidInput, "copy", "source and destination are the same store")
+	case from.Kind == to.Kind && inside(to.Location, from.Location): // each run would copy the copies of the last
+		return Plan{}, model.Errorf(model.InvalidInput, "copy", "the destination lies inside the source, %s: give it a place of its own", from.Location)
 	case from.Browser == nil:
 		return Plan{}, model.Errorf(model.Unsupported, "copy", "store %s cannot be listed, so nothing can be copied from it", from.Name)
 	case to.Browser == nil:
@@ -67,6 +71,27 @@ func NewPlan(from, to model.Store, o Options) (Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// inside reports whether a path is a place of files or below it, links followed. A location that is no path holds nothing.
+func inside(path, place string) bool {
+	if _, err := os.Stat(place); err != nil || !filepath.IsAbs(place) {
+		return false
+	}
+	path, err := filepath.Abs(path)
+	below, rerr := filepath.Rel(real(place), real(path))
+	return err == nil && rerr == nil && filepath.IsLocal(below)
+}
+
+// real is a path without links; what does not exist yet is taken as it is written.
+func real(path string) string {
+	if whole, err := filepath.EvalSymlinks(path); err == nil {
+		return whole
+	}
+	if up := filepath.Dir(path); up != path {
+		return filepath.Join(real(up), filepath.Base(path))
+	}
+	return path
 }
 
 func unknownTier(s model.Store, name string) error {
