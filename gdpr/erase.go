@@ -313,6 +313,10 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	if err := x.cascade(ctx, at, sp, s); err != nil {
 		return err
 	}
+	shut := s.ReadOnly && x.log.remaining(at, sp) > 0
+	if shut { // each step would be refused, and recorded
+		x.problem(sp.Store, "it is read-only (%s): %d of its items stay", x.m.Redact(s.ReadOnlyReason, Erased), x.log.remaining(at, sp))
+	}
 	var removed, edited []string
 	locked := false
 	todo := make([]int, len(sp.Steps))
@@ -322,7 +326,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	for n := 0; n < len(todo); n++ {
 		i := todo[n]
 		st := sp.Steps[i]
-		if st.Action != Forget && st.Action != Redact {
+		if st.Action != Forget && st.Action != Redact || shut && !x.log.has(at, i) {
 			continue
 		}
 		if !x.log.has(at, i) {

@@ -174,6 +174,24 @@ func TestAPlanOverReadOnlyStores(t *testing.T) {
 	}
 }
 
+// A store that cannot be written is told once, not item by item; the same plan is carried out once it can.
+func TestErasingFromAReadOnlyStore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"v/memory/idea/a.md": "of " + name + "\n", "v/memory/idea/b.md": "of " + name + "\n", "v/memory/idea/x.md": "rain\n"})
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "v"), ReadOnly: true}}
+	w.open()
+	p := w.plan(w.file().ID)
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || out.Forgotten != 0 || len(out.Problems) != 2 || out.Problems[0].Replan ||
+		!strings.Contains(out.Problems[0].What, "read-only") || !strings.Contains(out.Problems[0].What, "2 of its items") {
+		t.Errorf("%s, %d forgotten, %q, %v", out.Status, out.Forgotten, out.Problems, err)
+	}
+	w.more[0].ReadOnly = false
+	w.open()
+	w.complete(p)
+}
+
 // goneAway is a store that goes away in the middle of a pass, while another text is on its way.
 type goneAway struct{}
 
