@@ -23,8 +23,8 @@ import (
 // cannot use the operator `?`.
 type Server struct{ Pool *pgxpool.Pool }
 
-// Connect prepares a pool; no connection is made yet. Location names host and database without any secret.
-func Connect(dsn model.Secret, readOnly bool) (s Server, location string, err error) {
+// Connect prepares a pool; no connection is made yet. Location names host, database and schema without any secret.
+func Connect(dsn model.Secret, schema string, readOnly bool) (s Server, location string, err error) {
 	cfg, err := pgxpool.ParseConfig(dsn.Reveal())
 	if err != nil { // its text repeats the connection string
 		if words := pgtls.Unreadable(err); words != "" {
@@ -41,7 +41,19 @@ func Connect(dsn model.Secret, readOnly bool) (s Server, location string, err er
 	if err != nil {
 		return Server{}, "", model.Errorf(model.InvalidInput, "open", "the connection string cannot be used")
 	}
-	return Server{pool}, cfg.ConnConfig.Host + "/" + cfg.ConnConfig.Database, nil
+	return Server{pool}, place(cfg.ConnConfig, schema), nil
+}
+
+// place is the location of a schema's tables: no two have the same. PostgreSQL's own port and schema are left out.
+func place(c *pgx.ConnConfig, schema string) string {
+	out := c.Host
+	if c.Port != 5432 {
+		out = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	}
+	if out += "/" + c.Database; schema != "" && schema != "public" {
+		out += "/" + schema
+	}
+	return out
 }
 
 // serverTx runs statements in one transaction.

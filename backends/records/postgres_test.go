@@ -20,7 +20,7 @@ func server(t *testing.T, statements ...string) (s records.Server, dsn string) {
 	for _, text := range append([]string{`CREATE TABLE notes (id text PRIMARY KEY, body text)`, `INSERT INTO notes VALUES ('a', 'old')`}, statements...) {
 		testpg.Exec(t, dsn, text)
 	}
-	s, _, err := records.Connect(model.NewSecret(dsn), false)
+	s, _, err := records.Connect(model.NewSecret(dsn), "", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,5 +60,23 @@ func TestVacuumBesideAReader(t *testing.T) {
 				t.Error("a sample of the removed row is left")
 			}
 		})
+	}
+}
+
+// What is remembered of a store is kept under its location: two places must not have the same.
+func TestLocationsDiffer(t *testing.T) {
+	for _, tt := range []struct{ dsn, schema, want string }{
+		{"postgres://u:secret@db/memory", "", "db/memory"},
+		{"postgres://u:secret@db/memory", "public", "db/memory"},
+		{"postgres://u:secret@db/memory", "second", "db/memory/second"},
+		{"postgres://u:secret@db:5433/memory", "", "db:5433/memory"},
+		{"host=/run/pg port=5433 dbname=memory", "second", "/run/pg:5433/memory/second"},
+	} {
+		s, location, err := records.Connect(model.NewSecret(tt.dsn), tt.schema, false)
+		if err != nil || location != tt.want {
+			t.Errorf("%q, want %q; %v", location, tt.want, err)
+			continue
+		}
+		_ = s.Close()
 	}
 }

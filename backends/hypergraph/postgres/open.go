@@ -116,7 +116,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 // location is the address for display.
 func location(c *pgx.ConnConfig, workspace string) string {
 	where := c.Host
-	if !strings.HasPrefix(c.Host, "/") {
+	if !strings.HasPrefix(c.Host, "/") || c.Port != 5432 { // a socket's directory may hold several servers
 		where = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 	}
 	return model.InWorkspace(where+", database "+c.Database, workspace)

@@ -86,7 +86,7 @@ func openGraph(t *testing.T, dsn string) error {
 
 // openRows reads a database as the kinds for other programs' tables do.
 func openRows(t *testing.T, dsn string) error {
-	s, _, err := records.Connect(model.NewSecret(dsn), true)
+	s, _, err := records.Connect(model.NewSecret(dsn), "", true)
 	if err != nil {
 		return err
 	}

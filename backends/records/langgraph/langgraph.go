@@ -38,7 +38,7 @@ type layout struct {
 // Open opens a database. InvalidInput where both halves are missing, or the store's namespace column is
 // neither package's.
 func Open(ctx context.Context, c Config) (model.Store, error) {
-	db, location, err := records.Connect(c.DSN, c.ReadOnly)
+	db, location, err := records.Connect(c.DSN, c.Schema, c.ReadOnly)
 	if err != nil {
 		return model.Store{}, err
 	}

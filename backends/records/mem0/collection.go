@@ -14,7 +14,7 @@ import (
 
 // openCollection opens a pgvector table, and Python's history where it is configured.
 func openCollection(ctx context.Context, c Config) (model.Store, error) {
-	server, location, err := records.Connect(c.DSN, c.ReadOnly)
+	server, location, err := records.Connect(c.DSN, c.Schema, c.ReadOnly)
 	if err != nil {
 		return model.Store{}, err
 	}
