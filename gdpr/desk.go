@@ -19,6 +19,7 @@ import (
 	"memdesk/internal/clock"
 	"memdesk/internal/exactjson"
 	"memdesk/internal/filelock"
+	"memdesk/internal/statedir"
 	"memdesk/model"
 	"memdesk/undo"
 )
@@ -426,7 +427,7 @@ func writeJSON(path string, v any) error {
 		return model.E(model.Internal, "gdpr", err)
 	}
 	if err := atomicfile.Write(path, append(b, '\n'), 0o600); err != nil {
-		return model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
+		return model.E(model.Unavailable, "gdpr", statedir.Cause(err))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/filelock"
+	"memdesk/internal/statedir"
 	"memdesk/model"
 )
 
@@ -45,7 +46,7 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	path := d.dir("runs", id+".jsonl")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err))
+		return nil, model.E(model.Unavailable, "gdpr-erase", statedir.Cause(err))
 	}
 	free, err := filelock.Try(f, true)
 	if err != nil {
@@ -67,7 +68,7 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	}
 	if len(b) > 0 && b[len(b)-1] != '\n' {
 		if _, err := f.Write([]byte{'\n'}); err != nil {
-			return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err)), filelock.Close(f))
+			return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", statedir.Cause(err)), filelock.Close(f))
 		}
 	}
 	return l, nil
@@ -141,7 +142,7 @@ func (l *runLog) line(r runLine) error {
 		return model.E(model.Internal, "gdpr-erase", err)
 	}
 	if _, err := l.f.Write(append(b, '\n')); err != nil {
-		return model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err))
+		return model.E(model.Unavailable, "gdpr-erase", statedir.Cause(err))
 	}
 	l.take(r)
 	if l.loose++; l.loose >= flushEvery {
@@ -159,7 +160,7 @@ func (l *runLog) flush() error {
 func (l *runLog) flushLocked() error {
 	l.loose = 0
 	if err := l.f.Sync(); err != nil {
-		return model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err))
+		return model.E(model.Unavailable, "gdpr-erase", statedir.Cause(err))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/statedir"
 	"memdesk/model"
 )
 
@@ -42,7 +43,7 @@ func (k *Keeper) save(s model.Store, e Entry, body string) (Entry, error) {
 		return Entry{}, model.Refuse("undo", "what the change displaces cannot be kept: "+err.Error())
 	}
 	if err := k.write(pending, body); err != nil {
-		return Entry{}, model.Refuse("undo", "what the change displaces cannot be kept: "+atomicfile.Pathless(err).Error())
+		return Entry{}, model.Refuse("undo", "what the change displaces cannot be kept: "+statedir.Cause(err).Error())
 	}
 	return e, nil
 }

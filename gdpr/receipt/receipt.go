@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/statedir"
 	"memdesk/model"
 )
 
@@ -57,14 +58,14 @@ func LoadKey(path string) (Key, error) {
 	_, _ = rand.Read(seed) // never fails
 	temp := path + ".tmp." + atomicfile.Suffix()
 	if err := atomicfile.Write(temp, []byte(keyPrefix+hex.EncodeToString(seed)+"\n"), 0o600); err != nil {
-		return Key{}, model.Errorf(model.Unavailable, "receipt", "the receipt key cannot be written")
+		return Key{}, model.Errorf(model.Unavailable, "receipt", "the receipt key cannot be written: %w", statedir.Cause(err))
 	}
 	err = os.Link(temp, path) // exclusive: the first process makes the key
 	_ = os.Remove(temp)       // a later sweep of temporary files removes one that stays
 	if k, rerr := ReadKey(path); rerr == nil || err == nil || errors.Is(err, fs.ErrExist) {
 		return k, rerr
 	}
-	return Key{}, model.Errorf(model.Unavailable, "receipt", "the receipt key cannot be written")
+	return Key{}, model.Errorf(model.Unavailable, "receipt", "the receipt key cannot be written: %w", statedir.Cause(err))
 }
 
 // Public is the key's public half in hex.

@@ -14,6 +14,7 @@ import (
 
 	"memdesk/gdpr/subject"
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/statedir"
 	"memdesk/model"
 )
 
@@ -64,7 +65,7 @@ func LoadKey(path string) (Key, error) {
 	if k, rerr := ReadKey(path); rerr == nil || err == nil { // another process may have been first
 		return k, rerr
 	}
-	return Key{}, model.Errorf(model.Unavailable, "gdpr", "the pseudonym key cannot be written")
+	return Key{}, model.Errorf(model.Unavailable, "gdpr", "the pseudonym key cannot be written: %w", statedir.Cause(err))
 }
 
 // createOnce writes a whole file or keeps an existing one: written under a temporary name, then linked.

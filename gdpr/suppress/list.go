@@ -13,6 +13,7 @@ import (
 
 	"memdesk/gdpr/subject"
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/statedir"
 	"memdesk/model"
 )
 
@@ -112,7 +113,7 @@ func (l *List) write(next file) error {
 		return model.E(model.Internal, "suppress", err)
 	}
 	if err := atomicfile.Write(l.path, append(b, '\n'), 0o600); err != nil {
-		return model.Errorf(model.Unavailable, "suppress", "the suppression list cannot be written")
+		return model.Errorf(model.Unavailable, "suppress", "the suppression list cannot be written: %w", statedir.Cause(err))
 	}
 	l.seen = nil
 	return nil
@@ -140,7 +141,7 @@ func (l *List) begin() error {
 		_, err = atomicfile.Swap(l.path, nil, b)
 	}
 	if _, missing := os.Stat(l.path); err != nil && missing != nil { // another process may have been first
-		return model.Errorf(model.Unavailable, "suppress", "the suppression list cannot be written")
+		return model.Errorf(model.Unavailable, "suppress", "the suppression list cannot be written: %w", statedir.Cause(err))
 	}
 	return nil
 }

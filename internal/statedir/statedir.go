@@ -185,3 +185,14 @@ func (l layout) migrate(dir string) (from, to int, err error) {
 	}
 	return from, to, nil
 }
+
+// Cause is why a file of the state directory cannot be written, with the command that says where the directory
+// lies: the path itself may name a person.
+func Cause(err error) error {
+	err = atomicfile.Pathless(err)
+	advice := ""
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		advice = ": make room there, then run the same command again"
+	}
+	return fmt.Errorf("%w in memdesk's state directory (`memdesk info` says where it lies)%s", err, advice)
+}

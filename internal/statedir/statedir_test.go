@@ -1,9 +1,12 @@
 package statedir_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"memdesk/internal/statedir"
@@ -123,5 +126,17 @@ func mkdir(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
 	if err := os.Mkdir(path, mode); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A full disk is told with what to do, and without the path, which may name a person.
+func TestCause(t *testing.T) {
+	full := &fs.PathError{Op: "write", Path: "/home/ana/state/x", Err: syscall.ENOSPC}
+	want := "no space left on device in memdesk's state directory (`memdesk info` says where it lies): make room there, then run the same command again"
+	if got := statedir.Cause(full); got.Error() != want || !errors.Is(got, syscall.ENOSPC) {
+		t.Errorf("%v", got)
+	}
+	if got := statedir.Cause(syscall.EIO).Error(); strings.Contains(got, "make room") {
+		t.Error(got)
 	}
 }
