@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"memdesk/gdpr/subject"
 	"memdesk/model"
@@ -328,7 +329,7 @@ func (q *search) shut(id, body string, closed []string) {
 
 // raw reports whether an item's body is bytes that may be text in another encoding.
 func raw(it model.Item) bool {
-	return it.Has(model.FlagBinary) || strings.IndexByte(it.Body, 0) >= 0
+	return it.Has(model.FlagBinary) || strings.IndexByte(it.Body, 0) >= 0 || !utf8.ValidString(it.Body)
 }
 
 // parentField reports whether a field names an item's parent.

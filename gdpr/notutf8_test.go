@@ -29,3 +29,26 @@ func TestNamesThatAreNoUTF8(t *testing.T) {
 		}
 	}
 }
+
+// A text with bytes that are no UTF-8, of which another program's table may hold any: the store takes the redacted text as
+// UTF-8, and a line that its store never edits goes as a whole.
+func TestTextsThatAreNoUTF8(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	graph := filepath.Join(w.dir, "memory.jsonl")
+	plant(t, w.dir, map[string]string{"memory.jsonl": `{"type":"entity","name":"tea","entityType":"t","observations":["hot"]}` + "\n" + "{\"type\":\"entity\",\"name\":\"\xff\",\"entityType\":\"t\",\"observations\":[\"\xff " + name + "\"]}\n"})
+	w.more = []backends.StoreConfig{{Name: "graph", Kind: "mcpgraph", Path: graph}}
+	notes := liteStore(t, w, "mem0", `CREATE TABLE vectors (id TEXT PRIMARY KEY, vector BLOB, payload TEXT)`,
+		`INSERT INTO vectors VALUES ('m1', x'', '{"user_id":"bob","data":"one`+"\xff"+`\ntwo\nthree\nof `+name+`"}')`)
+	w.open()
+	out, err := w.erase(w.plan(w.file().ID))
+	if err != nil || out.Forgotten != 1 || out.Redacted != 1 || len(out.Problems) > 0 {
+		t.Fatalf("%s: forgotten %d, redacted %d, %q, %v", out.Status, out.Forgotten, out.Redacted, out.Problems, err)
+	}
+	if got := cell(t, notes, `SELECT json_extract(payload, '$.data') FROM vectors`); got != "oneÿ\ntwo\nthree\nof [erased]" {
+		t.Errorf("%q", got)
+	}
+	if left := w.traces(w.dir); len(left) > 0 {
+		t.Errorf("%q", left)
+	}
+}

@@ -290,14 +290,11 @@ func relations() records.Table {
 
 func problems() records.Table {
 	return records.Table{
-		Tier:   model.TierSpec{Name: problemTier, Title: "lines that the server cannot use", KeyRule: model.KeyRequired, Document: model.Opaque},
+		Tier:   model.TierSpec{Name: problemTier, Title: "lines that the server cannot use: forget one, or set it aside with memdesk repair; none is edited", KeyRule: model.KeyRequired, Document: model.Opaque},
 		Prefix: "problem/", From: "items m", Where: "m.tier = 'problem'", Key: "m.key", Size: "m.size", Columns: []string{"CAST(m.body AS BLOB)", "m.line", "m.why"},
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: "line " + r.Text(1) + ": " + r.Text(2)}, Meta: []model.Field{
 				{Name: "line", Value: r.Text(1), ReadOnly: true}, {Name: "why", Value: r.Text(2), ReadOnly: true}}}
-		},
-		Save: func(records.Tx, *records.Change) error {
-			return model.Errorf(model.Unsupported, "retain", "a line that is neither an entity nor a relation is kept as it is: forget it, or set it aside with memdesk repair")
 		},
 		Create: func(tx records.Tx, key string, doc model.Document, _ string) ([]string, error) {
 			raw := []byte(doc.Body)
