@@ -97,6 +97,31 @@ func TestAnEchoedToken(t *testing.T) {
 	}
 }
 
+// TestAddressOfAnEntity: what a write by tier and key displaces is kept, judged and held by its id, so the id must
+// be known before the write.
+func TestAddressOfAnEntity(t *testing.T) {
+	s := fake(t, memoryTools(&[]thing{}, func() {}))
+	if s.Address == nil {
+		t.Fatal("the store tells no addresses")
+	}
+	for _, c := range []struct {
+		req  model.RetainRequest
+		want string
+	}{
+		{model.RetainRequest{Tier: "entity", Key: "Heron"}, "Heron"},
+		{model.RetainRequest{Tier: "relation", Key: "Heron/eats/Carp"}, "edge/Heron/eats/Carp"},
+		{model.RetainRequest{ID: "Heron", Tier: "entity"}, "Heron"},
+		{model.RetainRequest{ID: "Heron", Tier: "relation"}, ""},
+		{model.RetainRequest{Tier: "entity"}, ""},
+		{model.RetainRequest{Tier: "no-such-tier", Key: "Heron"}, ""},
+	} {
+		id, err := s.Address(c.req)
+		if id != c.want || (err == nil) != (c.want != "") || err != nil && !errors.Is(err, model.InvalidInput) {
+			t.Errorf("%+v has the address %q, %v; want %q", c.req, id, err, c.want)
+		}
+	}
+}
+
 // TestAChangeAmongOthers: where another caller writes at the same time, only a change that was undone as a
 // whole may be told as one that was not made: the displaced text is dropped then.
 func TestAChangeAmongOthers(t *testing.T) {

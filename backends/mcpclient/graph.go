@@ -46,6 +46,7 @@ func (s *store) openGraph(tools map[string]bool, out *model.Store) {
 		{Name: entity.Tier, Title: "entities: the observations are the text", KeyRule: model.KeyRequired, KeyHint: "the entity's name", Document: model.Structured, Writable: true},
 		{Name: entity.RelationTier, Title: "relations between entities", KeyRule: model.KeyRequired, KeyHint: "FROM/TYPE/TO, by id", Document: model.Structured, Writable: tools["create_relations"]},
 	}
+	out.Address = g.address
 	out.Notes = append(out.Notes, "the memory server takes no lock: a change that another caller makes at the same time can undo one of memdesk's, which is then reported")
 	deviate(out, "a text is a list of observations, each begun by `- `", "R05")
 	deviate(out, "appended observations begin on a line of their own, and one that is there is not added again", "R06")
@@ -194,19 +195,30 @@ func (g *graph) search(ctx context.Context, query, tier string, limit int) (mode
 	return out, nil
 }
 
+// address is the id that a request writes.
+func (g *graph) address(req model.RetainRequest) (string, error) {
+	const op = "retain"
+	key, known := map[string]string{entity.Tier: entity.ID(req.Key), entity.RelationTier: "edge/" + req.Key}[req.Tier]
+	switch {
+	case req.ID == "" && !known:
+		return "", model.Errorf(model.InvalidInput, op, "there is no tier %q", req.Tier)
+	case req.ID == "" && req.Key == "":
+		return "", model.Errorf(model.InvalidInput, op, "tier %s wants a key", req.Tier)
+	case req.ID == "":
+		return key, nil
+	case req.Tier != "" && strings.HasPrefix(req.ID, "edge/") != (req.Tier == entity.RelationTier), req.Key != "" && key != req.ID:
+		return "", model.Errorf(model.InvalidInput, op, "the id does not agree with tier and key")
+	}
+	return req.ID, nil
+}
+
 // retain creates an entity or a relation, or changes an entity's observations. It reads the result
 // afterwards: the server reports success even where its file became another.
 func (g *graph) retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	const op = "retain"
-	id := req.ID
-	key := map[string]string{entity.Tier: entity.ID(req.Key), entity.RelationTier: "edge/" + req.Key}[req.Tier]
-	switch {
-	case id == "" && req.Key == "":
-		return model.RetainResult{}, model.Errorf(model.InvalidInput, op, "tier %s wants a key", req.Tier)
-	case id == "":
-		id = key
-	case req.Tier != "" && strings.HasPrefix(id, "edge/") != (req.Tier == entity.RelationTier), req.Key != "" && key != id:
-		return model.RetainResult{}, model.Errorf(model.InvalidInput, op, "the id does not agree with tier and key")
+	id, err := g.address(req)
+	if err != nil {
+		return model.RetainResult{}, err
 	}
 	if v, hit := quarantine.Scan(id + "\n" + req.Content); hit {
 		return model.RetainResult{}, model.Errorf(model.InvalidInput, op, "the scanner rejects the text: %s/%s; nothing was sent", v.Category, v.Pattern)
