@@ -100,6 +100,7 @@ const tries = 10
 // exactly the kept revision, so nothing unseen is lost; without IfMatch it is retried when another writer was
 // faster. An append is bound too where the store joins texts its own way (R06): the earlier text cannot be cut
 // out of the new one there. Where a store cannot show its items the write has no undo, and the entry is zero.
+// Where it cannot tell the address of a request without an id, a replace creates only, and an append has no undo.
 // An error that leaves open whether the change was made comes with the entry, unconfirmed.
 func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, Entry, error) {
 	id := req.ID
@@ -110,6 +111,8 @@ func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequ
 		addressed = err == nil // the store itself refuses a bad address, under the log
 	}
 	switch {
+	case s.Browser != nil && id == "" && s.Address == nil && req.Mode == model.Replace:
+		return k.create(ctx, s, req)
 	case s.Browser == nil || !addressed || req.Mode.Check() != nil:
 		res, err := s.Provider.Retain(ctx, req)
 		return res, Entry{}, err
@@ -136,6 +139,23 @@ func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequ
 		}
 		seen, conflict = bound.IfMatch, err
 	}
+}
+
+// create writes where only the store can tell which item a request names: the text of an item there could not be
+// kept, so the request may create only.
+func (k *Keeper) create(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, Entry, error) {
+	const unnamed = "this store does not say which item a tier and a key name, so the text there cannot be kept: replace the item by its id"
+	if req.IfMatch == "" {
+		req.IfMatch = model.Absent
+	}
+	if req.IfMatch != model.Absent {
+		return model.RetainResult{}, Entry{}, model.Errorf(model.Conflict, string(model.OpRetain), unnamed)
+	}
+	res, e, err := k.act(ctx, s, Entry{Op: model.OpRetain, After: model.Absent}, "", req)
+	if errors.Is(err, model.Conflict) {
+		err = model.Errorf(model.Conflict, "", "%w; "+unnamed, err)
+	}
+	return res, e, err
 }
 
 // lasting detects a conflict that a retry cannot solve: the item still has the tried revision, so something

@@ -144,6 +144,31 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
+// TestReplaceWithoutAnAddress: a store may not say which item a tier names. A replace there must not displace a text
+// that nobody kept.
+func TestReplaceWithoutAnAddress(t *testing.T) {
+	s, k, _, _ := setup(t)
+	store := s.store()
+	store.Address = nil
+	seen := model.RevisionOf(model.Document{Body: "one"})
+	for _, match := range []model.Revision{"", seen, model.Absent} {
+		_, e, err := k.Retain(t.Context(), store, model.RetainRequest{Tier: "a", Content: "two", Mode: model.Replace, IfMatch: match})
+		if !errors.Is(err, model.Conflict) || e.ID != "" || s.items["a"] != "one" {
+			t.Errorf("if-match %q: %v, entry %q, the item reads %q", match, err, e.ID, s.items["a"])
+		}
+	}
+	_, e, err := k.Retain(t.Context(), store, model.RetainRequest{Tier: "b", Content: "new", Mode: model.Replace})
+	if err != nil || s.items["b"] != "new" {
+		t.Fatalf("a new item: %v, %q", err, s.items["b"])
+	}
+	if _, err := k.Restore(t.Context(), open(s), e.ID); err != nil || s.peek("b") != "-" {
+		t.Errorf("undo of the new item: %v, it reads %q", err, s.peek("b"))
+	}
+	if _, _, err := k.Retain(t.Context(), store, model.RetainRequest{Tier: "a", Content: " and two", Mode: model.Append}); err != nil || s.items["a"] != "one and two" {
+		t.Errorf("append: %v, the item reads %q", err, s.items["a"])
+	}
+}
+
 func TestUndoOfACreateRemovesIt(t *testing.T) {
 	s, k, _, _ := setup(t)
 	_, e, err := k.Retain(t.Context(), s.store(), model.RetainRequest{ID: "new", Content: "x", Mode: model.Replace})
