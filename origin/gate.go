@@ -66,11 +66,11 @@ func Gate(r Rules) model.Middleware {
 			if id == "" && c.Store.Address != nil {
 				id, _ = c.Store.Address(*c.Retain) // the store itself refuses a bad address
 			}
-			was, err := before(ctx, c.Store, id)
+			was, absent, err := before(ctx, c.Store, id)
 			if err != nil {
 				return err
 			}
-			created = was == nil
+			created = absent || c.Retain.IfMatch == model.Absent
 			if w.Agent {
 				if err := r.review(ctx, c, id, w, was); err != nil {
 					return err
@@ -87,19 +87,20 @@ func Gate(r Rules) model.Middleware {
 	}
 }
 
-// before reads the item that a write changes; nil when it does not exist, or when the store cannot show it.
-func before(ctx context.Context, s *model.Store, id string) (*model.Item, error) {
+// before reads the item that a write changes; nil when it does not exist, or when the store cannot show it. absent says
+// that it does not exist: a takeback removes an item that a write created.
+func before(ctx context.Context, s *model.Store, id string) (was *model.Item, absent bool, err error) {
 	if id == "" || s.Browser == nil {
-		return nil, nil
+		return nil, id == "" && s.Address != nil, nil // without an address the store makes a new item
 	}
 	it, err := s.Browser.Read(ctx, id)
 	switch {
 	case err == nil:
-		return &it, nil
+		return &it, false, nil
 	case model.KindOf(err).Retryable():
-		return nil, err
+		return nil, false, err
 	}
-	return nil, nil // the store itself reports a bad id
+	return nil, errors.Is(err, model.NotFound), nil // the store itself reports a bad id
 }
 
 // scanned is the scanner's verdict on what a write adds to an item: its text, its fields, its id. text is the
@@ -228,7 +229,7 @@ func fits(s *model.Store, tier, text string) error {
 
 // rejected holds a text that the store's own scanner refused.
 func (r Rules) rejected(ctx context.Context, c *model.Call, id string, w Writer, refusal error) error {
-	was, err := before(ctx, c.Store, id)
+	was, _, err := before(ctx, c.Store, id)
 	if err != nil || was == nil {
 		return refusal
 	}
@@ -251,6 +252,9 @@ func (r Rules) note(ctx context.Context, c *model.Call, id string, created bool,
 	switch {
 	case c.Retained != nil:
 		row.ID, row.Revision = c.Retained.ID, c.Retained.Revision
+		if id == "" && c.Retain.Mode == model.Append && !c.Store.Deviates("R06") && c.Retained.Bytes == int64(len(c.Retain.Content)) {
+			row.Created = true // nothing stood before the addition (R06, R16)
+		}
 	case c.Forgot == nil || c.Forgot.Removed == 0:
 		return
 	}

@@ -29,7 +29,7 @@ func (s *Shelf) Release(ctx context.Context, keeper *undo.Keeper, store model.St
 		if at == "" && store.Address != nil {
 			at, _ = store.Address(req) // the store itself refuses a bad address
 		}
-		was, err := before(ctx, &store, at)
+		was, _, err := before(ctx, &store, at)
 		if err != nil {
 			return review.Release{}, err
 		}

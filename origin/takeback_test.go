@@ -104,3 +104,34 @@ func graph(t *testing.T, rules origin.Rules) (*backends.Fleet, model.Store) {
 	}
 	return fleet, s
 }
+
+// TestTakeBackWithoutAnAddress: a store may not say which item a tier and a key name. What an agent appended there
+// was an operator's item unless the answer shows that it was not, and takeback must not remove it.
+func TestTakeBackWithoutAnAddress(t *testing.T) {
+	d := newDesk(t, false)
+	s := d.store()
+	s.Address = nil
+	gate := origin.Gate(origin.Rules{Ledger: d.ledger, Shelf: d.shelf})
+	for _, c := range []struct {
+		name    string
+		req     model.RetainRequest
+		bytes   int64
+		created bool
+	}{
+		{"an addition", model.RetainRequest{Content: "more\n", Mode: model.Append}, 12, false},
+		{"the first text", model.RetainRequest{Content: "more\n", Mode: model.Append}, 5, true},
+		{"a replace", model.RetainRequest{Content: "more\n", Mode: model.Replace}, 5, false},
+		{"a create", model.RetainRequest{Content: "more\n", Mode: model.Replace, IfMatch: model.Absent}, 5, true},
+	} {
+		c.req.Tier, c.req.Key = "fix", "a"
+		call := &model.Call{Store: &s, Op: model.OpRetain, Retain: &c.req}
+		err := gate(agent(t.Context(), "alpha"), call, func(context.Context) error {
+			call.Retained = &model.RetainResult{ID: c.name, Bytes: c.bytes, Revision: "r"}
+			return nil
+		})
+		row, ok := d.ledger.Current("vault", c.name, "r")
+		if err != nil || !ok || row.Created != c.created {
+			t.Errorf("%s: created %v, want %v (%v, noted %v)", c.name, row.Created, c.created, err, ok)
+		}
+	}
+}
