@@ -396,7 +396,7 @@ func (r *client) Revisions(ctx context.Context, name string) (model.Versions, er
 	if err != nil {
 		return model.Versions{}, err
 	}
-	out := model.Versions{State: v.State, Reason: v.Reason}
+	out := model.Versions{State: v.State, Reason: r.conceal(v.Reason)}
 	for _, x := range v.Versions {
 		out.Versions = append(out.Versions, model.Version{ID: x.ID, At: timeIn(x.At), By: x.By, Bytes: x.Bytes, Hash: x.Hash, Readable: x.Readable})
 	}
@@ -414,7 +414,7 @@ func (r *client) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
 	}
 	out := make([]model.Quarantined, len(res.Entries))
 	for i, q := range res.Entries {
-		if out[i], err = quarantinedIn(q); err != nil {
+		if out[i], err = r.quarantined(q); err != nil {
 			return nil, err
 		}
 	}
@@ -429,19 +429,25 @@ func (r *client) ReadQuarantined(ctx context.Context, name string) (model.Quaran
 	if err != nil {
 		return model.Quarantined{}, err
 	}
-	return quarantinedIn(q)
+	return r.quarantined(q)
+}
+
+func (r *client) quarantined(q quarantined) (model.Quarantined, error) {
+	out, err := quarantinedIn(q)
+	out.Problem = r.conceal(out.Problem)
+	return out, err
 }
 
 func (r *client) StoreConflicts(ctx context.Context) ([]model.StoreConflict, error) {
 	res, err := call[conflictList](ctx, r, http.MethodGet, "/v1/conflicts", nil)
 	return mapped(res.Conflicts, func(c storeConflict) model.StoreConflict {
-		return model.StoreConflict{CopyID: string(c.CopyID), BaseID: string(c.BaseID), Tool: c.Tool, Reason: c.Reason, At: timeIn(c.At)}
+		return model.StoreConflict{CopyID: string(c.CopyID), BaseID: string(c.BaseID), Tool: c.Tool, Reason: r.conceal(c.Reason), At: timeIn(c.At)}
 	}), err
 }
 
 func (r *client) Concerning(ctx context.Context, subjects []string, yield func(model.SubjectHit) bool) error {
 	_, err := r.stream(ctx, "concerning", http.MethodPost, subjectsRequest{subjects}, func(l line) bool {
-		return yield(model.SubjectHit{ID: string(l.ID), Subject: l.Subject, Reason: l.Reason, Called: l.Called})
+		return yield(model.SubjectHit{ID: string(l.ID), Subject: l.Subject, Reason: r.conceal(l.Reason), Called: l.Called})
 	})
 	return err
 }
@@ -483,7 +489,7 @@ func (r *client) stream(ctx context.Context, op, method string, body any, each f
 		case l.Error != nil:
 			return nil, r.worded(op, *l.Error)
 		case l.Done:
-			return l.Problems, nil
+			return r.concealAll(l.Problems), nil
 		case !each(l):
 			return nil, nil
 		}

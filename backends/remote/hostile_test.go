@@ -18,7 +18,7 @@ func hostile(t *testing.T, answer func(call string, body map[string]any, w http.
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/store" {
-			_, _ = io.WriteString(w, `{"kind":"x","tiers":[],"facets":["browse","quarantine","names"],"notes":["`+r.Header.Get("Authorization")+`"]}`)
+			_, _ = io.WriteString(w, `{"kind":"x","tiers":[],"facets":["browse","history","quarantine","conflicts","subjects","names"],"notes":["`+r.Header.Get("Authorization")+`"]}`)
 			return
 		}
 		body := map[string]any{}
@@ -66,6 +66,33 @@ func TestAnEchoedToken(t *testing.T) {
 		if status == 200 && (len(page.Items) > 0 || len(page.Problems) != 2 || health.Findings[0].State != model.HealthUnknown) {
 			t.Errorf("an item without an id, or a state that nobody knows: %+v, %+v", page, health.Findings)
 		}
+	}
+}
+
+// TestATokenInTheReads: the words that a server gives to what it lists are as hostile as its errors.
+func TestATokenInTheReads(t *testing.T) {
+	s := hostile(t, func(call string, _ map[string]any, w http.ResponseWriter, r *http.Request) {
+		said := r.Header.Get("Authorization")
+		_, _ = io.WriteString(w, map[string]string{
+			"names":       `{"done":true,"problems":["` + said + `"]}` + "\n",
+			"concerning":  `{"id":"x","subject":"ana","reason":"` + said + `"}` + "\n" + `{"done":true}` + "\n",
+			"revisions":   `{"state":"none","reason":"` + said + `","versions":[]}`,
+			"conflicts":   `{"conflicts":[{"copy_id":"y","base_id":"x","tool":"t","reason":"` + said + `"}]}`,
+			"quarantined": `{"entries":[{"id":"x","source":"x","category":"c","pattern":"p","sha256":"","bytes":1,"content":"","problem":"` + said + `"}]}`,
+		}[call])
+	})
+	var hits []model.SubjectHit
+	problems, err1 := s.Names.Names(t.Context(), func(string) bool { return true })
+	err2 := s.Subjects.Concerning(t.Context(), []string{"ana"}, func(h model.SubjectHit) bool { hits = append(hits, h); return true })
+	versions, err3 := s.History.Revisions(t.Context(), "x")
+	conflicts, err4 := s.Conflicts.StoreConflicts(t.Context())
+	entries, err5 := s.Quarantine.Quarantined(t.Context())
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		t.Fatal(err)
+	}
+	shown, err := json.Marshal([]any{problems, hits, versions, conflicts, entries})
+	if err != nil || strings.Contains(string(shown), token) || strings.Count(string(shown), "***") != 5 {
+		t.Errorf("%s, %v", shown, err)
 	}
 }
 
