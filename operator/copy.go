@@ -2,8 +2,11 @@ package operator
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
+	"strings"
 
 	"memdesk/audit"
 	"memdesk/jobs"
@@ -21,6 +24,19 @@ type Copying struct {
 	Item    func(transfer.Outcome)
 	Status  func(jobs.Status)
 }
+
+// jobTitle is the title in the journal, which holds no path and clips a long text: a title of either sort becomes the
+// target and a hash of the title.
+func (c Copying) jobTitle() string {
+	if len(c.Title) <= maxJobTitle && !strings.Contains(c.Title, "/") {
+		return c.Title
+	}
+	sum := sha256.Sum256([]byte(c.Title))
+	return "to " + c.To + ", " + hex.EncodeToString(sum[:8])
+}
+
+// maxJobTitle bounds a title that the journal keeps as it is, in bytes.
+const maxJobTitle = 256
 
 // Copied is the result of a copy.
 type Copied struct {
@@ -44,7 +60,7 @@ func (s *Session) Copy(ctx context.Context, r *jobs.Runner, plan transfer.Plan, 
 		res, _, err := s.Undo.Retain(ctx, to, req)
 		return res, err
 	}
-	spec := jobs.Spec{Kind: string(Copy), Title: c.Title, Run: func(ctx context.Context, h *jobs.Handle) (err error) {
+	spec := jobs.Spec{Kind: string(Copy), Title: c.jobTitle(), Run: func(ctx context.Context, h *jobs.Handle) (err error) {
 		out.Summary, err = plan.Run(ctx, h, write, c.Item)
 		if err == nil && out.Failed > 0 {
 			err = errNotWhole
@@ -69,7 +85,7 @@ func (s *Session) TryCopy(ctx context.Context, r *jobs.Runner, plan transfer.Pla
 	if s.desk != nil {
 		try.Gate = s.desk.Gate()
 	}
-	open, err := unfinished(ctx, r, string(Copy), c.Title)
+	open, err := unfinished(ctx, r, string(Copy), c.jobTitle())
 	if err != nil {
 		return sum, err
 	}

@@ -1,0 +1,39 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/jobs"
+)
+
+// TestALongTitleIsFoundAgain: a stopped copy is found by its title, which the journal clips, and must hold no path.
+func TestALongTitleIsFoundAgain(t *testing.T) {
+	r, err := jobs.Open(jobs.Options{Dir: t.TempDir(), Poll: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close(t.Context())
+	maps := strings.Repeat("task=longterm, ", 100)
+	for _, title := range []string{"a to b", "a to b, tier x", "a to b, " + maps, "a to b, " + maps + "replacing", "/home/ana/export to b"} {
+		c := Copying{To: "b", Title: title}
+		if open, err := unfinished(t.Context(), r, string(Copy), c.jobTitle()); err != nil || len(open) != 0 {
+			t.Errorf("%.30q is found before it was started: %v, %v", title, open, err)
+		}
+		spec := jobs.Spec{Kind: string(Copy), Title: c.jobTitle(), Run: func(context.Context, *jobs.Handle) error { return errors.New("stopped") }}
+		id, err := r.Start(t.Context(), spec)
+		if err == nil {
+			_, err = follow(t.Context(), r, id, func(jobs.Status) {})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		open, err := unfinished(t.Context(), r, string(Copy), c.jobTitle())
+		if err != nil || len(open) != 1 || open[0].ID != id || strings.Contains(open[0].Title, "ana") {
+			t.Errorf("%.30q: %+v, %v", title, open, err)
+		}
+	}
+}
