@@ -78,8 +78,8 @@ func Gate(r Rules) model.Middleware {
 			}
 		}
 		err := next(ctx)
-		if err == nil {
-			r.note(ctx, c, id, created, w)
+		if err == nil || !model.Unchanged(err) {
+			r.note(ctx, c, id, created, w, err)
 		} else if c.Retain != nil && w.Agent && errors.Is(err, model.InvalidInput) {
 			err = r.rejected(ctx, c, id, w, err)
 		}
@@ -247,7 +247,8 @@ func (r Rules) hold(c *model.Call, w Writer, category, pattern string, signals .
 	return &HeldError{h.ID, category, pattern}
 }
 
-func (r Rules) note(ctx context.Context, c *model.Call, id string, created bool, w Writer) {
+// note records the writer of a change, and of one that may have been made: err is nil or leaves that open.
+func (r Rules) note(ctx context.Context, c *model.Call, id string, created bool, w Writer, err error) {
 	row := Row{Store: c.Store.Name, ID: id, Revision: model.Absent, Created: created, Writer: w, At: r.Clock.Now().UTC()}
 	switch {
 	case c.Retained != nil:
@@ -255,6 +256,8 @@ func (r Rules) note(ctx context.Context, c *model.Call, id string, created bool,
 		if id == "" && c.Retain.Mode == model.Append && !c.Store.Deviates("R06") && c.Retained.Bytes == int64(len(c.Retain.Content)) {
 			row.Created = true // nothing stood before the addition (R06, R16)
 		}
+	case err != nil:
+		row.Revision = ""
 	case c.Forgot == nil || c.Forgot.Removed == 0:
 		return
 	}

@@ -149,7 +149,7 @@ func (l *Ledger) Of(store, id string) ([]Row, error) {
 	return out, err
 }
 
-// Latest is the newest row of an item. It reads only the lines added since the last call.
+// Latest is the newest row of an item, of a change that was made. It reads only the lines added since the last call.
 func (l *Ledger) Latest(store, id string) (Row, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -215,7 +215,9 @@ func (l *Ledger) catchUp() error {
 		return err
 	}
 	n, err := rows(f, func(r Row) bool {
-		l.latest[r.Store+"\x00"+r.ID] = r
+		if r.Revision != "" { // a change that may not have been made is not the writer of the text
+			l.latest[r.Store+"\x00"+r.ID] = r
+		}
 		if l.newest = append(l.newest, r); len(l.newest) == 2*newestRows {
 			l.newest = append([]Row(nil), l.newest[newestRows:]...)
 		}

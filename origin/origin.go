@@ -79,7 +79,7 @@ func Clip(s string) string {
 type Row struct {
 	Store    string         `json:"store"`
 	ID       string         `json:"id"`
-	Revision model.Revision `json:"revision"` // Absent after a forget
+	Revision model.Revision `json:"revision"` // Absent after a forget; empty where it is not known whether the change was made
 	// Created says that this write created the item.
 	Created bool `json:"created,omitempty"`
 	Writer

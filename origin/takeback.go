@@ -75,6 +75,10 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 func judge(ctx context.Context, keeper *undo.Keeper, entries []undo.Entry, open func(string) (model.Store, error), store, id string, rows []Row, source string) (Taken, error) {
 	t := Taken{Store: store, ID: id, Action: ActSkip, At: rows[0].At}
 	last := rows[len(rows)-1]
+	if last.Revision == "" {
+		t.Reason = "whether its last change was made is not known: compare it with its undo entry"
+		return t, nil
+	}
 	s, err := open(store)
 	if err != nil {
 		t.Reason = "the store cannot be opened"

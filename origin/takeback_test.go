@@ -2,6 +2,7 @@ package origin_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -133,5 +134,45 @@ func TestTakeBackWithoutAnAddress(t *testing.T) {
 		if err != nil || !ok || row.Created != c.created {
 			t.Errorf("%s: created %v, want %v (%v, noted %v)", c.name, row.Created, c.created, err, ok)
 		}
+	}
+}
+
+// TestTakeBackOfAnUnknownOutcome: a write whose answer was lost may have been made, and takeback must name it.
+func TestTakeBackOfAnUnknownOutcome(t *testing.T) {
+	d := newDesk(t, false)
+	if err := d.retain(t.Context(), one, "by ana\n", model.Replace); err != nil {
+		t.Fatal(err)
+	}
+	s := d.store()
+	now, err := s.Browser.Read(t.Context(), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := origin.Gate(origin.Rules{Ledger: d.ledger, Shelf: d.shelf})
+	write := func(fails error) {
+		t.Helper()
+		call := &model.Call{Store: &s, Op: model.OpRetain, ID: one, Retain: &model.RetainRequest{ID: one, Content: "more\n", Mode: model.Append}}
+		if err := gate(agent(t.Context(), "alpha"), call, func(context.Context) error { return fails }); !errors.Is(err, fails) {
+			t.Fatal(err)
+		}
+	}
+	plan := func() []origin.Taken {
+		t.Helper()
+		got, err := origin.Plan(t.Context(), d.ledger, d.keeper, d.fleet.Store, func(string) bool { return true }, "alpha", time.Now().Add(-time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	write(model.Errorf(model.Conflict, "retain", "it has changed"))
+	if got := plan(); len(got) != 0 {
+		t.Errorf("a refused write: %+v", got)
+	}
+	write(model.Errorf(model.Timeout, "retain", "no answer"))
+	if got := plan(); len(got) != 1 || got[0].ID != one || got[0].Action != origin.ActSkip {
+		t.Errorf("a write without an answer: %+v", got)
+	}
+	if row, ok := d.ledger.Current("vault", one, now.Revision); !ok || row.Actor != "ana" {
+		t.Errorf("the text is still ana's: %+v, %v", row, ok)
 	}
 }
