@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"memdesk/model"
@@ -31,7 +32,7 @@ const beaverLimit = 1 << 20
 // with a user key must not be readable by others. InvalidInput names the wrong key of the file; no error
 // contains the user key (G5).
 func ReadBeaver(path string) (Mode, Config, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not block
 	if err != nil {
 		return "", Config{}, model.Errorf(kindOfFile(err), "open", "Beaver's config.json: %w", cause(err))
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -380,6 +381,15 @@ func beaver(t *testing.T, text string, mode os.FileMode) (gateway.Mode, gateway.
 	noErr(t, os.WriteFile(path, []byte(text), mode))
 	noErr(t, os.Chmod(path, mode))
 	return gateway.ReadBeaver(path)
+}
+
+// TestBeaversPipe: discovery looks for the file in every directory above, so a pipe in its place must not block.
+func TestBeaversPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.json")
+	noErr(t, syscall.Mkfifo(path, 0o600))
+	if _, _, err := gateway.ReadBeaver(path); model.KindOf(err) != model.InvalidInput {
+		t.Errorf("a pipe: %v", err)
+	}
 }
 
 func TestBeaversFile(t *testing.T) {
