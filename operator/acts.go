@@ -397,14 +397,14 @@ func (s *Session) RetireLog(ctx context.Context, before time.Time, reason string
 	return n, before, err
 }
 
-// Refused records a door's call that the caller's token does not allow.
-func (s *Session) Refused(ctx context.Context, verb, scope string) {
+// Refused records a door's call that the caller's token does not allow. An empty store is the only one; among several
+// nobody has read yet which the call names.
+func (s *Session) Refused(ctx context.Context, store, verb, scope string) {
 	if s.Log == nil {
 		return
 	}
-	store := "" // a token is for all stores
-	if m := s.Fleet.Members(); len(m) == 1 {
-		store = m[0].Name
+	if all := s.Fleet.Members(); store == "" && len(all) == 1 {
+		store = all[0].Name
 	}
 	err := s.Log.Act(ctx, audit.Entry{Action: verb, Store: store, Reason: "the token has not the scope " + scope},
 		func(context.Context) (map[string]int64, error) {

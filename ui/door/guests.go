@@ -185,7 +185,7 @@ func (g *Guests) Desks(settings Desk) func(bearer.Caller) *Desk {
 // Of is the desk of a caller over a session's stores, with the settings of d.
 func (d Desk) Of(s *operator.Session, c bearer.Caller) *Desk {
 	d.Fleet, d.Undo, d.Ledger, d.Trace, d.Names, d.Caller = s.Fleet, s.Writes(), s.Ledger, s.Trace, s.Paths, c
-	d.Trusted, d.Unwritable, d.Refused, d.Suspect = s.Config.Door.Trust[c.Name], s.Unwritable, s.Refused, s.Withheld()
+	d.Trusted, d.Unwritable, d.Refused, d.Suspect = s.Config.Door.Trust[c.Name], s.Unwritable, func(ctx context.Context, verb, scope string) { s.Refused(ctx, "", verb, scope) }, s.Withheld()
 	return &d
 }
 
@@ -200,7 +200,7 @@ func (g *Guests) Provider(store string) http.Handler {
 			return s
 		},
 		Refused: func(ctx context.Context, c backends.Caller, scope string) {
-			g.Session(c.Name).Refused(ctx, bearer.Verb(scope), scope)
+			g.Session(c.Name).Refused(ctx, store, bearer.Verb(scope), scope)
 		}})
 }
 
