@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -108,6 +109,50 @@ func TestServeProvider(t *testing.T) {
 	d.env["MEMDESK_T"] = "another-token-0123456789"
 	if r := d.bare(append(far, "health", "--json")...); r.code == 0 {
 		t.Error("a wrong token got in")
+	}
+}
+
+// TestServedRestores: a caller gives an item a name that a new one may not have only where the item had it before.
+func TestServedRestores(t *testing.T) {
+	d := newDesk(t)
+	tokens := filepath.Join(d.dir, "tokens")
+	const secret = "0123456789abcdefghij-of-a-test"
+	if err := os.WriteFile(tokens, []byte("planner "+secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := d.provider("--tokens", tokens)
+	post := func(path, body string) (int, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+secret)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		data, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, string(data)
+	}
+	odd := "daily/a\nb.md"
+	restore := `{"id":"daily/a\nb.md","mode":"replace","if_match":"absent","content":"x\n","restore":true}`
+	if code, answer := post("/v1/retain", restore); code != http.StatusBadRequest || d.read(odd) != "-" {
+		t.Errorf("a new item with an odd name, called a restore: %d %s", code, answer)
+	}
+	if err := os.WriteFile(filepath.Join(d.mem, odd), []byte("x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, answer := post("/v1/forget", `{"id":"daily/a\nb.md"}`); code != http.StatusOK || d.read(odd) != "-" {
+		t.Errorf("forget of an odd name: %d %s", code, answer)
+	}
+	if code, answer := post("/v1/retain", restore); code != http.StatusOK || d.read(odd) != "x\n" {
+		t.Errorf("the restore of an odd name: %d %s", code, answer)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"memdesk/internal/statedir"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/origin"
 )
 
 // Guests are the callers of a served address. Each has a session of its own, so that every change is recorded
@@ -193,15 +194,33 @@ func (d Desk) Of(s *operator.Session, c bearer.Caller) *Desk {
 func (g *Guests) Provider(store string) http.Handler {
 	return backends.Serve(backends.Served{Door: g.Door, Called: g.Called,
 		Store: func(c backends.Caller) model.Store {
-			s, err := g.Session(c.Name).Fleet.Store(store)
+			guest := g.Session(c.Name)
+			s, err := guest.Fleet.Store(store)
 			if err != nil { // it did not open for this guest: its calls say why
 				return model.Store{Name: store, Provider: gone{err}}
 			}
+			s.Provider = restoring{s.Provider, store, guest.Ledger}
 			return s
 		},
 		Refused: func(ctx context.Context, c backends.Caller, scope string) {
 			g.Session(c.Name).Refused(ctx, store, bearer.Verb(scope), scope)
 		}})
+}
+
+// restoring is a provider that believes that an item is restored under a name that a new one may not have (R34) only
+// where the item was changed through memdesk.
+type restoring struct {
+	model.Provider
+	store  string
+	ledger *origin.Ledger // nil: nothing can be written either
+}
+
+func (r restoring) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
+	if req.Restore && !model.PlainID(req.ID) && r.ledger != nil {
+		_, was, err := r.ledger.Latest(r.store, req.ID)
+		req.Restore = was && err == nil
+	}
+	return r.Provider.Retain(ctx, req)
 }
 
 // Only admits callers whose token has a scope.
