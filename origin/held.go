@@ -60,7 +60,8 @@ type Shelf struct {
 // OpenShelf keeps held writes in dir, which ready makes; reading makes nothing.
 func OpenShelf(dir string, ready func() error) *Shelf { return &Shelf{dir: dir, ready: ready} }
 
-// Put keeps a write and returns it with its id. A repeated write gets the same entry.
+// Put keeps a write and returns it with its id. A repeated write gets the entry of the first, which names the first
+// writer: nobody can put a held write on another's name.
 func (s *Shelf) Put(h Held) (Held, error) {
 	key, err := json.Marshal([]any{h.Store, h.Request, h.Category})
 	if err != nil {
@@ -68,6 +69,9 @@ func (s *Shelf) Put(h Held) (Held, error) {
 	}
 	sum := sha256.Sum256(key)
 	h.ID = HeldPrefix + hex.EncodeToString(sum[:16])
+	if first, err := s.Get(h.ID); err == nil {
+		return first, nil
+	}
 	if err := s.ready(); err != nil {
 		return h, err
 	}
