@@ -180,8 +180,8 @@ func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, r
 }
 
 // append appends without an expected revision, so that all parallel appends survive. The earlier text is the
-// new one without the addition. When others were faster still, the entry stays unconfirmed; an append
-// displaces nothing.
+// new one without the addition. When others have written since, the addition cannot be cut out, and the entry is
+// zero; an append displaces nothing.
 func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model.RetainRequest) (model.RetainResult, Entry, error) {
 	e, body, err := k.look(ctx, s, id, model.OpRetain)
 	if err != nil {
@@ -198,7 +198,7 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 	e.Item = res.ID
 	now, err := s.Browser.Read(ctx, res.ID)
 	if err != nil || now.Revision != res.Revision || !strings.HasSuffix(now.Body, req.Content) {
-		return res, e, nil
+		return res, Entry{}, k.drop(e.ID)
 	}
 	before := strings.TrimSuffix(now.Body, req.Content)
 	e.Existed = e.Existed || before != ""

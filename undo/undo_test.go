@@ -343,6 +343,25 @@ func TestParallelAppendsAllSurvive(t *testing.T) {
 	}
 }
 
+// TestAnOvertakenAppendPromisesNoUndo: an entry that could not be confirmed cannot be restored.
+func TestAnOvertakenAppendPromisesNoUndo(t *testing.T) {
+	s, k, _, _ := setup(t)
+	st := s.store().Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		err := next(ctx)
+		if c.Op.Mutates() {
+			s.items["a"] += "theirs"
+		}
+		return err
+	})
+	_, e, err := k.Retain(t.Context(), st, model.RetainRequest{ID: "a", Content: "ours", Mode: model.Append})
+	if err != nil || s.peek("a") != "oneourstheirs" || e.ID != "" {
+		t.Errorf("entry %q, %v, item %q", e.ID, err, s.peek("a"))
+	}
+	if all, damaged, err := k.List(); len(all) != 0 || len(damaged) != 0 || err != nil {
+		t.Errorf("kept: %v, %v, %v", all, damaged, err)
+	}
+}
+
 func TestUndoOfAnAppendTakesOnlyItsOwn(t *testing.T) {
 	s, k, _, _ := setup(t)
 	s.before = func() { // another writer appends between the check and the append
