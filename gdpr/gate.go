@@ -77,7 +77,8 @@ func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 		id, _ = c.Store.Address(*c.Retain) // the store itself refuses a bad address
 	}
 	held, err := d.held(c.Store, id)
-	if c.Forget != nil && c.Forget.DataSubjectID != "" {
+	unnamed := c.Retain != nil && id == "" && c.Store.Address == nil && c.Retain.IfMatch != model.Absent
+	if unnamed || c.Forget != nil && c.Forget.DataSubjectID != "" {
 		held, err = d.heldIn(c.Store)
 	}
 	if err != nil {
@@ -86,6 +87,8 @@ func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 	switch {
 	case held == "" && c.Forget != nil && id != "":
 		return d.checkFalls(ctx, c.Store, id)
+	case held != "" && unnamed:
+		return model.Refuse(string(c.Op), "an item of this store is on hold under request "+held+", and the store does not say which one a tier and a key name: write to the item by its id")
 	case held != "" && id == "":
 		return model.Refuse(string(c.Op), "an item of this store is on hold under request "+held+": forget item by item, so that it stays")
 	case held != "":

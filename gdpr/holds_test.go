@@ -75,6 +75,36 @@ func TestAHoldIsOnTheStoreAndNotOnItsName(t *testing.T) {
 	}
 }
 
+// TestAHoldWithoutAnAddress: where a store does not say which item a tier and a key name, a write must not go round a
+// hold by naming those.
+func TestAHoldWithoutAnAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	gate := w.desk.Gate()
+	s := w.store("db")
+	s.Address = nil
+	passes := func(req model.RetainRequest) error {
+		return gate(t.Context(), &model.Call{Op: model.OpRetain, Store: &s, ID: req.ID, Retain: &req}, func(context.Context) error { return nil })
+	}
+	byKey := model.RetainRequest{Tier: s.Tiers[0].Name, Key: "n2", Content: "tea", Mode: model.Replace}
+	if err := passes(byKey); err != nil {
+		t.Errorf("without a hold: %v", err)
+	}
+	w.hold(r.ID, "db", "n2")
+	if err := passes(byKey); !model.IsRefusal(err) {
+		t.Errorf("by tier and key: %v; want a refusal", err)
+	}
+	byID, creates := byKey, byKey
+	byID.ID, creates.IfMatch = "n3", model.Absent
+	for _, req := range []model.RetainRequest{byID, creates} {
+		if err := passes(req); err != nil {
+			t.Errorf("%+v: %v", req, err)
+		}
+	}
+}
+
 // TestAHoldOnNothing: a hold on a missing item is refused; a hold whose item has since been removed is
 // reported with the command that lifts it.
 func TestAHoldOnNothing(t *testing.T) {
