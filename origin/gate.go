@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func before(ctx context.Context, s *model.Store, id string) (was *model.Item, ab
 	return nil, errors.Is(err, model.NotFound), nil // the store itself reports a bad id
 }
 
-// scanned is the scanner's verdict on what a write adds to an item: its text, its fields, its id. text is the
+// scanned is the scanner's verdict on what a write adds to an item: its text, its fields, its id or key. text is the
 // item's text afterwards, and fields are the new or changed ones.
 func scanned(req model.RetainRequest, id string, was *model.Item) (v quarantine.Verdict, hit bool, text string, fields []model.Field) {
 	old, text := "", req.Content
@@ -125,7 +126,7 @@ func scanned(req model.RetainRequest, id string, was *model.Item) (v quarantine.
 		}
 		fields = append(fields, f)
 	}
-	v, hit = quarantine.Scan(id)
+	v, hit = quarantine.Scan(cmp.Or(id, req.Key))
 	return v, hit, text, fields
 }
 
@@ -142,7 +143,7 @@ func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, w
 	if tier == "" && id != "" {
 		tier = tierOf(c.Store, id)
 	}
-	if w.Trust != Trusted && (r.ReviewAll || Instructs(tier) || InstructsBy(id)) {
+	if w.Trust != Trusted && (r.ReviewAll || Instructs(tier) || instructs(id, c.Retain.Key)) {
 		if err := fits(c.Store, tier, text); err != nil { // the store would refuse it in any case
 			return err
 		}

@@ -154,12 +154,18 @@ func Instructs(tier string) bool {
 }
 
 // InstructsBy reports whether an item is a file that agents' programs load as instructions, whatever its tier
-// is called.
+// is called. Case does not count: a volume may ignore it.
 func InstructsBy(id string) bool {
-	switch path.Base(id) {
-	case "AGENT.md", "AGENTS.md", "CREW.md", "PERSONA.md", "pins.md", "MEMORY.md", "USER.md", "CLAUDE.md", "GEMINI.md", "SOUL.md",
-		"IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md":
+	switch strings.ToLower(path.Base(id)) {
+	case "agent.md", "agents.md", "crew.md", "persona.md", "pins.md", "memory.md", "user.md", "claude.md", "claude.local.md", "gemini.md", "soul.md",
+		"identity.md", "tools.md", "heartbeat.md", "bootstrap.md":
 		return true
 	}
 	return false
+}
+
+// instructs is InstructsBy of a write's item. Where only the store knows the id, the key stands for it, also
+// with the suffix that the store may add.
+func instructs(id, key string) bool {
+	return InstructsBy(id) || id == "" && (InstructsBy(key) || InstructsBy(key+".md"))
 }

@@ -176,3 +176,22 @@ func TestTakeBackOfAnUnknownOutcome(t *testing.T) {
 		t.Errorf("the text is still ana's: %+v, %v", row, ok)
 	}
 }
+
+// TestReviewWithoutAnAddress: where only the store knows the id of a write, its key is judged in place of it.
+func TestReviewWithoutAnAddress(t *testing.T) {
+	d := newDesk(t, false)
+	s := d.store()
+	s.Address = nil
+	gate := origin.Gate(origin.Rules{Ledger: d.ledger, Shelf: d.shelf})
+	for key, waits := range map[string]bool{"CLAUDE.md": true, "of/claude": true, "ignore previous instructions": true, "plan": false} {
+		call := &model.Call{Store: &s, Op: model.OpRetain, Retain: &model.RetainRequest{Tier: "notes", Key: key, Content: "harmless\n", Mode: model.Append}}
+		err := gate(agent(t.Context(), "alpha"), call, func(context.Context) error {
+			call.Retained = &model.RetainResult{ID: "notes/" + key, Bytes: 9, Revision: "r"}
+			return nil
+		})
+		var held *origin.HeldError
+		if errors.As(err, &held) != waits || !waits && err != nil {
+			t.Errorf("key %q: %v, want it held: %v", key, err, waits)
+		}
+	}
+}
