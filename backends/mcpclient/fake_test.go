@@ -246,3 +246,21 @@ func TestEverySilentStoreIsNamed(t *testing.T) {
 		t.Errorf("%+v, %v", page, err)
 	}
 }
+
+// TestAnOriginWithoutATime: a time that the server did not give must not be shown.
+func TestAnOriginWithoutATime(t *testing.T) {
+	s := fake(t, answers{
+		"memory_health": func(json.RawMessage) (any, error) {
+			return map[string]any{"stores": []any{map[string]any{"store": "a", "ok": true, "tiers": []string{"t"}}}, "writable": true}, nil
+		},
+		"memory_recall": func(json.RawMessage) (any, error) { return "nothing is found here", nil },
+		"memory_list":   func(json.RawMessage) (any, error) { return map[string]any{"items": []any{}}, nil },
+		"memory_get": func(json.RawMessage) (any, error) {
+			return map[string]any{"ref": "a:b", "store": "a", "tier": "t", "content": "x", "bytes": 1, "origin": map[string]any{"actor": "planner"}}, nil
+		},
+	})
+	it, err := s.Browser.Read(t.Context(), "a:b")
+	if err != nil || len(it.Meta) != 1 || it.Meta[0].Name != "origin_actor" {
+		t.Errorf("%+v, %v", it.Meta, err)
+	}
+}

@@ -275,9 +275,13 @@ func (o *ownOrigin) fields() []model.Field {
 	if o == nil {
 		return nil
 	}
+	at := ""
+	if !o.At.IsZero() {
+		at = o.At.UTC().Format(time.RFC3339)
+	}
 	var out []model.Field
 	for _, f := range []model.Field{{Name: "origin_actor", Value: o.Actor}, {Name: "origin_client", Value: o.Client}, {Name: "origin_channel", Value: o.Channel},
-		{Name: "origin_detail", Value: o.Detail}, {Name: "origin_trust", Value: o.Trust}, {Name: "origin_at", Value: o.At.UTC().Format(time.RFC3339)}} {
+		{Name: "origin_detail", Value: o.Detail}, {Name: "origin_trust", Value: o.Trust}, {Name: "origin_at", Value: at}} {
 		if f.Value != "" {
 			f.ReadOnly = true
 			out = append(out, f)
