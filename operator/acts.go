@@ -259,6 +259,9 @@ func (s *Session) Repair(ctx context.Context, store string, ids []string) (file 
 		done.Removed = int64(len(ids))
 	}
 	done.keep(e)
+	if err == nil {
+		done.Removed = int64(len(ids))
+	}
 	return file, done, err
 }
 

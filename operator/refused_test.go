@@ -1,10 +1,13 @@
 package operator
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"memdesk/audit"
 	"memdesk/backends"
+	"memdesk/model"
 )
 
 // TestARefusedCallNamesItsStore: the record of a refusal must not blame a store that the call did not name.
@@ -23,5 +26,19 @@ func TestARefusedCallNamesItsStore(t *testing.T) {
 		if err != nil || len(got.Rows) != 1 || got.Rows[0].Store != c.want {
 			t.Errorf("stores %q, call to %q: %+v, %v; want a record of store %q", c.open, c.called, got.Rows, err, c.want)
 		}
+	}
+}
+
+// full is a Repairer whose disk is full.
+type full struct{ model.Repairer }
+
+func (full) SetAside(context.Context, []string) (string, error) { return "", errors.New("no space") }
+
+// TestAFailedRepairRemovesNothing: what was not done must not be counted.
+func TestAFailedRepairRemovesNothing(t *testing.T) {
+	s := newSession(t, func(*Options) {})
+	s.Fleet = backends.NewFleet([]backends.Member{{Name: "a", Store: model.Store{Name: "a", Repairer: full{}}}}, nil)
+	if _, done, err := s.Repair(t.Context(), "a", []string{"x", "y"}); err == nil || done.Removed != 0 {
+		t.Errorf("%d removed, %v", done.Removed, err)
 	}
 }
