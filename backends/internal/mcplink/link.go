@@ -5,11 +5,14 @@ package mcplink
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -56,7 +59,7 @@ func New(c Config) (*Link, error) {
 	case c.Command != "" && c.BaseURL != "":
 		return nil, model.Errorf(model.InvalidInput, "open", "command and base_url are two servers: give one")
 	case c.Command != "":
-		return &Link{Where: strings.Join(append([]string{c.Command}, c.Args...), " "), dial: func() mcp.Transport {
+		return &Link{Where: shown(c.Command, c.Args), dial: func() mcp.Transport {
 			return &mcp.CommandTransport{Command: exec.Command(c.Command, c.Args...), TerminateDuration: endLimit}
 		}}, nil
 	}
@@ -68,6 +71,30 @@ func New(c Config) (*Link, error) {
 	return &Link{Where: base.Host + base.Path, token: c.Token, dial: func() mcp.Transport {
 		return &mcp.StreamableClientTransport{Endpoint: base.String(), HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxAnswer}
 	}}, nil
+}
+
+var (
+	secretFlag  = regexp.MustCompile(`(?i)^-[\w-]*(key|token|secret|pass|auth|credential)[\w-]*$`)
+	secretValue = regexp.MustCompile(`(?i)^(-*[\w-]*(?:key|token|secret|pass|auth|credential)[\w-]*\s*[=:]\s*).+$`)
+	secretUser  = regexp.MustCompile(`://[^/@\s]*@`)
+)
+
+// shown is a command for people, without its secrets. Where one is left out, a hash keeps apart two commands that
+// differ by it alone: a store is known again by its location.
+func shown(command string, args []string) string {
+	words := []string{command}
+	for i, word := range args {
+		word = secretUser.ReplaceAllString(secretValue.ReplaceAllString(word, "$1***"), "://***@")
+		if i > 0 && secretFlag.MatchString(args[i-1]) {
+			word = "***"
+		}
+		words = append(words, word)
+	}
+	if !slices.Equal(words[1:], args) {
+		sum := sha256.Sum256([]byte(strings.Join(args, "\x00")))
+		words = append(words, "("+hex.EncodeToString(sum[:4])+")")
+	}
+	return strings.Join(words, " ")
 }
 
 // bearer sends the token with every request and bounds the answers.
