@@ -136,6 +136,16 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// TestLongTokens: the work must grow with the length of a text, whatever stands in it. Where each word scans
+// the rest of the token again, this test takes more than ten minutes.
+func TestLongTokens(t *testing.T) {
+	for _, part := range []string{"a.", "1.", "com.", "a-", "a/", "x:", ":"} {
+		if s := (Scorer{}).Of("note " + strings.Repeat(part, 1<<18/len(part))); s.Sum >= Default {
+			t.Errorf("%q again and again scores %.1f for %v", part, s.Sum, s.Names())
+		}
+	}
+}
+
 // A text without a signal must be scored without an allocation, one with signals with only theirs.
 func TestScoringAllocates(t *testing.T) {
 	var h scratch

@@ -63,7 +63,8 @@ func hashOf(s string) uint64 {
 // split divides a text into words. Letters and digits make words, a Han character is a word of its own, and
 // an address stays whole.
 func split(text string, words []word) []word {
-	opening := true
+	opening, line := true, 0
+	var t token
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
@@ -72,16 +73,21 @@ func split(text string, words []word) []word {
 				words[len(words)-1].shape |= asked
 			}
 			opening = opening || c != '.' || i+1 >= len(text) || text[i+1] <= ' '
-			i++
+			if i++; c == '\n' {
+				line = i
+			}
 		case c == ':':
-			markHeading(text, words, i)
+			markHeading(words, line)
 			i++
 		case c < utf8.RuneSelf && !alphanumeric[c]:
 			i++
 		default:
 			w, next, ok := scanWord(text, i)
 			if ok && c < utf8.RuneSelf && next+1 < len(text) && addressMark[text[next]] && text[next+1] > ' ' {
-				if end := addressEnd(text, i); end > i {
+				if i >= t.stop {
+					t = tokenAt(text, i)
+				}
+				if end := t.end; t.addressFrom(text, i) {
 					words = append(words, word{hash: hashOf(text[i:end]), start: i, end: end, shape: address | opened(opening)})
 					i, opening = end, false
 					continue
@@ -97,7 +103,7 @@ func split(text string, words []word) []word {
 					words[len(words)-1].shape |= asked
 				}
 			} else if r == ':' {
-				markHeading(text, words, i)
+				markHeading(words, line)
 			}
 			i = next
 		}
@@ -115,13 +121,9 @@ func opened(yes bool) shape {
 // headingWords is the most words of a line's heading.
 const headingWords = 6
 
-// markHeading marks the words between the start of a line and a colon at i.
-func markHeading(text string, words []word, i int) {
-	for n := len(words) - 1; n >= 0 && len(words)-n <= headingWords; n-- {
-		between := text[words[n].end:i]
-		if strings.ContainsAny(between, "\n") {
-			return
-		}
+// markHeading marks the words between line, the start of a line, and a colon after the last word.
+func markHeading(words []word, line int) {
+	for n := len(words) - 1; n >= 0 && len(words)-n <= headingWords && words[n].end > line; n-- {
 		if words[n].shape&opens != 0 {
 			for k := n; k < len(words); k++ {
 				words[k].shape |= heading
@@ -210,55 +212,64 @@ var alphanumeric = func() (t [utf8.RuneSelf]bool) {
 // addressMark are the characters that may follow the first word of an address.
 var addressMark = [256]bool{'.': true, '@': true, ':': true, '-': true, '_': true, '+': true}
 
-// addressEnd is the end of an address that begins at i, i when there is none: with a scheme, an at sign, or a
-// host name under a top-level domain.
-func addressEnd(text string, i int) int {
-	end, dots, at, scheme := i, 0, false, false
-	for end < len(text) {
-		c := text[end]
+// token is a run of characters that can be one address. It is scanned once, however many words it has: an
+// agent chooses its length.
+type token struct {
+	stop            int // behind its last character
+	end             int // behind its last character that may end an address
+	dot, at, scheme int // the last of each, -1 when there is none
+}
+
+// tokenAt scans the token that goes on at i.
+func tokenAt(text string, i int) token {
+	t := token{stop: i, dot: -1, at: -1, scheme: -1}
+	for ; t.stop < len(text); t.stop++ {
+		c := text[t.stop]
 		if c <= ' ' || c >= utf8.RuneSelf || strings.IndexByte("\"'<>()[]{},;`|", c) >= 0 {
 			break
 		}
-		switch c {
-		case '.':
-			dots++
-		case '@':
-			at = true
-		case ':':
-			scheme = scheme || strings.HasPrefix(text[end:], "://")
+		switch {
+		case c == '@':
+			t.at = t.stop
+		case c == ':' && strings.HasPrefix(text[t.stop:], "://"):
+			t.scheme = t.stop
 		}
-		end++
 	}
-	for end > i && strings.IndexByte(".:!?", text[end-1]) >= 0 {
-		if text[end-1] == '.' {
-			dots--
-		}
-		end--
+	run := strings.TrimRight(text[i:t.stop], ".:!?")
+	t.end = i + len(run)
+	if dot := strings.LastIndexByte(run, '.'); dot >= 0 {
+		t.dot = i + dot
 	}
-	if scheme || at && dots > 0 || dots > 0 && hostLike(text[i:end]) {
-		return end
-	}
-	return i
+	return t
 }
+
+// addressFrom reports whether the token from i to its end is an address: with a scheme, an at sign, or a host
+// name under a top-level domain.
+func (t token) addressFrom(text string, i int) bool {
+	return t.scheme >= i || t.dot >= i && (t.at >= i || hostLike(text[i:t.end]))
+}
+
+// hostMost is the length of the longest host name, in bytes.
+const hostMost = 253
 
 // hostLike reports whether s begins with a host name or an IPv4 address.
 func hostLike(s string) bool {
-	host, _, _ := strings.Cut(s, "/")
-	host, _, _ = strings.Cut(host, ":")
-	labels, last := 0, ""
-	named := true
-	for last = range strings.SplitSeq(host, ".") {
-		labels++
-		named = named && last != "" && strings.Trim(last, hostCharacters) == ""
+	host := s[:min(len(s), hostMost+1)]
+	if end := strings.IndexAny(host, "/:"); end >= 0 {
+		host = host[:end]
 	}
-	if labels == 4 && last != "" && strings.Trim(host, "0123456789.") == "" {
+	if len(host) > hostMost {
+		return false
+	}
+	if strings.Count(host, ".") == 3 && !strings.HasSuffix(host, ".") && strings.Trim(host, "0123456789.") == "" {
 		return true
 	}
-	return named && domains[strings.ToLower(last)]
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return domains[strings.ToLower(last)] && host[0] != '.' && !strings.Contains(host, "..") && strings.Trim(host, hostCharacters) == ""
 }
 
 // hostCharacters are those of a host name.
-const hostCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+const hostCharacters = ".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 // domains are top-level domains of host names that people write without a scheme; file name extensions are
 // not among them.
