@@ -224,31 +224,43 @@ func hermesSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0
 // commentMost is the largest distance of a word from either end of a comment, in characters.
 const commentMost = 512
 
+const (
+	commentOpens  = "<!--"
+	commentCloses = "-->"
+)
+
 // findComment finds a comment that contains one of five words without an adjacent ASCII letter; no other >
-// may occur in it.
+// may occur in it. It looks around each word, so that its work does not grow with the comments that end alike.
 func findComment(text string) (start, end int, ok bool) {
-	for at := 0; ; {
-		i := strings.Index(text[at:], "<!--")
-		if i < 0 {
-			return 0, 0, false
-		}
-		start = at + i
-		at = start + len("<!--")
-		close := strings.IndexByte(text[at:], '>')
-		if close < 0 {
-			return 0, 0, false
-		}
-		body, closed := strings.CutSuffix(text[at:at+close], "--")
-		if !closed {
+	if !strings.Contains(text, commentOpens) {
+		return 0, 0, false
+	}
+	const most = commentMost * utf8.UTFMax // bytes
+	for _, w := range commentWord().FindAllStringIndex(text, -1) {
+		if asciiLetterAt(text, w[0]-1) || asciiLetterAt(text, w[1]) {
 			continue
 		}
-		for _, w := range commentWord().FindAllStringIndex(body, -1) {
-			if utf8.RuneCountInString(body[:w[0]]) <= commentMost && utf8.RuneCountInString(body[w[1]:]) <= commentMost &&
-				!asciiLetterAt(body, w[0]-1) && !asciiLetterAt(body, w[1]) {
-				return start, at + close + 1, true
-			}
+		after := text[w[1]:min(len(text), w[1]+most+len(commentCloses))]
+		close := strings.IndexByte(after, '>')
+		if close < 0 {
+			continue
+		}
+		gap, closed := strings.CutSuffix(after[:close+1], commentCloses)
+		if !closed || utf8.RuneCountInString(gap) > commentMost {
+			continue
+		}
+		from := w[0]
+		for n := 0; n < commentMost && from > 0; n++ {
+			_, size := utf8.DecodeLastRuneInString(text[:from])
+			from -= size
+		}
+		from = max(0, from-len(commentOpens))
+		from += strings.LastIndexByte(text[from:w[0]], '>') + 1
+		if i := strings.Index(text[from:w[0]], commentOpens); i >= 0 {
+			return from + i, w[1] + close + 1, true
 		}
 	}
+	return 0, 0, false
 }
 
 func asciiLetterAt(s string, i int) bool {

@@ -92,3 +92,16 @@ func TestHermesAdded(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestHermesComments: the work must grow with the length of a text, however many comments end alike. Where each
+// comment reads up to the same end again, this test takes more than a minute.
+func TestHermesComments(t *testing.T) {
+	for _, part := range []string{"<!--", "<!-- a secrets ", "<!-- secret" + strings.Repeat("x", 600)} {
+		if got := hermesNames(strings.Repeat(part, hermesLimit/len(part)-1) + "-->"); len(got) != 0 {
+			t.Errorf("%.20q again and again has %q", part, got)
+		}
+	}
+	if got := hermesNames(strings.Repeat("<!--", 1000) + "secret-->"); !slices.Equal(got, []string{"html_comment_injection"}) {
+		t.Errorf("the innermost comment has %q", got)
+	}
+}
