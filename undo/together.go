@@ -64,13 +64,14 @@ type Side struct {
 	Beside   *model.Beside `json:"beside,omitempty"`
 }
 
-// rollbackTime bounds the rollback of earlier changes when a later one failed.
+// rollbackTime bounds the rollback of one change when a later one failed.
 const rollbackTime = 10 * time.Second
 
 // Together makes several changes of one store, in their order, under one entry that durably keeps everything
 // they displace, before the first of them. Every change is bound to the kept revision, or to the one that the
-// caller expects: if one item differs, nothing is changed and the error is Conflict. When a later change is
-// refused, the earlier ones are rolled back; if that fails, the entry stays and the error names it. The
+// caller expects: if one item differs, nothing is changed and the error is Conflict. The entry is written
+// before the first change and after the last: a crash between them leaves it to the plans to tell which
+// changes were made. When a later change is refused, the earlier ones are rolled back; if that fails, the entry stays and the error names it. The
 // results are in the changes' order. op names the act in the entry.
 func (k *Keeper) Together(ctx context.Context, s model.Store, op model.Op, changes []Change) ([]model.RetainResult, Entry, error) {
 	if s.Browser == nil {
@@ -92,11 +93,6 @@ func (k *Keeper) Together(ctx context.Context, s model.Store, op model.Op, chang
 			return nil, e, err
 		}
 		e.Sides[i].After = after
-		if i < len(changes)-1 {
-			// A failure here loses nothing: the entry has every text, and its plan tells which changes were
-			// made.
-			_ = k.write(e, body)
-		}
 	}
 	return results, e, k.confirm(&e, body, e.Sides[0].After)
 }
@@ -125,10 +121,12 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, act model.Op, chang
 	}
 	all := Entry{Op: act, Item: changes[0].id(), Existed: true}
 	var body strings.Builder
-	for i, c := range changes {
-		if slices.ContainsFunc(changes[:i], func(o Change) bool { return o.id() == c.id() }) {
+	seen := map[string]bool{}
+	for _, c := range changes {
+		if seen[c.id()] {
 			return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "%q is changed twice", c.id())
 		}
+		seen[c.id()] = true
 		op := model.OpForget
 		if c.Retain != nil {
 			op = model.OpRetain
@@ -242,11 +240,13 @@ func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body stri
 		_ = k.write(e, body) // only its progress; the texts are saved already
 		return e, model.Errorf(model.KindOf(err), "", "%w; whether the change was made is not certain, both texts are kept as undo entry %s", err, e.ID)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
 	texts := e.Bodies(body)
 	for i := failed - 1; i >= 0; i-- {
-		if _, _, back := carryOut(ctx, s, reverse(s, e.Sides[i], texts[i]), e.Sides[i].After); back != nil {
+		one, cancel := context.WithTimeout(ctx, rollbackTime)
+		_, _, back := carryOut(one, s, reverse(s, e.Sides[i], texts[i]), e.Sides[i].After)
+		cancel()
+		if back != nil {
 			_ = k.write(e, body)
 			return e, model.Errorf(model.KindOf(err), "", "%w; %s was changed already and could not be put back (%v): undo entry %s keeps what stood there", err, e.Sides[i].Item, back, e.ID)
 		}
@@ -255,6 +255,8 @@ func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body stri
 	if failed == 0 { // nothing fell
 		return Entry{}, errors.Join(err, k.drop(e.ID))
 	}
+	ctx, cancel := context.WithTimeout(ctx, rollbackTime*time.Duration(1+len(e.Parts)))
+	defer cancel()
 	if _, lost, warnings := restoreParts(ctx, s, e); lost {
 		_ = k.write(e, body)
 		return e, model.Errorf(model.KindOf(err), "", "%w; not all that fell could be put back (%s): undo entry %s keeps it", err, strings.Join(warnings, "; "), e.ID)

@@ -20,6 +20,7 @@ type shelf struct {
 	mu     sync.Mutex
 	items  map[string]string
 	before func()
+	seen   func(context.Context)
 	trims  bool // a text is a list: no final newline, each addition on a line of its own
 }
 
@@ -33,9 +34,12 @@ func (s *shelf) check(op string, id string, want model.Revision) error {
 	return model.CheckMatch(op, want, ok, model.RevisionOf(model.Document{Body: body}))
 }
 
-func (s *shelf) Retain(_ context.Context, req model.RetainRequest) (model.RetainResult, error) {
+func (s *shelf) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	if s.before != nil {
 		s.before()
+	}
+	if s.seen != nil {
+		s.seen(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -476,6 +480,67 @@ func TestWritingSweeps(t *testing.T) {
 	names, err := os.ReadDir(dir)
 	if err != nil || len(names) != 1 {
 		t.Errorf("files after a sweep: %v, %v", names, err)
+	}
+}
+
+// TestManyChangesCostTheirTextsOnce: the entry of many changes must not be written again after each of them.
+func TestManyChangesCostTheirTextsOnce(t *testing.T) {
+	s, k, _, dir := setup(t)
+	var changes []undo.Change
+	for _, id := range []string{"a", "b", "c", "d"} {
+		s.items[id] = "one"
+		changes = append(changes, undo.Change{Retain: &model.RetainRequest{ID: id, Content: "two"}})
+	}
+	var first os.FileInfo
+	s.before = func() {
+		files, err := os.ReadDir(dir)
+		if err != nil || len(files) != 1 {
+			t.Fatal(files, err)
+		}
+		now, err := files[0].Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = now
+		}
+		if !os.SameFile(first, now) {
+			t.Error("the entry was written again between two changes")
+		}
+	}
+	_, e, err := k.Together(t.Context(), s.store(), undo.OpTakeback, changes)
+	must(t, e, err)
+	if e, _, err := k.Read(e.ID); err != nil || e.After == "" || e.Sides[3].After == "" {
+		t.Errorf("the entry is not confirmed: %+v, %v", e, err)
+	}
+}
+
+// TestEachRollbackHasItsOwnTime: however many changes have to be rolled back, each must have the whole time.
+func TestEachRollbackHasItsOwnTime(t *testing.T) {
+	s, k, _, _ := setup(t)
+	changes := []undo.Change{
+		{Retain: &model.RetainRequest{ID: "a", Content: "two"}},
+		{Retain: &model.RetainRequest{ID: "b", Content: "two"}},
+		{Forget: &model.ForgetRequest{ID: "c"}},
+	}
+	s.items["b"], s.items["c"] = "one", "one"
+	var ends []time.Time
+	s.seen = func(ctx context.Context) {
+		if end, ok := ctx.Deadline(); ok {
+			ends = append(ends, end)
+		}
+	}
+	writes := 0
+	s.before = func() {
+		if writes++; writes == 3 {
+			s.items["c"] = "of another writer"
+		}
+	}
+	if _, _, err := k.Together(t.Context(), s.store(), undo.OpTakeback, changes); !errors.Is(err, model.Conflict) {
+		t.Fatal(err)
+	}
+	if len(ends) != 2 || !ends[1].After(ends[0]) || s.peek("a") != "one" || s.peek("b") != "one" {
+		t.Errorf("the rollbacks end at %v; a is %q, b is %q", ends, s.peek("a"), s.peek("b"))
 	}
 }
 
