@@ -322,7 +322,7 @@ func (l *list) known(emit func(Copy) bool) (bool, error) {
 		}
 		texts := map[string]side{}
 		c := Copy{Store: l.s.Name, ID: k.CopyID, BaseID: k.BaseID, Target: k.BaseID, Class: names.Displaced, Tool: k.Tool, Confidence: names.Certain,
-			Reason: k.Reason, Base: BasePresent, Shared: -1, At: k.At}
+			Reason: k.Reason, Base: BasePresent, Shared: -1, At: k.At, Cautions: cautionsFor(k.Tool, 0, names.Displaced)}
 		switch copied := l.read(l.ctx, k.CopyID, texts); {
 		case k.CopyID == k.BaseID:
 			c.Class, c.Row = names.InFile, 19
