@@ -1,6 +1,8 @@
 package conflict
 
 import (
+	"slices"
+
 	"memdesk/conflict/names"
 	"memdesk/model"
 )
@@ -32,7 +34,7 @@ const comesBack = "Sync may restore the deleted copy. Recheck in 2 min."
 func cautionsFor(tool string, row int, class names.Class) []string {
 	var out []string
 	for _, c := range cautions {
-		if has(c.tools, tool) && (len(c.rows) == 0 || has(c.rows, row)) {
+		if slices.Contains(c.tools, tool) && (len(c.rows) == 0 || slices.Contains(c.rows, row)) {
 			out = append(out, c.text)
 		}
 	}
@@ -44,15 +46,6 @@ func cautionsFor(tool string, row int, class names.Class) []string {
 
 // RenameOnly reports whether the copy's vendor warns against deleting it.
 func (c Copy) RenameOnly() bool { return renameOnly[c.Tool] }
-
-func has[T comparable](all []T, x T) bool {
-	for _, a := range all {
-		if a == x {
-			return true
-		}
-	}
-	return false
-}
 
 // textual reports whether a store's items are texts with readable names; ids of graphs and work items are no
 // file names.
