@@ -2,6 +2,7 @@ package conflict_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"memdesk/conflict"
@@ -27,4 +28,30 @@ func TestAToldConflictHasItsVendorsCaution(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 	d.want(map[string]string{"notes/plan.md": "copy\n", "notes/plan-version-2.md": "copy\n"})
+}
+
+// TestACopyOfNothingKnown: a file set aside in a lost-and-found with no base anywhere must be resolvable by its
+// name alone, and be no conflict afterwards.
+func TestACopyOfNothingKnown(t *testing.T) {
+	for id, kept := range map[string]string{"lost_and_found/plan.md": "plan-version-2.md", "notes/.lost_and_found/deep/plan.md": "notes/deep/plan-version-2.md"} {
+		given := map[string]string{id: "copy\n"}
+		d := newDesk(t, given)
+		c := d.find(id)
+		if _, err := conflict.Resolve(t.Context(), d.keeper, d.store, c, conflict.Choice{Take: conflict.TakeCopy}); !errors.Is(err, model.InvalidInput) {
+			t.Error(err)
+		}
+		d.want(given)
+		res, err := conflict.Resolve(t.Context(), d.keeper, d.store, c, conflict.Choice{Take: conflict.TakeBoth})
+		if err != nil || res.Kept != kept {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		d.want(map[string]string{kept: "copy\n"})
+		for c := range conflict.List(t.Context(), d.store, conflict.Options{}) {
+			t.Errorf("%s is still a conflict: %s", c.ID, c.Reason)
+		}
+		if _, err := d.keeper.Restore(t.Context(), d.open, res.Undo.ID); err != nil {
+			t.Error(err)
+		}
+		d.want(given)
+	}
 }

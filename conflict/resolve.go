@@ -1,6 +1,7 @@
 package conflict
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,6 +100,9 @@ func (r *resolver) read() error {
 		return err
 	}
 	if r.c.Target == "" {
+		if r.ch.Take == TakeBoth {
+			return nil
+		}
 		return model.Errorf(model.InvalidInput, "resolve", "nobody can tell what %q is a copy of; rename it with --take both, or forget it", r.c.ID)
 	}
 	r.base, err = r.s.Browser.Read(r.ctx, r.c.Target)
@@ -191,7 +195,7 @@ func (r *resolver) rename(changes []undo.Change) ([]undo.Change, error) {
 	text := r.copy.Body
 	if slug := slugOf(text); slug != "" && (!r.hasBase || slug == slugOf(r.base.Body)) {
 		_, own := folder(id)
-		_, target := folder(r.c.Target)
+		_, target := folder(r.named())
 		text = withSlug(text, newSlug(slug, stemOf(target), stemOf(own)))
 		r.out.Notes = append(r.out.Notes, "the kept copy has the slug "+slugOf(text)+": two notes with one slug are one to their agent")
 	}
@@ -219,9 +223,19 @@ func plain(name string) string {
 	}, name)
 }
 
+// named is the id after which a kept copy is named: the base's, or its own without the lost-and-found, where
+// it would be set aside again.
+func (r *resolver) named() string {
+	if r.c.Target == "" && dumpedID(r.c.ID) {
+		before, after, _ := strings.Cut(r.c.ID, dump)
+		return strings.TrimSuffix(before, ".") + after
+	}
+	return cmp.Or(r.c.Target, r.c.ID)
+}
+
 // freeName returns a free `stem-version-2.ext` beside the base, or a higher number.
 func (r *resolver) freeName() (string, error) {
-	dir, name := folder(r.c.Target)
+	dir, name := folder(r.named())
 	stem, ext := names.Split(name)
 	stem, ext = plain(stem), plain(ext)
 	for n := 2; n < 1000; n++ {
@@ -239,5 +253,5 @@ func (r *resolver) freeName() (string, error) {
 			return "", err
 		}
 	}
-	return "", model.Errorf(model.AlreadyExists, "resolve", "a thousand versions of %q stand there already", r.c.Target)
+	return "", model.Errorf(model.AlreadyExists, "resolve", "a thousand versions of %q stand there already", r.named())
 }

@@ -320,9 +320,12 @@ func (t *tree) dumpNames() map[string]bool {
 	return out
 }
 
+// dump is Google Drive's lost-and-found; its name may begin with a dot.
+const dump = "lost_and_found/"
+
 // dumpedID reports whether an id lies in Google Drive's lost-and-found.
 func dumpedID(id string) bool {
-	i := strings.Index(id, "lost_and_found/")
+	i := strings.Index(id, dump)
 	return i == 0 || i > 0 && (id[i-1] == '/' || id[i-1] == '.')
 }
 
