@@ -55,3 +55,16 @@ func TestACopyOfNothingKnown(t *testing.T) {
 		d.want(given)
 	}
 }
+
+// TestABaseMadeMeanwhileStays: the base of an orphan that an agent writes after the list must not be replaced
+// unseen.
+func TestABaseMadeMeanwhileStays(t *testing.T) {
+	d := newDesk(t, map[string]string{"notes/other.md": "copy\n"})
+	d.store.Conflicts = told{{CopyID: "notes/other.md", BaseID: "notes/plan.md", Tool: "memdesk"}}
+	c := d.find("notes/other.md")
+	write(t, d.root, map[string]string{"notes/plan.md": "of an agent\n"})
+	if _, err := conflict.Resolve(t.Context(), d.keeper, d.store, c, conflict.Choice{Take: conflict.TakeCopy}); !errors.Is(err, model.Conflict) {
+		t.Error(err)
+	}
+	d.want(map[string]string{"notes/other.md": "copy\n", "notes/plan.md": "of an agent\n"})
+}

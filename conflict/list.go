@@ -286,7 +286,7 @@ func (l *list) dumps(t *tree, emit func(Copy) bool) (bool, error) {
 		texts := map[string]side{}
 		copied := l.read(l.ctx, id, texts)
 		c := Copy{Store: l.s.Name, ID: id, Class: names.Dump, Tool: "google-drive", Row: 9, Confidence: names.Possible, Shared: -1,
-			Base: BaseMissing, Orphan: true, Reason: "it lies in lost_and_found; no item of its name elsewhere that is like it",
+			Base: BaseMissing, BaseRev: model.Absent, Orphan: true, Reason: "it lies in lost_and_found; no item of its name elsewhere that is like it",
 			Cautions: cautionsFor("google-drive", 9, names.Dump)}
 		c.takeCopy(copied)
 		for _, base := range t.byName[name] {
@@ -329,12 +329,12 @@ func (l *list) known(emit func(Copy) bool) (bool, error) {
 			c.takeCopy(copied)
 			c.Blocks, c.BaseRev, c.BaseSize = Markers(k.CopyID, copied.it.Body), c.CopyRev, c.CopySize
 		case k.BaseID == "":
-			c.Base, c.Orphan = BaseMissing, true
+			c.Base, c.Orphan, c.BaseRev = BaseMissing, true, model.Absent
 			c.takeCopy(copied)
 		default:
 			base := l.read(l.ctx, k.BaseID, texts)
 			if errors.Is(base.err, model.NotFound) {
-				c.Base, c.Orphan, c.BaseID = BaseMissing, true, ""
+				c.Base, c.Orphan, c.BaseID, c.BaseRev = BaseMissing, true, "", model.Absent
 				c.takeCopy(copied)
 				break
 			}
