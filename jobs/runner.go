@@ -73,7 +73,7 @@ func (r *Runner) Start(ctx context.Context, s Spec) (ID, error) {
 	if s.Kind == "" || s.Run == nil {
 		return "", errors.New("start job: kind and run are needed")
 	}
-	if err := makeDirs(r.fs, r.dir); err != nil {
+	if err := atomicfile.MakeDirs(r.fs, r.dir); err != nil {
 		return "", fmt.Errorf("start job: make directory: %w", atomicfile.Pathless(err))
 	}
 	now := r.clock.Now().UTC()
@@ -330,22 +330,3 @@ func (r *Runner) controlPath(id ID) string { return filepath.Join(r.dir, string(
 var idForm = regexp.MustCompile(`^[0-9]{8}t[0-9]{6}-[0-9a-f]{16}$`)
 
 func (id ID) valid() bool { return idForm.MatchString(string(id)) }
-
-// makeDirs is MkdirAll with mode 0700 and flushed entries.
-func makeDirs(fsys atomicfile.FS, dir string) error {
-	if info, err := os.Stat(dir); err == nil {
-		if !info.IsDir() {
-			return errors.New("a file stands where the directory should be")
-		}
-		return nil
-	} else if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
-		return err
-	}
-	if err := makeDirs(fsys, filepath.Dir(dir)); err != nil {
-		return err
-	}
-	if err := fsys.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return fsys.SyncDir(filepath.Dir(dir))
-}

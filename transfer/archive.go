@@ -20,6 +20,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 )
@@ -130,7 +131,7 @@ func Export(ctx context.Context, s model.Store, dir string, at time.Time, progre
 	}); err != nil {
 		return m, err
 	}
-	return m, os.Rename(part, dir)
+	return m, atomicfile.MoveDir(atomicfile.OS{}, part, dir)
 }
 
 // items writes the items and counts them.

@@ -63,10 +63,7 @@ func (k *Keeper) prepare() error {
 			return err
 		}
 	}
-	if err := os.Mkdir(k.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return atomicfile.Pathless(err)
-	}
-	return nil
+	return atomicfile.Pathless(atomicfile.MakeDirs(atomicfile.OS{}, k.dir))
 }
 
 func (k *Keeper) write(e Entry, body string) error {

@@ -62,6 +62,36 @@ func flushDir(fsys FS, path string) error {
 	return nil
 }
 
+// MakeDirs is MkdirAll with mode 0700 and flushed entries.
+func MakeDirs(fsys FS, dir string) error {
+	if info, err := os.Stat(dir); err == nil {
+		if !info.IsDir() {
+			return errors.New("a file stands where the directory should be")
+		}
+		return nil
+	} else if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
+		return err
+	}
+	if err := MakeDirs(fsys, filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := fsys.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return fsys.SyncDir(filepath.Dir(dir))
+}
+
+// MoveDir gives a directory whose files are flushed its name, durably.
+func MoveDir(fsys FS, from, to string) error {
+	if err := fsys.SyncDir(from); err != nil {
+		return err
+	}
+	if err := fsys.Rename(from, to); err != nil {
+		return err
+	}
+	return fsys.SyncDir(filepath.Dir(to))
+}
+
 // Stage is WriteFS without the rename: it returns the temporary sibling, which the caller renames or removes.
 func Stage(path string, data []byte, o Options) (temp string, err error) {
 	return stage(OS{}, path, data, o)

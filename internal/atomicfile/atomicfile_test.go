@@ -1,6 +1,7 @@
 package atomicfile_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -233,5 +234,52 @@ func TestTakenTempNameIsTriedAgain(t *testing.T) {
 	}
 	if body, _ := os.ReadFile(filepath.Join(dir, "t0")); string(body) != before {
 		t.Errorf("another's temporary file now holds %q", body)
+	}
+}
+
+// TestDirectoriesAreFlushed: the entry of each new directory must be flushed before anything is put into it.
+func TestDirectoriesAreFlushed(t *testing.T) {
+	dir := t.TempDir()
+	base := filepath.Base(dir)
+	l := faultfs.New(nil)
+	for range 2 { // the second finds them
+		if err := atomicfile.MakeDirs(l, filepath.Join(dir, "a", "b")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := atomicfile.MoveDir(l, filepath.Join(dir, "a"), filepath.Join(dir, "c")); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"mkdir a", "syncdir " + base, "mkdir b", "syncdir a", "syncdir a", "rename c", "syncdir " + base}
+	if diff := cmp.Diff(want, l.Steps()); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	put(t, filepath.Join(dir, "f"), before)
+	if err := atomicfile.MakeDirs(l, filepath.Join(dir, "f")); err == nil {
+		t.Error("a file passes for a directory")
+	}
+}
+
+// TestStateIsMadeDurably: a directory that is not flushed is gone after power loss, with the state in it.
+func TestStateIsMadeDurably(t *testing.T) {
+	for _, pkg := range []string{"undo", "jobs", "transfer", "internal/statedir"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pkg), "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(pkg, err)
+		}
+		for _, f := range files {
+			if strings.HasSuffix(f, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range []string{"os.Mkdir(", "os.MkdirAll(", "os.Rename("} {
+				if bytes.Contains(text, []byte(call)) {
+					t.Errorf("%s calls %s...): use atomicfile.MakeDirs or MoveDir", f, call)
+				}
+			}
+		}
 	}
 }

@@ -156,7 +156,7 @@ func (l layout) ensure(dir string) error {
 	if err := l.check(dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := atomicfile.MakeDirs(atomicfile.OS{}, dir); err != nil {
 		return fmt.Errorf("the state directory cannot be made: %w", atomicfile.Pathless(err))
 	}
 	path := filepath.Join(dir, mark)
