@@ -456,6 +456,31 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// TestStartingSweeps: journals must not gather for ever, and each must stay for its time.
+func TestStartingSweeps(t *testing.T) {
+	dir := t.TempDir()
+	work := func(context.Context, *jobs.Handle) error { return nil }
+	r := open(t, dir, nil)
+	old := start(t, r, work)
+	last(t, r, old)
+	for _, tt := range []struct {
+		age   time.Duration
+		stays bool
+	}{{jobs.Keep - time.Hour, true}, {jobs.Keep + time.Hour, false}} {
+		later, err := jobs.Open(jobs.Options{Dir: dir, Clock: clock.NewFake(epoch.Add(tt.age)), Poll: time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last(t, later, start(t, later, work))
+		if _, err := later.Get(t.Context(), old); errors.Is(err, jobs.ErrNotFound) == tt.stays {
+			t.Errorf("after %s: %v", tt.age, err)
+		}
+		if err := later.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestDamagedJournal(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, dir, nil)

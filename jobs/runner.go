@@ -38,6 +38,7 @@ type Runner struct {
 	dir   string
 	poll  time.Duration
 	slots chan struct{}
+	swept sync.Once
 
 	mu     sync.Mutex
 	live   map[ID]*job
@@ -67,8 +68,11 @@ func Open(o Options) (*Runner, error) {
 	}, nil
 }
 
+// Keep is how long the journal of an ended job is kept.
+const Keep = 90 * 24 * time.Hour
+
 // Start begins a job and returns once its journal is durable. The job keeps the values of ctx, but does not
-// end with it.
+// end with it. The first Start of a runner sweeps what ended more than Keep ago.
 func (r *Runner) Start(ctx context.Context, s Spec) (ID, error) {
 	if s.Kind == "" || s.Run == nil {
 		return "", errors.New("start job: kind and run are needed")
@@ -77,6 +81,7 @@ func (r *Runner) Start(ctx context.Context, s Spec) (ID, error) {
 		return "", fmt.Errorf("start job: make directory: %w", atomicfile.Pathless(err))
 	}
 	now := r.clock.Now().UTC()
+	r.swept.Do(func() { _, _ = r.Sweep(ctx, now.Add(-Keep)) }) // housekeeping: the job does not depend on it
 	id := ID(now.Format("20060102t150405") + "-" + atomicfile.Suffix())
 	j, err := createJournal(ctx, r.fs, r.path(id), atomicfile.Suffix()+atomicfile.Suffix())
 	if err != nil {
