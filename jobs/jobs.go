@@ -22,7 +22,7 @@ import (
 type State string
 
 // The states. Done, Failed and Cancelled are ends; Interrupted is a job whose process is gone. Recover
-// continues it, like a failed one.
+// continues it, like a failed one. Unreadable is a job whose journal cannot be read, so nothing is known of it.
 const (
 	Queued      State = "queued"
 	Running     State = "running"
@@ -31,6 +31,7 @@ const (
 	Failed      State = "failed"
 	Cancelled   State = "cancelled"
 	Interrupted State = "interrupted"
+	Unreadable  State = "unreadable"
 )
 
 // Ended reports whether the job is over; an interrupted one is not.
@@ -75,6 +76,7 @@ type Status struct {
 	PID         int
 	Started     time.Time
 	Updated     time.Time
-	// Err is the error itself, in the process that ran the job only.
+	// Err is the error itself, in the process that ran the job only; of an unreadable job, why it cannot be
+	// read.
 	Err error
 }

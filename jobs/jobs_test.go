@@ -481,6 +481,30 @@ func TestStartingSweeps(t *testing.T) {
 	}
 }
 
+// TestOneUnreadableJournalHidesNoOther: it is shown as unreadable, and stays.
+func TestOneUnreadableJournalHidesNoOther(t *testing.T) {
+	dir := t.TempDir()
+	r := open(t, dir, nil)
+	good := start(t, r, func(context.Context, *jobs.Handle) error { return nil })
+	last(t, r, good)
+	const bad = "20260521t100000-0123456789abcdef"
+	if err := os.Symlink(filepath.Join(dir, string(good)+".jsonl"), filepath.Join(dir, bad+".jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	all, err := r.List(t.Context())
+	if err != nil || len(all) != 2 || all[0].ID != bad || all[0].State != jobs.Unreadable || all[0].Err == nil || all[1].State != jobs.Done {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if n, err := r.Sweep(t.Context(), epoch.AddDate(1, 0, 0)); n != 1 || err != nil {
+		t.Errorf("swept %d, %v, want the one that ended", n, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if all, err := r.List(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled list gives %+v, %v", all, err)
+	}
+}
+
 func TestDamagedJournal(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, dir, nil)

@@ -269,7 +269,8 @@ func (r *Runner) Steps(ctx context.Context, id ID) (completed func(key string) b
 	return func(key string) bool { return j.steps[j.stepKey(key)] }, nil
 }
 
-// List is every job, newest first; none when there is no directory.
+// List is every job, newest first; none when there is no directory. One whose journal cannot be read is
+// Unreadable: it does not hide the others.
 func (r *Runner) List(ctx context.Context) ([]Status, error) {
 	entries, err := r.fs.ReadDir(r.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -286,8 +287,11 @@ func (r *Runner) List(ctx context.Context) ([]Status, error) {
 			if errors.Is(err, ErrNotFound) {
 				continue // swept meanwhile
 			}
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("list jobs: %w", ctx.Err())
+			}
 			if err != nil {
-				return nil, fmt.Errorf("list jobs: %w", err)
+				st = Status{ID: id, State: Unreadable, Err: err}
 			}
 			out = append(out, st)
 		}
@@ -304,7 +308,7 @@ func (r *Runner) Sweep(ctx context.Context, t time.Time) (int, error) {
 	}
 	n := 0
 	for _, st := range all {
-		if !(st.State.Ended() || st.Kind == "") || !st.Updated.Before(t) || r.mine(st.ID) != nil {
+		if !(st.State.Ended() || st.State == Interrupted && st.Kind == "") || !st.Updated.Before(t) || r.mine(st.ID) != nil {
 			continue
 		}
 		if err := r.fs.Remove(r.path(st.ID)); err != nil {
