@@ -125,6 +125,8 @@ func startOrRecover(ctx context.Context, r *jobs.Runner, spec jobs.Spec, takenUp
 			return st.ID, nil
 		case errors.Is(err, jobs.ErrRunning):
 			return "", model.Errorf(model.Conflict, spec.Kind, "job %s is doing this already", st.ID)
+		case !errors.Is(err, jobs.ErrEnded) && !errors.Is(err, jobs.ErrNotFound): // it is there, and must not be begun twice
+			return "", err
 		}
 	}
 	return r.Start(ctx, spec)

@@ -15,6 +15,7 @@ import (
 	"memdesk/backends"
 	"memdesk/backends/demodata"
 	"memdesk/internal/clock"
+	"memdesk/jobs"
 	"memdesk/model"
 )
 
@@ -274,4 +275,44 @@ func TestIntentsNewerThanTheVerification(t *testing.T) {
 	open(1)
 	ended(later)
 	open(0)
+}
+
+// TestACopyIsNotBegunTwice: an unfinished copy that cannot be taken up must stop the command, and a journal that
+// cannot be read must be told.
+func TestACopyIsNotBegunTwice(t *testing.T) {
+	s := newSession(t, func(*Options) {})
+	r, err := s.Jobs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close(context.WithoutCancel(t.Context()))
+	runs := 0
+	spec := jobs.Spec{Kind: "copy", Title: "a to b", Run: func(context.Context, *jobs.Handle) error {
+		runs++
+		return errors.New("a disk is full")
+	}}
+	id, err := startOrRecover(t.Context(), r, spec, func(jobs.Status) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := follow(t.Context(), r, id, func(jobs.Status) {}); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(s.State, "jobs")
+	if err := os.MkdirAll(filepath.Join(dir, string(id)+".control", "x"), 0o700); err != nil { // it cannot be removed
+		t.Fatal(err)
+	}
+	if again, err := startOrRecover(t.Context(), r, spec, func(jobs.Status) {}); err == nil {
+		_, _ = follow(t.Context(), r, again, func(jobs.Status) {})
+		t.Errorf("%s was begun beside %s", again, id)
+	}
+	if runs != 1 {
+		t.Errorf("%d runs, want 1", runs)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "20260521t100000-0123456789abcdef.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if told := s.brokenOff(t.Context(), r); len(told) != 1 || !strings.Contains(told[0], "20260521t100000-0123456789abcdef") {
+		t.Errorf("told %q", told)
+	}
 }

@@ -80,6 +80,9 @@ func (s *Session) brokenOff(ctx context.Context, r *jobs.Runner) (notices []stri
 	}
 	last := told
 	for _, j := range all {
+		if j.State == jobs.Unreadable {
+			notices = append(notices, fmt.Sprintf("the journal of job %s cannot be read, so nobody knows how its work ended: %v", j.ID, j.Err))
+		}
 		if j.State != jobs.Interrupted || !strings.HasPrefix(j.Kind, "console-") || !j.Updated.After(told) {
 			continue
 		}
