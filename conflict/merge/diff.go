@@ -178,7 +178,7 @@ func (d *differ) shortest(a0, a1, b0, b1 int) {
 			}
 			v[limit+k] = x
 			if x >= n && x-k >= m {
-				d.backtrack(trace, v, limit, e, k, a0, b0)
+				d.backtrack(trace, e, k, a0, b0)
 				return
 			}
 		}
@@ -188,8 +188,7 @@ func (d *differ) shortest(a0, a1, b0, b1 int) {
 
 // backtrack writes the edits of a found path. trace[e] is v before step e, around
 // its middle.
-func (d *differ) backtrack(trace [][]int, v []int, limit, e, k, a0, b0 int) {
-	x := v[limit+k]
+func (d *differ) backtrack(trace [][]int, e, k, a0, b0 int) {
 	var rev []Edit
 	for ; e > 0; e-- {
 		t := trace[e]
@@ -206,9 +205,8 @@ func (d *differ) backtrack(trace [][]int, v []int, limit, e, k, a0, b0 int) {
 		} else {
 			rev = append(rev, Edit{a0 + px, a0 + px + 1, b0 + py, b0 + py})
 		}
-		k, x = prev, px
+		k = prev
 	}
-	_ = x
 	for i := len(rev) - 1; i >= 0; i-- {
 		d.out = append(d.out, rev[i])
 	}
