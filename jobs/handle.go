@@ -113,6 +113,7 @@ func (h *Handle) Wait(ctx context.Context) error {
 	}
 }
 
+// over reports whether the job has ended or broken off.
 func (h *Handle) over() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -37,7 +37,7 @@ type walkedPage[T any] struct {
 	total model.Count
 }
 
-// pageWait is the longest search for a page that has rows before they are returned.
+// pageWait is the longest search for a page that has a row already; the first row is waited for.
 const pageWait = time.Second
 
 // page is the page of q with the matching rows. begin starts a walk, which outlives its first page. A stream of
