@@ -71,6 +71,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	call, err := guest.BeginSoon(r)
 	if err != nil {
+		w.Header().Set("Retry-After", bearer.RetryAfter) // nothing was begun
 		fail(w, err)
 		return
 	}

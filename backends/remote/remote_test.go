@@ -514,8 +514,23 @@ func TestTooManyCallsAreTurnedAway(t *testing.T) {
 		done <- err
 	}()
 	<-enter
-	if _, err := far.Browser.Tiers(t.Context()); !errors.Is(err, model.RateLimited) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second/2) // no time to wait for another try
+	defer cancel()
+	if _, err := far.Browser.Tiers(ctx); !errors.Is(err, model.RateLimited) {
 		t.Errorf("err = %v, want rate limited", err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+"/v1/store", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") != bearer.RetryAfter {
+		t.Errorf("%s, to be tried again after %q", res.Status, res.Header.Get("Retry-After"))
 	}
 	close(leave)
 	if err := <-done; err != nil {
