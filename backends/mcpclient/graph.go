@@ -220,9 +220,6 @@ func (g *graph) retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	if err != nil {
 		return model.RetainResult{}, err
 	}
-	if v, hit := quarantine.Scan(id + "\n" + req.Content); hit {
-		return model.RetainResult{}, model.Errorf(model.InvalidInput, op, "the scanner rejects the text: %s/%s; nothing was sent", v.Category, v.Pattern)
-	}
 	was, err := g.read(ctx, id)
 	there := err == nil
 	if err != nil && model.KindOf(err) != model.NotFound {
@@ -230,6 +227,10 @@ func (g *graph) retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	}
 	if err := model.CheckMatch(op, req.IfMatch, there, was.Revision); err != nil {
 		return model.RetainResult{}, err
+	}
+	cleans := there && req.Mode == model.Replace && req.IfMatch != "" && len(quarantine.Added(id+"\n"+was.Body, id+"\n"+req.Content)) == 0
+	if v, hit := quarantine.Scan(id + "\n" + req.Content); hit && !cleans {
+		return model.RetainResult{}, model.Errorf(model.InvalidInput, op, "the scanner rejects the text: %s/%s; nothing was sent", v.Category, v.Pattern)
 	}
 	if from, relation, to, ok := entity.Ends(id); ok {
 		if there {
