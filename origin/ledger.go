@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -142,10 +143,11 @@ func (l *Ledger) Of(store, id string) ([]Row, error) {
 	var out []Row
 	err := l.All(func(r Row) bool {
 		if r.Store == store && r.ID == id {
-			out = append([]Row{r}, out...)
+			out = append(out, r)
 		}
 		return true
 	})
+	slices.Reverse(out)
 	return out, err
 }
 

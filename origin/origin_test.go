@@ -1,11 +1,13 @@
 package origin_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -162,6 +164,31 @@ func TestLedgerOfNamesThatAreNoUTF8(t *testing.T) {
 		if rows, err := l.Of("vault", id); err != nil || len(rows) != want {
 			t.Errorf("%q: %+v, %v", id, rows, err)
 		}
+	}
+}
+
+// TestRowsOfAFlood: the rows of one item must cost what they hold, not their number squared: a take-back comes
+// after a flood.
+func TestRowsOfAFlood(t *testing.T) {
+	dir := t.TempDir()
+	l := origin.OpenLedger(dir, func() error { return nil })
+	const n = 4000
+	var lines bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&lines, `{"store":"s","id":"one","revision":"%d","actor":"flood","at":"2026-05-21T09:00:00Z"}`+"\n", i)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ledger.jsonl"), lines.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	rows, err := l.Of("s", "one")
+	runtime.ReadMemStats(&after)
+	if err != nil || len(rows) != n || rows[0].Revision != "3999" || rows[n-1].Revision != "0" {
+		t.Fatal(len(rows), err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
+		t.Errorf("%d rows took %d MiB", n, used>>20)
 	}
 }
 

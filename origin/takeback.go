@@ -33,6 +33,7 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 	type item struct {
 		store, id string
 		rows      []Row // since the source's first write
+		at        map[Row]int
 	}
 	byRef := map[string]*item{}
 	var order []*item
@@ -43,13 +44,14 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 			if !want(r.Store) || r.At.Before(since) || !r.Made(source) {
 				return true
 			}
-			it = &item{store: r.Store, id: r.ID}
+			it = &item{store: r.Store, id: r.ID, at: map[Row]int{}}
 			byRef[key] = it
 			order = append(order, it)
 		}
-		if i := slices.IndexFunc(it.rows, func(was Row) bool { return was == r }); i >= 0 {
+		if i, known := it.at[r]; known && i < len(it.rows) && it.rows[i] == r {
 			it.rows = it.rows[:i] // an undo has brought back the text of then
 		}
+		it.at[r] = len(it.rows)
 		it.rows = append(it.rows, r)
 		return true
 	})
