@@ -242,6 +242,9 @@ func (r Rules) rejected(ctx context.Context, c *model.Call, id string, w Writer,
 
 func (r Rules) hold(c *model.Call, w Writer, category, pattern string, signals ...signal.Signal) error {
 	h, err := r.Shelf.Put(Held{Store: c.Store.Name, Request: *c.Retain, Category: category, Pattern: pattern, Signals: signals, Writer: w, At: r.Clock.Now().UTC()})
+	if errors.Is(err, model.RateLimited) {
+		return err
+	}
 	if err != nil {
 		return model.Errorf(model.Unavailable, "retain", "the text needs a review and cannot be kept for it; nothing was written")
 	}

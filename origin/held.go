@@ -40,7 +40,8 @@ const HeldPrefix = review.HeldPrefix
 // HeldSource is the source that a held entry names.
 const HeldSource = review.HeldSource
 
-// maxHeld is how many writes a shelf keeps; the oldest are dropped.
+// maxHeld is how many writes a shelf keeps (AD10). One more is refused: dropping the oldest would let a writer push
+// out the evidence against itself.
 const maxHeld = 1000
 
 // The verdicts of the gate (AD12).
@@ -61,7 +62,7 @@ type Shelf struct {
 func OpenShelf(dir string, ready func() error) *Shelf { return &Shelf{dir: dir, ready: ready} }
 
 // Put keeps a write and returns it with its id. A repeated write gets the entry of the first, which names the first
-// writer: nobody can put a held write on another's name.
+// writer: nobody can put a held write on another's name. RateLimited when the shelf is full.
 func (s *Shelf) Put(h Held) (Held, error) {
 	key, err := json.Marshal([]any{h.Store, h.Request, h.Category})
 	if err != nil {
@@ -78,36 +79,22 @@ func (s *Shelf) Put(h Held) (Held, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return h, err
 	}
+	files, err := os.ReadDir(s.dir)
+	if err != nil {
+		return h, err
+	}
+	if len(files) >= maxHeld {
+		return h, model.Errorf(model.RateLimited, "retain", "the text needs a review, and %d writes wait for one already; nothing was written", len(files))
+	}
 	data, err := json.Marshal(h)
 	if err != nil {
 		return h, err
 	}
-	if err := atomicfile.Write(s.path(h.ID), data, 0o600); err != nil {
-		return h, err
-	}
-	return h, s.trim()
+	return h, atomicfile.Write(s.path(h.ID), data, 0o600)
 }
 
 func (s *Shelf) path(id string) string {
 	return filepath.Join(s.dir, strings.TrimPrefix(id, HeldPrefix)+".json")
-}
-
-// trim removes the oldest entries beyond maxHeld.
-func (s *Shelf) trim() error {
-	files, err := os.ReadDir(s.dir)
-	if err != nil || len(files) <= maxHeld {
-		return err
-	}
-	all, _, err := s.List("")
-	if err != nil {
-		return err
-	}
-	for _, h := range all[:max(0, len(all)-maxHeld)] {
-		if err := s.Drop(h.ID); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // List returns the entries of one store, or of all for "", oldest first, and the names of unreadable files.

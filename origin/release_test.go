@@ -2,6 +2,8 @@ package origin_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -34,5 +36,32 @@ func TestReleaseScansTheFields(t *testing.T) {
 	}
 	if _, err := s.Browser.Read(t.Context(), "n"); !errors.Is(err, model.NotFound) {
 		t.Errorf("it was written: %v", err)
+	}
+}
+
+// TestAFullShelfDropsNothing: a writer must not push out what was held against it by sending more.
+func TestAFullShelfDropsNothing(t *testing.T) {
+	dir := t.TempDir()
+	shelf := origin.OpenShelf(dir, func() error { return nil })
+	held := func(n int) origin.Held {
+		return origin.Held{Store: "s", Request: model.RetainRequest{ID: fmt.Sprint(n)}, Category: origin.CategoryOrigin}
+	}
+	first, err := shelf.Put(held(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n < 1000; n++ {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%032x.json", n)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := shelf.Put(held(1)); !errors.Is(err, model.RateLimited) {
+		t.Errorf("one more: %v", err)
+	}
+	if _, err := shelf.Put(held(0)); err != nil {
+		t.Errorf("the same again: %v", err)
+	}
+	if _, err := shelf.Get(first.ID); err != nil {
+		t.Errorf("the first: %v", err)
 	}
 }
