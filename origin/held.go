@@ -76,7 +76,7 @@ func (s *Shelf) Put(h Held) (Held, error) {
 	if err := s.ready(); err != nil {
 		return h, err
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := atomicfile.MakeDirs(atomicfile.OS{}, s.dir); err != nil {
 		return h, err
 	}
 	files, err := os.ReadDir(s.dir)

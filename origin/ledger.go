@@ -58,7 +58,7 @@ func (l *Ledger) addTo(line []byte, most int64) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+	if err := atomicfile.MakeDirs(atomicfile.OS{}, filepath.Dir(l.path)); err != nil {
 		return err
 	}
 	unlock, err := lockFile(l.path+".lock", false)

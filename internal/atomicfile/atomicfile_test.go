@@ -262,7 +262,7 @@ func TestDirectoriesAreFlushed(t *testing.T) {
 
 // TestStateIsMadeDurably: a directory that is not flushed is gone after power loss, with the state in it.
 func TestStateIsMadeDurably(t *testing.T) {
-	for _, pkg := range []string{"undo", "jobs", "transfer", "internal/statedir"} {
+	for _, pkg := range []string{"undo", "jobs", "origin", "internal/statedir"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pkg), "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(pkg, err)
