@@ -81,17 +81,6 @@ func MakeDirs(fsys FS, dir string) error {
 	return fsys.SyncDir(filepath.Dir(dir))
 }
 
-// MoveDir gives a directory whose files are flushed its name, durably.
-func MoveDir(fsys FS, from, to string) error {
-	if err := fsys.SyncDir(from); err != nil {
-		return err
-	}
-	if err := fsys.Rename(from, to); err != nil {
-		return err
-	}
-	return fsys.SyncDir(filepath.Dir(to))
-}
-
 // Stage is WriteFS without the rename: it returns the temporary sibling, which the caller renames or removes.
 func Stage(path string, data []byte, o Options) (temp string, err error) {
 	return stage(OS{}, path, data, o)
