@@ -96,7 +96,7 @@ func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
 	switch row.State {
 	case jobs.Done:
 		t = paint.ToneGood
-	case jobs.Failed:
+	case jobs.Failed, jobs.Unreadable:
 		t = paint.ToneBad
 	case jobs.Interrupted, jobs.Cancelled, jobs.Paused:
 		t = paint.ToneWarn
@@ -197,6 +197,8 @@ func jobState(row jobRow) string {
 		return "it ended before its end" + takeUp(row.Kind)
 	case jobs.Interrupted:
 		return "its process is gone; what was done stays done" + takeUp(row.Kind)
+	case jobs.Unreadable:
+		return "its journal cannot be read, so nothing is known of it"
 	}
 	return "another version of memdesk wrote this"
 }
