@@ -3,8 +3,6 @@ package audit
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"memdesk/model"
@@ -120,6 +118,13 @@ func madeBy(c *model.Call) string {
 	return model.Ref{Store: c.Store.Name, ID: c.Retained.ID}.String()
 }
 
+// Partly is the error of an act that did a part of its work, for its record.
+func Partly(err error) error { return partly{err} }
+
+type partly struct{ error }
+
+func (p partly) Unwrap() error { return p.error }
+
 // resultOf is the outcome of an act: what it did stands in the record, also when its rest failed.
 func resultOf(done Result, err error) Result {
 	if err == nil {
@@ -128,7 +133,7 @@ func resultOf(done Result, err error) Result {
 	}
 	done.Verdict, done.Class = Failed, string(model.KindOf(err))
 	switch {
-	case slices.Max(append(slices.Collect(maps.Values(done.Counts)), 0)) > 0:
+	case errors.As(err, &partly{}):
 		done.Verdict = Partial
 	case model.IsRefusal(err):
 		done.Verdict = Refused

@@ -144,7 +144,11 @@ func TestWhatAFailedActDid(t *testing.T) {
 	}
 	act := func(n int64) error {
 		return l.Act(t.Context(), audit.Entry{Action: "takeback"}, func(context.Context) (map[string]int64, error) {
-			return map[string]int64{"removed": n}, model.Refuse("takeback", "the last store says no")
+			err := model.Refuse("takeback", "the last store says no")
+			if n > 0 {
+				err = audit.Partly(err)
+			}
+			return map[string]int64{"removed": n}, err
 		})
 	}
 	for n, want := range map[int64]audit.Verdict{0: audit.Refused, 3: audit.Partial} {

@@ -233,6 +233,9 @@ func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason stri
 				}
 			}
 		}
+		if failed != nil && len(done) > 0 {
+			failed = audit.Partly(failed)
+		}
 		return origin.Count(done), failed
 	})
 	return done, undone, err

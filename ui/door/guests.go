@@ -199,28 +199,23 @@ func (g *Guests) Provider(store string) http.Handler {
 			if err != nil { // it did not open for this guest: its calls say why
 				return model.Store{Name: store, Provider: gone{err}}
 			}
-			s.Provider = restoring{s.Provider, store, guest.Ledger}
-			return s
+			return s.Wrap(restoresKnown(guest.Ledger))
 		},
 		Refused: func(ctx context.Context, c backends.Caller, scope string) {
 			g.Session(c.Name).Refused(ctx, store, bearer.Verb(scope), scope)
 		}})
 }
 
-// restoring is a provider that believes that an item is restored under a name that a new one may not have (R34) only
-// where the item was changed through memdesk.
-type restoring struct {
-	model.Provider
-	store  string
-	ledger *origin.Ledger // nil: nothing can be written either
-}
-
-func (r restoring) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
-	if req.Restore && !model.PlainID(req.ID) && r.ledger != nil {
-		_, was, err := r.ledger.Latest(r.store, req.ID)
-		req.Restore = was && err == nil
+// restoresKnown believes that an item is restored under a name that a new one may not have (R34) only where the item
+// was changed through memdesk. Without a ledger nothing can be written either.
+func restoresKnown(ledger *origin.Ledger) model.Middleware {
+	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Retain != nil && c.Retain.Restore && !model.PlainID(c.Retain.ID) && ledger != nil {
+			_, was, err := ledger.Latest(c.Store.Name, c.Retain.ID)
+			c.Retain.Restore = was && err == nil
+		}
+		return next(ctx)
 	}
-	return r.Provider.Retain(ctx, req)
 }
 
 // Only admits callers whose token has a scope.
