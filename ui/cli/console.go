@@ -97,7 +97,9 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options, ru
 	if err != nil {
 		return err
 	}
-	o.Jobs = s.Journal(ctx, runner)
+	ctx, gone := context.WithCancel(ctx)
+	defer gone()
+	o.Gone, o.Jobs = gone, s.Journal(ctx, runner)
 	if len(a.flags.stores) == 0 { // an erasure is over all stores
 		if o.Erasure, err = s.Erasures(runner, a.away()); err != nil {
 			return err

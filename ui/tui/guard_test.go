@@ -88,7 +88,7 @@ func session(t *testing.T, change func(*App)) (in *io.PipeWriter, out *screen, c
 	out = newScreen()
 	sizes := make(chan Size, 1)
 	sizes <- Size{80, 24}
-	o := Options{Clock: clock.Fixed(time.Unix(0, 0)), Terminal: Terminal{r, out, sizes}, Environ: []string{"TERM=xterm-256color"}}
+	o := Options{Clock: clock.Fixed(time.Unix(0, 0)), Terminal: Terminal{Input: r, Output: out, Sizes: sizes, Gone: cancel}, Environ: []string{"TERM=xterm-256color"}}
 	a := NewApp(ctx, o)
 	change(a)
 	ended = make(chan error, 1)
@@ -105,6 +105,34 @@ func wait(t *testing.T, ended chan error) error {
 	case <-time.After(15 * time.Second):
 		t.Fatal("the console does not end")
 		return nil
+	}
+}
+
+// TestGoneWithoutLeaving: a terminal that ends says that the operator has gone; leaving does not.
+func TestGoneWithoutLeaving(t *testing.T) {
+	for _, leaves := range []bool{false, true} {
+		gone := make(chan struct{})
+		in, _, _, ended := session(t, func(a *App) {
+			go func() { <-a.D.Ctx.Done(); close(gone) }()
+		})
+		if leaves {
+			go func() { _, _ = in.Write([]byte("q")) }()
+		} else if err := in.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := wait(t, ended); err != nil {
+			t.Error(err)
+		}
+		select {
+		case <-gone:
+			if leaves {
+				t.Error("leaving counts as gone")
+			}
+		case <-time.After(map[bool]time.Duration{false: 15 * time.Second, true: 0}[leaves]):
+			if !leaves {
+				t.Error("nobody was told that the operator has gone")
+			}
+		}
 	}
 }
 

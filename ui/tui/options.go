@@ -56,6 +56,9 @@ type Terminal struct {
 	// Sizes gives the size of a terminal that is no file, such as an SSH session's:
 	// one at the start and one for each change. The console does not close it.
 	Sizes <-chan Size
+	// Gone is called when the operator has gone without leaving, before work that is under way is told to end; may
+	// be nil.
+	Gone func()
 }
 
 // Size is the size of a terminal in cells.

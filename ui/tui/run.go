@@ -74,6 +74,9 @@ func run(ctx context.Context, a *App, o Options) error {
 		go ForwardSizes(ctx, o.Sizes, p.Send)
 	}
 	_, err := p.Run()
+	if err != nil && a.end.crash == "" && !errors.Is(err, tea.ErrInterrupted) && o.Gone != nil {
+		o.Gone() // the terminal has ended: its signal may come later
+	}
 	switch {
 	case a.end.crash != "":
 		return fmt.Errorf("console: an internal error in %s; an act that was under way is an open intent in the audit log", a.end.crash)
