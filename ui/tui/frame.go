@@ -198,7 +198,7 @@ func (a *App) identity() string {
 // storeCount is the frame's summary of the stores.
 func (a *App) storeCount() (all, failed safetext.Text) {
 	esc := a.D.Esc
-	down := a.Health.Down()
+	down := a.down()
 	up := len(a.members) - len(down)
 	all = esc.Sprintf("%d/%s up", up, prose.Plural(int64(len(a.members)), "store"))
 	if a.width < fullBarFrom {

@@ -3,6 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/pane"
@@ -26,8 +27,9 @@ type registered struct {
 // and one line here.
 var registry = []registered{
 	PaneHealth: {"Health", "Health", func(s *screens, d *pane.Bench, at int) desk.Pane {
-		s.Health = health.New(d, at, s.counts)
-		return s.Health
+		p, down := health.New(d, at, s.counts)
+		s.down = down
+		return s.record(at, p)
 	}},
 	PaneTiers:  {"Tiers", "Tiers", func(s *screens, d *pane.Bench, at int) desk.Pane { s.Tiers = tiers.New(d, at); return s.Tiers }},
 	PaneRecall: {"Recall", "Recall", func(s *screens, d *pane.Bench, at int) desk.Pane { s.Recall = recall.New(d, at); return s.Recall }},
@@ -46,10 +48,10 @@ var registry = []registered{
 
 // screens are the panes that others use: an act on an item shows in the tiers.
 type screens struct {
-	Health   *health.Pane
 	Tiers    *tiers.Pane
 	Recall   *recall.Pane
-	countDue func() tea.Cmd // of the erasure requests, for the badge
+	down     func() []safetext.Text // the failing stores
+	countDue func() tea.Cmd         // of the erasure requests, for the badge
 	stories  *quarantine.Stories
 	Records  map[int]desk.Listing // those that list records
 }
@@ -66,8 +68,6 @@ func (s *screens) record(at int, p desk.Listing) desk.Pane {
 // Readout is the pane of a number as a list to read out.
 func (s *screens) Readout(n int) desk.Readout {
 	switch n {
-	case PaneHealth:
-		return s.Health
 	case PaneTiers:
 		return s.Tiers.Tree
 	case PaneRecall:

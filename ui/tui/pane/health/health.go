@@ -54,16 +54,14 @@ type anchored struct {
 	state model.HealthState
 }
 
-// Pane watches every store, open or not. Its list shows what was observed last, the worst store first.
-type Pane struct {
-	desk.Listing
+// watch is the pane of every store, open or not. Its list shows what was observed last, the worst store first.
+type watch struct {
+	*record.List[observed]
 	d       *pane.Bench
 	at      int                                  // its address
 	counts  func(store string) []model.TierCount // of items; nil: not counted
 	ask     func(func(context.Context) any) tea.Cmd
-	here    func() observed    // the store at the cursor
-	pick    func(store string) // puts the cursor on a store
-	moved   bool               // the operator has chosen a row, or acted on one; else the worst store is selected
+	moved   bool // the operator has chosen a row, or acted on one; else the worst store is selected
 	reports map[string]backends.HealthReport
 	past    map[string]*checks
 	running map[string]bool // one outstanding check per store
@@ -79,34 +77,39 @@ type Pane struct {
 	height   int
 }
 
-func New(d *pane.Bench, at int, counts func(store string) []model.TierCount) *Pane {
-	p := &Pane{
+// New returns the pane, and what names the failing stores.
+func New(d *pane.Bench, at int, counts func(store string) []model.TierCount) (desk.Listing, func() []safetext.Text) {
+	p := newWatch(d, at, counts)
+	return p, p.down
+}
+
+func newWatch(d *pane.Bench, at int, counts func(store string) []model.TierCount) *watch {
+	p := &watch{
 		d: d, at: at, counts: counts, ask: d.Asker(at),
 		reports: map[string]backends.HealthReport{}, running: map[string]bool{}, indexing: map[string]bool{}, present: presence{}, past: map[string]*checks{},
 	}
-	l := record.New(d.Desk, p.kind())
-	follow := l.Moved
-	l.Moved = func() tea.Cmd {
-		p.moved, l.Pick = true, ""
+	p.latest.Store(&[]observed{})
+	p.List = record.New(d.Desk, p.kind())
+	follow := p.Moved
+	p.Moved = func() tea.Cmd {
+		p.moved, p.Pick = true, ""
 		return follow()
 	}
-	p.Listing, p.here, p.pick = l, l.Here, func(store string) { l.Pick = store }
-	p.latest.Store(&[]observed{})
 	return p
 }
 
 // Enter begins the checks with the first visit.
-func (p *Pane) Enter() tea.Cmd {
-	shown := tea.Batch(p.observe(), p.Listing.Enter())
+func (p *watch) Enter() tea.Cmd {
+	shown := tea.Batch(p.observe(), p.List.Enter())
 	if p.ticking {
 		return shown
 	}
 	p.ticking = true
-	return tea.Batch(p.Round(), p.tick(), shown, p.AskLog())
+	return tea.Batch(p.round(), p.tick(), shown, p.askLog())
 }
 
-// AskLog asks how much of the audit log is anchored.
-func (p *Pane) AskLog() tea.Cmd {
+// askLog asks how much of the audit log is anchored.
+func (p *watch) askLog() tea.Cmd {
 	ask := p.d.Anchored
 	if ask == nil {
 		return nil
@@ -118,7 +121,7 @@ func (p *Pane) AskLog() tea.Cmd {
 }
 
 // footing is the line below the stores, about the audit log.
-func (p *Pane) footing() []string {
+func (p *watch) footing() []string {
 	if p.log.Words == "" {
 		return nil
 	}
@@ -136,12 +139,12 @@ func (p *Pane) footing() []string {
 	return text.Paragraph(st, text.Line{Value: words, Kind: kind}, p.width)
 }
 
-func (p *Pane) tick() tea.Cmd {
+func (p *watch) tick() tea.Cmd {
 	return tea.Tick(lookEvery, func(time.Time) tea.Msg { return loop.Reply{Pane: p.at, Msg: healthTick{}} })
 }
 
 // look checks the stores that are due, and the presence of the others.
-func (p *Pane) look() tea.Cmd {
+func (p *watch) look() tea.Cmd {
 	p.looks++
 	members := p.d.Fleet.Members()
 	var cmds []tea.Cmd
@@ -150,13 +153,13 @@ func (p *Pane) look() tea.Cmd {
 		local := filepath.IsAbs(m.Location)
 		switch {
 		case p.looks%healthEvery == 0, !local && p.looks%remoteEvery == 0:
-			cmds = append(cmds, p.Check(m.Name))
+			cmds = append(cmds, p.check(m.Name))
 		case local:
 			paths[m.Name] = m.Location
 		}
 	}
 	if p.looks%healthEvery == 0 {
-		cmds = append(cmds, p.AskLog())
+		cmds = append(cmds, p.askLog())
 	}
 	return tea.Batch(append(cmds, p.ask(func(context.Context) any { return seen(paths) }))...)
 }
@@ -172,19 +175,19 @@ func seen(paths map[string]string) presence {
 }
 
 // arrived checks the stores that went away or came back since the look before.
-func (p *Pane) arrived(now presence) tea.Cmd {
+func (p *watch) arrived(now presence) tea.Cmd {
 	var cmds []tea.Cmd
 	for name, here := range now {
 		if was, looked := p.present[name]; looked && was != here {
-			cmds = append(cmds, p.Check(name))
+			cmds = append(cmds, p.check(name))
 		}
 		p.present[name] = here
 	}
 	return tea.Batch(cmds...)
 }
 
-// Down names the failing stores, by the newest check or, before the first, by the opening.
-func (p *Pane) Down() []safetext.Text {
+// down names the failing stores, by the newest check or, before the first, by the opening.
+func (p *watch) down() []safetext.Text {
 	var names []safetext.Text
 	for _, m := range p.d.Fleet.Members() {
 		if rep, known := p.reports[m.Name]; known && !rep.Status.OK || !known && m.Err != nil {
@@ -194,8 +197,8 @@ func (p *Pane) Down() []safetext.Text {
 	return names
 }
 
-func (p *Pane) Badge() (safetext.Text, paint.Tone) {
-	n := len(p.Down())
+func (p *watch) Badge() (safetext.Text, paint.Tone) {
+	n := len(p.down())
 	if p.log.state == model.HealthDown {
 		n++
 	}
@@ -205,17 +208,17 @@ func (p *Pane) Badge() (safetext.Text, paint.Tone) {
 	return safetext.Sprintf("!%d", n), paint.ToneBad
 }
 
-// Round checks every store that is not being checked already. It reopens a store that did not open
+// round checks every store that is not being checked already. It reopens a store that did not open
 // first, so one that comes back shows up.
-func (p *Pane) Round() tea.Cmd {
+func (p *watch) round() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, m := range p.d.Fleet.Members() {
-		cmds = append(cmds, p.Check(m.Name))
+		cmds = append(cmds, p.check(m.Name))
 	}
 	return tea.Batch(cmds...)
 }
 
-func (p *Pane) Check(name string) tea.Cmd {
+func (p *watch) check(name string) tea.Cmd {
 	if p.running[name] {
 		return nil
 	}
@@ -230,7 +233,7 @@ func (p *Pane) Check(name string) tea.Cmd {
 	})
 }
 
-func (p *Pane) Update(msg any) tea.Cmd {
+func (p *watch) Update(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case healthTick:
 		return tea.Batch(p.look(), p.tick(), p.observe())
@@ -258,13 +261,13 @@ func (p *Pane) Update(msg any) tea.Cmd {
 			return nil
 		}
 		p.d.Say(paint.ToneInfo, p.d.Esc.Sprintf("%s: %s in the new index", msg.store, prose.Plural(msg.items, "item")))
-		return p.Check(msg.store)
+		return p.check(msg.store)
 	}
-	return p.Listing.Update(msg)
+	return p.List.Update(msg)
 }
 
 // tell says that a store went down or is back since the check before.
-func (p *Pane) tell(now backends.HealthReport) {
+func (p *watch) tell(now backends.HealthReport) {
 	was, known := p.reports[now.Store]
 	esc := p.d.Esc
 	switch {
@@ -277,7 +280,7 @@ func (p *Pane) tell(now backends.HealthReport) {
 }
 
 // shut says why the store at the cursor cannot be asked.
-func (p *Pane) shut() string {
+func (p *watch) shut() string {
 	if _, err := p.d.Fleet.Store(p.StoreHere()); err != nil {
 		return "the store is not open: r tries again"
 	}
@@ -285,7 +288,7 @@ func (p *Pane) shut() string {
 }
 
 // noIndex says why no index can be built of an open store here and now.
-func (p *Pane) noIndex() string {
+func (p *watch) noIndex() string {
 	switch s, _ := p.d.Fleet.Store(p.StoreHere()); {
 	case s.Reindexer == nil:
 		return "this store keeps no index of its own"
@@ -297,7 +300,7 @@ func (p *Pane) noIndex() string {
 }
 
 // reindex rebuilds the index of the store at the cursor; the old one stays in use until then.
-func (p *Pane) reindex() tea.Cmd {
+func (p *watch) reindex() tea.Cmd {
 	p.moved = true
 	store := p.StoreHere()
 	p.indexing[store] = true
@@ -308,63 +311,60 @@ func (p *Pane) reindex() tea.Cmd {
 	})
 }
 
-func (p *Pane) Resize(width, height int) tea.Cmd {
+func (p *watch) Resize(width, height int) tea.Cmd {
 	p.width, p.height = width, height
-	return p.Listing.Resize(width, height-len(p.footing()))
+	return p.List.Resize(width, height-len(p.footing()))
 }
 
-func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
+func (p *watch) Render(width, height int) ([]string, *tea.Position) {
 	below := p.footing()
-	lines, cursor := p.Listing.Render(width, height-len(below))
+	lines, cursor := p.List.Render(width, height-len(below))
 	return append(lines, below...), cursor
 }
 
-// StoreHere is the store at the cursor.
-func (p *Pane) StoreHere() string { return p.here().name }
-
 // keys are the keys of this pane beside those of every list.
-func (p *Pane) keys(l *record.List[observed]) []act.Act {
+func (p *watch) keys(l *record.List[observed]) []act.Act {
 	items := act.Items
 	items.Keys = []string{"enter"}
 	return []act.Act{
 		{Keys: []string{"r"}, Name: "ask again", Verb: "check", Args: "NUMBER", Doc: "check this store now; one that is not open is tried again", Why: l.None, Do: func() tea.Cmd {
 			p.moved = true
 			p.d.Frame.News(paint.ToneInfo, p.d.Esc.Sprintf("asking %s", p.StoreHere())) // the answer takes its place
-			return p.Check(p.StoreHere())
+			return p.check(p.StoreHere())
 		}},
 		items.Called("the items of this store").With(act.Unless(l.None, p.shut, p.noItems), p.items),
 		{Keys: []string{"I"}, Verb: "reindex", Args: "NUMBER", Doc: "build this store's search index anew; no item changes", Why: act.Unless(l.None, p.shut, p.noIndex), Do: p.reindex},
 	}
 }
 
-func (p *Pane) noItems() string {
+func (p *watch) noItems() string {
 	if s, _ := p.d.Fleet.Store(p.StoreHere()); s.Browser == nil {
 		return "this store cannot list its items: 3 Recall searches it"
 	}
 	return ""
 }
 
-func (p *Pane) items() tea.Cmd {
+func (p *watch) items() tea.Cmd {
 	p.moved = true
 	return p.d.Open(desk.ScopeOf{Store: p.StoreHere()})
 }
 
-func (p *Pane) Refresh() tea.Cmd { return tea.Batch(p.Round(), p.observe()) }
+func (p *watch) Refresh() tea.Cmd { return tea.Batch(p.round(), p.observe()) }
 
-func (p *Pane) Position() (safetext.Text, bool) {
-	at, _ := p.Listing.Position() // a refresh reads the memory alone
+func (p *watch) Position() (safetext.Text, bool) {
+	at, _ := p.List.Position() // a refresh reads the memory alone
 	return p.d.Aged(at, p.pulse), false
 }
 
 // Begin checks every store before the list is read out.
-func (p *Pane) Begin(query string) (tea.Cmd, error) {
-	_, err := p.Listing.Begin(query)
-	return tea.Batch(p.observe(), p.Round(), p.AskLog()), err
+func (p *watch) Begin(query string) (tea.Cmd, error) {
+	_, err := p.List.Begin(query)
+	return tea.Batch(p.observe(), p.round(), p.askLog()), err
 }
 
 // ReadPage has a word about the audit log, which stands below the list on a screen.
-func (p *Pane) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
-	page, err := p.Listing.ReadPage(ctx, cursor, limit)
+func (p *watch) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
+	page, err := p.List.ReadPage(ctx, cursor, limit)
 	if p.log.Words != "" && cursor == "" {
 		page.Notices = append(page.Notices, p.d.Esc.Sprintf("Audit log: %s", p.d.Esc.LineMax(p.log.Words, prose.MaxReason)))
 	}

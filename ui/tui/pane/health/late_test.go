@@ -20,19 +20,19 @@ import (
 )
 
 func TestHealthHasOneCheckUnderWay(t *testing.T) {
-	p := New(pane.NewBench(desktest.New(backends.Member{Name: "a", Err: model.E(model.Unavailable, "open", nil)})), 0, nil)
+	p := newWatch(pane.NewBench(desktest.New(backends.Member{Name: "a", Err: model.E(model.Unavailable, "open", nil)})), 0, nil)
 	asked := 0
 	p.ask = func(func(context.Context) any) tea.Cmd {
 		asked++
 		return nil
 	}
-	p.Round()
-	p.Round()
+	p.round()
+	p.round()
 	if asked != 1 {
 		t.Errorf("%d checks under way", asked)
 	}
 	p.Update(Checked{backends.HealthReport{Store: "a"}})
-	if p.Round(); asked != 2 {
+	if p.round(); asked != 2 {
 		t.Errorf("%d checks after the first has ended", asked)
 	}
 }
@@ -56,7 +56,7 @@ func TestWorstStoreFirst(t *testing.T) {
 	d.Later = func(int) func(time.Duration, any) tea.Cmd { // the test checks by itself
 		return func(time.Duration, any) tea.Cmd { return nil }
 	}
-	p := New(pane.NewBench(d), 0, nil)
+	p := newWatch(pane.NewBench(d), 0, nil)
 	var run func(tea.Cmd)
 	run = func(cmd tea.Cmd) {
 		if cmd == nil {

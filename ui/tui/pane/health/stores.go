@@ -33,7 +33,7 @@ type observed struct {
 }
 
 // kind is the list of the stores.
-func (p *Pane) kind() record.Kind[observed] {
+func (p *watch) kind() record.Kind[observed] {
 	return record.Kind[observed]{
 		Pane: p.at, Name: "health", Noun: "store", Empty: desk.NoStores,
 		Columns: []record.Column{
@@ -63,7 +63,7 @@ func (p *Pane) kind() record.Kind[observed] {
 
 // observe takes what is known of every store into the list, the worst first. Stores that are equally well
 // keep the order of the fleet.
-func (p *Pane) observe() tea.Cmd {
+func (p *watch) observe() tea.Cmd {
 	if p.d.Glances.Frozen && len(*p.latest.Load()) > 0 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (p *Pane) observe() tea.Cmd {
 	slices.SortStableFunc(all, func(a, b observed) int { return a.tone().Urgency() - b.tone().Urgency() })
 	p.latest.Store(&all)
 	if !p.moved && len(all) > 0 {
-		p.pick(all[0].name)
+		p.Pick = all[0].name
 	}
 	p.pulse.Read(p.d.Time.Clock.Now())
 	if p.d.Frame != nil && !p.d.Frame.Shows(p.at) {
@@ -94,7 +94,7 @@ func (p *Pane) observe() tea.Cmd {
 }
 
 // member is a store of the fleet.
-func (p *Pane) member(name string) backends.Member {
+func (p *watch) member(name string) backends.Member {
 	all := p.d.Fleet.Members()
 	return all[slices.IndexFunc(all, func(m backends.Member) bool { return m.Name == name })]
 }
@@ -111,7 +111,7 @@ func (o observed) tone() paint.Tone {
 }
 
 // row is a store in the list.
-func (p *Pane) row(o observed) record.Row[observed] {
+func (p *watch) row(o observed) record.Row[observed] {
 	esc, status := p.d.Esc, o.report.Status
 	row := record.Row[observed]{Key: o.name, Raw: o}
 	word, tone, message, told := "..", paint.ToneInfo, esc.Const("checking"), paint.ToneInfo
@@ -142,7 +142,7 @@ func (p *Pane) row(o observed) record.Row[observed] {
 }
 
 // describe is everything known about a store, in words.
-func (p *Pane) describe(o observed) []text.Line {
+func (p *watch) describe(o observed) []text.Line {
 	esc, m := p.d.Esc, p.member(o.name)
 	head := []text.Line{{Value: esc.Line(m.Name), Kind: text.Title}}
 	r := o.report
