@@ -39,7 +39,7 @@ func (p *watch) kind() record.Kind[observed] {
 		Columns: []record.Column{
 			{Title: "STORE", Width: 16}, {Title: "HEALTH", Width: 8, Dim: true}, {Title: "LATENCY", Width: 9, Right: true, Dim: true}, {Title: "CHECKED", Width: 8, Right: true, Dim: true}, {Title: "KIND", Width: 12, Dim: true}, {Title: "MESSAGE", Dim: true},
 		},
-		Least: []int{8, 8, 9, 0, 8, 18},
+		Least: []int{10, 8, 9, 0, 7, 17},
 		Traits: record.Traits[observed]{Badge: 2, Store: func(o observed) string { return o.name }, Less: map[int]func(a, b observed) int{
 			2: func(a, b observed) int { return cmp.Compare(a.report.Latency, b.report.Latency) },
 			3: func(a, b observed) int { return b.report.Status.CheckedAt.Compare(a.report.Status.CheckedAt) },
