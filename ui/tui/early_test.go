@@ -96,3 +96,13 @@ func TestKeysWaitForTheSideList(t *testing.T) {
 	d.quiet()
 	d.wants(t, "Undo › /tuesday › 2026", "u-tuesday.md")
 }
+
+// A key that comes before the first rows of a list waits for them too.
+func TestKeysWaitForTheFirstRows(t *testing.T) {
+	d := atDesk(nil)
+	d.send(keyNamed("7"))
+	d.send(keyNamed("enter"))
+	d.wants(t, "the list is loading: enter waits for it")
+	d.quiet()
+	d.wants(t, "Audit ›")
+}

@@ -121,11 +121,9 @@ func (p *List[T]) Enter() tea.Cmd {
 	return tea.Batch(p.Window.ResetNear(p.fetcher(), nil, false), p.Watch())
 }
 
-// Awaiting reports whether the rows are about to be replaced: an act on the row at the cursor waits
-// for that.
-func (p *List[T]) Awaiting() bool {
-	return p.Window.Loading[list.ArriveReset] && len(p.Window.Rows) > 0
-}
+// Awaiting reports whether the first rows, or others in their place, are on their way: an act on the
+// row at the cursor waits for that.
+func (p *List[T]) Awaiting() bool { return p.Window.Loading[list.ArriveReset] }
 
 func (p *List[T]) Visible() bool { return p.D.Frame == nil || p.D.Frame.Shows(p.Kind.Pane) }
 
