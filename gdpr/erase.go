@@ -309,6 +309,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		x.problem(sp.Store, vanishedReason)
 		return nil
 	}
+	s = s.Wrap(erasing)
 	before := sizes(ctx, s)
 	if err := x.cascade(ctx, at, sp, s); err != nil {
 		return err
@@ -449,6 +450,17 @@ func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) 
 	}
 	x.gone += res.Removed
 	return x.removedAll(at, sp)
+}
+
+// erasing marks the changes of a run: no door to the store may keep what they displace.
+func erasing(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+	if c.Retain != nil {
+		c.Retain.Erase = true
+	}
+	if c.Forget != nil {
+		c.Forget.Erase = true
+	}
+	return next(ctx)
 }
 
 // removedAll marks every step that forgets as done, one line for each run of consecutive steps.

@@ -165,6 +165,32 @@ func TestServerFaults(t *testing.T) {
 	}
 }
 
+// TestErasureTellsTheServer: each change of a run says that it is an erasure, where the server heeds that.
+func TestErasureTellsTheServer(t *testing.T) {
+	w := newWorld(t)
+	var running atomic.Bool
+	var changes, told atomic.Int64
+	serveWith(t, w, func(far *model.Store) {
+		far.Features = map[string]bool{model.FeatureErase: true}
+		*far = far.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+			if running.Load() && c.Op.Mutates() {
+				changes.Add(1)
+				if c.Retain != nil && c.Retain.Erase || c.Forget != nil && c.Forget.Erase {
+					told.Add(1)
+				}
+			}
+			return next(ctx)
+		})
+	})
+	w.fill()
+	p := w.plan(w.file().ID)
+	running.Store(true)
+	w.complete(p)
+	if n := changes.Load(); n < 3 || told.Load() != n {
+		t.Errorf("%d of %d changes say that they are an erasure", told.Load(), n)
+	}
+}
+
 // TestUnreadableIsNotClean: a server lists items but does not return their text.
 func TestUnreadableIsNotClean(t *testing.T) {
 	w := newWorld(t)

@@ -27,6 +27,8 @@ const (
 	FeatureWorkspaces = "workspaces"
 	FeatureCrews      = "crews"
 	FeatureAgents     = "agents"
+	// FeatureErase says that the store keeps displaced texts for undo, and heeds Erase.
+	FeatureErase = "erase"
 )
 
 // Features are the scopes that the store is tied to.

@@ -90,6 +90,9 @@ type RetainRequest struct {
 	// (TierSpec.Document structured) an empty Content is then accepted, and metadata of any shape that the
 	// store once held.
 	Restore bool
+	// Erase: the change removes a subject. Nothing of the text that it displaces is kept for undo, and what was
+	// kept of the item before goes.
+	Erase bool
 	// Beside is the data beside the item's document when it was read, for an item that is restored or copied;
 	// nil for an ordinary write. A store that keeps such data accepts it, with the times and counts of Meta
 	// for a new item, and names in Warnings what it cannot accept. With it Content may be empty, as with
@@ -211,6 +214,8 @@ type ForgetRequest struct {
 	// KeepHistory keeps the store's record of the item's earlier texts, where its capabilities name
 	// keep_history; a store without it answers Unsupported or ignores it.
 	KeepHistory bool
+	// Erase is as in RetainRequest.
+	Erase bool
 	// IfMatch with ID: a changed item is Conflict, an absent one Removed 0. With DataSubjectID it is
 	// InvalidInput.
 	IfMatch Revision

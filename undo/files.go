@@ -244,6 +244,20 @@ func (k *Keeper) Erase(match func(e Entry, body string) bool) (int, error) {
 	})
 }
 
+// dropAbout removes the entries that keep something of an item of a store, for an erasure.
+func (k *Keeper) dropAbout(s model.Store, item string) error {
+	place := s.Identity()
+	_, err := k.remove(staleTemp, func(id string) (bool, error) {
+		e, err := k.head(id)
+		if err != nil || e.Where != place { // a damaged entry names no item
+			return false, nil
+		}
+		return slices.ContainsFunc(e.sides(), func(side Side) bool { return side.Item == item }) ||
+			slices.ContainsFunc(e.Parts, func(p Part) bool { return p.Item == item }), nil
+	})
+	return err
+}
+
 // remove removes the entries that go, and temporary files whose last write is older than age, by the file system's
 // time. It returns how many files went.
 func (k *Keeper) remove(age time.Duration, goes func(id string) (bool, error)) (gone int, err error) {

@@ -101,8 +101,13 @@ const tries = 10
 // faster. An append is bound too where the store joins texts its own way (R06): the earlier text cannot be cut
 // out of the new one there. Where a store cannot show its items the write has no undo, and the entry is zero.
 // Where it cannot tell the address of a request without an id, a replace creates only, and an append has no undo.
-// An error that leaves open whether the change was made comes with the entry, unconfirmed.
+// An error that leaves open whether the change was made comes with the entry, unconfirmed. An erasure has no undo
+// either, and takes earlier entries about its item along.
 func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, Entry, error) {
+	if req.Erase {
+		res, err := s.Provider.Retain(ctx, req)
+		return res, Entry{}, cmp.Or(err, k.dropAbout(s, res.ID))
+	}
 	id := req.ID
 	addressed := id != ""
 	if !addressed && s.Address != nil {
@@ -207,9 +212,13 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 }
 
 // Forget removes one item through s and durably keeps it before it goes. An absent item is Removed 0 and a
-// zero entry. A request for a data subject has no undo and goes straight through, because an erasure must not
-// leave copies.
+// zero entry. An erasure and a request for a data subject have no undo and go straight through, because they must
+// leave no copies; an erasure takes earlier entries about its item along.
 func (k *Keeper) Forget(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, Entry, error) {
+	if req.Erase {
+		res, err := s.Provider.Forget(ctx, req)
+		return res, Entry{}, cmp.Or(err, k.dropAbout(s, req.ID))
+	}
 	if req.CheckSelectors() != nil || req.DataSubjectID != "" || s.Browser == nil && !recalled.Only(s) {
 		res, err := s.Provider.Forget(ctx, req)
 		return res, Entry{}, err

@@ -215,6 +215,43 @@ func TestRestoreRefusesAChangedItem(t *testing.T) {
 	}
 }
 
+// TestErasureKeepsNothing: an erasure leaves no entry, and takes the earlier ones about its item along.
+func TestErasureKeepsNothing(t *testing.T) {
+	for name, erase := range map[string]func(*undo.Keeper, model.Store) (undo.Entry, error){
+		"retain": func(k *undo.Keeper, s model.Store) (undo.Entry, error) {
+			_, e, err := k.Retain(t.Context(), s, model.RetainRequest{ID: "a", Mode: model.Replace, Content: "clean", Erase: true})
+			return e, err
+		},
+		"forget": func(k *undo.Keeper, s model.Store) (undo.Entry, error) {
+			_, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: "a", Erase: true})
+			return e, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, k, _, _ := setup(t)
+			s.items["b"] = "other"
+			retain := func(id string) model.RetainRequest {
+				return model.RetainRequest{ID: id, Mode: model.Replace, Content: "new"}
+			}
+			a, b := retain("a"), retain("b")
+			if _, _, err := k.Together(t.Context(), s.store(), model.OpRetain, []undo.Change{{Retain: &a}, {Retain: &b}}); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := k.Retain(t.Context(), s.store(), retain("a")); err != nil {
+				t.Fatal(err)
+			}
+			_, of, err := k.Retain(t.Context(), s.store(), retain("b"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := erase(k, s.store())
+			if entries, _, _ := k.List(); err != nil || e.ID != "" || len(entries) != 1 || entries[0].ID != of.ID {
+				t.Errorf("%+v, %v; kept: %+v", e, err, entries)
+			}
+		})
+	}
+}
+
 // TestConcurrentWriterIsNotLost has another writer change the item between check and write: the kept
 // text must be exactly the replaced one.
 func TestConcurrentWriterIsNotLost(t *testing.T) {

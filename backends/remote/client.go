@@ -40,6 +40,8 @@ type client struct {
 	http  *http.Client
 	clock clock.Clock
 	host  string // for people
+	// erases: the server heeds Erase. An older one refuses the word.
+	erases bool
 }
 
 // healthLimit bounds the answer of a remote store (R35).
@@ -93,6 +95,7 @@ func (r *client) minimal(c Config) model.Store {
 }
 
 func (r *client) declared(c Config, info storeInfo) model.Store {
+	r.erases = info.Features[model.FeatureErase]
 	s := model.Store{
 		Name: c.Name, Kind: Kind, Location: r.host, ReadOnly: info.ReadOnly, ReadOnlyReason: r.conceal(info.ReadOnlyReason),
 		Tiers: mapped(info.Tiers, tierIn), Orders: info.Orders, Deviations: mapped(info.Deviations, func(d deviation) model.Deviation { return model.Deviation(d) }), Features: info.Features, Limits: info.Limits,
@@ -265,7 +268,7 @@ func (r *client) Retain(ctx context.Context, req model.RetainRequest) (model.Ret
 		return model.RetainResult{}, err
 	}
 	w := retainRequest{WorkspaceID: req.WorkspaceID, AgentID: req.AgentID, CrewID: req.CrewID, Tier: req.Tier, Key: req.Key,
-		content: contentOf(req.Content), Mode: req.Mode, ID: id(req.ID), IfMatch: req.IfMatch, DataSubjectID: req.DataSubjectID, Binary: req.Binary, Restore: req.Restore}
+		content: contentOf(req.Content), Mode: req.Mode, ID: id(req.ID), IfMatch: req.IfMatch, DataSubjectID: req.DataSubjectID, Binary: req.Binary, Restore: req.Restore, Erase: req.Erase && r.erases}
 	if w.Base64 != "" && !req.Binary {
 		return model.RetainResult{}, model.Errorf(model.InvalidInput, "retain", "the content is not UTF-8 text")
 	}
@@ -310,7 +313,7 @@ func (r *client) Forget(ctx context.Context, req model.ForgetRequest) (model.For
 		return model.ForgetResult{}, err
 	}
 	res, err := call[forgetResult](ctx, r, http.MethodPost, "/v1/forget", forgetRequest{WorkspaceID: req.WorkspaceID, AgentID: req.AgentID,
-		CrewID: req.CrewID, ID: id(req.ID), DataSubjectID: req.DataSubjectID, IfMatch: req.IfMatch, KeepHistory: req.KeepHistory})
+		CrewID: req.CrewID, ID: id(req.ID), DataSubjectID: req.DataSubjectID, IfMatch: req.IfMatch, KeepHistory: req.KeepHistory, Erase: req.Erase && r.erases})
 	if err == nil && res.Removed < 0 {
 		err = model.Errorf(model.Unavailable, "forget", "the server says that it removed %d items: whether it removed any is not known", res.Removed)
 	}

@@ -104,6 +104,7 @@ type retainRequest struct {
 	DataSubjectID string         `json:"data_subject_id,omitempty"`
 	Binary        bool           `json:"binary,omitempty"`
 	Restore       bool           `json:"restore,omitempty"`
+	Erase         bool           `json:"erase,omitempty"`
 }
 
 type retainResult struct {
@@ -148,6 +149,7 @@ type forgetRequest struct {
 	DataSubjectID string         `json:"data_subject_id,omitempty"`
 	IfMatch       model.Revision `json:"if_match,omitempty"`
 	KeepHistory   bool           `json:"keep_history,omitempty"`
+	Erase         bool           `json:"erase,omitempty"`
 }
 
 type forgetResult struct {

@@ -132,7 +132,7 @@ func retain(ctx context.Context, s model.Store, r retainRequest) (any, error) {
 		return nil, err
 	}
 	req := model.RetainRequest{WorkspaceID: r.WorkspaceID, AgentID: r.AgentID, CrewID: r.CrewID, Tier: r.Tier, Key: r.Key, Content: text,
-		Mode: r.Mode, ID: string(r.ID), IfMatch: r.IfMatch, DataSubjectID: r.DataSubjectID, Binary: r.Binary, Restore: r.Restore}
+		Mode: r.Mode, ID: string(r.ID), IfMatch: r.IfMatch, DataSubjectID: r.DataSubjectID, Binary: r.Binary, Restore: r.Restore, Erase: r.Erase}
 	if r.Meta != nil {
 		req.Meta = mapped(*r.Meta, fieldIn)
 	}
@@ -148,7 +148,7 @@ func recall(ctx context.Context, s model.Store, r recallRequest) (any, error) {
 
 func forget(ctx context.Context, s model.Store, r forgetRequest) (any, error) {
 	res, err := s.Provider.Forget(ctx, model.ForgetRequest{WorkspaceID: r.WorkspaceID, AgentID: r.AgentID, CrewID: r.CrewID,
-		ID: string(r.ID), DataSubjectID: r.DataSubjectID, IfMatch: r.IfMatch, KeepHistory: r.KeepHistory})
+		ID: string(r.ID), DataSubjectID: r.DataSubjectID, IfMatch: r.IfMatch, KeepHistory: r.KeepHistory, Erase: r.Erase})
 	return forgetResult{res.Removed, append(res.Warnings, ignored(s, r.WorkspaceID, r.AgentID, r.CrewID)...)}, err
 }
 

@@ -156,6 +156,39 @@ func TestServedRestores(t *testing.T) {
 	}
 }
 
+// TestServedChangesAreKept: what an agent replaces and forgets over the served contract can be put back, as over
+// MCP.
+func TestServedChangesAreKept(t *testing.T) {
+	d := newDesk(t)
+	tokens := filepath.Join(d.dir, "tokens")
+	const secret = "0123456789abcdefghij-of-a-test"
+	if err := os.WriteFile(tokens, []byte("planner "+secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.env["MEMDESK_T"] = secret
+	far := []string{"--open", "remote=MEMDESK_T@" + d.provider("--tokens", tokens)}
+	if r := d.bare(append(far, "stores", "--json")...); !strings.Contains(r.out, `"erase"`) {
+		t.Errorf("the server does not say that it heeds erasures: %s", r.out)
+	}
+	was, state := d.read("AGENT.md"), d.env["XDG_STATE_HOME"]
+	d.in = "poison\n"
+	for _, change := range [][]string{{"retain", "remote:AGENT.md", "--mode", "replace", "--yes", "-"}, {"forget", "remote:AGENT.md", "--yes"}} {
+		d.env["XDG_STATE_HOME"] = t.TempDir() // of a desk afar
+		if r := d.bare(append(far, change...)...); r.code != 0 || d.read("AGENT.md") == was {
+			t.Fatalf("%v: %d %s", change, r.code, r.err)
+		}
+		d.env["XDG_STATE_HOME"] = state
+		rows := d.run("undo", "list", "--json").want(t, 0).rows
+		if len(rows) == 0 {
+			t.Fatalf("after %v undo has no entry", change)
+		}
+		d.run("undo", "restore", rows[0]["undo"].(string), "--yes").want(t, 0)
+		if d.read("AGENT.md") != was {
+			t.Errorf("after %v and its undo: %q", change, d.read("AGENT.md"))
+		}
+	}
+}
+
 func TestServeProviderRefuses(t *testing.T) {
 	d := newDesk(t)
 	write := func(name, text string, mode os.FileMode) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
 	"os/signal"
@@ -199,7 +200,12 @@ func (g *Guests) Provider(store string) http.Handler {
 			if err != nil { // it did not open for this guest: its calls say why
 				return model.Store{Name: store, Provider: gone{err}}
 			}
-			return s.Wrap(restoresKnown(guest.Ledger))
+			s = s.Wrap(restoresKnown(guest.Ledger))
+			s.Provider = kept{s.Provider, s, guest.Writes()}
+			features := map[string]bool{model.FeatureErase: true}
+			maps.Copy(features, s.Features)
+			s.Features = features
+			return s
 		},
 		Refused: func(ctx context.Context, c backends.Caller, scope string) {
 			g.Session(c.Name).Refused(ctx, store, bearer.Verb(scope), scope)
@@ -216,6 +222,23 @@ func restoresKnown(ledger *origin.Ledger) model.Middleware {
 		}
 		return next(ctx)
 	}
+}
+
+// kept is a provider whose changes are kept for undo, so that a takeback finds the text before (AD20).
+type kept struct {
+	model.Provider
+	store  model.Store
+	writes Writes
+}
+
+func (k kept) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
+	res, _, err := k.writes.Retain(ctx, k.store, req)
+	return res, err
+}
+
+func (k kept) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
+	res, _, err := k.writes.Forget(ctx, k.store, req)
+	return res, err
 }
 
 // Only admits callers whose token has a scope.
