@@ -25,12 +25,18 @@ type Marks[T, M any] struct {
 	from   From   // of its page
 
 	gen  int
-	Walk *walk[T] // the running walk; nil: none
+	Walk *walk[T]    // the running walk; nil: none
+	part []marked[M] // of a range that the walk has not seen to its end
 
 	filter  string          // in force; empty: all rows and marks are shown
 	inside  map[string]bool // marks known to be shown by the filter
 	counted bool            // it is known of every mark
 	look    int             // generation of the running count
+}
+
+type marked[M any] struct {
+	id   string
+	kept M
 }
 
 type Marked interface {
@@ -108,8 +114,8 @@ func NewMarks[T, M any](list func() *Window[T], small func(T) M) *Marks[T, M] {
 }
 
 func (m *Marks[T, M]) Clear() {
-	m.gen++
-	m.Kept, m.Order, m.Walk, m.anchor = map[string]M{}, nil, nil, ""
+	m.Stop()
+	m.Kept, m.Order, m.anchor = map[string]M{}, nil, ""
 	m.inside, m.counted = map[string]bool{}, true
 	m.look++
 }
@@ -126,11 +132,14 @@ func (m *Marks[T, M]) Add(row T) {
 	if m.whole(row) {
 		return
 	}
-	id := m.list().Id(row)
-	if !m.Has(id) {
-		m.Order = append(m.Order, id)
+	m.keep(marked[M]{m.list().Id(row), m.small(row)})
+}
+
+func (m *Marks[T, M]) keep(r marked[M]) {
+	if !m.Has(r.id) {
+		m.Order = append(m.Order, r.id)
 	}
-	m.Kept[id], m.inside[id] = m.small(row), true
+	m.Kept[r.id], m.inside[r.id] = r.kept, true
 }
 
 func (m *Marks[T, M]) whole(row T) bool { return m.Whole != nil && m.Whole(row) }
@@ -143,13 +152,14 @@ func (m *Marks[T, M]) toggle() {
 		return
 	}
 	id := w.Id(row)
-	m.anchor, m.from = id, m.pageOf(w.Sel)
 	if m.Has(id) {
+		m.anchor = ""
 		delete(m.Kept, id)
 		delete(m.inside, id)
 		m.Order = slices.DeleteFunc(m.Order, func(o string) bool { return o == id })
 		return
 	}
+	m.anchor, m.from = id, m.pageOf(w.Sel)
 	m.Add(row)
 }
 
@@ -191,7 +201,7 @@ func (m *Marks[T, M]) All(want func(T) bool) tea.Cmd {
 
 func (m *Marks[T, M]) begin(w *walk[T], at From) tea.Cmd {
 	m.gen++
-	m.Walk = w
+	m.Walk, m.part = w, nil
 	return m.next(at)
 }
 
@@ -207,7 +217,7 @@ func (m *Marks[T, M]) read(fetch Fetcher[T], at From, gen int, count bool) tea.C
 // Stop ends a walk; its marks stay.
 func (m *Marks[T, M]) Stop() {
 	m.gen++
-	m.Walk = nil
+	m.Walk, m.part = nil, nil
 }
 
 // Walked takes a page and asks for the next; said tells the end of the walk.
@@ -234,36 +244,30 @@ func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
 		case id(r) == w.start:
 			w.inside = true
 		}
-		if w.inside {
-			m.Add(r)
-			if id(r) == w.end {
-				return m.ended(d)
+		if w.inside && !m.whole(r) {
+			m.part = append(m.part, marked[M]{id(r), m.small(r)})
+		}
+		if w.inside && id(r) == w.end {
+			for _, r := range m.part {
+				m.keep(r)
 			}
+			return m.ended(d)
 		}
 	}
 	switch {
 	case a.page.Next != "":
 		return m.next(From{Cursor: a.page.Next})
 	case w.want == nil && !w.swapped: // the range goes upwards
-		m.forgetRange(w)
-		m.Walk = &walk[T]{fetch: w.fetch, start: w.end, end: w.start, swapped: true}
-		return m.next(w.back)
+		return m.begin(&walk[T]{fetch: w.fetch, start: w.end, end: w.start, swapped: true}, w.back)
+	case w.want == nil:
+		m.Stop()
+		return d.Warn("the row marked last is not in this list: mark the first row of the range with space")
 	}
 	return m.ended(d)
 }
 
-// forgetRange clears the rows marked in the wrong direction by starting anew from the anchor alone.
-func (m *Marks[T, M]) forgetRange(w *walk[T]) {
-	i := slices.Index(m.Order, w.start)
-	for _, id := range m.Order[i+1:] {
-		delete(m.Kept, id)
-		delete(m.inside, id)
-	}
-	m.Order = m.Order[:i+1]
-}
-
 func (m *Marks[T, M]) ended(d *loop.Loop) tea.Cmd {
-	m.Walk = nil
+	m.Stop()
 	return d.Tell("%s marked", prose.Plural(int64(m.N()), "row"))
 }
 
@@ -271,7 +275,7 @@ func (m *Marks[T, M]) ended(d *loop.Loop) tea.Cmd {
 func (m *Marks[T, M]) Crumb(esc safetext.Escaper) []safetext.Text {
 	switch {
 	case m.Walk != nil:
-		return []safetext.Text{esc.Sprintf("marking: %s so far", prose.Group(int64(m.N())))}
+		return []safetext.Text{esc.Sprintf("marking: %s so far", prose.Group(int64(m.N()+len(m.part))))}
 	case m.N() > 0 && m.Uncounted() != "":
 		return []safetext.Text{esc.Sprintf("%s marked, counting those in this filter", prose.Group(int64(m.N())))}
 	case m.Outside() > 0:
