@@ -16,7 +16,7 @@ import (
 )
 
 // maxSorted bounds the rows that are read for sorting: a source pages in its own order, any other
-// order needs all rows.
+// order needs all rows. Rows beyond it follow page by page, as the source has them.
 const maxSorted = 5000
 
 // sorting is by which column a list is sorted.
@@ -46,6 +46,9 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (l
 	at := by.column - 1
 	less := p.Kind.Less[at]
 	return func(ctx context.Context, q operator.PageQuery) (list.Span[Row[T]], desk.Said, error) {
+		if q.Cursor != "" {
+			return fetch(ctx, q)
+		}
 		q.Limit = model.MaxPage
 		var all list.Span[Row[T]]
 		var notice desk.Said
@@ -63,7 +66,8 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (l
 				break
 			}
 			if len(all.Rows) >= maxSorted {
-				all.Problems = append(all.Problems, "only the first "+prose.Group(maxSorted)+" rows are sorted and listed")
+				all.Next = page.Next
+				all.Problems = append(all.Problems, "only the first "+prose.Group(int64(len(all.Rows)))+" rows are sorted")
 				break
 			}
 		}

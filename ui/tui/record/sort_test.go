@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"slices"
+	"strconv"
 	"testing"
 
 	"memdesk/internal/safetext"
@@ -32,5 +33,34 @@ func TestWorstFirst(t *testing.T) {
 		if err != nil || page.Rows[0].Key != c.want {
 			t.Errorf("%s: the first row is %q, want %q (%v)", c.name, page.Rows[0].Key, c.want, err)
 		}
+	}
+}
+
+// TestSortedListIsWhole: rows beyond those that are sorted follow, for an export and for marks too.
+func TestSortedListIsWhole(t *testing.T) {
+	const n = maxSorted + 700
+	p := New(desktest.New(), Kind[int]{Columns: []Column{{Title: "TOY"}}})
+	p.sorted = sorting{column: 1, down: true}
+	fetch := p.sortedFetch(func(_ context.Context, q operator.PageQuery) (out list.Span[Row[int]], _ desk.Said, _ error) {
+		from, _ := strconv.Atoi(q.Cursor)
+		for i := from; i < min(from+q.Limit, n); i++ {
+			word := strconv.Itoa(i)
+			out.Rows = append(out.Rows, Row[int]{Key: word, Raw: i, Cells: []safetext.Text{safetext.Const(word)}})
+		}
+		if to := from + q.Limit; to < n {
+			out.Next = strconv.Itoa(to)
+		}
+		return out, desk.Said{}, nil
+	})
+	var seen []int
+	err := list.EachRow(t.Context(), func(ctx context.Context, at list.From, limit int) (list.Span[Row[int]], error) {
+		page, _, err := fetch(ctx, operator.PageQuery{Cursor: at.Cursor, Limit: limit})
+		return page, err
+	}, func(r Row[int]) error {
+		seen = append(seen, r.Raw)
+		return nil
+	})
+	if err != nil || len(seen) != n || seen[0] != maxSorted-1 || seen[n-1] != n-1 {
+		t.Errorf("%d rows of %d, from %d to %d, %v", len(seen), n, seen[0], seen[len(seen)-1], err)
 	}
 }
