@@ -186,6 +186,7 @@ func (l *items) fetcher() list.Fetcher[ItemRow] {
 		if err != nil {
 			return list.Span[ItemRow]{}, err
 		}
+		req := req // fetches run side by side
 		req.Cursor, req.End, req.Limit = f.Cursor, f.End, limit
 		page, err := s.Browser.List(ctx, req)
 		if err != nil {
