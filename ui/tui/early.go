@@ -13,6 +13,7 @@ import (
 type ahead struct {
 	a       *App
 	waiting []tea.Msg
+	at      int // address of the list that they wait for
 }
 
 // loader is a pane with a list whose rows may be on their way.
@@ -54,6 +55,8 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 	case !ok || !p.Awaiting():
 		ea.waiting = nil
 		return false
+	case ea.elsewhere():
+		return false
 	case len(ea.waiting) > 0 && name == "esc":
 		ea.waiting = nil
 		ea.a.D.Tell("the keys that were waiting for the list are dropped")
@@ -62,6 +65,7 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 		if b, found := act.Find(ea.a.pane().Bindings(), name); !found || b.Why == nil {
 			return false
 		}
+		ea.at = shown(ea.a)
 	}
 	ea.waiting = append(ea.waiting, k)
 	if n := len(ea.waiting); n > 1 {
@@ -72,10 +76,20 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 	return true
 }
 
+// elsewhere drops the waiting keys when another list is on the screen than the one that they were typed at.
+func (ea *ahead) elsewhere() bool {
+	if len(ea.waiting) == 0 || ea.at == shown(ea.a) {
+		return false
+	}
+	ea.waiting = nil
+	ea.a.D.Tell("the keys that were waiting for the other list are dropped")
+	return true
+}
+
 // caughtUp obeys the waiting keys once their list is loaded. The address is that of the list or pane
 // whose answer came.
 func (ea *ahead) caughtUp(address int) tea.Cmd {
-	if !ea.a.Shows(address) {
+	if !ea.a.Shows(address) || ea.a.width > 0 && ea.elsewhere() {
 		return nil
 	}
 	if p, ok := ea.a.pane().(loader); ea.a.width == 0 || ok && p.Awaiting() {

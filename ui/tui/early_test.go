@@ -106,3 +106,22 @@ func TestKeysWaitForTheFirstRows(t *testing.T) {
 	d.quiet()
 	d.wants(t, "Audit ›")
 }
+
+// Keys that wait for one list are never obeyed in another one.
+func TestWaitingKeysStayWithTheirList(t *testing.T) {
+	d := atDesk(nil)
+	d.line("store crewship")
+	d.settle("Thursday")
+	d.quiet()
+	for _, k := range append(append([]string{"/"}, strings.Split("Thursday", "")...), "enter", "d", "y") {
+		d.send(keyNamed(k))
+	}
+	d.wants(t, "d and 1 more key wait for it")
+	d.send(tea.MouseClickMsg{X: strings.Index(strings.SplitN(d.screen(), "\n", 2)[0], "4 Quarantine"), Y: 0, Button: tea.MouseLeft})
+	d.await("keys that were waiting for the other list are dropped")
+	d.quiet()
+	d.wants(t, "[4 Quarantine")
+	if s := d.screen(); strings.Contains(s, "Delete") || strings.Contains(s, "Forget") {
+		t.Errorf("the key was obeyed:\n%s", s)
+	}
+}

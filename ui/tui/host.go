@@ -84,11 +84,14 @@ func (a *App) Page(title string, page *text.Page) tea.Cmd {
 
 func (a *App) Refresh() tea.Cmd { return a.pane().Refresh() }
 
-func (a *App) Shows(address int) bool {
+func (a *App) Shows(address int) bool { return address == shown(a) }
+
+// shown is the address of the list or pane on the screen.
+func shown(a *App) int {
 	if a.Side != nil {
-		return a.Side.List.Address() == address
+		return a.Side.List.Address()
 	}
-	return a.Active == address
+	return a.Active
 }
 
 func (a *App) Beside(title string, above bool, list func(address int) desk.Listing) tea.Cmd {
