@@ -12,6 +12,7 @@ import (
 	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -174,7 +175,12 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 		if msg.Page.Gen == p.Window.Gen {
 			p.notice = msg.Notice
 		}
+		was, _ := p.Window.Current()
 		cmd := p.arrived(msg.Page)
+		if now, _ := p.Window.Current(); p.Full && now.Key != was.Key { // the page must not show another row
+			p.D.Frame.News(paint.ToneWarn, p.D.Esc.Sprintf("the %s that filled the screen has left the list", safetext.Const(p.Kind.Noun)))
+			cmd = tea.Batch(cmd, p.Back())
+		}
 		p.Kind.fitted(&p.fit, p.Window.Rows)
 		if at := slices.IndexFunc(p.Window.Rows, func(r Row[T]) bool { return r.Key == p.Pick }); at >= 0 && p.Pick != "" {
 			p.Pick = ""

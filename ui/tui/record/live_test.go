@@ -11,10 +11,12 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -33,20 +35,7 @@ func TestDetailFollowsItsRow(t *testing.T) {
 			return text.NewPage([]text.Line{{Value: d.Esc.Line(state)}}, "")
 		},
 	})
-	var run func(tea.Cmd)
-	run = func(cmd tea.Cmd) {
-		if cmd == nil {
-			return
-		}
-		switch msg := cmd().(type) {
-		case tea.BatchMsg:
-			for _, c := range msg {
-				run(c)
-			}
-		case loop.Reply:
-			run(p.Update(msg.Msg))
-		}
-	}
+	run := func(cmd tea.Cmd) { runAll(p, cmd) }
 	run(p.Resize(120, 20))
 	run(p.Enter())
 	run(p.ticked())
@@ -71,6 +60,58 @@ func TestDetailFollowsItsRow(t *testing.T) {
 	lines, _ := p.Render(120, 20)
 	if asked != 2 || !strings.Contains(strings.Join(lines, "\n"), "approved") {
 		t.Errorf("asked %d times; the screen is\n%s", asked, strings.Join(lines, "\n"))
+	}
+}
+
+// runAll runs a command and what follows from its answers.
+func runAll[T any](p *List[T], cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			runAll(p, c)
+		}
+	case loop.Reply:
+		runAll(p, p.Update(msg.Msg))
+	}
+}
+
+// frame is a screen that shows the list, and keeps the news.
+type frame struct {
+	desk.Frame
+	news string
+}
+
+func (f *frame) News(_ paint.Tone, news safetext.Text) { f.news = news.String() }
+func (f *frame) Shows(int) bool                        { return true }
+
+// TestPageOfAGoneRow: the page of a row that leaves the list closes, and never shows another row.
+func TestPageOfAGoneRow(t *testing.T) {
+	d, toys, shown := desktest.New(), []string{"kite", "ball"}, &frame{}
+	d.Frame = shown
+	p := New(d, Kind[string]{
+		Noun: "toy", Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Poll: true},
+		Fetch: func(context.Context, operator.PageQuery) (out list.Span[Row[string]], _ desk.Said, _ error) {
+			for _, toy := range toys {
+				out.Rows = append(out.Rows, Row[string]{Key: toy, Cells: []safetext.Text{d.Esc.Line(toy)}, Raw: toy})
+			}
+			return out, desk.Said{}, nil
+		},
+		Detail: func(_ context.Context, toy string) *text.Page { return text.NewPage(nil, "all about "+toy) },
+	})
+	runAll(p, p.Resize(120, 20))
+	runAll(p, p.Enter())
+	open, _ := act.Find(p.Bindings(), "enter")
+	runAll(p, open.Do())
+	toys = append([]string{"top"}, toys...)
+	if runAll(p, p.ticked()); !p.Full || p.Here() != "kite" || shown.news != "" {
+		t.Errorf("full %v, at %s: %q", p.Full, p.Here(), shown.news)
+	}
+	toys = []string{"top", "ball"}
+	if runAll(p, p.ticked()); p.Full || shown.news != "the toy that filled the screen has left the list" {
+		t.Errorf("full %v, at %s: %q", p.Full, p.Here(), shown.news)
 	}
 }
 
