@@ -46,6 +46,7 @@ type Reader struct {
 	Busy  bool
 
 	rested bool // the pause before the read is over
+	again  bool // the answer under way may be older than what was asked for
 }
 
 func NewReader(d *desk.Desk, pane int) *Reader {
@@ -68,7 +69,7 @@ func (r *Reader) Open(w Reading, again bool) tea.Cmd {
 	if r.Want.Ref == w.Ref && r.Shown == w.Ref && !again {
 		return nil
 	}
-	r.Want, r.rested = w, true
+	r.Want, r.rested, r.again = w, true, true
 	r.gen++
 	return r.read()
 }
@@ -85,7 +86,7 @@ func (r *Reader) read() tea.Cmd {
 	if r.Busy || r.Want.Ref.Store == "" {
 		return nil
 	}
-	r.Busy = true
+	r.Busy, r.again = true, false
 	want, d := r.Want, r.d
 	return r.ask(func(ctx context.Context) any {
 		page, revision := Read(ctx, d, want)
@@ -112,7 +113,7 @@ func Read(ctx context.Context, d *desk.Desk, want Reading) (*text.Page, model.Re
 
 func (r *Reader) Done(m ReadDone) tea.Cmd {
 	r.Busy = false
-	if m.want.Ref != r.Want.Ref {
+	if m.want.Ref != r.Want.Ref || r.again {
 		if !r.rested { // its pause is not over
 			return nil
 		}

@@ -33,6 +33,23 @@ func TestReadThatEndsWhileTheCursorMoves(t *testing.T) {
 	}
 }
 
+// A read that is asked for again while one is under way is made: the answer may be older than a write in between.
+func TestReadAgainWhileReading(t *testing.T) {
+	r := NewReader(desktest.New(), 1)
+	asked := 0
+	r.ask = func(func(context.Context) any) tea.Cmd { asked++; return nil }
+	a := Reading{Ref: model.Ref{Store: "s", ID: "a"}}
+	old := ReadDone{want: a, text: text.NewPage(nil, "old"), revision: "1"}
+	r.Open(a, false)
+	r.Open(a, true)
+	if r.Done(old); asked != 2 || r.Rev == "1" {
+		t.Errorf("%d reads, revision %q", asked, r.Rev)
+	}
+	if r.Done(old); asked != 2 || r.Rev != "1" {
+		t.Errorf("%d reads, revision %q", asked, r.Rev)
+	}
+}
+
 // Only one item may be read at a time, and only the wanted one shown.
 func TestReaderShowsWhatIsWanted(t *testing.T) {
 	d := desktest.New()
