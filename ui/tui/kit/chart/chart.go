@@ -2,6 +2,7 @@
 package chart
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,17 +66,16 @@ func Bar(st *paint.Styles, r Row, most int64, cells int) string {
 	var out strings.Builder
 	parts := []int64{r.Go, r.Redact, r.Hold, r.Left}
 	wide := make([]int, len(parts))
-	used, widest := 0, 0
+	used := 0
 	for i, n := range parts {
 		if n > 0 { // every part is visible, however small
 			wide[i] = max(int((n*int64(cells)+most/2)/most), 1)
 		}
-		if used += wide[i]; wide[i] > wide[widest] {
-			widest = i
-		}
+		used += wide[i]
 	}
-	over := max(used-cells, 0)
-	wide[widest], used = wide[widest]-over, used-over
+	for ; used > cells; used-- {
+		wide[slices.Index(wide, slices.Max(wide))]--
+	}
 	for i, n := range wide {
 		out.WriteString(strings.Repeat(sign[i], n))
 	}

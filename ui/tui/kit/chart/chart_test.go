@@ -20,9 +20,10 @@ func TestBar(t *testing.T) {
 		part := rapid.Int64Range(0, 1000)
 		r := Row{Go: part.Draw(t, "go"), Redact: part.Draw(t, "redact"), Hold: part.Draw(t, "hold"), Left: part.Draw(t, "left")}
 		r.Found = r.Go + r.Redact + r.Hold + r.Left
-		bar := Bar(st, r, r.Found+part.Draw(t, "more"), 8)
-		if utf8.RuneCountInString(bar) != 8 {
-			t.Fatalf("%q is not 8 wide", bar)
+		cells := rapid.IntRange(4, 9).Draw(t, "cells")
+		bar := Bar(st, r, r.Found+part.Draw(t, "more"), cells)
+		if utf8.RuneCountInString(bar) != cells {
+			t.Fatalf("%q is not %d wide", bar, cells)
 		}
 		for i, n := range []int64{r.Go, r.Redact, r.Hold, r.Left} {
 			if sign := signs(st)[i]; (n > 0) != strings.Contains(bar, sign) {
