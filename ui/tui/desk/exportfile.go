@@ -212,7 +212,10 @@ func newFile(ctx context.Context, full string, e *export, fill func(context.Cont
 	if err != nil {
 		return err
 	}
-	return settle(temp, full)
+	if err := settle(temp, full); err != nil {
+		return err
+	}
+	return atomicfile.OS{}.SyncDir(filepath.Dir(full))
 }
 
 // settle gives a whole file its name. Where the file system has no hard links, settle takes the
@@ -230,7 +233,10 @@ func settle(temp, full string) error {
 		if err != nil {
 			return errors.Join(errUnmade, err)
 		}
-		return errors.Join(f.Close(), os.Rename(temp, full))
+		if err = errors.Join(f.Close(), os.Rename(temp, full)); err != nil {
+			err = errors.Join(err, os.Remove(full)) // only its name was taken
+		}
+		return err
 	}
 	return err
 }
