@@ -266,7 +266,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	a.said.text, a.Curtain.lastKey = safetext.Text{}, a.O.Clock.Now()
 	k = enterOf(k)
 	name := k.String()
-	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) && a.D.Edits.Page == nil {
+	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) && (a.D.Edits.Page == nil || a.Curtain.down || a.tooSmall()) {
 		return a.Press(a.global(), "ctrl+c") // with alt too: that is how escape and ctrl+c in one write arrive
 	}
 	a.leave.warned = false

@@ -19,7 +19,11 @@ func (a *App) closeSide() tea.Cmd {
 		w, h := a.Room()
 		return tea.Batch(a.Side.List.Resize(w, h), a.Side.List.Enter())
 	}
-	return a.pane().Refresh() // acts in the list may have changed the pane
+	cmd := a.pane().Refresh() // acts in the list may have changed the pane
+	if p, ok := a.pane().(desk.Watched); ok {
+		cmd = tea.Batch(cmd, p.Watch()) // its ticks end while a list covers it
+	}
+	return cmd
 }
 
 // sideAt is the list with an address, when it is still open.
