@@ -28,5 +28,10 @@ func TestTiersAppearByThemselves(t *testing.T) {
 	r.press("/", "heron", "enter").see("1 of 1", "The heron comes at six.")
 	write("fresh.md", "---\nkind: decision\nstatus: active\ncreated: 2026-05-20\nupdated: 2026-05-20\n---\nThe heron comes at seven, not six.\n")
 	r.see("seven")
-	r.press("esc").see("of 21").press("esc").see("▸ harbor", "21 ")
+	r.press("esc").see("2 of 21").press("enter").see("seven, not six")
+	if err := os.Remove(filepath.Join(o.dir, "vault", "fresh.md")); err != nil {
+		t.Fatal(err)
+	}
+	r.see("it cannot be shown") // the page does not turn to another item
+	r.press("esc").see("of 20").press("esc").see("▸ harbor", "20 ")
 }

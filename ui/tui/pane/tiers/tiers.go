@@ -70,6 +70,9 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		p.Items.read(msg)
 		cmd := p.Items.Window.Arrive(msg)
 		p.Items.fitted()
+		if p.Level == LevelItem { // an item that leaves the list does not turn the page
+			return tea.Batch(cmd, p.Items.named())
+		}
 		return tea.Batch(cmd, p.Items.preview())
 	case list.Walked[ItemRow]:
 		return p.Items.Marks.Walked(&p.d.Loop, msg)
@@ -234,12 +237,9 @@ func (p *Pane) Back() tea.Cmd {
 	switch {
 	case p.Level == levelOverview:
 		return p.Overview.apply("")
-	case p.Level == LevelItem && p.Items.pinned: // the list is at the item, if it could be reached
+	case p.Level == LevelItem: // the list is at the item, if it is there
 		p.Level, p.Items.pinned = LevelItems, false
 		return tea.Batch(p.reader.Pager.EndSearch(), p.layout(), p.Items.preview())
-	case p.Level == LevelItem:
-		p.Level = LevelItems
-		return tea.Batch(p.reader.Pager.EndSearch(), p.layout())
 	case p.Level == LevelItems && p.Items.Query != "":
 		return p.Items.Apply("")
 	case p.Level == LevelItems:
