@@ -101,7 +101,7 @@ type entries struct{ d *pane.Bench }
 // noDiscard says why the entry at the cursor cannot be deleted. Content that the store has not
 // filed is a live item: forgetting it is another act.
 func (en *entries) noDiscard(p *record.List[operator.QuarantineEntry]) string {
-	if p.Marks.N() > 0 {
+	if p.Marks.N() > 0 && !p.Full {
 		return p.D.Locked("")
 	}
 	r, ok := p.Window.Current()
@@ -114,10 +114,15 @@ func (en *entries) noDiscard(p *record.List[operator.QuarantineEntry]) string {
 // discardHere asks about the entry at the cursor or the marked ones.
 func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd {
 	d := en.d
-	if p.Marks.N() < 2 {
+	if why := p.Marks.Uncounted(); why != "" && !p.Full {
+		return d.Warn("%s", why)
+	}
+	if p.Full || p.Marks.N() < 2 { // a page is about its own entry
 		r, _ := p.Window.Current()
 		for _, m := range p.Marks.Kept {
-			r = m
+			if !p.Full {
+				r = m
+			}
 		}
 		if why := noDiscardOf(d.Desk, r.Raw); why != "" {
 			return d.Warn("%s", why)
@@ -125,9 +130,6 @@ func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd
 		return en.discard(r.Raw, p.Marks.Clear)
 	}
 	if why := d.NoBulk(); why != "" {
-		return d.Warn("%s", why)
-	}
-	if why := p.Marks.Uncounted(); why != "" {
 		return d.Warn("%s", why)
 	}
 	var items []change.Target
