@@ -87,7 +87,7 @@ func (ed *Edits) reopen(k drafts.Kept) tea.Cmd {
 		case err != nil:
 			return nil, err
 		case e.What == appendItem: // it is appended to the current text
-			e.Req.IfMatch = it.Revision
+			e.Req.IfMatch = ""
 			return e, nil
 		}
 		e.have, e.Base = it.Meta, it.Document().Encode(o.Kind)

@@ -35,7 +35,8 @@ func (ed *Edits) EditItem(ref model.Ref) tea.Cmd {
 	})
 }
 
-// AppendItem opens an empty text to append to an item.
+// AppendItem opens an empty text to append to an item. The append expects no revision: it displaces nothing, and
+// others may append meanwhile.
 func (ed *Edits) AppendItem(ref model.Ref) tea.Cmd {
 	return ed.Begin(func(ctx context.Context) (*Edit, error) {
 		s, it, err := ed.D.Readable(ctx, ref)
@@ -44,7 +45,7 @@ func (ed *Edits) AppendItem(ref model.Ref) tea.Cmd {
 		}
 		return &Edit{
 			What: appendItem, Store: s, Label: it.ID, Kind: model.Opaque,
-			Req: model.RetainRequest{ID: it.ID, Mode: model.Append, IfMatch: it.Revision},
+			Req: model.RetainRequest{ID: it.ID, Mode: model.Append},
 		}, nil
 	})
 }
