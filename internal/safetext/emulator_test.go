@@ -67,8 +67,9 @@ func TestEmulatorShowsExactlyTheEscapedText(t *testing.T) {
 	const columns = 240
 	s := newScreen(t, columns+1)
 	check := func(name, body string) {
-		lines, _ := safetext.Escaper{}.Lines(body, safetext.Limits{MaxLines: 50, MaxColumns: columns})
-		for i, line := range lines {
+		lines := escaped(safetext.Escaper{}, body, 8)
+		for i, line := range lines[:min(len(lines), 50)] {
+			line = safetext.Escaper{}.Trunc(line, columns)
 			row, column := s.show(t, line.String())
 			want := emulated(line.String())
 			if emulated(row) != strings.TrimRight(want, " ") {

@@ -29,14 +29,8 @@ type encoder struct {
 	links   int  // letters joined to the first of a conjunct
 	counted int  // bytes of buf already measured for tab stops
 	column  int  // their width
-
-	trace   bool // record edits
-	edits   []edit
-	escaped int // code points that did not stay as they are
+	escaped int  // code points that did not stay as they are
 }
-
-// edit maps output bytes to their input bytes.
-type edit struct{ outStart, outEnd, inEnd int }
 
 // asciiPlain holds the ASCII bytes that never need a look at their neighbours.
 var asciiPlain = func() (t [256]bool) {
@@ -70,13 +64,9 @@ func (c *encoder) run(s string) string {
 			c.buf = make([]byte, 0, len(s)+len(s)/8+32)
 		}
 		c.buf = append(c.buf, s[start:i]...)
-		out := len(c.buf)
 		i += c.escape(s, i)
 		start = i
 		c.start(0)
-		if c.trace {
-			c.edits = append(c.edits, edit{out, len(c.buf), i})
-		}
 	}
 	if c.buf == nil {
 		return s
@@ -260,24 +250,6 @@ func (c *encoder) escapeRun(s string, i int, r rune, size int) int {
 	c.escaped += count
 	c.buf = appendBracket(c.buf, r, count)
 	return count * size
-}
-
-// count returns how many code points of a body do not appear as themselves.
-func (c *encoder) count(s string) int {
-	total := 0
-	for line := range strings.SplitSeq(s, "\n") {
-		end := len(line)
-		*c = encoder{buf: c.buf[:0]}
-		if end > 0 && line[end-1] == '\r' {
-			total--
-		}
-		c.run(line)
-		total += c.escaped
-	}
-	if strings.HasSuffix(s, "\r") {
-		total++
-	}
-	return total
 }
 
 // runeStart returns the largest n ≤ limit that does not split a character of s.

@@ -1,17 +1,14 @@
 package safetext
 
+import "strings"
+
 // Escaper configures escaping. The zero value writes UTF-8 and is used by the package functions; it has no
 // state and is safe for concurrent use.
 type Escaper struct {
 	// ASCII shows every non-ASCII code point as <U+XXXX>, for terminals that
 	// are not known to speak UTF-8 (terminal-safety.md, policy 10).
 	ASCII bool
-	// TabStop is the distance of tab stops in columns for Lines; 0 means 8.
-	TabStop int
 }
-
-// defaultTabStop is the usual tab stop of terminals.
-const defaultTabStop = 8
 
 // Line escapes a single-line field: a newline shows as ⏎, a tab as ^I.
 func Line(s string) Text { return Escaper{}.Line(s) }
@@ -27,9 +24,6 @@ func Const(s string) Text { return Escaper{}.Const(s) }
 
 // Line is [Line] with e's settings.
 func (e Escaper) Line(s string) Text { return e.escapeLine(s, 0) }
-
-// LineBytes is [Line] for bytes; it keeps no reference to b.
-func (e Escaper) LineBytes(b []byte) Text { return e.Line(string(b)) }
 
 // LineMax is [LineMax] with e's settings.
 func (e Escaper) LineMax(s string, maxBytes int) Text {
@@ -55,9 +49,8 @@ func (e Escaper) Err(err error) Text {
 }
 
 // EscapeLine escapes one line of a body, without its newline. Tabs expand to
-// spaces up to the next of the stops, tabStop columns apart, whatever e.TabStop
-// says; when tabStop is 0 or less a tab shows as ^I and the result can be
-// unescaped to the last byte.
+// spaces up to the next of the stops, tabStop columns apart; when tabStop is 0 or
+// less a tab shows as ^I and the result can be unescaped to the last byte.
 func (e Escaper) EscapeLine(raw []byte, tabStop int) Text {
 	return e.escapeLine(string(raw), tabStop)
 }
@@ -67,16 +60,21 @@ func (e Escaper) escapeLine(s string, tabStop int) Text {
 	return Text{c.run(s)}
 }
 
-func (e Escaper) tabStop() int {
-	if e.TabStop > 0 {
-		return e.TabStop
-	}
-	return defaultTabStop
-}
-
 // Hidden counts the code points and invalid bytes of s that do not appear as
 // themselves. Newlines, tabs and the CR of a CRLF are layout and not counted.
 func Hidden(s string) int {
-	c := encoder{quote: false}
-	return c.count(s)
+	total := 0
+	var c encoder
+	for line := range strings.SplitSeq(s, "\n") {
+		c = encoder{buf: c.buf[:0]}
+		c.run(line)
+		total += c.escaped
+		if strings.HasSuffix(line, "\r") {
+			total--
+		}
+	}
+	if strings.HasSuffix(s, "\r") {
+		total++
+	}
+	return total
 }

@@ -190,14 +190,11 @@ func appendHex(buf []byte, r rune) []byte {
 // notice says how many bytes a limit cut. It is a form, so that no stored text
 // can claim to continue.
 func (e Escaper) notice(n int) string {
-	unit := "bytes"
-	if n == 1 {
-		unit = "byte"
-	}
+	more := Count(int64(n), "more byte")
 	if e.ASCII {
-		return fmt.Sprintf("<... %d more %s>", n, unit)
+		return "<... " + more + ">"
 	}
-	return fmt.Sprintf("⟦… %d more %s⟧", n, unit)
+	return "⟦… " + more + "⟧"
 }
 
 // errCut is returned for text that was shortened: the rest is missing.

@@ -45,27 +45,10 @@ func FuzzConcat(f *testing.F) {
 }
 
 func FuzzLines(f *testing.F) {
-	for i, s := range samples {
-		f.Add(s, i, i, 2*i)
-	}
-	f.Fuzz(func(t *testing.T, in string, maxBytes, maxLines, maxColumns int) {
-		lim := safetext.Limits{MaxBytes: maxBytes % 100, MaxLines: maxLines % 10, MaxColumns: maxColumns % 120}
-		lines, cut := safetext.Escaper{}.Lines(in, lim)
-		for _, line := range lines {
-			checkSafe(t, "Lines", line.String(), false)
-			if lim.MaxColumns > 0 && line.Width() > lim.MaxColumns {
-				t.Fatalf("%d columns in %q, limit %d", line.Width(), line, lim.MaxColumns)
-			}
-		}
-		all := 0
-		for range safetext.Split(in) {
-			all++
-		}
-		if len(lines)+cut.Lines != all || lim.MaxLines > 0 && len(lines) > lim.MaxLines {
-			t.Fatalf("%d lines shown, %d cut, of %d", len(lines), cut.Lines, all)
-		}
-		if cut.Bytes < 0 || cut.Bytes > len(in) || !cut.Any() != cut.Text().IsEmpty() {
-			t.Fatalf("cut %+v of %d bytes", cut, len(in))
+	seed(f)
+	f.Fuzz(func(t *testing.T, in string) {
+		for _, line := range escaped(safetext.Escaper{}, in, 8) {
+			checkSafe(t, "EscapeLine", line.String(), false)
 		}
 	})
 }

@@ -53,42 +53,6 @@ func MarshalJSON(v any) ([]byte, error) {
 	return []byte(c.run(string(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))))), nil
 }
 
-// AppendJSONString appends s as a JSON string, escaped as by [MarshalJSON].
-func AppendJSONString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0
-	c := encoder{json: true}
-	plain := func(part string) {
-		c.buf = nil
-		c.start('"')
-		dst = append(dst, c.run(part)...)
-	}
-	for i := 0; i < len(s); i++ {
-		if s[i] >= ' ' && s[i] != '"' && s[i] != '\\' {
-			continue
-		}
-		plain(s[start:i])
-		dst = appendJSONEscape(dst, s[i])
-		start = i + 1
-	}
-	plain(s[start:])
-	return append(dst, '"')
-}
-
-func appendJSONEscape(dst []byte, b byte) []byte {
-	switch b {
-	case '"', '\\':
-		return append(dst, '\\', b)
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
-	}
-	return appendU(dst, uint16(b))
-}
-
 // escapeJSON writes the code point at i as \uXXXX. encoding/json lets no control through to here; one would
 // be escaped too.
 func (c *encoder) escapeJSON(s string, i int) int {

@@ -56,12 +56,6 @@ func TestMarshalJSON(t *testing.T) {
 	}
 }
 
-func TestAppendJSONString(t *testing.T) {
-	if got, want := string(safetext.AppendJSONString([]byte("x"), "\u0301\"\u0301")), `x"\u0301\"\u0301"`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
 func TestJSONWriterWritesOneObjectPerLine(t *testing.T) {
 	var out bytes.Buffer
 	w := safetext.NewJSONWriter(&out)

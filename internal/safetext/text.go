@@ -22,7 +22,7 @@ func (t Text) Width() int { return width(t.s) }
 func (t Text) IsEmpty() bool { return t.s == "" }
 
 // MarshalJSON writes the escaped text as a JSON string.
-func (t Text) MarshalJSON() ([]byte, error) { return AppendJSONString(nil, t.s), nil }
+func (t Text) MarshalJSON() ([]byte, error) { return MarshalJSON(t.s) }
 
 // MarshalText returns the escaped text.
 func (t Text) MarshalText() ([]byte, error) { return []byte(t.s), nil }

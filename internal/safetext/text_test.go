@@ -197,9 +197,6 @@ func TestErrAndConst(t *testing.T) {
 	if got := safetext.Const("^C quits\x1b é").String(); got != "^C quits^[ é" {
 		t.Errorf("Const = %q", got)
 	}
-	if got := (safetext.Escaper{}).LineBytes([]byte{'a', 0x1b}).String(); got != "a^[" {
-		t.Errorf("LineBytes = %q", got)
-	}
 }
 
 func TestHidden(t *testing.T) {

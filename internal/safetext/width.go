@@ -1,8 +1,6 @@
 package safetext
 
 import (
-	"iter"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,18 +42,16 @@ func unit(s string, i int) (n, w int) {
 	return len(cluster), w
 }
 
-// fit returns how many bytes of s fit into columns without breaking a unit,
-// and their width.
-func fit(s string, columns int) (n, w int) {
+// fit returns how many bytes of s fit into columns without breaking a unit.
+func fit(s string, columns int) (n int) {
 	for n < len(s) {
-		size, uw := unit(s, n)
-		if w+uw > columns {
+		size, w := unit(s, n)
+		if columns -= w; columns < 0 {
 			break
 		}
 		n += size
-		w += uw
 	}
-	return n, w
+	return n
 }
 
 // Trunc shortens t to width columns; the last one is then an ellipsis, "~" in
@@ -65,11 +61,10 @@ func (e Escaper) Trunc(t Text, width int) Text {
 	if width <= 0 {
 		return Text{}
 	}
-	if n, _ := fit(t.s, width); n == len(t.s) {
+	if fit(t.s, width) == len(t.s) {
 		return t
 	}
-	n, _ := fit(t.s, width-1)
-	return Text{t.s[:n] + e.ellipsis()}
+	return Text{t.s[:fit(t.s, width-1)] + e.ellipsis()}
 }
 
 // TruncMiddle shortens t to width columns by leaving out its middle: the part after the last slash, the name
@@ -110,8 +105,7 @@ func (e Escaper) TruncMiddle(t Text, width int) Text {
 	if from < len(parts) {
 		end, rest = t.s[parts[from].at:], tail(from)
 	}
-	n, _ := fit(t.s, width-1-rest)
-	return Text{t.s[:n] + e.ellipsis() + end}
+	return Text{t.s[:fit(t.s, width-1-rest)] + e.ellipsis() + end}
 }
 
 // ellipsis is one column wide.
@@ -137,37 +131,27 @@ func blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }
 // Pad is [Pad].
 func (e Escaper) Pad(t Text, width int) Text { return Pad(t, width) }
 
-// PadLeft is [PadLeft].
-func (e Escaper) PadLeft(t Text, width int) Text { return PadLeft(t, width) }
-
 // Wrap breaks t into lines of at most width columns, after a blank where there
 // is one. A lone symbol stays with the word that follows it. One blank that would
 // start a line is dropped; everything else stays. An escape or a character wider
 // than width has a line of its own: width below [MaxMark] may be exceeded. An
 // empty t is one empty line.
-func Wrap(t Text, width int) []Text { return slices.Collect(WrapSeq(t, width)) }
-
-// Wrap is [Wrap].
-func (e Escaper) Wrap(t Text, width int) []Text { return Wrap(t, width) }
-
-// WrapSeq yields the lines of [Wrap] one by one, so that a pager can stop.
-func WrapSeq(t Text, width int) iter.Seq[Text] {
-	return func(yield func(Text) bool) {
-		s, width := t.s, max(width, 1)
-		for {
-			n := lineEnd(s, width)
-			if !yield(Text{s[:n]}) || n == len(s) {
-				return
-			}
-			if s[n] == ' ' && s[n-1] != ' ' && (n+1 == len(s) || s[n+1] < utf8.RuneSelf) {
-				if n++; n == len(s) {
-					return
-				}
-			}
-			s = s[n:]
+func Wrap(t Text, width int) (lines []Text) {
+	s, width := t.s, max(width, 1)
+	for {
+		n := lineEnd(s, width)
+		lines = append(lines, Text{s[:n]})
+		if n < len(s) && s[n] == ' ' && s[n-1] != ' ' && (n+1 == len(s) || s[n+1] < utf8.RuneSelf) {
+			n++
+		}
+		if s = s[n:]; s == "" {
+			return lines
 		}
 	}
 }
+
+// Wrap is [Wrap].
+func (e Escaper) Wrap(t Text, width int) []Text { return Wrap(t, width) }
 
 // lineEnd returns where the first line of s ends.
 func lineEnd(s string, width int) int {
