@@ -220,13 +220,7 @@ func appendCheckpoint(path string, signed []byte) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return bare(err)
-	}
-	return nil
+	return bare(errors.Join(err, f.Close()))
 }
 
 // whole reports whether a file of checkpoints ends with one: the line of a signature and an empty line.
@@ -293,7 +287,7 @@ func (l *Log) toWitness(ctx context.Context, a Anchor, old int64, t treeState, h
 		return "", err
 	}
 	for range 3 {
-		proof, err := l.consistency(old, t, h)
+		proof, err := l.consistency(old, h)
 		if err != nil {
 			return "", err
 		}
@@ -330,7 +324,7 @@ func cosigned(signed []byte, line string, v note.Verifier) error {
 }
 
 // consistency proves that the checkpoint h continues the tree with old leaves.
-func (l *Log) consistency(old int64, t treeState, h signedHead) (tlog.TreeProof, error) {
+func (l *Log) consistency(old int64, h signedHead) (tlog.TreeProof, error) {
 	if old == 0 || old >= h.Size {
 		return nil, nil
 	}

@@ -237,11 +237,7 @@ func (l *Log) put(f atomicfile.File, h head, raw []byte, spare bool) error {
 		l.group.distrust(h)
 		return fmt.Errorf("flush: %w", bare(err))
 	}
-	n, err := f.Write(raw)
-	if err == nil && n != len(raw) {
-		err = errShort
-	}
-	if err != nil {
+	if _, err := f.Write(raw); err != nil {
 		return fmt.Errorf("write record: %w", bare(err))
 	}
 	if err := f.Sync(); err != nil {

@@ -42,7 +42,7 @@ func (l *Log) make() error {
 		return fmt.Errorf("look at the audit directory: %w", bare(err))
 	}
 	parent := filepath.Dir(l.dir)
-	if err := makeDirs(l.fs, parent); err != nil {
+	if err := atomicfile.MakeDirs(l.fs, parent); err != nil {
 		return fmt.Errorf("make the state directory: %w", bare(err))
 	}
 	l.sweepBegun(parent)
@@ -162,26 +162,4 @@ func (l *Log) removeAll(dir string) {
 	if l.fs.Remove(dir) != nil {
 		return // the next log that is begun here sweeps it
 	}
-}
-
-// makeDirs is MkdirAll with mode 0700 and flushed entries.
-func makeDirs(fsys atomicfile.FS, dir string) error {
-	info, err := os.Stat(dir)
-	if err == nil && !info.IsDir() {
-		return errors.New("a file stands where the directory should be")
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	up := filepath.Dir(dir)
-	if up == dir {
-		return err
-	}
-	if err := makeDirs(fsys, up); err != nil {
-		return err
-	}
-	if err := fsys.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return fsys.SyncDir(up)
 }

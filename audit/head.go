@@ -89,7 +89,7 @@ func (l *Log) readHead() (head, error) {
 }
 
 // writeHead overwrites the head in place and flushes it.
-func (l *Log) writeHead(h head) (err error) {
+func (l *Log) writeHead(h head) error {
 	b, err := h.encode()
 	if err != nil {
 		return err
@@ -98,17 +98,10 @@ func (l *Log) writeHead(h head) (err error) {
 	if err != nil {
 		return fmt.Errorf("save head: %w", bare(err))
 	}
-	n, err := f.WriteAt(b, 0)
-	if err == nil && n != len(b) {
-		err = errShort
-	}
-	if err == nil {
+	if _, err = f.WriteAt(b, 0); err == nil {
 		err = f.Sync()
 	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("save head: %w", bare(err))
 	}
 	return nil

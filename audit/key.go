@@ -12,10 +12,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// NormVersion is the version of the normalisation behind HashTarget and
-// HashSubject. A new one gets new labels, so that old hashes keep their meaning.
-const NormVersion = 1
-
 // ErrNoKey reports that there is no key, or no longer: no record can be looked up by a typed name.
 var ErrNoKey = errors.New("audit key is absent")
 
@@ -76,7 +72,8 @@ func (l *Log) readKey() (key, error) {
 }
 
 // target and subject are the keyed hashes "hmac:<key id>:<128 bits>" of
-// audit-log.md: HMAC-SHA-256(key, label NUL normalised id), truncated.
+// audit-log.md: HMAC-SHA-256(key, label NUL normalised id), truncated. Another normalisation needs other
+// labels, so that old hashes keep their meaning.
 func (k key) target(name string) string { return k.hash("target", normalTarget(name)) }
 
 func (k key) subject(id string) string { return k.hash("subject", normalSubject(id)) }

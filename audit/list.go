@@ -60,38 +60,30 @@ type Page struct {
 // List reads a page, newest first unless the filter says otherwise. It reads on
 // until limit rows match (100 when limit is not positive) or the log ends, holds
 // one page in memory, and leaves no trace. A log that does not exist is empty.
-func (l *Log) List(ctx context.Context, filter Filter, limit int, cursor string) (Page, error) {
+func (l *Log) List(ctx context.Context, filter Filter, limit int, cursor string) (page Page, err error) {
+	defer wrap(&err, "list audit log")
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	page, err := l.list(ctx, filter, limit, cursor)
-	if err != nil {
-		return Page{}, fmt.Errorf("list audit log: %w", err)
-	}
-	return page, nil
-}
-
-func (l *Log) list(ctx context.Context, filter Filter, limit int, cursor string) (Page, error) {
 	match, err := l.matcher(filter)
 	if errors.Is(err, ErrNoKey) {
-		return Page{}, nil
+		return page, nil
 	}
 	if err != nil {
-		return Page{}, err
+		return page, err
 	}
 	parts, err := l.parts(ctx)
 	if err != nil {
-		return Page{}, err
+		return page, err
 	}
 	at, err := parseCursor(cursor, filter.OldestFirst, parts)
 	if err != nil {
-		return Page{}, err
+		return page, err
 	}
-	page, err := l.page(ctx, parts, at, filter.OldestFirst, limit, match)
-	if err != nil {
-		return Page{}, err
+	if page, err = l.page(ctx, parts, at, filter.OldestFirst, limit, match); err == nil {
+		err = l.join(ctx, page.Rows)
 	}
-	return page, l.join(ctx, page.Rows)
+	return page, err
 }
 
 // position is a position between two lines: in segment parts[part], before off.
@@ -245,15 +237,8 @@ func parseCursor(c string, oldest bool, parts []part) (position, error) {
 
 // OpenIntents lists the intents without an outcome, oldest first: acts whose process died, or that another
 // process is carrying out. It reads the whole log once, without keeping it.
-func (l *Log) OpenIntents(ctx context.Context) ([]Row, error) {
-	rows, err := l.openRows(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list open intents: %w", err)
-	}
-	return rows, nil
-}
-
-func (l *Log) openRows(ctx context.Context) ([]Row, error) {
+func (l *Log) OpenIntents(ctx context.Context) (rows []Row, err error) {
+	defer wrap(&err, "list open intents")
 	parts, err := l.parts(ctx)
 	if err != nil {
 		return nil, err
@@ -265,8 +250,7 @@ func (l *Log) openRows(ctx context.Context) ([]Row, error) {
 			return nil, err
 		}
 	}
-	rows, err := open.rows(l)
-	if err != nil {
+	if rows, err = open.rows(l); err != nil {
 		return nil, err
 	}
 	return rows, l.join(ctx, rows)

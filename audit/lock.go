@@ -46,21 +46,12 @@ func (l *Log) lock(ctx context.Context, exclusive bool) (unlock func(), err erro
 		if err != nil {
 			return nil, fmt.Errorf("lock: %w", err)
 		}
-		if err := pause(ctx, wait); err != nil {
-			return nil, fmt.Errorf("the audit log is held by another process: %w", err)
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the audit log is held by another process: %w", ctx.Err())
+		case <-time.After(wait):
 		}
 		wait = min(2*wait, 2*time.Millisecond)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
 	}
 }
 

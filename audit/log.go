@@ -25,8 +25,6 @@ var ErrNotWritable = errors.New("audit log cannot be written")
 // ErrNotWritable until somebody acknowledges it.
 var ErrTampered = errors.New("audit log is not as it was left")
 
-var errShort = errors.New("short write")
-
 // defaultSegmentBytes is the segment size without Options.SegmentBytes.
 const defaultSegmentBytes = 32 << 20
 
@@ -236,6 +234,13 @@ func refuse(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrNotWritable, err)
+}
+
+// wrap names the operation in an error that it returns.
+func wrap(err *error, operation string) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", operation, *err)
+	}
 }
 
 // tampered is an alarm in words.

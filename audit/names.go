@@ -79,17 +79,30 @@ func (l *Log) writeNames(rows []byte) error {
 	if err != nil {
 		return fmt.Errorf("open side table: %w", bare(err))
 	}
-	err = appendRow(f, rows)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil && made {
+	if err = errors.Join(appendRow(f, rows), f.Close()); err == nil && made {
 		err = l.fs.SyncDir(l.dir)
 	}
 	if err != nil {
 		return fmt.Errorf("write side table: %w", bare(err))
 	}
 	return nil
+}
+
+// openNames opens the side table to read it; nil where there is none.
+func (l *Log) openNames() (f atomicfile.File, size int64, err error) {
+	f, err = l.fs.OpenFile(l.path(namesFile), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("open side table: %w", bare(err))
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, fmt.Errorf("look at side table: %w", bare(err))
+	}
+	return f, info.Size(), nil
 }
 
 // appendRow closes a row that an earlier crash cut short, then writes its own.
@@ -107,11 +120,7 @@ func appendRow(f atomicfile.File, row []byte) error {
 			row = append([]byte{'\n'}, row...)
 		}
 	}
-	n, err := f.Write(row)
-	if err == nil && n != len(row) {
-		err = errShort
-	}
-	if err != nil {
+	if _, err := f.Write(row); err != nil {
 		return err
 	}
 	return f.Sync()
@@ -134,23 +143,16 @@ func (l *Log) join(ctx context.Context, rows []Row) error {
 			rows[i].NameState = NameAbsent
 		}
 	}
-	f, err := l.fs.OpenFile(l.path(namesFile), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("open side table: %w", bare(err))
+	f, size, err := l.openNames()
+	if err != nil || f == nil {
+		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("look at side table: %w", bare(err))
-	}
 	for i := range rows {
 		if rows[i].Damaged != "" {
 			continue
 		}
-		if err := joinRow(f, info.Size(), k, &rows[i]); err != nil {
+		if err := joinRow(f, size, k, &rows[i]); err != nil {
 			return fmt.Errorf("read side table: %w", err)
 		}
 	}
@@ -232,19 +234,11 @@ func (l *Log) checkNames() (*nameCheck, error) {
 	if k, err := l.readKey(); err == nil {
 		c.key = k // without the key no name can be checked
 	}
-	f, err := l.fs.OpenFile(l.path(namesFile), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
+	f, size, err := l.openNames()
+	if err != nil || f == nil {
+		return c, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("open side table: %w", bare(err))
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("look at side table: %w", bare(err))
-	}
-	c.file, c.rows = f, newForward(f, 0, info.Size())
+	c.file, c.rows = f, newForward(f, 0, size)
 	c.next()
 	return c, nil
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,12 +65,7 @@ func (l *Log) listParts() ([]part, error) {
 		_, inode := identity(info)
 		out = append(out, part{name: e.Name(), number: n, size: info.Size(), inode: inode, changed: changeTime(info)})
 	}
-	slices.SortStableFunc(out, func(a, b part) int {
-		if a.number < b.number {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out, func(a, b part) int { return cmp.Compare(a.number, b.number) })
 	return out, nil
 }
 

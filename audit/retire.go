@@ -61,10 +61,8 @@ func (l *Log) Retire(ctx context.Context, before time.Time) (records int64, err 
 	if err != nil {
 		return 0, err
 	}
-	if len(open) > 0 {
-		for _, r := range open {
-			anchored = min(anchored, r.Seq-1)
-		}
+	for _, r := range open {
+		anchored = min(anchored, r.Seq-1)
 	}
 	l.mu.Lock()
 	last, seq, err := l.retire(ctx, before, anchored)

@@ -14,16 +14,10 @@ import (
 // RotateKey signs checkpoints with another key from now on: a new one in the file, or the current key of the
 // agent or command. A record names it, and the checkpoint over that record has the signatures of both; where
 // the old key is lost counts.old says 0.
-func (l *Log) RotateKey(ctx context.Context) error {
+func (l *Log) RotateKey(ctx context.Context) (err error) {
+	defer wrap(&err, "rotate the log's key")
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.rotateKey(ctx); err != nil {
-		return fmt.Errorf("rotate the log's key: %w", err)
-	}
-	return nil
-}
-
-func (l *Log) rotateKey(ctx context.Context) error {
 	if _, err := l.checkpoint(ctx); err != nil && errors.Is(err, ErrTampered) {
 		return err
 	}

@@ -186,15 +186,11 @@ func (k keySource) inAgent() (agentKey, error) {
 			continue
 		}
 		parsed, err := ssh.ParsePublicKey(s.PublicKey().Marshal()) // the agent's own form hides the key
-		if err != nil {
-			continue
-		}
 		ck, ok := parsed.(ssh.CryptoPublicKey)
-		if !ok {
+		if err != nil || !ok {
 			continue
 		}
-		pub, ok := ck.CryptoPublicKey().(ed25519.PublicKey)
-		if ok {
+		if pub, ok := ck.CryptoPublicKey().(ed25519.PublicKey); ok {
 			return agentKey{conn, s, pub}, nil
 		}
 	}

@@ -94,7 +94,7 @@ func (d tiles) write(t tlog.Tile, data []byte) error {
 	if old, err := readFile(d.fs, name, tileBytes); err == nil && bytes.Equal(old, data) {
 		return nil // of an interrupted run
 	}
-	if err := makeDirs(d.fs, filepath.Dir(name)); err != nil {
+	if err := atomicfile.MakeDirs(d.fs, filepath.Dir(name)); err != nil {
 		return fmt.Errorf("make the tree: %w", bare(err))
 	}
 	if err := atomicfile.WriteFS(d.fs, name, data, atomicfile.Options{}); err != nil {

@@ -190,7 +190,7 @@ func (l *Log) newTree(ctx context.Context, h head) (treeState, error) {
 	if begun != "" && !ended[begun] {
 		return t, tampered("the tree over the log is gone: tree/tree.json is missing")
 	}
-	if err := makeDirs(l.fs, filepath.Join(l.dir, treeDir)); err != nil {
+	if err := atomicfile.MakeDirs(l.fs, filepath.Join(l.dir, treeDir)); err != nil {
 		return t, fmt.Errorf("make the tree: %w", bare(err))
 	}
 	_, vkey, err := l.newSigner(ctx, "memdesk/audit/"+atomicfile.Suffix())
@@ -392,18 +392,10 @@ func (l *Log) eachIn(ctx context.Context, name string, size int64, seq uint64, t
 }
 
 // Prove proves that record seq is under the newest checkpoint, which must cover it.
-func (l *Log) Prove(ctx context.Context, seq uint64) (checkpoint.Proof, error) {
+func (l *Log) Prove(ctx context.Context, seq uint64) (p checkpoint.Proof, err error) {
+	defer wrap(&err, fmt.Sprintf("prove record %d", seq))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p, err := l.prove(ctx, seq)
-	if err != nil {
-		return p, fmt.Errorf("prove record %d: %w", seq, err)
-	}
-	return p, nil
-}
-
-func (l *Log) prove(ctx context.Context, seq uint64) (checkpoint.Proof, error) {
-	var p checkpoint.Proof
 	unlock, err := l.lock(ctx, false)
 	if err != nil {
 		return p, err

@@ -175,10 +175,11 @@ func (s *source) fail(seq uint64, format string, args ...any) {
 func (w *treeWalk) take(from *source, text []byte) {
 	for _, b := range checkpoint.Split(text) {
 		if origin := checkpoint.Origin(b); origin != w.state.Origin {
-			if c, err := checkpoint.Parse(string(body(b))); err == nil && !slices.Contains(from.alien, c.Origin) {
-				from.alien = append(from.alien, c.Origin)
-			} else if err != nil {
+			unsigned, _, _ := strings.Cut(string(b), "\n\n")
+			if c, err := checkpoint.Parse(unsigned + "\n"); err != nil {
 				from.unreadable("a checkpoint in it cannot be read")
+			} else if !slices.Contains(from.alien, c.Origin) {
+				from.alien = append(from.alien, c.Origin)
 			}
 			continue
 		}
@@ -193,12 +194,6 @@ func (w *treeWalk) take(from *source, text []byte) {
 		from.claimed = true
 		w.claims[c.Size] = append(w.claims[c.Size], claim{c, from})
 	}
-}
-
-// body is a signed text without its signatures.
-func body(signed []byte) []byte {
-	text, _, _ := strings.Cut(string(signed), "\n\n")
-	return []byte(text + "\n")
 }
 
 func (s *source) unreadable(why string) {

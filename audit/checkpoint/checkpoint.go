@@ -24,7 +24,7 @@ type Checkpoint struct {
 
 // Text is the signed text.
 func (c Checkpoint) Text() string {
-	return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, base64.StdEncoding.EncodeToString(c.Root[:]))
+	return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, c.Root)
 }
 
 // Parse reads a checkpoint's text. Lines after the root are extensions and ignored.

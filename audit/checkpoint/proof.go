@@ -25,7 +25,7 @@ func (p Proof) Inclusion() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nextra %s\nindex %d\n", proofHead, base64.StdEncoding.EncodeToString(p.Record), p.Index)
 	for _, h := range p.Path {
-		b.WriteString(base64.StdEncoding.EncodeToString(h[:]) + "\n")
+		b.WriteString(h.String() + "\n")
 	}
 	return b.String() + "\n"
 }

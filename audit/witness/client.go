@@ -3,7 +3,6 @@ package witness
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -42,7 +41,7 @@ func (s Submission) bytes() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "old %d\n", s.Old)
 	for _, h := range s.Proof {
-		b.WriteString(base64.StdEncoding.EncodeToString(h[:]) + "\n")
+		b.WriteString(h.String() + "\n")
 	}
 	b.WriteByte('\n')
 	b.Write(s.Checkpoint)
