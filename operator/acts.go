@@ -258,9 +258,6 @@ func (s *Session) Repair(ctx context.Context, store string, ids []string) (file 
 	}
 	slices.Reverse(changes) // undo goes from the last to the first, so each line comes back before those behind it
 	_, e, err := s.Undo.Together(ctx, st, undo.OpRepair, changes)
-	if err == nil {
-		done.Removed = int64(len(ids))
-	}
 	done.keep(e)
 	if err == nil {
 		done.Removed = int64(len(ids))

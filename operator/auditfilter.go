@@ -47,16 +47,20 @@ func ParseAuditFilter(s string, now time.Time) (AuditFilter, error) {
 		var err error
 		switch given := word[strings.IndexByte(word, ':')+1:]; t.field { // in its own case
 		case "since":
-			t.at, err = ParseSince(given, now)
+			if t.at, err = ParseSince(given, now); !t.not {
+				f.Since = t.at
+			}
 		case "until":
-			t.at, err = ParseUntil(given, now)
+			if t.at, err = ParseUntil(given, now); !t.not {
+				f.Until = t.at
+			}
+		case "phase", "seq":
+			f.records = true
 		}
 		if err != nil {
 			return f, err
 		}
-		f.records = f.records || t.field == "phase" || t.field == "seq"
 		f.terms = append(f.terms, t)
-		f.push(t)
 	}
 	return f, nil
 }
@@ -64,19 +68,6 @@ func ParseAuditFilter(s string, now time.Time) (AuditFilter, error) {
 // plainWord reports whether a term with a colon is a word and no field.
 func plainWord(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == ""
-}
-
-// push records a term that a log can look up by itself.
-func (f *AuditFilter) push(t auditTerm) {
-	if t.not {
-		return
-	}
-	switch t.field {
-	case "since":
-		f.Since = t.at
-	case "until":
-		f.Until = t.at
-	}
 }
 
 // Match reports whether a record is shown.

@@ -157,7 +157,7 @@ func follow(ctx context.Context, r *jobs.Runner, id jobs.ID, told func(jobs.Stat
 			told(st)
 		case <-interrupted:
 			interrupted = nil
-			if err := r.Cancel(context.WithoutCancel(ctx), id); err != nil {
+			if err := r.Cancel(context.WithoutCancel(ctx), id); err != nil && !errors.Is(err, jobs.ErrEnded) {
 				return last, err
 			}
 		}

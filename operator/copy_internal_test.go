@@ -37,3 +37,26 @@ func TestALongTitleIsFoundAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEndThatRacesWithACancel: a job that has ended when its caller gives up must not be told as a failure.
+func TestAnEndThatRacesWithACancel(t *testing.T) {
+	r, err := jobs.Open(jobs.Options{Dir: t.TempDir(), Poll: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close(t.Context())
+	id, err := r.Start(t.Context(), jobs.Spec{Kind: string(Copy), Title: "a to b", Run: func(context.Context, *jobs.Handle) error { return nil }})
+	if err == nil {
+		_, err = follow(t.Context(), r, id, func(jobs.Status) {})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, giveUp := context.WithCancel(t.Context())
+	giveUp()
+	for range 20 { // either may be seen first
+		if last, err := follow(given, r, id, func(jobs.Status) {}); err != nil || last.State != jobs.Done {
+			t.Fatalf("%+v, %v", last, err)
+		}
+	}
+}

@@ -117,8 +117,6 @@ type Away struct {
 // for concurrent use.
 type Erasures struct {
 	guarded
-	s      *Session
-	desk   *gdpr.Desk
 	runner *jobs.Runner // of the console; nil: runs are neither listed nor begun
 	away   Away
 }
@@ -128,7 +126,7 @@ func (s *Session) Erasures(runner *jobs.Runner, away Away) (*Erasures, error) {
 	if s.State == "" {
 		return nil, statedir.ErrNoHome
 	}
-	return &Erasures{guarded: guarded{s, s.desk}, s: s, desk: s.desk, runner: runner, away: away}, nil
+	return &Erasures{guarded: guarded{s, s.desk}, runner: runner, away: away}, nil
 }
 
 // Backups says until when backups of a plan's stores may hold the subject's data.
@@ -596,14 +594,11 @@ func ErasedHow(j jobs.Status) string {
 	return ""
 }
 
-// job is an erasure as a job. It sends its progress to rows, which it closes; nil has no listener. out may be
+// job is an erasure as a job. told hears the progress in the job's own goroutine; nil: nobody listens. out may be
 // read when the job has ended.
-func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progress) jobs.Spec {
+func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, told func(gdpr.Progress)) jobs.Spec {
 	spec := jobs.Spec{Kind: eraseKind, Title: o.Request, Classify: func(err error) string { return string(model.KindOf(err)) }}
 	spec.Run = func(ctx context.Context, h *jobs.Handle) error {
-		if rows != nil {
-			defer close(rows)
-		}
 		n, last := 0, ""
 		var at gdpr.Progress
 		var err error
@@ -619,13 +614,8 @@ func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progres
 				return err
 			}
 			last = now
-			if rows == nil {
-				return nil
-			}
-			select {
-			case rows <- p:
-			case <-ctx.Done():
-				return context.Cause(ctx)
+			if told != nil {
+				told(p)
 			}
 			return nil
 		})
@@ -638,71 +628,30 @@ func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progres
 }
 
 // EraseHere carries out or continues a plan as a job of this process and returns when it is over; told hears
-// the progress. A stopped run is ErrEndedEarly.
+// the progress in the job's own goroutine. The end of ctx stops the run at its next step. A stopped run is
+// ErrEndedEarly.
 func (e *Erasures) EraseHere(ctx context.Context, o gdpr.Order, told func(gdpr.Progress)) (out gdpr.Outcome, err error) {
 	if err := e.s.Allow(ctx, Erase, "", ""); err != nil {
 		return out, err
 	}
-	rows := make(chan gdpr.Progress, 16)
-	id, err := e.runner.Start(ctx, e.job(o, &out, rows))
+	id, err := e.runner.Start(ctx, e.job(o, &out, told))
 	if err != nil {
 		return out, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = e.runner.Cancel(context.WithoutCancel(ctx), id) }) // its end is read below
-	defer stop()
-	err = hear(rows, told, func() error { return jobEnd(e.runner, id) })
-	return out, err
-}
-
-// hear passes on the progress of a run until the job has ended. A job that could not begin, because its
-// journal cannot be written, sends nothing and closes nothing.
-func hear(rows <-chan gdpr.Progress, told func(gdpr.Progress), ended func() error) error {
-	end := make(chan error, 1)
-	go func() { end <- ended() }()
-	for {
-		select {
-		case p, open := <-rows:
-			if !open {
-				return <-end
-			}
-			told(p)
-		case err := <-end:
-			for { // the rest, sent before its end
-				select {
-				case p, open := <-rows:
-					if open {
-						told(p)
-						continue
-					}
-				default:
-				}
-				return err
-			}
-		}
+	end, err := follow(ctx, e.runner, id, func(jobs.Status) {})
+	switch {
+	case err != nil:
+		return out, err
+	case end.Err != nil:
+		return out, end.Err
+	case end.State != jobs.Done:
+		return out, ErrEndedEarly
 	}
+	return out, nil
 }
 
 // ErrEndedEarly is a run that was stopped before its end.
 var ErrEndedEarly = errors.New("the run ended early; call it again to go on")
-
-// jobEnd waits for the job's last status and returns its error.
-func jobEnd(r *jobs.Runner, id jobs.ID) error {
-	statuses, err := r.Watch(context.Background(), id) // the work is over; only its last status is awaited
-	if err != nil {
-		return err
-	}
-	var end jobs.Status
-	for st := range statuses {
-		end = st
-	}
-	if end.Err != nil {
-		return end.Err
-	}
-	if end.State != jobs.Done {
-		return ErrEndedEarly
-	}
-	return nil
-}
 
 // Carry carries out a plan for a visitor who may leave, and closes the session at its end, which wg awaits.
 // The end of ctx leaves the job to be continued.

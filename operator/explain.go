@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,11 +156,8 @@ func (s *Session) whereabouts(ctx context.Context, store model.Store, id string,
 }
 
 func because(r audit.Row) string {
-	switch {
-	case r.Reason != "":
-		return ": " + r.Reason
-	case r.Class != "":
-		return ": " + r.Class
+	if why := cmp.Or(r.Reason, r.Class); why != "" {
+		return ": " + why
 	}
 	return ""
 }

@@ -38,30 +38,18 @@ func (j *Jobs) Run(ctx context.Context, kind, title string, work func(context.Co
 	if err != nil {
 		return err
 	}
-	// The watch outlives ctx: the current step still finishes.
-	changes, err := j.runner.Watch(context.WithoutCancel(ctx), id)
+	stays, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		if j.ctx.Err() == nil { // else the job is interrupted when the runner closes, and reported later
+			cancel()
+		}
+	})()
+	last, err := follow(stays, j.runner, id, func(jobs.Status) {})
 	if err != nil {
 		return err
 	}
-	var last jobs.Status
-	asked := ctx.Done()
-	for {
-		select {
-		case s, open := <-changes:
-			if !open {
-				return last.Err
-			}
-			last = s
-		case <-asked:
-			asked = nil
-			if j.ctx.Err() != nil {
-				continue // not cancelled: it is interrupted when the runner closes, and reported later
-			}
-			if err := j.runner.Cancel(context.WithoutCancel(ctx), id); err != nil && !errors.Is(err, jobs.ErrEnded) {
-				return err
-			}
-		}
-	}
+	return last.Err
 }
 
 // List is every job in the journal, newest first, also those of other processes.

@@ -37,7 +37,7 @@ func demoFleet(t *testing.T) *backends.Fleet {
 }
 
 func TestQuarantineSourcePages(t *testing.T) {
-	s := &Quarantine{fleet: demoFleet(t)}
+	s := &Quarantine{session: &Session{Fleet: demoFleet(t)}}
 	var got []string
 	q := PageQuery{Limit: 1}
 	for {

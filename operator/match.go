@@ -2,6 +2,7 @@ package operator
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
@@ -46,19 +47,9 @@ func NewMatch(filter string) *Match {
 func (m *Match) Of(columns ...string) bool {
 	switch {
 	case m.fuzzy != "":
-		for _, c := range columns {
-			if m.letters(c) != nil {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(columns, func(c string) bool { return m.letters(c) != nil })
 	case m.expr != nil:
-		for _, c := range columns {
-			if m.expr.MatchString(c) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(columns, m.expr.MatchString)
 	}
 	all := strings.ToLower(strings.Join(columns, "\n"))
 	for _, w := range m.words {

@@ -86,7 +86,7 @@ func (s *Session) brokenOff(ctx context.Context, r *jobs.Runner) (notices []stri
 		if j.State != jobs.Interrupted || !strings.HasPrefix(j.Kind, "console-") || !j.Updated.After(told) {
 			continue
 		}
-		notices = append(notices, fmt.Sprintf("long work ended with the session that had begun it: %s (%s), %s. What is done stays done, the rest was left as it is; memdesk jobs lists it.", j.Title, j.Kind, fmt.Sprintf("%d of %s", j.Done, plural(j.Total, j.Unit))))
+		notices = append(notices, fmt.Sprintf("long work ended with the session that had begun it: %s (%s), %d of %s. What is done stays done, the rest was left as it is; memdesk jobs lists it.", j.Title, j.Kind, j.Done, plural(j.Total, j.Unit)))
 		if j.Updated.After(last) {
 			last = j.Updated
 		}

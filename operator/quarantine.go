@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"memdesk/backends"
 	"memdesk/model"
 	"memdesk/origin"
 	"memdesk/quarantine/review"
@@ -15,16 +14,13 @@ import (
 
 // Quarantine lists the quarantine entries of every store. It changes nothing and is safe for concurrent use.
 type Quarantine struct {
-	fleet *backends.Fleet
-	judge *review.Judge                                                               // nil: none
-	shelf *origin.Shelf                                                               // nil: none
-	who   func(context.Context, model.Store, model.Header) (origin.Row, string, bool) // nil: unknown
-	list  walked[QuarantineEntry]
+	session *Session
+	list    walked[QuarantineEntry]
 }
 
 // Quarantine is the review list of the session's stores.
 func (s *Session) Quarantine() *Quarantine {
-	return &Quarantine{fleet: s.Fleet, judge: s.Judge, shelf: s.Shelf, who: s.WriterOf}
+	return &Quarantine{session: s}
 }
 
 // Entries lists in a stable order. An unreadable store has one entry with Problem set.
@@ -39,12 +35,12 @@ func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (QuarantinePage, 
 // entry that says so; unreadable thresholds have one before all.
 func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 	return func(yield func(QuarantineEntry) bool) {
-		if s.judge != nil {
-			if err := s.judge.Problem(); err != nil && !yield(QuarantineEntry{Source: "thresholds", Live: LiveUnknown, Problem: err.Error()}) {
+		if s.session.Judge != nil {
+			if err := s.session.Judge.Problem(); err != nil && !yield(QuarantineEntry{Source: "thresholds", Live: LiveUnknown, Problem: err.Error()}) {
 				return
 			}
 		}
-		for _, m := range s.fleet.Members() {
+		for _, m := range s.session.Fleet.Members() {
 			if m.Err != nil {
 				if !yield(QuarantineEntry{Store: m.Name, Live: LiveUnknown, Problem: "not open: " + m.Err.Error()}) {
 					return
@@ -68,15 +64,15 @@ func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 // writer is the writer of a blocked text: of the held write, or of the source as long as it holds the text.
 // Nil: unknown.
 func (s *Quarantine) writer(ctx context.Context, st model.Store, e QuarantineEntry) *Written {
-	if s.shelf != nil {
-		if h, err := s.shelf.Get(e.ID); err == nil {
+	if s.session.Shelf != nil {
+		if h, err := s.session.Shelf.Get(e.ID); err == nil {
 			return &Written{Row: origin.Row{Store: h.Store, ID: h.Request.ID, Writer: h.Writer, At: h.At}, Kept: origin.InLedger}
 		}
 	}
-	if s.who == nil || e.SourceID == "" || e.Live != LivePoisoned {
+	if e.SourceID == "" || e.Live != LivePoisoned {
 		return nil
 	}
-	r, kept, ok := s.who(ctx, st, model.Header{ID: e.SourceID})
+	r, kept, ok := s.session.WriterOf(ctx, st, model.Header{ID: e.SourceID})
 	if !ok {
 		return nil
 	}
@@ -85,7 +81,7 @@ func (s *Quarantine) writer(ctx context.Context, st model.Store, e QuarantineEnt
 
 // Entry reads one entry with its content, or NotFound.
 func (s *Quarantine) Entry(ctx context.Context, store, id string) (QuarantineDetail, error) {
-	st, err := s.fleet.Store(store)
+	st, err := s.session.Fleet.Store(store)
 	if err != nil {
 		return QuarantineDetail{}, err
 	}
@@ -98,8 +94,8 @@ func (s *Quarantine) Entry(ctx context.Context, store, id string) (QuarantineDet
 	if e.FalsePositive != "" {
 		d.Fields = append(d.Fields, model.Field{Name: "known false positive", Value: e.FalsePositive})
 	}
-	if e.Category == review.CategorySignals && s.shelf != nil {
-		if h, err := s.shelf.Get(id); err == nil {
+	if e.Category == review.CategorySignals && s.session.Shelf != nil {
+		if h, err := s.session.Shelf.Get(id); err == nil {
 			for _, g := range h.Signals {
 				d.Fields = append(d.Fields, model.Field{Name: g.Name, Value: signalWords(g)})
 				if g.Start < g.End && g.End <= len(e.Body) {

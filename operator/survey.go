@@ -121,10 +121,7 @@ func (v *Survey) Requests() ([]gdpr.Due, error) {
 	if v.s.State == "" {
 		return nil, nil
 	}
-	if err := v.s.Look(context.Background(), ReadRequests); err != nil {
-		return nil, err
-	}
-	all, err := v.s.desk.List()
+	all, err := guarded{v.s, v.s.desk}.List()
 	return slices.DeleteFunc(all, func(d gdpr.Due) bool { return d.Done() }), err
 }
 
@@ -133,10 +130,7 @@ func (v *Survey) Due(within int) ([]gdpr.Due, error) {
 	if v.s.State == "" {
 		return nil, nil
 	}
-	if err := v.s.Look(context.Background(), ReadRequests); err != nil {
-		return nil, err
-	}
-	return v.s.desk.DueWithin(within)
+	return guarded{v.s, v.s.desk}.DueWithin(within)
 }
 
 // LogSurvey is the state of the audit log.

@@ -29,22 +29,6 @@ type Watching struct {
 // stores and due requests.
 func (s *Session) Watch(ctx context.Context, o Watching) error {
 	w := &watch{Watching: o, s: s, survey: s.Survey(ctx), down: map[string]bool{}, due: map[string]bool{}, found: map[string]map[string]bool{}, unseen: map[string]bool{}}
-	return w.run(ctx)
-}
-
-// watch remembers what it has reported.
-type watch struct {
-	Watching
-	s      *Session
-	survey *Survey
-
-	down   map[string]bool            // stores
-	due    map[string]bool            // "ID", or "ID overdue"
-	found  map[string]map[string]bool // references by kind of event; nil before the first look
-	unseen map[string]bool            // kind of event and store
-}
-
-func (w *watch) run(ctx context.Context) error {
 	for {
 		start := time.Now()
 		for _, look := range []func(context.Context) error{w.health, w.quarantine, w.conflicts, w.requests} {
@@ -61,6 +45,18 @@ func (w *watch) run(ctx context.Context) error {
 		case <-time.After(max(w.Every, time.Since(start))):
 		}
 	}
+}
+
+// watch remembers what it has reported.
+type watch struct {
+	Watching
+	s      *Session
+	survey *Survey
+
+	down   map[string]bool            // stores
+	due    map[string]bool            // "ID", or "ID overdue"
+	found  map[string]map[string]bool // references by kind of event; nil before the first look
+	unseen map[string]bool            // kind of event and store
 }
 
 func (w *watch) tell(name string, facts map[string]any) error {

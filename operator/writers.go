@@ -40,16 +40,10 @@ func (s *Session) WriterOfItem(st model.Store, it model.Item) (origin.Row, strin
 	return origin.Known(s.Ledger, st, it)
 }
 
-// Origin is one write of an item, and where that is recorded.
-type Origin struct {
-	origin.Row
-	Kept string
-}
-
 // OriginsOf are the writes of an item through memdesk, newest first. The writer of the current text comes
 // first where it is another: by the store's word, or by the author of the file's last commit; else the writer
 // is unknown.
-func (s *Session) OriginsOf(ctx context.Context, st model.Store, id string) (out []Origin, err error) {
+func (s *Session) OriginsOf(ctx context.Context, st model.Store, id string) (out []Written, err error) {
 	if s.Ledger == nil {
 		return nil, statedir.ErrNoHome
 	}
@@ -67,22 +61,22 @@ func (s *Session) OriginsOf(ctx context.Context, st model.Store, id string) (out
 		}
 	}
 	for _, r := range rows {
-		out = append(out, Origin{r, origin.InLedger})
+		out = append(out, Written{r, origin.InLedger})
 	}
 	return out, nil
 }
 
 // originOf is the writer of an item that memdesk did not write.
-func (s *Session) originOf(ctx context.Context, st model.Store, it model.Item) Origin {
+func (s *Session) originOf(ctx context.Context, st model.Store, it model.Item) Written {
 	if r, kept, ok := s.WriterOfItem(st, it); ok {
-		return Origin{r, kept}
+		return Written{r, kept}
 	}
 	if filepath.IsAbs(st.Location) && filepath.IsLocal(it.ID) {
 		if who, ok := gitlog.AuthorOf(ctx, filepath.Join(st.Location, it.ID)); ok {
-			return Origin{origin.FromStore(st.Name, it, model.Origin{Actor: who.Name, Detail: "commit " + who.Commit, At: who.At}), origin.InGit}
+			return Written{origin.FromStore(st.Name, it, model.Origin{Actor: who.Name, Detail: "commit " + who.Commit, At: who.At}), origin.InGit}
 		}
 	}
-	return Origin{origin.Row{Store: st.Name, ID: it.ID, Revision: it.Revision,
+	return Written{origin.Row{Store: st.Name, ID: it.ID, Revision: it.Revision,
 		Writer: origin.Writer{Actor: origin.Unknown, Channel: origin.Unknown, Trust: origin.Untrusted}}, origin.Unknown}
 }
 

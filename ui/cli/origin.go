@@ -30,7 +30,7 @@ func (a *app) showOrigin(ctx context.Context, s *operator.Session, store model.S
 	if err != nil {
 		return err
 	}
-	putAll(a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION"), "origin", all, func(o operator.Origin) originRow { return newOriginRow(o.Row, o.Kept) })
+	putAll(a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION"), "origin", all, func(o operator.Written) originRow { return newOriginRow(o.Row, o.Kept) })
 	return nil
 }
 
