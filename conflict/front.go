@@ -10,17 +10,17 @@ import (
 const maxFront = 500
 
 // frontFields reads the front matter of a text: top-level `key: value` lines, where lines indented below a
-// key are its value. rest is the text after it; it is the whole text when there is no front matter.
-func frontFields(text string) (fields []model.Field, rest string) {
+// key are its value.
+func frontFields(text string) (fields []model.Field) {
 	after, ok := cutFence(text)
 	if !ok {
-		return nil, text
+		return nil
 	}
 	for range maxFront {
 		line, more, found := strings.Cut(after, "\n")
 		bare := strings.TrimRight(line, "\r")
 		if bare == "---" || bare == "..." {
-			return fields, more
+			return fields
 		}
 		if !found {
 			break
@@ -35,11 +35,11 @@ func frontFields(text string) (fields []model.Field, rest string) {
 		}
 		name, value, ok := strings.Cut(bare, ":")
 		if !ok {
-			return nil, text
+			return nil
 		}
 		fields = append(fields, model.Field{Name: strings.TrimSpace(name), Value: unquote(strings.TrimSpace(value))})
 	}
-	return nil, text
+	return nil
 }
 
 func cutFence(text string) (string, bool) {
@@ -69,17 +69,15 @@ func (p FieldPair) Same() bool { return p.InBase && p.InCopy && p.Base == p.Copy
 // CompareFront sets the front matter of two texts side by side, in the base's order, then the fields that
 // only the copy has.
 func CompareFront(base, copied string) []FieldPair {
-	fb, _ := frontFields(base)
-	fc, _ := frontFields(copied)
 	var out []FieldPair
 	at := map[string]int{}
-	for _, f := range fb {
+	for _, f := range frontFields(base) {
 		if _, twice := at[f.Name]; !twice {
 			at[f.Name] = len(out)
 			out = append(out, FieldPair{Name: f.Name, Base: f.Value, InBase: true})
 		}
 	}
-	for _, f := range fc {
+	for _, f := range frontFields(copied) {
 		if i, ok := at[f.Name]; ok {
 			if !out[i].InCopy {
 				out[i].Copy, out[i].InCopy = f.Value, true

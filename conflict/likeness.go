@@ -50,8 +50,7 @@ func sameKey(a, b string) string {
 // only: other syntax is left out.
 func frontMatter(text string) map[string]string {
 	out := map[string]string{}
-	fields, _ := frontFields(text)
-	for _, f := range fields {
+	for _, f := range frontFields(text) {
 		out[strings.ToLower(f.Name)] = f.Value
 	}
 	return out

@@ -1,6 +1,7 @@
 package conflict
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"memdesk/conflict/names"
 	"memdesk/internal/recalled"
+	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
@@ -125,12 +127,7 @@ func (l *list) copies(emit func(Copy) bool) (bool, error) {
 			all = append(all, p)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b paired) int {
-		if d := strings.Compare(a.key, b.key); d != 0 {
-			return d
-		}
-		return strings.Compare(a.id, b.id)
-	})
+	slices.SortStableFunc(all, func(a, b paired) int { return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.id, b.id)) })
 	var sets [][]paired
 	for i := 0; i < len(all); {
 		n := i + 1
@@ -212,7 +209,7 @@ func (l *list) judge(ctx context.Context, p paired, texts map[string]side) (Copy
 			continue
 		}
 		c := describe(l.s.Name, p.id, r)
-		if ok := c.compare(r, copied, base); ok {
+		if c.compare(r, copied, base) {
 			return c, copied.it.Body, true, nil
 		}
 	}
@@ -403,6 +400,6 @@ func (l *list) marked(emit func(Copy) bool) (bool, error) {
 
 func markedCopy(store string, it model.Item, blocks int) Copy {
 	return Copy{Store: store, ID: it.ID, BaseID: it.ID, Target: it.ID, Class: names.InFile, Tool: "git", Row: 19, Confidence: names.Certain,
-		Reason: fmt.Sprintf("%d unresolved merge %s inside", blocks, map[bool]string{true: "marker", false: "markers"}[blocks == 1]), Base: BasePresent, Shared: -1, Blocks: blocks,
+		Reason: fmt.Sprintf("%d unresolved merge %s inside", blocks, safetext.Noun(int64(blocks), "marker")), Base: BasePresent, Shared: -1, Blocks: blocks,
 		CopyRev: it.Revision, BaseRev: it.Revision, CopySize: int64(len(it.Body)), BaseSize: int64(len(it.Body)), CopyTime: it.Modified, BaseTime: it.Modified, At: it.Modified}
 }

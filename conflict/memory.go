@@ -1,6 +1,7 @@
 package conflict
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -78,9 +79,7 @@ func (m *Memory) recall(of func(*Memory) map[string]remembered, key string) ([]C
 			return nil, false
 		}
 	}
-	out := make([]Copy, len(r.copies))
-	copy(out, r.copies)
-	return out, true
+	return slices.Clone(r.copies), true
 }
 
 func (m *Memory) keep(of func(*Memory) map[string]remembered, key string, r remembered) {

@@ -96,11 +96,5 @@ func describe(store, id string, r reading) Copy {
 
 // reasons joins the reasons for a match.
 func reasons(parts ...string) string {
-	out := parts[:0:0]
-	for _, p := range parts {
-		if p != "" {
-			out = append(out, p)
-		}
-	}
-	return strings.Join(out, "; ")
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
 }

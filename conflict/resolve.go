@@ -34,11 +34,11 @@ type Choice struct {
 
 // Resolution reports the result of a resolve.
 type Resolution struct {
-	Store, Base, Copy string
-	BaseRevision      model.Revision // the base's new revision
-	Kept              string         // the id that now has the copy's text; empty when it was removed
-	Undo              undo.Entry     // restores both
-	Notes             []string
+	Base         string
+	BaseRevision model.Revision // the base's new revision
+	Kept         string         // the id that now has the copy's text; empty when it was removed
+	Undo         undo.Entry     // restores both
+	Notes        []string
 }
 
 // Resolve ends one conflict: Retain of the result, bound to the base's seen revision, then Forget of the
@@ -46,7 +46,7 @@ type Resolution struct {
 // Conflict and nothing changes. A copy whose tool's vendor warns against deletion is never just removed: its
 // text stays under a new name, Kept.
 func Resolve(ctx context.Context, k *undo.Keeper, s model.Store, c Copy, ch Choice) (Resolution, error) {
-	r := resolver{ctx: ctx, s: s, c: c, ch: ch, out: Resolution{Store: s.Name, Base: c.Target, Copy: c.ID}}
+	r := resolver{ctx: ctx, s: s, c: c, ch: ch, out: Resolution{Base: c.Target}}
 	if r.ch.BaseRev == "" {
 		r.ch.BaseRev = c.BaseRev
 	}

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -124,14 +125,7 @@ func (t *tree) hash(s string) uint64 { return maphash.String(t.seed, s) }
 
 // fold maps names that a file system may treat as equal to one form.
 func fold(id string) string {
-	plain := true
-	for i := 0; i < len(id); i++ {
-		if c := id[i]; c >= 0x80 || 'A' <= c && c <= 'Z' {
-			plain = false
-			break
-		}
-	}
-	if plain {
+	if !strings.ContainsFunc(id, func(r rune) bool { return r >= utf8.RuneSelf || 'A' <= r && r <= 'Z' }) {
 		return id
 	}
 	return norm.NFC.String(strings.ToLower(norm.NFC.String(id)))
@@ -285,10 +279,8 @@ func (t *tree) wanted() map[string]bool {
 	for _, c := range t.found {
 		dir, _ := folder(c.id)
 		for _, b := range deepBases(c.matches) {
-			if f := fold(dir + b); !t.has(dir + b) {
-				if t.folded.has(t.hash(f)) {
-					out[f] = true
-				}
+			if f := fold(dir + b); !t.has(dir+b) && t.folded.has(t.hash(f)) {
+				out[f] = true
 			}
 		}
 	}

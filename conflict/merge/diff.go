@@ -2,28 +2,18 @@
 // hunk. It decides nothing: where both sides changed the same lines it says so.
 package merge
 
-import "strings"
+import (
+	"slices"
+	"sort"
+	"strings"
+)
 
 // Edit is one place where b differs from a: the lines a[A0:A1] became b[B0:B1].
 type Edit struct{ A0, A1, B0, B1 int }
 
 // Lines cuts a text into lines with their ends, so that joining them gives the
 // text back, byte for byte.
-func Lines(text string) []string {
-	if text == "" {
-		return nil
-	}
-	out := make([]string, 0, strings.Count(text, "\n")+1)
-	for len(text) > 0 {
-		i := strings.IndexByte(text, '\n') + 1
-		if i == 0 {
-			i = len(text)
-		}
-		out = append(out, text[:i])
-		text = text[i:]
-	}
-	return out
-}
+func Lines(text string) []string { return slices.Collect(strings.Lines(text)) }
 
 // Diff returns the edits that turn a into b, in order, never adjacent. Lines that occur once on each side
 // anchor the comparison; between them it finds the shortest edit, up to maxEffort, beyond which a stretch
@@ -130,15 +120,7 @@ func chain(all []pair) []pair {
 	tails := make([]int, 0, len(all)) // index of the pair that ends a chain of that length
 	before := make([]int, len(all))
 	for n, p := range all {
-		lo, hi := 0, len(tails)
-		for lo < hi {
-			m := (lo + hi) / 2
-			if all[tails[m]].j < p.j {
-				lo = m + 1
-			} else {
-				hi = m
-			}
-		}
+		lo := sort.Search(len(tails), func(i int) bool { return all[tails[i]].j >= p.j })
 		before[n] = -1
 		if lo > 0 {
 			before[n] = tails[lo-1]
@@ -207,9 +189,8 @@ func (d *differ) backtrack(trace [][]int, e, k, a0, b0 int) {
 		}
 		k = prev
 	}
-	for i := len(rev) - 1; i >= 0; i-- {
-		d.out = append(d.out, rev[i])
-	}
+	slices.Reverse(rev)
+	d.out = append(d.out, rev...)
 }
 
 // join merges touching edits.

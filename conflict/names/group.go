@@ -1,6 +1,7 @@
 package names
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -29,9 +30,7 @@ func spans(stem string) []span {
 			}
 		}
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out
 }
 
@@ -99,12 +98,7 @@ func group(hints hint, name, text, after string, known Known) (Match, bool) {
 }
 
 func holds(folded string, keywords []string) bool {
-	for _, k := range keywords {
-		if strings.Contains(folded, k) {
-			return true
-		}
-	}
-	return len(keywords) == 0
+	return len(keywords) == 0 || slices.ContainsFunc(keywords, func(k string) bool { return strings.Contains(folded, k) })
 }
 
 func wholeNumber(s string) bool {

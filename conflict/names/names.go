@@ -280,7 +280,7 @@ func inName(out []Match, r *Row, name string) []Match {
 	before, after := text[:loc[0]], text[loc[1]:]
 	bases := []string{before + keep + after}
 	if dotted := undot(before) + undot(keep+after); dotted != bases[0] {
-		bases = append([]string{undot2(before, keep+after)}, bases[0], dotted)
+		bases = []string{before + undot(keep+after), bases[0], dotted} // the first undoes the encoding of the extension only
 	}
 	m := r.match(name, text[loc[0]:loc[1]-len(keep)]+num, bases...)
 	m.Who = who(r.Pattern(), text, loc)
@@ -309,9 +309,6 @@ func last(re *regexp.Regexp, s string) []int {
 var encodedDot = re(`(?i)%2[ef]`)
 
 func undot(s string) string { return encodedDot().ReplaceAllString(s, ".") }
-
-// undot2 undoes the encoding of the extension only.
-func undot2(before, after string) string { return before + undot(after) }
 
 func atStart(out []Match, r *Row, name string) []Match {
 	lower := strings.ToLower(name)
