@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,7 +119,7 @@ func scanned(req model.RetainRequest, id string, was *model.Item) (v quarantine.
 		return v, true, text, nil
 	}
 	for _, f := range req.Meta {
-		if was != nil && has(was.Meta, f) {
+		if was != nil && slices.ContainsFunc(was.Meta, func(have model.Field) bool { return have.Name == f.Name && have.Value == f.Value }) {
 			continue
 		}
 		if v, hit := quarantine.Scan(f.Value); hit {
@@ -183,37 +184,17 @@ func (h history) Lately(within time.Duration) int {
 	return h.rules.Ledger.lately(h.writer, h.rules.Clock.Now().Add(-within))
 }
 
-func has(fields []model.Field, f model.Field) bool {
-	for _, have := range fields {
-		if have.Name == f.Name && have.Value == f.Value {
-			return true
-		}
-	}
-	return false
-}
-
 // tierOf guesses the tier of a new item from its id: its name, else the nearest folder with a tier's name.
 func tierOf(s *model.Store, id string) string {
 	parts := strings.Split(id, "/")
 	base := parts[len(parts)-1]
-	for _, name := range []string{base, trimMD(base)} {
+	parts = append(parts[:len(parts)-1], strings.TrimSuffix(base, ".md"), base)
+	for _, name := range slices.Backward(parts) {
 		if t, ok := s.Tier(name); ok {
 			return t.Name
 		}
 	}
-	for i := len(parts) - 2; i >= 0; i-- {
-		if t, ok := s.Tier(parts[i]); ok {
-			return t.Name
-		}
-	}
 	return base
-}
-
-func trimMD(s string) string {
-	if len(s) > 3 && s[len(s)-3:] == ".md" {
-		return s[:len(s)-3]
-	}
-	return s
 }
 
 // fits refuses a text over the tier's cap (R13), before it is held.

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"time"
 
 	"memdesk/model"
@@ -33,13 +34,10 @@ func Known(l *Ledger, s model.Store, it model.Item) (r Row, kept string, ok bool
 
 // FromStore is a store's own word on an item, as a row.
 func FromStore(store string, it model.Item, o model.Origin) Row {
-	w := Writer{Actor: Clip(o.Actor), Session: Clip(o.Session), Channel: Unknown, Detail: Clip(o.Detail), Trust: Untrusted}
+	w := Writer{Actor: cmp.Or(Clip(o.Actor), Unknown), Session: Clip(o.Session), Channel: Unknown, Detail: Clip(o.Detail), Trust: Untrusted}
 	switch o.Channel {
 	case User, Tool, Web, Agent:
 		w.Channel = o.Channel
-	}
-	if w.Actor == "" {
-		w.Actor = Unknown
 	}
 	at := o.At
 	if at.IsZero() {

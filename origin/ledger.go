@@ -47,14 +47,12 @@ func (l *Ledger) Append(r Row) error {
 	if err != nil {
 		return err
 	}
-	return l.add(append(line, '\n'))
+	return l.add(append(line, '\n'), 0)
 }
 
-func (l *Ledger) add(line []byte) error { return l.addTo(line, 0) }
-
-// addTo adds lines to the file. When the file has more than most bytes it is renamed, replacing the earlier
+// add adds lines to the file. When the file has more than most bytes it is renamed, replacing the earlier
 // one, and a new one begins. most 0 means no bound.
-func (l *Ledger) addTo(line []byte, most int64) error {
+func (l *Ledger) add(line []byte, most int64) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
@@ -221,7 +219,7 @@ func (l *Ledger) catchUp() error {
 			l.latest[r.Store+"\x00"+r.ID] = r
 		}
 		if l.newest = append(l.newest, r); len(l.newest) == 2*newestRows {
-			l.newest = append([]Row(nil), l.newest[newestRows:]...)
+			l.newest = slices.Clone(l.newest[newestRows:])
 		}
 		return true
 	})

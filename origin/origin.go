@@ -6,6 +6,7 @@ package origin
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,15 +90,7 @@ type Row struct {
 // Made reports whether a source made the write: source must equal one of its names as a whole, never a part
 // (AD20).
 func (r Row) Made(source string) bool {
-	if source == "" {
-		return false
-	}
-	for _, name := range []string{r.Actor, r.Client, r.Client + "/" + r.Version, r.Session, "channel:" + r.Channel, r.Source()} {
-		if name == source {
-			return true
-		}
-	}
-	return false
+	return source != "" && slices.Contains([]string{r.Actor, r.Client, r.Client + "/" + r.Version, r.Session, "channel:" + r.Channel, r.Source()}, source)
 }
 
 // Words describe the origin of a text to a reader: channel, trust, actor and time.

@@ -61,7 +61,7 @@ func (p *Paths) Set(store, tier, id, name string) error {
 	if err != nil {
 		return err
 	}
-	return p.file.add(append(line, '\n'))
+	return p.file.add(append(line, '\n'), 0)
 }
 
 // Rename is Set as an act of its own: no write of the item records it.

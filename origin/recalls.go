@@ -60,7 +60,7 @@ func (t *Trace) Note(given []Recall) error {
 	if len(out) == 0 {
 		return nil
 	}
-	return t.file.addTo(out, t.most)
+	return t.file.add(out, t.most)
 }
 
 // All yields every kept recall, oldest first.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,11 +45,8 @@ func Scratch(ctx context.Context, kinds *backends.Registry, rules Rules) (*Scrat
 	if g.Store, err = g.fleet.Store("scratch"); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
-	for _, t := range g.Store.Tiers {
-		if t.Writable {
-			g.Tier = t.Name
-			break
-		}
+	if i := slices.IndexFunc(g.Store.Tiers, func(t model.TierSpec) bool { return t.Writable }); i >= 0 {
+		g.Tier = g.Store.Tiers[i].Name
 	}
 	return g, nil
 }
@@ -87,13 +85,5 @@ func (g *ScratchStore) Recalled(ctx context.Context, text string) (bool, error) 
 		return false, nil
 	}
 	res, err := g.Store.Provider.Recall(ctx, model.RecallRequest{Query: query, Limit: model.RecallLimit})
-	if err != nil {
-		return false, err
-	}
-	for _, h := range res.Hits {
-		if h.ID == g.last {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(res.Hits, func(h model.RecallSnippet) bool { return h.ID == g.last }), err
 }

@@ -100,13 +100,10 @@ func judge(ctx context.Context, keeper *undo.Keeper, entries []undo.Entry, open 
 	case err != nil:
 		return t, err
 	}
-	for _, r := range rows {
-		if !r.Made(source) {
-			t.Reason = "somebody else changed it since"
-			return t, nil
-		}
-	}
 	switch {
+	case slices.ContainsFunc(rows, func(r Row) bool { return !r.Made(source) }):
+		t.Reason = "somebody else changed it since"
+		return t, nil
 	case now.Revision != last.Revision:
 		t.Reason = "it was changed since, and nobody noted by whom"
 		return t, nil
