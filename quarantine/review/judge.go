@@ -50,7 +50,7 @@ type Judge struct {
 	cleared map[string]bool
 	bounds  []Threshold
 	problem error                  // why the thresholds cannot be read
-	files   map[string]os.FileInfo // files as last read; nil: absent
+	files   map[string]os.FileInfo // as last read; a nil one is absent
 }
 
 // JudgeOptions configure a Judge.
@@ -350,7 +350,7 @@ func (j *Judge) load() {
 		return
 	}
 	if j.files == nil {
-		j.files = map[string]os.FileInfo{clearedFile: unread{}, boundsFile: unread{}}
+		j.files = map[string]os.FileInfo{}
 	}
 	if j.changed(clearedFile) {
 		j.cleared = map[string]bool{}
@@ -383,21 +383,18 @@ func (j *Judge) load() {
 	}
 }
 
-// unread stands for a file that was not read yet.
-type unread struct{ os.FileInfo }
-
 // changed reports whether a file differs from the one last read, and remembers it.
 func (j *Judge) changed(name string) bool {
 	now, err := os.Stat(j.path(name))
 	if err != nil {
 		now = nil
 	}
-	was := j.files[name]
+	was, read := j.files[name]
 	j.files[name] = now
-	if _, first := was.(unread); first {
+	switch {
+	case !read:
 		return true
-	}
-	if was == nil || now == nil {
+	case was == nil || now == nil:
 		return was != nil || now != nil
 	}
 	return !os.SameFile(was, now) || was.Size() != now.Size() || !was.ModTime().Equal(now.ModTime())

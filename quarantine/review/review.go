@@ -74,42 +74,57 @@ func List(ctx context.Context, s model.Store) iter.Seq2[Entry, error] {
 				}
 			}
 		}
-		if s.Browser != nil {
-			live(ctx, s, covered, yield)
+		for it, err := range everyItem(ctx, s) {
+			e, hit := Entry{}, true
+			switch {
+			case err != nil && it.ID == "":
+				yield(e, err)
+				return
+			case err != nil:
+				e = Entry{Store: s.Name, ID: it.ID, Source: it.ID, SourceID: it.ID, Problem: "not scanned: " + err.Error()}
+			default:
+				e, hit = fromItem(s, it)
+				e.Body = ""
+				hit = hit && !covered[e.SourceID+"\x00"+e.SHA256]
+			}
+			if hit && !yield(e, nil) {
+				return
+			}
 		}
 	}
 }
 
-// live scans every item of the store, hidden ones too.
-func live(ctx context.Context, s model.Store, covered map[string]bool, yield func(Entry, error) bool) {
-	req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
-	for {
-		page, err := s.Browser.List(ctx, req)
-		if err != nil {
-			yield(Entry{}, err)
+// everyItem reads every item of a store, hidden ones too. An error is beside the id of the item that could not be
+// read; without an id it ends the list.
+func everyItem(ctx context.Context, s model.Store) iter.Seq2[model.Item, error] {
+	return func(yield func(model.Item, error) bool) {
+		if s.Browser == nil {
 			return
 		}
-		for _, h := range page.Items {
-			it, err := s.Browser.Read(ctx, h.ID)
-			if errors.Is(err, model.NotFound) { // deleted since the listing
-				continue
-			}
+		req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
+		for {
+			page, err := s.Browser.List(ctx, req)
 			if err != nil {
-				if !yield(Entry{Store: s.Name, ID: h.ID, Source: h.ID, SourceID: h.ID, Problem: "not scanned: " + err.Error()}, nil) {
-					return
-				}
-				continue
-			}
-			e, hit := fromItem(s, it)
-			e.Body = ""
-			if hit && !covered[e.SourceID+"\x00"+e.SHA256] && !yield(e, nil) {
+				yield(model.Item{}, err)
 				return
 			}
+			for _, h := range page.Items {
+				it, err := s.Browser.Read(ctx, h.ID)
+				if errors.Is(err, model.NotFound) { // deleted since the listing
+					continue
+				}
+				if err != nil {
+					it = model.Item{Header: model.Header{ID: h.ID}}
+				}
+				if !yield(it, err) {
+					return
+				}
+			}
+			if page.Next == "" {
+				return
+			}
+			req.Cursor = page.Next
 		}
-		if page.Next == "" {
-			return
-		}
-		req.Cursor = page.Next
 	}
 }
 

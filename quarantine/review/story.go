@@ -3,7 +3,6 @@ package review
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"time"
@@ -24,35 +23,21 @@ type Suspect struct {
 // Items streams every live item of a store with its score, hidden ones too.
 func Items(ctx context.Context, s model.Store, judge *Judge) iter.Seq[Suspect] {
 	return func(yield func(Suspect) bool) {
-		if s.Browser == nil {
-			return
-		}
-		req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
-		for {
-			page, err := s.Browser.List(ctx, req)
-			if err != nil {
-				yield(Suspect{Store: s.Name, Problem: "the list ended: " + err.Error()})
-				return
-			}
-			for _, h := range page.Items {
-				it, err := s.Browser.Read(ctx, h.ID)
-				if errors.Is(err, model.NotFound) { // deleted since the listing
-					continue
-				}
-				e := Suspect{Item: it, Store: s.Name}
-				if err != nil {
-					e.ID, e.Problem = h.ID, err.Error()
-				} else if e.Score, err = judge.ScoreItem(ctx, it); err != nil {
+		for it, err := range everyItem(ctx, s) {
+			e := Suspect{Item: it, Store: s.Name}
+			switch {
+			case err != nil && it.ID == "":
+				e.Problem = "the list ended: " + err.Error()
+			case err != nil:
+				e.Problem = err.Error()
+			default:
+				if e.Score, err = judge.ScoreItem(ctx, it); err != nil {
 					e.Problem = err.Error()
 				}
-				if !yield(e) {
-					return
-				}
 			}
-			if page.Next == "" {
+			if !yield(e) {
 				return
 			}
-			req.Cursor = page.Next
 		}
 	}
 }

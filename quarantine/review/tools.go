@@ -2,6 +2,7 @@ package review
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -35,11 +36,6 @@ func toolIn(w Write) (start, end int) {
 
 // keepsPlain reports whether a write goes to a tier or folder for preferences and facts.
 func keepsPlain(w Write) bool {
-	names := append(strings.FieldsFunc(w.ID+"/"+w.Key, func(r rune) bool { return r == '/' || r == ':' }), w.Tier)
-	for _, name := range names {
-		if plainKinds[strings.ToLower(name)] {
-			return true
-		}
-	}
-	return false
+	names := strings.FieldsFunc(w.ID+"/"+w.Key, func(r rune) bool { return r == '/' || r == ':' })
+	return slices.ContainsFunc(append(names, w.Tier), func(name string) bool { return plainKinds[strings.ToLower(name)] })
 }

@@ -246,16 +246,6 @@ func (p passage) signals(bias float64) []Signal {
 	return out
 }
 
-// add keeps a signal; for a repeated name, the first.
-func (s *Score) add(g Signal) {
-	for _, had := range s.Signals {
-		if had.Name == g.Name {
-			return
-		}
-	}
-	s.Signals = append(s.Signals, g)
-}
-
 // sentences splits words at the beginnings of sentences.
 func sentences(words []word, out []span) []span {
 	start := 0
@@ -348,9 +338,12 @@ func (s *Score) hidden(text string) {
 	}
 }
 
+// note counts a signal and keeps it; for a repeated name, it keeps the first.
 func (s *Score) note(g Signal) {
-	s.add(g)
 	s.Sum += g.Weight
+	if !slices.ContainsFunc(s.Signals, func(had Signal) bool { return had.Name == g.Name }) {
+		s.Signals = append(s.Signals, g)
+	}
 }
 
 // Add adds one more signal to the score.
