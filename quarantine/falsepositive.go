@@ -2,6 +2,7 @@ package quarantine
 
 import (
 	"strings"
+	"sync"
 )
 
 // Triage labels a text in which every finding is a known false positive, with the
@@ -25,19 +26,23 @@ func Triage(text string) (reason string, ok bool) {
 	return reason, true
 }
 
-// labeller holds data that the labels of one text share.
+// labeller labels the findings of one text. What several labels ask of the whole text is found out once, when it is
+// asked first.
 type labeller struct {
-	text string
-	// seen says that the text was scanned without its invisible characters; bare that this found nothing.
-	seen, bare bool
-	// fenced says that blocks, the code blocks, are known.
-	fenced bool
-	blocks []span
-	// hyphens says whether the text looks hyphenated throughout; nil: not checked.
-	hyphens *bool
+	text         string
+	hidesNothing func() bool
+	hyphenated   func() bool
+	codeBlocks   func() []span
 }
 
-func newLabeller(text string) *labeller { return &labeller{text: text} }
+func newLabeller(text string) *labeller {
+	return &labeller{
+		text:         text,
+		hidesNothing: sync.OnceValue(func() bool { return hidesNothing(text) }),
+		hyphenated:   sync.OnceValue(func() bool { return hyphenPlaces(text) >= 2 }),
+		codeBlocks:   sync.OnceValue(func() []span { return codeBlocks(text) }),
+	}
+}
 
 // label says whether a finding is a known false positive of the scanner (scanner.md False-positive notes),
 // and which. The label is computed from the text, judges this one finding, and helps the operator who

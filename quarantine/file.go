@@ -59,15 +59,7 @@ func IsTempName(name string) bool {
 }
 
 func isHex(s string, digits int) bool {
-	if len(s) != digits {
-		return false
-	}
-	for _, c := range []byte(s) {
-		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f') {
-			return false
-		}
-	}
-	return true
+	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // Encode writes the file byte for byte as upstream does. An empty SHA256 is

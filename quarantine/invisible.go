@@ -8,18 +8,15 @@ import (
 
 // hidesNothing reports that no rule, upstream's or memdesk's, hits the text without its invisible characters:
 // then they do not break up a phrase.
-func (l *labeller) hidesNothing() bool {
-	if !l.seen {
-		bare := fold(l.text, func(dst []byte, r rune) []byte {
-			if isInvisible(r) {
-				return dst
-			}
-			return utf8.AppendRune(dst, r)
-		})
-		_, hit := Scan(bare)
-		l.seen, l.bare = true, !hit && len(Strict(bare)) == 0
-	}
-	return l.bare
+func hidesNothing(text string) bool {
+	bare := fold(text, func(dst []byte, r rune) []byte {
+		if isInvisible(r) {
+			return dst
+		}
+		return utf8.AppendRune(dst, r)
+	})
+	_, hit := Scan(bare)
+	return !hit && len(Strict(bare)) == 0
 }
 
 func (l *labeller) invisible(f Finding) (string, bool) {
@@ -99,17 +96,8 @@ func hyphenates(before, after string) bool {
 	return true
 }
 
-// hyphenated reports a text that is hyphenated throughout: at two different places at least. A single soft
-// hyphen is as likely to hide a word from a filter.
-func (l *labeller) hyphenated() bool {
-	if l.hyphens == nil {
-		places := hyphenPlaces(l.text) >= 2
-		l.hyphens = &places
-	}
-	return *l.hyphens
-}
-
-// hyphenPlaces counts different places, up to two.
+// hyphenPlaces counts the different places at which a text is hyphenated, up to two. Only two show a text that is
+// hyphenated throughout: a single soft hyphen is as likely to hide a word from a filter.
 func hyphenPlaces(text string) int {
 	const shy = "\u00ad"
 	places := map[string]bool{}

@@ -71,14 +71,12 @@ type span struct{ start, end int }
 
 // inFence finds the closed code block that contains the span.
 func (l *labeller) inFence(start, end int) (span, bool) {
-	if !l.fenced {
-		l.blocks, l.fenced = codeBlocks(l.text), true
-	}
-	i := sort.Search(len(l.blocks), func(i int) bool { return l.blocks[i].end >= end })
-	if i == len(l.blocks) {
+	blocks := l.codeBlocks()
+	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].end >= end })
+	if i == len(blocks) {
 		return span{}, false
 	}
-	block := l.blocks[i]
+	block := blocks[i]
 	first := strings.IndexByte(l.text[block.start:], '\n') // the opening line is not content
 	return block, block.start+first < start
 }
