@@ -16,6 +16,7 @@ import (
 
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/exactjson"
+	"memdesk/internal/filelock"
 	"memdesk/model"
 )
 
@@ -59,7 +60,7 @@ func (l *Ledger) add(line []byte, most int64) error {
 	if err := atomicfile.MakeDirs(atomicfile.OS{}, filepath.Dir(l.path)); err != nil {
 		return err
 	}
-	unlock, err := lockFile(l.path+".lock", false)
+	unlock, err := filelock.Hold(l.path+".lock", false)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (l *Ledger) add(line []byte, most int64) error {
 	}
 	if full() {
 		unlock()
-		if unlock, err = lockFile(l.path+".lock", true); err != nil {
+		if unlock, err = filelock.Hold(l.path+".lock", true); err != nil {
 			unlock = func() {}
 			return err
 		}
@@ -243,7 +244,7 @@ func eraseLines(match func([]byte) bool, path string, before ...string) (gone in
 	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
-	unlock, err := lockFile(path+".lock", true)
+	unlock, err := filelock.Hold(path+".lock", true)
 	if err != nil {
 		return 0, err
 	}

@@ -48,14 +48,11 @@ func (c *Counts) Save() error {
 	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
 		return err
 	}
-	lock, err := os.OpenFile(c.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	release, err := filelock.Hold(c.path+".lock", true)
 	if err != nil {
 		return err
 	}
-	defer filelock.Close(lock)
-	if err := filelock.Wait(lock, true); err != nil {
-		return err
-	}
+	defer release()
 	all, err := Read(c.path)
 	if err != nil {
 		return err

@@ -23,6 +23,18 @@ func Try(f *os.File, exclusive bool) (bool, error) {
 // Wait takes the lock, exclusive or shared, once it is free.
 func Wait(f *os.File, exclusive bool) error { return flock(f, how(exclusive)) }
 
+// Hold takes the lock of a lock file, which is made where it is absent, once it is free.
+func Hold(path string, exclusive bool) (release func(), err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := Wait(f, exclusive); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = Close(f) }, nil
+}
+
 // Close releases the lock, if there is one, and closes the file.
 func Close(f *os.File) error {
 	_ = flock(f, syscall.LOCK_UN) // otherwise the close unlocks it
