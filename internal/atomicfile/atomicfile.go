@@ -52,10 +52,6 @@ func WriteFS(fsys FS, path string, data []byte, o Options) error {
 	if err := fsys.Rename(temp, path); err != nil {
 		return errors.Join(fmt.Errorf("rename into place: %w", err), remove(fsys, temp))
 	}
-	return flushDir(fsys, path)
-}
-
-func flushDir(fsys FS, path string) error {
 	if err := fsys.SyncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("%w: flush directory: %w", ErrUnsynced, err)
 	}
@@ -81,11 +77,7 @@ func MakeDirs(fsys FS, dir string) error {
 	return fsys.SyncDir(filepath.Dir(dir))
 }
 
-// Stage is WriteFS without the rename: it returns the temporary sibling, which the caller renames or removes.
-func Stage(path string, data []byte, o Options) (temp string, err error) {
-	return stage(OS{}, path, data, o)
-}
-
+// stage is WriteFS without the rename: it returns the temporary sibling, which the caller renames or removes.
 func stage(fsys FS, path string, data []byte, o Options) (temp string, err error) {
 	if o.Perm == 0 {
 		o.Perm = 0o600

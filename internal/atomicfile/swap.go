@@ -18,7 +18,7 @@ var ErrMoved = errors.New("the file changed")
 // absent file too. ErrMoved where the file was not want before anything was done. Where the system cannot
 // exchange files in one step, a write between the read and the rename is lost.
 func Swap(path string, want, data []byte) (came []byte, err error) {
-	temp, err := Stage(path, data, Options{KeepMode: true, KeepOwner: true})
+	temp, err := stage(OS{}, path, data, Options{KeepMode: true, KeepOwner: true})
 	if err != nil {
 		return nil, err
 	}

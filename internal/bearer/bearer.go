@@ -4,6 +4,7 @@ package bearer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -67,21 +68,11 @@ type Guest struct {
 
 // New makes a door for the callers whose token is set.
 func New(callers []Caller, l Limits) *Door {
-	if l.Calls == 0 {
-		l.Calls = Calls
-	}
-	if l.CallShare == 0 {
-		l.CallShare = min(CallShare, l.Calls)
-	}
-	if l.Bytes == 0 {
-		l.Bytes = Bytes
-	}
-	if l.ByteShare == 0 {
-		l.ByteShare = min(ByteShare, l.Bytes)
-	}
-	if l.Waiting == 0 {
-		l.Waiting = Waiting
-	}
+	l.Calls = cmp.Or(l.Calls, Calls)
+	l.CallShare = cmp.Or(l.CallShare, min(CallShare, l.Calls))
+	l.Waiting = cmp.Or(l.Waiting, Waiting)
+	l.Bytes = cmp.Or(l.Bytes, Bytes)
+	l.ByteShare = cmp.Or(l.ByteShare, min(ByteShare, l.Bytes))
 	d := &Door{limits: l, ended: make(chan struct{})}
 	d.Update(callers)
 	return d
