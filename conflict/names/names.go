@@ -123,15 +123,7 @@ func Classify(name string, known Known) []Match {
 	return out
 }
 
-func rank(c Confidence) int {
-	switch c {
-	case Certain:
-		return 0
-	case Probable:
-		return 1
-	}
-	return 2
-}
+func rank(c Confidence) int { return slices.Index([]Confidence{Certain, Probable, Possible}, c) }
 
 func classify(name string, hints hint, known Known) []Match {
 	var out []Match
