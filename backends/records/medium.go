@@ -23,6 +23,8 @@ type ServerMedium struct {
 	Vectors []string
 	// Blob is the column blob of a row as text; nil where no table has that column.
 	Blob func(blob []byte) string
+	// Unread says by table which values no scan for text can read. nil: there are none.
+	Unread func(tx Tx) (why map[string]string, err error)
 	// Outside names data that no statement reaches.
 	Outside string
 	// Clean removes and rewrites rows that are no items, before the tables are rewritten without dead rows;
@@ -42,7 +44,8 @@ func (m ServerMedium) qualified(table string) string {
 	return pgx.Identifier{m.Schema, table}.Sanitize()
 }
 
-// Layers lists the tables, and the data outside of them.
+// Layers lists the tables, those with values that cannot be read once more for these, and the data outside of
+// them.
 func (m ServerMedium) Layers(ctx context.Context) ([]model.Layer, error) {
 	var out []model.Layer
 	err := m.DB.View(ctx, "layers", func(tx Tx) error {
@@ -57,7 +60,16 @@ func (m ServerMedium) Layers(ctx context.Context) ([]model.Layer, error) {
 			}
 			out = append(out, model.Layer{ID: t, Kind: model.LayerDerived, Bytes: n, Readable: true})
 		}
-		return nil
+		if m.Unread == nil {
+			return nil
+		}
+		why, err := m.Unread(tx)
+		for _, t := range m.Tables {
+			if why[t] != "" {
+				out = append(out, model.Layer{ID: t + " (unread values)", Kind: model.LayerDerived, Reason: why[t]})
+			}
+		}
+		return err
 	})
 	return append(out, model.Layer{ID: layerStatistics, Kind: model.LayerExternal, Reason: m.samples()}, model.Layer{ID: m.Outside, Kind: model.LayerExternal, Reason: "no statement reaches them: they keep old rows until they are recycled, expire or are deleted"}), err
 }

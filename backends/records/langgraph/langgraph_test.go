@@ -361,3 +361,47 @@ func TestScrubNamesConversations(t *testing.T) {
 		}
 	}
 }
+
+// TestValuesThatCannotBeRead: an encrypted or compressed value must be a layer that nobody has looked at, and
+// a blob that is missing must not look like an empty conversation.
+func TestValuesThatCannotBeRead(t *testing.T) {
+	dsn := database(t, "javascript", seed, `
+INSERT INTO checkpoints SELECT v, '', '1', NULL, 'json', '{"channel_versions":{"messages":"1"}}', '{}' FROM unnest(ARRAY['enc', 'zip', 'none']) v;
+INSERT INTO checkpoint_blobs VALUES ('enc', '', 'messages', '1', 'msgpack+aes', '\x9317'), ('zip', '', 'messages', '1', 'bytes', '\x1f8b0800')`)
+	s := open(t, langgraph.Config{}, dsn)
+	unread := func() (out []string) {
+		layers, err := s.Maintainer.Layers(t.Context())
+		must(t, err)
+		for _, l := range layers {
+			if !l.Readable && l.Kind != model.LayerExternal {
+				out = append(out, l.ID+": "+l.Reason)
+			}
+		}
+		return out
+	}
+	if got := unread(); len(got) != 1 || !strings.HasPrefix(got[0], "checkpoint_blobs (unread values): ") || !strings.Contains(got[0], "serialisation: 2;") {
+		t.Errorf("not looked at are %q", got)
+	}
+	testpg.Exec(t, dsn, `DELETE FROM checkpoint_blobs WHERE thread_id IN ('enc', 'zip')`)
+	if got := unread(); len(got) > 0 {
+		t.Errorf("of readable values %q is said", got)
+	}
+	if it, err := s.Browser.Read(t.Context(), "thread/none"); err != nil || !strings.Contains(it.Body, "no blob of the version") {
+		t.Errorf("a conversation without its blob reads as %q, %v", it.Body, err)
+	}
+}
+
+// TestEditOfWhatIsNoObject: a row made by hand with another value must stay erasable; an object stays one.
+func TestEditOfWhatIsNoObject(t *testing.T) {
+	dsn := database(t, "javascript", `INSERT INTO store (namespace_path, key, value) VALUES ('a', 'list', '[1, "Ada"]')`)
+	s := open(t, langgraph.Config{}, dsn)
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "a/list", Mode: model.Replace, Content: `[1, "[erased]"]`}); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "a/list", Mode: model.Replace, Content: `[1, `}); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("no JSON: %v", err)
+	}
+	if got := testpg.Value(t, dsn, `SELECT value::text FROM store`); got != `[1, "[erased]"]` {
+		t.Errorf("the value is %s", got)
+	}
+}

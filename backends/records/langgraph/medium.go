@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,8 +16,32 @@ var scanned = []string{"store", "store_vectors", "checkpoints", "checkpoint_blob
 
 // medium are the tables in the form of a maintainer.
 func (l layout) medium(db records.Server) records.ServerMedium {
-	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans, Tell: l.mentions, Blob: readable,
+	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans, Tell: l.mentions, Blob: readable, Unread: l.unread,
 		Outside: "write-ahead log, replicas, base backups, dumps, LangSmith"}
+}
+
+// readTypes are the serialisations that show their texts. An encrypted one has the cipher behind a plus.
+var readTypes = []string{"json", "msgpack", "pickle", "bytes", "bytearray", "null", "empty", ""}
+
+// unread counts the values that may hold a text and show none: of another serialisation, or compressed (gzip,
+// zlib, zstd).
+func (l layout) unread(tx records.Tx) (map[string]string, error) {
+	why := map[string]string{}
+	for _, t := range []string{"checkpoint_writes", "checkpoint_blobs"} {
+		if !l.has(t) {
+			continue
+		}
+		var n int64
+		_, err := records.One(tx, `SELECT count(*) FROM `+l.table(t)+` WHERE octet_length(blob) > 0 AND (COALESCE(type, '') <> ALL(?)
+			OR substring(blob FOR 2) IN ('\x1f8b', '\x789c', '\x78da') OR substring(blob FOR 4) = '\x28b52ffd')`, []any{readTypes}, &n)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			why[t] = fmt.Sprintf("values that are encrypted, compressed or of an unknown serialisation: %d; read them with the program that wrote them, or forget their threads", n)
+		}
+	}
+	return why, nil
 }
 
 // orphans removes the rows that an interrupted deletion of a thread left, and other rows without an owner

@@ -40,7 +40,8 @@ func (l layout) threads() records.Table {
 func (l layout) channel() (columns []string, join string) {
 	columns = []string{"COALESCE((c.checkpoint->'channel_values'->'messages')::text, '')", "''", "NULL::bytea"}
 	if l.has("checkpoint_blobs") {
-		columns[1], columns[2] = "COALESCE(b.type, '')", "b.blob"
+		columns[1] = "CASE WHEN b.thread_id IS NULL AND " + columns[0] + " = '' AND c.checkpoint->'channel_versions'->>'messages' IS NOT NULL THEN '" + missing + "' ELSE COALESCE(b.type, '') END"
+		columns[2] = "b.blob"
 		join = ` LEFT JOIN ` + l.table("checkpoint_blobs") + ` b ON b.thread_id = c.thread_id AND b.checkpoint_ns = '' AND b.channel = 'messages' AND b.version = c.checkpoint->'channel_versions'->>'messages'`
 	}
 	return columns, join
@@ -68,10 +69,15 @@ func (l layout) past(tx records.Tx, thread, version string, yield func(records.V
 	})
 }
 
+// missing stands for the type of a blob that a checkpoint names and the table lacks.
+const missing = "(missing)"
+
 // conversation is a channel as text.
 func conversation(raw, kind string, blob []byte) string {
 	switch kind {
 	case "", "empty":
+	case missing:
+		return "channel messages has no blob of the version that the checkpoint names: not shown"
 	case "json":
 		raw = string(blob)
 	default:

@@ -156,8 +156,8 @@ func object(body string) error {
 // save writes a value whose row is unchanged since it was read, and removes its vectors, which hold the old
 // text (LG7).
 func (l layout) save(tx records.Tx, c *records.Change) error {
-	if err := object(c.New.Body); err != nil {
-		return err
+	if err := object(c.New.Body); err != nil && (object(c.Row.Text(0)) == nil || !json.Valid([]byte(c.New.Body))) {
+		return err // a row made by hand may hold another value, and must stay erasable
 	}
 	ns, _ := l.namespace()
 	set := `value = ?::jsonb`
