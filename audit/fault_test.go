@@ -149,6 +149,8 @@ func TestFullDiskRefusesTheActAndKeepsTheOutcome(t *testing.T) {
 	for _, e := range []audit.Entry{forget, {Action: "forget"}} {
 		if _, err := log.Intent(ctx, e); !errors.Is(err, audit.ErrNotWritable) || !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("a new act: %v", err)
+		} else if !strings.Contains(err.Error(), "`memdesk info` says where it lies): make room there") {
+			t.Errorf("the refusal says neither where nor what to do: %v", err)
 		}
 	}
 	full = false

@@ -16,6 +16,7 @@ import (
 	"memdesk/audit/checkpoint"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
+	"memdesk/internal/statedir"
 )
 
 // ErrNotWritable is wrapped by every refusal to append: nothing may be changed.
@@ -232,6 +233,9 @@ func (l *Log) creatable() error {
 func refuse(err error) error {
 	if errors.Is(err, ErrNotWritable) {
 		return err
+	}
+	if errno := syscall.Errno(0); errors.As(err, &errno) { // a full disk, or one that takes no writes
+		err = statedir.Cause(err)
 	}
 	return fmt.Errorf("%w: %w", ErrNotWritable, err)
 }

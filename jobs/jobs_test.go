@@ -427,6 +427,8 @@ func TestATornLineStandsAlone(t *testing.T) {
 	})
 	if st := last(t, r, id); st.State != jobs.Failed || !errors.Is(st.Err, syscall.ENOSPC) {
 		t.Errorf("%+v, want failed for want of space", st)
+	} else if !strings.Contains(st.Err.Error(), "make room there") {
+		t.Errorf("the failure does not say what to do: %v", st.Err)
 	}
 	if st, err := open(t, dir, nil).Get(context.Background(), id); err != nil || st.State != jobs.Failed {
 		t.Errorf("the journal says %+v %v, want failed", st, err)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/statedir"
 )
 
 const (
@@ -83,13 +84,13 @@ func (j *journal) append(e entry, sync bool) error {
 		err = io.ErrShortWrite
 	}
 	if j.torn = err != nil; j.torn {
-		return fmt.Errorf("write journal: %w", atomicfile.Pathless(err))
+		return fmt.Errorf("write journal: %w", statedir.Cause(err))
 	}
 	if !sync {
 		return nil
 	}
 	if err := j.f.Sync(); err != nil {
-		return fmt.Errorf("flush journal: %w", atomicfile.Pathless(err))
+		return fmt.Errorf("flush journal: %w", statedir.Cause(err))
 	}
 	return nil
 }
@@ -98,13 +99,13 @@ func (j *journal) append(e entry, sync bool) error {
 func createJournal(ctx context.Context, fsys atomicfile.FS, path, salt string) (*journal, error) {
 	f, err := fsys.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("create journal: %w", atomicfile.Pathless(err))
+		return nil, fmt.Errorf("create journal: %w", statedir.Cause(err))
 	}
 	if err := take(ctx, f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	if err := fsys.SyncDir(filepath.Dir(path)); err != nil {
-		return nil, errors.Join(fmt.Errorf("flush directory: %w", atomicfile.Pathless(err)), f.Close())
+		return nil, errors.Join(fmt.Errorf("flush directory: %w", statedir.Cause(err)), f.Close())
 	}
 	return &journal{f: f, salt: salt, steps: map[string]bool{}}, nil
 }

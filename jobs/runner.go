@@ -17,6 +17,7 @@ import (
 
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
+	"memdesk/internal/statedir"
 )
 
 // Options say where jobs live.
@@ -78,7 +79,7 @@ func (r *Runner) Start(ctx context.Context, s Spec) (ID, error) {
 		return "", errors.New("start job: kind and run are needed")
 	}
 	if err := atomicfile.MakeDirs(r.fs, r.dir); err != nil {
-		return "", fmt.Errorf("start job: make directory: %w", atomicfile.Pathless(err))
+		return "", fmt.Errorf("start job: make directory: %w", statedir.Cause(err))
 	}
 	now := r.clock.Now().UTC()
 	r.swept.Do(func() { _, _ = r.Sweep(ctx, now.Add(-Keep)) }) // housekeeping: the job does not depend on it
