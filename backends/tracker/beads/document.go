@@ -137,15 +137,27 @@ func (c column) value(s *snapshot, o *jsonedit.Object, i int) string {
 	return v
 }
 
-// strangers are the members without a field in memdesk, raw.
+// fieldRest is the field for members that cannot be one each. A search for a person reads it, and Scrub edits
+// the members.
+const fieldRest = "rest_of_line"
+
+// strangers are the members without a field in memdesk, raw: one field each, or one together for names that
+// front matter cannot contain and for duplicates that do not count.
 func strangers(o *jsonedit.Object, shown map[string]bool) []model.Field {
 	var out []model.Field
+	var rest []string
 	for i, m := range o.Members {
-		if shown[m.Name] || slices.Contains(aside, m.Name) || o.Find(m.Name) != i || !plainName(m.Name) {
-			continue
+		value := string(m.Value.In(o.Line))
+		switch {
+		case o.Find(m.Name) != i, !plainName(m.Name):
+			rest = append(rest, string(jsonedit.Quote(m.Name))+":"+value)
+		case !shown[m.Name] && !slices.Contains(aside, m.Name):
+			shown[m.Name] = true
+			out = append(out, model.Field{Name: m.Name, Value: value, ReadOnly: true})
 		}
-		shown[m.Name] = true
-		out = append(out, model.Field{Name: m.Name, Value: string(m.Value.In(o.Line)), ReadOnly: true})
+	}
+	if rest != nil {
+		out = append(out, model.Field{Name: fieldRest, Value: "{" + strings.Join(rest, ",") + "}", ReadOnly: true})
 	}
 	return out
 }
@@ -338,6 +350,14 @@ func compose(want tracker.Record, typed bool, now string) ([]byte, error) {
 func restore(o *jsonedit.Object, want tracker.Record, known []string) error {
 	for _, f := range want.Fields {
 		if slices.Contains(known, f.Name) {
+			continue
+		}
+		if rest, err := jsonedit.Parse([]byte(f.Value)); f.ReadOnly && f.Name == fieldRest && err == nil {
+			for _, m := range rest.Members {
+				if o.Find(m.Name) < 0 && !slices.Contains(known, m.Name) && !slices.Contains(aside, m.Name) {
+					o.Set(m.Value.In(rest.Line), m.Name)
+				}
+			}
 			continue
 		}
 		if !f.ReadOnly || slices.Contains(aside, f.Name) || !json.Valid([]byte(f.Value)) {

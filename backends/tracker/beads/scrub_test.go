@@ -2,6 +2,7 @@ package beads_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,5 +90,28 @@ func TestScrubLeavesWhatIsStillTrue(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "deps.jsonl")); err == nil {
 		t.Error("a deps.jsonl was made")
+	}
+}
+
+// TestMembersThatAreNoField: a person in a member that is no field must be found in the item, and taken out of
+// its line: a duplicate that does not count, and a name that front matter cannot contain.
+func TestMembersThatAreNoField(t *testing.T) {
+	for _, tt := range []struct{ have, want string }{
+		{`{"id":"x-1","title":"by falk","title":"t"}`, `{"id":"x-1","title":"by [erased]","title":"t"}`},
+		{`{"id":"x-1","title":"t","seen by":"falk"}`, `{"id":"x-1","title":"t","seen by":"[erased]"}`},
+		{`{"id":"x-1","title":"t","x":"falk","x":1}`, `{"id":"x-1","title":"t","x":"[erased]","x":1}`},
+	} {
+		s, dir := repo(t, map[string]string{"issues.jsonl": tt.have + "\n"})
+		it, err := s.Browser.Read(t.Context(), "x-1")
+		must(t, err)
+		if !strings.Contains(fmt.Sprint(it.Meta), "falk") {
+			t.Errorf("%s: the item shows %+v", tt.have, it.Meta)
+		}
+		itemsResult(t, s.Maintainer, model.ScrubRequest{Edited: []string{"x-1"},
+			Concerns: func(b []byte) bool { return bytes.Contains(b, []byte("falk")) },
+			Redact:   func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("falk"), []byte("[erased]")) }})
+		if got := content(t, filepath.Join(dir, "issues.jsonl")); got != tt.want+"\n" {
+			t.Errorf("the line is %s", got)
+		}
 	}
 }
