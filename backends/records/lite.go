@@ -132,11 +132,22 @@ func isSQLite(path string) bool {
 }
 
 // Tell names the kind whose columns an SQLite file has; empty for none, or for an unreadable file. The error is
-// Locked, or the end of ctx: the file could not be told.
-func Tell(ctx context.Context, path string, kinds map[string]map[string][]string) (kind string, err error) {
-	f, err := litefile.Open(path, true)
+// Locked, PermissionDenied or the end of ctx: the file could not be told. A file that a crashed writer left in
+// the middle of a change is rolled back first, unless it is opened for reading only.
+func Tell(ctx context.Context, path string, readOnly bool, kinds map[string]map[string][]string) (kind string, err error) {
+	if kind, err = tell(ctx, path, true, kinds); errors.Is(err, model.PermissionDenied) && !readOnly {
+		kind, err = tell(ctx, path, false, kinds)
+	}
+	if errors.Is(err, model.Locked) || errors.Is(err, model.Timeout) || errors.Is(err, model.PermissionDenied) {
+		return "", model.Errorf(model.KindOf(err), "open", "%q: %w", filepath.Base(path), errors.Unwrap(err))
+	}
+	return kind, nil // an unreadable file is no candidate
+}
+
+func tell(ctx context.Context, path string, readOnly bool, kinds map[string]map[string][]string) (kind string, err error) {
+	f, err := litefile.Open(path, readOnly)
 	if err != nil {
-		return "", nil
+		return "", err
 	}
 	defer f.Close()
 	err = Lite{f}.View(ctx, "open", func(tx Tx) error {
@@ -151,8 +162,5 @@ func Tell(ctx context.Context, path string, kinds map[string]map[string][]string
 		}
 		return nil
 	})
-	if errors.Is(err, model.Locked) || errors.Is(err, model.Timeout) {
-		return "", model.Errorf(model.KindOf(err), "open", "%q: %w", filepath.Base(path), errors.Unwrap(err))
-	}
-	return kind, nil // an unreadable file is no candidate
+	return kind, err
 }

@@ -101,7 +101,7 @@ func (c Config) choose(schema string, have map[string][]string) (name, entities 
 
 // openHistory opens a history file in another place.
 func (s *store) openHistory(ctx context.Context, c Config) (*litefile.File, error) {
-	kind, err := records.Tell(ctx, c.History, known)
+	kind, err := records.Tell(ctx, c.History, c.ReadOnly, known)
 	if err != nil {
 		return nil, err
 	}

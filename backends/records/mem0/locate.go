@@ -32,7 +32,7 @@ var messageTable = map[string][]string{"messages": {"id", "session_scope", "role
 const entitiesSuffix = "_entities"
 
 // locate finds the files of a store: a directory, or the vector file itself.
-func locate(ctx context.Context, path, history string) (files, error) {
+func locate(ctx context.Context, path, history string, readOnly bool) (files, error) {
 	var f files
 	info, err := os.Stat(path)
 	switch {
@@ -51,7 +51,7 @@ func locate(ctx context.Context, path, history string) (files, error) {
 	}
 	var vectors, histories, python []string
 	for _, name := range names {
-		kind, err := records.Tell(ctx, filepath.Join(dir, name), known)
+		kind, err := records.Tell(ctx, filepath.Join(dir, name), readOnly, known)
 		if err != nil && (info.IsDir() || history == "") { // it may be a part of the store
 			return f, err
 		}
@@ -77,7 +77,7 @@ func locate(ctx context.Context, path, history string) (files, error) {
 		return f, model.Errorf(model.InvalidInput, "open", "no file in %q has the columns of mem0's vectors (id, vector, payload)", filepath.Base(dir))
 	}
 	if history != "" {
-		kind, err := records.Tell(ctx, history, known)
+		kind, err := records.Tell(ctx, history, readOnly, known)
 		f.history, f.python = history, kind == "python"
 		return f.withEntities(names), err
 	}

@@ -64,7 +64,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	case c.DSN.IsSet():
 		return openCollection(ctx, c)
 	}
-	found, err := locate(ctx, c.Path, c.History)
+	found, err := locate(ctx, c.Path, c.History, c.ReadOnly)
 	if err != nil {
 		return model.Store{}, err
 	}

@@ -453,3 +453,25 @@ func TestRowsWithoutAnID(t *testing.T) {
 		t.Errorf("an absent item: %v", err)
 	}
 }
+
+// TestHotJournal: a writer that was killed in the middle of a change leaves its journal. Reading only, the
+// error must name the file and the reason; else the journal is rolled back, as by every SQLite program.
+func TestHotJournal(t *testing.T) {
+	dir, copied := folder(t), t.TempDir()
+	db, err := sql.Open("sqlite3", filepath.Join(dir, "v.db"))
+	must(t, err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for _, q := range []string{`PRAGMA journal_mode = DELETE`, `PRAGMA cache_size = 1`, `BEGIN IMMEDIATE`, `UPDATE vectors SET payload = payload || hex(randomblob(90000))`} {
+		_, err := db.Exec(q)
+		must(t, err)
+	}
+	must(t, os.CopyFS(copied, os.DirFS(dir))) // as the disk is after the kill
+	if _, err := mem0.Open(t.Context(), mem0.Config{Path: copied, ReadOnly: true}); !errors.Is(err, model.PermissionDenied) || !strings.Contains(err.Error(), `"v.db": a writer crashed`) {
+		t.Errorf("for reading: %v", err)
+	}
+	it, err := open(t, copied).Browser.Read(t.Context(), "m1")
+	if err != nil || it.Body != "Ada likes rye" {
+		t.Errorf("after the rollback: %q, %v", it.Body, err)
+	}
+}
