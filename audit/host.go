@@ -34,12 +34,16 @@ func hostID() string {
 
 // mayWrite checks permissions and a read-only mount, without writing.
 func mayWrite(path string) error {
-	err := unix.Access(path, unix.W_OK)
+	return barred(unix.Access(path, unix.W_OK))
+}
+
+// barred words why a path cannot be written.
+func barred(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, unix.EROFS):
-		return errors.New("the file system is read-only")
+		return err // refuse says of which directory
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		return errors.New("no permission to write to the state directory")
 	}
