@@ -37,6 +37,11 @@ func Connect(dsn model.Secret, schema string, readOnly bool) (s Server, location
 	if readOnly {
 		cfg.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
 	}
+	// Rows that a policy would hide are an error: otherwise an erasure or a verification would miss them.
+	cfg.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.Exec(ctx, `SET row_security = off`)
+		return err
+	}
 	pool, err := pgxpool.NewWithConfig(context.Background(), cfg)
 	if err != nil {
 		return Server{}, "", model.Errorf(model.InvalidInput, "open", "the connection string cannot be used")
@@ -229,6 +234,9 @@ func wordedServer(op string, err error) error {
 		}
 		if words := pgtls.Connect(err); words != "" {
 			return model.Errorf(kind, op, "%s (%s)", words, pg.Code)
+		}
+		if pg.Routine == "check_enable_rls" {
+			return model.Errorf(kind, op, "row-level security hides rows from the database role, and memdesk does not work on a part of a store: give the role BYPASSRLS (%s)", pg.Code)
 		}
 		if pg.Code == "40001" || pg.Code == "40P01" {
 			return model.Errorf(kind, op, "%w (%s)", errAgain, pg.Code)

@@ -3,6 +3,9 @@ package records_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +63,34 @@ func TestVacuumBesideAReader(t *testing.T) {
 				t.Error("a sample of the removed row is left")
 			}
 		})
+	}
+}
+
+// TestRowSecurity: a partly visible table is an error, never fewer rows; an erasure would miss the others.
+func TestRowSecurity(t *testing.T) {
+	_, dsn := server(t, `CREATE ROLE half LOGIN`, `GRANT SELECT, DELETE ON notes TO half`,
+		`ALTER TABLE notes ENABLE ROW LEVEL SECURITY`, `CREATE POLICY part ON notes TO half USING (id <> 'a')`)
+	t.Cleanup(func() { testpg.Exec(t, dsn, `DROP OWNED BY half; DROP ROLE half`) })
+	half := dsn + " role=half"
+	if u, err := url.Parse(dsn); err == nil && u.Scheme != "" {
+		q := u.Query()
+		q.Set("role", "half")
+		u.RawQuery = q.Encode()
+		half = u.String()
+	}
+	s, _, err := records.Connect(model.NewSecret(half), "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	err = s.View(t.Context(), "list", func(tx records.Tx) error {
+		return tx.Each(`SELECT id FROM notes`, nil, func(func(...any) error) error { return nil })
+	})
+	if !errors.Is(err, model.PermissionDenied) || !strings.Contains(err.Error(), "row-level security") {
+		t.Errorf("list: %v", err)
+	}
+	if err := s.Copy(t.Context(), `SELECT * FROM notes`, io.Discard); !errors.Is(err, model.PermissionDenied) {
+		t.Errorf("copy: %v", err)
 	}
 }
 
