@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -158,5 +159,20 @@ func TestFixtureRepo(t *testing.T) {
 	}
 	if snap.Len() != r.Lines || len(snap.issues) != r.Bytes || records != r.DependencyRecords || len(snap.pairs) != r.DepsLines || len(snap.Problems()) != 0 {
 		t.Errorf("%d entries, %d bytes, %d dependencies, %d pairs, problems %q, want %+v", snap.Len(), len(snap.issues), records, len(snap.pairs), snap.Problems(), r)
+	}
+}
+
+// TestManyDuplicates: the numbers of duplicates cost one step each, however many lines have the same id.
+func TestManyDuplicates(t *testing.T) {
+	const lines = 2000
+	data := []byte(strings.Repeat("x\n", lines) + `{"id":"a"}` + "\n" + `{"id":"a#2"}` + "\n" + `{"id":"a"}` + "\n" + `{"id":"a"}` + "\n")
+	var s *snapshot
+	if allocs := testing.AllocsPerRun(1, func() { s = parse(data, nil) }); allocs > 50*lines {
+		t.Errorf("%v allocations for %d lines", allocs, lines)
+	}
+	for i, want := range []string{"a", "a#2", "a#3", "a#4"} {
+		if got := s.ID(lines + i); got != want {
+			t.Errorf("the handle is %s, want %s", got, want)
+		}
 	}
 }

@@ -70,13 +70,16 @@ func parse(issues, deps []byte) *snapshot {
 	s.entries, s.marks = scanFile(issues)
 	s.ids = make(map[string]int, len(s.entries))
 	seen := map[string]bool{}
+	numbers := map[string]int{} // the last number that an id's duplicates have
 	for i := range s.entries {
 		e := &s.entries[i]
 		id := e.id
-		for n := 2; ; n++ {
+		for {
 			if _, taken := s.ids[id]; !taken {
 				break
 			}
+			n := max(numbers[e.id], 1) + 1
+			numbers[e.id] = n
 			id = e.id + "#" + strconv.Itoa(n)
 		}
 		e.id = id
