@@ -49,7 +49,8 @@ func (m *Memory) Fill(ctx context.Context, fn func(put func(cells ...any) error)
 
 // Edit puts rows and runs statements, all or none of them.
 func (m *Memory) Edit(ctx context.Context, fn func(put func(cells ...any) error, exec func(text string, args ...any) error) error) error {
-	tx, err := m.db.BeginTx(ctx, nil)
+	// A transaction whose context ends takes its connection along, and the table with it.
+	tx, err := m.db.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		return litefile.Worded("open", err)
 	}
