@@ -167,6 +167,15 @@ func lockIndex(path string) (*os.File, error) {
 	return nil, err
 }
 
+// unlockIndex gives git's lock back. After the exchange it went with the old repository, and one at its path
+// is that of a git at work in the new one.
+func unlockIndex(f *os.File, path string) {
+	if same(f, path) {
+		_ = os.Remove(path) // the next run takes it over
+	}
+	_ = filelock.Close(f)
+}
+
 // same reports whether an open file still has its name.
 func same(f *os.File, path string) bool {
 	have, err := f.Stat()
@@ -187,10 +196,7 @@ func (r *Repository) rewrite(ctx context.Context) error {
 	if err != nil {
 		return atomicfile.Pathless(err)
 	}
-	defer func() {
-		_ = os.Remove(lock) // on success it went with the old repository
-		_ = filelock.Close(f)
-	}()
+	defer unlockIndex(f, lock)
 	tree := filepath.Dir(r.Path)
 	temp := filepath.Join(r.Path, "memdesk-new")
 	if err := os.RemoveAll(temp); err != nil { // of a run that was cut off

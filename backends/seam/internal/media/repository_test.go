@@ -62,3 +62,30 @@ func TestALeftIndexLock(t *testing.T) {
 		})
 	}
 }
+
+// TestTheLockOfTheNewRepository: after the exchange a git may be at work in the new repository; its lock stays.
+func TestTheLockOfTheNewRepository(t *testing.T) {
+	tree := t.TempDir()
+	repo := filepath.Join(tree, ".git")
+	lock := filepath.Join(repo, "index.lock")
+	if err := os.Mkdir(repo, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f, err := lockIndex(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(repo, filepath.Join(tree, asideName)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(repo, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(lock, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	unlockIndex(f, lock)
+	if _, err := os.Lstat(lock); err != nil {
+		t.Errorf("the lock of the git at work: %v", err)
+	}
+}
