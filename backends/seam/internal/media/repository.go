@@ -214,9 +214,8 @@ func (r *Repository) rewrite(ctx context.Context) error {
 		{"add", "--all"},
 		{"commit", "--quiet", "--allow-empty", "--no-verify", "--message=Baseline after an erasure"},
 	} {
-		cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "user.name=memdesk", "-c", "user.email=memdesk@localhost", "-c", "commit.gpgSign=false"}, args...)...)
-		cmd.Dir = tree
-		cmd.Env = append(os.Environ(), "GIT_DIR="+temp, "GIT_WORK_TREE="+tree, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+		cmd := gitlog.Command(ctx, tree, append([]string{"-c", "user.name=memdesk", "-c", "user.email=memdesk@localhost", "-c", "commit.gpgSign=false"}, args...)...)
+		cmd.Env = append(cmd.Env, "GIT_DIR="+temp, "GIT_WORK_TREE="+tree, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 		if err := cmd.Run(); err != nil {
 			_ = os.RemoveAll(temp) // a leftover is removed by the next run
 			return errors.New("git " + args[0] + " did not succeed: " + byHand)

@@ -89,3 +89,44 @@ func TestTheLockOfTheNewRepository(t *testing.T) {
 		t.Errorf("the lock of the git at work: %v", err)
 	}
 }
+
+// TestRewriteFromAHook: a git that started this program names its own files in the environment. The rewrite
+// neither writes there nor lacks an object.
+func TestRewriteFromAHook(t *testing.T) {
+	run := func(dir string, args ...string) string {
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_OBJECT_DIRECTORY="+filepath.Join(dir, ".git", "objects"), "GIT_INDEX_FILE="+filepath.Join(dir, ".git", "index"))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+		return string(out)
+	}
+	made := func(text string) string {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, text+".md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(dir, "init", "--quiet")
+		run(dir, "add", "--all")
+		run(dir, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "--quiet", "-m", "about ana")
+		return dir
+	}
+	tree, other := made("notes"), made("other")
+	t.Setenv("GIT_OBJECT_DIRECTORY", filepath.Join(other, ".git", "objects"))
+	t.Setenv("GIT_INDEX_FILE", filepath.Join(other, ".git", "index"))
+	r := &Repository{Path: filepath.Join(tree, ".git"), Layer: ".git", Rewrite: true}
+	res, err := r.Scrub(t.Context(), model.ScrubRequest{Traces: func(_ context.Context, medium io.Reader) (bool, error) {
+		_, err := io.Copy(io.Discard, medium)
+		return true, err
+	}})
+	if err != nil || len(res) != 1 || res[0].Verdict != model.VerdictClean {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if got := run(tree, "show", "HEAD:notes.md"); got != "notes" {
+		t.Errorf("the new commit has %q", got)
+	}
+	if got := run(other, "ls-files"); got != "other.md\n" {
+		t.Errorf("the other repository's index has %q", got)
+	}
+}
