@@ -48,13 +48,14 @@ func redacting(ctx context.Context, st Step) context.Context {
 }
 
 // checkHeld refuses calls other than Forget that would take a held item away: those that remove everything,
-// and a scrub after removed or edited items.
+// and a scrub after removed or edited items. A scrub loses the subject's ids where anything is on hold: a
+// medium's own erasure is a cascade, and nothing proves that it spares a held item.
 func (d *Desk) checkHeld(c *model.Call) error {
-	var held string
-	var err error
-	if c.Removes {
-		held, err = d.heldIn(c.Store)
-	} else {
+	held, err := d.heldIn(c.Store)
+	if !c.Removes && err == nil {
+		if held != "" {
+			c.Scrub.Subjects, held = nil, ""
+		}
 		for _, id := range slices.Concat(c.Scrub.Removed, c.Scrub.Edited) {
 			if held, err = d.held(c.Store, id); err != nil || held != "" {
 				break

@@ -321,3 +321,56 @@ func TestAHoldUnderAnotherStore(t *testing.T) {
 		t.Errorf("beside it: %v", err)
 	}
 }
+
+// ownErasure is a store's medium with an erasure of its own.
+type ownErasure struct {
+	model.Maintainer
+	asked [][]string
+}
+
+func (m *ownErasure) Scrub(_ context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	m.asked = append(m.asked, req.Subjects)
+	return nil, nil
+}
+
+// TestAMediumsOwnErasureSparesNobodysHold: it goes by the subject's id and names no item, so a scrub does not
+// ask for it where an item is on hold; the rest of the scrub goes on.
+func TestAMediumsOwnErasureSparesNobodysHold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	m := &ownErasure{}
+	s := w.store("db")
+	s.Maintainer = m
+	s = s.Wrap(w.desk.Gate())
+	scrub := func() {
+		if _, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Subjects: []string{ana}, Removed: []string{"n9"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scrub()
+	w.hold(w.file().ID, "db", "n2")
+	scrub()
+	if fmt.Sprint(m.asked) != fmt.Sprint([][]string{{ana}, nil}) {
+		t.Errorf("the medium is asked to erase %q", m.asked)
+	}
+}
+
+// TestAMediumsOwnErasureIsOfTheStoresInThePlan: a store in which the plan changes nothing is not asked for it.
+func TestAMediumsOwnErasureIsOfTheStoresInThePlan(t *testing.T) {
+	w := newWorld(t)
+	asked := map[string][]string{}
+	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpScrub {
+			asked[c.Store.Name] = c.Scrub.Subjects
+		}
+		return next(ctx)
+	}}
+	w.agent(map[string]string{"AGENT.md": "prefers tea\n", "daily/2026-02-01.md": "quiet\n"})
+	w.open()
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "about " + name})
+	w.complete(w.plan(w.file().ID))
+	if got, ok := asked["agent"]; !ok || len(got) > 0 || len(asked["db"]) == 0 {
+		t.Errorf("asked with the ids %q", asked)
+	}
+}

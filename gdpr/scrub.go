@@ -142,7 +142,7 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		},
 	}
 	if !sp.touches() { // the plan lists nothing: only old leftovers in the medium are cleaned, no record goes
-		req.Concerns = nil
+		req.Concerns, req.Subjects = nil, nil
 	}
 	res, err := s.Maintainer.Scrub(ctx, req)
 	if err != nil {
