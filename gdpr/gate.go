@@ -86,8 +86,8 @@ func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 		return model.Refuse(string(c.Op), "nobody can say what is on hold: "+err.Error())
 	}
 	switch {
-	case held == "" && c.Forget != nil && id != "":
-		return d.checkFalls(ctx, c.Store, id)
+	case held == "" && id != "":
+		return d.checkBeside(ctx, c, id)
 	case held != "" && unnamed:
 		return model.Refuse(string(c.Op), "an item of this store is on hold under request "+held+", and the store does not say which one a tier and a key name: write to the item by its id")
 	case held != "" && id == "":
@@ -98,19 +98,30 @@ func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 	return nil
 }
 
-// checkFalls refuses to forget an item that would take one on hold along.
-func (d *Desk) checkFalls(ctx context.Context, s *model.Store, id string) error {
-	held, err := d.heldIn(s)
-	if err != nil || held == "" || s.Falls == nil {
+// checkBeside refuses to forget an item that would take one on hold along, and a Retain that would write one
+// beside its own.
+func (d *Desk) checkBeside(ctx context.Context, c *model.Call, id string) error {
+	held, err := d.heldIn(c.Store)
+	if err != nil || held == "" {
 		return err
 	}
-	falls, err := s.Falls(ctx, []string{id})
+	var others []string
+	switch {
+	case c.Forget != nil && c.Store.Falls != nil:
+		var falls []model.Fall
+		falls, err = c.Store.Falls(ctx, []string{id})
+		for _, f := range falls {
+			others = append(others, f.ID)
+		}
+	case c.Retain != nil && c.Store.Rewrites != nil:
+		others, err = c.Store.Rewrites(ctx, *c.Retain)
+	}
 	if err != nil {
 		return err
 	}
-	for _, f := range falls {
-		if held, err = d.held(s, f.ID); err != nil || held != "" {
-			return errors.Join(err, model.Refuse(string(model.OpForget), "an item that would go with it is on hold under request "+held))
+	for _, other := range others {
+		if held, err = d.held(c.Store, other); err != nil || held != "" {
+			return errors.Join(err, model.Refuse(string(c.Op), "an item that would go with it is on hold under request "+held))
 		}
 	}
 	return nil

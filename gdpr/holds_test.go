@@ -374,3 +374,55 @@ func TestAMediumsOwnErasureIsOfTheStoresInThePlan(t *testing.T) {
 		t.Errorf("asked with the ids %q", asked)
 	}
 }
+
+// TestAWriteBesideAHold: a whole file and a proposal change entries other than the item they name. One on hold
+// stays, and a write that keeps it passes.
+func TestAWriteBesideAHold(t *testing.T) {
+	w := newWorld(t)
+	memories, pending := filepath.Join(w.dir, "cur", "memories"), filepath.Join(w.dir, "cur", "pending", "memory")
+	for path, text := range map[string]string{
+		filepath.Join(memories, "MEMORY.md"): "knows " + name + "\n§\nknows bob",
+		filepath.Join(pending, "aa.json"):    `{"subsystem":"memory","action":"remove","payload":{"action":"remove","target":"memory","old_text":"` + name + `"}}`,
+		filepath.Join(pending, "bb.json"):    `{"subsystem":"memory","action":"remove","payload":{"action":"remove","target":"memory","old_text":"bob"}}`,
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.more = []backends.StoreConfig{{Name: "cur", Kind: "curated", Path: memories}}
+	w.open()
+	s := w.store("cur")
+	page, err := s.Browser.List(t.Context(), model.PageRequest{Tier: "MEMORY", Query: name})
+	if err != nil || len(page.Items) != 1 {
+		t.Fatal(page, err)
+	}
+	w.hold(w.file().ID, "cur", page.Items[0].ID)
+	approve := func(id string) error {
+		it, err := s.Browser.Read(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		it.Meta[0].Value = "approved"
+		_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Mode: model.Replace, Content: it.Body, Meta: it.Meta, IfMatch: it.Revision})
+		return err
+	}
+	whole := func(text string) error {
+		_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "MEMORY.md", Mode: model.Replace, Content: text})
+		return err
+	}
+	if err := whole("knows bob"); !model.IsRefusal(err) {
+		t.Errorf("the file without the entry: %v; want a refusal", err)
+	}
+	if err := approve("pending/aa"); !model.IsRefusal(err) {
+		t.Errorf("a proposal to remove it: %v; want a refusal", err)
+	}
+	if err := whole("knows " + name + "\n§\nknows bob\n§\nlikes tea"); err != nil {
+		t.Errorf("the file with the entry: %v", err)
+	}
+	if err := approve("pending/bb"); err != nil {
+		t.Errorf("a proposal about another entry: %v", err)
+	}
+	if got, err := os.ReadFile(filepath.Join(memories, "MEMORY.md")); err != nil || string(got) != "knows "+name+"\n§\nlikes tea" {
+		t.Errorf("the file is %q, %v", got, err)
+	}
+}

@@ -67,6 +67,10 @@ type Store struct {
 	// nothing. nil where Forget removes only its own items.
 	Falls func(ctx context.Context, ids []string) ([]Fall, error)
 
+	// Rewrites returns the ids of the items that a Retain would change or remove beside the one that it
+	// addresses; it changes nothing. nil where Retain writes only its own item.
+	Rewrites func(context.Context, RetainRequest) ([]string, error)
+
 	// Beside reads the data beside an item's document, for callers that keep the item to retain it again.
 	// NotFound for an absent item. nil where the document is the whole item.
 	Beside func(ctx context.Context, id string) (Beside, error)

@@ -204,7 +204,7 @@ func (s *store) value() model.Store {
 		Scanner:    quarantine.HermesRules,
 		Notes:      s.notes,
 		Provider:   s, Browser: s, Quarantine: s, Names: s, Maintainer: s,
-		Address: s.address, Beside: s.beside,
+		Address: s.address, Beside: s.beside, Rewrites: s.rewrites,
 	}
 }
 

@@ -107,6 +107,37 @@ func (s *store) address(req model.RetainRequest) (string, error) {
 	return to.file + "/" + to.hash, nil
 }
 
+// rewrites are the entries that a whole file's new text lacks, and the one that a proposal is about.
+func (s *store) rewrites(ctx context.Context, req model.RetainRequest) (ids []string, err error) {
+	to, ok := parseID(req.ID)
+	if !ok || to.hash != "" {
+		return nil, nil // Retain itself refuses a bad id
+	}
+	files, err := s.both(ctx, "retain")
+	if err != nil {
+		return nil, err
+	}
+	if to.file != "" {
+		next := parse(normalise(req.Content))
+		for _, e := range files[indexOf(to.file)].entries {
+			if find(next, e.hash) < 0 {
+				ids = append(ids, to.file+"/"+e.hash)
+			}
+		}
+		return ids, nil
+	}
+	d, p, err := s.proposal(to.pending)
+	if err != nil {
+		return nil, nil // as above
+	}
+	_ = d.Close() // read only
+	name, ok := p.file()
+	if e, err := files[indexOf(name)].matching(p.Payload.OldText); ok && err == nil && p.Payload.Action != "add" {
+		ids = append(ids, name+"/"+e.hash)
+	}
+	return ids, nil
+}
+
 // edit is a file after a request.
 type edit struct {
 	next     []entry
