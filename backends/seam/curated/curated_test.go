@@ -368,6 +368,24 @@ func TestProposalsAreApprovedAndRejected(t *testing.T) {
 	}
 }
 
+// TestAnAmendedProposalStays: the agent files another proposal under the id while the first one is applied.
+func TestAnAmendedProposalStays(t *testing.T) {
+	mem := home(t, map[string]string{"memories/MEMORY.md": "first", "pending/memory/0000000a.json": proposalFile("add", "memory", "", "second")})
+	path := filepath.Join(filepath.Dir(mem), "pending", "memory", "0000000a.json")
+	amended := proposalFile("add", "memory", "", "third")
+	s := opened(t, curated.Config{Path: mem, Fault: func(at seam.Step) error {
+		if at == "exchange" || at == "rename" {
+			return os.WriteFile(path, []byte(amended), 0o600)
+		}
+		return nil
+	}})
+	res, err := approve(t, s, "pending/0000000a")
+	must(t, err)
+	if got := get(t, path); got != amended || !slices.ContainsFunc(res.Warnings, func(w string) bool { return strings.Contains(w, "another proposal") }) {
+		t.Errorf("the proposal is %q, warnings %q", got, res.Warnings)
+	}
+}
+
 func TestScrubSweepsWhatForgetLeaves(t *testing.T) {
 	const lockTemp = ".lock.tmp.0123456789abcdef" // left by a killed process
 	mem := home(t, map[string]string{

@@ -228,6 +228,16 @@ func (s *store) proposal(name string) (*rootdir.Dir, proposal, error) {
 	return d, p, nil
 }
 
+// takeProposal removes a proposal's file, unless the agent has amended it since it was read.
+func (s *store) takeProposal(d *rootdir.Dir, p proposal) error {
+	name := p.name + ".json"
+	if _, err := d.Stat(name); err != nil {
+		return err
+	}
+	_, err := d.Take(name, rootdir.Seen{Exists: true, Data: []byte(p.raw)}, s.clock.Now(), nil)
+	return err
+}
+
 // reject removes a proposal's file.
 func (s *store) reject(ctx context.Context, at idParts, req model.ForgetRequest) (model.ForgetResult, error) {
 	d, p, err := s.proposal(at.pending)
@@ -244,7 +254,7 @@ func (s *store) reject(ctx context.Context, at idParts, req model.ForgetRequest)
 	if err := model.FromContext(ctx, "forget"); err != nil {
 		return model.ForgetResult{}, err
 	}
-	switch err := d.Remove(p.name + ".json"); {
+	switch err := s.takeProposal(d, p); {
 	case errors.Is(err, model.NotFound):
 		return model.ForgetResult{}, nil
 	case err != nil:
@@ -286,7 +296,10 @@ func (s *store) approve(ctx context.Context, at idParts, req model.RetainRequest
 	if err != nil {
 		return model.RetainResult{}, err
 	}
-	if err := d.Remove(p.name + ".json"); err != nil && !errors.Is(err, model.NotFound) {
+	switch err := s.takeProposal(d, p); {
+	case errors.Is(err, rootdir.ErrChanged):
+		res.Warnings = append(res.Warnings, "the agent has filed another proposal under this id meanwhile: it waits for approval")
+	case err != nil && !errors.Is(err, model.NotFound):
 		res.Warnings = append(res.Warnings, "the proposal was applied, but its file could not be removed: "+err.Error()+"; approve it again to remove it")
 	}
 	return res, nil
