@@ -144,6 +144,23 @@ func TestScrubTakesTheSubjectOutOfTheBooks(t *testing.T) {
 	}
 }
 
+// A removed note may be called as a key of a book's own form: the entries of other notes stay.
+func TestScrubKeepsTheFormOfTheBooks(t *testing.T) {
+	cfg := fresh(t)
+	plant(t, cfg.Path, "memory/idea/otto.md", "otto's note")
+	book := func(slugs string) string {
+		return `{"version": 1, "entries": {` + slugs + `"otto": {"last_access": "2026-06-01"}}}`
+	}
+	plant(t, cfg.Path, ".lifecycle.json", book(`"entries": {"last_access": "2026-06-02"}, `))
+	s := open(t, cfg)
+	if _, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"memory/idea/entries.md", "memory/idea/version.md", "memory/idea/last_access.md"}}); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(cfg.Path, ".lifecycle.json")); err != nil || string(data) != book("") {
+		t.Errorf("the book holds %s, %v", data, err)
+	}
+}
+
 func TestScrub(t *testing.T) {
 	cfg, home := withHome(t, fresh(t))
 	for name, text := range residue() {

@@ -9,9 +9,10 @@ import (
 
 var errNotJSON = errors.New("not one JSON value")
 
-// cutMembers removes the members of a JSON text's objects, at any depth, whose key drop selects, and keeps
-// every other byte. It returns their number.
-func cutMembers(data []byte, drop func(key string) bool) ([]byte, int, error) {
+// cutMembers removes the members of a JSON text's objects, at any depth, that drop selects, and keeps every
+// other byte. It returns their number. The path of a member is the keys that lead to it, its own last; an
+// array counts as the key "".
+func cutMembers(data []byte, drop func(path []string) bool) ([]byte, int, error) {
 	if !json.Valid(data) {
 		return nil, 0, errNotJSON
 	}
@@ -32,7 +33,8 @@ func cutMembers(data []byte, drop func(key string) bool) ([]byte, int, error) {
 // cutter walks over a valid text.
 type cutter struct {
 	data []byte
-	drop func(string) bool
+	drop func([]string) bool
+	path []string // of the value at hand
 	cuts [][2]int // start and end; they may overlap
 	n    int
 }
@@ -50,6 +52,8 @@ func (c *cutter) value(at int) int {
 	case '{':
 		return c.object(at)
 	case '[':
+		c.path = append(c.path, "")
+		defer c.leave()
 		for at = c.space(at + 1); c.data[at] != ']'; {
 			if at = c.space(c.value(at)); c.data[at] == ',' {
 				at = c.space(at + 1)
@@ -74,6 +78,8 @@ func (c *cutter) text(at int) int {
 	return at + 1
 }
 
+func (c *cutter) leave() { c.path = c.path[:len(c.path)-1] }
+
 // object cuts members: one with a successor goes with its comma, the last one with the comma before it.
 func (c *cutter) object(at int) int {
 	kept := -1 // end of the last kept member
@@ -83,7 +89,9 @@ func (c *cutter) object(at int) int {
 		var key string
 		_ = json.Unmarshal(c.data[start:end], &key) // valid, as the whole is
 		colon := c.space(end)
-		if c.drop(key) {
+		c.path = append(c.path, key)
+		if c.drop(c.path) {
+			c.leave()
 			end = c.skip(c.space(colon + 1))
 			c.n++
 			next := c.space(end)
@@ -101,6 +109,7 @@ func (c *cutter) object(at int) int {
 			continue
 		}
 		kept = c.value(c.space(colon + 1))
+		c.leave()
 		if at = c.space(kept); c.data[at] == ',' {
 			at = c.space(at + 1)
 		}
@@ -110,7 +119,7 @@ func (c *cutter) object(at int) int {
 
 // skip is value without its content.
 func (c *cutter) skip(at int) int {
-	quiet := cutter{data: c.data, drop: func(string) bool { return false }}
+	quiet := cutter{data: c.data, drop: func([]string) bool { return false }}
 	return quiet.value(at)
 }
 

@@ -29,13 +29,13 @@ func TestCutMembers(t *testing.T) {
 		{`{}`, `{}`, 0},
 		{`[ ]`, `[ ]`, 0},
 	} {
-		got, n, err := cutMembers([]byte(tt.text), func(k string) bool { return k == "gone" })
+		got, n, err := cutMembers([]byte(tt.text), func(path []string) bool { return path[len(path)-1] == "gone" })
 		if err != nil || string(got) != tt.want || n != tt.n {
 			t.Errorf("cutMembers(%s) = %s, %d, %v; want %s, %d", tt.text, got, n, err, tt.want, tt.n)
 		}
 	}
 	for _, bad := range []string{"", "{", `{"gone": }`, "{} {}"} {
-		if _, _, err := cutMembers([]byte(bad), func(string) bool { return true }); err == nil {
+		if _, _, err := cutMembers([]byte(bad), func([]string) bool { return true }); err == nil {
 			t.Errorf("%q is taken for JSON", bad)
 		}
 	}
@@ -66,7 +66,7 @@ func FuzzCutMembers(f *testing.F) {
 	f.Add(`{"a": 1, "gone": [{"gone": 2}], "b": {"gone": "x", "c": null}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		drop := func(k string) bool { return strings.HasPrefix(k, "g") }
-		got, n, err := cutMembers([]byte(text), drop)
+		got, n, err := cutMembers([]byte(text), func(path []string) bool { return drop(path[len(path)-1]) })
 		if err != nil {
 			return
 		}

@@ -293,6 +293,19 @@ func before(id string) string {
 	return path.Join(append([]string{"."}, slices.Delete(parts, i, i+1)...)...)
 }
 
+// slugIn returns the slug that a member of a book has as its key: the book's members are slugs, or those of its
+// member entries. Other keys belong to the book's form.
+func slugIn(book []byte) func(path []string) (slug string, ok bool) {
+	var form struct{ Entries map[string]json.RawMessage }
+	depth := 0
+	if json.Unmarshal(book, &form) == nil && form.Entries != nil {
+		depth = 1
+	}
+	return func(path []string) (string, bool) {
+		return path[len(path)-1], len(path) == depth+1 && (depth == 0 || path[0] == "entries")
+	}
+}
+
 // books drops the entries of slugs that no remaining note has: those of removed notes, and those that name the
 // subject. What else names the subject in them is redacted.
 func (w *scrubbing) books(id string) (int64, error) {
@@ -312,7 +325,12 @@ func (w *scrubbing) books(id string) (int64, error) {
 			n = 0
 			return nil, nil
 		}
-		if out, n, err = cutMembers(old, func(key string) bool { return slugs[key] || !w.kept[key] && w.concerns([]byte(key)) }); err != nil {
+		slug := slugIn(old)
+		drop := func(path []string) bool {
+			key, ok := slug(path)
+			return ok && (slugs[key] || !w.kept[key] && w.concerns([]byte(key)))
+		}
+		if out, n, err = cutMembers(old, drop); err != nil {
 			return nil, model.Errorf(model.Internal, "scrub", "%q is not JSON that can be edited; drop the slugs by hand", id)
 		}
 		if w.concerns(out) && w.req.Redact != nil && !w.keptConcern() {
