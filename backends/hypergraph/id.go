@@ -32,6 +32,13 @@ func needsPrefix(id string) bool {
 	return id == "" || id[0] == '/' || strings.HasPrefix(id, edgePrefix) || strings.HasPrefix(id, nodePrefix)
 }
 
+// TiedBy is what a column node_id or hyperedge_id holds in the rows of an item; false where the column holds
+// the other sort.
+func TiedBy(column, item string) (id string, ok bool) {
+	at, err := parseItemID("scrub", item)
+	return at.id, err == nil && at.edge == (column == "hyperedge_id")
+}
+
 // itemID is a parsed item id.
 type itemID struct {
 	edge bool

@@ -166,6 +166,7 @@ func TestScrub(t *testing.T) {
 	t.Run("a reader of an older state", func(t *testing.T) { scrubWithAReader(t, srv) })
 	t.Run("the tables' owner", func(t *testing.T) { scrubByTheOwner(t, srv) })
 	t.Run("numbers of side tables", func(t *testing.T) { sideNumbers(t, srv) })
+	t.Run("a node and an edge of one name", func(t *testing.T) { sideTies(t, srv) })
 	t.Run("tables of other programs", func(t *testing.T) { besideOthers(t, srv) })
 	t.Run("elsewhere", func(t *testing.T) { namedElsewhere(t, srv) })
 }
@@ -321,6 +322,21 @@ func sideNumbers(t *testing.T, srv *testpg.Server) {
 	must(t, conn.QueryRow(t.Context(), `SELECT string_agg(concat_ws(' ', id, COALESCE(phone::text, 'NULL'), COALESCE(n::text, 'NULL'), COALESCE(x::text, 'NULL'), note), '; ' ORDER BY note) FROM memdesk.chats`).Scan(&rows))
 	if want := "-1 NULL 1 NULL a; 1234567890 123456789.5 NULL NaN b; 0 9123456789 2 1e+300 gone"; rows != want || look() != 0 {
 		t.Errorf("rows %q, want %q; found %d times", rows, want, look())
+	}
+}
+
+// sideTies must leave the rows of a node whose name a removed edge has.
+func sideTies(t *testing.T, srv *testpg.Server) {
+	dsn := database(t, srv, "ties", "postgres")
+	s := create(t, dsn)
+	testpg.Exec(t, dsn, `CREATE TABLE memdesk.ties (n int PRIMARY KEY, node_id text, hyperedge_id text);
+		INSERT INTO memdesk.ties VALUES (1, 'ada', NULL), (2, NULL, 'ada'), (3, 'bo', NULL), (4, NULL, 'bo')`)
+	res, err := s.Maintainer().Scrub(t.Context(), model.ScrubRequest{Removed: []string{"edge/ada", "bo"}})
+	if got := verdicts(t, res, err)["ties (rows)"]; got.Verdict != model.VerdictClean || got.Rows != 2 {
+		t.Errorf("%+v", got)
+	}
+	if got := testpg.Value(t, dsn, `SELECT string_agg(n::text, ' ' ORDER BY n) FROM memdesk.ties`); got != "1 4" {
+		t.Errorf("rows %q are left, want 1 and 4", got)
 	}
 }
 

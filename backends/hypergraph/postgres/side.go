@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/hypergraph"
 	"memdesk/model"
 )
 
@@ -158,12 +159,14 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 func dropTied(q *query, from, mine string, args []any, texts, removed []string) (int64, error) {
 	var gone int64
 	for _, column := range []string{"node_id", "hyperedge_id"} {
-		if !slices.Contains(texts, column) || len(removed) == 0 {
-			continue
+		var ids []string
+		for _, id := range removed {
+			if raw, ok := hypergraph.TiedBy(column, id); ok {
+				ids = append(ids, raw)
+			}
 		}
-		ids := make([]string, len(removed))
-		for i, id := range removed {
-			ids[i] = strings.TrimPrefix(id, "edge/")
+		if !slices.Contains(texts, column) || len(ids) == 0 {
+			continue
 		}
 		n, err := q.Exec(fmt.Sprintf(`DELETE FROM %s WHERE %s::text = ANY($%d)%s`, from, quote(column), len(args)+1, mine), append(slices.Clone(args), any(ids))...)
 		if err != nil {

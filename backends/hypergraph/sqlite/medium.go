@@ -3,6 +3,7 @@ package sqlite
 import (
 	"strings"
 
+	"memdesk/backends/hypergraph"
 	"memdesk/backends/internal/litefile"
 	"memdesk/model"
 )
@@ -21,7 +22,7 @@ func (s *Store) Maintainer() model.Maintainer {
 		File:    s.file,
 		Items:   items,
 		Tied:    []string{"node_id", "hyperedge_id"},
-		Raw:     func(id string) string { return strings.TrimPrefix(id, "edge/") },
+		Raw:     hypergraph.TiedBy,
 		Sibling: s.sibling,
 	}
 }

@@ -152,6 +152,24 @@ func TestScrubCleansTheSideTables(t *testing.T) {
 	}
 }
 
+// TestScrubOfANodeAndAnEdgeOfOneName: the rows of a node stay when the edge of the same name goes, and the
+// other way round.
+func TestScrubOfANodeAndAnEdgeOfOneName(t *testing.T) {
+	s, path := newRecurse(t, `CREATE TABLE ties (n INTEGER PRIMARY KEY, node_id TEXT, hyperedge_id TEXT)`,
+		`INSERT INTO ties VALUES (1, 'ada', NULL), (2, NULL, 'ada'), (3, 'bo', NULL), (4, NULL, 'bo'), (5, 'edge/c', NULL)`)
+	res, err := s.Maintainer().Scrub(t.Context(), model.ScrubRequest{Removed: []string{"edge/ada", "bo", "node/edge/c"}})
+	verdicts(t, res, err)
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var got string
+	if err := db.QueryRow(`SELECT group_concat(n, ' ') FROM ties`).Scan(&got); err != nil || got != "1 4" {
+		t.Errorf("rows %q, %v are left, want 1 and 4", got, err)
+	}
+}
+
 // TestScrubAsksForSideTables: rows that nobody has seen as they are now stay and are a residue; rows tied to a
 // removed item go all the same.
 func TestScrubAsksForSideTables(t *testing.T) {

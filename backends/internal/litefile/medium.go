@@ -28,8 +28,9 @@ type Medium struct {
 	// Tied names the columns that hold the id of an item, in any other table: a row tied to
 	// a removed item goes with it.
 	Tied []string
-	// Raw gives the value of those columns for an item's id; nil: the id itself.
-	Raw func(id string) string
+	// Raw gives the value of such a column for an item's id; false where the column holds no ids of such
+	// items. nil: the id itself.
+	Raw func(column, id string) (string, bool)
 	// Owners names the columns that hold a person's id, in any table that holds no items: a
 	// row of an erased person goes.
 	Owners []string

@@ -343,12 +343,24 @@ func (m Medium) wholeRows(q *Query, table string, key []string) (map[string]bool
 }
 
 // dropTied removes the rows that one of the tied columns ties to a removed item.
-func (m Medium) dropTied(q *Query, table string, removed []string) (int64, error) {
-	ids := make([]string, len(removed))
-	for i, id := range removed {
-		ids[i] = m.raw(id)
+func (m Medium) dropTied(q *Query, table string, removed []string) (gone int64, err error) {
+	for _, column := range m.Tied {
+		ids := removed
+		if m.Raw != nil {
+			ids = nil
+			for _, id := range removed {
+				if raw, ok := m.Raw(column, id); ok {
+					ids = append(ids, raw)
+				}
+			}
+		}
+		n, err := deleteBy(q, table, []string{column}, ids)
+		if err != nil {
+			return 0, err
+		}
+		gone += n
 	}
-	return deleteBy(q, table, m.Tied, ids)
+	return gone, nil
 }
 
 // deleteBy removes the rows in which one of the columns, where the table has it, holds one
@@ -376,13 +388,6 @@ func deleteBy(q *Query, table string, columns, values []string) (int64, error) {
 		}
 	}
 	return gone, nil
-}
-
-func (m Medium) raw(id string) string {
-	if m.Raw == nil {
-		return id
-	}
-	return m.Raw(id)
 }
 
 func hasColumn(q *Query, table, column string) (bool, error) {

@@ -172,14 +172,13 @@ func (l layout) ownedVectors() map[string]string {
 	return out
 }
 
-// threadKey is the raw id of a thread's item; another item's key matches no row.
-func threadKey(id string) string {
-	if raw, ok := strings.CutPrefix(id, "thread/"); ok {
-		if key, ok := records.Unescape(raw); ok {
-			return key
-		}
+// threadKey is the raw id of a thread's item.
+func threadKey(_, id string) (string, bool) {
+	raw, ok := strings.CutPrefix(id, "thread/")
+	if !ok {
+		return "", false
 	}
-	return "\x00"
+	return records.Unescape(raw)
 }
 
 // editedRow returns the table and key of an item's row.
