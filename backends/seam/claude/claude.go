@@ -403,8 +403,12 @@ func (s *store) check(op, id string) error {
 
 // lists reports whether a directory holds a memory beside its index, or cannot be looked at.
 func (s *store) lists(dir string) bool {
-	err := filepath.WalkDir(filepath.Join(s.path, filepath.FromSlash(dir)), func(at string, d fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(s.path, at)
+	root, err := filepath.EvalSymlinks(s.path) // a walk enters no link
+	if err != nil {
+		return true
+	}
+	err = filepath.WalkDir(filepath.Join(root, filepath.FromSlash(dir)), func(at string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(root, at)
 		switch id := filepath.ToSlash(rel); {
 		case err != nil:
 			return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"path"
+	"path/filepath"
 	"sync"
 
 	"memdesk/backends/internal/vitals"
@@ -146,6 +147,14 @@ func (s *store) readOnlyReason() string {
 		return s.cfg.Unknown
 	}
 	return vitals.Unwritable(s.cfg.Path)
+}
+
+// real is the directory's path without links, as the kernel tells it.
+func (s *store) real() string {
+	if real, err := filepath.EvalSymlinks(s.cfg.Path); err == nil {
+		return real
+	}
+	return s.cfg.Path
 }
 
 // open returns nil without an error for a root that the first write will make.

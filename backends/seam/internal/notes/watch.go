@@ -28,8 +28,8 @@ func (s *store) Watch(ctx context.Context) (<-chan model.Change, error) {
 	if err != nil {
 		return nil, model.Errorf(model.Unavailable, "watch", "the system gives no watcher: %w", atomicfile.Pathless(err))
 	}
-	w := &watch{store: s, fw: fw, out: make(chan model.Change), ids: map[string]bool{}, dirs: map[string]bool{}}
-	if err := w.follow(ctx, s.cfg.Path, false); err != nil {
+	w := &watch{store: s, root: s.real(), fw: fw, out: make(chan model.Change), ids: map[string]bool{}, dirs: map[string]bool{}}
+	if err := w.follow(ctx, w.root, false); err != nil {
 		_ = fw.Close()
 		return nil, err
 	}
@@ -39,6 +39,7 @@ func (s *store) Watch(ctx context.Context) (<-chan model.Change, error) {
 
 type watch struct {
 	store *store
+	root  string // a walk enters no link
 	fw    *fsnotify.Watcher
 	out   chan model.Change
 	ids   map[string]bool // of the burst
@@ -53,7 +54,7 @@ func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 		case ctx.Err() != nil:
 			return model.FromContext(ctx, "watch")
 		case errors.Is(err, fs.ErrNotExist):
-			if path == w.store.cfg.Path {
+			if path == w.root {
 				return model.Errorf(model.Unavailable, "watch", "the store's directory is not there yet")
 			}
 			return nil
@@ -65,7 +66,7 @@ func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 				w.note(path)
 			}
 			return nil
-		case path != w.store.cfg.Path && !w.store.isOpenDir(w.id(path)):
+		case path != w.root && !w.store.isOpenDir(w.id(path)):
 			return fs.SkipDir
 		}
 		if err := w.fw.Add(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -78,7 +79,7 @@ func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 
 // id is a path below the root; empty for one that is not.
 func (w *watch) id(path string) string {
-	rel, err := filepath.Rel(w.store.cfg.Path, path)
+	rel, err := filepath.Rel(w.root, path)
 	if err != nil || rel == "." || strings.HasPrefix(rel, "..") {
 		return ""
 	}
