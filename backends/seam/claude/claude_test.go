@@ -607,3 +607,23 @@ func TestOpeningReadsAFileAndLittleOfIt(t *testing.T) {
 		}
 	}
 }
+
+// TestAnInterruptedWriteIsNoMemory: what a killed run leaves is no item of the memory tool; a scrub cleans it.
+func TestAnInterruptedWriteIsNoMemory(t *testing.T) {
+	const left = "memories/a.md.tmp.0123456789abcdef"
+	dir := plant(t, t.TempDir(), "memories/a.md", "tea", left, "tea with ana")
+	s := open(t, dir)
+	page, err := s.Browser.List(t.Context(), model.PageRequest{Limit: 10})
+	must(t, err)
+	if len(page.Items) != 1 || page.Items[0].ID != "memories/a.md" {
+		t.Errorf("listed: %+v", page.Items)
+	}
+	if res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "ana", Limit: 5}); err != nil || len(res.Hits) > 0 {
+		t.Errorf("recalled: %+v, %v", res.Hits, err)
+	}
+	_, err = s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Concerns: func(b []byte) bool { return strings.Contains(string(b), "ana") }})
+	must(t, err)
+	if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(left))); !os.IsNotExist(err) {
+		t.Errorf("after the scrub: %v", err)
+	}
+}

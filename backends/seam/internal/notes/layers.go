@@ -135,7 +135,7 @@ func (s *store) eachFound(ctx context.Context, fn func(found)) error {
 		if s.ofPart(f.id) {
 			return
 		}
-		if l := s.cfg.Layout; l != nil && f.sort == sortItem && f.meta.Kind == rootdir.File && !l.Item(f.id) {
+		if l := s.cfg.Layout; l != nil && f.sort == sortItem && f.meta.Kind == rootdir.File && !l.isItem(f.id) {
 			f.sort, f.side = sortForeign, l.Side(f.id)
 			if f.side.Lines {
 				f.sort = sortLines

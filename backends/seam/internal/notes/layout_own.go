@@ -68,10 +68,13 @@ func (s *store) parts() []Part {
 
 func (s *store) isItem(id string) bool {
 	if s.cfg.Layout != nil {
-		return s.cfg.Layout.Item(id)
+		return s.cfg.Layout.isItem(id)
 	}
 	return isItem(id)
 }
+
+// isItem is Item without what an interrupted write of memdesk left.
+func (l *Layout) isItem(id string) bool { return !isLeftover(id) && l.Item(id) }
 
 func (s *store) isOpenDir(path string) bool {
 	if s.cfg.Layout != nil {

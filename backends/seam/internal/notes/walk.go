@@ -218,7 +218,9 @@ func (s *store) rules() walk.Rules {
 }
 
 func layoutItem(l *Layout) func(dir string, name []byte) bool {
-	return func(dir string, name []byte) bool { return l.Item(rootdir.Place{Dir: dir, Name: string(name)}.Path()) }
+	return func(dir string, name []byte) bool {
+		return l.isItem(rootdir.Place{Dir: dir, Name: string(name)}.Path())
+	}
 }
 
 func baseName(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
