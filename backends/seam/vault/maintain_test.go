@@ -161,6 +161,29 @@ func TestScrubKeepsTheFormOfTheBooks(t *testing.T) {
 	}
 }
 
+// A daemon that has its log open goes on writing into the text that the scrub moved aside: the log is not clean.
+func TestScrubOfALogThatIsOpen(t *testing.T) {
+	cfg, home := withHome(t, fresh(t))
+	const name = ".cache/agentm/telemetry/recall-history.jsonl"
+	plant(t, home, name, `{"hit":"maren"}`+"\n"+`{"hit":"otto"}`+"\n")
+	s := open(t, cfg)
+	f, err := os.OpenFile(filepath.Join(home, name), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	res, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Concerns: func(b []byte) bool { return bytes.Contains(b, []byte("maren")) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range res {
+		if r.Layer == "(cache)/telemetry/recall-history.jsonl" && r.Verdict == model.VerdictPending && strings.Contains(r.Reason, "conflict") {
+			return
+		}
+	}
+	t.Errorf("%+v", res)
+}
+
 func TestScrub(t *testing.T) {
 	cfg, home := withHome(t, fresh(t))
 	for name, text := range residue() {

@@ -193,8 +193,7 @@ func (w *scrubbing) copy(f found) {
 		w.leave(left)
 		return
 	}
-	_, err = w.root.Take(f.id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil)
-	w.add(f.id, method, 1, err)
+	w.add(f.id, method, 1, aside(w.root.Take(f.id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil)))
 }
 
 // leftover removes the rest of an interrupted write by memdesk if nothing is lost by it: it is the
@@ -214,7 +213,7 @@ func (w *scrubbing) leftover(id string, data []byte) {
 		if !exists || !bytes.HasPrefix(now, data) {
 			return keep, nil
 		}
-		if _, err := w.root.Take(id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil); err != nil {
+		if err := aside(w.root.Take(id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil)); err != nil {
 			return keep, err
 		}
 		n = 1
@@ -439,12 +438,21 @@ func (w *scrubbing) lines(layer string, dir *rootdir.Dir, name string) (int64, e
 			w.leave(left)
 			return 0, nil
 		}
-		_, err = dir.Swap(name, rootdir.Seen{Exists: true, Data: old}, out, rootdir.New{Mode: 0o600}, w.store.clock.Now(), nil)
+		err = aside(dir.Swap(name, rootdir.Seen{Exists: true, Data: old}, out, rootdir.New{Mode: 0o600}, w.store.clock.Now(), nil))
 		if !errors.Is(err, rootdir.ErrChanged) {
 			return n, err
 		}
 	}
 	return 0, model.Errorf(model.Locked, "scrub", "%q grows all the time; try again", name)
+}
+
+// aside is the error of a change whose old text is not gone: another program has the file open, and its bytes
+// stand in a conflict copy, where that program goes on writing.
+func aside(done rootdir.Swapped, err error) error {
+	if err != nil || len(done.Copies) == 0 {
+		return err
+	}
+	return model.Errorf(model.Locked, "scrub", "another program has it open, and its text now stands in %q: end that program and run the erasure again", done.Copies)
 }
 
 // tellsOfRemoved reports whether a line names a removed note, by its id or its path, and not another whose
