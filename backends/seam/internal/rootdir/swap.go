@@ -159,20 +159,28 @@ func (s *swapper) swap(seen Seen, data []byte, made New, guard Guard) error {
 	if err != nil {
 		return err
 	}
-	err = s.in.at(StepSyncDir)
+	err = s.sync()
 	if errors.Is(err, ErrCrash) {
 		return fmt.Errorf("written, but not known to be durable: %w", err)
 	}
-	if err == nil {
-		err = syncDir(s.in.root, ".")
-	}
-	if s.old != "" {
+	if s.old != "" { // the new text is durable by then; so must be the removal of the old one
 		err = errors.Join(err, s.discard(s.old, seen))
+		if err == nil {
+			err = s.sync()
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("written, but not known to be durable: %w", bare(err))
 	}
 	return s.verify(data, made)
+}
+
+// sync makes the directory's names durable.
+func (s *swapper) sync() error {
+	if err := s.in.at(StepSyncDir); err != nil {
+		return err
+	}
+	return syncDir(s.in.root, ".")
 }
 
 // exchange swaps the new file in and checks the one that it took out.

@@ -115,6 +115,36 @@ func TestSwapAgainstAWriterWithoutLocks(t *testing.T) {
 	}
 }
 
+// TestSwapSyncsTheRemoval: the old text is removed after the new one is durable, and the directory is synced
+// once more, or the old text is back after a power loss.
+func TestSwapSyncsTheRemoval(t *testing.T) {
+	if !rootdir.CanExchange {
+		t.Skip("this system cannot exchange two files")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "f.md"), []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	var synced []map[string]string
+	d, err := rootdir.Open(dir, func(s rootdir.Step) error {
+		if s == rootdir.StepSyncDir {
+			synced = append(synced, contents(t, dir))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := d.Swap("f.md", seen("old"), []byte("new"), rootdir.New{Mode: 0o640}, day, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := []map[string]string{{"f.md": "new", "temp": "old"}, {"f.md": "new"}}
+	if fmt.Sprint(synced) != fmt.Sprint(want) {
+		t.Errorf("synced with %q, want %q", synced, want)
+	}
+}
+
 // TestSwapTwoForeignWrites: a second foreign write happens between the exchange and the exchange back.
 func TestSwapTwoForeignWrites(t *testing.T) {
 	d, dir := swapDir(t, map[string]string{"f.md": "first foreign"}, rootdir.StepExchange, func(dir string) error {
