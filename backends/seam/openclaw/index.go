@@ -90,7 +90,10 @@ func (s *store) origins(ctx context.Context, agent string) map[string]origin {
 		return known.files
 	}
 	files, err := readOrigins(ctx, file)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil: // this caller left, and that says nothing about the database
+		return known.files
+	case err != nil:
 		s.known[agent] = provenance{failed: time.Now()}
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -233,6 +234,40 @@ func TestOrigins(t *testing.T) {
 	it.Meta[0].Value = "agent"
 	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: it.ID, Mode: model.Replace, Content: "x", Meta: it.Meta}); !errors.Is(err, model.InvalidInput) {
 		t.Errorf("a class was changed: %v", err)
+	}
+}
+
+// leaving is a context that ends when it has been asked so many times.
+type leaving struct {
+	context.Context
+	end  context.CancelFunc
+	left atomic.Int64
+}
+
+func (c *leaving) asked() {
+	if c.left.Add(-1) <= 0 {
+		c.end()
+	}
+}
+
+func (c *leaving) Err() error            { c.asked(); return c.Context.Err() }
+func (c *leaving) Done() <-chan struct{} { c.asked(); return c.Context.Done() }
+
+// TestOriginsAfterACallerLeft: a read that its caller gave up does not hide the index from the next one.
+func TestOriginsAfterACallerLeft(t *testing.T) {
+	dir := state(t)
+	for n := range 40 {
+		s := open(t, openclaw.Config{Path: dir})
+		ctx, end := context.WithCancel(t.Context())
+		caller := &leaving{Context: ctx, end: end}
+		caller.left.Store(int64(n))
+		_, _ = s.Browser.Read(caller, "workspace/MEMORY.md") // with or without an error
+		end()
+		it, err := s.Browser.Read(t.Context(), "workspace/MEMORY.md")
+		must(t, err)
+		if it.Meta[0].Value != "owner" {
+			t.Fatalf("after a caller who left at question %d it is of %q", n, it.Meta[0].Value)
+		}
 	}
 }
 
