@@ -355,11 +355,17 @@ func (d *Dir) mkdir(parent, name string, mode fs.FileMode) error {
 		_ = d.root.Remove(path)
 		return err
 	}
-	if made.Mode()&(fs.ModePerm|fs.ModeSetgid) == mode {
-		return nil // a chmod by a user outside the group would clear the setgid bit
+	// Chmod comes last: the umask has cleared bits, and a change of owner the setgid bit. It is left out where it
+	// is needless: by a user outside the group it would clear the setgid bit.
+	if made.Mode()&(fs.ModePerm|fs.ModeSetgid) != mode {
+		if err := d.root.Chmod(path, mode); err != nil {
+			return err
+		}
 	}
-	// Chmod comes last: the umask has cleared bits, and a change of owner the setgid bit.
-	return d.root.Chmod(path, mode)
+	if err := d.at(StepMakeDir); err != nil {
+		return err
+	}
+	return syncDir(d.root, parent) // or a power loss takes the directory and what is written in it
 }
 
 // give gives a new file the owner of like, as far as the system allows: root sets owner and group, other

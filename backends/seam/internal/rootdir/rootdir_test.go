@@ -134,6 +134,32 @@ func TestReadHasALimit(t *testing.T) {
 	}
 }
 
+// TestMkdirAllIsDurable: the name of each new directory is synced in its parent, before anything is written there.
+func TestMkdirAllIsDurable(t *testing.T) {
+	broken, steps := errors.New("the disk is broken"), 0
+	d, err := rootdir.Open(t.TempDir(), func(s rootdir.Step) error {
+		if s != rootdir.StepMakeDir {
+			return nil
+		}
+		if steps++; steps == 3 {
+			return broken
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for range 2 { // the second time nothing is made
+		if err := d.MkdirAll("a/b", 0o755); err != nil || steps != 2 {
+			t.Errorf("%v after %d steps", err, steps)
+		}
+	}
+	if err := d.MkdirAll("a/c", 0o755); !errors.Is(err, broken) {
+		t.Errorf("%v; want the failure of the sync", err)
+	}
+}
+
 func TestMkdirAllKeepsWhatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "a"), 0o700))

@@ -14,7 +14,7 @@ import (
 // Step is a point of a write or a removal where a test may inject a failure.
 type Step string
 
-// The steps in their order; StepRemove stands alone.
+// The steps in their order; StepRemove and StepMakeDir stand alone.
 const (
 	StepCreate Step = "create"
 	StepWrite  Step = "write"
@@ -24,6 +24,8 @@ const (
 	StepExchange Step = "exchange"
 	StepSyncDir  Step = "sync directory"
 	StepRemove   Step = "remove"
+	// StepMakeDir comes after a new directory is made, before its name is durable.
+	StepMakeDir Step = "make directory"
 )
 
 // Fault is called before each step; its error is the step's failure. Nil injects nothing.
