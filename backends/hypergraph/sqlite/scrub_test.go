@@ -323,6 +323,44 @@ func TestScrubBesideAnIndex(t *testing.T) {
 	}
 }
 
+// TestScrubBesideAVirtualTable: an ordinary table whose name begins like a virtual table's is cleaned where the
+// virtual table's own tables are known, and named where they are not.
+func TestScrubBesideAVirtualTable(t *testing.T) {
+	for module, want := range map[string]model.Verdict{"vec0": model.VerdictClean, "rtree9": model.VerdictUnaudited} {
+		t.Run(module, func(t *testing.T) {
+			s, _ := newRecurse(t, `PRAGMA writable_schema = ON; INSERT INTO sqlite_master VALUES ('table', 'memory', 'memory', 0,
+				'CREATE VIRTUAL TABLE memory USING `+module+`(v float[4])'); PRAGMA writable_schema = RESET`,
+				`CREATE TABLE memory_people (said TEXT)`, `INSERT INTO memory_people VALUES ('`+hers+` said so')`,
+				`CREATE TABLE memory_chunks (n)`, `INSERT INTO memory_chunks VALUES (7)`)
+			m := s.Maintainer()
+			res, err := m.Scrub(t.Context(), naming("a"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(res, func(r model.LayerResult) bool {
+				return strings.HasSuffix(r.Layer, ":memory_people") && r.Verdict == want
+			}) {
+				t.Errorf("results: %v", res)
+			}
+			if left := bytesHolding(t, m, hers); want == model.VerdictClean && len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+// TestScrubOfAnIndexOverItsNamesake: the table that a text index reads may be called as its own would be.
+func TestScrubOfAnIndexOverItsNamesake(t *testing.T) {
+	s, path := newRecurse(t, `CREATE TABLE said_content (id INTEGER PRIMARY KEY, body TEXT)`, `CREATE VIRTUAL TABLE said USING fts5 (body, content='said_content', content_rowid='id')`,
+		`INSERT INTO said_content VALUES (1, '`+hers+` said so')`, `INSERT INTO said (said) VALUES ('rebuild')`)
+	m := s.Maintainer()
+	res, err := m.Scrub(t.Context(), naming("a"))
+	verdicts(t, res, err)
+	if left := bytesHolding(t, m, hers); len(left) > 0 {
+		t.Errorf("left: %v, table %q", left, peek(t, path, `SELECT body FROM said_content`))
+	}
+}
+
 func TestLayersNameCopiesBeside(t *testing.T) {
 	s, path := newRecurse(t)
 	dir := filepath.Dir(path)

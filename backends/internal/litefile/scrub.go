@@ -82,7 +82,7 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 		if err != nil {
 			return err
 		}
-		if len(key) == 0 {
+		if table.unknown || len(key) == 0 {
 			continue // nothing of it can be changed: the scan of its layer tells what it holds
 		}
 		found := false
@@ -132,8 +132,11 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 			if err != nil {
 				return err
 			}
-			if len(key) == 0 {
+			if table.unknown || len(key) == 0 {
 				res.Verdict, res.Reason = model.VerdictUnaudited, "the table has no row numbers and no key to address its rows by"
+				if table.unknown {
+					res.Reason = "the table may be part of a virtual table of a kind that memdesk does not know: clean it with the program whose table it is"
+				}
 				out = append(out, res)
 				continue
 			}
@@ -174,26 +177,43 @@ var indexTables = map[string][]string{
 	"fts3": {"content", "segments", "segdir"},
 }
 
-// isFTS reports whether a table belongs to a full-text index, which merges its
-// own dead words away, or to a virtual table of another kind.
-func isFTS(tables map[string]string, table string) bool {
+// plainTables are the names of the tables of other kinds of virtual tables that hold numbers alone.
+var plainTables = map[string]*regexp.Regexp{
+	"rtree": regexp.MustCompile(`^(node|rowid|parent)$`),
+	"vec0":  regexp.MustCompile(`^(info|chunks|rowids|vector_chunks\d\d|metadatachunks\d\d)$`),
+}
+
+// left reports whether no row of a table is looked at: it is a virtual table, or one of its tables, whose words
+// are merged away, whose texts lie in another table or which has none. A text index that keeps its texts itself
+// is looked at. unknown: the table may be part of a virtual table of a kind that memdesk does not know.
+func left(tables map[string]string, table string) (left, unknown bool) {
+	if isVirtual(tables[table]) {
+		return !keepsTexts(tables, table), false
+	}
 	for name, ddl := range tables {
-		if !isVirtual(ddl) {
+		part, below := strings.CutPrefix(table, name+"_")
+		if !below || !isVirtual(ddl) {
 			continue
 		}
-		own, known := indexTables[module(ddl)]
-		part, below := strings.CutPrefix(table, name+"_")
-		if table == name || below && (!known || slices.Contains(own, part)) {
-			return true
+		kind := module(ddl)
+		source, none := contentOf(ddl)
+		switch own, fts := indexTables[kind]; {
+		case fts:
+			left = left || slices.Contains(own, part) && (part != "content" || source == "" && !none)
+		case plainTables[kind] != nil:
+			left = left || plainTables[kind].MatchString(part)
+		default:
+			unknown = true
 		}
 	}
-	return false
+	return left, unknown
 }
 
 // keepsTexts reports whether a table is a full-text index with a table of its own for the texts.
 func keepsTexts(tables map[string]string, name string) bool {
 	_, own := tables[name+"_content"]
-	return own && isVirtual(tables[name]) && indexTables[module(tables[name])] != nil
+	source, none := contentOf(tables[name])
+	return own && source == "" && !none && isVirtual(tables[name]) && indexTables[module(tables[name])] != nil
 }
 
 // sqlWords splits a definition into quoted names and texts, comments, blanks, words and single characters.
@@ -401,7 +421,7 @@ func hasColumn(q *Query, table, column string) (bool, error) {
 // none for what is like a view.
 func rowKey(q *Query, table string) ([]string, error) {
 	var without int64
-	found, err := q.One(`SELECT wr FROM pragma_table_list WHERE name = ? AND type IN ('table', 'virtual')`, []any{table}, &without)
+	found, err := q.One(`SELECT wr FROM pragma_table_list WHERE name = ? AND type IN ('table', 'virtual', 'shadow')`, []any{table}, &without)
 	if err != nil || !found {
 		return nil, err
 	}

@@ -18,6 +18,8 @@ type sideTable struct {
 	name  string
 	items bool // the other rows and columns are items
 	parts []part
+	// unknown says that the table may be part of a virtual table of an unknown kind, so that no row is changed.
+	unknown bool
 }
 
 // part is what one statement reads of such a table.
@@ -37,10 +39,11 @@ func (m Medium) sideTables(q *Query) ([]sideTable, error) {
 	}
 	var out []sideTable
 	for _, name := range names {
-		if isFTS(ddl, name) && !keepsTexts(ddl, name) {
+		left, unknown := left(ddl, name)
+		if left {
 			continue
 		}
-		t := sideTable{name: name}
+		t := sideTable{name: name, unknown: unknown}
 		columns, err := textColumns(q, name)
 		if err != nil {
 			return nil, err
