@@ -216,13 +216,21 @@ func (s *Store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 			out = append(out, s.scrubItems(ctx, l.ID, req, concerns))
 			continue
 		}
-		edit := dropping(concerns)
-		if l.ID == depsName {
-			if edit, err = s.scrubPairs(ctx, req, concerns); err != nil {
+		edit, mentioned := dropping(concerns), 0
+		if l.Readable && sortOf(l.ID) == fileLines && path.Base(l.ID) != interactionsName {
+			snap, _, err := s.load(ctx)
+			if err != nil {
 				return nil, err
 			}
+			if edit = snap.scrubExport(req, concerns, &mentioned); l.ID == depsName {
+				edit = snap.scrubPairs(req, concerns)
+			}
 		}
-		out = append(out, s.scrub(l, req, edit))
+		res := s.scrub(l, req, edit)
+		if res.Verdict == model.VerdictClean && mentioned > 0 {
+			res.Verdict, res.Reason = model.VerdictResidue, "lines of other items still mention a removed item"
+		}
+		out = append(out, res)
 	}
 	if req.Dry {
 		return nil, nil
@@ -268,7 +276,7 @@ func (s *Store) scrub(l model.Layer, req model.ScrubRequest, edit lineEdit) mode
 			res.Verdict, res.Reason = model.VerdictFailed, fileError("scrub", l.ID, err).Error()
 		}
 	case kind == fileLines:
-		res.Method = "rewrote the file without the lines that concern the request"
+		res.Method = "rewrote the file without the lines that concern the request, and without the person in other items' lines"
 		if l.ID == depsName {
 			res.Method = "rewrote the file without the pairs of removed items, and without the person in other pairs"
 		}

@@ -2,13 +2,13 @@ package beads
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
 	"memdesk/backends/internal/jsonedit"
+	"memdesk/backends/tracker"
 	"memdesk/model"
 )
 
@@ -173,12 +173,8 @@ func replaced(raw []byte, spans []jsonedit.Span, edit func(i int, v []byte) []by
 
 // scrubPairs is the edit of deps.jsonl: a pair goes with one of its items. A pair of two other items stays,
 // without the subject who made it.
-func (s *Store) scrubPairs(ctx context.Context, req model.ScrubRequest, concerns func([]byte) bool) (lineEdit, error) {
-	snap, _, err := s.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	gone := snap.gone(req)
+func (s *snapshot) scrubPairs(req model.ScrubRequest, concerns func([]byte) bool) lineEdit {
+	gone := s.gone(req)
 	return func(line []byte) ([]byte, bool) {
 		o, err := jsonedit.Parse(line)
 		if err != nil {
@@ -192,6 +188,29 @@ func (s *Store) scrubPairs(ctx context.Context, req model.ScrubRequest, concerns
 		case gone(blocker), gone(blocked):
 			return nil, true
 		}
-		return snap.redacted(line, req)
-	}, nil
+		return s.redacted(line, req)
+	}
+}
+
+// scrubExport is the edit of another export of the items: the line of a removed item goes. That of another item
+// stays, without its references to removed ones and without the subject; mentioned counts those whose texts
+// still mention a removed item.
+func (s *snapshot) scrubExport(req model.ScrubRequest, concerns func([]byte) bool, mentioned *int) lineEdit {
+	gone := s.gone(req)
+	return func(line []byte) ([]byte, bool) {
+		if !concerns(line) {
+			return line, false
+		}
+		lines, _ := scanFile(bytes.TrimSuffix(line, []byte("\n")))
+		if len(lines) != 1 || lines[0].kind != tracker.Issue || lines[0].problem != "" || gone(lines[0].raw) {
+			return nil, true
+		}
+		left, _ := relinked(line, req.Renamed)
+		left, _ = unnamedLine(left, gone)
+		left, _ = s.redacted(left, req)
+		if concerns(left) {
+			*mentioned++
+		}
+		return left, !bytes.Equal(left, line)
+	}
 }

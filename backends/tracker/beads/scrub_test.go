@@ -115,3 +115,37 @@ func TestMembersThatAreNoField(t *testing.T) {
 		}
 	}
 }
+
+// TestScrubOfAnotherExport: a removed item's line goes, and another item's stays without what it says of the
+// subject and of the removed item.
+func TestScrubOfAnotherExport(t *testing.T) {
+	const (
+		removed   = `{"id":"x-9","title":"old"}` + "\n"
+		bystander = `{"id":"x-2", "title":"two","dependencies":[{"issue_id":"x-2","depends_on_id":"x-9"},{"issue_id":"x-2","depends_on_id":"x-3"}],"owner":"falk"}` + "\r\n"
+		left      = `{"id":"x-2", "title":"two","dependencies":[{"issue_id":"x-2","depends_on_id":"x-3"}],"owner":"-"}` + "\r\n"
+		mentions  = `{"id":"x-3","notes":["x-9"]}` + "\n"
+		record    = `{"id":"int-1","title":"t","issue_id":"x-9"}` + "\n"
+	)
+	for _, tt := range []struct {
+		file, text, want string
+		verdict          model.Verdict
+	}{
+		{"issues.jsonl.bak", removed + bystander, left, model.VerdictClean},
+		{"beads.jsonl", bystander + removed, left, model.VerdictClean},
+		{"beads.jsonl", mentions + removed, mentions, model.VerdictResidue},
+		{"interactions.jsonl", record, "", model.VerdictClean},
+	} {
+		s, dir := repo(t, map[string]string{"issues.jsonl": `{"id":"x-2"}` + "\n", tt.file: tt.text})
+		res, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"x-9"}, Concerns: func(b []byte) bool { return bytes.Contains(b, []byte("falk")) },
+			Redact: func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("falk"), []byte("-")) }})
+		must(t, err)
+		if got := content(t, filepath.Join(dir, tt.file)); got != tt.want {
+			t.Errorf("%s holds %q, want %q", tt.file, got, tt.want)
+		}
+		for _, r := range res {
+			if r.Layer == tt.file && r.Verdict != tt.verdict {
+				t.Errorf("%+v, want %s", r, tt.verdict)
+			}
+		}
+	}
+}
