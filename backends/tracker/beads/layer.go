@@ -342,7 +342,10 @@ func (s *Store) editFrom(f atomicfile.File, id string, edit lineEdit, may func()
 	if err != nil || stampOf(now).inode != stampOf(info).inode {
 		return 0, true, nil
 	}
-	err = atomicfile.WriteFS(s.fs, s.path(id), keep, atomicfile.Options{TempName: tempName, Perm: 0o644, KeepMode: true, KeepOwner: true})
+	err = atomicfile.WriteFS(s.writer(data), s.path(id), keep, atomicfile.Options{TempName: tempName, Perm: 0o644, KeepMode: true, KeepOwner: true})
+	if errors.Is(err, errForeign) {
+		return 0, true, nil
+	}
 	if err != nil {
 		return 0, false, fileError("scrub", id, err)
 	}

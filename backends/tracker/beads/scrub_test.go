@@ -149,3 +149,20 @@ func TestScrubOfAnotherExport(t *testing.T) {
 		}
 	}
 }
+
+// TestScrubBesideAWriter: what another program writes in place while the scrub works must stay.
+func TestScrubBesideAWriter(t *testing.T) {
+	const was, now = `{"blockerId":"x-9","blockedId":"x-1"}` + "\n" + `{"blockerId":"x-1","blockedId":"x-2"}` + "\n", `{"blockerId":"x-9","blockedId":"x-1"}` + "\n" + `{"blockerId":"x-1","blockedId":"x-3"}` + "\n"
+	s, dir := repo(t, map[string]string{"issues.jsonl": `{"id":"x-1"}` + "\n", "deps.jsonl": was})
+	asked := 0
+	_, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"x-9"}, May: func(string, []byte) bool {
+		if asked++; asked == 1 {
+			must(t, os.WriteFile(filepath.Join(dir, "deps.jsonl"), []byte(now), 0o644))
+		}
+		return true
+	}})
+	must(t, err)
+	if got, want := content(t, filepath.Join(dir, "deps.jsonl")), `{"blockerId":"x-1","blockedId":"x-3"}`+"\n"; got != want {
+		t.Errorf("deps.jsonl holds %q, want %q", got, want)
+	}
+}
