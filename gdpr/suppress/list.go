@@ -138,7 +138,7 @@ func (l *List) begin() error {
 	}
 	b, err := json.Marshal(file{V: 2, Persons: []Person{}})
 	if err == nil {
-		_, err = atomicfile.Swap(l.path, nil, b)
+		_, _, err = atomicfile.Swap(l.path, nil, b)
 	}
 	if _, missing := os.Stat(l.path); err != nil && missing != nil { // another process may have been first
 		return model.Errorf(model.Unavailable, "suppress", "the suppression list cannot be written: %w", statedir.Cause(err))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,37 +15,43 @@ import (
 var ErrMoved = errors.New("the file changed")
 
 // Swap replaces a file whose other writers take no lock, and returns the replaced content: want, unless
-// another write came in between, which the caller must then take up. Mode and owner stay. An empty want is an
-// absent file too. ErrMoved where the file was not want before anything was done. Where the system cannot
-// exchange files in one step, a write between the read and the rename is lost.
-func Swap(path string, want, data []byte) (came []byte, err error) {
+// another write came in between, which the caller must then take up. The file of that write stays as aside, which
+// the caller removes once another file holds its content. Mode and owner stay. An empty want is an absent file
+// too. ErrMoved where the file was not want before anything was done, ErrUnsynced where the new content is in
+// place but may not last. Where the system cannot exchange files in one step, a write between the read and the
+// rename is lost.
+func Swap(path string, want, data []byte) (came []byte, aside string, err error) {
 	temp, err := stage(OS{}, path, data, Options{KeepMode: true, KeepOwner: true})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	defer func() { _ = os.Remove(temp) }() // by then it is the old file, or gone
+	defer func() {
+		if aside == "" {
+			_ = os.Remove(temp) // gone already, unless something failed
+		}
+	}()
 	now, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if len(want) > 0 {
-			return nil, ErrMoved
+			return nil, "", ErrMoved
 		}
 		err = os.Link(temp, path) // fails if the file was made meanwhile
 		switch {
 		case errors.Is(err, fs.ErrExist):
-			return nil, ErrMoved
+			return nil, "", ErrMoved
 		case err != nil: // a file system without links
 			err = os.Rename(temp, path)
 		}
 	case err == nil && !bytes.Equal(now, want):
-		return nil, ErrMoved
+		return nil, "", ErrMoved
 	case err == nil:
 		err = Exchange(temp, path)
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
 			err = os.Rename(temp, path)
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, ErrMoved
+			return nil, "", ErrMoved
 		case err == nil:
 			if now, err = os.ReadFile(temp); err != nil {
 				err = errors.Join(err, Exchange(temp, path)) // it may be another program's write: it goes back
@@ -52,10 +59,17 @@ func Swap(path string, want, data []byte) (came []byte, err error) {
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	_ = OS{}.SyncDir(filepath.Dir(path)) // the new content is in place either way
-	return now, nil
+	if bytes.Equal(now, want) {
+		err = remove(OS{}, temp) // before the sync: the old file must not come back
+	} else {
+		aside = temp
+	}
+	if err = errors.Join(err, (OS{}).SyncDir(filepath.Dir(path))); err != nil {
+		err = fmt.Errorf("%w: %w", ErrUnsynced, err)
+	}
+	return now, aside, err
 }
 
 // ErrHeld says that another process holds a lock.

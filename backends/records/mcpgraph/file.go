@@ -22,7 +22,7 @@ import (
 type file struct {
 	path  string // with symbolic links resolved
 	locks string // directory of the lock files; empty: no changes
-	swap  func(path string, want, data []byte) (came []byte, err error)
+	swap  func(path string, want, data []byte) (came []byte, aside string, err error)
 
 	mu    sync.Mutex
 	index *records.Memory

@@ -467,13 +467,18 @@ func TestAWriteOverAWrite(t *testing.T) {
 			f, err := openFile(path, filepath.Join(t.TempDir(), "memdesk", "locks"))
 			must(t, err)
 			defer f.Close()
-			swaps := 0
-			f.swap = func(path string, want, data []byte) ([]byte, error) {
+			swaps, aside := 0, path+".aside"
+			f.swap = func(path string, want, data []byte) ([]byte, string, error) {
 				switch swaps++; swaps {
 				case 1:
+					came := []byte(c.first(string(want)))
 					must(t, os.WriteFile(path, data, 0o640))
-					return []byte(c.first(string(want))), nil
+					must(t, os.WriteFile(aside, came, 0o640))
+					return came, aside, nil
 				case 2:
+					if _, err := os.Stat(aside); err != nil {
+						t.Errorf("the server's write is in no file: %v", err)
+					}
 					must(t, os.WriteFile(path, []byte(c.second(string(want))), 0o640))
 				}
 				return atomicfile.Swap(path, want, data)
@@ -485,6 +490,9 @@ func TestAWriteOverAWrite(t *testing.T) {
 				}
 				return tx.(graphTx).InsertLine(len(tx.(graphTx).lines), []byte(one("mine", "")))
 			})
+			if _, missing := os.Stat(aside); missing == nil {
+				t.Error("the displaced file stays, though its content is in the file")
+			}
 			got := strings.Split(content(t, path), "\n")
 			slices.Sort(got)
 			slices.Sort(c.want)
@@ -502,16 +510,35 @@ func TestAServerThatWritesAllTheTime(t *testing.T) {
 	must(t, err)
 	defer f.Close()
 	swaps := 0
-	f.swap = func(path string, want, data []byte) ([]byte, error) {
+	f.swap = func(path string, want, data []byte) ([]byte, string, error) {
 		swaps++
 		must(t, os.WriteFile(path, data, 0o640))
-		return fmt.Appendf(nil, `{"type":"entity","name":"theirs %d","entityType":"t","observations":[]}`, swaps), nil
+		return fmt.Appendf(nil, `{"type":"entity","name":"theirs %d","entityType":"t","observations":[]}`, swaps), "", nil
 	}
 	err = f.Change(t.Context(), "test", func(tx records.Tx) error {
 		return tx.(graphTx).InsertLine(len(tx.(graphTx).lines), []byte(`{"type":"entity","name":"mine","entityType":"t","observations":[]}`))
 	})
 	if err == nil || model.Unchanged(model.Wrap("retain", err)) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestAWriteThatMayNotLast must be told, though it is in the file.
+func TestAWriteThatMayNotLast(t *testing.T) {
+	path := write(t, sample)
+	f, err := openFile(path, filepath.Join(t.TempDir(), "memdesk", "locks"))
+	must(t, err)
+	defer f.Close()
+	f.swap = func(path string, want, data []byte) ([]byte, string, error) {
+		must(t, os.WriteFile(path, data, 0o640))
+		return want, "", fmt.Errorf("%w: the disk fails", atomicfile.ErrUnsynced)
+	}
+	mine := `{"type":"entity","name":"mine","entityType":"t","observations":[]}`
+	err = f.Change(t.Context(), "test", func(tx records.Tx) error {
+		return tx.(graphTx).InsertLine(len(tx.(graphTx).lines), []byte(mine))
+	})
+	if err == nil || model.Unchanged(err) || !strings.Contains(content(t, path), mine) {
+		t.Errorf("%v: %s", err, content(t, path))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -67,6 +68,7 @@ func (f *file) change(ctx context.Context, op string, fn func(records.Tx) error)
 		return nil, nil, err
 	}
 	before, stands := f.data, f.data
+	last := "" // the file of the server's last displaced write
 	for i := range 2 * attempts {
 		if i == attempts && err == nil {
 			err = model.Errorf(model.Locked, op, "the memory server writes all the time: nothing was changed, try again")
@@ -83,7 +85,17 @@ func (f *file) change(ctx context.Context, op string, fn func(records.Tx) error)
 		if bytes.Equal(stands, after) {
 			return before, after, err
 		}
-		came, swapped := f.swap(f.path, stands, after)
+		came, aside, swapped := f.swap(f.path, stands, after)
+		var unsynced error
+		if errors.Is(swapped, atomicfile.ErrUnsynced) {
+			unsynced, swapped = model.Errorf(model.Internal, op, "the file is written but not known to be durable"), nil
+		}
+		if swapped == nil && last != "" { // what it held is in the file now
+			_ = os.Remove(last) // a scrub removes it otherwise
+		}
+		if swapped == nil {
+			last = aside
+		}
 		switch {
 		case errors.Is(swapped, atomicfile.ErrMoved): // and nothing was done
 			now, unread := f.bytes()
@@ -95,7 +107,7 @@ func (f *file) change(ctx context.Context, op string, fn func(records.Tx) error)
 			err = litefile.Worded(op, swapped)
 		case bytes.Equal(came, stands):
 			f.ours, swapped = records.StampOf(f.path)
-			return before, after, errors.Join(err, swapped)
+			return before, after, errors.Join(err, swapped, unsynced)
 		default: // the server may read the current file, and write before the next exchange
 			before, stands = carry(stands, came, before), after
 		}
