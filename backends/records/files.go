@@ -67,9 +67,9 @@ func (f Files) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) 
 	}
 	for _, k := range all {
 		if k.ID == id {
-			r, err := os.Open(k.Path)
+			r, err := OpenFlat(op, k.Path)
 			if err != nil {
-				return nil, litefile.Worded(op, err)
+				return nil, err
 			}
 			return r, nil
 		}

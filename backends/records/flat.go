@@ -3,9 +3,11 @@ package records
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"memdesk/backends/internal/litefile"
@@ -39,6 +41,43 @@ func StampOf(path string) (Stamp, error) {
 		return Stamp{}, litefile.Worded("open", err)
 	}
 	return Stamp{info.ModTime(), info.Size(), info}, nil
+}
+
+// maxFlat is the largest flat file that is read as a whole.
+const maxFlat = 256 << 20
+
+// OpenFlat opens a flat file for reading. Its owner's program may have put something else there since: a pipe is
+// not waited for, and a link not followed.
+func OpenFlat(op, path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil && !errors.Is(err, syscall.ELOOP) {
+		return nil, litefile.Worded(op, err)
+	}
+	if err == nil {
+		info, err := f.Stat()
+		if err == nil && info.Mode().IsRegular() {
+			return f, nil
+		}
+		_ = f.Close() // nothing was read
+	}
+	return nil, model.Errorf(model.Unavailable, op, "%q is no regular file", filepath.Base(path))
+}
+
+// ReadFlat reads a flat file, whose size is bounded; an absent one is empty.
+func ReadFlat(op, path string) ([]byte, error) {
+	f, err := OpenFlat(op, path)
+	if errors.Is(err, model.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // opened for reading: closing loses nothing
+	if info, err := f.Stat(); err == nil && info.Size() > maxFlat {
+		return nil, model.Errorf(model.Unsupported, op, "%q has %d bytes; files of up to %d are read", filepath.Base(path), info.Size(), maxFlat)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFlat))
+	return data, litefile.Worded(op, err)
 }
 
 // LockFile takes this program's lock, in a directory of the state directory, on a flat file whose owner has

@@ -70,21 +70,12 @@ func (f *file) refresh(ctx context.Context) error {
 	if f.read && f.at.Same(now) {
 		return nil
 	}
-	data, err := f.bytes()
+	data, err := records.ReadFlat("open", f.path)
 	if err != nil {
 		return err
 	}
 	f.at = now
 	return f.load(ctx, data)
-}
-
-// bytes returns the file's bytes; none where it is absent.
-func (f *file) bytes() ([]byte, error) {
-	data, err := os.ReadFile(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return data, litefile.Worded("open", err)
 }
 
 // load brings the index to these bytes, changing only the lines that differ where possible.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"memdesk/backends/backendtest"
@@ -668,5 +669,28 @@ func TestWhereNothingMayBeWritten(t *testing.T) {
 	defer s.Close()
 	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "may not write") || s.Tiers[0].Writable {
 		t.Errorf("read-only %v: %q", s.ReadOnly, s.ReadOnlyReason)
+	}
+}
+
+// TestSomethingElseInTheFilesPlace must neither be waited for nor be read without a bound.
+func TestSomethingElseInTheFilesPlace(t *testing.T) {
+	for name, put := range map[string]func(path string) error{
+		"a pipe":      func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a link":      func(path string) error { return os.Symlink(path+".else", path) },
+		"a huge file": func(path string) error { return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)) },
+		"a directory": func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, sample)
+			must(t, os.WriteFile(path+".else", []byte(sample), 0o600))
+			f, err := openFile(path, "")
+			must(t, err)
+			defer f.Close()
+			must(t, os.Remove(path))
+			must(t, put(path))
+			if err := f.View(t.Context(), "test", func(records.Tx) error { return nil }); err == nil {
+				t.Error("it was read")
+			}
+		})
 	}
 }

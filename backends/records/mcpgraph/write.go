@@ -98,7 +98,7 @@ func (f *file) change(ctx context.Context, op string, fn func(records.Tx) error)
 		}
 		switch {
 		case errors.Is(swapped, atomicfile.ErrMoved): // and nothing was done
-			now, unread := f.bytes()
+			now, unread := records.ReadFlat(op, f.path)
 			if unread != nil {
 				return nil, nil, unread
 			}
