@@ -172,6 +172,8 @@ func (p *Program) once(ctx context.Context, op string, args []string) ([]byte, e
 		return nil, model.Errorf(model.Timeout, op, "%s did not answer in time and was stopped; whether it changed something is unknown", base(p.Name))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return nil, model.E(model.Unavailable, op, &model.Untouched{Err: fmt.Errorf("the command %q cannot be run: %s", base(p.Name), p.Install)})
+	case errors.Is(err, syscall.E2BIG): // Linux: 128 KiB for one argument
+		return nil, model.Errorf(model.Unsupported, op, "%s takes texts as arguments, and the system passes none of this length to a program: shorten the text", base(p.Name))
 	case err != nil:
 		return nil, p.failure(op, err, complaint.buf.String(), out.buf.String())
 	}
