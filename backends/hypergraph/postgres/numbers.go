@@ -30,7 +30,7 @@ func sideTables(q *query) (tables []string, err error) {
 			own = append(own, table+".*")
 		}
 	}
-	return tables, q.Each(`SELECT relname FROM pg_class c WHERE relnamespace = to_regnamespace('memdesk') AND relkind = 'r' AND NOT relispartition
+	return tables, q.Each(`SELECT relname FROM pg_class c WHERE relnamespace = to_regnamespace('memdesk') AND relkind IN ('r', 'p') AND NOT relispartition
 			AND relname || '.*' <> ALL($1) AND EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND relname || '.' || attname <> ALL($1))
 		ORDER BY 1`, []any{own}, sqlgraph.Collect(&tables))
 }

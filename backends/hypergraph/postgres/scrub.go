@@ -25,15 +25,12 @@ const scrubLockTimeout = `SET lock_timeout = '2s'`
 // sees or a lock protects is pending; steps that this role may not take are out of scope, and the
 // result names who may.
 func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if req.Dry {
-		return nil, nil // no file is removed: the layers that hold traces are rewritten
-	}
 	step := req.Step
 	if step == nil {
 		step = func(string, string) {}
 	}
 	out, err := m.scrubSideTables(ctx, req, step)
-	if err != nil {
+	if err != nil || req.Dry { // no file is removed: the layers that hold traces are rewritten
 		return nil, err
 	}
 	c, err := m.dial(ctx)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -428,5 +429,44 @@ func TestScrubOfAnEmptiedTable(t *testing.T) {
 	verdicts(t, res, err)
 	if left := inLayers(t, m, hers); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// TestScrubOfSideTablesIsPlanned: a dry run asks for each table that names the subject, also a partitioned one,
+// and what is refused stays. Rows of one partition never stand for those of another.
+func TestScrubOfSideTablesIsPlanned(t *testing.T) {
+	t.Parallel()
+	dsn := testpg.DSN(t)
+	m := create(t, dsn).Maintainer()
+	testpg.Exec(t, dsn, `CREATE TABLE memdesk.log (n int, node_id text, hyperedge_id text, note text) PARTITION BY RANGE (n);
+		CREATE TABLE memdesk.log_a PARTITION OF memdesk.log FOR VALUES FROM (0) TO (10); CREATE TABLE memdesk.log_b PARTITION OF memdesk.log FOR VALUES FROM (10) TO (20);
+		INSERT INTO memdesk.log VALUES (1, 'x', NULL, 'about `+hers+`'), (2, NULL, 'gone', 'tied'), (11, 'y', NULL, 'stays'), (12, 'gone', NULL, 'a node')`)
+	rows := func() string {
+		return testpg.Value(t, dsn, `SELECT string_agg(n || note, '|' ORDER BY n) FROM memdesk.log`)
+	}
+	before := rows()
+	for _, dry := range []bool{true, false} {
+		var asked []string
+		req := naming("edge/gone")
+		req.Dry, req.May = dry, func(layer string, _ []byte) bool {
+			asked = append(asked, layer)
+			return dry
+		}
+		res, err := m.Scrub(t.Context(), req)
+		must(t, err)
+		if !slices.Equal(asked, []string{"log"}) {
+			t.Errorf("dry %t: asked for %q", dry, asked)
+		}
+		if dry && rows() != before {
+			t.Errorf("a dry run left %s", rows())
+		}
+		if i := slices.IndexFunc(res, func(r model.LayerResult) bool { return r.Layer == "log (rows)" }); !dry && (i < 0 || res[i].Verdict != model.VerdictResidue || rows() != "1about "+hers+"|11stays|12a node") {
+			t.Errorf("refused: %+v, left %s", res, rows())
+		}
+	}
+	res, err := m.Scrub(t.Context(), naming("edge/gone"))
+	verdicts(t, res, err)
+	if got := rows(); got != "1about [erased]|11stays|12a node" {
+		t.Errorf("left %s", got)
 	}
 }

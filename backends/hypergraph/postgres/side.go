@@ -27,7 +27,11 @@ var itemTables = map[string][]string{
 // instance a history written by a trigger.
 func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest, step func(string, string)) ([]model.LayerResult, error) {
 	var out []model.LayerResult
-	err := m.s.transaction(ctx, "scrub", func(q *query) error {
+	run := m.s.transaction
+	if req.Dry {
+		run = m.s.ops.read
+	}
+	err := run(ctx, "scrub", func(q *query) error {
 		out = nil
 		tables, err := sideTables(q)
 		if err != nil {
@@ -54,7 +58,8 @@ func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest,
 }
 
 // cleanTable cleans one table: it removes a row tied to a removed item, drops removed ids from a list
-// of ids, and redacts a text that names the subject.
+// of ids, and redacts a text that names the subject. Rows that name the subject stay where the request refuses
+// the table.
 func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *model.LayerResult) error {
 	columns, err := columnsOf(q, table)
 	if err != nil {
@@ -84,56 +89,83 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 			numbers, quoted = append(numbers, c), append(quoted, c.spellings())
 		}
 	}
-	if res.Rows, err = dropTied(q, from, mine, args, texts, req.Removed); err != nil || len(quoted) == 0 {
+	if !req.Dry {
+		res.Rows, err = dropTied(q, from, mine, args, texts, req.Removed)
+	}
+	if err != nil || len(quoted) == 0 {
 		return err
 	}
 	type change struct {
-		row   string
+		row   [2]string // the partition's table and the place in it
 		cells map[int]string
 		none  []column // numbers that go
 		drop  bool
 	}
 	var changes []change
-	cells, dest, row := make([]*string, len(quoted)), make([]any, len(quoted)+1), ""
-	dest[0] = &row
+	named := false
+	cells, dest, row := make([]*string, len(quoted)), make([]any, len(quoted)+2), [2]string{}
+	dest[0], dest[1] = &row[0], &row[1]
 	for i := range cells {
-		dest[i+1] = &cells[i]
+		dest[i+2] = &cells[i]
 	}
-	err = q.Each(`SELECT ctid::text, `+strings.Join(quoted, `, `)+` FROM `+from+` WHERE true`+mine, args, func(scan func(...any) error) error {
-		if err := scan(dest...); err != nil {
-			return err
-		}
-		c := change{row: row, cells: map[int]string{}}
-		for i, cell := range cells {
-			if cell == nil {
-				continue
+	read := func() error {
+		changes = nil
+		return q.Each(`SELECT tableoid::text, ctid::text, `+strings.Join(quoted, `, `)+` FROM `+from+` WHERE true`+mine, args, func(scan func(...any) error) error {
+			if err := scan(dest...); err != nil {
+				return err
 			}
-			if i >= len(texts) {
-				if req.Concerns([]byte(*cell)) {
-					c.none, c.drop = append(c.none, numbers[i-len(texts)]), c.drop || req.Redact == nil
+			c := change{row: row, cells: map[int]string{}}
+			for i, cell := range cells {
+				if cell == nil {
+					continue
 				}
-				continue
+				text, drop := *cell, false
+				if i < len(texts) {
+					text, drop = withoutIDs(text, req.Removed)
+				}
+				c.drop = c.drop || drop
+				concerns := text != "" && req.Concerns != nil && req.Concerns([]byte(text))
+				named = named || concerns
+				switch {
+				case concerns && req.Redact == nil:
+					c.drop = true
+				case concerns && i >= len(texts):
+					c.none = append(c.none, numbers[i-len(texts)])
+				case concerns:
+					text = string(req.Redact([]byte(text)))
+				}
+				if text != *cell {
+					c.cells[i] = text
+				}
 			}
-			after, drop := cleaned(*cell, req)
-			c.drop = c.drop || drop
-			if after != *cell {
-				c.cells[i] = after
+			if c.drop = c.drop && !items; c.drop || len(c.cells)+len(c.none) > 0 {
+				changes = append(changes, c)
 			}
-		}
-		if c.drop = c.drop && !items; c.drop || len(c.cells)+len(c.none) > 0 {
-			changes = append(changes, c)
-		}
-		return nil
-	})
-	if err != nil {
+			return nil
+		})
+	}
+	if err := read(); err != nil {
 		return err
 	}
+	if named {
+		if refused, may := req.Permits(table, nil); !may {
+			res.Method, res.Verdict, res.Reason = refused.Method, refused.Verdict, refused.Reason
+			req.Concerns = nil // the rows of removed items go all the same
+			if err := read(); err != nil {
+				return err
+			}
+		}
+	}
+	if req.Dry {
+		return nil
+	}
 	for _, c := range changes {
+		const this = ` WHERE tableoid = $1::text::oid AND ctid = $2::text::tid`
+		with := []any{c.row[0], c.row[1]}
 		if c.drop {
-			_, err = q.Exec(`DELETE FROM `+from+` WHERE ctid = $1::tid`, c.row)
+			_, err = q.Exec(`DELETE FROM `+from+this, with...)
 		} else {
 			var set []string
-			with := []any{c.row}
 			for i, v := range c.cells {
 				with = append(with, v)
 				set = append(set, fmt.Sprintf(`%s = $%d::text::%s`, quote(texts[i]), len(with), kinds[texts[i]]))
@@ -145,7 +177,7 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 					set = append(set, quote(n.name)+` = NULL`)
 				}
 			}
-			_, err = q.Exec(`UPDATE `+from+` SET `+strings.Join(set, `, `)+` WHERE ctid = $1::tid`, with...)
+			_, err = q.Exec(`UPDATE `+from+` SET `+strings.Join(set, `, `)+this, with...)
 		}
 		if err != nil {
 			return err
@@ -175,18 +207,6 @@ func dropTied(q *query, from, mine string, args []any, texts, removed []string) 
 		gone += n
 	}
 	return gone, nil
-}
-
-// cleaned returns a cell's redacted text; drop reports that its row goes.
-func cleaned(text string, req model.ScrubRequest) (after string, drop bool) {
-	after, drop = withoutIDs(text, req.Removed)
-	if after == "" || req.Concerns == nil || !req.Concerns([]byte(after)) {
-		return after, drop
-	}
-	if req.Redact == nil {
-		return after, true
-	}
-	return string(req.Redact([]byte(after))), drop
 }
 
 // withoutIDs drops removed ids from a JSON list of ids; emptied reports that none is left.
