@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"memdesk/backends/internal/piped"
 	"memdesk/model"
 )
 
@@ -98,15 +99,12 @@ func (m ServerMedium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, 
 			columns = append(columns, pgx.Identifier{c}.Sanitize()+`::text`)
 		}
 	}
-	r, w := io.Pipe()
-	go func() { // ends with the copy, which the reader's Close ends
+	return piped.Reader(ctx, func(ctx context.Context, w io.Writer) error {
 		if blobs {
-			w.CloseWithError(m.copyBlobs(ctx, `SELECT concat_ws(chr(9), `+strings.Join(columns, `, `)+`), blob FROM `+m.qualified(id), w))
-			return
+			return m.copyBlobs(ctx, `SELECT concat_ws(chr(9), `+strings.Join(columns, `, `)+`), blob FROM `+m.qualified(id), w)
 		}
-		w.CloseWithError(m.DB.Copy(ctx, `SELECT `+strings.Join(columns, `, `)+` FROM `+m.qualified(id), w))
-	}()
-	return r, nil
+		return m.DB.Copy(ctx, `SELECT `+strings.Join(columns, `, `)+` FROM `+m.qualified(id), w)
+	}), nil
 }
 
 // copyBlobs streams rows of a text and a blob.

@@ -94,6 +94,26 @@ func TestRowSecurity(t *testing.T) {
 	}
 }
 
+// TestALayerEndsWithItsReader: no connection and no snapshot outlives a reader that stopped early.
+func TestALayerEndsWithItsReader(t *testing.T) {
+	s, _ := server(t, `INSERT INTO notes SELECT n::text, repeat('x', 1000) FROM generate_series(1, 20000) n`)
+	m := records.ServerMedium{DB: s, Schema: "public", Tables: []string{"notes"}, Columns: map[string][]string{"notes": {"id", "body"}}}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for range s.Pool.Config().MaxConns + 1 { // the last one waits for a connection
+		r, err := m.OpenLayer(ctx, "notes")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Read(make([]byte, 10)); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // What is remembered of a store is kept under its location: two places must not have the same.
 func TestLocationsDiffer(t *testing.T) {
 	for _, tt := range []struct{ dsn, schema, want string }{

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"memdesk/backends/internal/piped"
 	"memdesk/model"
 )
 
@@ -127,15 +128,10 @@ func (m maintainer) copying(ctx context.Context, copyTo func(ctx context.Context
 	if err != nil {
 		return nil, worded("open-layer", err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	pr, pw := io.Pipe()
-	c := &copied{PipeReader: pr, cancel: cancel, done: make(chan struct{})}
-	go func() {
-		defer close(c.done)
+	return piped.Reader(ctx, func(ctx context.Context, w io.Writer) error {
 		defer conn.Release()
-		_ = pw.CloseWithError(worded("open-layer", copyTo(ctx, conn, pw))) // nil is the end
-	}()
-	return c, nil
+		return worded("open-layer", copyTo(ctx, conn, w))
+	}), nil
 }
 
 func copyRows(ctx context.Context, conn *pgxpool.Conn, t besideTable, w io.Writer) error {
@@ -151,20 +147,5 @@ func copyRows(ctx context.Context, conn *pgxpool.Conn, t besideTable, w io.Write
 		return err
 	}
 	_, err = tx.Conn().PgConn().CopyTo(ctx, w, `COPY (SELECT * FROM `+t.name+`) TO STDOUT (FORMAT csv, ENCODING 'UTF8')`)
-	return err
-}
-
-// copied is the output of COPY; closing it ends the COPY and returns its connection.
-type copied struct {
-	*io.PipeReader
-	cancel context.CancelFunc
-	done   chan struct{}
-}
-
-// Close stops reading.
-func (c *copied) Close() error {
-	c.cancel()
-	err := c.PipeReader.Close()
-	<-c.done
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/piped"
 	"memdesk/model"
 )
 
@@ -153,11 +154,7 @@ func (m Medium) tableOf(ctx context.Context, id string) (table sideTable, ok boo
 // be an archive itself; the numbers of a column are many to a member. The reader holds one
 // connection until it is closed.
 func (m Medium) openTable(ctx context.Context, table sideTable) io.ReadCloser {
-	ctx, cancel := context.WithCancel(ctx)
-	r, w := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	return piped.Reader(ctx, func(ctx context.Context, w io.Writer) error {
 		out, begun := tar.NewWriter(w), false
 		err := m.File.View(ctx, "open-layer", func(q *Query) error {
 			if begun {
@@ -181,9 +178,8 @@ func (m Medium) openTable(ctx context.Context, table sideTable) io.ReadCloser {
 			}
 			return nil
 		})
-		w.CloseWithError(errors.Join(err, out.Close()))
-	}()
-	return &tableReader{PipeReader: r, cancel: cancel, done: done}
+		return errors.Join(err, out.Close())
+	})
 }
 
 // manyNumbers is how many bytes of a column's numbers are one member.
@@ -216,19 +212,5 @@ func writeMember(out *tar.Writer, column, text string) error {
 		return err
 	}
 	_, err := io.WriteString(out, text)
-	return err
-}
-
-// tableReader ends its query when it is closed.
-type tableReader struct {
-	*io.PipeReader
-	cancel context.CancelFunc
-	done   chan struct{}
-}
-
-func (t *tableReader) Close() error {
-	t.cancel()
-	err := t.PipeReader.Close()
-	<-t.done // no snapshot stays open that a scrub would wait for
 	return err
 }
