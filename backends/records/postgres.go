@@ -205,6 +205,20 @@ func (s Server) Copy(ctx context.Context, query string, to io.Writer) error {
 	return wordedServer("open-layer", err)
 }
 
+// serverWords say what a kind of error means. The server's own message is never passed on: it quotes values, and a
+// trigger's says what its author likes.
+var serverWords = map[model.Kind]string{
+	model.Unavailable:      "the server cannot serve now",
+	model.PermissionDenied: "the database role may not do this, or the server takes no changes",
+	model.NotFound:         "the server has no such database",
+	model.Locked:           "another transaction is in the way; try again when it is done",
+	model.AlreadyExists:    "there is such a row already",
+	model.Timeout:          "the server ended the statement: cancelled, or over its time",
+	model.InvalidInput:     "the server takes a value for invalid",
+	model.Conflict:         "a row that depends on this one, or a rule of the table, forbids it",
+	model.Internal:         "the server reports an error that memdesk has no words for",
+}
+
 // serverKinds are the classes of PostgreSQL's error codes with a kind of their own.
 var serverKinds = map[string]model.Kind{
 	"08": model.Unavailable, "28": model.PermissionDenied, "53": model.Unavailable, "57": model.Unavailable, "3D": model.NotFound,
@@ -241,7 +255,7 @@ func wordedServer(op string, err error) error {
 		if pg.Code == "40001" || pg.Code == "40P01" {
 			return model.Errorf(kind, op, "%w (%s)", errAgain, pg.Code)
 		}
-		return model.Errorf(kind, op, "%s (%s)", pg.Message, pg.Code)
+		return model.Errorf(kind, op, "%s (%s)", serverWords[kind], pg.Code)
 	case pgtls.Connect(err) != "":
 		return model.Errorf(model.Unavailable, op, "%s", pgtls.Connect(err))
 	case errors.As(err, &network), pgconn.SafeToRetry(err):

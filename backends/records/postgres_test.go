@@ -114,6 +114,21 @@ func TestALayerEndsWithItsReader(t *testing.T) {
 	}
 }
 
+// TestNoValueInAnError: a server's message quotes rows.
+func TestNoValueInAnError(t *testing.T) {
+	s, _ := server(t, `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'row of %', NEW.body; END $$`,
+		`CREATE TRIGGER no BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION no()`)
+	for text, code := range map[string]string{`INSERT INTO notes VALUES ('n', ?)`: "P0001", `SELECT id FROM notes WHERE id::uuid::text = ?`: "22P02", `DELETE FROM notes WHERE id = ? AND body::uuid IS NULL`: "22P02"} {
+		err := s.Change(t.Context(), "retain", func(tx records.Tx) error {
+			_, err := tx.Exec(text, "a")
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), code) || strings.Contains(err.Error(), "row of") || strings.Contains(err.Error(), "old") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 // What is remembered of a store is kept under its location: two places must not have the same.
 func TestLocationsDiffer(t *testing.T) {
 	for _, tt := range []struct{ dsn, schema, want string }{
