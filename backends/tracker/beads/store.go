@@ -428,7 +428,7 @@ func (s *Store) Remove(ctx context.Context, id string, check func(tracker.Record
 			}
 			e := snap.entries[i]
 			raw = e.raw
-			issues = slices.Concat(snap.issues[:lineStart(snap, e)], snap.issues[e.next:])
+			issues = slices.Concat(snap.issues[:e.start], snap.issues[e.next:])
 			for _, other := range snap.entries {
 				if other.kind == e.kind && other.raw == raw {
 					twins++
@@ -445,6 +445,3 @@ func (s *Store) Remove(ctx context.Context, id string, check func(tracker.Record
 	})
 	return removed && err == nil, err
 }
-
-// lineStart keeps a byte order mark, which belongs to the file and not to its first line.
-func lineStart(_ *snapshot, e entry) int { return e.start }
