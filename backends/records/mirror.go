@@ -3,7 +3,6 @@ package records
 import (
 	"context"
 	"io"
-	"sync"
 	"time"
 
 	"memdesk/model"
@@ -12,7 +11,7 @@ import (
 // Mirror is a DB over rows behind a server's calls: each read copies all of them into a table in memory, for
 // the statements of this package. A change makes calls of its own, with the context of MirrorTx.
 type Mirror struct {
-	mu    sync.Mutex // the table serves one transaction at a time
+	turn  chan struct{} // one token: the table serves one transaction at a time
 	index *Memory
 	fill  func(ctx context.Context, op string, put func(cells ...any) error) error
 	close func()
@@ -21,7 +20,7 @@ type Mirror struct {
 // NewMirror makes a mirror of the rows that fill puts; the table is called items. Close calls close.
 func NewMirror(columns []string, fill func(ctx context.Context, op string, put func(cells ...any) error) error, close func()) (*Mirror, error) {
 	index, err := NewMemory("items", columns, columns[0])
-	return &Mirror{index: index, fill: fill, close: close}, err
+	return &Mirror{turn: make(chan struct{}, 1), index: index, fill: fill, close: close}, err
 }
 
 // MirrorTx is one transaction of a mirror.
@@ -40,8 +39,12 @@ func (m *Mirror) refresh(ctx context.Context, op string) error {
 
 // View implements DB.
 func (m *Mirror) View(ctx context.Context, op string, fn func(Tx) error) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done(): // the server is slow for somebody else
+		return model.FromContext(ctx, op)
+	}
 	if err := m.refresh(ctx, op); err != nil {
 		return err
 	}
