@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"iter"
-	"sync"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/inmem"
@@ -15,7 +14,7 @@ import (
 type Pending struct {
 	*Store
 	empty *inmem.Store
-	mu    sync.Mutex
+	turn  chan struct{} // one token, for ready and for making the schema
 	ready bool
 }
 
@@ -25,7 +24,7 @@ func OpenPending(ctx context.Context, cfg Config) (*Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pending{Store: s, empty: inmem.New(s.clock)}
+	p := &Pending{Store: s, empty: inmem.New(s.clock), turn: make(chan struct{}, 1)}
 	seen, err := s.probe(ctx)
 	if err == nil && (seen.version > 0 || seen.encoding != "UTF8") {
 		err = s.prepare(ctx)
@@ -46,10 +45,22 @@ func OpenPending(ctx context.Context, cfg Config) (*Pending, error) {
 	return p, nil
 }
 
+// take waits for the turn as long as the context lasts.
+func (p *Pending) take(ctx context.Context) error {
+	select {
+	case p.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return model.FromContext(ctx, "open")
+	}
+}
+
 // now is the store for reads.
 func (p *Pending) now(ctx context.Context) hypergraph.Backend {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	if p.take(ctx) != nil {
+		return p.Store // which tells that the context has ended
+	}
+	defer func() { <-p.turn }()
 	if !p.ready { // another program may have made the schema meanwhile
 		if at, err := p.Store.Schema(ctx); err == nil && at.Current == 0 {
 			return p.empty
@@ -64,8 +75,10 @@ func (p *Pending) made(ctx context.Context) (hypergraph.Backend, error) {
 	if b := p.now(ctx); b == hypergraph.Backend(p.Store) {
 		return b, nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	if err := p.take(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { <-p.turn }()
 	if why := p.Store.ReadOnlyReason(); why != "" {
 		return nil, model.Errorf(model.PermissionDenied, "open", "the store is read-only: %s", why)
 	}
@@ -86,8 +99,10 @@ func (p *Pending) change(ctx context.Context, fn func(hypergraph.Backend) error)
 
 // Migrate implements model.Migrator.
 func (p *Pending) Migrate(ctx context.Context, target int) (model.SchemaState, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	if err := p.take(ctx); err != nil {
+		return model.SchemaState{}, err
+	}
+	defer func() { <-p.turn }()
 	state, err := p.Store.Migrate(ctx, target)
 	p.ready = err == nil && target > 0
 	return state, err

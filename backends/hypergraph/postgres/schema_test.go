@@ -108,6 +108,26 @@ func TestPendingLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestPendingWaitsNoLongerThanItsCaller: who waits behind a stalled connection gives up at the own deadline.
+func TestPendingWaitsNoLongerThanItsCaller(t *testing.T) {
+	p, err := postgres.OpenPending(t.Context(), postgres.Config{DSN: model.NewSecret(testpg.DSN(t)), Workspace: "w"})
+	must(t, err)
+	defer p.Close()
+	release := p.Hold()
+	ctx, cancel := context.WithTimeout(t.Context(), 1)
+	defer cancel()
+	if _, err := p.GetNode(ctx, "n"); model.KindOf(err) != model.Timeout {
+		t.Errorf("a read: %v", err)
+	}
+	if err := p.CreateNode(ctx, fact("n", "x")); model.KindOf(err) != model.Timeout {
+		t.Errorf("a change: %v", err)
+	}
+	release()
+	if _, err := p.GetNode(t.Context(), "n"); model.KindOf(err) != model.NotFound {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
 func TestWatch(t *testing.T) {
 	dsn := testpg.DSN(t)
 	s := create(t, dsn)
