@@ -15,6 +15,7 @@ import (
 	"memdesk/backends"
 	"memdesk/gdpr/suppress"
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
@@ -143,11 +144,11 @@ func (h Hold) found(key suppress.Key, request string, p *Plan, held []map[string
 			return nil
 		case s.Where == h.Where || h.Where == "" && s.Store == h.Store:
 			return model.Errorf(model.NotFound, "gdpr-plan",
-				"%s is on hold and is not among what was found: look whether it is the item that is meant, or lift the hold: `memdesk gdpr unhold %s --item %s`", ref, request, ref)
+				"%s is on hold and is not among what was found: look whether it is the item that is meant, or lift the hold: `memdesk gdpr unhold %s --item %s`", ref, request, safetext.Word(ref))
 		}
 	}
 	return model.Errorf(model.NotFound, "gdpr-plan",
-		"%s is on hold and its store is not open: open it too, or lift the hold: `memdesk gdpr unhold %s --item %s`", ref, request, ref)
+		"%s is on hold and its store is not open: open it too, or lift the hold: `memdesk gdpr unhold %s --item %s`", ref, request, safetext.Word(ref))
 }
 
 // keepHeld adds to the plan the held items in which the subject was not found: an item that cannot be opened

@@ -12,6 +12,7 @@ import (
 	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/gdpr"
+	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
@@ -115,12 +116,12 @@ func TestAHoldOnNothing(t *testing.T) {
 	if _, err := w.desk.Locate(t.Context(), w.fleet, gdpr.Hold{Store: "db", ID: "nothing-like-this", Ground: "x"}); !errors.Is(err, model.NotFound) {
 		t.Errorf("Locate: %v; want NotFound", err)
 	}
-	for _, h := range []gdpr.Hold{{Store: "db", ID: "gone-since", Ground: "its item is not there"}, {Store: "gone", ID: "n2", Ground: "its store is not open"}} {
+	for _, h := range []gdpr.Hold{{Store: "db", ID: "gone $(since)", Ground: "its item is not there"}, {Store: "gone", ID: "n2", Ground: "its store is not open"}} {
 		if _, err := w.desk.Hold(t.Context(), r.ID, h); err != nil {
 			t.Fatal(err)
 		}
 		ref := model.Ref{Store: h.Store, ID: h.ID}.String()
-		if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.NotFound) || !strings.Contains(err.Error(), "gdpr unhold "+r.ID+" --item "+ref) {
+		if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.NotFound) || !strings.Contains(err.Error(), "gdpr unhold "+r.ID+" --item "+safetext.Word(ref)) {
 			t.Errorf("%s: MakePlan = %v; want NotFound and what lifts it", ref, err)
 		}
 		if _, err := w.desk.Unhold(t.Context(), r.ID, gdpr.Hold{Store: h.Store, ID: h.ID}); err != nil {

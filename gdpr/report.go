@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"memdesk/gdpr/receipt"
+	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
@@ -212,7 +212,7 @@ func hitWords(n int64) string {
 // attestCommand is the command that attests a layer.
 func attestCommand(r *Request, store, layer string) string {
 	if layer != "LAYER" {
-		layer = "'" + strings.ReplaceAll(layer, "'", `'\''`) + "'"
+		layer = safetext.Word(layer)
 	}
 	return "memdesk gdpr attest " + r.ID + " --store " + store + " --layer " + layer + " --ground TEXT"
 }

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"memdesk/audit"
+	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/quarantine/review"
 )
@@ -119,7 +120,7 @@ func (s *Session) whereabouts(ctx context.Context, store model.Store, id string,
 				at, _ = store.Address(h.Request) // an invalid address is another item's
 			}
 			if at == id {
-				e.add("held", KeepsOut, "a write of it waits for an operator: %s, %s; see memdesk quarantine show %s", h.Category, h.Pattern, model.Ref{Store: store.Name, ID: h.ID})
+				e.add("held", KeepsOut, "a write of it waits for an operator: %s, %s; see memdesk quarantine show %s", h.Category, h.Pattern, safetext.Word(model.Ref{Store: store.Name, ID: h.ID}.String()))
 			}
 		}
 	}
@@ -130,7 +131,7 @@ func (s *Session) whereabouts(ctx context.Context, store model.Store, id string,
 		}
 		for _, q := range filed {
 			if q.SourceID == id {
-				e.add("quarantine", KeepsOut, "the store's scanner set it aside: %s, %s; see memdesk quarantine show %s", q.Category, q.Pattern, model.Ref{Store: store.Name, ID: q.ID})
+				e.add("quarantine", KeepsOut, "the store's scanner set it aside: %s, %s; see memdesk quarantine show %s", q.Category, q.Pattern, safetext.Word(model.Ref{Store: store.Name, ID: q.ID}.String()))
 			}
 		}
 	}

@@ -8,15 +8,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"memdesk/backends/internal/vitals"
 	"memdesk/internal/clock"
 	"memdesk/internal/drafts"
+	"memdesk/internal/safetext"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 )
@@ -282,17 +281,7 @@ func (a *store) words(w watched, id string) string {
 		what, command, again = "removal", "forget %s", "removes it"
 	}
 	return fmt.Sprintf("the %s of %s was undone: `memdesk "+command+"` %s again. The program that owns the store wrote back what it had read before",
-		what, w.At.Format("15:04:05 MST"), word(model.Ref{Store: a.Name, ID: id}.String()), again)
-}
-
-var plainWord = regexp.MustCompile(`^[\w./:%@+=,-]+$`)
-
-// word is a text quoted as one shell word.
-func word(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+		what, w.At.Format("15:04:05 MST"), safetext.Word(model.Ref{Store: a.Name, ID: id}.String()), again)
 }
 
 // recentLosses returns the warnings of an act about undone writes, each once.

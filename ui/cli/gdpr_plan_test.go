@@ -158,7 +158,7 @@ func TestAttestFromAScript(t *testing.T) {
 	d := newDesk(t)
 	on, id, hash := partly(t, d)
 	on("gdpr", "erase", id, "--plan-hash", hash, "--confirm-count", "1", "--yes").want(t, 3, "gdpr report "+id)
-	on("gdpr", "report", id).want(t, 0, "memdesk gdpr attest "+id+" --store vault --layer 'att/map.zst' --ground TEXT")
+	on("gdpr", "report", id).want(t, 0, "memdesk gdpr attest "+id+" --store vault --layer att/map.zst --ground TEXT")
 	on("gdpr", "attest", id, "--ground", "x").want(t, 2)
 	on("gdpr", "attest", id, "--ref", "vault:memory/fix/a.md", "--ground", "x", "--yes").want(t, 2)
 	on("gdpr", "attest", id, "--ref", "vault:att/map.zst", "--ground", "opened by hand", "--yes").want(t, 0, "--plan-hash "+hash)

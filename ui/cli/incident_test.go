@@ -2,11 +2,44 @@ package cli_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
+
+// TestOfferedTakebackIsOneWord: the writer's own word must reach takeback as it is, and a shell must run
+// nothing of it; one with hidden characters is not offered to be copied.
+func TestOfferedTakebackIsOneWord(t *testing.T) {
+	d := newDesk(t)
+	sources := []string{"web:it's here; touch ran", "web:x$(touch ran)`touch ran`"}
+	for i, source := range append(sources, "web:x\u202ey") {
+		d.in = strings.Replace(planted, "collect", "collect"+strconv.Itoa(i), 1)
+		d.run("turn", "after", "--tier", "daily", "--key", "2031-02-0"+strconv.Itoa(i+1), "--source", source, "--yes", "-").want(t, 0)
+	}
+	var taken []string
+	for line := range strings.Lines(d.run("quarantine", "stories").want(t, 0).out) {
+		if _, command, ok := strings.Cut(line, "take it back: memdesk takeback "); ok {
+			sh := exec.Command("sh", "-c", `printf '%s\n' `+command)
+			sh.Dir = t.TempDir()
+			out, err := sh.Output()
+			words := strings.Split(string(out), "\n")
+			if ran, _ := os.ReadDir(sh.Dir); err != nil || len(ran) > 0 || len(words) < 2 {
+				t.Fatalf("a shell takes %q for %q (%v), and made %v", command, out, err, ran)
+			}
+			taken = append(taken, words[1])
+		}
+	}
+	slices.Sort(taken)
+	if diff := cmp.Diff(sources, taken); diff != "" {
+		t.Errorf("the sources that the offered lines name: %s", diff)
+	}
+}
 
 // TestAnIncident is an operator's path from the alert to everything taken back, by the output of each
 // command: the story must name its source, its take-back command must show what would go, and other
@@ -26,7 +59,7 @@ func TestAnIncident(t *testing.T) {
 		t.Fatal(err)
 	}
 	alert := d.run("quarantine", "stories").want(t, 0)
-	line := regexp.MustCompile(`take it back: memdesk (takeback --source "([^"]+)" --since (\S+) --dry-run)`).FindStringSubmatch(alert.out)
+	line := regexp.MustCompile(`take it back: memdesk (takeback --source (\S+) --since (\S+) --dry-run)`).FindStringSubmatch(alert.out)
 	if line == nil || line[2] != "web:https://x.example" || !strings.Contains(alert.out, "sends_out") || !strings.Contains(alert.out, "daily/2031-02-01.md") {
 		t.Fatalf("the alert: %s", alert.out)
 	}

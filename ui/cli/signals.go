@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/quarantine/signal"
@@ -250,7 +251,10 @@ func (a *app) stories(ctx context.Context, s *operator.Session, _ []string) erro
 			a.linef("      %s", a.text.LineMax(strings.TrimSpace(p.Body), 160))
 		}
 		if story.Source != "" && !story.First.IsZero() {
-			a.linef("  take it back: memdesk takeback --source %q --since %s --dry-run", story.Source, story.First.UTC().Format(time.RFC3339))
+			// The writer chose the source. One that is not shown as it is cannot be copied.
+			if source := safetext.Word(story.Source); a.text.Line(source).String() == source {
+				a.linef("  take it back: memdesk takeback --source %s --since %s --dry-run", source, story.First.UTC().Format(time.RFC3339))
+			}
 		}
 	}
 	return t.result()
