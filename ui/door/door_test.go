@@ -583,3 +583,37 @@ func TestABareDesk(t *testing.T) {
 		}
 	}
 }
+
+// TestAReplaceOverwritesNothingUnread: a replace without a revision may only create (AD9): not where the item cannot be
+// read at the moment, nor where another writes it after the look.
+func TestAReplaceOverwritesNothingUnread(t *testing.T) {
+	for name, kind := range map[string]model.Kind{"a slow read": model.Timeout, "an item made meanwhile": model.NotFound} {
+		d := newDesk(t, bearer.Caller{Name: "planner"})
+		c := client(t, d)
+		if r := call(t, c, "memory_retain", args{"ref": note, "content": "theirs\n"}); r.error {
+			t.Fatal(r)
+		}
+		members := d.Fleet.Members()
+		was := members[0].Store.Browser
+		members[0].Store.Browser = &failing{was, kind}
+		d.Fleet = backends.NewFleet(members, nil)
+		r := call(t, c, "memory_retain", args{"ref": note, "content": "mine\n", "mode": "replace"})
+		if it, err := was.Read(t.Context(), "memory/fix/note.md"); !r.error || err != nil || it.Body != "theirs\n" {
+			t.Errorf("%s: %+v; the item is %q (%v)", name, r, it.Body, err)
+		}
+	}
+}
+
+// failing is a store whose first read fails.
+type failing struct {
+	model.Browser
+	kind model.Kind
+}
+
+func (f *failing) Read(ctx context.Context, id string) (model.Item, error) {
+	kind := f.kind
+	if f.kind = ""; kind == "" {
+		return f.Browser.Read(ctx, id)
+	}
+	return model.Item{}, model.Errorf(kind, "read", "not now")
+}

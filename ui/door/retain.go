@@ -186,7 +186,7 @@ func writableTiers(s model.Store) []string {
 // write makes the change and describes the result. A held or suppressed change is an ordinary answer (AD10,
 // AD11).
 func (c *call) write(ctx context.Context, s model.Store, req model.RetainRequest, notes []string) (answer, error) {
-	if err := c.guardReplace(ctx, s, req); err != nil {
+	if err := c.guardReplace(ctx, s, &req); err != nil {
 		return answer{}, err
 	}
 	res, e, err := c.Undo.Retain(ctx, s, req)
@@ -224,17 +224,24 @@ func (c *call) write(ctx context.Context, s model.Store, req model.RetainRequest
 	return answer{out, text}, nil
 }
 
-// guardReplace demands the revision that a replace would overwrite (AD9).
-func (c *call) guardReplace(ctx context.Context, s model.Store, req model.RetainRequest) error {
-	id := addressOf(s, req)
+// guardReplace demands the revision that a replace would overwrite (AD9). A replace of nothing only creates: an
+// item that another makes meanwhile stays.
+func (c *call) guardReplace(ctx context.Context, s model.Store, req *model.RetainRequest) error {
+	id := addressOf(s, *req)
 	if req.Mode != model.Replace || req.IfMatch != "" || id == "" || s.Browser == nil {
 		return nil
 	}
 	it, err := s.Browser.Read(ctx, id)
-	if err != nil {
-		return nil // the store itself reports the error
+	switch {
+	case err == nil:
+		return staleError{model.Errorf(model.Conflict, "retain", "the item exists: give if_match, the revision that you have read"), it.Revision}
+	case model.KindOf(err) == model.NotFound:
+		req.IfMatch = model.Absent
+		return nil
+	case model.KindOf(err) == model.Unsupported: // the item has no revision to give
+		return nil
 	}
-	return staleError{model.Errorf(model.Conflict, "retain", "the item exists: give if_match, the revision that you have read"), it.Revision}
+	return err
 }
 
 func addressOf(s model.Store, req model.RetainRequest) string {
