@@ -137,7 +137,7 @@ func TestARecallThatFails(t *testing.T) {
 	both := overVerbs(t, "half of it is locked", "bare")
 	both.Fleet = backends.NewFleet(append(both.Fleet.Members(), d.Fleet.Members()...), nil)
 	r := call(t, client(t, both), "memory_recall", args{"query": "fail"})
-	if r.error || !strings.Contains(r.text, "[not searched: bare: half of it is locked]\n--- end of recalled memory ---") {
+	if r.error || !strings.Contains(r.text, "[not all searched: bare: half of it is locked]\n--- end of recalled memory ---") {
 		t.Errorf("one of two stores answers: %+v", r)
 	}
 }
@@ -277,5 +277,33 @@ func TestAnEntityInEveryStore(t *testing.T) {
 		if r := call(t, c, "add_memory", args{"text": "The heron leaves at six."}); tt.tier == "fix" && (r.error || !strings.Contains(r.text, "the-heron-leaves-at-six-")) {
 			t.Errorf("%s: %+v", tt.open, r)
 		}
+	}
+}
+
+// slow is a store whose reads all fail for a while.
+type slow struct{ model.Browser }
+
+func (slow) Read(context.Context, string) (model.Item, error) {
+	return model.Item{}, model.Errorf(model.Timeout, "read", "too slow")
+}
+
+// TestAHitThatCannotBeReadIsLeftOut: only the whole item says that its store blocks it, or that it waits for approval.
+func TestAHitThatCannotBeReadIsLeftOut(t *testing.T) {
+	d := overVerbs(t, "", "full")
+	members := d.Fleet.Members()
+	members[0].Store.Browser = slow{members[0].Store.Browser}
+	d.Fleet = backends.NewFleet(members, nil)
+	r := call(t, client(t, d), "memory_recall", args{"query": "heron"})
+	if hits, _ := r.facts["hits"].([]any); r.error || len(hits) > 0 || strings.Contains(r.text, "planted") || !strings.Contains(r.text, "[not all searched: full: a hit could not be read and is left out: ") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestListedTitlesAreAsked: a title that looks planted must not reach an agent by a list.
+func TestListedTitlesAreAsked(t *testing.T) {
+	d := overVerbs(t, "", "full")
+	d.Suspect = func(_ context.Context, _, _, text string) bool { return strings.HasPrefix(text, "ttt") }
+	if r := call(t, client(t, d), "memory_list", args{}); r.error || strings.Contains(r.text, "ttt") {
+		t.Errorf("%.300s", r.text)
 	}
 }

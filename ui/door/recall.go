@@ -65,7 +65,7 @@ func recall(ctx context.Context, c *call, a recallArgs) (answer, error) {
 	b := newBlock(maxText)
 	for _, s := range out.Stores { // no hit is not the same as no answer
 		if s.Error != "" {
-			b.note("[not searched: " + s.Store + ": " + s.Error + "]")
+			b.note("[not all searched: " + s.Store + ": " + s.Error + "]")
 		}
 	}
 	refs := make([]model.Ref, 0, len(out.Hits))
@@ -127,34 +127,36 @@ func (c *call) recall(ctx context.Context, query string, limit int, store, tier 
 		if len(out.Hits) == limit {
 			break
 		}
-		if f, ok := c.hit(ctx, h); ok {
+		f, ok, err := c.hit(ctx, h)
+		if ok {
 			out.Hits = append(out.Hits, f)
+		}
+		if i := slices.IndexFunc(out.Stores, func(s storeFact) bool { return s.Store == h.Store }); err != nil && i >= 0 {
+			out.Stores[i].Error = cmp.Or(out.Stores[i].Error, "a hit could not be read and is left out: "+message(err))
 		}
 	}
 	return out, nil
 }
 
-// hit makes a hit's facts; false for a withheld one.
-func (c *call) hit(ctx context.Context, h backends.FusedHit) (hitFact, bool) {
+// hit makes a hit's facts; false for a withheld one, and for one that could not be read: its store may block it.
+func (c *call) hit(ctx context.Context, h backends.FusedHit) (hitFact, bool, error) {
 	f := hitFact{Ref: model.Ref{Store: h.Store, ID: h.ID}.String(), Store: h.Store, Title: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score}
 	if poisoned(h.Snippet) || poisoned(h.Source) {
-		return f, false
+		return f, false, nil
 	}
-	// An item that cannot be read whole is judged by its snippet.
-	part := model.Item{Header: model.Header{Title: h.Source}, Body: h.Snippet}
 	s, err := c.Fleet.Store(h.Store)
-	if err != nil || s.Browser == nil || h.ID == "" {
-		return f, !c.withheld(ctx, h.Store, part)
+	if err != nil || s.Browser == nil || h.ID == "" { // all that can be judged is the snippet
+		return f, !c.withheld(ctx, h.Store, model.Item{Header: model.Header{Title: h.Source}, Body: h.Snippet}), nil
 	}
 	it, err := s.Browser.Read(ctx, h.ID)
-	if err != nil {
-		return f, model.KindOf(err) != model.NotFound && !c.withheld(ctx, h.Store, part)
-	}
-	if c.withheld(ctx, h.Store, it) {
-		return f, false
+	switch {
+	case model.KindOf(err) == model.NotFound, err == nil && c.withheld(ctx, h.Store, it):
+		return f, false, nil
+	case err != nil:
+		return f, false, err
 	}
 	f.Tier, f.Title, f.Origin = it.Tier, it.Title, c.originOf(s, it)
-	return f, true
+	return f, true, nil
 }
 
 func poisoned(text string) bool {
@@ -271,7 +273,8 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 	b, room := strings.Builder{}, maxText-len(fenceBegin)-len(fenceEnd)-len(restLeftOut)-3
 	b.WriteString(fenceBegin + "\n")
 	for _, h := range page.Items {
-		if h.Has(model.FlagBlocked) || h.Has(model.FlagPending) || poisoned(h.Title) || poisoned(h.ID) {
+		if h.Has(model.FlagBlocked) || h.Has(model.FlagPending) || poisoned(h.Title) || poisoned(h.ID) ||
+			c.Suspect != nil && h.Title != "" && c.Suspect(ctx, s.Name, h.Tier, h.Title) {
 			continue
 		}
 		f := itemFact{Ref: model.Ref{Store: s.Name, ID: h.ID}.String(), Store: s.Name, Tier: h.Tier, Title: h.Title, Bytes: h.Bytes}
