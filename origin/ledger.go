@@ -54,10 +54,7 @@ func (l *Ledger) Append(r Row) error {
 // add adds lines to the file. When the file has more than most bytes it is renamed, replacing the earlier
 // one, and a new one begins. most 0 means no bound.
 func (l *Ledger) add(line []byte, most int64) error {
-	if err := l.ready(); err != nil {
-		return err
-	}
-	if err := atomicfile.MakeDirs(atomicfile.OS{}, filepath.Dir(l.path)); err != nil {
+	if err := l.begin(); err != nil {
 		return err
 	}
 	unlock, err := filelock.Hold(l.path+".lock", false)
@@ -90,6 +87,14 @@ func (l *Ledger) add(line []byte, most int64) error {
 	}
 	_, err = f.Write(line)
 	return errors.Join(err, f.Close())
+}
+
+// begin makes the directory of the file.
+func (l *Ledger) begin() error {
+	if err := l.ready(); err != nil {
+		return err
+	}
+	return atomicfile.MakeDirs(atomicfile.OS{}, filepath.Dir(l.path))
 }
 
 // torn reports whether the file ends inside a line cut by a crash.

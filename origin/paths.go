@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"memdesk/internal/filelock"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -20,9 +21,6 @@ import (
 // accepts none.
 type Paths struct {
 	file *Ledger // nil: names cannot be kept
-
-	// Make is held while a name is looked up and then made.
-	Make sync.Mutex
 
 	mu   sync.Mutex
 	size int64
@@ -47,6 +45,18 @@ type pathRow struct {
 // OpenPaths keeps names in dir, which ready makes; reading makes nothing.
 func OpenPaths(dir string, ready func() error) *Paths {
 	return &Paths{file: &Ledger{path: filepath.Join(dir, "paths.jsonl"), ready: ready}}
+}
+
+// Lock keeps every other session and process from making a name until unlock: from the look whether it is free to
+// Set.
+func (p *Paths) Lock() (unlock func(), err error) {
+	if p.file == nil {
+		return func() {}, nil // Set refuses
+	}
+	if err := p.file.begin(); err != nil {
+		return nil, err
+	}
+	return filelock.Hold(p.file.path+".make.lock", true)
 }
 
 // Set names an item, in place of its earlier name.

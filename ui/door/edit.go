@@ -110,6 +110,15 @@ func (c *call) underFile(ctx context.Context, to spot) error {
 	return nil
 }
 
+// naming keeps other callers from making a name in the tier, where memdesk keeps the names. A store that keeps
+// them itself refuses the second one.
+func (c *call) naming(at spot) (unlock func(), err error) {
+	if !at.assigns() {
+		return func() {}, nil
+	}
+	return c.Names.Lock()
+}
+
 func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 	at, err := c.spotOf(a.Path)
 	switch {
@@ -122,8 +131,11 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 	case at.name == "":
 		return "", &faceError{"File " + a.Path + " already exists"}
 	}
-	c.Names.Make.Lock()
-	defer c.Names.Make.Unlock()
+	unlock, err := c.naming(at)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	switch there, err := c.taken(ctx, at); {
 	case err != nil:
 		return "", err
@@ -150,7 +162,10 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 	}
 	res, _, err := c.Undo.Retain(ctx, at.store, req)
 	if err == nil && at.assigns() {
-		err = c.Names.Set(at.store.Name, at.tier.Name, res.ID, at.name)
+		if err = c.Names.Set(at.store.Name, at.tier.Name, res.ID, at.name); err != nil { // without its name the agent would write it again
+			_, _, undone := c.Undo.Forget(context.WithoutCancel(ctx), at.store, model.ForgetRequest{ID: res.ID, IfMatch: res.Revision})
+			err = errors.Join(err, undone)
+		}
 	}
 	if model.KindOf(err) == model.Conflict {
 		return "", &faceError{"File " + a.Path + " already exists"}
@@ -275,8 +290,11 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c.Names.Make.Lock()
-	defer c.Names.Make.Unlock()
+	unlock, err := c.naming(to)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	files, directory, err := c.below(ctx, from)
 	if err != nil {
 		return "", err
