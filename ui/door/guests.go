@@ -34,7 +34,8 @@ type Guests struct {
 
 	open func(ctx context.Context, name string) (*operator.Session, error)
 	say  func(format string, args ...any)
-	seen os.FileInfo // the file, as it was before its tokens were read
+	seen os.FileInfo // the file, as it was before its tokens were read; nil: its callers are not admitted
+	told string      // why nobody is let in
 
 	mu       sync.Mutex
 	count    int
@@ -119,34 +120,41 @@ func Hangups(ctx context.Context) <-chan os.Signal {
 func (g *Guests) readAgain(ctx context.Context, hangup <-chan os.Signal) {
 	tick := time.NewTicker(tokensEvery)
 	defer tick.Stop()
-	last := g.seen
 	for {
-		forced := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-hangup:
-			forced = true
+			g.look(ctx, true)
 		case <-tick.C:
+			g.look(ctx, false)
 		}
-		now, err := os.Stat(g.File)
-		if err != nil {
-			now = nil
-		}
-		if !forced && sameFile(last, now) {
-			continue
-		}
-		last = now
-		callers, err := readTokens(g.File)
-		if err == nil {
-			err = g.admit(ctx, callers)
-		}
-		if err != nil {
-			g.Door.Update(nil)
-			g.say("nobody is let in: %s", err.Error())
-			continue
-		}
+	}
+}
+
+// look reads the tokens when the file has changed, and until its callers are admitted.
+func (g *Guests) look(ctx context.Context, forced bool) {
+	now, err := os.Stat(g.File)
+	if err != nil {
+		now = nil
+	}
+	if !forced && sameFile(g.seen, now) {
+		return
+	}
+	callers, err := readTokens(g.File)
+	if err == nil {
+		err = g.admit(ctx, callers)
+	}
+	if err == nil {
+		g.seen, g.told = now, ""
 		g.say("read the tokens again: %s", g.Tokens())
+		return
+	}
+	g.Door.Update(nil)
+	g.seen = nil
+	if g.told != err.Error() {
+		g.told = err.Error()
+		g.say("nobody is let in: %s", g.told)
 	}
 }
 

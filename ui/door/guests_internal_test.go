@@ -1,0 +1,51 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"memdesk/operator"
+)
+
+// TestAdmittingIsTriedAgain: a session that cannot be opened at one moment must not shut all callers out until the
+// file changes. Each reason is told once.
+func TestAdmittingIsTriedAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	write := func(names ...string) {
+		text := ""
+		for _, n := range names {
+			text += n + " " + strings.Repeat(n[:1], 40) + "\n"
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	locked := false
+	open := func(context.Context, string) (*operator.Session, error) {
+		if locked {
+			return nil, errors.New("the log is locked")
+		}
+		return &operator.Session{}, nil
+	}
+	var said []string
+	write("ada")
+	g, err := Invite(t.Context(), file, open, func(format string, _ ...any) { said = append(said, format) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("ada", "ben")
+	locked = true
+	g.look(t.Context(), false)
+	g.look(t.Context(), false)
+	locked = false
+	g.look(t.Context(), false)
+	g.look(t.Context(), false)
+	if want := []string{"nobody is let in: %s", "read the tokens again: %s"}; !slices.Equal(said, want) || g.Session("ben") == nil {
+		t.Errorf("said %q; want %q", said, want)
+	}
+}
