@@ -67,11 +67,22 @@ func sliceBounds(start, end float64, n int) (from, to int) {
 	return from, to
 }
 
-// numbered are the lines from..to, counted from 1.
+// numbered are the lines from..to, counted from 1, as far as they hold no more than the longest file that the
+// face writes. A line says how to see the rest.
 func numbered(all []string, from, to int) string {
 	var out []string
+	room := maxGet + 1
 	for i := max(from, 1); i <= min(to, len(all)); i++ {
-		out = append(out, fmt.Sprintf("%6d\t%s", i, all[i-1]))
+		line := all[i-1]
+		room -= len(line) + 1
+		if room < 0 && len(out) > 0 {
+			out = append(out, fmt.Sprintf("...\tthere is more: view_range shows line %d and those after it", i))
+			break
+		}
+		if room < 0 {
+			line = strings.ToValidUTF8(line[:maxGet], "") + "... (the line is longer)"
+		}
+		out = append(out, fmt.Sprintf("%6d\t%s", i, line))
 	}
 	return strings.Join(out, "\n")
 }
