@@ -320,15 +320,18 @@ func (a *app) verifyRequest(ctx context.Context, id string, aliases []string, al
 		return err
 	}
 	a.printLayers(out, all)
+	return verified(out)
+}
+
+// verified is the exit code of the layers that a verification found: partial where one is left open, or is out of
+// scope and known to hold the person.
+func verified(layers []receipt.Layer) error {
 	open := false
-	for _, l := range out {
-		switch l.Verdict {
-		case model.VerdictClean, model.VerdictOutOfScope, model.VerdictAttested:
-		case model.VerdictResidue:
+	for _, l := range layers {
+		if l.Verdict == model.VerdictResidue {
 			return &exitError{code: exitTampered}
-		default:
-			open = true
 		}
+		open = open || !receipt.Passes(l.Verdict) || l.HoldsPerson()
 	}
 	return partialIf(open)
 }

@@ -173,11 +173,14 @@ func layerLine(st *paint.Styles, l receipt.Layer) text.Line {
 	return text.State(st, verdictTone(l.Verdict), words).Named(esc.Line(l.Store))
 }
 
+// passes reports whether nothing of the person is left in a layer, as far as is known.
+func passes(l receipt.Layer) bool { return receipt.Passes(l.Verdict) && !l.HoldsPerson() }
+
 // layersNotice counts the layers that do not pass; empty when all do.
 func layersNotice(esc safetext.Escaper, layers []receipt.Layer) safetext.Text {
 	bad := 0
 	for _, l := range layers {
-		if !receipt.Passes(l.Verdict) {
+		if !passes(l) {
 			bad++
 		}
 	}
@@ -247,7 +250,7 @@ func (rq *requests) verifyNow(r operator.ErasureRequest, typed string, aliases .
 		}
 		var rows []task.Outcome
 		for _, l := range layers {
-			rows = append(rows, task.Outcome{Store: l.Store, Name: l.Layer, Ok: receipt.Passes(l.Verdict), Word: verdictWords(l.Verdict), Why: d.Esc.LineMax(l.Reason, prose.MaxReason)})
+			rows = append(rows, task.Outcome{Store: l.Store, Name: l.Layer, Ok: passes(l), Word: verdictWords(l.Verdict), Why: d.Esc.LineMax(l.Reason, prose.MaxReason)})
 		}
 		b.Settle(rows, "layer")
 		return nil

@@ -335,7 +335,7 @@ func (rq *requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 	}
 	clean := 0
 	for _, l := range rep.Layers {
-		if receipt.Passes(l.Verdict) && !l.HoldsPerson() {
+		if passes(l) {
 			clean++
 		}
 	}
