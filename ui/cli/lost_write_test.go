@@ -34,6 +34,9 @@ func TestAnUndoneWriteIsOfferedAgain(t *testing.T) {
 		t.Errorf("the state directory is told: %s", health.out)
 	}
 	run("retain", "mcpgraph:👩%E2%80%8D💻 team", "--mode", "append", "--kept", "--yes").want(t, 2)
+	put(strings.Replace(read, "rye", "rye and oats", 1)) // changed after the loss: the kept text must not overwrite it
+	run("retain", "mcpgraph:👩%E2%80%8D💻 team", "--mode", "replace", "--kept", "--yes").want(t, 5)
+	put(read)
 	run("retain", "mcpgraph:👩%E2%80%8D💻 team", "--mode", "replace", "--kept", "--yes").want(t, 0)
 	if b, _ := os.ReadFile(file); string(b) != strings.Replace(read, "rye", "tea", 1) {
 		t.Errorf("the file is %s", b)

@@ -48,7 +48,7 @@ func (a *app) retain(ctx context.Context, req model.RetainRequest, kept bool, ar
 	var content string
 	found := func() {} // removes the kept text once it is written
 	if kept {
-		content, found, err = a.keptText(s.State, store.Name, req, file)
+		content, found, err = a.keptText(s.State, store.Name, &req, file)
 	} else {
 		content, err = a.readInput(ctx, file)
 	}
@@ -97,8 +97,9 @@ func newRetainedRow(done operator.Done) retainedRow {
 	return retainedRow{newItemAt(done.Store, done.Item), done.Bytes, done.Revision, nilIfEmpty(done.Undo), list(done.Warnings)}
 }
 
-// keptText reads the newest kept text of an item. found removes it once it is written.
-func (a *app) keptText(state, store string, req model.RetainRequest, file string) (content string, found func(), err error) {
+// keptText reads the newest kept text of an item, for the revision at which the item was seen. found removes it once
+// it is written.
+func (a *app) keptText(state, store string, req *model.RetainRequest, file string) (content string, found func(), err error) {
 	if req.ID == "" || file != "" || req.Mode != model.Replace {
 		return "", nil, usage("--kept goes with a REF and --mode replace, and without a FILE")
 	}
@@ -113,6 +114,7 @@ func (a *app) keptText(state, store string, req model.RetainRequest, file string
 			if err != nil {
 				return "", nil, model.E(model.Unavailable, "retain", err)
 			}
+			req.IfMatch = cmp.Or(req.IfMatch, p.Req.IfMatch)
 			return content, func() { _ = put.Drop(k.Name) }, nil // a leftover expires
 		}
 	}
