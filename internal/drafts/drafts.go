@@ -35,6 +35,9 @@ const (
 // Folder holds all drafts: one directory per session, and one for texts put aside. It is safe for concurrent
 // use, also by several processes.
 type Folder struct {
+	// May refuses the texts put aside to a reader who may not see them. Nil: all may.
+	May func() error
+
 	dir   string
 	clock clock.Clock
 	ready func() error

@@ -30,6 +30,9 @@ func (k Kept) Purpose() (p Purpose, ok bool) {
 
 // Kept lists the texts put aside that still exist, the last one first. It makes and removes nothing.
 func (f *Folder) Kept() ([]Kept, error) {
+	if err := f.may(); err != nil {
+		return nil, err
+	}
 	dir := filepath.Join(f.dir, aside)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -50,11 +53,21 @@ func (f *Folder) Kept() ([]Kept, error) {
 	return out, nil
 }
 
+func (f *Folder) may() error {
+	if f.May == nil {
+		return nil
+	}
+	return f.May()
+}
+
 // ErrGone is the error of a list that is older than what it shows.
 var ErrGone = errors.New("this text was saved, thrown away or put aside anew since the list was read: list the kept texts again")
 
 // ReadKept is the text of one of them, ErrGone where it is kept no more.
 func (f *Folder) ReadKept(name string) (string, error) {
+	if err := f.may(); err != nil {
+		return "", err
+	}
 	if name != filepath.Base(name) {
 		return "", fs.ErrInvalid
 	}

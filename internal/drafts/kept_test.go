@@ -148,3 +148,27 @@ func TestNotes(t *testing.T) {
 		t.Errorf("a note without a text stays: %v", left)
 	}
 }
+
+// TestKeptTextsAreForThoseWhoMayRead: a refused reader gets neither the list nor a text.
+func TestKeptTextsAreForThoseWhoMayRead(t *testing.T) {
+	f := folder(t, t.TempDir(), time.Now())
+	d, err := f.Open("a.md", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write("mine"); err != nil {
+		t.Fatal(err)
+	}
+	path, err := d.Keep()
+	if err != nil {
+		t.Fatal(err)
+	}
+	no := errors.New("your role does not read texts")
+	f.May = func() error { return no }
+	if all, err := f.Kept(); !errors.Is(err, no) || len(all) > 0 {
+		t.Errorf("Kept: %v, %v", all, err)
+	}
+	if text, err := f.ReadKept(filepath.Base(path)); !errors.Is(err, no) || text != "" {
+		t.Errorf("ReadKept: %q, %v", text, err)
+	}
+}

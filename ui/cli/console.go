@@ -106,6 +106,7 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options, ru
 		}
 	}
 	o.Drafts = drafts.New(filepath.Join(s.State, "edit"), a.Clock, func() error { return statedir.Ensure(s.State) })
+	o.Drafts.May = func() error { return s.Look(context.Background(), operator.ReadContent) }
 	kept, serr := o.Drafts.Sweep()
 	o.Notices = s.Notices(ctx, runner)
 	for _, path := range kept {

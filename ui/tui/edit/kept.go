@@ -37,6 +37,9 @@ func keptKind(ed *Edits) record.Kind[drafts.Kept] {
 		Columns: []record.Column{{Title: "WHEN", Width: 21, Dim: true}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "NAME"}},
 		Fetch: func(_ context.Context, q operator.PageQuery) (list.Span[record.Row[drafts.Kept]], desk.Said, error) {
 			all, err := d.Drafts.Kept()
+			if model.IsRefusal(err) {
+				return list.Span[record.Row[drafts.Kept]]{}, desk.Said{}, err
+			}
 			if err != nil {
 				return list.Span[record.Row[drafts.Kept]]{}, desk.Said{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.Esc.Err(err).String())
 			}
