@@ -72,6 +72,10 @@ func (p *List[T]) ticked() tea.Cmd {
 func (p *List[T]) grown(m liveStamp) tea.Cmd {
 	was := p.stamp
 	p.stamp = m.stamp
+	if m.stamp == "" { // the source cannot say whether it has grown
+		p.pulse.Failed(p.D.Time.Clock.Now())
+		return p.Window.Refresh()
+	}
 	if was == m.stamp { // the first stamp counts too: the list may be older
 		p.pulse.Read(p.D.Time.Clock.Now())
 		return nil
