@@ -43,3 +43,11 @@ func TestBuiltInEditorUnchanged(t *testing.T) {
 	d.line("store crewship").await("crewship › all tiers").keys("e").await("── Edit ›").keys("ctrl+c").await("the text is as it was")
 	d.keys("e").await("── Edit ›").typed("5").keys("ctrl+s").await("enter cancel").keys("esc").await("kept for 30 days")
 }
+
+// The built-in editor lays out its whole text at each key, so a paste must not pass its bounds.
+func TestBuiltInEditorBoundsAPaste(t *testing.T) {
+	d := composing(t, 100, 30)
+	d.line("store crewship").await("crewship › all tiers").keys("e").await("── Edit ›")
+	d.send(tea.PasteMsg{Content: strings.Repeat("x", 70_000)})
+	d.wants(t, "nothing was pasted").keys("esc").await("the text is as it was")
+}

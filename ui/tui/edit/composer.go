@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -34,6 +35,10 @@ type Composer struct {
 	area    textarea.Model
 	written string // the content of the draft
 	waits   bool   // a save of the draft is due
+	handed  int    // texts that were given to be written
+
+	mu    sync.Mutex // of the draft
+	wrote int        // the newest of them that was
 }
 
 // compose opens the built-in editor on a draft.
@@ -146,7 +151,11 @@ func (c *Composer) Key(k tea.KeyPressMsg) tea.Cmd {
 
 // Paste puts a text in at the cursor.
 func (c *Composer) Paste(s string) tea.Cmd {
-	c.area.InsertString(marksOf(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)))
+	s = marksOf(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s))
+	if c.area.Length()+len(s) > composedBytes || c.area.LineCount()+strings.Count(s, "\n") > composedLines {
+		return c.ed.D.Warn("this is too much for the built-in editor, which holds " + prose.Size(composedBytes) + " and " + prose.Plural(composedLines, "line") + ": nothing was pasted")
+	}
+	c.area.InsertString(s)
 	return c.save()
 }
 
@@ -161,25 +170,41 @@ func (c *Composer) save() tea.Cmd {
 		if c.ed.Page != c || now == c.written {
 			return nil
 		}
-		c.written = now
+		c.handed++
+		n := c.handed
 		return c.ed.D.Ask(func(context.Context) any {
-			if err := c.e.Draft.Write(now); err != nil {
-				return loop.Then(func() tea.Cmd {
-					c.ed.D.Say(paint.ToneBad, c.ed.D.Esc.Sprintf("what you wrote is not in its file yet: %s", c.ed.D.Esc.Err(err)))
+			err := c.write(n, now)
+			return loop.Then(func() tea.Cmd {
+				if err == nil {
+					c.written = now
 					return nil
-				})
-			}
-			return nil
+				}
+				c.ed.D.Say(paint.ToneBad, c.ed.D.Esc.Sprintf("what you wrote is not in its file yet: %s", c.ed.D.Esc.Err(err)))
+				return c.save()
+			})
 		})
 	}))
+}
+
+// write puts the n-th text into the draft, unless a later one is there: the commands may run in any order.
+func (c *Composer) write(n int, text string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n < c.wrote {
+		return nil
+	}
+	c.wrote = n
+	return c.e.Draft.Write(text)
 }
 
 // done hands the text on, as the end of an external editor does.
 func (c *Composer) done() tea.Cmd {
 	ed, now := c.ed, textOf(c.area.Value())
 	ed.Page = nil
+	c.handed++
+	n := c.handed
 	return ed.D.Ask(func(context.Context) any {
-		err := c.e.Draft.Write(now)
+		err := c.write(n, now)
 		return loop.Then(func() tea.Cmd {
 			if err == nil {
 				return ed.Edited(c.e, nil)
