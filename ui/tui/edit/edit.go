@@ -99,11 +99,14 @@ func (ed *Edits) Begin(prepare func(ctx context.Context) (*Edit, error)) tea.Cmd
 			return dialog.Proposal{From: from, No: d.Esc.Sprintf("not opened: no file for the editor could be made: %s", d.Esc.Err(err))}
 		}
 		if n := safetext.Hidden(e.Original); n > 0 && !builtin(d) {
-			return dialog.Proposal{From: from, Dialog: ed.hiddenDialog(e, n), Writable: writable}
+			return dialog.Proposal{From: from, Dialog: ed.hiddenDialog(e, n), Drop: e.drop, Writable: writable}
 		}
-		return dialog.Proposal{From: from, Open: func() tea.Cmd { return ed.StartEditor(e) }, Drop: func() { _ = e.Draft.Discard() }, Writable: writable}
+		return dialog.Proposal{From: from, Open: func() tea.Cmd { return ed.StartEditor(e) }, Drop: e.drop, Writable: writable}
 	})
 }
+
+// drop removes the draft of a text that no editor opened; the sweep takes a leftover.
+func (e *Edit) drop() { _ = e.Draft.Discard() }
 
 func (ed *Edits) hiddenDialog(e *Edit, n int) *dialog.Dialog {
 	esc := ed.D.Esc
@@ -352,7 +355,7 @@ func (ed *Edits) conflictDialog(ctx context.Context, e *Edit, words string) *dia
 	if err != nil && !errors.Is(err, model.NotFound) {
 		return ed.troubleDialog(e, esc.Sprintf("The item has changed meanwhile, and how it is now cannot be read: %s", prose.Reason(esc, err)), words)
 	}
-	d := &dialog.Dialog{Title: esc.Const("Conflict"), Name: ed.D.TypedName(e.Store, e.Label), Canceled: func() tea.Cmd { return ed.PutAside(e, "not saved") }}
+	d := &dialog.Dialog{Title: esc.Const("Conflict"), Must: e.What == releaseItem, Name: ed.D.TypedName(e.Store, e.Label), Canceled: func() tea.Cmd { return ed.PutAside(e, "not saved") }}
 	base, gone := e.Base, err != nil
 	overwrite := *e
 	overwrite.baseless = false

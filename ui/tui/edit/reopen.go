@@ -35,9 +35,11 @@ func draftOf(d *desk.Desk, e *Edit, name string) (err error) {
 		return err
 	}
 	if note := e.note(); note != "" {
-		return e.Draft.Note(note)
+		if err = e.Draft.Note(note); err != nil {
+			e.drop()
+		}
 	}
-	return nil
+	return err
 }
 
 // purposeOf reads the note of a kept text.

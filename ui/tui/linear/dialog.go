@@ -107,7 +107,7 @@ func (l *linear) why(d *dialog.Dialog) bool {
 		prompt = "Reason, for the audit log, required: "
 	}
 	ok := l.asks(&d.Reason, prompt)
-	if ok && d.Must && d.Reason.Value() == "" {
+	if ok && d.Must && strings.TrimSpace(d.Reason.Value()) == "" {
 		l.say("A reason is required.")
 		return false
 	}

@@ -160,7 +160,7 @@ type Proposal struct {
 	Dialog *Dialog
 	No     safetext.Text  // why there is no dialog
 	Open   func() tea.Cmd // opened instead of a dialog: an editor
-	Drop   func()         // runs in a command when Open is not called
+	Drop   func()         // runs in a command when nothing is opened or shown
 	// Writable: the session was writable when this was asked for; the dialog is shown only while it
 	// still is.
 	Writable bool
@@ -206,7 +206,7 @@ func (md *Modal) Propose(prepare func(ctx context.Context) (*Dialog, safetext.Te
 
 func (md *Modal) Proposed(m Proposal) tea.Cmd {
 	gone, drop := md.Dialog != nil || md.Host.Here() != m.From || md.Host.Taken(), tea.Cmd(nil)
-	if m.Open != nil {
+	if m.Drop != nil {
 		drop = md.Ask(func(context.Context) any { m.Drop(); return nil })
 	}
 	switch why := md.Host.Refusal(); {
@@ -498,7 +498,7 @@ func (md *Modal) Enter() tea.Cmd {
 		md.Warn("type the name first: %s", esc.Line(d.Name))
 		d.jump(onName)
 		return nil
-	case d.Must && c.Act != nil && d.Reason.Value() == "":
+	case d.Must && c.Act != nil && strings.TrimSpace(d.Reason.Value()) == "":
 		md.Warn("give a reason first")
 		d.jump(onReason)
 		return nil
