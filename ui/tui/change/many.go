@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -230,12 +231,8 @@ func storesWords(esc safetext.Escaper, stores []string) safetext.Text {
 // undoMany asks whether to undo an act on many items.
 func (us *Undos) undoMany(ids []string) tea.Cmd {
 	d := us.D
-	return us.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+	return us.propose(ids, func(_ context.Context, rows []operator.UndoRow) (*dialog.Dialog, safetext.Text) {
 		esc := d.Esc
-		rows, _, err := d.Acts.Undos(ctx)
-		if err != nil {
-			return nil, esc.Sprintf("not undone: %s", prose.Reason(esc, err))
-		}
 		want := map[string]bool{}
 		for _, id := range ids {
 			want[id] = true
@@ -246,14 +243,18 @@ func (us *Undos) undoMany(ids []string) tea.Cmd {
 				items = append(items, Target{Ref: model.Ref{Store: u.Store, ID: u.Item}, Name: u.Item, Bytes: u.Bytes, undo: u.ID})
 			}
 		}
-		n := int64(len(items))
+		n, gone := int64(len(items)), int64(len(ids)-len(items))
+		if n == 0 {
+			return nil, esc.Sprintf("not undone: the %s of the last act were used already or have expired", prose.Plural(gone, "entry"))
+		}
 		lines := []text.Line{
 			{Value: esc.Sprintf("Undo the last act on %s?", prose.Plural(n, "item")), Kind: text.Title},
 			{Value: esc.Sprintf("Restores %s as they were before.", prose.Plural(n, "item"))},
 		}
-		if n > 0 {
-			lines = append(lines, d.EnvironmentOf(items[0].Ref.Store)...)
+		if gone > 0 {
+			lines = append(lines, text.Line{Value: esc.Sprintf("%s more of this act stay as they are: their entries were used already or have expired.", prose.Group(gone)), Kind: text.Alert})
 		}
+		lines = append(lines, d.EnvironmentsOf(storesOf(items))...)
 		lines = append(lines,
 			text.Line{Value: esc.Const("What has changed since is not overwritten."), Kind: text.Note})
 		return &dialog.Dialog{Title: esc.Const("Undo"), Lines: lines, Choices: []dialog.Choice{{Verb: "Undo",
@@ -261,6 +262,16 @@ func (us *Undos) undoMany(ids []string) tea.Cmd {
 				return dialog.Acted{Instead: us.Work.Watching(undoEach(d, items, f.Reason))}
 			}}}}, safetext.Text{}
 	})
+}
+
+func storesOf(items []Target) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, t := range items {
+			if !yield(t.Ref.Store) {
+				return
+			}
+		}
+	}
 }
 
 func undoEach(d *desk.Desk, items []Target, why string) *task.Bulk {

@@ -14,6 +14,7 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/record"
@@ -68,14 +69,33 @@ func (us *Undos) Last() tea.Cmd {
 	return us.Entry(last[0])
 }
 
+// propose asks about undo entries. Those of ids that are gone leave the reach of z: the act before them is next.
+func (us *Undos) propose(ids []string, prepare func(context.Context, []operator.UndoRow) (*dialog.Dialog, safetext.Text)) tea.Cmd {
+	d := us.D
+	from, writable := d.Frame.Here(), d.ReadOnly == ""
+	return d.Ask(func(ctx context.Context) any {
+		m := dialog.Proposal{From: from, Writable: writable}
+		rows, _, err := d.Acts.Undos(ctx)
+		if err != nil {
+			m.No = d.Esc.Sprintf("not undone: %s", prose.Reason(d.Esc, err))
+			return m
+		}
+		m.Dialog, m.No = prepare(ctx, rows)
+		return loop.Then(func() tea.Cmd {
+			for _, id := range ids {
+				if !slices.ContainsFunc(rows, func(u operator.UndoRow) bool { return u.ID == id }) {
+					us.Take(id)
+				}
+			}
+			return d.Modal.Proposed(m)
+		})
+	})
+}
+
 // Entry asks whether to undo a change.
 func (us *Undos) Entry(id string) tea.Cmd {
 	d := us.D
-	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
-		rows, _, err := d.Acts.Undos(ctx)
-		if err != nil {
-			return nil, d.Esc.Sprintf("not undone: %s", prose.Reason(d.Esc, err))
-		}
+	return us.propose([]string{id}, func(_ context.Context, rows []operator.UndoRow) (*dialog.Dialog, safetext.Text) {
 		i := slices.IndexFunc(rows, func(u operator.UndoRow) bool { return u.ID == id })
 		if i < 0 {
 			return nil, d.Esc.Sprintf("not undone: the entry %s was used already or has expired", id)

@@ -1,7 +1,9 @@
 package desk
 
 import (
+	"iter"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -60,6 +62,14 @@ func (d *Desk) EnvironmentOf(store string) []text.Line {
 		return nil
 	}
 	return []text.Line{EnvironmentLine(d.Esc, s.Environment, store)}
+}
+
+// EnvironmentsOf are the lines of the stores of an act, each store once.
+func (d *Desk) EnvironmentsOf(stores iter.Seq[string]) (lines []text.Line) {
+	for _, name := range slices.Compact(slices.Sorted(stores)) {
+		lines = append(lines, d.EnvironmentOf(name)...)
+	}
+	return lines
 }
 
 // TypedName is the text to type before a destructive act, as it is shown; empty where the store is

@@ -3,6 +3,7 @@ package conflicts
 import (
 	"context"
 	"errors"
+	"iter"
 	"path"
 	"strings"
 	"time"
@@ -263,6 +264,7 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 				{Value: esc.Sprintf("Remove %s?", prose.Plural(int64(len(all)), "redundant copy")), Kind: text.Title},
 				text.Advice(esc, "Each is byte for byte its base, which stays. Each is kept: `z` puts them back. They are:"),
 			}}
+		dlg.Lines = append(dlg.Lines, d.EnvironmentsOf(storesOf(all))...)
 		if spared > 0 {
 			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("%s more of Resilio Sync stay: deleting one can delete the real file on other peers.", prose.Group(int64(spared))), Kind: text.Alert})
 		}
@@ -274,6 +276,16 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 		}}}
 		return dlg, safetext.Text{}
 	})
+}
+
+func storesOf(all []conflict.Copy) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, c := range all {
+			if !yield(c.Store) {
+				return
+			}
+		}
+	}
 }
 
 // typedAny is the text to type when one of the stores is production.

@@ -85,6 +85,7 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 	}
 	warn(renamed, "Renamed and not deleted, as the vendor of their tool advises: %s.")
 	warn(cautions, "The vendors of the tools of %s warn of something; each conflict says what.")
+	lines = append(lines, d.EnvironmentsOf(storesOf(all))...)
 	return &dialog.Dialog{Title: esc.Const("Resolve"), Lines: lines, Body: text.NewPage(nil, list.String()), Name: rs.typedAny(all),
 		Choices: []dialog.Choice{{Verb: words.verb, Typed: true, Begin: func() tea.Cmd { begun(); return nil }, Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
 			return dialog.Acted{Instead: d.Work.Watching(rs.resolveEach(all, t, f.Reason))}
