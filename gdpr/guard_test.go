@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/rsa"
 	"database/sql"
 	"encoding/json"
 	"encoding/pem"
@@ -48,6 +49,43 @@ func newSigner(t testing.TB) (sshsig.Signer, string) {
 		t.Fatal(err)
 	}
 	return s, path
+}
+
+// certify puts a key into a certificate that it has signed itself.
+func certify(t testing.TB, s sshsig.Signer) sshsig.Signer {
+	t.Helper()
+	c := &ssh.Certificate{Key: s.PublicKey(), CertType: ssh.UserCert, ValidBefore: ssh.CertTimeInfinity}
+	if err := c.SignCert(rand.Reader, s); err != nil {
+		t.Fatal(err)
+	}
+	out, err := ssh.NewCertSigner(c, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestApprovalByCertificate: a certificate signs as the key in it, an RSA key too.
+func TestApprovalByCertificate(t *testing.T) {
+	small, _ := newSigner(t)
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, err := ssh.NewSignerFromKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []sshsig.Signer{small, long} {
+		w, r, p := approvals(t)
+		if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, certify(t, s)); err != nil {
+			t.Fatal(err)
+		}
+		w.complete(p)
+		if _, rec, _, err := w.desk.Receipt(r.ID); err != nil || rec.Approver == nil || rec.Approver.Key != sshsig.Fingerprint(s.PublicKey()) {
+			t.Errorf("%s: the receipt's approver: %+v, %v", s.PublicKey().Type(), rec.Approver, err)
+		}
+	}
 }
 
 // approvals is a world whose plans must be approved.
@@ -233,6 +271,16 @@ func TestApprovalRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = w.desk.Approve(t.Context(), mine.ID, w.plan(mine.ID).Hash, s)
+			return err
+		}},
+		{"one's own in a certificate", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			s, _ := newSigner(t)
+			w.desk.Operator.Key = sshsig.Fingerprint(s.PublicKey())
+			mine, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Received: "2026-02-20", Ground: "x"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = w.desk.Approve(t.Context(), mine.ID, w.plan(mine.ID).Hash, certify(t, s))
 			return err
 		}},
 		{"one key under two names", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {

@@ -31,8 +31,17 @@ const (
 	pemType  = "SSH SIGNATURE"
 )
 
-// Fingerprint is SHA256:…, in the form of ssh-keygen.
-func Fingerprint(k PublicKey) string { return ssh.FingerprintSHA256(k) }
+// Fingerprint is SHA256:…, in the form of ssh-keygen; of a certificate, that of the key in it.
+func Fingerprint(k PublicKey) string { return ssh.FingerprintSHA256(certified(k)) }
+
+// certified returns the key in a certificate, or the key itself. A signature proves only who has the key: its owner can
+// make any number of certificates over it.
+func certified(k PublicKey) PublicKey {
+	if c, ok := k.(*ssh.Certificate); ok {
+		return c.Key
+	}
+	return k
+}
 
 // envelope is the blob after the magic.
 type envelope struct {
@@ -59,10 +68,10 @@ func signedBytes(namespace string, message []byte) []byte {
 
 // Sign returns the armored signature.
 func Sign(s Signer, namespace string, message []byte) (string, error) {
-	data := signedBytes(namespace, message)
+	data, key := signedBytes(namespace, message), certified(s.PublicKey())
 	var sig *ssh.Signature
 	var err error
-	if as, ok := s.(ssh.AlgorithmSigner); ok && s.PublicKey().Type() == ssh.KeyAlgoRSA {
+	if as, ok := s.(ssh.AlgorithmSigner); ok && key.Type() == ssh.KeyAlgoRSA {
 		sig, err = as.SignWithAlgorithm(rand.Reader, data, ssh.KeyAlgoRSASHA512) // no SHA-1 signature
 	} else {
 		sig, err = s.Sign(rand.Reader, data)
@@ -70,7 +79,7 @@ func Sign(s Signer, namespace string, message []byte) (string, error) {
 	if err != nil {
 		return "", model.Errorf(model.PermissionDenied, "sign", "the key did not sign: its owner or the agent refused")
 	}
-	blob := append([]byte(magic), ssh.Marshal(envelope{Version: 1, PublicKey: s.PublicKey().Marshal(), Namespace: namespace,
+	blob := append([]byte(magic), ssh.Marshal(envelope{Version: 1, PublicKey: key.Marshal(), Namespace: namespace,
 		Hash: hashName, Signature: ssh.Marshal(sig)})...)
 	return string(pem.EncodeToMemory(&pem.Block{Type: pemType, Bytes: blob})), nil
 }
