@@ -38,16 +38,27 @@ func fileHash(key suppress.Key, s *model.Store, id string) string {
 	if !filepath.IsAbs(s.Location) {
 		return ""
 	}
-	return key.Item("file", filepath.Join(rootOf(s), filepath.FromSlash(id)))
+	return key.Item("file", files(s)(id))
 }
 
-// rootOf is the directory of a store, without links.
-func rootOf(s *model.Store) string {
-	root, err := filepath.EvalSymlinks(s.Location)
-	if err != nil {
-		return s.Location
+// files returns the function that gives the path of an item of a store, with the links above it resolved.
+func files(s *model.Store) func(id string) string {
+	resolved := map[string]string{}
+	return func(id string) string {
+		dir, file := s.Location, id
+		if s.PathOf != nil {
+			dir, file = s.PathOf(id)
+		}
+		real, ok := resolved[dir]
+		if !ok {
+			var err error
+			if real, err = filepath.EvalSymlinks(dir); err != nil {
+				real = dir
+			}
+			resolved[dir] = real
+		}
+		return filepath.Join(real, filepath.FromSlash(file))
 	}
-	return root
 }
 
 // place is the store of a hold: its identity, or else its name.

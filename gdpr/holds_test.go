@@ -299,6 +299,34 @@ func TestDecisionsOnMany(t *testing.T) {
 	}
 }
 
+// TestAHoldUnderAnotherCrewship: a data directory and one agent's memory in it show the same file under ids whose paths
+// differ.
+func TestAHoldUnderAnotherCrewship(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{
+		"ship/output/crews/c1/agents/red/.memory/AGENT.md":            "the claim of " + name + "\n",
+		"ship/output/crews/c1/agents/red/.memory/daily/2026-02-01.md": name + " called\n",
+		"ship/output/crews/c1/agents/red/.memory/pins.md":             "rye\n",
+		"ship/output/solo/w1/agents/blue/.memory/lessons.md":          "none\n",
+	})
+	w.more = []backends.StoreConfig{
+		{Name: "ship", Kind: "crewship", Path: filepath.Join(w.dir, "ship")},
+		{Name: "one", Kind: "crewship", Path: filepath.Join(w.dir, "ship/output/crews/c1/agents/red/.memory")},
+	}
+	w.open()
+	r := w.file()
+	w.hold(r.ID, "one", "AGENT.md")
+	p := actions(w.plan(r.ID))
+	for _, ref := range []string{"one:AGENT.md", "ship:crews/c1/agents/red/AGENT.md"} {
+		if p[ref].Action != gdpr.Held {
+			t.Errorf("%s: %q; want it held", ref, p[ref].Action)
+		}
+	}
+	if _, err := w.store("ship").Provider.Forget(t.Context(), model.ForgetRequest{ID: "crews/c1/agents/red/AGENT.md"}); !model.IsRefusal(err) {
+		t.Errorf("forget = %v; want it refused", err)
+	}
+}
+
 // TestAHoldUnderAnotherStore: two stores show the same file, one from a directory above. A hold in one keeps the file
 // in both, also after the request is done, and from a plain forget.
 func TestAHoldUnderAnotherStore(t *testing.T) {

@@ -307,9 +307,9 @@ func (p *Plan) shared(fleet *backends.Fleet) map[int]string {
 		if err != nil || !filepath.IsAbs(s.Location) {
 			continue
 		}
-		root, n, by := rootOf(&s), 0, ""
+		path, n, by := files(&s), 0, ""
 		for _, st := range sp.Steps {
-			file := filepath.Join(root, filepath.FromSlash(st.ID))
+			file := path(st.ID)
 			switch first := shown[file]; {
 			case st.Layer != layerItem || st.Action != Forget && st.Action != Redact:
 			case first == "":

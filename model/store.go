@@ -59,6 +59,10 @@ type Store struct {
 	// cannot say.
 	Address func(RetainRequest) (string, error)
 
+	// PathOf returns the place of an item's own file by its id alone: a directory that the store opens, and the path
+	// below it. No I/O, so the file need not exist. nil where the id is the path below Location.
+	PathOf func(id string) (dir, file string)
+
 	// Origin returns the writer of an item, where the store itself knows it; false where it does not. No I/O.
 	// nil where the store knows no writers.
 	Origin func(Item) (Origin, bool)

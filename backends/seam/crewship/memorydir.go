@@ -61,7 +61,7 @@ func (s *store) memoryDirs(known *directory) (out []*memoryDir, problems []strin
 	defer e.root.Close()
 	e.crews()
 	e.solos()
-	e.add(memoryDir{prefix: "workspace-shared/", kind: kindUsers, root: e.base, dir: "workspace/shared/.memory"})
+	e.add(memoryDir{prefix: "workspace-shared/", kind: kindUsers, root: e.base, dir: usersDir})
 	if err := e.workspaces(); err != nil {
 		return nil, nil, err
 	}
@@ -77,6 +77,9 @@ func firstOf(values ...string) string {
 	}
 	return ""
 }
+
+// usersDir has the user models of people in no crew, below the base.
+const usersDir = "workspace/shared/.memory"
 
 type enumeration struct {
 	known        *directory
@@ -235,6 +238,26 @@ func (s *store) splitID(op, id string) (prefix, label string, err error) {
 	}
 	prefix = strings.Join(parts[:cut], "/") + "/"
 	return prefix, id[len(prefix):], nil
+}
+
+// pathOf returns the directory of a root and an item's file below it.
+func (s *store) pathOf(id string) (dir, file string) {
+	prefix, label, err := s.splitID("path", id)
+	if err != nil {
+		return s.at.base, id
+	}
+	parts := strings.Split(prefix, "/")
+	switch parts[0] {
+	case "crews":
+		return s.at.base, prefix + memoryName + "/" + label
+	case "solo":
+		return s.at.base, soloPlace("", parts[1], parts[2]).dir + "/" + label
+	case "workspace":
+		return s.at.memory, parts[1] + "/" + label
+	case "workspace-shared":
+		return s.at.base, usersDir + "/" + label
+	}
+	return s.at.base, label
 }
 
 func badID(op, id string) error {
