@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -123,6 +124,7 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 	if err := q.quarantine(ctx); err != nil {
 		return nil, err
 	}
+	q.found = slices.DeleteFunc(q.found, func(f Found) bool { return q.explained(ctx, f) })
 	slices.SortStableFunc(q.found, byID)
 	q.problems = slices.DeleteFunc(q.problems, func(p string) bool { return linked(s, p) })
 	return q, nil
@@ -240,11 +242,45 @@ func (q *search) note(id, body string, meta []model.Field, near bool) {
 	if !near {
 		return
 	}
-	q.bystanders.Add(q.m, body)
+	if strings.IndexByte(body, 0) < 0 || wide(body) { // a record cannot explain its own bytes
+		q.bystanders.Add(q.m, body)
+	}
 	for _, f := range meta {
 		q.bystanders.Add(q.m, f.Value)
 	}
 	q.bystanders.Add(q.m, id)
+}
+
+// explained reports whether an item was found only by a bystander's word in bytes that are no text. All bystanders are
+// known after the search alone.
+func (q *search) explained(ctx context.Context, f Found) bool {
+	loose := slices.Contains(f.Methods, subject.Embedded) || slices.Contains(f.Methods, subject.Archive)
+	if !loose || f.Tagged || !slices.Equal(f.Named, []string{"body"}) || f.Layer == layerQuarantine {
+		return false
+	}
+	if q.lean {
+		var err error
+		if f.Item, err = q.store.Browser.Read(ctx, f.Item.ID); err != nil {
+			return false
+		}
+	}
+	return !concerns(q.m, q.bystanders)([]byte(f.Item.Body))
+}
+
+// concerns returns Matcher.NamesBytes for records beside those of bystanders: a longer word of one is no identifier.
+func concerns(m *subject.Matcher, bystanders *subject.Bystanders) func(record []byte) bool {
+	return func(record []byte) bool {
+		if !m.NamesBytes(record) {
+			return false
+		}
+		rep, err := m.Scan(context.Background(), bytes.NewReader(record), bystanders) // in memory: nothing can block
+		return err != nil || rep.Hits+rep.Kept+rep.Alike > 0
+	}
+}
+
+func wide(body string) bool {
+	_, _, ok := subject.Plain([]byte(body))
+	return ok
 }
 
 // look decides whether an item concerns the subject, and why.

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"database/sql"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
@@ -20,6 +23,47 @@ func verdictOf(rows []receipt.Layer, layer string) model.Verdict {
 		}
 	}
 	return ""
+}
+
+// TestABystandersRecords: a binary file and a binary cell that hold only another person's longer id stay byte for byte,
+// because an item explains the word; those that hold the subject's own go.
+func TestABystandersRecords(t *testing.T) {
+	record := func(id string) string { return "\x00\x01\x02\x03\x00" + id + "\x00\x00\xff\xfe\x00\x01" }
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"v/o.md": "this is " + ana + "2\n", "v/hers.md": "of " + ana + "\n", "v/bob.bin": record(ana + "2"), "v/hers.bin": record("x" + ana), "v/.o.md.bak": record(ana + "2")})
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "v")}}
+	w.put("db", model.RetainRequest{Tier: "session", Key: "o", Content: "this is " + ana + "2"})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})
+	db, err := sql.Open("sqlite3", "file:"+w.path("db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	execAll(t, db, `CREATE TABLE cache(k TEXT PRIMARY KEY, v BLOB)`)
+	for k, id := range map[string]string{"bob": ana + "2", "hers": "x" + ana} {
+		if _, err := db.Exec(`INSERT INTO cache VALUES(?, ?)`, k, []byte(record(id))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	w.complete(w.plan(w.file().ID))
+	for name, stays := range map[string]bool{"v/bob.bin": true, "v/.o.md.bak": true, "v/hers.bin": false} {
+		if _, err := os.Stat(filepath.Join(w.dir, name)); (err == nil) != stays {
+			t.Errorf("%s: %v; want it to stay: %v", name, err, stays)
+		}
+	}
+	if db, err = sql.Open("sqlite3", "file:"+w.path("db")); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for k, want := range map[string]string{"bob": record(ana + "2"), "hers": ""} {
+		var got []byte
+		if err := db.QueryRow(`SELECT v FROM cache WHERE k = ?`, k).Scan(&got); err != nil || string(got) != want {
+			t.Errorf("cell %s: %q, %v; want %q", k, got, err, want)
+		}
+	}
 }
 
 // TestForeignBlobs erases a subject from binary cells in another program's table: a redactable cell

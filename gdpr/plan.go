@@ -524,7 +524,7 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 		}
 		return true // the item's own step covers it
 	})
-	dry, err := wouldScrub(ctx, r, m, s, sp, layers)
+	dry, err := wouldScrub(ctx, r, m, s, sp, layers, concerns(m, q.bystanders))
 	if err != nil {
 		return err
 	}
@@ -600,7 +600,7 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 // wouldScrub asks the store what its scrub would remove or rewrite: the same code makes the plan and carries
 // it out. A layer that goes as a whole has the hash of its bytes, to which the step binds the scrub; so do
 // the values that it edits in the records of edited items.
-func wouldScrub(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, layers []model.Layer) (map[string]model.Revision, error) {
+func wouldScrub(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, layers []model.Layer, concerns func([]byte) bool) (map[string]model.Revision, error) {
 	out := map[string]model.Revision{}
 	var removed, edited []string
 	for _, st := range sp.Steps {
@@ -612,7 +612,7 @@ func wouldScrub(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 		}
 	}
 	beside := map[string][]Beside{}
-	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Listed: layers, Removed: removed, Renamed: sp.renamed(), Edited: edited, Subjects: []string{r.Subject}, Redact: redactor(m), Concerns: m.NamesBytes, May: func(layer string, whole []byte) bool {
+	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Listed: layers, Removed: removed, Renamed: sp.renamed(), Edited: edited, Subjects: []string{r.Subject}, Redact: redactor(m), Concerns: concerns, May: func(layer string, whole []byte) bool {
 		out[layer] = bytesSum(whole)
 		return true
 	}, MayEdit: func(e model.RecordEdit) bool {

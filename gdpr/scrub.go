@@ -67,6 +67,19 @@ func (x *run) keptLayers(ctx context.Context, s model.Store) (map[string]bool, e
 	return out, nil
 }
 
+// bystanders are those in a store that the scrub has to spare.
+func (x *run) bystanders(ctx context.Context, s model.Store, sp StorePlan) (*subject.Bystanders, error) {
+	if !sp.touches() { // no record goes
+		return nil, nil
+	}
+	q := newSearch(s, x.m)
+	var err error
+	if q.bystanders, err = x.besides(ctx, s); err == nil {
+		_, err = q.run(ctx, nil)
+	}
+	return q.bystanders, err
+}
+
 // renamed maps the old ids of renamed items to their new ids.
 func (sp *StorePlan) renamed() map[string]string {
 	out := map[string]string{}
@@ -130,10 +143,18 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		x.problem(s.Name, "it is not scrubbed, nobody can say what is on hold in it: %s", model.KindOf(err))
 		return nil
 	}
+	bystanders, err := x.bystanders(ctx, s, sp)
+	if err != nil {
+		if ctx.Err() != nil {
+			return model.FromContext(ctx, "gdpr-erase")
+		}
+		x.problem(s.Name, "it is not scrubbed, nobody can say who else is in it: %s", model.KindOf(err))
+		return nil
+	}
 	req := model.ScrubRequest{May: x.seen(sp, kept), MayEdit: sp.planned(func(layer string) { x.unseen[model.Ref{Store: s.Name, ID: layer}] = true }),
-		Removed: removed, Renamed: sp.renamed(), Edited: edited, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
+		Removed: removed, Renamed: sp.renamed(), Edited: edited, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: concerns(x.m, bystanders),
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
-			rep, err := x.m.Scan(ctx, medium, nil)
+			rep, err := x.m.Scan(ctx, medium, bystanders)
 			return rep.Hits > 0, err
 		},
 		Redact: redactor(x.m),
