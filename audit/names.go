@@ -11,8 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/text/unicode/norm"
-
 	"memdesk/internal/atomicfile"
 )
 
@@ -298,24 +296,21 @@ func (n *Names) count(state NameState, seq uint64) {
 }
 
 // EraseNames removes every clear name and reason about a person, who has these terms: of records whose subject
-// is one of them, and those that contain one, in any case, or satisfy names: a term inside a path or a reason is
-// as clear as alone. It returns the number of removed rows. The chain does not change. The old file's bytes are
+// is one of them, and those in which names finds the person. It returns the number of removed rows. The chain does not change. The old file's bytes are
 // overwritten before they are freed, as far as the file system overwrites in place.
 func (l *Log) EraseNames(ctx context.Context, terms []string, names func(text string) bool) (int, error) {
 	k, err := l.readKey()
 	if err != nil && !errors.Is(err, ErrNoKey) {
 		return 0, fmt.Errorf("erase names: %w", err)
 	}
-	var hashes, needles []string
+	var hashes []string
 	for _, t := range terms {
-		if normal := normalSubject(t); normal != "" {
-			hashes, needles = append(hashes, k.subject(t)), append(needles, normal)
+		if normalSubject(t) != "" {
+			hashes = append(hashes, k.subject(t))
 		}
 	}
 	return l.eraseRows(ctx, func(n nameRow) bool {
-		hay := strings.ToLower(norm.NFC.String(n.Name + "\x00" + n.Reason + "\x00" + n.Origin))
-		return slices.Contains(hashes, n.Subject) || slices.ContainsFunc(needles, func(t string) bool { return strings.Contains(hay, t) }) ||
-			names(n.Name) || names(n.Reason) || names(n.Origin)
+		return slices.Contains(hashes, n.Subject) || names(n.Name) || names(n.Reason) || names(n.Origin)
 	})
 }
 
