@@ -30,6 +30,27 @@ type Hold struct {
 	// File is the hash of the item's path (fileHash): another store over the same directory has the same file
 	// under another id. Empty where the store is not on this machine, and in an old hold until the next plan.
 	File string `json:"file,omitempty"`
+	// Dirs are the hashes of the directories above it, with spaces between them: a store of one may have the file too.
+	Dirs string `json:"dirs,omitempty"`
+}
+
+// locate completes a hold with the identity of its store and the hashes of its file.
+func (h *Hold) locate(key suppress.Key, s *model.Store) {
+	h.Where, h.File, h.Dirs = s.Identity(), fileHash(key, s, h.ID), ""
+	if h.File == "" {
+		return
+	}
+	for dir, last := filepath.Dir(files(s)(h.ID)), ""; dir != last; dir, last = filepath.Dir(dir), dir {
+		h.Dirs += dirHash(key, dir) + " "
+	}
+}
+
+// dirHash is the hash of a directory's path; links in the path are resolved.
+func dirHash(key suppress.Key, dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return key.Item("dir", dir)
 }
 
 // fileHash is the hash of the path that an item has where its store is a tree of files; empty where the store is
@@ -198,7 +219,7 @@ func (d *Desk) Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold,
 	if err != nil {
 		return h, err
 	}
-	h.Where, h.File = s.Identity(), fileHash(key, &s, h.ID)
+	h.locate(key, &s)
 	if s.Browser == nil {
 		return h, nil // a store that cannot be read can still have a hold
 	}
@@ -307,8 +328,8 @@ func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error
 		if h.Where == "" && h.Store == s.Name {
 			r.Holds[i].Where = where
 		}
-		if h = r.Holds[i]; h.Where == where && h.File == "" && !h.hashed() {
-			r.Holds[i].File = fileHash(key, &s, h.ID)
+		if h = r.Holds[i]; h.Where == where && h.Dirs == "" && !h.hashed() {
+			r.Holds[i].locate(key, &s)
 		}
 	}
 	if _, err := d.held(&s, "-"); err != nil { // the holds can be read
@@ -348,6 +369,7 @@ type holdCache struct {
 	items  map[model.Ref]string
 	hashes map[string]string // and by the hash of the item's file
 	stores map[string]string // a request with a hold in the store
+	dirs   map[string]string // or, by the hash of a directory, with the file of one below it
 	key    suppress.Key
 }
 
@@ -381,7 +403,7 @@ func (d *Desk) held(s *model.Store, id string) (string, error) {
 	})
 }
 
-// heldIn is a request with a hold in a store; empty for none. A cascade names no item, so nothing proves that
+// heldIn is a request with a hold in a store, or on a file that lies in its directory; empty for none. A cascade names no item, so nothing proves that
 // it spares a held one.
 func (d *Desk) heldIn(s *model.Store) (string, error) {
 	return d.onHold(func(c *holdCache) string {
@@ -391,7 +413,10 @@ func (d *Desk) heldIn(s *model.Store) (string, error) {
 		if r := c.stores[s.Identity()]; r != "" {
 			return r
 		}
-		return c.stores[s.Name]
+		if r := c.stores[s.Name]; r != "" || !filepath.IsAbs(s.Location) || len(c.dirs) == 0 {
+			return r
+		}
+		return c.dirs[dirHash(c.key, s.Location)]
 	})
 }
 
@@ -424,12 +449,15 @@ func (c *holdCache) read(d *Desk) error {
 	if err != nil {
 		return err
 	}
-	c.items, c.hashes, c.stores = map[model.Ref]string{}, map[string]string{}, map[string]string{}
+	c.items, c.hashes, c.stores, c.dirs = map[model.Ref]string{}, map[string]string{}, map[string]string{}, map[string]string{}
 	for _, r := range all {
 		for _, h := range r.Holds {
 			c.stores[h.place()] = r.ID
 			if h.File != "" {
 				c.hashes[h.File] = r.ID
+			}
+			for _, dir := range strings.Fields(h.Dirs) {
+				c.dirs[dir] = r.ID
 			}
 			if h.hashed() {
 				c.hashes[h.ID] = r.ID

@@ -322,8 +322,10 @@ func TestAHoldUnderAnotherCrewship(t *testing.T) {
 			t.Errorf("%s: %q; want it held", ref, p[ref].Action)
 		}
 	}
-	if _, err := w.store("ship").Provider.Forget(t.Context(), model.ForgetRequest{ID: "crews/c1/agents/red/AGENT.md"}); !model.IsRefusal(err) {
-		t.Errorf("forget = %v; want it refused", err)
+	for _, req := range []model.ForgetRequest{{ID: "crews/c1/agents/red/AGENT.md"}, {DataSubjectID: ana}} {
+		if _, err := w.store("ship").Provider.Forget(t.Context(), req); !model.IsRefusal(err) || !strings.Contains(err.Error(), r.ID) {
+			t.Errorf("forget %+v = %v; want it refused because of the hold", req, err)
+		}
 	}
 }
 
