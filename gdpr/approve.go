@@ -96,6 +96,9 @@ func (d *Desk) approve(ctx context.Context, id, planHash, print string, sign fun
 	if why == "" {
 		why = d.mayNotApprove(&r, print)
 	}
+	if why == "" && sign == nil && (d.Operator.ID == r.ByID || d.Operator.ID == r.By) {
+		why = noOther
+	}
 	if why != "" {
 		return Due{}, d.refused(ctx, &r, "gdpr-approve", why)
 	}
@@ -147,6 +150,10 @@ func (d *Desk) mayNotApprove(r *Request, fingerprint string) string {
 	}
 	return ""
 }
+
+// noOther is why an operator cannot approve the own request in another session: each login may have a key of its own,
+// where an authority makes them.
+const noOther = "the operator of this session filed the request"
 
 // noRequesterKey is why a request that was filed without a key cannot be approved.
 const noRequesterKey = "no key of the requester is on record, so nobody can say that this one is another person's: withdraw the request and file it anew with --key FILE or from an SSH login"

@@ -162,6 +162,8 @@ func TestApprovalBySession(t *testing.T) {
 	refused("no key has authenticated")
 	w.desk.Operator = requester
 	refused("the requester's own")
+	w.desk.Operator.Key = "SHA256:of another login"
+	refused("filed the request")
 
 	w.desk.Operator = gdpr.Operator{ID: "second", Key: key}
 	if _, err := w.desk.ApproveHere(t.Context(), r.ID, p.Hash); err != nil { // but the log has no key on record
