@@ -99,8 +99,7 @@ func (x *Index) inside(ctx context.Context, content string) (out []Match) {
 	return out
 }
 
-// Pieces passes a text to look in pieces that end between words; bytes with zeros that are no UTF-16 are no
-// text.
+// Pieces passes bytes to look in pieces that end between words, except a database's: its rows are items.
 func Pieces(r io.Reader, look func(...string)) error {
 	const piece, overlap = 1 << 20, 2 * subject.MaxTerm
 	b := bufio.NewReaderSize(r, piece)
@@ -108,8 +107,10 @@ func Pieces(r io.Reader, look func(...string)) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return model.E(model.Unavailable, "read", atomicfile.Pathless(err))
 	}
-	if bytes.IndexByte(head, 0) >= 0 && !subject.Wide(head) {
-		return nil
+	for _, magic := range []string{"SQLite format 3\x00", "\x37\x7f\x06\x82", "\x37\x7f\x06\x83", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return nil
+		}
 	}
 	var window []byte
 	for {
