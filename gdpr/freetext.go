@@ -137,7 +137,8 @@ func (n nameless) receipt(r *receipt.Receipt) {
 	}
 	n.layers(r.Layers)
 	for i := range r.Backups {
-		r.Backups[i].Reason, r.Backups[i].Where = n.text(r.Backups[i].Reason), n.text(r.Backups[i].Where)
+		b := &r.Backups[i]
+		b.Reason, b.Where, b.Guard = n.text(b.Reason), n.text(b.Where), n.text(b.Guard)
 	}
 	for i := range r.Attested {
 		r.Attested[i].Layer, r.Attested[i].By.Name = n.text(r.Attested[i].Layer), n.text(r.Attested[i].By.Name)

@@ -2,6 +2,8 @@ package gdpr_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -188,5 +190,24 @@ func TestNoReportNamesAnybody(t *testing.T) {
 				t.Errorf("%s (%s) is named", word, form)
 			}
 		}
+	}
+}
+
+// TestNamesInTheConfiguration: a receipt shows no name of the person that stands in a [[backup]], and a recipient who is
+// called like the person is refused before anything is planned.
+func TestNamesInTheConfiguration(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "rain"})
+	w.desk.Policy.Recipients = []gdpr.Recipient{{Name: name + ", bookkeeping"}}
+	w.desk.Policy.Backups = []gdpr.Backup{{Where: "the tape of " + name, RestoreGuard: "ask " + name}}
+	r := w.file()
+	if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a recipient called like the person: %v; want InvalidInput", err)
+	}
+	w.desk.Policy.Recipients = nil
+	w.complete(w.plan(r.ID))
+	if _, rec, _, err := w.desk.Receipt(r.ID); err != nil || len(rec.Backups) == 0 || strings.Contains(fmt.Sprintf("%+v", rec), name) {
+		t.Errorf("%+v, %v", rec.Backups, err)
 	}
 }

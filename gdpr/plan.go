@@ -385,6 +385,11 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 			return Plan{}, err
 		}
 	}
+	for _, to := range d.Policy.Recipients { // the receipt names each one, so that notices can be told apart
+		if m.Names(to.Name) {
+			return Plan{}, model.Errorf(model.InvalidInput, "gdpr-plan", "a recipient is called like the person, and the receipt would name them: give it another name in [[recipient]], then plan again")
+		}
+	}
 	for i, member := range fleet.Members() {
 		t := &teller{step: step, now: d.Clock.Now, at: Searching{Store: member.Name, At: i + 1, Stores: len(fleet.Members())}}
 		sp := StorePlan{Store: member.Name, Kind: member.Kind}
