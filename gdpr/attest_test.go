@@ -205,3 +205,26 @@ func TestAHoldOfWhatThePlanCannotFind(t *testing.T) {
 		}
 	}
 }
+
+// TestADeletedExportIsLookedFor: also after the end of a request, when the export's path named the person and is
+// redacted.
+func TestADeletedExportIsLookedFor(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "rain"})
+	r := w.file()
+	out := filepath.Join(t.TempDir(), "of "+name)
+	if _, _, err := w.desk.Export(t.Context(), r.ID, out, w.fleet); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(w.plan(r.ID))
+	if _, err := w.desk.MarkExport(t.Context(), r.ID, 0, receipt.ExportDeleted); !errors.Is(err, model.Conflict) {
+		t.Errorf("%v; want Conflict: it is still there", err)
+	}
+	if err := os.RemoveAll(out); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.desk.MarkExport(t.Context(), r.ID, 0, receipt.ExportDeleted); err != nil {
+		t.Error(err)
+	}
+}

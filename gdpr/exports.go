@@ -12,6 +12,8 @@ import (
 
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
+	"memdesk/gdpr/suppress"
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -19,7 +21,8 @@ import (
 // receipt and report list it until it is marked as handed over or deleted.
 type Export struct {
 	N     int       `json:"n"`
-	Path  string    `json:"path"` // where it was written; redacted at the end
+	Path  string    `json:"path"`            // where it was written; redacted at the end
+	Named string    `json:"named,omitempty"` // the hash of the whole path, where it named the subject
 	Made  time.Time `json:"made"`
 	Items int64     `json:"items"`
 	State string    `json:"state"` // receipt.ExportMade, ExportHandedOver or ExportDeleted
@@ -117,8 +120,12 @@ func (d *Desk) MarkExport(ctx context.Context, id string, n int, state string) (
 		return Due{}, model.Errorf(model.InvalidInput, op, "which of %d exports? give its number: --export N, from 1", len(r.Exports))
 	}
 	if state == receipt.ExportDeleted {
-		parts, gerr := unfinishedExports(r.Exports[i].Path)
-		if _, err := os.Lstat(r.Exports[i].Path); !errors.Is(err, fs.ErrNotExist) || gerr != nil {
+		path, err := d.pathOf(r.Exports[i])
+		if err != nil {
+			return Due{}, err
+		}
+		parts, gerr := unfinishedExports(path)
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) || gerr != nil {
 			return Due{}, model.Errorf(model.Conflict, op, "export %d is still there: delete it first", n)
 		}
 		if len(parts) > 0 {
@@ -139,6 +146,34 @@ func (d *Desk) MarkExport(ctx context.Context, id string, n int, state string) (
 	return r.due(d.Clock.Now()), nil
 }
 
+// pathOf is the path of an export. One that named the subject is found by its hash in its directory; where that is
+// not known either, nobody can say that the export is gone.
+func (d *Desk) pathOf(e Export) (string, error) {
+	const op = "gdpr-export"
+	if !strings.Contains(e.Path, Erased) {
+		return e.Path, nil
+	}
+	dir := filepath.Dir(e.Path)
+	if e.Named == "" || strings.Contains(dir, Erased) {
+		return "", model.Errorf(model.Conflict, op, "the path of export %d named the person and is not kept, so nobody can look whether it is gone", e.N)
+	}
+	key, err := d.pseudonymKey()
+	if err != nil {
+		return "", err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", model.E(model.Unavailable, op, atomicfile.Pathless(err))
+	}
+	for _, f := range entries {
+		name, _, _ := strings.Cut(f.Name(), tempMark) // of an interrupted export too
+		if path := filepath.Join(dir, name); key.Item("export", path) == e.Named {
+			return path, nil
+		}
+	}
+	return e.Path, nil
+}
+
 // unfinishedExports are what interrupted exports left beside their destination (newSink).
 func unfinishedExports(path string) (out []string, err error) {
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -154,13 +189,16 @@ func unfinishedExports(path string) (out []string, err error) {
 }
 
 // forgetNames redacts the subject in what a request keeps after its end.
-func (r *Request) forgetNames(m *subject.Matcher) {
+func (r *Request) forgetNames(key suppress.Key, m *subject.Matcher) {
 	r.By, r.ByID, r.OpenDSR, r.Gone = m.Redact(r.By, Erased), m.Redact(r.ByID, Erased), m.Redact(r.OpenDSR, Erased), nil
 	if r.Identity != nil {
 		r.Identity.By = m.Redact(r.Identity.By, Erased)
 	}
 	for i := range r.Exports {
-		r.Exports[i].Path = m.Redact(r.Exports[i].Path, Erased)
+		e := &r.Exports[i]
+		if m.Names(e.Path) {
+			e.Path, e.Named = m.Redact(e.Path, Erased), key.Item("export", e.Path)
+		}
 	}
 	for i, a := range r.Attested {
 		r.Attested[i].Layer, r.Attested[i].Ground, r.Attested[i].By.Name = m.Redact(a.Layer, Erased), citedArticles(a.Ground), m.Redact(a.By.Name, Erased)

@@ -206,7 +206,7 @@ func (x *run) close(ctx context.Context, now time.Time) error {
 			}
 			r.Holds[i].Ground = x.m.Redact(h.Ground, Erased)
 		}
-		r.forgetNames(x.m)
+		r.forgetNames(key, x.m)
 		r.Finished, r.Warnings = now, warnings
 		return nil
 	})

@@ -56,6 +56,10 @@ func (d *Desk) withdraw(ctx context.Context, r *Request, reason string) error {
 	if err != nil {
 		return err
 	}
+	key, err := d.pseudonymKey()
+	if err != nil {
+		return err
+	}
 	all, err := d.List()
 	if err != nil {
 		return err
@@ -85,7 +89,7 @@ func (d *Desk) withdraw(ctx context.Context, r *Request, reason string) error {
 		r.State, r.Finished, r.Reason = StateWithdrawn, d.Clock.Now().UTC(), m.Redact(reason, Erased)
 		r.Subject, r.Aliases, r.Ground, r.Choices, r.Holds, r.PausedSince = "", nil, "", nil, nil, ""
 		r.Attested = nil
-		r.forgetNames(m)
+		r.forgetNames(key, m)
 		return nil
 	})
 }
