@@ -24,7 +24,7 @@ func (x *run) finish(ctx context.Context) error {
 		return err
 	}
 	if now.PlanHash != x.p.Hash && (x.out.Status == StateComplete || x.out.Status == StateInScope) {
-		x.out.Status, x.out.Reason = StatePartial, "the request was changed while its plan was carried out: plan again"
+		x.out.Status, x.out.Reason = StatePartial, changedReason
 	}
 	now.Warnings = x.r.Warnings
 	*x.r = now
@@ -48,8 +48,18 @@ func (x *run) finish(ctx context.Context) error {
 	if x.out.Status == StateInScope { // the next verification needs the identifiers
 		return x.keep(ctx)
 	}
-	return x.settle(ctx, x.d.Clock.Now().UTC())
+	if err := x.settle(ctx, x.d.Clock.Now().UTC()); !errors.Is(err, errChanged) {
+		return err
+	}
+	x.out.Status, x.out.Reason = StatePartial, changedReason
+	return errors.Join(removeIfThere(x.d.dir("receipts", x.r.ID+".json")), x.report(), x.keep(ctx))
 }
+
+// changedReason is why a run whose request was changed meanwhile is not complete.
+const changedReason = "the request was changed while its plan was carried out: plan again"
+
+// errChanged keeps a request open that was changed after its receipt was written.
+var errChanged = model.Errorf(model.Conflict, "gdpr-erase", changedReason)
 
 // keep saves the outcome in the request.
 func (x *run) keep(ctx context.Context) error {
@@ -199,6 +209,9 @@ func (x *run) close(ctx context.Context, now time.Time) error {
 	}
 	warnings := x.r.Warnings
 	return x.d.edit(context.WithoutCancel(ctx), x.r, func(r *Request) error {
+		if r.PlanHash != x.p.Hash {
+			return errChanged
+		}
 		r.State, r.Subject, r.Aliases, r.Ground, r.Choices, r.Reason = StateComplete, "", nil, "", nil, ""
 		for i, h := range r.Holds {
 			if !h.hashed() {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -18,6 +19,7 @@ import (
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/sshsig"
+	"memdesk/internal/clock"
 	"memdesk/model"
 )
 
@@ -380,5 +382,43 @@ func TestWhatUndoKeepsOfAnItemThatAnEarlierPlanRemoved(t *testing.T) {
 	kept, _, err := w.desk.Undo.List()
 	if err != nil || len(kept) != 1 || kept[0].Item != "x2" {
 		t.Errorf("undo keeps %+v, %v; want the bystander's alone", kept, err)
+	}
+}
+
+// when is a clock that does something at the first look after a file is there.
+type when struct {
+	clock.Clock
+	file string
+	do   *func()
+}
+
+func (c when) Now() time.Time {
+	if do := *c.do; do != nil {
+		if _, err := os.Stat(c.file); err == nil {
+			*c.do = nil
+			do()
+		}
+	}
+	return c.Clock.Now()
+}
+
+// TestAHoldAfterTheReceipt: a hold that is placed when the receipt is written keeps the request open, without a receipt.
+func TestAHoldAfterTheReceipt(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "rain"})
+	r := w.file()
+	p := w.plan(r.ID)
+	do := func() { w.hold(r.ID, "db", "n2") }
+	w.desk.Clock = when{w.desk.Clock, filepath.Join(w.desk.State, "gdpr", "receipts", r.ID+".json"), &do}
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || do != nil {
+		t.Fatalf("%s, %v; want partial", out.Status, err)
+	}
+	if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
+		t.Errorf("the receipt: %v; want none", err)
+	}
+	if got, err := w.desk.Get(r.ID); err != nil || len(got.Holds) != 1 || got.Subject == "" {
+		t.Errorf("%d holds, %v", len(got.Holds), err)
 	}
 }
