@@ -74,7 +74,7 @@ func (d *Desk) withdraw(ctx context.Context, r *Request, reason string) error {
 			wanted = true
 		}
 	}
-	if !wanted {
+	if !wanted && r.Of == "" { // a sweep began no suppression: the person was erased before
 		if err := d.Suppressed().Lift(r.Pseudonym, by...); err != nil {
 			return err
 		}
