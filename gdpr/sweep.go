@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -28,7 +29,8 @@ type Swept struct {
 // Sweep searches every store for every suppressed person, by pseudonyms alone, and erases again what a
 // restore or a sync brought back. It takes the identifiers for that from the texts that it finds. Items on
 // hold are meant to stay and count for nobody. An unfinished sweep continues under the request that it filed.
-// confirm sees each plan before anything goes; its error ends the sweep.
+// confirm sees each plan before anything goes; its error ends the sweep. A person whose plan or approval is refused is
+// a problem, and the others are erased all the same.
 func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Plan) error) ([]Swept, []string, error) {
 	return d.sweep(ctx, fleet, "", confirm)
 }
@@ -84,17 +86,27 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 		}
 	}
 	var out []Swept
+	var no error
+	ask := func(p Plan) error {
+		if confirm != nil {
+			no = confirm(p)
+		}
+		return no
+	}
 	for _, p := range persons {
 		terms := back.found[p.Pseudonym]
 		if len(terms) == 0 {
 			continue
 		}
-		s, err := d.again(ctx, p, terms, fleet, confirm)
+		s, err := d.again(ctx, p, terms, fleet, ask)
 		if s.Request != "" {
 			out = append(out, s)
 		}
-		if err != nil {
+		switch {
+		case no != nil, ctx.Err() != nil, err != nil && s.Request == "":
 			return out, problems, err
+		case err != nil:
+			problems = append(problems, s.Request+": "+err.Error())
 		}
 	}
 	return out, problems, nil
@@ -169,14 +181,12 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 			}
 		}
 	}
-	if err := each(ctx, s, look); err != nil {
-		return err
-	}
+	failed := each(ctx, s, look) // what lies beside the items is searched all the same
 	if err := sweepLayers(ctx, s, r, held); err != nil {
 		return err
 	}
 	if s.Quarantine == nil {
-		return nil
+		return failed
 	}
 	entries, err := s.Quarantine.Quarantined(ctx)
 	if err != nil {
@@ -192,7 +202,7 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 			r.look(full.Body, full.Source, e.ID)
 		}
 	}
-	return nil
+	return failed
 }
 
 // lookItem receives every item.
@@ -231,31 +241,35 @@ func errUnseen() error {
 
 // sweepItems searches listed items one by one, then those in no list.
 func sweepItems(ctx context.Context, s model.Store, look lookItem) error {
-	seen, unseen := map[string]bool{}, false
+	var failed error
+	seen := map[string]bool{}
 	req := model.PageRequest{Limit: model.MaxPage, Hidden: true}
 	for {
 		page, err := s.Browser.List(ctx, req)
 		if err != nil {
 			return err
 		}
-		unseen = unseen || slices.ContainsFunc(page.Problems, func(p string) bool { return !linked(s, p) })
+		if slices.ContainsFunc(page.Problems, func(p string) bool { return !linked(s, p) }) {
+			failed = errUnseen()
+		}
 		for _, h := range page.Items {
 			it, err := s.Browser.Read(ctx, h.ID)
 			if err != nil {
-				if model.KindOf(err) == model.NotFound || linked(s, err.Error()) {
-					continue
+				switch k := model.KindOf(err); {
+				case k == model.NotFound || linked(s, err.Error()):
+				case k.Retryable() || ctx.Err() != nil:
+					return err
+				default:
+					failed = err
 				}
-				return err
+				continue
 			}
 			look(it.ID, it.Body, it.Meta)
 			seen[h.ID] = true
 		}
 		if page.Next == "" {
 			err := sweepNames(ctx, s, seen, look)
-			if err == nil && unseen {
-				err = errUnseen()
-			}
-			return err
+			return cmp.Or(err, failed)
 		}
 		req.Cursor = page.Next
 	}
@@ -356,6 +370,7 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fle
 			for _, t := range terms {
 				if !slices.Contains(r.Terms(), t) {
 					r.Aliases = append(r.Aliases, t)
+					r.void() // a run of it has not searched for this one
 				}
 			}
 			return r.over("gdpr-sweep") // another sweep may just have ended it
@@ -371,14 +386,14 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fle
 		}
 		return errors.Join(err, d.unfile(ctx, r.ID))
 	}
-	if s.Plan, err = d.MakePlan(ctx, r.ID, fleet, nil); err != nil {
+	if s.Plan, err = d.MakePlan(ctx, r.ID, fleet, nil); errors.Is(err, model.InvalidInput) {
+		return s, err // what it says to do needs the request
+	} else if err != nil {
 		return s, drop(err)
 	}
 	s.Items, _ = s.Plan.Count()
-	if confirm != nil {
-		if err := confirm(s.Plan); err != nil {
-			return s, drop(err)
-		}
+	if err := confirm(s.Plan); err != nil {
+		return s, drop(err)
 	}
 	s.Outcome, err = d.Erase(ctx, Order{Request: r.ID, PlanHash: s.Plan.Hash, ConfirmCount: s.Items}, fleet, nil)
 	return s, err

@@ -1,8 +1,10 @@
 package gdpr_test
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,6 +47,94 @@ func TestASweepAfterARestore(t *testing.T) {
 	}
 }
 
+// TestASweepGoesOnAfterARefusal: one person's refused plan is a problem that names a request in which it can be
+// answered, and the other person is erased again.
+func TestASweepGoesOnAfterARefusal(t *testing.T) {
+	w := newWorld(t)
+	for i := range 5 {
+		w.put("db", model.RetainRequest{Tier: "longterm", Key: fmt.Sprintf("x%d", i), Content: "routers"})
+	}
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "asked by " + other})
+	w.complete(w.plan(w.file().ID))
+	bob, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.complete(w.plan(bob.ID))
+	files := map[string]string{"b/memory/fix/bob.md": "of " + other + "\n", "b/memory/fix/rain.md": "rain\n"}
+	for i := range 22 {
+		files[fmt.Sprintf("v/n%d.md", i)] = "of " + name + "\n"
+	}
+	plant(t, w.dir, files)
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "v")}, {Name: "b", Kind: "vault", Path: filepath.Join(w.dir, "b")}}
+	w.open()
+	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	if err != nil || len(swept) != 2 || len(problems) != 1 || swept[0].Outcome.Status != "" || swept[1].Outcome.Status != gdpr.StateComplete {
+		t.Fatalf("%+v, %q, %v; want the first refused and the second complete", swept, problems, err)
+	}
+	if _, err := w.desk.Whole(t.Context(), swept[0].Request, w.store("notes")); err != nil || !strings.Contains(problems[0], swept[0].Request) {
+		t.Fatalf("%q: %v", problems, err)
+	}
+	swept, problems, err = w.desk.Sweep(t.Context(), w.fleet, nil)
+	if err != nil || len(swept) != 1 || len(problems) != 0 || swept[0].Outcome.Status != gdpr.StateComplete {
+		t.Errorf("%+v, %q, %v; want it complete", swept, problems, err)
+	}
+}
+
+// TestADeclinedSweepLiftsNothing: the person stays on the list, also where the request that put them there counts as
+// withdrawn.
+func TestADeclinedSweepLiftsNothing(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "rain"})
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	editRequest(t, w, r.ID, func(m map[string]any) { m["state"] = gdpr.StateWithdrawn })
+	plant(t, w.dir, map[string]string{"s/memory/fix/b.md": name + " is back\n", "s/memory/fix/c.md": "rain\n"})
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "vault", Path: filepath.Join(w.dir, "s")}}
+	w.open()
+	no := errors.New("no")
+	for range 2 {
+		if swept, _, err := w.desk.Sweep(t.Context(), w.fleet, func(gdpr.Plan) error { return no }); !errors.Is(err, no) || len(swept) != 1 {
+			t.Fatalf("%d came back, %v; want one, declined", len(swept), err)
+		}
+	}
+}
+
+// TestASweepFindsMoreOfAPerson: an identifier that joins a begun sweep's request makes its plan void.
+func TestASweepFindsMoreOfAPerson(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "rain"})
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	note := filepath.Join(w.dir, "s", "memory", "fix", "b.md")
+	plant(t, w.dir, map[string]string{"s/memory/fix/b.md": name + " is back\n", "s/memory/fix/c.md": "rain\n"})
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "vault", Path: filepath.Join(w.dir, "s")}}
+	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Forget != nil {
+			return model.Errorf(model.Unavailable, "forget", "no answer")
+		}
+		return next(ctx)
+	}}
+	w.open()
+	swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	if err != nil || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StatePartial {
+		t.Fatalf("%+v, %v; want partial", swept, err)
+	}
+	if err := os.WriteFile(note, []byte(name+" wrote from "+mail+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.desk.Policy.Recipients = []gdpr.Recipient{{Name: name}} // no plan can be made
+	if _, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := w.desk.Get(swept[0].Request); err != nil || len(got.Aliases) == 0 || got.PlanHash != "" {
+		t.Errorf("%d aliases, plan %q, %v; want a void plan", len(got.Aliases), got.PlanHash, err)
+	}
+}
+
 // TestSweepFindsWhateverCameBack restores one thing at a time, past every gate, as a backup or a sync
 // peer does.
 func TestSweepFindsWhateverCameBack(t *testing.T) {
@@ -54,6 +144,7 @@ func TestSweepFindsWhateverCameBack(t *testing.T) {
 		{"a note's name", "vault/memory/idea/ana-zxribeiro.md", "# Shoes\n\nred\n"},
 		{"a conflict copy", "vault/memory/idea/list.sync-conflict-20260527-083015-K3ZQ7AB.md", "# A list\n\n- " + mail + "\n"},
 		{"a backup", "vault/memory/idea/list.md.bak", "# A list\n\n- " + mail + "\n"},
+		{"an old version that is no text", "vault/.stversions/memory/idea/list~20260101-101011.md", "\x00\nasks " + name + " for tea"},
 		{"an old version", "vault/.stversions/memory/idea/list~20260101-101010.md", "once " + ana + "\n"},
 		{"a temporary file", "vault/memory/idea/.agentmd-1.tmp", "half of " + name},
 		{"a text in UTF-16", "vault/memory/idea/old.txt", utf16le("a text by " + name + ", old")},

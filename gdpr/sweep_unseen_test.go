@@ -64,6 +64,35 @@ func (b partlyListed) List(ctx context.Context, req model.PageRequest) (model.Pa
 	return p, err
 }
 
+// shutText is a store of which one text cannot be read, and shutItem one of which no item can.
+type shutText struct{ model.Texts }
+
+func (x shutText) EachText(ctx context.Context, fn func(model.Text, error) bool) ([]string, error) {
+	fn(model.Text{ID: "n2"}, model.Errorf(model.PermissionDenied, "read", "no permission"))
+	return x.Texts.EachText(ctx, fn)
+}
+
+type shutItem struct{ model.Browser }
+
+func (b shutItem) Read(context.Context, string) (model.Item, error) {
+	return model.Item{}, model.Errorf(model.PermissionDenied, "read", "no permission")
+}
+
+// spareLayer has a backup that names the person.
+type spareLayer struct{ model.Maintainer }
+
+func (m spareLayer) Layers(ctx context.Context) ([]model.Layer, error) {
+	layers, err := m.Maintainer.Layers(ctx)
+	return append(layers, model.Layer{ID: "old.bak", Kind: model.LayerDerived, Readable: true}), err
+}
+
+func (m spareLayer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	if id == "old.bak" {
+		return io.NopCloser(strings.NewReader("asked by " + name)), nil
+	}
+	return m.Maintainer.OpenLayer(ctx, id)
+}
+
 // TestASweepSaysWhatItDidNotSee: a quarantined entry and a layer that cannot be read are no proof that nobody came
 // back, and the name of a field is searched like its value.
 func TestASweepSaysWhatItDidNotSee(t *testing.T) {
@@ -80,8 +109,15 @@ func TestASweepSaysWhatItDidNotSee(t *testing.T) {
 		"nothing":             {func(*model.Store) {}, "", false},
 		"a quarantined entry": {func(s *model.Store) { s.Quarantine = shutQuarantine{} }, "a quarantined entry cannot be read", false},
 		"a layer":             {func(s *model.Store) { s.Maintainer = shutLayer{s.Maintainer} }, "no permission to read it", false},
-		"what is not listed":  {func(s *model.Store) { s.Browser, s.Texts = partlyListed{s.Browser}, nil }, "it could not be swept", false},
-		"a field's name":      {func(s *model.Store) { s.Browser, s.Texts = oddField{s.Browser}, nil }, "", true},
+		"one text":            {func(s *model.Store) { s.Texts = shutText{s.Texts} }, "it could not be swept", false},
+		"one text, and a layer that names the person": {func(s *model.Store) {
+			s.Texts, s.Maintainer = shutText{s.Texts}, spareLayer{s.Maintainer}
+		}, "it could not be swept", true},
+		"one item, and a layer that names the person": {func(s *model.Store) {
+			s.Browser, s.Texts, s.Maintainer = shutItem{s.Browser}, nil, spareLayer{s.Maintainer}
+		}, "it could not be swept", true},
+		"what is not listed": {func(s *model.Store) { s.Browser, s.Texts = partlyListed{s.Browser}, nil }, "it could not be swept", false},
+		"a field's name":     {func(s *model.Store) { s.Browser, s.Texts = oddField{s.Browser}, nil }, "", true},
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := w.store("db")
