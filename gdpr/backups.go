@@ -84,7 +84,7 @@ func (d *Desk) backupsOf(stores []receipt.Store) []receipt.Backup {
 }
 
 // storeExports says of which of the stores memdesk itself made whole copies, newest first, by the audit log: no
-// erasure reaches them.
+// erasure reaches them. Of the others it says since when the log could name one, where older records are retired.
 func (d *Desk) storeExports(ctx context.Context, stores []string) (out []receipt.Backup, err error) {
 	open := map[string]bool{}
 	for _, name := range stores {
@@ -97,7 +97,19 @@ func (d *Desk) storeExports(ctx context.Context, stores []string) (out []receipt
 		}
 		return len(open) == 0
 	})
-	return out, err
+	if err != nil || len(open) == 0 {
+		return out, err
+	}
+	oldest, err := d.Log.List(ctx, audit.Filter{OldestFirst: true}, 1, "")
+	if err != nil || len(oldest.Rows) == 0 || oldest.Rows[0].Seq == 1 {
+		return out, err
+	}
+	for _, name := range stores {
+		if open[name] {
+			out = append(out, receipt.Backup{Store: name, Reason: fmt.Sprintf("whether memdesk exported the whole store before %s is not known: the log keeps no older record", oldest.Rows[0].TS.Format(dateForm))})
+		}
+	}
+	return out, nil
 }
 
 // exportsNote is storeExports for a plan.

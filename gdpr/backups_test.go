@@ -2,11 +2,14 @@ package gdpr_test
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memdesk/audit"
 	"memdesk/gdpr"
+	"memdesk/model"
 )
 
 // TestStoreExportsAreNamed: a whole store that memdesk wrote into a directory still holds the person, and the log
@@ -41,5 +44,34 @@ func TestStoreExportsAreNamed(t *testing.T) {
 	}
 	if len(named) != 1 || named[0] != "db" {
 		t.Errorf("the receipt names exports of %q: %+v", named, rec.Backups)
+	}
+}
+
+// TestStoreExportsOfBeforeTheLog: where the log's old records are retired, nobody knows whether one was an export.
+func TestStoreExportsOfBeforeTheLog(t *testing.T) {
+	w := newWorld(t)
+	log, err := audit.Open(audit.Options{Dir: filepath.Join(w.desk.State, "audit"), Clock: w.clock, Tool: "test", FS: nosync{}, SegmentBytes: 3000, Actor: audit.Actor{ID: "op"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.desk.Log = log
+	w.open()
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	r := w.file()
+	if p := w.plan(r.ID); strings.Contains(p.Note, "is not known") {
+		t.Errorf("a whole log: %q", p.Note)
+	}
+	for range 20 {
+		w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "rain"})
+	}
+	w.clock.Advance(365 * 24 * time.Hour)
+	for range 20 {
+		w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "rain"})
+	}
+	if n, err := log.Retire(t.Context(), w.clock.Now().Add(-30*24*time.Hour)); err != nil || n == 0 {
+		t.Fatalf("%d records went, %v", n, err)
+	}
+	if p := w.plan(r.ID); !strings.Contains(p.Note, "db: whether memdesk exported the whole store before 20") {
+		t.Errorf("the plan's note is %q", p.Note)
 	}
 }
