@@ -29,8 +29,8 @@ type Swept struct {
 // Sweep searches every store for every suppressed person, by pseudonyms alone, and erases again what a
 // restore or a sync brought back. It takes the identifiers for that from the texts that it finds. Items on
 // hold are meant to stay and count for nobody. An unfinished sweep continues under the request that it filed.
-// confirm sees each plan before anything goes; its error ends the sweep. A person whose plan or approval is refused is
-// a problem, and the others are erased all the same.
+// confirm sees each plan before anything goes; its error ends the sweep. Where a plan or an erasure is refused, the
+// others are carried out all the same, and the error comes after them.
 func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Plan) error) ([]Swept, []string, error) {
 	return d.sweep(ctx, fleet, "", confirm)
 }
@@ -86,7 +86,7 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 		}
 	}
 	var out []Swept
-	var no error
+	var no, failed error
 	ask := func(p Plan) error {
 		if confirm != nil {
 			no = confirm(p)
@@ -102,14 +102,11 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 		if s.Request != "" {
 			out = append(out, s)
 		}
-		switch {
-		case no != nil, ctx.Err() != nil, err != nil && s.Request == "":
-			return out, problems, err
-		case err != nil:
-			problems = append(problems, s.Request+": "+err.Error())
+		if failed = errors.Join(failed, err); no != nil || ctx.Err() != nil {
+			break
 		}
 	}
-	return out, problems, nil
+	return out, problems, failed
 }
 
 // returned collects the identifiers of suppressed persons, as the stores spell them.

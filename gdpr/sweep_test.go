@@ -47,8 +47,8 @@ func TestASweepAfterARestore(t *testing.T) {
 	}
 }
 
-// TestASweepGoesOnAfterARefusal: one person's refused plan is a problem that names a request in which it can be
-// answered, and the other person is erased again.
+// TestASweepGoesOnAfterARefusal: the other person is erased again, and the refusal of the first names a request in which
+// it can be answered.
 func TestASweepGoesOnAfterARefusal(t *testing.T) {
 	w := newWorld(t)
 	for i := range 5 {
@@ -70,11 +70,14 @@ func TestASweepGoesOnAfterARefusal(t *testing.T) {
 	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "v")}, {Name: "b", Kind: "vault", Path: filepath.Join(w.dir, "b")}}
 	w.open()
 	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
-	if err != nil || len(swept) != 2 || len(problems) != 1 || swept[0].Outcome.Status != "" || swept[1].Outcome.Status != gdpr.StateComplete {
+	if !errors.Is(err, model.InvalidInput) || len(swept) != 2 || len(problems) != 0 || swept[0].Outcome.Status != "" || swept[1].Outcome.Status != gdpr.StateComplete {
 		t.Fatalf("%+v, %q, %v; want the first refused and the second complete", swept, problems, err)
 	}
-	if _, err := w.desk.Whole(t.Context(), swept[0].Request, w.store("notes")); err != nil || !strings.Contains(problems[0], swept[0].Request) {
-		t.Fatalf("%q: %v", problems, err)
+	if !strings.Contains(err.Error(), "memdesk gdpr plan "+swept[0].Request+" --whole notes") {
+		t.Error(err)
+	}
+	if _, err := w.desk.Whole(t.Context(), swept[0].Request, w.store("notes")); err != nil {
+		t.Fatal(err)
 	}
 	swept, problems, err = w.desk.Sweep(t.Context(), w.fleet, nil)
 	if err != nil || len(swept) != 1 || len(problems) != 0 || swept[0].Outcome.Status != gdpr.StateComplete {
@@ -127,8 +130,8 @@ func TestASweepFindsMoreOfAPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.desk.Policy.Recipients = []gdpr.Recipient{{Name: name}} // no plan can be made
-	if _, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil {
-		t.Fatal(err)
+	if _, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); !errors.Is(err, model.InvalidInput) {
+		t.Fatalf("%v; want a refused plan", err)
 	}
 	if got, err := w.desk.Get(swept[0].Request); err != nil || len(got.Aliases) == 0 || got.PlanHash != "" {
 		t.Errorf("%d aliases, plan %q, %v; want a void plan", len(got.Aliases), got.PlanHash, err)
