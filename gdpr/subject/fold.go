@@ -243,12 +243,15 @@ const maxMark = 512
 func markup(b []byte) int {
 	rest := b[:min(len(b), maxMark)]
 	if b[0] == ']' {
-		if len(rest) > 1 && (rest[1] == '(' || rest[1] == '[') {
-			for i := 2; i < len(rest) && rest[i] != '\n'; i++ {
-				if rest[1] == '(' && rest[i] == ')' || rest[1] == '[' && rest[i] == ']' {
-					return i + 1
-				}
-			}
+		if len(rest) < 2 || rest[1] != '(' && rest[1] != '[' {
+			return 1
+		}
+		last := byte(')')
+		if rest[1] == '[' {
+			last = ']'
+		}
+		if n := bytes.IndexByte(rest[2:], last); n >= 0 && bytes.IndexByte(rest[2:2+n], '\n') < 0 {
+			return n + 3
 		}
 		return 1
 	}

@@ -225,8 +225,11 @@ func (m *Matcher) breaks(b []byte, lo, hi int, with string, add func(lo, hi int)
 		for from >= 0 && from > i-maxJoined && b[from] < utf8.RuneSelf && asciiFold[b[from]] == 0 {
 			from--
 		}
+		if from < 0 || asciiFold[b[from]] == 0 { // no word before it: many breaks without one are not followed each
+			continue
+		}
 		switch to := behindBreak(b, i); {
-		case from < 0 || to == len(b) || !m.across(b, from, to):
+		case to == len(b) || !m.across(b, from, to):
 		case b[i] == '\n' && !wide:
 			add(i-m.longest, to+m.longest)
 		default:

@@ -72,3 +72,18 @@ func TestPiecesLoseNothing(t *testing.T) {
 		t.Errorf("%d places are too few to say anything", found)
 	}
 }
+
+// TestManyBreaks: a text of nothing but link marks must be searched in steps that its length bounds. Without
+// that, this test takes half an hour.
+func TestManyBreaks(t *testing.T) {
+	m, err := New("Ana Zxribeiro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks := strings.Repeat("](", 1<<19)
+	for _, text := range []string{marks, strings.Repeat("n"+marks[:2<<10], 1<<8)} {
+		if got := m.Text(text + " asks Ana Zxribeiro"); len(got) != 1 {
+			t.Errorf("%d hits beside %d KiB of link marks, want 1", len(got), len(text)>>10)
+		}
+	}
+}
