@@ -146,7 +146,7 @@ func TestForms(t *testing.T) {
 				t.Errorf("%s: Scan(%q) = %+v, %v", id, text, rep, err)
 			}
 			known := false
-			x.Find(text, func(_ int, clear string, _, _ int) bool {
+			_ = x.Find(t.Context(), text, func(_ int, clear string, _, _ int) bool {
 				known = true
 				if again := matcher(t, clear); !again.Names(text) {
 					t.Errorf("%s: in %q stands %q, which is not found there", id, text, clear)

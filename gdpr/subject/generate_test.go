@@ -359,7 +359,7 @@ func TestGenerated(t *testing.T) {
 		for _, id := range m.Terms() {
 			all = append(all, subject.Sealed(id, hash)...)
 		}
-		subject.NewIndex(all, hash).Find(text, func(int, string, int, int) bool { known = true; return false })
+		_ = subject.NewIndex(all, hash).Find(t.Context(), text, func(int, string, int, int) bool { known = true; return false })
 		if !known {
 			t.Errorf("who knows hashes does not find it: %s: %q", where, text)
 		}

@@ -1,11 +1,14 @@
 package subject
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
 	"golang.org/x/text/unicode/norm"
+
+	"memdesk/model"
 )
 
 // Sum is a keyed hash.
@@ -70,10 +73,11 @@ func NewIndex(known []Known, hash Hash) *Index {
 func (x *Index) Empty() bool { return x == nil || len(x.known) == 0 }
 
 // Find calls yield for every occurrence of one of the identifiers: its number among the known, the identifier
-// in clear, and its place. yield returns false to stop.
-func (x *Index) Find(text string, yield func(known int, clear string, start, end int) bool) {
+// in clear, and its place. yield returns false to stop. The error is that of ctx: what was found before may
+// not be all.
+func (x *Index) Find(ctx context.Context, text string, yield func(known int, clear string, start, end int) bool) error {
 	if len(x.known) == 0 {
-		return
+		return nil
 	}
 	least := 2
 	if len(x.normal) == 0 {
@@ -84,6 +88,9 @@ func (x *Index) Find(text string, yield func(known int, clear string, start, end
 	var others []span // as in Matcher.search
 	w.look = func(v *view, l *layer) bool {
 		for lo := range v.text {
+			if lo%1024 == 0 && ctx.Err() != nil {
+				return false
+			}
 			if v.begins(lo) {
 				x.at(v, l, lo, &found, &others)
 				x.atNormal(v, l, lo, &found)
@@ -94,9 +101,13 @@ func (x *Index) Find(text string, yield func(known int, clear string, start, end
 	w.text(&layer{text: raw(text), family: unresolved})
 	for _, o := range found {
 		if !slices.Contains(others, o.span) && !yield(o.known, o.clear, o.lo, o.hi) {
-			return
+			break
 		}
 	}
+	if ctx.Err() != nil {
+		return model.FromContext(ctx, "search")
+	}
+	return nil
 }
 
 type occurrence struct {

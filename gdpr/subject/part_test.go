@@ -157,7 +157,7 @@ func TestTheNameInAnAddressThatContinuesTheSubjects(t *testing.T) {
 			t.Errorf("Names(%q) = %v", text, !hers)
 		}
 		known := false
-		x.Find(text, func(int, string, int, int) bool { known = true; return false })
+		_ = x.Find(t.Context(), text, func(int, string, int, int) bool { known = true; return false })
 		if known != hers {
 			t.Errorf("Index.Find(%q) = %v", text, known)
 		}

@@ -3,12 +3,14 @@ package suppress
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"hash/maphash"
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"memdesk/gdpr/subject"
@@ -27,6 +29,8 @@ func Gate(l *List) model.Middleware {
 		}
 		ix, found, err := l.named(ctx, *c.Retain)
 		switch {
+		case ctx.Err() != nil:
+			return model.FromContext(ctx, "retain")
 		case err != nil:
 			return model.Refuse("retain", err.Error())
 		case len(found) > 0:
@@ -80,23 +84,32 @@ func (l *List) named(ctx context.Context, req model.RetainRequest) (*Index, []Ma
 	if err != nil {
 		return nil, nil, err
 	}
-	found := ix.Find(false, texts...)
-	if len(found) == 0 && !ix.Empty() && subject.Opens(req.Content) {
-		found = ix.inside(ctx, req.Content)
+	ctx, cancel := context.WithTimeout(ctx, judgeTime)
+	defer cancel()
+	found, err := ix.find(ctx, false, texts...)
+	if err == nil && len(found) == 0 && !ix.Empty() && subject.Opens(req.Content) {
+		found, err = ix.inside(ctx, req.Content)
 	}
-	return ix, found, nil
+	if err != nil {
+		err = model.Errorf(model.Timeout, "retain", "it takes too long to say whether the text names an erased person: shorten it; nothing was written")
+	}
+	return ix, found, err
 }
+
+// judgeTime bounds the search of one Retain, which the deadline of its store does not: the gate stands before
+// it. A text can be written so that its encodings cost a hundred times as much as prose.
+var judgeTime = time.Minute
 
 // inside returns the persons that a compressed text or an archive names. What cannot be opened names nobody
 // here: a verification says so.
-func (x *Index) inside(ctx context.Context, content string) (out []Match) {
+func (x *Index) inside(ctx context.Context, content string) (out []Match, err error) {
 	look := func(texts ...string) {
-		if len(out) == 0 {
-			out = x.Find(false, texts...)
+		if len(out) == 0 && err == nil {
+			out, err = x.find(ctx, false, texts...)
 		}
 	}
 	_, _ = subject.Each(ctx, strings.NewReader(content), func(_ string, leaf io.Reader) error { return Pieces(leaf, look) }, func(name string) { look(name) })
-	return out
+	return out, cmp.Or(err, model.FromContext(ctx, "retain"))
 }
 
 // Pieces passes bytes to look in pieces that end between words, except a database's: its rows are items.

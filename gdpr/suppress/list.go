@@ -1,6 +1,7 @@
 package suppress
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -282,15 +283,6 @@ type Match struct {
 	Start, End int
 }
 
-// Find returns the matches; without all, it stops at the first.
-func (l *List) Find(text string, all bool) ([]Match, error) {
-	ix, err := l.Now()
-	if err != nil {
-		return nil, err
-	}
-	return ix.Find(all, text), nil
-}
-
 // Names reports whether one of the texts names a suppressed person.
 func (l *List) Names(texts ...string) (bool, error) {
 	ix, err := l.Now()
@@ -334,16 +326,22 @@ func newIndex(k Key, persons []Person) *Index {
 
 // Find returns where the texts name suppressed persons; without all, it stops at the first.
 func (x *Index) Find(all bool, texts ...string) []Match {
+	out, _ := x.find(context.Background(), all, texts...) // which does not end
+	return out
+}
+
+// find is Find within a context, whose end is its only error.
+func (x *Index) find(ctx context.Context, all bool, texts ...string) ([]Match, error) {
 	var out []Match
 	if x.Empty() {
-		return nil
+		return nil, nil
 	}
 	for _, t := range texts {
 		from, ix := len(out), x.Index
 		if len(t) > longText {
 			ix = subject.NewIndex(x.known, x.key.remembering())
 		}
-		ix.Find(t, func(known int, clear string, start, end int) bool {
+		err := ix.Find(ctx, t, func(known int, clear string, start, end int) bool {
 			m := Match{Person: x.persons[x.owner[known]], Text: clear, Start: start, End: end}
 			if !slices.ContainsFunc(out[from:], func(o Match) bool {
 				return o.Start <= start && end <= o.End && o.Person.Pseudonym == m.Person.Pseudonym
@@ -352,9 +350,9 @@ func (x *Index) Find(all bool, texts ...string) []Match {
 			}
 			return all
 		})
-		if len(out) > 0 && !all {
-			break
+		if err != nil || len(out) > 0 && !all {
+			return out, err
 		}
 	}
-	return out
+	return out, nil
 }
