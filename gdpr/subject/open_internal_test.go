@@ -3,7 +3,9 @@ package subject
 import (
 	"archive/zip"
 	"bytes"
+	"compress/zlib"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -57,4 +59,31 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) {
 	clear(p)
 	return len(p), nil
+}
+
+// TestAStreamOfAPDFIsNotHeld: a small PDF must not fill the memory with one stream that expands to gigabytes.
+func TestAStreamOfAPDFIsNotHeld(t *testing.T) {
+	const size = 64 << 20
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.4\n1 0 obj << /Filter /FlateDecode >>\nstream\n")
+	w := zlib.NewWriter(&b)
+	if _, err := io.CopyN(w, zeros{}, size); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	b.WriteString("\nendstream endobj\n")
+	var before, after runtime.MemStats
+	most := int64(0)
+	runtime.ReadMemStats(&before)
+	_, err := Each(t.Context(), bytes.NewReader(b.Bytes()), func(_ string, r io.Reader) error {
+		n, err := io.Copy(io.Discard, r)
+		most = max(most, n)
+		return err
+	}, func(string) {})
+	runtime.ReadMemStats(&after)
+	if err != nil || most != size {
+		t.Errorf("%d bytes came out, %v; want %d", most, err, size)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > size/4 {
+		t.Errorf("%d MiB were allocated for a stream of %d MiB", n>>20, size>>20)
+	}
 }

@@ -49,11 +49,15 @@ func (o *opening) pdf(member string, at io.ReaderAt, size int64) error {
 		if err != nil {
 			continue // pixels, or a filter that only pdftotext knows
 		}
-		out, err := io.ReadAll(metered{z, o})
-		if errors.Is(err, errTooMuch) {
-			return o.broken(member, err)
-		}
-		if err := o.handOver(member, bytes.NewReader(out)); err != nil {
+		out := metered{z, o}
+		err = o.handOver(member, readerFunc(func(p []byte) (int, error) {
+			n, err := out.Read(p)
+			if err != nil && !errors.Is(err, errTooMuch) {
+				err = io.EOF // a stream that ends early is searched as far as it goes
+			}
+			return n, err
+		}))
+		if err != nil {
 			return err
 		}
 	}
