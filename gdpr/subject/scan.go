@@ -1,11 +1,11 @@
 package subject
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +17,10 @@ import (
 // as subj-ana2 beside subj-ana. In a database record, where fields touch, they distinguish such a word from
 // an identifier with a neighbour.
 type Bystanders struct {
-	words map[[3]string]bool // text before, identifier, text after
-	kept  []keptPlace        // places in texts that stay
+	words         map[[3]string]bool // text before, identifier in one case, text after
+	before, after map[int]bool       // lengths of the texts before and after: there are few
+	joined        map[string]bool
+	kept          []keptPlace // places in texts that stay
 }
 
 // Add takes the words of a text that contain an identifier only as a part.
@@ -32,11 +34,8 @@ func (f *Bystanders) Add(m *Matcher, text string) {
 			if whole || l.block || l.method == Folded { // a folded line may be two
 				return true
 			}
-			if f.words == nil {
-				f.words = map[[3]string]bool{}
-			}
 			from, to := int(v.from[lo]), int(v.to[hi-1])
-			f.words[[3]string{string(v.src[wordStart(v.src, from):from]), string(v.src[from:to]), strings.TrimRight(string(v.src[to:wordEnd(v.src, to)]), ".")}] = true
+			f.add(string(v.src[wordStart(v.src, from):from]), string(v.src[from:to]), strings.TrimRight(string(v.src[to:wordEnd(v.src, to)]), "."))
 			return true
 		})
 		return true
@@ -44,21 +43,23 @@ func (f *Bystanders) Add(m *Matcher, text string) {
 	w.text(&layer{text: raw(text), family: unresolved})
 }
 
+// add takes one word. A scan looks words up by the text around a hit: a store may have a million of them.
+func (f *Bystanders) add(before, id, after string) {
+	if f.words == nil {
+		f.words, f.before, f.after, f.joined = map[[3]string]bool{}, map[int]bool{}, map[int]bool{}, map[string]bool{}
+	}
+	f.words[[3]string{before, oneCase(id), after}], f.before[len(before)], f.after[len(after)] = true, true, true
+	if !strings.HasSuffix(strings.TrimRight(before, "-.@"), before) || strings.HasPrefix(after, ".") || strings.HasPrefix(after, "@") || strings.HasPrefix(after, "-") {
+		f.joined[strings.TrimRight(before+id+after, ".")] = true
+	}
+}
+
+// oneCase is a text in which letters of either case are the same.
+func oneCase(s string) string { return strings.ToLower(strings.ToUpper(s)) }
+
 // Joined are the words in which a hyphen, a dot or an at sign joins an identifier to more, in order: other
 // ids that may be the same person's (part.go).
-func (f *Bystanders) Joined() []string {
-	var out []string
-	for w := range f.words {
-		if strings.HasSuffix(strings.TrimRight(w[0], "-.@"), w[0]) && !strings.HasPrefix(w[2], ".") && !strings.HasPrefix(w[2], "@") && !strings.HasPrefix(w[2], "-") {
-			continue
-		}
-		if word := strings.TrimRight(w[0]+w[1]+w[2], "."); !slices.Contains(out, word) {
-			out = append(out, word)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
+func (f *Bystanders) Joined() []string { return slices.Sorted(maps.Keys(f.joined)) }
 
 // maxWord bounds the word around a hit.
 const maxWord = 128
@@ -89,9 +90,12 @@ func (f *Bystanders) explains(v *view, lo, hi int) bool {
 		return false
 	}
 	from, to := int(v.from[lo]), int(v.to[hi-1])
-	for w := range f.words {
-		if bytes.EqualFold(v.src[from:to], []byte(w[1])) && bytes.HasSuffix(v.src[:from], []byte(w[0])) && bytes.HasPrefix(v.src[to:], []byte(w[2])) {
-			return true
+	id := oneCase(string(v.src[from:to]))
+	for before := range f.before {
+		for after := range f.after {
+			if before <= from && to+after <= len(v.src) && f.words[[3]string{string(v.src[from-before : from]), id, string(v.src[to : to+after])}] {
+				return true
+			}
 		}
 	}
 	return false
