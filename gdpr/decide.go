@@ -52,6 +52,32 @@ const Erased = model.Erased
 // subject.
 const sharedLines = 3
 
+// settle lets a parent of what stays stay too, and so on upwards, except those that are sealed.
+func settle(going, sealed map[string]bool, children map[string][]string) {
+	parents := map[string][]string{}
+	var stays []string
+	for id, goes := range going {
+		if !goes || sealed[id] {
+			continue
+		}
+		for _, c := range children[id] {
+			if parents[c] = append(parents[c], id); !going[c] {
+				stays = append(stays, c)
+			}
+		}
+	}
+	for len(stays) > 0 {
+		id := stays[len(stays)-1]
+		stays = stays[:len(stays)-1]
+		for _, p := range parents[id] {
+			if going[p] {
+				going[p] = false
+				stays = append(stays, p)
+			}
+		}
+	}
+}
+
 func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search) ([]Step, error) {
 	going, sealed := map[string]bool{}, map[string]bool{}
 	for i := range q.found {
@@ -59,23 +85,7 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		going[f.Item.ID] = d.action(m, s, q, f) == Forget
 		sealed[f.Item.ID] = isSealed(s, f.Item)
 	}
-	// A parent of what stays must stay too, and so on upwards: until nothing changes.
-	settle := func() {
-		for changed := true; changed; {
-			changed = false
-			for id, goes := range going {
-				if !goes || sealed[id] {
-					continue
-				}
-				for _, c := range q.children[id] {
-					if !going[c] {
-						going[id], changed = false, true
-						break
-					}
-				}
-			}
-		}
-	}
+	settle := func() { settle(going, sealed, q.children) }
 	settle()
 	if err := q.addFalls(ctx, m, going, settle); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"strconv"
 	"testing"
 
 	"memdesk/gdpr/subject"
@@ -24,6 +25,23 @@ func TestARedactedBodyStaysJSON(t *testing.T) {
 		var st Step
 		if st.body(m, model.Item{Body: body}, Erased); st.NewBody != want {
 			t.Errorf("%s became %s, want %s", body, st.NewBody, want)
+		}
+	}
+}
+
+// Parents of what stays must stay, up to one that is sealed; a chain of many must not be passed over for each.
+// Without that, this test takes half an hour.
+func TestSettleAChain(t *testing.T) {
+	const n = 300_000
+	going, sealed, children := map[string]bool{}, map[string]bool{"100": true}, map[string][]string{}
+	for i := range n {
+		id := strconv.Itoa(i)
+		going[id], children[id] = true, []string{strconv.Itoa(i + 1)}
+	}
+	settle(going, sealed, children)
+	for id, want := range map[string]bool{"0": true, "100": true, "101": false, strconv.Itoa(n - 1): false} {
+		if going[id] != want {
+			t.Errorf("%s goes: %v, want %v", id, going[id], want)
 		}
 	}
 }

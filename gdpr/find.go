@@ -413,6 +413,8 @@ func (q *search) quarantine(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var found []Found
+	entries := map[string]bool{}
 	for _, e := range all {
 		if !q.seen[e.ID] {
 			q.items++
@@ -435,9 +437,9 @@ func (q *search) quarantine(ctx context.Context) error {
 		if q.lean {
 			f.Item.Body = ""
 		}
-		q.found = slices.DeleteFunc(q.found, func(o Found) bool { return o.Item.ID == e.ID })
-		q.found = append(q.found, f)
+		found, entries[e.ID] = append(found, f), true
 	}
+	q.found = append(slices.DeleteFunc(q.found, func(o Found) bool { return entries[o.Item.ID] }), found...)
 	return nil
 }
 
