@@ -193,3 +193,15 @@ func TestAttributesThatCannotBeListed(t *testing.T) {
 		t.Errorf("the attributes are not spoken of: %+v", out.Layers)
 	}
 }
+
+// TestAnAttributeOfAnItemOnHoldStays: a sweep must not take it for a person who came back.
+func TestAnAttributeOfAnItemOnHoldStays(t *testing.T) {
+	w := vaultWith(t, map[string]string{"v/memory/fix/a.md": name + " called\nrain\nwind\n"})
+	attribute(t, filepath.Join(w.dir, "v/memory/fix/a.md"), "user.comment", "of "+name)
+	r := w.file()
+	w.hold(r.ID, "notes", "memory/fix/a.md")
+	w.inScope(w.plan(r.ID))
+	if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(swept) > 0 {
+		t.Errorf("swept %+v, %q, %v; want nobody", swept, problems, err)
+	}
+}

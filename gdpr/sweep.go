@@ -322,8 +322,8 @@ func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id s
 		return err
 	}
 	for _, l := range layers {
-		if l.Kind == model.LayerExternal || l.Kind == model.LayerItem && (!l.Readable || held(l.ItemID)) {
-			continue
+		if l.Kind == model.LayerExternal || l.Kind == model.LayerItem && !l.Readable || l.ItemID != "" && held(l.ItemID) {
+			continue // an attribute of an item on hold stays with it
 		}
 		r.look(l.ID)
 		switch {
