@@ -93,7 +93,7 @@ func (g guarded) PolicyNow(ctx context.Context) (gdpr.PolicyState, error) {
 // PublicKey is that of the receipts.
 func (g guarded) PublicKey() string { return g.desk.PublicKey() }
 
-// Unattested says why a layer cannot be attested here; empty when it can.
+// Unattested says why nobody could approve a request that is filed here; empty where somebody could.
 func (g guarded) Unattested() string { return g.desk.Unattested() }
 
 // MayApprove reports whether a key may approve a request's plan.

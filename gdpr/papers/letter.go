@@ -38,7 +38,8 @@ type Letter struct {
 }
 
 // Write renders a letter as Markdown. A template KIND.LANG.md in the directory own replaces the built-in one;
-// own may be empty. A letter that would not be true is Conflict.
+// own may be empty. A letter of an extension or an end that did not come is Conflict; a refusal is the operator's
+// own word.
 func (l Letter) Write(kind, lang, own string) (string, error) {
 	const op = "gdpr-letter"
 	switch {

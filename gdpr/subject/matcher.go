@@ -441,8 +441,8 @@ func merge(hits []Hit) []Hit {
 
 // Redact replaces every occurrence; an encoded block is replaced as a whole.
 func (m *Matcher) Redact(text, with string) string {
-	// The text around a replaced place may now read as an identifier: repeat until nothing is found. Each
-	// round removes something.
+	// The text around a replaced place may now read as an identifier: repeat, a few times. What names the subject
+	// even then is for the caller to see (RedactBytes does).
 	for range 8 {
 		hits := m.Text(text)
 		if len(hits) == 0 {
