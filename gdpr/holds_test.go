@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 )
@@ -455,5 +457,33 @@ func TestAWriteBesideAHold(t *testing.T) {
 	}
 	if got, err := os.ReadFile(filepath.Join(memories, "MEMORY.md")); err != nil || string(got) != "knows "+name+"\n§\nlikes tea" {
 		t.Errorf("the file is %q, %v", got, err)
+	}
+}
+
+// TestVerifyKnowsTheHoldsOfNow: a plan that a later hold, or its end, has made void must not judge.
+func TestVerifyKnowsTheHoldsOfNow(t *testing.T) {
+	w := newWorld(t)
+	id := w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	r := w.file()
+	w.plan(r.ID)
+	verdicts := func() (items, held model.Verdict) {
+		t.Helper()
+		rows, err := w.desk.Verify(t.Context(), r.ID, "", w.fleet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = slices.DeleteFunc(rows, func(l receipt.Layer) bool { return l.Store != "db" })
+		return verdictOf(rows, "items"), verdictOf(rows, "held items")
+	}
+	w.hold(r.ID, "db", id)
+	if items, held := verdicts(); items != model.VerdictClean || held != model.VerdictOutOfScope {
+		t.Errorf("held after the plan: items %q, held items %q", items, held)
+	}
+	w.plan(r.ID)
+	if _, err := w.desk.Unhold(t.Context(), r.ID, gdpr.Hold{Store: "db", ID: id}); err != nil {
+		t.Fatal(err)
+	}
+	if items, held := verdicts(); items != model.VerdictResidue || held != "" {
+		t.Errorf("lifted after the plan: items %q, held items %q", items, held)
 	}
 }

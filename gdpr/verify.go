@@ -545,7 +545,7 @@ func (d *Desk) verifyTerms(ctx context.Context, r *Request, terms []string, flee
 		return nil, err
 	}
 	x := &run{d: d, r: r, m: m, fleet: fleet, scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}, beside: map[string]*subject.Bystanders{}}
-	if x.p, err = d.Plan(r.ID); err != nil { // without a plan no hold is known
+	if x.p, err = d.Plan(r.ID); err != nil || x.p.Hash != r.PlanHash { // a void plan knows the holds of its time
 		x.p = Plan{}
 		for _, m := range fleet.Members() {
 			x.p.Stores = append(x.p.Stores, StorePlan{Store: m.Name, Kind: m.Kind})
