@@ -26,7 +26,8 @@ func (x *run) handles(ctx context.Context, s model.Store) (receipt.Layer, bool) 
 	}
 	var closed []string
 	for fd, name := range x.unlinked {
-		if name != root && !strings.HasPrefix(name, root+"/") && !strings.HasPrefix(name, root+"-") { // SQLite's -wal and -journal
+		beside, isBeside := strings.CutPrefix(name, root+"-") // of a database
+		if name != root && !strings.HasPrefix(name, root+"/") && !(isBeside && slices.Contains([]string{"wal", "shm", "journal"}, beside)) {
 			continue
 		}
 		rep, err := x.scanHandle(ctx, fd)

@@ -18,7 +18,8 @@ func TestRemovedFilesThatAreHeldOpen(t *testing.T) {
 		want model.Verdict
 	}{
 		"that names the subject": {func(w *world) string { return filepath.Join(w.path("agent"), "gone.md") }, "Ask " + name + ".\n", model.VerdictPending},
-		"of a write-ahead log":   {func(w *world) string { return w.path("db") + "-wal.old" }, "Ask " + name + ".\n", model.VerdictPending},
+		"of a write-ahead log":   {func(w *world) string { return w.path("db") + "-journal" }, "Ask " + name + ".\n", model.VerdictPending},
+		"of a tree beside it":    {func(w *world) string { return w.path("agent") + "-old.md" }, "Ask " + name + ".\n", ""},
 		"that nobody can open":   {func(w *world) string { return filepath.Join(w.path("agent"), "gone.enc") }, "Salted__0123456789abcdef", model.VerdictUnaudited},
 		"of another person":      {func(w *world) string { return filepath.Join(w.path("agent"), "gone.md") }, "Ask " + other + ".\n", ""},
 	} {
