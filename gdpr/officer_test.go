@@ -2,6 +2,9 @@ package gdpr_test
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -71,6 +74,11 @@ func TestRetentionOfClosedRequests(t *testing.T) {
 	if err != nil || len(before.Entries) != 1 || before.Entries[0].Person == "" {
 		t.Fatalf("%+v %v", before, err)
 	}
+	path := filepath.Join(w.desk.State, "gdpr", "receipts", r.ID+".json")
+	signed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	open := w.file()
 	w.desk.Policy.KeepClosed = 30 * 24 * time.Hour
 	if n, err := w.desk.Retire(t.Context()); err != nil || n != 0 {
@@ -101,6 +109,15 @@ func TestRetentionOfClosedRequests(t *testing.T) {
 	}
 	if n, err := w.desk.Retire(t.Context()); err != nil || n != 0 {
 		t.Errorf("again: %d, %v", n, err)
+	}
+	if err := os.WriteFile(path, signed, 0o600); err != nil { // as a crash before its removal leaves it
+		t.Fatal(err)
+	}
+	if n, err := w.desk.Retire(t.Context()); err != nil || n != 0 {
+		t.Errorf("after a crash: %d, %v", n, err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a receipt that a crash left is still there: %v", err)
 	}
 }
 

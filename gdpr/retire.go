@@ -24,20 +24,28 @@ func (d *Desk) Retire(ctx context.Context) (int, error) {
 	}
 	before := d.Clock.Now().Add(-d.Policy.KeepClosed)
 	n := 0
+	registers := map[int]papers.Register{}
 	for _, r := range all {
-		if !r.Done() || r.Kept != nil || r.Finished.IsZero() || !r.Finished.Before(before) || len(r.Holds) > 0 || r.ExportsOpen > 0 {
+		if r.Kept != nil { // a crash may have left its receipt
+			if err := removeIfThere(d.dir("receipts", r.ID+".json")); err != nil {
+				return n, err
+			}
+			continue
+		}
+		if !r.Done() || r.Finished.IsZero() || !r.Finished.Before(before) || len(r.Holds) > 0 || r.ExportsOpen > 0 {
 			continue
 		}
 		year, err := strconv.Atoi(r.Received[:min(4, len(r.Received))])
 		if err != nil {
 			return n, err
 		}
-		register, err := d.Register(ctx, year)
-		if err != nil {
-			return n, err
+		if _, made := registers[year]; !made {
+			if registers[year], err = d.Register(ctx, year); err != nil {
+				return n, err
+			}
 		}
 		line := papers.Entry{}
-		for _, e := range register.Entries {
+		for _, e := range registers[year].Entries {
 			if e.Request == r.ID {
 				line = e
 			}
