@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,12 +85,25 @@ func (s *sink) commit() error {
 		err = errors.Join(s.syncDir(filepath.Join(s.temp, "documents")), s.syncDir(s.temp))
 	}
 	if err == nil {
-		err = os.Rename(s.temp, s.out)
+		err = s.place()
 	}
 	if err == nil {
 		_ = s.syncDir(filepath.Dir(s.out)) // the export is in place either way
 	}
 	return s.failed(err)
+}
+
+// place moves the export to its destination. A rename replaces a file that came meanwhile, but no directory.
+func (s *sink) place() error {
+	if s.zip != nil {
+		switch err := os.Link(s.temp, s.out); {
+		case err == nil:
+			return os.Remove(s.temp)
+		case errors.Is(err, fs.ErrExist):
+			return model.Errorf(model.AlreadyExists, "gdpr-export", "%q is there already; nothing was written", filepath.Base(s.out))
+		}
+	}
+	return os.Rename(s.temp, s.out) // also on a file system without links
 }
 
 func (s *sink) drop() error {

@@ -1,11 +1,17 @@
 package gdpr
 
 import (
+	"archive/zip"
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"memdesk/model"
 )
 
 // TestAnExportIsFlushed: an export that was reported must be there after a power cut, so the directories that
@@ -33,5 +39,38 @@ func TestAnExportIsFlushed(t *testing.T) {
 		if err := s.commit(); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: flushed %q, %v; want %q", name, got, err, want)
 		}
+	}
+}
+
+// TestAnExportReplacesNothing: another export that came to the same place meanwhile must stay.
+func TestAnExportReplacesNothing(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out.zip")
+	var both [2]*sink
+	for i := range both {
+		s, err := newSink(out, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.copy(strconv.Itoa(i), strings.NewReader("text")); err != nil {
+			t.Fatal(err)
+		}
+		both[i] = s
+	}
+	if err := both[0].commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := both[1].commit(); !errors.Is(err, model.AlreadyExists) {
+		t.Errorf("the second one: %v; want %s", err, model.AlreadyExists)
+	}
+	if err := both[1].drop(); err != nil {
+		t.Error(err)
+	}
+	z, err := zip.OpenReader(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	if left, err := os.ReadDir(filepath.Dir(out)); err != nil || len(left) != 1 || z.File[0].Name != "0" {
+		t.Errorf("%v, %v, the first file is %q; want only the first export", left, err, z.File[0].Name)
 	}
 }
