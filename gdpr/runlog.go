@@ -70,6 +70,7 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 		if _, err := f.Write([]byte{'\n'}); err != nil {
 			return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", statedir.Cause(err)), filelock.Close(f))
 		}
+		l.size++ // the next to open it must find the same
 	}
 	return l, nil
 }
