@@ -1,8 +1,10 @@
 package gdpr_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"memdesk/gdpr"
@@ -17,6 +19,7 @@ func TestASweepNeedsAnApprovalThatWasGiven(t *testing.T) {
 	r := w.file()
 	w.complete(w.plan(r.ID))
 	w.desk.Policy.RequireApproval = true
+	w.desk.Operator.Key = "SHA256:asker"
 	if err := os.WriteFile(filepath.Join(w.path("agent"), "daily", "2026-02-21.md"), []byte("- "+mail+" wrote\n- quiet\n"), 0o644); err != nil {
 		t.Fatal(err) // a sync peer passes no gate
 	}
@@ -26,6 +29,26 @@ func TestASweepNeedsAnApprovalThatWasGiven(t *testing.T) {
 	}
 	if left := w.traces(w.dir); len(left) == 0 {
 		t.Error("it was erased all the same")
+	}
+	all, err := w.desk.List()
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d requests, %v; want the first and the sweep's", len(all), err)
+	}
+	filed := all[0]
+	if filed.Of == "" {
+		filed = all[1]
+	}
+	path := filepath.Join(w.desk.State, "gdpr", "requests", filed.ID+".json")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte(w.desk.Operator.Key), []byte("SHA256:nobody")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	signer, _ := newSigner(t)
+	if _, err := w.desk.Approve(t.Context(), filed.ID, filed.PlanHash, signer); !model.IsRefusal(err) || !strings.Contains(err.Error(), "another key than the audit log") {
+		t.Errorf("another requester in the file of a sweep: %v; want a refusal", err)
 	}
 }
 

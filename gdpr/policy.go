@@ -170,13 +170,20 @@ func (d *Desk) requesterDiffers(ctx context.Context, r *Request) (string, error)
 	if r.Of != "" {
 		action = "gdpr-sweep"
 	}
-	row, found, err := d.onRecord(ctx, audit.Filter{Action: action, Phase: audit.PhaseIntent}, func(row audit.Row) bool { return row.Scope == r.ID })
+	var row audit.Row
+	found := false
+	_, _, err := d.onRecord(ctx, audit.Filter{Action: action, Phase: audit.PhaseIntent}, func(o audit.Row) bool {
+		if o.Scope == r.ID { // the oldest counts: later sweeps continue the request
+			row, found = o, true
+		}
+		return false
+	})
 	switch {
 	case err != nil:
 		return "", err
 	case !found:
 		return "the audit log has no record of who filed the request: " + tell, nil
-	case r.Of == "" && row.Target != want:
+	case row.Target != want:
 		return "the request's file names another key than the audit log does, which was written when it was filed: " + tell, nil
 	}
 	return "", nil

@@ -359,7 +359,7 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fle
 		return Swept{}, err
 	}
 	s := Swept{Of: p.Request, Request: r.ID}
-	err = d.act(ctx, &r, "gdpr-sweep", nil, func(context.Context) (map[string]int64, error) {
+	err = d.actOn(ctx, &r, "gdpr-sweep", r.ByKey, nil, func(context.Context) (map[string]int64, error) {
 		if !filed {
 			return nil, d.save(&r)
 		}
