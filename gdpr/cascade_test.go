@@ -2,6 +2,8 @@ package gdpr_test
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,4 +89,23 @@ func TestACascadeSparesNobodysHold(t *testing.T) {
 	if got := len(w.contents()); got != n {
 		t.Errorf("%d items of %d are left", got, n)
 	}
+}
+
+// TestACascadeThatDoesNotAnswer: what it removed all the same is what the plan removes, and no more.
+func TestACascadeThatDoesNotAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		err := next(ctx)
+		if err == nil && c.Forget != nil && c.Forget.DataSubjectID != "" {
+			err = model.Errorf(model.Timeout, "forget", "no answer")
+		}
+		return err
+	}}
+	w.open()
+	for i := range 3 {
+		w.put("db", model.RetainRequest{Tier: "session", Key: fmt.Sprintf("t%d", i), Content: "tea", DataSubjectID: ana})
+		w.put("db", model.RetainRequest{Tier: "session", Key: fmt.Sprintf("b%d", i), Content: "coffee", DataSubjectID: other})
+	}
+	r := w.file()
+	w.complete(w.plan(r.ID))
 }

@@ -311,7 +311,8 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	}
 	s = s.Wrap(erasing)
 	before := sizes(ctx, s)
-	if err := x.cascade(ctx, at, sp, s); err != nil {
+	called, err := x.cascade(ctx, at, sp, s)
+	if err != nil {
 		return err
 	}
 	shut := s.ReadOnly && x.log.remaining(at, sp) > 0
@@ -357,7 +358,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 			if err := x.log.mark(at, i, what); err != nil {
 				return err
 			}
-			if what == "removed" && (st.Layer != layerQuarantine || st.Listed) {
+			if (what == "removed" || called && what == "absent") && (st.Layer != layerQuarantine || st.Listed) {
 				x.gone++
 			}
 		}
@@ -409,47 +410,48 @@ func (x *run) failed(s model.Store, st Step, err error) {
 const planAgain = ": plan again"
 
 // cascade lets the store remove everything in one transaction where that is exactly the plan; the store's
-// ties to the subject are read again just before.
-func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) error {
+// ties to the subject are read again just before. called says that it was asked to, and did not answer so:
+// what its steps do not find may have gone with it.
+func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) (called bool, err error) {
 	if !sp.Cascade {
-		return nil
+		return false, nil
 	}
 	if s.Browser == nil {
-		return x.runCascade(ctx, sp, s)
+		return false, x.runCascade(ctx, sp, s)
 	}
 	var now, planned []string
 	for i, st := range sp.Steps {
 		if x.log.has(at, i) {
-			return nil // begun item by item, and so continued
+			return false, nil // begun item by item, and so continued
 		}
 		if st.Action == Forget {
 			planned = append(planned, st.ID)
 		}
 	}
-	err := s.Subjects.Concerning(ctx, []string{x.r.Subject}, func(h model.SubjectHit) bool {
+	err = s.Subjects.Concerning(ctx, []string{x.r.Subject}, func(h model.SubjectHit) bool {
 		if h.Called == "" {
 			now = append(now, h.ID)
 		}
 		return true
 	})
 	if err != nil {
-		return nil // the steps item by item will tell
+		return false, nil // the steps item by item will tell
 	}
 	slices.Sort(now)
 	now = slices.Compact(now)
 	slices.Sort(planned)
 	if !slices.Equal(now, planned) {
-		return nil
+		return false, nil
 	}
 	if err := x.tell(ctx, Progress{Store: sp.Store, What: string(Forget), Total: int64(len(planned)), Note: "the store's own cascade"}); err != nil {
-		return err
+		return false, err
 	}
 	res, err := s.Provider.Forget(ctx, model.ForgetRequest{DataSubjectID: x.r.Subject})
 	if err != nil || res.Removed != int64(len(planned)) {
-		return ctx.Err() // the steps item by item find out what is left
+		return true, ctx.Err() // the steps item by item find out what is left
 	}
 	x.gone += res.Removed
-	return x.removedAll(at, sp)
+	return false, x.removedAll(at, sp)
 }
 
 // erasing marks the changes of a run: no door to the store may keep what they displace.
