@@ -76,7 +76,7 @@ func (d *Desk) Attest(ctx context.Context, id string, fleet *backends.Fleet, in 
 	if err != nil {
 		return Due{}, err
 	}
-	all, err := d.newAttestations(ctx, &r, m, s, in)
+	all, err := d.newAttestations(ctx, &r, m, fleet, s, in)
 	if err != nil {
 		return Due{}, err
 	}
@@ -94,7 +94,7 @@ func (d *Desk) Attest(ctx context.Context, id string, fleet *backends.Fleet, in 
 func own() model.Store { return model.Store{Name: ownStore, Kind: ownStore} }
 
 // newAttestations returns one attestation for each layer or item that was looked at.
-func (d *Desk) newAttestations(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, in Looked) ([]Attestation, error) {
+func (d *Desk) newAttestations(ctx context.Context, r *Request, m *subject.Matcher, fleet *backends.Fleet, s model.Store, in Looked) ([]Attestation, error) {
 	by := receipt.Party{Name: in.By}
 	if in.By == "" {
 		by = receipt.Party{Name: d.Operator.ID, Key: d.Operator.Key, Authenticated: d.Operator.Key != ""}
@@ -114,7 +114,7 @@ func (d *Desk) newAttestations(ctx context.Context, r *Request, m *subject.Match
 		out = append(out, a)
 	}
 	for _, id := range in.Layers {
-		sum, err := d.sumOfLayer(ctx, r, m, s, layers, id)
+		sum, err := d.sumOfLayer(ctx, r, m, fleet, s, layers, id)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func (d *Desk) newAttestations(ctx context.Context, r *Request, m *subject.Match
 				continue
 			}
 			found = true
-			sum, err := d.sumOfLayer(ctx, r, m, s, layers, l.ID)
+			sum, err := d.sumOfLayer(ctx, r, m, fleet, s, layers, l.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -146,7 +146,7 @@ func (d *Desk) newAttestations(ctx context.Context, r *Request, m *subject.Match
 
 // sumOfLayer returns the hash that binds an attestation to a layer. A layer that needs no attestation is
 // refused.
-func (d *Desk) sumOfLayer(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, layers []model.Layer, id string) (string, error) {
+func (d *Desk) sumOfLayer(ctx context.Context, r *Request, m *subject.Matcher, fleet *backends.Fleet, s model.Store, layers []model.Layer, id string) (string, error) {
 	i := slices.IndexFunc(layers, func(l model.Layer) bool { return l.ID == id })
 	if i < 0 {
 		i = slices.IndexFunc(layers, func(l model.Layer) bool { return m.Redact(l.ID, Erased) == id }) // the name that a run prints
@@ -154,7 +154,16 @@ func (d *Desk) sumOfLayer(ctx context.Context, r *Request, m *subject.Matcher, s
 	if i < 0 || id == gitLayer || nested(layers[i]) {
 		return d.sumOfRow(r, s, id)
 	}
-	scan := scanLayers(ctx, m, s, layers[i:i+1], nil, func(model.Layer) bool { return true }, nil)
+	beside := &subject.Bystanders{}
+	for _, o := range fleet.Members() {
+		if o.Err != nil || o.Store.Medium() != s.Medium() {
+			continue
+		}
+		if err := d.keepBeside(ctx, m, o.Store, beside); err != nil {
+			return "", err
+		}
+	}
+	scan := scanLayers(ctx, m, s, layers[i:i+1], beside, func(model.Layer) bool { return true }, nil)
 	if ctx.Err() != nil {
 		return "", model.FromContext(ctx, "gdpr-attest")
 	}

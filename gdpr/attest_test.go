@@ -1,7 +1,11 @@
 package gdpr_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -226,5 +230,45 @@ func TestADeletedExportIsLookedFor(t *testing.T) {
 	}
 	if _, err := w.desk.MarkExport(t.Context(), r.ID, 0, receipt.ExportDeleted); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAttestBesideAHold: a layer that cannot be opened whole, and holds the text of an item on hold, must be attested
+// as the run judged it.
+func TestAttestBesideAHold(t *testing.T) {
+	w := newWorld(t)
+	id := w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	for i := range 4 {
+		w.put("db", model.RetainRequest{Tier: "session", Key: fmt.Sprintf("x%d", i), Content: "routers"})
+	}
+	var zeros bytes.Buffer
+	z := gzip.NewWriter(&zeros)
+	if _, err := z.Write(make([]byte, 3<<20)); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite3", w.path("db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE theirs (id INTEGER PRIMARY KEY, blob BLOB)"); err != nil {
+		t.Fatal(err)
+	}
+	for range 30 { // more comes out of them than is looked at
+		if _, err := db.Exec("INSERT INTO theirs(blob) VALUES (?)", zeros.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	const layer = "memory.sqlite"
+	r := w.file()
+	w.hold(r.ID, "db", id)
+	if out, err := w.erase(w.planned(r.ID)); err != nil || verdictOf(out.Layers, layer) != model.VerdictUnaudited {
+		t.Fatalf("%s %q %v; want %s unaudited", out.Status, verdictOf(out.Layers, layer), err, layer)
+	}
+	if _, err := w.desk.Attest(t.Context(), r.ID, w.fleet, gdpr.Looked{Store: "db", Layers: []string{layer}, Ground: "opened by hand"}); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -176,23 +176,31 @@ func (x *run) besides(ctx context.Context, s model.Store) (*subject.Bystanders, 
 		beside = nil // its own search finds the same
 	}
 	for _, o := range beside {
-		q := newSearch(o, x.m)
-		q.bystanders = out
-		if _, err := q.run(ctx, nil); err != nil {
+		if err := x.d.keepBeside(ctx, x.m, o, out); err != nil {
 			return nil, err
-		}
-		for _, f := range q.found {
-			by, err := x.d.held(&o, f.Item.ID)
-			if err != nil {
-				return nil, err
-			}
-			if by != "" {
-				keepItem(q, f.Item)
-			}
 		}
 	}
 	x.beside[medium] = out
 	return out, nil
+}
+
+// keepBeside adds the bystanders of a store, and what is on hold in it.
+func (d *Desk) keepBeside(ctx context.Context, m *subject.Matcher, s model.Store, out *subject.Bystanders) error {
+	q := newSearch(s, m)
+	q.bystanders = out
+	if _, err := q.run(ctx, nil); err != nil {
+		return err
+	}
+	for _, f := range q.found {
+		by, err := d.held(&s, f.Item.ID)
+		if err != nil {
+			return err
+		}
+		if by != "" {
+			keepItem(q, f.Item)
+		}
+	}
+	return nil
 }
 
 // keepItem records where an item that stays names the subject, to distinguish its bytes from residue.
