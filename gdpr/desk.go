@@ -89,7 +89,7 @@ func (d *Desk) prepare() error {
 		}
 	}
 	for _, sub := range []string{"requests", "plans", "runs", "receipts", "keys"} {
-		if err := os.MkdirAll(d.dir(sub), 0o700); err != nil {
+		if err := atomicfile.MakeDirs(atomicfile.OS{}, d.dir(sub)); err != nil {
 			return model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
 		}
 	}

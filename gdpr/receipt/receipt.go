@@ -56,13 +56,8 @@ func LoadKey(path string) (Key, error) {
 	}
 	seed := make([]byte, ed25519.SeedSize)
 	_, _ = rand.Read(seed) // never fails
-	temp := path + ".tmp." + atomicfile.Suffix()
-	if err := atomicfile.Write(temp, []byte(keyPrefix+hex.EncodeToString(seed)+"\n"), 0o600); err != nil {
-		return Key{}, model.Errorf(model.Unavailable, "receipt", "the receipt key cannot be written: %w", statedir.Cause(err))
-	}
-	err = os.Link(temp, path) // exclusive: the first process makes the key
-	_ = os.Remove(temp)       // a later sweep of temporary files removes one that stays
-	if k, rerr := ReadKey(path); rerr == nil || err == nil || errors.Is(err, fs.ErrExist) {
+	_, err = atomicfile.Swap(path, nil, []byte(keyPrefix+hex.EncodeToString(seed)+"\n"))
+	if k, rerr := ReadKey(path); rerr == nil || err == nil { // another process may have been first
 		return k, rerr
 	}
 	return Key{}, model.Errorf(model.Unavailable, "receipt", "the receipt key cannot be written: %w", statedir.Cause(err))

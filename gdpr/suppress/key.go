@@ -61,20 +61,11 @@ func LoadKey(path string) (Key, error) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails
 	line := keyPrefix + hex.EncodeToString(secret) + "\n"
-	err = createOnce(path, []byte(line))
+	_, err = atomicfile.Swap(path, nil, []byte(line))
 	if k, rerr := ReadKey(path); rerr == nil || err == nil { // another process may have been first
 		return k, rerr
 	}
 	return Key{}, model.Errorf(model.Unavailable, "gdpr", "the pseudonym key cannot be written: %w", statedir.Cause(err))
-}
-
-// createOnce writes a whole file or keeps an existing one: written under a temporary name, then linked.
-func createOnce(path string, data []byte) error {
-	temp := path + ".tmp." + atomicfile.Suffix()
-	if err := atomicfile.Write(temp, data, 0o600); err != nil {
-		return err
-	}
-	return errors.Join(os.Link(temp, path), os.Remove(temp))
 }
 
 // Pseudonym is "hmac:<key id>:<128 bits>" of an identifier, the same for any case and width.
