@@ -56,7 +56,7 @@ func LoadKey(path string) (Key, error) {
 	}
 	seed := make([]byte, ed25519.SeedSize)
 	_, _ = rand.Read(seed) // never fails
-	_, err = atomicfile.Swap(path, nil, []byte(keyPrefix+hex.EncodeToString(seed)+"\n"))
+	_, _, err = atomicfile.Swap(path, nil, []byte(keyPrefix+hex.EncodeToString(seed)+"\n"))
 	if k, rerr := ReadKey(path); rerr == nil || err == nil { // another process may have been first
 		return k, rerr
 	}

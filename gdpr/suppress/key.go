@@ -61,7 +61,7 @@ func LoadKey(path string) (Key, error) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails
 	line := keyPrefix + hex.EncodeToString(secret) + "\n"
-	_, err = atomicfile.Swap(path, nil, []byte(line))
+	_, _, err = atomicfile.Swap(path, nil, []byte(line))
 	if k, rerr := ReadKey(path); rerr == nil || err == nil { // another process may have been first
 		return k, rerr
 	}
