@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/model"
+	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -32,24 +33,15 @@ func (l *commandLine) runGo(words string) tea.Cmd {
 		ref = model.Ref{Store: here, ID: id}
 	}
 	if here := l.a.Active; l.a.Panes[here].Typing() == nil {
-		return l.a.D.Ask(func(ctx context.Context) any {
+		return l.a.D.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 			_, it, err := l.a.D.Readable(ctx, ref)
-			return loop.Then(func() tea.Cmd { return l.found(ref, it.Header, err) })
+			if err != nil {
+				return dialog.Proposal{No: esc.Sprintf("%s: %s", esc.LineMax(ref.String(), prose.MaxTitle), prose.Reason(esc, err))}
+			}
+			return dialog.Proposal{Open: func() tea.Cmd { return tea.Batch(l.a.Enter(PaneTiers), l.a.Tiers.GoTo(ref, it.Header)) }}
 		})
 	}
 	return nil
-}
-
-// found opens an item on the whole screen, with the list of its tier under it.
-func (l *commandLine) found(ref model.Ref, head model.Header, err error) tea.Cmd {
-	esc := l.a.D.Esc
-	if err != nil {
-		return l.a.D.Warn("%s: %s", esc.LineMax(ref.String(), prose.MaxTitle), prose.Reason(esc, err))
-	}
-	if l.a.D.Modal.Dialog != nil || l.a.D.Edits.Editing != nil || l.a.Pages.Overlay != nil {
-		return l.a.D.Modal.Gone()
-	}
-	return tea.Batch(l.a.Enter(PaneTiers), l.a.Tiers.GoTo(ref, head))
 }
 
 // references are the references on the screen, for completion.

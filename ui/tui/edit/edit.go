@@ -89,19 +89,19 @@ func NoEdit(d *desk.Desk, store string) string {
 // Begin opens an editor on a text from prepare; a text with characters that an editor may hide is
 // asked about first.
 func (ed *Edits) Begin(prepare func(ctx context.Context) (*Edit, error)) tea.Cmd {
-	from, writable, d := ed.D.Frame.Here(), ed.D.ReadOnly == "", ed.D
-	return ed.D.Ask(func(ctx context.Context) any {
+	d := ed.D
+	return d.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 		e, err := prepare(ctx)
 		if err != nil {
-			return dialog.Proposal{From: from, No: d.Esc.Sprintf("not opened: %s", prose.Reason(d.Esc, err))}
+			return dialog.Proposal{No: d.Esc.Sprintf("not opened: %s", prose.Reason(d.Esc, err))}
 		}
 		if err = draftOf(d, e, path.Base(e.Label)); err != nil {
-			return dialog.Proposal{From: from, No: d.Esc.Sprintf("not opened: no file for the editor could be made: %s", d.Esc.Err(err))}
+			return dialog.Proposal{No: d.Esc.Sprintf("not opened: no file for the editor could be made: %s", d.Esc.Err(err))}
 		}
 		if n := safetext.Hidden(e.Original); n > 0 && !builtin(d) {
-			return dialog.Proposal{From: from, Dialog: ed.hiddenDialog(e, n), Drop: e.drop, Writable: writable}
+			return dialog.Proposal{Dialog: ed.hiddenDialog(e, n), Drop: e.drop}
 		}
-		return dialog.Proposal{From: from, Open: func() tea.Cmd { return ed.StartEditor(e) }, Drop: e.drop, Writable: writable}
+		return dialog.Proposal{Open: func() tea.Cmd { return ed.StartEditor(e) }, Drop: e.drop}
 	})
 }
 

@@ -197,10 +197,19 @@ func (d *Dialog) Again(f Filled, why safetext.Text) Acted {
 
 // Propose prepares a dialog in a command and shows it if the operator is still at the same place.
 func (md *Modal) Propose(prepare func(ctx context.Context) (*Dialog, safetext.Text)) tea.Cmd {
+	return md.Prepare(func(ctx context.Context) Proposal {
+		d, no := prepare(ctx)
+		return Proposal{Dialog: d, No: no}
+	})
+}
+
+// Prepare is Propose for what may be more than a dialog.
+func (md *Modal) Prepare(prepare func(ctx context.Context) Proposal) tea.Cmd {
 	from, writable := md.Host.Here(), md.Host.Refusal() == ""
 	return md.Ask(func(ctx context.Context) any {
-		d, no := prepare(ctx)
-		return Proposal{From: from, Dialog: d, No: no, Writable: writable}
+		m := prepare(ctx)
+		m.From, m.Writable = from, writable
+		return m
 	})
 }
 

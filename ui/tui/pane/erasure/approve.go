@@ -21,24 +21,25 @@ import (
 // of the operator can be reached, it says who must approve, and how.
 func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
-	return d.Ask(func(ctx context.Context) any {
+	return d.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 		now, p, why, err := rq.standing(ctx, r.ID)
 		switch {
 		case err != nil:
-			return dialog.Acted{Quiet: true, Text: prose.Reason(d.Esc, err)}
+			return dialog.Proposal{No: prose.Reason(d.Esc, err)}
 		case why != "" && d.Erasure.BySession(&now.Request) && d.Locked("") == "":
 			dlg := rq.approveDialog(now, p, "You approve", "the record of your session", func(ctx context.Context, _ dialog.Filled) error { return d.Erasure.ApproveHere(ctx, r.ID, p.Hash) })
 			dlg.Lines = append(dlg.Lines, text.Line{Value: d.Esc.Const("The log records it with the key of your login, and the receipt names that.")})
-			return dialog.Acted{Quiet: true, Next: dlg}
+			return dialog.Proposal{Dialog: dlg}
 		case why == "" || d.Remote || d.Locked("") != "":
-			return dialog.Acted{Ok: true, Quiet: true, Title: "Approval", Page: text.NewPage(rq.approvalLines(now, p, why), "")}
+			page := text.NewPage(rq.approvalLines(now, p, why), "")
+			return dialog.Proposal{Open: func() tea.Cmd { return d.Modal.Host.Page("Approval", page) }}
 		}
 		dlg := rq.approveDialog(now, p, "You sign", "your signature", func(ctx context.Context, f dialog.Filled) error {
 			return rq.sign(ctx, now, p.Hash, strings.TrimSpace(f.Fields[0]))
 		})
 		dlg.Lines = append(dlg.Lines, rq.approvalLines(now, p, why)...)
 		dlg.Fields = []dialog.Field{{Label: d.Esc.Const("your private SSH key file, or empty for a key of your agent: ")}}
-		return dialog.Acted{Quiet: true, Next: dlg}
+		return dialog.Proposal{Dialog: dlg}
 	})
 }
 
