@@ -345,7 +345,11 @@ func (p *List[T]) Refresh() tea.Cmd {
 	if p.Window.Fetch == nil {
 		return nil
 	}
-	return p.Window.Refresh()
+	cmd := p.Window.Refresh()
+	if p.Marks.Uncounted() != "" {
+		cmd = tea.Batch(cmd, p.Marks.Filtered(p.Query))
+	}
+	return cmd
 }
 
 func (p *List[T]) trailed(m list.Trailed[Row[T]], notice desk.Said) tea.Cmd {

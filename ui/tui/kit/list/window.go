@@ -83,7 +83,7 @@ type Window[T any] struct {
 	again     bool  // a refresh was asked for during a fetch whose answer may be older than the change
 	Err       error // of the last fetch; the rows are then the older ones
 	retry     bool  // a key was pressed since: try the failed fetch again
-	Loaded    bool  // at least one page has come
+	Loaded    bool  // a row has come, or the end: a page that a filter left empty is neither
 }
 
 func NewWindow[T any](ask func(func(context.Context) any) tea.Cmd, id func(T) string) *Window[T] {
@@ -157,7 +157,6 @@ func (w *Window[T]) Arrive(m Fetched[T]) tea.Cmd {
 	if m.Err != nil {
 		return nil
 	}
-	w.Loaded = true
 	switch m.How {
 	case ArriveReset:
 		w.begin(m.Pages)
@@ -170,6 +169,7 @@ func (w *Window[T]) Arrive(m Fetched[T]) tea.Cmd {
 	case ArriveRefresh:
 		w.replace(m.Pages)
 	}
+	w.Loaded = len(w.Rows) > 0 || len(w.Pages) == 0 || w.Pages[len(w.Pages)-1].Next == ""
 	w.clamp()
 	if again {
 		return w.Refresh()
@@ -456,7 +456,7 @@ func (w *Window[T]) Nothing() string {
 // Busy reports whether a fetch will change the rows on the screen.
 func (w *Window[T]) Busy() bool {
 	return w.Loading[ArriveReset] || w.Loading[ArriveRefresh] && !w.Quiet ||
-		w.Loading[arriveNext] && w.Sel == len(w.Rows)-1 || w.Loading[arrivePrev] && w.Sel == 0
+		w.Loading[arriveNext] && w.Sel >= len(w.Rows)-1 || w.Loading[arrivePrev] && w.Sel == 0
 }
 
 // Total is the size of the whole list: as the store counted it, or exactly as seen when the window

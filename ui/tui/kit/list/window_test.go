@@ -449,3 +449,29 @@ func TestWindowLetsGoOfWhatIsFarAway(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyPages: a list whose first pages are empty is looked through, and says until then that it is not known.
+func TestEmptyPages(t *testing.T) {
+	q := &questions{}
+	w := NewWindow(q.ask, strconv.Itoa)
+	w.Resize(7, false)
+	w.PerPage = 20
+	w.reset(func(_ context.Context, at From, _ int) (Span[int], error) {
+		switch at.Cursor {
+		case "":
+			return Span[int]{Next: "a", Total: model.Count{Unknown: true}}, nil
+		case "a":
+			return Span[int]{Next: "b", Total: model.Count{Unknown: true}}, nil
+		}
+		return Span[int]{Rows: []int{7}, Total: model.Count{Unknown: true}}, nil
+	})
+	for n := 1; n <= 2; n++ {
+		q.answer(w, 0)
+		if w.Loaded || !w.Busy() || !w.Position().IsEmpty() || w.Nothing() == "the list is empty" {
+			t.Errorf("after %d empty pages: loaded %v, busy %v, at %q, %q", n, w.Loaded, w.Busy(), w.Position(), w.Nothing())
+		}
+	}
+	if q.answer(w, 0); !w.Loaded || w.Position().String() != "1 of 1" {
+		t.Errorf("loaded %v, at %q", w.Loaded, w.Position())
+	}
+}

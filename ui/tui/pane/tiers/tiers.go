@@ -367,8 +367,12 @@ func (p *Pane) Keep() func() tea.Cmd {
 			return p.Overview.apply(query)
 		}
 	}
-	at, query := p.Items.At, p.Items.Query
-	return func() tea.Cmd { return tea.Batch(p.OpenList(at), p.Items.Narrow(query)) }
+	at, query, order := p.Items.At, p.Items.Query, p.Items.Order
+	return func() tea.Cmd {
+		opened := p.OpenList(at)
+		p.Items.Order = order
+		return tea.Batch(opened, p.Items.Narrow(query))
+	}
 }
 
 // Refs are the items of the list, as far as it is loaded.
@@ -390,6 +394,7 @@ func (p *Pane) GoTo(ref model.Ref, h model.Header) tea.Cmd {
 	hidden := p.Overview.hidden || spec.Hidden || h.Has(model.FlagArchived) || h.Has(model.FlagBookkeeping)
 	p.Items.Open(desk.ScopeOf{Store: ref.Store, Scope: h.Scope, Tier: h.Tier}, hidden) // its answer is not awaited: the list begins at the item
 	p.Items.Query, p.Items.Whole = "", nil
+	_ = p.Items.Marks.Filtered("") // all are shown: there is nothing to count
 	p.Items.Window.Fetch = p.Items.fetcher()
 	p.Items.pinned = true
 	p.Level = LevelItem
