@@ -296,8 +296,9 @@ func (n *Names) count(state NameState, seq uint64) {
 }
 
 // EraseNames removes every clear name and reason about a person, who has these terms: of records whose subject
-// is one of them, and those in which names finds the person. It returns the number of removed rows. The chain does not change. The old file's bytes are
-// overwritten before they are freed, as far as the file system overwrites in place.
+// is one of them, and those in which names finds the person. It returns the number of removed rows. The chain
+// does not change. The old file's bytes are overwritten before they are freed, as far as the file system overwrites
+// in place.
 func (l *Log) EraseNames(ctx context.Context, terms []string, names func(text string) bool) (int, error) {
 	k, err := l.readKey()
 	if err != nil && !errors.Is(err, ErrNoKey) {

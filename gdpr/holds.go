@@ -403,8 +403,8 @@ func (d *Desk) held(s *model.Store, id string) (string, error) {
 	})
 }
 
-// heldIn is a request with a hold in a store, or on a file that lies in its directory; empty for none. A cascade names no item, so nothing proves that
-// it spares a held one.
+// heldIn is a request with a hold in a store, or on a file that lies in its directory; empty for none. A cascade
+// names no item, so nothing proves that it spares a held one.
 func (d *Desk) heldIn(s *model.Store) (string, error) {
 	return d.onHold(func(c *holdCache) string {
 		if len(c.stores) == 0 {
