@@ -106,7 +106,10 @@ const tries = 10
 func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, Entry, error) {
 	if req.Erase {
 		res, err := s.Provider.Retain(ctx, req)
-		return res, Entry{}, cmp.Or(err, k.dropAbout(s, res.ID))
+		if err == nil {
+			err = k.dropAbout(s, res.ID)
+		}
+		return res, Entry{}, err
 	}
 	id := req.ID
 	addressed := id != ""
@@ -217,7 +220,10 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 func (k *Keeper) Forget(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, Entry, error) {
 	if req.Erase {
 		res, err := s.Provider.Forget(ctx, req)
-		return res, Entry{}, cmp.Or(err, k.dropAbout(s, req.ID))
+		if err == nil {
+			err = k.dropAbout(s, req.ID)
+		}
+		return res, Entry{}, err
 	}
 	if req.CheckSelectors() != nil || req.DataSubjectID != "" || s.Browser == nil && !recalled.Only(s) {
 		res, err := s.Provider.Forget(ctx, req)

@@ -244,6 +244,15 @@ func TestErasureKeepsNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			refused := s.store().Wrap(func(context.Context, *model.Call, func(context.Context) error) error {
+				return model.Refuse("forget", "on hold")
+			})
+			if _, err := erase(k, refused); !model.IsRefusal(err) {
+				t.Fatal(err)
+			}
+			if entries, _, _ := k.List(); len(entries) != 3 {
+				t.Errorf("a refused erasure left %d entries, want 3", len(entries))
+			}
 			e, err := erase(k, s.store())
 			if entries, _, _ := k.List(); err != nil || e.ID != "" || len(entries) != 1 || entries[0].ID != of.ID {
 				t.Errorf("%+v, %v; kept: %+v", e, err, entries)
