@@ -17,9 +17,11 @@ const (
 	ScopeRetain = "memory:retain"
 	ScopeForget = "memory:forget"
 	ScopeHealth = "memory:health"
+	// ScopeErase lets a caller of the served contract call a change an erasure, of which undo keeps no text.
+	ScopeErase = "memory:erase"
 )
 
-// Scopes are all scopes.
+// Scopes are those of the agents' door.
 var Scopes = []string{ScopeRecall, ScopeRetain, ScopeForget, ScopeHealth}
 
 // Verb is the act of a scope, as a log names it.
@@ -102,10 +104,10 @@ func parseToken(line string) (Caller, error) {
 
 // ParseScopes reads a list separated by commas.
 func ParseScopes(list string) ([]string, error) {
-	out := strings.Split(list, ",")
+	out, all := strings.Split(list, ","), append(slices.Clone(Scopes), ScopeErase)
 	for _, s := range out {
-		if !slices.Contains(Scopes, s) {
-			return nil, fmt.Errorf("the scopes are %s, divided by commas", strings.Join(Scopes, ", "))
+		if !slices.Contains(all, s) {
+			return nil, fmt.Errorf("the scopes are %s, divided by commas", strings.Join(all, ", "))
 		}
 	}
 	return out, nil

@@ -189,6 +189,49 @@ func TestServedChangesAreKept(t *testing.T) {
 	}
 }
 
+// TestAnErasureNeedsItsScope: a token with named scopes leaves no change without a text for undo, unless memory:erase is
+// one of them.
+func TestAnErasureNeedsItsScope(t *testing.T) {
+	d := newDesk(t)
+	tokens := filepath.Join(d.dir, "tokens")
+	const agent, desk = "0123456789abcdefghij-of-an-agent", "0123456789abcdefghij-of-a-desk"
+	lines := "planner " + agent + " memory:recall,memory:retain,memory:forget,memory:health\ndesk " + desk + " memory:recall,memory:retain,memory:erase\n"
+	if err := os.WriteFile(tokens, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url, was := d.provider("--tokens", tokens), d.read("AGENT.md")
+	for name, c := range map[string]struct {
+		token, path, body string
+		code              int
+	}{
+		"an agent's replacement": {agent, "/v1/retain", `{"id":"AGENT.md","mode":"replace","content":"x\n","erase":true}`, http.StatusForbidden},
+		"an agent's removal":     {agent, "/v1/forget", `{"id":"AGENT.md","erase":true}`, http.StatusForbidden},
+		"a desk's replacement":   {desk, "/v1/retain", `{"id":"daily/2026-01-02.md","mode":"replace","content":"x\n","erase":true}`, http.StatusOK},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+c.path, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+c.token)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != c.code {
+			t.Errorf("%s: %d, want %d", name, res.StatusCode, c.code)
+		}
+	}
+	if now := d.read("AGENT.md"); now != was {
+		t.Errorf("a refused erasure changed the item: %q", now)
+	}
+	d.env["MEMDESK_T"] = agent
+	if r := d.bare("--open", "remote=MEMDESK_T@"+url, "stores", "--json"); strings.Contains(r.out, `"erase":true`) {
+		t.Errorf("the server says that it heeds the erasures of an agent: %s", r.out)
+	}
+}
+
 func TestServeProviderRefuses(t *testing.T) {
 	d := newDesk(t)
 	write := func(name, text string, mode os.FileMode) string {

@@ -201,7 +201,10 @@ func (d Desk) Of(s *operator.Session, c bearer.Caller) *Desk {
 
 // Provider is the Provider contract of one store, for all guests.
 func (g *Guests) Provider(store string) http.Handler {
-	return backends.Serve(backends.Served{Door: g.Door, Called: g.Called,
+	refused := func(ctx context.Context, c backends.Caller, scope string) {
+		g.Session(c.Name).Refused(ctx, store, bearer.Verb(scope), scope)
+	}
+	return backends.Serve(backends.Served{Door: g.Door, Called: g.Called, Refused: refused,
 		Store: func(c backends.Caller) model.Store {
 			guest := g.Session(c.Name)
 			s, err := guest.Fleet.Store(store)
@@ -209,14 +212,19 @@ func (g *Guests) Provider(store string) http.Handler {
 				return model.Store{Name: store, Provider: gone{err}}
 			}
 			s = s.Wrap(restoresKnown(guest.Ledger))
-			s.Provider = kept{s.Provider, s, guest.Writes()}
-			features := map[string]bool{model.FeatureErase: true}
-			maps.Copy(features, s.Features)
-			s.Features = features
+			s.Provider = kept{s.Provider, s, guest.Writes(), func(ctx context.Context, erase bool) error {
+				if !erase || c.May(bearer.ScopeErase) {
+					return nil
+				}
+				refused(ctx, c, bearer.ScopeErase)
+				return model.Refuse("serve", "the token has not the scope "+bearer.ScopeErase)
+			}}
+			s.Features = maps.Clone(s.Features)
+			if s.Features == nil {
+				s.Features = map[string]bool{}
+			}
+			s.Features[model.FeatureErase] = c.May(bearer.ScopeErase)
 			return s
-		},
-		Refused: func(ctx context.Context, c backends.Caller, scope string) {
-			g.Session(c.Name).Refused(ctx, store, bearer.Verb(scope), scope)
 		}})
 }
 
@@ -237,14 +245,22 @@ type kept struct {
 	model.Provider
 	store  model.Store
 	writes Writes
+	// may refuses a change that is called an erasure where the token may not do so.
+	may func(ctx context.Context, erase bool) error
 }
 
 func (k kept) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
+	if err := k.may(ctx, req.Erase); err != nil {
+		return model.RetainResult{}, err
+	}
 	res, _, err := k.writes.Retain(ctx, k.store, req)
 	return res, err
 }
 
 func (k kept) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
+	if err := k.may(ctx, req.Erase); err != nil {
+		return model.ForgetResult{}, err
+	}
 	res, _, err := k.writes.Forget(ctx, k.store, req)
 	return res, err
 }
