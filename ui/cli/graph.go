@@ -23,17 +23,21 @@ func (a *app) neighboursCommand() *cobra.Command {
 				return noGraph("neighbours", s)
 			}
 			items, err := s.Graph.Neighbours(ctx, ref.ID, req)
-			if err == nil {
-				a.printItems(s.Name, items)
+			if err != nil {
+				return err
 			}
-			return err
+			a.printItems(s.Name, items)
+			if most := model.PageLimit(req.Limit); len(items) == most {
+				a.sayf("these are the nearest %d, and there may be more: give --limit (%d at most) or --kind", most, model.MaxPage)
+			}
+			return nil
 		}),
 	}
 	f := c.Flags()
 	f.BoolVar(&req.Outgoing, "outgoing", false, "only where the item is the subject")
 	f.BoolVar(&req.Incoming, "incoming", false, "only where the item is the object")
 	f.IntVar(&req.Depth, "depth", 1, "up to `N` steps away")
-	f.IntVar(&req.Limit, "limit", 0, "at most `N` items (default 100)")
+	f.IntVar(&req.Limit, "limit", 0, "at most `N` items, up to 1000 (default 100)")
 	f.StringArrayVar(&req.Kinds, "kind", nil, "only along this `KIND` of relation (repeatable)")
 	return c
 }
