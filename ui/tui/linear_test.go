@@ -120,6 +120,37 @@ func TestLinearWithoutATerminal(t *testing.T) {
 	}
 }
 
+// A text typed over SSH must keep its tabs, and a line that the terminal cuts is not taken as if it were whole.
+func TestLinearTakesWholeLines(t *testing.T) {
+	o := talkDesk(t)
+	in, keys := io.Pipe()
+	out := newSink()
+	o.Input, o.Output = in, out
+	ended := make(chan error, 1)
+	go func() { ended <- linear.Run(t.Context(), o) }()
+	out.until("memdesk> ")
+	go func() {
+		_, _ = io.WriteString(keys, "store crewship daily\redit 1\ra\ttab\r"+strings.Repeat("Z", 6000)+"\r.\rthrow away\rquit\r")
+	}()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Fatal("it did not end")
+	}
+	_, added, _ := strings.Cut(out.buf.String(), "Save ")
+	for _, want := range []string{"may have lost its end", "79 bytes become 6."} {
+		if !strings.Contains(out.buf.String(), want) {
+			t.Errorf("never said %q:\n%s", want, out.buf.String())
+		}
+	}
+	if strings.Contains(added, "ZZZ") {
+		t.Errorf("a line without its end was taken:\n%s", added)
+	}
+}
+
 // Lines must break at blanks, to the terminal's width; without a known width a longer word stays whole.
 func TestLinearBreaksLines(t *testing.T) {
 	for _, width := range []int{0, 40, 200} {

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/term"
@@ -29,15 +31,22 @@ type ear struct {
 	read   func() (string, error)
 	resize func(width, height int) // sets the terminal's width for the line mode; nil: not needed
 	prompt func(prompt string)     // shows a question; only the goroutine that asks calls it
+	cut    func(line string) bool  // reports that the terminal may have dropped the line's end
 	lines  chan heardLine
 	busy   bool        // a read is running
 	ahead  []heardLine // typed during other work
 }
 
+// The longest lines that a terminal passes on: the rest of a longer one is dropped without a word.
+var (
+	ttyLine = cmp.Or(map[string]int{"darwin": 1024}[runtime.GOOS], 4095) // bytes
+	sshLine = 4096                                                       // characters, of x/term
+)
+
 // newEar chooses how lines are read. A file is a terminal with a line mode of its own; anything
 // else, such as an SSH channel, gets the line mode of x/term, which echoes and knows backspace.
 func newEar(in io.Reader, out io.Writer, w *bufio.Writer) (tty *os.File, over *bufio.Writer, e *ear) {
-	e = &ear{lines: make(chan heardLine, 1)}
+	e = &ear{lines: make(chan heardLine, 1), cut: func(string) bool { return false }}
 	if f, file := in.(*os.File); file {
 		r := bufio.NewReader(in)
 		e.prompt = func(prompt string) {
@@ -53,6 +62,7 @@ func newEar(in io.Reader, out io.Writer, w *bufio.Writer) (tty *os.File, over *b
 		}
 		if term.IsTerminal(int(f.Fd())) {
 			tty = f
+			e.cut = func(line string) bool { return len(line) >= ttyLine }
 		}
 		return tty, w, e
 	}
@@ -60,6 +70,13 @@ func newEar(in io.Reader, out io.Writer, w *bufio.Writer) (tty *os.File, over *b
 		io.Reader
 		io.Writer
 	}{in, out}, "")
+	t.AutoCompleteCallback = func(line string, at int, key rune) (string, int, bool) { // a tab is text, which x/term would drop
+		if key != '\t' {
+			return "", 0, false
+		}
+		return line[:at] + "\t" + line[at:], at + 1, true
+	}
+	e.cut = func(line string) bool { return utf8.RuneCountInString(line) >= sshLine }
 	e.prompt = func(prompt string) {
 		t.SetPrompt(cmp.Or(prompt, "working> "))
 		if e.busy {

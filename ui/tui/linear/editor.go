@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -51,6 +52,8 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 			l.a.D.Edits.Editing = nil // the typed text is kept, and named at the next start
 			_ = e.Draft.Write(b.String())
 			return l.a.D.Edits.PutAside(e, "the input ended")
+		case l.ear.cut(line):
+			l.say("That line may have lost its end, for this terminal passes %s of a line, and was not taken. Type a shorter one, or say .cancel and use memdesk retain.", prose.Plural(int64(utf8.RuneCountInString(line)), "character"))
 		case line == ".":
 			text := b.String()
 			if was != "" && !strings.HasSuffix(was, "\n") {
