@@ -15,6 +15,7 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/clock"
 	"memdesk/internal/drafts"
+	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/tui"
 	"memdesk/ui/tui/linear"
@@ -146,6 +147,27 @@ func TestLinearWriting(t *testing.T) {
 			}
 		})
 	}
+}
+
+// contested is a desk where somebody else has changed the item of an undo entry.
+type contested struct {
+	*actsFake
+	id string
+}
+
+func (c contested) Restore(ctx context.Context, id, why string) (operator.Done, error) {
+	if id == c.id {
+		return operator.Done{}, model.Errorf(model.Conflict, "undo", "the item has changed since")
+	}
+	return c.actsFake.Restore(ctx, id, why)
+}
+
+// TestUndoGoesOnAfterAConflict: an act that nobody can take back any more must not keep z from the acts before it.
+func TestUndoGoesOnAfterAConflict(t *testing.T) {
+	o := talkDesk(t)
+	o.Acts = contested{o.Acts.(*actsFake), "undo-2"}
+	got := converse(t, o, "store crewship daily", "forget 1", "2026-05-20.md", "", "refresh", "forget 1", "2026-05-21.md", "", "undo last", "undo", "", "undo last", "undo", "")
+	ordered(t, got, "Undo the forget of crews/eng/agents/bo/daily/2026-05-21.md?", "not undone: ", "z is for the act before it now", "Undo the forget of crews/eng/agents/bo/daily/2026-05-20.md?", "put back")
 }
 
 func TestLinearReview(t *testing.T) {

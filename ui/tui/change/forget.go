@@ -84,7 +84,7 @@ func DoForget(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revis
 	}
 	switch {
 	case errors.Is(err, model.Conflict):
-		return dialog.Acted{Text: esc.Const("it has changed meanwhile: nothing was forgotten"), Title: "Conflict", Page: conflictText(d, ctx, ref)}
+		return dialog.Acted{Text: esc.Const("it has changed meanwhile: nothing was forgotten"), Title: "Conflict", Page: conflictText(d, ctx, ref, "since it was shown")}
 	case err != nil:
 		return dialog.Acted{Text: esc.Sprintf("not forgotten: %s", prose.Reason(esc, err))}
 	case done.Removed == 0:
@@ -98,10 +98,10 @@ func DoForget(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revis
 }
 
 // conflictText is the item as it is now, under the reason why nothing was changed.
-func conflictText(d *desk.Desk, ctx context.Context, ref model.Ref) *text.Page {
+func conflictText(d *desk.Desk, ctx context.Context, ref model.Ref, since string) *text.Page {
 	esc := d.Esc
 	note := []text.Line{
-		text.Advice(esc, "The item has changed since it was shown. Nothing was changed by you. This is its state now; `esc` closes this page.").As(text.Alert),
+		text.Advice(esc, "The item has changed "+since+". Nothing was changed by you. This is its state now; `esc` closes this page.").As(text.Alert),
 		{Kind: text.Blank},
 	}
 	s, it, err := d.Readable(ctx, ref)

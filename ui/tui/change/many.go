@@ -280,11 +280,13 @@ func undoEach(d *desk.Desk, items []Target, why string) *task.Bulk {
 		return b.Each(ctx, j, len(items), func(i int) string { return items[i].undo }, func(ctx context.Context, i int) task.Outcome {
 			o := task.Outcome{Store: items[i].Ref.Store, Name: items[i].Name, Word: "left"}
 			done, err := d.Acts.Restore(ctx, items[i].undo, why)
+			if err == nil || errors.Is(err, model.Conflict) { // another try would meet the same conflict
+				b.Locked(func() { b.Undone = append(b.Undone, items[i].undo) })
+			}
 			if err != nil {
 				o.Why = prose.Reason(d.Esc, err)
 				return o
 			}
-			b.Locked(func() { b.Undone = append(b.Undone, items[i].undo) })
 			o.Ok, o.Word = true, "put back"
 			for _, w := range done.Warnings {
 				o.Why = d.Esc.Sprintf("not put back: %s", d.Esc.LineMax(w, prose.MaxReason))

@@ -145,7 +145,8 @@ func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) d
 	done, err := d.Acts.Restore(ctx, u.ID, why)
 	switch {
 	case errors.Is(err, model.Conflict):
-		return dialog.Acted{Text: esc.Sprintf("not undone: %s", prose.Reason(esc, err)), Title: "Conflict", Page: conflictText(d, ctx, model.Ref{Store: u.Store, ID: u.Item})}
+		return dialog.Acted{Undone: []string{u.ID}, Text: esc.Sprintf("not undone: %s; z is for the act before it now, :undo lists this one", prose.Reason(esc, err)), Title: "Conflict",
+			Page: conflictText(d, ctx, model.Ref{Store: u.Store, ID: u.Item}, "since the act")}
 	case err != nil:
 		return dialog.Acted{Text: esc.Sprintf("not undone: %s", prose.Reason(esc, err))}
 	}

@@ -172,7 +172,7 @@ type Acted struct {
 	Quiet   bool           // no store was changed
 	Text    safetext.Text  // for the status line
 	Undo    []string       // undo entries of the changes, in order
-	Undone  []string       // undo entries that are used up
+	Undone  []string       // undo entries that z offers no more
 	Page    *text.Page     // shown instead of a line, for a longer result
 	Title   string         // of Page
 	Next    *Dialog        // the next question, instead of a result
