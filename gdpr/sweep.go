@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +15,9 @@ import (
 	"memdesk/gdpr/subject"
 	"memdesk/gdpr/suppress"
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/drafts"
 	"memdesk/model"
+	"memdesk/undo"
 )
 
 // Swept is one erased person who was found again, and the result.
@@ -26,11 +29,11 @@ type Swept struct {
 	Outcome Outcome
 }
 
-// Sweep searches every store for every suppressed person, by pseudonyms alone, and erases again what a
-// restore or a sync brought back. It takes the identifiers for that from the texts that it finds. Items on
-// hold are meant to stay and count for nobody. An unfinished sweep continues under the request that it filed.
-// confirm sees each plan before anything goes; its error ends the sweep. Where a plan or an erasure is refused, the
-// others are carried out all the same, and the error comes after them.
+// Sweep searches every store, and the texts that memdesk has put aside or keeps for undo, for every suppressed
+// person, by pseudonyms alone, and erases again what a restore or a sync brought back. It takes the identifiers
+// for that from the texts that it finds. Items on hold are meant to stay and count for nobody. An unfinished sweep
+// continues under the request that it filed. confirm sees each plan before anything goes; its error ends the sweep.
+// Where a plan or an erasure is refused, the others are carried out all the same, and the error comes after them.
 func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Plan) error) ([]Swept, []string, error) {
 	return d.sweep(ctx, fleet, "", confirm)
 }
@@ -85,6 +88,11 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 			problems = append(problems, m.Name+": not looked into: "+why)
 		}
 	}
+	if only == "" {
+		if err := d.sweepOwn(&back); err != nil {
+			problems = append(problems, ownStore+": its own texts could not be swept: "+err.Error())
+		}
+	}
 	var out []Swept
 	var no, failed error
 	ask := func(p Plan) error {
@@ -107,6 +115,23 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 		}
 	}
 	return out, problems, failed
+}
+
+// sweepOwn collects the texts of memdesk itself that name a suppressed person: a text can be put aside, and one be
+// displaced, after the person was erased.
+func (d *Desk) sweepOwn(r *returned) error {
+	look := func(texts ...string) bool {
+		r.look(texts...)
+		return false // the erasure that follows removes it
+	}
+	_, err := drafts.New(filepath.Join(d.State, "edit"), d.Clock, nil).Erase(func(name string, text []byte) bool { return look(name, string(text)) })
+	if d.Undo == nil {
+		return err
+	}
+	_, uerr := d.Undo.Erase(func(e undo.Entry, body string) bool {
+		return entryNames(e, body, func(s string) bool { return look(s) })
+	})
+	return errors.Join(err, uerr)
 }
 
 // returned collects the identifiers of suppressed persons, as the stores spell them.

@@ -199,6 +199,26 @@ func TestSweepFindsWhateverCameBack(t *testing.T) {
 	}
 }
 
+// TestSweepFindsATextPutAside: an editor that was open during the erasure leaves its text in memdesk's own state.
+func TestSweepFindsATextPutAside(t *testing.T) {
+	t.Parallel()
+	for file, body := range map[string]string{"tea.md": "a draft for " + name + "\n", ana + ".md": "tea\n"} {
+		w := newWorld(t)
+		w.open()
+		r := w.file()
+		w.complete(w.plan(r.ID))
+		at := filepath.Join("edit", "kept", "20260527-083015-"+file)
+		plant(t, w.desk.State, map[string]string{at: body, filepath.Join("edit", "kept", "20260527-083015-shoes.md"): "red\n"})
+		swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+		if err != nil || len(problems) > 0 || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete {
+			t.Fatalf("%s: Sweep = %+v, %q, %v", file, swept, problems, err)
+		}
+		if left := tree(t, filepath.Join(w.desk.State, "edit", "kept")); len(left) != 1 {
+			t.Errorf("%s: put aside are %q", file, left)
+		}
+	}
+}
+
 // TestSweepTellsWhatItCannotOpen: a restored archive that cannot be opened must be reported.
 func TestSweepTellsWhatItCannotOpen(t *testing.T) {
 	w := newWorld(t)
