@@ -283,6 +283,20 @@ func TestReopen(t *testing.T) {
 }
 
 // TestReopenAfterTheFileCameBack: a replaced database is another file.
+// TestAFailedCreateLeavesNoFile: an empty file would refuse the next try.
+func TestAFailedCreateLeavesNoFile(t *testing.T) {
+	kind, _ := backends.Builtin().Kind("sqlite")
+	c := backends.StoreConfig{Kind: "sqlite", Path: filepath.Join(t.TempDir(), "new.db")}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := kind.Create(ended, c, backends.Env{}); err == nil {
+		t.Fatal("a store was made after the context had ended")
+	}
+	if err := kind.Create(t.Context(), c, backends.Env{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestReopenAfterTheFileCameBack(t *testing.T) {
 	reg := backends.Builtin()
 	kind, _ := reg.Kind("sqlite")

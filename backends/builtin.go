@@ -3,6 +3,7 @@ package backends
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -208,6 +209,9 @@ func createSQLite(ctx context.Context, c StoreConfig, env Env) error {
 	}
 	db, err := sqlite.Open(ctx, sqlite.Config{Path: c.Path, Create: true, Clock: env.Clock})
 	if err != nil {
+		if info, serr := os.Lstat(c.Path); serr == nil && info.Mode().IsRegular() && info.Size() == 0 { // it would refuse the next try
+			err = errors.Join(err, os.Remove(c.Path))
+		}
 		return err
 	}
 	return db.Close()
