@@ -135,7 +135,7 @@ func scanned(req model.RetainRequest, id string, was *model.Item) (v quarantine.
 func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, was *model.Item) error {
 	v, hit, text, fields := scanned(*c.Retain, id, was)
 	if hit {
-		return r.hold(c, w, v.Category, v.Pattern)
+		return r.hold(c, id, w, v.Category, v.Pattern)
 	}
 	tier := c.Retain.Tier
 	if was != nil {
@@ -148,13 +148,13 @@ func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, w
 		if err := fits(c.Store, tier, text); err != nil { // the store would refuse it in any case
 			return err
 		}
-		return r.hold(c, w, CategoryOrigin, PatternOrigin)
+		return r.hold(c, id, w, CategoryOrigin, PatternOrigin)
 	}
 	if r.Suspect != nil {
 		v := r.Suspect(ctx, review.Write{Store: *c.Store, Tier: tier, ID: id, Key: c.Retain.Key, Text: c.Retain.Content, Becomes: text,
 			Fields: fields, Was: was, Trusted: w.Trust == Trusted, History: history{r, c.Store, w}})
 		if v.Waits {
-			return r.hold(c, w, CategorySignals, v.Pattern, v.Score.Signals...)
+			return r.hold(c, id, w, CategorySignals, v.Pattern, v.Score.Signals...)
 		}
 	}
 	return nil
@@ -216,13 +216,13 @@ func (r Rules) rejected(ctx context.Context, c *model.Call, id string, w Writer,
 		return refusal
 	}
 	if v, hit := quarantine.Scan(was.Body + c.Retain.Content); hit && c.Retain.Mode == model.Append {
-		return r.hold(c, w, v.Category, v.Pattern)
+		return r.hold(c, id, w, v.Category, v.Pattern)
 	}
 	return refusal
 }
 
-func (r Rules) hold(c *model.Call, w Writer, category, pattern string, signals ...signal.Signal) error {
-	h, err := r.Shelf.Put(Held{Store: c.Store.Name, Request: *c.Retain, Category: category, Pattern: pattern, Signals: signals, Writer: w, At: r.Clock.Now().UTC()})
+func (r Rules) hold(c *model.Call, id string, w Writer, category, pattern string, signals ...signal.Signal) error {
+	h, err := r.Shelf.Put(Held{Store: c.Store.Name, Request: *c.Retain, Item: id, Category: category, Pattern: pattern, Signals: signals, Writer: w, At: r.Clock.Now().UTC()})
 	if errors.Is(err, model.RateLimited) {
 		return err
 	}

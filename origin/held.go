@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/exactjson"
 	"memdesk/model"
 	"memdesk/quarantine"
 	"memdesk/quarantine/review"
@@ -27,6 +27,7 @@ type Held struct {
 	ID       string              `json:"id"` // door/…, the handle for Forget and release
 	Store    string              `json:"store"`
 	Request  model.RetainRequest `json:"request"`
+	Item     string              `json:"item,omitempty"` // id of the item that the request addresses, where the store tells it
 	Category string              `json:"category"`
 	Pattern  string              `json:"pattern"`
 	Signals  []signal.Signal     `json:"signals,omitempty"` // why it looks planted, the heaviest first
@@ -64,7 +65,7 @@ func OpenShelf(dir string, ready func() error) *Shelf { return &Shelf{dir: dir, 
 // Put keeps a write and returns it with its id. A repeated write gets the entry of the first, which names the first
 // writer: nobody can put a held write on another's name. RateLimited when the shelf is full.
 func (s *Shelf) Put(h Held) (Held, error) {
-	key, err := json.Marshal([]any{h.Store, h.Request, h.Category})
+	key, err := exactjson.Marshal([]any{h.Store, exactjson.Form(h.Request), h.Category})
 	if err != nil {
 		return h, err
 	}
@@ -86,7 +87,7 @@ func (s *Shelf) Put(h Held) (Held, error) {
 	if len(files) >= maxHeld {
 		return h, model.Errorf(model.RateLimited, "retain", "the text needs a review, and %d writes wait for one already; nothing was written", len(files))
 	}
-	data, err := json.Marshal(h)
+	data, err := exactjson.Marshal(h)
 	if err != nil {
 		return h, err
 	}
@@ -138,7 +139,7 @@ func (s *Shelf) Get(id string) (Held, error) {
 		return Held{}, model.Errorf(model.Unavailable, "held", "a held write cannot be read")
 	}
 	var h Held
-	if err := json.Unmarshal(data, &h); err != nil || h.ID != id {
+	if err := exactjson.Unmarshal(data, &h); err != nil || h.ID != id {
 		return Held{}, model.Errorf(model.Internal, "held", "a held write is damaged")
 	}
 	return h, nil
@@ -152,7 +153,8 @@ func (s *Shelf) Drop(id string) error {
 	return nil
 }
 
-// Erase removes the entries whose file matches and reports how many.
+// Erase removes the entries that match and reports how many. An entry is matched as its file, as its texts without
+// JSON's escapes, and as a row of the ledger for the item that it addresses.
 func (s *Shelf) Erase(match func(data []byte) bool) (int, error) {
 	files, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,15 +173,23 @@ func (s *Shelf) Erase(match func(data []byte) bool) (int, error) {
 		if err != nil {
 			return gone, err
 		}
+		forms := [][]byte{data}
 		var h Held
-		plain := data
-		if json.Unmarshal(data, &h) == nil { // as written, without JSON's escapes
-			plain = []byte(h.Request.Content + "\n" + h.Request.ID + "\n" + h.Request.Key + "\n" + h.Request.DataSubjectID)
-			for _, g := range h.Signals {
-				plain = append(append(plain, '\n'), g.Evidence...)
+		if exactjson.Unmarshal(data, &h) == nil {
+			texts := []string{h.Request.Content, h.Request.ID, h.Request.Key, h.Request.DataSubjectID}
+			for _, f := range h.Request.Meta {
+				texts = append(texts, f.Value)
 			}
+			for _, g := range h.Signals {
+				texts = append(texts, g.Evidence)
+			}
+			row, err := exactjson.Marshal(Row{Store: h.Store, ID: cmp.Or(h.Item, h.Request.ID, h.Request.Key), Writer: h.Writer})
+			if err != nil {
+				return gone, err
+			}
+			forms = append(forms, []byte(strings.Join(texts, "\n")), row)
 		}
-		if !match(data) && !match(plain) {
+		if !slices.ContainsFunc(forms, match) {
 			continue
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -65,3 +65,26 @@ func TestAFullShelfDropsNothing(t *testing.T) {
 		t.Errorf("the first: %v", err)
 	}
 }
+
+// TestAHeldWriteNamesItsItem: an erasure finds a held write by the item that it addresses, also where the request
+// names a tier and a key, or an id that is no UTF-8.
+func TestAHeldWriteNamesItsItem(t *testing.T) {
+	d := newDesk(t, true)
+	for _, req := range []model.RetainRequest{{Tier: "fix", Key: "one"}, {ID: "memory/fix/caf\xe9.md"}} {
+		req.Content, req.Mode = "a fact\n", model.Append
+		id := req.ID
+		if id == "" {
+			var err error
+			if id, err = d.store().Address(req); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var held *origin.HeldError
+		if _, _, err := d.keeper.Retain(agent(t.Context(), "alpha"), d.store(), req); !errors.As(err, &held) {
+			t.Fatal(err)
+		}
+		if h, err := d.shelf.Get(held.Entry); err != nil || h.Item != id || h.Request.ID != req.ID {
+			t.Errorf("%+v, %v; want the item %q", h, err, id)
+		}
+	}
+}
