@@ -92,18 +92,16 @@ func judge(ctx context.Context, keeper *undo.Keeper, entries []undo.Entry, open 
 	}
 	now, err := s.Browser.Read(ctx, id)
 	switch {
-	case errors.Is(err, model.NotFound) && last.Revision == model.Absent && last.Made(source) && !rows[0].Created:
-		return restore(keeper, entries, s, t, rows[0], model.Absent)
-	case errors.Is(err, model.NotFound):
+	case errors.Is(err, model.NotFound) && (rows[0].Created || last.Revision != model.Absent || !last.Made(source)):
 		t.Reason = "it is gone already"
 		return t, nil
-	case err != nil:
+	case err != nil && !errors.Is(err, model.NotFound):
 		return t, err
-	}
-	switch {
 	case slices.ContainsFunc(rows, func(r Row) bool { return !r.Made(source) }):
 		t.Reason = "somebody else changed it since"
 		return t, nil
+	case err != nil: // the source forgot it
+		return restore(keeper, entries, s, t, rows[0], model.Absent)
 	case now.Revision != last.Revision:
 		t.Reason = "it was changed since, and nobody noted by whom"
 		return t, nil

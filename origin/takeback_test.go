@@ -68,6 +68,34 @@ func TestTakeBackOfATextWrittenTwice(t *testing.T) {
 	}
 }
 
+// TestTakeBackOfAForgottenItem: the text that a source forgot comes back, unless somebody else changed it after the
+// source's first write: the text before that write lacks the change.
+func TestTakeBackOfAForgottenItem(t *testing.T) {
+	for _, tt := range []struct {
+		name, want, text string
+		meanwhile        bool
+	}{
+		{"by the source alone", origin.ActRestore, "by ana\n", false},
+		{"changed meanwhile", origin.ActSkip, "", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesk(t, false)
+			alpha := agent(t.Context(), "alpha")
+			err := errors.Join(d.retain(t.Context(), one, "by ana\n", model.Append), d.retain(alpha, one, "and alpha\n", model.Append))
+			if tt.meanwhile {
+				err = errors.Join(err, d.retain(t.Context(), one, "and ana\n", model.Append))
+			}
+			_, _, gone := d.keeper.Forget(alpha, d.store(), model.ForgetRequest{ID: one})
+			if err = errors.Join(err, gone); err != nil {
+				t.Fatal(err)
+			}
+			if got := takeBack(t, d.ledger, d.keeper, d.fleet, "alpha"); got[one] != tt.want || d.read(one) != tt.text {
+				t.Errorf("plan %v; after it %q", got, d.read(one))
+			}
+		})
+	}
+}
+
 // TestTakeBackOfAGraph: an edge between two nodes of the same source falls with them, which must not stop the
 // take-back.
 func TestTakeBackOfAGraph(t *testing.T) {
