@@ -129,10 +129,6 @@ func (s *Session) Retain(ctx context.Context, store string, req model.RetainRequ
 		return Done{}, err
 	}
 	res, e, err := s.Undo.Retain(ctx, st, req)
-	var part *model.Partial
-	if errors.As(err, &part) {
-		res = part.Retained
-	}
 	done := Done{Store: store, Item: res.ID, Bytes: res.Bytes, Revision: res.Revision, Warnings: res.Warnings}
 	done.keep(e)
 	return done, err

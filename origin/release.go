@@ -2,6 +2,7 @@ package origin
 
 import (
 	"context"
+	"errors"
 
 	"memdesk/model"
 	"memdesk/quarantine"
@@ -10,7 +11,8 @@ import (
 )
 
 // Release makes a held write, with the text that an operator has edited, or with its own. What the item then
-// holds more than before must pass the scanner. From then on the write is trusted: an operator let it in.
+// holds more than before must pass the scanner. From then on the write is trusted: an operator let it in. An entry
+// whose write was made in part (model.Partial) goes too: a second release would repeat that part.
 func (s *Shelf) Release(ctx context.Context, keeper *undo.Keeper, store model.Store, id string, body *string) (review.Release, error) {
 	h, err := s.Get(id)
 	if err == nil && h.Store != store.Name {
@@ -41,11 +43,11 @@ func (s *Shelf) Release(ctx context.Context, keeper *undo.Keeper, store model.St
 	w := h.Writer
 	w.Trust, w.Agent = Trusted, false
 	res, e, err := keeper.Retain(With(ctx, w), store, req)
-	if err != nil {
+	if err != nil && !model.IsPartial(err) {
 		return review.Release{}, err
 	}
 	out := review.Release{Source: res.ID, Revision: res.Revision, Undo: e}
-	gone, err := store.Provider.Forget(ctx, model.ForgetRequest{ID: id})
+	gone, failed := store.Provider.Forget(ctx, model.ForgetRequest{ID: id})
 	out.Removed = gone.Removed
-	return out, err
+	return out, errors.Join(err, failed)
 }

@@ -1,6 +1,7 @@
 package origin_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -86,5 +87,29 @@ func TestAHeldWriteNamesItsItem(t *testing.T) {
 		if h, err := d.shelf.Get(held.Entry); err != nil || h.Item != id || h.Request.ID != req.ID {
 			t.Errorf("%+v, %v; want the item %q", h, err, id)
 		}
+	}
+}
+
+// half is a store that adds a write and then fails.
+type half struct{ model.Provider }
+
+func (half) Retain(_ context.Context, req model.RetainRequest) (model.RetainResult, error) {
+	return model.RetainResult{}, model.E(model.Unavailable, "retain", &model.Partial{Retained: model.RetainResult{ID: "m1", Bytes: int64(len(req.Content))}, Err: errors.New("added, not flushed")})
+}
+
+// TestAReleaseMadeInPart: a held write of which a part was made is not offered again, because a second release would
+// make that part twice.
+func TestAReleaseMadeInPart(t *testing.T) {
+	d := newDesk(t, false)
+	h, err := d.shelf.Put(origin.Held{Store: "gw", Request: model.RetainRequest{Tier: "AGENT", Content: "a turn", Mode: model.Append}, Category: origin.CategoryOrigin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := d.shelf.Release(t.Context(), d.keeper, d.shelf.Attach(model.Store{Name: "gw", Provider: half{}}), h.ID, nil)
+	if !model.IsPartial(err) || out.Source != "m1" || out.Removed != 1 {
+		t.Errorf("%+v, %v; want the part that was made and its error", out, err)
+	}
+	if _, err := d.shelf.Get(h.ID); !errors.Is(err, model.NotFound) {
+		t.Errorf("it waits again: %v", err)
 	}
 }

@@ -101,9 +101,18 @@ const tries = 10
 // faster. An append is bound too where the store joins texts its own way (R06): the earlier text cannot be cut
 // out of the new one there. Where a store cannot show its items the write has no undo, and the entry is zero.
 // Where it cannot tell the address of a request without an id, a replace creates only, and an append has no undo.
-// An error that leaves open whether the change was made comes with the entry, unconfirmed. An erasure has no undo
-// either, and takes earlier entries about its item along.
+// An error that leaves open whether the change was made comes with the entry, unconfirmed; a model.Partial comes with
+// the result of the part that was made. An erasure has no undo either, and takes earlier entries about its item along.
 func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, Entry, error) {
+	res, e, err := k.retain(ctx, s, req)
+	var part *model.Partial
+	if errors.As(err, &part) {
+		res = part.Retained
+	}
+	return res, e, err
+}
+
+func (k *Keeper) retain(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, Entry, error) {
 	if req.Erase {
 		res, err := s.Provider.Retain(ctx, req)
 		if err == nil {

@@ -74,14 +74,14 @@ func (a *app) releaseCommand() *cobra.Command {
 				return err
 			}
 			done, err := s.Release(cmd.Context(), store.Name, ref.ID, body, model.Revision(match), a.flags.reason)
-			if err != nil {
+			if err != nil && !model.IsPartial(err) { // a write that was made is printed, the rest is the error
 				return err
 			}
 			source := model.Ref{Store: store.Name, ID: done.Item}
 			a.result("released", releasedRow{newItemAt(store.Name, ref.ID), model.EncodeID(done.Item), done.Revision, done.Removed, nilIfEmpty(done.Undo)},
 				"%s  released, %s removed", source.String(), plural(done.Removed, "entry"))
 			a.sayUndo(done)
-			return nil
+			return err
 		},
 	}
 	c.Flags().StringVar(&a.flags.reason, "reason", "", "why agents may have it, for the audit log")

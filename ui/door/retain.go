@@ -202,7 +202,7 @@ func (c *call) write(ctx context.Context, s model.Store, req model.RetainRequest
 	}
 	var part *model.Partial
 	if errors.As(err, &part) {
-		res, notes = part.Retained, append(notes, "a part of it was not done: "+message(part.Err))
+		notes = append(notes, "a part of it was not done: "+message(part.Err))
 	}
 	for _, w := range res.Warnings {
 		notes = append(notes, plainLine(w))
