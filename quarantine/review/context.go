@@ -81,7 +81,7 @@ func Around(ctx context.Context, w Write) []signal.Signal {
 	}
 	ctx, cancel := context.WithTimeout(ctx, aroundTime)
 	defer cancel()
-	said := signal.StatementsOf(w.Text)
+	said, sameAs := signal.StatementsOf(w.Text), signal.SameOfOthers(w.Text)
 	places := map[string]bool{}
 	first := ""
 	contradicted := w.Trusted || w.History == nil // a trusted writer may correct a text
@@ -101,7 +101,7 @@ func Around(ctx context.Context, w Write) []signal.Signal {
 			return
 		}
 		for line := range strings.Lines(body) {
-			if same, names := signal.SameOfOthers(w.Text, line); same {
+			if same, names := sameAs(line); same {
 				if first == "" {
 					first = model.Ref{Store: w.Store.Name, ID: it.ID}.String()
 				}
@@ -189,7 +189,13 @@ func protectedKey(w Write) string {
 // protectedSections are the texts under protected headings: from a Markdown heading to the next, or a line of
 // `name: value`.
 func protectedSections(text string) map[string]string {
-	out := map[string]string{}
+	sections := map[string]*strings.Builder{}
+	add := func(name, text string) {
+		if sections[name] == nil {
+			sections[name] = &strings.Builder{}
+		}
+		sections[name].WriteString(text)
+	}
 	open := ""
 	for line := range strings.Lines(text) {
 		name, rest, colon := strings.Cut(strings.TrimSpace(line), ":")
@@ -198,14 +204,18 @@ func protectedSections(text string) map[string]string {
 		switch {
 		case heading && protected[name]:
 			open = name
-			out[open] += rest + "\n"
+			add(name, rest+"\n")
 		case heading:
 			open = ""
 		case colon && protected[name]:
-			out[name] += rest
+			add(name, rest)
 		case open != "":
-			out[open] += line
+			add(open, line)
 		}
+	}
+	out := map[string]string{}
+	for name, b := range sections {
+		out[name] = b.String()
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -219,6 +220,24 @@ func TestAnOrderInTwoAppends(t *testing.T) {
 	for before, text := range map[string]string{exfiltration + "\n": "The cat sleeps.\n", "The pump was mended.\n": "The tide is high at six.\n"} {
 		if v := appended(before, text); v.Waits {
 			t.Errorf("%q after %q: %+v", text, before, v)
+		}
+	}
+}
+
+// TestTheCostOfAWrite: a long write to a long item must cost the two texts, not their product, and not the square of
+// a section: an agent chooses both.
+func TestTheCostOfAWrite(t *testing.T) {
+	word := func(n int) string { return strings.Repeat("alpha beta gamma ", n) }
+	for name, w := range map[string]Write{
+		"short lines":       {ID: "n", Text: word(500), Was: &model.Item{Body: strings.Repeat("a\n", 8<<10)}},
+		"protected section": {Was: &model.Item{Body: "# Goals\n" + strings.Repeat("a\n", 16<<10)}},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Around(t.Context(), w)
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
+			t.Errorf("%s: %d MiB", name, used>>20)
 		}
 	}
 }

@@ -165,12 +165,14 @@ func (s *statement) contradicts(o *statement) bool {
 	return a[len(a)-1].kind == b[len(b)-1].kind
 }
 
-// SameOfOthers reports whether two texts are equal without their names, numbers and addresses, and returns a
-// hash of the names, which shows whether they concern others.
-func SameOfOthers(a, b string) (same bool, names uint64) {
-	x, _ := nameless(a)
-	y, names := nameless(b)
-	return len(x) >= fewestWords && likeness(x, y) >= sameFrom, names
+// SameOfOthers reports whether another text equals text without their names, numbers and addresses, and returns a
+// hash of its names, which shows whether they concern others. It reads text once, for many others.
+func SameOfOthers(text string) func(other string) (same bool, names uint64) {
+	x, _ := nameless(text)
+	return func(other string) (bool, uint64) {
+		y, names := nameless(other)
+		return len(x) >= fewestWords && likeness(y, x) >= sameFrom, names
+	}
 }
 
 func nameless(text string) (frame map[uint64]bool, names uint64) {
