@@ -63,10 +63,11 @@ func (s *Session) grantedRoles() []Role {
 	return out
 }
 
-// overSSH reports whether the login came over SSH, with or without a known key.
+// overSSH reports whether the login came over SSH, with or without a known key. An agent has no login: the variables
+// are those of the shell that started its server.
 func (s *Session) overSSH() bool {
 	return s.Door == Visit || s.Who.Authenticated ||
-		slices.ContainsFunc([]string{"SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "SSH_USER_AUTH"}, func(k string) bool { return s.Env(k) != "" })
+		s.Door != Agents && slices.ContainsFunc([]string{"SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "SSH_USER_AUTH"}, func(k string) bool { return s.Env(k) != "" })
 }
 
 // Role returns the operator's role in words, from the configuration and the door.

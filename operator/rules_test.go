@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"go/ast"
@@ -114,6 +115,11 @@ var elsewhere = func() []visitor {
 			o.ReadOnly, o.Who, o.Config.Operator.Roles = true, audit.Actor{ID: "SHA256:a", Authenticated: true, Key: "SHA256:a"}, blocks("auditor")
 		}, func(a Act) bool { return inTable("auditor")(a) && rules[a].readers }},
 		{"agent whose token no block names", func(o *Options) {
+			o.Door, o.Who, o.Config.Operator.Roles = Agents, Agent("other"), blocks("viewer")
+		}, rulesFor(func(r rule) bool { return r.agents })},
+		{"the same at a server that was started over SSH", func(o *Options) {
+			env := o.Env
+			o.Env = func(k string) string { return cmp.Or(env(k), map[string]string{"SSH_CONNECTION": "::1 1 ::1 22"}[k]) }
 			o.Door, o.Who, o.Config.Operator.Roles = Agents, Agent("other"), blocks("viewer")
 		}, rulesFor(func(r rule) bool { return r.agents })},
 	}
