@@ -347,14 +347,18 @@ func LoadConfig(reg *Registry, path string, explicit bool, env func(string) stri
 	if err != nil {
 		return Config{}, err
 	}
+	dir, err := filepath.Abs(filepath.Dir(path)) // a store's identity is its absolute path, however the file was named
+	if err != nil {
+		return Config{}, model.Errorf(model.InvalidInput, "config", "%s: the working directory is gone: name the file by its absolute path", path)
+	}
 	for i, a := range cfg.Audit.Anchors {
 		if a.Path != "" {
-			cfg.Audit.Anchors[i].Path = ExpandPath(a.Path, filepath.Dir(path), env)
+			cfg.Audit.Anchors[i].Path = ExpandPath(a.Path, dir, env)
 		}
 	}
 	for i := range cfg.Stores {
-		cfg.Stores[i].resolve(filepath.Dir(path), env)
-		cfg.Stores[i].resolveOwn(path, env)
+		cfg.Stores[i].resolve(dir, env)
+		cfg.Stores[i].resolveOwn(dir, env)
 	}
 	return cfg, nil
 }

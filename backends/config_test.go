@@ -109,6 +109,26 @@ func TestLoadConfigAbsence(t *testing.T) {
 	}
 }
 
+// TestLoadConfigByRelativePath: two desks opened as config.toml from their own directories are two desks.
+func TestLoadConfigByRelativePath(t *testing.T) {
+	dir := t.TempDir()
+	text := "[[store]]\nname = \"one\"\nkind = \"tree\"\npath = \"memory\"\n[[audit.anchor]]\nkind = \"file\"\npath = \"roots\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	cfg, err := backends.LoadConfig(testRegistry(t), "config.toml", true, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := cfg.Stores[0].Path, filepath.Join(dir, "memory"); got != want {
+		t.Errorf("the store is at %q, want %q", got, want)
+	}
+	if got, want := cfg.Audit.Anchors[0].Path, filepath.Join(dir, "roots"); got != want {
+		t.Errorf("the anchor is at %q, want %q", got, want)
+	}
+}
+
 func FuzzParseConfig(f *testing.F) {
 	f.Add("[[store]]\nkind=\"tree\"\npath=\"p\"\n")
 	f.Add("[ui]\nplain=true\n[operator]\nnames={a=\"b\"}")

@@ -3,7 +3,6 @@ package backends
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 
@@ -93,10 +92,10 @@ func ownValue(t reflect.Type, v any) (any, error) {
 }
 
 // resolveOwn makes the own keys that are paths absolute.
-func (s *StoreConfig) resolveOwn(file string, env func(string) string) {
+func (s *StoreConfig) resolveOwn(dir string, env func(string) string) {
 	for key, v := range s.Own {
 		if p, ok := v.(Path); ok {
-			s.Own[key] = Path(ExpandPath(string(p), filepath.Dir(file), env))
+			s.Own[key] = Path(ExpandPath(string(p), dir, env))
 		}
 	}
 }
