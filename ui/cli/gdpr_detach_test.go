@@ -117,3 +117,36 @@ func TestDetachedErasureOutlivesItsTerminal(t *testing.T) {
 	wait(t, "the job's end", func() bool { return d.eraseJobNow()["state"] == "done" })
 	on("gdpr", "verify", "usr_ida9931").want(t, 0)
 }
+
+// TestDetachedErasureByRelativeVariable: the process in the background runs in another directory, and must find the
+// configuration that $MEMDESK_CONFIG names from this one. The command ends once that process has begun.
+func TestDetachedErasureByRelativeVariable(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("daily/2026-05-23.md", "- Ida Quill-9931 called\n")
+	config := fmt.Sprintf("[[store]]\nname = \"ada\"\nkind = \"crewship\"\npath = %q\n", d.mem)
+	if err := os.WriteFile(filepath.Join(d.dir, "desk.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	on := func(args ...string) result {
+		return d.bare(append([]string{"--config", filepath.Join(d.dir, "desk.toml")}, args...)...)
+	}
+	id, _ := on("gdpr", "request", "--subject", "usr_ida9931", "--alias", "Ida Quill-9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)
+	sum := on("gdpr", "plan", id, "--json").want(t, 0).last(t, "summary")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "gdpr", "erase", id, "--plan-hash", fmt.Sprint(sum["plan_hash"]), "--confirm-count", fmt.Sprint(sum["items"]), "--yes", "--detach")
+	cmd.Dir, cmd.Env = d.dir, []string{playEnv + "=" + playOwn, "MEMDESK_CONFIG=desk.toml"}
+	for k, v := range d.env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if d.eraseJobNow() == nil {
+		t.Fatal("the command ended, and no job has begun")
+	}
+	wait(t, "the end of the job", func() bool { return d.eraseJobNow()["state"] == "done" })
+}

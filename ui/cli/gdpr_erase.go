@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/atomicfile"
@@ -61,12 +62,20 @@ func (a *app) erase(ctx context.Context, d *operator.Erasures, r gdpr.Due, f era
 	if !f.detach {
 		return a.runErase(ctx, f)
 	}
-	pid, err := a.spawnErase(f.Order)
-	if err != nil {
+	return a.withJobs(ctx, func(runner *jobs.Runner) error {
+		pid := 0
+		d, err := a.session.Erasures(runner, operator.Away{Begin: func(_ context.Context, o gdpr.Order) (_ int, err error) {
+			pid, err = a.spawnErase(o)
+			return pid, err
+		}})
+		if err == nil {
+			err = d.Erase(ctx, f.Order)
+		}
+		if err == nil {
+			a.result("detached", detachedRow{r.ID, pid}, "%s goes on in the background; `memdesk jobs` and `memdesk gdpr status %s` show it", r.ID, r.ID)
+		}
 		return err
-	}
-	a.result("detached", detachedRow{r.ID, pid}, "%s goes on in the background; `memdesk jobs` and `memdesk gdpr status %s` show it", r.ID, r.ID)
-	return nil
+	})
 }
 
 // detachedRow is an erasure that goes on in the background.
@@ -85,7 +94,14 @@ func (a *app) spawnErase(o gdpr.Order) (int, error) {
 	if o.ConfirmCount != 0 {
 		args = append(args, "--confirm-count", strconv.FormatInt(o.ConfirmCount, 10))
 	}
-	args = append(args, a.storeArgs(a.flags.config)...)
+	if a.flags.timeout != 0 {
+		args = append(args, "--timeout", a.flags.timeout.String())
+	}
+	config, named := backends.ConfigPath(a.flags.config, a.Env)
+	if !named {
+		config = "" // the other process finds it by itself
+	}
+	args = append(args, a.storeArgs(config)...)
 	if len(a.flags.open) == 0 && len(a.session.Config.Stores) == 0 {
 		return 0, usage("--detach needs stores that are configured or given with --open: another process discovers from another directory")
 	}
