@@ -277,3 +277,50 @@ func (p noEdges) Retain(ctx context.Context, req model.RetainRequest) (model.Ret
 	}
 	return p.Provider.Retain(ctx, req)
 }
+
+// TestAPlaceThatIsNotKeptIsSaid: a store names a bounded number of a node's places. The relations beyond them must be
+// counted before the act and after the restore.
+func TestAPlaceThatIsNotKeptIsSaid(t *testing.T) {
+	b := inmem.New(nil)
+	s := hypergraph.Adapt(hypergraph.Config{Name: "g", Kind: "inmem", Location: "x", Backend: b})
+	t.Cleanup(func() { _ = s.Close() })
+	for _, id := range []string{"n", "b", "c"} {
+		if err := b.CreateNode(t.Context(), hypergraph.Node{ID: id, Type: "fact", Tier: "task", Content: id, Confidence: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, members := range map[string][]string{"1": {"n", "b"}, "2": {"n", "b", "c"}, "3": {"n", "b", "c"}, "4": {"n", "b", "c"}} {
+		e := hypergraph.Edge{ID: id, Type: "relation", Weight: 1}
+		for i, m := range members {
+			e.Members = append(e.Members, hypergraph.Membership{NodeID: m, Role: "subject", Position: int64(i)})
+		}
+		if err := b.CreateEdge(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := s.Beside
+	s.Beside = func(ctx context.Context, id string) (model.Beside, error) {
+		beside, err := all(ctx, id)
+		beside.Seats = beside.Seats[:min(len(beside.Seats), 2)] // 1 falls, 2 stays
+		return beside, err
+	}
+	k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+	warnings, err := k.Preview(t.Context(), s, "n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Join(warnings, "\n")
+	for _, want := range []string{"1 relation loses it as a member and stays; undo adds it again", "2 relations lose it as a member and stay; undo cannot add it again"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("not said before: %q in\n%s", want, said)
+		}
+	}
+	_, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: "n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := k.Restore(t.Context(), func(string) (model.Store, error) { return s, nil }, e.ID)
+	if err != nil || len(back.Warnings) != 1 || !strings.Contains(back.Warnings[0], "2 relations stand without this member") {
+		t.Errorf("restored: %+v, %v", back.Warnings, err)
+	}
+}

@@ -32,10 +32,8 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 		if e.Beside, err = beside(ctx, s, id, op); err != nil {
 			return Entry{}, "", err
 		}
-		if e.Beside != nil { // a fallen relation is made again with all its members
-			e.Beside.Seats = slices.DeleteFunc(e.Beside.Seats, func(seat model.Seat) bool {
-				return op != model.OpForget || slices.Contains(e.Falls, seat.Relation)
-			})
+		if e.Beside != nil {
+			e.keepSeats()
 		}
 		return e, it.Body, nil
 	case s.Quarantine != nil && op == model.OpForget:
@@ -52,6 +50,25 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 		return e, "", nil
 	}
 	return Entry{}, "", err
+}
+
+// keepSeats keeps an item's places in the relations that stay, and counts those that the store did not name: it
+// names a bounded number. A fallen relation is made again with all its members.
+func (e *Entry) keepSeats() {
+	named, falls, staying := len(e.Beside.Seats) > 0, map[string]bool{}, map[string]bool{}
+	for _, id := range e.Falls {
+		falls[id] = true
+	}
+	e.Beside.Seats = slices.DeleteFunc(e.Beside.Seats, func(seat model.Seat) bool {
+		if e.Op != model.OpForget || falls[seat.Relation] {
+			return true
+		}
+		staying[seat.Relation] = true
+		return false
+	})
+	if named && e.Counted {
+		e.Unseated = max(e.PartsTotal-int64(len(falls)+len(staying)), 0)
+	}
 }
 
 // maxFalls is how many falling relations are kept with an item. The preview reports more.
@@ -228,11 +245,18 @@ func (k *Keeper) Preview(ctx context.Context, s model.Store, id string) (warning
 		if n > maxFalls && e.Obstacle == "" {
 			warnings = append(warnings, fmt.Sprintf("of those undo keeps %d", maxFalls))
 		}
-		if left := e.PartsTotal - int64(n); left > 0 && e.Beside != nil && e.Obstacle == "" {
-			warnings = append(warnings, fmt.Sprintf("%d %s; undo adds it again", left, verb(left, "relation loses it as a member and stays", "relations lose it as a member and stay")))
-		} else if left > 0 {
-			warnings = append(warnings, fmt.Sprintf("%d %s; undo cannot add it again", left, verb(left, "relation loses it as a member and stays", "relations lose it as a member and stay")))
+		loses := func(n int64, then string) {
+			if n > 0 {
+				warnings = append(warnings, fmt.Sprintf("%d %s; undo %s it again", n, verb(n, "relation loses it as a member and stays", "relations lose it as a member and stay"), then))
+			}
 		}
+		left := e.PartsTotal - int64(n)
+		lost := left
+		if e.Beside != nil && e.Obstacle == "" {
+			lost = min(e.Unseated, left)
+		}
+		loses(left-lost, "adds")
+		loses(lost, "cannot add")
 	}
 	return warnings, nil
 }

@@ -162,6 +162,7 @@ func (e *Entry) related(one Entry) {
 		}
 	}
 	e.PartsTotal += one.PartsTotal - int64(len(one.Parts))
+	e.Unseated += one.Unseated
 }
 
 func (e *Entry) hasPart() map[string]bool {

@@ -47,6 +47,9 @@ type Entry struct {
 	Parts []Part `json:"parts,omitempty"`
 	// PartsTotal counts all of them, with those beyond Parts.
 	PartsTotal int64 `json:"parts_total,omitempty"`
+	// Unseated counts the relations that stay and do not get the item back as a member: their places are not in
+	// Beside.
+	Unseated int64 `json:"unseated,omitempty"`
 	// Counted says that the store named the falling ones in Falls, and that Parts has exactly those.
 	Counted bool     `json:"counted,omitempty"`
 	Falls   []string `json:"falls,omitempty"`
@@ -456,11 +459,14 @@ func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, lost
 	switch {
 	case beyond > 0:
 		warnings = append(warnings, fmt.Sprintf("%d relations fell beyond those that an entry keeps and were not put back", beyond))
-	case more > 0 && seated: // they exist, and have the member again
+	case more > 0 && seated: // they exist, and have the member again, but for the unseated
 	case more > 0 && e.Counted:
 		warnings = append(warnings, fmt.Sprintf("%d more relations stand without this member, which only their own system can add again", more))
 	case more > 0:
 		warnings = append(warnings, "there were more relations than an entry keeps; some were not put back")
+	}
+	if e.Unseated > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d %s without this member: undo keeps no more places", e.Unseated, verb(e.Unseated, "relation stands", "relations stand")))
 	}
 	return back, lost, warnings
 }
