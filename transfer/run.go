@@ -155,12 +155,12 @@ var errWaits = errors.New("waits for another item")
 
 // item copies one item as a step of the journal. last makes a waiting item fail now.
 func (r *run) item(ctx context.Context, id string, last bool) error {
-	return r.step(ctx, id, id, func(ctx context.Context) bool { return r.gone(ctx, id) }, func(ctx context.Context) Outcome { return r.copy(ctx, id, last) })
+	return r.step(ctx, id, id, func(ctx context.Context) bool { return r.unsettled(ctx, id) }, func(ctx context.Context) Outcome { return r.copy(ctx, id, last) })
 }
 
-// step does one item unless an earlier run has, and the destination still has it. An outcome without a result
+// step does one item unless an earlier run has, and it is not unsettled since. An outcome without a result
 // means that the item waits for another.
-func (r *run) step(ctx context.Context, id, key string, gone func(context.Context) bool, do func(context.Context) Outcome) error {
+func (r *run) step(ctx context.Context, id, key string, unsettled func(context.Context) bool, do func(context.Context) Outcome) error {
 	o := Outcome{ID: id, Result: Skipped, Reason: "settled by an earlier run"}
 	done := true
 	work := func(ctx context.Context) error {
@@ -177,7 +177,7 @@ func (r *run) step(ctx context.Context, id, key string, gone func(context.Contex
 		return nil
 	}
 	err := r.journal.Step(ctx, r.key(key), work)
-	if err == nil && done && gone(ctx) {
+	if err == nil && done && unsettled(ctx) {
 		err = work(ctx)
 	}
 	switch {
@@ -203,9 +203,10 @@ func (r *run) key(what string) string { return r.from + "\x00" + r.to + "\x00" +
 // made is the key that the journal has of an item under an id that the destination made: it cannot be looked for.
 func (r *run) made(id string) string { return r.key("made\x00" + id) }
 
-// gone reports that an item which an earlier run settled stands nowhere in the destination: it was emptied
-// meanwhile. Where that cannot be said, the item counts as there.
-func (r *run) gone(ctx context.Context, id string) bool {
+// unsettled reports that an item which an earlier run settled stands nowhere in the destination, which was emptied
+// meanwhile, or differs there and is to be replaced: one of the two was changed since. Where that cannot be said,
+// the item counts as settled.
+func (r *run) unsettled(ctx context.Context, id string) bool {
 	it, err := r.From.Browser.Read(ctx, id)
 	m := r.mapping(it.Tier)
 	if err != nil || m.To == "" {
@@ -214,13 +215,19 @@ func (r *run) gone(ctx context.Context, id string) bool {
 	if err := r.journal.Step(ctx, r.made(id), func(context.Context) error { return errWaits }); !errors.Is(err, errWaits) {
 		return false // it was made, or nobody can say
 	}
-	places := append(r.places(r.carry(it, m.To, nil)), r.places(r.before(it, m))...)
-	for _, there := range places {
-		if _, err := r.To.Browser.Read(ctx, there); !errors.Is(err, model.NotFound) && !errors.Is(err, model.InvalidInput) {
-			return false
+	looked := false
+	for _, c := range []carried{r.carry(it, m.To, nil), r.before(it, m)} {
+		for _, there := range r.places(c) {
+			looked = true
+			have, err := r.To.Browser.Read(ctx, there)
+			switch {
+			case errors.Is(err, model.NotFound), errors.Is(err, model.InvalidInput):
+			case err != nil, !r.Replace, same(c.req, have):
+				return false
+			}
 		}
 	}
-	return len(places) > 0
+	return looked
 }
 
 // before is the write of an item as an earlier copy may have made it: a tier that came to the destination with that

@@ -277,6 +277,35 @@ func TestATierThatCameWithACopy(t *testing.T) {
 	}
 }
 
+// TestAChangedItemIsReplacedByALaterRun: one item that fails leaves the copy unfinished, and the next run takes it up.
+// An item that was changed in the source since must replace its copy, where that is asked for.
+func TestAChangedItemIsReplacedByALaterRun(t *testing.T) {
+	from, to := openInMemory("from"), openInMemory("to")
+	put := func(id, text string) {
+		t.Helper()
+		if _, err := from.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Tier: "task", Content: text, Mode: model.Replace}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("note", "one")
+	j := &memory{}
+	if sum, all, err := run(t, from, to, transfer.Options{Replace: true}, j); err != nil || sum.Copied != 1 {
+		t.Fatalf("%+v %v", all, err)
+	}
+	put("note", "two")
+	if sum, all, err := run(t, from, to, transfer.Options{}, j); err != nil || sum.Skipped != 1 {
+		t.Errorf("replaced unasked: %+v %v", all, err)
+	}
+	for _, want := range []transfer.Summary{{Copied: 1}, {Skipped: 1}} {
+		if sum, all, err := run(t, from, to, transfer.Options{Replace: true}, j); err != nil || sum != want {
+			t.Errorf("want %+v, got %+v %v", want, all, err)
+		}
+	}
+	if it, err := to.Browser.Read(t.Context(), "note"); err != nil || it.Body != "two" {
+		t.Errorf("the copy says %q, %v", it.Body, err)
+	}
+}
+
 func TestWhatStandsThere(t *testing.T) {
 	from, to := openInMemory("from"), openInMemory("to")
 	put := func(s model.Store, id, text string) {
