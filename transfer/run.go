@@ -61,10 +61,14 @@ func (p Plan) Run(ctx context.Context, j Journal, write Writer, report func(Outc
 		return r.sum, err
 	}
 	// Relations come after their members, and waiting items after those they wait for: each pass that settles
-	// an item may release others.
-	for waiting := r.later; len(waiting) > 0; {
+	// an item may release others. The passes alternate in direction: in one, each item of a long chain would wait
+	// for the next.
+	for waiting, pass := r.later, 0; len(waiting) > 0; pass++ {
 		before := len(waiting)
 		r.later = nil
+		if pass > 0 {
+			slices.Reverse(waiting)
+		}
 		last := r.stuck
 		for _, id := range waiting {
 			if err := r.item(ctx, id, last); err != nil {

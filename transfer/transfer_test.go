@@ -119,6 +119,35 @@ func fill(t *testing.T, s model.Store) {
 	put(model.RetainRequest{ID: "edge/e1", Tier: hypergraph.EdgeTier, Content: "ties", Meta: []model.Field{{Name: "type", Value: "relation"}, {Name: "members", Value: `[{"node":"n01","role":"subject","position":0},{"node":"n02","role":"object","position":1}]`}}})
 }
 
+// TestAChainIsCopiedInFewPasses: each item waits for the one that comes after it in the list.
+func TestAChainIsCopiedInFewPasses(t *testing.T) {
+	const long = 60
+	from, to := openInMemory("from"), openInMemory("to")
+	for i := long - 1; i >= 0; i-- {
+		parent := ""
+		if i < long-1 {
+			parent = fmt.Sprintf("n%02d", i+1)
+		}
+		if _, err := from.Provider.Retain(t.Context(), model.RetainRequest{ID: fmt.Sprintf("n%02d", i), Tier: "task", Content: "decide", Mode: model.Replace,
+			Meta: []model.Field{{Name: "type", Value: "decision"}, {Name: "tier", Value: "task"}, {Name: "decision_kind", Value: "goal"},
+				{Name: "decision_status", Value: "active"}, {Name: "decision_confidence", Value: "50"}, {Name: "decision_parent", Value: parent}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan, err := transfer.NewPlan(from, to, transfer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writes := 0
+	sum, err := plan.Run(t.Context(), &memory{}, func(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, error) {
+		writes++
+		return direct(ctx, s, req)
+	}, func(transfer.Outcome) {})
+	if err != nil || sum.Copied != long || writes > 3*long {
+		t.Errorf("%+v after %d writes, %v", sum, writes, err)
+	}
+}
+
 // content is everything that can be written, by id.
 func content(t *testing.T, s model.Store) map[string]model.Document {
 	t.Helper()
