@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"strings"
@@ -39,5 +40,28 @@ func TestARequestBesideARead(t *testing.T) {
 		if got, err := r.takeRequest(id); got != want || err != nil {
 			t.Errorf("got %q, %v; want %q", got, err, want)
 		}
+	}
+}
+
+// TestAJobRecoveredAtItsEnd: a job that is recovered while its goroutine still ends must stay in the runner, which
+// cancels it when it closes.
+func TestAJobRecoveredAtItsEnd(t *testing.T) {
+	r, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := make(chan struct{})
+	id, err := r.Start(t.Context(), Spec{Kind: "copy", Run: func(context.Context, *Handle) error { <-end; return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recovered := &job{}
+	r.mu.Lock()
+	r.live[id] = recovered
+	r.mu.Unlock()
+	close(end)
+	r.wg.Wait()
+	if r.mine(id) != recovered {
+		t.Error("the end of a job removed the one that was recovered")
 	}
 }

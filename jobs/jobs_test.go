@@ -172,6 +172,25 @@ func TestHowJobsEnd(t *testing.T) {
 	}
 }
 
+// TestTheErrorOfAnEndedJob: who begins to watch a job after its end must hear why it failed.
+func TestTheErrorOfAnEndedJob(t *testing.T) {
+	r := open(t, filepath.Join(t.TempDir(), "jobs"), nil)
+	broken := errors.New("broken")
+	id := start(t, r, func(context.Context, *jobs.Handle) error { return broken })
+	for r.Owns(id) {
+		time.Sleep(time.Millisecond)
+	}
+	if st := last(t, r, id); st.State != jobs.Failed || !errors.Is(st.Err, broken) {
+		t.Errorf("%+v", st)
+	}
+	if err := r.Recover(t.Context(), id, jobs.Spec{Kind: "copy", Run: func(context.Context, *jobs.Handle) error { return nil }}); err != nil {
+		t.Fatal(err)
+	}
+	if st := last(t, r, id); st.State != jobs.Done || st.Err != nil {
+		t.Errorf("recovered: %+v", st)
+	}
+}
+
 func TestStepKeysAreNotInClear(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, dir, nil)

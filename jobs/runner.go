@@ -43,6 +43,7 @@ type Runner struct {
 
 	mu     sync.Mutex
 	live   map[ID]*job
+	ended  map[ID]error // why ended jobs of this process did not come to their end: a journal holds no text of an error
 	closed bool
 	wg     sync.WaitGroup
 }
@@ -65,7 +66,7 @@ func Open(o Options) (*Runner, error) {
 		o.FS = atomicfile.OS{}
 	}
 	return &Runner{
-		fs: o.FS, clock: o.Clock, dir: o.Dir, poll: cmp.Or(o.Poll, 250*time.Millisecond), slots: make(chan struct{}, cmp.Or(o.Parallel, 4)), live: map[ID]*job{},
+		fs: o.FS, clock: o.Clock, dir: o.Dir, poll: cmp.Or(o.Poll, 250*time.Millisecond), slots: make(chan struct{}, cmp.Or(o.Parallel, 4)), live: map[ID]*job{}, ended: map[ID]error{},
 	}, nil
 }
 
@@ -149,6 +150,7 @@ func (r *Runner) launch(ctx context.Context, id ID, j *journal, first, now entry
 	}
 	jb := &job{Handle: h, cancel: cancel}
 	r.live[id] = jb
+	delete(r.ended, id)
 	r.wg.Add(2)
 	go r.obey(run, jb)
 	go r.run(run, jb, s)
@@ -171,9 +173,16 @@ func (r *Runner) run(ctx context.Context, j *job, s Spec) {
 		state, class = Failed, classify(s, err)
 	}
 	j.end(state, class, err)
+	st, _, _ := j.look()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.live[j.id] != j { // recovered since its end
+		return
+	}
 	delete(r.live, j.id)
+	if st.Err != nil {
+		r.ended[j.id] = st.Err
+	}
 }
 
 func (r *Runner) work(ctx context.Context, j *job, s Spec) error {
@@ -244,7 +253,13 @@ func (r *Runner) Get(ctx context.Context, id ID) (Status, error) {
 		st, _, _ := j.look()
 		return st, nil
 	}
-	return readStatus(r.fs, r.path(id), id)
+	st, err := readStatus(r.fs, r.path(id), id)
+	if err == nil && st.State != Done && st.PID == os.Getpid() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		st.Err = r.ended[id]
+	}
+	return st, err
 }
 
 // Steps reports which steps a job has completed by now, by their keys. It takes no lock.
