@@ -48,12 +48,12 @@ func (s *Conflicts) Conflicts(ctx context.Context, q PageQuery) (ConflictPage, e
 
 // interrupted names resolutions that were stopped halfway.
 func (s *Conflicts) interrupted() []string {
-	entries, err := s.session.Interrupted()
+	entries, _, err := s.session.Undo.List()
 	if err != nil {
 		return []string{"whether a resolve was interrupted is not known: " + err.Error()}
 	}
 	var out []string
-	for _, e := range entries {
+	for _, e := range Interrupted(entries) {
 		out = append(out, "a change of "+e.Item+" was interrupted: :undo lists both texts")
 	}
 	return out
@@ -66,6 +66,10 @@ func (s *Conflicts) walk(ctx context.Context) iter.Seq[conflict.Copy] {
 	s.notes = nil
 	s.mu.Unlock()
 	return func(yield func(conflict.Copy) bool) {
+		kept, _, err := s.session.Undo.List()
+		if err != nil {
+			s.note("whether a copy has come back is not known: " + err.Error())
+		}
 		for _, m := range s.session.Fleet.Members() {
 			if m.Err != nil {
 				if !yield(conflict.Copy{Store: m.Name, Problem: "not open: " + m.Err.Error()}) {
@@ -74,10 +78,7 @@ func (s *Conflicts) walk(ctx context.Context) iter.Seq[conflict.Copy] {
 				continue
 			}
 			opt := s.session.ConflictOptions()
-			var err error
-			if opt.Removed, err = s.session.Undo.Removed(m.Store); err != nil {
-				s.note(m.Name + ": whether a copy has come back is not known: " + err.Error())
-			}
+			opt.Removed = undo.Removed(kept, m.Store)
 			opt.Memory = s.memory(m.Store)
 			opt.Note = func(n string) { s.note(m.Name + ": " + n) }
 			for c, err := range conflict.List(ctx, m.Store, opt) {
@@ -154,8 +155,8 @@ func (s *Conflicts) Returned(ctx context.Context, c conflict.Copy) (bool, error)
 	if st.Browser == nil {
 		return false, nil
 	}
-	removed, err := s.session.Undo.Removed(st)
-	if err != nil || removed[c.ID].IsZero() { // restored by hand
+	kept, _, err := s.session.Undo.List()
+	if err != nil || undo.Removed(kept, st)[c.ID].IsZero() { // restored by hand
 		return false, err
 	}
 	_, err = st.Browser.Read(ctx, c.ID)
@@ -216,10 +217,9 @@ func (s *Session) Redundant(ctx context.Context, m backends.Member) (all []confl
 	return all, spared, nil
 }
 
-// Interrupted are the undo entries of multi-item changes that stopped halfway: they keep the texts.
-func (s *Session) Interrupted() ([]undo.Entry, error) {
-	entries, _, err := s.Undo.List()
-	return slices.DeleteFunc(entries, func(e undo.Entry) bool { return len(e.Sides) == 0 || e.After != "" }), err
+// Interrupted are those undo entries that belong to multi-item changes that stopped halfway: they keep the texts.
+func Interrupted(entries []undo.Entry) []undo.Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e undo.Entry) bool { return len(e.Sides) == 0 || e.After != "" })
 }
 
 // ConflictState is the state of a copy in a word.

@@ -25,6 +25,9 @@ import (
 
 const suffix = ".undo"
 
+// idTime is the time at the beginning of an entry's id, in UTC.
+const idTime = "20060102T150405"
+
 var idShape = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}-[0-9a-f]{12}$`)
 
 // save writes a new entry and returns it with its id. A failure is a Refusal: a text that cannot be kept must
@@ -33,12 +36,12 @@ func (k *Keeper) save(s model.Store, e Entry, body string) (Entry, error) {
 	now := k.clock.Now().UTC()
 	var r [6]byte
 	_, _ = rand.Read(r[:]) // never fails
-	e.ID = now.Format("20060102T150405") + "-" + hex.EncodeToString(r[:])
+	e.ID = now.Format(idTime) + "-" + hex.EncodeToString(r[:])
 	e.Store, e.Where = s.Name, s.Identity()
 	e.At, e.Expires, e.Bytes = now, now.Add(k.keep), int64(len(body))
 	pending := e
-	pending.After = ""                      // not confirmed yet
-	k.swept.Do(func() { _, _ = k.Sweep() }) // housekeeping: the change does not depend on it
+	pending.After = "" // not confirmed yet
+	k.sweep(now)
 	if err := k.prepare(); err != nil {
 		return Entry{}, model.Refuse("undo", "what the change displaces cannot be kept: "+err.Error())
 	}
@@ -220,10 +223,27 @@ func (k *Keeper) names() ([]os.DirEntry, error) {
 // staleTemp is the age from which a temporary file has no writer any more.
 const staleTemp = time.Hour
 
-// Sweep removes expired entries and files of interrupted writes, and returns how many files went.
+// sweepEvery is how often a keeper that writes looks for expired entries.
+const sweepEvery = time.Hour
+
+// sweep sweeps where the last time is long ago. It is housekeeping: no change depends on it, or waits for another's.
+func (k *Keeper) sweep(now time.Time) {
+	last := k.swept.Load()
+	if (last == nil || now.Sub(*last) >= sweepEvery) && k.swept.CompareAndSwap(last, &now) {
+		_, _ = k.Sweep()
+	}
+}
+
+// Sweep removes expired entries and files of interrupted writes, and returns how many files went. It opens only
+// entries that are as old as entries become, by their ids: there may be many. An entry from a time when they were
+// kept shorter goes at that age too.
 func (k *Keeper) Sweep() (int, error) {
 	now := k.clock.Now()
+	young := now.Add(-k.keep).UTC().Format(idTime)
 	return k.remove(staleTemp, func(id string) (bool, error) {
+		if id[:len(idTime)] > young {
+			return false, nil
+		}
 		e, err := k.head(id)
 		return err == nil && !e.Expires.After(now), nil // damaged entries stay: a person must look at them
 	})

@@ -6,13 +6,9 @@ import (
 	"memdesk/model"
 )
 
-// Removed returns the items that changes removed from a store, and when, as long as their texts are kept.
-// Restored items are not among them.
-func (k *Keeper) Removed(s model.Store) (map[string]time.Time, error) {
-	entries, _, err := k.List()
-	if err != nil {
-		return nil, err
-	}
+// Removed returns the items that the changes of entries removed from a store, and when. Restored items are not
+// among them.
+func Removed(entries []Entry, s model.Store) map[string]time.Time {
 	out := map[string]time.Time{}
 	place := s.Identity()
 	for _, e := range entries {
@@ -25,5 +21,5 @@ func (k *Keeper) Removed(s model.Store) (map[string]time.Time, error) {
 			}
 		}
 	}
-	return out, nil
+	return out
 }

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"memdesk/internal/clock"
@@ -76,11 +76,11 @@ type Keeper struct {
 	clock clock.Clock
 	ready func() error                     // makes the parent; nil: it exists
 	judge func(model.RetainRequest) string // see Heed; may be nil
-	swept sync.Once
+	swept atomic.Pointer[time.Time]
 }
 
 // New returns a keeper over dir; ready makes its parent on the first write. keep 0 is DefaultKeep. The first
-// write of a keeper sweeps expired entries.
+// write of a keeper sweeps expired entries, and then the first of each hour.
 func New(dir string, keep time.Duration, c clock.Clock, ready func() error) *Keeper {
 	if keep <= 0 {
 		keep = DefaultKeep

@@ -529,6 +529,38 @@ func TestWritingSweeps(t *testing.T) {
 	}
 }
 
+// TestALongLivedKeeperSweeps: a server or a console runs for months.
+func TestALongLivedKeeperSweeps(t *testing.T) {
+	s, k, c, dir := setup(t)
+	for range 3 {
+		s.items["a"] = "again"
+		if _, _, err := k.Forget(t.Context(), s.store(), model.ForgetRequest{ID: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
+			t.Errorf("files at %s: %v, %v", c.Now(), names, err)
+		}
+		c.Advance(2 * time.Hour)
+	}
+}
+
+// TestASweepOpensOldEntriesOnly: it must not read every entry, so that it finds an expired one by the age in its id.
+func TestASweepOpensOldEntriesOnly(t *testing.T) {
+	s, k, c, dir := setup(t)
+	if _, _, err := k.Forget(t.Context(), s.store(), model.ForgetRequest{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	longer := undo.New(dir, 24*time.Hour, c, nil)
+	c.Advance(2 * time.Hour)
+	if n, err := longer.Sweep(); n != 0 || err != nil {
+		t.Errorf("%d went, %v: a young entry was opened", n, err)
+	}
+	c.Advance(22 * time.Hour)
+	if n, err := longer.Sweep(); n != 1 || err != nil {
+		t.Errorf("%d went, %v: want the expired entry", n, err)
+	}
+}
+
 // TestManyChangesCostTheirTextsOnce: the entry of many changes must not be written again after each of them.
 func TestManyChangesCostTheirTextsOnce(t *testing.T) {
 	s, k, _, dir := setup(t)

@@ -12,6 +12,7 @@ import (
 	"memdesk/conflict/names"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/undo"
 )
 
 func (a *app) conflictsCommand() *cobra.Command {
@@ -42,11 +43,13 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 	t := tally{app: a}
 	tab := a.table("COPY", "BASE", "TOOL", "CONFIDENCE", "STATE", "REASON")
 	short := false
-	t.each(s.Fleet.Members(), func(store model.Store) (err error) {
+	kept, _, err := s.Undo.List() // once for all stores: there may be many entries
+	if err != nil {
+		a.sayf("whether a copy has come back, or a resolve was interrupted, is not known: %v", err)
+	}
+	t.each(s.Fleet.Members(), func(store model.Store) error {
 		opt.Note = func(s string) { a.sayf("%s: %s", store.Name, s); short = true }
-		if opt.Removed, err = s.Undo.Removed(store); err != nil {
-			a.sayf("%s: whether a copy has come back is not known: %v", store.Name, err)
-		}
+		opt.Removed = undo.Removed(kept, store)
 		for c, err := range conflict.List(ctx, store, opt) {
 			if err != nil {
 				return err
@@ -59,22 +62,13 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 		return nil
 	})
 	tab.flush()
-	a.sayInterrupted(s)
+	for _, e := range operator.Interrupted(kept) {
+		a.sayf("a change of %s was interrupted: both texts are kept, memdesk conflicts undo %s puts them back", refOf(e.Store, e.Item), e.ID)
+	}
 	if err := t.result(); err != nil {
 		return err
 	}
 	return partialIf(short && opt.Markers == conflict.LookAll)
-}
-
-// sayInterrupted names resolutions that stopped halfway. Undo entries keep their texts.
-func (a *app) sayInterrupted(s *operator.Session) {
-	entries, err := s.Interrupted()
-	if err != nil {
-		a.sayf("whether a resolve was interrupted is not known: %v", err)
-	}
-	for _, e := range entries {
-		a.sayf("a change of %s was interrupted: both texts are kept, memdesk conflicts undo %s puts them back", refOf(e.Store, e.Item), e.ID)
-	}
 }
 
 // conflictRow is one copy.
