@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,5 +64,55 @@ func TestAJobRecoveredAtItsEnd(t *testing.T) {
 	r.wg.Wait()
 	if r.mine(id) != recovered {
 		t.Error("the end of a job removed the one that was recovered")
+	}
+}
+
+// measuredFS notes the most bytes that one read of a file asks for.
+type measuredFS struct {
+	atomicfile.OS
+	most *int
+}
+
+func (m measuredFS) OpenFile(name string, flag int, perm fs.FileMode) (atomicfile.File, error) {
+	f, err := m.OS.OpenFile(name, flag, perm)
+	return measuredFile{f, m.most}, err
+}
+
+type measuredFile struct {
+	atomicfile.File
+	most *int
+}
+
+func (f measuredFile) Read(p []byte) (int, error) {
+	*f.most = max(*f.most, len(p))
+	return f.File.Read(p)
+}
+
+// TestAJournalIsReadByTheLine: one of a long copy is hundreds of megabytes.
+func TestAJournalIsReadByTheLine(t *testing.T) {
+	most := 0
+	r, err := Open(Options{Dir: t.TempDir(), FS: measuredFS{most: &most}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const steps = 300
+	id, err := r.Start(t.Context(), Spec{Kind: "copy", Run: func(ctx context.Context, h *Handle) error {
+		for i := range steps {
+			if err := h.Step(ctx, strconv.Itoa(i), func(context.Context) error { return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.wg.Wait()
+	done, err := r.Steps(t.Context(), id)
+	if err != nil || !done("0") || !done(strconv.Itoa(steps-1)) || done(strconv.Itoa(steps)) {
+		t.Errorf("the steps of the journal are not those of the job: %v", err)
+	}
+	if most > 16<<10 {
+		t.Errorf("one read asked for %d bytes", most)
 	}
 }

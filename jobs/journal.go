@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -133,18 +134,24 @@ func openJournal(ctx context.Context, fsys atomicfile.FS, path string) (*journal
 
 // read fills in the completed steps and the salt, and returns the first and the last line.
 func (j *journal) read() (first, last entry, err error) {
-	b, err := io.ReadAll(j.f)
-	if err != nil {
-		return first, last, fmt.Errorf("read journal: %w", atomicfile.Pathless(err))
-	}
-	j.torn = len(b) > 0 && b[len(b)-1] != '\n'
-	for i, e := range entries(b) {
-		if i == 0 {
-			first = e
+	// A line at a time: a copy of a million items has a million of them.
+	for r := bufio.NewReader(j.f); ; {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			j.torn = len(line) > 0
+			break
 		}
-		last = e
-		if e.Step != "" {
-			j.steps[e.Step] = true
+		if err != nil {
+			return first, last, fmt.Errorf("read journal: %w", atomicfile.Pathless(err))
+		}
+		for _, e := range entries(line) {
+			if first.V == 0 {
+				first = e
+			}
+			last = e
+			if e.Step != "" {
+				j.steps[e.Step] = true
+			}
 		}
 	}
 	if first.V != version || first.Kind == "" || first.Salt == "" {
