@@ -164,12 +164,18 @@ func (m *Manifest) items(ctx context.Context, s model.Store, path string, progre
 	err := writeNew(path, func(w io.Writer) error {
 		out := io.MultiWriter(w, sum)
 		req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
+		said := map[string]bool{} // a store may name the same problem on each page
 		for {
 			page, err := s.Browser.List(ctx, req)
 			if err != nil {
 				return err
 			}
-			m.Problems = append(m.Problems, page.Problems...)
+			for _, why := range page.Problems {
+				if !said[why] {
+					said[why] = true
+					m.Problems = append(m.Problems, why)
+				}
+			}
 			for _, h := range page.Items {
 				line, err := pack(ctx, s, h.ID)
 				switch {

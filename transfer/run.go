@@ -104,6 +104,7 @@ func (r *run) pages(ctx context.Context) error {
 	if slices.Contains(r.From.Orders, model.OrderID) {
 		req.Order = model.OrderID
 	}
+	said := map[string]bool{} // a store may name the same problem on each page
 	for {
 		page, err := r.From.Browser.List(ctx, req)
 		if err != nil {
@@ -113,6 +114,10 @@ func (r *run) pages(ctx context.Context) error {
 			r.total = page.Total.N
 		}
 		for _, why := range page.Problems {
+			if said[why] {
+				continue
+			}
+			said[why] = true
 			r.settle(Outcome{ID: "", Result: Failed, Reason: "not looked at: " + why})
 		}
 		for _, h := range page.Items {

@@ -532,3 +532,31 @@ func TestANameThatNoFileMayHave(t *testing.T) {
 		}
 	}
 }
+
+// unreadable lists in small pages, and names the same problem on each of them, as text trees do.
+type unreadable struct{ model.Browser }
+
+func (u unreadable) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	req.Limit = 2
+	page, err := u.Browser.List(ctx, req)
+	page.Problems = []string{"idea: permission denied"}
+	return page, err
+}
+
+// TestAProblemOfEveryPageCountsOnce: in a copy and in an export.
+func TestAProblemOfEveryPageCountsOnce(t *testing.T) {
+	from, to := openInMemory("from"), openInMemory("to")
+	for i := range 5 {
+		if _, err := from.Provider.Retain(t.Context(), model.RetainRequest{ID: fmt.Sprint("n", i), Tier: "task", Content: "text", Mode: model.Replace}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	from.Browser = unreadable{from.Browser}
+	if sum, all, err := run(t, from, to, transfer.Options{}, &memory{}); err != nil || sum.Copied != 5 || sum.Failed != 1 {
+		t.Errorf("%+v %v", all, err)
+	}
+	m, err := transfer.Export(t.Context(), from, filepath.Join(t.TempDir(), "out"), now, func(int64, int64) {})
+	if err != nil || m.Items != 5 || len(m.Problems) != 1 {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
