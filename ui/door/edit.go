@@ -33,14 +33,17 @@ func saved(path, done string, err error) (string, error) {
 	case errors.As(err, &held):
 		return notSavedHeld, nil
 	case model.KindOf(err) == model.Conflict:
-		return "", &faceError{"conflict: " + path + " changed meanwhile; view it again"}
+		return "", say("conflict: %s changed meanwhile; view it again", path)
 	case model.IsRefusal(err):
 		return "", readOnly(path)
 	}
 	return "", err
 }
 
-func readOnly(path string) error { return &faceError{"The path " + path + " is read-only."} }
+func readOnly(path string) error    { return say("The path %s is read-only.", path) }
+func noFile(path string) error      { return say("The path %s is not a file.", path) }
+func exists(path string) error      { return say("File %s already exists", path) }
+func missingFile(path string) error { return say("The path %s does not exist", path) }
 
 // writable refuses writes that the tier or the session forbids, and texts that do not fit.
 func (c *call) writable(at spot, text string) error {
@@ -48,13 +51,13 @@ func (c *call) writable(at spot, text string) error {
 	case !at.tier.Writable || at.tier.Sealed || at.store.ReadOnly || c.Unwritable() != "":
 		return readOnly(at.path)
 	case text == "":
-		return &faceError{"The file " + at.path + " would be empty; use delete."}
+		return say("The file %s would be empty; use delete.", at.path)
 	case at.tier.HardCap() > 0 && at.tier.CapUnit == model.CapBytes && int64(len(text)) > at.tier.Cap:
-		return say("The file % would exceed % bytes.", at.path, strconv.FormatInt(at.tier.Cap, 10))
+		return say("The file %s would exceed %d bytes.", at.path, at.tier.Cap)
 	case len(text) > maxGet:
-		return say("The file % would exceed % bytes.", at.path, strconv.Itoa(maxGet))
+		return say("The file %s would exceed %d bytes.", at.path, maxGet)
 	case len(lines(text)) > maxLines:
-		return say("File % has too many lines (%). Maximum is 999,999 lines.", at.path, strconv.Itoa(len(lines(text))))
+		return tooManyLines(at.path, lines(text))
 	}
 	return nil
 }
@@ -66,7 +69,7 @@ func (c *call) existing(ctx context.Context, path string) (spot, model.Item, err
 		return at, model.Item{}, err
 	}
 	if at.name == "" {
-		return at, model.Item{}, &faceError{"The path " + path + " is not a file."}
+		return at, model.Item{}, noFile(path)
 	}
 	it, ok, err := c.file(ctx, at)
 	if err != nil || ok {
@@ -76,7 +79,7 @@ func (c *call) existing(ctx context.Context, path string) (spot, model.Item, err
 	switch {
 	case err != nil:
 	case len(below) > 0:
-		err = &faceError{"The path " + path + " is not a file."}
+		err = noFile(path)
 	default:
 		err = notSeen(path, more)
 	}
@@ -129,7 +132,7 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 	case at.depth < 2:
 		return "", absent(a.Path)
 	case at.name == "":
-		return "", &faceError{"File " + a.Path + " already exists"}
+		return "", exists(a.Path)
 	}
 	unlock, err := c.naming(at)
 	if err != nil {
@@ -140,7 +143,7 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 	case err != nil:
 		return "", err
 	case there:
-		return "", &faceError{"File " + a.Path + " already exists"}
+		return "", exists(a.Path)
 	}
 	if err := c.writable(at, *a.FileText); err != nil {
 		return "", err
@@ -168,7 +171,7 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 		}
 	}
 	if model.KindOf(err) == model.Conflict {
-		return "", &faceError{"File " + a.Path + " already exists"}
+		return "", exists(a.Path)
 	}
 	return saved(a.Path, "File created successfully at: "+a.Path, err)
 }
@@ -203,10 +206,10 @@ func (c *call) strReplace(ctx context.Context, a memoryArgs) (string, error) {
 	}
 	switch len(hits) {
 	case 0:
-		return "", &faceError{"No replacement was performed, old_str `" + *a.OldStr + "` did not appear verbatim in " + a.Path + "."}
+		return "", say("No replacement was performed, old_str `%s` did not appear verbatim in %s.", *a.OldStr, a.Path)
 	case 1:
 	default:
-		return "", &faceError{"No replacement was performed. Multiple occurrences of old_str `" + *a.OldStr + "` in lines: " + strings.Join(hits, ", ") + ". Please ensure it is unique"}
+		return "", say("No replacement was performed. Multiple occurrences of old_str `%s` in lines: %s. Please ensure it is unique", *a.OldStr, strings.Join(hits, ", "))
 	}
 	all[line] = strings.Replace(all[line], *a.OldStr, a.NewStr, 1)
 	text := strings.Join(all, "\n")
@@ -226,7 +229,7 @@ func (c *call) insert(ctx context.Context, a memoryArgs) (string, error) {
 		n = *a.InsertLine
 	}
 	if n < 0 || n > len(all) {
-		return "", say("Invalid `insert_line` parameter: %. It should be within the range of lines of the file: [0, %]", strconv.Itoa(n), strconv.Itoa(len(all)))
+		return "", say("Invalid `insert_line` parameter: %d. It should be within the range of lines of the file: [0, %d]", n, len(all))
 	}
 	all = slices.Insert(all, n, strings.TrimSuffix(a.InsertText, "\n"))
 	return c.rewrite(ctx, at, it, strings.Join(all, "\n"), "The file "+a.Path+" has been edited.")
@@ -248,11 +251,11 @@ func (c *call) below(ctx context.Context, at spot) (files []entry, directory boo
 	case len(files) == 0 && more:
 		return nil, true, notSeen(at.path, more)
 	case len(files) == 0:
-		return nil, true, &faceError{"The path " + at.path + " does not exist"}
+		return nil, true, missingFile(at.path)
 	case more && len(files) <= maxTogether:
-		return nil, true, say("The directory % may hold more files than those among the first % items of its tier; take its files one by one.", at.path, strconv.Itoa(maxEntries))
+		return nil, true, say("The directory %s may hold more files than those among the first %d items of its tier; take its files one by one.", at.path, maxEntries)
 	case len(files) > maxTogether:
-		return nil, true, say("The directory % holds more than % files; take its parts one by one.", at.path, strconv.Itoa(maxTogether))
+		return nil, true, say("The directory %s holds more than %d files; take its parts one by one.", at.path, maxTogether)
 	}
 	return files, true, nil
 }
@@ -303,9 +306,9 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 	case err != nil:
 		return "", err
 	case there:
-		return "", &faceError{"The destination " + a.NewPath + " already exists"}
+		return "", say("The destination %s already exists", a.NewPath)
 	case to.store.Name != from.store.Name:
-		return "", &faceError{"Cannot rename from one store to another: create the file there, then delete it here"}
+		return "", say("Cannot rename from one store to another: create the file there, then delete it here")
 	case !to.tier.Writable || to.store.ReadOnly || c.Unwritable() != "":
 		return "", readOnly(a.NewPath)
 	}
@@ -336,11 +339,11 @@ func (c *call) moved(path, verb string) (spot, error) {
 	var f *faceError
 	switch {
 	case errors.As(err, &f) && f.text == absent(path).Error():
-		return at, &faceError{"The path " + path + " does not exist"}
+		return at, missingFile(path)
 	case err != nil:
 		return at, err
 	case at.name == "":
-		return at, &faceError{"Cannot " + verb + " the " + strings.TrimRight(path, "/") + " directory itself"}
+		return at, say("Cannot %s the %s directory itself", verb, strings.TrimRight(path, "/"))
 	}
 	return at, nil
 }
@@ -348,7 +351,7 @@ func (c *call) moved(path, verb string) (spot, error) {
 // move writes the files under their new ids and forgets the old ones, as one act.
 func (c *call) move(ctx context.Context, from, to spot, files []entry, target func(entry) string) error {
 	if from.assigns() || to.assigns() {
-		return &faceError{"Cannot rename from one tier of this store to another: create the file there, then delete it here"}
+		return say("Cannot rename from one tier of this store to another: create the file there, then delete it here")
 	}
 	var changes []undo.Change
 	for _, f := range files {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,5 +58,15 @@ func TestNoFileWithoutItsName(t *testing.T) {
 	page, err := s.Browser.List(t.Context(), model.PageRequest{Tier: "task"})
 	if err != nil || len(page.Items) > 0 || !r.error {
 		t.Errorf("%+v; the store holds %v (%v)", r, page.Items, err)
+	}
+}
+
+// TestAPathWithAPercentSign: a path stands in a message as the agent wrote it, whatever signs it has.
+func TestAPathWithAPercentSign(t *testing.T) {
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")
+	d.Face = door.Memory
+	r := call(t, client(t, d), "memory", args{"command": "create", "path": "/memories/inmem/task/50%.md", "file_text": strings.Repeat("x", 256<<10+1)})
+	if want := "The file /memories/inmem/task/50%.md would exceed 262144 bytes."; !r.error || r.text != want {
+		t.Errorf("%q, want %q", r.text, want)
 	}
 }

@@ -2,9 +2,9 @@ package door
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf16"
 
@@ -22,15 +22,10 @@ func (e *faceError) Error() string { return e.text }
 // Unwrap gives it a kind, for callers that ask.
 func (e *faceError) Unwrap() error { return model.InvalidInput }
 
-func say(format string, args ...string) error {
-	for _, a := range args {
-		format = strings.Replace(format, "%", a, 1)
-	}
-	return &faceError{format}
-}
+func say(format string, args ...any) error { return &faceError{fmt.Sprintf(format, args...)} }
 
 func absent(p string) error {
-	return &faceError{"The path " + p + " does not exist. Please provide a valid path."}
+	return say("The path %s does not exist. Please provide a valid path.", p)
 }
 
 // notSeen is absent where the tier was listed whole. Beyond maxEntries a file is found by its name, a
@@ -39,7 +34,7 @@ func notSeen(p string, more bool) error {
 	if !more {
 		return absent(p)
 	}
-	return say("The path % is no file, and no directory among the first % items of its tier. Name a file.", p, strconv.Itoa(maxEntries))
+	return say("The path %s is no file, and no directory among the first %d items of its tier. Name a file.", p, maxEntries)
 }
 
 // plainMessage is an error as the memory face says it.
@@ -62,9 +57,9 @@ type spot struct {
 // segments splits a path and refuses one that would leave the directory (AD25).
 func segments(p string) ([]string, error) {
 	if p != memoryRoot && !strings.HasPrefix(p, memoryRoot+"/") {
-		return nil, &faceError{"Path must start with /memories, got: " + p}
+		return nil, say("Path must start with /memories, got: %s", p)
 	}
-	escape := &faceError{"Path " + p + " would escape /memories directory"}
+	escape := say("Path %s would escape /memories directory", p)
 	low := strings.ToLower(p)
 	if strings.ContainsAny(p, "\\\x00") || strings.Contains(low, "%2f") || strings.Contains(low, "%5c") || strings.Contains(low, "%00") {
 		return nil, escape

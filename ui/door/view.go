@@ -34,11 +34,15 @@ func (c *call) view(ctx context.Context, a memoryArgs) (string, error) {
 	return c.viewDirectory(ctx, at)
 }
 
+func tooManyLines(path string, all []string) error {
+	return say("File %s has too many lines (%d). Maximum is 999,999 lines.", path, len(all))
+}
+
 // viewFile numbers the lines of a file; span counts only with two numbers.
 func viewFile(path, text string, span json.RawMessage) (string, error) {
 	all := lines(text)
 	if len(all) > maxLines {
-		return "", say("File % has too many lines (%). Maximum is 999,999 lines.", path, strconv.Itoa(len(all)))
+		return "", tooManyLines(path, all)
 	}
 	from, to := 1, len(all)
 	var two []float64
