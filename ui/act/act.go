@@ -101,6 +101,14 @@ func Unless(reasons ...func() string) func() string {
 	}
 }
 
+// When is a reason under a condition.
+func When(is bool, why string) string {
+	if is {
+		return why
+	}
+	return ""
+}
+
 // Find returns the act of a key; the first match wins, so a pane's keys precede the global ones.
 func Find(acts []Act, key string) (Act, bool) {
 	for _, b := range acts {

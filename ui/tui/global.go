@@ -44,18 +44,12 @@ func (a *App) global() []act.Act {
 }
 
 func (a *App) outermost() string {
-	if a.Side == nil && a.pane().Outermost() {
-		return "nothing to go back to (q leaves)"
-	}
-	return ""
+	return act.When(a.Side == nil && a.pane().Outermost(), "nothing to go back to (q leaves)")
 }
 
 // noSuspend says why there is no shell to suspend to.
 func (a *App) noSuspend() string {
-	if !a.D.Shell {
-		return "there is no shell behind this session"
-	}
-	return ""
+	return act.When(!a.D.Shell, "there is no shell behind this session")
 }
 
 func (a *App) back() tea.Cmd {

@@ -48,12 +48,7 @@ func (a *App) searchKeys() []act.Act {
 
 // SearchLineKeys are the keys of the search line.
 func (a *App) SearchLineKeys(p *text.Pager) []act.Act {
-	nothing := func() string {
-		if p.Search.Needle == nil {
-			return "type what to look for first"
-		}
-		return ""
-	}
+	nothing := func() string { return act.When(p.Search.Needle == nil, "type what to look for first") }
 	return []act.Act{
 		{Keys: []string{"enter"}, Name: "stay here", Doc: "stay at the match; n and N go to the others", Do: func() tea.Cmd {
 			p.Search.In.Focus = false

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -66,13 +67,7 @@ func (tb *Takebacks) Key(why func() string, of func() func(ctx context.Context) 
 }
 
 func (tb *Takebacks) refusal() string {
-	if tb.D.Origins == nil {
-		return "nothing is noted of who wrote what: memdesk takeback needs a state directory"
-	}
-	if why := tb.D.Locked(""); why != "" {
-		return why
-	}
-	return tb.D.NoBulk()
+	return cmp.Or(act.When(tb.D.Origins == nil, "nothing is noted of who wrote what: memdesk takeback needs a state directory"), tb.D.Locked(""), tb.D.NoBulk())
 }
 
 // propose shows the plan and asks; where there is nothing to take back, it asks for the writer. It

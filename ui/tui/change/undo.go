@@ -31,10 +31,9 @@ type Undos struct {
 
 // Refusal says why z takes nothing back; the reason of the last act comes first.
 func (us *Undos) Refusal() string {
-	if why := us.D.Locked(""); why != "" {
+	switch why := us.D.Locked(""); {
+	case why != "":
 		return why
-	}
-	switch {
 	case len(us.Acts) > 0:
 	case us.D.Stuck.Get() != "":
 		return "the last act cannot be put back: " + us.D.Stuck.Get()

@@ -21,6 +21,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/operator"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/prose"
@@ -85,18 +86,12 @@ func (ex *exports) ticked(e *export) tea.Cmd {
 
 // NoExport says why no file can be written.
 func (d *Desk) NoExport() string {
-	if d.Remote {
-		return "over this connection no file of the server is written: y copies, Y copies the row"
-	}
-	return ""
+	return act.When(d.Remote, "over this connection no file of the server is written: y copies, Y copies the row")
 }
 
 // NoTable is NoExport where nothing can be copied either.
 func (d *Desk) NoTable() string {
-	if d.Remote {
-		return "over this connection no file of the server is written: in a list of items Y copies a row"
-	}
-	return ""
+	return act.When(d.Remote, "over this connection no file of the server is written: in a list of items Y copies a row")
 }
 
 // writeFile makes a new private file, whole or absent: it is filled under a temporary name in the

@@ -10,16 +10,14 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
 
 // NoBulk says why only one item can be changed at once.
 func (d *Desk) NoBulk() string {
-	if d.Jobs == nil {
-		return "there is no journal for long work here: one item at a time can be changed"
-	}
-	return ""
+	return act.When(d.Jobs == nil, "there is no journal for long work here: one item at a time can be changed")
 }
 
 // Locked says why nothing can be changed in this console, or in one store; empty when changes are

@@ -12,10 +12,9 @@ import (
 
 // NoRelease says why an entry cannot be released.
 func NoRelease(d *desk.Desk, e operator.QuarantineEntry) string {
-	if why := NoEdit(d, e.Store); why != "" {
+	switch why := NoEdit(d, e.Store); {
+	case why != "":
 		return why
-	}
-	switch {
 	case e.ID == "":
 		return "this row tells of the store, there is no entry behind it"
 	case e.Live == operator.LiveGone:

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/model"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
@@ -25,10 +26,7 @@ type Bench struct {
 
 // NoLog says why there is no log to list.
 func (b *Bench) NoLog() string {
-	if b.Audit == nil {
-		return "no audit log is attached to this console"
-	}
-	return ""
+	return act.When(b.Audit == nil, "no audit log is attached to this console")
 }
 
 // NewBench is a bench over a desk.

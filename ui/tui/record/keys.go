@@ -48,10 +48,8 @@ func (p *List[T]) Beneath() []act.Act {
 }
 
 func (p *List[T]) None() string {
-	if _, ok := p.Window.Current(); !ok {
-		return p.Window.Nothing()
-	}
-	return ""
+	_, ok := p.Window.Current()
+	return act.When(!ok, p.Window.Nothing())
 }
 
 // handing are the keys that take rows out of the console.

@@ -99,10 +99,7 @@ func (p *List[T]) sortKeys() []act.Act {
 	}
 	n := len(p.Kind.Columns) + 1
 	none := func() string {
-		if p.sorted.column == 0 {
-			return "the list is as its source has it; > sorts by the first column"
-		}
-		return ""
+		return act.When(p.sorted.column == 0, "the list is as its source has it; > sorts by the first column")
 	}
 	return []act.Act{
 		{Keys: []string{">"}, Doc: "sort by the next column; after the last, as the source has it", Do: func() tea.Cmd { return to(sorting{column: (p.sorted.column + 1) % n}) }},

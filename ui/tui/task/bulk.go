@@ -279,12 +279,7 @@ func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {
 		Name:   "job", Field: func(raw Outcome) string { return raw.Name }, Datum: outcomeDatum,
 		Keys: func(*record.List[Outcome]) []act.Act {
 			return []act.Act{{Keys: []string{"C"}, Name: "stop", Verb: "stop", Doc: "stop after the item under way; what is done stays done",
-				Why: func() string {
-					if b.hasEnded() {
-						return "it has ended"
-					}
-					return ""
-				},
+				Why: func() string { return act.When(b.hasEnded(), "it has ended") },
 				Do: func() tea.Cmd {
 					b.Stop()
 					b.Cancel()

@@ -227,11 +227,9 @@ func jobDatum(row jobRow) desk.Datum {
 }
 
 func noCancel(w *Underway, p *record.List[jobRow]) string {
-	if why := p.None(); why != "" {
-		return why
-	}
-	row := p.Here()
-	switch {
+	switch row := p.Here(); {
+	case p.None() != "":
+		return p.None()
 	case row.State.Ended():
 		return "it has ended"
 	case row.State == jobs.Interrupted:

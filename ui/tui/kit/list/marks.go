@@ -288,12 +288,7 @@ func (m *Marks[T, M]) Crumb(esc safetext.Escaper) []safetext.Text {
 
 // Bindings are the marking keys; all says what * marks.
 func (m *Marks[T, M]) Bindings(none func() string, move func(int) tea.Cmd) []act.Act {
-	unmarked := func() string {
-		if m.N() == 0 {
-			return "nothing is marked"
-		}
-		return ""
-	}
+	unmarked := func() string { return act.When(m.N() == 0, "nothing is marked") }
 	rangeless := func() string {
 		if m.anchor == "" {
 			return "mark the first row of the range with space"

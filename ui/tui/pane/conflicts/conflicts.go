@@ -139,20 +139,11 @@ func conflictRecord(d *desk.Desk, c conflict.Copy) record.Row[conflict.Copy] {
 	}
 }
 
-// noResolve says why the copy at the cursor cannot be resolved.
-func (rs *resolutions) noResolve(p *record.List[conflict.Copy]) string {
-	r, ok := p.Window.Current()
-	if !ok {
-		return p.Window.Nothing()
-	}
-	return rs.noResolveOf(r.Raw)
-}
-
-func (rs *resolutions) noResolveOf(c conflict.Copy) string {
-	if why := rs.d.Locked(c.Store); why != "" {
+// noResolve says why a copy cannot be resolved.
+func (rs *resolutions) noResolve(c conflict.Copy) string {
+	switch why := rs.d.Locked(c.Store); {
+	case why != "":
 		return why
-	}
-	switch {
 	case c.ID == "":
 		return "this row tells of the store, there is no copy behind it"
 	case c.Problem != "":
@@ -164,18 +155,10 @@ func (rs *resolutions) noResolveOf(c conflict.Copy) string {
 // conflictKeys are the keys of this pane beside those of every list.
 func (rs *resolutions) conflictKeys(p *record.List[conflict.Copy], aside *layout) []act.Act {
 	d := rs.d
-	current := func() conflict.Copy {
-		r, _ := p.Window.Current()
-		return r.Raw
-	}
 	can := func(more func(c conflict.Copy) string) func() string {
-		return func() string {
-			if why := rs.noResolve(p); why != "" {
-				return why
-			}
-			return more(current())
-		}
+		return act.Unless(p.None, func() string { return rs.noResolve(p.Here()) }, func() string { return more(p.Here()) })
 	}
+	many := act.Unless(func() string { return d.Locked("") }, d.NoBulk)
 	text := func(c conflict.Copy) string {
 		switch {
 		case c.Binary:
@@ -187,22 +170,19 @@ func (rs *resolutions) conflictKeys(p *record.List[conflict.Copy], aside *layout
 	}
 	take := func(a act.Act, t conflict.Take) act.Act {
 		if p.Marks.N() > 0 && !p.Full {
-			return a.With(act.Unless(func() string { return d.Locked("") }, d.NoBulk), func() tea.Cmd { return rs.takeMarked(p, t) })
+			return a.With(many, func() tea.Cmd { return rs.takeMarked(p, t) })
 		}
-		return a.With(can(func(c conflict.Copy) string { return noTake(c, t) }), func() tea.Cmd { return rs.take(current(), t) })
+		return a.With(can(func(c conflict.Copy) string { return noTake(c, t) }), func() tea.Cmd { return rs.take(p.Here(), t) })
 	}
 	return []act.Act{
 		take(act.KeepBase, conflict.TakeBase), take(act.KeepCopy, conflict.TakeCopy), take(act.KeepBoth, conflict.TakeBoth),
-		act.Merge.With(can(text), func() tea.Cmd { return rs.mergeConflict(current()) }),
+		act.Merge.With(can(text), func() tea.Cmd { return rs.mergeConflict(p.Here()) }),
 		act.EditBoth.With(can(func(c conflict.Copy) string {
-			if c.Class == names.InFile {
-				return edit.NoEdit(d.Desk, c.Store)
-			}
-			if why := text(c); why != "" {
+			if why := text(c); why != "" && c.Class != names.InFile {
 				return why
 			}
 			return edit.NoEdit(d.Desk, c.Store)
-		}), func() tea.Cmd { return rs.editConflict(current(), nil) }),
+		}), func() tea.Cmd { return rs.editConflict(p.Here(), nil) }),
 		{Keys: []string{"s"}, Name: "sides", Doc: "both sides beside each other, or one below the other", Do: func() tea.Cmd {
 			aside.beside, aside.chosen = !aside.beside, true
 			p.Asked = ""
@@ -213,12 +193,7 @@ func (rs *resolutions) conflictKeys(p *record.List[conflict.Copy], aside *layout
 			d.Say(paint.ToneInfo, d.Esc.Const(word))
 			return p.Show()
 		}},
-		act.Redundant.With(func() string {
-			if why := d.Locked(""); why != "" {
-				return why
-			}
-			return d.NoBulk()
-		}, rs.dropRedundant),
+		act.Redundant.With(many, rs.dropRedundant),
 	}
 }
 
@@ -293,7 +268,7 @@ func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 func (rs *resolutions) outcome(c conflict.Copy) []text.Line {
 	words := "`b` deletes the copy, `c` replaces the base with it, `B` keeps both."
 	switch {
-	case rs.d.Spoken || rs.noResolveOf(c) != "": // a listener has words, not keys
+	case rs.d.Spoken || rs.noResolve(c) != "": // a listener has words, not keys
 		return nil
 	case c.Class == names.InFile:
 		words = "`e` opens the text to be cleaned of its markers."

@@ -47,7 +47,7 @@ func (rs *resolutions) takeMarked(p *record.List[conflict.Copy], t conflict.Take
 	var all []conflict.Copy
 	left := 0
 	for _, id := range p.Marks.Order {
-		if c := p.Marks.Kept[id].Raw; rs.noResolveOf(c) == "" && noTake(c, t) == "" {
+		if c := p.Marks.Kept[id].Raw; rs.noResolve(c) == "" && noTake(c, t) == "" {
 			all = append(all, c)
 		} else {
 			left++

@@ -435,88 +435,39 @@ func noChange(r operator.ErasureRequest) string {
 
 // erasureKeys are the keys of this pane beside those of every list.
 func erasureKeys(rq *requests, p *record.List[operator.ErasureRequest]) []act.Act {
-	none := func() string {
-		if p.None() == "" {
-			return ""
-		}
-		return p.None() + "; a files a request"
-	}
+	none := func() string { return act.When(p.None() != "", p.None()+"; a files a request") }
 	// on is an act on the request at the cursor; no adds the reasons of the request itself.
 	on := func(a act.Act, no func(operator.ErasureRequest) string, do func(operator.ErasureRequest) tea.Cmd) act.Act {
 		why := act.Unless(none, func() string { return rq.D.Locked("") })
 		return a.With(act.Unless(why, func() string { return no(p.Here()) }), func() tea.Cmd { return do(p.Here()) })
 	}
 	planned := func(r operator.ErasureRequest) string {
-		if why := noChange(r); why != "" {
-			return why
-		}
-		if r.PlanHash == "" {
-			return "there is no plan yet, or it is void: p makes one"
-		}
-		return ""
+		return cmp.Or(noChange(r), act.When(r.PlanHash == "", "there is no plan yet, or it is void: p makes one"))
 	}
-	withdrawn := func(r operator.ErasureRequest) string {
-		if r.State == gdpr.StateWithdrawn {
-			return noChange(r)
-		}
-		return ""
-	}
+	withdrawn := func(r operator.ErasureRequest) string { return act.When(r.State == gdpr.StateWithdrawn, noChange(r)) }
 	out := []act.Act{
 		act.Request.With(func() string { return rq.D.Locked("") }, func() tea.Cmd { return rq.D.Modal.Show(rq.intakeDialog(rq.intake, -1, "")) }),
-		on(act.Plan, func(r operator.ErasureRequest) string {
-			if why := noChange(r); why != "" {
-				return why
-			}
-			return rq.D.NoBulk()
-		}, func(r operator.ErasureRequest) tea.Cmd { return rq.discover(r, nil) }),
+		on(act.Plan, func(r operator.ErasureRequest) string { return cmp.Or(noChange(r), rq.D.NoBulk()) }, func(r operator.ErasureRequest) tea.Cmd { return rq.discover(r, nil) }),
 		on(act.Erase, func(r operator.ErasureRequest) string {
-			if r.State == gdpr.StateInScope {
-				return "it was carried out: r looks again"
-			}
-			return planned(r)
+			return cmp.Or(act.When(r.State == gdpr.StateInScope, "it was carried out: r looks again"), planned(r))
 		}, rq.erase),
 		on(act.Retry, func(r operator.ErasureRequest) string {
-			if why := planned(r); why != "" {
-				return why
-			}
-			if !r.Unfinished() && !r.Stopped() {
-				return "no run has begun: E begins one"
-			}
-			return ""
+			return cmp.Or(planned(r), act.When(!r.Unfinished() && !r.Stopped(), "no run has begun: E begins one"))
 		}, rq.erase),
-		on(act.Pause, func(r operator.ErasureRequest) string {
-			if !r.Under() {
-				return "no run is under way"
-			}
-			return ""
-		}, rq.pauseErasure),
+		on(act.Pause, func(r operator.ErasureRequest) string { return act.When(!r.Under(), "no run is under way") }, rq.pauseErasure),
 		on(act.ExportPerson, func(r operator.ErasureRequest) string {
-			if why := withdrawn(r); why != "" {
-				return why
-			}
-			if r.Done() {
-				return "the request is complete: there is nothing left to export"
-			}
-			return ""
+			return cmp.Or(withdrawn(r), act.When(r.Done(), "the request is complete: there is nothing left to export"))
 		}, rq.exportErasure),
 		on(act.Approve, func(r operator.ErasureRequest) string {
-			if r.State == gdpr.StateInScope && !rq.D.Erasure.Rules().RequireApproval {
-				return "it was carried out, and needed no approval"
-			}
-			return planned(r)
+			return cmp.Or(act.When(r.State == gdpr.StateInScope && !rq.D.Erasure.Rules().RequireApproval, "it was carried out, and needed no approval"), planned(r))
 		}, rq.approve),
 		on(act.Deadline, noChange, rq.deadline),
 		on(act.Verify, func(r operator.ErasureRequest) string {
-			if r.Under() {
-				return "a run is under way, which looks again at its end"
-			}
-			return withdrawn(r)
+			return cmp.Or(act.When(r.Under(), "a run is under way, which looks again at its end"), withdrawn(r))
 		}, rq.verifyErasure),
 		act.Layers.With(func() string {
-			if r := p.Here(); p.None() != "" || !r.Receipted() && !r.Unfinished() {
-				return "there are verdicts at the end of a run"
-			}
-			return ""
+			r := p.Here()
+			return act.When(p.None() != "" || !r.Receipted() && !r.Unfinished(), "there are verdicts at the end of a run")
 		}, func() tea.Cmd { return rq.openVerdicts(p.Here()) }),
 		on(act.Receipt, withdrawn, rq.saveReceipt),
 		on(act.Lift, func(r operator.ErasureRequest) string {
@@ -534,10 +485,8 @@ func erasureKeys(rq *requests, p *record.List[operator.ErasureRequest]) []act.Ac
 		out = slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the request before
 		return append([]act.Act{{Keys: []string{"enter"}, Name: "receipt", Doc: "read the receipt of a request that is complete",
 			Why: func() string {
-				if r := p.Here(); p.None() != "" || !r.Receipted() {
-					return "there is a receipt when the request is complete; esc goes back"
-				}
-				return ""
+				r := p.Here()
+				return act.When(p.None() != "" || !r.Receipted(), "there is a receipt when the request is complete; esc goes back")
 			}, Do: func() tea.Cmd { return rq.showReceipt(p.Here()) }}}, out...)
 	}
 	return append([]act.Act{act.Show.With(none, func() tea.Cmd { return openErasure(rq, p, p.Here()) })}, out...)

@@ -281,10 +281,8 @@ func (p *watch) tell(now backends.HealthReport) {
 
 // shut says why the store at the cursor cannot be asked.
 func (p *watch) shut() string {
-	if _, err := p.d.Fleet.Store(p.StoreHere()); err != nil {
-		return "the store is not open: r tries again"
-	}
-	return ""
+	_, err := p.d.Fleet.Store(p.StoreHere())
+	return act.When(err != nil, "the store is not open: r tries again")
 }
 
 // noIndex says why no index can be built of an open store here and now.
@@ -338,10 +336,8 @@ func (p *watch) keys(l *record.List[observed]) []act.Act {
 }
 
 func (p *watch) noItems() string {
-	if s, _ := p.d.Fleet.Store(p.StoreHere()); s.Browser == nil {
-		return "this store cannot list its items: 3 Recall searches it"
-	}
-	return ""
+	s, _ := p.d.Fleet.Store(p.StoreHere())
+	return act.When(s.Browser == nil, "this store cannot list its items: 3 Recall searches it")
 }
 
 func (p *watch) items() tea.Cmd {

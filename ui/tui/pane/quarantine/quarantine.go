@@ -1,6 +1,7 @@
 package quarantine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -104,11 +105,7 @@ func (en *entries) noDiscard(p *record.List[operator.QuarantineEntry]) string {
 	if p.Marks.N() > 0 && !p.Full {
 		return p.D.Locked("")
 	}
-	r, ok := p.Window.Current()
-	if !ok {
-		return p.Window.Nothing()
-	}
-	return noDiscardOf(p.D, r.Raw)
+	return cmp.Or(p.None(), noDiscardOf(p.D, p.Here()))
 }
 
 // discardHere asks about the entry at the cursor or the marked ones.
@@ -151,10 +148,9 @@ func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd
 }
 
 func noDiscardOf(d *desk.Desk, e operator.QuarantineEntry) string {
-	if why := d.Locked(e.Store); why != "" {
+	switch why := d.Locked(e.Store); {
+	case why != "":
 		return why
-	}
-	switch {
 	case e.ID == "":
 		return "this row tells of the store, there is no entry behind it"
 	case !e.Filed:

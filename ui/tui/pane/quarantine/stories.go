@@ -60,10 +60,7 @@ func (t *toldStories) look(ctx context.Context, d *desk.Desk, filter string) ([]
 }
 
 func (sa *Stories) refusal() string {
-	if sa.D.Stories == nil {
-		return "nothing is noted of who wrote what: stories need a state directory"
-	}
-	return ""
+	return act.When(sa.D.Stories == nil, "nothing is noted of who wrote what: stories need a state directory")
 }
 
 // List is the grouped quarantine: the texts of one session or source, else similar texts; suspect
@@ -255,16 +252,8 @@ func bodyLines(esc safetext.Escaper, body string) []text.Line {
 
 // noHarmless says why a story cannot be marked as harmless.
 func noHarmless(sa *Stories, p *record.List[review.Story]) string {
-	if why := p.None(); why != "" {
-		return why
-	}
-	if why := sa.D.Locked(""); why != "" {
-		return why
-	}
-	if s := p.Here(); blocked(s) == len(s.Parts) {
-		return "a scanner blocks all of it: release what is harmless in 4 Quarantine"
-	}
-	return ""
+	s := p.Here()
+	return cmp.Or(p.None(), sa.D.Locked(""), act.When(blocked(s) == len(s.Parts), "a scanner blocks all of it: release what is harmless in 4 Quarantine"))
 }
 
 // askHarmless asks whether the texts of a story, and nearly the same texts, are harmless.

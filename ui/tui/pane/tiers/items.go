@@ -13,6 +13,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
@@ -301,10 +302,7 @@ func (l *items) showHidden(on bool) tea.Cmd {
 }
 
 func (l *items) oneOrder() string {
-	if len(l.Orders) < 2 {
-		return "this store has one order only"
-	}
-	return ""
+	return act.When(len(l.Orders) < 2, "this store has one order only")
 }
 
 func (l *items) nextOrder() tea.Cmd {

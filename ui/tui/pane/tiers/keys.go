@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"cmp"
 	"context"
 
 	tea "charm.land/bubbletea/v2"
@@ -85,10 +86,8 @@ func (p *Pane) seen() model.Revision {
 }
 
 func (p *Pane) noItem() string {
-	if _, ok := p.Items.Window.Current(); !ok {
-		return "there is no item here"
-	}
-	return ""
+	_, ok := p.Items.Window.Current()
+	return act.When(!ok, "there is no item here")
 }
 
 // place is where a new item would go.
@@ -102,10 +101,7 @@ func (p *Pane) place() desk.ScopeOf {
 
 func (p *Pane) noCreate() string {
 	at := p.place()
-	if at.Store == "" {
-		return "no store is open"
-	}
-	return NoCreateIn(p.d.Desk, at.Store)
+	return cmp.Or(act.When(at.Store == "", "no store is open"), NoCreateIn(p.d.Desk, at.Store))
 }
 
 func (p *Pane) createHere() tea.Cmd { return p.d.Edits.CreateIn(p.place()) }
@@ -170,12 +166,6 @@ func (p *Pane) toggleHidden() tea.Cmd {
 
 // NoCreateIn says why a store takes no new item.
 func NoCreateIn(d *desk.Desk, store string) string {
-	if why := edit.NoEdit(d, store); why != "" {
-		return why
-	}
 	s, err := d.Fleet.Store(store)
-	if err == nil && !s.Capabilities()["retain"] {
-		return "this store takes no new items"
-	}
-	return ""
+	return cmp.Or(edit.NoEdit(d, store), act.When(err == nil && !s.Capabilities()["retain"], "this store takes no new items"))
 }

@@ -299,10 +299,7 @@ func (p *Pane) noList() string {
 }
 
 func (p *Pane) noTree() string {
-	if len(p.Overview.rows) == 0 && p.Overview.Query == "" {
-		return "no store is open"
-	}
-	return ""
+	return act.When(len(p.Overview.rows) == 0 && p.Overview.Query == "", "no store is open")
 }
 
 // noRow says why the tree has no row to act on.
