@@ -181,11 +181,10 @@ func (a *App) Deliver(m loop.Reply) tea.Cmd {
 func (a *App) deliverOver(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case text.LaidOut:
-		// Each pager counts its own generations; only the text says whose answer this is.
-		if a.Pages.Overlay != nil && msg.Text == a.Pages.Overlay.Pager.Text {
+		if a.Pages.Overlay != nil {
 			a.Pages.Overlay.Pager.Arrive(msg)
 		}
-		if a.D.Modal.Dialog != nil && a.D.Modal.Dialog.Pager != nil && msg.Text == a.D.Modal.Dialog.Pager.Text {
+		if a.D.Modal.Dialog != nil && a.D.Modal.Dialog.Pager != nil {
 			a.D.Modal.Dialog.Pager.Arrive(msg)
 		}
 	case dialog.Proposal:

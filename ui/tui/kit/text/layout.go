@@ -228,12 +228,11 @@ func (l Layout) matchesIn(t *Page, off, end int) (out []paint.Stretch) {
 		return nil
 	}
 	from := max(off-l.needle.reach(), t.LineStart(off))
-	l.needle.each(t.Body, from, end, func(start, stop int) bool {
+	for start, stop := range l.needle.each(t.Body, from, end) {
 		if stop > off {
 			out = append(out, paint.Stretch{Start: max(start, off) - off, End: min(stop, end) - off, Look: l.lookAt(spot{head: len(t.Head), start: start, end: stop})})
 		}
-		return true
-	})
+	}
 	return out
 }
 

@@ -131,7 +131,7 @@ func MarkdownLine(raw string, inCode, ascii bool) (string, paint.Look, []paint.S
 			text, runs := inline(indent + body)
 			return text, paint.LookHeading, runs
 		}
-	case rule(body):
+	case isRule(body):
 		return strings.Repeat("-", 40), paint.LookDim, nil
 	case strings.HasPrefix(body, "> "), body == ">":
 		text, runs := inline(raw)
@@ -160,8 +160,8 @@ func MarkdownLine(raw string, inCode, ascii bool) (string, paint.Look, []paint.S
 	return text, paint.LookPlain, runs
 }
 
-// rule reports whether a line is at least three equal signs.
-func rule(body string) bool {
+// isRule reports a thematic break: three or more of the same -, * or _.
+func isRule(body string) bool {
 	s := strings.ReplaceAll(body, " ", "")
 	return len(s) >= 3 && (strings.Trim(s, "-") == "" || strings.Trim(s, "*") == "" || strings.Trim(s, "_") == "")
 }

@@ -1,6 +1,8 @@
 package text
 
 import (
+	"iter"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -107,49 +109,51 @@ func within1(s string, at int) bool {
 	return false
 }
 
-// each reports every match that begins in s[from:limit], in order and without overlaps, until do
-// returns false.
-func (n *needle) each(s string, from, limit int, do func(start, end int) bool) {
+// each gives the start and the end of every match that begins in s[from:limit], in order and without
+// overlaps.
+func (n *needle) each(s string, from, limit int) iter.Seq2[int, int] {
 	type lead struct {
 		form  *form
 		first string
 		at    int // the next candidate; limit: none
 	}
-	var leads []lead
-	for i := range n.forms {
-		for _, first := range n.forms[i].firsts {
-			leads = append(leads, lead{&n.forms[i], first, from - 1})
-		}
-	}
 	limit = min(limit, len(s))
-	for at := from; at < limit; {
-		best := limit
-		for i := range leads {
-			l := &leads[i]
-			if l.at < at {
-				l.at = limit
-				if k := strings.Index(s[at:min(limit+len(l.first)-1, len(s))], l.first); k >= 0 {
-					l.at = at + k
+	return func(yield func(start, end int) bool) {
+		var leads []lead
+		for i := range n.forms {
+			for _, first := range n.forms[i].firsts {
+				leads = append(leads, lead{&n.forms[i], first, from - 1})
+			}
+		}
+		for at := from; at < limit; {
+			best := limit
+			for i := range leads {
+				l := &leads[i]
+				if l.at < at {
+					l.at = limit
+					if k := strings.Index(s[at:min(limit+len(l.first)-1, len(s))], l.first); k >= 0 {
+						l.at = at + k
+					}
+				}
+				best = min(best, l.at)
+			}
+			if best >= limit {
+				return
+			}
+			end := -1
+			for _, l := range leads {
+				if l.at == best {
+					end = max(end, l.form.endAt(s, best))
 				}
 			}
-			best = min(best, l.at)
-		}
-		if best >= limit {
-			return
-		}
-		end := -1
-		for _, l := range leads {
-			if l.at == best {
-				end = max(end, l.form.endAt(s, best))
+			switch {
+			case end < 0:
+				at = best + 1
+			case !yield(best, end):
+				return
+			default:
+				at = end
 			}
-		}
-		switch {
-		case end < 0:
-			at = best + 1
-		case !do(best, end):
-			return
-		default:
-			at = end
 		}
 	}
 }
@@ -157,11 +161,25 @@ func (n *needle) each(s string, from, limit int, do func(start, end int) bool) {
 // spans are the matches in a text that is ready to be shown.
 func (n *needle) spans(t safetext.Text) []safetext.Span {
 	var out []safetext.Span
-	n.each(t.String(), 0, t.Len(), func(start, end int) bool {
+	for start, end := range n.each(t.String(), 0, t.Len()) {
 		out = append(out, safetext.Span{Start: start, End: end})
-		return true
-	})
+	}
 	return out
+}
+
+// inHead gives the matches in the head of a text, from a line on.
+func (n *needle) inHead(t *Page, from int) iter.Seq[spot] {
+	return func(yield func(spot) bool) {
+		for i := from; i < len(t.Head); i++ {
+			for part, value := range []safetext.Text{partName: t.Head[i].Name, partValue: t.Head[i].Value} {
+				for _, s := range n.spans(value) {
+					if !yield(spot{i, part, s.Start, s.End}) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // spot is the place of a match: in the name or the value of a head line, or in the body, which
@@ -201,14 +219,7 @@ type finding struct {
 
 // in searches a whole text, so it belongs in a command; nil when stale reports true.
 func (n *needle) in(t *Page, stale func() bool) *finding {
-	f := &finding{text: t, needle: n}
-	for i, h := range t.Head {
-		for part, value := range []safetext.Text{partName: h.Name, partValue: h.Value} {
-			for _, s := range n.spans(value) {
-				f.head = append(f.head, spot{i, part, s.Start, s.End})
-			}
-		}
-	}
+	f := &finding{text: t, needle: n, head: slices.Collect(n.inHead(t, 0))}
 	count, at := 0, 0
 	for block := 0; block < len(t.Body); block += blockBytes {
 		if stale() {
@@ -216,11 +227,10 @@ func (n *needle) in(t *Page, stale func() bool) *finding {
 		}
 		at = max(at, block)
 		f.before, f.from = append(f.before, count), append(f.from, at)
-		n.each(t.Body, at, min(block+blockBytes, len(t.Body)), func(_, end int) bool {
+		for _, end := range n.each(t.Body, at, block+blockBytes) {
 			count++
 			at = end
-			return true
-		})
+		}
 	}
 	f.Total = len(f.head) + count
 	return f
@@ -234,10 +244,9 @@ func (f *finding) ahead(at spot) int {
 	}
 	b := min(at.start/blockBytes, len(f.from)-1)
 	n += f.before[b]
-	f.needle.each(f.text.Body, f.from[b], at.start, func(int, int) bool {
+	for range f.needle.each(f.text.Body, f.from[b], at.start) {
 		n++
-		return true
-	})
+	}
 	return n
 }
 
@@ -250,11 +259,11 @@ func (f *finding) nth(n int) spot {
 	b := sort.Search(len(f.before), func(i int) bool { return f.before[i] > n }) - 1
 	n -= f.before[b]
 	out := spot{head: len(f.text.Head)}
-	f.needle.each(f.text.Body, f.from[b], min((b+1)*blockBytes, len(f.text.Body)), func(start, end int) bool {
-		out.start, out.end = start, end
-		n--
-		return n >= 0
-	})
+	for out.start, out.end = range f.needle.each(f.text.Body, f.from[b], (b+1)*blockBytes) {
+		if n--; n < 0 {
+			break
+		}
+	}
 	return out
 }
 

@@ -29,10 +29,9 @@ func TestNeedle(t *testing.T) {
 		{"cut at the en", "end", nil},
 	} {
 		var got []string
-		NewNeedle(tt.words).each(tt.text, 0, len(tt.text), func(s, e int) bool {
+		for s, e := range NewNeedle(tt.words).each(tt.text, 0, len(tt.text)) {
 			got = append(got, tt.text[s:e])
-			return true
-		})
+		}
 		if strings.Join(got, "|") != strings.Join(tt.want, "|") {
 			t.Errorf("%q in %q: %q, want %q", tt.words, tt.text, got, tt.want)
 		}
@@ -56,10 +55,9 @@ func TestFindingAgainstWholeText(t *testing.T) {
 				all = append(all, spot{0, part, sp.Start, sp.End})
 			}
 		}
-		n.each(s, 0, len(s), func(start, end int) bool {
+		for start, end := range n.each(s, 0, len(s)) {
 			all = append(all, spot{1, 0, start, end})
-			return true
-		})
+		}
 		if f.Total != len(all) {
 			t.Fatalf("%d matches, want %d", f.Total, len(all))
 		}
@@ -99,13 +97,12 @@ func FuzzNeedle(f *testing.F) {
 			return
 		}
 		last := 0
-		n.each(text, 0, len(text), func(s, e int) bool {
+		for s, e := range n.each(text, 0, len(text)) {
 			if s < last || e <= s || e > len(text) {
 				t.Fatalf("a match at %d-%d after %d", s, e, last)
 			}
 			last = e
-			return true
-		})
+		}
 		if i := strings.Index(text, words); i >= 0 && last == 0 {
 			t.Fatalf("%q is not found in %q", words, text)
 		}

@@ -117,8 +117,9 @@ func (p *Pager) LayOut(at RowRef, further int, keep bool) tea.Cmd {
 		answer(func() *sight { return target.answer(t, l.needle, found, last) }))
 }
 
+// Arrive takes rows. Each pager counts its own generations; only the text says whose rows they are.
 func (p *Pager) Arrive(m LaidOut) {
-	if m.gen != p.gen {
+	if m.gen != p.gen || m.Text != p.Text {
 		return
 	}
 	p.Busy = false
@@ -354,6 +355,6 @@ func (p *Pager) AsMarkdown(on bool) tea.Cmd {
 		return nil
 	}
 	at := p.topPlace()
-	at.sub = min(at.sub, 0)
+	at.sub = 0
 	return p.LayOut(at, 0, false)
 }

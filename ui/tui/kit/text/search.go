@@ -54,23 +54,17 @@ func (w target) nearby(t *Page, n *needle, f *finding) *sight {
 	if f != nil || w.back || w.still || len(t.Body) < soon {
 		return nil
 	}
-	for i := w.from.head; i < len(t.Head); i++ {
-		for part, value := range []safetext.Text{partName: t.Head[i].Name, partValue: t.Head[i].Value} {
-			for _, s := range n.spans(value) {
-				return &sight{here: spot{i, part, s.Start, s.End}, first: true}
-			}
-		}
+	for at := range n.inHead(t, w.from.head) {
+		return &sight{here: at, first: true}
 	}
-	var out *sight
 	from := 0
 	if w.from.head >= len(t.Head) {
 		from = w.from.start
 	}
-	n.each(t.Body, from, min(from+soon, len(t.Body)), func(start, end int) bool {
-		out = &sight{here: spot{head: len(t.Head), start: start, end: end}, first: true}
-		return false
-	})
-	return out
+	for start, end := range n.each(t.Body, from, from+soon) {
+		return &sight{here: spot{head: len(t.Head), start: start, end: end}, first: true}
+	}
+	return nil
 }
 
 // answer searches the text, unless that was done before. It runs in a command; nil when another

@@ -2,6 +2,7 @@ package text
 
 import (
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -49,7 +50,6 @@ type bodyKind int
 const (
 	Plain bodyKind = iota
 	Diff
-	Markdown
 	Excerpt // of a longer text, so that its lines have no numbers
 )
 
@@ -89,6 +89,11 @@ func State(st *paint.Styles, tone paint.Tone, words safetext.Text) Line {
 func (l Line) Named(name safetext.Text) Line {
 	l.Name = name
 	return l
+}
+
+// Known are the lines that have a value.
+func Known(lines ...Line) []Line {
+	return slices.DeleteFunc(lines, func(l Line) bool { return l.Value.IsEmpty() })
 }
 
 // As is the line in another kind.

@@ -195,12 +195,8 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	case pane.ReadDone:
 		return p.reader.Done(msg)
 	case text.LaidOut:
-		if msg.Text == p.reader.Pager.Text {
-			p.reader.Pager.Arrive(msg)
-		}
-		if msg.Text == p.detail.Text {
-			p.detail.Arrive(msg)
-		}
+		p.reader.Pager.Arrive(msg)
+		p.detail.Arrive(msg)
 	}
 	return nil
 }

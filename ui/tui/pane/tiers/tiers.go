@@ -91,13 +91,8 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	case pane.ReadDone:
 		return p.reader.Done(msg)
 	case text.LaidOut:
-		// Each pager counts its own generations; only the text says whose answer this is.
-		if msg.Text == p.reader.Pager.Text {
-			p.reader.Pager.Arrive(msg)
-		}
-		if msg.Text == p.Overview.detail.Text {
-			p.Overview.detail.Arrive(msg)
-		}
+		p.reader.Pager.Arrive(msg)
+		p.Overview.detail.Arrive(msg)
 	}
 	return nil
 }
