@@ -3,7 +3,6 @@ package change
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +36,7 @@ func forgetEach(d *desk.Desk, noun string, items []Target, why string, after fun
 	b := &task.Bulk{Kind: "console-forget", Title: "forget " + prose.Plural(int64(len(items)), noun), Noun: noun, Total: len(items)}
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		var gone []model.Ref
-		err := b.Each(ctx, j, len(items), func(i int) string { return items[i].Ref.String() }, func(ctx context.Context, i int) task.Outcome {
+		err := b.Each(ctx, j, func(i int) string { return items[i].Ref.String() }, func(ctx context.Context, i int) task.Outcome {
 			o := forgetOne(d, ctx, b, items[i], why)
 			if o.Ok {
 				gone = append(gone, items[i].Ref)
@@ -238,9 +237,11 @@ func (us *Undos) undoMany(ids []string) tea.Cmd {
 			want[id] = true
 		}
 		var items []Target
+		var stores []string
 		for _, u := range rows {
 			if want[u.ID] {
 				items = append(items, Target{Ref: model.Ref{Store: u.Store, ID: u.Item}, Name: u.Item, Bytes: u.Bytes, undo: u.ID})
+				stores = append(stores, u.Store)
 			}
 		}
 		n, gone := int64(len(items)), int64(len(ids)-len(items))
@@ -254,9 +255,8 @@ func (us *Undos) undoMany(ids []string) tea.Cmd {
 		if gone > 0 {
 			lines = append(lines, text.Line{Value: esc.Sprintf("%s more of this act stay as they are: their entries were used already or have expired.", prose.Group(gone)), Kind: text.Alert})
 		}
-		lines = append(lines, d.EnvironmentsOf(storesOf(items))...)
-		lines = append(lines,
-			text.Line{Value: esc.Const("What has changed since is not overwritten."), Kind: text.Note})
+		lines = append(lines, d.EnvironmentsOf(stores)...)
+		lines = append(lines, text.Line{Value: esc.Const("What has changed since is not overwritten."), Kind: text.Note})
 		return &dialog.Dialog{Title: esc.Const("Undo"), Lines: lines, Choices: []dialog.Choice{{Verb: "Undo",
 			Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
 				return dialog.Acted{Instead: us.Work.Watching(undoEach(d, items, f.Reason))}
@@ -264,20 +264,10 @@ func (us *Undos) undoMany(ids []string) tea.Cmd {
 	})
 }
 
-func storesOf(items []Target) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, t := range items {
-			if !yield(t.Ref.Store) {
-				return
-			}
-		}
-	}
-}
-
 func undoEach(d *desk.Desk, items []Target, why string) *task.Bulk {
 	b := &task.Bulk{Kind: "console-undo", Title: "undo of " + prose.Plural(int64(len(items)), "item"), Noun: "item", Total: len(items)}
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
-		return b.Each(ctx, j, len(items), func(i int) string { return items[i].undo }, func(ctx context.Context, i int) task.Outcome {
+		return b.Each(ctx, j, func(i int) string { return items[i].undo }, func(ctx context.Context, i int) task.Outcome {
 			o := task.Outcome{Store: items[i].Ref.Store, Name: items[i].Name, Word: "left"}
 			done, err := d.Acts.Restore(ctx, items[i].undo, why)
 			if err == nil || errors.Is(err, model.Conflict) { // another try would meet the same conflict

@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -63,8 +62,8 @@ func (d *Desk) EnvironmentOf(store string) []text.Line {
 }
 
 // EnvironmentsOf are the lines of the stores of an act, each store once.
-func (d *Desk) EnvironmentsOf(stores iter.Seq[string]) (lines []text.Line) {
-	for _, name := range slices.Compact(slices.Sorted(stores)) {
+func (d *Desk) EnvironmentsOf(stores []string) (lines []text.Line) {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(stores))) {
 		lines = append(lines, d.EnvironmentOf(name)...)
 	}
 	return lines

@@ -255,23 +255,31 @@ func (ed *Edits) save(ctx context.Context, e *Edit, text, why string) dialog.Act
 		}
 		return dialog.Acted{Next: ed.troubleDialog(e, line, text)}
 	}
-	d.Stuck.Took(esc, done)
 	_ = e.Draft.Discard() // stored text needs no draft; the sweep takes leftovers
 	settled(d, e)
-	out := dialog.Acted{Ok: true, Text: esc.Sprintf("%s %s; z undoes", kindWords[e.What].done, esc.LineMax(cmp.Or(done.Item, e.Label), prose.MaxTitle))}
-	switch {
-	case done.Undo == "":
-		out.Text = esc.Sprintf("%s %s; nothing was kept for undo", kindWords[e.What].done, esc.LineMax(cmp.Or(done.Item, e.Label), prose.MaxTitle))
-	case done.Obstacle != "":
-		out.Text = esc.Sprintf("%s; it cannot be undone: %s", kindWords[e.What].done, esc.LineMax(done.Obstacle, prose.MaxReason))
-	default:
-		out.Undo = []string{done.Undo}
-	}
+	out := Took(d, done, kindWords[e.What].done, cmp.Or(done.Item, e.Label), "Saved")
 	if e.What == ResolveItem {
 		out.Beside = e.After(done)
 	}
+	return out
+}
+
+// Took says what an act has done to an item, and whether z can undo it; title is that of a page of warnings.
+func Took(d *desk.Desk, done operator.Done, word, item, title string) dialog.Acted {
+	esc := d.Esc
+	d.Stuck.Took(esc, done)
+	name := esc.LineMax(item, prose.MaxTitle)
+	out := dialog.Acted{Ok: true, Text: esc.Sprintf("%s %s; z undoes", word, name)}
+	switch {
+	case done.Undo == "":
+		out.Text = esc.Sprintf("%s %s; nothing was kept for undo", word, name)
+	case done.Obstacle != "":
+		out.Text = esc.Sprintf("%s; it cannot be undone: %s", word, esc.LineMax(done.Obstacle, prose.MaxReason))
+	default:
+		out.Undo = []string{done.Undo}
+	}
 	if len(done.Warnings) > 0 {
-		out.Title, out.Page = "Saved", WarningPage(d, out.Text, done.Warnings)
+		out.Title, out.Page = title, WarningPage(d, out.Text, done.Warnings)
 	}
 	return out
 }

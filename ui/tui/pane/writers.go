@@ -2,14 +2,13 @@ package pane
 
 import (
 	"context"
+	"maps"
 
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/operator"
 	"memdesk/ui/tui/desk"
-	"memdesk/ui/tui/kit/paint"
 )
 
 // OriginWidth is the column ORIGIN.
@@ -79,9 +78,7 @@ func (w *Writers) Take(m WritersCame) {
 	if len(w.known) > keptWriters {
 		clear(w.known)
 	}
-	for ref, who := range m.who {
-		w.known[ref] = who
-	}
+	maps.Copy(w.known, m.who)
 }
 
 // Anew forgets all writers: items were written since.
@@ -91,12 +88,4 @@ func (w *Writers) Anew() {
 }
 
 // Cell is the writer of an item for its row; empty before the answer.
-func (w *Writers) Cell(ref model.Ref) (safetext.Text, paint.Paint) { return w.known[ref], w.d.St.Dim }
-
-// EntryCell is the writer of a quarantine entry.
-func EntryCell(esc safetext.Escaper, r *operator.Written) safetext.Text {
-	if r == nil {
-		return esc.Const(desk.Nobody)
-	}
-	return desk.WriterCell(esc, r.Row)
-}
+func (w *Writers) Cell(ref model.Ref) safetext.Text { return w.known[ref] }

@@ -119,7 +119,7 @@ func (p *List[T]) Enter() tea.Cmd {
 		p.Window.Trail.Line = p.Kind.Line
 		return tea.Batch(cmd, p.Watch())
 	}
-	return tea.Batch(p.Window.ResetNear(p.fetcher(), nil, false), p.Watch())
+	return tea.Batch(p.Window.Reset(p.fetcher()), p.Watch())
 }
 
 // Awaiting reports whether the first rows, or others in their place, are on their way: an act on the

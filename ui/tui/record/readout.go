@@ -35,7 +35,7 @@ func (p *List[T]) Begin(query string) (tea.Cmd, error) {
 	}
 	p.Query = query
 	p.Marks.Clear()
-	_ = p.Window.ResetNear(p.fetcher(), nil, false) // ReadPage asks its question
+	_ = p.Window.Reset(p.fetcher()) // ReadPage asks its question
 	return nil, nil
 }
 

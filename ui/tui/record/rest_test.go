@@ -41,7 +41,7 @@ func restingList(t *testing.T) (p *List[int], names *[]string, q *asked) {
 	}
 	p.Detail = text.New(p.D.St, p.Ask)
 	p.Resize(200, 40)
-	p.Window.ResetNear(p.fetcher(), nil, false)
+	p.Window.Reset(p.fetcher())
 	answerRecords(p, q)
 	if len(*names) != 1 || p.shown != "0" || p.Detail.Shown == nil {
 		t.Fatalf("details asked for at the start: %v", *names)

@@ -330,10 +330,10 @@ func outcomeText(esc safetext.Escaper, o Outcome) *text.Page {
 	return text.NewPage(head, "")
 }
 
-// Each runs one step per item and goes on after a failure; only the end of the context stops it,
-// between two items.
-func (b *Bulk) Each(ctx context.Context, j operator.Running, n int, key func(int) string, do func(ctx context.Context, i int) Outcome) error {
-	for i := range n {
+// Each runs one step for each of Total items and goes on after a failure; only the end of the context
+// stops it, between two items.
+func (b *Bulk) Each(ctx context.Context, j operator.Running, key func(int) string, do func(ctx context.Context, i int) Outcome) error {
+	for i := range b.Total {
 		ran := false
 		err := j.Step(ctx, key(i), func(ctx context.Context) error {
 			ran = true
@@ -347,7 +347,7 @@ func (b *Bulk) Each(ctx context.Context, j operator.Running, n int, key func(int
 			return nil
 		})
 		if ran {
-			j.Progress(int64(i+1), int64(n), b.Noun, "") // the last item reports progress before the end too
+			j.Progress(int64(i+1), int64(b.Total), b.Noun, "") // the last item reports progress before the end too
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -357,7 +357,7 @@ func (b *Bulk) Each(ctx context.Context, j operator.Running, n int, key func(int
 		}
 	}
 	if b.Failed > 0 {
-		return fmt.Errorf("%d of %d: %w", b.Failed, n, errNotDone)
+		return fmt.Errorf("%d of %d: %w", b.Failed, b.Total, errNotDone)
 	}
 	return nil
 }

@@ -50,9 +50,7 @@ func (w *Window[T]) Follow(t *Trail[T]) tea.Cmd {
 	w.Trail, t.Line = t, w.Sel-w.Top
 	limit := model.MaxPage
 	if t.Anew {
-		w.Gen++
-		w.early, w.again = 0, false
-		w.Loading = [ArriveRefresh + 1]bool{ArriveReset: true}
+		w.outdate(true)
 		limit = w.PerPage // most rows are on the first page, which is shown at once
 	}
 	return w.pass(t, From{}, limit)
@@ -182,7 +180,7 @@ func (w *Window[T]) Neighbours() map[string]int {
 // nearest remaining row.
 func (w *Window[T]) ResetNear(f Fetcher[T], neighbours map[string]int, once bool) tea.Cmd {
 	if len(neighbours) == 0 {
-		return w.reset(f)
+		return w.Reset(f)
 	}
 	w.Fetch = f
 	return w.Follow(&Trail[T]{Anew: true, once: once, Near: func(r T) (int, bool) {
@@ -224,9 +222,8 @@ func (h *Held[T]) rows(id func(T) string) map[string]int {
 func (w *Window[T]) Take(f Fetcher[T], h *Held[T], key string) tea.Cmd {
 	line := w.Sel - w.Top
 	w.Fetch, w.Trail = f, nil
-	w.Gen++
-	w.early, w.again = 0, false
-	w.Loading, w.Err, w.Loaded = [ArriveRefresh + 1]bool{}, nil, true
+	w.outdate(false)
+	w.Err, w.Loaded = nil, true
 	w.Pages, w.before, w.first = h.pages, h.before, h.first
 	w.join()
 	w.Sel, w.Top = h.Sel, h.top

@@ -90,19 +90,24 @@ func NewWindow[T any](ask func(func(context.Context) any) tea.Cmd, id func(T) st
 	return &Window[T]{Ask: ask, Id: id, Height: 1, PerPage: model.DefaultPage}
 }
 
-// reset begins a list anew. The old rows stay until the new ones come, so that the screen does not
+// Reset begins a list anew. The old rows stay until the new ones come, so that the screen does not
 // jump.
-func (w *Window[T]) reset(f Fetcher[T]) tea.Cmd {
+func (w *Window[T]) Reset(f Fetcher[T]) tea.Cmd {
 	w.Fetch = f
 	return w.Restart(From{})
 }
 
 func (w *Window[T]) Restart(at From) tea.Cmd {
 	w.Trail = nil
+	w.outdate(true)
+	return w.request(ArriveReset, at, 1)
+}
+
+// outdate drops the answers under way; resetting: the list begins anew.
+func (w *Window[T]) outdate(resetting bool) {
 	w.Gen++
 	w.early, w.again = 0, false
-	w.Loading = [ArriveRefresh + 1]bool{ArriveReset: true}
-	return w.request(ArriveReset, at, 1)
+	w.Loading = [ArriveRefresh + 1]bool{ArriveReset: resetting}
 }
 
 // request fetches count pages from at onwards.
@@ -250,21 +255,23 @@ func (w *Window[T]) append(pages []Span[T]) {
 	w.join()
 }
 
-func (w *Window[T]) prepend(pages []Span[T]) {
-	came := 0
+// rowsOf counts the rows of pages.
+func rowsOf[T any](pages []Span[T]) (n int) {
 	for _, p := range pages {
-		came += len(p.Rows)
+		n += len(p.Rows)
 	}
-	w.Pages = append(append([]Span[T]{}, pages...), w.Pages...)
+	return n
+}
+
+func (w *Window[T]) prepend(pages []Span[T]) {
+	came := rowsOf(pages)
+	w.Pages = slices.Concat(pages, w.Pages)
 	w.before = w.before[:max(len(w.before)-1, 0)]
 	w.Sel += came
 	w.Top += came
 	for len(w.Pages) > keptPages {
 		last := len(w.Pages) - 1
-		rest := 0
-		for _, p := range w.Pages[:last] {
-			rest += len(p.Rows)
-		}
+		rest := rowsOf(w.Pages[:last])
 		if w.Top+w.Height > rest || rest-w.Sel <= w.near() {
 			break
 		}
@@ -312,11 +319,7 @@ func (w *Window[T]) replace(pages []Span[T]) {
 }
 
 func (w *Window[T]) join() {
-	n := 0
-	for _, p := range w.Pages {
-		n += len(p.Rows)
-	}
-	w.Rows = make([]T, 0, n)
+	w.Rows = make([]T, 0, rowsOf(w.Pages))
 	for _, p := range w.Pages {
 		w.Rows = append(w.Rows, p.Rows...)
 	}

@@ -79,7 +79,7 @@ func testWindow(s *shelf) (*Window[int], *questions) {
 	w.Forward = !s.backward
 	w.Resize(7, false)
 	w.PerPage = 20
-	w.reset(s.fetch)
+	w.Reset(s.fetch)
 	return w, q
 }
 
@@ -178,7 +178,7 @@ func TestWindowDropsStaleAnswers(t *testing.T) {
 			"home":    func(*rapid.T) { w.Home() },
 			"end":     func(*rapid.T) { w.End() },
 			"refresh": func(*rapid.T) { w.Refresh() },
-			"reset":   func(*rapid.T) { w.reset(s.fetch) },
+			"reset":   func(*rapid.T) { w.Reset(s.fetch) },
 			"answer": func(t *rapid.T) {
 				if len(q.open) == 0 {
 					t.Skip("nothing is open")
@@ -204,7 +204,7 @@ func TestWindowRefreshesAfterAnAnswerUnderWay(t *testing.T) {
 	for _, how := range []string{"reset", "refresh"} {
 		s, q := &shelf{ids: []int{1, 2}, counted: true}, &questions{}
 		w := NewWindow(q.ask, strconv.Itoa)
-		w.reset(s.fetch)
+		w.Reset(s.fetch)
 		if how == "refresh" {
 			q.answerAll(w)
 			w.Refresh()
@@ -345,7 +345,7 @@ func TestScrolled(t *testing.T) {
 func TestListsLeapBesideADetail(t *testing.T) {
 	w, q := testWindow(&shelf{ids: numbers(90), counted: true, backward: true})
 	w.PerPage = 200
-	w.reset(w.Fetch)
+	w.Reset(w.Fetch)
 	q.answerAll(w)
 	w.Resize(10, true)
 	b := Table{}
@@ -456,7 +456,7 @@ func TestEmptyPages(t *testing.T) {
 	w := NewWindow(q.ask, strconv.Itoa)
 	w.Resize(7, false)
 	w.PerPage = 20
-	w.reset(func(_ context.Context, at From, _ int) (Span[int], error) {
+	w.Reset(func(_ context.Context, at From, _ int) (Span[int], error) {
 		switch at.Cursor {
 		case "":
 			return Span[int]{Next: "a", Total: model.Count{Unknown: true}}, nil

@@ -3,7 +3,6 @@ package conflicts
 import (
 	"context"
 	"errors"
-	"iter"
 	"path"
 	"strings"
 	"time"
@@ -91,20 +90,8 @@ func (rs *resolutions) doResolve(ctx context.Context, c conflict.Copy, ch confli
 	case err != nil:
 		return dialog.Acted{Text: esc.Sprintf("not resolved: %s", prose.Reason(esc, err))}
 	}
-	rs.d.Stuck.Took(esc, done)
-	out := dialog.Acted{Ok: true, Text: esc.Sprintf("resolved %s; z undoes", esc.LineMax(path.Base(c.Target), prose.MaxTitle))}
-	switch {
-	case done.Undo == "":
-		out.Text = esc.Sprintf("resolved %s; nothing was kept for undo", esc.LineMax(path.Base(c.Target), prose.MaxTitle))
-	case done.Obstacle != "":
-		out.Text = esc.Sprintf("resolved; it cannot be undone: %s", esc.LineMax(done.Obstacle, prose.MaxReason))
-	default:
-		out.Undo = []string{done.Undo}
-	}
+	out := edit.Took(rs.d.Desk, done, "resolved", path.Base(c.Target), "Resolved")
 	out.Beside = rs.after(c, done)
-	if len(done.Warnings) > 0 {
-		out.Title, out.Page = "Resolved", edit.WarningPage(rs.d.Desk, out.Text, done.Warnings)
-	}
 	return out
 }
 
@@ -255,16 +242,13 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 		if len(all) == 0 {
 			return nil, esc.Const("no copy is redundant that could be removed")
 		}
-		var list strings.Builder
-		for _, c := range all {
-			list.WriteString(model.Ref{Store: c.Store, ID: c.ID}.String() + "\n")
-		}
-		dlg := &dialog.Dialog{Title: esc.Const("Redundant"), NoReason: true, Body: text.NewPage(nil, list.String()), Name: rs.typedAny(all),
+		refs, environments := rs.listed(all)
+		dlg := &dialog.Dialog{Title: esc.Const("Redundant"), NoReason: true, Body: refs, Name: rs.typedAny(all),
 			Lines: []text.Line{
 				{Value: esc.Sprintf("Remove %s?", prose.Plural(int64(len(all)), "redundant copy")), Kind: text.Title},
 				text.Advice(esc, "Each is byte for byte its base, which stays. Each is kept: `z` puts them back. They are:"),
 			}}
-		dlg.Lines = append(dlg.Lines, d.EnvironmentsOf(storesOf(all))...)
+		dlg.Lines = append(dlg.Lines, environments...)
 		if spared > 0 {
 			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("%s more of Resilio Sync stay: deleting one can delete the real file on other peers.", prose.Group(int64(spared))), Kind: text.Alert})
 		}
@@ -278,14 +262,15 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 	})
 }
 
-func storesOf(all []conflict.Copy) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, c := range all {
-			if !yield(c.Store) {
-				return
-			}
-		}
+// listed names every copy, and the environments of their stores.
+func (rs *resolutions) listed(all []conflict.Copy) (refs *text.Page, environments []text.Line) {
+	var list strings.Builder
+	var stores []string
+	for _, c := range all {
+		list.WriteString(model.Ref{Store: c.Store, ID: c.ID}.String() + "\n")
+		stores = append(stores, c.Store)
 	}
+	return text.NewPage(nil, list.String()), rs.d.EnvironmentsOf(stores)
 }
 
 // typedAny is the text to type when one of the stores is production.

@@ -2,7 +2,6 @@ package conflicts
 
 import (
 	"context"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -74,10 +73,8 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 	}
 	warn(left, "%s more of the marked ones cannot be resolved this way, and stay.")
 	warn(hidden, "%s of the marked ones are not in the filter.")
-	var list strings.Builder
 	cautions, renamed := 0, 0
 	for _, c := range all {
-		list.WriteString(model.Ref{Store: c.Store, ID: c.ID}.String() + "\n")
 		cautions += min(len(c.Cautions), 1)
 		if c.RenameOnly() && t != conflict.TakeBoth {
 			renamed++
@@ -85,8 +82,8 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 	}
 	warn(renamed, "Renamed and not deleted, as the vendor of their tool advises: %s.")
 	warn(cautions, "The vendors of the tools of %s warn of something; each conflict says what.")
-	lines = append(lines, d.EnvironmentsOf(storesOf(all))...)
-	return &dialog.Dialog{Title: esc.Const("Resolve"), Lines: lines, Body: text.NewPage(nil, list.String()), Name: rs.typedAny(all),
+	refs, environments := rs.listed(all)
+	return &dialog.Dialog{Title: esc.Const("Resolve"), Lines: append(lines, environments...), Body: refs, Name: rs.typedAny(all),
 		Choices: []dialog.Choice{{Verb: words.verb, Typed: true, Begin: func() tea.Cmd { begun(); return nil }, Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
 			return dialog.Acted{Instead: d.Work.Watching(rs.resolveEach(all, t, f.Reason))}
 		}}}}
@@ -98,7 +95,7 @@ func (rs *resolutions) resolveEach(all []conflict.Copy, t conflict.Take, reason 
 	b := &task.Bulk{Kind: "console-resolve", Title: "resolve " + prose.Plural(int64(len(all)), "conflict"), Noun: "conflict", Total: len(all)}
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		key := func(i int) string { return model.Ref{Store: all[i].Store, ID: all[i].ID}.String() }
-		return b.Each(ctx, j, len(all), key, func(ctx context.Context, i int) task.Outcome {
+		return b.Each(ctx, j, key, func(ctx context.Context, i int) task.Outcome {
 			c := all[i]
 			o := task.Outcome{Store: c.Store, Name: c.ID, Word: "left"}
 			done, err := d.Conflicts.Resolve(ctx, c, conflict.Choice{Take: t}, reason)

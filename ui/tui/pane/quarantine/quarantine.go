@@ -284,7 +284,11 @@ func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[opera
 	}
 	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Line(e.Category), esc.Const(string(live)), esc.Const(d.Time.Age(e.At)), what}
 	if d.Origins != nil {
-		cells = slices.Insert(cells, len(cells)-1, pane.EntryCell(esc, e.Writer))
+		who := esc.Const(desk.Nobody)
+		if e.Writer != nil {
+			who = desk.WriterCell(esc, e.Writer.Row)
+		}
+		cells = slices.Insert(cells, len(cells)-1, who)
 		tones = slices.Insert(tones, min(len(tones), len(cells)-2), paint.ToneInfo)
 	}
 	return record.Row[operator.QuarantineEntry]{

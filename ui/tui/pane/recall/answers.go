@@ -147,9 +147,8 @@ func (p *Pane) fitted() {
 		if h.Heading || h.Withheld {
 			continue
 		}
-		who, _ := p.who.Cell(p.refOf(h))
 		p.fit.See(0, h.Where.Width())
-		p.fit.See(1, who.Width())
+		p.fit.See(1, p.who.Cell(p.refOf(h)).Width())
 	}
 }
 
@@ -173,8 +172,7 @@ func (p *Pane) row(h hitRow, at bool, width int, c hitColumns) string {
 	}
 	r.Cell(st.Plain, st.Tail(h.Where, h.Hit.Source, h.suffix(), c.where), c.where).Blank(1)
 	if c.writer > 0 {
-		who, pt := p.who.Cell(p.refOf(h))
-		r.Cell(pt, who, c.writer-1).Blank(1)
+		r.Cell(st.Dim, p.who.Cell(p.refOf(h)), c.writer-1).Blank(1)
 	}
 	if !h.planted.IsEmpty() {
 		r.Lit(st.Warn, st.Glyphs.State[paint.ToneWarn]+" ")

@@ -410,7 +410,7 @@ func (p *Pane) Bindings() []act.Act {
 		act.Edit.Called("edit the item of this hit in $EDITOR; nothing is written before you have seen the difference").With(p.noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.refHere()) }),
 		act.Log.With(act.Unless(p.noHit, p.d.NoLog), func() tea.Cmd { return p.d.Log(p.refHere()) }),
 		p.d.Takebacks.Key(p.noHit, p.writerHere),
-		p.export(),
+		act.Export.Whole().Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.NoExport), p.exportHits),
 	}, act.Aside(p.detail, "hit")...), act.Movement(&p.table, "hit")...)
 }
 
@@ -514,10 +514,6 @@ func hitDatum(h hitRow) desk.Datum {
 	)
 }
 
-func (p *Pane) export() act.Act {
-	return act.Export.Whole().Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.NoExport), p.exportHits)
-}
-
 // exportHits writes the hits on the screen: recall has no further pages.
 func (p *Pane) exportHits() tea.Cmd {
 	rows := slices.Clone(p.rows)
@@ -554,7 +550,7 @@ func (p *Pane) Refs() []model.Ref {
 	var out []model.Ref
 	for _, h := range p.rows {
 		if !h.Heading && !h.Withheld {
-			out = append(out, model.Ref{Store: h.Store, ID: h.Hit.ID})
+			out = append(out, p.refOf(h))
 		}
 	}
 	return out

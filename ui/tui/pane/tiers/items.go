@@ -64,7 +64,7 @@ func (l *items) fitted() {
 		l.fit.See(i, len(title)+1) // for the sign of the order
 	}
 	for _, r := range l.Window.Rows {
-		who, _ := l.who.Cell(model.Ref{Store: l.At.Store, ID: r.key})
+		who := l.who.Cell(model.Ref{Store: l.At.Store, ID: r.key})
 		for i, t := range []safetext.Text{r.tier, who, r.size, r.flags} {
 			l.fit.See(i, t.Width())
 		}
@@ -130,7 +130,7 @@ func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 }
 
 // begin reads the list from its start.
-func (l *items) begin() tea.Cmd { return l.Window.ResetNear(l.fetcher(), nil, false) }
+func (l *items) begin() tea.Cmd { return l.Window.Reset(l.fetcher()) }
 
 // read notes the age of the list, from an answer with the list's start.
 func (l *items) read(m list.Fetched[ItemRow]) {
@@ -427,8 +427,7 @@ func (l *items) row(it ItemRow, at bool, width int, c itemColumns, found func(st
 		r.Cell(st.Dim, it.tier, c.tier-1).Blank(1)
 	}
 	if c.origin > 0 {
-		who, pt := l.who.Cell(model.Ref{Store: l.At.Store, ID: it.key})
-		r.Cell(pt, who, c.origin-1).Blank(1)
+		r.Cell(st.Dim, l.who.Cell(model.Ref{Store: l.At.Store, ID: it.key}), c.origin-1).Blank(1)
 	}
 	r.Number(st.Dim, it.size, c.size)
 	r.Number(st.Dim, safetext.Const(l.d.Time.Age(it.Header.Modified)), 5).Blank(1)
