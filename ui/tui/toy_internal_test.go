@@ -10,7 +10,6 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/operator"
 	"memdesk/ui/tui/desk"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
@@ -25,7 +24,7 @@ func TestPaneIsOneLine(t *testing.T) {
 	registry = append(was[:len(was):len(was)], registered{"Toys", "Toys", func(_ *screens, d *pane.Bench, _ int) desk.Pane {
 		return record.New(d.Desk, record.Kind[string]{
 			Pane: len(was), Noun: "toy", Empty: "There are no toys.", Columns: []record.Column{{Title: "TOY"}},
-			Fetch: func(_ context.Context, q operator.PageQuery) (out list.Span[record.Row[string]], _ desk.Said, _ error) {
+			Fetch: func(_ context.Context, q operator.PageQuery) (out record.Page[string], _ desk.Said, _ error) {
 				for _, name := range []string{"boat", "kite"} {
 					if q.Matches(name) {
 						out.Rows = append(out.Rows, record.Row[string]{Key: name, Cells: []safetext.Text{d.Esc.Line(name)}, Raw: name})

@@ -13,7 +13,6 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/diff"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -33,7 +32,7 @@ func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
 			{Title: "WHEN", Width: 21, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "BYTES", Width: 9, Dim: true}, {Title: "BY", Width: 16}, {Title: "VERSION"},
 		},
 		Least: []int{21, 10, 9, 8, 10}, About: d.Esc.LineMax(ref.ID, prose.MaxTitle),
-		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[model.Version]], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[model.Version], desk.Said, error) {
 			return fetchVersions(d, ctx, ref, q)
 		},
 		Detail:  func(ctx context.Context, raw model.Version) *text.Page { return versionText(d, ctx, ref, raw) },
@@ -46,30 +45,35 @@ func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
 }
 
 // fetchVersions returns all versions as one page: stores list them in one answer.
-func fetchVersions(d *desk.Desk, ctx context.Context, ref model.Ref, q operator.PageQuery) (list.Span[record.Row[model.Version]], desk.Said, error) {
-	s, err := d.Fleet.Store(ref.Store)
-	if err == nil && s.History == nil {
-		err = model.Errorf(model.Unsupported, "history", "this store keeps no earlier versions")
-	}
+func fetchVersions(d *desk.Desk, ctx context.Context, ref model.Ref, q operator.PageQuery) (record.Page[model.Version], desk.Said, error) {
+	s, err := recorded(d, ref)
 	if err != nil {
-		return list.Span[record.Row[model.Version]]{}, desk.Said{}, err
+		return record.Page[model.Version]{}, desk.Said{}, err
 	}
 	h, err := s.History.Revisions(ctx, ref.ID)
 	if err != nil {
-		return list.Span[record.Row[model.Version]]{}, desk.Said{}, err
+		return record.Page[model.Version]{}, desk.Said{}, err
 	}
-	var out list.Span[record.Row[model.Version]]
+	var rows []record.Row[model.Version]
 	for i, v := range h.Versions {
 		if q.Matches(prose.Moment(v.At), v.ID, v.By, v.Hash) {
-			out.Rows = append(out.Rows, versionRecord(d, i, v))
+			rows = append(rows, versionRecord(d, i, v))
 		}
 	}
-	out.Total = model.Count{N: int64(len(out.Rows))}
 	var notice desk.Said
 	if h.State != model.Recorded {
 		notice.Text = d.Esc.Sprintf("the history is %s: %s", string(h.State), d.Esc.LineMax(h.Reason, prose.MaxReason))
 	}
-	return out, notice, nil
+	return record.Whole(rows), notice, nil
+}
+
+// recorded is the store of an item, if it keeps versions.
+func recorded(d *desk.Desk, ref model.Ref) (model.Store, error) {
+	s, err := d.Fleet.Store(ref.Store)
+	if err == nil && s.History == nil {
+		err = model.Errorf(model.Unsupported, "history", "this store keeps no earlier versions")
+	}
+	return s, err
 }
 
 func versionRecord(d *desk.Desk, i int, v model.Version) record.Row[model.Version] {
@@ -88,17 +92,9 @@ func versionRecord(d *desk.Desk, i int, v model.Version) record.Row[model.Versio
 func versionText(d *desk.Desk, ctx context.Context, ref model.Ref, v model.Version) *text.Page {
 	esc := d.Esc
 	head := []text.Line{{Value: esc.Sprintf("As it was at %s", prose.Moment(v.At)), Kind: text.Title}}
-	if v.By != "" {
-		head = append(head, text.Line{Name: esc.Const("by"), Value: esc.LineMax(v.By, desk.MaxField)})
-	}
-	if v.Hash != "" {
-		head = append(head, text.Line{Name: esc.Const("hash"), Value: esc.LineMax(v.Hash, desk.MaxField)})
-	}
+	head = append(head, text.Known(desk.Field("by", esc.LineMax(v.By, desk.MaxField)), desk.Field("hash", esc.LineMax(v.Hash, desk.MaxField)))...)
 	head = append(head, text.Line{Kind: text.Blank})
-	s, err := d.Fleet.Store(ref.Store)
-	if err == nil && s.History == nil {
-		err = model.Errorf(model.Unsupported, "history", "this store keeps no earlier versions")
-	}
+	s, err := recorded(d, ref)
 	var it model.Item
 	if err == nil {
 		it, err = s.History.ReadRevision(ctx, ref.ID, v.ID)

@@ -13,7 +13,6 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -209,23 +208,22 @@ func (us *Undos) noRestore(u operator.UndoRow) string {
 }
 
 // fetch returns all entries as one page: they are few, one file each.
-func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.UndoRow]], desk.Said, error) {
+func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[operator.UndoRow], desk.Said, error) {
 	rows, damaged, err := us.D.Acts.Undos(ctx)
 	if err != nil {
-		return list.Span[record.Row[operator.UndoRow]]{}, desk.Said{}, err
+		return record.Page[operator.UndoRow]{}, desk.Said{}, err
 	}
-	var out list.Span[record.Row[operator.UndoRow]]
+	var out []record.Row[operator.UndoRow]
 	for _, u := range rows {
 		if q.Matches(prose.Moment(u.At), u.ID, u.Store, u.Item, u.Op) {
-			out.Rows = append(out.Rows, undoRecord(us.D, u))
+			out = append(out, undoRecord(us.D, u))
 		}
 	}
-	out.Total = model.Count{N: int64(len(out.Rows))}
 	var notice desk.Said
 	if damaged > 0 {
 		notice.Text = us.D.Esc.Sprintf("%s cannot be read: memdesk undo list names them", prose.Plural(int64(damaged), "damaged entry"))
 	}
-	return out, notice, nil
+	return record.Whole(out), notice, nil
 }
 
 func undoRecord(d *desk.Desk, u operator.UndoRow) record.Row[operator.UndoRow] {
@@ -237,7 +235,6 @@ func undoRecord(d *desk.Desk, u operator.UndoRow) record.Row[operator.UndoRow] {
 
 func undoText(d *desk.Desk, u operator.UndoRow) *text.Page {
 	esc := d.Esc
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{{Value: esc.LineMax(u.Item, desk.MaxField), Kind: text.Title}}
 	switch {
 	case u.Obstacle != "":
@@ -248,9 +245,9 @@ func undoText(d *desk.Desk, u operator.UndoRow) *text.Page {
 		head = append(head, text.Line{Value: esc.Const("The change made the item: putting back removes it."), Kind: text.Note})
 	}
 	return text.NewPage(append(head,
-		field("change", esc.Line(u.Op)), field("store", esc.Line(u.Store)), field("when", esc.Const(desk.Changed(d, u.At))),
-		field("kept until", esc.Const(prose.Moment(u.Expires))), field("size", esc.Const(prose.Bytes(u.Bytes))),
-		field("entry", esc.Line(u.ID)),
+		desk.Field("change", esc.Line(u.Op)), desk.Field("store", esc.Line(u.Store)), desk.Field("when", esc.Const(desk.Changed(d, u.At))),
+		desk.Field("kept until", esc.Const(prose.Moment(u.Expires))), desk.Field("size", esc.Const(prose.Bytes(u.Bytes))),
+		desk.Field("entry", esc.Line(u.ID)),
 	), "")
 }
 

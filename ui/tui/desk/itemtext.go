@@ -31,23 +31,17 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	for _, f := range it.Flags {
 		head = append(head, text.Line{Value: esc.Line(cmp.Or(flagWords[f], string(f))), Kind: text.Warn})
 	}
-	if why := d.Planted(it.Body); !why.IsEmpty() {
-		head = append(head, text.Line{Value: why, Kind: text.Alert})
-	}
+	head = append(head, text.Known(text.Line{Value: d.Planted(it.Body), Kind: text.Alert})...)
 	spec, _ := s.Tier(it.Tier)
 	tier := esc.Line(it.Tier)
 	if spec.Title != "" {
 		tier = esc.Sprintf("%s (%s)", tier, esc.Line(spec.Title))
 	}
 	head = append(head, Field("reference", esc.Line(model.Ref{Store: s.Name, ID: it.ID}.String())), Field("tier", tier))
-	if it.Scope != "" {
-		head = append(head, Field("scope", esc.Line(it.Scope)))
-	}
+	head = append(head, text.Known(Field("scope", esc.Line(it.Scope)))...)
 	head = append(head, Field("size", sizeText(esc, spec, it)), Field("changed", esc.Const(Changed(d, it.Modified))))
 	head = append(head, d.writerLines(s, it)...)
-	if it.Revision != "" {
-		head = append(head, Field("revision", esc.Line(string(it.Revision))))
-	}
+	head = append(head, text.Known(Field("revision", esc.Line(string(it.Revision))))...)
 	if hidden := safetext.Hidden(it.Body); hidden > 0 {
 		head = append(head, text.Line{Name: esc.Const("hidden"), Kind: text.Warn,
 			Value: esc.Sprintf("%s shown escaped", prose.Plural(int64(hidden), "control or invisible character"))})

@@ -13,7 +13,6 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/record"
@@ -35,24 +34,23 @@ func keptKind(ed *Edits) record.Kind[drafts.Kept] {
 	return record.Kind[drafts.Kept]{
 		Noun: "text", Empty: "No text was put aside: every one that you wrote was saved, or thrown away by you.", Name: "kept",
 		Columns: []record.Column{{Title: "WHEN", Width: 21, Dim: true}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "NAME"}},
-		Fetch: func(_ context.Context, q operator.PageQuery) (list.Span[record.Row[drafts.Kept]], desk.Said, error) {
+		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[drafts.Kept], desk.Said, error) {
 			all, err := d.Drafts.Kept()
 			if model.IsRefusal(err) {
-				return list.Span[record.Row[drafts.Kept]]{}, desk.Said{}, err
+				return record.Page[drafts.Kept]{}, desk.Said{}, err
 			}
 			if err != nil {
-				return list.Span[record.Row[drafts.Kept]]{}, desk.Said{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.Esc.Err(err).String())
+				return record.Page[drafts.Kept]{}, desk.Said{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.Esc.Err(err).String())
 			}
-			var out list.Span[record.Row[drafts.Kept]]
+			var rows []record.Row[drafts.Kept]
 			for _, k := range all {
 				if q.Matches(k.Name) {
-					out.Rows = append(out.Rows, record.Row[drafts.Kept]{Key: k.Name, Raw: k, Cells: []safetext.Text{
+					rows = append(rows, record.Row[drafts.Kept]{Key: k.Name, Raw: k, Cells: []safetext.Text{
 						d.Esc.Const(prose.Moment(k.At)), d.Esc.Const(d.Time.Age(k.At)), d.Esc.Const(prose.Size(k.Bytes)), d.Esc.LineMax(k.Name, prose.MaxTitle),
 					}})
 				}
 			}
-			out.Total = model.Count{N: int64(len(out.Rows))}
-			return out, desk.Said{Text: d.Esc.Sprintf("Texts that were not saved stay here for %d days.", int(drafts.Keep/(24*time.Hour))), Calm: true}, nil
+			return record.Whole(rows), desk.Said{Text: d.Esc.Sprintf("Texts that were not saved stay here for %d days.", int(drafts.Keep/(24*time.Hour))), Calm: true}, nil
 		},
 		Detail: func(_ context.Context, raw drafts.Kept) *text.Page { return ed.keptText(raw) },
 		Keys: func(p *record.List[drafts.Kept]) []act.Act {

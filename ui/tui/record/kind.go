@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"memdesk/internal/safetext"
+	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
@@ -27,6 +28,14 @@ type Row[T any] struct {
 	Tones []paint.Tone            // of the cells; shorter is padded with toneInfo
 	Runs  map[int][]paint.Stretch // parts of a cell with a look of their own; nil: none
 	Raw   T
+}
+
+// Page is one page of a list.
+type Page[T any] = list.Span[Row[T]]
+
+// Whole is a list of one page.
+func Whole[T any](rows []Row[T]) Page[T] {
+	return Page[T]{Rows: rows, Total: model.Count{N: int64(len(rows))}}
 }
 
 func (r Row[T]) tone(i int) paint.Tone {
@@ -59,7 +68,7 @@ type Kind[T any] struct {
 	// Least is the width that each column keeps for lack of room: 0 shrinks and goes first, and the last is what
 	// the last column needs. nil: all stay as they are.
 	Least   []int
-	Fetch   func(ctx context.Context, q operator.PageQuery) (list.Span[Row[T]], desk.Said, error)
+	Fetch   func(ctx context.Context, q operator.PageQuery) (Page[T], desk.Said, error)
 	Detail  func(ctx context.Context, raw T) *text.Page     // runs in a command
 	Keys    func(p *List[T]) []act.Act                      // of this kind only; nil: none
 	Datum   func(raw T) desk.Datum                          // the row as data; nil: it is neither copied nor exported

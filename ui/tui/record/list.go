@@ -152,7 +152,7 @@ func (p *List[T]) fetcher() list.Fetcher[Row[T]] {
 			return out
 		})
 	}
-	return func(ctx context.Context, at list.From, limit int) (list.Span[Row[T]], error) {
+	return func(ctx context.Context, at list.From, limit int) (Page[T], error) {
 		s, notice, err := fetch(ctx, operator.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: at.Cursor, Limit: limit})
 		select {
 		case notices <- notice:

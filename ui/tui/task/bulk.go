@@ -18,7 +18,6 @@ import (
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
@@ -263,7 +262,7 @@ func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {
 	return record.Kind[Outcome]{
 		Noun: "outcome", Tell: tellOutcome, Empty: "Nothing is done yet.",
 		Columns: []record.Column{{Title: "OUTCOME", Width: 16}, {Title: "STORE", Width: 12}, {Title: "ITEM"}},
-		Fetch: func(_ context.Context, q operator.PageQuery) (list.Span[record.Row[Outcome]], desk.Said, error) {
+		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[Outcome], desk.Said, error) {
 			var rows []Outcome
 			var calm bool
 			b.Locked(func() { rows, calm = b.rows[:len(b.rows):len(b.rows)], b.Failed == 0 })
@@ -290,7 +289,7 @@ func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {
 }
 
 // pageOf cuts a page out of rows in memory. row makes a row, and reports whether the filter passes it.
-func pageOf[T, R any](all []T, q operator.PageQuery, row func(i int, v T) (record.Row[R], bool)) (out list.Span[record.Row[R]], err error) {
+func pageOf[T, R any](all []T, q operator.PageQuery, row func(i int, v T) (record.Row[R], bool)) (out record.Page[R], err error) {
 	i := 0
 	if q.Cursor != "" {
 		if i, err = strconv.Atoi(q.Cursor); err != nil || i < 0 || i > len(all) {

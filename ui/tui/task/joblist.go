@@ -19,7 +19,6 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -71,11 +70,11 @@ func jobsKind(w *Underway) record.Kind[jobRow] {
 	}
 }
 
-func (w *Underway) fetchJobs(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[jobRow]], desk.Said, error) {
+func (w *Underway) fetchJobs(ctx context.Context, q operator.PageQuery) (record.Page[jobRow], desk.Said, error) {
 	d := w.D
 	all, err := d.Jobs.List(ctx)
 	if err != nil {
-		return list.Span[record.Row[jobRow]]{}, desk.Said{}, err
+		return record.Page[jobRow]{}, desk.Said{}, err
 	}
 	out, err := pageOf(all, q, func(_ int, st jobs.Status) (record.Row[jobRow], bool) {
 		row := jobRow{st, d.Jobs.Tied(st.ID)}
@@ -151,9 +150,7 @@ func jobText(d *desk.Desk, row jobRow) *text.Page {
 	if row.Note != "" && operator.ErasedHow(row.Status) == "" {
 		head = append(head, desk.Field("is at", esc.LineMax(row.Note, prose.MaxTitle)))
 	}
-	if row.Class != "" {
-		head = append(head, desk.Field("ended by", esc.LineMax(row.Class, prose.MaxTitle)))
-	}
+	head = append(head, text.Known(desk.Field("ended by", esc.LineMax(row.Class, prose.MaxTitle)))...)
 	if row.Err != nil {
 		head = append(head, text.Line{Name: esc.Const("why"), Value: prose.Reason(esc, row.Err), Kind: text.Warn})
 	}

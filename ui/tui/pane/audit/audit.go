@@ -15,7 +15,6 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/desk"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -53,19 +52,19 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 	if d.Audit == nil {
 		kind.Missing = "no audit log is attached to this console: memdesk audit list shows the operator log"
 	}
-	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.AuditEvent]], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.AuditEvent], desk.Said, error) {
 		if q.Not { // the whole filter is one term then, after !
 			q.Filter, q.Not = "!"+q.Filter, false
 		}
 		if _, err := operator.ParseAuditFilter(q.Filter, d.Time.Clock.Now()); err != nil {
-			return list.Span[record.Row[operator.AuditEvent]]{}, desk.Said{}, err
+			return record.Page[operator.AuditEvent]{}, desk.Said{}, err
 		}
 		q.Of = of
 		page, err := d.Audit.Events(ctx, q)
 		if err != nil {
-			return list.Span[record.Row[operator.AuditEvent]]{}, desk.Said{}, err
+			return record.Page[operator.AuditEvent]{}, desk.Said{}, err
 		}
-		out := list.Span[record.Row[operator.AuditEvent]]{Next: page.Next, Total: page.Total}
+		out := record.Page[operator.AuditEvent]{Next: page.Next, Total: page.Total}
 		for _, e := range page.Events {
 			out.Rows = append(out.Rows, auditRecord(d.Desk, e))
 		}

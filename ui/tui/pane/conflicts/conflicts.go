@@ -46,12 +46,12 @@ func New(d *pane.Bench, at int) desk.Listing {
 	if d.Conflicts == nil {
 		kind.Missing = "no source of conflicts is attached to this console: memdesk conflicts list shows them"
 	}
-	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[conflict.Copy]], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[conflict.Copy], desk.Said, error) {
 		page, err := d.Conflicts.Conflicts(ctx, q)
 		if err != nil {
-			return list.Span[record.Row[conflict.Copy]]{}, desk.Said{}, err
+			return record.Page[conflict.Copy]{}, desk.Said{}, err
 		}
-		out := list.Span[record.Row[conflict.Copy]]{Next: page.Next, Total: page.Total}
+		out := record.Page[conflict.Copy]{Next: page.Next, Total: page.Total}
 		for _, c := range page.Copies {
 			out.Rows = append(out.Rows, conflictRecord(d.Desk, c))
 		}
@@ -283,9 +283,7 @@ func (rs *resolutions) outcome(c conflict.Copy) []text.Line {
 // warnings are the dangers of resolving a conflict.
 func (rs *resolutions) warnings(c conflict.Copy) (out []text.Line) {
 	esc := rs.d.Esc
-	if c.Problem != "" {
-		out = append(out, text.Line{Value: esc.LineMax(c.Problem, prose.MaxReason), Kind: text.Alert})
-	}
+	out = text.Known(text.Line{Value: esc.LineMax(c.Problem, prose.MaxReason), Kind: text.Alert})
 	if !c.Returned.IsZero() {
 		out = append(out, text.Line{Value: esc.Sprintf("It has come back: it was resolved %s. Resolve it again once every device has synced.", desk.Changed(rs.d.Desk, c.Returned)), Kind: text.Alert})
 	}
@@ -332,9 +330,7 @@ func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []
 		tools += ", or " + strings.Join(c.Also, ", ")
 	}
 	head = append(head, desk.Field("tool", esc.Line(tools)))
-	if c.Who != "" {
-		head = append(head, desk.Field("made by", esc.LineMax(c.Who, prose.MaxTitle)))
-	}
+	head = append(head, text.Known(desk.Field("made by", esc.LineMax(c.Who, prose.MaxTitle)))...)
 	for i, s := range c.Chain {
 		if len(c.Chain) > 1 {
 			head = append(head, desk.Field("step", esc.Sprintf("%s: %s", esc.Const(prose.Group(int64(i+1))), esc.LineMax(s.Name, prose.MaxTitle))))

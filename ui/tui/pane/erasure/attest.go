@@ -48,9 +48,7 @@ func (rq *requests) attest(r operator.ErasureRequest, l receipt.Layer) tea.Cmd {
 		{Value: esc.Const("You say that you looked at it where the program cannot, and that it holds nothing of the person or may stay. The receipt names you, the day and the article of the ground, never its words.")},
 		text.Advice(esc, "When its bytes change it is asked again. `r` looks again at the end."),
 	}
-	if l.Reason != "" {
-		lines = append(lines, text.Line{Value: esc.LineMax(l.Reason, prose.MaxReason), Kind: text.Note})
-	}
+	lines = append(lines, text.Known(text.Line{Value: esc.LineMax(l.Reason, prose.MaxReason), Kind: text.Note})...)
 	dlg := &dialog.Dialog{Title: esc.Const("Attest"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("ground, required: ")}, {Label: esc.Const("who looked, empty for you: ")}}}
 	dlg.Choices = []dialog.Choice{{Verb: "Attest", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		in := gdpr.Looked{Store: l.Store, Layers: []string{l.Layer}, Ground: strings.TrimSpace(f.Fields[0]), By: strings.TrimSpace(f.Fields[1])}

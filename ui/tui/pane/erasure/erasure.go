@@ -16,7 +16,6 @@ import (
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -122,20 +121,19 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 	if d.Erasure == nil {
 		kind.Missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store"
 	}
-	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.ErasureRequest]], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.ErasureRequest], desk.Said, error) {
 		all, err := d.Erasure.Requests(ctx)
 		if err != nil {
-			return list.Span[record.Row[operator.ErasureRequest]]{}, desk.Said{}, err
+			return record.Page[operator.ErasureRequest]{}, desk.Said{}, err
 		}
-		var out list.Span[record.Row[operator.ErasureRequest]]
+		var rows []record.Row[operator.ErasureRequest]
 		for _, r := range all {
 			row := erasureRecord(d.Desk, r)
 			if q.Matches(row.Cells[0].String(), row.Cells[1].String(), r.Subject, strings.Join(r.Aliases, " "), r.Pseudonym, r.ID, r.By) {
-				out.Rows = append(out.Rows, row)
+				rows = append(rows, row)
 			}
 		}
-		out.Total = model.Count{N: int64(len(out.Rows))}
-		return out, desk.Said{Due: dueOf(all, d.Time.Clock.Now())}, nil
+		return record.Whole(rows), desk.Said{Due: dueOf(all, d.Time.Clock.Now())}, nil
 	}
 	kind.Detail, kind.Keys = rq.text, func(p *record.List[operator.ErasureRequest]) []act.Act { return erasureKeys(rq, p) }
 	kind.Fresh = func(ctx context.Context, raw operator.ErasureRequest) (record.Row[operator.ErasureRequest], error) {
@@ -187,7 +185,7 @@ func (p *screen) Update(msg any) tea.Cmd {
 
 // told reports news of a request while another pane is on the screen: an approval, the end of a
 // run.
-func (p *screen) told(pages []list.Span[record.Row[operator.ErasureRequest]]) {
+func (p *screen) told(pages []record.Page[operator.ErasureRequest]) {
 	now := map[string]string{}
 	for _, page := range pages {
 		for _, row := range page.Rows {
@@ -375,9 +373,7 @@ func (rq *requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	if r.Done() {
 		head = append(head, desk.Field("person", esc.Sprintf("%s (keyed pseudonym; the names are gone)", esc.LineMax(r.Pseudonym, prose.MaxTitle))),
 			desk.Field("finished", esc.Const(prose.Moment(r.Finished))))
-		if r.Reason != "" {
-			head = append(head, desk.Field("reason", esc.LineMax(r.Reason, prose.MaxReason)))
-		}
+		head = append(head, text.Known(desk.Field("reason", esc.LineMax(r.Reason, prose.MaxReason)))...)
 	} else {
 		head = append(head, desk.Field("person", esc.LineMax(r.Subject, desk.MaxField)))
 		for _, a := range r.Aliases {

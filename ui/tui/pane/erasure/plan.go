@@ -24,7 +24,6 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/chart"
 	"memdesk/ui/tui/kit/diff"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -299,10 +298,10 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	kind := record.Kind[planRow]{
 		Noun: "step", Tell: tellPlan, Marking: true, Whole: func(raw planRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
 		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "KIND, LAYER", Width: 12, Dim: true}, {Title: "WHAT"}},
-		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[planRow]], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[planRow], desk.Said, error) {
 			p, rows, err := shown.rows(ctx, d.Erasure, r.ID, q)
 			if err != nil {
-				return list.Span[record.Row[planRow]]{}, desk.Said{}, err
+				return record.Page[planRow]{}, desk.Said{}, err
 			}
 			page, err := planPage(d.St, p, rows, q)
 			return page, desk.Said{}, err
@@ -402,16 +401,16 @@ func (s *planPages) rows(ctx context.Context, src planSource, id string, q opera
 }
 
 // planPage returns the rows from a cursor on: the whole, then store by store, layer by layer.
-func planPage(st *paint.Styles, p *gdpr.Plan, rows []planRow, q operator.PageQuery) (list.Span[record.Row[planRow]], error) {
+func planPage(st *paint.Styles, p *gdpr.Plan, rows []planRow, q operator.PageQuery) (record.Page[planRow], error) {
 	start := 0
 	if q.Cursor != "" {
 		hash, n, _ := strings.Cut(q.Cursor, ":")
 		var err error
 		if start, err = strconv.Atoi(n); err != nil || hash != p.Hash || start < 0 {
-			return list.Span[record.Row[planRow]]{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
+			return record.Page[planRow]{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
 		}
 	}
-	out := list.Span[record.Row[planRow]]{Total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
+	out := record.Page[planRow]{Total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
 	i := start
 	for ; i < len(rows) && len(out.Rows) < q.Limit; i++ {
 		if rows[i].matches(q) {
@@ -607,9 +606,7 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 		}
 		head = append(head, text.Advice(esc, "If they are right, `E` wants the number of all items of this plan typed: %s.", strconv.Itoa(all.forget+all.redact)).As(text.Warn))
 	}
-	if p.Note != "" {
-		head = append(head, text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})
-	}
+	head = append(head, text.Known(text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})...)
 	noBackup, backups := backupLines(esc, rq.D.Erasure.Backups(*p))
 	next, kind := "Nothing has changed yet. `E` carries the plan out, for good.", text.Warn
 	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
@@ -709,12 +706,7 @@ func (rq *requests) stepText(ctx context.Context, r operator.ErasureRequest, st 
 		desk.Field("action", esc.Const(stepWords(st))),
 		desk.Field("reason", esc.LineMax(st.Reason, desk.MaxField)),
 	}
-	if st.Ground != "" {
-		head = append(head, desk.Field("held for", esc.LineMax(st.Ground, desk.MaxField)))
-	}
-	if st.NewID != "" {
-		head = append(head, desk.Field("new id", esc.LineMax(st.NewID, desk.MaxField)))
-	}
+	head = append(head, text.Known(desk.Field("held for", esc.LineMax(st.Ground, desk.MaxField)), desk.Field("new id", esc.LineMax(st.NewID, desk.MaxField)))...)
 	head = append(head, desk.Field("store", esc.Line(st.Store)), desk.Field("layer", esc.Line(st.Layer)))
 	if st.Action == gdpr.Scrub || st.Action == gdpr.OutOfScope {
 		return text.NewPage(head, "")

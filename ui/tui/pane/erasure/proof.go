@@ -18,7 +18,6 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -95,10 +94,10 @@ func (rq *requests) layersSide(r operator.ErasureRequest, title string, get func
 	return record.Open(rq.D.Desk, title, record.Kind[layerRow]{
 		Noun: "layer", Empty: "There are no layers.", Traits: record.Traits[layerRow]{Badge: 2},
 		Columns: []record.Column{{Title: "STORE", Width: 13}, {Title: "VERDICT", Width: 17}, {Title: "BYTES", Width: 12, Right: true, Dim: true}, {Title: "LAYER"}},
-		Fetch: func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[layerRow]], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[layerRow], desk.Said, error) {
 			layers, err := get(ctx)
 			if err != nil {
-				return list.Span[record.Row[layerRow]]{}, desk.Said{}, err
+				return record.Page[layerRow]{}, desk.Said{}, err
 			}
 			standing, clean := receipt.Split(layers)
 			if q.Filter != "" {
@@ -114,7 +113,7 @@ func (rq *requests) layersSide(r operator.ErasureRequest, title string, get func
 				rows = append(rows, foldRecord(d.St, clean))
 			}
 			first, page := desk.PageOf(len(rows), q.Cursor, q.Limit)
-			return list.Span[record.Row[layerRow]]{Rows: rows[first : first+page.Rows], Next: page.Next, Total: page.Total}, desk.Said{Text: layersNotice(d.Esc, layers)}, nil
+			return record.Page[layerRow]{Rows: rows[first : first+page.Rows], Next: page.Next, Total: page.Total}, desk.Said{Text: layersNotice(d.Esc, layers)}, nil
 		},
 		Detail: func(_ context.Context, raw layerRow) *text.Page {
 			if raw.folded {
@@ -204,9 +203,7 @@ func layerText(st *paint.Styles, l receipt.Layer) *text.Page {
 		text.State(st, verdictTone(l.Verdict), esc.Line(verdictWords(l.Verdict))).Named(esc.Const("verdict")),
 		text.Advice(esc, verdictAdvice(l.Verdict)),
 	}
-	if l.Reason != "" {
-		head = append(head, desk.Field("reason", esc.LineMax(l.Reason, prose.MaxReason)))
-	}
+	head = append(head, text.Known(desk.Field("reason", esc.LineMax(l.Reason, prose.MaxReason)))...)
 	return text.NewPage(append(head, desk.Field("store", esc.Line(l.Store)), desk.Field("method", esc.LineMax(l.Method, desk.MaxField)),
 		desk.Field("looked at", esc.Const(prose.Bytes(l.BytesScanned))), desk.Field("found", esc.Sprintf("%s", prose.Plural(l.Hits, "hit")))), "")
 }

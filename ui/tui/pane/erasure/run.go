@@ -250,18 +250,13 @@ func (rq *requests) pauseErasure(r operator.ErasureRequest) tea.Cmd {
 
 // runLines are the progress of a run: each store of the plan, and the steps after it.
 func (rq *requests) runLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
-	if !r.Under() && !r.Stopped() {
+	if r.Run == nil || !r.Under() && !r.Stopped() {
 		return nil
 	}
 	esc := rq.D.Esc
 	head := []text.Line{{Kind: text.Blank}}
-	if r.Run == nil {
-		return nil
-	}
 	head = append(head, desk.Field("run", esc.Sprintf("%s, begun %s, job %s", esc.Line(string(r.Run.State)), rq.D.Time.Ago(r.Run.Started), esc.Line(string(r.Run.ID)))))
-	if r.Run.Class != "" {
-		head = append(head, desk.Field("ended by", esc.LineMax(r.Run.Class, prose.MaxTitle)))
-	}
+	head = append(head, text.Known(desk.Field("ended by", esc.LineMax(r.Run.Class, prose.MaxTitle)))...)
 	p, err := rq.D.Erasure.Plan(ctx, r.ID)
 	if err != nil {
 		return append(head, desk.Field("progress", esc.Sprintf("%s, %s of %s", esc.LineMax(r.Run.Note, prose.MaxTitle), prose.Group(r.Run.Done), prose.Group(r.Run.Total))))

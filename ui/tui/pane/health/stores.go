@@ -14,7 +14,6 @@ import (
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/tui/desk"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -44,14 +43,14 @@ func (p *watch) kind() record.Kind[observed] {
 			2: func(a, b observed) int { return cmp.Compare(a.report.Latency, b.report.Latency) },
 			3: func(a, b observed) int { return b.report.Status.CheckedAt.Compare(a.report.Status.CheckedAt) },
 		}},
-		Fetch: func(_ context.Context, q operator.PageQuery) (out list.Span[record.Row[observed]], _ desk.Said, _ error) {
+		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[observed], desk.Said, error) {
+			var rows []record.Row[observed]
 			for _, o := range *p.latest.Load() { // all at once: stores are few
 				if row := p.row(o); q.Matches(o.name, row.Cells[1].String(), o.kind, row.Cells[5].String()) {
-					out.Rows = append(out.Rows, row)
+					rows = append(rows, row)
 				}
 			}
-			out.Total = model.Count{N: int64(len(out.Rows))}
-			return out, desk.Said{}, nil
+			return record.Whole(rows), desk.Said{}, nil
 		},
 		Detail: func(_ context.Context, o observed) *text.Page { return text.NewPage(p.describe(o), "") },
 		Keys:   p.keys,

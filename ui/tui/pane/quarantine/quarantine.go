@@ -16,7 +16,6 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -46,12 +45,12 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 	if d.Quarantine == nil {
 		kind.Missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners have set aside"
 	}
-	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[operator.QuarantineEntry]], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.QuarantineEntry], desk.Said, error) {
 		page, err := d.Quarantine.Entries(ctx, q)
 		if err != nil {
-			return list.Span[record.Row[operator.QuarantineEntry]]{}, desk.Said{}, err
+			return record.Page[operator.QuarantineEntry]{}, desk.Said{}, err
 		}
-		out := list.Span[record.Row[operator.QuarantineEntry]]{Next: page.Next, Total: page.Total}
+		out := record.Page[operator.QuarantineEntry]{Next: page.Next, Total: page.Total}
 		for _, e := range page.Entries {
 			out.Rows = append(out.Rows, quarantineRecord(d.Desk, e))
 		}

@@ -19,7 +19,6 @@ import (
 	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -86,15 +85,16 @@ func storyKind(sa *Stories) record.Kind[review.Story] {
 		Field: func(s review.Story) string { return model.Ref{Store: s.Parts[0].Store, ID: s.Parts[0].ID}.String() },
 		Datum: storyDatum,
 	}
-	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (list.Span[record.Row[review.Story]], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[review.Story], desk.Said, error) {
 		all, missed, err := told.look(ctx, sa.D.Desk, q.Filter)
-		out := list.Span[record.Row[review.Story]]{Problems: missed}
+		var rows []record.Row[review.Story]
 		for _, s := range all {
-			if r := sa.row(s); q.Matches(s.Source, s.Session, strings.Join(s.Signals, " "), storyRefs(s)) {
-				out.Rows = append(out.Rows, r)
+			if q.Matches(s.Source, s.Session, strings.Join(s.Signals, " "), storyRefs(s)) {
+				rows = append(rows, sa.row(s))
 			}
 		}
-		out.Total = model.Count{N: int64(len(out.Rows))}
+		out := record.Whole(rows)
+		out.Problems = missed
 		return out, desk.Said{}, err
 	}
 	kind.Detail = func(ctx context.Context, s review.Story) *text.Page { return sa.detail(ctx, s) }
