@@ -6,6 +6,7 @@ import (
 
 	"memdesk/model"
 	"memdesk/ui/act"
+	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/text"
@@ -57,7 +58,7 @@ func KeyTable() []act.Section {
 	add("6 Erasure: a plan", plan)
 	add("6 Erasure: layers and verdicts (V)", layers)
 	add("7 Audit", a.Panes[PaneAudit].Bindings())
-	a.D.Revisions.Open(model.Ref{})
+	change.Versions(a.D.Desk, model.Ref{})
 	add("Versions of an item (H)", a.Side.List.OwnKeys())
 	add("4 Quarantine: stories (S)", a.stories.List(0).OwnKeys())
 	add("What can be put back (:undo)", a.D.Undos.List(0).OwnKeys())

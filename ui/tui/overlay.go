@@ -45,12 +45,12 @@ func (ps *pages) drawn(w, h int) []string {
 	o, st := ps.Overlay, ps.a.D.St
 	rows := len(o.Pager.Rows)
 	if !o.box || o.words != "" || rows == 0 || rows+2 > h {
-		return o.Pager.Framed(st, w, h)
+		return o.Pager.Framed(w, h)
 	}
 	under, _ := ps.a.pane().Render(w, h)
 	under = st.FillTo(under, w, h)
 	inner := o.Pager.Width + 2
-	dialog.PutBox(st, under, o.Pager.Framed(st, inner, rows), (w-inner-dialog.BoxPad)/2, (h-rows-2)/2, inner, -1)
+	dialog.PutBox(st, under, o.Pager.Framed(inner, rows), (w-inner-dialog.BoxPad)/2, (h-rows-2)/2, inner, -1)
 	return under
 }
 

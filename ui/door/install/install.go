@@ -222,7 +222,7 @@ func setJSON(obj []byte, path []string, value []byte, depth int) ([]byte, error)
 	}
 	member := slices.Concat([]byte("\n"+pad), key, []byte(": "), inner)
 	rest := obj[last:]
-	if obj[last-1] != '{' || last == 0 {
+	if obj[last-1] != '{' {
 		return slices.Concat(obj[:last], []byte(","), member, rest), nil
 	}
 	rest = bytes.TrimLeft(rest, " \t\r\n")
@@ -243,7 +243,6 @@ func editTOML(old []byte, table, name string, entry map[string]any) ([]byte, err
 	if _, there := root[table]; there && !ok {
 		return nil, fmt.Errorf("%s is no table", table)
 	}
-	text := tomlTable(table, name, entry)
 	if have, there := servers[name]; there {
 		if same(have, entry) {
 			return old, nil
@@ -260,7 +259,7 @@ func editTOML(old []byte, table, name string, entry map[string]any) ([]byte, err
 	if len(out) > 0 {
 		out = append(out, '\n')
 	}
-	out = append(out, text...)
+	out = append(out, tomlTable(table, name, entry)...)
 	if err := toml.Unmarshal(out, &root); err != nil {
 		return nil, errors.New("the entry cannot be added to it")
 	}

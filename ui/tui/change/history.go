@@ -19,13 +19,9 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// Revisions are the recorded versions of items.
-type Revisions struct{ D *desk.Desk }
-
-// Open lists the recorded versions of an item, read-only.
-func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
-	d := rv.D
-	return record.Open(rv.D, "History", record.Kind[model.Version]{
+// Versions lists the recorded versions of an item, read-only.
+func Versions(d *desk.Desk, ref model.Ref) tea.Cmd {
+	return record.Open(d, "History", record.Kind[model.Version]{
 		Noun:  "version",
 		Empty: "The store has recorded no version of this item.",
 		Columns: []record.Column{
@@ -39,7 +35,7 @@ func (rv *Revisions) Open(ref model.Ref) tea.Cmd {
 		Marking: true, Name: "history", Field: func(raw model.Version) string { return raw.ID }, Datum: versionDatum,
 		Keys: func(p *record.List[model.Version]) []act.Act {
 			why := func() string { _, _, why := sides(p); return why }
-			return []act.Act{act.Compare.With(why, func() tea.Cmd { return compareVersions(rv, ref, p) })}
+			return []act.Act{act.Compare.With(why, func() tea.Cmd { return compareVersions(d, ref, p) })}
 		},
 	})
 }
@@ -78,12 +74,11 @@ func recorded(d *desk.Desk, ref model.Ref) (model.Store, error) {
 
 func versionRecord(d *desk.Desk, i int, v model.Version) record.Row[model.Version] {
 	esc := d.Esc
-	kept := "kept"
-	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo}
+	kept, tone := "kept", paint.ToneInfo
 	if !v.Readable {
-		kept, tones[2] = "gone", paint.ToneWarn
+		kept, tone = "gone", paint.ToneWarn
 	}
-	return record.Row[model.Version]{Key: strconv.Itoa(i) + "/" + v.ID, Raw: v, Tones: tones, Cells: []safetext.Text{
+	return record.Row[model.Version]{Key: strconv.Itoa(i) + "/" + v.ID, Raw: v, Tones: []paint.Tone{2: tone}, Cells: []safetext.Text{
 		esc.Const(prose.Moment(v.At)), esc.Const(prose.Size(v.Bytes)), esc.Const(" " + kept), desk.OrElse(esc.Line(v.By), esc.Const("not known")), esc.LineMax(v.ID, prose.MaxTitle),
 	}}
 }
@@ -150,10 +145,10 @@ func sides(p *record.List[model.Version]) (old, new *model.Version, why string) 
 }
 
 // compareVersions shows what has changed between two versions.
-func compareVersions(rv *Revisions, ref model.Ref, p *record.List[model.Version]) tea.Cmd {
+func compareVersions(d *desk.Desk, ref model.Ref, p *record.List[model.Version]) tea.Cmd {
 	old, new, _ := sides(p)
-	d, esc := rv.D, rv.D.Esc
-	return rv.D.Ask(func(ctx context.Context) any {
+	esc := d.Esc
+	return d.Ask(func(ctx context.Context) any {
 		read := func(v *model.Version) (text, name string, err error) {
 			s, it, err := d.Readable(ctx, ref)
 			if v == nil {

@@ -55,7 +55,7 @@ func (d *Desk) Join(f split, list []string, text *text.Pager, name safetext.Text
 	if f.alone {
 		return list
 	}
-	detail := text.Render(st, f.DetailWidth, f.DetailHeight)
+	detail := text.Render(f.DetailWidth, f.DetailHeight)
 	above, below := text.Beyond()
 	if !f.Beside {
 		switch {

@@ -121,17 +121,15 @@ func (ed *Edits) hiddenDialog(e *Edit, n int) *dialog.Dialog {
 	}
 }
 
-// discardText drops the operator's text on request, also where it was put aside.
-func (ed *Edits) discardText(e *Edit) tea.Cmd {
-	return ed.throw(e, "your text was thrown away: nothing was changed", func(e *Edit) { settled(ed.D, e) })
-}
+func (ed *Edits) ThrowAway(e *Edit, word string) tea.Cmd { return ed.throw(e, word, false) }
 
-func (ed *Edits) ThrowAway(e *Edit, word string) tea.Cmd { return ed.throw(e, word, func(*Edit) {}) }
-
-func (ed *Edits) throw(e *Edit, word string, also func(*Edit)) tea.Cmd {
+// throw drops the operator's text; kept: also the one that was put aside.
+func (ed *Edits) throw(e *Edit, word string, kept bool) tea.Cmd {
 	esc := ed.D.Esc
 	return ed.D.Ask(func(context.Context) any {
-		also(e)
+		if kept {
+			settled(ed.D, e)
+		}
 		if err := e.Draft.Discard(); err != nil {
 			return dialog.Acted{Quiet: true, Text: esc.Sprintf("the file of the editor could not be removed: %s", esc.Err(err))}
 		}
@@ -237,7 +235,7 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 func (ed *Edits) otherwise(e *Edit) []dialog.Choice {
 	return []dialog.Choice{
 		{Verb: "Edit again", Run: func() tea.Cmd { return ed.StartEditor(e) }},
-		{Verb: "Throw away", Run: func() tea.Cmd { return ed.discardText(e) }},
+		{Verb: "Throw away", Run: func() tea.Cmd { return ed.throw(e, "your text was thrown away: nothing was changed", true) }},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -70,32 +71,17 @@ func (ed *Edits) createDialog(s model.Store, at desk.ScopeOf) *dialog.Dialog {
 	}
 	lines = append(append(lines, ed.D.EnvironmentOf(s.Name)...),
 		text.Line{Value: esc.Const("The editor opens next; nothing is written before you have seen it again. Tiers:"), Kind: text.Note})
-	tier, only := at.Tier, ""
-	var names, rule safetext.Text // of tiers beside each other that want the same key
-	tell := func() {
-		if !names.IsEmpty() {
-			lines = append(lines, text.Line{Value: esc.Sprintf("%s: %s", names, rule)})
-		}
+	open := slices.DeleteFunc(slices.Clone(s.Tiers), func(t model.TierSpec) bool { return !t.Writable || t.OwnerMakes || t.Hidden && t.Name != at.Tier })
+	tier := at.Tier
+	if tier == "" && len(open) == 1 {
+		tier = open[0].Name
 	}
-	for _, t := range s.Tiers {
-		if !t.Writable || t.OwnerMakes || t.Hidden && t.Name != at.Tier {
-			continue
+	for len(open) > 0 { // tiers beside each other that want the same key share a line
+		names, rule := esc.Line(open[0].Name), keyWords(esc, open[0])
+		for open = open[1:]; len(open) > 0 && keyWords(esc, open[0]) == rule; open = open[1:] {
+			names = esc.Sprintf("%s, %s", names, esc.Line(open[0].Name))
 		}
-		if words := keyWords(esc, t); words == rule {
-			names = esc.Sprintf("%s, %s", names, esc.Line(t.Name))
-		} else {
-			tell()
-			names, rule = esc.Line(t.Name), words
-		}
-		if only == "" {
-			only = t.Name
-		} else {
-			only = "-"
-		}
-	}
-	tell()
-	if tier == "" && only != "-" {
-		tier = only
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s: %s", names, rule)})
 	}
 	d := &dialog.Dialog{
 		Title: esc.Const("Create"), Lines: lines, NoReason: true, Form: true,

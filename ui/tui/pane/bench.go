@@ -17,7 +17,6 @@ type Bench struct {
 	Edits     *edit.Edits
 	Undos     *change.Undos
 	Removals  *change.Removals
-	Revisions *change.Revisions
 	Takebacks *change.Takebacks
 	Work      *task.Underway
 	// Log lists what the operator log has about an item.
@@ -34,7 +33,7 @@ func NewBench(d *desk.Desk) *Bench {
 	work := &task.Underway{D: d}
 	return &Bench{
 		Desk: d, Work: work, Edits: &edit.Edits{D: d}, Undos: &change.Undos{D: d, Work: work}, Removals: &change.Removals{D: d, Work: work},
-		Revisions: &change.Revisions{D: d}, Takebacks: &change.Takebacks{D: d, Work: work},
+		Takebacks: &change.Takebacks{D: d, Work: work},
 	}
 }
 

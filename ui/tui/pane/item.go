@@ -6,6 +6,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/ui/act"
+	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/paint"
@@ -60,7 +61,7 @@ func (p ItemPage) Bindings() []act.Act {
 		{Keys: []string{"y"}, Name: "copy text", Doc: "copy the item's text to the clipboard of the terminal", Do: p.copyBody},
 		{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Do: p.copyRow},
 		act.Export.Called("export the item to a file, as it is stored").With(p.D.NoExport, func() tea.Cmd { return p.D.Exports.ExportItem(p.ref()) }),
-		act.History.With(func() string { return NoHistory(p.D.Desk, p.ref().Store) }, func() tea.Cmd { return p.D.Revisions.Open(p.ref()) }),
+		act.History.With(func() string { return NoHistory(p.D.Desk, p.ref().Store) }, func() tea.Cmd { return change.Versions(p.D.Desk, p.ref()) }),
 		act.Log.With(p.D.NoLog, func() tea.Cmd { return p.D.Log(p.ref()) }),
 		{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the " + p.Place, Do: p.Back},
 	}, act.Movement(p.Reader.Pager, "line")...)

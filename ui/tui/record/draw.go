@@ -23,7 +23,7 @@ func (p *List[T]) noticeLines() []safetext.Text {
 func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 	st := p.D.St
 	if p.Full {
-		return p.Detail.Framed(st, width, height), nil
+		return p.Detail.Framed(width, height), nil
 	}
 	var out []string
 	for _, n := range p.noticeLines() {
@@ -41,7 +41,8 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 		cursor.Y = len(out)
 	} else {
 		for i, c := range p.Kind.Columns {
-			p.cell(h, i, widths[i], st.Heading, p.heading(i, c), nil)
+			by := p.sorted.column == i+1
+			p.cell(h, i, widths[i], st.Heading, st.Sorted(c.Title, by && !p.sorted.down, by && p.sorted.down), nil)
 		}
 	}
 	list := []string{h.End()}
@@ -50,18 +51,6 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 	}
 	list = append(list, p.emptiness(f.ListWidth)...)
 	return append(out, p.D.Join(f, list, p.Detail, safetext.Const(p.Kind.Noun))...), cursor
-}
-
-// heading is the title of a column, with a sign on the sort column.
-func (p *List[T]) heading(i int, c Column) safetext.Text {
-	g := p.D.St.Glyphs
-	switch by := p.sorted; {
-	case by.column != i+1:
-		return safetext.Const(c.Title)
-	case by.down:
-		return p.D.Esc.Sprintf("%s%s", safetext.Const(c.Title), g.Down)
-	}
-	return p.D.Esc.Sprintf("%s%s", safetext.Const(c.Title), g.Up)
 }
 
 // indent is the width before the first column: the cursor, and the marks.

@@ -431,18 +431,16 @@ func (md *Modal) Bindings() []act.Act {
 				return md.Enter()
 			}}
 		}
-		at := 1
+		var answers []act.Act
 		if n, no := d.yes(); no == "" {
-			out = slices.Insert(out, at, push(n, "y", "do what is asked, where one button acts and nothing has to be typed"))
-			at++
+			answers = append(answers, push(n, "y", "do what is asked, where one button acts and nothing has to be typed"))
 		}
 		for n, c := range d.Choices {
 			if c.Key != "" {
-				out = slices.Insert(out, at, push(n, c.Key, "the button of this name"))
-				at++
+				answers = append(answers, push(n, c.Key, "the button of this name"))
 			}
 		}
-		out = append(out,
+		out = append(slices.Insert(out, 1, answers...),
 			act.Act{Keys: []string{"right"}, Doc: "to the next button", Do: func() tea.Cmd { return d.button(1) }},
 			act.Act{Keys: []string{"left"}, Doc: "to the button before", Do: func() tea.Cmd { return d.button(-1) }})
 	}

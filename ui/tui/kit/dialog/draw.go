@@ -38,7 +38,7 @@ func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 		d.Pager.Height = left
 		d.aim(left)
 		out = append(out, st.Rule(d.bodySign(st), width))
-		out = append(out, d.Pager.Framed(st, width, min(left, max(d.bodyRows(), 1)))...)
+		out = append(out, d.Pager.Framed(width, min(left, max(d.bodyRows(), 1)))...)
 	}
 	out = append(out, pinned...)
 	for range gap {

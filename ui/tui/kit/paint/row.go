@@ -351,6 +351,17 @@ func (s *Styles) Beside(left, right []string, above, below bool) []string {
 	return out
 }
 
+// Sorted is the title of a column, with a sign where the list is in its order.
+func (s *Styles) Sorted(title string, up, down bool) safetext.Text {
+	switch {
+	case up:
+		return s.Esc.Sprintf("%s%s", safetext.Const(title), s.Glyphs.Up)
+	case down:
+		return s.Esc.Sprintf("%s%s", safetext.Const(title), s.Glyphs.Down)
+	}
+	return safetext.Const(title)
+}
+
 // Rule is a horizontal line with a heading in it.
 func (s *Styles) Rule(heading safetext.Text, width int) string {
 	r := s.Row(width)

@@ -19,7 +19,7 @@ func TestAComparisonHangs(t *testing.T) {
 	page.Kind, page.Marks = Diff, []Mark{{5, 8}, {20, 24}}
 	st := paint.New(paint.Looks{Colour: true}, true)
 	rows, _ := Layout{St: st, Width: 11}.Around(page, Start, 0, 9)
-	p := &Pager{Text: page, Shown: page, Rows: rows}
+	p := &Pager{St: st, Text: page, Shown: page, Rows: rows}
 	paints := map[paint.Look]string{}
 	for _, look := range []paint.Look{paint.LookRemoved, paint.LookRemovedWord, paint.LookAdded, paint.LookAddedWord} {
 		paints[look] = st.PaintOf(look).On
@@ -30,7 +30,7 @@ func TestAComparisonHangs(t *testing.T) {
 	}
 	var got []string
 	for _, r := range rows[:2] {
-		got = append(got, p.renderRow(st, r, 11))
+		got = append(got, p.renderRow(r, 11))
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

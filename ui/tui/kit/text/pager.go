@@ -242,24 +242,24 @@ func (p *Pager) Position() safetext.Text {
 	return safetext.Sprintf("line %s of %s", safetext.Const(prose.Group(int64(max(last.line, 1)))), safetext.Const(prose.Group(int64(p.Shown.Total))))
 }
 
-func (p *Pager) Render(st *paint.Styles, width, height int) []string {
+func (p *Pager) Render(width, height int) []string {
 	out := make([]string, 0, height)
 	for i := p.Top; i < len(p.Rows) && len(out) < height; i++ {
-		out = append(out, p.renderRow(st, p.Rows[i], width))
+		out = append(out, p.renderRow(p.Rows[i], width))
 	}
-	return st.FillTo(out, width, height)
+	return p.St.FillTo(out, width, height)
 }
 
 // Framed draws the visible rows with a column on each side; the left one marks the rows with
 // matches, without colour too.
-func (p *Pager) Framed(st *paint.Styles, width, height int) []string {
-	out := p.Render(st, width-2, height)
+func (p *Pager) Framed(width, height int) []string {
+	out := p.Render(width-2, height)
 	for i, line := range out {
 		sign := " "
 		if n := p.Top + i; p.Search.Needle != nil && n < len(p.Rows) {
 			switch r := p.Rows[n]; {
 			case r.here:
-				sign = st.Text(st.Strong, st.Glyphs.Point, 1)
+				sign = p.St.Text(p.St.Strong, p.St.Glyphs.Point, 1)
 			case r.found():
 				sign = ":"
 			}
@@ -269,7 +269,8 @@ func (p *Pager) Framed(st *paint.Styles, width, height int) []string {
 	return out
 }
 
-func (p *Pager) renderRow(st *paint.Styles, w Wrapped, width int) string {
+func (p *Pager) renderRow(w Wrapped, width int) string {
+	st := p.St
 	r := st.Row(width)
 	if w.At.Off >= 0 {
 		number := safetext.Text{}

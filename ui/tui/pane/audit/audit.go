@@ -114,22 +114,13 @@ func writingOfEvent(d *desk.Desk, ctx context.Context, e operator.AuditEvent) (c
 	return w, true
 }
 
-// notedRecord is an event of a store's own system: marked with who noted it, and without a number.
-func notedRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditEvent] {
-	esc := d.Esc
-	return record.Row[operator.AuditEvent]{
-		Key: fmt.Sprintf("%s/%d/%d", e.Store, e.At.UnixNano(), e.N), Raw: e, Tones: []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo},
-		Cells: []safetext.Text{
-			esc.Const("-"), esc.Const(prose.Minute(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const("noted"), esc.LineMax(e.About(), prose.MaxTitle),
-		},
-	}
-}
-
 func auditRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditEvent] {
-	if e.Noted {
-		return notedRecord(d, e)
-	}
 	esc := d.Esc
+	if e.Noted { // by a store's own system: it has no number
+		return record.Row[operator.AuditEvent]{Key: fmt.Sprintf("%s/%d/%d", e.Store, e.At.UnixNano(), e.N), Raw: e, Cells: []safetext.Text{
+			esc.Const("-"), esc.Const(prose.Minute(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const("noted"), esc.LineMax(e.About(), prose.MaxTitle),
+		}}
+	}
 	result, word := paint.ToneInfo, e.Phase
 	switch {
 	case e.Open:
@@ -147,7 +138,7 @@ func auditRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditE
 		result = paint.ToneWarn
 	}
 	return record.Row[operator.AuditEvent]{
-		Key: strconv.FormatInt(e.Seq, 10), Raw: e, Tones: []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, result},
+		Key: strconv.FormatInt(e.Seq, 10), Raw: e, Tones: []paint.Tone{4: result},
 		Cells: []safetext.Text{
 			esc.Const(prose.Group(e.Seq)), esc.Const(prose.Minute(e.At)), actorCell(esc, e.Actor), esc.Line(e.Action),
 			esc.LineMax(word, prose.MaxTitle), prose.NameFirst(esc, e.About()),

@@ -128,13 +128,12 @@ func conflictRecord(d *desk.Desk, c conflict.Copy) record.Row[conflict.Copy] {
 	if rest, ok := strings.CutPrefix(path.Base(c.ID), stem); ok && c.ID != c.Target && !d.Spoken {
 		own = esc.Sprintf("%s%s", paint.LeftOut(esc), esc.LineMax(rest, prose.MaxTitle)) // the row has the base
 	}
-	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, conflictTone(c)}
 	tool := esc.Line(c.Tool)
 	if c.Problem != "" { // in the column that has room at every width
 		tool = d.St.Badge(paint.ToneBad, esc.LineMax(c.Problem, prose.MaxTitle))
 	}
 	return record.Row[conflict.Copy]{
-		Key: c.Store + "\x00" + c.ID, Raw: c, Tones: tones,
+		Key: c.Store + "\x00" + c.ID, Raw: c, Tones: []paint.Tone{3: conflictTone(c)},
 		Cells: []safetext.Text{esc.Line(c.Store), base, esc.Const(string(c.Confidence)), esc.Const(conflictWord(c)), esc.Const(d.Time.Age(c.At)), own, tool},
 	}
 }

@@ -362,7 +362,7 @@ func (rq *requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	}
 	head = append(head, rq.planSummary(ctx, r, rq.runLines(ctx, r))...)
 	head = append(head,
-		desk.Field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format("2006-01-02"), dueWords(r, now))),
+		desk.Field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format(time.DateOnly), dueWords(r, now))),
 		desk.Field("received", esc.Const(r.Received)))
 	if r.Extended {
 		head = append(head, desk.Field("extended", esc.Sprintf("by two months, once (Art. 12(3)); the person was told on %s", esc.Line(cmp.Or(r.Told, "a day that is not on record")))))

@@ -3,6 +3,7 @@ package erasure
 import (
 	"context"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -69,7 +70,7 @@ func namesIn(typed, id string) []string {
 func (rq *requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog {
 	esc := rq.D.Esc
 	if in.received == "" {
-		in.received = rq.D.Time.Clock.Now().UTC().Format("2006-01-02")
+		in.received = rq.D.Time.Clock.Now().UTC().Format(time.DateOnly)
 	}
 	lines := []text.Line{
 		{Value: esc.Const("File a request to be forgotten"), Kind: text.Title},
@@ -201,7 +202,7 @@ func (rq *requests) fileDialog(ctx context.Context, in intake) *dialog.Dialog {
 	}
 	lines = append(lines, field("ground", in.ground))
 	if day, err := gdpr.ParseDate(in.received); err == nil {
-		lines = append(lines, text.Line{Value: esc.Sprintf("received %s: an answer is due by %s, one calendar month later", in.received, gdpr.AddMonths(day, 1).Format("2006-01-02"))})
+		lines = append(lines, text.Line{Value: esc.Sprintf("received %s: an answer is due by %s, one calendar month later", in.received, gdpr.AddMonths(day, 1).Format(time.DateOnly))})
 	}
 	if in.key != "" {
 		lines = append(lines, field("your key", in.key))

@@ -503,14 +503,14 @@ func planRecord(st *paint.Styles, r planRow) record.Row[planRow] {
 	switch {
 	case r.step != nil:
 		tones := map[gdpr.Action]paint.Tone{gdpr.Forget: paint.ToneBad, gdpr.Scrub: paint.ToneBad, gdpr.Redact: paint.ToneWarn}
-		out.Tones = []paint.Tone{paint.ToneInfo, tones[r.step.Action]}
+		out.Tones = []paint.Tone{1: tones[r.step.Action]}
 		out.Cells = []safetext.Text{esc.Sprintf("    %s", esc.Line(r.step.Store)), actionBadge(st, r.step.Action), esc.Line(r.step.Layer), prose.NameFirst(esc, r.step.ID)}
 	case r.layer != "":
 		out.Cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(r.store.Store)), bar, esc.Line(r.layer), esc.Const(r.steps.words())}
 	case r.store != nil:
 		words := storeWords(esc, *r.store)
 		if r.store.Error != "" || len(r.store.Problems) > 0 {
-			out.Tones = []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneBad}
+			out.Tones = []paint.Tone{3: paint.ToneBad}
 			words = st.Badge(paint.ToneBad, words)
 		} else if len(r.store.Steps) == 0 {
 			out.Runs[3] = []paint.Stretch{{End: words.Len(), Look: paint.LookDim}}
@@ -523,7 +523,7 @@ func planRecord(st *paint.Styles, r planRow) record.Row[planRow] {
 	default:
 		words := esc.Const(countPlan(r.plan).words())
 		if missing := unsearched(*r.plan); missing != "" {
-			out.Tones = []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneBad}
+			out.Tones = []paint.Tone{3: paint.ToneBad}
 			words = st.Badge(paint.ToneBad, esc.Sprintf("not searched: %s; %s", esc.LineMax(missing, prose.MaxTitle), words))
 		}
 		out.Cells = []safetext.Text{esc.Const("all stores"), esc.Const(""), esc.Const("plan"), words}

@@ -140,8 +140,8 @@ type layerRow struct {
 
 // foldRecord is the row of the clean layers.
 func foldRecord(st *paint.Styles, f receipt.Fold) record.Row[layerRow] {
-	esc, tones := st.Esc, []paint.Tone{paint.ToneInfo, paint.ToneGood}
-	return record.Row[layerRow]{Key: "clean", Raw: layerRow{clean: f, folded: true}, Tones: tones, Cells: []safetext.Text{
+	esc := st.Esc
+	return record.Row[layerRow]{Key: "clean", Raw: layerRow{clean: f, folded: true}, Tones: []paint.Tone{1: paint.ToneGood}, Cells: []safetext.Text{
 		esc.Const(prose.Plural(f.Layers, "layer")), esc.Const(verdictWords(model.VerdictClean)), esc.Const(prose.Size(f.Bytes)), esc.LineMax(f.Words(), desk.MaxField),
 	}}
 }
@@ -191,7 +191,7 @@ func layersNotice(esc safetext.Escaper, layers []receipt.Layer) safetext.Text {
 
 func layerRecord(st *paint.Styles, i int, l receipt.Layer) record.Row[layerRow] {
 	esc := st.Esc
-	return record.Row[layerRow]{Key: strconv.Itoa(i), Raw: layerRow{layer: l}, Tones: []paint.Tone{paint.ToneInfo, verdictTone(l.Verdict)}, Cells: []safetext.Text{
+	return record.Row[layerRow]{Key: strconv.Itoa(i), Raw: layerRow{layer: l}, Tones: []paint.Tone{1: verdictTone(l.Verdict)}, Cells: []safetext.Text{
 		esc.Line(l.Store), esc.Line(verdictWords(l.Verdict)), esc.Const(prose.Size(l.BytesScanned)), esc.LineMax(l.Layer, prose.MaxTitle),
 	}}
 }

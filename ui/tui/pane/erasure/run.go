@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -77,7 +78,7 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	lines = append(lines, unsearchedLines(esc, p, "Nothing is erased there, and the request stays partial.")...)
 	var production []string
 	for _, m := range d.Fleet.Members() {
-		if m.Err == nil && strings.EqualFold(m.Store.Environment, "production") {
+		if m.Err == nil && desk.IsProduction(m.Store.Environment) {
 			production = append(production, m.Name)
 		}
 	}
@@ -342,7 +343,7 @@ func (rq *requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 func (rq *requests) deadline(r operator.ErasureRequest) tea.Cmd {
 	d, esc := rq.D, rq.D.Esc
 	dlg := &dialog.Dialog{Title: esc.Const("Deadline"), NoReason: true, Lines: []text.Line{
-		{Value: esc.Sprintf("The deadline of %s: %s, %s", r.ID, r.Deadline.Format("2006-01-02"), dueWords(r, d.Time.Clock.Now())), Kind: text.Title},
+		{Value: esc.Sprintf("The deadline of %s: %s, %s", r.ID, r.Deadline.Format(time.DateOnly), dueWords(r, d.Time.Clock.Now())), Kind: text.Title},
 		{Value: esc.Const("Two further months are allowed once, where the request is complex, and the person is told within the first month (Art. 12(3)). While an identity is checked the clock may stand (Art. 12(6)).")},
 	}}
 	add := func(verb, done string, do func(ctx context.Context, id, told string) error) {

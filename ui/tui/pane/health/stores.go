@@ -136,7 +136,7 @@ func (p *watch) row(o observed) record.Row[observed] {
 		}
 	}
 	row.Cells = []safetext.Text{esc.Line(o.name), esc.Const(word), latency, age, esc.Line(o.kind), message}
-	row.Tones = []paint.Tone{paint.ToneInfo, tone, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, told}
+	row.Tones = []paint.Tone{1: tone, 5: told}
 	return row
 }
 

@@ -3,6 +3,7 @@ package quarantine
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -111,13 +112,8 @@ func storyKind(sa *Stories) record.Kind[review.Story] {
 }
 
 func writingOfStory(s review.Story) change.Writing {
-	w := change.Writing{Source: s.Source, Since: s.First.UTC().Format(time.RFC3339)}
-	for _, name := range []string{s.Source, s.Session} {
-		if name != "" {
-			w.Names = append(w.Names, name)
-		}
-	}
-	return w
+	names := slices.DeleteFunc([]string{s.Source, s.Session}, func(name string) bool { return name == "" })
+	return change.Writing{Source: s.Source, Names: names, Since: s.First.UTC().Format(time.RFC3339)}
 }
 
 // storyRefs are the references of a story, for filters.
@@ -162,7 +158,7 @@ func (sa *Stories) row(s review.Story) record.Row[review.Story] {
 	first := s.Parts[0]
 	return record.Row[review.Story]{
 		Key: s.Source + "\x00" + s.Session + "\x00" + first.Store + "\x00" + first.ID, Raw: s,
-		Tones: []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, tone},
+		Tones: []paint.Tone{5: tone},
 		Cells: []safetext.Text{storyWriter(esc, s), esc.Const(prose.Group(int64(len(s.Parts)))), esc.Const(prose.Group(int64(s.Recalled))),
 			esc.Const(sa.D.Time.Age(s.Last)), prose.NameFirst(esc, cmp.Or(first.Name, first.ID)), esc.Join(words, ", ")},
 	}

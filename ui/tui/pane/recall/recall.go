@@ -296,7 +296,7 @@ func (p *Pane) layout() tea.Cmd {
 func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	st := p.d.St
 	if p.Reading {
-		return p.reader.Pager.Framed(st, width, height), nil
+		return p.reader.Pager.Framed(width, height), nil
 	}
 	r := st.Row(width).Blank(1)
 	hint := st.Esc.Const("press / and type what an agent would ask its memory")

@@ -405,13 +405,7 @@ func (l *items) titled(title string, up, down model.Order) safetext.Text {
 	if by == "" && len(l.Orders) > 0 {
 		by = l.Orders[0]
 	}
-	switch {
-	case by != "" && by == up:
-		return l.d.Esc.Sprintf("%s%s", safetext.Const(title), l.d.St.Glyphs.Up)
-	case by != "" && by == down:
-		return l.d.Esc.Sprintf("%s%s", safetext.Const(title), l.d.St.Glyphs.Down)
-	}
-	return safetext.Const(title)
+	return l.d.St.Sorted(title, by != "" && by == up, by != "" && by == down)
 }
 
 func (l *items) row(it ItemRow, at bool, width int, c itemColumns, found func(string) []safetext.Span) string {

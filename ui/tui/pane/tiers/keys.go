@@ -53,7 +53,7 @@ func (p *Pane) Bindings() []act.Act {
 			{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.noItem, Do: p.copyRow},
 			act.Export.Whole().With(act.Unless(p.noItem, p.d.NoExport), p.exportTable),
 			{Keys: []string{"m"}, Doc: "markdown rendered, or the text as it is stored", Do: p.reader.ToggleMarkdown},
-			act.History.With(p.item(func(store string) string { return pane.NoHistory(p.d.Desk, store) }), func() tea.Cmd { return p.d.Revisions.Open(p.Items.wanted().Ref) }),
+			act.History.With(p.item(func(store string) string { return pane.NoHistory(p.d.Desk, store) }), func() tea.Cmd { return change.Versions(p.d.Desk, p.Items.wanted().Ref) }),
 			act.Log.With(act.Unless(p.noItem, p.d.NoLog), func() tea.Cmd { return p.d.Log(p.Items.wanted().Ref) }),
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the stores", Do: p.Back},
 		}...), act.Aside(p.reader.Pager, "preview")...), p.Items.Marks.Bindings(p.noItem, p.Items.Move)...), act.Movement(p.Items, "item")...)

@@ -154,7 +154,7 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	case LevelItems:
 		return p.Items.render(width, height)
 	}
-	return p.reader.Pager.Framed(p.d.St, width, height), nil
+	return p.reader.Pager.Framed(width, height), nil
 }
 
 func (p *Pane) OnScreen() *text.Pager {
