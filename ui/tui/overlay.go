@@ -139,9 +139,7 @@ func (ps *pages) noticeLines() []text.Line {
 			{Kind: text.Blank},
 		}
 	}
-	for _, n := range ps.a.O.Notices {
-		lines = append(lines, text.Line{Value: esc.LineMax(n, prose.MaxReason), Kind: text.Warn})
-	}
+	lines = append(lines, text.Lines(esc, text.Warn, ps.a.O.Notices)...)
 	if len(ps.a.O.Notices) == 0 {
 		lines = append(lines, text.Line{Value: esc.Const("There are no notices.")})
 	}

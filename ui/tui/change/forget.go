@@ -56,9 +56,7 @@ func forgetDialog(d *desk.Desk, s model.Store, it model.Item, seen model.Revisio
 	if seen != "" && it.Revision != seen {
 		lines = append(lines, text.Line{Value: esc.Const("it has changed since it was shown: Cancel and read it first"), Kind: text.Alert})
 	}
-	for _, w := range warnings {
-		lines = append(lines, text.Line{Value: esc.LineMax(w, prose.MaxReason), Kind: text.Alert})
-	}
+	lines = append(lines, text.Lines(esc, text.Alert, warnings)...)
 	if len(warnings) == 0 {
 		lines = append(lines, text.Advice(esc, "The text is kept: `z` puts it back."))
 	}

@@ -284,10 +284,7 @@ func Took(d *desk.Desk, done operator.Done, word, item, title string) dialog.Act
 
 func WarningPage(d *desk.Desk, title safetext.Text, warnings []string) *text.Page {
 	head := []text.Line{{Value: title, Kind: text.Title}, {Kind: text.Blank}}
-	for _, w := range warnings {
-		head = append(head, text.Line{Value: d.Esc.LineMax(w, prose.MaxReason), Kind: text.Alert})
-	}
-	return text.NewPage(head, "")
+	return text.NewPage(append(head, text.Lines(d.Esc, text.Alert, warnings)...), "")
 }
 
 // write stores the text by the way that its kind demands.

@@ -9,6 +9,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // Mark is a part of a body that is painted apart, by offset.
@@ -89,6 +90,14 @@ func State(st *paint.Styles, tone paint.Tone, words safetext.Text) Line {
 func (l Line) Named(name safetext.Text) Line {
 	l.Name = name
 	return l
+}
+
+// Lines are words that others wrote, one in a line.
+func Lines(esc safetext.Escaper, kind Kind, words []string) (out []Line) {
+	for _, w := range words {
+		out = append(out, Line{Value: esc.LineMax(w, prose.MaxReason), Kind: kind})
+	}
+	return out
 }
 
 // Known are the lines that have a value.

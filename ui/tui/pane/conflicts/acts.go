@@ -68,10 +68,7 @@ func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Tak
 	if c.RenameOnly() && t != conflict.TakeBoth {
 		lines = append(lines, text.Line{Value: esc.Const("The copy is renamed and not deleted:"), Kind: text.Note})
 	}
-	for _, w := range c.Cautions {
-		lines = append(lines, text.Line{Value: esc.Line(w), Kind: text.Alert})
-	}
-	lines = append(lines, text.Advice(esc, "Both texts are kept: `z` puts them back."))
+	lines = append(append(lines, text.Lines(esc, text.Alert, c.Cautions)...), text.Advice(esc, "Both texts are kept: `z` puts them back."))
 	return &dialog.Dialog{
 		Title: esc.Const("Resolve"), Lines: lines, Name: rs.d.TypedName(s, c.Target), NoReason: c.Redundant,
 		Choices: []dialog.Choice{{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {

@@ -286,10 +286,7 @@ func (rs *resolutions) warnings(c conflict.Copy) (out []text.Line) {
 	if !c.Returned.IsZero() {
 		out = append(out, text.Line{Value: esc.Sprintf("It has come back: it was resolved %s. Resolve it again once every device has synced.", desk.Changed(rs.d.Desk, c.Returned)), Kind: text.Alert})
 	}
-	for _, w := range c.Cautions {
-		out = append(out, text.Line{Value: esc.Line(w), Kind: text.Alert})
-	}
-	return out
+	return append(out, text.Lines(esc, text.Alert, c.Cautions)...)
 }
 
 // conflictTone is the urgency of a copy's state.

@@ -171,9 +171,7 @@ func (rq *requests) nextIntake(ctx context.Context, in intake) *dialog.Dialog {
 			p := in.proposed[n-typed]
 			lines = append(lines, text.Line{Value: esc.Sprintf("You did not give it: %s ties it to the person (%s).", p.Store, esc.LineMax(p.Field, prose.MaxTitle)), Kind: text.Note})
 		}
-		for _, w := range identifier.Warnings(alias) {
-			lines = append(lines, text.Line{Value: esc.Line(w), Kind: text.Alert})
-		}
+		lines = append(lines, text.Lines(esc, text.Alert, identifier.Warnings(alias))...)
 		return &dialog.Dialog{Title: esc.Const("Alias"), NoReason: true, Canceled: rq.laidAside(func() intake { return in }), Lines: lines, Choices: []dialog.Choice{{Verb: "Yes, this person", Act: answer(true)}, {Verb: "Leave it out", Act: answer(false)}}}
 	}
 	return rq.fileDialog(ctx, in)
@@ -191,15 +189,11 @@ func (rq *requests) fileDialog(ctx context.Context, in intake) *dialog.Dialog {
 	} else if others != "" {
 		lines = append(lines, text.Line{Value: esc.LineMax(others, prose.MaxReason), Kind: text.Alert})
 	}
-	for _, w := range identifier.Warnings(in.subject) {
-		lines = append(lines, text.Line{Value: esc.Line(w), Kind: text.Alert})
-	}
+	lines = append(lines, text.Lines(esc, text.Alert, identifier.Warnings(in.subject))...)
 	for _, alias := range in.confirmed {
 		lines = append(lines, field("alias", alias))
 	}
-	for _, why := range in.unasked {
-		lines = append(lines, text.Line{Value: esc.LineMax(why, prose.MaxReason), Kind: text.Alert})
-	}
+	lines = append(lines, text.Lines(esc, text.Alert, in.unasked)...)
 	lines = append(lines, field("ground", in.ground))
 	if day, err := gdpr.ParseDate(in.received); err == nil {
 		lines = append(lines, text.Line{Value: esc.Sprintf("received %s: an answer is due by %s, one calendar month later", in.received, gdpr.AddMonths(day, 1).Format(time.DateOnly))})

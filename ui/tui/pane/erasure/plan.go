@@ -673,10 +673,7 @@ func (rq *requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 	for _, p := range s.Problems {
 		head = append(head, text.Line{Value: esc.Sprintf("not looked at: %s", esc.LineMax(p, prose.MaxReason)), Kind: text.Alert})
 	}
-	for _, n := range s.Notes {
-		head = append(head, text.Line{Value: esc.LineMax(n, prose.MaxReason), Kind: text.Note})
-	}
-	return head
+	return append(head, text.Lines(esc, text.Note, s.Notes)...)
 }
 
 // maxStepLines bounds the steps below a store or a layer; its rows have all of them.

@@ -361,9 +361,7 @@ func receiptLines(st *paint.Styles, rec receipt.Receipt, key string) []text.Line
 	head = append(head, chapter(esc, "Backups", receipt.Folded(rec.Backups))...)
 	if len(rec.Notes) > 0 {
 		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Limits"), Kind: text.Title})
-		for _, n := range rec.Notes {
-			head = append(head, text.Line{Value: esc.LineMax(n, prose.MaxReason)})
-		}
+		head = append(head, text.Lines(esc, text.Field, rec.Notes)...)
 	}
 	return append(head, text.Line{Kind: text.Blank}, text.Advice(esc, "This page is for people. `S` saves the signed file, which is the proof: memdesk gdpr verify FILE checks it offline."))
 }

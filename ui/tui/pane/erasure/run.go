@@ -326,9 +326,7 @@ func (rq *requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 	for _, l := range rep.Left {
 		head = append(head, text.Line{Value: esc.LineMax(l.String(), prose.MaxReason), Kind: text.Alert})
 	}
-	for _, n := range rep.Notes {
-		head = append(head, text.Line{Value: esc.LineMax(n, prose.MaxReason), Kind: text.Alert})
-	}
+	head = append(head, text.Lines(esc, text.Alert, rep.Notes)...)
 	clean := 0
 	for _, l := range rep.Layers {
 		if passes(l) {

@@ -184,9 +184,7 @@ func (en *entries) discardDialog(s model.Store, e operator.QuarantineEntry, warn
 	if s.Environment != "" {
 		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
 	}
-	for _, w := range warnings {
-		lines = append(lines, text.Line{Value: esc.LineMax(w, prose.MaxReason), Kind: text.Alert})
-	}
+	lines = append(lines, text.Lines(esc, text.Alert, warnings)...)
 	ref := model.Ref{Store: e.Store, ID: e.ID}
 	return &dialog.Dialog{
 		Title: esc.Const("Delete"), Lines: lines, Name: en.d.TypedName(s, e.Source),
