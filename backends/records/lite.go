@@ -31,14 +31,8 @@ func (l Lite) Change(ctx context.Context, op string, fn func(Tx) error) error {
 func Columns(tx Tx, table string) ([]string, error) { return ColumnsIn(tx, "main", table) }
 
 // ColumnsIn are the columns of a table in one of the files of a connection.
-func ColumnsIn(tx Tx, file, table string) (names []string, err error) {
-	err = tx.Each(`SELECT name FROM pragma_table_info(?, ?)`, []any{table, file}, func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		names = append(names, name)
-		return err
-	})
-	return names, err
+func ColumnsIn(tx Tx, file, table string) ([]string, error) {
+	return Texts(tx, `SELECT name FROM pragma_table_info(?, ?)`, table, file)
 }
 
 // Numbered is the Lookup of a table whose key is this numeric column: another spelling of a number is no key.
@@ -71,6 +65,21 @@ func Missing(tx Tx, wanted map[string][]string) (missing []string, err error) {
 	}
 	slices.Sort(missing)
 	return missing, nil
+}
+
+// EditedRow finds an item's table, its key column and its key, for litefile.Medium. tables names the table of each prefix
+// of ids; the key column of all is id.
+func EditedRow(tables map[string]string) func(id string) (table, column, key string) {
+	return func(id string) (table, column, key string) {
+		for prefix, t := range tables {
+			if raw, ok := strings.CutPrefix(id, prefix); ok {
+				if key, ok := Unescape(raw); ok {
+					return t, "id", key
+				}
+			}
+		}
+		return "", "", ""
+	}
 }
 
 // Updated returns Conflict when a conditional write changed no row: another program changed it.

@@ -35,10 +35,7 @@ func (a *store) ReadRevision(ctx context.Context, id, version string) (model.Ite
 			return
 		}
 		found = true
-		it.Body, it.Meta = v.Text, v.Meta
-		if v.By != "" {
-			it.Meta = append([]model.Field{{Name: "action", Value: v.By, ReadOnly: true}}, it.Meta...)
-		}
+		it.Body, it.Meta = v.Text, append(ReadOnly("action", v.By), v.Meta...)
 		it.Header = model.Header{ID: id, Bytes: int64(len(v.Text)), Modified: Time(v.At)}
 	}, func() { found = false })
 	if err == nil && !found {

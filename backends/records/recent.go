@@ -243,19 +243,16 @@ func (a *store) ofHashes(tx Tx, all []heldWrite) (map[string]string, error) {
 	}
 	for i := 0; removals && i < len(a.Tables); i++ {
 		t := &a.Tables[i]
-		err := tx.Each(`SELECT `+t.Key+` FROM `+t.From+t.where(true), nil, func(scan func(...any) error) error {
-			var key string
-			err := scan(&key)
-			id := t.id(key)
-			if of := short(a.Recent.where + id); err == nil && out[of] == "" {
-				if _, wanted := out[of]; wanted {
-					out[of] = id
-				}
-			}
-			return err
-		})
+		keys, err := Texts(tx, `SELECT `+t.Key+` FROM `+t.From+t.where(true))
 		if err != nil {
 			return nil, err
+		}
+		for _, key := range keys {
+			id := t.id(key)
+			of := short(a.Recent.where + id)
+			if known, wanted := out[of]; wanted && known == "" {
+				out[of] = id
+			}
 		}
 	}
 	return out, nil

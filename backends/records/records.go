@@ -38,6 +38,26 @@ func One(tx Tx, text string, args []any, dest ...any) (found bool, err error) {
 	return found, err
 }
 
+// Texts reads the only column of every row.
+func Texts(tx Tx, query string, args ...any) (out []string, err error) {
+	err = tx.Each(query, args, func(scan func(...any) error) error {
+		var s string
+		err := scan(&s)
+		out = append(out, s)
+		return err
+	})
+	return out, err
+}
+
+// IDs reads the only column of every row as a key, and returns the ids with this prefix.
+func IDs(tx Tx, prefix, query string, args ...any) ([]string, error) {
+	keys, err := Texts(tx, query, args...)
+	for i, key := range keys {
+		keys[i] = prefix + Escape(key)
+	}
+	return keys, err
+}
+
 // DB is the medium of a kind: snapshots for reading, transactions for changes. Errors are
 // *model.Error values.
 type DB interface {

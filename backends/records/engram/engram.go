@@ -66,27 +66,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	}), nil
 }
 
-// editedRow returns the table and key of an item's row.
-func editedRow(id string) (table, column, key string) {
-	for prefix, t := range map[string]string{"observation/": "observations", "prompt/": "user_prompts", "session/": "sessions"} {
-		if raw, ok := strings.CutPrefix(id, prefix); ok {
-			if key, ok := records.Unescape(raw); ok {
-				return t, "id", key
-			}
-		}
-	}
-	return "", "", ""
-}
-
-func fixed(pairs ...string) []model.Field {
-	var out []model.Field
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			out = append(out, model.Field{Name: pairs[i], Value: pairs[i+1], ReadOnly: true})
-		}
-	}
-	return out
-}
+var editedRow = records.EditedRow(map[string]string{"observation/": "observations", "prompt/": "user_prompts", "session/": "sessions"})
 
 func observations() records.Table {
 	return records.Table{
@@ -98,7 +78,7 @@ func observations() records.Table {
 		Item: func(r records.Row) model.Item {
 			it := model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: append([]model.Field{
 				{Name: "title", Value: r.Text(1)}, {Name: "type", Value: r.Text(2)}, {Name: "topic_key", Value: r.Text(3)}},
-				fixed("session", r.Text(4), "tool", r.Text(5), "scope", r.Text(6), "revision", r.Text(7), "created_at", r.Text(8), "deleted_at", r.Text(9), "project", r.Text(10))...)}
+				records.ReadOnly("session", r.Text(4), "tool", r.Text(5), "scope", r.Text(6), "revision", r.Text(7), "created_at", r.Text(8), "deleted_at", r.Text(9), "project", r.Text(10))...)}
 			if r.Text(9) != "" {
 				it.Flags = []model.Flag{model.FlagArchived}
 			}
@@ -142,7 +122,7 @@ func prompts() records.Table {
 		Prefix: "prompt/", From: "user_prompts m", Key: "CAST(m.id AS TEXT)", Lookup: records.Numbered("m.id"), Scope: "m.project", At: "m.created_at",
 		Size: "length(CAST(m.content AS BLOB))", Columns: []string{"m.content", "m.session_id", "m.project"}, Search: []string{"m.content", "m.session_id", "CAST(m.id AS TEXT)", "m.project"},
 		Item: func(r records.Row) model.Item {
-			return model.Item{Body: r.Text(0), Meta: fixed("session", r.Text(1), "project", r.Text(2))}
+			return model.Item{Body: r.Text(0), Meta: records.ReadOnly("session", r.Text(1), "project", r.Text(2))}
 		},
 		Drop: records.DropBy("user_prompts", "id"),
 	}
@@ -154,7 +134,7 @@ func sessions() records.Table {
 		Prefix: "session/", From: "sessions m", Key: "m.id", Scope: "m.project", At: "COALESCE(m.ended_at, m.started_at)",
 		Size: "COALESCE(length(CAST(m.summary AS BLOB)), 0)", Columns: []string{"m.summary", "m.directory", "m.started_at", "m.ended_at", "m.project"},
 		Item: func(r records.Row) model.Item {
-			return model.Item{Body: r.Text(0), Meta: fixed("directory", r.Text(1), "started_at", r.Text(2), "ended_at", r.Text(3), "project", r.Text(4))}
+			return model.Item{Body: r.Text(0), Meta: records.ReadOnly("directory", r.Text(1), "started_at", r.Text(2), "ended_at", r.Text(3), "project", r.Text(4))}
 		},
 		Save: func(tx records.Tx, c *records.Change) error {
 			return records.Updated(tx.Exec(`UPDATE sessions SET summary = ? WHERE id = ? AND COALESCE(summary, '') = ?`, c.New.Body, c.Row.Key, c.Old.Body))
@@ -172,18 +152,13 @@ func sessions() records.Table {
 }
 
 // under names the items that go with a session.
-func under(tx records.Tx, r records.Row) ([]string, error) {
-	var out []string
+func under(tx records.Tx, r records.Row) (out []string, err error) {
 	for _, q := range [][2]string{{"observation/", `SELECT CAST(id AS TEXT) FROM observations WHERE session_id = ? ORDER BY id`}, {"prompt/", `SELECT CAST(id AS TEXT) FROM user_prompts WHERE session_id = ? ORDER BY id`}} {
-		err := tx.Each(q[1], []any{r.Key}, func(scan func(...any) error) error {
-			var key string
-			err := scan(&key)
-			out = append(out, q[0]+key)
-			return err
-		})
+		ids, err := records.IDs(tx, q[0], q[1], r.Key)
 		if err != nil {
 			return nil, err
 		}
+		out = append(out, ids...)
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@
 package langgraph
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -42,19 +43,14 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	l := layout{schema: c.Schema}
-	if l.schema == "" {
-		l.schema = "public"
-	}
+	l := layout{schema: cmp.Or(c.Schema, "public")}
 	reason := ""
 	if c.ReadOnly {
 		reason = "opened for reading only"
 	}
 	err = db.View(ctx, "open", func(tx records.Tx) error {
 		why, err := l.look(tx)
-		if reason == "" {
-			reason = why
-		}
+		reason = cmp.Or(reason, why)
 		return err
 	})
 	if err != nil {
@@ -214,14 +210,12 @@ func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subj
 			}
 		}
 		if l.has("checkpoints") {
-			err := tx.Each(`SELECT DISTINCT thread_id FROM `+l.table("checkpoints")+` WHERE thread_id = ? OR metadata->>'user_id' = ? OR metadata->>'userId' = ?`, []any{s, s, s}, func(scan func(...any) error) error {
-				var id string
-				err := scan(&id)
-				yield("thread/"+records.Escape(id), s, "a thread of the subject")
-				return err
-			})
+			ids, err := records.IDs(tx, "thread/", `SELECT DISTINCT thread_id FROM `+l.table("checkpoints")+` WHERE thread_id = ? OR metadata->>'user_id' = ? OR metadata->>'userId' = ?`, s, s, s)
 			if err != nil {
 				return err
+			}
+			for _, id := range ids {
+				yield(id, s, "a thread of the subject")
 			}
 		}
 	}

@@ -104,12 +104,8 @@ func value(r records.Row, sep string) model.Item {
 	if json.Indent(&b, []byte(r.Text(0)), "", "  ") != nil {
 		b.WriteString(r.Text(0))
 	}
-	it := model.Item{Body: b.String(), Header: model.Header{Title: heading(r.Text(0), r.Text(2))}}
-	for _, f := range [][2]string{{"key", r.Text(2)}, {"namespace", strings.ReplaceAll(r.Text(1), sep, "/")}, {"created_at", r.Text(3)}, {"updated_at", r.Text(4)}, {"expires_at", r.Text(5)}, {"ttl_minutes", r.Text(8)}, {"vector", map[string]string{"true": "yes", "false": "no"}[r.Text(7)]}} {
-		if f[1] != "" {
-			it.Meta = append(it.Meta, model.Field{Name: f[0], Value: f[1], ReadOnly: true})
-		}
-	}
+	it := model.Item{Body: b.String(), Header: model.Header{Title: heading(r.Text(0), r.Text(2))}, Meta: records.ReadOnly("key", r.Text(2), "namespace", strings.ReplaceAll(r.Text(1), sep, "/"),
+		"created_at", r.Text(3), "updated_at", r.Text(4), "expires_at", r.Text(5), "ttl_minutes", r.Text(8), "vector", map[string]string{"true": "yes", "false": "no"}[r.Text(7)])}
 	if r.Text(9) != "" {
 		it.Meta = append(it.Meta, model.Field{Name: "columns", Value: r.Text(9), ReadOnly: true, Sealed: true})
 	}

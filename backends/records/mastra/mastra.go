@@ -110,56 +110,42 @@ func (l layout) column(table, name string) string {
 // look reads which optional tables exist. One that lacks a column makes the store read-only (MA1).
 func look(tx records.Tx, reason string) (layout, string, error) {
 	var has layout
-	without, err := records.Missing(tx, usual)
-	if has.without = without; err == nil && len(without) > 0 && reason == "" {
-		reason = unknown + strings.Join(without, ", ")
+	lacks := func(missing []string) bool {
+		if len(missing) > 0 && reason == "" {
+			reason = unknown + strings.Join(missing, ", ")
+		}
+		return len(missing) > 0
 	}
-	if err != nil {
+	var err error
+	if has.without, err = records.Missing(tx, usual); err != nil {
 		return has, reason, err
 	}
-	for table, columns := range optional {
-		have, err := records.Columns(tx, table)
-		if err != nil || len(have) == 0 {
+	lacks(has.without)
+	for table, usable := range map[string]*bool{"mastra_resources": &has.resources, "mastra_observational_memory": &has.observations, "mastra_thread_state": &has.state} {
+		if there, err := records.Columns(tx, table); err != nil || len(there) == 0 {
 			if err != nil {
 				return has, reason, err
 			}
 			continue
 		}
-		missing, err := records.Missing(tx, map[string][]string{table: columns})
+		missing, err := records.Missing(tx, map[string][]string{table: optional[table]})
 		if err != nil {
 			return has, reason, err
 		}
-		if len(missing) > 0 {
-			if reason == "" {
-				reason = unknown + strings.Join(missing, ", ")
-			}
-			continue
-		}
-		switch table {
-		case "mastra_resources":
-			has.resources = true
-		case "mastra_observational_memory":
-			has.observations = true
-		case "mastra_thread_state":
-			has.state = true
-		}
+		*usable = !lacks(missing)
 	}
-	missing, err := records.Missing(tx, map[string][]string{"mastra_messages": {"resourceId"}})
-	if err != nil {
-		return has, reason, err
+	if has.owner, err = hasColumn(tx, "mastra_messages", "resourceId"); err == nil {
+		has.observed, err = hasColumn(tx, "mastra_observational_memory", "observedMessageIds")
 	}
-	has.owner = len(missing) == 0
-	missing, err = records.Missing(tx, map[string][]string{"mastra_observational_memory": {"observedMessageIds"}})
-	if err != nil {
-		return has, reason, err
+	if err == nil {
+		has.vectors, err = records.Texts(tx, `SELECT t.name FROM sqlite_master t WHERE t.type = 'table' AND 2 = (SELECT count(*) FROM pragma_table_info(t.name) c WHERE c.name IN ('vector_id', 'metadata'))`)
 	}
-	has.observed = len(missing) == 0
-	return has, reason, tx.Each(`SELECT t.name FROM sqlite_master t WHERE t.type = 'table' AND 2 = (SELECT count(*) FROM pragma_table_info(t.name) c WHERE c.name IN ('vector_id', 'metadata'))`, nil, func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		has.vectors = append(has.vectors, name)
-		return err
-	})
+	return has, reason, err
+}
+
+func hasColumn(tx records.Tx, table, column string) (bool, error) {
+	missing, err := records.Missing(tx, map[string][]string{table: {column}})
+	return len(missing) == 0, err
 }
 
 // ownedVectors are the rows of Mastra's vector tables in this file whose metadata names a resource: redacting
@@ -181,35 +167,21 @@ func threadKey(_, id string) (string, bool) {
 	return records.Unescape(raw)
 }
 
-// editedRow returns the table and key of an item's row.
-func editedRow(id string) (table, column, key string) {
-	for prefix, t := range map[string]string{"thread/": "mastra_threads", "message/": "mastra_messages", "resource/": "mastra_resources", "observation/": "mastra_observational_memory"} {
-		if raw, ok := strings.CutPrefix(id, prefix); ok {
-			if key, ok := records.Unescape(raw); ok {
-				return t, "id", key
-			}
-		}
-	}
-	return "", "", ""
-}
+var editedRow = records.EditedRow(map[string]string{
+	"thread/": "mastra_threads", "message/": "mastra_messages", "resource/": "mastra_resources", "observation/": "mastra_observational_memory"})
 
 // concerning finds a resource's own rows: by resourceId, by threads of the resource, and by the lookup key of
 // observations (MA8).
 func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subject, reason string)) error {
 	for _, s := range subjects {
 		for _, q := range l.owned() {
-			args := make([]any, strings.Count(q.sql, "?"))
-			for i := range args {
-				args[i] = s
-			}
-			err := tx.Each(`SELECT id FROM (`+q.sql+`) WHERE id IS NOT NULL`, args, func(scan func(...any) error) error {
-				var key string
-				err := scan(&key)
-				yield(q.prefix+records.Escape(key), s, q.reason)
-				return err
-			})
+			args := slices.Repeat([]any{s}, strings.Count(q.sql, "?"))
+			ids, err := records.IDs(tx, q.prefix, `SELECT id FROM (`+q.sql+`) WHERE id IS NOT NULL`, args...)
 			if err != nil {
 				return err
+			}
+			for _, id := range ids {
+				yield(id, s, q.reason)
 			}
 		}
 	}
@@ -290,11 +262,10 @@ func (l layout) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	}
 	for _, kept := range [][2]string{{"mastra_ai_spans", "startedAt"}, {"mastra_scorers", "createdAt"}} {
 		table, column := kept[0], kept[1]
-		missing, err := records.Missing(tx, map[string][]string{table: {column}})
-		if err != nil {
-			return nil, err
-		}
-		if len(missing) > 0 {
+		if there, err := hasColumn(tx, table, column); err != nil || !there {
+			if err != nil {
+				return nil, err
+			}
 			continue
 		}
 		var n int64

@@ -60,7 +60,7 @@ func (l layout) messages() records.Table {
 		Columns: []string{"m.content", l.column("mastra_messages", "role"), l.column("mastra_messages", "type"), "m.thread_id"},
 		Item: func(r records.Row) model.Item {
 			c := readContent(r.Text(0))
-			it := model.Item{Body: strings.Join(c.texts, separator), Meta: readOnly("role", r.Text(1), "type", r.Text(2), "thread", r.Text(3), "resourceId", r.Scope,
+			it := model.Item{Body: strings.Join(c.texts, separator), Meta: records.ReadOnly("role", r.Text(1), "type", r.Text(2), "thread", r.Text(3), "resourceId", r.Scope,
 				"parts", strings.Join(c.types, ", "), "tool", strings.Join(c.tools, "\n"), "other", strings.Join(c.more, "\n"))}
 			if c.bad {
 				it.Body, it.Flags = r.Text(0), []model.Flag{model.FlagUnreadable}
@@ -93,14 +93,9 @@ func (l layout) messages() records.Table {
 }
 
 // drawn lists the observations drawn from a message: they outlive it (MA6).
-func drawn(tx records.Tx, r records.Row) (out []string, err error) {
-	err = tx.Each(`SELECT id FROM mastra_observational_memory WHERE instr(`+metaJSON("observedMessageIds")+`, json_quote(?)) > 0 ORDER BY id`, []any{r.Key}, func(scan func(...any) error) error {
-		var id string
-		err := scan(&id)
-		out = append(out, "what was drawn from it stays in observation/"+records.Escape(id))
-		return err
-	})
-	return out, err
+func drawn(tx records.Tx, r records.Row) ([]string, error) {
+	return records.IDs(tx, "what was drawn from it stays in observation/",
+		`SELECT id FROM mastra_observational_memory WHERE instr(`+metaJSON("observedMessageIds")+`, json_quote(?)) > 0 ORDER BY id`, r.Key)
 }
 
 // saveMessage sets the text of a single text part, and the content string beside the parts where there is one

@@ -45,24 +45,12 @@ func (l layout) threads() records.Table {
 
 // underThread lists the items that go with a thread: its messages and its observation records (MA6).
 func (l layout) underThread(tx records.Tx, r records.Row) ([]string, error) {
-	var out []string
-	collect := func(prefix, text string) error {
-		return tx.Each(text, []any{r.Key}, func(scan func(...any) error) error {
-			var key string
-			err := scan(&key)
-			out = append(out, prefix+records.Escape(key))
-			return err
-		})
+	out, err := records.IDs(tx, "message/", `SELECT id FROM mastra_messages WHERE thread_id = ? ORDER BY id`, r.Key)
+	if err != nil || !l.observations {
+		return out, err
 	}
-	if err := collect("message/", `SELECT id FROM mastra_messages WHERE thread_id = ? ORDER BY id`); err != nil {
-		return nil, err
-	}
-	if l.observations {
-		if err := collect("observation/", `SELECT id FROM mastra_observational_memory WHERE `+observedThread+` = ? ORDER BY id`); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	more, err := records.IDs(tx, "observation/", `SELECT id FROM mastra_observational_memory WHERE `+observedThread+` = ? ORDER BY id`, r.Key)
+	return append(out, more...), err
 }
 
 func (l layout) dropThread(tx records.Tx, r records.Row) error {
@@ -112,7 +100,7 @@ func observations() records.Table {
 		Columns: []string{"m.activeObservations", "m.scope", "m.threadId", "m.generationCount", "m.lookupKey", metaJSON("m.bufferedObservationChunks"), "m.bufferedObservations",
 			"m.isObserving OR m.isReflecting OR m.isBufferingObservation OR m.isBufferingReflection"},
 		Item: func(r records.Row) model.Item {
-			return model.Item{Body: r.Text(0), Meta: readOnly(
+			return model.Item{Body: r.Text(0), Meta: records.ReadOnly(
 				"scope", r.Text(1), "thread", r.Text(2), "generation", r.Text(3), "lookupKey", r.Text(4), "resourceId", r.Scope,
 				"buffered_chunks", r.Text(5), "buffered", r.Text(6))}
 		},
@@ -140,17 +128,6 @@ func generations(tx records.Tx, key, version string, yield func(records.Version)
 		yield(v)
 		return err
 	})
-}
-
-// readOnly makes fields that only the owner's program writes, without empty ones.
-func readOnly(pairs ...string) []model.Field {
-	var out []model.Field
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			out = append(out, model.Field{Name: pairs[i], Value: pairs[i+1], ReadOnly: true})
-		}
-	}
-	return out
 }
 
 // save writes text and metadata of a row that is unchanged since it was read (MA5).

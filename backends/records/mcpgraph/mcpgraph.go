@@ -97,12 +97,7 @@ func entities() records.Table {
 }
 
 // others shows the members of a line that are in no other field and that the server's next write drops.
-func others(more string) []model.Field {
-	if more == "" {
-		return nil
-	}
-	return []model.Field{{Name: "other", Value: more, ReadOnly: true}}
-}
+func others(more string) []model.Field { return records.ReadOnly("other", more) }
 
 // observations are those in a body of this kind.
 func observations(body string) []string {

@@ -26,10 +26,7 @@ func openCollection(ctx context.Context, c Config) (model.Store, error) {
 }
 
 func (c Config) over(ctx context.Context, server records.Server, location string) (model.Store, error) {
-	schema := c.Schema
-	if schema == "" {
-		schema = "public"
-	}
+	schema := cmp.Or(c.Schema, "public")
 	var have map[string][]string
 	var name, entities string
 	err := server.View(ctx, "open", func(tx records.Tx) (err error) {

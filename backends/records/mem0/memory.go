@@ -123,11 +123,8 @@ func (s *store) messages() records.Table {
 		Prefix: "message/", Search: []string{"m.content", "m.id", "m.role", "m.name", "m.session_scope"}, From: s.spoken + " m", Key: "m.id", Scope: "m.session_scope", At: "m.created_at",
 		Size: `COALESCE(length(CAST(m.content AS BLOB)), 0)`, Columns: []string{"m.content", "m.role", "m.name"},
 		Item: func(r records.Row) model.Item {
-			it := model.Item{Body: r.Text(0), Meta: []model.Field{{Name: "role", Value: r.Text(1), ReadOnly: true}, {Name: "session_scope", Value: r.Scope, ReadOnly: true}}}
-			if r.Text(2) != "" {
-				it.Meta = append(it.Meta, model.Field{Name: "name", Value: r.Text(2), ReadOnly: true})
-			}
-			return it
+			return model.Item{Body: r.Text(0), Meta: append([]model.Field{{Name: "role", Value: r.Text(1), ReadOnly: true}, {Name: "session_scope", Value: r.Scope, ReadOnly: true}},
+				records.ReadOnly("name", r.Text(2))...)}
 		},
 	}.KeepBy("messages", s.spoken, "id", s.spokenColumns)
 }
