@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -108,13 +110,10 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	if req.Tier != "" && req.Tier != Tier {
 		return model.RecallResult{}, unknownTier("recall", req.Tier)
 	}
-	if err := unscoped("recall", req.WorkspaceID, req.CrewID, req.AgentID); err != nil {
+	if err := cmp.Or(unscoped("recall", req.WorkspaceID, req.CrewID, req.AgentID), model.FromContext(ctx, "recall")); err != nil {
 		return model.RecallResult{}, err
 	}
-	if err := model.FromContext(ctx, "recall"); err != nil {
-		return model.RecallResult{}, err
-	}
-	found, bad := s.search(ctx, s.conversation(), strings.ToValidUTF8(req.Query, "\uFFFD"))
+	found, bad := s.search(ctx, cmp.Or(s.cfg.ConversationID, s.cfg.Session), strings.ToValidUTF8(req.Query, "\uFFFD"))
 	if bad != nil {
 		err := model.Errorf(bad.kind(), "recall", "%w", bad)
 		return model.RecallResult{}, errors.Join(err, s.failed(EventRecallFailed, "search", bad))
@@ -123,13 +122,6 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 		return model.RecallResult{}, err
 	}
 	return s.hits(found, model.ClampLimit(req.Limit)), nil
-}
-
-func (s *store) conversation() string {
-	if s.cfg.ConversationID != "" {
-		return s.cfg.ConversationID
-	}
-	return s.cfg.Session
 }
 
 func (s *store) hits(found []Result, limit int) model.RecallResult {
@@ -143,7 +135,7 @@ func (s *store) hits(found []Result, limit int) model.RecallResult {
 		if len(out.Hits) == limit {
 			continue
 		}
-		out.Hits = append(out.Hits, model.RecallSnippet{ID: handle(r.ID), Source: label, Snippet: firstRunes(r.Text, model.SnippetRunes), Score: r.Score, Meta: metaOf(r)})
+		out.Hits = append(out.Hits, model.RecallSnippet{ID: handle(r.ID), Source: label, Snippet: snippet.First(r.Text, model.SnippetRunes), Score: r.Score, Meta: metaOf(r)})
 	}
 	if len(found) == s.cfg.TopK {
 		out.Bounded = true
@@ -184,13 +176,6 @@ func handle(id string) string {
 	return id
 }
 
-func firstRunes(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n])
-}
-
 func unknownTier(op, tier string) error {
 	return model.Errorf(model.InvalidInput, op, "unknown tier %q; a gateway has %s only", tier, Tier)
 }
@@ -199,10 +184,7 @@ func unknownTier(op, tier string) error {
 // add is not repeated: after a timeout it may have been stored. A failed flush is a model.Partial. The flush
 // continues even if the context ends after the add: half a turn would remain.
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
-	if err := model.FromContext(ctx, "retain"); err != nil {
-		return model.RetainResult{}, err
-	}
-	if err := s.checkRetain(req); err != nil {
+	if err := cmp.Or(model.FromContext(ctx, "retain"), s.checkRetain(req)); err != nil {
 		return model.RetainResult{}, err
 	}
 	err := s.persist(ctx, s.cfg.Session, []message{{s.cfg.SenderID, "user", req.Content, s.stamp(s.cfg.Clock.Now())}})
@@ -320,10 +302,7 @@ func (s *store) checkRetain(req model.RetainRequest) error {
 
 // Forget is Unsupported: success without an effect would be a lie.
 func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
-	if err := model.FromContext(ctx, "forget"); err != nil {
-		return model.ForgetResult{}, err
-	}
-	if err := req.CheckSelectors(); err != nil {
+	if err := cmp.Or(model.FromContext(ctx, "forget"), req.CheckSelectors()); err != nil {
 		return model.ForgetResult{}, err
 	}
 	if s.cfg.ReadOnly {

@@ -18,10 +18,7 @@ const recallDepth = 160
 // Recall searches nodes as an agent does, bookkeeping ones included, and edges by label. Archived nodes
 // are found only when their tier is named.
 func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
-	if err := a.begin(ctx, "recall", false); err != nil {
-		return model.RecallResult{}, err
-	}
-	if err := a.CheckBound("recall", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+	if err := cmp.Or(a.begin(ctx, "recall", false), a.CheckBound("recall", req.WorkspaceID, req.AgentID, req.CrewID)); err != nil {
 		return model.RecallResult{}, err
 	}
 	if strings.TrimSpace(req.Query) == "" {

@@ -1,10 +1,12 @@
 package hypergraph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/verdicts"
 	"memdesk/model"
 )
 
@@ -53,10 +55,7 @@ func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.Re
 
 // checkRetain applies every rule that needs no read of the store, and returns the target.
 func (a *adapter) checkRetain(req model.RetainRequest) (itemID, error) {
-	if err := req.Mode.Check(); err != nil {
-		return itemID{}, err
-	}
-	if err := a.CheckBound("retain", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+	if err := cmp.Or(req.Mode.Check(), a.CheckBound("retain", req.WorkspaceID, req.AgentID, req.CrewID)); err != nil {
 		return itemID{}, err
 	}
 	target, err := a.target(req)
@@ -68,7 +67,7 @@ func (a *adapter) checkRetain(req model.RetainRequest) (itemID, error) {
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is not valid UTF-8 text")
 	case len(req.Content) > MaxText:
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content has %d bytes: an item of this store has at most %d", len(req.Content), MaxText)
-	case req.Content == "" && !target.edge && !req.Restore && req.Beside == nil && (!cleans(req) || req.Meta == nil): // an edge without a label is an ordinary one
+	case req.Content == "" && !target.edge && !req.Restore && req.Beside == nil && (!verdicts.Cleans(req) || req.Meta == nil): // an edge without a label is an ordinary one
 		return itemID{}, emptyContent()
 	case req.Content == "" && req.Meta == nil && req.Beside == nil:
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is empty")
@@ -146,7 +145,7 @@ func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.Re
 	if req.Beside != nil {
 		want.Forms = req.Beside.Rows
 	}
-	if err := a.scanner.Admit(have.Content, want.Content, exists && cleans(req)); err != nil {
+	if err := a.scanner.Admit(have.Content, want.Content, exists && verdicts.Cleans(req)); err != nil {
 		return model.RetainResult{}, err
 	}
 	if err := checkParent(ctx, tx, have, want); err != nil {
@@ -181,12 +180,6 @@ func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.Re
 	return res, nil
 }
 
-// cleans reports whether the request may be an edit that removes something from an item that the caller
-// has seen.
-func cleans(req model.RetainRequest) bool {
-	return req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
-}
-
 func (a *adapter) editedNode(have Node, req model.RetainRequest) (Node, error) {
 	if req.Tier != "" && req.Tier != have.Tier {
 		return Node{}, model.Errorf(model.InvalidInput, "retain", "node %q is in tier %q, not %q; its field tier moves it", have.ID, have.Tier, req.Tier)
@@ -211,10 +204,7 @@ func (a *adapter) newNode(id string, req model.RetainRequest) (Node, error) {
 	if err := checkNewID(id); err != nil {
 		return Node{}, err
 	}
-	n := Node{ID: id, Type: a.Vocabulary.DefaultType, Tier: req.Tier, Confidence: 1, Content: req.Content}
-	if n.Tier == "" {
-		n.Tier = a.Vocabulary.DefaultTier
-	}
+	n := Node{ID: id, Type: a.Vocabulary.DefaultType, Tier: cmp.Or(req.Tier, a.Vocabulary.DefaultTier), Confidence: 1, Content: req.Content}
 	if err := a.applyNode(&n, req, true); err != nil {
 		return Node{}, err
 	}
@@ -286,7 +276,7 @@ func (a *adapter) retainEdge(ctx context.Context, tx Ops, t itemID, req model.Re
 	if req.Beside != nil {
 		want.Forms = req.Beside.Rows
 	}
-	if err := a.scanner.Admit(have.Label, want.Label, exists && cleans(req)); err != nil {
+	if err := a.scanner.Admit(have.Label, want.Label, exists && verdicts.Cleans(req)); err != nil {
 		return model.RetainResult{}, err
 	}
 	switch {

@@ -4,6 +4,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -150,9 +151,8 @@ func (s *store) mayWrite(op string) error {
 // Retain changes one item. A request that a call cannot carry is refused before anything is sent.
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	const op = "retain"
-	err := req.Mode.Check()
+	var err error
 	switch {
-	case err != nil:
 	case req.Content == "":
 		err = model.Errorf(model.InvalidInput, op, "the content is empty")
 	case !utf8.ValidString(req.Content) && req.Binary:
@@ -166,22 +166,11 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	case req.ID != "":
 		err = model.CheckID(req.ID)
 	}
-	if err == nil {
-		err = unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID)
-	}
-	if err == nil {
-		err = s.checkTier(op, req.Tier)
-	}
-	if err == nil {
-		err = s.mayWrite(op)
-	}
+	err = cmp.Or(req.Mode.Check(), err, unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID), s.checkTier(op, req.Tier), s.mayWrite(op))
 	if err == nil && req.DataSubjectID != "" {
 		err = model.Errorf(model.Unsupported, op, "a memory server's tools keep no data-subject keys")
 	}
-	if err == nil {
-		err = model.FromContext(ctx, op)
-	}
-	if err != nil {
+	if err = cmp.Or(err, model.FromContext(ctx, op)); err != nil {
 		return model.RetainResult{}, err
 	}
 	s.writing.Lock()
@@ -197,13 +186,7 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	if err == nil && strings.TrimSpace(req.Query) == "" {
 		err = model.Errorf(model.InvalidInput, op, "the query is blank")
 	}
-	if err == nil && req.Tier != "" {
-		err = s.checkTier(op, req.Tier)
-	}
-	if err == nil {
-		err = model.FromContext(ctx, op)
-	}
-	if err != nil {
+	if err = cmp.Or(err, s.checkTier(op, req.Tier), model.FromContext(ctx, op)); err != nil {
 		return model.RecallResult{}, err
 	}
 	limit := model.ClampLimit(req.Limit)
@@ -222,23 +205,11 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 // Forget removes one item.
 func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	const op = "forget"
-	err := req.CheckSelectors()
-	if err == nil {
-		err = unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID)
-	}
-	if err == nil {
-		err = s.mayWrite(op)
-	}
+	err := cmp.Or(req.CheckSelectors(), unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID), s.mayWrite(op))
 	if err == nil && req.DataSubjectID != "" {
 		err = model.NoCascade(" of whoever runs the server: its tools keep no data-subject keys, and nothing was removed")
 	}
-	if err == nil {
-		err = model.CheckID(req.ID)
-	}
-	if err == nil {
-		err = model.FromContext(ctx, op)
-	}
-	if err != nil {
+	if err = cmp.Or(err, model.CheckID(req.ID), model.FromContext(ctx, op)); err != nil {
 		return model.ForgetResult{}, err
 	}
 	s.writing.Lock()

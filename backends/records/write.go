@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/verdicts"
 	"memdesk/model"
 )
 
@@ -157,8 +158,7 @@ func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req mode
 	if doc.Meta, err = model.MergeMeta(op, have.Meta, req.Meta); err != nil {
 		return doc, err
 	}
-	cleans := req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
-	return doc, a.scanner.Admit(have.Body, doc.Body, cleans)
+	return doc, a.scanner.Admit(have.Body, doc.Body, verdicts.Cleans(req))
 }
 
 // revives reports whether a request has the rows that Forget removed.

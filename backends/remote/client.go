@@ -242,8 +242,7 @@ func (r *client) worded(op string, f failure) error {
 	if f.Refused {
 		return model.Refuse(op, strings.TrimPrefix(message, "refused: "))
 	}
-	e := &model.Error{Op: op, Kind: model.KindOfCode(f.Code), Retryable: f.Retryable, Err: errors.New(message)}
-	return e
+	return &model.Error{Op: op, Kind: model.KindOfCode(f.Code), Retryable: f.Retryable, Err: errors.New(message)}
 }
 
 // checkText refuses text that JSON cannot carry unchanged.
@@ -306,10 +305,7 @@ func (r *client) Recall(ctx context.Context, req model.RecallRequest) (model.Rec
 }
 
 func (r *client) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
-	if err := req.CheckSelectors(); err != nil {
-		return model.ForgetResult{}, err
-	}
-	if err := checkText("forget", req.WorkspaceID, req.AgentID, req.CrewID, req.DataSubjectID); err != nil {
+	if err := cmp.Or(req.CheckSelectors(), checkText("forget", req.WorkspaceID, req.AgentID, req.CrewID, req.DataSubjectID)); err != nil {
 		return model.ForgetResult{}, err
 	}
 	res, err := call[forgetResult](ctx, r, http.MethodPost, "/v1/forget", forgetRequest{WorkspaceID: req.WorkspaceID, AgentID: req.AgentID,

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"context"
 
 	"memdesk/model"
@@ -8,13 +9,8 @@ import (
 
 // Forget removes one entry and the pairs that name it. It leaves no tombstone.
 func (a *adapter) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
-	if err := a.begin(ctx, "forget", true); err != nil {
-		return model.ForgetResult{}, err
-	}
-	if err := req.CheckSelectors(); err != nil {
-		return model.ForgetResult{}, err
-	}
-	if err := a.CheckBound("forget", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+	err := cmp.Or(a.begin(ctx, "forget", true), req.CheckSelectors(), a.CheckBound("forget", req.WorkspaceID, req.AgentID, req.CrewID))
+	if err != nil {
 		return model.ForgetResult{}, err
 	}
 	if req.DataSubjectID != "" {

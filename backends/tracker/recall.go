@@ -17,10 +17,7 @@ import (
 // description (B16); an item with every word of it separately ranks lower, one with them in another text, a
 // comment or a note, lowest. Every item is searched.
 func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
-	if err := a.begin(ctx, "recall", false); err != nil {
-		return model.RecallResult{}, err
-	}
-	if err := a.CheckBound("recall", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+	if err := cmp.Or(a.begin(ctx, "recall", false), a.CheckBound("recall", req.WorkspaceID, req.AgentID, req.CrewID)); err != nil {
 		return model.RecallResult{}, err
 	}
 	query := snippet.Fold(strings.TrimSpace(req.Query))

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/backends/internal/title"
+	"memdesk/backends/internal/verdicts"
 	"memdesk/model"
 )
 
@@ -42,18 +43,12 @@ func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.Re
 		if err != nil {
 			return Record{}, err
 		}
-		return want, a.admit(have, want, exists && cleans(req))
+		return want, a.admit(have, want, exists && verdicts.Cleans(req))
 	})
 	if err != nil {
 		return model.RetainResult{}, model.Wrap("retain", err)
 	}
 	return model.RetainResult{ID: got.ID, Bytes: int64(len(got.Body)), Revision: got.Revision()}, nil
-}
-
-// cleans reports whether the request may be an edit that removes something from an item that the caller has
-// seen.
-func cleans(req model.RetainRequest) bool {
-	return req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
 }
 
 // admit applies R18 to every text of the item that agents may see.
@@ -73,10 +68,7 @@ func (a *adapter) admit(have, want Record, cleaning bool) error {
 
 // checkRetain applies every rule that needs no read of the store and returns the addressed id.
 func (a *adapter) checkRetain(req model.RetainRequest) (string, error) {
-	if err := req.Mode.Check(); err != nil {
-		return "", err
-	}
-	if err := a.CheckBound("retain", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+	if err := cmp.Or(req.Mode.Check(), a.CheckBound("retain", req.WorkspaceID, req.AgentID, req.CrewID)); err != nil {
 		return "", err
 	}
 	id, err := a.target(req)

@@ -42,6 +42,11 @@ func (s *Cache) Rejects(text string) bool {
 	return verdict
 }
 
+// Cleans reports whether a request may be an edit that removes something from an item that the caller has seen.
+func Cleans(req model.RetainRequest) bool {
+	return req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
+}
+
 // Admit applies R18 to a write. A text that only cleans passes when the caller
 // has shown which revision it cleans (DESIGN.md, Cleaning is always possible).
 func (s *Cache) Admit(before, after string, cleaning bool) error {

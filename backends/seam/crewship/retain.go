@@ -1,6 +1,7 @@
 package crewship
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/verdicts"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
@@ -39,10 +41,7 @@ func (t target) id() string { return t.memory.prefix + t.label }
 // unchanged; a text that the scanner rejected is kept in the agent's quarantine, as the agent's own tools
 // do.
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
-	if err := checkRetain(req); err != nil {
-		return model.RetainResult{}, err
-	}
-	if err := s.checkWritable("retain"); err != nil {
+	if err := cmp.Or(checkRetain(req), s.checkWritable("retain")); err != nil {
 		return model.RetainResult{}, err
 	}
 	snap, err := s.survey(ctx, "retain")
@@ -269,7 +268,7 @@ func (s *store) evaluate(dir *rootdir.Dir, to target, req model.RetainRequest) (
 		}
 		out.data = append(old[:len(old):len(old)], req.Content...)
 	}
-	guarded := exists && req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
+	guarded := exists && verdicts.Cleans(req)
 	if !to.spec.Writable {
 		if !guarded {
 			return outcome{}, closedTier(to.spec)

@@ -91,6 +91,14 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	return s.value(), nil
 }
 
+// checkWritable refuses a change of a read-only store.
+func (s *store) checkWritable(op string) error {
+	if s.reason != "" {
+		return model.Refuse(op, "the store is read-only: "+s.reason)
+	}
+	return nil
+}
+
 // locate finds the memories directory and the files beside it.
 func (s *store) locate() error {
 	d, err := rootdir.Open(s.cfg.Path, nil)

@@ -1,6 +1,7 @@
 package curated
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,11 +15,8 @@ import (
 // once, and repairs a drifted file after keeping a backup. With the ID of a proposal it approves it (see
 // approve). An error leaves everything unchanged, unless it says "written".
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
-	if err := model.FromContext(ctx, "retain"); err != nil {
+	if err := cmp.Or(model.FromContext(ctx, "retain"), s.checkWritable("retain")); err != nil {
 		return model.RetainResult{}, err
-	}
-	if s.reason != "" {
-		return model.RetainResult{}, model.Refuse("retain", "the store is read-only: "+s.reason)
 	}
 	to, err := s.target(req)
 	if err != nil {
@@ -36,10 +34,7 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 // target applies the rules that need no read of the files.
 func (s *store) target(req model.RetainRequest) (idParts, error) {
 	const op = "retain"
-	if err := req.Mode.Check(); err != nil {
-		return idParts{}, err
-	}
-	if err := unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID); err != nil {
+	if err := cmp.Or(req.Mode.Check(), unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID)); err != nil {
 		return idParts{}, err
 	}
 	to, err := s.addressed(req)
@@ -322,17 +317,9 @@ func (s *store) retainFile(ctx context.Context, name string, req model.RetainReq
 // Forget removes one entry, or rejects a proposal by removing its file. A whole file cannot be forgotten,
 // only its entries.
 func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
-	if err := model.FromContext(ctx, "forget"); err != nil {
+	err := cmp.Or(model.FromContext(ctx, "forget"), req.CheckSelectors(), unscoped("forget", req.WorkspaceID, req.CrewID, req.AgentID), s.checkWritable("forget"))
+	if err != nil {
 		return model.ForgetResult{}, err
-	}
-	if err := req.CheckSelectors(); err != nil {
-		return model.ForgetResult{}, err
-	}
-	if err := unscoped("forget", req.WorkspaceID, req.CrewID, req.AgentID); err != nil {
-		return model.ForgetResult{}, err
-	}
-	if s.reason != "" {
-		return model.ForgetResult{}, model.Refuse("forget", "the store is read-only: "+s.reason)
 	}
 	if req.DataSubjectID != "" {
 		return model.ForgetResult{}, model.NoCascade("; nothing was removed")
@@ -347,7 +334,7 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget", "%s is the whole file: forget its entries", at.file)
 	}
 	var out model.ForgetResult
-	err := s.change(ctx, "forget", at.file, func(f file) ([]entry, error) {
+	err = s.change(ctx, "forget", at.file, func(f file) ([]entry, error) {
 		out = model.ForgetResult{}
 		if f.bad != nil {
 			return nil, f.bad

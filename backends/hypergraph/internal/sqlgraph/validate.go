@@ -1,6 +1,7 @@
 package sqlgraph
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -44,7 +45,7 @@ func (r Rules) Node(op string, n hypergraph.Node, old *hypergraph.Node) error {
 	if n.AsStored {
 		old = &n
 	}
-	if err := first(
+	if err := cmp.Or(
 		oneOf(op, "type", n.Type, r.Vocabulary.NodeTypes),
 		oneOf(op, "tier", n.Tier, r.Vocabulary.Tiers),
 		r.jsonField(op, "provenance", n.Provenance, old.Provenance, '{'),
@@ -74,7 +75,7 @@ func (r Rules) decision(op string, n hypergraph.Node, files string) error {
 	if n.Type != hypergraph.DecisionType && r.Subjects { // recurse's table takes a row of any node
 		return model.Errorf(model.InvalidInput, op, "only a node of type decision has a decision, this one is %q", n.Type)
 	}
-	if err := first(
+	if err := cmp.Or(
 		oneOf(op, "decision type", d.Kind, decisionKinds),
 		oneOf(op, "decision status", d.Status, decisionStatuses),
 		r.jsonField(op, "files", d.Files, files, '['),
@@ -105,7 +106,7 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 	if math.IsNaN(e.Weight) || math.IsInf(e.Weight, 0) || e.Weight < 0 {
 		return model.Errorf(model.InvalidInput, op, "weight %v is not a number of 0 or more", e.Weight)
 	}
-	if err := first(
+	if err := cmp.Or(
 		oneOf(op, "edge type", e.Type, r.Vocabulary.EdgeTypes),
 		r.jsonField(op, "metadata", e.Metadata, old.Metadata, '{'),
 		PlainText(op, "id", e.ID), r.text(op, "label", e.Label),
@@ -138,16 +139,6 @@ func (r Rules) Vector(op string, v []float32) error {
 	}
 	if vectors.Length(v) == 0 {
 		return model.Errorf(model.InvalidInput, op, "the vector is all zeros: it points nowhere")
-	}
-	return nil
-}
-
-// first is the first error of several.
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package sqlgraph
 
 import (
+	"cmp"
 	"context"
 
 	"memdesk/backends/hypergraph"
@@ -14,7 +15,7 @@ var vectorColumns = []string{"node_id", "embedding", "model", "dimensions", "cre
 func (w Writes) SetEmbedding(ctx context.Context, node, modelName string, vector []float32) error {
 	const op = "set embedding"
 	if rules := w.Rules(); vector != nil {
-		if err := first(rules.Vector(op, vector), rules.text(op, "model", modelName)); err != nil {
+		if err := cmp.Or(rules.Vector(op, vector), rules.text(op, "model", modelName)); err != nil {
 			return err
 		}
 		if rules.NoVectors != "" {

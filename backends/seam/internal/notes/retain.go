@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/verdicts"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/texts"
@@ -217,7 +218,7 @@ func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outc
 	if !hit {
 		return out, nil
 	}
-	guarded := exists && req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
+	guarded := exists && verdicts.Cleans(req)
 	if guarded && len(quarantine.Added(string(old), string(out.data))) == 0 {
 		out.warnings = append(out.warnings, "recall still leaves this item out: the scanner rejects "+verdict.Category+"/"+verdict.Pattern+", which was there before")
 		return out, nil
