@@ -51,11 +51,13 @@ func (k *Keeper) save(s model.Store, e Entry, body string) (Entry, error) {
 	return e, nil
 }
 
-// confirm records that the change was made, and its result.
-func (k *Keeper) confirm(e *Entry, body string, after model.Revision) error {
-	e.After = after
+// confirm records that the change was made, and its result. A failure is a model.Partial: the change must not be
+// made again.
+func (k *Keeper) confirm(e *Entry, body string, res model.RetainResult) error {
+	e.After = res.Revision
 	if err := k.write(*e, body); err != nil {
-		return model.Errorf(model.Internal, "undo", "the change was made, but its undo entry %s could not be confirmed: %w", e.ID, atomicfile.Pathless(err))
+		e.After = ""
+		return &model.Partial{Retained: res, Err: model.Errorf(model.Internal, "undo", "the change was made, but its undo entry %s could not be confirmed: %w", e.ID, atomicfile.Pathless(err))}
 	}
 	return nil
 }

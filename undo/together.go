@@ -94,7 +94,7 @@ func (k *Keeper) Together(ctx context.Context, s model.Store, op model.Op, chang
 		}
 		e.Sides[i].After = after
 	}
-	return results, e, k.confirm(&e, body, e.Sides[0].After)
+	return results, e, k.confirm(&e, body, model.RetainResult{ID: e.Item, Revision: e.Sides[0].After})
 }
 
 // carryOut makes one change bound to a revision.

@@ -196,7 +196,7 @@ func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, r
 		return res, e, err
 	}
 	e.Item = res.ID
-	return res, e, k.confirm(&e, body, res.Revision)
+	return res, e, k.confirm(&e, body, res)
 }
 
 // append appends without an expected revision, so that all parallel appends survive. The earlier text is the
@@ -223,7 +223,7 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 	before := strings.TrimSuffix(now.Body, req.Content)
 	e.Existed = e.Existed || before != ""
 	e.Bytes = int64(len(before))
-	return res, e, k.confirm(&e, before, res.Revision)
+	return res, e, k.confirm(&e, before, res)
 }
 
 // Forget removes one item through s and durably keeps it before it goes. An absent item is Removed 0 and a
@@ -309,7 +309,7 @@ func (k *Keeper) forget(ctx context.Context, s model.Store, e Entry, body string
 	if res.Removed == 0 {
 		return res, Entry{}, k.drop(e.ID)
 	}
-	return res, e, k.confirm(&e, body, model.Absent)
+	return res, e, k.confirm(&e, body, model.RetainResult{ID: e.Item, Revision: model.Absent})
 }
 
 // Fell counts, by looking, the relations that went with the forgotten item: one that has a new member

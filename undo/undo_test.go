@@ -412,6 +412,37 @@ func TestAnOvertakenAppendPromisesNoUndo(t *testing.T) {
 	}
 }
 
+// TestAChangeWhoseEntryIsNotConfirmedIsPartial: a caller must not take it for a change that was not made.
+func TestAChangeWhoseEntryIsNotConfirmedIsPartial(t *testing.T) {
+	for what, act := range map[string]func(k *undo.Keeper, s model.Store) (model.Revision, undo.Entry, error){
+		"replace": func(k *undo.Keeper, s model.Store) (model.Revision, undo.Entry, error) {
+			res, e, err := k.Retain(t.Context(), s, model.RetainRequest{ID: "a", Content: "two", Mode: model.Replace})
+			return res.Revision, e, err
+		},
+		"append": func(k *undo.Keeper, s model.Store) (model.Revision, undo.Entry, error) {
+			res, e, err := k.Retain(t.Context(), s, model.RetainRequest{ID: "a", Content: "two", Mode: model.Append})
+			return res.Revision, e, err
+		},
+		"forget": func(k *undo.Keeper, s model.Store) (model.Revision, undo.Entry, error) {
+			_, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: "a"})
+			return model.Absent, e, err
+		},
+	} {
+		s, k, _, dir := setup(t)
+		st := s.store().Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+			err := next(ctx)
+			if c.Op.Mutates() { // nothing can be written there any more
+				err = errors.Join(err, os.Rename(dir, dir+".old"), os.WriteFile(dir, nil, 0o600))
+			}
+			return err
+		})
+		rev, e, err := act(k, st)
+		if !model.IsPartial(err) || rev == "" || e.ID == "" || e.After != "" {
+			t.Errorf("%s: revision %q, entry %+v, %v", what, rev, e, err)
+		}
+	}
+}
+
 func TestUndoOfAnAppendTakesOnlyItsOwn(t *testing.T) {
 	s, k, _, _ := setup(t)
 	s.before = func() { // another writer appends between the check and the append
