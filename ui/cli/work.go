@@ -119,7 +119,7 @@ func (a *app) workEach(s *operator.Session, limit int, view func(work.Desk) work
 	}
 	asked := a.having(s, func(store model.Store) bool { return store.Work != nil })
 	if len(asked) == 0 {
-		return model.Errorf(model.Unsupported, "work", "no open store keeps work items")
+		return noWork(s)
 	}
 	t := tally{app: a, asked: true}
 	for _, m := range asked {
@@ -261,6 +261,17 @@ func (a *app) workCreateCommand() *cobra.Command {
 	return a.changesWork(c)
 }
 
+// noWork says that no open store keeps work items, with the error of a store that could not be opened: it might.
+func noWork(s *operator.Session) error {
+	const none = "no open store keeps work items"
+	for _, m := range s.Fleet.Members() {
+		if m.Err != nil {
+			return model.Errorf(model.KindOf(m.Err), "work", none+"; %s is not open: %w", m.Name, m.Err)
+		}
+	}
+	return model.Errorf(model.Unsupported, "work", none)
+}
+
 // workStore finds the one store with work items, or the one that --store names.
 func (a *app) workStore(s *operator.Session) (model.Store, error) {
 	var names []string
@@ -271,7 +282,7 @@ func (a *app) workStore(s *operator.Session) (model.Store, error) {
 	}
 	switch len(names) {
 	case 0:
-		return model.Store{}, model.Errorf(model.Unsupported, "work", "no open store keeps work items")
+		return model.Store{}, noWork(s)
 	case 1:
 		return a.openStore(names[0])
 	}
