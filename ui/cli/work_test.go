@@ -159,7 +159,7 @@ func TestUndoOfARepair(t *testing.T) {
 func TestWorkSaysWhyThereIsNone(t *testing.T) {
 	d := newDesk(t)
 	gone := filepath.Join(d.dir, "gone")
-	if r := d.bare("--open", "beads="+gone, "work", "create", "tea", "--yes", "--json").want(t, 4); !strings.Contains(r.out, `"kind":"NOT_FOUND"`) || !strings.Contains(r.out, "beads is not open") {
+	if r := d.bare("--open", "beads="+gone, "work", "create", "tea", "--yes", "--json").want(t, 4); !strings.Contains(r.out, `"code":"NOT_FOUND"`) || !strings.Contains(r.out, "beads is not open") {
 		t.Errorf("%s", r.out)
 	}
 	d.bare("--open", "vault="+d.mem, "work", "list").want(t, 1, "no open store keeps work items")
