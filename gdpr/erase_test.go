@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"memdesk/audit"
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -96,6 +98,41 @@ func TestTheLogForgetsAliases(t *testing.T) {
 	if err != nil || strings.Contains(string(left), "diary-7") {
 		t.Errorf("the log still names the item: %v", err)
 	}
+}
+
+// full is a disk without room for a new side table of the log.
+type full struct{ nosync }
+
+func (f full) OpenFile(name string, flag int, perm fs.FileMode) (atomicfile.File, error) {
+	if strings.Contains(name, "names.jsonl.tmp") {
+		return nil, &fs.PathError{Op: "write", Path: filepath.Base(name), Err: syscall.ENOSPC}
+	}
+	return f.nosync.OpenFile(name, flag, perm)
+}
+
+// TestNamesThatStayAreResidue: by then the items are changed, so the run is partial, and nothing was refused.
+func TestNamesThatStayAreResidue(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	open := func(fsys atomicfile.FS) {
+		if err := w.desk.Log.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if w.desk.Log, err = audit.Open(audit.Options{Dir: filepath.Join(w.desk.State, "audit"), Clock: w.clock, Tool: "test", FS: fsys, Actor: audit.Actor{ID: "op"}}); err != nil {
+			t.Fatal(err)
+		}
+		w.open()
+	}
+	open(full{})
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || !slices.ContainsFunc(out.Problems, func(p gdpr.Problem) bool { return strings.Contains(p.What, "no space left") }) {
+		t.Fatalf("erase = %s, %+v, %v; want partial", out.Status, out.Problems, err)
+	}
+	open(nosync{})
+	w.complete(p)
 }
 
 func TestReceiptIsEvidence(t *testing.T) {

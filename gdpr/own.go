@@ -82,7 +82,7 @@ func (x *run) ownTraces(ctx context.Context) error {
 	}
 	tied := x.tied()
 	if _, err := x.d.Log.EraseNames(ctx, x.r.Terms(), func(s string) bool { return names(s) || tied[s] }); err != nil {
-		return model.Refuse("gdpr-erase", err.Error())
+		x.problem(ownStore, "names beside the log: %s", err)
 	}
 	return nil
 }
