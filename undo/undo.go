@@ -426,7 +426,7 @@ type Restored struct {
 	Result      model.RetainResult
 	Again       Entry    // undoes the restore
 	Relations   int64    // fallen relations that were restored
-	Warnings    []string // relations that could not be restored, in words
+	Warnings    []string // what is not as it was: relations that could not be restored, vectors that are stale
 	Notes       []string // the store's own fields that began anew
 }
 
@@ -451,7 +451,7 @@ func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, lost
 			err = errors.New("it still stands, without this member, which only its own system can add again")
 		}
 		if err != nil {
-			warnings = append(warnings, "relation "+p.Item+": "+err.Error())
+			warnings = append(warnings, "relation "+p.Item+" is not put back: "+err.Error())
 		}
 	}
 	more := e.PartsTotal - int64(len(e.Parts))

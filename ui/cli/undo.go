@@ -87,7 +87,7 @@ func (a *app) restore(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	a.sayEach(done.Warnings, "not put back: %s")
+	a.sayEach(done.Warnings, "warning: %s")
 	a.sayEach(done.Notes, "note: %s")
 	word := "put back"
 	if done.Gone {

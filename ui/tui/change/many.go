@@ -279,7 +279,7 @@ func undoEach(d *desk.Desk, items []Target, why string) *task.Bulk {
 			}
 			o.Ok, o.Word = true, "put back"
 			for _, w := range done.Warnings {
-				o.Why = d.Esc.Sprintf("not put back: %s", d.Esc.LineMax(w, prose.MaxReason))
+				o.Why = d.Esc.LineMax(w, prose.MaxReason)
 			}
 			return o
 		})

@@ -159,7 +159,7 @@ func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) d
 	if len(done.Warnings) > 0 {
 		head := []text.Line{{Value: out.Text, Kind: text.Title}, {Kind: text.Blank}}
 		for _, w := range done.Warnings {
-			head = append(head, text.Line{Value: esc.Sprintf("not put back: %s", esc.LineMax(w, prose.MaxReason)), Kind: text.Alert})
+			head = append(head, text.Line{Value: esc.LineMax(w, prose.MaxReason), Kind: text.Alert})
 		}
 		out.Title, out.Page = "Undo", text.NewPage(head, "")
 	}
