@@ -74,7 +74,7 @@ func (s *Session) Calibration(ctx context.Context, store model.Store) ([]*TierSc
 	var problem error
 	for e := range review.Items(ctx, store, s.Judge) {
 		if e.Problem != "" {
-			problem = model.Errorf(model.Internal, "calibrate", "%s: %s", e.ID, e.Problem)
+			problem = model.Errorf(model.Internal, "calibrate", "%s", strings.TrimPrefix(e.ID+": "+e.Problem, ": "))
 			continue
 		}
 		c := tiers[e.Tier]
@@ -200,6 +200,9 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 			if err != nil {
 				note(model.Ref{Store: m.Name}, err)
 				break
+			}
+			if e.ID == "" {
+				continue // of what the store could not list; Items says so too
 			}
 			p := review.Part{Store: m.Name, ID: e.ID, Name: e.Source, At: e.At, Category: e.Category, Cause: e.Pattern, Signals: []string{e.Pattern}}
 			if full, err := review.Read(ctx, m.Store, e.ID); err == nil {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,8 @@ const (
 const around = 40
 
 // List streams every blocked text of a store: its filed entries first, then live items that no filed entry of
-// the same content covers. An error ends the stream; the entries before it are valid.
+// the same content covers. Its last entry has no id and names what the store could not list, if anything. An error
+// ends the stream; the entries before it are valid.
 func List(ctx context.Context, s model.Store) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		covered := map[string]bool{}
@@ -77,6 +79,8 @@ func List(ctx context.Context, s model.Store) iter.Seq2[Entry, error] {
 		for it, err := range everyItem(ctx, s) {
 			e, hit := Entry{}, true
 			switch {
+			case errors.As(err, new(unlisted)):
+				e = Entry{Store: s.Name, Problem: err.Error()}
 			case err != nil && it.ID == "":
 				yield(e, err)
 				return
@@ -94,14 +98,20 @@ func List(ctx context.Context, s model.Store) iter.Seq2[Entry, error] {
 	}
 }
 
+// unlisted are the parts of a store that could not be listed, in words.
+type unlisted []string
+
+func (u unlisted) Error() string { return "not looked at: " + strings.Join(u, "; ") }
+
 // everyItem reads every item of a store, hidden ones too. An error is beside the id of the item that could not be
-// read; without an id it ends the list.
+// read; without an id it ends the list. That of a list with gaps is unlisted.
 func everyItem(ctx context.Context, s model.Store) iter.Seq2[model.Item, error] {
 	return func(yield func(model.Item, error) bool) {
 		if s.Browser == nil {
 			return
 		}
 		req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
+		var gaps unlisted
 		for {
 			page, err := s.Browser.List(ctx, req)
 			if err != nil {
@@ -120,7 +130,15 @@ func everyItem(ctx context.Context, s model.Store) iter.Seq2[model.Item, error] 
 					return
 				}
 			}
+			for _, p := range page.Problems { // a store may repeat them on every page
+				if !slices.Contains(gaps, p) {
+					gaps = append(gaps, p)
+				}
+			}
 			if page.Next == "" {
+				if len(gaps) > 0 {
+					yield(model.Item{}, gaps)
+				}
 				return
 			}
 			req.Cursor = page.Next

@@ -254,3 +254,39 @@ func (w withHeld) ReadQuarantined(ctx context.Context, id string) (model.Quarant
 	}
 	return w.Quarantine.ReadQuarantined(ctx, id)
 }
+
+// TestAListNamesItsGaps: a directory that the store cannot list may hold blocked texts, so a review must not look
+// complete.
+func TestAListNamesItsGaps(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".memory")
+	write(t, dir, map[string]string{"AGENT.md": "fine\n"})
+	s, err := crewship.Open(t.Context(), crewship.Config{Name: "cs", Path: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Browser = gappy{s.Browser}
+	const gap = "not looked at: daily: permission denied"
+	if e := entries(t, s)[""]; e.Store != "cs" || e.Problem != gap {
+		t.Errorf("%+v", e)
+	}
+	judge, err := review.NewJudge(review.JudgeOptions{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for e := range review.Items(t.Context(), s, judge) {
+		got += e.Problem
+	}
+	if got != gap {
+		t.Errorf("the scan says %q", got)
+	}
+}
+
+// gappy is a store with a directory that it cannot list.
+type gappy struct{ model.Browser }
+
+func (g gappy) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	page, err := g.Browser.List(ctx, req)
+	page.Problems = append(page.Problems, "daily: permission denied")
+	return page, err
+}

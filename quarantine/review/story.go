@@ -3,6 +3,7 @@ package review
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"time"
@@ -26,7 +27,7 @@ func Items(ctx context.Context, s model.Store, judge *Judge) iter.Seq[Suspect] {
 		for it, err := range everyItem(ctx, s) {
 			e := Suspect{Item: it, Store: s.Name}
 			switch {
-			case err != nil && it.ID == "":
+			case err != nil && it.ID == "" && !errors.As(err, new(unlisted)):
 				e.Problem = "the list ended: " + err.Error()
 			case err != nil:
 				e.Problem = err.Error()

@@ -107,6 +107,10 @@ func (a *app) listQuarantine(ctx context.Context, s *operator.Session, _ []strin
 			if e.Problem != "" {
 				problems++
 			}
+			if e.ID == "" {
+				a.failed(model.Ref{Store: store.Name}, model.Errorf(model.Unavailable, "quarantine", "%s", e.Problem))
+				continue
+			}
 			tab.put("quarantine", a.newEntryRow(e))
 		}
 		return nil

@@ -168,6 +168,10 @@ func (a *app) calibrate(ctx context.Context, s *operator.Session, apply float64)
 				tab.put("calibration", calibrationRow{c.Store, c.Tier, c.Items, at, c.Flagged[i], writer, most, who})
 			}
 		}
+		if err != nil && len(tiers) > 0 {
+			a.failed(model.Ref{Store: store.Name}, err)
+			return &exitError{code: exitPartial}
+		}
 		return err
 	})
 	tab.flush()

@@ -219,3 +219,26 @@ func TestThresholdsThatCannotBeRead(t *testing.T) {
 		t.Errorf("now %q, %v", b, err)
 	}
 }
+
+// TestAReviewWithGaps: a review of a store that could not be listed whole is partial, and says what is missing.
+func TestAReviewWithGaps(t *testing.T) {
+	d := newDesk(t)
+	crew := filepath.Join(t.TempDir(), "crews", "1")
+	for _, dir := range []string{filepath.Join(crew, "shared", ".memory"), filepath.Join(crew, "agents", "bob")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(crew, "shared", ".memory", "CREW.md"), []byte("fine\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(t.TempDir(), filepath.Join(crew, "agents", "bob", ".memory")); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"list", "calibrate", "rescan"} {
+		r := d.run("--open", "crewship="+filepath.Join(crew, "..", ".."), "quarantine", verb, "--json").want(t, 3)
+		if !strings.Contains(r.err, "agents/bob/.memory") || strings.Contains(r.out, `"id":""`) {
+			t.Errorf("%s: %s\n%s", verb, r.out, r.err)
+		}
+	}
+}
