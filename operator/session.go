@@ -240,10 +240,17 @@ func (s *Session) Close() error {
 	return s.Fleet.Close()
 }
 
-// Writer is the writer of a change that names none: the operator, or the agent of a served store.
+// Writer is the writer of a change that names none: the operator, or the agent of a served store. The contract has no
+// field for a source: a token whose user is trusted writes as that user. Writes over the contract are reviewed only
+// where the configuration wants all untrusted ones reviewed: a desk afar works through it too.
 func (s *Session) Writer() origin.Writer {
 	if s.Door == Agents {
-		return origin.Writer{Actor: s.Who.ID, Session: origin.Clip(s.TTY), Face: string(s.Door), Channel: origin.Unknown, Trust: origin.Untrusted}
+		w := origin.Writer{Actor: s.Who.ID, Session: origin.Clip(s.TTY), Face: string(s.Door), Channel: origin.Unknown, Trust: origin.Untrusted,
+			Agent: s.Config.Door.Untrusted == "review"}
+		if slices.Contains(s.Config.Door.Trust[strings.TrimPrefix(s.Who.ID, Agent("").ID)], origin.User) {
+			w.Channel, w.Trust = origin.User, origin.Trusted
+		}
+		return w
 	}
 	face := CommandLine
 	if s.Door == Visit {

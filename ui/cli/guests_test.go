@@ -1,9 +1,12 @@
 package cli_test
 
 import (
+	"cmp"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -73,4 +76,57 @@ func TestOneServerAndRevokedTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	become("no tokens at all", one, out)
+}
+
+// TestReviewOnBothFaces: with untrusted = "review" a token's write waits over the contract as over MCP, unless the
+// operator trusts the token's user. Without the setting the contract writes what its store takes.
+func TestReviewOnBothFaces(t *testing.T) {
+	for untrusted, want := range map[string][3]string{"review": {"quarantined", "403", "200"}, "label": {"retained", "200", "200"}} {
+		d := newDesk(t)
+		const agent, desk = "0123456789abcdefghij-agent", "0123456789abcdefghij-desk"
+		tokens := d.file("tokens", "planner "+agent+"\ndesk "+desk+"\n")
+		d.env["MEMDESK_CONFIG"] = d.file("config.toml", "[door]\nuntrusted = \""+untrusted+"\"\n\n[door.trust]\ndesk = [\"user\"]\n")
+		url := strings.TrimSuffix(d.served("mcp", "--tokens", tokens, "--provider", "crewship"), "/mcp")
+		session := ""
+		post := func(path, token, body string) (code int, answer string) {
+			t.Helper()
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+path, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, v := range map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Session-Id": session} {
+				req.Header.Set(k, v)
+			}
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			all, err := io.ReadAll(res.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			session = cmp.Or(res.Header.Get("Mcp-Session-Id"), session)
+			return res.StatusCode, string(all)
+		}
+		post("/mcp", agent, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"p","version":"1"}}}`)
+		post("/mcp", agent, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		_, answer := post("/mcp", agent, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_retain","arguments":{"ref":"crewship:daily/2031-01-01.md","content":"by MCP"}}}`)
+		if !strings.Contains(answer, `"status":"`+want[0]+`"`) {
+			t.Errorf("%s: MCP answers %s", untrusted, answer)
+		}
+		for i, token := range []string{agent, desk} {
+			code, answer := post("/v1/retain", token, `{"id":"daily/2031-01-0`+strconv.Itoa(i+2)+`.md","mode":"append","content":"by the contract"}`)
+			if strconv.Itoa(code) != want[i+1] || code == http.StatusForbidden && !strings.Contains(answer, "held for review") {
+				t.Errorf("%s: the contract answers %d %s", untrusted, code, answer)
+			}
+		}
+		held := d.run("quarantine", "list", "--json").out
+		if n := strings.Count(held, `"id":"door/`); (n == 2) != (untrusted == "review") || n != 2 && n != 0 {
+			t.Errorf("%s: %d writes wait: %s", untrusted, n, held)
+		}
+		if row := d.run("origin", "crewship:daily/2031-01-03.md", "--json").rows[0]; row["channel"] != "user" || row["trust"] != "trusted" {
+			t.Errorf("%s: the desk's write: %v", untrusted, row)
+		}
+	}
 }
