@@ -104,8 +104,11 @@ func plainValue(v string) bool {
 
 // DecodeDocument reads text back. A structured text without front matter is all body and leaves Meta nil,
 // which Retain takes as "keep the metadata". Fields below the read-only note are marked ReadOnly. Malformed
-// front matter is InvalidInput with its line.
+// front matter is InvalidInput with its line, also front matter with CRLF line ends: it must not become the body.
 func DecodeDocument(kind DocumentKind, text string) (Document, error) {
+	if kind != Opaque && strings.HasPrefix(text, "---\r\n") {
+		return Document{}, Errorf(InvalidInput, "document", "line 1: the front matter has CRLF line ends: save it with LF")
+	}
 	if kind == Opaque || !strings.HasPrefix(text, fence) {
 		return Document{Body: text}, nil
 	}

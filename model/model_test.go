@@ -111,6 +111,7 @@ func TestDocumentRoundTrip(t *testing.T) {
 func TestDocumentErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"never closed", "---\ntype: fact\n", "line 3"},
+		{"CRLF", "---\r\ntype: fact\r\n---\r\nbody\r\n", "line 1"},
 		{"no colon", "---\ntype\n---\n", "line 2"},
 		{"space in a name", "---\na b: c\n---\n", "line 2"},
 		{"twice", "---\na: 1\na: 2\n---\n", `line 3: field "a" stands twice`},
