@@ -15,7 +15,7 @@ type Comparison struct {
 	// Ancestor is the common ancestor of both texts, when Origin says where it was found; else Unknown says
 	// why there is none.
 	Ancestor string
-	Origin   string // "version 3 of the store", "git commit 1a2b3c"
+	Origin   string // "version 3 of the store, by time", "git commit 1a2b3c, by time"
 	Unknown  string
 	Front    []FieldPair
 	Hunks    []merge.Hunk // left is the base, right is the copy
@@ -51,6 +51,9 @@ func Compare(ctx context.Context, s model.Store, c Copy) (Comparison, error) {
 	out.findAncestor(ctx, s)
 	if out.Threefold() {
 		out.Hunks = merge.Three(out.Ancestor, out.BaseText, out.CopyText)
+		for i, h := range out.Hunks {
+			out.Hunks[i].Unsure = h.Kind == merge.Left && len(h.Left) < len(h.Ancestor) || h.Kind == merge.Right && len(h.Right) < len(h.Ancestor)
+		}
 	} else {
 		out.Hunks = merge.Two(out.BaseText, out.CopyText)
 	}
@@ -61,7 +64,7 @@ func Compare(ctx context.Context, s model.Store, c Copy) (Comparison, error) {
 const maxVersions = 50
 
 // findAncestor takes the newest recorded text from before both sides were last written: from the store's own
-// history, else from git.
+// history, else from git. It may be younger than the split: a device that was offline wrote its copy later.
 func (c *Comparison) findAncestor(ctx context.Context, s model.Store) {
 	before := c.CopyTime
 	if !c.BaseTime.IsZero() && c.BaseTime.Before(before) {
@@ -98,7 +101,7 @@ func (c *Comparison) fromHistory(ctx context.Context, h model.History, before ti
 		if err != nil {
 			continue
 		}
-		c.Ancestor, c.Origin, c.Unknown = it.Body, "version "+v.ID+" of the store", ""
+		c.Ancestor, c.Origin, c.Unknown = it.Body, "version "+v.ID+" of the store, by time", ""
 		return true
 	}
 	return false

@@ -162,3 +162,34 @@ func TestTheAncestorIsFoundInGit(t *testing.T) {
 		t.Error("a program of the repository's configuration ran")
 	}
 }
+
+// TestADeletionByADatedAncestorIsAChoice: a device that was offline has its copy from before the newest version, so a
+// line that its copy lacks may be new in the base.
+func TestADeletionByADatedAncestorIsAChoice(t *testing.T) {
+	const base, copied = "n.md", "n.sync-conflict-20260527-083015-K3ZQ7AB.md"
+	d := newDesk(t, map[string]string{base: "1\n2\nnew in v1\n3\n4\nby the base\n", copied: "1\n2\n3\n4\n"})
+	d.store.History = dated("1\n2\nnew in v1\n3\n4\n")
+	c := d.find(copied)
+	c.BaseTime, c.CopyTime = time.Now(), time.Now()
+	got, err := conflict.Compare(t.Context(), d.store, c)
+	if err != nil || got.Origin != "version v1 of the store, by time" {
+		t.Fatalf("%q, %v", got.Origin, err)
+	}
+	if text, open := merge.Text(got.Hunks, nil); open != 1 || text != "1\n2\n3\n4\nby the base\n" {
+		t.Errorf("%d open, %q", open, text)
+	}
+	if marked := merge.Marked(got.Hunks, nil, "base", "copy"); !strings.Contains(marked, "<<<<<<< base\nnew in v1\n|||||||") {
+		t.Errorf("an editor gets %q", marked)
+	}
+}
+
+// dated is a history of one version, of long ago.
+type dated string
+
+func (dated) Revisions(context.Context, string) (model.Versions, error) {
+	return model.Versions{State: model.Recorded, Versions: []model.Version{{ID: "v1", Readable: true, At: time.Unix(0, 0)}}}, nil
+}
+
+func (d dated) ReadRevision(context.Context, string, string) (model.Item, error) {
+	return model.Item{Body: string(d)}, nil
+}

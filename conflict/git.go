@@ -54,7 +54,7 @@ func gitVersion(ctx context.Context, root, id string, before time.Time) (text, o
 	if err != nil || !utf8.Valid(blob) {
 		return "", "", unknown + "the committed text cannot be read"
 	}
-	return string(blob), "git commit " + hash[:12], ""
+	return string(blob), "git commit " + hash[:12] + ", by time", ""
 }
 
 func git(ctx context.Context, root string, args ...string) ([]byte, error) {

@@ -33,14 +33,18 @@ const (
 type Hunk struct {
 	Kind                  Kind
 	Ancestor, Left, Right []string
+	// Unsure: the ancestor may be younger than the split, so lines that one side lacks may be new on the other.
+	Unsure bool
 }
 
 // Open reports whether the hunk needs a choice.
-func (h Hunk) Open() bool { return h.Kind == Conflict }
+func (h Hunk) Open() bool { return h.Kind == Conflict || h.Unsure }
 
 // Lines are the hunk's lines under a choice; Undecided gives the agreed ones, and nil for an open hunk.
 func (h Hunk) Lines(s Side) []string {
 	switch {
+	case s == Undecided && h.Open():
+		return nil
 	case s == TakeLeft, s == Undecided && (h.Kind == Same || h.Kind == Left || h.Kind == Agreed):
 		return h.Left
 	case s == TakeRight, s == Undecided && h.Kind == Right:

@@ -206,9 +206,12 @@ func (a *app) unified(cmp conflict.Comparison) {
 			}
 			continue
 		}
-		if cmp.Threefold() {
+		switch {
+		case h.Unsure:
+			a.linef("@@ %s, or these lines are new on the other side @@", changedBy[h.Kind])
+		case cmp.Threefold():
 			a.linef("@@ %s @@", changedBy[h.Kind])
-		} else {
+		default:
 			a.linef("@@")
 		}
 		for _, l := range h.Left {
