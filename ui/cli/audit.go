@@ -295,8 +295,12 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 			a.linef("open intent: record %d, %s in %s at %s: the outcome is not known", r.Seq, r.Action, orDash(r.Store), when(r.TS))
 		}
 	}
-	if rep.OK && rep.Names.Forged == 0 && slices.ContainsFunc(rep.Proven, func(p audit.Proven) bool { return p.Kind == "witness" && p.State == audit.ProvenUnreadable }) {
-		return &exitError{code: exitPartial} // an anchor did not answer
+	// An anchor outside that does not answer, is gone, or holds nothing leaves open whether the log was rewritten.
+	silent := func(p audit.Proven) bool {
+		return p.Kind != "own" && (p.State == audit.ProvenUnreadable || p.State == audit.ProvenNone)
+	}
+	if rep.OK && rep.Names.Forged == 0 && rep.Events > 0 && slices.ContainsFunc(rep.Proven, silent) {
+		return &exitError{code: exitPartial}
 	}
 	if !rep.OK && !rep.Acknowledged {
 		a.sayf("no change is possible until `memdesk audit acknowledge --reason TEXT`")

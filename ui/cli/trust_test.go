@@ -172,3 +172,29 @@ func TestACheckpointWithoutItsAnchor(t *testing.T) {
 	d.run("--config", config, "forget", "crewship:AGENT.md", "--yes").want(t, 0)
 	d.run("--config", config, "-q", "audit", "checkpoint").want(t, 3, "not every anchor has it", "memdesk/")
 }
+
+// TestAVerificationWithoutItsAnchor: whoever deletes an anchor's file, or writes rubbish to it, must not pass a
+// scheduled verification.
+func TestAVerificationWithoutItsAnchor(t *testing.T) {
+	d := newDesk(t)
+	config, anchor := filepath.Join(d.dir, "own.toml"), filepath.Join(d.dir, "anchor")
+	if err := os.WriteFile(config, []byte("[[audit.anchor]]\nkind = \"file\"\npath = \""+anchor+"\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	verify := func(code int, words ...string) {
+		t.Helper()
+		d.run("--config", config, "audit", "verify").want(t, code, words...)
+	}
+	verify(0) // there is no record to vouch for
+	d.run("--config", config, "forget", "crewship:AGENT.md", "--yes").want(t, 0)
+	d.run("--config", config, "audit", "checkpoint").want(t, 0)
+	verify(0, "are as they were")
+	if err := os.WriteFile(anchor, []byte("rubbish\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	verify(3, "intact", "proves nothing")
+	if err := os.Remove(anchor); err != nil {
+		t.Fatal(err)
+	}
+	verify(3, "intact", "the file is not there")
+}
