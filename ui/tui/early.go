@@ -69,7 +69,7 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 	}
 	ea.waiting = append(ea.waiting, k)
 	if n := len(ea.waiting); n > 1 {
-		ea.a.D.Tell("the list is loading: %s and %s wait for it, esc drops them", ea.waiting[0], prose.Plural(int64(n-1), "more key"))
+		ea.a.D.Tell("the list is loading: %s and %s wait for it, esc drops them", ea.waiting[0], prose.Plural(n-1, "more key"))
 	} else {
 		ea.a.D.Tell("the list is loading: %s waits for it, esc drops it", ea.waiting[0])
 	}

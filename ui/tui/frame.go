@@ -200,7 +200,7 @@ func (a *App) storeCount() (all, failed safetext.Text) {
 	esc := a.D.Esc
 	down := a.down()
 	up := len(a.members) - len(down)
-	all = esc.Sprintf("%d/%s up", up, prose.Plural(int64(len(a.members)), "store"))
+	all = esc.Sprintf("%d/%s up", up, prose.Plural(len(a.members), "store"))
 	if a.width < fullBarFrom {
 		all = esc.Sprintf("%d/%d up", up, len(a.members))
 	}
@@ -273,7 +273,7 @@ func (a *App) ReadOnly() (why, short safetext.Text) {
 	case len(names) == len(a.members):
 		return esc.Const("READ-ONLY: every store"), esc.Const("READ-ONLY")
 	}
-	return esc.Sprintf("read-only: %s", esc.Join(names, " ")), esc.Sprintf("read-only, %s", prose.Plural(int64(len(names)), "store"))
+	return esc.Sprintf("read-only: %s", esc.Join(names, " ")), esc.Sprintf("read-only, %s", prose.Plural(len(names), "store"))
 }
 
 // breadcrumbs is the border above the pane. The detail beside a list has a title of its own

@@ -81,7 +81,7 @@ func (l *leaver) leaveNow(running []jobs.Status, tied map[jobs.ID]bool, unknown 
 	}
 	for _, b := range l.a.D.Work.Bulks {
 		if _, listed := tied[b.JobID()]; !listed {
-			stops = append(stops, text.Line{Value: esc.Sprintf("- %s: %s (%s of %s)", task.JobKind(b.Kind), b.Title, prose.Group(int64(b.Done())), prose.Plural(int64(b.Total), b.Noun))})
+			stops = append(stops, text.Line{Value: esc.Sprintf("- %s: %s (%s of %s)", task.JobKind(b.Kind), b.Title, prose.Group(b.Done()), prose.Plural(b.Total, b.Noun))})
 		}
 	}
 	for _, e := range l.a.D.Exports.Files {
@@ -106,7 +106,7 @@ func (l *leaver) leaveNow(running []jobs.Status, tied map[jobs.ID]bool, unknown 
 		lines = append(lines, text.Line{Value: esc.Sprintf("What else runs is not known: %s.", prose.Reason(esc, unknown)), Kind: text.Alert})
 	}
 	if len(goes) > 0 {
-		lines = append(lines, text.Line{Value: esc.Sprintf("%s run on their own and go on:", prose.Plural(int64(len(goes)), "job"))})
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s run on their own and go on:", prose.Plural(len(goes), "job"))})
 		lines = append(lines, few(esc, goes)...)
 	}
 	lines = append(lines, text.Line{Value: esc.Const("Cancel stays here; :jobs lists the work."), Kind: text.Note})
@@ -122,5 +122,5 @@ func few(esc safetext.Escaper, lines []text.Line) []text.Line {
 	if len(lines) <= 5 {
 		return lines
 	}
-	return append(lines[:4:4], text.Line{Value: esc.Sprintf("- and %s more", prose.Group(int64(len(lines)-4)))})
+	return append(lines[:4:4], text.Line{Value: esc.Sprintf("- and %s more", prose.Group(len(lines)-4))})
 }

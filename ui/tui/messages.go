@@ -62,7 +62,7 @@ func (ps *pages) messageLines() []text.Line {
 	case len(ps.a.said.kept) == 0:
 		lines = append(lines, text.Line{Value: esc.Const("Nothing was said yet.")})
 	case ps.a.said.gone > 0:
-		lines = append(lines, text.Line{Value: esc.Sprintf("%s are not kept any more.", prose.Plural(int64(ps.a.said.gone), "older message")), Kind: text.Note})
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s are not kept any more.", prose.Plural(ps.a.said.gone, "older message")), Kind: text.Note})
 	}
 	return lines
 }

@@ -33,7 +33,7 @@ type Target struct {
 
 // forgetEach removes items that have not changed since they were marked; after may be nil.
 func forgetEach(d *desk.Desk, noun string, items []Target, why string, after func(context.Context, []model.Ref) safetext.Text) *task.Bulk {
-	b := &task.Bulk{Kind: "console-forget", Title: "forget " + prose.Plural(int64(len(items)), noun), Noun: noun, Total: len(items)}
+	b := &task.Bulk{Kind: "console-forget", Title: "forget " + prose.Plural(len(items), noun), Noun: noun, Total: len(items)}
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		var gone []model.Ref
 		err := b.Each(ctx, j, func(i int) string { return items[i].Ref.String() }, func(ctx context.Context, i int) task.Outcome {
@@ -172,7 +172,7 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("%s marked, %s of them not in this filter (%s): they are not on the screen.", prose.Group(n), prose.Group(hidden), q.Filter), Kind: text.Alert})
 	}
 	if q.Left > 0 {
-		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("%s left out and marked still: nothing of them can be deleted here.", prose.Plural(int64(q.Left), "marked row")), Kind: text.Alert})
+		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("%s left out and marked still: nothing of them can be deleted here.", prose.Plural(q.Left, "marked row")), Kind: text.Alert})
 	}
 	for _, t := range q.Items[:min(len(q.Items), 5)] {
 		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("- %s", esc.LineMax(t.Name, prose.MaxTitle))})
@@ -209,7 +209,7 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 	case k == 0:
 		add(q.Verb+" all "+prose.Group(n), q.Items)
 	default:
-		add(q.Verb+" the "+prose.Group(int64(k))+" in the filter", here)
+		add(q.Verb+" the "+prose.Group(k)+" in the filter", here)
 		add(q.Verb+" all "+prose.Group(n), q.Items)
 	}
 	return out, safetext.Text{}
@@ -221,7 +221,7 @@ func storesWords(esc safetext.Escaper, stores []string) safetext.Text {
 		return esc.Sprintf("the store %s", stores[0])
 	}
 	if n := len(stores); n > 5 {
-		return esc.Sprintf("%s", prose.Plural(int64(n), "store"))
+		return esc.Sprintf("%s", prose.Plural(n, "store"))
 	}
 	last := len(stores) - 1
 	return esc.Sprintf("the stores %s and %s", strings.Join(stores[:last], ", "), stores[last])
@@ -265,7 +265,7 @@ func (us *Undos) undoMany(ids []string) tea.Cmd {
 }
 
 func undoEach(d *desk.Desk, items []Target, why string) *task.Bulk {
-	b := &task.Bulk{Kind: "console-undo", Title: "undo of " + prose.Plural(int64(len(items)), "item"), Noun: "item", Total: len(items)}
+	b := &task.Bulk{Kind: "console-undo", Title: "undo of " + prose.Plural(len(items), "item"), Noun: "item", Total: len(items)}
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		return b.Each(ctx, j, func(i int) string { return items[i].undo }, func(ctx context.Context, i int) task.Outcome {
 			o := task.Outcome{Store: items[i].Ref.Store, Name: items[i].Name, Word: "left"}

@@ -104,7 +104,7 @@ func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, p
 	}
 	lines := []text.Line{
 		{Value: esc.Sprintf("Take back what %s wrote since %s?", esc.LineMax(w.Source, prose.MaxTitle), esc.Line(w.Since)), Kind: text.Title},
-		{Value: esc.Sprintf("%s: %s to forget, %s to put back as it was before, %s left.", prose.Plural(int64(len(plan)), "item"),
+		{Value: esc.Sprintf("%s: %s to forget, %s to put back as it was before, %s left.", prose.Plural(len(plan), "item"),
 			prose.Group(counts[origin.ActForget]), prose.Group(counts[origin.ActRestore]), prose.Group(counts[origin.ActSkip]))},
 	}
 	if given := tb.GivenWords(ctx, refs, since); !given.IsEmpty() { // the operator can ask them what they derived
@@ -159,10 +159,10 @@ func (tb *Takebacks) GivenWords(ctx context.Context, refs []model.Ref, since tim
 	const most = 5
 	more := tb.D.Esc.Const("")
 	if len(who) > most {
-		more = tb.D.Esc.Sprintf(" and %s", prose.Plural(int64(len(who)-most), "other"))
+		more = tb.D.Esc.Sprintf(" and %s", prose.Plural(len(who)-most, "other"))
 		who = who[:most]
 	}
-	return tb.D.Esc.Sprintf("given to agents %s since: %s%s", prose.Plural(int64(len(given)), "time"), tb.D.Esc.Join(who, ", "), more)
+	return tb.D.Esc.Sprintf("given to agents %s since: %s%s", prose.Plural(len(given), "time"), tb.D.Esc.Join(who, ", "), more)
 }
 
 // form asks for the writer and the start time; wrong names the error in a field.
@@ -191,7 +191,7 @@ func (tb *Takebacks) form(w Writing, at int, wrong string) *dialog.Dialog {
 // begin is the job: each store is taken back as a whole or not at all.
 func (tb *Takebacks) begin(plan []origin.Taken, why string) *task.Bulk {
 	esc := tb.D.Esc
-	b := &task.Bulk{Kind: "console-takeback", Title: "take back " + prose.Plural(int64(len(plan)), "item"), Noun: "item", Total: len(plan)}
+	b := &task.Bulk{Kind: "console-takeback", Title: "take back " + prose.Plural(len(plan), "item"), Noun: "item", Total: len(plan)}
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		return j.Step(ctx, "takeback", func(ctx context.Context) error {
 			done, undone, err := tb.D.Origins.Takeback(context.WithoutCancel(ctx), plan, why)

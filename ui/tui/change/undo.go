@@ -111,7 +111,7 @@ func undoDialog(d *desk.Desk, u operator.UndoRow) *dialog.Dialog {
 	switch {
 	case len(u.Items) > 1:
 		what = esc.Sprintf("Restores all of them as they were (%s bytes):", prose.Group(u.Bytes))
-		title = esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), prose.Plural(int64(len(u.Items)), "item"))
+		title = esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), prose.Plural(len(u.Items), "item"))
 	case !u.Existed:
 		what = esc.Const("Removes the item that the change made.")
 	}
@@ -221,7 +221,7 @@ func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[o
 	}
 	var notice desk.Said
 	if damaged > 0 {
-		notice.Text = us.D.Esc.Sprintf("%s cannot be read: memdesk undo list names them", prose.Plural(int64(damaged), "damaged entry"))
+		notice.Text = us.D.Esc.Sprintf("%s cannot be read: memdesk undo list names them", prose.Plural(damaged, "damaged entry"))
 	}
 	return record.Whole(out), notice, nil
 }

@@ -44,7 +44,7 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	head = append(head, text.Known(Field("revision", esc.Line(string(it.Revision))))...)
 	if hidden := safetext.Hidden(it.Body); hidden > 0 {
 		head = append(head, text.Line{Name: esc.Const("hidden"), Kind: text.Warn,
-			Value: esc.Sprintf("%s shown escaped", prose.Plural(int64(hidden), "control or invisible character"))})
+			Value: esc.Sprintf("%s shown escaped", prose.Plural(hidden, "control or invisible character"))})
 	}
 	head = append(head, MetaLines(esc, it)...)
 	head = append(head, linkLines(esc, it)...)
@@ -82,7 +82,7 @@ func MetaLines(esc safetext.Escaper, it model.Item) []text.Line {
 	var empty []safetext.Text
 	for i, f := range it.Meta {
 		if i == maxFields {
-			lines = append(lines, text.Line{Value: esc.Sprintf("and %s", prose.Plural(int64(len(it.Meta)-i), "more field")), Kind: text.Note})
+			lines = append(lines, text.Line{Value: esc.Sprintf("and %s", prose.Plural(len(it.Meta)-i, "more field")), Kind: text.Note})
 			break
 		}
 		if f.Value == "" {

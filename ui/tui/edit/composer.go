@@ -72,7 +72,7 @@ func (ed *Edits) composed(e *Edit, words string) tea.Cmd {
 	why := ""
 	switch lines := strings.Count(words, "\n"); {
 	case words == e.Original && (len(words) > composedBytes || lines > composedLines):
-		why = "it has " + prose.Size(int64(len(words))) + " and " + prose.Plural(int64(lines), "line") + ", too much for the built-in editor"
+		why = "it has " + prose.Size(int64(len(words))) + " and " + prose.Plural(lines, "line") + ", too much for the built-in editor"
 	case textOf(c.area.Value()) != words:
 		why = "the built-in editor cannot hold this text as it is"
 	}

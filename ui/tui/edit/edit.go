@@ -114,7 +114,7 @@ func (ed *Edits) hiddenDialog(e *Edit, n int) *dialog.Dialog {
 		Title: esc.Const("Edit"), NoReason: true,
 		Lines: []text.Line{
 			{Value: esc.Sprintf("Open %s in the editor?", esc.LineMax(e.Label, prose.MaxTitle)), Kind: text.Title},
-			{Value: esc.Sprintf("It holds %s. The editor gets the bytes as they are stored: what they do there is the editor's business.", prose.Plural(int64(n), "control or invisible character")), Kind: text.Alert},
+			{Value: esc.Sprintf("It holds %s. The editor gets the bytes as they are stored: what they do there is the editor's business.", prose.Plural(n, "control or invisible character")), Kind: text.Alert},
 		},
 		Choices:  []dialog.Choice{{Verb: "Open", Run: func() tea.Cmd { return ed.StartEditor(e) }}},
 		Canceled: func() tea.Cmd { return ed.ThrowAway(e, "cancelled: nothing was changed") },
@@ -196,14 +196,14 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 	d.Choices = append([]dialog.Choice{{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		return ed.save(ctx, e, words, f.Reason)
 	}}}, ed.otherwise(e)...)
-	numbers := esc.Sprintf("%s added, %s removed; %s bytes become %s.", prose.Plural(int64(c.Added), "line"), prose.Plural(int64(c.Removed), "line"), prose.Group(int64(len(e.Base))), prose.Group(int64(len(words))))
+	numbers := esc.Sprintf("%s added, %s removed; %s bytes become %s.", prose.Plural(c.Added, "line"), prose.Plural(c.Removed, "line"), prose.Group(len(e.Base)), prose.Group(len(words)))
 	title := esc.Sprintf("%s %s?", verb, name)
 	switch e.What {
 	case createItem:
-		numbers = esc.Sprintf("This writes 1 new item (%s bytes) to the store %s.", prose.Group(int64(len(words))), esc.Line(e.Store.Name))
+		numbers = esc.Sprintf("This writes 1 new item (%s bytes) to the store %s.", prose.Group(len(words)), esc.Line(e.Store.Name))
 	case appendItem:
 		title = esc.Sprintf("Append to %s?", name)
-		numbers = esc.Sprintf("This adds %s bytes at the end of 1 item of the store %s.", prose.Group(int64(len(words))), esc.Line(e.Store.Name))
+		numbers = esc.Sprintf("This adds %s bytes at the end of 1 item of the store %s.", prose.Group(len(words)), esc.Line(e.Store.Name))
 	case ResolveItem:
 		title = esc.Sprintf("Resolve %s with this text?", name)
 		d.Name = ed.D.TypedName(e.Store, e.Label)
@@ -225,7 +225,7 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 		d.Lines = append(d.Lines, text.Line{Value: esc.Const("The marks of the merge (<<<<<<<, =======, >>>>>>>) are still in the text."), Kind: text.Alert})
 	}
 	if n := safetext.Hidden(words); n > 0 {
-		d.Lines = append(d.Lines, text.Line{Value: esc.Sprintf("The text holds %s.", prose.Plural(int64(n), "control or invisible character")), Kind: text.Alert})
+		d.Lines = append(d.Lines, text.Line{Value: esc.Sprintf("The text holds %s.", prose.Plural(n, "control or invisible character")), Kind: text.Alert})
 	}
 	d.Lines = append(d.Lines, text.Line{Value: esc.Const("If the item has changed meanwhile, nothing is overwritten. Cancel puts your text aside."), Kind: text.Note})
 	return d

@@ -140,7 +140,7 @@ func (l *linear) mark(argument string) tea.Cmd {
 		return l.say("Give numbers of the page that was read last, as in mark 1 3-5, or mark all.")
 	}
 	if l.reach(which, true) {
-		l.say("%s marked.", prose.Plural(int64(list.Marked().N()), "row"))
+		l.say("%s marked.", prose.Plural(list.Marked().N(), "row"))
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func (l *linear) page() error {
 	switch total := page.Total; {
 	case !first, total.Unknown && b.side != nil: // said by the act that opened it
 	case total.Unknown && page.Next == "":
-		l.say("%s.", prose.Plural(int64(page.Rows), is.Noun))
+		l.say("%s.", prose.Plural(page.Rows, is.Noun))
 	case total.Unknown:
 		l.say("Nobody has counted these %s.", safetext.Noun(2, is.Noun))
 	case total.AtLeast:

@@ -42,7 +42,7 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 	l.say("Type or paste the text of %s. A line with a single dot ends it; .cancel leaves it as it is; a line that begins with a dot is typed with one dot more.", l.esc.LineMax(e.Label, prose.MaxTitle))
 	lines := strings.SplitAfter(was, "\n")
 	if was != "" {
-		l.say("The text as it stands has %s: .old puts them in, .old 2-5 puts in lines 2 to 5, .read reads them.", prose.Plural(int64(text.NewPage(nil, was).Total), "line"))
+		l.say("The text as it stands has %s: .old puts them in, .old 2-5 puts in lines 2 to 5, .read reads them.", prose.Plural(text.NewPage(nil, was).Total, "line"))
 	}
 	var b strings.Builder
 	for {

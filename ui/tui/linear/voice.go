@@ -131,7 +131,7 @@ type spoken struct {
 func (v *voice) body(s *spoken) {
 	t := s.t
 	if s.off == 0 && t.Body != "" {
-		v.say("Body, %s:", prose.Plural(int64(t.Total), "line"))
+		v.say("Body, %s:", prose.Plural(t.Total, "line"))
 	}
 	for n := 0; s.off < len(t.Body) && n < linearText; n++ {
 		end, next := t.PieceEnd(s.off)
@@ -145,7 +145,7 @@ func (v *voice) body(s *spoken) {
 	v.more = nil
 	switch {
 	case s.off < len(t.Body):
-		v.say("Line %s of %s; more goes on.", prose.Group(int64(t.LineAt(s.off))), prose.Group(int64(t.Total)))
+		v.say("Line %s of %s; more goes on.", prose.Group(t.LineAt(s.off)), prose.Group(t.Total))
 		v.more = func() { v.body(s) }
 	case t.Body != "":
 		v.say("End.")

@@ -67,7 +67,7 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (P
 			}
 			if len(all.Rows) >= maxSorted {
 				all.Next = page.Next
-				all.Problems = append(all.Problems, "only the first "+prose.Group(int64(len(all.Rows)))+" rows are sorted")
+				all.Problems = append(all.Problems, "only the first "+prose.Group(len(all.Rows))+" rows are sorted")
 				break
 			}
 		}

@@ -49,9 +49,9 @@ func (w *Underway) Words() safetext.Text {
 	switch n := len(w.Bulks); {
 	case n == 1 && !w.shown(w.Bulks[0]):
 		b := w.Bulks[0]
-		return esc.Sprintf("at work: %s, %s of %s; :jobs shows it", JobKind(b.Kind), prose.Group(int64(b.Done())), prose.Plural(int64(b.Total), b.Noun))
+		return esc.Sprintf("at work: %s, %s of %s; :jobs shows it", JobKind(b.Kind), prose.Group(b.Done()), prose.Plural(b.Total, b.Noun))
 	case n > 1:
-		return esc.Sprintf("at work: %s; :jobs lists them", prose.Plural(int64(n), "job"))
+		return esc.Sprintf("at work: %s; :jobs lists them", prose.Plural(n, "job"))
 	}
 	return safetext.Text{}
 }
@@ -139,11 +139,11 @@ func (b *Bulk) numbers(esc safetext.Escaper) safetext.Text {
 	if b.found != "" {
 		total, noun = done, b.found
 	}
-	text, end := esc.Sprintf("%s of %s", prose.Group(int64(done)), prose.Plural(int64(total), noun)), "done"
+	text, end := esc.Sprintf("%s of %s", prose.Group(done), prose.Plural(total, noun)), "done"
 	if b.Failed > 0 && b.Ready != "" {
-		text, end = esc.Sprintf("%s of %s searched", prose.Group(int64(done-b.Failed)), prose.Plural(int64(total), noun)), "ended"
+		text, end = esc.Sprintf("%s of %s searched", prose.Group(done-b.Failed), prose.Plural(total, noun)), "ended"
 	} else if b.Failed > 0 {
-		text, end = esc.Sprintf("%s, %s %s", text, prose.Group(int64(b.Failed)), cmp.Or(b.Bad, "failed")), "ended"
+		text, end = esc.Sprintf("%s, %s %s", text, prose.Group(b.Failed), cmp.Or(b.Bad, "failed")), "ended"
 	} else if b.Ready != "" {
 		text, end = esc.Sprintf("%s searched", text), b.Ready
 	}
@@ -172,7 +172,7 @@ func (b *Bulk) hasEnded() (ended bool) {
 func (b *Bulk) Progress(esc safetext.Escaper) safetext.Text {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	text := esc.Sprintf("%s of %s, %s not done", prose.Group(int64(len(b.rows))), prose.Plural(int64(b.Total), b.Noun), prose.Group(int64(b.Failed)))
+	text := esc.Sprintf("%s of %s, %s not done", prose.Group(len(b.rows)), prose.Plural(b.Total, b.Noun), prose.Group(b.Failed))
 	if !b.now.IsEmpty() {
 		text = esc.Sprintf("%s; %s", text, b.now)
 	}

@@ -86,7 +86,7 @@ func (w *Underway) fetchJobs(ctx context.Context, q operator.PageQuery) (record.
 			running++
 		}
 	}
-	return out, desk.Said{Text: d.Esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", prose.Plural(int64(running), "job"), prose.Group(int64(len(all)-running))), Calm: true}, err
+	return out, desk.Said{Text: d.Esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", prose.Plural(running, "job"), prose.Group(len(all)-running)), Calm: true}, err
 }
 
 func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
@@ -120,7 +120,7 @@ func JobProgress(esc safetext.Escaper, st jobs.Status) safetext.Text {
 	case st.Done > 0:
 		return esc.Sprintf("%s", prose.Plural(st.Done, cmp.Or(st.Unit, "step")))
 	case st.Steps > 0:
-		return esc.Sprintf("%s", prose.Plural(int64(st.Steps), "step"))
+		return esc.Sprintf("%s", prose.Plural(st.Steps, "step"))
 	}
 	if st.State.UnderWay() {
 		return esc.Const("no step done yet")
@@ -154,7 +154,7 @@ func jobText(d *desk.Desk, row jobRow) *text.Page {
 	if row.Err != nil {
 		head = append(head, text.Line{Name: esc.Const("why"), Value: prose.Reason(esc, row.Err), Kind: text.Warn})
 	}
-	head = append(head, desk.Field("steps", esc.Sprintf("%s in its journal", prose.Plural(int64(row.Steps), "complete step"))),
+	head = append(head, desk.Field("steps", esc.Sprintf("%s in its journal", prose.Plural(row.Steps, "complete step"))),
 		desk.Field("job", esc.Line(string(row.ID))), desk.Field("kind", esc.LineMax(row.Kind, prose.MaxTitle)), desk.Field("process", esc.Const(strconv.Itoa(row.PID))))
 	return text.NewPage(head, "")
 }

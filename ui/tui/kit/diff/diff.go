@@ -110,7 +110,7 @@ func (c *Comparison) line(sign byte, content string, marks []text.Mark) {
 
 // CopyWords says how a copy differs from its base, in signs and in words.
 func (c Change) CopyWords(esc safetext.Escaper) safetext.Text {
-	more, less := "has "+prose.Plural(int64(c.Added), "line")+" more", "lacks "+prose.Plural(int64(c.Removed), "line")
+	more, less := "has "+prose.Plural(c.Added, "line")+" more", "lacks "+prose.Plural(c.Removed, "line")
 	switch {
 	case c.Removed == 0:
 		less = ""
@@ -124,12 +124,12 @@ func (c Change) CopyWords(esc safetext.Escaper) safetext.Text {
 
 // Words says a change in signs and in words.
 func (c Change) Words(esc safetext.Escaper) safetext.Text {
-	return esc.Sprintf("+%s -%s: %s added, %s removed", prose.Group(int64(c.Added)), prose.Group(int64(c.Removed)), prose.Plural(int64(c.Added), "line"), prose.Plural(int64(c.Removed), "line"))
+	return esc.Sprintf("+%s -%s: %s added, %s removed", prose.Group(c.Added), prose.Group(c.Removed), prose.Plural(c.Added, "line"), prose.Plural(c.Removed, "line"))
 }
 
 // Signs says a change in signs only.
 func (c Change) Signs() string {
-	return "+" + prose.Group(int64(c.Added)) + " -" + prose.Group(int64(c.Removed))
+	return "+" + prose.Group(c.Added) + " -" + prose.Group(c.Removed)
 }
 
 // Section appends one of several comparisons, under a heading with its numbers.
@@ -138,7 +138,7 @@ func (c *Comparison) Section(esc safetext.Escaper, heading, oldName, newName, ol
 	part.Compare(esc, oldName, newName, old, new)
 	c.body.WriteString("# " + heading)
 	if part.Added+part.Removed > 0 {
-		c.body.WriteString(": " + prose.Plural(int64(part.Added), "line") + " added, " + prose.Group(int64(part.Removed)) + " removed")
+		c.body.WriteString(": " + prose.Plural(part.Added, "line") + " added, " + prose.Group(part.Removed) + " removed")
 	}
 	c.body.WriteByte('\n')
 	at := c.body.Len()

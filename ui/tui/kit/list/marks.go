@@ -231,7 +231,7 @@ func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
 	w := m.Walk
 	if a.err != nil {
 		m.Stop()
-		return d.Warn("marking stopped at %s: %s", prose.Plural(int64(m.N()), "row"), prose.Reason(d.Esc, a.err))
+		return d.Warn("marking stopped at %s: %s", prose.Plural(m.N(), "row"), prose.Reason(d.Esc, a.err))
 	}
 	id := m.list().Id
 	for _, r := range a.page.Rows {
@@ -268,20 +268,20 @@ func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
 
 func (m *Marks[T, M]) ended(d *loop.Loop) tea.Cmd {
 	m.Stop()
-	return d.Tell("%s marked", prose.Plural(int64(m.N()), "row"))
+	return d.Tell("%s marked", prose.Plural(m.N(), "row"))
 }
 
 // Crumb says how many rows are marked.
 func (m *Marks[T, M]) Crumb(esc safetext.Escaper) []safetext.Text {
 	switch {
 	case m.Walk != nil:
-		return []safetext.Text{esc.Sprintf("marking: %s so far", prose.Group(int64(m.N()+len(m.part))))}
+		return []safetext.Text{esc.Sprintf("marking: %s so far", prose.Group(m.N()+len(m.part)))}
 	case m.N() > 0 && m.Uncounted() != "":
-		return []safetext.Text{esc.Sprintf("%s marked, counting those in this filter", prose.Group(int64(m.N())))}
+		return []safetext.Text{esc.Sprintf("%s marked, counting those in this filter", prose.Group(m.N()))}
 	case m.Outside() > 0:
-		return []safetext.Text{esc.Sprintf("%s marked, %s of them not in this filter", prose.Group(int64(m.N())), prose.Group(int64(m.Outside())))}
+		return []safetext.Text{esc.Sprintf("%s marked, %s of them not in this filter", prose.Group(m.N()), prose.Group(m.Outside()))}
 	case m.N() > 0:
-		return []safetext.Text{esc.Sprintf("%s marked", prose.Group(int64(m.N())))}
+		return []safetext.Text{esc.Sprintf("%s marked", prose.Group(m.N()))}
 	}
 	return nil
 }

@@ -239,7 +239,7 @@ func (w *Window[T]) Looking(esc safetext.Escaper) []safetext.Text {
 	if w.Trail == nil || w.Trail.Seen == 0 {
 		return nil
 	}
-	return []safetext.Text{esc.Sprintf("looking: %s so far", prose.Plural(int64(w.Trail.Seen), "row"))}
+	return []safetext.Text{esc.Sprintf("looking: %s so far", prose.Plural(w.Trail.Seen, "row"))}
 }
 
 // StopLooking is the key that ends a trail; nil without one.
@@ -248,7 +248,7 @@ func (w *Window[T]) StopLooking(d *loop.Loop, then func() tea.Cmd) []act.Act {
 		return nil
 	}
 	return []act.Act{{Keys: []string{"esc"}, Name: "stop looking", Doc: "stop looking for the row; the cursor goes to the nearest that was found", Do: func() tea.Cmd {
-		d.Tell("stopped after %s", prose.Plural(int64(w.Trail.Seen), "row"))
+		d.Tell("stopped after %s", prose.Plural(w.Trail.Seen, "row"))
 		return tea.Batch(w.leave(), then())
 	}}}
 }

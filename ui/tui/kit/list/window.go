@@ -445,7 +445,7 @@ func (w *Window[T]) problems(esc safetext.Escaper) safetext.Text {
 	case 1:
 		return esc.Sprintf("not looked at: %s", esc.LineMax(all[0], prose.MaxReason))
 	}
-	return esc.Sprintf("not looked at: %s (and %s)", esc.LineMax(all[0], prose.MaxReason), prose.Plural(int64(len(all)-1), "more problem"))
+	return esc.Sprintf("not looked at: %s (and %s)", esc.LineMax(all[0], prose.MaxReason), prose.Plural(len(all)-1, "more problem"))
 }
 
 // Nothing says why there is no row at the cursor: a list that is still loading is not empty.
@@ -491,7 +491,7 @@ func (w *Window[T]) Position() safetext.Text {
 	case w.first >= 0:
 		return safetext.Sprintf("%s of %s", safetext.Const(prose.Group(w.first+int64(w.Sel)+1)), safetext.Const(prose.Count(total)))
 	case w.Pages[len(w.Pages)-1].Next == "":
-		return safetext.Sprintf("%s before the end of %s", safetext.Const(prose.Group(int64(len(w.Rows)-1-w.Sel))), safetext.Const(prose.Count(total)))
+		return safetext.Sprintf("%s before the end of %s", safetext.Const(prose.Group(len(w.Rows)-1-w.Sel)), safetext.Const(prose.Count(total)))
 	}
 	return safetext.Sprintf("somewhere in %s", safetext.Const(prose.Count(total)))
 }

@@ -65,8 +65,8 @@ func inUTC(t time.Time, layout string) string {
 }
 
 // Group writes 48210 as 48,210.
-func Group(n int64) string {
-	s := strconv.FormatInt(n, 10)
+func Group[N int | int64](n N) string {
+	s := strconv.FormatInt(int64(n), 10)
 	neg := n < 0
 	if neg {
 		s = s[1:]
@@ -124,7 +124,9 @@ func Count(c model.Count) string {
 }
 
 // Plural reads "1 item", "2 items".
-func Plural(n int64, noun string) string { return Group(n) + " " + safetext.Noun(n, noun) }
+func Plural[N int | int64](n N, noun string) string {
+	return Group(n) + " " + safetext.Noun(int64(n), noun)
+}
 
 // Capacity writes a tier's cap with its unit.
 func Capacity(t model.TierSpec) string {

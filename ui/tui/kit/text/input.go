@@ -89,7 +89,7 @@ func (in *Input) Paste(esc safetext.Escaper, s string) (note safetext.Text) {
 	if n := safetext.Hidden(s) + strings.Count(s, "\uFFFD"); n > 0 {
 		// The text input drops U+FFFD, which safetext has no reason to escape.
 		s = strings.ReplaceAll(esc.Line(s).String(), "\uFFFD", "[U+FFFD]")
-		note = esc.Sprintf("%s in what was pasted: inserted as text", prose.Plural(int64(n), "control or invisible character"))
+		note = esc.Sprintf("%s in what was pasted: inserted as text", prose.Plural(n, "control or invisible character"))
 	}
 	if !in.Insert(s) {
 		note = esc.Sprintf("only the first %d characters fit", inputLimit)

@@ -236,10 +236,10 @@ func (p *Pager) Position() safetext.Text {
 		return safetext.Text{}
 	}
 	if p.AtStart() && p.AtEnd() && len(p.Rows) <= p.Height {
-		return safetext.Sprintf("all of %s", safetext.Const(prose.Plural(int64(p.Shown.Total), "line")))
+		return safetext.Sprintf("all of %s", safetext.Const(prose.Plural(p.Shown.Total, "line")))
 	}
 	last := p.Rows[min(p.Top+p.Height, len(p.Rows))-1]
-	return safetext.Sprintf("line %s of %s", safetext.Const(prose.Group(int64(max(last.line, 1)))), safetext.Const(prose.Group(int64(p.Shown.Total))))
+	return safetext.Sprintf("line %s of %s", safetext.Const(prose.Group(max(last.line, 1))), safetext.Const(prose.Group(p.Shown.Total)))
 }
 
 func (p *Pager) Render(width, height int) []string {

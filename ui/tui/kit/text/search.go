@@ -208,7 +208,7 @@ func (s *search) Tally(esc safetext.Escaper) safetext.Text {
 		return esc.Const("not found")
 	}
 	around := map[int]string{1: ", on from the start", -1: ", on from the end"}[s.round]
-	return esc.Sprintf("%s/%s%s", prose.Group(int64(s.rank)), prose.Group(int64(s.Found.Total)), around)
+	return esc.Sprintf("%s/%s%s", prose.Group(s.rank), prose.Group(s.Found.Total), around)
 }
 
 // TextKeys are the search keys of one text.

@@ -146,7 +146,7 @@ func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threew
 	dlg := &dialog.Dialog{
 		Title: esc.Const("Merge"), NoReason: true, Body: diff.Text(nil),
 		Lines: []text.Line{
-			{Value: esc.Sprintf("Difference %s of %s in %s", prose.Group(int64(all-open+1)), prose.Group(int64(all)), esc.LineMax(path.Base(cmp.Target), prose.MaxTitle)), Kind: text.Title},
+			{Value: esc.Sprintf("Difference %s of %s in %s", prose.Group(all-open+1), prose.Group(all), esc.LineMax(path.Base(cmp.Target), prose.MaxTitle)), Kind: text.Title},
 			{Value: esc.Const("Which side stays here? Nothing is written before the end."), Kind: text.Note},
 		},
 	}
@@ -179,7 +179,7 @@ func (rs *resolutions) resultDialog(cmp conflict.Comparison, result string) *dia
 	s, _ := rs.d.Fleet.Store(cmp.Store)
 	change := "The base stays as it is."
 	if diff.Added+diff.Removed > 0 {
-		change = prose.Plural(int64(diff.Added), "line") + " added, " + prose.Plural(int64(diff.Removed), "line") + " removed."
+		change = prose.Plural(diff.Added, "line") + " added, " + prose.Plural(diff.Removed, "line") + " removed."
 	}
 	dlg := &dialog.Dialog{
 		Title: esc.Const("Merge"), Body: diff.Text(nil), Name: rs.d.TypedName(s, cmp.Target),
@@ -242,12 +242,12 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 		refs, environments := rs.listed(all)
 		dlg := &dialog.Dialog{Title: esc.Const("Redundant"), NoReason: true, Body: refs, Name: rs.typedAny(all),
 			Lines: []text.Line{
-				{Value: esc.Sprintf("Remove %s?", prose.Plural(int64(len(all)), "redundant copy")), Kind: text.Title},
+				{Value: esc.Sprintf("Remove %s?", prose.Plural(len(all), "redundant copy")), Kind: text.Title},
 				text.Advice(esc, "Each is byte for byte its base, which stays. Each is kept: `z` puts them back. They are:"),
 			}}
 		dlg.Lines = append(dlg.Lines, environments...)
 		if spared > 0 {
-			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("%s more of Resilio Sync stay: deleting one can delete the real file on other peers.", prose.Group(int64(spared))), Kind: text.Alert})
+			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("%s more of Resilio Sync stay: deleting one can delete the real file on other peers.", prose.Group(spared)), Kind: text.Alert})
 		}
 		if err != nil {
 			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("not every store was looked at: %s", prose.Reason(esc, err)), Kind: text.Alert})

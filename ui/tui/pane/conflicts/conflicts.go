@@ -329,7 +329,7 @@ func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []
 	head = append(head, text.Known(desk.Field("made by", esc.LineMax(c.Who, prose.MaxTitle)))...)
 	for i, s := range c.Chain {
 		if len(c.Chain) > 1 {
-			head = append(head, desk.Field("step", esc.Sprintf("%s: %s", esc.Const(prose.Group(int64(i+1))), esc.LineMax(s.Name, prose.MaxTitle))))
+			head = append(head, desk.Field("step", esc.Sprintf("%s: %s", esc.Const(prose.Group(i+1)), esc.LineMax(s.Name, prose.MaxTitle))))
 		}
 	}
 	head = append(head, desk.Field("copy", esc.Sprintf("%s, %s", prose.Size(c.CopySize), desk.Changed(d.Desk, c.CopyTime))))

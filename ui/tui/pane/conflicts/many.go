@@ -64,11 +64,11 @@ func (rs *resolutions) takeMarked(p *record.List[conflict.Copy], t conflict.Take
 
 func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hidden int, begun func()) *dialog.Dialog {
 	d, esc, words := rs.d, rs.d.Esc, takeMany[t]
-	count := esc.Const(prose.Plural(int64(len(all)), "conflict"))
+	count := esc.Const(prose.Plural(len(all), "conflict"))
 	lines := []text.Line{{Value: esc.Sprintf(words.question, count), Kind: text.Title}, {Value: esc.Sprintf("%s Both texts of each are kept and can be put back.", esc.Const(words.what))}}
 	warn := func(n int, format string) {
 		if n > 0 {
-			lines = append(lines, text.Line{Value: esc.Sprintf(format, prose.Group(int64(n))), Kind: text.Alert})
+			lines = append(lines, text.Line{Value: esc.Sprintf(format, prose.Group(n)), Kind: text.Alert})
 		}
 	}
 	warn(left, "%s more of the marked ones cannot be resolved this way, and stay.")
@@ -92,7 +92,7 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 // resolveEach keeps one side of many copies; a copy that has changed since it was shown stays.
 func (rs *resolutions) resolveEach(all []conflict.Copy, t conflict.Take, reason string) *task.Bulk {
 	d := rs.d
-	b := &task.Bulk{Kind: "console-resolve", Title: "resolve " + prose.Plural(int64(len(all)), "conflict"), Noun: "conflict", Total: len(all)}
+	b := &task.Bulk{Kind: "console-resolve", Title: "resolve " + prose.Plural(len(all), "conflict"), Noun: "conflict", Total: len(all)}
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		key := func(i int) string { return model.Ref{Store: all[i].Store, ID: all[i].ID}.String() }
 		return b.Each(ctx, j, key, func(ctx context.Context, i int) task.Outcome {

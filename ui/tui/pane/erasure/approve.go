@@ -52,7 +52,7 @@ func (rq *requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, how, b
 		Title: esc.Const("Approve"), NoReason: true, Body: text.NewPage(eraseStores(rq.D.St, p), ""),
 		Lines: []text.Line{
 			{Value: esc.Sprintf("Approve the erasure of %s with your own key?", countPlan(&p).erased(" and the scrub of ")), Kind: text.Title},
-			{Value: esc.Sprintf("%s of %s; %s on hold. %s exactly this plan, and it is void when anything in it changes.", r.ID, prose.Plural(int64(len(p.Stores)), "store"), prose.Group(held), safetext.Const(how))},
+			{Value: esc.Sprintf("%s of %s; %s on hold. %s exactly this plan, and it is void when anything in it changes.", r.ID, prose.Plural(len(p.Stores), "store"), prose.Group(held), safetext.Const(how))},
 			{Value: esc.Sprintf("The hash of the plan: %s", esc.Line(p.Hash)), Pin: true},
 		},
 		Choices: []dialog.Choice{{Verb: "Approve", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {

@@ -110,7 +110,7 @@ func itemWords(esc safetext.Escaper, items []gdpr.Step) safetext.Text {
 	if len(items) == 1 {
 		return esc.LineMax(items[0].ID, prose.MaxTitle)
 	}
-	return esc.Const(prose.Plural(int64(len(items)), "item"))
+	return esc.Const(prose.Plural(len(items), "item"))
 }
 
 // decision is a dialog about items of a plan: a question, its lines, and a list of several items.
@@ -119,7 +119,7 @@ func (rq *requests) decision(title string, question safetext.Text, items []gdpr.
 	esc := rq.D.Esc
 	all := append([]text.Line{{Value: question, Kind: text.Title}}, lines...)
 	if hidden > 0 {
-		all = append(all, text.Line{Value: esc.Sprintf("%s of the marked ones are not in the filter.", prose.Group(int64(hidden))), Kind: text.Alert})
+		all = append(all, text.Line{Value: esc.Sprintf("%s of the marked ones are not in the filter.", prose.Group(hidden)), Kind: text.Alert})
 	}
 	dlg := &dialog.Dialog{Title: esc.Const(title), NoReason: true, Lines: append(all, text.Line{Value: esc.Const("This voids the plan and its approvals, and replans."), Kind: text.Note})}
 	if len(items) > 1 {
@@ -152,7 +152,7 @@ func (rq *requests) holdDialog(r operator.ErasureRequest, items []gdpr.Step, hid
 				what = "on hold, after the run had redacted them"
 			}
 		case n > 0:
-			what = "on hold, after the run had redacted " + prose.Group(int64(n)) + " of them"
+			what = "on hold, after the run had redacted " + prose.Group(n) + " of them"
 		}
 		return rq.replanned(r, err, what, at)
 	}}}
@@ -189,7 +189,7 @@ func (rq *requests) lift(r operator.ErasureRequest, items []gdpr.Step, at *planP
 		}
 		var lines []text.Line
 		if left := all - len(items); left > 0 {
-			lines = append(lines, text.Line{Value: esc.Sprintf("%s more of them are not on hold under this request.", prose.Group(int64(left))), Kind: text.Note})
+			lines = append(lines, text.Line{Value: esc.Sprintf("%s more of them are not on hold under this request.", prose.Group(left)), Kind: text.Note})
 		}
 		dlg := rq.decision("Hold", esc.Sprintf("Lift the hold on %s?", itemWords(esc, items)), items, 0, lines...)
 		dlg.Choices = []dialog.Choice{{Verb: "Lift", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
@@ -221,7 +221,7 @@ func (rq *requests) choose(r operator.ErasureRequest, items []gdpr.Step, hidden 
 	}
 	lines := []text.Line{{Value: why}}
 	if left := all - len(items); left > 0 {
-		lines = append(lines, text.Line{Value: esc.Sprintf("%s more of them are on hold, and stay.", prose.Group(int64(left))), Kind: text.Note})
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s more of them are on hold, and stay.", prose.Group(left)), Kind: text.Note})
 	}
 	dlg := rq.decision("Choose", question, items, hidden, lines...)
 	add := func(verb string, to gdpr.Action, changed int) {

@@ -276,7 +276,7 @@ func dueWords(r operator.ErasureRequest, now time.Time) string {
 	case r.PausedSince != "":
 		return "clock stopped"
 	case left < 0:
-		return prose.Plural(int64(-left), "day") + " overdue"
+		return prose.Plural(-left, "day") + " overdue"
 	}
 	return dueDay(left)
 }
@@ -289,7 +289,7 @@ func dueDay(left int) string {
 	case 1:
 		return "due tomorrow"
 	}
-	return "due in " + prose.Plural(int64(left), "day")
+	return "due in " + prose.Plural(left, "day")
 }
 
 // erasureWord is the state in a word or two.

@@ -164,7 +164,7 @@ func (rq *requests) nextIntake(ctx context.Context, in intake) *dialog.Dialog {
 		}
 		lines := []text.Line{
 			{Value: esc.Sprintf("Is %s this person and nobody else?", esc.LineMax(alias, prose.MaxTitle)), Kind: text.Title},
-			{Value: esc.Sprintf("Alias %s of %s. Every item that names it will be in the plan: another person of the same name would be erased too.", prose.Group(int64(n+1)), prose.Group(int64(len(all))))},
+			{Value: esc.Sprintf("Alias %s of %s. Every item that names it will be in the plan: another person of the same name would be erased too.", prose.Group(n+1), prose.Group(len(all)))},
 			{Value: esc.Sprintf("It is %s.", identifier.Sentence(alias))},
 		}
 		if n >= typed {

@@ -184,12 +184,12 @@ func (t stepCount) words() string {
 	var parts []string
 	add := func(n int, what string) {
 		if n > 0 {
-			parts = append(parts, prose.Group(int64(n))+" "+what)
+			parts = append(parts, prose.Group(n)+" "+what)
 		}
 	}
 	goes := "go"
 	if t.scrub > 0 {
-		goes = "go (" + prose.Plural(int64(t.scrub), "layer") + ")"
+		goes = "go (" + prose.Plural(t.scrub, "layer") + ")"
 	}
 	add(t.forget+t.scrub, goes)
 	add(t.redact, "redact")
@@ -203,9 +203,9 @@ func (t stepCount) words() string {
 
 // erased says what goes or changes: items, and after the word for it, layers.
 func (t stepCount) erased(scrubbed string) string {
-	words := prose.Plural(int64(t.forget+t.redact), "item")
+	words := prose.Plural(t.forget+t.redact, "item")
 	if t.scrub > 0 {
-		words += scrubbed + prose.Plural(int64(t.scrub), "layer")
+		words += scrubbed + prose.Plural(t.scrub, "layer")
 	}
 	return words
 }
@@ -216,7 +216,7 @@ func layerNote(esc safetext.Escaper, t stepCount) []text.Line {
 		return nil
 	}
 	return []text.Line{{Value: esc.Sprintf("GO counts %s and %s. A layer, such as an index or a log, is scrubbed: what names the person goes, the rest stays.",
-		prose.Plural(int64(t.forget), "item"), prose.Plural(int64(t.scrub), "layer")), Kind: text.Note}}
+		prose.Plural(t.forget, "item"), prose.Plural(t.scrub, "layer")), Kind: text.Note}}
 }
 
 // storeWords says what happens in a store, with its share in words.
@@ -229,7 +229,7 @@ func storeWords(esc safetext.Escaper, s gdpr.StorePlan) safetext.Text {
 		words += fmt.Sprintf("; %s of %s (%s)", prose.Group(s.Targets), prose.Plural(s.Items, "item"), share(s.Targets, s.Items))
 	}
 	if n := len(s.Problems); n > 0 {
-		words += "; !! " + prose.Plural(int64(n), "place") + " not looked at"
+		words += "; !! " + prose.Plural(n, "place") + " not looked at"
 	}
 	return esc.Const(words)
 }
@@ -596,7 +596,7 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	head = append(head,
 		desk.Field("person", esc.LineMax(strings.Join(append([]string{r.Subject}, r.Aliases...), ", "), prose.MaxReason)),
 		desk.Field("deadline", esc.Sprintf("%s, %s", esc.Const(r.Deadline.Format(time.DateOnly)), esc.Const(dueWords(r, rq.D.Time.Clock.Now())))),
-		desk.Field("in all", esc.Sprintf("%s: %s", prose.Plural(int64(len(p.Stores)), "store"), esc.Const(all.words()))))
+		desk.Field("in all", esc.Sprintf("%s: %s", prose.Plural(len(p.Stores), "store"), esc.Const(all.words()))))
 	if r.PlanHash != p.Hash {
 		head = append(head, text.Advice(esc, "This plan is void: something was changed since. `p` plans again.").As(text.Alert))
 	}

@@ -186,7 +186,7 @@ func layersNotice(esc safetext.Escaper, layers []receipt.Layer) safetext.Text {
 	if bad == 0 {
 		return safetext.Text{}
 	}
-	return esc.Sprintf("%s of %s not clean yet", prose.Group(int64(bad)), prose.Plural(int64(len(layers)), "layer"))
+	return esc.Sprintf("%s of %s not clean yet", prose.Group(bad), prose.Plural(len(layers), "layer"))
 }
 
 func layerRecord(st *paint.Styles, i int, l receipt.Layer) record.Row[layerRow] {
@@ -341,7 +341,7 @@ func receiptLines(st *paint.Styles, rec receipt.Receipt, key string) []text.Line
 		head = append(head, text.Line{Name: esc.Line(s.Store), Value: words})
 	}
 	if len(without) > 0 {
-		head = append(head, text.Line{Value: esc.Sprintf("Nothing to erase in %s: %s.", prose.Plural(int64(len(without)), "store"), esc.LineMax(strings.Join(without, ", "), prose.MaxReason))})
+		head = append(head, text.Line{Value: esc.Sprintf("Nothing to erase in %s: %s.", prose.Plural(len(without), "store"), esc.LineMax(strings.Join(without, ", "), prose.MaxReason))})
 	}
 	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Layers"), Kind: text.Title})
 	standing, clean := receipt.Split(rec.Layers)

@@ -90,7 +90,7 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 		left = append(left, "On hold, and kept: "+prose.Plural(held, "item")+".")
 	}
 	if all.outside > 0 {
-		left = append(left, "Out of reach: "+prose.Plural(int64(all.outside), "layer")+"; the receipt names it all.")
+		left = append(left, "Out of reach: "+prose.Plural(all.outside, "layer")+"; the receipt names it all.")
 	}
 	if len(left) > 0 {
 		lines = append(lines, text.Line{Value: esc.Const(strings.Join(left, " "))})
@@ -148,7 +148,7 @@ func (rq *requests) missingLines(ctx context.Context, r operator.ErasureRequest,
 		}
 	}
 	if more > 0 {
-		out = append(out, text.Line{Value: esc.Sprintf("Missing: %s more; the page of the request names all.", prose.Group(int64(more))), Kind: text.Warn})
+		out = append(out, text.Line{Value: esc.Sprintf("Missing: %s more; the page of the request names all.", prose.Group(more)), Kind: text.Warn})
 	}
 	if rep.Plan != p.Hash {
 		out = append(out, text.Line{Value: esc.Sprintf("That was of an earlier plan; the new one: %s.", countPlan(&p).words())})
@@ -172,7 +172,7 @@ func eraseStores(st *paint.Styles, p gdpr.Plan) []text.Line {
 			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: storeWords(esc, s), Kind: text.Warn})
 		case len(s.Problems) > 0:
 			rows[i].Trouble = true
-			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: esc.Sprintf("%s not looked at", prose.Plural(int64(len(s.Problems)), "place")), Kind: text.Alert})
+			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: esc.Sprintf("%s not looked at", prose.Plural(len(s.Problems), "place")), Kind: text.Alert})
 		}
 	}
 	return append(chart.Table(st, rows), trouble...)
@@ -333,7 +333,7 @@ func (rq *requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 			clean++
 		}
 	}
-	head = append(head, text.Advice(esc, "%s of %s are clean, attested or out of reach; `V` lists all.", prose.Group(int64(clean)), prose.Plural(int64(len(rep.Layers)), "layer")))
+	head = append(head, text.Advice(esc, "%s of %s are clean, attested or out of reach; `V` lists all.", prose.Group(clean), prose.Plural(len(rep.Layers), "layer")))
 	head = append(head, chapter(esc, "Backups", receipt.Folded(rep.Backups))...)
 	return append(head, text.Advice(esc, "`S` saves it as a page to print, with what to do."))
 }

@@ -56,10 +56,10 @@ func (c *checks) counted(esc safetext.Escaper) safetext.Text {
 	}
 	failed := len(c.took) - len(good)
 	if len(good) == 0 {
-		return esc.Sprintf("%s, none answered", prose.Plural(int64(len(c.took)), "check"))
+		return esc.Sprintf("%s, none answered", prose.Plural(len(c.took), "check"))
 	}
 	slices.Sort(good)
-	return esc.Sprintf("%s: median %s, slowest %s, %s without an answer", prose.Plural(int64(len(c.took)), "check"), prose.Latency(good[len(good)/2]), prose.Latency(good[len(good)-1]), prose.Group(int64(failed)))
+	return esc.Sprintf("%s: median %s, slowest %s, %s without an answer", prose.Plural(len(c.took), "check"), prose.Latency(good[len(good)/2]), prose.Latency(good[len(good)-1]), prose.Group(failed))
 }
 
 // spark draws the newest checks, one sign each, relative to the slowest.

@@ -255,7 +255,7 @@ func (en *entries) discarded(entries map[model.Ref]operator.QuarantineEntry) fun
 		case len(still) == 0:
 			return en.d.Esc.Const("none of their sources is poisoned now")
 		}
-		return en.d.Esc.Sprintf("%s still poisoned at the source, which stays listed", prose.Group(int64(len(still))))
+		return en.d.Esc.Sprintf("%s still poisoned at the source, which stays listed", prose.Group(len(still)))
 	}
 }
 

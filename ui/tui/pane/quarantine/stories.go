@@ -159,7 +159,7 @@ func (sa *Stories) row(s review.Story) record.Row[review.Story] {
 	return record.Row[review.Story]{
 		Key: s.Source + "\x00" + s.Session + "\x00" + first.Store + "\x00" + first.ID, Raw: s,
 		Tones: []paint.Tone{5: tone},
-		Cells: []safetext.Text{storyWriter(esc, s), esc.Const(prose.Group(int64(len(s.Parts)))), esc.Const(prose.Group(int64(s.Recalled))),
+		Cells: []safetext.Text{storyWriter(esc, s), esc.Const(prose.Group(len(s.Parts))), esc.Const(prose.Group(s.Recalled)),
 			esc.Const(sa.D.Time.Age(s.Last)), prose.NameFirst(esc, cmp.Or(first.Name, first.ID)), esc.Join(words, ", ")},
 	}
 }
@@ -186,7 +186,7 @@ func (sa *Stories) detail(ctx context.Context, s review.Story) *text.Page {
 	case b == len(s.Parts):
 		note(paint.ToneBad, esc.Const("a scanner blocks it"))
 	case b > 0:
-		note(paint.ToneBad, esc.Sprintf("%s of %s blocked", prose.Group(int64(b)), prose.Group(n)))
+		note(paint.ToneBad, esc.Sprintf("%s of %s blocked", prose.Group(b), prose.Group(n)))
 	default:
 		note(paint.ToneWarn, esc.Const("looks planted; nothing of it is blocked"))
 	}
@@ -271,7 +271,7 @@ func (sa *Stories) askHarmless(s review.Story) tea.Cmd {
 			{Value: sa.D.Esc.Const("What is marked is listed no more until the rules change. No item is changed, and nothing that a scanner blocks is released.")},
 		}
 		if alike > 0 {
-			lines = append(lines, text.Line{Value: sa.D.Esc.Sprintf("%s of them for saying nearly the same as the others.", prose.Group(int64(alike)))})
+			lines = append(lines, text.Line{Value: sa.D.Esc.Sprintf("%s of them for saying nearly the same as the others.", prose.Group(alike))})
 		}
 		return &dialog.Dialog{Title: sa.D.Esc.Const("Harmless"), Lines: lines, Must: true, Choices: []dialog.Choice{{Verb: "Mark", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			n := prose.Plural(n, "text")
@@ -297,7 +297,7 @@ func (sa *Stories) AskRescan() tea.Cmd {
 		}
 		lines := []text.Line{
 			{Value: esc.Const("Keep today's scan?"), Kind: text.Title},
-			{Value: esc.Sprintf("%s flagged under rules %s; the last scan was under %s.", prose.Plural(int64(len(flagged)), "item"), signal.RuleVersion, cmp.Or(last.Rules, "none"))},
+			{Value: esc.Sprintf("%s flagged under rules %s; the last scan was under %s.", prose.Plural(len(flagged), "item"), signal.RuleVersion, cmp.Or(last.Rules, "none"))},
 		}
 		if missed > 0 {
 			lines = append(lines, text.Line{Value: esc.Sprintf("%s could not be looked at.", prose.Plural(missed, "place")), Kind: text.Warn})
@@ -332,6 +332,6 @@ func storyDatum(s review.Story) desk.Datum {
 
 // tellStory is a story as a sentence.
 func tellStory(esc safetext.Escaper, s review.Story) safetext.Text {
-	return esc.Sprintf("%s by %s, given to agents %s. Signals: %s. The first: %s", prose.Plural(int64(len(s.Parts)), "item"), storyWriter(esc, s),
-		prose.Plural(int64(s.Recalled), "time"), esc.LineMax(strings.Join(s.Signals, ", "), prose.MaxReason), esc.LineMax(model.Ref{Store: s.Parts[0].Store, ID: s.Parts[0].ID}.String(), prose.MaxTitle))
+	return esc.Sprintf("%s by %s, given to agents %s. Signals: %s. The first: %s", prose.Plural(len(s.Parts), "item"), storyWriter(esc, s),
+		prose.Plural(s.Recalled, "time"), esc.LineMax(strings.Join(s.Signals, ", "), prose.MaxReason), esc.LineMax(model.Ref{Store: s.Parts[0].Store, ID: s.Parts[0].ID}.String(), prose.MaxTitle))
 }

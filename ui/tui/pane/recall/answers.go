@@ -64,7 +64,7 @@ func (p *Pane) summary() safetext.Text {
 			slowest = a.answer
 		}
 	}
-	words := esc.Sprintf("%d of %s answered", n, prose.Plural(int64(len(p.answers)+len(p.waiting)), "store"))
+	words := esc.Sprintf("%d of %s answered", n, prose.Plural(len(p.answers)+len(p.waiting), "store"))
 	switch {
 	case p.running && len(p.waiting) > 0:
 		return esc.Sprintf("%s; asking %s", words, strings.Join(p.waiting, " "))
@@ -84,7 +84,7 @@ func (p *Pane) renderStatus(width int) []string {
 		r := st.Row(width).Blank(1)
 		switch {
 		case i == room-1 && len(all) > room:
-			return append(out, r.Lit(st.Dim, "and "+prose.Plural(int64(len(all)-i), "more store")+"; a taller window shows them").End())
+			return append(out, r.Lit(st.Dim, "and "+prose.Plural(len(all)-i, "more store")+"; a taller window shows them").End())
 		case s.name.IsEmpty():
 			r.Put(s.paint, s.text)
 		default:

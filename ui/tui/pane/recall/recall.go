@@ -341,9 +341,9 @@ func (p *Pane) Position() (safetext.Text, bool) {
 	case p.query == "":
 		return safetext.Text{}, false
 	case p.table.Sel < hits:
-		return safetext.Sprintf("%d of %s", p.table.Sel+1, prose.Plural(int64(hits), "hit")), p.running
+		return safetext.Sprintf("%d of %s", p.table.Sel+1, prose.Plural(hits, "hit")), p.running
 	}
-	return safetext.Const(prose.Plural(int64(hits), "hit")), p.running
+	return safetext.Const(prose.Plural(hits, "hit")), p.running
 }
 
 func (p *Pane) Typing() *text.Input {

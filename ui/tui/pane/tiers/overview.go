@@ -384,7 +384,7 @@ func (o *overview) describe(r tierRow) []text.Line {
 	default:
 		head = append(head, desk.Field("kind", esc.Line(s.Kind)), desk.Field("location", esc.Line(s.Location)))
 		if n := hiddenTiers(s); n > 0 && !o.hidden {
-			head = append(head, text.Advice(esc, "%s; `a` shows them", prose.Plural(int64(n), "tier")).Named(esc.Const("hidden")).As(text.Field))
+			head = append(head, text.Advice(esc, "%s; `a` shows them", prose.Plural(n, "tier")).Named(esc.Const("hidden")).As(text.Field))
 		}
 		for _, note := range s.Notes {
 			head = append(head, desk.Field("note", esc.Line(note)))
