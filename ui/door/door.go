@@ -114,7 +114,6 @@ type tool struct {
 	meta func(*call) mcp.Meta
 }
 
-// runner runs a call with its raw arguments.
 type runner = func(ctx context.Context, c *call, args json.RawMessage) (answer, error)
 
 // reading decodes the arguments before it runs; strict refuses unknown ones.
@@ -128,7 +127,6 @@ func reading[T any](run func(ctx context.Context, c *call, args T) (answer, erro
 	}
 }
 
-// tools are those of the desk's face.
 func (d *Desk) tools() []tool {
 	if d.Face == Memory {
 		return []tool{memoryTool()}
@@ -220,7 +218,6 @@ func (d *Desk) Missing(name string, args json.RawMessage) string {
 	return ""
 }
 
-// called counts a call of a tool.
 func (d *Desk) called(tool string, err error) {
 	if d.Called != nil {
 		d.Called(strings.TrimPrefix(tool, "memory_"), bearer.Outcome(err))

@@ -94,7 +94,6 @@ func (g *Guests) admit(ctx context.Context, callers []bearer.Caller) error {
 	return nil
 }
 
-// Session is the session of a caller.
 func (g *Guests) Session(name string) *operator.Session {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -165,7 +164,6 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && a.Mode() == b.Mode()
 }
 
-// Close closes the sessions.
 func (g *Guests) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -317,7 +317,6 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 	return answer{out, b.String()}, nil
 }
 
-// page is one page of a store.
 func (c *call) page(ctx context.Context, store, tier, cursor string) (model.Store, model.Page, error) {
 	s, err := c.Fleet.Store(store)
 	if err != nil {

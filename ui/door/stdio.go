@@ -38,14 +38,12 @@ type lineWriter struct {
 	w  io.Writer
 }
 
-// Write implements io.Writer.
 func (l *lineWriter) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.w.Write(p)
 }
 
-// Close does nothing.
 func (*lineWriter) Close() error { return nil }
 
 // soundLines passes on the lines that hold a message. It answers others by itself, where the library would
@@ -57,7 +55,6 @@ type soundLines struct {
 	rest  []byte // of the line that is passed on
 }
 
-// Read implements io.Reader.
 func (s *soundLines) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 {
 		line, long, err := s.line()
@@ -107,7 +104,6 @@ type patient struct {
 	asked *asked
 }
 
-// Connect implements mcp.Transport.
 func (p patient) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := p.Transport.Connect(ctx)
 	return &patientConn{Connection: c, asked: p.asked, answered: make(chan struct{}, 1), closed: make(chan struct{})}, err

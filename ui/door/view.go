@@ -120,7 +120,6 @@ func (c *call) viewDirectory(ctx context.Context, at spot) (string, error) {
 	return listing(strings.TrimRight(at.path, "/"), sizes, more), nil
 }
 
-// stores adds the stores and their tiers.
 func (c *call) stores(sizes map[string]int64) {
 	for _, m := range c.Fleet.Open() {
 		if m.Store.Browser == nil {

@@ -122,7 +122,6 @@ func (a *App) Init() (cmd tea.Cmd) {
 	return tea.Batch(cmds...)
 }
 
-// Update takes one message.
 func (a *App) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	defer func() { m = a }()
 	defer a.guard(&cmd)
@@ -132,7 +131,6 @@ func (a *App) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	return a, tea.Batch(a.handle(msg), a.watchBusy())
 }
 
-// handle takes a message by its type.
 func (a *App) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -177,7 +175,6 @@ func (a *App) Deliver(m loop.Reply) tea.Cmd {
 	return cmd
 }
 
-// deliverOver takes the answers for overlays.
 func (a *App) deliverOver(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case text.LaidOut:
@@ -201,7 +198,6 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 	return nil
 }
 
-// pane is the active pane.
 func (a *App) pane() desk.Pane {
 	if a.Side != nil {
 		return a.Side.List
@@ -248,7 +244,6 @@ func (a *App) Room() (width, height int) {
 	return max(a.width, paint.MinWidth), max(a.height, minHeight) - frameLines
 }
 
-// Enter makes a pane visible.
 func (a *App) Enter(n int) tea.Cmd {
 	a.Active, a.Side = n, nil
 	return a.Panes[n].Enter()

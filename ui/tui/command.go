@@ -516,7 +516,6 @@ func (l *commandLine) runRecall(words string) tea.Cmd {
 	return tea.Batch(l.a.Enter(PaneRecall), l.a.Recall.Look(words))
 }
 
-// runRecords opens a pane of records with a filter.
 func (l *commandLine) runRecords(n int) func(string) tea.Cmd {
 	return func(words string) tea.Cmd {
 		p := l.a.Records[n]

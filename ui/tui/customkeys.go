@@ -37,7 +37,6 @@ func (c customKeys) of(acts []act.Act) []act.Act {
 	return out
 }
 
-// hotkeys are the keys of command lines.
 func (c customKeys) hotkeys(l *commandLine) (out []act.Act) {
 	for _, key := range slices.Sorted(maps.Keys(c)) {
 		if line, ok := strings.CutPrefix(c[key], ":"); ok {

@@ -31,7 +31,6 @@ func enterOf(k tea.KeyPressMsg) tea.KeyPressMsg {
 	return k
 }
 
-// obey obeys what waits.
 func (ea *ahead) obey() tea.Cmd {
 	early := ea.waiting
 	ea.waiting = nil

@@ -91,12 +91,10 @@ func (a *App) sizeNeeded() []string {
 	return st.FillTo(lines, a.width, a.height)
 }
 
-// badged is a pane with a badge on its tab.
 type badged interface {
 	Badge() (safetext.Text, paint.Tone)
 }
 
-// tab is one entry of the bar.
 type tab struct {
 	label, badge safetext.Text
 	tone         paint.Tone

@@ -25,7 +25,6 @@ func (a *App) paneBindings() []act.Act {
 // commandWords describe the command line's key.
 const commandWords = "a command, with completion and history; the help lists them"
 
-// global are the keys that work everywhere.
 func (a *App) global() []act.Act {
 	return append(append(a.paneBindings(),
 		act.Back.With(a.outermost, a.back),

@@ -30,7 +30,6 @@ type message struct {
 	text safetext.Text
 }
 
-// say puts a text on the status line.
 func (m *messages) say(t paint.Tone, text safetext.Text) {
 	m.tone, m.text, m.news = t, text, false
 	m.add(t, text)

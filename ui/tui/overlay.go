@@ -85,7 +85,6 @@ func (o *overlay) find(words string) tea.Cmd {
 	return o.Pager.Show(text.NewPage(out, ""), 0, text.SearchWords(words))
 }
 
-// overlayKey routes a keystroke of an overlay.
 func (ps *pages) overlayKey(k tea.KeyPressMsg) tea.Cmd {
 	if k.Mod.Contains(tea.ModAlt) {
 		return ps.a.Split(k)
@@ -162,7 +161,6 @@ func (ps *pages) Help() []act.Section {
 	}
 }
 
-// commandLines are the `:` commands for the help.
 func (ps *pages) commandLines() []text.Line {
 	esc := ps.a.D.Esc
 	lines := []text.Line{{Value: esc.Const("commands, after :"), Kind: text.Title}}

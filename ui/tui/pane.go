@@ -56,7 +56,6 @@ type screens struct {
 	Records  map[int]desk.Listing // those that list records
 }
 
-// record adds a pane that lists records.
 func (s *screens) record(at int, p desk.Listing) desk.Pane {
 	if s.Records == nil {
 		s.Records = map[int]desk.Listing{}

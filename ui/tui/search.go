@@ -28,7 +28,6 @@ func (a *App) text() *text.Pager {
 	return nil
 }
 
-// Searching is the text whose search line has the focus, or nil.
 func (a *App) Searching() *text.Pager {
 	if p := a.text(); p != nil && p.Search.In.Focus {
 		return p
@@ -46,7 +45,6 @@ func (a *App) searchKeys() []act.Act {
 	return text.TextKeys(p)
 }
 
-// SearchLineKeys are the keys of the search line.
 func (a *App) SearchLineKeys(p *text.Pager) []act.Act {
 	nothing := func() string { return act.When(p.Search.Needle == nil, "type what to look for first") }
 	return []act.Act{

@@ -34,7 +34,6 @@ func (l *commandLine) saveView(name string) tea.Cmd {
 	return a.D.Tell("kept as %s for this session: :view %s brings it back", name, name)
 }
 
-// openView restores a saved view.
 func (l *commandLine) openView(name string) tea.Cmd {
 	a := l.a
 	i := slices.IndexFunc(l.views, func(v view) bool { return v.name == name })

@@ -36,7 +36,6 @@ type Client struct {
 	HTTP  func(url, tokenEnv string) map[string]any
 }
 
-// nameLetters are the letters of entries' names.
 const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 // IsName reports whether an entry can have this name in every client's configuration.
@@ -55,7 +54,6 @@ func bearerHeader(form, tokenEnv string) map[string]any {
 	return map[string]any{"Authorization": "Bearer " + fmt.Sprintf(form, tokenEnv)}
 }
 
-// Clients are the known clients.
 var Clients = []Client{
 	{Name: "claude", File: homeFile(".claude.json"), Project: ".mcp.json", path: []string{"mcpServers"},
 		Stdio: func(c string, args []string) map[string]any {

@@ -150,7 +150,6 @@ func fallsWith(d *desk.Desk, ctx context.Context, items []Target) ([]text.Line, 
 	return out, nil
 }
 
-// fallNames are the first names of what falls.
 func fallNames(esc safetext.Escaper, falls []model.Fall) safetext.Text {
 	const named = 3
 	out := esc.LineMax(falls[0].ID, prose.MaxTitle)

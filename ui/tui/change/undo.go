@@ -166,7 +166,6 @@ func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) d
 	return out
 }
 
-// List is the list of what can be put back.
 func (us *Undos) List(address int) desk.Listing { return record.Of(us.D, undoKind(us), address) }
 
 func undoKind(us *Undos) record.Kind[operator.UndoRow] {
@@ -266,7 +265,6 @@ func undoDatum(u operator.UndoRow) desk.Datum {
 	)
 }
 
-// tellUndo is an entry of the undo store as a sentence.
 func tellUndo(esc safetext.Escaper, e operator.UndoRow) safetext.Text {
 	return esc.Sprintf("%s of %s in %s, %s, %s", e.Op, esc.LineMax(e.Item, prose.MaxTitle), e.Store, prose.Moment(e.At), prose.Size(e.Bytes))
 }

@@ -60,7 +60,6 @@ func (d *Desk) CopyText(what safetext.Text, words string) tea.Cmd {
 	})
 }
 
-// send hands text to the terminal.
 func (d *Desk) send(what safetext.Text, text string) tea.Cmd {
 	d.Tell("copied %s (%s) through the terminal, where it permits", what, prose.Plural(len(text), "byte"))
 	return tea.Raw(clipboard(d.Env, text))

@@ -56,7 +56,6 @@ type Sources struct {
 	Jobs       Jobs               // nil: only one item at a time can be changed, and the keys say so
 }
 
-// terminal is the terminal of the session.
 type terminal struct {
 	Plain   bool
 	Remote  bool              // the terminal is not this process's own

@@ -58,7 +58,6 @@ func (e *export) JobID() jobs.ID {
 	return e.id
 }
 
-// Words are the progress of the export.
 func (e *export) Words(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("%s, %s so far", prose.Plural(e.rows.Load(), e.noun), prose.Size(e.bytes.Load()))
 }

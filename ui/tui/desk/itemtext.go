@@ -145,7 +145,6 @@ func WriterCell(esc safetext.Escaper, r origin.Row) safetext.Text {
 	return who
 }
 
-// writerLines name the writer of an item, in its detail.
 func (d *Desk) writerLines(s model.Store, it model.Item) []text.Line {
 	if d.Origins == nil {
 		return nil
@@ -157,7 +156,6 @@ func (d *Desk) writerLines(s model.Store, it model.Item) []text.Line {
 	return []text.Line{{Name: d.Esc.Const("written by"), Value: WriterWords(d, operator.Written{Row: r, Kept: kept})}}
 }
 
-// WriterWords is a writer in a detail.
 func WriterWords(d *Desk, w operator.Written) safetext.Text {
 	esc := d.Esc
 	out := esc.LineMax(w.Actor, prose.MaxTitle)

@@ -14,7 +14,6 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// flagWords explains the flags of an item.
 var flagWords = map[model.Flag]string{
 	model.FlagArchived:    "archived: the store's own search skips it",
 	model.FlagBookkeeping: "bookkeeping: the agent's machinery, hidden by default",

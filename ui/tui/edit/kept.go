@@ -26,7 +26,6 @@ func (ed *Edits) OpenKept() tea.Cmd {
 	return ed.D.Frame.Beside("Kept texts", false, ed.Kept)
 }
 
-// Kept is the list of those texts.
 func (ed *Edits) Kept(address int) desk.Listing { return record.Of(ed.D, keptKind(ed), address) }
 
 func keptKind(ed *Edits) record.Kind[drafts.Kept] {

@@ -129,7 +129,6 @@ func (l *linear) open(argument string) tea.Cmd {
 	return nil
 }
 
-// mark marks rows for the next act.
 func (l *linear) mark(argument string) tea.Cmd {
 	list := l.board.list
 	which, ok := rowNumbers(argument)

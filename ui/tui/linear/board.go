@@ -102,7 +102,6 @@ func (l *linear) next(string) tea.Cmd {
 	return l.failed(l.page())
 }
 
-// filter narrows the current list.
 func (l *linear) filter(words string) tea.Cmd {
 	return l.enter(&board{list: l.board.list, side: l.board.side, query: words})
 }

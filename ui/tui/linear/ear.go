@@ -138,7 +138,6 @@ func (e *ear) ask(ctx context.Context, prompt string) (string, error) {
 	}
 }
 
-// listen returns the next line and begins to read it.
 func (e *ear) listen(prompt string) <-chan heardLine {
 	if !e.busy {
 		e.prompt(prompt)

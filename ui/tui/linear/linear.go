@@ -38,7 +38,6 @@ type linear struct {
 	told  string         // last progress of long work
 }
 
-// later is a message and its time.
 type later struct {
 	at  *time.Timer
 	msg loop.Reply
@@ -130,7 +129,6 @@ func (l *linear) greet() {
 	l.failed(l.page())
 }
 
-// obey runs one line.
 func (l *linear) obey(line string) {
 	line = strings.TrimPrefix(strings.TrimSpace(line), ":")
 	if line == "" {

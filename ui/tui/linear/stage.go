@@ -90,7 +90,6 @@ func (l *linear) drain(cmd tea.Cmd) {
 	}
 }
 
-// take delivers one message.
 func (l *linear) take(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case loop.Reply:
@@ -125,7 +124,6 @@ func (l *linear) later(pane int) func(time.Duration, any) tea.Cmd {
 	}
 }
 
-// elapsed delivers the messages that are due.
 func (l *linear) elapsed() {
 	for range l.due {
 		d := l.due[0]

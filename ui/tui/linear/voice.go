@@ -24,7 +24,6 @@ type voice struct {
 	leaving bool
 }
 
-// ask returns a line of the operator.
 func (v *voice) ask(prompt string) (string, error) {
 	parts := v.broken(safetext.Const(prompt))
 	last := len(parts) - 1
@@ -127,7 +126,6 @@ type spoken struct {
 	inHunk bool // of a comparison
 }
 
-// body reads on.
 func (v *voice) body(s *spoken) {
 	t := s.t
 	if s.off == 0 && t.Body != "" {

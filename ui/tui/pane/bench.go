@@ -28,7 +28,6 @@ func (b *Bench) NoLog() string {
 	return act.When(b.Audit == nil, "no audit log is attached to this console")
 }
 
-// NewBench is a bench over a desk.
 func NewBench(d *desk.Desk) *Bench {
 	work := &task.Underway{D: d}
 	return &Bench{

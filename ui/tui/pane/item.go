@@ -49,7 +49,6 @@ func NoHistory(d *desk.Desk, store string) string {
 	return ""
 }
 
-// Bindings are the keys of the page.
 func (p ItemPage) Bindings() []act.Act {
 	return append([]act.Act{
 		{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.Of, Do: func() tea.Cmd { return p.Step(1) }},

@@ -139,7 +139,6 @@ func (r *Reader) Whole() tea.Cmd {
 	return r.Pager.Home()
 }
 
-// Clear shows nothing.
 func (r *Reader) Clear() {
 	r.gen++
 	r.Want, r.Shown = Reading{}, model.Ref{}

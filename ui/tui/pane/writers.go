@@ -69,7 +69,6 @@ func (w *Writers) Want(store func(i int) string, n int, header func(i int) model
 	})
 }
 
-// Take keeps an answer.
 func (w *Writers) Take(m WritersCame) {
 	w.busy = false
 	if m.gen != w.gen {

@@ -231,7 +231,6 @@ func (p *List[T]) follow() tea.Cmd {
 	return p.rest.Moved()
 }
 
-// Show asks for the detail of the record at the cursor.
 func (p *List[T]) Show() tea.Cmd {
 	r, ok := p.Window.Current()
 	if !ok {

@@ -19,7 +19,6 @@ import (
 // order needs all rows. Rows beyond it follow page by page, as the source has them.
 const maxSorted = 5000
 
-// sorting is by which column a list is sorted.
 type sorting struct {
 	column int // from 1; 0: as the source has it
 	down   bool

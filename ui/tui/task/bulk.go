@@ -131,7 +131,6 @@ func (b *Bulk) Settle(rows []Outcome, found string) {
 	}
 }
 
-// numbers is the progress in words.
 func (b *Bulk) numbers(esc safetext.Escaper) safetext.Text {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -252,7 +251,6 @@ func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
 	return w.D.Frame.Changed(true)
 }
 
-// Outcomes is the list of the outcomes of long work.
 func (w *Underway) Outcomes(b *Bulk, address int) desk.Listing {
 	return record.Of(w.D, bulkKind(w, b), address)
 }
@@ -369,7 +367,6 @@ func outcomeDatum(o Outcome) desk.Datum {
 	)
 }
 
-// tellOutcome is the outcome of one item as a sentence.
 func tellOutcome(esc safetext.Escaper, e Outcome) safetext.Text {
 	return esc.Sprintf("%s: %s in %s. %s", e.Word, esc.LineMax(e.Name, prose.MaxTitle), e.Store, e.Why)
 }

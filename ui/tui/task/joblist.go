@@ -31,7 +31,6 @@ type jobRow struct {
 	tied bool // it ends with this console
 }
 
-// JobKind is the kind of a job in a word.
 func JobKind(kind string) string {
 	if kind == "gdpr-erase" {
 		return "erasure"
@@ -112,7 +111,6 @@ func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
 	}}
 }
 
-// JobProgress is the progress of a job.
 func JobProgress(esc safetext.Escaper, st jobs.Status) safetext.Text {
 	switch {
 	case st.Total > 0 && st.Done <= st.Total:

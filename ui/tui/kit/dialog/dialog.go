@@ -41,7 +41,6 @@ type Choice struct {
 	Stops bool
 }
 
-// Filled holds the filled-in fields of a dialog.
 type Filled struct {
 	Reason string
 	Fields []string

@@ -155,7 +155,6 @@ func (d *Dialog) bodySign(st *paint.Styles) safetext.Text {
 // bodyRows is the number of rows of the text that are laid out.
 func (d *Dialog) bodyRows() int { return max(len(d.Pager.Rows), 1) }
 
-// paragraphs wraps lines for a question.
 func paragraphs(st *paint.Styles, lines []text.Line, width int) []string {
 	var out []string
 	for _, l := range lines {

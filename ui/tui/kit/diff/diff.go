@@ -122,12 +122,10 @@ func (c Change) CopyWords(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("%s: the copy %s%s.", c.Signs(), more, less)
 }
 
-// Words says a change in signs and in words.
 func (c Change) Words(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("+%s -%s: %s added, %s removed", prose.Group(c.Added), prose.Group(c.Removed), prose.Plural(c.Added, "line"), prose.Plural(c.Removed, "line"))
 }
 
-// Signs says a change in signs only.
 func (c Change) Signs() string {
 	return "+" + prose.Group(c.Added) + " -" + prose.Group(c.Removed)
 }

@@ -56,7 +56,6 @@ func (b *Browser[T, M]) Settled() bool {
 	return !slices.Contains(b.Window.Loading[:], true) && b.Window.Trail == nil && b.Marks.Walk == nil && b.Marks.Uncounted() == ""
 }
 
-// Typed follows the letters.
 func (b *Browser[T, M]) Typed() tea.Cmd {
 	if !b.Jumping() {
 		return b.typed(b.later)

@@ -35,7 +35,6 @@ type Inputs struct {
 	from int // the cursor's row when the jump began
 }
 
-// Typing is the input that has the focus, or nil.
 func (in *Inputs) Typing() *text.Input {
 	switch {
 	case in.jump.Focus:
@@ -128,7 +127,6 @@ func (in *Inputs) Found(n int, names func(i int) []string) int {
 	return -1
 }
 
-// begins reports whether one of the names begins with the text.
 func begins(text string, names []string) bool {
 	text = strings.ToLower(text)
 	for _, n := range names {

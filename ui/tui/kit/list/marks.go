@@ -55,7 +55,6 @@ func (m *Marks[T, M]) Filtered(filter string) tea.Cmd {
 	return m.read(m.list().Fetch, From{}, m.look, true)
 }
 
-// seen counts the marks of a page.
 func (m *Marks[T, M]) seen(a Walked[T]) tea.Cmd {
 	if a.gen != m.look || m.counted || a.err != nil {
 		return nil
@@ -144,7 +143,6 @@ func (m *Marks[T, M]) keep(r marked[M]) {
 
 func (m *Marks[T, M]) whole(row T) bool { return m.Whole != nil && m.Whole(row) }
 
-// toggle marks the row at the cursor, or unmarks it.
 func (m *Marks[T, M]) toggle() {
 	w := m.list()
 	row, ok := w.Current()

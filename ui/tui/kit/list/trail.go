@@ -106,7 +106,6 @@ func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
 	return w.leave(), true, found
 }
 
-// landed is a row of a page as a landing.
 func (w *Window[T]) landed(t *Trail[T], page Span[T], at int) *landing[T] {
 	out := &landing[T]{pages: []Span[T]{page}, key: w.Id(page.Rows[at]), first: int64(t.Seen)}
 	passed := len(t.passed)

@@ -46,7 +46,6 @@ const (
 	ArriveRefresh
 )
 
-// Fetched is the answer to one fetch.
 type Fetched[T any] struct {
 	Gen   int
 	How   arrival
@@ -409,7 +408,6 @@ func (w *Window[T]) End() tea.Cmd {
 	return w.Restart(From{End: true})
 }
 
-// Current is the selected row.
 func (w *Window[T]) Current() (T, bool) {
 	if w.Sel < len(w.Rows) {
 		return w.Rows[w.Sel], true

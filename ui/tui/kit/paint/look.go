@@ -47,7 +47,6 @@ type Stretch struct {
 	Look       Look
 }
 
-// PaintOf is the palette's paint for a look.
 func (s *Styles) PaintOf(l Look) Paint {
 	switch l {
 	case LookMark, LookFound:
@@ -76,7 +75,6 @@ func (s *Styles) PaintOf(l Look) Paint {
 	return Paint{}
 }
 
-// Toned is the paint of a tone.
 func (s *Styles) Toned(t Tone) Paint {
 	switch t {
 	case ToneWarn:

@@ -289,7 +289,6 @@ func (p *Pager) renderRow(w Wrapped, width int) string {
 	return headRow(st, w, width)
 }
 
-// headRow draws a row of a head.
 func headRow(st *paint.Styles, w Wrapped, width int) string {
 	r := st.Row(width)
 	if !w.label.IsEmpty() {

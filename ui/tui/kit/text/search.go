@@ -211,7 +211,6 @@ func (s *search) Tally(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("%s/%s%s", prose.Group(s.rank), prose.Group(s.Found.Total), around)
 }
 
-// TextKeys are the search keys of one text.
 func TextKeys(p *Pager) []act.Act {
 	out := []act.Act{{Keys: []string{"/"}, Name: "search", Doc: "search this text; the screen follows what you type", Do: p.startSearch}}
 	if p.Search.Needle == nil {

@@ -81,12 +81,10 @@ func Advice(esc safetext.Escaper, format string, args ...any) Line {
 	return out
 }
 
-// State is a line of a state, with the sign of its tone.
 func State(st *paint.Styles, tone paint.Tone, words safetext.Text) Line {
 	return Line{Value: words, sign: st.Glyphs.State[tone], tone: tone}
 }
 
-// Named is the line as a field.
 func (l Line) Named(name safetext.Text) Line {
 	l.Name = name
 	return l
@@ -105,7 +103,6 @@ func Known(lines ...Line) []Line {
 	return slices.DeleteFunc(lines, func(l Line) bool { return l.Value.IsEmpty() })
 }
 
-// As is the line in another kind.
 func (l Line) As(kind Kind) Line {
 	l.Kind = kind
 	return l

@@ -207,7 +207,6 @@ func auditDatum(e operator.AuditEvent) desk.Datum {
 	return r
 }
 
-// tellEvent is an event of the log as a sentence.
 func tellEvent(esc safetext.Escaper, e operator.AuditEvent) safetext.Text {
 	result := e.Result
 	switch {

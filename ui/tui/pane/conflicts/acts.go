@@ -171,7 +171,6 @@ func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threew
 	return dlg
 }
 
-// resultDialog shows the text to be written.
 func (rs *resolutions) resultDialog(cmp conflict.Comparison, result string) *dialog.Dialog {
 	esc := rs.d.Esc
 	var diff diff.Comparison

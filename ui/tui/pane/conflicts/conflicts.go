@@ -279,7 +279,6 @@ func (rs *resolutions) outcome(c conflict.Copy) []text.Line {
 	return []text.Line{text.Advice(rs.d.Esc, words+" `z` undoes it.")}
 }
 
-// warnings are the dangers of resolving a conflict.
 func (rs *resolutions) warnings(c conflict.Copy) (out []text.Line) {
 	esc := rs.d.Esc
 	out = text.Known(text.Line{Value: esc.LineMax(c.Problem, prose.MaxReason), Kind: text.Alert})

@@ -29,7 +29,6 @@ func noTake(c conflict.Copy, t conflict.Take) string {
 	return ""
 }
 
-// takeMany are the words for taking one side of many copies.
 var takeMany = map[conflict.Take]struct{ question, what, verb string }{
 	conflict.TakeBase: {"Keep the base of %s?", "This removes the copies.", "Keep base"},
 	conflict.TakeCopy: {"Put the copy of %s in the base's place?", "This replaces each base, then removes the copies.", "Take copy"},

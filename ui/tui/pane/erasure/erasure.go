@@ -265,7 +265,6 @@ func erasureRecord(d *desk.Desk, r operator.ErasureRequest) record.Row[operator.
 	}}
 }
 
-// dueWords says when an answer is due.
 func dueWords(r operator.ErasureRequest, now time.Time) string {
 	left := r.DaysLeft(now)
 	switch {
@@ -292,7 +291,6 @@ func dueDay(left int) string {
 	return "due in " + prose.Plural(left, "day")
 }
 
-// erasureWord is the state in a word or two.
 func erasureWord(r operator.ErasureRequest) string {
 	switch {
 	case r.Under() && r.Run.State == jobs.Paused:

@@ -30,7 +30,6 @@ type requests struct {
 	intake intake // the form as it was left
 }
 
-// begun reports whether any field is filled.
 func (in intake) begun() bool {
 	return strings.TrimSpace(in.subject+in.aliases+in.ground+in.by+in.key) != ""
 }

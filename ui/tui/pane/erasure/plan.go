@@ -111,7 +111,6 @@ func (rq *requests) discover(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	return rq.D.Work.Watch(b)
 }
 
-// searched is the outcome of the search by store.
 func searched(esc safetext.Escaper, p gdpr.Plan) []task.Outcome {
 	var out []task.Outcome
 	for _, s := range p.Stores {
@@ -234,7 +233,6 @@ func storeWords(esc safetext.Escaper, s gdpr.StorePlan) safetext.Text {
 	return esc.Const(words)
 }
 
-// share is a part of a whole in words.
 func share(n, of int64) string {
 	switch pct := float64(n) * 100 / float64(of); {
 	case n == of:
@@ -645,7 +643,6 @@ func backupLines(esc safetext.Escaper, all []receipt.Backup) (missing, configure
 	return missing, chapter(esc, "Backups", receipt.Folded(known))
 }
 
-// duration is an estimate in words.
 func duration(t time.Duration) string {
 	switch {
 	case t < 2*time.Second:
@@ -679,7 +676,6 @@ func (rq *requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 // maxStepLines bounds the steps below a store or a layer; its rows have all of them.
 const maxStepLines = 500
 
-// stepLines names the steps of a store or of a layer.
 func stepLines(esc safetext.Escaper, row planRow) []text.Line {
 	out := []text.Line{{Kind: text.Blank}}
 	for _, st := range row.store.Steps {
@@ -738,7 +734,6 @@ func (rq *requests) stepText(ctx context.Context, r operator.ErasureRequest, st 
 	return t
 }
 
-// stepWords says what an action means.
 func stepWords(st gdpr.Step) string {
 	switch st.Action {
 	case gdpr.Forget:
@@ -756,7 +751,6 @@ func stepWords(st gdpr.Step) string {
 	return "left: memdesk cannot change it; the receipt names it"
 }
 
-// stepItem reads the item of a step, as it is now.
 func (rq *requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {
 	s, err := rq.D.Fleet.Store(st.Store)
 	switch {
@@ -771,7 +765,6 @@ func (rq *requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, err
 	return s.Browser.Read(ctx, st.ID)
 }
 
-// tellPlan is a row of a plan as a sentence.
 func tellPlan(esc safetext.Escaper, e planRow) safetext.Text {
 	switch {
 	case e.step != nil:

@@ -53,7 +53,6 @@ func verdictTone(v model.Verdict) paint.Tone {
 	return paint.ToneWarn
 }
 
-// verdictAdvice says what to do about a verdict.
 func verdictAdvice(v model.Verdict) string {
 	switch v {
 	case model.VerdictClean:
@@ -138,7 +137,6 @@ type layerRow struct {
 	folded bool
 }
 
-// foldRecord is the row of the clean layers.
 func foldRecord(st *paint.Styles, f receipt.Fold) record.Row[layerRow] {
 	esc := st.Esc
 	return record.Row[layerRow]{Key: "clean", Raw: layerRow{clean: f, folded: true}, Tones: []paint.Tone{1: paint.ToneGood}, Cells: []safetext.Text{
@@ -162,7 +160,6 @@ func foldText(st *paint.Styles, f receipt.Fold) *text.Page {
 	return text.NewPage(head, "")
 }
 
-// layerLine is a layer in a line of a page.
 func layerLine(st *paint.Styles, l receipt.Layer) text.Line {
 	esc := st.Esc
 	words := esc.Sprintf("%s: %s, %s looked at", esc.Line(verdictWords(l.Verdict)), esc.LineMax(l.Layer, prose.MaxTitle), prose.Size(l.BytesScanned))
@@ -313,7 +310,6 @@ func (rq *requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
 	})
 }
 
-// receiptLines are the receipt for people.
 func receiptLines(st *paint.Styles, rec receipt.Receipt, key string) []text.Line {
 	esc := st.Esc
 	approver := esc.LineMax(rec.ApproverWords(), prose.MaxTitle)

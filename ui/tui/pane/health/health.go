@@ -164,7 +164,6 @@ func (p *watch) look() tea.Cmd {
 	return tea.Batch(append(cmds, p.ask(func(context.Context) any { return seen(paths) }))...)
 }
 
-// seen checks which paths exist.
 func seen(paths map[string]string) presence {
 	out := presence{}
 	for name, path := range paths {

@@ -31,7 +31,6 @@ type observed struct {
 	holding
 }
 
-// kind is the list of the stores.
 func (p *watch) kind() record.Kind[observed] {
 	return record.Kind[observed]{
 		Pane: p.at, Name: "health", Noun: "store", Empty: desk.NoStores,
@@ -92,7 +91,6 @@ func (p *watch) observe() tea.Cmd {
 	return p.Reload()
 }
 
-// member is a store of the fleet.
 func (p *watch) member(name string) backends.Member {
 	all := p.d.Fleet.Members()
 	return all[slices.IndexFunc(all, func(m backends.Member) bool { return m.Name == name })]
@@ -109,7 +107,6 @@ func (o observed) tone() paint.Tone {
 	return paint.ToneBad
 }
 
-// row is a store in the list.
 func (p *watch) row(o observed) record.Row[observed] {
 	esc, status := p.d.Esc, o.report.Status
 	row := record.Row[observed]{Key: o.name, Raw: o}
@@ -264,7 +261,6 @@ func holds(s model.Store, counts []model.TierCount) (h holding) {
 	return h
 }
 
-// tellStore is a store as a sentence.
 func tellStore(esc safetext.Escaper, o observed) safetext.Text {
 	status := o.report.Status
 	said := status.Message

@@ -380,7 +380,6 @@ func matchPlace(e operator.QuarantineEntry) string {
 	return s
 }
 
-// tellEntry is an entry of the quarantine as a sentence.
 func tellEntry(esc safetext.Escaper, e operator.QuarantineEntry) safetext.Text {
 	if e.Problem != "" {
 		return esc.Sprintf("Store %s: PROBLEM: %s.", e.Store, esc.LineMax(e.Problem, prose.MaxReason))

@@ -125,7 +125,6 @@ func storyRefs(s review.Story) string {
 	return b.String()
 }
 
-// storyWriter is the writer of a story.
 func storyWriter(esc safetext.Escaper, s review.Story) safetext.Text {
 	switch {
 	case s.Source == "" && len(s.Parts) > 1:
@@ -234,7 +233,6 @@ func (sa *Stories) whyLines(p review.Part) []text.Line {
 	return out
 }
 
-// bodyLines are the first lines of a text.
 func bodyLines(esc safetext.Escaper, body string) []text.Line {
 	var out []text.Line
 	for line := range strings.Lines(strings.TrimSpace(body)) {
@@ -330,7 +328,6 @@ func storyDatum(s review.Story) desk.Datum {
 	)
 }
 
-// tellStory is a story as a sentence.
 func tellStory(esc safetext.Escaper, s review.Story) safetext.Text {
 	return esc.Sprintf("%s by %s, given to agents %s. Signals: %s. The first: %s", prose.Plural(len(s.Parts), "item"), storyWriter(esc, s),
 		prose.Plural(s.Recalled, "time"), esc.LineMax(strings.Join(s.Signals, ", "), prose.MaxReason), esc.LineMax(model.Ref{Store: s.Parts[0].Store, ID: s.Parts[0].ID}.String(), prose.MaxTitle))

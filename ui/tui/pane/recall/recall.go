@@ -230,7 +230,6 @@ func (p *Pane) rebuild() tea.Cmd {
 	return tea.Batch(laid, p.show(), p.named())
 }
 
-// named asks for the writers of the hits.
 func (p *Pane) named() tea.Cmd {
 	return p.who.Want(func(i int) string { return p.rows[i].Store }, len(p.rows), func(i int) model.Header { return model.Header{ID: p.rows[i].Hit.ID} })
 }

@@ -103,7 +103,6 @@ func newItems(d *desk.Desk, address int, r *pane.Reader) *items {
 	return l
 }
 
-// Open begins the list of a place.
 func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 	same := at == l.At && hidden == l.Hidden
 	var left leftPlace
@@ -251,7 +250,6 @@ func (l *items) trailed(m list.Trailed[ItemRow]) tea.Cmd {
 	return tea.Batch(cmd, l.preview())
 }
 
-// wanted is the item at the cursor.
 func (l *items) wanted() pane.Reading {
 	row, ok := l.Window.Current()
 	if !ok {

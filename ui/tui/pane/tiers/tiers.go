@@ -97,7 +97,6 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	return nil
 }
 
-// StoreHere is the store at the cursor.
 func (p *Pane) StoreHere() string {
 	if p.Level != levelOverview {
 		return p.Items.At.Store
@@ -210,7 +209,6 @@ func (p *Pane) Typing() *text.Input {
 	return nil
 }
 
-// Typed: filter and jump follow the letters.
 func (p *Pane) Typed() tea.Cmd {
 	if p.Level == LevelItems {
 		return p.Items.Typed()
@@ -218,7 +216,6 @@ func (p *Pane) Typed() tea.Cmd {
 	return p.Overview.typed()
 }
 
-// inputBindings are the keys of the input that has the focus.
 func (p *Pane) inputBindings() []act.Act {
 	if p.Level == LevelItems {
 		return p.Items.InputBindings("items")
