@@ -90,15 +90,10 @@ func (w *Underway) fetchJobs(ctx context.Context, q operator.PageQuery) (record.
 
 func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
 	esc := d.Esc
-	t := paint.ToneInfo
-	switch row.State {
-	case jobs.Done:
-		t = paint.ToneGood
-	case jobs.Failed, jobs.Unreadable:
-		t = paint.ToneBad
-	case jobs.Interrupted, jobs.Cancelled, jobs.Paused:
-		t = paint.ToneWarn
-	}
+	t := map[jobs.State]paint.Tone{
+		jobs.Done: paint.ToneGood, jobs.Failed: paint.ToneBad, jobs.Unreadable: paint.ToneBad,
+		jobs.Interrupted: paint.ToneWarn, jobs.Cancelled: paint.ToneWarn, jobs.Paused: paint.ToneWarn,
+	}[row.State]
 	word := jobWord(row.State)
 	if how := operator.ErasedHow(row.Status); how != "" {
 		word = how
@@ -160,13 +155,7 @@ func jobText(d *desk.Desk, row jobRow) *text.Page {
 // jobWord is a state in the program's standard word: work that an operator ends is stopped, work
 // that ends early by itself is broken off. Only a question is cancelled.
 func jobWord(s jobs.State) string {
-	switch s {
-	case jobs.Cancelled:
-		return "stopped"
-	case jobs.Interrupted:
-		return "broken off"
-	}
-	return string(s)
+	return cmp.Or(map[jobs.State]string{jobs.Cancelled: "stopped", jobs.Interrupted: "broken off"}[s], string(s))
 }
 
 // jobState says what a state means and what to do about it.

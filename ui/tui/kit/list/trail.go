@@ -2,6 +2,7 @@ package list
 
 import (
 	"context"
+	"math"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -81,7 +82,7 @@ func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
 		return nil, true, false
 	}
 	if t.best == nil && t.Anew { // without any neighbour left the list begins at its start
-		t.best, t.near = &landing[T]{pages: []Span[T]{m.page}}, int(^uint(0)>>1)
+		t.best, t.near = &landing[T]{pages: []Span[T]{m.page}}, math.MaxInt
 	}
 	if t.tail {
 		t.best.pages = append(t.best.pages, m.page)

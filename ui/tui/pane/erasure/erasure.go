@@ -319,28 +319,21 @@ func (rq *requests) next(r operator.ErasureRequest) string {
 	case r.Stopped():
 		return "A run began and broke off. What is done stays done: `r` goes on with the rest."
 	}
-	switch r.State {
-	case gdpr.StateOpen:
-		return "Nothing was searched yet, or something changed since. `p` in the list searches every store and makes the plan; nothing is changed by it."
-	case gdpr.StatePlanned:
-		if rq.D.Erasure.Rules().RequireApproval {
-			return "A plan stands, and `enter` shows it. `A` comes first: it approves the plan, or says who must. Then `E` carries it out."
-		}
-		return "A plan stands. `enter` shows it, `E` carries it out."
-	case gdpr.StateApproved:
-		return "The plan is approved. `E` carries it out."
-	case gdpr.StatePartial:
-		return "Something is left, so there is no receipt yet. Put right what is named below; then `r` does what is missing, or `p` plans again where something came back."
-	case gdpr.StatePending:
-		return "A reader or a sync holds a layer back. When it has gone, `r` scrubs that layer and looks again."
-	case gdpr.StateInScope:
-		return "memdesk changed all that it can reach; the person still is in what is named below, so the request stays open and its deadline runs. When that is done, `r` looks again; `V` lists the layers, `t` there attests one. `S` saves the receipt."
-	case gdpr.StateComplete:
-		return "No layer that can be reached holds the person. `enter` reads the receipt, `S` saves it."
-	case gdpr.StateWithdrawn:
-		return "It was withdrawn, and its names are gone. Nothing more is done; `a` files a new one."
+	if r.State == gdpr.StatePlanned && rq.D.Erasure.Rules().RequireApproval {
+		return "A plan stands, and `enter` shows it. `A` comes first: it approves the plan, or says who must. Then `E` carries it out."
 	}
-	return ""
+	return stateAdvice[r.State]
+}
+
+var stateAdvice = map[gdpr.State]string{
+	gdpr.StateOpen:      "Nothing was searched yet, or something changed since. `p` in the list searches every store and makes the plan; nothing is changed by it.",
+	gdpr.StatePlanned:   "A plan stands. `enter` shows it, `E` carries it out.",
+	gdpr.StateApproved:  "The plan is approved. `E` carries it out.",
+	gdpr.StatePartial:   "Something is left, so there is no receipt yet. Put right what is named below; then `r` does what is missing, or `p` plans again where something came back.",
+	gdpr.StatePending:   "A reader or a sync holds a layer back. When it has gone, `r` scrubs that layer and looks again.",
+	gdpr.StateInScope:   "memdesk changed all that it can reach; the person still is in what is named below, so the request stays open and its deadline runs. When that is done, `r` looks again; `V` lists the layers, `t` there attests one. `S` saves the receipt.",
+	gdpr.StateComplete:  "No layer that can be reached holds the person. `enter` reads the receipt, `S` saves it.",
+	gdpr.StateWithdrawn: "It was withdrawn, and its names are gone. Nothing more is done; `a` files a new one.",
 }
 
 // text is everything about a request. It runs in a command.

@@ -1,6 +1,7 @@
 package erasure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,17 +28,9 @@ import (
 
 // verdictWords say what a layer's verdict means (erasure-physical.md, Verdicts).
 func verdictWords(v model.Verdict) string {
-	switch v {
-	case model.VerdictResidue:
-		return "something left"
-	case model.VerdictPending:
-		return "waits"
-	case model.VerdictUnaudited:
-		return "not looked at"
-	case model.VerdictOutOfScope:
-		return "out of reach"
-	}
-	return string(v)
+	return cmp.Or(map[model.Verdict]string{
+		model.VerdictResidue: "something left", model.VerdictPending: "waits", model.VerdictUnaudited: "not looked at", model.VerdictOutOfScope: "out of reach",
+	}[v], string(v))
 }
 
 func verdictTone(v model.Verdict) paint.Tone {
@@ -53,24 +46,15 @@ func verdictTone(v model.Verdict) paint.Tone {
 	return paint.ToneWarn
 }
 
-func verdictAdvice(v model.Verdict) string {
-	switch v {
-	case model.VerdictClean:
-		return "Looked at, and nothing names the person."
-	case model.VerdictResidue:
-		return "The person is still there: something came back, changed meanwhile or was kept. `p` plans again, then `r`."
-	case model.VerdictPending:
-		return "Somebody holds the layer back: a reader with an old snapshot, or a sync. When it has gone, `r` goes on."
-	case model.VerdictUnaudited:
-		return "Nobody could look at it, so nobody can say that it is clean. Put right what the reason names, or look at it yourself and attest it with `t`; then `r`."
-	case model.VerdictFailed:
-		return "The store did not do it. `1` Health tries the store again; then `r` goes on."
-	case model.VerdictOutOfScope:
-		return "memdesk cannot change it; the receipt names it, with the reason. What is on hold stands here too. Where it holds the person, the request stays open until that is done or attested with `t`."
-	case model.VerdictAttested:
-		return "A person looked at it where memdesk cannot. Another text of it asks for that again."
-	}
-	return ""
+// verdictAdvice says what to do about a verdict.
+var verdictAdvice = map[model.Verdict]string{
+	model.VerdictClean:      "Looked at, and nothing names the person.",
+	model.VerdictResidue:    "The person is still there: something came back, changed meanwhile or was kept. `p` plans again, then `r`.",
+	model.VerdictPending:    "Somebody holds the layer back: a reader with an old snapshot, or a sync. When it has gone, `r` goes on.",
+	model.VerdictUnaudited:  "Nobody could look at it, so nobody can say that it is clean. Put right what the reason names, or look at it yourself and attest it with `t`; then `r`.",
+	model.VerdictFailed:     "The store did not do it. `1` Health tries the store again; then `r` goes on.",
+	model.VerdictOutOfScope: "memdesk cannot change it; the receipt names it, with the reason. What is on hold stands here too. Where it holds the person, the request stays open until that is done or attested with `t`.",
+	model.VerdictAttested:   "A person looked at it where memdesk cannot. Another text of it asks for that again.",
 }
 
 // openVerdicts lists the layers of a request with their verdicts.
@@ -149,7 +133,7 @@ func foldText(st *paint.Styles, f receipt.Fold) *text.Page {
 	esc := st.Esc
 	head := []text.Line{
 		{Value: esc.Sprintf("%s clean", prose.Plural(f.Layers, "layer")), Kind: text.Title},
-		text.Advice(esc, verdictAdvice(model.VerdictClean)).As(text.Field),
+		text.Advice(esc, verdictAdvice[model.VerdictClean]).As(text.Field),
 		{Name: esc.Const("kinds"), Value: esc.LineMax(f.Words(), desk.MaxField)},
 		{Name: esc.Const("looked at"), Value: esc.Const(prose.Bytes(f.Bytes))},
 		{Kind: text.Blank},
@@ -198,7 +182,7 @@ func layerText(st *paint.Styles, l receipt.Layer) *text.Page {
 	head := []text.Line{
 		{Value: esc.LineMax(l.Layer, desk.MaxField), Kind: text.Title},
 		text.State(st, verdictTone(l.Verdict), esc.Line(verdictWords(l.Verdict))).Named(esc.Const("verdict")),
-		text.Advice(esc, verdictAdvice(l.Verdict)),
+		text.Advice(esc, verdictAdvice[l.Verdict]),
 	}
 	head = append(head, text.Known(desk.Field("reason", esc.LineMax(l.Reason, prose.MaxReason)))...)
 	return text.NewPage(append(head, desk.Field("store", esc.Line(l.Store)), desk.Field("method", esc.LineMax(l.Method, desk.MaxField)),

@@ -1,6 +1,7 @@
 package erasure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -188,23 +189,15 @@ func chartRow(store string, t stepCount) chart.Row {
 // phaseLine is the phase of a request; none for a withdrawn one.
 func (rq *requests) phaseLine(r operator.ErasureRequest) []text.Line {
 	names := []string{"filed", "planned", "approved", "erased", "verified"}
-	done := 1
-	switch r.State {
-	case gdpr.StateWithdrawn:
+	done := cmp.Or(map[gdpr.State]int{
+		gdpr.StatePlanned: 2, gdpr.StateApproved: 3, gdpr.StateRunning: 3, gdpr.StateComplete: len(names),
+		gdpr.StatePartial: 4, gdpr.StatePending: 4, gdpr.StateInScope: 4, // the person is still somewhere
+	}[r.State], 1)
+	switch {
+	case r.State == gdpr.StateWithdrawn:
 		return nil
-	case gdpr.StatePlanned:
-		done = 2
-	case gdpr.StateApproved:
-		done = 3
-	case gdpr.StateRunning:
-		done = 3
-		if r.Run != nil && strings.HasSuffix(r.Run.Note, " verify") {
-			done = 4
-		}
-	case gdpr.StatePartial, gdpr.StatePending, gdpr.StateInScope: // the person is still somewhere
+	case r.State == gdpr.StateRunning && r.Run != nil && strings.HasSuffix(r.Run.Note, " verify"):
 		done = 4
-	case gdpr.StateComplete:
-		done = len(names)
 	}
 	if !rq.D.Erasure.Rules().RequireApproval && len(r.Approvals) == 0 { // no approval is involved
 		names = slices.Delete(names, 2, 3)

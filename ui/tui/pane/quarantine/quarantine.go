@@ -271,14 +271,7 @@ func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[opera
 		what = esc.Sprintf("(known false positive) %s", what)
 	}
 	live := desk.LivenessOf(e.Live)
-	switch live {
-	case operator.LivePoisoned:
-		tones[3] = paint.ToneBad
-	case operator.LiveClean:
-		tones[3] = paint.ToneGood
-	case operator.LiveUnknown:
-		tones[3] = paint.ToneWarn
-	}
+	tones[3] = map[operator.Liveness]paint.Tone{operator.LivePoisoned: paint.ToneBad, operator.LiveClean: paint.ToneGood, operator.LiveUnknown: paint.ToneWarn}[live]
 	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Line(e.Category), esc.Const(string(live)), esc.Const(d.Time.Age(e.At)), what}
 	if d.Origins != nil {
 		who := esc.Const(desk.Nobody)
@@ -293,11 +286,15 @@ func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[opera
 }
 
 // verdicts say what an entry still means.
-var verdicts = map[operator.Liveness]string{
-	operator.LivePoisoned: "still poisoned: the source holds the blocked text",
-	operator.LiveClean:    "old copy: the source is clean now, only this entry is left",
-	operator.LiveGone:     "old copy: the source is gone, only this entry is left",
-	operator.LiveUnknown:  "unknown: nobody could look at the source",
+var verdicts = map[operator.Liveness]struct {
+	words string
+	tone  paint.Tone
+	kind  text.Kind
+}{
+	operator.LivePoisoned: {"still poisoned: the source holds the blocked text", paint.ToneBad, text.Bad},
+	operator.LiveClean:    {"old copy: the source is clean now, only this entry is left", paint.ToneGood, text.Field},
+	operator.LiveGone:     {"old copy: the source is gone, only this entry is left", paint.ToneGood, text.Field},
+	operator.LiveUnknown:  {"unknown: nobody could look at the source", paint.ToneWarn, text.Warn},
 }
 
 // detail says how an entry is shown.
@@ -314,15 +311,9 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	if e.Problem != "" {
 		return text.NewPage(append(head, text.Line{Value: esc.LineMax(e.Problem, prose.MaxReason), Kind: text.Alert}), "")
 	}
-	tone, kind := paint.ToneBad, text.Bad
-	switch live {
-	case operator.LiveClean, operator.LiveGone:
-		tone, kind = paint.ToneGood, text.Field
-	case operator.LiveUnknown:
-		tone, kind = paint.ToneWarn, text.Warn
-	}
+	verdict := verdicts[live]
 	head = append(head,
-		text.State(st, tone, esc.Const(verdicts[live])).As(kind),
+		text.State(st, verdict.tone, esc.Const(verdict.words)).As(verdict.kind),
 		text.Line{Value: esc.Sprintf("Blocked for %s (%s) at %s.", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e))), Kind: text.Note})
 	if noDiscardOf(d, e) == "" && !how.low && !d.Spoken { // a listener has words, not keys
 		words := "`d` deletes this entry, for good."
