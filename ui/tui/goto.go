@@ -32,16 +32,13 @@ func (l *commandLine) runGo(words string) tea.Cmd {
 		}
 		ref = model.Ref{Store: here, ID: id}
 	}
-	if here := l.a.Active; l.a.Panes[here].Typing() == nil {
-		return l.a.D.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
-			_, it, err := l.a.D.Readable(ctx, ref)
-			if err != nil {
-				return dialog.Proposal{No: esc.Sprintf("%s: %s", esc.LineMax(ref.String(), prose.MaxTitle), prose.Reason(esc, err))}
-			}
-			return dialog.Proposal{Open: func() tea.Cmd { return tea.Batch(l.a.Enter(PaneTiers), l.a.Tiers.GoTo(ref, it.Header)) }}
-		})
-	}
-	return nil
+	return l.a.D.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
+		_, it, err := l.a.D.Readable(ctx, ref)
+		if err != nil {
+			return dialog.Proposal{No: esc.Sprintf("%s: %s", esc.LineMax(ref.String(), prose.MaxTitle), prose.Reason(esc, err))}
+		}
+		return dialog.Proposal{Open: func() tea.Cmd { return tea.Batch(l.a.Enter(PaneTiers), l.a.Tiers.GoTo(ref, it.Header)) }}
+	})
 }
 
 // references are the references on the screen, for completion.

@@ -67,9 +67,6 @@ func (d *Desk) send(what safetext.Text, text string) tea.Cmd {
 
 // Copy puts a reference on the clipboard, encoded, so without control characters.
 func (d *Desk) Copy(ref model.Ref) tea.Cmd {
-	if ref.Store == "" {
-		return nil
-	}
 	return d.send(d.Esc.LineMax(ref.String(), prose.MaxTitle), ref.String())
 }
 

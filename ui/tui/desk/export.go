@@ -162,9 +162,6 @@ func (ex *exports) exportDialog(question, about safetext.Text, noun, name string
 	d.Choices = []dialog.Choice{{Verb: "Write", Stops: true, Begin: func() tea.Cmd { return ex.beginExport(d, e) }, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		out := act(ctx, strings.TrimSpace(f.Fields[0]), e)
 		e.Ended.Store(true)
-		if out.Next != nil {
-			return out
-		}
 		if !out.Ok { // asked again, with the reason on top
 			again := ex.exportDialog(question, about, noun, f.Fields[0], act)
 			again.Lines = append([]text.Line{{Value: out.Text, Kind: text.Alert}}, again.Lines...)

@@ -58,10 +58,8 @@ type anchored struct {
 type watch struct {
 	*record.List[observed]
 	d       *pane.Bench
-	at      int                                  // its address
 	counts  func(store string) []model.TierCount // of items; nil: not counted
-	ask     func(func(context.Context) any) tea.Cmd
-	moved   bool // the operator has chosen a row, or acted on one; else the worst store is selected
+	moved   bool                                 // the operator has chosen a row, or acted on one; else the worst store is selected
 	reports map[string]backends.HealthReport
 	past    map[string]*checks
 	running map[string]bool // one outstanding check per store
@@ -85,11 +83,11 @@ func New(d *pane.Bench, at int, counts func(store string) []model.TierCount) (de
 
 func newWatch(d *pane.Bench, at int, counts func(store string) []model.TierCount) *watch {
 	p := &watch{
-		d: d, at: at, counts: counts, ask: d.Asker(at),
+		d: d, counts: counts,
 		reports: map[string]backends.HealthReport{}, running: map[string]bool{}, indexing: map[string]bool{}, present: presence{}, past: map[string]*checks{},
 	}
 	p.latest.Store(&[]observed{})
-	p.List = record.New(d.Desk, p.kind())
+	p.List = record.New(d.Desk, p.kind(at))
 	follow := p.Moved
 	p.Moved = func() tea.Cmd {
 		p.moved, p.Pick = true, ""
@@ -114,7 +112,7 @@ func (p *watch) askLog() tea.Cmd {
 	if ask == nil {
 		return nil
 	}
-	return p.ask(func(ctx context.Context) any {
+	return p.Ask(func(ctx context.Context) any {
 		words, state := ask(ctx)
 		return anchored{words, state}
 	})
@@ -140,7 +138,7 @@ func (p *watch) footing() []string {
 }
 
 func (p *watch) tick() tea.Cmd {
-	return tea.Tick(lookEvery, func(time.Time) tea.Msg { return loop.Reply{Pane: p.at, Msg: healthTick{}} })
+	return tea.Tick(lookEvery, func(time.Time) tea.Msg { return loop.Reply{Pane: p.Kind.Pane, Msg: healthTick{}} })
 }
 
 // look checks the stores that are due, and the presence of the others.
@@ -161,7 +159,7 @@ func (p *watch) look() tea.Cmd {
 	if p.looks%healthEvery == 0 {
 		cmds = append(cmds, p.askLog())
 	}
-	return tea.Batch(append(cmds, p.ask(func(context.Context) any { return seen(paths) }))...)
+	return tea.Batch(append(cmds, p.Ask(func(context.Context) any { return seen(paths) }))...)
 }
 
 func seen(paths map[string]string) presence {
@@ -223,7 +221,7 @@ func (p *watch) check(name string) tea.Cmd {
 	}
 	p.running[name] = true
 	fleet := p.d.Fleet
-	return p.ask(func(ctx context.Context) any {
+	return p.Ask(func(ctx context.Context) any {
 		fleet.Reopen(ctx, name)
 		for r := range fleet.Health(ctx, name) {
 			return Checked{r}
@@ -302,7 +300,7 @@ func (p *watch) reindex() tea.Cmd {
 	store := p.StoreHere()
 	p.indexing[store] = true
 	p.d.Say(paint.ToneInfo, p.d.Esc.Sprintf("building the index of %s", store))
-	return p.ask(func(ctx context.Context) any {
+	return p.Ask(func(ctx context.Context) any {
 		n, err := p.d.Acts.Reindex(ctx, store, "")
 		return reindexed{store, n, err}
 	})

@@ -31,9 +31,9 @@ type observed struct {
 	holding
 }
 
-func (p *watch) kind() record.Kind[observed] {
+func (p *watch) kind(at int) record.Kind[observed] {
 	return record.Kind[observed]{
-		Pane: p.at, Name: "health", Noun: "store", Empty: desk.NoStores,
+		Pane: at, Name: "health", Noun: "store", Empty: desk.NoStores,
 		Columns: []record.Column{
 			{Title: "STORE", Width: 16}, {Title: "HEALTH", Width: 8, Dim: true}, {Title: "LATENCY", Width: 9, Right: true, Dim: true}, {Title: "CHECKED", Width: 8, Right: true, Dim: true}, {Title: "KIND", Width: 12, Dim: true}, {Title: "MESSAGE", Dim: true},
 		},
@@ -85,7 +85,7 @@ func (p *watch) observe() tea.Cmd {
 		p.Pick = all[0].name
 	}
 	p.pulse.Read(p.d.Time.Clock.Now())
-	if p.d.Frame != nil && !p.d.Frame.Shows(p.at) {
+	if !p.Visible() {
 		return nil // the next visit fetches the rows
 	}
 	return p.Reload()
