@@ -384,7 +384,7 @@ func (a *App) Keys() []act.Act {
 	case a.pane().Typing() != nil:
 		return a.pane().Bindings()
 	}
-	return customKeys(a.O.Keys).of(append(append(a.searchKeys(), a.pane().Bindings()...), a.global()...))
+	return customKeys(a.O.Keys).of(slices.Concat(a.searchKeys(), a.pane().Bindings(), a.global()))
 }
 
 func (a *App) dialogCrumbs() string {

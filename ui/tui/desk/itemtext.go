@@ -38,8 +38,7 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 		tier = esc.Sprintf("%s (%s)", tier, esc.Line(spec.Title))
 	}
 	head = append(head, Field("reference", esc.Line(model.Ref{Store: s.Name, ID: it.ID}.String())), Field("tier", tier))
-	head = append(head, text.Known(Field("scope", esc.Line(it.Scope)))...)
-	head = append(head, Field("size", sizeText(esc, spec, it)), Field("changed", esc.Const(Changed(d, it.Modified))))
+	head = append(head, text.Known(Field("scope", esc.Line(it.Scope)), Field("size", sizeText(esc, spec, it)), Field("changed", esc.Const(Changed(d, it.Modified))))...)
 	head = append(head, d.writerLines(s, it)...)
 	head = append(head, text.Known(Field("revision", esc.Line(string(it.Revision))))...)
 	if hidden := safetext.Hidden(it.Body); hidden > 0 {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -79,22 +80,22 @@ func (p *List[T]) common() []act.Act {
 	none := p.None
 	switch {
 	case p.Full:
-		return append([]act.Act{
+		return slices.Concat([]act.Act{
 			{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.Kind.Noun, Do: func() tea.Cmd { return p.Move(1) }},
 			{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Kind.Noun + " before", Do: func() tea.Cmd { return p.Move(-1) }},
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the list", Do: p.Back},
-		}, append(p.factKeys(), act.Movement(p.Detail, "line")...)...)
+		}, p.factKeys(), act.Movement(p.Detail, "line"))
 	case p.Typing() != nil:
 		return p.InputBindings("list")
 	}
-	return append(append([]act.Act{
+	return slices.Concat([]act.Act{
 		act.Open.Called("this "+p.Kind.Noun+" on the whole screen").With(none, func() tea.Cmd {
 			p.Full = true
 			return p.Layout()
 		}),
 		act.Filter.Called("filter the list while typing; ! in front inverts").Taking(p.Apply).With(nil, p.StartFilter),
 		{Keys: []string{"f"}, Doc: "jump to a row by the first letters of a cell", Why: none, Do: p.Jump},
-	}, append(append(p.factKeys(), p.sortKeys()...), act.Aside(p.Detail, "detail")...)...), act.Movement(p, p.Kind.Noun)...)
+	}, p.factKeys(), p.sortKeys(), act.Aside(p.Detail, "detail"), act.Movement(p, p.Kind.Noun))
 }
 
 // factKeys show all fields of a row instead of its detail.

@@ -47,15 +47,15 @@ func (rs *resolutions) take(c conflict.Copy, t conflict.Take) tea.Cmd {
 func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Take) *dialog.Dialog {
 	esc := rs.d.Esc
 	base, own := esc.LineMax(path.Base(c.Target), prose.MaxTitle), esc.LineMax(path.Base(c.ID), prose.MaxTitle)
-	title, what, verb := esc.Sprintf("Keep %s as it is?", base), esc.Sprintf("This removes the copy %s (%s bytes).", own, prose.Group(c.CopySize)), "Keep base"
+	title, what := esc.Sprintf("Keep %s as it is?", base), esc.Sprintf("This removes the copy %s (%s bytes).", own, prose.Group(c.CopySize))
 	switch {
 	case t == conflict.TakeCopy && c.Orphan:
-		title, what, verb = esc.Sprintf("Give the copy the name %s?", base), esc.Sprintf("Nothing stands there now. The copy %s goes.", own), "Take copy"
+		title, what = esc.Sprintf("Give the copy the name %s?", base), esc.Sprintf("Nothing stands there now. The copy %s goes.", own)
 	case t == conflict.TakeCopy:
-		title, verb = esc.Sprintf("Put the copy in the place of %s?", base), "Take copy"
+		title = esc.Sprintf("Put the copy in the place of %s?", base)
 		what = esc.Sprintf("This replaces the base (%s bytes) with the copy (%s bytes), then removes the copy.", prose.Group(c.BaseSize), prose.Group(c.CopySize))
 	case t == conflict.TakeBoth:
-		title, verb = esc.Sprintf("Keep both, and rename %s?", own), "Keep both"
+		title = esc.Sprintf("Keep both, and rename %s?", own)
 		what = esc.Const("The copy gets a name that speaks of no conflict, in the same folder.")
 	}
 	lines := []text.Line{{Value: title, Kind: text.Title}, {Value: what}}
@@ -71,7 +71,7 @@ func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Tak
 	lines = append(append(lines, text.Lines(esc, text.Alert, c.Cautions)...), text.Advice(esc, "Both texts are kept: `z` puts them back."))
 	return &dialog.Dialog{
 		Title: esc.Const("Resolve"), Lines: lines, Name: rs.d.TypedName(s, c.Target), NoReason: c.Redundant,
-		Choices: []dialog.Choice{{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		Choices: []dialog.Choice{{Verb: takes[t].verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			return rs.doResolve(ctx, c, conflict.Choice{Take: t}, f.Reason)
 		}}},
 	}

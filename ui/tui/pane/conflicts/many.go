@@ -29,7 +29,8 @@ func noTake(c conflict.Copy, t conflict.Take) string {
 	return ""
 }
 
-var takeMany = map[conflict.Take]struct{ question, what, verb string }{
+// takes are the words for taking one side of many copies, and the button for one or many.
+var takes = map[conflict.Take]struct{ question, what, verb string }{
 	conflict.TakeBase: {"Keep the base of %s?", "This removes the copies.", "Keep base"},
 	conflict.TakeCopy: {"Put the copy of %s in the base's place?", "This replaces each base, then removes the copies.", "Take copy"},
 	conflict.TakeBoth: {"Keep both sides of %s?", "Each copy gets a name that speaks of no conflict, in the same folder.", "Keep both"},
@@ -62,7 +63,7 @@ func (rs *resolutions) takeMarked(p *record.List[conflict.Copy], t conflict.Take
 }
 
 func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hidden int, begun func()) *dialog.Dialog {
-	d, esc, words := rs.d, rs.d.Esc, takeMany[t]
+	d, esc, words := rs.d, rs.d.Esc, takes[t]
 	count := esc.Const(prose.Plural(len(all), "conflict"))
 	lines := []text.Line{{Value: esc.Sprintf(words.question, count), Kind: text.Title}, {Value: esc.Sprintf("%s Both texts of each are kept and can be put back.", esc.Const(words.what))}}
 	warn := func(n int, format string) {

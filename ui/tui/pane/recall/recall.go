@@ -395,7 +395,7 @@ func (p *Pane) Bindings() []act.Act {
 			{Keys: []string{"up"}, Show: "Up", Doc: "the hit before", Do: func() tea.Cmd { return p.table.Move(-1) }},
 		}
 	}
-	return append(append([]act.Act{
+	return slices.Concat([]act.Act{
 		{Keys: []string{"/"}, Name: "query", Doc: "type a query; stores are asked as you type. These terms select by a field: " + operator.QueryTerms, Do: func() tea.Cmd {
 			p.Input.Edit(p.Input.Value())
 			return nil
@@ -407,7 +407,7 @@ func (p *Pane) Bindings() []act.Act {
 		act.Log.With(act.Unless(p.noHit, p.d.NoLog), func() tea.Cmd { return p.d.Log(p.refHere()) }),
 		p.d.Takebacks.Key(p.noHit, p.writerHere),
 		act.Export.Whole().Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.NoExport), p.exportHits),
-	}, act.Aside(p.detail, "hit")...), act.Movement(&p.table, "hit")...)
+	}, act.Aside(p.detail, "hit"), act.Movement(&p.table, "hit"))
 }
 
 // writerHere finds who wrote the item of the hit at the cursor.

@@ -3,6 +3,7 @@ package tiers
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,7 +26,7 @@ func (p *Pane) Bindings() []act.Act {
 	case p.Typing() != nil:
 		return p.inputBindings()
 	case p.Level == levelOverview:
-		return append(append([]act.Act{
+		return slices.Concat([]act.Act{
 			act.Items.Called("the items of this store, scope or tier").With(p.noList, p.openHere),
 			act.Filter.Called("show the stores, scopes and tiers that have these words; ! in front shows the others").Taking(p.Overview.apply).With(p.noTree, p.Overview.StartFilter),
 			{Keys: []string{"f"}, Doc: "jump to a store, scope or tier by its first letters; :go takes a reference", Why: p.noRow, Do: func() tea.Cmd { return p.Overview.StartJump(p.Overview.table.Sel) }},
@@ -35,11 +36,11 @@ func (p *Pane) Bindings() []act.Act {
 			act.Create.Whole().With(p.noCreate, p.createHere),
 			{Keys: act.Hidden.Keys, Verb: act.Hidden.Verb, Doc: "show or leave out hidden tiers and archived items", Do: p.toggleHidden},
 			{Keys: []string{"x"}, Verb: act.Export.Verb, Doc: "export the tree as it is shown to a file, CSV or JSON lines", Why: act.Unless(p.noList, p.d.NoTable), Do: p.Overview.exportTree},
-		}, act.Aside(p.Overview.detail, "description")...), act.Movement(&p.Overview.table, "row")...)
+		}, act.Aside(p.Overview.detail, "description"), act.Movement(&p.Overview.table, "row"))
 	case p.Level == LevelItems && p.Items.Marks.Walk != nil:
 		return append(p.Items.Marks.Bindings(p.noItem, p.Items.Move), act.Movement(p.Items, "item")...)
 	case p.Level == LevelItems:
-		return append(append(append(append(p.Items.Window.StopLooking(&p.d.Loop, p.Items.preview), []act.Act{
+		return slices.Concat(p.Items.Window.StopLooking(&p.d.Loop, p.Items.preview), []act.Act{
 			act.Open.Called("read this item on the whole screen").With(p.noItem, p.readHere),
 			act.Filter.Called("filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id. These terms select by a field: "+operator.QueryTerms).Taking(p.Items.Apply).With(nil, p.Items.StartFilter),
 			{Keys: []string{"f"}, Doc: "jump to a row by the first letters of its title or id; :go takes a reference", Why: p.noItem, Do: p.Items.Jump},
@@ -56,7 +57,7 @@ func (p *Pane) Bindings() []act.Act {
 			act.History.With(p.item(func(store string) string { return pane.NoHistory(p.d.Desk, store) }), func() tea.Cmd { return change.Versions(p.d.Desk, p.Items.wanted().Ref) }),
 			act.Log.With(act.Unless(p.noItem, p.d.NoLog), func() tea.Cmd { return p.d.Log(p.Items.wanted().Ref) }),
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the stores", Do: p.Back},
-		}...), act.Aside(p.reader.Pager, "preview")...), p.Items.Marks.Bindings(p.noItem, p.Items.Move)...), act.Movement(p.Items, "item")...)
+		}, act.Aside(p.reader.Pager, "preview"), p.Items.Marks.Bindings(p.noItem, p.Items.Move), act.Movement(p.Items, "item"))
 	}
 	return p.page().Bindings()
 }
