@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -52,16 +53,9 @@ func Adapt(c Config) model.Store {
 	if c.Statuses == nil {
 		c.Statuses = Statuses()
 	}
-	if c.DefaultStatus == "" {
-		c.DefaultStatus = DefaultStatus
-	}
-	if c.ClosedStatus == "" {
-		c.ClosedStatus = "closed"
-	}
-	if c.ReadOnly && c.ReadOnlyReason == "" {
-		c.ReadOnlyReason = "the store was opened for reading only"
-	}
+	c.DefaultStatus, c.ClosedStatus = cmp.Or(c.DefaultStatus, DefaultStatus), cmp.Or(c.ClosedStatus, "closed")
 	if c.ReadOnly {
+		c.ReadOnlyReason = cmp.Or(c.ReadOnlyReason, "the store was opened for reading only")
 		c.Capabilities = c.Capabilities.reading()
 	}
 	a := &adapter{Config: c, scanner: verdicts.New()}
@@ -119,7 +113,7 @@ func (a *adapter) tierSpecs() []model.TierSpec {
 	for _, s := range a.Statuses {
 		specs = append(specs, model.TierSpec{
 			Name: s, Title: "work items whose status is " + s,
-			KeyRule: a.keyRule(), KeyHint: "the item's id; a new one is made when it is empty",
+			KeyRule: model.KeyOptional, KeyHint: "the item's id; a new one is made when it is empty",
 			Writable: !a.ReadOnly && a.Capabilities.Create, Document: model.Structured,
 		})
 	}
@@ -148,21 +142,14 @@ func (a *adapter) tierSpecs() []model.TierSpec {
 	return specs
 }
 
-func (a *adapter) keyRule() model.KeyRule { return model.KeyOptional }
-
-// spec finds a declared tier.
-func (a *adapter) spec(name string) (model.TierSpec, bool) {
-	for _, t := range a.specs {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	return model.TierSpec{}, false
+// declared reports whether the store declares a tier.
+func (a *adapter) declared(name string) bool {
+	return slices.ContainsFunc(a.specs, func(t model.TierSpec) bool { return t.Name == name })
 }
 
 // checkTier is InvalidInput for a tier that is neither declared nor in the view.
 func (a *adapter) checkTier(op, name string, v View) error {
-	if _, ok := a.spec(name); ok || v != nil && slices.Contains(v.Tiers(), name) {
+	if a.declared(name) || v != nil && slices.Contains(v.Tiers(), name) {
 		return nil
 	}
 	var names []string

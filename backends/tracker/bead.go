@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"memdesk/model"
 )
@@ -22,12 +23,7 @@ const (
 // Normalise reads a bead like the published store: values out of range become the default, the workflow comes
 // from the labels, a missing parent from the id (beads-foolery-knots.md, Foolery JSONL files).
 func (b *Bead) Normalise() {
-	if b.Type == "" {
-		b.Type = DefaultType
-	}
-	if b.Status == "" {
-		b.Status = DefaultStatus
-	}
+	b.Type, b.Status = cmp.Or(b.Type, DefaultType), cmp.Or(b.Status, DefaultStatus)
 	if b.Priority < 0 || b.Priority > 4 {
 		b.Priority = DefaultPriority
 	}
@@ -52,6 +48,15 @@ func (b *Bead) Normalise() {
 // that waits for an agent.
 func (b Bead) Queued() bool {
 	return b.Status == DefaultStatus && !b.Human && !b.Aside && !Terminal(b.State)
+}
+
+// Time reads a program's time; zero for any other text.
+func Time(s string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
 }
 
 // Terminal reports whether a state is final.

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -41,17 +42,10 @@ func (a *adapter) Read(ctx context.Context, id string) (model.Item, error) {
 		}
 		it.LinksTotal++
 		if len(it.Links) < model.LinkLimit {
-			it.Links = append(it.Links, model.Link{Kind: linkKind(d.Kind), Role: role, Other: []string{other}})
+			it.Links = append(it.Links, model.Link{Kind: cmp.Or(d.Kind, "blocks"), Role: role, Other: []string{other}})
 		}
 	}
 	return it, nil
-}
-
-func linkKind(kind string) string {
-	if kind == "" {
-		return "blocks"
-	}
-	return kind
 }
 
 func absent(op, id string) error {

@@ -1,17 +1,31 @@
 package tracker
 
 import (
+	"slices"
 	"strings"
 
 	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
-// groups are the words of B6 in their order; the first match wins.
-var groups = []struct {
+// words are the words of each kind of failure; the first match wins.
+type words []struct {
 	kind  model.Kind
 	words []string
-}{
+}
+
+// kind is the kind of a text in lower case; false for one without such a word.
+func (w words) kind(text string) (model.Kind, bool) {
+	for _, g := range w {
+		if slices.ContainsFunc(g.words, func(word string) bool { return strings.Contains(text, word) }) {
+			return g.kind, true
+		}
+	}
+	return model.Internal, false
+}
+
+// groups are the words of B6 in their order.
+var groups = words{
 	{model.NotFound, []string{"not found", "no such", "does not exist"}},
 	{model.AlreadyExists, []string{"already exists", "duplicate"}},
 	{model.Locked, []string{"lock"}},
@@ -23,15 +37,8 @@ var groups = []struct {
 // Classify is the published classification of a command's text (B6). Every text that contains "lock" counts
 // as a lock, blocked and clock included.
 func Classify(text string) model.Kind {
-	text = strings.ToLower(text)
-	for _, g := range groups {
-		for _, w := range g.words {
-			if strings.Contains(text, w) {
-				return g.kind
-			}
-		}
-	}
-	return model.Internal
+	kind, _ := groups.kind(strings.ToLower(text))
+	return kind
 }
 
 // ClassifyStrictly is Classify with "lock" as a whole word: a text about a blocked item or the clock is no
@@ -48,16 +55,12 @@ func ClassifyStrictly(text string) model.Kind {
 			return model.Locked
 		}
 	}
-	rest := strings.NewReplacer("lock", "").Replace(text)
-	return Classify(rest)
+	return Classify(strings.ReplaceAll(text, "lock", ""))
 }
 
-// refusals are the words with which bd and kno refuse a call, in their order; the first match wins
-// (beads-foolery-knots.md, The real bd and kno). A refused call changed nothing.
-var refusals = []struct {
-	kind  model.Kind
-	words []string
-}{
+// refusals are the words with which bd and kno refuse a call, in their order (beads-foolery-knots.md, The real
+// bd and kno). A refused call changed nothing.
+var refusals = words{
 	{model.Conflict, []string{"stale profile_etag", "cannot close", "already claimed", "invalid state transition", "terminal_cascade", "may only resume"}},
 	{model.NotFound, []string{"no issue found", "no issues found"}},
 	{model.InvalidInput, []string{
@@ -68,13 +71,8 @@ var refusals = []struct {
 
 // Refusal is the kind of a program's sentence.
 func Refusal(sentence string) model.Kind {
-	low := strings.ToLower(sentence)
-	for _, r := range refusals {
-		for _, w := range r.words {
-			if strings.Contains(low, w) {
-				return r.kind
-			}
-		}
+	if kind, ok := refusals.kind(strings.ToLower(sentence)); ok {
+		return kind
 	}
 	return ClassifyStrictly(sentence)
 }

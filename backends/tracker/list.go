@@ -32,9 +32,7 @@ func (a *adapter) page(ctx context.Context, op string, req model.PageRequest, wh
 	if req.Scope != "" {
 		return model.Page{}, model.Errorf(model.InvalidInput, op, "unknown scope %q: this store has one scope only", req.Scope)
 	}
-	if req.Order == "" {
-		req.Order = OrderStore
-	}
+	req.Order = cmp.Or(req.Order, OrderStore)
 	if !slices.Contains(orders(), req.Order) {
 		return model.Page{}, model.Errorf(model.InvalidInput, op, "unknown order %q: there are store, newest, oldest, id and largest", string(req.Order))
 	}

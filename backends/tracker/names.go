@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -18,6 +19,16 @@ func JoinNames(names []string) string {
 		return joined
 	}
 	return string(b)
+}
+
+// Difference returns the names that a list of SplitNames gains, and those that it loses.
+func Difference(was, is string) (add, drop []string, err error) {
+	old, err1 := SplitNames(was)
+	now, err2 := SplitNames(is)
+	without := func(names, others []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) })
+	}
+	return without(now, old), without(old, now), errors.Join(err1, err2)
 }
 
 // SplitNames reads a list of JoinNames or of a person.

@@ -99,8 +99,7 @@ func (a *adapter) address(req model.RetainRequest) (string, error) {
 
 // target resolves ID, or Tier and Key, to a handle; those that are set must agree.
 func (a *adapter) target(req model.RetainRequest) (string, error) {
-	_, declared := a.spec(req.Tier)
-	if later := req.ID != "" && IsStatus(req.Tier) && !declared; !later && (req.ID == "" || req.Tier != "") {
+	if later := req.ID != "" && IsStatus(req.Tier) && !a.declared(req.Tier); !later && (req.ID == "" || req.Tier != "") {
 		if err := a.checkTier("retain", req.Tier, nil); err != nil {
 			return "", err
 		}

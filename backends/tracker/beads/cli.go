@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"cmp"
 	"context"
 	"os/exec"
 	"path/filepath"
@@ -24,26 +25,15 @@ type CLI struct {
 
 // NewCLI makes the backend; it does not run the command yet.
 func NewCLI(p command.Program) *CLI {
-	if p.Install == "" {
-		p.Install = installBD
-	}
-	if p.Limit == 0 {
-		p.Limit = exportLimit
-	}
+	p.Install, p.Limit = cmp.Or(p.Install, installBD), cmp.Or(p.Limit, exportLimit)
 	return &CLI{bd: command.New(p)}
 }
 
 // Close releases nothing.
 func (c *CLI) Close() error { return nil }
 
-// Ping checks that the command exists. Running it would take longer than a health check may.
-func (c *CLI) Ping(ctx context.Context) error {
-	if err := model.FromContext(ctx, "health"); err != nil {
-		return err
-	}
-	_, err := c.bd.Find()
-	return err
-}
+// Ping checks that the command exists.
+func (c *CLI) Ping(ctx context.Context) error { return c.bd.Ping(ctx) }
 
 // cliNotes say what was opened and what a write to it means.
 func cliNotes() []string {
@@ -66,17 +56,13 @@ func keeps(dir string) bool {
 
 // choose decides the port and says why.
 func choose(c Config, dir string) (cli bool, why string, err error) {
-	name := c.Command
-	if name == "" {
-		name = "bd"
-	}
 	switch c.Port {
 	case "", "jsonl":
 		return false, "", nil
 	case "cli":
 		return true, "", nil
 	case "auto":
-		if _, err := exec.LookPath(name); err != nil {
+		if _, err := exec.LookPath(cmp.Or(c.Command, "bd")); err != nil {
 			return false, "the command bd is not installed, so the JSONL was opened", nil
 		}
 		if !keeps(dir) {

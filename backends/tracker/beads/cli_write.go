@@ -300,24 +300,12 @@ func csvField(s string) string {
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
-// difference returns the members that a list gains and those that it loses.
+// difference is tracker.Difference with the error for an operator.
 func difference(was, is string) (add, drop []string, err error) {
-	a, err1 := tracker.SplitNames(was)
-	b, err2 := tracker.SplitNames(is)
-	if err1 != nil || err2 != nil {
-		return nil, nil, model.Errorf(model.InvalidInput, "retain", "a list of names reads a, b or [\"a\", \"b\"]")
+	if add, drop, err = tracker.Difference(was, is); err != nil {
+		err = model.Errorf(model.InvalidInput, "retain", "a list of names reads a, b or [\"a\", \"b\"]")
 	}
-	for _, x := range b {
-		if !slices.Contains(a, x) {
-			add = append(add, x)
-		}
-	}
-	for _, x := range a {
-		if !slices.Contains(b, x) {
-			drop = append(drop, x)
-		}
-	}
-	return add, drop, nil
+	return add, drop, err
 }
 
 // Remove deletes a row; history, remotes and exports keep the text.

@@ -203,15 +203,12 @@ func edit(line []byte, have, want tracker.Record, now string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if have.Kind == tracker.Memory {
-		if unknown := stranger(have, want); unknown != "" {
-			return nil, noField(unknown)
-		}
-		o.Set(jsonedit.Quote(want.Body), "value")
-		return o.Line, nil
-	}
 	if unknown := stranger(have, want); unknown != "" {
 		return nil, noField(unknown)
+	}
+	if have.Kind == tracker.Memory {
+		o.Set(jsonedit.Quote(want.Body), "value")
+		return o.Line, nil
 	}
 	for _, c := range writable {
 		if v := want.Field(c.name); v != have.Field(c.name) {
@@ -224,9 +221,9 @@ func edit(line []byte, have, want tracker.Record, now string) ([]byte, error) {
 		o.Set(jsonedit.Quote(want.Body), "description")
 	}
 	if was, is := have.Field(tracker.FieldStatus), want.Field(tracker.FieldStatus); was != is {
-		if is == "closed" {
+		if is == statusClosed {
 			o.Set(jsonedit.Quote(now), "closed_at", "closed")
-		} else if was == "closed" { // bd accepts no open issue with a closing time
+		} else if was == statusClosed { // bd accepts no open issue with a closing time
 			o.Remove("closed_at", "closed")
 		}
 	}
@@ -253,24 +250,17 @@ func noField(name string) error {
 
 // write writes a field's value into the line; an empty one removes the member.
 func (c column) write(o *jsonedit.Object, v string) error {
-	switch c.sort {
-	case pairs:
-		return nil // relate writes it
-	case integer:
-		if v == "" {
-			o.Remove(c.keys...)
-			return nil
-		}
+	switch {
+	case c.sort == pairs: // relate writes it
+	case v == "":
+		o.Remove(c.keys...)
+	case c.sort == integer:
 		n, err := strconv.ParseInt(v, 10, 32)
 		if err != nil || n < 0 {
 			return model.Errorf(model.InvalidInput, "retain", "%s %q: it is a whole number, 0 or more", c.name, v)
 		}
 		o.Set(strconv.AppendInt(nil, n, 10), c.keys...)
-	case list:
-		if v == "" {
-			o.Remove(c.keys...)
-			return nil
-		}
+	case c.sort == list:
 		comma, _ := o.Manner()
 		raw, err := listRaw(v, comma)
 		if err != nil {
@@ -278,10 +268,6 @@ func (c column) write(o *jsonedit.Object, v string) error {
 		}
 		o.Set(raw, c.keys...)
 	default:
-		if v == "" {
-			o.Remove(c.keys...)
-			return nil
-		}
 		if c.name == "due_at" || c.name == "defer_until" {
 			if _, err := time.Parse(time.RFC3339Nano, v); err != nil {
 				return model.Errorf(model.InvalidInput, "retain", "%s %q: write a time as 2026-05-21T10:00:00Z", c.name, v)
@@ -331,7 +317,7 @@ func compose(want tracker.Record, typed bool, now string) ([]byte, error) {
 		switch {
 		case c.name == "updated_at", v == "" && c.name == "created_at":
 			v = now
-		case c.name == "closed_at" && want.Field(tracker.FieldStatus) != "closed":
+		case c.name == "closed_at" && want.Field(tracker.FieldStatus) != statusClosed:
 			v = ""
 		case c.name == "closed_at" && v == "":
 			v = now
@@ -389,7 +375,7 @@ func (s *snapshot) Bead(i int) (tracker.Bead, bool) {
 		ID: e.id, Title: get("title"), Description: get("description"), Notes: get("notes"), Acceptance: get("acceptance_criteria", "acceptance"),
 		Type: get("issue_type", "type"), Status: get("status"), Assignee: get("assignee"), Owner: get("owner"), Parent: get("parent"),
 		Priority: tracker.DefaultPriority,
-		Created:  parseTime(get("created_at", "created")), Updated: parseTime(get("updated_at", "updated")), Closed: parseTime(get("closed_at", "closed")),
+		Created:  tracker.Time(get("created_at", "created")), Updated: tracker.Time(get("updated_at", "updated")), Closed: tracker.Time(get("closed_at", "closed")),
 	}
 	if n, err := strconv.Atoi(string(o.Raw("priority"))); err == nil {
 		b.Priority = n

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"memdesk/backends/internal/jsonedit"
+	"memdesk/backends/tracker"
 	"memdesk/model"
 )
 
@@ -63,7 +64,7 @@ func (s *Store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent,
 		}
 		name, _ := o.Text("kind")
 		at, _ := o.Text("created_at")
-		e := model.StoreEvent{At: parseTime(at), Name: name}
+		e := model.StoreEvent{At: tracker.Time(at), Name: name}
 		for _, member := range told {
 			if v, _ := o.Text(member); v != "" {
 				e.Payload = append(e.Payload, model.Field{Name: member, Value: v})

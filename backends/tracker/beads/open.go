@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -109,11 +110,7 @@ func joined(a, b string) string {
 
 // openCLI opens the bd command. It runs it once, so that a store that does not answer is not opened.
 func openCLI(ctx context.Context, c Config, dir, why string) (model.Store, error) {
-	name := c.Command
-	if name == "" {
-		name = "bd"
-	}
-	b := NewCLI(command.Program{Name: name, Dir: filepath.Dir(dir)})
+	b := NewCLI(command.Program{Name: cmp.Or(c.Command, "bd"), Dir: filepath.Dir(dir)})
 	v, err := b.view(ctx)
 	if err != nil {
 		return model.Store{}, err

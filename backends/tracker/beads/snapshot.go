@@ -360,15 +360,7 @@ func (s *snapshot) Updated(i int) time.Time {
 	if !ok {
 		return time.Time{}
 	}
-	return parseTime(text)
-}
-
-func parseTime(s string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
+	return tracker.Time(text)
 }
 
 // Head returns the entry's list view.

@@ -4,6 +4,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -43,14 +45,9 @@ type Program struct {
 
 // New makes a program ready to run. It does not look for it.
 func New(p Program) *Program {
-	if p.Timeout == 0 {
-		p.Timeout = Patience
-	}
+	p.Timeout, p.Limit = cmp.Or(p.Timeout, Patience), cmp.Or(p.Limit, OutputCap)
 	if p.Pause == nil {
 		p.Pause = pause
-	}
-	if p.Limit == 0 {
-		p.Limit = OutputCap
 	}
 	p.turn = make(chan struct{}, 1)
 	return &p
@@ -74,6 +71,15 @@ func (p *Program) Find() (string, error) {
 		return "", model.E(model.Unavailable, "open", &model.Untouched{Err: fmt.Errorf("the command %q is not there: %s", base(p.Name), p.Install)})
 	}
 	return path, nil
+}
+
+// Ping is Find for a health check: to run the program would take longer than that may.
+func (p *Program) Ping(ctx context.Context) error {
+	if err := model.FromContext(ctx, "health"); err != nil {
+		return err
+	}
+	_, err := p.Find()
+	return err
 }
 
 func base(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
@@ -155,7 +161,7 @@ func (p *Program) once(ctx context.Context, op string, args []string) ([]byte, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, append(append([]string(nil), p.Fixed...), args...)...)
+	cmd := exec.CommandContext(ctx, path, slices.Concat(p.Fixed, args)...)
 	cmd.Dir = p.Dir
 	cmd.Env = os.Environ()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

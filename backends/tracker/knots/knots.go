@@ -4,6 +4,7 @@
 package knots
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -107,20 +108,13 @@ func NewBackend(c Config) (*Backend, error) {
 	if err != nil || !info.IsDir() {
 		return nil, model.Errorf(model.NotFound, "open", "%q holds no .knots directory", filepath.Base(repo))
 	}
-	db := c.DB
-	if db == "" {
-		db = filepath.Join(repo, ".knots", "cache", "state.sqlite")
-	}
-	name := c.Command
-	if name == "" {
-		name = "kno"
-	}
+	db := cmp.Or(c.DB, filepath.Join(repo, ".knots", "cache", "state.sqlite"))
 	patience, err := patienceOf(c)
 	if err != nil {
 		return nil, err
 	}
 	p := command.New(command.Program{
-		Name: name, Install: install, Dir: repo, Timeout: patience, Pause: c.Pause, Fixed: []string{"--repo-root", repo, "--db", db},
+		Name: cmp.Or(c.Command, "kno"), Install: install, Dir: repo, Timeout: patience, Pause: c.Pause, Fixed: []string{"--repo-root", repo, "--db", db},
 	})
 	if _, err := p.Find(); err != nil {
 		return nil, err
@@ -150,14 +144,8 @@ func patienceOf(c Config) (time.Duration, error) {
 // Close releases nothing.
 func (b *Backend) Close() error { return nil }
 
-// Ping checks that the command exists. Running it would take longer than a health check may.
-func (b *Backend) Ping(ctx context.Context) error {
-	if err := model.FromContext(ctx, "health"); err != nil {
-		return err
-	}
-	_, err := b.kno.Find()
-	return err
-}
+// Ping checks that the command exists.
+func (b *Backend) Ping(ctx context.Context) error { return b.kno.Ping(ctx) }
 
 // view is kno's list, with the command for the edges of single items and for knots of which only the head is
 // known.
@@ -246,16 +234,10 @@ func (v *view) Of(ctx context.Context, id string) ([]model.Dependency, error) {
 	if err := v.b.kno.Read(ctx, "dependencies", &edges, "edge", "list", "--direction=both", "--json", "--", id); err != nil {
 		return nil, err
 	}
+	kinds := map[string]string{"blocked_by": "blocks", "parent_of": "parent-child"}
 	var out []model.Dependency
 	for _, e := range edges {
-		switch e.Kind {
-		case "blocked_by":
-			out = append(out, model.Dependency{Blocker: e.Dst, Blocked: e.Src, Kind: "blocks"})
-		case "parent_of":
-			out = append(out, model.Dependency{Blocker: e.Dst, Blocked: e.Src, Kind: "parent-child"})
-		default:
-			out = append(out, model.Dependency{Blocker: e.Dst, Blocked: e.Src, Kind: e.Kind})
-		}
+		out = append(out, model.Dependency{Blocker: e.Dst, Blocked: e.Src, Kind: cmp.Or(kinds[e.Kind], e.Kind)})
 	}
 	return out, nil
 }
@@ -274,8 +256,7 @@ func entryOf(raw json.RawMessage) (tracker.Entry, error) {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return tracker.Entry{}, err
 	}
-	text := func(name string) string {
-		var s string
+	text := func(name string) (s string) {
 		if json.Unmarshal(m[name], &s) != nil {
 			return ""
 		}
@@ -288,17 +269,14 @@ func entryOf(raw json.RawMessage) (tracker.Entry, error) {
 	var tags, aliases []string
 	_ = json.Unmarshal(m["tags"], &tags)       // of another type: no tags
 	_ = json.Unmarshal(m["aliases"], &aliases) // of another type: no aliases
-	body := text("description")
-	if body == "" {
-		body = text("body")
-	}
+	body := cmp.Or(text("description"), text("body"))
 	priority := ""
 	var n int
 	if json.Unmarshal(m["priority"], &n) == nil && string(m["priority"]) != "null" {
 		priority = strconv.Itoa(n)
 	}
 	r := tracker.Record{Head: tracker.Head{ID: id, Kind: tracker.Issue, Tier: text("state"), Title: text("title")}, Body: body}
-	r.Modified = moment(text("updated_at"))
+	r.Modified = tracker.Time(text("updated_at"))
 	r.Fields = []model.Field{
 		{Name: tracker.FieldTitle, Value: text("title")}, {Name: tracker.FieldStatus, Value: text("state")},
 		{Name: tracker.FieldType, Value: text("type")}, {Name: tracker.FieldPriority, Value: priority}, {Name: "labels", Value: tracker.JoinNames(tags)},
@@ -316,7 +294,7 @@ func entryOf(raw json.RawMessage) (tracker.Entry, error) {
 	b := tracker.Bead{
 		ID: id, Aliases: aliases, Title: r.Title, Description: body, Acceptance: text("acceptance"), Type: text("type"), State: r.Tier, Status: phase(r.Tier),
 		Workflow: text("workflow_id"), Profile: text("profile_id"), Priority: tracker.DefaultPriority, Labels: tags,
-		Created: moment(text("created_at")), Updated: r.Modified,
+		Created: tracker.Time(text("created_at")), Updated: r.Modified,
 	}
 	if priority != "" {
 		b.Priority = n
@@ -336,14 +314,6 @@ func phase(state string) string {
 		return tracker.DefaultStatus
 	}
 	return "in_progress"
-}
-
-func moment(s string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
 }
 
 func plain(s string) bool {

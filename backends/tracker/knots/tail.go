@@ -26,7 +26,7 @@ type head struct {
 }
 
 func (h head) entry() tracker.Entry {
-	r := tracker.Record{Head: tracker.Head{ID: h.ID, Kind: tracker.Issue, Tier: h.State, Title: h.Title, Modified: moment(h.Updated), Archived: true}}
+	r := tracker.Record{Head: tracker.Head{ID: h.ID, Kind: tracker.Issue, Tier: h.State, Title: h.Title, Modified: tracker.Time(h.Updated), Archived: true}}
 	r.Fields = []model.Field{{Name: tracker.FieldTitle, Value: h.Title}, {Name: tracker.FieldStatus, Value: h.State}, {Name: tracker.FieldType, Value: h.Type}}
 	b := tracker.Bead{ID: h.ID, Title: h.Title, Type: h.Type, State: h.State, Status: phase(h.State), Priority: tracker.DefaultPriority, Updated: r.Modified}
 	b.Normalise()

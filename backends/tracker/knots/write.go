@@ -82,9 +82,8 @@ func (b *Backend) put(ctx context.Context, id string, change func(tracker.Record
 // bring changes a knot from one record to another, edges first.
 func (b *Backend) bring(ctx context.Context, v *view, have, want tracker.Record) error {
 	id := have.ID
-	was, err1 := tracker.SplitNames(have.Field(tracker.FieldDepends))
-	is, err2 := tracker.SplitNames(want.Field(tracker.FieldDepends))
-	if err1 != nil || err2 != nil {
+	add, drop, err := tracker.Difference(have.Field(tracker.FieldDepends), want.Field(tracker.FieldDepends))
+	if err != nil {
 		return model.Errorf(model.InvalidInput, "retain", "depends: a list of ids")
 	}
 	var done [][]string
@@ -95,11 +94,9 @@ func (b *Backend) bring(ctx context.Context, v *view, have, want tracker.Record)
 		done = append(done, []string{"edge", back, "--", id, "blocked_by", blocker})
 		return nil
 	}
-	err := func() error {
-		for _, blocker := range is {
+	err = func() error {
+		for _, blocker := range add {
 			switch {
-			case slices.Contains(was, blocker):
-				continue
 			case blocker == id:
 				return model.Errorf(model.InvalidInput, "retain", "an item cannot block itself")
 			case v.Find(blocker) < 0:
@@ -109,10 +106,7 @@ func (b *Backend) bring(ctx context.Context, v *view, have, want tracker.Record)
 				return err
 			}
 		}
-		for _, blocker := range was {
-			if slices.Contains(is, blocker) {
-				continue
-			}
+		for _, blocker := range drop {
 			if err := edge("remove", "add", blocker); err != nil {
 				return err
 			}
@@ -219,22 +213,16 @@ func (b *Backend) update(ctx context.Context, have, want tracker.Record) error {
 	return b.kno.Change(ctx, "retain", nil, append(append([]string{"update"}, args...), "--", have.ID)...)
 }
 
-func tagArgs(was, is string) ([]string, error) {
-	old, err1 := tracker.SplitNames(was)
-	now, err2 := tracker.SplitNames(is)
-	if err1 != nil || err2 != nil {
+func tagArgs(was, is string) (args []string, err error) {
+	add, drop, err := tracker.Difference(was, is)
+	if err != nil {
 		return nil, model.Errorf(model.InvalidInput, "retain", "labels: a list of names reads a, b or [\"a\", \"b\"]")
 	}
-	var args []string
-	for _, t := range now {
-		if !slices.Contains(old, t) {
-			args = append(args, "--add-tag="+t)
-		}
+	for _, t := range add {
+		args = append(args, "--add-tag="+t)
 	}
-	for _, t := range old {
-		if !slices.Contains(now, t) {
-			args = append(args, "--remove-tag="+t)
-		}
+	for _, t := range drop {
+		args = append(args, "--remove-tag="+t)
 	}
 	return args, nil
 }
