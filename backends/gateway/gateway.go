@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/fields"
 	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 	"memdesk/quarantine"
@@ -146,14 +147,7 @@ func (s *store) hits(found []Result, limit int) model.RecallResult {
 
 // metaOf is the gateway's metadata of a result (G8). A path in a file system is left out (R15).
 func metaOf(r Result) []model.Field {
-	var out []model.Field
-	for _, f := range []model.Field{{Name: "session_id", Value: r.SessionID}, {Name: "source_scope", Value: r.SourceScope}, {Name: "resource_uri", Value: r.ResourceURI}} {
-		if f.Value = handle(f.Value); f.Value != "" {
-			f.ReadOnly = true
-			out = append(out, f)
-		}
-	}
-	return out
+	return fields.ReadOnly("session_id", handle(r.SessionID), "source_scope", handle(r.SourceScope), "resource_uri", handle(r.ResourceURI))
 }
 
 // labelOf names the source of a result, never by a path of some machine (R15).

@@ -1,8 +1,10 @@
 package hypergraph
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"slices"
 	"strings"
 
 	"memdesk/backends/internal/verdicts"
@@ -62,15 +64,11 @@ func Adapt(c Config) model.Store {
 	if c.Clock == nil {
 		c.Clock = clock.System{}
 	}
-	if c.ReadOnly && c.ReadOnlyReason == "" {
-		c.ReadOnlyReason = "the store was opened for reading only"
+	if c.ReadOnly {
+		c.ReadOnlyReason = cmp.Or(c.ReadOnlyReason, "the store was opened for reading only")
 	}
 	caps := c.Backend.Capabilities()
-	a := &adapter{
-		Config:  c,
-		caps:    caps,
-		scanner: verdicts.New(),
-	}
+	a := &adapter{Config: c, caps: caps, scanner: verdicts.New()}
 	s := model.Store{
 		Name:           c.Name,
 		Kind:           c.Kind,
@@ -79,8 +77,8 @@ func Adapt(c Config) model.Store {
 		ReadOnlyReason: c.ReadOnlyReason,
 		Tiers:          a.tierSpecs(),
 		Orders:         []model.Order{model.OrderNewest, model.OrderOldest, model.OrderID},
-		Deviations:     append([]model.Deviation(nil), c.Deviations...),
-		Notes:          append([]string(nil), c.Notes...),
+		Deviations:     slices.Clone(c.Deviations),
+		Notes:          slices.Clone(c.Notes),
 		Features: map[string]bool{
 			"vector_search":        caps.VectorSearch,
 			"fts":                  caps.FullTextSearch,
@@ -130,7 +128,7 @@ func (a *adapter) tierSpecs() []model.TierSpec {
 	specs := make([]model.TierSpec, 0, len(a.Vocabulary.Tiers)+1)
 	for _, t := range a.Vocabulary.Tiers {
 		specs = append(specs, model.TierSpec{
-			Name: t, Title: tierTitle(t),
+			Name: t, Title: tierTitles[t],
 			KeyRule: model.KeyOptional, KeyHint: "the node's id; a new one is made when it is empty",
 			Writable: !a.ReadOnly, Hidden: t == a.Vocabulary.ArchiveTier,
 			Document: model.Structured, Extra: fieldMetadata,
@@ -143,32 +141,13 @@ func (a *adapter) tierSpecs() []model.TierSpec {
 	})
 }
 
-func tierTitle(name string) string {
-	switch name {
-	case "task":
-		return "working memory of one task"
-	case "session":
-		return "memory of a session"
-	case "longterm":
-		return "long-term memory"
-	case "archive":
-		return "archived: the agent's own search skips it"
-	}
-	return ""
-}
-
-func (a *adapter) isNodeTier(name string) bool {
-	for _, t := range a.Vocabulary.Tiers {
-		if t == name {
-			return true
-		}
-	}
-	return false
+var tierTitles = map[string]string{
+	"task": "working memory of one task", "session": "memory of a session", "longterm": "long-term memory", "archive": "archived: the agent's own search skips it",
 }
 
 // checkTier is InvalidInput for a tier that the store does not declare.
 func (a *adapter) checkTier(op, name string) error {
-	if name == EdgeTier || a.isNodeTier(name) {
+	if name == EdgeTier || slices.Contains(a.Vocabulary.Tiers, name) {
 		return nil
 	}
 	return model.Errorf(model.InvalidInput, op, "unknown tier %q: there are %s and %s", name, strings.Join(a.Vocabulary.Tiers, ", "), EdgeTier)

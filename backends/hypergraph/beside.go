@@ -87,7 +87,7 @@ func (a *adapter) putBeside(ctx context.Context, tx Ops, node string, b model.Be
 	}
 	for _, s := range b.Seats {
 		t, err := parseItemID("retain", s.Relation)
-		if err != nil || !t.edge || !slices.Contains(edgeRoles, s.Role) {
+		if err != nil || !t.edge || !slices.Contains(EdgeRoles, s.Role) {
 			lost = append(lost, fmt.Sprintf("its place in %q is none that this store has", s.Relation))
 			continue
 		}

@@ -1,6 +1,7 @@
 package hypergraph
 
 import (
+	"cmp"
 	"context"
 	"hash/fnv"
 	"slices"
@@ -106,7 +107,7 @@ func (a *adapter) Tiers(ctx context.Context) ([]model.TierCount, error) {
 		out = append(out, c)
 	}
 	for _, c := range counted {
-		if c.Tier != EdgeTier && !a.isNodeTier(c.Tier) {
+		if c.Tier != EdgeTier && !slices.Contains(a.Vocabulary.Tiers, c.Tier) {
 			out = append(out, c)
 		}
 	}
@@ -138,14 +139,11 @@ func (a *adapter) edgeHeader(e Edge) model.Header {
 	h := model.Header{
 		ID:       EdgeItemID(e.ID),
 		Tier:     EdgeTier,
-		Title:    title.Line(e.Label),
+		Title:    cmp.Or(title.Line(e.Label), e.Type),
 		Bytes:    int64(len(e.Label)),
 		Modified: e.CreatedAt,
 		Stamp:    stamp(edgeDocument(e), 0),
 		Flags:    []model.Flag{model.FlagEdge},
-	}
-	if h.Title == "" {
-		h.Title = e.Type
 	}
 	if e.Oversize > 0 {
 		return markOversize(h, e.Oversize)

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"memdesk/backends/internal/fields"
 	"memdesk/model"
 )
 
@@ -41,10 +41,11 @@ const (
 	fieldMembers = "members"
 )
 
-// The lists of the decisions table (recurse.md, Schema).
+// The lists of the tables of decisions and memberships (recurse.md, Schema).
 var (
-	decisionKinds    = []string{"goal", "decision", "option", "action", "outcome", "observation"}
-	decisionStatuses = []string{"active", "completed", "rejected"}
+	DecisionKinds    = []string{"goal", "decision", "option", "action", "outcome", "observation"}
+	DecisionStatuses = []string{"active", "completed", "rejected"}
+	EdgeRoles        = []string{"subject", "object", "context", "participant"}
 )
 
 // nodeMeta writes a node's fields in their fixed order. JSON values are written as stored, so that
@@ -142,7 +143,7 @@ func wanted(have []model.Field, req model.RetainRequest, creating bool) (fieldSe
 		}
 		return set, nil
 	}
-	merged, err := model.MergeMeta("retain", have, restoreBytes(have, req.Meta))
+	merged, err := model.MergeMeta("retain", have, fields.Restored(have, req.Meta))
 	if err != nil {
 		return set, err
 	}
@@ -152,27 +153,6 @@ func wanted(have []model.Field, req model.RetainRequest, creating bool) (fieldSe
 		}
 	}
 	return set, nil
-}
-
-// restoreBytes gives a value that came back from a document's text its stored bytes again, where these
-// are no valid UTF-8 and the text had to replace them.
-func restoreBytes(have, want []model.Field) []model.Field {
-	broken := map[string]string{}
-	for _, f := range have {
-		if !utf8.ValidString(f.Value) {
-			broken[f.Name] = f.Value
-		}
-	}
-	if len(broken) == 0 || want == nil {
-		return want
-	}
-	out := slices.Clone(want)
-	for i, f := range out {
-		if raw, ok := broken[f.Name]; ok && f.Value == string([]rune(raw)) {
-			out[i].Value = raw
-		}
-	}
-	return out
 }
 
 // take looks up a field and marks it as known.
@@ -301,12 +281,12 @@ func applyDecision(n *Node, have *Decision, creating bool, set fieldSet) error {
 		return nil
 	}
 	if fresh || d.Kind != have.Kind {
-		if err := oneOf(fieldDecisionKind, d.Kind, decisionKinds); err != nil {
+		if err := oneOf(fieldDecisionKind, d.Kind, DecisionKinds); err != nil {
 			return err
 		}
 	}
 	if fresh || d.Status != have.Status {
-		if err := oneOf(fieldDecisionStatus, d.Status, decisionStatuses); err != nil {
+		if err := oneOf(fieldDecisionStatus, d.Status, DecisionStatuses); err != nil {
 			return err
 		}
 	}

@@ -8,9 +8,6 @@ import (
 	"memdesk/model"
 )
 
-// edgeRoles are the roles of the membership table (recurse.md, Schema).
-var edgeRoles = []string{"subject", "object", "context", "participant"}
-
 // member is a membership in the document of an edge.
 type member struct {
 	Node     string `json:"node"`
@@ -115,7 +112,7 @@ func parseMembers(text string, restore bool) ([]Membership, error) {
 	nodes := map[string]bool{}
 	out := make([]Membership, len(in))
 	for i, m := range in {
-		if err := oneOf("role", m.Role, edgeRoles); err != nil {
+		if err := oneOf("role", m.Role, EdgeRoles); err != nil {
 			return nil, err
 		}
 		nodes[m.Node] = true

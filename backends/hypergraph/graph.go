@@ -3,6 +3,7 @@ package hypergraph
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"memdesk/model"
 )
@@ -160,16 +161,8 @@ func (g graph) Similar(ctx context.Context, id string, limit int) (model.RecallR
 		return model.RecallResult{}, model.Wrap(op, err)
 	}
 	r := recall{a: g.adapter, limit: limit, res: model.RecallResult{Hits: []model.RecallSnippet{}}}
-	itself := false
-	kept := found.Hits[:0:0]
-	for _, h := range found.Hits {
-		if h.Node.ID == t.id {
-			itself = true
-			continue
-		}
-		kept = append(kept, h)
-	}
-	if itself && !found.Total.Unknown {
+	kept := slices.DeleteFunc(slices.Clone(found.Hits), func(h Hit) bool { return h.Node.ID == t.id })
+	if len(kept) < len(found.Hits) && !found.Total.Unknown {
 		found.Total.N--
 	}
 	found.Hits = kept
@@ -179,10 +172,8 @@ func (g graph) Similar(ctx context.Context, id string, limit int) (model.RecallR
 
 // known is InvalidInput for a word outside the store's vocabulary.
 func known(op, what, word string, words []string) error {
-	for _, w := range words {
-		if w == word {
-			return nil
-		}
+	if slices.Contains(words, word) {
+		return nil
 	}
 	return model.Errorf(model.InvalidInput, op, "unknown %s %q: there are %v", what, word, words)
 }

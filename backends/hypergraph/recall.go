@@ -104,11 +104,7 @@ func (r *recall) keep(found SearchResult) {
 }
 
 func (r *recall) bound(note string) {
-	r.res.Bounded = true
-	if r.res.BoundNote != "" {
-		note = r.res.BoundNote + "; " + note
-	}
-	r.res.BoundNote = note
+	r.res.Bounded, r.res.BoundNote = true, joinNotes(r.res.BoundNote, note)
 }
 
 // edges adds the newest edges whose label contains the query. They are unranked, so they follow the

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"memdesk/backends/internal/declared"
+	"memdesk/backends/internal/fields"
 	"memdesk/backends/internal/mcplink"
 	"memdesk/backends/internal/vitals"
 	"memdesk/model"
@@ -279,15 +280,8 @@ func (o *ownOrigin) fields() []model.Field {
 	if !o.At.IsZero() {
 		at = o.At.UTC().Format(time.RFC3339)
 	}
-	var out []model.Field
-	for _, f := range []model.Field{{Name: "origin_actor", Value: o.Actor}, {Name: "origin_client", Value: o.Client}, {Name: "origin_channel", Value: o.Channel},
-		{Name: "origin_detail", Value: o.Detail}, {Name: "origin_trust", Value: o.Trust}, {Name: "origin_at", Value: at}} {
-		if f.Value != "" {
-			f.ReadOnly = true
-			out = append(out, f)
-		}
-	}
-	return out
+	return fields.ReadOnly("origin_actor", o.Actor, "origin_client", o.Client, "origin_channel", o.Channel,
+		"origin_detail", o.Detail, "origin_trust", o.Trust, "origin_at", at)
 }
 
 func (o *own) search(ctx context.Context, query, tier string, limit int) (model.RecallResult, error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"memdesk/backends/internal/fields"
 	"memdesk/model"
 )
 
@@ -35,7 +36,7 @@ func (a *store) ReadRevision(ctx context.Context, id, version string) (model.Ite
 			return
 		}
 		found = true
-		it.Body, it.Meta = v.Text, append(ReadOnly("action", v.By), v.Meta...)
+		it.Body, it.Meta = v.Text, append(fields.ReadOnly("action", v.By), v.Meta...)
 		it.Header = model.Header{ID: id, Bytes: int64(len(v.Text)), Modified: Time(v.At)}
 	}, func() { found = false })
 	if err == nil && !found {

@@ -38,16 +38,6 @@ func KeepWhole(tx Tx, name, table, column string, columns []string, value string
 	return KeepRows(tx, name, columns, `SELECT +`+strings.Join(quoted(columns), `, +`)+` FROM `+table+` WHERE `+column+` = ?`, value)
 }
 
-// ReadOnly makes fields that only the owner's program writes of names and values in turn, without empty ones.
-func ReadOnly(pairs ...string) (out []model.Field) {
-	for p := range slices.Chunk(pairs, 2) {
-		if p[1] != "" {
-			out = append(out, model.Field{Name: p[0], Value: p[1], ReadOnly: true})
-		}
-	}
-	return out
-}
-
 func cellOf(column string, v any) model.BesideCell {
 	c := model.BesideCell{Column: column, Type: model.CellText}
 	switch v := v.(type) {

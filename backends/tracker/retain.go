@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/fields"
 	"memdesk/backends/internal/title"
 	"memdesk/backends/internal/verdicts"
 	"memdesk/model"
@@ -191,7 +192,7 @@ func (a *adapter) want(id string, have Record, exists bool, req model.RetainRequ
 		}
 		want.Body = have.Body + req.Content
 	}
-	merged, err := model.MergeMeta("retain", have.Fields, restoreBytes(have.Fields, req.Meta))
+	merged, err := model.MergeMeta("retain", have.Fields, fields.Restored(have.Fields, req.Meta))
 	if err != nil {
 		return Record{}, err
 	}
@@ -309,25 +310,4 @@ func IsStatus(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '-')
 	})
-}
-
-// restoreBytes gives a value that was read from a document's text its stored bytes back, where those are no
-// UTF-8 and the text had to replace them.
-func restoreBytes(have, want []model.Field) []model.Field {
-	broken := map[string]string{}
-	for _, f := range have {
-		if !utf8.ValidString(f.Value) {
-			broken[f.Name] = f.Value
-		}
-	}
-	if len(broken) == 0 || want == nil {
-		return want
-	}
-	out := slices.Clone(want)
-	for i, f := range out {
-		if raw, ok := broken[f.Name]; ok && f.Value == string([]rune(raw)) {
-			out[i].Value = raw
-		}
-	}
-	return out
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -77,61 +78,50 @@ func typeName(err error) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", err), "*")
 }
 
-// wordedServer decides by SQLSTATE (the PostgreSQL manual, Appendix A).
+// states are the kinds and words of SQLSTATEs, and of their classes (the PostgreSQL manual, Appendix A).
+var states = []struct {
+	codes string // with blanks between them
+	kind  model.Kind
+	words string
+}{
+	{"28P01 28000", model.PermissionDenied, "the server refuses this user or its password: check the connection string, its sslmode too, and pg_hba.conf"},
+	{"3D000", model.NotFound, "the server has no such database: create it, or correct the connection string"},
+	{"42501", model.PermissionDenied, "the database role lacks a privilege for this: grant it USAGE on schema memdesk and SELECT, INSERT, UPDATE, DELETE on its tables"},
+	{"25006", model.PermissionDenied, "the server takes no changes: it is a standby or set to read-only"},
+	{"40001 40P01", model.Locked, "another transaction was in the way; try again"},
+	{"55P03", model.Locked, "another transaction holds what this needs; try again when it is done"},
+	{"57014", model.Timeout, "the server ended the statement: cancelled, or over its time"},
+	{"57P01 57P02", model.Unavailable, "the server is shutting down: whether a change under way was made is unknown, look before you repeat it"},
+	{"57P03", model.Unavailable, "the server is starting up or shutting down; try again soon"},
+	{"53300", model.Unavailable, "the server has no connection left: lower max_conns, or raise the server's max_connections"},
+	{"53100", model.Unavailable, "the server's disk is full: nothing was changed"},
+	{"53200", model.Unavailable, "the server is out of memory"},
+	{"23505", model.AlreadyExists, "there is such an item already"},
+	{"23503", model.Conflict, "another item depends on this one, or one that is named is gone"},
+	{"23514 23502 22P02 22003", model.InvalidInput, "a value is outside what the schema admits"},
+	{"22021 22P05", model.InvalidInput, "PostgreSQL stores no NUL character in a text"},
+	{"54000 22001", model.InvalidInput, "a value is larger than PostgreSQL takes"},
+	{"3F000 42P01 42703 42883", model.Unavailable, "the memdesk schema is not what it should be: see its version with memdesk migrate"},
+	{"25P02", model.Internal, "the transaction was broken by an earlier error"},
+	{"08", model.Unavailable, "the connection to the server broke"},
+	{"28", model.PermissionDenied, "the server refuses this user"},
+	{"53 57 58", model.Unavailable, "the server cannot serve now"},
+}
+
+// wordedServer decides by SQLSTATE.
 func wordedServer(op string, e *pgconn.PgError) error {
 	say := func(kind model.Kind, words string) error {
 		return model.Errorf(kind, op, "%s (SQLSTATE %s)", words, e.Code)
 	}
-	switch e.Code {
-	case "28P01", "28000":
-		return say(model.PermissionDenied, "the server refuses this user or its password: check the connection string, its sslmode too, and pg_hba.conf")
-	case "3D000":
-		return say(model.NotFound, "the server has no such database: create it, or correct the connection string")
-	case "42501":
-		if e.Routine == "check_enable_rls" {
-			return say(model.PermissionDenied, "row-level security hides rows from the database role, and memdesk does not work on a part of a store: give the role BYPASSRLS, or a database of its own")
-		}
-		return say(model.PermissionDenied, "the database role lacks a privilege for this: grant it USAGE on schema memdesk and SELECT, INSERT, UPDATE, DELETE on its tables")
-	case "25006":
-		return say(model.PermissionDenied, "the server takes no changes: it is a standby or set to read-only")
-	case "40001", "40P01":
-		return say(model.Locked, "another transaction was in the way; try again")
-	case "55P03":
-		return say(model.Locked, "another transaction holds what this needs; try again when it is done")
-	case "57014":
-		return say(model.Timeout, "the server ended the statement: cancelled, or over its time")
-	case "57P01", "57P02":
-		return say(model.Unavailable, "the server is shutting down: whether a change under way was made is unknown, look before you repeat it")
-	case "57P03":
-		return say(model.Unavailable, "the server is starting up or shutting down; try again soon")
-	case "53300":
-		return say(model.Unavailable, "the server has no connection left: lower max_conns, or raise the server's max_connections")
-	case "53100":
-		return say(model.Unavailable, "the server's disk is full: nothing was changed")
-	case "53200":
-		return say(model.Unavailable, "the server is out of memory")
-	case "23505":
-		return say(model.AlreadyExists, "there is such an item already")
-	case "23503":
-		return say(model.Conflict, "another item depends on this one, or one that is named is gone")
-	case "23514", "23502", "22P02", "22003":
-		return say(model.InvalidInput, "a value is outside what the schema admits")
-	case "22021", "22P05":
-		return say(model.InvalidInput, "PostgreSQL stores no NUL character in a text")
-	case "54000", "22001":
-		return say(model.InvalidInput, "a value is larger than PostgreSQL takes")
-	case "3F000", "42P01", "42703", "42883":
-		return say(model.Unavailable, "the memdesk schema is not what it should be: see its version with memdesk migrate")
-	case "25P02":
-		return say(model.Internal, "the transaction was broken by an earlier error")
+	if e.Code == "42501" && e.Routine == "check_enable_rls" {
+		return say(model.PermissionDenied, "row-level security hides rows from the database role, and memdesk does not work on a part of a store: give the role BYPASSRLS, or a database of its own")
 	}
-	switch e.Code[:2] {
-	case "08":
-		return say(model.Unavailable, "the connection to the server broke")
-	case "28":
-		return say(model.PermissionDenied, "the server refuses this user")
-	case "53", "57", "58":
-		return say(model.Unavailable, "the server cannot serve now")
+	for _, code := range []string{e.Code, e.Code[:2]} {
+		for _, s := range states {
+			if slices.Contains(strings.Fields(s.codes), code) {
+				return say(s.kind, s.words)
+			}
+		}
 	}
 	return say(model.Internal, "the server reports an error that memdesk has no words for")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/hypergraph/internal/words"
 	"memdesk/backends/internal/vitals"
 	"memdesk/model"
@@ -36,14 +37,7 @@ func (s *Store) look(ctx context.Context, held int) []model.HealthFinding {
 		err = q.Each(`SELECT wanted.name FROM unnest($1::text[]) AS wanted (name) WHERE NOT EXISTS (
 			SELECT 1 FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
 			WHERE c.relname = wanted.name AND c.relnamespace = to_regnamespace('memdesk') AND i.indisvalid AND i.indisready)`,
-			[]any{mustHave}, func(scan func(...any) error) error {
-				var name string
-				if err := scan(&name); err != nil {
-					return err
-				}
-				missing = append(missing, name)
-				return nil
-			})
+			[]any{mustHave}, sqlgraph.Collect(&missing))
 		if err != nil {
 			return err
 		}

@@ -98,12 +98,7 @@ func (s *Store) indexVectors(ctx context.Context) error {
 			}
 		}
 		var dimensions []int
-		if err := q.Each(`SELECT DISTINCT dimensions FROM memdesk.node_vectors ORDER BY 1`, nil, func(scan func(...any) error) error {
-			var n int
-			err := scan(&n)
-			dimensions = append(dimensions, n)
-			return err
-		}); err != nil {
+		if err := q.Each(`SELECT DISTINCT dimensions FROM memdesk.node_vectors ORDER BY 1`, nil, sqlgraph.Collect(&dimensions)); err != nil {
 			return err
 		}
 		for _, n := range dimensions {

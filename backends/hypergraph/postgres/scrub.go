@@ -190,12 +190,7 @@ func (c *scrubber) readers(q *query) string {
 			WHERE pid <> pg_backend_pid() AND backend_xmin IS NOT NULL AND backend_type = 'client backend'
 			UNION ALL SELECT 'prepared transaction ' || gid, age(transaction) FROM pg_prepared_xacts
 			UNION ALL SELECT 'replication slot ' || slot_name, age(COALESCE(xmin, catalog_xmin)) FROM pg_replication_slots WHERE COALESCE(xmin, catalog_xmin) IS NOT NULL
-		) all_of_them ORDER BY old DESC LIMIT 3`, nil, func(scan func(...any) error) error {
-		var w string
-		err := scan(&w)
-		who = append(who, w)
-		return err
-	})
+		) all_of_them ORDER BY old DESC LIMIT 3`, nil, sqlgraph.Collect(&who))
 	if err != nil || len(who) == 0 {
 		return ""
 	}

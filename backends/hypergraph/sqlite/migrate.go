@@ -24,16 +24,11 @@ func (s *Store) migrate(ctx context.Context, found contents) error {
 			s.file.Name, found.version, schemaVersion())
 	}
 	if len(found.tables) == 0 {
-		if err := s.startWAL(ctx); err != nil {
+		if err := s.file.Direct(ctx, "open", `PRAGMA journal_mode = WAL`); err != nil { // no transaction allows it
 			return err
 		}
 	}
 	return s.Migrate(ctx, schemaVersion())
-}
-
-// startWAL turns on the write-ahead log of an empty file. A transaction does not allow it.
-func (s *Store) startWAL(ctx context.Context) error {
-	return s.file.Direct(ctx, "open", `PRAGMA journal_mode = WAL`)
 }
 
 // Migrate takes a store of the own schema up or down to a version, one step per transaction that also records

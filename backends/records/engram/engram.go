@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"memdesk/backends/internal/fields"
 	"memdesk/backends/internal/litefile"
 	"memdesk/backends/records"
 	"memdesk/internal/clock"
@@ -78,7 +79,7 @@ func observations() records.Table {
 		Item: func(r records.Row) model.Item {
 			it := model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: append([]model.Field{
 				{Name: "title", Value: r.Text(1)}, {Name: "type", Value: r.Text(2)}, {Name: "topic_key", Value: r.Text(3)}},
-				records.ReadOnly("session", r.Text(4), "tool", r.Text(5), "scope", r.Text(6), "revision", r.Text(7), "created_at", r.Text(8), "deleted_at", r.Text(9), "project", r.Text(10))...)}
+				fields.ReadOnly("session", r.Text(4), "tool", r.Text(5), "scope", r.Text(6), "revision", r.Text(7), "created_at", r.Text(8), "deleted_at", r.Text(9), "project", r.Text(10))...)}
 			if r.Text(9) != "" {
 				it.Flags = []model.Flag{model.FlagArchived}
 			}
@@ -122,7 +123,7 @@ func prompts() records.Table {
 		Prefix: "prompt/", From: "user_prompts m", Key: "CAST(m.id AS TEXT)", Lookup: records.Numbered("m.id"), Scope: "m.project", At: "m.created_at",
 		Size: "length(CAST(m.content AS BLOB))", Columns: []string{"m.content", "m.session_id", "m.project"}, Search: []string{"m.content", "m.session_id", "CAST(m.id AS TEXT)", "m.project"},
 		Item: func(r records.Row) model.Item {
-			return model.Item{Body: r.Text(0), Meta: records.ReadOnly("session", r.Text(1), "project", r.Text(2))}
+			return model.Item{Body: r.Text(0), Meta: fields.ReadOnly("session", r.Text(1), "project", r.Text(2))}
 		},
 		Drop: records.DropBy("user_prompts", "id"),
 	}
@@ -134,7 +135,7 @@ func sessions() records.Table {
 		Prefix: "session/", From: "sessions m", Key: "m.id", Scope: "m.project", At: "COALESCE(m.ended_at, m.started_at)",
 		Size: "COALESCE(length(CAST(m.summary AS BLOB)), 0)", Columns: []string{"m.summary", "m.directory", "m.started_at", "m.ended_at", "m.project"},
 		Item: func(r records.Row) model.Item {
-			return model.Item{Body: r.Text(0), Meta: records.ReadOnly("directory", r.Text(1), "started_at", r.Text(2), "ended_at", r.Text(3), "project", r.Text(4))}
+			return model.Item{Body: r.Text(0), Meta: fields.ReadOnly("directory", r.Text(1), "started_at", r.Text(2), "ended_at", r.Text(3), "project", r.Text(4))}
 		},
 		Save: func(tx records.Tx, c *records.Change) error {
 			return records.Updated(tx.Exec(`UPDATE sessions SET summary = ? WHERE id = ? AND COALESCE(summary, '') = ?`, c.New.Body, c.Row.Key, c.Old.Body))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"memdesk/backends/internal/fields"
 	"memdesk/backends/records"
 	"memdesk/model"
 )
@@ -87,13 +88,13 @@ func conversation(raw, kind string, blob []byte) string {
 }
 
 func thread(r records.Row) model.Item {
-	it := model.Item{Body: conversation(r.Text(0), r.Text(1), []byte(r.Text(2))), Meta: records.ReadOnly("checkpoints", r.Text(3))}
+	it := model.Item{Body: conversation(r.Text(0), r.Text(1), []byte(r.Text(2))), Meta: fields.ReadOnly("checkpoints", r.Text(3))}
 	if r.Text(1) == "msgpack" {
 		if texts, ok := unpack([]byte(r.Text(2))); ok && len(texts) > 0 {
 			it.Meta = append(it.Meta, model.Field{Name: "texts", Value: strings.Join(texts, "\n"), ReadOnly: true, Sealed: true})
 		}
 	}
-	it.Meta = append(it.Meta, records.ReadOnly("metadata", r.Text(4))...)
+	it.Meta = append(it.Meta, fields.ReadOnly("metadata", r.Text(4))...)
 	it.Title = r.Key
 	return it
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/fields"
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/records"
 	"memdesk/model"
@@ -104,7 +105,7 @@ func value(r records.Row, sep string) model.Item {
 	if json.Indent(&b, []byte(r.Text(0)), "", "  ") != nil {
 		b.WriteString(r.Text(0))
 	}
-	it := model.Item{Body: b.String(), Header: model.Header{Title: heading(r.Text(0), r.Text(2))}, Meta: records.ReadOnly("key", r.Text(2), "namespace", strings.ReplaceAll(r.Text(1), sep, "/"),
+	it := model.Item{Body: b.String(), Header: model.Header{Title: heading(r.Text(0), r.Text(2))}, Meta: fields.ReadOnly("key", r.Text(2), "namespace", strings.ReplaceAll(r.Text(1), sep, "/"),
 		"created_at", r.Text(3), "updated_at", r.Text(4), "expires_at", r.Text(5), "ttl_minutes", r.Text(8), "vector", map[string]string{"true": "yes", "false": "no"}[r.Text(7)])}
 	if r.Text(9) != "" {
 		it.Meta = append(it.Meta, model.Field{Name: "columns", Value: r.Text(9), ReadOnly: true, Sealed: true})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/fields"
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/records"
 	"memdesk/model"
@@ -60,7 +61,7 @@ func (l layout) messages() records.Table {
 		Columns: []string{"m.content", l.column("mastra_messages", "role"), l.column("mastra_messages", "type"), "m.thread_id"},
 		Item: func(r records.Row) model.Item {
 			c := readContent(r.Text(0))
-			it := model.Item{Body: strings.Join(c.texts, separator), Meta: records.ReadOnly("role", r.Text(1), "type", r.Text(2), "thread", r.Text(3), "resourceId", r.Scope,
+			it := model.Item{Body: strings.Join(c.texts, separator), Meta: fields.ReadOnly("role", r.Text(1), "type", r.Text(2), "thread", r.Text(3), "resourceId", r.Scope,
 				"parts", strings.Join(c.types, ", "), "tool", strings.Join(c.tools, "\n"), "other", strings.Join(c.more, "\n"))}
 			if c.bad {
 				it.Body, it.Flags = r.Text(0), []model.Flag{model.FlagUnreadable}

@@ -3,6 +3,7 @@ package mastra
 import (
 	"strings"
 
+	"memdesk/backends/internal/fields"
 	"memdesk/backends/records"
 	"memdesk/model"
 )
@@ -100,7 +101,7 @@ func observations() records.Table {
 		Columns: []string{"m.activeObservations", "m.scope", "m.threadId", "m.generationCount", "m.lookupKey", metaJSON("m.bufferedObservationChunks"), "m.bufferedObservations",
 			"m.isObserving OR m.isReflecting OR m.isBufferingObservation OR m.isBufferingReflection"},
 		Item: func(r records.Row) model.Item {
-			return model.Item{Body: r.Text(0), Meta: records.ReadOnly(
+			return model.Item{Body: r.Text(0), Meta: fields.ReadOnly(
 				"scope", r.Text(1), "thread", r.Text(2), "generation", r.Text(3), "lookupKey", r.Text(4), "resourceId", r.Scope,
 				"buffered_chunks", r.Text(5), "buffered", r.Text(6))}
 		},

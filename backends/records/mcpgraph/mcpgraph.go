@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"memdesk/backends/internal/entity"
+	"memdesk/backends/internal/fields"
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/internal/vitals"
 	"memdesk/backends/records"
@@ -97,7 +98,7 @@ func entities() records.Table {
 }
 
 // others shows the members of a line that are in no other field and that the server's next write drops.
-func others(more string) []model.Field { return records.ReadOnly("other", more) }
+func others(more string) []model.Field { return fields.ReadOnly("other", more) }
 
 // observations are those in a body of this kind.
 func observations(body string) []string {

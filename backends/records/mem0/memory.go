@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/fields"
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/records"
 	"memdesk/model"
@@ -124,7 +125,7 @@ func (s *store) messages() records.Table {
 		Size: `COALESCE(length(CAST(m.content AS BLOB)), 0)`, Columns: []string{"m.content", "m.role", "m.name"},
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Meta: append([]model.Field{{Name: "role", Value: r.Text(1), ReadOnly: true}, {Name: "session_scope", Value: r.Scope, ReadOnly: true}},
-				records.ReadOnly("name", r.Text(2))...)}
+				fields.ReadOnly("name", r.Text(2))...)}
 		},
 	}.KeepBy("messages", s.spoken, "id", s.spokenColumns)
 }

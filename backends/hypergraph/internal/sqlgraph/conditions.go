@@ -4,6 +4,7 @@
 package sqlgraph
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,7 +71,7 @@ func (c *Conditions) list(expr, not string, values []string) {
 	switch {
 	case len(values) == 0:
 	case c.Dollar:
-		c.Add(not+expr+` = ANY(?)`, Storables(values))
+		c.Add(not+expr+` = ANY(?)`, slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !Storable(v) }))
 	default:
 		names := make([]string, len(values))
 		for i, v := range values {
@@ -93,18 +94,7 @@ func (c *Conditions) Where() string {
 
 // Clone is a copy that shares no memory with c.
 func (c *Conditions) Clone() Conditions {
-	return Conditions{Dollar: c.Dollar, Parts: append([]string(nil), c.Parts...), Args: append([]any(nil), c.Args...)}
-}
-
-// Storables drops the texts that no database can hold.
-func Storables(values []string) []string {
-	out := make([]string, 0, len(values))
-	for _, v := range values {
-		if Storable(v) {
-			out = append(out, v)
-		}
-	}
-	return out
+	return Conditions{Dollar: c.Dollar, Parts: slices.Clone(c.Parts), Args: slices.Clone(c.Args)}
 }
 
 // Columns are the expressions that filters use.
@@ -139,10 +129,7 @@ func (c *Conditions) Edges(f hypergraph.NodeFilter, col Columns) {
 	c.In(col.ID, f.IDs)
 	c.In(col.Type, f.Types)
 	c.times(f, col)
-	tier := len(f.Tiers) == 0
-	for _, t := range f.Tiers {
-		tier = tier || t == hypergraph.EdgeTier
-	}
+	tier := len(f.Tiers) == 0 || slices.Contains(f.Tiers, hypergraph.EdgeTier)
 	if len(f.Subtypes) > 0 || f.SubjectID != "" || f.MinConfidence > 0 || !tier {
 		c.None()
 	}

@@ -215,7 +215,7 @@ func (w Writes) RemoveEdge(q Query, id string) error {
 // AddMembership implements hypergraph.Ops.
 func (w Writes) AddMembership(ctx context.Context, edge string, m hypergraph.Membership) error {
 	const op = "add member"
-	if err := oneOf(op, "role", m.Role, roles); err != nil {
+	if err := oneOf(op, "role", m.Role, hypergraph.EdgeRoles); err != nil {
 		return err
 	}
 	return w.Change(ctx, op, func(q Query) error {

@@ -1,6 +1,7 @@
 package sqlgraph
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -121,12 +122,7 @@ func NewList(what string, l hypergraph.Listing, list List) *List {
 }
 
 // Order is a listing's order, newest by default.
-func Order(l hypergraph.Listing) model.Order {
-	if l.Order == "" {
-		return model.OrderNewest
-	}
-	return l.Order
-}
+func Order(l hypergraph.Listing) model.Order { return cmp.Or(l.Order, model.OrderNewest) }
 
 // Listing is InvalidInput for a listing that no list accepts.
 func (r Rules) Listing(op string, l hypergraph.Listing) error {

@@ -13,13 +13,6 @@ import (
 	"memdesk/model"
 )
 
-// The lists of the schema's CHECK constraints.
-var (
-	decisionKinds    = []string{"goal", "decision", "option", "action", "outcome", "observation"}
-	decisionStatuses = []string{"active", "completed", "rejected"}
-	roles            = []string{"subject", "object", "context", "participant"}
-)
-
 // Rules are a schema's own limits, beside the lists that all schemas share.
 type Rules struct {
 	Vocabulary hypergraph.Vocabulary
@@ -76,8 +69,8 @@ func (r Rules) decision(op string, n hypergraph.Node, files string) error {
 		return model.Errorf(model.InvalidInput, op, "only a node of type decision has a decision, this one is %q", n.Type)
 	}
 	if err := cmp.Or(
-		oneOf(op, "decision type", d.Kind, decisionKinds),
-		oneOf(op, "decision status", d.Status, decisionStatuses),
+		oneOf(op, "decision type", d.Kind, hypergraph.DecisionKinds),
+		oneOf(op, "decision status", d.Status, hypergraph.DecisionStatuses),
 		r.jsonField(op, "files", d.Files, files, '['),
 		r.text(op, "prompt", d.Prompt), r.text(op, "branch", d.Branch), r.text(op, "commit", d.Commit), r.text(op, "parent", d.ParentID),
 	); err != nil {
@@ -116,7 +109,7 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 	type seat struct{ node, role string }
 	taken := map[seat]bool{}
 	for _, m := range e.Members {
-		if err := oneOf(op, "role", m.Role, roles); err != nil {
+		if err := oneOf(op, "role", m.Role, hypergraph.EdgeRoles); err != nil {
 			return err
 		}
 		if taken[seat{m.NodeID, m.Role}] {
