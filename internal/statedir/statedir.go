@@ -17,7 +17,7 @@ import (
 )
 
 // ErrNoHome is returned when the place for state is unknown.
-var ErrNoHome = errors.New("neither HOME nor an absolute XDG_STATE_HOME is set: no place for the audit log")
+var ErrNoHome = errors.New("neither HOME nor XDG_STATE_HOME is set to an absolute path: no place for the audit log")
 
 // Path is $XDG_STATE_HOME/memdesk, or ~/.local/state/memdesk. It touches nothing.
 func Path(env func(string) string) (string, error) {
@@ -28,13 +28,13 @@ func Path(env func(string) string) (string, error) {
 }
 
 // Base is memdesk's directory below the one that an XDG variable names, else below rel in the home directory;
-// empty without either. The XDG specification ignores a relative path: every working directory would have its
-// own.
+// empty without either. A relative path is ignored, as by the XDG specification: every working directory would have
+// its own.
 func Base(env func(string) string, variable, rel string) string {
 	if d := env(variable); filepath.IsAbs(d) {
 		return filepath.Join(d, "memdesk")
 	}
-	if h := env("HOME"); h != "" {
+	if h := env("HOME"); filepath.IsAbs(h) {
 		return filepath.Join(h, rel, "memdesk")
 	}
 	return ""

@@ -23,6 +23,7 @@ func TestPath(t *testing.T) {
 		{"home", map[string]string{"HOME": "/h"}, "/h/.local/state/memdesk"},
 		{"neither", nil, ""},
 		{"relative is ignored", map[string]string{"XDG_STATE_HOME": "s", "HOME": "/h"}, "/h/.local/state/memdesk"},
+		{"relative home", map[string]string{"HOME": "h"}, ""},
 		{"relative without home", map[string]string{"XDG_STATE_HOME": "./s"}, ""},
 	}
 	for _, tt := range tests {

@@ -48,7 +48,7 @@ func (a *app) configCommand() *cobra.Command {
 			RunE: func(*cobra.Command, []string) error {
 				path, _ := backends.ConfigPath(a.flags.config, a.Env)
 				if path == "" {
-					return usage("neither HOME nor an absolute XDG_CONFIG_HOME is set: name a file with --config")
+					return usage("neither HOME nor XDG_CONFIG_HOME is set to an absolute path: name a file with --config")
 				}
 				_, err := os.Stat(path)
 				a.result("config", configRow{Path: path, Exists: new(err == nil)}, "%s", path)
@@ -94,7 +94,7 @@ func checkKeys(cfg *backends.Config) error {
 func (a *app) initConfig() error {
 	path, _ := backends.ConfigPath(a.flags.config, a.Env)
 	if path == "" {
-		return usage("neither HOME nor an absolute XDG_CONFIG_HOME is set: name a file with --config")
+		return usage("neither HOME nor XDG_CONFIG_HOME is set to an absolute path: name a file with --config")
 	}
 	if a.flags.readOnly {
 		return model.Refuse("config", "--read-only was given")

@@ -246,7 +246,7 @@ func (a *app) gdprVerifyCommand() *cobra.Command {
 				if len(aliases) > 0 {
 					return usage("--alias looks at stores, not at a receipt's file")
 				}
-				return a.verifyReceipt(path, key, all)
+				return a.verifyReceipt(cmd.Context(), path, key, all)
 			}
 			if key != "" {
 				return usage("--key checks a receipt's file")
@@ -284,19 +284,19 @@ type signedRow struct {
 	Status    string        `json:"status"`
 }
 
-func (a *app) verifyReceipt(path, pin string, all bool) error {
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+func (a *app) verifyReceipt(ctx context.Context, path, pin string, all bool) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return model.Errorf(model.NotFound, "verify", "there is no such file")
 	}
+	text, err := a.readInput(ctx, path)
 	if err != nil {
-		return usage("%s cannot be read", filepath.Base(path))
+		return err
 	}
 	d := &gdpr.Desk{Clock: a.Clock}
 	if s, err := a.base(); err == nil { // without one there is no key of its own
 		d.State = s.State
 	}
-	rec, signer, err := d.CheckReceipt(b, pin)
+	rec, signer, err := d.CheckReceipt([]byte(text), pin)
 	if errors.Is(err, receipt.ErrTampered) {
 		a.emit("verify", badReceiptRow{Reason: err.Error()})
 	}

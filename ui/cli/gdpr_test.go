@@ -76,6 +76,7 @@ func TestErasureFromAScript(t *testing.T) {
 	d.run("gdpr", "receipt", id, "--out", "r.md").want(t, 0)
 	file := filepath.Join(d.dir, "r.json")
 	d.bare("gdpr", "verify", file).want(t, 0)
+	d.bare("gdpr", "verify", "/dev/zero").want(t, 2, "larger than")
 	b, err := os.ReadFile(file)
 	if err != nil || bytes.Contains(b, []byte("usr_ida")) || bytes.Contains(b, []byte("Quill")) {
 		t.Fatalf("the receipt names the person, or: %v", err)

@@ -70,11 +70,11 @@ func (a *app) signalCommands() []*cobra.Command {
 }
 
 // set reads the samples that --set names.
-func (a *app) set(path string) ([]signal.Sample, error) {
+func (a *app) set(ctx context.Context, path string) ([]signal.Sample, error) {
 	if path == "" {
 		return nil, usage("say which texts: --set FILE.jsonl or a directory")
 	}
-	out, err := signal.ReadSet(path)
+	out, err := interruptible(ctx, func() ([]signal.Sample, error) { return signal.ReadSet(path) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, model.E(model.NotFound, "set", err)
 	}
@@ -95,7 +95,7 @@ type replayedRow struct {
 }
 
 func (a *app) replay(ctx context.Context, path string) error {
-	set, err := a.set(path)
+	set, err := a.set(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 
 	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/hypergraph/internal/words"
@@ -13,17 +15,31 @@ import (
 // mustHave are the indexes without which every recall reads all rows.
 var mustHave = []string{"nodes_by_words"}
 
+// columns are those of the tables of schema step 1, as "table.column": without one no statement works that names it.
+var columns = func() (out []string) {
+	named := regexp.MustCompile(`(?m)^CREATE TABLE memdesk\.(\w+)|^\t\t([a-z_]+) `)
+	for _, text := range tablesUp {
+		table := ""
+		for _, m := range named.FindAllStringSubmatch(text, -1) {
+			if table = cmp.Or(m[1], table); m[2] != "" {
+				out = append(out, table+"."+m[2])
+			}
+		}
+	}
+	return out
+}()
+
 // heldTooLong is how long another program's transaction may hold a write lock on the tables, in seconds.
 const heldTooLong = 120
 
-// Look makes Health's checks beside the ping, within its deadline: the schema, the index of words,
+// Look makes Health's checks beside the ping, within its deadline: the schema and its columns, the index of words,
 // whether the server takes writes, and a lock that a transaction has held for minutes.
 func (s *Store) Look(ctx context.Context) []model.HealthFinding { return s.look(ctx, heldTooLong) }
 
 func (s *Store) look(ctx context.Context, held int) []model.HealthFinding {
 	var version int
 	var readOnly bool
-	var missing []string
+	var lost, missing []string
 	var holder, seconds int64
 	err := s.read(ctx, "health", func(q *query) (err error) {
 		if version, err = schemaVersion(q); err != nil {
@@ -33,7 +49,13 @@ func (s *Store) look(ctx context.Context, held int) []model.HealthFinding {
 		if _, err = q.One(`SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean`, nil, &readOnly); err != nil {
 			return err
 		}
-		missing = nil
+		lost, missing = nil, nil
+		err = q.Each(`SELECT name FROM unnest($1::text[]) AS wanted (name) EXCEPT SELECT c.relname || '.' || a.attname
+			FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.relnamespace = to_regnamespace('memdesk') AND NOT a.attisdropped`,
+			[]any{columns}, sqlgraph.Collect(&lost))
+		if err != nil {
+			return err
+		}
 		err = q.Each(`SELECT wanted.name FROM unnest($1::text[]) AS wanted (name) WHERE NOT EXISTS (
 			SELECT 1 FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
 			WHERE c.relname = wanted.name AND c.relnamespace = to_regnamespace('memdesk') AND i.indisvalid AND i.indisready)`,
@@ -53,13 +75,16 @@ func (s *Store) look(ctx context.Context, held int) []model.HealthFinding {
 	if err != nil {
 		return vitals.Down(model.FindingUnreachable, vitals.Words(err, ""))
 	}
-	return s.judge(version, readOnly, missing, holder, seconds)
+	return s.judge(version, readOnly, lost, missing, holder, seconds)
 }
 
-func (s *Store) judge(version int, readOnly bool, missing []string, holder, seconds int64) []model.HealthFinding {
+func (s *Store) judge(version int, readOnly bool, lost, missing []string, holder, seconds int64) []model.HealthFinding {
 	var found []model.HealthFinding
 	switch version {
 	case latest():
+		for _, column := range lost {
+			found = append(found, vitals.Down(model.FindingSchema, "the column memdesk."+column+" is missing: somebody else changed the schema, and recall or retain fails until it is put back")...)
+		}
 	case 0: // Ping has found the server ready to get one
 		found = append(found, vitals.Degraded(model.FindingSchema, "",
 			"the database has no memdesk schema: the first change makes it; `memdesk create postgres=NAME`, with the name of the variable that holds the connection string, makes it now")...)
