@@ -81,8 +81,11 @@ func (k key) subject(id string) string { return k.hash("subject", normalSubject(
 func (k key) hash(label, normal string) string {
 	m := hmac.New(sha256.New, k.secret[:])
 	m.Write([]byte(label + "\x00" + normal))
-	return "hmac:" + k.id + ":" + hex.EncodeToString(m.Sum(nil)[:16])
+	return k.prefix() + hex.EncodeToString(m.Sum(nil)[:16])
 }
+
+// prefix begins every hash of the key.
+func (k key) prefix() string { return "hmac:" + k.id + ":" }
 
 // normalTarget is trim and NFC: ids and paths keep their case.
 func normalTarget(s string) string { return norm.NFC.String(strings.TrimSpace(s)) }

@@ -55,6 +55,9 @@ const (
 type Page struct {
 	Rows []Row
 	Next string // cursor of the next page; empty at the end
+	// Unsearched counts the records passed over that a filter by target or subject cannot judge: the key of their
+	// time is gone.
+	Unsearched int
 }
 
 // List reads a page, newest first unless the filter says otherwise. It reads on
@@ -65,10 +68,8 @@ func (l *Log) List(ctx context.Context, filter Filter, limit int, cursor string)
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	match, err := l.matcher(filter)
-	if errors.Is(err, ErrNoKey) {
-		return page, nil
-	}
+	unsearched := 0
+	match, err := l.matcher(filter, &unsearched)
 	if err != nil {
 		return page, err
 	}
@@ -83,6 +84,7 @@ func (l *Log) List(ctx context.Context, filter Filter, limit int, cursor string)
 	if page, err = l.page(ctx, parts, at, filter.OldestFirst, limit, match); err == nil {
 		err = l.join(ctx, page.Rows)
 	}
+	page.Unsearched = unsearched
 	return page, err
 }
 
@@ -165,24 +167,27 @@ func collect(ctx context.Context, f io.ReaderAt, from, size int64, oldest bool, 
 	}
 }
 
-// matcher compares stored forms only, so nothing is decoded to be rejected.
-func (l *Log) matcher(q Filter) (func(*line) bool, error) {
+// matcher compares stored forms only, so nothing is decoded to be rejected. It counts the records that it cannot
+// judge.
+func (l *Log) matcher(q Filter, unsearched *int) (func(*line) bool, error) {
 	want := map[field]string{}
 	for f, v := range map[field]string{fAction: q.Action, fStore: q.Store, fResult: string(q.Result), fPhase: string(q.Phase)} {
 		if v != "" {
 			want[f] = token(v)
 		}
 	}
+	names := map[field]string{}
+	var k key // without one no record's hash is of it
 	if q.Target != "" || q.Subject != "" {
-		k, err := l.readKey()
-		if err != nil {
+		var err error
+		if k, err = l.readKey(); err != nil && !errors.Is(err, ErrNoKey) {
 			return nil, err
 		}
 		if q.Target != "" {
-			want[fTarget] = k.target(q.Target)
+			names[fTarget] = k.target(q.Target)
 		}
 		if q.Subject != "" {
-			want[fSubject] = k.subject(q.Subject)
+			names[fSubject] = k.subject(q.Subject)
 		}
 	}
 	actor, since, until := stored(q.Actor), stamp(q.Since), stamp(q.Until)
@@ -193,8 +198,24 @@ func (l *Log) matcher(q Filter) (func(*line) bool, error) {
 			}
 		}
 		ts := string(l.value(fTS)) // of fixed width, so text order is time order
-		return (actor == "" || string(l.value(fActor)) == actor || string(l.value(fActorKey)) == actor) &&
-			(since == "" || ts >= since) && (until == "" || ts < until)
+		if actor != "" && string(l.value(fActor)) != actor && string(l.value(fActorKey)) != actor ||
+			since != "" && ts < since || until != "" && ts >= until {
+			return false
+		}
+		judged := true
+		for f, v := range names {
+			switch hash := string(l.value(f)); {
+			case hash == v:
+			case hash != "" && !strings.HasPrefix(hash, k.prefix()):
+				judged = false
+			default:
+				return false
+			}
+		}
+		if !judged {
+			*unsearched++
+		}
+		return judged
 	}, nil
 }
 

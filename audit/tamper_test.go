@@ -401,6 +401,31 @@ func TestDestroyedKeyBeginsAnEpoch(t *testing.T) {
 	wantOK(t, s.dir, 6)
 }
 
+// TestALookupSaysWhatItCannotJudge: without the key of their time nobody can tell whether records name an item, which
+// is not the same as no record.
+func TestALookupSaysWhatItCannotJudge(t *testing.T) {
+	s := fresh(t)
+	l := s.open(t)
+	act(t, l, forget)
+	look := func(f audit.Filter, rows, unsearched int) {
+		t.Helper()
+		page, err := l.List(context.Background(), f, 0, "")
+		if err != nil || len(page.Rows) != rows || page.Unsearched != unsearched {
+			t.Errorf("%+v: %d rows, %d not judged, %v; want %d and %d", f, len(page.Rows), page.Unsearched, err, rows, unsearched)
+		}
+	}
+	ofIt := audit.Filter{Target: forget.Target}
+	look(ofIt, 2, 0)
+	look(audit.Filter{Target: "another"}, 0, 0)
+	must(t, os.Remove(filepath.Join(s.dir, "key")))
+	look(ofIt, 0, 2)
+	look(audit.Filter{Target: forget.Target, Action: "retain"}, 0, 0)
+	act(t, l, forget)
+	look(ofIt, 2, 2)
+	look(audit.Filter{Target: "another"}, 0, 2)
+	look(audit.Filter{}, 6, 0)
+}
+
 func TestDamagedKeyIsReplacedOnAcknowledgement(t *testing.T) {
 	s := fresh(t)
 	l := s.open(t)

@@ -158,6 +158,7 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 		}
 	}
 	var last time.Time
+	unsearched := 0
 	for len(page.Events) < q.Limit {
 		limit := q.Limit - len(page.Events)
 		if q.Filter != "" || item != "" {
@@ -184,10 +185,14 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 			show(e)
 			last = r.TS
 		}
+		unsearched += got.Unsearched
 		page.Next, cursor = got.Next, got.Next
 		if cursor == "" {
 			break
 		}
+	}
+	if page.Notice == "" && unsearched > 0 {
+		page.Notice = Unsearched(unsearched)
 	}
 	if page.Next == "" {
 		for i, e := range events {
@@ -197,6 +202,11 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 		page.Next += "@" + last.UTC().Format(time.RFC3339Nano)
 	}
 	return page, nil
+}
+
+// Unsearched says that a lookup by name could not judge records.
+func Unsearched(records int) string {
+	return "whether " + plural(int64(records), "record") + " name it is not known: the key of their time is gone"
 }
 
 // storesEvents are the stores' own events up to a moment, or all without one.

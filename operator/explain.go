@@ -146,6 +146,9 @@ func (s *Session) whereabouts(ctx context.Context, store model.Store, id string,
 	if err != nil {
 		return err
 	}
+	if len(page.Rows) == 0 && page.Unsearched > 0 {
+		e.add("log", NotKnown, "%s", Unsearched(page.Unsearched))
+	}
 	for _, r := range page.Rows {
 		verdict := Passes
 		if r.Result == audit.Refused || r.Action == string(Forget) || r.Action == string(Erase) {

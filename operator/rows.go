@@ -60,7 +60,8 @@ type AuditPage struct {
 	Events []AuditEvent
 	Next   string // cursor of the page after (older events); empty at the end
 	Total  model.Count
-	// Notice warns about the log as a whole: its chain does not verify, it cannot be written. Empty: no warning.
+	// Notice warns about the log as a whole: its chain does not verify, it cannot be written, records of a lost key
+	// cannot be looked up. Empty: no warning.
 	Notice string
 	// Verified says up to where and when the chain was verified, in words.
 	Verified string

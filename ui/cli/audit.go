@@ -106,7 +106,7 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 		return a.listRecalls(f.Actor, q.Since, q.Until)
 	}
 	tab := a.table("SEQ", "TIME", "ACTOR", "ACTION", "PHASE", "RESULT", "STORE", "NAME", "REASON")
-	cursor, damaged := f.cursor, false
+	cursor, damaged, unsearched := f.cursor, false, 0
 	for {
 		page, err := log.List(ctx, q, f.limit, cursor)
 		if errors.Is(err, audit.ErrBadCursor) {
@@ -124,6 +124,7 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 			}
 			tab.put("audit", newAuditRow(r))
 		}
+		unsearched += page.Unsearched
 		if page.Next == "" {
 			for _, e := range own.rows {
 				tab.put("store_event", newEventRow(e))
@@ -142,7 +143,10 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 		a.sayf("damaged records are marked; `memdesk audit verify` says where the chain breaks")
 		return &exitError{code: exitTampered}
 	}
-	return partialIf(own.missing)
+	if unsearched > 0 {
+		a.sayf("%s", operator.Unsearched(unsearched))
+	}
+	return partialIf(own.missing || unsearched > 0)
 }
 
 // auditPageRow says what a list of records leaves out.

@@ -198,3 +198,17 @@ func TestAVerificationWithoutItsAnchor(t *testing.T) {
 	}
 	verify(3, "intact", "the file is not there")
 }
+
+// TestALookupWithoutTheKey: records whose key is gone may name the item, so their absence proves nothing.
+func TestALookupWithoutTheKey(t *testing.T) {
+	d := newDesk(t)
+	d.in = "more\n"
+	d.run("retain", "crewship:AGENT.md", "--mode", "append", "--yes", "-").want(t, 0)
+	d.run("audit", "list", "--target", "crewship:AGENT.md", "--json").want(t, 0)
+	if err := os.Remove(filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "audit", "key")); err != nil {
+		t.Fatal(err)
+	}
+	if r := d.run("audit", "list", "--target", "crewship:AGENT.md", "--json").want(t, 3); len(r.rows) != 0 || !strings.Contains(r.err, "2 records name it is not known") {
+		t.Errorf("%s%s", r.out, r.err)
+	}
+}
