@@ -149,6 +149,7 @@ func (l *Log) commit(ctx context.Context, batch []*waiting) (alone bool) {
 			fresh = append(fresh, w)
 		}
 	}
+	gaveUp := func(err error) bool { return ctx.Err() != nil && len(live) > 1 && errors.Is(err, ctx.Err()) }
 	if len(fresh) > 0 {
 		err := l.permit()
 		if err == nil {
@@ -163,14 +164,19 @@ func (l *Log) commit(ctx context.Context, batch []*waiting) (alone bool) {
 				return false
 			}
 		}
-		if ctx.Err() != nil && len(live) > 1 && errors.Is(err, ctx.Err()) {
+		if gaveUp(err) {
 			batch[0].err = err
 			return true
 		}
 		fail(fresh, err)
 	}
 	if len(outcomes) > 0 {
-		fail(outcomes, l.writeBatch(ctx, outcomes, false))
+		err := l.writeBatch(ctx, outcomes, false)
+		if len(fresh) == 0 && gaveUp(err) {
+			batch[0].err = err
+			return true
+		}
+		fail(outcomes, err)
 	}
 	return false
 }

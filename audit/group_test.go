@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"memdesk/internal/atomicfile"
 )
@@ -232,6 +233,36 @@ func TestWhoGivesUpHoldsNobodyUp(t *testing.T) {
 	unlock()
 	if err := <-second; err != nil {
 		t.Errorf("the second: %v", err)
+	}
+}
+
+// TestALeaderThatGivesUpFailsAlone: the deadline of the caller that writes for several must not end the others' wait,
+// of whatever phase the batch is.
+func TestALeaderThatGivesUpFailsAlone(t *testing.T) {
+	for _, phase := range []Phase{PhaseIntent, PhaseOutcome} {
+		l, err := Open(Options{Dir: filepath.Join(t.TempDir(), "audit")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := context.Background()
+		seq, err := l.Intent(ctx, Entry{Action: "begin"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock, err := l.lock(ctx, true) // takes the lock as another process would
+		if err != nil {
+			t.Fatal(err)
+		}
+		short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+		wait := func(ctx context.Context) *waiting {
+			return &waiting{log: l, ctx: ctx, phase: phase, entry: Entry{Action: "begin"}, res: Result{Verdict: OK}, link: seq, done: make(chan struct{})}
+		}
+		batch := []*waiting{wait(short), wait(ctx)}
+		if alone := l.commit(short, batch); !alone || !errors.Is(batch[0].err, context.DeadlineExceeded) || batch[1].err != nil {
+			t.Errorf("%s: alone %v, %v, %v", phase, alone, batch[0].err, batch[1].err)
+		}
+		cancel()
+		unlock()
 	}
 }
 
