@@ -109,7 +109,18 @@ func torn(f *os.File) bool {
 }
 
 // All yields every row, oldest first. Unreadable lines are left out.
-func (l *Ledger) All(yield func(Row) bool) error {
+func (l *Ledger) All(yield func(Row) bool) error { return l.holding(nil, yield) }
+
+// naming is All for the rows that hold a value. Other lines are not decoded.
+func (l *Ledger) naming(value string, yield func(Row) bool) error {
+	form, err := exactjson.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return l.holding(form, yield)
+}
+
+func (l *Ledger) holding(form []byte, yield func(Row) bool) error {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -118,12 +129,12 @@ func (l *Ledger) All(yield func(Row) bool) error {
 		return err
 	}
 	defer f.Close()
-	_, err = rows(f, yield)
+	_, err = rows(f, form, yield)
 	return err
 }
 
-// rows reads whole lines and returns their size in bytes.
-func rows(in io.Reader, yield func(Row) bool) (int64, error) {
+// rows reads whole lines and returns their size in bytes. It decodes those that hold form.
+func rows(in io.Reader, form []byte, yield func(Row) bool) (int64, error) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	read := int64(0)
 	for {
@@ -136,7 +147,7 @@ func rows(in io.Reader, yield func(Row) bool) (int64, error) {
 		}
 		read += int64(len(line))
 		var row Row
-		if exactjson.Unmarshal(line, &row) == nil && row.ID != "" && !yield(row) {
+		if bytes.Contains(line, form) && exactjson.Unmarshal(line, &row) == nil && row.ID != "" && !yield(row) {
 			return read, nil
 		}
 	}
@@ -145,7 +156,7 @@ func rows(in io.Reader, yield func(Row) bool) (int64, error) {
 // Of returns the rows of one item, newest first.
 func (l *Ledger) Of(store, id string) ([]Row, error) {
 	var out []Row
-	err := l.All(func(r Row) bool {
+	err := l.naming(id, func(r Row) bool {
 		if r.Store == store && r.ID == id {
 			out = append(out, r)
 		}
@@ -166,12 +177,12 @@ func (l *Ledger) Latest(store, id string) (Row, bool, error) {
 	return r, ok, nil
 }
 
-// wrote is the newest row of an item at a revision. It reads the whole file.
+// wrote is the newest row of an item at a revision. It reads the whole file, once for each item of a takeback.
 func (l *Ledger) wrote(store, id string, revision model.Revision) (row Row, ok bool, err error) {
 	if revision == "" {
 		return Row{}, false, nil
 	}
-	err = l.All(func(r Row) bool {
+	err = l.naming(string(revision), func(r Row) bool {
 		if r.Store == store && r.ID == id && r.Revision == revision {
 			row, ok = r, true
 		}
@@ -220,7 +231,7 @@ func (l *Ledger) catchUp() error {
 	if _, err := f.Seek(l.read, io.SeekStart); err != nil {
 		return err
 	}
-	n, err := rows(f, func(r Row) bool {
+	n, err := rows(f, nil, func(r Row) bool {
 		if r.Revision != "" { // a change that may not have been made is not the writer of the text
 			l.latest[r.Store+"\x00"+r.ID] = r
 		}

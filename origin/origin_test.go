@@ -190,6 +190,15 @@ func TestRowsOfAFlood(t *testing.T) {
 	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
 		t.Errorf("%d rows took %d MiB", n, used>>20)
 	}
+	runtime.ReadMemStats(&before)
+	row, ok, err := l.Wrote("s", "one", "17")
+	runtime.ReadMemStats(&after)
+	if err != nil || !ok || row.Revision != "17" {
+		t.Fatal(row, ok, err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 2<<20 { // a takeback looks for each of its items
+		t.Errorf("one row of %d took %d KiB", n, used>>10)
+	}
 }
 
 // An erasure may be killed after any of its acts: no record may name an erased subject, and nothing may
