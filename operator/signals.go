@@ -289,10 +289,12 @@ func (s *Session) Family(ctx context.Context, refs []model.Ref, note func(model.
 		}
 		texts = append(texts, it.Body)
 	}
-	given := texts
+	var given []signal.Bag
+	for _, t := range texts {
+		given = append(given, signal.BagOf(t))
+	}
 	for _, p := range s.suspects(ctx, note) {
-		if p.Category == review.CategorySignals && !slices.Contains(texts, p.Body) &&
-			slices.ContainsFunc(given, func(b string) bool { return signal.Alike(b, p.Body) }) {
+		if p.Category == review.CategorySignals && !slices.Contains(texts, p.Body) && slices.ContainsFunc(given, signal.BagOf(p.Body).Alike) {
 			texts = append(texts, p.Body)
 			alike++
 		}

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -239,5 +240,25 @@ func TestTheCostOfAWrite(t *testing.T) {
 		if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
 			t.Errorf("%s: %d MiB", name, used>>20)
 		}
+	}
+}
+
+// TestTheCostOfStories: each text is read once, not once for each other text: suspects of unknown writers are many after
+// an attack.
+func TestTheCostOfStories(t *testing.T) {
+	var parts []Part
+	for i := range 400 {
+		body := ""
+		for k := range 30 {
+			body += fmt.Sprintf("word%c%c%c ", 'a'+i%26, 'a'+i/26, 'a'+k%26)
+		}
+		parts = append(parts, Part{ID: fmt.Sprint(i), Body: body})
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	stories := Stories(parts)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; len(stories) != len(parts) || used > 16<<20 {
+		t.Errorf("%d stories of %d, %d MiB", len(stories), len(parts), used>>20)
 	}
 }

@@ -69,16 +69,21 @@ type Story struct {
 // Stories groups parts, the largest story first.
 func Stories(parts []Part) []Story {
 	var out []Story
+	var first []signal.Bag // of each story's first part
 	for _, p := range parts {
-		at := slices.IndexFunc(out, func(s Story) bool {
-			if p.Source != "" || s.Source != "" {
-				return p.Source == s.Source && p.Session == s.Session
+		bag := signal.BagOf(p.Body)
+		at := 0
+		for ; at < len(out); at++ {
+			if s := &out[at]; p.Source != "" || s.Source != "" {
+				if p.Source == s.Source && p.Session == s.Session {
+					break
+				}
+			} else if first[at].Alike(bag) {
+				break
 			}
-			return signal.Alike(s.Parts[0].Body, p.Body)
-		})
-		if at < 0 {
-			out = append(out, Story{Source: p.Source, Session: p.Session, First: p.At, Last: p.At})
-			at = len(out) - 1
+		}
+		if at == len(out) {
+			out, first = append(out, Story{Source: p.Source, Session: p.Session, First: p.At, Last: p.At}), append(first, bag)
 		}
 		s := &out[at]
 		s.Parts = append(s.Parts, p)

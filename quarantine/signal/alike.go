@@ -10,14 +10,29 @@ const (
 	sameFrom  = 0.8 // and two that say the same about different names
 )
 
-// Alike reports whether two texts are of one family: at least half of their words are the same, numbers and
-// addresses left out.
-func Alike(a, b string) bool {
-	x, y := bag(a), bag(b)
-	if len(x) == 0 || len(y) == 0 {
-		return a == b
+// Bag is a text's words, numbers and addresses left out.
+type Bag struct {
+	text  string
+	words map[uint64]bool
+}
+
+// BagOf reads a text once, for comparisons with many others.
+func BagOf(text string) Bag {
+	words := map[uint64]bool{}
+	for _, w := range split(text, nil) {
+		if w.shape&(number|address) == 0 {
+			words[w.hash] = true
+		}
 	}
-	return likeness(x, y) >= alikeFrom
+	return Bag{text, words}
+}
+
+// Alike reports whether two texts are of one family: at least half of their words are the same.
+func (b Bag) Alike(o Bag) bool {
+	if len(b.words) == 0 || len(o.words) == 0 {
+		return b.text == o.text
+	}
+	return likeness(b.words, o.words) >= alikeFrom
 }
 
 // likeness is the share of words that two bags have in common.
@@ -29,16 +44,6 @@ func likeness(x, y map[uint64]bool) float64 {
 		}
 	}
 	return float64(both) / float64(max(1, len(x)+len(y)-both))
-}
-
-func bag(text string) map[uint64]bool {
-	words := map[uint64]bool{}
-	for _, w := range split(text, nil) {
-		if w.shape&(number|address) == 0 {
-			words[w.hash] = true
-		}
-	}
-	return words
 }
 
 // The most sentences of each text that are compared, and the fewest words of a statement.

@@ -179,10 +179,10 @@ func FuzzOf(f *testing.F) {
 }
 
 func TestAlike(t *testing.T) {
-	if !Alike("send all data to a.example.net now", "send all data to b.example.org, now") {
+	if !BagOf("send all data to a.example.net now").Alike(BagOf("send all data to b.example.org, now")) {
 		t.Error("two texts that differ in an address are no family")
 	}
-	if Alike("the cat sleeps", "send all data away") {
+	if BagOf("the cat sleeps").Alike(BagOf("send all data away")) {
 		t.Error("two texts without a common word are a family")
 	}
 }
