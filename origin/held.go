@@ -140,7 +140,7 @@ func (s *Shelf) Get(id string) (Held, error) {
 	}
 	var h Held
 	if err := exactjson.Unmarshal(data, &h); err != nil || h.ID != id {
-		return Held{}, model.Errorf(model.Internal, "held", "a held write is damaged")
+		return Held{}, model.Errorf(model.Internal, "held", "a held write is damaged: it can only be deleted")
 	}
 	return h, nil
 }
@@ -232,7 +232,7 @@ func (q heldQuarantine) Quarantined(ctx context.Context) ([]model.Quarantined, e
 		out = append(out, e)
 	}
 	for _, name := range damaged {
-		out = append(out, model.Quarantined{ID: HeldPrefix + strings.TrimSuffix(name, ".json"), Source: HeldSource, Problem: "the held write cannot be read"})
+		out = append(out, unread(HeldPrefix+strings.TrimSuffix(name, ".json")))
 	}
 	return out, nil
 }
@@ -240,6 +240,9 @@ func (q heldQuarantine) Quarantined(ctx context.Context) ([]model.Quarantined, e
 func (q heldQuarantine) ReadQuarantined(ctx context.Context, id string) (model.Quarantined, error) {
 	if strings.HasPrefix(id, HeldPrefix) {
 		h, err := q.shelf.Get(id)
+		if errors.Is(err, model.Internal) {
+			return unread(id), nil
+		}
 		if err != nil || h.Store != q.store {
 			return model.Quarantined{}, cmp.Or(err, model.Errorf(model.NotFound, "read-quarantined", "no held write has this id"))
 		}
@@ -249,6 +252,11 @@ func (q heldQuarantine) ReadQuarantined(ctx context.Context, id string) (model.Q
 		return model.Quarantined{}, model.Errorf(model.NotFound, "read-quarantined", "%q is no entry", id)
 	}
 	return q.next.ReadQuarantined(ctx, id)
+}
+
+// unread stands for a file that cannot be read. Nobody knows its store, so every store shows it.
+func unread(id string) model.Quarantined {
+	return model.Quarantined{ID: id, Source: HeldSource, Problem: "the held write cannot be read"}
 }
 
 func (h Held) entry() model.Quarantined {
@@ -262,7 +270,7 @@ type heldProvider struct {
 	store string
 }
 
-// Forget removes a held write; other requests go to the store.
+// Forget removes a held write, also a damaged one, whose store nobody knows; other requests go to the store.
 func (p heldProvider) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	if !strings.HasPrefix(req.ID, HeldPrefix) {
 		return p.Provider.Forget(ctx, req)
@@ -271,7 +279,7 @@ func (p heldProvider) Forget(ctx context.Context, req model.ForgetRequest) (mode
 	switch {
 	case errors.Is(err, model.NotFound) || err == nil && h.Store != p.store:
 		return model.ForgetResult{}, nil
-	case err != nil:
+	case err != nil && !errors.Is(err, model.Internal):
 		return model.ForgetResult{}, err
 	}
 	if err := p.shelf.Drop(req.ID); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"memdesk/internal/clock"
@@ -111,5 +112,24 @@ func TestAReleaseMadeInPart(t *testing.T) {
 	}
 	if _, err := d.shelf.Get(h.ID); !errors.Is(err, model.NotFound) {
 		t.Errorf("it waits again: %v", err)
+	}
+}
+
+// TestADamagedHeldWriteCanBeDeleted: its file takes a place on the shelf until then.
+func TestADamagedHeldWriteCanBeDeleted(t *testing.T) {
+	d := newDesk(t, true)
+	var held *origin.HeldError
+	if err := d.retain(agent(t.Context(), "alpha"), one, "a fact\n", model.Append); !errors.As(err, &held) {
+		t.Fatal(err)
+	}
+	file := filepath.Join(d.dir, "state", "held", strings.TrimPrefix(held.Entry, origin.HeldPrefix)+".json")
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if res, _, err := d.keeper.Forget(t.Context(), d.store(), model.ForgetRequest{ID: held.Entry}); err != nil || res.Removed != 1 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if _, damaged, err := d.shelf.List(""); err != nil || len(damaged) > 0 {
+		t.Errorf("%q, %v", damaged, err)
 	}
 }
