@@ -252,6 +252,9 @@ func (j *Judge) Clear(at time.Time, texts ...string) error {
 		return err
 	}
 	var out []byte
+	if old, err := os.ReadFile(j.path(clearedFile)); err == nil && len(old) > 0 && old[len(old)-1] != '\n' {
+		out = append(out, '\n') // a crash has cut the last line
+	}
 	for _, t := range texts {
 		line, err := json.Marshal(Cleared{SHA256: quarantine.Sum(t), Rules: signal.RuleVersion, At: at.UTC()})
 		if err != nil {
@@ -264,7 +267,7 @@ func (j *Judge) Clear(at time.Time, texts ...string) error {
 		return err
 	}
 	_, err = f.Write(out)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	j.files = nil

@@ -262,3 +262,15 @@ func TestTheCostOfStories(t *testing.T) {
 		t.Errorf("%d stories of %d, %d MiB", len(stories), len(parts), used>>20)
 	}
 }
+
+// TestAClearanceAfterACutLine: a crash may cut the last line, and the next clearance must not become part of it.
+func TestAClearanceAfterACutLine(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, clearedFile), []byte(`{"sha256":"0`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j := judgeIn(t, dir)
+	if err := j.Clear(time.Now(), exfiltration); err != nil || !j.IsCleared(exfiltration) {
+		t.Errorf("not cleared: %v", err)
+	}
+}
