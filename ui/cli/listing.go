@@ -42,6 +42,7 @@ const watchEvery = 2 * time.Second
 // every line is new.
 type watchRound struct {
 	first     bool
+	whole     bool              // each row has a name of its own
 	now, last map[string]string // output of a row, by the row's name; of a line, by the line
 }
 
@@ -50,12 +51,23 @@ func (r *watchRound) isNew(name, line string) bool {
 	if r == nil {
 		return true
 	}
-	if name == "" {
+	if name == "" || !r.whole {
 		name = "\x00" + line
 	}
 	before, was := r.last[name]
 	r.now[name] = line
 	return !was || before != line
+}
+
+// measured is a row with numbers and times of its own round: what --watch compares of it leaves them out.
+type measured interface{ compared() string }
+
+// compared is what --watch compares of a row: else its line.
+func compared(row any, line string) string {
+	if m, ok := row.(measured); ok {
+		return m.compared()
+	}
+	return line
 }
 
 // gone lists the rows of the last round that this one lacks.
@@ -72,7 +84,7 @@ func (r *watchRound) gone() (out []string) {
 // watchList repeats a command until it is interrupted. An error of usage in the first round ends it. An
 // error of a store is printed once, until it changes.
 func (a *app) watchList(ctx context.Context, whole bool, run func() error) error {
-	a.round = &watchRound{first: true, now: map[string]string{}}
+	a.round = &watchRound{first: true, whole: whole, now: map[string]string{}}
 	a.tables = map[string]*table{}
 	for {
 		err := run()
@@ -105,7 +117,7 @@ func (a *app) watchList(ctx context.Context, whole bool, run func() error) error
 				}
 			}
 		}
-		a.round = &watchRound{now: map[string]string{}, last: a.round.now}
+		a.round = &watchRound{whole: whole, now: map[string]string{}, last: a.round.now}
 	}
 }
 

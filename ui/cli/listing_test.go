@@ -96,6 +96,27 @@ func TestWatchSaysWhatIsNewAndWhatIsGone(t *testing.T) {
 	d.run("items", "--watch", "--sort", "colour").want(t, 2)
 }
 
+// TestWatchingHealthSaysWhatChanged: the latency and the time of a check differ in each round, and are no change.
+func TestWatchingHealthSaysWhatChanged(t *testing.T) {
+	for _, format := range []string{"json", "wide"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second) // two rounds or more
+			defer stop()
+			out := &rounds{}
+			p := cli.Program{Args: []string{"--open", "crewship=" + d.mem, "health", "--watch", "-o", format}, Stdin: strings.NewReader(""), Stdout: out, Stderr: out,
+				Env: d.environ(), Dir: d.dir, Clock: clock.System{}, Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "op"}
+			if code := p.Run(ctx); code != 0 {
+				t.Errorf("exit %d", code)
+			}
+			if text := out.out.String(); strings.Count(text, "crewship") != 1 {
+				t.Errorf("want the store once:\n%s", text)
+			}
+		})
+	}
+}
+
 func TestTablesFitTheTerminal(t *testing.T) {
 	d := newDesk(t)
 	d.write("topics/"+strings.Repeat("long-", 20)+"name.md", strings.Repeat("title ", 40)+"\n")

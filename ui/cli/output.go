@@ -95,7 +95,7 @@ func (a *app) emitOf(name, kind string, row any) {
 	line, err := object(kind, row)
 	if err != nil {
 		a.out.Fail(err)
-	} else if a.round.isNew(name, string(line)) {
+	} else if a.round.isNew(name, compared(row, string(line))) {
 		_, _ = a.out.Write(append(line, '\n'))
 	}
 }
@@ -374,7 +374,7 @@ func (t *table) print(r record) {
 		t.a.emitOf(name, r.kind, r.row)
 		return
 	}
-	if !t.a.round.isNew(name, fmt.Sprint(r.cells)) {
+	if !t.a.round.isNew(name, compared(r.row, fmt.Sprint(r.cells))) {
 		return
 	}
 	for _, cells := range append([][]any{r.cells}, r.below...) {

@@ -19,6 +19,20 @@ type exampleRow struct {
 	Words    string `json:"-" col:"SIZE"`
 }
 
+// TestRowsOfAPageHaveNoNames: under --watch the rows of a list that is a page of several may begin alike, as the hits of
+// one recall do. Each is printed once.
+func TestRowsOfAPageHaveNoNames(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		first := &watchRound{whole: whole, now: map[string]string{}}
+		first.isNew("12:00:00", "12:00:00 notes:a")
+		first.isNew("12:00:00", "12:00:00 notes:b")
+		next := &watchRound{whole: whole, now: map[string]string{}, last: first.now}
+		if again := next.isNew("12:00:00", "12:00:00 notes:a"); again != whole {
+			t.Errorf("whole %v: printed again %v", whole, again)
+		}
+	}
+}
+
 // One row is both a line of the table and an object: a field with a col tag stands in the line.
 func TestARowIsALineAndAnObject(t *testing.T) {
 	for _, tt := range []struct {

@@ -238,6 +238,9 @@ type healthRow struct {
 	Findings      []findingRow      `json:"findings"`
 }
 
+// compared implements measured.
+func (h healthRow) compared() string { return fmt.Sprint(h.State, h.OK, h.Message, h.First) }
+
 type findingRow struct {
 	Kind      string            `json:"kind"`
 	ID        string            `json:"id"`
