@@ -1,15 +1,21 @@
 package cli_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/ui/cli"
 )
 
 // eraseJobNow is the erasure among the jobs, nil while there is none.
@@ -149,4 +155,30 @@ func TestDetachedErasureByRelativeVariable(t *testing.T) {
 		t.Fatal("the command ended, and no job has begun")
 	}
 	wait(t, "the end of the job", func() bool { return d.eraseJobNow()["state"] == "done" })
+}
+
+// writes counts the writes of an output.
+type writes struct {
+	bytes.Buffer
+	n int
+}
+
+func (w *writes) Write(p []byte) (int, error) {
+	w.n++
+	return w.Buffer.Write(p)
+}
+
+// TestProgressIsPrintedAtOnce: who follows an erasure by its rows must get each while it runs.
+func TestProgressIsPrintedAtOnce(t *testing.T) {
+	d := newDesk(t)
+	d.write("daily/2026-05-23.md", "- Ida Quill-9931 called\n")
+	id, _ := d.run("gdpr", "request", "--subject", "usr_ida9931", "--alias", "Ida Quill-9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)
+	sum := d.run("gdpr", "plan", id, "--json").want(t, 0).last(t, "summary")
+	out := &writes{}
+	p := cli.Program{Args: []string{"--open", "crewship=" + d.mem, "gdpr", "erase", id, "--plan-hash", fmt.Sprint(sum["plan_hash"]), "--confirm-count", fmt.Sprint(sum["items"]), "--yes", "--json"},
+		Stdin: strings.NewReader(""), Stdout: out, Stderr: io.Discard, Env: d.environ(), Dir: d.dir, Clock: clock.System{}, Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "op"}
+	code := p.Run(t.Context())
+	if rows := strings.Count(out.String(), `"type":"progress"`); code != 0 || rows < 2 || out.n <= rows {
+		t.Errorf("exit %d, %d rows of progress in %d writes:\n%s", code, rows, out.n, out.String())
+	}
 }

@@ -131,6 +131,9 @@ func (a *app) runErase(ctx context.Context, f eraseFlags) error {
 		last := ""
 		out, err := d.EraseHere(ctx, f.Order, func(p gdpr.Progress) { // people get the first row of each step
 			a.emit("progress", progressRow{p.Store, p.What, p.Done, p.Total, p.Note})
+			if a.flags.json {
+				_ = a.out.Flush() // its error is kept for the end
+			}
 			if step := p.Store + ": " + p.What; step != last {
 				last = step
 				a.hintf("%s", step)
