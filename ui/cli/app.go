@@ -78,7 +78,10 @@ func (a *app) run(ctx context.Context) int {
 		a.complain(err)
 	}
 	if a.session != nil {
-		err = errors.Join(err, a.session.Close())
+		if cerr := a.session.Close(); cerr != nil {
+			a.complain(cerr)
+			err = errors.Join(err, cerr)
+		}
 	}
 	if ferr := a.out.Flush(); ferr != nil && !errors.Is(err, ferr) {
 		a.complain(ferr)

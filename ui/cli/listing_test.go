@@ -3,6 +3,8 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/internal/clock"
+	"memdesk/model"
 	"memdesk/ui/cli"
 )
 
@@ -171,4 +174,33 @@ func TestAPageEndAdvisesWhatIsNotGiven(t *testing.T) {
 	d := newDesk(t)
 	d.run("items", "--limit", "1").want(t, 0, "or take all with --all")
 	d.run("items", "--all", "--limit", "1").want(t, 0, "or take all without --limit")
+}
+
+// TestStoresThatAreNamedTwice: a store named twice is one store, and a reference to a store that --store leaves out says so.
+func TestStoresThatAreNamedTwice(t *testing.T) {
+	d := newDesk(t)
+	once := d.run("items", "-s", "crewship", "-o", "name").want(t, 0).out
+	if twice := d.run("items", "-s", "crewship", "-s", "crewship", "-o", "name").want(t, 0).out; twice != once {
+		t.Errorf("named twice:\n%swant\n%s", twice, once)
+	}
+	d.run("--open", "inmem=", "-s", "inmem", "show", "crewship:AGENT.md").want(t, 2, "--store leaves out crewship")
+}
+
+// TestAStoreThatDoesNotCloseSaysSo: an exit code without a word helps nobody.
+func TestAStoreThatDoesNotCloseSaysSo(t *testing.T) {
+	d := newDesk(t)
+	kinds := backends.Builtin()
+	err := kinds.Register(backends.Kind{Name: "stuck", NeedsPath: true, Location: "a directory", Keys: []string{"path"},
+		Open: func(context.Context, backends.StoreConfig, backends.Env) (model.Store, error) {
+			return model.Store{Closer: func() error { return errors.New("it does not close") }}, nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errw bytes.Buffer
+	p := cli.Program{Args: []string{"--open", "stuck=" + d.mem, "stores"}, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &errw, Env: d.environ(),
+		Dir: d.dir, Clock: clock.System{}, Kinds: kinds, Terminal: func(any) bool { return false }, User: "op"}
+	if code := p.Run(t.Context()); code != 1 || !strings.Contains(errw.String(), "it does not close") {
+		t.Errorf("exit %d: %s", code, errw.String())
+	}
 }

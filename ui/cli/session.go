@@ -101,21 +101,23 @@ func (a *app) storeConfigs(s *operator.Session) ([]backends.StoreConfig, error) 
 			}
 		}
 	}
+	if len(a.flags.stores) > 0 {
+		var chosen []backends.StoreConfig
+		for i, name := range a.flags.stores {
+			at := slices.IndexFunc(configs, func(c backends.StoreConfig) bool { return c.Name == name })
+			if at < 0 {
+				return nil, model.Errorf(model.InvalidInput, "store", "no store is named %q", name)
+			}
+			if !slices.Contains(a.flags.stores[:i], name) {
+				chosen = append(chosen, configs[at])
+			}
+		}
+		configs = chosen
+	}
 	if len(a.only) > 0 {
 		configs = slices.DeleteFunc(slices.Clone(configs), func(c backends.StoreConfig) bool { return !slices.Contains(a.only, c.Name) })
 	}
-	if len(a.flags.stores) == 0 {
-		return configs, nil
-	}
-	var chosen []backends.StoreConfig
-	for _, name := range a.flags.stores {
-		i := slices.IndexFunc(configs, func(c backends.StoreConfig) bool { return c.Name == name })
-		if i < 0 {
-			return nil, model.Errorf(model.InvalidInput, "store", "no store is named %q", name)
-		}
-		chosen = append(chosen, configs[i])
-	}
-	return chosen, nil
+	return configs, nil
 }
 
 // stores opens the fleet and demands at least one store.
@@ -123,6 +125,9 @@ func (a *app) stores(ctx context.Context) (*operator.Session, error) {
 	s, err := a.open(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if len(s.Fleet.Members()) == 0 && len(a.only) > 0 && len(a.flags.stores) > 0 {
+		return nil, usage("--store leaves out %s", strings.Join(a.only, " and "))
 	}
 	if len(s.Fleet.Members()) == 0 && len(a.only) > 0 {
 		return nil, usage("no store is named %s", strings.Join(a.only, " or "))
