@@ -230,7 +230,7 @@ func storesWords(esc safetext.Escaper, stores []string) safetext.Text {
 // undoMany asks whether to undo an act on many items.
 func (us *Undos) undoMany(ids []string) tea.Cmd {
 	d := us.D
-	return us.propose(ids, func(_ context.Context, rows []operator.UndoRow) (*dialog.Dialog, safetext.Text) {
+	return us.propose(ids, func(rows []operator.UndoRow) (*dialog.Dialog, safetext.Text) {
 		esc := d.Esc
 		want := map[string]bool{}
 		for _, id := range ids {

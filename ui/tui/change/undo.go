@@ -68,7 +68,7 @@ func (us *Undos) Last() tea.Cmd {
 }
 
 // propose asks about undo entries. Those of ids that are gone leave the reach of z: the act before them is next.
-func (us *Undos) propose(ids []string, prepare func(context.Context, []operator.UndoRow) (*dialog.Dialog, safetext.Text)) tea.Cmd {
+func (us *Undos) propose(ids []string, prepare func([]operator.UndoRow) (*dialog.Dialog, safetext.Text)) tea.Cmd {
 	d := us.D
 	from, writable := d.Frame.Here(), d.ReadOnly == ""
 	return d.Ask(func(ctx context.Context) any {
@@ -78,7 +78,7 @@ func (us *Undos) propose(ids []string, prepare func(context.Context, []operator.
 			m.No = d.Esc.Sprintf("not undone: %s", prose.Reason(d.Esc, err))
 			return m
 		}
-		m.Dialog, m.No = prepare(ctx, rows)
+		m.Dialog, m.No = prepare(rows)
 		return loop.Then(func() tea.Cmd {
 			for _, id := range ids {
 				if !slices.ContainsFunc(rows, func(u operator.UndoRow) bool { return u.ID == id }) {
@@ -93,7 +93,7 @@ func (us *Undos) propose(ids []string, prepare func(context.Context, []operator.
 // Entry asks whether to undo a change.
 func (us *Undos) Entry(id string) tea.Cmd {
 	d := us.D
-	return us.propose([]string{id}, func(_ context.Context, rows []operator.UndoRow) (*dialog.Dialog, safetext.Text) {
+	return us.propose([]string{id}, func(rows []operator.UndoRow) (*dialog.Dialog, safetext.Text) {
 		i := slices.IndexFunc(rows, func(u operator.UndoRow) bool { return u.ID == id })
 		if i < 0 {
 			return nil, d.Esc.Sprintf("not undone: the entry %s was used already or has expired", id)

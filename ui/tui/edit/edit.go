@@ -66,15 +66,16 @@ type Edits struct {
 	Page    *Composer // the built-in editor, where it is open
 }
 
-// Editor is the command line of the operator's editor, or why there is none.
-func Editor(d *desk.Desk) (command, why string) {
+// NoEditor says why no text can be edited in any store.
+func NoEditor(d *desk.Desk) string {
 	switch {
 	case d.Drafts == nil:
-		return "", "there is no state directory to keep a text in while it is edited"
+		return "there is no state directory to keep a text in while it is edited"
 	case d.Edit != nil || d.Spoken || d.Remote:
-		return "", ""
+		return ""
 	}
-	return Program(d)
+	_, why := Program(d)
+	return why
 }
 
 // NoEdit says why nothing can be edited in a store.
@@ -82,8 +83,7 @@ func NoEdit(d *desk.Desk, store string) string {
 	if why := d.Locked(store); why != "" {
 		return why
 	}
-	_, why := Editor(d)
-	return why
+	return NoEditor(d)
 }
 
 // Begin opens an editor on a text from prepare; a text with characters that an editor may hide is

@@ -162,7 +162,7 @@ func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threew
 	if h.Ancestor != nil {
 		pick("a", "Ancestor", threeway.TakeAncestor)
 	}
-	if _, why := edit.Editor(rs.d.Desk); why == "" {
+	if edit.NoEditor(rs.d.Desk) == "" {
 		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Edit", Key: "e", Run: func() tea.Cmd {
 			text := threeway.Marked(cmp.Hunks, chosen, "base", "copy")
 			return rs.editConflict(cmp.Copy, &text)
@@ -190,7 +190,7 @@ func (rs *resolutions) resultDialog(cmp conflict.Comparison, result string) *dia
 			return rs.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.Reason)
 		}}},
 	}
-	if _, why := edit.Editor(rs.d.Desk); why == "" {
+	if edit.NoEditor(rs.d.Desk) == "" {
 		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Edit", Key: "e", Run: func() tea.Cmd { return rs.editConflict(cmp.Copy, &result) }})
 	}
 	return dlg
