@@ -64,7 +64,7 @@ var layers = []layer{
 	{"backends/internal", []string{"internal/safetext", "model", "quarantine", "backends/internal"}}, // what families share
 	{"backends/seam", []string{"internal", "model", "quarantine", "backends/seam", "backends/internal"}},
 	{"backends/hypergraph", []string{"internal", "model", "quarantine", "backends/hypergraph", "backends/internal"}},
-	{"backends/gateway", []string{"internal", "model", "quarantine", "backends/gateway"}},
+	{"backends/gateway", []string{"internal", "model", "quarantine", "backends/gateway", "backends/internal"}},
 	{"backends/tracker", []string{"internal", "model", "quarantine", "backends/tracker", "backends/internal"}},
 	{"backends/remote", []string{"internal", "model", "backends/internal"}},
 	{"backends/mcpclient", []string{"internal", "model", "quarantine", "backends/internal"}},

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/declared"
 	"memdesk/backends/internal/fields"
 	"memdesk/backends/internal/snippet"
 	"memdesk/model"
@@ -78,21 +80,12 @@ func (s *store) value() model.Store {
 
 // deviations are the rules that search, add and flush cannot keep.
 func deviations() []model.Deviation {
-	var out []model.Deviation
-	for _, d := range []struct {
-		reason string
-		rules  []string
-	}{
-		{"append only: the gateway has no replace and keeps no revisions", []string{"R2", "R5", "R10", "R44", "D3", "D4", "D7"}},
-		{"what was added cannot be read back, so its whole size is not known", []string{"R6", "R16"}},
-		{"the gateway returns no id for what it adds", []string{"R14", "R20", "R27", "R29", "D1", "D11"}},
-		{"the gateway has no delete", []string{"R30", "R31", "R33", "R34", "D5"}},
-	} {
-		for _, r := range d.rules {
-			out = append(out, model.Deviation{Rule: r, Reason: d.reason})
-		}
-	}
-	return out
+	return slices.Concat(
+		declared.Deviate("append only: the gateway has no replace and keeps no revisions", "R2", "R5", "R10", "R44", "D3", "D4", "D7"),
+		declared.Deviate("what was added cannot be read back, so its whole size is not known", "R6", "R16"),
+		declared.Deviate("the gateway returns no id for what it adds", "R14", "R20", "R27", "R29", "D1", "D11"),
+		declared.Deviate("the gateway has no delete", "R30", "R31", "R33", "R34", "D5"),
+	)
 }
 
 // unscoped refuses a scope: the gateway knows only one user, and must not answer for another (R17, R27).

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/declared"
 	"memdesk/backends/internal/mcplink"
 	"memdesk/backends/internal/snippet"
 	"memdesk/backends/internal/vitals"
@@ -115,9 +116,7 @@ func open(ctx context.Context, c Config, l *mcplink.Link) (model.Store, error) {
 
 // deviate declares rules that cannot be kept, with one reason.
 func deviate(s *model.Store, reason string, rules ...string) {
-	for _, r := range rules {
-		s.Deviations = append(s.Deviations, model.Deviation{Rule: r, Reason: reason})
-	}
+	s.Deviations = append(s.Deviations, declared.Deviate(reason, rules...)...)
 }
 
 func (s *store) close() error {

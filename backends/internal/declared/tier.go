@@ -1,5 +1,5 @@
-// Package declared is how a server says in JSON what tiers its stores have, whichever way it
-// serves them.
+// Package declared is what stores say of themselves: the rules that they cannot keep, and, in the JSON of every server,
+// their tiers.
 package declared
 
 import "memdesk/model"
@@ -22,6 +22,14 @@ type Tier struct {
 	Text       model.TextForm     `json:"text,omitempty"`
 	Extra      string             `json:"extra,omitempty"`
 	Renews     []string           `json:"renews,omitempty"`
+}
+
+// Deviate declares rules that a store cannot keep, with one reason.
+func Deviate(reason string, rules ...string) (out []model.Deviation) {
+	for _, r := range rules {
+		out = append(out, model.Deviation{Rule: r, Reason: reason})
+	}
+	return out
 }
 
 // Of is a tier as it travels.

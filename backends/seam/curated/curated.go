@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
+	"memdesk/backends/internal/declared"
 	"memdesk/backends/internal/vitals"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
@@ -218,23 +220,14 @@ func (s *store) value() model.Store {
 
 // deviations are the rules that entries without names cannot keep.
 func deviations() []model.Deviation {
-	var out []model.Deviation
-	for _, d := range []struct {
-		reason string
-		rules  []string
-	}{
-		{"an entry has no name but its text: a changed entry has a new id, which Retain returns", []string{"R2", "R14", "R44", "D1", "D2", "D3", "D4", "D7", "D13", "L6"}},
-		{"entries are trimmed, and hold neither a carriage return nor a line that is only §", []string{"R5", "D14"}},
-		{"without an id append adds an entry of its own", []string{"R6", "R16"}},
-		{"no two entries of a file are equal", []string{"D10", "D15"}},
-		{"the cap counts the whole file", []string{"R13"}},
-		{"entries carry no data-subject key; erase entry by entry", []string{"R33"}},
-	} {
-		for _, r := range d.rules {
-			out = append(out, model.Deviation{Rule: r, Reason: d.reason})
-		}
-	}
-	return out
+	return slices.Concat(
+		declared.Deviate("an entry has no name but its text: a changed entry has a new id, which Retain returns", "R2", "R14", "R44", "D1", "D2", "D3", "D4", "D7", "D13", "L6"),
+		declared.Deviate("entries are trimmed, and hold neither a carriage return nor a line that is only §", "R5", "D14"),
+		declared.Deviate("without an id append adds an entry of its own", "R6", "R16"),
+		declared.Deviate("no two entries of a file are equal", "D10", "D15"),
+		declared.Deviate("the cap counts the whole file", "R13"),
+		declared.Deviate("entries carry no data-subject key; erase entry by entry", "R33"),
+	)
 }
 
 // fileOf is the file of a tier.
