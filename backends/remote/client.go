@@ -147,11 +147,9 @@ func call[T any](ctx context.Context, r *client, method, path string, body any) 
 		if end, ok := ctx.Deadline(); ok && time.Until(end) <= e.After {
 			return out, err
 		}
-		timer := time.NewTimer(e.After)
 		select {
-		case <-timer.C:
+		case <-time.After(e.After):
 		case <-ctx.Done():
-			timer.Stop()
 			return out, err
 		}
 	}

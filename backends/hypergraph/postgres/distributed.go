@@ -70,12 +70,10 @@ func (s *Store) poll(ctx context.Context) (<-chan model.Change, error) {
 		defer close(out)
 		pause := pollPause
 		for {
-			timer := time.NewTimer(pause)
 			select {
 			case <-ctx.Done():
-				timer.Stop()
 				return
-			case <-timer.C:
+			case <-time.After(pause):
 			}
 			began := time.Now()
 			at, err := s.print(ctx)

@@ -236,12 +236,10 @@ func (s *Store) transactionAt(ctx context.Context, op string, level pgx.TxIsoLev
 		case !errors.Is(err, errAgain) || attempt == txAttempts:
 			return err
 		}
-		timer := time.NewTimer(rand.N(pause))
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return model.FromContext(ctx, op)
-		case <-timer.C:
+		case <-time.After(rand.N(pause)):
 		}
 		pause = min(2*pause, txPauseMax)
 	}

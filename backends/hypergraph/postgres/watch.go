@@ -174,12 +174,10 @@ func (l *listener) reconnect(ctx context.Context) bool {
 			return true
 		}
 		l.close()
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return false
-		case <-timer.C:
+		case <-time.After(pause):
 		}
 	}
 }

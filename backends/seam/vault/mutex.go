@@ -181,10 +181,8 @@ func (w *watcher) wait(ctx context.Context, pause time.Duration, inside bool) er
 	if time.Since(w.started) > w.pace.patience {
 		return late
 	}
-	t := time.NewTimer(pause)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(pause):
 		return nil
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.Canceled) {
