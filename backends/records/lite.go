@@ -32,7 +32,7 @@ func Columns(tx Tx, table string) ([]string, error) { return ColumnsIn(tx, "main
 
 // ColumnsIn are the columns of a table in one of the files of a connection.
 func ColumnsIn(tx Tx, file, table string) ([]string, error) {
-	return Texts(tx, `SELECT name FROM pragma_table_info(?, ?)`, table, file)
+	return litefile.Texts(tx, `SELECT name FROM pragma_table_info(?, ?)`, table, file)
 }
 
 // Numbered is the Lookup of a table whose key is this numeric column: another spelling of a number is no key.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"memdesk/backends/internal/litefile"
 	"memdesk/backends/internal/vitals"
 	"memdesk/internal/clock"
 	"memdesk/internal/drafts"
@@ -243,7 +244,7 @@ func (a *store) ofHashes(tx Tx, all []heldWrite) (map[string]string, error) {
 	}
 	for i := 0; removals && i < len(a.Tables); i++ {
 		t := &a.Tables[i]
-		keys, err := Texts(tx, `SELECT `+t.Key+` FROM `+t.From+t.where(true))
+		keys, err := litefile.Texts(tx, `SELECT `+t.Key+` FROM `+t.From+t.where(true))
 		if err != nil {
 			return nil, err
 		}

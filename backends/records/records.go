@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/backends/internal/litefile"
 	"memdesk/backends/internal/title"
 	"memdesk/backends/internal/verdicts"
 	"memdesk/backends/internal/vitals"
@@ -38,20 +39,9 @@ func One(tx Tx, text string, args []any, dest ...any) (found bool, err error) {
 	return found, err
 }
 
-// Texts reads the only column of every row.
-func Texts(tx Tx, query string, args ...any) (out []string, err error) {
-	err = tx.Each(query, args, func(scan func(...any) error) error {
-		var s string
-		err := scan(&s)
-		out = append(out, s)
-		return err
-	})
-	return out, err
-}
-
 // IDs reads the only column of every row as a key, and returns the ids with this prefix.
 func IDs(tx Tx, prefix, query string, args ...any) ([]string, error) {
-	keys, err := Texts(tx, query, args...)
+	keys, err := litefile.Texts(tx, query, args...)
 	for i, key := range keys {
 		keys[i] = prefix + Escape(key)
 	}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"memdesk/backends/internal/verdicts"
 	"memdesk/backends/internal/vitals"
+	"memdesk/backends/internal/window"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -144,7 +144,8 @@ func (a *adapter) tierSpecs() []model.TierSpec {
 
 // declared reports whether the store declares a tier.
 func (a *adapter) declared(name string) bool {
-	return slices.ContainsFunc(a.specs, func(t model.TierSpec) bool { return t.Name == name })
+	_, ok := window.Tier(a.specs, name)
+	return ok
 }
 
 // checkTier is InvalidInput for a tier that is neither declared nor in the view.
@@ -152,11 +153,7 @@ func (a *adapter) checkTier(op, name string, v View) error {
 	if a.declared(name) || v != nil && slices.Contains(v.Tiers(), name) {
 		return nil
 	}
-	var names []string
-	for _, t := range a.specs {
-		names = append(names, t.Name)
-	}
-	return model.Errorf(model.InvalidInput, op, "unknown tier %q: there are %s", name, strings.Join(names, ", "))
+	return model.Errorf(model.InvalidInput, op, "unknown tier %q: there are %s", name, window.TierNames(a.specs))
 }
 
 func (a *adapter) hidden(tier string) bool {

@@ -57,13 +57,7 @@ func (f *File) Deep(ctx context.Context) []model.HealthFinding {
 // parts of the index that its connection knew last, and calls those corrupt that another process has
 // merged since.
 func refreshIndexes(q *Query) error {
-	var tables []string
-	err := q.Each(`SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'create virtual table%using%fts5%'`, nil, func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		tables = append(tables, name)
-		return err
-	})
+	tables, err := Texts(q, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'create virtual table%using%fts5%'`)
 	for _, name := range tables {
 		if err == nil {
 			_, err = q.One(`SELECT count(*) FROM (SELECT rowid FROM `+quote(name)+` LIMIT 1)`, nil, new(int64))

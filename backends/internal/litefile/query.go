@@ -129,6 +129,24 @@ func (q *Query) One(text string, args []any, dest ...any) (bool, error) {
 	return found, err
 }
 
+// Texts reads the only column of every row.
+func Texts(q interface {
+	Each(text string, args []any, fn func(scan func(...any) error) error) error
+}, text string, args ...any) (out []string, err error) {
+	err = q.Each(text, args, func(scan func(...any) error) error {
+		var s string
+		err := scan(&s)
+		out = append(out, s)
+		return err
+	})
+	return out, err
+}
+
+// Columns are those of a table; none where it is absent.
+func Columns(q *Query, table string) ([]string, error) {
+	return Texts(q, `SELECT name FROM pragma_table_info(?)`, table)
+}
+
 // failed words an error and remembers one that the transaction cannot survive.
 func (q *Query) failed(err error) error {
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -451,18 +452,8 @@ func rowKey(q *Query, table string) ([]string, error) {
 // textColumns are the columns that can hold words: any may, whatever type it was
 // declared with, and vectors do not.
 func textColumns(q *Query, table string) ([]string, error) {
-	var out []string
-	err := q.Each(`SELECT name FROM pragma_table_info(?)`, []any{table}, func(scan func(...any) error) error {
-		var name string
-		if err := scan(&name); err != nil {
-			return err
-		}
-		if name != "embedding" {
-			out = append(out, name)
-		}
-		return nil
-	})
-	return out, err
+	all, err := Columns(q, table)
+	return slices.DeleteFunc(all, func(c string) bool { return c == "embedding" }), err
 }
 
 // jsonb is a cell that SQLite keeps as binary JSON, as text: its lengths are part of the bytes,
@@ -713,6 +704,14 @@ func (m Medium) rewrite(ctx context.Context, step func(string, string)) error {
 	}
 	step(m.File.Name, "the log is emptied (checkpoint)")
 	return m.truncateLog(q)
+}
+
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // mergeIndexes leaves each full-text index one segment without dead words. One

@@ -3,7 +3,6 @@
 package litefile
 
 import (
-	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -23,12 +22,4 @@ func (m Medium) enoughSpace() error {
 		return model.Errorf(model.Unavailable, "scrub", "rewriting the file needs %d bytes of free space, %d are there: free some and run it again", need, free)
 	}
 	return nil
-}
-
-func size(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
 }

@@ -64,6 +64,23 @@ func Page(rows []Row, req model.PageRequest, problems []string) (model.Page, err
 	return page, nil
 }
 
+// Tier finds a tier by its name.
+func Tier(tiers []model.TierSpec, name string) (model.TierSpec, bool) {
+	if i := slices.IndexFunc(tiers, func(t model.TierSpec) bool { return t.Name == name }); i >= 0 {
+		return tiers[i], true
+	}
+	return model.TierSpec{}, false
+}
+
+// TierNames lists the names of tiers for people.
+func TierNames(tiers []model.TierSpec) string {
+	names := make([]string, len(tiers))
+	for i, t := range tiers {
+		names[i] = t.Name
+	}
+	return strings.Join(names, ", ")
+}
+
 // Counts are items and bytes of each tier by scope, in the tiers' order; a tier without items is
 // left out.
 func Counts(tiers []model.TierSpec, all iter.Seq[model.Header]) []model.TierCount {

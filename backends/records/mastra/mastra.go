@@ -138,7 +138,7 @@ func look(tx records.Tx, reason string) (layout, string, error) {
 		has.observed, err = hasColumn(tx, "mastra_observational_memory", "observedMessageIds")
 	}
 	if err == nil {
-		has.vectors, err = records.Texts(tx, `SELECT t.name FROM sqlite_master t WHERE t.type = 'table' AND 2 = (SELECT count(*) FROM pragma_table_info(t.name) c WHERE c.name IN ('vector_id', 'metadata'))`)
+		has.vectors, err = litefile.Texts(tx, `SELECT t.name FROM sqlite_master t WHERE t.type = 'table' AND 2 = (SELECT count(*) FROM pragma_table_info(t.name) c WHERE c.name IN ('vector_id', 'metadata'))`)
 	}
 	return has, reason, err
 }

@@ -130,10 +130,7 @@ func (c Config) check() error {
 // profile.
 func Profile(dir string) (string, error) {
 	has := func(patterns ...string) bool {
-		return slices.ContainsFunc(patterns, func(p string) bool {
-			found, err := filepath.Glob(filepath.Join(literal.ReplaceAllString(dir, `\$0`), p))
-			return err == nil && len(found) > 0
-		})
+		return slices.ContainsFunc(patterns, func(p string) bool { return len(notes.Glob(dir, p)) > 0 })
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil || dir == "" {
@@ -188,7 +185,6 @@ const codexSummary = "memories/memory_summary.md"
 var codexVersion = regexp.MustCompile(`^v[0-9]{1,4}$`)
 
 var (
-	literal     = regexp.MustCompile(`[*?\[\\]`)
 	projectPath = regexp.MustCompile(`/projects/[^/]+/memory$`)
 	inDirectory = regexp.MustCompile(`^(projects|agent-memory|memories)/`) // an id of the other profiles
 	headings    = regexp.MustCompile(`\A(?:\s|#[^\n]*)*\z`)
@@ -221,13 +217,10 @@ func (s *store) tellsAlone() bool {
 	return s.profile == project && (err != nil || !projectPath.MatchString(filepath.ToSlash(abs)))
 }
 
-// open reports whether a file or directory of this name is not a program's own.
-func open(name string) bool { return !strings.HasPrefix(name, ".") && name != "node_modules" }
-
 // enter reports whether a directory can hold items: a home has many that cannot.
 func (s *store) enter(dir string) bool {
 	p := strings.Split(dir, "/")
-	if !open(p[len(p)-1]) {
+	if !notes.Shown(p[len(p)-1]) {
 		return false
 	}
 	switch s.profile {
@@ -242,7 +235,7 @@ func (s *store) enter(dir string) bool {
 // item reports whether a file with this id is an item (CC3).
 func (s *store) item(id string) bool {
 	parts := strings.Split(id, "/")
-	if !open(path.Base(id)) || slices.ContainsFunc(parts[:len(parts)-1], func(p string) bool { return !open(p) }) {
+	if !notes.Shown(path.Base(id)) || slices.ContainsFunc(parts[:len(parts)-1], func(p string) bool { return !notes.Shown(p) }) {
 		return false
 	}
 	md := strings.HasSuffix(id, ".md")

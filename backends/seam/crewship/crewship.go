@@ -4,6 +4,7 @@
 package crewship
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -102,7 +103,7 @@ func (s *store) value(snap *snapshot) model.Store {
 		features[f] = true
 	}
 	return model.Store{
-		Name: s.cfg.Name, Kind: Kind, Location: firstOf(s.cfg.Path, s.cfg.BasePath),
+		Name: s.cfg.Name, Kind: Kind, Location: cmp.Or(s.cfg.Path, s.cfg.BasePath),
 		ReadOnly: s.reason != "", ReadOnlyReason: s.reason,
 		Tiers:      s.tiers,
 		Orders:     []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest, model.OrderLargest},

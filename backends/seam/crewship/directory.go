@@ -1,6 +1,7 @@
 package crewship
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"path"
@@ -153,7 +154,7 @@ func (d *directory) isAgent(p *memoryDir, said string) bool {
 
 // scopeTitle names a memory directory for people, from the workspace down.
 func (d *directory) scopeTitle(p *memoryDir) string {
-	out := firstOf(d.workspaces[p.workspace].name, p.workspace)
+	out := cmp.Or(d.workspaces[p.workspace].name, p.workspace)
 	join := func(part string) {
 		if part == "" {
 			return
@@ -163,9 +164,9 @@ func (d *directory) scopeTitle(p *memoryDir) string {
 		}
 		out += part
 	}
-	join(firstOf(d.crews[p.crew].name, p.crew))
+	join(cmp.Or(d.crews[p.crew].name, p.crew))
 	if a, ok := d.agentOf(p); ok {
-		join(firstOf(a.name, a.slug))
+		join(cmp.Or(a.name, a.slug))
 	} else {
 		join(p.agent)
 	}

@@ -135,16 +135,7 @@ func removable(dir *rootdir.Dir, label string) error {
 	if err := dir.Plain(label); err != nil {
 		return err
 	}
-	m, err := dir.Stat(label)
-	switch {
-	case err != nil:
-		return err
-	case m.Kind == rootdir.Directory:
-		return model.Errorf(model.InvalidInput, "forget", "%q is a directory; forget its items one by one", label)
-	case m.Kind != rootdir.File:
-		return model.Errorf(model.PermissionDenied, "forget", "%q is a symbolic link or a special file, which is neither followed nor removed", label)
-	}
-	return nil
+	return dir.Removable(label)
 }
 
 func matches(dir *rootdir.Dir, label string, want model.Revision) error {

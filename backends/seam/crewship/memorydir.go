@@ -1,6 +1,7 @@
 package crewship
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -49,9 +50,9 @@ func (p *memoryDir) isAgent() bool {
 func (s *store) memoryDirs(known *directory) (out []*memoryDir, problems []string, err error) {
 	if s.at.single {
 		p := s.at.bound
-		p.workspace = firstOf(p.workspace, s.cfg.Workspace, known.workspaceOfCrew(p.crew))
-		p.crew = firstOf(p.crew, s.cfg.Crew)
-		p.agent = firstOf(p.agent, s.cfg.Agent)
+		p.workspace = cmp.Or(p.workspace, s.cfg.Workspace, known.workspaceOfCrew(p.crew))
+		p.crew = cmp.Or(p.crew, s.cfg.Crew)
+		p.agent = cmp.Or(p.agent, s.cfg.Agent)
 		return []*memoryDir{&p}, nil, nil
 	}
 	e := enumeration{known: known, base: s.at.base, memory: s.at.memory}
@@ -67,15 +68,6 @@ func (s *store) memoryDirs(known *directory) (out []*memoryDir, problems []strin
 	}
 	e.expected()
 	return s.narrow(e.out, known), e.problems, nil
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 // usersDir has the user models of people in no crew, below the base.

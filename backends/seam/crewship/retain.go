@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/backends/internal/verdicts"
+	"memdesk/backends/internal/window"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
@@ -129,13 +130,7 @@ func closedTier(spec model.TierSpec) error {
 	return model.Errorf(model.InvalidInput, "retain", "tier %s takes entries from its own writer only; an edit by id with if-match that only removes is accepted", spec.Name)
 }
 
-func (s *store) tierNames() string {
-	names := make([]string, len(s.tiers))
-	for i, t := range s.tiers {
-		names[i] = t.Name
-	}
-	return strings.Join(names, ", ")
-}
+func (s *store) tierNames() string { return window.TierNames(s.tiers) }
 
 func (s *store) targetByID(snap *snapshot, req model.RetainRequest, sel selection) (target, error) {
 	prefix, label, err := s.splitID("retain", req.ID)
@@ -176,7 +171,7 @@ func (s *store) quarantineOf(snap *snapshot, p *memoryDir, sel selection) *memor
 	if sel.agent == "" && s.cfg.Agent == "" {
 		return nil
 	}
-	sel.agent = firstOf(sel.agent, s.cfg.Agent)
+	sel.agent = cmp.Or(sel.agent, s.cfg.Agent)
 	for _, q := range snap.memories {
 		if q.isAgent() && (p.crew == "" || q.crew == p.crew) && sel.sees(q, snap.names, nil) {
 			return q
@@ -205,7 +200,7 @@ func (s *store) write(ctx context.Context, to target, req model.RetainRequest) (
 			return model.RetainResult{}, err
 		}
 	}
-	if err := dir.MkdirAll(parentOf(to.label), dirMode); err != nil {
+	if err := dir.MkdirAll(path.Dir(to.label), dirMode); err != nil {
 		return model.RetainResult{}, err
 	}
 	lock, err := dir.Lock(ctx, to.label+".lock", privateMode)
@@ -224,13 +219,6 @@ func (s *store) write(ctx context.Context, to target, req model.RetainRequest) (
 		return model.RetainResult{}, err
 	}
 	return model.RetainResult{ID: to.id(), Bytes: int64(len(out.data)), Revision: revisionOf(out.data), Warnings: out.warnings}, nil
-}
-
-func parentOf(label string) string {
-	if i := strings.LastIndexByte(label, '/'); i >= 0 {
-		return label[:i]
-	}
-	return "."
 }
 
 // outcome is the resulting file of a request.

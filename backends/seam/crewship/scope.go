@@ -1,6 +1,7 @@
 package crewship
 
 import (
+	"cmp"
 	"strings"
 
 	"memdesk/model"
@@ -118,8 +119,8 @@ func (s *store) pick(op string, snap *snapshot, spec model.TierSpec, sel selecti
 // meant decides between an agent's file and its crew's where both have the tier: a named agent means the
 // agent's, a crew alone means the crew's.
 func (s *store) meant(p *memoryDir, tier string, sel selection) bool {
-	agent := firstOf(sel.agent, s.cfg.Agent)
-	crew := firstOf(sel.crew, s.cfg.Crew)
+	agent := cmp.Or(sel.agent, s.cfg.Agent)
+	crew := cmp.Or(sel.crew, s.cfg.Crew)
 	switch tier {
 	case tierPersona, tierDaily, tierLessons, tierOther:
 	default:

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/window"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
@@ -114,14 +115,7 @@ func (s *store) declare(snap *snapshot) []model.TierSpec {
 	return out
 }
 
-func (s *store) tier(name string) (model.TierSpec, bool) {
-	for _, t := range s.tiers {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	return model.TierSpec{}, false
-}
+func (s *store) tier(name string) (model.TierSpec, bool) { return window.Tier(s.tiers, name) }
 
 // classify is the tier of a label in a memory directory. A label without a place is "other", so that no
 // file is hidden.

@@ -86,12 +86,11 @@ func readSources(ctx context.Context, file string, files map[string]string) (ind
 		if err != nil {
 			return err
 		}
-		return q.Each(`SELECT DISTINCT path FROM memory_index_chunks WHERE source = 'memory' ORDER BY path`, nil, func(scan func(...any) error) error {
-			var at string
-			err := scan(&at)
+		chunks, err := litefile.Texts(q, `SELECT DISTINCT path FROM memory_index_chunks WHERE source = 'memory' ORDER BY path`)
+		for _, at := range chunks {
 			look(at, "")
-			return err
-		})
+		}
+		return err
 	})
 	return indexed, stale, err
 }

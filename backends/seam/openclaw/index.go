@@ -13,6 +13,7 @@ import (
 
 	"memdesk/backends/internal/litefile"
 	"memdesk/backends/seam/internal/media"
+	"memdesk/backends/seam/internal/notes"
 	"memdesk/model"
 )
 
@@ -21,8 +22,7 @@ const indexName = "openclaw-agent.sqlite"
 // indexes are the agents' databases.
 func indexes(dir string) map[string]string {
 	out := map[string]string{}
-	found, _ := filepath.Glob(filepath.Join(literal.ReplaceAllString(dir, `\$0`), "agents", "*", "agent", indexName)) // the pattern is one
-	for _, f := range found {
+	for _, f := range notes.Glob(dir, "agents/*/agent/"+indexName) {
 		id := filepath.Base(filepath.Dir(filepath.Dir(f)))
 		if info, err := os.Lstat(f); err == nil && info.Mode().IsRegular() {
 			out[id] = path.Join("agents", id, "agent", indexName)
@@ -238,7 +238,7 @@ func dropChunks(q *litefile.Query, layer string, removed []string, req model.Scr
 	if err != nil {
 		return nil, err
 	}
-	fts, err := columns(q, "memory_index_chunks_fts")
+	fts, err := litefile.Columns(q, "memory_index_chunks_fts")
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func dropChunks(q *litefile.Query, layer string, removed []string, req model.Scr
 			{"memory_index_chunk_provenance", "chunk_id", c.id}, {"memory_index_chunk_recall_metadata", "chunk_id", c.id},
 			{"memory_embedding_cache", "hash", c.hash}, {"memory_index_sources", "path", c.path}, {"memory_index_chunks", "id", c.id},
 		} {
-			if there, err := columns(q, d.table); err != nil || len(there) == 0 { // another version lacks it
+			if there, err := litefile.Columns(q, d.table); err != nil || len(there) == 0 { // another version lacks it
 				if err != nil {
 					return nil, err
 				}
@@ -278,7 +278,7 @@ func dropChunks(q *litefile.Query, layer string, removed []string, req model.Scr
 
 // dropWords removes full-text rows that no chunk ties to erased data, and that name it themselves.
 func dropWords(q *litefile.Query, table string, removed []string, concerns func(string) bool, res *model.LayerResult) error {
-	names, err := columns(q, table)
+	names, err := litefile.Columns(q, table)
 	if err != nil || len(names) == 0 {
 		return err
 	}
@@ -313,15 +313,4 @@ func dropWords(q *litefile.Query, table string, removed []string, concerns func(
 		res.Rows += n
 	}
 	return nil
-}
-
-// columns are those of a table; none where it is absent.
-func columns(q *litefile.Query, table string) (out []string, err error) {
-	err = q.Each(`SELECT name FROM pragma_table_info(?)`, []any{table}, func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		out = append(out, name)
-		return err
-	})
-	return out, err
 }

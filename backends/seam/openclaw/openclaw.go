@@ -82,7 +82,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return model.Store{}, err
 	}
 	s.layout = &notes.Layout{
-		Tiers: tiers(len(s.agents) == 1), Enter: s.enter, Item: s.item, Head: s.head, Scope: s.scope, Address: s.address, Check: s.check,
+		Tiers: tiers(), Enter: s.enter, Item: s.item, Head: s.head, Scope: s.scope, Address: s.address, Check: s.check,
 		Fresh: func(_, _, text string) (string, error) { return text, nil }, Wrote: s.wrote,
 		Removed: func(context.Context, string) error { return nil }, Side: s.side, Path: unside, Parts: s.parts(), Meta: s.meta, Deep: s.deep,
 	}
@@ -119,12 +119,7 @@ func isEmptied(dir string) bool {
 	return has(dir, "AGENTS.md") && has(dir, "SOUL.md") || has(dir, "memory") && (has(dir, "AGENTS.md") || has(dir, "SOUL.md"))
 }
 
-var literal = regexp.MustCompile(`[*?\[\\]`)
-
-func has(dir, pattern string) bool {
-	found, err := filepath.Glob(filepath.Join(literal.ReplaceAllString(dir, `\$0`), pattern))
-	return err == nil && len(found) > 0
-}
+func has(dir, pattern string) bool { return len(notes.Glob(dir, pattern)) > 0 }
 
 // detect finds the workspaces (OC1, OC2) and names those that are not opened.
 func (s *store) detect(kept func() []string) (said []string, err error) {
@@ -188,7 +183,7 @@ const mainAgent = "main"
 // enter reports whether a directory can hold items: a workspace, its memory directory with everything in
 // it, and the directories above a workspace.
 func (s *store) enter(dir string) bool {
-	if !open(path.Base(dir)) {
+	if !notes.Shown(path.Base(dir)) {
 		return false
 	}
 	for _, a := range s.agents {
@@ -202,9 +197,6 @@ func (s *store) enter(dir string) bool {
 	}
 	return false
 }
-
-// open reports whether a file or directory of this name is not a program's own.
-func open(name string) bool { return !strings.HasPrefix(name, ".") && name != "node_modules" }
 
 // at returns the agent of an id's workspace, and the path from there.
 func (s *store) at(id string) (a agent, file string, ok bool) {
@@ -227,7 +219,7 @@ func (s *store) item(id string) bool {
 		return false
 	}
 	parts := strings.Split(file, "/")
-	if slices.ContainsFunc(parts, func(p string) bool { return !open(p) }) {
+	if slices.ContainsFunc(parts, func(p string) bool { return !notes.Shown(p) }) {
 		return false
 	}
 	if len(parts) > 1 {
@@ -282,8 +274,7 @@ func tierOf(file string) string {
 	return ""
 }
 
-// tiers declares the tiers. In a state directory with several workspaces a key does not identify a file.
-func tiers(one bool) []model.TierSpec {
+func tiers() []model.TierSpec {
 	var out []model.TierSpec
 	for _, t := range []struct{ name, title, hint string }{
 		{tierLongterm, "what the agent keeps: MEMORY.md", ""},

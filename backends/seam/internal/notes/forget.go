@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"memdesk/backends/seam"
-	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
 
@@ -63,14 +62,5 @@ func (s *store) removable(id string) error {
 		return absent("forget", id)
 	}
 	defer root.Close()
-	m, err := root.Stat(id)
-	switch {
-	case err != nil:
-		return err
-	case m.Kind == rootdir.Directory:
-		return model.Errorf(model.InvalidInput, "forget", "%q is a directory; forget its items one by one", id)
-	case m.Kind != rootdir.File:
-		return model.Errorf(model.PermissionDenied, "forget", "%q is a symbolic link or a special file, which is neither followed nor removed", id)
-	}
-	return nil
+	return root.Removable(id)
 }

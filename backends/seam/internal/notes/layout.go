@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/window"
 	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
@@ -193,22 +194,9 @@ func (s *store) scopeTitle(scope string) string {
 	return ""
 }
 
-func (s *store) tier(name string) (model.TierSpec, bool) {
-	for _, t := range s.tiers {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	return model.TierSpec{}, false
-}
+func (s *store) tier(name string) (model.TierSpec, bool) { return window.Tier(s.tiers, name) }
 
-func (s *store) tierNames() string {
-	names := make([]string, len(s.tiers))
-	for i, t := range s.tiers {
-		names[i] = t.Name
-	}
-	return strings.Join(names, ", ")
-}
+func (s *store) tierNames() string { return window.TierNames(s.tiers) }
 
 // entryTier is the tier of a file, as far as known.
 func (s *store) entryTier(id, kind string) string {

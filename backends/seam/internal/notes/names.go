@@ -2,6 +2,9 @@ package notes
 
 import (
 	"context"
+	"path/filepath"
+	"regexp"
+	"strings"
 
 	"memdesk/backends/seam/internal/walk"
 )
@@ -43,4 +46,15 @@ func (s *store) named(ctx context.Context, op string) (*walk.Tree, error) {
 	}
 	defer root.Close()
 	return walk.Scan(ctx, op, root, s.rules(), old, nil, nil)
+}
+
+// Shown reports whether a file or directory of this name is not a program's own.
+func Shown(name string) bool { return !strings.HasPrefix(name, ".") && name != "node_modules" }
+
+var literal = regexp.MustCompile(`[*?\[\\]`)
+
+// Glob finds the files of a directory that match a pattern, whatever characters the directory's own path has.
+func Glob(dir, pattern string) []string {
+	found, _ := filepath.Glob(filepath.Join(literal.ReplaceAllString(dir, `\$0`), filepath.FromSlash(pattern))) // the patterns are well formed
+	return found
 }

@@ -179,6 +179,20 @@ func (d *Dir) Stat(name string) (Meta, error) {
 	return metaOf(fi), nil
 }
 
+// Removable refuses to forget anything but a regular file: a link is neither followed nor removed.
+func (d *Dir) Removable(name string) error {
+	m, err := d.Stat(name)
+	switch {
+	case err != nil:
+		return err
+	case m.Kind == Directory:
+		return model.Errorf(model.InvalidInput, "forget", "%q is a directory; forget its items one by one", name)
+	case m.Kind != File:
+		return model.Errorf(model.PermissionDenied, "forget", "%q is a symbolic link or a special file, which is neither followed nor removed", name)
+	}
+	return nil
+}
+
 // Plain is PermissionDenied, with ErrLink, when a directory in a name is a symbolic link: the name is then
 // another one's of a file that has its own.
 func (d *Dir) Plain(name string) error {
