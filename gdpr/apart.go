@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -45,10 +46,8 @@ func (x *run) stepOrWait(ctx context.Context, s model.Store, st Step, locked boo
 	if err := x.tell(ctx, Progress{Store: s.Name, What: string(st.Action), Note: "the store asks to be left alone for " + e.After.Round(time.Second).String()}); err != nil {
 		return "", err
 	}
-	timer := time.NewTimer(e.After)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(e.After):
 		return x.step(ctx, s, st)
 	case <-ctx.Done():
 		return "", model.FromContext(ctx, "gdpr-erase")
@@ -201,7 +200,7 @@ func (x *run) overDeleted(ctx context.Context, s model.Store, before map[string]
 		return
 	}
 	fell, lost := []string{}, -removed
-	for _, tier := range sortedKeys(before) {
+	for _, tier := range slices.Sorted(maps.Keys(before)) {
 		lost += before[tier] - after[tier]
 		if after[tier] < before[tier] {
 			fell = append(fell, fmt.Sprintf("%s %d to %d", tier, before[tier], after[tier]))

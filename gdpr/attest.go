@@ -223,9 +223,7 @@ func itemSum(body string) string {
 // attestable refuses what the program itself can judge.
 func attestable(row receipt.Layer) error {
 	switch row.Verdict {
-	case model.VerdictUnaudited, model.VerdictAttested:
-		return nil
-	case model.VerdictOutOfScope:
+	case model.VerdictUnaudited, model.VerdictAttested, model.VerdictOutOfScope:
 		return nil
 	case model.VerdictResidue:
 		return model.Errorf(model.InvalidInput, "gdpr-attest", "%s: %s can be read and holds the person: plan again, or put the item on hold", row.Store, row.Layer)

@@ -78,7 +78,7 @@ func settle(going, sealed map[string]bool, children map[string][]string) {
 	}
 }
 
-func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search) ([]Step, error) {
+func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q *search) ([]Step, error) {
 	going, sealed := map[string]bool{}, map[string]bool{}
 	for i := range q.found {
 		f := &q.found[i]

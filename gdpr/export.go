@@ -144,13 +144,12 @@ func (e *exporter) finish() error {
 	}
 	parts := io.MultiReader(bytes.NewReader(bytes.TrimSuffix(head, []byte("\n}"))), strings.NewReader(",\n  \"items\": ["),
 		items, strings.NewReader("\n  ],\n  \"missing\": "), bytes.NewReader(missing), strings.NewReader("\n}\n"))
-	if _, err := e.out.copy("export.json", parts); err != nil {
+	if err := e.out.copy("export.json", parts); err != nil {
 		return err
 	}
 	index, err := json.MarshalIndent(e.index(), "", "  ")
 	if err != nil {
 		return model.E(model.Internal, "gdpr-export", err)
 	}
-	_, err = e.out.copy("index.json", bytes.NewReader(append(index, '\n')))
-	return err
+	return e.out.copy("index.json", bytes.NewReader(append(index, '\n')))
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -88,7 +89,7 @@ func (e *exporter) addFrom(x exportItem, end string, body io.Reader) error {
 	if x.Meta == nil {
 		x.Meta = map[string]string{}
 	}
-	if _, err := e.out.copy(x.Document, body); err != nil {
+	if err := e.out.copy(x.Document, body); err != nil {
 		return err
 	}
 	if p, ok := body.(*namingLines); ok {
@@ -179,7 +180,7 @@ func (e *exporter) versions(ctx context.Context, s model.Store, q *search) error
 	if s.History == nil || s.Maintainer != nil {
 		return nil
 	}
-	for _, id := range sortedKeys(q.seen) {
+	for _, id := range slices.Sorted(maps.Keys(q.seen)) {
 		all, err := s.History.Revisions(ctx, id)
 		switch {
 		case ctx.Err() != nil:

@@ -46,22 +46,22 @@ func newSink(out string, at time.Time) (*sink, error) {
 }
 
 // copy writes one file, before the next one is begun.
-func (s *sink) copy(name string, from io.Reader) (n int64, err error) {
+func (s *sink) copy(name string, from io.Reader) error {
 	if s.zip == nil {
 		f, err := os.OpenFile(filepath.Join(s.temp, filepath.FromSlash(name)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
-			n, err = io.Copy(f, from)
+			_, err = io.Copy(f, from)
 			err = errors.Join(err, f.Sync(), f.Close())
 		}
-		return n, s.failed(err)
+		return s.failed(err)
 	}
 	h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: s.at}
 	h.SetMode(0o600)
 	w, err := s.zip.CreateHeader(h)
 	if err == nil {
-		n, err = io.Copy(w, from)
+		_, err = io.Copy(w, from)
 	}
-	return n, s.failed(err)
+	return s.failed(err)
 }
 
 // failed words an error of the medium; an error of the reader has its own words.

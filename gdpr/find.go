@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -113,7 +114,7 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 			return nil, err
 		}
 	}
-	for _, id := range sortedKeys(q.reasons) { // tied to the subject, and in no list
+	for _, id := range slices.Sorted(maps.Keys(q.reasons)) { // tied to the subject, and in no list
 		if !seen[id] {
 			seen[id] = true
 			if err := q.read(ctx, id); err != nil {
@@ -470,12 +471,3 @@ func joinedNote(words []string) []string {
 }
 
 func byID(a, b Found) int { return strings.Compare(a.Item.ID, b.Item.ID) }
-
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
-}

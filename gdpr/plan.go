@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -452,7 +453,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	if q.looked > 0 {
 		sp.Notes = append(sp.Notes, fmt.Sprintf("%d items that cannot be opened are attested as they are", q.looked))
 	}
-	if sp.Steps, err = d.decide(ctx, r, m, s, q); err != nil {
+	if sp.Steps, err = d.decide(ctx, m, s, q); err != nil {
 		return err
 	}
 	if err := d.keepHeld(ctx, r, s, q, sp); err != nil {
@@ -471,7 +472,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	if err := d.planCascade(s, sp); err != nil {
 		return err
 	}
-	row, old, err := oldTexts(ctx, m, s, sortedKeys(q.seen))
+	row, old, err := oldTexts(ctx, m, s, slices.Sorted(maps.Keys(q.seen)))
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func (x *run) runCascade(ctx context.Context, sp StorePlan, s model.Store) error
 }
 
 // describeUnlisted completes the row of a store whose items cannot be listed.
-func (x *run) describeUnlisted(s model.Store, sp StorePlan, row *receipt.Layer) {
+func (x *run) describeUnlisted(s model.Store, row *receipt.Layer) {
 	row.Method = "recall for each identifier; the store cannot be listed"
 	if row.Verdict != model.VerdictClean {
 		return

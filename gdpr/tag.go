@@ -2,6 +2,7 @@ package gdpr
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,7 +55,7 @@ func taggedIn(f model.Field, keys []string) []string {
 	own := slices.Contains(keys, strings.ToLower(f.Name))
 	switch v := parsed.(type) {
 	case map[string]any:
-		for _, k := range sortedKeys(v) {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			if slices.Contains(keys, strings.ToLower(k)) {
 				add(v[k])
 			}

@@ -115,7 +115,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		items.Verdict, items.Reason = model.VerdictAttested, fmt.Sprintf("%d items that cannot be opened were attested as they are", q.looked)
 	}
 	if recallOnly(s) {
-		x.describeUnlisted(s, sp, &items)
+		x.describeUnlisted(s, &items)
 	}
 	x.partAway(sp, q.items)
 	out := []receipt.Layer{items}
@@ -137,7 +137,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 			ids[st.ID] = true // gone, but perhaps not its versions
 		}
 	}
-	if row, _, err := oldTexts(ctx, x.m, s, sortedKeys(ids)); err != nil {
+	if row, _, err := oldTexts(ctx, x.m, s, slices.Sorted(maps.Keys(ids))); err != nil {
 		return nil, err
 	} else if row.Store != "" {
 		out = append(out, row)
@@ -463,14 +463,7 @@ func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
 }
 
 func sortedValues(m map[string]string) []string {
-	var out []string
-	for _, v := range m {
-		if !slices.Contains(out, v) {
-			out = append(out, v)
-		}
-	}
-	slices.Sort(out)
-	return out
+	return slices.Compact(slices.Sorted(maps.Values(m)))
 }
 
 // heldLayer is the row for a store's items on hold.
@@ -480,13 +473,10 @@ const heldLayer = "held items"
 // words.
 func (x *run) attestRow(s model.Store, row *receipt.Layer) {
 	sum := statedSum(*row)
-	if err := x.r.applyAttestation(x.m, s, row, row.Layer, func() (string, error) { return sum, nil }); err == nil && !passesBySelf(row.Verdict) {
+	if err := x.r.applyAttestation(x.m, s, row, row.Layer, func() (string, error) { return sum, nil }); err == nil && row.Verdict != model.VerdictClean {
 		row.Sum = sum
 	}
 }
-
-// passesBySelf reports whether a verdict passes without an attestation.
-func passesBySelf(v model.Verdict) bool { return v == model.VerdictClean }
 
 // judge sets the run's status. Only clean, attested and out-of-scope layers pass; it is complete only where
 // no layer out of scope is known to hold the subject and no item is on hold.

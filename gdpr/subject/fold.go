@@ -131,12 +131,12 @@ func decodeRune(b []byte) (rune, int) {
 	return r, n
 }
 
-func lastRune(b []byte) (rune, int) {
+func lastRune(b []byte) rune {
 	r, n := utf8.DecodeLastRune(b)
 	if r == utf8.RuneError && n == 1 {
-		r = charmap.Windows1252.DecodeByte(b[len(b)-1])
+		return charmap.Windows1252.DecodeByte(b[len(b)-1])
 	}
-	return r, n
+	return r
 }
 
 // view is a text in the form in which it is compared: only its letters and digits, folded, each with the

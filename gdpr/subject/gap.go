@@ -52,7 +52,7 @@ func (p *Pattern) goesOn(v *view, lo, hi int) bool {
 // unemphasised are the bytes around a name without underscores of emphasis.
 func unemphasised(before, after []byte) ([]byte, []byte) {
 	b, a := bytes.TrimRight(before, "_"), bytes.TrimLeft(after, "_")
-	if r, _ := lastRune(b); len(b) > 0 && wordRune(r) {
+	if len(b) > 0 && wordRune(lastRune(b)) {
 		b = before
 	}
 	if r, _ := decodeRune(append(slices.Clone(a), ' ')); wordRune(r) {
@@ -107,7 +107,7 @@ func (p *Pattern) joined(v *view, lo, hi int) (slug, ok bool) {
 }
 
 func besideUnspaced(v *view, i int) bool {
-	a, _ := lastRune(v.src[:v.to[i-1]])
+	a := lastRune(v.src[:v.to[i-1]])
 	b, _ := decodeRune(v.src[v.from[i]:])
 	return unicode.In(a, Unspaced...) && unicode.In(b, Unspaced...)
 }
@@ -216,9 +216,9 @@ func (p *Pattern) dialled(v *view, lo, hi int) (from int, ok bool) {
 			break
 		}
 		before := bytes.TrimRight(v.src[max(0, int(v.from[s])-8):v.from[s]], " (\u00a0")
-		r, _ := lastRune(before)
+		r := lastRune(before)
 		plus := r == '+' || r == '＋'
-		if near, _ := lastRune(v.src[:v.from[s]]); v.from[s] > 0 && wordRune(near) || s > 0 && digits(s-1) && joinsDigits(v.gap(s)) {
+		if v.from[s] > 0 && wordRune(lastRune(v.src[:v.from[s]])) || s > 0 && digits(s-1) && joinsDigits(v.gap(s)) {
 			continue
 		}
 		linked := plus && len(before) > 1 && (wordByte(before[len(before)-2]) || before[len(before)-2] == '=')
