@@ -198,7 +198,7 @@ func openSQLite(ctx context.Context, c StoreConfig, env Env) (model.Store, error
 		ReadOnly: db.ReadOnlyReason() != "", ReadOnlyReason: db.ReadOnlyReason(), Notes: db.Notes(), Clock: env.Clock,
 		Maintainer: db.Maintainer(), Migrator: db.Migrator(), Embedder: embedder, Look: db.Look, Deep: db.Deep,
 	})
-	store.Events = db.Events()
+	store.Place, store.Events = db.Path(), db.Events()
 	return store, nil
 }
 

@@ -80,10 +80,11 @@ func (d *Desk) Attest(ctx context.Context, id string, fleet *backends.Fleet, in 
 	if err != nil {
 		return Due{}, err
 	}
+	places := s.Identities()
 	reason := strings.Join(append(in.Layers, in.Items...), ", ") + ": " + in.Ground
 	return d.change(audit.WithReason(ctx, m.Redact(reason, Erased)), id, op, func(r *Request) error {
 		for _, a := range all {
-			r.Attested = slices.DeleteFunc(r.Attested, func(o Attestation) bool { return o.Where == a.Where && o.Layer == a.Layer })
+			r.Attested = slices.DeleteFunc(r.Attested, func(o Attestation) bool { return slices.Contains(places, o.Where) && o.Layer == a.Layer })
 			r.Attested = append(r.Attested, a)
 		}
 		return nil
@@ -266,9 +267,9 @@ func statedSum(row receipt.Layer) string {
 // attestedIn is the attestation of a layer of a store, nil for none. A name with the subject redacted counts
 // as the same layer: a finished request keeps only that one.
 func (r *Request) attestedIn(m *subject.Matcher, s model.Store, layer string) *Attestation {
-	where := s.Identity()
+	places := s.Identities()
 	for i := range r.Attested {
-		if a := &r.Attested[i]; a.Where == where && (a.Layer == layer || a.Layer == m.Redact(layer, Erased)) {
+		if a := &r.Attested[i]; slices.Contains(places, a.Where) && (a.Layer == layer || a.Layer == m.Redact(layer, Erased)) {
 			return a
 		}
 	}

@@ -301,7 +301,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		x.replan(sp.Store, "%s", sp.Error)
 		return nil
 	}
-	if sp.Where != s.Identity() {
+	if !slices.Contains(s.Identities(), sp.Where) {
 		x.replan(sp.Store, "another store stands under this name")
 		return nil
 	}

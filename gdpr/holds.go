@@ -93,9 +93,9 @@ func (h Hold) place() string {
 // hashed reports whether the hold knows its item only by a hash of the id.
 func (h Hold) hashed() bool { return strings.HasPrefix(h.ID, suppress.HashPrefix) }
 
-// on reports whether the hold is on this item.
-func (h Hold) on(key suppress.Key, name, where, id string) bool {
-	if h.Where == "" && h.Store != name || h.Where != "" && h.Where != where {
+// on reports whether the hold is on this item of a store, given by its name and its identities.
+func (h Hold) on(key suppress.Key, name string, places []string, id string) bool {
+	if h.Where == "" && h.Store != name || h.Where != "" && !slices.Contains(places, h.Where) {
 		return false
 	}
 	return h.ID == id || h.hashed() && h.ID == key.Item(h.place(), id)
@@ -104,7 +104,7 @@ func (h Hold) on(key suppress.Key, name, where, id string) bool {
 // is reports whether another hold is on the same item: in the same store or, without an identity, in a store
 // of the same name.
 func (h Hold) is(key suppress.Key, o Hold) bool {
-	return h.on(key, o.Store, o.Where, o.ID) || h.Store == o.Store && (h.ID == o.ID || h.ID == key.Item(h.place(), o.ID))
+	return h.on(key, o.Store, []string{o.Where}, o.ID) || h.Store == o.Store && (h.ID == o.ID || h.ID == key.Item(h.place(), o.ID))
 }
 
 // holdIndex finds the hold on an item without a look at every hold.
@@ -136,8 +136,8 @@ func (x holdIndex) any(id string, is func(Hold) bool) (Hold, bool) {
 }
 
 // on returns the hold on an item.
-func (x holdIndex) on(name, where, id string) (Hold, bool) {
-	return x.any(id, func(h Hold) bool { return h.on(x.key, name, where, id) })
+func (x holdIndex) on(name string, places []string, id string) (Hold, bool) {
+	return x.any(id, func(h Hold) bool { return h.on(x.key, name, places, id) })
 }
 
 // heldIDs are the items that a store's plan keeps back.
@@ -169,12 +169,13 @@ func (r *Request) found(key suppress.Key, p *Plan) error {
 func (h Hold) found(key suppress.Key, request string, p *Plan, held []map[string]bool) error {
 	ref := model.Ref{Store: h.Store, ID: h.ID}.String()
 	for i, s := range p.Stores {
+		places := s.places()
 		switch {
 		case s.Error != "" && s.Store == h.Store,
-			held[i][h.ID] && h.on(key, s.Store, s.Where, h.ID),
-			h.hashed() && slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Action == Held && h.on(key, s.Store, s.Where, st.ID) }):
+			held[i][h.ID] && h.on(key, s.Store, places, h.ID),
+			h.hashed() && slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Action == Held && h.on(key, s.Store, places, st.ID) }):
 			return nil
-		case s.Where == h.Where || h.Where == "" && s.Store == h.Store:
+		case slices.Contains(places, h.Where) || h.Where == "" && s.Store == h.Store:
 			return model.Errorf(model.NotFound, "gdpr-plan",
 				"%s is on hold and is not among what was found: look whether it is the item that is meant, or lift the hold: `memdesk gdpr unhold %s --item %s`", ref, request, safetext.Word(ref))
 		}
@@ -192,7 +193,7 @@ func (d *Desk) keepHeld(ctx context.Context, r *Request, s model.Store, q *searc
 	}
 	held := sp.heldIDs()
 	for _, h := range r.Holds {
-		if s.Browser == nil || h.hashed() || !h.on(key, s.Name, sp.Where, h.ID) || held[h.ID] {
+		if s.Browser == nil || h.hashed() || !h.on(key, s.Name, sp.places(), h.ID) || held[h.ID] {
 			continue
 		}
 		st := Step{Store: s.Name, ID: h.ID, Layer: layerItem, Action: Held, Ground: cmp.Or(h.Ground, "on hold"), Reason: "on hold, and nothing that names the subject was found in it"}
@@ -317,18 +318,18 @@ func (d *Desk) Unhold(ctx context.Context, id string, holds ...Hold) (Due, error
 
 // grounds returns a function that gives the ground on which an item of a store is kept from a request: the
 // request's own ground or, for another request's hold, only that request's id. A hold of the request that
-// knows only the store's name gets the store's identity here.
+// knows only the store's name or an older identity gets the store's identity here.
 func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error) {
 	key, err := d.pseudonymKey()
 	if err != nil {
 		return nil, err
 	}
-	where := s.Identity()
+	places := s.Identities()
 	for i, h := range r.Holds {
-		if h.Where == "" && h.Store == s.Name {
-			r.Holds[i].Where = where
+		if h.Where == "" && h.Store == s.Name || slices.Contains(places[1:], h.Where) && !h.hashed() {
+			r.Holds[i].Where = places[0]
 		}
-		if h = r.Holds[i]; h.Where == where && h.Dirs == "" && !h.hashed() {
+		if h = r.Holds[i]; h.Where == places[0] && h.Dirs == "" && !h.hashed() {
 			r.Holds[i].locate(key, &s)
 		}
 	}
@@ -337,7 +338,7 @@ func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error
 	}
 	own := indexHolds(key, r.Holds)
 	return func(id string) string {
-		if h, ok := own.on(s.Name, where, id); ok {
+		if h, ok := own.on(s.Name, places, id); ok {
 			return cmp.Or(h.Ground, "on hold")
 		}
 		other, err := d.held(&s, id)
@@ -386,7 +387,7 @@ func (d *Desk) held(s *model.Store, id string) (string, error) {
 		if len(c.stores) == 0 {
 			return ""
 		}
-		for _, place := range []string{s.Identity(), s.Name} {
+		for _, place := range append(s.Identities(), s.Name) {
 			if r := c.items[model.Ref{Store: place, ID: id}]; r != "" {
 				return r
 			}
@@ -410,8 +411,10 @@ func (d *Desk) heldIn(s *model.Store) (string, error) {
 		if len(c.stores) == 0 {
 			return ""
 		}
-		if r := c.stores[s.Identity()]; r != "" {
-			return r
+		for _, place := range s.Identities() {
+			if r := c.stores[place]; r != "" {
+				return r
+			}
 		}
 		if r := c.stores[s.Name]; r != "" || !filepath.IsAbs(s.Location) || len(c.dirs) == 0 {
 			return r

@@ -28,7 +28,7 @@ func (d *Desk) keepLinks(p *Plan) {
 		return
 	}
 	for _, was := range old.Stores {
-		at := slices.IndexFunc(p.Stores, func(s StorePlan) bool { return s.Store == was.Store && s.Where == was.Where })
+		at := slices.IndexFunc(p.Stores, func(s StorePlan) bool { return s.Store == was.Store && slices.Contains(s.places(), was.Where) })
 		if at < 0 {
 			continue
 		}

@@ -83,7 +83,12 @@ type StorePlan struct {
 	// Missing are the items of an earlier plan that are gone without a step of it, and others with them: a part of the
 	// store may be away.
 	Missing []string `json:"missing,omitempty"`
+
+	older []string // the store's other identities, in a plan that was just made
 }
+
+// places are the identities of the plan's store.
+func (s *StorePlan) places() []string { return append([]string{s.Where}, s.older...) }
 
 // Plan is exactly what an erasure would do. Hash covers all of it but Made, Estimate
 // and Note.
@@ -239,7 +244,9 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 func (p *Plan) away(ctx context.Context, old Plan, run *runLog, fleet *backends.Fleet) {
 	for at, sp := range old.Stores {
 		left := run.left(at, sp)
-		now := slices.IndexFunc(p.Stores, func(o StorePlan) bool { return o.Where == sp.Where || o.Where == "" && o.Store == sp.Store })
+		now := slices.IndexFunc(p.Stores, func(o StorePlan) bool {
+			return slices.Contains(o.places(), sp.Where) || o.Where == "" && o.Store == sp.Store
+		})
 		if now >= 0 && !(p.Stores[now].empty() && (sp.Away > 0 || sp.stay() > 0)) {
 			if sp.Items -= run.count(at, sp, "removed"); len(left) > 0 {
 				p.lookForMissing(ctx, now, sp, left, fleet)
@@ -447,7 +454,9 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	if _, err := q.run(ctx, func(n int64) { t.tell(n, q.bytes) }); err != nil {
 		return err
 	}
-	sp.Where, sp.Items, sp.Problems = s.Identity(), q.items, append(q.problems, q.closed...)
+	places := s.Identities()
+	sp.Where, sp.older = places[0], places[1:]
+	sp.Items, sp.Problems = q.items, append(q.problems, q.closed...)
 	slices.Sort(sp.Problems)
 	sp.Notes = append(joinedNote(q.bystanders.Joined()), q.proposed.note()...)
 	if q.looked > 0 {

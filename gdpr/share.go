@@ -59,7 +59,7 @@ func (d *Desk) checkWhole(r *Request, p *Plan) error {
 			continue
 		}
 		switch {
-		case slices.Contains(r.Whole, s.Where):
+		case slices.ContainsFunc(s.places(), func(where string) bool { return slices.Contains(r.Whole, where) }):
 			p.Stores[i].Notes = append(s.Notes, fmt.Sprintf("the identifiers match every one of its %d items, and somebody has said that it is about this person alone", s.Items))
 		case s.Items >= wholeStore:
 			return model.Errorf(model.InvalidInput, "gdpr-plan",

@@ -10,9 +10,12 @@ import (
 // Store is one opened store: the Provider that agents use and, as fields, the read facets of its backend; nil
 // means that it lacks the facet. It is a value: Wrap returns a changed copy.
 type Store struct {
-	Name        string
-	Kind        string
-	Location    string // for people; may be a path, never holds a secret
+	Name     string
+	Kind     string
+	Location string // for people; may be a path, never holds a secret
+	// Place is the file or directory that the store opened, where Location is only one of several paths that lead
+	// to it: a directory or the database in it. Identity uses it. Empty: Location.
+	Place       string
 	Environment string // the operator's word: production, staging
 	ReadOnly    bool   // by configuration or by the medium
 	// ReadOnlyReason says which of the two.

@@ -314,7 +314,11 @@ func TestNothingGoesIntoTheSource(t *testing.T) {
 			t.Errorf("copied into %s: %v", place, err)
 		}
 	}
-	to.Location = dir + "-2"
+	to.Location, to.Place = filepath.Dir(dir), dir
+	if _, err := transfer.NewPlan(s, to, transfer.Options{}); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("copied into itself, opened by the directory above: %v", err)
+	}
+	to.Location, to.Place = dir+"-2", ""
 	if _, err := transfer.NewPlan(s, to, transfer.Options{}); err != nil {
 		t.Errorf("beside it: %v", err)
 	}

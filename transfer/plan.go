@@ -4,6 +4,7 @@
 package transfer
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,7 +45,7 @@ func NewPlan(from, to model.Store, o Options) (Plan, error) {
 	switch {
 	case from.Name == to.Name:
 		return Plan{}, model.Errorf(model.InvalidInput, "copy", "source and destination are the same store")
-	case from.Kind == to.Kind && inside(to.Location, from.Location): // each run would copy the copies of the last
+	case from.Kind == to.Kind && inside(cmp.Or(to.Place, to.Location), cmp.Or(from.Place, from.Location)): // each run would copy the copies of the last
 		return Plan{}, model.Errorf(model.InvalidInput, "copy", "the destination lies inside the source, %s: give it a place of its own", from.Location)
 	case from.Browser == nil:
 		return Plan{}, model.Errorf(model.Unsupported, "copy", "store %s cannot be listed, so nothing can be copied from it", from.Name)

@@ -268,10 +268,10 @@ func (k *Keeper) Erase(match func(e Entry, body string) bool) (int, error) {
 
 // dropAbout removes the entries that keep something of an item of a store, for an erasure.
 func (k *Keeper) dropAbout(s model.Store, item string) error {
-	place := s.Identity()
+	places := s.Identities()
 	_, err := k.remove(staleTemp, func(id string) (bool, error) {
 		e, err := k.head(id)
-		if err != nil || e.Where != place { // a damaged entry names no item
+		if err != nil || !slices.Contains(places, e.Where) { // a damaged entry names no item
 			return false, nil
 		}
 		return slices.ContainsFunc(e.sides(), func(side Side) bool { return side.Item == item }) ||

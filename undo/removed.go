@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"slices"
 	"time"
 
 	"memdesk/model"
@@ -10,9 +11,9 @@ import (
 // among them.
 func Removed(entries []Entry, s model.Store) map[string]time.Time {
 	out := map[string]time.Time{}
-	place := s.Identity()
+	places := s.Identities()
 	for _, e := range entries {
-		if e.Store != s.Name || e.Where != place || e.After == "" { // interrupted, and reported as that
+		if e.Store != s.Name || !slices.Contains(places, e.Where) || e.After == "" { // interrupted, and reported as that
 			continue
 		}
 		for _, side := range e.sides() {

@@ -357,7 +357,7 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 	if err != nil {
 		return Restored{}, err
 	}
-	if s.Identity() != e.Where {
+	if !slices.Contains(s.Identities(), e.Where) {
 		return Restored{}, model.Errorf(model.Conflict, "undo", "%s belongs to another store of the name %q: open that one", id, e.Store)
 	}
 	if len(e.Sides) > 0 {

@@ -783,3 +783,32 @@ func TestALargeEntryExpires(t *testing.T) {
 		t.Errorf("%d swept, %v, left %v", n, err, left)
 	}
 }
+
+// TestOneStoreUnderTwoPaths: an entry belongs to the place that a store opened, whatever path was typed. An entry
+// with the identity of the typed path, as earlier versions stored it, belongs to the store too.
+func TestOneStoreUnderTwoPaths(t *testing.T) {
+	at := func(s *shelf, location, place string) model.Store {
+		out := s.store()
+		out.Kind, out.Location, out.Place = "shelf", location, place
+		return out
+	}
+	for _, tt := range []struct{ name, location, place string }{{"now", "/p", "/p/db"}, {"by the file", "/p/db", ""}, {"an earlier version", "/p", ""}} {
+		s, k, _, _ := setup(t)
+		_, e, err := k.Forget(t.Context(), at(s, tt.location, tt.place), model.ForgetRequest{ID: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := at(s, "/p", "/p/db")
+		entries, _, err := k.List()
+		if gone := undo.Removed(entries, now); err != nil || len(gone) != 1 {
+			t.Errorf("%s: removed %v, %v; want a", tt.name, gone, err)
+		}
+		if _, err := k.Restore(t.Context(), func(string) (model.Store, error) { return now, nil }, e.ID); err != nil || s.items["a"] != "one" {
+			t.Errorf("%s: %q, %v; want the text back", tt.name, s.items["a"], err)
+		}
+		_, e, _ = k.Forget(t.Context(), at(s, "/q", ""), model.ForgetRequest{ID: "a"})
+		if _, err := k.Restore(t.Context(), func(string) (model.Store, error) { return now, nil }, e.ID); !errors.Is(err, model.Conflict) {
+			t.Errorf("%s: an entry of another place: %v; want a conflict", tt.name, err)
+		}
+	}
+}

@@ -52,6 +52,9 @@ const maxVectorDimensions = 2048
 // Schema is the kind of database that is open.
 func (s *Store) Schema() Kind { return s.kind }
 
+// Path is the file that is open: of a directory, the one that was chosen.
+func (s *Store) Path() string { return s.file.Path }
+
 // Notes say which file is open and which files are beside it.
 func (s *Store) Notes() []string { return slices.Clone(s.notes) }
 

@@ -100,9 +100,11 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		_ = closing{db, others}.Close() // the first error counts
 		return model.Store{}, f.Explain(err)
 	}
-	return records.New(s.config(c, records.Config{
+	store := records.New(s.config(c, records.Config{
 		Location: c.Path, DB: closing{db, others}, ReadOnlyReason: cmp.Or(reason, s.unknown), Maintainer: ownerless{media, db, s},
-	})), nil
+	}))
+	store.Place = found.vectors
+	return store, nil
 }
 
 // config fills in the parts that stores of files and of a collection share.

@@ -205,7 +205,7 @@ func (s *store) declare() {
 
 func (s *store) value() model.Store {
 	return model.Store{
-		Name: s.cfg.Name, Kind: Kind, Location: s.cfg.Path,
+		Name: s.cfg.Name, Kind: Kind, Location: s.cfg.Path, Place: s.path,
 		ReadOnly: s.reason != "", ReadOnlyReason: s.reason,
 		Tiers:      s.tiers,
 		Orders:     []model.Order{OrderFile, model.OrderID, model.OrderLargest},

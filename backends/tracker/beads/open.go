@@ -79,6 +79,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Bound:    model.Bound{Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID},
 		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: s.clock, Notes: withWhy(why, s.notes()),
 	})
+	store.Place = dir
 	store.Conflicts, store.Maintainer, store.Watcher, store.Events = s, s, s, s
 	return store, nil
 }
@@ -123,6 +124,7 @@ func openCLI(ctx context.Context, c Config, dir, why string) (model.Store, error
 		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: files.clock, Notes: withWhy(why, cliNotes()),
 		Deviations: []model.Deviation{{Rule: "D07", Reason: "bd has no compare-and-swap: two writers with one revision may both succeed"}},
 	})
+	store.Place = dir
 	store.Maintainer, store.Events = files, files
 	return store, nil
 }

@@ -53,7 +53,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 			states = append(states, t)
 		}
 	}
-	return tracker.Adapt(tracker.Config{
+	store := tracker.Adapt(tracker.Config{
 		Name: c.Name, Kind: "knots", Location: c.Path, Backend: b, Capabilities: tracker.PresetKnots, Statuses: states, DefaultStatus: states[0],
 		ClosedStatus: closed, Hidden: leases(), ReadOnly: c.ReadOnly, Clock: c.Clock,
 		Notes: []string{
@@ -64,7 +64,9 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 			{Rule: "R30", Reason: "kno has no delete: an item can be closed (its state becomes shipped), and its text edited"},
 			{Rule: "D01", Reason: "kno makes every id itself: a new item cannot be given one"},
 		},
-	}), nil
+	})
+	store.Place = b.tail.dir
+	return store, nil
 }
 
 // States are the states of the published workflow, in the order of a life
