@@ -25,12 +25,15 @@ const stateLayer = "state"
 
 // entryNames reports whether any part of an undo entry names the subject.
 func entryNames(e undo.Entry, body string, names func(string) bool) bool {
-	found := names(body) || names(e.Item)
+	found := names(body) || names(e.Item) || slices.ContainsFunc(e.Falls, names)
 	fields := func(meta []model.Field, beside *model.Beside) {
 		for _, f := range meta {
 			found = found || names(f.Value)
 		}
 		if beside != nil {
+			for _, seat := range beside.Seats {
+				found = found || names(seat.Relation) || names(seat.Role)
+			}
 			for _, l := range beside.Lines {
 				found = found || names(l.Text)
 			}
