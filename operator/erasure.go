@@ -600,11 +600,9 @@ func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, told func(gdpr.Progress)
 	spec := jobs.Spec{Kind: eraseKind, Title: o.Request, Classify: func(err error) string { return string(model.KindOf(err)) }}
 	spec.Run = func(ctx context.Context, h *jobs.Handle) error {
 		n, last := 0, ""
-		var at gdpr.Progress
 		var err error
 		*out, err = e.desk.Erase(within(ctx), o, e.s.Fleet, func(ctx context.Context, p gdpr.Progress) error {
 			now := p.Store + " " + p.What
-			at = p
 			h.Progress(p.Done, p.Total, "step", now)
 			if n++; n%pauseEvery == 1 || now != last {
 				if err := h.Checkpoint(ctx); err != nil {
@@ -620,7 +618,8 @@ func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, told func(gdpr.Progress)
 			return nil
 		})
 		if err == nil { // a run comes to its end also where a store was down
-			h.Progress(at.Done, at.Total, "step", statusWords(out.Status))
+			changed := out.Forgotten + out.Redacted
+			h.Progress(changed, changed, "item", statusWords(out.Status))
 		}
 		return err
 	}

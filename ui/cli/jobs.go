@@ -81,7 +81,10 @@ func (a *app) listJobs(ctx context.Context) error {
 }
 
 func progress(j jobs.Status) string {
-	if j.Total == 0 {
+	switch {
+	case j.Total == 0 && j.Done == 0: // the work does not count here
+		return orDash(j.Note)
+	case j.Total == 0:
 		return plural(j.Done, j.Unit)
 	}
 	return plural(j.Done, j.Unit) + " of " + plural(j.Total, j.Unit) + ", " + j.Updated.Sub(j.Started).Round(time.Second).String()
