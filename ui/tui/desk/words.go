@@ -47,19 +47,6 @@ func FirstWords(title string) string {
 	return title
 }
 
-// Fingerprint changes when a page changes.
-func Fingerprint(name string, head []text.Line) string {
-	var b strings.Builder
-	b.WriteString(name)
-	for _, h := range head {
-		b.WriteString("\x00")
-		b.WriteString(h.Name.String())
-		b.WriteString("\x00")
-		b.WriteString(h.Value.String())
-	}
-	return b.String()
-}
-
 // Field is a named fact; the name is the program's own.
 func Field(name string, v safetext.Text) text.Line {
 	return text.Line{Name: safetext.Const(name), Value: v}

@@ -3,6 +3,7 @@ package tiers
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -62,8 +63,11 @@ type overview struct {
 	last    desk.ScopeOf // the row of the cursor before
 	before  *treePlace   // its place before the filter; nil once the operator has moved
 	detail  *text.Pager
-	shown   string
-	rest    list.Rest
+	shown   struct { // in the detail
+		at   desk.ScopeOf
+		head []text.Line
+	}
+	rest list.Rest
 }
 
 func newOverview(d *desk.Desk, pane int) *overview {
@@ -352,16 +356,15 @@ func (o *overview) current() (tierRow, bool) {
 func (o *overview) show() tea.Cmd {
 	r, ok := o.current()
 	if !ok {
-		o.shown = ""
+		o.shown.head = nil
 		o.detail.Clear()
 		return nil
 	}
 	head := o.describe(r)
-	key := desk.Fingerprint(r.at.Store+"/"+r.at.Scope+"/"+r.at.Tier, head)
-	if key == o.shown {
+	if r.at == o.shown.at && reflect.DeepEqual(head, o.shown.head) {
 		return nil
 	}
-	o.shown = key
+	o.shown.at, o.shown.head = r.at, head
 	return o.detail.Show(text.NewPage(head, ""), 0, nil)
 }
 
