@@ -109,7 +109,7 @@ func absent(ctx context.Context, s model.Store, ids []string) []string {
 func (l *runLog) left(at int, sp StorePlan) []string {
 	out := slices.Clone(sp.Missing)
 	for i, st := range sp.Steps {
-		if what := l.what(at, i); (st.Action == Forget || st.Action == Redact) && (what == "" || what == "absent") && !slices.Contains(sp.Missing, st.ID) {
+		if what := l.what(at, i); st.changes() && (what == "" || what == "absent") && !slices.Contains(sp.Missing, st.ID) {
 			out = append(out, st.ID)
 		}
 	}
@@ -120,7 +120,7 @@ func (l *runLog) left(at int, sp StorePlan) []string {
 func (l *runLog) remaining(at int, sp StorePlan) int {
 	n := 0
 	for i, st := range sp.Steps {
-		if (st.Action == Forget || st.Action == Redact) && !l.has(at, i) {
+		if st.changes() && !l.has(at, i) {
 			n++
 		}
 	}
@@ -155,7 +155,7 @@ func sizes(ctx context.Context, s model.Store) map[string]int64 {
 	}
 	out := map[string]int64{}
 	for _, t := range all {
-		if isIndex(s, t.Tier) {
+		if spec, _ := s.Tier(t.Tier); spec.Index {
 			continue
 		}
 		out[strings.TrimPrefix(t.Scope+"/"+t.Tier, "/")] += t.Items

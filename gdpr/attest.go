@@ -290,12 +290,11 @@ func (r *Request) applyAttestation(m *subject.Matcher, s model.Store, row *recei
 	if err != nil {
 		return err
 	}
+	row.Sum = now
 	if now != a.Sum {
-		row.Sum = now
 		row.Reason = withWords(row.Reason, []string{"it was attested on " + a.At.UTC().Format(dateForm) + " and has changed since: somebody has to look again"})
 		return nil
 	}
-	row.Sum = now
 	row.Verdict, row.Reason = model.VerdictAttested, withWords(a.words(), []string{row.Reason})
 	return nil
 }

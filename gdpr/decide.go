@@ -130,7 +130,7 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 		case Redact:
 			switch id := f.Item.ID; {
 			case !m.Names(id):
-			case ownIDs(s, f.Item.Tier):
+			case tierOf(s, f.Item).OwnerMakes:
 				st.Reason += "; " + ownIDsReason
 			case slices.ContainsFunc(q.children[id], func(child string) bool { return q.held(child) != "" }):
 				st.Reason += "; an item on hold hangs under it, so it keeps its id"
@@ -146,7 +146,7 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 			continue
 		}
 		it := q.found[i].Item
-		if isIndex(s, it.Tier) {
+		if tierOf(s, it).Index {
 			var err error
 			if it, err = unlisted(ctx, s, it, out); err != nil {
 				return nil, err
@@ -163,18 +163,26 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 func indexesFirst(s model.Store, found []Found, steps []Step) []Step {
 	index := map[string]bool{}
 	for i := range found {
-		index[found[i].Item.ID] = isIndex(s, found[i].Item.Tier)
+		index[found[i].Item.ID] = tierOf(s, found[i].Item).Index
 	}
-	slices.SortStableFunc(steps, func(a, b Step) int {
-		rank := func(st Step) int {
-			if index[st.ID] && st.Action == Redact {
-				return 0
-			}
-			return 1
-		}
-		return rank(a) - rank(b)
-	})
+	return foremost(steps, func(st Step) bool { return index[st.ID] && st.Action == Redact })
+}
+
+// foremost moves some steps before the others.
+func foremost(steps []Step, is func(Step) bool) []Step {
+	slices.SortStableFunc(steps, func(a, b Step) int { return before(is(a), is(b)) })
 	return steps
+}
+
+// before orders what is so before what is not.
+func before(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }
 
 // unlisted is an index without the lines of the files that go: once it is redacted they lead nowhere.
@@ -272,7 +280,7 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 	if q.held(id) != "" {
 		return Held
 	}
-	if isForeign(s, f.Item) {
+	if tierOf(s, f.Item).Foreign {
 		return OutOfScope
 	}
 	if isSealed(s, f.Item) || s.Browser == nil { // an item that is known by recall alone cannot be edited
@@ -285,11 +293,11 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 	switch {
 	case !can["forget"] && can["retain"] && f.Layer == layerItem:
 		return Redact
-	case f.Layer == layerQuarantine, f.Item.Has(model.FlagUnreadable), !editable(m, f.Item) && !isIndex(s, f.Item.Tier):
+	case f.Layer == layerQuarantine, f.Item.Has(model.FlagUnreadable), !editable(m, f.Item) && !tierOf(s, f.Item).Index:
 		return Forget
 	case len(f.Others) > 0:
 		return Redact
-	case isIndex(s, f.Item.Tier):
+	case tierOf(s, f.Item).Index:
 		return Redact
 	case f.Tagged || f.Derived, isIdentifierID(m, id):
 		return Forget
@@ -297,45 +305,27 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 		return Forget
 	case s.Work != nil && (slices.Contains(f.Named, "assignee") || slices.Contains(f.Named, "owner")):
 		return Redact
-	case !slices.Contains(f.Named, "body") && !slices.Contains(f.Named, "id"), owned(s, f.Item.Tier):
+	case !slices.Contains(f.Named, "body") && !slices.Contains(f.Named, "id"), tierOf(s, f.Item).Owned:
 		return Redact
-	case mentions(m, plain(f.Item), opaque(s, f.Item.Tier)):
+	case mentions(m, plain(f.Item), tierOf(s, f.Item).Document == model.Opaque):
 		return Redact
 	}
 	return Forget
-}
-
-func isIndex(s model.Store, tier string) bool {
-	t, _ := s.Tier(tier)
-	return t.Index
-}
-
-// owned reports whether the store names the owner of a tier's items.
-func owned(s model.Store, tier string) bool {
-	t, ok := s.Tier(tier)
-	return ok && t.Owned
-}
-
-// ownIDs reports whether only the store's own program gives ids to a tier's items: none can get another here.
-func ownIDs(s model.Store, tier string) bool {
-	t, ok := s.Tier(tier)
-	return ok && t.OwnerMakes
 }
 
 const ownIDsReason = "its id names the subject, and only the program that owns the store gives ids: forget it as a whole (`memdesk gdpr choose REQUEST --item REF --action forget`), or keep it back (`memdesk gdpr hold`)"
 
 const foreignReason = "people write it, and it is left to them: edit it in its own program"
 
-// isForeign reports whether only people change an item, in another program.
-func isForeign(s model.Store, it model.Item) bool {
+// tierOf is what a store declares of an item's tier; nothing where the store does not know the tier.
+func tierOf(s model.Store, it model.Item) model.TierSpec {
 	t, _ := s.Tier(it.Tier)
-	return t.Foreign
+	return t
 }
 
 // isSealed reports whether an item can be removed but not edited.
 func isSealed(s model.Store, it model.Item) bool {
-	t, ok := s.Tier(it.Tier)
-	return ok && t.Sealed && s.Capabilities()["forget"]
+	return tierOf(s, it).Sealed && s.Capabilities()["forget"]
 }
 
 // sealedField names the first read-only field that names the subject; empty where there is none.
@@ -383,12 +373,6 @@ func isIdentifierID(m *subject.Matcher, id string) bool {
 
 func letters(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
-}
-
-// opaque distinguishes a file that people and agents write into from a record of one thing.
-func opaque(s model.Store, tier string) bool {
-	t, ok := s.Tier(tier)
-	return ok && t.Document == model.Opaque
 }
 
 // mentions reports whether a text is larger than what it says of the subject: several lines, of which at most

@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -198,13 +199,7 @@ func (d *Desk) Get(id string) (Due, error) {
 		p := key.Pseudonym(id)
 		all = slices.DeleteFunc(all, func(r Due) bool { return r.Pseudonym != p })
 		slices.SortStableFunc(all, func(a, b Due) int {
-			if aw, bw := a.State == StateWithdrawn, b.State == StateWithdrawn; aw != bw {
-				if aw {
-					return 1
-				}
-				return -1
-			}
-			return b.Created.Compare(a.Created)
+			return cmp.Or(before(a.State != StateWithdrawn, b.State != StateWithdrawn), b.Created.Compare(a.Created))
 		})
 		if len(all) > 0 {
 			return all[0], nil
@@ -236,16 +231,7 @@ func (d *Desk) List() ([]Due, error) {
 		out = append(out, r.due(now))
 	}
 	slices.SortStableFunc(out, func(a, b Due) int {
-		if a.Done() != b.Done() {
-			if a.Done() {
-				return 1
-			}
-			return -1
-		}
-		if c := a.Deadline.Compare(b.Deadline); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(before(!a.Done(), !b.Done()), a.Deadline.Compare(b.Deadline), strings.Compare(a.ID, b.ID))
 	})
 	return out, nil
 }
@@ -342,9 +328,7 @@ func (d *Desk) Extend(ctx context.Context, id, told string) (Due, error) {
 		return Due{}, err
 	}
 	now := d.Clock.Now()
-	if told == "" {
-		told = day(now).Format(dateForm)
-	}
+	told = cmp.Or(told, day(now).Format(dateForm))
 	on, err := Received(told, now)
 	if err != nil {
 		return Due{}, err

@@ -286,12 +286,8 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	}
 	count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Items: sp.Items}
 	defer func() { x.out.Stores = append(x.out.Stores, count) }()
-	for _, st := range sp.Steps {
-		if st.Action == Held {
-			count.Held++
-			x.out.Held++
-		}
-	}
+	count.Held = sp.held()
+	x.out.Held += count.Held
 	s, err := x.fleet.Store(sp.Store)
 	if err != nil {
 		x.problem(sp.Store, "it cannot be opened: %s", model.KindOf(err))
@@ -328,7 +324,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	for n := 0; n < len(todo); n++ {
 		i := todo[n]
 		st := sp.Steps[i]
-		if st.Action != Forget && st.Action != Redact || shut && !x.log.has(at, i) {
+		if !st.changes() || shut && !x.log.has(at, i) {
 			continue
 		}
 		if !x.log.has(at, i) {

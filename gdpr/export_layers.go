@@ -146,7 +146,7 @@ func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
 			at := it.Modified.UTC()
 			x.Modified = &at
 		}
-		shared := len(f.Others) > 0 || !f.Tagged && mentions(e.m, it.Body, opaque(s, it.Tier))
+		shared := len(f.Others) > 0 || !f.Tagged && mentions(e.m, it.Body, tierOf(s, it).Document == model.Opaque)
 		e.text(&x, it.Body, shared && !it.Has(model.FlagBinary))
 		for _, field := range it.Meta {
 			if !x.Partial || e.m.Names(field.Name+"\n"+field.Value) {

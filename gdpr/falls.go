@@ -84,11 +84,7 @@ func (q *search) add(ctx context.Context, f model.Fall, known map[string]bool, w
 	if err != nil {
 		return err
 	}
-	layer := layerItem
-	if it.Has(model.FlagEdge) {
-		layer = layerEdge
-	}
-	q.found = append(q.found, Found{Store: q.store.Name, Item: it, Layer: layer, Reason: why})
+	q.found = append(q.found, Found{Store: q.store.Name, Item: it, Layer: layerOf(it), Reason: why})
 	return nil
 }
 
@@ -111,26 +107,12 @@ func fallReason(f model.Fall) string {
 func (f *Found) bystander() bool { return !f.Tagged && len(f.Named) == 0 }
 
 // fallen counts the items that go only because others do: no identifier matches them.
-func (s *StorePlan) fallen() (n int64) {
-	for _, st := range s.Steps {
-		if st.Fallen {
-			n++
-		}
-	}
-	return n
-}
+func (s *StorePlan) fallen() int64 { return s.count(func(st *Step) bool { return st.Fallen }) }
 
 // edgesFirst puts edges before the items that they tie, so each goes, or is edited, as it was planned and by
 // its own step.
 func edgesFirst(steps []Step) []Step {
-	rank := func(st Step) int {
-		if st.Layer == layerEdge {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(steps, func(a, b Step) int { return rank(a) - rank(b) })
-	return steps
+	return foremost(steps, func(st Step) bool { return st.Layer == layerEdge })
 }
 
 // fallsFirst puts items before those that would take them along, so each goes by its own step.

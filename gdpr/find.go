@@ -37,6 +37,13 @@ const (
 	layerLink       = "link" // another name of a file
 )
 
+func layerOf(it model.Item) string {
+	if it.Has(model.FlagEdge) {
+		return layerEdge
+	}
+	return layerItem
+}
+
 // search is one pass over one store.
 type search struct {
 	store      model.Store
@@ -102,8 +109,7 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 	seen := map[string]bool{}
 	q.seen = seen
 	if s.Texts != nil {
-		err := q.sift(ctx, step)
-		if err != nil {
+		if err := q.sift(ctx, step); err != nil {
 			return nil, err
 		}
 	} else {
@@ -147,11 +153,7 @@ func (q *search) browse(ctx context.Context, seen map[string]bool, step func(int
 		if err != nil {
 			return err
 		}
-		for _, p := range page.Problems {
-			if !slices.Contains(q.problems, p) {
-				q.problems = append(q.problems, p)
-			}
-		}
+		q.problems = including(q.problems, page.Problems...)
 		for _, h := range page.Items {
 			if seen[h.ID] {
 				continue
@@ -286,11 +288,7 @@ func wide(body string) bool {
 
 // look decides whether an item concerns the subject, and why.
 func (q *search) look(it model.Item) {
-	layer := layerItem
-	if it.Has(model.FlagEdge) {
-		layer = layerEdge
-	}
-	f := Found{Store: q.store.Name, Item: it, Layer: layer}
+	f := Found{Store: q.store.Name, Item: it, Layer: layerOf(it)}
 	own := q.reasons[it.ID]
 	if f.Tagged = len(own) > 0; f.Tagged {
 		q.proposed.add(it)
@@ -302,12 +300,7 @@ func (q *search) look(it model.Item) {
 		}
 		for _, h := range hits {
 			f.Alias = f.Alias || h.Term > 0
-			if !slices.Contains(f.Methods, h.Method) {
-				f.Methods = append(f.Methods, h.Method)
-			}
-		}
-		if len(hits) > 0 && !slices.Contains(f.Named, where) {
-			f.Named = append(f.Named, where)
+			f.Methods, f.Named = including(f.Methods, h.Method), including(f.Named, where)
 		}
 		return len(hits) > 0
 	}
@@ -376,12 +369,7 @@ func parentField(name string) bool {
 
 // words says why an item was found, without naming the subject.
 func (f *Found) words(own []string) string {
-	var parts []string
-	for _, o := range own {
-		if !slices.Contains(parts, o) {
-			parts = append(parts, o)
-		}
-	}
+	parts := including(nil, own...)
 	if f.Tagged && len(own) == 0 {
 		parts = append(parts, "tagged")
 	}
@@ -396,9 +384,7 @@ func (f *Found) words(own []string) string {
 		parts = append(parts, what+" in "+strings.Join(f.Named, ", "))
 	}
 	for _, m := range f.Methods {
-		switch m {
-		case subject.Exact:
-		default:
+		if m != subject.Exact {
 			parts = append(parts, "by "+string(m))
 		}
 	}
@@ -449,8 +435,8 @@ func others(it model.Item, m *subject.Matcher) []string {
 	var out []string
 	for _, f := range it.Meta {
 		for _, id := range taggedIn(f, subjectKeys) {
-			if id != Erased && !m.Names(id) && !slices.Contains(out, id) {
-				out = append(out, id)
+			if id != Erased && !m.Names(id) {
+				out = including(out, id)
 			}
 		}
 	}
@@ -468,6 +454,16 @@ func joinedNote(words []string) []string {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	return []string{"taken for other ids and left alone: " + list + "; one that is the same person's must be given as an alias"}
+}
+
+// including adds to a list what it does not have yet.
+func including[T comparable](list []T, more ...T) []T {
+	for _, v := range more {
+		if !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 func byID(a, b Found) int { return strings.Compare(a.Item.ID, b.Item.ID) }

@@ -83,12 +83,7 @@ func files(s *model.Store) func(id string) string {
 }
 
 // place is the store of a hold: its identity, or else its name.
-func (h Hold) place() string {
-	if h.Where != "" {
-		return h.Where
-	}
-	return h.Store
-}
+func (h Hold) place() string { return cmp.Or(h.Where, h.Store) }
 
 // hashed reports whether the hold knows its item only by a hash of the id.
 func (h Hold) hashed() bool { return strings.HasPrefix(h.ID, suppress.HashPrefix) }

@@ -62,6 +62,9 @@ type Step struct {
 	Fallen bool `json:"fallen,omitempty"`
 }
 
+// changes reports whether the step removes or edits an item.
+func (st *Step) changes() bool { return st.Action == Forget || st.Action == Redact }
+
 // StorePlan is the part of a plan in one store.
 type StorePlan struct {
 	Store   string `json:"store"`
@@ -135,14 +138,8 @@ func (p *Plan) sum() (string, error) {
 // Count returns how many items go or change, and how many are held.
 func (p *Plan) Count() (items, held int64) {
 	for _, s := range p.Stores {
-		for _, st := range s.Steps {
-			switch st.Action {
-			case Forget, Redact:
-				items++
-			case Held:
-				held++
-			}
-		}
+		items += s.count((*Step).changes)
+		held += s.held()
 	}
 	return items, held
 }
@@ -154,19 +151,20 @@ const writeTakes = 10 * time.Millisecond
 // writes counts the items that are written one by one.
 func (p *Plan) writes() (n int64) {
 	for _, s := range p.Stores {
-		for _, st := range s.Steps {
-			if !s.Cascade && (st.Action == Forget || st.Action == Redact) {
-				n++
-			}
+		if !s.Cascade {
+			n += s.count((*Step).changes)
 		}
 	}
 	return n
 }
 
 // held counts the items that were found and are on hold.
-func (s *StorePlan) held() (n int64) {
-	for _, st := range s.Steps {
-		if st.Action == Held {
+func (s *StorePlan) held() int64 { return s.count(func(st *Step) bool { return st.Action == Held }) }
+
+// count counts some of a store's steps.
+func (s *StorePlan) count(is func(*Step) bool) (n int64) {
+	for i := range s.Steps {
+		if is(&s.Steps[i]) {
 			n++
 		}
 	}
@@ -297,13 +295,9 @@ func (sp *StorePlan) empty() bool {
 
 // stay counts the items that a store's plan leaves.
 func (sp *StorePlan) stay() int64 {
-	n := sp.Items
-	for _, st := range sp.Steps {
-		if st.Action == Forget && (st.Layer == layerItem || st.Layer == layerEdge || st.Listed) {
-			n--
-		}
-	}
-	return n
+	return sp.Items - sp.count(func(st *Step) bool {
+		return st.Action == Forget && (st.Layer == layerItem || st.Layer == layerEdge || st.Listed)
+	})
 }
 
 // shared says of a store, by its place in the plan, how many of its items are files that an earlier one shows too: an
@@ -319,7 +313,7 @@ func (p *Plan) shared(fleet *backends.Fleet) map[int]string {
 		for _, st := range sp.Steps {
 			file := path(st.ID)
 			switch first := shown[file]; {
-			case st.Layer != layerItem || st.Action != Forget && st.Action != Redact:
+			case st.Layer != layerItem || !st.changes():
 			case first == "":
 				shown[file] = sp.Store
 			case first != sp.Store:
@@ -468,11 +462,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	if err := d.keepHeld(ctx, r, s, q, sp); err != nil {
 		return err
 	}
-	for _, st := range sp.Steps {
-		if st.Action == Forget || st.Action == Redact {
-			sp.Targets++
-		}
-	}
+	sp.Targets = sp.count((*Step).changes)
 	keeps, err := d.heldIn(&s)
 	if err != nil {
 		return err
@@ -526,7 +516,7 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 	}
 	going := map[string]bool{}
 	for _, st := range sp.Steps {
-		if st.Action == Forget || st.Action == Redact {
+		if st.changes() {
 			going[st.ID] = true
 		}
 	}

@@ -134,9 +134,7 @@ func (p *proposals) ask(ctx context.Context, s model.Store) (why string) {
 			why = fmt.Sprintf("it ties more than %d items to the person", proposalItems)
 			return false
 		}
-		if !slices.Contains(ids, h.ID) {
-			ids = append(ids, h.ID)
-		}
+		ids = including(ids, h.ID)
 		return true
 	})
 	unread := 0

@@ -47,9 +47,7 @@ func (d *Desk) recognise(r *Request, typed string, aliases []string) (*known, er
 		if !k.person.Has(key, a) {
 			return nil, model.Errorf(model.InvalidInput, "verify", "an alias that was typed is none that was erased under request %s: write it as it was filed", r.ID)
 		}
-		if !slices.Contains(k.typed, a) {
-			k.typed = append(k.typed, a)
-		}
+		k.typed = including(k.typed, a)
 	}
 	return k, nil
 }

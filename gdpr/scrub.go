@@ -93,7 +93,7 @@ func (sp *StorePlan) renamed() map[string]string {
 
 // touches reports whether the plan changes anything in a store.
 func (sp *StorePlan) touches() bool {
-	return slices.ContainsFunc(sp.Steps, func(st Step) bool { return st.Action == Forget || st.Action == Redact || st.Action == Scrub })
+	return slices.ContainsFunc(sp.Steps, func(st Step) bool { return st.changes() || st.Action == Scrub })
 }
 
 // redactor edits a record of a store's medium.

@@ -25,11 +25,7 @@ func (q *search) sift(ctx context.Context, step func(int64)) error {
 	case err != nil:
 		return err
 	}
-	for _, p := range problems {
-		if !slices.Contains(q.problems, p) {
-			q.problems = append(q.problems, p)
-		}
-	}
+	q.problems = including(q.problems, problems...)
 	slices.SortStableFunc(s.found, func(a, b model.Item) int { return strings.Compare(a.ID, b.ID) })
 	for i, it := range s.found {
 		q.seen[it.ID] = true

@@ -55,7 +55,7 @@ func (x *run) redact(ctx context.Context, s model.Store, st Step) (string, error
 		return x.changed(ctx, s, st, err)
 	}
 	if err == nil && x.m.Names(st.ID) && s.Browser != nil {
-		if it, rerr := s.Browser.Read(ctx, st.ID); rerr == nil && ownIDs(s, it.Tier) {
+		if it, rerr := s.Browser.Read(ctx, st.ID); rerr == nil && tierOf(s, it).OwnerMakes {
 			err = model.Errorf(model.Unsupported, "gdpr-erase", ownIDsReason)
 		}
 	}
@@ -93,7 +93,7 @@ func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error
 	if err != nil {
 		return "", err
 	}
-	if err = keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent, Beside: file}); err == nil && !isIndex(s, old.Tier) {
+	if err = keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent, Beside: file}); err == nil && !tierOf(s, old).Index {
 		x.gone-- // the store has one more until the old one goes
 	}
 	if errors.Is(err, model.Conflict) || errors.Is(err, model.AlreadyExists) {
@@ -106,7 +106,7 @@ func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error
 	if err != nil {
 		return "", err
 	}
-	if isIndex(s, old.Tier) { // it stays until its directory is empty
+	if tierOf(s, old).Index { // it stays until its directory is empty
 		return "edited", nil
 	}
 	return x.forget(ctx, s, st)
@@ -118,18 +118,13 @@ func (x *run) forgetMoved(ctx context.Context, s model.Store, sp StorePlan) {
 	if !slices.ContainsFunc(s.Tiers, func(t model.TierSpec) bool { return t.Index }) {
 		return
 	}
-	renamed := map[string]string{}
-	for _, st := range sp.Steps {
-		if st.NewID != "" {
-			renamed[st.ID] = st.NewID
-		}
-	}
+	renamed := sp.renamed()
 	for _, st := range sp.Steps {
 		if st.NewID == "" {
 			continue
 		}
 		old, err := s.Browser.Read(ctx, st.ID)
-		if err != nil || !isIndex(s, old.Tier) {
+		if err != nil || !tierOf(s, old).Index {
 			continue // verification reports what is left
 		}
 		planned := strings.Split(st.NewBody, "\n")

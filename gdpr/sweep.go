@@ -159,9 +159,7 @@ func (r *returned) open(ctx context.Context, medium io.Reader, look func(...stri
 func (r *returned) notSeen(why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !slices.Contains(r.closed, why) {
-		r.closed = append(r.closed, why)
-	}
+	r.closed = including(r.closed, why)
 }
 
 // look records the persons that the texts name. It is safe for concurrent use.
@@ -173,9 +171,7 @@ func (r *returned) look(texts ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, m := range all {
-		if !slices.Contains(r.found[m.Person.Pseudonym], m.Text) {
-			r.found[m.Person.Pseudonym] = append(r.found[m.Person.Pseudonym], m.Text)
-		}
+		r.found[m.Person.Pseudonym] = including(r.found[m.Person.Pseudonym], m.Text)
 	}
 }
 
@@ -290,8 +286,7 @@ func sweepItems(ctx context.Context, s model.Store, look lookItem) error {
 			seen[h.ID] = true
 		}
 		if page.Next == "" {
-			err := sweepNames(ctx, s, seen, look)
-			return cmp.Or(err, failed)
+			return cmp.Or(sweepNames(ctx, s, seen, look), failed)
 		}
 		req.Cursor = page.Next
 	}

@@ -47,11 +47,7 @@ func (d *Desk) carryOver(ctx context.Context, r *Request, old, now Plan, l *runL
 				r.Tally = map[string][]receipt.Store{}
 			}
 			r.Tally[fmt.Sprintf("%.16s-%d", old.Hash, l.size)] = done
-			for _, item := range gone {
-				if !slices.Contains(r.Gone, item) {
-					r.Gone = append(r.Gone, item)
-				}
-			}
+			r.Gone = including(r.Gone, gone...)
 			r.PlanHash = "" // carried out once more, the old plan would count its work again
 			return nil
 		})
@@ -89,7 +85,7 @@ func (p *Plan) found(store string) map[string]bool {
 			out[id] = out[id] || s.Store == store
 		}
 		for _, st := range s.Steps {
-			if s.Store == store && (st.Action == Forget || st.Action == Redact || st.Action == Held) {
+			if s.Store == store && (st.changes() || st.Action == Held) {
 				out[st.ID] = true
 			}
 		}

@@ -94,7 +94,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 			}
 			continue
 		}
-		if isForeign(s, f.Item) { // its file's row names it
+		if tierOf(s, f.Item).Foreign { // its file's row names it
 			left[f.Item.ID] = foreignReason
 			continue
 		}
