@@ -351,6 +351,16 @@ func LoadConfig(reg *Registry, path string, explicit bool, env func(string) stri
 	if err != nil {
 		return Config{}, model.Errorf(model.InvalidInput, "config", "%s: the working directory is gone: name the file by its absolute path", path)
 	}
+	cfg.Scanner.Model = ExpandPath(cfg.Scanner.Model, dir, env)
+	programs := []*string{&cfg.GDPR.PDFToText}
+	if len(cfg.Scanner.Command) > 0 {
+		programs = append(programs, &cfg.Scanner.Command[0])
+	}
+	for _, p := range programs {
+		if filepath.Base(*p) != *p { // a bare name is one on the PATH
+			*p = ExpandPath(*p, dir, env)
+		}
+	}
 	for i, a := range cfg.Audit.Anchors {
 		if a.Path != "" {
 			cfg.Audit.Anchors[i].Path = ExpandPath(a.Path, dir, env)

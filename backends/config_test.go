@@ -99,6 +99,29 @@ timeout = "500ms"
 	}
 }
 
+// TestPathsOfTheConfiguration: a path is one from the file's directory, wherever the program runs; a bare command is one
+// on the PATH.
+func TestPathsOfTheConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string][3]string{
+		"[scanner]\nmodel = \"w.txt\"\ncommand = [\"bin/judge\", \"x/y\"]\n[gdpr]\npdftotext = \"~/pdf\"\n": {filepath.Join(dir, "w.txt"), filepath.Join(dir, "bin", "judge"), "/home/ana/pdf"},
+		"[scanner]\nmodel = \"~/w.txt\"\ncommand = [\"judge\"]\n":                                           {"/home/ana/w.txt", "judge", ""},
+		"[scanner]\nmodel = \"/w.txt\"\ncommand = [\"/bin/judge\"]\n[gdpr]\npdftotext = \"pdf\"\n":          {"/w.txt", "/bin/judge", "pdf"},
+	} {
+		path := filepath.Join(dir, "config.toml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := backends.LoadConfig(backends.Builtin(), path, true, func(string) string { return "/home/ana" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [3]string{cfg.Scanner.Model, cfg.Scanner.Command[0], cfg.GDPR.PDFToText}; got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestLoadConfigAbsence(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.toml")
 	if _, err := backends.LoadConfig(testRegistry(t), path, false, os.Getenv); err != nil {

@@ -102,7 +102,7 @@ func New(o Options) (*Session, error) {
 	s.Judge, err = review.NewJudge(review.JudgeOptions{Model: o.Config.Scanner.Model, Command: o.Config.Scanner.Command,
 		Dir: filepath.Join(s.State, "scanner"), Ready: func() error { return errors.Join(ready(), os.MkdirAll(filepath.Join(s.State, "scanner"), 0o700)) }})
 	if err != nil {
-		return nil, model.E(model.InvalidInput, "scanner", err)
+		return nil, model.Errorf(model.InvalidInput, "config", "%s: scanner.model: %w", o.Config.File, err)
 	}
 	s.Shelf = origin.OpenShelf(filepath.Join(s.State, "held"), ready)
 	var beside *audit.Log
