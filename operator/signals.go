@@ -104,7 +104,11 @@ func (s *Session) Calibration(ctx context.Context, store model.Store) ([]*TierSc
 	for _, t := range store.Tiers {
 		if c := tiers[t.Name]; c != nil {
 			out = append(out, c)
+			delete(tiers, t.Name)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(tiers)) { // of tiers that came into the store after it was opened
+		out = append(out, tiers[name])
 	}
 	return out, problem
 }

@@ -68,14 +68,15 @@ func Tiers(ctx context.Context, s model.Store) (all []TierUse, problems []string
 		return nil, nil, err
 	}
 	for _, spec := range s.Tiers {
-		use := TierUse{TierSpec: spec, Largest: -1}
-		for _, c := range counts {
-			if c.Tier == spec.Name {
-				use.Items += c.Items
-				use.Bytes += c.Bytes
-			}
+		all = append(all, TierUse{TierSpec: spec, Largest: -1})
+	}
+	for _, c := range counts {
+		at := slices.IndexFunc(all, func(use TierUse) bool { return use.Name == c.Tier })
+		if at < 0 { // one that came into the store after it was opened
+			at, all = len(all), append(all, TierUse{TierSpec: model.TierSpec{Name: c.Tier}, Largest: -1})
 		}
-		all = append(all, use)
+		all[at].Items += c.Items
+		all[at].Bytes += c.Bytes
 	}
 	return all, seen.Problems, nil
 }
