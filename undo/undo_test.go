@@ -200,6 +200,19 @@ func TestUndoOfAnActThatMadeAnItemSaysSo(t *testing.T) {
 	}
 }
 
+// TestRestoreOfAMadeItemThatIsGone: there is nothing to remove, and undo must not say that it did.
+func TestRestoreOfAMadeItemThatIsGone(t *testing.T) {
+	s, k, _, _ := setup(t)
+	_, e, err := k.Retain(t.Context(), s.store(), model.RetainRequest{ID: "new", Content: "text", Mode: model.Replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(s.items, "new")
+	if out, err := k.Restore(t.Context(), open(s), e.ID); !errors.Is(err, model.Conflict) {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
 func TestRestoreRefusesAChangedItem(t *testing.T) {
 	s, k, _, _ := setup(t)
 	_, e, err := k.Forget(t.Context(), s.store(), model.ForgetRequest{ID: "a"})
