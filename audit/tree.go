@@ -15,6 +15,7 @@ import (
 
 	"memdesk/audit/checkpoint"
 	"memdesk/internal/atomicfile"
+	"memdesk/model"
 )
 
 const (
@@ -406,10 +407,10 @@ func (l *Log) Prove(ctx context.Context, seq uint64) (p checkpoint.Proof, err er
 		return p, err
 	}
 	if seq < t.First {
-		return p, fmt.Errorf("the tree begins with record %d; what was before it is covered by the chain of hashes alone", t.First)
+		return p, model.Errorf(model.NotFound, "", "the tree begins with record %d; what was before it is covered by the chain of hashes alone", t.First)
 	}
 	if seq > t.seq(h.Size) {
-		return p, fmt.Errorf("the newest checkpoint ends with record %d", t.seq(h.Size))
+		return p, model.Errorf(model.NotFound, "", "the newest checkpoint ends with record %d", t.seq(h.Size))
 	}
 	if p.Record, err = l.rawRecord(seq); err != nil {
 		return p, err
@@ -453,7 +454,7 @@ func (l *Log) rawRecord(seq uint64) ([]byte, error) {
 		return nil, err
 	}
 	if gone, err := l.readRetired(); err == nil && seq <= gone.Seq {
-		return nil, fmt.Errorf("record %d was retired; proofs that were made before still hold", seq)
+		return nil, model.Errorf(model.NotFound, "", "record %d was retired; proofs that were made before still hold", seq)
 	}
 	found, err := l.find(parts, seq)
 	if err != nil {

@@ -89,11 +89,8 @@ func (a *app) auditProveCommand() *cobra.Command {
 				return err
 			}
 			p, err := log.Prove(ctx, seq)
-			switch {
-			case errors.Is(err, audit.ErrTampered):
+			if err != nil {
 				return err
-			case err != nil:
-				return &exitError{exitNotFound, err}
 			}
 			return atomicfile.Write(a.path(out), p.Bytes(), 0o644)
 		}),
