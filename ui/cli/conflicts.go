@@ -421,7 +421,9 @@ func (a *app) resolveRedundant(ctx context.Context) error {
 		a.sayf("%s of Resilio Sync is left: deleting it can delete the real file on other peers; rename it with --take both", plural(int64(spared), "copy"))
 	}
 	if len(all) == 0 {
-		a.sayf("no copy is redundant")
+		if t.bad == 0 { // else that is not known
+			a.sayf("no copy is redundant")
+		}
 		return t.result()
 	}
 	for _, c := range all {

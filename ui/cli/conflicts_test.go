@@ -62,6 +62,15 @@ func TestConflictsAreListedShownAndResolved(t *testing.T) {
 	run("audit", "list", "--action", "restore", "--json").want(t, 0, `"name":"vault:plan.md"`, `"result":"ok"`)
 }
 
+// TestRedundantCopiesOfAStoreThatIsDown: whether there are any is then not known.
+func TestRedundantCopiesOfAStoreThatIsDown(t *testing.T) {
+	d := newDesk(t)
+	d.run("conflicts", "resolve", "--redundant", "--yes").want(t, 0, "no copy is redundant")
+	if r := d.bare("--open", "vault="+filepath.Join(d.dir, "absent"), "conflicts", "resolve", "--redundant", "--yes").want(t, 1); strings.Contains(r.err, "redundant") {
+		t.Errorf("%s", r.err)
+	}
+}
+
 func TestRedundantCopiesGoTogetherAndResilioStays(t *testing.T) {
 	_, root, run := vaultDesk(t)
 	run("conflicts", "resolve", "--redundant").want(t, 2, "--yes", "byte for byte")
