@@ -191,7 +191,7 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 	a.result("summary", copiedRow{done.Copied, done.Skipped, done.Failed, done.Job, f.dryRun}, words, done.Copied, done.Skipped, done.Failed)
 	switch {
 	case f.dryRun:
-		return nil
+		return partialIf(done.Failed > 0)
 	case done.Failed > 0:
 		return notCopied(done.Summary)
 	case done.End.State == jobs.Cancelled:

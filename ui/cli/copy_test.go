@@ -157,3 +157,18 @@ func TestACopyThatFailsInPart(t *testing.T) {
 		})
 	}
 }
+
+// TestADryRunThatWouldFail: a script that tries first must learn that not everything would be copied.
+func TestADryRunThatWouldFail(t *testing.T) {
+	d := newDesk(t)
+	d.write("topics/x-y.md", "one\n")
+	d.write("topics/x/y.md", "two\n") // of the same name there
+	other := filepath.Join(d.dir, "other", ".memory")
+	if err := os.MkdirAll(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := d.run("--open", "devicelocal="+other, "copy", "--from", "crewship", "--to", "devicelocal", "--tier", "topics", "--map", "topics=fix", "--replace", "--dry-run", "--json").want(t, 3)
+	if sum := r.row(t, "summary"); sum["failed"] != 1.0 {
+		t.Errorf("%v", r.rows)
+	}
+}
