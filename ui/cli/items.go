@@ -279,10 +279,16 @@ func newDocumentRow(store string, it model.Item) documentRow {
 	for _, l := range it.Links {
 		r.Links = append(r.Links, itemLinkRow{model.EncodeID(l.ID), l.Kind, l.Role, l.Label, l.Other})
 	}
-	if !utf8.ValidString(it.Body) {
-		r.BodyBase64 = base64.StdEncoding.EncodeToString([]byte(it.Body))
-	}
+	r.BodyBase64 = exactBody(it.Body)
 	return r
+}
+
+// exactBody is a text in base64 where JSON cannot hold its bytes, else empty.
+func exactBody(body string) string {
+	if utf8.ValidString(body) {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString([]byte(body))
 }
 
 func (a *app) showPlain(s model.Store, it model.Item) {

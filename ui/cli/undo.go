@@ -122,7 +122,7 @@ func (a *app) showUndo(ctx context.Context, s *operator.Session, args []string) 
 		for _, p := range e.Parts {
 			parts = append(parts, partRow{model.EncodeID(p.Item), fieldMap(p.Meta), p.Body})
 		}
-		a.emit("undo", keptRow{newUndoRow(e, e.Bodies(body)), e.Existed, e.Obstacle, fieldMap(e.Meta), parts, e.PartsTotal, body})
+		a.emit("undo", keptRow{newUndoRow(e, e.Bodies(body)), e.Existed, e.Obstacle, fieldMap(e.Meta), parts, e.PartsTotal, body, exactBody(body)})
 		return nil
 	}
 	a.linef("%s  %s of %s at %s, kept until %s", e.ID, string(e.Op), refOf(e.Store, e.Item), when(e.At), when(e.Expires))
@@ -183,6 +183,7 @@ type keptRow struct {
 	Parts      []partRow         `json:"parts"`
 	PartsTotal int64             `json:"parts_total"`
 	Body       string            `json:"body"`
+	BodyBase64 string            `json:"body_base64,omitempty"` // see documentRow
 }
 
 // partRow is an item that fell with the one of the entry.

@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"database/sql"
+	"encoding/base64"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,5 +128,22 @@ func TestUndoOpensAStoreWithoutItsSign(t *testing.T) {
 			must(t, os.RemoveAll(filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "undo")))
 			on("stores").want(t, 1)
 		})
+	}
+}
+
+// TestUndoShowsBytes: JSON has no form for a text that is no UTF-8.
+func TestUndoShowsBytes(t *testing.T) {
+	d := newDesk(t)
+	vault := filepath.Join(d.dir, "vault")
+	if err := os.MkdirAll(vault, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(vault, "a.md"), []byte("caf\xe9"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := d.bare("--open", "vault="+vault, "forget", "vault:a.md", "--yes", "--json").want(t, 0).row(t, "forgotten")["undo"]
+	row := d.bare("undo", "show", fmt.Sprint(id), "--json").want(t, 0).row(t, "undo")
+	if b, err := base64.StdEncoding.DecodeString(fmt.Sprint(row["body_base64"])); err != nil || string(b) != "caf\xe9" {
+		t.Errorf("%v: %v", row, err)
 	}
 }
