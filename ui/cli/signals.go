@@ -74,7 +74,7 @@ func (a *app) set(ctx context.Context, path string) ([]signal.Sample, error) {
 	if path == "" {
 		return nil, usage("say which texts: --set FILE.jsonl or a directory")
 	}
-	out, err := interruptible(ctx, func() ([]signal.Sample, error) { return signal.ReadSet(path) })
+	out, err := interruptible(ctx, func() ([]signal.Sample, error) { return signal.ReadSet(a.path(path)) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, model.E(model.NotFound, "set", err)
 	}
@@ -193,7 +193,7 @@ func (a *app) train(set, out string) error {
 	if set == "" || out == "" {
 		return usage("say what to train on and where the weights go: --set DIR --out FILE")
 	}
-	examples, planted, err := signal.ReadExamples(set)
+	examples, planted, err := signal.ReadExamples(a.path(set))
 	if err != nil {
 		return usage("%v", err)
 	}
@@ -201,7 +201,7 @@ func (a *app) train(set, out string) error {
 	if err := signal.Train(&b, examples); err != nil {
 		return err
 	}
-	if err := atomicfile.Write(out, []byte(b.String()), 0o644); err != nil {
+	if err := atomicfile.Write(a.path(out), []byte(b.String()), 0o644); err != nil {
 		return err
 	}
 	a.sayf("trained on %s, %d of them poisoned: set scanner.model to this file", plural(int64(len(examples)), "text"), planted)

@@ -170,7 +170,7 @@ func TestTrainOnOwnTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d.run("quarantine", "train", "--set", dir, "--out", out).want(t, 0)
+	d.run("quarantine", "train", "--set", filepath.Base(dir), "--out", filepath.Base(out)).want(t, 0) // from the directory of the command
 	config := filepath.Join(d.dir, "own.toml")
 	if err := os.WriteFile(config, []byte("[scanner]\nmodel = \""+out+"\"\n"), 0o600); err != nil {
 		t.Fatal(err)
