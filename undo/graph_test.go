@@ -324,3 +324,54 @@ func TestAPlaceThatIsNotKeptIsSaid(t *testing.T) {
 		t.Errorf("restored: %+v, %v", back.Warnings, err)
 	}
 }
+
+// meanwhile is a provider before whose first write another writer sets a field.
+type meanwhile struct {
+	model.Provider
+	other func()
+}
+
+func (p *meanwhile) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
+	if p.other != nil {
+		p.other()
+		p.other = nil
+	}
+	return p.Provider.Retain(ctx, req)
+}
+
+// TestUndoOfAnAppendKeepsAnothersField: a field that was set between the look and the append is no part of the append.
+func TestUndoOfAnAppendKeepsAnothersField(t *testing.T) {
+	b := inmem.New(nil)
+	s := hypergraph.Adapt(hypergraph.Config{Name: "g", Kind: "inmem", Location: "x", Backend: b})
+	t.Cleanup(func() { _ = s.Close() })
+	if err := b.CreateNode(t.Context(), hypergraph.Node{ID: "n", Type: "fact", Tier: "task", Content: "one\n", Confidence: 1}); err != nil {
+		t.Fatal(err)
+	}
+	confidence := func() string {
+		it, err := s.Browser.Read(t.Context(), "n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range it.Meta {
+			if f.Name == "confidence" {
+				return f.Value
+			}
+		}
+		return ""
+	}
+	busy := s
+	busy.Provider = &meanwhile{s.Provider, func() {
+		meta := []model.Field{{Name: "type", Value: "fact"}, {Name: "tier", Value: "task"}, {Name: "confidence", Value: "0.5"}}
+		if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "n", Content: "one\n", Mode: model.Replace, Meta: meta}); err != nil {
+			t.Error(err)
+		}
+	}}
+	k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+	_, e, err := k.Retain(t.Context(), busy, model.RetainRequest{ID: "n", Content: "two\n", Mode: model.Append})
+	if err != nil || e.ID == "" {
+		t.Fatal(e, err)
+	}
+	if _, err := k.Restore(t.Context(), func(string) (model.Store, error) { return s, nil }, e.ID); err != nil || confidence() != "0.5" {
+		t.Errorf("%v; the confidence is %s, another writer had set 0.5", err, confidence())
+	}
+}
