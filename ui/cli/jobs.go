@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,7 +77,11 @@ func (a *app) listJobs(ctx context.Context) error {
 		if len(all) == 0 {
 			a.hintf("no jobs")
 		}
-		return nil
+		unread := slices.DeleteFunc(all, func(j jobs.Status) bool { return j.State != jobs.Unreadable })
+		for _, j := range unread {
+			a.errorf("job %s cannot be read: %v", j.ID, j.Err)
+		}
+		return partialIf(len(unread) > 0)
 	})
 }
 

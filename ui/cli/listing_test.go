@@ -204,3 +204,17 @@ func TestAStoreThatDoesNotCloseSaysSo(t *testing.T) {
 		t.Errorf("exit %d: %s", code, errw.String())
 	}
 }
+
+// TestAJobThatCannotBeRead: the list says why, and is not whole.
+func TestAJobThatCannotBeRead(t *testing.T) {
+	d := newDesk(t)
+	dir := filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "jobs")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const id = "20260521t100000-0123456789abcdef"
+	if err := os.Symlink("elsewhere", filepath.Join(dir, id+".jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	d.bare("jobs").want(t, 3, "job "+id+" cannot be read: ")
+}
