@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,8 +150,8 @@ type calibrationRow struct {
 }
 
 func (a *app) calibrate(ctx context.Context, s *operator.Session, apply float64) error {
-	if apply < 0 {
-		return usage("a threshold is above 0")
+	if !(apply >= 0) || math.IsInf(apply, 0) { // NaN is neither
+		return usage("a threshold is a number above 0")
 	}
 	t := tally{app: a}
 	var open []model.Store
@@ -298,11 +299,15 @@ type rescanRow struct {
 }
 
 func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error {
+	if keep && len(a.flags.stores) > 0 {
+		return usage("--apply keeps the scan of every store: leave --store away")
+	}
 	t := tally{app: a}
 	changes, flagged, last, err := s.Difference(ctx, t.note)
 	if err != nil {
 		return err
 	}
+	whole := t.bad == 0
 	t.add(nil)
 	tab := a.table("REF", "CHANGE", "SCORE", "SIGNALS")
 	for _, c := range changes {
@@ -313,7 +318,10 @@ func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error 
 		tab.put("rescan", rescanRow{newItemAt(c.Store, c.ID), word, round(c.Score.Sum), c.Score.Names(), strings.Join(c.Score.Names(), ", ")})
 	}
 	tab.flush()
-	if keep {
+	switch {
+	case keep && !whole: // the next scan would call what the others hold newly flagged
+		a.sayf("this scan is not kept: not every store was read")
+	case keep:
 		if err := s.KeepScan(ctx, flagged); err != nil {
 			return err
 		}

@@ -24,6 +24,9 @@ func TestPlantedMemories(t *testing.T) {
 	if !strings.Contains(r.out, `"tier":"daily"`) || !strings.Contains(r.out, `"writer_flagged":1`) {
 		t.Errorf("calibration: %s", r.out)
 	}
+	for _, bad := range []string{"NaN", "Inf", "-1"} {
+		d.run("quarantine", "calibrate", "--apply", bad, "--yes").want(t, 2, "a threshold is")
+	}
 	d.run("quarantine", "calibrate", "--apply", "4.5", "--yes").want(t, 0)
 	d.in = strings.Replace(planted, "collect", "gather", 1)
 	if r := d.run("turn", "after", "--tier", "daily", "--key", "2031-02-02", "--yes", "-"); r.code != 6 {
@@ -40,6 +43,8 @@ func TestPlantedMemories(t *testing.T) {
 	if !strings.Contains(r.out, `"id":"door/`) {
 		t.Errorf("what waits is in no story: %s", r.out)
 	}
+	d.run("quarantine", "rescan", "--apply", "-s", "crewship").want(t, 2, "every store")
+	d.run("--open", "vault="+filepath.Join(d.dir, "absent"), "quarantine", "rescan", "--apply").want(t, 3, "not kept")
 	r = d.run("quarantine", "rescan", "--apply", "--json").want(t, 0)
 	if !strings.Contains(r.out, `"newly flagged"`) {
 		t.Errorf("rescan: %s", r.out)
