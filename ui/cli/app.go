@@ -217,7 +217,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVarP(&a.flags.quiet, "quiet", "q", false, "no talk on standard error: data, questions and errors only")
 	f.StringVarP(&a.flags.output, "output", "o", "", "`FORMAT`: json, wide (long titles whole) or name (the first column alone)")
 	f.DurationVar(&a.flags.timeout, "timeout", 0, "deadline of one operation on a store (default 10s)")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if a.flags.plain {
 			a.text.ASCII = true
 		}
@@ -231,8 +231,10 @@ func (a *app) root() *cobra.Command {
 		if err := a.openLog(); err != nil {
 			return err
 		}
-		if a.flags.timeout < 0 {
-			return usage("--timeout must not be negative")
+		for _, name := range []string{"timeout", "limit", "depth"} {
+			if f := c.Flag(name); f != nil && strings.HasPrefix(f.Value.String(), "-") {
+				return usage("--%s must not be negative", name)
+			}
 		}
 		return nil
 	}

@@ -50,6 +50,8 @@ func TestGraph(t *testing.T) {
 		t.Error("the demo has no edge")
 	}
 	d.run("graph", "neighbours", "crewship:AGENT.md").want(t, 1, "no relations")
+	d.run("graph", "neighbours", "crewship:AGENT.md", "--depth", "-1").want(t, 2, "--depth must not be negative")
+	d.run("graph", "similar", "crewship:AGENT.md", "--limit", "-5").want(t, 2, "--limit must not be negative")
 }
 
 // TestMigrate makes a server's schema, goes down and up, and is refused by stores without one.

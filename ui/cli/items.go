@@ -31,9 +31,6 @@ func (a *app) itemsCommand() *cobra.Command {
 			"archived and bookkeeping items included; without it one page is shown and the rest is counted.\n" +
 			"--subject, --agent, --type and --confidence read the items; one that does not say is left out.",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
-			if f.limit < 0 {
-				return usage("--limit must not be negative")
-			}
 			if err := f.filter.Check(); err != nil {
 				return err
 			}

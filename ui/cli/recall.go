@@ -43,9 +43,6 @@ func (a *app) recallCommand() *cobra.Command {
 				}
 				return a.recallHook(cmd.Context(), strings.Join(args, " "), limit, format)
 			}
-			if req.Limit < 0 {
-				return usage("--limit must not be negative")
-			}
 			if cmd.Flags().Changed("bytes") || cmd.Flags().Changed("format") {
 				return usage("--bytes and --format go with --hook")
 			}

@@ -114,9 +114,6 @@ func (a *app) workListCommand(use, short string, view func(ctx context.Context, 
 
 // workEach asks every store that keeps work items, or those that --store names.
 func (a *app) workEach(s *operator.Session, limit int, view func(work.Desk) workList) error {
-	if limit < 0 {
-		return usage("--limit must not be negative")
-	}
 	asked := a.having(s, func(store model.Store) bool { return store.Work != nil })
 	if len(asked) == 0 {
 		return noWork(s)
