@@ -16,23 +16,32 @@ import (
 
 // Copying says how to do a copy and reports on it; every func may be called from the job's own goroutine.
 type Copying struct {
-	To     string // the store, for the log
-	Title  string // names source and target; two of the same title are one copy
-	Reason string
+	To    string // the store, for the log
+	Title string // names source and target; two of the same title and options are one copy
+	// Options tell apart copies between the same stores. Tiers may be called like people, so the journal has only a hash.
+	Options string
+	Reason  string
 	// TakenUp hears of an earlier, incomplete job of the same title that this one continues.
 	TakenUp func(jobs.Status)
 	Item    func(transfer.Outcome)
 	Status  func(jobs.Status)
 }
 
-// jobTitle is the title in the journal, which holds no path and clips a long text: a title of either sort becomes the
-// target and a hash of the title.
+// jobTitle is the title in the journal, which outlives an erasure, holds no path and clips a long text: options become
+// a hash, and a title of either sort the target and a hash.
 func (c Copying) jobTitle() string {
-	if len(c.Title) <= maxJobTitle && !strings.Contains(c.Title, "/") {
-		return c.Title
+	head, whole := c.Title, c.Title
+	if len(head) > maxJobTitle || strings.Contains(head, "/") {
+		head = "to " + c.To
 	}
-	sum := sha256.Sum256([]byte(c.Title))
-	return "to " + c.To + ", " + hex.EncodeToString(sum[:8])
+	if c.Options != "" {
+		whole += ", " + c.Options
+	}
+	if head == whole {
+		return head
+	}
+	sum := sha256.Sum256([]byte(whole))
+	return head + ", " + hex.EncodeToString(sum[:8])
 }
 
 // maxJobTitle bounds a title that the journal keeps as it is, in bytes.

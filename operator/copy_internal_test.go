@@ -10,7 +10,8 @@ import (
 	"memdesk/jobs"
 )
 
-// TestALongTitleIsFoundAgain: a stopped copy is found by its title, which the journal clips, and must hold no path.
+// TestALongTitleIsFoundAgain: a stopped copy is found by its title, which the journal clips. It must hold no path and no
+// tier, which may be called like a person: no erasure edits it.
 func TestALongTitleIsFoundAgain(t *testing.T) {
 	r, err := jobs.Open(jobs.Options{Dir: t.TempDir(), Poll: time.Millisecond})
 	if err != nil {
@@ -18,8 +19,8 @@ func TestALongTitleIsFoundAgain(t *testing.T) {
 	}
 	defer r.Close(t.Context())
 	maps := strings.Repeat("task=longterm, ", 100)
-	for _, title := range []string{"a to b", "a to b, tier x", "a to b, " + maps, "a to b, " + maps + "replacing", "/home/ana/export to b"} {
-		c := Copying{To: "b", Title: title}
+	for _, tt := range [][2]string{{"a to b"}, {"a to b", "tier ana"}, {"a to b", maps}, {"a to b", maps + "replacing"}, {"/home/ana/export to b"}, {"/home/ana/export to b", "tier ana"}, {maps + " to b"}} {
+		c, title := Copying{To: "b", Title: tt[0], Options: tt[1]}, tt[0]+", "+tt[1]
 		if open, err := unfinished(t.Context(), r, string(Copy), c.jobTitle()); err != nil || len(open) != 0 {
 			t.Errorf("%.30q is found before it was started: %v, %v", title, open, err)
 		}

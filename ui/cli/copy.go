@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -174,7 +175,7 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 		takenUp = "the copy would take up job %s, %s done before"
 		words = "would be " + words + "; what the destination's own checks refuse (scanner, cap, form) fails only at the write"
 	}
-	copying := operator.Copying{To: f.to, Title: copyTitle(f), Reason: a.flags.reason, Item: tab.outcome,
+	copying := operator.Copying{To: f.to, Title: f.from + " to " + f.to, Options: copyOptions(f), Reason: a.flags.reason, Item: tab.outcome,
 		TakenUp: func(st jobs.Status) { a.sayf(takenUp, string(st.ID), plural(int64(st.Steps), "step")) },
 		Status:  func(st jobs.Status) { told(progress(st)) }}
 	var done operator.Copied
@@ -218,19 +219,16 @@ func notCopied(done transfer.Summary) error {
 	return &exitError{code, &model.Error{Kind: cmp.Or(kind, model.Internal), Retryable: again, Err: errors.New(words)}}
 }
 
-// copyTitle names a copy. Two copies of the same title are one job.
-func copyTitle(f copyFlags) string {
-	title := f.from + " to " + f.to
+// copyOptions are the options by which two copies between the same stores are two jobs.
+func copyOptions(f copyFlags) string {
+	out := slices.Clone(f.maps)
 	if f.tier != "" {
-		title += ", tier " + f.tier
-	}
-	if len(f.maps) > 0 {
-		title += ", " + strings.Join(f.maps, ", ")
+		out = append([]string{"tier " + f.tier}, out...)
 	}
 	if f.replace {
-		title += ", replacing"
+		out = append(out, "replacing")
 	}
-	return title
+	return strings.Join(out, ", ")
 }
 
 // outcome prints the outcome of one item: of every item with --json, else where there is a reason.
