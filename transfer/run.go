@@ -56,7 +56,7 @@ type Writer func(ctx context.Context, s model.Store, req model.RetainRequest) (m
 // source cannot be listed, the context or the journal ends. report receives every item once, in the order in
 // which they are settled.
 func (p Plan) Run(ctx context.Context, j Journal, write Writer, report func(Outcome)) (Summary, error) {
-	r := &run{Plan: p, journal: j, write: write, report: report, from: p.From.Identity(), to: p.To.Identity(), keys: map[[2]string]string{}}
+	r := &run{Plan: p, journal: j, write: write, report: report, from: p.From.Identity(), to: p.To.Identity(), first: map[string]string{}}
 	if err := r.pages(ctx); err != nil {
 		return r.sum, err
 	}
@@ -93,9 +93,9 @@ type run struct {
 	sum      Summary
 	total    int64
 	later    []string // ids that wait for others
-	// keys are the first ids by destination tier and key, where items are replaced: another item of the same
-	// key would replace the first one's copy.
-	keys  map[[2]string]string
+	// first are the first ids by the place in the destination that their key leads to, where items are replaced:
+	// another item of the same place would replace the first one's copy. A tier of one document is one place.
+	first map[string]string
 	stuck bool // the last pass settled nothing: waiting items fail in the next
 }
 
@@ -121,10 +121,9 @@ func (r *run) pages(ctx context.Context) error {
 			r.settle(Outcome{ID: "", Result: Failed, Reason: "not looked at: " + why})
 		}
 		for _, h := range page.Items {
-			if r.Replace && !r.family {
-				if at := [2]string{r.mapping(h.Tier).To, keyOf(h.ID)}; r.keys[at] == "" {
-					r.keys[at] = h.ID
-				}
+			if to := r.mapping(h.Tier).To; r.Replace && !r.family && to != "" {
+				at := cmp.Or(r.addressed(model.RetainRequest{Tier: to, Key: keyOf(h.ID)}), r.addressed(model.RetainRequest{Tier: to}))
+				r.first[at] = cmp.Or(r.first[at], h.ID)
 			}
 			if h.Has(model.FlagEdge) {
 				r.later = append(r.later, h.ID)
@@ -367,8 +366,8 @@ func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, 
 	case !r.Replace:
 		return Outcome{ID: id, To: at, Result: Skipped, Reason: "something else stands there already; --replace puts this in its place"}
 	}
-	if first := r.keys[[2]string{req.Tier, req.Key}]; first != "" && first != id {
-		return failed(id, at, model.E(model.Conflict, "", errors.New(first+" has the same key there, and this would replace its copy")))
+	if first := r.first[at]; req.ID == "" && first != "" && first != id {
+		return failed(id, at, model.E(model.Conflict, "", errors.New(first+" has the same place there, and this would replace its copy")))
 	}
 	req.IfMatch = have.Revision
 	req.Meta = slices.DeleteFunc(req.Meta, func(f model.Field) bool { return f.ReadOnly })

@@ -16,6 +16,7 @@ import (
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
 	"memdesk/backends/records/mcpgraph"
+	"memdesk/backends/seam/claude"
 	"memdesk/backends/seam/crewship"
 	"memdesk/backends/seam/devicelocal"
 	"memdesk/model"
@@ -459,6 +460,34 @@ func TestATierOfOneItem(t *testing.T) {
 		sum, all, err := run(t, from, tt.to, transfer.Options{Map: map[string]string{"AGENT": tt.tier}}, &memory{})
 		it, unread := to.Browser.Read(t.Context(), tt.id)
 		if err != nil || sum.Copied != 1 || unread != nil || it.Body != "harbour\n" {
+			t.Errorf("%s: %+v %+v %v; it reads %q, %v", tt.tier, sum, all, err, it.Body, unread)
+		}
+	}
+}
+
+// TestReplaceInATierOfOneItem: several items that go to a tier of one document must not replace each other there.
+func TestReplaceInATierOfOneItem(t *testing.T) {
+	from := openInMemory("from")
+	for _, id := range []string{"a", "b", "c"} {
+		if _, err := from.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Tier: "task", Content: "text of " + id, Mode: model.Replace}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ship, err := crewship.Open(t.Context(), crewship.Config{Name: "to", Path: memoryDir(t, map[string]string{"AGENT.md": "old\n"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent, err := claude.Open(t.Context(), claude.Config{Name: "to", Path: memoryDir(t, map[string]string{"MEMORY.md": "- [tides](tides.md)\n", "tides.md": "high\n"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		to       model.Store
+		tier, id string
+	}{{ship, "AGENT", "AGENT.md"}, {agent, "index", "MEMORY.md"}} {
+		sum, all, err := run(t, from, tt.to, transfer.Options{Map: map[string]string{"task": tt.tier}, Replace: true}, &memory{})
+		it, unread := tt.to.Browser.Read(t.Context(), tt.id)
+		if err != nil || sum.Copied != 1 || sum.Failed != 2 || unread != nil || !strings.Contains(it.Body, "text of a") {
 			t.Errorf("%s: %+v %+v %v; it reads %q, %v", tt.tier, sum, all, err, it.Body, unread)
 		}
 	}
