@@ -551,9 +551,7 @@ func (c *Config) checkStores(reg *Registry, at keyIndex, file string, raw []map[
 		if !ok {
 			return fail("kind", "unknown kind %q; there are %s", s.Kind, strings.Join(reg.Names(), ", "))
 		}
-		if s.Name == "" {
-			s.Name = s.Kind
-		}
+		s.Name = cmp.Or(s.Name, s.Kind)
 		if err := model.CheckStoreName(s.Name); err != nil {
 			return fail("name", "%s", cause(err))
 		}

@@ -3,7 +3,6 @@ package backends
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -26,11 +25,7 @@ func gatewayConfig(c StoreConfig, env Env) gateway.Config {
 // journalOf is where the events of a store lie that keeps none itself: in memdesk's
 // state. Empty without a place for state.
 func journalOf(store string, env Env) string {
-	getenv := env.Getenv
-	if getenv == nil {
-		getenv = os.Getenv
-	}
-	state, err := statedir.Path(getenv)
+	state, err := statedir.Path(env.lookup())
 	if err != nil || model.CheckStoreName(store) != nil {
 		return ""
 	}

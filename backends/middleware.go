@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -13,11 +14,7 @@ import (
 // ReadOnly refuses every change to a store that is read-only, with the reason.
 func ReadOnly(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 	if c.Op.Mutates() && c.Store.ReadOnly {
-		why := c.Store.ReadOnlyReason
-		if why == "" {
-			why = "it was opened so"
-		}
-		return model.Refuse(string(c.Op), "store "+c.Store.Name+" is read-only: "+why)
+		return model.Refuse(string(c.Op), "store "+c.Store.Name+" is read-only: "+cmp.Or(c.Store.ReadOnlyReason, "it was opened so"))
 	}
 	return next(ctx)
 }

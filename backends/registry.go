@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -122,12 +123,7 @@ func (r *Registry) takes(key string) bool {
 
 // Names lists the kinds, sorted (S15).
 func (r *Registry) Names() []string {
-	names := make([]string, 0, len(r.kinds))
-	for n := range r.kinds {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(r.kinds))
 }
 
 // variableName matches the name of an environment variable.

@@ -15,9 +15,7 @@ import (
 // list, which is bounded. A query matches the hits of the server's search, and ids and titles.
 func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
 	const op = "list"
-	if req.Order == "" {
-		req.Order = model.OrderID
-	}
+	req.Order = cmp.Or(req.Order, model.OrderID)
 	err := s.checkTier(op, req.Tier)
 	switch {
 	case err != nil:

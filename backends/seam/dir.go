@@ -1,6 +1,7 @@
 package seam
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -84,9 +85,7 @@ func OpenDir(path string, opt DirOptions) (*Dir, error) {
 	if opt.FileMode == 0 {
 		opt.FileMode = 0o644
 	}
-	if opt.Strategy == "" {
-		opt.Strategy = StrategyNone
-	}
+	opt.Strategy = cmp.Or(opt.Strategy, StrategyNone)
 	if opt.Clock == nil {
 		opt.Clock = clock.System{}
 	}

@@ -186,8 +186,6 @@ func hit(id, title, body, query string, m match) model.RecallSnippet {
 	} else if line == 0 && title != "" {
 		text, _ = snippet.Cut(title, query)
 	}
-	if text == "" {
-		text = id
-	}
+	text = cmp.Or(text, id)
 	return model.RecallSnippet{ID: id, Source: id, Snippet: text, Line: line, Score: m.score}
 }

@@ -236,9 +236,7 @@ func (a *adapter) newRecord(id string, req model.RetainRequest) (Record, error) 
 	if want.Kind == Memory {
 		return want, nil
 	}
-	if want.Tier == "" {
-		want.Tier = a.DefaultStatus
-	}
+	want.Tier = cmp.Or(want.Tier, a.DefaultStatus)
 	if s := want.Field(FieldStatus); s == "" {
 		want.set(FieldStatus, want.Tier)
 	} else if req.Tier != "" && s != req.Tier {

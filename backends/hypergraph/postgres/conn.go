@@ -46,9 +46,7 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTimeout
 	}
-	if c.RuntimeParams["application_name"] == "" {
-		c.RuntimeParams["application_name"] = "memdesk"
-	}
+	c.RuntimeParams["application_name"] = cmp.Or(c.RuntimeParams["application_name"], "memdesk")
 	if cfg.ReadOnly { // the server refuses changes too
 		c.RuntimeParams["default_transaction_read_only"] = "on"
 	}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -94,9 +95,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System{}
 	}
-	if cfg.Workspace == "" {
-		cfg.Workspace = DefaultWorkspace
-	}
+	cfg.Workspace = cmp.Or(cfg.Workspace, DefaultWorkspace)
 	if err := sqlgraph.PlainText(op, "the workspace", cfg.Workspace); err != nil {
 		return nil, err
 	}

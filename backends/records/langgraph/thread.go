@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -130,9 +131,7 @@ func messages(raw string) string {
 		if len(m.ID) > 0 {
 			role, content = strings.TrimSuffix(m.ID[len(m.ID)-1], "Message"), m.Kwargs.Content
 		}
-		if role == "" {
-			role = m.Type
-		}
+		role = cmp.Or(role, m.Type)
 		out = append(out, strings.ToLower(role)+"\n"+plain(content))
 	}
 	return strings.Join(out, "\n\n")

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"path"
@@ -59,9 +60,7 @@ func parse(text string) front {
 	}
 	root := doc.Content[0]
 	f.name, f.description = scalar(field(root, "name")), scalar(field(root, "description"))
-	if f.kind = scalar(field(field(root, "metadata"), "type")); f.kind == "" {
-		f.kind = scalar(field(root, "type"))
-	}
+	f.kind = cmp.Or(scalar(field(field(root, "metadata"), "type")), scalar(field(root, "type")))
 	return f
 }
 
@@ -136,12 +135,7 @@ func (s *store) place(id string) (index seam.Locator, file string, ok bool) {
 func line(file, text string) string {
 	f := parse(text)
 	first, _, _ := strings.Cut(strings.TrimSpace(f.body), "\n")
-	if f.name == "" {
-		f.name = strings.TrimSpace(strings.TrimLeft(first, "# "))
-	}
-	if f.name == "" {
-		f.name = strings.TrimSuffix(path.Base(file), ".md")
-	}
+	f.name = cmp.Or(f.name, strings.TrimSpace(strings.TrimLeft(first, "# ")), strings.TrimSuffix(path.Base(file), ".md"))
 	out := "- [" + escaped(f.name) + "](" + strings.NewReplacer("%", "%25", " ", "%20", "(", "%28", ")", "%29").Replace(file) + ")"
 	if f.description != "" {
 		out += " — " + escaped(f.description)

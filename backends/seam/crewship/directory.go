@@ -76,11 +76,7 @@ func (d *directory) load(ctx context.Context, q *sql.DB) error {
 		err = each(ctx, q, "SELECT id, name, slug, workspace_id, coalesce(crew_id, '') FROM agents ORDER BY id", func(v []string) {
 			a := agent{label{v[1], v[2]}, v[0], v[3], v[4]}
 			d.agents = append(d.agents, a)
-			key := a.crew
-			if key == "" {
-				key = "/" + a.workspace
-			}
-			d.byPlace[key+"/"+a.slug] = a
+			d.byPlace[cmp.Or(a.crew, "/"+a.workspace)+"/"+a.slug] = a
 		}, 5)
 	}
 	if err != nil {
@@ -136,11 +132,7 @@ func (d *directory) isCrew(id, said string) bool {
 }
 
 func (d *directory) agentOf(p *memoryDir) (agent, bool) {
-	key := p.crew
-	if key == "" {
-		key = "/" + p.workspace
-	}
-	a, ok := d.byPlace[key+"/"+p.agent]
+	a, ok := d.byPlace[cmp.Or(p.crew, "/"+p.workspace)+"/"+p.agent]
 	return a, ok
 }
 

@@ -1,6 +1,7 @@
 package curated
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -98,9 +99,7 @@ func matches(it model.Item, words linesearch.Query) bool {
 
 func (s *store) checkList(req *model.PageRequest) error {
 	const op = "list"
-	if req.Order == "" {
-		req.Order = OrderFile
-	}
+	req.Order = cmp.Or(req.Order, OrderFile)
 	switch {
 	case req.Tier != "" && !slices.ContainsFunc(s.tiers, func(t model.TierSpec) bool { return t.Name == req.Tier }):
 		return model.Errorf(model.InvalidInput, op, "unknown tier %q; there are %s, %s and %s", req.Tier, TierMemory, TierUser, TierPending)

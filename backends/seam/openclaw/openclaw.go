@@ -4,6 +4,7 @@
 package openclaw
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -150,9 +151,7 @@ func (s *store) detect(kept func() []string) (said []string, err error) {
 	for _, e := range entries {
 		if e.IsDir() && strings.HasPrefix(e.Name(), "workspace") {
 			id := strings.TrimPrefix(strings.TrimPrefix(e.Name(), "workspace"), "-")
-			if id == "" {
-				id = mainAgent
-			}
+			id = cmp.Or(id, mainAgent)
 			dirs[e.Name()] = id
 		}
 	}

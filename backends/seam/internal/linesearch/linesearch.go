@@ -184,9 +184,7 @@ func (q Query) Lines(text string) []model.RecallSnippet {
 	for line := range strings.Lines(text) { // its folded form is a line too
 		n++
 		low := rest[:strings.IndexByte(rest, '\n')+1]
-		if low == "" {
-			low = rest
-		}
+		low = cmp.Or(low, rest)
 		rest = rest[len(low):]
 		at, score := q.place(low)
 		if at < 0 {

@@ -67,9 +67,7 @@ func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 		l.ID, l.ItemID, l.Kind = p.Prefix+"/"+f.id, "", model.LayerDerived
 		if !p.Lines {
 			l.Kind = model.LayerExternal
-			if l.Reason == "" {
-				l.Reason = p.Reason
-			}
+			l.Reason = cmp.Or(l.Reason, p.Reason)
 		}
 		out = append(out, l)
 	})
@@ -116,9 +114,7 @@ func (f found) layer(dir string) model.Layer {
 		l.Kind, l.Readable, l.Reason = model.LayerExternal, false, "a special file, which is not read"
 	case f.meta.Links() > 1:
 		l.Links = int64(f.meta.Links()) - 1
-		if l.Reason == "" {
-			l.Reason = "the file has a second name: removing this one leaves its bytes under the other"
-		}
+		l.Reason = cmp.Or(l.Reason, "the file has a second name: removing this one leaves its bytes under the other")
 	}
 	return l
 }
