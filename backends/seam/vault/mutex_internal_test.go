@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,17 +63,22 @@ func TestLockIsAnEmptyDirectoryPerKey(t *testing.T) {
 }
 
 func TestStaleLocksAreTakenOver(t *testing.T) {
-	m := quickMutex(t, "a", "b")
-	leave(t, m.path("a"), time.Hour)
-	leave(t, m.path("b"), time.Hour)
+	var keys []string
+	for k := range 20 {
+		keys = append(keys, fmt.Sprintf("%02d", k))
+	}
+	m := quickMutex(t, keys...)
+	for _, k := range keys {
+		leave(t, m.path(k), time.Hour)
+	}
 	start := time.Now()
 	h, err := m.acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.Release()
-	if took := time.Since(start); took < quick.watch || took > 2*quick.watch+time.Second/2 {
-		t.Errorf("two dead locks took %v: they are watched side by side, for %v", took, quick.watch)
+	if took := time.Since(start); took < quick.watch || took > 10*quick.watch {
+		t.Errorf("20 dead locks took %v: they are watched side by side, for %v", took, quick.watch)
 	}
 }
 
@@ -80,6 +86,7 @@ func TestStaleLocksAreTakenOver(t *testing.T) {
 // waiter's clock is an hour ahead.
 func TestALiveLockIsNotTakenOver(t *testing.T) {
 	holder := quickMutex(t, "a")
+	holder.pace.beat = quick.watch / 20 // a busy machine may delay a touch, and that is not what is tested
 	h, err := holder.acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
