@@ -245,9 +245,10 @@ func (s *Session) Close() error {
 // where the configuration wants all untrusted ones reviewed: a desk afar works through it too.
 func (s *Session) Writer() origin.Writer {
 	if s.Door == Agents {
-		w := origin.Writer{Actor: s.Who.ID, Session: origin.Clip(s.TTY), Face: string(s.Door), Channel: origin.Unknown, Trust: origin.Untrusted,
+		name := strings.TrimPrefix(s.Who.ID, Agent("").ID) // of the token (AD16)
+		w := origin.Writer{Actor: name, Session: origin.Clip(s.TTY), Face: string(s.Door), Channel: origin.Unknown, Trust: origin.Untrusted,
 			Agent: s.Config.Door.Untrusted == "review"}
-		if slices.Contains(s.Config.Door.Trust[strings.TrimPrefix(s.Who.ID, Agent("").ID)], origin.User) {
+		if slices.Contains(s.Config.Door.Trust[name], origin.User) {
 			w.Channel, w.Trust = origin.User, origin.Trusted
 		}
 		return w

@@ -125,7 +125,7 @@ func TestReviewOnBothFaces(t *testing.T) {
 		if n := strings.Count(held, `"id":"door/`); (n == 2) != (untrusted == "review") || n != 2 && n != 0 {
 			t.Errorf("%s: %d writes wait: %s", untrusted, n, held)
 		}
-		if row := d.run("origin", "crewship:daily/2031-01-03.md", "--json").rows[0]; row["channel"] != "user" || row["trust"] != "trusted" {
+		if row := d.run("origin", "crewship:daily/2031-01-03.md", "--json").rows[0]; row["actor"] != "desk" || row["channel"] != "user" || row["trust"] != "trusted" {
 			t.Errorf("%s: the desk's write: %v", untrusted, row)
 		}
 	}
