@@ -121,7 +121,7 @@ func (r *run) pages(ctx context.Context) error {
 			r.settle(Outcome{ID: "", Result: Failed, Reason: "not looked at: " + why})
 		}
 		for _, h := range page.Items {
-			if to := r.mapping(h.Tier).To; r.Replace && !r.family && to != "" {
+			if to := r.mapping(h.Tier).To; r.Replace && to != "" {
 				at := cmp.Or(r.addressed(model.RetainRequest{Tier: to, Key: keyOf(h.ID)}), r.addressed(model.RetainRequest{Tier: to}))
 				r.first[at] = cmp.Or(r.first[at], h.ID)
 			}

@@ -493,6 +493,17 @@ func TestReplaceInATierOfOneItem(t *testing.T) {
 	}
 }
 
+// TestReplaceAtOneAddress: in stores of one kind too, items that another tier makes one address of must not replace each
+// other.
+func TestReplaceAtOneAddress(t *testing.T) {
+	from := crewshipAt(t, memoryDir(t, map[string]string{"topics/x-y.md": "first\n", "topics/x/y.md": "second\n"}))
+	to := crewshipAt(t, memoryDir(t, map[string]string{"AGENT.md": "old\n"}))
+	sum, all, err := run(t, from, to, transfer.Options{Map: map[string]string{"topics": "daily"}, Replace: true}, &memory{})
+	if err != nil || sum.Copied != 1 || sum.Failed != 1 {
+		t.Errorf("%+v %+v %v", sum, all, err)
+	}
+}
+
 // TestReplaceSparesTheSameCopy: two items whose names make one key must not replace each other.
 func TestReplaceSparesTheSameCopy(t *testing.T) {
 	from := openInMemory("from")
