@@ -373,6 +373,18 @@ type holdCache struct {
 // system's clock have the same time.
 const settled = 2 * time.Second
 
+// remembered are the identities by which a hold may name a store. Versions before took a relatively named
+// configuration's paths as relative to the working directory, and such a hold counts there.
+func remembered(s *model.Store) []string {
+	out := s.Identities()
+	if wd, err := os.Getwd(); err == nil && filepath.IsAbs(s.Location) {
+		if typed, err := filepath.Rel(wd, s.Location); err == nil {
+			out = append(out, model.Store{Kind: s.Kind, Location: typed}.Identity())
+		}
+	}
+	return out
+}
+
 // held is the request whose hold an item has; empty for none.
 func (d *Desk) held(s *model.Store, id string) (string, error) {
 	if id == "" {
@@ -382,7 +394,7 @@ func (d *Desk) held(s *model.Store, id string) (string, error) {
 		if len(c.stores) == 0 {
 			return ""
 		}
-		for _, place := range append(s.Identities(), s.Name) {
+		for _, place := range append(remembered(s), s.Name) {
 			if r := c.items[model.Ref{Store: place, ID: id}]; r != "" {
 				return r
 			}
@@ -406,7 +418,7 @@ func (d *Desk) heldIn(s *model.Store) (string, error) {
 		if len(c.stores) == 0 {
 			return ""
 		}
-		for _, place := range s.Identities() {
+		for _, place := range remembered(s) {
 			if r := c.stores[place]; r != "" {
 				return r
 			}

@@ -125,3 +125,28 @@ func TestAPlanOfAnEarlierVersion(t *testing.T) {
 		w.complete(p)
 	}
 }
+
+// TestAHoldOfARelativePath: an earlier version kept the path of a relatively named configuration relative, and its holds
+// must not fall with the update.
+func TestAHoldOfARelativePath(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r, item := w.file(), w.someItem("db")
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed, err := filepath.Rel(wd, w.store("db").Location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := model.Store{Kind: w.store("db").Kind, Location: typed}.Identity()
+	if _, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "then", Where: old, ID: item, Ground: "a claim"}); err != nil {
+		t.Fatal(err)
+	}
+	for what, req := range map[string]model.ForgetRequest{"the item": {ID: item}, "a cascade": {DataSubjectID: "nobody"}} {
+		if _, err := w.store("db").Provider.Forget(t.Context(), req); !model.IsRefusal(err) {
+			t.Errorf("%s: %v; want a refusal", what, err)
+		}
+	}
+}
