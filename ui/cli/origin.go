@@ -158,6 +158,9 @@ func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags
 			return err
 		}
 		done, undone, err = s.Takeback(ctx, plan, a.flags.reason)
+		if err != nil && len(undone) > 0 { // one store failed, another was taken back
+			err = &exitError{exitPartial, err}
+		}
 	}
 	return cmp.Or(err, a.printTakeback(f, plan, done, undone))
 }
