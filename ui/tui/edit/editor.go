@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -19,6 +20,16 @@ import (
 // process's own, and no command is configured to run an editor in it.
 func builtin(d *desk.Desk) bool { return d.Remote && d.Edit == nil && !d.Spoken }
 
+// usual is the first common editor on the PATH. The footer asks in each frame, so the PATH is searched once.
+var usual = sync.OnceValue(func() string {
+	for _, name := range []string{"vi", "nano"} {
+		if _, err := exec.LookPath(name); err == nil {
+			return name
+		}
+	}
+	return ""
+})
+
 // Program is the editor for the operator's terminal.
 func Program(d *desk.Desk) (command, why string) {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
@@ -26,12 +37,10 @@ func Program(d *desk.Desk) (command, why string) {
 			return v, ""
 		}
 	}
-	for _, name := range []string{"vi", "nano"} {
-		if _, err := exec.LookPath(name); err == nil {
-			return name, ""
-		}
+	if command = usual(); command == "" {
+		return "", "no editor is known: set VISUAL or EDITOR"
 	}
-	return "", "no editor is known: set VISUAL or EDITOR"
+	return command, ""
 }
 
 // notFound is the exit status of a shell for an unknown command.
