@@ -54,12 +54,14 @@ func Swap(path string, want, data []byte) (came []byte, aside string, err error)
 			return nil, "", ErrMoved
 		case err == nil:
 			if now, err = os.ReadFile(temp); err != nil {
-				err = errors.Join(err, Exchange(temp, path)) // it may be another program's write: it goes back
+				if back := Exchange(temp, path); back != nil { // it may be another program's write: it goes back, or stays aside
+					aside, err = temp, errors.Join(err, back)
+				}
 			}
 		}
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, aside, err
 	}
 	if bytes.Equal(now, want) {
 		err = remove(OS{}, temp) // before the sync: the old file must not come back
