@@ -25,7 +25,7 @@ var Steps = []Step{
 	{"The same, and what else looks planted, grouped by who wrote it.", []string{"S"}, "Stories", 7 * time.Second},
 	{"Second copies that sync tools left: the difference comes first.", []string{esc, "5", "jj"}, "3 of 8", 8 * time.Second},
 	{"Resolving is one key and one answer. A question starts on Cancel.", []string{"b"}, "enter cancel", 6 * time.Second},
-	{"Both texts are kept for thirty days.", []string{"y"}, "z undoes", 5 * time.Second},
+	{"Both texts are kept for thirty days.", []string{"y"}, "; z undoes", 5 * time.Second},
 	{"z puts them back, after a question that says what comes back.", []string{"z"}, "enter cancel", 5 * time.Second},
 	{"The store is as it was. Both acts are on record.", []string{"y"}, "put back", 5 * time.Second},
 	{"3. Erase a person. Requests by their legal deadline; one is due tomorrow.", []string{"6"}, "due tomorrow", 7 * time.Second},
