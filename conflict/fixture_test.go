@@ -48,7 +48,7 @@ func fixture(t *testing.T, name string) (string, expected) {
 func TestTheVaultOfTheFixture(t *testing.T) {
 	dir, want := fixture(t, "agentm")
 	got := map[string]conflict.Copy{}
-	for c, err := range conflict.List(t.Context(), openFolder(t, filepath.Join(dir, "vault"), nil), conflict.Options{Note: func(s string) { t.Error(s) }}) {
+	for c, err := range conflict.List(t.Context(), openFolder(t, filepath.Join(dir, "vault"), nil), conflict.Options{Note: func(s string, _ bool) { t.Error(s) }}) {
 		if err != nil {
 			t.Fatal(err)
 		}

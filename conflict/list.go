@@ -37,8 +37,9 @@ type Options struct {
 	Hosts []string
 	// Markers is the search for merge markers inside items.
 	Markers Look
-	// Note is told what was not looked at: the list is then incomplete.
-	Note func(string)
+	// Note is told what was not looked at: the list is then incomplete. gap: something could not be read; else the
+	// search leaves it out by itself.
+	Note func(what string, gap bool)
 	// Removed gives the items that a recorded act removed from the store, and when: a copy among them has
 	// come back. May be nil.
 	Removed map[string]time.Time
@@ -48,9 +49,9 @@ type Options struct {
 	Only string
 }
 
-func (o Options) note(format string, args ...any) {
+func (o Options) note(gap bool, format string, args ...any) {
 	if o.Note != nil {
-		o.Note(fmt.Sprintf(format, args...))
+		o.Note(fmt.Sprintf(format, args...), gap)
 	}
 }
 
@@ -119,7 +120,7 @@ func (l *list) copies(emit func(Copy) bool) (bool, error) {
 	}
 	l.n = t.n
 	for _, n := range t.notes {
-		l.opt.note("%s", n)
+		l.opt.note(!recalled.Only(l.s) && !strings.HasSuffix(n, model.LinkProblem), "%s", n)
 	}
 	var all []paired
 	for _, c := range t.found {
@@ -354,7 +355,7 @@ func (l *list) marked(emit func(Copy) bool) (bool, error) {
 	case l.opt.Markers == LookNone, l.s.Browser == nil, !textual(l.s):
 		return true, nil
 	case l.opt.Markers == LookAuto && l.n > MarkersUpTo:
-		l.opt.note("merge markers inside items were not looked for: the store has %d items, and each must be opened", l.n)
+		l.opt.note(false, "merge markers inside items were not looked for: the store has %d items, and each must be opened", l.n)
 		return true, nil
 	}
 	req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
@@ -379,7 +380,7 @@ func (l *list) marked(emit func(Copy) bool) (bool, error) {
 				continue
 			}
 			if err != nil {
-				l.opt.note("%s was not looked into: %v", h.ID, err)
+				l.opt.note(!errors.Is(err, model.ErrLink), "%s was not looked into: %v", h.ID, err)
 				continue
 			}
 			r := remembered{read: []string{h.ID}, at: at}

@@ -1,6 +1,7 @@
 package conflict_test
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"memdesk/conflict"
 	"memdesk/conflict/names"
+	"memdesk/model"
 )
 
 // seenName is a name that the table was not made from, with the verdict of the format document
@@ -233,7 +235,7 @@ func TestUnseenNames(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, given)
 	got := map[string]conflict.Copy{}
-	for c, err := range conflict.List(t.Context(), openFolder(t, root, nil), conflict.Options{Hosts: []string{"studio-mini"}, Note: func(s string) { t.Error(s) }}) {
+	for c, err := range conflict.List(t.Context(), openFolder(t, root, nil), conflict.Options{Hosts: []string{"studio-mini"}, Note: func(s string, _ bool) { t.Error(s) }}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,5 +286,34 @@ func TestLearnedHosts(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%q: %q", host, got)
 		}
+	}
+}
+
+// partly is a store of which parts cannot be read.
+type partly struct {
+	store    model.Namer
+	problems []string
+}
+
+func (p partly) Names(ctx context.Context, yield func(string) bool) ([]string, error) {
+	_, err := p.store.Names(ctx, yield)
+	return p.problems, err
+}
+
+// TestAListSaysWhatItCouldNotRead: a gap is told apart from what a search leaves out by itself, links among it.
+func TestAListSaysWhatItCouldNotRead(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{"a.md": "text\n"})
+	s := openFolder(t, root, nil)
+	const secret, link = "secret: permission denied", "link " + model.LinkProblem
+	s.Names = partly{s.Names, []string{secret, link}}
+	got := map[string]bool{}
+	for _, err := range conflict.List(t.Context(), s, conflict.Options{Note: func(s string, gap bool) { got[s] = gap }}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if gap, told := got[link]; len(got) != 2 || !got[secret] || gap || !told {
+		t.Errorf("told %v", got)
 	}
 }

@@ -80,7 +80,7 @@ func (s *Conflicts) walk(ctx context.Context) iter.Seq[conflict.Copy] {
 			opt := s.session.ConflictOptions()
 			opt.Removed = undo.Removed(kept, m.Store)
 			opt.Memory = s.memory(m.Store)
-			opt.Note = func(n string) { s.note(m.Name + ": " + n) }
+			opt.Note = func(n string, _ bool) { s.note(m.Name + ": " + n) }
 			for c, err := range conflict.List(ctx, m.Store, opt) {
 				if err != nil {
 					c = conflict.Copy{Store: m.Name, Problem: "the look stopped: " + err.Error()}

@@ -48,7 +48,10 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 		a.sayf("whether a copy has come back, or a resolve was interrupted, is not known: %v", err)
 	}
 	t.each(s.Fleet.Members(), func(store model.Store) error {
-		opt.Note = func(s string) { a.sayf("%s: %s", store.Name, s); short = true }
+		opt.Note = func(what string, gap bool) {
+			a.sayf("%s: %s", store.Name, what)
+			short = short || gap || look == conflict.LookAll
+		}
 		opt.Removed = undo.Removed(kept, store)
 		for c, err := range conflict.List(ctx, store, opt) {
 			if err != nil {
@@ -68,7 +71,7 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 	if err := t.result(); err != nil {
 		return err
 	}
-	return partialIf(short && opt.Markers == conflict.LookAll)
+	return partialIf(short)
 }
 
 // conflictRow is one copy.
