@@ -66,12 +66,22 @@ func (a *app) auditCheckpointCommand() *cobra.Command {
 				return err
 			}
 			missing := log.Push(ctx, true)
-			if _, err := a.out.Write(signed); err != nil || missing == nil {
+			if a.flags.json {
+				a.emit("checkpoint", checkpointRow{string(signed)})
+			} else if _, err := a.out.Write(signed); err != nil {
 				return err
+			}
+			if missing == nil {
+				return nil
 			}
 			return &exitError{exitPartial, fmt.Errorf("not every anchor has it: %s", strings.ReplaceAll(missing.Error(), "\n", "; "))}
 		}),
 	}
+}
+
+// checkpointRow is the signed head of the log.
+type checkpointRow struct {
+	Checkpoint string `json:"checkpoint"`
 }
 
 func (a *app) auditProveCommand() *cobra.Command {

@@ -188,6 +188,9 @@ func TestAVerificationWithoutItsAnchor(t *testing.T) {
 	verify(0) // there is no record to vouch for
 	d.run("--config", config, "forget", "crewship:AGENT.md", "--yes").want(t, 0)
 	d.run("--config", config, "audit", "checkpoint").want(t, 0)
+	if row := d.run("--config", config, "audit", "checkpoint", "--json").want(t, 0).row(t, "checkpoint"); !strings.Contains(row["checkpoint"].(string), "memdesk/") {
+		t.Errorf("a checkpoint as an object: %v", row)
+	}
 	verify(0, "are as they were")
 	if err := os.WriteFile(anchor, []byte("rubbish\n"), 0o600); err != nil {
 		t.Fatal(err)
