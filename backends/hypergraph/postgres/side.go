@@ -61,97 +61,24 @@ func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest,
 // of ids, and redacts a text that names the subject. Rows that name the subject stay where the request refuses
 // the table.
 func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *model.LayerResult) error {
-	columns, err := columnsOf(q, table)
+	t, err := openTable(q, table, workspace, req)
 	if err != nil {
 		return err
 	}
-	_, items := itemTables[table]
-	if items && req.Redact == nil { // a row of an item stays
-		req.Redact = func([]byte) []byte { return nil }
-	}
-	var texts []string
-	var quoted []string // expressions: of the texts, then of the numbers
-	var numbers []column
-	kinds := map[string]string{}
-	from, mine := schemaName+`.`+quote(table), ``
-	args := []any{}
-	if shared(columns) {
-		mine, args = ` AND workspace = $1`, []any{workspace}
-	}
-	for _, c := range columns {
-		kinds[c.name] = c.kind
-		if c.text && c.name != "workspace" {
-			texts, quoted = append(texts, c.name), append(quoted, quote(c.name)+`::text`)
-		}
-	}
-	for _, c := range columns {
-		if c.number && req.Concerns != nil {
-			numbers, quoted = append(numbers, c), append(quoted, c.spellings())
-		}
-	}
 	if !req.Dry {
-		res.Rows, err = dropTied(q, from, mine, args, texts, req.Removed)
+		if res.Rows, err = dropTied(q, t.from, t.mine, t.args, t.texts, req.Removed); err != nil {
+			return err
+		}
 	}
-	if err != nil || len(quoted) == 0 {
-		return err
-	}
-	type change struct {
-		row   [2]string // the partition's table and the place in it
-		cells map[int]string
-		none  []column // numbers that go
-		drop  bool
-	}
-	var changes []change
-	named := false
-	cells, dest, row := make([]*string, len(quoted)), make([]any, len(quoted)+2), [2]string{}
-	dest[0], dest[1] = &row[0], &row[1]
-	for i := range cells {
-		dest[i+2] = &cells[i]
-	}
-	read := func() error {
-		changes = nil
-		return q.Each(`SELECT tableoid::text, ctid::text, `+strings.Join(quoted, `, `)+` FROM `+from+` WHERE true`+mine, args, func(scan func(...any) error) error {
-			if err := scan(dest...); err != nil {
-				return err
-			}
-			c := change{row: row, cells: map[int]string{}}
-			for i, cell := range cells {
-				if cell == nil {
-					continue
-				}
-				text, drop := *cell, false
-				if i < len(texts) {
-					text, drop = withoutIDs(text, req.Removed)
-				}
-				c.drop = c.drop || drop
-				concerns := text != "" && req.Concerns != nil && req.Concerns([]byte(text))
-				named = named || concerns
-				switch {
-				case concerns && req.Redact == nil:
-					c.drop = true
-				case concerns && i >= len(texts):
-					c.none = append(c.none, numbers[i-len(texts)])
-				case concerns:
-					text = string(req.Redact([]byte(text)))
-				}
-				if text != *cell {
-					c.cells[i] = text
-				}
-			}
-			if c.drop = c.drop && !items; c.drop || len(c.cells)+len(c.none) > 0 {
-				changes = append(changes, c)
-			}
-			return nil
-		})
-	}
-	if err := read(); err != nil {
+	changes, named, err := t.look()
+	if err != nil {
 		return err
 	}
 	if named {
 		if refused, may := req.Permits(table, nil); !may {
 			res.Method, res.Verdict, res.Reason = refused.Method, refused.Verdict, refused.Reason
-			req.Concerns = nil // the rows of removed items go all the same
-			if err := read(); err != nil {
+			t.req.Concerns = nil // the rows of removed items go all the same
+			if changes, _, err = t.look(); err != nil {
 				return err
 			}
 		}
@@ -160,31 +87,134 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 		return nil
 	}
 	for _, c := range changes {
-		const this = ` WHERE tableoid = $1::text::oid AND ctid = $2::text::tid`
-		with := []any{c.row[0], c.row[1]}
-		if c.drop {
-			_, err = q.Exec(`DELETE FROM `+from+this, with...)
-		} else {
-			var set []string
-			for i, v := range c.cells {
-				with = append(with, v)
-				set = append(set, fmt.Sprintf(`%s = $%d::text::%s`, quote(texts[i]), len(with), kinds[texts[i]]))
-			}
-			for _, n := range c.none {
-				if n.wanted { // a number of nobody, which no row has
-					set = append(set, fmt.Sprintf(`%s = (SELECT least(min(%s), 0) - 1 FROM %s)`, quote(n.name), quote(n.name), from))
-				} else {
-					set = append(set, quote(n.name)+` = NULL`)
-				}
-			}
-			_, err = q.Exec(`UPDATE `+from+` SET `+strings.Join(set, `, `)+this, with...)
-		}
-		if err != nil {
+		if err := t.change(c); err != nil {
 			return err
 		}
 		res.Rows++
 	}
 	return nil
+}
+
+// sideTable is a table that is cleaned.
+type sideTable struct {
+	q          *query
+	req        model.ScrubRequest
+	items      bool   // its rows are items, and stay
+	from, mine string // the table, and the condition of this workspace with args
+	args       []any
+	texts      []string          // columns
+	kinds      map[string]string // of all columns
+	numbers    []column
+	cells      []string // expressions: of the texts, then of the numbers
+}
+
+func openTable(q *query, table, workspace string, req model.ScrubRequest) (*sideTable, error) {
+	columns, err := columnsOf(q, table)
+	if err != nil {
+		return nil, err
+	}
+	t := &sideTable{q: q, req: req, from: schemaName + `.` + quote(table), args: []any{}, kinds: map[string]string{}}
+	if _, t.items = itemTables[table]; t.items && req.Redact == nil {
+		t.req.Redact = func([]byte) []byte { return nil }
+	}
+	if shared(columns) {
+		t.mine, t.args = ` AND workspace = $1`, []any{workspace}
+	}
+	for _, c := range columns {
+		t.kinds[c.name] = c.kind
+		if c.text && c.name != "workspace" {
+			t.texts, t.cells = append(t.texts, c.name), append(t.cells, quote(c.name)+`::text`)
+		}
+	}
+	for _, c := range columns {
+		if c.number && req.Concerns != nil {
+			t.numbers, t.cells = append(t.numbers, c), append(t.cells, c.spellings())
+		}
+	}
+	return t, nil
+}
+
+// rowChange is what becomes of a row.
+type rowChange struct {
+	row   [2]string      // the partition's table and the place in it
+	cells map[int]string // new texts
+	none  []column       // numbers that go
+	drop  bool
+}
+
+// look returns the rows that change. named: one names the subject.
+func (t *sideTable) look() (changes []rowChange, named bool, err error) {
+	if len(t.cells) == 0 {
+		return nil, false, nil
+	}
+	cells, dest, row := make([]*string, len(t.cells)), make([]any, len(t.cells)+2), [2]string{}
+	dest[0], dest[1] = &row[0], &row[1]
+	for i := range cells {
+		dest[i+2] = &cells[i]
+	}
+	text := `SELECT tableoid::text, ctid::text, ` + strings.Join(t.cells, `, `) + ` FROM ` + t.from + ` WHERE true` + t.mine
+	err = t.q.Each(text, t.args, func(scan func(...any) error) error {
+		if err := scan(dest...); err != nil {
+			return err
+		}
+		c := rowChange{row: row, cells: map[int]string{}}
+		for i, cell := range cells {
+			if cell != nil && t.judge(&c, i, *cell) {
+				named = true
+			}
+		}
+		if c.drop = c.drop && !t.items; c.drop || len(c.cells)+len(c.none) > 0 {
+			changes = append(changes, c)
+		}
+		return nil
+	})
+	return changes, named, err
+}
+
+// judge adds to a row's change what becomes of one cell, and reports whether the cell names the subject.
+func (t *sideTable) judge(c *rowChange, i int, cell string) (concerns bool) {
+	text, drop := cell, false
+	if i < len(t.texts) {
+		text, drop = withoutIDs(text, t.req.Removed)
+	}
+	c.drop = c.drop || drop
+	concerns = text != "" && t.req.Concerns != nil && t.req.Concerns([]byte(text))
+	switch {
+	case concerns && t.req.Redact == nil:
+		c.drop = true
+	case concerns && i >= len(t.texts):
+		c.none = append(c.none, t.numbers[i-len(t.texts)])
+	case concerns:
+		text = string(t.req.Redact([]byte(text)))
+	}
+	if text != cell {
+		c.cells[i] = text
+	}
+	return concerns
+}
+
+// change removes or rewrites a row.
+func (t *sideTable) change(c rowChange) error {
+	const this = ` WHERE tableoid = $1::text::oid AND ctid = $2::text::tid`
+	with := []any{c.row[0], c.row[1]}
+	if c.drop {
+		_, err := t.q.Exec(`DELETE FROM `+t.from+this, with...)
+		return err
+	}
+	var set []string
+	for i, v := range c.cells {
+		with = append(with, v)
+		set = append(set, fmt.Sprintf(`%s = $%d::text::%s`, quote(t.texts[i]), len(with), t.kinds[t.texts[i]]))
+	}
+	for _, n := range c.none {
+		if n.wanted { // a number of nobody's, which no row has
+			set = append(set, fmt.Sprintf(`%s = (SELECT least(min(%s), 0) - 1 FROM %s)`, quote(n.name), quote(n.name), t.from))
+		} else {
+			set = append(set, quote(n.name)+` = NULL`)
+		}
+	}
+	_, err := t.q.Exec(`UPDATE `+t.from+` SET `+strings.Join(set, `, `)+this, with...)
+	return err
 }
 
 // dropTied removes the rows whose node_id or hyperedge_id is a removed item.
