@@ -27,7 +27,8 @@ const (
 	FeatureWorkspaces = "workspaces"
 	FeatureCrews      = "crews"
 	FeatureAgents     = "agents"
-	// FeatureErase says that the store keeps displaced texts for undo, and heeds Erase.
+	// FeatureErase says that the store keeps displaced texts for undo, and heeds Erase; false: it refuses Erase to this
+	// caller.
 	FeatureErase = "erase"
 )
 

@@ -40,7 +40,7 @@ type client struct {
 	http  *http.Client
 	clock clock.Clock
 	host  string // for people
-	// erases: the server heeds Erase. An older one refuses the word.
+	// erases: the server knows Erase, and refuses it where the token may not erase. An older one refuses the word.
 	erases bool
 }
 
@@ -95,7 +95,7 @@ func (r *client) minimal(c Config) model.Store {
 }
 
 func (r *client) declared(c Config, info storeInfo) model.Store {
-	r.erases = info.Features[model.FeatureErase]
+	_, r.erases = info.Features[model.FeatureErase]
 	s := model.Store{
 		Name: c.Name, Kind: Kind, Location: r.host, ReadOnly: info.ReadOnly, ReadOnlyReason: r.conceal(info.ReadOnlyReason),
 		Tiers: mapped(info.Tiers, tierIn), Orders: info.Orders, Deviations: mapped(info.Deviations, func(d deviation) model.Deviation { return model.Deviation(d) }), Features: info.Features, Limits: info.Limits,

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -226,9 +227,19 @@ func TestAnErasureNeedsItsScope(t *testing.T) {
 	if now := d.read("AGENT.md"); now != was {
 		t.Errorf("a refused erasure changed the item: %q", now)
 	}
-	d.env["MEMDESK_T"] = agent
-	if r := d.bare("--open", "remote=MEMDESK_T@"+url, "stores", "--json"); strings.Contains(r.out, `"erase":true`) {
-		t.Errorf("the server says that it heeds the erasures of an agent: %s", r.out)
+	// An erasure from afar with such a token must end partial: an ordinary change would leave the person in undo here.
+	note, state := filepath.Join(d.mem, "daily", "2026-01-03.md"), d.env["XDG_STATE_HOME"]
+	must(t, os.WriteFile(note, []byte("Maren Holt came at six.\n"), 0o600))
+	d.env["MEMDESK_T"], d.env["XDG_STATE_HOME"] = agent, t.TempDir()
+	far := func(args ...string) result {
+		return d.bare(append([]string{"--open", "remote=MEMDESK_T@" + url}, args...)...)
+	}
+	request := far("gdpr", "request", "--subject", "usr_maren", "--alias", "Maren Holt", "--ground", "letter", "--yes", "--json").want(t, 0).row(t, "request")["request"].(string)
+	plan := far("gdpr", "plan", request, "--json").last(t, "summary")
+	far("gdpr", "erase", request, "--plan-hash", plan["plan_hash"].(string), "--confirm-count", fmt.Sprint(plan["items"]), "--yes").want(t, 3, "memory:erase")
+	d.env["XDG_STATE_HOME"] = state
+	if kept := d.run("undo", "list", "--json").want(t, 0); strings.Contains(kept.out, "2026-01-03") {
+		t.Errorf("the server kept what an erasure displaced: %s", kept.out)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestForgetAndUndo(t *testing.T) {
 		r.press("z").see("Undo the forget of", "[Cancel]", "enter cancel").press("enter").see("cancelled", "1 of 1")
 		r.asked("z", "Undo the forget of").press("up").see("[Undo]").press("enter")
 		r.see("put back: crews/eng/agents/bo/daily/2026-05-20.md", "Wednesday")
-		r.press("z").see("z: what could be undone of this session is undone").press("q")
+		r.press("z").see("z: nothing of this session is left for z").press("q")
 		raw, err := r.left()
 		if err != nil {
 			t.Fatal(err)

@@ -167,7 +167,7 @@ func TestUndoGoesOnAfterAConflict(t *testing.T) {
 	o := talkDesk(t)
 	o.Acts = contested{o.Acts.(*actsFake), "undo-2"}
 	got := converse(t, o, "store crewship daily", "forget 1", "2026-05-20.md", "", "refresh", "forget 1", "2026-05-21.md", "", "undo last", "undo", "", "undo last", "undo", "")
-	ordered(t, got, "Undo the forget of crews/eng/agents/bo/daily/2026-05-21.md?", "not undone: ", "z is for the act before it now", "Undo the forget of crews/eng/agents/bo/daily/2026-05-20.md?", "put back")
+	ordered(t, got, "Undo the forget of crews/eng/agents/bo/daily/2026-05-21.md?", "not undone: ", "z leaves it out now", "Undo the forget of crews/eng/agents/bo/daily/2026-05-20.md?", "put back")
 }
 
 func TestLinearReview(t *testing.T) {

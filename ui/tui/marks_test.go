@@ -15,7 +15,7 @@ func TestMarksAndBulkForget(t *testing.T) {
 		r.press("esc").see("No items here")
 		r.press("z").see("Undo the last act on 2 items?", "enter cancel").press("enter").see("cancelled")
 		r.press("z").see("Undo the last act on 2 items?", "enter cancel").press("tab", "tab").see("[Undo]").press("enter").see("put back", "done: 2 of 2 items")
-		r.press("esc").see("Wednesday", "of 2").press("z").see("z: what could be undone of this session is undone").press("q")
+		r.press("esc").see("Wednesday", "of 2").press("z").see("z: nothing of this session is left for z").press("q")
 		raw, err := r.left()
 		if err != nil {
 			t.Fatal(err)

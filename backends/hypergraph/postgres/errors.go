@@ -101,7 +101,7 @@ var states = []struct {
 	{"23514 23502 22P02 22003", model.InvalidInput, "a value is outside what the schema admits"},
 	{"22021 22P05", model.InvalidInput, "PostgreSQL stores no NUL character in a text"},
 	{"54000 22001", model.InvalidInput, "a value is larger than PostgreSQL takes"},
-	{"3F000 42P01 42703 42883", model.Unavailable, "the memdesk schema is not what it should be: memdesk health says what is missing"},
+	{"3F000 42P01 42703 42883", model.Unavailable, "the memdesk schema is not what it should be: somebody else changed it"},
 	{"25P02", model.Internal, "the transaction was broken by an earlier error"},
 	{"08", model.Unavailable, "the connection to the server broke"},
 	{"28", model.PermissionDenied, "the server refuses this user"},

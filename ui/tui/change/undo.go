@@ -25,7 +25,7 @@ type Undos struct {
 	D    *desk.Desk
 	Work *task.Underway
 	Acts [][]string // undo entries of this session, the last act last
-	some bool       // an act of this session was undone
+	some bool       // an act of this session left the reach of z
 }
 
 // Refusal says why z takes nothing back; the reason of the last act comes first.
@@ -37,7 +37,7 @@ func (us *Undos) Refusal() string {
 	case us.D.Stuck.Get() != "":
 		return "the last act cannot be put back: " + us.D.Stuck.Get()
 	case us.some:
-		return "what could be undone of this session is undone; :undo lists earlier changes"
+		return "nothing of this session is left for z; :undo lists what can be put back"
 	default:
 		return "nothing was done here yet; :undo lists earlier changes"
 	}
@@ -143,7 +143,7 @@ func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) d
 	done, err := d.Acts.Restore(ctx, u.ID, why)
 	switch {
 	case errors.Is(err, model.Conflict):
-		return dialog.Acted{Undone: []string{u.ID}, Text: esc.Sprintf("not undone: %s; z is for the act before it now, :undo lists this one", prose.Reason(esc, err)), Title: "Conflict",
+		return dialog.Acted{Undone: []string{u.ID}, Text: esc.Sprintf("not undone: %s; z leaves it out now, :undo lists it", prose.Reason(esc, err)), Title: "Conflict",
 			Page: conflictText(d, ctx, model.Ref{Store: u.Store, ID: u.Item}, "since the act")}
 	case err != nil:
 		return dialog.Acted{Text: esc.Sprintf("not undone: %s", prose.Reason(esc, err))}
