@@ -319,7 +319,7 @@ func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error
 	if err != nil {
 		return nil, err
 	}
-	places := s.Identities()
+	places := remembered(&s)
 	for i, h := range r.Holds {
 		if h.Where == "" && h.Store == s.Name || slices.Contains(places[1:], h.Where) && !h.hashed() {
 			r.Holds[i].Where = places[0]

@@ -149,4 +149,7 @@ func TestAHoldOfARelativePath(t *testing.T) {
 			t.Errorf("%s: %v; want a refusal", what, err)
 		}
 	}
+	if p := actions(w.plan(r.ID)); p["db:"+item].Action != gdpr.Held {
+		t.Errorf("the plan has %+v; want it held", p["db:"+item])
+	}
 }

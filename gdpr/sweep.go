@@ -128,10 +128,9 @@ func (d *Desk) sweepOwn(r *returned) error {
 	if d.Undo == nil {
 		return err
 	}
-	_, uerr := d.Undo.Erase(func(e undo.Entry, body string) bool {
-		return entryNames(e, body, func(s string) bool { return look(s) })
-	})
-	return errors.Join(err, uerr)
+	return errors.Join(err, d.Undo.Each(func(e undo.Entry, body string) {
+		entryNames(e, body, func(s string) bool { return look(s) })
+	}))
 }
 
 // returned collects the identifiers of suppressed persons, as the stores spell them.

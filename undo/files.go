@@ -266,6 +266,31 @@ func (k *Keeper) Erase(match func(e Entry, body string) bool) (int, error) {
 	})
 }
 
+// Each passes every entry, and each side of one, to look. It changes nothing; a damaged entry is an error after the
+// others.
+func (k *Keeper) Each(look func(e Entry, body string)) error {
+	ids, err := k.ids()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		e, body, rerr := k.read(id)
+		if errors.Is(rerr, fs.ErrNotExist) {
+			continue
+		}
+		if rerr != nil {
+			err = model.Errorf(model.Internal, "undo", "entry %s cannot be read, so nobody can say whom it names: %w", id, atomicfile.Pathless(rerr))
+			continue
+		}
+		look(e, body)
+		e.anySide(body, func(e Entry, body string) bool {
+			look(e, body)
+			return false
+		})
+	}
+	return err
+}
+
 // dropAbout removes the entries that keep something of an item of a store, for an erasure.
 func (k *Keeper) dropAbout(s model.Store, item string) error {
 	places := s.Identities()

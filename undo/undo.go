@@ -220,7 +220,7 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 	if err != nil || now.Revision != res.Revision || !strings.HasSuffix(now.Body, req.Content) {
 		return res, Entry{}, k.drop(e.ID)
 	}
-	if req.Meta == nil && e.Existed { // the append left the fields alone: another writer may have set one since the look
+	if req.Meta == nil && req.DataSubjectID == "" && e.Existed { // the append left the fields alone: another writer may have set one since the look
 		e.Meta = now.Meta
 	}
 	before := strings.TrimSuffix(now.Body, req.Content)

@@ -51,21 +51,22 @@ func Do(ctx context.Context, keeper *undo.Keeper, s model.Store, id string, body
 		return Release{}, model.Errorf(model.InvalidInput, "release", "%w: %s / %s", ErrStillBlocked, v.Category, v.Pattern)
 	}
 	out := Release{Source: e.SourceID, Revision: live.Revision}
+	var written error // a part of the write was not made
 	if text != live.Body {
 		if seen == "" {
 			seen = live.Revision
 		}
 		res, entry, err := keeper.Retain(ctx, s, model.RetainRequest{ID: e.SourceID, Content: text, Mode: model.Replace, IfMatch: seen})
-		if err != nil {
+		if err != nil && !model.IsPartial(err) {
 			return Release{}, err
 		}
-		out.Revision, out.Undo = res.Revision, entry
+		out.Revision, out.Undo, written = res.Revision, entry, err
 	}
 	if !e.Filed {
-		return out, nil
+		return out, written
 	}
 	out.Removed, err = removeCopies(ctx, keeper, s, e)
-	return out, err
+	return out, errors.Join(written, err)
 }
 
 // removeCopies removes every entry of the same text from the same source: each agent that read a poisoned

@@ -87,8 +87,8 @@ func (a *app) listJobs(ctx context.Context) error {
 
 func progress(j jobs.Status) string {
 	switch {
-	case j.Total == 0 && j.Done == 0: // the work does not count here
-		return orDash(j.Note)
+	case j.Total == 0 && j.Done == 0 && j.Note != "": // the work does not count here
+		return j.Note
 	case j.Total == 0:
 		return plural(j.Done, j.Unit)
 	}

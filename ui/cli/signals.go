@@ -303,11 +303,14 @@ func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error 
 		return usage("--apply keeps the scan of every store: leave --store away")
 	}
 	t := tally{app: a}
-	changes, flagged, last, err := s.Difference(ctx, t.note)
+	whole := true
+	changes, flagged, last, err := s.Difference(ctx, func(at model.Ref, err error) {
+		t.note(at, err)
+		whole = whole && (at.ID != "" || strings.Contains(err.Error(), model.LinkProblem)) // one item changes little, a part of a store much
+	})
 	if err != nil {
 		return err
 	}
-	whole := t.bad == 0
 	t.add(nil)
 	tab := a.table("REF", "CHANGE", "SCORE", "SIGNALS")
 	for _, c := range changes {

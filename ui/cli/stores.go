@@ -239,7 +239,14 @@ type healthRow struct {
 }
 
 // compared implements measured.
-func (h healthRow) compared() string { return fmt.Sprint(h.State, h.OK, h.Message, h.First) }
+func (h healthRow) compared() string {
+	all := fmt.Sprint(h.State, h.OK, h.Message)
+	for _, f := range h.Findings {
+		f.CheckedAt = stamp{}
+		all += fmt.Sprintf("\n%+v", f)
+	}
+	return all
+}
 
 type findingRow struct {
 	Kind      string            `json:"kind"`
