@@ -375,3 +375,29 @@ func TestUndoOfAnAppendKeepsAnothersField(t *testing.T) {
 		t.Errorf("%v; the confidence is %s, another writer had set 0.5", err, confidence())
 	}
 }
+
+// TestUndoOfAnAppendTakesItsPersonBack: the tie to a person came with the append, and must go with it: an erasure of that
+// person would take the whole item.
+func TestUndoOfAnAppendTakesItsPersonBack(t *testing.T) {
+	b := inmem.New(nil)
+	s := hypergraph.Adapt(hypergraph.Config{Name: "g", Kind: "inmem", Location: "x", Backend: b})
+	t.Cleanup(func() { _ = s.Close() })
+	if err := b.CreateNode(t.Context(), hypergraph.Node{ID: "n", Type: "fact", Tier: "task", Content: "one\n", Confidence: 1}); err != nil {
+		t.Fatal(err)
+	}
+	tied := func() string {
+		n, err := b.GetNode(t.Context(), "n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n.SubjectID
+	}
+	k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+	_, e, err := k.Retain(t.Context(), s, model.RetainRequest{ID: "n", Content: "two\n", Mode: model.Append, DataSubjectID: "usr_x"})
+	if err != nil || tied() != "usr_x" {
+		t.Fatalf("append: %v, tied to %q", err, tied())
+	}
+	if _, err := k.Restore(t.Context(), func(string) (model.Store, error) { return s, nil }, e.ID); err != nil || tied() != "" {
+		t.Errorf("restore: %v, tied to %q", err, tied())
+	}
+}
