@@ -25,31 +25,39 @@ const stateLayer = "state"
 
 // entryNames reports whether any part of an undo entry names the subject.
 func entryNames(e undo.Entry, body string, names func(string) bool) bool {
-	found := names(body) || names(e.Item) || slices.ContainsFunc(e.Falls, names)
+	return slices.ContainsFunc(entryTexts(e, body), names)
+}
+
+// entryTexts are the texts of an undo entry, its ids and fields among them.
+func entryTexts(e undo.Entry, body string) []string {
+	out := append([]string{body, e.Item}, e.Falls...)
 	fields := func(meta []model.Field, beside *model.Beside) {
 		for _, f := range meta {
-			found = found || names(f.Value)
+			out = append(out, f.Value)
 		}
-		if beside != nil {
-			for _, seat := range beside.Seats {
-				found = found || names(seat.Relation) || names(seat.Role)
-			}
-			for _, l := range beside.Lines {
-				found = found || names(l.Text)
-			}
-			for _, r := range beside.Rows {
-				for _, c := range r.Cells {
-					found = found || c.Type == model.CellText && names(c.Value)
+		if beside == nil {
+			return
+		}
+		for _, seat := range beside.Seats {
+			out = append(out, seat.Relation, seat.Role)
+		}
+		for _, l := range beside.Lines {
+			out = append(out, l.Text)
+		}
+		for _, r := range beside.Rows {
+			for _, c := range r.Cells {
+				if c.Type == model.CellText {
+					out = append(out, c.Value)
 				}
 			}
 		}
 	}
 	fields(e.Meta, e.Beside)
 	for _, p := range e.Parts {
-		found = found || names(p.Body) || names(p.Item)
+		out = append(out, p.Body, p.Item)
 		fields(p.Meta, p.Beside)
 	}
-	return found
+	return out
 }
 
 // ownTraces erases memdesk's own traces of the subject: bodies kept for undo, texts that an editor left, the

@@ -120,17 +120,14 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 // sweepOwn collects the texts of memdesk itself that name a suppressed person: a text can be put aside, and one be
 // displaced, after the person was erased.
 func (d *Desk) sweepOwn(r *returned) error {
-	look := func(texts ...string) bool {
-		r.look(texts...)
+	_, err := drafts.New(filepath.Join(d.State, "edit"), d.Clock, nil).Erase(func(name string, text []byte) bool {
+		r.look(name, string(text))
 		return false // the erasure that follows removes it
-	}
-	_, err := drafts.New(filepath.Join(d.State, "edit"), d.Clock, nil).Erase(func(name string, text []byte) bool { return look(name, string(text)) })
+	})
 	if d.Undo == nil {
 		return err
 	}
-	return errors.Join(err, d.Undo.Each(func(e undo.Entry, body string) {
-		entryNames(e, body, func(s string) bool { return look(s) })
-	}))
+	return errors.Join(err, d.Undo.Each(func(e undo.Entry, body string) { r.look(entryTexts(e, body)...) }))
 }
 
 // returned collects the identifiers of suppressed persons, as the stores spell them.

@@ -210,13 +210,10 @@ func (g *Guests) Provider(store string) http.Handler {
 				return model.Store{Name: store, Provider: gone{err}}
 			}
 			s = s.Wrap(restoresKnown(guest.Ledger))
-			s.Provider = kept{s.Provider, s, guest.Writes(), func(ctx context.Context, erase bool) error {
-				if !erase || c.May(bearer.ScopeErase) {
-					return nil
-				}
-				refused(ctx, c, bearer.ScopeErase)
-				return model.Refuse("serve", "the token has not the scope "+bearer.ScopeErase)
-			}}
+			if !c.May(bearer.ScopeErase) {
+				s = s.Wrap(noErasure(func(ctx context.Context) { refused(ctx, c, bearer.ScopeErase) }))
+			}
+			s.Provider = kept{s.Provider, s, guest.Writes()}
 			s.Features = maps.Clone(s.Features)
 			if s.Features == nil {
 				s.Features = map[string]bool{}
@@ -238,27 +235,30 @@ func restoresKnown(ledger *origin.Ledger) model.Middleware {
 	}
 }
 
+// noErasure refuses a change that is called an erasure: the token may not leave undo without a text.
+func noErasure(refused func(context.Context)) model.Middleware {
+	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Retain != nil && c.Retain.Erase || c.Forget != nil && c.Forget.Erase {
+			refused(ctx)
+			return model.Refuse("serve", "the token has not the scope "+bearer.ScopeErase)
+		}
+		return next(ctx)
+	}
+}
+
 // kept is a provider whose changes are kept for undo, so that a takeback finds the text before (AD20).
 type kept struct {
 	model.Provider
 	store  model.Store
 	writes Writes
-	// may refuses a change that is called an erasure where the token may not do so.
-	may func(ctx context.Context, erase bool) error
 }
 
 func (k kept) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
-	if err := k.may(ctx, req.Erase); err != nil {
-		return model.RetainResult{}, err
-	}
 	res, _, err := k.writes.Retain(ctx, k.store, req)
 	return res, err
 }
 
 func (k kept) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
-	if err := k.may(ctx, req.Erase); err != nil {
-		return model.ForgetResult{}, err
-	}
 	res, _, err := k.writes.Forget(ctx, k.store, req)
 	return res, err
 }

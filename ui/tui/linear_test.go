@@ -98,48 +98,46 @@ func TestLinearActs(t *testing.T) {
 	}
 }
 
-// Input other than a file has no line mode: the program must echo keys and handle backspace.
-func TestLinearWithoutATerminal(t *testing.T) {
-	o, _ := lightDesk()
-	in, keys := io.Pipe()
-	out := newSink()
+// overPipe begins a conversation over a pipe, as over SSH, and waits for its prompt. ends waits for its end.
+func overPipe(t *testing.T, o tui.Options) (keys io.Writer, out *sink, ends func()) {
+	t.Helper()
+	in, typed := io.Pipe()
+	out = newSink()
 	o.Input, o.Output = in, out
 	ended := make(chan error, 1)
 	go func() { ended <- linear.Run(context.Background(), o) }()
 	out.until("memdesk> ")
+	return typed, out, func() {
+		t.Helper()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Fatal("it did not end")
+		}
+	}
+}
+
+// Input other than a file has no line mode: the program must echo keys and handle backspace.
+func TestLinearWithoutATerminal(t *testing.T) {
+	o, _ := lightDesk()
+	keys, out, ends := overPipe(t, o)
 	go func() { _, _ = io.WriteString(keys, "tieo\x7frs\r") }()
 	out.until("Store graph, sqlite: open")
 	go func() { _, _ = io.WriteString(keys, "quit\r") }()
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(patience):
-		t.Fatal("it did not end")
-	}
+	ends()
 }
 
 // A text typed over SSH must keep its tabs, and a line that the terminal cuts is not taken as if it were whole.
 func TestLinearTakesWholeLines(t *testing.T) {
 	o := talkDesk(t)
-	in, keys := io.Pipe()
-	out := newSink()
-	o.Input, o.Output = in, out
-	ended := make(chan error, 1)
-	go func() { ended <- linear.Run(t.Context(), o) }()
-	out.until("memdesk> ")
+	keys, out, ends := overPipe(t, o)
 	go func() {
 		_, _ = io.WriteString(keys, "store crewship daily\redit 1\ra\ttab\r"+strings.Repeat("Z", 6000)+"\r.\rthrow away\rquit\r")
 	}()
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(patience):
-		t.Fatal("it did not end")
-	}
+	ends()
 	_, added, _ := strings.Cut(out.buf.String(), "Save ")
 	for _, want := range []string{"may have lost its end", "79 bytes become 6."} {
 		if !strings.Contains(out.buf.String(), want) {
@@ -155,9 +153,6 @@ func TestLinearTakesWholeLines(t *testing.T) {
 func TestLinearBreaksLines(t *testing.T) {
 	for _, width := range []int{0, 40, 200} {
 		o, _ := lightDesk()
-		in, keys := io.Pipe()
-		out := newSink()
-		o.Input, o.Output = in, out
 		sized := make(chan struct{})
 		if width > 0 {
 			sizes := make(chan tui.Size)
@@ -172,20 +167,11 @@ func TestLinearBreaksLines(t *testing.T) {
 		} else {
 			close(sized)
 		}
-		ended := make(chan error, 1)
-		go func() { ended <- linear.Run(t.Context(), o) }()
-		out.until("memdesk> ")
+		keys, out, ends := overPipe(t, o)
 		<-sized
 		from := out.more(-1)
 		go func() { _, _ = io.WriteString(keys, "help audit\rquit\r") }()
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Error(err)
-			}
-		case <-time.After(patience):
-			t.Fatal("it did not end")
-		}
+		ends()
 		out.mu.Lock()
 		said := out.buf.String()[from:]
 		out.mu.Unlock()
