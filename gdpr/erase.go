@@ -246,6 +246,23 @@ func (x *run) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	err = x.carryOut(ctx)
+	x.addTally()
+	if err != nil {
+		x.problem(ownStore, brokenOff)
+		x.out.Status, x.out.Reason = StatePartial, brokenOff+"; run it again"
+		_ = x.finish(ctx) // where it fails too, the request stays as after a crash
+		return err
+	}
+	x.judge()
+	return x.finish(ctx)
+}
+
+// brokenOff is why a run is partial that an error ended.
+const brokenOff = "the run was broken off before its end"
+
+// carryOut goes through the stores and memdesk's own files, then verifies them.
+func (x *run) carryOut(ctx context.Context) error {
 	for i, sp := range x.p.Stores {
 		if err := x.store(ctx, i, sp); err != nil {
 			return err
@@ -254,12 +271,7 @@ func (x *run) do(ctx context.Context) error {
 	if err := x.ownTraces(ctx); err != nil {
 		return err
 	}
-	if err := x.verify(ctx); err != nil {
-		return err
-	}
-	x.addTally()
-	x.judge()
-	return x.finish(ctx)
+	return x.verify(ctx)
 }
 
 func (x *run) tell(ctx context.Context, p Progress) error {

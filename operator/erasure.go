@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -617,9 +618,12 @@ func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, told func(gdpr.Progress)
 			}
 			return nil
 		})
-		if err == nil { // a run comes to its end also where a store was down
-			changed := out.Forgotten + out.Redacted
+		changed := out.Forgotten + out.Redacted
+		switch {
+		case err == nil: // a run comes to its end also where a store was down
 			h.Progress(changed, changed, "item", statusWords(out.Status))
+		case out.Status != "": // it was broken off
+			h.Progress(changed, 0, "item", statusWords(out.Status))
 		}
 		return err
 	}
@@ -627,8 +631,8 @@ func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, told func(gdpr.Progress)
 }
 
 // EraseHere carries out or continues a plan as a job of this process and returns when it is over; told hears
-// the progress in the job's own goroutine. The end of ctx stops the run at its next step. A stopped run is
-// ErrEndedEarly.
+// the progress in the job's own goroutine. The end of ctx stops the run at its next step. A run that began and
+// did not come to its end is ErrEndedEarly, with the outcome so far.
 func (e *Erasures) EraseHere(ctx context.Context, o gdpr.Order, told func(gdpr.Progress)) (out gdpr.Outcome, err error) {
 	if err := e.s.Allow(ctx, Erase, "", ""); err != nil {
 		return out, err
@@ -641,12 +645,14 @@ func (e *Erasures) EraseHere(ctx context.Context, o gdpr.Order, told func(gdpr.P
 	switch {
 	case err != nil:
 		return out, err
-	case end.Err != nil:
+	case end.State == jobs.Done:
+		return out, nil
+	case end.State == jobs.Failed && out.Status == "": // it did not begin
 		return out, end.Err
-	case end.State != jobs.Done:
-		return out, ErrEndedEarly
+	case end.Err != nil:
+		return out, fmt.Errorf("%w: %w", ErrEndedEarly, end.Err)
 	}
-	return out, nil
+	return out, ErrEndedEarly
 }
 
 // ErrEndedEarly is a run that was stopped before its end.

@@ -139,13 +139,18 @@ func (a *app) runErase(ctx context.Context, f eraseFlags) error {
 				a.hintf("%s", step)
 			}
 		})
-		if errors.Is(err, operator.ErrEndedEarly) {
-			return &exitError{exitPartial, err}
-		}
-		if err != nil {
+		early := errors.Is(err, operator.ErrEndedEarly)
+		if err != nil && !early {
 			return err
 		}
-		return a.printOutcome(ctx, d, f.Request, out, f.all)
+		var printed error
+		if out.Status != "" { // it was begun
+			printed = a.printOutcome(context.WithoutCancel(ctx), d, f.Request, out, f.all)
+		}
+		if early {
+			return &exitError{exitPartial, err}
+		}
+		return printed
 	})
 }
 

@@ -1,11 +1,17 @@
 package cli_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/ui/cli"
 )
 
 // TestAReportFromAScript: another program writes to a store during an erasure; the run must be partial,
@@ -63,4 +69,67 @@ func TestAReportFromAScript(t *testing.T) {
 	hash, _ = d.run("gdpr", "plan", id, "--json").want(t, 0).last(t, "summary")["plan_hash"].(string)
 	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes").want(t, 0)
 	d.run("gdpr", "report", id).want(t, 4, "gdpr receipt "+id)
+}
+
+// outputs calls seen with each write.
+type outputs struct {
+	bytes.Buffer
+	seen func(text string)
+}
+
+func (o *outputs) Write(p []byte) (int, error) {
+	o.seen(string(p))
+	return o.Buffer.Write(p)
+}
+
+// TestABrokenOffRunSaysHowFarItCame: the audit log can no longer be written after the first step. The run
+// must end as partial with its counts, in the summary, the status and the report; called again, it goes on.
+func TestABrokenOffRunSaysHowFarItCame(t *testing.T) {
+	d := newDesk(t)
+	for _, n := range []string{"01", "02", "03", "04", "05", "06"} {
+		d.write("daily/2026-06-"+n+".md", "- quiet\n")
+	}
+	d.write("daily/2026-07-01.md", "- Ida Quill-9931 called\n- quiet\n")
+	d.write("daily/2026-07-02.md", "- Ida Quill-9931 called again\n- quiet\n")
+	id, _ := d.run("gdpr", "request", "--subject", "usr_ida9931", "--alias", "Ida Quill-9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)
+	hash, _ := d.run("gdpr", "plan", id, "--json").want(t, 0).last(t, "summary")["plan_hash"].(string)
+	head := filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "audit", "head.json")
+	out, gone := &outputs{}, false
+	out.seen = func(text string) {
+		if !gone && strings.Contains(text, `"type":"progress"`) {
+			gone = true
+			if err := os.Rename(head, head+".aside"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	p := cli.Program{Args: []string{"--open", "crewship=" + d.mem, "gdpr", "erase", id, "--plan-hash", hash, "--yes", "--json"},
+		Stdin: strings.NewReader(""), Stdout: out, Stderr: io.Discard, Env: d.environ(), Dir: d.dir, Clock: clock.System{}, Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "op"}
+	if code := p.Run(t.Context()); code != 3 || !gone {
+		t.Errorf("exit %d, want 3", code)
+	}
+	if err := os.Rename(head+".aside", head); err != nil {
+		t.Fatal(err)
+	}
+	var sum map[string]any
+	for line := range strings.Lines(out.String()) {
+		var row map[string]any
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		if row["type"] == "summary" {
+			sum = row
+		}
+	}
+	if sum["status"] != "partial" || sum["redacted"] != 1.0 {
+		t.Errorf("summary %v in\n%s", sum, out.String())
+	}
+	d.run("gdpr", "status", id).want(t, 0, "partial", "broken off")
+	if sum := d.run("gdpr", "report", id, "--json").want(t, 0).last(t, "summary"); sum["status"] != "partial" || sum["redacted"] != 1.0 || sum["left"] == 0.0 {
+		t.Errorf("report: %v", sum)
+	}
+	if job := d.run("jobs", "list", "--json").want(t, 0).last(t, "job"); job["state"] != "failed" || job["done"] != 1.0 || job["total"] != 0.0 || job["note"] != "partial" {
+		t.Errorf("job: %v", job)
+	}
+	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes").want(t, 0, "2 redacted")
 }
