@@ -11,6 +11,7 @@ import (
 	"memdesk/audit"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/origin"
 	"memdesk/transfer"
 )
 
@@ -68,6 +69,10 @@ func (s *Session) Copy(ctx context.Context, r *jobs.Runner, plan transfer.Plan, 
 		}
 		res, _, err := s.Undo.Retain(ctx, to, req)
 		return res, err
+	}
+	plan.Author = func(ctx context.Context, it model.Item) context.Context {
+		row, _, known := s.WriterOfItem(plan.From, it)
+		return origin.PassingOn(ctx, row, known)
 	}
 	spec := jobs.Spec{Kind: string(Copy), Title: c.jobTitle(), Run: func(ctx context.Context, h *jobs.Handle) (err error) {
 		out.Summary, err = plan.Run(ctx, h, write, c.Item)

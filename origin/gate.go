@@ -63,16 +63,16 @@ func Gate(r Rules) model.Middleware {
 		if !named {
 			w = r.Default
 		}
-		id, created := c.ID, false
+		id, created, was := c.ID, false, (*model.Item)(nil)
 		if c.Retain != nil {
 			if id == "" && c.Store.Address != nil {
 				id, _ = c.Store.Address(*c.Retain) // the store itself refuses a bad address
 			}
-			was, absent, err := before(ctx, c.Store, id)
+			item, absent, err := before(ctx, c.Store, id)
 			if err != nil {
 				return err
 			}
-			created = absent || c.Retain.IfMatch == model.Absent
+			was, created = item, absent || c.Retain.IfMatch == model.Absent
 			if w.Agent {
 				if err := r.review(ctx, c, id, w, was); err != nil {
 					return err
@@ -81,7 +81,7 @@ func Gate(r Rules) model.Middleware {
 		}
 		err := next(ctx)
 		if err == nil || !model.Unchanged(err) {
-			r.note(ctx, c, id, created, w, err)
+			r.note(ctx, c, id, created, was, w, err)
 		} else if c.Retain != nil && w.Agent && errors.Is(err, model.InvalidInput) {
 			err = r.rejected(ctx, c, id, w, err)
 		}
@@ -233,7 +233,7 @@ func (r Rules) hold(c *model.Call, id string, w Writer, category, pattern string
 }
 
 // note records the writer of a change, and of one that may have been made: err is nil or leaves that open.
-func (r Rules) note(ctx context.Context, c *model.Call, id string, created bool, w Writer, err error) {
+func (r Rules) note(ctx context.Context, c *model.Call, id string, created bool, before *model.Item, w Writer, err error) {
 	row := Row{Store: c.Store.Name, ID: id, Revision: model.Absent, Created: created, Writer: w, At: r.Clock.Now().UTC()}
 	switch {
 	case c.Retained != nil:
@@ -249,15 +249,14 @@ func (r Rules) note(ctx context.Context, c *model.Call, id string, created bool,
 	if row.ID == "" {
 		return // the store gives no handle, so nobody could ask for it
 	}
-	if ctx.Value(restoringKey{}) != nil && c.Retained != nil {
-		was, known, err := r.Ledger.wrote(row.Store, row.ID, row.Revision)
-		if err != nil {
-			r.say("the writer of an earlier text of " + row.Store + " could not be read: " + err.Error())
-		}
-		if !known {
+	if c.Retained != nil {
+		switch was, stays, known := r.author(ctx, c, row, before); {
+		case stays && !known:
 			return // the newest row is of another revision: the writer is unknown, or known to the store
+		case stays:
+			row.Created, row.Writer, row.At = was.Created, was.Writer, was.At
+			w = was.Writer
 		}
-		row, w = was, was.Writer
 	}
 	if r.Names != nil {
 		switch named, err := r.Names(row.ID, w.Actor, w.Client, w.Version, w.Session, w.Detail); {
@@ -271,6 +270,29 @@ func (r Rules) note(ctx context.Context, c *model.Call, id string, created bool,
 	if err := r.Ledger.Append(row); err != nil {
 		r.say("the writer of " + row.Store + ":" + model.EncodeID(row.ID) + " could not be noted: " + err.Error())
 	}
+}
+
+// author is the writer of a text that a change brings back, passes on or redacts: such a change makes nobody the
+// writer, and nobody's text trusted. stays is false for any other change. An agent's redaction is a text of its own.
+func (r Rules) author(ctx context.Context, c *model.Call, row Row, before *model.Item) (was Row, stays, known bool) {
+	if p, ok := ctx.Value(passedKey{}).(passed); ok {
+		p.row.Created = row.Created
+		return p.row, true, p.known
+	}
+	if ctx.Value(restoringKey{}) != nil {
+		was, known, err := r.Ledger.wrote(row.Store, row.ID, row.Revision)
+		if err != nil {
+			r.say("the writer of an earlier text of " + row.Store + " could not be read: " + err.Error())
+		}
+		return was, true, known
+	}
+	if !c.Retain.Erase || row.Agent {
+		return Row{}, false, false
+	}
+	if before != nil {
+		was, _, known = Known(r.Ledger, *c.Store, *before)
+	}
+	return was, true, known
 }
 
 func (r Rules) say(problem string) {

@@ -588,3 +588,67 @@ func TestUndoKeepsTheWriter(t *testing.T) {
 		t.Errorf("after the undo of an edit of a foreign text: %q", w)
 	}
 }
+
+// A redaction and a copy must not make an agent's text the operator's; an agent's own redaction is a text of its own.
+func TestRedactionAndCopyKeepTheWriter(t *testing.T) {
+	d := newDesk(t, false)
+	ctx := t.Context()
+	writer := func(id string) string {
+		t.Helper()
+		it, err := d.store().Browser.Read(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _, ok := origin.Known(d.ledger, d.store(), it)
+		if !ok {
+			return ""
+		}
+		return r.Actor + " " + r.Trust
+	}
+	redact := func(ctx context.Context, id, text string) {
+		t.Helper()
+		if _, err := d.store().Provider.Retain(ctx, model.RetainRequest{ID: id, Content: text, Mode: model.Replace, Erase: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.retain(agent(ctx, "alpha"), one, "made by alpha of Teo\n", model.Append); err != nil {
+		t.Fatal(err)
+	}
+	redact(ctx, one, "made by alpha of [erased]\n")
+	if w := writer(one); w != "planner untrusted" {
+		t.Errorf("after the redaction: %q", w)
+	}
+	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, func(string) bool { return true }, "alpha", time.Time{})
+	if err != nil || len(plan) != 1 || plan[0].Action != origin.ActForget {
+		t.Errorf("the take-back of a redacted text: %+v, %v", plan, err)
+	}
+	it, err := d.store().Browser.Read(ctx, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, _, known := origin.Known(d.ledger, d.store(), it)
+	const two = "memory/two.md"
+	if err := d.retain(origin.PassingOn(ctx, row, known), two, it.Body, model.Replace); err != nil {
+		t.Fatal(err)
+	}
+	if w := writer(two); w != "planner untrusted" {
+		t.Errorf("the copy: %q", w)
+	}
+	if err := d.retain(origin.PassingOn(ctx, origin.Row{}, false), two, "copied from nobody known\n", model.Replace); err != nil {
+		t.Fatal(err)
+	}
+	if w := writer(two); w != "" {
+		t.Errorf("the copy of a foreign text: %q", w)
+	}
+	if err := d.retain(ctx, two, "by ana\n", model.Replace); err != nil {
+		t.Fatal(err)
+	}
+	redact(ctx, two, "by [erased]\n")
+	if w := writer(two); w != "ana trusted" {
+		t.Errorf("after the redaction of the operator's text: %q", w)
+	}
+	redact(agent(ctx, "beta"), two, "by beta\n")
+	if w := writer(two); w != "planner untrusted" {
+		t.Errorf("after an agent's redaction: %q", w)
+	}
+}

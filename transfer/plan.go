@@ -5,6 +5,7 @@ package transfer
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +27,9 @@ type Plan struct {
 	From, To model.Store
 	Tiers    []TierMapping
 	Replace  bool
+	// Author gives the context of an item's write, so that its writer can stay its writer; nil: the context as it is.
+	Author func(ctx context.Context, it model.Item) context.Context
+
 	only     string
 	rest     string // the tier for those that the destination has not; empty: none
 	sameKind bool

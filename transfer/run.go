@@ -304,6 +304,9 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 	if at := r.standing(ctx, r.before(it, m)); at != "" {
 		return Outcome{ID: id, To: at, Result: Skipped, Reason: theSame}
 	}
+	if r.Author != nil {
+		ctx = r.Author(ctx, it)
+	}
 	res, req, lost, err := r.put(ctx, c)
 	if err == nil && r.addressed(req) == "" {
 		if err := r.journal.Step(ctx, r.made(id), func(context.Context) error { return nil }); err != nil {

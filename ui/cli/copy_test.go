@@ -55,6 +55,9 @@ func TestCopy(t *testing.T) {
 	if r = d.run(append(open, "show", "sqlite:daily/2026-05-21.md")...); r.code != 0 || !strings.Contains(r.out, "second harbour") {
 		t.Errorf("show: %d %s %s", r.code, r.out, r.err)
 	}
+	if row := d.run(append(open, "origin", "sqlite:daily/2026-05-21.md", "--json")...).want(t, 0).last(t, "origin"); row["actor"] != "unknown" {
+		t.Errorf("the writer of a copied text that nobody knows: %v", row)
+	}
 	if r = d.run(append(open, "--read-only", "copy", "--from", "crewship", "--to", "sqlite", "--map", "AGENT=longterm", "--yes")...); r.code != 6 {
 		t.Errorf("read-only: %d %s", r.code, r.err)
 	}
